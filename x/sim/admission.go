@@ -15,7 +15,7 @@ type Admission interface {
 
 // Request is a job that asks for admission.
 type Request struct {
-	// ID tells jobs apart. Pods is how many run concurrently, Resources what each of them needs.
+	// ID tells jobs apart. Pods is how many run concurrently, Resources the needs of each of them.
 	ID   int64
 	Name string
 	Pods int32
@@ -58,6 +58,7 @@ func (a *admission) finish(js *jobState) {
 	if a.own == nil {
 		return
 	}
+
 	r := js.request()
 	if a.jobs[r.ID] == nil {
 		return
@@ -67,7 +68,7 @@ func (a *admission) finish(js *jobState) {
 	a.plan()
 }
 
-// plan lets decisions be made after the event that is under way.
+// plan schedules decisions after the current event.
 func (a *admission) plan() {
 	if !a.planned {
 		a.planned = true
@@ -87,6 +88,7 @@ func (a *admission) decide() {
 		if js == nil || js.finished || js.gone {
 			continue
 		}
+
 		js.truth.Spec.Suspend = &yes
 		if d.Admit {
 			js.truth.Spec.Suspend = &no

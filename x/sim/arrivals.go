@@ -18,8 +18,10 @@ func (e *engine) pull() error {
 	case j.Submit < 0:
 		return problem(j.Source, j.Name, "submit time %v is negative", j.Submit)
 	case int64(j.Submit) < e.now:
-		return problem(j.Source, j.Name, "submitted at %v, before the job in front of it, at %v: jobs must be in the order of their submit times", j.Submit, time.Duration(e.now))
+		return problem(j.Source, j.Name, "submitted at %v, before the job in front of it, at %v: "+
+			"jobs must be in the order of their submit times", j.Submit, time.Duration(e.now))
 	}
+
 	e.next = j
 	e.at(int64(j.Submit), evArrive, 0, 0)
 	return nil
@@ -33,6 +35,7 @@ func (e *engine) arrive() {
 	if e.err = e.pull(); e.err != nil {
 		return
 	}
+
 	own := j // the only copy that outlives the stream
 	js, err := e.submit(&own, j.Name, mix(uint64(number)+1))
 	if err != nil {

@@ -14,7 +14,7 @@ var (
 	errConflict = errors.New("the job has changed since it was read")
 )
 
-// jobBackend is the API server as the executor of one round sees it.
+// jobBackend is the API server as seen by the executor of one round.
 type jobBackend struct {
 	*worker
 	engine    *engine
@@ -22,11 +22,11 @@ type jobBackend struct {
 	life      uint32
 	version   int64 // of the job, as the round was planned from it and after each write of its status
 	creations int
-	// grouped is the kind of calls under way that are made at the same time.
+	// grouped is the kind of calls that are in flight at the same time.
 	grouped byte
 }
 
-// isGone reports whether the job is another one by now.
+// isGone reports whether the job is gone, or is another one now.
 func (b *jobBackend) isGone() bool { return b.js.life != b.life || b.js.gone }
 
 // call makes a write under the faults of the control plane.
@@ -45,10 +45,12 @@ func (b *jobBackend) Create(_ context.Context, c job.Creation) (ref job.PodRef, 
 		b.grouped = 0
 	}
 	b.creations++
+
 	e := b.engine
 	if e.plane.isDirect() {
 		return e.createPod(b.js, &c), nil
 	}
+
 	err = b.call('c', func() error {
 		if b.isGone() {
 			return errConflict
@@ -108,7 +110,8 @@ func (b *jobBackend) WriteStatus(_ context.Context, s job.Status) error {
 	return err
 }
 
-// JobVersion is the version that the last write of the status has made. Who reads the job itself needs none.
+// JobVersion returns the version that the last write of the status has made. A consistent snapshot
+// needs none.
 func (b *jobBackend) JobVersion() int64 {
 	if b.js.snap.Consistent {
 		return 0

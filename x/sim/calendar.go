@@ -2,7 +2,7 @@ package sim
 
 import "time"
 
-// at schedules an event. One of this moment comes after those that are under way.
+// at schedules an event. An event of the current moment comes after those that are under way.
 func (e *engine) at(at int64, kind eventKind, id int32, gen uint32) {
 	e.order++
 	ev := event{at: at, order: e.order<<8 | uint64(kind), id: id, gen: gen}
@@ -18,21 +18,21 @@ func (e *engine) at(at int64, kind eventKind, id int32, gen uint32) {
 	e.queue.push(ev)
 }
 
-// time returns the moment as the API server's clock shows it.
+// time returns the moment by the API server's clock.
 func (e *engine) time() time.Time { return e.start.Add(time.Duration(e.now)) }
 
-// stamp returns the moment as objects hold it, in whole seconds.
+// stamp returns the moment as objects store it, in whole seconds.
 func (e *engine) stamp() time.Time {
 	return e.start.Add(time.Duration(e.now - e.now%int64(time.Second)))
 }
 
-// clock returns the moment as the controllers' clock shows it.
+// clock returns the moment by the controllers' clock.
 func (e *engine) clock() time.Time { return e.time().Add(e.plane.skew) }
 
 // since turns a time of the controllers' clock into one of the engine.
 func (e *engine) since(t time.Time) int64 { return int64(t.Sub(e.start) - e.plane.skew) }
 
-// stampOf returns the moment as a node's clock shows it, in whole seconds.
+// stampOf returns the moment by a node's clock, in whole seconds.
 func (e *engine) stampOf(node int32) time.Time {
 	if node < 0 || e.nodes.all[node].spec.Skew == 0 {
 		return e.stamp()

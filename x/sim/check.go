@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// year is when a simulation ends that is given no end.
+// year is the length of a simulation without an end.
 const year = 365 * 24 * time.Hour
 
 // end returns when the simulation ends.
@@ -24,6 +24,7 @@ func (w *World) end() time.Duration {
 func (w *World) check() error {
 	var problems []error
 	add := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+
 	switch {
 	case w.Until < 0:
 		add("until: %v: must not be negative", w.Until)
@@ -33,6 +34,7 @@ func (w *World) check() error {
 	if w.MaxRecords < 0 {
 		add("maxRecords: %d: must not be negative", w.MaxRecords)
 	}
+
 	for i, d := range w.Disruptions {
 		if d.Node < 0 || d.Node >= len(w.Nodes) {
 			add("disruptions[%d].node: %d: the world has %s", i, d.Node, value.Count(len(w.Nodes), "node"))
@@ -41,12 +43,15 @@ func (w *World) check() error {
 			add("disruptions[%d].at: %v: must not be negative", i, d.At)
 		}
 	}
+
 	for i, n := range w.Nodes {
 		if n.Pods < 0 || n.CPU < 0 || n.Memory < 0 {
 			add("nodes[%d]: %s: has negative resources", i, n.Name)
 		}
-		if !(n.Losses >= 0 && n.Preemptions >= 0 && n.Price >= 0) || math.IsInf(n.Losses+n.Preemptions+n.Price, 0) {
-			add("nodes[%d]: %s: losses %v, preemptions %v, price %v: must be finite and not negative", i, n.Name, n.Losses, n.Preemptions, n.Price)
+		rates := n.Losses + n.Preemptions + n.Price
+		if !(n.Losses >= 0 && n.Preemptions >= 0 && n.Price >= 0) || math.IsInf(rates, 0) {
+			add("nodes[%d]: %s: losses %v, preemptions %v, price %v: must be finite and not negative",
+				i, n.Name, n.Losses, n.Preemptions, n.Price)
 		}
 	}
 	return errors.Join(append(problems, w.ControlPlane.check())...)
@@ -59,11 +64,14 @@ func (p *ControlPlane) check() error {
 		of   float64
 	}{{"fail", p.Fail}, {"loseReply", p.LoseReply}} {
 		if !(share.of >= 0 && share.of < 1) {
-			problems = append(problems, fmt.Errorf("controlPlane.%s: %v: must be at least 0 and below 1", share.name, share.of))
+			problems = append(problems, fmt.Errorf("controlPlane.%s: %v: must be at least 0 and below 1",
+				share.name, share.of))
 		}
 	}
+
 	if p.QPS < 0 || p.Burst < 0 || p.Workers < 0 {
-		problems = append(problems, fmt.Errorf("controlPlane: qps %v, burst %d, workers %d: must not be negative", p.QPS, p.Burst, p.Workers))
+		problems = append(problems, fmt.Errorf("controlPlane: qps %v, burst %d, workers %d: must not be negative",
+			p.QPS, p.Burst, p.Workers))
 	}
 	return errors.Join(problems...)
 }

@@ -2,17 +2,23 @@ package sim
 
 import "github.com/batchplan/batchplan/cronjob"
 
-// childChanged is after each change of a job that a CronJob has started.
+// childChanged is called after each change of a job that a CronJob has started.
 func (e *engine) childChanged(js *jobState) {
 	cs := js.cron
 	child := cronjob.Child{
-		Name: js.truth.Name, UID: js.truth.UID, CreationTimestamp: js.truth.CreationTimestamp,
-		DeletionTimestamp: js.truth.DeletionTimestamp, StartTime: js.truth.Status.StartTime,
-		Finished: js.truth.Status.Finished(), CompletionTime: js.truth.Status.CompletionTime, ScheduledTime: js.run,
+		Name:              js.truth.Name,
+		UID:               js.truth.UID,
+		CreationTimestamp: js.truth.CreationTimestamp,
+		DeletionTimestamp: js.truth.DeletionTimestamp,
+		StartTime:         js.truth.Status.StartTime,
+		Finished:          js.truth.Status.Finished(),
+		CompletionTime:    js.truth.Status.CompletionTime,
+		ScheduledTime:     js.run,
 	}
 	if child.Finished != "" {
 		child.FinishTime = js.truth.Status.Condition(child.Finished).LastTransitionTime
 	}
+
 	if !e.view.immediate {
 		e.lagged(delivery{cron: func() { e.seeChild(cs, js, child) }})
 		return
@@ -38,6 +44,7 @@ func (e *engine) hideChild(cs *cronState, js *jobState) {
 	if js.child < 0 {
 		return
 	}
+
 	last := len(cs.jobs) - 1
 	moved := cs.jobs[last]
 	cs.jobs[js.child], cs.snap.Children[js.child] = moved, cs.snap.Children[last]

@@ -32,7 +32,10 @@ type Comparison struct {
 // Compare plays every variant with the seeds from first to first+n-1, on as many cores as there
 // are, or fewer: cores 0 means all. The figures do not depend on their number. Progress, if
 // not nil, is called after each run, one call at a time; the result is valid during the call.
-func Compare(ctx context.Context, variants []Variant, first uint64, n, cores int, progress func(variant, seed int, r *Result)) (*Comparison, error) {
+func Compare(
+	ctx context.Context, variants []Variant, first uint64, n, cores int,
+	progress func(variant, seed int, r *Result),
+) (*Comparison, error) {
 	c := &Comparison{}
 	for i := range n {
 		c.Seeds = append(c.Seeds, first+uint64(i))
@@ -41,6 +44,7 @@ func Compare(ctx context.Context, variants []Variant, first uint64, n, cores int
 		c.Variants = append(c.Variants, v.Name)
 		c.Values = append(c.Values, nil)
 	}
+
 	results := make([][]Metric, len(variants)*n)
 	var mu sync.Mutex
 	err := Each(ctx, len(results), cores, func(ctx context.Context, i int) error {
@@ -63,6 +67,7 @@ func Compare(ctx context.Context, variants []Variant, first uint64, n, cores int
 	if err != nil {
 		return nil, err
 	}
+
 	c.fill(results)
 	return c, nil
 }
@@ -76,6 +81,7 @@ func (c *Comparison) fill(results [][]Metric) {
 				c.Values[v] = make([][]float64, len(metrics))
 			}
 		}
+
 		v := i % len(c.Variants)
 		for m := range metrics {
 			c.Values[v][m] = append(c.Values[v][m], metrics[m].Value)
@@ -91,6 +97,7 @@ func Each(ctx context.Context, n, cores int, call func(context.Context, int) err
 	}
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
+
 	var wg sync.WaitGroup
 	errs := make([]error, n)
 	next := make(chan int)
@@ -105,12 +112,14 @@ func Each(ctx context.Context, n, cores int, call func(context.Context, int) err
 			}
 		}()
 	}
+
 	for i := 0; i < n && inner.Err() == nil; i++ {
 		select {
 		case next <- i:
 		case <-inner.Done():
 		}
 	}
+
 	close(next)
 	wg.Wait()
 	if ctx.Err() != nil {
@@ -134,6 +143,7 @@ func EstimateOf(values []float64) Estimate {
 	if n == 0 {
 		return Estimate{math.NaN(), math.Inf(1)}
 	}
+
 	mean := 0.0
 	for _, v := range values {
 		mean += v / n
@@ -141,6 +151,7 @@ func EstimateOf(values []float64) Estimate {
 	if n == 1 {
 		return Estimate{mean, math.Inf(1)}
 	}
+
 	squares := 0.0
 	for _, v := range values {
 		squares += (v - mean) * (v - mean)
@@ -165,8 +176,8 @@ func (c *Comparison) Estimate(variant, metric int) Estimate {
 	return EstimateOf(c.Values[variant][metric])
 }
 
-// Difference returns the estimate of what a variant adds to the first one, seed by seed: the
-// same seed gives both the same draws, so this is sharper than the difference of the means.
+// Difference returns the estimate of a variant's increase over the first one, seed by seed: the
+// same seed gives both the same draws, so this is more precise than the difference of the means.
 func (c *Comparison) Difference(variant, metric int) Estimate {
 	differences := make([]float64, len(c.Seeds))
 	for i := range differences {
@@ -175,13 +186,14 @@ func (c *Comparison) Difference(variant, metric int) Estimate {
 	return EstimateOf(differences)
 }
 
-// IsNoise reports whether the difference between two samples, of the same seeds in the same order, may be chance: zero
-// lies within its confidence interval. Equal samples do not differ, which is not by chance. A single seed shows
-// nothing.
+// IsNoise reports whether the difference between two samples, of the same seeds in the same order,
+// may be chance: zero lies within its confidence interval. Equal samples do not differ, which is not
+// by chance. A single seed shows nothing.
 func IsNoise(a, b []float64) bool {
 	if len(a) != len(b) || slices.Equal(a, b) {
 		return false
 	}
+
 	differences := make([]float64, len(a))
 	for i := range a {
 		differences[i] = b[i] - a[i]
@@ -190,8 +202,8 @@ func IsNoise(a, b []float64) bool {
 	return math.Abs(d.Mean) <= d.Half
 }
 
-// String is a table: a line for each metric, a column for each variant. Metrics that are zero
-// everywhere are left out. A mark says which differences from the first variant may be chance.
+// String returns a table: a line for each metric, a column for each variant. Metrics that are zero
+// everywhere are left out. A mark shows which differences from the first variant may be chance.
 func (c *Comparison) String() string {
 	var b strings.Builder
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -200,6 +212,7 @@ func (c *Comparison) String() string {
 		fmt.Fprintf(t, "%s\t", name)
 	}
 	fmt.Fprintln(t)
+
 	noise := false
 	for m, metric := range c.Metrics {
 		if c.isZero(m) {
@@ -215,6 +228,7 @@ func (c *Comparison) String() string {
 		}
 		fmt.Fprintln(t)
 	}
+
 	t.Flush()
 	if noise {
 		fmt.Fprintf(&b, "~: may be chance: over these seeds, it cannot be told from %s (95 percent)\n", c.Variants[0])
@@ -233,7 +247,7 @@ func (c *Comparison) isZero(metric int) bool {
 	return true
 }
 
-// String is the mean and, if it is known, half of the interval.
+// String returns the mean and, if it is known, half of the interval.
 func (e Estimate) String() string {
 	if math.IsInf(e.Half, 0) || e.Half == 0 {
 		return Number(e.Mean)

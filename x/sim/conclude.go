@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// conclude says what is still open.
+// conclude fills in what is still open.
 func (e *engine) conclude() {
 	r := e.result
 	r.Start, r.End = e.start, time.Duration(e.now)
 	e.record.joinPods()
+
 	for _, o := range e.world.ControlPlane.Outages {
 		if o.From <= r.End {
 			r.Outages = append(r.Outages, o)
@@ -20,6 +21,7 @@ func (e *engine) conclude() {
 			r.Disruptions = append(r.Disruptions, d)
 		}
 	}
+
 	for _, js := range e.jobs {
 		if js.of == nil || js.gone || js.finished {
 			continue
@@ -35,6 +37,7 @@ func (e *engine) conclude() {
 			r.Open.Why = e.why(js)
 		}
 	}
+
 	for i := range e.pods.all {
 		switch p := &e.pods.all[i]; {
 		case p.of == nil:
@@ -44,11 +47,13 @@ func (e *engine) conclude() {
 			r.Open.Pending++
 		}
 	}
+
 	for _, cs := range e.crons {
 		if !cs.ran {
 			r.Open.Idle = append(r.Open.Idle, cs.of.Name)
 		}
 	}
+
 	end := r.End
 	if r.Open.Jobs == 0 && r.LastEnd > 0 && len(e.crons) == 0 {
 		end = r.LastEnd
@@ -56,7 +61,7 @@ func (e *engine) conclude() {
 	r.Cost, r.CostBusy = e.nodes.costs(int64(end))
 }
 
-// why says what a job waits for.
+// why explains what a job waits for.
 func (e *engine) why(js *jobState) string {
 	s := js.snap
 	s.Now = e.clock()
@@ -68,6 +73,7 @@ func (e *engine) why(js *jobState) string {
 			}
 		}
 	}
+
 	w := worker{}
 	plan, err := w.planner.Reconcile(&s)
 	if err != nil || len(plan.Waits) == 0 {

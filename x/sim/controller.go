@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// controller takes objects from its work queue and lets its workers plan them. Where calls
-// take no time a round happens immediately; otherwise each is a coroutine, which continues when its
+// controller takes objects from its work queue and lets its workers plan them. If calls take no
+// time, a round happens immediately. Otherwise each round is a coroutine, which continues when its
 // call has returned.
 type controller struct {
 	engine *engine
@@ -65,11 +65,13 @@ func (c *controller) work() bool {
 		return false
 	}
 	id := c.ready.pop()
+
 	if !c.engine.plane.waits {
 		c.round(w, id)
 		c.idle = append(c.idle, w)
 		return true
 	}
+
 	w.resume, w.stop = iter.Pull(func(yield func(int64) bool) {
 		w.yield = yield
 		c.round(w, id)
@@ -88,6 +90,7 @@ func (c *controller) take() *worker {
 	if len(c.all) == c.limit {
 		return nil
 	}
+
 	w := &worker{of: c, id: int32(len(c.all))}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	c.all = append(c.all, w)
@@ -106,7 +109,7 @@ func (c *controller) resume(id int32) {
 	c.idle = append(c.idle, w)
 }
 
-// number tells the two controllers, and their starts, apart in events.
+// number tells the two controllers and their starts apart in events.
 func (c *controller) number() uint32 {
 	if c == &c.engine.jobController {
 		return c.starts << 1
@@ -114,7 +117,7 @@ func (c *controller) number() uint32 {
 	return c.starts<<1 | 1
 }
 
-// pause waits; false means that the controller stops.
+// pause waits; false means that the controller is stopping.
 func (w *worker) pause(d int64) bool {
 	if w.aborted {
 		return false
@@ -141,7 +144,7 @@ func (c *controller) abort() {
 	c.starts++
 }
 
-// retryAt is when a round is repeated that has failed so many times in a row: the default of work
+// retryAt returns when a round is repeated after so many failures in a row: the default of work
 // queues, 5 ms, 10 ms, ... 1000 s, and at most ten a second after the first hundred.
 func (c *controller) retryAt(failures int) int64 {
 	policy := backoff.Policy{Base: 5 * time.Millisecond, Factor: 2, Max: 1000 * time.Second}

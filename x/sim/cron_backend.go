@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 )
 
-// cronBackend is the API server as the executor of a round of a CronJob sees it.
+// cronBackend is the API server as seen by the executor of a round of a CronJob.
 type cronBackend struct {
 	*worker
 	engine  *engine
@@ -56,7 +56,9 @@ func (b *cronBackend) WriteStatus(_ context.Context, s cronjob.Status) error {
 		if cs.version != b.version {
 			return errConflict
 		}
-		s.LastScheduleTime, s.LastSuccessfulTime = s.LastScheduleTime.Truncate(time.Second), s.LastSuccessfulTime.Truncate(time.Second)
+		s.LastScheduleTime = s.LastScheduleTime.Truncate(time.Second)
+		s.LastSuccessfulTime = s.LastSuccessfulTime.Truncate(time.Second)
+
 		cs.truth.Status = s
 		b.engine.cronChanged(cs)
 		b.version = cs.version
@@ -74,7 +76,14 @@ func (e *engine) startRun(cs *cronState, c *cronjob.Creation) *jobState {
 
 func reference(js *jobState) cronjobapply.Job {
 	return cronjobapply.Job{
-		Reference:  cronjob.Reference{Kind: "Job", APIVersion: "batch/v1", Namespace: js.truth.Namespace, Name: js.truth.Name, UID: js.truth.UID},
-		Controller: js.cron.truth.UID, CreationTimestamp: js.truth.CreationTimestamp,
+		Reference: cronjob.Reference{
+			Kind:       "Job",
+			APIVersion: "batch/v1",
+			Namespace:  js.truth.Namespace,
+			Name:       js.truth.Name,
+			UID:        js.truth.UID,
+		},
+		Controller:        js.cron.truth.UID,
+		CreationTimestamp: js.truth.CreationTimestamp,
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// cronState is a CronJob as the API server has it, and what its controller knows of it.
+// cronState is a CronJob as the API server has it, and its controller's knowledge of it.
 type cronState struct {
 	of   *CronJob
 	id   int32
@@ -43,7 +43,10 @@ func (e *engine) addCron(c *CronJob) error {
 	spec := c.Spec
 	cronjob.Default(&spec)
 	truth := cronjob.CronJob{
-		Namespace: "default", Name: c.Name, UID: job.UID("c" + strconv.Itoa(len(e.crons))), Spec: spec,
+		Namespace:         "default",
+		Name:              c.Name,
+		UID:               job.UID("c" + strconv.Itoa(len(e.crons))),
+		Spec:              spec,
 		CreationTimestamp: e.start.Add(c.Create).Truncate(time.Second),
 	}
 	if err := truth.Validate(); err != nil {
@@ -52,14 +55,17 @@ func (e *engine) addCron(c *CronJob) error {
 	if c.Create < 0 {
 		return problem(c.Source, c.Name, "create time %v is negative", c.Create)
 	}
+
 	cs := &cronState{of: c, id: int32(len(e.crons)), truth: truth, key: hashText(c.Name)}
 	cs.spec = c.Job.Spec
 	job.Default(&cs.spec)
 	if err := job.Validate(cs.spec); err != nil {
 		return problem(c.Source, c.Name, "jobTemplate.%v", err)
 	}
+
 	cs.snap = cronjob.Snapshot{Options: c.Options, Schedule: e.compile(cs), Consistent: e.view.immediate}
 	e.crons = append(e.crons, cs)
+
 	e.at(int64(c.Create), evCronArrive, cs.id, 0)
 	for _, w := range c.Suspend {
 		e.at(int64(w.From), evSuspend, cs.id, 0)
@@ -68,13 +74,14 @@ func (e *engine) addCron(c *CronJob) error {
 	return nil
 }
 
-// compile reads the schedule; equal ones share the result, unless it depends on when
+// compile compiles the schedule. Equal schedules share the result, unless it depends on when
 // the CronJob was created.
 func (e *engine) compile(cs *cronState) cronjob.Compiled {
 	spec := &cs.truth.Spec
 	if len(cs.of.Schedule) > 0 || len(spec.Schedule) > 0 && spec.Schedule[0] == '@' {
 		return cronjob.Compile(&cs.truth, cs.of.Schedule...)
 	}
+
 	key := [2]string{spec.Schedule}
 	if spec.TimeZone != nil {
 		key[1] = *spec.TimeZone
@@ -82,6 +89,7 @@ func (e *engine) compile(cs *cronState) cronjob.Compiled {
 	if e.compiled == nil {
 		e.compiled = schedules{}
 	}
+
 	c, ok := e.compiled[key]
 	if !ok {
 		c = cronjob.Compile(&cs.truth)
@@ -97,7 +105,7 @@ func (e *engine) startCron(cs *cronState) {
 	e.suspendCron(cs)
 }
 
-// suspendCron sets spec.suspend to what the windows say.
+// suspendCron sets spec.suspend by the windows.
 func (e *engine) suspendCron(cs *cronState) {
 	for _, w := range cs.of.Suspend {
 		if w.contains(time.Duration(e.now)) {
@@ -106,13 +114,14 @@ func (e *engine) suspendCron(cs *cronState) {
 			return
 		}
 	}
+
 	if cs.truth.Spec.Suspend == &yes {
 		cs.truth.Spec.Suspend = &no
 	}
 	e.cronChanged(cs)
 }
 
-// cronChanged is after each change of a CronJob's object.
+// cronChanged is called after each change of a CronJob's object.
 func (e *engine) cronChanged(cs *cronState) {
 	cs.version++
 	if !e.view.immediate {
@@ -143,23 +152,28 @@ func (e *engine) cronRound(w *worker, id int32) {
 	e.result.CronRounds++
 	cs.busy = true
 	cs.snap.Now = e.clock()
+
 	plan, err := w.cronPlanner.Reconcile(&cs.snap)
 	if err != nil {
 		e.err = problem(cs.of.Source, cs.of.Name, "%v", err)
 		return
 	}
+
 	if e.world.Watch != nil { // the writes change the one that the plan was made from
 		children := append(w.cronSeen.Children[:0], cs.snap.Children...)
 		w.cronSeen = cs.snap
 		w.cronSeen.Children = children
 	}
+
 	w.cronBackend = cronBackend{worker: w, engine: e, cs: cs, version: cs.version}
 	w.cronConclusion, _ = cronjobapply.Executor{Parallel: 1}.Apply(w.ctx, &w.cronBackend, plan)
 	conclusion := &w.cronConclusion
+
 	cs.busy = false
 	if w.aborted {
 		return
 	}
+
 	if e.world.Watch != nil {
 		e.world.Watch.CronJob(time.Duration(e.now), cs.of.Name, &w.cronSeen, plan, conclusion)
 	}

@@ -13,6 +13,7 @@ func (v *views) deliver() {
 		d.cron()
 		return
 	}
+
 	js := d.js
 	js.underway--
 	defer e.jobEmptied(js)
@@ -50,7 +51,7 @@ func (e *engine) seePod(js *jobState, d *delivery) {
 	}
 }
 
-// catchUp brings all of the line immediately, as a controller does that lists its objects.
+// catchUp brings the whole line immediately, as for a controller that lists its objects.
 func (v *views) catchUp() {
 	for v.line.len() > 0 {
 		v.deliver()

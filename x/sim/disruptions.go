@@ -17,18 +17,21 @@ func (e *engine) disrupt(index int32) {
 	if d.Back > 0 {
 		e.at(int64(d.Back), evBack, index, 0)
 	}
+
 	if d.Kind == NodeDrained {
 		for _, id := range sortedIDs(n.pods) {
 			e.evict(id)
 		}
 		return
 	}
+
 	n.lost = true
 	for _, id := range sortedIDs(n.pods) {
 		p := &e.pods.all[id]
 		p.lost = true
 		p.timer++ // whatever it does, nobody hears of it
 	}
+
 	e.at(e.now+int64(unreachableAfter), evUnreachable, index, 0)
 	e.at(e.now+int64(evictedAfter), evEvict, index, 0)
 	if d.Removed > 0 {
@@ -88,24 +91,26 @@ func (e *engine) removeNode(d *Disruption) {
 	e.nodes.all[d.Node].lost = false // nothing is left to come back
 }
 
-// nodeBack lets a node take pods again. Those that it still has continue.
+// nodeBack lets a node take pods again. Pods that it still has continue.
 func (e *engine) nodeBack(d *Disruption, byChance bool) {
 	n := &e.nodes.all[d.Node]
 	n.closed--
 	if byChance {
 		e.isBack(int32(d.Node))
 	}
+
 	if d.Kind == NodeLost && n.lost {
 		n.lost = false
 		for _, id := range sortedIDs(n.pods) {
 			e.heardOf(id, &e.pods.all[id])
 		}
 	}
+
 	e.nodes.update(d.Node)
 	e.scheduler.run()
 }
 
-// heardOf lets a pod continue whose node is back.
+// heardOf lets a pod continue when its node is back.
 func (e *engine) heardOf(id int32, p *pod) {
 	p.lost = false
 	p.timer++
@@ -127,6 +132,7 @@ func (e *engine) drawFate(node int32) {
 	if rate <= 0 {
 		return
 	}
+
 	f := &n.fate
 	f.drawn++
 	r := e.chance.of(forNodes, node, purpose(f.drawn))
@@ -135,17 +141,19 @@ func (e *engine) drawFate(node int32) {
 	if r.Float64()*rate < n.spec.Losses {
 		f.kind = NodeLost
 	}
+
 	if f.away = n.spec.Away.Draw(r); at <= e.until {
 		e.idle++
 		e.at(at, evFate, node, 0)
 	}
 }
 
-// meetFate disrupts a node by chance. Once all jobs have ended nothing more happens to nodes.
+// meetFate disrupts a node by chance. After all jobs have ended nothing more happens to nodes.
 func (e *engine) meetFate(node int32) {
 	if e.idle--; !e.hasWork() {
 		return
 	}
+
 	f := &e.nodes.all[node].fate
 	f.since = e.now
 	d := Disruption{Kind: f.kind, Node: int(node), At: time.Duration(e.now)}
@@ -154,6 +162,7 @@ func (e *engine) meetFate(node int32) {
 			e.idle++
 		}
 	}
+
 	e.world.Disruptions = append(e.world.Disruptions, d)
 	e.result.NodesLost++
 	e.disrupt(int32(len(e.world.Disruptions) - 1))
@@ -162,6 +171,7 @@ func (e *engine) meetFate(node int32) {
 // isBack ends what chance has done to a node.
 func (e *engine) isBack(node int32) {
 	f := &e.nodes.all[node].fate
+
 	e.idle--
 	until := e.now
 	if !e.hasWork() {

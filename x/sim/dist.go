@@ -107,7 +107,7 @@ var distNames = [...]struct {
 	distWeibull:     {"weibull", "scale", "shape", true},
 }
 
-// String returns what [ParseDist] reads.
+// String returns the text that [ParseDist] reads.
 func (d Dist) String() string {
 	n := distNames[d.kind]
 	a := seconds(d.a).String()
@@ -132,16 +132,19 @@ func ParseDist(text string) (Dist, error) {
 		d, err := parseDuration(text)
 		return Constant(d), err
 	}
+
 	arguments, ok := strings.CutSuffix(strings.TrimSpace(rest), ")")
 	if !ok {
 		return Dist{}, fmt.Errorf("%q: a closing bracket is missing", text)
 	}
+
 	for kind, n := range distNames {
 		if n.name == strings.TrimSpace(name) {
 			return parseArguments(text, distKind(kind), strings.Split(arguments, ","))
 		}
 	}
-	return Dist{}, fmt.Errorf("%q: unknown distribution %q; there are uniform, exponential, lognormal, pareto and weibull", text, name)
+	return Dist{}, fmt.Errorf("%q: unknown distribution %q; "+
+		"there are uniform, exponential, lognormal, pareto and weibull", text, name)
 }
 
 func parseArguments(text string, kind distKind, arguments []string) (Dist, error) {
@@ -151,12 +154,15 @@ func parseArguments(text string, kind distKind, arguments []string) (Dist, error
 		want = append(want, n.b)
 	}
 	if len(arguments) != len(want) {
-		return Dist{}, fmt.Errorf("%q: %s takes %s, not %s", text, n.name, strings.Join(want, " and "), value.Count(len(arguments), "value"))
+		return Dist{}, fmt.Errorf("%q: %s takes %s, not %s",
+			text, n.name, strings.Join(want, " and "), value.Count(len(arguments), "value"))
 	}
+
 	a, err := parseDuration(strings.TrimSpace(arguments[0]))
 	if err != nil {
 		return Dist{}, fmt.Errorf("%q: %s: %w", text, n.a, err)
 	}
+
 	d := Dist{kind: kind, a: a.Seconds()}
 	switch {
 	case n.b == "":
@@ -172,6 +178,7 @@ func parseArguments(text string, kind distKind, arguments []string) (Dist, error
 			err = fmt.Errorf("%v: must not be below %s, %v", b, n.a, a)
 		}
 	}
+
 	if err != nil {
 		return Dist{}, fmt.Errorf("%q: %s: %w", text, n.b, err)
 	}

@@ -36,18 +36,23 @@ func (e *engine) containerEnds(id int32, p *pod) {
 	if p.run.Disrupted && p.Deletion == nil {
 		e.result.Evictions++
 	}
-	if p.state == podBound || p.Deletion != nil || p.run.ExitCode == 0 || p.run.Disrupted || p.of.spec().Template.RestartPolicy != job.RestartOnFailure {
+	isStopped := p.state == podBound || p.Deletion != nil || p.run.Disrupted
+	restarts := p.of.spec().Template.RestartPolicy == job.RestartOnFailure && p.run.ExitCode != 0
+	if isStopped || !restarts {
 		e.endPod(id, p)
 		return
 	}
+
 	p.restarts++
 	p.timer++
 	p.Ready = false
 	d := e.changeDetail(p)
 	d.containers[0] = job.Container{Name: p.of.container, State: job.ContainerWaiting, Restarts: p.restarts}
 	d.Containers = d.containers[:]
+
 	e.record.podRestarted(p)
 	e.changed(id, p)
+
 	p.state = podBound
 	delay := min(crashDelay<<min(p.restarts-1, 8), crashDelayMax)
 	e.at(e.now+int64(delay), evStart, id, p.timer)
@@ -61,16 +66,22 @@ func (e *engine) endPod(id int32, p *pod) {
 	if p.run.ExitCode != 0 {
 		p.Phase = job.PodFailed
 	}
+
 	finished := e.stampOf(p.node)
 	d := e.changeDetail(p)
 	d.ReadyTransition = finished
 	d.containers[0] = job.Container{
-		Name: p.of.container, State: job.ContainerTerminated, Restarts: p.restarts, ExitCode: p.run.ExitCode, FinishedAt: finished,
+		Name:       p.of.container,
+		State:      job.ContainerTerminated,
+		Restarts:   p.restarts,
+		ExitCode:   p.run.ExitCode,
+		FinishedAt: finished,
 	}
 	d.Containers = d.containers[:]
 	if p.run.Disrupted {
 		d.Conditions = disrupted
 	}
+
 	e.nodes.release(p.node, id, p, e.now)
 	e.record.podEnded(e.now, p)
 	e.podHasEnded(id, p)
@@ -78,6 +89,7 @@ func (e *engine) endPod(id int32, p *pod) {
 	if p.Deletion != nil {
 		e.collectPod(id, p)
 	}
+
 	e.scheduler.run()
 }
 

@@ -81,21 +81,24 @@ type engine struct {
 }
 
 // Run plays the world to its end and returns what happened. An error means that the
-// world is not valid, or that a job of its stream is not; a cancelled context ends the
-// simulation early, which the result says.
+// world is not valid, or that a job of its stream is not. A cancelled context ends the
+// simulation early, which Result.Stopped records.
 func Run(ctx context.Context, w World) (*Result, error) {
 	if err := w.check(); err != nil {
 		return nil, err
 	}
+
 	e := newEngine(ctx, &w)
 	defer e.close()
 	if err := e.begin(); err != nil {
 		return nil, err
 	}
+
 	e.loop()
 	if e.err != nil {
 		return nil, e.err
 	}
+
 	e.conclude()
 	return e.result, nil
 }
@@ -114,18 +117,22 @@ func newEngine(ctx context.Context, w *World) *engine {
 		children: map[string]*jobState{},
 		result:   &Result{},
 	}
+
 	e.record.e = e
 	e.record.init(w, e.result)
 	e.view.lag, e.view.immediate = w.ControlPlane.WatchLag, w.ControlPlane.WatchLag.IsZero()
 	e.plane.init(w)
 	e.gc.init(w.ControlPlane.PodGC)
+
 	e.jobController = controller{engine: e, round: e.jobRound, limit: e.plane.workers}
 	e.cronController = controller{engine: e, round: e.cronRound, limit: e.plane.workers}
+
 	e.given = len(w.Disruptions)
 	w.Disruptions = slices.Clip(w.Disruptions) // what chance adds is not the caller's
 	e.nodes.init(w.Nodes, len(w.Disruptions) > 0 || w.Scheduler != nil || hasRates(w.Nodes))
 	e.scheduler.init(e)
 	e.admission.init(e)
+
 	return e
 }
 
@@ -137,7 +144,7 @@ func (e *engine) close() {
 	e.cronController.abort()
 }
 
-// begin schedules what the world says.
+// begin schedules the events of the world.
 func (e *engine) begin() error {
 	for i := range e.world.CronJobs {
 		c := &e.world.CronJobs[i]
@@ -145,12 +152,14 @@ func (e *engine) begin() error {
 			return err
 		}
 	}
+
 	for i, d := range e.world.Disruptions {
 		e.at(int64(d.At), evDisrupt, int32(i), 0)
 	}
 	for i := range e.nodes.all {
 		e.drawFate(int32(i))
 	}
+
 	e.plane.schedule(e)
 	if e.world.Jobs != nil {
 		next, stop := iter.Pull2(e.world.Jobs)

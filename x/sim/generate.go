@@ -36,6 +36,7 @@ func Diurnal(mean time.Duration, swing float64, peak time.Duration) Arrivals {
 	swing = min(max(swing, 0), 1)
 	return func(before time.Duration, r *rand.Rand) time.Duration {
 		at := before
+
 		for { // thinning: candidates at the highest rate, of which some are kept
 			at += seconds(mean.Seconds() / (1 + swing) * r.ExpFloat64())
 			day := 2 * math.Pi * (at - peak).Hours() / 24
@@ -81,6 +82,7 @@ func Merge(streams ...iter.Seq2[Job, error]) iter.Seq2[Job, error] {
 	if len(streams) == 1 {
 		return streams[0]
 	}
+
 	return func(yield func(Job, error) bool) {
 		type source struct {
 			next func() (Job, error, bool)
@@ -99,6 +101,7 @@ func Merge(streams ...iter.Seq2[Job, error]) iter.Seq2[Job, error] {
 				open = append(open, &source{next, j})
 			}
 		}
+
 		for len(open) > 0 {
 			first := 0
 			for i := range open {
@@ -106,10 +109,12 @@ func Merge(streams ...iter.Seq2[Job, error]) iter.Seq2[Job, error] {
 					first = i
 				}
 			}
+
 			s := open[first]
 			if !yield(s.job, nil) {
 				return
 			}
+
 			j, err, ok := s.next()
 			if err != nil {
 				yield(j, err)
@@ -126,7 +131,8 @@ func Merge(streams ...iter.Seq2[Job, error]) iter.Seq2[Job, error] {
 // a time.
 func Spec(completions, parallelism int32) job.Spec {
 	return job.Spec{
-		Completions: &completions, Parallelism: &parallelism,
-		Template: job.Template{RestartPolicy: job.RestartNever, Containers: []string{"main"}},
+		Completions: &completions,
+		Parallelism: &parallelism,
+		Template:    job.Template{RestartPolicy: job.RestartNever, Containers: []string{"main"}},
 	}
 }

@@ -46,12 +46,14 @@ func (h *heap) pop() event {
 			if first >= n {
 				break
 			}
+
 			least := first
 			for c := first + 1; c < min(first+4, n); c++ {
 				if h.events[c].before(&h.events[least]) {
 					least = c
 				}
 			}
+
 			if !h.events[least].before(&last) {
 				break
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// jobState is a job as the API server has it, and what its controller knows of it.
+// jobState is a job as the API server has it, and its controller's knowledge of it.
 type jobState struct {
 	of *Job
 	id int32

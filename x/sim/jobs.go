@@ -20,6 +20,7 @@ func (e *engine) newJob() *jobState {
 		js = &jobState{id: int32(len(e.jobs))}
 		e.jobs = append(e.jobs, js)
 	}
+
 	js.life++
 	js.pods, js.child, js.record = -1, -1, -1
 	return js
@@ -41,18 +42,26 @@ func (e *engine) createJob(js *jobState, j *Job, spec job.Spec, name string, key
 	if c := spec.Template.Containers; len(c) > 0 {
 		js.container = c[0]
 	}
+
 	e.born++
 	js.truth = job.Job{
-		Namespace: "default", Name: name, Version: 1, UID: job.UID("j" + strconv.FormatUint(e.born, 36)),
-		CreationTimestamp: e.stamp(), Spec: spec,
+		Namespace:         "default",
+		Name:              name,
+		Version:           1,
+		UID:               job.UID("j" + strconv.FormatUint(e.born, 36)),
+		CreationTimestamp: e.stamp(),
+		Spec:              spec,
 	}
 	if e.world.Admission != nil && j.Spec.Suspend == nil {
 		js.truth.Spec.Suspend = &yes
 	}
+
 	js.snap.Options = j.Options
 	js.snap.Consistent = e.view.immediate
 	e.record.jobCreated(e.now, js)
-	js.edits = slices.SortedStableFunc(slices.Values(j.Edits), func(a, b Edit) int { return cmp.Compare(a.After, b.After) })
+
+	byTime := func(a, b Edit) int { return cmp.Compare(a.After, b.After) }
+	js.edits = slices.SortedStableFunc(slices.Values(j.Edits), byTime)
 	for i := range js.edits {
 		e.at(e.now+int64(js.edits[i].After), evEdit, js.id, js.life)
 	}
@@ -67,13 +76,14 @@ func (e *engine) edit(ev *event) {
 	if js.life != ev.gen || js.finished || js.gone {
 		return
 	}
+
 	change := js.edits[0].Change
 	js.edits = js.edits[1:]
 	change(&js.truth.Spec)
 	e.specChanged(js)
 }
 
-// specChanged is after an edit.
+// specChanged is called after an edit.
 func (e *engine) specChanged(js *jobState) {
 	js.truth.Version++
 	if err := job.Validate(js.truth.Spec); err != nil && e.err == nil {
@@ -82,7 +92,7 @@ func (e *engine) specChanged(js *jobState) {
 	e.jobChanged(js, wakeNow)
 }
 
-// jobChanged is after each change of a job's object.
+// jobChanged is called after each change of a job's object.
 func (e *engine) jobChanged(js *jobState, wake wakeKind) {
 	if js.cron != nil {
 		e.childChanged(js)

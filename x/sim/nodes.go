@@ -50,10 +50,12 @@ func (n *nodes) init(specs []Node, keep bool) {
 	n.all = make([]node, len(specs))
 	for n.size = 1; n.size < len(specs); n.size *= 2 {
 	}
+
 	n.tree = make([]room, 2*n.size)
 	for i := range n.tree {
 		n.tree[i] = room{pods: -1}
 	}
+
 	for i := range specs {
 		s := &specs[i]
 		r := room{pods: int64(s.Pods), cpu: s.CPU, memory: s.Memory}
@@ -66,6 +68,7 @@ func (n *nodes) init(specs []Node, keep bool) {
 		if r.memory == 0 {
 			r.memory = math.MaxInt64 / 2
 		}
+
 		n.all[i] = node{spec: s, room: r, pods: map[int32]struct{}{}, fate: fate{since: -1}}
 		n.update(i)
 	}
@@ -107,10 +110,11 @@ func (n *nodes) search(at int, need room) (int32, bool) {
 	return n.search(2*at+1, need)
 }
 
-// couldFit reports whether a pod fits on a node that is empty.
+// couldFit reports whether a pod fits on an empty node.
 func (n *nodes) couldFit(need room) bool {
+	fits := func(limit, need int64) bool { return limit == 0 || limit >= need }
 	for i := range n.all {
-		if s := n.all[i].spec; (s.CPU == 0 || s.CPU >= need.cpu) && (s.Memory == 0 || s.Memory >= need.memory) {
+		if s := n.all[i].spec; fits(s.CPU, need.cpu) && fits(s.Memory, need.memory) {
 			return true
 		}
 	}
@@ -129,9 +133,11 @@ func (n *nodes) take(i, id int32, p *pod, now int64) {
 	if n.all[i].count++; n.all[i].count == 1 {
 		n.all[i].busySince = now
 	}
+
 	need := needOf(p)
 	r := &n.all[i].room
 	r.pods, r.cpu, r.memory = r.pods-need.pods, r.cpu-need.cpu, r.memory-need.memory
+
 	if n.keep {
 		n.all[i].pods[id] = struct{}{}
 	}
@@ -145,16 +151,19 @@ func (n *nodes) release(i, id int32, p *pod, now int64) {
 	if n.all[i].count--; n.all[i].count == 0 {
 		n.all[i].busy += now - n.all[i].busySince
 	}
+
 	need := needOf(p)
 	r := &n.all[i].room
 	r.pods, r.cpu, r.memory = r.pods+need.pods, r.cpu+need.cpu, r.memory+need.memory
+
 	if n.keep {
 		delete(n.all[i].pods, id)
 	}
 	n.update(int(i))
 }
 
-// costs sums what the nodes cost until a time: all the time that they are there, and while they have pods.
+// costs returns the cost of the nodes until a time: for all the time that they exist, and for the
+// time with pods.
 func (n *nodes) costs(end int64) (all, busy float64) {
 	const hour = float64(time.Hour)
 	for i := range n.all {
@@ -166,6 +175,7 @@ func (n *nodes) costs(end int64) (all, busy float64) {
 		if m.count > 0 {
 			used += max(end-m.busySince, 0)
 		}
+
 		all += m.spec.Price * float64(max(there, 0)) / hour
 		busy += m.spec.Price * float64(used) / hour
 	}

@@ -31,8 +31,10 @@ func (p *plane) up(e *engine) {
 	if p.downs--; p.downs > 0 {
 		return
 	}
+
 	e.result.Restarts++
 	e.view.catchUp()
+
 	for _, js := range e.jobs {
 		if js.of != nil && !js.gone {
 			e.restartJob(js)
@@ -45,7 +47,7 @@ func (p *plane) up(e *engine) {
 	}
 }
 
-// restartJob is when a controller has started that lists the job.
+// restartJob is called when a restarted controller lists the job.
 func (e *engine) restartJob(js *jobState) {
 	js.queued, js.busy, js.dirty, js.wake, js.failures = false, false, false, 0, 0
 	if !js.snap.Consistent {
@@ -57,7 +59,7 @@ func (e *engine) restartJob(js *jobState) {
 	e.enqueueJob(js)
 }
 
-// restartCron is when a controller has started that lists the CronJob.
+// restartCron is called when a restarted controller lists the CronJob.
 func (e *engine) restartCron(cs *cronState) {
 	cs.queued, cs.busy, cs.dirty, cs.wake, cs.failures = false, false, false, 0, 0
 	if !e.world.ControlPlane.KeepMemory {

@@ -23,9 +23,16 @@ type PendingPod struct {
 func (q *Pending) Pods() []PendingPod {
 	s := &q.e.scheduler
 	var out []PendingPod
-	for _, id := range slices.SortedFunc(maps.Keys(s.since), func(a, b int32) int { return int(s.order[a]) - int(s.order[b]) }) {
+	byOrder := func(a, b int32) int { return int(s.order[a]) - int(s.order[b]) }
+	for _, id := range slices.SortedFunc(maps.Keys(s.since), byOrder) {
 		p := &q.e.pods.all[id]
-		out = append(out, PendingPod{id, p.of.truth.Name, p.Name, time.Duration(s.since[id]), p.of.of.Pod.Resources})
+		out = append(out, PendingPod{
+			id:        id,
+			Job:       p.of.truth.Name,
+			Name:      p.Name,
+			Since:     time.Duration(s.since[id]),
+			Resources: p.of.of.Pod.Resources,
+		})
 	}
 	return out
 }
@@ -48,10 +55,12 @@ func (q *Pending) Bind(p PendingPod, node int) bool {
 	if _, waits := s.since[p.id]; !waits || node < 0 || node >= len(q.e.nodes.all) {
 		return false
 	}
+
 	n := &q.e.nodes.all[node]
 	if n.closed > 0 || !n.room.fits(needOf(&q.e.pods.all[p.id])) {
 		return false
 	}
+
 	delete(s.since, p.id)
 	delete(s.order, p.id)
 	q.e.bindPod(p.id, int32(node))
@@ -69,24 +78,32 @@ type BoundPod struct {
 	Resources
 }
 
-// On returns the pods on a node that are not being deleted, in an order that is always the same.
+// On returns the pods on a node that are not being deleted, always in the same order.
 func (q *Pending) On(node int) []BoundPod {
 	var out []BoundPod
 	for _, id := range sortedIDs(q.e.nodes.all[node].pods) {
 		p := &q.e.pods.all[id]
 		if p.Deletion == nil {
-			out = append(out, BoundPod{id, p.life, p.of.truth.Name, p.Name, time.Duration(p.running), p.of.of.Pod.Resources})
+			out = append(out, BoundPod{
+				id:        id,
+				life:      p.life,
+				Job:       p.of.truth.Name,
+				Name:      p.Name,
+				Since:     time.Duration(p.running),
+				Resources: p.of.of.Pod.Resources,
+			})
 		}
 	}
 	return out
 }
 
-// Evict deletes a pod on a node with the condition DisruptionTarget, as a scheduler does that preempts
-// it. Its room is free once it has ended, within its grace period, and Schedule is called then. It
+// Evict deletes a pod on a node with the condition DisruptionTarget, as a preempting scheduler does.
+// Its room is free once it has ended, within its grace period, and then Schedule is called. It
 // reports false if the pod has ended or is being deleted.
 func (q *Pending) Evict(p BoundPod) bool {
 	b := &q.e.pods.all[p.id]
-	if b.of == nil || b.life != p.life || b.Deletion != nil || b.state == podEnded {
+	isThere := b.of != nil && b.life == p.life
+	if !isThere || b.Deletion != nil || b.state == podEnded {
 		return false
 	}
 	q.e.evict(p.id)

@@ -24,6 +24,7 @@ func (p *plane) init(w *World) {
 	p.latency = p.spec.Latency
 	p.waits = !p.latency.IsZero() || p.spec.QPS > 0
 	p.rand = rand.New(rand.NewPCG(w.Seed, 1))
+
 	p.workers = 1
 	if p.waits {
 		p.workers = 5
@@ -35,7 +36,8 @@ func (p *plane) init(w *World) {
 
 // isDirect reports whether calls take no time and never fail.
 func (p *plane) isDirect() bool {
-	return !p.waits && p.spec.Fail == 0 && p.spec.LoseReply == 0 && len(p.spec.Outages) == 0
+	isReliable := p.spec.Fail == 0 && p.spec.LoseReply == 0 && len(p.spec.Outages) == 0
+	return !p.waits && isReliable
 }
 
 // isServerDown reports whether the API server refuses calls.
@@ -55,19 +57,23 @@ func (p *plane) call(w *worker, first bool, write func() error) error {
 	if p.waits && !w.pause(p.delay(w.of, first)) {
 		return errDown
 	}
+
 	e.result.Writes++
 	if p.isServerDown(time.Duration(e.now)) {
 		e.result.Faults++
 		return errDown
 	}
+
 	if p.spec.Fail == 0 && p.spec.LoseReply == 0 {
 		return write()
 	}
+
 	fate := p.rand.Float64()
 	if fate < p.spec.Fail {
 		e.result.Faults++
 		return errFault
 	}
+
 	err := write()
 	if fate < p.spec.Fail+p.spec.LoseReply {
 		e.result.Faults++
@@ -83,6 +89,7 @@ func (p *plane) delay(c *controller, first bool) int64 {
 	if p.spec.QPS > 0 {
 		at = c.calls.take(now, p.spec.QPS, max(p.spec.Burst, 1))
 	}
+
 	if first || at > now {
 		at += int64(p.latency.Draw(p.rand))
 	}

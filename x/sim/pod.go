@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pod says how the pods of a job behave.
+// Pod describes how the pods of a job behave.
 type Pod struct {
 	Resources
 	// Schedule is how long the scheduler takes before it looks at the pod for the first time.
@@ -64,6 +64,7 @@ func (p *Pod) run(s Start, r *rand.Rand) Life {
 	run := Life{For: p.Duration.Draw(r)}
 	failure, disruption, part := r.Float64(), r.Float64(), r.Float64()
 	burst, inBurst := p.burst(s.At, run.For)
+
 	switch {
 	case inBurst:
 		run.ExitCode, run.For = p.failureCode(), burst+p.failsAfter(run.For, part, r)
@@ -72,18 +73,20 @@ func (p *Pod) run(s Start, r *rand.Rand) Life {
 	case disruption < p.Disruption:
 		run.Disrupted, run.ExitCode, run.For = true, exitKilled, time.Duration(part*float64(run.For))
 	}
+
 	if p.DisruptionRate > 0 {
 		if at := eachHour(p.DisruptionRate, r); at < run.For {
 			run = Life{For: at, ExitCode: exitKilled, Disrupted: true}
 		}
 	}
+
 	if p.Behave != nil {
 		return p.behave(s, run, r)
 	}
 	return run
 }
 
-// behave lets the function have its way. Only here a life is on the heap.
+// behave lets the function decide. Only here a life is on the heap.
 func (p *Pod) behave(s Start, life Life, r *rand.Rand) Life {
 	p.Behave(s, &life, r)
 	return life
@@ -103,7 +106,7 @@ func (p *Pod) failsAfter(duration time.Duration, part float64, r *rand.Rand) tim
 	return p.FailAfter.Draw(r)
 }
 
-// burst returns how long after its start at a pod meets a time in which all fail, if it
+// burst returns how long after its start at a pod meets a time in which all pods fail, if it
 // does before it ends.
 func (p *Pod) burst(at, duration time.Duration) (after time.Duration, meets bool) {
 	for _, w := range p.FailIn {

@@ -60,6 +60,7 @@ func (e *engine) collectEnded() {
 		e.deletePod(old.id, p)
 		e.result.PodsCollected++
 	}
+
 	if len(g.queue.events) > 0 {
 		e.planPodGC()
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// podPhase is where a pod is on its way, which is finer than its phase in the API.
+// podPhase is the state of a pod, which is finer than its phase in the API.
 type podPhase uint8
 
 const (
@@ -74,6 +74,7 @@ func (s *podStore) newDetail() *detail {
 	if len(s.details) == 0 {
 		s.details = make([]detail, detailsChunk)
 	}
+
 	d := &s.details[0]
 	s.details = s.details[1:]
 	return d
@@ -99,6 +100,7 @@ func (s *podStore) add(prefix string) int32 {
 		id = int32(len(s.all))
 		s.all = append(s.all, pod{})
 	}
+
 	p := &s.all[id]
 	*p = pod{timer: p.timer + 1, life: p.life + 1, place: -1, next: -1, prev: -1, node: -1, record: -1, running: -1}
 	p.Name, p.UID = s.name(prefix, uint64(p.life)<<32|uint64(uint32(id)))
@@ -119,6 +121,7 @@ func (s *podStore) find(uid job.UID) (int32, *pod) {
 	if err != nil || int(id) >= len(s.all) {
 		return -1, nil
 	}
+
 	p := &s.all[id]
 	if p.of == nil || uint64(p.life) != number>>32 {
 		return -1, nil
@@ -132,10 +135,12 @@ func (e *engine) createPod(js *jobState, c *job.Creation) job.PodRef {
 	p := &e.pods.all[id]
 	p.of, p.Index, p.number, p.created = js, c.Index, js.created, e.now
 	js.created++
+
 	d := e.pods.newDetail()
 	d.CreationTimestamp = e.stamp()
 	d.FailureCount, d.IgnoredFailureCount = c.FailureCount, c.IgnoredFailureCount
 	p.Detail, p.detail = &d.PodDetail, d
+
 	p.next = js.pods
 	if js.pods >= 0 {
 		e.pods.all[js.pods].prev = id
@@ -143,8 +148,10 @@ func (e *engine) createPod(js *jobState, c *job.Creation) job.PodRef {
 	js.pods = id
 	js.tracked++
 	js.existing++
+
 	e.record.podCreated(e.now, js, p)
 	e.changed(id, p)
+
 	delay := js.of.Pod.Schedule
 	if delay.IsZero() {
 		e.at(e.now, evQueue, id, p.timer)

@@ -38,6 +38,7 @@ func (q *Quota) Submit(r Request) {
 		q.bySize[r.Pods] = l
 		q.lines = append(q.lines, l)
 	}
+
 	q.came++
 	l.jobs.push(quotaTicket{r.ID, q.came})
 	q.waits[r.ID] = true
@@ -64,9 +65,11 @@ func (q *Quota) Next(time.Duration) (Decision, bool) {
 			best = l
 		}
 	}
+
 	if best == nil || !q.fits(best.size) {
 		return Decision{}, false
 	}
+
 	id := best.jobs.pop().id
 	delete(q.waits, id)
 	q.held[id] = best.size

@@ -9,15 +9,16 @@ import (
 	"time"
 )
 
-// ParseRate reads how often something happens, as times an hour: "5%/h" happens within an hour in 5 of
-// 100 cases, "2/d" twice a day on average. Units are h, d and w.
+// ParseRate reads a rate as times an hour: "5%/h" happens within an hour in 5 of 100 cases, "2/d"
+// twice a day on average. Units are h, d and w.
 func ParseRate(text string) (float64, error) {
 	amount, unit, ok := strings.Cut(text, "/")
 	hours, known := map[string]float64{"h": 1, "d": 24, "w": 168}[unit]
 	number, share := strings.CutSuffix(amount, "%")
 	x, err := strconv.ParseFloat(number, 64)
+	isFinite := err == nil && !math.IsNaN(x) && !math.IsInf(x, 0)
 	switch {
-	case !ok || !known || err != nil || math.IsNaN(x) || math.IsInf(x, 0):
+	case !ok || !known || !isFinite:
 		return 0, fmt.Errorf("%q is not a rate such as 5%%/h or 2/d", text)
 	case x < 0:
 		return 0, fmt.Errorf("%q: must not be negative", text)
@@ -29,7 +30,7 @@ func ParseRate(text string) (float64, error) {
 	return x / hours, nil
 }
 
-// eachHour draws the time until something happens that happens so many times an hour.
+// eachHour draws the time until an event of that rate an hour happens.
 func eachHour(rate float64, r *rand.Rand) time.Duration {
 	return max(seconds(3600/rate*r.ExpFloat64()), 1)
 }

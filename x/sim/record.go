@@ -101,19 +101,30 @@ func (r *recorder) podCreated(now int64, js *jobState, p *pod) {
 	if !r.records {
 		return
 	}
+
 	if r.kept == r.most || js.record < 0 {
 		r.Dropped++
 		return
 	}
+
 	if r.kept%podPage == 0 {
 		r.pods = append(r.pods, make([]PodRecord, 0, podPage))
 	}
+
 	p.record = int32(r.kept)
 	r.kept++
 	last := &r.pods[len(r.pods)-1]
 	*last = append(*last, PodRecord{
-		Job: js.record, Number: p.number, Index: p.Index.Int32(), Node: -1, Created: time.Duration(now),
-		Bound: None, Started: None, Ended: None, Deleted: None, Gone: None,
+		Job:     js.record,
+		Number:  p.number,
+		Index:   p.Index.Int32(),
+		Node:    -1,
+		Created: time.Duration(now),
+		Bound:   None,
+		Started: None,
+		Ended:   None,
+		Deleted: None,
+		Gone:    None,
 	})
 }
 
@@ -154,10 +165,12 @@ func (r *recorder) podStarted(now int64, p *pod) {
 	if p.restarts > 0 {
 		return
 	}
+
 	r.Waiting.Add(time.Duration(now - p.created))
 	if x := r.pod(p); x != nil {
 		x.Started = time.Duration(now)
 	}
+
 	js := p.of
 	if js.hasStarted {
 		return
@@ -180,6 +193,7 @@ func (r *recorder) podEnded(now int64, p *pod) {
 	if p.running >= 0 {
 		used = time.Duration(now - p.running)
 	}
+
 	if p.Phase == job.PodSucceeded {
 		r.PodsSucceeded++
 		r.Used += used
@@ -187,8 +201,10 @@ func (r *recorder) podEnded(now int64, p *pod) {
 		r.PodsFailed++
 		r.Wasted += used
 	}
+
 	if x := r.pod(p); x != nil {
-		x.Ended, x.ExitCode, x.Succeeded, x.Disrupted = time.Duration(now), p.run.ExitCode, p.Phase == job.PodSucceeded, p.run.Disrupted
+		x.Ended, x.ExitCode = time.Duration(now), p.run.ExitCode
+		x.Succeeded, x.Disrupted = p.Phase == job.PodSucceeded, p.run.Disrupted
 	}
 }
 
@@ -214,16 +230,27 @@ func (r *recorder) jobCreated(now int64, js *jobState) {
 		r.Dropped++
 		return
 	}
+
 	js.record = int32(len(r.Jobs))
 	record := JobRecord{
-		Name: js.truth.Name, Cron: -1, Submitted: time.Duration(now),
-		Admitted: None, Started: None, Finished: None, Deleted: None,
+		Name:      js.truth.Name,
+		Cron:      -1,
+		Submitted: time.Duration(now),
+		Admitted:  None,
+		Started:   None,
+		Finished:  None,
+		Deleted:   None,
 	}
+
 	if js.cron != nil {
 		record.Cron = js.cron.id
 		r.runs[js.record] = int32(len(r.Runs))
 		r.Runs = append(r.Runs, RunRecord{
-			Cron: js.cron.id, Job: js.record, Scheduled: js.run.Sub(r.e.start), Created: time.Duration(now), Finished: None,
+			Cron:      js.cron.id,
+			Job:       js.record,
+			Scheduled: js.run.Sub(r.e.start),
+			Created:   time.Duration(now),
+			Finished:  None,
 		})
 	}
 	r.Jobs = append(r.Jobs, record)
@@ -252,10 +279,12 @@ func (r *recorder) jobFinished(now int64, js *jobState, end job.ConditionType) {
 	}
 	r.Turnaround.Add(time.Duration(now - js.submitted))
 	r.LastEnd = time.Duration(now)
+
 	x := r.job(js)
 	if x == nil {
 		return
 	}
+
 	x.Finished, x.End, x.Reason = time.Duration(now), end, condition.Reason
 	if run, ok := r.runs[js.record]; ok {
 		r.Runs[run].Finished, r.Runs[run].End = time.Duration(now), end
@@ -281,16 +310,19 @@ func (r *recorder) cronCreated(cs *cronState) {
 func (r *recorder) cronRound(now int64, cs *cronState, plan *cronjob.Plan, c *cronjob.Conclusion) {
 	for i := range plan.Create {
 		created := &plan.Create[i]
-		if i < len(c.Outcome.Created) && c.Outcome.Created[i].Result == cronjob.ResultDone && !created.ScheduledTime.IsZero() {
+		isDone := i < len(c.Outcome.Created) && c.Outcome.Created[i].Result == cronjob.ResultDone
+		if isDone && !created.ScheduledTime.IsZero() {
 			r.RunsStarted++
 			cs.ran = true
 			r.RunDelay.Add(time.Duration(now) - created.ScheduledTime.Sub(r.e.start))
 		}
 	}
+
 	if len(c.Unstarted) > 0 {
 		cs.ran = true
 		r.miss(now, cs, plan, c.Unstarted)
 	}
+
 	cs.held = 0
 	for i := range plan.Waits {
 		if w := &plan.Waits[i]; w.Reason == cronjob.WaitActive {
@@ -309,10 +341,17 @@ func (r *recorder) miss(now int64, cs *cronState, plan *cronjob.Plan, unstarted 
 		case len(plan.Missed.Runs) > 0 && u.Reason <= cronjob.UnstartedTooLate:
 			n += u.Count // plan.Missed names them
 		case run > cs.missed:
-			groups = append(groups, Miss{cs.id, []time.Duration{u.Latest.Sub(r.e.start)}, u.Count, time.Duration(now), u.Reason.String()})
+			groups = append(groups, Miss{
+				Cron:  cs.id,
+				Runs:  []time.Duration{u.Latest.Sub(r.e.start)},
+				Count: u.Count,
+				At:    time.Duration(now),
+				Why:   u.Reason.String(),
+			})
 			latest = max(latest, run)
 		}
 	}
+
 	for i, run := range plan.Missed.Runs {
 		if i == n || run.Unix() <= cs.missed {
 			break
@@ -329,9 +368,11 @@ func (r *recorder) miss(now int64, cs *cronState, plan *cronjob.Plan, unstarted 
 			groups[g].Count += n - i - 1
 		}
 	}
+
 	if len(groups) == 0 {
 		return
 	}
+
 	if len(plan.Missed.Runs) > 0 {
 		latest = max(latest, plan.Missed.Runs[0].Unix())
 	}
@@ -344,7 +385,7 @@ func (r *recorder) miss(now int64, cs *cronState, plan *cronjob.Plan, unstarted 
 	}
 }
 
-// whyMissed says why a run never starts.
+// whyMissed explains why a run never starts.
 func (r *recorder) whyMissed(cs *cronState, plan *cronjob.Plan, run time.Time) string {
 	at := run.Sub(r.e.start)
 	for _, o := range r.e.plane.spec.Outages {
@@ -357,6 +398,7 @@ func (r *recorder) whyMissed(cs *cronState, plan *cronjob.Plan, run time.Time) s
 			return "the CronJob was suspended"
 		}
 	}
+
 	switch {
 	case run.Unix() == cs.held:
 		return "an earlier run was active"

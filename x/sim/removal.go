@@ -20,12 +20,13 @@ func (e *engine) deleteJob(js *jobState, foreground bool) {
 		e.jobEmptied(js)
 		return
 	}
+
 	e.jobGone(js)
 	e.eachPod(js, func(id int32, p *pod) { e.deletePod(id, p) })
 	e.jobEmptied(js)
 }
 
-// jobGone is when the object of a job is removed. Its pods need no finalizer any more.
+// jobGone is called when the object of a job is removed. Its pods need no finalizer any more.
 func (e *engine) jobGone(js *jobState) {
 	js.gone, js.wake = true, 0
 	if !js.finished {
@@ -39,7 +40,7 @@ func (e *engine) jobGone(js *jobState) {
 	e.eachPod(js, func(id int32, p *pod) { e.untrackPod(id, p) })
 }
 
-// childGone is when the object of a child is removed.
+// childGone is called when the object of a child is removed.
 func (e *engine) childGone(js *jobState) {
 	if !e.view.immediate {
 		js.underway++
@@ -53,7 +54,7 @@ func (e *engine) childGone(js *jobState) {
 	e.hideChild(js.cron, js)
 }
 
-// jobEmptied is when a pod of the job has gone: the last one lets a deleted job go, and
+// jobEmptied is called when a pod of the job has gone: the last one lets a deleted job go, and
 // then its place can be used again.
 func (e *engine) jobEmptied(js *jobState) {
 	if js.existing > 0 {
@@ -62,7 +63,8 @@ func (e *engine) jobEmptied(js *jobState) {
 	if js.deleting && !js.gone {
 		e.jobGone(js)
 	}
-	if js.gone && !js.busy && js.of != nil && js.underway == 0 {
+	isUnused := !js.busy && js.underway == 0
+	if js.gone && js.of != nil && isUnused {
 		js.of = nil
 		e.view.leave(js)
 		e.view.tracker.Forget(js.trackerKey())
@@ -84,13 +86,18 @@ func (e *engine) deletePod(id int32, p *pod) {
 	if p.of == nil || p.Deletion != nil {
 		return
 	}
+
 	grace := time.Duration(0)
 	if p.state == podBound || p.state == podRunning {
 		grace = p.of.grace()
 	}
-	p.detail.deletion = job.PodDeletion{Timestamp: e.stamp().Add(grace), GracePeriodSeconds: int32(grace / time.Second)}
+	p.detail.deletion = job.PodDeletion{
+		Timestamp:          e.stamp().Add(grace),
+		GracePeriodSeconds: int32(grace / time.Second),
+	}
 	p.Deletion = &p.detail.deletion
 	e.record.podDeleted(e.now, p)
+
 	switch p.state {
 	case podNew, podPending:
 		p.timer++
@@ -115,6 +122,7 @@ func (e *engine) stopPod(id int32, p *pod, grace time.Duration) {
 	if p.state == podRunning {
 		stop = p.of.of.Pod.Stop.Draw(e.chance.of(p.of.key, p.number, forStop))
 	}
+
 	code := int32(exitStopped)
 	if stop > grace || p.state == podBound {
 		stop, code = min(stop, grace), exitKilled
@@ -124,6 +132,7 @@ func (e *engine) stopPod(id int32, p *pod, grace time.Duration) {
 	} else {
 		p.run.ExitCode = code
 	}
+
 	e.at(e.now+int64(stop), evEnd, id, p.timer)
 }
 
@@ -140,14 +149,17 @@ func (e *engine) untrackPod(id int32, p *pod) {
 
 // collectPod removes a deleted pod that nothing holds any more.
 func (e *engine) collectPod(id int32, p *pod) {
-	if p.Deletion == nil || !p.Untracked || p.state == podBound || p.state == podRunning {
+	isHeld := !p.Untracked || p.state == podBound || p.state == podRunning
+	if p.Deletion == nil || isHeld {
 		return
 	}
+
 	js := p.of
 	if p.state == podEnded {
 		e.gc.ended--
 	}
 	e.record.podGone(e.now, p)
+
 	if p.next >= 0 {
 		e.pods.all[p.next].prev = p.prev
 	}
@@ -156,8 +168,10 @@ func (e *engine) collectPod(id int32, p *pod) {
 	} else {
 		js.pods = p.next
 	}
+
 	js.existing--
 	e.vanished(id, p)
+
 	if e.view.immediate {
 		e.pods.used = append(e.pods.used, p.detail)
 	}

@@ -13,12 +13,12 @@ type Result struct {
 	// Start is the time at which the world began, and Nodes its number of nodes.
 	Start time.Time
 	Nodes int
-	// Outages and Disruptions are those that have begun: the ones of the world, and the ones of chance.
+	// Outages and Disruptions are those that have begun: of the world, and by chance.
 	Outages     []Outage
 	Disruptions []Disruption
 	// End is when the last event happened, and LastEnd when the last job ended.
 	End, LastEnd time.Duration
-	// Stopped says why the simulation ended before its time, if it did.
+	// Stopped is the reason why the simulation ended before its time, if it did.
 	Stopped string
 	// Open is what was not over when it ended.
 	Open Open
@@ -46,20 +46,21 @@ type Result struct {
 
 	JobsSubmitted, JobsComplete, JobsFailed int64
 	PodsCreated, PodsSucceeded, PodsFailed  int64
-	// Restarted counts restarts of containers, Evictions the pods that were disrupted: by their node, a
-	// scheduler, or as Pod.Disruption and Life.Disrupted say; Expired the jobs
+	// Restarted counts restarts of containers. Evictions counts the pods that were disrupted: by
+	// their node, a scheduler, Pod.Disruption or Life.Disrupted. Expired counts the jobs
 	// deleted after their TTL, PodsCollected the pods deleted because too many had ended.
 	Restarted, Evictions, Expired, PodsCollected int64
 	RunsStarted, RunsMissed                      int64
-	// NodesLost counts the losses and preemptions of nodes by chance. Cost is what the nodes cost until the last job
-	// ended, or the simulation if jobs are open or CronJobs exist; CostBusy only while they had pods.
+	// NodesLost counts the losses and preemptions of nodes by chance. Cost is the cost of the nodes
+	// until the last job ended, or the simulation if jobs are open or CronJobs exist; CostBusy only
+	// while they had pods.
 	NodesLost      int64
 	Cost, CostBusy float64
 	// Used is the running time of pods that succeeded, Wasted of the others.
 	Used, Wasted time.Duration
 
-	// Waiting is the time from the creation of a pod to its start, Turnaround that from the
-	// submission of a job to its end, RunDelay that from the time of a run to its job.
+	// Waiting is the time from the creation of a pod to its start, Turnaround the time from the
+	// submission of a job to its end, RunDelay the time from a run to its job.
 	Waiting, Turnaround, RunDelay Sketch
 }
 
@@ -82,7 +83,7 @@ type Open struct {
 // IsEmpty reports whether all is over.
 func (o *Open) IsEmpty() bool { return o.Jobs == 0 && o.Pending+o.Running == 0 }
 
-// String is a sentence about what is still open.
+// String returns a sentence about what is still open.
 func (o *Open) String() string {
 	if o.IsEmpty() {
 		return "nothing is open" + o.idle()

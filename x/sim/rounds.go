@@ -25,38 +25,46 @@ func (e *engine) jobRound(w *worker, id int32) {
 	if js.finished || js.gone {
 		return
 	}
+
 	e.result.Rounds++
 	js.busy = true
 	js.snap.Now = e.clock()
 	if !js.snap.Consistent {
 		js.snap.Memory.Expectations, js.snap.Memory.Untracking = e.view.tracker.Snapshot(js.trackerKey())
 	}
+
 	plan, err := w.planner.Reconcile(&js.snap)
 	if err != nil {
 		e.err = problem(js.of.Source, js.truth.Name, "%v", err)
 		return
 	}
+
 	if e.world.Watch != nil { // the writes change the one that the plan was made from
 		pods := append(w.seen.Pods[:0], js.snap.Pods...)
 		w.seen = js.snap
 		w.seen.Pods = pods
 	}
+
 	b := &w.jobBackend
 	*b = jobBackend{worker: w, engine: e, js: js, life: js.life, version: js.snap.Job.Version}
 	executor := jobapply.Executor{Parallel: 1}
 	if !js.snap.Consistent {
 		executor.Expectations = e.view.tracker.Of(js.trackerKey(), js.snap.Now)
 	}
+
 	w.conclusion, _ = executor.Apply(w.ctx, b, plan)
 	conclusion := &w.conclusion
+
 	js.busy = false
 	if w.aborted || b.isGone() {
 		e.jobEmptied(js)
 		return
 	}
+
 	if e.world.Watch != nil {
 		e.world.Watch.Job(time.Duration(e.now), js.truth.Name, &w.seen, plan, conclusion)
 	}
+
 	js.snap.Memory = conclusion.Memory
 	e.planAgain(js, plan, conclusion)
 }
@@ -76,6 +84,7 @@ func (e *engine) planAgain(js *jobState, plan *job.Plan, c *job.Conclusion) {
 	} else {
 		js.failures = 0
 	}
+
 	if js.dirty {
 		js.dirty = false
 		e.enqueueJob(js)

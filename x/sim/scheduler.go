@@ -58,6 +58,7 @@ func (s *scheduler) add(id int32, p *pod) {
 		s.run()
 		return
 	}
+
 	need := needOf(p)
 	if s.waiting == 0 {
 		if node, ok := s.e.nodes.first(need); ok {
@@ -65,12 +66,14 @@ func (s *scheduler) add(id int32, p *pod) {
 			return
 		}
 	}
+
 	l := s.byFit[need]
 	if l == nil {
 		l = &line{need: need}
 		s.byFit[need] = l
 		s.lines = append(s.lines, l)
 	}
+
 	l.pods.push(ticket{id, p.timer, s.came})
 	s.waiting++
 	s.run()
@@ -95,6 +98,7 @@ func (s *scheduler) run() {
 	}
 	s.running = true
 	defer func() { s.running = false }()
+
 	for s.again = true; s.again; {
 		s.again = false
 		if s.own != nil {
@@ -112,13 +116,17 @@ func (s *scheduler) bindOne() bool {
 	var where int32
 	for _, l := range s.lines {
 		s.drop(l)
-		if l.pods.len() == 0 || best != nil && l.pods.items[l.pods.head].came > best.pods.items[best.pods.head].came {
+		if l.pods.len() == 0 {
+			continue
+		}
+		if best != nil && l.first().came > best.first().came {
 			continue
 		}
 		if node, ok := s.e.nodes.first(l.need); ok {
 			best, where = l, node
 		}
 	}
+
 	if best == nil {
 		return false
 	}
@@ -126,6 +134,9 @@ func (s *scheduler) bindOne() bool {
 	s.e.bindPod(best.pods.pop().id, where)
 	return true
 }
+
+// first returns the first ticket of a line.
+func (l *line) first() ticket { return l.pods.items[l.pods.head] }
 
 // drop removes void tickets from the front of a line.
 func (s *scheduler) drop(l *line) {

@@ -27,10 +27,12 @@ func (s *Sketch) Add(d time.Duration) {
 	s.Max = max(s.Max, d)
 	s.N++
 	s.Sum += d
+
 	if d < time.Millisecond {
 		s.zero++
 		return
 	}
+
 	bucket := int(math.Log(float64(d)/float64(time.Millisecond)) / math.Log(growth))
 	for len(s.buckets) <= bucket {
 		s.buckets = append(s.buckets, make([]int64, bucket+1-len(s.buckets))...)
@@ -73,6 +75,7 @@ func (s *Sketch) Merge(o *Sketch) {
 	s.N += o.N
 	s.Sum += o.Sum
 	s.zero += o.zero
+
 	if len(s.buckets) < len(o.buckets) {
 		s.buckets = append(s.buckets, make([]int64, len(o.buckets)-len(s.buckets))...)
 	}

@@ -13,6 +13,7 @@ func (e *engine) bindPod(id int32, node int32) {
 	e.nodes.take(node, id, p, e.now)
 	e.record.podBound(e.now, p)
 	e.changed(id, p)
+
 	behave := &p.of.of.Pod
 	if behave.Pull.IsZero() && behave.Init.IsZero() {
 		e.startPod(id, p)
@@ -35,10 +36,15 @@ func (e *engine) startContainer(id int32, p *pod) {
 	behave := &p.of.of.Pod
 	r := e.chance.of(p.of.key, p.number, forRun+purpose(p.restarts))
 	p.run = behave.run(Start{
-		Job: p.of.of.Name, Number: p.number, Index: p.Index.Int32(), Restart: p.restarts,
-		At: time.Duration(e.now), Node: p.node,
+		Job:     p.of.of.Name,
+		Number:  p.number,
+		Index:   p.Index.Int32(),
+		Restart: p.restarts,
+		At:      time.Duration(e.now),
+		Node:    p.node,
 	}, r)
 	p.run.For = min(max(p.run.For, 0), century)
+
 	ready := behave.Ready.Draw(r)
 	if ready == 0 {
 		p.Ready = true

@@ -13,6 +13,7 @@ func (e *engine) writeStatus(js *jobState, s job.Status) {
 	js.truth.Status = s
 	js.truth.Version++
 	e.record.statusWritten(e.now, js)
+
 	if end := s.Finished(); end != "" && !js.finished {
 		e.finishJob(js, end)
 	}
@@ -34,13 +35,14 @@ func cutTimes(s *job.Status) {
 		s.Conditions = slices.Clone(s.Conditions)
 		for i := range s.Conditions {
 			c := &s.Conditions[i]
-			c.LastTransitionTime, c.LastProbeTime = c.LastTransitionTime.Truncate(time.Second), c.LastProbeTime.Truncate(time.Second)
+			c.LastTransitionTime = c.LastTransitionTime.Truncate(time.Second)
+			c.LastProbeTime = c.LastProbeTime.Truncate(time.Second)
 		}
 		return
 	}
 }
 
-// finishJob is when a job has got its final condition.
+// finishJob is called when a job has got its final condition.
 func (e *engine) finishJob(js *jobState, end job.ConditionType) {
 	js.finished, js.wake = true, 0
 	e.record.jobFinished(e.now, js, end)

@@ -5,7 +5,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// views are what the controllers see of the objects. Without lag a view is brought up to
+// views are the controllers' views of the objects. Without lag a view is brought up to
 // date with the object; otherwise changes wait in a line.
 type views struct {
 	engine    *engine
@@ -14,7 +14,7 @@ type views struct {
 	line      fifo[delivery]
 	last      int64 // when the last change of the line arrives
 	number    int32
-	// lists are those that jobs have left.
+	// lists are lists that jobs no longer need.
 	lists []podList
 	// tracker knows of writes that are not seen yet.
 	tracker expectations.Tracker[uint64]
@@ -40,7 +40,7 @@ const (
 	wakeLater                 // its status has changed
 )
 
-// changed is after each change of a pod.
+// changed is called after each change of a pod.
 func (e *engine) changed(id int32, p *pod) {
 	e.result.PodEvents++
 	js := p.of
@@ -48,6 +48,7 @@ func (e *engine) changed(id int32, p *pod) {
 		e.lagged(delivery{js: js, id: id, pod: p.Pod})
 		return
 	}
+
 	if js.gone {
 		return
 	}
@@ -75,7 +76,7 @@ type podList struct {
 	pods   []job.Pod
 }
 
-// list returns a list with room for n pods, one that another job has left if it is large enough.
+// list returns a list with room for n pods: one that another job has left, if it is large enough.
 func (v *views) list(n int) ([]int32, []job.Pod) {
 	if last := len(v.lists) - 1; last >= 0 && cap(v.lists[last].pods) >= n {
 		l := v.lists[last]
@@ -86,7 +87,7 @@ func (v *views) list(n int) ([]int32, []job.Pod) {
 	return make([]int32, 0, n), make([]job.Pod, 0, n)
 }
 
-// leave takes the list of a job that needs it no more.
+// leave takes back the list of a job that no longer needs it.
 func (v *views) leave(js *jobState) {
 	const most = 1 << 10
 	if cap(js.snap.Pods) > 0 && len(v.lists) < most {
@@ -95,7 +96,7 @@ func (v *views) leave(js *jobState) {
 	js.viewed, js.snap.Pods = nil, nil
 }
 
-// vanished is after a pod has gone.
+// vanished is called after a pod has gone.
 func (e *engine) vanished(id int32, p *pod) {
 	e.result.PodEvents++
 	js := p.of
@@ -108,7 +109,7 @@ func (e *engine) vanished(id int32, p *pod) {
 	e.wakeJob(js, e.now+batchDelay)
 }
 
-// freePod lets the place of a pod be used again that nobody sees any more.
+// freePod lets the place of a pod be used again once nothing sees the pod any more.
 func (e *engine) freePod(id int32, p *pod) {
 	p.place = -1
 	e.pods.free = append(e.pods.free, id)
@@ -120,6 +121,7 @@ func (e *engine) hide(js *jobState, place int32) {
 	if place < 0 {
 		return
 	}
+
 	moved := js.viewed[last]
 	js.viewed[place], js.snap.Pods[place] = moved, js.snap.Pods[last]
 	js.snap.Pods[last] = job.Pod{}
@@ -130,7 +132,7 @@ func (e *engine) hide(js *jobState, place int32) {
 	}
 }
 
-// phase is the phase of a pod that the controller sees.
+// phase returns the phase of a pod that the controller sees.
 func (v *views) phase(p *pod) job.PodPhase {
 	if p.place < 0 {
 		return p.Phase
@@ -145,6 +147,7 @@ func (e *engine) lagged(d delivery) {
 	v.number++
 	lag := int64(v.lag.Draw(e.chance.of(0, v.number, 0)))
 	v.last = max(v.last, e.now+lag)
+
 	if d.js != nil {
 		d.js.underway++
 	}

@@ -8,7 +8,8 @@ const batchDelay = int64(time.Second)
 
 // wakeJob plans a job at a time, or sooner.
 func (e *engine) wakeJob(js *jobState, at int64) {
-	if js.wake != 0 && js.wake <= at || js.finished || js.gone {
+	isPlanned := js.wake != 0 && js.wake <= at
+	if isPlanned || js.finished || js.gone {
 		return
 	}
 	js.wake = at

@@ -57,14 +57,14 @@ type Job struct {
 	Spec job.Spec
 	// Options are the options of the planner.
 	Options job.Options
-	// Pod says how the job's pods behave.
+	// Pod describes how the job's pods behave.
 	Pod Pod
 	// Edits change the spec later.
 	Edits []Edit
 	// Adjust, if set, is called after each write of the status and may change the spec; it
 	// returns whether it has. Pointers in the spec are to be replaced, not written through.
 	Adjust func(at time.Duration, spec *job.Spec, status *job.Status) bool
-	// Source says where the job was read, as file and line; it is part of errors.
+	// Source is the place where the job was read, as file and line; it is part of errors.
 	Source string
 }
 
@@ -111,8 +111,9 @@ type Node struct {
 	Resources
 	// Skew is the lead of the node's clock, which stamps the ends of its pods.
 	Skew time.Duration
-	// Losses and Preemptions are how many times an hour the node is lost, as in NodeLost, or preempted: its pods
-	// are evicted and it is gone, as spot nodes are. It comes back after Away; zero means never.
+	// Losses and Preemptions are how many times an hour the node is lost, as in NodeLost, or
+	// preempted: its pods are evicted and it is gone, as spot nodes are. It comes back after Away;
+	// zero means never.
 	Losses, Preemptions float64
 	Away                Dist
 	// Price is what an hour of the node costs.
