@@ -114,9 +114,8 @@ type Creation struct {
 	// Unlabeled is true without the gate PodIndexLabel: the pod has no label with its index,
 	// and the variable is taken from the annotation.
 	Unlabeled bool `json:"unlabeled,omitempty"`
-	// Group is the pod group that the pod names in spec.schedulingGroup.podGroupName, and that
-	// becomes an owner of the pod, not its controller. It is empty if the job has none. The UID
-	// is empty in a plan that creates the group, see [GroupEffect].
+	// Group is the pod group that the pod names in spec.schedulingGroup.podGroupName. It is empty
+	// if the job has none. The UID is empty in a plan that creates the group, see [GroupEffect].
 	Group GroupRef `json:"group,omitzero"`
 }
 

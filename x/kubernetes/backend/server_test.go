@@ -22,6 +22,7 @@ import (
 type server struct {
 	t       *testing.T
 	replies map[string][]reply
+	url     string
 
 	mu       sync.Mutex
 	requests []string // method, path and body
@@ -36,6 +37,7 @@ func newServer(t *testing.T, replies map[string][]reply) (*server, kubernetes.In
 	s := &server{t: t, replies: replies}
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
+	s.url = web.URL
 	client, err := kubernetes.NewForConfig(&rest.Config{
 		Host: web.URL, QPS: -1,
 		ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"},

@@ -52,6 +52,9 @@ func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next ti
 		d.pods = c.known.Append(d.pods[:0], &value, d.objects)
 		snapshot.Pods = d.pods
 		clear(d.objects) // keep no pod alive that is gone
+		if c.options.Planner.Gangs {
+			snapshot.Groups = c.options.Groups.of(object, c.kind.gvk(), value.Namespace, c.kind.template(object))
+		}
 	}
 	next, err = c.plan(ctx, d, key, object, &snapshot)
 	c.desks.Put(d) // and not after a panic
@@ -103,7 +106,7 @@ func (c *Jobs) plan(ctx context.Context, d *desk, key types.NamespacedName, obje
 		return next, fmt.Errorf("%s %s: %w", c.kind.controller("job"), named(key), err)
 	}
 	executor := jobapply.Executor{Parallel: c.options.Parallel, Expectations: c.tracker.Of(key, c.options.clock().Now())}
-	b := c.newBackend(key, object)
+	b := c.newBackend(key, object, &snapshot.Job)
 	end, err := executor.Apply(ctx, b, plan)
 	if b.foundOnlyGone(plan) {
 		// The round has changed nothing, and the cache will soon show that these pods are
@@ -121,7 +124,7 @@ func (c *Jobs) plan(ctx context.Context, d *desk, key types.NamespacedName, obje
 	}
 	c.options.report(ctx, object, end.Retry, c.said(events)...)
 	if slices.ContainsFunc(end.Outcome.Created, func(e job.Effect) bool { return e.Result == job.ResultRefused }) {
-		c.options.reportClosing(ctx, object, "Pod", b.Namespace, c.options.Planner.Quirks.Has(jobquirk.RefusedAreActive))
+		c.options.reportClosing(ctx, object, "Pod", b.Pods.Namespace, c.options.Planner.Quirks.Has(jobquirk.RefusedAreActive))
 	}
 	c.options.Metrics.Round(&end.Metrics, c.options.clock().Since(snapshot.Now))
 	if ended := end.Status.Finished(); ended == "" {
@@ -158,6 +161,7 @@ func (c *Jobs) said(events []job.Event) []job.Event {
 // roundBackend makes the writes of one round, and keeps their versions.
 type roundBackend struct {
 	*backend.Pods
+	*backend.Groups
 	jobs   *Jobs
 	key    types.NamespacedName
 	owner  types.UID
@@ -195,15 +199,17 @@ func (b *roundBackend) foundOnlyGone(p *job.Plan) bool {
 	return len(b.gone) > 0 && len(b.gone) == len(p.Adopt) && len(p.Release) == 0
 }
 
-func (c *Jobs) newBackend(key types.NamespacedName, object Object) *roundBackend {
-	namespace := c.kind.namespace(object)
+func (c *Jobs) newBackend(key types.NamespacedName, object Object, value *job.Job) *roundBackend {
+	namespace, template := c.kind.namespace(object), c.kind.template(object)
+	owner := *metav1.NewControllerRef(object, c.kind.gvk())
 	return &roundBackend{
 		jobs: c, key: key, owner: object.GetUID(), object: object,
+		Groups: c.options.Groups.backend(namespace, owner, value, template),
 		Pods: &backend.Pods{
 			Client:    c.client.CoreV1().Pods(namespace),
 			Namespace: namespace,
-			Owner:     *metav1.NewControllerRef(object, c.kind.gvk()),
-			Template:  c.kind.template(object),
+			Owner:     owner,
+			Template:  template,
 			Fresh: func(ctx context.Context) (metav1.Object, error) {
 				return c.kind.get(ctx, key)
 			},

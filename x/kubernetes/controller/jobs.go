@@ -29,6 +29,8 @@ type JobOptions struct {
 	ManagedBy string
 	// Planner are the options of the planner. Its ControllerName is ManagedBy.
 	Planner job.Options
+	// Groups are required if the Planner has Gangs.
+	Groups *Groups
 	// Parallel is the number of concurrent writes in a round; 0 is the executor's default.
 	Parallel int
 	// Stale lets rounds begin although the caches do not show the controller's own writes
@@ -110,14 +112,19 @@ func NewJobsOf[T Object](kind Kind[T], client kubernetes.Interface, owners, pods
 	}
 	c := newController(kind.controller("job"), &o.Common, JobRateLimiter[types.NamespacedName]())
 	c.reconcile, c.each = j.Reconcile, j.each
-	return c, errors.Join(c.watch(owners, j.OwnerEvents(c.queue)), c.watch(pods, j.PodEvents(c.queue)))
+	err = errors.Join(c.watch(owners, j.OwnerEvents(c.queue)), c.watch(pods, j.PodEvents(c.queue)))
+	if o.Planner.Gangs {
+		none := cache.ResourceEventHandlerFuncs{} // the caches are waited for; no change of a group needs a round
+		err = errors.Join(err, c.watch(o.Groups.workloads, none), c.watch(o.Groups.podGroups, none))
+	}
+	return c, err
 }
 
 // NewJobReconciler returns the reconciler alone. The caller gives the informers the handlers
 // OwnerEvents and PodEvents, and calls Reconcile for the keys that these put into a queue.
 func NewJobReconciler[T Object](kind Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o JobOptions) (*Jobs, error) {
 	by, err := kind.managedBy(o.ManagedBy)
-	if err := errors.Join(kind.complete(), err); err != nil {
+	if err := errors.Join(kind.complete(), err, o.missing()); err != nil {
 		return nil, fmt.Errorf("%s controller: %w", kind.controller("job"), err)
 	}
 	o.ManagedBy = by

@@ -3,6 +3,7 @@
 package controller_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/batchplan/batchplan/internal/must"
@@ -78,6 +81,22 @@ func TestJobs_ManagedBy(t *testing.T) {
 	c := newCluster(t)
 	if _, err := controller.NewJobs(c, c.factory, controller.JobOptions{}); err == nil {
 		t.Error("ManagedBy is not required")
+	}
+}
+
+// TestJ44_GangsNeedGroups: the planner has gangs only with what it needs for them. The conformance tests bring up
+// jobs with groups.
+func TestJ44_GangsNeedGroups(t *testing.T) {
+	c := newCluster(t)
+	o := controller.JobOptions{ManagedBy: mine, Planner: job.Options{Gangs: true}}
+	if _, err := controller.NewJobs(c, c.factory, o); err == nil || !strings.Contains(err.Error(), "needs Groups") {
+		t.Errorf("without Groups: %v", err)
+	}
+	client := dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
+	o.Groups = controller.NewGroups(client, dynamicinformer.NewDynamicSharedInformerFactory(client, 0))
+	_, known := reflect.TypeFor[batchv1.JobSpec]().FieldByName("Scheduling")
+	if _, err := controller.NewJobs(c, c.factory, o); (err == nil) != known || err != nil && !strings.Contains(err.Error(), "k8s.io/api v0.37") {
+		t.Errorf("with Groups, the field is known: %t, %v", known, err)
 	}
 }
 

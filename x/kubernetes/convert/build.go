@@ -10,10 +10,11 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
 )
 
 // NewPod returns the pod of a creation: the template with what the plan adds to it (J33),
-// the finalizer once, and owner as the controller. It shares nothing with either. The
+// its group (J44), the finalizer once, and owner as the controller. It shares nothing with either. The
 // name is left to the server, which generates one.
 func NewPod(namespace string, owner metav1.OwnerReference, template *corev1.PodTemplateSpec, c *job.Creation) *corev1.Pod {
 	pod := &corev1.Pod{
@@ -26,6 +27,9 @@ func NewPod(namespace string, owner metav1.OwnerReference, template *corev1.PodT
 			OwnerReferences: []metav1.OwnerReference{*owner.DeepCopy()},
 		},
 		Spec: *template.Spec.DeepCopy(),
+	}
+	if c.Group.Name != "" {
+		groups.Join(pod, c.Group)
 	}
 	if c.Hostname == "" {
 		return pod

@@ -1,0 +1,76 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
+)
+
+// Groups makes the writes of one round to the workload and the pod group of one owner. A [Pods] together with
+// it is a [jobapply.Grouper].
+type Groups struct {
+	Client    dynamic.Interface
+	Namespace string
+	// Owner becomes the controller of each object.
+	Owner metav1.OwnerReference
+	// Scheduling is the spec.scheduling of the owner, and PriorityClass the one of its pods: a workload has both.
+	Scheduling    *job.Scheduling
+	PriorityClass string
+
+	workload *unstructured.Unstructured // as this round has created it
+}
+
+// WriteGroup implements jobapply.Grouper. The size of a gang is changed on condition of the object's UID.
+func (b *Groups) WriteGroup(ctx context.Context, g job.GroupWrite) (job.UID, error) {
+	resource, size := groups.PodGroups, "/spec/schedulingPolicy/gang/minCount"
+	if g.Kind == job.KindWorkload {
+		resource, size = groups.Workloads, "/spec/podGroupTemplates/0/schedulingPolicy/gang/minCount"
+	}
+	client := b.Client.Resource(resource).Namespace(b.Namespace)
+	if g.UID != "" {
+		patch, err := json.Marshal([]map[string]any{
+			{"op": "test", "path": "/metadata/uid", "value": g.UID},
+			{"op": "replace", "path": size, "value": g.MinCount},
+		})
+		if err == nil {
+			_, err = client.Patch(ctx, g.Name, types.JSONPatchType, patch, metav1.PatchOptions{})
+		}
+		return g.UID, err
+	}
+
+	object, err := b.object(ctx, &g)
+	if err != nil {
+		return "", err
+	}
+	made, err := client.Create(ctx, object, metav1.CreateOptions{})
+	if err != nil {
+		return "", err
+	}
+	if g.Kind == job.KindWorkload {
+		b.workload = made
+	}
+	return job.UID(made.GetUID()), nil
+}
+
+// object is what is to be created.
+func (b *Groups) object(ctx context.Context, g *job.GroupWrite) (*unstructured.Unstructured, error) {
+	if g.Kind == job.KindWorkload {
+		return groups.NewWorkload(b.Namespace, b.Owner, g, b.Scheduling, b.PriorityClass)
+	}
+	workload := b.workload
+	if workload == nil {
+		var err error
+		workload, err = b.Client.Resource(groups.Workloads).Namespace(b.Namespace).Get(ctx, g.Workload.Name, metav1.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return groups.NewPodGroup(b.Namespace, b.Owner, g, workload)
+}

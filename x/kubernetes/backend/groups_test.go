@@ -1,0 +1,87 @@
+package backend_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/kubernetes/backend"
+)
+
+// TestGroups_Requests: what goes over the wire. A group that is created after its workload in one round needs no
+// look at that; another one does.
+func TestGroups_Requests(t *testing.T) {
+	const (
+		workloads = "/apis/scheduling.k8s.io/v1beta1/namespaces/ns/workloads"
+		podGroups = "/apis/scheduling.k8s.io/v1beta1/namespaces/ns/podgroups"
+		owner     = `{"apiVersion":"batch/v1","blockOwnerDeletion":true,"controller":true,"kind":"Job","name":"j","uid":"job-1"}`
+		policy    = `"schedulingPolicy":{"gang":{"minCount":2}}`
+		others    = `"resourceClaims":[{"name":"c"}],"schedulingConstraints":{"topology":[{"key":"rack"}]}`
+		stored    = `{"apiVersion":"scheduling.k8s.io/v1beta1","kind":"Workload","metadata":{"name":"w","namespace":"ns","uid":"uid-w"},"spec":{"podGroupTemplates":[` +
+			`{"name":"other"},{"disruptionMode":{"all":{}},"name":"t","priorityClassName":"urgent","schedulingPolicy":{"gang":{"minCount":1}},` + others + `}]}}`
+		created = `POST ` + podGroups + ` {"apiVersion":"scheduling.k8s.io/v1beta1","kind":"PodGroup","metadata":{"name":"g","namespace":"ns","ownerReferences":[` + owner + `%s]},` +
+			`"spec":{"disruptionMode":{"all":{}},"priorityClassName":"urgent","resourceClaims":[{"name":"c"}],"schedulingConstraints":{"topology":[{"key":"rack"}]},` + policy + `,"workloadRef":{"templateName":"t","workloadName":"w"}}}`
+	)
+	newWorkload := job.GroupWrite{Kind: job.KindWorkload, GroupRef: job.GroupRef{Name: "w"}, Template: "t", MinCount: 2}
+	newGroup := job.GroupWrite{Kind: job.KindPodGroup, GroupRef: job.GroupRef{Name: "g"}, Template: "t", MinCount: 2, Workload: job.GroupRef{Name: "w", UID: "uid-w"}}
+	lent := newGroup
+	lent.Workload.UID = ""
+	unknown := newGroup
+	unknown.Template = "v"
+	size := func(kind job.GroupKind) job.GroupWrite {
+		return job.GroupWrite{Kind: kind, GroupRef: job.GroupRef{Name: "o", UID: "uid-o"}, MinCount: 3}
+	}
+	with := func(owners string) string { return fmt.Sprintf(created, owners) }
+	const asOwner = `,{"apiVersion":"scheduling.k8s.io/v1beta1","kind":"Workload","name":"w","uid":"uid-w"}`
+	for _, test := range []struct {
+		name   string
+		writes []job.GroupWrite
+		want   []string
+		fails  bool
+	}{
+		{"a workload and its group", []job.GroupWrite{newWorkload, newGroup}, []string{
+			`POST ` + workloads + ` {"apiVersion":"scheduling.k8s.io/v1beta1","kind":"Workload","metadata":{"name":"w","namespace":"ns","ownerReferences":[` + owner + `]},` +
+				`"spec":{"controllerRef":{"apiGroup":"batch","kind":"Job","name":"j"},"podGroupTemplates":[{"disruptionMode":{"all":{}},"name":"t","priorityClassName":"urgent","resourceClaims":[{"name":"c"}],` +
+				`"schedulingConstraints":{"topology":[{"key":"rack"}]},` + policy + `}]}}`,
+			with(asOwner)}, false},
+		{"the group of a workload that there is", []job.GroupWrite{newGroup}, []string{"GET " + workloads + "/w", with(asOwner)}, false},
+		{"the group of another's workload", []job.GroupWrite{lent}, []string{"GET " + workloads + "/w", with("")}, false},
+		{"a template that is gone", []job.GroupWrite{unknown}, []string{"GET " + workloads + "/w"}, true},
+		{"the size of a workload", []job.GroupWrite{size(job.KindWorkload)}, []string{
+			`PATCH ` + workloads + `/o [{"op":"test","path":"/metadata/uid","value":"uid-o"},{"op":"replace","path":"/spec/podGroupTemplates/0/schedulingPolicy/gang/minCount","value":3}]`}, false},
+		{"the size of a group", []job.GroupWrite{size(job.KindPodGroup)}, []string{
+			`PATCH ` + podGroups + `/o [{"op":"test","path":"/metadata/uid","value":"uid-o"},{"op":"replace","path":"/spec/schedulingPolicy/gang/minCount","value":3}]`}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			answer := ok(json.RawMessage(stored))
+			s, _ := newServer(t, map[string][]reply{"GET": answer, "POST": answer, "PATCH": answer})
+			client, err := dynamic.NewForConfig(&rest.Config{Host: s.url, QPS: -1})
+			must.OK(t, err)
+			j := aJob()
+			b := &backend.Groups{
+				Client: client, Namespace: "ns", Owner: *metav1.NewControllerRef(j, batchv1.SchemeGroupVersion.WithKind("Job")), PriorityClass: "urgent",
+				Scheduling: &job.Scheduling{
+					DisruptionMode:        &job.DisruptionMode{All: new(struct{})},
+					SchedulingConstraints: json.RawMessage(`{"topology":[{"key":"rack"}]}`), ResourceClaims: json.RawMessage(`[{"name":"c"}]`),
+				},
+			}
+			for _, w := range test.writes {
+				uid, err := b.WriteGroup(t.Context(), w)
+				if (err != nil) != test.fails || err == nil && w.UID == "" && uid != "uid-w" {
+					t.Errorf("UID %q, error %v", uid, err)
+				}
+			}
+			if diff := cmp.Diff(test.want, s.requests); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
