@@ -32,6 +32,7 @@ func awaitedBy(backfills []Backfill, n *names) *awaited {
 			}
 		}
 	}
+
 	slices.SortFunc(a.after, time.Time.Compare)
 	slices.SortFunc(a.until, time.Time.Compare)
 	return a

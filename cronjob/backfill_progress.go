@@ -19,11 +19,13 @@ func (c *census) ownRuns() (runs []time.Time) {
 			runs = append(runs, run.UTC()) // one form, whichever of two traces comes first (B3)
 		}
 	}
+
 	for i := range c.children {
 		if child := &c.children[i]; !child.Foreign {
 			note(child.ScheduledTime, child.Name)
 		}
 	}
+
 	for _, r := range c.active {
 		note(c.names.runNamed(r.Name), r.Name) // a child, or a job that is to be looked up
 	}
@@ -39,6 +41,7 @@ const maxExcept = 100
 func settledAhead(b *Backfill, own []time.Time, n *names) []time.Time {
 	all := runsAfter(b.Except, b.After)
 	first, _ := slices.BinarySearchFunc(own, b.After.Add(1), time.Time.Compare)
+
 	room := maxExcept - len(all)
 	for _, run := range own[first:] {
 		if room <= 0 || run.After(b.Until) {
@@ -71,6 +74,7 @@ func (p *Plan) backfills(w *Writes) []Backfill {
 func (p *Plan) progress(step *backfillStep, first int, w *Writes) (b Backfill, moved bool) {
 	b = step.Backfill
 	b.Except = slices.Clone(b.Except)
+
 	gap := false
 	for i := first; i < len(p.Create); i++ {
 		c := &p.Create[i]
@@ -89,6 +93,7 @@ func (p *Plan) progress(step *backfillStep, first int, w *Writes) (b Backfill, m
 			gap = true
 		}
 	}
+
 	if moved && step.Last && !gap {
 		b.After = b.Until
 	}

@@ -19,14 +19,17 @@ func startBackfills(s *Snapshot, c *census, started []Creation, turn backfillTur
 	if len(s.Backfills) == 0 || s.CronJob.isDeleted() {
 		return moves{}
 	}
+
 	sorted := make([]*Backfill, len(s.Backfills))
 	for i := range s.Backfills {
 		sorted[i] = &s.Backfills[i]
 	}
 	slices.SortFunc(sorted, func(a, b *Backfill) int { return cmp.Compare(a.ID, b.ID) })
+
 	own := c.ownRuns()
 	turn.names, turn.hasJob, turn.behind = &c.names, c.jobNamed(len(sorted)*maxLook), c.behind
 	turn.active += c.countBusy()
+
 	for _, b := range sorted {
 		if s.Schedule.Problem != "" {
 			all.waits = append(all.waits, Wait{Reason: WaitBackfill, Name: b.ID})
@@ -44,6 +47,7 @@ func stepBackfill(s *Snapshot, b *Backfill, own []time.Time, turn *backfillTurn)
 	step := backfillStep{Backfill: *b}
 	step.Except = turn.names.sorted(b.Except)
 	step, out := walk(s, step, turn)
+
 	step.Except = settledAhead(&step.Backfill, own, turn.names)
 	step.Moved = !step.After.Equal(b.After) || !slices.EqualFunc(step.Except, b.Except, time.Time.Equal)
 	if step.Moved || step.IsComplete() || len(out.create) > 0 {
@@ -56,6 +60,7 @@ func stepBackfill(s *Snapshot, b *Backfill, own []time.Time, turn *backfillTurn)
 // place move After. The others start, up to the first that may not.
 func walk(s *Snapshot, step backfillStep, turn *backfillTurn) (backfillStep, moves) {
 	var out moves
+
 	at := step.After
 	for range maxLook {
 		run, started := s.Schedule.Schedule.Next(at), len(out.create) > 0
@@ -77,6 +82,7 @@ func walk(s *Snapshot, step backfillStep, turn *backfillTurn) (backfillStep, mov
 			step.After = run
 		}
 	}
+
 	out.unfinished = true
 	return step, out
 }
@@ -142,6 +148,7 @@ func (t *backfillTurn) explain(id string, run time.Time, o backfillObstacle, cre
 	case backfillHeld:
 		wait.Jobs = t.active + created
 	}
+
 	held := waitsFor(wait)
 	held.blocked = o == backfillHeld
 	return held

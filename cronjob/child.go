@@ -73,6 +73,7 @@ func ChildOf(c *CronJob, j *job.Job, controllerUID job.UID, annotations map[stri
 		CompletionTime:    j.Status.CompletionTime,
 		Backfilled:        annotations[instantiateAnnotation] == backfilled,
 	}
+
 	if child.isFinished() {
 		child.FinishTime = j.Status.Condition(child.Finished).LastTransitionTime
 	}
@@ -96,6 +97,7 @@ func DecodeChild(c *CronJob, data []byte) (Child, error) {
 	if err != nil {
 		return Child{}, fmt.Errorf("decode child: %w", err)
 	}
+
 	m := &in.Metadata
 	child := ChildOf(c, &job.Job{
 		Namespace:         m.Namespace,
@@ -105,6 +107,7 @@ func DecodeChild(c *CronJob, data []byte) (Child, error) {
 		DeletionTimestamp: m.DeletionTimestamp,
 		Status:            in.Status,
 	}, job.UID(m.Controller()), m.Annotations)
+
 	hasName := m.Controller() != "" && m.ControllerName() == c.Name && m.Namespace == c.Namespace
 	child.Misnamed = hasName == child.Foreign
 	return child, nil
@@ -117,6 +120,7 @@ func byName(s *Snapshot) *Snapshot {
 	if !s.Options.Quirks.Has(cronjobquirk.ByName) || !slices.ContainsFunc(s.Children, isMisnamed) {
 		return s
 	}
+
 	named := *s
 	named.Children = slices.Clone(s.Children)
 	for i := range named.Children {

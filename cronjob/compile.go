@@ -93,6 +93,7 @@ func Compile(c *CronJob, opts ...schedule.Option) Compiled {
 		all = append(all, schedule.WithAnchor(c.CreationTimestamp))
 	}
 	all = append(all, opts...)
+
 	if zone := c.Spec.TimeZone; zone != nil {
 		out.Zone = *zone
 		// An unknown zone comes first: it is wrong whatever the schedule says.
@@ -103,6 +104,7 @@ func Compile(c *CronJob, opts ...schedule.Option) Compiled {
 		out.Location = location
 		all = append(all, schedule.WithTimeZone(*zone))
 	}
+
 	s, err := schedule.Parse(c.Spec.Schedule, all...)
 	if err != nil {
 		return out.without(unparseableSchedule, err)

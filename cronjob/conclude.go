@@ -74,14 +74,17 @@ func (s *Settlement) Conclude(result Result) Conclusion {
 		Metrics: p.metrics(w),
 		Retry:   !settled || p.hasUnfinished(w),
 	}
+
 	end.Unstarted = p.unstarted(w)
 	end.Events = p.report(w, end.Unstarted[len(p.Unstarted):])
 	end.Metrics.Missed = sumUnstarted(end.Unstarted)
+
 	if settled {
 		end.Status = s.Status
 		end.Triggered = p.triggered(w)
 		end.Backfills = p.backfills(w)
 	}
+
 	moved := s.Write || len(end.Triggered)+len(end.Backfills) > 0 || p.hasLearned(w, &end.Memory.kept)
 	end.Requeue = p.again(w, settled && moved, s.Write)
 	return end
@@ -96,6 +99,7 @@ func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 			return true
 		}
 	}
+
 	if p.basis.Consistent || keepsWrites(p.basis.Consistent, p.basis.Quirks) { // otherwise the next round deletes the same jobs
 		for i := range p.Delete {
 			if p.Delete[i].Foreground && isDeleted(value.At(w.Deleted, i).Result) {
@@ -103,6 +107,7 @@ func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 			}
 		}
 	}
+
 	return m.Since.After(p.basis.Since)
 }
 
@@ -115,11 +120,13 @@ func (p *Plan) hasUnfinished(w *Writes) bool {
 			return true
 		}
 	}
+
 	for i := range p.Delete {
 		if !isDeleted(value.At(w.Deleted, i).Result) && !p.isEager(i) {
 			return true
 		}
 	}
+
 	for i := range p.Create {
 		switch value.At(w.Created, i).Result {
 		case ResultNotTried, ResultUnsuccessful:
@@ -154,6 +161,7 @@ func (p *Plan) again(w *Writes, moved, wrote bool) Requeue {
 	if p.basis.Quirks.Has(cronjobquirk.BlindCreate) && slices.ContainsFunc(w.Created, isLeft) {
 		return Requeue{}
 	}
+
 	switch {
 	case !moved:
 	case p.basis.Unfinished:
@@ -163,10 +171,12 @@ func (p *Plan) again(w *Writes, moved, wrote bool) Requeue {
 	case p.basis.Blocked && p.madeRoom(w):
 		return Requeue{At: p.basis.Now, Reason: WaitActive}
 	}
+
 	look := p.basis.Look
 	if p.basis.Unshown && !wrote {
 		look = sooner(look, lookAgain(p.basis.Now, p.basis.Memory.Behind))
 	}
+
 	if at := sooner(p.Requeue.At, look); !at.Equal(p.Requeue.At) {
 		return Requeue{At: at, Reason: WaitStale}
 	}
@@ -196,12 +206,14 @@ func (p *Plan) report(w *Writes, unstarted []Unstarted) []job.Event {
 	add := func(t job.EventType, reason, message string) {
 		events = append(events, job.Event{Type: t, Reason: reason, Message: message})
 	}
+
 	wasActive := memberOf(p.basis.Status.Active, len(p.Verify))
 	for i := range p.Verify {
 		if r := &p.Verify[i]; r.UID != "" && value.At(w.Verified, i) == ResultGone && wasActive(r.UID, r.Name) {
 			add(job.EventNormal, "MissingJob", activeMissing(p.basis.Child, r.Name))
 		}
 	}
+
 	for i := range p.Delete {
 		switch e := value.At(w.Deleted, i); e.Result {
 		case ResultDone:
@@ -210,6 +222,7 @@ func (p *Plan) report(w *Writes, unstarted []Unstarted) []job.Event {
 			add(job.EventWarning, "FailedDelete", "Deleted "+child+": "+e.Error)
 		}
 	}
+
 	for i := range p.Create {
 		switch e := value.At(w.Created, i); e.Result {
 		case ResultDone:
@@ -229,6 +242,7 @@ func (p *Plan) report(w *Writes, unstarted []Unstarted) []job.Event {
 func (p *Plan) current(w *Writes) []job.Event {
 	// What seemed to run is gone: the next round follows immediately and starts the run.
 	free := p.basis.Blocked && slices.Contains(w.Verified, ResultGone)
+
 	// Quirk: what is deleted is not in the list any more when that is looked at.
 	var unseen map[string]bool
 	for i := range p.Delete {
@@ -239,6 +253,7 @@ func (p *Plan) current(w *Writes) []job.Event {
 			unseen[sawCompleted(p.basis.Child, p.Delete[i].Name)] = true
 		}
 	}
+
 	if !free && unseen == nil {
 		return p.Events
 	}
@@ -285,10 +300,12 @@ func (p *Plan) unstarted(w *Writes) []Unstarted {
 			all = append(all, Unstarted{UnstartedNameTaken, 1, c.ScheduledTime})
 		}
 	}
+
 	why := UnstartedForLater
 	if p.Missed.TooLate {
 		why = UnstartedTooLate
 	}
+
 	gone := p.goneNames(w)
 	for i := range p.basis.Memory.Started {
 		s := &p.basis.Memory.Started[i]

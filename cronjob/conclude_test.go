@@ -39,7 +39,7 @@ func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 		{false, ResultGone, cronjobquirk.EagerHistory, "JobAlreadyActive Planned MissSchedule"},
 	} {
 		p := Plan{
-			basis:  basis{Blocked: tc.blocked, Quirks: tc.quirks},
+			basis:  basis{hurry: hurry{Blocked: tc.blocked}, Quirks: tc.quirks},
 			Verify: []Reference{{Name: "a", UID: "a"}},
 			Missed: Missed{TooLate: true},
 			Delete: []Deletion{{Reference: Reference{Name: "b", UID: "b"}, Reason: DeleteFailed}},
@@ -159,7 +159,7 @@ func TestCL4_RoomMadeByTheRound(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			active := Status{Active: []Reference{{Name: "a", UID: "a"}}}
 			p := Plan{
-				CronJobUID: "c", basis: basis{Blocked: test.blocked, Before: active, Status: active},
+				CronJobUID: "c", basis: basis{hurry: hurry{Blocked: test.blocked}, Before: active, Status: active},
 				Delete:  []Deletion{{Reference: active.Active[0], Reason: DeleteReplaced}},
 				Create:  []Creation{{Name: "b", Trigger: "b", Reason: CreateTriggered}},
 				Requeue: Requeue{Reason: WaitNextRun},

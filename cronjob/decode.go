@@ -26,6 +26,7 @@ func DecodeCronJob(data []byte) (CronJob, error) {
 	if err != nil {
 		return CronJob{}, fmt.Errorf("decode cronjob: %w", err)
 	}
+
 	m := &in.Metadata
 	version, _ := strconv.ParseInt(m.ResourceVersion, 10, 64) // 0, unknown, if it is not a number
 	return CronJob{

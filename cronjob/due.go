@@ -14,14 +14,17 @@ func findDue(s *Snapshot, base time.Time) timing {
 	if d, ok := startingDeadline(&s.CronJob.Spec, &s.Options); ok {
 		t.earliest = later(base, s.Now.Add(-d))
 	}
+
 	if s.Options.Quirks.Has(cronjobquirk.Estimate) {
 		return estimateDue(t, sch, s.Now)
 	}
+
 	delay := jitterOf(s)
 	t.next = sch.Next(base)
 	if t.quiet = t.next.IsZero() || delay.startOf(t.next).After(s.Now); t.quiet {
 		return t // the common case
 	}
+
 	until := delay.reach(base, s.Now)
 	t.pick = pickDue(sch, t.earliest, until, &s.Options)
 	t.next = sch.Next(until)
@@ -44,6 +47,7 @@ func oddities(s *Snapshot, t *timing) (out moves) {
 	if d, ok := startingDeadline(&s.CronJob.Spec, &s.Options); ok && d == 0 {
 		out = notes("cronJob.spec.startingDeadlineSeconds", "0", "no run is ever in time")
 	}
+
 	switch {
 	case t.invalid:
 		out = out.and(says(job.EventWarning, "InvalidSchedule", "invalid schedule: "+s.CronJob.Spec.Schedule+" : "+noGap))

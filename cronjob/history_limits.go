@@ -19,6 +19,7 @@ func trimHistory(s *Snapshot, c *census, b *buffers) (out trimming, ok bool) {
 	if !many && !manyFailed {
 		return out, false
 	}
+
 	out.kept = endOfRow(s, c.lastSuccess)
 	if many {
 		out = trim(s, c, b, &successful, out)
@@ -37,6 +38,7 @@ func (h *history) isOver(children []Child) bool {
 	if h.limit == nil || len(children) <= int(*h.limit) {
 		return false
 	}
+
 	n := 0
 	for i := range children {
 		if c := &children[i]; c.keptAs() == h.finished && !c.Foreign {
@@ -63,9 +65,11 @@ func trim(s *Snapshot, c *census, b *buffers, h *history, out trimming) trimming
 	if n > 0 || h.keep > 0 {
 		slices.SortFunc(b.finished, func(a, b int32) int { return byStart(&s.Children[a], &s.Children[b]) })
 	}
+
 	for _, place := range b.finished[:n] {
 		out = deleteFinished(s, c, int(place), h.reason, out)
 	}
+
 	if h.keep > 0 {
 		out = expireFinished(s, c, b.finished[n:], h.keep, out)
 	}
@@ -164,6 +168,7 @@ func checkDuplicates(all []Deletion) error {
 	if len(all) < 2 {
 		return nil
 	}
+
 	seen := make(map[job.UID]bool, len(all))
 	for i := range all {
 		d := &all[i]
@@ -183,6 +188,7 @@ func (c *census) lastBackfilled(s *Snapshot, base time.Time, runs []time.Time) (
 	if len(runs) == 0 || s.Schedule.Problem != "" {
 		return last, next
 	}
+
 	until, givenUp := c.nothingLeftBefore(s, base)
 	for _, run := range runs {
 		if !run.After(until) {
@@ -207,6 +213,7 @@ func appendUnreached(waits []Wait, s *Snapshot, runs []time.Time, next time.Time
 			waits = append(waits, Wait{Reason: WaitHistory, Until: until})
 		}
 	}
+
 	if !next.IsZero() {
 		waits = append(waits, Wait{Reason: WaitHistory, Until: next})
 	}
@@ -221,13 +228,16 @@ func (c *census) nothingLeftBefore(s *Snapshot, base time.Time) (until, givenUp 
 	if s.Options.CatchUp != CatchUpAll {
 		return until, givenUp
 	}
+
 	earliest := base
 	d, bounded := startingDeadline(&s.CronJob.Spec, &s.Options)
 	if bounded {
 		earliest = later(earliest, s.Now.Add(-d))
 	}
+
 	due := pickDue(s.Schedule.Schedule, earliest, until, &s.Options)
 	first := due.due
+
 	hasJob := c.jobNamed(maxLook)
 	for range maxLook {
 		if first.IsZero() || first.After(until) {
@@ -238,6 +248,7 @@ func (c *census) nothingLeftBefore(s *Snapshot, base time.Time) (until, givenUp 
 		}
 		first = s.Schedule.Schedule.Next(first)
 	}
+
 	if bounded {
 		givenUp = first.Add(d)
 	}

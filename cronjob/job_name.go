@@ -116,8 +116,10 @@ func (n *names) has(runs []time.Time, run time.Time) bool {
 func creation(s *Snapshot, name string, run time.Time, reason CreateReason) Creation {
 	template := &s.CronJob.Spec.JobTemplate
 	labels := maps.Clone(template.Labels)
+
 	annotations := make(map[string]string, len(template.Annotations)+1)
 	maps.Copy(annotations, template.Annotations)
+
 	switch marks := &s.Options.Marks; {
 	case s.Options.Without.Has(release.CronJobsScheduledAnnotation):
 	case marks.TimeIn == InAnnotation:

@@ -61,6 +61,7 @@ func memberOf(refs []Reference, times int) func(uid job.UID, name string) bool {
 			return false
 		}
 	}
+
 	uids, names := make(map[job.UID]bool, len(refs)), make(map[string]bool, len(refs))
 	for i := range refs {
 		uids[refs[i].UID], names[refs[i].Name] = true, true
@@ -81,6 +82,7 @@ func childNamed(children []Child, times int) func(name string) int {
 			return slices.IndexFunc(children, func(c Child) bool { return c.Name == name })
 		}
 	}
+
 	places := make(map[string]int, len(children))
 	for i := range children {
 		if _, ok := places[children[i].Name]; !ok {
@@ -105,6 +107,7 @@ func (c *census) jobNamed(times int) func(name string) bool {
 				slices.ContainsFunc(children, func(c Child) bool { return c.Name == name })
 		}
 	}
+
 	names := make(map[string]bool, len(active)+len(children))
 	for i := range active {
 		names[active[i].Name] = true

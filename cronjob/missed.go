@@ -35,6 +35,7 @@ func openLedger(s *Snapshot, c *census, m *memory) ledger {
 			accounted = s.CronJob.CreationTimestamp
 		}
 	}
+
 	l := ledger{accounted: accounted}
 	for _, run := range c.taken {
 		l.unstarted = append(l.unstarted, Unstarted{UnstartedNameTaken, 1, run})
@@ -61,6 +62,7 @@ func (l ledger) upTo(r *runs, until time.Time, why UnstartedReason) ledger {
 	if next := sch.Next(l.accounted); next.IsZero() || next.After(until) {
 		return l
 	}
+
 	last, _ := sch.Latest(l.accounted, until)
 	if latest, n := r.countUnstarted(l.accounted, last); n > 0 {
 		l.unstarted = append(slices.Clip(l.unstarted), Unstarted{why, n, latest})
@@ -80,6 +82,7 @@ func (r *runs) countUnstarted(after, last time.Time) (latest time.Time, n int) {
 			n--
 		}
 	}
+
 	for n > 0 && r.census.names.has(started, latest) {
 		latest = sch.Prev(latest)
 	}
@@ -95,14 +98,17 @@ func (r *runs) started(after, until time.Time) (all []time.Time) {
 			all = append(all, run)
 		}
 	}
+
 	for i := range c.children {
 		if child := &c.children[i]; !child.Foreign {
 			add(child.ScheduledTime, child.Name)
 		}
 	}
+
 	for _, ref := range c.active[:c.kept] { // the others are children, or were started
 		add(c.runOf(ref), ref.Name)
 	}
+
 	for i := range r.starts {
 		add(r.starts[i].ScheduledTime, r.starts[i].Name)
 	}
@@ -152,6 +158,7 @@ func findMissed(s schedule.Schedule, t *timing) (span missedSpan, ok bool) {
 	if t.quiet {
 		return missedSpan{}, false
 	}
+
 	span = missedSpan{after: t.base, until: t.due.Add(-1)}
 	if t.due.IsZero() {
 		span.until = t.earliest
@@ -169,6 +176,7 @@ func missed(s schedule.Schedule, t *timing, b *buffers) Missed {
 	if !ok {
 		return Missed{}
 	}
+
 	b.runs = latestRuns(b.runs[:0], s, span)
 	return Missed{Count: s.Count(span.after, span.until), Runs: b.runs, TooLate: t.due.IsZero()}
 }

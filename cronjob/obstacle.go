@@ -12,6 +12,7 @@ func findObstacle(s *Snapshot, c *census, t *timing) obstacle {
 	if t.due.IsZero() {
 		return obstacle{}
 	}
+
 	name := c.names.of(t.due)
 	place := -1
 	if !s.Options.Quirks.Has(cronjobquirk.BlindCreate) {
@@ -26,6 +27,7 @@ func findObstacle(s *Snapshot, c *census, t *timing) obstacle {
 	case place >= 0:
 		return obstacle{standing: isFound, place: place}
 	}
+
 	if failures, paused := isPaused(s, c); paused {
 		return obstacle{standing: isHalted, jobs: failures}
 	}

@@ -40,10 +40,12 @@ func pickDue(s schedule.Schedule, earliest, until time.Time, o *Options) pick {
 	if o.CatchUp != CatchUpAll || overdue == 1 {
 		return pick{latest, latest, overdue}
 	}
+
 	limit := o.catchUpLimit()
 	if overdue <= limit {
 		return pick{s.Next(earliest), latest, overdue}
 	}
+
 	// The runs over the limit count as missed once the first one is recorded, so this
 	// walk back happens only once.
 	due := latest

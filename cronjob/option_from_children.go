@@ -14,6 +14,7 @@ func fromChildren(s *Snapshot) *Snapshot {
 	if !o.ActiveFromChildren && !o.SuccessFromChildren {
 		return s
 	}
+
 	full := *s
 	if o.SuccessFromChildren {
 		full.CronJob.Status.LastSuccessfulTime = lastSuccess(s.Children, s.CronJob.Status.LastSuccessfulTime)
@@ -32,22 +33,26 @@ func running(s *Snapshot) (refs []Reference) {
 		kind: s.Options.Child.orJob(), namespace: s.CronJob.Namespace, children: s.Children, names: s.Options.Naming.of(s.CronJob.Name),
 		unstored: s.CronJob.Spec.ConcurrencyPolicy == Replace,
 	}
+
 	recorded, m, gone := s.CronJob.Status.LastScheduleTime, memoryAbout(s), map[job.UID]bool{}
 	for _, l := range m.Deleted {
 		gone[l.UID] = l.Gone
 	}
+
 	for i := range s.Children {
 		child := &s.Children[i]
 		if isRunning(child, "") && !gone[child.UID] && !c.isOut(child) && !c.isUnrecordedRun(child, recorded) {
 			refs = append(refs, c.reference(i))
 		}
 	}
+
 	for _, start := range m.Started {
 		isShown := func(child Child) bool { return child.UID == start.UID }
 		if start.Recorded && !start.Over && !slices.ContainsFunc(s.Children, isShown) {
 			refs = append(refs, start.Reference) // created, and not seen yet (CI15)
 		}
 	}
+
 	sortReferences(refs)
 	return refs
 }

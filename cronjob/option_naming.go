@@ -94,6 +94,7 @@ func (n *Naming) check(cronJob string, now time.Time) error {
 	case n.Prefix != "":
 		return invalid("options.naming.prefix", n.Prefix, "must be empty with form custom: the namer makes the whole name")
 	}
+
 	name := n.Namer.Name(cronJob, now)
 	run, ok := n.Namer.Run(cronJob, name)
 	if !ok || run.After(now) || n.Namer.Name(cronJob, run) != name {

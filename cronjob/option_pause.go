@@ -33,10 +33,12 @@ func endOfRow(s *Snapshot, lastSuccess time.Time) (success *Child) {
 	if s.Options.PauseAfterFailures == 0 || !s.Options.SuccessFromChildren || lastSuccess.IsZero() {
 		return nil
 	}
+
 	edited := s.CronJob.SpecChanged
 	if failuresSince(s.Children, edited) == failuresSince(s.Children, later(lastSuccess, edited)) {
 		return nil
 	}
+
 	for i := range s.Children {
 		c := &s.Children[i]
 		if !c.Foreign && c.Finished == Complete && c.DeletionTimestamp.IsZero() && c.CompletionTime.Equal(lastSuccess) &&

@@ -30,6 +30,7 @@ func replaceFirst(c *census) (all []Deletion) {
 	add := func(ref Reference) {
 		all = append(all, Deletion{Reference: ref, Reason: DeleteReplaced, Foreground: true})
 	}
+
 	for _, ref := range c.active {
 		remove := !c.deleted[ref.UID] && !c.spared[ref.UID]
 		if place := c.placeOf(ref.UID); place >= 0 {
@@ -39,12 +40,14 @@ func replaceFirst(c *census) (all []Deletion) {
 			add(ref)
 		}
 	}
+
 	var others []Reference
 	for i, v := range c.verdicts {
 		if v == childForgotten {
 			others = append(others, c.reference(i))
 		}
 	}
+
 	sortReferences(others)
 	for _, ref := range others {
 		add(ref)
@@ -59,6 +62,7 @@ func (c *census) countBusy() int {
 	if !c.whenGone {
 		return busy
 	}
+
 	busy += c.count(verdict.isLeaving) + len(c.deleted)
 	for _, ref := range c.active {
 		if c.deleted[ref.UID] {

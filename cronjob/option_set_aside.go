@@ -14,6 +14,7 @@ import (
 func setAside(m *memory, s *Snapshot) UnstartedReason {
 	o, cronJob := &s.Options, &s.CronJob
 	since, why := changedAt(cronJob.SpecChanged, m.Since, s.Now), UnstartedSuspended
+
 	if o.SkipOnResume {
 		suspended := cronJob.isSuspended()
 		switch {
@@ -24,6 +25,7 @@ func setAside(m *memory, s *Snapshot) UnstartedReason {
 		}
 		m.Suspended = suspended
 	}
+
 	if o.SkipOnEdit {
 		text, zone := scheduleText(s), value.Of(cronJob.Spec.TimeZone)
 		if m.Schedule != "" && (m.Schedule != text || m.TimeZone != zone) {
@@ -31,6 +33,7 @@ func setAside(m *memory, s *Snapshot) UnstartedReason {
 		}
 		m.Schedule, m.TimeZone = text, zone
 	}
+
 	return why
 }
 

@@ -118,6 +118,18 @@ type count uint32
 // of returns the number, at most n.
 func (c count) of(n int) int { return int(min(uint64(c), uint64(n))) }
 
+// hurry is what brings the next round forward.
+type hurry struct {
+	// Blocked is true when a run waits for active jobs some of which are looked up; Unfinished, when
+	// more is to do once the status is written.
+	Blocked    bool `json:"blocked,omitempty"`
+	Unfinished bool `json:"unfinished,omitempty"`
+	// Look is when to look for a snapshot that shows the controller's own writes.
+	Look time.Time `json:"look,omitzero"`
+	// Unshown is from the census. It counts only if no status is written.
+	Unshown bool `json:"unshown,omitempty"`
+}
+
 // basis holds the figures of the snapshot that the status and the conclusion are made
 // from.
 type basis struct {
@@ -136,12 +148,7 @@ type basis struct {
 	// Reviewed is the number of the last entries of Verify that are looked up only to
 	// report their runs: no creation waits for them.
 	Reviewed count `json:"reviewed,omitempty"`
-	// Blocked, Unfinished and Look are taken from the moves. They bring the next round forward. So does
-	// Unshown, which is from the census, where no status is written.
-	Blocked    bool      `json:"blocked,omitempty"`
-	Unfinished bool      `json:"unfinished,omitempty"`
-	Look       time.Time `json:"look,omitzero"`
-	Unshown    bool      `json:"unshown,omitempty"`
+	hurry
 	// Consistent is copied from the snapshot, Child and Quirks from its options.
 	Consistent bool             `json:"consistent,omitempty"`
 	Child      Kind             `json:"child,omitzero"`

@@ -13,15 +13,18 @@ import (
 func (p *Plan) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+
 	for _, n := range p.Notes {
 		line("note %s: %s: %s", n.Field, n.Value, n.Message)
 	}
+
 	for _, r := range p.Verify {
 		line("verify %s: active, and perhaps gone (C5)", r.Name)
 	}
 	for _, d := range p.Delete {
 		line("delete %s: %s", d.Name, d.Reason)
 	}
+
 	for _, c := range p.Create {
 		run := ""
 		if c.Trigger == "" {
@@ -29,6 +32,7 @@ func (p *Plan) String() string {
 		}
 		line("create %s%s: %s", c.Name, run, c.Reason)
 	}
+
 	for i := range p.basis.Backfills {
 		switch b := &p.basis.Backfills[i]; {
 		case b.IsComplete():
@@ -41,6 +45,7 @@ func (p *Plan) String() string {
 			line("backfill %s: settled until %s%s", b.ID, shortTime(b.After), ahead)
 		}
 	}
+
 	if m := &p.Missed; m.Count > 0 && len(m.Runs) > 0 {
 		line("missed %s, the latest at %s", value.Count(int64(m.Count), "run"), shortTime(m.Runs[0]))
 	}
@@ -49,18 +54,21 @@ func (p *Plan) String() string {
 			line("given up %s, the latest at %s: %s", value.Count(int64(u.Count), "run"), shortTime(u.Latest), u.Reason)
 		}
 	}
+
 	if b := &p.basis; p.CronJobUID != "" && !equalStatus(&b.Before, &b.Status) {
 		line("status %s", b.Status)
 	}
 	for _, e := range p.Events {
 		line("event %s %s: %s", e.Type, e.Reason, e.Message)
 	}
+
 	for _, w := range p.Waits {
 		line("wait: %s", w)
 	}
 	if !p.Requeue.At.IsZero() {
 		line("again at %s", shortTime(p.Requeue.At))
 	}
+
 	if b.Len() == 0 {
 		line("nothing to do")
 	}

@@ -13,6 +13,7 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 	if !isCalm(s) || !isSettled(s) {
 		return nil, false
 	}
+
 	m, last := memoryAbout(s), s.CronJob.Status.LastScheduleTime
 	m.Recorded = later(m.Recorded, last)
 	if m.Accounted.IsZero() {
@@ -21,10 +22,12 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 	if last.After(m.Accounted) {
 		return nil, false
 	}
+
 	next := s.Schedule.Schedule.Next(startsFrom(s, last, &m))
 	if !next.After(s.Now) {
 		return nil, false
 	}
+
 	p.buffers.waits = append(p.buffers.waits[:0], Wait{Reason: WaitNextRun, Until: next})
 	plan = &p.plan
 	*plan = Plan{
@@ -34,6 +37,7 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 		Requeue:    firstEnd(p.buffers.waits),
 		NextRun:    next,
 	}
+
 	b := &plan.basis
 	b.Now, b.Before, b.Memory = s.Now, s.CronJob.Status, m
 	b.Before.Active = slices.Clip(b.Before.Active)
@@ -56,6 +60,7 @@ func isCalm(s *Snapshot) bool {
 		noRuns(s) != 0 || strings.Contains(c.Spec.Schedule, "TZ"):
 		return false
 	}
+
 	if d, ok := startingDeadline(&c.Spec, o); ok && d == 0 {
 		return false
 	}
@@ -72,10 +77,12 @@ func isSettled(s *Snapshot) bool {
 		if c.Foreign {
 			continue
 		}
+
 		isActive := len(status.Active) > 0 && c.UID == status.Active[0].UID
 		if isActive == c.isFinished() || c.ScheduledTime.After(status.LastScheduleTime) {
 			return false
 		}
+
 		switch c.keptAs() {
 		case Failed:
 			failed++
@@ -88,6 +95,7 @@ func isSettled(s *Snapshot) bool {
 			running++
 		}
 	}
+
 	limit, limitFailed := s.CronJob.Spec.SuccessfulJobsHistoryLimit, failedLimit(s)
 	return running == len(status.Active) &&
 		(limit == nil || successful <= int(*limit)) && (limitFailed == nil || failed <= int(*limitFailed))

@@ -32,6 +32,7 @@ func estimateDue(t timing, s schedule.Schedule, now time.Time) timing {
 		t.invalid = true
 		return t // and it never looks again
 	}
+
 	t.pick = pick{found.latest, found.latest, int(min(found.missed, tooMany+1))}
 	t.next = estimateNext(s, t.base, now)
 	return t
@@ -64,6 +65,7 @@ func estimate(s schedule.Schedule, after, now time.Time) estimated {
 	case now.Before(second):
 		return estimated{latest: first}
 	}
+
 	gap := second.Sub(first).Round(time.Second)
 	if second.IsZero() || gap < time.Second {
 		return estimated{invalid: true}

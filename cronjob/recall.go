@@ -50,10 +50,12 @@ func recallUnrecorded(m *memory, s *Snapshot) (recorded, unrecorded time.Time) {
 	if !keepsUnrecorded(s.Options.Quirks) {
 		return m.Recorded, time.Time{}
 	}
+
 	recorded = m.Recorded
 	if !seen.After(s.Now) {
 		recorded = later(recorded, seen)
 	}
+
 	if m.Unrecorded.After(seen) {
 		return recorded, m.Unrecorded
 	}
@@ -69,13 +71,16 @@ func (c *census) recallWrites(s *Snapshot, m *memory) (started []startedJob, rep
 	}
 	started, hidden := c.recallStarts(s, m.Started, m.Accounted)
 	replaced = c.recallReplaced(s, m.Replaced, slices.ContainsFunc(started, isOfRun))
+
 	late := hidden || m.Recorded.After(s.CronJob.Status.LastScheduleTime)
 	since = behindSince(m.Behind, s.Now, late || c.unshown || len(c.ended) > 0)
+
 	patient := since.IsZero() || s.Now.Before(since.Add(patience))
 	c.behind = late && patient
 	if !patient {
 		started, c.ended, c.unshown = slices.DeleteFunc(started, isHidden), nil, false
 	}
+
 	for _, place := range c.ended {
 		c.marks[place] |= markNamed // the history spares it
 	}
@@ -100,12 +105,15 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 	if len(starts) == 0 {
 		return nil, false
 	}
+
 	status := &s.CronJob.Status
 	isNamed := memberOf(status.Active, len(starts))
 	placeNamed := childNamed(c.children, len(starts))
+
 	for _, start := range starts {
 		place := placeNamed(start.Name)
 		runs := place >= 0 && isRunning(&c.children[place], start.UID)
+
 		switch {
 		case start.Over && s.Options.ActiveFromChildren:
 			continue // no status names it
@@ -189,10 +197,12 @@ func (c *census) recallReplaced(s *Snapshot, old []leavingJob, late bool) (kept 
 	if !c.replacing || len(old) == 0 {
 		return nil
 	}
+
 	isNamed := memberOf(s.CronJob.Status.Active, len(old))
 	c.deleted = make(map[job.UID]bool)
 	for _, l := range old {
 		place := c.placeOf(l.UID)
+
 		switch {
 		case place < 0 && (l.Seen || !c.whenGone && !late): // gone
 			continue
@@ -231,6 +241,7 @@ func (c *census) recallDeleted(s *Snapshot, old []leavingJob) (kept []leavingJob
 	for _, l := range old {
 		named, place := isNamed(l.UID, l.Name), c.placeOf(l.UID)
 		isShown := place >= 0 && !c.children[place].isFinished()
+
 		switch {
 		case l.Gone && s.Options.ActiveFromChildren:
 			if !isShown {

@@ -68,6 +68,7 @@ func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 	base := startsFrom(s, c.lastRun, &m)
 	run := findRun(s, c, base, b)
 	c.admit(run.obstacle)
+
 	out := decide(s, c, &run, &m, base, b)
 	l := account(s, c, &run, &m, aside, out.recorded)
 	if err := checkDuplicates(out.remove); err != nil {
@@ -91,6 +92,7 @@ func findRun(s *Snapshot, c *census, base time.Time, b *buffers) dueRun {
 	if run.noRuns != 0 {
 		return run
 	}
+
 	run.timing = findDue(s, base)
 	run.missed = missed(s.Schedule.Schedule, &run.timing, b)
 	run.obstacle = findObstacle(s, c, &run.timing)
@@ -104,7 +106,9 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 	if problem := s.Memory.problem; problem != "" {
 		out = out.and(notes("memory", problem, "cannot be read, and counts as lost"))
 	}
+
 	out.events = append(out.events, aboutSchedule(s, run.noRuns)...)
+
 	if run.noRuns == 0 {
 		if !run.quiet {
 			out = out.and(oddities(s, &run.timing)).and(startDue(s, c, &run.timing, run.obstacle, m))
@@ -112,7 +116,9 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 			out = out.and(oddities(s, &run.timing))
 		}
 	}
+
 	out.notes, out.waits = append(out.notes, clockNotes(s, run.noRuns)...), appendWaits(out.waits, s, run, len(c.verify))
+
 	started := out.create
 	if len(c.triggers) > 0 {
 		out = out.and(startTriggers(s, c, run.obstacle, len(started), m.Behind))
@@ -123,9 +129,11 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 			held: run.holds(), late: m.Behind, active: len(out.create) - len(started),
 		}))
 	}
+
 	for _, place := range c.ended {
 		out = out.and(waitForSnapshot(s.Now, m.Behind, time.Time{}, s.Children[place].Name))
 	}
+
 	if trimmed, ok := trimHistory(s, c, b); ok {
 		out = out.and(trimmed.moves)
 		last, next := c.lastBackfilled(s, later(base, later(out.recorded, out.since)), trimmed.unrecorded)
@@ -142,6 +150,7 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 func account(s *Snapshot, c *census, run *dueRun, m *memory, aside UnstartedReason, recorded time.Time) ledger {
 	all := runs{s.Schedule.Schedule, c, m.Started}
 	l := openLedger(s, c, m).recorded(&all, c.lastRun).upTo(&all, m.Since, aside)
+
 	if run.noRuns == 0 && !run.quiet {
 		l = l.due(&all, &run.timing).givenUp(&all, &run.timing, run.obstacle, s.Options.CatchUp)
 	}
@@ -152,16 +161,20 @@ func account(s *Snapshot, c *census, run *dueRun, m *memory, aside UnstartedReas
 func (p *Planner) assemble(s *Snapshot, c *census, m *memory, run *dueRun, out *moves, l ledger) *Plan {
 	b, plan := &p.buffers, &p.plan
 	plan.Verify, plan.basis.Reviewed = appendLost(c.appendDoubtful(c.verify, out.remove), m.Started, limited(out, s, c), l.accounted)
+
 	plan.Unexpected = c.unexpected(b.unexpected[:0])
 	plan.Delete, plan.Create, plan.Triggered = out.remove, out.create, out.triggered
 	plan.Missed, plan.Unstarted = run.missed, l.unstarted
+
 	plan.Requeue, plan.Waits = firstEnd(out.waits), ofKind(out.waits, s.Options.Child)
 	plan.Events = appendUnexpected(out.events, plan.Unexpected, s.Options.Child)
 	plan.Events = append(plan.Events, unstartedEvents(l.unstarted, run.missed.TooLate, s.Options.Quirks, s.Options.Child)...)
 	plan.Notes = out.notes
+
 	plan.NextRun = run.next
 	plan.Namespace, plan.CronJobUID = s.CronJob.Namespace, s.CronJob.UID
 	plan.basis.fill(s, c, m, out, l.accounted)
+
 	b.verify, b.unexpected, b.waits, b.events = plan.Verify, plan.Unexpected, plan.Waits, plan.Events
 	return plan
 }
@@ -172,11 +185,13 @@ func (b *basis) fill(s *Snapshot, c *census, m *memory, out *moves, accounted ti
 	b.Before.Active = slices.Clip(b.Before.Active) // who appends does not write to the snapshot
 	b.Status = b.Before.startedAt(later(c.lastRun, out.recorded))
 	b.Status.Active, b.Status.LastSuccessfulTime = c.active, c.lastSuccess
+
 	b.Since, b.Memory = s.Memory.sinceOf(s.CronJob.UID), *m
 	b.Memory.Since, b.Memory.Accounted = later(m.Since, out.since), accounted
+
 	b.Backfills = out.backfills
 	b.Found = count(len(c.active) - c.kept)
-	b.Blocked, b.Unfinished, b.Look, b.Unshown = out.blocked, out.unfinished, out.look, c.unshown
+	b.hurry = hurry{Blocked: out.blocked, Unfinished: out.unfinished, Look: out.look, Unshown: c.unshown}
 	b.Consistent, b.Quirks, b.Child = s.Consistent, s.Options.Quirks, s.Options.Child
 }
 
@@ -198,12 +213,14 @@ func appendWaits(waits []Wait, s *Snapshot, run *dueRun, looks int) []Wait {
 		}
 		return append(waits, w)
 	}
+
 	if last := s.CronJob.Status.LastScheduleTime; last.After(s.Now) {
 		waits = append(waits, Wait{Reason: WaitClock, Run: last})
 	}
 	if looks > 0 {
 		waits = append(waits, Wait{Reason: WaitVerify, Jobs: looks})
 	}
+
 	if run.next.IsZero() {
 		return append(waits, Wait{Reason: WaitNever})
 	}

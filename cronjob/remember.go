@@ -15,12 +15,14 @@ func (p *Plan) remember(s *Settlement, settled bool) memory {
 	if s.Write && settled && tellsMore {
 		m.Behind = time.Time{} // the next snapshots lack this write: the wait for it begins anew (CI15)
 	}
+
 	switch last := s.Status.LastScheduleTime; {
 	case s.Write && settled:
 		m.Recorded, m.Unrecorded = later(m.Recorded, last), time.Time{}
 	case !settled && keepsUnrecorded(p.basis.Quirks) && last.After(p.basis.Before.LastScheduleTime):
 		m.Unrecorded = last
 	}
+
 	for i := range p.Create {
 		c, r := &p.Create[i], value.At(w.Created, i).Result
 		switch {
@@ -32,6 +34,7 @@ func (p *Plan) remember(s *Settlement, settled bool) memory {
 			m.Accounted = later(m.Accounted, c.ScheduledTime)
 		}
 	}
+
 	m.Started, m.Replaced = p.remembered(w, settled, s.Write && settled), p.leaving(w)
 	m.Deleted = p.deleted(s, s.Write && settled)
 	return m
@@ -58,11 +61,13 @@ func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
 	if len(known)+len(found) == 0 {
 		return p.newStarts(w, settled)
 	}
+
 	var kept []startedJob
 	var gone map[job.UID]bool
 	if settled && !written {
 		gone = p.goneUnnamed(w)
 	}
+
 	over := p.overStarts(w, gone)
 	keep := func(s startedJob) {
 		if key := (startKey{s.UID, s.Name}); !over[key] {
@@ -71,6 +76,7 @@ func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
 			kept = append(kept, s)
 		}
 	}
+
 	isActive := memberOf(p.basis.Status.Active, len(known))
 	for i := range known {
 		s := known[i]
@@ -80,9 +86,11 @@ func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
 			keep(s)
 		}
 	}
+
 	for i := range found {
 		keep(startedJob{Reference: found[i]})
 	}
+
 	p.markFound(kept, w)
 	return append(kept, p.newStarts(w, settled)...)
 }
@@ -109,11 +117,13 @@ func (p *Plan) overStarts(w *Writes, gone map[job.UID]bool) map[startKey]bool {
 			over[startKey{ref.UID, ref.Name}] = true
 		}
 	}
+
 	for i := range p.Delete {
 		if isDeleted(value.At(w.Deleted, i).Result) {
 			over[startKey{p.Delete[i].UID, p.Delete[i].Name}] = true
 		}
 	}
+
 	for i := range p.Create {
 		if r := value.At(w.Created, i).Result; r != ResultNotTried {
 			over[startKey{"", p.Create[i].Name}] = true
@@ -145,6 +155,7 @@ func (p *Plan) markFound(starts []startedJob, w *Writes) {
 			found[p.Verify[i].Name] = true
 		}
 	}
+
 	for i := range starts {
 		if s := &starts[i]; s.UID == "" && found[s.Name] {
 			s.Found = true
@@ -158,6 +169,7 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 	for i := range p.Create {
 		c, e := &p.Create[i], value.At(w.Created, i)
 		s := startedJob{ScheduledTime: c.ScheduledTime, Backfilled: c.Backfill != "", Recorded: settled}
+
 		switch {
 		case e.Result == ResultDone || e.Result == ResultAlreadyExists && !p.basis.Quirks.Has(cronjobquirk.NoNamespace):
 			s.Reference = p.named(c, e.Job)
@@ -166,6 +178,7 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 		default:
 			continue
 		}
+
 		if !s.Recorded && p.basis.Quirks.Has(cronjobquirk.BlindCreate) {
 			continue // with it, what was not recorded never is
 		}
@@ -186,6 +199,7 @@ func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 	if len(old)+len(p.Delete) == 0 || !keepsWrites(p.basis.Consistent, p.basis.Quirks) {
 		return nil
 	}
+
 	known := make(map[job.UID]bool)
 	keep := func(l leavingJob) {
 		if !known[l.UID] {
@@ -193,6 +207,7 @@ func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 			all = append(all, l)
 		}
 	}
+
 	isActive := memberOf(p.basis.Status.Active, len(p.Delete))
 	isTold := written && s.Status.LastScheduleTime.After(p.basis.Before.LastScheduleTime)
 	for i := range p.Delete {
@@ -201,6 +216,7 @@ func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 			keep(leavingJob{Reference: d.Reference, Gone: r == ResultGone})
 		}
 	}
+
 	gone := make(map[job.UID]bool)
 	for i := range p.Verify {
 		uid, r := p.Verify[i].UID, value.At(w.Verified, i)
@@ -218,16 +234,19 @@ func (p *Plan) leaving(w *Writes) []leavingJob {
 	if !keepsWrites(p.basis.Consistent, p.basis.Quirks) {
 		return nil
 	}
+
 	looks := make(map[job.UID]Result, len(p.Verify))
 	for i := range p.Verify {
 		looks[p.Verify[i].UID] = value.At(w.Verified, i)
 	}
+
 	var all []leavingJob
 	for _, l := range p.basis.Memory.Replaced {
 		if looks[l.UID] != ResultGone {
 			all = append(all, l)
 		}
 	}
+
 	for i := range p.Delete {
 		d, r := &p.Delete[i], value.At(w.Deleted, i).Result
 		_, unseen := looks[d.UID]

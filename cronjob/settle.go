@@ -28,7 +28,9 @@ func (p *Plan) Settle(w Writes) Settlement {
 	if gone := p.gone(&w); len(gone) > 0 {
 		status.Active = slices.DeleteFunc(slices.Clone(status.Active), func(r Reference) bool { return gone[r.UID] })
 	}
+
 	status = p.recordStarts(status, &w)
+
 	write := p.CronJobUID != "" && !equalStatus(&b.Before, &status)
 	if write {
 		status.Active = slices.Clone(status.Active) // the list may be a buffer of the planner
@@ -47,6 +49,7 @@ func (p *Plan) gone(w *Writes) map[job.UID]bool {
 			uids[uid] = true
 		}
 	}
+
 	for i := range p.Delete {
 		if isDeleted(value.At(w.Deleted, i).Result) {
 			uids[p.Delete[i].UID] = true
@@ -61,6 +64,7 @@ func (p *Plan) recordStarts(status Status, w *Writes) Status {
 	if len(p.Create) == 0 {
 		return status
 	}
+
 	isNamed := memberOf(status.Active, len(p.Create))
 	for i := range p.Create {
 		c, e := &p.Create[i], value.At(w.Created, i)

@@ -49,14 +49,17 @@ func (s *Snapshot) check() error {
 	case c.CreationTimestamp.IsZero() && c.Status.LastScheduleTime.IsZero():
 		return invalid("cronJob.creationTimestamp", "", "is required until status.lastScheduleTime is set: runs count from there (C7)")
 	}
+
 	if err := s.Schedule.check(&c.Spec); err != nil {
 		return err
 	}
+
 	switch c.Spec.ConcurrencyPolicy {
 	case "", Allow, Forbid, Replace:
 	default:
 		return invalid("cronJob.spec.concurrencyPolicy", string(c.Spec.ConcurrencyPolicy), "must be Allow, Forbid or Replace")
 	}
+
 	for i := range s.Triggers {
 		if err := s.Triggers[i].check(); err != nil {
 			return err
@@ -68,6 +71,7 @@ func (s *Snapshot) check() error {
 	if err := s.checkKind(); err != nil {
 		return err
 	}
+
 	if s.hasNegative() {
 		return errors.Join(checkSigns(&c.Spec, "cronJob.spec."), s.Options.check())
 	}

@@ -58,6 +58,7 @@ func create(s *Snapshot, c *census, t *timing) moves {
 // schedule does (CL4).
 func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 	passed := noteOneName(s, c, t)
+
 	switch all := s.Options.CatchUp == CatchUpAll; {
 	case o.standing == isTaken:
 		name := c.names.of(t.due).String()
@@ -71,6 +72,7 @@ func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 		// time of a run that the active list names.
 		passed.recorded = t.due
 	}
+
 	passed.unfinished = t.overdue > 1 && s.Options.CatchUp == CatchUpAll
 	return passed
 }

@@ -11,6 +11,7 @@ func startTriggers(s *Snapshot, c *census, o obstacle, created int, behind time.
 	if len(c.triggers) == 0 || s.CronJob.isDeleted() {
 		return moves{}
 	}
+
 	hasJob, running := c.jobNamed(len(c.triggers)), c.countBusy()+created
 	for i := range c.triggers {
 		t := &c.triggers[i]

@@ -32,6 +32,7 @@ func ValidateUpdate(old, next Spec) error {
 	if was, is := old.TimeZone, next.TimeZone; (was == nil) != (is == nil) || was != nil && *was != *is {
 		problems = append(problems, checkTimeZone(&next))
 	}
+
 	problems = append(problems, checkPolicy(next.ConcurrencyPolicy), checkSigns(&next, "spec."))
 	return errors.Join(problems...)
 }
@@ -63,6 +64,7 @@ func checkTrigger(cronJob string, t *Trigger) error {
 	case len(name) > maxLabel:
 		problem = fmt.Sprintf("makes the name %q of its job longer than %d bytes", name, maxLabel)
 	}
+
 	var problems []error
 	if problem != "" {
 		problems = append(problems, invalid("triggers["+t.ID+"].id", t.ID, problem))

@@ -22,6 +22,7 @@ func (o *Options) Validate(c *CronJob, opts ...schedule.Option) error {
 	if err := o.Naming.check(c.Name, aRun); err != nil {
 		return errors.Join(append(problems, err)...)
 	}
+
 	compiled := Compile(c, opts...)
 	if compiled.Problem == "" {
 		problems = append(problems, o.Naming.checkMinutes(&compiled))
@@ -47,6 +48,7 @@ func (n *Naming) checkNames(parent string, s schedule.Schedule) error {
 	if run.IsZero() {
 		run = aRun
 	}
+
 	name := n.Namer.Name(parent, run)
 	var problem string
 	switch {
@@ -80,6 +82,7 @@ func (m *Marks) checkKeys() error {
 			problems = append(problems, invalid(key.field, key.value, problem))
 		}
 	}
+
 	if m.TimeIn == InLabel && m.timeKey() == m.requestKey() {
 		problems = append(problems, invalid("options.marks.request", m.requestKey(), "is also the key of the time"))
 	}
@@ -95,6 +98,7 @@ func keyProblem(key string) string {
 	} else if len(domain) > 253 || !isSubdomain(domain) {
 		return "must have a domain before the slash, such as example.com"
 	}
+
 	isEnd := func(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' }
 	bad := func(r rune) bool { return r > 'z' || !isEnd(byte(r)) && !strings.ContainsRune("-_.", r) }
 	if name == "" || len(name) > maxLabel || strings.ContainsFunc(name, bad) || !isEnd(name[0]) || !isEnd(name[len(name)-1]) {

@@ -13,6 +13,7 @@ func appendLost(verify []Reference, starts []startedJob, limited []string, accou
 	if !slices.ContainsFunc(starts, isLost) {
 		return verify, 0
 	}
+
 	var reviewed []Reference
 	for _, start := range starts {
 		switch run := start.ScheduledTime; {
