@@ -21,8 +21,9 @@ type Resource struct {
 	Plural string
 	// ClusterScoped objects have no namespace.
 	ClusterScoped bool
-	// Status says that the kind has a status subresource: a write of the object leaves the status alone, and a write
-	// of the status everything else. Look it up in the CRD: if it is wrong, the findings are.
+	// Status means that the kind has a status subresource: a write of the object leaves the status
+	// alone, and a write of the status everything else. Look it up in the CRD: if it is wrong, the
+	// findings are wrong.
 	Status bool
 	// Default fills in what the API server or a webhook would when an object is written; nil does nothing.
 	Default func(Object)
@@ -56,14 +57,15 @@ type change struct {
 	revision int
 }
 
-// API is an API server in memory. It has resource versions and conflicts, the status subresource, finalizers, owner
-// collection and watches; a write that changes nothing makes no new version. Clients reach it through [Incarnation.Config].
+// API is an API server in memory. It has resource versions and conflicts, the status subresource,
+// finalizers, owner collection and watches; a write that changes nothing makes no new version.
+// Clients reach it through [Incarnation.Config].
 type API struct {
 	// Lag is how long watches are behind, by the plural of the resource; "" is for all others.
 	Lag map[string]time.Duration
 	// held is when the watches of a kind show nothing new, by its plural; "" is all.
 	held map[string]span
-	// wrote is called with each write that took effect, before anybody sees it. It must not call the API.
+	// wrote is called with each write that took effect, before it is visible. It must not call the API.
 	wrote func(Write)
 
 	mu        sync.Mutex
@@ -72,15 +74,16 @@ type API struct {
 	revision  int
 	born      int
 	history   []change
-	changed   chan struct{}        // closed at the next change
-	since     map[string]time.Time // when an object has last been made or changed by others, by its UID; with /deleted its deletion
-	epoch     int                  // counts how often all watches have ended
-	closed    bool
-	losing    bool // the reply to the write that is being made
-	total     int  // requests
-	requests  int  // in the same instant
-	instant   time.Time
-	busy      time.Time // when there were too many
+	changed   chan struct{} // closed at the next change
+	// since is when an object was last made or changed by others, by its UID; with /deleted its deletion
+	since    map[string]time.Time
+	epoch    int // counts how often all watches have ended
+	closed   bool
+	losing   bool // the reply to the write that is being made
+	total    int  // requests
+	requests int  // in the same instant
+	instant  time.Time
+	busy     time.Time // when there were too many
 }
 
 // Write is a write that took effect.
@@ -93,7 +96,7 @@ type Write struct {
 	Old, New Object
 	// BySubject is false for the kit's own writes.
 	BySubject bool
-	// Lost says that the program does not get the reply.
+	// Lost means that the program does not get the reply.
 	Lost bool
 }
 
@@ -103,8 +106,11 @@ const maxRequests = 3000
 // NewAPI returns an API that serves these kinds, and events.
 func NewAPI(resources ...Resource) *API {
 	a := &API{
-		objects: make(map[key]entry), changed: make(chan struct{}), revision: 1,
-		held: make(map[string]span), since: make(map[string]time.Time),
+		objects:  make(map[key]entry),
+		changed:  make(chan struct{}),
+		revision: 1,
+		held:     make(map[string]span),
+		since:    make(map[string]time.Time),
 	}
 	for i := range resources {
 		a.resources = append(a.resources, &resources[i])
@@ -133,7 +139,8 @@ func notFound(k key) error {
 }
 
 func conflict(k key) error {
-	return fail(http.StatusConflict, metav1.StatusReasonConflict, "%s %q: the object has been modified", k.plural, k.name)
+	return fail(http.StatusConflict, metav1.StatusReasonConflict,
+		"%s %q: the object has been modified", k.plural, k.name)
 }
 
 // of returns the resource with that plural in that group and version, or nil.
@@ -164,18 +171,21 @@ func (a *API) put(r *Resource, k key, o Object, kind string) entry {
 	if err != nil {
 		panic(err) // it was read from JSON
 	}
+
 	e := entry{o, data}
 	if kind == "DELETED" {
 		delete(a.objects, k)
 	} else {
 		a.objects[k] = e
 	}
+
 	a.history = append(a.history, change{r, kind, e, time.Now(), a.revision})
 	if uid := o.UID(); kind == "ADDED" {
 		a.since[uid] = time.Now()
 	} else if _, has := a.since[uid+"/deleted"]; o.isDeleted() && !has {
 		a.since[uid+"/deleted"] = time.Now()
 	}
+
 	a.wake()
 	return e
 }
@@ -194,7 +204,7 @@ func (a *API) hold(plural string, d time.Duration) {
 // span is a time from one instant until another.
 type span struct{ from, until time.Time }
 
-// delay is when a watch shows what it would show at that time.
+// delay returns when a watch shows what it would otherwise show at that time.
 func (s span) delay(at time.Time) time.Time {
 	if at.Before(s.from) || at.After(s.until) {
 		return at
@@ -208,7 +218,7 @@ func (a *API) expire() {
 	a.wake()
 }
 
-// close ends what runs on the API by itself.
+// close ends the activities of the API.
 func (a *API) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -222,7 +232,7 @@ func (a *API) isClosed() bool {
 	return a.closed
 }
 
-// visible is when a watch shows a change.
+// visible returns when a watch shows a change.
 func (a *API) visible(c *change) time.Time {
 	lag, has := a.Lag[c.resource.Plural]
 	if !has {
@@ -235,10 +245,10 @@ func (a *API) visible(c *change) time.Time {
 	return at
 }
 
-// keys are the names of all objects, in one order.
+// keys returns the names of all objects, always in the same order.
 func (a *API) keys() []key { return keysOf(a.objects, "") }
 
-// keysOf are the names of the objects of one plural, "" is all, in one order.
+// keysOf returns the names of the objects of one plural, "" for all, always in the same order.
 func keysOf(objects map[key]entry, plural string) []key {
 	keys := make([]key, 0, len(objects))
 	for k := range objects {
@@ -256,16 +266,19 @@ func keysOf(objects map[key]entry, plural string) []key {
 func (a *API) Collect() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+
 	for again := true; again; {
 		again = false
 		alive := make(map[string]bool, len(a.objects))
 		for _, e := range a.objects {
 			alive[e.object.UID()] = true
 		}
+		isAlive := func(ref Object) bool { return alive[ref.Text("uid")] }
+
 		for _, k := range a.keys() {
 			e := a.objects[k]
 			refs := e.object.List("metadata", "ownerReferences")
-			if len(refs) == 0 || e.object.isDeleted() || slices.ContainsFunc(refs, func(ref Object) bool { return alive[ref.Text("uid")] }) {
+			if len(refs) == 0 || e.object.isDeleted() || slices.ContainsFunc(refs, isAlive) {
 				continue
 			}
 			if _, err := a.remove(a.resourceOf(e.object), k, metav1.DeleteOptions{}, "collect", false); err == nil {
@@ -282,7 +295,7 @@ func (a *API) change(r *Resource, k key, change func(Object)) {
 	_, _ = a.update(r, k, next, whole, "update", false) // what the kit writes is admitted, or stays as it was
 }
 
-// add stores an object that says its kind.
+// add stores an object whose kind is in its JSON.
 func (a *API) add(v any) error {
 	o, err := toObject(v)
 	if err != nil {
@@ -298,12 +311,14 @@ func (a *API) Create(gvk schema.GroupVersionKind, v any) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r := a.kind(gvk)
 	if r == nil {
 		return nil, fmt.Errorf("%s is not served", gvk)
 	}
+
 	e, err := a.create(r, o.Namespace(), o, false)
 	return e.object, err
 }
@@ -316,11 +331,13 @@ func (a *API) Change(gvk schema.GroupVersionKind, namespace, name string, change
 	if r == nil {
 		return fmt.Errorf("%s is not served", gvk)
 	}
+
 	k := key{r.Plural, namespace, name}
 	e, exists := a.objects[k]
 	if !exists {
 		return nil
 	}
+
 	next := e.object.clone()
 	change(next)
 	_, err := a.update(r, k, next, whole, "update", false)

@@ -11,12 +11,12 @@ const (
 	NoMoreThanWanted Check = "NoMoreThanWanted"
 	// OneEach: no two children of one number or node run concurrently.
 	OneEach Check = "OneEach"
-	// CountedOnce: the parent counts no child that has not ended so, none twice, and forgets none.
+	// CountedOnce: the parent counts only children that have ended that way, none twice, and forgets none.
 	CountedOnce Check = "CountedOnce"
 	// EndsOnce: what has ended stays so, as it ended, and starts nothing more.
 	EndsOnce Check = "EndsOnce"
-	// EndsRightly: the parent succeeds when as many children have as are wanted, and fails when more have failed than
-	// may.
+	// EndsRightly: the parent succeeds when as many children have succeeded as are wanted, and fails
+	// when more have failed than may.
 	EndsRightly Check = "EndsRightly"
 	// Ends: once nothing goes wrong any more and all children succeed, the parent ends within four hours.
 	Ends Check = "Ends"
@@ -30,18 +30,19 @@ const (
 
 // BatchSettings are what a parent is made of.
 type BatchSettings struct {
-	// Wanted is how many children have to succeed, AtOnce how many may run concurrently, and Retries how many may fail.
+	// Wanted is how many children have to succeed, AtOnce how many may run concurrently, and Retries
+	// how many may fail.
 	Wanted, AtOnce, Retries int32
 	// Indexed gives each child a number of its own.
 	Indexed bool
 	Suspend bool
 }
 
-// Tally is what a parent says of itself.
+// Tally is a parent's own account.
 type Tally struct {
 	// Succeeded and Failed are how many children it counts.
 	Succeeded, Failed int32
-	// Ended says that it has ended, and Success how.
+	// Ended is true if it has ended, and Success if it has succeeded.
 	Ended, Success bool
 }
 
@@ -56,10 +57,11 @@ type Batch struct {
 	Tally func(parent Object) Tally
 	// Index is the number or node of a child; nil or "" is none.
 	Index func(child Object) string
-	// RandomNames says that children have names that the program does not know before: where the reply to a creation is lost,
-	// or the cache of a new replica does not show it, one more child may run until the program sees them.
+	// RandomNames means that the program does not know the names of children before. If the reply to
+	// a creation is lost, or the cache of a new replica does not show it, one more child may run until
+	// the program sees them.
 	RandomNames bool
-	// Kind is how children live; the zero value is as [Job] or [Pod] if they are such.
+	// Kind is how children live; for Jobs and Pods the zero value means [Job] or [Pod].
 	Kind ChildKind
 	// Settings draws settings by choosing among these; nil means any of up to four children.
 	Settings []BatchSettings
@@ -76,11 +78,17 @@ func (b *Batch) Play(t *testing.T, life BatchLife) Result {
 		t.Fatalf("batch: kind: is required for children of kind %s", b.Child.Kind)
 	}
 	return play(t, &b.Program, life, func(p *player, _ Program) script {
-		return &batchScript{player: p, batch: b, kind: kind, settings: life.Settings, fates: make(map[string]*fate)}
+		return &batchScript{
+			player:   p,
+			batch:    b,
+			kind:     kind,
+			settings: life.Settings,
+			fates:    make(map[string]*fate),
+		}
 	})
 }
 
-// String says the settings.
+// String describes the settings.
 func (s BatchSettings) String() string {
 	text := fmt.Sprintf("of %d, %d at a time, %d may fail", s.Wanted, s.AtOnce, s.Retries)
 	if s.Indexed {
@@ -108,8 +116,11 @@ func (b *Batch) random(r draw) BatchSettings {
 		return pick(r, b.Settings)
 	}
 	return BatchSettings{
-		Wanted: 1 + r.Int32N(4), AtOnce: 1 + r.Int32N(4), Retries: pick(r, []int32{0, 1, 2, 6}),
-		Indexed: r.IntN(2) == 0, Suspend: r.IntN(6) == 0,
+		Wanted:  1 + r.Int32N(4),
+		AtOnce:  1 + r.Int32N(4),
+		Retries: pick(r, []int32{0, 1, 2, 6}),
+		Indexed: r.IntN(2) == 0,
+		Suspend: r.IntN(6) == 0,
 	}
 }
 

@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// calm lets nothing go wrong any more. A parent whose children have all succeeded ends. Another one is suspended for a while, then all
-// its children succeed, and it ends. At last it is deleted.
+// calm ends all faults. A parent whose children have all succeeded ends. Another one is suspended for
+// a while, then all its children succeed, and it ends. Then it is deleted.
 func (b *batchScript) calm() error {
 	if b.allSucceeded() { // an edit would wake a program that sleeps
 		if err := b.awaitEnd(); err != nil || !b.isUp() {
@@ -15,6 +15,7 @@ func (b *batchScript) calm() error {
 	if err := b.calmSuspend(); err != nil || !b.isUp() {
 		return err
 	}
+
 	next := b.settings
 	next.Suspend, next.AtOnce = false, max(next.AtOnce, 1)
 	if err := b.edit(next); err != nil {
@@ -23,9 +24,11 @@ func (b *batchScript) calm() error {
 	if err := b.awaitEnd(); err != nil || !b.isUp() {
 		return err
 	}
+
 	if err := b.pass(5*time.Minute + 2*b.lag); err != nil || !b.isUp() {
 		return err
 	}
+
 	before := 0
 	b.note(func() {
 		before = b.writes
@@ -37,10 +40,12 @@ func (b *batchScript) calm() error {
 			case b.active(child):
 				b.fail(NothingLeft, "%s runs, and the %s has ended", child.Name(), b.Parent.Kind)
 			case len(finalizers(child)) > 0:
-				b.fail(NothingLeft, "%s has the finalizers %v, and the %s has ended", child.Name(), finalizers(child), b.Parent.Kind)
+				b.fail(NothingLeft, "%s has the finalizers %v, and the %s has ended",
+					child.Name(), finalizers(child), b.Parent.Kind)
 			}
 		}
 	})
+
 	if err := b.pass(time.Hour); err != nil || !b.isUp() {
 		return err
 	}
@@ -52,13 +57,13 @@ func (b *batchScript) calm() error {
 	return b.remove()
 }
 
-// allSucceeded reports whether the parent is to end without a further child.
+// allSucceeded reports whether the parent is to end without another child.
 func (b *batchScript) allSucceeded() (all bool) {
 	b.note(func() { all = !b.settings.Suspend && b.successes() >= b.settings.Wanted })
 	return all
 }
 
-// awaitEnd lets all children succeed until the parent ends. It reports once a parent that does not.
+// awaitEnd lets all children succeed until the parent ends. It reports a parent that does not end, once.
 func (b *batchScript) awaitEnd() error {
 	for end := time.Now().Add(4 * time.Hour); time.Now().Before(end) && !b.ended(); {
 		for b.end(true) {
@@ -67,10 +72,12 @@ func (b *batchScript) awaitEnd() error {
 			return err
 		}
 	}
+
 	b.note(func() {
 		if !b.tally.Ended && !b.endless {
 			b.endless = true
-			b.fail(Ends, "it has not ended by %s, and %d of %d children have succeeded", clock(time.Now()), b.successes(), b.settings.Wanted)
+			b.fail(Ends, "it has not ended by %s, and %d of %d children have succeeded",
+				clock(time.Now()), b.successes(), b.settings.Wanted)
 		}
 	})
 	return nil
@@ -82,11 +89,12 @@ func (b *batchScript) ended() (ended bool) {
 	return ended
 }
 
-// calmSuspend suspends the parent, and looks whether anything runs.
+// calmSuspend suspends the parent, and checks whether anything runs.
 func (b *batchScript) calmSuspend() error {
 	if b.ended() || !b.has(Suspend) {
 		return nil
 	}
+
 	next := b.settings
 	next.Suspend = true
 	if err := b.edit(next); err != nil {
@@ -95,10 +103,12 @@ func (b *batchScript) calmSuspend() error {
 	if err := b.pass(5*time.Minute + 2*b.lag); err != nil || !b.isUp() {
 		return err
 	}
+
 	b.note(func() {
 		for _, child := range b.childrenOf(b.parent()) {
 			if b.active(child) {
-				b.fail(NothingRuns, "%s runs, and the %s is suspended since %s", child.Name(), b.Parent.Kind, time.Since(b.suspended))
+				b.fail(NothingRuns, "%s runs, and the %s is suspended since %s",
+					child.Name(), b.Parent.Kind, time.Since(b.suspended))
 			}
 		}
 	})
@@ -114,13 +124,15 @@ func (b *batchScript) remove() error {
 			return err
 		}
 	}
+
 	b.note(func() {
 		if parent := b.parent(); parent != nil {
 			b.fail(NothingLeft, "it was deleted, and is still there with the finalizers %v", finalizers(parent))
 		}
 		for _, child := range b.api.list(b.Child) {
 			if b.fates[child.UID()] != nil {
-				b.fail(NothingLeft, "%s is still there with the finalizers %v, and its %s was deleted", child.Name(), finalizers(child), b.Parent.Kind)
+				b.fail(NothingLeft, "%s is still there with the finalizers %v, and its %s was deleted",
+					child.Name(), finalizers(child), b.Parent.Kind)
 			}
 		}
 	})

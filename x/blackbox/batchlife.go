@@ -47,7 +47,7 @@ func (b *batchScript) begin() error {
 	return err
 }
 
-// run is what runs the children, until the life is over.
+// run runs the children, until the life is over.
 func (b *batchScript) run() {
 	for !b.api.isClosed() {
 		next, changed := b.move()
@@ -64,7 +64,8 @@ const (
 	stopAfter  = 2170 * time.Millisecond
 )
 
-// move lets children begin and stop that are due. It returns when to look again, and what tells of a change.
+// move lets children begin and stop that are due. It returns when to look again, and a channel that
+// is closed at a change.
 func (b *batchScript) move() (next time.Duration, changed <-chan struct{}) {
 	b.api.mu.Lock()
 	defer b.api.mu.Unlock()
@@ -76,6 +77,7 @@ func (b *batchScript) move() (next time.Duration, changed <-chan struct{}) {
 		}
 		return left <= 0
 	}
+
 	r := b.api.kind(b.Child)
 	for _, child := range b.api.list(b.Child) {
 		k := key{r.Plural, child.Namespace(), child.Name()}
@@ -137,7 +139,7 @@ func (b *batchScript) end(succeeded bool) bool {
 	return false
 }
 
-// edit gives the parent other settings. One that has ended keeps them.
+// edit gives the parent other settings, unless it has ended.
 func (b *batchScript) edit(next BatchSettings) error {
 	if next == b.settings || b.ended() {
 		return nil
@@ -155,6 +157,7 @@ func (b *batchScript) edit(next BatchSettings) error {
 		}
 		b.settings = next
 	})
+
 	b.say("a user edits it: %s", next)
 	return b.api.Change(b.Parent, "default", "subject", func(o Object) { b.batch.Edit(o, next) })
 }
@@ -177,7 +180,7 @@ func (b *batchScript) saw(w Write) {
 	}
 }
 
-// changed notes what becomes of a child.
+// changed notes what happens to a child.
 func (b *batchScript) changed(f *fate, w Write) {
 	o := w.New
 	if o == nil {
@@ -185,7 +188,7 @@ func (b *batchScript) changed(f *fate, w Write) {
 	}
 	switch {
 	case f.succeeded && (w.New == nil || o.isDeleted()):
-		f.removed = true // by whoever: the program may not have seen that it had succeeded
+		f.removed = true // by anyone: the program may not have seen that it had succeeded
 	case f.succeeded || f.failed:
 	case b.Ended(o) && b.succeeded(o):
 		f.succeeded = true
@@ -198,7 +201,8 @@ func (b *batchScript) succeeded(o Object) bool { return b.kind.Succeeded(o) }
 
 // active reports whether a child counts as one that runs.
 func (b *batchScript) active(o Object) bool {
-	return !b.Ended(o) && !o.isDeleted() && (b.kind.Ready == nil || b.kind.Ready(o))
+	isReady := b.kind.Ready == nil || b.kind.Ready(o)
+	return !b.Ended(o) && !o.isDeleted() && isReady
 }
 
 // created checks a new child.
@@ -211,6 +215,7 @@ func (b *batchScript) created(w Write) {
 	if !w.BySubject {
 		return
 	}
+
 	if b.tally.Ended {
 		b.fail(EndsOnce, "%s is created, and the %s has ended", w.New.Name(), b.Parent.Kind)
 	}
@@ -218,7 +223,8 @@ func (b *batchScript) created(w Write) {
 		return
 	}
 	if !b.suspended.IsZero() && time.Now().After(b.shown(b.suspended).Add(5*time.Second)) {
-		b.fail(NothingStarts, "%s is created, and the %s is suspended since %s", w.New.Name(), b.Parent.Kind, time.Since(b.suspended))
+		b.fail(NothingStarts, "%s is created, and the %s is suspended since %s",
+			w.New.Name(), b.Parent.Kind, time.Since(b.suspended))
 	}
 	b.checkNumber(w.New)
 }
@@ -226,40 +232,49 @@ func (b *batchScript) created(w Write) {
 // checkNumber checks that a child is not one too many.
 func (b *batchScript) checkNumber(child Object) {
 	active := int32(0)
+	index := b.fates[child.UID()].index
 	for _, o := range b.childrenOf(b.parent()) {
-		if !b.active(o) || b.batch.RandomNames && o.UID() != child.UID() && b.unknown(b.fates[o.UID()]) {
+		isOther := o.UID() != child.UID()
+		isHidden := isOther && b.mayMiss(b.fates[o.UID()])
+		if !b.active(o) || isHidden {
 			continue
 		}
 		active++
-		if index := b.fates[child.UID()].index; index != "" && o.UID() != child.UID() && b.fates[o.UID()].index == index {
+		if isOther && index != "" && b.fates[o.UID()].index == index {
 			b.fail(OneEach, "%s is created, and %s runs too, both for %q", child.Name(), o.Name(), index)
 		}
 	}
+
 	most := b.most
 	if time.Now().After(b.shown(b.edited).Add(time.Minute)) {
 		most = b.settings.AtOnce
 	}
 	left := max(b.settings.Wanted-b.successes(), 0)
+
 	switch {
 	case active > most:
 		b.fail(NoMoreThanWanted, "%s is created, and now %d run; at most %d may", child.Name(), active, most)
 	case active > left:
-		b.fail(NoMoreThanWanted, "%s is created, and now %d run; %d more successes are wanted", child.Name(), active, left)
+		b.fail(NoMoreThanWanted, "%s is created, and now %d run; %d more successes are wanted",
+			child.Name(), active, left)
 	}
 }
 
-// unknown reports whether the program may not know of a child that it has made.
-func (b *batchScript) unknown(f *fate) bool {
+// mayMiss reports whether the program may not know of a child that it has made.
+func (b *batchScript) mayMiss(f *fate) bool {
+	if !b.batch.RandomNames {
+		return false
+	}
 	return f.lost || f.created.Before(b.began) && b.shown(f.created).After(b.began)
 }
 
-// successes are the children that have succeeded, or their numbers. Those that are gone, or that the
-// program may not know, may be run again.
+// successes counts the children that have succeeded, or their numbers. Children that are gone, or
+// that the program may not know, may be run again.
 func (b *batchScript) successes() int32 {
 	n, indexes := int32(0), make(map[string]bool)
 	for _, f := range b.fates {
 		switch {
-		case !f.succeeded || f.removed || b.batch.RandomNames && b.unknown(f):
+		case !f.succeeded || f.removed || b.mayMiss(f):
 		case f.index == "":
 			n++
 		case !indexes[f.index]:
@@ -283,6 +298,7 @@ func (b *batchScript) sawParent(parent Object) {
 			failed++
 		}
 	}
+
 	switch {
 	case is.Succeeded > succeeded:
 		b.fail(CountedOnce, "it counts %d children that succeeded, %d have", is.Succeeded, succeeded)
@@ -293,6 +309,7 @@ func (b *batchScript) sawParent(parent Object) {
 	case is.Failed < was.Failed:
 		b.fail(CountedOnce, "it counted %d children that failed, and now %d", was.Failed, is.Failed)
 	}
+
 	switch {
 	case was.Ended && (!is.Ended || is.Success != was.Success):
 		b.fail(EndsOnce, "it had ended (success %v), and now it has not (success %v)", was.Success, is.Success)

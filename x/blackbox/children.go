@@ -17,7 +17,7 @@ var (
 
 // ChildKind is how children of a kind live.
 type ChildKind struct {
-	// Ready reports whether a new child may begin: one that is suspended may not. Nil means that it may.
+	// Ready reports whether a new child may begin: a suspended one may not. Nil means that all may.
 	Ready func(Object) bool
 	// Begin lets it run, and Stop lets one that is not ready any more stop.
 	Begin, Stop func(Object)
@@ -33,12 +33,24 @@ var childKinds = map[schema.GroupVersionKind]ChildKind{JobKind: Job, PodKind: Po
 
 // Jobs is the resource of batch/v1 Jobs.
 func Jobs() Resource {
-	return Resource{GroupVersionKind: JobKind, Plural: "jobs", Status: true, Default: defaultJob, Type: func() any { return batchv1.Job{} }}
+	return Resource{
+		GroupVersionKind: JobKind,
+		Plural:           "jobs",
+		Status:           true,
+		Default:          defaultJob,
+		Type:             func() any { return batchv1.Job{} },
+	}
 }
 
 // Pods is the resource of pods.
 func Pods() Resource {
-	return Resource{GroupVersionKind: PodKind, Plural: "pods", Status: true, Default: defaultPod, Type: func() any { return corev1.Pod{} }}
+	return Resource{
+		GroupVersionKind: PodKind,
+		Plural:           "pods",
+		Status:           true,
+		Default:          defaultPod,
+		Type:             func() any { return corev1.Pod{} },
+	}
 }
 
 // defaultJob fills in what the API server does, with the selector and the labels of the pods.
@@ -61,7 +73,8 @@ func defaultJob(o Object) {
 	set(6.0, "spec", "backoffLimit")
 	if o.Get("spec", "selector") == nil && o.Get("spec", "manualSelector") != true {
 		o.Set(o.UID(), "spec", "selector", "matchLabels", batchv1.ControllerUidLabel)
-		for label, value := range map[string]string{batchv1.ControllerUidLabel: o.UID(), batchv1.JobNameLabel: o.Name()} {
+		labels := map[string]string{batchv1.ControllerUidLabel: o.UID(), batchv1.JobNameLabel: o.Name()}
+		for label, value := range labels {
 			o.Set(value, "spec", "template", "metadata", "labels", label)
 		}
 	}
@@ -86,7 +99,9 @@ var Job = ChildKind{
 	},
 	Ended: JobEnded,
 	Succeeded: func(o Object) bool {
-		return slices.ContainsFunc(o.List("status", "conditions"), func(c Object) bool { return c.Text("type") == "Complete" && c.Text("status") == "True" })
+		return slices.ContainsFunc(o.List("status", "conditions"), func(c Object) bool {
+			return c.Text("type") == "Complete" && c.Text("status") == "True"
+		})
 	},
 	End: EndJob,
 }
@@ -134,22 +149,26 @@ func EndJob(o Object, succeeded bool) {
 	} else {
 		o.Set(1.0, "status", "failed")
 	}
+
 	if o.Text("status", "startTime") == "" {
 		o.Set(o.Text("metadata", "creationTimestamp"), "status", "startTime")
 	}
+
 	o.Unset("status", "active")
 	o.Set(0.0, "status", "ready")
 	setCondition(o, before, "True", "")
 	setCondition(o, end, "True", "")
 }
 
-// setCondition sets a condition, unless it is so already. One that is not true is only set where it was true.
+// setCondition sets a condition, unless it has that status already. A condition that is not true is
+// only set if it was true.
 func setCondition(o Object, kind, status, reason string) {
 	list, _ := o.Get("status", "conditions").([]any)
 	next := map[string]any{"type": kind, "status": status, "lastTransitionTime": now(), "lastProbeTime": now()}
 	if reason != "" {
 		next["reason"] = reason
 	}
+
 	for i, c := range list {
 		c, _ := c.(map[string]any)
 		if c["type"] != kind {
@@ -172,7 +191,7 @@ func PodEnded(o Object) bool {
 	return o.Text("status", "phase") == "Succeeded" || o.Text("status", "phase") == "Failed"
 }
 
-// node is where pods run that name none.
+// node is the node of pods that name none.
 const node = "node"
 
 // BeginPod binds a pod and lets it run.
@@ -188,7 +207,8 @@ func BeginPod(o Object) {
 
 // nodeOf is the node that the affinity of a pod asks for.
 func nodeOf(o Object) string {
-	for _, term := range o.List("spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms") {
+	const affinity = "requiredDuringSchedulingIgnoredDuringExecution"
+	for _, term := range o.List("spec", "affinity", "nodeAffinity", affinity, "nodeSelectorTerms") {
 		for _, field := range term.List("matchFields") {
 			if values, _ := field.Get("values").([]any); field.Text("key") == "metadata.name" && len(values) == 1 {
 				name, _ := values[0].(string)
@@ -206,14 +226,25 @@ func EndPod(o Object, succeeded bool) {
 		phase, code = "Succeeded", 0
 	}
 	o.Set(phase, "status", "phase")
-	o.Set([]any{map[string]any{"type": "Ready", "status": "False", "reason": "PodCompleted", "lastTransitionTime": now()}}, "status", "conditions")
-	setContainers(o, map[string]any{"terminated": map[string]any{"exitCode": code, "startedAt": o.Get("status", "startTime"), "finishedAt": now()}}, false)
+	o.Set([]any{map[string]any{
+		"type": "Ready", "status": "False", "reason": "PodCompleted", "lastTransitionTime": now(),
+	}}, "status", "conditions")
+	setContainers(o, map[string]any{"terminated": map[string]any{
+		"exitCode": code, "startedAt": o.Get("status", "startTime"), "finishedAt": now(),
+	}}, false)
 }
 
 func setContainers(o Object, state map[string]any, ready bool) {
 	var all []any
 	for _, c := range o.List("spec", "containers") {
-		all = append(all, map[string]any{"name": c.Text("name"), "image": c.Text("image"), "imageID": "", "restartCount": 0.0, "ready": ready, "state": state})
+		all = append(all, map[string]any{
+			"name":         c.Text("name"),
+			"image":        c.Text("image"),
+			"imageID":      "",
+			"restartCount": 0.0,
+			"ready":        ready,
+			"state":        state,
+		})
 	}
 	o.Set(all, "status", "containerStatuses")
 }
@@ -225,7 +256,11 @@ func NewJob(s BatchSettings) any {
 		mode = batchv1.IndexedCompletion
 	}
 	return &batchv1.Job{Spec: batchv1.JobSpec{
-		Completions: &s.Wanted, Parallelism: &s.AtOnce, BackoffLimit: &s.Retries, CompletionMode: &mode, Suspend: &s.Suspend,
+		Completions:    &s.Wanted,
+		Parallelism:    &s.AtOnce,
+		BackoffLimit:   &s.Retries,
+		CompletionMode: &mode,
+		Suspend:        &s.Suspend,
 		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "true"}},
 		}},

@@ -8,7 +8,7 @@ import (
 
 // The checks of schedules.
 const (
-	// OnSchedule: each child is of a run of the schedule, and not started before it.
+	// OnSchedule: each child belongs to a run of the schedule, and is not started before it.
 	OnSchedule Check = "OnSchedule"
 	// NoRunTwice: no run has two children, also if the first is gone; unless a user has removed it.
 	NoRunTwice Check = "NoRunTwice"
@@ -55,20 +55,22 @@ type Cron struct {
 	Program
 	// New returns a parent with the settings. The kit sets its name and namespace. An edit replaces its spec.
 	New func(CronSettings) any
-	// Run returns the run that a child is of; nil means the latest one before its creation.
+	// Run returns the run of a child; nil means the latest run before its creation.
 	Run func(child Object) time.Time
 	// Slack is how late a run may start when nothing goes wrong; 0 means a minute.
 	Slack time.Duration
 	// Active are the UIDs in the parent's list of active children; nil if there is none.
 	Active func(parent Object) []string
-	// Skipped says which runs an event reports as skipped: the latest of them, the zero Time for the latest that is
-	// due, and how many with those before it that have not started. A negative number is all before it; 0 says that the event
-	// reports none. Nil means that no event does. The checks of reports leave out the runs around a crash, a lost reply or a
-	// second replica, since a report may be lost or repeated there.
+	// Skipped returns the runs that an event reports as skipped: the latest of them, the zero Time for
+	// the latest that is due, and how many with those before it that have not started. A negative
+	// number means all before it; 0 means that the event reports none. Nil means that no event does.
+	// The checks of reports leave out the runs around a crash, a lost reply or a second replica, since
+	// a report may be lost or repeated there.
 	Skipped func(Event) (latest time.Time, runs int)
 	// Schedules are those that parents get; nil means some of each minute, each hour and each day.
 	Schedules []string
-	// Policies are those that the parent has; nil means all three. NoDeadline and NoHistory say that it lacks these.
+	// Policies are those that the parent has; nil means all three. NoDeadline and NoHistory mean that
+	// it lacks these.
 	Policies              []string
 	NoDeadline, NoHistory bool
 }
@@ -77,11 +79,18 @@ type Cron struct {
 func (c *Cron) Play(t *testing.T, life CronLife) Result {
 	t.Helper()
 	return play(t, &c.Program, life, func(p *player, _ Program) script {
-		return &cronScript{player: p, cron: c, settings: life.Settings, runs: make(map[int64]*run), removed: make(map[string]bool), outcome: make(map[string]bool)}
+		return &cronScript{
+			player:   p,
+			cron:     c,
+			settings: life.Settings,
+			runs:     make(map[int64]*run),
+			removed:  make(map[string]bool),
+			outcome:  make(map[string]bool),
+		}
 	})
 }
 
-// String says the settings.
+// String describes the settings.
 func (s CronSettings) String() string {
 	text := fmt.Sprintf("%q, %s", s.Schedule, s.Policy)
 	if s.StartingDeadlineSeconds != nil {

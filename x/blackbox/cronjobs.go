@@ -10,28 +10,36 @@ import (
 // CronJobs is the resource of batch/v1 CronJobs.
 func CronJobs() Resource {
 	return Resource{
-		GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("CronJob"), Plural: "cronjobs", Status: true,
-		Type: func() any { return batchv1.CronJob{} },
+		GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("CronJob"),
+		Plural:           "cronjobs",
+		Status:           true,
+		Type:             func() any { return batchv1.CronJob{} },
 	}
 }
 
 // NewCronJob returns a *batchv1.CronJob with the settings.
 func NewCronJob(s CronSettings) any {
+	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		Containers:    []corev1.Container{{Name: "main", Image: "true"}},
+	}}
 	return &batchv1.CronJob{Spec: batchv1.CronJobSpec{
-		Schedule: s.Schedule, ConcurrencyPolicy: batchv1.ConcurrencyPolicy(s.Policy), StartingDeadlineSeconds: s.StartingDeadlineSeconds,
-		SuccessfulJobsHistoryLimit: s.KeepSucceeded, FailedJobsHistoryLimit: s.KeepFailed, Suspend: &s.Suspend,
-		JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "true"}},
-		}}}},
+		Schedule:                   s.Schedule,
+		ConcurrencyPolicy:          batchv1.ConcurrencyPolicy(s.Policy),
+		StartingDeadlineSeconds:    s.StartingDeadlineSeconds,
+		SuccessfulJobsHistoryLimit: s.KeepSucceeded,
+		FailedJobsHistoryLimit:     s.KeepFailed,
+		Suspend:                    &s.Suspend,
+		JobTemplate:                batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: template}},
 	}}
 }
 
-// CronJobRun returns the run that a Job of a CronJob is of.
+// CronJobRun returns the run of a Job of a CronJob.
 func CronJobRun(child Object) time.Time {
 	return child.Time("metadata", "annotations", batchv1.CronJobScheduledTimestampAnnotation)
 }
 
-// ActiveUIDs are the UIDs in the list status.active, which a CronJob has.
+// ActiveUIDs returns the UIDs in the list status.active, which a CronJob has.
 func ActiveUIDs(parent Object) (uids []string) {
 	for _, ref := range parent.List("status", "active") {
 		uids = append(uids, ref.Text("uid"))

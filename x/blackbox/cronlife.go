@@ -51,6 +51,7 @@ func (c *cronScript) set(s CronSettings) error {
 		c.schedules = append(c.schedules, parsed)
 		c.since = now
 	}
+
 	switch {
 	case s.Suspend && !c.settings.Suspend:
 		c.suspended = now
@@ -129,7 +130,7 @@ func (c *cronScript) saw(w Write) {
 	}
 }
 
-// runOf is the run that a child is of.
+// runOf returns the run of a child.
 func (c *cronScript) runOf(child Object) time.Time {
 	if c.cron.Run != nil {
 		return c.cron.Run(child)
@@ -144,23 +145,29 @@ func (c *cronScript) created(child Object) {
 	if parent == nil || !c.owned(parent, child) {
 		return
 	}
+
 	now, run := c.now(), c.runOf(child)
 	at := run.UTC().Format("2 Jan 15:04:05")
-	isRun := slices.ContainsFunc(c.schedules, func(s schedule.Schedule) bool { return s.Next(run.Add(-time.Nanosecond)).Equal(run) })
+	isRun := slices.ContainsFunc(c.schedules, func(s schedule.Schedule) bool {
+		return s.Next(run.Add(-time.Nanosecond)).Equal(run)
+	})
 	if !isRun || run.After(now) {
 		c.fail(OnSchedule, "%s is started for %s, which is not a run or not yet due", child.Name(), at)
 		return
 	}
+
 	r := c.runAt(run)
 	if r.child != "" && !c.removed[r.child] {
 		c.fail(NoRunTwice, "the run of %s is started again, as %s", at, child.Name())
 	}
 	if !r.reported.IsZero() && !c.mayForget(run) {
-		c.fail(ReportsOnce, "the run of %s starts, and was reported as skipped at %s", at, r.reported.UTC().Format("15:04:05"))
+		c.fail(ReportsOnce, "the run of %s starts, and was reported as skipped at %s",
+			at, r.reported.UTC().Format("15:04:05"))
 	}
 	if r.child = child.UID(); r.started.IsZero() {
 		r.started = time.Now()
 	}
+
 	if d := c.settings.StartingDeadlineSeconds; d != nil && now.Sub(run) > time.Duration(*d)*time.Second+time.Second {
 		c.fail(Deadline, "the run of %s starts %s late, startingDeadlineSeconds is %d", at, now.Sub(run), *d)
 	}
@@ -168,8 +175,10 @@ func (c *cronScript) created(child Object) {
 		c.fail(Suspended, "%s is started, and the parent is suspended since %s", child.Name(), time.Since(c.suspended))
 	}
 	if run.Before(c.since) && time.Now().After(c.since) {
-		c.fail(NotInRetrospect, "the run of %s starts, and the schedule was resumed or edited at %s", at, c.since.UTC().Format("15:04:05"))
+		c.fail(NotInRetrospect, "the run of %s starts, and the schedule was resumed or edited at %s",
+			at, c.since.UTC().Format("15:04:05"))
 	}
+
 	for _, other := range c.childrenOf(parent) {
 		switch {
 		case other.UID() == child.UID() || c.Ended(other) || c.isHidden(other):
@@ -206,8 +215,9 @@ func (c *cronScript) passQuickly(d time.Duration) error {
 	return nil
 }
 
-// calm lets nothing go wrong any more: the program must start the next runs, and everything must become true. The first one it
-// starts by itself, if its policy lets it: an edit or the end of a child would wake a program that sleeps.
+// calm ends all faults: the program must start the next runs, and everything must become true. The
+// first run it starts by itself, if its policy allows that: an edit or the end of a child would wake
+// a program that sleeps.
 func (c *cronScript) calm() error {
 	if !c.settings.Suspend && c.settings.Policy != "Forbid" {
 		if err := c.pass(c.slack()); err != nil || !c.isUp() {
@@ -217,6 +227,7 @@ func (c *cronScript) calm() error {
 			return err
 		}
 	}
+
 	next := c.settings
 	next.Suspend = false
 	if err := c.edit(next); err != nil {
@@ -230,6 +241,7 @@ func (c *cronScript) calm() error {
 			return err
 		}
 	}
+
 	// The next run starts, and nothing else happens until the lists are compared.
 	for c.end(true) {
 	}
@@ -261,7 +273,7 @@ func (c *cronScript) nextStarts(pass func(time.Duration) error) error {
 	return nil
 }
 
-// slack is how late a run may start when nothing goes wrong.
+// slack returns how late a run may start when nothing goes wrong.
 func (c *cronScript) slack() time.Duration { return cmp.Or(c.cron.Slack, time.Minute) + 2*c.lag }
 
 // atEnd checks what holds when nothing goes wrong any more. The API is locked.
@@ -276,11 +288,14 @@ func (c *cronScript) atEnd() {
 			active = append(active, child.UID())
 		}
 	}
+
 	for succeeded, limit := range map[bool]*int32{true: c.settings.KeepSucceeded, false: c.settings.KeepFailed} {
 		if limit != nil && ended[succeeded] > int(*limit) {
-			c.fail(History, "%d children are kept that have ended (succeeded %v), the limit is %d", ended[succeeded], succeeded, *limit)
+			c.fail(History, "%d children are kept that have ended (succeeded %v), the limit is %d",
+				ended[succeeded], succeeded, *limit)
 		}
 	}
+
 	if c.cron.Active == nil {
 		return
 	}

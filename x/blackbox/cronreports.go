@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// run is what became of a run.
+// run is what is known of a run.
 type run struct {
 	child    string    // the UID of its child, the latest one
 	started  time.Time // the first time
@@ -22,7 +22,7 @@ type period struct {
 	suspended bool
 }
 
-// runAt returns what became of a run.
+// runAt returns what is known of a run.
 func (c *cronScript) runAt(at time.Time) *run {
 	r := c.runs[at.Unix()]
 	if r == nil {
@@ -60,11 +60,13 @@ func (c *cronScript) reported(e Event) {
 	if latest.IsZero() {
 		latest, _ = c.inForce().Latest(time.Now().AddDate(-1, 0, 0), c.now())
 	}
+
 	s, due := c.scheduleOf(latest)
 	if !due {
 		c.fail(ReportsOnce, "%s is reported as skipped, which is not a run or not yet due", clock(latest))
 		return
 	}
+
 	for at := latest; left != 0 && at.After(c.periods[0].from); at = s.Prev(at) {
 		r := c.runAt(at)
 		known := r.child != "" || !r.reported.IsZero()
@@ -81,7 +83,7 @@ func (c *cronScript) reported(e Event) {
 	}
 }
 
-// failReport is about a run that was reported, and had been started or reported before.
+// failReport reports a run that was started or reported before it was reported as skipped.
 func (c *cronScript) failReport(at time.Time, r *run) {
 	if r.child != "" {
 		c.fail(ReportsOnce, "the run of %s is reported as skipped, and was started at %s", clock(at), clock(r.started))
@@ -92,16 +94,19 @@ func (c *cronScript) failReport(at time.Time, r *run) {
 
 func clock(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") }
 
-// checkReports checks that each run that was due was started or reported, and tells the first one that was not. The API is locked.
+// checkReports checks that each run that was due was started or reported, and reports the first one
+// that was not. The API is locked.
 func (c *cronScript) checkReports() {
 	if c.skewed {
 		return
 	}
-	var changes []span // by users: what the program does with the runs until it has seen them is its own affair
+	var changes []span // by users: until the program has seen them, it may treat the runs either way
 	for _, p := range c.periods[1:] {
 		changes = append(changes, span{p.from, c.shown(p.from).Add(c.slack())})
 	}
+
 	laterStart := c.laterStarts()
+
 	for i, p := range c.periods {
 		until := time.Now()
 		if i+1 < len(c.periods) {
@@ -114,11 +119,14 @@ func (c *cronScript) checkReports() {
 			if r := c.runs[at.Unix()]; r != nil && (r.child != "" || !r.reported.IsZero()) {
 				continue
 			}
+
 			check, decided := c.decided(at, p.schedule, laterStart(at))
 			judged := c.shown(decided).Add(c.slack())
-			if check == "" || judged.After(time.Now()) || meets(c.lost, at, judged) || meets(changes, at, judged) {
+			mayDiffer := meets(c.lost, at, judged) || meets(changes, at, judged)
+			if check == "" || judged.After(time.Now()) || mayDiffer {
 				continue
 			}
+
 			if !slices.ContainsFunc(c.broken, func(v Violation) bool { return v.Check == check }) {
 				c.fail(check, "the run of %s has not started, and was never reported as skipped", clock(at))
 			}
@@ -126,7 +134,8 @@ func (c *cronScript) checkReports() {
 	}
 }
 
-// laterStarts returns a function that says when the first of the runs after a time was started; zero if none was.
+// laterStarts returns a function that returns when the first of the runs after a time was started;
+// zero if none was.
 func (c *cronScript) laterStarts() func(time.Time) time.Time {
 	runs := slices.Sorted(maps.Keys(c.runs))
 	first := make([]time.Time, len(runs)+1) // of the runs from there on

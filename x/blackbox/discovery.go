@@ -61,13 +61,22 @@ func (a *API) group(name string) metav1.APIGroup {
 }
 
 func (a *API) resourceList(gv schema.GroupVersion) metav1.APIResourceList {
-	list := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: gv.String()}
+	list := metav1.APIResourceList{
+		TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
+		GroupVersion: gv.String(),
+	}
 	verbs := metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}
 	for _, r := range a.resources {
 		if r.GroupVersion() != gv {
 			continue
 		}
-		one := metav1.APIResource{Name: r.Plural, SingularName: strings.ToLower(r.Kind), Namespaced: !r.ClusterScoped, Kind: r.Kind, Verbs: verbs}
+		one := metav1.APIResource{
+			Name:         r.Plural,
+			SingularName: strings.ToLower(r.Kind),
+			Namespaced:   !r.ClusterScoped,
+			Kind:         r.Kind,
+			Verbs:        verbs,
+		}
 		list.APIResources = append(list.APIResources, one)
 		if r.Status {
 			one.Name, one.Verbs = r.Plural+"/status", metav1.Verbs{"get", "patch", "update"}

@@ -9,20 +9,31 @@ import (
 
 // eventResources are the two kinds of events that every API serves.
 var eventResources = []Resource{
-	{GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Event"), Plural: "events", Type: func() any { return corev1.Event{} }, reports: true},
-	{GroupVersionKind: eventsv1.SchemeGroupVersion.WithKind("Event"), Plural: "events", Type: func() any { return eventsv1.Event{} }, reports: true},
+	{
+		GroupVersionKind: corev1.SchemeGroupVersion.WithKind("Event"),
+		Plural:           "events",
+		Type:             func() any { return corev1.Event{} },
+		reports:          true,
+	},
+	{
+		GroupVersionKind: eventsv1.SchemeGroupVersion.WithKind("Event"),
+		Plural:           "events",
+		Type:             func() any { return eventsv1.Event{} },
+		reports:          true,
+	},
 }
 
 // Event is something that the program has reported, as an object of core/v1 or of events.k8s.io/v1.
 type Event struct {
-	// Time is when the API got it. One that is repeated in the same object, by its count, is an Event each time.
+	// Time is when the API got it. An event that is repeated in the same object, by its count, is an
+	// Event each time.
 	Time                  time.Time
 	Type, Reason, Message string
 	// Regarding is a reference to the object that the event is about.
 	Regarding Object
 }
 
-// eventsOf are the events of a write of an event: none if it counts no more than before.
+// eventsOf returns the events of a write of an event: none if its count has not risen.
 func eventsOf(w Write) (events []Event) {
 	if w.New == nil {
 		return nil
@@ -31,6 +42,7 @@ func eventsOf(w Write) (events []Event) {
 	if w.Resource.Group != "" {
 		message, regarding = "note", "regarding"
 	}
+
 	about, _ := w.New.Get(regarding).(map[string]any)
 	e := Event{w.Time, w.New.Text("type"), w.New.Text("reason"), w.New.Text(message), about}
 	for range count(w.New) - count(w.Old) {
@@ -39,7 +51,7 @@ func eventsOf(w Write) (events []Event) {
 	return events
 }
 
-// count is how often an event is repeated, in either of the versions.
+// count returns how often an event is repeated, in either of the versions.
 func count(o Object) int {
 	if o == nil {
 		return 0

@@ -75,15 +75,17 @@ type Settings interface {
 	source() string
 }
 
-// source is the life as a Go literal.
+// source returns the life as a Go literal.
 func (l Life[S]) source() string {
 	var b strings.Builder
 	kind := "CronLife"
 	if _, is := any(l.Settings).(BatchSettings); is {
 		kind = "BatchLife"
+
 	}
 	fmt.Fprintf(&b, "blackbox.%s{\n\t\tSettings: %s,\n", kind, l.Settings.source())
-	fmt.Fprintf(&b, "\t\tBegin: %d, // %s\n\t\tLag: %d, // %s\n\t\tSteps: []blackbox.Step{\n", l.Begin, l.Begin, l.Lag, l.Lag)
+	fmt.Fprintf(&b, "\t\tBegin: %d, // %s\n\t\tLag: %d, // %s\n", l.Begin, l.Begin, l.Lag, l.Lag)
+	b.WriteString("\t\tSteps: []blackbox.Step{\n")
 	for _, s := range l.Steps {
 		b.WriteString("\t\t\t" + s.source() + ",\n")
 	}

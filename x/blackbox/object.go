@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Object is an object of the API as its JSON says it.
+// Object is an object of the API in the form of its JSON.
 type Object map[string]any
 
 // Get returns the value at a path of fields, or nil.
@@ -121,7 +121,8 @@ func decodeObject(data []byte) (Object, error) {
 	return o, err
 }
 
-// toObject returns an object, typed or not, as its JSON says it. Fields that are null are left out, as in storage.
+// toObject returns the JSON form of an object, typed or not. Fields that are null are left out, as in
+// storage.
 func toObject(v any) (Object, error) {
 	data, err := json.Marshal(v)
 	if err != nil {

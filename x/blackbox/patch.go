@@ -10,12 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 )
 
-// patched is the object of a target after a patch.
+// patched returns the object of a target after a patch.
 func (a *API) patched(t *target, kind string, patch []byte) (Object, error) {
 	old, exists := a.objects[t.key()]
 	if !exists {
 		return nil, notFound(t.key())
 	}
+
 	var data []byte
 	var err error
 	switch types.PatchType(kind) {
@@ -28,19 +29,24 @@ func (a *API) patched(t *target, kind string, patch []byte) (Object, error) {
 		}
 	case types.StrategicMergePatchType:
 		if t.resource.Type == nil {
-			return nil, fail(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "%s takes no strategic merge patch", t.resource.Plural)
+			return nil, fail(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+				"%s takes no strategic merge patch", t.resource.Plural)
 		}
 		data, err = strategicpatch.StrategicMergePatch(old.data, patch, t.resource.Type())
 	default:
-		return nil, fail(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, "patches of type %q are not supported", kind)
+		return nil, fail(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
+			"patches of type %q are not supported", kind)
 	}
+
 	if err != nil {
 		return nil, fail(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "patch: %v", err)
 	}
+
 	next, err := decodeObject(data)
 	if err != nil {
 		return nil, err
 	}
+
 	// A patch without a version applies to whatever there is.
 	var named struct {
 		Metadata struct {

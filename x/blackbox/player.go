@@ -13,7 +13,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 )
 
-// script is what a profile adds to a life.
+// script is the part of a life that depends on the profile.
 type script interface {
 	// begin makes the parent.
 	begin() error
@@ -28,15 +28,17 @@ type script interface {
 // play plays a life. It is called outside of a bubble.
 func play[S Settings](t *testing.T, program *Program, life Life[S], newScript func(*player, Program) script) Result {
 	t.Helper()
-	// The default handler of errors compares the time with the last error's, which was outside of the bubble, and
-	// sleeps for years.
+	// The default handler of errors compares the time with the time of the last error, which was
+	// outside of the bubble, and sleeps for years.
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = handlers[:0]
 	defer func() { utilruntime.ErrorHandlers = handlers }()
+
 	complete, err := program.withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	p := &player{Program: complete, lag: life.Lag}
 	inBubble(t, func() { err = p.play(life.Begin, life.Steps, newScript(p, complete)) })
 	if err != nil {
@@ -45,8 +47,8 @@ func play[S Settings](t *testing.T, program *Program, life Life[S], newScript fu
 	return Result{p.broken, p.story, p.writes, p.api.total, p.reports}
 }
 
-// inBubble runs f in a bubble. Goroutines that a program leaves behind when it ends are no finding: a real one ends with its
-// process. They stay blocked.
+// inBubble runs f in a bubble. Goroutines that a program leaves behind when it ends are no finding: a
+// real program takes them with it. They stay blocked.
 func inBubble(t *testing.T, f func()) {
 	t.Helper()
 	done := false
@@ -79,8 +81,9 @@ type player struct {
 	nth      int
 	quiet    bool // nothing has gone wrong so far
 	reports  []Event
-	// lost is when the program may not know what it has done: its ends, lost replies, and while two replicas run, which
-	// overlaps has alone. Down is when none runs, the last time since ended. Skewed says that its clock has jumped.
+	// lost are the times in which the program may not know what it has done: its ends, lost replies,
+	// and times with two replicas, which overlaps holds alone. down are the times without a replica,
+	// the last of them since ended. skewed is set once its clock has jumped.
 	lost, overlaps, down []span
 	ended                time.Time
 	skewed               bool
@@ -98,14 +101,15 @@ func (p *player) tell(format string, args ...any) {
 	p.story = append(p.story, time.Now().UTC().Format("2 Jan 15:04:05  ")+fmt.Sprintf(format, args...))
 }
 
-// note does something with what the program's writes change as well: the story and the checks.
+// note does something with the data that the program's writes change as well: the story and the
+// checks.
 func (p *player) note(do func()) {
 	p.api.mu.Lock()
 	defer p.api.mu.Unlock()
 	do()
 }
 
-// say tells something that the kit does.
+// say adds an action of the kit to the story.
 func (p *player) say(format string, args ...any) { p.note(func() { p.tell(format, args...) }) }
 
 func (p *player) play(begin time.Duration, steps []Step, s script) error {
@@ -115,14 +119,17 @@ func (p *player) play(begin time.Duration, steps []Step, s script) error {
 	p.api.Lag = map[string]time.Duration{"": p.lag}
 	p.api.wrote = p.saw
 	p.events = make(chan event, 100)
+
 	for _, o := range p.Objects {
 		if err := p.api.add(o); err != nil {
 			return err
 		}
 	}
+
 	if err := s.begin(); err != nil {
 		return err
 	}
+
 	p.start()
 	err := p.steps(steps)
 	if err == nil && p.isUp() {
@@ -135,6 +142,7 @@ func (p *player) play(begin time.Duration, steps []Step, s script) error {
 		p.say("from here on nothing goes wrong")
 		err = s.calm()
 	}
+
 	err = errors.Join(err, p.stopAll())
 	p.api.close()
 	time.Sleep(time.Minute) // what a program leaves behind ends
@@ -171,14 +179,16 @@ func (p *player) saw(w Write) {
 // now is the program's clock.
 func (p *player) now() time.Time { return time.Now().Add(time.Duration(p.skew.Load())) }
 
-// nextFault is asked before each write. The API is locked.
+// nextFault returns the fault of the next write. The API is locked.
 func (p *player) nextFault() Fault {
 	if p.fault == NoFault {
 		return NoFault
 	}
+
 	if p.nth--; p.nth > 0 {
 		return NoFault
 	}
+
 	f := p.fault
 	p.fault = NoFault
 	p.tell("the next write: %s", f)
@@ -192,6 +202,7 @@ func (p *player) nextFault() Fault {
 func (p *player) pass(d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
+
 	for again := true; again; {
 		select {
 		case <-timer.C:
@@ -215,6 +226,7 @@ func (p *player) pass(d time.Duration) error {
 			p.start()
 		}
 	}
+
 	p.api.Collect()
 	synctest.Wait()
 	return nil
@@ -276,12 +288,12 @@ func (p *player) do(s Step) error {
 // loses notes that the program may not know what it does for that long. The API is locked.
 func (p *player) loses(d time.Duration) { p.lost = append(p.lost, span{time.Now(), time.Now().Add(d)}) }
 
-// meets reports whether any of the spans has an instant of [from, until].
+// meets reports whether any of the spans has an instant in [from, until].
 func meets(spans []span, from, until time.Time) bool {
 	return slices.ContainsFunc(spans, func(s span) bool { return !s.from.After(until) && !s.until.Before(from) })
 }
 
-// shown is when the watches have shown a change.
+// shown returns when the watches have shown a change.
 func (p *player) shown(at time.Time) time.Time {
 	at = at.Add(p.lag)
 	latest := at
@@ -300,7 +312,7 @@ func plural(of string) string {
 	return of
 }
 
-// parent is the parent. The API is locked.
+// parent returns the parent. The API is locked.
 func (p *player) parent() Object {
 	if list := p.api.list(p.Parent); len(list) > 0 {
 		return list[0]
@@ -308,7 +320,7 @@ func (p *player) parent() Object {
 	return nil
 }
 
-// childrenOf are the children of a parent. The API is locked.
+// childrenOf returns the children of a parent. The API is locked.
 func (p *player) childrenOf(parent Object) (children []Object) {
 	if parent == nil {
 		return nil
@@ -321,7 +333,7 @@ func (p *player) childrenOf(parent Object) (children []Object) {
 	return children
 }
 
-// children are the children that there are.
+// children returns the children that exist.
 func (p *player) children() (children []Object) {
 	p.note(func() { children = p.childrenOf(p.parent()) })
 	return children

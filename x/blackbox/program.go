@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Program is what is tested, and how to look at what it makes.
+// Program is the tested program, with the ways to look at its objects.
 type Program struct {
 	// Resources are the kinds that the API serves.
 	Resources []Resource
@@ -21,16 +21,16 @@ type Program struct {
 	Parent, Child schema.GroupVersionKind
 	// Owned reports whether a child is the parent's; nil means by its owner references.
 	Owned func(parent, child Object) bool
-	// Ended reports whether a child has ended, and End lets it end. Nil means as [Job] or [Pod] if the children are
-	// such.
+	// Ended reports whether a child has ended, and End lets it end. For Jobs and Pods nil means as in
+	// [Job] or [Pod].
 	Ended func(child Object) bool
 	End   func(child Object, succeeded bool)
 	// Objects are there before the life begins, such as nodes.
 	Objects []any
-	// Replicas lets a second replica run for a while. A program that elects a leader still has to hold this, since one
-	// that hangs may come back; one that does not may exclude it.
+	// Replicas lets a second replica run for a while. A program that elects a leader still has to pass
+	// this, since a hanging leader may come back; a program without an election may exclude it.
 	Replicas bool
-	// Clock says that the program asks [Now] for the time, so that its clock can jump.
+	// Clock means that the program asks [Now] for the time, so that its clock can jump.
 	Clock bool
 	// Without excludes actions, each with a reason.
 	Without map[Action]string
@@ -102,7 +102,7 @@ func nameParent(v any) (Object, error) {
 // clockKey is the key of a program's clock in its context.
 type clockKey struct{}
 
-// Now returns the clock that a program of [Program.Clock] goes by, from the context that Start is given.
+// Now returns the clock of a program with [Program.Clock], from the context that Start is given.
 func Now(ctx context.Context) func() time.Time {
 	if now, ok := ctx.Value(clockKey{}).(func() time.Time); ok {
 		return now

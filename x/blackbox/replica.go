@@ -19,12 +19,14 @@ func (p *player) start() {
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), clockKey{}, p.now))
 	r := &replica{cancel: cancel, started: time.Now(), ended: make(chan struct{})}
 	r.Incarnation = &Incarnation{api: p.api, fault: p.nextFault, died: func() { p.events <- event{of: r} }}
+
 	p.note(func() {
 		if len(p.replicas) == 0 && !p.ended.IsZero() {
 			p.down = append(p.down, span{p.ended, r.started})
 		}
 		p.began = r.started
 	})
+
 	p.replicas = append(p.replicas, r)
 	go func() {
 		err := p.Start(ctx, r.Config())
@@ -33,11 +35,12 @@ func (p *player) start() {
 	}()
 }
 
-// isUp reports whether the program runs. It does not once it was too busy.
+// isUp reports whether the program runs. It does not after it was too busy.
 func (p *player) isUp() bool { return len(p.replicas) > 0 }
 
-// startup is how long a program has to start before its context may end: a manager of controller-runtime whose context ends
-// while it starts waits in a busy loop, which holds the clock of a bubble.
+// startup is how long a program has to start before its context may end: a manager of
+// controller-runtime whose context ends while it starts waits in a busy loop, which holds the clock
+// of a bubble.
 const startup = 2 * time.Second
 
 // stop ends a replica: nothing that it does takes effect any more, and it has a minute to return.
@@ -49,10 +52,12 @@ func (p *player) stop(r *replica) error {
 		}
 	}
 	p.replicas = left
+
 	p.note(func() {
 		r.dead, p.ended = true, time.Now()
 		p.loses(0)
 	})
+
 	time.Sleep(time.Until(r.started.Add(startup)))
 	r.cancel()
 	select {

@@ -38,18 +38,21 @@ type definition struct {
 	}
 }
 
-// FromCRD returns the resource that a CustomResourceDefinition of apiextensions.k8s.io/v1 defines, of the version that is
-// stored. The definition is YAML or JSON, one document. The API treats objects of the kind by its schema: it drops fields
-// that the schema does not have, fills in defaults, and refuses what is invalid. [Resource.Default] comes after the
-// defaults, and [Resource.Admit] after the schema. Rules in CEL and the uniqueness of lists are not checked; Admit can.
+// FromCRD returns the resource that a CustomResourceDefinition of apiextensions.k8s.io/v1 defines, in
+// its stored version. The definition is YAML or JSON, one document. The API treats objects of the kind
+// by its schema: it drops fields that the schema does not have, fills in defaults, and refuses invalid
+// objects. [Resource.Default] comes after the defaults, and [Resource.Admit] after the schema. Rules
+// in CEL and the uniqueness of lists are not checked; Admit can check them.
 func FromCRD(data []byte) (Resource, error) {
 	var d definition
 	if err := yaml.Unmarshal(data, &d); err != nil {
 		return Resource{}, fmt.Errorf("CustomResourceDefinition: %w", err)
 	}
 	if d.Kind != "CustomResourceDefinition" || d.APIVersion != "apiextensions.k8s.io/v1" {
-		return Resource{}, fmt.Errorf("%s of %q: want a CustomResourceDefinition of apiextensions.k8s.io/v1", d.Kind, d.APIVersion)
+		return Resource{}, fmt.Errorf("%s of %q: want a CustomResourceDefinition of apiextensions.k8s.io/v1",
+			d.Kind, d.APIVersion)
 	}
+
 	for _, v := range d.Spec.Versions {
 		if !v.Storage {
 			continue
@@ -60,10 +63,13 @@ func FromCRD(data []byte) (Resource, error) {
 			ClusterScoped:    d.Spec.Scope == "Cluster",
 			Status:           v.Subresources.Status != nil,
 		}
+
 		s := v.Schema.OpenAPIV3Schema
 		if s == nil {
-			return Resource{}, fmt.Errorf("CustomResourceDefinition of %s: version %s: schema: is required", r.Kind, v.Name)
+			return Resource{}, fmt.Errorf("CustomResourceDefinition of %s: version %s: schema: is required",
+				r.Kind, v.Name)
 		}
+
 		eachSchema(s, allowIntOrString)
 		r.structure = &structure{s, validate.NewSchemaValidator(s, nil, "", strfmt.Default)}
 		return r, nil
@@ -101,7 +107,8 @@ func is(s *spec.Schema, extension string) bool {
 // ofEveryObject are the fields that every object has, whether its schema says so or not.
 var ofEveryObject = []string{"apiVersion", "kind", "metadata"}
 
-// shape drops the unknown fields of a value and fills in defaults. Whole says that the value is an object of the API.
+// shape drops the unknown fields of a value and fills in defaults. Whole means that the value is an
+// object of the API.
 func shape(v any, s *spec.Schema, whole bool) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -121,6 +128,7 @@ func shapeFields(fields map[string]any, s *spec.Schema, whole bool) {
 			fields[name] = cloneValue(property.Default)
 		}
 	}
+
 	for name, v := range fields {
 		property, known := s.Properties[name]
 		switch more := s.AdditionalProperties; {
@@ -135,7 +143,7 @@ func shapeFields(fields map[string]any, s *spec.Schema, whole bool) {
 	}
 }
 
-// check says what is invalid in an object.
+// check returns what is invalid in an object.
 func (s *structure) check(o Object) error {
 	return errors.Join(s.validator.Validate(map[string]any(o)).Errors...)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// Search says how much to search.
+// Search is how much to search.
 type Search struct {
 	// Seed makes the same lives each time.
 	Seed uint64
@@ -24,7 +24,7 @@ type Search struct {
 	Short int
 }
 
-// Flags makes the fields flags: -seed, -first, -lives and -short. What they hold is the default.
+// Flags defines flags for the fields: -seed, -first, -lives and -short. Their values are the defaults.
 func (s *Search) Flags(f *flag.FlagSet) {
 	f.Uint64Var(&s.Seed, "seed", s.Seed, "the `seed` of the lives")
 	f.IntVar(&s.First, "first", s.First, "the `number` of the first life")
@@ -43,10 +43,11 @@ type Finding[S Settings] struct {
 	Times int
 }
 
-// String is the finding with its story, and a test that plays it again.
+// String returns the finding with its story, and a test that plays it again.
 func (f Finding[S]) String() string {
 	return fmt.Sprintf("%s: %s\n  seen %s, first in life %d\n\n  %s\n\n%s",
-		f.Check, f.Problem, value.Count(f.Times, "time"), f.Number, strings.Join(shortened(f.Story), "\n  "), f.GoTest())
+		f.Check, f.Problem, value.Count(f.Times, "time"), f.Number,
+		strings.Join(shortened(f.Story), "\n  "), f.GoTest())
 }
 
 // shortened leaves the middle of a long story out.
@@ -58,10 +59,17 @@ func shortened(story []string) []string {
 	return slices.Concat(story[:20], []string{left}, story[len(story)-30:])
 }
 
-// GoTest is the source of a test that plays the life again. It needs a Cron or Batch called subject.
+// GoTest returns the source of a test that plays the life again. It needs a Cron or Batch called
+// subject.
 func (f Finding[S]) GoTest() string {
-	return fmt.Sprintf("func Test%s(t *testing.T) {\n\tresult := subject.Play(t, %s)\n"+
-		"\tfor _, v := range result.Violations {\n\t\tt.Errorf(\"%%s: %%s\\n%%s\", v.Check, v.Problem, strings.Join(result.Story, \"\\n\"))\n\t}\n}\n", f.Check, f.Life.source())
+	const test = `func Test%s(t *testing.T) {
+	result := subject.Play(t, %s)
+	for _, v := range result.Violations {
+		t.Errorf("%%s: %%s\n%%s", v.Check, v.Problem, strings.Join(result.Story, "\n"))
+	}
+}
+`
+	return fmt.Sprintf(test, f.Check, f.Life.source())
 }
 
 // Test plays lives, and fails with a report for each check that does not hold.
@@ -116,7 +124,9 @@ func find[S Settings](t *testing.T, c profile[S], s Search) []Finding[S] {
 				f.Times++
 				continue
 			}
+
 			shortest := shrink(t, c, life, v.Check)
+
 			result := c.Play(t, shortest)
 			for _, again := range result.Violations {
 				if again.Check == v.Check {
@@ -124,17 +134,21 @@ func find[S Settings](t *testing.T, c profile[S], s Search) []Finding[S] {
 					break
 				}
 			}
+
 			t.Logf("life %d: %s: %s", number, v.Check, v.Problem)
 			found[v.Check] = &Finding[S]{v, number, shortest, result.Story, 1}
 		}
 	}
+
 	for n := range s.Lives {
 		note(s.First+n, randomLife(c, s.Seed, s.First+n, 1+n%12))
 	}
+
 	for n := range s.Short {
 		life := randomLife(c, s.Seed, -1-n, 3)
 		life.Steps = slices.DeleteFunc(life.Steps, func(s Step) bool { return s.Do == Break })
 		writes := c.Play(t, life).Writes
+
 		for nth := range min(writes, 12) {
 			for _, fault := range faults {
 				broken := life
@@ -143,6 +157,7 @@ func find[S Settings](t *testing.T, c profile[S], s Search) []Finding[S] {
 			}
 		}
 	}
+
 	t.Logf("%d lives, %d requests, %s", played, requests, time.Since(began).Round(time.Millisecond))
 	var list []Finding[S]
 	for _, f := range found {
@@ -161,10 +176,10 @@ func firstOfEach(all []Violation) (first []Violation) {
 	return first
 }
 
-// draw is where random choices come from.
+// draw is the source of random choices.
 type draw = *rand.Rand
 
-// randomLife is the n-th life of a seed.
+// randomLife returns the n-th life of a seed.
 func randomLife[S Settings](c profile[S], seed uint64, n, steps int) Life[S] {
 	r := rand.New(rand.NewPCG(seed, uint64(n))) // #nosec G404: not for secrets
 	life := Life[S]{
@@ -185,10 +200,19 @@ func (p *Program) has(a Action) bool {
 	if _, excluded := p.Without[a]; excluded {
 		return false
 	}
-	return (a != Overlap || p.Replicas) && (a != Skew || p.Clock)
+	lacksReplicas := a == Overlap && !p.Replicas
+	lacksClock := a == Skew && !p.Clock
+	return !lacksReplicas && !lacksClock
 }
 
-var times = []time.Duration{2 * time.Second, 30 * time.Second, time.Minute, 6 * time.Minute, 30 * time.Minute, 2 * time.Hour}
+var times = []time.Duration{
+	2 * time.Second, 30 * time.Second, time.Minute, 6 * time.Minute, 30 * time.Minute, 2 * time.Hour,
+}
+
+// skews are how far a program's clock jumps.
+var skews = []time.Duration{
+	-10 * time.Minute, -time.Minute, -5 * time.Second, 5 * time.Second, time.Minute, 0,
+}
 
 var faults = []Fault{Refuse, Conflict, LoseReply, CrashBefore, CrashAfter}
 
@@ -221,7 +245,7 @@ func step[S Settings](r draw, c profile[S]) Step {
 	case n < 20:
 		return Step{Do: Relist}
 	case n < 21:
-		return Step{Do: Skew, For: pick(r, []time.Duration{-10 * time.Minute, -time.Minute, -5 * time.Second, 5 * time.Second, time.Minute, 0})}
+		return Step{Do: Skew, For: pick(r, skews)}
 	}
 	return Step{Do: Break, Fault: pick(r, faults), Nth: 1 + r.IntN(4)}
 }
@@ -233,10 +257,12 @@ func ptr[T any](v T) *T { return &v }
 // shrink makes a life as short and plain as it can be while it breaks the check.
 func shrink[S Settings](t *testing.T, c profile[S], life Life[S], check Check) Life[S] {
 	tries := 50
+	isCheck := func(v Violation) bool { return v.Check == check }
 	shows := func(l Life[S]) bool {
 		tries--
-		return tries >= 0 && slices.ContainsFunc(c.Play(t, l).Violations, func(v Violation) bool { return v.Check == check })
+		return tries >= 0 && slices.ContainsFunc(c.Play(t, l).Violations, isCheck)
 	}
+
 	for again := true; again && tries > 0; {
 		again = false
 		for i := len(life.Steps) - 1; i >= 0; i-- {
@@ -257,7 +283,7 @@ func shrink[S Settings](t *testing.T, c profile[S], life Life[S], check Check) L
 	return life
 }
 
-// plainer are changes that make a life plainer.
+// plainer returns changes that make a life plainer.
 func plainer[S Settings](c profile[S]) []func(*Life[S]) {
 	all := []func(*Life[S]){
 		func(l *Life[S]) { l.Lag = 0 },

@@ -35,16 +35,16 @@ const (
 
 var faultNames = []string{"NoFault", "Refuse", "Conflict", "LoseReply", "CrashBefore", "CrashAfter"}
 
-// String is the name of the constant.
+// String returns the name of the constant.
 func (f Fault) String() string { return faultNames[f] }
 
-// Incarnation is one life of the program between two starts: the way by which its clients reach the API. Once it is
-// dead, nothing that it does takes effect.
+// Incarnation is one life of the program between two starts: its clients reach the API through it.
+// Once it is dead, nothing that it does takes effect.
 type Incarnation struct {
 	api  *API
 	dead bool
 	died func() // is called when it dies
-	// fault says what happens to the next write; the default is nothing.
+	// fault returns the fault of the next write; the default is none.
 	fault func() Fault
 }
 
@@ -53,14 +53,17 @@ var errDead = errors.New("the program was killed")
 
 var errLost = errors.New("connection reset by the test: the reply is lost")
 
-// Config is a configuration for clients of any kind: of controller-runtime, client-go or a plain http.Client with
-// its Transport. Nothing of it goes through a network.
+// Config returns a configuration for clients of any kind: of controller-runtime, client-go or a plain
+// http.Client with its Transport. None of it goes through a network.
 func (i *Incarnation) Config() *rest.Config {
 	return &rest.Config{
-		Host:          "http://blackbox.invalid",
-		Transport:     i,
-		QPS:           -1,
-		ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeJSON, AcceptContentTypes: runtime.ContentTypeJSON},
+		Host:      "http://blackbox.invalid",
+		Transport: i,
+		QPS:       -1,
+		ContentConfig: rest.ContentConfig{
+			ContentType:        runtime.ContentTypeJSON,
+			AcceptContentTypes: runtime.ContentTypeJSON,
+		},
 	}
 }
 
@@ -77,26 +80,30 @@ func (i *Incarnation) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
+
 	if alive, busy := i.isAlive(); !alive {
 		if busy {
 			time.Sleep(time.Second)
 		}
 		return nil, errDead
 	}
+
 	i.api.mu.Lock()
 	defer i.api.mu.Unlock()
 	return i.answer(r, body)
 }
 
-// isAlive reports whether the program may go on. One that makes too many requests may not. A dead one whose requests fail is busy
-// if it repeats them immediately: it would hold the clock. Others do not wait, since many clients hold a lock in a request, and a
-// goroutine that waits for a lock holds the clock as well.
+// isAlive reports whether the program may go on. A program that makes too many requests may not. A
+// dead one whose requests fail is busy if it repeats them immediately: it would hold the clock. Others
+// do not wait, since many clients hold a lock in a request, and a goroutine that waits for a lock
+// holds the clock as well.
 func (i *Incarnation) isAlive() (alive, busy bool) {
 	i.api.mu.Lock()
 	defer i.api.mu.Unlock()
 	if i.dead {
 		return false, i.api.isTooBusy(maxRequests / 10)
 	}
+
 	if i.api.total++; i.api.isTooBusy(maxRequests) {
 		if i.api.busy.IsZero() {
 			i.api.busy = i.api.instant
@@ -123,7 +130,7 @@ func (i *Incarnation) die() {
 	}
 }
 
-// target is what a request is about.
+// target is the object or the kind that a request is about.
 type target struct {
 	resource        *Resource
 	namespace, name string
@@ -144,10 +151,12 @@ func (a *API) parse(path string) *target {
 	default:
 		return nil
 	}
+
 	var t target
 	if len(parts) >= 3 && parts[0] == "namespaces" {
 		t.namespace, parts = parts[1], parts[2:]
 	}
+
 	if t.resource = a.of(group, version, parts[0]); t.resource == nil {
 		return nil
 	}
@@ -178,14 +187,17 @@ func (i *Incarnation) answer(r *http.Request, body []byte) (*http.Response, erro
 		}
 		return reply(r, e.data, nil)
 	}
+
 	query := r.URL.Query()
 	match, err := selectors(query.Get("labelSelector"), query.Get("fieldSelector"))
 	if err != nil {
 		return reply(r, nil, fail(http.StatusBadRequest, metav1.StatusReasonBadRequest, "%v", err))
 	}
+
 	if w := query.Get("watch"); w == "true" || w == "1" {
 		return i.watch(r, t, match)
 	}
+
 	if query.Get("resourceVersion") == "0" {
 		objects, revision := a.cached()
 		return reply(r, listData(t, objects, revision, match), nil)
@@ -209,6 +221,7 @@ func selectors(label, field string) (func(Object) bool, error) {
 		for k, v := range have {
 			set[k], _ = v.(string)
 		}
+
 		for _, requirement := range byField.Requirements() {
 			is := o.Text(strings.Split(requirement.Field, ".")...) == requirement.Value
 			if is == (requirement.Operator == "!=") {
@@ -219,7 +232,8 @@ func selectors(label, field string) (func(Object) bool, error) {
 	}, nil
 }
 
-// cached is what a cache of the API server shows: a list of version 0 may be as old as the watches.
+// cached returns the view of a cache of the API server: a list of version 0 may be as old as the
+// watches.
 func (a *API) cached() (objects map[key]entry, revision int) {
 	objects, revision = make(map[key]entry), 1
 	for i := range a.history {
@@ -237,14 +251,15 @@ func (a *API) cached() (objects map[key]entry, revision int) {
 	return objects, revision
 }
 
-// listData is a list as JSON.
+// listData returns a list as JSON.
 func listData(t *target, objects map[key]entry, revision int, match func(Object) bool) []byte {
 	var b bytes.Buffer
-	b.WriteString(`{"kind":"` + t.resource.Kind + `List","apiVersion":"` + t.resource.apiVersion() + `","metadata":{"resourceVersion":"` + itoa(revision) + `"},"items":[`)
+	b.WriteString(`{"kind":"` + t.resource.Kind + `List","apiVersion":"` + t.resource.apiVersion() + `",`)
+	b.WriteString(`"metadata":{"resourceVersion":"` + itoa(revision) + `"},"items":[`)
 	first := true
 	for _, k := range keysOf(objects, t.resource.Plural) {
 		e := objects[k]
-		if e.object.Text("apiVersion") != t.resource.apiVersion() || t.namespace != "" && k.namespace != t.namespace || !match(e.object) {
+		if !t.has(k, e.object) || !match(e.object) {
 			continue
 		}
 		if !first {
@@ -257,15 +272,23 @@ func listData(t *target, objects map[key]entry, revision int, match func(Object)
 	return b.Bytes()
 }
 
+// has reports whether a list or watch of the target includes an object, if its plural is the target's.
+func (t *target) has(k key, o Object) bool {
+	isInScope := t.namespace == "" || t.namespace == k.namespace
+	return isInScope && o.Text("apiVersion") == t.resource.apiVersion()
+}
+
 // write makes a write, unless a fault prevents it.
 func (i *Incarnation) write(r *http.Request, t *target, body []byte) (*http.Response, error) {
 	fault := NoFault
 	if i.fault != nil && !t.resource.reports && t.resource.Plural != "leases" {
 		fault = i.fault()
 	}
+
 	switch fault {
 	case Refuse:
-		return reply(r, nil, fail(http.StatusInternalServerError, metav1.StatusReasonInternalError, "the test refuses this write"))
+		return reply(r, nil, fail(http.StatusInternalServerError, metav1.StatusReasonInternalError,
+			"the test refuses this write"))
 	case Conflict:
 		if r.Method == http.MethodPut || r.Method == http.MethodPatch {
 			return reply(r, nil, conflict(t.key()))
@@ -274,9 +297,11 @@ func (i *Incarnation) write(r *http.Request, t *target, body []byte) (*http.Resp
 		i.die()
 		return nil, errDead
 	}
+
 	i.api.losing = fault == LoseReply || fault == CrashAfter
 	data, err := i.api.apply(r, t, body)
 	i.api.losing = false
+
 	switch fault {
 	case LoseReply:
 		return nil, errLost
@@ -290,8 +315,10 @@ func (i *Incarnation) write(r *http.Request, t *target, body []byte) (*http.Resp
 // apply carries out the write of a request.
 func (a *API) apply(r *http.Request, t *target, body []byte) ([]byte, error) {
 	if t.sub != "" && (t.sub != "status" || !t.resource.Status) {
-		return nil, fail(http.StatusNotFound, metav1.StatusReasonNotFound, "%s has no subresource %q", t.resource.Plural, t.sub)
+		return nil, fail(http.StatusNotFound, metav1.StatusReasonNotFound,
+			"%s has no subresource %q", t.resource.Plural, t.sub)
 	}
+
 	if r.Method == http.MethodDelete {
 		var options metav1.DeleteOptions
 		if len(body) > 0 {
@@ -300,15 +327,18 @@ func (a *API) apply(r *http.Request, t *target, body []byte) ([]byte, error) {
 			}
 		}
 		if t.name == "" {
-			return nil, fail(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed, "collections are not deleted")
+			return nil, fail(http.StatusMethodNotAllowed, metav1.StatusReasonMethodNotAllowed,
+				"collections are not deleted")
 		}
 		e, err := a.remove(t.resource, t.key(), options, "delete", true)
 		return e.data, err
 	}
+
 	verb := map[string]string{http.MethodPut: "update", http.MethodPatch: "patch"}[r.Method]
 	if t.sub == "status" {
 		verb = "status"
 	}
+
 	var next Object
 	var err error
 	if r.Method == http.MethodPatch {
@@ -319,6 +349,7 @@ func (a *API) apply(r *http.Request, t *target, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	var e entry
 	switch r.Method {
 	case http.MethodPost:
@@ -331,7 +362,7 @@ func (a *API) apply(r *http.Request, t *target, body []byte) ([]byte, error) {
 	return e.data, err
 }
 
-// reply makes a response of an object, or of an error.
+// reply makes a response from an object or an error.
 func reply(r *http.Request, data []byte, err error) (*http.Response, error) {
 	code := http.StatusOK
 	var f *failure
@@ -339,7 +370,10 @@ func reply(r *http.Request, data []byte, err error) (*http.Response, error) {
 		code = f.code
 		data, err = json.Marshal(metav1.Status{
 			TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
-			Status:   metav1.StatusFailure, Reason: f.reason, Message: f.message, Code: int32(f.code),
+			Status:   metav1.StatusFailure,
+			Reason:   f.reason,
+			Message:  f.message,
+			Code:     int32(f.code),
 		})
 	}
 	if err != nil {
@@ -350,7 +384,14 @@ func reply(r *http.Request, data []byte, err error) (*http.Response, error) {
 
 func response(r *http.Request, code int, body io.ReadCloser) *http.Response {
 	return &http.Response{
-		StatusCode: code, Status: http.StatusText(code), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: -1,
-		Header: http.Header{"Content-Type": {runtime.ContentTypeJSON}}, Body: body, Request: r,
+		StatusCode:    code,
+		Status:        http.StatusText(code),
+		Proto:         "HTTP/1.1",
+		ProtoMajor:    1,
+		ProtoMinor:    1,
+		ContentLength: -1,
+		Header:        http.Header{"Content-Type": {runtime.ContentTypeJSON}},
+		Body:          body,
+		Request:       r,
 	}
 }

@@ -12,7 +12,15 @@ import (
 // watch begins a watch after the version of the request.
 func (i *Incarnation) watch(r *http.Request, t *target, match func(Object) bool) (*http.Response, error) {
 	a := i.api
-	w := &watcher{api: a, epoch: a.epoch, target: *t, match: match, done: r.Context().Done(), closed: make(chan struct{})}
+	w := &watcher{
+		api:    a,
+		epoch:  a.epoch,
+		target: *t,
+		match:  match,
+		done:   r.Context().Done(),
+		closed: make(chan struct{}),
+	}
+
 	query := r.URL.Query()
 	after, err := strconv.Atoi(query.Get("resourceVersion"))
 	switch {
@@ -35,17 +43,17 @@ type watcher struct {
 	match  func(Object) bool
 	at     int    // the next change
 	rest   []byte // of what was not read yet
-	over   bool   // it has said that its version is too old
+	over   bool   // it has reported that its version is too old
 	done   <-chan struct{}
 	closed chan struct{}
 	once   sync.Once
 }
 
-// begin shows what there is. With a mark it says when that is all.
+// begin shows the existing objects. With a mark it then reports that these were all.
 func (w *watcher) begin(mark bool) {
 	for _, k := range keysOf(w.api.objects, w.target.resource.Plural) {
 		e := w.api.objects[k]
-		if e.object.Text("apiVersion") == w.target.resource.apiVersion() && (w.target.namespace == "" || w.target.namespace == k.namespace) && w.match(e.object) {
+		if w.target.has(k, e.object) && w.match(e.object) {
 			w.rest = append(w.rest, eventData("ADDED", e.data)...)
 		}
 	}
@@ -60,7 +68,8 @@ func (w *watcher) begin(mark bool) {
 }
 
 // expired is the answer to a watch whose version is too old.
-var expired = []byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"too old resource version"}`)
+var expired = []byte(`{"kind":"Status","apiVersion":"v1","status":"Failure",` +
+	`"reason":"Expired","code":410,"message":"too old resource version"}`)
 
 func eventData(kind string, object []byte) []byte {
 	return append(append([]byte(`{"type":"`+kind+`","object":`), object...), "}\n"...)
@@ -82,6 +91,7 @@ func (w *watcher) Read(p []byte) (int, error) {
 		if len(w.rest) > 0 {
 			break
 		}
+
 		var due <-chan time.Time
 		if wait > 0 {
 			timer := time.NewTimer(wait)
@@ -97,12 +107,14 @@ func (w *watcher) Read(p []byte) (int, error) {
 		case <-changed:
 		}
 	}
+
 	n := copy(p, w.rest)
 	w.rest = w.rest[n:]
 	return n, nil
 }
 
-// next takes the next change if it is due. Otherwise it says how long to wait at most, and for what.
+// next takes the next change if it is due. Otherwise it returns how long to wait at most, and a
+// channel to wait for.
 func (w *watcher) next() (wait time.Duration, changed <-chan struct{}) {
 	a := w.api
 	a.mu.Lock()
@@ -112,11 +124,14 @@ func (w *watcher) next() (wait time.Duration, changed <-chan struct{}) {
 		w.rest = eventData("ERROR", expired)
 		return 0, nil
 	}
+
 	for ; w.at < len(a.history); w.at++ {
 		c := &a.history[w.at]
-		if c.resource != w.target.resource || w.target.namespace != "" && c.entry.object.Namespace() != w.target.namespace || !w.match(c.entry.object) {
+		isOther := w.target.namespace != "" && c.entry.object.Namespace() != w.target.namespace
+		if c.resource != w.target.resource || isOther || !w.match(c.entry.object) {
 			continue
 		}
+
 		if wait = time.Until(a.visible(c)); wait > 0 {
 			return wait, a.changed // which may show it earlier
 		}

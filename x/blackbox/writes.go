@@ -19,24 +19,30 @@ func (a *API) report(verb string, r *Resource, old, next Object, bySubject bool)
 func (a *API) create(r *Resource, namespace string, o Object, bySubject bool) (entry, error) {
 	o = o.clone()
 	dropNulls(o)
+
 	a.born++
+
 	if prefix := o.Text("metadata", "generateName"); o.Name() == "" && prefix != "" {
 		o.Set(fmt.Sprintf("%s%05d", prefix, a.born), "metadata", "name")
 	}
 	if o.Name() == "" {
-		return entry{}, fail(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "%s: metadata.name: is required", r.Plural)
+		return entry{}, fail(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid,
+			"%s: metadata.name: is required", r.Plural)
 	}
 	if !r.ClusterScoped {
 		o.Set(namespace, "metadata", "namespace")
 	}
+
 	k := key{r.Plural, namespace, o.Name()}
 	if _, exists := a.objects[k]; exists && r.reports {
 		// Recorders name events by the nanosecond, and here many happen in one.
 		k.name = fmt.Sprintf("%s.%d", k.name, a.born)
 		o.Set(k.name, "metadata", "name")
 	} else if exists {
-		return entry{}, fail(http.StatusConflict, metav1.StatusReasonAlreadyExists, "%s %q already exists", k.plural, k.name)
+		return entry{}, fail(http.StatusConflict, metav1.StatusReasonAlreadyExists,
+			"%s %q already exists", k.plural, k.name)
 	}
+
 	o["apiVersion"], o["kind"] = r.apiVersion(), r.Kind
 	o.Set(fmt.Sprintf("00000000-0000-0000-0000-%012d", a.born), "metadata", "uid")
 	o.Set(time.Now().UTC().Format(time.RFC3339), "metadata", "creationTimestamp")
@@ -44,9 +50,11 @@ func (a *API) create(r *Resource, namespace string, o Object, bySubject bool) (e
 	if r.Status && bySubject {
 		o.Unset("status")
 	}
+
 	if err := admit(r, nil, o); err != nil {
 		return entry{}, err
 	}
+
 	e := a.put(r, k, o, "ADDED")
 	a.report("create", r, nil, o, bySubject)
 	return e, nil
@@ -59,6 +67,7 @@ func admit(r *Resource, old, next Object) error {
 	if r.Default != nil {
 		r.Default(next)
 	}
+
 	var err error
 	if r.structure != nil {
 		err = r.structure.check(next)
@@ -67,7 +76,8 @@ func admit(r *Resource, old, next Object) error {
 		err = r.Admit(old, next)
 	}
 	if err != nil {
-		return fail(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, "%s %q is invalid: %v", r.Plural, next.Name(), err)
+		return fail(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid,
+			"%s %q is invalid: %v", r.Plural, next.Name(), err)
 	}
 	return nil
 }
@@ -75,21 +85,30 @@ func admit(r *Resource, old, next Object) error {
 // whole is a subresource that no client has: a write of the kit may change the object with its status.
 const whole = "whole"
 
-// update stores what an object is to become. Sub is "status", whole or empty.
+// metadataOfServer are the fields of the metadata that a write does not change.
+var metadataOfServer = []string{
+	"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation",
+	"resourceVersion", "namespace", "name", "selfLink",
+}
+
+// update stores the new state of an object. Sub is "status", whole or empty.
 func (a *API) update(r *Resource, k key, next Object, sub, verb string, bySubject bool) (entry, error) {
 	old, exists := a.objects[k]
 	if !exists {
 		return entry{}, notFound(k)
 	}
+
 	next = next.clone()
 	dropNulls(next)
 	was := old.object
-	if version := next.Text("metadata", "resourceVersion"); version != "" && version != was.Text("metadata", "resourceVersion") {
+	version := next.Text("metadata", "resourceVersion")
+	if version != "" && version != was.Text("metadata", "resourceVersion") {
 		return entry{}, conflict(k)
 	}
 	if uid := next.UID(); uid != "" && uid != was.UID() {
 		return entry{}, conflict(k)
 	}
+
 	switch {
 	case sub == "status":
 		status := next["status"]
@@ -102,36 +121,41 @@ func (a *API) update(r *Resource, k key, next Object, sub, verb string, bySubjec
 			next.Unset("status")
 		}
 	}
-	for _, field := range []string{"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "resourceVersion", "namespace", "name", "selfLink"} {
+	for _, field := range metadataOfServer {
 		if v := was.Get("metadata", field); v != nil {
 			next.Set(v, "metadata", field)
 		} else {
 			next.Unset("metadata", field)
 		}
 	}
+
 	next["apiVersion"], next["kind"] = r.apiVersion(), r.Kind
 	dropNulls(next)
 	if err := admit(r, was, next); err != nil {
 		return entry{}, err
 	}
+
 	if equalObjects(was, next) {
 		return old, nil // no new version, and no watch event
 	}
+
 	if !equalObjects(specOf(was), specOf(next)) {
 		generation, _ := was.Get("metadata", "generation").(float64)
 		next.Set(generation+1, "metadata", "generation")
 	}
+
 	if next.isDeleted() && len(finalizers(next)) == 0 && !isGraceful(next) {
 		e := a.put(r, k, next, "DELETED")
 		a.report(verb, r, was, nil, bySubject)
 		return e, nil
 	}
+
 	e := a.put(r, k, next, "MODIFIED")
 	a.report(verb, r, was, next, bySubject)
 	return e, nil
 }
 
-// specOf is what a new generation is counted for.
+// specOf returns the part of an object whose changes count as a new generation.
 func specOf(o Object) Object {
 	spec := make(Object, len(o))
 	for field, v := range o {
@@ -161,18 +185,24 @@ func (a *API) remove(r *Resource, k key, options metav1.DeleteOptions, verb stri
 	}
 	was := old.object
 	if p := options.Preconditions; p != nil {
-		if p.UID != nil && string(*p.UID) != was.UID() || p.ResourceVersion != nil && *p.ResourceVersion != was.Text("metadata", "resourceVersion") {
+		isOther := p.UID != nil && string(*p.UID) != was.UID()
+		version := p.ResourceVersion
+		isChanged := version != nil && *version != was.Text("metadata", "resourceVersion")
+		if isOther || isChanged {
 			return entry{}, conflict(k)
 		}
 	}
+
 	if policy := options.PropagationPolicy; policy != nil && *policy == metav1.DeletePropagationOrphan {
 		a.orphan(was.UID())
 	}
+
 	next := was.clone()
 	grace := r.Plural == "pods" && was.Text("status", "phase") == "Running" && was.Text("spec", "nodeName") != ""
 	if options.GracePeriodSeconds != nil && *options.GracePeriodSeconds == 0 {
 		grace = false
 	}
+
 	if len(finalizers(was)) > 0 || grace {
 		if was.isDeleted() {
 			return old, nil
@@ -181,18 +211,20 @@ func (a *API) remove(r *Resource, k key, options metav1.DeleteOptions, verb stri
 		if grace {
 			seconds = 30
 		}
-		next.Set(time.Now().Add(time.Duration(seconds)*time.Second).UTC().Format(time.RFC3339), "metadata", "deletionTimestamp")
+		until := time.Now().Add(time.Duration(seconds) * time.Second)
+		next.Set(until.UTC().Format(time.RFC3339), "metadata", "deletionTimestamp")
 		next.Set(seconds, "metadata", "deletionGracePeriodSeconds")
 		e := a.put(r, k, next, "MODIFIED")
 		a.report(verb, r, was, next, bySubject)
 		return e, nil
 	}
+
 	e := a.put(r, k, next, "DELETED")
 	a.report(verb, r, was, nil, bySubject)
 	return e, nil
 }
 
-// orphan takes the references to an owner away.
+// orphan removes the references to an owner.
 func (a *API) orphan(uid string) {
 	for _, k := range a.keys() {
 		e := a.objects[k]
