@@ -31,15 +31,18 @@ type ParentClient[P Object] interface {
 	UpdateStatus(ctx context.Context, object P, o metav1.UpdateOptions) (P, error)
 }
 
-// OwnerClient reads and writes the objects of one kind in one namespace that own pods. The typed clients of client-go
-// are such clients.
+// OwnerClient reads and writes the objects of one kind in one namespace that own pods. The typed
+// clients of client-go are such clients.
 type OwnerClient[T Object] interface {
 	ParentClient[T]
-	Patch(ctx context.Context, name string, t types.PatchType, patch []byte, o metav1.PatchOptions, subresources ...string) (T, error)
+	Patch(
+		ctx context.Context, name string, t types.PatchType, patch []byte, o metav1.PatchOptions,
+		subresources ...string,
+	) (T, error)
 	Delete(ctx context.Context, name string, o metav1.DeleteOptions) error
 }
 
-// ChildClient reads and writes what they start.
+// ChildClient reads and writes their children.
 type ChildClient[C Object] interface {
 	Get(ctx context.Context, name string, o metav1.GetOptions) (C, error)
 	Create(ctx context.Context, object C, o metav1.CreateOptions) (C, error)
@@ -96,6 +99,7 @@ func (b *Cron[P, C]) Get(ctx context.Context, name string) (cronjobapply.Job, er
 	if name == "" {
 		return cronjobapply.Job{}, cronjobapply.ErrGone
 	}
+
 	out, err := b.Children.Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -109,8 +113,12 @@ func (b *Cron[P, C]) Get(ctx context.Context, name string) (cronjobapply.Job, er
 func (b *Cron[P, C]) describe(o C) cronjobapply.Job {
 	return cronjobapply.Job{
 		Reference: cronjob.Reference{
-			Kind: b.Kind.Kind, APIVersion: b.Kind.GroupVersion().String(), Namespace: o.GetNamespace(), Name: o.GetName(),
-			UID: job.UID(o.GetUID()), ResourceVersion: o.GetResourceVersion(),
+			Kind:            b.Kind.Kind,
+			APIVersion:      b.Kind.GroupVersion().String(),
+			Namespace:       o.GetNamespace(),
+			Name:            o.GetName(),
+			UID:             job.UID(o.GetUID()),
+			ResourceVersion: o.GetResourceVersion(),
 		},
 		Controller:        job.UID(b.Owner(o)),
 		CreationTimestamp: o.GetCreationTimestamp().Time,

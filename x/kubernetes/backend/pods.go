@@ -26,7 +26,7 @@ type Pods struct {
 	Namespace string
 	// Owner becomes the controller of each pod.
 	Owner metav1.OwnerReference
-	// Template is what pods are made from.
+	// Template is the template of the pods.
 	Template *corev1.PodTemplateSpec
 	// Fresh reads the owner from the server. It is called once, before the first adoption
 	// of the round (J6).
@@ -46,6 +46,7 @@ func (b *Pods) Adopt(ctx context.Context, pod job.PodRef) error {
 	if b.freshErr != nil {
 		return b.freshErr
 	}
+
 	return b.patch(ctx, pod, podPatch{
 		ResourceVersion: pod.ResourceVersion,
 		OwnerReferences: []any{b.Owner},
@@ -86,6 +87,7 @@ func (b *Pods) Delete(ctx context.Context, d job.Deletion) error {
 			return fmt.Errorf("%w: %w", jobapply.ErrStillTracked, err)
 		}
 	}
+
 	uid := types.UID(d.UID)
 	err := b.Client.Delete(ctx, d.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
 	if isGone(err) {
@@ -103,6 +105,7 @@ func (b *Pods) Create(ctx context.Context, c job.Creation) (job.PodRef, error) {
 	case err != nil:
 		return job.PodRef{}, err
 	}
+
 	b.wrote(out)
 	return job.PodRef{Name: out.Name, UID: job.UID(out.UID)}, nil
 }
@@ -129,6 +132,7 @@ func (b *Pods) patch(ctx context.Context, pod job.PodRef, p podPatch) error {
 	if err != nil {
 		return err // unreachable
 	}
+
 	out, err := b.Client.Patch(ctx, pod.Name, types.StrategicMergePatchType, data, metav1.PatchOptions{})
 	switch {
 	case apierrors.IsNotFound(err), isOtherUID(err):

@@ -14,9 +14,9 @@ import (
 // Never is a duration that does not end.
 const Never = time.Duration(math.MaxInt64)
 
-// Behaviour is what becomes of a pod. The zero value is one that does its work in no time: it gets a
+// Behaviour describes how a pod runs and ends. The zero value does its work in no time: the pod gets a
 // node, and all its containers exit with 0. All durations are in the time of the controllers (see
-// [Speed]) and begin where the stage before ends; [Never] is one that does not end.
+// [Speed]) and begin where the stage before ends; [Never] does not end.
 type Behaviour struct {
 	// Pending is how long the pod waits for a node.
 	Pending time.Duration

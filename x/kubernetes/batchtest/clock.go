@@ -27,7 +27,7 @@ func (c *fast) Now() time.Time {
 // Since implements [clock.PassiveClock].
 func (c *fast) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
-// realOf is how long the real clock takes for a duration.
+// realOf returns how long the real clock takes for a duration.
 func (c *fast) realOf(d time.Duration) time.Duration {
 	if d <= 0 {
 		return d

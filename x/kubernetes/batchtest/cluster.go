@@ -73,7 +73,13 @@ func start(t T, config *rest.Config, given []Option) (*Cluster, error) {
 }
 
 func startOn(t T, conn *connection, o *options) (*Cluster, error) {
-	c := &Cluster{t: t, options: o, client: conn.client, clock: newClock(o.speed), refused: make(chan error, 1)}
+	c := &Cluster{
+		t:       t,
+		options: o,
+		client:  conn.client,
+		clock:   newClock(o.speed),
+		refused: make(chan error, 1),
+	}
 	if err := c.run(conn); err != nil {
 		return nil, errors.Join(err, c.Stop())
 	}
@@ -89,7 +95,9 @@ func startOn(t T, conn *connection, o *options) (*Cluster, error) {
 func (c *Cluster) run(conn *connection) error {
 	logger := funcr.New(c.log.add, funcr.Options{})
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
-	factory := informers.NewSharedInformerFactoryWithOptions(c.client, c.options.resync, informers.WithNamespace(c.options.namespace))
+	factory := informers.NewSharedInformerFactoryWithOptions(c.client, c.options.resync,
+		informers.WithNamespace(c.options.namespace))
+
 	var running sync.WaitGroup
 	var failed error
 	c.stop = sync.OnceValue(func() error {
@@ -102,6 +110,7 @@ func (c *Cluster) run(conn *connection) error {
 		conn.close()
 		return failed
 	})
+
 	if _, err := c.client.Discovery().ServerVersion(); err != nil {
 		return fmt.Errorf("the API server does not answer: %w", err)
 	}
@@ -109,6 +118,7 @@ func (c *Cluster) run(conn *connection) error {
 	if err != nil {
 		return err
 	}
+
 	factory.Start(ctx.Done())
 	running.Add(1)
 	go func() {
@@ -124,43 +134,64 @@ func (c *Cluster) run(conn *connection) error {
 type part = interface{ Start(context.Context) error }
 
 // make makes everything that runs.
-func (c *Cluster) make(ctx context.Context, conn *connection, factory informers.SharedInformerFactory) ([]part, error) {
+func (c *Cluster) make(
+	ctx context.Context, conn *connection, factory informers.SharedInformerFactory,
+) ([]part, error) {
 	c.jobs = factory.Batch().V1().Jobs().Informer()
 	c.cronJobs = factory.Batch().V1().CronJobs().Informer()
 	c.pods = factory.Core().V1().Pods().Informer()
+
 	common := controller.Common{Clock: c.clock, Events: controller.NewRecorder(ctx, c.client, nil, "batchtest")}
 	jobs, err1 := controller.NewJobs(c.client, factory, controller.JobOptions{
-		Common: common, ManagedBy: job.ControllerName, Planner: c.options.job, Memories: &c.memories, Stale: c.options.stale,
+		Common:     common,
+		ManagedBy:  job.ControllerName,
+		Planner:    c.options.job,
+		Memories:   &c.memories,
+		Stale:      c.options.stale,
 		BatchDelay: time.Duration(float64(10*time.Millisecond) * c.options.speed),
 	})
-	orphans, err2 := controller.NewOrphans(c.client, factory, controller.OrphanOptions{Common: common, ManagedBy: job.ControllerName, Planner: c.options.job})
+	orphans, err2 := controller.NewOrphans(c.client, factory, controller.OrphanOptions{
+		Common:    common,
+		ManagedBy: job.ControllerName,
+		Planner:   c.options.job,
+	})
 	ttl, err3 := controller.NewTTL(c.client, factory, controller.TTLOptions{Common: common, Planner: c.options.job})
 	cronJobs, err4 := controller.NewCronJobs(c.client, factory, controller.CronJobOptions{
-		Common: common, Planner: c.options.cronJob, Schedule: c.options.schedule, LiveReads: true,
+		Common:    common,
+		Planner:   c.options.cronJob,
+		Schedule:  c.options.schedule,
+		LiveReads: true,
 	})
+
 	var err5, err6, err7 error
-	c.kubelet, err5 = newKubelet(c.client, c.pods, c.clock, func(err error) { c.t.Errorf("batchtest: %v", err) })
-	c.collector, err6 = newCollector(conn, c.options.namespace, c.options.collect, map[string]cache.SharedIndexInformer{
-		"jobs": c.jobs, "cronjobs": c.cronJobs, "pods": c.pods,
-	})
+	report := func(err error) { c.t.Errorf("batchtest: %v", err) }
+	c.kubelet, err5 = newKubelet(c.client, c.pods, c.clock, report)
+	have := map[string]cache.SharedIndexInformer{"jobs": c.jobs, "cronjobs": c.cronJobs, "pods": c.pods}
+	c.collector, err6 = newCollector(conn, c.options.namespace, c.options.collect, have)
+
 	for _, informer := range []cache.SharedIndexInformer{c.jobs, c.cronJobs, c.pods} {
 		_, err := informer.AddEventHandler(c.changes.handler())
 		err7 = errors.Join(err7, err, informer.SetWatchErrorHandler(c.watchErrors))
 	}
-	return []part{jobs, orphans, ttl, cronJobs, c.kubelet, c.collector}, errors.Join(err1, err2, err3, err4, err5, err6, err7)
+	return []part{jobs, orphans, ttl, cronJobs, c.kubelet, c.collector},
+		errors.Join(err1, err2, err3, err4, err5, err6, err7)
 }
 
 // syncTimeout is how long the caches may take. Far less is normal.
 const syncTimeout = time.Minute
 
-// sync waits for the caches. What the server refuses ends the wait.
+// sync waits for the caches. A refusal of the server ends the wait.
 func (c *Cluster) sync(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, syncTimeout, fmt.Errorf("not within %v", syncTimeout))
 	defer cancel()
 	synced := make(chan bool, 1)
 	go func() {
-		synced <- cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.cronJobs.HasSynced, c.pods.HasSynced, c.collector.hasSynced)
+		all := []cache.InformerSynced{
+			c.jobs.HasSynced, c.cronJobs.HasSynced, c.pods.HasSynced, c.collector.hasSynced,
+		}
+		synced <- cache.WaitForCacheSync(ctx.Done(), all...)
 	}()
+
 	var err error
 	select {
 	case ok := <-synced:
@@ -190,11 +221,11 @@ func (c *Cluster) watchErrors(_ *cache.Reflector, err error) {
 // of the cluster runs, and may be called again.
 func (c *Cluster) Stop() error { return c.stop() }
 
-// Pods says how pods behave: those for which all matches hold, those that exist already included. The
-// last word counts.
+// Pods sets the behaviour of pods for which all matches hold, including those that exist already. The
+// last call counts.
 func (c *Cluster) Pods(b Behaviour, matches ...Match) { c.kubelet.add(rule{b, matches}) }
 
-// Now is the time of the controllers.
+// Now returns the time of the controllers.
 func (c *Cluster) Now() time.Time { return c.clock.Now() }
 
 // key reads "name" or "namespace/name".
@@ -225,7 +256,7 @@ func (m *memories) Set(key types.NamespacedName, memory job.Memory) { m.all.Stor
 // Delete implements [controller.Memories].
 func (m *memories) Delete(key types.NamespacedName) { m.all.Delete(key) }
 
-// changes tells those who wait that an object has changed.
+// changes notifies those who wait of a change of an object.
 type changes struct {
 	mu   sync.Mutex
 	next chan struct{}

@@ -62,7 +62,10 @@ var (
 	cronJobsResource = batchv1.SchemeGroupVersion.WithResource("cronjobs")
 )
 
-func newCollector(conn *connection, namespace string, more []schema.GroupVersionResource, have map[string]cache.SharedIndexInformer) (*collector, error) {
+func newCollector(
+	conn *connection, namespace string, more []schema.GroupVersionResource,
+	have map[string]cache.SharedIndexInformer,
+) (*collector, error) {
 	g := &collector{
 		metadata:  conn.metadata,
 		mapper:    restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(conn.client.Discovery())),
@@ -76,6 +79,7 @@ func newCollector(conn *connection, namespace string, more []schema.GroupVersion
 			{Group: "batch", Kind: "CronJob"}: {cronJobsResource, true},
 		},
 	}
+
 	for _, r := range []schema.GroupVersionResource{podsResource, jobsResource, cronJobsResource} {
 		if err := g.handle(r, have[r.Resource]); err != nil {
 			return nil, err
@@ -139,14 +143,18 @@ func (g *collector) watch(k kindOf) error {
 	if known || stopped {
 		return nil
 	}
+
 	namespace := g.namespace
 	if !k.namespaced {
 		namespace = ""
 	}
-	informer := metadatainformer.NewFilteredMetadataInformer(g.metadata, k.GroupVersionResource, namespace, 0, cache.Indexers{}, nil).Informer()
+	informer := metadatainformer.NewFilteredMetadataInformer(
+		g.metadata, k.GroupVersionResource, namespace, 0, cache.Indexers{}, nil).Informer()
+
 	if err := g.handle(k.GroupVersionResource, informer); err != nil {
 		return err
 	}
+
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.stopped {
@@ -171,6 +179,7 @@ func (g *collector) handle(r schema.GroupVersionResource, informer cache.SharedI
 	if known {
 		return nil
 	}
+
 	err := informer.AddIndexers(cache.Indexers{byOwner: func(o any) (owners []string, err error) {
 		for _, ref := range o.(metav1.Object).GetOwnerReferences() {
 			owners = append(owners, string(ref.UID))
@@ -180,6 +189,7 @@ func (g *collector) handle(r schema.GroupVersionResource, informer cache.SharedI
 	if err != nil {
 		return fmt.Errorf("garbage collector: %w", err)
 	}
+
 	add := func(o any) { g.queue.Add(item{r, keyOf(o.(metav1.Object))}) }
 	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    add,
@@ -242,7 +252,8 @@ func (g *collector) work(ctx context.Context) bool {
 	defer g.queue.Done(next)
 	if err := g.look(ctx, next); err != nil && ctx.Err() == nil {
 		if !apierrors.IsConflict(err) {
-			klog.FromContext(ctx).Error(err, "an object cannot be collected", "resource", next.resource.Resource, "object", next.NamespacedName)
+			klog.FromContext(ctx).Error(err, "an object cannot be collected",
+				"resource", next.resource.Resource, "object", next.NamespacedName)
 		}
 		g.queue.AddRateLimited(next)
 		return true

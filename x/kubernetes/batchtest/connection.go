@@ -26,6 +26,7 @@ func connect(given *rest.Config) (*connection, error) {
 	config.UserAgent = "batchtest"
 	// Far more than a test writes: it must not wait for the limit of a client.
 	config.QPS, config.Burst, config.RateLimiter = 10_000, 10_000, nil
+
 	transport, closeIdle, err := transportFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)
@@ -35,8 +36,10 @@ func connect(given *rest.Config) (*connection, error) {
 		return nil, fmt.Errorf("config: %w", err)
 	}
 	httpClient := &http.Client{Transport: wrapped, Timeout: config.Timeout}
+
 	typed := rest.CopyConfig(config)
-	typed.ContentType, typed.AcceptContentTypes = "application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf,application/json"
+	typed.ContentType = "application/vnd.kubernetes.protobuf"
+	typed.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	client, err1 := kubernetes.NewForConfigAndClient(typed, httpClient)
 	objects, err2 := metadata.NewForConfigAndClient(metadata.ConfigFor(config), httpClient)
 	if err := errors.Join(err1, err2); err != nil {
@@ -45,7 +48,7 @@ func connect(given *rest.Config) (*connection, error) {
 	return &connection{client, objects, closeIdle}, nil
 }
 
-// transportFor returns a transport, and what closes its connections.
+// transportFor returns a transport, and a function that closes its connections.
 func transportFor(config *rest.Config) (http.RoundTripper, func(), error) {
 	if config.Transport != nil {
 		return config.Transport, func() {}, nil // the caller's
@@ -55,8 +58,12 @@ func transportFor(config *rest.Config) (http.RoundTripper, func(), error) {
 		return nil, nil, err
 	}
 	t := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, TLSClientConfig: secrets, DialContext: config.Dial,
-		ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 25, DisableCompression: true,
+		Proxy:               http.ProxyFromEnvironment,
+		TLSClientConfig:     secrets,
+		DialContext:         config.Dial,
+		ForceAttemptHTTP2:   true,
+		MaxIdleConnsPerHost: 25,
+		DisableCompression:  true,
 	}
 	if config.Proxy != nil {
 		t.Proxy = config.Proxy

@@ -26,6 +26,7 @@ func (g *collector) look(ctx context.Context, i item) error {
 	if informer == nil {
 		return nil
 	}
+
 	key := i.Name
 	if i.Namespace != "" {
 		key = i.Namespace + "/" + i.Name
@@ -34,6 +35,7 @@ func (g *collector) look(ctx context.Context, i item) error {
 	if err != nil || !found {
 		return err
 	}
+
 	object := dependent{o.(metav1.Object), i.resource}
 	switch {
 	case object.GetDeletionTimestamp() == nil:
@@ -64,6 +66,7 @@ func (g *collector) judge(ctx context.Context, o dependent) error {
 			awaited = awaited || is == waiting
 		}
 	}
+
 	switch {
 	case len(left) == 0:
 		return nil
@@ -73,7 +76,7 @@ func (g *collector) judge(ctx context.Context, o dependent) error {
 	return g.delete(ctx, o, awaited)
 }
 
-// delete deletes an object that nobody owns any more. What it owns itself goes before it if an owner
+// delete deletes an object without an owner. What it owns itself goes before it if an owner
 // waits for it, and otherwise after it.
 func (g *collector) delete(ctx context.Context, o dependent, awaited bool) error {
 	policy := metav1.DeletePropagationBackground
@@ -83,6 +86,7 @@ func (g *collector) delete(ctx context.Context, o dependent, awaited bool) error
 	if slices.Contains(o.GetFinalizers(), metav1.FinalizerOrphanDependents) {
 		policy = metav1.DeletePropagationOrphan
 	}
+
 	uid := o.GetUID()
 	err := g.metadata.Resource(o.resource).Namespace(o.GetNamespace()).Delete(ctx, o.GetName(), metav1.DeleteOptions{
 		PropagationPolicy: &policy, Preconditions: &metav1.Preconditions{UID: &uid},
@@ -111,10 +115,11 @@ func (g *collector) foreground(ctx context.Context, o dependent) error {
 	return g.release(ctx, o, metav1.FinalizerDeleteDependents)
 }
 
-// orphan takes the references to an object off what it owns, and lets it go.
+// orphan removes the references to an object from what it owns, and lets it go.
 func (g *collector) orphan(ctx context.Context, o dependent) error {
 	for _, d := range g.dependents(o.GetUID()) {
-		refs := slices.DeleteFunc(slices.Clone(d.GetOwnerReferences()), func(ref metav1.OwnerReference) bool { return ref.UID == o.GetUID() })
+		isTo := func(ref metav1.OwnerReference) bool { return ref.UID == o.GetUID() }
+		refs := slices.DeleteFunc(slices.Clone(d.GetOwnerReferences()), isTo)
 		if err := g.patch(ctx, d, map[string]any{"ownerReferences": refs}); err != nil {
 			return err
 		}
@@ -128,25 +133,26 @@ func (g *collector) release(ctx context.Context, o dependent, finalizer string) 
 	return g.patch(ctx, o, map[string]any{"finalizers": left})
 }
 
-// patch replaces fields of the metadata, on condition of the version: nobody else may have written
-// them.
+// patch replaces fields of the metadata, on condition of the version: another client may not have
+// written them.
 func (g *collector) patch(ctx context.Context, o dependent, fields map[string]any) error {
 	fields["uid"], fields["resourceVersion"] = o.GetUID(), o.GetResourceVersion()
 	patch, err := json.Marshal(map[string]any{"metadata": fields})
 	if err != nil {
 		return err // unreachable
 	}
-	_, err = g.metadata.Resource(o.resource).Namespace(o.GetNamespace()).Patch(ctx, o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
+	client := g.metadata.Resource(o.resource).Namespace(o.GetNamespace())
+	_, err = client.Patch(ctx, o.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	return err // a conflict too: before an owner goes, everything must be as it saw it
 }
 
-// ownerState is what has become of an owner.
+// ownerState is whether an owner exists.
 type ownerState int
 
-// ownerIs asks for an owner of an object. That it is gone is what the server says, not a cache.
+// ownerIs asks for an owner of an object. Only the server, not a cache, decides that it is gone.
 func (g *collector) ownerIs(ctx context.Context, of dependent, ref metav1.OwnerReference) (ownerState, error) {
 	kind, err := g.kind(ref)
 	if meta.IsNoMatchError(err) {
@@ -158,10 +164,12 @@ func (g *collector) ownerIs(ctx context.Context, of dependent, ref metav1.OwnerR
 	if err := g.watch(kind); err != nil {
 		return alive, err
 	}
+
 	key := kind.key(of.GetNamespace(), ref.Name)
 	owner := g.cached(kind.GroupVersionResource, key)
 	if owner == nil || owner.GetUID() != ref.UID {
-		fresh, err := g.metadata.Resource(kind.GroupVersionResource).Namespace(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+		client := g.metadata.Resource(kind.GroupVersionResource).Namespace(key.Namespace)
+		fresh, err := client.Get(ctx, key.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) || err == nil && fresh.UID != ref.UID {
 			return absent, nil
 		}
@@ -170,6 +178,7 @@ func (g *collector) ownerIs(ctx context.Context, of dependent, ref metav1.OwnerR
 		}
 		owner = fresh
 	}
+
 	if owner.GetDeletionTimestamp() != nil && slices.Contains(owner.GetFinalizers(), metav1.FinalizerDeleteDependents) {
 		return waiting, nil
 	}
@@ -199,6 +208,7 @@ func (g *collector) kind(ref metav1.OwnerReference) (kindOf, error) {
 	if found {
 		return known, nil
 	}
+
 	mapping, err := g.mapper.RESTMapping(gk.GroupKind(), gk.Version)
 	if meta.IsNoMatchError(err) {
 		g.mapper.Reset() // its definition may be newer
@@ -207,6 +217,7 @@ func (g *collector) kind(ref metav1.OwnerReference) (kindOf, error) {
 	if err != nil {
 		return kindOf{}, err
 	}
+
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	known = kindOf{mapping.Resource, mapping.Scope.Name() == meta.RESTScopeNameNamespace}

@@ -18,22 +18,25 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
-// Explain says how a job is, what the Job controller is about to do and what it waits for, what each
-// pod does, and what the controllers have logged last.
+// Explain describes a job, the next step of the Job controller and what it waits for, each pod, and the
+// latest lines that the controllers have logged.
 func (c *Cluster) Explain(name string) string {
 	key := c.key(name)
 	ctx, cancel := context.WithTimeout(context.Background(), c.options.patience)
 	defer cancel()
+
 	var b strings.Builder
 	j, err := c.freshJob(ctx, key)
 	switch {
 	case err != nil:
 		fmt.Fprintf(&b, "  job: %v\n", err)
 	case j == nil:
-		fmt.Fprintf(&b, "  there is no such job; the jobs of the namespace: %s\n", cmp.Or(strings.Join(c.jobsIn(key.Namespace), ", "), "none"))
+		others := cmp.Or(strings.Join(c.jobsIn(key.Namespace), ", "), "none")
+		fmt.Fprintf(&b, "  there is no such job; the jobs of the namespace: %s\n", others)
 	default:
 		c.explainJob(ctx, &b, j)
 	}
+
 	if lines := c.log.String(); lines != "" {
 		fmt.Fprintf(&b, "  the controllers have logged last:\n    %s\n", strings.ReplaceAll(lines, "\n", "\n    "))
 	}
@@ -43,17 +46,23 @@ func (c *Cluster) Explain(name string) string {
 func (c *Cluster) explainJob(ctx context.Context, b *strings.Builder, j *batchv1.Job) {
 	value := convert.Job(j)
 	fmt.Fprintf(b, "  status: %s\n", value.Status)
+
 	pods, err := c.podsOf(ctx, j)
 	if err != nil {
 		fmt.Fprintf(b, "  pods: %v\n", err)
 		return
 	}
 	snapshot := job.Snapshot{
-		Job: value, Now: c.clock.Now(), Memory: c.memories.Get(keyOf(j)), Consistent: true, Options: c.options.job,
+		Job:        value,
+		Now:        c.clock.Now(),
+		Memory:     c.memories.Get(keyOf(j)),
+		Consistent: true,
+		Options:    c.options.job,
 	}
 	for i := range pods {
 		snapshot.Pods = append(snapshot.Pods, convert.Pod(&value, &pods[i]))
 	}
+
 	fmt.Fprintf(b, "  the controller, at %s UTC:\n", snapshot.Now.UTC().Format("15:04:05"))
 	if plan, err := job.Reconcile(snapshot); err != nil {
 		fmt.Fprintf(b, "    cannot plan: %v\n", err)
@@ -62,6 +71,7 @@ func (c *Cluster) explainJob(ctx context.Context, b *strings.Builder, j *batchv1
 			b.WriteString("    " + line)
 		}
 	}
+
 	b.WriteString("  pods:\n")
 	for i := range pods {
 		b.WriteString("    " + c.explainPod(&pods[i]) + "\n")
@@ -73,7 +83,8 @@ func (c *Cluster) explainJob(ctx context.Context, b *strings.Builder, j *batchv1
 
 // podsOf returns the pods that could be the job's, in order.
 func (c *Cluster) podsOf(ctx context.Context, j *batchv1.Job) ([]corev1.Pod, error) {
-	list, err := c.client.CoreV1().Pods(j.Namespace).List(ctx, metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(j.Spec.Selector)})
+	selector := metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(j.Spec.Selector)}
+	list, err := c.client.CoreV1().Pods(j.Namespace).List(ctx, selector)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +92,7 @@ func (c *Cluster) podsOf(ctx context.Context, j *batchv1.Job) ([]corev1.Pod, err
 	return list.Items, nil
 }
 
-// explainPod is one line.
+// explainPod describes a pod in a line.
 func (c *Cluster) explainPod(pod *corev1.Pod) string {
 	out := fmt.Sprintf("%s: %s", pod.Name, pod.Status.Phase)
 	if isTrue(pod, corev1.PodReady) {
@@ -95,12 +106,14 @@ func (c *Cluster) explainPod(pod *corev1.Pod) string {
 			out += fmt.Sprintf(", %s restarted %s", s.Name, value.Count(s.RestartCount, "time"))
 		}
 	}
+
 	if pod.DeletionTimestamp != nil {
 		out += ", is being deleted, finalizers: " + cmp.Or(strings.Join(pod.Finalizers, ", "), "none")
 	}
 	if len(pod.Spec.SchedulingGates) > 0 {
 		out += ", has scheduling gates"
 	}
+
 	if isOver(pod) {
 		return out
 	}
@@ -123,7 +136,9 @@ func (c *Cluster) runs(key types.NamespacedName) (names []string) {
 	var runs []*batchv1.Job
 	for _, o := range c.jobs.GetIndexer().List() {
 		j := o.(*batchv1.Job)
-		if ref := metav1.GetControllerOf(j); j.Namespace == key.Namespace && ref != nil && ref.Kind == "CronJob" && ref.Name == key.Name {
+		ref := metav1.GetControllerOf(j)
+		isChild := ref != nil && ref.Kind == "CronJob" && ref.Name == key.Name
+		if isChild && j.Namespace == key.Namespace {
 			runs = append(runs, j)
 		}
 	}
@@ -136,7 +151,7 @@ func (c *Cluster) runs(key types.NamespacedName) (names []string) {
 	return names
 }
 
-// explainCronJob says what the CronJob controller is about to do and what it waits for.
+// explainCronJob describes the next step of the CronJob controller and what it waits for.
 func (c *Cluster) explainCronJob(key types.NamespacedName) string {
 	ctx, cancel := context.WithTimeout(context.Background(), c.options.patience)
 	defer cancel()
@@ -144,15 +159,20 @@ func (c *Cluster) explainCronJob(key types.NamespacedName) string {
 	if err != nil {
 		return "  " + err.Error()
 	}
+
 	value := convert.CronJob(object)
 	snapshot := cronjob.Snapshot{
-		CronJob: value, Now: c.clock.Now(), Schedule: cronjob.Compile(&value, c.options.schedule...), Options: c.options.cronJob,
+		CronJob:  value,
+		Now:      c.clock.Now(),
+		Schedule: cronjob.Compile(&value, c.options.schedule...),
+		Options:  c.options.cronJob,
 	}
 	for _, o := range c.jobs.GetIndexer().List() {
 		if j := o.(*batchv1.Job); metav1.IsControlledBy(j, object) {
 			snapshot.Children = append(snapshot.Children, convert.Child(&value, j))
 		}
 	}
+
 	plan, err := cronjob.Reconcile(snapshot)
 	if err != nil {
 		return "  cannot plan: " + err.Error()

@@ -48,14 +48,22 @@ type entry struct {
 	bound       bool   // by this kubelet: the cache may not show it yet
 }
 
-func newKubelet(client kubernetes.Interface, informer cache.SharedIndexInformer, c clock.WithTicker, report func(error)) (*kubelet, error) {
+func newKubelet(
+	client kubernetes.Interface, informer cache.SharedIndexInformer, c clock.WithTicker, report func(error),
+) (*kubelet, error) {
 	k := &kubelet{
-		client: client, pods: informer.GetIndexer(), clock: c, report: report,
-		lives: map[types.UID]*entry{}, attempts: map[string]int{}, moved: make(chan struct{}),
+		client:   client,
+		pods:     informer.GetIndexer(),
+		clock:    c,
+		report:   report,
+		lives:    map[types.UID]*entry{},
+		attempts: map[string]int{},
+		moved:    make(chan struct{}),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](10*time.Millisecond, time.Second),
 			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Clock: c}),
 	}
+
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(o any) { k.appeared(o.(*corev1.Pod)) },
 		UpdateFunc: func(_, o any) {
@@ -99,17 +107,19 @@ func (k *kubelet) appeared(pod *corev1.Pod) {
 	if k.lives[pod.UID] != nil {
 		return
 	}
+
 	group := pod.Namespace + "/" + string(pod.UID)
 	if ref := metav1.GetControllerOf(pod); ref != nil {
 		group = string(ref.UID) + "/" + indexOf(pod)
 	}
+
 	e := &entry{life: life{Behaviour: Hang(), attempt: k.attempts[group], since: k.clock.Now()}}
 	n := len(k.lives) + 1
 	e.ip = fmt.Sprintf("10.%d.%d.%d", n>>16&255, n>>8&255, n&255)
 	k.attempts[group]++
 	k.lives[pod.UID] = e
 	k.choose(pod, e)
-	k.broadcast() // who waits for the pod may have read the cache before
+	k.broadcast() // a waiter may have read the cache before
 }
 
 // choose gives a pod the behaviour of the last rule that holds for it.
@@ -193,6 +203,7 @@ func (k *kubelet) sync(ctx context.Context, key types.NamespacedName) (next time
 	if err != nil || !found {
 		return next, err
 	}
+
 	pod := object.(*corev1.Pod)
 	if due, err := k.schedule(ctx, pod); err != nil || !due.IsZero() {
 		return due, ignoreGone(err)
@@ -216,13 +227,15 @@ func ignoreGone(err error) error {
 func (k *kubelet) schedule(ctx context.Context, pod *corev1.Pod) (due time.Time, err error) {
 	k.mu.Lock()
 	e, now := k.lives[pod.UID], k.clock.Now()
-	if e == nil || e.stage != unscheduled || pod.DeletionTimestamp != nil || isOver(pod) {
+	isDone := pod.DeletionTimestamp != nil || isOver(pod)
+	if e == nil || e.stage != unscheduled || isDone {
 		k.mu.Unlock()
 		return due, nil
 	}
 	due = e.schedulable(pod)
 	bound := pod.Spec.NodeName != ""
 	k.mu.Unlock()
+
 	switch {
 	case !bound && due.IsZero():
 		return now.Add(time.Hour), nil // until something changes
@@ -237,6 +250,7 @@ func (k *kubelet) schedule(ctx context.Context, pod *corev1.Pod) (due time.Time,
 			return time.Time{}, fmt.Errorf("bind: %w", err)
 		}
 	}
+
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	e.bind(k.clock.Now())
@@ -244,7 +258,7 @@ func (k *kubelet) schedule(ctx context.Context, pod *corev1.Pod) (due time.Time,
 	return time.Time{}, nil
 }
 
-// plan moves the life of a pod, and says what is to be written of it.
+// plan moves the life of a pod, and returns what is to be written of it.
 func (k *kubelet) plan(pod *corev1.Pod) (s *step, next time.Time, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -252,6 +266,7 @@ func (k *kubelet) plan(pod *corev1.Pod) (s *step, next time.Time, err error) {
 	if e == nil {
 		return nil, next, nil
 	}
+
 	s = &step{pod: pod, entry: e, asked: e.asked}
 	terminating := pod.DeletionTimestamp != nil
 	switch {
@@ -271,11 +286,14 @@ func (k *kubelet) plan(pod *corev1.Pod) (s *step, next time.Time, err error) {
 			}
 		}
 	}
+
 	if bytes.Equal(s.status, e.written) {
 		s.status = nil
 	}
 	s.evict = e.leaving() && !terminating
-	s.remove = terminating && e.stage == ended && e.bound && (pod.DeletionGracePeriodSeconds == nil || *pod.DeletionGracePeriodSeconds > 0)
+
+	mayFinish := terminating && e.stage == ended && e.bound
+	s.remove = mayFinish && (pod.DeletionGracePeriodSeconds == nil || *pod.DeletionGracePeriodSeconds > 0)
 	return s, next, nil
 }
 
@@ -284,10 +302,12 @@ func (k *kubelet) do(ctx context.Context, s *step) error {
 	pods := k.client.CoreV1().Pods(s.pod.Namespace)
 	if s.status != nil {
 		patch := fmt.Appendf(nil, `{"metadata":{"uid":%q},"status":%s}`, s.pod.UID, s.status)
-		if _, err := pods.Patch(ctx, s.pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status"); err != nil {
+		_, err := pods.Patch(ctx, s.pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+		if err != nil {
 			return fmt.Errorf("status: %w", err)
 		}
 	}
+
 	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &s.pod.UID}}
 	if s.remove {
 		options.GracePeriodSeconds = new(int64)
@@ -297,6 +317,7 @@ func (k *kubelet) do(ctx context.Context, s *step) error {
 			return fmt.Errorf("delete: %w", err)
 		}
 	}
+
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if s.status != nil {
@@ -307,8 +328,8 @@ func (k *kubelet) do(ctx context.Context, s *step) error {
 	return nil
 }
 
-// look calls a function for what the kubelet knows of the pods, and returns what tells that it has
-// changed.
+// look calls a function with the kubelet's view of the pods, and returns a channel that is closed at
+// its next change.
 func (k *kubelet) look(f func(lives map[types.UID]*entry)) <-chan struct{} {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -316,7 +337,7 @@ func (k *kubelet) look(f func(lives map[types.UID]*entry)) <-chan struct{} {
 	return k.moved
 }
 
-// describe says what a pod does.
+// describe describes what a pod is doing.
 func (k *kubelet) describe(pod *corev1.Pod) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -80,19 +80,20 @@ func isSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// target is the container that exits with the exit code.
+// target returns the container that exits with the exit code.
 func (l *life) target(pod *corev1.Pod) string {
 	return cmp.Or(l.Container, pod.Spec.Containers[0].Name)
 }
 
-// check says why the pod cannot behave so.
+// check reports why the pod cannot behave like this.
 func (b *Behaviour) check(pod *corev1.Pod) error {
 	if b.Container == "" {
 		return nil
 	}
 	named := func(c corev1.Container) bool { return c.Name == b.Container && !isSidecar(&c) }
 	if !slices.ContainsFunc(pod.Spec.Containers, named) && !slices.ContainsFunc(pod.Spec.InitContainers, named) {
-		return fmt.Errorf("behaviour of pod %s/%s: container %q: the pod has no container or init container of that name that exits",
+		return fmt.Errorf("behaviour of pod %s/%s: container %q: "+
+			"the pod has no container or init container of that name that exits",
 			pod.Namespace, pod.Name, b.Container)
 	}
 	return nil
@@ -193,7 +194,7 @@ func (l *life) leave(pod *corev1.Pod, now time.Time) {
 	}
 }
 
-// initialized is the end of an init container, or of all.
+// initialized is called at the end of an init container, or of all.
 func (l *life) initialized(pod *corev1.Pod, now time.Time) {
 	n := len(l.inits)
 	if n == len(pod.Spec.InitContainers) {
@@ -206,9 +207,10 @@ func (l *life) initialized(pod *corev1.Pod, now time.Time) {
 	l.inits, l.since = append(l.inits, now), now
 }
 
-// exited is the end of the containers, or what happens instead of it.
+// exited is called at the end of the containers, or at what happens instead.
 func (l *life) exited(pod *corev1.Pod, now time.Time) {
-	inits := slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == l.target(pod) })
+	isTarget := func(c corev1.Container) bool { return c.Name == l.target(pod) }
+	inits := slices.ContainsFunc(pod.Spec.InitContainers, isTarget)
 	switch {
 	case l.Lost:
 		l.disrupted = "DeletionByTaintManager"
@@ -225,7 +227,7 @@ func (l *life) exited(pod *corev1.Pod, now time.Time) {
 	}
 }
 
-// fails lets the container that matters fail, if that is what it does. With the restartPolicy Never
+// fails lets the container with the exit code fail, if it is to fail. With the restartPolicy Never
 // that is the end of the pod.
 func (l *life) fails(pod *corev1.Pod, now time.Time) bool {
 	code := l.ExitCode
@@ -255,7 +257,11 @@ func (l *life) terminated(code int32, from, to time.Time, message string) *corev
 		reason = "Error"
 	}
 	return &corev1.ContainerStateTerminated{
-		ExitCode: code, Reason: reason, Message: message, StartedAt: metav1.NewTime(from), FinishedAt: metav1.NewTime(to),
+		ExitCode:   code,
+		Reason:     reason,
+		Message:    message,
+		StartedAt:  metav1.NewTime(from),
+		FinishedAt: metav1.NewTime(to),
 	}
 }
 
@@ -267,7 +273,7 @@ func isOver(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// doing says what the pod does and until when, for people.
+// doing describes what the pod does and until when, for people.
 func (l *life) doing() string {
 	until := func(d time.Duration) string {
 		if d == Never {

@@ -29,8 +29,11 @@ type options struct {
 
 func newOptions(given []Option) (*options, error) {
 	o := &options{
-		speed: 1, patience: 30 * time.Second,
-		job: job.Kubernetes(release.Newest), cronJob: cronjob.Kubernetes(release.Newest), schedule: []schedule.Option{schedule.Kubernetes()},
+		speed:    1,
+		patience: 30 * time.Second,
+		job:      job.Kubernetes(release.Newest),
+		cronJob:  cronjob.Kubernetes(release.Newest),
+		schedule: []schedule.Option{schedule.Kubernetes()},
 	}
 	for _, option := range given {
 		if err := option(o); err != nil {

@@ -93,14 +93,18 @@ func (p *Pod) change(to func(*life) Behaviour) {
 	var asked int
 	p.wait("there is no such pod that has not ended", func(lives map[types.UID]*entry) bool {
 		pod := p.find()
-		if pod == nil || isOver(pod) || lives[pod.UID] == nil || lives[pod.UID].stage == ended {
+		if pod == nil || isOver(pod) {
 			return false
 		}
 		e := lives[pod.UID]
+		if e == nil || e.stage == ended {
+			return false
+		}
 		k.behave(pod, e, to(&e.life))
 		uid, asked = pod.UID, e.asked
 		return true
 	})
+
 	p.wait("it does not do what the test asks", func(lives map[types.UID]*entry) bool {
 		e := lives[uid]
 		return e == nil || e.done >= asked
@@ -155,7 +159,7 @@ func (p *Pod) wait(problem string, f func(map[types.UID]*entry) bool) {
 	}
 }
 
-// describe names the pods that there are.
+// describe lists the existing pods.
 func (p *Pod) describe() string {
 	var b strings.Builder
 	for _, o := range p.cluster.kubelet.pods.List() {

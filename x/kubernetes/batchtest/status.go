@@ -10,23 +10,28 @@ import (
 // status returns the status to report to the server for a pod that has a node.
 func (l *life) status(pod *corev1.Pod, now time.Time) *corev1.PodStatus {
 	s := &corev1.PodStatus{
-		Phase: l.phase(), Reason: l.exit.reason,
+		Phase:     l.phase(),
+		Reason:    l.exit.reason,
 		StartTime: &metav1.Time{Time: l.bound},
-		PodIP:     l.ip, PodIPs: []corev1.PodIP{{IP: l.ip}},
+		PodIP:     l.ip,
+		PodIPs:    []corev1.PodIP{{IP: l.ip}},
 	}
-	ready := l.isReady(pod, now)
+
 	for i := range pod.Spec.InitContainers {
 		s.InitContainerStatuses = append(s.InitContainerStatuses, l.initStatus(pod, i))
 	}
 	for i := range pod.Spec.Containers {
 		s.ContainerStatuses = append(s.ContainerStatuses, l.containerStatus(pod, i, now))
 	}
-	containers := l.stage == running && !now.Before(after(l.since, l.Unready)) && l.Unready != Never && !l.isLost()
+
+	ready := l.isReady(pod, now)
+	containers := l.isUp(now) && !l.isLost()
 	s.Conditions = []corev1.PodCondition{
 		l.condition(corev1.PodInitialized, !l.ran.IsZero(), "ContainersNotInitialized", now),
 		l.condition(corev1.ContainersReady, containers, l.unreadyReason(), now),
 		l.condition(corev1.PodReady, ready, l.unreadyReason(), now),
 	}
+
 	if l.disrupted != "" {
 		target := l.condition(corev1.DisruptionTarget, true, "", now)
 		target.Reason = l.disrupted
@@ -50,10 +55,15 @@ func (l *life) phase() corev1.PodPhase {
 	return corev1.PodRunning
 }
 
+// isUp reports whether the containers run and are ready.
+func (l *life) isUp(now time.Time) bool {
+	return l.stage == running && l.Unready != Never && !now.Before(l.since.Add(l.Unready))
+}
+
 // isReady reports whether the pod is ready: its containers are, and the conditions that its readiness
 // gates name are true.
 func (l *life) isReady(pod *corev1.Pod, now time.Time) bool {
-	if l.stage != running || l.Unready == Never || now.Before(l.since.Add(l.Unready)) || l.isLost() {
+	if !l.isUp(now) || l.isLost() {
 		return false
 	}
 	for _, gate := range pod.Spec.ReadinessGates {
@@ -87,7 +97,12 @@ func (l *life) unreadyReason() string {
 
 // condition returns a condition that keeps its time while it stays as it is.
 func (l *life) condition(of corev1.PodConditionType, is bool, reason string, now time.Time) corev1.PodCondition {
-	c := corev1.PodCondition{Type: of, Status: corev1.ConditionFalse, Reason: reason, LastTransitionTime: metav1.NewTime(now)}
+	c := corev1.PodCondition{
+		Type:               of,
+		Status:             corev1.ConditionFalse,
+		Reason:             reason,
+		LastTransitionTime: metav1.NewTime(now),
+	}
 	if is {
 		c.Status, c.Reason = corev1.ConditionTrue, ""
 	}
@@ -112,6 +127,7 @@ func (l *life) initStatus(pod *corev1.Pod, i int) corev1.ContainerStatus {
 	if isTarget {
 		l.addRestarts(&s)
 	}
+
 	switch {
 	case i < len(l.inits) && isSidecar(c) && l.stage != ended:
 		running := true
@@ -134,7 +150,7 @@ func (l *life) initStatus(pod *corev1.Pod, i int) corev1.ContainerStatus {
 	return s
 }
 
-// sidecarCode is what a sidecar exits with: it stops when the other containers have ended.
+// sidecarCode returns the exit code of a sidecar: it stops when the other containers have ended.
 func (l *life) sidecarCode() int32 {
 	if l.exit.all {
 		return l.exit.code
@@ -160,6 +176,7 @@ func (l *life) containerStatus(pod *corev1.Pod, i int, now time.Time) corev1.Con
 			began = l.since
 		}
 	}
+
 	up := true
 	switch {
 	case l.ran.IsZero() && l.stage == ended:
@@ -179,7 +196,7 @@ func (l *life) containerStatus(pod *corev1.Pod, i int, now time.Time) corev1.Con
 		s.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
 	default:
 		s.Started = &up
-		s.Ready = !isTarget || l.stage == running && l.Unready != Never && !now.Before(l.since.Add(l.Unready))
+		s.Ready = !isTarget || l.isUp(now)
 		s.State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(began)}
 	}
 	return s

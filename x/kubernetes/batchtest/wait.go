@@ -14,11 +14,11 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// Condition is what [Cluster.Wait] waits for.
+// Condition is a condition that [Cluster.Wait] waits for.
 type Condition struct {
 	// Job is the name of the job, or "namespace/name".
 	Job string
-	// What says in a few words what is awaited: the job is "Complete".
+	// What names the condition in a few words: the job is "Complete".
 	What string
 	// Is reports whether it holds. The job is nil if there is none.
 	Is func(*batchv1.Job) bool
@@ -99,7 +99,7 @@ func (c *Cluster) Wait(t T, condition Condition) *batchv1.Job {
 	return j
 }
 
-// wait returns the job, or what has ended the wait.
+// wait returns the job, or the reason why the wait has ended.
 func (c *Cluster) wait(key types.NamespacedName, condition Condition) (j *batchv1.Job, problem string) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.options.patience)
 	defer cancel()
@@ -119,6 +119,7 @@ func (c *Cluster) wait(key types.NamespacedName, condition Condition) (j *batchv
 				return nil, "and cannot be any more"
 			}
 		}
+
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -162,7 +163,8 @@ func (c *Cluster) WaitRuns(t T, cronJob string, n int) []string {
 		select {
 		case <-changed:
 		case <-give.C:
-			t.Fatalf("CronJob %s has %s after %v, want %d\n%s", key, value.Count(len(names), "job"), c.options.patience, n, c.explainCronJob(key))
+			t.Fatalf("CronJob %s has %s after %v, want %d\n%s", key, value.Count(len(names), "job"),
+				c.options.patience, n, c.explainCronJob(key))
 			return nil
 		}
 	}

@@ -24,7 +24,8 @@ func keyOf(o metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
-// named is how an informer's cache, and a person, name the object of a key: one without a namespace has the name alone.
+// named returns an object's name in an informer's cache and to a person: without a namespace, the
+// name alone.
 func named(key types.NamespacedName) string {
 	return cache.NewObjectName(key.Namespace, key.Name).String()
 }
@@ -101,8 +102,8 @@ func (c *ownedPods) podAt(key types.NamespacedName) *corev1.Pod {
 	return object.(*corev1.Pod)
 }
 
-// appendPods appends all pods that could be an owner's own: those of its pods' namespace that it controls,
-// and those that nobody does.
+// appendPods appends all pods that could be an owner's own: in its pods' namespace those that it
+// controls, and those without a controller.
 func (c *ownedPods) appendPods(dst []*corev1.Pod, owner Object) []*corev1.Pod {
 	namespace := c.kind.namespace(owner)
 	dst = c.appendUnder(dst, ofController(namespace, owner.GetUID()))

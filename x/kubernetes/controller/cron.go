@@ -37,8 +37,8 @@ type Cron[P, C Object] struct {
 	// set more, such as a phase.
 	Status    func(P) cronjob.Status
 	SetStatus func(P, cronjob.Status)
-	// New returns a new child, as the parent's template says. Its name, namespace, owner, and the marks of its run are
-	// added.
+	// New returns a new child from the parent's template. Its name, namespace, owner, and the marks of
+	// its run are added.
 	New func(P) C
 	// Ended sets Finished and FinishTime if a child has ended: anything else counts as running. If Finished is
 	// Complete, CompletionTime is FinishTime unless it is set. StartTime is the creation unless it is set.
@@ -48,11 +48,12 @@ type Cron[P, C Object] struct {
 	// OwnerLabel is the label of a child with the UID of its parent. If it is empty, a child has a controller
 	// reference, and the garbage collector deletes it after its parent.
 	OwnerLabel string
-	// Namespace returns the namespace of a parent's children, for parents without a namespace of their own, and must be nil
-	// for others. It must not change what it returns for a parent. Without it, the children of such a parent have no
-	// namespace either.
+	// Namespace returns the namespace of a parent's children, for parents without a namespace of their
+	// own, and must be nil for others. Its result for a parent must not change. Without it, the
+	// children of such a parent have no namespace either.
 	Namespace func(P) string
-	// Parents and Children are the clients of a namespace, which is empty for objects without one. Typed clients of client-go are such clients.
+	// Parents and Children are the clients of a namespace, which is empty for objects without one.
+	// Typed clients of client-go are such clients.
 	Parents  func(namespace string) backend.ParentClient[P]
 	Children func(namespace string) backend.ChildClient[C]
 }
@@ -60,12 +61,15 @@ type Cron[P, C Object] struct {
 // BatchCronJobs are the CronJobs of batch/v1.
 func BatchCronJobs(client kubernetes.Interface) Cron[*batchv1.CronJob, *batchv1.Job] {
 	return Cron[*batchv1.CronJob, *batchv1.Job]{
-		Parent: batchv1.SchemeGroupVersion.WithKind("CronJob"), Child: batchv1.SchemeGroupVersion.WithKind("Job"),
+		Parent:    batchv1.SchemeGroupVersion.WithKind("CronJob"),
+		Child:     batchv1.SchemeGroupVersion.WithKind("Job"),
 		Spec:      func(o *batchv1.CronJob) cronjob.Spec { return convert.CronJob(o).Spec },
 		Status:    func(o *batchv1.CronJob) cronjob.Status { return convert.CronJob(o).Status },
 		SetStatus: func(o *batchv1.CronJob, s cronjob.Status) { o.Status = convert.CronJobStatus(s) },
-		New:       func(o *batchv1.CronJob) *batchv1.Job { return &batchv1.Job{Spec: *o.Spec.JobTemplate.Spec.DeepCopy()} },
-		Ended:     convert.Ending,
+		New: func(o *batchv1.CronJob) *batchv1.Job {
+			return &batchv1.Job{Spec: *o.Spec.JobTemplate.Spec.DeepCopy()}
+		},
+		Ended: convert.Ending,
 		Parents: func(namespace string) backend.ParentClient[*batchv1.CronJob] {
 			return client.BatchV1().CronJobs(namespace)
 		},
@@ -79,7 +83,8 @@ type cronKind interface {
 	childKind() string
 	// value returns the CronJob that a parent is, in the namespace of its children.
 	value(Object) cronjob.CronJob
-	// namespace returns the namespace of a parent's children, and ownNamespace the one of the parents with children there.
+	// namespace returns the namespace of a parent's children, and ownNamespace the namespace of the
+	// parents with children there.
 	namespace(parent Object) string
 	ownNamespace(ofChildren string) string
 	child(of *cronjob.CronJob, o Object, options *cronjob.Options) cronjob.Child
@@ -93,7 +98,7 @@ type cronKind interface {
 	logKey() string
 }
 
-// writer is a backend that tells what it has written, or nil.
+// writer is a backend that returns what it has written, or nil.
 type writer interface {
 	cronjobapply.Backend
 	// reread reads the parent from the server.
@@ -173,6 +178,7 @@ func (k *Cron[P, C]) newChild(parent P, c *cronjob.Creation) C {
 	child.SetNamespace(k.namespace(parent))
 	child.SetLabels(merged(child.GetLabels(), c.Labels))
 	child.SetAnnotations(merged(child.GetAnnotations(), c.Annotations))
+
 	if k.OwnerLabel != "" {
 		child.SetLabels(merged(child.GetLabels(), map[string]string{k.OwnerLabel: string(parent.GetUID())}))
 		return child
@@ -194,10 +200,14 @@ func merged(a, b map[string]string) map[string]string {
 func (k *Cron[P, C]) newBackend(parent Object) writer {
 	w := &cronWriter[P, C]{}
 	w.Cron = backend.Cron[P, C]{
-		Parents: k.Parents(parent.GetNamespace()), Children: k.Children(k.namespace(parent)), Kind: k.Child, New: k.newChild, SetStatus: k.SetStatus,
-		Owner:  func(c C) types.UID { uid, _ := k.owner(c); return uid },
-		Object: parent.(P),
-		Wrote:  func(o P) { w.last = o },
+		Parents:   k.Parents(parent.GetNamespace()),
+		Children:  k.Children(k.namespace(parent)),
+		Kind:      k.Child,
+		New:       k.newChild,
+		SetStatus: k.SetStatus,
+		Owner:     func(c C) types.UID { uid, _ := k.owner(c); return uid },
+		Object:    parent.(P),
+		Wrote:     func(o P) { w.last = o },
 	}
 	return w
 }
@@ -213,21 +223,36 @@ func (w *cronWriter[P, C]) reread(ctx context.Context) (Object, error) {
 	return w.Parents.Get(ctx, w.Object.GetName(), metav1.GetOptions{})
 }
 
-// check says what is missing, and fills in the options that follow from what the parent's status stores.
+// check reports what is missing, and fills in the options that follow from the stored status.
 func (k *Cron[P, C]) check(o *CronJobOptions) error {
 	for _, f := range []struct {
 		name string
 		is   bool
 	}{
-		{"Parent", k.Parent.Kind != ""}, {"Child", k.Child.Kind != ""}, {"Spec", k.Spec != nil}, {"Status", k.Status != nil}, {"SetStatus", k.SetStatus != nil},
-		{"New", k.New != nil}, {"Ended", k.Ended != nil}, {"Parents", k.Parents != nil}, {"Children", k.Children != nil},
+		{"Parent", k.Parent.Kind != ""},
+		{"Child", k.Child.Kind != ""},
+		{"Spec", k.Spec != nil},
+		{"Status", k.Status != nil},
+		{"SetStatus", k.SetStatus != nil},
+		{"New", k.New != nil},
+		{"Ended", k.Ended != nil},
+		{"Parents", k.Parents != nil},
+		{"Children", k.Children != nil},
 	} {
 		if !f.is {
 			return fmt.Errorf("cron controller of %s: Cron.%s is required", k.Parent.Kind, f.name)
 		}
 	}
+
+	active := cronjob.Reference{
+		Kind:       k.Child.Kind,
+		APIVersion: k.Child.GroupVersion().String(),
+		Namespace:  "ns",
+		Name:       "name",
+		UID:        "uid",
+	}
 	probe := cronjob.Status{
-		Active:             []cronjob.Reference{{Kind: k.Child.Kind, APIVersion: k.Child.GroupVersion().String(), Namespace: "ns", Name: "name", UID: "uid"}},
+		Active:             []cronjob.Reference{active},
 		LastScheduleTime:   time.Unix(1_000_000_000, 0),
 		LastSuccessfulTime: time.Unix(1_000_000_001, 0),
 	}
@@ -235,10 +260,14 @@ func (k *Cron[P, C]) check(o *CronJobOptions) error {
 	k.SetStatus(object, probe)
 	stored := k.Status(object)
 	if !stored.LastScheduleTime.Equal(probe.LastScheduleTime) {
-		return fmt.Errorf("cron controller of %s: Status does not return the LastScheduleTime that SetStatus has set: without it, a run would start again once its %s is gone", k.Parent.Kind, k.Child.Kind)
+		return fmt.Errorf("cron controller of %s: Status does not return the LastScheduleTime that SetStatus has set: "+
+			"without it, a run would start again once its %s is gone", k.Parent.Kind, k.Child.Kind)
 	}
-	o.Planner.ActiveFromChildren = o.Planner.ActiveFromChildren || !slices.Equal(stored.Active, probe.Active)
-	o.Planner.SuccessFromChildren = o.Planner.SuccessFromChildren || !stored.LastSuccessfulTime.Equal(probe.LastSuccessfulTime)
+
+	storesActive := slices.Equal(stored.Active, probe.Active)
+	storesSuccess := stored.LastSuccessfulTime.Equal(probe.LastSuccessfulTime)
+	o.Planner.ActiveFromChildren = o.Planner.ActiveFromChildren || !storesActive
+	o.Planner.SuccessFromChildren = o.Planner.SuccessFromChildren || !storesSuccess
 	if o.Planner.Child == (cronjob.Kind{}) && k.Child != batchv1.SchemeGroupVersion.WithKind("Job") {
 		o.Planner.Child = cronjob.Kind{Kind: k.Child.Kind, APIVersion: k.Child.GroupVersion().String()}
 	}

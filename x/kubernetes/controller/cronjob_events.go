@@ -34,14 +34,17 @@ func (c *CronJobs) CronJobEvents(queue Queue[types.NamespacedName]) cache.Resour
 	}
 }
 
-// nextRun returns how long it is until the next run of a new schedule. It is 0 without one: a
-// round says why.
+// nextRun returns how long it is until the next run of a new schedule. It is 0 if there is none: a
+// round reports why.
 func (c *CronJobs) nextRun(o Object) (after time.Duration, ok bool) {
 	value, now := c.kind.value(o), c.options.clock().Now()
 	// A deadline moves what "@every" counts from in a round, and does not here.
 	value.Spec.StartingDeadlineSeconds = nil
 	plan, err := cronjob.Reconcile(cronjob.Snapshot{
-		CronJob: value, Now: now, Schedule: c.compile(keyOf(o), o, &value), Options: c.options.Planner,
+		CronJob:  value,
+		Now:      now,
+		Schedule: c.compile(keyOf(o), o, &value),
+		Options:  c.options.Planner,
 	})
 	if err != nil {
 		return 0, false
@@ -81,6 +84,7 @@ func (c *CronJobs) ownerOf(child Object) Object {
 	if uid == "" {
 		return nil
 	}
+
 	if name == "" {
 		parents, err := c.cronJobs.ByIndex(c.byUID, ofController(child.GetNamespace(), uid))
 		if err != nil || len(parents) == 0 {
@@ -88,6 +92,7 @@ func (c *CronJobs) ownerOf(child Object) Object {
 		}
 		return parents[0].(Object)
 	}
+
 	owner := c.at(types.NamespacedName{Namespace: c.kind.ownNamespace(child.GetNamespace()), Name: name})
 	if owner == nil || owner.GetUID() != uid || c.kind.namespace(owner) != child.GetNamespace() {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// cronRound is one round of a CronJob. A round may make several plans: the next one builds on
+// cronRound is one round of a CronJob. A round may make several plans: each builds on
 // what the last has written, which the caches do not show yet.
 type cronRound struct {
 	*CronJobs
@@ -26,7 +26,7 @@ type cronRound struct {
 	planner  *cronjob.Planner
 }
 
-// Reconcile is one round of one CronJob. It returns when the next one is due although nothing
+// Reconcile is one round of one CronJob. It returns when the next one is due even if nothing
 // happens, or the zero time. An error requests another one soon.
 func (c *CronJobs) Reconcile(ctx context.Context, key types.NamespacedName) (next time.Time, err error) {
 	object := c.at(key)
@@ -34,16 +34,21 @@ func (c *CronJobs) Reconcile(ctx context.Context, key types.NamespacedName) (nex
 		c.forget(key)
 		return next, nil
 	}
+
 	value := c.kind.value(object)
 	r := &cronRound{CronJobs: c, key: key, object: object, planner: c.planners.Get().(*cronjob.Planner)}
 	r.snapshot = cronjob.Snapshot{
-		CronJob: value, Now: c.options.clock().Now(), Schedule: c.compile(key, object, &value),
-		Memory: c.options.Memories.Get(key), Options: c.options.Planner,
+		CronJob:  value,
+		Now:      c.options.clock().Now(),
+		Schedule: c.compile(key, object, &value),
+		Memory:   c.options.Memories.Get(key),
+		Options:  c.options.Planner,
 	}
 	r.look(&value)
 	if c.options.Requests != nil {
 		r.snapshot.Triggers, r.snapshot.Backfills = c.options.Requests.Get(key)
 	}
+
 	next, err = r.run(ctx)
 	c.planners.Put(r.planner) // and not after a panic
 	return next, err
@@ -90,14 +95,21 @@ func (r *cronRound) plan(ctx context.Context) (end cronjob.Conclusion, written O
 	if err != nil {
 		var invalid *job.InputError
 		if errors.As(err, &invalid) {
-			r.options.report(ctx, r.object, true, job.Event{Type: job.EventWarning, Reason: "Invalid" + r.kind.parent().Kind, Message: err.Error()})
+			r.options.report(ctx, r.object, true, job.Event{
+				Type:    job.EventWarning,
+				Reason:  "Invalid" + r.kind.parent().Kind,
+				Message: err.Error(),
+			})
 		}
 		return end, nil, fmt.Errorf("%s %s: %w", r.kind.parent().Kind, named(r.key), err)
 	}
+
 	r.log(ctx, plan)
+
 	b := r.newBackend(object)
 	end, err = cronjobapply.Executor{}.Apply(ctx, b, plan)
 	r.conclude(ctx, object, plan, &end)
+
 	switch {
 	case !end.Retry:
 		return end, b.written(), nil
@@ -119,10 +131,12 @@ func (r *cronRound) decide(ctx context.Context) (*cronjob.Plan, Object, error) {
 	if err != nil || len(plan.Unexpected) == 0 {
 		return plan, r.object, err
 	}
+
 	fresh, err := r.kind.newBackend(r.object).reread(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	status := r.kind.value(fresh).Status
 	named := func(unexpected cronjob.Reference) bool {
 		return slices.ContainsFunc(status.Active, func(a cronjob.Reference) bool { return a.UID == unexpected.UID })
@@ -130,6 +144,7 @@ func (r *cronRound) decide(ctx context.Context) (*cronjob.Plan, Object, error) {
 	if !slices.ContainsFunc(plan.Unexpected, named) {
 		return plan, r.object, nil
 	}
+
 	r.snapshot.CronJob.Status = status
 	plan, err = r.planner.Reconcile(&r.snapshot)
 	if r.snapshot.Options.Quirks != 0 {
@@ -146,17 +161,22 @@ func (r *cronRound) conclude(ctx context.Context, object Object, plan *cronjob.P
 	if r.options.Metrics != nil {
 		r.options.Metrics.CronJobRound(&end.Metrics)
 	}
+
 	r.options.Memories.Set(r.key, end.Memory)
 	r.options.report(ctx, object, end.Retry, r.said(end.Events)...)
-	if slices.ContainsFunc(end.Outcome.Created, func(e cronjob.Effect) bool { return e.Result == cronjob.ResultRefused }) {
-		r.options.reportClosing(ctx, object, r.kind.childKind(), r.snapshot.CronJob.Namespace, r.options.Planner.Quirks != 0)
+	has := func(result cronjob.Result) bool {
+		return slices.ContainsFunc(end.Outcome.Created, func(e cronjob.Effect) bool { return e.Result == result })
 	}
-	hasStarted := slices.ContainsFunc(end.Outcome.Created, func(e cronjob.Effect) bool { return e.Result == cronjob.ResultDone })
-	if r.options.Advise != nil && hasStarted {
+	if has(cronjob.ResultRefused) {
+		namespace, asKubernetes := r.snapshot.CronJob.Namespace, r.options.Planner.Quirks != 0
+		r.options.reportClosing(ctx, object, r.kind.childKind(), namespace, asKubernetes)
+	}
+	if r.options.Advise != nil && has(cronjob.ResultDone) {
 		if reason, message := r.options.Advise(object); message != "" {
 			r.options.report(ctx, object, false, job.Event{Type: job.EventWarning, Reason: reason, Message: message})
 		}
 	}
+
 	if len(end.Triggered)+len(end.Backfills) > 0 {
 		r.options.Requests.Advance(r.key, end.Triggered, end.Backfills)
 		r.snapshot.Triggers, r.snapshot.Backfills = r.options.Requests.Get(r.key)
@@ -172,19 +192,22 @@ func (r *cronRound) passesGone(plan *cronjob.Plan, o *cronjob.Outcome) bool {
 	if !r.options.LiveReads || s.Spec.ConcurrencyPolicy != cronjob.Forbid {
 		return false
 	}
+
 	gone := map[job.UID]bool{}
 	for i, result := range o.Verified {
 		if result == cronjob.ResultGone {
 			gone[plan.Verify[i].UID] = true
 		}
 	}
+
 	left := slices.DeleteFunc(slices.Clone(s.Status.Active), func(a cronjob.Reference) bool { return gone[a.UID] })
 	passed := len(left) < len(s.Status.Active)
 	s.Status.Active = left
 	return passed
 }
 
-// said returns the events with the reasons that the options choose and sentences about objects of the kinds.
+// said returns the events with the reasons that the options choose, and with sentences about objects
+// of the kinds.
 func (r *cronRound) said(events []job.Event) []job.Event {
 	for i := range events { // the conclusion's own
 		e := &events[i]

@@ -25,8 +25,8 @@ type CronJobOptions struct {
 	// Takes reports whether a CronJob is this controller's; nil means that all are. A CronJob
 	// has no field like managedBy: the built-in controller takes all, and must be off.
 	Takes func(Object) bool
-	// Advise, if set, says what people should know of a CronJob whenever it has started a job, or nothing. It is a warning
-	// with that reason.
+	// Advise, if set, returns what people should know of a CronJob whenever it has started a job, or
+	// nothing. It is reported as a warning with that reason.
 	Advise func(Object) (reason, message string)
 	// Reasons are other names for the reasons of events, by the planner's.
 	Reasons map[string]string
@@ -90,45 +90,62 @@ type compiledFor struct {
 
 // NewCronJobs returns a controller of the factory's CronJobs and jobs. Call it before the
 // factory starts.
-func NewCronJobs(client kubernetes.Interface, factory informers.SharedInformerFactory, o CronJobOptions) (*Controller[types.NamespacedName], error) {
+func NewCronJobs(
+	client kubernetes.Interface, factory informers.SharedInformerFactory, o CronJobOptions,
+) (*Controller[types.NamespacedName], error) {
 	return NewCronJobsOn(client, factory.Batch().V1().CronJobs().Informer(), factory.Batch().V1().Jobs().Informer(), o)
 }
 
 // NewCronJobsOn is NewCronJobs for informers that come from elsewhere.
-func NewCronJobsOn(client kubernetes.Interface, cronJobs, jobs cache.SharedIndexInformer, o CronJobOptions) (*Controller[types.NamespacedName], error) {
+func NewCronJobsOn(
+	client kubernetes.Interface, cronJobs, jobs cache.SharedIndexInformer, o CronJobOptions,
+) (*Controller[types.NamespacedName], error) {
 	return NewCronsOf(BatchCronJobs(client), cronJobs, jobs, o)
 }
 
 // NewCronsOf is NewCronJobsOn for other kinds, whose clients the kind has.
-func NewCronsOf[P, C Object](kind Cron[P, C], parents, children cache.SharedIndexInformer, o CronJobOptions) (*Controller[types.NamespacedName], error) {
+func NewCronsOf[P, C Object](
+	kind Cron[P, C], parents, children cache.SharedIndexInformer, o CronJobOptions,
+) (*Controller[types.NamespacedName], error) {
 	r, err := NewCronReconciler(kind, parents, children, o)
 	if err != nil {
 		return nil, err
 	}
+
 	if o.Workers == 0 {
 		o.Workers = 5
 	}
-	c := newController(strings.ToLower(kind.Parent.Kind), &o.Common, workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]())
+	limiter := workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]()
+	c := newController(strings.ToLower(kind.Parent.Kind), &o.Common, limiter)
 	c.reconcile, c.each = r.Reconcile, r.each
 	return c, errors.Join(c.watch(children, r.JobEvents(c.queue)), c.watch(parents, r.CronJobEvents(c.queue)))
 }
 
 // NewCronJobReconciler returns the reconciler alone, as [NewJobReconciler] does.
-func NewCronJobReconciler(client kubernetes.Interface, cronJobs, jobs cache.SharedIndexInformer, o CronJobOptions) (*CronJobs, error) {
+func NewCronJobReconciler(
+	client kubernetes.Interface, cronJobs, jobs cache.SharedIndexInformer, o CronJobOptions,
+) (*CronJobs, error) {
 	return NewCronReconciler(BatchCronJobs(client), cronJobs, jobs, o)
 }
 
 // NewCronReconciler is NewCronJobReconciler for other kinds.
-func NewCronReconciler[P, C Object](kind Cron[P, C], parents, children cache.SharedIndexInformer, o CronJobOptions) (*CronJobs, error) {
+func NewCronReconciler[P, C Object](
+	kind Cron[P, C], parents, children cache.SharedIndexInformer, o CronJobOptions,
+) (*CronJobs, error) {
 	if err := kind.check(&o); err != nil {
 		return nil, err
 	}
 	if o.Memories == nil {
 		o.Memories = &memories[cronjob.Memory]{}
 	}
-	index := strings.Join([]string{byRun, kind.Parent.Kind, kind.OwnerLabel, o.Planner.Naming.Form.String(), o.Planner.Naming.Prefix}, "/")
+
+	naming := &o.Planner.Naming
+	ofRuns := []string{byRun, kind.Parent.Kind, kind.OwnerLabel, naming.Form.String(), naming.Prefix}
+	index := strings.Join(ofRuns, "/")
 	ofParents := strings.Join([]string{byUID, kind.Parent.Kind, kind.OwnerLabel}, "/")
-	err := addIndex(children, index, func(object any) ([]string, error) { return runsOf(&kind, &o.Planner.Naming, object.(Object)), nil })
+	err := addIndex(children, index, func(object any) ([]string, error) {
+		return runsOf(&kind, naming, object.(Object)), nil
+	})
 	if err == nil && kind.OwnerLabel != "" {
 		err = addIndex(parents, ofParents, func(object any) ([]string, error) {
 			o := object.(Object)
@@ -138,8 +155,14 @@ func NewCronReconciler[P, C Object](kind Cron[P, C], parents, children cache.Sha
 	if err != nil {
 		return nil, fmt.Errorf("%s controller: %w", strings.ToLower(kind.Parent.Kind), err)
 	}
+
 	return &CronJobs{
-		kind: &kind, options: o, byRun: index, byUID: ofParents, cronJobs: parents.GetIndexer(), jobs: children.GetIndexer(),
+		kind:     &kind,
+		options:  o,
+		byRun:    index,
+		byUID:    ofParents,
+		cronJobs: parents.GetIndexer(),
+		jobs:     children.GetIndexer(),
 		planners: sync.Pool{New: func() any { return new(cronjob.Planner) }},
 		compiled: map[types.NamespacedName]*compiledFor{},
 	}, nil
@@ -164,8 +187,8 @@ func runsOf(kind cronKind, naming *cronjob.Naming, child Object) (keys []string)
 	return keys
 }
 
-// byUID is the index of parents by their UID and the namespace of their children, for children that tell no more of
-// them.
+// byUID is the index of parents by their UID and the namespace of their children, for children that
+// name no more of them.
 const byUID = "batchplan/uid"
 
 // takes reports whether the CronJob is this controller's and this replica's.
@@ -212,24 +235,39 @@ func (c *CronJobs) each(namespace func(string) bool, add func(types.NamespacedNa
 
 // compile compiles the schedule once for each of its versions.
 func (c *CronJobs) compile(key types.NamespacedName, o Object, value *cronjob.CronJob) cronjob.Compiled {
-	if own, ok := c.kind.schedule(o); ok { // nothing says when these options change
+	if own, ok := c.kind.schedule(o); ok { // these options may change at any time
 		return cronjob.Compile(value, append(slices.Clip(c.options.Schedule), own...)...)
 	}
-	now := compiledFor{created: value.CreationTimestamp, schedule: value.Spec.Schedule, hasZone: value.Spec.TimeZone != nil}
+
+	now := compiledFor{
+		created:  value.CreationTimestamp,
+		schedule: value.Spec.Schedule,
+		hasZone:  value.Spec.TimeZone != nil,
+	}
 	if now.hasZone {
 		now.zone = *value.Spec.TimeZone
 	}
+
 	c.mu.Lock()
 	known := c.compiled[key]
 	c.mu.Unlock()
-	if known != nil && known.created.Equal(now.created) && known.schedule == now.schedule && known.zone == now.zone && known.hasZone == now.hasZone {
+	if known != nil && known.isFor(&now) {
 		return known.result
 	}
+
 	now.result = cronjob.Compile(value, c.options.Schedule...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.compiled[key] = &now
 	return now.result
+}
+
+// isFor reports whether both are compiled from the same.
+func (c *compiledFor) isFor(other *compiledFor) bool {
+	return c.created.Equal(other.created) &&
+		c.schedule == other.schedule &&
+		c.zone == other.zone &&
+		c.hasZone == other.hasZone
 }
 
 // forget drops what is known of a CronJob that is gone, or not this replica's.

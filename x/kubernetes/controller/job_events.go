@@ -38,8 +38,8 @@ func (c *Jobs) OwnerEvents(queue Queue[types.NamespacedName]) cache.ResourceEven
 	}
 }
 
-// PodEvents returns the handler of the pods' informer. It tells the expectations what is seen
-// (E1, E4), and requests a round a second later (J43).
+// PodEvents returns the handler of the pods' informer. It updates the expectations (E1, E4), and
+// requests a round a second later (J43).
 func (c *Jobs) PodEvents(queue Queue[types.NamespacedName]) cache.ResourceEventHandler {
 	h := jobEvents{c, queue}
 	return cache.ResourceEventHandlerFuncs{
@@ -80,8 +80,10 @@ func (h jobEvents) jobChanged(old, cur Object) {
 	default:
 		h.queue.AddAfter(keyOf(cur), h.options.batchDelay())
 	}
+
 	before, now := was.Spec.ActiveDeadlineSeconds, is.Spec.ActiveDeadlineSeconds
-	if is.Status.StartTime.IsZero() || now == nil || before != nil && *before == *now {
+	isSame := before != nil && now != nil && *before == *now
+	if is.Status.StartTime.IsZero() || now == nil || isSame {
 		return
 	}
 	h.queue.AddAfter(keyOf(cur), is.Status.StartTime.Add(time.Duration(*now)*time.Second).Sub(h.options.clock().Now()))
@@ -107,6 +109,7 @@ func (h jobEvents) podChanged(old, cur *corev1.Pod) {
 		h.podLeaves(old, cur)
 		return
 	}
+
 	was, is := metav1.GetControllerOfNoCopy(old), metav1.GetControllerOfNoCopy(cur)
 	moved := !equality.Semantic.DeepEqual(was, is)
 	if moved {
@@ -154,8 +157,8 @@ func (h jobEvents) offer(p *corev1.Pod) {
 	}
 }
 
-// seen counts pods that have ended with the finalizer, and those that lose it, and keeps how
-// far the notifications have come.
+// seen counts pods that have ended with the finalizer, and those that lose it, and notes the version
+// of the notification.
 func (h jobEvents) seen(old, cur *corev1.Pod) {
 	if event := job.TrackingEvent(tracking(old), tracking(cur)); event != "" {
 		h.options.Metrics.Tracking(event)
@@ -163,15 +166,19 @@ func (h jobEvents) seen(old, cur *corev1.Pod) {
 	h.written.observe(ofPods, cmp.Or(cur, old).ResourceVersion)
 }
 
-// sight is what the expectations go by.
+// sight returns the part of a pod that the expectations go by.
 func sight(p *corev1.Pod) *expectations.Sight {
 	if p == nil {
 		return nil
 	}
-	return &expectations.Sight{UID: job.UID(p.UID), Deleting: p.DeletionTimestamp != nil, Untracked: !convert.IsTracked(p)}
+	return &expectations.Sight{
+		UID:       job.UID(p.UID),
+		Deleting:  p.DeletionTimestamp != nil,
+		Untracked: !convert.IsTracked(p),
+	}
 }
 
-// tracking is what [job.TrackingEvent] reads of a pod.
+// tracking returns the part of a pod that [job.TrackingEvent] reads.
 func tracking(p *corev1.Pod) *job.Pod {
 	if p == nil {
 		return nil

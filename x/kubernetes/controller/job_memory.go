@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// remember returns what this process remembers of a job, or else what its annotation says.
+// remember returns this process's memory of a job, or else the memory in its annotation.
 func (c *Jobs) remember(key types.NamespacedName, object Object) job.Memory {
 	m := c.options.Memories.Get(key)
 	if m.JobUID == "" {
@@ -35,10 +35,12 @@ func (b *roundBackend) annotate(ctx context.Context, m job.Memory) error {
 	if c.options.MemoryAnnotation == "" || m.JobUID == "" {
 		return nil
 	}
+
 	m = job.Memory{JobUID: m.JobUID, Backoff: m.Backoff}
 	if stored, found := c.annotated(b.object); m.Equal(stored) || !found && m.Equal(job.Memory{JobUID: m.JobUID}) {
 		return nil
 	}
+
 	text, err := m.MarshalJSON()
 	if err != nil {
 		return fmt.Errorf("memory: %w", err)

@@ -22,18 +22,20 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/backend"
 )
 
-// Reconcile is one round of one job. It returns when the next one is due although nothing
+// Reconcile is one round of one job. It returns when the next one is due even if nothing
 // happens, or the zero time. An error requests another one soon.
 func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next time.Time, err error) {
 	if err := c.written.check(key); err != nil && !c.options.Stale {
 		c.options.Metrics.Stale(c.resource(err.cache))
 		return next, err
 	}
+
 	object := c.ownerAt(key)
 	if object == nil || !c.options.serves(c.kind.namespace(object)) {
 		c.forget(key)
 		return next, nil
 	}
+
 	value := c.kind.value(object)
 	if value.Status.Finished() != "" {
 		c.forgetPods(key)
@@ -41,8 +43,14 @@ func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next ti
 		c.options.Memories.Delete(key)
 		return next, nil
 	}
+
 	d := c.desks.Get().(*desk)
-	snapshot := job.Snapshot{Job: value, Now: c.options.clock().Now(), Memory: c.remember(key, object), Options: c.options.Planner}
+	snapshot := job.Snapshot{
+		Job:     value,
+		Now:     c.options.clock().Now(),
+		Memory:  c.remember(key, object),
+		Options: c.options.Planner,
+	}
 	snapshot.Memory.Expectations, snapshot.Memory.Untracking = c.tracker.Snapshot(key)
 	if c.takes(&value) {
 		if value.Namespace != key.Namespace {
@@ -56,6 +64,7 @@ func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next ti
 			snapshot.Groups = c.options.Groups.of(object, c.kind.gvk(), value.Namespace, c.kind.template(object))
 		}
 	}
+
 	next, err = c.plan(ctx, d, key, object, &snapshot)
 	c.desks.Put(d) // and not after a panic
 	return next, err
@@ -88,7 +97,9 @@ func (c *Jobs) forgetPods(key types.NamespacedName) {
 }
 
 // plan makes the plan of a round and carries it out.
-func (c *Jobs) plan(ctx context.Context, d *desk, key types.NamespacedName, object Object, snapshot *job.Snapshot) (next time.Time, err error) {
+func (c *Jobs) plan(
+	ctx context.Context, d *desk, key types.NamespacedName, object Object, snapshot *job.Snapshot,
+) (next time.Time, err error) {
 	plan, err := d.planner.Reconcile(snapshot)
 	if c.options.Hooks.Planned != nil {
 		c.options.Hooks.Planned(c.options.clock().Since(snapshot.Now))
@@ -97,15 +108,28 @@ func (c *Jobs) plan(ctx context.Context, d *desk, key types.NamespacedName, obje
 		err = c.kind.check(object, &snapshot.Job)
 	}
 	if err != nil {
-		c.options.report(ctx, object, true, job.Event{Type: job.EventWarning, Reason: "Invalid" + c.kind.gvk().Kind, Message: err.Error()})
+		c.options.report(ctx, object, true, job.Event{
+			Type:    job.EventWarning,
+			Reason:  "Invalid" + c.kind.gvk().Kind,
+			Message: err.Error(),
+		})
 		return next, fmt.Errorf("%s %s: %w", c.kind.controller("job"), named(key), err)
 	}
+
 	c.log(ctx, key, plan)
 	if err := c.checkCreations(key, snapshot, plan); err != nil {
-		c.options.report(ctx, object, true, job.Event{Type: job.EventWarning, Reason: "PodsNotSeen", Message: err.Error()})
+		c.options.report(ctx, object, true, job.Event{
+			Type:    job.EventWarning,
+			Reason:  "PodsNotSeen",
+			Message: err.Error(),
+		})
 		return next, fmt.Errorf("%s %s: %w", c.kind.controller("job"), named(key), err)
 	}
-	executor := jobapply.Executor{Parallel: c.options.Parallel, Expectations: c.tracker.Of(key, c.options.clock().Now())}
+
+	executor := jobapply.Executor{
+		Parallel:     c.options.Parallel,
+		Expectations: c.tracker.Of(key, c.options.clock().Now()),
+	}
 	b := c.newBackend(key, object, &snapshot.Job)
 	end, err := executor.Apply(ctx, b, plan)
 	if b.foundOnlyGone(plan) {
@@ -114,25 +138,32 @@ func (c *Jobs) plan(ctx context.Context, d *desk, key types.NamespacedName, obje
 		snapshot.Pods = slices.DeleteFunc(snapshot.Pods, func(p job.Pod) bool { return b.gone[p.UID] })
 		return c.plan(ctx, d, key, object, snapshot)
 	}
+
 	if c.options.Hooks.Round != nil {
 		c.options.Hooks.Round(snapshot, plan, end.Outcome)
 	}
+
 	c.options.Memories.Set(key, end.Memory)
 	events := end.Events
 	if c.options.MergeEvents {
 		events = mergeEvents(events)
 	}
 	c.options.report(ctx, object, end.Retry, c.said(events)...)
-	if slices.ContainsFunc(end.Outcome.Created, func(e job.Effect) bool { return e.Result == job.ResultRefused }) {
-		c.options.reportClosing(ctx, object, "Pod", b.Pods.Namespace, c.options.Planner.Quirks.Has(jobquirk.RefusedAreActive))
+	isRefused := func(e job.Effect) bool { return e.Result == job.ResultRefused }
+	if slices.ContainsFunc(end.Outcome.Created, isRefused) {
+		asKubernetes := c.options.Planner.Quirks.Has(jobquirk.RefusedAreActive)
+		c.options.reportClosing(ctx, object, "Pod", b.Pods.Namespace, asKubernetes)
 	}
+
 	c.options.Metrics.Round(&end.Metrics, c.options.clock().Since(snapshot.Now))
 	if ended := end.Status.Finished(); ended == "" {
 		err = errors.Join(err, b.annotate(ctx, end.Memory))
 	} else if b.object != object {
-		klog.FromContext(ctx).V(2).Info(c.kind.says("Job has ended"), c.kind.controller("job"), key, "condition", ended, "reason", end.Status.Condition(ended).Reason,
+		klog.FromContext(ctx).V(2).Info(c.kind.says("Job has ended"), c.kind.controller("job"), key,
+			"condition", ended, "reason", end.Status.Condition(ended).Reason,
 			"succeeded", end.Status.Succeeded, "failed", end.Status.Failed)
 	}
+
 	if end.Outcome.Claimed == job.ResultUnsuccessful {
 		return next, err // the next try is the first that has anything to do
 	}

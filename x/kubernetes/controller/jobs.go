@@ -97,16 +97,22 @@ type desk struct {
 
 // NewJobs returns a controller of the factory's jobs and pods. Call it before the factory
 // starts.
-func NewJobs(client kubernetes.Interface, factory informers.SharedInformerFactory, o JobOptions) (*Controller[types.NamespacedName], error) {
-	return NewJobsOf(BatchJobs(client), client, factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer(), o)
+func NewJobs(
+	client kubernetes.Interface, factory informers.SharedInformerFactory, o JobOptions,
+) (*Controller[types.NamespacedName], error) {
+	jobs, pods := factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()
+	return NewJobsOf(BatchJobs(client), client, jobs, pods, o)
 }
 
 // NewJobsOf is NewJobs for a resource of your own.
-func NewJobsOf[T Object](kind Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o JobOptions) (*Controller[types.NamespacedName], error) {
+func NewJobsOf[T Object](
+	kind Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o JobOptions,
+) (*Controller[types.NamespacedName], error) {
 	j, err := NewJobReconciler(kind, client, owners, pods, o)
 	if err != nil {
 		return nil, err
 	}
+
 	if o.Workers == 0 {
 		o.Workers = 5
 	}
@@ -122,11 +128,14 @@ func NewJobsOf[T Object](kind Kind[T], client kubernetes.Interface, owners, pods
 
 // NewJobReconciler returns the reconciler alone. The caller gives the informers the handlers
 // OwnerEvents and PodEvents, and calls Reconcile for the keys that these put into a queue.
-func NewJobReconciler[T Object](kind Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o JobOptions) (*Jobs, error) {
+func NewJobReconciler[T Object](
+	kind Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o JobOptions,
+) (*Jobs, error) {
 	by, err := kind.managedBy(o.ManagedBy)
 	if err := errors.Join(kind.complete(), err, o.missing()); err != nil {
 		return nil, fmt.Errorf("%s controller: %w", kind.controller("job"), err)
 	}
+
 	o.ManagedBy = by
 	o.Planner.ControllerName = o.ManagedBy
 	if o.Memories == nil {
@@ -135,9 +144,11 @@ func NewJobReconciler[T Object](kind Kind[T], client kubernetes.Interface, owner
 	if o.Metrics == nil {
 		o.Metrics = unmeasured{}
 	}
+
 	if err := addIndex(pods, byController, controllerOf); err != nil {
 		return nil, fmt.Errorf("%s controller: %w", kind.controller("job"), err)
 	}
+
 	return &Jobs{
 		ownedPods: ownedPods{kind: &kind, owners: owners.GetIndexer(), pods: pods.GetIndexer()},
 		client:    client, options: o,

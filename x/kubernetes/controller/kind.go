@@ -73,8 +73,8 @@ type ownerKind interface {
 	check(Object, *job.Job) error
 	template(Object) *corev1.PodTemplateSpec
 	get(ctx context.Context, key types.NamespacedName) (Object, error)
-	// writeStatus replaces the status on condition of the object's version, and annotate sets an annotation on condition
-	// of its UID. Both return the object as the write left it.
+	// writeStatus replaces the status on condition of the object's version, and annotate sets an
+	// annotation on condition of its UID. Both return the object as the write left it.
 	writeStatus(ctx context.Context, o Object, s job.Status) (Object, error)
 	annotate(ctx context.Context, o Object, annotation, value string) (Object, error)
 	remove(ctx context.Context, key types.NamespacedName, o metav1.DeleteOptions) error
@@ -88,28 +88,44 @@ type ownerKind interface {
 	controller(short string) string
 }
 
-// complete says what is missing.
+// complete reports what is missing.
 func (k *Kind[T]) complete() error {
 	for _, f := range []struct {
 		name string
 		is   bool
 	}{
-		{"GroupVersionKind", k.Kind != ""}, {"Spec", k.Spec != nil}, {"Status", k.Status != nil}, {"Objects", k.Objects != nil},
+		{"GroupVersionKind", k.Kind != ""},
+		{"Spec", k.Spec != nil},
+		{"Status", k.Status != nil},
+		{"Objects", k.Objects != nil},
 	} {
 		if !f.is {
 			return fmt.Errorf("controller of %T: Kind.%s is required", newObject[T](), f.name)
 		}
 	}
+
 	one, at := int32(1), metav1.Unix(1_000_000_000, 0)
 	probe := batchv1.JobStatus{
-		Conditions: []batchv1.JobCondition{{Type: "Probe", Status: corev1.ConditionTrue}}, StartTime: &at, CompletionTime: &at,
-		Active: 1, Succeeded: 2, Failed: 3, Terminating: &one, Ready: &one, CompletedIndexes: "1", FailedIndexes: &[]string{"2"}[0],
-		UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"s"}, Failed: []types.UID{"f"}},
+		Conditions:       []batchv1.JobCondition{{Type: "Probe", Status: corev1.ConditionTrue}},
+		StartTime:        &at,
+		CompletionTime:   &at,
+		Active:           1,
+		Succeeded:        2,
+		Failed:           3,
+		Terminating:      &one,
+		Ready:            &one,
+		CompletedIndexes: "1",
+		FailedIndexes:    &[]string{"2"}[0],
+		UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{
+			Succeeded: []types.UID{"s"},
+			Failed:    []types.UID{"f"},
+		},
 	}
 	object := newObject[T]()
 	k.setStatus(object, probe)
 	if stored := k.Status(object); stored == nil || !equality.Semantic.DeepEqual(*stored, probe) {
-		return fmt.Errorf("controller of %s: Status does not return what SetStatus has set: a job needs all fields of its status", k.Kind)
+		return fmt.Errorf("controller of %s: Status does not return what SetStatus has set: "+
+			"a job needs all fields of its status", k.Kind)
 	}
 	return nil
 }
@@ -144,6 +160,7 @@ func (k *Kind[T]) value(o Object) job.Job {
 	if k.isBatch {
 		return value
 	}
+
 	job.Default(&value.Spec)
 	if spec.Selector == nil {
 		value.Spec.Selector = &job.Selector{MatchLabels: uidLabel(object)}
@@ -199,6 +216,7 @@ func (k *Kind[T]) check(o Object, value *job.Job) error {
 			return err
 		}
 	}
+
 	// A server may have stored what it refuses: without a selector, a job would adopt every pod of its namespace that
 	// nobody controls; with one that its own pods do not match, it would release each of them and create another.
 	switch labels := k.template(o).Labels; {

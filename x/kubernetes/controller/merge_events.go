@@ -29,6 +29,7 @@ func mergeEvents(events []job.Event) (out []job.Event) {
 		}
 		names[e.Reason] = append(names[e.Reason], name)
 	}
+
 	for reason, list := range names {
 		if len(list) > 1 {
 			out[places[reason]].Message += fmt.Sprintf(" %d pods: %s", len(list), listed(list))

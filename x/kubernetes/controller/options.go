@@ -36,8 +36,8 @@ type Common struct {
 	Workers int
 	// Namespace reports whether the objects of a namespace are this replica's; nil means that
 	// all are. When its answer changes, call [Controller.Enqueue] for the namespace: a replica
-	// forgets what it remembers of one that it has lost. An object without a namespace is with its pods or children; the
-	// name is empty if these have none either.
+	// forgets what it remembers of a lost namespace. An object without a namespace is with its pods or
+	// children; the name is empty if these have none either.
 	Namespace func(string) bool
 	// Events reports to the people who watch the objects; nil means nobody.
 	Events Recorder
@@ -64,9 +64,9 @@ type Recorder interface {
 	Event(object runtime.Object, eventtype, reason, message string)
 }
 
-// NewRecorder returns a recorder that writes events to the server until the context ends. The scheme must know
-// the kinds of the objects that have no kind in themselves, as those from typed clients; nil is the scheme of client-go.
-// The component is the source that the events name.
+// NewRecorder returns a recorder that writes events to the server until the context ends. The scheme
+// must know the kinds of the objects that have no kind in themselves, as those from typed clients; nil
+// is the scheme of client-go. The component is the source that the events name.
 func NewRecorder(ctx context.Context, client kubernetes.Interface, s *runtime.Scheme, component string) Recorder {
 	if s == nil {
 		s = scheme.Scheme
@@ -78,12 +78,16 @@ func NewRecorder(ctx context.Context, client kubernetes.Interface, s *runtime.Sc
 
 func (o *Common) serves(namespace string) bool { return o.Namespace == nil || o.Namespace(namespace) }
 
-// reportClosing reports that a round could create nothing in a namespace that is being deleted. The built-in controllers have
-// no event then. The server takes none for an object of that namespace: the line in the log is left.
-func (o *Common) reportClosing(ctx context.Context, about Object, what, namespace string, asKubernetes bool) {
+// reportClosing reports that a round could create nothing in a namespace that is being deleted. The
+// built-in controllers have no event then. The server takes none for an object of that namespace, so
+// that only the line in the log remains.
+func (o *Common) reportClosing(
+	ctx context.Context, about Object, what, namespace string, asKubernetes bool,
+) {
 	message := fmt.Sprintf("no %s is created: the namespace %q is being terminated", what, namespace)
 	if asKubernetes {
-		klog.FromContext(ctx).Info("warning", "object", klog.KObj(about), "reason", "NamespaceTerminating", "message", message)
+		klog.FromContext(ctx).Info("warning", "object", klog.KObj(about),
+			"reason", "NamespaceTerminating", "message", message)
 		return
 	}
 	o.report(ctx, about, false, job.Event{Type: job.EventWarning, Reason: "NamespaceTerminating", Message: message})

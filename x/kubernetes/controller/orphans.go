@@ -55,12 +55,17 @@ type Orphans struct {
 
 // NewOrphans returns a controller of the factory's jobs and pods. Call it before the factory
 // starts.
-func NewOrphans(client kubernetes.Interface, factory informers.SharedInformerFactory, o OrphanOptions) (*Controller[Orphan], error) {
-	return NewOrphansOf(BatchJobs(client), client, factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer(), o)
+func NewOrphans(
+	client kubernetes.Interface, factory informers.SharedInformerFactory, o OrphanOptions,
+) (*Controller[Orphan], error) {
+	jobs, pods := factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()
+	return NewOrphansOf(BatchJobs(client), client, jobs, pods, o)
 }
 
 // NewOrphansOf is NewOrphans for a resource of your own.
-func NewOrphansOf[T Object](kind Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o OrphanOptions) (*Controller[Orphan], error) {
+func NewOrphansOf[T Object](
+	kind Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o OrphanOptions,
+) (*Controller[Orphan], error) {
 	r, err := NewOrphanReconciler(kind, client, owners, pods, o)
 	if err != nil {
 		return nil, err
@@ -71,7 +76,9 @@ func NewOrphansOf[T Object](kind Kind[T], client kubernetes.Interface, owners, p
 }
 
 // NewOrphanReconciler returns the reconciler alone, as [NewJobReconciler] does.
-func NewOrphanReconciler[T Object](kind Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o OrphanOptions) (*Orphans, error) {
+func NewOrphanReconciler[T Object](
+	kind Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o OrphanOptions,
+) (*Orphans, error) {
 	by, err := kind.managedBy(o.ManagedBy)
 	if err := errors.Join(kind.complete(), err); err != nil {
 		return nil, fmt.Errorf("%s controller: %w", kind.controller("orphan"), err)
@@ -173,6 +180,7 @@ func (c *Orphans) Reconcile(ctx context.Context, key Orphan) (next time.Time, er
 		}
 		return next, err
 	}
+
 	selector, err := labels.Parse(key.Selector)
 	if err != nil {
 		return next, err // unreachable: selectorOf has made it
@@ -193,6 +201,7 @@ func (c *Orphans) release(ctx context.Context, pod *corev1.Pod) error {
 	if c.options.Released != nil {
 		c.options.Released(pod)
 	}
+
 	klog.FromContext(ctx).V(2).Info("finalizer of an orphan is removed", "pod", klog.KObj(pod))
 	pods := backend.Pods{Client: c.client.CoreV1().Pods(pod.Namespace)}
 	err := pods.Untrack(ctx, job.PodRef{Name: pod.Name, UID: job.UID(pod.UID)})
@@ -211,6 +220,7 @@ func (c *Orphans) isFree(pod *corev1.Pod) bool {
 	if gvk := c.kind.gvk(); ref.Kind != gvk.Kind || ref.APIVersion != gvk.GroupVersion().String() {
 		return false
 	}
+
 	owner := c.ownerOf(pod)
 	if owner == nil {
 		return job.MayUntrack(nil, &job.Pod{}, c.options.Planner)

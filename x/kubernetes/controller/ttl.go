@@ -48,12 +48,16 @@ type TTL struct {
 }
 
 // NewTTL returns a controller of the factory's jobs. Call it before the factory starts.
-func NewTTL(client kubernetes.Interface, factory informers.SharedInformerFactory, o TTLOptions) (*Controller[types.NamespacedName], error) {
+func NewTTL(
+	client kubernetes.Interface, factory informers.SharedInformerFactory, o TTLOptions,
+) (*Controller[types.NamespacedName], error) {
 	return NewTTLOf(BatchJobs(client), factory.Batch().V1().Jobs().Informer(), o)
 }
 
 // NewTTLOf is NewTTL for a resource of your own, and for an informer that comes from elsewhere.
-func NewTTLOf[T Object](kind Kind[T], owners cache.SharedIndexInformer, o TTLOptions) (*Controller[types.NamespacedName], error) {
+func NewTTLOf[T Object](
+	kind Kind[T], owners cache.SharedIndexInformer, o TTLOptions,
+) (*Controller[types.NamespacedName], error) {
 	r, err := NewTTLReconciler(kind, owners, o)
 	if err != nil {
 		return nil, err
@@ -61,7 +65,8 @@ func NewTTLOf[T Object](kind Kind[T], owners cache.SharedIndexInformer, o TTLOpt
 	if o.Workers == 0 {
 		o.Workers = 5
 	}
-	c := newController(kind.controller("ttl"), &o.Common, workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]())
+	limiter := workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]()
+	c := newController(kind.controller("ttl"), &o.Common, limiter)
 	c.reconcile, c.each = r.Reconcile, r.each
 	return c, c.watch(owners, r.OwnerEvents(c.queue))
 }
@@ -116,6 +121,7 @@ func (c *TTL) Reconcile(ctx context.Context, key types.NamespacedName) (next tim
 	if expired, next, err := c.look(ctx, object.(Object), false); !expired {
 		return next, err
 	}
+
 	fresh, err := c.kind.get(ctx, key)
 	if apierrors.IsNotFound(err) {
 		return next, nil
@@ -123,20 +129,25 @@ func (c *TTL) Reconcile(ctx context.Context, key types.NamespacedName) (next tim
 	if err != nil {
 		return next, err
 	}
+
 	expired, at, err := c.look(ctx, fresh, true)
 	if !expired {
 		return at, err
 	}
+
 	klog.FromContext(ctx).V(2).Info(c.kind.says("Job has expired and is deleted"), c.kind.controller("job"), key)
 	policy, uid := metav1.DeletePropagationForeground, fresh.GetUID()
-	err = c.kind.remove(ctx, key, metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &metav1.Preconditions{UID: &uid}})
+	err = c.kind.remove(ctx, key, metav1.DeleteOptions{
+		PropagationPolicy: &policy,
+		Preconditions:     &metav1.Preconditions{UID: &uid},
+	})
 	if err == nil && c.options.Metrics != nil {
 		c.options.Metrics.Expired(c.options.clock().Since(at))
 	}
 	return next, err
 }
 
-// look asks whether a job has expired, and if not, when it does.
+// look reports whether a job has expired, and if not, when it will.
 func (c *TTL) look(ctx context.Context, object Object, fresh bool) (expired bool, at time.Time, err error) {
 	value, now := c.kind.value(object), c.options.clock().Now()
 	if !c.takes(&value) {
@@ -147,7 +158,11 @@ func (c *TTL) look(ctx context.Context, object Object, fresh bool) (expired bool
 		c.options.Look(&value, now, fresh, expired, at)
 	}
 	if err != nil {
-		c.options.report(ctx, object, true, job.Event{Type: job.EventWarning, Reason: "UnknownExpiry", Message: err.Error()})
+		c.options.report(ctx, object, true, job.Event{
+			Type:    job.EventWarning,
+			Reason:  "UnknownExpiry",
+			Message: err.Error(),
+		})
 		return false, time.Time{}, err
 	}
 	return expired, at, nil

@@ -22,7 +22,7 @@ const (
 
 func (r resource) String() string { return [...]string{"pods", "their owners"}[r] }
 
-// store is an informer's cache, which knows how new it is. It says "" if it does not: the
+// store is an informer's cache, which knows how new it is. It returns "" if it does not: the
 // feature gate AtomicFIFO of client-go is off.
 type store interface{ LastStoreSyncResourceVersion() string }
 
@@ -38,8 +38,8 @@ func storeOf(c cache.Store) store {
 	return unversioned{}
 }
 
-// versions holds rounds back until the caches show the job's own writes (E6). A cache that
-// does not say its version shows what its notifications have told.
+// versions holds rounds back until the caches show the job's own writes (E6). If a cache does not
+// know its version, the version of its latest notification counts.
 type versions struct {
 	stores [2]store
 
@@ -70,13 +70,14 @@ func (v *versions) wrote(key types.NamespacedName, uid types.UID, r resource, ve
 		}
 		v.writes[key] = w
 	}
+
 	w.at = time.Now()
 	if w.newest[r] == "" || isNewer(version, w.newest[r]) {
 		w.newest[r] = version
 	}
 }
 
-// observe takes the version of a notification, if the cache does not say one.
+// observe takes the version of a notification, if the cache does not know its own.
 func (v *versions) observe(r resource, version string) {
 	if v.stores[r].LastStoreSyncResourceVersion() != "" {
 		return
@@ -88,7 +89,7 @@ func (v *versions) observe(r resource, version string) {
 	}
 }
 
-// staleError says that a cache does not show an own write yet.
+// staleError reports that a cache does not show an own write yet.
 type staleError struct {
 	key           types.NamespacedName
 	cache         resource
@@ -96,7 +97,8 @@ type staleError struct {
 }
 
 func (e *staleError) Error() string {
-	return fmt.Sprintf("%s: the cache of %s is at version %q, own writes are at %q", named(e.key), e.cache, e.seen, e.written)
+	return fmt.Sprintf("%s: the cache of %s is at version %q, own writes are at %q",
+		named(e.key), e.cache, e.seen, e.written)
 }
 
 // check fails while a cache is older than the job's own writes.
@@ -107,6 +109,7 @@ func (v *versions) check(key types.NamespacedName) *staleError {
 	if w == nil {
 		return nil
 	}
+
 	for r, written := range w.newest {
 		if written == "" {
 			continue
@@ -143,7 +146,10 @@ func (v *versions) forget(key types.NamespacedName, uid types.UID) {
 // isNewer reports whether version a is newer than b. Versions that cannot be compared are
 // not: that must not hold a job back without end.
 func isNewer(a, b string) bool {
-	return isNumber(a) && isNumber(b) && (len(a) > len(b) || len(a) == len(b) && a > b)
+	if !isNumber(a) || !isNumber(b) {
+		return false
+	}
+	return len(a) > len(b) || len(a) == len(b) && a > b
 }
 
 // isNumber reports whether a version is a positive number in its shortest form, as the versions of

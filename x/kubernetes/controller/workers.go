@@ -40,7 +40,13 @@ func newController[K comparable](name string, o *Common, limiter workqueue.Typed
 	queue := workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[K]{
 		Name: name, MetricsProvider: o.QueueMetrics, Clock: o.clock(),
 	})
-	return &Controller[K]{name: name, queue: queue, clock: o.clock(), workers: max(o.Workers, 1), fragile: o.CrashOnPanic}
+	return &Controller[K]{
+		name:    name,
+		queue:   queue,
+		clock:   o.clock(),
+		workers: max(o.Workers, 1),
+		fragile: o.CrashOnPanic,
+	}
 }
 
 // watch lets a handler fill the queue.
@@ -61,6 +67,7 @@ func (c *Controller[K]) Start(ctx context.Context) error {
 	if !cache.WaitForCacheSync(ctx.Done(), c.synced...) {
 		return fmt.Errorf("%s controller: caches: %w", c.name, context.Cause(ctx))
 	}
+
 	var running sync.WaitGroup
 	defer running.Wait()
 	for range c.workers {
@@ -70,6 +77,7 @@ func (c *Controller[K]) Start(ctx context.Context) error {
 			c.Work(ctx)
 		}()
 	}
+
 	<-ctx.Done()
 	c.ShutDown()
 	return nil
@@ -79,7 +87,7 @@ func (c *Controller[K]) Start(ctx context.Context) error {
 func (c *Controller[K]) NeedLeaderElection() bool { return true }
 
 // Enqueue requests a round of every object in the namespaces that the function names, such as
-// after [Common.Namespace] has changed its mind.
+// after a change of [Common.Namespace].
 func (c *Controller[K]) Enqueue(namespace func(string) bool) { c.each(namespace, c.queue.Add) }
 
 // Work runs rounds, one at a time, until ShutDown. Start calls it for each worker.
@@ -97,6 +105,7 @@ func (c *Controller[K]) workOnce(ctx context.Context) bool {
 		return false
 	}
 	defer c.queue.Done(key)
+
 	next, err := c.round(ctx, key)
 	if !next.IsZero() {
 		c.queue.AddAfter(key, next.Sub(c.clock.Now()))
@@ -105,6 +114,7 @@ func (c *Controller[K]) workOnce(ctx context.Context) bool {
 		c.queue.Forget(key)
 		return true
 	}
+
 	c.logFailure(ctx, key, err)
 	c.queue.AddRateLimited(key)
 	return true
@@ -124,10 +134,11 @@ func (c *Controller[K]) logFailure(ctx context.Context, key K, err error) {
 		log.V(2).Info("round is repeated", "controller", c.name, "key", key, "cause", err.Error())
 		return
 	}
-	log.Error(err, "round failed and is repeated", "controller", c.name, "key", key, "failures", c.queue.NumRequeues(key)+1)
+	log.Error(err, "round failed and is repeated", "controller", c.name, "key", key,
+		"failures", c.queue.NumRequeues(key)+1)
 }
 
-// round reconciles. A panic is an error, so that the other objects are served on.
+// round reconciles. A panic becomes an error, so that the other objects are still served.
 func (c *Controller[K]) round(ctx context.Context, key K) (next time.Time, err error) {
 	if c.fragile {
 		return c.reconcile(ctx, key)
@@ -135,7 +146,8 @@ func (c *Controller[K]) round(ctx context.Context, key K) (next time.Time, err e
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
-			klog.FromContext(ctx).Error(err, "round panicked", "controller", c.name, "key", key, "stack", string(debug.Stack()))
+			klog.FromContext(ctx).Error(err, "round panicked", "controller", c.name, "key", key,
+				"stack", string(debug.Stack()))
 		}
 	}()
 	return c.reconcile(ctx, key)
@@ -150,6 +162,7 @@ func Run(ctx context.Context, controllers ...interface{ Start(context.Context) e
 	for _, c := range controllers {
 		go func() { errs <- c.Start(ctx) }()
 	}
+
 	var first error
 	for range controllers {
 		if err := <-errs; err != nil && first == nil {

@@ -16,7 +16,9 @@ import (
 // NewPod returns the pod of a creation: the template with what the plan adds to it (J33),
 // its group (J44), the finalizer once, and owner as the controller. It shares nothing with either. The
 // name is left to the server, which generates one.
-func NewPod(namespace string, owner metav1.OwnerReference, template *corev1.PodTemplateSpec, c *job.Creation) *corev1.Pod {
+func NewPod(
+	namespace string, owner metav1.OwnerReference, template *corev1.PodTemplateSpec, c *job.Creation,
+) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			GenerateName:    c.NamePrefix,
@@ -34,6 +36,7 @@ func NewPod(namespace string, owner metav1.OwnerReference, template *corev1.PodT
 	if c.Hostname == "" {
 		return pod
 	}
+
 	pod.Spec.Hostname = c.Hostname
 	for _, list := range [...][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range list {

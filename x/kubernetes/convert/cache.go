@@ -43,6 +43,7 @@ func (c *PodCache) Append(dst []job.Pod, of *job.Job, list []*corev1.Pod) []job.
 	known.round++
 	decided := of.Version != 0 && of.Version == known.decided
 	known.decided = of.Version
+
 	kept := 0
 	for _, o := range list {
 		entry := known.get(of, o, decided)
@@ -55,6 +56,7 @@ func (c *PodCache) Append(dst []job.Pod, of *job.Job, list []*corev1.Pod) []job.
 		}
 		dst = append(dst, entry.pod)
 	}
+
 	known.sweep(kept)
 	return dst
 }
@@ -80,6 +82,7 @@ func (c *PodCache) of(j *job.Job) *cachedPods {
 	name := types.NamespacedName{Namespace: j.Namespace, Name: j.Name}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+
 	known := c.jobs[name]
 	if known == nil || known.of != j.UID {
 		known = &cachedPods{of: j.UID, pods: make(map[types.UID]*cachedPod)}
@@ -99,6 +102,7 @@ func (k *cachedPods) get(of *job.Job, o *corev1.Pod, decided bool) *cachedPod {
 	if current && decided {
 		return entry
 	}
+
 	owner := owner(of, o)
 	if owner == job.Foreign {
 		return nil
@@ -107,6 +111,7 @@ func (k *cachedPods) get(of *job.Job, o *corev1.Pod, decided bool) *cachedPod {
 		entry = &cachedPod{}
 		k.pods[o.UID] = entry
 	}
+
 	if !current {
 		entry.version, entry.pod = o.ResourceVersion, podOfAny(o)
 	}

@@ -17,7 +17,7 @@ func CronJob(o *batchv1.CronJob) cronjob.CronJob {
 	return Parent(o, cronJobSpec(&o.Spec), cronJobStatus(&o.Status))
 }
 
-// specChanged is when something other than the status was last written.
+// specChanged returns the time of the last write of something other than the status.
 func specChanged(entries []metav1.ManagedFieldsEntry) (last time.Time) {
 	for i := range entries {
 		if t := timeAt(entries[i].Time); entries[i].Subresource == "" && t.After(last) {

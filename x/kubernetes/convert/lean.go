@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Lean lets a client drop, before it decodes a pod, what [Trim] drops after that. Most of a pod is its
+// Lean lets a client drop, before it decodes a pod, what [Trim] drops afterwards. Most of a pod is its
 // spec and its managed fields: a whole pod takes four times as long to decode. Only messages in protobuf
-// are read so; everything else is decoded as before.
+// are read this way; everything else is decoded as before.
 //
-// What is dropped reads as empty. Write no such pod back: send patches.
+// Dropped fields read as empty. Write no such pod back: send patches.
 func Lean(s runtime.NegotiatedSerializer) runtime.NegotiatedSerializer { return leanSerializer{s} }
 
 type leanSerializer struct{ runtime.NegotiatedSerializer }
@@ -29,7 +29,9 @@ type leanDecoder struct{ runtime.Decoder }
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // Decode implements [runtime.Decoder].
-func (d leanDecoder) Decode(data []byte, gvk *schema.GroupVersionKind, into runtime.Object) (runtime.Object, *schema.GroupVersionKind, error) {
+func (d leanDecoder) Decode(
+	data []byte, gvk *schema.GroupVersionKind, into runtime.Object,
+) (runtime.Object, *schema.GroupVersionKind, error) {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
 	if short, ok := leanMessage((*buffer)[:0], data); ok {
@@ -69,17 +71,19 @@ var (
 // the object. Decoders of a type read no other field of it.
 var magic = []byte("k8s\x00")
 
-// leanMessage appends the object without what is not needed. It reports false for what it does not
-// understand, and for other kinds.
+// leanMessage appends the object without the fields that are not needed. It reports false if it does
+// not understand the message, and for other kinds.
 func leanMessage(dst, data []byte) ([]byte, bool) {
 	message, found := bytes.CutPrefix(data, magic)
 	if !found {
 		return nil, false
 	}
+
 	num, wire, n := protowire.ConsumeTag(message)
 	if num != 1 || wire != protowire.BytesType {
 		return nil, false
 	}
+
 	about, _ := protowire.ConsumeBytes(message[n:])
 	keep := leanKind[kindOf(about)]
 	if keep == nil {
@@ -106,6 +110,7 @@ func appendKept(dst, message []byte, keep fields) ([]byte, bool) {
 		}
 		field := message[:n]
 		message = message[n:]
+
 		nested, kept := keep[num]
 		switch {
 		case !kept:
@@ -117,6 +122,7 @@ func appendKept(dst, message []byte, keep fields) ([]byte, bool) {
 			_, _, tag := protowire.ConsumeTag(field)
 			value, _ := protowire.ConsumeBytes(field[tag:])
 			dst = append(dst, field[:tag]...)
+
 			at := len(dst)
 			var ok bool
 			if dst, ok = appendKept(dst, value, nested); !ok {
@@ -128,11 +134,12 @@ func appendKept(dst, message []byte, keep fields) ([]byte, bool) {
 	return dst, true
 }
 
-// insertLength writes the length of all from there in front of it.
+// insertLength inserts, at a place, the length of what follows.
 func insertLength(dst []byte, at int) []byte {
 	n := len(dst) - at
 	var length [10]byte
 	varint := protowire.AppendVarint(length[:0], uint64(n))
+
 	dst = append(dst, varint...)
 	copy(dst[at+len(varint):], dst[at:at+n])
 	copy(dst[at:], varint)

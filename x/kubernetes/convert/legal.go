@@ -46,6 +46,7 @@ func ValidateUpdate(r release.Release, old *batchv1.Job, next *batchv1.JobSpec) 
 	if err != nil {
 		return fmt.Errorf("spec.template: %w", err)
 	}
+
 	stored := Job(old)
 	stored.Spec = defaulted(&old.Spec)
 	return errors.Join(job.ValidateUpdate(&stored, defaulted(next), r), job.ValidateTemplateUpdate(&stored, was, is, r))

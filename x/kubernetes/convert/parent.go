@@ -46,7 +46,7 @@ func ChildOf(of *cronjob.CronJob, o metav1.Object, owner types.UID, options *cro
 	return child
 }
 
-// Ending fills in what the status of a job says of its start and its end.
+// Ending fills in the start and the end of a job from its status.
 func Ending(o *batchv1.Job, c *cronjob.Child) {
 	s := job.Status{Conditions: each(o.Status.Conditions, jobCondition)}
 	c.StartTime, c.CompletionTime = timeAt(o.Status.StartTime), timeAt(o.Status.CompletionTime)

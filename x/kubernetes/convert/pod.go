@@ -34,12 +34,14 @@ func podOfAny(o *corev1.Pod) job.Pod {
 		Name:      o.Name,
 		Detail:    detail,
 	}
+
 	if !o.DeletionTimestamp.IsZero() {
 		p.Deletion = &job.PodDeletion{Timestamp: timeAt(o.DeletionTimestamp)}
 		if grace := o.DeletionGracePeriodSeconds; grace != nil {
 			p.Deletion.GracePeriodSeconds = int32(min(max(*grace, 0), math.MaxInt32))
 		}
 	}
+
 	if n := len(o.Status.Conditions); n > 0 {
 		detail.Conditions = make([]job.PodCondition, n)
 	}
@@ -54,6 +56,7 @@ func podOfAny(o *corev1.Pod) job.Pod {
 			detail.ReadyTransition = timeOf(c.LastTransitionTime)
 		}
 	}
+
 	p.ReadAnnotations(o.Annotations)
 	return p
 }

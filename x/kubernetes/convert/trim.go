@@ -27,19 +27,25 @@ func Trim(ownerKinds ...string) func(any) (any, error) {
 	}
 }
 
-// trimPod returns the pod without what nobody reads. Of a pod of others, only changes of its
-// finalizers, its phase and its owner matter.
+// trimPod returns the pod without the fields that nothing reads. Of a pod of others, only changes of
+// its finalizers, its phase and its owner matter.
 func trimPod(o *corev1.Pod, ours bool) *corev1.Pod {
 	out := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: o.Name, Namespace: o.Namespace, UID: o.UID, ResourceVersion: o.ResourceVersion,
-			DeletionTimestamp: o.DeletionTimestamp, OwnerReferences: each(o.OwnerReferences, trimOwner), Finalizers: each(o.Finalizers, share),
+			Name:              o.Name,
+			Namespace:         o.Namespace,
+			UID:               o.UID,
+			ResourceVersion:   o.ResourceVersion,
+			DeletionTimestamp: o.DeletionTimestamp,
+			OwnerReferences:   each(o.OwnerReferences, trimOwner),
+			Finalizers:        each(o.Finalizers, share),
 		},
 		Status: corev1.PodStatus{Phase: o.Status.Phase},
 	}
 	if !ours {
 		return out
 	}
+
 	out.Labels, out.Annotations = trimLabels(o), trimAnnotations(o.Annotations)
 	out.CreationTimestamp, out.DeletionGracePeriodSeconds = o.CreationTimestamp, o.DeletionGracePeriodSeconds
 	out.Spec.NodeName = o.Spec.NodeName
@@ -47,7 +53,11 @@ func trimPod(o *corev1.Pod, ours bool) *corev1.Pod {
 		return corev1.Container{Name: c.Name, RestartPolicy: c.RestartPolicy}
 	})
 	out.Status.Conditions = each(o.Status.Conditions, func(c *corev1.PodCondition) corev1.PodCondition {
-		return corev1.PodCondition{Type: shared(c.Type), Status: shared(c.Status), LastTransitionTime: c.LastTransitionTime}
+		return corev1.PodCondition{
+			Type:               shared(c.Type),
+			Status:             shared(c.Status),
+			LastTransitionTime: c.LastTransitionTime,
+		}
 	})
 	out.Status.ContainerStatuses = each(o.Status.ContainerStatuses, trimStatus)
 	out.Status.InitContainerStatuses = each(o.Status.InitContainerStatuses, trimStatus)
@@ -85,7 +95,9 @@ func trimLabels(o *corev1.Pod) map[string]string {
 // trimAnnotations keeps those that job.Pod.ReadAnnotations reads.
 func trimAnnotations(in map[string]string) (out map[string]string) {
 	for _, name := range [...]string{
-		batchv1.JobCompletionIndexAnnotation, batchv1.JobIndexFailureCountAnnotation, batchv1.JobIndexIgnoredFailureCountAnnotation,
+		batchv1.JobCompletionIndexAnnotation,
+		batchv1.JobIndexFailureCountAnnotation,
+		batchv1.JobIndexIgnoredFailureCountAnnotation,
 	} {
 		if value, found := in[name]; found {
 			if out == nil {
@@ -101,7 +113,8 @@ func trimStatus(s *corev1.ContainerStatus) corev1.ContainerStatus {
 	out := corev1.ContainerStatus{Name: s.Name, RestartCount: s.RestartCount}
 	switch {
 	case s.State.Terminated != nil:
-		out.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: s.State.Terminated.ExitCode, FinishedAt: s.State.Terminated.FinishedAt}
+		end := s.State.Terminated
+		out.State.Terminated = &corev1.ContainerStateTerminated{ExitCode: end.ExitCode, FinishedAt: end.FinishedAt}
 	case s.State.Running != nil:
 		out.State.Running = running
 	}
@@ -113,10 +126,12 @@ func trimStatus(s *corev1.ContainerStatus) corev1.ContainerStatus {
 var words = func() map[string]string {
 	out := map[string]string{}
 	for _, word := range []string{
-		batchv1.ControllerUidLabel, batchv1.JobNameLabel, batchv1.JobCompletionIndexAnnotation, "controller-uid", "job-name",
+		batchv1.ControllerUidLabel, batchv1.JobNameLabel, batchv1.JobCompletionIndexAnnotation,
+		"controller-uid", "job-name",
 		job.Finalizer, "Job", "batch/v1",
 		string(corev1.ConditionTrue), string(corev1.ConditionFalse), string(corev1.ConditionUnknown),
-		string(corev1.PodReady), string(corev1.ContainersReady), string(corev1.PodInitialized), string(corev1.PodScheduled),
+		string(corev1.PodReady), string(corev1.ContainersReady),
+		string(corev1.PodInitialized), string(corev1.PodScheduled),
 		string(corev1.PodReadyToStartContainers), string(corev1.DisruptionTarget),
 	} {
 		out[word] = word

@@ -5,7 +5,8 @@
 //	prometheus.MustRegister(m)
 //	config.Wrap(m.Requests) // before the client is made
 //	common := controller.Common{QueueMetrics: m}
-//	jobs, err := controller.NewJobs(client, factory, controller.JobOptions{Common: common, Metrics: m, ManagedBy: name})
+//	o := controller.JobOptions{Common: common, Metrics: m, ManagedBy: name}
+//	jobs, err := controller.NewJobs(client, factory, o)
 //
 // A figure that is not positive counts nothing: the counters of Prometheus panic on negative
 // ones.
@@ -40,37 +41,51 @@ type Metrics struct {
 // New returns metrics that have counted nothing.
 func New() *Metrics { return newMetrics("", nil) }
 
-// Of returns metrics of a resource of your own. The series of its controllers have the names of New with the prefix
-// batchplan_ and the label kind, so that one registry takes several kinds. Work queues and
-// requests have the same series as with New: register [Metrics.Controllers] alone if something else in the process has them.
+// Of returns metrics of a resource of your own. The series of its controllers have the names of New
+// with the prefix batchplan_ and the label kind, so that one registry takes several kinds. Work queues
+// and requests have the same series as with New: register [Metrics.Controllers] alone if something
+// else in the process has them.
 func Of(kind string) *Metrics { return newMetrics("batchplan_", prometheus.Labels{"kind": kind}) }
 
 func newMetrics(prefix string, constant prometheus.Labels) *Metrics {
 	m := &Metrics{}
 	all := builder{m, prefix, constant}
+
 	jobs := all.below("job_controller_")
 	m.jobSyncs = jobs.counters("job_syncs_total", "Rounds of jobs.", "completion_mode", "result", "action")
 	m.jobSyncDuration = jobs.histograms("job_sync_duration_seconds", "How long rounds of jobs took.",
 		prometheus.ExponentialBuckets(0.004, 2, 15), "completion_mode", "result", "action")
-	m.jobsFinished = jobs.counters("jobs_finished_total", "Jobs that have finished.", "completion_mode", "result", "reason")
+	m.jobsFinished = jobs.counters("jobs_finished_total",
+		"Jobs that have finished.", "completion_mode", "result", "reason")
 	m.external = jobs.counters("jobs_by_external_controller_total", "Jobs of other controllers.", "controller_name")
-	m.podsFinished = jobs.counters("job_pods_finished_total", "Pods that have finished and are accounted for.", "completion_mode", "result")
-	m.policy = jobs.counters("pod_failures_handled_by_failure_policy_total", "Failed pods that matched a rule of podFailurePolicy.", "action")
+	m.podsFinished = jobs.counters("job_pods_finished_total",
+		"Pods that have finished and are accounted for.", "completion_mode", "result")
+	m.policy = jobs.counters("pod_failures_handled_by_failure_policy_total",
+		"Failed pods that matched a rule of podFailurePolicy.", "action")
 	m.tracking = jobs.counters("terminated_pods_tracking_finalizer_total",
 		"Pods that have ended with the tracking finalizer (add), and have lost it (delete).", "event")
-	m.indexesFinished = jobs.counters("job_finished_indexes_total", "Indexes that have finished.", "status", "backoffLimit")
-	m.podsCreated = jobs.counters("job_pods_creation_total", "Pods that were created, or could not be.", "reason", "status")
-	m.stale = jobs.counters("stale_sync_skips_total", "Rounds put off until the caches show own writes.", "group", "resource")
+	m.indexesFinished = jobs.counters("job_finished_indexes_total",
+		"Indexes that have finished.", "status", "backoffLimit")
+	m.podsCreated = jobs.counters("job_pods_creation_total",
+		"Pods that were created, or could not be.", "reason", "status")
+	m.stale = jobs.counters("stale_sync_skips_total",
+		"Rounds put off until the caches show own writes.", "group", "resource")
+
 	m.creationSkew = all.histogram("cronjob_controller_job_creation_skew_duration_seconds",
 		"Time between the run of a CronJob and the creation of its job.", prometheus.ExponentialBuckets(1, 2, 10))
 	m.missed = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: prefix + "cronjob_controller_missed_runs_total", Help: "Runs of CronJobs that were due and will not start.", ConstLabels: constant,
+		Name:        prefix + "cronjob_controller_missed_runs_total",
+		Help:        "Runs of CronJobs that were due and will not start.",
+		ConstLabels: constant,
 	})
+
 	m.ttlDuration = all.histogram("ttl_after_finished_controller_job_deletion_duration_seconds",
 		"Time between the expiry of a job and its deletion.", prometheus.ExponentialBuckets(0.1, 2, 14))
 	m.all = append(m.all, m.missed)
 	m.controllers = len(m.all)
-	m.requests = builder{m: m}.counters("rest_client_requests_total", "Requests to the API server; code <error> means no reply.", "code", "method", "host")
+
+	m.requests = builder{m: m}.counters("rest_client_requests_total",
+		"Requests to the API server; code <error> means no reply.", "code", "method", "host")
 	m.queues = newQueues(builder{m: m, prefix: "workqueue_"})
 	return m
 }
@@ -92,25 +107,29 @@ type builder struct {
 func (b builder) below(prefix string) builder { return builder{b.m, b.prefix + prefix, b.constant} }
 
 func (b builder) counters(name, help string, labels ...string) *prometheus.CounterVec {
-	v := prometheus.NewCounterVec(prometheus.CounterOpts{Name: b.prefix + name, Help: help, ConstLabels: b.constant}, labels)
+	o := prometheus.CounterOpts{Name: b.prefix + name, Help: help, ConstLabels: b.constant}
+	v := prometheus.NewCounterVec(o, labels)
 	b.m.all = append(b.m.all, v)
 	return v
 }
 
 func (b builder) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
-	v := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: b.prefix + name, Help: help, ConstLabels: b.constant}, labels)
+	o := prometheus.GaugeOpts{Name: b.prefix + name, Help: help, ConstLabels: b.constant}
+	v := prometheus.NewGaugeVec(o, labels)
 	b.m.all = append(b.m.all, v)
 	return v
 }
 
 func (b builder) histograms(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-	v := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: b.prefix + name, Help: help, Buckets: buckets, ConstLabels: b.constant}, labels)
+	o := prometheus.HistogramOpts{Name: b.prefix + name, Help: help, Buckets: buckets, ConstLabels: b.constant}
+	v := prometheus.NewHistogramVec(o, labels)
 	b.m.all = append(b.m.all, v)
 	return v
 }
 
 func (b builder) histogram(name, help string, buckets []float64) prometheus.Histogram {
-	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: b.prefix + name, Help: help, Buckets: buckets, ConstLabels: b.constant})
+	o := prometheus.HistogramOpts{Name: b.prefix + name, Help: help, Buckets: buckets, ConstLabels: b.constant}
+	h := prometheus.NewHistogram(o)
 	b.m.all = append(b.m.all, h)
 	return h
 }
@@ -156,10 +175,12 @@ func (m *Metrics) Round(r *job.Metrics, took time.Duration) {
 	if r.Failed {
 		result = "error"
 	}
+
 	if r.Action != "" {
 		m.jobSyncs.WithLabelValues(mode, result, r.Action).Inc()
 		m.jobSyncDuration.WithLabelValues(mode, result, r.Action).Observe(took.Seconds())
 	}
+
 	add(m.podsFinished, r.PodsSucceeded, mode, "succeeded")
 	add(m.podsFinished, r.PodsFailed, mode, "failed")
 	add(m.indexesFinished, r.IndexesSucceeded, "succeeded", limit)
@@ -170,6 +191,7 @@ func (m *Metrics) Round(r *job.Metrics, took time.Duration) {
 	add(m.policy, r.Policy.FailIndex, "FailIndex")
 	add(m.policy, r.Policy.Ignore, "Ignore")
 	add(m.policy, r.Policy.Count, "Count")
+
 	switch r.Finished {
 	case job.ConditionComplete:
 		add(m.jobsFinished, 1, mode, "succeeded", r.FinishedReason)

@@ -17,13 +17,15 @@ type queues struct {
 func newQueues(b builder) queues {
 	buckets := prometheus.ExponentialBuckets(1e-8, 10, 12)
 	return queues{
-		depth:      b.gauges("depth", "Keys that wait.", "name"),
-		adds:       b.counters("adds_total", "Keys that were added.", "name"),
-		retries:    b.counters("retries_total", "Keys that were added again after a failure.", "name"),
-		waiting:    b.histograms("queue_duration_seconds", "How long keys waited.", buckets, "name"),
-		working:    b.histograms("work_duration_seconds", "How long rounds took.", buckets, "name"),
-		unfinished: b.gauges("unfinished_work_seconds", "How long the rounds under way have taken, added up.", "name"),
-		longest:    b.gauges("longest_running_processor_seconds", "How long the longest round under way has taken.", "name"),
+		depth:   b.gauges("depth", "Keys that wait.", "name"),
+		adds:    b.counters("adds_total", "Keys that were added.", "name"),
+		retries: b.counters("retries_total", "Keys that were added again after a failure.", "name"),
+		waiting: b.histograms("queue_duration_seconds", "How long keys waited.", buckets, "name"),
+		working: b.histograms("work_duration_seconds", "How long rounds took.", buckets, "name"),
+		unfinished: b.gauges("unfinished_work_seconds",
+			"How long the rounds under way have taken, added up.", "name"),
+		longest: b.gauges("longest_running_processor_seconds",
+			"How long the longest round under way has taken.", "name"),
 	}
 }
 

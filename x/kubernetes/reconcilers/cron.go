@@ -39,6 +39,7 @@ func (r Cron[P, C]) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
+
 	name := cmp.Or(r.Name, strings.ToLower(kind.Parent.Kind))
 	if _, err := prepare(mgr, nil, &r.Common, name+"-controller"); err != nil {
 		return err
@@ -59,6 +60,7 @@ func (r Cron[P, C]) SetupWithManager(mgr ctrl.Manager) error {
 			return objects[C]{r.Reader, r.Client, kind.Child, namespace}
 		}
 	}
+
 	parents, children, err := informersOf(mgr, parent, child)
 	if err != nil {
 		return err
@@ -67,6 +69,11 @@ func (r Cron[P, C]) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	s := setup[types.NamespacedName]{name, r.Workers, workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName](), c.Reconcile}
+	s := setup[types.NamespacedName]{
+		name:      name,
+		workers:   r.Workers,
+		limiter:   workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName](),
+		reconcile: c.Reconcile,
+	}
 	return s.on(mgr, source(children, c.JobEvents), source(parents, c.CronJobEvents))
 }

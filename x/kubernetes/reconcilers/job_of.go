@@ -13,8 +13,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// JobOf is all that a resource of your own needs to be a job: the Job controller, the one of pods that have lost their
-// object, and the one that deletes objects after ttlSecondsAfterFinished.
+// JobOf is all that a resource of your own needs to be a job: the Job controller, the controller of
+// pods that have lost their object, and the one that deletes objects after ttlSecondsAfterFinished.
 type JobOf[T controller.Object] struct {
 	controller.JobOptions
 	// Kind describes the resource. Its name is taken from the manager's scheme, and its clients from the manager,
@@ -38,6 +38,7 @@ func (r JobOf[T]) SetupWithManager(mgr ctrl.Manager) error {
 	if r.Pods, err = prepare(mgr, r.Pods, &r.Common, strings.ToLower(kind.Kind)+"-controller"); err != nil {
 		return err
 	}
+
 	if r.Client == nil {
 		r.Client = mgr.GetClient()
 	}
@@ -49,15 +50,19 @@ func (r JobOf[T]) SetupWithManager(mgr ctrl.Manager) error {
 			return objects[T]{r.Reader, r.Client, kind.GroupVersionKind, namespace}
 		}
 	}
+
 	owners, pods, err := informersOf(mgr, of, &corev1.Pod{})
 	if err != nil {
 		return err
 	}
+
+	name := strings.ToLower(kind.Kind)
+	orphan := controller.OrphanOptions{Common: r.Common, ManagedBy: r.ManagedBy, Planner: r.Planner}
 	ttl := controller.TTLOptions{Common: r.Common, ManagedBy: r.ManagedBy, Planner: r.Planner}
 	ttl.Metrics, _ = r.Metrics.(controller.TTLMetrics)
 	return errors.Join(
-		addJobs(mgr, strings.ToLower(kind.Kind), kind, r.Pods, owners, pods, r.JobOptions),
-		addOrphans(mgr, strings.ToLower(kind.Kind)+"-orphan", kind, r.Pods, owners, pods, controller.OrphanOptions{Common: r.Common, ManagedBy: r.ManagedBy, Planner: r.Planner}),
-		addTTL(mgr, strings.ToLower(kind.Kind)+"-ttl", kind, owners, ttl),
+		addJobs(mgr, name, kind, r.Pods, owners, pods, r.JobOptions),
+		addOrphans(mgr, name+"-orphan", kind, r.Pods, owners, pods, orphan),
+		addTTL(mgr, name+"-ttl", kind, owners, ttl),
 	)
 }

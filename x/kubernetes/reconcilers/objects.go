@@ -67,7 +67,10 @@ func (o objects[T]) Create(ctx context.Context, object T, _ metav1.CreateOptions
 }
 
 // Patch implements [backend.OwnerClient].
-func (o objects[T]) Patch(ctx context.Context, name string, t types.PatchType, patch []byte, _ metav1.PatchOptions, subresources ...string) (T, error) {
+func (o objects[T]) Patch(
+	ctx context.Context, name string, t types.PatchType, patch []byte, _ metav1.PatchOptions,
+	subresources ...string,
+) (T, error) {
 	object := newOf[T](o.kind)
 	object.SetNamespace(o.namespace)
 	object.SetName(name)
@@ -83,5 +86,8 @@ func (o objects[T]) Delete(ctx context.Context, name string, options metav1.Dele
 	object := newOf[T](o.kind)
 	object.SetNamespace(o.namespace)
 	object.SetName(name)
-	return o.writer.Delete(ctx, object, &client.DeleteOptions{Preconditions: options.Preconditions, PropagationPolicy: options.PropagationPolicy})
+	return o.writer.Delete(ctx, object, &client.DeleteOptions{
+		Preconditions:     options.Preconditions,
+		PropagationPolicy: options.PropagationPolicy,
+	})
 }

@@ -54,7 +54,10 @@ func (r Job) SetupWithManager(mgr ctrl.Manager) error {
 	return addJobs(mgr, "job", controller.BatchJobs(client), client, jobs, pods, r.JobOptions)
 }
 
-func addJobs[T controller.Object](mgr ctrl.Manager, name string, kind controller.Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o controller.JobOptions) error {
+func addJobs[T controller.Object](
+	mgr ctrl.Manager, name string, kind controller.Kind[T], client kubernetes.Interface,
+	owners, pods cache.SharedIndexInformer, o controller.JobOptions,
+) error {
 	j, err := controller.NewJobReconciler(kind, client, owners, pods, o)
 	if err != nil {
 		return err
@@ -63,7 +66,7 @@ func addJobs[T controller.Object](mgr ctrl.Manager, name string, kind controller
 	return s.on(mgr, source(owners, j.OwnerEvents), source(pods, j.PodEvents))
 }
 
-// Orphan takes the finalizer off pods that no job is going to count.
+// Orphan removes the finalizer of pods that no job is going to count.
 type Orphan struct {
 	controller.OrphanOptions
 	// Client makes the writes; nil means a client of the manager's configuration.
@@ -83,7 +86,10 @@ func (r Orphan) SetupWithManager(mgr ctrl.Manager) error {
 	return addOrphans(mgr, "orphan", controller.BatchJobs(client), client, jobs, pods, r.OrphanOptions)
 }
 
-func addOrphans[T controller.Object](mgr ctrl.Manager, name string, kind controller.Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o controller.OrphanOptions) error {
+func addOrphans[T controller.Object](
+	mgr ctrl.Manager, name string, kind controller.Kind[T], client kubernetes.Interface,
+	owners, pods cache.SharedIndexInformer, o controller.OrphanOptions,
+) error {
 	c, err := controller.NewOrphanReconciler(kind, client, owners, pods, o)
 	if err != nil {
 		return err
@@ -113,7 +119,12 @@ func (r CronJob) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	s := setup[types.NamespacedName]{"cronjob", r.Workers, workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName](), c.Reconcile}
+	s := setup[types.NamespacedName]{
+		name:      "cronjob",
+		workers:   r.Workers,
+		limiter:   workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName](),
+		reconcile: c.Reconcile,
+	}
 	return s.on(mgr, source(jobs, c.JobEvents), source(cronJobs, c.CronJobEvents))
 }
 
@@ -137,17 +148,27 @@ func (r TTL) SetupWithManager(mgr ctrl.Manager) error {
 	return addTTL(mgr, "ttl", controller.BatchJobs(client), jobs, r.TTLOptions)
 }
 
-func addTTL[T controller.Object](mgr ctrl.Manager, name string, kind controller.Kind[T], owners cache.SharedIndexInformer, o controller.TTLOptions) error {
+func addTTL[T controller.Object](
+	mgr ctrl.Manager, name string, kind controller.Kind[T], owners cache.SharedIndexInformer,
+	o controller.TTLOptions,
+) error {
 	t, err := controller.NewTTLReconciler(kind, owners, o)
 	if err != nil {
 		return err
 	}
-	s := setup[types.NamespacedName]{name, o.Workers, workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName](), t.Reconcile}
+	s := setup[types.NamespacedName]{
+		name:      name,
+		workers:   o.Workers,
+		limiter:   workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName](),
+		reconcile: t.Reconcile,
+	}
 	return s.on(mgr, source(owners, t.OwnerEvents))
 }
 
 // prepare fills in what the manager has: a client and a recorder of events.
-func prepare(mgr ctrl.Manager, client kubernetes.Interface, o *controller.Common, component string) (kubernetes.Interface, error) {
+func prepare(
+	mgr ctrl.Manager, client kubernetes.Interface, o *controller.Common, component string,
+) (kubernetes.Interface, error) {
 	if client == nil {
 		c, err := kubernetes.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 		if err != nil {
@@ -155,6 +176,7 @@ func prepare(mgr ctrl.Manager, client kubernetes.Interface, o *controller.Common
 		}
 		client = c
 	}
+
 	if o.Events != nil {
 		return client, nil
 	}

@@ -90,7 +90,9 @@ type eventSource[K comparable] struct {
 	synced toolscache.InformerSynced
 }
 
-func source[K comparable](i toolscache.SharedIndexInformer, h func(controller.Queue[K]) toolscache.ResourceEventHandler) *eventSource[K] {
+func source[K comparable](
+	i toolscache.SharedIndexInformer, h func(controller.Queue[K]) toolscache.ResourceEventHandler,
+) *eventSource[K] {
 	return &eventSource[K]{informer: i, handler: h}
 }
 
@@ -100,6 +102,7 @@ func (s *eventSource[K]) Start(_ context.Context, queue workqueue.TypedRateLimit
 	if err != nil {
 		return err
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.synced = registration.HasSynced

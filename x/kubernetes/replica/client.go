@@ -29,6 +29,7 @@ func newClient(server *rest.Config) (kubernetes.Interface, error) {
 	if config.RateLimiter == nil && config.QPS > 0 {
 		config.RateLimiter = flowcontrol.NewTokenBucketRateLimiter(config.QPS, max(config.Burst, 1))
 	}
+
 	http, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, err
@@ -37,9 +38,11 @@ func newClient(server *rest.Config) (kubernetes.Interface, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	core := rest.CopyConfig(config)
 	core.GroupVersion, core.APIPath = &corev1.SchemeGroupVersion, "/api"
-	core.NegotiatedSerializer = convert.Lean(rest.CodecFactoryForGeneratedClient(scheme.Scheme, scheme.Codecs).WithoutConversion())
+	codecs := rest.CodecFactoryForGeneratedClient(scheme.Scheme, scheme.Codecs)
+	core.NegotiatedSerializer = convert.Lean(codecs.WithoutConversion())
 	pods, err := rest.RESTClientForConfigAndClient(core, http)
 	if err != nil {
 		return nil, err

@@ -25,14 +25,14 @@ const (
 	TTL      = "ttl" // deletes finished jobs of that managedBy when their time to live is over
 )
 
-// Controllers are all controllers. Unless others are requested, the ones of jobs run, which are
+// Controllers are all controllers. By default only the controllers of jobs run, which are
 // safe beside the built-in controllers.
 var (
 	Controllers        = []string{Jobs, Orphans, CronJobs, TTL}
 	DefaultControllers = []string{Jobs, Orphans}
 )
 
-// Config says what a replica does. Only ManagedBy is required.
+// Config configures a replica. Only ManagedBy is required.
 type Config struct {
 	// ManagedBy is the spec.managedBy of the jobs to take. [job.ControllerName] takes the jobs
 	// without one, and then the built-in controller must be off.
@@ -71,8 +71,8 @@ type Config struct {
 // Lease names the lease of the leader and says how long it lasts.
 type Lease struct {
 	Namespace, Name string
-	// Duration is how long the lease of a leader that was killed still holds. The others look now and then,
-	// and need up to 1.6 times as long. Zero means 15 seconds.
+	// Duration is how long the lease of a leader that was killed still holds. The others check it
+	// periodically, and need up to 1.6 times as long. Zero means 15 seconds.
 	Duration time.Duration
 }
 
@@ -99,6 +99,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Lease.Duration == 0 {
 		c.Lease.Duration = DefaultLeaseDuration
 	}
+
 	if c.Identity == "" {
 		host, err := os.Hostname()
 		if err != nil {
@@ -110,6 +111,7 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("identity: %q: %s", c.Identity, strings.Join(problems, "; "))
 	}
 	c.Identity += "-" + rand.String(8)
+
 	if c.Registry == nil {
 		c.Registry = prometheus.NewRegistry()
 	}
@@ -122,14 +124,17 @@ func (c Config) withDefaults() (Config, error) {
 func (c *Config) validate() error {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+
 	if c.ManagedBy == "" {
-		problem("managed-by: required: the spec.managedBy of the jobs to take; %q takes those without one", job.ControllerName)
+		problem("managed-by: required: the spec.managedBy of the jobs to take; %q takes those without one",
+			job.ControllerName)
 	}
 	for _, name := range c.Controllers {
 		if !slices.Contains(Controllers, name) {
 			problem("controllers: %q is none of %s", name, strings.Join(Controllers, ", "))
 		}
 	}
+
 	if slices.Contains(c.Namespaces, "") {
 		problem("namespaces: a name is empty; leave the list empty to serve all")
 	}
@@ -138,6 +143,7 @@ func (c *Config) validate() error {
 			problem("memory-annotation: %q: %s", c.MemoryAnnotation, text)
 		}
 	}
+
 	if c.Workers < 0 {
 		problem("workers: %d is negative", c.Workers)
 	}

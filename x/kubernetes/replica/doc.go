@@ -4,7 +4,7 @@
 //	config := replica.Config{ManagedBy: "example.com/jobs"}
 //	err := replica.Run(ctx, restConfig, config)
 //
-// The command batchplan-controller is this package with flags. A program of your own that runs CronJobs in an image without
-// time zones imports time/tzdata.
+// The command batchplan-controller is this package with flags. A program of your own that runs
+// CronJobs in an image without time zones imports time/tzdata.
 // With [Config.Election], one of several replicas runs the controllers, and the others wait.
 package replica

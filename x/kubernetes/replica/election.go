@@ -15,9 +15,11 @@ import (
 // the lease returns an error: the process ends, and a new one waits for its turn.
 func (c *Config) runElected(ctx context.Context, client kubernetes.Interface) error {
 	c.Status.set(phaseStandby)
+
 	// The lease is given back only when the controllers have stopped.
 	election, stopElection := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopElection()
+
 	ended := make(chan error, 1)
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: &resourcelock.LeaseLock{
@@ -25,8 +27,11 @@ func (c *Config) runElected(ctx context.Context, client kubernetes.Interface) er
 			Client:     client.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: c.Identity},
 		},
-		LeaseDuration: c.Lease.Duration, RenewDeadline: c.Lease.Duration * 2 / 3, RetryPeriod: c.Lease.Duration * 2 / 15,
-		ReleaseOnCancel: true, Name: c.Lease.Name,
+		LeaseDuration:   c.Lease.Duration,
+		RenewDeadline:   c.Lease.Duration * 2 / 3,
+		RetryPeriod:     c.Lease.Duration * 2 / 15,
+		ReleaseOnCancel: true,
+		Name:            c.Lease.Name,
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(leading context.Context) {
 				klog.FromContext(ctx).Info("this replica leads", "identity", c.Identity)
@@ -44,17 +49,20 @@ func (c *Config) runElected(ctx context.Context, client kubernetes.Interface) er
 	if err != nil {
 		return fmt.Errorf("leader election: %w", err)
 	}
+
 	// While the replica waits, the end of the context ends the waiting.
 	defer context.AfterFunc(ctx, func() {
 		if !elector.IsLeader() {
 			stopElection()
 		}
 	})()
+
 	elector.Run(election)
 	if election.Err() == nil {
 		<-ended
 		return fmt.Errorf("lease %s/%s: lost: another replica may lead", c.Lease.Namespace, c.Lease.Name)
 	}
+
 	select {
 	case err := <-ended:
 		return err

@@ -38,6 +38,7 @@ func ParsePlanners(data []byte, preset string) (Planners, error) {
 	if err != nil {
 		return p, err
 	}
+
 	var tree any
 	if err := json.Unmarshal(data, &tree); err != nil {
 		return p, err // unreachable
@@ -45,10 +46,12 @@ func ParsePlanners(data []byte, preset string) (Planners, error) {
 	if err := presetOf(tree, &p); err != nil {
 		return p, err
 	}
+
 	tree, err = plain(reflect.TypeFor[Planners](), "", tree)
 	if err != nil {
 		return p, err
 	}
+
 	if data, err = json.Marshal(tree); err != nil {
 		return p, err // unreachable
 	}
@@ -71,11 +74,13 @@ func presetOf(tree any, p *Planners) error {
 	if preset == "" {
 		return nil
 	}
+
 	name, _ := preset.(string)
 	text, found := strings.CutPrefix(name, PresetKubernetes)
 	if !found {
 		return fmt.Errorf("preset: %v is not %q and a release", preset, PresetKubernetes)
 	}
+
 	r, err := release.Parse(text)
 	if err != nil {
 		return fmt.Errorf("preset: %w", err)
@@ -87,7 +92,7 @@ func presetOf(tree any, p *Planners) error {
 var durationType = reflect.TypeFor[time.Duration]()
 
 // plain replaces the durations of a tree by their nanoseconds, which is how the options read
-// them. Type is what the tree is going to be decoded into.
+// them. The tree is going to be decoded into the type.
 func plain(t reflect.Type, path string, tree any) (any, error) {
 	if t == durationType {
 		text, ok := tree.(string)
@@ -100,6 +105,7 @@ func plain(t reflect.Type, path string, tree any) (any, error) {
 		}
 		return int64(d), nil
 	}
+
 	fields, ok := tree.(map[string]any)
 	if !ok || t.Kind() != reflect.Struct {
 		return tree, nil
@@ -128,23 +134,37 @@ func fieldOf(t reflect.Type, path, name string) (reflect.StructField, error) {
 		names = append(names, known)
 	}
 	slices.Sort(names)
-	return reflect.StructField{}, fmt.Errorf("%s: unknown; the fields are %s", strings.TrimPrefix(path+"."+name, "."), strings.Join(names, ", "))
+	return reflect.StructField{}, fmt.Errorf("%s: unknown; the fields are %s",
+		strings.TrimPrefix(path+"."+name, "."), strings.Join(names, ", "))
 }
 
 // validate finds what the planners would refuse in each round.
 func (p *Planners) validate() error {
 	var problems []error
 	if p.Job.ControllerName != "" {
-		problems = append(problems, fmt.Errorf("job.controllerName: %q: it follows from the flag -managed-by", p.Job.ControllerName))
+		problems = append(problems, fmt.Errorf("job.controllerName: %q: it follows from the flag -managed-by",
+			p.Job.ControllerName))
 	}
+
 	probe := job.Job{Name: "probe", UID: "probe"}
 	job.Default(&probe.Spec)
 	if _, err := job.Reconcile(job.Snapshot{Job: probe, Now: time.Unix(1, 0), Options: p.Job}); err != nil {
 		problems = append(problems, fmt.Errorf("job: %w", err))
 	}
-	scheduled := cronjob.CronJob{Name: "probe", UID: "probe", CreationTimestamp: time.Unix(1, 0), Spec: cronjob.Spec{Schedule: "0 0 * * *"}}
+
+	scheduled := cronjob.CronJob{
+		Name:              "probe",
+		UID:               "probe",
+		CreationTimestamp: time.Unix(1, 0),
+		Spec:              cronjob.Spec{Schedule: "0 0 * * *"},
+	}
 	cronjob.Default(&scheduled.Spec)
-	snapshot := cronjob.Snapshot{CronJob: scheduled, Now: time.Unix(1, 0), Schedule: cronjob.Compile(&scheduled), Options: p.CronJob}
+	snapshot := cronjob.Snapshot{
+		CronJob:  scheduled,
+		Now:      time.Unix(1, 0),
+		Schedule: cronjob.Compile(&scheduled),
+		Options:  p.CronJob,
+	}
 	if _, err := cronjob.Reconcile(snapshot); err != nil {
 		problems = append(problems, fmt.Errorf("cronJob: %w", err))
 	}

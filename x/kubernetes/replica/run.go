@@ -28,20 +28,25 @@ func Run(ctx context.Context, server *rest.Config, c Config) error {
 	if err != nil {
 		return err
 	}
+
 	defer c.Status.set(phaseStopping)
 	said := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(said)
-		klog.FromContext(ctx).Info("stopping: rounds under way end, and no others begin", "cause", context.Cause(ctx).Error())
+		klog.FromContext(ctx).Info("stopping: rounds under way end, and no others begin",
+			"cause", context.Cause(ctx).Error())
 	})
 	defer func() {
 		if !stop() {
 			<-said // or the process could end first
 		}
 	}()
+
 	if !c.runs(CronJobs) {
-		klog.FromContext(ctx).Info("CronJobs are left to the built-in controller: to run them, name " + CronJobs + " among the controllers")
+		klog.FromContext(ctx).Info("CronJobs are left to the built-in controller: to run them, name " +
+			CronJobs + " among the controllers")
 	}
+
 	server = rest.CopyConfig(server)
 	if server.UserAgent == "" {
 		server = rest.AddUserAgent(server, component)
@@ -54,6 +59,7 @@ func Run(ctx context.Context, server *rest.Config, c Config) error {
 	if err := c.adapt(ctx, client); err != nil {
 		return err
 	}
+
 	if c.Election {
 		return c.runElected(ctx, client)
 	}
@@ -73,13 +79,14 @@ func (c *Config) adapt(ctx context.Context, client kubernetes.Interface) error {
 	if err := s.adapt(c.ManagedBy, &c.Planners.Job); err != nil {
 		return err
 	}
-	klog.FromContext(ctx).Info("server", "version", s.Version, "keepsManagedBy", s.ManagedBy, "keepsPodReplacementPolicy", s.ReplacementPolicy,
+	klog.FromContext(ctx).Info("server", "version", s.Version,
+		"keepsManagedBy", s.ManagedBy, "keepsPodReplacementPolicy", s.ReplacementPolicy,
 		"successCriteriaMet", !c.Planners.Job.NoSuccessCriteriaMet)
 	return nil
 }
 
-// startFactory starts the informers of a factory. Where client-go can, they log what is refused with the logger of the
-// context: from 0.36 on. Before, they use that of the process.
+// startFactory starts the informers of a factory. From client-go 0.36 on they log refusals with the
+// logger of the context; before, with the logger of the process.
 func startFactory(ctx context.Context, f informers.SharedInformerFactory) {
 	if f, ok := f.(interface{ StartWithContext(context.Context) }); ok {
 		f.StartWithContext(ctx)
@@ -95,12 +102,15 @@ type starter interface{ Start(context.Context) error }
 func (c *Config) runControllers(ctx context.Context, client kubernetes.Interface) error {
 	c.Status.set(phaseFilling)
 	common := controller.Common{
-		Workers: c.Workers, Events: controller.NewRecorder(ctx, client, nil, component), QueueMetrics: measure(c.Registry),
+		Workers:      c.Workers,
+		Events:       controller.NewRecorder(ctx, client, nil, component),
+		QueueMetrics: measure(c.Registry),
 	}
 	namespaces := c.Namespaces
 	if len(namespaces) == 0 {
 		namespaces = []string{corev1.NamespaceAll}
 	}
+
 	var all []starter
 	var factories []informers.SharedInformerFactory
 	for _, namespace := range namespaces {
@@ -116,7 +126,9 @@ func (c *Config) runControllers(ctx context.Context, client kubernetes.Interface
 }
 
 // newControllers makes the controllers of a factory.
-func (c *Config) newControllers(client kubernetes.Interface, factory informers.SharedInformerFactory, common controller.Common) (all []starter, err error) {
+func (c *Config) newControllers(
+	client kubernetes.Interface, factory informers.SharedInformerFactory, common controller.Common,
+) (all []starter, err error) {
 	add := func(name string, make func() (starter, error)) {
 		if err != nil || !c.runs(name) {
 			return
@@ -126,17 +138,31 @@ func (c *Config) newControllers(client kubernetes.Interface, factory informers.S
 			all = append(all, s)
 		}
 	}
+
 	add(Jobs, func() (starter, error) {
 		return controller.NewJobs(client, factory, controller.JobOptions{
-			Common: common, ManagedBy: c.ManagedBy, Planner: c.Planners.Job, Metrics: measure(c.Registry),
-			MemoryAnnotation: c.MemoryAnnotation, MergeEvents: c.MergeEvents,
+			Common:           common,
+			ManagedBy:        c.ManagedBy,
+			Planner:          c.Planners.Job,
+			Metrics:          measure(c.Registry),
+			MemoryAnnotation: c.MemoryAnnotation,
+			MergeEvents:      c.MergeEvents,
 		})
 	})
 	add(Orphans, func() (starter, error) {
-		return controller.NewOrphans(client, factory, controller.OrphanOptions{Common: common, ManagedBy: c.ManagedBy, Planner: c.Planners.Job})
+		return controller.NewOrphans(client, factory, controller.OrphanOptions{
+			Common:    common,
+			ManagedBy: c.ManagedBy,
+			Planner:   c.Planners.Job,
+		})
 	})
 	add(CronJobs, func() (starter, error) {
-		o := controller.CronJobOptions{Common: common, Planner: c.Planners.CronJob, Metrics: measure(c.Registry), Advise: c.advise}
+		o := controller.CronJobOptions{
+			Common:  common,
+			Planner: c.Planners.CronJob,
+			Metrics: measure(c.Registry),
+			Advise:  c.advise,
+		}
 		if c.Planners.Preset != "" {
 			o.Schedule = []schedule.Option{schedule.Kubernetes()}
 		}
@@ -144,13 +170,16 @@ func (c *Config) newControllers(client kubernetes.Interface, factory informers.S
 	})
 	add(TTL, func() (starter, error) {
 		return controller.NewTTL(client, factory, controller.TTLOptions{
-			Common: common, ManagedBy: c.ManagedBy, Planner: c.Planners.Job, Metrics: measure(c.Registry),
+			Common:    common,
+			ManagedBy: c.ManagedBy,
+			Planner:   c.Planners.Job,
+			Metrics:   measure(c.Registry),
 		})
 	})
 	return all, err
 }
 
-// advise says of a CronJob that its jobs are left to another controller.
+// advise warns that the jobs of a CronJob are left to another controller.
 func (c *Config) advise(o controller.Object) (reason, message string) {
 	options := c.Planners.Job
 	options.ControllerName = c.ManagedBy
@@ -158,7 +187,8 @@ func (c *Config) advise(o controller.Object) (reason, message string) {
 	if ours {
 		return "", ""
 	}
-	return "JobsManagedElsewhere", fmt.Sprintf("its jobs are left to %s, as spec.jobTemplate.spec.managedBy says: to run them here, set it to %s", by, c.ManagedBy)
+	return "JobsManagedElsewhere", fmt.Sprintf("its jobs are left to %s, as spec.jobTemplate.spec.managedBy says: "+
+		"to run them here, set it to %s", by, c.ManagedBy)
 }
 
 // start starts the caches and the controllers and waits for their end.
@@ -170,6 +200,7 @@ func (c *Config) start(ctx context.Context, factories []informers.SharedInformer
 			f.Shutdown()
 		}
 	}()
+
 	for _, f := range factories {
 		startFactory(ctx, f)
 	}
@@ -179,8 +210,10 @@ func (c *Config) start(ctx context.Context, factories []informers.SharedInformer
 	}
 	run = append(run, whenSynced{factories, func() {
 		c.Status.set(phaseRunning)
-		klog.FromContext(ctx).Info("running", "controllers", c.Controllers, "managedBy", c.ManagedBy, "namespaces", c.Namespaces)
+		klog.FromContext(ctx).Info("running", "controllers", c.Controllers,
+			"managedBy", c.ManagedBy, "namespaces", c.Namespaces)
 	}})
+
 	err := controller.Run(ctx, run...)
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil // the caches may not have been full yet

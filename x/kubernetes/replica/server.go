@@ -21,7 +21,7 @@ import (
 // is the first that lets every kind of job declare its end before its last pods are gone.
 const OldestMinor = 31
 
-// Answer is what a server says to a question: it may not let us ask.
+// Answer is a server's answer to a question: it may not let us ask.
 type Answer uint8
 
 // The answers. Unknown stands for a server that may not be asked.
@@ -31,7 +31,7 @@ const (
 	No
 )
 
-// String says the answer.
+// String returns the answer in a word.
 func (a Answer) String() string { return [...]string{"unknown", "yes", "no"}[a] }
 
 // Server is what a replica finds out about its server at the start.
@@ -58,7 +58,8 @@ func AskServer(ctx context.Context, client kubernetes.Interface, namespace strin
 		return s, fmt.Errorf("version of the server: minor %q of %q is not a number", minor, info.GitVersion)
 	}
 	if major == "1" && n < OldestMinor {
-		return s, fmt.Errorf("the server is version %s.%s, and the oldest that works is 1.%d", major, minor, OldestMinor)
+		return s, fmt.Errorf("the server is version %s.%s, and the oldest that works is 1.%d",
+			major, minor, OldestMinor)
 	}
 	return s, s.askFields(ctx, client, namespace)
 }
@@ -77,15 +78,17 @@ func behavesAs(info *version.Info) (major, minor string) {
 	return emulated.EmulationMajor, emulated.EmulationMinor
 }
 
-// askFields sends a job with both fields and looks which ones are left.
+// askFields sends a job with both fields and checks which of them come back.
 func (s *Server) askFields(ctx context.Context, client kubernetes.Interface, namespace string) error {
-	out, err := client.BatchV1().Jobs(namespace).Create(ctx, question(), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+	out, err := client.BatchV1().Jobs(namespace).Create(ctx, question(), dryRun)
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsNotFound(err):
 		return nil // a right, a policy, a webhook or the namespace: there is no answer
 	case err != nil:
 		return fmt.Errorf("dry run of a job: %w", err)
 	}
+
 	s.ManagedBy = answer(out.Spec.ManagedBy != nil)
 	s.ReplacementPolicy = answer(out.Spec.PodReplacementPolicy != nil)
 	return nil
@@ -103,7 +106,9 @@ func question() *batchv1.Job {
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "batchplan-question-"},
 		Spec: batchv1.JobSpec{
-			ManagedBy: &managedBy, PodReplacementPolicy: &policy, Suspend: &suspend,
+			ManagedBy:            &managedBy,
+			PodReplacementPolicy: &policy,
+			Suspend:              &suspend,
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 				RestartPolicy: corev1.RestartPolicyNever,
 				Containers:    []corev1.Container{{Name: "main", Image: "example.com/none"}},
@@ -112,11 +117,12 @@ func question() *batchv1.Job {
 	}
 }
 
-// adapt changes the options of the planner to what the server accepts, or says in a sentence
-// why the controllers cannot work there.
+// adapt changes the options of the planner to what the server accepts. The error explains why the
+// controllers cannot work there.
 func (s *Server) adapt(managedBy string, o *job.Options) error {
 	if s.ManagedBy == No && managedBy != job.ControllerName {
-		return fmt.Errorf("the server %s drops spec.managedBy, since its feature gate JobManagedBy is off (it is on from 1.32): no job can name %q", s.Version, managedBy)
+		return fmt.Errorf("the server %s drops spec.managedBy, since its feature gate JobManagedBy is off "+
+			"(it is on from 1.32): no job can name %q", s.Version, managedBy)
 	}
 	if s.ManagedBy == No && s.ReplacementPolicy == No {
 		// It refuses SuccessCriteriaMet for a job without successPolicy.
