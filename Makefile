@@ -56,8 +56,9 @@ release: ## check and tag VERSION of every published module, locally; DRY=1 trie
 systems: ## the root compiles where an int has 32 bits, and the local runner for each system
 	GOARCH=386 CGO_ENABLED=0 go vet ./...
 	@for os in linux darwin windows; do echo "== $$os"; GOOS=$$os CGO_ENABLED=0 go -C x/cmd/batchrun vet ./...; done
-lint: ## format, vet, staticcheck and go.mod of every module
+lint: ## format, layout, vet, staticcheck and go.mod of every module
 	@files=$$(gofmt -l .); test -z "$$files" || { echo "not formatted: $$files"; exit 1; }
+	@cd x/proof; go test -count=1 -run='^TestLayout' ./citations
 	@for m in $(MODULES); do echo "== $$m"; (cd $$m; go vet ./...; $(TOOL) staticcheck ./...; go mod tidy -diff); done
 modules: ## list the modules
 	@echo $(MODULES)

@@ -74,7 +74,8 @@ func active(s *cronjob.Snapshot) (busy []cronjob.Child) {
 		isUnrecorded := c.ScheduledTime.After(status.LastScheduleTime) && !c.Backfilled
 		isUnlisted := s.Options.ActiveFromChildren && !isKnownGone(s, c)
 		runs := !c.Foreign && c.Finished == "" && c.DeletionTimestamp.IsZero()
-		if runs && !named[string(c.UID)] && (isUnrecorded || isUnlisted) {
+		isNew := (isUnrecorded || isUnlisted) && !named[string(c.UID)]
+		if runs && isNew {
 			busy = append(busy, *c)
 		}
 	}

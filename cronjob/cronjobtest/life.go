@@ -279,7 +279,8 @@ func (e *Env) remove() bool {
 			return false
 		}
 		beside := c.ScheduledTime.IsZero() && len(e.triggers) > 0
-		return !c.ScheduledTime.After(e.truth.Object.Status.LastScheduleTime) && !beside && !e.isAwaited(c.ScheduledTime)
+		isRecorded := !c.ScheduledTime.After(e.truth.Object.Status.LastScheduleTime)
+		return isRecorded && !beside && !e.isAwaited(c.ScheduledTime)
 	})
 
 	switch {

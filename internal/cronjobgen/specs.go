@@ -71,7 +71,8 @@ func ScheduleOptions(inSeconds bool) *rapid.Generator[[]schedule.Option] {
 
 		if rapid.IntRange(0, 2).Draw(t, "bounds") == 0 {
 			begin := rapid.SampledFrom(Starts).Draw(t, "NotBefore")
-			begin = begin.Add(time.Duration(rapid.Int64Range(-48*3600, 48*3600).Draw(t, "after the start")) * time.Second)
+			seconds := rapid.Int64Range(-48*3600, 48*3600).Draw(t, "after the start")
+			begin = begin.Add(time.Duration(seconds) * time.Second)
 			end := begin.AddDate(0, 0, rapid.IntRange(0, 40).Draw(t, "days"))
 			opts = append(opts, schedule.NotBefore(begin), schedule.NotAfter(end))
 		}

@@ -146,7 +146,8 @@ func parseNumber(text string) (n int32, rest string, plain, ok bool) {
 		}
 	}
 
-	plain = start == 0 && (i == 1 || i > 0 && text[0] != '0')
+	isShortest := i == 1 || i > 0 && text[0] != '0'
+	plain = start == 0 && isShortest
 	return int32(v), text[i:], plain, i > start
 }
 

@@ -113,7 +113,14 @@ func (w *Job) History() *jobcheck.History { return &w.history }
 // state returns the input of the checks of a write.
 func (w *Job) state() jobcheck.State {
 	w.history.Late = w.Stale
-	return jobcheck.State{Job: &w.Job, Pods: w.Pods, History: &w.history, Groups: w.Groups, Options: w.Options, Find: w.find}
+	return jobcheck.State{
+		Job:     &w.Job,
+		Pods:    w.Pods,
+		History: &w.history,
+		Groups:  w.Groups,
+		Options: w.Options,
+		Find:    w.find,
+	}
 }
 
 // Pod returns the live pod of that name, or nil.

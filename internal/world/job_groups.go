@@ -21,8 +21,13 @@ func (w *Job) writeGroup(write job.GroupWrite) (job.UID, error) {
 
 	isWorkload := write.Kind == job.KindWorkload
 	template := []job.GroupTemplate{{Name: write.Template, MinCount: write.MinCount}}
+	isTaken := group >= 0
+	if isWorkload {
+		isTaken = workload >= 0
+	}
+
 	switch {
-	case write.UID == "" && (isWorkload && workload >= 0 || !isWorkload && group >= 0):
+	case write.UID == "" && isTaken:
 		return "", ErrNameTaken
 	case write.UID == "" && isWorkload:
 		ref := job.GroupRef{Name: write.Name, UID: job.UID("uid of " + write.Name)}
@@ -30,7 +35,11 @@ func (w *Job) writeGroup(write job.GroupWrite) (job.UID, error) {
 		return ref.UID, nil
 	case write.UID == "":
 		ref := job.GroupRef{Name: write.Name, UID: job.UID("uid of " + write.Name)}
-		g.PodGroups = append(g.PodGroups, job.PodGroup{GroupRef: ref, Workload: write.Workload.Name, MinCount: write.MinCount})
+		g.PodGroups = append(g.PodGroups, job.PodGroup{
+			GroupRef: ref,
+			Workload: write.Workload.Name,
+			MinCount: write.MinCount,
+		})
 		return ref.UID, nil
 	case isWorkload && workload >= 0 && g.Workloads[workload].UID == write.UID:
 		g.Workloads[workload].Templates = template

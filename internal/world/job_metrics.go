@@ -75,7 +75,8 @@ func (w *Job) checkMetrics(o job.Outcome, f *job.Metrics) {
 		"PodsSucceeded": f.PodsSucceeded, "PodsFailed": f.PodsFailed,
 		"IndexesSucceeded": f.IndexesSucceeded, "IndexesFailed": f.IndexesFailed,
 		"PodsCreated": f.PodsCreated, "PodsNotCreated": f.PodsNotCreated, "Untracked": f.Untracked,
-		"FailJob": f.Policy.FailJob, "FailIndex": f.Policy.FailIndex, "Ignore": f.Policy.Ignore, "Count": f.Policy.Count,
+		"FailJob": f.Policy.FailJob, "FailIndex": f.Policy.FailIndex,
+		"Ignore": f.Policy.Ignore, "Count": f.Policy.Count,
 	} {
 		if n < 0 {
 			w.fail("JI27", fmt.Sprintf("%s is %d", name, n))
@@ -171,7 +172,8 @@ func (w *Job) compareTally() {
 // left to write (JI27).
 func (w *Job) checkTold() {
 	t, s := &w.tally, &w.Job.Status
-	if t.forgot || w.history.Traveled || w.Stale || s.Finished() == "" {
+	isUnsure := t.forgot || w.history.Traveled || w.Stale
+	if isUnsure || s.Finished() == "" {
 		return
 	}
 
@@ -183,8 +185,8 @@ func (w *Job) checkTold() {
 	podsTold := int(t.told.PodsSucceeded) == succeeded && t.told.PodsFailed == s.Failed
 	indexesTold := int(t.told.IndexesFailed) == t.failed &&
 		(!indexed || int(t.told.IndexesSucceeded) == t.completed)
-	createdTold := int(t.told.PodsCreated) == t.created
-	if !podsTold || !indexesTold || !createdTold || t.ends != 1 {
+	lifeTold := int(t.told.PodsCreated) == t.created && t.ends == 1
+	if !podsTold || !indexesTold || !lifeTold {
 		w.fail("JI27", fmt.Sprintf("reported %+v and %d ends; completed %d and failed %d indexes, created %d pods",
 			t.told, t.ends, t.completed, t.failed, t.created))
 	}
@@ -243,7 +245,10 @@ func (w *Job) tallyUntrack(p *job.Pod) {
 	valid := w.Job.Spec.CompletionMode != job.Indexed || i >= 0 && i < *w.Job.Spec.Completions
 	counted := s.UncountedTerminatedPods != nil && slices.Contains(s.UncountedTerminatedPods.Failed, p.UID)
 	failed := p.Phase == job.PodFailed && valid
-	if w.Stale || s.Finished() != "" || !counted && !failed {
+	if w.Stale || s.Finished() != "" {
+		return
+	}
+	if !counted && !failed {
 		return
 	}
 	if w.matchesPolicy(p) && !w.tally.plain[p.UID] {
@@ -270,6 +275,8 @@ func (w *Job) matchesPolicy(p *job.Pod) bool {
 		return c.Type == "DisruptionTarget"
 	})
 	return slices.ContainsFunc(w.Job.Spec.PodFailurePolicy.Rules, func(r job.PodFailurePolicyRule) bool {
-		return exited && r.OnExitCodes != nil || disrupted && r.OnPodConditions != nil
+		byCode := exited && r.OnExitCodes != nil
+		byCondition := disrupted && r.OnPodConditions != nil
+		return byCode || byCondition
 	})
 }

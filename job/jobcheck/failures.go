@@ -172,7 +172,8 @@ func (st *State) checkCarrier(f *found, p *job.Pod) {
 		isOther := l.UID != p.UID && (l.Index == at || l.Index < 0)
 		// A pod that is gone without an end knew less, and a late snapshot may still show it.
 		vanished := l.Index == at && l.Ended != job.PodFailed
-		if isOther && (l.Removed || l.Ended == job.PodSucceeded || vanished) {
+		mayHaveKnown := l.Removed || l.Ended == job.PodSucceeded || vanished
+		if isOther && mayHaveKnown {
 			return // a pod that is deleted takes its count along
 		}
 	}

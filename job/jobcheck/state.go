@@ -56,8 +56,8 @@ func (st *State) Create(active int64) []Violation {
 		f.add("JI16", "a pod is created after the end")
 	}
 
-	mayMissPods := h.Late && h.Restarted || h.Traveled || h.Lagged
-	if mayMissPods {
+	hasForgotten := h.Late && h.Restarted
+	if hasForgotten || h.Traveled || h.Lagged {
 		return f
 	}
 	if active > int64(h.MaxParallelism)+h.LostCreates {

@@ -32,7 +32,8 @@ func (st *State) checkNumbers(f *found, s *job.Status) {
 	}
 
 	isNegative := s.Active < 0 || s.Succeeded < 0 || s.Failed < 0
-	if isNegative || terminating < 0 || ready < 0 || ready > s.Active {
+	isWrong := terminating < 0 || ready < 0 || ready > s.Active
+	if isNegative || isWrong {
 		f.add("JI20", "ready %d, active %d, terminating %d, succeeded %d, failed %d",
 			ready, s.Active, terminating, s.Succeeded, s.Failed)
 	}
@@ -132,9 +133,11 @@ func (st *State) checkConditions(f *found, s *job.Status) {
 
 	complete, failed := isTrue(s, job.ConditionComplete), isTrue(s, job.ConditionFailed)
 	met, target := isTrue(s, job.ConditionSuccessCriteriaMet), isTrue(s, job.ConditionFailureTarget)
-	unannounced := failed && !target || complete && !met && !st.isUnannounced()
-	contradictory := (complete || met) && (failed || target)
-	if contradictory || unannounced {
+	failsUnannounced := failed && !target
+	completesUnannounced := complete && !met && !st.isUnannounced()
+	succeeds, fails := complete || met, failed || target
+	isContradictory := succeeds && fails
+	if isContradictory || failsUnannounced || completesUnannounced {
 		f.add("JI15", "Complete=%v Failed=%v SuccessCriteriaMet=%v FailureTarget=%v", complete, failed, met, target)
 	}
 
@@ -157,14 +160,15 @@ func (st *State) checkEnd(f *found, s *job.Status) {
 		f.add("JI8", "the job ends with uncounted pods %v", u)
 	}
 	stopped := s.Active == 0 && s.Terminating != nil && *s.Terminating == 0
-	unknown := s.Active == 0 && s.Terminating == nil && isTrue(s, job.ConditionComplete) && st.isUnannounced()
+	isUnannounced := isTrue(s, job.ConditionComplete) && st.isUnannounced()
+	unknown := s.Active == 0 && s.Terminating == nil && isUnannounced
 	if !stopped && !unknown {
 		f.add("JI8", "the job ends with active or terminating pods")
 	}
 
 	h := st.History
-	mayMissPods := h.Late && (h.Restarted || h.LostCreates > 0) || h.Traveled || h.Lagged
-	if mayMissPods {
+	mayMissPods := h.Late && (h.Restarted || h.LostCreates > 0)
+	if mayMissPods || h.Traveled || h.Lagged {
 		return
 	}
 	for _, p := range st.Pods {

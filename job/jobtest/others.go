@@ -77,7 +77,8 @@ func (e *Env) relabel(s LabelStore) bool {
 // checkAdopted checks that an orphan has become a pod of the job, with the finalizer.
 func (e *Env) checkAdopted(was, is *job.Pod) {
 	wasOrphan := was != nil && was.Owner == job.Orphan
-	if wasOrphan && is != nil && (is.Owner != job.Owned || is.Untracked) {
+	isAdopted := is == nil || is.Owner == job.Owned && !is.Untracked
+	if wasOrphan && !isAdopted {
 		e.life.Breaks("Store", "%s was adopted, and is %s", is.Name, describe(is))
 	}
 }

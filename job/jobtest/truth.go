@@ -136,8 +136,8 @@ func (e *Env) checkCreated(p *job.Pod, ref job.PodRef, c *job.Creation) {
 		e.life.Breaks("Store", "%s was created, and has no creationTimestamp: "+
 			"it decides which pods are deleted first (J29)", p.Name)
 	case p.Detail.CreationTimestamp.Sub(e.life.Now()).Abs() > time.Second:
-		e.life.Breaks("Store", "%s was created at %s, and its creationTimestamp is %s: the clock of the life is Env.Now",
-			p.Name, e.life.Now(), p.Detail.CreationTimestamp)
+		e.life.Breaks("Store", "%s was created at %s, and its creationTimestamp is %s: "+
+			"the clock of the life is Env.Now", p.Name, e.life.Now(), p.Detail.CreationTimestamp)
 	case e.truth.Object.Spec.CompletionMode == job.Indexed && p.Index != c.Index:
 		e.life.Breaks("Store", "%s was created with index %s, want %s", p.Name, p.Index, c.Index)
 	case c.PerIndex && !hasFailures(p.Detail, c):

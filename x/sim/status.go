@@ -17,9 +17,11 @@ func (e *engine) writeStatus(js *jobState, s job.Status) {
 	if end := s.Finished(); end != "" && !js.finished {
 		e.finishJob(js, end)
 	}
-	if adjust := js.of.Adjust; adjust != nil && !js.finished && adjust(time.Duration(e.now), &js.truth.Spec, &js.truth.Status) {
-		e.specChanged(js)
-		return
+	if adjust := js.of.Adjust; adjust != nil && !js.finished {
+		if adjust(time.Duration(e.now), &js.truth.Spec, &js.truth.Status) {
+			e.specChanged(js)
+			return
+		}
 	}
 	e.jobChanged(js, wakeLater)
 }

@@ -46,11 +46,11 @@ func (s *source) audited(at Place, value []byte) {
 	ref := &a.ObjectRef
 	kind, ok := resources[ref.APIGroup+"/"+ref.Resource]
 	deletes := strings.HasPrefix(a.Verb, "delete")
-	writes := deletes || a.Verb == "create" || a.Verb == "update" || a.Verb == "patch"
+	changes := a.Verb == "create" || a.Verb == "update" || a.Verb == "patch"
 	isDone := a.Stage == "ResponseComplete" && a.ResponseStatus.Code/100 == 2
 	isOtherPart := ref.Subresource != "" && ref.Subresource != "status"
 	switch {
-	case !ok || !writes || !isDone, isOtherPart:
+	case !ok || !isDone || isOtherPart, !changes && !deletes:
 		s.summary.Others++
 		return
 	case len(a.ResponseObject) == 0:

@@ -193,7 +193,8 @@ func (c *checker) advance(s *seen, e *event) step {
 	if known {
 		c.Transitions++
 	}
-	s.isSure = !mayMiss && (!e.audited || e.change == isAdded || how == isNext)
+	isComplete := !e.audited || e.change == isAdded || how == isNext
+	s.isSure = !mayMiss && isComplete
 	return how
 }
 
@@ -258,7 +259,8 @@ func ownerOf(e *event, k kind) job.UID {
 func isLast(e *event) bool {
 	m := &e.meta
 	isHeld := len(m.Finalizers) > 0 || m.DeletionGracePeriodSeconds > 0
-	return (e.audited || e.change == isThere) && !m.DeletionTimestamp.IsZero() && !isHeld
+	mayBeLast := e.audited || e.change == isThere
+	return mayBeLast && !m.DeletionTimestamp.IsZero() && !isHeld
 }
 
 // judges reports whether a job of that spec belongs to a controller with the semantics of Jobs.

@@ -253,8 +253,8 @@ func (c *checker) checkBeside(cron *cronState, e *event, run time.Time) {
 		if other.job.Status.Finished() != "" || !other.job.DeletionTimestamp.IsZero() {
 			continue
 		}
-		c.found(finding(e, "CI8", unlessLate, "is created while job %s is active, concurrencyPolicy of CronJob %s is %s",
-			other.name, cron.name, policy))
+		c.found(finding(e, "CI8", unlessLate, "is created while job %s is active, "+
+			"concurrencyPolicy of CronJob %s is %s", other.name, cron.name, policy))
 		return
 	}
 }

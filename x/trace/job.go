@@ -396,8 +396,8 @@ func (c *checker) checkLost(s *jobState, e *event) {
 			continue
 		}
 		if s.job.Status.Finished() == "" {
-			c.found(finding(e, "JI3", unlessRemoved, "the finalizer of pod %s was removed, and its success is not recorded",
-				p.name))
+			c.found(finding(e, "JI3", unlessRemoved, "the finalizer of pod %s was removed, "+
+				"and its success is not recorded", p.name))
 		}
 	}
 	s.tally.lost = nil
