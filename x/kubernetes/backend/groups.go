@@ -67,7 +67,8 @@ func (b *Groups) object(ctx context.Context, g *job.GroupWrite) (*unstructured.U
 	workload := b.workload
 	if workload == nil {
 		var err error
-		workload, err = b.Client.Resource(groups.Workloads).Namespace(b.Namespace).Get(ctx, g.Workload.Name, metav1.GetOptions{})
+		workloads := b.Client.Resource(groups.Workloads).Namespace(b.Namespace)
+		workload, err = workloads.Get(ctx, g.Workload.Name, metav1.GetOptions{})
 		if err != nil {
 			return nil, err
 		}

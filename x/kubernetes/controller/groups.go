@@ -79,7 +79,9 @@ func (o *JobOptions) missing() error {
 }
 
 // of returns the groups of a job, as the caches have them.
-func (g *Groups) of(object Object, kind schema.GroupVersionKind, namespace string, template *corev1.PodTemplateSpec) job.Groups {
+func (g *Groups) of(
+	object Object, kind schema.GroupVersionKind, namespace string, template *corev1.PodTemplateSpec,
+) job.Groups {
 	found := job.Groups{Preset: groups.NamesGroup(template)}
 	key := jobKey(namespace, kind.GroupKind(), object.GetName())
 	if ref := metav1.GetControllerOf(object); ref != nil {
@@ -102,7 +104,9 @@ func (g *Groups) of(object Object, kind schema.GroupVersionKind, namespace strin
 }
 
 // backend makes the writes of a round.
-func (g *Groups) backend(namespace string, owner metav1.OwnerReference, value *job.Job, template *corev1.PodTemplateSpec) *backend.Groups {
+func (g *Groups) backend(
+	namespace string, owner metav1.OwnerReference, value *job.Job, template *corev1.PodTemplateSpec,
+) *backend.Groups {
 	if g == nil {
 		return nil // no plan asks for it
 	}

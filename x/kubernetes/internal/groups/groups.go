@@ -115,7 +115,10 @@ func isForeign(o *unstructured.Unstructured, owner types.UID) bool {
 
 // NewWorkload returns the workload of a plan: the owner's, with what the job's spec.scheduling says and
 // the priority class of its pods.
-func NewWorkload(namespace string, owner metav1.OwnerReference, w *job.GroupWrite, scheduling *job.Scheduling, priorityClass string) (*unstructured.Unstructured, error) {
+func NewWorkload(
+	namespace string, owner metav1.OwnerReference, w *job.GroupWrite, scheduling *job.Scheduling,
+	priorityClass string,
+) (*unstructured.Unstructured, error) {
 	template := map[string]any{"name": w.Template, "schedulingPolicy": policyOf(w.MinCount)}
 	if priorityClass != "" {
 		template["priorityClassName"] = priorityClass
@@ -148,7 +151,9 @@ func NewWorkload(namespace string, owner metav1.OwnerReference, w *job.GroupWrit
 }
 
 // NewPodGroup returns the pod group of a plan: the owner's, made from a template of the workload.
-func NewPodGroup(namespace string, owner metav1.OwnerReference, w *job.GroupWrite, workload *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func NewPodGroup(
+	namespace string, owner metav1.OwnerReference, w *job.GroupWrite, workload *unstructured.Unstructured,
+) (*unstructured.Unstructured, error) {
 	templates, _, err := unstructured.NestedSlice(workload.Object, "spec", "podGroupTemplates")
 	if err != nil {
 		return nil, err
@@ -162,7 +167,9 @@ func NewPodGroup(namespace string, owner metav1.OwnerReference, w *job.GroupWrit
 			"workloadRef":      map[string]any{"workloadName": w.Workload.Name, "templateName": w.Template},
 			"schedulingPolicy": policyOf(w.MinCount),
 		}
-		for _, field := range [...]string{"schedulingConstraints", "disruptionMode", "resourceClaims", "priorityClassName", "priority"} {
+		for _, field := range [...]string{
+			"schedulingConstraints", "disruptionMode", "resourceClaims", "priorityClassName", "priority",
+		} {
 			if value := template[field]; value != nil {
 				spec[field] = value
 			}
@@ -170,7 +177,10 @@ func NewPodGroup(namespace string, owner metav1.OwnerReference, w *job.GroupWrit
 		owners := []metav1.OwnerReference{owner}
 		if w.Workload.UID != "" {
 			owners = append(owners, metav1.OwnerReference{
-				APIVersion: schedulingVersion.String(), Kind: "Workload", Name: w.Workload.Name, UID: types.UID(w.Workload.UID),
+				APIVersion: schedulingVersion.String(),
+				Kind:       "Workload",
+				Name:       w.Workload.Name,
+				UID:        types.UID(w.Workload.UID),
 			})
 		}
 		return newObject("PodGroup", namespace, w.Name, spec, owners...), nil
@@ -194,7 +204,9 @@ func treeOf(value any) (tree any, err error) {
 	return tree, err
 }
 
-func newObject(kind, namespace, name string, spec map[string]any, owners ...metav1.OwnerReference) *unstructured.Unstructured {
+func newObject(
+	kind, namespace, name string, spec map[string]any, owners ...metav1.OwnerReference,
+) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 	o.SetGroupVersionKind(schedulingVersion.WithKind(kind))
 	o.SetNamespace(namespace)
