@@ -102,7 +102,8 @@ func (c *census) unexpected(refs []Reference) []Reference {
 // appendUnexpected appends the events about unexpected jobs.
 func appendUnexpected(events []job.Event, refs []Reference, k Kind) []job.Event {
 	for i := range refs {
-		events = append(events, event(job.EventWarning, "UnexpectedJob", "Saw a "+k.String()+" that the controller did not create or forgot: "+refs[i].Name))
+		events = append(events, event(job.EventWarning, "UnexpectedJob",
+			"Saw a "+k.String()+" that the controller did not create or forgot: "+refs[i].Name))
 	}
 	return events
 }

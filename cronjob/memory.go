@@ -133,7 +133,8 @@ func (m Memory) Equal(other Memory) bool {
 	return m.problem == other.problem &&
 		a.CronJobUID == b.CronJobUID &&
 		a.Accounted.Equal(b.Accounted) && a.Recorded.Equal(b.Recorded) && a.Unrecorded.Equal(b.Unrecorded) &&
-		slices.EqualFunc(a.Started, b.Started, equalStarted) && slices.Equal(a.Replaced, b.Replaced) && slices.Equal(a.Deleted, b.Deleted) &&
+		slices.EqualFunc(a.Started, b.Started, equalStarted) &&
+		slices.Equal(a.Replaced, b.Replaced) && slices.Equal(a.Deleted, b.Deleted) &&
 		a.Behind.Equal(b.Behind) && a.Since.Equal(b.Since) &&
 		a.Suspended == b.Suspended && a.Schedule == b.Schedule && a.TimeZone == b.TimeZone
 }

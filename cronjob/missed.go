@@ -199,7 +199,8 @@ func unstartedEvents(all []Unstarted, tooLate bool, quirks cronjobquirk.Set, k K
 		case UnstartedTooLate:
 			// The reference cannot report this: it never looks further back than the deadline.
 			if tooLate && !quirks.Has(cronjobquirk.SilentMiss) {
-				events = append(events, job.Event{Type: job.EventWarning, Reason: "MissSchedule", Message: "Missed scheduled time to start a " + k.String() + ": " + at})
+				events = append(events, event(job.EventWarning, "MissSchedule",
+					"Missed scheduled time to start a "+k.String()+": "+at))
 			}
 		case UnstartedSuspended, UnstartedEdited, UnstartedHeld:
 			events = append(events, job.Event{Type: job.EventNormal, Reason: "SkippedSchedule",

@@ -30,8 +30,11 @@ func fromChildren(s *Snapshot) *Snapshot {
 // is not active any more, and neither is one that was found gone and that the children still show.
 func running(s *Snapshot) (refs []Reference) {
 	c := family{
-		kind: s.Options.Child.orJob(), namespace: s.CronJob.Namespace, children: s.Children, names: s.Options.Naming.of(s.CronJob.Name),
-		unstored: s.CronJob.Spec.ConcurrencyPolicy == Replace,
+		kind:      s.Options.Child.orJob(),
+		namespace: s.CronJob.Namespace,
+		children:  s.Children,
+		names:     s.Options.Naming.of(s.CronJob.Name),
+		unstored:  s.CronJob.Spec.ConcurrencyPolicy == Replace,
 	}
 
 	recorded, m, gone := s.CronJob.Status.LastScheduleTime, memoryAbout(s), map[job.UID]bool{}

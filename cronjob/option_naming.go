@@ -98,7 +98,8 @@ func (n *Naming) check(cronJob string, now time.Time) error {
 	name := n.Namer.Name(cronJob, now)
 	run, ok := n.Namer.Run(cronJob, name)
 	if !ok || run.After(now) || n.Namer.Name(cronJob, run) != name {
-		return invalid("options.naming.namer", name, fmt.Sprintf("is its name of %s, and its Run does not read that back", now.UTC().Format(time.RFC3339)))
+		return invalid("options.naming.namer", name,
+			fmt.Sprintf("is its name of %s, and its Run does not read that back", now.UTC().Format(time.RFC3339)))
 	}
 	return nil
 }

@@ -160,7 +160,8 @@ func account(s *Snapshot, c *census, run *dueRun, m *memory, aside UnstartedReas
 // assemble makes the plan and replaces the last one.
 func (p *Planner) assemble(s *Snapshot, c *census, m *memory, run *dueRun, out *moves, l ledger) *Plan {
 	b, plan := &p.buffers, &p.plan
-	plan.Verify, plan.basis.Reviewed = appendLost(c.appendDoubtful(c.verify, out.remove), m.Started, limited(out, s, c), l.accounted)
+	plan.Verify, plan.basis.Reviewed = appendLost(c.appendDoubtful(c.verify, out.remove),
+		m.Started, limited(out, s, c), l.accounted)
 
 	plan.Unexpected = c.unexpected(b.unexpected[:0])
 	plan.Delete, plan.Create, plan.Triggered = out.remove, out.create, out.triggered
@@ -201,7 +202,11 @@ func clockNotes(s *Snapshot, noRuns WaitReason) []job.Note {
 	if noRuns != 0 || !last.After(s.Now) {
 		return nil
 	}
-	return []job.Note{{Field: "cronJob.status.lastScheduleTime", Value: value.Time(last), Message: "lies in the future; nothing starts before it has passed"}}
+	return []job.Note{{
+		Field:   "cronJob.status.lastScheduleTime",
+		Value:   value.Time(last),
+		Message: "lies in the future; nothing starts before it has passed",
+	}}
 }
 
 // appendWaits appends when the next run comes, or why none can.

@@ -47,7 +47,8 @@ func (s *Snapshot) check() error {
 	case year > 9999 || year < 1:
 		return invalid("now", s.Now.Unix(), "is outside of the years 1 to 9999")
 	case c.CreationTimestamp.IsZero() && c.Status.LastScheduleTime.IsZero():
-		return invalid("cronJob.creationTimestamp", "", "is required until status.lastScheduleTime is set: runs count from there (C7)")
+		return invalid("cronJob.creationTimestamp", "",
+			"is required until status.lastScheduleTime is set: runs count from there (C7)")
 	}
 
 	if err := s.Schedule.check(&c.Spec); err != nil {

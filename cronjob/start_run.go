@@ -84,7 +84,8 @@ func appendTaken(events []job.Event, quirks cronjobquirk.Set, k Kind, name strin
 		return events
 	}
 	child := k.String()
-	return append(events, event(job.EventWarning, "NameTaken", "Cannot create "+child+" "+name+": another owner has a "+child+" of that name"))
+	return append(events, event(job.EventWarning, "NameTaken",
+		"Cannot create "+child+" "+name+": another owner has a "+child+" of that name"))
 }
 
 // sharing is how runs come to share a name, by its form.

@@ -35,8 +35,9 @@ func aboutSchedule(s *Snapshot, why WaitReason) (events []job.Event) {
 	isRead := why != WaitDeleted && why != WaitSuspended
 	if isRead && compiled.Problem != unknownTimeZone && strings.Contains(text, "TZ") {
 		// The zone that a schedule names wins; the API server refuses such a schedule by now.
-		events = append(events, event(job.EventWarning, "UnsupportedSchedule", fmt.Sprintf("CRON_TZ or TZ used in schedule %q is not officially supported, see "+
-			"https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", text)))
+		events = append(events, event(job.EventWarning, "UnsupportedSchedule", fmt.Sprintf(
+			"CRON_TZ or TZ used in schedule %q is not officially supported, see "+
+				"https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", text)))
 	}
 	switch why {
 	case WaitNoSchedule:
