@@ -67,6 +67,7 @@ func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 		verify:   b.verify[:0],
 		events:   b.events[:0],
 	}
+	c.awaited = awaitedBy(s.Backfills, &c.names)
 
 	// What the status says.
 	b.active = c.matchActive(s.CronJob.Status.Active, b.active[:0], s.Consistent)
@@ -87,6 +88,7 @@ func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 	return c
 }
 
+// familyOf returns all of a family except awaited, which points to its names.
 func familyOf(s *Snapshot, m *memory, b *buffers) family {
 	b.triggers = sortTriggers(b.triggers[:0], s.Triggers)
 	b.byUID = indexChildren(s, m, b.byUID)
@@ -97,7 +99,6 @@ func familyOf(s *Snapshot, m *memory, b *buffers) family {
 		children:  s.Children,
 		triggers:  b.triggers,
 	}
-	f.awaited = awaitedBy(s.Backfills, &f.names)
 	if needsIndex(s, m) {
 		f.byUID = b.byUID
 	}
