@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,7 +36,12 @@ func (c *Config) runElected(ctx context.Context, client kubernetes.Interface) er
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(leading context.Context) {
 				klog.FromContext(ctx).Info("this replica leads", "identity", c.Identity)
-				ended <- c.runControllers(until(ctx, leading), client)
+				err := c.runControllers(until(ctx, leading), client)
+				if ctx.Err() == nil && leading.Err() != nil {
+					lost := fmt.Errorf("lease %s/%s: lost: another replica may lead", c.Lease.Namespace, c.Lease.Name)
+					err = errors.Join(err, lost)
+				}
+				ended <- err
 				stopElection()
 			},
 			OnStoppedLeading: func() {},
@@ -59,8 +65,7 @@ func (c *Config) runElected(ctx context.Context, client kubernetes.Interface) er
 
 	elector.Run(election)
 	if election.Err() == nil {
-		<-ended
-		return fmt.Errorf("lease %s/%s: lost: another replica may lead", c.Lease.Namespace, c.Lease.Name)
+		return <-ended // the lease is lost, and the controllers are about to stop
 	}
 
 	select {
