@@ -17,7 +17,7 @@ import (
 // the path of its field. Nil means that the status may be written. The spec is the
 // one that is in force now, after [Default].
 //
-// These are the rules that the API server of Kubernetes 1.36 applies to updates of
+// These are the rules that the API server of Kubernetes 1.37 applies to updates of
 // a job's status:
 //
 //   - No counter is negative, and there are no more ready pods than active ones.

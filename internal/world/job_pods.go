@@ -61,6 +61,7 @@ func (w *Job) State() string {
 	for _, g := range w.Groups.PodGroups {
 		fmt.Fprintf(&b, "%s minCount=%d\n", g.Name, g.MinCount)
 	}
+
 	for _, p := range w.Pods {
 		fmt.Fprintf(&b, "%s %v", p.Name, p.Phase)
 		if w.Job.Spec.CompletionMode == job.Indexed {

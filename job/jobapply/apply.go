@@ -182,12 +182,14 @@ func (r *round) group() (effects []job.GroupEffect, ok bool) {
 		r.note(fmt.Errorf("write %s: %T is no Grouper", groups[0].Kind, r.backend))
 		return nil, false
 	}
+
 	effects = make([]job.GroupEffect, len(groups))
 	for i, g := range groups {
 		if err := r.ctx.Err(); err != nil {
 			r.note(fmt.Errorf("write %s: %w", g.Kind, err))
 			return effects, false
 		}
+
 		g.Workload = created(g.Workload, groups[:i], effects)
 		uid, err := b.WriteGroup(r.ctx, g)
 		if err != nil {

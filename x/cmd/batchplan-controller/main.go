@@ -27,6 +27,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/cmd/internal/command"
 	"github.com/batchplan/batchplan/x/kubernetes/replica"
 )
@@ -82,7 +83,8 @@ func parse(args []string, out io.Writer) (*options, error) {
 	list(flags, &c.Namespaces, "namespaces", "comma-separated `names` of the namespaces to serve (default all)")
 	flags.IntVar(&c.Workers, "workers", 0, "concurrent rounds of each controller (default 5)")
 	flags.StringVar(&c.planners, "planners", "", "`file` with the options of the planners, in YAML")
-	flags.StringVar(&c.preset, "preset", "", "options of the planners to begin with: "+replica.PresetKubernetes+"1.36, or another release, decides as its controllers do, quirks included")
+	flags.StringVar(&c.preset, "preset", "", "options of the planners to begin with: "+replica.PresetKubernetes+release.Newest.String()+
+		", or another release, decides as its controllers do, quirks included")
 	flags.StringVar(&c.MemoryAnnotation, "memory-annotation", "", "annotation `name` of a job that keeps its backoff over a restart and a change of leader; needs the right to patch jobs (default none: the backoff starts again)")
 	flags.BoolVar(&c.MergeEvents, "merge-events", false, "report the pods that a round has created, or deleted, in one event")
 	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default $KUBECONFIG, then the service account of the pod, then ~/.kube/config)")

@@ -26,7 +26,7 @@ type Planners struct {
 }
 
 // PresetKubernetes, with a release that [release.Parse] reads, names the options with which the planners decide as
-// the controllers of that release do: "kubernetes-1.36", or "kubernetes-1.33,JobManagedBy=false".
+// the controllers of that release do: "kubernetes-1.37", or "kubernetes-1.33,JobManagedBy=false".
 const PresetKubernetes = "kubernetes-"
 
 // ParsePlanners reads options from YAML or JSON. It has the fields of [job.Options] and

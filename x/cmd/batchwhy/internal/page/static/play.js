@@ -1,7 +1,7 @@
 // Play: a script of steps, and the state after each of them.
 "use strict";
 
-const stage = { script: { manifest: "", steps: [] }, at: 0, from: 0, view: null, timeline: null, items: new Map() };
+const stage = { script: { manifest: "", steps: [] }, at: 0, from: 0, view: null, timeline: null, items: new Map(), kept: 0 };
 
 function startPlay() {
   stage.examples = call("examples");
@@ -136,7 +136,7 @@ async function openScript(link, step) {
 
 // keepScript puts the script and the step into the address, unless another follows meanwhile.
 async function keepScript() {
-  const text = JSON.stringify(stage.script), at = stage.at, number = stage.kept = (stage.kept || 0) + 1;
+  const text = JSON.stringify(stage.script), at = stage.at, number = ++stage.kept;
   const link = await toLink(text);
   if (stage.kept === number) setFragment(`play=${link}&step=${at}`);
 }
