@@ -469,3 +469,27 @@ func TestEvents(t *testing.T) {
 		t.Errorf("kept %q, want %q", got, want)
 	}
 }
+
+// TestStart: a program that ends as soon as it has started has read all that it reads at its start, since the cache of a
+// manager that can't read waits in a busy loop when its context ends.
+func TestStart(t *testing.T) {
+	subject := naive{}.subject()
+	run := subject.Start
+	subject.Start = func(ctx context.Context, config *rest.Config) error {
+		c := naive{client: &http.Client{Transport: config.Transport}}
+		for range 100 {
+			if _, _, err := c.do(ctx, http.MethodGet, "/apis/example.com/v1/tasks", nil); err != nil {
+				t.Error(err)
+				return run(ctx, config)
+			}
+		}
+		return run(ctx, config)
+	}
+	result := subject.Play(t, CronLife{
+		Settings: CronSettings{Schedule: "* * * * *", Policy: "Allow"},
+		Steps:    []Step{{Do: Restart, For: time.Minute}, {Do: Restart}, {Do: Overlap}, {Do: Restart, For: time.Minute}},
+	})
+	for _, v := range result.Violations {
+		t.Errorf("%s: %s", v.Check, v.Problem)
+	}
+}

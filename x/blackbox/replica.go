@@ -3,6 +3,7 @@ package blackbox
 import (
 	"context"
 	"errors"
+	"testing/synctest"
 	"time"
 )
 
@@ -14,7 +15,8 @@ type replica struct {
 	ended   chan struct{} // closed when the program has returned
 }
 
-// start starts the program, or another replica of it.
+// start starts the program, or another replica of it, and lets it come to rest: what happens next, such as its end,
+// would otherwise meet it at any point of its start.
 func (p *player) start() {
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), clockKey{}, p.now))
 	r := &replica{cancel: cancel, started: time.Now(), ended: make(chan struct{})}
@@ -33,6 +35,7 @@ func (p *player) start() {
 		close(r.ended)
 		p.events <- event{r, true, err}
 	}()
+	synctest.Wait()
 }
 
 // isUp reports whether the program runs. It does not after it was too busy.
