@@ -15,12 +15,13 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/explain"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/play"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
 // page is the state of the page.
 type page struct {
 	objects   *read.Objects
-	stream    *read.Stream
+	stream    *manifest.Stream
 	explainer *explain.Explainer
 	theatre   play.Theatre
 	life      play.Life

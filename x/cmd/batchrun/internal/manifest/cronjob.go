@@ -35,7 +35,8 @@ const jobTemplatePath = "spec.jobTemplate."
 
 func (d *document) cronJob(object map[string]any, raw []byte) *CronJob {
 	c := &CronJob{Raw: raw, Source: d.source()}
-	if d.decode(raw, "CronJob", &c.Object); len(d.problems) > 0 {
+	if err := json.Unmarshal(raw, &c.Object); err != nil {
+		d.reject("", "%v", err)
 		return nil
 	}
 	if err := c.complete(); err != nil {

@@ -58,20 +58,20 @@ func TestReadGood(t *testing.T) {
 func TestReadBad(t *testing.T) {
 	for _, test := range []struct{ name, from, to, want string }{
 		{"tab", "      volumes:", "\tvolumes:", "f.yaml:9: indented with a tab"},
-		{"beta", "batch/v1", "batch/v1beta1", `f.yaml:1: apiVersion: "batch/v1beta1" (kind "Job") is not supported; expected "batch/v1"`},
-		{"a job called a CronJob", "kind: Job", "kind: CronJob", `f.yaml:6: spec.template: no such field in batch/v1 CronJob`},
-		{"other kind", "kind: Job", "kind: Pod", `f.yaml:2: kind: "Pod" is not supported; expected "Job" or "CronJob"`},
-		{"no kind", "kind: Job", "", "f.yaml:1: kind: is required"},
+		{"beta", "batch/v1", "batch/v1beta1", `f.yaml:1: apiVersion: "batch/v1beta1" of Job x is not supported; expected "batch/v1"`},
+		{"a job called a CronJob", "kind: Job", "kind: CronJob", `f.yaml:6: spec.template: no such field; it belongs into spec.jobTemplate.spec`},
+		{"other kind", "kind: Job", "kind: Pod", `f.yaml:1: kind: "Pod": no such kind in batch/v1; expected "Job" or "CronJob"`},
+		{"no kind", "kind: Job", "", "f.yaml:1: the object has no kind"},
 		{"no name", "name: x", "labels: {}", "f.yaml:3: metadata.name: is required"},
 		{"bad name", "name: x", "name: X_y", `f.yaml:4: metadata.name: "X_y": each part between dots must`},
-		{"unknown field", "  template:", "  paralelism: 3\n  template:", "f.yaml:6: spec.paralelism: no such field in batch/v1 Job; did you mean parallelism?"},
-		{"unknown field of a container", "image: busybox", "imag: busybox", "f.yaml:14: spec.template.spec.containers[0].imag: no such field in batch/v1 Job; did you mean image?"},
-		{"wrong type", "  template:", "  completions: many\n  template:", `f.yaml:6: spec.completions: is a string "many", expected int32`},
-		{"wrong type in a list", "value: b", "value: 1", `f.yaml:19: spec.template.spec.containers.env.value: is a number "1", expected string`},
+		{"unknown field", "  template:", "  paralelism: 3\n  template:", "f.yaml:6: spec.paralelism: no such field; did you mean parallelism?"},
+		{"unknown field of a container", "image: busybox", "imag: busybox", "f.yaml:14: spec.template.spec.containers[0].imag: no such field; did you mean image?"},
+		{"wrong type", "  template:", "  completions: many\n  template:", `f.yaml:6: spec.completions: is the string "many", expected a whole number`},
+		{"wrong type in a list", "value: b", "value: 1", `f.yaml:19: spec.template.spec.containers[0].env[0].value: is the number "1", expected a string`},
 		{"negative", "  template:", "  completions: -1\n  template:", "f.yaml:6: spec.completions: -1: must not be negative"},
-		{"twice", "kind: Job", "kind: Job\nkind: Job", "already defined"},
+		{"twice", "kind: Job", "kind: Job\nkind: Job", "f.yaml:3: kind: is given twice, first at line 2"},
 		{"restart policy", "Never", "Always", `f.yaml:8: spec.template.spec.restartPolicy: "Always"`},
-		{"not an object", good, "[1]", "f.yaml:1: is not an object"},
+		{"not an object", good, "- 1", "f.yaml:1: is not an object"},
 		{"nothing", good, "# nothing", "f.yaml: contains no object"},
 		{"no command", "command: [echo]", "ports: []", `f.yaml:13: spec.template.spec.containers[0].command: is required: the entry point of image "busybox"`},
 		{"args alone", "command: [echo]", "args: [x]", "containers[0].command: is required: args need"},
@@ -174,7 +174,7 @@ func TestPod(t *testing.T) {
 	t.Setenv("SECRET_OF_THE_RUNNER", "x")
 	text := strings.Replace(good, "- {name: A, value: b}", `- {name: A, value: b}
         - {name: A, value: c$(A)}
-        - {name: N, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
+        - {name: "N", valueFrom: {fieldRef: {fieldPath: metadata.name}}}
         - {name: I, valueFrom: {fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}}}
         - {name: DATE, value: 2024-01-02}
         args: ["$(A)-$(JOB_COMPLETION_INDEX)"]`, 1)
@@ -205,7 +205,7 @@ func TestPod(t *testing.T) {
 
 // Problems come in the order of the file, so that they can be worked off from its end.
 func TestReadBad_Order(t *testing.T) {
-	_, err := Read("f.yaml", strings.NewReader(strings.Replace(good, "kind: Job", "kind: Pod", 1)+"---\n"+strings.Replace(good, "name: x", "name: X_y", 1)))
+	_, err := Read("f.yaml", strings.NewReader(strings.Replace(good, "batch/v1\nkind: Job", "v1\nkind: Pod", 1)+"---\n"+strings.Replace(good, "name: x", "name: X_y", 1)))
 	if first, second, _ := strings.Cut(fmt.Sprint(err), "\n"); !strings.Contains(first, `kind: "Pod"`) || !strings.Contains(second, `"X_y"`) {
 		t.Error(err)
 	}

@@ -17,7 +17,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/batchplan/batchplan/x/cmd/internal/command"
+	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
+	"github.com/batchplan/batchplan/x/cmd/internal/nearest"
 )
 
 // readScenario returns the document of a file if it is a scenario: a YAML file without
@@ -58,7 +59,7 @@ func documents(file string, data []byte) (out []*yaml.Node, err error) {
 		case errors.Is(err, io.EOF):
 			return out, nil
 		case err != nil:
-			return nil, located(file, "", err)
+			return nil, manifest.Syntax(file, data, err)
 		case len(node.Content) > 0 && node.Content[0].Tag != "!!null":
 			out = append(out, node.Content[0])
 		}
@@ -216,7 +217,7 @@ func fieldsOf(t reflect.Type, tag string) map[string]reflect.StructField {
 
 // noSuch is the error for a name that does not exist: with the one that was probably meant, or all.
 func noSuch(kind, name string, names []string) error {
-	if near := command.Nearest(name, names); near != "" {
+	if near := nearest.Name(name, names); near != "" {
 		return fmt.Errorf("no such %s; did you mean %s?", kind, near)
 	}
 	return fmt.Errorf("no such %s; there are %s", kind, strings.Join(names, ", "))

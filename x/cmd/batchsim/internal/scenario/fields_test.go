@@ -311,7 +311,7 @@ func TestEveryValue(t *testing.T) {
 		return all
 	}
 	one := func(name, annotations string) string {
-		return "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: " + name + "\n  annotations:\n    x: y\n" + annotations +
+		return "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: " + name + "\n  annotations:\n    x: z\n" + annotations +
 			"spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x, resources: {requests: {cpu: 3, memory: 4Ki}}}]}}}\n"
 	}
 	scenario, plain := write(t, "scenario.yaml", text), sim.Pod{Duration: sim.Constant(time.Minute), Resources: sim.Resources{CPU: 3000, Memory: 4 << 10}}

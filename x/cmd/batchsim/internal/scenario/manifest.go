@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -14,12 +13,11 @@ import (
 	"go.yaml.in/yaml/v3"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	kjson "sigs.k8s.io/json"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
-	"github.com/batchplan/batchplan/x/cmd/internal/command"
+	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 	"github.com/batchplan/batchplan/x/sim"
 )
 
@@ -31,87 +29,32 @@ type Objects struct {
 	CronJobs []sim.CronJob
 }
 
-// ReadManifest reads the Jobs and CronJobs of a file. A List and several documents are
-// understood; each problem names file, line and field.
-func ReadManifest(file string) (Objects, error) {
-	data, err := os.ReadFile(file)
+// ReadManifest reads the Jobs and CronJobs of a file. Each problem names file, line and field.
+func ReadManifest(file string) (all Objects, err error) {
+	in, err := os.Open(file)
 	if err != nil {
 		return Objects{}, err
 	}
-	nodes, err := documents(file, data)
-	if err != nil {
-		return Objects{}, err
-	}
-	var all Objects
-	var problems []error
-	for len(nodes) > 0 {
-		n := nodes[0]
-		nodes = nodes[1:]
-		if items := child(n, "items"); items != nil && valueOf(n, "kind") == "List" {
-			nodes = append(slices.Clone(items.Content), nodes...)
-			continue
+	defer in.Close()
+	err = manifest.Read(file, in, func(o *manifest.Object) error {
+		t, err := o.Type()
+		switch {
+		case err != nil:
+			return err
+		case t.Kind == "Job":
+			j, err := readJob(o)
+			if err == nil {
+				all.Jobs = append(all.Jobs, j)
+			}
+			return err
 		}
-		m := manifest{file: file, root: n}
-		if err := m.read(&all); err != nil {
-			problems = append(problems, err)
-		}
-	}
-	if len(all.Jobs)+len(all.CronJobs) == 0 && len(problems) == 0 {
-		problems = append(problems, fmt.Errorf("%s: contains no object", file))
-	}
-	return all, errors.Join(problems...)
-}
-
-func valueOf(n *yaml.Node, key string) string {
-	if c := child(n, key); c != nil {
-		return c.Value
-	}
-	return ""
-}
-
-// manifest is one object that is being read.
-type manifest struct {
-	file string
-	root *yaml.Node
-}
-
-func (m *manifest) problem(n *yaml.Node, format string, args ...any) error {
-	if n == nil {
-		n = m.root
-	}
-	return fmt.Errorf("%s:%d: %s", m.file, n.Line, fmt.Sprintf(format, args...))
-}
-
-// read adds the object.
-func (m *manifest) read(all *Objects) error {
-	if m.root.Kind != yaml.MappingNode {
-		return m.problem(nil, "is not an object")
-	}
-	version, kind := valueOf(m.root, "apiVersion"), valueOf(m.root, "kind")
-	if version != "batch/v1" || kind != "Job" && kind != "CronJob" {
-		return m.problem(child(m.root, "apiVersion"), "%s %q is not supported; expected a Job or CronJob of batch/v1", version, kind)
-	}
-	plain(m.root)
-	var value any
-	if err := m.root.Decode(&value); err != nil {
-		return located(m.file, "", err)
-	}
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return m.problem(nil, "%v", err)
-	}
-	if kind == "Job" {
-		j, err := m.job(raw)
+		c, err := readCronJob(o)
 		if err == nil {
-			all.Jobs = append(all.Jobs, j)
+			all.CronJobs = append(all.CronJobs, c)
 		}
 		return err
-	}
-	c, err := m.cronJob(raw)
-	if err == nil {
-		all.CronJobs = append(all.CronJobs, c)
-	}
-	return err
+	})
+	return all, err
 }
 
 // plain keeps times as they are written: YAML would turn them into values of its own.
@@ -124,58 +67,17 @@ func plain(n *yaml.Node) {
 	}
 }
 
-// decode decodes strictly: a misspelt field is an error, at its line.
-func (m *manifest) decode(raw []byte, into any) error {
-	strict, err := kjson.UnmarshalStrict(raw, into)
-	if err != nil {
-		return m.problem(nil, "%v", err)
-	}
-	var problems []error
-	for _, problem := range strict {
-		text := problem.Error()
-		path, unknown := strings.CutPrefix(text, "unknown field ")
-		n := m.locate(strings.Trim(path, `"`))
-		if unknown {
-			path = strings.Trim(path, `"`)
-			text = "no such field: " + path + command.DidYouMean(reflect.TypeOf(into), path)
-		}
-		problems = append(problems, m.problem(n, "%s", text))
-	}
-	return errors.Join(problems...)
-}
-
-// locate returns the node at a path such as spec.template.spec.containers[0].name.
-func (m *manifest) locate(path string) *yaml.Node {
-	n := m.root
-	for part := range strings.SplitSeq(strings.NewReplacer("[", ".", "]", "").Replace(path), ".") {
-		next := child(n, part)
-		if place := 0; next == nil && n.Kind == yaml.SequenceNode {
-			if _, err := fmt.Sscan(part, &place); err == nil && place < len(n.Content) {
-				next = n.Content[place]
-			}
-		}
-		if next == nil {
-			break
-		}
-		n = next
-	}
-	return n
-}
-
-func (m *manifest) source() string { return fmt.Sprintf("%s:%d", m.file, m.root.Line) }
-
-func (m *manifest) job(raw []byte) (sim.Job, error) {
+func readJob(o *manifest.Object) (sim.Job, error) {
 	var object batchv1.Job
-	if err := m.decode(raw, &object); err != nil {
+	var planned struct{ Spec job.Spec }
+	if err := errors.Join(json.Unmarshal(o.JSON, &object), json.Unmarshal(o.JSON, &planned)); err != nil {
 		return sim.Job{}, err
 	}
-	var planned struct{ Spec job.Spec }
-	if err := json.Unmarshal(raw, &planned); err != nil {
-		return sim.Job{}, m.problem(nil, "%v", err)
-	}
-	j := sim.Job{Name: cmpOr(object.Name, object.GenerateName, "job"), Spec: planned.Spec, Source: m.source()}
+	j := sim.Job{Name: cmpOr(object.Name, object.GenerateName, "job"), Spec: planned.Spec, Source: o.At.String()}
 	var err error
-	j.Pod, err = m.pod(&object.Spec.Template.Spec, object.Annotations, object.Spec.Template.Annotations)
+	j.Pod, err = readPod(o, "spec.template.spec", &object.Spec.Template.Spec,
+		annotated{"metadata", object.Annotations},
+		annotated{"spec.template.metadata", object.Spec.Template.Annotations})
 	return j, err
 }
 
@@ -188,73 +90,66 @@ func cmpOr(texts ...string) string {
 	return ""
 }
 
-func (m *manifest) cronJob(raw []byte) (sim.CronJob, error) {
+func readCronJob(o *manifest.Object) (sim.CronJob, error) {
 	var object batchv1.CronJob
-	if err := m.decode(raw, &object); err != nil {
-		return sim.CronJob{}, err
-	}
 	var planned struct {
 		Spec struct {
 			JobTemplate struct{ Spec job.Spec } `json:"jobTemplate"`
 		}
 	}
-	decoded, err := cronjob.DecodeCronJob(raw)
-	if err == nil {
-		err = json.Unmarshal(raw, &planned)
-	}
-	if err != nil {
-		return sim.CronJob{}, m.problem(nil, "%v", err)
+	decoded, err := cronjob.DecodeCronJob(o.JSON)
+	if err := errors.Join(err, json.Unmarshal(o.JSON, &object), json.Unmarshal(o.JSON, &planned)); err != nil {
+		return sim.CronJob{}, err
 	}
 	template := &object.Spec.JobTemplate
-	c := sim.CronJob{Name: cmpOr(object.Name, "cronjob"), Spec: decoded.Spec, Source: m.source()}
+	c := sim.CronJob{Name: cmpOr(object.Name, "cronjob"), Spec: decoded.Spec, Source: o.At.String()}
 	c.Job = sim.Job{Spec: planned.Spec.JobTemplate.Spec, Source: c.Source}
-	c.Job.Pod, err = m.pod(&template.Spec.Template.Spec, object.Annotations, template.Annotations, template.Spec.Template.Annotations)
+	c.Job.Pod, err = readPod(o, "spec.jobTemplate.spec.template.spec", &template.Spec.Template.Spec,
+		annotated{"metadata", object.Annotations},
+		annotated{"spec.jobTemplate.metadata", template.Annotations},
+		annotated{"spec.jobTemplate.spec.template.metadata", template.Spec.Template.Annotations})
 	return c, err
 }
 
 // defaultDuration is how long a pod runs of which a manifest says nothing.
 const defaultDuration = time.Minute
 
-// pod says how the pods of a template behave. Later annotations win.
-func (m *manifest) pod(spec *corev1.PodSpec, annotations ...map[string]string) (sim.Pod, error) {
+// annotated are the annotations of the metadata at a path.
+type annotated struct {
+	path        string
+	annotations map[string]string
+}
+
+// readPod says how the pods of the spec at a path behave. Later annotations win.
+func readPod(o *manifest.Object, path string, spec *corev1.PodSpec, all ...annotated) (sim.Pod, error) {
 	p := sim.Pod{Duration: sim.Constant(defaultDuration)}
 	if s := spec.TerminationGracePeriodSeconds; s != nil {
 		if *s < 0 || *s > maxGrace {
-			return p, m.problem(find(m.root, "terminationGracePeriodSeconds"), "terminationGracePeriodSeconds: %d: must be from 0 to %d", *s, maxGrace)
+			return p, o.Problem(path+".terminationGracePeriodSeconds", "%d: must be from 0 to %d", *s, maxGrace)
 		}
 		grace(&p, time.Duration(*s)*time.Second)
 	}
 
 	var err error
 	if p.Resources, err = requests(spec); err != nil {
-		return p, m.problem(find(m.root, "requests"), "%v", err)
+		return p, o.Problem(path, "%v", err)
 	}
 
-	for _, of := range annotations {
-		for _, key := range slices.Sorted(maps.Keys(of)) {
+	for _, of := range all {
+		for _, key := range slices.Sorted(maps.Keys(of.annotations)) {
 			name, ok := strings.CutPrefix(key, Prefix)
 			if !ok {
 				continue
 			}
-			if err := apply(&p, name, of[key]); err != nil {
-				return p, m.problem(find(m.root, key), "annotation %s%v", Prefix, err)
+			if err := apply(&p, name, of.annotations[key]); err != nil {
+				return p, manifest.Problem{
+					Position: o.Place(of.path + ".annotations." + key),
+					Text:     fmt.Sprintf("annotation %s%v", Prefix, err),
+				}
 			}
 		}
 	}
 	return p, nil
-}
-
-// find returns the first key of that name anywhere below a node.
-func find(n *yaml.Node, key string) *yaml.Node {
-	for i, c := range n.Content {
-		if n.Kind == yaml.MappingNode && i%2 == 0 && c.Value == key {
-			return c
-		}
-		if found := find(c, key); found != nil {
-			return found
-		}
-	}
-	return nil
 }
 
 // requests sums what the containers request; init containers need theirs one after the other.

@@ -14,6 +14,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/explain"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 	"github.com/batchplan/batchplan/x/cmd/internal/terminal"
 )
 
@@ -78,7 +79,7 @@ func (p *program) follow(ctx context.Context, args []string) error {
 }
 
 // open begins to read all inputs.
-func (f *follower) open(ctx context.Context, args []string) (streams []*read.Stream, pieces chan piece, err error) {
+func (f *follower) open(ctx context.Context, args []string) (streams []*manifest.Stream, pieces chan piece, err error) {
 	inputs, err := f.inputs(ctx, args)
 	if err != nil {
 		return nil, nil, err
@@ -130,7 +131,7 @@ func send(ctx context.Context, pieces chan<- piece, input int, from io.Reader) {
 }
 
 // listen takes the pieces, and explains in between.
-func (f *follower) listen(ctx context.Context, streams []*read.Stream, pieces <-chan piece) error {
+func (f *follower) listen(ctx context.Context, streams []*manifest.Stream, pieces <-chan piece) error {
 	timer := time.NewTimer(0)
 	<-timer.C
 	var first time.Time // of the changes that are not explained yet

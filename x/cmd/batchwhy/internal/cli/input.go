@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
 // source is where the objects come from, and how old they are.
@@ -160,7 +161,7 @@ func (p *program) readFile(objects *read.Objects, path, shown string, s *source,
 	return copyAll(objects.Stream(shown), f, bar)
 }
 
-func copyAll(to *read.Stream, from io.Reader, bar *progress) error {
+func copyAll(to *manifest.Stream, from io.Reader, bar *progress) error {
 	buffer := make([]byte, 256<<10)
 	for {
 		n, err := from.Read(buffer)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
 // findings are everything that is wrong with the Job, or will hurt, the worst first.
@@ -78,20 +78,16 @@ func atMost(limit, n int64) string {
 }
 
 // unknownFindings report fields of a manifest that do not exist.
-func unknownFindings(unknown []read.Unknown) (all []Finding) {
+func unknownFindings(unknown []manifest.Unknown) (all []Finding) {
 	for _, u := range unknown {
-		name, near := u.Path[strings.LastIndexByte(u.Path, '.')+1:], ""
-		least := max(1, len(name)/3) + 1
-		for _, n := range u.Names {
-			if d := distance(strings.ToLower(name), strings.ToLower(n)); d < least {
-				near, least = n, d
-			}
+		name, fix := u.Path[strings.LastIndexByte(u.Path, '.')+1:], "remove the field"
+		switch {
+		case u.Belongs != "":
+			fix = fmt.Sprintf("move %s into %s", name, u.Belongs)
+		case u.Near != "":
+			fix = fmt.Sprintf("write %s instead of %s", u.Near, name)
 		}
-		fix, meant := "remove the field, or move it to where it belongs", ""
-		if near != "" {
-			fix, meant = fmt.Sprintf("write %s instead of %s", near, name), fmt.Sprintf(" (did you mean %s?)", near)
-		}
-		all = append(all, finding(Error, "UnknownField", fmt.Sprintf("%s: no such field%s: kubectl refuses the manifest, and without its validation the field is dropped and the default counts", u.Path, meant),
+		all = append(all, finding(Error, "UnknownField", u.String()+" (kubectl refuses the manifest, and without its validation the field is dropped and the default counts)",
 			remedy(fix+" in the manifest, and let the server check it before it is applied", "kubectl apply --dry-run=server -f FILE", readsOnly)))
 	}
 	return all

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
 // SchemaVersion is the version of the report's JSON. It grows when a field is removed or
@@ -20,7 +20,7 @@ type Report struct {
 	// Findings are about the input as a whole.
 	Findings []Finding `json:"findings,omitempty"`
 	// Problems are what could not be read.
-	Problems []read.Problem `json:"problems,omitempty"`
+	Problems []manifest.Problem `json:"problems,omitempty"`
 	// MoreProblems counts the problems beyond those.
 	MoreProblems int `json:"moreProblems,omitempty"`
 }

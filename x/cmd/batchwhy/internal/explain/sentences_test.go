@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	jobHead  = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a, namespace: n, uid: u, creationTimestamp: \"2026-01-01T09:00:00Z\"}\n"
-	cronHead = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c, namespace: n, uid: v, creationTimestamp: \"2026-01-01T09:00:00Z\"}\n"
-	podOf    = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: NAME, namespace: n, uid: NAME, creationTimestamp: \"2026-01-01T09:00:00Z\", finalizers: [batch.kubernetes.io/job-tracking], " +
+	jobHead  = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a, namespace: 'n', uid: u, creationTimestamp: \"2026-01-01T09:00:00Z\"}\n"
+	cronHead = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: c, namespace: 'n', uid: v, creationTimestamp: \"2026-01-01T09:00:00Z\"}\n"
+	podOf    = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: NAME, namespace: 'n', uid: NAME, creationTimestamp: \"2026-01-01T09:00:00Z\", finalizers: [batch.kubernetes.io/job-tracking], " +
 		"annotations: {batch.kubernetes.io/job-completion-index: \"INDEX\"}, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: a, uid: u, controller: true}]}\n"
 	template = "template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}"
 
@@ -28,7 +28,7 @@ func pod(name, index, rest string) string {
 
 // eventOf is a warning about an object.
 func eventOf(kind, name, uid, reason, message string) string {
-	return fmt.Sprintf("---\napiVersion: v1\nkind: Event\nmetadata: {name: e, namespace: n, uid: e}\ninvolvedObject: {kind: %s, name: %s, namespace: n, uid: %s}\n"+
+	return fmt.Sprintf("---\napiVersion: v1\nkind: Event\nmetadata: {name: e, namespace: 'n', uid: e}\ninvolvedObject: {kind: %s, name: %s, namespace: 'n', uid: %s}\n"+
 		"type: Warning\nreason: %s\nmessage: \"%s\"\ncount: 2\nlastTimestamp: \"2026-01-01T09:59:50Z\"\n", kind, name, uid, reason, message)
 }
 
@@ -104,7 +104,7 @@ func TestSentences(t *testing.T) {
 		{"an end without a time", jobHead + "spec: {ttlSecondsAfterFinished: 60, " + template + "}\nstatus: {failed: 1, startTime: \"2026-01-01T09:00:00Z\", conditions: [{type: Failed, status: \"True\", reason: BackoffLimitExceeded}]}\n",
 			"warning UnknownExpiry: The TTL controller cannot tell when the Job expires: "},
 		{"one run that has failed, long after a success", cronHead + "spec: {schedule: \"*/5 * * * *\", jobTemplate: {spec: {" + template + "}}}\nstatus: {lastScheduleTime: \"2026-01-01T09:55:00Z\", lastSuccessfulTime: \"2026-01-01T09:10:00Z\"}\n---\n" +
-			strings.NewReplacer("name: a, namespace: n, uid: u, creationTimestamp: \"2026-01-01T09:00:00Z\"", "name: a, namespace: n, uid: u, creationTimestamp: \"2026-01-01T09:29:00Z\", ownerReferences: [{apiVersion: batch/v1, kind: CronJob, name: c, uid: v, controller: true}]").Replace(jobHead) +
+			strings.NewReplacer("name: a, namespace: 'n', uid: u, creationTimestamp: \"2026-01-01T09:00:00Z\"", "name: a, namespace: 'n', uid: u, creationTimestamp: \"2026-01-01T09:29:00Z\", ownerReferences: [{apiVersion: batch/v1, kind: CronJob, name: c, uid: v, controller: true}]").Replace(jobHead) +
 			"spec: {" + template + "}\nstatus: {failed: 1, startTime: \"2026-01-01T09:29:00Z\", " + failedBy("BackoffLimitExceeded") + "}\n", "The last run has failed, and none has succeeded since the last success, 50m ago"},
 		{"an offset for a time zone", cronHead + "spec: {schedule: \"0 9 * * *\", timeZone: UTC+0200, jobTemplate: {spec: {" + template + "}}}\n", "Etc/GMT-2"},
 		{"a limit that cannot be multiplied", jobHead + "spec: {backoffLimit: 2147483646, " + threeOnFailure + "}\n", "\"backoffLimit\":2147483647"},

@@ -6,10 +6,18 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
-func (o *Objects) addJob(at Position, data []byte, head *envelope, place int) error {
-	m := &head.Metadata
+func (o *Objects) addJob(x *manifest.Object, data []byte, head *envelope, place int) error {
+	at, m := x.At, &head.Metadata
+	var unknown []manifest.Unknown
+	if m.UID == "" {
+		var wrong manifest.Problems
+		if unknown, wrong = x.Check("Job"); len(wrong) > 0 {
+			return wrong
+		}
+	}
 	decoded, err := job.DecodeJob(data)
 	if err != nil {
 		return err
@@ -18,7 +26,7 @@ func (o *Objects) addJob(at Position, data []byte, head *envelope, place int) er
 	if j.IsManifest {
 		j.Object.UID = manifestUID(at, j.Key())
 		j.UID = j.Object.UID
-		j.Unknown = unknownFields(data, "Job")
+		j.Unknown = unknown
 	}
 	job.Default(&j.Object.Spec)
 	for _, c := range j.Object.Status.Conditions {
@@ -29,8 +37,15 @@ func (o *Objects) addJob(at Position, data []byte, head *envelope, place int) er
 	return nil
 }
 
-func (o *Objects) addCronJob(at Position, data []byte, head *envelope, place int) error {
-	m := &head.Metadata
+func (o *Objects) addCronJob(x *manifest.Object, data []byte, head *envelope, place int) error {
+	at, m := x.At, &head.Metadata
+	var unknown []manifest.Unknown
+	if m.UID == "" {
+		var wrong manifest.Problems
+		if unknown, wrong = x.Check("CronJob"); len(wrong) > 0 {
+			return wrong
+		}
+	}
 	decoded, err := cronjob.DecodeCronJob(data)
 	if err != nil {
 		return err
@@ -42,7 +57,7 @@ func (o *Objects) addCronJob(at Position, data []byte, head *envelope, place int
 	if c.IsManifest {
 		c.Object.UID = manifestUID(at, c.Key())
 		c.UID = c.Object.UID
-		c.Unknown = unknownFields(data, "CronJob")
+		c.Unknown = unknown
 	}
 	cronjob.Default(&c.Object.Spec)
 	o.see(c.Object.Status.LastScheduleTime)
@@ -67,6 +82,6 @@ func jobsOf(data []byte) *job.Spec {
 }
 
 // manifestUID stands for the UID that a server would give.
-func manifestUID(at Position, key string) job.UID {
+func manifestUID(at manifest.Position, key string) job.UID {
 	return job.UID(fmt.Sprintf("manifest %s %s", key, at))
 }

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
 // Objects are the objects of all inputs.
@@ -38,7 +38,7 @@ type Objects struct {
 	// Others counts the objects of other kinds, which are passed over.
 	Others map[string]int
 	// Problems are what could not be read.
-	Problems []Problem
+	Problems []manifest.Problem
 	// Latest is the latest time that any object contains about itself.
 	Latest time.Time
 	// Lenient ignores what is not an object of Kubernetes, as in the folder of a support
@@ -74,7 +74,7 @@ func (o *Objects) changed(c Change) {
 type identity struct {
 	kind, key string
 	version   int64
-	at        Position
+	at        manifest.Position
 	place     int
 }
 
@@ -82,43 +82,46 @@ type identity struct {
 type Job struct {
 	Meta
 	Object job.Job
-	At     Position
+	At     manifest.Position
 	// Template is the spec of its pods.
 	Template PodSpec
 	// IsManifest is true for an object that no server has accepted yet: it has no UID.
 	IsManifest bool
 	// Unknown are the fields of a manifest that do not exist.
-	Unknown []Unknown
+	Unknown []manifest.Unknown
 }
 
 // CronJob is a CronJob object.
 type CronJob struct {
 	Meta
 	Object   cronjob.CronJob
-	At       Position
+	At       manifest.Position
 	Template PodSpec
 	// JobsSuspended and JobsEnd say whether its Jobs have suspend and activeDeadlineSeconds.
 	JobsSuspended, JobsEnd bool
 	// Jobs is the spec of its Jobs, without defaults; nil if it does not decode.
 	Jobs       *job.Spec
 	IsManifest bool
-	Unknown    []Unknown
+	Unknown    []manifest.Unknown
 }
 
-func (o *Objects) problem(at Position, text string) {
+// Stream starts an input of that name.
+func (o *Objects) Stream(file string) *manifest.Stream { return manifest.NewStream(o, file) }
+
+// Problem notes what cannot be read.
+func (o *Objects) Problem(p manifest.Problem) {
 	o.problems++
 	if o.problems <= maxProblems {
-		o.Problems = append(o.Problems, Problem{at, text})
+		o.Problems = append(o.Problems, p)
 	}
 }
 
-// reject reports an object that cannot be used.
-func (o *Objects) reject(at Position, err error) {
-	if o.Lenient && err == errNoKind {
+// PassForeign reports whether what is not an object of Kubernetes is passed over.
+func (o *Objects) PassForeign() bool {
+	if o.Lenient {
 		o.pass("an unknown kind")
-		return
 	}
-	o.problem(at, jsonText(err))
+	return o.Lenient
 }
 
 // pass counts an object that is passed over.
@@ -145,43 +148,44 @@ func (o *Objects) limit() int {
 	return 1_000_000
 }
 
-// list is called at the end of a list.
-func (o *Objects) list(at Position, t typeOf) {
-	if t.Kind != "" && !strings.HasSuffix(t.Kind, "List") {
-		o.problem(at, fmt.Sprintf("%s has items: expected a List", t.Kind))
-	}
-}
+// Add takes an object over.
+func (o *Objects) Add(x *manifest.Object) error { return o.add(x, x.JSON) }
 
-// add takes an object over. An object without a type has the given one.
-func (o *Objects) add(at Position, data []byte, t typeOf) error {
+// add takes over an object, or the one that an event of a watch holds.
+func (o *Objects) add(x *manifest.Object, data []byte) error {
 	var head envelope
 	err := json.Unmarshal(data, &head)
 	if err != nil && !isOther(err, head.Kind) {
+		if isManifest := head.Metadata.UID == ""; isManifest && head.APIVersion == "batch/v1" {
+			if _, wrong := x.Check(head.Kind); len(wrong) > 0 {
+				return wrong
+			}
+		}
 		return err
 	}
 	if head.Kind == "" && head.Object != nil {
-		return o.addWatched(at, &head)
+		return o.addWatched(x, &head)
 	}
 	if head.Kind == "" {
-		head.typeOf = t
+		head.Type = x.Default
+	}
+	if err := manifest.CheckType(head.Type, head.Metadata.Key()); err != nil {
+		return err
 	}
 	switch head.Kind {
-	case "":
-		return errNoKind
-	case "Job", "CronJob":
-		if head.APIVersion != "batch/v1" {
-			return fmt.Errorf("apiVersion: %q of %s %s is not supported; expected \"batch/v1\"%s",
-				head.APIVersion, head.Kind, head.Metadata.Key(), advice(head.APIVersion))
-		}
-	case "Pod", "Event", "Namespace", "Node", "Workload":
+	case "Job", "CronJob", "Pod", "Event", "Namespace", "Node", "Workload":
 	default:
 		o.pass(head.Kind)
 		return nil
 	}
-	if head.Metadata.Name == "" {
+	m := &head.Metadata
+	if m.Name == "" && head.Kind == "Job" {
+		m.Name = m.GenerateName
+	}
+	if m.Name == "" {
 		return fmt.Errorf("metadata.name: is required for a %s", head.Kind)
 	}
-	return o.addKind(at, data, &head)
+	return o.addKind(x, data, &head)
 }
 
 // isOther reports whether an error comes from a field of a kind that is passed over anyway:
@@ -191,19 +195,11 @@ func isOther(err error, kind string) bool {
 	return errors.As(err, &typed) && kind != "" && kind != "Job" && kind != "CronJob" && kind != "Pod"
 }
 
-// advice says how to get an object in a version that is supported.
-func advice(version string) string {
-	if version == "batch/v1beta1" || version == "batch/v2alpha1" {
-		return ", which has served CronJobs since Kubernetes 1.21"
-	}
-	return ""
-}
-
-func (o *Objects) addWatched(at Position, e *envelope) error {
-	if e.Type == "BOOKMARK" || e.Type == "ERROR" {
+func (o *Objects) addWatched(x *manifest.Object, e *envelope) error {
+	if e.Event == "BOOKMARK" || e.Event == "ERROR" {
 		return nil
 	}
-	if e.Type == "DELETED" {
+	if e.Event == "DELETED" {
 		var gone envelope
 		if err := json.Unmarshal(e.Object, &gone); err != nil {
 			return err
@@ -211,11 +207,11 @@ func (o *Objects) addWatched(at Position, e *envelope) error {
 		o.forget(gone.Metadata.UID)
 		return nil
 	}
-	return o.add(at, e.Object, typeOf{})
+	return o.add(x, e.Object)
 }
 
-func (o *Objects) addKind(at Position, data []byte, head *envelope) error {
-	m := &head.Metadata
+func (o *Objects) addKind(x *manifest.Object, data []byte, head *envelope) error {
+	at, m := x.At, &head.Metadata
 	o.see(m.CreationTimestamp)
 	if d := m.DeletionTimestamp; !d.IsZero() {
 		o.see(d.Add(-time.Duration(m.GracePeriod) * time.Second))
@@ -239,9 +235,9 @@ func (o *Objects) addKind(at Position, data []byte, head *envelope) error {
 	}
 	switch head.Kind {
 	case "Job":
-		err = o.addJob(at, data, head, place)
+		err = o.addJob(x, data, head, place)
 	case "CronJob":
-		err = o.addCronJob(at, data, head, place)
+		err = o.addCronJob(x, data, head, place)
 	default:
 		err = o.addPod(at, data, head, place)
 	}
@@ -258,7 +254,7 @@ func (o *Objects) addKind(at Position, data []byte, head *envelope) error {
 
 // claim says where to put an object: at a place where an earlier version of it is, or at
 // the end, which is -1. An older version than the one that is there is passed over.
-func (o *Objects) claim(at Position, head *envelope) (place int, ok bool, err error) {
+func (o *Objects) claim(at manifest.Position, head *envelope) (place int, ok bool, err error) {
 	m := &head.Metadata
 	id := identity{kind: head.Kind, key: m.Key(), at: at, place: -1}
 	id.version, _ = strconv.ParseInt(m.ResourceVersion, 10, 64) // 0 if it is not a number
@@ -301,13 +297,13 @@ func (o *Objects) next(kind string) int {
 
 // hasRoom reports whether another object can be kept. The first one that cannot is a
 // problem.
-func (o *Objects) hasRoom(at Position) bool {
+func (o *Objects) hasRoom(at manifest.Position) bool {
 	if o.Len() < o.limit() {
 		return true
 	}
 	if !o.tooMany {
 		o.tooMany = true
-		o.problem(at, fmt.Sprintf("more than %d Jobs, CronJobs and Pods; the rest is not read", o.limit()))
+		o.Problem(manifest.Problem{Position: at, Text: fmt.Sprintf("more than %d Jobs, CronJobs and Pods; the rest is not read", o.limit())})
 	}
 	return false
 }

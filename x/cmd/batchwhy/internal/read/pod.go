@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
 // Pod is a Pod object.
 type Pod struct {
 	Meta
 	Object job.Pod
-	At     Position
+	At     manifest.Position
 	// StartTime is when a kubelet accepted the pod.
 	StartTime time.Time
 	Node      string
@@ -212,7 +213,7 @@ type containerThen struct {
 	Terminated *End `json:"terminated"`
 }
 
-func (o *Objects) addPod(at Position, data []byte, head *envelope, place int) error {
+func (o *Objects) addPod(at manifest.Position, data []byte, head *envelope, place int) error {
 	m, more := &head.Metadata, &head.more
 	// The job is not known yet; Snapshot decides what the pod is to it.
 	decoded, err := job.DecodePod(&job.Job{Namespace: m.Namespace}, data)

@@ -58,7 +58,7 @@ const (
 // TestForms reads the same objects in each form, in pieces of any size.
 func TestForms(t *testing.T) {
 	yaml := func(name string) string {
-		return "apiVersion: batch/v1\nkind: Job\nmetadata:\n  namespace: n\n  name: " + name + "\n  uid: u-" + name + "\nspec: {}\n"
+		return "apiVersion: batch/v1\nkind: Job\nmetadata:\n  namespace: \"n\"\n  name: " + name + "\n  uid: u-" + name + "\nspec: {}\n"
 	}
 	item := func(name string) string {
 		return "- " + strings.ReplaceAll(strings.TrimSpace(yaml(name)), "\n", "\n  ") + "\n"
@@ -110,7 +110,7 @@ func TestBadInput(t *testing.T) {
 		{"an item that is not an object", "f.json", "{\"items\": [" + jobA + ",\n7, " + jobB + "]}", "job n/a line 1\n! f.json:2: expected an object, found '7'; the rest is not read"},
 		{"an item that is a text", "f.json", "{\"items\": [" + jobA + ",\n\"b\", " + jobB + "]}", "job n/a line 1\n! f.json:2: expected an object, found a string; the rest is not read"},
 		{"brackets that do not match", "f.json", "{\"items\": [" + jobA + "\n}}", "job n/a line 1\n! f.json:2: expected \",\" or \"]\" in the list, found \"}\"; the rest is not read"},
-		{"a wrong type", "f.json", "{\"items\": [{\"apiVersion\": \"batch/v1\", \"kind\": \"Job\",\n\"metadata\": {\"name\": \"x\"},\n\"spec\": {\"parallelism\": \"two\"}}, " + jobB + "]}", "job n/b line 3\n! f.json:3: spec.parallelism: is a string, expected a whole number"},
+		{"a wrong type", "f.json", "{\"items\": [{\"apiVersion\": \"batch/v1\", \"kind\": \"Job\",\n\"metadata\": {\"name\": \"x\"},\n\"spec\": {\"parallelism\": \"two\"}}, " + jobB + "]}", "job n/b line 3\n! f.json:3: spec.parallelism: is the string \"two\", expected a whole number"},
 		{"an old version", "f.yaml", "apiVersion: batch/v1beta1\nkind: CronJob\nmetadata: {name: c}\n", "! f.yaml:1: apiVersion: \"batch/v1beta1\" of CronJob c is not supported; expected \"batch/v1\", which has served CronJobs since Kubernetes 1.21"},
 		{"no kind", "f.yaml", "spec: {}\n", "! f.yaml:1: the object has no kind; expected a Job, CronJob, Pod, Event, Namespace, Node or a List of them, as kubectl get -o json or -o yaml prints them (kubectl describe does not)"},
 		{"no name", "f", `{"apiVersion": "v1", "kind": "Pod"}`, "! f:1: metadata.name: is required for a Pod"},
@@ -119,7 +119,7 @@ func TestBadInput(t *testing.T) {
 		{"a tab", "f.yaml", "apiVersion: batch/v1\nkind: Job\nmetadata:\n\tname: a\n", "! f.yaml:4: indented with a tab; YAML requires spaces"},
 		{"a bad item between good ones", "f.yaml", "kind: List\nitems:\n- {kind: Job, apiVersion: batch/v1, metadata: {name: a, uid: a}}\n- kind: Job\n  metadata: {name: [}\n- {kind: Job, apiVersion: batch/v1, metadata: {name: b, uid: b}}\n",
 			"job a line 3\njob b line 6\n! f.yaml:4: did not find expected node content"},
-		{"a wrong type in YAML", "f.yaml", "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: a\nspec:\n  parallelism: two\n", "! f.yaml:6: spec.parallelism: is a string, expected a whole number"},
+		{"a wrong type in YAML", "f.yaml", "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: a\nspec:\n  parallelism: two\n", "! f.yaml:6: spec.parallelism: is the string \"two\", expected a whole number"},
 		{"a bomb", "f.yaml", bomb.String(), "! f.yaml:1: document contains excessive aliasing"},
 		{"no YAML object", "f.yaml", "just words\n", "! f.yaml:1: is not an object with apiVersion, kind and metadata"},
 		{"a HTML page", "f", "<html>", "! f:1: is not an object with apiVersion, kind and metadata"},
@@ -148,7 +148,7 @@ func TestDeepNesting(t *testing.T) {
 
 // TestLongObjects: an object that is too long is left out, and the next one is read.
 func TestLongObjects(t *testing.T) {
-	long := `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "` + strings.Repeat("x", maxObject) + `"}}`
+	long := `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "` + strings.Repeat("x", 16<<20) + `"}}`
 	got := summary(readText("f.json", `{"items": [`+long+",\n"+jobB+"]}", 0))
 	if want := "job n/b line 2\n! f.json:1: an object of more than 16 MB is left out"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

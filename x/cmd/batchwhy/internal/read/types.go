@@ -2,58 +2,27 @@ package read
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
-
-// typeOf is the type of an object.
-type typeOf struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-}
-
-func (t typeOf) String() string { return t.Kind + " of " + t.APIVersion }
-
-// itemType is the type of a list's items: a JobList holds Jobs. A List holds anything.
-func (t typeOf) itemType() typeOf {
-	return typeOf{t.APIVersion, strings.TrimSuffix(t.Kind, "List")}
-}
-
-// itemTypeOf reads the type from the beginning of a list, closed with brackets.
-func itemTypeOf(head []byte) typeOf {
-	t, err := readType(head)
-	if err != nil {
-		return typeOf{}
-	}
-	return t.itemType()
-}
-
-func readType(object []byte) (t typeOf, err error) {
-	err = json.Unmarshal(object, &t)
-	return t, err
-}
 
 // envelope is what all objects have in common, and the event of a watch.
 type envelope struct {
-	typeOf
-	// Type and Object are set in what kubectl prints with --output-watch-events.
-	Type     string          `json:"type"`
+	manifest.Type
+	// Event and Object are set in what kubectl prints with --output-watch-events.
+	Event    string          `json:"type"`
 	Object   json.RawMessage `json:"object"`
 	Metadata Meta            `json:"metadata"`
 	more
 }
 
-// errNoKind says that an object does not tell its kind.
-var errNoKind = errors.New("the object has no kind; expected a Job, CronJob, Pod, Event, Namespace, Node or a List of them, as kubectl get -o json or -o yaml prints them (kubectl describe does not)")
-
 // Meta is the part of an object's metadata that explanations need.
 type Meta struct {
 	Namespace         string            `json:"namespace"`
 	Name              string            `json:"name"`
+	GenerateName      string            `json:"generateName"`
 	UID               job.UID           `json:"uid"`
 	ResourceVersion   string            `json:"resourceVersion"`
 	CreationTimestamp time.Time         `json:"creationTimestamp"`
@@ -89,41 +58,4 @@ func (m *Meta) Key() string {
 		return m.Name
 	}
 	return m.Namespace + "/" + m.Name
-}
-
-// offsetOf is where in the object an error of the JSON decoder is, 0 if it does not tell.
-func offsetOf(err error) int64 {
-	var syntax *json.SyntaxError
-	var typed *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		return syntax.Offset
-	case errors.As(err, &typed):
-		return typed.Offset
-	}
-	return 0
-}
-
-// jsonText is the text of a decoding error, in the words of a manifest.
-func jsonText(err error) string {
-	var typed *json.UnmarshalTypeError
-	if errors.As(err, &typed) {
-		return fmt.Sprintf("%s: is a %s, expected %s", typed.Field, typed.Value, plainType(typed.Type.String()))
-	}
-	return err.Error()
-}
-
-// plainType is the name of a Go type for people who do not write Go.
-func plainType(name string) string {
-	switch {
-	case strings.HasPrefix(name, "int"), strings.HasPrefix(name, "uint"):
-		return "a whole number"
-	case name == "string":
-		return "a string"
-	case name == "bool":
-		return "true or false"
-	case strings.HasPrefix(name, "[]"):
-		return "a list"
-	}
-	return "an object"
 }

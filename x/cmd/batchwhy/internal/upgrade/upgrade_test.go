@@ -65,7 +65,7 @@ func TestCompare(t *testing.T) {
 		{"a condition without status in a CronJob", cronOf("@daily", `"podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]},`), "1.33", "1.34",
 			[]string{"before 1.34 the API server refuses the CronJob, from 1.34 on it is True"}},
 		{"the same in a Job", jobText(`"podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]},`, ""), "1.33", "1.34", nil},
-		{"Jobs that do not decode", cronOf("@daily", `"parallelism": "two",`), "1.31", "1.36", nil},
+		{"Jobs of a stored object that do not decode", strings.Replace(cronOf("@daily", `"parallelism": "two",`), `"name"`, `"uid": "u", "name"`, 1), "1.31", "1.36", nil},
 		{"a CronJob whose schedule panics", cron("TZ=0"), "1.34", "1.35", []string{"makes the parser panic"}},
 		{"a CronJob in 1.37", cron("@daily"), "1.36", "1.37", []string{"kubernetes#120181, kubernetes#133313", "kubernetes#136920", "kubernetes#136920"}},
 	} {

@@ -1,4 +1,4 @@
-package read
+package manifest
 
 import (
 	"bytes"
@@ -17,8 +17,7 @@ const maxHeld = 10_000
 // only; what is inside an object is checked when the object is decoded. So it finds the
 // items of a list of any length while these are coming in.
 type jsonFormat struct {
-	to   *Objects
-	file string
+	to   *Stream
 	line int
 	// depth is how many brackets are open, the outermost included; text is true inside a
 	// string, and escape after a backslash in it.
@@ -39,20 +38,14 @@ type jsonFormat struct {
 	tooLong   bool
 	head      []byte
 	// itemType is the type of items that do not tell theirs, if the list has told it.
-	itemType typeOf
+	itemType Type
 	// held are the items of a list whose kind is not known yet.
-	held []raw
+	held []*Object
 	// broken is set when the rest cannot be read.
 	broken bool
 }
 
-// raw is the text of an object, and where it begins.
-type raw struct {
-	at   Position
-	json []byte
-}
-
-func newJSON(to *Objects, file string) *jsonFormat { return &jsonFormat{to: to, file: file, line: 1} }
+func newJSON(to *Stream) *jsonFormat { return &jsonFormat{to: to, line: 1} }
 
 func (f *jsonFormat) write(p []byte) {
 	p = bytes.TrimPrefix(p, []byte("\xef\xbb\xbf"))
@@ -144,7 +137,7 @@ func (f *jsonFormat) plain(c byte) {
 func (f *jsonFormat) open(c byte) {
 	switch {
 	case f.depth == 0 && c == '[':
-		f.depth, f.items, f.count, f.listLine, f.head, f.itemType = 1, 1, 0, f.line, nil, typeOf{}
+		f.depth, f.items, f.count, f.listLine, f.head, f.itemType = 1, 1, 0, f.line, nil, Type{}
 		return
 	case f.depth == 0:
 		f.valueLine, f.value, f.tooLong = f.line, f.value[:0], false
@@ -197,7 +190,7 @@ func (f *jsonFormat) endItems() {
 	f.items = 0
 	if f.depth == 0 {
 		f.listLine = 0
-		f.releaseHeld(typeOf{})
+		f.releaseHeld(Type{})
 		return
 	}
 	f.value = append(append(f.value[:0], f.head...), ']')
@@ -206,30 +199,36 @@ func (f *jsonFormat) endItems() {
 
 // endList ends a list, whose kind is known now.
 func (f *jsonFormat) endList() {
-	at := Position{f.file, f.listLine}
+	line := f.listLine
 	head, err := readType(f.value)
 	if err != nil {
-		f.to.problem(f.where(f.value, f.listLine, err), jsonText(err))
+		o := f.object(f.value, line, Type{})
+		f.to.problem(o.where(err), jsonText(err))
 	}
 	f.listLine = 0
 	f.releaseHeld(head.itemType())
-	f.to.list(at, head)
+	f.to.list(line, head)
 }
 
-func (f *jsonFormat) releaseHeld(t typeOf) {
+func (f *jsonFormat) releaseHeld(t Type) {
 	held := f.held
 	f.held = nil
-	for _, r := range held {
-		f.decode(r.json, r.at.Line, t)
+	for _, o := range held {
+		o.Default = t
+		f.to.add(o, false)
 	}
+}
+
+func (f *jsonFormat) object(value []byte, line int, t Type) *Object {
+	return &Object{At: Position{File: f.to.file, Line: line}, Default: t, JSON: value}
 }
 
 func (f *jsonFormat) emit(value []byte) {
 	if f.tooLong {
-		f.to.problem(Position{f.file, f.valueLine}, fmt.Sprintf("an object of more than %d MB is left out", maxObject>>20))
+		f.to.tooLong(f.valueLine)
 		return
 	}
-	f.decode(value, f.valueLine, typeOf{})
+	f.to.add(f.object(value, f.valueLine, Type{}), false)
 }
 
 // emitItem takes an item over. One without a kind, in a list that has not told its own,
@@ -239,36 +238,17 @@ func (f *jsonFormat) emitItem() {
 		f.emit(nil)
 		return
 	}
-	at := Position{f.file, f.valueLine}
-	err := f.to.add(at, f.value, f.itemType)
-	switch {
-	case err == errNoKind && f.head != nil && len(f.held) < maxHeld:
-		f.held = append(f.held, raw{at, bytes.Clone(f.value)})
-	case err != nil:
-		f.to.reject(f.where(f.value, f.valueLine, err), err)
+	o := f.object(f.value, f.valueLine, f.itemType)
+	if f.to.add(o, f.head != nil && len(f.held) < maxHeld) {
+		o.JSON = bytes.Clone(f.value)
+		f.held = append(f.held, o)
 	}
-}
-
-func (f *jsonFormat) decode(value []byte, line int, t typeOf) {
-	err := f.to.add(Position{f.file, line}, value, t)
-	if err != nil {
-		f.to.reject(f.where(value, line, err), err)
-	}
-}
-
-// where is the place of a decoding error in a value that begins at a line.
-func (f *jsonFormat) where(value []byte, line int, err error) Position {
-	if offset := offsetOf(err); offset > 0 && offset <= int64(len(value)) {
-		line += bytes.Count(value[:offset], []byte("\n"))
-	}
-	return Position{f.file, line}
 }
 
 // foreign stops at something that is not an object.
 func (f *jsonFormat) foreign(what string) {
-	if f.to.Lenient {
+	if f.to.foreign() {
 		f.broken = true
-		f.to.pass("an unknown kind")
 		return
 	}
 	f.stop("expected an object, found " + what)
@@ -276,8 +256,8 @@ func (f *jsonFormat) foreign(what string) {
 
 func (f *jsonFormat) stop(text string) {
 	f.broken = true
-	f.to.problem(Position{f.file, f.line}, text+"; the rest is not read")
-	f.releaseHeld(typeOf{})
+	f.to.problem(Position{File: f.to.file, Line: f.line}, text+"; the rest is not read")
+	f.releaseHeld(Type{})
 }
 
 func (f *jsonFormat) close() {
@@ -285,9 +265,9 @@ func (f *jsonFormat) close() {
 		return
 	}
 	if f.depth > 0 {
-		f.to.problem(Position{f.file, f.line}, f.truncated())
+		f.to.problem(Position{File: f.to.file, Line: f.line}, f.truncated())
 	}
-	f.releaseHeld(typeOf{})
+	f.releaseHeld(Type{})
 }
 
 // truncated says inside of what the input ends.

@@ -1,13 +1,14 @@
-package command
+// Package nearest finds the name that was probably meant.
+package nearest
 
 import (
 	"slices"
 	"strings"
 )
 
-// Nearest returns the name that was probably meant, or "" if none is near: one that differs by
+// Name returns the name that was probably meant, or "" if none is near: one that differs by
 // case, or in few letters.
-func Nearest(name string, names []string) string {
+func Name(name string, names []string) string {
 	best, least := "", max(1, len(name)/3)+1
 	for _, n := range slices.Sorted(slices.Values(names)) {
 		d := distance(strings.ToLower(name), strings.ToLower(n))

@@ -1,8 +1,7 @@
-package read
+package manifest
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,10 +11,10 @@ import (
 
 // TestFieldNames: a field that the library reads is not reported as unknown.
 func TestFieldNames(t *testing.T) {
-	for part, of := range map[string]reflect.Type{"job": reflect.TypeFor[job.Spec](), "cronjob": reflect.TypeFor[cronjob.Spec]()} {
+	for part, of := range map[string]reflect.Type{"JobSpec": reflect.TypeFor[job.Spec](), "CronJobSpec": reflect.TypeFor[cronjob.Spec]()} {
 		for _, f := range reflect.VisibleFields(of) {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if !slices.Contains(strings.Fields(fieldNames[part]), name) {
+			if _, ok := schema()[part][name]; !ok {
 				t.Errorf("the field %s of %s is not named", name, of)
 			}
 		}

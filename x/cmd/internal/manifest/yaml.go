@@ -1,0 +1,270 @@
+package manifest
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// yamlFormat splits YAML into documents, and a document with items into these, line by
+// line. A line that begins a document or an item can be told by its first characters:
+// whatever belongs to an item is indented further than its dash.
+type yamlFormat struct {
+	to *Stream
+	// line is the number of the last whole line; rest is the beginning of the next one.
+	line int
+	rest []byte
+	// doc is the document without its items, which begins at docLine.
+	doc     []byte
+	docLine int
+	// inItems is true behind "items:"; indent is where the dashes are, -1 before the first.
+	inItems bool
+	indent  int
+	count   int
+	item    []byte
+	itemAt  int
+	tooLong bool
+	held    []*Object
+	text    []byte // of the document that is being converted
+}
+
+func newYAML(to *Stream) *yamlFormat {
+	return &yamlFormat{to: to, docLine: 1, indent: -1}
+}
+
+func (f *yamlFormat) write(p []byte) {
+	for {
+		end := bytes.IndexByte(p, '\n')
+		if end < 0 {
+			f.rest = append(f.rest, p...)
+			if len(f.rest) > maxObject {
+				f.rest, f.tooLong = f.rest[:0], true
+			}
+			return
+		}
+		line := p[:end+1]
+		if len(f.rest) > 0 {
+			line = append(f.rest, line...)
+		}
+		f.next(line)
+		f.rest = f.rest[:0]
+		p = p[end+1:]
+	}
+}
+
+func (f *yamlFormat) close() {
+	if len(f.rest) > 0 {
+		f.next(append(f.rest, '\n'))
+	}
+	f.endDocument()
+}
+
+func (f *yamlFormat) next(line []byte) {
+	f.line++
+	text := bytes.TrimRight(line, " \t\r\n")
+	switch {
+	case bytes.HasPrefix(line, []byte("---")) && (len(text) == 3 || text[3] == ' '):
+		f.endDocument()
+		f.docLine = f.line
+		f.add(&f.doc, append([]byte("   "), line[3:]...))
+		return
+	case string(text) == "...":
+		f.endDocument()
+		f.docLine = f.line + 1
+		return
+	case !f.inItems && string(text) == "items:":
+		f.inItems, f.indent = true, -1
+		f.add(&f.doc, []byte("items: []\n"))
+		return
+	case !f.inItems:
+		f.add(&f.doc, line)
+		return
+	}
+	f.nextInItems(line, text)
+}
+
+// nextInItems sorts a line behind "items:" into an item, or ends the items.
+func (f *yamlFormat) nextInItems(line, text []byte) {
+	content := bytes.TrimLeft(text, " ")
+	indent := len(text) - len(content)
+	isDash := bytes.HasPrefix(content, []byte("- ")) || string(content) == "-"
+	switch {
+	case len(content) == 0 || content[0] == '#' && indent <= f.indent:
+		f.add(&f.item, line)
+	case f.indent < 0 && isDash:
+		f.indent = indent
+		fallthrough
+	case isDash && indent == f.indent:
+		f.endItem()
+		f.count++
+		f.itemAt = f.line
+		line[indent] = ' '
+		f.add(&f.item, line)
+	case indent > f.indent && f.indent >= 0:
+		f.add(&f.item, line)
+	default:
+		f.endItem()
+		f.inItems = false
+		f.add(&f.doc, line)
+	}
+}
+
+// add appends a line, unless the text grows too long.
+func (f *yamlFormat) add(to *[]byte, line []byte) {
+	if len(*to)+len(line) > maxObject {
+		f.tooLong = true
+		return
+	}
+	*to = append(*to, line...)
+}
+
+func (f *yamlFormat) endItem() {
+	text, long := f.item, f.tooLong
+	f.item, f.tooLong = f.item[:0], false
+	if f.itemAt == 0 {
+		return
+	}
+	line := f.itemAt
+	f.itemAt = 0
+	if long {
+		f.to.tooLong(line)
+		return
+	}
+	if o := f.object(line, text); o != nil && f.to.add(o, len(f.held) < maxHeld) {
+		f.held = append(f.held, o)
+	}
+}
+
+// endDocument decodes what is left of a document: an object, or a list without its items.
+func (f *yamlFormat) endDocument() {
+	f.endItem()
+	doc, list, line := f.doc, f.inItems || f.count > 0, f.docLine
+	held, long := f.held, f.tooLong
+	f.doc, f.inItems, f.count, f.indent, f.held, f.tooLong = f.doc[:0], false, 0, -1, nil, false
+	if long {
+		f.to.tooLong(line)
+		return
+	}
+	o := f.object(line, doc)
+	if o == nil {
+		return
+	}
+
+	// The items of a list in block style have come before; those in flow style are in it.
+	items := child(o.root, "items")
+	if list || items != nil && items.Kind == yaml.SequenceNode {
+		t, _ := readType(o.JSON)
+		f.to.list(line, t)
+		for _, item := range held {
+			item.Default = t.itemType()
+			f.to.add(item, false)
+		}
+		if list || items == nil {
+			return
+		}
+		for _, n := range items.Content {
+			if item := f.convert(line, n); item != nil {
+				item.Default = t.itemType()
+				f.to.add(item, false)
+			}
+		}
+		return
+	}
+	f.to.add(o, false)
+}
+
+// object parses one YAML document. It is nil for an empty document, and after a problem.
+func (f *yamlFormat) object(line int, text []byte) *Object {
+	var root yaml.Node
+	if err := yaml.Unmarshal(text, &root); err != nil {
+		f.problem(line, text, err)
+		return nil
+	}
+	if len(root.Content) == 0 || root.Content[0].Tag == "!!null" {
+		return nil
+	}
+	if root.Content[0].Kind == yaml.MappingNode {
+		if what, at := notManifest(text); what != "" && child(root.Content[0], "kind") == nil {
+			f.to.problem(Position{File: f.to.file, Line: line + at - 1}, what)
+			return nil
+		}
+	}
+	f.text = text
+	return f.convert(line, root.Content[0])
+}
+
+// convert makes an object of a node of the document that begins at a line.
+func (f *yamlFormat) convert(line int, node *yaml.Node) *Object {
+	o := &Object{At: Position{File: f.to.file, Line: line}, root: node, isYAML: true}
+	if resolve(node).Kind != yaml.MappingNode {
+		if what, at := notManifest(f.text); what != "" {
+			f.to.problem(Position{File: f.to.file, Line: line + at - 1}, what)
+		} else if !f.to.foreign() {
+			f.to.problem(o.At, "is not an object with apiVersion, kind and metadata")
+		}
+		return nil
+	}
+	if twice := o.doubles(); len(twice) > 0 {
+		for _, p := range twice {
+			f.to.problem(p.Position, p.Text)
+		}
+		return nil
+	}
+	plain(node, 0)
+	var value any
+	if err := node.Decode(&value); err != nil {
+		f.problem(line, f.text, err)
+		return nil
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		f.to.problem(o.At, strings.TrimPrefix(err.Error(), "json: "))
+		return nil
+	}
+	o.JSON = data
+	return o
+}
+
+func (f *yamlFormat) problem(line int, text []byte, err error) {
+	p := Syntax(f.to.file, text, err)
+	p.Line += line - 1
+	f.to.problem(p.Position, p.Text)
+}
+
+// child returns the value of a key, or nil.
+func child(node *yaml.Node, key string) *yaml.Node {
+	node = resolve(node)
+	for i := 0; i+1 < len(node.Content) && node.Kind == yaml.MappingNode; i += 2 {
+		if node.Content[i].Value == key {
+			return node.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// plain reads scalars as Kubernetes does: a date is text, and the words for true and false are
+// those of YAML 1.1.
+func plain(node *yaml.Node, depth int) {
+	if node.Kind == yaml.ScalarNode && node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0 {
+		switch tag := node.ShortTag(); {
+		case tag == "!!timestamp":
+			node.Tag = "!!str"
+		case tag == "!!str" && yesNo[strings.ToLower(node.Value)] != "":
+			if v := node.Value; v == strings.ToLower(v) || v == strings.ToUpper(v) || v[1:] == strings.ToLower(v[1:]) {
+				node.Tag, node.Value = "!!bool", yesNo[strings.ToLower(v)]
+			}
+		}
+	}
+	if depth > 10_000 {
+		return // deeper than the decoder goes
+	}
+	for i, c := range node.Content {
+		if node.Kind != yaml.MappingNode || i%2 == 1 {
+			plain(c, depth+1)
+		}
+	}
+}
+
+var yesNo = map[string]string{"yes": "true", "y": "true", "on": "true", "no": "false", "n": "false", "off": "false"}
