@@ -29,33 +29,34 @@ type refusal struct {
 
 // theirJob gives the manifest of a new job to the API server's code.
 func theirJob(manifest []byte) []refusal {
-	return created[*batch.Job](context.Background(), jobregistry.Strategy, manifest)
+	return created[*batch.Job](request("jobs"), jobregistry.Strategy, manifest)
 }
 
 // theirCronJob gives the manifest of a new CronJob to the API server's code.
 func theirCronJob(manifest []byte) []refusal {
-	return created[*batch.CronJob](cronJobContext(), cronjobregistry.Strategy, manifest)
+	return created[*batch.CronJob](request("cronjobs"), cronjobregistry.Strategy, manifest)
 }
 
 // theirTransition gives two manifests of one job, which differ in their statuses, to the
 // API server's code.
 func theirTransition(old, next []byte) []refusal {
-	return changed[*batch.Job](context.Background(), jobregistry.StatusStrategy, old, next)
+	return changed[*batch.Job](request("jobs"), jobregistry.StatusStrategy, old, next)
 }
 
 // theirUpdate gives the manifests of a job before and after a change to the API server's code.
 func theirUpdate(old, next []byte) []refusal {
-	return changed[*batch.Job](context.Background(), jobregistry.Strategy, old, next)
+	return changed[*batch.Job](request("jobs"), jobregistry.Strategy, old, next)
 }
 
 // theirCronUpdate does the same with a CronJob.
 func theirCronUpdate(old, next []byte) []refusal {
-	return changed[*batch.CronJob](cronJobContext(), cronjobregistry.Strategy, old, next)
+	return changed[*batch.CronJob](request("cronjobs"), cronjobregistry.Strategy, old, next)
 }
 
-// cronJobContext is the context of a request for CronJobs, which their strategy reads.
-func cronJobContext() context.Context {
-	return genericrequest.WithRequestInfo(context.Background(), &genericrequest.RequestInfo{APIGroup: "batch", APIVersion: "v1", Resource: "cronjobs"})
+// request is the context of a request for a resource, which the rules read.
+func request(resource string) context.Context {
+	info := &genericrequest.RequestInfo{APIGroup: "batch", APIVersion: "v1", Resource: resource}
+	return genericrequest.WithRequestInfo(context.Background(), info)
 }
 
 // created gives a new object to a strategy of the API server.
@@ -66,7 +67,7 @@ func created[T runtime.Object](ctx context.Context, strategy rest.RESTCreateStra
 			return nil, err
 		}
 		strategy.PrepareForCreate(ctx, obj)
-		return refusals(strategy.Validate(ctx, obj)), nil
+		return refusals(askCreate(ctx, obj, strategy)), nil
 	})
 }
 
@@ -82,7 +83,7 @@ func changed[T runtime.Object](ctx context.Context, strategy rest.RESTUpdateStra
 			return nil, err
 		}
 		strategy.PrepareForUpdate(ctx, is, was)
-		return refusals(strategy.ValidateUpdate(ctx, is, was)), nil
+		return refusals(askUpdate(ctx, is, was, strategy)), nil
 	})
 }
 
