@@ -50,8 +50,8 @@ func (p Policy) Validate() error {
 }
 
 // Delay returns the time to wait after that many failures in a row: Base *
-// Factor^(failures-1), at most Max; 0 when there was none. It is never negative and
-// does not overflow. A negative field, which Validate refuses, means its default
+// Factor^(failures-1), at most Max; 0 when there was none (J31). It is never negative
+// and does not overflow. A negative field, which Validate refuses, means its default
 // here.
 func (p Policy) Delay(failures int) time.Duration {
 	if failures <= 0 {
