@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"math"
 	"math/rand"
 	"slices"
 	"strings"
@@ -50,6 +51,12 @@ func TestDescribe(t *testing.T) {
 		{"0 0 1,15 * *", "at 00:00 on the 1st and 15th of every month"},
 		{"0 0 1-7 6-8 *", "at 00:00 from the 1st to the 7th of every month from June to August"},
 		{"0 0 29 2 *", "at 00:00 on the 29th of February"},
+		{"0 0 1-7/2 * *", "at 00:00 on the 1st, 3rd, 5th and 7th of every month"},
+		{"0 0 1-9/2 * *", "at 00:00 on every 2nd day from the 1st to the 9th of every month"},
+		{"0 8 * 6,7 1,2", "at 08:00 on Mondays and Tuesdays in June and July"}, {"0 8 * * 1-3", "at 08:00 on Mondays to Wednesdays"},
+		{"0,7,14,21 * * * *", "at 0, 7, 14 and 21 minutes past every hour"}, {"0-28/7 * * * *", "at every 7th minute from 0 to 28 of every hour"},
+		{"0 0,6,12 * * *", "at 00:00, 06:00 and 12:00 every day"}, {"0 0-18/6 * * *", "every 6 hours from 00:00 to 18:00"},
+		{"* 0-6/2 * * *", "every minute of the hours 0, 2, 4 and 6"}, {"* 0-8/2 * * *", "every minute of every 2nd hour from 0 to 8"},
 		{"0 0 */2 * ?", "at 00:00 on every 2nd day from the 1st to the 31st of every month"},
 		{"0 0 13 * 5", "at 00:00 on the 13th of every month and on Fridays"},
 		{"0 0 22 1,7 5", "at 00:00 on the 22nd of January and July and on Fridays in January and July"},
@@ -140,6 +147,7 @@ func TestLint(t *testing.T) {
 		{"0 0 */2 * *", "UTC", nil, nil, uneven}, {"0 0 1 */5 *", "UTC", nil, nil, uneven}, {"0 0 * * */2", "UTC", nil, nil, uneven},
 		{"*/7 9 * * *", "UTC", nil, nil, nil}, {"0 */5 * * 1", "UTC", nil, nil, nil}, {"0 0 */2 6 *", "UTC", nil, nil, nil}, // nothing follows immediately
 		{"0 0 ?/2 * *", "UTC", nil, nil, uneven}, {"0 0 */2 1,12 *", "UTC", nil, nil, uneven}, {"0 0 */2 1,3 *", "UTC", nil, nil, nil},
+		{"*/25 0,23 * * *", "UTC", nil, nil, uneven}, {"*/25 0,22 * * *", "UTC", nil, nil, nil}, // from 23 to 0
 		{"0-59/7 * * * *", "UTC", nil, nil, uneven}, {"3-59/7 * * * *", "UTC", nil, nil, nil},
 		{"1-59/2 * * * *", "UTC", nil, nil, nil}, {"3-59/20 * * * *", "UTC", nil, nil, nil}, {"0 8-20/4 * * *", "UTC", nil, nil, nil},
 		{"*/60 * * * *", "UTC", nil, nil, nil}, {"0 */12 * * *", "UTC", nil, nil, nil}, {"0 0 1 */3 *", "UTC", nil, nil, nil},
@@ -165,12 +173,29 @@ func TestLint(t *testing.T) {
 	}
 }
 
+// TestLint_TenYears: clocks of Berlin go forward on 31 March of the years 2030 and 2041.
+func TestLint_TenYears(t *testing.T) {
+	s := mustParse(t, "30 2 31 3 *", schedule.WithTimeZone("Europe/Berlin"))
+	for from, want := range map[string][]schedule.FindingKind{
+		"2030-03-31T00:59:59Z": {schedule.SkippedTime}, "2030-03-31T01:00:00Z": nil,
+		"2031-03-31T00:59:59Z": nil, "2031-03-31T01:00:00Z": {schedule.SkippedTime},
+	} {
+		if found := s.Lint(schedule.Circumstances{From: instant(t, from)}); !slices.Equal(kindsOf(found), want) {
+			t.Errorf("from %s: got %v, want %v", from, found, want)
+		}
+	}
+}
+
 // TestLint_AnyClock: Lint and Describe accept any time.
 func TestLint_AnyClock(t *testing.T) {
-	for _, from := range []time.Time{{}, time.Unix(1<<62, 0), time.Unix(-1<<62, 0), instant(t, "9999-12-31T00:00Z")} {
+	rare, ended := "some years have no such date; the next one is ", "some years have no such date"
+	for from, want := range map[time.Time]string{
+		{}: rare + "2028-02-29", time.Unix(-1<<62, 0): rare + "0004-02-29", time.Unix(1<<62, 0): ended, time.Unix(math.MaxInt64, 0): ended,
+		instant(t, "9996-02-29T01:29Z"): rare + "9996-02-29", instant(t, "9996-02-29T01:30Z"): ended, instant(t, "9999-12-31T00:00Z"): ended,
+	} {
 		s := mustParse(t, "30 2 29 2 *", schedule.WithTimeZone("Europe/Berlin"))
-		if found := s.Lint(schedule.Circumstances{From: from}); len(found) == 0 || found[0].Kind != schedule.RareDate {
-			t.Errorf("from %v: %v", from, found)
+		if found := s.Lint(schedule.Circumstances{From: from}); len(found) == 0 || found[0].Message != want {
+			t.Errorf("from %v: got %v, want %q", from, found, want)
 		}
 	}
 }

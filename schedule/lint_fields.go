@@ -45,7 +45,7 @@ func partOf(field int, text string) part {
 
 	switch {
 	case low == "*" || low == "?":
-		p.first, p.open = r.min, true
+		p.first = r.min
 	case ranged:
 		p.first, end = valueOf(field, low), valueOf(field, high)
 	case p.step > 0:

@@ -234,7 +234,10 @@ func randomSpecs(r *rand.Rand) []string {
 	return all
 }
 
-// randomSpan returns a span, most often across a transition of the zone.
+// borders are where the answers begin, where they end, and where listed transitions of a zone end.
+var borders = []int64{-62135596800, 4102444800, 253402300799}
+
+// randomSpan returns a span, most often across a transition of the zone or a border.
 func randomSpan(r *rand.Rand, loc *time.Location, longest int64) (after, until int64) {
 	years := [][2]int{{1970, 2040}, {1970, 2040}, {1970, 2040}, {1850, 1970}, {2040, 2500}, {2, 9990}}
 	y := years[r.Intn(len(years))]
@@ -244,9 +247,13 @@ func randomSpan(r *rand.Rand, loc *time.Location, longest int64) (after, until i
 			u = ends.Unix()
 		}
 	}
+	if r.Intn(20) == 0 {
+		u = borders[r.Intn(len(borders))]
+	}
+
 	length := 1 + r.Int63n(longest)
 	after = u - r.Int63n(length+1) + int64(r.Intn(3)-1)
-	return after, after + length
+	return max(after, borders[0]), min(after+length, borders[len(borders)-1])
 }
 
 // oracleCases is small by default; the environment sets it for long runs.

@@ -171,7 +171,7 @@ func (p *pattern) upTo(c civil) civil {
 	day, rest := minute/minutesPerDay, int(minute%minutesPerDay)
 
 	match := p.dayUpTo(day)
-	if match == day && day > 0 {
+	if match == day {
 		hour, m := rest/60, rest%60
 		if p.hours>>hour&1 == 1 {
 			if earlier := p.minutes << (63 - m); earlier != 0 {

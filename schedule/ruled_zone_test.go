@@ -116,21 +116,30 @@ func TestS4_StretchesOutlastOverlaps(t *testing.T) {
 
 // TestS4_YearlyRuleHolds: from 2100 on, when transitions are no longer listed,
 // the compiled rule shows the same clock as the zone itself, on both sides of
-// every transition and at the edges of years, for 400 years.
+// every transition and at the edges of years, for 400 years, and under each policy where the
+// rule takes over.
 func TestS4_YearlyRuleHolds(t *testing.T) {
 	hourly := "0 * * * *"
 	for _, name := range []string{"Europe/Berlin", "America/New_York", "America/Santiago", "Australia/Lord_Howe",
 		"Pacific/Chatham", "Africa/Cairo", "Asia/Gaza", "America/Nuuk", "Europe/Dublin", "Antarctica/Troll"} {
 		loc := locationOf(t, name)
-		s := mustParse(t, hourly, schedule.WithLocation(loc))
+		var under [numPolicies]schedule.Schedule
+		for policy := range numPolicies {
+			under[policy] = mustParse(t, hourly, append(policy.options(), schedule.WithLocation(loc))...)
+		}
 		for year := 2095; year < 2505; year++ {
 			for _, u := range turningPoints(loc, year) {
 				after, until := u.Add(-26*time.Hour).Unix(), u.Add(26*time.Hour).Unix()
 				if year > 2102 {
 					after, until = u.Add(-3*time.Hour).Unix(), u.Add(3*time.Hour).Unix()
 				}
-				if problem := compare(s, after, until, oracle(hourly, loc, exact, after, until)); problem != "" {
-					t.Fatalf("%s around %v: %s", name, u, problem)
+				for policy := range numPolicies {
+					if policy != exact && year != 2100 {
+						continue
+					}
+					if problem := compare(under[policy], after, until, oracle(hourly, loc, policy, after, until)); problem != "" {
+						t.Fatalf("%s around %v, policy %d: %s", name, u, policy, problem)
+					}
 				}
 			}
 		}

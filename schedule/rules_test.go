@@ -239,15 +239,28 @@ func checkEdge(t *testing.T, s schedule.Schedule, at time.Time) {
 
 // TestS3_FirstAndLastRun: the supported years, written out.
 func TestS3_FirstAndLastRun(t *testing.T) {
-	s := mustParse(t, "* * * * *")
-	for name, c := range map[string]struct{ got, want time.Time }{
-		"first run":                      {s.Next(time.Time{}), instant(t, "0001-01-01T00:01Z")},
-		"first run after the first time": {s.Next(time.Unix(math.MinInt64, 0)), instant(t, "0001-01-01T00:01Z")},
-		"last run":                       {s.Prev(time.Unix(math.MaxInt64/2, 0)), instant(t, "9999-12-31T23:59Z")},
-		"after the last run":             {s.Next(instant(t, "9999-12-31T23:59Z")), time.Time{}},
+	for _, c := range []struct{ spec, first, last string }{
+		{"* * * * *", "0001-01-01T00:01Z", "9999-12-31T23:59Z"},
+		{"* * * * * *", "0001-01-01T00:00:01Z", "9999-12-31T23:59:59Z"},
+		{"0,59 59 23 * * *", "0001-01-01T23:59Z", "9999-12-31T23:59:59Z"},
+		{"@every 1s", "0001-01-01T00:00:01Z", "9999-12-31T23:59:59Z"},
 	} {
-		if !c.got.Equal(c.want) {
-			t.Errorf("%s: got %v, want %v", name, c.got, c.want)
+		for _, policy := range []dstPolicy{exact, gapEnd, first, last} {
+			for _, zone := range []*time.Location{time.UTC, ruledZone(t, "XXX0YYY,J91/2,J300/3")} {
+				s := mustParse(t, c.spec, append(policy.options(), schedule.WithSeconds(), schedule.WithLocation(zone))...)
+				early, late := instant(t, c.first), instant(t, c.last)
+				for name, c := range map[string]struct{ got, want time.Time }{
+					"first run":                      {s.Next(time.Time{}), early},
+					"first run after the first time": {s.Next(time.Unix(math.MinInt64, 0)), early},
+					"last run":                       {s.Prev(time.Unix(math.MaxInt64/2, 0)), late},
+					"last run, forwards":             {s.Next(late.Add(-1)), late},
+					"after the last run":             {s.Next(late), time.Time{}},
+				} {
+					if !c.got.Equal(c.want) {
+						t.Errorf("%q in %s, policy %d: %s: got %v, want %v", s, zone, policy, name, c.got.UTC(), c.want)
+					}
+				}
+			}
 		}
 	}
 }

@@ -41,6 +41,8 @@ func TestSchedule_Stored(t *testing.T) {
 		{"0 9 * * *", []schedule.Option{schedule.WithLocation(troll)}, `{"spec":"0 9 * * *","timeZone":"Antarctica/Troll"}`},
 		{"0 9 * * *", []schedule.Option{schedule.WithLocation(time.FixedZone("ship", -3*3600))}, `{"spec":"0 9 * * *","timeZone":"ship","offset":-10800}`},
 		{"0 9 * * *", []schedule.Option{schedule.WithLocation(time.FixedZone("", 60))}, `{"spec":"0 9 * * *","offset":60}`},
+		{"0 9 * * *", []schedule.Option{schedule.WithLocation(time.FixedZone("", 93600))}, `{"spec":"0 9 * * *","offset":93600}`},
+		{"0 9 * * *", []schedule.Option{schedule.WithLocation(time.FixedZone("", -93600))}, `{"spec":"0 9 * * *","offset":-93600}`},
 	} {
 		s, err := schedule.Parse(tc.spec, tc.opts...)
 		must.OK(t, err)
@@ -79,7 +81,8 @@ func TestSchedule_StoredIsRefused(t *testing.T) {
 		`{"spec":"61 * * * *"}`: `minute "61"`,
 		`{"spec":"@daily","timeZone":"Mars/Base"}`:         `zone "Mars/Base": unknown time zone Mars/Base`,
 		`{"spec":"@daily","timeZone":"Local"}`:             `zone "Local": it means another zone on each machine`,
-		`{"spec":"@daily","timeZone":"x","offset":100000}`: `schedule "@daily": offset: 100000: is more than 93600 seconds from UTC`,
+		`{"spec":"@daily","timeZone":"x","offset":93601}`:  `schedule "@daily": offset: 93601: is more than 93600 seconds from UTC`,
+		`{"spec":"@daily","timeZone":"x","offset":-93601}`: `schedule "@daily": offset: -93601: is more than 93600 seconds from UTC`,
 		`{"spec":"@daily","skipped":"x"}`:                  `schedule "@daily": skipped: "x": must be empty or "atGapEnd"`,
 		`{"spec":"@daily","repeated":"both"}`:              `schedule "@daily": repeated: "both": must be empty, "first" or "last"`,
 		`{"spec":"@daily","except":["@every 1h"]}`:         `"@every 1h"`,

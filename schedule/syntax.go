@@ -33,10 +33,6 @@ func rangeOf(field int) fieldRange {
 // fieldReason explains why the reference refuses a field; nil if it does not.
 func fieldReason(index int, value string) error {
 	cause := fieldError(index, value)
-	if cause == nil {
-		return nil
-	}
-
 	for part := range strings.SplitSeq(value, ",") {
 		err := fieldError(index, part)
 		if err == nil || part == "" {

@@ -21,6 +21,8 @@ func TestS1_ErrorsSayWhatToWrite(t *testing.T) {
 		{"0 0 * * 5#6", `day-of-week "5#6": #, the nth weekday of a month, is not supported; write the days of that week as`},
 		{"0 0 * * 5L", `day-of-week "5L": L, the last weekday of a month, is not supported; write 22-31`},
 		{"0 0 * * L", `day-of-week "L": L is not supported; write 6 for Saturday`},
+		{"L * * * *", `minute "L": must be a number`}, {"0 0 1 L *", `month "L": must be from 1 to 12`}, {"0 15W * * *", `hour "15W": must be a number`},
+		{"0 0 5#2 * *", `day-of-month "5#2": must be a number`}, {"0 0 * 5L *", `month "5L": must be from 1 to 12`},
 		{"H * * * *", `minute "H": H, a value chosen for the job, is not supported; write a value from 0 to 59`},
 		{"H/15 * * * *", `minute "H/15": H, a value`}, {"0 H(0-7) * * *", `hour "H(0-7)": H, a value chosen for the job, is not supported; write a value from 0 to 23`},
 		{"0 0 * * sunday", `day-of-week "sunday": names have three letters; write sun`},
