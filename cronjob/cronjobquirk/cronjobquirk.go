@@ -49,7 +49,7 @@ const All = 1<<7 - 1
 
 // Of returns the quirks of a release.
 func Of(r release.Release) Set {
-	if release.V136.IsBefore(r) {
+	if !r.IsBefore(release.V137) {
 		return All &^ (NoNamespace | ByName)
 	}
 	return All

@@ -60,7 +60,8 @@ const (
 	// that lost their finalizer in a round that could not remove all of them (J42, JI27).
 	Miscount
 	// HeldIsIdle records no active pod while a backoff holds the missing ones, whatever
-	// runs (J11, J31). If one is ready, the API server refuses the status. Until 1.35.
+	// runs (J11, J31). If one is ready, the API server refuses the status. Until 1.33, 1.34.9
+	// and 1.35.7 (kubernetes#139457).
 	HeldIsIdle
 	// UnseenEnd plans a job again whose final status was written and is not seen yet, and
 	// may create pods for it (E5). Until 1.33.
@@ -74,21 +75,17 @@ const (
 // means the quirks of old releases.
 const All = 1<<12 - 1
 
-// lasts is the last release of each quirk that is gone.
-var lasts = [...]struct {
-	quirk Set
-	last  release.Release
-}{
-	{HeldIsIdle, release.V135}, {UnseenEnd, release.V133}, {SidecarsUnranked, release.V131},
-}
-
 // Of returns the quirks of a release.
 func Of(r release.Release) Set {
 	set := Set(All)
-	for _, l := range lasts {
-		if !l.last.IsBefore(r) {
-			set |= l.quirk
-		}
+	if !r.IsFrom(release.V134.At(10), release.V135.At(8), release.V136) {
+		set |= HeldIsIdle
+	}
+	if !r.IsFrom(release.V134) {
+		set |= UnseenEnd
+	}
+	if !r.IsFrom(release.V132) {
+		set |= SidecarsUnranked
 	}
 	return set
 }

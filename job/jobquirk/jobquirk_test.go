@@ -12,7 +12,9 @@ func TestOf(t *testing.T) {
 	const gone = HeldIsIdle | UnseenEnd | SidecarsUnranked
 	for r, want := range map[release.Release]Set{
 		release.V131: gone, release.V132: HeldIsIdle | UnseenEnd, release.V133: HeldIsIdle | UnseenEnd,
-		release.V134: HeldIsIdle, release.V135: HeldIsIdle, release.V136: 0, release.V137: 0,
+		release.V134.At(9): HeldIsIdle, release.V134.At(10): 0, release.V134: 0,
+		release.V135.At(7): HeldIsIdle, release.V135.At(8): 0, release.V135: 0,
+		release.V136.At(0): 0, release.V136: 0, release.V137.At(0): 0, release.V137: 0,
 	} {
 		if got := Of(r); got != All|want {
 			t.Errorf("%s has %s, want %s besides those of 1.36", r, got, want)

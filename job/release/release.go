@@ -1,10 +1,11 @@
-// Package release names the minor releases of Kubernetes and their feature gates, as far as
+// Package release names the releases of Kubernetes and their feature gates, as far as
 // they change what the batch controllers or the API server decide.
 //
 // A [Release] is a number, so it can be compared, stored and used as a key:
 //
 //	r := release.V133
 //	other, err := release.Parse("1.33,JobPodReplacementPolicy=false")
+//	patch := release.V135.At(4)
 //
 // [job.Kubernetes] and [cronjob.Kubernetes] turn it into options. Each is compared with the
 // controllers and the API server's code of that release.
@@ -19,11 +20,12 @@ import (
 	"strings"
 )
 
-// Release is a minor release of Kubernetes, with the feature gates that are switched away
-// from their defaults. The zero value is [Newest] with its defaults.
+// Release is a release of Kubernetes, with the feature gates that are switched away from their
+// defaults. One without a patch stands for the newest patch that the library knows, which
+// docs/releases.md says. The zero value is [Newest] with its defaults.
 type Release uint32
 
-// The releases, with default gates.
+// The minor releases, with default gates.
 const (
 	V131 Release = 31 + iota
 	V132
@@ -58,19 +60,62 @@ func (r Release) Minor() int {
 	return int(Newest)
 }
 
-// The low bits of a Release are its minor number, the others the gates that are switched.
+// The low bits of a Release are its minor number, then come the gates that are switched, and one
+// more than the patch, or 0 without one.
 const (
-	minorBits = 1<<8 - 1
-	gateShift = 8
+	minorBits  = 1<<8 - 1
+	gateShift  = 8
+	patchShift = 24
+	patchBits  = (1<<8 - 1) << patchShift
+	maxPatch   = 1<<8 - 2
 )
+
+// newest is the newest patch of each minor release that the library knows.
+var newest = [...]int{14, 13, 13, 10, 8, 5, 2}
 
 func (r Release) switched() Gates { return Gates(r >> gateShift) }
 
-// IsBefore reports whether the release is older than another, whatever the gates.
-func (r Release) IsBefore(other Release) bool { return r.Minor() < other.Minor() }
+// At returns the release with a patch, which is limited to 0 to 254.
+func (r Release) At(patch int) Release {
+	number := Release(max(0, min(patch, maxPatch)) + 1)
+	return Release(r.Minor()) | r&^(minorBits|patchBits) | number<<patchShift
+}
+
+// Patch returns the patch. Without one it is the newest that the library knows.
+func (r Release) Patch() int {
+	if r.HasPatch() {
+		return int(r>>patchShift) - 1
+	}
+	return newest[r.Minor()-int(first)]
+}
+
+// HasPatch reports whether the release names a patch.
+func (r Release) HasPatch() bool { return r&patchBits != 0 }
+
+// IsBefore reports whether the release is older than another, whatever the gates. Patches of a
+// minor release are compared only if both are named.
+func (r Release) IsBefore(other Release) bool {
+	if r.Minor() == other.Minor() && r.HasPatch() && other.HasPatch() {
+		return r.Patch() < other.Patch()
+	}
+	return r.Minor() < other.Minor()
+}
+
+// IsFrom reports whether the release has what came with the releases since: the first patch of each
+// minor release, or a minor release from its first patch on. It stays in every later minor release.
+func (r Release) IsFrom(since ...Release) bool {
+	has := false
+	for _, s := range since {
+		if r.Minor() == s.Minor() {
+			return !r.IsBefore(s)
+		}
+		has = has || s.IsBefore(r)
+	}
+	return has
+}
 
 // Defaults returns the release with default gates.
-func (r Release) Defaults() Release { return Release(r.Minor()) }
+func (r Release) Defaults() Release { return Release(r.Minor()) | r&patchBits }
 
 // Has reports whether all the gates are on.
 func (r Release) Has(gates Gates) bool { return r.On()&gates == gates }
@@ -92,7 +137,7 @@ func (r Release) Off() Gates { return ^r.On() & (1<<len(table) - 1) }
 // With switches a gate. An error says that the release does not have it, or that it is
 // locked, and lists the gates that can be switched.
 func (r Release) With(gate string, on bool) (Release, error) {
-	r = r.Defaults() | r&^minorBits
+	r = Release(r.Minor()) | r&^minorBits
 	i := indexOf(gate)
 	problem := ""
 	switch {
@@ -144,6 +189,9 @@ func (r Release) Switchable() (names []string) {
 func (r Release) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "1.%d", r.Minor())
+	if r.HasPatch() {
+		fmt.Fprintf(&b, ".%d", r.Patch())
+	}
 	for i := range table {
 		if gate := Gates(1) << i; r.switched()&gate != 0 {
 			fmt.Fprintf(&b, ",%s=%t", table[i].name, r.Has(gate))
@@ -152,8 +200,8 @@ func (r Release) String() string {
 	return b.String()
 }
 
-// Parse reads a release such as "1.33", "v1.33.4" or "1.33,JobManagedBy=false". A patch
-// level does not matter. An error lists the releases, or the gates that can be switched.
+// Parse reads a release such as "1.33", "v1.33.4" or "1.33,JobManagedBy=false". An error lists
+// the releases, or the gates that can be switched.
 func Parse(text string) (Release, error) {
 	version, gates, _ := strings.Cut(text, ",")
 	r, ok := parseVersion(strings.TrimSpace(version))
@@ -189,12 +237,16 @@ func parseVersion(text string) (Release, bool) {
 	if len(parts) < 2 || len(parts) > 3 || parts[0] != "1" {
 		return 0, false
 	}
-	if patch := parts[len(parts)-1]; patch == "" || strings.Trim(patch, "0123456789") != "" {
-		return 0, false
-	}
 	minor, err := strconv.ParseUint(parts[1], 10, 8)
 	r := Release(minor)
-	return r, err == nil && r >= first && r <= last
+	if err != nil || r < first || r > last {
+		return 0, false
+	}
+	if len(parts) == 2 {
+		return r, true
+	}
+	patch, err := strconv.ParseUint(parts[2], 10, 16)
+	return r.At(int(patch)), err == nil && patch <= maxPatch
 }
 
 // MarshalText is [Release.String].

@@ -13,9 +13,12 @@ func TestParse(t *testing.T) {
 		text, want, err string
 	}{
 		{"1.31", "1.31", ""},
-		{"v1.33.13", "1.33", ""},
+		{"v1.33.13", "1.33.13", ""},
+		{"1.35.0", "1.35.0", ""},
+		{"1.35.4,MutablePodResourcesForSuspendedJobs=true", "1.35.4,MutablePodResourcesForSuspendedJobs=true", ""},
+		{"1.35.255", "", "is not known"},
 		{"1.30.2", "", "want one of 1.31, 1.32, 1.33, 1.34, 1.35, 1.36, 1.37"},
-		{"1.34.4-gke.1000", "1.34", ""},
+		{"1.34.4-gke.1000", "1.34.4", ""},
 		{"1.36 , MutablePodResourcesForSuspendedJobs=true", "1.36", ""},
 		{"1.33,JobManagedBy=false", "1.33,JobManagedBy=false", ""},
 		{"1.31,JobManagedBy=true,JobSuccessPolicy=false,", "1.31,JobManagedBy=true,JobSuccessPolicy=false", ""},
@@ -85,6 +88,44 @@ func TestZero(t *testing.T) {
 	}
 }
 
+// Patches order releases of the same minor; a minor alone is before none of its patches.
+func TestPatches(t *testing.T) {
+	old, next := V135.At(4), V135.At(8)
+	if old == next || old == V135 || V135.Patch() != 8 || old.Patch() != 4 || V135.HasPatch() || !old.HasPatch() {
+		t.Errorf("%v, %v and %v: patches %d, %d and %d", old, next, V135, old.Patch(), next.Patch(), V135.Patch())
+	}
+	if len(newest) != len(All()) {
+		t.Errorf("%d releases, and newest patches of %d", len(All()), len(newest))
+	}
+	for _, test := range []struct {
+		r, other Release
+		want     bool
+	}{
+		{old, next, true}, {next, old, false}, {old, old, false}, {V135, next, false}, {V135, V135.At(9), false},
+		{old, V135, false}, {old, V136, true}, {V136, next, false}, {V134, old, true}, {Release(0).At(1), Newest.At(2), true},
+	} {
+		if got := test.r.IsBefore(test.other); got != test.want {
+			t.Errorf("%v is before %v: %t", test.r, test.other, got)
+		}
+	}
+
+	mended := []Release{V134.At(10), V135.At(8), V136}
+	for r, want := range map[Release]bool{
+		V133: false, V134.At(9): false, V134.At(10): true, V134: true, V135.At(7): false, V135.At(8): true, V135: true,
+		V136.At(0): true, V137: true, 0: true,
+	} {
+		if r.IsFrom(mended...) != want {
+			t.Errorf("%v has what came with %v: %t", r, mended, !want)
+		}
+	}
+
+	// With a patch, gates switch as without one.
+	gated, err := old.With("MutablePodResourcesForSuspendedJobs", true)
+	if err != nil || gated.Patch() != 4 || gated.Defaults() != old || gated.At(8).On() != gated.On() {
+		t.Errorf("%v, %v: defaults %v", gated, err, gated.Defaults())
+	}
+}
+
 // Each gate has its name, and a state for each release.
 func TestTable(t *testing.T) {
 	all := strings.Split(names, "|")
@@ -102,9 +143,15 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// The documentation has the table.
+// The documentation has the table, and the newest patches.
 func TestTableIsDocumented(t *testing.T) {
 	text := testfile.Read(t, "../../docs/releases.md")
+	intro, _, _ := strings.Cut(text, "## Gates")
+	for _, r := range All() {
+		if patch := r.At(r.Patch()).String(); !strings.Contains(intro, patch) {
+			t.Errorf("docs/releases.md lacks %s", patch)
+		}
+	}
 	for _, row := range table {
 		line := "\n| " + row.name
 		for _, state := range []byte{isOff, isOn, isLocked} {

@@ -162,7 +162,7 @@ exit all 42; wait 10m; exit all 42; wait 10m; exit all 42; wait 10m`,
 	{row: "Children that are not jobs: other names, marks, ends, and a status without a list of active jobs (C2, C13, C18)", why: "the real controller makes jobs only"},
 	{row: "Feature gates are off ([releases.md](releases.md))", why: "package rounds plays them with the controllers of each release, whose gates are switched"},
 	{row: "Jobs are scheduled as gangs: the gate WorkloadWithJob is on (J44)", why: "package gates plays them with the controller of 1.37 and the gate on"},
-	{row: "What Kubernetes did until 1.31, 1.33 and 1.35 ([releases.md](releases.md))", why: "package rounds plays the controllers of those releases"},
+	{row: "What Kubernetes did until 1.31, 1.33 and 1.35.7 ([releases.md](releases.md))", why: "package rounds plays the controllers of those releases"},
 }
 
 // ask is one round of ours with additional requests.

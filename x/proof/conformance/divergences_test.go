@@ -152,7 +152,7 @@ func (d *divergence) problems(t *testing.T) (problems []string) {
 
 // isPlayed reports whether the real controllers of this binary do as theirs says.
 func (d *divergence) isPlayed() bool {
-	return (d.since == 0 || !played.IsBefore(d.since)) && (d.until == 0 || !d.until.IsBefore(played))
+	return (d.since == 0 || !played.IsBefore(d.since)) && (d.until == 0 || d.until.Minor() >= played.Minor())
 }
 
 // presetDiffers compares everything that can be observed with the real controllers,

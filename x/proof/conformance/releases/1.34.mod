@@ -1,4 +1,4 @@
-// The libraries with which the controllers of Kubernetes 1.34.4 are compiled.
+// The libraries with which the controllers of Kubernetes 1.34.10 are compiled.
 module github.com/batchplan/batchplan/x/proof/conformance
 
 go 1.26.0
@@ -51,7 +51,7 @@ replace (
 	github.com/fsnotify/fsnotify => github.com/fsnotify/fsnotify v1.9.0
 	github.com/fxamacker/cbor/v2 => github.com/fxamacker/cbor/v2 v2.9.0
 	github.com/go-errors/errors => github.com/go-errors/errors v1.4.2
-	github.com/go-logr/logr => github.com/go-logr/logr v1.4.2
+	github.com/go-logr/logr => github.com/go-logr/logr v1.4.3
 	github.com/go-logr/stdr => github.com/go-logr/stdr v1.2.2
 	github.com/go-logr/zapr => github.com/go-logr/zapr v1.3.0
 	github.com/go-openapi/jsonpointer => github.com/go-openapi/jsonpointer v0.21.0
@@ -89,7 +89,7 @@ replace (
 	github.com/mistifyio/go-zfs => github.com/mistifyio/go-zfs v2.1.2-0.20190413222219-f784269be439+incompatible
 	github.com/mitchellh/go-wordwrap => github.com/mitchellh/go-wordwrap v1.0.1
 	github.com/moby/ipvs => github.com/moby/ipvs v1.1.0
-	github.com/moby/spdystream => github.com/moby/spdystream v0.5.0
+	github.com/moby/spdystream => github.com/moby/spdystream v0.5.1
 	github.com/moby/sys/mountinfo => github.com/moby/sys/mountinfo v0.7.2
 	github.com/moby/sys/userns => github.com/moby/sys/userns v0.1.0
 	github.com/moby/term => github.com/moby/term v0.5.0
@@ -123,7 +123,7 @@ replace (
 	github.com/spf13/pflag => github.com/spf13/pflag v1.0.6
 	github.com/stoewer/go-strcase => github.com/stoewer/go-strcase v1.3.0
 	github.com/stretchr/objx => github.com/stretchr/objx v0.5.2
-	github.com/stretchr/testify => github.com/stretchr/testify v1.10.0
+	github.com/stretchr/testify => github.com/stretchr/testify v1.11.1
 	github.com/tmc/grpc-websocket-proxy => github.com/tmc/grpc-websocket-proxy v0.0.0-20220101234140-673ab2c3ae75
 	github.com/vishvananda/netlink => github.com/vishvananda/netlink v1.3.1
 	github.com/vishvananda/netns => github.com/vishvananda/netns v0.0.5
@@ -137,16 +137,16 @@ replace (
 	go.etcd.io/etcd/pkg/v3 => go.etcd.io/etcd/pkg/v3 v3.6.4
 	go.etcd.io/etcd/server/v3 => go.etcd.io/etcd/server/v3 v3.6.4
 	go.etcd.io/raft/v3 => go.etcd.io/raft/v3 v3.6.0
-	go.opentelemetry.io/auto/sdk => go.opentelemetry.io/auto/sdk v1.1.0
+	go.opentelemetry.io/auto/sdk => go.opentelemetry.io/auto/sdk v1.2.1
 	go.opentelemetry.io/contrib/instrumentation/github.com/emicklei/go-restful/otelrestful => go.opentelemetry.io/contrib/instrumentation/github.com/emicklei/go-restful/otelrestful v0.44.0
 	go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc => go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc v0.60.0
 	go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp => go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp v0.58.0
-	go.opentelemetry.io/otel => go.opentelemetry.io/otel v1.35.0
+	go.opentelemetry.io/otel => go.opentelemetry.io/otel v1.41.0
 	go.opentelemetry.io/otel/exporters/otlp/otlptrace => go.opentelemetry.io/otel/exporters/otlp/otlptrace v1.34.0
 	go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc => go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc v1.34.0
-	go.opentelemetry.io/otel/metric => go.opentelemetry.io/otel/metric v1.35.0
+	go.opentelemetry.io/otel/metric => go.opentelemetry.io/otel/metric v1.41.0
 	go.opentelemetry.io/otel/sdk => go.opentelemetry.io/otel/sdk v1.34.0
-	go.opentelemetry.io/otel/trace => go.opentelemetry.io/otel/trace v1.35.0
+	go.opentelemetry.io/otel/trace => go.opentelemetry.io/otel/trace v1.41.0
 	go.opentelemetry.io/proto/otlp => go.opentelemetry.io/proto/otlp v1.5.0
 	go.uber.org/goleak => go.uber.org/goleak v1.3.0
 	go.uber.org/multierr => go.uber.org/multierr v1.11.0
@@ -167,51 +167,51 @@ replace (
 	google.golang.org/genproto/googleapis/api => google.golang.org/genproto/googleapis/api v0.0.0-20250303144028-a0af3efb3deb
 	google.golang.org/genproto/googleapis/rpc => google.golang.org/genproto/googleapis/rpc v0.0.0-20250303144028-a0af3efb3deb
 	google.golang.org/grpc => google.golang.org/grpc v1.72.1
-	google.golang.org/protobuf => google.golang.org/protobuf v1.36.5
+	google.golang.org/protobuf => google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af
 	gopkg.in/evanphx/json-patch.v4 => gopkg.in/evanphx/json-patch.v4 v4.12.0
 	gopkg.in/go-jose/go-jose.v2 => gopkg.in/go-jose/go-jose.v2 v2.6.3
 	gopkg.in/inf.v0 => gopkg.in/inf.v0 v0.9.1
 	gopkg.in/natefinch/lumberjack.v2 => gopkg.in/natefinch/lumberjack.v2 v2.2.1
 	gopkg.in/yaml.v3 => gopkg.in/yaml.v3 v3.0.1
-	k8s.io/api => k8s.io/api v0.34.4
-	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.34.4
-	k8s.io/apimachinery => k8s.io/apimachinery v0.34.4
-	k8s.io/apiserver => k8s.io/apiserver v0.34.4
-	k8s.io/cli-runtime => k8s.io/cli-runtime v0.34.4
-	k8s.io/client-go => k8s.io/client-go v0.34.4
-	k8s.io/cloud-provider => k8s.io/cloud-provider v0.34.4
-	k8s.io/cluster-bootstrap => k8s.io/cluster-bootstrap v0.34.4
-	k8s.io/code-generator => k8s.io/code-generator v0.34.4
-	k8s.io/component-base => k8s.io/component-base v0.34.4
-	k8s.io/component-helpers => k8s.io/component-helpers v0.34.4
-	k8s.io/controller-manager => k8s.io/controller-manager v0.34.4
-	k8s.io/cri-api => k8s.io/cri-api v0.34.4
-	k8s.io/cri-client => k8s.io/cri-client v0.34.4
-	k8s.io/csi-translation-lib => k8s.io/csi-translation-lib v0.34.4
-	k8s.io/dynamic-resource-allocation => k8s.io/dynamic-resource-allocation v0.34.4
-	k8s.io/endpointslice => k8s.io/endpointslice v0.34.4
-	k8s.io/externaljwt => k8s.io/externaljwt v0.34.4
+	k8s.io/api => k8s.io/api v0.34.10
+	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.34.10
+	k8s.io/apimachinery => k8s.io/apimachinery v0.34.10
+	k8s.io/apiserver => k8s.io/apiserver v0.34.10
+	k8s.io/cli-runtime => k8s.io/cli-runtime v0.34.10
+	k8s.io/client-go => k8s.io/client-go v0.34.10
+	k8s.io/cloud-provider => k8s.io/cloud-provider v0.34.10
+	k8s.io/cluster-bootstrap => k8s.io/cluster-bootstrap v0.34.10
+	k8s.io/code-generator => k8s.io/code-generator v0.34.10
+	k8s.io/component-base => k8s.io/component-base v0.34.10
+	k8s.io/component-helpers => k8s.io/component-helpers v0.34.10
+	k8s.io/controller-manager => k8s.io/controller-manager v0.34.10
+	k8s.io/cri-api => k8s.io/cri-api v0.34.10
+	k8s.io/cri-client => k8s.io/cri-client v0.34.10
+	k8s.io/csi-translation-lib => k8s.io/csi-translation-lib v0.34.10
+	k8s.io/dynamic-resource-allocation => k8s.io/dynamic-resource-allocation v0.34.10
+	k8s.io/endpointslice => k8s.io/endpointslice v0.34.10
+	k8s.io/externaljwt => k8s.io/externaljwt v0.34.10
 	k8s.io/gengo/v2 => k8s.io/gengo/v2 v2.0.0-20250604051438-85fd79dbfd9f
 	k8s.io/klog/v2 => k8s.io/klog/v2 v2.130.1
-	k8s.io/kms => k8s.io/kms v0.34.4
-	k8s.io/kube-aggregator => k8s.io/kube-aggregator v0.34.4
-	k8s.io/kube-controller-manager => k8s.io/kube-controller-manager v0.34.4
+	k8s.io/kms => k8s.io/kms v0.34.10
+	k8s.io/kube-aggregator => k8s.io/kube-aggregator v0.34.10
+	k8s.io/kube-controller-manager => k8s.io/kube-controller-manager v0.34.10
 	k8s.io/kube-openapi => k8s.io/kube-openapi v0.0.0-20250710124328-f3f2b991d03b
-	k8s.io/kube-proxy => k8s.io/kube-proxy v0.34.4
-	k8s.io/kube-scheduler => k8s.io/kube-scheduler v0.34.4
-	k8s.io/kubectl => k8s.io/kubectl v0.34.4
-	k8s.io/kubelet => k8s.io/kubelet v0.34.4
-	k8s.io/metrics => k8s.io/metrics v0.34.4
-	k8s.io/mount-utils => k8s.io/mount-utils v0.34.4
-	k8s.io/pod-security-admission => k8s.io/pod-security-admission v0.34.4
-	k8s.io/sample-apiserver => k8s.io/sample-apiserver v0.34.4
-	k8s.io/sample-cli-plugin => k8s.io/sample-cli-plugin v0.34.4
-	k8s.io/sample-controller => k8s.io/sample-controller v0.34.4
+	k8s.io/kube-proxy => k8s.io/kube-proxy v0.34.10
+	k8s.io/kube-scheduler => k8s.io/kube-scheduler v0.34.10
+	k8s.io/kubectl => k8s.io/kubectl v0.34.10
+	k8s.io/kubelet => k8s.io/kubelet v0.34.10
+	k8s.io/metrics => k8s.io/metrics v0.34.10
+	k8s.io/mount-utils => k8s.io/mount-utils v0.34.10
+	k8s.io/pod-security-admission => k8s.io/pod-security-admission v0.34.10
+	k8s.io/sample-apiserver => k8s.io/sample-apiserver v0.34.10
+	k8s.io/sample-cli-plugin => k8s.io/sample-cli-plugin v0.34.10
+	k8s.io/sample-controller => k8s.io/sample-controller v0.34.10
 	k8s.io/system-validators => k8s.io/system-validators v1.10.2
 	k8s.io/utils => k8s.io/utils v0.0.0-20250604170112-4c0f3b243397
 	sigs.k8s.io/apiserver-network-proxy/konnectivity-client => sigs.k8s.io/apiserver-network-proxy/konnectivity-client v0.31.2
 	sigs.k8s.io/json => sigs.k8s.io/json v0.0.0-20241014173422-cfa47c3a1cc8
-	sigs.k8s.io/knftables => sigs.k8s.io/knftables v0.0.17
+	sigs.k8s.io/knftables => sigs.k8s.io/knftables v0.0.21
 	sigs.k8s.io/kustomize/api => sigs.k8s.io/kustomize/api v0.20.1
 	sigs.k8s.io/kustomize/kustomize/v5 => sigs.k8s.io/kustomize/kustomize/v5 v5.7.1
 	sigs.k8s.io/kustomize/kyaml => sigs.k8s.io/kustomize/kyaml v0.20.1
@@ -228,16 +228,16 @@ require (
 	github.com/prometheus/client_model v0.6.2
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
-	k8s.io/apiserver v0.34.4
+	k8s.io/apiserver v0.34.10
 	k8s.io/client-go v0.37.2
 	k8s.io/klog/v2 v2.140.0
-	k8s.io/kubernetes v1.34.4
+	k8s.io/kubernetes v1.34.10
 )
 
 require (
 	github.com/google/btree v1.1.3 // indirect
 	github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674 // indirect
-	github.com/moby/spdystream v0.5.0 // indirect
+	github.com/moby/spdystream v0.5.1 // indirect
 	github.com/mxk/go-flowrate v0.0.0-20140419014527-cca7078d478f // indirect
 )
 
@@ -282,15 +282,15 @@ require (
 	go.etcd.io/etcd/api/v3 v3.6.4 // indirect
 	go.etcd.io/etcd/client/pkg/v3 v3.6.4 // indirect
 	go.etcd.io/etcd/client/v3 v3.6.4 // indirect
-	go.opentelemetry.io/auto/sdk v1.1.0 // indirect
+	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc v0.60.0 // indirect
 	go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp v0.58.0 // indirect
-	go.opentelemetry.io/otel v1.35.0 // indirect
+	go.opentelemetry.io/otel v1.41.0 // indirect
 	go.opentelemetry.io/otel/exporters/otlp/otlptrace v1.34.0 // indirect
 	go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc v1.34.0 // indirect
-	go.opentelemetry.io/otel/metric v1.35.0 // indirect
+	go.opentelemetry.io/otel/metric v1.41.0 // indirect
 	go.opentelemetry.io/otel/sdk v1.34.0 // indirect
-	go.opentelemetry.io/otel/trace v1.35.0 // indirect
+	go.opentelemetry.io/otel/trace v1.41.0 // indirect
 	go.opentelemetry.io/proto/otlp v1.5.0 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap v1.27.0 // indirect
@@ -310,7 +310,7 @@ require (
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	k8s.io/apiextensions-apiserver v0.37.0 // indirect
-	k8s.io/component-base v0.34.4
+	k8s.io/component-base v0.34.10
 	k8s.io/component-helpers v0.0.0 // indirect
 	k8s.io/controller-manager v0.0.0 // indirect
 	k8s.io/kube-openapi v0.0.0-20260721132016-d427ff9ee9ad // indirect

@@ -1,6 +1,7 @@
 // Package releases builds test binaries with the controllers and the API server's code of a
 // release of Kubernetes, and tells such a binary which one it has. The folder has the go.mod and
-// the go.sum of each release but [release.Newest], whose libraries the module itself names.
+// the go.sum of each minor release in its newest known patch; of [release.Newest] they are those of
+// the module itself. An older patch is compiled with the same libraries.
 //
 // Two releases never fit into one build. What differs between them in the code that calls them is
 // in files whose names end with the first release that they fit, with build tags such as before134:
@@ -31,13 +32,13 @@ func Flags(r release.Release, modfile string, more ...string) []string {
 	return []string{"-vet=off", "-modfile=" + modfile, "-tags=" + strings.Join(tags, ","), "-ldflags=-X=" + variable + "=" + r.Defaults().String()}
 }
 
-// Named returns the path of the go.mod of a release, without ".mod". Root is the folder of this
-// module.
+// Named returns the path of the go.mod of a minor release, without ".mod". Root is the folder of
+// this module.
 func Named(root string, r release.Release) string {
-	if r = r.Defaults(); r == release.Newest {
+	if r.Minor() == release.Newest.Minor() {
 		return filepath.Join(root, "go")
 	}
-	return filepath.Join(root, "releases", r.String())
+	return filepath.Join(root, "releases", fmt.Sprintf("1.%d", r.Minor()))
 }
 
 // Choose reads the release that a run asks for, with feature gates, and switches them: set is what

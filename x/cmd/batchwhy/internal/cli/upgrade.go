@@ -23,8 +23,8 @@ another release of Kubernetes does differently with each Job and CronJob: which 
 drops or honours, and where the plans of the two Job controllers part. For that, random
 lives of each Job are played in both releases.
 
-A release is 1.31 to 1.37, with feature gates if they differ from the defaults:
-1.33,JobManagedBy=false.
+A release is 1.31 to 1.37, with a patch if it is not the newest one, and feature gates if they
+differ from the defaults: 1.33,JobManagedBy=false or 1.35.4.
 
 Exit status: 0 nothing changes for the objects; 1 something does; 2 the command or the input
 is wrong.`,

@@ -242,7 +242,7 @@ func wordsOf(kind string, from, to release.Release) Change {
 		}
 		return Change{Rule: "J3", See: "KEP-4368", What: fmt.Sprintf("The Job controller of %s leaves the Job to the controller that spec.managedBy names; the one of %s runs it.", leaving, running)}
 	case kind == "active":
-		return Change{Rule: "J31", See: "kubernetes#139457", What: "While a backoff holds missing pods, status.active is 0 before 1.36, although other pods run. From 1.32 to 1.35 the API server refuses that status if a pod is ready, and nothing is counted until the backoff is over. As read, the last patches of 1.34 and 1.35 have the change as well."}
+		return Change{Rule: "J31", See: "kubernetes#139457", What: "While a backoff holds missing pods, status.active is 0 before 1.34.10, 1.35.8 and 1.36, although other pods run. From 1.32 on the API server refuses that status if a pod is ready, and nothing is counted until the backoff is over."}
 	case kind == "terminating":
 		return Change{Rule: "J11", See: "KEP-3939", What: "status.terminating is written by one of the releases only, or counts other pods."}
 	case kind == "pods":

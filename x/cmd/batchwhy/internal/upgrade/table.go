@@ -12,7 +12,9 @@ import (
 // difference is a row of docs/releases.md: what changes with a release, in words for those
 // who go up and for those who go back.
 type difference struct {
-	since    release.Release
+	since release.Release
+	// also are the patches of older minor releases that have it from then on.
+	also     []release.Release
 	up, down string
 	rule     string
 	// see is as in [Change].
@@ -65,9 +67,12 @@ var cluster = [...]difference{
 		play: retemplated(isAlive, plainTemplate, movedTemplate), when: "a suspended job without startTime gets another nodeSelector while a pod is active",
 		up:   "nothing in the template of a suspended job changes while a pod is active, even if there is no startTime",
 		down: "the scheduling directives of a suspended job without startTime may change, though pods are active"},
-	{since: release.V137, rule: "J36", see: "kubernetes#141329",
-		up:   "the finalizer of a pod whose job has ended or is gone is tried again, with growing delay, if it cannot be removed; 1.37.0 does not yet, and 1.36.5 does, as read",
-		down: "the finalizer of a pod whose job has ended or is gone is removed once: if that fails, it stays until the pod changes; as read, 1.36.5 tries again"},
+	{since: release.V137.At(1), also: []release.Release{release.V136.At(5)}, rule: "J36", see: "kubernetes#141329",
+		up:   "the finalizer of a pod whose job has ended or is gone is tried again, with growing delay, if it cannot be removed; 1.37.0 does not try again",
+		down: "the finalizer of a pod whose job has ended or is gone is removed once: if that fails, it stays until the pod changes"},
+	{since: release.V137.At(2), see: "kubernetes#142247",
+		up:   "creations in flight are forgotten when a job is deleted, as those of batchplan always are",
+		down: "creations in flight outlive a deleted job: one made again under its name may wait five minutes for its first pods; that of batchplan does not"},
 	{since: release.V137, see: "KEP-5547",
 		play: rescheduled, when: "spec.scheduling gets another policy",
 		up:   "a spec.scheduling that is stored does not change, and another one is dropped; with the gate WorkloadWithJob, schedulingPolicy.gang.minCount may change; before, servers do not know the field",
@@ -104,7 +109,7 @@ func clusterChanges(from, to release.Release) []Change {
 // between finds whether two releases differ, by the case if there is one.
 func (d *difference) between(from, to release.Release) (c Change, differs bool) {
 	c = Change{Rule: d.rule, See: d.see, FoundBy: foundRead}
-	before, is := from.IsBefore(d.since), !to.IsBefore(d.since)
+	before, is := !d.isIn(from), d.isIn(to)
 	if d.play != nil {
 		was, now, since := d.play(from), d.play(to), kindOf(d.play(d.since))
 		before, is = kindOf(was) != since, kindOf(now) == since
@@ -123,10 +128,21 @@ func (d *difference) between(from, to release.Release) (c Change, differs bool) 
 	return c, true
 }
 
+func (d *difference) isIn(r release.Release) bool { return r.IsFrom(append(d.also, d.since)...) }
+
 // begin names the release with which it changes: the one to come, if gates make the difference.
 func (d *difference) begin(word, end string, from, to release.Release) string {
-	if from.IsBefore(d.since) == to.IsBefore(d.since) {
+	if d.isIn(from) == d.isIn(to) {
 		return "In " + to.String() + ", "
+	}
+	newer := from
+	if d.isIn(to) {
+		newer = to
+	}
+	for _, patch := range d.also {
+		if patch.Minor() == newer.Minor() {
+			return word + patch.String() + end
+		}
 	}
 	return word + d.since.String() + end
 }

@@ -73,15 +73,24 @@ func Build(r release.Release, pkg, out string, more map[string]string) error {
 	if out, err = filepath.Abs(out); err != nil {
 		return err
 	}
-	if err := write(r, releases.Named(root, r), work, more); err != nil {
+	mod, err := copyModule(r, root, work)
+	if err != nil {
 		return err
 	}
-	return compile(root, pkg, out, append(releases.Flags(r, filepath.Join(work, "go.mod"), Tag), "-overlay="+filepath.Join(work, "overlay.json")))
+	if err := write(r, mod, work, more); err != nil {
+		return err
+	}
+	return compile(root, pkg, out, append(releases.Flags(r, mod, Tag), "-overlay="+filepath.Join(work, "overlay.json")))
 }
 
 // Plain compiles the tests of a package without the overlay. The file overlay, if named, replaces
 // files of this project.
 func Plain(r release.Release, pkg, out, overlay string) error {
+	work, err := os.MkdirTemp("", "plain-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
 	root, err := list("{{.Dir}}", "-m")
 	if err != nil {
 		return err
@@ -89,7 +98,11 @@ func Plain(r release.Release, pkg, out, overlay string) error {
 	if out, err = filepath.Abs(out); err != nil {
 		return err
 	}
-	flags := releases.Flags(r, releases.Named(root, r)+".mod")
+	mod, err := copyModule(r, root, work)
+	if err != nil {
+		return err
+	}
+	flags := releases.Flags(r, mod)
 	if overlay != "" {
 		flags = append(flags, "-overlay="+overlay)
 	}
@@ -100,24 +113,33 @@ func compile(root, pkg, out string, flags []string) error {
 	return run(root, "go", append(append([]string{"test", "-c", "-o=" + out}, flags...), pkg)...)
 }
 
-// write writes the overlay and a go.mod that goes with it. Go does not let an overlay
-// touch the module cache, so the module is reached through a link. Named is the path of the
-// go.mod and the go.sum of the release, without ".mod" and ".sum".
-func write(r release.Release, named, work string, more map[string]string) error {
+// copyModule copies the go.mod and the go.sum of a release to the folder work, and downloads its
+// controllers. It returns the path of the go.mod.
+func copyModule(r release.Release, root, work string) (mod string, err error) {
 	for _, ending := range [...]string{".mod", ".sum"} {
-		content, err := os.ReadFile(named + ending)
+		content, err := os.ReadFile(releases.Named(root, r) + ending)
 		if err != nil {
-			return err
+			return "", err
 		}
 		if err := os.WriteFile(filepath.Join(work, "go"+ending), content, 0o644); err != nil {
-			return err
+			return "", err
 		}
 	}
-	mod := filepath.Join(work, "go.mod")
-	// Of a module that was not downloaded, go list -m knows no folder.
-	if err := run(".", "go", "mod", "download", "-modfile="+mod, module); err != nil {
-		return err
+
+	mod = filepath.Join(work, "go.mod")
+	if r.HasPatch() {
+		if err := run(work, "go", "mod", "edit", fmt.Sprintf("-require=%s@v%s", module, r.Defaults()), mod); err != nil {
+			return "", err
+		}
 	}
+
+	// Of a module that was not downloaded, go list -m knows no folder.
+	return mod, run(root, "go", "mod", "download", "-modfile="+mod, module)
+}
+
+// write writes the overlay, and changes the go.mod to go with it. Go does not let an overlay touch
+// the module cache, so the module is reached through a link.
+func write(r release.Release, mod, work string, more map[string]string) error {
 	dir, err := list("{{.Dir}}", "-m", "-modfile="+mod, module)
 	if err != nil {
 		return err
