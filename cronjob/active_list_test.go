@@ -86,6 +86,14 @@ func TestC4_CI12_FinishedJobsLeave(t *testing.T) {
 			s.CronJob.Status.LastSuccessfulTime, s.Now = tc.before, hours(1.6)
 			s.Children[0].FinishTime = hours(1.6) // when the job controller said so
 			plan := reconcile(t, s)
+			var again cronjob.Planner // with the buffers of a round
+			for range 2 {
+				reused, err := again.Reconcile(&s)
+				must.OK(t, err)
+				if got := reused.Settle(cronjob.Writes{}).Status; got.Active != nil {
+					t.Errorf("an empty list with room: %v", got)
+				}
+			}
 			status := plan.Settle(cronjob.Writes{}).Status
 			if len(status.Active) > 0 || !status.LastSuccessfulTime.Equal(tc.want) {
 				t.Error(status)
@@ -116,6 +124,9 @@ func TestC5_CI5_MissingJobsAreLookedUp(t *testing.T) {
 		end := plan.Conclude(found(&plan, tc.result))
 		if n := len(end.Status.Active); n != tc.left || !end.Requeue.At.Equal(tc.again) || end.Retry != tc.retry {
 			t.Errorf("%s: %d left, again at %s, retry %t", tc.result, n, end.Requeue.At, end.Retry)
+		}
+		if got := reasons(plan.Events); !slices.Equal(got, []string{"JobAlreadyActive"}) {
+			t.Errorf("%s: the conclusion changes the plan: %v", tc.result, got)
 		}
 	}
 }

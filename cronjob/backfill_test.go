@@ -368,6 +368,14 @@ func TestBackfill_C5_MissingActiveJob(t *testing.T) {
 	if len(end.Backfills) != 1 || !slices.ContainsFunc(end.Backfills[0].Except, hours(7).Equal) || !end.Requeue.At.Equal(s.Now) {
 		t.Errorf("%+v", end)
 	}
+	// The same holds beside many others.
+	s.Backfills = []cronjob.Backfill{between("b", 5, 7, cronjob.Allow)}
+	for n := range 4 {
+		if got := asked(ptr(reconcile(t, s))); !slices.Equal(got, []float64{6}) {
+			t.Errorf("beside %d children, it asks for %v", n, got)
+		}
+		s.Children = append(s.Children, ended(float64(n), job.ConditionComplete))
+	}
 }
 
 // Two backfills that share a run start it once, and the second waits to see.

@@ -27,6 +27,11 @@ func TestCI15_ConsistentWaitsForNothing(t *testing.T) {
 			t.Errorf("the memory keeps own writes: %+v", m)
 		}
 	}
+	s = second(cronjob.Replace, child(hours(1)))
+	s.Consistent = true
+	if plan, end := play(t, s); len(plan.Delete) != 1 || len(end.Memory.Kept().Deleted) > 0 {
+		t.Errorf("the memory keeps a deletion: %+v\n%s", end.Memory.Kept(), plan.String())
+	}
 }
 
 // C5: an active job that a consistent snapshot does not hold is gone. The next run starts

@@ -17,6 +17,7 @@ func TestC7_CI6_LatestDue(t *testing.T) {
 	}{
 		{"none is due", "@hourly", "2026-01-01T00:10:00Z", "2026-01-01T00:50:00Z", "", "", nil},
 		{"one is due", "@hourly", "2026-01-01T00:10:00Z", "2026-01-01T01:00:00Z", "2026-01-01T01:00:00Z", "2026-01-01T01:00:00Z", nil},
+		{"a second early", "@hourly", "2026-01-01T00:10:00Z", "2026-01-01T00:59:59Z", "", "", nil},
 		{"the latest of many (M8)", "@hourly", "2026-01-01T00:10:00Z", "2026-02-01T00:30:00Z", "2026-02-01T00:00:00Z", "2026-02-01T00:00:00Z", nil},
 		{"CJ1", "*/5 9 * * *", "2026-01-02T08:00:00Z", "2026-01-02T20:00:00Z", "2026-01-02T09:55:00Z", "", nil},
 		{"CJ2", "0 9,10 * * 1", "2026-01-01T00:00:00Z", "2026-01-08T00:00:00Z", "2026-01-05T10:00:00Z", "", nil},
@@ -52,14 +53,16 @@ func TestC7_CI9_Requeue(t *testing.T) {
 	for _, tc := range []struct{ name, schedule, created, now, want string }{
 		{"before the first run", "@hourly", "2026-01-01T00:10:00Z", "2026-01-01T00:50:00Z", "2026-01-01T01:00:00.1Z"},
 		{"with a run due", "@hourly", "2026-01-01T00:10:00Z", "2026-01-01T01:00:00Z", "2026-01-01T02:00:00.1Z"},
+		{"a second before the next run", "@hourly", "2026-01-01T00:10:00Z", "2026-01-01T01:59:59Z", "2026-01-01T02:00:00.1Z"},
 		{"CJ1, 13h0m0.1s", "*/5 9 * * *", "2026-01-02T08:00:00Z", "2026-01-02T20:00:00Z", "2026-01-03T09:00:00.1Z"},
 	} {
 		c := newCronJob(cronjob.Spec{Schedule: tc.schedule})
 		c.CreationTimestamp = at(tc.created)
 		s := snapshot(c, at(tc.now))
 		for _, s := range []cronjob.Snapshot{s, kubernetes(s)} {
-			if got := reconcile(t, s).Requeue.At; !got.Equal(at(tc.want)) {
-				t.Errorf("%s: got %s, want %s", tc.name, got, tc.want)
+			plan, end := play(t, s)
+			if !plan.Requeue.At.Equal(at(tc.want)) || !end.Requeue.At.Equal(at(tc.want)) {
+				t.Errorf("%s: got %s, and %s after the round, want %s", tc.name, plan.Requeue.At, end.Requeue.At, tc.want)
 			}
 		}
 	}
@@ -173,7 +176,7 @@ func TestC7_EstimateOfRareDates(t *testing.T) {
 		c := newCronJob(cronjob.Spec{Schedule: "0 0 29 2 *", StartingDeadlineSeconds: tc.deadline})
 		c.CreationTimestamp = at(tc.created)
 		plan := reconcile(t, kubernetes(snapshot(c, at(tc.now))))
-		if got := slices.Contains(reasons(plan.Events), "InvalidSchedule"); got != tc.invalid || len(plan.Create) > 0 || !plan.Requeue.At.Equal(tc.again) {
+		if got := slices.Contains(reasons(plan.Events), "InvalidSchedule"); got != tc.invalid || len(plan.Create) > 0 || plan.Missed.TooLate || !plan.Requeue.At.Equal(tc.again) {
 			t.Errorf("%s: %s", tc.name, plan.String())
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
@@ -91,7 +92,7 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 		s.Children = append(s.Children, cronjob.Child{
 			Name:    rapid.SampledFrom(names).Draw(t, "name"),
 			UID:     rapid.SampledFrom([]job.UID{"a", "b", "c"}).Draw(t, "child uid"),
-			Foreign: rapid.Bool().Draw(t, "foreign"), StartTime: drawTime(t, "started"),
+			Foreign: rapid.Bool().Draw(t, "foreign"), Misnamed: rapid.Bool().Draw(t, "misnamed"), StartTime: drawTime(t, "started"),
 			Finished:       rapid.SampledFrom([]job.ConditionType{"", job.ConditionComplete, job.ConditionFailed, "x"}).Draw(t, "finished"),
 			CompletionTime: drawTime(t, "completed"), ScheduledTime: drawTime(t, "scheduled"),
 		})
@@ -105,6 +106,7 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 	var opts []schedule.Option
 	if rapid.Bool().Draw(t, "preset") {
 		s.Options = cronjob.Kubernetes(release.V136)
+		s.Options.Quirks |= rapid.SampledFrom([]cronjobquirk.Set{0, cronjobquirk.ByName}).Draw(t, "more quirks")
 		opts = append(opts, schedule.Kubernetes())
 	}
 	if rapid.Bool().Draw(t, "policies") {

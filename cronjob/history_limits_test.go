@@ -45,7 +45,7 @@ func TestC2_CL4_ClockBackBeforeABackfilledRun(t *testing.T) {
 	s.CronJob.Status.LastSuccessfulTime = before
 	for _, jitter := range []time.Duration{50 * time.Minute, 0} { // which a backfill does not wait for
 		s.Options.Jitter = jitter
-		if plan := reconcile(t, s); !plan.Requeue.At.Equal(hours(1)) {
+		if plan := reconcile(t, s); !plan.Requeue.At.Equal(hours(1)) || plan.Requeue.Reason != cronjob.WaitHistory {
 			t.Errorf("jitter %s: again at %s, want 1:00\n%s", jitter, plan.Requeue.At, plan.String())
 		}
 	}
@@ -95,6 +95,20 @@ func TestC2_CI1_HistoryKeepsWhatIsNotRecorded(t *testing.T) {
 		t.Fatalf("%s, again at %s, want immediately\n%s", end.Status, end.Requeue.At, plan.String())
 	}
 	s.CronJob.Status = end.Status
+	if plan := reconcile(t, s); len(plan.Delete) != 1 {
+		t.Error(plan.String())
+	}
+}
+
+// CI12: a success that the status does not have yet is kept until it does.
+func TestC2_CI12_HistoryKeepsAnUnrecordedSuccess(t *testing.T) {
+	s := hourly(cronjob.Spec{SuccessfulJobsHistoryLimit: ptr[int32](0)}, hours(1.5), ended(1, job.ConditionComplete), ended(0, job.ConditionComplete))
+	s.CronJob.Status = cronjob.Status{LastScheduleTime: hours(1), LastSuccessfulTime: hours(-1)}
+	plan, end := play(t, s)
+	if len(plan.Delete) != 1 || plan.Delete[0].Name != s.Children[1].Name || !end.Status.LastSuccessfulTime.Equal(s.Children[0].CompletionTime) {
+		t.Fatalf("%s\n%s", end.Status, plan.String())
+	}
+	s.CronJob.Status, s.Children = end.Status, s.Children[:1]
 	if plan := reconcile(t, s); len(plan.Delete) != 1 {
 		t.Error(plan.String())
 	}

@@ -50,6 +50,9 @@ func TestB3_NothingIsShared(t *testing.T) {
 			for i := range o.Created {
 				o.Created[i].Result = rapid.SampledFrom([]cronjob.Result{cronjob.ResultDone, cronjob.ResultUnsuccessful}).Draw(t, "made")
 			}
+			for i := range o.Verified {
+				o.Verified[i] = rapid.SampledFrom([]cronjob.Result{cronjob.ResultDone, cronjob.ResultGone}).Draw(t, "found")
+			}
 			pool.Add(plan, o, plan.Settle(o.Writes))
 		}
 		public.Check(t, &pool)

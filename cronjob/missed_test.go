@@ -93,8 +93,14 @@ func TestC9_PerhapsCreated(t *testing.T) {
 	s.Now = hours(1.5)
 	remember(t, &s)
 	s.Children = []cronjob.Child{foreign(child(hours(1)))}
-	if plan := reconcile(t, s); len(plan.Unstarted) != 1 || plan.Unstarted[0].Reason != cronjob.UnstartedNameTaken {
+	taken := []cronjob.Unstarted{{Reason: cronjob.UnstartedNameTaken, Count: 1, Latest: hours(1)}}
+	if plan := reconcile(t, s); !slices.Equal(plan.Unstarted, taken) {
 		t.Errorf("another owner's job has the name: %v", plan.Unstarted)
+	}
+	// It was created, and has ended.
+	s.Children = []cronjob.Child{ended(1, cronjob.Complete)}
+	if plan := reconcile(t, s); len(plan.Unstarted) > 0 {
+		t.Errorf("the run has taken place: %v", plan.Unstarted)
 	}
 }
 

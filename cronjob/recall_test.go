@@ -106,8 +106,18 @@ func TestCI15_RecordedIsAhead(t *testing.T) {
 	if end := plan.Conclude(cronjob.Outcome{}); len(plan.Create) > 0 || !waitsForNewer(&end) {
 		t.Errorf("again %v:\n%s", end.Requeue, plan.String())
 	}
+	if end := plan.Conclude(cronjob.Outcome{}); !end.Requeue.At.Equal(s.Now.Add(time.Second)) {
+		t.Errorf("again at %s, want a second later", end.Requeue.At)
+	}
+	// A run that need not wait is recorded, and the wait for that write begins anew.
+	s.CronJob.Spec.ConcurrencyPolicy = cronjob.Allow
+	s.Memory.Kept().Behind = hours(3.09)
+	if plan, end := play(t, s); !created(t, plan).Equal(hours(3)) || !end.Memory.Kept().Behind.IsZero() {
+		t.Errorf("it has waited since %s:\n%s", end.Memory.Kept().Behind, plan.String())
+	}
+	s.Memory.Kept().Behind = time.Time{}
 	// And the run that was recorded never starts again (CI1).
-	s.CronJob.Spec.ConcurrencyPolicy, s.Now = cronjob.Allow, hours(2.9)
+	s.Now = hours(2.9)
 	if got := created(t, reconcile(t, s)); !got.IsZero() {
 		t.Errorf("the run of %s starts again", got)
 	}
@@ -194,6 +204,14 @@ func TestCI15_LostBeforeSeveral(t *testing.T) {
 		if plan := reconcile(t, s); len(plan.Create) != n+1 || len(plan.Verify) != 1 {
 			t.Errorf("%d creations, want %d, and %d look-ups, want one:\n%s", len(plan.Create), n+1, len(plan.Verify), plan.String())
 		}
+	}
+	// A trigger that may not overlap is limited by itself.
+	s = lostCreation(t, cronjob.Spec{}, cronjob.Options{})
+	s.CronJob.Spec.Suspend = ptr(true)
+	s.Triggers = []cronjob.Trigger{{ID: "a", Overlap: cronjob.Forbid}}
+	plan := reconcile(t, s)
+	if len(plan.Create) != 1 || len(plan.Verify) != 1 || plan.MayCreate(cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultDone}}) {
+		t.Errorf("the trigger does not wait for the look-up:\n%s", plan.String())
 	}
 }
 

@@ -62,6 +62,10 @@ func TestReplaceWhenGone(t *testing.T) {
 	if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
 		t.Errorf("now it starts: got %s", got)
 	}
+	s.Memory = end.Memory // the children have shown it, so they tell that it is gone
+	if plan := reconcile(t, s); !created(t, plan).Equal(hours(2)) || len(plan.Verify) > 0 {
+		t.Errorf("it is looked up:\n%s", plan.String())
+	}
 }
 
 // CI15: a look is asked for where the snapshots may be older than the deletion, or nothing remembers it.

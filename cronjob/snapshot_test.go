@@ -32,8 +32,19 @@ func TestSnapshotErrors(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	if _, err := cronjob.Reconcile(hourly(cronjob.Spec{}, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))); err == nil {
-		t.Error("the year 10000 must be refused")
+	for year, want := range map[int]string{0: "-62167219200", 1: "", 9999: "", 10000: "253402300800"} {
+		first := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+		last := first.AddDate(1, 0, 0).Add(-1)
+		for now, want := range map[time.Time]string{first.Add(1): want, last: strings.Replace(want, "-62167219200", "-62135596801", 1)} {
+			if want != "" {
+				want = "now: " + want + ": is outside of the years 1 to 9999"
+			}
+			s := hourly(cronjob.Spec{}, now)
+			if _, err := cronjob.Reconcile(s); year < 10000 && strings.TrimPrefix(fmt.Sprint(err), "<nil>") != want ||
+				year == 10000 && now.Equal(first.Add(1)) && fmt.Sprint(err) != want {
+				t.Errorf("%s: got %v, want %q", now, err, want)
+			}
+		}
 	}
 }
 
@@ -72,7 +83,9 @@ func TestErrorsNameFieldValueAndProblem(t *testing.T) {
 	trigger.Triggers, backfill.Backfills = []cronjob.Trigger{{}}, []cronjob.Backfill{{ID: "b"}}
 	_, noID := cronjob.Reconcile(trigger)
 	_, noBeginning := cronjob.Reconcile(backfill)
+	_, halfAKind := cronjob.Reconcile(in(hourly(cronjob.Spec{}, start), cronjob.Options{Child: cronjob.Kind{Kind: "Work"}}))
 	for want, err := range map[string]error{
+		`options.child: " Work": needs both kind and apiVersion, or neither`: halfAKind,
 		"<nil>":                               validated(func(*cronjob.Spec) {}),
 		`triggers.id: "": is required`:        noID,
 		`backfills[b].after: "": is required`: noBeginning,

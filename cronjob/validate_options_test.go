@@ -57,6 +57,11 @@ func TestC1_ValidateOptions(t *testing.T) {
 		{"a name without the parent", "@daily", custom(func(_ string, run time.Time) string { return fmt.Sprint("run-", run.Unix()) }), nil, []string{"options.naming.namer"}},
 		{"a name that is too long", "@daily", custom(func(p string, run time.Time) string { return fmt.Sprint(p, strings.Repeat("x", 60), "-", run.Unix()) }), nil, []string{"options.naming.namer"}},
 		{"a name that no server takes", "@daily", custom(func(p string, run time.Time) string { return fmt.Sprint(p, "_x-", run.Unix()) }), nil, []string{"options.naming.namer"}},
+		{"a name of no run", "0 0 31 2 *", custom(func(p string, run time.Time) string {
+			return strings.Repeat("x", 70*max(0, 1000-run.Year())/1000) + fmt.Sprint(p, "-", run.Unix())
+		}), nil, nil},
+		{"keys of a digit", "@daily", cronjob.Options{Marks: cronjob.Marks{Time: "0", Request: "9/0-9"}}, nil, nil},
+		{"keys beside the digits", "@daily", cronjob.Options{Marks: cronjob.Marks{Time: "a/", Request: "a:"}}, nil, []string{"options.marks.time", "options.marks.request"}},
 		{"keys of a letter", "@daily", cronjob.Options{Marks: cronjob.Marks{Time: "example.com/z", Request: "Z"}}, nil, nil},
 		{"keys of the longest domain", "@daily", cronjob.Options{Marks: cronjob.Marks{
 			Time: domain253 + "/a", Request: "x" + domain253 + "/a",

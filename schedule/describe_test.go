@@ -57,6 +57,8 @@ func TestDescribe(t *testing.T) {
 		{"0,7,14,21 * * * *", "at 0, 7, 14 and 21 minutes past every hour"}, {"0-28/7 * * * *", "at every 7th minute from 0 to 28 of every hour"},
 		{"0 0,6,12 * * *", "at 00:00, 06:00 and 12:00 every day"}, {"0 0-18/6 * * *", "every 6 hours from 00:00 to 18:00"},
 		{"* 0-6/2 * * *", "every minute of the hours 0, 2, 4 and 6"}, {"* 0-8/2 * * *", "every minute of every 2nd hour from 0 to 8"},
+		{"0 0 1,2,4,8,16 * *", "at 00:00 on the 1st, 2nd, 4th, 8th and 16th of every month"},
+		{"0 0 1-31 * 1", "at 00:00 every day"}, {"0 0 1-31 6 1", "at 00:00 every day in June"},
 		{"0 0 */2 * ?", "at 00:00 on every 2nd day from the 1st to the 31st of every month"},
 		{"0 0 13 * 5", "at 00:00 on the 13th of every month and on Fridays"},
 		{"0 0 22 1,7 5", "at 00:00 on the 22nd of January and July and on Fridays in January and July"},
@@ -204,6 +206,9 @@ func TestLint_AnyClock(t *testing.T) {
 func TestLint_Texts(t *testing.T) {
 	from := instant(t, "2026-02-01T00:00Z")
 	for spec, want := range map[string]string{
+		"0 0 */2 * *":   `day-of-month "*/2" is uneven: it begins again on the 1st of each month, whatever day comes before`,
+		"0 */5 * * *":   `hour "*/5" is uneven: from 20 to the next 0 it is 4, not 5`,
+		"0 0 13 * 5":    "day-of-month and day-of-week are both restricted, so a day that matches either runs: at 00:00 on the 13th of every month and on Fridays",
 		"0 0 30 2 *":    `"0 0 30 2 *" matches no date: it never runs`,
 		"0 0 29 2 *":    "some years have no such date; the next one is 2028-02-29",
 		"0 0 29 2,4 *":  `February has no 29th of most years: no run for "29" there`,
@@ -228,8 +233,10 @@ func TestLint_Texts(t *testing.T) {
 func TestLint_TextOfARepeatedTime(t *testing.T) {
 	s := mustParse(t, "30 2 * 10 *", schedule.WithTimeZone("Europe/Berlin"))
 	want := "02:30 on 2026-10-25 comes twice in Europe/Berlin, where clocks go from 03:00 back to 02:00: two runs"
-	if found := s.Lint(schedule.Circumstances{From: instant(t, "2026-02-01T00:00Z")}); len(found) != 1 || found[0].Message != want {
-		t.Errorf("got %v, want %q", found, want)
+	for _, from := range []time.Time{{}, instant(t, "2026-02-01T00:00Z")} {
+		if found := s.Lint(schedule.Circumstances{From: from}); len(found) != 1 || found[0].Message != want {
+			t.Errorf("from %v: got %v, want %q", from, found, want)
+		}
 	}
 }
 

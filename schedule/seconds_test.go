@@ -152,7 +152,8 @@ func TestSeconds_Describe(t *testing.T) {
 		{"*/10 * * * * 1-5", "every 10 seconds on weekdays"},
 		{"*/10 * 8-18 * * 1-5", "every 10 seconds from 08:00:00 to 18:59:50 on weekdays"},
 		{"0 */5 * * * *", "every 5 minutes"},
-		{"30 * * * * *", "at 30 seconds past every minute"}, {"1 * * * * *", "at 1 second past every minute"},
+		{"0-10 * * * * *", "at 0 to 10 seconds past every minute"}, {"0-28/7 * * * * *", "at every 7th second from 0 to 28 of every minute"},
+		{"0,7,14,21 * * * * *", "at 0, 7, 14 and 21 seconds past every minute"}, {"30 * * * * *", "at 30 seconds past every minute"}, {"1 * * * * *", "at 1 second past every minute"},
 		{"*/7 * * * * 1", "at every 7th second from 0 to 56 of every minute on Mondays"},
 		{"30 * * 1 * *", "at 30 seconds past every minute on the 1st of every month"},
 		{"*/10 */15 * * * *", "every 10 seconds within the minute, every 15 minutes"},
@@ -179,6 +180,7 @@ func TestSeconds_Lint(t *testing.T) {
 		{"30 * * * * *", false, nil, ""},
 		{"*/7 * * * * *", true, []schedule.FindingKind{schedule.UnevenStep}, `second "*/7" is uneven: from 56 to the next 0 it is 4, not 7`},
 		{"*/7 0 * * * *", true, nil, ""}, // it stops within the minute
+		{"*/7 0,59 * * * *", true, []schedule.FindingKind{schedule.UnevenStep}, "from 56 to the next 0"}, {"*/7 0,58 * * * *", true, nil, ""},
 		{"15 30 2 * * *", false, []schedule.FindingKind{schedule.SkippedTime, schedule.RepeatedTime}, "02:30:15 on 2026-03-29 does not exist"},
 	} {
 		s := mustParse(t, c.spec, schedule.WithSeconds(), schedule.WithTimeZone("Europe/Berlin"))
