@@ -34,6 +34,7 @@ func (c *Creation) Annotations() map[string]string {
 	if c.Index.Int32() < 0 {
 		return nil
 	}
+
 	out := map[string]string{indexAnnotation: c.Index.String()}
 	if c.PerIndex {
 		out[failuresAnnotation] = strconv.Itoa(int(c.FailureCount))
@@ -46,10 +47,13 @@ func (c *Creation) Annotations() map[string]string {
 
 // ReadAnnotations sets what the annotations of a pod hold: Index, and FailureCount and
 // IgnoredFailureCount of the Detail. What is missing, negative or not a number reads as
-// NoIndex (J13) and as no failures (J18). A Detail that changes is a new one: a copy of the pod may have the old.
+// NoIndex (J13) and as no failures (J18). A Detail that changes is a new one: a copy of the pod
+// may have the old.
 func (p *Pod) ReadAnnotations(annotations map[string]string) {
 	p.Index = parseIndex(annotations[indexAnnotation])
-	failures, ignored := parseCount(annotations[failuresAnnotation]), parseCount(annotations[ignoredFailsAnnotation])
+
+	failures := parseCount(annotations[failuresAnnotation])
+	ignored := parseCount(annotations[ignoredFailsAnnotation])
 	old := p.detail()
 	if old.FailureCount == failures && old.IgnoredFailureCount == ignored {
 		return
@@ -66,6 +70,7 @@ func parseIndex(text string) Index {
 	if text == "" {
 		return NoIndex() // without the error that parsing would allocate
 	}
+
 	i, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
 		return NoIndex()

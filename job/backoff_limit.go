@@ -9,6 +9,7 @@ func pastBackoffLimit(spec *Spec, t tally) Verdict {
 		// Quirk: restarts reach the limit where failed pods exceed it.
 		past = past || t.restarts >= max(limit, 1)
 	}
+
 	if !past {
 		return Verdict{}
 	}

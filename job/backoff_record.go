@@ -17,18 +17,21 @@ func recordBackoff(record backoff.Record, s *Snapshot, found *findings, notes *n
 	if s.Job.Spec.limitsIndexes() || len(found.pods.failed)+len(found.pods.succeeded) == 0 {
 		return record
 	}
+
 	repeats := s.Options.Quirks.Has(jobquirk.EarlierFailure)
 	failures := finishTimes(s, found.pods.failed, func(pod *Pod) bool {
 		// A pod that is ignored stays new as long as its finalizer cannot be removed.
 		return !repeats && found.known.facts(pod.UID)&uidHandled != 0
 	}, notes)
 	record = record.Observe(finishTimes(s, found.pods.succeeded, nil, notes), failures)
+
 	// Nothing tells whether an untimed failure came before or after the successes. If
 	// the time of the round decided that, the plan would change with it (L6).
 	for _, sighting := range found.untimed {
 		record = record.Failure(sighting.At)
 		failures = append(failures, sighting.At)
 	}
+
 	if repeats && len(failures) > 0 && len(found.pods.succeeded) == 0 {
 		record.LastFailure = slices.MaxFunc(failures, time.Time.Compare)
 	}
@@ -42,14 +45,18 @@ func finishTimes(s *Snapshot, places []int32, isInRecord func(*Pod) bool, notes 
 	for _, i := range places {
 		pod := &s.Pods[i]
 		at := finishTime(pod)
-		if isInRecord != nil && isInRecord(pod) || pod.Phase != PodSucceeded && at.IsZero() {
+		recorded := isInRecord != nil && isInRecord(pod)
+		untimed := pod.Phase != PodSucceeded && at.IsZero()
+		if recorded || untimed {
 			continue
 		}
+
 		out = append(out, at)
 		if at.After(s.Now) {
 			// Taking it for now instead would let the backoff end later in each round,
 			// and the order of failures and successes depend on when one looks (L6).
-			notes.add(podField(pod, "containers.finishedAt"), value.Time(at), "lies in the future; the backoff counts from there")
+			notes.add(podField(pod, "containers.finishedAt"), value.Time(at),
+				"lies in the future; the backoff counts from there")
 		}
 	}
 	return out

@@ -32,10 +32,12 @@ func recall(memory *Memory, s *Snapshot) {
 	if s.Memory.JobUID != s.Job.UID {
 		return
 	}
+
 	if s.Consistent {
 		memory.Backoff, memory.rest = s.Memory.Backoff, s.Memory.rest
 		return
 	}
+
 	*memory = s.Memory
 	if s.Options.Quirks.Has(jobquirk.UnseenEnd) {
 		memory.Finished = false // the reference does not remember it

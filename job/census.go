@@ -141,6 +141,8 @@ func countPlainIndexed(pods []Pod, short shortcuts, limit int32, active *indexse
 func (c *census) take(s *Snapshot, known *uidTable, short shortcuts) error {
 	c.reset()
 	indexed, limit := s.Job.Spec.isIndexed(), indexLimit(&s.Job.Spec)
+
+	// A run of pods that need no closer look, then one that does.
 	for place := 0; ; place++ {
 		var run plain
 		if rest := s.Pods[place:]; indexed {
@@ -152,12 +154,15 @@ func (c *census) take(s *Snapshot, known *uidTable, short shortcuts) error {
 		if place += run.pods; place == len(s.Pods) {
 			break
 		}
+
 		switch pod := &s.Pods[place]; {
 		case pod.UID == "":
 			return invalid(podField(pod, "uid"), "", "is required")
 		case indexed && pod.Index == (Index{}) && pod.Owner != Foreign:
-			return invalid(podField(pod, "index"), pod.Index.String(), "is required when completionMode is Indexed; NoIndex says that there is none")
+			return invalid(podField(pod, "index"), pod.Index.String(),
+				"is required when completionMode is Indexed; NoIndex says that there is none")
 		}
+
 		if err := c.lookAt(s, known, int32(place)); err != nil {
 			return err
 		}
@@ -180,6 +185,7 @@ func (c *census) lookAt(s *Snapshot, known *uidTable, place int32) error {
 	if pod.Phase > PodFailed {
 		return invalid(podField(pod, "phase"), pod.Phase.String(), "is not a phase")
 	}
+
 	facts := known.facts(pod.UID)
 	tracked := carriesFinalizer(pod) && facts&uidUntracking == 0
 	switch claimOf(pod, facts, &s.Job, s.Options.Quirks) {
@@ -197,6 +203,7 @@ func (c *census) lookAt(s *Snapshot, known *uidTable, place int32) error {
 		}
 		return nil
 	}
+
 	c.pods++
 	known.see(pod, facts)
 	switch {
@@ -227,6 +234,7 @@ func (c *census) addActive(s *Snapshot, place int32) {
 		c.activeIndexes.Add(pod.index())
 	}
 	c.restarts += restartsCounted(&s.Job.Spec, pod)
+
 	switch due := startDue(pod, &s.Options); {
 	case due.IsZero():
 	case isOver(due, s.Now):
@@ -241,11 +249,13 @@ func (c *census) addTerminating(s *Snapshot, facts uidFacts, place int32) {
 	pod := &s.Pods[place]
 	spec := &s.Job.Spec
 	c.restarts += restartsCounted(spec, pod)
+
 	if !replacesOnlyFailed(spec) {
 		c.terminating++
 		c.addEnded(s, facts, place)
 		return
 	}
+
 	switch due := giveUpDue(pod, &s.Options); {
 	case due.IsZero():
 	case isOver(due, s.Now):
@@ -254,6 +264,7 @@ func (c *census) addTerminating(s *Snapshot, facts uidFacts, place int32) {
 	default:
 		c.nextTimeout = earliest(c.nextTimeout, due)
 	}
+
 	c.terminating++
 	if hasIndexBelow(pod, indexLimit(spec)) {
 		c.leavingIndexes.Add(pod.index())
@@ -269,6 +280,7 @@ func (c *census) addEnded(s *Snapshot, facts uidFacts, place int32) {
 	pod := &s.Pods[place]
 	indexed := s.Job.Spec.isIndexed()
 	list := &c.failed
+
 	switch {
 	case !carriesFinalizer(pod), facts&uidUntracking != 0 && !indexed:
 		return
@@ -292,6 +304,7 @@ func (c *census) sort(pods []Pod) {
 			sortPlaces(pods, list, byAge)
 		}
 	}
+
 	sortRefs(c.adopted)
 	sortRefs(c.released)
 }

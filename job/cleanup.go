@@ -10,6 +10,7 @@ func appendLeftBehind(untrack []Untracking, s *Snapshot, known *uidTable, buf *s
 			left = append(left, int32(i))
 		}
 	}
+
 	sortPlaces(s.Pods, left, byAge)
 	for _, i := range left {
 		pod := &s.Pods[i]

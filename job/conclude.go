@@ -33,6 +33,7 @@ func (p *Plan) Conclude(o Outcome) Conclusion {
 	if p.hasNoNews(&o) {
 		return p.concludeUnchanged(&o)
 	}
+
 	recording := p.Record(o.Writes)
 	settlement := recording.Settle(o.Recorded, o.Untracked)
 	return settlement.Conclude(o.Settled)
@@ -42,10 +43,11 @@ func (p *Plan) Conclude(o Outcome) Conclusion {
 // rounds of a large cluster.
 func (p *Plan) hasNoNews(o *Outcome) bool {
 	b := &p.basis
-	if !b.Course.Idle || b.Course.Capped || b.Facts.Quirks != 0 || b.Carried.Memory.Finished ||
-		len(p.Events)+len(o.Deleted)+len(o.Created) > 0 {
+	quiet := b.Course.Idle && !b.Course.Capped && len(p.Events)+len(o.Deleted)+len(o.Created) == 0
+	if !quiet || b.Facts.Quirks != 0 || b.Carried.Memory.Finished {
 		return false
 	}
+
 	known := &b.Carried.Memory.rest.Reported
 	if !known.Known {
 		return true
@@ -68,15 +70,18 @@ func (p *Plan) concludeUnchanged(o *Outcome) Conclusion {
 		Metrics: Metrics{CompletionMode: NonIndexed, Action: p.basis.Course.Action, PerIndex: f.PerIndex},
 		Requeue: p.Requeue,
 	}
+
 	if f.Indexed {
 		end.Metrics.CompletionMode = Indexed
 	}
+
 	if !f.Consistent {
 		end.Memory.Untracking, end.Memory.Written = c.Untracking, c.Memory.Written
 		if !c.Satisfied {
 			end.Memory.Expectations = c.Memory.Expectations
 		}
 	}
+
 	return end
 }
 
@@ -88,12 +93,23 @@ func (s *Settlement) Conclude(settled Result) (c Conclusion) {
 		p = new(Plan)
 		r = &Recording{plan: p}
 	}
+
 	if !s.Write {
 		settled = ResultNotTried
 	}
+
 	c.Outcome = Outcome{Writes: r.writes, Recorded: s.recorded, Untracked: s.untracked, Settled: settled}
 	b := &p.basis
-	a := aftermath{basis: b, plan: p, outcome: &c.Outcome, untrack: r.Untrack, toRecord: r.Write, recorded: r.isWritten(s.recorded), final: &b.Facts.Status}
+	a := aftermath{
+		basis:    b,
+		plan:     p,
+		outcome:  &c.Outcome,
+		untrack:  r.Untrack,
+		toRecord: r.Write,
+		recorded: r.isWritten(s.recorded),
+		final:    &b.Facts.Status,
+	}
+
 	complete := a.recorded && (!s.Write || settled == ResultDone)
 	switch {
 	case complete:
@@ -102,9 +118,11 @@ func (s *Settlement) Conclude(settled Result) (c Conclusion) {
 		a.final = &r.Status
 	}
 	before, after := b.reported(), reportedOf(a.final)
+
 	// A pod that was to be adopted and is gone changes the plan: there is nothing to repeat.
 	gone := !hasClaimed(p, &r.writes) && r.writes.Claimed == ResultGone
 	retry := !gone && (!complete || a.hasUnfinished())
+
 	c.Status, c.Synced, c.Retry = *a.final, b.Course.Action != "", retry
 	c.Memory = a.remember(&before, &after)
 	c.Events = a.events(&r.Status)
@@ -120,7 +138,8 @@ type aftermath struct {
 	outcome *Outcome
 	// untrack are the finalizers that were to go.
 	untrack []Untracking
-	// toRecord is true when the recording had a status to write, recorded when what the recording asked for is in the status.
+	// toRecord is true when the recording had a status to write, recorded when what the recording
+	// asked for is in the status.
 	toRecord, recorded bool
 	// final is the last status that was written, or the snapshot's.
 	final *Status
@@ -134,10 +153,12 @@ func (a *aftermath) hasUnfinished() bool {
 			return true
 		}
 	}
+
 	for i := range a.plan.Create {
 		if result := value.At(a.outcome.Created, i).Result; result != ResultDone && result != ResultRefused {
 			return true
 		}
 	}
+
 	return !isUntracked(a.untrack, a.outcome.Untracked)
 }

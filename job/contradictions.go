@@ -30,6 +30,7 @@ func noteUncovered(notes *noteList, s *Snapshot, c *census) {
 	if s.Job.Spec.isIndexed() || s.Job.Spec.PodFailurePolicy != nil || c.done <= covered {
 		return
 	}
+
 	notes.add("pods", strconv.FormatInt(c.done, 10), fmt.Sprintf(
 		"so many have ended without the finalizer, and the status counts %d: the others are never counted", covered))
 }

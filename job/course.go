@@ -20,7 +20,9 @@ type course struct {
 
 // isIdle reports whether the round writes nothing: neither to a pod nor to the status.
 func isIdle(plan *Plan, b *basis) bool {
-	return len(plan.Adopt)+len(plan.Release)+len(plan.Groups)+len(plan.Delete)+len(plan.Create)+len(plan.Untrack) == 0 &&
+	writes := len(plan.Adopt) + len(plan.Release) + len(plan.Groups) +
+		len(plan.Delete) + len(plan.Create) + len(plan.Untrack)
+	return writes == 0 &&
 		!declaredEnd(plan.Verdict, b, b.Counts.Active).decided() && isRecorded(b)
 }
 
@@ -29,18 +31,24 @@ func isIdle(plan *Plan, b *basis) bool {
 func isRecorded(b *basis) bool {
 	f, c, status := &b.Facts, &b.Counts, &b.Facts.Status
 	if f.Indexed {
-		if status.Succeeded != b.Progress.CompletedCount || status.CompletedIndexes != b.Progress.Completed ||
-			!equalPointed(status.FailedIndexes, b.Progress.Failed) {
+		completed := status.Succeeded == b.Progress.CompletedCount &&
+			status.CompletedIndexes == b.Progress.Completed
+		if !completed || !equalPointed(status.FailedIndexes, b.Progress.Failed) {
 			return false
 		}
 	} else if status.Succeeded != c.CountedSucceeded {
 		return false
 	}
+
 	if b.Course.Managed && suspensionTurns(f) {
 		return false
 	}
-	return status.StartTime.Equal(f.StartTime) && status.Active == c.Active && status.Failed == c.CountedFailed &&
-		isAt(status.Ready, c.Ready) && isTerminatingRecorded(status, c, f.Without) &&
+
+	return status.StartTime.Equal(f.StartTime) &&
+		status.Active == c.Active &&
+		status.Failed == c.CountedFailed &&
+		isAt(status.Ready, c.Ready) &&
+		isTerminatingRecorded(status, c, f.Without) &&
 		equalUncounted(status.UncountedTerminatedPods, &c.Uncounted)
 }
 

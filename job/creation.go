@@ -38,6 +38,7 @@ func planCreations(buf []pendingIndex, s *Snapshot, found *findings, missing int
 		out.pending = pendingIndexes(out.pending, *s.Job.Spec.Completions, count, found.pods, found.indexes)
 		return out
 	}
+
 	for range count {
 		out.pending = append(out.pending, pendingIndex{index: -1, replaces: -1})
 	}
@@ -54,6 +55,7 @@ func planDueIndexes(buf []pendingIndex, s *Snapshot, found *findings, missing in
 	if s.Options.Quirks.Has(jobquirk.WaitingTakeRoom) {
 		enough = int64(s.Options.podWrites())
 	}
+
 	out := creationPlan{more: missing > enough}
 	pending := pendingIndexes(buf[:0], *s.Job.Spec.Completions, min(missing, enough), found.pods, found.indexes)
 	out.pending = pending[:0]
@@ -66,6 +68,7 @@ func planDueIndexes(buf []pendingIndex, s *Snapshot, found *findings, missing in
 				continue
 			}
 		}
+
 		if len(out.pending) == s.Options.podWrites() {
 			out.more = true
 			continue
@@ -92,6 +95,7 @@ func pendingIndexes(dst []pendingIndex, completions int32, count int64, c *censu
 func creationOf(s *Snapshot, pending pendingIndex, found *findings, reason CreateReason) Creation {
 	j := &s.Job
 	c := Creation{Index: IndexAt(pending.index), NamePrefix: j.Name + "-", Reason: reason, Group: found.group}
+
 	if j.Spec.isIndexed() {
 		index := strconv.Itoa(int(pending.index))
 		c.NamePrefix = indexedPrefix(j.Name, index)
@@ -99,6 +103,7 @@ func creationOf(s *Snapshot, pending pendingIndex, found *findings, reason Creat
 		c.PerIndex = j.Spec.limitsIndexes()
 		c.Unlabeled = s.Options.Without.Has(release.PodIndexLabel)
 	}
+
 	if pending.replaces >= 0 {
 		c.FailureCount, c.IgnoredFailureCount = countsAfter(&s.Pods[pending.replaces], &found.policy)
 	}

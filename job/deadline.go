@@ -8,7 +8,8 @@ import "time"
 func deadline(spec *Spec, start time.Time) time.Time {
 	const longest = int64(1<<63-1) / int64(time.Second)
 	seconds := spec.ActiveDeadlineSeconds
-	if seconds == nil || *seconds > longest || spec.isSuspended() || start.IsZero() {
+	comes := seconds != nil && *seconds <= longest
+	if !comes || spec.isSuspended() || start.IsZero() {
 		return time.Time{}
 	}
 	return start.Add(time.Duration(*seconds) * time.Second)

@@ -20,6 +20,7 @@ func DecodeJob(data []byte) (Job, error) {
 		Spec   Spec   `json:"spec"`
 		Status Status `json:"status"`
 	}
+
 	err := json.Unmarshal(data, &in)
 	if err == nil {
 		err = in.Check("batch/v1", "Job")
@@ -27,6 +28,7 @@ func DecodeJob(data []byte) (Job, error) {
 	if err != nil {
 		return Job{}, fmt.Errorf("decode job: %w", err)
 	}
+
 	m := &in.Metadata
 	version, _ := strconv.ParseInt(m.ResourceVersion, 10, 64) // 0, unknown, if it is not a number
 	return Job{
@@ -84,12 +86,14 @@ func DecodePod(of *Job, data []byte) (Pod, error) {
 	if err != nil {
 		return Pod{}, fmt.Errorf("decode pod: %w", err)
 	}
+
 	m := &in.Metadata
 	detail := &PodDetail{
 		CreationTimestamp: m.CreationTimestamp,
 		Containers:        decodeContainers(&in),
 		ResourceVersion:   m.ResourceVersion,
 	}
+
 	p := Pod{
 		Phase:     in.Status.Phase,
 		Owner:     decodeOwner(of, &in),
@@ -99,9 +103,11 @@ func DecodePod(of *Job, data []byte) (Pod, error) {
 		Name:      m.Name,
 		Detail:    detail,
 	}
+
 	if !m.DeletionTimestamp.IsZero() {
 		p.Deletion = &PodDeletion{m.DeletionTimestamp, m.DeletionGracePeriodSeconds}
 	}
+
 	for _, c := range in.Status.Conditions {
 		detail.Conditions = append(detail.Conditions, c.PodCondition)
 		if c.Type == "Ready" {
@@ -111,6 +117,7 @@ func DecodePod(of *Job, data []byte) (Pod, error) {
 			}
 		}
 	}
+
 	p.ReadAnnotations(m.Annotations)
 	return p, nil
 }
@@ -127,10 +134,12 @@ func decodeContainers(in *podJSON) []Container {
 	for _, c := range in.Spec.InitContainers {
 		restartable[c.Name] = c.RestartPolicy == "Always"
 	}
+
 	var out []Container
 	for _, s := range in.Status.ContainerStatuses {
 		out = append(out, s.container(AppContainer))
 	}
+
 	for _, s := range in.Status.InitContainerStatuses {
 		kind := InitContainer
 		if restartable[s.Name] {

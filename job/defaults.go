@@ -17,33 +17,41 @@ func Default(s *Spec) {
 	if s.Parallelism == nil {
 		s.Parallelism = value.To[int32](1)
 	}
+
 	if s.BackoffLimit == nil {
 		s.BackoffLimit = value.To[int32](6)
 		if s.BackoffLimitPerIndex != nil {
 			s.BackoffLimit = value.To[int32](math.MaxInt32)
 		}
 	}
+
 	if s.CompletionMode == "" {
 		s.CompletionMode = NonIndexed
 	}
 	if s.Suspend == nil {
 		s.Suspend = value.To(false)
 	}
+
 	if s.PodReplacementPolicy == "" {
 		s.PodReplacementPolicy = ReplaceTerminatingOrFailed
 		if s.PodFailurePolicy != nil {
 			s.PodReplacementPolicy = ReplaceFailed
 		}
 	}
+
 	s.PodFailurePolicy = fillStatuses(s.PodFailurePolicy)
 }
 
 // fillStatuses fills the statuses of conditions that a policy looks for.
 func fillStatuses(p *PodFailurePolicy) *PodFailurePolicy {
 	isEmpty := func(c PodCondition) bool { return c.Status == "" }
-	if p == nil || !slices.ContainsFunc(p.Rules, func(r PodFailurePolicyRule) bool { return slices.ContainsFunc(r.OnPodConditions, isEmpty) }) {
+	hasEmpty := func(r PodFailurePolicyRule) bool {
+		return slices.ContainsFunc(r.OnPodConditions, isEmpty)
+	}
+	if p == nil || !slices.ContainsFunc(p.Rules, hasEmpty) {
 		return p
 	}
+
 	rules := slices.Clone(p.Rules)
 	for i := range rules {
 		conditions := slices.Clone(rules[i].OnPodConditions)

@@ -30,12 +30,14 @@ func compareWorth(a, b *Pod, sidecars bool) int {
 	if a.Ready != b.Ready {
 		return falseFirst(a.Ready)
 	}
+
 	x, y := a.detail(), b.detail()
 	if a.Ready {
 		if c := newerFirst(x.ReadyTransition, y.ReadyTransition); c != 0 {
 			return c
 		}
 	}
+
 	for _, kind := range [...]ContainerKind{AppContainer, RestartableInitContainer} {
 		if kind == RestartableInitContainer && !sidecars {
 			continue
@@ -44,6 +46,7 @@ func compareWorth(a, b *Pod, sidecars bool) int {
 			return c
 		}
 	}
+
 	if c := newerFirst(x.CreationTimestamp, y.CreationTimestamp); c != 0 {
 		return c
 	}

@@ -17,23 +17,30 @@ func DropDisabled(next, old *Spec, r release.Release) (dropped []string) {
 			dropped = append(dropped, field)
 		}
 	}
+
 	creates := old == nil
 	if creates {
 		old = new(Spec)
-	}
-	if creates {
 		drop(release.JobManagedBy, "managedBy", next.ManagedBy != nil, false, func() { next.ManagedBy = nil })
 	}
-	drop(release.JobSuccessPolicy, "successPolicy", next.SuccessPolicy != nil, old.SuccessPolicy != nil, func() { next.SuccessPolicy = nil })
-	drop(release.JobBackoffLimitPerIndex, "backoffLimitPerIndex", next.BackoffLimitPerIndex != nil, old.BackoffLimitPerIndex != nil,
+
+	drop(release.JobSuccessPolicy, "successPolicy",
+		next.SuccessPolicy != nil, old.SuccessPolicy != nil,
+		func() { next.SuccessPolicy = nil })
+	drop(release.JobBackoffLimitPerIndex, "backoffLimitPerIndex",
+		next.BackoffLimitPerIndex != nil, old.BackoffLimitPerIndex != nil,
 		func() { next.BackoffLimitPerIndex = nil })
-	drop(release.JobBackoffLimitPerIndex, "maxFailedIndexes", next.MaxFailedIndexes != nil, old.MaxFailedIndexes != nil,
+	drop(release.JobBackoffLimitPerIndex, "maxFailedIndexes",
+		next.MaxFailedIndexes != nil, old.MaxFailedIndexes != nil,
 		func() { next.MaxFailedIndexes = nil })
-	drop(release.JobBackoffLimitPerIndex, "podFailurePolicy.rules with action FailIndex", creates && next.failsIndexes(), false,
+	drop(release.JobBackoffLimitPerIndex, "podFailurePolicy.rules with action FailIndex",
+		creates && next.failsIndexes(), false,
 		func() { next.PodFailurePolicy = withoutFailIndex(next.PodFailurePolicy) })
-	drop(release.WorkloadWithJob, "scheduling", next.Scheduling != nil, old.Scheduling != nil && !r.IsBefore(release.V137),
+	drop(release.WorkloadWithJob, "scheduling",
+		next.Scheduling != nil, old.Scheduling != nil && !r.IsBefore(release.V137),
 		func() { next.Scheduling = nil })
-	drop(release.JobPodReplacementPolicy, "podReplacementPolicy", next.PodReplacementPolicy != "", old.PodReplacementPolicy != "",
+	drop(release.JobPodReplacementPolicy, "podReplacementPolicy",
+		next.PodReplacementPolicy != "", old.PodReplacementPolicy != "",
 		func() { next.PodReplacementPolicy = "" })
 	return dropped
 }

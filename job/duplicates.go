@@ -41,6 +41,7 @@ func (t *placeTable) firstTwin(pods []Pod) (place int, found bool) {
 	if len(pods) >= largeJob && t.follow(pods) {
 		return 0, false
 	}
+
 	t.slots, t.uids, t.dead = emptied(t.slots, len(pods)), t.uids[:0], 0
 	for i := range pods {
 		switch t.add(pods, i) {
@@ -50,6 +51,7 @@ func (t *placeTable) firstTwin(pods []Pod) (place int, found bool) {
 			return firstTwinOf(pods)
 		}
 	}
+
 	if len(pods) >= largeJob {
 		for i := range pods {
 			t.uids = append(t.uids, pods[i].UID)
@@ -91,15 +93,18 @@ func (t *placeTable) follow(pods []Pod) bool {
 	if !t.findMoved(pods) {
 		return false
 	}
+
 	for _, i := range t.moved {
 		if int(i) < len(t.uids) {
 			t.remove(int(i))
 		}
 	}
+
 	for len(t.uids) < len(pods) {
 		t.uids = append(t.uids, "")
 	}
 	t.uids = t.uids[:len(pods)]
+
 	for _, i := range t.moved {
 		if int(i) >= len(pods) {
 			continue
@@ -120,6 +125,7 @@ func (t *placeTable) findMoved(pods []Pod) bool {
 	if len(t.uids) == 0 || len(t.uids)+len(pods)-2*both > most || 2*len(pods) > len(t.slots) {
 		return false
 	}
+
 	for i := range both {
 		if t.uids[i] != pods[i].UID {
 			if t.moved = append(t.moved, int32(i)); len(t.moved) > most {
@@ -127,9 +133,11 @@ func (t *placeTable) findMoved(pods []Pod) bool {
 			}
 		}
 	}
+
 	for i := both; i < max(len(t.uids), len(pods)); i++ {
 		t.moved = append(t.moved, int32(i))
 	}
+
 	return t.dead+len(t.moved) <= len(t.slots)/8
 }
 

@@ -21,6 +21,7 @@ func declaredEnd(planned Verdict, b *basis, active int32) Verdict {
 	if planned.decided() {
 		return planned
 	}
+
 	if !completionsReached(b.Facts.Completions, int64(b.Counts.Succeeded)) {
 		return Verdict{}
 	}
@@ -52,6 +53,7 @@ func recordVerdict(status *Status, end Verdict, now time.Time) {
 	if status.isTrue(end.Type) {
 		return
 	}
+
 	status.Conditions = withCondition(status.Conditions, Condition{
 		Type:               end.Type,
 		Status:             ConditionTrue,
@@ -78,9 +80,11 @@ func isUntracked(untrack []Untracking, untracked []Result) bool {
 // terminating pods: their failures could turn it into a failure.
 func mayFinish(b *basis, status *Status, terminating int32, end Verdict) bool {
 	lists := status.UncountedTerminatedPods
-	return !b.Course.Capped &&
-		(lists == nil || len(lists.Succeeded)+len(lists.Failed) == 0) &&
-		(terminating == 0 || isUnannounced(&b.Facts, end) || endsWithoutNotice(b.Facts.Without))
+	counted := lists == nil || len(lists.Succeeded)+len(lists.Failed) == 0
+	if b.Course.Capped || !counted {
+		return false
+	}
+	return terminating == 0 || isUnannounced(&b.Facts, end) || endsWithoutNotice(b.Facts.Without)
 }
 
 // finish turns the verdict into the condition that ends the job (J38). A suspended job
@@ -91,6 +95,7 @@ func finish(status *Status, f *facts, end Verdict) {
 	if status.StartTime.IsZero() && !hasNothingToDo {
 		status.StartTime = f.Now
 	}
+
 	condition := Condition{
 		Type:               ConditionComplete,
 		Status:             ConditionTrue,
@@ -99,6 +104,7 @@ func finish(status *Status, f *facts, end Verdict) {
 		Reason:             end.Reason,
 		Message:            end.Message,
 	}
+
 	if end.failed() {
 		condition.Type = ConditionFailed
 	} else {
@@ -111,5 +117,6 @@ func finish(status *Status, f *facts, end Verdict) {
 			status.Terminating = nil // nobody counts them down after the end
 		}
 	}
+
 	status.Conditions = withCondition(status.Conditions, condition)
 }

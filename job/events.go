@@ -34,15 +34,18 @@ func (a *aftermath) events(recorded *Status) []Event {
 	if n := len(p.Events) + len(p.Groups) + len(p.Delete) + len(p.Create); n > 0 {
 		events = append(make([]Event, 0, n+2), p.Events...) // the plan's own list is not appended to
 	}
+
 	add := func(t EventType, reason, message string) {
 		events = append(events, Event{Type: t, Reason: reason, Message: message})
 	}
 	wrote := func(t EventType, reason, message string) {
 		events = append(events, Event{Type: t, Reason: reason, Message: message, PodWrite: true})
 	}
+
 	for i := range p.Groups {
 		a.reportGroup(&p.Groups[i], value.At(o.Grouped, i), add)
 	}
+
 	for i := range p.Delete {
 		switch e := value.At(o.Deleted, i); e.Result {
 		case ResultDone:
@@ -51,6 +54,7 @@ func (a *aftermath) events(recorded *Status) []Event {
 			wrote(EventWarning, "FailedDelete", "Error deleting: "+e.Error)
 		}
 	}
+
 	for i := range p.Create {
 		switch e := value.At(o.Created, i); e.Result {
 		case ResultDone:
@@ -59,6 +63,7 @@ func (a *aftermath) events(recorded *Status) []Event {
 			wrote(EventWarning, "FailedCreate", "Error creating: "+e.Error)
 		}
 	}
+
 	if a.Facts.Quirks.Has(jobquirk.EarlyEvents) {
 		reportSuspension(&a.Facts.Status, recorded, add)
 	} else {
@@ -68,15 +73,17 @@ func (a *aftermath) events(recorded *Status) []Event {
 	return events
 }
 
-// reportGroup reports what became of an object that was to be created. Nothing tells that a gang was
-// resized, nor that a pod group could not be created, as in Kubernetes: the error does.
+// reportGroup reports what became of an object that was to be created. As in Kubernetes, no event
+// tells that a gang was resized, nor that a pod group could not be created: the error does.
 func (a *aftermath) reportGroup(g *GroupWrite, e GroupEffect, add func(t EventType, reason, message string)) {
 	switch {
 	case g.UID != "":
 	case e.Result == ResultDone:
-		add(EventNormal, string(g.Kind)+"Created", fmt.Sprintf("Created %s %s for Job %s", g.Kind, g.Name, a.Facts.JobName))
+		add(EventNormal, string(g.Kind)+"Created",
+			fmt.Sprintf("Created %s %s for Job %s", g.Kind, g.Name, a.Facts.JobName))
 	case e.Result == ResultUnsuccessful && g.Kind == KindWorkload:
-		add(EventWarning, "FailedWorkloadCreate", fmt.Sprintf("Failed to create Workload for Job %s: %s", a.Facts.JobName, e.Error))
+		add(EventWarning, "FailedWorkloadCreate",
+			fmt.Sprintf("Failed to create Workload for Job %s: %s", a.Facts.JobName, e.Error))
 	}
 }
 
@@ -95,12 +102,14 @@ func reportEnd(f *facts, final *Status, add func(t EventType, reason, message st
 	turned := func(t ConditionType) bool {
 		return final.isTrue(t) && !f.Status.isTrue(t)
 	}
+
 	if turned(ConditionComplete) {
 		if f.Completions != nil && final.Succeeded > *f.Completions {
 			add(EventWarning, "TooManySucceededPods", "Too many succeeded pods running after completion count reached")
 		}
 		add(EventNormal, "Completed", "Job completed")
 	}
+
 	if turned(ConditionFailed) {
 		c := final.Condition(ConditionFailed)
 		add(EventWarning, c.Reason, c.Message)

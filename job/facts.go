@@ -54,14 +54,17 @@ func (f *facts) learn(s *Snapshot) {
 	if s.Options.Gangs {
 		f.JobName = s.Job.Name
 	}
+
 	f.Now = s.Now
 	f.Status = s.Job.Status
 	f.Status.Conditions = slices.Clip(f.Status.Conditions) // who appends does not write to the snapshot
 	f.StartTime = startTime(&s.Job, s.Now)
+
 	f.Completions = spec.Completions
 	f.Indexed = spec.isIndexed()
 	f.PerIndex = spec.limitsIndexes()
 	f.Suspend = spec.isSuspended()
+
 	f.Deleted = s.Job.isDeleted()
 	f.Unannounced = s.Options.NoSuccessCriteriaMet && spec.SuccessPolicy == nil
 	f.Consistent = s.Consistent

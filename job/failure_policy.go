@@ -35,6 +35,7 @@ func failurePolicyOf(s *Snapshot, ignored int32) failurePolicy {
 		maxIgnored: s.Options.MaxIgnoredFailures,
 		ignored:    ignored,
 	}
+
 	if policy := s.Job.Spec.PodFailurePolicy; policy != nil {
 		f.rules = policy.Rules
 	}
@@ -48,6 +49,7 @@ func (f *failurePolicy) judge(pod *Pod) failure {
 	if !ok {
 		return failure{counts: true}
 	}
+
 	switch action := f.rules[rule].Action; action {
 	case IgnoreFailure:
 		return failure{action: action, counts: f.ignoresEnough(pod)}
@@ -74,7 +76,13 @@ func (f *failurePolicy) firstMatch(pod *Pod) (rule int, match ruleMatch, ok bool
 // applies reports whether rules with the action are looked at. FailIndex matches nothing
 // without backoffLimitPerIndex, and an action of a later version is passed over.
 func (f *failurePolicy) applies(action FailureAction) bool {
-	return action == IgnoreFailure || action == FailJob || action == CountFailure || action == FailIndex && f.perIndex
+	switch action {
+	case IgnoreFailure, FailJob, CountFailure:
+		return true
+	case FailIndex:
+		return f.perIndex
+	}
+	return false
 }
 
 // ignoresEnough reports whether Options.MaxIgnoredFailures is used up.
@@ -108,6 +116,7 @@ func (r *PodFailurePolicyRule) match(pod *Pod) (ruleMatch, bool) {
 		c := r.OnExitCodes.match(pod.detail().Containers)
 		return ruleMatch{container: c}, c != nil
 	}
+
 	for _, c := range pod.detail().Conditions {
 		if r.matchesCondition(&c) {
 			return ruleMatch{condition: c.Type}, true
@@ -146,6 +155,7 @@ func (r *OnExitCodes) matches(c *Container) bool {
 	if r.ContainerName != nil && *r.ContainerName != c.Name {
 		return false
 	}
+
 	switch r.Operator {
 	case ExitCodeIn:
 		return slices.Contains(r.Values, c.ExitCode)
@@ -162,6 +172,7 @@ func failsJob(pods []Pod, c *census, policy *failurePolicy) Verdict {
 	if len(policy.rules) == 0 {
 		return Verdict{}
 	}
+
 	var oldest *Pod
 	var verdict Verdict
 	for _, places := range [...][]int32{c.failed, c.recorded, c.stray, c.accounted} {

@@ -23,12 +23,14 @@ func findUntimed(buf []sighting, s *Snapshot, c *census, earlier []sighting, not
 	if !s.Job.Spec.limitsIndexes() {
 		lists[1] = nil // the backoff record has them
 	}
+
 	for _, places := range lists {
 		for _, i := range places {
 			pod := &s.Pods[i]
 			if pod.Phase == PodSucceeded || !finishTime(pod).IsZero() {
 				continue
 			}
+
 			first, ok := sightingOf(earlier, pod.UID)
 			if !ok {
 				first = sighting{pod.UID, s.Now}
@@ -37,6 +39,7 @@ func findUntimed(buf []sighting, s *Snapshot, c *census, earlier []sighting, not
 			seen = append(seen, first)
 		}
 	}
+
 	slices.SortFunc(seen, func(a, b sighting) int { return cmp.Compare(a.UID, b.UID) })
 	return seen
 }
@@ -45,7 +48,8 @@ func findUntimed(buf []sighting, s *Snapshot, c *census, earlier []sighting, not
 func whyUntimed(pod *Pod) string {
 	for _, c := range slices.Backward(pod.detail().Containers) {
 		if c.State != ContainerTerminated && !c.FinishedAt.IsZero() {
-			return fmt.Sprintf("does not count, since the state of container %q is not Terminated; the backoff counts from now", c.Name)
+			return fmt.Sprintf("does not count, since the state of container %q is not Terminated; "+
+				"the backoff counts from now", c.Name)
 		}
 	}
 	return "is unknown, and so are the creation and all other times; the backoff counts from now"

@@ -59,10 +59,12 @@ func (p *Planner) find(s *Snapshot, memory *Memory, notes *noteList) *findings {
 		policy:    failurePolicyOf(s, memory.rest.Ignored),
 		untimed:   findUntimed(p.scratch.untimed, s, &p.census, memory.rest.Untimed, notes),
 	}
+
 	p.indexes.find(s, &p.census, &found.policy, notes)
 	found.carriers = findCarriers(p.scratch.carriers, s, &p.census, &p.indexes)
 	found.tally = tallyUp(s, found)
 	p.scratch.untimed, p.scratch.carriers = found.untimed, found.carriers.places
+
 	noteUncovered(notes, s, &p.census)
 	if start := s.Job.Status.StartTime; start.After(s.Now) {
 		notes.add("job.status.startTime", value.Time(start), "lies in the future; the deadline counts from there")

@@ -125,12 +125,15 @@ func (r *GroupReason) UnmarshalText(text []byte) error {
 // the group that new pods name. Without one, they name none.
 func planGroups(plan *Plan, s *Snapshot, c *census) (GroupRef, error) {
 	notes := (*noteList)(&plan.Notes)
-	g, scheduling := &s.Groups, s.Job.Spec.Scheduling
-	switch {
-	case !s.Options.Gangs:
-		if scheduling != nil {
-			notes.add("job.spec.scheduling", shortened(fixedScheduling(scheduling, true)), "is not followed without Options.Gangs: no gang is made of the pods")
+	ignored := func(why string) {
+		if scheduling := s.Job.Spec.Scheduling; scheduling != nil {
+			notes.add("job.spec.scheduling", shortened(fixedScheduling(scheduling, true)), "is not followed"+why)
 		}
+	}
+
+	switch g := &s.Groups; {
+	case !s.Options.Gangs:
+		ignored(" without Options.Gangs: no gang is made of the pods")
 		return GroupRef{}, nil
 	case g.Preset:
 		return GroupRef{}, nil // who wrote the template has made the group
@@ -139,9 +142,7 @@ func planGroups(plan *Plan, s *Snapshot, c *census) (GroupRef, error) {
 	case g.Template != nil:
 		return planLentGroup(plan, s, c), nil
 	}
-	if scheduling != nil {
-		notes.add("job.spec.scheduling", shortened(fixedScheduling(scheduling, true)), "is not followed: the job's controller leaves no pod group to it")
-	}
+	ignored(": the job's controller leaves no pod group to it")
 	return GroupRef{}, nil
 }
 
@@ -149,7 +150,8 @@ func planGroups(plan *Plan, s *Snapshot, c *census) (GroupRef, error) {
 func planOwnGroup(plan *Plan, s *Snapshot, c *census) (GroupRef, error) {
 	size := s.Job.Spec.gangSize()
 	if most := s.Job.Spec.Completions; most != nil && 0 < *most && *most < size {
-		(*noteList)(&plan.Notes).add("job.spec.completions", strconv.Itoa(int(*most)), fmt.Sprintf("is below the size of the gang, %d, which never starts", size))
+		(*noteList)(&plan.Notes).add("job.spec.completions", strconv.Itoa(int(*most)),
+			fmt.Sprintf("is below the size of the gang, %d, which never starts", size))
 	}
 
 	// The workload: the one that there is, or a new one.
@@ -159,13 +161,15 @@ func planOwnGroup(plan *Plan, s *Snapshot, c *census) (GroupRef, error) {
 			own = append(own, w)
 		}
 	}
+
 	var workload Workload
 	switch {
 	case len(own) > 1:
 		plan.goWithoutGroup("snapshot.groups.workloads", strconv.Itoa(len(own))+" of the job")
 		return GroupRef{}, nil
 	case len(own) == 1 && len(own[0].Templates) != 1:
-		return GroupRef{}, invalid("groups.workloads", own[0].Name, fmt.Sprintf("must have exactly one template, has %d", len(own[0].Templates)))
+		return GroupRef{}, invalid("groups.workloads", own[0].Name,
+			fmt.Sprintf("must have exactly one template, has %d", len(own[0].Templates)))
 	case len(own) == 1:
 		workload = own[0]
 		plan.resize(KindWorkload, workload.GroupRef, workload.Templates[0], size)
@@ -178,7 +182,11 @@ func planOwnGroup(plan *Plan, s *Snapshot, c *census) (GroupRef, error) {
 		template := GroupTemplate{Name: s.Job.Name + "-pgt-0", MinCount: size}
 		workload = Workload{GroupRef: GroupRef{Name: workloadName(&s.Job)}, Templates: []GroupTemplate{template}}
 		plan.Groups = append(plan.Groups, GroupWrite{
-			Kind: KindWorkload, GroupRef: workload.GroupRef, Template: template.Name, MinCount: size, Reason: GroupNew,
+			Kind:     KindWorkload,
+			GroupRef: workload.GroupRef,
+			Template: template.Name,
+			MinCount: size,
+			Reason:   GroupNew,
 		})
 	}
 
@@ -198,6 +206,7 @@ func planLentGroup(plan *Plan, s *Snapshot, c *census) GroupRef {
 		plan.goWithoutGroup("snapshot.groups.workloads", "none of the job's controller")
 		return GroupRef{}
 	}
+
 	workload := slices.MinFunc(s.Groups.Workloads, func(a, b Workload) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
@@ -217,6 +226,7 @@ func planPodGroup(plan *Plan, s *Snapshot, c *census, workload GroupRef, templat
 			own = append(own, g)
 		}
 	}
+
 	switch {
 	case len(own) > 1:
 		plan.goWithoutGroup("snapshot.groups.podGroups", strconv.Itoa(len(own))+" of the job")
@@ -231,9 +241,15 @@ func planPodGroup(plan *Plan, s *Snapshot, c *census, workload GroupRef, templat
 		}
 		return GroupRef{}
 	}
+
 	group := GroupRef{Name: podGroupName(workload.Name, template.Name)}
 	plan.Groups = append(plan.Groups, GroupWrite{
-		Kind: KindPodGroup, GroupRef: group, Template: template.Name, MinCount: template.MinCount, Workload: workload, Reason: GroupNew,
+		Kind:     KindPodGroup,
+		GroupRef: group,
+		Template: template.Name,
+		MinCount: template.MinCount,
+		Workload: workload,
+		Reason:   GroupNew,
 	})
 	return group
 }
@@ -241,7 +257,13 @@ func planPodGroup(plan *Plan, s *Snapshot, c *census, workload GroupRef, templat
 // resize plans another size for a gang. A policy never changes from basic to gang or back.
 func (p *Plan) resize(kind GroupKind, ref GroupRef, template GroupTemplate, size int32) {
 	if template.MinCount > 0 && size > 0 && template.MinCount != size {
-		p.Groups = append(p.Groups, GroupWrite{Kind: kind, GroupRef: ref, Template: template.Name, MinCount: size, Reason: GroupResized})
+		p.Groups = append(p.Groups, GroupWrite{
+			Kind:     kind,
+			GroupRef: ref,
+			Template: template.Name,
+			MinCount: size,
+			Reason:   GroupResized,
+		})
 	}
 }
 
@@ -253,7 +275,10 @@ func (p *Plan) goWithoutGroup(field, found string) {
 // workload or a pod group: the pods of an older one would be in the group in part.
 func isNew(j *Job, c *census) bool {
 	status := &j.Status
-	return c.pods == 0 && status.StartTime.IsZero() && status.Succeeded == 0 && status.Failed == 0 &&
+	return c.pods == 0 &&
+		status.StartTime.IsZero() &&
+		status.Succeeded == 0 &&
+		status.Failed == 0 &&
 		status.find(ConditionSuspended) == nil
 }
 
@@ -283,6 +308,7 @@ func nameHash(text string) string {
 	hash := fnv.New32a()
 	hash.Write([]byte(text))
 	digits := strconv.AppendUint(nil, uint64(hash.Sum32()), 10)
+
 	for i, digit := range digits {
 		digits[i] = letters[int(digit)%len(letters)]
 	}

@@ -12,6 +12,7 @@ import (
 func (s *Snapshot) withoutGates() *Snapshot {
 	seen, off := *s, s.Options.Without
 	ignoreFields(&seen.Job.Spec, off)
+
 	if off.Has(release.SidecarContainers) {
 		seen.Pods = slices.Clone(s.Pods)
 		for i := range seen.Pods {
@@ -22,8 +23,8 @@ func (s *Snapshot) withoutGates() *Snapshot {
 }
 
 // ignoreFields clears the fields of a spec that a controller ignores, except managedBy, which
-// [ManagerOf] reads. Rules with FailIndex
-// stay, so that the others keep their places: without a limit, they match nothing (J21).
+// [ManagerOf] reads. Rules with FailIndex stay, so that the others keep their places: without a
+// limit, they match nothing (J21).
 func ignoreFields(spec *Spec, off release.Gates) {
 	if off.Has(release.JobPodReplacementPolicy) {
 		spec.PodReplacementPolicy = ""
@@ -46,6 +47,7 @@ func withoutSidecars(pod *Pod) {
 	if pod.Detail == nil || !slices.ContainsFunc(pod.Detail.Containers, isSidecar) {
 		return
 	}
+
 	detail := *pod.Detail
 	detail.Containers = slices.Clone(detail.Containers)
 	for i := range detail.Containers {

@@ -30,6 +30,7 @@ func findCarriers(buf []int32, s *Snapshot, c *census, x *indexes) carriers {
 	if !s.Job.Spec.limitsIndexes() {
 		return carriers{s.Pods, places}
 	}
+
 	limit := indexLimit(&s.Job.Spec)
 	for _, list := range [...][]int32{c.failed, c.recorded} {
 		for _, i := range list {
@@ -39,6 +40,7 @@ func findCarriers(buf []int32, s *Snapshot, c *census, x *indexes) carriers {
 			}
 		}
 	}
+
 	sortPlaces(s.Pods, places, byIndexAndCount)
 	places = slices.CompactFunc(places, func(a, b int32) bool { return s.Pods[a].index() == s.Pods[b].index() })
 	return carriers{s.Pods, places}
@@ -107,6 +109,7 @@ func indexDue(pod *Pod, untimed []sighting, policy backoff.Policy) time.Time {
 func countsAfter(pod *Pod, policy *failurePolicy) (counted, ignored int32) {
 	detail := pod.detail()
 	counted, ignored = max(detail.FailureCount, 0), max(detail.IgnoredFailureCount, 0)
+
 	if policy.judge(pod).counts {
 		return clamp32(int64(counted) + 1), ignored
 	}

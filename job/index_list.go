@@ -46,6 +46,7 @@ func parseIndexes(text string) (indexes Indexes, corrupt string, ok bool) {
 	if text == "" {
 		return Indexes{}, "", true
 	}
+
 	ok = true
 	ranges := make([]indexRange, 0, 1+strings.Count(text, ","))
 	for text, piece := range indexset.Pieces(text) {
@@ -74,6 +75,7 @@ func newIndexes(ranges []indexRange) Indexes {
 	if !slices.IsSortedFunc(ranges, byFirst) { // the wire form is sorted
 		slices.SortFunc(ranges, byFirst)
 	}
+
 	var out []indexRange
 	for _, r := range ranges {
 		if out == nil {
@@ -157,6 +159,7 @@ func (s Indexes) Union(other Indexes) Indexes {
 	if len(b) == 0 {
 		return s
 	}
+
 	out := make([]indexRange, 0, len(a)+len(b))
 	for len(a) > 0 || len(b) > 0 {
 		if len(b) == 0 || len(a) > 0 && a[0].first <= b[0].first {
@@ -236,6 +239,7 @@ func (s Indexes) gaps(limit int64) iter.Seq[indexRange] {
 			}
 			next = int64(r.last) + 1
 		}
+
 		if next < limit {
 			yield(indexRange{int32(next), int32(limit - 1)})
 		}

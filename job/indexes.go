@@ -36,16 +36,21 @@ func (x *indexes) find(s *Snapshot, c *census, policy *failurePolicy, notes *not
 	if !spec.isIndexed() {
 		return
 	}
-	x.completedSame = readIndexes(&x.completed, "job.status.completedIndexes", status.CompletedIndexes, *spec.Completions, notes)
+
+	x.completedSame = readIndexes(&x.completed, "job.status.completedIndexes",
+		status.CompletedIndexes, *spec.Completions, notes)
 	if spec.limitsIndexes() && status.FailedIndexes != nil {
-		x.failedSame = readIndexes(&x.failed, "job.status.failedIndexes", *status.FailedIndexes, *spec.Completions, notes)
+		x.failedSame = readIndexes(&x.failed, "job.status.failedIndexes",
+			*status.FailedIndexes, *spec.Completions, notes)
 		x.separate(*status.FailedIndexes, notes)
 	}
+
 	// A recorded pod that was counted as failed while it was being deleted may have
 	// succeeded after all. Then it completes its index: running it again would be a waste.
 	for _, places := range [...][]int32{c.succeeded, c.inFlight, c.recorded} {
 		x.addCompleted(s, places)
 	}
+
 	if spec.limitsIndexes() {
 		for _, places := range [...][]int32{c.failed, c.recorded, c.inFlight} {
 			x.addFailed(s, places, policy)
@@ -61,6 +66,7 @@ func readIndexes(set *indexset.Set, field, text string, completions int32, notes
 	for _, piece := range read.Corrupt {
 		notes.add(field, strconv.Quote(piece), corruptPiece+"; left out")
 	}
+
 	if !read.Canonical {
 		return -1
 	}
@@ -121,6 +127,7 @@ func (x *indexes) progress(status *Status, spec *Spec) (p progress) {
 	}
 	p.Completed = x.format(&x.completed, status.CompletedIndexes, x.completedSame)
 	p.CompletedCount = int32(min(x.completed.Len(), math.MaxInt32))
+
 	switch {
 	case !spec.limitsIndexes():
 	case status.FailedIndexes == nil:
@@ -140,6 +147,7 @@ func (x *indexes) format(set *indexset.Set, old string, same int) string {
 	if set.Len() == same {
 		return old
 	}
+
 	x.text = set.AppendText(x.text[:0])
 	if string(x.text) == old {
 		return old

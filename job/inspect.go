@@ -68,21 +68,25 @@ func Inspect(s Snapshot) (Inspection, error) {
 	if err := s.check(); err != nil {
 		return Inspection{}, err
 	}
+
 	var p Planner
 	plan, err := p.planRound(&s)
 	if err != nil {
 		return Inspection{}, err
 	}
+
 	in := &s
 	if s.Options.Without != 0 {
 		in = s.withoutGates()
 	}
+
 	found, record := &p.found, plan.basis.Carried.Backoff
 	if plan.basis.isStopped() {
 		if found, record, err = p.lookOn(in); err != nil {
 			return Inspection{}, err
 		}
 	}
+
 	t := found.tally
 	return Inspection{
 		Active: t.active, Ready: t.ready, Terminating: t.terminating,
@@ -104,6 +108,7 @@ func (p *Planner) lookOn(s *Snapshot) (*findings, backoff.Record, error) {
 	if err := p.look(s, &memory, &notes); err != nil {
 		return nil, backoff.Record{}, err
 	}
+
 	found := p.find(s, &memory, &notes)
 	return found, recordBackoff(memory.Backoff, s, found, &notes), nil
 }
@@ -112,7 +117,8 @@ func inspectRetries(s *Snapshot, found *findings) (retries []IndexRetry) {
 	for _, place := range found.carriers.places {
 		pod := &s.Pods[place]
 		counted, ignored := countsAfter(pod, &found.policy)
-		retries = append(retries, IndexRetry{pod.Index, counted, ignored, indexDue(pod, found.untimed, s.Options.Backoff)})
+		due := indexDue(pod, found.untimed, s.Options.Backoff)
+		retries = append(retries, IndexRetry{pod.Index, counted, ignored, due})
 	}
 	return retries
 }
@@ -125,11 +131,13 @@ func inspectPods(s *Snapshot, found *findings) []PodInspection {
 		if pod.isTerminal() || pod.Deletion != nil {
 			out.FinishTime = timeFinished(pod, found.untimed)
 		}
-		failed := pod.Phase == PodFailed ||
-			pod.Deletion != nil && pod.Phase != PodSucceeded && !replacesOnlyFailed(&s.Job.Spec)
+
+		failsEarly := pod.Deletion != nil && !replacesOnlyFailed(&s.Job.Spec)
+		failed := pod.Phase == PodFailed || failsEarly && pod.Phase != PodSucceeded
 		if !failed || pod.Owner > OwnedUnmatched {
 			continue
 		}
+
 		out.Failed, out.Counts = true, found.policy.judge(pod).counts
 		if rule, match, ok := found.policy.firstMatch(pod); ok {
 			out.Rule, out.Action, out.Condition = rule, found.policy.rules[rule].Action, match.condition
@@ -162,6 +170,7 @@ func InferBackoff(s Snapshot) backoff.Record {
 	for _, uid := range slices.Concat(lists.Succeeded, lists.Failed) {
 		recorded[uid] = true
 	}
+
 	for i := range s.Pods {
 		pod := &s.Pods[i]
 		switch {
@@ -173,5 +182,6 @@ func InferBackoff(s Snapshot) backoff.Record {
 			failures = append(failures, finishTime(pod))
 		}
 	}
+
 	return backoff.Record{}.Observe(successes, failures)
 }

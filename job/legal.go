@@ -23,10 +23,12 @@ func Announce(s Status, spec Spec, end Verdict, at time.Time, r release.Release)
 	default:
 		return Status{}, invalid("end.type", string(end.Type), "must be SuccessCriteriaMet or FailureTarget")
 	}
+
 	if s.isTrue(other) {
 		return Status{}, invalid("status."+conditionField(other), "True", fmt.Sprintf("excludes %s", end.Type))
 	}
-	if end.Type == ConditionSuccessCriteriaMet && endsWithoutNotice(r.Off()) && (spec.SuccessPolicy == nil || spec.CompletionMode != Indexed) {
+	byPolicy := spec.SuccessPolicy != nil && spec.CompletionMode == Indexed
+	if end.Type == ConditionSuccessCriteriaMet && endsWithoutNotice(r.Off()) && !byPolicy {
 		return s, nil
 	}
 	recordVerdict(&s, end, at)
@@ -44,6 +46,7 @@ func Finish(s Status, spec Spec, end Verdict, at time.Time, r release.Release) (
 	if s.finished() != "" {
 		return s, nil
 	}
+
 	next, err := Announce(s, spec, end, at, r)
 	if err != nil {
 		return Status{}, err
@@ -51,9 +54,11 @@ func Finish(s Status, spec Spec, end Verdict, at time.Time, r release.Release) (
 	if c := next.find(end.Type); c != nil {
 		end.Reason, end.Message = c.Reason, c.Message // as announced (J38)
 	}
+
 	if next.StartTime.IsZero() {
 		next.StartTime = at
 	}
+
 	f := facts{Now: at, Suspend: spec.isSuspended(), Completions: spec.Completions}
 	terminating := next.Terminating
 	finish(&next, &f, end)
@@ -66,7 +71,8 @@ func Finish(s Status, spec Spec, end Verdict, at time.Time, r release.Release) (
 // spec.suspend is not set, or that the end is announced.
 func Suspend(s Status, spec Spec, at time.Time, r release.Release) (Status, error) {
 	if !spec.isSuspended() {
-		return Status{}, invalid("spec.suspend", false, "must be true: the server refuses to take the startTime of a job that runs")
+		return Status{}, invalid("spec.suspend", false,
+			"must be true: the server refuses to take the startTime of a job that runs")
 	}
 	return turn(s, spec, at, r)
 }
@@ -78,6 +84,7 @@ func Resume(s Status, spec Spec, at time.Time, r release.Release) (Status, error
 	if spec.isSuspended() {
 		return Status{}, invalid("spec.suspend", true, "must be false")
 	}
+
 	start := s.StartTime
 	next, err := turn(s, spec, at, r)
 	if !start.IsZero() && r.IsBefore(release.V132) && r.Has(release.JobManagedBy) {
@@ -89,9 +96,11 @@ func Resume(s Status, spec Spec, at time.Time, r release.Release) (Status, error
 func turn(s Status, spec Spec, at time.Time, r release.Release) (Status, error) {
 	for _, t := range [...]ConditionType{ConditionSuccessCriteriaMet, ConditionFailureTarget} {
 		if s.isTrue(t) {
-			return Status{}, invalid("status."+conditionField(t), "True", "a job that is ending is neither suspended nor resumed")
+			return Status{}, invalid("status."+conditionField(t), "True",
+				"a job that is ending is neither suspended nor resumed")
 		}
 	}
+
 	recordSuspension(&s, &facts{Now: at, Status: s, Suspend: spec.isSuspended(), Without: r.Off()})
 	return s, nil
 }
@@ -125,6 +134,7 @@ func Aggregate(spec Spec, old Status, parts []Part, now time.Time, r release.Rel
 	if old.finished() != "" {
 		return old
 	}
+
 	next := old
 	end := endOf(&old, parts)
 	next.StartTime = startOf(&old, parts)
@@ -132,14 +142,17 @@ func Aggregate(spec Spec, old Status, parts []Part, now time.Time, r release.Rel
 	if spec.isIndexed() {
 		sumIndexes(&next, &spec, parts)
 	}
+
 	if !end.decided() {
 		next.suspendAs(&spec, parts, now, r)
 		return next
 	}
+
 	announced, err := Announce(next, spec, end, now, r)
 	if err != nil {
 		return next // unreachable: endOf follows what is announced
 	}
+
 	at := now
 	if !end.failed() {
 		at = lastCompletion(parts, now)
@@ -156,6 +169,7 @@ func endOf(old *Status, parts []Part) Verdict {
 	if v := first(declared(old, ConditionSuccessCriteriaMet), declared(old, ConditionFailureTarget)); v.decided() {
 		return v
 	}
+
 	complete := len(parts) > 0
 	var success Condition
 	for i := range parts {
@@ -168,6 +182,7 @@ func endOf(old *Status, parts []Part) Verdict {
 			success = c
 		}
 	}
+
 	if !complete {
 		return Verdict{}
 	}
@@ -204,6 +219,7 @@ func lastCompletion(parts []Part, now time.Time) time.Time {
 func sumPods(next, old *Status, parts []Part) {
 	var active, ready, terminating, succeeded, failed int64
 	knowsTerminating := old.Terminating != nil
+
 	for i := range parts {
 		s := &parts[i].Status
 		active += int64(max(s.Active, 0))
@@ -215,6 +231,7 @@ func sumPods(next, old *Status, parts []Part) {
 			terminating += int64(max(*s.Terminating, 0))
 		}
 	}
+
 	next.Active, next.Ready = clamp32(active), value.To(clamp32(min(ready, active)))
 	next.Succeeded, next.Failed = max(old.Succeeded, clamp32(succeeded)), max(old.Failed, clamp32(failed))
 	if next.Terminating = nil; knowsTerminating {
@@ -228,16 +245,19 @@ func sumPods(next, old *Status, parts []Part) {
 func sumIndexes(next *Status, spec *Spec, parts []Part) {
 	completed, _ := ParseIndexes(next.CompletedIndexes)
 	failed, _ := ParseIndexes(value.Of(next.FailedIndexes))
+
 	for i := range parts {
 		p := &parts[i]
 		done, _ := ParseIndexes(p.Status.CompletedIndexes)
 		completed = completed.Union(shifted(done, p.First).Minus(failed))
 	}
+
 	for i := range parts {
 		p := &parts[i]
 		lost, _ := ParseIndexes(value.Of(p.Status.FailedIndexes))
 		failed = failed.Union(shifted(lost, p.First).Minus(completed))
 	}
+
 	completed = completed.Clip(*spec.Completions)
 	next.CompletedIndexes = completed.String()
 	if spec.limitsIndexes() {
@@ -265,6 +285,7 @@ func (s *Status) suspendAs(spec *Spec, parts []Part, now time.Time, r release.Re
 	for i := range parts {
 		all = all && parts[i].Status.isTrue(ConditionSuspended)
 	}
+
 	to := Resume
 	if all {
 		to = Suspend

@@ -24,14 +24,17 @@ func managePods(plan *Plan, s *Snapshot, found *findings, record backoff.Record,
 		plan.wait(Wait{Reason: WaitAdoption, Pods: int64(len(found.pods.adopted))})
 		return management{action: reconciling}
 	}
+
 	if s.Job.Spec.isSuspended() {
 		plan.Delete = appendSuspended(plan.Delete, s, buf)
 		return management{action: podsDeleted, managed: true} // even if there is no pod to delete
 	}
+
 	wanted := wantedActive(&s.Job.Spec, found.tally)
 	if plan.Delete = appendExcess(plan.Delete, s, found, wanted, buf); len(plan.Delete) > 0 {
 		return management{action: podsDeleted, managed: true}
 	}
+
 	missing := wanted - found.tally.active
 	if held := heldByTerminating(&s.Job.Spec, found.tally, missing); held > 0 {
 		plan.wait(Wait{Reason: WaitReplacement, Pods: held, Terminating: found.tally.terminating})
@@ -40,6 +43,7 @@ func managePods(plan *Plan, s *Snapshot, found *findings, record backoff.Record,
 	if missing <= 0 {
 		return management{action: tracking, managed: true}
 	}
+
 	more, held := createMissing(plan, s, found, missing, record, buf)
 	return management{action: podsCreated, managed: true, more: more, held: held}
 }
@@ -65,7 +69,9 @@ func appendExcess(deletions []Deletion, s *Snapshot, found *findings, wanted int
 
 // createMissing plans the creations of missing pods that no backoff holds (J30, J31), and reports
 // whether it leaves some out, and whether a backoff holds all of them.
-func createMissing(plan *Plan, s *Snapshot, found *findings, missing int64, record backoff.Record, buf *scratch) (more, held bool) {
+func createMissing(
+	plan *Plan, s *Snapshot, found *findings, missing int64, record backoff.Record, buf *scratch,
+) (more, held bool) {
 	var chosen creationPlan
 	if s.Job.Spec.limitsIndexes() {
 		chosen = planDueIndexes(buf.pending, s, found, missing)
@@ -76,6 +82,7 @@ func createMissing(plan *Plan, s *Snapshot, found *findings, missing int64, reco
 		}
 		chosen = planCreations(buf.pending, s, found, missing)
 	}
+
 	reason := createReason(&s.Job.Spec, found.tally)
 	for _, pending := range chosen.pending {
 		plan.Create = append(plan.Create, creationOf(s, pending, found, reason))
@@ -83,6 +90,7 @@ func createMissing(plan *Plan, s *Snapshot, found *findings, missing int64, reco
 	if chosen.waiting > 0 && (len(plan.Create) == 0 || !s.Options.Quirks.Has(jobquirk.CoarseRequeue)) {
 		plan.wait(Wait{Reason: WaitIndexBackoff, Pods: chosen.waiting, Until: chosen.due})
 	}
+
 	buf.pending = chosen.pending
 	return chosen.more, chosen.waiting > 0 && len(plan.Create) == 0
 }

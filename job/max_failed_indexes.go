@@ -8,7 +8,8 @@ func pastIndexLimits(spec *Spec, t tally) Verdict {
 	case !spec.limitsIndexes():
 		return Verdict{}
 	case limit != nil && t.failedIndexes > int64(*limit):
-		return Verdict{ConditionFailureTarget, "MaxFailedIndexesExceeded", "Job has exceeded the specified maximal number of failed indexes"}
+		return Verdict{ConditionFailureTarget, "MaxFailedIndexesExceeded",
+			"Job has exceeded the specified maximal number of failed indexes"}
 	case t.failedIndexes > 0 && t.failedIndexes+t.succeeded >= int64(*spec.Completions):
 		return Verdict{ConditionFailureTarget, "FailedIndexes", "Job has failed indexes"}
 	}

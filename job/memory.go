@@ -31,8 +31,8 @@ type Memory struct {
 	// snapshot may still show with it (E4).
 	Untracking expectations.UIDs
 	// Written is the version of the job that the last status write has made.
-	// jobapply.Executor sets it for a jobapply.Versioned; a snapshot of an earlier Job.Version is stale
-	// and is not planned from (E6).
+	// jobapply.Executor sets it for a jobapply.Versioned; a snapshot of an earlier
+	// Job.Version is stale and is not planned from (E6).
 	Written int64
 	// Finished is set once a final status was written: a snapshot that does not
 	// show it is stale and is not planned from (E5).
@@ -63,18 +63,24 @@ type remembered struct {
 // it differs from the last.
 func (m Memory) Equal(other Memory) bool {
 	return m.JobUID == other.JobUID &&
-		m.Backoff.Failures == other.Backoff.Failures && m.Backoff.LastFailure.Equal(other.Backoff.LastFailure) &&
+		m.Backoff.Failures == other.Backoff.Failures &&
+		m.Backoff.LastFailure.Equal(other.Backoff.LastFailure) &&
 		m.Expectations.Creations == other.Expectations.Creations &&
 		m.Expectations.Deletions == other.Expectations.Deletions &&
 		m.Expectations.At.Equal(other.Expectations.At) &&
 		m.Untracking.Equal(other.Untracking) &&
-		m.Written == other.Written && m.Finished == other.Finished &&
-		m.problem == other.problem && m.rest.equal(&other.rest)
+		m.Written == other.Written &&
+		m.Finished == other.Finished &&
+		m.problem == other.problem &&
+		m.rest.equal(&other.rest)
 }
 
 func (r *remembered) equal(other *remembered) bool {
-	return slices.EqualFunc(r.Untimed, other.Untimed, func(a, b sighting) bool { return a.UID == b.UID && a.At.Equal(b.At) }) &&
-		r.Ignored == other.Ignored && r.Handled.Equal(other.Handled) && r.Reported.equal(&other.Reported)
+	same := func(a, b sighting) bool { return a.UID == b.UID && a.At.Equal(b.At) }
+	return slices.EqualFunc(r.Untimed, other.Untimed, same) &&
+		r.Ignored == other.Ignored &&
+		r.Handled.Equal(other.Handled) &&
+		r.Reported.equal(&other.Reported)
 }
 
 // memoryVersion is the version of a memory's JSON.
@@ -94,7 +100,9 @@ type memoryJSON struct {
 
 // MarshalJSON writes the memory with the version of its form.
 func (m Memory) MarshalJSON() ([]byte, error) {
-	return json.Marshal(memoryJSON{memoryVersion, m.JobUID, m.Backoff, m.Expectations, m.Untracking, m.Written, m.Finished, m.rest})
+	return json.Marshal(memoryJSON{
+		memoryVersion, m.JobUID, m.Backoff, m.Expectations, m.Untracking, m.Written, m.Finished, m.rest,
+	})
 }
 
 // UnmarshalJSON reads a memory. It never fails: what is of another version, or no memory at
@@ -106,6 +114,7 @@ func (m *Memory) UnmarshalJSON(data []byte) error {
 		*m = Memory{problem: problem}
 		return nil
 	}
+
 	*m = Memory{in.JobUID, in.Backoff, in.Expectations, in.Untracking, in.Written, in.Finished, in.remembered, ""}
 	return nil
 }

@@ -86,6 +86,7 @@ func (a *aftermath) metrics(recorded *Status, failed bool, before, after *report
 		last := reportedOf(recorded)
 		final, after = recorded, &last
 	}
+
 	m := Metrics{
 		CompletionMode: NonIndexed,
 		Action:         a.Course.Action,
@@ -95,9 +96,11 @@ func (a *aftermath) metrics(recorded *Status, failed bool, before, after *report
 		Untracked:      countUntrackedEnded(a.untrack, a.outcome.Untracked),
 		ManagedBy:      len(a.plan.Waits) > 0 && a.plan.Waits[0].Reason == WaitManagedBy,
 	}
+
 	if m.Action != "" && !hasBegun(a.plan, &a.outcome.Writes) {
 		m.Action = reconciling // the round stopped before pods were managed
 	}
+
 	if a.Facts.Indexed {
 		m.CompletionMode = Indexed
 		status := reportedOf(&a.Facts.Status)
@@ -106,10 +109,12 @@ func (a *aftermath) metrics(recorded *Status, failed bool, before, after *report
 	} else {
 		m.PodsSucceeded = max(final.Succeeded-before.Succeeded, 0)
 	}
+
 	if a.recorded {
 		m.countPolicy(a.untrack)
 	}
 	m.countCreations(a.plan, a.outcome)
+
 	if end := final.finished(); end != "" && !before.Finished {
 		m.Finished = end
 		m.FinishedReason = final.Condition(end).Reason

@@ -26,9 +26,13 @@ type reported struct {
 }
 
 func (r *reported) equal(other *reported) bool {
-	return r.Known == other.Known && r.Succeeded == other.Succeeded && r.Failed == other.Failed &&
-		r.CompletedIndexes == other.CompletedIndexes && r.FailedIndexes == other.FailedIndexes &&
-		slices.Equal(r.Uncounted, other.Uncounted) && r.Finished == other.Finished
+	return r.Known == other.Known &&
+		r.Succeeded == other.Succeeded &&
+		r.Failed == other.Failed &&
+		r.CompletedIndexes == other.CompletedIndexes &&
+		r.FailedIndexes == other.FailedIndexes &&
+		slices.Equal(r.Uncounted, other.Uncounted) &&
+		r.Finished == other.Finished
 }
 
 func reportedOf(s *Status) reported {
@@ -60,6 +64,7 @@ func (a *aftermath) reportedNext(before, after *reported) reported {
 	if a.Facts.Quirks.Has(jobquirk.Miscount) {
 		return reported{}
 	}
+
 	next, uids := *after, before.Uncounted
 	if a.recorded && len(a.untrack) > 0 {
 		uids = union(uids, uidsOf(a.untrack))
@@ -68,6 +73,7 @@ func (a *aftermath) reportedNext(before, after *reported) reported {
 		next.Uncounted = common(next.Uncounted, uids)
 		return next
 	}
+
 	// A UID that only the snapshot's list has, since the write that put it there seemed to
 	// fail, is reported when its finalizer goes.
 	next.Uncounted = uids
@@ -88,6 +94,7 @@ func common(a, b []UID) (both []UID) {
 	if len(a) == 0 {
 		return nil
 	}
+
 	set := expectations.NewUIDs(b...)
 	for _, uid := range a {
 		if set.Has(uid) {
@@ -103,6 +110,7 @@ func (r reported) later(next reported) reported {
 	next.Succeeded = max(r.Succeeded, next.Succeeded)
 	next.Failed = max(r.Failed, next.Failed)
 	next.Finished = r.Finished || next.Finished
+
 	if indexset.Added(next.CompletedIndexes, r.CompletedIndexes) > 0 {
 		next.CompletedIndexes = r.CompletedIndexes
 	}

@@ -14,11 +14,14 @@ const qualifiedNameProblem = "must be a qualified name, such as Ready or example
 // isQualifiedName reports whether text is a name with an optional domain before it, as
 // in "Ready" and "example.com/ready".
 func isQualifiedName(text string) bool {
-	domain, name, found := strings.Cut(text, "/")
-	if !found {
-		domain, name = "", text
+	name := text
+	if domain, rest, found := strings.Cut(text, "/"); found {
+		if !isSubdomain(domain) {
+			return false
+		}
+		name = rest
 	}
-	return (!found || isSubdomain(domain)) && name != "" && isLabelValue(name)
+	return name != "" && isLabelValue(name)
 }
 
 // isLabelValue reports whether text may be the value of a label.
@@ -61,5 +64,6 @@ func isWord(text string, isLetter func(byte) bool, marks string) bool {
 	return true
 }
 
-func isLowerAlphanumeric(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
+func isDigit(c byte) bool             { return '0' <= c && c <= '9' }
+func isLowerAlphanumeric(c byte) bool { return 'a' <= c && c <= 'z' || isDigit(c) }
 func isAlphanumeric(c byte) bool      { return isLowerAlphanumeric(c) || 'A' <= c && c <= 'Z' }

@@ -72,6 +72,7 @@ func (o *Options) check() error {
 	if *o == (Options{Quirks: o.Quirks, Without: o.Without, Gangs: o.Gangs}) {
 		return nil // the common case
 	}
+
 	fields := [...]struct {
 		name  string
 		value int64
@@ -87,11 +88,13 @@ func (o *Options) check() error {
 		{"options.backoff.factor", int64(o.Backoff.Factor)},
 		{"options.backoff.max", int64(o.Backoff.Max)},
 	}
+
 	for i := range fields {
 		if f := &fields[i]; f.value < 0 {
 			return invalid(f.name, f.value, "must not be negative")
 		}
 	}
+
 	if err := o.Backoff.Validate(); err != nil {
 		return invalid("options.backoff", o.Backoff.Max, err.Error())
 	}

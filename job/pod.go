@@ -59,12 +59,18 @@ type PodDetail struct {
 	ResourceVersion string `json:"resourceVersion,omitempty"`
 }
 
-// Sight is what the expectations of the job go by: an argument of expectations.Tracker.Observe. It is nil for nil.
+// Sight is what the expectations of the job go by: an argument of expectations.Tracker.Observe.
+// It is nil for nil.
 func (p *Pod) Sight() *expectations.Sight {
 	if p == nil {
 		return nil
 	}
-	return &expectations.Sight{UID: p.UID, Foreign: p.Owner > OwnedUnmatched, Deleting: p.Deletion != nil, Untracked: p.Untracked}
+	return &expectations.Sight{
+		UID:       p.UID,
+		Foreign:   p.Owner > OwnedUnmatched,
+		Deleting:  p.Deletion != nil,
+		Untracked: p.Untracked,
+	}
 }
 
 // Names on the objects of Kubernetes that users and tools rely on.

@@ -6,32 +6,42 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 )
 
-// Most rounds of a controller with many jobs find nothing to do: pods run, and everything else is accounted
-// for. planQuiet recognizes these by one look at each value, without the lists and tables of a whole
-// round. The whole round makes the same plan.
+// Most rounds of a controller with many jobs find nothing to do: pods run, and everything else is
+// accounted for. planQuiet recognizes these by one look at each value, without the lists and tables
+// of a whole round. The whole round makes the same plan.
 
 // planQuiet plans a round that has nothing to do, and reports whether it is one.
 func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 	if !isPlain(&s.Job, &s.Options) || !isCalm(&s.Job, &s.Memory) {
 		return nil, false
 	}
+
 	status := &s.Job.Status
 	due := deadline(&s.Job.Spec, status.StartTime)
 	if status.StartTime.After(s.Now) || !due.IsZero() && isOver(due, s.Now) {
 		return nil, false
 	}
+
 	pods := countPlain(s.Pods, shortcuts{active: true, accounted: true})
 	if pods.pods < len(s.Pods) || !agrees(status, pods) || !isRunning(&s.Job.Spec, status) {
 		return nil, false
 	}
+
 	plan = p.plan.reset()
 	plan.JobUID = s.Job.UID
 	plan.Waits = appendQuietWaits(plan.Waits, due, status.Active)
 	plan.Requeue = requeueOf(plan.Waits, s.Now, s.Options.Quirks)
+
 	b := &plan.basis
 	b.Facts.learn(s)
-	b.Counts = counts{Active: status.Active, Ready: *status.Ready, Succeeded: status.Succeeded,
-		CountedSucceeded: status.Succeeded, CountedFailed: status.Failed}
+	b.Counts = counts{
+		Active:           status.Active,
+		Ready:            *status.Ready,
+		Succeeded:        status.Succeeded,
+		CountedSucceeded: status.Succeeded,
+		CountedFailed:    status.Failed,
+	}
+
 	recall(&b.Carried.Memory, s)
 	b.Carried.carryOn(b.Carried.Memory.Untracking)
 	b.Carried.Satisfied = true
@@ -39,7 +49,8 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 	return plan, true
 }
 
-// appendQuietWaits adds what a job waits for that has nothing to do: the deadline if there is one, and its pods.
+// appendQuietWaits adds what a job waits for that has nothing to do: the deadline if there is one,
+// and its pods.
 func appendQuietWaits(waits []Wait, deadline time.Time, active int32) []Wait {
 	if !deadline.IsZero() {
 		waits = append(waits, Wait{Reason: WaitDeadline, Until: deadline})
@@ -47,37 +58,62 @@ func appendQuietWaits(waits []Wait, deadline time.Time, active int32) []Wait {
 	return append(waits, Wait{Reason: WaitPods, Pods: int64(active)})
 }
 
-// isPlain reports whether only the number of the job's pods matters, not which they are: no indexes, no
-// policies, no restarts to count, no gates and no options that decide something.
+// isPlain reports whether only the number of the job's pods matters, not which they are: no
+// indexes, no policies, no restarts to count, no gates and no options that decide something.
 func isPlain(j *Job, o *Options) bool {
 	spec := &j.Spec
-	return (spec.CompletionMode == NonIndexed || spec.CompletionMode == "") && spec.Template.RestartPolicy != RestartOnFailure &&
-		spec.PodFailurePolicy == nil && spec.ManagedBy == nil && spec.Scheduling == nil && !spec.isSuspended() &&
+	if mode := spec.CompletionMode; mode != NonIndexed && mode != "" {
+		return false
+	}
+	return spec.Template.RestartPolicy != RestartOnFailure &&
+		spec.PodFailurePolicy == nil &&
+		spec.ManagedBy == nil &&
+		spec.Scheduling == nil &&
+		!spec.isSuspended() &&
 		*o == Options{}
 }
 
-// isCalm reports whether nothing is under way: the job is not ending, no write of the controller is still to be
-// seen, and no pod is half accounted for.
+// isCalm reports whether nothing is under way: the job is not ending, no write of the controller is
+// still to be seen, and no pod is half accounted for.
 func isCalm(j *Job, m *Memory) bool {
 	status := &j.Status
-	if j.isDeleted() || len(status.Conditions) > 0 || status.StartTime.IsZero() || m.problem != "" {
+	if j.isDeleted() || len(status.Conditions) > 0 || status.StartTime.IsZero() {
 		return false
 	}
 	if lists := status.uncounted(); len(lists.Succeeded)+len(lists.Failed) > 0 {
 		return false
 	}
-	return m.JobUID != j.UID || m.Expectations == expectations.Counts{} && m.Untracking.Len() == 0 &&
-		m.rest.Handled.Len() == 0 && len(m.rest.Untimed) == 0 && !isStale(j, m)
+
+	switch {
+	case m.problem != "":
+		return false
+	case m.JobUID != j.UID:
+		return true // of an earlier job of this name: it counts as empty
+	}
+	return m.Expectations == expectations.Counts{} &&
+		m.Untracking.Len() == 0 &&
+		m.rest.Handled.Len() == 0 &&
+		len(m.rest.Untimed) == 0 &&
+		!isStale(j, m)
 }
 
-// agrees reports whether the status has the figures of the pods, and no pod has ended that it does not count.
+// agrees reports whether the status has the figures of the pods, and no pod has ended that it does
+// not count.
 func agrees(status *Status, pods plain) bool {
-	return int(status.Active) == pods.active && isAt(status.Ready, int32(pods.ready)) && isAt(status.Terminating, 0) &&
+	return int(status.Active) == pods.active &&
+		isAt(status.Ready, int32(pods.ready)) &&
+		isAt(status.Terminating, 0) &&
 		pods.done <= int(status.Succeeded)+int(status.Failed)
 }
 
-// isRunning reports whether as many pods are active as there should be, at least one, and the job goes on.
+// isRunning reports whether as many pods are active as there should be, at least one, and the job
+// goes on.
 func isRunning(spec *Spec, status *Status) bool {
-	t := tally{active: int64(status.Active), succeeded: int64(status.Succeeded), failed: int64(status.Failed)}
-	return t.active > 0 && t.active == wantedActive(spec, t) && t.failed <= int64(*spec.BackoffLimit) && !completionsReached(spec.Completions, t.succeeded)
+	t := tally{
+		active:    int64(status.Active),
+		succeeded: int64(status.Succeeded),
+		failed:    int64(status.Failed),
+	}
+	ends := pastBackoffLimit(spec, t).decided() || completionsReached(spec.Completions, t.succeeded)
+	return t.active > 0 && t.active == wantedActive(spec, t) && !ends
 }

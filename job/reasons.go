@@ -150,8 +150,8 @@ const waitNames = "|Backoff|IndexBackoff|Deadline|Expectations|Replacement|Pods|
 // of its reasons.
 const (
 	cronJobWaits     WaitReason = 64
-	cronJobWaitNames            = "NextRun|Never|Active|Verify|StartDeadline|NameTaken|NoSchedule|Clock|History|Trigger|" +
-		"Record|Backfill|Stale|Failures"
+	cronJobWaitNames            = "NextRun|Never|Active|Verify|StartDeadline|NameTaken|NoSchedule|" +
+		"Clock|History|Trigger|Record|Backfill|Stale|Failures"
 )
 
 // MarshalText returns the name of the constant without Wait.
@@ -168,6 +168,7 @@ func (r *WaitReason) UnmarshalText(text []byte) error {
 		*r = cronJobWaits + WaitReason(i)
 		return nil
 	}
+
 	i, err := enum.Parse(waitNames, string(text), "reason")
 	*r = WaitReason(i)
 	return err

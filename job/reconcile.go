@@ -68,6 +68,7 @@ func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 	if s.Options.Without != 0 {
 		s = s.withoutGates()
 	}
+
 	plan := p.plan.reset()
 	plan.JobUID = s.Job.UID
 	if by, ours := ManagerOf(&s.Job.Spec, &s.Options); !ours {
@@ -77,14 +78,17 @@ func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 		plan.event(EventWarning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
 		return plan.stop(Wait{Reason: WaitUnknownMode, Name: string(spec.CompletionMode)}), nil
 	}
+
 	memory, notes := &plan.basis.Carried.Memory, (*noteList)(&plan.Notes)
 	recall(memory, s)
 	if problem := s.Memory.problem; problem != "" {
 		notes.add("memory", problem, "cannot be read, and counts as lost")
 	}
+
 	if err := p.look(s, memory, notes); err != nil {
 		return nil, err
 	}
+
 	plan.basis.Facts.learn(s)
 	switch end := s.Job.Status.finished(); {
 	case end != "":
@@ -95,6 +99,7 @@ func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 		plan.basis.Carried.carryOn(memory.Untracking)
 		return plan.stop(Wait{Reason: WaitObserved}), nil
 	}
+
 	found := p.find(s, memory, notes)
 	group, err := planGroups(plan, s, &p.census)
 	if err != nil {
@@ -102,6 +107,7 @@ func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 	}
 	found.group = group
 	decide(plan, s, found, &p.scratch)
+
 	if !plan.basis.Course.Idle {
 		if err := checkDuplicates(s.Pods, &p.scratch.places); err != nil {
 			return nil, err
@@ -113,11 +119,13 @@ func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 // decide plans a round from what it has found.
 func decide(plan *Plan, s *Snapshot, found *findings, buf *scratch) {
 	record := recordBackoff(found.memory.Backoff, s, found, (*noteList)(&plan.Notes))
+
 	plan.Adopt, plan.Release = found.pods.adopted, found.pods.released
 	end := decideEnd(s, found)
 	if s.Now.Before(end.deadline) {
 		plan.wait(Wait{Reason: WaitDeadline, Until: end.deadline})
 	}
+
 	plan.Verdict = end.Verdict
 	done := management{action: reconciling}
 	if plan.Verdict.decided() {
@@ -125,10 +133,12 @@ func decide(plan *Plan, s *Snapshot, found *findings, buf *scratch) {
 	} else {
 		done = managePods(plan, s, found, record, buf)
 	}
+
 	untrack, capped := appendUntracking(plan.Untrack, s, found, plan.Verdict, buf)
 	plan.Untrack = untrack
 	explainWaits(plan, s, found, capped)
 	plan.Requeue = requeueOf(plan.Waits, s.Now, s.Options.Quirks)
+
 	b := &plan.basis
 	b.Counts = countsOf(&s.Job.Status, found.tally, &found.lists)
 	if done.held && s.Options.Quirks.Has(jobquirk.HeldIsIdle) {

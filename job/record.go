@@ -32,6 +32,7 @@ func (p *Plan) Record(w Writes) Recording {
 	b := &p.basis
 	r := Recording{Status: b.Facts.Status, plan: p, writes: w}
 	r.Status.UncountedTerminatedPods = withoutRoom(r.Status.UncountedTerminatedPods)
+
 	switch {
 	case b.Course.Idle:
 		return r
@@ -41,24 +42,29 @@ func (p *Plan) Record(w Writes) Recording {
 	case !hasBegun(p, &w):
 		return r
 	}
+
 	after := b.Counts.after(changeOf(p.Delete, p.Create, &w, b.Facts.Quirks))
 	if len(p.Create) == 0 {
 		r.end = declaredEnd(p.Verdict, b, after.Active)
 	}
+
 	r.Untrack = applicable(p.Untrack, r.end, b.Facts.Deleted)
 	r.Status.StartTime = b.Facts.StartTime
 	r.terminating = after.Terminating
+
 	recordPods(&r.Status, &after, b.Facts.Without)
 	recordTotals(&r.Status, &b.Counts)
 	if b.Facts.Indexed {
 		recordIndexes(&r.Status, &b.Progress)
 	}
 	recordUIDs(&r.Status, &b.Counts.Uncounted, p.Untrack, r.end)
+
 	if r.end.decided() && !isUnannounced(&b.Facts, r.end) {
 		recordVerdict(&r.Status, r.end, b.Facts.Now)
 	} else if !r.end.decided() && b.Course.Managed {
 		recordSuspension(&r.Status, &b.Facts)
 	}
+
 	r.Write = isToWrite(&b.Facts.Status, &r.Status, b.Facts.Indexed)
 	return r
 }
@@ -79,6 +85,7 @@ func isToWrite(before, status *Status, indexed bool) bool {
 	if indexed && status.CompletedIndexes == before.CompletedIndexes {
 		compared.Succeeded = before.Succeeded
 	}
+
 	if equalStatus(before, &compared) {
 		return false
 	}
@@ -123,6 +130,7 @@ func changeOf(deletions []Deletion, creations []Creation, w *Writes, quirks jobq
 			c.ready--
 		}
 	}
+
 	for i := range creations {
 		if isExpected(value.At(w.Created, i).Result, quirks) {
 			c.active++
@@ -181,7 +189,8 @@ func recordTotals(status *Status, c *counts) {
 	status.Succeeded, status.Failed = c.CountedSucceeded, c.CountedFailed
 }
 
-// withoutRoom returns lists that an append copies: who appends to a status does not write to the snapshot.
+// withoutRoom returns lists that an append copies: who appends to a status does not write to the
+// snapshot.
 func withoutRoom(lists *UncountedTerminatedPods) *UncountedTerminatedPods {
 	if lists == nil || cap(lists.Succeeded) == len(lists.Succeeded) && cap(lists.Failed) == len(lists.Failed) {
 		return lists
@@ -200,6 +209,7 @@ func recordUIDs(status *Status, uncounted *UncountedTerminatedPods, untrack []Un
 		Succeeded: slices.Clip(uncounted.Succeeded),
 		Failed:    slices.Clip(uncounted.Failed),
 	}
+
 	for i := range untrack {
 		u := &untrack[i]
 		switch {
@@ -218,6 +228,7 @@ func setUncounted(status *Status, lists UncountedTerminatedPods) {
 	if equalUncounted(status.UncountedTerminatedPods, &lists) {
 		return
 	}
+
 	// The lists may be a planner's buffers: a status outlives those.
 	status.UncountedTerminatedPods = &UncountedTerminatedPods{
 		Succeeded: slices.Clone(lists.Succeeded),
@@ -241,6 +252,7 @@ func applicable(untrack []Untracking, end Verdict, deleted bool) []Untracking {
 	if !slices.ContainsFunc(untrack, func(u Untracking) bool { return !u.applies(end) }) {
 		return slices.Clip(untrack)
 	}
+
 	var out []Untracking
 	for _, u := range untrack {
 		switch {

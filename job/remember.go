@@ -14,6 +14,7 @@ func (a *aftermath) remember(before, after *reported) Memory {
 	if a.Facts.JobUID == "" {
 		return c.Memory // the job is not ours (J3, J5)
 	}
+
 	ended := a.Facts.Status.finished() != "" || c.Memory.Finished || a.final.finished() != ""
 	m := Memory{
 		JobUID:  a.Facts.JobUID,
@@ -25,12 +26,14 @@ func (a *aftermath) remember(before, after *reported) Memory {
 			Reported: a.reportedNext(before, after),
 		},
 	}
+
 	if !a.Facts.Consistent {
 		m.Expectations = a.expect()
 		m.Untracking = a.untracking()
 		m.Written = c.Memory.Written
 		m.Finished = ended && a.Facts.Status.finished() == ""
 	}
+
 	if a.recorded && !a.isStopped() {
 		if a.toRecord || !a.Facts.Quirks.Has(jobquirk.EarlierFailure) {
 			// The pods behind the record are in the uncounted lists now and will not
@@ -39,6 +42,7 @@ func (a *aftermath) remember(before, after *reported) Memory {
 		}
 		m.rest.Ignored = clamp32(int64(c.Memory.rest.Ignored) + int64(newlyIgnored(a.untrack, &c.Memory)))
 	}
+
 	if ended && (a.Facts.Status.finished() != "" || !a.Facts.Quirks.Has(jobquirk.UnseenEnd)) {
 		m.Backoff, m.rest.Untimed = backoff.Record{}, nil // a job that has ended needs no delay
 	}
@@ -51,6 +55,7 @@ func (a *aftermath) remember(before, after *reported) Memory {
 // ahead whatever is still to be seen, and must not replace the record of that.
 func (a *aftermath) expect() expectations.Counts {
 	next := expectations.Counts{At: a.Facts.Now}
+
 	if !a.plan.Verdict.decided() {
 		for i := range a.plan.Delete {
 			if value.At(a.outcome.Deleted, i).Result == ResultDone {
@@ -58,6 +63,7 @@ func (a *aftermath) expect() expectations.Counts {
 			}
 		}
 	}
+
 	next.Creations = a.plan.Expected(a.outcome.Created)
 	switch {
 	case next.Creations+next.Deletions > 0:
@@ -77,11 +83,13 @@ func (a *aftermath) untracking() expectations.UIDs {
 			uids = append(uids, a.untrack[i].UID)
 		}
 	}
+
 	for i := range a.plan.Delete {
 		if d := &a.plan.Delete[i]; d.UntrackFirst && value.At(a.outcome.Deleted, i).Result.isDone() {
 			uids = append(uids, d.UID)
 		}
 	}
+
 	if uids == nil {
 		return a.Carried.Untracking
 	}

@@ -46,6 +46,7 @@ func appendEnding(deletions []Deletion, s *Snapshot, buf *scratch) []Deletion {
 func appendSurplus(deletions []Deletion, s *Snapshot, active []int32, atLeast int64, spare *indexset.Set) []Deletion {
 	active = slices.DeleteFunc(active, func(i int32) bool { return isLate(&s.Pods[i], &s.Options, s.Now) })
 	sortPlaces(s.Pods, active, worth(s.Options.Quirks))
+
 	if s.Job.Spec.isIndexed() {
 		var misplaced []int32
 		active, misplaced = separateMisplaced(s, active, spare)
@@ -54,6 +55,7 @@ func appendSurplus(deletions []Deletion, s *Snapshot, active []int32, atLeast in
 			deletions = append(deletions, deletionOf(&s.Pods[i], reason, s.Options.Quirks))
 		}
 	}
+
 	for _, i := range active {
 		if int64(len(deletions)) >= atLeast {
 			break
@@ -71,7 +73,8 @@ func hasMisplaced(spec *Spec, c *census) bool {
 
 // separateMisplaced separates the pods without an index of their own from the others.
 // The pods come in order of worth. Of several pods with one index, the last stays. If more
-// are misplaced than a round deletes, the pods of the lowest indexes go first. The spare set is overwritten.
+// are misplaced than a round deletes, the pods of the lowest indexes go first. The spare set
+// is overwritten.
 func separateMisplaced(s *Snapshot, active []int32, spare *indexset.Set) (rest, misplaced []int32) {
 	spare.Reset()
 	for _, i := range slices.Backward(active) {
@@ -81,10 +84,14 @@ func separateMisplaced(s *Snapshot, active []int32, spare *indexset.Set) (rest, 
 			misplaced = append(misplaced, i)
 		}
 	}
+
 	slices.Reverse(rest)
 	slices.Reverse(misplaced) // the least valuable first
+
 	if len(misplaced) > s.Options.podWrites() {
-		slices.SortStableFunc(misplaced, func(a, b int32) int { return cmp.Compare(s.Pods[a].index(), s.Pods[b].index()) })
+		slices.SortStableFunc(misplaced, func(a, b int32) int {
+			return cmp.Compare(s.Pods[a].index(), s.Pods[b].index())
+		})
 	}
 	return rest, misplaced
 }
@@ -110,6 +117,7 @@ func deletionOf(pod *Pod, reason DeleteReason, quirks jobquirk.Set) Deletion {
 		UntrackFirst: !counted && carriesFinalizer(pod),
 		Ready:        pod.Ready,
 	}
+
 	if quirks.Has(jobquirk.UncheckedUntrack) {
 		d.ResourceVersion = "" // no condition of the removal (JI9)
 	}

@@ -17,7 +17,9 @@ func requeueOf(waits []Wait, now time.Time, quirks jobquirk.Set) (next Requeue) 
 		if at.IsZero() {
 			continue
 		}
-		if coarse && (reason == WaitBackoff || reason == WaitIndexBackoff) && at.Before(now.Add(time.Second)) {
+
+		backsOff := reason == WaitBackoff || reason == WaitIndexBackoff
+		if coarse && backsOff && at.Before(now.Add(time.Second)) {
 			at = now.Add(time.Second)
 		}
 		if next.At.IsZero() || at.Before(next.At) {
@@ -39,10 +41,12 @@ func (a *aftermath) requeue(retry bool) Requeue {
 	if retry || coarse || !a.goesOn() {
 		return a.plan.Requeue
 	}
+
 	at := a.Facts.Now
 	if !a.provesNew() {
 		at = at.Add(pollDelay)
 	}
+
 	if due := a.plan.Requeue.At; !due.IsZero() && due.Before(at) {
 		return a.plan.Requeue
 	}
@@ -55,8 +59,11 @@ func (a *aftermath) requeue(retry bool) Requeue {
 // could follow each other without a pause.
 func (a *aftermath) provesNew() bool {
 	o := a.outcome
-	expects := !a.plan.Verdict.decided() && (slices.ContainsFunc(o.Created, tookEffect) || slices.ContainsFunc(o.Deleted, tookEffect))
-	return a.Facts.Consistent || expects || o.Recorded == ResultDone || o.Settled == ResultDone
+	if a.Facts.Consistent || o.Recorded == ResultDone || o.Settled == ResultDone {
+		return true
+	}
+	wrote := slices.ContainsFunc(o.Created, tookEffect) || slices.ContainsFunc(o.Deleted, tookEffect)
+	return wrote && !a.plan.Verdict.decided()
 }
 
 // tookEffect reports whether the write itself did it: an object that was gone already
@@ -68,12 +75,17 @@ func (a *aftermath) goesOn() bool {
 	if a.isStopped() {
 		return len(a.plan.Waits) > 0 && a.plan.Waits[0].Reason == WaitObserved
 	}
+
 	o := a.outcome
-	return a.Course.Capped || len(a.plan.Adopt) > 0 || // pods are left for the next round
-		a.Course.More && slices.ContainsFunc(o.Created, tookEffect) ||
-		hasReplaced(a.plan.Create, o.Created) ||
-		slices.ContainsFunc(o.Deleted, tookEffect) || // whether the pods are gone, only the next snapshot shows
-		hasUntrackedUnfinished(a.untrack, o.Untracked)
+	switch {
+	case a.Course.Capped || len(a.plan.Adopt) > 0:
+		return true // pods are left for the next round
+	case a.Course.More && slices.ContainsFunc(o.Created, tookEffect):
+		return true
+	case slices.ContainsFunc(o.Deleted, tookEffect):
+		return true // whether the pods are gone, only the next snapshot shows
+	}
+	return hasReplaced(a.plan.Create, o.Created) || hasUntrackedUnfinished(a.untrack, o.Untracked)
 }
 
 // hasReplaced reports whether an index has got a replacement that carries its failure

@@ -36,22 +36,28 @@ type dueUntracking struct {
 //
 // Whether the end is declared depends on the deletions. If it is not, the pods that
 // only an end gives up leave their room to the others (J37). The spare set is overwritten.
-func appendFitting(untrack []Untracking, due []dueUntracking, s *Snapshot, lists *backlog, spare *indexset.Set) (out []Untracking, capped bool) {
+func appendFitting(
+	untrack []Untracking, due []dueUntracking, s *Snapshot, lists *backlog, spare *indexset.Set,
+) (out []Untracking, capped bool) {
 	if len(due) == 0 {
 		return untrack, false
 	}
+
 	room := s.Options.uncounted() - len(lists.left.Succeeded) - len(lists.left.Failed)
 	spare.Reset()
 	if spec := &s.Job.Spec; len(due) >= room && spec.isIndexed() {
 		sortByIndex(due, s.Pods)
 		spare.AddText(s.Job.Status.CompletedIndexes, *spec.Completions)
 	}
+
 	for i := range due {
 		due[i].takesRoom = takesRoom(&due[i], s.Pods, spare)
 	}
+
 	stops := s.Options.Quirks.Has(jobquirk.FullRound)
 	capped = markFitting(due, room, true, stops)
 	markFitting(due, room, false, stops)
+
 	for i := range due {
 		due[i].UnlessEnd = !due[i].withEnd
 		if due[i].withEnd || due[i].withoutEnd {
@@ -76,11 +82,13 @@ func markFitting(due []dueUntracking, room int, end, stops bool) (capped bool) {
 		case d.takesRoom:
 			room--
 		}
+
 		if end {
 			d.withEnd = true
 		} else {
 			d.withoutEnd = true
 		}
+
 		if stops && room <= 0 {
 			return true
 		}

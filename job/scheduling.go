@@ -47,10 +47,12 @@ func (s *Spec) gangSize() int32 {
 	if s.Scheduling == nil || s.Scheduling.SchedulingPolicy == nil {
 		return 0
 	}
+
 	policy := s.Scheduling.SchedulingPolicy
 	if policy.Basic != nil || policy.Gang == nil {
 		return 0
 	}
+
 	size := policy.Gang.MinCount
 	if size == nil {
 		size = s.Parallelism
@@ -64,6 +66,7 @@ func checkScheduling(s *Spec) (found problems) {
 	if scheduling == nil {
 		return nil
 	}
+
 	policy, mode := scheduling.SchedulingPolicy, scheduling.DisruptionMode
 	if policy != nil {
 		found.addIn("scheduling.schedulingPolicy", checkPolicy(policy, value.Of(s.Parallelism)))
@@ -84,6 +87,7 @@ func checkPolicy(policy *SchedulingPolicy, parallelism int32) (found problems) {
 	if policy.Gang == nil || policy.Gang.MinCount == nil {
 		return found
 	}
+
 	switch n := *policy.Gang.MinCount; {
 	case n < 1:
 		found.add(".gang.minCount", n, "must be at least 1")
@@ -93,13 +97,15 @@ func checkPolicy(policy *SchedulingPolicy, parallelism int32) (found problems) {
 	return found
 }
 
-// checkSchedulingUpdate finds what must not change of spec.scheduling in a release that has it (J46).
+// checkSchedulingUpdate finds what must not change of spec.scheduling in a release that has it
+// (J46).
 func checkSchedulingUpdate(old, next *Scheduling, r release.Release) (found problems) {
 	resizable := r.Has(release.WorkloadWithJob)
 	was, is := fixedScheduling(old, !resizable), fixedScheduling(next, !resizable)
 	if was == is {
 		return nil
 	}
+
 	problem := "must not change from " + shortened(was)
 	if resizable {
 		problem += ", except for gang.minCount"
@@ -117,10 +123,12 @@ func fixedScheduling(s *Scheduling, sizeToo bool) string {
 	if err != nil {
 		return err.Error() // a raw part that is no JSON
 	}
+
 	var tree map[string]any
 	if err := json.Unmarshal(data, &tree); err != nil || tree == nil {
 		return "null"
 	}
+
 	policy, _ := tree["schedulingPolicy"].(map[string]any)
 	if gang, ok := policy["gang"].(map[string]any); ok && !sizeToo {
 		delete(gang, "minCount")

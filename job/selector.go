@@ -32,12 +32,14 @@ func (s *Selector) Matches(labels map[string]string) bool {
 	if s == nil {
 		return true
 	}
+
 	//purity:ordered all must match, in whatever order
 	for key, want := range s.MatchLabels {
 		if have, ok := labels[key]; !ok || have != want {
 			return false
 		}
 	}
+
 	for _, r := range s.MatchExpressions {
 		if !r.matches(labels) {
 			return false

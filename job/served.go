@@ -27,7 +27,11 @@ import (
 // without JobPodReplacementPolicy as well, it allows SuccessCriteriaMet only with a
 // successPolicy.
 func CheckServed(r release.Release, old, next Status, spec Spec) error {
-	found := slices.Concat(checkAll(&next, &spec, checkNegative, checkUncounted, checkMetAlone, checkPolicyMet), checkMetKept(&old, &next))
+	found := slices.Concat(
+		checkAll(&next, &spec, checkNegative, checkUncounted, checkMetAlone, checkPolicyMet),
+		checkMetKept(&old, &next),
+	)
+
 	switch {
 	case r.Has(release.JobManagedBy):
 		found = append(found, served{r, &old, &next, &spec}.strict()...)
@@ -42,7 +46,8 @@ func checkMetKept(old, next *Status) (found problems) {
 	was, is := old.isTrue(ConditionSuccessCriteriaMet), next.isTrue(ConditionSuccessCriteriaMet)
 	switch {
 	case was && !is:
-		found.add(conditionField(ConditionSuccessCriteriaMet), string(next.Condition(ConditionSuccessCriteriaMet).Status), "must stay True")
+		status := next.Condition(ConditionSuccessCriteriaMet).Status
+		found.add(conditionField(ConditionSuccessCriteriaMet), string(status), "must stay True")
 	case !was && is && old.isTrue(ConditionComplete):
 		found.add(conditionField(ConditionSuccessCriteriaMet), "True", "must not come after Complete")
 	}
@@ -53,7 +58,8 @@ func checkMetKept(old, next *Status) (found problems) {
 // successPolicy only.
 func checkMetAllowed(s *Status, spec *Spec) (found problems) {
 	if s.isTrue(ConditionSuccessCriteriaMet) && (spec.CompletionMode != Indexed || spec.SuccessPolicy == nil) {
-		found.add(conditionField(ConditionSuccessCriteriaMet), "True", "needs a successPolicy, since the gates JobManagedBy and JobPodReplacementPolicy are off")
+		found.add(conditionField(ConditionSuccessCriteriaMet), "True",
+			"needs a successPolicy, since the gates JobManagedBy and JobPodReplacementPolicy are off")
 	}
 	return found
 }
@@ -79,19 +85,22 @@ func (u served) conditions() (found problems) {
 	complete, failed := next.isTrue(ConditionComplete), next.isTrue(ConditionFailed)
 	target, met := next.isTrue(ConditionFailureTarget), next.isTrue(ConditionSuccessCriteriaMet)
 	completes := u.turns(ConditionComplete)
-	if (completes || u.turns(ConditionFailed)) && complete && failed {
+
+	if changed := completes || u.turns(ConditionFailed); changed && complete && failed {
 		found.add(conditionField(ConditionFailed), "True", "must not hold together with Complete")
 	}
-	if (completes || u.turns(ConditionFailureTarget)) && complete && target {
+	if changed := completes || u.turns(ConditionFailureTarget); changed && complete && target {
 		found.add(conditionField(ConditionFailureTarget), "True", "must not hold together with Complete")
 	}
+
 	failedIndexes := !equalPointed(u.old.FailedIndexes, next.FailedIndexes)
-	if (u.turns(ConditionFailed) || failedIndexes) && failed && !target {
+	if changed := u.turns(ConditionFailed) || failedIndexes; changed && failed && !target {
 		found.add(conditionField(ConditionFailed), "True", "needs FailureTarget")
 	}
-	if (completes || u.turns(ConditionSuccessCriteriaMet)) && complete && !met {
+	if changed := completes || u.turns(ConditionSuccessCriteriaMet); changed && complete && !met {
 		found.add(conditionField(ConditionComplete), "True", "needs SuccessCriteriaMet")
 	}
+
 	for _, t := range [...]ConditionType{ConditionFailed, ConditionComplete, ConditionFailureTarget} {
 		if u.old.isTrue(t) && !next.isTrue(t) {
 			found.add(conditionField(t), string(next.Condition(t).Status), "must stay True")
@@ -106,19 +115,26 @@ func (u served) finished() (found problems) {
 	if next.finished() == "" {
 		return nil
 	}
+
 	ends := u.old.finished() == ""
-	if (ends || u.old.Active != next.Active) && next.Active > 0 {
+	if changed := ends || u.old.Active != next.Active; changed && next.Active > 0 {
 		found.add("active", next.Active, "must be 0 when finished")
 	}
-	if n := value.Of(next.Terminating); (ends || !equalPointed(u.old.Terminating, next.Terminating)) && n > 0 {
+
+	changed := ends || !equalPointed(u.old.Terminating, next.Terminating)
+	if n := value.Of(next.Terminating); changed && n > 0 {
 		found.add("terminating", n, "must be 0 when finished")
 	}
+
 	lists := next.uncounted()
-	if n := len(lists.Succeeded) + len(lists.Failed); (ends || !equalUncounted(u.old.UncountedTerminatedPods, next.UncountedTerminatedPods)) && n > 0 {
+	changed = ends || !equalUncounted(u.old.UncountedTerminatedPods, next.UncountedTerminatedPods)
+	if n := len(lists.Succeeded) + len(lists.Failed); changed && n > 0 {
 		found.add("uncountedTerminatedPods", n, "must be empty when finished")
 	}
+
 	exempt := !u.isOldest() && u.spec.isSuspended() && equalPointed(u.spec.Completions, new(int32))
-	if (ends || !sameTime(u.old.StartTime, next.StartTime)) && next.StartTime.IsZero() && !exempt {
+	changed = ends || !sameTime(u.old.StartTime, next.StartTime)
+	if changed && next.StartTime.IsZero() && !exempt {
 		found.add("startTime", nil, "is required when finished")
 	}
 	return found
@@ -135,6 +151,7 @@ func (u served) times() (found problems) {
 	start, nextStart := u.old.StartTime, u.next.StartTime
 	end, nextEnd := u.old.CompletionTime, u.next.CompletionTime
 	starts, ends := !sameTime(start, nextStart), !sameTime(end, nextEnd)
+
 	if complete := u.next.isTrue(ConditionComplete); u.turns(ConditionComplete) || ends {
 		switch {
 		case complete && nextEnd.IsZero():
@@ -143,15 +160,22 @@ func (u served) times() (found problems) {
 			found.add("completionTime", value.Time(nextEnd), "must not be set unless Complete")
 		}
 	}
-	if (starts || ends) && !nextStart.IsZero() && !nextEnd.IsZero() && wholeSeconds(nextEnd).Before(wholeSeconds(nextStart)) {
+
+	backwards := !nextStart.IsZero() && !nextEnd.IsZero() &&
+		wholeSeconds(nextEnd).Before(wholeSeconds(nextStart))
+	if backwards && (starts || ends) {
 		found.add("completionTime", value.Time(nextEnd), "must not be before startTime, "+value.Time(nextStart))
 	}
+
 	if !end.IsZero() && !nextEnd.IsZero() && ends {
 		found.add("completionTime", value.Time(nextEnd), "must stay "+value.Time(end))
 	}
+
 	resumes := !u.isOldest() && u.old.isTrue(ConditionSuspended) && u.next.is(ConditionSuspended, ConditionFalse)
-	if !start.IsZero() && starts && !u.spec.isSuspended() && !resumes {
-		found.add("startTime", timeValue(nextStart), fmt.Sprintf("must stay %s while the job is not suspended", value.Time(start)))
+	mayChange := start.IsZero() || u.spec.isSuspended() || resumes
+	if starts && !mayChange {
+		found.add("startTime", timeValue(nextStart),
+			fmt.Sprintf("must stay %s while the job is not suspended", value.Time(start)))
 	}
 	return found
 }
@@ -163,7 +187,8 @@ func (s *Status) is(t ConditionType, status ConditionStatus) bool {
 
 func (u served) pods() (found problems) {
 	found = checkCountersKept(u.old, u.next, u.spec)
-	if n := value.Of(u.next.Ready); n > u.next.Active && (u.old.Active != u.next.Active || !equalPointed(u.old.Ready, u.next.Ready)) {
+	changed := u.old.Active != u.next.Active || !equalPointed(u.old.Ready, u.next.Ready)
+	if n := value.Of(u.next.Ready); changed && n > u.next.Active {
 		found.add("ready", n, fmt.Sprintf("must be at most active, %d", u.next.Active))
 	}
 	return found
@@ -173,12 +198,14 @@ func (u served) indexes() (found problems) {
 	next, completions := u.next, u.spec.Completions
 	completed := u.old.CompletedIndexes != next.CompletedIndexes
 	failed := !equalPointed(u.old.FailedIndexes, next.FailedIndexes)
+
 	if completed {
 		if next.CompletedIndexes != "" && u.spec.CompletionMode != Indexed {
 			found.add("completedIndexes", shortened(next.CompletedIndexes), "needs completionMode Indexed")
 		}
 		found = append(found, checkFormat("completedIndexes", next.CompletedIndexes, completions)...)
 	}
+
 	if failed && next.FailedIndexes != nil {
 		if u.spec.BackoffLimitPerIndex == nil {
 			found.add("failedIndexes", shortened(*next.FailedIndexes), "needs spec.backoffLimitPerIndex")
@@ -186,7 +213,8 @@ func (u served) indexes() (found problems) {
 			found = append(found, checkFormat("failedIndexes", *next.FailedIndexes, completions)...)
 		}
 	}
-	if (completed || failed) && completions != nil && next.FailedIndexes != nil {
+
+	if changed := completed || failed; changed && completions != nil && next.FailedIndexes != nil {
 		if index, ok := seenInBoth(next.CompletedIndexes, *next.FailedIndexes, *completions); ok {
 			found.add("failedIndexes", index, "must not be in completedIndexes as well")
 		}

@@ -27,6 +27,7 @@ func (r *Recording) Settle(recorded Result, untracked []Result) Settlement {
 	if !r.Write {
 		recorded = ResultNotTried
 	}
+
 	p := r.plan
 	s := Settlement{Status: r.Status, recording: *r, recorded: recorded, untracked: untracked}
 	b := &p.basis
@@ -34,13 +35,16 @@ func (r *Recording) Settle(recorded Result, untracked []Result) Settlement {
 		s.Status = b.Facts.Status
 		return s
 	}
+
 	if len(r.Untrack) == 0 && !r.end.decided() {
 		return s // nothing to count, and no end to reach
 	}
+
 	countUntracked(&s.Status, b.Facts.Indexed, r.Untrack, untracked)
 	if r.end.decided() && isUntracked(r.Untrack, untracked) && mayFinish(b, &s.Status, r.terminating, r.end) {
 		finish(&s.Status, &b.Facts, r.end)
 	}
+
 	s.Write = isToWrite(&r.Status, &s.Status, b.Facts.Indexed)
 	return s
 }
@@ -52,16 +56,19 @@ func countUntracked(status *Status, indexed bool, untrack []Untracking, untracke
 	if lists == nil || len(untrack) == 0 {
 		return
 	}
+
 	gone := make(map[UID]bool)
 	for i := range untrack {
 		if value.At(untracked, i).isDone() {
 			gone[untrack[i].UID] = true
 		}
 	}
+
 	var left UncountedTerminatedPods
 	var succeeded, failed int64
 	left.Succeeded, succeeded = without(lists.Succeeded, gone)
 	left.Failed, failed = without(lists.Failed, gone)
+
 	if !indexed {
 		status.Succeeded = clamp32(int64(status.Succeeded) + succeeded)
 	}

@@ -70,12 +70,14 @@ func (s *Snapshot) check() error {
 // checkSigns refuses the negative numbers that neither an API server nor this
 // package ever writes.
 func checkSigns(j *Job) error {
-	all := *j.Spec.Parallelism | value.Of(j.Spec.Completions) | *j.Spec.BackoffLimit | value.Of(j.Spec.BackoffLimitPerIndex) |
-		value.Of(j.Spec.MaxFailedIndexes) | j.Status.Active | value.Of(j.Status.Ready) | value.Of(j.Status.Terminating) |
+	all := *j.Spec.Parallelism | value.Of(j.Spec.Completions) |
+		*j.Spec.BackoffLimit | value.Of(j.Spec.BackoffLimitPerIndex) | value.Of(j.Spec.MaxFailedIndexes) |
+		j.Status.Active | value.Of(j.Status.Ready) | value.Of(j.Status.Terminating) |
 		j.Status.Succeeded | j.Status.Failed
 	if all >= 0 && value.Of(j.Spec.ActiveDeadlineSeconds) >= 0 {
 		return nil // the common case: no number has the sign bit
 	}
+
 	fields := [...]struct {
 		name  string
 		value int64
@@ -92,6 +94,7 @@ func checkSigns(j *Job) error {
 		{"job.status.succeeded", int64(j.Status.Succeeded)},
 		{"job.status.failed", int64(j.Status.Failed)},
 	}
+
 	for i := range fields {
 		if fields[i].value < 0 {
 			return invalid(fields[i].name, fields[i].value, "must not be negative")

@@ -145,8 +145,12 @@ func equalStatus(a, b *Status) bool {
 }
 
 func equalCondition(a, b Condition) bool {
-	return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message &&
-		a.LastProbeTime.Equal(b.LastProbeTime) && a.LastTransitionTime.Equal(b.LastTransitionTime)
+	return a.Type == b.Type &&
+		a.Status == b.Status &&
+		a.Reason == b.Reason &&
+		a.Message == b.Message &&
+		a.LastProbeTime.Equal(b.LastProbeTime) &&
+		a.LastTransitionTime.Equal(b.LastTransitionTime)
 }
 
 func equalPointed[T comparable](a, b *T) bool {

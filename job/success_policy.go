@@ -14,6 +14,7 @@ func meetsSuccessPolicy(spec *Spec, t tally, completed, spare *indexset.Set) Ver
 	if policy == nil || !spec.isIndexed() || t.succeeded == 0 {
 		return Verdict{}
 	}
+
 	for i := range policy.Rules {
 		if policy.Rules[i].isMet(*spec.Completions, completed, spare) {
 			return Verdict{ConditionSuccessCriteriaMet, "SuccessPolicy", fmt.Sprintf("Matched rules at index %d", i)}
@@ -28,10 +29,12 @@ func (r *SuccessPolicyRule) isMet(completions int32, completed, spare *indexset.
 	if r.SucceededIndexes == nil {
 		return r.SucceededCount != nil && completed.Len() >= int(*r.SucceededCount)
 	}
+
 	spare.Reset()
 	if read := spare.AddText(*r.SucceededIndexes, completions); read.Corrupt != nil {
 		return false // what Validate refuses is never met
 	}
+
 	want := spare.Len()
 	if r.SucceededCount != nil {
 		want = int(*r.SucceededCount)

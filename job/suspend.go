@@ -21,6 +21,7 @@ func recordSuspension(status *Status, f *facts) {
 	if !suspensionTurns(f) {
 		return
 	}
+
 	status.Conditions = withCondition(status.Conditions, suspension(f))
 	switch {
 	case !f.Suspend:
@@ -49,6 +50,7 @@ func suspension(f *facts) Condition {
 		Reason:             "JobResumed",
 		Message:            "Job resumed",
 	}
+
 	if f.Suspend {
 		c.Status, c.Reason, c.Message = ConditionTrue, "JobSuspended", "Job suspended"
 	}

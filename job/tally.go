@@ -24,6 +24,7 @@ func countsOf(status *Status, t tally, lists *backlog) counts {
 		CountedSucceeded: clamp32(int64(status.Succeeded) + lists.succeeded),
 		CountedFailed:    clamp32(int64(status.Failed) + lists.failed),
 	}
+
 	// The empty lists of a planner that is used again are not nil, which JSON would show.
 	if len(lists.left.Succeeded) > 0 {
 		c.Uncounted.Succeeded = lists.left.Succeeded
@@ -51,13 +52,15 @@ func tallyUp(s *Snapshot, found *findings) tally {
 		ready:         c.ready,
 		terminating:   c.terminating,
 		restarts:      c.restarts,
-		succeeded:     int64(status.Succeeded) + int64(len(c.succeeded)) + int64(len(lists.left.Succeeded)) + lists.succeeded,
+		succeeded:     int64(status.Succeeded) + lists.succeeded + int64(len(c.succeeded)+len(lists.left.Succeeded)),
 		failed:        int64(status.Failed) + int64(len(lists.left.Failed)) + lists.failed,
 		failedIndexes: int64(found.indexes.failed.Len()),
 	}
+
 	if s.Job.Spec.isIndexed() {
 		t.succeeded = int64(found.indexes.completed.Len())
 	}
+
 	for _, i := range c.failed {
 		if found.policy.judge(&s.Pods[i]).counts {
 			t.failed++

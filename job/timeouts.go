@@ -3,8 +3,9 @@ package job
 import "time"
 
 // startDue is when a pod that has not started is given up (Options.PendingTimeout), or
-// zero for never: also if nothing tells when it was created. Giving it up takes two rounds: in the first it is deleted, in the next
-// one it counts as failed, so that a crash in between loses nothing.
+// zero for never: also if nothing tells when it was created. Giving it up takes two rounds:
+// in the first it is deleted, in the next one it counts as failed, so that a crash in between
+// loses nothing.
 func startDue(pod *Pod, o *Options) time.Time {
 	if o.PendingTimeout == 0 || pod.Phase != PodPending {
 		return time.Time{}

@@ -2,7 +2,9 @@ package job
 
 // appendUntracking adds the finalizers that go (J35, J37), and reports whether more pods
 // finished than the round may record.
-func appendUntracking(untrack []Untracking, s *Snapshot, found *findings, end Verdict, buf *scratch) (out []Untracking, capped bool) {
+func appendUntracking(
+	untrack []Untracking, s *Snapshot, found *findings, end Verdict, buf *scratch,
+) (out []Untracking, capped bool) {
 	a := accounting{snap: s, found: found, end: end, reported: &found.memory.rest.Reported}
 	buf.due = a.appendDue(buf.due[:0])
 	buf.due = a.appendUnfinished(buf.due, buf)
@@ -27,9 +29,11 @@ func (a *accounting) appendDue(due []dueUntracking) []dueUntracking {
 			due = append(due, a.untracking(i, AlreadyRecorded, a.isCarrier(i), a.policyOfRecorded(i)))
 		}
 	}
+
 	for _, i := range pods.stray {
 		due = append(due, a.untracking(i, NotCounted, false, ""))
 	}
+
 	as := CountedSucceeded
 	if a.snap.Job.Spec.isIndexed() {
 		as = CountedIndex // the completed index is enough to avoid counting twice
@@ -37,6 +41,7 @@ func (a *accounting) appendDue(due []dueUntracking) []dueUntracking {
 	for _, i := range pods.succeeded {
 		due = append(due, a.untracking(i, as, false, ""))
 	}
+
 	for _, i := range pods.failed {
 		if !a.isHeldBack(i) {
 			due = append(due, a.failed(i, a.isCarrier(i)))
@@ -53,12 +58,14 @@ func (a *accounting) appendUnfinished(due []dueUntracking, buf *scratch) []dueUn
 	if !ending && !deleted && !completionsReached(a.snap.Job.Spec.Completions, a.found.tally.succeeded) {
 		return due
 	}
+
 	for _, i := range a.found.pods.leaving {
 		due = append(due, a.unfinished(i))
 	}
 	if !ending && !deleted && !endsWithoutNotice(a.snap.Options.Without) {
 		return due
 	}
+
 	buf.active = activePods(buf.active[:0], a.snap)
 	sortPlaces(a.snap.Pods, buf.active, byAge)
 	for _, i := range buf.active {

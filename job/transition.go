@@ -82,6 +82,7 @@ func checkTolerable(s *Status, spec *Spec) problems {
 func newIn(found, before problems) problems {
 	if len(found) == 0 {
 		return nil
+
 	}
 	known := make(map[InputError]bool, len(before))
 	for _, problem := range before {
@@ -154,6 +155,7 @@ func checkUncounted(s *Status, _ *Spec) (found problems) {
 			seen[uid] = true
 		}
 	}
+
 	check("succeeded", lists.Succeeded)
 	check("failed", lists.Failed)
 	return found
@@ -169,6 +171,7 @@ func checkConditionList(s *Status, _ *Spec) (found problems) {
 		default:
 			found.add(fmt.Sprintf("conditions[%d].status", i), string(c.Status), "must be True, False or Unknown")
 		}
+
 		if seen[c.Type] {
 			found.add(fmt.Sprintf("conditions[%d].type", i), string(c.Type), "must not appear twice")
 		}
@@ -232,12 +235,14 @@ func checkFinished(s *Status, spec *Spec) (found problems) {
 	if s.finished() == "" {
 		return nil
 	}
+
 	if s.Active > 0 {
 		found.add("active", s.Active, "must be 0 when finished")
 	}
 	if n := value.Of(s.Terminating); n > 0 {
 		found.add("terminating", n, "must be 0 when finished")
 	}
+
 	lists := s.uncounted()
 	if n := len(lists.Succeeded) + len(lists.Failed); n > 0 {
 		found.add("uncountedTerminatedPods", n, "must be empty when finished")
@@ -257,6 +262,7 @@ func checkCompletionTime(s *Status, _ *Spec) (found problems) {
 	case !complete && !at.IsZero():
 		found.add("completionTime", value.Time(at), "must not be set unless Complete")
 	}
+
 	if !at.IsZero() && !s.StartTime.IsZero() && wholeSeconds(at).Before(wholeSeconds(s.StartTime)) {
 		found.add("completionTime", value.Time(at), "must not be before startTime, "+value.Time(s.StartTime))
 	}
@@ -271,6 +277,7 @@ func wholeSeconds(t time.Time) time.Time { return t.Truncate(time.Second) }
 func changedLists(old, next *Status) (checks []statusCheck) {
 	completed := old.CompletedIndexes != next.CompletedIndexes
 	failed := !equalPointed(old.FailedIndexes, next.FailedIndexes)
+
 	if completed {
 		checks = append(checks, checkCompletedIndexes)
 	}
@@ -299,6 +306,7 @@ func checkSucceeded(s *Status, spec *Spec) (found problems) {
 	if spec.CompletionMode != Indexed {
 		return nil
 	}
+
 	completed, _ := ParseIndexes(s.CompletedIndexes)
 	if n := completed.Len(); n != int(s.Succeeded) {
 		found.add("succeeded", s.Succeeded, fmt.Sprintf("must be the number of completedIndexes, %d", n))
@@ -324,6 +332,7 @@ func checkDecidedOnce(s *Status, spec *Spec) (found problems) {
 	if s.FailedIndexes == nil || spec.Completions == nil {
 		return nil
 	}
+
 	failed, _ := ParseIndexes(*s.FailedIndexes)
 	completed, _ := ParseIndexes(s.CompletedIndexes)
 	if both := failed.Intersect(completed).Clip(*spec.Completions); both.Len() > 0 {
@@ -341,6 +350,7 @@ func checkIndexes(field, text string, spec *Spec) (found problems) {
 	case indexes.String() != text:
 		found.add(field, shortened(text), fmt.Sprintf("must be in canonical form, %q", shortened(indexes.String())))
 	}
+
 	if n := spec.Completions; n != nil {
 		if beyond := indexes.Minus(indexes.Clip(*n)); beyond.Len() > 0 {
 			found.add(field, shortened(beyond.String()), fmt.Sprintf("must be below completions, %d", *n))

@@ -15,8 +15,12 @@ func checkStep(old, next *Status, spec *Spec) problems {
 		return checkNothingChanged(old, next)
 	}
 	return slices.Concat(
-		checkVerdictKept(old, next), checkCountersKept(old, next, spec), checkTimesKept(old, next, spec), checkIndexesKept(old, next, spec),
-		checkSuspended(old, next, spec), checkCounted(old, next, spec),
+		checkVerdictKept(old, next),
+		checkCountersKept(old, next, spec),
+		checkTimesKept(old, next, spec),
+		checkIndexesKept(old, next, spec),
+		checkSuspended(old, next, spec),
+		checkCounted(old, next, spec),
 	)
 }
 
@@ -37,6 +41,7 @@ func checkCountersKept(old, next *Status, spec *Spec) (found problems) {
 			found.add(field, next, fmt.Sprintf("must not decrease from %d", old))
 		}
 	}
+
 	check("failed", old.Failed, next.Failed)
 	if spec.CompletionMode != Indexed || !equalPointed(spec.Completions, spec.Parallelism) {
 		check("succeeded", old.Succeeded, next.Succeeded)
@@ -48,9 +53,12 @@ func checkCountersKept(old, next *Status, spec *Spec) (found problems) {
 func checkTimesKept(old, next *Status, spec *Spec) (found problems) {
 	start, nextStart := wholeSeconds(old.StartTime), wholeSeconds(next.StartTime)
 	resumed := old.isTrue(ConditionSuspended) && next.Condition(ConditionSuspended).Status == ConditionFalse
-	if !start.IsZero() && !start.Equal(nextStart) && !spec.isSuspended() && !resumed {
-		found.add("startTime", timeValue(nextStart), fmt.Sprintf("must stay %s while the job is not suspended", value.Time(start)))
+	mayChange := start.IsZero() || spec.isSuspended() || resumed
+	if !mayChange && !start.Equal(nextStart) {
+		found.add("startTime", timeValue(nextStart),
+			fmt.Sprintf("must stay %s while the job is not suspended", value.Time(start)))
 	}
+
 	end, nextEnd := wholeSeconds(old.CompletionTime), wholeSeconds(next.CompletionTime)
 	if !end.IsZero() && !nextEnd.IsZero() && !end.Equal(nextEnd) {
 		found.add("completionTime", timeValue(nextEnd), "must stay "+value.Time(end))
@@ -71,6 +79,7 @@ func checkIndexesKept(old, next *Status, spec *Spec) (found problems) {
 	if spec.CompletionMode != Indexed {
 		return nil
 	}
+
 	check := func(field, old, next string) {
 		if old == next {
 			return
@@ -84,6 +93,7 @@ func checkIndexesKept(old, next *Status, spec *Spec) (found problems) {
 			found.add(field, shortened(next), fmt.Sprintf("must not lose %s", shortened(lost.String())))
 		}
 	}
+
 	check("completedIndexes", old.CompletedIndexes, next.CompletedIndexes)
 	check("failedIndexes", value.Of(old.FailedIndexes), value.Of(next.FailedIndexes))
 	return found
@@ -95,6 +105,7 @@ func checkSuspended(old, next *Status, spec *Spec) (found problems) {
 	if was == is {
 		return nil
 	}
+
 	problem := ""
 	switch suspended := spec.isSuspended(); {
 	case next.isTrue(ConditionFailureTarget) || next.isTrue(ConditionSuccessCriteriaMet):
@@ -108,6 +119,7 @@ func checkSuspended(old, next *Status, spec *Spec) (found problems) {
 	case is == ConditionFalse && suspended:
 		problem = "must not turn False while spec.suspend is set"
 	}
+
 	if problem != "" {
 		found.add(conditionField(ConditionSuspended), string(is), problem)
 	}
@@ -134,6 +146,7 @@ func (s *Status) uidLists() map[UID]uidLists {
 func checkCounted(old, next *Status, spec *Spec) (found problems) {
 	was, is := old.uidLists(), next.uidLists()
 	var succeeded, failed, either int64
+
 	//purity:ordered sums do not show the order
 	for uid, lists := range was {
 		switch {
@@ -146,6 +159,7 @@ func checkCounted(old, next *Status, spec *Spec) (found problems) {
 			failed++
 		}
 	}
+
 	found = checkMoved(was, next.uncounted())
 	if spec.CompletionMode != Indexed { // those are counted by index
 		found = append(found, checkRise("succeeded", old.Succeeded, next.Succeeded, succeeded, either)...)
@@ -158,7 +172,8 @@ func checkRise(field string, old, next int32, left, either int64) (found problem
 	if rise >= left && rise <= left+either || rise < 0 { // the fall is reported already
 		return nil
 	}
-	found.add(field, next, fmt.Sprintf("must rise from %d by %d, the number of UIDs that leave uncountedTerminatedPods.%s", old, left, field))
+	found.add(field, next, fmt.Sprintf(
+		"must rise from %d by %d, the number of UIDs that leave uncountedTerminatedPods.%s", old, left, field))
 	return found
 }
 
@@ -167,10 +182,12 @@ func checkMoved(was map[UID]uidLists, lists UncountedTerminatedPods) (found prob
 	check := func(list, other string, uids []UID, stood func(uidLists) bool) {
 		for i, uid := range uids {
 			if lists, ok := was[uid]; ok && !stood(lists) {
-				found.add(fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i), string(uid), "must not move here from "+other)
+				field := fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i)
+				found.add(field, string(uid), "must not move here from "+other)
 			}
 		}
 	}
+
 	check("succeeded", "failed", lists.Succeeded, func(l uidLists) bool { return l.succeeded })
 	check("failed", "succeeded", lists.Failed, func(l uidLists) bool { return l.failed })
 	return found
@@ -180,18 +197,22 @@ func checkMoved(was map[UID]uidLists, lists UncountedTerminatedPods) (found prob
 // types are not ours to judge.
 func checkNothingChanged(old, next *Status) (found problems) {
 	const problem = "must not change after the end"
+
 	was := old.counters()
 	for i, c := range next.counters() {
 		if c.value != was[i].value {
 			found.add(c.field, c.value, problem)
 		}
 	}
-	for _, c := range [...]ConditionType{ConditionSuspended, ConditionFailureTarget, ConditionSuccessCriteriaMet, ConditionFailed, ConditionComplete} {
+	for _, c := range [...]ConditionType{
+		ConditionSuspended, ConditionFailureTarget, ConditionSuccessCriteriaMet, ConditionFailed, ConditionComplete,
+	} {
 		is := next.Condition(c)
 		if !sameCondition(old.Condition(c), is) || old.isTrue(c) && !next.isTrue(c) {
 			found.add(conditionField(c), string(is.Status), problem)
 		}
 	}
+
 	if !wholeSeconds(old.StartTime).Equal(wholeSeconds(next.StartTime)) {
 		found.add("startTime", timeValue(next.StartTime), problem)
 	}
@@ -205,12 +226,15 @@ func checkNothingChanged(old, next *Status) (found problems) {
 		found.add("failedIndexes", shortened(value.Of(next.FailedIndexes)), problem)
 	}
 	if !equalUncounted(old.UncountedTerminatedPods, next.UncountedTerminatedPods) {
-		found.add("uncountedTerminatedPods", fmt.Sprintf("%d UIDs", len(next.uncounted().Succeeded)+len(next.uncounted().Failed)), problem)
+		lists := next.uncounted()
+		found.add("uncountedTerminatedPods", fmt.Sprintf("%d UIDs", len(lists.Succeeded)+len(lists.Failed)), problem)
 	}
 	return found
 }
 
 func sameCondition(a, b Condition) bool {
-	return a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message &&
+	return a.Status == b.Status &&
+		a.Reason == b.Reason &&
+		a.Message == b.Message &&
 		wholeSeconds(a.LastTransitionTime).Equal(wholeSeconds(b.LastTransitionTime))
 }

@@ -18,12 +18,15 @@ func Expire(j Job, o Options, now time.Time) (expired bool, at time.Time, err er
 	case finished == ConditionFailed && o.TTLSecondsAfterFailed != nil:
 		ttl = o.TTLSecondsAfterFailed
 	}
+
 	if ttl == nil || finished == "" || j.isDeleted() {
 		return false, time.Time{}, nil
 	}
+
 	since := j.Status.Condition(finished).LastTransitionTime
 	if since.IsZero() {
-		return false, time.Time{}, invalid("status.conditions["+string(finished)+"].lastTransitionTime", "", "is required to expire the job")
+		field := "status.conditions[" + string(finished) + "].lastTransitionTime"
+		return false, time.Time{}, invalid(field, "", "is required to expire the job")
 	}
 	due := since.Add(time.Duration(max(*ttl, 0)) * time.Second)
 	return !now.Before(due), due, nil

@@ -88,6 +88,7 @@ func (t *uidTable) add(uid UID, facts uidFacts) (earlier uidFacts) {
 		t.crowded[uid] = earlier | facts
 		return earlier
 	}
+
 	earlier = slot.facts
 	if slot.uid == "" {
 		slot.uid = uid
@@ -151,6 +152,7 @@ func hash(uid UID) uint64 {
 		}
 		return h ^ h>>32
 	}
+
 	last := uid[len(uid)-8:]
 	for ; len(uid) > 8; uid = uid[8:] {
 		h = bits.RotateLeft64(h^eight(uid), 29) * k

@@ -20,10 +20,13 @@ type backlog struct {
 // removals in flight, ignored pods whose match is reported, and the uncounted lists.
 // It returns those lists without repeated and empty UIDs, in the memory of buf. A UID
 // that is listed twice keeps its first verdict (JI2, M5).
-func (t *uidTable) learn(memory *Memory, lists *UncountedTerminatedPods, buf UncountedTerminatedPods, notes *noteList) UncountedTerminatedPods {
+func (t *uidTable) learn(
+	memory *Memory, lists *UncountedTerminatedPods, buf UncountedTerminatedPods, notes *noteList,
+) UncountedTerminatedPods {
 	if lists == nil {
 		lists = &UncountedTerminatedPods{}
 	}
+
 	t.reset(memory.Untracking.Len() + memory.rest.Handled.Len() + len(lists.Succeeded) + len(lists.Failed))
 	for uid := range memory.Untracking.All() {
 		if uid == "" {
@@ -32,12 +35,15 @@ func (t *uidTable) learn(memory *Memory, lists *UncountedTerminatedPods, buf Unc
 		}
 		t.add(uid, uidUntracking)
 	}
+
 	for uid := range memory.rest.Handled.All() {
 		t.add(uid, uidHandled)
 	}
+
+	const field = "job.status.uncountedTerminatedPods"
 	return UncountedTerminatedPods{
-		Succeeded: t.learnList("job.status.uncountedTerminatedPods.succeeded", lists.Succeeded, uidSucceeded, buf.Succeeded[:0], notes),
-		Failed:    t.learnList("job.status.uncountedTerminatedPods.failed", lists.Failed, uidFailed, buf.Failed[:0], notes),
+		Succeeded: t.learnList(field+".succeeded", lists.Succeeded, uidSucceeded, buf.Succeeded[:0], notes),
+		Failed:    t.learnList(field+".failed", lists.Failed, uidFailed, buf.Failed[:0], notes),
 	}
 }
 
@@ -61,14 +67,17 @@ func absorb(lists UncountedTerminatedPods, known *uidTable) backlog {
 	if len(lists.Succeeded)+len(lists.Failed) == 0 {
 		return backlog{}
 	}
+
 	gone := func(uid UID) bool {
 		facts := known.facts(uid)
 		return facts&uidSeen == 0 || facts&uidUntracking != 0
 	}
+
 	left := UncountedTerminatedPods{
 		Succeeded: slices.DeleteFunc(lists.Succeeded, gone),
 		Failed:    slices.DeleteFunc(lists.Failed, gone),
 	}
+
 	return backlog{
 		left:      left,
 		succeeded: int64(len(lists.Succeeded) - len(left.Succeeded)),
@@ -84,6 +93,7 @@ func stillTracked(uids expectations.UIDs, known *uidTable) expectations.UIDs {
 			seen = append(seen, uid)
 		}
 	}
+
 	if seen == nil {
 		return uids
 	}

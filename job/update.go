@@ -24,11 +24,13 @@ import (
 // JobPodReplacementPolicy, a server gives podReplacementPolicy no default.
 func ValidateUpdate(old *Job, next Spec, r release.Release) error {
 	DropDisabled(&next, &old.Spec, r)
+
 	if !r.Has(release.JobPodReplacementPolicy) && next.PodReplacementPolicy == "" {
 		filled := Spec{PodFailurePolicy: next.PodFailurePolicy}
 		Default(&filled)
 		next.PodReplacementPolicy = filled.PodReplacementPolicy
 	}
+
 	found := slices.Concat(validate(&next), checkUpdate(&old.Spec, &next))
 	if !r.IsBefore(release.V137) {
 		found = append(found, checkSchedulingUpdate(old.Spec.Scheduling, next.Scheduling, r)...)
@@ -43,11 +45,16 @@ func checkUpdate(old, next *Spec) (found problems) {
 			found.add(field, shortened(string(is)), "must not change from "+shortened(string(was)))
 		}
 	}
+
 	if next.CompletionMode != Indexed {
 		kept("completions", old.Completions, next.Completions)
-	} else if n := next.Completions; n != nil && next.Parallelism != nil && !equalPointed(old.Completions, n) && *n != *next.Parallelism {
-		found.add("completions", *n, fmt.Sprintf("may only change to the value of parallelism, %d", *next.Parallelism))
+	} else if n := next.Completions; n != nil && next.Parallelism != nil {
+		if !equalPointed(old.Completions, n) && *n != *next.Parallelism {
+			found.add("completions", *n,
+				fmt.Sprintf("may only change to the value of parallelism, %d", *next.Parallelism))
+		}
 	}
+
 	kept("completionMode", old.CompletionMode, next.CompletionMode)
 	kept("selector", old.Selector, next.Selector)
 	kept("template", old.Template, next.Template)
@@ -64,6 +71,7 @@ func plainJSON(v any) []byte {
 	if err != nil {
 		return nil // unreachable: there are only plain values
 	}
+
 	var tree any
 	_ = json.Unmarshal(data, &tree) // what was just written
 	if tree != nil && pruned(tree) == nil {

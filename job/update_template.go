@@ -39,8 +39,10 @@ func ValidateTemplateUpdate(old *Job, was, is []byte, r release.Release) error {
 			return invalid("spec.template", t.name, "cannot be read: "+err.Error())
 		}
 	}
+
 	changed := differences("template", pruned(before), pruned(after))
 	changed = slices.DeleteFunc(changed, func(path string) bool { return mayChange(path, old, r) })
+
 	var found problems
 	for _, path := range changed {
 		found.add(path, "changed", whyKept(old, r))
@@ -54,6 +56,7 @@ func mayChange(path string, old *Job, r release.Release) bool {
 	if resources && (isResources(path) || !isIn(path, "template.spec")) {
 		return true
 	}
+
 	if !allowsScheduling(old, r) {
 		return false
 	}
@@ -66,14 +69,19 @@ func mayChange(path string, old *Job, r release.Release) bool {
 }
 
 var schedulingDirectives = [...]string{
-	"template.metadata.labels", "template.metadata.annotations", "template.spec.nodeSelector", "template.spec.tolerations",
-	"template.spec.schedulingGates", "template.spec.affinity.nodeAffinity",
+	"template.metadata.labels",
+	"template.metadata.annotations",
+	"template.spec.nodeSelector",
+	"template.spec.tolerations",
+	"template.spec.schedulingGates",
+	"template.spec.affinity.nodeAffinity",
 }
 
 // isIn reports whether a path is a field or in it.
 func isIn(path, field string) bool {
 	rest, ok := strings.CutPrefix(path, field)
-	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	inside := strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "[")
+	return ok && (rest == "" || inside)
 }
 
 // isResources reports whether a path is in the resources of a container.
@@ -96,7 +104,8 @@ func allowsScheduling(old *Job, r release.Release) bool {
 
 // allowsTemplate is the condition of the two gates.
 func allowsTemplate(old *Job, r release.Release) bool {
-	suspended := old.Status.isTrue(ConditionSuspended) || old.Status.StartTime.IsZero() && !r.IsBefore(release.V136)
+	suspended := old.Status.isTrue(ConditionSuspended) ||
+		old.Status.StartTime.IsZero() && !r.IsBefore(release.V136)
 	return old.Spec.isSuspended() && suspended && old.Status.Active == 0
 }
 
@@ -115,16 +124,19 @@ func differences(path string, a, b any) []string {
 	x, isMap := a.(map[string]any)
 	y, isAlso := b.(map[string]any)
 	if isMap || isAlso {
-		if (isMap || a == nil) && (isAlso || b == nil) {
+		isMap, isAlso = isMap || a == nil, isAlso || b == nil // nil has no fields
+		if isMap && isAlso {
 			return differencesOfFields(path, x, y)
 		}
 		return []string{path}
 	}
+
 	if x, ok := a.([]any); ok {
 		if y, ok := b.([]any); ok && len(x) == len(y) {
 			return differencesOfItems(path, x, y)
 		}
 	}
+
 	if reflect.DeepEqual(a, b) {
 		return nil
 	}

@@ -31,7 +31,13 @@ func Validate(s Spec) error { return validate(&s).err("spec.") }
 
 func validate(s *Spec) problems {
 	return slices.Concat(
-		checkNumbers(s), checkEnums(s), checkIndexedFields(s), checkFailurePolicy(s), checkManagedBy(s), checkSelector(s.Selector), checkScheduling(s),
+		checkNumbers(s),
+		checkEnums(s),
+		checkIndexedFields(s),
+		checkFailurePolicy(s),
+		checkManagedBy(s),
+		checkSelector(s.Selector),
+		checkScheduling(s),
 	)
 }
 
@@ -42,6 +48,7 @@ func checkNumbers(s *Spec) (found problems) {
 	if s.BackoffLimit == nil {
 		found.add("backoffLimit", nil, "is required; Default sets it")
 	}
+
 	numbers := [...]struct {
 		field string
 		value int64
@@ -54,6 +61,7 @@ func checkNumbers(s *Spec) (found problems) {
 		{"backoffLimitPerIndex", int64(value.Of(s.BackoffLimitPerIndex))},
 		{"maxFailedIndexes", int64(value.Of(s.MaxFailedIndexes))},
 	}
+
 	for _, n := range numbers {
 		if n.value < 0 {
 			found.add(n.field, n.value, "must not be negative")
@@ -70,11 +78,13 @@ func checkEnums(s *Spec) (found problems) {
 	case ReplaceFailed:
 	case ReplaceTerminatingOrFailed:
 		if s.PodFailurePolicy != nil {
-			found.add("podReplacementPolicy", string(s.PodReplacementPolicy), "must be Failed when podFailurePolicy is set")
+			found.add("podReplacementPolicy", string(s.PodReplacementPolicy),
+				"must be Failed when podFailurePolicy is set")
 		}
 	default:
 		found.add("podReplacementPolicy", string(s.PodReplacementPolicy), "must be Failed or TerminatingOrFailed")
 	}
+
 	policy := s.Template.RestartPolicy
 	if policy != RestartNever && policy != RestartOnFailure {
 		found.add("template.spec.restartPolicy", string(policy), "must be Never or OnFailure")
@@ -91,7 +101,8 @@ func checkIndexedFields(s *Spec) (found problems) {
 			found.add("completions", nil, "is required when completionMode is Indexed")
 		}
 		if n := value.Of(s.Parallelism); n > maxIndexedParallelism {
-			found.add("parallelism", n, fmt.Sprintf("must be at most %d when completionMode is Indexed", maxIndexedParallelism))
+			found.add("parallelism", n,
+				fmt.Sprintf("must be at most %d when completionMode is Indexed", maxIndexedParallelism))
 		}
 		found = slices.Concat(found, checkMaxFailedIndexes(s), checkManyIndexes(s), checkSuccessPolicy(s))
 	case NonIndexed:
@@ -102,6 +113,7 @@ func checkIndexedFields(s *Spec) (found problems) {
 			found.add("maxFailedIndexes", *s.MaxFailedIndexes, "needs completionMode Indexed")
 		}
 	}
+
 	if s.MaxFailedIndexes != nil && s.BackoffLimitPerIndex == nil {
 		found.add("backoffLimitPerIndex", nil, "is required when maxFailedIndexes is set")
 	}
@@ -129,6 +141,7 @@ func checkManyIndexes(s *Spec) (found problems) {
 	if s.BackoffLimitPerIndex == nil || value.Of(s.Completions) <= manyCompletions {
 		return nil
 	}
+
 	condition := fmt.Sprintf("when completions is over %d and backoffLimitPerIndex is set", manyCompletions)
 	switch n := s.MaxFailedIndexes; {
 	case n == nil:
@@ -136,6 +149,7 @@ func checkManyIndexes(s *Spec) (found problems) {
 	case *n > maxManyFailedIndexes:
 		found.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most %d %s", maxManyFailedIndexes, condition))
 	}
+
 	if n := value.Of(s.Parallelism); n > maxManyParallelism {
 		found.add("parallelism", n, fmt.Sprintf("must be at most %d %s", maxManyParallelism, condition))
 	}
@@ -147,16 +161,19 @@ func checkFailurePolicy(s *Spec) (found problems) {
 	if policy == nil {
 		return nil
 	}
+
 	if s.Template.RestartPolicy == RestartOnFailure {
 		found.add("template.spec.restartPolicy", string(RestartOnFailure), "must be Never when podFailurePolicy is set")
 	}
 	if n := len(policy.Rules); n > maxFailureRules {
 		found.add("podFailurePolicy.rules", n, fmt.Sprintf("must be at most %d", maxFailureRules))
 	}
+
 	containers := map[string]bool{}
 	for _, name := range slices.Concat(s.Template.Containers, s.Template.InitContainers) {
 		containers[name] = true
 	}
+
 	for i := range policy.Rules {
 		found.addAt("podFailurePolicy.rules", i, checkFailureRule(&policy.Rules[i], s, containers))
 	}
@@ -175,12 +192,14 @@ func checkFailureRule(r *PodFailurePolicyRule, s *Spec, containers map[string]bo
 	default:
 		found.add(".action", string(r.Action), "must be FailJob, FailIndex, Ignore or Count")
 	}
+
 	if (r.OnExitCodes != nil) == (len(r.OnPodConditions) > 0) {
 		found.add("", string(r.Action), "must have exactly one of onExitCodes and onPodConditions")
 	}
 	if r.OnExitCodes != nil {
 		found.addIn(".onExitCodes", checkExitCodes(r.OnExitCodes, containers))
 	}
+
 	if n := len(r.OnPodConditions); n > maxConditionPatterns {
 		found.add(".onPodConditions", n, fmt.Sprintf("must be at most %d", maxConditionPatterns))
 	}
@@ -197,6 +216,7 @@ func checkPattern(c PodCondition) (found problems) {
 	case !isQualifiedName(c.Type):
 		found.add(".type", c.Type, qualifiedNameProblem)
 	}
+
 	switch c.Status {
 	case "", ConditionTrue, ConditionFalse, ConditionUnknown:
 	default:
@@ -212,6 +232,7 @@ func checkExitCodes(r *OnExitCodes, containers map[string]bool) (found problems)
 	if n := len(r.Values); n == 0 || n > maxExitCodes {
 		found.add(".values", n, fmt.Sprintf("must have 1 to %d values", maxExitCodes))
 	}
+
 	for i, code := range r.Values {
 		problem := ""
 		switch {
@@ -226,6 +247,7 @@ func checkExitCodes(r *OnExitCodes, containers map[string]bool) (found problems)
 		}
 		found.add(fmt.Sprintf(".values[%d]", i), code, problem)
 	}
+
 	if name := r.ContainerName; name != nil && !containers[*name] {
 		found.add(".containerName", *name, "must name a container of the template")
 	}
@@ -254,7 +276,8 @@ func checkSuccessRule(r *SuccessPolicyRule, completions int32) (found problems) 
 	case r.SucceededIndexes != nil:
 		text := *r.SucceededIndexes
 		if len(text) > maxSuccessIndexesBytes {
-			found.add(".succeededIndexes", shortened(text), fmt.Sprintf("must be at most %d bytes", maxSuccessIndexesBytes))
+			found.add(".succeededIndexes", shortened(text),
+				fmt.Sprintf("must be at most %d bytes", maxSuccessIndexesBytes))
 		}
 		n, problem := countIndexes(text, completions)
 		if problem != "" {
@@ -263,6 +286,7 @@ func checkSuccessRule(r *SuccessPolicyRule, completions int32) (found problems) 
 		}
 		most = min(completions, n)
 	}
+
 	if n := r.SucceededCount; n != nil && (*n < 0 || *n > most) {
 		found.add(".succeededCount", *n, fmt.Sprintf("must be from 0 to %d", most))
 	}
@@ -284,6 +308,7 @@ func countIndexes(text string, completions int32) (n int32, problem string) {
 		case piece.First <= before:
 			return 0, "must be in increasing order"
 		}
+
 		n += piece.Last - piece.First + 1 // at most completions, as the ranges increase
 		before = piece.Last
 	}
@@ -295,6 +320,7 @@ func checkManagedBy(s *Spec) (found problems) {
 	if name == nil {
 		return nil
 	}
+
 	domain, path, ok := strings.Cut(*name, "/")
 	if !ok || !isSubdomain(domain) || !isPath(path) {
 		found.add("managedBy", *name, "must be a domain-prefixed path, such as example.com/controller")

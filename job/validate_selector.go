@@ -13,6 +13,7 @@ func checkSelector(s *Selector) (found problems) {
 	if s == nil {
 		return nil
 	}
+
 	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
 		found.addIn("selector.matchLabels", slices.Concat(checkLabelKey(key), checkLabelValue(s.MatchLabels[key])))
 	}
@@ -35,6 +36,7 @@ func checkRequirement(r *SelectorRequirement) (found problems) {
 	default:
 		found.add(".operator", string(r.Operator), "must be In, NotIn, Exists or DoesNotExist")
 	}
+
 	found.addIn(".key", checkLabelKey(r.Key))
 	for _, value := range r.Values {
 		found.addIn(".values", checkLabelValue(value))

@@ -20,14 +20,17 @@ func decideEnd(s *Snapshot, found *findings) end {
 	spec, status, t := &s.Job.Spec, &s.Job.Status, found.tally
 	due := deadline(spec, startTime(&s.Job, s.Now))
 	success := meetsSuccessPolicy(spec, t, &found.indexes.completed, &found.indexes.spare)
+
 	late := pastDeadline(due, s.Now)
 	if s.Options.SuccessBeatsDeadline && (success.decided() || completionsReached(spec.Completions, t.succeeded)) {
 		late = Verdict{}
 	}
+
 	met := declared(status, ConditionSuccessCriteriaMet)
 	if endsWithoutNotice(s.Options.Without) && s.Options.Without.Has(release.JobSuccessPolicy) {
 		met = Verdict{}
 	}
+
 	if v := first(
 		met,                                      // J19
 		declared(status, ConditionFailureTarget), // J20
@@ -37,6 +40,7 @@ func decideEnd(s *Snapshot, found *findings) end {
 	); v.decided() {
 		return end{Verdict: v}
 	}
+
 	return end{first(
 		pastIndexLimits(spec, t), // J24
 		success,                  // J25

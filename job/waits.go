@@ -29,7 +29,8 @@ func (w Wait) String() string {
 		return fmt.Sprintf("%s wanted, held by backoff until %s: %s since the last success",
 			value.Count(w.Pods, "pod"), until, value.Count(w.Failures, "failure"))
 	case WaitIndexBackoff:
-		return fmt.Sprintf("%s held by backoff after own failures, the first until %s", pluralOf(w.Pods, "index", "indexes"), until)
+		return fmt.Sprintf("%s held by backoff after own failures, the first until %s",
+			pluralOf(w.Pods, "index", "indexes"), until)
 	case WaitDeadline:
 		return fmt.Sprintf("the deadline passes at %s", until)
 	case WaitExpectations:
@@ -38,7 +39,8 @@ func (w Wait) String() string {
 		}
 		return fmt.Sprintf("own writes not seen yet, at most until %s", until)
 	case WaitReplacement:
-		return fmt.Sprintf("%s wanted, held until terminating pods end: %d terminating", value.Count(w.Pods, "pod"), w.Terminating)
+		return fmt.Sprintf("%s wanted, held until terminating pods end: %d terminating",
+			value.Count(w.Pods, "pod"), w.Terminating)
 	case WaitPods:
 		return value.Count(w.Pods, "active pod") + " not finished"
 	case WaitSuspended:
@@ -81,6 +83,7 @@ func explainWaits(plan *Plan, s *Snapshot, found *findings, capped bool) {
 	if w := waitOfJob(plan, s, found.tally); w.Reason != 0 {
 		plan.wait(w)
 	}
+
 	if !found.satisfied {
 		w := Wait{Reason: WaitExpectations, Until: found.memory.Expectations.Expires()}
 		if s.Options.Quirks.Has(jobquirk.CoarseRequeue) {
@@ -88,6 +91,7 @@ func explainWaits(plan *Plan, s *Snapshot, found *findings, capped bool) {
 		}
 		plan.wait(w)
 	}
+
 	if due := found.pods.nextTimeout; !due.IsZero() {
 		plan.wait(Wait{Reason: WaitTimeout, Until: due})
 	}
@@ -100,6 +104,7 @@ func explainWaits(plan *Plan, s *Snapshot, found *findings, capped bool) {
 func waitOfJob(plan *Plan, s *Snapshot, t tally) Wait {
 	active := t.active - int64(len(plan.Delete)) + int64(len(plan.Create))
 	reached := completionsReached(s.Job.Spec.Completions, t.succeeded)
+
 	switch {
 	case plan.Verdict.decided():
 		if terminating := t.terminating + int64(len(plan.Delete)); terminating > 0 {
