@@ -82,6 +82,7 @@ func (p *Plan) concludeUnchanged(o *Outcome) Conclusion {
 		}
 	}
 
+	end.Status.UncountedTerminatedPods = withoutRoom(f.Status.UncountedTerminatedPods)
 	return end
 }
 
@@ -124,6 +125,7 @@ func (s *Settlement) Conclude(settled Result) (c Conclusion) {
 	retry := !gone && (!complete || a.hasUnfinished())
 
 	c.Status, c.Synced, c.Retry = *a.final, b.Course.Action != "", retry
+	c.Status.UncountedTerminatedPods = withoutRoom(a.final.UncountedTerminatedPods)
 	c.Memory = a.remember(&before, &after)
 	c.Events = a.events(&r.Status)
 	c.Metrics = a.metrics(&r.Status, retry, &before, &after)

@@ -219,3 +219,35 @@ func TestPlan_NothingToDo(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestJI24_ConcludedLists: who appends to the lists of a conclusion's status does not write to the snapshot's.
+func TestJI24_ConcludedLists(t *testing.T) {
+	pod := endedPod("f", PodFailed)
+	pod.Index = IndexAt(0)
+	waits := with(snapshotOf(t, `{"completionMode": "Indexed", "completions": 1, "backoffLimitPerIndex": 1}`, pod),
+		func(s *Snapshot) {
+			s.Options.Backoff = backoff.Policy{Base: time.Hour}
+			s.Job.Status.StartTime, s.Job.Status.FailedIndexes = s.Now, new(string)
+			s.Job.Status.Ready, s.Job.Status.Terminating = new(int32), new(int32)
+		})
+	for _, test := range []struct {
+		name     string
+		snap     Snapshot
+		recorded Result
+		idle     bool
+	}{
+		{"an index waits, and there is nothing to write", waits, ResultDone, true},
+		{"a refused status", snapshotOf(t, `{"parallelism": 1}`, pod), ResultUnsuccessful, false},
+	} {
+		room := append(make([]UID, 0, 2), "f")
+		test.snap.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: room}
+		plan, o := planned(t, test.snap, func(o *Outcome) { o.Recorded = test.recorded })
+		if plan.basis.Course.Idle != test.idle {
+			t.Errorf("%s: the plan is\n%s", test.name, plan)
+		}
+		lists := plan.Conclude(o).Status.UncountedTerminatedPods
+		if lists == nil || len(lists.Failed) != 1 || cap(lists.Failed) != 1 {
+			t.Errorf("%s: lists %v, of which an append writes to the snapshot", test.name, lists)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -31,6 +32,11 @@ var public = intact.Functions{
 func TestJI24_NothingIsShared(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawLook(t, lived(t, 20, allFaults))
+		if lists := s.Job.Status.UncountedTerminatedPods; lists != nil {
+			s.Job.Status.UncountedTerminatedPods = &job.UncountedTerminatedPods{ // with room, as an informer's can be
+				Succeeded: slices.Grow(lists.Succeeded, 1), Failed: slices.Grow(lists.Failed, 1),
+			}
+		}
 		plan := job.PlanOf(t, s)
 		o := drawOutcome(t, plan, job.ResultDone, job.ResultGone, job.ResultUnsuccessful)
 		recording := plan.Record(o.Writes)
