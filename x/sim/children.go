@@ -49,7 +49,6 @@ func (e *engine) hideChild(cs *cronState, js *jobState) {
 	moved := cs.jobs[last]
 	cs.jobs[js.child], cs.snap.Children[js.child] = moved, cs.snap.Children[last]
 	moved.child = js.child
-	js.child = -1
 	cs.jobs[last] = nil
 	cs.jobs, cs.snap.Children = cs.jobs[:last], cs.snap.Children[:last]
 	e.enqueueCron(cs)

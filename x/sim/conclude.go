@@ -23,7 +23,7 @@ func (e *engine) conclude() {
 	}
 
 	for _, js := range e.jobs {
-		if js.of == nil || js.gone || js.finished {
+		if js.gone || js.finished {
 			continue
 		}
 		r.Open.Jobs++

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"iter"
 	"time"
 
@@ -41,9 +40,7 @@ type worker struct {
 	conclusion     job.Conclusion
 	cronConclusion cronjob.Conclusion
 	cronBackend    cronBackend
-	// ctx is cancelled when the controller stops.
-	ctx     context.Context
-	cancel  context.CancelFunc
+	// aborted is set when the controller stops.
 	aborted bool
 
 	// yield hands control back to the engine until a time; resume and stop are the engine's
@@ -92,7 +89,6 @@ func (c *controller) take() *worker {
 	}
 
 	w := &worker{of: c, id: int32(len(c.all))}
-	w.ctx, w.cancel = context.WithCancel(context.Background())
 	c.all = append(c.all, w)
 	return w
 }
@@ -127,7 +123,6 @@ func (w *worker) pause(d int64) bool {
 	}
 	if !w.yield(w.of.engine.now + d) {
 		w.aborted = true
-		w.cancel()
 		return false
 	}
 	return true

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
@@ -56,9 +55,6 @@ func (b *cronBackend) WriteStatus(_ context.Context, s cronjob.Status) error {
 		if cs.version != b.version {
 			return errConflict
 		}
-		s.LastScheduleTime = s.LastScheduleTime.Truncate(time.Second)
-		s.LastSuccessfulTime = s.LastSuccessfulTime.Truncate(time.Second)
-
 		cs.truth.Status = s
 		b.engine.cronChanged(cs)
 		b.version = cs.version

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"strconv"
 	"time"
 
@@ -166,7 +167,7 @@ func (e *engine) cronRound(w *worker, id int32) {
 	}
 
 	w.cronBackend = cronBackend{worker: w, engine: e, cs: cs, version: cs.version}
-	w.cronConclusion, _ = cronjobapply.Executor{Parallel: 1}.Apply(w.ctx, &w.cronBackend, plan)
+	w.cronConclusion, _ = cronjobapply.Executor{Parallel: 1}.Apply(context.Background(), &w.cronBackend, plan)
 	conclusion := &w.cronConclusion
 
 	cs.busy = false

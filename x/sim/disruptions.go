@@ -88,7 +88,6 @@ func (e *engine) removeNode(d *Disruption) {
 		e.endPod(id, p)
 		e.deletePod(id, p)
 	}
-	e.nodes.all[d.Node].lost = false // nothing is left to come back
 }
 
 // nodeBack lets a node take pods again. Pods that it still has continue.
@@ -121,7 +120,7 @@ func (e *engine) heardOf(id int32, p *pod) {
 		e.at(e.now, evStart, id, p.timer)
 	default:
 		e.setReady(id, p, true)
-		e.at(max(e.now, p.running+int64(p.run.For)), evEnd, id, p.timer)
+		e.at(p.running+int64(p.run.For), evEnd, id, p.timer)
 	}
 }
 

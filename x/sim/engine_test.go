@@ -22,6 +22,7 @@ func play(t *testing.T, w World) *Result {
 	w.Watch = c
 	r, err := Run(t.Context(), w)
 	must.OK(t, err)
+	audit(t, &w, r)
 	return r
 }
 
@@ -54,37 +55,11 @@ func small(seed uint64) World {
 	}
 }
 
-// balance checks that every pod and every job has one end.
+// balance checks that every job has ended.
 func balance(t *testing.T, r *Result) {
 	t.Helper()
 	if !r.Open.IsEmpty() || r.JobsComplete+r.JobsFailed != r.JobsSubmitted {
 		t.Errorf("%d of %d jobs have ended: %s", r.JobsComplete+r.JobsFailed, r.JobsSubmitted, &r.Open)
-	}
-	var succeeded, failed, counted, created int64
-	for i := range r.Pods {
-		p := &r.Pods[i]
-		switch {
-		case p.Ended == None:
-		case p.Succeeded:
-			succeeded++
-		default:
-			failed++
-		}
-		if p.Bound != None && (p.Bound < p.Created || p.Started != None && p.Started < p.Bound) || p.Ended != None && p.Started != None && p.Ended < p.Started {
-			t.Errorf("the life of a pod is out of order: %+v", p)
-		}
-	}
-	for i := range r.Jobs {
-		j := &r.Jobs[i]
-		counted += int64(j.Succeeded)
-		created += int64(j.Pods)
-		if j.End == job.ConditionComplete && j.Finished < j.Started {
-			t.Errorf("%+v", j)
-		}
-	}
-	if succeeded != r.PodsSucceeded || failed != r.PodsFailed || counted > succeeded || created != r.PodsCreated {
-		t.Errorf("%d succeeded and %d failed of %d, the sums say %d and %d of %d, the jobs count %d",
-			succeeded, failed, created, r.PodsSucceeded, r.PodsFailed, r.PodsCreated, counted)
 	}
 }
 
@@ -97,37 +72,6 @@ func TestRun(t *testing.T) {
 	for i := range r.Jobs {
 		if j := &r.Jobs[i]; j.End == job.ConditionComplete && j.Succeeded != 10 {
 			t.Errorf("%s is complete with %d successes", j.Name, j.Succeeded)
-		}
-	}
-}
-
-// No node ever has more pods than it takes.
-func TestRun_NodesAreNeverOverfull(t *testing.T) {
-	r := play(t, small(2))
-	load := map[int32]int{}
-	type change struct {
-		at   time.Duration
-		node int32
-		by   int
-	}
-	var changes []change
-	for _, p := range r.Pods {
-		if p.Node >= 0 && p.Ended != None {
-			changes = append(changes, change{p.Bound, p.Node, 1}, change{p.Ended, p.Node, -1})
-		}
-	}
-	sortBy(changes, func(a, b change) bool { return a.at < b.at || a.at == b.at && a.by < b.by })
-	for _, c := range changes {
-		if load[c.node] += c.by; load[c.node] > 8 {
-			t.Fatalf("node %d has %d pods at %v", c.node, load[c.node], c.at)
-		}
-	}
-}
-
-func sortBy[T any](s []T, less func(a, b T) bool) {
-	for i := range s {
-		for j := i; j > 0 && less(s[j], s[j-1]); j-- {
-			s[j], s[j-1] = s[j-1], s[j]
 		}
 	}
 }
@@ -217,6 +161,10 @@ func TestRun_CronJobs(t *testing.T) {
 	for _, m := range r.Missed {
 		missed[m.Cron] += m.Count
 	}
+	// Each CronJob has draws of its own.
+	if a, b := r.Pods[0], r.Pods[4]; r.Jobs[a.Job].Cron == r.Jobs[b.Job].Cron || a.Ended-a.Started == b.Ended-b.Started {
+		t.Errorf("%+v, %+v", a, b)
+	}
 	// The run of 00:00 is not due, since the CronJobs come at that time; the last is at 23:50.
 	if started[0] != 143 || started[2] != 143 || missed[0]+missed[2] > 0 {
 		t.Errorf("Allow and Replace start %d and %d runs", started[0], started[2])
@@ -301,6 +249,8 @@ func TestRun_BadInput(t *testing.T) {
 		"a: submit time -1s is negative":                                                                                     {Jobs: Of(Job{Name: "a", Submit: -time.Second})},
 		"a: spec.parallelism: -1":                                                                                            {Jobs: Of(Job{Name: "a", Spec: negative})},
 		"disruptions[0].node: 1: the world has 1 node":                                                                       {Nodes: Nodes(1, Node{}), Disruptions: []Disruption{{Node: 1}}},
+		"j: after an edit: spec.parallelism: -1":                                                                             {Jobs: Of(Job{Name: "j", Spec: Spec(1, 1), Edits: []Edit{{time.Second, func(s *job.Spec) { s.Parallelism = negative.Parallelism }}}})},
+		"c: create time -1s is negative":                                                                                     {CronJobs: []CronJob{{Name: "c", Create: -time.Second, Spec: cronjob.Spec{Schedule: "@hourly"}}}, Until: 1},
 		"controlPlane.fail: 1: must be at least 0":                                                                           {ControlPlane: ControlPlane{Fail: 1}},
 		"broken":                     {Jobs: func(yield func(Job, error) bool) { yield(Job{}, errors.New("broken")) }},
 		"c.yaml:3: c: spec.schedule": {CronJobs: []CronJob{cron}, Until: 1},

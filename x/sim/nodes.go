@@ -173,7 +173,7 @@ func (n *nodes) costs(end int64) (all, busy float64) {
 			there -= max(end-m.fate.since, 0)
 		}
 		if m.count > 0 {
-			used += max(end-m.busySince, 0)
+			used += end - m.busySince
 		}
 
 		all += m.spec.Price * float64(max(there, 0)) / hour

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -59,10 +58,7 @@ func TestEvictions(t *testing.T) {
 		j.Spec.Template.RestartPolicy = job.RestartNever
 		test.world(&w, &j)
 		w.Jobs = Of(j)
-		r, err := Run(context.Background(), w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := play(t, w)
 		want := test.want
 		if want < 0 {
 			want = r.PodsFailed

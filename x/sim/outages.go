@@ -36,9 +36,7 @@ func (p *plane) up(e *engine) {
 	e.view.catchUp()
 
 	for _, js := range e.jobs {
-		if js.of != nil && !js.gone {
-			e.restartJob(js)
-		}
+		e.restartJob(js)
 	}
 	for _, cs := range e.crons {
 		if cs.started {

@@ -102,7 +102,7 @@ func (s *podStore) add(prefix string) int32 {
 	}
 
 	p := &s.all[id]
-	*p = pod{timer: p.timer + 1, life: p.life + 1, place: -1, next: -1, prev: -1, node: -1, record: -1, running: -1}
+	*p = pod{timer: p.timer + 1, life: p.life + 1, place: -1, prev: -1, node: -1, record: -1, running: -1}
 	p.Name, p.UID = s.name(prefix, uint64(p.life)<<32|uint64(uint32(id)))
 	return id
 }

@@ -1,12 +1,10 @@
 package sim
 
 import (
-	"context"
 	"math"
 	"testing"
 	"time"
 
-	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -41,8 +39,7 @@ func TestRates(t *testing.T) {
 	lost, hours := 0.0, 0.0
 	for seed := range uint64(20) {
 		w := spot(seed)
-		r, err := Run(context.Background(), w)
-		must.OK(t, err)
+		r := play(t, w)
 		if r.JobsComplete != 1 || r.End > 24*time.Hour || r.Evictions == 0 || len(w.Disruptions) != 0 {
 			t.Fatalf("seed %d: %d jobs complete at %v, %d evictions", seed, r.JobsComplete, r.End, r.Evictions)
 		}
@@ -60,8 +57,7 @@ func TestRates(t *testing.T) {
 // The same seed gives the same fate; another one another.
 func TestRates_Seed(t *testing.T) {
 	run := func(seed uint64) (time.Duration, float64) {
-		r, err := Run(context.Background(), spot(seed))
-		must.OK(t, err)
+		r := play(t, spot(seed))
 		return r.LastEnd, r.Cost
 	}
 	endA, costA := run(1)
@@ -77,8 +73,7 @@ func TestCost(t *testing.T) {
 	one := int32(1)
 	spec := job.Spec{Completions: &one, Parallelism: &one}
 	spec.Template.RestartPolicy = job.RestartNever
-	r, err := Run(context.Background(), World{Nodes: Nodes(2, Node{Price: 4}), Jobs: Of(Job{Name: "j", Spec: spec, Pod: Pod{Duration: Constant(30 * time.Minute)}})})
-	must.OK(t, err)
+	r := play(t, World{Nodes: Nodes(2, Node{Price: 4}), Jobs: Of(Job{Name: "j", Spec: spec, Pod: Pod{Duration: Constant(30 * time.Minute)}})})
 	if hours := r.LastEnd.Hours(); math.Abs(r.Cost-8*hours) > 1e-9 || math.Abs(r.CostBusy-2) > 1e-9 {
 		t.Errorf("cost %v and %v in %v", r.Cost, r.CostBusy, r.LastEnd)
 	}
@@ -88,9 +83,25 @@ func TestCost(t *testing.T) {
 func TestRates_LossesAndPods(t *testing.T) {
 	w := spot(3)
 	w.Nodes = Nodes(10, Node{Pods: 2, Losses: 1, Away: Constant(30 * time.Minute)})
-	lost, err := Run(context.Background(), w)
-	if err != nil || lost.JobsComplete != 1 || lost.Evictions == 0 {
-		t.Fatalf("%+v, %v", lost, err)
+	if lost := play(t, w); lost.JobsComplete != 1 || lost.Evictions == 0 {
+		t.Fatalf("%+v", lost)
+	}
+	w = spot(3)
+	w.Nodes = append(Nodes(3, Node{Pods: 2, Losses: 1, Preemptions: 1, Price: 1}), Node{Pods: 2})
+	if r := play(t, w); r.NodesLost != 3 {
+		t.Errorf("%d of 3 nodes are lost for good", r.NodesLost)
+	}
+	// A job waits for its only node, and no disruption is written to the world of the caller.
+	w = spot(3)
+	w.Nodes = Nodes(1, Node{Pods: 20, Losses: 1, Preemptions: 3, Away: Constant(10 * time.Minute), Price: 1})
+	w.Disruptions = make([]Disruption, 0, 1000)
+	only := play(t, w)
+	kinds := map[DisruptionKind]float64{}
+	for _, d := range only.Disruptions {
+		kinds[d.Kind]++
+	}
+	if share := kinds[NodeLost] / (kinds[NodeLost] + kinds[NodeDrained]); only.JobsComplete != 1 || share == 0 || share > 0.5 || w.Disruptions[:1][0] != (Disruption{}) {
+		t.Errorf("%d jobs complete, disrupted %v, %+v", only.JobsComplete, kinds, w.Disruptions[:1])
 	}
 	w = spot(3)
 	w.Nodes = nil
@@ -101,9 +112,9 @@ func TestRates_LossesAndPods(t *testing.T) {
 			yield(j, err)
 		}
 	}
-	evicted, err := Run(context.Background(), w)
-	if err != nil || evicted.JobsComplete != 1 {
-		t.Fatalf("%+v, %v", evicted, err)
+	evicted := play(t, w)
+	if evicted.JobsComplete != 1 {
+		t.Fatalf("%+v", evicted)
 	}
 	// Of pods that run for 5 minutes at 6 evictions an hour, 1-exp(-1/2) are evicted.
 	if share := float64(evicted.Evictions) / float64(evicted.PodsCreated); math.Abs(share-0.393) > 0.07 {

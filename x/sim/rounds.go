@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"time"
 
 	"github.com/batchplan/batchplan/backoff"
@@ -52,7 +53,7 @@ func (e *engine) jobRound(w *worker, id int32) {
 		executor.Expectations = e.view.tracker.Of(js.trackerKey(), js.snap.Now)
 	}
 
-	w.conclusion, _ = executor.Apply(w.ctx, b, plan)
+	w.conclusion, _ = executor.Apply(context.Background(), b, plan)
 	conclusion := &w.conclusion
 
 	js.busy = false

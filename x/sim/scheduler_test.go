@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ func TestRun_Quota(t *testing.T) {
 			}
 			at = append(at, [2]int64{int64(j.Admitted), 1}, [2]int64{int64(j.Finished), -1})
 		}
-		sortBy(at, func(a, b [2]int64) bool { return a[0] < b[0] || a[0] == b[0] && a[1] < b[1] })
+		slices.SortFunc(at, func(a, b [2]int64) int { return slices.Compare(a[:], b[:]) })
 		for _, change := range at {
 			if running += int(change[1]); running > 2 {
 				t.Fatalf("%d jobs of 4 pods run at once, with a quota of 9", running)

@@ -1,0 +1,234 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// audit recomputes what a result says in figures from its records, where they are complete, and
+// checks what is true of every world: the order of the steps of a life, and that no node is overfull.
+func audit(t *testing.T, w *World, r *Result) {
+	t.Helper()
+	if w.Summary || r.Dropped > 0 {
+		return
+	}
+	specs := map[string]*Job{}
+	if w.Jobs != nil {
+		for j := range w.Jobs {
+			specs[j.Name] = &j
+		}
+	}
+	pods := make([][]PodRecord, len(r.Jobs))
+	for _, p := range r.Pods {
+		pods[p.Job] = append(pods[p.Job], p)
+	}
+	got, want := *r, Result{
+		Start: r.Start, Nodes: len(w.Nodes), End: r.End, Stopped: r.Stopped,
+		Jobs: r.Jobs, Pods: r.Pods, Runs: r.Runs, Missed: r.Missed, CronJobs: r.CronJobs,
+		JobsSubmitted: int64(len(r.Jobs)), PodsCreated: int64(len(r.Pods)), RunsStarted: int64(len(r.Runs)),
+		Cost: r.Cost, CostBusy: r.CostBusy,
+	}
+
+	// The jobs, each with its pods.
+	var unfinished []string
+	jobs := slices.Clone(r.Jobs)
+	for i := range jobs {
+		j, has := &jobs[i], pods[i]
+		last := has
+		if len(has) > 0 && j.Started != None {
+			last = slices.Clone(has)
+			slices.SortStableFunc(last, func(a, b PodRecord) int { return cmp.Compare(uint64(a.Started), uint64(b.Started)) })
+			if last[0].Started != j.Started {
+				t.Errorf("%s starts at %v, its first pod at %v", j.Name, j.Started, last[0].Started)
+			}
+		}
+		ordered(t, *j, j.Submitted, j.Admitted, j.Started)
+		ordered(t, *j, j.Submitted, j.Finished)
+		if int(j.Pods) != len(has) || j.Cron >= int32(len(r.CronJobs)) || (j.End == "") != (j.Finished == None) {
+			t.Errorf("%d pods of %+v", len(has), *j)
+		}
+		switch {
+		case j.End == job.ConditionComplete:
+			want.JobsComplete++
+		case j.End != "":
+			want.JobsFailed++
+		case j.Deleted == None:
+			want.Open.Jobs++
+			unfinished = append(unfinished, j.Name)
+		}
+		if j.End != "" {
+			want.LastEnd = max(want.LastEnd, j.Finished)
+			want.Turnaround.Add(j.Finished - j.Submitted)
+		}
+	}
+	for _, name := range r.Open.Names {
+		if !slices.Contains(unfinished, name) {
+			t.Errorf("%s is not open", name)
+		}
+	}
+	if len(r.Open.Names) != min(3, len(unfinished)) || r.Open.Suspended > r.Open.Jobs {
+		t.Errorf("open are %v: %+v", unfinished, r.Open)
+	}
+
+	// The pods. The sum of their times is known if no container starts again.
+	numbers := map[int32]int32{}
+	changes := make([][]change, len(w.Nodes))
+	var busy float64
+	for i := range r.Pods {
+		p := &r.Pods[i]
+		ordered(t, *p, p.Created, p.Bound, p.Started, p.Ended, p.Gone)
+		ordered(t, *p, p.Created, p.Deleted, p.Gone)
+		if p.Number != numbers[p.Job] || (p.Node >= 0) != (p.Bound != None && len(w.Nodes) > 0) || p.Succeeded && (p.ExitCode != 0 || p.Disrupted) {
+			t.Errorf("%+v", *p)
+		}
+		numbers[p.Job]++
+		want.Restarted += int64(p.Restarts)
+		switch {
+		case p.Ended == None && p.Gone == None:
+			want.Open.Pending++
+			got.Open.Pending += got.Open.Running
+			got.Open.Running = 0
+		case p.Ended == None:
+		case p.Succeeded:
+			want.PodsSucceeded++
+			want.Used += p.Ended - p.Started
+		default:
+			want.PodsFailed++
+			if p.Started != None {
+				want.Wasted += p.Ended - p.Started
+			}
+		}
+		if p.Started != None {
+			want.Waiting.Add(p.Started - p.Created)
+		}
+		if p.Node >= 0 {
+			need := room{pods: 1}
+			if j := specs[r.Jobs[p.Job].Name]; j != nil {
+				need.cpu, need.memory = j.Pod.CPU, j.Pod.Memory
+			}
+			changes[p.Node] = append(changes[p.Node], change{p.Bound, need})
+			if p.Ended != None {
+				changes[p.Node] = append(changes[p.Node], change{p.Ended, room{-need.pods, -need.cpu, -need.memory}})
+			}
+		}
+	}
+	if want.Restarted > 0 {
+		got.Used, got.Wasted, want.Used, want.Wasted = 0, 0, 0, 0
+	}
+
+	// The runs of CronJobs. Replies that are lost and calls that take time set rounds and jobs apart.
+	for _, run := range r.Runs {
+		j := &r.Jobs[run.Job]
+		if run.Finished != j.Finished || run.Created != j.Submitted || run.End != j.End || run.Cron != j.Cron || run.Created < run.Scheduled {
+			t.Errorf("%+v of %+v", run, *j)
+		}
+		want.RunDelay.Add(run.Created - run.Scheduled)
+	}
+	if p := &w.ControlPlane; p.Fail+p.LoseReply > 0 || !p.Latency.IsZero() || p.QPS > 0 {
+		got.RunsStarted, got.RunDelay, want.RunsStarted, want.RunDelay = 0, Sketch{}, 0, Sketch{}
+	}
+	for _, m := range r.Missed {
+		want.RunsMissed += int64(m.Count)
+	}
+
+	// What has happened to the nodes, and what they cost.
+	for _, o := range w.ControlPlane.Outages {
+		if o.From <= r.End {
+			want.Outages = append(want.Outages, o)
+		}
+	}
+	for _, d := range w.Disruptions {
+		if d.At <= r.End {
+			want.Disruptions = append(want.Disruptions, d)
+		}
+	}
+	paid := r.End
+	if r.Open.Jobs == 0 && r.LastEnd > 0 && len(w.CronJobs) == 0 {
+		paid = r.LastEnd
+	}
+	there := make([]time.Duration, len(w.Nodes))
+	for i := range there {
+		there[i] = paid
+	}
+	for _, d := range r.Disruptions[len(want.Disruptions):] { // by chance
+		want.NodesLost++
+		want.Disruptions = append(want.Disruptions, d)
+		back := paid
+		if d.Back > 0 {
+			back = min(back, d.Back)
+		}
+		there[d.Node] -= max(back-d.At, 0)
+		if d.At > paid || (d.Back > 0) == w.Nodes[d.Node].Away.IsZero() {
+			t.Errorf("by chance: %+v, until %v", d, paid)
+		}
+	}
+	cost := 0.0
+	for i, n := range w.Nodes {
+		cost += n.Price * there[i].Hours()
+		busy += n.Price * load(t, i, &n, changes[i], paid).Hours()
+	}
+	if math.Abs(cost-r.Cost) > 1e-6*(1+cost) || math.Abs(busy-r.CostBusy) > 1e-6*(1+busy) {
+		t.Errorf("cost %v, busy %v; from the records %v and %v", r.Cost, r.CostBusy, cost, busy)
+	}
+
+	// Other tests look at what the records do not show.
+	want.Open.Names, want.Open.Why, want.Open.Suspended = r.Open.Names, r.Open.Why, r.Open.Suspended
+	want.Open.Events, want.Open.Idle = r.Open.Events, r.Open.Idle
+	hidden := cmpopts.IgnoreFields(Result{}, "Events", "PodEvents", "Rounds", "CronRounds", "Retries", "Writes", "Faults",
+		"StatusWrites", "Restarts", "Evictions", "Expired", "PodsCollected")
+	if d := gocmp.Diff(want, got, hidden, gocmp.AllowUnexported(Sketch{}), cmpopts.EquateEmpty()); d != "" {
+		t.Errorf("the result and its records (-records +result):\n%s", d)
+	}
+}
+
+// change is a pod that comes to a node or ends there.
+type change struct {
+	at time.Duration
+	by room
+}
+
+// load returns how long a node has pods, and checks that it always has room for them.
+func load(t *testing.T, i int, n *Node, changes []change, end time.Duration) (busy time.Duration) {
+	t.Helper()
+	limit := room{int64(n.Pods), n.CPU, n.Memory}
+	if limit.pods == 0 {
+		limit.pods = 110
+	}
+	slices.SortStableFunc(changes, func(a, b change) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by.pods, b.by.pods))
+	})
+	var sum room
+	var since time.Duration
+	for _, c := range changes {
+		if sum.pods > 0 {
+			busy += min(c.at, end) - min(since, end)
+		}
+		since = c.at
+		sum = room{sum.pods + c.by.pods, sum.cpu + c.by.cpu, sum.memory + c.by.memory}
+		if sum.pods > limit.pods || limit.cpu > 0 && sum.cpu > limit.cpu || limit.memory > 0 && sum.memory > limit.memory {
+			t.Errorf("node %d has %+v at %v", i, sum, c.at)
+		}
+	}
+	if sum.pods > 0 {
+		busy += end - min(since, end)
+	}
+	return busy
+}
+
+// ordered checks that the steps of a life come one after the other, as far as they were reached.
+func ordered(t *testing.T, of any, steps ...time.Duration) {
+	t.Helper()
+	steps = slices.DeleteFunc(steps, func(d time.Duration) bool { return d == None })
+	if !slices.IsSorted(steps) {
+		t.Errorf("out of order: %s", fmt.Sprintf("%+v", of))
+	}
+}
