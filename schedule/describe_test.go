@@ -15,7 +15,7 @@ func TestDescribe(t *testing.T) {
 	for _, c := range []struct{ spec, want string }{
 		{"*/15 8-18 * * 1-5", "every 15 minutes from 08:00 to 18:45 on weekdays"},
 		{"* * * * *", "every minute"},
-		{"*/5 * * * *", "every 5 minutes"},
+		{"*/5 * * * *", "every 5 minutes"}, {"*/30 * * * *", "every 30 minutes"}, {"0 */12 * * *", "at 00:00 and 12:00 every day"},
 		{"0 * * * *", "every hour"},
 		{"1 * * * *", "at 1 minute past every hour"},
 		{"5,20 * * * *", "at 5 and 20 minutes past every hour"},
@@ -215,6 +215,7 @@ func TestLint_Texts(t *testing.T) {
 		"0 0 30 2,4 *":  `February has no 30th: no run for "30" there`,
 		"0 0 31 * *":    `February, April, June, September and November have no 31st: no run for "31" there`,
 		"@every 1500ms": `"@every 1500ms" runs every 1s: intervals are whole seconds, at least one`,
+		"@every 30s":    `"@every 30s" runs several times a minute, but jobs are named by the minute of their run: only one of them is created`,
 	} {
 		var texts []string
 		for _, f := range mustParse(t, spec).Lint(schedule.Circumstances{From: from}) {

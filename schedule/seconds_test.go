@@ -148,7 +148,7 @@ func TestSeconds_Errors(t *testing.T) {
 
 func TestSeconds_Describe(t *testing.T) {
 	for _, c := range []struct{ spec, want string }{
-		{"* * * * * *", "every second"}, {"*/10 * * * * *", "every 10 seconds"},
+		{"* * * * * *", "every second"}, {"*/10 * * * * *", "every 10 seconds"}, {"*/30 * * * * *", "every 30 seconds"},
 		{"*/10 * * * * 1-5", "every 10 seconds on weekdays"},
 		{"*/10 * 8-18 * * 1-5", "every 10 seconds from 08:00:00 to 18:59:50 on weekdays"},
 		{"0 */5 * * * *", "every 5 minutes"},
