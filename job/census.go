@@ -10,7 +10,7 @@ import (
 // kind (J11), and which of them need a closer look. Pods are given by their place in
 // Snapshot.Pods.
 type census struct {
-	// pods are those of the job, whatever has become of them.
+	// pods counts the job's pods, whatever has become of them.
 	pods                       int64
 	active, ready, terminating int64
 	// restarts sums the restarts of pods that have not ended (J22).

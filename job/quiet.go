@@ -8,7 +8,8 @@ import (
 
 // Most rounds of a controller with many jobs find nothing to do: pods run, and everything else is
 // accounted for. planQuiet recognizes these by one look at each value, without the lists and tables
-// of a whole round. The whole round makes the same plan.
+// of a whole round. The whole round makes the same plan, in 2 to 4 times the time at 100 pods, 1.3 to
+// 1.5 times at 1,000, and the same from 10,000 on (BenchmarkSteady, BenchmarkSteadyHalfDone).
 
 // planQuiet plans a round that has nothing to do, and reports whether it is one.
 func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {

@@ -121,7 +121,7 @@ func checkSchedulingUpdate(old, next *Scheduling, r release.Release) (found prob
 func fixedScheduling(s *Scheduling, sizeToo bool) string {
 	data, err := json.Marshal(s)
 	if err != nil {
-		return err.Error() // a raw part that is no JSON
+		return err.Error() // a raw part that is not JSON
 	}
 
 	var tree map[string]any
