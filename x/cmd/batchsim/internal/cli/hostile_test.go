@@ -14,29 +14,13 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/command"
 )
 
-// evil are orders for a terminal, and marks that change the direction of writing; in YAML and raw.
 const (
-	evilYAML = `\e[2J\e]0;owned\a\x9b31m\u202egnp\u2066\x7f`
-	evil     = "\x1b[2J\x1b]0;owned\x07\u009b31m\u202egnp\u2066\x7f"
+	// evil are orders for a terminal, and marks that change the direction of writing.
+	evil         = "\x1b[2J\x1b]0;owned\x07\u009b31m\u202egnp\u2066\x7f"
+	hostileTrace = "submit,duration,name,fails,backoffLimit\n0,60,a" + evil + ",true,3\n"
+	everyFive    = `{apiVersion: batch/v1, kind: CronJob, metadata: {name: c}, spec: {schedule: "*/5 * * * *", jobTemplate: {
+  spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}}}`
 )
-
-const hostileScenario = `
-apiVersion: batch/v1
-kind: Job
-metadata:
-  name: "aEVIL"
-  annotations: {batchsim.batchplan/failure: "0.9"}
-spec:
-  backoffLimit: 3
-  template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}
----
-apiVersion: batch/v1
-kind: CronJob
-metadata: {name: c}
-spec:
-  schedule: "*/5 * * * *"
-  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}
-`
 
 // orders returns what a terminal, or the eye, could obey in a text.
 func orders(text string) (found []rune) {
@@ -51,12 +35,13 @@ func orders(text string) (found []rune) {
 // TestHostile: whatever names and messages hold, in every form of output.
 func TestHostile(t *testing.T) {
 	dir := t.TempDir()
-	file := filepath.Join(dir, "hostile.yaml")
-	testfile.Write(t, strings.ReplaceAll(hostileScenario, "EVIL", evilYAML), file)
+	file, cron := filepath.Join(dir, "hostile.csv"), filepath.Join(dir, "cron.yaml")
+	testfile.Write(t, hostileTrace, file)
+	testfile.Write(t, everyFive, cron)
 	for name, args := range map[string][]string{
-		"run":            {"run", file, "--until=1h", "--out", dir, "--plans", filepath.Join(dir, "plans.jsonl"), "--trace", filepath.Join(dir, "trace.json")},
+		"run":            {"run", file, cron, "--until=1h", "--out", dir, "--plans", filepath.Join(dir, "plans.jsonl"), "--trace", filepath.Join(dir, "trace.json")},
 		"why, job":       {"why", file, "a" + evil, "30m", "--until=1h"},
-		"why, CronJob":   {"why", file, "c", "30m", "--until=1h"},
+		"why, CronJob":   {"why", cron, "c", "30m", "--until=1h"},
 		"why, not there": {"why", file, "x" + evil, "30m", "--until=1h"},
 		"compare":        {"compare", file, "--until=1h", "--variant", "v" + evil + ":jobs.backoffLimit=1", "--seeds=2"},
 		"manifest":       {"manifest", "x" + evil, "--shares=2", "--claim=c", "--image=i" + evil},

@@ -233,7 +233,7 @@ func recolour(svg []byte, mode Mode, title string) []byte {
 		head = `<rect width="100%" height="100%" fill="#14181d"/>`
 	}
 	tag := svgTag.FindString(text)
-	return []byte(strings.Replace(text, tag, tag+"<title>"+escape(title)+"</title>"+head, 1))
+	return []byte(strings.Replace(text, tag, tag+"<title>"+escape(terminal.Text(title))+"</title>"+head, 1))
 }
 
 func escape(text string) string {
