@@ -11,7 +11,7 @@ import (
 func Name(name string, names []string) string {
 	best, least := "", max(1, len(name)/3)+1
 	for _, n := range slices.Sorted(slices.Values(names)) {
-		d := distance(strings.ToLower(name), strings.ToLower(n))
+		d := Distance(strings.ToLower(name), strings.ToLower(n))
 		if d < least {
 			best, least = n, d
 		}
@@ -19,8 +19,8 @@ func Name(name string, names []string) string {
 	return best
 }
 
-// distance is how many letters have to be added, removed, changed, or swapped with the next.
-func distance(a, b string) int {
+// Distance is how many letters have to be added, removed, changed, or swapped with the next.
+func Distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
 		last[j] = j

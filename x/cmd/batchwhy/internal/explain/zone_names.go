@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/batchplan/batchplan/x/cmd/internal/nearest"
 )
 
 // zones are the names of the IANA time zone database, to find the one that a misspelled name
@@ -27,9 +29,9 @@ func nearestZone(name string) string {
 		fields := strings.Fields(line)
 		for _, city := range fields[1:] {
 			zone := fields[0] + "/" + city
-			d := distance(strings.ToLower(name), strings.ToLower(zone))
+			d := nearest.Distance(strings.ToLower(name), strings.ToLower(zone))
 			if !strings.Contains(name, "/") { // as in "Berlin"
-				d = min(d, distance(strings.ToLower(name), strings.ToLower(city)))
+				d = min(d, nearest.Distance(strings.ToLower(name), strings.ToLower(city)))
 			}
 			if d < least {
 				best, least = zone, d
@@ -37,27 +39,6 @@ func nearestZone(name string) string {
 		}
 	}
 	return best
-}
-
-// distance is the number of letters to insert, to remove or to change between two texts.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := before
-			if a[i] != b[j] {
-				change++
-			}
-			before = row[j+1]
-			row[j+1] = min(change, row[j+1]+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // abbreviations are names that people write for zones and that are none, with one that has them.
@@ -87,7 +68,7 @@ func zoneMeant(name string) (zone, why string) {
 				why = ", which is one of the zones with this abbreviation"
 			}
 			return words[i+1], why
-		case len(city) > 4 && distance(strings.ToLower(words[i]), strings.ToLower(city)) == 1:
+		case len(city) > 4 && nearest.Distance(strings.ToLower(words[i]), strings.ToLower(city)) == 1:
 			return words[i+1], ""
 		}
 	}
