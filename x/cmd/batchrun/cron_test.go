@@ -432,8 +432,8 @@ func TestBadCronInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		{tickWith("timeZone: Mars/Olympus", "0"), nil, `:7: spec.timeZone: "Mars/Olympus": `},
-		{tickWith("suspend: maybe", "0"), nil, `:7: spec.suspend: is the string "maybe", expected true or false`},
+		{tickWith("timeZone: Mars/Olympus", "0"), nil, `:7:3: spec.timeZone: "Mars/Olympus": `},
+		{tickWith("suspend: maybe", "0"), nil, `:7:12: spec.suspend: is the string "maybe", expected true or false`},
 		{tickWith("suspend: true", "0") + "---" + strings.Replace(sleepers, "name: sleepers", "name: tick", 1), nil, `duplicate name: the`},
 		{tickWith("suspend: true", "0"), []string{"--speed", "0"}, "--speed: 0: must be above 0"},
 		{tickWith("suspend: true", "0"), []string{"--until", "soon"}, `--until: "soon": must be a time`},

@@ -357,8 +357,8 @@ func TestSharedManifests(t *testing.T) {
 		{"job-sidecar.yaml", 0, "myjob: Complete"},
 		{"job-backoff-limit-per-index-example.yaml", 1, "succeeded 5/10, failed 10, failed indexes 0,2,4,6,8"},
 		{"job-backoff-limit-per-index-failindex.yaml", 1, "failed indexes 0,1"},
-		{"job-pod-failure-policy-config-issue.yaml", 2, ":12: spec.template.spec.containers[0].command: is required"},
-		{"job-pod-failure-policy-ignore.yaml", 2, ":24: indented with a tab"},
+		{"job-pod-failure-policy-config-issue.yaml", 2, ":12:9: spec.template.spec.containers[0].command: is required"},
+		{"job-pod-failure-policy-ignore.yaml", 2, ":24:1: indented with a tab"},
 		{"cronjob.yaml", 2, `:1: apiVersion: "batch/v1beta1" of CronJob hello is not supported; expected "batch/v1"`},
 	} {
 		t.Run(test.file, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"maps"
@@ -44,15 +45,16 @@ type Unknown struct {
 	Path, Belongs, Near string
 }
 
-// String returns what is wrong with the field.
-func (u Unknown) String() string {
+// Problem says what is wrong with the field.
+func (u Unknown) Problem() Problem {
+	text := u.Path + ": no such field"
 	switch {
 	case u.Belongs != "":
-		return fmt.Sprintf("%s: no such field; it belongs into %s", u.Path, u.Belongs)
+		text += "; it belongs into " + u.Belongs
 	case u.Near != "":
-		return fmt.Sprintf("%s: no such field; did you mean %s?", u.Path, u.Near)
+		text += fmt.Sprintf("; did you mean %s?", u.Near)
 	}
-	return u.Path + ": no such field"
+	return Problem{u.Position, text}
 }
 
 // Type returns the type that the object tells, or that its list has told.
@@ -88,7 +90,9 @@ func (o *Object) Check(kind string) (unknown []Unknown, wrong Problems) {
 
 // inOrder sorts problems by their places.
 func inOrder(all Problems) Problems {
-	slices.SortStableFunc(all, func(a, b Problem) int { return a.Line - b.Line })
+	slices.SortStableFunc(all, func(a, b Problem) int {
+		return cmp.Or(a.Line-b.Line, a.Column-b.Column, strings.Compare(a.Text, b.Text))
+	})
 	return all
 }
 

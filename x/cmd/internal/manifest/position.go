@@ -12,12 +12,15 @@ type Position struct {
 	Column int    `json:"column,omitempty"`
 }
 
-// String returns file:line, where editors look for it.
+// String returns file:line:column, where editors look for it, as far as these are known.
 func (p Position) String() string {
-	if p.Line == 0 {
+	switch {
+	case p.Line == 0:
 		return p.File
+	case p.Column == 0:
+		return fmt.Sprintf("%s:%d", p.File, p.Line)
 	}
-	return fmt.Sprintf("%s:%d", p.File, p.Line)
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
 // Problem is something in the input that cannot be used.

@@ -195,7 +195,7 @@ func (c *collector) Add(o *Object) error {
 	}
 	unknown, wrong := o.Check(t.Kind)
 	for _, u := range unknown {
-		wrong = append(wrong, Problem{u.Position, u.String()})
+		wrong = append(wrong, u.Problem())
 	}
 	if len(wrong) > 0 {
 		return inOrder(wrong)

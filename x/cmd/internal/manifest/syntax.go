@@ -12,7 +12,7 @@ var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\s*)?line (\d
 // Syntax is the problem of a text that the parser of YAML refuses, with the line that it names, or
 // a better one: it tells the line before, and not what was meant.
 func Syntax(file string, text []byte, err error) Problem {
-	if what, line := notManifest(text); what != "" {
+	if what, line := NotManifest(text); what != "" {
 		return Problem{Position{File: file, Line: line}, what}
 	}
 	p := Problem{Position{File: file, Line: 1}, strings.TrimPrefix(err.Error(), "yaml: ")}
@@ -41,9 +41,9 @@ var (
 	describe = regexp.MustCompile(`^Name:\s[^\n]*\n(.*\n)*?(Namespace|Labels|Annotations|Selector|Schedule):`)
 )
 
-// notManifest recognises texts that people give where a manifest is expected, and the line that
+// NotManifest recognises texts that people give where a manifest is expected, and the line that
 // shows it.
-func notManifest(text []byte) (what string, line int) {
+func NotManifest(text []byte) (what string, line int) {
 	trimmed := bytes.TrimLeft(text, " \r\n")
 	line = 1 + bytes.Count(text[:len(text)-len(trimmed)], []byte("\n"))
 	switch {

@@ -186,7 +186,7 @@ func (f *yamlFormat) object(line int, text []byte) *Object {
 		return nil
 	}
 	if root.Content[0].Kind == yaml.MappingNode {
-		if what, at := notManifest(text); what != "" && child(root.Content[0], "kind") == nil {
+		if what, at := NotManifest(text); what != "" && child(root.Content[0], "kind") == nil {
 			f.to.problem(Position{File: f.to.file, Line: line + at - 1}, what)
 			return nil
 		}
@@ -199,7 +199,7 @@ func (f *yamlFormat) object(line int, text []byte) *Object {
 func (f *yamlFormat) convert(line int, node *yaml.Node) *Object {
 	o := &Object{At: Position{File: f.to.file, Line: line}, root: node, isYAML: true}
 	if resolve(node).Kind != yaml.MappingNode {
-		if what, at := notManifest(f.text); what != "" {
+		if what, at := NotManifest(f.text); what != "" {
 			f.to.problem(Position{File: f.to.file, Line: line + at - 1}, what)
 		} else if !f.to.foreign() {
 			f.to.problem(o.At, "is not an object with apiVersion, kind and metadata")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchplan/batchplan/schedule"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/control"
+	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/manifest"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
@@ -47,13 +48,13 @@ func (p *program) look(name string) ([]store.CronJob, time.Time, error) {
 	if _, err := os.Stat(p.input(name)); name != "-" && errors.Is(err, os.ErrNotExist) {
 		return p.lookStored(name)
 	}
-	all, err := p.read([]string{name})
+	all, err := readFile(p, name, manifest.ReadCronJobs)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	now := time.Now()
 	var cronJobs []store.CronJob
-	for _, c := range all.CronJobs {
+	for _, c := range all {
 		cronJobs = append(cronJobs, store.CronJob{
 			Namespace: c.Object.Namespace, Name: c.Object.Name, Manifest: c.Raw, Created: now.Truncate(time.Second),
 		})

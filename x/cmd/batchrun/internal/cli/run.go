@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -187,7 +188,7 @@ func (p *program) read(files []string) (manifest.Objects, error) {
 	var all manifest.Objects
 	var problems []error
 	for _, name := range files {
-		objects, err := p.readFile(name)
+		objects, err := readFile(p, name, manifest.Read)
 		all.Add(objects)
 		problems = append(problems, err)
 	}
@@ -208,16 +209,16 @@ func (p *program) read(files []string) (manifest.Objects, error) {
 	return all, errors.Join(problems...)
 }
 
-func (p *program) readFile(name string) (manifest.Objects, error) {
+func readFile[T any](p *program, name string, read func(string, io.Reader) (T, error)) (all T, err error) {
 	if name == "-" {
-		return manifest.Read("standard input", p.in)
+		return read("standard input", p.in)
 	}
 	file, err := os.Open(p.input(name))
 	if err != nil {
-		return manifest.Objects{}, err
+		return all, err
 	}
 	defer file.Close()
-	return manifest.Read(name, file)
+	return read(name, file)
 }
 
 // isolate finds out how absolute mounts can be honoured. When they cannot, it

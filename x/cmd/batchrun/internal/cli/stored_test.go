@@ -9,7 +9,17 @@ import (
 	"testing"
 
 	"github.com/batchplan/batchplan/internal/testfile"
+	"github.com/batchplan/batchplan/x/cmd/internal/manifest/mistakes"
 )
+
+// TestMistakes: the command has no opinion of its own on manifests, but it needs no image.
+func TestMistakes(t *testing.T) {
+	mistakes.Check(t, func() string {
+		var out, errs bytes.Buffer
+		Main([]string{"run", "f.yaml"}, nil, &out, &errs)
+		return errs.String()
+	}, "no image")
+}
 
 var update = flag.Bool("update", false, "rewrite the stored help: read it as a new user would")
 

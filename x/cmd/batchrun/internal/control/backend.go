@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"github.com/google/uuid"
@@ -38,7 +37,7 @@ func (b *backend) Release(context.Context, job.PodRef) error { return errNotOurs
 // Create stores the pod. It runs as soon as the node gets to it: a crash right
 // after this write loses nothing, since the pod is found in the store.
 func (b *backend) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
-	ref := job.PodRef{Name: c.NamePrefix + suffix(), UID: job.UID(uuid.NewString())}
+	ref := job.PodRef{Name: c.NamePrefix + manifest.Suffix(), UID: job.UID(uuid.NewString())}
 	spec, err := json.Marshal(b.manifest.Pod(&c, b.uid, ref.Name, ref.UID, b.settings))
 	if err != nil {
 		return job.PodRef{}, err
@@ -87,14 +86,4 @@ func (b *backend) result(found bool, err error) error {
 	}
 	b.changed()
 	return nil
-}
-
-// suffix returns a random ending for a name, without vowels and look-alikes.
-func suffix() string {
-	const letters = "bcdfghjklmnpqrstvwxz2456789"
-	out := make([]byte, 5)
-	for i := range out {
-		out[i] = letters[rand.IntN(len(letters))]
-	}
-	return string(out)
 }

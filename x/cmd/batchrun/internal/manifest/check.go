@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"encoding/json"
-	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,48 +34,10 @@ var (
 
 func words(text string) []string { return strings.Fields(text) }
 
-// maxName is the longest name that fits into a label.
-const maxName = 63
-
-// checkNamespace checks the namespace of an object.
-func (d *document) checkNamespace(namespace string) {
-	if !isLabel(namespace) {
-		d.reject("metadata.namespace", "%q: %s", namespace, notLabel)
-	}
-}
-
-// checkJobName checks the name of a job of a manifest.
-func (d *document) checkJobName(name string) {
-	switch {
-	case name == "":
-		d.reject("metadata.name", "is required")
-	case len(name) > maxName:
-		d.reject("metadata.name", "%q: must not be longer than %d bytes", name, maxName)
-	default:
-		for part := range strings.SplitSeq(name, ".") {
-			if !isLabel(part) {
-				d.reject("metadata.name", "%q: each part between dots %s", name, notLabel)
-				break
-			}
-		}
-	}
-}
-
 // checkJob checks the spec of a job or of a job template.
 func (d *document) checkJob(object map[string]any, j *Job, honoured []string) {
 	spec, _ := object["spec"].(map[string]any)
 	d.fields("spec", spec, honoured, jobIgnored)
-	d.checkPlannerSpec(spec, j)
-	if by, ours := job.ManagerOf(&j.Spec, &job.Options{}); !ours {
-		d.reject("spec.managedBy", "%q: another controller would manage this job", by)
-	}
-	template, _ := spec["template"].(map[string]any)
-	pod, _ := template["spec"].(map[string]any)
-	d.checkPod(pod, j)
-}
-
-// checkPlannerSpec lets the library check the part of the spec that it plans from.
-func (d *document) checkPlannerSpec(spec map[string]any, j *Job) {
 	data, err := json.Marshal(spec)
 	if err == nil {
 		err = json.Unmarshal(data, &j.Spec)
@@ -86,28 +47,12 @@ func (d *document) checkPlannerSpec(spec map[string]any, j *Job) {
 		return
 	}
 	job.Default(&j.Spec)
-	d.rejectAll(job.Validate(j.Spec))
-}
-
-// rejectAll notes the problems that the library reports.
-func (d *document) rejectAll(err error) {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			d.rejectAll(e)
-		}
-		return
+	if by, ours := job.ManagerOf(&j.Spec, &job.Options{}); !ours {
+		d.reject("spec.managedBy", "%q: another controller would manage this job", by)
 	}
-	var input *job.InputError
-	switch {
-	case errors.As(err, &input):
-		field := input.Field
-		if !strings.HasPrefix(field, "spec") && !strings.HasPrefix(field, "metadata") {
-			field = "spec." + field
-		}
-		d.reject(field, "%s: %s", input.Value, input.Problem)
-	case err != nil:
-		d.reject("spec", "%v", err)
-	}
+	template, _ := spec["template"].(map[string]any)
+	pod, _ := template["spec"].(map[string]any)
+	d.checkPod(pod, j)
 }
 
 // fields refuses the fields that are set but neither honoured nor harmless.
@@ -149,22 +94,6 @@ func brief(value any) string {
 		return string(data[:57]) + "..."
 	}
 	return string(data)
-}
-
-const notLabel = "must consist of at most 63 lower case letters, digits and '-', and begin and end with a letter or digit"
-
-// isLabel reports whether a name is a DNS label, as the names of namespaces, volumes and
-// containers are.
-func isLabel(name string) bool {
-	if name == "" || len(name) > maxName || name[0] == '-' || name[len(name)-1] == '-' {
-		return false
-	}
-	for i := range len(name) {
-		if c := name[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
-			return false
-		}
-	}
-	return true
 }
 
 // hides reports whether a mount at path would hide dir.

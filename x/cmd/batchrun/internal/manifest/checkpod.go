@@ -16,14 +16,9 @@ func (d *document) checkPod(raw map[string]any, j *Job) {
 	pod := &j.Object.Spec.Template.Spec
 	d.fields(path, raw, podHonoured, podIgnored)
 	d.checkSecurity(path, raw["securityContext"])
-	volumes := map[string]bool{}
 	list, _ := raw["volumes"].([]any)
 	for i, v := range pod.Volumes {
 		at := fmt.Sprintf("%s.volumes[%d]", path, i)
-		volumes[v.Name] = true
-		if !isLabel(v.Name) {
-			d.reject(at+".name", "%q: %s", v.Name, notLabel)
-		}
 		if item, _ := list[i].(map[string]any); v.EmptyDir == nil {
 			for source := range item {
 				if source != "name" {
@@ -32,10 +27,6 @@ func (d *document) checkPod(raw map[string]any, j *Job) {
 			}
 		}
 	}
-	if len(pod.Containers) == 0 {
-		d.reject(path+".containers", "at least one is required")
-	}
-	seen := map[string]bool{}
 	for _, group := range []struct {
 		field      string
 		containers []corev1.Container
@@ -45,12 +36,8 @@ func (d *document) checkPod(raw map[string]any, j *Job) {
 			c := &group.containers[i]
 			at := fmt.Sprintf("%s.%s[%d]", path, group.field, i)
 			rawContainer, _ := rawList[i].(map[string]any)
-			if seen[c.Name] {
-				d.reject(at+".name", "%q: another container has this name", c.Name)
-			}
-			seen[c.Name] = true
 			d.checkContainer(at, rawContainer, c, group.field == "initContainers")
-			d.checkMounts(at, c, volumes)
+			d.checkMounts(at, c)
 		}
 	}
 }
@@ -58,9 +45,6 @@ func (d *document) checkPod(raw map[string]any, j *Job) {
 func (d *document) checkContainer(path string, raw map[string]any, c *corev1.Container, isInit bool) {
 	d.fields(path, raw, containerHonoured, containerIgnored)
 	d.checkSecurity(path, raw["securityContext"])
-	if !isLabel(c.Name) {
-		d.reject(path+".name", "%q: %s", c.Name, notLabel)
-	}
 	switch {
 	case len(c.Command) == 0 && len(c.Args) > 0:
 		d.reject(path+".command", "is required: args need the entry point of image %q, and images are not pulled", c.Image)
@@ -139,14 +123,13 @@ func metadataKey(path string) string {
 
 // checkMounts checks the mounts of a container. Whether an absolute path can be
 // honoured depends on the machine, which the caller of Read checks.
-func (d *document) checkMounts(path string, c *corev1.Container, volumes map[string]bool) {
+func (d *document) checkMounts(path string, c *corev1.Container) {
 	for i, m := range c.VolumeMounts {
 		at := fmt.Sprintf("%s.volumeMounts[%d]", path, i)
 		clean := filepath.Clean(m.MountPath)
 		switch {
-		case !volumes[m.Name]:
-			d.reject(at+".name", "%q: the pod has no volume of this name", m.Name)
-		case m.MountPath == "" || clean == "." || clean == ".." || strings.HasPrefix(clean, "../"):
+		case m.MountPath == "": // refused already
+		case clean == "." || clean == ".." || strings.HasPrefix(clean, "../"):
 			d.reject(at+".mountPath", "%q: is not a path inside the container", m.MountPath)
 		case slices.ContainsFunc([]string{"/", "/proc", "/sys", "/dev"}, func(dir string) bool { return hides(clean, dir) }):
 			d.reject(at+".mountPath", "%q: not possible: it would hide the system's own files", m.MountPath)

@@ -43,14 +43,6 @@ func (d *document) cronJob(object map[string]any, raw []byte) *CronJob {
 		d.reject("spec", "%v", err)
 		return nil
 	}
-	d.checkNamespace(c.Object.Namespace)
-	if c.Object.Name == "" {
-		d.reject("metadata.name", "is required")
-		d.rejectAll(cronjob.Validate(c.Spec))
-	} else {
-		named := cronjob.CronJob{Name: c.Object.Name, Spec: c.Spec}
-		d.rejectAll(named.Validate())
-	}
 	spec, _ := object["spec"].(map[string]any)
 	template, _ := spec["jobTemplate"].(map[string]any)
 	d.base = jobTemplatePath

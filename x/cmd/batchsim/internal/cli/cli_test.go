@@ -11,8 +11,17 @@ import (
 	"testing"
 
 	"github.com/batchplan/batchplan/internal/testfile"
+	"github.com/batchplan/batchplan/x/cmd/internal/manifest/mistakes"
 	"github.com/batchplan/batchplan/x/cmd/internal/terminal"
 )
+
+// TestMistakes: the command has no opinion of its own on manifests.
+func TestMistakes(t *testing.T) {
+	mistakes.Check(t, func() string {
+		_, err := simulate(t, "run", "f.yaml")
+		return fmt.Sprint(err)
+	})
+}
 
 // simulate runs the command.
 func simulate(t *testing.T, args ...string) (string, error) {

@@ -21,8 +21,9 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/nearest"
 )
 
-// readScenario returns the document of a file if it is a scenario: a YAML file without
-// apiVersion and kind.
+// readScenario returns the document of a file if it is a scenario: a YAML file of one document
+// without apiVersion and kind. What else a file can be, and what is wrong with it, is left to the
+// reader of manifests.
 func readScenario(file string) (*yaml.Node, error) {
 	if base := strings.ToLower(file); !strings.HasSuffix(base, ".yaml") && !strings.HasSuffix(base, ".yml") {
 		return nil, nil
@@ -32,14 +33,11 @@ func readScenario(file string) (*yaml.Node, error) {
 		return nil, err
 	}
 	nodes, err := documents(file, data)
-	if err != nil {
-		return nil, err
+	if other, _ := manifest.NotManifest(data); other != "" || err != nil || len(nodes) == 0 {
+		return nil, nil
 	}
 	for _, n := range nodes {
-		if n.Kind != yaml.MappingNode {
-			return nil, fmt.Errorf("%s:%d: is neither an object nor a scenario", file, n.Line)
-		}
-		if child(n, "kind") != nil || child(n, "apiVersion") != nil {
+		if n.Kind != yaml.MappingNode || child(n, "kind") != nil || child(n, "apiVersion") != nil {
 			return nil, nil
 		}
 	}

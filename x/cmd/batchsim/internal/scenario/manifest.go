@@ -38,9 +38,12 @@ func ReadManifest(file string) (all Objects, err error) {
 	defer in.Close()
 	err = manifest.Read(file, in, func(o *manifest.Object) error {
 		t, err := o.Type()
+		wrong := o.Judge()
 		switch {
 		case err != nil:
 			return err
+		case len(wrong) > 0:
+			return wrong
 		case t.Kind == "Job":
 			j, err := readJob(o)
 			if err == nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
+	"github.com/batchplan/batchplan/x/cmd/internal/manifest/mistakes"
 )
 
 const situations = "../explain/testdata/situations/"
@@ -33,6 +34,14 @@ func run(t *testing.T, in string, args ...string) (status int, out, errOut strin
 
 const at = "--at=2026-10-14T09:14:00Z"
 
+// TestMistakes: the command has no opinion of its own on manifests.
+func TestMistakes(t *testing.T) {
+	mistakes.Check(t, func() string {
+		_, out, errOut := run(t, "", "explain", "f.yaml")
+		return out + errOut
+	})
+}
+
 func TestExitStatus(t *testing.T) {
 	bundle := t.TempDir()
 	for name, text := range map[string]string{
@@ -40,7 +49,7 @@ func TestExitStatus(t *testing.T) {
 	} {
 		testfile.Write(t, text, bundle, name)
 	}
-	fine := `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": {"spec": {"restartPolicy": "Never"}}}}`
+	fine := `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}`
 	tests := []struct {
 		name, in string
 		args     []string

@@ -62,6 +62,9 @@ func (e *Explainer) cronJob(c *read.CronJob) Explanation {
 		out.UID = ""
 	}
 	l, err := e.lookAtCron(c)
+	if err != nil && len(c.Refused) > 0 {
+		return refused(out, l.specFindings())
+	}
 	if err != nil {
 		return broken(out, err, inspect("look at the object", kubectl(c.Namespace, "get", "cronjob", c.Name, "-o", "yaml")))
 	}
@@ -96,6 +99,8 @@ func (l *cronLook) state(s *Schedule, findings []Finding) (State, string) {
 			return Broken, fmt.Sprintf("no run of %q starts: the time zone %q cannot be used (%s)", l.spec.Schedule, *l.spec.TimeZone, l.snapshot.Schedule.Problem)
 		}
 		return Broken, fmt.Sprintf("no run starts: schedule %q cannot be used (%s)", l.spec.Schedule, l.snapshot.Schedule.Problem)
+	case len(l.cron.Refused) > 0:
+		return Broken, fmt.Sprintf("a manifest that a server would refuse: %s (%s)", runs(s.Sentence), s.Zone)
 	case l.isSuspended():
 		return Suspended, "suspended: no run starts; " + l.ifResumed()
 	}

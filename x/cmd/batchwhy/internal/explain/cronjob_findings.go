@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
+	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
 // findings are everything that is wrong with the CronJob, or will hurt, the worst first.
@@ -40,16 +41,22 @@ func (l *cronLook) runNow(do string) Remedy {
 
 // specFindings report what the API server would refuse, and a schedule that cannot be used.
 func (l *cronLook) specFindings() (all []Finding) {
-	all = unknownFindings(l.cron.Unknown)
+	refused := l.cron.Refused
+	var live error
 	if c := l.snapshot.Schedule; c.Problem != "" {
-		return append(all, finding(Error, "NoSchedule", c.Message+", so no run starts", l.scheduleRemedies()...))
+		text := c.Message
+		refused = slices.DeleteFunc(slices.Clone(refused), func(p manifest.Problem) bool {
+			isSchedule := strings.HasPrefix(p.Text, "spec.schedule: ") || strings.HasPrefix(p.Text, "spec.timeZone: ")
+			if isSchedule {
+				text = "an API server refuses the manifest: " + p.Error()
+			}
+			return isSchedule
+		})
+		all = append(all, finding(Error, "NoSchedule", text+", so no run starts", l.scheduleRemedies()...))
+	} else if !l.cron.IsManifest {
+		live = l.snapshot.CronJob.Validate()
 	}
-	if err := l.snapshot.CronJob.Validate(); err != nil {
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			all = append(all, finding(Error, "InvalidSpec", "an API server refuses the CronJob: "+line, l.edit("correct the field")))
-		}
-	}
-	return all
+	return append(all, invalidFindings(l.cron.Unknown, refused, live, l.edit("correct the field"))...)
 }
 
 // scheduleRemedies say what to do about a schedule or a zone that cannot be used.

@@ -8,7 +8,7 @@ import (
 
 // next says what the controller will do.
 func (l *cronLook) next() (all []Step) {
-	if l.cron.IsManifest && l.snapshot.CronJob.Validate() != nil {
+	if len(l.cron.Refused) > 0 {
 		return nil // no server takes it
 	}
 	for _, d := range l.plan.Delete {

@@ -54,6 +54,9 @@ func (e *Explainer) job(j *read.Job) Explanation {
 		out.UID = ""
 	}
 	l, err := e.lookAt(j)
+	if err != nil && len(j.Refused) > 0 {
+		return refused(out, invalidFindings(j.Unknown, j.Refused, nil, l.again("correct the field")))
+	}
 	if err != nil {
 		return broken(out, err, inspect("look at the object", kubectl(j.Namespace, "get", "job", j.Name, "-o", "yaml")))
 	}
@@ -83,5 +86,11 @@ func (e *Explainer) job(j *read.Job) Explanation {
 func broken(out Explanation, err error, r Remedy) Explanation {
 	out.State, out.Summary = Broken, sentence("the planner cannot use the object: "+err.Error())
 	out.Findings = []Finding{finding(Error, "BrokenObject", "the object contradicts itself, so that nothing can be said about it", r)}
+	return out
+}
+
+// refused explains a manifest that the planner and a server refuse.
+func refused(out Explanation, findings []Finding) Explanation {
+	out.State, out.Summary, out.Findings = Broken, "A manifest that a server would refuse.", findings
 	return out
 }

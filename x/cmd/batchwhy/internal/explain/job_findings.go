@@ -30,13 +30,11 @@ func (l *look) unsaid(all []Finding) []Finding {
 
 // specFindings report what the API server would refuse, and limits that do nothing.
 func (l *look) specFindings() (all []Finding) {
-	all = unknownFindings(l.job.Unknown)
-	edit := l.again("correct the field")
-	if err := job.Validate(*l.spec); err != nil {
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			all = append(all, finding(Error, "InvalidSpec", "an API server refuses the spec: "+line, edit))
-		}
+	var live error
+	if !l.job.IsManifest {
+		live = job.Validate(*l.spec)
 	}
+	all = invalidFindings(l.job.Unknown, l.job.Refused, live, l.again("correct the field"))
 	if l.isFinished() {
 		return all
 	}
@@ -77,8 +75,9 @@ func atMost(limit, n int64) string {
 	return "at most " + count(each, "restart")
 }
 
-// unknownFindings report fields of a manifest that do not exist.
-func unknownFindings(unknown []manifest.Unknown) (all []Finding) {
+// invalidFindings report what a server refuses: fields of a manifest that do not exist, what the
+// judge says of it, and what the library says of a live object.
+func invalidFindings(unknown []manifest.Unknown, refused manifest.Problems, live error, edit Remedy) (all []Finding) {
 	for _, u := range unknown {
 		name, fix := u.Path[strings.LastIndexByte(u.Path, '.')+1:], "remove the field"
 		switch {
@@ -87,8 +86,17 @@ func unknownFindings(unknown []manifest.Unknown) (all []Finding) {
 		case u.Near != "":
 			fix = fmt.Sprintf("write %s instead of %s", u.Near, name)
 		}
-		all = append(all, finding(Error, "UnknownField", u.String()+" (kubectl refuses the manifest, and without its validation the field is dropped and the default counts)",
+		all = append(all, finding(Error, "UnknownField", u.Problem().Error()+" (kubectl refuses the manifest, and without its validation the field is dropped and the default counts)",
 			remedy(fix+" in the manifest, and let the server check it before it is applied", "kubectl apply --dry-run=server -f FILE", readsOnly)))
+	}
+
+	for _, p := range refused {
+		all = append(all, finding(Error, "InvalidSpec", "an API server refuses the manifest: "+p.Error(), edit))
+	}
+	if live != nil {
+		for line := range strings.SplitSeq(live.Error(), "\n") {
+			all = append(all, finding(Error, "InvalidSpec", "an API server refuses the object: "+line, edit))
+		}
 	}
 	return all
 }

@@ -12,7 +12,7 @@ import (
 // next says what the controller will do, when and why: the writes of the plan, then what it
 // waits for, then what time alone brings.
 func (l *look) next() []Step {
-	if !l.podsRead || l.job.IsManifest && job.Validate(*l.spec) != nil {
+	if !l.podsRead || len(l.job.Refused) > 0 {
 		return nil // the plan is made as if there were none, or nothing is going to be created
 	}
 	all := slices.Concat(l.nextDeletions(), l.nextCreations(), l.nextAccounting(), l.nextVerdict())

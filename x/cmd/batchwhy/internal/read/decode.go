@@ -1,7 +1,6 @@
 package read
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/batchplan/batchplan/cronjob"
@@ -26,7 +25,7 @@ func (o *Objects) addJob(x *manifest.Object, data []byte, head *envelope, place 
 	if j.IsManifest {
 		j.Object.UID = manifestUID(at, j.Key())
 		j.UID = j.Object.UID
-		j.Unknown = unknown
+		j.Unknown, j.Refused = unknown, x.Judge()
 	}
 	job.Default(&j.Object.Spec)
 	for _, c := range j.Object.Status.Conditions {
@@ -53,32 +52,19 @@ func (o *Objects) addCronJob(x *manifest.Object, data []byte, head *envelope, pl
 	c := &CronJob{Meta: *m, Object: decoded, At: at, IsManifest: m.UID == "", Template: head.Spec.JobTemplate.Spec.Template.Spec.read()}
 	jobs := &head.Spec.JobTemplate.Spec
 	c.JobsSuspended, c.JobsEnd = jobs.Suspend != nil && *jobs.Suspend, jobs.Deadline != nil
-	c.Jobs = jobsOf(data)
+	if jobs, err := manifest.JobSpecOf(data); err == nil {
+		c.Jobs = jobs
+	}
 	if c.IsManifest {
 		c.Object.UID = manifestUID(at, c.Key())
 		c.UID = c.Object.UID
-		c.Unknown = unknown
+		c.Unknown, c.Refused = unknown, x.Judge()
 	}
 	cronjob.Default(&c.Object.Spec)
 	o.see(c.Object.Status.LastScheduleTime)
 	o.see(c.Object.Status.LastSuccessfulTime)
 	o.CronJobs = put(o.CronJobs, place, c)
 	return nil
-}
-
-// jobsOf decodes the spec of the Jobs of a CronJob.
-func jobsOf(data []byte) *job.Spec {
-	var c struct {
-		Spec struct {
-			JobTemplate struct {
-				Spec *job.Spec `json:"spec"`
-			} `json:"jobTemplate"`
-		} `json:"spec"`
-	}
-	if json.Unmarshal(data, &c) != nil {
-		return nil
-	}
-	return c.Spec.JobTemplate.Spec
 }
 
 // manifestUID stands for the UID that a server would give.

@@ -87,8 +87,9 @@ type Job struct {
 	Template PodSpec
 	// IsManifest is true for an object that no server has accepted yet: it has no UID.
 	IsManifest bool
-	// Unknown are the fields of a manifest that do not exist.
+	// Unknown are the fields of a manifest that do not exist, Refused what else a server would refuse of it.
 	Unknown []manifest.Unknown
+	Refused manifest.Problems
 }
 
 // CronJob is a CronJob object.
@@ -103,6 +104,7 @@ type CronJob struct {
 	Jobs       *job.Spec
 	IsManifest bool
 	Unknown    []manifest.Unknown
+	Refused    manifest.Problems
 }
 
 // Stream starts an input of that name.
@@ -179,11 +181,11 @@ func (o *Objects) add(x *manifest.Object, data []byte) error {
 		return nil
 	}
 	m := &head.Metadata
-	if m.Name == "" && head.Kind == "Job" {
+	if m.Name == "" && m.UID == "" {
 		m.Name = m.GenerateName
 	}
 	if m.Name == "" {
-		return fmt.Errorf("metadata.name: is required for a %s", head.Kind)
+		return x.Problem("metadata.name", "is required")
 	}
 	return o.addKind(x, data, &head)
 }

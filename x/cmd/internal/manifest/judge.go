@@ -1,0 +1,259 @@
+package manifest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// Judge returns what an API server refuses of a well-formed Job or CronJob: what the library knows of
+// the specs and names, the labels, and what each container needs. It does not look at probes,
+// resources and the sources of volumes.
+func (o *Object) Judge() Problems {
+	j := judge{object: o}
+	t, err := o.Type()
+	var in fields
+	if err := errors.Join(err, json.Unmarshal(o.JSON, &in)); err != nil {
+		return Problems{{o.where(err), jsonText(err)}}
+	}
+	meta, spec := in.at("metadata"), in.at("spec")
+	j.metadata("metadata", meta)
+
+	if t.Kind == "CronJob" {
+		c, err := cronjob.DecodeCronJob(o.JSON)
+		cronjob.Default(&c.Spec)
+		if c.Name = j.name(meta); c.Name == "" {
+			err = errors.Join(err, cronjob.Validate(c.Spec))
+		} else {
+			err = errors.Join(err, c.Validate())
+		}
+		jobs, broken := JobSpecOf(o.JSON)
+		j.refuse("", errors.Join(err, broken))
+		if jobs == nil {
+			jobs = new(job.Spec)
+		}
+
+		template := spec.at("jobTemplate")
+		j.metadata("spec.jobTemplate.metadata", template.at("metadata"))
+		j.job("spec.jobTemplate.", jobs, template.at("spec").at("template"))
+		return inOrder(j.found)
+	}
+
+	decoded, err := job.DecodeJob(o.JSON)
+	j.refuse("", err)
+	j.jobName(j.name(meta), &decoded.Spec)
+	j.job("", &decoded.Spec, spec.at("template"))
+	return inOrder(j.found)
+}
+
+// JobSpecOf decodes the spec of the Jobs of a CronJob, without defaults; nil if there is none.
+func JobSpecOf(cronJob []byte) (*job.Spec, error) {
+	var c struct {
+		Spec struct {
+			JobTemplate struct {
+				Spec *job.Spec `json:"spec"`
+			} `json:"jobTemplate"`
+		} `json:"spec"`
+	}
+	err := json.Unmarshal(cronJob, &c)
+	return c.Spec.JobTemplate.Spec, err
+}
+
+// fields are the fields of an object whose types are right.
+type fields map[string]any
+
+func (f fields) at(name string) fields {
+	m, _ := f[name].(map[string]any)
+	return m
+}
+
+func (f fields) text(name string) string {
+	s, _ := f[name].(string)
+	return s
+}
+
+func (f fields) list(name string) (all []fields) {
+	items, _ := f[name].([]any)
+	for _, item := range items {
+		m, _ := item.(map[string]any)
+		all = append(all, m)
+	}
+	return all
+}
+
+// judge collects what is refused of one object.
+type judge struct {
+	object *Object
+	found  Problems
+}
+
+func (j *judge) add(path, format string, args ...any) {
+	j.found = append(j.found, j.object.Problem(path, format, args...))
+}
+
+// Refused returns the problems that the library reports, each at its place below a base such as
+// "spec.jobTemplate.".
+func (o *Object) Refused(base string, err error) (all Problems) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			all = append(all, o.Refused(base, e)...)
+		}
+		return all
+	}
+	var input *job.InputError
+	switch {
+	case errors.As(err, &input):
+		all = append(all, o.Problem(base+input.Field, "%s: %s", input.Value, input.Problem))
+	case err != nil:
+		all = append(all, o.Problem(base+"spec", "%v", err))
+	}
+	return all
+}
+
+func (j *judge) refuse(base string, err error) {
+	j.found = append(j.found, j.object.Refused(base, err)...)
+}
+
+// name is the name that the object has, or one as a server makes it.
+func (j *judge) name(meta fields) string {
+	if name := meta.text("name"); name != "" {
+		return name
+	}
+	if prefix := meta.text("generateName"); prefix != "" {
+		return NameFrom(prefix, "x7k2p")
+	}
+	j.add("metadata.name", "is required")
+	return ""
+}
+
+// NameFrom is the name that a server makes of generateName and five random letters and digits.
+func NameFrom(generateName, random string) string {
+	return generateName[:min(len(generateName), maxLabel-5)] + random
+}
+
+// jobName checks a name that the pods of the job have as a label; with an index behind it, it is
+// the host name of a pod.
+func (j *judge) jobName(name string, s *job.Spec) {
+	var last string
+	if s.CompletionMode == job.Indexed && s.Completions != nil && *s.Completions > 0 {
+		last = fmt.Sprintf("%s-%d", name, *s.Completions-1)
+	}
+	switch {
+	case name == "":
+	case len(name) > maxLabel:
+		j.add("metadata.name", "%q: must not be longer than %d bytes", name, maxLabel)
+	case slices.ContainsFunc(strings.Split(name, "."), func(part string) bool { return !isLabel(part) }):
+		j.add("metadata.name", "%q: each part between dots %s", name, notLabel)
+	case last != "" && !isLabel(last):
+		j.add("metadata.name", "%q: the host name %q of its last index %s", name, last, notLabel)
+	}
+}
+
+// metadata checks the namespace, and the keys and values of labels and annotations.
+func (j *judge) metadata(path string, meta fields) {
+	if namespace := meta.text("namespace"); namespace != "" && !isLabel(namespace) {
+		j.add(path+".namespace", "%q: %s", namespace, notLabel)
+	}
+	labels := meta.at("labels")
+	for key := range labels {
+		value := labels.text(key)
+		switch {
+		case !isKey(key):
+			j.add(path+".labels."+key, notKey)
+		case value != "" && (len(value) > maxLabel || !word.MatchString(value)):
+			j.add(path+".labels."+key, "%q: %s", value, notWord)
+		}
+	}
+	for key := range meta.at("annotations") {
+		if !isKey(strings.ToLower(key)) {
+			j.add(path+".annotations."+key, notKey)
+		}
+	}
+}
+
+// job checks the spec of a job below a path, and its pods.
+func (j *judge) job(base string, s *job.Spec, template fields) {
+	job.Default(s)
+	j.refuse(base, job.Validate(*s))
+
+	path, pod := base+"spec.template.spec.", template.at("spec")
+	j.metadata(base+"spec.template.metadata", template.at("metadata"))
+	volumes := map[string]bool{}
+	for i, v := range pod.list("volumes") {
+		j.unique(fmt.Sprintf("%svolumes[%d].name", path, i), v.text("name"), volumes)
+	}
+	if len(pod.list("containers")) == 0 {
+		j.add(path+"containers", "at least one is required")
+	}
+	seen := map[string]bool{}
+	for _, group := range []string{"initContainers", "containers"} {
+		for i, c := range pod.list(group) {
+			j.container(fmt.Sprintf("%s%s[%d]", path, group, i), c, seen, volumes)
+		}
+	}
+}
+
+func (j *judge) container(path string, c fields, seen, volumes map[string]bool) {
+	j.unique(path+".name", c.text("name"), seen)
+	if c.text("image") == "" {
+		j.add(path+".image", "is required")
+	}
+	for i, m := range c.list("volumeMounts") {
+		at := fmt.Sprintf("%s.volumeMounts[%d]", path, i)
+		if name := m.text("name"); !volumes[name] {
+			j.add(at+".name", "%q: the pod has no volume of this name", name)
+		}
+		if m.text("mountPath") == "" {
+			j.add(at+".mountPath", "is required")
+		}
+	}
+}
+
+// unique checks the name of a container or volume.
+func (j *judge) unique(path, name string, seen map[string]bool) {
+	switch {
+	case name == "":
+		j.add(path, "is required")
+	case !isLabel(name):
+		j.add(path, "%q: %s", name, notLabel)
+	case seen[name]:
+		j.add(path, "%q: must be unique", name)
+	}
+	seen[name] = true
+}
+
+const (
+	maxLabel = 63
+	notLabel = "must consist of at most 63 lower case letters, digits and '-', and begin and end with a letter or digit"
+	notWord  = "must consist of at most 63 letters, digits, '-', '_' and '.', and begin and end with a letter or digit"
+	notKey   = "the key must be a name of at most 63 letters, digits, '-', '_' and '.', which may have a domain and '/' before it"
+)
+
+var (
+	label = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+	word  = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`)
+)
+
+// isLabel reports whether a name is a DNS label, as the names of namespaces, volumes and
+// containers are.
+func isLabel(name string) bool { return len(name) <= maxLabel && label.MatchString(name) }
+
+// isKey reports whether a text can be the key of a label.
+func isKey(key string) bool {
+	domain, name, prefixed := strings.Cut(key, "/")
+	if !prefixed {
+		domain, name = "x", key
+	}
+	for part := range strings.SplitSeq(domain, ".") {
+		if !label.MatchString(part) {
+			return false
+		}
+	}
+	return len(domain) <= 253 && len(name) <= maxLabel && word.MatchString(name)
+}

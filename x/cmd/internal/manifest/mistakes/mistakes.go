@@ -1,0 +1,142 @@
+// Package mistakes has a manifest for each mistake that people make, and the sentence that each
+// command answers it with.
+package mistakes
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
+)
+
+// jobText and cronText are good manifests. Each mistake differs from one in one place.
+const jobText = `apiVersion: batch/v1
+kind: Job
+metadata:
+  name: x
+spec:
+  parallelism: 2
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+      - name: main
+        image: busybox
+        command: [echo]
+        env:
+        - {name: A, value: b}
+`
+
+const cronText = `apiVersion: batch/v1
+kind: CronJob
+metadata:
+  name: x
+spec:
+  schedule: "* * * * *"
+  jobTemplate:
+    spec:
+      backoffLimit: 1
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+          - {name: main, image: busybox}
+`
+
+// mistake is a manifest with a mistake, and the sentence that it gets, at its place in f.yaml; "" if
+// it is none.
+type mistake struct{ name, text, from, to, want string }
+
+var all = []mistake{
+	{"a tab", jobText, "  parallelism", "\tparallelism", "f.yaml:6:1: indented with a tab; YAML requires spaces"},
+	{"a wrong type", jobText, "parallelism: 2", "parallelism: two", `f.yaml:6:16: spec.parallelism: is the string "two", expected a whole number`},
+	{"a fraction", jobText, "parallelism: 2", "parallelism: 2.5", `f.yaml:6:16: spec.parallelism: is the number "2.5", expected a whole number`},
+	{"a whole number with a point", jobText, "parallelism: 2", "parallelism: 2.0", ""},
+	{"more than fits", jobText, "parallelism: 2", "parallelism: 2147483648", `f.yaml:6:16: spec.parallelism: 2147483648: is too large; expected at most 2147483647`},
+	{"the most that fits", jobText, "parallelism: 2", "parallelism: 2147483647", ""},
+	{"a number for a text", jobText, "value: b", "value: 1", `f.yaml:15:28: spec.template.spec.containers[0].env[0].value: is the number "1", expected a string; write it in quotes`},
+	{"a yes for a text", jobText, "value: b", "value: yes", `f.yaml:15:28: spec.template.spec.containers[0].env[0].value: is the truth value "true", expected a string; write it in quotes`},
+	{"a yes in quotes", jobText, "value: b", "value: 'yes'", ""},
+	{"a yes for a truth value", jobText, "parallelism: 2", "suspend: yes", ""},
+	{"nothing", jobText, "parallelism: 2", "parallelism:", ""},
+	{"a list for an object", jobText, "template:\n    spec:", "template:\n  -", "f.yaml:8:3: spec.template: is a list, expected an object"},
+	{"an object for a list", jobText, "[echo]", "{a: b}", "f.yaml:13:18: spec.template.spec.containers[0].command: is an object, expected a list"},
+	{"a double key", jobText, "  template:", "  parallelism: 3\n  template:", "f.yaml:7:3: spec.parallelism: is given twice, first at line 6"},
+	{"a misspelt field", jobText, "parallelism", "paralelism", "f.yaml:6:3: spec.paralelism: no such field; did you mean parallelism?"},
+	{"a misspelt field of the metadata", jobText, "  name: x", "  name: x\n  label: {}", "f.yaml:5:3: metadata.label: no such field; did you mean labels?"},
+	{"a field of nobody", jobText, "parallelism", "zzz", "f.yaml:6:3: spec.zzz: no such field"},
+	{"a field of the pod in the Job", jobText, "parallelism: 2", "restartPolicy: Never", "f.yaml:6:3: spec.restartPolicy: no such field; it belongs into spec.template.spec"},
+	{"a field of the Job in the pod", jobText, "      restartPolicy", "      backoffLimit: 2\n      restartPolicy", "f.yaml:9:7: spec.template.spec.backoffLimit: no such field; it belongs into spec"},
+	{"a field of the pod in a container", jobText, "command: [echo]", "volumes: []", "f.yaml:13:9: spec.template.spec.containers[0].volumes: no such field; it belongs into spec.template.spec"},
+	{"a field of the Job in the CronJob", cronText, "  jobTemplate", "  activeDeadlineSeconds: 9\n  jobTemplate", "f.yaml:7:3: spec.activeDeadlineSeconds: no such field; it belongs into spec.jobTemplate.spec"},
+	{"a field of the CronJob in the Job", cronText, "backoffLimit: 1", "concurrencyPolicy: Forbid", "f.yaml:9:7: spec.jobTemplate.spec.concurrencyPolicy: no such field; it belongs into spec"},
+	{"a Job called a CronJob", jobText, "kind: Job", "kind: CronJob", "f.yaml:6:3: spec.parallelism: no such field; it belongs into spec.jobTemplate.spec\nf.yaml:7:3: spec.template: no such field; it belongs into spec.jobTemplate.spec"},
+	{"a schedule without quotes", cronText, `"* * * * *"`, "* * * * *", `f.yaml:6:13: schedule: begins with "*", which has a meaning of its own in YAML; write the schedule in quotes`},
+	{"another schedule without quotes", cronText, `"* * * * *"`, "*/5 * * * *", `f.yaml:6:13: schedule: begins with "*", which has a meaning of its own in YAML; write the schedule in quotes`},
+	{"a descriptor without quotes", cronText, `"* * * * *"`, "@daily", `f.yaml:6:13: schedule: begins with "@", which has a meaning of its own in YAML; write the schedule in quotes`},
+	{"a template of Helm", jobText, "name: x", "name: {{ .Release.Name }}", "f.yaml:4: is a template with {{ }}, as those of Helm; expected objects: render it first, as with helm template"},
+	{"a control line of Helm", jobText, "spec:\n  p", "{{- if .Values.x }}\nspec:\n  p", "f.yaml:5: is a template with {{ }}, as those of Helm; expected objects: render it first, as with helm template"},
+	{"braces in a text", jobText, "value: b", `value: "{{ .b }}"`, ""},
+	{"a table of kubectl", "NAME  STATUS   COMPLETIONS\nx     Running  0/1\n", "", "", "f.yaml:1: is a table of kubectl get; expected objects: add -o yaml to the command"},
+	{"a describe text", "Name:         x\nNamespace:    default\nSelector:     a=b\nStart Time:   Mon, 05 Jan 2026 09:00:00 +0000\n", "", "", "f.yaml:1: is a text of kubectl describe; expected objects, as kubectl get -o yaml prints them"},
+	{"a List", "apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(jobText, "\n", "\n  "), "  parallelism", "  paralelism", "f.yaml:9:5: spec.paralelism: no such field; did you mean parallelism?"},
+	{"empty", "\n", "", "", "f.yaml: is empty"},
+	{"comments", "# nothing\n---\n", "", "", "f.yaml: contains no object"},
+	{"a misspelt kind", jobText, "kind: Job", "kind: job", `f.yaml:1: kind: "job": no such kind in batch/v1; expected "Job" or "CronJob"`},
+	{"no kind", jobText, "kind: Job", "", "f.yaml:1: " + manifest.ErrNoKind.Error()},
+	{"no version", jobText, "apiVersion: batch/v1", "", `f.yaml:1: apiVersion: is required; expected "batch/v1"`},
+	{"an old version", cronText, "batch/v1", "batch/v1beta1", `f.yaml:1: apiVersion: "batch/v1beta1" of CronJob x is not supported; expected "batch/v1", which has served CronJobs since Kubernetes 1.21`},
+	{"generateName", jobText, "name: x", "generateName: x-", ""},
+	{"a merge", "apiVersion: batch/v1\nkind: Job\nmetadata: &m {name: x}\nspec:\n  template:\n    metadata: {<<: *m, lables: {}}\n", "", "", "f.yaml:6:24: spec.template.metadata.lables: no such field; did you mean labels?"},
+	{"JSON", `{"apiVersion": "batch/v1", "kind": "Job",` + "\n\t" + `"metadata": {"name": "\ud83d\ude00", "nam": "b"}}`, "", "", "f.yaml:1: metadata.nam: no such field; did you mean name?"},
+	{"a double key in JSON", `{"apiVersion": "batch/v1", "kind": "Job",` + "\n\t" + `"metadata": {"name": "a", "name": "b"}}`, "", "", "f.yaml:2:28: metadata.name: is given twice, first at line 2"},
+	{"no restart policy", jobText, "      restartPolicy: Never\n", "", `f.yaml:8:5: spec.template.spec.restartPolicy: "": must be Never or OnFailure`},
+	{"a restart policy of another kind", cronText, "Never", "Always", `f.yaml:12:11: spec.jobTemplate.spec.template.spec.restartPolicy: "Always": must be Never or OnFailure`},
+	{"no container", jobText, "containers:", "initContainers:", "f.yaml:8:5: spec.template.spec.containers: at least one is required"},
+	{"no image", cronText, ", image: busybox", "", "f.yaml:14:13: spec.jobTemplate.spec.template.spec.containers[0].image: is required"},
+	{"no name of a container", jobText, "name: main", "tty: true", "f.yaml:11:9: spec.template.spec.containers[0].name: is required"},
+	{"a container twice", jobText, "      containers:", "      initContainers:\n      - {name: main, image: x, command: [x]}\n      containers:", `f.yaml:13:9: spec.template.spec.containers[0].name: "main": must be unique`},
+	{"a mount without a volume", jobText, "        env:", "        volumeMounts: [{name: v, mountPath: /v}]\n        env:", `f.yaml:14:25: spec.template.spec.containers[0].volumeMounts[0].name: "v": the pod has no volume of this name`},
+	{"a negative number", jobText, "parallelism: 2", "parallelism: -1", "f.yaml:6:3: spec.parallelism: -1: must not be negative"},
+	{"a negative number in the template", cronText, "backoffLimit: 1", "backoffLimit: -1", "f.yaml:9:7: spec.jobTemplate.spec.backoffLimit: -1: must not be negative"},
+	{"a policy in small letters", cronText, "  jobTemplate", "  concurrencyPolicy: forbid\n  jobTemplate", `f.yaml:7:3: spec.concurrencyPolicy: "forbid": must be Allow, Forbid or Replace`},
+	{"no schedule", cronText, `  schedule: "* * * * *"` + "\n", "", `f.yaml:5:1: spec.schedule: "": is required`},
+	{"a zone in the schedule", cronText, `"*`, `"TZ=UTC *`, `f.yaml:6:3: spec.schedule: "TZ=UTC * * * * *": must not name a zone; use timeZone`},
+	{"no name", jobText, "name: x", "labels: {}", "f.yaml:3:1: metadata.name: is required"},
+	{"a name with a capital", jobText, "name: x", "name: X", `f.yaml:4:3: metadata.name: "X": each part between dots ` + notLabel},
+	{"the longest name", jobText, "name: x", "name: " + strings.Repeat("x", 63), ""},
+	{"a name that is too long", jobText, "name: x", "name: " + strings.Repeat("x", 64), `f.yaml:4:3: metadata.name: "` + strings.Repeat("x", 64) + `": must not be longer than 63 bytes`},
+	{"the longest name of a CronJob", cronText, "name: x", "name: " + strings.Repeat("x", 52), ""},
+	{"a name of a CronJob that is too long", cronText, "name: x", "name: " + strings.Repeat("x", 53), `f.yaml:4:3: metadata.name: "` + strings.Repeat("x", 53) + `": must not be longer than 52 bytes, or its jobs' names are too long`},
+	{"the longest name of an Indexed Job", jobText, "name: x\nspec:\n", "name: " + strings.Repeat("x", 61) + "\nspec:\n  completionMode: Indexed\n  completions: 10\n", ""},
+	{"a host name that is too long", jobText, "name: x\nspec:\n", "name: " + strings.Repeat("x", 61) + "\nspec:\n  completionMode: Indexed\n  completions: 11\n", `f.yaml:4:3: metadata.name: "` + strings.Repeat("x", 61) + `": the host name "` + strings.Repeat("x", 61) + `-10" of its last index ` + notLabel},
+	{"a generateName with a capital", jobText, "name: x", "generateName: X-", `f.yaml:3:1: metadata.name: "X-x7k2p": each part between dots ` + notLabel},
+	{"a namespace with a dot", jobText, "name: x", "name: x\n  namespace: a.b", `f.yaml:5:3: metadata.namespace: "a.b": ` + notLabel},
+	{"a label with a space", jobText, "name: x", "name: x\n  labels: {a.b/c: d e}", `f.yaml:5:12: metadata.labels.a.b/c: "d e": must consist of at most 63 letters, digits, '-', '_' and '.', and begin and end with a letter or digit`},
+	{"a key with two slashes", cronText, "    spec:\n      backoff", "    metadata: {annotations: {a/b/c: d}}\n    spec:\n      backoff", "f.yaml:8:30: spec.jobTemplate.metadata.annotations.a/b/c: the key must be a name of at most 63 letters, digits, '-', '_' and '.', which may have a domain and '/' before it"},
+}
+
+const notLabel = "must consist of at most 63 lower case letters, digits and '-', and begin and end with a letter or digit"
+
+// Check compares what a command prints of each mistake with its sentence. The command reads f.yaml.
+func Check(t *testing.T, run func() string, except ...string) {
+	t.Chdir(t.TempDir())
+	for _, m := range all {
+		if m.want == "" || slices.Contains(except, m.name) {
+			continue
+		}
+		must.OK(t, os.WriteFile("f.yaml", []byte(strings.Replace(m.text, m.from, m.to, 1)), 0o644))
+		got := run()
+		for line := range strings.Lines(m.want) {
+			if !strings.Contains(words(got), words(line)) {
+				t.Errorf("%s: got %s\nwant %s", m.name, got, line)
+			}
+		}
+	}
+}
+
+// words undoes the wrapping of lines.
+func words(text string) string { return strings.Join(strings.Fields(text), " ") }
