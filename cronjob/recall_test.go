@@ -63,6 +63,17 @@ func TestCI15_WaitsForOwnWrites(t *testing.T) {
 	}
 }
 
+// CI15: so does a backfill that must not overlap, beside a schedule that may.
+func TestCI15_ABackfillWaitsForOwnWrites(t *testing.T) {
+	s := behind(t, cronjob.Spec{}, cronjob.Options{}, cronjob.ResultDone)
+	s.Now, s.Backfills = hours(1.5), []cronjob.Backfill{between("b", -2, -1, cronjob.Forbid)}
+	plan, end := play(t, s)
+	held := func(w cronjob.Wait) bool { return w.Reason == cronjob.WaitStale && w.Name == "b" }
+	if len(plan.Create) > 0 || !slices.ContainsFunc(plan.Waits, held) || !waitsForNewer(&end) {
+		t.Errorf("again %v:\n%s", end.Requeue, plan.String())
+	}
+}
+
 // The round after a write is not slower by a round where the snapshot shows the write.
 func TestCI15_FreshSnapshotsDoNotWait(t *testing.T) {
 	s := in(hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, hours(3.5)), cronjob.Options{CatchUp: cronjob.CatchUpAll})
