@@ -174,7 +174,7 @@ func TestBadFile(t *testing.T) {
 	dir := t.TempDir()
 	for _, test := range []struct{ name, text, problem, result string }{
 		{"cut.json", `{"items": [` + fine + ",\n{\"kind\": ", "cut.json:2: the input ends inside item 2", "Job fine"},
-		{"tab.yaml", "kind: Job\n\tx: 1\n", "tab.yaml:2:1: indented with a tab", ""},
+		{"tab.yaml", "kind: Job\n\tx: 1\n", "tab.yaml:2: indented with a tab", ""},
 		{"old.yaml", "apiVersion: batch/v1beta1\nkind: CronJob\nmetadata: {name: x}\n", "is not supported", ""},
 		{"nothing.json", `{"apiVersion": "v1", "items": [], "kind": "List"}`, "contains no Job or CronJob", ""},
 		{"evil.json", `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "<img src=x onerror=alert(1)>"}}`, "", "<img src=x onerror=alert(1)>"},
