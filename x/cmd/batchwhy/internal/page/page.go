@@ -282,13 +282,9 @@ func (f Files) Write(dir string) error {
 	return nil
 }
 
-// Size returns how many bytes a browser loads from a server that compresses: all but the picture for
-// those who show a link to the page.
+// Size returns how many bytes a browser loads from a server that compresses.
 func (f Files) Size() (sum int, err error) {
-	for name, data := range f {
-		if name == "preview.png" {
-			continue
-		}
+	for _, data := range f {
 		packed, err := pack(data)
 		if err != nil {
 			return 0, err
