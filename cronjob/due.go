@@ -7,6 +7,29 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
+// timing says which runs of the schedule are due (C7).
+type timing struct {
+	// base is the time after which runs count; earliest is the same, raised by the
+	// deadline.
+	base, earliest time.Time
+	// pick is the run to start, chosen from those in (earliest, now].
+	pick
+	// next is the first run that is not due. Zero means that there is none.
+	next time.Time
+	// quiet is true when no run came due since base.
+	quiet bool
+	// invalid is true when the reference gives the schedule up (estimateDue).
+	invalid bool
+}
+
+// pick is the run that is due.
+type pick struct {
+	// due is the run to start, latest the last one that is due. Zero means none.
+	due, latest time.Time
+	// overdue is the number of runs to choose from.
+	overdue int
+}
+
 // findDue finds the run to start and the next one after it (C7). Both are exact,
 // and their cost does not grow with the time missed (B1).
 func findDue(s *Snapshot, base time.Time) timing {
@@ -42,18 +65,14 @@ func startsFrom(s *Snapshot, lastRun time.Time, m *memory) time.Time {
 	return later(later(base, m.Recorded), m.Since)
 }
 
-// oddities says what is odd about the schedule and its deadline, such as too many missed runs (C8).
+// oddities says what is odd about the schedule and its deadline.
 func oddities(s *Snapshot, t *timing) (out moves) {
 	if d, ok := startingDeadline(&s.CronJob.Spec, &s.Options); ok && d == 0 {
 		out = notes("cronJob.spec.startingDeadlineSeconds", "0", "no run is ever in time")
 	}
 
-	switch {
-	case t.invalid:
-		out = out.and(says(job.EventWarning, "InvalidSchedule", "invalid schedule: "+s.CronJob.Spec.Schedule+" : "+noGap))
-	case t.overdue > tooMany && !t.due.IsZero():
-		out = out.and(says(job.EventWarning, "TooManyMissedTimes",
-			"too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew"))
+	if t.invalid {
+		return out.and(says(job.EventWarning, "InvalidSchedule", "invalid schedule: "+s.CronJob.Spec.Schedule+" : "+noGap))
 	}
-	return out
+	return out.and(tooManyMissed(t))
 }

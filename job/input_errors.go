@@ -7,6 +7,80 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
+// InputError says that a value breaks the contract of a snapshot, a spec or a
+// status.
+type InputError struct {
+	// Field is the path of the field, such as "spec.parallelism".
+	Field string
+	// Value is the offending value, as text.
+	Value string
+	// Problem says what is wrong with it.
+	Problem string
+}
+
+// Error names the field, the value and the problem.
+func (e *InputError) Error() string {
+	return fmt.Sprintf("%s: %s: %s", e.Field, e.Value, e.Problem)
+}
+
+func invalid(field string, v any, problem string) error {
+	return &InputError{Field: field, Value: value.Text(v), Problem: problem}
+}
+
+// check is the invariant check at the entry: what no plan can be made from.
+func (s *Snapshot) check() error {
+	j := &s.Job
+	switch {
+	case j.UID == "":
+		return invalid("job.uid", "", "is required")
+	case s.Now.IsZero():
+		return invalid("now", "", "is required")
+	case j.Spec.Parallelism == nil:
+		return invalid("job.spec.parallelism", nil, "is required; Default sets it")
+	case j.Spec.BackoffLimit == nil:
+		return invalid("job.spec.backoffLimit", nil, "is required; Default sets it")
+	case j.Spec.isIndexed() && j.Spec.Completions == nil:
+		return invalid("job.spec.completions", nil, "is required when completionMode is Indexed")
+	}
+	return errors.Join(checkSigns(j), s.Options.check())
+}
+
+// checkSigns refuses the negative numbers that neither an API server nor this
+// package ever writes.
+func checkSigns(j *Job) error {
+	all := *j.Spec.Parallelism | value.Of(j.Spec.Completions) |
+		*j.Spec.BackoffLimit | value.Of(j.Spec.BackoffLimitPerIndex) | value.Of(j.Spec.MaxFailedIndexes) |
+		j.Status.Active | value.Of(j.Status.Ready) | value.Of(j.Status.Terminating) |
+		j.Status.Succeeded | j.Status.Failed
+	if all >= 0 && value.Of(j.Spec.ActiveDeadlineSeconds) >= 0 {
+		return nil // the common case: no number has the sign bit
+	}
+
+	fields := [...]struct {
+		name  string
+		value int64
+	}{
+		{"job.spec.parallelism", int64(*j.Spec.Parallelism)},
+		{"job.spec.completions", int64(value.Of(j.Spec.Completions))},
+		{"job.spec.backoffLimit", int64(*j.Spec.BackoffLimit)},
+		{"job.spec.backoffLimitPerIndex", int64(value.Of(j.Spec.BackoffLimitPerIndex))},
+		{"job.spec.maxFailedIndexes", int64(value.Of(j.Spec.MaxFailedIndexes))},
+		{"job.spec.activeDeadlineSeconds", value.Of(j.Spec.ActiveDeadlineSeconds)},
+		{"job.status.active", int64(j.Status.Active)},
+		{"job.status.ready", int64(value.Of(j.Status.Ready))},
+		{"job.status.terminating", int64(value.Of(j.Status.Terminating))},
+		{"job.status.succeeded", int64(j.Status.Succeeded)},
+		{"job.status.failed", int64(j.Status.Failed)},
+	}
+
+	for i := range fields {
+		if fields[i].value < 0 {
+			return invalid(fields[i].name, fields[i].value, "must not be negative")
+		}
+	}
+	return nil
+}
+
 // problems are what is wrong with the fields of a spec or a status, in the order in which
 // they were found. The path of a field begins where the check begins.
 type problems []InputError

@@ -62,7 +62,7 @@ func (t *uidTable) learnList(field string, uids []UID, fact uidFacts, out []UID,
 }
 
 // absorb takes those UIDs off the lists whose pods no longer carry the finalizer. The
-// others stay. Counting them now would count them again in the next round (JI3, M4).
+// others stay. Counting them now would count them again in the next round (J35, JI3, M4).
 func absorb(lists UncountedTerminatedPods, known *uidTable) backlog {
 	if len(lists.Succeeded)+len(lists.Failed) == 0 {
 		return backlog{}

@@ -1,18 +1,5 @@
 package schedule
 
-// A zone is a sequence of stretches in which wall clock and instants differ by a
-// constant. The runs of a stretch are therefore the pattern's times in one
-// wall-clock interval. This file joins the stretches.
-
-// repeated says which run is kept of a wall-clock time that is shown twice.
-type repeated uint8
-
-const (
-	repeatedBoth repeated = iota
-	repeatedFirst
-	repeatedLast
-)
-
 // timetable is a pattern on the clock of a zone, with seconds, and with the policies for
 // gaps and overlaps (S4). Immutable.
 type timetable struct {
@@ -26,31 +13,6 @@ type timetable struct {
 
 // slack is more than any offset differs from UTC.
 const slack = 36 * 60 * 60
-
-// window is the wall-clock interval [lo, hi) whose times run in the stretch (S4). To run
-// a repeated time once, one of the two neighbours is cut shorter. This assumes that
-// a stretch shows all that its neighbour's end repeats. In every zone of the
-// database it does, since stretches last longer than overlaps; in a custom zone
-// where they do not, an interval may be empty.
-func (t *timetable) window(s stretch) (lo, hi civil) {
-	lo, hi = civilAt(s.start, s.offset), civilAt(s.end, s.offset)
-	switch t.repeated {
-	case repeatedFirst:
-		lo = max(lo, civilAt(s.start, s.prev()))
-	case repeatedLast:
-		hi = min(hi, civilAt(s.end, s.next()))
-	}
-	return lo, max(lo, hi)
-}
-
-// runsAtStart reports whether times were skipped just before the stretch and
-// run at its first instant (S4).
-func (t *timetable) runsAtStart(s stretch) bool {
-	if !t.gapEnd || s.offset <= s.prev() {
-		return false
-	}
-	return t.from(civilAt(s.start, s.prev())) < civilAt(s.start, s.offset)
-}
 
 // next returns the first run after an instant of the supported range. Most runs
 // are in the stretch of the instant.
@@ -149,43 +111,4 @@ func (t *timetable) count(after, until int64) int64 {
 		after = from + cycles*secondsPerCycle
 	}
 	return n + t.countStretches(after, until)
-}
-
-// countStretches counts the times as if the wall clock had run evenly, and corrects
-// the count at each transition by the times in the gap or overlap.
-func (t *timetable) countStretches(after, until int64) int64 {
-	s := t.zone.at(after)
-	n := -t.before(t.reached(s, after))
-	for s.end <= until {
-		following := t.zone.at(s.end)
-		if s.offset != following.offset {
-			n += t.correction(s, following)
-		}
-		s = following
-	}
-	return n + t.before(t.reached(s, until))
-}
-
-// reached returns the wall-clock time (exclusive) up to which the window of s has
-// run at the instant.
-func (t *timetable) reached(s stretch, unix int64) civil {
-	lo, hi := t.window(s)
-	return max(lo, min(hi, civilAt(unix+1, s.offset)))
-}
-
-func (t *timetable) correction(s, following stretch) int64 {
-	_, hi := t.window(s)
-	lo, _ := t.window(following)
-	n := int64(0)
-	switch {
-	case lo < hi:
-		n = t.between(lo, hi)
-	case lo > hi:
-		n = -t.between(hi, lo)
-	}
-
-	if t.runsAtStart(following) && !t.matches(civilAt(following.start, following.offset)) {
-		n++
-	}
-	return n
 }

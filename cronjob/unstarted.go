@@ -1,0 +1,170 @@
+package cronjob
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// ledger accounts for the runs of a CronJob: each has started, or is reported as unstarted
+// by one round alone (C9).
+type ledger struct {
+	// accounted is the last run that is accounted for, with all runs before it.
+	accounted time.Time
+	unstarted []Unstarted
+}
+
+// runs are all runs of a CronJob, and what is known of their jobs.
+type runs struct {
+	schedule schedule.Schedule
+	census   *census
+	starts   []startedJob
+}
+
+// openLedger continues the ledger of the memory. Without one, the runs up to the last one
+// recorded count as accounted for.
+func openLedger(s *Snapshot, c *census, m *memory) ledger {
+	accounted := m.Accounted
+	if accounted.IsZero() {
+		if accounted = s.CronJob.Status.LastScheduleTime; accounted.IsZero() {
+			accounted = s.CronJob.CreationTimestamp
+		}
+	}
+
+	l := ledger{accounted: accounted}
+	for _, run := range c.taken {
+		l.unstarted = append(l.unstarted, Unstarted{UnstartedNameTaken, 1, run})
+	}
+	return l
+}
+
+// recorded accounts for the runs before a run that has started, and for that run.
+func (l ledger) recorded(r *runs, run time.Time) ledger {
+	if run.After(l.accounted) && !r.schedule.Never() {
+		l = l.upTo(r, run.Add(-1), UnstartedForLater)
+		l.accounted = run
+	}
+	return l
+}
+
+// upTo accounts for the runs up to a time: those without a job never start, for this reason (C9).
+// Without a schedule nothing is known of them.
+func (l ledger) upTo(r *runs, until time.Time, why UnstartedReason) ledger {
+	sch := r.schedule
+	if !until.After(l.accounted) {
+		return l
+	}
+	if next := sch.Next(l.accounted); next.IsZero() || next.After(until) {
+		return l
+	}
+
+	last, _ := sch.Latest(l.accounted, until)
+	if latest, n := r.countUnstarted(l.accounted, last); n > 0 {
+		l.unstarted = append(slices.Clip(l.unstarted), Unstarted{why, n, latest})
+	}
+	l.accounted = last
+	return l
+}
+
+// countUnstarted counts the runs after a time and up to the run last that have no job, and
+// returns the latest of them.
+func (r *runs) countUnstarted(after, last time.Time) (latest time.Time, n int) {
+	sch, started := r.schedule, r.started(after, last)
+	latest, n = last, sch.Count(after, last)
+	for _, run := range started {
+		start := r.census.names.startOf(run) // a name tells no more
+		if r.census.names.isSameRun(sch.Next(start.Add(-1)), run) {
+			n--
+		}
+	}
+
+	for n > 0 && r.census.names.has(started, latest) {
+		latest = sch.Prev(latest)
+	}
+	return latest, n
+}
+
+// started returns the runs in (after, until] that have a job. One that was perhaps created counts
+// until a look-up has told (isLost).
+func (r *runs) started(after, until time.Time) (all []time.Time) {
+	c := r.census
+	add := func(run time.Time, name string) {
+		if run.After(after) && !run.After(until) && c.names.of(run).is(name) {
+			all = append(all, run)
+		}
+	}
+
+	for i := range c.children {
+		if child := &c.children[i]; !child.Foreign {
+			add(child.ScheduledTime, child.Name)
+		}
+	}
+
+	for _, ref := range c.active[:c.kept] { // the others are children, or were started
+		add(c.runOf(ref), ref.Name)
+	}
+
+	for i := range r.starts {
+		add(r.starts[i].ScheduledTime, r.starts[i].Name)
+	}
+	return c.names.sorted(all)
+}
+
+// due accounts for the runs that the run which is due leaves behind, or, if there is none,
+// for those whose deadlines have passed.
+func (l ledger) due(r *runs, t *timing) ledger {
+	switch {
+	case t.quiet || t.invalid:
+		return l
+	case t.due.IsZero():
+		return l.upTo(r, t.earliest, UnstartedTooLate)
+	case t.earliest.Before(t.due):
+		l = l.upTo(r, t.earliest, UnstartedTooLate)
+	}
+	return l.upTo(r, t.due.Add(-1), UnstartedForLater)
+}
+
+// givenUp accounts for the run that is due where its obstacle gives it up.
+func (l ledger) givenUp(r *runs, t *timing, o obstacle, catchUp CatchUp) ledger {
+	switch {
+	case o.standing == isSkipped:
+		return l.upTo(r, t.latest, UnstartedHeld)
+	case o.standing == isTaken && catchUp == CatchUpAll:
+		return l.upTo(r, t.due, UnstartedNameTaken)
+	}
+	return l
+}
+
+// sumUnstarted counts runs.
+func sumUnstarted(all []Unstarted) (n int) {
+	for i := range all {
+		n += all[i].Count
+	}
+	return n
+}
+
+// unstartedEvents are the events about runs that a round gives up. A run whose place another one
+// takes makes none, as in the reference, and neither does one whose name is taken: its wait
+// says so.
+func unstartedEvents(all []Unstarted, tooLate bool, quirks cronjobquirk.Set, k Kind) (events []job.Event) {
+	for i := range all {
+		u := &all[i]
+		switch at := u.Latest.UTC().Format(time.RFC1123Z); u.Reason {
+		case UnstartedTooLate:
+			// The reference cannot report this: it never looks further back than the deadline.
+			if tooLate && !quirks.Has(cronjobquirk.SilentMiss) {
+				events = append(events, event(job.EventWarning, "MissSchedule",
+					"Missed scheduled time to start a "+k.String()+": "+at))
+			}
+		case UnstartedSuspended, UnstartedEdited, UnstartedHeld:
+			events = append(events, job.Event{Type: job.EventNormal, Reason: "SkippedSchedule",
+				Message: fmt.Sprintf("Skipped %s, the latest at %s: %s", value.Count(int64(u.Count), "run"), at, u.Reason)})
+		}
+	}
+	return events
+}
