@@ -2,6 +2,7 @@ package replica
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -10,6 +11,12 @@ import (
 
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
+
+// clients are the clients of one server.
+type clients struct {
+	all    kubernetes.Interface
+	groups dynamic.Interface // for the workloads and pod groups of gangs
+}
 
 // leanClient is a client whose pods have only what the controllers read.
 type leanClient struct {
@@ -20,8 +27,8 @@ type leanClient struct {
 // CoreV1 implements [kubernetes.Interface].
 func (c leanClient) CoreV1() typedcore.CoreV1Interface { return c.core }
 
-// newClient returns a client of the server. All of it shares connections and the limit of requests.
-func newClient(server *rest.Config) (kubernetes.Interface, error) {
+// newClients returns the clients of the server, which share connections and the limit of requests.
+func newClients(server *rest.Config) (clients, error) {
 	config := rest.CopyConfig(server)
 	if config.UserAgent == "" {
 		config.UserAgent = rest.DefaultKubernetesUserAgent()
@@ -32,11 +39,15 @@ func newClient(server *rest.Config) (kubernetes.Interface, error) {
 
 	http, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return nil, err
+		return clients{}, err
 	}
 	all, err := kubernetes.NewForConfigAndClient(config, http)
 	if err != nil {
-		return nil, err
+		return clients{}, err
+	}
+	groups, err := dynamic.NewForConfigAndClient(config, http)
+	if err != nil {
+		return clients{}, err
 	}
 
 	core := rest.CopyConfig(config)
@@ -45,7 +56,7 @@ func newClient(server *rest.Config) (kubernetes.Interface, error) {
 	core.NegotiatedSerializer = convert.Lean(codecs.WithoutConversion())
 	pods, err := rest.RESTClientForConfigAndClient(core, http)
 	if err != nil {
-		return nil, err
+		return clients{}, err
 	}
-	return leanClient{all, typedcore.New(pods)}, nil
+	return clients{leanClient{all, typedcore.New(pods)}, groups}, nil
 }

@@ -157,3 +157,6 @@ func (c *Config) validate() error {
 }
 
 func (c *Config) runs(controller string) bool { return slices.Contains(c.Controllers, controller) }
+
+// hasGangs reports whether workloads and pod groups are read and written.
+func (c *Config) hasGangs() bool { return c.runs(Jobs) && c.Planners.Job.Gangs }

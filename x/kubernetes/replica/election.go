@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/klog/v2"
@@ -14,7 +13,7 @@ import (
 
 // runElected waits for the lease and runs the controllers while it holds. A replica that loses
 // the lease returns an error: the process ends, and a new one waits for its turn.
-func (c *Config) runElected(ctx context.Context, client kubernetes.Interface) error {
+func (c *Config) runElected(ctx context.Context, client clients) error {
 	c.Status.set(phaseStandby)
 
 	// The lease is given back only when the controllers have stopped.
@@ -25,7 +24,7 @@ func (c *Config) runElected(ctx context.Context, client kubernetes.Interface) er
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: &resourcelock.LeaseLock{
 			LeaseMeta:  metav1.ObjectMeta{Namespace: c.Lease.Namespace, Name: c.Lease.Name},
-			Client:     client.CoordinationV1(),
+			Client:     client.all.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: c.Identity},
 		},
 		LeaseDuration:   c.Lease.Duration,

@@ -4,18 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
+	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
 )
 
 // component is the name in events and in requests.
@@ -52,11 +57,11 @@ func Run(ctx context.Context, server *rest.Config, c Config) error {
 		server = rest.AddUserAgent(server, component)
 	}
 	server.Wrap(measure(c.Registry).Requests)
-	client, err := newClient(server)
+	client, err := newClients(server)
 	if err != nil {
 		return err
 	}
-	if err := c.adapt(ctx, client); err != nil {
+	if err := c.adapt(ctx, client.all); err != nil {
 		return err
 	}
 
@@ -80,30 +85,85 @@ func (c *Config) adapt(ctx context.Context, client kubernetes.Interface) error {
 		return err
 	}
 	klog.FromContext(ctx).Info("server", "version", s.Version,
-		"keepsManagedBy", s.ManagedBy, "keepsPodReplacementPolicy", s.ReplacementPolicy,
+		"keepsManagedBy", s.ManagedBy, "keepsPodReplacementPolicy", s.ReplacementPolicy, "servesGroups", s.Groups,
 		"successCriteriaMet", !c.Planners.Job.NoSuccessCriteriaMet)
 	return nil
 }
 
-// startFactory starts the informers of a factory. From client-go 0.36 on they log refusals with the
-// logger of the context; before, with the logger of the process.
-func startFactory(ctx context.Context, f informers.SharedInformerFactory) {
-	if f, ok := f.(interface{ StartWithContext(context.Context) }); ok {
+// caches are the informers of a namespace. Those of groups are there for gangs alone.
+type caches struct {
+	informers.SharedInformerFactory
+	groups     dynamicinformer.DynamicSharedInformerFactory
+	workloads  cache.SharedIndexInformer
+	podGroups  cache.SharedIndexInformer
+	groupsDone sync.WaitGroup
+}
+
+func (c *Config) newCaches(client clients, namespace string) *caches {
+	made := &caches{SharedInformerFactory: informers.NewSharedInformerFactoryWithOptions(client.all, c.resync,
+		informers.WithNamespace(namespace), informers.WithTransform(convert.Trim("Job")))}
+	if c.hasGangs() {
+		made.groups = dynamicinformer.NewFilteredDynamicSharedInformerFactory(client.groups, c.resync, namespace, nil)
+		made.workloads = made.groups.ForResource(groups.Workloads).Informer()
+		made.podGroups = made.groups.ForResource(groups.PodGroups).Informer()
+	}
+	return made
+}
+
+// start starts the informers. From client-go 0.36 on they log refusals with the logger of the
+// context; before, with the logger of the process. The factory of the groups has no such start.
+func (c *caches) start(ctx context.Context) {
+	if f, ok := c.SharedInformerFactory.(interface{ StartWithContext(context.Context) }); ok {
 		f.StartWithContext(ctx)
+	} else {
+		c.Start(ctx.Done())
+	}
+
+	if c.groups == nil {
 		return
 	}
-	f.Start(ctx.Done())
+	for _, informer := range [...]cache.SharedIndexInformer{c.workloads, c.podGroups} {
+		c.groupsDone.Add(1)
+		go func() {
+			defer c.groupsDone.Done()
+			if i, ok := informer.(interface{ RunWithContext(context.Context) }); ok {
+				i.RunWithContext(ctx)
+			} else {
+				informer.Run(ctx.Done())
+			}
+		}()
+	}
+}
+
+// stop waits for the end of the informers, whose context has ended.
+func (c *caches) stop() {
+	c.Shutdown()
+	c.groupsDone.Wait()
+}
+
+// unsynced waits until the caches are full, and returns the kinds of those that never were.
+func (c *caches) unsynced(done <-chan struct{}) (kinds []string) {
+	for kind, synced := range c.WaitForCacheSync(done) {
+		if !synced {
+			kinds = append(kinds, kind.String())
+		}
+	}
+	if c.groups != nil && !cache.WaitForCacheSync(done, c.workloads.HasSynced, c.podGroups.HasSynced) {
+		kinds = append(kinds, "groups")
+	}
+	slices.Sort(kinds)
+	return kinds
 }
 
 // starter is a controller.
 type starter interface{ Start(context.Context) error }
 
 // runControllers runs the controllers until the context ends.
-func (c *Config) runControllers(ctx context.Context, client kubernetes.Interface) error {
+func (c *Config) runControllers(ctx context.Context, client clients) error {
 	c.Status.set(phaseFilling)
 	common := controller.Common{
 		Workers:      c.Workers,
-		Events:       controller.NewRecorder(ctx, client, nil, component),
+		Events:       controller.NewRecorder(ctx, client.all, nil, component),
 		QueueMetrics: measure(c.Registry),
 	}
 	namespaces := c.Namespaces
@@ -112,23 +172,20 @@ func (c *Config) runControllers(ctx context.Context, client kubernetes.Interface
 	}
 
 	var all []starter
-	var factories []informers.SharedInformerFactory
+	var filled []*caches
 	for _, namespace := range namespaces {
-		factory := informers.NewSharedInformerFactoryWithOptions(client, c.resync,
-			informers.WithNamespace(namespace), informers.WithTransform(convert.Trim("Job")))
-		made, err := c.newControllers(client, factory, common)
+		from := c.newCaches(client, namespace)
+		made, err := c.newControllers(client, from, common)
 		if err != nil {
 			return err
 		}
-		all, factories = append(all, made...), append(factories, factory)
+		all, filled = append(all, made...), append(filled, from)
 	}
-	return c.start(ctx, factories, all)
+	return c.start(ctx, filled, all)
 }
 
-// newControllers makes the controllers of a factory.
-func (c *Config) newControllers(
-	client kubernetes.Interface, factory informers.SharedInformerFactory, common controller.Common,
-) (all []starter, err error) {
+// newControllers makes the controllers of a namespace.
+func (c *Config) newControllers(client clients, from *caches, common controller.Common) (all []starter, err error) {
 	add := func(name string, make func() (starter, error)) {
 		if err != nil || !c.runs(name) {
 			return
@@ -140,17 +197,21 @@ func (c *Config) newControllers(
 	}
 
 	add(Jobs, func() (starter, error) {
-		return controller.NewJobs(client, factory, controller.JobOptions{
+		o := controller.JobOptions{
 			Common:           common,
 			ManagedBy:        c.ManagedBy,
 			Planner:          c.Planners.Job,
 			Metrics:          measure(c.Registry),
 			MemoryAnnotation: c.MemoryAnnotation,
 			MergeEvents:      c.MergeEvents,
-		})
+		}
+		if from.groups != nil {
+			o.Groups = controller.NewGroups(client.groups, from.groups)
+		}
+		return controller.NewJobs(client.all, from, o)
 	})
 	add(Orphans, func() (starter, error) {
-		return controller.NewOrphans(client, factory, controller.OrphanOptions{
+		return controller.NewOrphans(client.all, from, controller.OrphanOptions{
 			Common:    common,
 			ManagedBy: c.ManagedBy,
 			Planner:   c.Planners.Job,
@@ -166,10 +227,10 @@ func (c *Config) newControllers(
 		if c.Planners.Preset != "" {
 			o.Schedule = []schedule.Option{schedule.Kubernetes()}
 		}
-		return controller.NewCronJobs(client, factory, o)
+		return controller.NewCronJobs(client.all, from, o)
 	})
 	add(TTL, func() (starter, error) {
-		return controller.NewTTL(client, factory, controller.TTLOptions{
+		return controller.NewTTL(client.all, from, controller.TTLOptions{
 			Common:    common,
 			ManagedBy: c.ManagedBy,
 			Planner:   c.Planners.Job,
@@ -192,23 +253,23 @@ func (c *Config) advise(o controller.Object) (reason, message string) {
 }
 
 // start starts the caches and the controllers and waits for their end.
-func (c *Config) start(ctx context.Context, factories []informers.SharedInformerFactory, all []starter) error {
+func (c *Config) start(ctx context.Context, from []*caches, all []starter) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
 		cancel()
-		for _, f := range factories {
-			f.Shutdown()
+		for _, f := range from {
+			f.stop()
 		}
 	}()
 
-	for _, f := range factories {
-		startFactory(ctx, f)
+	for _, f := range from {
+		f.start(ctx)
 	}
 	var run []interface{ Start(context.Context) error }
 	for _, s := range all {
 		run = append(run, s)
 	}
-	run = append(run, whenSynced{factories, func() {
+	run = append(run, whenSynced{from, func() {
 		c.Status.set(phaseRunning)
 		klog.FromContext(ctx).Info("running", "controllers", c.Controllers,
 			"managedBy", c.ManagedBy, "namespaces", c.Namespaces)
@@ -223,17 +284,15 @@ func (c *Config) start(ctx context.Context, factories []informers.SharedInformer
 
 // whenSynced calls a function once the caches are full, and then waits for the end.
 type whenSynced struct {
-	factories []informers.SharedInformerFactory
-	do        func()
+	from []*caches
+	do   func()
 }
 
 func (w whenSynced) Start(ctx context.Context) error {
-	for _, f := range w.factories {
-		for kind, synced := range f.WaitForCacheSync(ctx.Done()) {
-			if !synced {
-				klog.FromContext(ctx).Info("stopped before the cache was full", "kind", kind)
-				return nil
-			}
+	for _, f := range w.from {
+		if kinds := f.unsynced(ctx.Done()); len(kinds) > 0 {
+			klog.FromContext(ctx).Info("stopped before the caches were full", "kinds", kinds)
+			return nil
 		}
 	}
 	w.do()

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,8 +19,11 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/informers"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	dynamicfake "k8s.io/client-go/dynamic/fake"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 	clienttesting "k8s.io/client-go/testing"
@@ -29,6 +33,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
+	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
 	"github.com/batchplan/batchplan/x/kubernetes/internal/memory"
 )
 
@@ -56,12 +61,65 @@ func TestRunControllers_MemoryAnnotation(t *testing.T) {
 		c, err := Config{ManagedBy: name, MemoryAnnotation: "example.com/memory", Identity: "me", resync: memory.Resync}.withDefaults()
 		must.OK(t, err)
 		client := fake.NewClientset(j, pod)
-		must.OK(t, new(log).run(t, 5*time.Second, func(ctx context.Context) error { return c.runControllers(ctx, client) }))
+		must.OK(t, new(log).run(t, 5*time.Second, func(ctx context.Context) error { return c.runControllers(ctx, clients{all: client}) }))
 		got, err := client.BatchV1().Jobs("ns").Get(t.Context(), "j", metav1.GetOptions{})
 		must.OK(t, err)
 		if text := got.Annotations["example.com/memory"]; !strings.Contains(text, `"u"`) || got.Status.Failed != 1 {
 			t.Errorf("annotation %q, status %+v", text, got.Status)
 		}
+	})
+}
+
+// TestRunControllers_Gangs: with the option of the planner, a workload and a pod group are there before the pods of a
+// job, whose caches are filled as the others are. Old libraries have no field for them, which the replica says.
+func TestRunControllers_Gangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := Config{ManagedBy: "a.b/c", Planners: Planners{Job: job.Options{Gangs: true}}, Identity: "me", resync: memory.Resync}.withDefaults()
+		must.OK(t, err)
+		labels := map[string]string{"job": "j"}
+		client := clients{
+			all: fake.NewClientset(&batchv1.Job{
+				ObjectMeta: metav1.ObjectMeta{Name: "j", Namespace: "ns", UID: "u"},
+				Spec: batchv1.JobSpec{
+					Parallelism: pointTo(int32(1)), Completions: pointTo(int32(1)), BackoffLimit: pointTo(int32(6)), ManagedBy: &c.ManagedBy,
+					Selector: &metav1.LabelSelector{MatchLabels: labels},
+					Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever}},
+				},
+			}),
+		}
+		made := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
+			groups.Workloads: "WorkloadList", groups.PodGroups: "PodGroupList",
+		})
+		made.PrependReactor("create", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			o := a.(clienttesting.CreateAction).GetObject().(*unstructured.Unstructured)
+			o.SetUID(types.UID("uid-" + o.GetKind()))
+			return false, nil, nil
+		})
+		client.groups = made
+
+		said := &log{}
+		err = said.run(t, 5*time.Second, func(ctx context.Context) error { return c.runControllers(ctx, client) })
+		if !groups.Known() {
+			if err == nil || !strings.Contains(err.Error(), "k8s.io/api v0.37") {
+				t.Errorf("with old libraries: %v", err)
+			}
+			return
+		}
+		must.OK(t, err)
+		var created []string
+		for _, a := range made.Actions() {
+			if a.GetVerb() == "create" {
+				created = append(created, a.GetResource().Resource)
+			}
+		}
+		pods, err := client.all.CoreV1().Pods("ns").List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(pods.Items) != 1 || !slices.Equal(created, []string{"workloads", "podgroups"}) {
+			t.Fatalf("%d pods, created %v, %v", len(pods.Items), created, err)
+		}
+		if !groups.NamesGroup(&corev1.PodTemplateSpec{Spec: pods.Items[0].Spec}) {
+			t.Errorf("the pod names no group: %+v", pods.Items[0].Spec)
+		}
+		said.want(t, `"msg"="running"`)
 	})
 }
 
@@ -84,7 +142,7 @@ func TestNewControllers(t *testing.T) {
 	for _, names := range [][]string{{Jobs}, {Jobs, TTL}, {CronJobs, Jobs, Orphans, TTL}} {
 		c, err := Config{ManagedBy: "a.b/c", Controllers: names}.withDefaults()
 		must.OK(t, err)
-		made, err := c.newControllers(client, informers.NewSharedInformerFactory(client, 0), controller.Common{Events: controller.NewRecorder(t.Context(), client, nil, component)})
+		made, err := c.newControllers(clients{all: client}, c.newCaches(clients{all: client}, ""), controller.Common{Events: controller.NewRecorder(t.Context(), client, nil, component)})
 		if err != nil || len(made) != len(names) {
 			t.Errorf("%v: %d controllers, %v", names, len(made), err)
 		}
@@ -107,7 +165,7 @@ func TestRunControllers_CronJobs(t *testing.T) {
 			return false, nil, nil
 		})
 		said := &log{}
-		must.OK(t, said.run(t, 5*time.Second, func(ctx context.Context) error { return c.runControllers(ctx, client) }))
+		must.OK(t, said.run(t, 5*time.Second, func(ctx context.Context) error { return c.runControllers(ctx, clients{all: client}) }))
 		jobs, err := client.BatchV1().Jobs("ns").List(t.Context(), metav1.ListOptions{})
 		if err != nil || len(jobs.Items) != 1 {
 			t.Errorf("jobs %v, %v", jobs, err)
@@ -175,7 +233,7 @@ func TestRunElected(t *testing.T) {
 					})
 				}
 				said := &log{}
-				err = said.run(t, 14*time.Second, func(ctx context.Context) error { return c.runElected(ctx, client) })
+				err = said.run(t, 14*time.Second, func(ctx context.Context) error { return c.runElected(ctx, clients{all: client}) })
 				if (err == nil) != (test.fails == "") || err != nil && !strings.Contains(err.Error(), test.fails) {
 					t.Errorf("error %v, want %q", err, test.fails)
 				}

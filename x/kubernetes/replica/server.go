@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
 )
 
 // OldestMinor is the minor version of the oldest server that the controllers work with: 1.31
@@ -41,6 +43,8 @@ type Server struct {
 	// ManagedBy and ReplacementPolicy say whether the server keeps these fields of a job, and
 	// so whether its feature gates JobManagedBy and JobPodReplacementPolicy are on.
 	ManagedBy, ReplacementPolicy Answer
+	// Groups says whether it serves the workloads and pod groups that gangs need (J44).
+	Groups Answer
 }
 
 // AskServer finds out what the server is. It sends a job as a dry run, which creates nothing,
@@ -61,7 +65,25 @@ func AskServer(ctx context.Context, client kubernetes.Interface, namespace strin
 		return s, fmt.Errorf("the server is version %s.%s, and the oldest that works is 1.%d",
 			major, minor, OldestMinor)
 	}
+	if s.Groups, err = servesGroups(client); err != nil {
+		return s, err
+	}
 	return s, s.askFields(ctx, client, namespace)
+}
+
+// servesGroups asks for the resources of gangs, which a server has with the feature gate GenericWorkload.
+func servesGroups(client kubernetes.Interface) (Answer, error) {
+	list, err := client.Discovery().ServerResourcesForGroupVersion(groups.Workloads.GroupVersion().String())
+	switch {
+	case apierrors.IsNotFound(err):
+		return No, nil
+	case err != nil:
+		return Unknown, fmt.Errorf("resources of the server: %w", err)
+	}
+	serves := func(name string) bool {
+		return slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == name })
+	}
+	return answer(serves(groups.Workloads.Resource) && serves(groups.PodGroups.Resource)), nil
 }
 
 // behavesAs returns the version that a server emulates, or else its own. The oldest libraries have no fields
@@ -123,6 +145,11 @@ func (s *Server) adapt(managedBy string, o *job.Options) error {
 	if s.ManagedBy == No && managedBy != job.ControllerName {
 		return fmt.Errorf("the server %s drops spec.managedBy, since its feature gate JobManagedBy is off "+
 			"(it is on from 1.32): no job can name %q", s.Version, managedBy)
+	}
+	if o.Gangs && s.Groups != Yes {
+		return fmt.Errorf("job.gangs: the server %s serves no workloads and pod groups of %s: gangs need "+
+			"Kubernetes 1.37 with its feature gates GenericWorkload and WorkloadWithJob",
+			s.Version, groups.Workloads.GroupVersion())
 	}
 	if s.ManagedBy == No && s.ReplacementPolicy == No {
 		// It refuses SuccessCriteriaMet for a job without successPolicy.

@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/version"
 	discovery "k8s.io/client-go/discovery/fake"
@@ -33,18 +34,23 @@ func TestAskServer(t *testing.T) {
 	tests := []struct {
 		name    string
 		version version.Info
+		serves  []string // of the group of gangs
 		drop    func(*batchv1.Job)
 		refusal error
 		want    Server
 		err     string
 	}{
-		{name: "new", version: version.Info{Major: "1", Minor: "36"}, want: Server{ManagedBy: Yes, ReplacementPolicy: Yes}},
-		{name: "of a provider", version: version.Info{Major: "1", Minor: "33+"}, want: Server{ManagedBy: Yes, ReplacementPolicy: Yes}},
-		{name: "gates off", version: version.Info{Major: "1", Minor: "31"}, want: Server{ManagedBy: No, ReplacementPolicy: No},
+		{name: "new", version: version.Info{Major: "1", Minor: "36"}, want: Server{ManagedBy: Yes, ReplacementPolicy: Yes, Groups: No}},
+		{name: "gangs", version: version.Info{Major: "1", Minor: "37"}, serves: []string{"podgroups", "workloads", "workloads/status"},
+			want: Server{ManagedBy: Yes, ReplacementPolicy: Yes, Groups: Yes}},
+		{name: "half of gangs", version: version.Info{Major: "1", Minor: "37"}, serves: []string{"workloads"},
+			want: Server{ManagedBy: Yes, ReplacementPolicy: Yes, Groups: No}},
+		{name: "of a provider", version: version.Info{Major: "1", Minor: "33+"}, want: Server{ManagedBy: Yes, ReplacementPolicy: Yes, Groups: No}},
+		{name: "gates off", version: version.Info{Major: "1", Minor: "31"}, want: Server{ManagedBy: No, ReplacementPolicy: No, Groups: No},
 			drop: func(j *batchv1.Job) { j.Spec.ManagedBy, j.Spec.PodReplacementPolicy = nil, nil }},
-		{name: "one gate off", version: version.Info{Major: "1", Minor: "31"}, want: Server{ManagedBy: No, ReplacementPolicy: Yes},
+		{name: "one gate off", version: version.Info{Major: "1", Minor: "31"}, want: Server{ManagedBy: No, ReplacementPolicy: Yes, Groups: No},
 			drop: func(j *batchv1.Job) { j.Spec.ManagedBy = nil }},
-		{name: "no right to create", version: version.Info{Major: "1", Minor: "36"}, want: Server{},
+		{name: "no right to create", version: version.Info{Major: "1", Minor: "36"}, want: Server{Groups: No},
 			refusal: apierrors.NewForbidden(batchv1.Resource("jobs"), "j", nil)},
 		{name: "down", version: version.Info{Major: "1", Minor: "36"}, refusal: apierrors.NewInternalError(errors.New("down")), err: "dry run of a job"},
 		{name: "old", version: version.Info{Major: "1", Minor: "30"}, err: "the server is version 1.30, and the oldest that works is 1.31"},
@@ -55,6 +61,13 @@ func TestAskServer(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			client := fake.NewClientset()
 			client.Discovery().(*discovery.FakeDiscovery).FakedServerVersion = &test.version
+			if test.serves != nil {
+				list := &metav1.APIResourceList{GroupVersion: "scheduling.k8s.io/v1beta1"}
+				for _, name := range test.serves {
+					list.APIResources = append(list.APIResources, metav1.APIResource{Name: name})
+				}
+				client.Resources = append(client.Resources, list)
+			}
 			client.PrependReactor("create", "jobs", func(a clienttesting.Action) (bool, runtime.Object, error) {
 				j := a.(clienttesting.CreateAction).GetObject().(*batchv1.Job).DeepCopy()
 				if j.GenerateName == "" || len(a.(clienttesting.CreateActionImpl).CreateOptions.DryRun) != 1 {
@@ -85,17 +98,20 @@ func TestServer_Adapt(t *testing.T) {
 	tests := []struct {
 		server    Server
 		managedBy string
+		gangs     bool
 		noMet     bool
 		err       string
 	}{
-		{Server{}, "a.b/c", false, ""},
-		{Server{ManagedBy: Yes, ReplacementPolicy: Yes}, "a.b/c", false, ""},
-		{Server{ManagedBy: No, ReplacementPolicy: Yes}, "a.b/c", false, `no job can name "a.b/c"`},
-		{Server{ManagedBy: No, ReplacementPolicy: Yes}, job.ControllerName, false, ""},
-		{Server{ManagedBy: No, ReplacementPolicy: No}, job.ControllerName, true, ""},
+		{Server{}, "a.b/c", false, false, ""},
+		{Server{ManagedBy: Yes, ReplacementPolicy: Yes}, "a.b/c", false, false, ""},
+		{Server{ManagedBy: No, ReplacementPolicy: Yes}, "a.b/c", false, false, `no job can name "a.b/c"`},
+		{Server{ManagedBy: No, ReplacementPolicy: Yes}, job.ControllerName, false, false, ""},
+		{Server{ManagedBy: No, ReplacementPolicy: No}, job.ControllerName, false, true, ""},
+		{Server{ManagedBy: Yes, Version: "v1.37.2", Groups: No}, "a.b/c", true, false, "job.gangs: the server v1.37.2 serves no workloads"},
+		{Server{ManagedBy: Yes, Groups: Yes}, "a.b/c", true, false, ""},
 	}
 	for _, test := range tests {
-		var o job.Options
+		o := job.Options{Gangs: test.gangs}
 		err := test.server.adapt(test.managedBy, &o)
 		if o.NoSuccessCriteriaMet != test.noMet || (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
 			t.Errorf("%+v, %s: no SuccessCriteriaMet %v, error %v", test.server, test.managedBy, o.NoSuccessCriteriaMet, err)

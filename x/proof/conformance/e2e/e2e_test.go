@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// serverFlags are those of the server that the tests share.
+var serverFlags = []string{"--authorization-mode=RBAC", "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"}
+
 // TestEndToEnd runs all tests that share a server at the same time. Most of their time is spent
 // waiting.
 func TestEndToEnd(t *testing.T) {
@@ -15,7 +18,7 @@ func TestEndToEnd(t *testing.T) {
 	}
 	logErrors()
 	began := time.Now()
-	c := newCluster(t, "--authorization-mode=RBAC", "--enable-admission-plugins=OwnerReferencesPermissionEnforcement")
+	c := newCluster(t, serverFlags...)
 	t.Logf("the server is up after %v", time.Since(began).Round(time.Millisecond))
 	together := func(name string, tests map[string]func(*testing.T, *cluster)) {
 		t.Run(name, func(t *testing.T) {

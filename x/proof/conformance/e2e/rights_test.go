@@ -26,6 +26,8 @@ type world struct {
 	more string // another role of the manifests, whose rights are not taken away
 	set  func(*replica.Config)
 	live func(*place, *process)
+	// fails makes requests fail that are made again with other rights; nil for none.
+	fails func() middleware
 }
 
 var worlds = map[string]world{
@@ -81,6 +83,9 @@ func (w *world) test(t *testing.T, c *cluster, all, more []right, missing *right
 	}
 	refused := &refusals{}
 	between := []middleware{as(p.user()), refused.between}
+	if w.fails != nil {
+		between = append(between, w.fails())
+	}
 	if missing != nil && missing.verb == "list" {
 		between = append(between, withoutStreams)
 	}
