@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -114,6 +115,7 @@ func TestRun_SameSeedSameBytes(t *testing.T) {
 	}
 }
 
+// TestCompare_OnAnyNumberOfCores: each figure is that of its variant and seed.
 func TestCompare_OnAnyNumberOfCores(t *testing.T) {
 	variants := []Variant{{"calm", small}, {"troubled", func(seed uint64) World { return troubled(small(seed)) }}}
 	var tables []string
@@ -121,6 +123,21 @@ func TestCompare_OnAnyNumberOfCores(t *testing.T) {
 		c, err := Compare(t.Context(), variants, 1, 4, cores, nil)
 		must.OK(t, err)
 		tables = append(tables, c.String())
+
+		for v, variant := range variants {
+			for place, seed := range c.Seeds {
+				r, err := Run(t.Context(), variant.World(seed))
+				must.OK(t, err)
+				if got, want := len(c.Values[v]), len(r.Metrics()); got != want {
+					t.Fatalf("%d figures, want %d", got, want)
+				}
+				for m, metric := range r.Metrics() {
+					if got := c.Values[v][m][place]; got != metric.Value && !(math.IsNaN(got) && math.IsNaN(metric.Value)) {
+						t.Fatalf("%d cores, %s, seed %d: %s is %g, want %g", cores, variant.Name, seed, metric.Name, got, metric.Value)
+					}
+				}
+			}
+		}
 	}
 	if tables[0] != tables[1] || tables[1] != tables[2] {
 		t.Errorf("the tables differ:\n%s", strings.Join(tables, "\n"))
