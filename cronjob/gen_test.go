@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
@@ -147,13 +148,18 @@ func play(t rapid.TB, s cronjob.Snapshot) (cronjob.Plan, cronjob.Conclusion) {
 	return plan, plan.Conclude(done(&plan))
 }
 
-// playUnwritten plans a round in which everything works but the status write.
+// playUnwritten plans a round in which everything works but the status write. It ends with the status
+// of the snapshot.
 func playUnwritten(t rapid.TB, s cronjob.Snapshot) (cronjob.Plan, cronjob.Conclusion) {
 	t.Helper()
 	plan := reconcile(t, s)
 	o := done(&plan)
 	o.Settled = cronjob.ResultUnsuccessful
-	return plan, plan.Conclude(o)
+	end := plan.Conclude(o)
+	if diff := cmp.Diff(plan.Basis().Before, end.Status); diff != "" {
+		t.Errorf("the status is not written, and the round ends with another:\n%s", diff)
+	}
+	return plan, end
 }
 
 // goOn is play, after which the snapshot has the memory and the status of the round.
