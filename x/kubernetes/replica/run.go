@@ -84,6 +84,11 @@ func (c *Config) adapt(ctx context.Context, client kubernetes.Interface) error {
 	if err := s.adapt(c.ManagedBy, &c.Planners.Job); err != nil {
 		return err
 	}
+	if c.hasGangs() {
+		if err := s.checkGroups(); err != nil {
+			return err
+		}
+	}
 	klog.FromContext(ctx).Info("server", "version", s.Version,
 		"keepsManagedBy", s.ManagedBy, "keepsPodReplacementPolicy", s.ReplacementPolicy, "servesGroups", s.Groups,
 		"successCriteriaMet", !c.Planners.Job.NoSuccessCriteriaMet)

@@ -71,12 +71,15 @@ func AskServer(ctx context.Context, client kubernetes.Interface, namespace strin
 	return s, s.askFields(ctx, client, namespace)
 }
 
-// servesGroups asks for the resources of gangs, which a server has with the feature gate GenericWorkload.
+// servesGroups asks for the resources of gangs, which a server has with the feature gate GenericWorkload
+// and with its group switched on.
 func servesGroups(client kubernetes.Interface) (Answer, error) {
 	list, err := client.Discovery().ServerResourcesForGroupVersion(groups.Workloads.GroupVersion().String())
 	switch {
 	case apierrors.IsNotFound(err):
 		return No, nil
+	case apierrors.IsForbidden(err):
+		return Unknown, nil
 	case err != nil:
 		return Unknown, fmt.Errorf("resources of the server: %w", err)
 	}
@@ -146,14 +149,20 @@ func (s *Server) adapt(managedBy string, o *job.Options) error {
 		return fmt.Errorf("the server %s drops spec.managedBy, since its feature gate JobManagedBy is off "+
 			"(it is on from 1.32): no job can name %q", s.Version, managedBy)
 	}
-	if o.Gangs && s.Groups != Yes {
-		return fmt.Errorf("job.gangs: the server %s serves no workloads and pod groups of %s: gangs need "+
-			"Kubernetes 1.37 with its feature gates GenericWorkload and WorkloadWithJob",
-			s.Version, groups.Workloads.GroupVersion())
-	}
 	if s.ManagedBy == No && s.ReplacementPolicy == No {
 		// It refuses SuccessCriteriaMet for a job without successPolicy.
 		o.NoSuccessCriteriaMet = true
 	}
 	return nil
+}
+
+// checkGroups returns why a server has no gangs. One that may not be asked is tried.
+func (s *Server) checkGroups() error {
+	if s.Groups != No {
+		return nil
+	}
+	version := groups.Workloads.GroupVersion()
+	return fmt.Errorf("job.gangs: the server %s serves no workloads and pod groups of %s: gangs need Kubernetes 1.37 "+
+		"with its feature gates GenericWorkload and WorkloadWithJob, and with --runtime-config=%s=true",
+		s.Version, version, version)
 }

@@ -35,6 +35,7 @@ func TestAskServer(t *testing.T) {
 		name    string
 		version version.Info
 		serves  []string // of the group of gangs
+		secret  bool     // its resources may not be read
 		drop    func(*batchv1.Job)
 		refusal error
 		want    Server
@@ -45,6 +46,8 @@ func TestAskServer(t *testing.T) {
 			want: Server{ManagedBy: Yes, ReplacementPolicy: Yes, Groups: Yes}},
 		{name: "half of gangs", version: version.Info{Major: "1", Minor: "37"}, serves: []string{"workloads"},
 			want: Server{ManagedBy: Yes, ReplacementPolicy: Yes, Groups: No}},
+		{name: "secret resources", version: version.Info{Major: "1", Minor: "37"}, secret: true,
+			want: Server{ManagedBy: Yes, ReplacementPolicy: Yes, Groups: Unknown}},
 		{name: "of a provider", version: version.Info{Major: "1", Minor: "33+"}, want: Server{ManagedBy: Yes, ReplacementPolicy: Yes, Groups: No}},
 		{name: "gates off", version: version.Info{Major: "1", Minor: "31"}, want: Server{ManagedBy: No, ReplacementPolicy: No, Groups: No},
 			drop: func(j *batchv1.Job) { j.Spec.ManagedBy, j.Spec.PodReplacementPolicy = nil, nil }},
@@ -67,6 +70,11 @@ func TestAskServer(t *testing.T) {
 					list.APIResources = append(list.APIResources, metav1.APIResource{Name: name})
 				}
 				client.Resources = append(client.Resources, list)
+			}
+			if test.secret {
+				client.PrependReactor("get", "resource", func(clienttesting.Action) (bool, runtime.Object, error) {
+					return true, nil, apierrors.NewForbidden(batchv1.Resource("all"), "", nil)
+				})
 			}
 			client.PrependReactor("create", "jobs", func(a clienttesting.Action) (bool, runtime.Object, error) {
 				j := a.(clienttesting.CreateAction).GetObject().(*batchv1.Job).DeepCopy()
@@ -98,23 +106,30 @@ func TestServer_Adapt(t *testing.T) {
 	tests := []struct {
 		server    Server
 		managedBy string
-		gangs     bool
 		noMet     bool
 		err       string
 	}{
-		{Server{}, "a.b/c", false, false, ""},
-		{Server{ManagedBy: Yes, ReplacementPolicy: Yes}, "a.b/c", false, false, ""},
-		{Server{ManagedBy: No, ReplacementPolicy: Yes}, "a.b/c", false, false, `no job can name "a.b/c"`},
-		{Server{ManagedBy: No, ReplacementPolicy: Yes}, job.ControllerName, false, false, ""},
-		{Server{ManagedBy: No, ReplacementPolicy: No}, job.ControllerName, false, true, ""},
-		{Server{ManagedBy: Yes, Version: "v1.37.2", Groups: No}, "a.b/c", true, false, "job.gangs: the server v1.37.2 serves no workloads"},
-		{Server{ManagedBy: Yes, Groups: Yes}, "a.b/c", true, false, ""},
+		{Server{}, "a.b/c", false, ""},
+		{Server{ManagedBy: Yes, ReplacementPolicy: Yes}, "a.b/c", false, ""},
+		{Server{ManagedBy: No, ReplacementPolicy: Yes}, "a.b/c", false, `no job can name "a.b/c"`},
+		{Server{ManagedBy: No, ReplacementPolicy: Yes}, job.ControllerName, false, ""},
+		{Server{ManagedBy: No, ReplacementPolicy: No}, job.ControllerName, true, ""},
 	}
 	for _, test := range tests {
-		o := job.Options{Gangs: test.gangs}
+		var o job.Options
 		err := test.server.adapt(test.managedBy, &o)
 		if o.NoSuccessCriteriaMet != test.noMet || (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
 			t.Errorf("%+v, %s: no SuccessCriteriaMet %v, error %v", test.server, test.managedBy, o.NoSuccessCriteriaMet, err)
+		}
+	}
+}
+
+// TestServer_CheckGroups: gangs need what the server serves, and one that may not be asked is tried.
+func TestServer_CheckGroups(t *testing.T) {
+	for groups, want := range map[Answer]string{Yes: "", Unknown: "", No: "v1.37.2 serves no workloads"} {
+		server := Server{Version: "v1.37.2", Groups: groups}
+		if err := server.checkGroups(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", groups, err)
 		}
 	}
 }
