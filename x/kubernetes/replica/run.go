@@ -85,12 +85,12 @@ func (c *Config) adapt(ctx context.Context, client kubernetes.Interface) error {
 		return err
 	}
 	if c.hasGangs() {
-		if err := s.checkGroups(); err != nil {
+		if err := s.askGroups(client); err != nil {
 			return err
 		}
 	}
 	klog.FromContext(ctx).Info("server", "version", s.Version,
-		"keepsManagedBy", s.ManagedBy, "keepsPodReplacementPolicy", s.ReplacementPolicy, "servesGroups", s.Groups,
+		"keepsManagedBy", s.ManagedBy, "keepsPodReplacementPolicy", s.ReplacementPolicy,
 		"successCriteriaMet", !c.Planners.Job.NoSuccessCriteriaMet)
 	return nil
 }

@@ -43,8 +43,6 @@ type Server struct {
 	// ManagedBy and ReplacementPolicy say whether the server keeps these fields of a job, and
 	// so whether its feature gates JobManagedBy and JobPodReplacementPolicy are on.
 	ManagedBy, ReplacementPolicy Answer
-	// Groups says whether it serves the workloads and pod groups that gangs need (J44).
-	Groups Answer
 }
 
 // AskServer finds out what the server is. It sends a job as a dry run, which creates nothing,
@@ -65,28 +63,32 @@ func AskServer(ctx context.Context, client kubernetes.Interface, namespace strin
 		return s, fmt.Errorf("the server is version %s.%s, and the oldest that works is 1.%d",
 			major, minor, OldestMinor)
 	}
-	if s.Groups, err = servesGroups(client); err != nil {
-		return s, err
-	}
 	return s, s.askFields(ctx, client, namespace)
 }
 
-// servesGroups asks for the resources of gangs, which a server has with the feature gate GenericWorkload
-// and with its group switched on.
-func servesGroups(client kubernetes.Interface) (Answer, error) {
+// askGroups asks for the resources of gangs, which a server has with the feature gate GenericWorkload
+// and with its group switched on. Replicas without gangs do not ask.
+func (s *Server) askGroups(client kubernetes.Interface) error {
 	list, err := client.Discovery().ServerResourcesForGroupVersion(groups.Workloads.GroupVersion().String())
 	switch {
-	case apierrors.IsNotFound(err):
-		return No, nil
 	case apierrors.IsForbidden(err):
-		return Unknown, nil
+		return nil // it is tried
+	case apierrors.IsNotFound(err):
+		list = &metav1.APIResourceList{}
 	case err != nil:
-		return Unknown, fmt.Errorf("resources of the server: %w", err)
+		return fmt.Errorf("resources of the server: %w", err)
 	}
+
 	serves := func(name string) bool {
 		return slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == name })
 	}
-	return answer(serves(groups.Workloads.Resource) && serves(groups.PodGroups.Resource)), nil
+	if serves(groups.Workloads.Resource) && serves(groups.PodGroups.Resource) {
+		return nil
+	}
+	version := groups.Workloads.GroupVersion()
+	return fmt.Errorf("job.gangs: the server %s serves no workloads and pod groups of %s: gangs need Kubernetes 1.37 "+
+		"with its feature gates GenericWorkload and WorkloadWithJob, and with --runtime-config=%s=true",
+		s.Version, version, version)
 }
 
 // behavesAs returns the version that a server emulates, or else its own. The oldest libraries have no fields
@@ -154,15 +156,4 @@ func (s *Server) adapt(managedBy string, o *job.Options) error {
 		o.NoSuccessCriteriaMet = true
 	}
 	return nil
-}
-
-// checkGroups returns why a server has no gangs. One that may not be asked is tried.
-func (s *Server) checkGroups() error {
-	if s.Groups != No {
-		return nil
-	}
-	version := groups.Workloads.GroupVersion()
-	return fmt.Errorf("job.gangs: the server %s serves no workloads and pod groups of %s: gangs need Kubernetes 1.37 "+
-		"with its feature gates GenericWorkload and WorkloadWithJob, and with --runtime-config=%s=true",
-		s.Version, version, version)
 }

@@ -34,26 +34,18 @@ func TestAskServer(t *testing.T) {
 	tests := []struct {
 		name    string
 		version version.Info
-		serves  []string // of the group of gangs
-		secret  bool     // its resources may not be read
 		drop    func(*batchv1.Job)
 		refusal error
 		want    Server
 		err     string
 	}{
-		{name: "new", version: version.Info{Major: "1", Minor: "36"}, want: Server{ManagedBy: Yes, ReplacementPolicy: Yes, Groups: No}},
-		{name: "gangs", version: version.Info{Major: "1", Minor: "37"}, serves: []string{"podgroups", "workloads", "workloads/status"},
-			want: Server{ManagedBy: Yes, ReplacementPolicy: Yes, Groups: Yes}},
-		{name: "half of gangs", version: version.Info{Major: "1", Minor: "37"}, serves: []string{"workloads"},
-			want: Server{ManagedBy: Yes, ReplacementPolicy: Yes, Groups: No}},
-		{name: "secret resources", version: version.Info{Major: "1", Minor: "37"}, secret: true,
-			want: Server{ManagedBy: Yes, ReplacementPolicy: Yes, Groups: Unknown}},
-		{name: "of a provider", version: version.Info{Major: "1", Minor: "33+"}, want: Server{ManagedBy: Yes, ReplacementPolicy: Yes, Groups: No}},
-		{name: "gates off", version: version.Info{Major: "1", Minor: "31"}, want: Server{ManagedBy: No, ReplacementPolicy: No, Groups: No},
+		{name: "new", version: version.Info{Major: "1", Minor: "36"}, want: Server{ManagedBy: Yes, ReplacementPolicy: Yes}},
+		{name: "of a provider", version: version.Info{Major: "1", Minor: "33+"}, want: Server{ManagedBy: Yes, ReplacementPolicy: Yes}},
+		{name: "gates off", version: version.Info{Major: "1", Minor: "31"}, want: Server{ManagedBy: No, ReplacementPolicy: No},
 			drop: func(j *batchv1.Job) { j.Spec.ManagedBy, j.Spec.PodReplacementPolicy = nil, nil }},
-		{name: "one gate off", version: version.Info{Major: "1", Minor: "31"}, want: Server{ManagedBy: No, ReplacementPolicy: Yes, Groups: No},
+		{name: "one gate off", version: version.Info{Major: "1", Minor: "31"}, want: Server{ManagedBy: No, ReplacementPolicy: Yes},
 			drop: func(j *batchv1.Job) { j.Spec.ManagedBy = nil }},
-		{name: "no right to create", version: version.Info{Major: "1", Minor: "36"}, want: Server{Groups: No},
+		{name: "no right to create", version: version.Info{Major: "1", Minor: "36"}, want: Server{},
 			refusal: apierrors.NewForbidden(batchv1.Resource("jobs"), "j", nil)},
 		{name: "down", version: version.Info{Major: "1", Minor: "36"}, refusal: apierrors.NewInternalError(errors.New("down")), err: "dry run of a job"},
 		{name: "old", version: version.Info{Major: "1", Minor: "30"}, err: "the server is version 1.30, and the oldest that works is 1.31"},
@@ -64,18 +56,6 @@ func TestAskServer(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			client := fake.NewClientset()
 			client.Discovery().(*discovery.FakeDiscovery).FakedServerVersion = &test.version
-			if test.serves != nil {
-				list := &metav1.APIResourceList{GroupVersion: "scheduling.k8s.io/v1beta1"}
-				for _, name := range test.serves {
-					list.APIResources = append(list.APIResources, metav1.APIResource{Name: name})
-				}
-				client.Resources = append(client.Resources, list)
-			}
-			if test.secret {
-				client.PrependReactor("get", "resource", func(clienttesting.Action) (bool, runtime.Object, error) {
-					return true, nil, apierrors.NewForbidden(batchv1.Resource("all"), "", nil)
-				})
-			}
 			client.PrependReactor("create", "jobs", func(a clienttesting.Action) (bool, runtime.Object, error) {
 				j := a.(clienttesting.CreateAction).GetObject().(*batchv1.Job).DeepCopy()
 				if j.GenerateName == "" || len(a.(clienttesting.CreateActionImpl).CreateOptions.DryRun) != 1 {
@@ -124,12 +104,34 @@ func TestServer_Adapt(t *testing.T) {
 	}
 }
 
-// TestServer_CheckGroups: gangs need what the server serves, and one that may not be asked is tried.
-func TestServer_CheckGroups(t *testing.T) {
-	for groups, want := range map[Answer]string{Yes: "", Unknown: "", No: "v1.37.2 serves no workloads"} {
-		server := Server{Version: "v1.37.2", Groups: groups}
-		if err := server.checkGroups(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", groups, err)
+// TestServer_AskGroups: gangs need what the server serves, and one that may not be asked is tried.
+func TestServer_AskGroups(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		serves  []string
+		refusal error
+		err     string
+	}{
+		{name: "gangs", serves: []string{"podgroups", "workloads", "workloads/status"}},
+		{name: "half of gangs", serves: []string{"workloads"}, err: "job.gangs: the server v1.37.2 serves no workloads"},
+		{name: "none", err: "--runtime-config=scheduling.k8s.io/v1beta1=true"},
+		{name: "secret resources", refusal: apierrors.NewForbidden(batchv1.Resource("all"), "", nil)},
+		{name: "down", refusal: apierrors.NewInternalError(errors.New("down")), err: "resources of the server"},
+	} {
+		client := fake.NewClientset()
+		if test.serves != nil {
+			list := &metav1.APIResourceList{GroupVersion: "scheduling.k8s.io/v1beta1"}
+			for _, name := range test.serves {
+				list.APIResources = append(list.APIResources, metav1.APIResource{Name: name})
+			}
+			client.Resources = append(client.Resources, list)
+		}
+		client.PrependReactor("get", "resource", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return test.refusal != nil, nil, test.refusal
+		})
+		err := (&Server{Version: "v1.37.2"}).askGroups(client)
+		if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.err)
 		}
 	}
 }
