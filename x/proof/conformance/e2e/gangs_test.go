@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
@@ -16,11 +17,17 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/replica"
 )
 
-func init() {
-	serverFlags = append(serverFlags,
-		"--feature-gates=GenericWorkload=true,WorkloadWithJob=true", "--runtime-config=scheduling.k8s.io/v1beta1=true")
-	worlds["gangs"] = world{role: "ClusterRole/batchplan-controller-gangs", more: "ClusterRole/batchplan-controller", live: liveOfGangs,
+// TestGangs: the rights of gangs, on a server of its own, since its feature gates are those of the process.
+func TestGangs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a real API server")
+	}
+	logErrors()
+	c := newCluster(t, append(serverFlags,
+		"--feature-gates=GenericWorkload=true,WorkloadWithJob=true", "--runtime-config=scheduling.k8s.io/v1beta1=true")...)
+	w := world{role: "ClusterRole/batchplan-controller-gangs", more: "ClusterRole/batchplan-controller", live: liveOfGangs,
 		set: func(c *replica.Config) { c.Planners.Job.Gangs = true }, fails: failsOnce}
+	t.Run("rights", func(t *testing.T) { w.testEach(t, c) })
 }
 
 // failsOnce fails the first creation of a pod group, so that a later round makes it for the workload that is there.

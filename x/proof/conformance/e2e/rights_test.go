@@ -45,24 +45,29 @@ var worlds = map[string]world{
 // testRights: with the rights of the manifests nothing is refused. Without any one of them,
 // the log names the right, and all ends well once it is given.
 func testRights(t *testing.T, c *cluster) {
-	roles := rolesOf(t)
 	for name, w := range worlds {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all := roles[w.role]
-			if len(all) == 0 {
-				t.Fatalf("the manifests have no %s", w.role)
-			}
-			t.Run("all", func(t *testing.T) {
-				t.Parallel()
-				w.test(t, c, all, roles[w.more], nil)
-			})
-			for _, r := range all {
-				t.Run(strings.ReplaceAll("without "+r.String(), "/", "."), func(t *testing.T) {
-					t.Parallel()
-					w.test(t, c, all, roles[w.more], &r)
-				})
-			}
+			w.testEach(t, c)
+		})
+	}
+}
+
+// testEach lives with all rights of the world, and without each of them.
+func (w *world) testEach(t *testing.T, c *cluster) {
+	roles := rolesOf(t)
+	all := roles[w.role]
+	if len(all) == 0 {
+		t.Fatalf("the manifests have no %s", w.role)
+	}
+	t.Run("all", func(t *testing.T) {
+		t.Parallel()
+		w.test(t, c, all, roles[w.more], nil)
+	})
+	for _, r := range all {
+		t.Run(strings.ReplaceAll("without "+r.String(), "/", "."), func(t *testing.T) {
+			t.Parallel()
+			w.test(t, c, all, roles[w.more], &r)
 		})
 	}
 }
