@@ -13,8 +13,8 @@ import (
 )
 
 // Judge returns what an API server refuses of a well-formed Job or CronJob: what the library knows of
-// the specs and names, the labels, and what each container needs. It does not look at probes,
-// resources and the sources of volumes.
+// the specs and names, the labels, and what each container needs. It does not look at selectors
+// and manualSelector, probes, resources and the sources of volumes.
 func (o *Object) Judge() Problems {
 	j := judge{object: o}
 	t, err := o.Type()

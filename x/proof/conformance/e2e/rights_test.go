@@ -26,7 +26,7 @@ type world struct {
 	more string // another role of the manifests, whose rights are not taken away
 	set  func(*replica.Config)
 	live func(*place, *process)
-	// fails makes requests fail that are made again with other rights; nil for none.
+	// fails lets a request fail once, which is then made again with another right; nil for none.
 	fails func() middleware
 }
 

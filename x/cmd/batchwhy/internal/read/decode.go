@@ -8,14 +8,24 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
+// check returns the unknown fields of a manifest, or what is wrong with it. What has a UID was
+// checked by a server.
+func (m *Meta) check(x *manifest.Object, kind string) ([]manifest.Unknown, error) {
+	if m.UID != "" {
+		return nil, nil
+	}
+	unknown, wrong := x.Check(kind)
+	if len(wrong) > 0 {
+		return nil, wrong
+	}
+	return unknown, nil
+}
+
 func (o *Objects) addJob(x *manifest.Object, data []byte, head *envelope, place int) error {
 	at, m := x.At, &head.Metadata
-	var unknown []manifest.Unknown
-	if m.UID == "" {
-		var wrong manifest.Problems
-		if unknown, wrong = x.Check("Job"); len(wrong) > 0 {
-			return wrong
-		}
+	unknown, err := m.check(x, "Job")
+	if err != nil {
+		return err
 	}
 	decoded, err := job.DecodeJob(data)
 	if err != nil {
@@ -38,12 +48,9 @@ func (o *Objects) addJob(x *manifest.Object, data []byte, head *envelope, place 
 
 func (o *Objects) addCronJob(x *manifest.Object, data []byte, head *envelope, place int) error {
 	at, m := x.At, &head.Metadata
-	var unknown []manifest.Unknown
-	if m.UID == "" {
-		var wrong manifest.Problems
-		if unknown, wrong = x.Check("CronJob"); len(wrong) > 0 {
-			return wrong
-		}
+	unknown, err := m.check(x, "CronJob")
+	if err != nil {
+		return err
 	}
 	decoded, err := cronjob.DecodeCronJob(data)
 	if err != nil {
