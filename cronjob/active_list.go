@@ -78,7 +78,7 @@ func foreignUIDs(children []Child) map[job.UID]bool {
 // job that succeeded, and never back (C4, CI12).
 func lastSuccess(children []Child, last time.Time) time.Time {
 	for i := range children {
-		if c := &children[i]; !c.Foreign && c.Finished == job.ConditionComplete {
+		if c := &children[i]; c.isOwnSuccess() {
 			last = later(last, c.CompletionTime)
 		}
 	}

@@ -81,16 +81,13 @@ func (p *Plan) progress(step *backfillStep, first int, w *Writes) (b Backfill, m
 		if c.Backfill != b.ID {
 			continue
 		}
-		switch value.At(w.Created, i).Result {
-		case ResultDone, ResultAlreadyExists, ResultNameTaken:
-			moved = true
-			if gap {
-				b.Except = append(b.Except, c.ScheduledTime)
-			} else {
-				b.After = c.ScheduledTime
-			}
-		default:
+		switch settled := isSettled(value.At(w.Created, i).Result); {
+		case !settled:
 			gap = true
+		case gap:
+			b.Except, moved = append(b.Except, c.ScheduledTime), true
+		default:
+			b.After, moved = c.ScheduledTime, true
 		}
 	}
 

@@ -129,7 +129,8 @@ func (t *backfillTurn) findObstacle(run time.Time, name string, created []Creati
 		return backfillStale
 	case t.held || isAtLimit(t.limit, t.active+len(created)):
 		return backfillHeld
-	case countBackfilled(created) >= maxBackfill || slices.ContainsFunc(created, func(c Creation) bool { return c.Name == name }):
+	case countBackfilled(created) >= maxBackfill,
+		slices.ContainsFunc(created, func(c Creation) bool { return c.Name == name }):
 		return backfillLater
 	}
 	return backfillFree

@@ -46,6 +46,9 @@ type Child struct {
 
 func (c *Child) isFinished() bool { return c.Finished != "" }
 
+// isOwnSuccess reports whether a job is the CronJob's and has succeeded.
+func (c *Child) isOwnSuccess() bool { return c.Finished == Complete && !c.Foreign }
+
 // keptAs returns whose limits are about a job: Complete or Failed, and empty for one that runs.
 func (c *Child) keptAs() Ending {
 	switch {

@@ -100,7 +100,8 @@ func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 		}
 	}
 
-	if p.basis.Consistent || keepsWrites(p.basis.Consistent, p.basis.Quirks) { // otherwise the next round deletes the same jobs
+	// With the quirk, the next round deletes the same jobs.
+	if p.basis.Consistent || keepsWrites(p.basis.Consistent, p.basis.Quirks) {
 		for i := range p.Delete {
 			if p.Delete[i].Foreground && isDeleted(value.At(w.Deleted, i).Result) {
 				return true
@@ -201,7 +202,8 @@ func (p *Plan) madeRoom(w *Writes) bool {
 
 // report makes the events of the round.
 func (p *Plan) report(w *Writes, unstarted []Unstarted) []job.Event {
-	events := append(slices.Clone(p.current(w)), unstartedEvents(unstarted, p.Missed.TooLate, p.basis.Quirks, p.basis.Child)...)
+	events := slices.Concat(p.current(w),
+		unstartedEvents(unstarted, p.Missed.TooLate, p.basis.Quirks, p.basis.Child))
 	child := p.basis.Child.String()
 	add := func(t job.EventType, reason, message string) {
 		events = append(events, job.Event{Type: t, Reason: reason, Message: message})
@@ -283,8 +285,7 @@ func (p *Plan) metrics(w *Writes) Metrics {
 func (p *Plan) triggered(w *Writes) []string {
 	ids := slices.Clone(p.Triggered)
 	for i := range p.Create {
-		id, r := p.Create[i].Trigger, value.At(w.Created, i).Result
-		if id != "" && (r == ResultDone || r == ResultAlreadyExists || r == ResultNameTaken) {
+		if id := p.Create[i].Trigger; id != "" && isSettled(value.At(w.Created, i).Result) {
 			ids = append(ids, id)
 		}
 	}
@@ -308,9 +309,8 @@ func (p *Plan) unstarted(w *Writes) []Unstarted {
 
 	gone := p.goneNames(w)
 	for i := range p.basis.Memory.Started {
-		s := &p.basis.Memory.Started[i]
-		if run := s.ScheduledTime; isLost(*s) && gone[s.Name] && !run.IsZero() && !run.After(p.basis.Memory.Accounted) {
-			all = append(all, Unstarted{why, 1, run})
+		if s := &p.basis.Memory.Started[i]; s.isAccountedLost(p.basis.Memory.Accounted) && gone[s.Name] {
+			all = append(all, Unstarted{why, 1, s.ScheduledTime})
 		}
 	}
 	return all

@@ -42,8 +42,9 @@
 //     reads the zone database and parses. A round does neither.
 //  2. Read the CronJob and all jobs that could be its children. The children may be
 //     stale: the name of a job is the lock of its run (C13). CronJob and children may
-//     both lack the controller's own writes for a while: the memory knows them (CI15). A snapshot that is read from a database in one
-//     transaction contains them: then set [Snapshot.Consistent].
+//     both lack the controller's own writes for a while: the memory knows them (CI15). A
+//     snapshot that is read from a database in one transaction contains them: then set
+//     [Snapshot.Consistent].
 //  3. Reconcile. Carry out the plan in the order of its fields: look up Verify,
 //     delete, create if MayCreate, write the status that Settle returns. The status
 //     write is conditional on the version that was read.

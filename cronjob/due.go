@@ -72,7 +72,8 @@ func oddities(s *Snapshot, t *timing) (out moves) {
 	}
 
 	if t.invalid {
-		return out.and(says(job.EventWarning, "InvalidSchedule", "invalid schedule: "+s.CronJob.Spec.Schedule+" : "+noGap))
+		return out.and(says(job.EventWarning, "InvalidSchedule",
+			"invalid schedule: "+s.CronJob.Spec.Schedule+" : "+noGap))
 	}
 	return out.and(tooManyMissed(t))
 }

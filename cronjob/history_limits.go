@@ -61,7 +61,7 @@ type trimming struct {
 // trim deletes the finished jobs of one kind that are not kept.
 func trim(s *Snapshot, c *census, b *buffers, h *history, out trimming) trimming {
 	b.finished = appendFinished(b.finished[:0], s.Children, h.finished)
-	n := h.surplus(len(b.finished))
+	n := surplus(len(b.finished), h.limit)
 	if n > 0 || h.keep > 0 {
 		slices.SortFunc(b.finished, func(a, b int32) int { return byStart(&s.Children[a], &s.Children[b]) })
 	}
@@ -95,11 +95,11 @@ func appendFinished(places []int32, children []Child, how job.ConditionType) []i
 }
 
 // surplus returns how many of the finished jobs are beyond the limit.
-func (h *history) surplus(finished int) int {
-	if h.limit == nil {
+func surplus(finished int, limit *int32) int {
+	if limit == nil {
 		return 0
 	}
-	return max(0, finished-int(*h.limit))
+	return max(0, finished-int(*limit))
 }
 
 // byStart orders jobs by start time, those without one last, then by name: the
@@ -143,8 +143,14 @@ func deleteFinished(s *Snapshot, c *census, place int, reason DeleteReason, out 
 // looked up (C5).
 func (c *census) isNeeded(place int, cronJob *CronJob, lastSuccess time.Time) bool {
 	child := &c.children[place]
-	return c.verdicts[place] == childEndedNamed || canStart(child, cronJob) || c.isAwaited(child.Name, child.ScheduledTime) ||
-		isUnrecordedSuccess(child, cronJob, lastSuccess)
+	switch {
+	case c.verdicts[place] == childEndedNamed,
+		canStart(child, cronJob),
+		c.isAwaited(child.Name, child.ScheduledTime),
+		isUnrecordedSuccess(child, cronJob, lastSuccess):
+		return true
+	}
+	return false
 }
 
 // canStart reports whether the schedule would start the run of a job again if the

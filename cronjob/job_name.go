@@ -47,7 +47,8 @@ func (n runName) is(name string) bool {
 		return name == n.cronJob
 	}
 	rest, ok := strings.CutPrefix(name, n.cronJob)
-	return ok && len(rest) == 1+n.digits && rest[0] == '-' && rest[1:] == string(n.number[:n.digits])
+	number, hasDash := strings.CutPrefix(rest, "-")
+	return ok && hasDash && number == string(n.number[:n.digits])
 }
 
 func (n runName) String() string {

@@ -54,7 +54,8 @@ func memberOf(refs []Reference, times int) func(uid job.UID, name string) bool {
 	if len(refs)*times <= few {
 		return func(uid job.UID, name string) bool {
 			for i := range refs {
-				if r := &refs[i]; uid != "" && r.UID == uid || uid == "" && r.Name == name {
+				switch r := &refs[i]; {
+				case uid == "" && r.Name == name, uid != "" && r.UID == uid:
 					return true
 				}
 			}

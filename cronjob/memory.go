@@ -98,6 +98,12 @@ type leavingJob struct {
 // isLost reports whether it is not known if the job was created.
 func isLost(s startedJob) bool { return s.UID == "" && !s.Found }
 
+// isAccountedLost reports whether the same is true of a job whose run counts as started. If there is no
+// job, that run is to be reported.
+func (s *startedJob) isAccountedLost(accounted time.Time) bool {
+	return isLost(*s) && isOfRun(*s) && !s.ScheduledTime.After(accounted)
+}
+
 // memoryAbout returns the memory of the snapshot. One about an earlier CronJob of this name counts
 // as empty (B5).
 func memoryAbout(s *Snapshot) memory {
@@ -130,13 +136,16 @@ func keepsUnrecorded(quirks cronjobquirk.Set) bool {
 // it differs from the last.
 func (m Memory) Equal(other Memory) bool {
 	a, b := &m.kept, &other.kept
-	return m.problem == other.problem &&
-		a.CronJobUID == b.CronJobUID &&
-		a.Accounted.Equal(b.Accounted) && a.Recorded.Equal(b.Recorded) && a.Unrecorded.Equal(b.Unrecorded) &&
-		slices.EqualFunc(a.Started, b.Started, equalStarted) &&
-		slices.Equal(a.Replaced, b.Replaced) && slices.Equal(a.Deleted, b.Deleted) &&
-		a.Behind.Equal(b.Behind) && a.Since.Equal(b.Since) &&
-		a.Suspended == b.Suspended && a.Schedule == b.Schedule && a.TimeZone == b.TimeZone
+	switch {
+	case m.problem != other.problem, a.CronJobUID != b.CronJobUID,
+		a.Suspended != b.Suspended, a.Schedule != b.Schedule, a.TimeZone != b.TimeZone,
+		!a.Accounted.Equal(b.Accounted), !a.Recorded.Equal(b.Recorded), !a.Unrecorded.Equal(b.Unrecorded),
+		!a.Behind.Equal(b.Behind), !a.Since.Equal(b.Since),
+		!slices.EqualFunc(a.Started, b.Started, equalStarted),
+		!slices.Equal(a.Replaced, b.Replaced), !slices.Equal(a.Deleted, b.Deleted):
+		return false
+	}
+	return true
 }
 
 func equalStarted(a, b startedJob) bool {

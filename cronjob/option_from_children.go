@@ -43,8 +43,9 @@ func running(s *Snapshot) (refs []Reference) {
 	}
 
 	for i := range s.Children {
-		child := &s.Children[i]
-		if isRunning(child, "") && !gone[child.UID] && !c.isOut(child) && !c.isUnrecordedRun(child, recorded) {
+		switch child := &s.Children[i]; {
+		case !isRunning(child, ""), gone[child.UID], c.isOut(child), c.isUnrecordedRun(child, recorded):
+		default:
 			refs = append(refs, c.reference(i))
 		}
 	}

@@ -76,7 +76,9 @@ func (m *Marks) requestKey() string {
 // ReadMarks returns what a job says of its run: its time, zero for a job that no run has, and whether a
 // backfill started it. An adapter fills ScheduledTime and Backfilled of a [Child] with them. A time that
 // cannot be parsed reads as none.
-func (o *Options) ReadMarks(cronJob, name string, labels, annotations map[string]string) (run time.Time, isBackfill bool) {
+func (o *Options) ReadMarks(
+	cronJob, name string, labels, annotations map[string]string,
+) (run time.Time, isBackfill bool) {
 	m := &o.Marks
 	isBackfill = annotations[m.requestKey()] == backfilled
 	switch m.TimeIn {

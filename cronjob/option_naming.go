@@ -92,7 +92,8 @@ func (n *Naming) check(cronJob string, now time.Time) error {
 	case n.Namer == nil:
 		return invalid("options.naming.namer", "", "is required with form custom; a stored snapshot leaves it out")
 	case n.Prefix != "":
-		return invalid("options.naming.prefix", n.Prefix, "must be empty with form custom: the namer makes the whole name")
+		return invalid("options.naming.prefix", n.Prefix,
+			"must be empty with form custom: the namer makes the whole name")
 	}
 
 	name := n.Namer.Name(cronJob, now)
@@ -110,8 +111,8 @@ func (n *Naming) checkMinutes(c *Compiled) error {
 	if n.Form != NameMinutes || c.Schedule.DistinctMinutes() || strings.HasPrefix(c.Schedule.String(), "@") {
 		return nil
 	}
-	problem := fmt.Sprintf("gives the runs of one minute one name, and schedule %q can have several: use seconds or custom", c.Schedule)
-	return invalid("options.naming.form", n.Form.String(), problem)
+	return invalid("options.naming.form", n.Form.String(), fmt.Sprintf(
+		"gives the runs of one minute one name, and schedule %q can have several: use seconds or custom", c.Schedule))
 }
 
 // of returns the names of one CronJob's jobs.

@@ -41,8 +41,8 @@ func endOfRow(s *Snapshot, lastSuccess time.Time) (success *Child) {
 
 	for i := range s.Children {
 		c := &s.Children[i]
-		if !c.Foreign && c.Finished == Complete && c.DeletionTimestamp.IsZero() && c.CompletionTime.Equal(lastSuccess) &&
-			(success == nil || byStart(c, success) > 0) {
+		isLast := c.isOwnSuccess() && c.DeletionTimestamp.IsZero() && c.CompletionTime.Equal(lastSuccess)
+		if isLast && (success == nil || byStart(c, success) > 0) {
 			success = c
 		}
 	}

@@ -60,7 +60,13 @@ type Effect struct {
 	Error string `json:"error,omitempty"`
 }
 
+// isDeleted reports whether a job is gone after its deletion.
 func isDeleted(r Result) bool { return r == ResultDone || r == ResultGone }
+
+// isSettled reports whether a creation needs no more: its name has a job, whoever owns that.
+func isSettled(r Result) bool {
+	return r == ResultDone || r == ResultAlreadyExists || r == ResultNameTaken
+}
 
 // MayCreate reports whether the plan's creations may go ahead after the
 // look-ups and deletions: a run replaces the active jobs only if all of them are deleted

@@ -10,7 +10,7 @@ import (
 
 // planQuiet plans a round that has nothing to do, and reports whether it is one.
 func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
-	if !isCalm(s) || !isSettled(s) {
+	if !isCalm(s) || !isUpToDate(s) {
 		return nil, false
 	}
 
@@ -51,13 +51,13 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 func isCalm(s *Snapshot) bool {
 	c, m, o := &s.CronJob, &s.Memory.kept, &s.Options
 	switch {
-	case len(c.Status.Active) > 1 || len(s.Triggers)+len(s.Backfills) > 0,
+	case len(c.Status.Active) > 1, len(s.Triggers)+len(s.Backfills) > 0,
 		len(m.Started)+len(m.Replaced)+len(m.Deleted) > 0,
 		s.Memory.problem != "",
-		o.Quirks != 0 || o.Jitter|o.KeepSuccessful|o.KeepFailed > 0,
-		o.SkipOnResume || o.SkipOnEdit || o.ActiveFromChildren || o.SuccessFromChildren,
-		!m.Unrecorded.IsZero() || !m.Behind.IsZero() || !m.Since.IsZero(),
-		noRuns(s) != 0 || strings.Contains(c.Spec.Schedule, "TZ"):
+		o.Quirks != 0, o.Jitter|o.KeepSuccessful|o.KeepFailed > 0,
+		o.SkipOnResume, o.SkipOnEdit, o.ActiveFromChildren, o.SuccessFromChildren,
+		!m.Unrecorded.IsZero(), !m.Behind.IsZero(), !m.Since.IsZero(),
+		noRuns(s) != 0, strings.Contains(c.Spec.Schedule, "TZ"):
 		return false
 	}
 
@@ -68,9 +68,9 @@ func isCalm(s *Snapshot) bool {
 	return !last.After(s.Now) && !m.Recorded.After(last)
 }
 
-// isSettled reports whether the status has all that the children tell, and the history is within its
+// isUpToDate reports whether the status has all that the children tell, and the history is within its
 // limits: a job that runs is the one that the status names, the others have ended.
-func isSettled(s *Snapshot) bool {
+func isUpToDate(s *Snapshot) bool {
 	status, running, successful, failed := &s.CronJob.Status, 0, 0, 0
 	for i := range s.Children {
 		c := &s.Children[i]
@@ -96,7 +96,6 @@ func isSettled(s *Snapshot) bool {
 		}
 	}
 
-	limit, limitFailed := s.CronJob.Spec.SuccessfulJobsHistoryLimit, failedLimit(s)
-	return running == len(status.Active) &&
-		(limit == nil || successful <= int(*limit)) && (limitFailed == nil || failed <= int(*limitFailed))
+	limit := s.CronJob.Spec.SuccessfulJobsHistoryLimit
+	return running == len(status.Active) && surplus(successful, limit)+surplus(failed, failedLimit(s)) == 0
 }

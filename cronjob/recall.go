@@ -133,8 +133,8 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 			start.Over = true
 			c.ended = append(c.ended, place) // nothing else would take it out of that status
 		case place >= 0:
-			if run := start.ScheduledTime; isLost(start) && c.children[place].Foreign && !run.IsZero() && !run.After(accounted) {
-				c.taken = append(c.taken, run) // it was not reported, since it might have started
+			if c.children[place].Foreign && start.isAccountedLost(accounted) {
+				c.taken = append(c.taken, start.ScheduledTime) // it was not reported, since it might have started
 			}
 			continue
 		case start.Over:
@@ -176,7 +176,8 @@ func isOwn(c *Child, uid job.UID) bool { return !c.Foreign && uid == c.UID }
 
 // isRunning reports whether a child is ours and runs, and has the UID if one is given.
 func isRunning(c *Child, uid job.UID) bool {
-	return !c.Foreign && !c.isFinished() && (uid == "" || uid == c.UID)
+	isMeant := uid == "" || uid == c.UID
+	return isMeant && !c.Foreign && !c.isFinished()
 }
 
 // takeInUnrecorded finds a job for the active list whose status write failed and which
@@ -200,11 +201,12 @@ func (c *census) recallReplaced(s *Snapshot, old []leavingJob, late bool) (kept 
 
 	isNamed := memberOf(s.CronJob.Status.Active, len(old))
 	c.deleted = make(map[job.UID]bool)
+	certain := !c.whenGone && !late
 	for _, l := range old {
 		place := c.placeOf(l.UID)
 
 		switch {
-		case place < 0 && (l.Seen || !c.whenGone && !late): // gone
+		case place < 0 && (l.Seen || certain): // gone
 			continue
 		case place < 0:
 			c.deleted[l.UID] = true

@@ -117,16 +117,21 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 		}
 	}
 
-	out.notes, out.waits = append(out.notes, clockNotes(s, run.noRuns)...), appendWaits(out.waits, s, run, len(c.verify))
+	out.notes = append(out.notes, clockNotes(s, run.noRuns)...)
+	out.waits = appendWaits(out.waits, s, run, len(c.verify))
 
 	started := out.create
 	if len(c.triggers) > 0 {
 		out = out.and(startTriggers(s, c, run.obstacle, len(started), m.Behind))
 	}
 	if len(s.Backfills) > 0 {
+		last := later(later(c.lastRun, out.recorded), later(m.Since, out.since))
 		out = out.and(startBackfills(s, c, started, backfillTurn{
-			now: s.Now, reserved: reserved(s, &run.timing, later(later(c.lastRun, out.recorded), later(m.Since, out.since))),
-			held: run.holds(), late: m.Behind, active: len(out.create) - len(started),
+			now:      s.Now,
+			reserved: reserved(s, &run.timing, last),
+			held:     run.holds(),
+			late:     m.Behind,
+			active:   len(out.create) - len(started),
 		}))
 	}
 
@@ -169,7 +174,8 @@ func (p *Planner) assemble(s *Snapshot, c *census, m *memory, run *dueRun, out *
 
 	plan.Requeue, plan.Waits = firstEnd(out.waits), ofKind(out.waits, s.Options.Child)
 	plan.Events = appendUnexpected(out.events, plan.Unexpected, s.Options.Child)
-	plan.Events = append(plan.Events, unstartedEvents(l.unstarted, run.missed.TooLate, s.Options.Quirks, s.Options.Child)...)
+	plan.Events = append(plan.Events,
+		unstartedEvents(l.unstarted, run.missed.TooLate, s.Options.Quirks, s.Options.Child)...)
 	plan.Notes = out.notes
 
 	plan.NextRun = run.next

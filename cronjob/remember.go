@@ -211,8 +211,9 @@ func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 	isActive := memberOf(p.basis.Status.Active, len(p.Delete))
 	isTold := written && s.Status.LastScheduleTime.After(p.basis.Before.LastScheduleTime)
 	for i := range p.Delete {
-		d, r := &p.Delete[i], value.At(w.Deleted, i).Result
-		if d.UID != "" && r != ResultNotTried && !(isTold && isDeleted(r)) && isActive(d.UID, d.Name) {
+		switch d, r := &p.Delete[i], value.At(w.Deleted, i).Result; {
+		case d.UID == "", r == ResultNotTried, isTold && isDeleted(r), !isActive(d.UID, d.Name):
+		default:
 			keep(leavingJob{Reference: d.Reference, Gone: r == ResultGone})
 		}
 	}
@@ -250,7 +251,7 @@ func (p *Plan) leaving(w *Writes) []leavingJob {
 	for i := range p.Delete {
 		d, r := &p.Delete[i], value.At(w.Deleted, i).Result
 		_, unseen := looks[d.UID]
-		if d.Reason == DeleteReplaced && (r == ResultDone || r == ResultGone && !unseen) {
+		if isLeft := r == ResultDone || r == ResultGone && !unseen; isLeft && d.Reason == DeleteReplaced {
 			all = append(all, leavingJob{Reference: d.Reference, Seen: !unseen, Gone: r == ResultGone})
 		}
 	}

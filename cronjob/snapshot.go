@@ -58,7 +58,7 @@ func (s *Snapshot) check() error {
 	switch c.Spec.ConcurrencyPolicy {
 	case "", Allow, Forbid, Replace:
 	default:
-		return invalid("cronJob.spec.concurrencyPolicy", string(c.Spec.ConcurrencyPolicy), "must be Allow, Forbid or Replace")
+		return invalid("cronJob.spec.concurrencyPolicy", string(c.Spec.ConcurrencyPolicy), policyProblem)
 	}
 
 	for i := range s.Triggers {

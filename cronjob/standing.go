@@ -42,5 +42,9 @@ type obstacle struct {
 
 // holds reports whether the run waits for something and can still start later.
 func (o obstacle) holds() bool {
-	return o.standing == isStale || o.standing == isForbidden || o.standing == isFull || o.standing == isReplacing
+	switch o.standing {
+	case isStale, isForbidden, isFull, isReplacing:
+		return true
+	}
+	return false
 }

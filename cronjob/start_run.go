@@ -89,7 +89,11 @@ func appendTaken(events []job.Event, quirks cronjobquirk.Set, k Kind, name strin
 }
 
 // sharing is how runs come to share a name, by its form.
-var sharing = [...]string{"has several runs in one minute", "has several runs in one second", "has several runs of one name"}
+var sharing = [...]string{
+	NameMinutes: "has several runs in one minute",
+	NameSeconds: "has several runs in one second",
+	NameCustom:  "has several runs of one name",
+}
 
 // noteOneName says that a run does not start since another of its name has started.
 func noteOneName(s *Snapshot, c *census, t *timing) moves {

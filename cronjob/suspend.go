@@ -43,7 +43,8 @@ func aboutSchedule(s *Snapshot, why WaitReason) (events []job.Event) {
 	case WaitNoSchedule:
 		events = append(events, event(job.EventWarning, compiled.Problem, compiled.Message))
 	case WaitNever:
-		events = append(events, event(job.EventWarning, "InvalidSchedule", "invalid schedule: "+text+" : it never runs"))
+		events = append(events,
+			event(job.EventWarning, "InvalidSchedule", "invalid schedule: "+text+" : it never runs"))
 	}
 	return events
 }

@@ -162,8 +162,8 @@ func unstartedEvents(all []Unstarted, tooLate bool, quirks cronjobquirk.Set, k K
 					"Missed scheduled time to start a "+k.String()+": "+at))
 			}
 		case UnstartedSuspended, UnstartedEdited, UnstartedHeld:
-			events = append(events, job.Event{Type: job.EventNormal, Reason: "SkippedSchedule",
-				Message: fmt.Sprintf("Skipped %s, the latest at %s: %s", value.Count(int64(u.Count), "run"), at, u.Reason)})
+			events = append(events, event(job.EventNormal, "SkippedSchedule",
+				fmt.Sprintf("Skipped %s, the latest at %s: %s", value.Count(u.Count, "run"), at, u.Reason)))
 		}
 	}
 	return events

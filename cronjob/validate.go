@@ -15,7 +15,8 @@ import (
 func Validate(s Spec) error { return s.validate() }
 
 func (s *Spec) validate(opts ...schedule.Option) error {
-	return errors.Join(checkSchedule(s, opts...), checkTimeZone(s), checkPolicy(s.ConcurrencyPolicy), checkSigns(s, "spec."))
+	return errors.Join(
+		checkSchedule(s, opts...), checkTimeZone(s), checkPolicy(s.ConcurrencyPolicy), checkSigns(s, "spec."))
 }
 
 // ValidateUpdate reports what an API server refuses when the spec of a CronJob changes, in every
@@ -117,12 +118,14 @@ func checkTimeZone(s *Spec) error {
 	return invalid("spec.timeZone", zone, problem)
 }
 
+const policyProblem = "must be Allow, Forbid or Replace"
+
 func checkPolicy(p ConcurrencyPolicy) error {
 	switch p {
 	case Allow, Forbid, Replace:
 		return nil
 	}
-	return invalid("spec.concurrencyPolicy", string(p), "must be Allow, Forbid or Replace")
+	return invalid("spec.concurrencyPolicy", string(p), policyProblem)
 }
 
 // causeOf is what is wrong with a field of a schedule, with the field's name.

@@ -15,7 +15,10 @@ import (
 // not a function of its arguments, and keys that are none of labels and annotations. All problems
 // are reported together. Call it outside the rounds; a round refuses only what it cannot plan with.
 func (o *Options) Validate(c *CronJob, opts ...schedule.Option) error {
-	problems := []error{c.checkName(), c.Spec.validate(opts...), o.check(), o.Child.check(), o.Marks.check(), o.Marks.checkKeys()}
+	problems := []error{
+		c.checkName(), c.Spec.validate(opts...),
+		o.check(), o.Child.check(), o.Marks.check(), o.Marks.checkKeys(),
+	}
 	if o.CatchUp > CatchUpAll {
 		problems = append(problems, invalid("options.catchUp", int(o.CatchUp), "is not a way to catch up"))
 	}
@@ -36,14 +39,14 @@ var aRun = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // checkNames tries the names of a parent's runs.
 func (n *Naming) checkNames(parent string, s schedule.Schedule) error {
 	if n.Form != NameCustom {
-		if nameProblem(parent) != "" {
-			return nil // reported already
+		name := n.Prefix + parent
+		problem := nameProblem(name)
+		if problem == "" || nameProblem(parent) != "" { // that is reported already
+			return nil
 		}
-		if problem := nameProblem(n.Prefix + parent); problem != "" {
-			return invalid("options.naming.prefix", n.Prefix, fmt.Sprintf("makes the name %q: %s", n.Prefix+parent, problem))
-		}
-		return nil
+		return invalid("options.naming.prefix", n.Prefix, fmt.Sprintf("makes the name %q: %s", name, problem))
 	}
+
 	run := s.Next(aRun)
 	if run.IsZero() {
 		run = aRun
@@ -76,43 +79,29 @@ func (n *Naming) number(parent string, run time.Time) int64 {
 
 // checkKeys checks the keys of labels and annotations.
 func (m *Marks) checkKeys() error {
-	var problems []error
-	for _, key := range []struct{ field, value string }{{"options.marks.time", m.Time}, {"options.marks.request", m.Request}} {
-		if problem := keyProblem(key.value); key.value != "" && problem != "" {
-			problems = append(problems, invalid(key.field, key.value, problem))
-		}
-	}
-
+	problems := []error{checkKey("options.marks.time", m.Time), checkKey("options.marks.request", m.Request)}
 	if m.TimeIn == InLabel && m.timeKey() == m.requestKey() {
 		problems = append(problems, invalid("options.marks.request", m.requestKey(), "is also the key of the time"))
 	}
 	return errors.Join(problems...)
 }
 
-// keyProblem is what is wrong with the key of a label or an annotation: a name of at most 63 letters,
-// digits and "-_." after an optional domain and a slash.
-func keyProblem(key string) string {
+// checkKey checks the key of a label or an annotation, if there is one: a name after an optional domain
+// and a slash.
+func checkKey(field, key string) error {
 	domain, name, found := strings.Cut(key, "/")
 	if !found {
 		name = key
-	} else if len(domain) > 253 || !isSubdomain(domain) {
-		return "must have a domain before the slash, such as example.com"
 	}
 
-	isEnd := func(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' }
-	bad := func(r rune) bool { return r > 'z' || !isEnd(byte(r)) && !strings.ContainsRune("-_.", r) }
-	if name == "" || len(name) > maxLabel || strings.ContainsFunc(name, bad) || !isEnd(name[0]) || !isEnd(name[len(name)-1]) {
-		return "must have a name of at most 63 letters, digits, '-', '_' and '.' that begins and ends with a letter or digit"
+	switch {
+	case key == "":
+		return nil
+	case found && (len(domain) > 253 || !isSubdomain(domain)):
+		return invalid(field, key, "must have a domain before the slash, such as example.com")
+	case len(name) > maxLabel || !isWord(name, letters, "-_."):
+		return invalid(field, key, "must have a name of at most 63 letters, digits, '-', '_' and '.' "+
+			"that begins and ends with a letter or digit")
 	}
-	return ""
-}
-
-// isSubdomain reports whether a text is labels with dots between them.
-func isSubdomain(text string) bool {
-	for part := range strings.SplitSeq(text, ".") {
-		if !isLabel(part) {
-			return false
-		}
-	}
-	return true
+	return nil
 }

@@ -70,12 +70,14 @@ func (c *census) judge(place int) verdict {
 
 	// The active list does not name it.
 	out := c.isOut(child)
+	leaves := out || deleted && c.replacing
+	started := m&markDeleted != 0 || c.isStarted(child)
 	switch {
 	case out && c.isBackfilled(child):
 		return childLeavingKept
 	case gone && !out:
 		return childGone
-	case !gone && deleted && (c.replacing || out) && (m&markDeleted != 0 || c.isStarted(child)):
+	case leaves && started && !gone:
 		return childLeaving
 	case out:
 		return childLeavingOther

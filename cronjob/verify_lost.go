@@ -16,11 +16,11 @@ func appendLost(verify []Reference, starts []startedJob, limited []string, accou
 
 	var reviewed []Reference
 	for _, start := range starts {
-		switch run := start.ScheduledTime; {
-		case !isLost(start):
-		case len(limited) > 1 || len(limited) == 1 && limited[0] != start.Name:
+		isOther := func(name string) bool { return name != start.Name }
+		switch {
+		case isLost(start) && slices.ContainsFunc(limited, isOther):
 			verify = append(verify, start.Reference)
-		case !run.IsZero() && !run.After(accounted):
+		case start.isAccountedLost(accounted):
 			reviewed = append(reviewed, start.Reference)
 		}
 	}

@@ -27,7 +27,7 @@ type Wait struct {
 func (w Wait) child() string { return Kind{Kind: w.Kind}.String() }
 
 // activeText is the figure of the active children.
-func (w Wait) activeText() string { return value.Count(int64(w.Jobs), "active "+w.child()) }
+func (w Wait) activeText() string { return value.Count(w.Jobs, "active "+w.child()) }
 
 // String is the wait as a sentence, times in UTC.
 func (w Wait) String() string {
@@ -39,7 +39,7 @@ func (w Wait) String() string {
 	case WaitActive:
 		return fmt.Sprintf("the run of %s is held back: %s", shortTime(w.Run), w.activeText())
 	case WaitFailures:
-		return fmt.Sprintf("the run of %s is held back: %s in a row", shortTime(w.Run), value.Count(int64(w.Jobs), "failure"))
+		return fmt.Sprintf("the run of %s is held back: %s in a row", shortTime(w.Run), value.Count(w.Jobs, "failure"))
 	case WaitVerify:
 		return w.activeText() + " not among the children, looked up"
 	case WaitStartDeadline:
@@ -55,7 +55,8 @@ func (w Wait) String() string {
 	case WaitHistory:
 		return fmt.Sprintf("a finished %s is kept until %s", w.child(), shortTime(w.Until))
 	case WaitRecord:
-		return fmt.Sprintf("the run of %s is held back: %s to record first", shortTime(w.Run), value.Count(int64(w.Jobs), w.child()))
+		return fmt.Sprintf("the run of %s is held back: %s to record first",
+			shortTime(w.Run), value.Count(w.Jobs, w.child()))
 	case WaitTrigger:
 		return fmt.Sprintf("trigger %q is held back: %s", w.Name, w.activeText())
 	case WaitBackfill:
