@@ -14,9 +14,9 @@ import (
 // run asked for is.
 func TestC2_EagerDeletionsAreNotRepeated(t *testing.T) {
 	for _, reason := range []DeleteReason{DeleteSuccessful, DeleteFailed, DeleteReplaced} {
-		for _, quirks := range []cronjobquirk.Set{0, cronjobquirk.EagerHistory} {
+		for _, quirks := range []cronjobquirk.Set{{}, cronjobquirk.SetOf(cronjobquirk.EagerHistory)} {
 			p := Plan{basis: basis{Quirks: quirks}, Delete: []Deletion{{Reason: reason}}}
-			want := quirks == 0 || reason == DeleteReplaced
+			want := quirks.IsZero() || reason == DeleteReplaced
 			if got := p.Conclude(Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultUnsuccessful}}}}).Retry; got != want {
 				t.Errorf("quirks %b, %v: again %t, want %t", quirks, reason, got, want)
 			}
@@ -27,16 +27,17 @@ func TestC2_EagerDeletionsAreNotRepeated(t *testing.T) {
 // C11: that a job runs already is not told where the round finds out that it is gone and
 // a run waits for it. Other events are reported in any case.
 func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
+	none := cronjobquirk.SetOf()
 	for _, tc := range []struct {
 		blocked  bool
 		verified Result
 		quirks   cronjobquirk.Set // with it, a job that the history deletes was not seen
 		want     string
 	}{
-		{true, ResultGone, 0, "Planned SawCompletedJob"},
-		{true, ResultDone, 0, "JobAlreadyActive Planned SawCompletedJob"},
-		{false, ResultGone, 0, "JobAlreadyActive Planned SawCompletedJob MissSchedule"},
-		{false, ResultGone, cronjobquirk.EagerHistory, "JobAlreadyActive Planned MissSchedule"},
+		{true, ResultGone, none, "Planned SawCompletedJob"},
+		{true, ResultDone, none, "JobAlreadyActive Planned SawCompletedJob"},
+		{false, ResultGone, none, "JobAlreadyActive Planned SawCompletedJob MissSchedule"},
+		{false, ResultGone, cronjobquirk.SetOf(cronjobquirk.EagerHistory), "JobAlreadyActive Planned MissSchedule"},
 	} {
 		p := Plan{
 			basis:  basis{hurry: hurry{Blocked: tc.blocked}, Quirks: tc.quirks},
@@ -174,12 +175,14 @@ func TestCL4_RoomMadeByTheRound(t *testing.T) {
 // C14: a job that is found instead of a new one is remembered like a new one, and
 // one whose name belongs to another owner is not.
 func TestC14_FoundInPlaceIsRemembered(t *testing.T) {
+	none := cronjobquirk.SetOf()
 	for _, tc := range []struct {
 		quirks cronjobquirk.Set
 		result Result
 		want   int
 	}{
-		{0, ResultDone, 1}, {0, ResultAlreadyExists, 1}, {0, ResultNameTaken, 0}, {cronjobquirk.BlindCreate | cronjobquirk.NoNamespace, ResultAlreadyExists, 0},
+		{none, ResultDone, 1}, {none, ResultAlreadyExists, 1}, {none, ResultNameTaken, 0},
+		{cronjobquirk.SetOf(cronjobquirk.BlindCreate, cronjobquirk.NoNamespace), ResultAlreadyExists, 0},
 	} {
 		p := Plan{basis: basis{Quirks: tc.quirks}, Create: []Creation{{Name: "report-1"}}}
 		o := Outcome{Writes: Writes{Created: []Effect{{Result: tc.result, Job: Reference{UID: "u"}}}}, Settled: ResultUnsuccessful}

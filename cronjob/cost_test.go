@@ -47,7 +47,7 @@ var crowds = []struct {
 		s.Children = append(s.Children, child(minutes(-i-1)))
 	}},
 	{"history", cronjob.Allow, func(s *cronjob.Snapshot, i, _ int) {
-		s.Options.Quirks, s.CronJob.Status.LastSuccessfulTime = cronjobquirk.EagerHistory, hours(100)
+		s.Options.Quirks, s.CronJob.Status.LastSuccessfulTime = cronjobquirk.SetOf(cronjobquirk.EagerHistory), hours(100)
 		s.Children = append(s.Children, finished(child(minutes(-i-1)), job.ConditionComplete, start))
 	}},
 	{"started and not shown", cronjob.Allow, func(s *cronjob.Snapshot, i, _ int) {

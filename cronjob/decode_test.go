@@ -67,7 +67,7 @@ func TestC1_QuirkByName(t *testing.T) {
 			"status":{"completionTime":"2026-01-01T01:05:00Z","conditions":[{"type":"Complete","status":"True"}]}}`, tc.namespace, tc.owners))
 		must.OK(t, err)
 		s := cronjob.Snapshot{CronJob: c, Children: []cronjob.Child{child}, Now: hours(1.5), Schedule: cronjob.Compile(&c)}
-		for quirks, want := range map[cronjobquirk.Set]int{0: tc.deleted, cronjobquirk.ByName: tc.withQuirk} {
+		for quirks, want := range map[cronjobquirk.Set]int{{}: tc.deleted, cronjobquirk.SetOf(cronjobquirk.ByName): tc.withQuirk} {
 			s.Options.Quirks = quirks
 			if plan, err := cronjob.Reconcile(s); err != nil || len(plan.Delete) != want {
 				t.Errorf("%s, quirks %q: %s, error %v, want %d deletions", tc.name, quirks, plan.String(), err, want)

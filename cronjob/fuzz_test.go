@@ -106,7 +106,9 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 	var opts []schedule.Option
 	if rapid.Bool().Draw(t, "preset") {
 		s.Options = cronjob.Kubernetes(release.V136)
-		s.Options.Quirks |= rapid.SampledFrom([]cronjobquirk.Set{0, cronjobquirk.ByName}).Draw(t, "more quirks")
+		if rapid.Bool().Draw(t, "by name") {
+			s.Options.Quirks = s.Options.Quirks.With(cronjobquirk.ByName)
+		}
 		opts = append(opts, schedule.Kubernetes())
 	}
 	if rapid.Bool().Draw(t, "policies") {

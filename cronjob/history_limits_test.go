@@ -126,7 +126,7 @@ func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
 	}{
 		{"limit", ptr[int32](0), cronjob.Options{}, 0},
 		{"age", nil, cronjob.Options{KeepFailed: time.Minute}, 0},
-		{"quirk", ptr[int32](0), cronjob.Options{Quirks: cronjobquirk.EagerHistory}, 1},
+		{"quirk", ptr[int32](0), cronjob.Options{Quirks: cronjobquirk.SetOf(cronjobquirk.EagerHistory)}, 1},
 	} {
 		s := in(second("", finished(child(hours(1)), job.ConditionFailed, hours(1.1))), tc.o)
 		s.Now, s.CronJob.Spec.FailedJobsHistoryLimit = hours(1.5), tc.limit

@@ -44,7 +44,7 @@ type Options struct {
 	KeepFailed     time.Duration `json:"keepFailed,omitempty"`
 	// Without are the feature gates that are off. CronJobsScheduledAnnotation is the only one
 	// that matters: without it, jobs do not get the time of their run (C13).
-	Without release.Gates `json:"without,omitempty"`
+	Without release.Gates `json:"without,omitzero"`
 	// PauseAfterFailures holds the runs of the schedule back once so many jobs in a row have failed
 	// (C19); zero means never.
 	PauseAfterFailures int32 `json:"pauseAfterFailures,omitempty"`
@@ -59,7 +59,7 @@ type Options struct {
 	ActiveFromChildren  bool `json:"activeFromChildren,omitempty"`
 	SuccessFromChildren bool `json:"successFromChildren,omitempty"`
 	// Quirks are mistakes of the reference to make as well: see package cronjobquirk.
-	Quirks cronjobquirk.Set `json:"quirks,omitempty"`
+	Quirks cronjobquirk.Set `json:"quirks,omitzero"`
 }
 
 // CatchUp says which runs start when several were missed.
@@ -97,7 +97,11 @@ func (c *CatchUp) UnmarshalText(text []byte) error {
 // release does, with its gates and its quirks. Also compile the schedule with
 // [schedule.Kubernetes], which answers as all these releases do.
 func Kubernetes(r release.Release) Options {
-	return Options{Quirks: cronjobquirk.Of(r), Without: r.Off() & release.CronJobsScheduledAnnotation}
+	o := Options{Quirks: cronjobquirk.Of(r)}
+	if !r.Has(release.CronJobsScheduledAnnotation) {
+		o.Without = release.GatesOf(release.CronJobsScheduledAnnotation)
+	}
+	return o
 }
 
 // hasNegative is the quick look, which builds no field paths.

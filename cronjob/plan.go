@@ -152,5 +152,5 @@ type basis struct {
 	// Consistent is copied from the snapshot, Child and Quirks from its options.
 	Consistent bool             `json:"consistent,omitempty"`
 	Child      Kind             `json:"child,omitzero"`
-	Quirks     cronjobquirk.Set `json:"quirks,omitempty"`
+	Quirks     cronjobquirk.Set `json:"quirks,omitzero"`
 }

@@ -54,7 +54,7 @@ func isCalm(s *Snapshot) bool {
 	case len(c.Status.Active) > 1, len(s.Triggers)+len(s.Backfills) > 0,
 		len(m.Started)+len(m.Replaced)+len(m.Deleted) > 0,
 		s.Memory.problem != "",
-		o.Quirks != 0, o.Jitter|o.KeepSuccessful|o.KeepFailed > 0,
+		!o.Quirks.IsZero(), o.Jitter|o.KeepSuccessful|o.KeepFailed > 0,
 		o.SkipOnResume, o.SkipOnEdit, o.ActiveFromChildren, o.SuccessFromChildren,
 		!m.Unrecorded.IsZero(), !m.Behind.IsZero(), !m.Since.IsZero(),
 		noRuns(s) != 0, strings.Contains(c.Spec.Schedule, "TZ"):

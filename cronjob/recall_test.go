@@ -40,7 +40,7 @@ func TestCI15_WaitsForOwnWrites(t *testing.T) {
 		{"Replace when gone", cronjob.Replace, cronjob.Options{ReplaceWhenGone: true}, true},
 		{"MaxActive", cronjob.Allow, cronjob.Options{MaxActive: 1}, true},
 		{"Allow", cronjob.Allow, cronjob.Options{}, false},
-		{"Forbid as in Kubernetes", cronjob.Forbid, cronjob.Options{Quirks: cronjobquirk.Stale}, false},
+		{"Forbid as in Kubernetes", cronjob.Forbid, cronjob.Options{Quirks: cronjobquirk.SetOf(cronjobquirk.Stale)}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := behind(t, cronjob.Spec{ConcurrencyPolicy: tc.policy}, tc.options, cronjob.ResultDone)
@@ -279,7 +279,7 @@ func TestCL2_DeletedAndStillNamed(t *testing.T) {
 		{name: "the deletion has failed", deleted: fails, settled: works, look: works, looks: 1, named: true},
 		{name: "the look-up fails as well", deleted: fails, settled: works, look: fails, looks: 1, named: true, remembered: true},
 		{name: "not tried", deleted: notTried, settled: works, named: true},
-		{name: "with the quirk", deleted: works, settled: fails, named: true, quirks: cronjobquirk.Stale},
+		{name: "with the quirk", deleted: works, settled: fails, named: true, quirks: cronjobquirk.SetOf(cronjobquirk.Stale)},
 		{name: "consistent", deleted: works, settled: fails, named: true, consistent: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

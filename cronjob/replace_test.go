@@ -80,8 +80,8 @@ func TestReplaceWhenGone_LooksAgain(t *testing.T) {
 	}{
 		{name: "an event tells"},
 		{name: "consistent", consistent: true},
-		{name: "consistent, with the quirk", consistent: true, quirks: cronjobquirk.Stale},
-		{name: "with the quirk", quirks: cronjobquirk.Stale, want: 30 * time.Second},
+		{name: "consistent, with the quirk", consistent: true, quirks: cronjobquirk.SetOf(cronjobquirk.Stale)},
+		{name: "with the quirk", quirks: cronjobquirk.SetOf(cronjobquirk.Stale), want: 30 * time.Second},
 		{name: "deleted and not shown yet", memory: replaced, want: 30 * time.Second},
 	} {
 		leaving := child(hours(1))
@@ -152,16 +152,16 @@ func TestM9_ReplacedJobsThatTheCacheStillShows(t *testing.T) {
 		quirks cronjobquirk.Set
 		want   time.Time
 	}{
-		{"its pods end", cronjob.ResultDone, 0, time.Time{}},
-		{"it was gone already", cronjob.ResultGone, 0, hours(2)},
-		{"its pods end, and nothing is remembered", cronjob.ResultDone, cronjobquirk.Stale, time.Time{}},
-		{"it was gone already, and nothing is remembered", cronjob.ResultGone, cronjobquirk.Stale, time.Time{}},
+		{"its pods end", cronjob.ResultDone, cronjobquirk.SetOf(), time.Time{}},
+		{"it was gone already", cronjob.ResultGone, cronjobquirk.SetOf(), hours(2)},
+		{"its pods end, and nothing is remembered", cronjob.ResultDone, cronjobquirk.SetOf(cronjobquirk.Stale), time.Time{}},
+		{"it was gone already, and nothing is remembered", cronjob.ResultGone, cronjobquirk.SetOf(cronjobquirk.Stale), time.Time{}},
 	} {
 		s := in(second(cronjob.Replace, child(hours(1))), cronjob.Options{ReplaceWhenGone: true, Quirks: tc.quirks})
 		rounds, started := 0, time.Time{}
 		for range 10 {
 			plan := reconcile(t, s)
-			if tc.quirks == 0 && slices.Contains(reasons(plan.Events), "UnexpectedJob") {
+			if tc.quirks.IsZero() && slices.Contains(reasons(plan.Events), "UnexpectedJob") {
 				t.Errorf("%s: %v", tc.name, plan.Events)
 			}
 			o := done(&plan)
@@ -296,8 +296,8 @@ func TestC3_AReplacedJobIsNotUnexpected(t *testing.T) {
 		{"the job was gone, the cache is late", cronjob.ResultGone, cronjob.ResultUnsuccessful, false, cronjob.Options{}, 0},
 		{"the run has started, the cache is late", cronjob.ResultDone, cronjob.ResultDone, false, cronjob.Options{}, 0},
 		{"no list is stored", cronjob.ResultDone, cronjob.ResultUnsuccessful, true, cronjob.Options{ActiveFromChildren: true}, 0},
-		{"Kubernetes, a finalizer holds the job", cronjob.ResultDone, cronjob.ResultUnsuccessful, true, cronjob.Options{Quirks: cronjobquirk.Stale}, 3},
-		{"Kubernetes, the cache is late", cronjob.ResultDone, cronjob.ResultUnsuccessful, false, cronjob.Options{Quirks: cronjobquirk.Stale}, 3},
+		{"Kubernetes, a finalizer holds the job", cronjob.ResultDone, cronjob.ResultUnsuccessful, true, cronjob.Options{Quirks: cronjobquirk.SetOf(cronjobquirk.Stale)}, 3},
+		{"Kubernetes, the cache is late", cronjob.ResultDone, cronjob.ResultUnsuccessful, false, cronjob.Options{Quirks: cronjobquirk.SetOf(cronjobquirk.Stale)}, 3},
 	} {
 		s := in(second(cronjob.Replace, child(hours(1))), tc.options)
 		warnings := 0

@@ -80,7 +80,7 @@ func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 // appendTaken appends the event about a job that cannot be created, since its name belongs to another owner.
 // The reference has none (C14).
 func appendTaken(events []job.Event, quirks cronjobquirk.Set, k Kind, name string) []job.Event {
-	if quirks != 0 {
+	if !quirks.IsZero() {
 		return events
 	}
 	child := k.String()

@@ -11,16 +11,17 @@ import (
 // TestE1_ARecordThatExpiresNow: it no longer holds the round, except for a controller
 // that looks at whole seconds only. One that has expired holds nothing for either.
 func TestE1_ARecordThatExpiresNow(t *testing.T) {
+	none := jobquirk.SetOf()
 	for _, c := range []struct {
 		quirks jobquirk.Set
 		ago    time.Duration
 		want   int
 	}{
-		{0, expectations.Timeout - 1, 0},
-		{0, expectations.Timeout, 1},
-		{jobquirk.CoarseRequeue, expectations.Timeout, 0},
-		{jobquirk.CoarseRequeue, expectations.Timeout + 1, 1},
-		{0, -1, 0}, // recorded in the future, which then counts from now (L6)
+		{none, expectations.Timeout - 1, 0},
+		{none, expectations.Timeout, 1},
+		{jobquirk.SetOf(jobquirk.CoarseRequeue), expectations.Timeout, 0},
+		{jobquirk.SetOf(jobquirk.CoarseRequeue), expectations.Timeout + 1, 1},
+		{none, -1, 0}, // recorded in the future, which then counts from now (L6)
 	} {
 		s := snapshotOf(t, `{}`)
 		s.Options.Quirks = c.quirks

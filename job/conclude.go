@@ -44,7 +44,7 @@ func (p *Plan) Conclude(o Outcome) Conclusion {
 func (p *Plan) hasNoNews(o *Outcome) bool {
 	b := &p.basis
 	quiet := b.Course.Idle && !b.Course.Capped && len(p.Events)+len(o.Deleted)+len(o.Created) == 0
-	if !quiet || b.Facts.Quirks != 0 || b.Carried.Memory.Finished {
+	if !quiet || !b.Facts.Quirks.IsZero() || b.Carried.Memory.Finished {
 		return false
 	}
 

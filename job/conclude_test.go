@@ -148,7 +148,7 @@ func TestB5_Memory(t *testing.T) {
 	remembered := func(s *Snapshot) { s.Memory = before }
 	expired := func(s *Snapshot) { s.Memory, s.Now = before, second(0).AddDate(0, 0, 1) }
 	another := func(s *Snapshot) { s.Memory, s.Job.UID = before, "job-2" }
-	unseen := func(s *Snapshot) { s.Options.Quirks = jobquirk.UnseenEnd }
+	unseen := func(s *Snapshot) { s.Options.Quirks = jobquirk.SetOf(jobquirk.UnseenEnd) }
 	for _, test := range []struct {
 		name    string
 		snap    Snapshot

@@ -11,7 +11,7 @@ import (
 // the job is created: on an update, a field stays that the stored spec has. It changes the
 // spec that it is given; what pointers in it point to is not written to.
 func DropDisabled(next, old *Spec, r release.Release) (dropped []string) {
-	drop := func(gate release.Gates, field string, isSet, wasSet bool, clear func()) {
+	drop := func(gate release.Gate, field string, isSet, wasSet bool, clear func()) {
 		if !r.Has(gate) && isSet && !wasSet {
 			clear()
 			dropped = append(dropped, field)

@@ -43,8 +43,7 @@ func isUnannounced(f *facts, end Verdict) bool {
 // endsWithoutNotice reports whether jobs end immediately, whatever pods terminate: with both
 // gates off, no condition comes before the end (J19, J20, J38).
 func endsWithoutNotice(without release.Gates) bool {
-	const both = release.JobManagedBy | release.JobPodReplacementPolicy
-	return without&both == both
+	return without.Has(release.JobManagedBy) && without.Has(release.JobPodReplacementPolicy)
 }
 
 // recordVerdict declares how the job is going to end. The condition that it has

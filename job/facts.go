@@ -43,8 +43,8 @@ type facts struct {
 	// Consistent is true when each snapshot contains all own writes.
 	Consistent bool `json:"consistent,omitempty"`
 	// Without are the feature gates that are off.
-	Without release.Gates `json:"without,omitempty"`
-	Quirks  jobquirk.Set  `json:"quirks,omitempty"`
+	Without release.Gates `json:"without,omitzero"`
+	Quirks  jobquirk.Set  `json:"quirks,omitzero"`
 }
 
 // learn fills empty facts.

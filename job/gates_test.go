@@ -145,12 +145,12 @@ func TestReleases(t *testing.T) {
 // TestReleases_IndexLabel: without the gate, the annotation alone has the index.
 func TestReleases_IndexLabel(t *testing.T) {
 	s := snapshotOf(t, `{"completionMode": "Indexed", "completions": 1}`)
-	s.Options.Without = release.PodIndexLabel
+	s.Options.Without = release.GatesOf(release.PodIndexLabel)
 	c := PlanOf(t, s).Create[0]
 	if c.Labels() != nil || c.IndexPath() != "metadata.annotations['batch.kubernetes.io/job-completion-index']" || c.Annotations()[indexAnnotation] != "0" {
 		t.Errorf("labels %v, variable from %s", c.Labels(), c.IndexPath())
 	}
-	s.Options.Without = 0
+	s.Options.Without = release.Gates{}
 	if c = PlanOf(t, s).Create[0]; c.Labels() == nil || c.IndexPath() != "metadata.labels['batch.kubernetes.io/job-completion-index']" {
 		t.Errorf("labels %v, variable from %s", c.Labels(), c.IndexPath())
 	}
@@ -160,7 +160,7 @@ func TestReleases_IndexLabel(t *testing.T) {
 func TestReleases_Metrics(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 1, "completions": 1}`, endedPod("f", PodFailed))
 	s.Now = s.Now.Add(time.Hour)
-	for r, want := range map[release.Gates]CreateReason{0: CreateReplacement, release.JobPodReplacementPolicy: CreateNew} {
+	for r, want := range map[release.Gates]CreateReason{{}: CreateReplacement, release.GatesOf(release.JobPodReplacementPolicy): CreateNew} {
 		s.Options.Without = r
 		p := PlanOf(t, s)
 		if m := p.Conclude(doneAll(p)).Metrics; m.CreateReason != want || m.PodsCreated != 1 {
@@ -171,7 +171,7 @@ func TestReleases_Metrics(t *testing.T) {
 
 // TestKubernetes: 1.36 is the reference, and older releases have more quirks.
 func TestKubernetes(t *testing.T) {
-	if Kubernetes(release.Newest) != (Options{Quirks: jobquirk.All}) {
+	if Kubernetes(release.Newest) != (Options{Quirks: jobquirk.Of(release.V137)}) {
 		t.Errorf("%+v", Kubernetes(release.Newest))
 	}
 	if o := Kubernetes(release.V135.At(4)); !o.Quirks.Has(jobquirk.HeldIsIdle) || o.Quirks.Has(jobquirk.UnseenEnd) || o.Without.Has(release.JobManagedBy) {

@@ -87,11 +87,11 @@ func TestJ31_QuirkHeldIsIdle(t *testing.T) {
 		pods   []Pod
 		active int32
 	}{
-		{"all are held", jobquirk.HeldIsIdle, []Pod{running, failedAt(0, 29), failedAt(1, 29), failedAt(2, 29)}, 0},
-		{"without the quirk", 0, []Pod{running, failedAt(0, 29), failedAt(1, 29), failedAt(2, 29)}, 1},
-		{"the last one is held", jobquirk.HeldIsIdle, []Pod{running, ofIndex(activePod("b"), 1), ofIndex(activePod("c"), 2), failedAt(0, 29)}, 0},
-		{"one is created", jobquirk.HeldIsIdle, []Pod{running, failedAt(0, 29), failedAt(1, 29)}, 2},
-		{"all are created", jobquirk.HeldIsIdle, []Pod{running}, 4},
+		{"all are held", jobquirk.SetOf(jobquirk.HeldIsIdle), []Pod{running, failedAt(0, 29), failedAt(1, 29), failedAt(2, 29)}, 0},
+		{"without the quirk", jobquirk.SetOf(), []Pod{running, failedAt(0, 29), failedAt(1, 29), failedAt(2, 29)}, 1},
+		{"the last one is held", jobquirk.SetOf(jobquirk.HeldIsIdle), []Pod{running, ofIndex(activePod("b"), 1), ofIndex(activePod("c"), 2), failedAt(0, 29)}, 0},
+		{"one is created", jobquirk.SetOf(jobquirk.HeldIsIdle), []Pod{running, failedAt(0, 29), failedAt(1, 29)}, 2},
+		{"all are created", jobquirk.SetOf(jobquirk.HeldIsIdle), []Pod{running}, 4},
 	} {
 		s := snapshotOf(t, `{"completions": 4, "parallelism": 4, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, tc.pods...)
 		s.Options.Quirks = tc.quirks
@@ -121,13 +121,13 @@ func TestJ31_WaitingIndexes(t *testing.T) {
 			s.Options = *options
 			plan := PlanOf(t, s)
 			if got := len(plan.Create); got != want {
-				t.Errorf("%d indexes wait, quirks %b: %d creations, want %d", test.waiting, options.Quirks, got, want)
+				t.Errorf("%d indexes wait, quirks %v: %d creations, want %d", test.waiting, options.Quirks, got, want)
 			}
 			if len(plan.Create) > 0 && plan.Create[0].Index != IndexAt(int32(test.waiting)) {
-				t.Errorf("%d indexes wait, quirks %b: the first creation is of index %d", test.waiting, options.Quirks, plan.Create[0].Index)
+				t.Errorf("%d indexes wait, quirks %v: the first creation is of index %d", test.waiting, options.Quirks, plan.Create[0].Index)
 			}
-			if want := second(39); want != plan.Requeue.At && (len(plan.Create) == 0 || options.Quirks == 0) {
-				t.Errorf("%d indexes wait, quirks %b: again at %v, want %v", test.waiting, options.Quirks, plan.Requeue.At, want)
+			if want := second(39); want != plan.Requeue.At && (len(plan.Create) == 0 || options.Quirks.IsZero()) {
+				t.Errorf("%d indexes wait, quirks %v: again at %v, want %v", test.waiting, options.Quirks, plan.Requeue.At, want)
 			}
 		}
 	}

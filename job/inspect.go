@@ -76,7 +76,7 @@ func Inspect(s Snapshot) (Inspection, error) {
 	}
 
 	in := &s
-	if s.Options.Without != 0 {
+	if !s.Options.Without.IsZero() {
 		in = s.withoutGates()
 	}
 

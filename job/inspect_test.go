@@ -55,7 +55,7 @@ func TestInspect_Pods(t *testing.T) {
 func TestInspect_AsReconcile(t *testing.T) {
 	leaving := Pod{Name: "e", UID: "e", Phase: PodRunning, Deletion: &PodDeletion{Timestamp: second(40)}}
 	s := snapshotOf(t, `{"completions": 5, "parallelism": 5, "podReplacementPolicy": "Failed"}`, leaving)
-	for gates, failed := range map[release.Gates]int64{0: 0, release.JobPodReplacementPolicy: 1} {
+	for gates, failed := range map[release.Gates]int64{{}: 0, release.GatesOf(release.JobPodReplacementPolicy): 1} {
 		s.Options.Without = gates
 		got, err := Inspect(s)
 		if err != nil || got.Failed != failed || got.Pods[0].Failed != (failed == 1) {

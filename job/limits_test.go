@@ -76,10 +76,10 @@ func TestJ3_ControllerName(t *testing.T) {
 		{by: ControllerName, me: "example.com/a"},
 		{by: "", me: "example.com/a"},
 		// Without the gate, nobody reads the field.
-		{by: "example.com/a", me: "", off: release.JobManagedBy, ours: true},
-		{by: "example.com/a", me: ControllerName, off: release.JobManagedBy, ours: true},
-		{by: "example.com/a", me: "example.com/a", off: release.JobManagedBy},
-		{by: "example.com/a", me: "", off: release.JobSuccessPolicy},
+		{by: "example.com/a", me: "", off: release.GatesOf(release.JobManagedBy), ours: true},
+		{by: "example.com/a", me: ControllerName, off: release.GatesOf(release.JobManagedBy), ours: true},
+		{by: "example.com/a", me: "example.com/a", off: release.GatesOf(release.JobManagedBy)},
+		{by: "example.com/a", me: "", off: release.GatesOf(release.JobSuccessPolicy)},
 	} {
 		s := snapshotOf(t, `{}`)
 		s.Options.ControllerName, s.Options.Without = test.me, test.off

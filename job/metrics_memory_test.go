@@ -55,7 +55,7 @@ func TestJI27_ReportedOnce(t *testing.T) {
 		{"a failed index is recorded, and the reply is lost", indexed(ptr[int32](0)), 1, world.WriteStatus, 1, world.LoseReply, failed, 0},
 		{"a success cannot be counted", policy(job.CountFailure), 0, world.WriteStatus, 2, world.Fail, pods, 1},
 	} {
-		for quirks, want := range map[jobquirk.Set]int32{0: 1, jobquirk.Miscount: c.withQuirk} {
+		for quirks, want := range map[jobquirk.Set]int32{{}: 1, jobquirk.SetOf(jobquirk.Miscount): c.withQuirk} {
 			w := newWorld(t, c.spec, job.Options{Quirks: quirks})
 			mustRound(t, w)
 			w.Run(w.Pods[0])
@@ -78,7 +78,7 @@ func TestJI27_ReportedOnce(t *testing.T) {
 // TestJI27_PartlyUntracked: one of two finalizers cannot be removed at first. The
 // reference tells only of the pod whose finalizer goes in a round without a failure.
 func TestJI27_PartlyUntracked(t *testing.T) {
-	for quirks, want := range map[jobquirk.Set]int32{0: 2, jobquirk.Miscount: 1} {
+	for quirks, want := range map[jobquirk.Set]int32{{}: 2, jobquirk.SetOf(jobquirk.Miscount): 1} {
 		w := newWorld(t, job.Spec{Completions: ptr[int32](2), Parallelism: ptr[int32](2)}, job.Options{Quirks: quirks})
 		mustRound(t, w)
 		w.Finish(w.Pods[0], 0)

@@ -74,7 +74,7 @@ func TestJ42_Facts(t *testing.T) {
 		{"a creation fails, and counts once", snapshotOf(t, `{"parallelism": 2}`),
 			func(o *Outcome) { o.Created[0] = Effect{Result: ResultUnsuccessful, Error: "quota"} },
 			Metrics{Action: podsCreated, PodsCreated: 1, PodsNotCreated: 1, CreateReason: CreateNew, Failed: true}},
-		{"with the quirk it counts as created as well", with(snapshotOf(t, `{"parallelism": 2}`), func(s *Snapshot) { s.Options.Quirks = jobquirk.Miscount }),
+		{"with the quirk it counts as created as well", with(snapshotOf(t, `{"parallelism": 2}`), func(s *Snapshot) { s.Options.Quirks = jobquirk.SetOf(jobquirk.Miscount) }),
 			func(o *Outcome) { o.Created[0] = Effect{Result: ResultUnsuccessful, Error: "quota"} },
 			Metrics{Action: podsCreated, PodsCreated: 2, PodsNotCreated: 1, CreateReason: CreateNew, Failed: true}},
 		{"a namespace that is being deleted refuses creations", snapshotOf(t, `{"parallelism": 2}`),

@@ -56,16 +56,16 @@ type Options struct {
 	Gangs bool `json:"gangs,omitempty"`
 	// Without are the feature gates that are off: see docs/releases.md. Fields that belong
 	// to one of them are ignored.
-	Without release.Gates `json:"without,omitempty"`
+	Without release.Gates `json:"without,omitzero"`
 	// Quirks are mistakes of the reference to make as well: see package jobquirk.
-	Quirks jobquirk.Set `json:"quirks,omitempty"`
+	Quirks jobquirk.Set `json:"quirks,omitzero"`
 }
 
 // Kubernetes returns the options with which the planner decides as the controllers of a
 // release do, with its gates and its quirks.
 func Kubernetes(r release.Release) Options {
 	const asOption = release.WorkloadWithJob // off unless it is asked for, whatever the release
-	return Options{Quirks: jobquirk.Of(r), Without: r.Off() &^ asOption, Gangs: r.Has(asOption)}
+	return Options{Quirks: jobquirk.Of(r), Without: r.Off().Without(asOption), Gangs: r.Has(asOption)}
 }
 
 func (o *Options) check() error {

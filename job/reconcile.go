@@ -65,7 +65,7 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 
 // planRound plans a round of any kind.
 func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
-	if s.Options.Without != 0 {
+	if !s.Options.Without.IsZero() {
 		s = s.withoutGates()
 	}
 

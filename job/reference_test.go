@@ -117,7 +117,7 @@ func TestSlips_FoundByRunning(t *testing.T) {
 	untracked := Outcome{Recorded: ResultDone, Untracked: []Result{ResultDone}, Settled: ResultDone}
 	for _, test := range []struct {
 		name         string
-		quirk        jobquirk.Set
+		quirk        jobquirk.Quirk
 		ours, theirs any
 		snap         Snapshot
 		change       func(*Snapshot)
@@ -163,7 +163,7 @@ func TestSlips_FoundByRunning(t *testing.T) {
 		if test.change != nil {
 			test.change(&test.snap)
 		}
-		for quirks, want := range map[jobquirk.Set]any{0: test.ours, test.quirk: test.theirs} {
+		for quirks, want := range map[jobquirk.Set]any{{}: test.ours, jobquirk.SetOf(test.quirk): test.theirs} {
 			test.snap.Options.Quirks = quirks
 			if got := test.decides(PlanOf(t, test.snap)); got != want {
 				t.Errorf("%s, quirks %b: got %v, want %v", test.name, quirks, got, want)

@@ -173,7 +173,7 @@ func TestJ35_RecordedIndexesLeaveRoom(t *testing.T) {
 	for listed, capped := range map[string]bool{"": true, "0": false} {
 		s := snapshotOf(t, `{"completionMode": "Indexed", "completions": 9, "parallelism": 0}`,
 			ofIndex(endedPod("a", PodSucceeded), 0), ofIndex(endedPod("b", PodSucceeded), 1))
-		s.Options = Options{MaxUncounted: 2, Quirks: jobquirk.FullRound}
+		s.Options = Options{MaxUncounted: 2, Quirks: jobquirk.SetOf(jobquirk.FullRound)}
 		s.Job.Status.CompletedIndexes = listed
 		if plan := PlanOf(t, s); plan.basis.Course.Capped != capped || len(plan.Untrack) != 2 {
 			t.Errorf("indexes %q are listed: capped %v, want %v\n%s", listed, plan.basis.Course.Capped, capped, plan.String())

@@ -55,7 +55,7 @@ func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 				}
 				want, events := test.is.Reason, 0
 				if quirk && test.quirk != "" {
-					s.Options.Quirks = jobquirk.SuspendedRewritten
+					s.Options.Quirks = jobquirk.SetOf(jobquirk.SuspendedRewritten)
 					want, events = test.quirk, 1
 					if !test.suspend {
 						start = s.Now
@@ -78,7 +78,7 @@ func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 // TestJ39_ConditionIsAddedForTrueOnly: a job without the condition gets it when it is
 // suspended, and never with status False, with the quirk and without.
 func TestJ39_ConditionIsAddedForTrueOnly(t *testing.T) {
-	for _, quirks := range []jobquirk.Set{0, jobquirk.SuspendedRewritten} {
+	for _, quirks := range []jobquirk.Set{{}, jobquirk.SetOf(jobquirk.SuspendedRewritten)} {
 		for status, want := range map[ConditionStatus]bool{ConditionTrue: true, ConditionFalse: false} {
 			if got := turnsSuspended(Condition{}, Condition{Type: ConditionSuspended, Status: status, Reason: "r", Message: "m"}, quirks); got != want {
 				t.Errorf("quirks %v, %s: %v, want %v", quirks, status, got, want)

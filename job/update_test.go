@@ -80,7 +80,7 @@ func TestValidateUpdate(t *testing.T) {
 	old := &job.Job{Spec: defaulted("{" + template + "}")}
 	next := old.Spec
 	next.Template.RestartPolicy = job.RestartOnFailure
-	if err := job.ValidateUpdate(old, next, 0); err == nil || !strings.Contains(err.Error(), "spec.template") {
+	if err := job.ValidateUpdate(old, next, release.Release{}); err == nil || !strings.Contains(err.Error(), "spec.template") {
 		t.Error(err)
 	}
 }

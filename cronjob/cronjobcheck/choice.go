@@ -29,7 +29,7 @@ func Deadline(spec *cronjob.Spec, o *cronjob.Options) (d time.Duration, ok bool)
 // snapshot does not show runs that a memory has set aside, so fewer runs may be due.
 func checkChoice(f *found, s *cronjob.Snapshot, base, run time.Time) {
 	sch, o := s.Schedule.Schedule, &s.Options
-	if o.Quirks != 0 {
+	if !o.Quirks.IsZero() {
 		return
 	}
 

@@ -65,7 +65,7 @@ func active(s *cronjob.Snapshot) (busy []cronjob.Child) {
 			busy = append(busy, cronjob.Child{Name: r.Name, UID: r.UID}) // gone, or not seen yet
 		}
 	}
-	if s.Options.Quirks != 0 {
+	if !s.Options.Quirks.IsZero() {
 		return busy
 	}
 

@@ -6,18 +6,20 @@
 package cronjobquirk
 
 import (
+	"iter"
+
 	"github.com/batchplan/batchplan/internal/enum"
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// Set is a set of quirks.
-type Set uint16
+// A Quirk is a place where Kubernetes does the wrong thing.
+type Quirk uint8
 
 const (
 	// Estimate estimates the missed runs from the gap between the first two,
 	// and so overlooks due runs of irregular schedules (B1). It looks at nothing
 	// beyond the plain rules: catch-up and jitter have no effect with it.
-	Estimate Set = 1 << iota
+	Estimate Quirk = 1 + iota
 	// SilentMiss never tells of a run that has missed its deadline (C9).
 	SilentMiss
 	// EagerHistory deletes finished jobs before what they tell is recorded: the
@@ -44,33 +46,55 @@ const (
 	ByName
 )
 
-// All are all quirks, as 1.31 to 1.36 have them.
-const All = 1<<7 - 1
-
 // Of returns the quirks of a release.
 func Of(r release.Release) Set {
-	if !r.IsBefore(release.V137) {
-		return All &^ (NoNamespace | ByName)
+	set := SetOf(Estimate, SilentMiss, EagerHistory, BlindCreate, Stale)
+	if r.IsBefore(release.V137) {
+		set = set.With(NoNamespace, ByName)
 	}
-	return All
+	return set
 }
 
-// names are in the order of the bits.
+// names are in the order of the quirks.
 const names = "Estimate|SilentMiss|EagerHistory|BlindCreate|Stale|NoNamespace|ByName"
 
-// Has reports whether any of the quirks is in the set.
-func (s Set) Has(quirks Set) bool { return s&quirks != 0 }
+// String returns the name of the quirk.
+func (q Quirk) String() string { return enum.String(names, int(q)-1, "Quirk") }
+
+// Set is a set of quirks. The zero value is the empty one. Sets can be compared with == and used as
+// keys. As text and in JSON they are lists of names.
+type Set struct{ quirks enum.Set[Quirk] }
+
+// SetOf returns the set of the quirks.
+func SetOf(quirks ...Quirk) Set { return Set{}.With(quirks...) }
+
+// IsZero reports whether the set is empty.
+func (s Set) IsZero() bool { return s.quirks.IsZero() }
+
+// Has reports whether the quirk is in the set.
+func (s Set) Has(q Quirk) bool { return s.quirks.Has(q) }
+
+// Equal is ==. Package go-cmp calls it.
+func (s Set) Equal(other Set) bool { return s == other }
+
+// With returns the set with the quirks added.
+func (s Set) With(quirks ...Quirk) Set { return Set{s.quirks.With(quirks...)} }
+
+// Without returns the set without the quirks.
+func (s Set) Without(quirks ...Quirk) Set { return Set{s.quirks.Without(quirks...)} }
+
+// All returns the quirks in the set, in the order of their constants.
+func (s Set) All() iter.Seq[Quirk] { return s.quirks.All() }
 
 // String lists the quirks by name, with commas between them.
-func (s Set) String() string { return enum.SetString(names, uint(s)) }
+func (s Set) String() string { return s.quirks.Text(names) }
 
 // MarshalText is [Set.String].
 func (s Set) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads what MarshalText writes. Names may have spaces around them, and
 // "All" stands for all quirks.
-func (s *Set) UnmarshalText(text []byte) error {
-	set, err := enum.ParseSet(names, string(text))
-	*s = Set(set)
+func (s *Set) UnmarshalText(text []byte) (err error) {
+	s.quirks, err = enum.ParseSet[Quirk](names, string(text))
 	return err
 }

@@ -4,6 +4,8 @@ package enum
 
 import (
 	"fmt"
+	"iter"
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -41,35 +43,72 @@ func Parse(names, text, field string) (int, error) {
 // every is the name for all members of a set.
 const every = "All"
 
-// SetString lists the members of a set, separated by commas. Bit i of the set stands for the
-// i-th of the names; a bit without a name is left out.
-func SetString(names string, set uint) string {
+// Set is a set of members that have names, which are numbered from 1. Whoever exports one wraps it
+// in a struct, so that no program depends on its width.
+type Set[M ~uint8] struct{ bits uint64 }
+
+// IsZero reports whether the set is empty.
+func (s Set[M]) IsZero() bool { return s.bits == 0 }
+
+// Has reports whether a member is in the set.
+func (s Set[M]) Has(m M) bool { return s.bits&(1<<m) != 0 }
+
+// With returns the set with the members, and Without the set without them.
+func (s Set[M]) With(members ...M) Set[M] {
+	for _, m := range members {
+		s.bits |= 1 << m
+	}
+	return s
+}
+
+// Without is described at With.
+func (s Set[M]) Without(members ...M) Set[M] {
+	for _, m := range members {
+		s.bits &^= 1 << m
+	}
+	return s
+}
+
+// All returns the members in order.
+func (s Set[M]) All() iter.Seq[M] {
+	return func(yield func(M) bool) {
+		for rest := s.bits; rest != 0; rest &= rest - 1 {
+			if !yield(M(bits.TrailingZeros64(rest))) {
+				return
+			}
+		}
+	}
+}
+
+// Text lists the members by name, separated by commas. One without a name is left out.
+func (s Set[M]) Text(names string) string {
+	known := strings.Split(names, separator)
 	var members []string
-	for i, name := range strings.Split(names, separator) {
-		if set&(1<<i) != 0 {
-			members = append(members, name)
+	for m := range s.All() {
+		if i := int(m) - 1; i >= 0 && i < len(known) {
+			members = append(members, known[i])
 		}
 	}
 	return strings.Join(members, ",")
 }
 
-// ParseSet reads what SetString writes. Names may have spaces around them, and "All" means
+// ParseSet reads what Text writes. Names may have spaces around them, and "All" means
 // all of them.
-func ParseSet(names, text string) (uint, error) {
+func ParseSet[M ~uint8](names, text string) (set Set[M], err error) {
 	known := strings.Split(names, separator)
-
-	var set uint
 	for name := range strings.SplitSeq(text, ",") {
 		name = strings.TrimSpace(name)
-		bit := slices.Index(known, name)
+		i := slices.Index(known, name)
 		switch {
 		case name == "":
 		case name == every:
-			set |= 1<<len(known) - 1
-		case bit >= 0:
-			set |= 1 << bit
+			for i := range known {
+				set = set.With(M(i + 1))
+			}
+		case i >= 0:
+			set = set.With(M(i + 1))
 		default:
-			return 0, fmt.Errorf("unknown name %q: want %s or %s", name, strings.Join(known, ", "), every)
+			return Set[M]{}, fmt.Errorf("unknown name %q: want %s or %s", name, strings.Join(known, ", "), every)
 		}
 	}
 	return set, nil

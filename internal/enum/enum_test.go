@@ -1,6 +1,7 @@
 package enum
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,31 +29,53 @@ func TestParse(t *testing.T) {
 	}
 }
 
+type color uint8
+
 func TestSets(t *testing.T) {
 	const names = "Red|Green|Blue"
+	const red, green, blue color = 1, 2, 3
 	tests := []struct {
 		text  string
-		want  uint
+		want  []color
 		again string
 		err   string
 	}{
-		{"", 0, "", ""},
-		{"Red", 1, "Red", ""},
-		{"Blue,Red", 5, "Red,Blue", ""},
-		{" Green , Red,Red, ", 3, "Red,Green", ""},
-		{"All", 7, "Red,Green,Blue", ""},
-		{"Red,red", 0, "", `unknown name "red": want Red, Green, Blue or All`},
+		{"", nil, "", ""},
+		{"Red", []color{red}, "Red", ""},
+		{"Blue,Red", []color{red, blue}, "Red,Blue", ""},
+		{" Green , Red,Red, ", []color{green, red}, "Red,Green", ""},
+		{"All", []color{red, green, blue}, "Red,Green,Blue", ""},
+		{"Red,red", nil, "", `unknown name "red": want Red, Green, Blue or All`},
 	}
 	for _, test := range tests {
-		got, err := ParseSet(names, test.text)
+		got, err := ParseSet[color](names, test.text)
 		if (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
 			t.Errorf("ParseSet(%q): error %v, want %q", test.text, err, test.err)
 		}
-		if got != test.want {
-			t.Errorf("ParseSet(%q) = %b, want %b", test.text, got, test.want)
+		if want := (Set[color]{}).With(test.want...); got != want {
+			t.Errorf("ParseSet(%q) = %v, want %v", test.text, got, want)
 		}
-		if text := SetString(names, got); text != test.again {
-			t.Errorf("SetString(%b) = %q, want %q", got, text, test.again)
+		if text := got.Text(names); text != test.again {
+			t.Errorf("the text of %v is %q, want %q", got, text, test.again)
 		}
+		for m := red; m <= blue; m++ {
+			without := got.Without(m)
+			if got.Has(m) != slices.Contains(test.want, m) || without.Has(m) || got.Has(m) && without.With(m) != got {
+				t.Errorf("%v: member %d is there: %t, and without it the set is %v", got, m, got.Has(m), without)
+			}
+		}
+		if all := slices.Collect(got.All()); !slices.IsSorted(all) || (Set[color]{}).With(all...) != got {
+			t.Errorf("%v has the members %v", got, all)
+		}
+	}
+	all := (Set[color]{}).With(0, red, blue, 63, 64)
+	if text := all.Text(names); text != "Red,Blue" {
+		t.Errorf("members without a name are in %q", text)
+	}
+	for m := range all.All() {
+		if m != 0 {
+			t.Errorf("the first member is %d", m)
+		}
+		break
 	}
 }

@@ -89,7 +89,7 @@ func (w *Job) checkMetrics(o job.Outcome, f *job.Metrics) {
 		*t = tally{job: w.Job.UID, forgot: true}
 	}
 	t.late = t.late || w.Stale
-	t.forgot = t.forgot || w.Options.Quirks&jobquirk.Miscount != 0
+	t.forgot = t.forgot || w.Options.Quirks.Has(jobquirk.Miscount)
 
 	t.told.PodsSucceeded += f.PodsSucceeded
 	t.told.PodsFailed += f.PodsFailed

@@ -6,17 +6,19 @@
 package jobquirk
 
 import (
+	"iter"
+
 	"github.com/batchplan/batchplan/internal/enum"
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// Set is a set of quirks.
-type Set uint16
+// A Quirk is a place where Kubernetes does the wrong thing.
+type Quirk uint8
 
 const (
 	// DeleteCounts lowers status.ready by deletions that failed, and raises
 	// status.terminating by pods that were gone already, for one round.
-	DeleteCounts Set = 1 << iota
+	DeleteCounts Quirk = 1 + iota
 	// UncheckedUntrack removes a finalizer before a deletion whatever became of
 	// the pod, and so loses successes (JI9). It also adopts pods whatever became of
 	// them, deletes pods in the round that adopts them, and counts a recorded pod whose
@@ -71,43 +73,69 @@ const (
 	SidecarsUnranked
 )
 
-// All are the quirks of [release.Newest]. As text they are a list of names: the text "All" also
-// means the quirks of old releases.
-const All = 1<<12 - 1
+// lastOfAll is the last of the quirks that are in every release.
+const lastOfAll = Miscount
 
 // Of returns the quirks of a release.
 func Of(r release.Release) Set {
-	set := Set(All)
+	var set Set
+	for q := DeleteCounts; q <= lastOfAll; q++ {
+		set = set.With(q)
+	}
 	if !r.IsFrom(release.V134.At(10), release.V135.At(8), release.V136) {
-		set |= HeldIsIdle
+		set = set.With(HeldIsIdle)
 	}
 	if !r.IsFrom(release.V134) {
-		set |= UnseenEnd
+		set = set.With(UnseenEnd)
 	}
 	if !r.IsFrom(release.V132) {
-		set |= SidecarsUnranked
+		set = set.With(SidecarsUnranked)
 	}
 	return set
 }
 
-// names are in the order of the bits.
+// names are in the order of the quirks.
 const names = "DeleteCounts|UncheckedUntrack|CoarseRequeue|UnseenCompletion|EarlyEvents|" +
 	"RefusedAreActive|EarlierFailure|UnmatchedStay|FullRound|SuspendedRewritten|" +
 	"WaitingTakeRoom|Miscount|HeldIsIdle|UnseenEnd|SidecarsUnranked"
 
-// Has reports whether any of the quirks is in the set.
-func (s Set) Has(quirks Set) bool { return s&quirks != 0 }
+// String returns the name of the quirk.
+func (q Quirk) String() string { return enum.String(names, int(q)-1, "Quirk") }
+
+// Set is a set of quirks. The zero value is the empty one. Sets can be compared with == and used as
+// keys. As text and in JSON they are lists of names.
+type Set struct{ quirks enum.Set[Quirk] }
+
+// SetOf returns the set of the quirks.
+func SetOf(quirks ...Quirk) Set { return Set{}.With(quirks...) }
+
+// IsZero reports whether the set is empty.
+func (s Set) IsZero() bool { return s.quirks.IsZero() }
+
+// Has reports whether the quirk is in the set.
+func (s Set) Has(q Quirk) bool { return s.quirks.Has(q) }
+
+// Equal is ==. Package go-cmp calls it.
+func (s Set) Equal(other Set) bool { return s == other }
+
+// With returns the set with the quirks added.
+func (s Set) With(quirks ...Quirk) Set { return Set{s.quirks.With(quirks...)} }
+
+// Without returns the set without the quirks.
+func (s Set) Without(quirks ...Quirk) Set { return Set{s.quirks.Without(quirks...)} }
+
+// All returns the quirks in the set, in the order of their constants.
+func (s Set) All() iter.Seq[Quirk] { return s.quirks.All() }
 
 // String lists the quirks by name, with commas between them.
-func (s Set) String() string { return enum.SetString(names, uint(s)) }
+func (s Set) String() string { return s.quirks.Text(names) }
 
 // MarshalText is [Set.String].
 func (s Set) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads what MarshalText writes. Names may have spaces around them, and
 // "All" stands for all quirks, including quirks of old releases.
-func (s *Set) UnmarshalText(text []byte) error {
-	set, err := enum.ParseSet(names, string(text))
-	*s = Set(set)
+func (s *Set) UnmarshalText(text []byte) (err error) {
+	s.quirks, err = enum.ParseSet[Quirk](names, string(text))
 	return err
 }

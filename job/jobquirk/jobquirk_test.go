@@ -1,6 +1,7 @@
 package jobquirk
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,26 +10,27 @@ import (
 
 // TestOf: what the quirks that are gone were last in.
 func TestOf(t *testing.T) {
-	const gone = HeldIsIdle | UnseenEnd | SidecarsUnranked
-	for r, want := range map[release.Release]Set{
-		release.V131: gone, release.V132: HeldIsIdle | UnseenEnd, release.V133: HeldIsIdle | UnseenEnd,
-		release.V134.At(9): HeldIsIdle, release.V134.At(10): 0, release.V134: 0,
-		release.V135.At(7): HeldIsIdle, release.V135.At(8): 0, release.V135: 0,
-		release.V136.At(0): 0, release.V136: 0, release.V137.At(0): 0, release.V137: 0,
+	lasting := Of(release.Newest)
+	for r, gone := range map[release.Release][]Quirk{
+		release.V131: {HeldIsIdle, UnseenEnd, SidecarsUnranked},
+		release.V132: {HeldIsIdle, UnseenEnd}, release.V133: {HeldIsIdle, UnseenEnd},
+		release.V134.At(9): {HeldIsIdle}, release.V134.At(10): nil, release.V134: nil,
+		release.V135.At(7): {HeldIsIdle}, release.V135.At(8): nil, release.V135: nil,
+		release.V136.At(0): nil, release.V136: nil, release.V137.At(0): nil, release.V137: nil,
 	} {
-		if got := Of(r); got != All|want {
-			t.Errorf("%s has %s, want %s besides those of 1.36", r, got, want)
+		if got := Of(r); got != lasting.With(gone...) {
+			t.Errorf("%s has %s, want %s besides those of %s", r, got, SetOf(gone...), release.Newest)
 		}
 	}
 }
 
-// Each constant has its name, and All has every one.
+// Each constant has its name, and each is in the oldest release.
 func TestNames(t *testing.T) {
-	n := strings.Count(names, "|") + 1
-	if all := Of(release.V131); all != 1<<n-1 || Of(release.V136) != All || Of(release.V137) != All {
-		t.Errorf("%b and %b, and there are %d names", all, All, n)
+	known := strings.Split(names, "|")
+	if all := slices.Collect(Of(release.V131).All()); len(all) != len(known) || Quirk(len(known)).String() != known[len(known)-1] {
+		t.Errorf("%v, and there are %d names", all, len(known))
 	}
-	for name, quirk := range map[string]Set{
+	for name, quirk := range map[string]Quirk{
 		"DeleteCounts":       DeleteCounts,
 		"UncheckedUntrack":   UncheckedUntrack,
 		"CoarseRequeue":      CoarseRequeue,
@@ -45,14 +47,14 @@ func TestNames(t *testing.T) {
 		"UnseenEnd":          UnseenEnd,
 		"SidecarsUnranked":   SidecarsUnranked,
 	} {
-		if quirk.String() != name {
+		if quirk.String() != name || SetOf(quirk).String() != name {
 			t.Errorf("%s prints as %q", name, quirk)
 		}
 		var again Set
-		if err := again.UnmarshalText([]byte(name)); err != nil || again != quirk {
-			t.Errorf("%s reads as %b, error %v", name, again, err)
+		if err := again.UnmarshalText([]byte(name)); err != nil || again != SetOf(quirk) {
+			t.Errorf("%s reads as %v, error %v", name, again, err)
 		}
-		if all := Of(release.V131); !all.Has(quirk) || (all &^ quirk).Has(quirk) {
+		if all := Of(release.V131); !all.Has(quirk) || all.Without(quirk).Has(quirk) {
 			t.Errorf("Has does not find %s", name)
 		}
 	}

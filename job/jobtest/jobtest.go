@@ -75,6 +75,6 @@ func drawLimits(t *rapid.T) job.Options {
 	return job.Options{
 		MaxPodWrites: rapid.Int32Range(1, 2).Draw(t, "MaxPodWrites"),
 		MaxUncounted: rapid.Int32Range(1, 2).Draw(t, "MaxUncounted"),
-		Without:      release.JobManagedBy,
+		Without:      release.GatesOf(release.JobManagedBy),
 	}
 }

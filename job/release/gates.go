@@ -1,19 +1,20 @@
 package release
 
 import (
+	"iter"
 	"strings"
 
 	"github.com/batchplan/batchplan/internal/enum"
 )
 
-// Gates is a set of feature gates.
-type Gates uint16
+// A Gate is a feature gate.
+type Gate uint8
 
 // The feature gates that change decisions, by their names in Kubernetes. What each does
 // when it is off is in docs/releases.md.
 const (
 	// JobManagedBy honours spec.managedBy, and lets API servers check statuses strictly.
-	JobManagedBy Gates = 1 << iota
+	JobManagedBy Gate = 1 + iota
 	// JobPodReplacementPolicy honours spec.podReplacementPolicy, and writes
 	// status.terminating.
 	JobPodReplacementPolicy
@@ -55,7 +56,7 @@ const (
 	isLocked = 'L' // on, and cannot be switched; or its code is gone
 )
 
-// table is in the order of the bits. A gate whose code is gone is locked.
+// table is in the order of the gates. A gate whose code is gone is locked.
 var table = [...]gateRow{
 	{"JobManagedBy", "-+++LLL"},
 	{"JobPodReplacementPolicy", "+++LLLL"},
@@ -73,15 +74,18 @@ var table = [...]gateRow{
 // permanent are gates that are locked in every release.
 const permanent = "JobPodFailurePolicy|PodDisruptionConditions|ElasticIndexedJob"
 
-// indexOf returns the place of a gate in the table, or -1.
-func indexOf(gate string) int {
-	for i, row := range table {
-		if row.name == gate {
-			return i
+// gateOf returns the gate of a name, or 0.
+func gateOf(name string) Gate {
+	for i := range table {
+		if table[i].name == name {
+			return Gate(i + 1)
 		}
 	}
-	return -1
+	return 0
 }
+
+// isKnown reports whether the gate is one of the constants.
+func (g Gate) isKnown() bool { return g >= 1 && int(g) <= len(table) }
 
 func isPermanent(gate string) bool {
 	for name := range strings.SplitSeq(permanent, "|") {
@@ -92,10 +96,11 @@ func isPermanent(gate string) bool {
 	return false
 }
 
-func (g gateRow) state(minor int) byte { return g.states[minor-int(first)] }
+// state returns what the gate is in a minor release.
+func (g Gate) state(minor int) byte { return table[g-1].states[minor-firstMinor] }
 
 // effective reports whether the gate is on by default.
-func (g gateRow) effective(minor int) bool {
+func (g Gate) effective(minor int) bool {
 	s := g.state(minor)
 	return s == isOn || s == isLocked
 }
@@ -104,18 +109,42 @@ const names = "JobManagedBy|JobPodReplacementPolicy|JobSuccessPolicy|JobBackoffL
 	"CronJobsScheduledAnnotation|SidecarContainers|MutableSchedulingDirectivesForSuspendedJobs|" +
 	"MutablePodResourcesForSuspendedJobs|StaleControllerConsistencyJob|WorkloadWithJob"
 
-// Has reports whether any of the gates is in the set.
-func (g Gates) Has(gates Gates) bool { return g&gates != 0 }
+// String returns the name of the gate.
+func (g Gate) String() string { return enum.String(names, int(g)-1, "Gate") }
+
+// Gates is a set of feature gates. The zero value is the empty one. Sets can be compared with == and
+// used as keys. As text and in JSON they are lists of names.
+type Gates struct{ gates enum.Set[Gate] }
+
+// GatesOf returns the set of the gates.
+func GatesOf(gates ...Gate) Gates { return Gates{}.With(gates...) }
+
+// IsZero reports whether the set is empty.
+func (g Gates) IsZero() bool { return g.gates.IsZero() }
+
+// Has reports whether the gate is in the set.
+func (g Gates) Has(gate Gate) bool { return g.gates.Has(gate) }
+
+// Equal is ==. Package go-cmp calls it.
+func (g Gates) Equal(other Gates) bool { return g == other }
+
+// With returns the set with the gates added.
+func (g Gates) With(gates ...Gate) Gates { return Gates{g.gates.With(gates...)} }
+
+// Without returns the set without the gates.
+func (g Gates) Without(gates ...Gate) Gates { return Gates{g.gates.Without(gates...)} }
+
+// All returns the gates in the set, in the order of their constants.
+func (g Gates) All() iter.Seq[Gate] { return g.gates.All() }
 
 // String lists the gates by name, with commas between them.
-func (g Gates) String() string { return enum.SetString(names, uint(g)) }
+func (g Gates) String() string { return g.gates.Text(names) }
 
 // MarshalText is [Gates.String].
 func (g Gates) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
 // UnmarshalText reads what MarshalText writes. Names may have spaces around them.
-func (g *Gates) UnmarshalText(text []byte) error {
-	set, err := enum.ParseSet(names, string(text))
-	*g = Gates(set)
+func (g *Gates) UnmarshalText(text []byte) (err error) {
+	g.gates, err = enum.ParseSet[Gate](names, string(text))
 	return err
 }

@@ -1,7 +1,7 @@
 // Package release names the releases of Kubernetes and their feature gates, as far as
 // they change what the batch controllers or the API server decide.
 //
-// A [Release] is a number, so it can be compared, stored and used as a key:
+// A [Release] is a value that can be compared, stored and used as a key:
 //
 //	r := release.V133
 //	other, err := release.Parse("1.33,JobPodReplacementPolicy=false")
@@ -23,74 +23,81 @@ import (
 // Release is a release of Kubernetes, with the feature gates that are switched away from their
 // defaults. One without a patch stands for the newest patch that the library knows, which
 // docs/releases.md says. The zero value is [Newest] with its defaults.
-type Release uint32
+// Releases can be compared with == and used as keys.
+type Release struct {
+	// minor is 0 for that of Newest, and patch one more than the patch, or 0 without one.
+	minor, patch uint16
+	switched     Gates
+}
 
-// The minor releases, with default gates.
 const (
-	V131 Release = 31 + iota
-	V132
-	V133
-	V134
-	V135
-	V136
-	V137
+	firstMinor = 31
+	lastMinor  = firstMinor + len(newest) - 1
+	maxPatch   = 1<<16 - 2
+)
+
+// newest is the newest patch of each minor release that the library knows.
+var newest = [...]int{14, 13, 13, 10, 8, 5, 2}
+
+// The minor releases, with default gates. Nothing may be assigned to them.
+var (
+	V131 = Release{minor: 31}
+	V132 = Release{minor: 32}
+	V133 = Release{minor: 33}
+	V134 = Release{minor: 34}
+	V135 = Release{minor: 35}
+	V136 = Release{minor: 36}
+	V137 = Release{minor: 37}
 )
 
 // Newest is the newest release that the library is compared with, whose patch docs/releases.md
 // says, and what the zero value of a Release means. It moves with a version of the library whose
 // changelog says so under Semantics.
-const Newest = V137
-
-const first, last = V131, Newest
+var Newest = V137
 
 // All returns the releases in order, each with default gates.
 func All() []Release {
 	var all []Release
-	for r := first; r <= last; r++ {
-		all = append(all, r)
+	for minor := firstMinor; minor <= lastMinor; minor++ {
+		all = append(all, Release{minor: uint16(minor)})
 	}
 	return all
 }
 
 // Minor returns the number after "1.".
 func (r Release) Minor() int {
-	if m := r & minorBits; m != 0 {
-		return int(m)
+	if r.minor == 0 {
+		return lastMinor
 	}
-	return int(Newest)
+	return int(r.minor)
 }
 
-// The low bits of a Release are its minor number, then come the gates that are switched, and one
-// more than the patch, or 0 without one.
-const (
-	minorBits  = 1<<8 - 1
-	gateShift  = 8
-	patchShift = 24
-	patchBits  = (1<<8 - 1) << patchShift
-	maxPatch   = 1<<8 - 2
-)
+// named returns the release with its minor number, which the zero value does not have.
+func (r Release) named() Release {
+	r.minor = uint16(r.Minor())
+	return r
+}
 
-// newest is the newest patch of each minor release that the library knows.
-var newest = [...]int{14, 13, 13, 10, 8, 5, 2}
-
-func (r Release) switched() Gates { return Gates(r >> gateShift) }
-
-// At returns the release with a patch, which is limited to 0 to 254.
+// At returns the release with a patch, which is limited to 0 to 65534.
 func (r Release) At(patch int) Release {
-	number := Release(max(0, min(patch, maxPatch)) + 1)
-	return Release(r.Minor()) | r&^(minorBits|patchBits) | number<<patchShift
+	r = r.named()
+	r.patch = uint16(max(0, min(patch, maxPatch)) + 1)
+	return r
 }
 
 // Patch returns the patch. Without one it is the newest that the library knows.
 func (r Release) Patch() int {
 	if r.HasPatch() {
-		return int(r>>patchShift) - 1
+		return int(r.patch) - 1
 	}
-	return newest[r.Minor()-int(first)]
+	return newest[r.Minor()-firstMinor]
 }
 
 // HasPatch reports whether the release names a patch.
-func (r Release) HasPatch() bool { return r&patchBits != 0 }
+func (r Release) HasPatch() bool { return r.patch != 0 }
+
+// Equal is ==. Package go-cmp calls it.
+func (r Release) Equal(other Release) bool { return r == other }
 
 // IsBefore reports whether the release is older than another, whatever the gates. Patches of a
 // minor release are compared only if both are named.
@@ -115,38 +122,51 @@ func (r Release) IsFrom(since ...Release) bool {
 }
 
 // Defaults returns the release with default gates.
-func (r Release) Defaults() Release { return Release(r.Minor()) | r&patchBits }
+func (r Release) Defaults() Release {
+	r = r.named()
+	r.switched = Gates{}
+	return r
+}
 
-// Has reports whether all the gates are on.
-func (r Release) Has(gates Gates) bool { return r.On()&gates == gates }
+// Has reports whether the gate is on: by default, because it is switched, or because its code was
+// removed, which made it permanent.
+func (r Release) Has(gate Gate) bool {
+	return gate.isKnown() && gate.effective(r.Minor()) != r.switched.Has(gate)
+}
 
-// On returns the gates that are on: those that are, and those whose code was removed
-// since, which made them permanent.
+// On returns the gates for which [Release.Has] is true.
 func (r Release) On() (on Gates) {
-	for i := range table {
-		if table[i].effective(r.Minor()) {
-			on |= 1 << i
+	for gate := Gate(1); gate.isKnown(); gate++ {
+		if r.Has(gate) {
+			on = on.With(gate)
 		}
 	}
-	return on ^ r.switched()
+	return on
 }
 
 // Off returns the gates that are off, and those that the release does not have yet.
-func (r Release) Off() Gates { return ^r.On() & (1<<len(table) - 1) }
+func (r Release) Off() (off Gates) {
+	for gate := Gate(1); gate.isKnown(); gate++ {
+		if !r.Has(gate) {
+			off = off.With(gate)
+		}
+	}
+	return off
+}
 
 // With switches a gate. An error says that the release does not have it, or that it is
 // locked, and lists the gates that can be switched.
-func (r Release) With(gate string, on bool) (Release, error) {
-	r = Release(r.Minor()) | r&^minorBits
-	i := indexOf(gate)
+func (r Release) With(name string, on bool) (Release, error) {
+	r = r.named()
+	gate := gateOf(name)
 	problem := ""
 	switch {
-	case i < 0 && !isPermanent(gate):
+	case gate == 0 && !isPermanent(name):
 		problem = "is not known"
-	case i < 0:
+	case gate == 0:
 		problem = "is locked to true"
 	default:
-		switch table[i].state(r.Minor()) {
+		switch gate.state(r.Minor()) {
 		case isAbsent:
 			problem = "does not exist in this release"
 		case isLocked:
@@ -157,31 +177,35 @@ func (r Release) With(gate string, on bool) (Release, error) {
 		if on && problem == "is locked to true" {
 			return r, nil
 		}
-		return 0, fmt.Errorf("gate %q of Kubernetes 1.%d %s: %s", gate, r.Minor(), problem, choices(r))
+		return Release{}, fmt.Errorf("gate %q of Kubernetes 1.%d %s: %s", name, r.Minor(), problem, choices(r))
 	}
-	bit := Release(1) << i << gateShift
-	if r.Has(1<<i) != on {
-		r ^= bit
+
+	r.switched = r.switched.Without(gate)
+	if r.Has(gate) != on {
+		r.switched = r.switched.With(gate)
 	}
 	return r, nil
 }
 
 func choices(r Release) string {
-	names := r.Switchable()
+	var names []string
+	for _, gate := range r.Switchable() {
+		names = append(names, gate.String())
+	}
 	if len(names) == 0 {
 		return "no gate can be switched"
 	}
 	return "can be switched: " + strings.Join(names, ", ")
 }
 
-// Switchable returns the names of the gates that can be switched in the release.
-func (r Release) Switchable() (names []string) {
-	for i := range table {
-		if s := table[i].state(r.Minor()); s == isOn || s == isOff {
-			names = append(names, table[i].name)
+// Switchable returns the gates that can be switched in the release.
+func (r Release) Switchable() (gates []Gate) {
+	for gate := Gate(1); gate.isKnown(); gate++ {
+		if s := gate.state(r.Minor()); s == isOn || s == isOff {
+			gates = append(gates, gate)
 		}
 	}
-	return names
+	return gates
 }
 
 // String returns the release and the gates that are switched, such as
@@ -192,10 +216,8 @@ func (r Release) String() string {
 	if r.HasPatch() {
 		fmt.Fprintf(&b, ".%d", r.Patch())
 	}
-	for i := range table {
-		if gate := Gates(1) << i; r.switched()&gate != 0 {
-			fmt.Fprintf(&b, ",%s=%t", table[i].name, r.Has(gate))
-		}
+	for gate := range r.switched.All() {
+		fmt.Fprintf(&b, ",%s=%t", gate, r.Has(gate))
 	}
 	return b.String()
 }
@@ -210,7 +232,7 @@ func Parse(text string) (Release, error) {
 		for _, r := range All() {
 			known = append(known, r.String())
 		}
-		return 0, fmt.Errorf("release %q is not known: want one of %s", version, strings.Join(known, ", "))
+		return Release{}, fmt.Errorf("release %q is not known: want one of %s", version, strings.Join(known, ", "))
 	}
 	for gate := range strings.SplitSeq(gates, ",") {
 		if gate = strings.TrimSpace(gate); gate == "" {
@@ -219,10 +241,10 @@ func Parse(text string) (Release, error) {
 		name, value, _ := strings.Cut(gate, "=")
 		on, err := strconv.ParseBool(value)
 		if err != nil {
-			return 0, fmt.Errorf("gate %q: want %s=true or %s=false", gate, name, name)
+			return Release{}, fmt.Errorf("gate %q: want %s=true or %s=false", gate, name, name)
 		}
 		if r, err = r.With(name, on); err != nil {
-			return 0, err
+			return Release{}, err
 		}
 	}
 	return r, nil
@@ -235,13 +257,13 @@ func parseVersion(text string) (Release, bool) {
 	}
 	parts := strings.Split(strings.TrimPrefix(text, "v"), ".")
 	if len(parts) < 2 || len(parts) > 3 || parts[0] != "1" {
-		return 0, false
+		return Release{}, false
 	}
 	minor, err := strconv.ParseUint(parts[1], 10, 8)
-	r := Release(minor)
-	if err != nil || r < first || r > last {
-		return 0, false
+	if err != nil || minor < firstMinor || minor > uint64(lastMinor) {
+		return Release{}, false
 	}
+	r := Release{minor: uint16(minor)}
 	if len(parts) == 2 {
 		return r, true
 	}

@@ -2,6 +2,7 @@ package release
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +17,8 @@ func TestParse(t *testing.T) {
 		{"v1.33.13", "1.33.13", ""},
 		{"1.35.0", "1.35.0", ""},
 		{"1.35.4,MutablePodResourcesForSuspendedJobs=true", "1.35.4,MutablePodResourcesForSuspendedJobs=true", ""},
-		{"1.35.255", "", "is not known"},
+		{"1.35.255", "1.35.255", ""},
+		{"1.35.65535", "", "is not known"},
 		{"1.30.2", "", "want one of 1.31, 1.32, 1.33, 1.34, 1.35, 1.36, 1.37"},
 		{"1.34.4-gke.1000", "1.34.4", ""},
 		{"1.36 , MutablePodResourcesForSuspendedJobs=true", "1.36", ""},
@@ -61,19 +63,26 @@ func TestParse(t *testing.T) {
 
 // The gates of each release, as docs/releases.md has them.
 func TestOff(t *testing.T) {
+	newer := GatesOf(MutableSchedulingDirectivesForSuspendedJobs, MutablePodResourcesForSuspendedJobs, StaleControllerConsistencyJob, WorkloadWithJob)
 	for r, want := range map[Release]Gates{
-		V131: JobManagedBy | MutableSchedulingDirectivesForSuspendedJobs | MutablePodResourcesForSuspendedJobs | StaleControllerConsistencyJob | WorkloadWithJob,
-		V132: MutableSchedulingDirectivesForSuspendedJobs | MutablePodResourcesForSuspendedJobs | StaleControllerConsistencyJob | WorkloadWithJob,
-		V135: MutableSchedulingDirectivesForSuspendedJobs | MutablePodResourcesForSuspendedJobs | StaleControllerConsistencyJob | WorkloadWithJob,
-		V136: WorkloadWithJob,
-		0:    WorkloadWithJob,
+		V131: newer.With(JobManagedBy),
+		V132: newer,
+		V135: newer,
+		V136: GatesOf(WorkloadWithJob),
+		{}:   GatesOf(WorkloadWithJob),
 	} {
-		if r.Off() != want || r.On()&want != 0 || r.On()|want != 1<<len(table)-1 {
-			t.Errorf("%v: off %v, want %v", r, r.Off(), want)
+		all := slices.Sorted(r.On().With(slices.Collect(r.Off().All())...).All())
+		if r.Off() != want || len(all) != len(table) || r.On().Without(all...) != (Gates{}) {
+			t.Errorf("%v: off %v, want %v, on %v", r, r.Off(), want, r.On())
+		}
+		for _, gate := range all {
+			if r.Has(gate) == want.Has(gate) || r.Off().Has(gate) != want.Has(gate) || r.On().Has(gate) == want.Has(gate) {
+				t.Errorf("%v: %v is on: %t, want %t", r, gate, r.Has(gate), !want.Has(gate))
+			}
 		}
 	}
 	r, err := V135.With("MutablePodResourcesForSuspendedJobs", true)
-	if err != nil || !r.Has(MutablePodResourcesForSuspendedJobs) || r.Has(MutablePodResourcesForSuspendedJobs|StaleControllerConsistencyJob) || r.Defaults() != V135 {
+	if err != nil || !r.Has(MutablePodResourcesForSuspendedJobs) || r.Has(StaleControllerConsistencyJob) || r.Has(0) || r.Has(WorkloadWithJob+1) || r.Defaults() != V135 {
 		t.Errorf("%v, %v: on %v", r, err, r.On())
 	}
 }
@@ -94,15 +103,15 @@ func TestPatches(t *testing.T) {
 	if old == next || old == V135 || V135.Patch() != 8 || old.Patch() != 4 || V135.HasPatch() || !old.HasPatch() {
 		t.Errorf("%v, %v and %v: patches %d, %d and %d", old, next, V135, old.Patch(), next.Patch(), V135.Patch())
 	}
-	if len(newest) != len(All()) {
-		t.Errorf("%d releases, and newest patches of %d", len(All()), len(newest))
+	if all := All(); all[len(all)-1] != Newest || Newest.Minor() != lastMinor || all[0] != V131 {
+		t.Errorf("%d releases to %v, and newest patches of %d", len(all), Newest, len(newest))
 	}
 	for _, test := range []struct {
 		r, other Release
 		want     bool
 	}{
 		{old, next, true}, {next, old, false}, {old, old, false}, {V135, next, false}, {V135, V135.At(9), false},
-		{old, V135, false}, {old, V136, true}, {V136, next, false}, {V134, old, true}, {Release(0).At(1), Newest.At(2), true},
+		{old, V135, false}, {old, V136, true}, {V136, next, false}, {V134, old, true}, {Release{}.At(1), Newest.At(2), true},
 	} {
 		if got := test.r.IsBefore(test.other); got != test.want {
 			t.Errorf("%v is before %v: %t", test.r, test.other, got)
@@ -112,7 +121,7 @@ func TestPatches(t *testing.T) {
 	mended := []Release{V134.At(10), V135.At(8), V136}
 	for r, want := range map[Release]bool{
 		V133: false, V134.At(9): false, V134.At(10): true, V134: true, V135.At(7): false, V135.At(8): true, V135: true,
-		V136.At(0): true, V137: true, 0: true,
+		V136.At(0): true, V137: true, {}: true,
 	} {
 		if r.IsFrom(mended...) != want {
 			t.Errorf("%v has what came with %v: %t", r, mended, !want)
@@ -129,7 +138,7 @@ func TestPatches(t *testing.T) {
 // Each gate has its name, and a state for each release.
 func TestTable(t *testing.T) {
 	all := strings.Split(names, "|")
-	if len(all) != len(table) || JobManagedBy != 1 || WorkloadWithJob != 1<<(len(table)-1) {
+	if len(all) != len(table) || JobManagedBy != 1 || WorkloadWithJob != Gate(len(table)) {
 		t.Fatalf("%d names, %d rows", len(all), len(table))
 	}
 	for i, row := range table {
@@ -137,7 +146,8 @@ func TestTable(t *testing.T) {
 			t.Errorf("row %d: %+v, name %s", i, row, all[i])
 		}
 		var again Gates
-		if gate := Gates(1) << i; gate.String() != row.name || again.UnmarshalText([]byte(row.name)) != nil || again != gate {
+		gate := Gate(i + 1)
+		if gate.String() != row.name || again.UnmarshalText([]byte(row.name)) != nil || again != GatesOf(gate) || again.String() != row.name {
 			t.Errorf("%s prints as %v and reads as %v", row.name, gate, again)
 		}
 	}
@@ -157,7 +167,7 @@ func TestTableIsDocumented(t *testing.T) {
 		for _, state := range []byte{isOff, isOn, isLocked} {
 			line += " | "
 			if i := strings.IndexByte(row.states, state); i >= 0 {
-				line += (first + Release(i)).String()
+				line += All()[i].String()
 			}
 		}
 		if line += " |\n"; !strings.Contains(text, line) {

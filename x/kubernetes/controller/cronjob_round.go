@@ -147,7 +147,7 @@ func (r *cronRound) decide(ctx context.Context) (*cronjob.Plan, Object, error) {
 
 	r.snapshot.CronJob.Status = status
 	plan, err = r.planner.Reconcile(&r.snapshot)
-	if r.snapshot.Options.Quirks != 0 {
+	if !r.snapshot.Options.Quirks.IsZero() {
 		fresh = r.object // the built-in controller writes on the version of the cache, a conflict
 	}
 	return plan, fresh, err
@@ -168,7 +168,7 @@ func (r *cronRound) conclude(ctx context.Context, object Object, plan *cronjob.P
 		return slices.ContainsFunc(end.Outcome.Created, func(e cronjob.Effect) bool { return e.Result == result })
 	}
 	if has(cronjob.ResultRefused) {
-		namespace, asKubernetes := r.snapshot.CronJob.Namespace, r.options.Planner.Quirks != 0
+		namespace, asKubernetes := r.snapshot.CronJob.Namespace, !r.options.Planner.Quirks.IsZero()
 		r.options.reportClosing(ctx, object, r.kind.childKind(), namespace, asKubernetes)
 	}
 	if r.options.Advise != nil && has(cronjob.ResultDone) {
@@ -249,7 +249,7 @@ func (b *cronBackend) Delete(ctx context.Context, d cronjob.Deletion) error {
 		}
 	}
 	err := b.writer.Delete(ctx, d)
-	if errors.Is(err, cronjobapply.ErrGone) && b.options.Planner.Quirks != 0 {
+	if errors.Is(err, cronjobapply.ErrGone) && !b.options.Planner.Quirks.IsZero() {
 		return fmt.Errorf("jobs.batch %q not found", d.Name)
 	}
 	return err

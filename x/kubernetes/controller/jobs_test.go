@@ -116,7 +116,7 @@ func TestJ34_NamespaceTerminating(t *testing.T) {
 			c.rest(2 * time.Second)
 			text, events := strings.Join(c.log, "\n"), c.events.take()
 			rounds, want := strings.Count(text, "create 4 pods"), 0
-			if planner.Quirks == 0 {
+			if planner.Quirks.IsZero() {
 				want = rounds
 			}
 			const reported = `Warning NamespaceTerminating no Pod is created: the namespace "ns" is being terminated`

@@ -188,7 +188,7 @@ func TestAdvise(t *testing.T) {
 		{me: "a.b/c", template: pointTo("a.b/c")},
 		{me: job.ControllerName},
 		{me: job.ControllerName, template: pointTo("a.b/d"), want: "its jobs are left to a.b/d"},
-		{me: job.ControllerName, template: pointTo("a.b/d"), off: release.JobManagedBy},
+		{me: job.ControllerName, template: pointTo("a.b/d"), off: release.GatesOf(release.JobManagedBy)},
 	} {
 		c := Config{ManagedBy: test.me, Planners: Planners{Job: job.Options{Without: test.off}}}
 		o := &batchv1.CronJob{Spec: batchv1.CronJobSpec{JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{ManagedBy: test.template}}}}

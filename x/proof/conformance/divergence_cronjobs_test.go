@@ -36,7 +36,7 @@ var cronDivergences = []divergence{
 		ours:   " | 1 MissSchedule"},
 	{row: "A crash between create and status write (C3, C14)", about: "due",
 		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; wait 59m59s; fault update cronjobs/status error all 5s; wait 2s; stopall; wait 10m; restartall; wait 1m`,
-		look:   all(hasReported("UnexpectedJob"), attempts("create jobs"), cronStatus), quirk: cronQuirks(cronjobquirk.BlindCreate | cronjobquirk.NoNamespace), until: release.V136,
+		look:   all(hasReported("UnexpectedJob"), attempts("create jobs"), cronStatus), quirk: cronQuirks(cronjobquirk.BlindCreate, cronjobquirk.NoNamespace), until: release.V136,
 		theirs: "UnexpectedJob | many attempts | active: ",
 		ours:   "no UnexpectedJob | 1 attempts | active: 1 01:00; last: 1 01:00"},
 	{row: "A crash between create and status write (C3, C14)", about: "1.37, due",
@@ -46,7 +46,7 @@ var cronDivergences = []divergence{
 		ours:   "no UnexpectedJob | 1 attempts | active: 1 01:00; last: 1 01:00"},
 	{row: "A crash between create and status write (C3, C14)", about: "not due any more",
 		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; wait 59m59s; fault update cronjobs/status error all 5s; wait 2s; stopall; wait 61m; restartall; wait 1m`,
-		look:   all(hasReported("UnexpectedJob"), cronStatus), quirk: cronQuirks(cronjobquirk.BlindCreate | cronjobquirk.NoNamespace), until: release.V136,
+		look:   all(hasReported("UnexpectedJob"), cronStatus), quirk: cronQuirks(cronjobquirk.BlindCreate, cronjobquirk.NoNamespace), until: release.V136,
 		theirs: "UnexpectedJob | active: 1 02:00; last: 1 02:00",
 		ours:   "no UnexpectedJob | active: 1 01:00, 1 02:00; last: 1 02:00"},
 	{row: "A crash between create and status write (C3, C14)", about: "1.37, not due any more",
@@ -56,17 +56,17 @@ var cronDivergences = []divergence{
 		ours:   "no UnexpectedJob | active: 1 01:00, 1 02:00; last: 1 02:00"},
 	{row: "A crash between create and status write (C3, C14)", about: "the next run",
 		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; wait 59m59s; fault update cronjobs/status error all 5s; wait 2h`,
-		look:   runs, quirk: cronQuirks(cronjobquirk.BlindCreate | cronjobquirk.NoNamespace), until: release.V136,
+		look:   runs, quirk: cronQuirks(cronjobquirk.BlindCreate, cronjobquirk.NoNamespace), until: release.V136,
 		theirs: "1 01:00 at 1 01:00, 1 02:00 at 1 02:11:50",
 		ours:   "1 01:00 at 1 01:00, 1 02:00 at 1 02:00"},
 	{row: "The active list names the job of the due run, `lastScheduleTime` does not (C10)",
 		script: `cronjob {"schedule":"0 * * * *","successfulJobsHistoryLimit":0,JOB}; manual; wait 61m; forget; restartall; wait 1m; finish 0 complete; wait 5m`,
-		do:     map[string]func(*life){"forget": forget}, look: runs, quirk: cronQuirks(cronjobquirk.BlindCreate | cronjobquirk.EagerHistory),
+		do:     map[string]func(*life){"forget": forget}, look: runs, quirk: cronQuirks(cronjobquirk.BlindCreate, cronjobquirk.EagerHistory),
 		theirs: "1 01:00 at 1 01:00, 1 01:00 at 1 01:02",
 		ours:   "1 01:00 at 1 01:00"},
 	{row: "The name of a run is another's job (C14)",
 		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; squat 60; wait 170m`,
-		look:   all(runs, hasReported("NameTaken")), quirk: cronQuirks(cronjobquirk.BlindCreate | cronjobquirk.NoNamespace), until: release.V136,
+		look:   all(runs, hasReported("NameTaken")), quirk: cronQuirks(cronjobquirk.BlindCreate, cronjobquirk.NoNamespace), until: release.V136,
 		theirs: "1 02:00 at 1 02:11:50 | no NameTaken",
 		ours:   "1 02:00 at 1 02:00 | NameTaken"},
 	{row: "The name of a run is another's job (C14)", about: "1.37",
@@ -232,7 +232,7 @@ func cronJobOf(spec *batchv1.CronJobSpec) *batchv1.CronJob {
 
 // asKubernetes has the schedules of the preset, and the reference's search. Without
 // it, ours computes exactly what is due.
-var asKubernetes = &ours.Options{CronJob: cronjob.Options{Quirks: cronjobquirk.Estimate}, Schedule: []schedule.Option{schedule.Kubernetes()}}
+var asKubernetes = &ours.Options{CronJob: cronjob.Options{Quirks: cronjobquirk.SetOf(cronjobquirk.Estimate)}, Schedule: []schedule.Option{schedule.Kubernetes()}}
 
 // scheduleDivergences holds the rows about schedules. While controllers run, time
 // passes slowly, since their work queues tick twice a second; so they are stopped

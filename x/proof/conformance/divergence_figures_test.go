@@ -41,11 +41,11 @@ func showFigures(script, theirFigures, ourFigures string) func(*testing.T) {
 		if got := d.live(t, theirSide); got != theirFigures {
 			t.Errorf("theirs: %s, want %s", got, theirFigures)
 		}
-		for quirks, want := range map[jobquirk.Set]string{0: ourFigures, jobquirk.Miscount: theirFigures} {
+		for quirks, want := range map[jobquirk.Set]string{{}: ourFigures, jobquirk.SetOf(jobquirk.Miscount): theirFigures} {
 			var told ours.Figures
 			d.look = func(*life) string { return figuresOf(told.Counts()) }
 			if got := d.live(t, ourSide(ours.Options{Figures: &told, Job: job.Options{Quirks: quirks}})); got != want {
-				t.Errorf("ours with quirks %b: %s, want %s", quirks, got, want)
+				t.Errorf("ours with quirks %v: %s, want %s", quirks, got, want)
 			}
 		}
 	}

@@ -25,7 +25,7 @@ var jobDivergences = []divergence{
 	{row: "A deletion fails, or the pod was gone (J11)", about: "gone",
 		script: `job {"parallelism":2,"completions":2,TEMPLATE}; run all; ready all; wait 3s; fault delete pods gone all 500ms; parallelism 1; wait 20s`,
 		look:   statuses,
-		quirk:  jobQuirks(jobquirk.DeleteCounts | jobquirk.CoarseRequeue), // and no round a second later
+		quirk:  jobQuirks(jobquirk.DeleteCounts, jobquirk.CoarseRequeue), // and no round a second later
 		theirs: "2 active, 0 ready, 0 terminating; 2 active, 2 ready, 0 terminating; 1 active, 1 ready, 1 terminating",
 		ours:   "2 active, 0 ready, 0 terminating; 2 active, 2 ready, 0 terminating; 1 active, 1 ready, 0 terminating; 1 active, 1 ready, 1 terminating"},
 	{row: "A job was deleted, and the finalizer of one of its pods cannot be removed (J36)",
@@ -75,7 +75,7 @@ var jobDivergences = []divergence{
 	{row: "The backoff ends in less than a second; some indexes wait while others are due; expectations are not met (J31, E1)", about: "expectations",
 		script:  `job {"parallelism":1,"completions":2,TEMPLATE}; wait 3s; closing; delete 0 0; wait 6m`,
 		options: *jobQuirks(jobquirk.RefusedAreActive), // the only way to expect something that never happens
-		look:    wrote("create pods"), quirk: jobQuirks(jobquirk.CoarseRequeue | jobquirk.RefusedAreActive),
+		look:    wrote("create pods"), quirk: jobQuirks(jobquirk.CoarseRequeue, jobquirk.RefusedAreActive),
 		theirs: "0s j-00001; 13s j- -> Forbidden metadata.namespace:NamespaceTerminating",
 		ours:   "0s j-00001; 13s j- -> Forbidden metadata.namespace:NamespaceTerminating; 5m13s j- -> Forbidden metadata.namespace:NamespaceTerminating"},
 	{row: "A failure is seen after one that happened later, by skewed clocks (J31)",
@@ -117,12 +117,12 @@ var jobDivergences = []divergence{
 		script:  `job {"parallelism":1,"completions":3,TEMPLATE}; wait 3s; closing; delete 0 0; wait 15s; exactly; limit 5; wait 1s; limit 4; wait 1s`,
 		do:      map[string]func(*life){"exactly": fiveMinutes},
 		options: *jobQuirks(jobquirk.RefusedAreActive), // the only way to expect something that never happens
-		look:    wrote("create pods"), quirk: jobQuirks(jobquirk.CoarseRequeue | jobquirk.RefusedAreActive),
+		look:    wrote("create pods"), quirk: jobQuirks(jobquirk.CoarseRequeue, jobquirk.RefusedAreActive),
 		theirs: "0s j-00001; 13s j- -> Forbidden metadata.namespace:NamespaceTerminating; 5m14s j- -> Forbidden metadata.namespace:NamespaceTerminating",
 		ours:   "0s j-00001; 13s j- -> Forbidden metadata.namespace:NamespaceTerminating; 5m13s j- -> Forbidden metadata.namespace:NamespaceTerminating"},
 	{row: "Completions are reached while own writes have not been seen (J26, JI8)",
 		script:  `job {"parallelism":2,TEMPLATE}; run all; wait 3s; closing; delete 0 0; wait 11s; exit 0 0; wait 1m; wait 5m`,
-		options: *jobQuirks(jobquirk.RefusedAreActive), look: all(timesOf("update jobs/status"), verdict), quirk: jobQuirks(jobquirk.UnseenCompletion | jobquirk.RefusedAreActive),
+		options: *jobQuirks(jobquirk.RefusedAreActive), look: all(timesOf("update jobs/status"), verdict), quirk: jobQuirks(jobquirk.UnseenCompletion, jobquirk.RefusedAreActive),
 		theirs: "0s 4s 4s 5s 13s 14s 15s 15s | Complete CompletionsReached, 1 succeeded, 1 failed",
 		ours:   "0s 4s 4s 5s 13s 14s 15s 15s 5m13s 5m13s | Complete CompletionsReached, 1 succeeded, 1 failed"},
 	{row: "A UID is in both uncounted lists (JI2)",

@@ -57,10 +57,12 @@ type divergence struct {
 	why string
 }
 
-func jobQuirks(s jobquirk.Set) *ours.Options { return &ours.Options{Job: job.Options{Quirks: s}} }
+func jobQuirks(all ...jobquirk.Quirk) *ours.Options {
+	return &ours.Options{Job: job.Options{Quirks: jobquirk.SetOf(all...)}}
+}
 
-func cronQuirks(s cronjobquirk.Set) *ours.Options {
-	return &ours.Options{CronJob: cronjob.Options{Quirks: s}}
+func cronQuirks(all ...cronjobquirk.Quirk) *ours.Options {
+	return &ours.Options{CronJob: cronjob.Options{Quirks: cronjobquirk.SetOf(all...)}}
 }
 
 func schedules(o ...schedule.Option) *ours.Options { return &ours.Options{Schedule: o} }
@@ -152,7 +154,8 @@ func (d *divergence) problems(t *testing.T) (problems []string) {
 
 // isPlayed reports whether the real controllers of this binary do as theirs says.
 func (d *divergence) isPlayed() bool {
-	return (d.since == 0 || !played.IsBefore(d.since)) && (d.until == 0 || d.until.Minor() >= played.Minor())
+	var always release.Release
+	return (d.since == always || !played.IsBefore(d.since)) && (d.until == always || d.until.Minor() >= played.Minor())
 }
 
 // presetDiffers compares everything that can be observed with the real controllers,

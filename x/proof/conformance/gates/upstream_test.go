@@ -132,7 +132,7 @@ func TestUpstream(t *testing.T) {
 			featuregatetesting.SetFeatureGateEmulationVersionDuringTest(t, utilfeature.DefaultFeatureGate, version.MustParse(r.Defaults().String()))
 			overrides := featuregatetesting.FeatureOverrides{}
 			for _, gate := range r.Switchable() {
-				overrides[featuregate.Feature(gate)] = r.Has(named(t, gate))
+				overrides[featuregate.Feature(gate.String())] = r.Has(gate)
 			}
 			featuregatetesting.SetFeatureGatesDuringTest(t, utilfeature.DefaultFeatureGate, overrides)
 			t.Run("theirs", func(t *testing.T) {
@@ -149,11 +149,6 @@ func TestUpstream(t *testing.T) {
 			})
 		})
 	}
-}
-
-func named(t *testing.T, gate string) (bit release.Gates) {
-	must.OK(t, bit.UnmarshalText([]byte(gate)))
-	return bit
 }
 
 // see plays a script to one side, and compares what the job shows.
@@ -224,7 +219,7 @@ func groups(s *server.Server) (n int) {
 
 func switchGates(t *testing.T, r release.Release) {
 	for _, gate := range r.Switchable() {
-		must.OK(t, utilfeature.DefaultMutableFeatureGate.Set(fmt.Sprintf("%s=%t", gate, r.Has(named(t, gate)))))
+		must.OK(t, utilfeature.DefaultMutableFeatureGate.Set(fmt.Sprintf("%s=%t", gate, r.Has(gate))))
 	}
 }
 

@@ -51,18 +51,14 @@ func Choose(which string, set func(string) error) (release.Release, error) {
 	}
 	r, err := release.Parse(which)
 	if err != nil {
-		return 0, err
+		return release.Release{}, err
 	}
 	if r.Defaults() != built {
-		return 0, fmt.Errorf("release %s: this binary has the code of %s", r, built)
+		return release.Release{}, fmt.Errorf("release %s: this binary has the code of %s", r, built)
 	}
 	for _, gate := range r.Switchable() {
-		var bit release.Gates
-		if err := bit.UnmarshalText([]byte(gate)); err != nil {
-			return 0, err
-		}
-		if err := set(fmt.Sprintf("%s=%t", gate, r.Has(bit))); err != nil {
-			return 0, err
+		if err := set(fmt.Sprintf("%s=%t", gate, r.Has(gate))); err != nil {
+			return release.Release{}, err
 		}
 	}
 	return r, nil

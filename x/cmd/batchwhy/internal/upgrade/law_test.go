@@ -1,8 +1,10 @@
 package upgrade
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -36,16 +38,16 @@ func rows() (all []*difference) {
 // TestRows: each case parts the two releases between which its row stands, and no others.
 func TestRows(t *testing.T) {
 	for _, d := range rows() {
-		for _, r := range release.All()[1:] {
-			c, differs := d.between(r-1, r)
+		neighbours(func(before, r release.Release) {
+			c, differs := d.between(before, r)
 			bound := append(d.also, d.since)[0]
 			if differs != (r.Minor() == bound.Minor()) {
-				t.Errorf("%s: from %v to %v it differs: %t (%+v)", d.up, r-1, r, differs, c.Shown)
+				t.Errorf("%s: from %v to %v it differs: %t (%+v)", d.up, before, r, differs, c.Shown)
 			}
 			if differs && (c.FoundBy == foundCase) == (c.Shown == nil) {
 				t.Errorf("%s: found by %q, shown %v", d.up, c.FoundBy, c.Shown)
 			}
-		}
+		})
 	}
 }
 
@@ -54,15 +56,15 @@ type finding struct {
 	what          string // is compared
 	to            release.Release
 	before, after string
-	// gates and quirks are what makes the difference in a round, one of them.
-	gates  release.Gates
-	quirks any
+	// gate or quirk is what makes the difference in a round.
+	gate  release.Gate
+	quirk any
 	// paths are what changes in a template.
 	paths []string
 }
 
 func (f *finding) String() string {
-	return fmt.Sprintf("%s, %v to %v (%v %v %v):\n%s\n%s", f.what, f.to-1, f.to, f.gates, f.quirks, f.paths, f.before, f.after)
+	return fmt.Sprintf("%s, to %v (%v %v %v):\n%s\n%s", f.what, f.to, f.gate, f.quirk, f.paths, f.before, f.after)
 }
 
 const onlyStart = "refused: status.startTime: <nil>: is required when finished"
@@ -76,9 +78,9 @@ var claims = map[string]func(f *finding) bool{
 	"a suspended job completes without startTime": func(f *finding) bool {
 		return f.what == "status" && f.to == release.V132 && f.before == "taken" && f.after == onlyStart
 	},
-	"one of two pods must go, and the sidecar of the older one has restarted": func(f *finding) bool { return f.quirks == jobquirk.SidecarsUnranked },
-	"a job is complete, and the cache shows it as it was before":              func(f *finding) bool { return f.quirks == jobquirk.UnseenEnd },
-	"the first status is written, and the cache does not show it":             func(f *finding) bool { return f.gates == release.StaleControllerConsistencyJob },
+	"one of two pods must go, and the sidecar of the older one has restarted": func(f *finding) bool { return f.quirk == jobquirk.SidecarsUnranked },
+	"a job is complete, and the cache shows it as it was before":              func(f *finding) bool { return f.quirk == jobquirk.UnseenEnd },
+	"the first status is written, and the cache does not show it":             func(f *finding) bool { return f.gate == release.StaleControllerConsistencyJob },
 	"a suspended job that has run gets another nodeSelector": func(f *finding) bool {
 		return f.what == "template" && f.to == release.V136 && f.after == "taken" && areDirectives(f.paths)
 	},
@@ -91,22 +93,22 @@ var claims = map[string]func(f *finding) bool{
 	"spec.scheduling gets another policy": func(f *finding) bool {
 		return f.what == "update" && f.to == release.V137 && strings.HasPrefix(f.after, "refused: spec.scheduling")
 	},
-	"a Job of another kind of the CronJob's name has ended, and the history limit is 0": func(f *finding) bool { return f.quirks == cronjobquirk.ByName },
+	"a Job of another kind of the CronJob's name has ended, and the history limit is 0": func(f *finding) bool { return f.quirk == cronjobquirk.ByName },
 	"a job was created, and no status tells of it": func(f *finding) bool {
-		return f.quirks == cronjobquirk.NoNamespace && f.what == cronjob.ResultAlreadyExists.String()
+		return f.quirk == cronjobquirk.NoNamespace && f.what == cronjob.ResultAlreadyExists.String()
 	},
 	"another's job has the name of a run": func(f *finding) bool {
-		return f.quirks == cronjobquirk.NoNamespace && f.what == cronjob.ResultNameTaken.String()
+		return f.quirk == cronjobquirk.NoNamespace && f.what == cronjob.ResultNameTaken.String()
 	},
 	"fields: managedBy": func(f *finding) bool { return f.what == "fields" && f.before == "managedBy" && f.to == release.V132 },
 	"lives: managedBy": func(f *finding) bool {
-		return f.gates == release.JobManagedBy || f.what == "managedBy in lives" && f.to == release.V132
+		return f.gate == release.JobManagedBy || f.what == "managedBy in lives" && f.to == release.V132
 	},
 	"lives: startTime": func(f *finding) bool {
-		return f.gates == release.MutableSchedulingDirectivesForSuspendedJobs || f.what == "startTime in lives" && f.to == release.V136
+		return f.gate == release.MutableSchedulingDirectivesForSuspendedJobs || f.what == "startTime in lives" && f.to == release.V136
 	},
 	"lives: active": func(f *finding) bool {
-		return f.quirks == jobquirk.HeldIsIdle || f.what == "active in lives" && f.to == release.V134
+		return f.quirk == jobquirk.HeldIsIdle || f.what == "active in lives" && f.to == release.V134
 	},
 }
 
@@ -153,8 +155,9 @@ func TestLaw_Claims(t *testing.T) {
 
 // neighbours calls look for each release and the one before.
 func neighbours(look func(from, to release.Release)) {
-	for _, r := range release.All()[1:] {
-		look(r-1, r)
+	all := release.All()
+	for i, r := range all[1:] {
+		look(all[i], r)
 	}
 }
 
@@ -347,21 +350,17 @@ func TestLaw_Rounds(t *testing.T) {
 				}
 				before = f.after
 			}
-			for bit := jobquirk.Set(1); bit != 0; bit <<= 1 {
-				if (at.Quirks^end.Quirks)&bit != 0 {
-					at.Quirks ^= bit
-					step(finding{quirks: bit}, from)
-				}
+			for _, quirk := range differing(at.Quirks.All(), end.Quirks.All()) {
+				at.Quirks = toggled(at.Quirks, quirk)
+				step(finding{quirk: quirk}, from)
 			}
-			for bit := release.Gates(1); bit != 0; bit <<= 1 {
-				if (at.Without^end.Without)&bit != 0 {
-					at.Without ^= bit
-					toward := from
-					if bit == release.StaleControllerConsistencyJob {
-						toward = to
-					}
-					step(finding{gates: bit}, toward)
+			for _, gate := range differing(at.Without.All(), end.Without.All()) {
+				at.Without = toggled(at.Without, gate)
+				toward := from
+				if gate == release.StaleControllerConsistencyJob {
+					toward = to
 				}
+				step(finding{gate: gate}, toward)
 			}
 			if at != end {
 				t.Fatalf("from %v to %v more than gates and quirks differs: %+v, %+v", from, to, at, end)
@@ -455,17 +454,13 @@ func TestLaw_CronJobs(t *testing.T) {
 				}
 				before = f.after
 			}
-			for bit := cronjobquirk.Set(1); bit != 0; bit <<= 1 {
-				if (at.Quirks^end.Quirks)&bit != 0 {
-					at.Quirks ^= bit
-					step(finding{quirks: bit})
-				}
+			for _, quirk := range differing(at.Quirks.All(), end.Quirks.All()) {
+				at.Quirks = toggled(at.Quirks, quirk)
+				step(finding{quirk: quirk})
 			}
-			for bit := release.Gates(1); bit != 0; bit <<= 1 {
-				if (at.Without^end.Without)&bit != 0 {
-					at.Without ^= bit
-					step(finding{gates: bit})
-				}
+			for _, gate := range differing(at.Without.All(), end.Without.All()) {
+				at.Without = toggled(at.Without, gate)
+				step(finding{gate: gate})
 			}
 			if !reflect.DeepEqual(at, end) {
 				t.Fatalf("from %v to %v more than gates and quirks differs: %+v, %+v", from, to, at, end)
@@ -473,4 +468,23 @@ func TestLaw_CronJobs(t *testing.T) {
 		})
 	})
 	t.Log(found)
+}
+
+// differing returns the members of one of two sets.
+func differing[M cmp.Ordered](a, b iter.Seq[M]) []M {
+	left, right := slices.Collect(a), slices.Collect(b)
+	isShared := func(m M) bool { return slices.Contains(left, m) && slices.Contains(right, m) }
+	return slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(append(left, right...)))), isShared)
+}
+
+// toggled returns a set with a member that it did not have, or without one that it had.
+func toggled[M any, S interface {
+	Has(M) bool
+	With(...M) S
+	Without(...M) S
+}](set S, member M) S {
+	if set.Has(member) {
+		return set.Without(member)
+	}
+	return set.With(member)
 }

@@ -17,10 +17,10 @@ var update = flag.Bool("update", false, "write the stored reports again")
 // manifests, and what the way from the first to the newest release that was run does.
 func TestStored(t *testing.T) {
 	var steps strings.Builder
-	for _, r := range release.All()[1:] {
-		steps.WriteString(reportOf(t, r-1, r))
+	neighbours(func(from, to release.Release) {
+		steps.WriteString(reportOf(t, from, to))
 		steps.WriteString("\n")
-	}
+	})
 	for name, got := range map[string]string{
 		"neighbours.txt": steps.String(),
 		"manifests.txt":  reportOf(t, release.V131, release.V136),
@@ -65,8 +65,8 @@ func TestDocumented(t *testing.T) {
 	const file, head = "../../../../../docs/releases.md", "| To | What changes | Found by | See |\n"
 	var table strings.Builder
 	table.WriteString(head + "|----|--------------|----------|-----|\n")
-	for _, r := range release.All()[1:] {
-		report := compared(t, r-1, r)
+	neighbours(func(from, r release.Release) {
+		report := compared(t, from, r)
 		for _, c := range append(report.byChange(), alone(report.Cluster)...) {
 			if c.FoundBy == foundStatus {
 				continue // it is about the past of one Job
@@ -80,7 +80,7 @@ func TestDocumented(t *testing.T) {
 			}
 			fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", r, what, c.FoundBy, c.See)
 		}
-	}
+	})
 	page := testfile.Read(t, file)
 	before, rest, _ := strings.Cut(page, "| To |")
 	_, after, more := strings.Cut(rest, "\n\n")
