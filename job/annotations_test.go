@@ -46,23 +46,35 @@ func TestJ18_CountAnnotation(t *testing.T) {
 	}
 }
 
-// What a creation gives to a pod, the pod reads back.
+// A pod is what its creation says, read back from annotations: nothing else of a Creation is needed
+// later.
 func TestJ18_J33_AnnotationsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := Creation{Index: IndexAt(rapid.Int32Range(-1, 9).Draw(t, "index"))}
+		c := Creation{Index: IndexAt(rapid.Int32Range(-1, 9).Draw(t, "index")), Unlabeled: rapid.Bool().Draw(t, "unlabeled")}
 		if c.PerIndex = c.Index != NoIndex() && rapid.Bool().Draw(t, "per index"); c.PerIndex {
 			c.FailureCount = rapid.Int32Range(0, 9).Draw(t, "failures")
 			c.IgnoredFailureCount = rapid.Int32Range(0, 9).Draw(t, "ignored")
 		}
-		pod := Pod{Index: IndexAt(7)}
-		if rapid.Bool().Draw(t, "detail") {
-			pod.Detail = &PodDetail{FailureCount: 3, IgnoredFailureCount: 3, ResourceVersion: "1"}
+		want := c.Pod("j-x", "x", second(1))
+
+		pod := Pod{Name: "j-x", UID: "x", Index: IndexAt(7), Detail: &PodDetail{CreationTimestamp: second(1)}}
+		if rapid.Bool().Draw(t, "garbage") {
+			pod.Detail.FailureCount, pod.Detail.IgnoredFailureCount = 3, 3
 		}
-		want := *pod.detail()
-		want.FailureCount, want.IgnoredFailureCount = c.FailureCount, c.IgnoredFailureCount
 		pod.ReadAnnotations(c.Annotations())
-		if diff := cmp.Diff(want, *pod.detail()); diff != "" || pod.Index != c.Index {
-			t.Fatalf("index %v, want %v; %s", pod.Index, c.Index, diff)
+		if diff := cmp.Diff(want, pod, cmp.Comparer(func(a, b Index) bool { return a == b })); diff != "" {
+			t.Fatal(diff)
 		}
 	})
+}
+
+// TestAnnotations_NoDetail: a pod of which nothing else is known gets a detail if it needs one.
+func TestAnnotations_NoDetail(t *testing.T) {
+	for failures, want := range map[string]*PodDetail{"2": {FailureCount: 2}, "": nil} {
+		var pod Pod
+		pod.ReadAnnotations(map[string]string{failuresAnnotation: failures})
+		if diff := cmp.Diff(want, pod.Detail); diff != "" {
+			t.Errorf("%q: %s", failures, diff)
+		}
+	}
 }

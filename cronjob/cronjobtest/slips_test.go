@@ -57,14 +57,14 @@ func TestBackend_Slips(t *testing.T) {
 				test(t)
 				return
 			}
-			kittest.Within(t, 5, slip.Story, test)
+			kittest.Within(t, 5, 20, slip.Story, test)
 		})
 	}
 }
 
 // TestBackend_Young finds within 20 lives that snapshots take the time of the look for that of the creation (C7).
 func TestBackend_Young(t *testing.T) {
-	kittest.Within(t, 5, "shows the CronJob otherwise than the store: creationTimestamp: got", func(tb testing.TB) {
+	kittest.Within(t, 5, 20, "shows the CronJob otherwise than the store: creationTimestamp: got", func(tb testing.TB) {
 		cronjobtest.TestBackend(tb, func(env *cronjobtest.Env) cronjobtest.Subject {
 			s := &store{env: env}
 			look := func(ctx context.Context) (cronjob.Snapshot, cronjobapply.Backend, error) {

@@ -59,15 +59,15 @@ func Find(t *testing.T, lives string, test func(testing.TB)) string {
 
 var livesWell = regexp.MustCompile(`(\d+) lives went well`)
 
-// Within checks for each of the seeds from 1 that the test fails within 20 lives, with that message.
-// In verbose mode it logs the number of the life.
-func Within(t *testing.T, seeds int, says string, test func(testing.TB)) {
+// Within checks for each of the seeds from 1 that the test fails within that many lives, with that
+// message. In verbose mode it logs the number of the life.
+func Within(t *testing.T, seeds, lives int, says string, test func(testing.TB)) {
 	t.Helper()
 	for seed := range seeds {
 		Set(t, map[string]string{
 			"rapid.seed":       strconv.Itoa(seed + 1),
 			"rapid.nofailfile": "true",
-			"rapid.checks":     "20",
+			"rapid.checks":     strconv.Itoa(lives),
 			"rapid.shrinktime": "0s",
 		})
 

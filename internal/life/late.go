@@ -21,6 +21,8 @@ type Cache[O, C any] struct {
 	Object  func(O)
 	Child   func(C)
 	Remove  func(key string)
+	// Hides, if not nil, reports whether a child that the store has is gone for the cache.
+	Hides func(*C) bool
 }
 
 // ObjectKey is the key of the object that has the children.
@@ -51,14 +53,17 @@ type Late struct {
 // Watch makes the watch of a program that sees the family through a cache.
 func (f *Family[O, C]) Watch(cache Cache[O, C]) *Late {
 	l, traits := f.life, f.traits
-	late := &Late{life: l, replace: func() { cache.Replace(f.Object, f.Values()) }}
+	hidden := func(c C) bool { return cache.Hides != nil && cache.Hides(&c) }
+	shown := func() []C { return slices.DeleteFunc(f.Values(), hidden) }
+
+	late := &Late{life: l, replace: func() { cache.Replace(f.Object, shown()) }}
 	late.objects = func() (all []object) {
 		if reflect.ValueOf(f.Object).IsZero() {
 			return nil
 		}
 		all = append(all, object{ObjectKey, f.Object})
-		for _, c := range f.Children {
-			all = append(all, object{traits.Key(c), *c})
+		for _, c := range shown() {
+			all = append(all, object{traits.Key(&c), c})
 		}
 		return all
 	}

@@ -21,7 +21,7 @@ type checked struct {
 // pod that may change, empty for a creation.
 func (c *checked) do(pod job.UID, w life.Write) error {
 	e := c.e
-	return e.life.Do(w, func() { e.interfere(w.Verb) }, func(lost bool, err error) {
+	return e.life.Do(w, func() { e.interfere(w.Verb, pod) }, func(lost bool, err error) {
 		if lost || err == nil {
 			e.checkGoneJob(w.Write)
 		}
@@ -107,10 +107,7 @@ func (c *checked) Untrack(ctx context.Context, pod job.PodRef) error {
 				return nil
 			}
 
-			st, seen := c.e.state(), c.e.truth.Object
-			seen.Spec = c.e.seen // an index is judged by the spec that the plan was made for
-			st.Job = &seen
-			return st.Untrack(p)
+			return c.e.plannedState().Untrack(p)
 		},
 		Apply: func() error { return c.b.Untrack(ctx, pod) },
 		After: func() {
@@ -142,9 +139,9 @@ func (c *checked) WriteStatus(ctx context.Context, s job.Status) error {
 	return c.do("", life.Write{
 		Write: world.Write{Verb: world.WriteStatus, Name: c.e.name},
 		Before: func() []jobcheck.Violation {
-			stale := life.Wrong(c.e.edited, "Store",
+			stale := life.Wrong(c.e.edited && !c.e.subject.Unconditional, "Store",
 				"the status is written, and the job has changed since the program looked")
-			return append(c.e.state().Status(&s), stale...)
+			return append(c.e.plannedState().Status(&s), stale...)
 		},
 		Apply: func() error { return c.b.WriteStatus(ctx, s) },
 		After: func() { c.e.life.Kept("the status was written", &s, &c.e.truth.Object.Status) },

@@ -25,6 +25,8 @@ type Env struct {
 	was      life.Family[job.Job, job.Pod] // the same before the last write or round
 	history  jobcheck.History
 	planned  map[job.UID]bool // of those that were planned
+	ended    map[job.UID]bool // the pods of whose end a plan knew
+	purged   map[job.UID]bool // the pods that the backend of a Purger has removed
 	seen     job.Spec         // of the last snapshot
 	edited   bool             // the job has changed since the program looked
 	shows    int              // how often the watch has shown something when the round began
@@ -65,6 +67,7 @@ func (e *Env) Planned(s *job.Snapshot, p *job.Plan) {
 	e.life.CheckClock(s.Now)
 	e.checkSnapshot(s)
 	e.checkWaits(s, p)
+	e.noteEnds(s)
 }
 
 // Write makes a write of the program that does not go through a backend, such as storing its

@@ -49,6 +49,7 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 				Object:  c.SetJob,
 				Child:   c.SetPod,
 				Remove:  func(uid string) { c.RemovePod(job.UID(uid)) },
+				Hides:   func(p *job.Pod) bool { return e.purged[p.UID] },
 			})
 		}
 
@@ -63,6 +64,8 @@ func newEnv(l *life.Life, options job.Options) *Env {
 		options: options,
 		truth:   life.NewFamily[job.Job](l, &traits),
 		planned: map[job.UID]bool{},
+		ended:   map[job.UID]bool{},
+		purged:  map[job.UID]bool{},
 	}
 }
 

@@ -84,7 +84,10 @@ func (e *Env) newProgram() *life.Program {
 		Late:       e.watch,
 		CheckStall: e.checkStall,
 		Before:     func() { e.edited, e.shows = false, e.watch.Shows() },
-		After:      func(bool) { e.look(world.Write{}, "") },
+		After: func(failed bool) {
+			e.look(world.Write{}, "")
+			e.purgeAfter(failed)
+		},
 		Due: func() life.Due {
 			e.conclude()
 			return e.due

@@ -58,7 +58,7 @@ func (e *Env) orphan(s LabelStore, what string, untracked bool) bool {
 }
 
 func (e *Env) relabel(s LabelStore) bool {
-	p := e.truth.Pick(func(p *job.Pod) bool { return p.Owner <= job.OwnedUnmatched })
+	p := e.truth.Pick(func(p *job.Pod) bool { return p.Owner <= job.OwnedUnmatched && !e.purged[p.UID] })
 	if p == nil {
 		return false
 	}

@@ -78,10 +78,11 @@ func (q *queue) live(l *life.Life, specs *rapid.Generator[job.Spec]) {
 		CheckStall: q.checkStall,
 		Due:        q.due,
 		Before:     func() { q.each(func(e *Env) { e.edited = false }) },
-		After: func(bool) {
+		After: func(failed bool) {
 			q.each(func(e *Env) {
 				if e.truth.Object.UID != "" { // it was not removed
 					e.look(world.Write{}, "")
+					e.purgeAfter(failed)
 				}
 			})
 		},

@@ -70,7 +70,7 @@ func TestBackend_Slips(t *testing.T) {
 					test(t)
 					return
 				}
-				kittest.Within(t, 5, slip.Story, test)
+				kittest.Within(t, 5, 20, slip.Story, test)
 			})
 		}
 	}
@@ -100,7 +100,7 @@ func TestBackend_Careless(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kittest.Within(t, 5, m.story, func(tb testing.TB) {
+			kittest.Within(t, 5, 20, m.story, func(tb testing.TB) {
 				jobtest.TestBackend(tb, func(env *jobtest.Env) jobtest.Subject {
 					s := m.store(newStore(env))
 					return jobtest.Subject{Store: s, Start: jobtest.Loop(env, s.Look)}

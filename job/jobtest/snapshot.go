@@ -16,6 +16,7 @@ func (e *Env) checkSnapshot(s *job.Snapshot) {
 	}
 	e.planned[s.Job.UID] = true
 
+	e.checkPurged(s)
 	if e.watch != nil {
 		e.checkSeen(s)
 	}

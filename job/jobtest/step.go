@@ -29,8 +29,9 @@ func (e *Env) steps() life.Steps {
 	return steps
 }
 
-// interfere lets a kubelet or a user act between two writes of a round.
-func (e *Env) interfere(verb world.Verb) {
+// interfere lets a kubelet or a user act before a write of a round, to the pod of that UID. A pod
+// that is about to be deleted succeeds.
+func (e *Env) interfere(verb world.Verb, pod job.UID) {
 	if verb == world.Adopt && e.adopting && e.delete() {
 		e.adopting, e.edited = false, true
 		return
@@ -45,13 +46,25 @@ func (e *Env) interfere(verb world.Verb) {
 			return done
 		}
 	}
-	e.program.Interfere(func() bool { return e.one().kubelet() }, user)
+
+	others := func() bool { return e.one().kubelet() }
+	if p := e.pod(pod); verb == world.Delete && p != nil {
+		others = func() bool {
+			return e.podStep(p, "succeeds", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 0) })
+		}
+	}
+	e.program.Interfere(others, user)
 }
 
-// kubelet makes one step of a pod. It reports whether there was something to do.
+// kubelet makes one step of a pod. It reports whether there was something to do. A pod that has
+// ended may be purged, of which the program is not notified.
 func (e *Env) kubelet() bool {
-	p := e.truth.Pick(isLeft)
-	if p == nil {
+	p := e.truth.Pick(func(p *job.Pod) bool { return isLeft(p) || !p.Untracked && e.isPurgeable(p) })
+	switch {
+	case p == nil:
+		return false
+	case e.isPurgeable(p):
+		e.purge(p)
 		return false
 	}
 

@@ -37,6 +37,15 @@ func (e *Env) state() *jobcheck.State {
 	}
 }
 
+// plannedState is the state with the spec that the plan was made for: a status and its indexes are
+// judged by that.
+func (e *Env) plannedState() *jobcheck.State {
+	st, seen := e.state(), e.truth.Object
+	seen.Spec = e.seen
+	st.Job = &seen
+	return st
+}
+
 // look reads the store again, and compares it with what it held before the write w of a pod. With
 // the zero write nothing may have changed.
 func (e *Env) look(w world.Write, pod job.UID) {
@@ -48,6 +57,12 @@ func (e *Env) look(w world.Write, pod job.UID) {
 		e.history.Recorded(old, is)
 	default:
 		e.life.Breaks("Store", "the status has changed%s: %s, it was %s", life.By(w), is, old)
+	}
+
+	was, is := e.was.Object, e.truth.Object
+	was.Status, is.Status, was.Version, is.Version = job.Status{}, job.Status{}, 0, 0
+	if text := life.Difference(&was, &is); text != "" {
+		e.life.Breaks("Store", "the job has changed%s: %s", life.By(w), text)
 	}
 
 	var born, gone []*job.Pod
@@ -156,9 +171,9 @@ func hasFailures(d *job.PodDetail, c *job.Creation) bool {
 // after it; nil for none.
 func (e *Env) checkDeleted(was, is *job.Pod, d *job.Deletion) {
 	hadFinalizer := was != nil && !was.Untracked
-	hadDetail := was != nil && was.Detail != nil
+	isVersioned := was != nil && was.Detail != nil && !e.subject.Unconditional
 	switch {
-	case d.UntrackFirst && hadDetail && was.Detail.ResourceVersion != d.ResourceVersion:
+	case d.UntrackFirst && isVersioned && was.Detail.ResourceVersion != d.ResourceVersion:
 		e.life.Breaks("Store", "%s was deleted with UntrackFirst as of version %q, and was at version %q: "+
 			"the finalizer may only go on that condition", d.Name, d.ResourceVersion, was.Detail.ResourceVersion)
 	case is == nil:
