@@ -17,7 +17,7 @@ var public = intact.Functions{
 		cronjob.Reconcile, cronjob.Compile, cronjob.Validate, cronjob.ValidateUpdate, cronjob.Default,
 		cronjob.ChildOf, cronjob.DecodeChild, cronjob.DecodeCronJob, cronjob.JobName, cronjob.Kubernetes,
 	},
-	Writes: []string{"Default"},
+	Writes: map[string]int{"Default": 0},
 	Shares: map[string]string{ // the status of the snapshot, and its requests
 		"Reconcile": "", "Plan.Settle": "", "Settlement.Conclude": "*", "Plan.Conclude": "Outcome",
 	},

@@ -1,6 +1,9 @@
 package job
 
-import "github.com/batchplan/batchplan/job/release"
+import (
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/release"
+)
 
 // course is what a round does with the job.
 type course struct {
@@ -33,7 +36,7 @@ func isRecorded(b *basis) bool {
 	if f.Indexed {
 		completed := status.Succeeded == b.Progress.CompletedCount &&
 			status.CompletedIndexes == b.Progress.Completed
-		if !completed || !equalPointed(status.FailedIndexes, b.Progress.Failed) {
+		if !completed || !value.Equal(status.FailedIndexes, b.Progress.Failed) {
 			return false
 		}
 	} else if status.Succeeded != c.CountedSucceeded {

@@ -3,6 +3,7 @@ package job
 import (
 	"time"
 
+	"github.com/batchplan/batchplan/internal/jobrules"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
 	"github.com/batchplan/batchplan/job/release"
@@ -34,16 +35,10 @@ func declaredEnd(planned Verdict, b *basis, active int32) Verdict {
 // isUnannounced reports whether the end is reached without a condition before it. Without
 // the gates, only policies announce an end.
 func isUnannounced(f *facts, end Verdict) bool {
-	if endsWithoutNotice(f.Without) {
+	if jobrules.EndsWithoutNotice(f.Without) {
 		return end.Reason != "PodFailurePolicy" && end.Reason != "SuccessPolicy"
 	}
 	return f.Unannounced && end.Type == ConditionSuccessCriteriaMet
-}
-
-// endsWithoutNotice reports whether jobs end immediately, whatever pods terminate: with both
-// gates off, no condition comes before the end (J19, J20, J38).
-func endsWithoutNotice(without release.Gates) bool {
-	return without.Has(release.JobManagedBy) && without.Has(release.JobPodReplacementPolicy)
 }
 
 // recordVerdict declares how the job is going to end. The condition that it has
@@ -83,14 +78,14 @@ func mayFinish(b *basis, status *Status, terminating int32, end Verdict) bool {
 	if b.Course.Capped || !counted {
 		return false
 	}
-	return terminating == 0 || isUnannounced(&b.Facts, end) || endsWithoutNotice(b.Facts.Without)
+	return terminating == 0 || isUnannounced(&b.Facts, end) || jobrules.EndsWithoutNotice(b.Facts.Without)
 }
 
 // finish turns the verdict into the condition that ends the job (J38). A suspended job
 // has no startTime, and an API server refuses an end without one, except for a
 // suspended job with completions 0. Such a job starts and ends in one write.
 func finish(status *Status, f *facts, end Verdict) {
-	hasNothingToDo := f.Suspend && equalPointed(f.Completions, new(int32))
+	hasNothingToDo := f.Suspend && value.Equal(f.Completions, new(int32))
 	if status.StartTime.IsZero() && !hasNothingToDo {
 		status.StartTime = f.Now
 	}
@@ -107,11 +102,7 @@ func finish(status *Status, f *facts, end Verdict) {
 	if end.failed() {
 		condition.Type = ConditionFailed
 	} else {
-		status.CompletionTime = f.Now
-		if status.CompletionTime.Before(status.StartTime) {
-			// The clock has gone back; a status that ends before it starts is refused (JI17).
-			status.CompletionTime = status.StartTime
-		}
+		status.CompletionTime = jobrules.CompletionTime(status.StartTime, f.Now)
 		if value.Of(status.Terminating) > 0 {
 			status.Terminating = nil // nobody counts them down after the end
 		}

@@ -8,26 +8,6 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// A service that writes statuses itself, without an API server that checks them, has the
-// rules as a function.
-func ExampleCheckTransition() {
-	spec := job.Spec{Completions: ptr[int32](3)}
-	job.Default(&spec)
-	old := job.Status{
-		StartTime: time.Unix(0, 0), Active: 1, Succeeded: 1,
-		UncountedTerminatedPods: &job.UncountedTerminatedPods{Succeeded: []job.UID{"a"}},
-	}
-	next := old
-	next.Succeeded, next.UncountedTerminatedPods = 2, nil
-	fmt.Println("a is counted:", job.CheckTransition(old, next, spec))
-
-	next.Succeeded = 3
-	fmt.Println(job.CheckTransition(old, next, spec))
-	// Output:
-	// a is counted: <nil>
-	// status.succeeded: 3: must rise from 1 by 1, the number of UIDs that leave uncountedTerminatedPods.succeeded
-}
-
 // A pod is the job's by its controller reference and its labels.
 func ExampleOwnerOf() {
 	j := &job.Job{Name: "render", UID: "job-1", Spec: job.Spec{

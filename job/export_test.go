@@ -1,8 +1,6 @@
 package job
 
 import (
-	"errors"
-	"strings"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,26 +80,8 @@ func IsQuiet(s Snapshot) bool {
 	return ok
 }
 
-// ProblemsIn returns the problems of a joined error in one line, each without the prefix that all of them have.
-func ProblemsIn(t rapid.TB, err error, prefix string) string {
-	t.Helper()
-	if err == nil {
-		return ""
-	}
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		t.Fatalf("%T is not a joined error: %v", err, err)
-	}
-	var out []string
-	for _, e := range joined.Unwrap() {
-		text, found := strings.CutPrefix(e.Error(), prefix)
-		if bad := (*InputError)(nil); !errors.As(e, &bad) || !found {
-			t.Errorf("%T, not an InputError about a field of %s: %v", e, prefix, e)
-		}
-		out = append(out, text)
-	}
-	return strings.Join(out, "; ")
-}
+// CheckTransition is that of package jobstatus, which imports this one.
+var CheckTransition func(old, next Status, spec Spec) error
 
 // Same reports how what there is differs from what is wanted.
 func Same(t rapid.TB, what string, want, got any, options ...cmp.Option) {

@@ -16,6 +16,7 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/job/jobstatus"
 )
 
 // FuzzReconcile plans from snapshots that contradict themselves, and settles
@@ -161,7 +162,7 @@ func boundedWork(t *rapid.T) {
 		plan := job.PlanOf(t, s)
 		conclusion := plan.Conclude(drawOutcome(t, plan, job.ResultDone, job.ResultDone, job.ResultUnsuccessful))
 		_ = plan.String() + conclusion.Status.String()
-		_ = errors.Join(job.Validate(s.Job.Spec), job.CheckTransition(s.Job.Status, conclusion.Status, s.Job.Spec))
+		_ = errors.Join(job.Validate(s.Job.Spec), jobstatus.CheckTransition(s.Job.Status, conclusion.Status, s.Job.Spec))
 		if _, err := job.Inspect(s); err != nil {
 			t.Fatal(err)
 		}
@@ -309,33 +310,6 @@ func drawGarbagePod(t *rapid.T, i int) job.Pod {
 		}
 	}
 	return p
-}
-
-// drawOutcome draws results that need not fit the plan.
-func drawOutcome(t *rapid.T, plan *job.Plan, from ...job.Result) job.Outcome {
-	result := rapid.SampledFrom(from)
-	effects := func(n int, label string) (out []job.Effect) {
-		for range rapid.IntRange(0, n+1).Draw(t, label) {
-			out = append(out, job.Effect{Result: result.Draw(t, label)})
-		}
-		return out
-	}
-	o := job.Outcome{
-		Writes: job.Writes{
-			Claimed: result.Draw(t, "claimed"),
-			Deleted: effects(min(len(plan.Delete), 5), "deleted"),
-			Created: effects(min(len(plan.Create), 5), "created"),
-		},
-		Recorded: result.Draw(t, "recorded"),
-		Settled:  result.Draw(t, "settled"),
-	}
-	for range rapid.IntRange(0, len(plan.Groups)).Draw(t, "grouped") {
-		o.Grouped = append(o.Grouped, job.GroupEffect{Result: result.Draw(t, "grouped"), UID: "group"})
-	}
-	for range rapid.IntRange(0, min(len(plan.Untrack), 5)+1).Draw(t, "untracked") {
-		o.Untracked = append(o.Untracked, result.Draw(t, "untracked"))
-	}
-	return o
 }
 
 func containsField(err error, field string) bool {

@@ -2,12 +2,14 @@ package job
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"slices"
 	"strconv"
 
 	"github.com/batchplan/batchplan/internal/enum"
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // GroupTemplateAnnotation is the annotation by which a job's controller leaves the pod group to
@@ -126,9 +128,15 @@ func (r *GroupReason) UnmarshalText(text []byte) error {
 func planGroups(plan *Plan, s *Snapshot, c *census) (GroupRef, error) {
 	notes := (*noteList)(&plan.Notes)
 	ignored := func(why string) {
-		if scheduling := s.Job.Spec.Scheduling; scheduling != nil {
-			notes.add("job.spec.scheduling", shortened(fixedScheduling(scheduling, true)), "is not followed"+why)
+		scheduling := s.Job.Spec.Scheduling
+		if scheduling == nil {
+			return
 		}
+		text, err := json.Marshal(scheduling)
+		if err != nil {
+			text = []byte(err.Error()) // a raw part that is not JSON
+		}
+		notes.add("job.spec.scheduling", value.Short(string(text)), "is not followed"+why)
 	}
 
 	switch g := &s.Groups; {

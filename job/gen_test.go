@@ -6,7 +6,10 @@ import (
 	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobstatus"
 )
+
+func init() { job.CheckTransition = jobstatus.CheckTransition }
 
 func ptr[T any](v T) *T { return &v }
 
@@ -21,6 +24,10 @@ func maybe[T any](t *rapid.T, label string, g *rapid.Generator[T]) *T {
 // The generators come from package jobtest.
 
 func drawSpec(t *rapid.T) job.Spec { return jobgen.Specs().Draw(t, "spec") }
+
+func drawOutcome(t *rapid.T, plan *job.Plan, from ...job.Result) job.Outcome {
+	return jobgen.DrawOutcome(t, plan, from...)
+}
 
 func drawFaults(t *rapid.T, w *world.Job, faults []world.Fault) { jobgen.DrawFaults(t, w, faults) }
 func live(t *rapid.T, w *world.Job)                             { jobgen.Act(t, w) }

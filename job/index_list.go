@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/jobrules"
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // Indexes is a set of completion indexes, from 0 to 2^31-1, as
@@ -37,12 +39,10 @@ type indexRange struct{ first, last int32 }
 func ParseIndexes(text string) (Indexes, error) {
 	indexes, corrupt, ok := parseIndexes(text)
 	if !ok {
-		return indexes, invalid("indexes", corrupt, corruptPiece)
+		return indexes, invalid("indexes", corrupt, jobrules.CorruptPiece)
 	}
 	return indexes, nil
 }
-
-const corruptPiece = "is neither an index nor a range"
 
 // parseIndexes returns what the list holds and its first corrupt piece; ok is
 // false when there is one.
@@ -58,19 +58,10 @@ func parseIndexes(text string) (indexes Indexes, corrupt string, ok bool) {
 		case piece.OK:
 			ranges = append(ranges, indexRange{piece.First, piece.Last})
 		case ok:
-			corrupt, ok = shortened(text), false
+			corrupt, ok = value.Short(text), false
 		}
 	}
 	return newIndexes(ranges), corrupt, ok
-}
-
-// shortened keeps an error readable when a list or a piece of it is long.
-func shortened(text string) string {
-	const most = 40
-	if len(text) <= most {
-		return text
-	}
-	return text[:most] + "..."
 }
 
 // newIndexes makes a set of ranges in any order. The argument becomes its memory.

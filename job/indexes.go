@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/jobrules"
 	"github.com/batchplan/batchplan/internal/value"
 )
 
@@ -64,7 +65,7 @@ func (x *indexes) find(s *Snapshot, c *census, policy *failurePolicy, notes *not
 func readIndexes(set *indexset.Set, field, text string, completions int32, notes *noteList) (same int) {
 	read := set.AddText(text, completions)
 	for _, piece := range read.Corrupt {
-		notes.add(field, strconv.Quote(piece), corruptPiece+"; left out")
+		notes.add(field, strconv.Quote(piece), jobrules.CorruptPiece+"; left out")
 	}
 
 	if !read.Canonical {

@@ -53,7 +53,7 @@ func TestJ16_FailedIndexesWithoutLimit(t *testing.T) {
 			s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{}
 			s.Job.Status.FailedIndexes = value.To("1")
 			recording := PlanOf(t, s).Record(Writes{})
-			if got := recording.Status.FailedIndexes; !equalPointed(got, want) || recording.Write != (want == nil) {
+			if got := recording.Status.FailedIndexes; !value.Equal(got, want) || recording.Write != (want == nil) {
 				t.Errorf("%s, %s: failed indexes %v, written: %v", name, mode, got, recording.Write)
 			}
 		}

@@ -15,14 +15,12 @@ import (
 var public = intact.Functions{
 	Of: []any{
 		job.Reconcile, job.Inspect, job.InferBackoff, job.Expire, job.ManagerOf, job.MayUntrack, job.OwnerOf, job.TrackingEvent,
-		job.Default, job.DropDisabled, job.Validate, job.ValidateUpdate, job.ValidateTemplateUpdate, job.DecodeJob, job.DecodePod,
-		job.CheckServed, job.CheckTransition, job.Announce, job.Finish, job.Suspend, job.Resume, job.Aggregate,
+		job.Default, job.Validate, job.DecodeJob, job.DecodePod,
 		job.ParseIndexes, job.IndexAt, job.NoIndex, job.Kubernetes,
 	},
-	Writes: []string{"Default", "DropDisabled", "Pod.ReadAnnotations"},
+	Writes: map[string]int{"Default": 0, "Pod.ReadAnnotations": 0},
 	Shares: map[string]string{
 		"Reconcile": "", "Plan.Record": "", "Recording.Settle": "*", "Settlement.Conclude": "*", "Plan.Conclude": "Outcome", // the status of the snapshot
-		"Announce": "*", "Finish": "*", "Suspend": "*", "Resume": "*", "Aggregate": "*", // what does not change
 	},
 	Skip: []string{"Planner"},
 }

@@ -1,7 +1,6 @@
 package job_test
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobquirk"
@@ -27,14 +27,9 @@ func newWorld(t *testing.T, spec job.Spec, o job.Options) *world.Job {
 	return w
 }
 
-// mustRound lets the controller act once. The world must have nothing against it.
 func mustRound(t rapid.TB, w *world.Job) *job.Plan {
 	t.Helper()
-	plan, err := w.Round()
-	if err = errors.Join(err, w.Err()); err != nil {
-		t.Fatalf("%v\n%s", err, w.State())
-	}
-	return plan
+	return jobgen.MustRound(t, w)
 }
 
 func TestOptions_BackoffPolicy(t *testing.T) {

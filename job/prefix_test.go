@@ -123,7 +123,7 @@ func TestJI25_Idempotence(t *testing.T) {
 // TestJI25_Adoption is the longest way to rest: an orphan is adopted, deleted as out of range, and only
 // then a failed pod is replaced and its finalizer removed.
 func TestJI25_Adoption(t *testing.T) {
-	w := newWorld(t, specWith(`{"completions":1,"completionMode":"Indexed","backoffLimitPerIndex":1}`), job.Options{})
+	w := newWorld(t, job.Spec{Completions: ptr[int32](1), CompletionMode: job.Indexed, BackoffLimitPerIndex: ptr[int32](1)}, job.Options{})
 	mustRound(t, w)
 	w.Run(w.Pods[0])
 	w.Finish(w.Pods[0], 1)

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/batchplan/batchplan/internal/problems"
 	"github.com/batchplan/batchplan/internal/value"
-	"github.com/batchplan/batchplan/job/release"
 )
 
 // Scheduling says how the pods of a job are scheduled together (KEP-5547). [Options.Gangs] makes
@@ -61,7 +61,7 @@ func (s *Spec) gangSize() int32 {
 }
 
 // checkScheduling checks what decides (J46). Constraints and claims are up to the server.
-func checkScheduling(s *Spec) (found problems) {
+func checkScheduling(s *Spec) (found problems.List) {
 	scheduling := s.Scheduling
 	if scheduling == nil {
 		return nil
@@ -69,20 +69,20 @@ func checkScheduling(s *Spec) (found problems) {
 
 	policy, mode := scheduling.SchedulingPolicy, scheduling.DisruptionMode
 	if policy != nil {
-		found.addIn("scheduling.schedulingPolicy", checkPolicy(policy, value.Of(s.Parallelism)))
+		found.AddIn("scheduling.schedulingPolicy", checkPolicy(policy, value.Of(s.Parallelism)))
 	}
 	if mode != nil && (mode.Single != nil) == (mode.All != nil) {
-		found.add("scheduling.disruptionMode", nil, "must have exactly one of single and all")
+		found.Add("scheduling.disruptionMode", nil, "must have exactly one of single and all")
 	}
 	if mode != nil && mode.All != nil && s.gangSize() == 0 {
-		found.add("scheduling.disruptionMode", "all", "needs the schedulingPolicy gang")
+		found.Add("scheduling.disruptionMode", "all", "needs the schedulingPolicy gang")
 	}
 	return found
 }
 
-func checkPolicy(policy *SchedulingPolicy, parallelism int32) (found problems) {
+func checkPolicy(policy *SchedulingPolicy, parallelism int32) (found problems.List) {
 	if (policy.Basic != nil) == (policy.Gang != nil) {
-		found.add("", nil, "must have exactly one of basic and gang")
+		found.Add("", nil, "must have exactly one of basic and gang")
 	}
 	if policy.Gang == nil || policy.Gang.MinCount == nil {
 		return found
@@ -90,49 +90,9 @@ func checkPolicy(policy *SchedulingPolicy, parallelism int32) (found problems) {
 
 	switch n := *policy.Gang.MinCount; {
 	case n < 1:
-		found.add(".gang.minCount", n, "must be at least 1")
+		found.Add(".gang.minCount", n, "must be at least 1")
 	case n > parallelism:
-		found.add(".gang.minCount", n, fmt.Sprintf("must be at most parallelism, %d", parallelism))
+		found.Add(".gang.minCount", n, fmt.Sprintf("must be at most parallelism, %d", parallelism))
 	}
 	return found
-}
-
-// checkSchedulingUpdate finds what must not change of spec.scheduling in a release that has it
-// (J46).
-func checkSchedulingUpdate(old, next *Scheduling, r release.Release) (found problems) {
-	resizable := r.Has(release.WorkloadWithJob)
-	was, is := fixedScheduling(old, !resizable), fixedScheduling(next, !resizable)
-	if was == is {
-		return nil
-	}
-
-	problem := "must not change from " + shortened(was)
-	if resizable {
-		problem += ", except for gang.minCount"
-	} else {
-		problem += " without WorkloadWithJob"
-	}
-	found.add("scheduling", shortened(is), problem)
-	return found
-}
-
-// fixedScheduling is what must not change of spec.scheduling, as JSON: everything except
-// minCount, unless the gate is off.
-func fixedScheduling(s *Scheduling, sizeToo bool) string {
-	data, err := json.Marshal(s)
-	if err != nil {
-		return err.Error() // a raw part that is not JSON
-	}
-
-	var tree map[string]any
-	if err := json.Unmarshal(data, &tree); err != nil || tree == nil {
-		return "null"
-	}
-
-	policy, _ := tree["schedulingPolicy"].(map[string]any)
-	if gang, ok := policy["gang"].(map[string]any); ok && !sizeToo {
-		delete(gang, "minCount")
-	}
-	data, _ = json.Marshal(tree) // what was JSON can be JSON again, with sorted keys
-	return string(data)
 }

@@ -1,6 +1,10 @@
 package job
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
+)
 
 // TestJ46_Refusals: which policies are refused. Updates are in TestValidateUpdate.
 func TestJ46_Refusals(t *testing.T) {
@@ -18,7 +22,7 @@ func TestJ46_Refusals(t *testing.T) {
 		{"pods that are no gang are disrupted as a whole", `{"scheduling": {"disruptionMode": {"all": {}}}}`, `scheduling.disruptionMode: "all": needs the schedulingPolicy gang`},
 		{"basic pods are disrupted as a whole", `{"scheduling": {"schedulingPolicy": {"basic": {}}, "disruptionMode": {"all": {}}}}`, `scheduling.disruptionMode: "all": needs the schedulingPolicy gang`},
 	} {
-		if got := ProblemsIn(t, Validate(specOf(t, test.spec)), "spec."); got != test.want {
+		if got := must.Problems(t, Validate(specOf(t, test.spec)), "spec."); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}

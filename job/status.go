@@ -3,6 +3,8 @@ package job
 import (
 	"slices"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // Status is a batch/v1 JobStatus. It has the JSON of batch/v1, which round-trips.
@@ -119,14 +121,7 @@ func (s *Status) isTrue(t ConditionType) bool {
 // withCondition returns conditions with c in place of the one of its type, or
 // behind the others. The argument's array is not written to.
 func withCondition(conditions []Condition, c Condition) []Condition {
-	out := slices.Clone(conditions)
-	for i := range out {
-		if out[i].Type == c.Type {
-			out[i] = c
-			return out
-		}
-	}
-	return append(out, c)
+	return value.Put(conditions, c, func(other Condition) bool { return other.Type == c.Type })
 }
 
 // equalStatus tells whether writing b over a would change nothing.
@@ -137,11 +132,11 @@ func equalStatus(a, b *Status) bool {
 		a.Active == b.Active &&
 		a.Succeeded == b.Succeeded &&
 		a.Failed == b.Failed &&
-		equalPointed(a.Terminating, b.Terminating) &&
+		value.Equal(a.Terminating, b.Terminating) &&
 		a.CompletedIndexes == b.CompletedIndexes &&
-		equalPointed(a.FailedIndexes, b.FailedIndexes) &&
+		value.Equal(a.FailedIndexes, b.FailedIndexes) &&
 		equalUncounted(a.UncountedTerminatedPods, b.UncountedTerminatedPods) &&
-		equalPointed(a.Ready, b.Ready)
+		value.Equal(a.Ready, b.Ready)
 }
 
 func equalCondition(a, b Condition) bool {
@@ -153,21 +148,11 @@ func equalCondition(a, b Condition) bool {
 		a.LastTransitionTime.Equal(b.LastTransitionTime)
 }
 
-func equalPointed[T comparable](a, b *T) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
-}
-
 // equalUncounted takes a nil value for two empty lists: they mean the same.
 func equalUncounted(a, b *UncountedTerminatedPods) bool {
-	var none UncountedTerminatedPods
-	if a == nil {
-		a = &none
-	}
-	if b == nil {
-		b = &none
-	}
-	return slices.Equal(a.Succeeded, b.Succeeded) && slices.Equal(a.Failed, b.Failed)
+	x, y := value.Of(a), value.Of(b)
+	return slices.Equal(x.Succeeded, y.Succeeded) && slices.Equal(x.Failed, y.Failed)
 }
+
+// uncounted returns the lists, empty ones for nil.
+func (s *Status) uncounted() UncountedTerminatedPods { return value.Of(s.UncountedTerminatedPods) }

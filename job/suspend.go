@@ -1,8 +1,8 @@
 package job
 
 import (
+	"github.com/batchplan/batchplan/internal/jobrules"
 	"github.com/batchplan/batchplan/job/jobquirk"
-	"github.com/batchplan/batchplan/job/release"
 )
 
 // appendSuspended adds the deletions of all active pods of a suspended job. These pods
@@ -14,21 +14,14 @@ func appendSuspended(deletions []Deletion, s *Snapshot, buf *scratch) []Deletion
 }
 
 // recordSuspension turns the condition Suspended with spec.suspend. A condition
-// is never added with status False. The deadline counts the time since the job
-// was last resumed, so startTime goes and comes with the condition (J39). Without the gate
-// it stays, and a deadline that has passed since ends the job before it is resumed.
+// is never added with status False (J39).
 func recordSuspension(status *Status, f *facts) {
 	if !suspensionTurns(f) {
 		return
 	}
 
 	status.Conditions = withCondition(status.Conditions, suspension(f))
-	switch {
-	case !f.Suspend:
-		status.StartTime = f.Now
-	case !f.Without.Has(release.MutableSchedulingDirectivesForSuspendedJobs):
-		status.StartTime = Status{}.StartTime
-	}
+	status.StartTime = jobrules.StartTime(status.StartTime, f.Now, f.Suspend, f.Without)
 }
 
 // suspensionTurns reports whether the condition Suspended changes.
@@ -42,19 +35,15 @@ func suspensionTurns(f *facts) bool {
 
 // suspension is the condition Suspended that goes with the spec.
 func suspension(f *facts) Condition {
-	c := Condition{
+	status, reason, message := jobrules.Suspension(f.Suspend)
+	return Condition{
 		Type:               ConditionSuspended,
-		Status:             ConditionFalse,
+		Status:             ConditionStatus(status),
 		LastProbeTime:      f.Now,
 		LastTransitionTime: f.Now,
-		Reason:             "JobResumed",
-		Message:            "Job resumed",
+		Reason:             reason,
+		Message:            message,
 	}
-
-	if f.Suspend {
-		c.Status, c.Reason, c.Message = ConditionTrue, "JobSuspended", "Job suspended"
-	}
-	return c
 }
 
 // turnsSuspended reports whether the condition is to be replaced. A condition that

@@ -1,5 +1,7 @@
 package job
 
+import "github.com/batchplan/batchplan/internal/jobrules"
+
 // appendUntracking adds the finalizers that go (J35, J37), and reports whether more pods
 // finished than the round may record.
 func appendUntracking(
@@ -62,7 +64,7 @@ func (a *accounting) appendUnfinished(due []dueUntracking, buf *scratch) []dueUn
 	for _, i := range a.found.pods.leaving {
 		due = append(due, a.unfinished(i))
 	}
-	if !ending && !deleted && !endsWithoutNotice(a.snap.Options.Without) {
+	if !ending && !deleted && !jobrules.EndsWithoutNotice(a.snap.Options.Without) {
 		return due
 	}
 
@@ -111,7 +113,7 @@ func (a *accounting) unfinished(place int32) dueUntracking {
 // failsUnfinished reports whether the end counts pods that have not ended as failed. A success
 // that no condition announces does.
 func (a *accounting) failsUnfinished() bool {
-	if endsWithoutNotice(a.snap.Options.Without) && !a.end.decided() {
+	if jobrules.EndsWithoutNotice(a.snap.Options.Without) && !a.end.decided() {
 		return !a.snap.Job.isDeleted()
 	}
 	return a.end.failed()

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/jobrules"
+	"github.com/batchplan/batchplan/internal/problems"
 	"github.com/batchplan/batchplan/internal/value"
 )
 
@@ -27,9 +28,9 @@ const (
 // Validate checks a spec after [Default] (J2). It reports all problems together:
 // the error joins an [*InputError] for each, with the path of its field. Nil means
 // that the spec is valid.
-func Validate(s Spec) error { return validate(&s).err("spec.") }
+func Validate(s Spec) error { return problems.Join[InputError]("spec.", validate(&s)) }
 
-func validate(s *Spec) problems {
+func validate(s *Spec) problems.List {
 	return slices.Concat(
 		checkNumbers(s),
 		checkEnums(s),
@@ -41,12 +42,12 @@ func validate(s *Spec) problems {
 	)
 }
 
-func checkNumbers(s *Spec) (found problems) {
+func checkNumbers(s *Spec) (found problems.List) {
 	if s.Parallelism == nil {
-		found.add("parallelism", nil, "is required; Default sets it")
+		found.Add("parallelism", nil, "is required; Default sets it")
 	}
 	if s.BackoffLimit == nil {
-		found.add("backoffLimit", nil, "is required; Default sets it")
+		found.Add("backoffLimit", nil, "is required; Default sets it")
 	}
 
 	numbers := [...]struct {
@@ -64,80 +65,80 @@ func checkNumbers(s *Spec) (found problems) {
 
 	for _, n := range numbers {
 		if n.value < 0 {
-			found.add(n.field, n.value, "must not be negative")
+			found.Add(n.field, n.value, "must not be negative")
 		}
 	}
 	return found
 }
 
-func checkEnums(s *Spec) (found problems) {
+func checkEnums(s *Spec) (found problems.List) {
 	if s.CompletionMode != NonIndexed && s.CompletionMode != Indexed {
-		found.add("completionMode", string(s.CompletionMode), "must be NonIndexed or Indexed")
+		found.Add("completionMode", string(s.CompletionMode), "must be NonIndexed or Indexed")
 	}
 	switch s.PodReplacementPolicy {
 	case ReplaceFailed:
 	case ReplaceTerminatingOrFailed:
 		if s.PodFailurePolicy != nil {
-			found.add("podReplacementPolicy", string(s.PodReplacementPolicy),
+			found.Add("podReplacementPolicy", string(s.PodReplacementPolicy),
 				"must be Failed when podFailurePolicy is set")
 		}
 	default:
-		found.add("podReplacementPolicy", string(s.PodReplacementPolicy), "must be Failed or TerminatingOrFailed")
+		found.Add("podReplacementPolicy", string(s.PodReplacementPolicy), "must be Failed or TerminatingOrFailed")
 	}
 
 	policy := s.Template.RestartPolicy
 	if policy != RestartNever && policy != RestartOnFailure {
-		found.add("template.spec.restartPolicy", string(policy), "must be Never or OnFailure")
+		found.Add("template.spec.restartPolicy", string(policy), "must be Never or OnFailure")
 	}
 	return found
 }
 
 // checkIndexedFields checks what only an Indexed job may have. Of a job whose
 // completionMode is unknown it says nothing.
-func checkIndexedFields(s *Spec) (found problems) {
+func checkIndexedFields(s *Spec) (found problems.List) {
 	switch s.CompletionMode {
 	case Indexed:
 		if s.Completions == nil {
-			found.add("completions", nil, "is required when completionMode is Indexed")
+			found.Add("completions", nil, "is required when completionMode is Indexed")
 		}
 		if n := value.Of(s.Parallelism); n > maxIndexedParallelism {
-			found.add("parallelism", n,
+			found.Add("parallelism", n,
 				fmt.Sprintf("must be at most %d when completionMode is Indexed", maxIndexedParallelism))
 		}
 		found = slices.Concat(found, checkMaxFailedIndexes(s), checkManyIndexes(s), checkSuccessPolicy(s))
 	case NonIndexed:
 		if s.BackoffLimitPerIndex != nil {
-			found.add("backoffLimitPerIndex", *s.BackoffLimitPerIndex, "needs completionMode Indexed")
+			found.Add("backoffLimitPerIndex", *s.BackoffLimitPerIndex, "needs completionMode Indexed")
 		}
 		if s.MaxFailedIndexes != nil {
-			found.add("maxFailedIndexes", *s.MaxFailedIndexes, "needs completionMode Indexed")
+			found.Add("maxFailedIndexes", *s.MaxFailedIndexes, "needs completionMode Indexed")
 		}
 	}
 
 	if s.MaxFailedIndexes != nil && s.BackoffLimitPerIndex == nil {
-		found.add("backoffLimitPerIndex", nil, "is required when maxFailedIndexes is set")
+		found.Add("backoffLimitPerIndex", nil, "is required when maxFailedIndexes is set")
 	}
 	if s.SuccessPolicy != nil && s.CompletionMode != Indexed {
-		found.add("successPolicy", value.Count(len(s.SuccessPolicy.Rules), "rule"), "needs completionMode Indexed")
+		found.Add("successPolicy", value.Count(len(s.SuccessPolicy.Rules), "rule"), "needs completionMode Indexed")
 	}
 	return found
 }
 
-func checkMaxFailedIndexes(s *Spec) (found problems) {
+func checkMaxFailedIndexes(s *Spec) (found problems.List) {
 	n := s.MaxFailedIndexes
 	if n == nil {
 		return nil
 	}
 	if most := s.Completions; most != nil && *n > *most {
-		found.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most completions, %d", *most))
+		found.Add("maxFailedIndexes", *n, fmt.Sprintf("must be at most completions, %d", *most))
 	}
 	if *n > maxFailedIndexes {
-		found.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most %d", maxFailedIndexes))
+		found.Add("maxFailedIndexes", *n, fmt.Sprintf("must be at most %d", maxFailedIndexes))
 	}
 	return found
 }
 
-func checkManyIndexes(s *Spec) (found problems) {
+func checkManyIndexes(s *Spec) (found problems.List) {
 	if s.BackoffLimitPerIndex == nil || value.Of(s.Completions) <= manyCompletions {
 		return nil
 	}
@@ -145,28 +146,28 @@ func checkManyIndexes(s *Spec) (found problems) {
 	condition := fmt.Sprintf("when completions is over %d and backoffLimitPerIndex is set", manyCompletions)
 	switch n := s.MaxFailedIndexes; {
 	case n == nil:
-		found.add("maxFailedIndexes", nil, "is required "+condition)
+		found.Add("maxFailedIndexes", nil, "is required "+condition)
 	case *n > maxManyFailedIndexes:
-		found.add("maxFailedIndexes", *n, fmt.Sprintf("must be at most %d %s", maxManyFailedIndexes, condition))
+		found.Add("maxFailedIndexes", *n, fmt.Sprintf("must be at most %d %s", maxManyFailedIndexes, condition))
 	}
 
 	if n := value.Of(s.Parallelism); n > maxManyParallelism {
-		found.add("parallelism", n, fmt.Sprintf("must be at most %d %s", maxManyParallelism, condition))
+		found.Add("parallelism", n, fmt.Sprintf("must be at most %d %s", maxManyParallelism, condition))
 	}
 	return found
 }
 
-func checkFailurePolicy(s *Spec) (found problems) {
+func checkFailurePolicy(s *Spec) (found problems.List) {
 	policy := s.PodFailurePolicy
 	if policy == nil {
 		return nil
 	}
 
 	if s.Template.RestartPolicy == RestartOnFailure {
-		found.add("template.spec.restartPolicy", string(RestartOnFailure), "must be Never when podFailurePolicy is set")
+		found.Add("template.spec.restartPolicy", string(RestartOnFailure), "must be Never when podFailurePolicy is set")
 	}
 	if n := len(policy.Rules); n > maxFailureRules {
-		found.add("podFailurePolicy.rules", n, fmt.Sprintf("must be at most %d", maxFailureRules))
+		found.Add("podFailurePolicy.rules", n, fmt.Sprintf("must be at most %d", maxFailureRules))
 	}
 
 	containers := map[string]bool{}
@@ -175,62 +176,62 @@ func checkFailurePolicy(s *Spec) (found problems) {
 	}
 
 	for i := range policy.Rules {
-		found.addAt("podFailurePolicy.rules", i, checkFailureRule(&policy.Rules[i], s, containers))
+		found.AddAt("podFailurePolicy.rules", i, checkFailureRule(&policy.Rules[i], s, containers))
 	}
 	return found
 }
 
 // checkFailureRule checks a rule of the podFailurePolicy. The containers are the
 // template's.
-func checkFailureRule(r *PodFailurePolicyRule, s *Spec, containers map[string]bool) (found problems) {
+func checkFailureRule(r *PodFailurePolicyRule, s *Spec, containers map[string]bool) (found problems.List) {
 	switch r.Action {
 	case FailJob, IgnoreFailure, CountFailure:
 	case FailIndex:
 		if s.BackoffLimitPerIndex == nil {
-			found.add(".action", string(r.Action), "needs backoffLimitPerIndex")
+			found.Add(".action", string(r.Action), "needs backoffLimitPerIndex")
 		}
 	default:
-		found.add(".action", string(r.Action), "must be FailJob, FailIndex, Ignore or Count")
+		found.Add(".action", string(r.Action), "must be FailJob, FailIndex, Ignore or Count")
 	}
 
 	if (r.OnExitCodes != nil) == (len(r.OnPodConditions) > 0) {
-		found.add("", string(r.Action), "must have exactly one of onExitCodes and onPodConditions")
+		found.Add("", string(r.Action), "must have exactly one of onExitCodes and onPodConditions")
 	}
 	if r.OnExitCodes != nil {
-		found.addIn(".onExitCodes", checkExitCodes(r.OnExitCodes, containers))
+		found.AddIn(".onExitCodes", checkExitCodes(r.OnExitCodes, containers))
 	}
 
 	if n := len(r.OnPodConditions); n > maxConditionPatterns {
-		found.add(".onPodConditions", n, fmt.Sprintf("must be at most %d", maxConditionPatterns))
+		found.Add(".onPodConditions", n, fmt.Sprintf("must be at most %d", maxConditionPatterns))
 	}
 	for i, c := range r.OnPodConditions {
-		found.addAt(".onPodConditions", i, checkPattern(c))
+		found.AddAt(".onPodConditions", i, checkPattern(c))
 	}
 	return found
 }
 
-func checkPattern(c PodCondition) (found problems) {
+func checkPattern(c PodCondition) (found problems.List) {
 	switch {
 	case c.Type == "":
-		found.add(".type", c.Type, "is required")
+		found.Add(".type", c.Type, "is required")
 	case !isQualifiedName(c.Type):
-		found.add(".type", c.Type, qualifiedNameProblem)
+		found.Add(".type", c.Type, qualifiedNameProblem)
 	}
 
 	switch c.Status {
 	case "", ConditionTrue, ConditionFalse, ConditionUnknown:
 	default:
-		found.add(".status", string(c.Status), "must be True, False or Unknown")
+		found.Add(".status", string(c.Status), "must be True, False or Unknown")
 	}
 	return found
 }
 
-func checkExitCodes(r *OnExitCodes, containers map[string]bool) (found problems) {
+func checkExitCodes(r *OnExitCodes, containers map[string]bool) (found problems.List) {
 	if r.Operator != ExitCodeIn && r.Operator != ExitCodeNotIn {
-		found.add(".operator", string(r.Operator), "must be In or NotIn")
+		found.Add(".operator", string(r.Operator), "must be In or NotIn")
 	}
 	if n := len(r.Values); n == 0 || n > maxExitCodes {
-		found.add(".values", n, fmt.Sprintf("must have 1 to %d values", maxExitCodes))
+		found.Add(".values", n, fmt.Sprintf("must have 1 to %d values", maxExitCodes))
 	}
 
 	for i, code := range r.Values {
@@ -245,77 +246,55 @@ func checkExitCodes(r *OnExitCodes, containers map[string]bool) (found problems)
 		default:
 			continue
 		}
-		found.add(fmt.Sprintf(".values[%d]", i), code, problem)
+		found.Add(fmt.Sprintf(".values[%d]", i), code, problem)
 	}
 
 	if name := r.ContainerName; name != nil && !containers[*name] {
-		found.add(".containerName", *name, "must name a container of the template")
+		found.Add(".containerName", *name, "must name a container of the template")
 	}
 	return found
 }
 
-func checkSuccessPolicy(s *Spec) (found problems) {
+func checkSuccessPolicy(s *Spec) (found problems.List) {
 	policy := s.SuccessPolicy
 	if policy == nil {
 		return nil
 	}
 	if n := len(policy.Rules); n == 0 || n > maxSuccessRules {
-		found.add("successPolicy.rules", n, fmt.Sprintf("must have 1 to %d rules", maxSuccessRules))
+		found.Add("successPolicy.rules", n, fmt.Sprintf("must have 1 to %d rules", maxSuccessRules))
 	}
 	for i := range policy.Rules {
-		found.addAt("successPolicy.rules", i, checkSuccessRule(&policy.Rules[i], value.Of(s.Completions)))
+		found.AddAt("successPolicy.rules", i, checkSuccessRule(&policy.Rules[i], value.Of(s.Completions)))
 	}
 	return found
 }
 
-func checkSuccessRule(r *SuccessPolicyRule, completions int32) (found problems) {
+func checkSuccessRule(r *SuccessPolicyRule, completions int32) (found problems.List) {
 	most := completions // successes that the rule can ask for
 	switch {
 	case r.SucceededIndexes == nil && r.SucceededCount == nil:
-		found.add("", nil, "must have succeededIndexes or succeededCount")
+		found.Add("", nil, "must have succeededIndexes or succeededCount")
 	case r.SucceededIndexes != nil:
 		text := *r.SucceededIndexes
 		if len(text) > maxSuccessIndexesBytes {
-			found.add(".succeededIndexes", shortened(text),
+			found.Add(".succeededIndexes", value.Short(text),
 				fmt.Sprintf("must be at most %d bytes", maxSuccessIndexesBytes))
 		}
-		n, problem := countIndexes(text, completions)
+		n, problem := jobrules.CountIndexes(text, completions)
 		if problem != "" {
-			found.add(".succeededIndexes", shortened(text), problem)
+			found.Add(".succeededIndexes", value.Short(text), problem)
 			break
 		}
 		most = min(completions, n)
 	}
 
 	if n := r.SucceededCount; n != nil && (*n < 0 || *n > most) {
-		found.add(".succeededCount", *n, fmt.Sprintf("must be from 0 to %d", most))
+		found.Add(".succeededCount", *n, fmt.Sprintf("must be from 0 to %d", most))
 	}
 	return found
 }
 
-// countIndexes returns how many indexes a list names, or what is wrong with it. A list
-// that names none is valid; the rule is never met.
-func countIndexes(text string, completions int32) (n int32, problem string) {
-	before := int32(-1)
-	for text, piece := range indexset.Pieces(text) {
-		switch {
-		case !piece.OK:
-			return 0, fmt.Sprintf("%q %s", shortened(text), corruptPiece)
-		case piece.First == piece.Last && piece.IsRange:
-			return 0, fmt.Sprintf("%q must end after its beginning", shortened(text))
-		case piece.Last >= completions:
-			return 0, fmt.Sprintf("must hold indexes below completions, %d", completions)
-		case piece.First <= before:
-			return 0, "must be in increasing order"
-		}
-
-		n += piece.Last - piece.First + 1 // at most completions, as the ranges increase
-		before = piece.Last
-	}
-	return n, ""
-}
-
-func checkManagedBy(s *Spec) (found problems) {
+func checkManagedBy(s *Spec) (found problems.List) {
 	name := s.ManagedBy
 	if name == nil {
 		return nil
@@ -323,10 +302,10 @@ func checkManagedBy(s *Spec) (found problems) {
 
 	domain, path, ok := strings.Cut(*name, "/")
 	if !ok || !isSubdomain(domain) || !isPath(path) {
-		found.add("managedBy", *name, "must be a domain-prefixed path, such as example.com/controller")
+		found.Add("managedBy", *name, "must be a domain-prefixed path, such as example.com/controller")
 	}
 	if len(*name) > maxManagedByLength {
-		found.add("managedBy", *name, fmt.Sprintf("must be at most %d characters", maxManagedByLength))
+		found.Add("managedBy", *name, fmt.Sprintf("must be at most %d characters", maxManagedByLength))
 	}
 	return found
 }

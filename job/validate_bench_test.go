@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobstatus"
 )
 
 // successRules is a spec with n rules of one index each, and one of all indexes.
@@ -73,13 +74,13 @@ func BenchmarkCheckTransition(b *testing.B) {
 	bySize(b, "Conditions", func(b *testing.B, n int) {
 		spec := failureRules(1)
 		for old, next := manyConditions(n), manyConditions(n); b.Loop(); {
-			_ = job.CheckTransition(old, next, spec)
+			_ = jobstatus.CheckTransition(old, next, spec)
 		}
 	})
 	bySize(b, "Indexes", func(b *testing.B, n int) {
 		spec := successRules(1)
 		for old, next := scattered(n-1), scattered(n); b.Loop(); {
-			_ = job.CheckTransition(old, next, spec)
+			_ = jobstatus.CheckTransition(old, next, spec)
 		}
 	})
 }
@@ -120,11 +121,11 @@ func TestCostIsLinear(t *testing.T) {
 		"failure rules": func(n int) func() { s := failureRules(n); return func() { _ = job.Validate(s) } },
 		"conditions": func(n int) func() {
 			s := manyConditions(n)
-			return func() { _ = job.CheckTransition(job.Status{}, s, spec) }
+			return func() { _ = jobstatus.CheckTransition(job.Status{}, s, spec) }
 		},
 		"indexes": func(n int) func() {
 			s, indexed := scattered(n), successRules(1)
-			return func() { _ = job.CheckTransition(job.Status{}, s, indexed) }
+			return func() { _ = jobstatus.CheckTransition(job.Status{}, s, indexed) }
 		},
 	} {
 		small, large := bytesOf(cost(1_000)), bytesOf(cost(10_000))

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // specOf reads a spec over a minimal one and fills in the defaults.
@@ -142,7 +144,7 @@ func TestJ2_Refusals(t *testing.T) {
 			`parallelism: -1: must not be negative; backoffLimitPerIndex: 1: needs completionMode Indexed; ` +
 				`managedBy: "/": must be a domain-prefixed path, such as example.com/controller`},
 	} {
-		if got := ProblemsIn(t, Validate(specOf(t, test.spec)), "spec."); got != test.want {
+		if got := must.Problems(t, Validate(specOf(t, test.spec)), "spec."); got != test.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, test.want)
 		}
 	}
@@ -165,7 +167,7 @@ func numbers(n int) string {
 func TestJ2_RequiredAfterDefault(t *testing.T) {
 	err := Validate(Spec{CompletionMode: NonIndexed, PodReplacementPolicy: ReplaceFailed, Template: Template{RestartPolicy: RestartNever}})
 	const want = "parallelism: <nil>: is required; Default sets it; backoffLimit: <nil>: is required; Default sets it"
-	if got := ProblemsIn(t, err, "spec."); got != want {
+	if got := must.Problems(t, err, "spec."); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

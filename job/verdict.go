@@ -3,6 +3,7 @@ package job
 import (
 	"time"
 
+	"github.com/batchplan/batchplan/internal/jobrules"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -27,7 +28,7 @@ func decideEnd(s *Snapshot, found *findings) end {
 	}
 
 	met := declared(status, ConditionSuccessCriteriaMet)
-	if endsWithoutNotice(s.Options.Without) && s.Options.Without.Has(release.JobSuccessPolicy) {
+	if jobrules.EndsWithoutNotice(s.Options.Without) && s.Options.Without.Has(release.JobSuccessPolicy) {
 		met = Verdict{}
 	}
 

@@ -21,8 +21,8 @@ import (
 type Functions struct {
 	// Of has all functions of the package, as values. The methods follow from the types of the pool.
 	Of []any
-	// Writes names the functions that write to the target of their first argument: "Pod.Read".
-	Writes []string
+	// Writes has the functions that write to the target of an argument, and which: {"Pod.Read": 0}.
+	Writes map[string]int
 	// Shares names the functions whose results may share memory with an argument. The value is the
 	// field of the first result that is an argument, if there is one. An append to another field
 	// must not show, unless the value is "*".
@@ -124,7 +124,12 @@ func (p *Pool) types() []reflect.Type {
 
 // call calls a function with the values of the pool in turn.
 func (p *Pool) call(t Test, name string, fn reflect.Value, f *Functions) (ok bool) {
-	writes, method := slices.Contains(f.Writes, name), strings.Contains(name, ".")
+	written, writes := f.Writes[name]
+	if !writes {
+		written = -1
+	}
+
+	method := strings.Contains(name, ".")
 	for n := range most {
 		var given []reflect.Value
 		for i := range fn.Type().NumIn() {
@@ -135,7 +140,7 @@ func (p *Pool) call(t Test, name string, fn reflect.Value, f *Functions) (ok boo
 			given = append(given, v)
 		}
 
-		if d := check(fn, given, writes, method, f.shared(name), p); d != "" {
+		if d := check(fn, given, written, method, f.shared(name), p); d != "" {
 			t.Errorf("%s %s", name, d)
 		}
 	}
@@ -182,7 +187,7 @@ func (f *Functions) shared(name string) *string {
 }
 
 // check makes one call, and describes what is wrong with it.
-func check(fn reflect.Value, given []reflect.Value, writes, method bool, shares *string, p *Pool) string {
+func check(fn reflect.Value, given []reflect.Value, written int, method bool, shares *string, p *Pool) string {
 	var args, was []reflect.Value
 	for _, v := range given {
 		args = append(args, variable(v))
@@ -190,10 +195,11 @@ func check(fn reflect.Value, given []reflect.Value, writes, method bool, shares 
 	}
 
 	watched := slices.Clone(args)
+	writes := written >= 0
 	if writes { // but not to what that refers to in turn
-		args[0] = reflect.New(args[0].Type().Elem())
-		args[0].Elem().Set(watched[0].Elem())
-		args[0] = addressable(args[0])
+		target := reflect.New(args[written].Type().Elem())
+		target.Elem().Set(watched[written].Elem())
+		args[written] = addressable(target)
 	}
 
 	changed := func() string {

@@ -1,6 +1,7 @@
 package jobgen
 
 import (
+	"errors"
 	"time"
 
 	"pgregory.net/rapid"
@@ -198,4 +199,41 @@ func Meddle(t *rapid.T, w *world.Job) {
 			p.Untracked = true
 		}
 	}
+}
+
+// MustRound lets the controller act once. The world must have nothing against it.
+func MustRound(t rapid.TB, w *world.Job) *job.Plan {
+	t.Helper()
+	plan, err := w.Round()
+	if err = errors.Join(err, w.Err()); err != nil {
+		t.Fatalf("%v\n%s", err, w.State())
+	}
+	return plan
+}
+
+// DrawOutcome draws results that need not fit the plan.
+func DrawOutcome(t *rapid.T, plan *job.Plan, from ...job.Result) job.Outcome {
+	result := rapid.SampledFrom(from)
+	effects := func(n int, label string) (out []job.Effect) {
+		for range rapid.IntRange(0, n+1).Draw(t, label) {
+			out = append(out, job.Effect{Result: result.Draw(t, label)})
+		}
+		return out
+	}
+	o := job.Outcome{
+		Writes: job.Writes{
+			Claimed: result.Draw(t, "claimed"),
+			Deleted: effects(min(len(plan.Delete), 5), "deleted"),
+			Created: effects(min(len(plan.Create), 5), "created"),
+		},
+		Recorded: result.Draw(t, "recorded"),
+		Settled:  result.Draw(t, "settled"),
+	}
+	for range rapid.IntRange(0, len(plan.Groups)).Draw(t, "grouped") {
+		o.Grouped = append(o.Grouped, job.GroupEffect{Result: result.Draw(t, "grouped"), UID: "group"})
+	}
+	for range rapid.IntRange(0, min(len(plan.Untrack), 5)+1).Draw(t, "untracked") {
+		o.Untracked = append(o.Untracked, result.Draw(t, "untracked"))
+	}
+	return o
 }

@@ -9,6 +9,16 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
+// SpecOf returns the spec that is written as JSON.
+func SpecOf(text string) job.Spec {
+	const head = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","uid":"u"},"spec":`
+	j, err := job.DecodeJob([]byte(head + text + `}`))
+	if err != nil {
+		panic(err)
+	}
+	return j.Spec
+}
+
 // Specs generates specs that [job.Validate] accepts, with their defaults, of jobs with few
 // pods. Only fields that decide something vary. A pod failure policy distinguishes exit code 42 and
 // disruptions from other failures.

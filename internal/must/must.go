@@ -1,12 +1,41 @@
 // Package must ends tests that cannot go on.
 package must
 
+import (
+	"fmt"
+	"strings"
+)
+
 // OK ends the test if there is an error.
 func OK(t test, err error) {
 	if err != nil {
 		t.Helper() // not before: it costs more than a round that is measured
 		t.Fatal(err)
 	}
+}
+
+// Problems returns the problems of a joined error in one line, each without the prefix that all of
+// them have.
+func Problems(t test, err error, prefix string) string {
+	t.Helper()
+	if err == nil {
+		return ""
+	}
+
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		t.Fatal(fmt.Sprintf("%T is not a joined error: %v", err, err))
+	}
+
+	var out []string
+	for _, e := range joined.Unwrap() {
+		text, found := strings.CutPrefix(e.Error(), prefix)
+		if name := fmt.Sprintf("%T", e); name != "*job.InputError" || !found {
+			t.Fatal(fmt.Sprintf("%s, not an InputError about a field of %s: %v", name, prefix, e))
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, "; ")
 }
 
 // test is a test, a benchmark, or a case of a property.

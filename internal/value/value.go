@@ -4,6 +4,7 @@ package value
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -33,6 +34,34 @@ func Text(v any) string {
 		return strconv.Quote(s)
 	}
 	return fmt.Sprint(v)
+}
+
+// Short keeps an error readable when a text in it is long.
+func Short(text string) string {
+	const most = 40
+	if len(text) <= most {
+		return text
+	}
+	return text[:most] + "..."
+}
+
+// Equal reports whether both pointers are nil, or both point to the same value.
+func Equal[T comparable](a, b *T) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+// Put returns a copy of a list with v in place of the first element that is like it, or at the
+// end.
+func Put[T any](list []T, v T, alike func(T) bool) []T {
+	out := slices.Clone(list)
+	if i := slices.IndexFunc(out, alike); i >= 0 {
+		out[i] = v
+		return out
+	}
+	return append(out, v)
 }
 
 // Time returns a time in UTC as text that loses nothing.

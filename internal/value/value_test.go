@@ -1,6 +1,7 @@
 package value
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -12,6 +13,34 @@ func TestPointers(t *testing.T) {
 	v := 1
 	if p := To(v); p == &v || *p != 1 {
 		t.Error("To points to the argument")
+	}
+}
+
+func TestEqual(t *testing.T) {
+	if !Equal[int](nil, nil) || Equal(nil, To(0)) || Equal(To(0), nil) || Equal(To(1), To(2)) || !Equal(To(1), To(1)) {
+		t.Error("Equal")
+	}
+}
+
+// TestPut: the element is replaced in its place or added, and the list that was given stays, also the memory behind it.
+func TestPut(t *testing.T) {
+	list := append(make([]string, 0, 9), "a1", "b1")
+	startsAs := func(prefix string) func(string) bool {
+		return func(s string) bool { return s[:1] == prefix }
+	}
+	replaced, added := Put(list, "a2", startsAs("a")), Put(list, "c1", startsAs("c"))
+	if !slices.Equal(replaced, []string{"a2", "b1"}) || !slices.Equal(added, []string{"a1", "b1", "c1"}) {
+		t.Errorf("%q, %q", replaced, added)
+	}
+	if all := list[:3]; !slices.Equal(all, []string{"a1", "b1", ""}) {
+		t.Errorf("the argument is %q", all)
+	}
+}
+
+func TestShort(t *testing.T) {
+	text := "0123456789012345678901234567890123456789"
+	if Short(text) != text || Short(text+"0") != text+"..." {
+		t.Error("Short")
 	}
 }
 

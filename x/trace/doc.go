@@ -15,7 +15,7 @@
 //
 // The numbers are defined in docs/invariants.md and docs/rules.md.
 //
-//   - Each step of a job's status: what [job.CheckTransition] and [job.CheckServed] refuse.
+//   - Each step of a job's status: what [jobstatus.CheckTransition] and [jobstatus.CheckServed] refuse.
 //     Counters that fall (JI4), pods that are counted without being listed, or twice (JI1,
 //     JI2), conditions that are withdrawn, or come without the one that announces them
 //     (JI14, JI15), times (JI17), index lists (JI6), anything that changes after the end (JI16).

@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobstatus"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -177,9 +178,9 @@ func (c *checker) checkStatus(s *jobState, e *event, before *job.Job, how step) 
 		old = overGap(old, next, &s.job.Spec)
 	}
 
-	all := problemsOf(job.CheckTransition(old, next, s.job.Spec))
+	all := problemsOf(jobstatus.CheckTransition(old, next, s.job.Spec))
 	if isNext {
-		all = append(all, problemsOf(job.CheckServed(r, before.Status, s.job.Status, s.job.Spec))...)
+		all = append(all, problemsOf(jobstatus.CheckServed(before.Status, s.job.Status, s.job.Spec, r))...)
 	}
 
 	told := map[string]bool{}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/kubernetes/internal/batch"
 )
 
 // CronJob returns the planner's value of a CronJob.
@@ -20,7 +21,7 @@ func CronJob(o *batchv1.CronJob) cronjob.CronJob {
 // specChanged returns the time of the last write of something other than the status.
 func specChanged(entries []metav1.ManagedFieldsEntry) (last time.Time) {
 	for i := range entries {
-		if t := timeAt(entries[i].Time); entries[i].Subresource == "" && t.After(last) {
+		if t := batch.TimeAt(entries[i].Time); entries[i].Subresource == "" && t.After(last) {
 			last = t
 		}
 	}
@@ -45,9 +46,9 @@ func cronJobSpec(s *batchv1.CronJobSpec) cronjob.Spec {
 
 func cronJobStatus(s *batchv1.CronJobStatus) cronjob.Status {
 	return cronjob.Status{
-		Active:             each(s.Active, reference),
-		LastScheduleTime:   timeAt(s.LastScheduleTime),
-		LastSuccessfulTime: timeAt(s.LastSuccessfulTime),
+		Active:             batch.Each(s.Active, reference),
+		LastScheduleTime:   batch.TimeAt(s.LastScheduleTime),
+		LastSuccessfulTime: batch.TimeAt(s.LastSuccessfulTime),
 	}
 }
 

@@ -17,11 +17,11 @@ import (
 var public = intact.Functions{
 	Of: []any{
 		convert.Job, convert.JobOf, convert.IsFinished, convert.CronJob, convert.Parent, convert.Child, convert.ChildOf, convert.Pod, convert.IsTracked,
-		convert.JobStatus, convert.CronJobStatus, convert.CheckServed, convert.Aggregate, convert.Finish, convert.ValidateUpdate,
+		convert.JobStatus, convert.CronJobStatus, convert.ValidateUpdate,
 		convert.NewPod, convert.NewJob,
 	},
 	Shares: map[string]string{ // pointers and maps of the object: see the comment of the package
-		"Job": "*", "JobOf": "*", "Pod": "*", "CronJob": "*", "JobStatus": "*", "Aggregate": "*", "Finish": "*",
+		"Job": "*", "JobOf": "*", "Pod": "*", "CronJob": "*", "JobStatus": "*",
 	},
 	Skip: []string{
 		"Lean", "Trim", // they change what a client has just decoded

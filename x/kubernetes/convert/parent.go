@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/kubernetes/internal/batch"
 )
 
 // Parent returns the planner's value of an object of any kind that starts others on a schedule.
@@ -19,8 +20,8 @@ func Parent(o metav1.Object, spec cronjob.Spec, status cronjob.Status) cronjob.C
 		Namespace:         o.GetNamespace(),
 		Name:              o.GetName(),
 		UID:               job.UID(o.GetUID()),
-		CreationTimestamp: timeOf(o.GetCreationTimestamp()),
-		DeletionTimestamp: timeAt(o.GetDeletionTimestamp()),
+		CreationTimestamp: batch.Time(o.GetCreationTimestamp()),
+		DeletionTimestamp: batch.TimeAt(o.GetDeletionTimestamp()),
 		SpecChanged:       specChanged(o.GetManagedFields()),
 		Spec:              spec,
 		Status:            status,
@@ -34,9 +35,9 @@ func ChildOf(of *cronjob.CronJob, o metav1.Object, owner types.UID, options *cro
 		Name:              o.GetName(),
 		UID:               job.UID(o.GetUID()),
 		Foreign:           owner == "" || job.UID(owner) != of.UID || o.GetNamespace() != of.Namespace,
-		CreationTimestamp: timeOf(o.GetCreationTimestamp()),
-		DeletionTimestamp: timeAt(o.GetDeletionTimestamp()),
-		StartTime:         timeOf(o.GetCreationTimestamp()),
+		CreationTimestamp: batch.Time(o.GetCreationTimestamp()),
+		DeletionTimestamp: batch.TimeAt(o.GetDeletionTimestamp()),
+		StartTime:         batch.Time(o.GetCreationTimestamp()),
 	}
 	if ref := metav1.GetControllerOfNoCopy(o); ref != nil {
 		hasName := ref.Name == of.Name && o.GetNamespace() == of.Namespace
@@ -48,8 +49,8 @@ func ChildOf(of *cronjob.CronJob, o metav1.Object, owner types.UID, options *cro
 
 // Ending fills in the start and the end of a job from its status.
 func Ending(o *batchv1.Job, c *cronjob.Child) {
-	s := job.Status{Conditions: each(o.Status.Conditions, jobCondition)}
-	c.StartTime, c.CompletionTime = timeAt(o.Status.StartTime), timeAt(o.Status.CompletionTime)
+	s := job.Status{Conditions: batch.Each(o.Status.Conditions, batch.Condition)}
+	c.StartTime, c.CompletionTime = batch.TimeAt(o.Status.StartTime), batch.TimeAt(o.Status.CompletionTime)
 	if c.Finished = s.Finished(); c.Finished != "" {
 		c.FinishTime = s.Condition(c.Finished).LastTransitionTime
 	}

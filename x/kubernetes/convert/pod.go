@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/kubernetes/internal/batch"
 )
 
 // Pod returns the planner's value of a pod and what the pod is to the job (J6). A
@@ -22,7 +23,7 @@ func Pod(of *job.Job, o *corev1.Pod) job.Pod {
 // podOfAny is Pod without what depends on a job.
 func podOfAny(o *corev1.Pod) job.Pod {
 	detail := &job.PodDetail{
-		CreationTimestamp: timeOf(o.CreationTimestamp),
+		CreationTimestamp: batch.Time(o.CreationTimestamp),
 		Containers:        containers(o),
 		ResourceVersion:   o.ResourceVersion,
 	}
@@ -36,7 +37,7 @@ func podOfAny(o *corev1.Pod) job.Pod {
 	}
 
 	if !o.DeletionTimestamp.IsZero() {
-		p.Deletion = &job.PodDeletion{Timestamp: timeAt(o.DeletionTimestamp)}
+		p.Deletion = &job.PodDeletion{Timestamp: batch.TimeAt(o.DeletionTimestamp)}
 		if grace := o.DeletionGracePeriodSeconds; grace != nil {
 			p.Deletion.GracePeriodSeconds = int32(min(max(*grace, 0), math.MaxInt32))
 		}
@@ -53,7 +54,7 @@ func podOfAny(o *corev1.Pod) job.Pod {
 		}
 		p.Ready = c.Status == corev1.ConditionTrue
 		if c.Status == corev1.ConditionTrue || c.Status == corev1.ConditionFalse {
-			detail.ReadyTransition = timeOf(c.LastTransitionTime)
+			detail.ReadyTransition = batch.Time(c.LastTransitionTime)
 		}
 	}
 
@@ -119,7 +120,7 @@ func container(s *corev1.ContainerStatus, kind job.ContainerKind) job.Container 
 	case s.State.Terminated != nil:
 		c.State = job.ContainerTerminated
 		c.ExitCode = s.State.Terminated.ExitCode
-		c.FinishedAt = timeOf(s.State.Terminated.FinishedAt)
+		c.FinishedAt = batch.Time(s.State.Terminated.FinishedAt)
 	case s.State.Running != nil:
 		c.State = job.ContainerRunning
 	}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/kubernetes/internal/batch"
 )
 
 // Trim returns a transform for the caches of controllers (informers.WithTransform): it keeps only
@@ -37,8 +38,8 @@ func trimPod(o *corev1.Pod, ours bool) *corev1.Pod {
 			UID:               o.UID,
 			ResourceVersion:   o.ResourceVersion,
 			DeletionTimestamp: o.DeletionTimestamp,
-			OwnerReferences:   each(o.OwnerReferences, trimOwner),
-			Finalizers:        each(o.Finalizers, share),
+			OwnerReferences:   batch.Each(o.OwnerReferences, trimOwner),
+			Finalizers:        batch.Each(o.Finalizers, share),
 		},
 		Status: corev1.PodStatus{Phase: o.Status.Phase},
 	}
@@ -49,18 +50,18 @@ func trimPod(o *corev1.Pod, ours bool) *corev1.Pod {
 	out.Labels, out.Annotations = trimLabels(o), trimAnnotations(o.Annotations)
 	out.CreationTimestamp, out.DeletionGracePeriodSeconds = o.CreationTimestamp, o.DeletionGracePeriodSeconds
 	out.Spec.NodeName = o.Spec.NodeName
-	out.Spec.InitContainers = each(o.Spec.InitContainers, func(c *corev1.Container) corev1.Container {
+	out.Spec.InitContainers = batch.Each(o.Spec.InitContainers, func(c *corev1.Container) corev1.Container {
 		return corev1.Container{Name: c.Name, RestartPolicy: c.RestartPolicy}
 	})
-	out.Status.Conditions = each(o.Status.Conditions, func(c *corev1.PodCondition) corev1.PodCondition {
+	out.Status.Conditions = batch.Each(o.Status.Conditions, func(c *corev1.PodCondition) corev1.PodCondition {
 		return corev1.PodCondition{
 			Type:               shared(c.Type),
 			Status:             shared(c.Status),
 			LastTransitionTime: c.LastTransitionTime,
 		}
 	})
-	out.Status.ContainerStatuses = each(o.Status.ContainerStatuses, trimStatus)
-	out.Status.InitContainerStatuses = each(o.Status.InitContainerStatuses, trimStatus)
+	out.Status.ContainerStatuses = batch.Each(o.Status.ContainerStatuses, trimStatus)
+	out.Status.InitContainerStatuses = batch.Each(o.Status.InitContainerStatuses, trimStatus)
 	return out
 }
 

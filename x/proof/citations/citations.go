@@ -206,7 +206,7 @@ func index(defined []id, all []citation) string {
 // isPlanning reports whether the file belongs to a package that decides or
 // carries out plans.
 func isPlanning(file string) bool {
-	for _, dir := range []string{"job/", "cronjob/", "schedule/", "backoff/", "expectations/"} {
+	for _, dir := range []string{"job/", "cronjob/", "schedule/", "backoff/", "expectations/", "internal/jobrules/"} {
 		if strings.HasPrefix(file, dir) {
 			return true
 		}

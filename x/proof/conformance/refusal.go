@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobadmit"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/proof/conformance/script"
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
@@ -36,7 +37,7 @@ func compareRefusal(r release.Release, s *script.Script, refused error, w *scrip
 // setDefaults does what a server of the release does to a spec: it drops fields whose gates are off.
 func setDefaults(r release.Release, s *job.Spec) {
 	job.Default(s)
-	if len(job.DropDisabled(s, nil, r)) > 0 {
+	if len(jobadmit.DropDisabled(nil, s, r)) > 0 {
 		job.Default(s)
 	}
 	if !r.Has(release.JobPodReplacementPolicy) {

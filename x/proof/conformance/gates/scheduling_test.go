@@ -24,6 +24,7 @@ import (
 	jobregistry "k8s.io/kubernetes/pkg/registry/batch/job"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobadmit"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -133,12 +134,12 @@ func ourVerdict(t *testing.T, old, next string, r release.Release) string {
 	}
 	is := decode(next)
 	if old == "" {
-		job.DropDisabled(&is, nil, r)
+		jobadmit.DropDisabled(nil, &is, r)
 		return verdict(job.Validate(is) != nil, is.Scheduling != nil)
 	}
 	was := decode(old)
-	err := job.ValidateUpdate(&job.Job{Spec: was}, is, r)
-	job.DropDisabled(&is, &was, r)
+	err := jobadmit.ValidateUpdate(&job.Job{Spec: was}, is, r)
+	jobadmit.DropDisabled(&was, &is, r)
 	return verdict(err != nil, is.Scheduling != nil)
 }
 

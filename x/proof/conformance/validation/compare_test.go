@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobstatus"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/proof/conformance/releases"
 )
@@ -51,9 +52,9 @@ var kinds = []kind{
 		spec := g.cronSpec()
 		return string(spec.JSON()), theirCronJob(cronManifest(spec).JSON()), ourCronJob(spec.JSON())
 	}, nil, nil, true},
-	{"transition", transition(job.CheckTransition), ownRules, func(r release.Release) bool { return r.Has(release.JobManagedBy) && !r.IsBefore(release.V132) }, true},
+	{"transition", transition(jobstatus.CheckTransition), ownRules, func(r release.Release) bool { return r.Has(release.JobManagedBy) && !r.IsBefore(release.V132) }, true},
 	// As a server looks at them.
-	{"served", transition(func(was, is job.Status, s job.Spec) error { return job.CheckServed(played, was, is, s) }), nil, nil, false},
+	{"served", transition(func(was, is job.Status, s job.Spec) error { return jobstatus.CheckServed(was, is, s, played) }), nil, nil, false},
 	{"update", func(g *generator) (string, []refusal, []refusal) {
 		old, next, status := g.update()
 		was, is := manifest(old, status).JSON(), manifest(next, status).JSON()
@@ -82,7 +83,7 @@ func setRelease(t *testing.T) {
 	}
 }
 
-// ownRules keep the counts true, which no API server does: see job.CheckTransition.
+// ownRules keep the counts true, which no API server does: see jobstatus.CheckTransition.
 var ownRules = []*regexp.Regexp{
 	regexp.MustCompile(`^\S+ must rise from`),
 	regexp.MustCompile(`^\S+ must not move here`),

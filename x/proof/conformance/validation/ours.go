@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobadmit"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -19,7 +20,7 @@ func ourJob(spec []byte) []refusal {
 		return []refusal{{rule: "does not decode: " + err.Error()}}
 	}
 	job.Default(&s)
-	if len(job.DropDisabled(&s, nil, played)) > 0 {
+	if len(jobadmit.DropDisabled(nil, &s, played)) > 0 {
 		job.Default(&s)
 	}
 	return ourRefusals(job.Validate(s))
@@ -37,7 +38,7 @@ func ourUpdate(old, next []byte) []refusal {
 	}
 	defaults(&was.Spec)
 	defaults(&is.Spec)
-	err = errors.Join(job.ValidateUpdate(&was, is.Spec, played), job.ValidateTemplateUpdate(&was, template(old), template(next), played))
+	err = errors.Join(jobadmit.ValidateUpdate(&was, is.Spec, played), jobadmit.ValidateTemplateUpdate(&was, template(old), template(next), played))
 	return ourRefusals(err)
 }
 

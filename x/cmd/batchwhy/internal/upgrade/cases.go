@@ -7,6 +7,8 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobadmit"
+	"github.com/batchplan/batchplan/job/jobstatus"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -37,7 +39,7 @@ func isNow(t job.ConditionType) job.Condition {
 func writtenByHand(r release.Release) string {
 	running := job.Status{StartTime: world.Start, Active: 1}
 	failed := job.Status{StartTime: world.Start, Failed: 1, Conditions: []job.Condition{isNow(job.ConditionFailed)}}
-	return verdict(job.CheckServed(r, running, failed, caseSpec(false)))
+	return verdict(jobstatus.CheckServed(running, failed, caseSpec(false), r))
 }
 
 // endNeverStarted is the end of a job that was suspended all the time.
@@ -46,7 +48,7 @@ func endNeverStarted(r release.Release) string {
 	end := job.Status{CompletionTime: world.Start, Succeeded: 1, Conditions: []job.Condition{
 		isNow(job.ConditionSuspended), isNow(job.ConditionSuccessCriteriaMet), isNow(job.ConditionComplete),
 	}}
-	return verdict(job.CheckServed(r, old, end, caseSpec(true)))
+	return verdict(jobstatus.CheckServed(old, end, caseSpec(true), r))
 }
 
 // surplus is a job with a pod too many. The pods differ in their age and their sidecars.
@@ -132,7 +134,7 @@ func unseenStart(r release.Release) string {
 func retemplated(status job.Status, was, is string) func(release.Release) string {
 	return func(r release.Release) string {
 		old := job.Job{Spec: caseSpec(true), Status: status}
-		return verdict(job.ValidateTemplateUpdate(&old, []byte(was), []byte(is), r))
+		return verdict(jobadmit.ValidateTemplateUpdate(&old, []byte(was), []byte(is), r))
 	}
 }
 
@@ -154,7 +156,7 @@ func rescheduled(r release.Release) string {
 	old, next := caseSpec(false), caseSpec(false)
 	old.Scheduling = &job.Scheduling{SchedulingPolicy: &job.SchedulingPolicy{Basic: new(struct{})}}
 	next.Scheduling = &job.Scheduling{SchedulingPolicy: &job.SchedulingPolicy{Gang: new(job.Gang)}}
-	return verdict(job.ValidateUpdate(&job.Job{Spec: old}, next, r))
+	return verdict(jobadmit.ValidateUpdate(&job.Job{Spec: old}, next, r))
 }
 
 // unrecorded is a CronJob whose controller has crashed between the creation of a job and the

@@ -20,7 +20,9 @@ import (
 	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobadmit"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobstatus"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -168,9 +170,9 @@ func TestLaw_Statuses(t *testing.T) {
 		spec := jobgen.Specs().Draw(t, "spec")
 		old, next := drawStatus(t, "old"), drawStatus(t, "next")
 		neighbours(func(from, to release.Release) {
-			a, b := verdict(job.CheckServed(from, old, next, spec)), verdict(job.CheckServed(to, old, next, spec))
+			a, b := verdict(jobstatus.CheckServed(old, next, spec, from)), verdict(jobstatus.CheckServed(old, next, spec, to))
 			if kindOf(a) != kindOf(b) {
-				claim(t, found, &finding{what: "status", to: to, before: a, after: all(job.CheckServed(to, old, next, spec), b)})
+				claim(t, found, &finding{what: "status", to: to, before: a, after: all(jobstatus.CheckServed(old, next, spec, to), b)})
 			}
 		})
 	})
@@ -228,7 +230,7 @@ func TestLaw_Fields(t *testing.T) {
 		spec := drawManaged(t)
 		neighbours(func(from, to release.Release) {
 			a, b := spec, spec
-			x, y := strings.Join(job.DropDisabled(&a, nil, from), ", "), strings.Join(job.DropDisabled(&b, nil, to), ", ")
+			x, y := strings.Join(jobadmit.DropDisabled(nil, &a, from), ", "), strings.Join(jobadmit.DropDisabled(nil, &b, to), ", ")
 			if x != y {
 				claim(t, found, &finding{what: "fields", to: to, before: x, after: y})
 			}
@@ -269,7 +271,7 @@ func TestLaw_Updates(t *testing.T) {
 		old.Spec.Scheduling = rapid.SampledFrom(schedulings).Draw(t, "old scheduling")
 		next.Scheduling = rapid.SampledFrom(schedulings).Draw(t, "new scheduling")
 		neighbours(func(from, to release.Release) {
-			a, b := verdict(job.ValidateUpdate(&old, next, from)), verdict(job.ValidateUpdate(&old, next, to))
+			a, b := verdict(jobadmit.ValidateUpdate(&old, next, from)), verdict(jobadmit.ValidateUpdate(&old, next, to))
 			if kindOf(a) != kindOf(b) {
 				claim(t, found, &finding{what: "update", to: to, before: a, after: b})
 			}
@@ -316,7 +318,7 @@ func TestLaw_Templates(t *testing.T) {
 		}
 		is := toJSON(t, template)
 		neighbours(func(from, to release.Release) {
-			a, b := verdict(job.ValidateTemplateUpdate(&old, was, is, from)), verdict(job.ValidateTemplateUpdate(&old, was, is, to))
+			a, b := verdict(jobadmit.ValidateTemplateUpdate(&old, was, is, from)), verdict(jobadmit.ValidateTemplateUpdate(&old, was, is, to))
 			if kindOf(a) != kindOf(b) {
 				claim(t, found, &finding{what: "template", to: to, before: a, after: b, paths: paths})
 			}

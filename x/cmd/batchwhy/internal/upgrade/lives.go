@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobadmit"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -72,7 +73,7 @@ func newPair(spec job.Spec, from, to release.Release) *pair {
 		}
 		parallelism, suspend := min(*s.Parallelism, mostPods), false
 		s.Parallelism, s.Suspend = &parallelism, &suspend
-		job.DropDisabled(&s, nil, r)
+		jobadmit.DropDisabled(nil, &s, r)
 		w := world.NewJob(s)
 		w.Options, w.Consistent = job.Kubernetes(r), true
 		p.worlds[i] = w

@@ -31,7 +31,7 @@ type difference struct {
 var cluster = [...]difference{
 	{since: release.V132, rule: "J3", see: "KEP-4368",
 		play: writtenByHand, when: "a controller writes Failed without FailureTarget",
-		up:   "API servers check statuses strictly: controllers that write them themselves are refused what 1.31 took, such as Failed without FailureTarget, or Complete without SuccessCriteriaMet, startTime or completionTime (job.CheckServed says what a release refuses; kueue#4027, karmada#7844)",
+		up:   "API servers check statuses strictly: controllers that write them themselves are refused what 1.31 took, such as Failed without FailureTarget, or Complete without SuccessCriteriaMet, startTime or completionTime (jobstatus.CheckServed says what a release refuses; kueue#4027, karmada#7844)",
 		down: "API servers take most statuses unchecked"},
 	{since: release.V132, rule: "J36", see: "kubernetes#127228",
 		up:   "the finalizer of a pod whose job has ended or is gone is removed once: if that fails, it stays until the pod changes; the controllers of batchplan try again",

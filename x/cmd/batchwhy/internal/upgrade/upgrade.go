@@ -13,6 +13,8 @@ import (
 
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobadmit"
+	"github.com/batchplan/batchplan/job/jobstatus"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
@@ -100,7 +102,7 @@ func fieldChanges(path string, spec job.Spec, from, to release.Release) (changes
 		if spec.PodReplacementPolicy == "" {
 			s.PodReplacementPolicy = "" // nobody misses the default
 		}
-		return job.DropDisabled(&s, nil, r)
+		return jobadmit.DropDisabled(nil, &s, r)
 	}
 	before, after := dropped(from), dropped(to)
 	for _, field := range before {
@@ -145,7 +147,7 @@ func resumeTrap(j *job.Job, from, to release.Release) Change {
 func refusedStatus(j *job.Job, from, to release.Release) Change {
 	spec := j.Spec
 	job.Default(&spec)
-	before, behind := job.CheckServed(from, job.Status{}, j.Status, spec), job.CheckServed(to, job.Status{}, j.Status, spec)
+	before, behind := jobstatus.CheckServed(job.Status{}, j.Status, spec, from), jobstatus.CheckServed(job.Status{}, j.Status, spec, to)
 	if before != nil || behind == nil {
 		return Change{}
 	}

@@ -1,4 +1,4 @@
-package job
+package jobadmit
 
 import "testing"
 

@@ -1,19 +1,23 @@
-package job_test
+package jobadmit_test
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobadmit"
+	"github.com/batchplan/batchplan/job/jobstatus"
 	"github.com/batchplan/batchplan/job/release"
 )
 
 func defaulted(text string) job.Spec {
-	s := specWith(text)
+	s := jobgen.SpecOf(text)
 	job.Default(&s)
 	return s
 }
@@ -21,11 +25,17 @@ func defaulted(text string) job.Spec {
 func parsed(t *testing.T, text string) release.Release {
 	t.Helper()
 	r, err := release.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r
 }
+
+var (
+	midnight = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	noon     = midnight.Add(12 * time.Hour)
+)
+
+// suspended are the conditions of a job that is suspended.
+var suspended = []job.Condition{{Type: job.ConditionSuspended, Status: job.ConditionTrue, LastTransitionTime: noon}}
 
 // TestValidateUpdate: which fields of a spec may change. The comparison with the API server's own
 // code is in x/proof/conformance/validation.
@@ -72,7 +82,7 @@ func TestValidateUpdate(t *testing.T) {
 	} {
 		old := &job.Job{Spec: defaulted("{" + test.old + template + "}")}
 		next := defaulted("{" + test.next + template + "}")
-		err := job.ValidateUpdate(old, next, parsed(t, test.release))
+		err := jobadmit.ValidateUpdate(old, next, parsed(t, test.release))
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
@@ -80,7 +90,7 @@ func TestValidateUpdate(t *testing.T) {
 	old := &job.Job{Spec: defaulted("{" + template + "}")}
 	next := old.Spec
 	next.Template.RestartPolicy = job.RestartOnFailure
-	if err := job.ValidateUpdate(old, next, release.Release{}); err == nil || !strings.Contains(err.Error(), "spec.template") {
+	if err := jobadmit.ValidateUpdate(old, next, release.Release{}); err == nil || !strings.Contains(err.Error(), "spec.template") {
 		t.Error(err)
 	}
 }
@@ -105,13 +115,13 @@ func TestValidateTemplateUpdate(t *testing.T) {
 		unseen:  func(*job.Job) {},
 		ran: func(j *job.Job) {
 			j.Status.StartTime = midnight
-			j.Status.Conditions = []job.Condition{condition(job.ConditionSuspended)}
+			j.Status.Conditions = suspended
 		},
-		stopped: func(j *job.Job) { j.Status.Conditions = []job.Condition{condition(job.ConditionSuspended)} },
+		stopped: func(j *job.Job) { j.Status.Conditions = suspended },
 		leaving: func(j *job.Job) { j.Status.Active = 1 },
 		resumed: func(j *job.Job) {
 			j.Spec.Suspend = nil
-			j.Status.Conditions = []job.Condition{condition(job.ConditionSuspended)}
+			j.Status.Conditions = suspended
 		},
 	}
 	const gated = "1.35,MutableSchedulingDirectivesForSuspendedJobs=true,MutablePodResourcesForSuspendedJobs=true"
@@ -143,18 +153,18 @@ func TestValidateTemplateUpdate(t *testing.T) {
 			r := parsed(t, strings.Replace(name, "gated", gated, 1))
 			old := &job.Job{Spec: job.Spec{Suspend: value.To(true)}}
 			states[test.state](old)
-			err := job.ValidateTemplateUpdate(old, []byte(was), []byte(test.is), r)
+			err := jobadmit.ValidateTemplateUpdate(old, []byte(was), []byte(test.is), r)
 			if takes := strings.Contains(" "+test.releases+" ", " "+name+" "); (err == nil) != takes {
 				t.Errorf("%s, %v: %v", test.name, r, err)
 			}
 		}
 	}
 	old := &job.Job{Spec: job.Spec{Suspend: value.To(true)}}
-	if err := job.ValidateTemplateUpdate(old, []byte(was), []byte(edit(`"image":"i"`, `"image":"j"`)), release.V136); err == nil ||
+	if err := jobadmit.ValidateTemplateUpdate(old, []byte(was), []byte(edit(`"image":"i"`, `"image":"j"`)), release.V136); err == nil ||
 		!strings.Contains(err.Error(), "spec.template.spec.containers[0].image") {
 		t.Error(err)
 	}
-	if err := job.ValidateTemplateUpdate(old, []byte(was), []byte("{"), release.V136); err == nil || !strings.Contains(err.Error(), `spec.template: "new": cannot be read`) {
+	if err := jobadmit.ValidateTemplateUpdate(old, []byte(was), []byte("{"), release.V136); err == nil || !strings.Contains(err.Error(), `spec.template: "new": cannot be read`) {
 		t.Error(err)
 	}
 }
@@ -164,7 +174,7 @@ func TestDropDisabled(t *testing.T) {
 	const all = `{"managedBy":"a/b","completionMode":"Indexed","completions":2,"backoffLimitPerIndex":1,"maxFailedIndexes":1,"successPolicy":{"rules":[]},
 		"podReplacementPolicy":"Failed","podFailurePolicy":{"rules":[{"action":"FailIndex"},{"action":"Count"}]}}`
 	off := "1.31,JobSuccessPolicy=false,JobBackoffLimitPerIndex=false,JobPodReplacementPolicy=false"
-	old := specWith(all)
+	old := jobgen.SpecOf(all)
 	for _, test := range []struct {
 		release string
 		old     *job.Spec
@@ -174,9 +184,9 @@ func TestDropDisabled(t *testing.T) {
 		{off, nil, "managedBy, successPolicy, backoffLimitPerIndex, maxFailedIndexes, podFailurePolicy.rules with action FailIndex, podReplacementPolicy"},
 		{off, &job.Spec{}, "successPolicy, backoffLimitPerIndex, maxFailedIndexes, podReplacementPolicy"},
 	} {
-		next := specWith(all)
+		next := jobgen.SpecOf(all)
 		was := next.PodFailurePolicy.Rules
-		dropped := job.DropDisabled(&next, test.old, parsed(t, test.release))
+		dropped := jobadmit.DropDisabled(test.old, &next, parsed(t, test.release))
 		if got := strings.Join(dropped, ", "); got != test.want {
 			t.Errorf("%s: dropped %q, want %q", test.release, got, test.want)
 		}
@@ -184,7 +194,7 @@ func TestDropDisabled(t *testing.T) {
 		if rules[len(rules)-1].Action != job.CountFailure || was[0].Action != job.FailIndex || was[1].Action != job.CountFailure {
 			t.Errorf("%s: of the rules %v %v are left", test.release, was, rules)
 		}
-		if again := job.DropDisabled(&next, test.old, parsed(t, test.release)); len(again) > 0 {
+		if again := jobadmit.DropDisabled(test.old, &next, parsed(t, test.release)); len(again) > 0 {
 			t.Errorf("%s: dropped again: %q", test.release, again)
 		}
 	}
@@ -193,10 +203,10 @@ func TestDropDisabled(t *testing.T) {
 // TestReports_Templates: what others have run into when they change the template of a suspended job,
 // with the status that a mirror has copied or a test has written, and with the one of this package.
 func TestReports_Templates(t *testing.T) {
-	spec := specWith(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`)
+	spec := jobgen.SpecOf(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`)
 	const was, is = `{"spec":{"containers":[{"name":"main"}]}}`, `{"spec":{"containers":[{"name":"main"}],"nodeSelector":{"zone":"a"}}}`
 	const strict = "1.35,MutableSchedulingDirectivesForSuspendedJobs=true"
-	suspended, err := job.Suspend(job.Status{}, spec, noon, release.V136)
+	suspended, err := jobstatus.Suspend(job.Status{}, spec, noon, release.V136)
 	must.OK(t, err)
 	for _, test := range []struct {
 		name   string
@@ -212,7 +222,7 @@ func TestReports_Templates(t *testing.T) {
 	} {
 		old := job.Job{Spec: spec, Status: test.status}
 		for _, text := range append(test.takes, test.refuses...) {
-			if err := job.ValidateTemplateUpdate(&old, []byte(was), []byte(is), parsed(t, text)); (err == nil) != slices.Contains(test.takes, text) {
+			if err := jobadmit.ValidateTemplateUpdate(&old, []byte(was), []byte(is), parsed(t, text)); (err == nil) != slices.Contains(test.takes, text) {
 				t.Errorf("%s, %s: %v", test.name, text, err)
 			}
 		}

@@ -1,56 +1,58 @@
-package job
+package jobadmit
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 
+	"github.com/batchplan/batchplan/internal/problems"
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
 )
 
 // ValidateUpdate reports what an API server of a release refuses when the spec of a job
 // changes. The old job is the one that is stored, with its status; next is the spec that is
-// asked for. Both are after [Default], and next is checked as [Validate] does. The error
-// joins an [*InputError] for each problem.
+// asked for. Both are after [job.Default], and next is checked as [job.Validate] does. The error
+// joins an [*job.InputError] for each problem.
 //
 // These may change: parallelism, backoffLimit, maxFailedIndexes, activeDeadlineSeconds,
 // ttlSecondsAfterFinished, suspend, podReplacementPolicy; and completions of an Indexed
-// job, to the value of parallelism. Of the template, this looks at what a [Spec] has of it:
+// job, to the value of parallelism. Of the template, this looks at what a [job.Spec] has of it:
 // [ValidateTemplateUpdate] looks at the rest. Of spec.scheduling, which 1.37 has, only
 // schedulingPolicy.gang.minCount may change, and that with WorkloadWithJob (J46).
 //
 // Fields whose gates are off are dropped first, as [DropDisabled] does. Without
 // JobPodReplacementPolicy, a server gives podReplacementPolicy no default.
-func ValidateUpdate(old *Job, next Spec, r release.Release) error {
-	DropDisabled(&next, &old.Spec, r)
+func ValidateUpdate(old *job.Job, next job.Spec, r release.Release) error {
+	DropDisabled(&old.Spec, &next, r)
 
 	if !r.Has(release.JobPodReplacementPolicy) && next.PodReplacementPolicy == "" {
-		filled := Spec{PodFailurePolicy: next.PodFailurePolicy}
-		Default(&filled)
+		filled := job.Spec{PodFailurePolicy: next.PodFailurePolicy}
+		job.Default(&filled)
 		next.PodReplacementPolicy = filled.PodReplacementPolicy
 	}
 
-	found := slices.Concat(validate(&next), checkUpdate(&old.Spec, &next))
+	found := checkUpdate(&old.Spec, &next)
 	if !r.IsBefore(release.V137) {
 		found = append(found, checkSchedulingUpdate(old.Spec.Scheduling, next.Scheduling, r)...)
 	}
-	return found.err("spec.")
+	return problems.Concat(job.Validate(next), problems.Join[job.InputError]("spec.", found))
 }
 
 // checkUpdate finds the fields that must not change.
-func checkUpdate(old, next *Spec) (found problems) {
+func checkUpdate(old, next *job.Spec) (found problems.List) {
 	kept := func(field string, old, next any) {
 		if was, is := plainJSON(old), plainJSON(next); !bytes.Equal(was, is) {
-			found.add(field, shortened(string(is)), "must not change from "+shortened(string(was)))
+			found.Add(field, value.Short(string(is)), "must not change from "+value.Short(string(was)))
 		}
 	}
 
-	if next.CompletionMode != Indexed {
+	if next.CompletionMode != job.Indexed {
 		kept("completions", old.Completions, next.Completions)
 	} else if n := next.Completions; n != nil && next.Parallelism != nil {
-		if !equalPointed(old.Completions, n) && *n != *next.Parallelism {
-			found.add("completions", *n,
+		if !value.Equal(old.Completions, n) && *n != *next.Parallelism {
+			found.Add("completions", *n,
 				fmt.Sprintf("may only change to the value of parallelism, %d", *next.Parallelism))
 		}
 	}

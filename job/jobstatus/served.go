@@ -1,4 +1,4 @@
-package job
+package jobstatus
 
 import (
 	"fmt"
@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/jobrules"
+	"github.com/batchplan/batchplan/internal/problems"
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -16,8 +19,8 @@ import (
 // well: what it lets pass, every release serves, except that 1.31 with JobManagedBy
 // also refuses what 1.32 allows (below).
 //
-// The error joins an [*InputError] for each problem. The spec is the one that is in force
-// now, after [Default].
+// The error joins an [*job.InputError] for each problem. The spec is the one that is in force
+// now, after [job.Default].
 //
 // With JobManagedBy, which is off by default in 1.31, these are the rules of
 // [CheckTransition] that API servers have. 1.31 with that gate also refuses to change
@@ -26,7 +29,7 @@ import (
 // uncounted UIDs, and that SuccessCriteriaMet goes neither with a failure nor away;
 // without JobPodReplacementPolicy as well, it allows SuccessCriteriaMet only with a
 // successPolicy.
-func CheckServed(r release.Release, old, next Status, spec Spec) error {
+func CheckServed(old, next job.Status, spec job.Spec, r release.Release) error {
 	found := slices.Concat(
 		checkAll(&next, &spec, checkNegative, checkUncounted, checkMetAlone, checkPolicyMet),
 		checkMetKept(&old, &next),
@@ -35,30 +38,30 @@ func CheckServed(r release.Release, old, next Status, spec Spec) error {
 	switch {
 	case r.Has(release.JobManagedBy):
 		found = append(found, served{r, &old, &next, &spec}.strict()...)
-	case !r.Has(release.JobPodReplacementPolicy) && !old.isTrue(ConditionSuccessCriteriaMet):
+	case !r.Has(release.JobPodReplacementPolicy) && !isTrue(&old, job.ConditionSuccessCriteriaMet):
 		found = append(found, checkMetAllowed(&next, &spec)...)
 	}
-	return found.err("status.")
+	return problems.Join[job.InputError]("status.", found)
 }
 
 // checkMetKept: SuccessCriteriaMet is not withdrawn, and does not come after the end.
-func checkMetKept(old, next *Status) (found problems) {
-	was, is := old.isTrue(ConditionSuccessCriteriaMet), next.isTrue(ConditionSuccessCriteriaMet)
+func checkMetKept(old, next *job.Status) (found problems.List) {
+	was, is := isTrue(old, job.ConditionSuccessCriteriaMet), isTrue(next, job.ConditionSuccessCriteriaMet)
 	switch {
 	case was && !is:
-		status := next.Condition(ConditionSuccessCriteriaMet).Status
-		found.add(conditionField(ConditionSuccessCriteriaMet), string(status), "must stay True")
-	case !was && is && old.isTrue(ConditionComplete):
-		found.add(conditionField(ConditionSuccessCriteriaMet), "True", "must not come after Complete")
+		status := next.Condition(job.ConditionSuccessCriteriaMet).Status
+		found.Add(conditionField(job.ConditionSuccessCriteriaMet), string(status), "must stay True")
+	case !was && is && isTrue(old, job.ConditionComplete):
+		found.Add(conditionField(job.ConditionSuccessCriteriaMet), "True", "must not come after Complete")
 	}
 	return found
 }
 
 // checkMetAllowed: servers without both gates know SuccessCriteriaMet with a
 // successPolicy only.
-func checkMetAllowed(s *Status, spec *Spec) (found problems) {
-	if s.isTrue(ConditionSuccessCriteriaMet) && (spec.CompletionMode != Indexed || spec.SuccessPolicy == nil) {
-		found.add(conditionField(ConditionSuccessCriteriaMet), "True",
+func checkMetAllowed(s *job.Status, spec *job.Spec) (found problems.List) {
+	if isTrue(s, job.ConditionSuccessCriteriaMet) && (spec.CompletionMode != job.Indexed || spec.SuccessPolicy == nil) {
+		found.Add(conditionField(job.ConditionSuccessCriteriaMet), "True",
 			"needs a successPolicy, since the gates JobManagedBy and JobPodReplacementPolicy are off")
 	}
 	return found
@@ -67,75 +70,75 @@ func checkMetAllowed(s *Status, spec *Spec) (found problems) {
 // served is an update of a status as a server looks at it.
 type served struct {
 	release   release.Release
-	old, next *Status
-	spec      *Spec
+	old, next *job.Status
+	spec      *job.Spec
 }
 
 // turns reports whether a condition becomes true or ceases to be.
-func (u served) turns(t ConditionType) bool { return u.old.isTrue(t) != u.next.isTrue(t) }
+func (u served) turns(t job.ConditionType) bool { return isTrue(u.old, t) != isTrue(u.next, t) }
 
 // strict applies the rules of servers with JobManagedBy. Most look only at what the update
 // changes.
-func (u served) strict() problems {
+func (u served) strict() problems.List {
 	return slices.Concat(u.conditions(), u.finished(), u.times(), u.pods(), u.indexes())
 }
 
-func (u served) conditions() (found problems) {
+func (u served) conditions() (found problems.List) {
 	next := u.next
-	complete, failed := next.isTrue(ConditionComplete), next.isTrue(ConditionFailed)
-	target, met := next.isTrue(ConditionFailureTarget), next.isTrue(ConditionSuccessCriteriaMet)
-	completes := u.turns(ConditionComplete)
+	complete, failed := isTrue(next, job.ConditionComplete), isTrue(next, job.ConditionFailed)
+	target, met := isTrue(next, job.ConditionFailureTarget), isTrue(next, job.ConditionSuccessCriteriaMet)
+	completes := u.turns(job.ConditionComplete)
 
-	if changed := completes || u.turns(ConditionFailed); changed && complete && failed {
-		found.add(conditionField(ConditionFailed), "True", "must not hold together with Complete")
+	if changed := completes || u.turns(job.ConditionFailed); changed && complete && failed {
+		found.Add(conditionField(job.ConditionFailed), "True", "must not hold together with Complete")
 	}
-	if changed := completes || u.turns(ConditionFailureTarget); changed && complete && target {
-		found.add(conditionField(ConditionFailureTarget), "True", "must not hold together with Complete")
-	}
-
-	failedIndexes := !equalPointed(u.old.FailedIndexes, next.FailedIndexes)
-	if changed := u.turns(ConditionFailed) || failedIndexes; changed && failed && !target {
-		found.add(conditionField(ConditionFailed), "True", "needs FailureTarget")
-	}
-	if changed := completes || u.turns(ConditionSuccessCriteriaMet); changed && complete && !met {
-		found.add(conditionField(ConditionComplete), "True", "needs SuccessCriteriaMet")
+	if changed := completes || u.turns(job.ConditionFailureTarget); changed && complete && target {
+		found.Add(conditionField(job.ConditionFailureTarget), "True", "must not hold together with Complete")
 	}
 
-	for _, t := range [...]ConditionType{ConditionFailed, ConditionComplete, ConditionFailureTarget} {
-		if u.old.isTrue(t) && !next.isTrue(t) {
-			found.add(conditionField(t), string(next.Condition(t).Status), "must stay True")
+	failedIndexes := !value.Equal(u.old.FailedIndexes, next.FailedIndexes)
+	if changed := u.turns(job.ConditionFailed) || failedIndexes; changed && failed && !target {
+		found.Add(conditionField(job.ConditionFailed), "True", "needs FailureTarget")
+	}
+	if changed := completes || u.turns(job.ConditionSuccessCriteriaMet); changed && complete && !met {
+		found.Add(conditionField(job.ConditionComplete), "True", "needs SuccessCriteriaMet")
+	}
+
+	for _, t := range [...]job.ConditionType{job.ConditionFailed, job.ConditionComplete, job.ConditionFailureTarget} {
+		if isTrue(u.old, t) && !isTrue(next, t) {
+			found.Add(conditionField(t), string(next.Condition(t).Status), "must stay True")
 		}
 	}
 	return found
 }
 
 // finished are the rules about what is left at the end.
-func (u served) finished() (found problems) {
+func (u served) finished() (found problems.List) {
 	next := u.next
-	if next.finished() == "" {
+	if next.Finished() == "" {
 		return nil
 	}
 
-	ends := u.old.finished() == ""
+	ends := u.old.Finished() == ""
 	if changed := ends || u.old.Active != next.Active; changed && next.Active > 0 {
-		found.add("active", next.Active, "must be 0 when finished")
+		found.Add("active", next.Active, "must be 0 when finished")
 	}
 
-	changed := ends || !equalPointed(u.old.Terminating, next.Terminating)
+	changed := ends || !value.Equal(u.old.Terminating, next.Terminating)
 	if n := value.Of(next.Terminating); changed && n > 0 {
-		found.add("terminating", n, "must be 0 when finished")
+		found.Add("terminating", n, "must be 0 when finished")
 	}
 
-	lists := next.uncounted()
-	changed = ends || !equalUncounted(u.old.UncountedTerminatedPods, next.UncountedTerminatedPods)
+	lists := value.Of(next.UncountedTerminatedPods)
+	changed = ends || !sameUncounted(u.old, next)
 	if n := len(lists.Succeeded) + len(lists.Failed); changed && n > 0 {
-		found.add("uncountedTerminatedPods", n, "must be empty when finished")
+		found.Add("uncountedTerminatedPods", n, "must be empty when finished")
 	}
 
-	exempt := !u.isOldest() && u.spec.isSuspended() && equalPointed(u.spec.Completions, new(int32))
+	exempt := !u.isOldest() && value.Of(u.spec.Suspend) && value.Equal(u.spec.Completions, new(int32))
 	changed = ends || !sameTime(u.old.StartTime, next.StartTime)
 	if changed && next.StartTime.IsZero() && !exempt {
-		found.add("startTime", nil, "is required when finished")
+		found.Add("startTime", nil, "is required when finished")
 	}
 	return found
 }
@@ -147,68 +150,64 @@ func sameTime(a, b time.Time) bool {
 	return a.IsZero() == b.IsZero() && wholeSeconds(a).Equal(wholeSeconds(b))
 }
 
-func (u served) times() (found problems) {
+func (u served) times() (found problems.List) {
 	start, nextStart := u.old.StartTime, u.next.StartTime
 	end, nextEnd := u.old.CompletionTime, u.next.CompletionTime
 	starts, ends := !sameTime(start, nextStart), !sameTime(end, nextEnd)
 
-	if complete := u.next.isTrue(ConditionComplete); u.turns(ConditionComplete) || ends {
+	if complete := isTrue(u.next, job.ConditionComplete); u.turns(job.ConditionComplete) || ends {
 		switch {
 		case complete && nextEnd.IsZero():
-			found.add("completionTime", nil, "is required when Complete")
+			found.Add("completionTime", nil, "is required when Complete")
 		case !complete && !nextEnd.IsZero():
-			found.add("completionTime", value.Time(nextEnd), "must not be set unless Complete")
+			found.Add("completionTime", value.Time(nextEnd), "must not be set unless Complete")
 		}
 	}
 
 	backwards := !nextStart.IsZero() && !nextEnd.IsZero() &&
 		wholeSeconds(nextEnd).Before(wholeSeconds(nextStart))
 	if backwards && (starts || ends) {
-		found.add("completionTime", value.Time(nextEnd), "must not be before startTime, "+value.Time(nextStart))
+		found.Add("completionTime", value.Time(nextEnd), "must not be before startTime, "+value.Time(nextStart))
 	}
 
 	if !end.IsZero() && !nextEnd.IsZero() && ends {
-		found.add("completionTime", value.Time(nextEnd), "must stay "+value.Time(end))
+		found.Add("completionTime", value.Time(nextEnd), "must stay "+value.Time(end))
 	}
 
-	resumes := !u.isOldest() && u.old.isTrue(ConditionSuspended) && u.next.is(ConditionSuspended, ConditionFalse)
-	mayChange := start.IsZero() || u.spec.isSuspended() || resumes
+	wasSuspended := isTrue(u.old, job.ConditionSuspended)
+	resumes := !u.isOldest() && wasSuspended && is(u.next, job.ConditionSuspended, job.ConditionFalse)
+	mayChange := start.IsZero() || value.Of(u.spec.Suspend) || resumes
 	if starts && !mayChange {
-		found.add("startTime", timeValue(nextStart),
+		found.Add("startTime", timeValue(nextStart),
 			fmt.Sprintf("must stay %s while the job is not suspended", value.Time(start)))
 	}
 	return found
 }
 
-// is reports whether a condition of the type has the status.
-func (s *Status) is(t ConditionType, status ConditionStatus) bool {
-	return slices.ContainsFunc(s.Conditions, func(c Condition) bool { return c.Type == t && c.Status == status })
-}
-
-func (u served) pods() (found problems) {
+func (u served) pods() (found problems.List) {
 	found = checkCountersKept(u.old, u.next, u.spec)
-	changed := u.old.Active != u.next.Active || !equalPointed(u.old.Ready, u.next.Ready)
+	changed := u.old.Active != u.next.Active || !value.Equal(u.old.Ready, u.next.Ready)
 	if n := value.Of(u.next.Ready); changed && n > u.next.Active {
-		found.add("ready", n, fmt.Sprintf("must be at most active, %d", u.next.Active))
+		found.Add("ready", n, fmt.Sprintf("must be at most active, %d", u.next.Active))
 	}
 	return found
 }
 
-func (u served) indexes() (found problems) {
+func (u served) indexes() (found problems.List) {
 	next, completions := u.next, u.spec.Completions
 	completed := u.old.CompletedIndexes != next.CompletedIndexes
-	failed := !equalPointed(u.old.FailedIndexes, next.FailedIndexes)
+	failed := !value.Equal(u.old.FailedIndexes, next.FailedIndexes)
 
 	if completed {
-		if next.CompletedIndexes != "" && u.spec.CompletionMode != Indexed {
-			found.add("completedIndexes", shortened(next.CompletedIndexes), "needs completionMode Indexed")
+		if next.CompletedIndexes != "" && u.spec.CompletionMode != job.Indexed {
+			found.Add("completedIndexes", value.Short(next.CompletedIndexes), "needs completionMode Indexed")
 		}
 		found = append(found, checkFormat("completedIndexes", next.CompletedIndexes, completions)...)
 	}
 
 	if failed && next.FailedIndexes != nil {
 		if u.spec.BackoffLimitPerIndex == nil {
-			found.add("failedIndexes", shortened(*next.FailedIndexes), "needs spec.backoffLimitPerIndex")
+			found.Add("failedIndexes", value.Short(*next.FailedIndexes), "needs spec.backoffLimitPerIndex")
 		} else {
 			found = append(found, checkFormat("failedIndexes", *next.FailedIndexes, completions)...)
 		}
@@ -216,18 +215,18 @@ func (u served) indexes() (found problems) {
 
 	if changed := completed || failed; changed && completions != nil && next.FailedIndexes != nil {
 		if index, ok := seenInBoth(next.CompletedIndexes, *next.FailedIndexes, *completions); ok {
-			found.add("failedIndexes", index, "must not be in completedIndexes as well")
+			found.Add("failedIndexes", index, "must not be in completedIndexes as well")
 		}
 	}
 	return found
 }
 
-func checkFormat(field, text string, completions *int32) (found problems) {
+func checkFormat(field, text string, completions *int32) (found problems.List) {
 	if completions == nil {
 		return nil
 	}
-	if _, problem := countIndexes(text, *completions); problem != "" {
-		found.add(field, shortened(text), problem)
+	if _, problem := jobrules.CountIndexes(text, *completions); problem != "" {
+		found.Add(field, value.Short(text), problem)
 	}
 	return found
 }

@@ -1,17 +1,19 @@
-package job
+package jobstatus
 
 import (
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/problems"
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
 )
 
 // checkStep checks what must stay, or may only change in a certain way, from one status to
 // the next.
-func checkStep(old, next *Status, spec *Spec) problems {
-	if old.finished() != "" {
+func checkStep(old, next *job.Status, spec *job.Spec) problems.List {
+	if old.Finished() != "" {
 		return checkNothingChanged(old, next)
 	}
 	return slices.Concat(
@@ -25,43 +27,44 @@ func checkStep(old, next *Status, spec *Spec) problems {
 }
 
 // checkVerdictKept: JI14, how the job is going to end is not taken back.
-func checkVerdictKept(old, next *Status) (found problems) {
-	for _, c := range [...]ConditionType{ConditionFailureTarget, ConditionSuccessCriteriaMet} {
-		if old.isTrue(c) && !next.isTrue(c) {
-			found.add(conditionField(c), string(next.Condition(c).Status), "must stay True")
+func checkVerdictKept(old, next *job.Status) (found problems.List) {
+	for _, c := range [...]job.ConditionType{job.ConditionFailureTarget, job.ConditionSuccessCriteriaMet} {
+		if isTrue(old, c) && !isTrue(next, c) {
+			found.Add(conditionField(c), string(next.Condition(c).Status), "must stay True")
 		}
 	}
 	return found
 }
 
 // checkCountersKept: JI4, what is counted stays counted.
-func checkCountersKept(old, next *Status, spec *Spec) (found problems) {
+func checkCountersKept(old, next *job.Status, spec *job.Spec) (found problems.List) {
 	check := func(field string, old, next int32) {
 		if next < old {
-			found.add(field, next, fmt.Sprintf("must not decrease from %d", old))
+			found.Add(field, next, fmt.Sprintf("must not decrease from %d", old))
 		}
 	}
 
 	check("failed", old.Failed, next.Failed)
-	if spec.CompletionMode != Indexed || !equalPointed(spec.Completions, spec.Parallelism) {
+	if spec.CompletionMode != job.Indexed || !value.Equal(spec.Completions, spec.Parallelism) {
 		check("succeeded", old.Succeeded, next.Succeeded)
 	}
 	return found
 }
 
 // checkTimesKept: JI17, the times of a job that runs stay.
-func checkTimesKept(old, next *Status, spec *Spec) (found problems) {
+func checkTimesKept(old, next *job.Status, spec *job.Spec) (found problems.List) {
 	start, nextStart := wholeSeconds(old.StartTime), wholeSeconds(next.StartTime)
-	resumed := old.isTrue(ConditionSuspended) && next.Condition(ConditionSuspended).Status == ConditionFalse
-	mayChange := start.IsZero() || spec.isSuspended() || resumed
+	turned := next.Condition(job.ConditionSuspended).Status
+	resumed := isTrue(old, job.ConditionSuspended) && turned == job.ConditionFalse
+	mayChange := start.IsZero() || value.Of(spec.Suspend) || resumed
 	if !mayChange && !start.Equal(nextStart) {
-		found.add("startTime", timeValue(nextStart),
+		found.Add("startTime", timeValue(nextStart),
 			fmt.Sprintf("must stay %s while the job is not suspended", value.Time(start)))
 	}
 
 	end, nextEnd := wholeSeconds(old.CompletionTime), wholeSeconds(next.CompletionTime)
 	if !end.IsZero() && !nextEnd.IsZero() && !end.Equal(nextEnd) {
-		found.add("completionTime", timeValue(nextEnd), "must stay "+value.Time(end))
+		found.Add("completionTime", timeValue(nextEnd), "must stay "+value.Time(end))
 	}
 	return found
 }
@@ -75,8 +78,8 @@ func timeValue(at time.Time) any {
 
 // checkIndexesKept: JI6, an index that is decided stays decided. Corrupt pieces hold
 // none (J14).
-func checkIndexesKept(old, next *Status, spec *Spec) (found problems) {
-	if spec.CompletionMode != Indexed {
+func checkIndexesKept(old, next *job.Status, spec *job.Spec) (found problems.List) {
+	if spec.CompletionMode != job.Indexed {
 		return nil
 	}
 
@@ -84,13 +87,13 @@ func checkIndexesKept(old, next *Status, spec *Spec) (found problems) {
 		if old == next {
 			return
 		}
-		was, _ := ParseIndexes(old)
-		is, _ := ParseIndexes(next)
+		was, _ := job.ParseIndexes(old)
+		is, _ := job.ParseIndexes(next)
 		if n := spec.Completions; n != nil {
 			was = was.Clip(*n)
 		}
 		if lost := was.Minus(is); lost.Len() > 0 {
-			found.add(field, shortened(next), fmt.Sprintf("must not lose %s", shortened(lost.String())))
+			found.Add(field, value.Short(next), fmt.Sprintf("must not lose %s", value.Short(lost.String())))
 		}
 	}
 
@@ -100,28 +103,28 @@ func checkIndexesKept(old, next *Status, spec *Spec) (found problems) {
 }
 
 // checkSuspended: J39, the condition follows the spec while the job lives.
-func checkSuspended(old, next *Status, spec *Spec) (found problems) {
-	was, is := old.Condition(ConditionSuspended).Status, next.Condition(ConditionSuspended).Status
+func checkSuspended(old, next *job.Status, spec *job.Spec) (found problems.List) {
+	was, is := old.Condition(job.ConditionSuspended).Status, next.Condition(job.ConditionSuspended).Status
 	if was == is {
 		return nil
 	}
 
 	problem := ""
-	switch suspended := spec.isSuspended(); {
-	case next.isTrue(ConditionFailureTarget) || next.isTrue(ConditionSuccessCriteriaMet):
+	switch suspended := value.Of(spec.Suspend); {
+	case isTrue(next, job.ConditionFailureTarget) || isTrue(next, job.ConditionSuccessCriteriaMet):
 		problem = "must not change when the end is declared"
 	case is == "":
 		problem = "must not vanish"
-	case was == "" && is != ConditionTrue:
+	case was == "" && is != job.ConditionTrue:
 		problem = "must not be added unless True"
-	case is == ConditionTrue && !suspended:
+	case is == job.ConditionTrue && !suspended:
 		problem = "must not turn True while spec.suspend is not set"
-	case is == ConditionFalse && suspended:
+	case is == job.ConditionFalse && suspended:
 		problem = "must not turn False while spec.suspend is set"
 	}
 
 	if problem != "" {
-		found.add(conditionField(ConditionSuspended), string(is), problem)
+		found.Add(conditionField(job.ConditionSuspended), string(is), problem)
 	}
 	return found
 }
@@ -129,9 +132,9 @@ func checkSuspended(old, next *Status, spec *Spec) (found problems) {
 // uidLists says in which lists a UID stands.
 type uidLists struct{ succeeded, failed bool }
 
-func (s *Status) uidLists() map[UID]uidLists {
-	lists := s.uncounted()
-	stands := make(map[UID]uidLists, len(lists.Succeeded)+len(lists.Failed))
+func uidListsOf(s *job.Status) map[job.UID]uidLists {
+	lists := value.Of(s.UncountedTerminatedPods)
+	stands := make(map[job.UID]uidLists, len(lists.Succeeded)+len(lists.Failed))
 	for _, uid := range lists.Succeeded {
 		stands[uid] = uidLists{succeeded: true}
 	}
@@ -143,8 +146,8 @@ func (s *Status) uidLists() map[UID]uidLists {
 
 // checkCounted: JI1, what leaves a list is counted, and nothing else is. A UID that
 // stood in both lists was an error; leaving both, it can be counted as either.
-func checkCounted(old, next *Status, spec *Spec) (found problems) {
-	was, is := old.uidLists(), next.uidLists()
+func checkCounted(old, next *job.Status, spec *job.Spec) (found problems.List) {
+	was, is := uidListsOf(old), uidListsOf(next)
 	var succeeded, failed, either int64
 
 	//purity:ordered sums do not show the order
@@ -160,30 +163,30 @@ func checkCounted(old, next *Status, spec *Spec) (found problems) {
 		}
 	}
 
-	found = checkMoved(was, next.uncounted())
-	if spec.CompletionMode != Indexed { // those are counted by index
+	found = checkMoved(was, value.Of(next.UncountedTerminatedPods))
+	if spec.CompletionMode != job.Indexed { // those are counted by index
 		found = append(found, checkRise("succeeded", old.Succeeded, next.Succeeded, succeeded, either)...)
 	}
 	return append(found, checkRise("failed", old.Failed, next.Failed, failed, either)...)
 }
 
-func checkRise(field string, old, next int32, left, either int64) (found problems) {
+func checkRise(field string, old, next int32, left, either int64) (found problems.List) {
 	rise := int64(next) - int64(old)
 	if rise >= left && rise <= left+either || rise < 0 { // the fall is reported already
 		return nil
 	}
-	found.add(field, next, fmt.Sprintf(
+	found.Add(field, next, fmt.Sprintf(
 		"must rise from %d by %d, the number of UIDs that leave uncountedTerminatedPods.%s", old, left, field))
 	return found
 }
 
 // checkMoved: JI1, the first verdict about a pod stays.
-func checkMoved(was map[UID]uidLists, lists UncountedTerminatedPods) (found problems) {
-	check := func(list, other string, uids []UID, stood func(uidLists) bool) {
+func checkMoved(was map[job.UID]uidLists, lists job.UncountedTerminatedPods) (found problems.List) {
+	check := func(list, other string, uids []job.UID, stood func(uidLists) bool) {
 		for i, uid := range uids {
 			if lists, ok := was[uid]; ok && !stood(lists) {
 				field := fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i)
-				found.add(field, string(uid), "must not move here from "+other)
+				found.Add(field, string(uid), "must not move here from "+other)
 			}
 		}
 	}
@@ -195,44 +198,45 @@ func checkMoved(was map[UID]uidLists, lists UncountedTerminatedPods) (found prob
 
 // checkNothingChanged: JI14 and JI16, nothing changes after the end. Conditions of other
 // types are not ours to judge.
-func checkNothingChanged(old, next *Status) (found problems) {
+func checkNothingChanged(old, next *job.Status) (found problems.List) {
 	const problem = "must not change after the end"
 
-	was := old.counters()
-	for i, c := range next.counters() {
+	was := counters(old)
+	for i, c := range counters(next) {
 		if c.value != was[i].value {
-			found.add(c.field, c.value, problem)
+			found.Add(c.field, c.value, problem)
 		}
 	}
-	for _, c := range [...]ConditionType{
-		ConditionSuspended, ConditionFailureTarget, ConditionSuccessCriteriaMet, ConditionFailed, ConditionComplete,
+	for _, c := range [...]job.ConditionType{
+		job.ConditionSuspended, job.ConditionFailureTarget, job.ConditionSuccessCriteriaMet,
+		job.ConditionFailed, job.ConditionComplete,
 	} {
 		is := next.Condition(c)
-		if !sameCondition(old.Condition(c), is) || old.isTrue(c) && !next.isTrue(c) {
-			found.add(conditionField(c), string(is.Status), problem)
+		if !sameCondition(old.Condition(c), is) || isTrue(old, c) && !isTrue(next, c) {
+			found.Add(conditionField(c), string(is.Status), problem)
 		}
 	}
 
 	if !wholeSeconds(old.StartTime).Equal(wholeSeconds(next.StartTime)) {
-		found.add("startTime", timeValue(next.StartTime), problem)
+		found.Add("startTime", timeValue(next.StartTime), problem)
 	}
 	if !wholeSeconds(old.CompletionTime).Equal(wholeSeconds(next.CompletionTime)) {
-		found.add("completionTime", timeValue(next.CompletionTime), problem)
+		found.Add("completionTime", timeValue(next.CompletionTime), problem)
 	}
 	if old.CompletedIndexes != next.CompletedIndexes {
-		found.add("completedIndexes", shortened(next.CompletedIndexes), problem)
+		found.Add("completedIndexes", value.Short(next.CompletedIndexes), problem)
 	}
-	if !equalPointed(old.FailedIndexes, next.FailedIndexes) {
-		found.add("failedIndexes", shortened(value.Of(next.FailedIndexes)), problem)
+	if !value.Equal(old.FailedIndexes, next.FailedIndexes) {
+		found.Add("failedIndexes", value.Short(value.Of(next.FailedIndexes)), problem)
 	}
-	if !equalUncounted(old.UncountedTerminatedPods, next.UncountedTerminatedPods) {
-		lists := next.uncounted()
-		found.add("uncountedTerminatedPods", fmt.Sprintf("%d UIDs", len(lists.Succeeded)+len(lists.Failed)), problem)
+	if !sameUncounted(old, next) {
+		lists := value.Of(next.UncountedTerminatedPods)
+		found.Add("uncountedTerminatedPods", fmt.Sprintf("%d UIDs", len(lists.Succeeded)+len(lists.Failed)), problem)
 	}
 	return found
 }
 
-func sameCondition(a, b Condition) bool {
+func sameCondition(a, b job.Condition) bool {
 	return a.Status == b.Status &&
 		a.Reason == b.Reason &&
 		a.Message == b.Message &&

@@ -1,6 +1,7 @@
-package job_test
+package jobstatus_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,10 +10,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobstatus"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -35,7 +38,7 @@ func servers() []release.Release {
 // comes exactly when the parts have ended.
 func TestAggregate_Lives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		spec := drawSpec(t)
+		spec := jobgen.Specs().Draw(t, "spec")
 		spec.ManagedBy = nil
 		whole := spec
 		var worlds []*world.Job
@@ -59,14 +62,14 @@ func TestAggregate_Lives(t *testing.T) {
 					w.Edit(func(s *job.Spec) { s.Suspend = value.To(on) })
 				}
 			case 1, 2:
-				live(t, w)
+				jobgen.Act(t, w)
 			default:
-				mustRound(t, w)
+				jobgen.MustRound(t, w)
 			}
 			missing := rapid.IntRange(0, 9).Draw(t, "missing")
-			var parts []job.Part
+			var parts []jobstatus.Part
 			for i, w := range worlds {
-				p := job.Part{Status: w.Job.Status}
+				p := jobstatus.Part{Status: w.Job.Status}
 				if divided && spec.Completions != nil {
 					p.First = int32(i) * *spec.Completions
 				}
@@ -75,7 +78,7 @@ func TestAggregate_Lives(t *testing.T) {
 				}
 			}
 			for i, r := range servers() {
-				next := job.Aggregate(whole, old[i], parts, w.Now, r)
+				next := jobstatus.Aggregate(old[i], whole, parts, w.Now, r)
 				checkAggregate(t, r, &old[i], &next, &whole, parts)
 				old[i] = next
 			}
@@ -83,8 +86,8 @@ func TestAggregate_Lives(t *testing.T) {
 	})
 }
 
-func checkAggregate(t *rapid.T, r release.Release, old, next *job.Status, spec *job.Spec, parts []job.Part) {
-	if err := job.CheckServed(r, *old, *next, *spec); err != nil {
+func checkAggregate(t *rapid.T, r release.Release, old, next *job.Status, spec *job.Spec, parts []jobstatus.Part) {
+	if err := jobstatus.CheckServed(*old, *next, *spec, r); err != nil {
 		t.Fatalf("%v: %v\n%s\n%s", r, err, text(old), text(next))
 	}
 	if next.Failed < old.Failed || next.Succeeded < old.Succeeded {
@@ -125,24 +128,24 @@ func checkAggregate(t *rapid.T, r release.Release, old, next *job.Status, spec *
 // TestCheckServed_Lives: what counting controllers write passes the servers' checks.
 func TestCheckServed_Lives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := world.NewJob(drawSpec(t))
+		w := world.NewJob(jobgen.Specs().Draw(t, "spec"))
 		w.Consistent = true
 		for range rapid.IntRange(5, 30).Draw(t, "steps") {
 			before := w.Job.Status
 			if rapid.Bool().Draw(t, "live") {
-				live(t, w)
+				jobgen.Act(t, w)
 				continue
 			}
 			plan, err := w.Plan()
 			must.OK(t, err)
-			recording := plan.Record(drawOutcome(t, plan, job.ResultDone).Writes)
+			recording := plan.Record(jobgen.DrawOutcome(t, plan, job.ResultDone).Writes)
 			for _, r := range servers() {
-				err := job.CheckServed(r, before, recording.Status, w.Job.Spec)
+				err := jobstatus.CheckServed(before, recording.Status, w.Job.Spec, r)
 				if err != nil && !isKnown(r, err) {
 					t.Fatalf("%v: %v", r, err)
 				}
 			}
-			mustRound(t, w)
+			jobgen.MustRound(t, w)
 		}
 	})
 }
@@ -153,18 +156,25 @@ func isKnown(r release.Release, err error) bool {
 		r.IsBefore(release.V132) && r.Has(release.JobManagedBy) && strings.Contains(err.Error(), "startTime")
 }
 
+func text(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+func parsed(t *testing.T, text string) release.Release {
+	t.Helper()
+	r, err := release.Parse(text)
+	must.OK(t, err)
+	return r
+}
+
 var (
 	midnight = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	noon     = midnight.Add(12 * time.Hour)
 )
-
-func specWith(text string) job.Spec {
-	j, err := job.DecodeJob([]byte(`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","uid":"u"},"spec":` + text + `}`))
-	if err != nil {
-		panic(err)
-	}
-	return j.Spec
-}
 
 func condition(t job.ConditionType) job.Condition {
 	return job.Condition{Type: t, Status: job.ConditionTrue, LastTransitionTime: noon}
@@ -185,18 +195,20 @@ const plain = `{"template":{"spec":{"restartPolicy":"Never"}}}`
 // they report, 1.31 serves it, and each server serves the one of this package.
 func TestReports(t *testing.T) {
 	const met, complete, target, failed = job.ConditionSuccessCriteriaMet, job.ConditionComplete, job.ConditionFailureTarget, job.ConditionFailed
-	spec, started := specWith(plain), job.Status{StartTime: midnight}
+	spec, started := jobgen.SpecOf(plain), job.Status{StartTime: midnight}
 	running := job.Status{StartTime: midnight, Active: 1, Ready: value.To[int32](1)}
 	earlier := running
 	earlier.StartTime = midnight.Add(-time.Second)
-	failedPart := job.Part{Status: holding(job.Status{StartTime: midnight, Failed: 7}, target, failed)}
-	completePart := job.Part{Status: holding(job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 1}, met, complete)}
+	failedPart := jobstatus.Part{Status: holding(job.Status{StartTime: midnight, Failed: 7}, target, failed)}
+	completePart := jobstatus.Part{Status: holding(job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 1}, met, complete)}
 	success, failure := job.Verdict{Type: met, Reason: "CompletionsReached"}, job.Verdict{Type: target, Reason: "BackoffLimitExceeded"}
 	finish := func(s job.Status, end job.Verdict) func(release.Release) (job.Status, error) {
-		return func(r release.Release) (job.Status, error) { return job.Finish(s, spec, end, noon, r) }
+		return func(r release.Release) (job.Status, error) { return jobstatus.Finish(s, spec, end, noon, r) }
 	}
-	aggregate := func(old job.Status, parts ...job.Part) func(release.Release) (job.Status, error) {
-		return func(r release.Release) (job.Status, error) { return job.Aggregate(spec, old, parts, noon, r), nil }
+	aggregate := func(old job.Status, parts ...jobstatus.Part) func(release.Release) (job.Status, error) {
+		return func(r release.Release) (job.Status, error) {
+			return jobstatus.Aggregate(old, spec, parts, noon, r), nil
+		}
 	}
 	for _, test := range []struct {
 		name        string
@@ -210,16 +222,16 @@ func TestReports(t *testing.T) {
 			holding(job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 2}, complete),
 			"needs SuccessCriteriaMet", aggregate(running, completePart, completePart)},
 		{"karmada#7846: one cluster still runs", running, holding(job.Status{StartTime: midnight, Failed: 7, Active: 1}, target, failed),
-			"active: 1: must be 0 when finished", aggregate(running, failedPart, job.Part{Status: running})},
+			"active: 1: must be 0 when finished", aggregate(running, failedPart, jobstatus.Part{Status: running})},
 		{"karmada#7135: another cluster has started earlier", running, earlier,
-			"must stay 2026-01-01T00:00:00Z while the job is not suspended", aggregate(running, job.Part{Status: earlier})},
+			"must stay 2026-01-01T00:00:00Z while the job is not suspended", aggregate(running, jobstatus.Part{Status: earlier})},
 		{"jobset#828, jobset#860: a test completes a job", job.Status{}, holding(job.Status{Succeeded: 3}, complete),
 			"completionTime: <nil>: is required when Complete", finish(job.Status{}, success)},
 		{"jobset#882: a test completes a job without times", job.Status{}, holding(job.Status{Succeeded: 1}, met, complete),
 			"startTime: <nil>: is required when finished", finish(job.Status{}, success)},
 		{"jobset#882: a test fails a job", job.Status{}, holding(job.Status{}, failed), "needs FailureTarget", finish(job.Status{}, failure)},
 		{"jobset#882: a test makes pods ready, and none active", job.Status{}, job.Status{Ready: value.To[int32](3)}, "ready: 3: must be at most active, 0",
-			aggregate(job.Status{}, job.Part{Status: job.Status{StartTime: midnight, Active: 3, Ready: value.To[int32](3)}})},
+			aggregate(job.Status{}, jobstatus.Part{Status: job.Status{StartTime: midnight, Active: 3, Ready: value.To[int32](3)}})},
 		{"kueue#4027, kueue#4029: a test completes a job", job.Status{}, holding(job.Status{}, complete),
 			"startTime: <nil>: is required when finished", finish(job.Status{}, success)},
 		{"kuberay#4324: a test completes a job with a pod", running, holding(job.Status{StartTime: midnight, Active: 1}, complete),
@@ -228,16 +240,16 @@ func TestReports(t *testing.T) {
 			`completionTime: "2026-01-01T12:00:00Z": must not be set unless Complete`, finish(started, failure)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if err := job.CheckServed(release.V136, test.old, test.byHand, spec); err == nil || !strings.Contains(err.Error(), test.refused) {
+			if err := jobstatus.CheckServed(test.old, test.byHand, spec, release.V136); err == nil || !strings.Contains(err.Error(), test.refused) {
 				t.Errorf("by hand: %v, want %q", err, test.refused)
 			}
-			if err := job.CheckServed(release.V131, test.old, test.byHand, spec); err != nil {
+			if err := jobstatus.CheckServed(test.old, test.byHand, spec, release.V131); err != nil {
 				t.Errorf("by hand, 1.31: %v", err)
 			}
 			for _, r := range servers() {
 				next, err := test.right(r)
 				must.OK(t, err)
-				if err := job.CheckServed(r, test.old, next, spec); err != nil {
+				if err := jobstatus.CheckServed(test.old, next, spec, r); err != nil {
 					t.Errorf("%v: %v\n%s", r, err, text(next))
 				}
 			}
@@ -262,7 +274,7 @@ func TestCheckServed_CriteriaMet(t *testing.T) {
 		{"it comes after the end", complete, both, "must not come after Complete"},
 		{"it was there before the end", both, both, ""},
 	} {
-		err := job.CheckServed(release.V131, test.old, test.next, specWith(plain))
+		err := jobstatus.CheckServed(test.old, test.next, jobgen.SpecOf(plain), release.V131)
 		if got := fmt.Sprint(err); test.want == "" && err != nil || !strings.Contains(got, test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
@@ -272,24 +284,24 @@ func TestCheckServed_CriteriaMet(t *testing.T) {
 // TestReports_GatesOff: a mirror that writes SuccessCriteriaMet, as it must from 1.32 on, is refused by a
 // server without the two gates, as 1.30 is (karmada#6414). What is joined for that server has none.
 func TestReports_GatesOff(t *testing.T) {
-	spec, off := specWith(plain), parsed(t, "1.31,JobPodReplacementPolicy=false")
+	spec, off := jobgen.SpecOf(plain), parsed(t, "1.31,JobPodReplacementPolicy=false")
 	running := job.Status{StartTime: midnight, Active: 1}
 	complete := holding(job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 1}, job.ConditionSuccessCriteriaMet, job.ConditionComplete)
-	if err := job.CheckServed(off, running, complete, spec); err == nil || !strings.Contains(err.Error(), "needs a successPolicy") {
+	if err := jobstatus.CheckServed(running, complete, spec, off); err == nil || !strings.Contains(err.Error(), "needs a successPolicy") {
 		t.Errorf("by hand: %v", err)
 	}
-	if err := job.CheckServed(release.V136, running, complete, spec); err != nil {
+	if err := jobstatus.CheckServed(running, complete, spec, release.V136); err != nil {
 		t.Errorf("by hand, 1.36: %v", err)
 	}
-	joined := job.Aggregate(spec, running, []job.Part{{Status: complete}}, noon, off)
-	if err := job.CheckServed(off, running, joined, spec); err != nil || joined.Finished() != job.ConditionComplete {
+	joined := jobstatus.Aggregate(running, spec, []jobstatus.Part{{Status: complete}}, noon, off)
+	if err := jobstatus.CheckServed(running, joined, spec, off); err != nil || joined.Finished() != job.ConditionComplete {
 		t.Errorf("%v: %s", err, text(joined))
 	}
 }
 
 // TestFinish_Errors: what must be over before the end.
 func TestFinish_Errors(t *testing.T) {
-	spec := specWith(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`)
+	spec := jobgen.SpecOf(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`)
 	success, declared := job.Verdict{Type: job.ConditionSuccessCriteriaMet}, holding(job.Status{}, job.ConditionFailureTarget)
 	for _, test := range []struct {
 		s    job.Status
@@ -302,18 +314,18 @@ func TestFinish_Errors(t *testing.T) {
 		{job.Status{}, job.Verdict{Type: job.ConditionComplete}, "end.type: \"Complete\": must be SuccessCriteriaMet or FailureTarget"},
 		{declared, success, "excludes SuccessCriteriaMet"},
 	} {
-		if _, err := job.Finish(test.s, spec, test.end, noon, release.V136); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := jobstatus.Finish(test.s, spec, test.end, noon, release.V136); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, want %q", err, test.want)
 		}
 	}
-	if _, err := job.Suspend(declared, spec, noon, release.V136); err == nil || !strings.Contains(err.Error(), "is neither suspended nor resumed") {
+	if _, err := jobstatus.Suspend(declared, spec, noon, release.V136); err == nil || !strings.Contains(err.Error(), "is neither suspended nor resumed") {
 		t.Error(err)
 	}
-	if _, err := job.Resume(job.Status{}, spec, noon, release.V136); err == nil || !strings.Contains(err.Error(), "spec.suspend: true: must be false") {
+	if _, err := jobstatus.Resume(job.Status{}, spec, noon, release.V136); err == nil || !strings.Contains(err.Error(), "spec.suspend: true: must be false") {
 		t.Error(err)
 	}
 	spec.Suspend = value.To(false)
-	if _, err := job.Suspend(job.Status{}, spec, noon, release.V136); err == nil || !strings.Contains(err.Error(), "spec.suspend: false: must be true") {
+	if _, err := jobstatus.Suspend(job.Status{}, spec, noon, release.V136); err == nil || !strings.Contains(err.Error(), "spec.suspend: false: must be true") {
 		t.Error(err)
 	}
 }
@@ -321,16 +333,16 @@ func TestFinish_Errors(t *testing.T) {
 // TestSuspend: startTime goes in 1.36, stays before, and is new when the job is resumed, unless
 // the server refuses that.
 func TestSuspend(t *testing.T) {
-	suspended, spec := specWith(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`), specWith(plain)
+	suspended, spec := jobgen.SpecOf(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`), jobgen.SpecOf(plain)
 	old := job.Status{StartTime: midnight}
 	kept := map[string]bool{"1.31": true, "1.34": true, "1.35": true, "1.35,MutableSchedulingDirectivesForSuspendedJobs=true": false, "1.36": false, "1.31,JobManagedBy=true": true}
 	for text, keeps := range kept {
 		r := parsed(t, text)
-		s, err := job.Suspend(old, suspended, noon, r)
+		s, err := jobstatus.Suspend(old, suspended, noon, r)
 		if err != nil || s.StartTime.IsZero() == keeps || s.Condition(job.ConditionSuspended).Status != job.ConditionTrue {
 			t.Errorf("%v: %+v, %v", r, s, err)
 		}
-		resumed, err := job.Resume(s, spec, noon, r)
+		resumed, err := jobstatus.Resume(s, spec, noon, r)
 		want := noon
 		if text == "1.31,JobManagedBy=true" {
 			want = midnight
@@ -338,7 +350,7 @@ func TestSuspend(t *testing.T) {
 		if err != nil || !resumed.StartTime.Equal(want) || resumed.Condition(job.ConditionSuspended).Status != job.ConditionFalse {
 			t.Errorf("%v: %+v, %v", r, resumed, err)
 		}
-		if err := job.CheckServed(r, s, resumed, spec); err != nil {
+		if err := jobstatus.CheckServed(s, resumed, spec, r); err != nil {
 			t.Errorf("%v: %v", r, err)
 		}
 		if !slices.Equal(old.Conditions, nil) {
@@ -379,7 +391,7 @@ func TestCheckServed(t *testing.T) {
 		{"an index that ends a range of the other list", indexed, started, lists("3-4", "1,2-3"), "failedIndexes: 3"},
 		{"lists apart", indexed, started, lists("2-3", "0-1,4"), ""},
 	} {
-		err := job.CheckServed(release.V136, c.old, c.next, specWith(c.spec))
+		err := jobstatus.CheckServed(c.old, c.next, jobgen.SpecOf(c.spec), release.V136)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
@@ -388,32 +400,32 @@ func TestCheckServed(t *testing.T) {
 
 // TestAggregate_Sums: the counts of the parts, and the end that the whole has announced.
 func TestAggregate_Sums(t *testing.T) {
-	part := func(active, ready, terminating int32) job.Part {
-		return job.Part{Status: job.Status{StartTime: midnight, Active: active, Ready: &ready, Terminating: &terminating}}
+	part := func(active, ready, terminating int32) jobstatus.Part {
+		return jobstatus.Part{Status: job.Status{StartTime: midnight, Active: active, Ready: &ready, Terminating: &terminating}}
 	}
-	got := job.Aggregate(specWith(plain), job.Status{StartTime: midnight}, []job.Part{part(2, 1, 1), part(3, 2, 2)}, noon, release.V136)
+	got := jobstatus.Aggregate(job.Status{StartTime: midnight}, jobgen.SpecOf(plain), []jobstatus.Part{part(2, 1, 1), part(3, 2, 2)}, noon, release.V136)
 	if got.Active != 5 || *got.Ready != 3 || *got.Terminating != 3 {
 		t.Errorf("%d active, %d ready, %d terminating", got.Active, *got.Ready, *got.Terminating)
 	}
 	old := job.Status{Succeeded: 7, Failed: 8}
-	if got := job.Aggregate(specWith(plain), old, nil, noon, release.V136); got.Succeeded != 7 || got.Failed != 8 {
+	if got := jobstatus.Aggregate(old, jobgen.SpecOf(plain), nil, noon, release.V136); got.Succeeded != 7 || got.Failed != 8 {
 		t.Errorf("without its parts, %d succeeded, %d failed", got.Succeeded, got.Failed)
 	}
-	completeAt := func(hour int) job.Part {
+	completeAt := func(hour int) jobstatus.Part {
 		at := midnight.Add(time.Duration(hour) * time.Hour)
-		return job.Part{Status: holding(job.Status{StartTime: at.Add(-time.Hour), CompletionTime: at}, job.ConditionSuccessCriteriaMet, job.ConditionComplete)}
+		return jobstatus.Part{Status: holding(job.Status{StartTime: at.Add(-time.Hour), CompletionTime: at}, job.ConditionSuccessCriteriaMet, job.ConditionComplete)}
 	}
 	complete := completeAt(1)
-	got = job.Aggregate(specWith(plain), job.Status{}, []job.Part{complete, completeAt(3), completeAt(2)}, noon, release.V136)
+	got = jobstatus.Aggregate(job.Status{}, jobgen.SpecOf(plain), []jobstatus.Part{complete, completeAt(3), completeAt(2)}, noon, release.V136)
 	if got.Finished() != job.ConditionComplete || !got.StartTime.Equal(midnight) || !got.CompletionTime.Equal(midnight.Add(3*time.Hour)) {
 		t.Errorf("complete from %v to %v: %v", got.StartTime, got.CompletionTime, got.Conditions)
 	}
-	again, err := job.Finish(got, specWith(plain), job.Verdict{Type: job.ConditionFailureTarget}, noon, release.V136)
+	again, err := jobstatus.Finish(got, jobgen.SpecOf(plain), job.Verdict{Type: job.ConditionFailureTarget}, noon, release.V136)
 	if err != nil || again.Finished() != job.ConditionComplete {
 		t.Errorf("what has ended ends as %q, %v", again.Finished(), err)
 	}
 	announced := holding(job.Status{StartTime: midnight}, job.ConditionFailureTarget)
-	if got := job.Aggregate(specWith(plain), announced, []job.Part{complete}, noon, release.V136); got.Finished() != job.ConditionFailed {
+	if got := jobstatus.Aggregate(announced, jobgen.SpecOf(plain), []jobstatus.Part{complete}, noon, release.V136); got.Finished() != job.ConditionFailed {
 		t.Errorf("announced is a failure, and the job ends as %q", got.Finished())
 	}
 }

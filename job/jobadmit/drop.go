@@ -1,8 +1,9 @@
-package job
+package jobadmit
 
 import (
 	"slices"
 
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -10,7 +11,7 @@ import (
 // since their gates are off, and returns their names. Old is the spec that is stored, nil when
 // the job is created: on an update, a field stays that the stored spec has. It changes the
 // spec that it is given; what pointers in it point to is not written to.
-func DropDisabled(next, old *Spec, r release.Release) (dropped []string) {
+func DropDisabled(old, next *job.Spec, r release.Release) (dropped []string) {
 	drop := func(gate release.Gate, field string, isSet, wasSet bool, clear func()) {
 		if !r.Has(gate) && isSet && !wasSet {
 			clear()
@@ -20,7 +21,7 @@ func DropDisabled(next, old *Spec, r release.Release) (dropped []string) {
 
 	creates := old == nil
 	if creates {
-		old = new(Spec)
+		old = new(job.Spec)
 		drop(release.JobManagedBy, "managedBy", next.ManagedBy != nil, false, func() { next.ManagedBy = nil })
 	}
 
@@ -34,7 +35,7 @@ func DropDisabled(next, old *Spec, r release.Release) (dropped []string) {
 		next.MaxFailedIndexes != nil, old.MaxFailedIndexes != nil,
 		func() { next.MaxFailedIndexes = nil })
 	drop(release.JobBackoffLimitPerIndex, "podFailurePolicy.rules with action FailIndex",
-		creates && next.failsIndexes(), false,
+		creates && failsIndexes(next), false,
 		func() { next.PodFailurePolicy = withoutFailIndex(next.PodFailurePolicy) })
 	drop(release.WorkloadWithJob, "scheduling",
 		next.Scheduling != nil, old.Scheduling != nil && !r.IsBefore(release.V137),
@@ -45,14 +46,14 @@ func DropDisabled(next, old *Spec, r release.Release) (dropped []string) {
 	return dropped
 }
 
-func isFailIndex(r PodFailurePolicyRule) bool { return r.Action == FailIndex }
+func isFailIndex(r job.PodFailurePolicyRule) bool { return r.Action == job.FailIndex }
 
 // failsIndexes reports whether a rule of the podFailurePolicy has the action FailIndex.
-func (s *Spec) failsIndexes() bool {
+func failsIndexes(s *job.Spec) bool {
 	return s.PodFailurePolicy != nil && slices.ContainsFunc(s.PodFailurePolicy.Rules, isFailIndex)
 }
 
 // withoutFailIndex returns the policy without the rules that have the action FailIndex.
-func withoutFailIndex(p *PodFailurePolicy) *PodFailurePolicy {
-	return &PodFailurePolicy{Rules: slices.DeleteFunc(slices.Clone(p.Rules), isFailIndex)}
+func withoutFailIndex(p *job.PodFailurePolicy) *job.PodFailurePolicy {
+	return &job.PodFailurePolicy{Rules: slices.DeleteFunc(slices.Clone(p.Rules), isFailIndex)}
 }

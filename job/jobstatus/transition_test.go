@@ -1,4 +1,4 @@
-package job_test
+package jobstatus_test
 
 import (
 	"encoding/json"
@@ -11,8 +11,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/batchplan/batchplan/internal/jobgen"
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobstatus"
 )
 
 // conditions is a JSON list of conditions of these types, all of them True but
@@ -197,7 +201,7 @@ func TestCheckTransition(t *testing.T) {
 		unmarshal(t, test.old, &old)
 		unmarshal(t, test.next, &next)
 		job.Default(&spec)
-		if got := job.ProblemsIn(t, job.CheckTransition(old, next, spec), "status."); got != test.want {
+		if got := must.Problems(t, jobstatus.CheckTransition(old, next, spec), "status."); got != test.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, test.want)
 		}
 	}
@@ -220,7 +224,7 @@ type written struct {
 // It looks before each write and after each round: between two writes of the
 // status lies at least the beginning of the second.
 func watched(t *rapid.T) []written {
-	w := world.NewJob(drawSpec(t))
+	w := world.NewJob(jobgen.Specs().Draw(t, "spec"))
 	w.Stale = rapid.Bool().Draw(t, "stale")
 	var all []written
 	last := w.Job.Status
@@ -233,7 +237,7 @@ func watched(t *rapid.T) []written {
 	for range rapid.IntRange(5, 60).Draw(t, "steps") {
 		switch n := rapid.IntRange(0, 19).Draw(t, "step"); {
 		case n < 9:
-			drawFaults(t, w, allFaults)
+			jobgen.DrawFaults(t, w, jobgen.AllFaults)
 			fault := w.Fault
 			w.Fault = func(write world.Write) world.Fault {
 				look()
@@ -242,16 +246,16 @@ func watched(t *rapid.T) []written {
 				}
 				return fault(write)
 			}
-			mustRound(t, w)
+			jobgen.MustRound(t, w)
 			look()
 		case n < 17:
-			live(t, w)
+			jobgen.Act(t, w)
 		case n < 19:
-			deliver(t, w)
+			jobgen.Deliver(t, w)
 		case isElastic(&w.Job):
 			// With parallelism another, succeeded could not be lowered any more.
 		default:
-			meddle(t, w)
+			jobgen.Meddle(t, w)
 		}
 	}
 	return all
@@ -268,7 +272,7 @@ func isElastic(j *job.Job) bool {
 func TestCheckTransition_Planner(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for _, w := range watched(t) {
-			if err := job.CheckTransition(w.old, w.next, w.spec); err != nil {
+			if err := jobstatus.CheckTransition(w.old, w.next, w.spec); err != nil {
 				t.Fatalf("%v\n%s", err, w)
 			}
 		}
@@ -293,7 +297,7 @@ var mutations = []struct {
 	}},
 	{"a failure is counted for nothing", func(_ *rapid.T, w *written) bool { w.next.Failed++; return true }},
 	{"a success is counted for nothing", func(_ *rapid.T, w *written) bool { w.next.Succeeded++; return true }},
-	{"more pods are ready than active", func(_ *rapid.T, w *written) bool { w.next.Ready = ptr(w.next.Active + 1); return true }},
+	{"more pods are ready than active", func(_ *rapid.T, w *written) bool { w.next.Ready = value.To(w.next.Active + 1); return true }},
 	{"a condition is dropped", func(t *rapid.T, w *written) bool {
 		if len(w.old.Conditions) == 0 {
 			return false
@@ -368,7 +372,7 @@ var mutations = []struct {
 		case 0:
 			w.next.Active = 1
 		case 1:
-			w.next.Terminating = ptr[int32](1)
+			w.next.Terminating = value.To[int32](1)
 		default:
 			w.next.UncountedTerminatedPods = &job.UncountedTerminatedPods{Failed: []job.UID{"x"}}
 		}
@@ -382,7 +386,7 @@ var mutations = []struct {
 		return true
 	}},
 	{"an index has failed and succeeded", func(_ *rapid.T, w *written) bool {
-		w.next.FailedIndexes = ptr(w.next.CompletedIndexes)
+		w.next.FailedIndexes = value.To(w.next.CompletedIndexes)
 		return w.next.CompletedIndexes != ""
 	}},
 }
@@ -408,7 +412,7 @@ func TestCheckTransition_Mutations(t *testing.T) {
 					continue
 				}
 				met[n]++
-				if job.CheckTransition(broken.old, broken.next, broken.spec) == nil {
+				if jobstatus.CheckTransition(broken.old, broken.next, broken.spec) == nil {
 					t.Fatalf("%s, and nobody notices:\n%s", m.name, broken)
 				}
 			}

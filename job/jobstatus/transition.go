@@ -1,21 +1,24 @@
-package job
+package jobstatus
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/problems"
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
 )
 
 // CheckTransition checks a job's next status against the one that it replaces. It
 // is meant for controllers that write job statuses themselves: for jobs with
 // spec.managedBy (KEP-4368), or in a database, where no API server looks at them.
-// The statuses that a [Plan] makes pass, unless its [Options] ask for quirks.
+// The statuses that a [job.Plan] makes pass, unless its [job.Options] ask for quirks.
 //
-// It reports all problems together: the error joins an [*InputError] for each, with
+// It reports all problems together: the error joins an [*job.InputError] for each, with
 // the path of its field. Nil means that the status may be written. The spec is the
-// one that is in force now, after [Default].
+// one that is in force now, after [job.Default].
 //
 // These are the rules that the API server of Kubernetes 1.37 applies to updates of
 // a job's status:
@@ -63,57 +66,48 @@ import (
 // the counting controller sees counters rise without UIDs. A UID that is counted,
 // forgotten and added again cannot be noticed here; only the order of writes
 // prevents it (J35).
-func CheckTransition(old, next Status, spec Spec) error {
-	return slices.Concat(
+func CheckTransition(old, next job.Status, spec job.Spec) error {
+	return problems.Join[job.InputError]("status.", slices.Concat(
 		checkAll(&next, &spec, checkNegative, checkUncounted, checkMetAlone, checkPolicyMet),
 		newIn(checkTolerable(&next, &spec), checkTolerable(&old, &spec)),
 		checkAll(&next, &spec, changedLists(&old, &next)...),
 		checkStep(&old, &next, &spec),
-	).err("status.")
+	))
 }
 
 // checkTolerable finds what may stay as it was in the old status.
-func checkTolerable(s *Status, spec *Spec) problems {
+func checkTolerable(s *job.Status, spec *job.Spec) problems.List {
 	return checkAll(s, spec, checkConditionList, checkReady, checkCompleteAlone, checkInterim, checkSuccessReason,
 		checkFinished, checkCompletionTime, checkSucceeded)
 }
 
 // newIn returns the problems that were not there before.
-func newIn(found, before problems) problems {
+func newIn(found, before problems.List) problems.List {
 	if len(found) == 0 {
 		return nil
-
 	}
-	known := make(map[InputError]bool, len(before))
+	known := make(map[problems.Problem]bool, len(before))
 	for _, problem := range before {
 		known[problem] = true
 	}
-	return slices.DeleteFunc(found, func(p InputError) bool { return known[p] })
+	return slices.DeleteFunc(found, func(p problems.Problem) bool { return known[p] })
 }
 
 // statusCheck looks at one status.
-type statusCheck func(s *Status, spec *Spec) problems
+type statusCheck func(s *job.Status, spec *job.Spec) problems.List
 
-func checkAll(s *Status, spec *Spec, checks ...statusCheck) (found problems) {
+func checkAll(s *job.Status, spec *job.Spec, checks ...statusCheck) (found problems.List) {
 	for _, check := range checks {
 		found = append(found, check(s, spec)...)
 	}
 	return found
 }
 
-// uncounted returns the lists, empty ones for nil.
-func (s *Status) uncounted() UncountedTerminatedPods {
-	if s.UncountedTerminatedPods == nil {
-		return UncountedTerminatedPods{}
-	}
-	return *s.UncountedTerminatedPods
-}
-
 // checkNegative: JI20, no counter is negative.
-func checkNegative(s *Status, _ *Spec) (found problems) {
-	for _, c := range s.counters() {
+func checkNegative(s *job.Status, _ *job.Spec) (found problems.List) {
+	for _, c := range counters(s) {
 		if c.value < 0 {
-			found.add(c.field, c.value, "must not be negative")
+			found.Add(c.field, c.value, "must not be negative")
 		}
 	}
 	return found
@@ -124,7 +118,7 @@ type counter struct {
 	value int32
 }
 
-func (s *Status) counters() [5]counter {
+func counters(s *job.Status) [5]counter {
 	return [...]counter{
 		{"active", s.Active}, {"ready", value.Of(s.Ready)}, {"terminating", value.Of(s.Terminating)},
 		{"succeeded", s.Succeeded}, {"failed", s.Failed},
@@ -132,25 +126,25 @@ func (s *Status) counters() [5]counter {
 }
 
 // checkReady: JI20, ready pods are active pods.
-func checkReady(s *Status, _ *Spec) (found problems) {
+func checkReady(s *job.Status, _ *job.Spec) (found problems.List) {
 	if n := value.Of(s.Ready); n > s.Active {
-		found.add("ready", n, fmt.Sprintf("must be at most active, %d", s.Active))
+		found.Add("ready", n, fmt.Sprintf("must be at most active, %d", s.Active))
 	}
 	return found
 }
 
 // checkUncounted: JI2, a UID stands once.
-func checkUncounted(s *Status, _ *Spec) (found problems) {
-	lists := s.uncounted()
-	seen := make(map[UID]bool, len(lists.Succeeded)+len(lists.Failed))
-	check := func(list string, uids []UID) {
+func checkUncounted(s *job.Status, _ *job.Spec) (found problems.List) {
+	lists := value.Of(s.UncountedTerminatedPods)
+	seen := make(map[job.UID]bool, len(lists.Succeeded)+len(lists.Failed))
+	check := func(list string, uids []job.UID) {
 		for i, uid := range uids {
 			problem := "must not be empty"
 			if uid != "" && seen[uid] {
 				problem = "must not appear twice"
 			}
 			if uid == "" || seen[uid] {
-				found.add(fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i), string(uid), problem)
+				found.Add(fmt.Sprintf("uncountedTerminatedPods.%s[%d]", list, i), string(uid), problem)
 			}
 			seen[uid] = true
 		}
@@ -162,18 +156,18 @@ func checkUncounted(s *Status, _ *Spec) (found problems) {
 }
 
 // checkConditionList: each type once, with a status that is known.
-func checkConditionList(s *Status, _ *Spec) (found problems) {
-	seen := make(map[ConditionType]bool, len(s.Conditions))
+func checkConditionList(s *job.Status, _ *job.Spec) (found problems.List) {
+	seen := make(map[job.ConditionType]bool, len(s.Conditions))
 	for i := range s.Conditions {
 		c := &s.Conditions[i]
 		switch c.Status {
-		case ConditionTrue, ConditionFalse, ConditionUnknown:
+		case job.ConditionTrue, job.ConditionFalse, job.ConditionUnknown:
 		default:
-			found.add(fmt.Sprintf("conditions[%d].status", i), string(c.Status), "must be True, False or Unknown")
+			found.Add(fmt.Sprintf("conditions[%d].status", i), string(c.Status), "must be True, False or Unknown")
 		}
 
 		if seen[c.Type] {
-			found.add(fmt.Sprintf("conditions[%d].type", i), string(c.Type), "must not appear twice")
+			found.Add(fmt.Sprintf("conditions[%d].type", i), string(c.Type), "must not appear twice")
 		}
 		seen[c.Type] = true
 	}
@@ -181,90 +175,98 @@ func checkConditionList(s *Status, _ *Spec) (found problems) {
 }
 
 // checkMetAlone: JI15, a job that is ending in success is not ending in failure.
-func checkMetAlone(s *Status, _ *Spec) problems { return exclude(s, ConditionSuccessCriteriaMet) }
+func checkMetAlone(s *job.Status, _ *job.Spec) problems.List {
+	return exclude(s, job.ConditionSuccessCriteriaMet)
+}
 
 // checkCompleteAlone: JI15, a job that has succeeded has not failed.
-func checkCompleteAlone(s *Status, _ *Spec) problems { return exclude(s, ConditionComplete) }
+func checkCompleteAlone(s *job.Status, _ *job.Spec) problems.List {
+	return exclude(s, job.ConditionComplete)
+}
 
-func exclude(s *Status, success ConditionType) (found problems) {
-	for _, failure := range [...]ConditionType{ConditionFailureTarget, ConditionFailed} {
-		if s.isTrue(success) && s.isTrue(failure) {
-			found.add(conditionField(failure), "True", fmt.Sprintf("must not hold together with %s", success))
+func exclude(s *job.Status, success job.ConditionType) (found problems.List) {
+	for _, failure := range [...]job.ConditionType{job.ConditionFailureTarget, job.ConditionFailed} {
+		if isTrue(s, success) && isTrue(s, failure) {
+			found.Add(conditionField(failure), "True", fmt.Sprintf("must not hold together with %s", success))
 		}
 	}
 	return found
 }
 
-func conditionField(t ConditionType) string { return fmt.Sprintf("conditions[%s]", t) }
+func conditionField(t job.ConditionType) string { return fmt.Sprintf("conditions[%s]", t) }
 
 // checkPolicyMet: JI15, with a successPolicy Complete always needs SuccessCriteriaMet.
-func checkPolicyMet(s *Status, spec *Spec) (found problems) {
-	if spec.SuccessPolicy != nil && s.isTrue(ConditionComplete) && !s.isTrue(ConditionSuccessCriteriaMet) {
-		found.add(conditionField(ConditionComplete), "True", fmt.Sprintf("needs %s", ConditionSuccessCriteriaMet))
+func checkPolicyMet(s *job.Status, spec *job.Spec) (found problems.List) {
+	if spec.SuccessPolicy != nil && isTrue(s, job.ConditionComplete) && !isTrue(s, job.ConditionSuccessCriteriaMet) {
+		found.Add(conditionField(job.ConditionComplete), "True",
+			fmt.Sprintf("needs %s", job.ConditionSuccessCriteriaMet))
 	}
 	return found
 }
 
 // checkInterim: JI15, the end is declared before it is reached.
-func checkInterim(s *Status, spec *Spec) (found problems) {
-	for _, pair := range [...]struct{ final, interim ConditionType }{
-		{ConditionFailed, ConditionFailureTarget}, {ConditionComplete, ConditionSuccessCriteriaMet},
+func checkInterim(s *job.Status, spec *job.Spec) (found problems.List) {
+	for _, pair := range [...]struct{ final, interim job.ConditionType }{
+		{job.ConditionFailed, job.ConditionFailureTarget}, {job.ConditionComplete, job.ConditionSuccessCriteriaMet},
 	} {
-		if pair.final == ConditionComplete && spec.SuccessPolicy != nil {
+		if pair.final == job.ConditionComplete && spec.SuccessPolicy != nil {
 			continue // checkPolicyMet has looked at it
 		}
-		if s.isTrue(pair.final) && !s.isTrue(pair.interim) {
-			found.add(conditionField(pair.final), "True", fmt.Sprintf("needs %s", pair.interim))
+		if isTrue(s, pair.final) && !isTrue(s, pair.interim) {
+			found.Add(conditionField(pair.final), "True", fmt.Sprintf("needs %s", pair.interim))
 		}
 	}
 	return found
 }
 
 // checkSuccessReason: J25, only a successPolicy ends a job for this reason.
-func checkSuccessReason(s *Status, spec *Spec) (found problems) {
-	for _, t := range [...]ConditionType{ConditionSuccessCriteriaMet, ConditionComplete} {
-		if c := s.Condition(t); c.Status == ConditionTrue && c.Reason == "SuccessPolicy" && spec.SuccessPolicy == nil {
-			found.add(conditionField(t), c.Reason, "needs spec.successPolicy")
+func checkSuccessReason(s *job.Status, spec *job.Spec) (found problems.List) {
+	if spec.SuccessPolicy != nil {
+		return nil
+	}
+	for _, t := range [...]job.ConditionType{job.ConditionSuccessCriteriaMet, job.ConditionComplete} {
+		if c := s.Condition(t); c.Status == job.ConditionTrue && c.Reason == "SuccessPolicy" {
+			found.Add(conditionField(t), c.Reason, "needs spec.successPolicy")
 		}
 	}
 	return found
 }
 
 // checkFinished: JI8, at the end nothing is left to wait for.
-func checkFinished(s *Status, spec *Spec) (found problems) {
-	if s.finished() == "" {
+func checkFinished(s *job.Status, spec *job.Spec) (found problems.List) {
+	if s.Finished() == "" {
 		return nil
 	}
 
 	if s.Active > 0 {
-		found.add("active", s.Active, "must be 0 when finished")
+		found.Add("active", s.Active, "must be 0 when finished")
 	}
 	if n := value.Of(s.Terminating); n > 0 {
-		found.add("terminating", n, "must be 0 when finished")
+		found.Add("terminating", n, "must be 0 when finished")
 	}
 
-	lists := s.uncounted()
+	lists := value.Of(s.UncountedTerminatedPods)
 	if n := len(lists.Succeeded) + len(lists.Failed); n > 0 {
-		found.add("uncountedTerminatedPods", n, "must be empty when finished")
+		found.Add("uncountedTerminatedPods", n, "must be empty when finished")
 	}
-	if s.StartTime.IsZero() && !(spec.isSuspended() && equalPointed(spec.Completions, new(int32))) {
-		found.add("startTime", nil, "is required when finished")
+	if s.StartTime.IsZero() && !(value.Of(spec.Suspend) && value.Equal(spec.Completions, new(int32))) {
+		found.Add("startTime", nil, "is required when finished")
 	}
 	return found
 }
 
 // checkCompletionTime: JI17, it comes with Complete, at or after startTime.
-func checkCompletionTime(s *Status, _ *Spec) (found problems) {
-	complete, at := s.isTrue(ConditionComplete), s.CompletionTime
+func checkCompletionTime(s *job.Status, _ *job.Spec) (found problems.List) {
+	complete, at := isTrue(s, job.ConditionComplete), s.CompletionTime
 	switch {
 	case complete && at.IsZero():
-		found.add("completionTime", nil, "is required when Complete")
+		found.Add("completionTime", nil, "is required when Complete")
 	case !complete && !at.IsZero():
-		found.add("completionTime", value.Time(at), "must not be set unless Complete")
+		found.Add("completionTime", value.Time(at), "must not be set unless Complete")
 	}
 
 	if !at.IsZero() && !s.StartTime.IsZero() && wholeSeconds(at).Before(wholeSeconds(s.StartTime)) {
-		found.add("completionTime", value.Time(at), "must not be before startTime, "+value.Time(s.StartTime))
+		found.Add("completionTime", value.Time(at), "must not be before startTime, "+value.Time(s.StartTime))
 	}
 	return found
 }
@@ -274,9 +276,9 @@ func wholeSeconds(t time.Time) time.Time { return t.Truncate(time.Second) }
 
 // changedLists are the checks of the index lists that the transition changes. One that
 // stays may have become wrong by a change of the spec, and is left alone.
-func changedLists(old, next *Status) (checks []statusCheck) {
+func changedLists(old, next *job.Status) (checks []statusCheck) {
 	completed := old.CompletedIndexes != next.CompletedIndexes
-	failed := !equalPointed(old.FailedIndexes, next.FailedIndexes)
+	failed := !value.Equal(old.FailedIndexes, next.FailedIndexes)
 
 	if completed {
 		checks = append(checks, checkCompletedIndexes)
@@ -291,35 +293,35 @@ func changedLists(old, next *Status) (checks []statusCheck) {
 }
 
 // checkCompletedIndexes: JI6, the list is in order and in range.
-func checkCompletedIndexes(s *Status, spec *Spec) (found problems) {
+func checkCompletedIndexes(s *job.Status, spec *job.Spec) (found problems.List) {
 	switch {
-	case spec.CompletionMode == Indexed:
+	case spec.CompletionMode == job.Indexed:
 		return checkIndexes("completedIndexes", s.CompletedIndexes, spec)
 	case s.CompletedIndexes != "":
-		found.add("completedIndexes", shortened(s.CompletedIndexes), "needs completionMode Indexed")
+		found.Add("completedIndexes", value.Short(s.CompletedIndexes), "needs completionMode Indexed")
 	}
 	return found
 }
 
 // checkSucceeded: JI6, the list and succeeded tell the same.
-func checkSucceeded(s *Status, spec *Spec) (found problems) {
-	if spec.CompletionMode != Indexed {
+func checkSucceeded(s *job.Status, spec *job.Spec) (found problems.List) {
+	if spec.CompletionMode != job.Indexed {
 		return nil
 	}
 
-	completed, _ := ParseIndexes(s.CompletedIndexes)
+	completed, _ := job.ParseIndexes(s.CompletedIndexes)
 	if n := completed.Len(); n != int(s.Succeeded) {
-		found.add("succeeded", s.Succeeded, fmt.Sprintf("must be the number of completedIndexes, %d", n))
+		found.Add("succeeded", s.Succeeded, fmt.Sprintf("must be the number of completedIndexes, %d", n))
 	}
 	return found
 }
 
 // checkFailedIndexes: JI6, the same for failedIndexes.
-func checkFailedIndexes(s *Status, spec *Spec) (found problems) {
+func checkFailedIndexes(s *job.Status, spec *job.Spec) (found problems.List) {
 	switch {
 	case s.FailedIndexes == nil:
 	case spec.BackoffLimitPerIndex == nil:
-		found.add("failedIndexes", shortened(*s.FailedIndexes), "needs spec.backoffLimitPerIndex")
+		found.Add("failedIndexes", value.Short(*s.FailedIndexes), "needs spec.backoffLimitPerIndex")
 	default:
 		return checkIndexes("failedIndexes", *s.FailedIndexes, spec)
 	}
@@ -328,32 +330,33 @@ func checkFailedIndexes(s *Status, spec *Spec) (found problems) {
 
 // checkDecidedOnce: JI6, an index has failed or succeeded, not both. Indexes beyond
 // completions are none.
-func checkDecidedOnce(s *Status, spec *Spec) (found problems) {
+func checkDecidedOnce(s *job.Status, spec *job.Spec) (found problems.List) {
 	if s.FailedIndexes == nil || spec.Completions == nil {
 		return nil
 	}
 
-	failed, _ := ParseIndexes(*s.FailedIndexes)
-	completed, _ := ParseIndexes(s.CompletedIndexes)
+	failed, _ := job.ParseIndexes(*s.FailedIndexes)
+	completed, _ := job.ParseIndexes(s.CompletedIndexes)
 	if both := failed.Intersect(completed).Clip(*spec.Completions); both.Len() > 0 {
-		found.add("failedIndexes", shortened(both.String()), "must not be in completedIndexes as well")
+		found.Add("failedIndexes", value.Short(both.String()), "must not be in completedIndexes as well")
 	}
 	return found
 }
 
 // checkIndexes checks the text of a list.
-func checkIndexes(field, text string, spec *Spec) (found problems) {
-	indexes, corrupt, ok := parseIndexes(text)
+func checkIndexes(field, text string, spec *job.Spec) (found problems.List) {
+	indexes, err := job.ParseIndexes(text)
+	corrupt := (*job.InputError)(nil)
 	switch {
-	case !ok:
-		found.add(field, corrupt, corruptPiece)
+	case errors.As(err, &corrupt):
+		found = append(found, problems.Problem{Field: field, Value: corrupt.Value, Problem: corrupt.Problem})
 	case indexes.String() != text:
-		found.add(field, shortened(text), fmt.Sprintf("must be in canonical form, %q", shortened(indexes.String())))
+		found.Add(field, value.Short(text), fmt.Sprintf("must be in canonical form, %q", value.Short(indexes.String())))
 	}
 
 	if n := spec.Completions; n != nil {
 		if beyond := indexes.Minus(indexes.Clip(*n)); beyond.Len() > 0 {
-			found.add(field, shortened(beyond.String()), fmt.Sprintf("must be below completions, %d", *n))
+			found.Add(field, value.Short(beyond.String()), fmt.Sprintf("must be below completions, %d", *n))
 		}
 	}
 	return found

@@ -1,4 +1,4 @@
-package job
+package jobadmit
 
 import (
 	"encoding/json"
@@ -8,13 +8,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchplan/batchplan/internal/problems"
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
 )
 
 // ValidateTemplateUpdate reports what an API server of a release refuses when the pod template
 // of a job changes. The old job is the one that is stored, with its status; was and is are
 // the old and the new template as JSON, a PodTemplateSpec of v1, both with the defaults of
-// the server. The error joins an [*InputError] for each field that must not change, or
+// the server. The error joins an [*job.InputError] for each field that must not change, or
 // says that a template cannot be read.
 //
 // Nothing may change, except for a suspended job:
@@ -28,7 +31,7 @@ import (
 //     under the same conditions. Then metadata of the template may change as well.
 //
 // A field that is empty counts as absent, and quantities are compared as text.
-func ValidateTemplateUpdate(old *Job, was, is []byte, r release.Release) error {
+func ValidateTemplateUpdate(old *job.Job, was, is []byte, r release.Release) error {
 	var before, after any
 	for _, t := range [...]struct {
 		name string
@@ -36,22 +39,22 @@ func ValidateTemplateUpdate(old *Job, was, is []byte, r release.Release) error {
 		to   *any
 	}{{"old", was, &before}, {"new", is, &after}} {
 		if err := json.Unmarshal(t.text, t.to); err != nil {
-			return invalid("spec.template", t.name, "cannot be read: "+err.Error())
+			return problems.New[job.InputError]("spec.template", t.name, "cannot be read: "+err.Error())
 		}
 	}
 
 	changed := differences("template", pruned(before), pruned(after))
 	changed = slices.DeleteFunc(changed, func(path string) bool { return mayChange(path, old, r) })
 
-	var found problems
+	var found problems.List
 	for _, path := range changed {
-		found.add(path, "changed", whyKept(old, r))
+		found.Add(path, "changed", whyKept(old, r))
 	}
-	return found.err("spec.")
+	return problems.Join[job.InputError]("spec.", found)
 }
 
 // mayChange reports whether a path of the template may change.
-func mayChange(path string, old *Job, r release.Release) bool {
+func mayChange(path string, old *job.Job, r release.Release) bool {
 	resources := r.Has(release.MutablePodResourcesForSuspendedJobs) && allowsTemplate(old, r)
 	if resources && (isResources(path) || !isIn(path, "template.spec")) {
 		return true
@@ -95,23 +98,23 @@ func isResources(path string) bool {
 	return false
 }
 
-func allowsScheduling(old *Job, r release.Release) bool {
+func allowsScheduling(old *job.Job, r release.Release) bool {
 	if r.Has(release.MutableSchedulingDirectivesForSuspendedJobs) {
 		return allowsTemplate(old, r)
 	}
-	return old.Spec.isSuspended() && old.Status.StartTime.IsZero()
+	return value.Of(old.Spec.Suspend) && old.Status.StartTime.IsZero()
 }
 
 // allowsTemplate is the condition of the two gates.
-func allowsTemplate(old *Job, r release.Release) bool {
-	suspended := old.Status.isTrue(ConditionSuspended) ||
+func allowsTemplate(old *job.Job, r release.Release) bool {
+	suspended := old.Status.Condition(job.ConditionSuspended).Status == job.ConditionTrue ||
 		old.Status.StartTime.IsZero() && !r.IsBefore(release.V136)
-	return old.Spec.isSuspended() && suspended && old.Status.Active == 0
+	return value.Of(old.Spec.Suspend) && suspended && old.Status.Active == 0
 }
 
-func whyKept(old *Job, r release.Release) string {
+func whyKept(old *job.Job, r release.Release) string {
 	switch {
-	case !old.Spec.isSuspended():
+	case !value.Of(old.Spec.Suspend):
 		return "must not change, since the job is not suspended"
 	case !allowsScheduling(old, r):
 		return fmt.Sprintf("must not change in Kubernetes %s: the job has started or has active pods", r)

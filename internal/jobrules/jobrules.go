@@ -1,0 +1,74 @@
+// Package jobrules has the rules of a job's status that hold for the planner and for whoever
+// writes a status without it.
+package jobrules
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/release"
+)
+
+// EndsWithoutNotice reports whether jobs end immediately, whatever pods terminate: with both
+// gates off, no condition comes before the end (J19, J20, J38).
+func EndsWithoutNotice(without release.Gates) bool {
+	return without.Has(release.JobManagedBy) && without.Has(release.JobPodReplacementPolicy)
+}
+
+// CompletionTime is the completionTime of a job that completes now. A status that ends before it
+// starts is refused, also where the clock has gone back (JI17).
+func CompletionTime(start, now time.Time) time.Time {
+	if now.Before(start) {
+		return start
+	}
+	return now
+}
+
+// Suspension is the condition Suspended that goes with spec.suspend.
+func Suspension(suspend bool) (status, reason, message string) {
+	if suspend {
+		return "True", "JobSuspended", "Job suspended"
+	}
+	return "False", "JobResumed", "Job resumed"
+}
+
+// StartTime is the startTime after the condition Suspended has turned. The deadline counts the
+// time since the job was last resumed, so startTime goes and comes with the condition (J39).
+// Without the gate it stays, and a deadline that has passed since ends the job before it is
+// resumed.
+func StartTime(start, now time.Time, suspend bool, without release.Gates) time.Time {
+	switch {
+	case !suspend:
+		return now
+	case without.Has(release.MutableSchedulingDirectivesForSuspendedJobs):
+		return start
+	}
+	return time.Time{}
+}
+
+// CorruptPiece says what is wrong with a piece of an index list (J14).
+const CorruptPiece = "is neither an index nor a range"
+
+// CountIndexes returns how many indexes a list names, or what is wrong with it. A list
+// that names none is valid.
+func CountIndexes(text string, completions int32) (n int32, problem string) {
+	before := int32(-1)
+	for text, piece := range indexset.Pieces(text) {
+		switch {
+		case !piece.OK:
+			return 0, fmt.Sprintf("%q %s", value.Short(text), CorruptPiece)
+		case piece.First == piece.Last && piece.IsRange:
+			return 0, fmt.Sprintf("%q must end after its beginning", value.Short(text))
+		case piece.Last >= completions:
+			return 0, fmt.Sprintf("must hold indexes below completions, %d", completions)
+		case piece.First <= before:
+			return 0, "must be in increasing order"
+		}
+
+		n += piece.Last - piece.First + 1 // at most completions, as the ranges increase
+		before = piece.Last
+	}
+	return n, ""
+}

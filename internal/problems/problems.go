@@ -1,0 +1,71 @@
+// Package problems collects what is wrong with the fields of a spec or a status.
+package problems
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/batchplan/batchplan/internal/value"
+)
+
+// Problem is what is wrong with a field. It has the fields of job.InputError, which it becomes.
+type Problem struct{ Field, Value, Problem string }
+
+// List holds problems in the order in which they were found. The path of a field begins where
+// the check begins.
+type List []Problem
+
+// Add adds a problem.
+func (l *List) Add(field string, v any, problem string) {
+	*l = append(*l, Problem{Field: field, Value: value.Text(v), Problem: problem})
+}
+
+// AddIn adds the problems of what is at the path.
+func (l *List) AddIn(path string, of List) {
+	for _, problem := range of {
+		problem.Field = path + problem.Field
+		*l = append(*l, problem)
+	}
+}
+
+// AddAt adds the problems of an item of the list at the path.
+func (l *List) AddAt(list string, i int, of List) {
+	if len(of) > 0 {
+		l.AddIn(fmt.Sprintf("%s[%d]", list, i), of)
+	}
+}
+
+// inputError is a pointer to an error that a problem can become.
+type inputError[E any] interface {
+	*E
+	error
+}
+
+// New returns the error for one problem.
+func New[E ~struct{ Field, Value, Problem string }, P inputError[E]](field string, v any, problem string) error {
+	e := E(Problem{Field: field, Value: value.Text(v), Problem: problem})
+	return P(&e)
+}
+
+// Join joins an error of type *E for each problem, nil if there is none. The path of each field
+// begins with the prefix.
+func Join[E ~struct{ Field, Value, Problem string }, P inputError[E]](prefix string, found List) error {
+	all := make([]error, len(found))
+	for i, problem := range found {
+		problem.Field = prefix + problem.Field
+		e := E(problem)
+		all[i] = P(&e)
+	}
+	return errors.Join(all...)
+}
+
+// Concat joins the errors that joined errors hold.
+func Concat(joined ...error) error {
+	var all []error
+	for _, err := range joined {
+		if err, ok := err.(interface{ Unwrap() []error }); ok {
+			all = append(all, err.Unwrap()...)
+		}
+	}
+	return errors.Join(all...)
+}

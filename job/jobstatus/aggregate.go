@@ -1,0 +1,207 @@
+package jobstatus
+
+import (
+	"math"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
+)
+
+// Part is one of the jobs that a job is divided into: the same job in another cluster,
+// or a share of its pods.
+type Part struct {
+	Status job.Status `json:"status"`
+	// First is the index of the whole job that index 0 of the part is, for an Indexed job
+	// whose indexes are divided. Parts that run the same index are one for it.
+	First int32 `json:"first,omitempty"`
+}
+
+// Aggregate returns the next status of a job that runs as parts, from the one that was
+// written last. An API server of the release serves the step, and no figure goes back: a
+// part that is missing for a while takes nothing with it.
+//
+//   - The counters are the sums. Of an Indexed job, succeeded is the number of
+//     completedIndexes.
+//   - The job fails when one part has failed, with its reason. FailureTarget is set
+//     then, and Failed once no part has pods left. Ending the others is up to the caller.
+//   - It completes when there are parts and all have completed.
+//   - startTime is the earliest, and stays; completionTime is the latest.
+//   - Suspended is true once all parts are, and false once one is not, as far as
+//     spec.suspend says the same.
+//   - After the end nothing changes.
+//
+// The spec is the whole job's, after [job.Default]. The statuses of the parts should be
+// legal; what is not, is left out or bounded.
+func Aggregate(old job.Status, spec job.Spec, parts []Part, at time.Time, r release.Release) job.Status {
+	if old.Finished() != "" {
+		return old
+	}
+
+	next := old
+	end := endOf(&old, parts)
+	next.StartTime = startOf(&old, parts)
+	sumPods(&next, &old, parts)
+	if isIndexed(&spec) {
+		sumIndexes(&next, &spec, parts)
+	}
+
+	if end.Type == "" {
+		suspendAs(&next, &spec, parts, at, r)
+		return next
+	}
+
+	announced, err := Announce(next, spec, end, at, r)
+	if err != nil {
+		return next // unreachable: endOf follows what is announced
+	}
+
+	if end.Type == job.ConditionSuccessCriteriaMet {
+		at = lastCompletion(parts, at)
+	}
+	if finished, err := Finish(announced, spec, end, at, r); err == nil {
+		return finished
+	}
+	return announced // pods are left
+}
+
+// endOf is how the job is going to end: as announced, in failure with the first part that
+// has failed, or in success if all have succeeded.
+func endOf(old *job.Status, parts []Part) job.Verdict {
+	for _, t := range [...]job.ConditionType{job.ConditionSuccessCriteriaMet, job.ConditionFailureTarget} {
+		if c := old.Condition(t); c.Status == job.ConditionTrue {
+			return job.Verdict{Type: t, Reason: c.Reason, Message: c.Message}
+		}
+	}
+
+	complete := len(parts) > 0
+	var success job.Condition
+	for i := range parts {
+		s := &parts[i].Status
+		if c := s.Condition(job.ConditionFailed); c.Status == job.ConditionTrue {
+			return job.Verdict{Type: job.ConditionFailureTarget, Reason: c.Reason, Message: c.Message}
+		}
+		c := s.Condition(job.ConditionComplete)
+		if complete = complete && c.Status == job.ConditionTrue; i == 0 {
+			success = c
+		}
+	}
+
+	if !complete {
+		return job.Verdict{}
+	}
+	return job.Verdict{Type: job.ConditionSuccessCriteriaMet, Reason: success.Reason, Message: success.Message}
+}
+
+// startOf is the start time to write. One that was written stays, as servers want it.
+func startOf(old *job.Status, parts []Part) time.Time {
+	start := old.StartTime
+	if !start.IsZero() {
+		return start
+	}
+	for i := range parts {
+		at := parts[i].Status.StartTime
+		if earlier := start.IsZero() || at.Before(start); earlier && !at.IsZero() {
+			start = at
+		}
+	}
+	return start
+}
+
+// lastCompletion is when the last part has completed.
+func lastCompletion(parts []Part, now time.Time) time.Time {
+	var last time.Time
+	for i := range parts {
+		if at := parts[i].Status.CompletionTime; at.After(last) {
+			last = at
+		}
+	}
+	if last.IsZero() {
+		return now
+	}
+	return last
+}
+
+// sumPods sums the counts of pods. The counts of ended pods never fall.
+func sumPods(next, old *job.Status, parts []Part) {
+	var active, ready, terminating, succeeded, failed int64
+	knowsTerminating := old.Terminating != nil
+
+	for i := range parts {
+		s := &parts[i].Status
+		active += int64(max(s.Active, 0))
+		ready += int64(max(value.Of(s.Ready), 0))
+		succeeded += int64(max(s.Succeeded, 0))
+		failed += int64(max(s.Failed, 0))
+		if s.Terminating != nil {
+			knowsTerminating = true
+			terminating += int64(max(*s.Terminating, 0))
+		}
+	}
+
+	next.Active, next.Ready = limited(active), value.To(limited(min(ready, active)))
+	next.Succeeded, next.Failed = max(old.Succeeded, limited(succeeded)), max(old.Failed, limited(failed))
+	if next.Terminating = nil; knowsTerminating {
+		next.Terminating = value.To(limited(terminating))
+	}
+	next.UncountedTerminatedPods = nil // the parts have them
+}
+
+// limited is a sum as a counter holds it.
+func limited(sum int64) int32 { return int32(min(sum, math.MaxInt32)) }
+
+// sumIndexes joins the index lists. An index that was decided stays decided: the first
+// verdict counts.
+func sumIndexes(next *job.Status, spec *job.Spec, parts []Part) {
+	completed, _ := job.ParseIndexes(next.CompletedIndexes)
+	failed, _ := job.ParseIndexes(value.Of(next.FailedIndexes))
+
+	for i := range parts {
+		p := &parts[i]
+		done, _ := job.ParseIndexes(p.Status.CompletedIndexes)
+		completed = completed.Union(shifted(done, p.First).Minus(failed))
+	}
+
+	for i := range parts {
+		p := &parts[i]
+		lost, _ := job.ParseIndexes(value.Of(p.Status.FailedIndexes))
+		failed = failed.Union(shifted(lost, p.First).Minus(completed))
+	}
+
+	completed = completed.Clip(*spec.Completions)
+	next.CompletedIndexes = completed.String()
+	if spec.BackoffLimitPerIndex != nil {
+		next.FailedIndexes = value.To(failed.Clip(*spec.Completions).String())
+	}
+	next.Succeeded = int32(completed.Len())
+}
+
+// shifted adds to each index.
+func shifted(x job.Indexes, by int32) (out job.Indexes) {
+	if by <= 0 {
+		return x
+	}
+	for first, last := range x.Ranges() {
+		if last <= math.MaxInt32-by {
+			out = out.With(first+by, last+by)
+		}
+	}
+	return out
+}
+
+// suspendAs turns the condition Suspended with the parts.
+func suspendAs(s *job.Status, spec *job.Spec, parts []Part, now time.Time, r release.Release) {
+	all := len(parts) > 0
+	for i := range parts {
+		all = all && isTrue(&parts[i].Status, job.ConditionSuspended)
+	}
+
+	to := Resume
+	if all {
+		to = Suspend
+	}
+	if turned, err := to(*s, *spec, now, r); err == nil { // the spec says so, and no end is announced
+		s.Conditions = turned.Conditions
+	}
+}

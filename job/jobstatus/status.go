@@ -1,0 +1,32 @@
+package jobstatus
+
+import (
+	"slices"
+	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
+)
+
+// is reports whether a condition of the type has the status. A faulty list can hold a type more
+// than once.
+func is(s *job.Status, t job.ConditionType, status job.ConditionStatus) bool {
+	return slices.ContainsFunc(s.Conditions, func(c job.Condition) bool { return c.Type == t && c.Status == status })
+}
+
+func isTrue(s *job.Status, t job.ConditionType) bool { return is(s, t, job.ConditionTrue) }
+
+// with returns the conditions with one that has turned now. The array of the argument is not
+// written to.
+func with(conditions []job.Condition, turned job.Condition, now time.Time) []job.Condition {
+	turned.LastProbeTime, turned.LastTransitionTime = now, now
+	return value.Put(conditions, turned, func(c job.Condition) bool { return c.Type == turned.Type })
+}
+
+// sameUncounted reports whether the lists hold the same. Nil means two empty ones.
+func sameUncounted(a, b *job.Status) bool {
+	x, y := value.Of(a.UncountedTerminatedPods), value.Of(b.UncountedTerminatedPods)
+	return slices.Equal(x.Succeeded, y.Succeeded) && slices.Equal(x.Failed, y.Failed)
+}
+
+func isIndexed(spec *job.Spec) bool { return spec.CompletionMode == job.Indexed }
