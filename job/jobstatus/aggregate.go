@@ -1,7 +1,9 @@
 package jobstatus
 
 import (
+	"cmp"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/batchplan/batchplan/internal/value"
@@ -12,6 +14,8 @@ import (
 // Part is one of the jobs that a job is divided into: the same job in another cluster,
 // or a share of its pods.
 type Part struct {
+	// Name tells the parts apart in the words of a failure, such as the name of the cluster.
+	Name   string     `json:"name,omitempty"`
 	Status job.Status `json:"status"`
 	// First is the index of the whole job that index 0 of the part is, for an Indexed job
 	// whose indexes are divided. Parts that run the same index are one for it.
@@ -20,12 +24,14 @@ type Part struct {
 
 // Aggregate returns the next status of a job that runs as parts, from the one that was
 // written last. An API server of the release serves the step, and no figure goes back: a
-// part that is missing for a while takes nothing with it.
+// part that is missing for a while takes nothing with it. One that has not reported yet is
+// a part with an empty status: without it, the others alone decide the end.
 //
-//   - The counters are the sums. Of an Indexed job, succeeded is the number of
-//     completedIndexes.
-//   - The job fails when one part has failed, with its reason. FailureTarget is set
-//     then, and Failed once no part has pods left. Ending the others is up to the caller.
+//   - The counters are the sums; ready and terminating are nil if no part knows them. Of an
+//     Indexed job, succeeded is the number of completedIndexes.
+//   - The job fails when one part has failed, in the words of [JoinFailures]. FailureTarget
+//     is set then, and Failed, in the same words, once no part has pods left. Ending the
+//     others is up to the caller.
 //   - It completes when there are parts and all have completed.
 //   - startTime is the earliest, and stays; completionTime is the latest.
 //   - Suspended is true once all parts are, and false once one is not, as far as
@@ -35,12 +41,23 @@ type Part struct {
 // The spec is the whole job's, after [job.Default]. The statuses of the parts should be
 // legal; what is not, is left out or bounded.
 func Aggregate(old job.Status, spec job.Spec, parts []Part, at time.Time, r release.Release) job.Status {
+	return AggregateFunc(old, spec, parts, JoinFailures, at, r)
+}
+
+// Words returns the reason and the message of the failure of a job, from its parts that have
+// failed.
+type Words func(failed []Part) (reason, message string)
+
+// AggregateFunc is [Aggregate] with other words for a failure.
+func AggregateFunc(
+	old job.Status, spec job.Spec, parts []Part, words Words, at time.Time, r release.Release,
+) job.Status {
 	if old.Finished() != "" {
 		return old
 	}
 
 	next := old
-	end := endOf(&old, parts)
+	end := endOf(&old, parts, words)
 	next.StartTime = startOf(&old, parts)
 	sumPods(&next, &old, parts)
 	if isIndexed(&spec) {
@@ -66,32 +83,67 @@ func Aggregate(old job.Status, spec job.Spec, parts []Part, at time.Time, r rele
 	return announced // pods are left
 }
 
-// endOf is how the job is going to end: as announced, in failure with the first part that
-// has failed, or in success if all have succeeded.
-func endOf(old *job.Status, parts []Part) job.Verdict {
+// JoinFailures joins the messages of parts that have failed: "member1, member3: Job has reached
+// the specified backoff limit; member2: ...". The reason is the first that is given.
+func JoinFailures(failed []Part) (reason, message string) {
+	var messages []string
+	names := map[string][]string{}
+
+	for i := range failed {
+		c := failed[i].Status.Condition(job.ConditionFailed)
+		reason = cmp.Or(reason, c.Reason)
+		who, seen := names[c.Message]
+		if !seen {
+			messages = append(messages, c.Message)
+		}
+		if name := failed[i].Name; name != "" {
+			who = append(who, name)
+		}
+		names[c.Message] = who
+	}
+
+	var texts []string
+	for _, m := range messages {
+		who := strings.Join(names[m], ", ")
+		switch {
+		case who != "" && m != "":
+			texts = append(texts, who+": "+m)
+		case who != "" || m != "":
+			texts = append(texts, who+m)
+		}
+	}
+	return reason, strings.Join(texts, "; ")
+}
+
+// endOf is how the job is going to end: as announced, in failure if parts have failed, or in
+// success if all have succeeded.
+func endOf(old *job.Status, parts []Part, words Words) job.Verdict {
 	for _, t := range [...]job.ConditionType{job.ConditionSuccessCriteriaMet, job.ConditionFailureTarget} {
 		if c := old.Condition(t); c.Status == job.ConditionTrue {
 			return job.Verdict{Type: t, Reason: c.Reason, Message: c.Message}
 		}
 	}
 
-	complete := len(parts) > 0
-	var success job.Condition
+	var failed []Part
+	completed := 0
 	for i := range parts {
-		s := &parts[i].Status
-		if c := s.Condition(job.ConditionFailed); c.Status == job.ConditionTrue {
-			return job.Verdict{Type: job.ConditionFailureTarget, Reason: c.Reason, Message: c.Message}
-		}
-		c := s.Condition(job.ConditionComplete)
-		if complete = complete && c.Status == job.ConditionTrue; i == 0 {
-			success = c
+		switch s := &parts[i].Status; {
+		case isTrue(s, job.ConditionFailed):
+			failed = append(failed, parts[i])
+		case isTrue(s, job.ConditionComplete):
+			completed++
 		}
 	}
 
-	if !complete {
-		return job.Verdict{}
+	switch {
+	case len(failed) > 0:
+		reason, message := words(failed)
+		return job.Verdict{Type: job.ConditionFailureTarget, Reason: reason, Message: message}
+	case completed > 0 && completed == len(parts):
+		c := parts[0].Status.Condition(job.ConditionComplete)
+		return job.Verdict{Type: job.ConditionSuccessCriteriaMet, Reason: c.Reason, Message: c.Message}
 	}
-	return job.Verdict{Type: job.ConditionSuccessCriteriaMet, Reason: success.Reason, Message: success.Message}
+	return job.Verdict{}
 }
 
 // startOf is the start time to write. One that was written stays, as servers want it.
@@ -125,27 +177,41 @@ func lastCompletion(parts []Part, now time.Time) time.Time {
 
 // sumPods sums the counts of pods. The counts of ended pods never fall.
 func sumPods(next, old *job.Status, parts []Part) {
-	var active, ready, terminating, succeeded, failed int64
-	knowsTerminating := old.Terminating != nil
+	var active, succeeded, failed int64
+	var ready, terminating known
 
 	for i := range parts {
 		s := &parts[i].Status
 		active += int64(max(s.Active, 0))
-		ready += int64(max(value.Of(s.Ready), 0))
 		succeeded += int64(max(s.Succeeded, 0))
 		failed += int64(max(s.Failed, 0))
-		if s.Terminating != nil {
-			knowsTerminating = true
-			terminating += int64(max(*s.Terminating, 0))
-		}
+		ready.add(s.Ready)
+		terminating.add(s.Terminating)
 	}
 
-	next.Active, next.Ready = limited(active), value.To(limited(min(ready, active)))
+	next.Active = limited(active)
+	next.Ready, next.Terminating = ready.atMost(active), terminating.atMost(math.MaxInt32)
 	next.Succeeded, next.Failed = max(old.Succeeded, limited(succeeded)), max(old.Failed, limited(failed))
-	if next.Terminating = nil; knowsTerminating {
-		next.Terminating = value.To(limited(terminating))
-	}
 	next.UncountedTerminatedPods = nil // the parts have them
+}
+
+// known is the sum of counts that not every part knows.
+type known struct {
+	sum int64
+	any bool
+}
+
+func (k *known) add(count *int32) {
+	if count != nil {
+		k.sum, k.any = k.sum+int64(max(*count, 0)), true
+	}
+}
+
+func (k *known) atMost(most int64) *int32 {
+	if !k.any {
+		return nil
+	}
+	return value.To(limited(min(k.sum, most)))
 }
 
 // limited is a sum as a counter holds it.

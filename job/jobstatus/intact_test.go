@@ -15,9 +15,10 @@ import (
 var public = intact.Functions{
 	Of: []any{
 		jobstatus.CheckServed, jobstatus.CheckTransition,
-		jobstatus.Announce, jobstatus.Finish, jobstatus.Suspend, jobstatus.Resume, jobstatus.Aggregate,
+		jobstatus.Announce, jobstatus.Finish, jobstatus.Suspend, jobstatus.Resume,
+		jobstatus.Aggregate, jobstatus.AggregateFunc, jobstatus.JoinFailures,
 	},
-	Shares: map[string]string{"Announce": "*", "Finish": "*", "Suspend": "*", "Resume": "*", "Aggregate": "*"}, // what does not change
+	Shares: map[string]string{"Announce": "*", "Finish": "*", "Suspend": "*", "Resume": "*", "Aggregate": "*", "AggregateFunc": "*"}, // what does not change
 }
 
 // TestJI24_NothingIsShared: no function writes to what it is given.
@@ -27,7 +28,7 @@ func TestJI24_NothingIsShared(t *testing.T) {
 		other := jobgen.Statuses().Draw(t, "status")
 		end := rapid.SampledFrom([]job.ConditionType{job.ConditionFailureTarget, job.ConditionSuccessCriteriaMet}).Draw(t, "end")
 		var pool intact.Pool
-		pool.Add(s.Job, s.Now, other, job.Verdict{Type: end}, []jobstatus.Part{{Status: s.Job.Status}, {Status: other}})
+		pool.Add(s.Job, s.Now, other, job.Verdict{Type: end}, jobstatus.Words(jobstatus.JoinFailures), []jobstatus.Part{{Status: s.Job.Status}, {Status: other}})
 		pool.Add(rapid.SampledFrom(release.All()).Draw(t, "release"))
 		public.Check(t, &pool)
 	})

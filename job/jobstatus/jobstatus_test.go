@@ -69,7 +69,7 @@ func TestAggregate_Lives(t *testing.T) {
 			missing := rapid.IntRange(0, 9).Draw(t, "missing")
 			var parts []jobstatus.Part
 			for i, w := range worlds {
-				p := jobstatus.Part{Status: w.Job.Status}
+				p := jobstatus.Part{Name: fmt.Sprint("part-", i), Status: w.Job.Status}
 				if divided && spec.Completions != nil {
 					p.First = int32(i) * *spec.Completions
 				}
@@ -112,6 +112,25 @@ func checkAggregate(t *rapid.T, r release.Release, old, next *job.Status, spec *
 	ends := isTrue(next, job.ConditionFailureTarget) || isTrue(next, job.ConditionSuccessCriteriaMet) || next.Finished() != ""
 	if asked := value.Of(spec.Suspend); !ends && is != (was && (asked || suspended) || asked && suspended) {
 		t.Fatalf("%v: suspended %t, was %t, asked for %t, the parts %t\n%s", r, is, was, asked, suspended, text(next))
+	}
+	// What no part knows is not known of the whole.
+	for name, of := range map[string]func(*job.Status) *int32{
+		"ready":       func(s *job.Status) *int32 { return s.Ready },
+		"terminating": func(s *job.Status) *int32 { return s.Terminating },
+	} {
+		known := slices.ContainsFunc(parts, func(p jobstatus.Part) bool { return of(&p.Status) != nil })
+		if (of(next) != nil) != known {
+			t.Fatalf("%v: %s is known: %t\n%s", r, name, known, text(next))
+		}
+	}
+	// The first end that is announced names the parts that have failed.
+	if c := next.Condition(job.ConditionFailureTarget); c.Status == job.ConditionTrue && !isTrue(old, job.ConditionFailureTarget) {
+		for _, p := range parts {
+			named := strings.Contains(c.Message, p.Name)
+			if ended := p.Status.Finished() == job.ConditionFailed; named != ended {
+				t.Fatalf("%v: %s has failed: %t; the message is %q", r, p.Name, ended, c.Message)
+			}
+		}
 	}
 	want := job.ConditionType("")
 	switch {
@@ -407,6 +426,25 @@ func TestAggregate_Sums(t *testing.T) {
 	if got.Active != 5 || *got.Ready != 3 || *got.Terminating != 3 {
 		t.Errorf("%d active, %d ready, %d terminating", got.Active, *got.Ready, *got.Terminating)
 	}
+	for _, test := range []struct {
+		name        string
+		parts       []jobstatus.Part
+		ready, ends *int32
+	}{
+		{"no part knows", []jobstatus.Part{{Status: job.Status{Active: 2}}, {Status: job.Status{Active: 1}}}, nil, nil},
+		{"one part knows", []jobstatus.Part{{Status: job.Status{Active: 2}}, part(1, 1, 2)}, value.To[int32](1), value.To[int32](2)},
+		{"one part knows that there are none", []jobstatus.Part{part(1, 0, 0), {}}, value.To[int32](0), value.To[int32](0)},
+		{"one part knows only what is ready", []jobstatus.Part{{Status: job.Status{Active: 2, Ready: value.To[int32](2)}}}, value.To[int32](2), nil},
+		{"a part says more than can be", []jobstatus.Part{part(1, 7, -1)}, value.To[int32](1), value.To[int32](0)},
+		{"no part is here", nil, nil, nil},
+	} {
+		for _, old := range []job.Status{{}, part(5, 4, 3).Status} {
+			got := jobstatus.Aggregate(old, jobgen.SpecOf(plain), test.parts, noon, release.V136)
+			if !value.Equal(got.Ready, test.ready) || !value.Equal(got.Terminating, test.ends) {
+				t.Errorf("%s, after %s: %s", test.name, text(old), text(got))
+			}
+		}
+	}
 	old := job.Status{Succeeded: 7, Failed: 8}
 	if got := jobstatus.Aggregate(old, jobgen.SpecOf(plain), nil, noon, release.V136); got.Succeeded != 7 || got.Failed != 8 {
 		t.Errorf("without its parts, %d succeeded, %d failed", got.Succeeded, got.Failed)
@@ -427,5 +465,50 @@ func TestAggregate_Sums(t *testing.T) {
 	announced := holding(job.Status{StartTime: midnight}, job.ConditionFailureTarget)
 	if got := jobstatus.Aggregate(announced, jobgen.SpecOf(plain), []jobstatus.Part{complete}, noon, release.V136); got.Finished() != job.ConditionFailed {
 		t.Errorf("announced is a failure, and the job ends as %q", got.Finished())
+	}
+}
+
+// TestAggregate_Words: the end says which parts have failed, and why. What was announced stays, also where others fail
+// because the caller ends them.
+func TestAggregate_Words(t *testing.T) {
+	failed := func(name, reason, message string) jobstatus.Part {
+		c := job.Condition{Type: job.ConditionFailed, Status: job.ConditionTrue, Reason: reason, Message: message}
+		return jobstatus.Part{Name: name, Status: job.Status{StartTime: midnight, Conditions: []job.Condition{c}}}
+	}
+	running := jobstatus.Part{Name: "c", Status: job.Status{StartTime: midnight, Active: 1}}
+	const limit, late = "Job has reached the specified backoff limit", "Job was active longer than specified deadline"
+	ofLimit := func(name string) jobstatus.Part { return failed(name, "BackoffLimitExceeded", limit) }
+	ofDeadline := func(name string) jobstatus.Part { return failed(name, "DeadlineExceeded", late) }
+	for _, test := range []struct {
+		name            string
+		parts           []jobstatus.Part
+		reason, message string
+	}{
+		{"one part of several", []jobstatus.Part{running, ofLimit("b")}, "BackoffLimitExceeded", "b: " + limit},
+		{"a part without a name", []jobstatus.Part{ofLimit("")}, "BackoffLimitExceeded", limit},
+		{"a part that does not say why", []jobstatus.Part{failed("a", "", "")}, "", "a"},
+		{"a part that says nothing", []jobstatus.Part{failed("", "", "")}, "", ""},
+		{"two for the same reason", []jobstatus.Part{ofLimit("a"), running, ofLimit("d")}, "BackoffLimitExceeded", "a, d: " + limit},
+		{"three for two reasons", []jobstatus.Part{ofDeadline("a"), ofLimit("b"), ofDeadline("d")}, "DeadlineExceeded", "a, d: " + late + "; b: " + limit},
+		{"the second says why", []jobstatus.Part{failed("a", "", ""), ofLimit("b")}, "BackoffLimitExceeded", "a; b: " + limit},
+	} {
+		announced := jobstatus.Aggregate(job.Status{}, jobgen.SpecOf(plain), test.parts, noon, release.V136)
+		all := append([]jobstatus.Part{failed("later", "Late", "late")}, test.parts...)
+		all = slices.DeleteFunc(all, func(p jobstatus.Part) bool { return p.Status.Active > 0 })
+		ended := jobstatus.Aggregate(announced, jobgen.SpecOf(plain), all, noon.Add(time.Minute), release.V136)
+		for _, c := range []job.Condition{announced.Condition(job.ConditionFailureTarget), ended.Condition(job.ConditionFailureTarget), ended.Condition(job.ConditionFailed)} {
+			if c.Status != job.ConditionTrue || c.Reason != test.reason || c.Message != test.message {
+				t.Errorf("%s: %s says %q, %q", test.name, c.Type, c.Reason, c.Message)
+			}
+		}
+	}
+
+	count := func(failed []jobstatus.Part) (reason, message string) {
+		return "PartsFailed", fmt.Sprintf("%d have failed, the last is %s", len(failed), failed[len(failed)-1].Name)
+	}
+	parts := []jobstatus.Part{ofLimit("a"), running, ofDeadline("d")}
+	got := jobstatus.AggregateFunc(job.Status{}, jobgen.SpecOf(plain), parts, count, noon, release.V136).Condition(job.ConditionFailureTarget)
+	if got.Reason != "PartsFailed" || got.Message != "2 have failed, the last is d" {
+		t.Errorf("the caller's words: %q, %q", got.Reason, got.Message)
 	}
 }

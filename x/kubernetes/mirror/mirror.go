@@ -22,14 +22,23 @@ func CheckServed(old *batchv1.Job, next *batchv1.JobStatus, r release.Release) e
 	return jobstatus.CheckServed(batch.Status(&old.Status), batch.Status(next), batch.Defaulted(&old.Spec), r)
 }
 
-// Aggregate is [jobstatus.Aggregate]: the next status of a job that runs as parts. The parts of an
-// Indexed job run the same indexes; use [jobstatus.Aggregate] where they are divided.
-func Aggregate(old *batchv1.Job, parts []*batchv1.JobStatus, at time.Time, r release.Release) batchv1.JobStatus {
-	all := make([]jobstatus.Part, len(parts))
-	for i, part := range parts {
-		all[i].Status = batch.Status(part)
-	}
-	return batch.JobStatus(jobstatus.Aggregate(batch.Status(&old.Status), batch.Defaulted(&old.Spec), all, at, r))
+// Part returns a part of a job, for [Aggregate]. One that has not reported yet has an empty status.
+// Set [jobstatus.Part.First] where the indexes of an Indexed job are divided.
+func Part(name string, s *batchv1.JobStatus) jobstatus.Part {
+	return jobstatus.Part{Name: name, Status: batch.Status(s)}
+}
+
+// Aggregate is [jobstatus.Aggregate]: the next status of a job that runs as parts.
+func Aggregate(old *batchv1.Job, parts []jobstatus.Part, at time.Time, r release.Release) batchv1.JobStatus {
+	return AggregateFunc(old, parts, jobstatus.JoinFailures, at, r)
+}
+
+// AggregateFunc is [jobstatus.AggregateFunc]: [Aggregate] with other words for a failure.
+func AggregateFunc(
+	old *batchv1.Job, parts []jobstatus.Part, words jobstatus.Words, at time.Time, r release.Release,
+) batchv1.JobStatus {
+	was, spec := batch.Status(&old.Status), batch.Defaulted(&old.Spec)
+	return batch.JobStatus(jobstatus.AggregateFunc(was, spec, parts, words, at, r))
 }
 
 // Finish is [jobstatus.Finish]: the status of a job that has ended.

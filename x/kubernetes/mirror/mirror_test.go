@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobstatus"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/kubernetes/mirror"
 )
@@ -31,8 +32,9 @@ func TestMirror(t *testing.T) {
 	if err := mirror.CheckServed(of, byHand, release.V136); err == nil || !strings.Contains(err.Error(), "needs FailureTarget") {
 		t.Error(err)
 	}
-	next := mirror.Aggregate(of, []*batchv1.JobStatus{failed, {}}, now, release.V136)
-	if err := mirror.CheckServed(of, &next, release.V136); err != nil || next.Failed != 7 || len(next.Conditions) != 2 || next.Conditions[1].Reason != "BackoffLimitExceeded" {
+	next := mirror.Aggregate(of, []jobstatus.Part{mirror.Part("member1", failed), mirror.Part("member2", &batchv1.JobStatus{})}, now, release.V136)
+	if err := mirror.CheckServed(of, &next, release.V136); err != nil || next.Failed != 7 || len(next.Conditions) != 2 || next.Conditions[1].Reason != "BackoffLimitExceeded" ||
+		next.Conditions[1].Message != "member1" {
 		t.Errorf("%+v, %v", next, err)
 	}
 	success := job.Verdict{Type: job.ConditionSuccessCriteriaMet, Reason: "CompletionsReached"}
