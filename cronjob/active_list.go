@@ -89,7 +89,7 @@ func lastSuccess(children []Child, last time.Time) time.Time {
 // their names (C3).
 func (c *census) unexpected(refs []Reference) []Reference {
 	for i, v := range c.verdicts {
-		if v.isUnexpected() {
+		if v.is(unexpected) {
 			refs = append(refs, c.reference(i))
 		}
 	}

@@ -16,7 +16,7 @@ const (
 // startBackfills starts what the backfills ask for, in the order of their IDs, beside the run
 // that the round starts. The turn says what all of them depend on.
 func startBackfills(s *Snapshot, c *census, started []Creation, turn backfillTurn) (all moves) {
-	if len(s.Backfills) == 0 || s.CronJob.isDeleted() {
+	if s.CronJob.isDeleted() {
 		return moves{}
 	}
 
@@ -72,8 +72,8 @@ func walk(s *Snapshot, step backfillStep, turn *backfillTurn) (backfillStep, mov
 		}
 		if name := turn.names.of(run).String(); !turn.names.has(step.Except, run) && !turn.hasJob(name) {
 			created := append(turn.created, out.create...)
-			if o := turn.findObstacle(run, name, created); o != backfillFree {
-				return step, out.and(turn.explain(step.ID, run, o, len(created)))
+			if held, ok := turn.hold(step.ID, run, name, created); ok {
+				return step, out.and(held)
 			}
 			out.create = append(out.create, backfill(s, step.ID, name, run))
 			started = true
@@ -105,54 +105,25 @@ type backfillTurn struct {
 	hasJob  func(name string) bool
 }
 
-// backfillObstacle is what keeps a run of a backfill from starting.
-type backfillObstacle uint8
-
-const (
-	backfillFree     backfillObstacle = iota
-	backfillNotDue                    // it is later than now
-	backfillReserved                  // it is left to the schedule
-	backfillStale                     // the snapshot is older than the controller's own writes (CI15)
-	backfillHeld                      // other jobs are active, or a run of the schedule waits
-	backfillLater                     // this round creates enough jobs, or already the job of the run
-)
-
-// findObstacle finds what keeps a run from starting, besides the jobs that the round
-// creates before it.
-func (t *backfillTurn) findObstacle(run time.Time, name string, created []Creation) backfillObstacle {
-	switch {
-	case run.After(t.now):
-		return backfillNotDue
-	case !t.reserved.IsZero() && !run.Before(t.reserved):
-		return backfillReserved
-	case t.behind && t.limit > 0:
-		return backfillStale
-	case t.held || isAtLimit(t.limit, t.active+len(created)):
-		return backfillHeld
-	case countBackfilled(created) >= maxBackfill,
-		slices.ContainsFunc(created, func(c Creation) bool { return c.Name == name }):
-		return backfillLater
-	}
-	return backfillFree
-}
-
-// explain says what a run waits for, beside so many jobs that the round creates.
-func (t *backfillTurn) explain(id string, run time.Time, o backfillObstacle, created int) moves {
+// hold returns what a run waits for, and false if it starts beside the jobs that the round creates.
+func (t *backfillTurn) hold(id string, run time.Time, name string, created []Creation) (held moves, ok bool) {
 	wait := Wait{Reason: WaitBackfill, Name: id, Run: run}
-	switch o {
-	case backfillStale:
-		return waitForSnapshot(t.now, t.late, run, id)
-	case backfillLater:
-		return moves{unfinished: true}
-	case backfillNotDue:
+	hasName := func(c Creation) bool { return c.Name == name }
+	switch busy := t.active + len(created); {
+	case run.After(t.now):
 		wait.Until = run
-	case backfillHeld:
-		wait.Jobs = t.active + created
+	case !t.reserved.IsZero() && !run.Before(t.reserved): // it is left to the schedule
+	case t.behind && t.limit > 0:
+		return waitForSnapshot(t.now, t.late, run, id), true
+	case t.held || isAtLimit(t.limit, busy):
+		wait.Jobs = busy
+		return moves{waits: []Wait{wait}, blocked: true}, true
+	case countBackfilled(created) >= maxBackfill, slices.ContainsFunc(created, hasName):
+		return moves{unfinished: true}, true // the next round goes on
+	default:
+		return moves{}, false
 	}
-
-	held := waitsFor(wait)
-	held.blocked = o == backfillHeld
-	return held
+	return waitsFor(wait), true
 }
 
 // backfillLimit returns the number of active jobs from which on a backfill waits. Zero

@@ -76,8 +76,7 @@ func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 	// What the memory adds.
 	m.Recorded, m.Unrecorded = recallUnrecorded(m, s)
 	c.lastRun = later(s.CronJob.Status.LastScheduleTime, m.Unrecorded)
-	m.Started, m.Replaced, m.Behind = c.recallWrites(s, m)
-	m.Deleted = c.recallDeleted(s, m.Deleted)
+	c.recallWrites(s, m)
 	c.spared = backfilledUIDs(m.Started)
 	if keepsUnrecorded(s.Options.Quirks) && !s.Schedule.Schedule.Never() {
 		c.accounted = m.Accounted
@@ -91,16 +90,16 @@ func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 // familyOf returns all of a family except awaited, which points to its names.
 func familyOf(s *Snapshot, m *memory, b *buffers) family {
 	b.triggers = sortTriggers(b.triggers[:0], s.Triggers)
-	b.byUID = indexChildren(s, m, b.byUID)
 	f := family{
 		names:     s.Options.Naming.of(s.CronJob.Name),
 		kind:      s.Options.Child.orJob(),
 		namespace: s.CronJob.Namespace,
 		children:  s.Children,
+		byUID:     indexChildren(s, m, b.byUID),
 		triggers:  b.triggers,
 	}
-	if needsIndex(s, m) {
-		f.byUID = b.byUID
+	if f.byUID != nil {
+		b.byUID = f.byUID // its memory is kept
 	}
 
 	if s.CronJob.Spec.ConcurrencyPolicy == Replace {

@@ -45,6 +45,11 @@ type Child struct {
 }
 
 func (c *Child) isFinished() bool { return c.Finished != "" }
+func (c *Child) isDeleted() bool  { return !c.DeletionTimestamp.IsZero() }
+func (c *Child) isOfRun() bool    { return !c.ScheduledTime.IsZero() }
+
+// isRunning reports whether a job is the CronJob's and has not ended.
+func (c *Child) isRunning() bool { return !c.Foreign && !c.isFinished() }
 
 // isOwnSuccess reports whether a job is the CronJob's and has succeeded.
 func (c *Child) isOwnSuccess() bool { return c.Finished == Complete && !c.Foreign }

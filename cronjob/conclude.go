@@ -66,18 +66,18 @@ func (s *Settlement) Conclude(result Result) Conclusion {
 	if !s.Write {
 		result = ResultNotTried
 	}
-	settled := !s.Write || result == ResultDone
+	written := result == ResultDone
+	settled := written || !s.Write
+
 	end := Conclusion{
 		Outcome: Outcome{Writes: s.writes, Settled: result},
 		Status:  p.basis.Before,
-		Memory:  Memory{kept: p.remember(s, settled)},
-		Metrics: p.metrics(w),
+		Memory:  Memory{kept: p.remember(s, settled, written)},
 		Retry:   !settled || p.hasUnfinished(w),
 	}
-
 	end.Unstarted = p.unstarted(w)
 	end.Events = p.report(w, end.Unstarted[len(p.Unstarted):])
-	end.Metrics.Missed = sumUnstarted(end.Unstarted)
+	end.Metrics = p.metrics(w, end.Unstarted)
 
 	if settled {
 		end.Status = s.Status
@@ -94,21 +94,20 @@ func (s *Settlement) Conclude(result Result) Conclusion {
 // passed, or jobs that it waited for are gone or on their way out. One that was perhaps created does not
 // count: its creation may fail each time (M9).
 func (p *Plan) hasLearned(w *Writes, m *memory) bool {
-	for i := range p.Verify {
-		if p.Verify[i].UID != "" && value.At(w.Verified, i) == ResultGone {
+	for ref := range p.lookedUp(w, ResultGone) {
+		if ref.UID != "" {
 			return true
 		}
 	}
 
 	// With the quirk, the next round deletes the same jobs.
-	if p.basis.Consistent || keepsWrites(p.basis.Consistent, p.basis.Quirks) {
-		for i := range p.Delete {
-			if p.Delete[i].Foreground && isDeleted(value.At(w.Deleted, i).Result) {
+	if p.basis.Consistent || !p.basis.Quirks.Has(cronjobquirk.Stale) {
+		for d := range p.removed(w) {
+			if d.Foreground {
 				return true
 			}
 		}
 	}
-
 	return m.Since.After(p.basis.Since)
 }
 
@@ -117,29 +116,31 @@ func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 // fails on these.
 func (p *Plan) hasUnfinished(w *Writes) bool {
 	for i := range p.Verify {
-		if r := value.At(w.Verified, i); r != ResultDone && r != ResultGone {
+		switch value.At(w.Verified, i) {
+		case ResultDone, ResultGone:
+		default:
 			return true
 		}
 	}
 
 	for i := range p.Delete {
-		if !isDeleted(value.At(w.Deleted, i).Result) && !p.isEager(i) {
+		if !isDeleted(value.At(w.Deleted, i).Result) && !p.isEager(&p.Delete[i]) {
 			return true
 		}
 	}
 
 	for i := range p.Create {
+		isRepeated := false
 		switch value.At(w.Created, i).Result {
 		case ResultNotTried, ResultUnsuccessful:
-			return true
+			isRepeated = true
 		case ResultRefused:
-			if p.basis.Quirks.Has(cronjobquirk.BlindCreate) {
-				return true
-			}
+			isRepeated = p.basis.Quirks.Has(cronjobquirk.BlindCreate)
 		case ResultAlreadyExists, ResultNameTaken:
-			if p.basis.Quirks.Has(cronjobquirk.NoNamespace) {
-				return true
-			}
+			isRepeated = p.basis.Quirks.Has(cronjobquirk.NoNamespace)
+		}
+		if isRepeated {
+			return true
 		}
 	}
 	return false
@@ -147,9 +148,9 @@ func (p *Plan) hasUnfinished(w *Writes) bool {
 
 // isEager reports whether a deletion is one of the history with cronjobquirk.EagerHistory:
 // before anything else, and not repeated if it fails.
-func (p *Plan) isEager(i int) bool {
-	reason := p.Delete[i].Reason
-	return p.basis.Quirks.Has(cronjobquirk.EagerHistory) && (reason == DeleteSuccessful || reason == DeleteFailed)
+func (p *Plan) isEager(d *Deletion) bool {
+	isOfHistory := d.Reason == DeleteSuccessful || d.Reason == DeleteFailed
+	return isOfHistory && p.basis.Quirks.Has(cronjobquirk.EagerHistory)
 }
 
 // again brings the next round forward: when more is to do after the status was
@@ -167,7 +168,7 @@ func (p *Plan) again(w *Writes, moved, wrote bool) Requeue {
 	case !moved:
 	case p.basis.Unfinished:
 		return Requeue{At: p.basis.Now, Reason: p.Requeue.Reason}
-	case p.basis.Blocked && slices.Contains(w.Verified, ResultGone):
+	case p.isFree(w):
 		return Requeue{At: p.basis.Now, Reason: WaitVerify}
 	case p.basis.Blocked && p.madeRoom(w):
 		return Requeue{At: p.basis.Now, Reason: WaitActive}
@@ -177,23 +178,28 @@ func (p *Plan) again(w *Writes, moved, wrote bool) Requeue {
 	if p.basis.Unshown && !wrote {
 		look = sooner(look, lookAgain(p.basis.Now, p.basis.Memory.Behind))
 	}
-
 	if at := sooner(p.Requeue.At, look); !at.Equal(p.Requeue.At) {
 		return Requeue{At: at, Reason: WaitStale}
 	}
 	return p.Requeue
 }
 
+// isFree reports whether a run waits for active jobs, and one of them is gone.
+func (p *Plan) isFree(w *Writes) bool {
+	return p.basis.Blocked && slices.Contains(w.Verified, ResultGone)
+}
+
 // madeRoom reports whether fewer jobs are active than the plan counted: some were
 // replaced, or a creation came to nothing.
 func (p *Plan) madeRoom(w *Writes) bool {
-	for i := range p.Delete {
-		if p.Delete[i].Reason == DeleteReplaced && isDeleted(value.At(w.Deleted, i).Result) {
+	for d := range p.removed(w) {
+		if d.Reason == DeleteReplaced {
 			return true
 		}
 	}
 	for i := range p.Create {
-		if r := value.At(w.Created, i).Result; r == ResultNameTaken || r == ResultRefused {
+		switch value.At(w.Created, i).Result {
+		case ResultNameTaken, ResultRefused:
 			return true
 		}
 	}
@@ -205,14 +211,12 @@ func (p *Plan) report(w *Writes, unstarted []Unstarted) []job.Event {
 	events := slices.Concat(p.current(w),
 		unstartedEvents(unstarted, p.Missed.TooLate, p.basis.Quirks, p.basis.Child))
 	child := p.basis.Child.String()
-	add := func(t job.EventType, reason, message string) {
-		events = append(events, job.Event{Type: t, Reason: reason, Message: message})
-	}
+	add := func(t job.EventType, reason, message string) { events = append(events, event(t, reason, message)) }
 
 	wasActive := memberOf(p.basis.Status.Active, len(p.Verify))
-	for i := range p.Verify {
-		if r := &p.Verify[i]; r.UID != "" && value.At(w.Verified, i) == ResultGone && wasActive(r.UID, r.Name) {
-			add(job.EventNormal, "MissingJob", activeMissing(p.basis.Child, r.Name))
+	for ref := range p.lookedUp(w, ResultGone) {
+		if ref.UID != "" && wasActive(ref.UID, ref.Name) {
+			add(job.EventNormal, "MissingJob", activeMissing(p.basis.Child, ref.Name))
 		}
 	}
 
@@ -240,24 +244,19 @@ func (p *Plan) report(w *Writes, unstarted []Unstarted) []job.Event {
 	return events
 }
 
-// current are the events of the plan that the outcome has not made untrue.
+// current returns the events of the plan that the outcome has not made untrue.
 func (p *Plan) current(w *Writes) []job.Event {
-	// What seemed to run is gone: the next round follows immediately and starts the run.
-	free := p.basis.Blocked && slices.Contains(w.Verified, ResultGone)
-
-	// Quirk: what is deleted is not in the list any more when that is looked at.
-	var unseen map[string]bool
-	for i := range p.Delete {
-		if p.isEager(i) && isDeleted(value.At(w.Deleted, i).Result) {
-			if unseen == nil {
-				unseen = make(map[string]bool)
-			}
-			unseen[sawCompleted(p.basis.Child, p.Delete[i].Name)] = true
-		}
+	free := p.isFree(w) // the next round follows immediately and starts the run
+	if !free && !p.basis.Quirks.Has(cronjobquirk.EagerHistory) {
+		return p.Events
 	}
 
-	if !free && unseen == nil {
-		return p.Events
+	// Quirk: what is deleted is not in the list any more when that is looked at.
+	unseen := map[string]bool{}
+	for d := range p.removed(w) {
+		if p.isEager(d) {
+			unseen[sawCompleted(p.basis.Child, d.Name)] = true
+		}
 	}
 	return slices.DeleteFunc(slices.Clone(p.Events), func(e job.Event) bool {
 		saw, _, _ := strings.Cut(e.Message, ",")
@@ -265,20 +264,23 @@ func (p *Plan) current(w *Writes) []job.Event {
 	})
 }
 
-// metrics are about the jobs that were created (C16).
-func (p *Plan) metrics(w *Writes) Metrics {
-	var f Metrics
+// metrics returns the figures of the jobs that were created (C16), and of the runs that never start.
+func (p *Plan) metrics(w *Writes, unstarted []Unstarted) (m Metrics) {
 	for i := range p.Create {
-		e := value.At(w.Created, i)
+		c, e := &p.Create[i], value.At(w.Created, i)
 		if e.Result != ResultDone {
 			continue
 		}
-		f.Created++
-		if c := &p.Create[i]; !e.CreationTimestamp.IsZero() && c.Trigger == "" && c.Backfill == "" {
-			f.CreationSkew = e.CreationTimestamp.Sub(c.ScheduledTime)
+		m.Created++
+		if c.isScheduled() && !e.CreationTimestamp.IsZero() {
+			m.CreationSkew = e.CreationTimestamp.Sub(c.ScheduledTime)
 		}
 	}
-	return f
+
+	for i := range unstarted {
+		m.Missed += unstarted[i].Count
+	}
+	return m
 }
 
 // triggered lists the triggers that need no more.
@@ -292,12 +294,12 @@ func (p *Plan) triggered(w *Writes) []string {
 	return ids
 }
 
-// unstarted are the runs that the plan gives up, and those that the writes have decided about: a
+// unstarted returns the runs that the plan gives up, and those that the writes have decided about: a
 // name is taken, or a job that was perhaps created is not there.
 func (p *Plan) unstarted(w *Writes) []Unstarted {
 	all := slices.Clip(p.Unstarted)
 	for i := range p.Create {
-		if c := &p.Create[i]; c.Reason == CreateOldest && value.At(w.Created, i).Result == ResultNameTaken {
+		if c := &p.Create[i]; c.isPassed(value.At(w.Created, i).Result) {
 			all = append(all, Unstarted{UnstartedNameTaken, 1, c.ScheduledTime})
 		}
 	}
@@ -306,26 +308,11 @@ func (p *Plan) unstarted(w *Writes) []Unstarted {
 	if p.Missed.TooLate {
 		why = UnstartedTooLate
 	}
-
-	gone := p.goneNames(w)
+	gone := p.lostNames(w, ResultGone)
 	for i := range p.basis.Memory.Started {
-		if s := &p.basis.Memory.Started[i]; s.isAccountedLost(p.basis.Memory.Accounted) && gone[s.Name] {
+		if s := &p.basis.Memory.Started[i]; gone[s.Name] && s.isAccountedLost(p.basis.Memory.Accounted) {
 			all = append(all, Unstarted{why, 1, s.ScheduledTime})
 		}
 	}
 	return all
-}
-
-// goneNames are the names of jobs that were perhaps created and that a look-up has not found.
-func (p *Plan) goneNames(w *Writes) map[string]bool {
-	var names map[string]bool
-	for i := range p.Verify {
-		if p.Verify[i].UID == "" && value.At(w.Verified, i) == ResultGone {
-			if names == nil {
-				names = make(map[string]bool)
-			}
-			names[p.Verify[i].Name] = true
-		}
-	}
-	return names
 }

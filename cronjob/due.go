@@ -65,15 +65,23 @@ func startsFrom(s *Snapshot, lastRun time.Time, m *memory) time.Time {
 	return later(later(base, m.Recorded), m.Since)
 }
 
-// oddities says what is odd about the schedule and its deadline.
+// tooMany is the number of missed runs above which a warning is due (C8).
+const tooMany = 100
+
+// oddities says what is odd about the schedule and its deadline, and warns of too many missed runs; the
+// latest of them starts even so (C8).
 func oddities(s *Snapshot, t *timing) (out moves) {
 	if d, ok := startingDeadline(&s.CronJob.Spec, &s.Options); ok && d == 0 {
 		out = notes("cronJob.spec.startingDeadlineSeconds", "0", "no run is ever in time")
 	}
 
-	if t.invalid {
-		return out.and(says(job.EventWarning, "InvalidSchedule",
+	switch {
+	case t.invalid:
+		out = out.and(says(job.EventWarning, "InvalidSchedule",
 			"invalid schedule: "+s.CronJob.Spec.Schedule+" : "+noGap))
+	case t.overdue > tooMany && !t.due.IsZero():
+		out = out.and(says(job.EventWarning, "TooManyMissedTimes",
+			"too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew"))
 	}
-	return out.and(tooManyMissed(t))
+	return out
 }

@@ -10,42 +10,20 @@ import (
 )
 
 // trimHistory deletes the oldest finished jobs beyond the limits (C2, CI11), and those
-// that are older than the options keep them. It reports false if there is nothing to trim.
-func trimHistory(s *Snapshot, c *census, b *buffers) (out trimming, ok bool) {
+// that are older than the options keep them.
+func trimHistory(s *Snapshot, c *census, b *buffers) trimming {
 	spec, o := &s.CronJob.Spec, &s.Options
-	successful := history{job.ConditionComplete, spec.SuccessfulJobsHistoryLimit, o.KeepSuccessful, DeleteSuccessful}
-	failed := history{job.ConditionFailed, failedLimit(s), o.KeepFailed, DeleteFailed}
-	many, manyFailed := successful.isOver(s.Children), failed.isOver(s.Children)
-	if !many && !manyFailed {
-		return out, false
-	}
-
-	out.kept = endOfRow(s, c.lastSuccess)
-	if many {
-		out = trim(s, c, b, &successful, out)
-	}
-	if manyFailed {
-		out = trim(s, c, b, &failed, out)
-	}
-	return out, true
+	out := trimming{kept: endOfRow(s, c.lastSuccess)}
+	out = trim(s, c, b, history{Complete, spec.SuccessfulJobsHistoryLimit, o.KeepSuccessful, DeleteSuccessful}, out)
+	return trim(s, c, b, history{Failed, failedLimit(s), o.KeepFailed, DeleteFailed}, out)
 }
 
-// isOver reports whether there may be jobs to delete, now or later.
-func (h *history) isOver(children []Child) bool {
-	if h.keep > 0 {
-		return true
-	}
-	if h.limit == nil || len(children) <= int(*h.limit) {
-		return false
-	}
-
-	n := 0
-	for i := range children {
-		if c := &children[i]; c.keptAs() == h.finished && !c.Foreign {
-			n++
-		}
-	}
-	return n > int(*h.limit)
+// history is which finished jobs are kept.
+type history struct {
+	finished Ending
+	limit    *int32        // nil keeps all
+	keep     time.Duration // zero means without end
+	reason   DeleteReason
 }
 
 // trimming is what the history does.
@@ -59,39 +37,27 @@ type trimming struct {
 }
 
 // trim deletes the finished jobs of one kind that are not kept.
-func trim(s *Snapshot, c *census, b *buffers, h *history, out trimming) trimming {
-	b.finished = appendFinished(b.finished[:0], s.Children, h.finished)
-	n := surplus(len(b.finished), h.limit)
-	if n > 0 || h.keep > 0 {
-		slices.SortFunc(b.finished, func(a, b int32) int { return byStart(&s.Children[a], &s.Children[b]) })
-	}
-
-	for _, place := range b.finished[:n] {
-		out = deleteFinished(s, c, int(place), h.reason, out)
-	}
-
-	if h.keep > 0 {
-		out = expireFinished(s, c, b.finished[n:], h.keep, out)
-	}
-	return out
-}
-
-// history is which finished jobs are kept.
-type history struct {
-	finished job.ConditionType
-	limit    *int32        // nil keeps all
-	keep     time.Duration // zero means without end
-	reason   DeleteReason
-}
-
-// appendFinished appends the places of the children that have finished in this way.
-func appendFinished(places []int32, children []Child, how job.ConditionType) []int32 {
-	for i := range children {
-		if c := &children[i]; c.keptAs() == how && !c.Foreign {
-			places = append(places, int32(i))
+func trim(s *Snapshot, c *census, b *buffers, h history, out trimming) trimming {
+	finished := b.finished[:0]
+	for i := range s.Children {
+		if child := &s.Children[i]; child.keptAs() == h.finished && !child.Foreign {
+			finished = append(finished, int32(i))
 		}
 	}
-	return places
+	b.finished = finished
+
+	n := surplus(len(finished), h.limit)
+	if n == 0 && h.keep == 0 {
+		return out
+	}
+	slices.SortFunc(finished, func(a, b int32) int { return byStart(&s.Children[a], &s.Children[b]) })
+	for _, place := range finished[:n] {
+		out = deleteFinished(s, c, int(place), h.reason, out)
+	}
+	if h.keep > 0 {
+		out = expireFinished(s, c, finished[n:], h.keep, out)
+	}
+	return out
 }
 
 // surplus returns how many of the finished jobs are beyond the limit.
@@ -117,22 +83,29 @@ func byStart(a, b *Child) int {
 // deleteFinished deletes a finished job, unless that is under way. If the status has yet
 // to learn from the job, it goes a round later.
 func deleteFinished(s *Snapshot, c *census, place int, reason DeleteReason, out trimming) trimming {
-	child, eager := &s.Children[place], s.Options.Quirks.Has(cronjobquirk.EagerHistory)
-	switch {
-	case !child.DeletionTimestamp.IsZero() && !eager:
-	case c.isNeeded(place, &s.CronJob, c.lastSuccess) && !eager:
-		out.unfinished = true
-		if child.Backfilled && canStart(child, &s.CronJob) {
-			out.unrecorded = append(out.unrecorded, child.ScheduledTime)
-		}
-	case child == out.kept:
-	case c.isUnaccounted(child.ScheduledTime) && !child.Backfilled && !eager:
-		out.waits = append(out.waits, Wait{Reason: WaitHistory, Until: s.Now.Add(aMoment)})
-	default:
-		out.remove = append(out.remove, Deletion{Reference: c.reference(place), Reason: reason})
-		if s.Options.PauseAfterFailures > 0 && child.keptAs() == Failed { // without it a pause may be over
+	child := &s.Children[place]
+	if !s.Options.Quirks.Has(cronjobquirk.EagerHistory) {
+		switch {
+		case child.isDeleted():
+			return out
+		case c.isNeeded(place, &s.CronJob):
+			out.unfinished = true
+			if child.Backfilled && canStart(child, &s.CronJob) {
+				out.unrecorded = append(out.unrecorded, child.ScheduledTime)
+			}
+			return out
+		case child != out.kept && !child.Backfilled && c.isUnaccounted(child.ScheduledTime):
 			out.waits = append(out.waits, Wait{Reason: WaitHistory, Until: s.Now.Add(aMoment)})
+			return out
 		}
+	}
+
+	if child == out.kept {
+		return out
+	}
+	out.remove = append(out.remove, Deletion{Reference: c.reference(place), Reason: reason})
+	if s.Options.PauseAfterFailures > 0 && child.keptAs() == Failed { // without it a pause may be over
+		out.waits = append(out.waits, Wait{Reason: WaitHistory, Until: s.Now.Add(aMoment)})
 	}
 	return out
 }
@@ -141,14 +114,16 @@ func deleteFinished(s *Snapshot, c *census, place int, reason DeleteReason, out 
 // job, a crash before the status write would start its run again (CI1), lose its success
 // (CI12), or leave a missing job in the active list that holds others back until it is
 // looked up (C5).
-func (c *census) isNeeded(place int, cronJob *CronJob, lastSuccess time.Time) bool {
+func (c *census) isNeeded(place int, cronJob *CronJob) bool {
 	child := &c.children[place]
 	switch {
 	case c.verdicts[place] == childEndedNamed,
 		canStart(child, cronJob),
-		c.isAwaited(child.Name, child.ScheduledTime),
-		isUnrecordedSuccess(child, cronJob, lastSuccess):
+		c.isAwaited(child.Name, child.ScheduledTime):
 		return true
+	case child.isOwnSuccess(): // it moves lastSuccessfulTime to its new value
+		at := child.CompletionTime
+		return at.After(cronJob.Status.LastSuccessfulTime) && !at.Before(c.lastSuccess)
 	}
 	return false
 }
@@ -161,12 +136,6 @@ func canStart(c *Child, cronJob *CronJob) bool {
 		recorded = cronJob.CreationTimestamp
 	}
 	return c.ScheduledTime.After(recorded)
-}
-
-// isUnrecordedSuccess reports whether the job moves lastSuccessfulTime to its new value.
-func isUnrecordedSuccess(c *Child, cronJob *CronJob, lastSuccess time.Time) bool {
-	return c.Finished == job.ConditionComplete && c.CompletionTime.After(cronJob.Status.LastSuccessfulTime) &&
-		!c.CompletionTime.Before(lastSuccess)
 }
 
 // checkDuplicates refuses two deletions of one UID, which two children of one UID cause.

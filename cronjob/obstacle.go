@@ -6,6 +6,55 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 )
 
+// standing is what becomes of the run that is due.
+type standing uint8
+
+const (
+	// notDue: no run is due.
+	notDue standing = iota
+	// isFree: the run starts.
+	isFree
+	// isStarted: the active list names its job (C10).
+	isStarted
+	// isFound: its job is a child that recoverStarts did not know, since it lacks the
+	// annotation (C14).
+	isFound
+	// isTaken: another owner's job has its name (C14).
+	isTaken
+	// isStale: the snapshot is older than the controller's own writes (CI15).
+	isStale
+	// isForbidden: Forbid, and a job is active (C11).
+	isForbidden
+	// isSkipped: the same with Options.SkipHeld, which gives the run up.
+	isSkipped
+	// isHalted: too many jobs in a row have failed (Options.PauseAfterFailures).
+	isHalted
+	// isFull: Options.MaxActive jobs are active.
+	isFull
+	// isUnsettled: jobs to replace are to be recorded first (CI1).
+	isUnsettled
+	// isReplacing: they are to be gone first (Options.ReplaceWhenGone).
+	isReplacing
+)
+
+// obstacle is what keeps the run that is due from starting, if anything does.
+type obstacle struct {
+	standing
+	// jobs is the number of jobs that the run waits for.
+	jobs int
+	// place is the place of the child with the name of the run (isFound).
+	place int
+}
+
+// holds reports whether the run waits for something and can still start later.
+func (o obstacle) holds() bool {
+	switch o.standing {
+	case isStale, isForbidden, isFull, isReplacing:
+		return true
+	}
+	return false
+}
+
 // findObstacle finds what keeps the run that is due from starting: a job that has its name,
 // PauseAfterFailures, concurrencyPolicy (forbid.go, replace.go) and MaxActive.
 func findObstacle(s *Snapshot, c *census, t *timing) obstacle {

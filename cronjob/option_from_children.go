@@ -44,7 +44,7 @@ func running(s *Snapshot) (refs []Reference) {
 
 	for i := range s.Children {
 		switch child := &s.Children[i]; {
-		case !isRunning(child, ""), gone[child.UID], c.isOut(child), c.isUnrecordedRun(child, recorded):
+		case !child.isRunning(), gone[child.UID], c.isOut(child), c.isUnrecordedRun(child, recorded):
 		default:
 			refs = append(refs, c.reference(i))
 		}

@@ -8,16 +8,13 @@ func expireFinished(s *Snapshot, c *census, places []int32, keep time.Duration, 
 	var next time.Time
 	for _, i := range places {
 		child := &s.Children[i]
-		if child.FinishTime.IsZero() || !child.DeletionTimestamp.IsZero() {
-			continue
-		}
 		expires := child.FinishTime.Add(keep)
-		if !expires.After(s.Now) {
+		switch {
+		case child.FinishTime.IsZero(), child.isDeleted():
+		case expires.After(s.Now):
+			next = sooner(next, expires)
+		default:
 			out = deleteFinished(s, c, int(i), DeleteExpired, out)
-			continue
-		}
-		if next.IsZero() || expires.Before(next) {
-			next = expires
 		}
 	}
 	if !next.IsZero() {

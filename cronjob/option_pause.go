@@ -41,7 +41,7 @@ func endOfRow(s *Snapshot, lastSuccess time.Time) (success *Child) {
 
 	for i := range s.Children {
 		c := &s.Children[i]
-		isLast := c.isOwnSuccess() && c.DeletionTimestamp.IsZero() && c.CompletionTime.Equal(lastSuccess)
+		isLast := c.isOwnSuccess() && !c.isDeleted() && c.CompletionTime.Equal(lastSuccess)
 		if isLast && (success == nil || byStart(c, success) > 0) {
 			success = c
 		}

@@ -1,10 +1,12 @@
 package cronjob
 
+import "github.com/batchplan/batchplan/cronjob/cronjobquirk"
+
 // countLeft counts the jobs that are to be gone before the run starts: all running jobs
 // of earlier runs, and all jobs to look up but those that it spares. The active list is not
 // enough, since a job leaves it with its deletion.
 func (c *census) countLeft() int {
-	left := len(c.verify) + c.count(verdict.isReplaced)
+	left := len(c.verify) + c.count(toBeGone)
 	for i := range c.verify {
 		if c.spared[c.verify[i].UID] {
 			left--
@@ -18,7 +20,7 @@ func (c *census) countLeft() int {
 func waitUntilGone(s *Snapshot, c *census, t *timing, o obstacle, m *memory) moves {
 	held := hold(s, t, o)
 	held.remove = replaceFirst(c)
-	if len(m.Replaced) > 0 || !s.Consistent && !keepsWrites(s.Consistent, s.Options.Quirks) {
+	if len(m.Replaced) > 0 || s.Options.Quirks.Has(cronjobquirk.Stale) && !s.Consistent {
 		held.look = lookAgain(s.Now, t.due)
 	}
 	return held
@@ -34,7 +36,7 @@ func replaceFirst(c *census) (all []Deletion) {
 	for _, ref := range c.active {
 		remove := !c.deleted[ref.UID] && !c.spared[ref.UID]
 		if place := c.placeOf(ref.UID); place >= 0 {
-			remove = c.verdicts[place].isToDelete()
+			remove = c.verdicts[place].is(toReplace)
 		}
 		if remove {
 			add(ref)
@@ -63,7 +65,7 @@ func (c *census) countBusy() int {
 		return busy
 	}
 
-	busy += c.count(verdict.isLeaving) + len(c.deleted)
+	busy += c.count(leaving) + len(c.deleted)
 	for _, ref := range c.active {
 		if c.deleted[ref.UID] {
 			busy-- // once is enough

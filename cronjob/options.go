@@ -1,7 +1,6 @@
 package cronjob
 
 import (
-	"errors"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
@@ -111,23 +110,13 @@ func (o *Options) hasNegative() bool {
 }
 
 func (o *Options) check() error {
-	fields := [...]struct {
-		name  string
-		value int64
-	}{
-		{"options.catchUpWindow", int64(o.CatchUpWindow)},
-		{"options.catchUpLimit", int64(o.CatchUpLimit)},
-		{"options.maxActive", int64(o.MaxActive)},
-		{"options.jitter", int64(o.Jitter)},
-		{"options.keepSuccessful", int64(o.KeepSuccessful)},
-		{"options.keepFailed", int64(o.KeepFailed)},
-		{"options.pauseAfterFailures", int64(o.PauseAfterFailures)},
-	}
-	var problems []error
-	for i := range fields {
-		if f := &fields[i]; f.value < 0 {
-			problems = append(problems, invalid(f.name, f.value, "must not be negative"))
-		}
-	}
-	return errors.Join(problems...)
+	return noneNegative("options.",
+		number{"catchUpWindow", int64(o.CatchUpWindow)},
+		number{"catchUpLimit", int64(o.CatchUpLimit)},
+		number{"maxActive", int64(o.MaxActive)},
+		number{"jitter", int64(o.Jitter)},
+		number{"keepSuccessful", int64(o.KeepSuccessful)},
+		number{"keepFailed", int64(o.KeepFailed)},
+		number{"pauseAfterFailures", int64(o.PauseAfterFailures)},
+	)
 }

@@ -1,6 +1,7 @@
 package cronjob
 
 import (
+	"iter"
 	"time"
 
 	"github.com/batchplan/batchplan/internal/value"
@@ -63,9 +64,51 @@ type Effect struct {
 // isDeleted reports whether a job is gone after its deletion.
 func isDeleted(r Result) bool { return r == ResultDone || r == ResultGone }
 
+// hasStarted reports whether a creation has found or made the CronJob's own job.
+func hasStarted(e Effect) bool { return e.Result == ResultDone || e.Result == ResultAlreadyExists }
+
 // isSettled reports whether a creation needs no more: its name has a job, whoever owns that.
 func isSettled(r Result) bool {
 	return r == ResultDone || r == ResultAlreadyExists || r == ResultNameTaken
+}
+
+// isScheduled reports whether the schedule has asked for a job.
+func (c *Creation) isScheduled() bool { return c.Trigger == "" && c.Backfill == "" }
+
+// isPassed reports whether a run can never start, and the next one takes its turn.
+func (c *Creation) isPassed(r Result) bool { return c.Reason == CreateOldest && r == ResultNameTaken }
+
+// lookedUp returns the jobs whose look-up had this result.
+func (p *Plan) lookedUp(w *Writes, result Result) iter.Seq[*Reference] {
+	return func(yield func(*Reference) bool) {
+		for i := range p.Verify {
+			if value.At(w.Verified, i) == result && !yield(&p.Verify[i]) {
+				return
+			}
+		}
+	}
+}
+
+// lostNames returns the names of those among them that were perhaps created (isLost).
+func (p *Plan) lostNames(w *Writes, result Result) map[string]bool {
+	names := map[string]bool{}
+	for ref := range p.lookedUp(w, result) {
+		if ref.UID == "" {
+			names[ref.Name] = true
+		}
+	}
+	return names
+}
+
+// removed returns the deletions after which the job is gone, or on its way out.
+func (p *Plan) removed(w *Writes) iter.Seq[*Deletion] {
+	return func(yield func(*Deletion) bool) {
+		for i := range p.Delete {
+			if isDeleted(value.At(w.Deleted, i).Result) && !yield(&p.Delete[i]) {
+				return
+			}
+		}
+	}
 }
 
 // MayCreate reports whether the plan's creations may go ahead after the

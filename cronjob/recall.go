@@ -62,29 +62,30 @@ func recallUnrecorded(m *memory, s *Snapshot) (recorded, unrecorded time.Time) {
 	return later(recorded, m.Unrecorded), time.Time{}
 }
 
-// recallWrites adds to the census what the memory knows better than the snapshot, and returns what it
-// is to know from now on: the jobs that were started, those that were replaced, and since when
-// the snapshots have been late.
-func (c *census) recallWrites(s *Snapshot, m *memory) (started []startedJob, replaced []leavingJob, since time.Time) {
+// recallWrites adds to the census what the memory knows better than the snapshot, and brings the memory
+// up to date: the jobs that were started, replaced and deleted, and since when the snapshots have been late.
+func (c *census) recallWrites(s *Snapshot, m *memory) {
 	if !keepsWrites(s.Consistent, s.Options.Quirks) {
-		return nil, nil, time.Time{}
+		m.Started, m.Replaced, m.Deleted, m.Behind = nil, nil, nil, time.Time{}
+		return
 	}
-	started, hidden := c.recallStarts(s, m.Started, m.Accounted)
-	replaced = c.recallReplaced(s, m.Replaced, slices.ContainsFunc(started, isOfRun))
+
+	var hidden bool
+	m.Started, hidden = c.recallStarts(s, m.Started, m.Accounted)
+	m.Replaced = c.recallReplaced(s, m.Replaced, slices.ContainsFunc(m.Started, isOfRun))
 
 	late := hidden || m.Recorded.After(s.CronJob.Status.LastScheduleTime)
-	since = behindSince(m.Behind, s.Now, late || c.unshown || len(c.ended) > 0)
+	m.Behind = behindSince(m.Behind, s.Now, late || c.unshown || len(c.ended) > 0)
 
-	patient := since.IsZero() || s.Now.Before(since.Add(patience))
+	patient := m.Behind.IsZero() || s.Now.Before(m.Behind.Add(patience))
 	c.behind = late && patient
 	if !patient {
-		started, c.ended, c.unshown = slices.DeleteFunc(started, isHidden), nil, false
+		m.Started, c.ended, c.unshown = slices.DeleteFunc(m.Started, isHidden), nil, false
 	}
-
 	for _, place := range c.ended {
 		c.marks[place] |= markNamed // the history spares it
 	}
-	return started, replaced, since
+	m.Deleted = c.recallDeleted(s, m.Deleted)
 }
 
 // behindSince is since when the snapshots have been late.
@@ -106,53 +107,60 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 		return nil, false
 	}
 
-	status := &s.CronJob.Status
+	status, unstored := &s.CronJob.Status, s.Options.ActiveFromChildren
 	isNamed := memberOf(status.Active, len(starts))
 	placeNamed := childNamed(c.children, len(starts))
 
 	for _, start := range starts {
+		var child Child // the zero value if none has the name
 		place := placeNamed(start.Name)
-		runs := place >= 0 && isRunning(&c.children[place], start.UID)
+		if place >= 0 {
+			child = c.children[place]
+		}
+		isMeant := start.UID == "" || start.UID == child.UID
+		isOther := child.Foreign || start.UID != child.UID
+		runs := place >= 0 && isMeant && child.isRunning()
 
 		switch {
-		case start.Over && s.Options.ActiveFromChildren:
+		case start.Over && unstored:
 			continue // no status names it
 		case isNamed(start.UID, start.Name):
-			if place >= 0 && !(runs && isBesideSchedule(&c.children[place])) {
-				continue // the children tell the rest
+			if place >= 0 && (!runs || child.isOfRun()) {
+				continue // the children tell the rest, but not that a trigger has started it
 			}
 			start = recordedIn(status.Active, start)
-		case runs && c.isOut(&c.children[place]):
+
+		case runs && c.isOut(&child):
 			continue // a run that is not recorded is found as one
 		case runs:
-			start.UID = c.children[place].UID
+			start.UID = child.UID
 			c.takeIn(place)
-		case (start.Recorded || start.Over) && hasLeft(start, status):
+		case hasLeft(start, status):
 			continue
-		case !s.Options.ActiveFromChildren && place >= 0 && isOwn(&c.children[place], start.UID): // it has ended
-			start.Over = true
-			c.ended = append(c.ended, place) // nothing else would take it out of that status
-		case place >= 0:
-			if c.children[place].Foreign && start.isAccountedLost(accounted) {
+
+		case place >= 0 && (unstored || isOther):
+			if child.Foreign && start.isAccountedLost(accounted) {
 				c.taken = append(c.taken, start.ScheduledTime) // it was not reported, since it might have started
 			}
 			continue
+		case place >= 0: // it has ended
+			start.Over = true
+			c.ended = append(c.ended, place) // nothing else would take it out of that status
+
 		case start.Over:
 			c.unshown = true // it holds nothing back
-		case start.UID == "" || start.Recorded:
-			hidden, c.unshown = hidden || isHidden(start), c.unshown || start.Recorded
+		case start.Recorded:
+			hidden, c.unshown = true, true
+		case start.UID == "":
+			hidden = hidden || start.Found
 		default:
 			c.takeInUnrecorded(&start)
-			c.unshown = c.unshown || !s.Options.ActiveFromChildren // if it is gone
+			c.unshown = c.unshown || !unstored // if it is gone
 		}
 		kept = append(kept, start)
 	}
 	return kept, hidden
 }
-
-// isBesideSchedule reports whether the child of a started job does not tell that the controller has
-// created it: it is a trigger's.
-func isBesideSchedule(c *Child) bool { return c.ScheduledTime.IsZero() }
 
 // recordedIn is a started job that an active list names. That may come from a fresh look at the
 // CronJob, and the next snapshot's list may be older (Plan.Unexpected).
@@ -168,16 +176,8 @@ func recordedIn(active []Reference, s startedJob) startedJob {
 
 // hasLeft reports whether a status is later than the one that named a job, whose name it lacks.
 func hasLeft(s startedJob, status *Status) bool {
-	return !s.ScheduledTime.IsZero() && !status.LastScheduleTime.Before(s.ScheduledTime)
-}
-
-// isOwn reports whether a child is ours and has the UID.
-func isOwn(c *Child, uid job.UID) bool { return !c.Foreign && uid == c.UID }
-
-// isRunning reports whether a child is ours and runs, and has the UID if one is given.
-func isRunning(c *Child, uid job.UID) bool {
-	isMeant := uid == "" || uid == c.UID
-	return isMeant && !c.Foreign && !c.isFinished()
+	wasNamed := s.Recorded || s.Over
+	return wasNamed && isOfRun(s) && !status.LastScheduleTime.Before(s.ScheduledTime)
 }
 
 // takeInUnrecorded finds a job for the active list whose status write failed and which
@@ -206,18 +206,19 @@ func (c *census) recallReplaced(s *Snapshot, old []leavingJob, late bool) (kept 
 		place := c.placeOf(l.UID)
 
 		switch {
-		case place < 0 && (l.Seen || certain): // gone
+		case place >= 0:
+			if child := &c.children[place]; child.isFinished() || child.isDeleted() {
+				continue
+			}
+			l.Seen = true
+			c.mark(place, l)
+		case l.Seen || certain: // gone
 			continue
-		case place < 0:
+		default:
 			c.deleted[l.UID] = true
 			if c.whenGone && !isNamed(l.UID, l.Name) { // the active jobs are looked up in any case
 				c.verify = append(c.verify, l.Reference)
 			}
-		case c.children[place].isFinished() || !c.children[place].DeletionTimestamp.IsZero():
-			continue
-		default:
-			l.Seen = true
-			c.mark(place, l)
 		}
 		kept = append(kept, l)
 	}
@@ -236,26 +237,26 @@ func (c *census) mark(place int, l leavingJob) {
 // children show them: these may be older than the deletion (CL2). It returns the jobs that the next
 // round must know: a status that is behind may yet name them.
 func (c *census) recallDeleted(s *Snapshot, old []leavingJob) (kept []leavingJob) {
-	if len(old) == 0 || !keepsWrites(s.Consistent, s.Options.Quirks) {
+	if len(old) == 0 {
 		return nil
 	}
+
 	isNamed := memberOf(s.CronJob.Status.Active, len(old))
 	for _, l := range old {
 		named, place := isNamed(l.UID, l.Name), c.placeOf(l.UID)
 		isShown := place >= 0 && !c.children[place].isFinished()
 
-		switch {
-		case l.Gone && s.Options.ActiveFromChildren:
-			if !isShown {
-				continue
+		isNeeded := named || c.behind
+		if l.Gone && s.Options.ActiveFromChildren {
+			if isNeeded = isShown; isShown {
+				c.mark(place, l)
 			}
-			c.mark(place, l)
-		case named && isShown:
+		} else if named && isShown {
 			c.doubtful = append(c.doubtful, l.Reference)
-		case !named && !c.behind:
-			continue
 		}
-		kept = append(kept, l)
+		if isNeeded {
+			kept = append(kept, l)
+		}
 	}
 	return kept
 }
@@ -269,6 +270,51 @@ func (c *census) appendDoubtful(verify []Reference, remove []Deletion) []Referen
 		}
 	}
 	return verify
+}
+
+// appendLost appends jobs that may have been created without a reply, so that they are looked up:
+// before others are created that must not run beside them, and before their runs are
+// reported, which are those up to accounted. It returns the number of the latter, which come
+// last. A creation that is tried again needs no look: its name is its lock.
+func appendLost(verify []Reference, starts []startedJob, limited []string, accounted time.Time) ([]Reference, count) {
+	if !slices.ContainsFunc(starts, isLost) {
+		return verify, 0
+	}
+
+	var reviewed []Reference
+	for _, start := range starts {
+		isOther := func(name string) bool { return name != start.Name }
+		switch {
+		case isLost(start) && slices.ContainsFunc(limited, isOther):
+			verify = append(verify, start.Reference)
+		case start.isAccountedLost(accounted):
+			reviewed = append(reviewed, start.Reference)
+		}
+	}
+	return append(verify, reviewed...), count(len(reviewed))
+}
+
+// limited returns the names of the creations that the active jobs have decided about.
+func limited(m *moves, s *Snapshot, c *census) (names []string) {
+	for i := range m.create {
+		if creation := &m.create[i]; isLimited(creation, m.backfills, s, c) {
+			names = append(names, creation.Name)
+		}
+	}
+	return names
+}
+
+// isLimited reports whether the active jobs decided about a creation.
+func isLimited(creation *Creation, steps []backfillStep, s *Snapshot, c *census) bool {
+	switch {
+	case creation.Trigger != "":
+		i, _ := findTrigger(c.triggers, creation.Trigger)
+		return limitOf(c.triggers[i].Overlap, s.Options.MaxActive) > 0
+	case creation.Backfill != "":
+		i := slices.IndexFunc(steps, func(b backfillStep) bool { return b.ID == creation.Backfill })
+		return backfillLimit(&steps[i].Backfill, s.Options.MaxActive) > 0
+	}
+	return dependsOnActive(s)
 }
 
 // waitForSnapshot holds something back until the snapshot shows the controller's own

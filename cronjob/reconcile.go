@@ -47,6 +47,21 @@ type Planner struct {
 	buffers buffers
 }
 
+// buffers are what a Planner keeps from one round to the next: no round reads what another
+// has left in them.
+type buffers struct {
+	census     census
+	triggers   []Trigger
+	active     []Reference
+	finished   []int32
+	runs       []time.Time
+	byUID      map[job.UID]int32
+	verify     []Reference
+	unexpected []Reference
+	waits      []Wait
+	events     []job.Event
+}
+
 // Reconcile is [Reconcile] for a snapshot that is not copied. The plan is valid
 // until the next call: clone what is to be kept.
 func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
@@ -110,11 +125,7 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 	out.events = append(out.events, aboutSchedule(s, run.noRuns)...)
 
 	if run.noRuns == 0 {
-		if !run.quiet {
-			out = out.and(oddities(s, &run.timing)).and(startDue(s, c, &run.timing, run.obstacle, m))
-		} else if d, ok := startingDeadline(&s.CronJob.Spec, &s.Options); ok && d == 0 {
-			out = out.and(oddities(s, &run.timing))
-		}
+		out = out.and(oddities(s, &run.timing)).and(startDue(s, c, &run.timing, run.obstacle, m))
 	}
 
 	out.notes = append(out.notes, clockNotes(s, run.noRuns)...)
@@ -139,13 +150,12 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 		out = out.and(waitForSnapshot(s.Now, m.Behind, time.Time{}, s.Children[place].Name))
 	}
 
-	if trimmed, ok := trimHistory(s, c, b); ok {
-		out = out.and(trimmed.moves)
-		last, next := c.lastBackfilled(s, later(base, later(out.recorded, out.since)), trimmed.unrecorded)
-		out.recorded = later(out.recorded, last)
-		if s.Schedule.Problem == "" {
-			out.waits = appendUnreached(out.waits, s, trimmed.unrecorded, next)
-		}
+	trimmed := trimHistory(s, c, b)
+	out = out.and(trimmed.moves)
+	last, next := c.lastBackfilled(s, later(base, later(out.recorded, out.since)), trimmed.unrecorded)
+	out.recorded = later(out.recorded, last)
+	if s.Schedule.Problem == "" {
+		out.waits = appendUnreached(out.waits, s, trimmed.unrecorded, next)
 	}
 	return out
 }
@@ -154,12 +164,9 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 // up.
 func account(s *Snapshot, c *census, run *dueRun, m *memory, aside UnstartedReason, recorded time.Time) ledger {
 	all := runs{s.Schedule.Schedule, c, m.Started}
-	l := openLedger(s, c, m).recorded(&all, c.lastRun).upTo(&all, m.Since, aside)
-
-	if run.noRuns == 0 && !run.quiet {
-		l = l.due(&all, &run.timing).givenUp(&all, &run.timing, run.obstacle, s.Options.CatchUp)
-	}
-	return l.recorded(&all, recorded)
+	return openLedger(s, c, m).recorded(&all, c.lastRun).upTo(&all, m.Since, aside).
+		due(&all, &run.timing).givenUp(&all, &run.timing, run.obstacle, s.Options.CatchUp).
+		recorded(&all, recorded)
 }
 
 // assemble makes the plan and replaces the last one.

@@ -23,11 +23,9 @@ func (c *census) recoverStarts(s *Snapshot) {
 		if isRun {
 			c.lastRun = later(c.lastRun, child.ScheduledTime)
 		}
-		if !child.isFinished() && c.marks[i]&(markNamed|markGone) == 0 {
-			isAsked := isTriggered(c.triggers, c.names.cronJob, child.Name) || c.isBackfilled(child) && !c.isOut(child)
-			if isRun || isAsked {
-				c.takeIn(i)
-			}
+		isKnown := child.isFinished() || c.marks[i].is(markNamed|markGone)
+		if !isKnown && (isRun || c.isRequested(child)) {
+			c.takeIn(i)
 		}
 		c.verdicts[i] = c.judge(i)
 	}
@@ -38,6 +36,11 @@ func (c *census) recoverStarts(s *Snapshot) {
 // later than the last one recorded.
 func (f *family) isUnrecordedRun(child *Child, recorded time.Time) bool {
 	return child.ScheduledTime.After(recorded) && !child.Backfilled && f.names.of(child.ScheduledTime).is(child.Name)
+}
+
+// isRequested reports whether a child is the job of a trigger or a backfill.
+func (f *family) isRequested(child *Child) bool {
+	return isTriggered(f.triggers, f.names.cronJob, child.Name) || f.isBackfilled(child) && !f.isOut(child)
 }
 
 // countUnsettled counts the active jobs that are not recorded or not accounted for, or whose

@@ -1,6 +1,7 @@
 package cronjob
 
 import (
+	"slices"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
@@ -8,55 +9,42 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// remember makes the next memory (B5).
-func (p *Plan) remember(s *Settlement, settled bool) memory {
-	m, w := p.basis.Memory, &s.writes
-	tellsMore := s.Status.LastScheduleTime.After(m.Recorded) || p.hasStarted(w) || p.basis.Found > 0
-	if s.Write && settled && tellsMore {
-		m.Behind = time.Time{} // the next snapshots lack this write: the wait for it begins anew (CI15)
-	}
-
+// remember makes the next memory (B5). The status is settled if there was none to write.
+func (p *Plan) remember(s *Settlement, settled, written bool) memory {
+	m, w, b := p.basis.Memory, &s.writes, &p.basis
 	switch last := s.Status.LastScheduleTime; {
-	case s.Write && settled:
+	case written:
+		if last.After(m.Recorded) || b.Found > 0 || slices.ContainsFunc(w.Created, hasStarted) {
+			m.Behind = time.Time{} // the next snapshots lack this write: the wait for it begins anew (CI15)
+		}
 		m.Recorded, m.Unrecorded = later(m.Recorded, last), time.Time{}
-	case !settled && keepsUnrecorded(p.basis.Quirks) && last.After(p.basis.Before.LastScheduleTime):
+	case !settled && keepsUnrecorded(b.Quirks) && last.After(b.Before.LastScheduleTime):
 		m.Unrecorded = last
 	}
 
 	for i := range p.Create {
-		c, r := &p.Create[i], value.At(w.Created, i).Result
-		switch {
-		case c.Trigger != "" || c.Backfill != "":
-		case c.Reason == CreateOldest && r == ResultNameTaken:
+		switch c, e := &p.Create[i], value.At(w.Created, i); {
+		case c.isPassed(e.Result):
 			m.Since = c.ScheduledTime // or the later runs would never get their turn
 			m.Accounted = later(m.Accounted, m.Since)
-		case r == ResultDone, r == ResultAlreadyExists:
+		case c.isScheduled() && hasStarted(e):
 			m.Accounted = later(m.Accounted, c.ScheduledTime)
 		}
 	}
 
-	m.Started, m.Replaced = p.remembered(w, settled, s.Write && settled), p.leaving(w)
-	m.Deleted = p.deleted(s, s.Write && settled)
-	return m
-}
-
-// hasStarted reports whether the round has created a job.
-func (p *Plan) hasStarted(w *Writes) bool {
-	for i := range p.Create {
-		if r := value.At(w.Created, i).Result; r == ResultDone || r == ResultAlreadyExists {
-			return true
-		}
+	if !keepsWrites(b.Consistent, b.Quirks) {
+		m.Started, m.Replaced, m.Deleted = nil, nil, nil
+		return m
 	}
-	return false
+	m.Started, m.Replaced = p.remembered(w, settled, written), p.leaving(w)
+	m.Deleted = p.deleted(s, written)
+	return m
 }
 
 // remembered is the next memory of started jobs: what is known to have ended leaves it,
 // and what the round has created enters. A status that was written was on condition of the one that the
 // snapshot shows, so that was the latest: a job that was recorded before and is not on its list has left it.
 func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
-	if !keepsWrites(p.basis.Consistent, p.basis.Quirks) {
-		return nil
-	}
 	known, found := p.basis.Memory.Started, p.found()
 	if len(known)+len(found) == 0 {
 		return p.newStarts(w, settled)
@@ -69,29 +57,27 @@ func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
 	}
 
 	over := p.overStarts(w, gone)
+	refound := p.lostNames(w, ResultDone)
 	keep := func(s startedJob) {
 		if key := (startKey{s.UID, s.Name}); !over[key] {
 			over[key] = true // each once
 			s.Recorded = s.Recorded || settled && s.UID != ""
+			s.Found = s.Found || s.UID == "" && refound[s.Name]
 			kept = append(kept, s)
 		}
 	}
 
 	isActive := memberOf(p.basis.Status.Active, len(known))
-	for i := range known {
-		s := known[i]
+	for _, s := range known {
 		s.Over = s.Over || gone[s.UID]
 		isLeft := s.Over || s.Recorded && !isActive(s.UID, s.Name)
 		if !written || !isLeft {
 			keep(s)
 		}
 	}
-
 	for i := range found {
 		keep(startedJob{Reference: found[i]})
 	}
-
-	p.markFound(kept, w)
 	return append(kept, p.newStarts(w, settled)...)
 }
 
@@ -112,20 +98,16 @@ type startKey struct {
 // overStarts are the started jobs that need not be remembered any more; gone are those of goneUnnamed.
 func (p *Plan) overStarts(w *Writes, gone map[job.UID]bool) map[startKey]bool {
 	over := make(map[startKey]bool)
-	for i := range p.Verify {
-		if ref := &p.Verify[i]; value.At(w.Verified, i) == ResultGone && !gone[ref.UID] {
+	for ref := range p.lookedUp(w, ResultGone) {
+		if !gone[ref.UID] {
 			over[startKey{ref.UID, ref.Name}] = true
 		}
 	}
-
-	for i := range p.Delete {
-		if isDeleted(value.At(w.Deleted, i).Result) {
-			over[startKey{p.Delete[i].UID, p.Delete[i].Name}] = true
-		}
+	for d := range p.removed(w) {
+		over[startKey{d.UID, d.Name}] = true
 	}
-
 	for i := range p.Create {
-		if r := value.At(w.Created, i).Result; r != ResultNotTried {
+		if value.At(w.Created, i).Result != ResultNotTried {
 			over[startKey{"", p.Create[i].Name}] = true
 		}
 	}
@@ -136,31 +118,12 @@ func (p *Plan) overStarts(w *Writes, gone map[job.UID]bool) map[startKey]bool {
 // one may, if the reply to its write was lost, and no later write tells (CL2).
 func (p *Plan) goneUnnamed(w *Writes) map[job.UID]bool {
 	gone, isNamed := make(map[job.UID]bool), memberOf(p.basis.Before.Active, len(p.Verify))
-	for i := range p.Verify {
-		if ref := &p.Verify[i]; ref.UID != "" && value.At(w.Verified, i) == ResultGone && !isNamed(ref.UID, ref.Name) {
+	for ref := range p.lookedUp(w, ResultGone) {
+		if ref.UID != "" && !isNamed(ref.UID, ref.Name) {
 			gone[ref.UID] = true
 		}
 	}
 	return gone
-}
-
-// markFound notes which jobs without a known UID a look-up has found.
-func (p *Plan) markFound(starts []startedJob, w *Writes) {
-	var found map[string]bool
-	for i := range p.Verify {
-		if p.Verify[i].UID == "" && value.At(w.Verified, i) == ResultDone {
-			if found == nil {
-				found = make(map[string]bool)
-			}
-			found[p.Verify[i].Name] = true
-		}
-	}
-
-	for i := range starts {
-		if s := &starts[i]; s.UID == "" && found[s.Name] {
-			s.Found = true
-		}
-	}
 }
 
 // newStarts are the jobs that the round has created, or may have.
@@ -171,7 +134,7 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 		s := startedJob{ScheduledTime: c.ScheduledTime, Backfilled: c.Backfill != "", Recorded: settled}
 
 		switch {
-		case e.Result == ResultDone || e.Result == ResultAlreadyExists && !p.basis.Quirks.Has(cronjobquirk.NoNamespace):
+		case p.isKnown(e):
 			s.Reference = p.named(c, e.Job)
 		case e.Result == ResultUnsuccessful:
 			s.Reference, s.Recorded = p.named(c, Reference{}), false
@@ -196,7 +159,7 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 // status that was written with a later run tells as much by its time (Behind).
 func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 	w, old := &s.writes, p.basis.Memory.Deleted
-	if len(old)+len(p.Delete) == 0 || !keepsWrites(p.basis.Consistent, p.basis.Quirks) {
+	if len(old)+len(p.Delete) == 0 {
 		return nil
 	}
 
@@ -232,10 +195,6 @@ func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 
 // leaving is the next memory of the jobs that Replace has deleted.
 func (p *Plan) leaving(w *Writes) []leavingJob {
-	if !keepsWrites(p.basis.Consistent, p.basis.Quirks) {
-		return nil
-	}
-
 	looks := make(map[job.UID]Result, len(p.Verify))
 	for i := range p.Verify {
 		looks[p.Verify[i].UID] = value.At(w.Verified, i)

@@ -60,7 +60,7 @@ func (c *census) countSpared() (n int) {
 		}
 	}
 	if c.whenGone {
-		n += c.count(func(v verdict) bool { return v == childLeavingKept })
+		n += c.count(childLeavingKept)
 	}
 	return n
 }

@@ -44,16 +44,13 @@ func (p *Plan) gone(w *Writes) map[job.UID]bool {
 		return nil
 	}
 	uids := make(map[job.UID]bool)
-	for i := range p.Verify {
-		if uid := p.Verify[i].UID; uid != "" && value.At(w.Verified, i) == ResultGone {
-			uids[uid] = true
+	for ref := range p.lookedUp(w, ResultGone) {
+		if ref.UID != "" {
+			uids[ref.UID] = true
 		}
 	}
-
-	for i := range p.Delete {
-		if isDeleted(value.At(w.Deleted, i).Result) {
-			uids[p.Delete[i].UID] = true
-		}
+	for d := range p.removed(w) {
+		uids[d.UID] = true
 	}
 	return uids
 }
@@ -68,7 +65,7 @@ func (p *Plan) recordStarts(status Status, w *Writes) Status {
 	isNamed := memberOf(status.Active, len(p.Create))
 	for i := range p.Create {
 		c, e := &p.Create[i], value.At(w.Created, i)
-		if e.Result != ResultDone && (e.Result != ResultAlreadyExists || p.basis.Quirks.Has(cronjobquirk.NoNamespace)) {
+		if !p.isKnown(e) {
 			continue
 		}
 		if !isNamed(e.Job.UID, c.Name) {
@@ -79,6 +76,11 @@ func (p *Plan) recordStarts(status Status, w *Writes) Status {
 		}
 	}
 	return status
+}
+
+// isKnown reports whether a round learns that its creation has a job of the CronJob.
+func (p *Plan) isKnown(e Effect) bool {
+	return e.Result == ResultDone || hasStarted(e) && !p.basis.Quirks.Has(cronjobquirk.NoNamespace)
 }
 
 // named fills what an adapter left out of a reference.

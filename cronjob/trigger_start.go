@@ -8,7 +8,7 @@ import (
 // startTriggers starts what the triggers ask for, in the order of their IDs, beside so many jobs that
 // the round creates before, unless the obstacle of the run that is due holds them back as well.
 func startTriggers(s *Snapshot, c *census, o obstacle, created int, behind time.Time) (all moves) {
-	if len(c.triggers) == 0 || s.CronJob.isDeleted() {
+	if s.CronJob.isDeleted() {
 		return moves{}
 	}
 

@@ -140,14 +140,6 @@ func (l ledger) givenUp(r *runs, t *timing, o obstacle, catchUp CatchUp) ledger 
 	return l
 }
 
-// sumUnstarted counts runs.
-func sumUnstarted(all []Unstarted) (n int) {
-	for i := range all {
-		n += all[i].Count
-	}
-	return n
-}
-
 // unstartedEvents are the events about runs that a round gives up. A run whose place another one
 // takes makes none, as in the reference, and neither does one whose name is taken: its wait
 // says so.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -139,15 +141,30 @@ func causeOf(err error) error {
 
 // checkSigns refuses negative numbers, all together.
 func checkSigns(s *Spec, path string) error {
+	return noneNegative(path,
+		number{"startingDeadlineSeconds", value.Of(s.StartingDeadlineSeconds)},
+		number{"successfulJobsHistoryLimit", int64(value.Of(s.SuccessfulJobsHistoryLimit))},
+		number{"failedJobsHistoryLimit", int64(value.Of(s.FailedJobsHistoryLimit))},
+	)
+}
+
+// number is a field that must not be negative.
+type number struct {
+	field string
+	value int64
+}
+
+func noneNegative(path string, numbers ...number) error {
 	var problems []error
-	if n := s.StartingDeadlineSeconds; n != nil && *n < 0 {
-		problems = append(problems, invalid(path+"startingDeadlineSeconds", *n, "must not be negative"))
-	}
-	if n := s.SuccessfulJobsHistoryLimit; n != nil && *n < 0 {
-		problems = append(problems, invalid(path+"successfulJobsHistoryLimit", *n, "must not be negative"))
-	}
-	if n := s.FailedJobsHistoryLimit; n != nil && *n < 0 {
-		problems = append(problems, invalid(path+"failedJobsHistoryLimit", *n, "must not be negative"))
+	for _, n := range numbers {
+		if n.value < 0 {
+			problems = append(problems, invalid(path+n.field, n.value, "must not be negative"))
+		}
 	}
 	return errors.Join(problems...)
+}
+
+// invalid is the error about a field that breaks the contract.
+func invalid(field string, v any, problem string) error {
+	return &job.InputError{Field: field, Value: value.Text(v), Problem: problem}
 }

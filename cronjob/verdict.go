@@ -12,14 +12,19 @@ const (
 	markGone
 )
 
-// verdict is what a round makes of one child. Every rule about the CronJob's jobs reads it.
-type verdict uint8
+// is reports whether one of these marks is set.
+func (m mark) is(these mark) bool { return m&these != 0 }
+
+// verdict is what a round makes of one child. Every rule about the CronJob's jobs reads it. Each is a
+// bit, so that a rule can name several.
+type verdict uint16
+
+// childForeign: another owner controls it, or none (C1). Only its name matters.
+const childForeign verdict = 0
 
 const (
-	// childForeign: another owner controls it, or none (C1). Only its name matters.
-	childForeign verdict = iota
 	// childEnded: it has ended, and the history may delete it (C2).
-	childEnded
+	childEnded verdict = 1 << iota
 	// childEndedNamed: it has ended, and a status names it, or may: the history spares it.
 	childEndedNamed
 
@@ -47,12 +52,37 @@ const (
 	childUnexpected
 )
 
+const (
+	// toReplace are jobs that are to be deleted before a run of Replace starts, toBeGone also those that
+	// are on their way out.
+	toReplace = childActive | childForgotten
+	toBeGone  = toReplace | childActiveLeaving | childLeaving
+	// leaving are on their way out, and the active list does not name them any more.
+	leaving = childLeaving | childLeavingKept | childLeavingOther
+	// unexpected run, and the CronJob did not record them (C3).
+	unexpected = childForgotten | childUnexpected
+)
+
+// is reports whether a verdict is one of these.
+func (v verdict) is(these verdict) bool { return v&these != 0 }
+
+// count counts the children with one of these verdicts.
+func (c *census) count(these verdict) (n int) {
+	for _, v := range c.verdicts {
+		if v.is(these) {
+			n++
+		}
+	}
+	return n
+}
+
 // judge returns the verdict on a child.
 func (c *census) judge(place int) verdict {
 	child, m := &c.children[place], c.marks[place]
-	named, gone := m&markNamed != 0, m&markGone != 0
-	deleted := m&markDeleted != 0 || !child.DeletionTimestamp.IsZero()
+	named, gone := m.is(markNamed), m.is(markGone)
+	deleted := m.is(markDeleted) || child.isDeleted()
 
+	// The active list names it, or it has ended.
 	switch {
 	case child.Foreign:
 		return childForeign
@@ -60,28 +90,28 @@ func (c *census) judge(place int) verdict {
 		return childEndedNamed
 	case child.isFinished():
 		return childEnded
-	case named && (gone || c.isBackfilled(child)):
+	case !named:
+	case gone, c.isBackfilled(child):
 		return childActiveKept
-	case named && deleted:
+	case deleted:
 		return childActiveLeaving
-	case named:
+	default:
 		return childActive
 	}
 
-	// The active list does not name it.
-	out := c.isOut(child)
-	leaves := out || deleted && c.replacing
-	started := m&markDeleted != 0 || c.isStarted(child)
-	switch {
+	// It runs beside the active list.
+	switch out := c.isOut(child); {
 	case out && c.isBackfilled(child):
 		return childLeavingKept
-	case gone && !out:
-		return childGone
-	case leaves && started && !gone:
-		return childLeaving
-	case out:
+	case out && (gone || !c.isStarted(place)):
 		return childLeavingOther
-	case !deleted && !child.ScheduledTime.IsZero():
+	case out:
+		return childLeaving
+	case gone:
+		return childGone
+	case deleted && c.replacing && c.isStarted(place):
+		return childLeaving
+	case !deleted && child.isOfRun():
 		return childForgotten
 	}
 	return childUnexpected
@@ -92,37 +122,12 @@ func (c *census) judge(place int) verdict {
 // long time. If the list took it in again, each round would find it again, and a run that waits until
 // it is recorded would never start (CL5).
 func (f *family) isOut(child *Child) bool {
-	return f.unstored && !child.DeletionTimestamp.IsZero() && isRunning(child, "")
+	return f.unstored && child.isDeleted() && child.isRunning()
 }
 
-// isStarted reports whether the CronJob has started a child: for a run, or for a trigger.
-func (f *family) isStarted(child *Child) bool {
-	return !child.ScheduledTime.IsZero() || isTriggerName(f.names.cronJob, child.Name)
-}
-
-// isReplaced reports whether a child is to be gone before a run of Replace starts: an active one, or
-// one of a run or trigger that the active list does not name.
-func (v verdict) isReplaced() bool {
-	return v.isToDelete() || v == childActiveLeaving || v == childLeaving
-}
-
-// isToDelete reports whether such a child is not deleted yet.
-func (v verdict) isToDelete() bool { return v == childActive || v == childForgotten }
-
-// isLeaving reports whether a child is on its way out, and the active list does not name it any more.
-func (v verdict) isLeaving() bool {
-	return v == childLeaving || v == childLeavingKept || v == childLeavingOther
-}
-
-// isUnexpected reports whether a running child is one that the CronJob did not record (C3).
-func (v verdict) isUnexpected() bool { return v == childForgotten || v == childUnexpected }
-
-// count counts the children with a verdict.
-func (c *census) count(is func(verdict) bool) (n int) {
-	for _, v := range c.verdicts {
-		if is(v) {
-			n++
-		}
-	}
-	return n
+// isStarted reports whether the CronJob has started a child: for a run, or for a trigger. It would not
+// have deleted another one.
+func (c *census) isStarted(place int) bool {
+	child := &c.children[place]
+	return child.isOfRun() || c.marks[place].is(markDeleted) || isTriggerName(c.names.cronJob, child.Name)
 }
