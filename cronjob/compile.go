@@ -11,7 +11,7 @@ import (
 )
 
 // Compiled is the schedule of a spec, or why there is none. Keep it beside the
-// CronJob for as long as schedule and timeZone stay the same.
+// CronJob for as long as it is for that CronJob: [Compiled.IsFor].
 type Compiled struct {
 	// Schedule is the schedule in its zone.
 	Schedule schedule.Schedule `json:"schedule,omitzero"`
@@ -27,6 +27,22 @@ type Compiled struct {
 	// that was compiled from another spec; empty means: unknown.
 	Source string `json:"source,omitempty"`
 	Zone   string `json:"zone,omitempty"`
+	// Created is the creation of the CronJob, from which "@every d" counts.
+	Created time.Time `json:"created,omitzero"`
+}
+
+// IsFor reports whether Compile would make the same of a CronJob, with the same options: nothing that a
+// schedule is compiled from has changed. The zero Compiled is for none.
+func (c *Compiled) IsFor(of *CronJob) bool {
+	if c.Problem == "" && c.Schedule.Equal(schedule.Schedule{}) {
+		return false
+	}
+
+	hasZone := c.Location != nil || c.Problem == unknownTimeZone
+	return c.Source == of.Spec.Schedule &&
+		c.Zone == value.Of(of.Spec.TimeZone) &&
+		hasZone == (of.Spec.TimeZone != nil) &&
+		c.Created.Equal(of.CreationTimestamp)
 }
 
 // openCompiled is Compiled without its methods, compiledJSON its JSON: the zone by its name.
@@ -87,7 +103,7 @@ const (
 // With many CronJobs in one zone, make their schedules with
 // [schedule.WithLocation], which shares the compiled zone, and fill Compiled in.
 func Compile(c *CronJob, opts ...schedule.Option) Compiled {
-	out := Compiled{Source: c.Spec.Schedule}
+	out := Compiled{Source: c.Spec.Schedule, Created: c.CreationTimestamp}
 	all := make([]schedule.Option, 0, len(opts)+2)
 	if !c.CreationTimestamp.IsZero() {
 		all = append(all, schedule.WithAnchor(c.CreationTimestamp))

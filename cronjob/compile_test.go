@@ -53,6 +53,44 @@ func TestC6_UnknownTimeZoneQuotesTheSchedule(t *testing.T) {
 	}
 }
 
+// A schedule is for a CronJob until something changes that it was compiled from (C17): the schedule, its zone, or a creation
+// from which "@every" counts.
+func TestCompiled_IsFor(t *testing.T) {
+	for _, of := range []string{"@every 7h", "at noon"} {
+		c := newCronJob(cronjob.Spec{Schedule: of})
+		for _, change := range []struct {
+			name   string
+			change func(*cronjob.CronJob)
+			want   bool
+		}{
+			{"nothing", func(*cronjob.CronJob) {}, true},
+			{"what no schedule reads", func(c *cronjob.CronJob) { c.UID, c.Spec.Suspend, c.Status.LastScheduleTime = "u2", ptr(true), start }, true},
+			{"the zone of the time", func(c *cronjob.CronJob) { c.CreationTimestamp = c.CreationTimestamp.In(time.FixedZone("", 3600)) }, true},
+			{"the creation", func(c *cronjob.CronJob) { c.CreationTimestamp = c.CreationTimestamp.Add(time.Second) }, false},
+			{"the schedule", func(c *cronjob.CronJob) { c.Spec.Schedule += " " }, false},
+			{"a zone", func(c *cronjob.CronJob) { c.Spec.TimeZone = ptr("Europe/Berlin") }, false},
+			{"an empty zone", func(c *cronjob.CronJob) { c.Spec.TimeZone = ptr("") }, false},
+			{"an unknown zone", func(c *cronjob.CronJob) { c.Spec.TimeZone = ptr("Mars/Base") }, false},
+		} {
+			was, is := c, c
+			change.change(&is)
+			for range 2 { // and the way back
+				compiled := cronjob.Compile(&was)
+				if got := compiled.IsFor(&is); got != change.want {
+					t.Errorf("%s, %s: got %t, want %t", of, change.name, got, change.want)
+				}
+				if !compiled.IsFor(&was) {
+					t.Errorf("%s, %s: is not for what it was compiled from", of, change.name)
+				}
+				was, is = is, was
+			}
+		}
+		if new(cronjob.Compiled).IsFor(&c) {
+			t.Error("nothing is for a CronJob")
+		}
+	}
+}
+
 // Both zones, and a schedule that does not parse, are stored; what cannot be read is an error that says why.
 func TestCompiled_Stored(t *testing.T) {
 	berlin := "Europe/Berlin"

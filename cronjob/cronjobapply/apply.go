@@ -39,6 +39,14 @@ type Children interface {
 	Create(ctx context.Context, c cronjob.Creation) (Job, error)
 }
 
+// Observer is a Backend whose status says more than that of a CronJob, such as conditions.
+type Observer interface {
+	Backend
+	// Executed is called once in a round, before its status is written or left as it is, with what became of
+	// the reads and writes of the plan.
+	Executed(cronjob.Writes)
+}
+
 // Job is a job that a backend has found or created.
 type Job struct {
 	// Reference goes into the list of active jobs. The UID is required; kind,
@@ -92,6 +100,10 @@ func (e Executor) Apply(ctx context.Context, b Backend, plan *cronjob.Plan) (cro
 	writes.Deleted = r.remove(writes.Verified)
 	if plan.MayCreate(writes) {
 		writes.Created = r.create()
+	}
+
+	if b, ok := b.(Observer); ok {
+		b.Executed(writes)
 	}
 
 	settlement := plan.Settle(writes)

@@ -288,3 +288,37 @@ func TestApply_IncompleteIsAnError(t *testing.T) {
 		t.Errorf("retry %t, error %v, calls %v:\n%s", end.Retry, err, f.calls, p)
 	}
 }
+
+// observing is a backend that learns what became of the writes.
+type observing struct {
+	*fake
+	writes []cronjob.Writes
+}
+
+func (o *observing) Executed(w cronjob.Writes) {
+	o.writes = append(o.writes, w)
+	_ = o.call("executed")
+}
+
+// TestObserver: a backend learns once what became of the reads and writes before the status, whether or not that is written.
+func TestObserver(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		snap cronjob.Snapshot
+		fail map[string]error
+		want []string
+	}{
+		{"all is written", snapshot(cronjob.Replace, running("a")), nil, []string{"delete a", "create " + due, "executed", "status"}},
+		{"nothing is", snapshot(cronjob.Allow, early), nil, []string{"executed"}},
+		{"a creation fails", snapshot(cronjob.Allow), map[string]error{"create": errDown}, []string{"create " + due, "executed"}},
+	} {
+		f := &observing{fake: &fake{fail: test.fail}}
+		end, _ := cronjobapply.Executor{Parallel: 1}.Apply(t.Context(), f, plan(t, test.snap))
+		if diff := cmp.Diff(test.want, f.calls); diff != "" {
+			t.Errorf("%s: (-want +got):\n%s", test.name, diff)
+		}
+		if diff := cmp.Diff([]cronjob.Writes{end.Outcome.Writes}, f.writes); diff != "" {
+			t.Errorf("%s: (-outcome +executed):\n%s", test.name, diff)
+		}
+	}
+}

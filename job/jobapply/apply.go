@@ -63,6 +63,14 @@ type Grouper interface {
 	WriteGroup(ctx context.Context, g job.GroupWrite) (job.UID, error)
 }
 
+// Observer is a Backend whose status says more than that of a Job, such as conditions of its own.
+type Observer interface {
+	Backend
+	// Executed is called once in a round, before the first status is written or left as it is, with what became
+	// of the writes to pods that come before it.
+	Executed(job.Writes)
+}
+
 // ErrGone is the error of Delete, Untrack and Release for a pod that does not
 // exist any more: as good as done. It is also an error of Adopt.
 var ErrGone = errors.New("the pod is gone")
@@ -120,6 +128,10 @@ func (e Executor) Apply(ctx context.Context, b Backend, plan *job.Plan) (job.Con
 			writes.Deleted = r.remove()
 			writes.Created = r.create(writes.Grouped)
 		}
+	}
+
+	if b, ok := b.(Observer); ok {
+		b.Executed(writes)
 	}
 
 	recording := plan.Record(writes)

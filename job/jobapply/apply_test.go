@@ -484,3 +484,39 @@ func TestE6_Written(t *testing.T) {
 		}
 	}
 }
+
+// observing is a backend that learns what became of the writes.
+type observing struct {
+	*fake
+	writes []job.Writes
+}
+
+func (o *observing) Executed(w job.Writes) {
+	o.writes = append(o.writes, w)
+	_ = o.call("executed")
+}
+
+// TestObserver: a backend learns once what became of the writes before the first status, whether or not that is written.
+func TestObserver(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		snap job.Snapshot
+		fail map[string]error
+		want []string
+	}{
+		{"before both statuses", snapshot(1, pod("f", 3, job.PodFailed), withOwner(pod("u", 5, job.PodRunning), job.OwnedUnmatched)), nil,
+			[]string{"release u", "executed", "status", "untrack f", "status"}},
+		{"a creation fails", snapshot(1), map[string]error{"create": errDown}, []string{"create 0", "executed", "status"}},
+		{"a claim fails", snapshot(1, withOwner(pod("u", 5, job.PodRunning), job.OwnedUnmatched)), map[string]error{"release": errDown},
+			[]string{"release u", "executed"}},
+	} {
+		f := &observing{fake: &fake{fail: test.fail}}
+		end, _ := jobapply.Executor{Parallel: 1}.Apply(t.Context(), f, plan(t, test.snap))
+		if diff := cmp.Diff(test.want, f.calls); diff != "" {
+			t.Errorf("%s: (-want +got):\n%s", test.name, diff)
+		}
+		if diff := cmp.Diff([]job.Writes{end.Outcome.Writes}, f.writes); diff != "" {
+			t.Errorf("%s: (-outcome +executed):\n%s", test.name, diff)
+		}
+	}
+}

@@ -33,10 +33,17 @@ type Cron[P, C Object] struct {
 	Spec func(P) cronjob.Spec
 	// Status returns what the status of the parent stores, and SetStatus sets it in a copy of the parent.
 	// LastScheduleTime is required. If the list of active children or the time of the last
-	// success does not come back, the children tell it ([cronjob.Options].ActiveFromChildren). SetStatus may
-	// set more, such as a phase.
+	// success does not come back, the children tell it ([cronjob.Options].ActiveFromChildren).
 	Status    func(P) cronjob.Status
 	SetStatus func(P, cronjob.Status)
+	// Report, if set, writes into a copy of the parent what else its status says: conditions, a phase,
+	// observedGeneration. It follows SetStatus in each write of the status. At the end of a round it is called once
+	// more, and if it then changes anything, that is written as well: it must not change what it has written before
+	// for the same report, as one that goes by the clock would in every round.
+	Report func(P, *CronReport)
+	// Check, if set, says why a parent cannot be served, such as a template that a server would refuse. Then nothing is
+	// started, stopped or recorded, an event says why, and Report gets the error.
+	Check func(P) error
 	// New returns a new child from the parent's template. Its name, namespace, owner, and the marks of
 	// its run are added.
 	New func(P) C
@@ -91,7 +98,12 @@ type cronKind interface {
 	// owner returns the UID of a child's parent, and the parent's name if the child tells it.
 	owner(child Object) (uid types.UID, name string)
 	schedule(Object) (options []schedule.Option, ok bool)
-	newBackend(parent Object) writer
+	// check says why a parent cannot be served.
+	check(Object) error
+	// newBackend returns the backend of a plan, which keeps the report up to date.
+	newBackend(parent Object, report *CronReport) writer
+	// tell writes the report into the status of a parent, if that changes anything.
+	tell(ctx context.Context, parent Object, report *CronReport) error
 	// says returns a sentence of the planner about a parent and its children.
 	says(text string) string
 	// logKey is the key of a parent in the log.
@@ -100,7 +112,7 @@ type cronKind interface {
 
 // writer is a backend that returns what it has written, or nil.
 type writer interface {
-	cronjobapply.Backend
+	cronjobapply.Observer
 	// reread reads the parent from the server.
 	reread(ctx context.Context) (Object, error)
 	written() Object
@@ -171,6 +183,26 @@ func (k *Cron[P, C]) schedule(o Object) (options []schedule.Option, ok bool) {
 	return k.Schedule(o.(P)), true
 }
 
+func (k *Cron[P, C]) check(o Object) error {
+	if k.Check == nil {
+		return nil
+	}
+	return k.Check(o.(P))
+}
+
+func (k *Cron[P, C]) tell(ctx context.Context, o Object, report *CronReport) error {
+	if k.Report == nil {
+		return nil
+	}
+	told := o.DeepCopyObject().(P)
+	k.Report(told, report)
+	if isStoredAs(told, o) {
+		return nil
+	}
+	_, err := k.Parents(o.GetNamespace()).UpdateStatus(ctx, told, metav1.UpdateOptions{})
+	return err
+}
+
 // newChild returns the child of a creation.
 func (k *Cron[P, C]) newChild(parent P, c *cronjob.Creation) C {
 	child := k.New(parent)
@@ -197,14 +229,19 @@ func merged(a, b map[string]string) map[string]string {
 	return out
 }
 
-func (k *Cron[P, C]) newBackend(parent Object) writer {
-	w := &cronWriter[P, C]{}
+func (k *Cron[P, C]) newBackend(parent Object, report *CronReport) writer {
+	w := &cronWriter[P, C]{report: report}
 	w.Cron = backend.Cron[P, C]{
 		Parents:   k.Parents(parent.GetNamespace()),
 		Children:  k.Children(k.namespace(parent)),
 		Kind:      k.Child,
 		New:       k.newChild,
-		SetStatus: k.SetStatus,
+		SetStatus: func(o P, s cronjob.Status) {
+			k.SetStatus(o, s)
+			if k.Report != nil {
+				k.Report(o, report)
+			}
+		},
 		Owner:     func(c C) types.UID { uid, _ := k.owner(c); return uid },
 		Object:    parent.(P),
 		Wrote:     func(o P) { w.last = o },
@@ -214,8 +251,12 @@ func (k *Cron[P, C]) newBackend(parent Object) writer {
 
 type cronWriter[P, C Object] struct {
 	backend.Cron[P, C]
-	last Object
+	report *CronReport
+	last   Object
 }
+
+// Executed implements [cronjobapply.Observer].
+func (w *cronWriter[P, C]) Executed(writes cronjob.Writes) { w.report.Writes = writes }
 
 func (w *cronWriter[P, C]) written() Object { return w.last }
 
@@ -223,8 +264,8 @@ func (w *cronWriter[P, C]) reread(ctx context.Context) (Object, error) {
 	return w.Parents.Get(ctx, w.Object.GetName(), metav1.GetOptions{})
 }
 
-// check reports what is missing, and fills in the options that follow from the stored status.
-func (k *Cron[P, C]) check(o *CronJobOptions) error {
+// complete reports what is missing, and fills in the options that follow from the stored status.
+func (k *Cron[P, C]) complete(o *CronJobOptions) error {
 	for _, f := range []struct {
 		name string
 		is   bool

@@ -38,6 +38,9 @@ type beat struct {
 	Deadline *int64
 	Last     metav1.Time
 	All      cronjob.Status
+	Says     string // its condition
+	Next     metav1.Time
+	Observed int64
 }
 
 func (b *beat) DeepCopyObject() runtime.Object { c := *b; return &c }

@@ -24,6 +24,7 @@ type cronRound struct {
 	object   Object // as the plan saw it
 	snapshot cronjob.Snapshot
 	planner  *cronjob.Planner
+	report   CronReport // of the last plan
 }
 
 // Reconcile is one round of one CronJob. It returns when the next one is due even if nothing
@@ -50,6 +51,10 @@ func (c *CronJobs) Reconcile(ctx context.Context, key types.NamespacedName) (nex
 	}
 
 	next, err = r.run(ctx)
+	if isReported(ctx, err) {
+		r.report.Err = err
+		err = errors.Join(err, c.kind.tell(ctx, r.object, &r.report))
+	}
 	c.planners.Put(r.planner) // and not after a panic
 	return next, err
 }
@@ -81,7 +86,7 @@ func (r *cronRound) run(ctx context.Context) (next time.Time, err error) {
 		}
 
 		// The next plan builds on what was written, and on what has happened since.
-		r.object, r.snapshot.Memory = written, end.Memory
+		r.snapshot.Memory = end.Memory
 		value := r.kind.value(written)
 		r.snapshot.CronJob.Status, r.snapshot.Now = value.Status, r.options.clock().Now()
 		r.look(&value)
@@ -91,10 +96,10 @@ func (r *cronRound) run(ctx context.Context) (next time.Time, err error) {
 
 // plan makes one plan and carries it out. It returns the CronJob if that was written.
 func (r *cronRound) plan(ctx context.Context) (end cronjob.Conclusion, written Object, err error) {
+	r.report = CronReport{Schedule: r.snapshot.Schedule}
 	plan, object, err := r.decide(ctx)
 	if err != nil {
-		var invalid *job.InputError
-		if errors.As(err, &invalid) {
+		if isInvalid(err) {
 			r.options.report(ctx, r.object, true, job.Event{
 				Type:    job.EventWarning,
 				Reason:  "Invalid" + r.kind.parent().Kind,
@@ -106,8 +111,12 @@ func (r *cronRound) plan(ctx context.Context) (end cronjob.Conclusion, written O
 
 	r.log(ctx, plan)
 
+	r.report.Plan = plan
 	b := r.newBackend(object)
 	end, err = cronjobapply.Executor{}.Apply(ctx, b, plan)
+	if r.object = object; b.written() != nil {
+		r.object = b.written()
+	}
 	r.conclude(ctx, object, plan, &end)
 
 	switch {
@@ -127,12 +136,16 @@ func (r *cronRound) plan(ctx context.Context) (end cronjob.Conclusion, written O
 // decide plans. The children may be ahead of the cache of CronJobs (C3): if the plan finds
 // jobs that the status does not name and a fresh look does, it plans from that.
 func (r *cronRound) decide(ctx context.Context) (*cronjob.Plan, Object, error) {
+	if err := r.kind.check(r.object); err != nil {
+		return nil, nil, invalid{err}
+	}
+
 	plan, err := r.planner.Reconcile(&r.snapshot)
 	if err != nil || len(plan.Unexpected) == 0 {
 		return plan, r.object, err
 	}
 
-	fresh, err := r.kind.newBackend(r.object).reread(ctx)
+	fresh, err := r.newBackend(r.object).reread(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -237,7 +250,7 @@ type cronBackend struct {
 }
 
 func (r *cronRound) newBackend(object Object) *cronBackend {
-	return &cronBackend{r.kind.newBackend(object), &r.options}
+	return &cronBackend{r.kind.newBackend(object, &r.report), &r.options}
 }
 
 // Delete implements [cronjobapply.Backend]. With quirks, a job that is gone is a failure: the

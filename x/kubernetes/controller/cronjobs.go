@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -77,15 +76,7 @@ type CronJobs struct {
 	planners       sync.Pool // of *cronjob.Planner
 
 	mu       sync.Mutex
-	compiled map[types.NamespacedName]*compiledFor
-}
-
-// compiledFor is a schedule, and what it was compiled from.
-type compiledFor struct {
-	created        time.Time
-	schedule, zone string
-	hasZone        bool
-	result         cronjob.Compiled
+	compiled map[types.NamespacedName]*cronjob.Compiled
 }
 
 // NewCronJobs returns a controller of the factory's CronJobs and jobs. Call it before the
@@ -132,7 +123,7 @@ func NewCronJobReconciler(
 func NewCronReconciler[P, C Object](
 	kind Cron[P, C], parents, children cache.SharedIndexInformer, o CronJobOptions,
 ) (*CronJobs, error) {
-	if err := kind.check(&o); err != nil {
+	if err := kind.complete(&o); err != nil {
 		return nil, err
 	}
 	if o.Memories == nil {
@@ -164,7 +155,7 @@ func NewCronReconciler[P, C Object](
 		cronJobs: parents.GetIndexer(),
 		jobs:     children.GetIndexer(),
 		planners: sync.Pool{New: func() any { return new(cronjob.Planner) }},
-		compiled: map[types.NamespacedName]*compiledFor{},
+		compiled: map[types.NamespacedName]*cronjob.Compiled{},
 	}, nil
 }
 
@@ -239,35 +230,18 @@ func (c *CronJobs) compile(key types.NamespacedName, o Object, value *cronjob.Cr
 		return cronjob.Compile(value, append(slices.Clip(c.options.Schedule), own...)...)
 	}
 
-	now := compiledFor{
-		created:  value.CreationTimestamp,
-		schedule: value.Spec.Schedule,
-		hasZone:  value.Spec.TimeZone != nil,
-	}
-	if now.hasZone {
-		now.zone = *value.Spec.TimeZone
-	}
-
 	c.mu.Lock()
 	known := c.compiled[key]
 	c.mu.Unlock()
-	if known != nil && known.isFor(&now) {
-		return known.result
+	if known != nil && known.IsFor(value) {
+		return *known
 	}
 
-	now.result = cronjob.Compile(value, c.options.Schedule...)
+	compiled := cronjob.Compile(value, c.options.Schedule...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.compiled[key] = &now
-	return now.result
-}
-
-// isFor reports whether both are compiled from the same.
-func (c *compiledFor) isFor(other *compiledFor) bool {
-	return c.created.Equal(other.created) &&
-		c.schedule == other.schedule &&
-		c.zone == other.zone &&
-		c.hasZone == other.hasZone
+	c.compiled[key] = &compiled
+	return compiled
 }
 
 // forget drops what is known of a CronJob that is gone, or not this replica's.

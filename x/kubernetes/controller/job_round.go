@@ -104,16 +104,19 @@ func (c *Jobs) plan(
 	if c.options.Hooks.Planned != nil {
 		c.options.Hooks.Planned(c.options.clock().Since(snapshot.Now))
 	}
-	if err == nil && c.takes(&snapshot.Job) {
+	b := c.newBackend(key, object, &snapshot.Job)
+	if err == nil && b.ours {
 		err = c.kind.check(object, &snapshot.Job)
 	}
 	if err != nil {
+		b.report.Err = err
 		c.options.report(ctx, object, true, job.Event{
 			Type:    job.EventWarning,
 			Reason:  "Invalid" + c.kind.gvk().Kind,
 			Message: err.Error(),
 		})
-		return next, fmt.Errorf("%s %s: %w", c.kind.controller("job"), named(key), err)
+		err = fmt.Errorf("%s %s: %w", c.kind.controller("job"), named(key), err)
+		return next, errors.Join(err, b.tell(ctx))
 	}
 
 	c.log(ctx, key, plan)
@@ -130,7 +133,7 @@ func (c *Jobs) plan(
 		Parallel:     c.options.Parallel,
 		Expectations: c.tracker.Of(key, c.options.clock().Now()),
 	}
-	b := c.newBackend(key, object, &snapshot.Job)
+	b.report.Plan = plan
 	end, err := executor.Apply(ctx, b, plan)
 	if b.foundOnlyGone(plan) {
 		// The round has changed nothing, and the cache will soon show that these pods are
@@ -156,6 +159,10 @@ func (c *Jobs) plan(
 	}
 
 	c.options.Metrics.Round(&end.Metrics, c.options.clock().Since(snapshot.Now))
+	if isReported(ctx, err) {
+		b.report.Err = err
+		err = errors.Join(err, b.tell(ctx))
+	}
 	if ended := end.Status.Finished(); ended == "" {
 		err = errors.Join(err, b.annotate(ctx, end.Memory))
 	} else if b.object != object {
@@ -197,6 +204,8 @@ type roundBackend struct {
 	key    types.NamespacedName
 	owner  types.UID
 	object Object // as the plan saw it, then as the last write of the round left it
+	report JobReport
+	ours   bool // other controllers write the status of their jobs
 
 	mu   sync.Mutex
 	gone map[job.UID]bool // orphans that could not be adopted since they are gone
@@ -234,7 +243,7 @@ func (c *Jobs) newBackend(key types.NamespacedName, object Object, value *job.Jo
 	namespace, template := c.kind.namespace(object), c.kind.template(object)
 	owner := *metav1.NewControllerRef(object, c.kind.gvk())
 	return &roundBackend{
-		jobs: c, key: key, owner: object.GetUID(), object: object,
+		jobs: c, key: key, owner: object.GetUID(), object: object, ours: c.takes(value),
 		Groups: c.options.Groups.backend(namespace, owner, value, template),
 		Pods: &backend.Pods{
 			Client:    c.client.CoreV1().Pods(namespace),
@@ -255,11 +264,31 @@ func (c *Jobs) newBackend(key types.NamespacedName, object Object, value *job.Jo
 
 // WriteStatus implements [jobapply.Backend].
 func (b *roundBackend) WriteStatus(ctx context.Context, s job.Status) error {
-	object, err := b.jobs.kind.writeStatus(ctx, b.object, s)
-	if err != nil {
-		return err
+	object, err := b.jobs.kind.writeStatus(ctx, b.object, s, &b.report)
+	if err == nil {
+		b.wrote(object)
 	}
+	return err
+}
+
+// wrote keeps the object as a write of its status left it.
+func (b *roundBackend) wrote(object Object) {
 	b.object = object
 	b.jobs.written.wrote(b.key, object.GetUID(), ofOwners, object.GetResourceVersion())
-	return nil
+}
+
+// Executed implements [jobapply.Observer].
+func (b *roundBackend) Executed(writes job.Writes) { b.report.Writes = writes }
+
+// tell writes the report, if it changes the status of the object.
+func (b *roundBackend) tell(ctx context.Context) error {
+	if !b.ours {
+		return nil
+	}
+
+	object, err := b.jobs.kind.tell(ctx, b.object, &b.report)
+	if err == nil && object != nil {
+		b.wrote(object)
+	}
+	return err
 }

@@ -36,6 +36,12 @@ type Kind[T Object] struct {
 	// SetStatus may be nil if Status returns a pointer to a field of the object.
 	Status    func(T) *batchv1.JobStatus
 	SetStatus func(T, batchv1.JobStatus)
+	// Report, if set, writes into a copy of the object what else its status says: conditions of its own, a phase,
+	// observedGeneration. It follows SetStatus in each write of the status. At the end of a round it is called once
+	// more, and if it then changes anything, that is written as well: it must not change what it has written before
+	// for the same report, as one that goes by the clock would in every round. Once the job has ended there is no
+	// round.
+	Report func(T, *JobReport)
 	// Check, if set, says why an object cannot be served. It is for what Spec does not return.
 	Check func(T) error
 	// Namespace returns the namespace of an object's pods. It is required for a kind whose objects have no namespace of
@@ -75,7 +81,10 @@ type ownerKind interface {
 	get(ctx context.Context, key types.NamespacedName) (Object, error)
 	// writeStatus replaces the status on condition of the object's version, and annotate sets an
 	// annotation on condition of its UID. Both return the object as the write left it.
-	writeStatus(ctx context.Context, o Object, s job.Status) (Object, error)
+	writeStatus(ctx context.Context, o Object, s job.Status, report *JobReport) (Object, error)
+	// tell writes the report into the status of an object, and returns it as that left it, or nil if the report changes
+	// nothing.
+	tell(ctx context.Context, o Object, report *JobReport) (Object, error)
 	annotate(ctx context.Context, o Object, annotation, value string) (Object, error)
 	remove(ctx context.Context, key types.NamespacedName, o metav1.DeleteOptions) error
 	// says returns a sentence of the planner about an object of the kind.
@@ -232,7 +241,7 @@ func (k *Kind[T]) get(ctx context.Context, key types.NamespacedName) (Object, er
 	return k.Objects(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
 }
 
-func (k *Kind[T]) writeStatus(ctx context.Context, o Object, s job.Status) (Object, error) {
+func (k *Kind[T]) writeStatus(ctx context.Context, o Object, s job.Status, report *JobReport) (Object, error) {
 	status := convert.JobStatus(s)
 	if k.isBatch {
 		shallow := *o.(*batchv1.Job) // the template is not copied
@@ -246,7 +255,22 @@ func (k *Kind[T]) writeStatus(ctx context.Context, o Object, s job.Status) (Obje
 		}
 	}
 	k.setStatus(o.(T), status)
+	if k.Report != nil {
+		k.Report(o.(T), report)
+	}
 	return k.Objects(o.GetNamespace()).UpdateStatus(ctx, o.(T), metav1.UpdateOptions{})
+}
+
+func (k *Kind[T]) tell(ctx context.Context, o Object, report *JobReport) (Object, error) {
+	if k.Report == nil {
+		return nil, nil
+	}
+	told := o.DeepCopyObject().(T)
+	k.Report(told, report)
+	if isStoredAs(told, o) {
+		return nil, nil
+	}
+	return k.Objects(o.GetNamespace()).UpdateStatus(ctx, told, metav1.UpdateOptions{})
 }
 
 func (k *Kind[T]) setStatus(o T, s batchv1.JobStatus) {

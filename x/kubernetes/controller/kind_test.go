@@ -65,7 +65,7 @@ func inStudio(t *testing.T, kind controller.Kind[*film], o controller.JobOptions
 		must.OK(t, err)
 		s.jobs = jobs
 		s.start()
-		f.ObjectMeta = metav1.ObjectMeta{Name: "f", Namespace: "ns", UID: "uid-f", CreationTimestamp: metav1.Now()}
+		f.Name, f.Namespace, f.UID, f.CreationTimestamp = "f", "ns", "uid-f", metav1.Now()
 		_, err = s.films.put("create", &f)
 		must.OK(t, err)
 		synctest.Wait()

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/batchplan/batchplan/examples/kubernetes/crons/internal/play"
 	"github.com/batchplan/batchplan/x/blackbox"
+	"github.com/batchplan/batchplan/x/kubernetes/controller"
 
 	"github.com/batchplan/batchplan/cronjob"
 )
@@ -50,6 +52,34 @@ func TestExpired(t *testing.T) {
 	play.Want(t, play.Started(t, subject, blackbox.CronSettings{Schedule: "@hourly", Policy: "Allow"},
 		play.Wait(time.Minute), play.Do(blackbox.Succeed), play.Wait(time.Minute), play.Do(blackbox.Remove), play.Down(time.Minute), play.Wait(time.Hour)),
 		"create 1 11:00", "create 1 12:00")
+}
+
+// TestReport: the condition says whether runs start, and keeps the time of its last change.
+func TestReport(t *testing.T) {
+	s := &ReportSchedule{}
+	s.Generation = 4
+	next := time.Date(2000, 1, 1, 11, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		name    string
+		suspend bool
+		report  controller.CronReport
+		want    string
+	}{
+		{"the template is refused", false, controller.CronReport{Err: check(s)}, "False Failed spec.template.query: is required"},
+		{"no schedule", false, controller.CronReport{Schedule: cronjob.Compiled{Problem: "UnknownTimeZone", Message: "Mars/Base"}}, "False UnknownTimeZone Mars/Base"},
+		{"suspended", true, controller.CronReport{}, "False Suspended "},
+		{"scheduled", false, controller.CronReport{Plan: &cronjob.Plan{NextRun: next}}, "True Scheduled "},
+	} {
+		s.Spec.Suspend = test.suspend
+		report(s, &test.report)
+		c := s.Status.Conditions[0]
+		if got := fmt.Sprintf("%s %s %s", c.Status, c.Reason, c.Message); got != test.want || c.ObservedGeneration != 4 || len(s.Status.Conditions) != 1 {
+			t.Errorf("%s: %q of generation %d, want %q of 4", test.name, got, c.ObservedGeneration, test.want)
+		}
+	}
+	if !s.Status.NextRun.Time.Equal(next) {
+		t.Errorf("next run %s", s.Status.NextRun)
+	}
 }
 
 // TestLives plays random lives, with faults.

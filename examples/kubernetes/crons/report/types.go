@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -30,7 +32,9 @@ type ReportSchedule struct {
 		Template        ReportSpec                `json:"template"`
 	} `json:"spec"`
 	Status struct {
-		LastRun metav1.Time `json:"lastRun,omitzero"`
+		LastRun    metav1.Time        `json:"lastRun,omitzero"`
+		NextRun    metav1.Time        `json:"nextRun,omitzero"`
+		Conditions []metav1.Condition `json:"conditions,omitempty"`
 	} `json:"status,omitzero"`
 }
 
@@ -56,6 +60,7 @@ var ends = map[string]cronjob.Ending{"SUCCEEDED": cronjob.Complete, "FAILED": cr
 func (o *ReportSchedule) DeepCopyObject() runtime.Object { // controller-gen writes the real ones
 	c := *o
 	o.ObjectMeta.DeepCopyInto(&c.ObjectMeta)
+	c.Status.Conditions = slices.Clone(o.Status.Conditions)
 	return &c
 }
 

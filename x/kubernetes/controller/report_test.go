@@ -1,0 +1,159 @@
+//go:build go1.25
+
+package controller_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/x/kubernetes/controller"
+)
+
+// says is the condition of a beat: what its author would tell people.
+func says(b *beat, r *controller.CronReport) {
+	failed := func(e cronjob.Effect) bool { return e.Error != "" }
+	b.Observed = b.Generation
+	if r.Plan != nil { // no write stores a nanosecond, or the zone
+		b.Next = metav1.NewTime(r.Plan.NextRun.Add(1).In(time.FixedZone("", b.Next.Nanosecond()*3600)))
+	}
+	switch {
+	case r.Plan == nil:
+		b.Says = fmt.Sprintf("Refused: %v", r.Err)
+	case r.Schedule.Problem != "":
+		b.Says = r.Schedule.Problem
+	case slices.ContainsFunc(r.Writes.Created, failed):
+		b.Says = "NotStarted: " + r.Writes.Created[0].Error
+	case r.Err != nil:
+		b.Says = fmt.Sprintf("Failed: %v", r.Err)
+	case b.Suspend:
+		b.Says = "Paused"
+	case slices.ContainsFunc(r.Plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjob.WaitActive }):
+		b.Says = "Held"
+	default:
+		b.Says = "Next: " + r.Plan.NextRun.UTC().Format("15:04")
+	}
+}
+
+// TestCron_Report: what a round knows reaches the status of the parent: with the status of the CronJob in one write, alone if
+// that stays the same, and not at all if nothing changes.
+func TestCron_Report(t *testing.T) {
+	kind := storing(nil)
+	kind.Report = says
+	refused := errors.New("the template has no image")
+	kind.Check = func(b *beat) error {
+		if b.Labels["image"] == "none" {
+			return refused
+		}
+		return nil
+	}
+	history(t, kind, controller.CronJobOptions{}, hourly, func(c *clockwork) {
+		written := 0
+		step := func(name string, after time.Duration, want string, writes int) {
+			t.Helper()
+			_, _ = c.round(after)
+			b := c.parents.all()[0]
+			count := 0
+			for _, w := range c.parents.writes {
+				if strings.HasPrefix(w, "status") {
+					count++
+				}
+			}
+			if b.Says != want || count-written != writes || b.Observed != b.Generation {
+				t.Errorf("%s: says %q after %d writes, want %q after %d; observed %d of %d", name, b.Says, count-written, want, writes, b.Observed, b.Generation)
+			}
+			written = count
+		}
+		edit := func(change func(*beat)) {
+			c.edit(func(b *beat) { b.Generation++; change(b) })
+		}
+
+		step("nothing is due", time.Minute, "Next: 01:00", 1)
+		step("again", time.Minute, "Next: 01:00", 0)
+		step("a run starts", 59*time.Minute, "Next: 02:00", 1)
+		edit(func(b *beat) { b.Overlap = "Forbid" })
+		step("an edit that changes nothing else", time.Minute, "Next: 02:00", 1)
+		step("a run is held", time.Hour, "Held", 1)
+		c.end("SUCCEEDED")
+		c.tasks.fails = "create"
+		step("a creation without a reply", time.Minute, "NotStarted: no reply", 1)
+		step("its job is there", time.Minute, "Next: 03:00", 1)
+		edit(func(b *beat) { b.Suspend = true })
+		step("a pause", time.Minute, "Paused", 1)
+		edit(func(b *beat) { b.Suspend, b.Schedule = false, "at noon" })
+		step("no schedule", time.Minute, "UnparseableSchedule", 1)
+		step("still none", time.Minute, "UnparseableSchedule", 0)
+		edit(func(b *beat) { b.Schedule, b.Overlap = "@hourly", "Sometimes" })
+		step("an unknown policy", time.Minute, "Refused: Beat ns/b: cronJob.spec.concurrencyPolicy: \"Sometimes\": must be Allow, Forbid or Replace", 1)
+		edit(func(b *beat) { b.Overlap, b.Labels = "Allow", map[string]string{"image": "none"} })
+		c.events.take()
+		step("a template that is refused", 2*time.Hour, "Refused: Beat ns/b: the template has no image", 1)
+		step("still refused", time.Hour, "Refused: Beat ns/b: the template has no image", 0)
+		if events := c.events.take(); strings.Count(events, "Warning InvalidBeat the template has no image") != 2 {
+			t.Errorf("events %s", events)
+		}
+		edit(func(b *beat) { b.Labels = nil })
+		step("mended", time.Minute, "Next: 06:00", 1)
+	})
+}
+
+// TestKind_Report: the same for objects with pods.
+func TestKind_Report(t *testing.T) {
+	kind := films()
+	broken := errors.New("no camera")
+	kind.Check = func(f *film) error {
+		if f.Labels["camera"] == "none" {
+			return broken
+		}
+		return nil
+	}
+	kind.Report = func(f *film, r *controller.JobReport) {
+		says := ""
+		switch {
+		case r.Err != nil:
+			says = r.Err.Error()
+		case r.Plan != nil:
+			says = fmt.Sprintf("generation %d, %v", f.Generation, r.Plan.Waits[0])
+		}
+		f.Status.Conditions = slices.DeleteFunc(f.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == "Told" })
+		f.Status.Conditions = append(f.Status.Conditions, batchv1.JobCondition{Type: "Told", Status: corev1.ConditionTrue, Message: says})
+	}
+	for _, test := range []struct {
+		name   string
+		film   film
+		want   string
+		writes int
+	}{
+		{"a pod is created", film{}, "generation 3, 1 active pod not finished", 1},
+		{"nothing can be planned", film{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"camera": "none"}}}, "no camera", 1},
+		{"another controller's", film{Spec: batchv1.JobSpec{ManagedBy: &[]string{"example.com/other"}[0]}}, "", 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := test.film
+			f.Generation = 3
+			f.Spec.Template = scene(corev1.RestartPolicyNever).Template
+			inStudio(t, kind, controller.JobOptions{}, f, func(s *studio) {
+				for range 3 { // and no write more in the other rounds
+					_ = s.round()
+				}
+				writes := 0
+				for _, w := range s.films.writes {
+					if strings.HasPrefix(w, "status") {
+						writes++
+					}
+				}
+				if told := s.said("Told"); told != test.want || writes != test.writes {
+					t.Errorf("%d writes, says %q, want %d, %q", writes, told, test.writes, test.want)
+				}
+			})
+		})
+	}
+}
