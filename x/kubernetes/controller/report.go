@@ -36,13 +36,15 @@ type JobReport struct {
 	Err error
 }
 
-// isReported reports whether a status says that a round has failed so: not if the next one begins with another snapshot.
+// isReported reports whether a status says that a round has failed so: not if the next one begins with another
+// snapshot.
 func isReported(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && !IsExpected(err)
 }
 
-// isStoredAs reports whether a server would store the same for both. Times that are the same instant in two zones, or that
-// differ by less than is stored, are no change: else a round would write in vain, and its own write ask for the next.
+// isStoredAs reports whether a server would store the same for both. Times that are the same instant in two zones,
+// or that differ by less than is stored, are no change: else a round would write in vain, and its own write ask for
+// the next.
 func isStoredAs(a, b Object) bool {
 	x, failed := json.Marshal(a)
 	y, err := json.Marshal(b)

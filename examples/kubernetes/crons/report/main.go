@@ -3,10 +3,8 @@
 package main
 
 import (
-	"errors"
 	_ "time/tzdata" // spec.timeZone, also in an image without zones
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -32,33 +30,6 @@ var reports = reconcilers.Cron[*ReportSchedule, *Report]{
 		New:       func(s *ReportSchedule) *Report { return &Report{Spec: s.Spec.Template} },
 		Ended:     func(r *Report, c *cronjob.Child) { c.Finished, c.FinishTime = ends[r.Status.State], r.Status.End.Time },
 	},
-}
-
-// check refuses a template from which no Report can be made, before a run is due.
-func check(s *ReportSchedule) error {
-	if s.Spec.Template.Query == "" {
-		return errors.New("spec.template.query: is required")
-	}
-	return nil
-}
-
-// report says in the status whether runs start, and when.
-func report(s *ReportSchedule, r *controller.CronReport) {
-	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, ObservedGeneration: s.Generation}
-	switch {
-	case r.Err != nil:
-		ready.Reason, ready.Message = "Failed", r.Err.Error()
-	case r.Schedule.Problem != "":
-		ready.Reason, ready.Message = r.Schedule.Problem, r.Schedule.Message
-	case s.Spec.Suspend:
-		ready.Reason = "Suspended"
-	default:
-		ready.Status, ready.Reason = metav1.ConditionTrue, "Scheduled"
-	}
-	meta.SetStatusCondition(&s.Status.Conditions, ready)
-	if r.Plan != nil {
-		s.Status.NextRun = metav1.NewTime(r.Plan.NextRun)
-	}
 }
 
 func main() {
