@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,19 +42,14 @@ func main() {
 // imports builds a program on the root alone. Whoever requires the root has its tests' modules
 // in the graph of modules, and builds nothing of them.
 func (o *outside) imports() error {
-	root := o.modules[0]
 	dir, err := o.program("imports", map[string]string{"main.go": importsRoot})
 	if err != nil {
 		return err
 	}
-	if err := o.steps(dir, []string{"mod", "init", "example.com/imports"}, []string{"get", root.Path + "@" + o.version}, []string{"mod", "tidy"}); err != nil {
-		return err
-	}
-	if out, err := o.output(dir, "go", "run", "."); err != nil || out != "1 3600\n" {
-		return fmt.Errorf("it printed %q: %w", out, err)
-	}
-	return o.takes(dir, "github.com/robfig/cron/v3", root.Path)
+	return o.prints(dir, "", "1 3600\n", cron)
 }
+
+const cron = "github.com/robfig/cron/v3"
 
 const importsConvert = `package main
 
@@ -71,26 +68,62 @@ func main() {
 }
 `
 
+// types are the modules that the types of Kubernetes take.
+var types = []string{
+	"github.com/fxamacker/cbor/v2", "github.com/go-logr/logr", "github.com/gogo/protobuf", "github.com/google/gofuzz",
+	"github.com/json-iterator/go", "github.com/modern-go/concurrent", "github.com/modern-go/reflect2",
+	"github.com/x448/float16", "golang.org/x/net", "golang.org/x/text", "google.golang.org/protobuf", "gopkg.in/inf.v0",
+	"k8s.io/api", "k8s.io/apimachinery", "k8s.io/klog/v2", "k8s.io/utils", "sigs.k8s.io/json",
+	"sigs.k8s.io/structured-merge-diff/v4", "sigs.k8s.io/yaml",
+}
+
 // converts builds a program on convert, which takes the types of Kubernetes and no client.
 func (o *outside) converts() error {
-	adapter, err := o.module("x/kubernetes")
-	if err != nil {
-		return err
-	}
 	dir, err := o.program("converts", map[string]string{"main.go": importsConvert})
 	if err != nil {
 		return err
 	}
-	if err := o.steps(dir, []string{"mod", "init", "example.com/converts"}, []string{"get", adapter.Path + "@" + o.version}, []string{"mod", "tidy"}); err != nil {
+	return o.prints(dir, "x/kubernetes", "j\n", append(types, cron)...)
+}
+
+// mirrors builds a program that joins the statuses of jobs of member clusters. It takes no planner of CronJobs.
+func (o *outside) mirrors() error {
+	dir, err := o.copied("mirror", "x/proof/tools/outside/testdata/mirror", false)
+	if err != nil {
 		return err
 	}
-	if out, err := o.output(dir, "go", "run", "."); err != nil || out != "j\n" {
+	return o.prints(dir, "x/kubernetes", mirrored, types...)
+}
+
+// mirrored is what the mirror prints: each release takes each step, and the end says which cluster has failed.
+const mirrored = `one cluster fails, and the other is stopped: ` +
+	`Failed, BackoffLimitExceeded, "member1: Job has reached the specified backoff limit"; 7 failed, 0 succeeded (7 releases)
+both fail, and one is out of reach meanwhile: ` +
+	`Failed, BackoffLimitExceeded, "member1: Job has reached the specified backoff limit; ` +
+	`member2: Job was active longer than specified deadline"; 8 failed, 0 succeeded (7 releases)
+both complete, one after the other: Complete, , ""; 0 failed, 4 succeeded (7 releases)
+`
+
+// prints makes a module of a program, which requires one of ours by version, tidies it from nothing and runs it. It fails
+// unless the program prints that, and is built from packages of these modules, of ours, and of no others.
+func (o *outside) prints(dir, module, want string, takes ...string) error {
+	required := o.modules[0]
+	if module != "" {
+		m, err := o.module(module)
+		if err != nil {
+			return err
+		}
+		required, takes = m, append(slices.Clip(takes), m.Path)
+	}
+
+	name := "example.com/" + filepath.Base(dir)
+	if err := o.steps(dir, []string{"mod", "init", name}, []string{"get", required.Path + "@" + o.version}, []string{"mod", "tidy"}); err != nil {
+		return err
+	}
+	if out, err := o.output(dir, "go", "run", "."); err != nil || out != want {
 		return fmt.Errorf("it printed %q: %w", out, err)
 	}
-	return o.takes(dir, "github.com/fxamacker/cbor/v2", "github.com/go-logr/logr", "github.com/gogo/protobuf", "github.com/google/gofuzz",
-		"github.com/json-iterator/go", "github.com/modern-go/concurrent", "github.com/modern-go/reflect2", "github.com/robfig/cron/v3",
-		"github.com/x448/float16", "golang.org/x/net", "golang.org/x/text", "google.golang.org/protobuf", "gopkg.in/inf.v0", "k8s.io/api", "k8s.io/apimachinery",
-		"k8s.io/klog/v2", "k8s.io/utils", "sigs.k8s.io/json", "sigs.k8s.io/structured-merge-diff/v4", "sigs.k8s.io/yaml", adapter.Path, o.modules[0].Path)
+	return o.takes(dir, append(slices.Clip(takes), o.modules[0].Path)...)
 }
 
 // takes fails unless a program is built from packages of these modules and no others. It prints
@@ -109,11 +142,32 @@ func (o *outside) takes(dir string, want ...string) error {
 	slices.Sort(linked)
 	linked = slices.Compact(linked)
 	fmt.Printf("modules that are compiled: %s\n", strings.Join(linked, " "))
-	slices.Sort(want)
 	if extra := minus(linked, want); len(extra) > 0 {
 		return fmt.Errorf("it compiles packages of %s", strings.Join(extra, ", "))
 	}
-	return nil
+	return o.vendors(dir)
+}
+
+// vendors prints how many lines of Go a program vendors.
+func (o *outside) vendors(dir string) error {
+	if err := o.steps(dir, []string{"mod", "vendor"}); err != nil {
+		return err
+	}
+
+	all, ours := 0, 0
+	err := filepath.WalkDir(filepath.Join(dir, "vendor"), func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(name) != ".go" {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		lines := bytes.Count(text, []byte("\n"))
+		if all += lines; strings.Contains(filepath.ToSlash(name), "/vendor/"+o.modules[0].Path+"/") {
+			ours += lines
+		}
+		return err
+	})
+	fmt.Printf("lines that are vendored: %d, of which %d are ours\n", all, ours)
+	return err
 }
 
 // minus returns what is in a and not in b.
