@@ -26,6 +26,9 @@ func (c *checked) do(pod job.UID, w life.Write) error {
 			e.checkGoneJob(w.Write)
 		}
 		e.look(w.Write, pod)
+		if err != nil && !lost && w.Verb == world.Delete {
+			e.checkNotDeleted(e.was.Child(string(pod)), e.pod(pod))
+		}
 
 		e.pending.Note(world.Write{Verb: w.Verb, Name: string(pod)}, err)
 		if errors.Is(err, jobapply.ErrGone) && e.pod(pod) != nil {

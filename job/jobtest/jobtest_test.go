@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -35,6 +36,25 @@ func TestBackend_Right(t *testing.T) {
 // expectations.
 func TestBackend_Late(t *testing.T) {
 	jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject { return openLate(env, &store{env: env}) })
+}
+
+// TestBackend_Polls finds nothing wrong with a loop that comes every ten seconds, however long a backoff
+// is.
+func TestBackend_Polls(t *testing.T) {
+	jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject {
+		s := newStore(env)
+		start := jobtest.Loop(env, s.Look)
+		return jobtest.Subject{Store: s, Start: func(forget bool) jobtest.Program {
+			round := start(forget)
+			return func(ctx context.Context) (time.Time, error) {
+				next, err := round(ctx)
+				if poll := env.Now().Add(10 * time.Second); next.IsZero() || next.After(poll) {
+					next = poll
+				}
+				return next, err
+			}
+		}}
+	})
 }
 
 // TestBackend_Map: a life can be repeated whatever the order in which a store returns its pods.

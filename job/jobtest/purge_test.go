@@ -29,6 +29,7 @@ const (
 	tagGoesFirst  bug = "the tag goes when the row is stored"
 	wholeDocument bug = "the status is written with the spec that was read"
 	succeeded     bug = "a pod that has succeeded is deleted"
+	failsLate     bug = "a deletion removes the finalizer, and fails"
 )
 
 // tagged is the store on a service that purges its pods and has no conditions. A pod with its finalizer
@@ -157,6 +158,9 @@ func (b taggedBackend) Untrack(ctx context.Context, ref job.PodRef) error {
 func (b taggedBackend) Delete(ctx context.Context, d job.Deletion) error {
 	for _, p := range b.pods {
 		if p.UID == d.UID && p.Phase >= job.PodSucceeded && b.tagged.bug != succeeded {
+			if b.tagged.bug == failsLate {
+				_ = b.Untrack(ctx, d.PodRef)
+			}
 			return errors.New("the pod has ended")
 		} else if p.UID == d.UID {
 			d.ResourceVersion = p.Detail.ResourceVersion
@@ -224,6 +228,7 @@ func TestPurger_Mistakes(t *testing.T) {
 		{tagGoesFirst, false, 20, "has changed"},
 		{wholeDocument, false, 20, "Store: the job has changed by status: spec."},
 		{succeeded, false, 300, "JI9: the success of"},
+		{failsLate, false, 300, "JI9: the success of"},
 	} {
 		name := string(c.bug)
 		if c.late {

@@ -186,6 +186,15 @@ func (e *Env) checkDeleted(was, is *job.Pod, d *job.Deletion) {
 	}
 }
 
+// checkNotDeleted checks that a deletion that has failed did not remove the finalizer of a pod that has
+// succeeded (JI9). The pods are as before the write and as after it; nil for none.
+func (e *Env) checkNotDeleted(was, is *job.Pod) {
+	hadSuccess := was != nil && !was.Untracked && was.Phase == job.PodSucceeded
+	if hadSuccess && is != nil && is.Untracked {
+		e.life.Breaks("JI9", "the success of %s is lost: its deletion has failed, and its finalizer is gone", is.Name)
+	}
+}
+
 // samePod compares what the rules of a job look at.
 func samePod(a, b *job.Pod) bool {
 	return a.Name == b.Name &&

@@ -61,6 +61,7 @@ var acting = []struct{ dir, reason string }{
 	{"examples/jobset", "writes to a backend"},
 	{"examples/story", "prints stories"},
 	{"examples/study", "prints a comparison"},
+	{"examples/tasks", "writes to a service"},
 	{"internal/golden", "plays stories in tests"},
 	{"internal/share", "has flags and files, for the commands"},
 	{"internal/testfile", "reads and writes the files of tests"},

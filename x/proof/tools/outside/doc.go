@@ -3,6 +3,7 @@
 //
 //   - builds and runs a program that imports the root, one that imports the adapter's convert, and a mirror of the jobs of
 //     member clusters, and looks at what they take in;
+//   - tests the program of examples/tasks with the library's kit;
 //   - imports each published package alone, from an empty go.mod, builds that and tidies it: with nothing pinned, with the
 //     libraries of Kubernetes at the versions of the module's go.mod, and at those of its newest.mod;
 //   - builds the custom-resource controller of examples/kubernetes/render with the oldest libraries of Kubernetes that the

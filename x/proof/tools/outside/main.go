@@ -70,6 +70,7 @@ func run(repository string, keep bool) (err error) {
 		{"a program that imports the root", o.imports},
 		{"a program that imports convert", o.converts},
 		{"a mirror of member clusters", o.mirrors},
+		{"tasks on a service without finalizers", o.tasks},
 		{"each published package alone", o.packages},
 		{"a controller of a custom resource, with the oldest libraries", o.oldest},
 		{"the same with the newest", o.newest},

@@ -126,6 +126,16 @@ func (o *outside) prints(dir, module, want string, takes ...string) error {
 	return o.takes(dir, append(slices.Clip(takes), o.modules[0].Path)...)
 }
 
+// tasks tests a program that runs jobs on a service of its own, with the kit that is published.
+func (o *outside) tasks() error {
+	dir, err := o.copied("tasks", "examples/tasks", true)
+	if err != nil {
+		return err
+	}
+	get := []string{"get", o.modules[0].Path + "@" + o.version}
+	return o.steps(dir, []string{"mod", "init", "example.com/tasks"}, get, []string{"mod", "tidy"}, []string{"test", "."})
+}
+
 // takes fails unless a program is built from packages of these modules and no others. It prints
 // the graph of its modules.
 func (o *outside) takes(dir string, want ...string) error {

@@ -1,0 +1,83 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// rows are the ledger. It keeps a task that has ended as the list has shown it, until the task is accounted
+// for. After that it keeps the UID, with Untracked: also of a task that was dropped while it ran.
+type rows map[job.UID]job.Pod
+
+// merge returns the pods of a snapshot: the tasks of a list, and tasks that it lacks and that are not accounted
+// for. It also returns the tasks that need a row, and the rows that are no longer needed: only they show that a
+// task is accounted for, as long as a list has the task.
+func (l rows) merge(tasks []Task) (pods, ended []job.Pod, over []job.UID) {
+	listed := map[job.UID]bool{}
+	for i := range tasks {
+		p := tasks[i].pod()
+		listed[p.UID] = true
+		row, ok := l[p.UID]
+		if p.Untracked = row.Untracked; !ok && tasks[i].State == Ended {
+			ended = append(ended, p)
+		}
+
+		// A task that was stopped and is accounted for is gone, unless it still runs.
+		if isStopped := p.Deletion != nil && p.Phase != job.PodRunning; !isStopped || !p.Untracked {
+			pods = append(pods, p)
+		}
+	}
+
+	for uid, row := range l {
+		switch {
+		case listed[uid]:
+		case row.Untracked:
+			over = append(over, uid)
+		default:
+			pods = append(pods, row)
+		}
+	}
+	return pods, ended, over
+}
+
+// backend is the jobapply.Backend of a Runner.
+type backend struct{ *Runner }
+
+func (r backend) Create(ctx context.Context, c job.Creation) (job.PodRef, error) {
+	id, err := r.Service.Start(ctx, newTask(r.Job, r.Command, &c))
+	return job.PodRef{Name: id, UID: job.UID(id)}, err
+}
+
+// Delete stops a task. A task that is dropped must not have ended: the list may be too old to show its success.
+// If it succeeds after it was read, its work is done again.
+func (r backend) Delete(ctx context.Context, d job.Deletion) error {
+	if d.UntrackFirst {
+		t, err := r.Service.Task(ctx, string(d.UID))
+		if err == nil && t.State == Ended {
+			err = ErrEnded
+		}
+		if err == nil {
+			err = r.Untrack(ctx, d.PodRef)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return r.Service.Stop(ctx, string(d.UID))
+}
+
+// Untrack notes that a task is accounted for.
+func (r backend) Untrack(ctx context.Context, pod job.PodRef) error {
+	return r.keep(ctx, job.Pod{UID: pod.UID, Untracked: true})
+}
+
+// WriteStatus needs no condition: the status has one writer, who has read it in this round.
+func (r backend) WriteStatus(ctx context.Context, s job.Status) error {
+	return r.put(ctx, "status", &s)
+}
+
+// Adopt and Release are for pods that change hands. Tasks belong to their job for good.
+func (r backend) Adopt(context.Context, job.PodRef) error   { return errors.ErrUnsupported }
+func (r backend) Release(context.Context, job.PodRef) error { return errors.ErrUnsupported }

@@ -1,0 +1,117 @@
+// Package tasks runs jobs on a service that starts tasks and knows no finalizers: it forgets a task some
+// time after it has ended, lists tasks late, and has no conditional updates. A [Runner] keeps a ledger in
+// place of finalizers. docs/adapter.md says what goes wrong without each part of it.
+package tasks
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+)
+
+// Service starts and stops tasks.
+type Service interface {
+	// Start starts a task with a command, an environment and tags, and returns its ID. No two tasks
+	// ever have the same ID.
+	Start(ctx context.Context, t Task) (id string, err error)
+	// Stop asks a task to end. The error is ErrEnded if it has, and ErrNoTask if it is forgotten.
+	Stop(ctx context.Context, id string) error
+	// Task returns a task as it is, or ErrNoTask.
+	Task(ctx context.Context, id string) (Task, error)
+	// Tasks returns the tasks with a tag, as they were some seconds ago. No task is older than in
+	// the list before.
+	Tasks(ctx context.Context, tag, value string) ([]Task, error)
+}
+
+// The errors of a Service.
+var (
+	ErrEnded  = errors.New("the task has ended")
+	ErrNoTask = errors.New("there is no such task")
+)
+
+// Documents keep JSON under keys. A write has no condition.
+type Documents interface {
+	Put(ctx context.Context, key string, document []byte) error
+	Delete(ctx context.Context, key string) error
+	// List returns the documents whose keys begin with a prefix.
+	List(ctx context.Context, prefix string) (map[string][]byte, error)
+}
+
+// Task is a task of the service.
+type Task struct {
+	Command []string
+	Env     map[string]string
+	Tags    map[string]string
+
+	ID       string
+	Created  time.Time
+	State    State
+	Since    time.Time // when the task got into its state
+	ExitCode int32     // once it has ended
+	// Preempted is set if the service needed the room.
+	Preempted bool
+	// StopBy is when the task is killed, and Grace the time that it has for its end. They are zero
+	// unless it is being stopped.
+	StopBy time.Time
+	Grace  time.Duration
+}
+
+// State is how far a task has come.
+type State int
+
+// The states of a task.
+const (
+	Waiting State = iota
+	Running
+	Ended
+)
+
+// jobTag is the tag with the UID of the job.
+const jobTag = "example.com/job"
+
+// newTask returns the task of a pod that is to be created.
+func newTask(uid job.UID, command []string, c *job.Creation) Task {
+	t := Task{Command: command, Tags: map[string]string{jobTag: string(uid)}}
+	maps.Copy(t.Tags, c.Annotations())
+	if c.Index != job.NoIndex() {
+		t.Env = map[string]string{job.IndexVariable: c.Index.String()}
+	}
+	return t
+}
+
+// pod returns the task as a pod that is not accounted for.
+func (t *Task) pod() job.Pod {
+	main := job.Container{Name: "main"}
+	p := job.Pod{
+		UID:      job.UID(t.ID),
+		Name:     t.ID,
+		Assigned: t.State != Waiting,
+		Ready:    t.State == Running,
+		Detail:   &job.PodDetail{CreationTimestamp: t.Created},
+	}
+	p.ReadAnnotations(t.Tags)
+
+	switch {
+	case t.State == Running:
+		p.Phase, main.State = job.PodRunning, job.ContainerRunning
+	case t.State == Ended:
+		p.Phase, main.State = job.PodFailed, job.ContainerTerminated
+		if main.ExitCode, main.FinishedAt = t.ExitCode, t.Since; t.ExitCode == 0 {
+			p.Phase = job.PodSucceeded
+		}
+	}
+	if t.State != Waiting {
+		p.Detail.ReadyTransition, p.Detail.Containers = t.Since, []job.Container{main}
+	}
+
+	if t.Preempted { // a podFailurePolicy can ignore that
+		p.Detail.Conditions = []job.PodCondition{{Type: "DisruptionTarget", Status: job.ConditionTrue}}
+	}
+	if !t.StopBy.IsZero() {
+		p.Deletion = &job.PodDeletion{Timestamp: t.StopBy, GracePeriodSeconds: int32(t.Grace / time.Second)}
+	}
+	return p
+}
