@@ -13,7 +13,7 @@ import (
 // snapshot needs no look-up for a job that nobody has. It returns the buffer.
 func (c *census) matchActive(refs, buffer []Reference, consistent bool) []Reference {
 	var foreign map[job.UID]bool // once it is needed
-	left := 0
+	kept := buffer
 	for i := range refs {
 		ref := &refs[i]
 		place := c.placeOf(ref.UID)
@@ -21,40 +21,32 @@ func (c *census) matchActive(refs, buffer []Reference, consistent bool) []Refere
 			foreign = foreignUIDs(c.children)
 		}
 
-		var why job.Event // if it leaves the list
 		switch {
+		case place >= 0 && c.children[place].isFinished():
+			c.marks[place] |= markNamed
+			c.events = append(c.events, event(job.EventNormal, "SawCompletedJob",
+				sawCompleted(c.kind, ref.Name)+", condition: "+string(c.children[place].Finished)))
+			continue
 		case place >= 0:
 			c.marks[place] |= markNamed
-			if child := &c.children[place]; child.isFinished() {
-				why = event(job.EventNormal, "SawCompletedJob",
-					sawCompleted(c.kind, ref.Name)+", condition: "+string(child.Finished))
-			}
-		case !consistent, foreign[ref.UID]:
+		case consistent && !foreign[ref.UID]: // certainly nobody has it
+			c.events = append(c.events, event(job.EventNormal, "MissingJob", activeMissing(c.kind, ref.Name)))
+			continue
+		default:
 			c.verify = append(c.verify, *ref)
-		default: // certainly nobody has it
-			why = event(job.EventNormal, "MissingJob", activeMissing(c.kind, ref.Name))
 		}
-
-		switch isLeft := why.Reason != ""; {
-		case isLeft:
-			if left == 0 {
-				buffer = append(buffer, refs[:i]...) // the list is copied only now
-			}
-			left++
-			c.events = append(c.events, why)
-		case left > 0:
-			buffer = append(buffer, *ref)
-		}
+		kept = append(kept, *ref)
 	}
 
-	c.active = refs
-	if left > 0 {
-		if c.active = buffer; len(buffer) == 0 {
-			c.active = nil // the same plan as with a fresh buffer
-		}
+	c.active, c.kept = refs, len(kept)
+	switch c.kept {
+	case len(refs):
+	case 0:
+		c.active = nil // the same plan as with a fresh buffer
+	default:
+		c.active = kept
 	}
-	c.kept = len(c.active)
-	return buffer
+	return kept
 }
 
 func sawCompleted(k Kind, name string) string { return "Saw completed " + k.String() + ": " + name }

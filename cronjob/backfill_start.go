@@ -141,7 +141,7 @@ func backfillLimit(b *Backfill, maxActive int32) int32 {
 
 // backfill describes the job of a run that was requested.
 func backfill(s *Snapshot, id, name string, run time.Time) Creation {
-	c := creation(s, name, run, CreateBackfilled)
+	c := creationOf(s, name, run, CreateBackfilled)
 	c.Backfill = id
 	c.Annotations[s.Options.Marks.requestKey()] = backfilled
 	return c

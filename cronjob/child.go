@@ -1,7 +1,6 @@
 package cronjob
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -98,11 +97,7 @@ func DecodeChild(c *CronJob, data []byte) (Child, error) {
 		object.Head
 		Status job.Status `json:"status"`
 	}
-	err := json.Unmarshal(data, &in)
-	if err == nil {
-		err = in.Check("batch/v1", "Job")
-	}
-	if err != nil {
+	if err := object.Decode(data, &in, "batch/v1", "Job"); err != nil {
 		return Child{}, fmt.Errorf("decode child: %w", err)
 	}
 

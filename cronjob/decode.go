@@ -1,7 +1,6 @@
 package cronjob
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -19,11 +18,7 @@ func DecodeCronJob(data []byte) (CronJob, error) {
 		Spec   Spec   `json:"spec"`
 		Status Status `json:"status"`
 	}
-	err := json.Unmarshal(data, &in)
-	if err == nil {
-		err = in.Check("batch/v1", "CronJob")
-	}
-	if err != nil {
+	if err := object.Decode(data, &in, "batch/v1", "CronJob"); err != nil {
 		return CronJob{}, fmt.Errorf("decode cronjob: %w", err)
 	}
 

@@ -113,25 +113,30 @@ func (n *names) has(runs []time.Time, run time.Time) bool {
 	return found
 }
 
-// creation describes the job of a run (C13).
-func creation(s *Snapshot, name string, run time.Time, reason CreateReason) Creation {
+// creation describes a job of the template.
+func creation(s *Snapshot, name string, reason CreateReason) Creation {
 	template := &s.CronJob.Spec.JobTemplate
-	labels := maps.Clone(template.Labels)
-
 	annotations := make(map[string]string, len(template.Annotations)+1)
 	maps.Copy(annotations, template.Annotations)
+	return Creation{Name: name, Labels: maps.Clone(template.Labels), Annotations: annotations, Reason: reason}
+}
+
+// creationOf describes the job of a run (C13).
+func creationOf(s *Snapshot, name string, run time.Time, reason CreateReason) Creation {
+	c := creation(s, name, reason)
+	c.ScheduledTime = run
 
 	switch marks := &s.Options.Marks; {
 	case s.Options.Without.Has(release.CronJobsScheduledAnnotation):
 	case marks.TimeIn == InAnnotation:
-		annotations[marks.timeKey()] = timestamp(s, run)
+		c.Annotations[marks.timeKey()] = timestamp(s, run)
 	case marks.TimeIn == InLabel:
-		if labels == nil {
-			labels = make(map[string]string, 1)
+		if c.Labels == nil {
+			c.Labels = make(map[string]string, 1)
 		}
-		labels[marks.timeKey()] = strconv.FormatInt(run.Unix(), 10)
+		c.Labels[marks.timeKey()] = strconv.FormatInt(run.Unix(), 10)
 	}
-	return Creation{Name: name, ScheduledTime: run, Labels: labels, Annotations: annotations, Reason: reason}
+	return c
 }
 
 // timestamp returns the text of a run. Without a timeZone it is in UTC, even if the

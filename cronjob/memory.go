@@ -113,14 +113,6 @@ func memoryAbout(s *Snapshot) memory {
 	return memory{CronJobUID: s.CronJob.UID}
 }
 
-// sinceOf returns the time up to which the memory has set runs aside, if it is about this CronJob.
-func (m *Memory) sinceOf(uid job.UID) time.Time {
-	if m.kept.CronJobUID != uid {
-		return time.Time{}
-	}
-	return m.kept.Since
-}
-
 // keepsWrites reports whether the next round must know what this one has written.
 func keepsWrites(consistent bool, quirks cronjobquirk.Set) bool {
 	return !consistent && !quirks.Has(cronjobquirk.Stale)

@@ -93,6 +93,9 @@ func findObstacle(s *Snapshot, c *census, t *timing) obstacle {
 
 // dependsOnActive reports whether the active jobs decide about a run of the schedule.
 func dependsOnActive(s *Snapshot) bool {
-	policy := s.CronJob.Spec.ConcurrencyPolicy
-	return policy == Forbid || policy == Replace || s.Options.MaxActive > 0
+	switch s.CronJob.Spec.ConcurrencyPolicy {
+	case Forbid, Replace:
+		return true
+	}
+	return s.Options.MaxActive > 0
 }

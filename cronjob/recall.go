@@ -112,14 +112,14 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 	placeNamed := childNamed(c.children, len(starts))
 
 	for _, start := range starts {
-		var child Child // the zero value if none has the name
+		child := Child{Foreign: true} // if none has the name
 		place := placeNamed(start.Name)
 		if place >= 0 {
 			child = c.children[place]
 		}
 		isMeant := start.UID == "" || start.UID == child.UID
 		isOther := child.Foreign || start.UID != child.UID
-		runs := place >= 0 && isMeant && child.isRunning()
+		runs := isMeant && child.isRunning()
 
 		switch {
 		case start.Over && unstored:
@@ -192,8 +192,8 @@ func (c *census) takeInUnrecorded(s *startedJob) {
 func isOfRun(s startedJob) bool { return !s.ScheduledTime.IsZero() }
 
 // recallReplaced returns the deleted jobs that the children do not show to be deleted. Where a run waits
-// for them to be gone, those that the children do not show at all are looked up. Otherwise they may yet be shown while
-// a later job of the schedule is not.
+// for them to be gone, those that the children do not show at all are looked up. Elsewhere these count as gone,
+// unless the children are late: they may still come to show a job as long as they lack a later one.
 func (c *census) recallReplaced(s *Snapshot, old []leavingJob, late bool) (kept []leavingJob) {
 	if !c.replacing || len(old) == 0 {
 		return nil
@@ -261,8 +261,8 @@ func (c *census) recallDeleted(s *Snapshot, old []leavingJob) (kept []leavingJob
 	return kept
 }
 
-// appendDoubtful appends the jobs that were perhaps deleted, so that they are looked up, but for those
-// that this round deletes.
+// appendDoubtful appends the jobs that were perhaps deleted, so that they are looked up, except those that
+// this round deletes.
 func (c *census) appendDoubtful(verify []Reference, remove []Deletion) []Reference {
 	for _, ref := range c.doubtful {
 		if !slices.ContainsFunc(remove, func(d Deletion) bool { return d.UID == ref.UID }) {

@@ -193,14 +193,14 @@ func (p *Planner) assemble(s *Snapshot, c *census, m *memory, run *dueRun, out *
 	return plan
 }
 
-// fill sets all that the status and the conclusion are made from, but for Reviewed.
+// fill sets everything that the status and the conclusion are computed from, except Reviewed.
 func (b *basis) fill(s *Snapshot, c *census, m *memory, out *moves, accounted time.Time) {
 	b.Now, b.Before = s.Now, s.CronJob.Status
 	b.Before.Active = slices.Clip(b.Before.Active) // who appends does not write to the snapshot
 	b.Status = b.Before.startedAt(later(c.lastRun, out.recorded))
 	b.Status.Active, b.Status.LastSuccessfulTime = c.active, c.lastSuccess
 
-	b.Since, b.Memory = s.Memory.sinceOf(s.CronJob.UID), *m
+	b.Since, b.Memory = memoryAbout(s).Since, *m
 	b.Memory.Since, b.Memory.Accounted = later(m.Since, out.since), accounted
 
 	b.Backfills = out.backfills

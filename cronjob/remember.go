@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// remember makes the next memory (B5). The status is settled if there was none to write.
+// remember makes the next memory (B5). The status is settled if it was written, or did not need to be.
 func (p *Plan) remember(s *Settlement, settled, written bool) memory {
 	m, w, b := p.basis.Memory, &s.writes, &p.basis
 	switch last := s.Status.LastScheduleTime; {
@@ -154,9 +154,9 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 }
 
 // deleted is the next memory of the active jobs that were deleted, or perhaps. Those that a look-up has
-// found are there after all. The others are known until a snapshot's status does not name them, or, without
-// a list, until the children do not show them. A
-// status that was written with a later run tells as much by its time (Behind).
+// found are there after all. The others are known until a snapshot's status does not name them or, without
+// a list, until the children do not show them. If the status that was written has a later run, its time
+// already tells whether a snapshot is older (Behind).
 func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 	w, old := &s.writes, p.basis.Memory.Deleted
 	if len(old)+len(p.Delete) == 0 {

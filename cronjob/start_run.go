@@ -48,7 +48,7 @@ func create(s *Snapshot, c *census, t *timing) moves {
 	}
 	return moves{
 		remove:     replaceActive(c, s.CronJob.Spec.ConcurrencyPolicy),
-		create:     []Creation{creation(s, c.names.of(t.due).String(), t.due, reason)},
+		create:     []Creation{creationOf(s, c.names.of(t.due).String(), t.due, reason)},
 		unfinished: reason == CreateOldest,
 	}
 }
@@ -58,8 +58,9 @@ func create(s *Snapshot, c *census, t *timing) moves {
 // schedule does (CL4).
 func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 	passed := noteOneName(s, c, t)
+	all := s.Options.CatchUp == CatchUpAll
 
-	switch all := s.Options.CatchUp == CatchUpAll; {
+	switch {
 	case o.standing == isTaken:
 		name := c.names.of(t.due).String()
 		passed.waits = []Wait{{Reason: WaitNameTaken, Run: t.due, Name: name}}
@@ -73,7 +74,7 @@ func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 		passed.recorded = t.due
 	}
 
-	passed.unfinished = t.overdue > 1 && s.Options.CatchUp == CatchUpAll
+	passed.unfinished = all && t.overdue > 1
 	return passed
 }
 

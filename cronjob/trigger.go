@@ -36,22 +36,11 @@ func (t *Trigger) check() error {
 
 // sortTriggers appends the triggers in the order of their IDs, each once.
 func sortTriggers(buffer, triggers []Trigger) []Trigger {
-	if len(triggers) < 2 {
-		return append(buffer, triggers...)
-	}
-	sorted := make([]*Trigger, len(triggers))
-	for i := range triggers {
-		sorted[i] = &triggers[i]
-	}
-	slices.SortFunc(sorted, func(a, b *Trigger) int {
+	sorted := append(buffer, triggers...)
+	slices.SortFunc(sorted, func(a, b Trigger) int {
 		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Overlap, b.Overlap))
 	})
-	for i, t := range sorted {
-		if i == 0 || t.ID != sorted[i-1].ID {
-			buffer = append(buffer, *t)
-		}
-	}
-	return buffer
+	return slices.CompactFunc(sorted, func(a, b Trigger) bool { return a.ID == b.ID })
 }
 
 // findTrigger returns the place of a trigger among sorted ones.

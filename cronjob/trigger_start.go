@@ -1,9 +1,6 @@
 package cronjob
 
-import (
-	"maps"
-	"time"
-)
+import "time"
 
 // startTriggers starts what the triggers ask for, in the order of their IDs, beside so many jobs that
 // the round creates before, unless the obstacle of the run that is due holds them back as well.
@@ -35,11 +32,8 @@ func startTriggers(s *Snapshot, c *census, o obstacle, created int, behind time.
 
 // triggered describes the job of a trigger.
 func triggered(s *Snapshot, id, name string) Creation {
-	template := &s.CronJob.Spec.JobTemplate
-	annotations := make(map[string]string, len(template.Annotations)+1)
-	maps.Copy(annotations, template.Annotations)
-	annotations[s.Options.Marks.requestKey()] = "manual"
-	return Creation{
-		Name: name, Trigger: id, Labels: maps.Clone(template.Labels), Annotations: annotations, Reason: CreateTriggered,
-	}
+	c := creation(s, name, CreateTriggered)
+	c.Trigger = id
+	c.Annotations[s.Options.Marks.requestKey()] = "manual"
+	return c
 }

@@ -1,7 +1,6 @@
 package job
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,11 +20,7 @@ func DecodeJob(data []byte) (Job, error) {
 		Status Status `json:"status"`
 	}
 
-	err := json.Unmarshal(data, &in)
-	if err == nil {
-		err = in.Check("batch/v1", "Job")
-	}
-	if err != nil {
+	if err := object.Decode(data, &in, "batch/v1", "Job"); err != nil {
 		return Job{}, fmt.Errorf("decode job: %w", err)
 	}
 
@@ -79,11 +74,7 @@ type containerStatusJSON struct {
 // Unknown fields are ignored.
 func DecodePod(of *Job, data []byte) (Pod, error) {
 	var in podJSON
-	err := json.Unmarshal(data, &in)
-	if err == nil {
-		err = in.Check("v1", "Pod")
-	}
-	if err != nil {
+	if err := object.Decode(data, &in, "v1", "Pod"); err != nil {
 		return Pod{}, fmt.Errorf("decode pod: %w", err)
 	}
 

@@ -3,6 +3,7 @@
 package object
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -45,6 +46,16 @@ type Owner struct {
 type Change struct {
 	Time        time.Time `json:"time"`
 	Subresource string    `json:"subresource"`
+}
+
+// Decode reads an object of one type. Unknown fields are ignored.
+func Decode(data []byte, into interface {
+	Check(apiVersion, kind string) error
+}, apiVersion, kind string) error {
+	if err := json.Unmarshal(data, into); err != nil {
+		return err
+	}
+	return into.Check(apiVersion, kind)
 }
 
 // Check reports that the object is of another type. Typed clients and lists leave the type
