@@ -16,17 +16,17 @@ import (
 
 var public = intact.Functions{
 	Of: []any{
-		convert.Job, convert.JobOf, convert.IsFinished, convert.CronJob, convert.Parent, convert.Child, convert.ChildOf, convert.Pod, convert.IsTracked,
+		convert.Job, convert.JobOf, convert.IsFinished, convert.CronJob, convert.Parent, convert.Child, convert.ChildOf, convert.Ending, convert.Pod, convert.IsTracked,
 		convert.JobStatus, convert.CronJobStatus, convert.ValidateUpdate,
 		convert.NewPod, convert.NewJob,
 	},
+	Writes: map[string]int{"Ending": 1},
 	Shares: map[string]string{ // pointers and maps of the object: see the comment of the package
 		"Job": "*", "JobOf": "*", "Pod": "*", "CronJob": "*", "JobStatus": "*",
 	},
 	Skip: []string{
 		"Lean", "Trim", // they change what a client has just decoded
 		"Parent",   // holds the status that it is given
-		"Ending",   // writes to its second argument
 		"PodCache", // keeps what it has converted
 	},
 }
