@@ -41,6 +41,10 @@ type tagged struct {
 	ledger map[job.UID]job.Pod
 }
 
+func newTagged(env *jobtest.Env, b bug) *tagged {
+	return &tagged{store: newStore(env), bug: b, ledger: map[job.UID]job.Pod{}}
+}
+
 func (s *tagged) RemoveJob() error {
 	clear(s.ledger)
 	return s.store.RemoveJob()
@@ -187,7 +191,7 @@ func (b taggedBackend) WriteStatus(ctx context.Context, s job.Status) error {
 func purging(b bug, late bool) func(testing.TB) {
 	return func(tb testing.TB) {
 		jobtest.TestBackend(tb, func(env *jobtest.Env) jobtest.Subject {
-			s := &tagged{store: newStore(env), bug: b, ledger: map[job.UID]job.Pod{}}
+			s := newTagged(env, b)
 			subject := jobtest.Subject{Store: s, Start: jobtest.Loop(env, s.Look), Unconditional: true}
 			if late {
 				s.mirror = &jobtest.Mirror{}
@@ -202,6 +206,12 @@ func purging(b bug, late bool) func(testing.TB) {
 func TestPurger(t *testing.T) {
 	t.Run("consistent", func(t *testing.T) { purging(none, false)(t) })
 	t.Run("late", func(t *testing.T) { purging(none, true)(t) })
+	t.Run("queue", func(t *testing.T) { jobtest.TestQueue(t, openPurgedQueue(none)) })
+}
+
+// TestPurger_Queue finds that a queue has no ledger.
+func TestPurger_Queue(t *testing.T) {
+	kittest.Within(t, 5, 20, "JI9: ", func(tb testing.TB) { jobtest.TestQueue(tb, openPurgedQueue(noLedger)) })
 }
 
 // TestPurger_Mistakes finds each mistake within that many lives.

@@ -27,8 +27,8 @@ type Queue struct {
 	// is called like the handler of a watch: also in the middle of a round, of this job or of
 	// another. It must return without a write.
 	Changed func(i int)
-	// OneWriter is as in a [Subject].
-	OneWriter bool
+	// OneWriter and Unconditional are as in a [Subject].
+	OneWriter, Unconditional bool
 	// Close, if not nil, is called when the life is over.
 	Close func()
 }
@@ -89,7 +89,7 @@ func (q *queue) live(l *life.Life, specs *rapid.Generator[job.Spec]) {
 	}
 	for i, e := range q.all {
 		e.all, e.program, e.changed = q.all, q.program, func() { q.Changed(i) }
-		e.subject = Subject{Store: q.Stores[i], OneWriter: q.OneWriter}
+		e.subject = Subject{Store: q.Stores[i], OneWriter: q.OneWriter, Unconditional: q.Unconditional}
 	}
 
 	q.program.Run(false)

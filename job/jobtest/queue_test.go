@@ -14,6 +14,7 @@ type dispatcher struct {
 	bug      bug
 	envs     []*jobtest.Env
 	stores   []*store
+	looks    []jobtest.Look
 	memories []job.Memory
 	due      map[int]time.Time // when a job is due, by its number
 	working  int               // the job that is planned for; -1 for none
@@ -25,7 +26,22 @@ func openQueue(b bug) func([]*jobtest.Env) jobtest.Queue {
 		q := jobtest.Queue{Start: d.start, Changed: d.changed}
 		for i, env := range envs {
 			s := &store{env: env, prefix: string(rune('a' + i))}
-			d.stores = append(d.stores, s)
+			d.stores, d.looks = append(d.stores, s), append(d.looks, s.Look)
+			q.Stores = append(q.Stores, s)
+		}
+		return q
+	}
+}
+
+// openPurgedQueue is a queue on a service that purges pods and has no conditions.
+func openPurgedQueue(b bug) func([]*jobtest.Env) jobtest.Queue {
+	return func(envs []*jobtest.Env) jobtest.Queue {
+		d := &dispatcher{envs: envs, memories: make([]job.Memory, len(envs)), working: -1}
+		q := jobtest.Queue{Start: d.start, Changed: d.changed, Unconditional: true}
+		for i, env := range envs {
+			s := newTagged(env, b)
+			s.prefix = string(rune('a' + i))
+			d.stores, d.looks = append(d.stores, s.store), append(d.looks, s.Look)
 			q.Stores = append(q.Stores, s)
 		}
 		return q
@@ -106,7 +122,7 @@ func (d *dispatcher) wait(i int, at time.Time) {
 }
 
 func (d *dispatcher) round(ctx context.Context, i int) (time.Time, error) {
-	s, b, err := d.stores[i].Look(ctx)
+	s, b, err := d.looks[i](ctx)
 	if err != nil || s.Job.UID == "" {
 		return time.Time{}, err
 	}
