@@ -119,7 +119,7 @@ func cleared[T any](buffer []T, n int) []T {
 	return buffer
 }
 
-// takeIn finds a running child for the active list.
+// takeIn notes that a running child belongs on the active list, which lacks it. addFound adds it.
 func (c *census) takeIn(place int) {
 	c.marks[place] |= markNamed
 	c.found = append(c.found, c.reference(place))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -99,4 +100,4 @@ func (t JobTemplate) MarshalJSON() ([]byte, error) {
 }
 
 func (c *CronJob) isDeleted() bool   { return !c.DeletionTimestamp.IsZero() }
-func (c *CronJob) isSuspended() bool { return c.Spec.Suspend != nil && *c.Spec.Suspend }
+func (c *CronJob) isSuspended() bool { return value.Of(c.Spec.Suspend) }

@@ -12,6 +12,9 @@ type timing struct {
 	// base is the time after which runs count; earliest is the same, raised by the
 	// deadline.
 	base, earliest time.Time
+	// deadline is how late a run may start, if that is bounded.
+	deadline time.Duration
+	bounded  bool
 	// pick is the run to start, chosen from those in (earliest, now].
 	pick
 	// next is the first run that is not due. Zero means that there is none.
@@ -34,8 +37,8 @@ type pick struct {
 // and their cost does not grow with the time missed (B1).
 func findDue(s *Snapshot, base time.Time) timing {
 	sch, t := s.Schedule.Schedule, timing{base: base, earliest: base}
-	if d, ok := startingDeadline(&s.CronJob.Spec, &s.Options); ok {
-		t.earliest = later(base, s.Now.Add(-d))
+	if t.deadline, t.bounded = startingDeadline(&s.CronJob.Spec, &s.Options); t.bounded {
+		t.earliest = later(base, s.Now.Add(-t.deadline))
 	}
 
 	if s.Options.Quirks.Has(cronjobquirk.Estimate) {
@@ -71,7 +74,7 @@ const tooMany = 100
 // oddities says what is odd about the schedule and its deadline, and warns of too many missed runs; the
 // latest of them starts even so (C8).
 func oddities(s *Snapshot, t *timing) (out moves) {
-	if d, ok := startingDeadline(&s.CronJob.Spec, &s.Options); ok && d == 0 {
+	if t.bounded && t.deadline == 0 {
 		out = notes("cronJob.spec.startingDeadlineSeconds", "0", "no run is ever in time")
 	}
 

@@ -1,48 +1,25 @@
 package cronjob
 
-import (
-	"time"
+import "github.com/batchplan/batchplan/schedule"
 
-	"github.com/batchplan/batchplan/schedule"
-)
-
-// missedSpan is a span (after, until] with at least one run, all of which were due and
-// will not start any more.
-type missedSpan struct{ after, until, latest time.Time }
-
-// findMissed finds the runs before the run that is due, or, if the deadlines of all have
-// passed, all of them.
-func findMissed(s schedule.Schedule, t *timing) (span missedSpan, ok bool) {
-	if t.quiet {
-		return missedSpan{}, false
-	}
-
-	span = missedSpan{after: t.base, until: t.due.Add(-1)}
-	if t.due.IsZero() {
-		span.until = t.earliest
-	}
-	if !span.after.Before(span.until) {
-		return missedSpan{}, false
-	}
-	span.latest, ok = s.Latest(span.after, span.until)
-	return span, ok
-}
-
-// missed describes the runs between the last one handled and the one that is due.
+// missed describes the runs that were due and will not start any more: those between the last one handled
+// and the one that is due or, if the deadlines of all have passed, all of them.
 func missed(s schedule.Schedule, t *timing, b *buffers) Missed {
-	span, ok := findMissed(s, t)
+	after, until := t.base, t.due.Add(-1)
+	if t.due.IsZero() {
+		until = t.earliest
+	}
+	if t.quiet || !after.Before(until) {
+		return Missed{}
+	}
+	latest, ok := s.Latest(after, until)
 	if !ok {
 		return Missed{}
 	}
 
-	b.runs = latestRuns(b.runs[:0], s, span)
-	return Missed{Count: s.Count(span.after, span.until), Runs: b.runs, TooLate: t.due.IsZero()}
-}
-
-// latestRuns appends the latest missed runs, newest first.
-func latestRuns(runs []time.Time, s schedule.Schedule, span missedSpan) []time.Time {
-	for run := span.latest; run.After(span.after) && len(runs) < maxMissedRuns; run = s.Prev(run) {
-		runs = append(runs, run)
+	b.runs = b.runs[:0]
+	for run := latest; run.After(after) && len(b.runs) < maxMissedRuns; run = s.Prev(run) {
+		b.runs = append(b.runs, run)
 	}
-	return runs
+	return Missed{Count: s.Count(after, until), Runs: b.runs, TooLate: t.due.IsZero()}
 }

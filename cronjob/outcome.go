@@ -61,10 +61,10 @@ type Effect struct {
 	Error string `json:"error,omitempty"`
 }
 
-// isDeleted reports whether a job is gone after its deletion.
+// isDeleted reports whether a deletion took effect, or was not needed.
 func isDeleted(r Result) bool { return r == ResultDone || r == ResultGone }
 
-// hasStarted reports whether a creation has found or made the CronJob's own job.
+// hasStarted reports whether a creation has made the CronJob's job, or has found it.
 func hasStarted(e Effect) bool { return e.Result == ResultDone || e.Result == ResultAlreadyExists }
 
 // isSettled reports whether a creation needs no more: its name has a job, whoever owns that.

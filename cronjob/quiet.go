@@ -1,9 +1,6 @@
 package cronjob
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Most rounds of many CronJobs find nothing to do. planQuiet tells these from the others by one look at
 // each value, without the lists and copies of a whole round, which comes to the same plan.
@@ -57,7 +54,7 @@ func isCalm(s *Snapshot) bool {
 		!o.Quirks.IsZero(), o.Jitter|o.KeepSuccessful|o.KeepFailed > 0,
 		o.SkipOnResume, o.SkipOnEdit, o.ActiveFromChildren, o.SuccessFromChildren,
 		!m.Unrecorded.IsZero(), !m.Behind.IsZero(), !m.Since.IsZero(),
-		noRuns(s) != 0, strings.Contains(c.Spec.Schedule, "TZ"):
+		noRuns(s) != 0, namesZone(c.Spec.Schedule):
 		return false
 	}
 

@@ -162,8 +162,9 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 	return kept, hidden
 }
 
-// recordedIn is a started job that an active list names. That may come from a fresh look at the
-// CronJob, and the next snapshot's list may be older (Plan.Unexpected).
+// recordedIn returns a started job with what an active list says of it: its UID, and that it is recorded.
+// The list may come from a fresh look at the CronJob, and the next snapshot's may be older
+// (Plan.Unexpected), so the job is remembered.
 func recordedIn(active []Reference, s startedJob) startedJob {
 	for i := 0; s.UID == "" && i < len(active); i++ {
 		if active[i].Name == s.Name {
@@ -180,8 +181,8 @@ func hasLeft(s startedJob, status *Status) bool {
 	return wasNamed && isOfRun(s) && !status.LastScheduleTime.Before(s.ScheduledTime)
 }
 
-// takeInUnrecorded finds a job for the active list whose status write failed and which
-// the children do not show. It was created, and may be gone by now.
+// takeInUnrecorded does the same for a job whose status write failed and which the children do not show.
+// It was created, and may be gone by now.
 func (c *census) takeInUnrecorded(s *startedJob) {
 	c.found = append(c.found, s.Reference)
 	c.verify = append(c.verify, s.Reference)

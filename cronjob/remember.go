@@ -41,9 +41,9 @@ func (p *Plan) remember(s *Settlement, settled, written bool) memory {
 	return m
 }
 
-// remembered is the next memory of started jobs: what is known to have ended leaves it,
-// and what the round has created enters. A status that was written was on condition of the one that the
-// snapshot shows, so that was the latest: a job that was recorded before and is not on its list has left it.
+// remembered returns the next memory of started jobs. Jobs that are known to have ended leave it, and jobs
+// that the round has created enter. A status is written on condition that the snapshot's was the latest. If
+// that succeeds, a job that was recorded before and is not on the list has left it.
 func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
 	known, found := p.basis.Memory.Started, p.found()
 	if len(known)+len(found) == 0 {
@@ -81,7 +81,7 @@ func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
 	return append(kept, p.newStarts(w, settled)...)
 }
 
-// found are the jobs that the round has added to the active list: until a snapshot shows
+// found returns the jobs that the round has added to the active list. Until a snapshot shows
 // the status that names them, they are known only from their trigger or backfill, which
 // may be settled by then.
 func (p *Plan) found() []Reference {
@@ -95,7 +95,7 @@ type startKey struct {
 	name string
 }
 
-// overStarts are the started jobs that need not be remembered any more; gone are those of goneUnnamed.
+// overStarts returns the started jobs that need not be remembered any more; gone are those of goneUnnamed.
 func (p *Plan) overStarts(w *Writes, gone map[job.UID]bool) map[startKey]bool {
 	over := make(map[startKey]bool)
 	for ref := range p.lookedUp(w, ResultGone) {
@@ -114,8 +114,8 @@ func (p *Plan) overStarts(w *Writes, gone map[job.UID]bool) map[startKey]bool {
 	return over
 }
 
-// goneUnnamed are the jobs that a look-up has found gone and that the snapshot's status does not name. The next
-// one may, if the reply to its write was lost, and no later write tells (CL2).
+// goneUnnamed returns the jobs that a look-up has found gone and that the snapshot's status does not name. The
+// next snapshot's may, if the reply to its write was lost, and no later write would tell (CL2).
 func (p *Plan) goneUnnamed(w *Writes) map[job.UID]bool {
 	gone, isNamed := make(map[job.UID]bool), memberOf(p.basis.Before.Active, len(p.Verify))
 	for ref := range p.lookedUp(w, ResultGone) {
@@ -126,7 +126,7 @@ func (p *Plan) goneUnnamed(w *Writes) map[job.UID]bool {
 	return gone
 }
 
-// newStarts are the jobs that the round has created, or may have.
+// newStarts returns the jobs that the round has created, or perhaps created.
 func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 	var starts []startedJob
 	for i := range p.Create {
@@ -153,7 +153,7 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 	return starts
 }
 
-// deleted is the next memory of the active jobs that were deleted, or perhaps. Those that a look-up has
+// deleted returns the next memory of the active jobs that were deleted, or perhaps. Those that a look-up has
 // found are there after all. The others are known until a snapshot's status does not name them or, without
 // a list, until the children do not show them. If the status that was written has a later run, its time
 // already tells whether a snapshot is older (Behind).
@@ -193,7 +193,7 @@ func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 	return all
 }
 
-// leaving is the next memory of the jobs that Replace has deleted.
+// leaving returns the next memory of the jobs that Replace has deleted.
 func (p *Plan) leaving(w *Writes) []leavingJob {
 	looks := make(map[job.UID]Result, len(p.Verify))
 	for i := range p.Verify {

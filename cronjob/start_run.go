@@ -115,11 +115,10 @@ func hold(s *Snapshot, t *timing, o obstacle) moves {
 
 // waitForDeadline waits until the run that is held back is given up, if it ever is.
 func waitForDeadline(s *Snapshot, t *timing) moves {
-	d, ok := startingDeadline(&s.CronJob.Spec, &s.Options)
-	if !ok || s.Options.Quirks.Has(cronjobquirk.SilentMiss) {
+	if !t.bounded || s.Options.Quirks.Has(cronjobquirk.SilentMiss) {
 		return moves{}
 	}
-	return waitsFor(Wait{Reason: WaitStartDeadline, Run: t.due, Until: t.due.Add(d)})
+	return waitsFor(Wait{Reason: WaitStartDeadline, Run: t.due, Until: t.due.Add(t.deadline)})
 }
 
 // nextRun returns the first run that is not due. The reference looks again once it has started the

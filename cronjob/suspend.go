@@ -2,7 +2,6 @@ package cronjob
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/job"
@@ -33,7 +32,7 @@ func noRuns(s *Snapshot) WaitReason {
 func aboutSchedule(s *Snapshot, why WaitReason) (events []job.Event) {
 	compiled, text := &s.Schedule, s.CronJob.Spec.Schedule
 	isRead := why != WaitDeleted && why != WaitSuspended
-	if isRead && compiled.Problem != unknownTimeZone && strings.Contains(text, "TZ") {
+	if isRead && compiled.Problem != unknownTimeZone && namesZone(text) {
 		// The zone that a schedule names wins; the API server refuses such a schedule by now.
 		events = append(events, event(job.EventWarning, "UnsupportedSchedule", fmt.Sprintf(
 			"CRON_TZ or TZ used in schedule %q is not officially supported, see "+

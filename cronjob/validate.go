@@ -27,7 +27,7 @@ func (s *Spec) validate(opts ...schedule.Option) error {
 // and there is no timeZone, and a timeZone that stays is not looked up.
 func ValidateUpdate(old, next Spec) error {
 	var problems []error
-	if strings.Contains(next.Schedule, "TZ") && strings.Contains(old.Schedule, "TZ") && next.TimeZone == nil {
+	if namesZone(next.Schedule) && namesZone(old.Schedule) && next.TimeZone == nil {
 		problems = append(problems, parseSchedule(&next))
 	} else {
 		problems = append(problems, checkSchedule(&next))
@@ -78,12 +78,15 @@ func checkTrigger(cronJob string, t *Trigger) error {
 	return errors.Join(problems...)
 }
 
+// namesZone reports whether a schedule begins with a zone, as in "TZ=UTC 0 * * * *".
+func namesZone(schedule string) bool { return strings.Contains(schedule, "TZ") }
+
 func checkSchedule(s *Spec, opts ...schedule.Option) error {
 	problem := ""
 	switch {
 	case s.Schedule == "":
 		problem = "is required"
-	case strings.Contains(s.Schedule, "TZ"):
+	case namesZone(s.Schedule):
 		problem = "must not name a zone; use timeZone"
 	default:
 		return parseSchedule(s, opts...)
