@@ -232,19 +232,19 @@ func merged(a, b map[string]string) map[string]string {
 func (k *Cron[P, C]) newBackend(parent Object, report *CronReport) writer {
 	w := &cronWriter[P, C]{report: report}
 	w.Cron = backend.Cron[P, C]{
-		Parents:   k.Parents(parent.GetNamespace()),
-		Children:  k.Children(k.namespace(parent)),
-		Kind:      k.Child,
-		New:       k.newChild,
+		Parents:  k.Parents(parent.GetNamespace()),
+		Children: k.Children(k.namespace(parent)),
+		Kind:     k.Child,
+		New:      k.newChild,
 		SetStatus: func(o P, s cronjob.Status) {
 			k.SetStatus(o, s)
 			if k.Report != nil {
 				k.Report(o, report)
 			}
 		},
-		Owner:     func(c C) types.UID { uid, _ := k.owner(c); return uid },
-		Object:    parent.(P),
-		Wrote:     func(o P) { w.last = o },
+		Owner:  func(c C) types.UID { uid, _ := k.owner(c); return uid },
+		Object: parent.(P),
+		Wrote:  func(o P) { w.last = o },
 	}
 	return w
 }
