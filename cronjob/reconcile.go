@@ -63,7 +63,7 @@ type buffers struct {
 }
 
 // Reconcile is [Reconcile] for a snapshot that is not copied. The plan is valid
-// until the next call: clone what is to be kept.
+// until the next call: [Plan.Clone] is what can be kept.
 func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 	if err := s.check(); err != nil {
 		return nil, err

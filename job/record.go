@@ -230,10 +230,7 @@ func setUncounted(status *Status, lists UncountedTerminatedPods) {
 	}
 
 	// The lists may be a planner's buffers: a status outlives those.
-	status.UncountedTerminatedPods = &UncountedTerminatedPods{
-		Succeeded: slices.Clone(lists.Succeeded),
-		Failed:    slices.Clone(lists.Failed),
-	}
+	status.UncountedTerminatedPods = value.To(lists.clone())
 }
 
 // applies reports whether the finalizer goes in a round that declares this end, or

@@ -2,12 +2,14 @@ package job_test
 
 import (
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/intact"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/world"
@@ -21,7 +23,7 @@ func TestJI24_ReusedPlanner(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var planner job.Planner
 		var kept []keepsake
-		w, crowd := world.NewJob(drawSpec(t)), job.Snapshot{Job: job.Job{UID: "crowd", Name: "crowd", Spec: drawSpec(t)}}
+		w, crowd := drawWorld(t), job.Snapshot{Job: job.Job{UID: "crowd", Name: "crowd", Spec: drawSpec(t)}}
 		for range rapid.IntRange(5, 40).Draw(t, "steps") {
 			if rapid.Bool().Draw(t, "crowd") {
 				drawCrowd(t, &crowd)
@@ -90,6 +92,14 @@ func reuse(t *rapid.T, planner *job.Planner, s job.Snapshot) (kept []keepsake, c
 	fresh := job.PlanOf(t, s)
 	if got, want := text(plan), text(fresh); got != want {
 		t.Fatalf("JI24: the plan of a reused Planner differs:\n%s", cmp.Diff(want, got))
+	}
+	clone := plan.Clone()
+	kept = append(kept, keepsake{clone, intact.Copy(*plan)})
+	was := intact.Copy(*plan)
+	written := plan.Clone()
+	intact.ScribbleAll(&written, reflect.TypeFor[expectations.UIDs]())
+	if d := intact.Diff(*plan, was); d != "" {
+		t.Fatalf("JI24: a clone shares memory with the plan: %s", d)
 	}
 	for range 2 {
 		o := drawOutcome(t, plan, job.ResultDone, job.ResultDone, job.ResultUnsuccessful)

@@ -3,6 +3,7 @@ package intact
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 	"unsafe"
 )
@@ -199,8 +200,24 @@ func diff(is, was reflect.Value, spare bool, depth int) string {
 // them, keys, and open fields.
 func Scribble(v any) { scribble(addressable(reflect.ValueOf(v)), false, map[unsafe.Pointer]bool{}) }
 
+// ScribbleAll is Scribble for closed fields as well, except those of types that nobody writes to.
+func ScribbleAll(v any, except ...reflect.Type) {
+	s := scribbler{closed: true, except: except, seen: map[unsafe.Pointer]bool{}}
+	s.scribble(addressable(reflect.ValueOf(v)), false)
+}
+
 // scribble overwrites an addressable value, or, with behind, only what is behind the elements of its slices.
 func scribble(v reflect.Value, behind bool, seen map[unsafe.Pointer]bool) {
+	(&scribbler{seen: seen}).scribble(v, behind)
+}
+
+type scribbler struct {
+	closed bool
+	except []reflect.Type
+	seen   map[unsafe.Pointer]bool
+}
+
+func (s *scribbler) scribble(v reflect.Value, behind bool) {
 	if !v.IsValid() {
 		return
 	}
@@ -228,19 +245,22 @@ func scribble(v reflect.Value, behind bool, seen map[unsafe.Pointer]bool) {
 
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				scribble(v.Field(i), behind, seen)
+			switch {
+			case v.Type().Field(i).IsExported():
+				s.scribble(v.Field(i), behind)
+			case s.closed && !slices.Contains(s.except, v.Type()):
+				s.scribble(open(v.Field(i)), behind)
 			}
 		}
 
 	case reflect.Array, reflect.Slice:
 		for i := range v.Len() {
-			scribble(v.Index(i), behind, seen)
+			s.scribble(v.Index(i), behind)
 		}
 		if v.Kind() == reflect.Slice {
 			spare := v.Slice(v.Len(), v.Cap())
 			for i := range spare.Len() {
-				scribble(spare.Index(i), false, seen)
+				s.scribble(spare.Index(i), false)
 			}
 		}
 
@@ -250,22 +270,22 @@ func scribble(v reflect.Value, behind bool, seen map[unsafe.Pointer]bool) {
 		}
 		for _, key := range v.MapKeys() {
 			next := addressable(v.MapIndex(key))
-			scribble(next, behind, seen)
+			s.scribble(next, behind)
 			v.SetMapIndex(key, next)
 		}
 		another := reflect.New(v.Type().Key()).Elem()
-		scribble(another, behind, seen)
+		s.scribble(another, behind)
 		v.SetMapIndex(another, reflect.New(v.Type().Elem()).Elem())
 
 	case reflect.Pointer:
-		if !v.IsNil() && !isPlain(v.Type()) && !seen[v.UnsafePointer()] {
-			seen[v.UnsafePointer()] = true
-			scribble(v.Elem(), behind, seen)
+		if !v.IsNil() && !isPlain(v.Type()) && !s.seen[v.UnsafePointer()] {
+			s.seen[v.UnsafePointer()] = true
+			s.scribble(v.Elem(), behind)
 		}
 
 	case reflect.Interface:
 		if !v.IsNil() {
-			scribble(addressable(v.Elem()), behind, seen)
+			s.scribble(addressable(v.Elem()), behind)
 		}
 	}
 }

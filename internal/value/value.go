@@ -20,6 +20,14 @@ func Of[T any](p *T) (v T) {
 // To returns a pointer to a variable that holds v.
 func To[T any](v T) *T { return &v }
 
+// Clone returns a pointer to a copy of what p points to, or nil.
+func Clone[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	return To(*p)
+}
+
 // At returns the i-th element of a list, or the zero value if the list is shorter.
 func At[T any](list []T, i int) (v T) {
 	if i < len(list) {
