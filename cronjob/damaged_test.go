@@ -75,7 +75,7 @@ var (
 	scrap = []any{
 		nil, "", "x", -1, 1, int64(1 << 40), true, []any{}, []any{map[string]any{}}, map[string]any{}, "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", 2, 7, 255,
 	}
-	stray = []string{"basis", "missed", "verify", "delete", "create", "found", "reviewed", "backfills", "memory", "status", "active", "count", "unstarted"}
+	stray = []string{"internal", "missed", "verify", "delete", "create", "found", "reviewed", "backfills", "memory", "status", "active", "count", "unstarted"}
 )
 
 // concludes takes a stored plan to its end.
@@ -112,9 +112,9 @@ func concludes(t *rapid.T, data []byte) {
 // A damaged plan that has panicked.
 func TestPlan_Damaged(t *testing.T) {
 	for _, text := range []string{
-		`{"missed":{"count":1}}`,
-		`{"basis":{"found":-1,"memory":{"started":[{}]}}}`,
-		`{"basis":{"reviewed":-1}}`,
+		`{"formatVersion":1,"missed":{"count":1}}`,
+		`{"formatVersion":1,"internal":{"found":-1,"memory":{"started":[{}]}}}`,
+		`{"formatVersion":1,"internal":{"reviewed":-1}}`,
 	} {
 		var plan cronjob.Plan
 		if err := json.Unmarshal([]byte(text), &plan); err != nil {
@@ -150,6 +150,12 @@ func TestPlanner_KeepsNothing(t *testing.T) {
 			fresh := reconcile(t, s)
 			if a, b := encode(t, fresh), encode(t, plan); a != b {
 				t.Fatalf("a fresh planner:\n%s\na reused one:\n%s", a, b)
+			}
+			all = append(all, kept{"clone", plan.Clone(), intact.Copy(*plan)})
+			was, written := intact.Copy(*plan), plan.Clone()
+			intact.ScribbleAll(&written)
+			if d := intact.Diff(*plan, was); d != "" {
+				t.Fatalf("a clone shares memory with the plan: %s", d)
 			}
 			o := done(plan)
 			for i := range o.Created {

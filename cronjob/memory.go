@@ -156,7 +156,8 @@ type memoryJSON struct {
 	memory
 }
 
-// MarshalJSON writes the memory with the version of its form.
+// MarshalJSON writes the memory with the version of its form. All but the version is for this
+// package alone.
 func (m Memory) MarshalJSON() ([]byte, error) {
 	return json.Marshal(memoryJSON{memoryVersion, m.kept})
 }

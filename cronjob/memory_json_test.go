@@ -124,7 +124,10 @@ func TestPlan_Stored(t *testing.T) {
 	if diff := cmp.Diff(plan.String(), stored.String()); diff != "" {
 		t.Error(diff)
 	}
-	if err := json.Unmarshal([]byte(`{"delete":7}`), &stored); err == nil {
+	if err := json.Unmarshal([]byte(`{"formatVersion":2}`), &stored); err == nil || err.Error() != "plan: its format has version 2, not 1" {
+		t.Errorf("a plan of another version is read, or the error does not name both: %v", err)
+	}
+	if err := json.Unmarshal([]byte(`{"formatVersion":1,"delete":7}`), &stored); err == nil {
 		t.Error("another object reads as a plan")
 	}
 }

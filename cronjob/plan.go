@@ -7,7 +7,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Plan is what a round decided. It is plain data: it can be printed, stored as JSON
+// Plan is what a round decided. It is plain data: it can be printed, copied, stored as JSON
 // and carried out elsewhere. The zero Plan does nothing.
 //
 // The writes go in this order, so that a crash between any two of them starts no

@@ -1,27 +1,41 @@
 package cronjob
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
 
-// openPlan is a Plan without its methods, planJSON its JSON: what is closed to others
-// comes along.
+	"github.com/batchplan/batchplan/internal/stored"
+)
+
+// planVersion is the version of a plan's JSON.
+const planVersion = 1
+
+// openPlan is a Plan without its methods, planJSON its JSON: a version, the fields, and what only
+// this package reads.
 type (
 	openPlan Plan
 	planJSON struct {
+		FormatVersion int `json:"formatVersion"`
 		openPlan
-		Basis basis `json:"basis,omitzero"`
+		Internal basis `json:"internal,omitzero"`
 	}
 )
 
-// MarshalJSON writes the whole plan, so that it can be concluded after it was stored.
-func (p Plan) MarshalJSON() ([]byte, error) { return json.Marshal(planJSON{openPlan(p), p.basis}) }
+// MarshalJSON writes the whole plan with the version of its form, so that it can be concluded after
+// it was stored. What Settle and Conclude need besides its fields is the member "internal", which is
+// for this package alone.
+func (p Plan) MarshalJSON() ([]byte, error) {
+	return json.Marshal(planJSON{planVersion, openPlan(p), p.basis})
+}
 
-// UnmarshalJSON reads what MarshalJSON has written.
+// UnmarshalJSON reads what MarshalJSON writes. A plan of another version is an error that names
+// both: make a new plan then, from a new snapshot.
 func (p *Plan) UnmarshalJSON(data []byte) error {
 	var in planJSON
-	if err := json.Unmarshal(data, &in); err != nil {
-		return err
+	if problem := stored.Read(data, planVersion, &in); problem != "" {
+		return fmt.Errorf("plan: %s", problem)
 	}
 	*p = Plan(in.openPlan)
-	p.basis = in.Basis
+	p.basis = in.Internal
 	return nil
 }

@@ -86,7 +86,7 @@ func (r *remembered) equal(other *remembered) bool {
 // memoryVersion is the version of a memory's JSON.
 const memoryVersion = 1
 
-// memoryJSON is the JSON of a memory: a version, then what it holds.
+// memoryJSON is the JSON of a memory: a version, the fields, and what only this package reads.
 type memoryJSON struct {
 	FormatVersion int                 `json:"formatVersion"`
 	JobUID        UID                 `json:"jobUID,omitempty"`
@@ -95,10 +95,11 @@ type memoryJSON struct {
 	Untracking    expectations.UIDs   `json:"untracking,omitzero"`
 	Written       int64               `json:"written,omitempty"`
 	Finished      bool                `json:"finished,omitempty"`
-	remembered
+	Internal      remembered          `json:"internal,omitzero"`
 }
 
-// MarshalJSON writes the memory with the version of its form.
+// MarshalJSON writes the memory with the version of its form. Its member "internal" is for this
+// package alone.
 func (m Memory) MarshalJSON() ([]byte, error) {
 	return json.Marshal(memoryJSON{
 		memoryVersion, m.JobUID, m.Backoff, m.Expectations, m.Untracking, m.Written, m.Finished, m.rest,
@@ -115,6 +116,6 @@ func (m *Memory) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 
-	*m = Memory{in.JobUID, in.Backoff, in.Expectations, in.Untracking, in.Written, in.Finished, in.remembered, ""}
+	*m = Memory{in.JobUID, in.Backoff, in.Expectations, in.Untracking, in.Written, in.Finished, in.Internal, ""}
 	return nil
 }

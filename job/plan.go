@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/enum"
+	"github.com/batchplan/batchplan/internal/stored"
 )
 
-// Plan is what a round decided. It is plain data: it can be printed, stored as JSON
+// Plan is what a round decided. It is plain data: it can be printed, copied, stored as JSON
 // and carried out elsewhere. The zero Plan does nothing.
 //
 // The writes go in this order, so that a crash between any two of them loses
@@ -58,26 +59,34 @@ type Plan struct {
 	basis basis
 }
 
-// planJSON is the JSON of a plan.
+// planVersion is the version of a plan's JSON.
+const planVersion = 1
+
+// planJSON is the JSON of a plan: a version, the fields, and what only this package reads.
 type planJSON struct {
+	FormatVersion int `json:"formatVersion"`
 	plainPlan
-	Basis basis `json:"basis,omitzero"`
+	Internal basis `json:"internal,omitzero"`
 }
 
 // plainPlan is a plan without its methods.
 type plainPlan Plan
 
-// MarshalJSON writes the whole plan, with what Record, Settle and Conclude need.
-func (p Plan) MarshalJSON() ([]byte, error) { return json.Marshal(planJSON{plainPlan(p), p.basis}) }
+// MarshalJSON writes the whole plan with the version of its form. What Record, Settle and Conclude
+// need besides its fields is the member "internal", which is for this package alone.
+func (p Plan) MarshalJSON() ([]byte, error) {
+	return json.Marshal(planJSON{planVersion, plainPlan(p), p.basis})
+}
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads what MarshalJSON writes. A plan of another version is an error that names
+// both: make a new plan then, from a new snapshot.
 func (p *Plan) UnmarshalJSON(data []byte) error {
 	var in planJSON
-	if err := json.Unmarshal(data, &in); err != nil {
-		return fmt.Errorf("plan: %w", err)
+	if problem := stored.Read(data, planVersion, &in); problem != "" {
+		return fmt.Errorf("plan: %s", problem)
 	}
 	*p = Plan(in.plainPlan)
-	p.basis = in.Basis
+	p.basis = in.Internal
 	return nil
 }
 

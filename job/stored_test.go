@@ -16,9 +16,20 @@ import (
 // program may: what can still be read leads to a conclusion, and nothing panics.
 func TestStoredPlan_Damaged(t *testing.T) { rapid.Check(t, damagedPlan) }
 
+// TestStoredPlan_OtherVersion: a plan of another version is not read, and the error names both.
+func TestStoredPlan_OtherVersion(t *testing.T) {
+	for _, version := range []string{"0", "2"} {
+		var plan job.Plan
+		err := json.Unmarshal([]byte(`{"formatVersion":`+version+`}`), &plan)
+		if want := "plan: its format has version " + version + ", not 1"; err == nil || err.Error() != want {
+			t.Errorf("version %s: %v, want %s", version, err, want)
+		}
+	}
+}
+
 // TestStoredPlan_Wrong: what is no plan is an error that says so.
 func TestStoredPlan_Wrong(t *testing.T) {
-	for _, stored := range []string{`{"create": 5}`, `{"basis": "none"}`, `[]`} {
+	for _, stored := range []string{`{"formatVersion": 1, "create": 5}`, `{"formatVersion": 1, "internal": "none"}`, `[]`} {
 		var plan job.Plan
 		if err := json.Unmarshal([]byte(stored), &plan); err == nil || !strings.HasPrefix(err.Error(), "plan: ") {
 			t.Errorf("%s: %v", stored, err)

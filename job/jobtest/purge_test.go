@@ -28,7 +28,6 @@ const (
 	tagForgotten  bug = "the tag is forgotten"
 	tagGoesFirst  bug = "the tag goes when the row is stored"
 	wholeDocument bug = "the status is written with the spec that was read"
-	statusLate    bug = "the status is read late, and written without a condition"
 	succeeded     bug = "a pod that has succeeded is deleted"
 	failsLate     bug = "a deletion removes the finalizer, and fails"
 )
@@ -81,9 +80,6 @@ func (s *tagged) Look(ctx context.Context) (job.Snapshot, jobapply.Backend, erro
 	if s.mirror != nil { // pods come late, and the job does not: its status has no condition
 		seen.Pods, seen.Consistent = s.mirror.Snapshot().Pods, false
 		seen.Job.Version = int64(s.version)
-		if s.bug == statusLate {
-			seen.Job = s.mirror.Job
-		}
 	}
 
 	listed := map[job.UID]bool{}
@@ -241,7 +237,6 @@ func TestPurger_Mistakes(t *testing.T) {
 		{tagForgotten, false, 20, "was created without the finalizer"},
 		{tagGoesFirst, false, 20, "has changed"},
 		{wholeDocument, false, 20, "Store: the job has changed by status: spec."},
-		{statusLate, true, 50, "JI1"},
 		{succeeded, false, 300, "JI9: the success of"},
 		{failsLate, false, 300, "JI9: the success of"},
 	} {

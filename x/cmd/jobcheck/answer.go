@@ -30,12 +30,13 @@ type answer struct {
 // planForm is a plan without its own decoder, which lets unknown fields pass.
 type planForm job.Plan
 
-// answerForm is an answer as it is read. A Go program that marshals a job.Plan writes its basis as well.
+// answerForm is an answer as it is read. A Go program that marshals a job.Plan writes its version and what is internal as well.
 type answerForm struct {
 	ID   *int `json:"id"`
 	Plan *struct {
 		planForm
-		Basis json.RawMessage `json:"basis"`
+		FormatVersion int             `json:"formatVersion"`
+		Internal      json.RawMessage `json:"internal"`
 	} `json:"plan"`
 	Status  *job.Status `json:"status"`
 	Settled *job.Status `json:"settled"`

@@ -3,6 +3,7 @@ package jobmodel
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
@@ -37,8 +38,8 @@ var memoryLists = []struct {
 	note      notes
 }{
 	{"", "untracking", noteUntracking},
-	{"", "handled", noteHandled},
-	{"reported", "uncounted", noteReported},
+	{"internal", "handled", noteHandled},
+	{"internal.reported", "uncounted", noteReported},
 }
 
 // take takes a memory apart.
@@ -56,7 +57,7 @@ func (v *memoryValues) takeText(text string) (t takenMemory) {
 	if err := json.Unmarshal([]byte(text), &fields); err != nil {
 		panic(err)
 	}
-	if fields["untimed"] != nil {
+	if fieldsIn(fields, "internal")["untimed"] != nil {
 		panic("a pod of the model has no times")
 	}
 	for _, list := range memoryLists {
@@ -93,13 +94,14 @@ func (v *memoryValues) with(id memoryID, uids func(notes) []string) (m job.Memor
 	return m
 }
 
-// fieldsIn returns the fields of a part of a memory.
+// fieldsIn returns the fields of a part of a memory, whose names have dots between them.
 func fieldsIn(fields map[string]any, part string) map[string]any {
 	if part == "" {
 		return fields
 	}
+	part, deeper, _ := strings.Cut(part, ".")
 	if fields[part] == nil {
 		fields[part] = map[string]any{}
 	}
-	return fields[part].(map[string]any)
+	return fieldsIn(fields[part].(map[string]any), deeper)
 }

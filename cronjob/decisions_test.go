@@ -1,0 +1,95 @@
+package cronjob_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/cronjobgen"
+	"github.com/batchplan/batchplan/internal/golden"
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
+)
+
+// openPlan is a plan without what is internal in its JSON.
+type openPlan cronjob.Plan
+
+// decided is what a round decides. How the notes word it is not a decision.
+type decided struct {
+	Plan      openPlan
+	Status    cronjob.Status
+	Events    []job.Event
+	Metrics   cronjob.Metrics
+	Triggered []string
+	Backfills []cronjob.Backfill
+	Requeue   cronjob.Requeue
+	Unstarted []cronjob.Unstarted
+}
+
+// TestDecisions: what 10,000 rounds decide changes only on purpose.
+func TestDecisions(t *testing.T) {
+	presets := []release.Release{release.V131, release.V136, release.V137}
+	golden.Decisions(t, "testdata/decisions.golden", func(t *rapid.T, round func(snapshot, decided any)) {
+		w := world.NewCronJob(cronjob.CronJob{
+			Namespace: "ns", Name: "c", UID: "cronjob-a", CreationTimestamp: world.Start, Spec: cronjobgen.Specs().Draw(t, "spec"),
+		}, cronjobgen.Options().Draw(t, "options"))
+		if rapid.Bool().Draw(t, "late") {
+			late := func(from, to int) int { return rapid.IntRange(from, to).Draw(t, "version") }
+			w.Lag = &world.Lag{Most: 10 * time.Second, Draw: late}
+		}
+		if rapid.Bool().Draw(t, "preset") {
+			w.Options = cronjob.Kubernetes(rapid.SampledFrom(presets).Draw(t, "release"))
+		}
+
+		for range golden.LifeRounds {
+			s := w.Snapshot()
+			plan, err := cronjob.Reconcile(s)
+			must.OK(t, err)
+			end := plan.Conclude(done(&plan))
+			for i := range plan.Notes {
+				plan.Notes[i].Message = ""
+			}
+			s.Memory, s.Schedule = cronjob.Memory{}, cronjob.Compiled{}
+			round(s, decided{
+				openPlan(plan), end.Status, end.Events, end.Metrics, end.Triggered, end.Backfills, end.Requeue, end.Unstarted,
+			})
+			cronjobgen.Step(t, w, cronjobgen.AllFaults)
+		}
+	})
+}
+
+// TestStored_Released: every later version reads the plans and memories of released ones.
+func TestStored_Released(t *testing.T) {
+	draw := func(t *rapid.T) (cronjob.Plan, cronjob.Outcome) {
+		w := cronjobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")
+		for range rapid.IntRange(0, 2).Draw(t, "requests") {
+			cronjobgen.Request(t, w)
+		}
+		s := w.Snapshot()
+		s.Options, s.Consistent = drawOptions(t), rapid.Bool().Draw(t, "consistent")
+		if rapid.Bool().Draw(t, "preset") {
+			s.Options.Quirks = cronjob.Kubernetes(release.V131).Quirks
+		}
+		plan := reconcile(t, s)
+		o := done(&plan)
+		results := []cronjob.Result{
+			cronjob.ResultDone, cronjob.ResultGone, cronjob.ResultUnsuccessful, cronjob.ResultAlreadyExists, cronjob.ResultNameTaken,
+		}
+		for i := range o.Created {
+			o.Created[i].Result = rapid.SampledFrom(results).Draw(t, "created")
+		}
+		for i := range o.Verified {
+			o.Verified[i] = rapid.SampledFrom(results[:3]).Draw(t, "verified")
+		}
+		o.Settled = rapid.SampledFrom(results[:3]).Draw(t, "settled")
+		return plan, o
+	}
+	golden.Stored(t, "testdata", "v0.1.0", draw, func(p *cronjob.Plan, o cronjob.Outcome) (cronjob.Status, cronjob.Memory) {
+		end := p.Conclude(o)
+		return end.Status, end.Memory
+	})
+}

@@ -1,0 +1,152 @@
+package golden
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Concluded is a plan as a released version has stored it, what became of it, and the status and the
+// memory that followed.
+type Concluded struct {
+	Plan    json.RawMessage `json:"plan"`
+	Outcome json.RawMessage `json:"outcome"`
+	Status  json.RawMessage `json:"status"`
+	Memory  json.RawMessage `json:"memory"`
+}
+
+// Stored checks that the values in the files dir/stored_*.jsonl, which have a [Concluded] a line, are read,
+// are written again byte for byte, and lead to the same status and memory. The files of released
+// versions are never changed. With -update it writes the file of a version that has none, from
+// draws that show each member and each reason at least once.
+func Stored[P, O, S, M any](
+	t *testing.T, dir, version string, draw func(*rapid.T) (P, O), conclude func(*P, O) (S, M),
+) {
+	t.Helper()
+	file := filepath.Join(dir, "stored_"+version+".jsonl")
+	if _, err := os.Stat(file); *update && errors.Is(err, fs.ErrNotExist) {
+		if err := os.WriteFile(file, storedCases(t, draw, conclude), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	files, err := filepath.Glob(filepath.Join(dir, "stored_*.jsonl"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no stored values in %s: %v", dir, err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for line := range bytes.Lines(data) {
+			n++
+			if err := readStored(line, conclude); err != nil {
+				t.Errorf("%s:%d: %v", file, n, err)
+			}
+		}
+	}
+}
+
+// readStored checks one line.
+func readStored[P, O, S, M any](line []byte, conclude func(*P, O) (S, M)) error {
+	var c Concluded
+	if err := json.Unmarshal(line, &c); err != nil {
+		return err
+	}
+	plan, err1 := reread[P]("plan", c.Plan)
+	outcome, err2 := reread[O]("outcome", c.Outcome)
+	_, err3 := reread[S]("status", c.Status)
+	_, err4 := reread[M]("memory", c.Memory)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return err
+	}
+
+	status, memory := conclude(&plan, outcome)
+	return errors.Join(
+		same("the status of the conclusion", status, c.Status),
+		same("the memory of the conclusion", memory, c.Memory),
+	)
+}
+
+// reread reads a value, and compares what it writes.
+func reread[T any](what string, data []byte) (v T, err error) {
+	if err := json.Unmarshal(data, &v); err != nil {
+		return v, fmt.Errorf("%s: %w", what, err)
+	}
+	return v, same(what, v, data)
+}
+
+func same(what string, v any, data []byte) error {
+	again, err := json.Marshal(v)
+	if err == nil && !bytes.Equal(again, data) {
+		err = fmt.Errorf("%s is\n%s\nwas\n%s", what, again, data)
+	}
+	return err
+}
+
+// storedCases draws cases, and keeps those that have a member or a word that none has before them.
+func storedCases[P, O, S, M any](t *testing.T, draw func(*rapid.T) (P, O), conclude func(*P, O) (S, M)) []byte {
+	const draws = 4000
+	var out bytes.Buffer
+	seen := map[string]bool{}
+	for n := range draws {
+		line := rapid.Custom(func(t *rapid.T) []byte {
+			plan, outcome := draw(t)
+			status, memory := conclude(&plan, outcome)
+			parts := [4]json.RawMessage{}
+			for i, v := range []any{plan, outcome, status, memory} {
+				data, err := json.Marshal(v)
+				if err != nil {
+					t.Fatal(err)
+				}
+				parts[i] = data
+			}
+			line, err := json.Marshal(Concluded{parts[0], parts[1], parts[2], parts[3]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return line
+		}).Example(n)
+
+		var tree any
+		if err := json.Unmarshal(line, &tree); err != nil {
+			t.Fatal(err)
+		}
+		known := len(seen)
+		membersOf(tree, "", seen)
+		if len(seen) > known {
+			out.Write(append(line, '\n'))
+		}
+	}
+	return out.Bytes()
+}
+
+// words are the members whose values are one of several.
+var words = map[string]bool{"reason": true, "as": true, "kind": true, "type": true, "policy": true, "action": true}
+
+// membersOf adds the paths of the members of a tree.
+func membersOf(tree any, path string, seen map[string]bool) {
+	seen[path] = true
+	switch v := tree.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if word, ok := member.(string); ok && words[name] {
+				seen[path+"."+name+"="+word] = true
+			}
+			membersOf(member, path+"."+name, seen)
+		}
+	case []any:
+		for _, element := range v {
+			membersOf(element, path+"[]", seen)
+		}
+	}
+}
