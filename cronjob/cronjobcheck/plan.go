@@ -23,13 +23,6 @@ func Plan(s *cronjob.Snapshot, p *cronjob.Plan) []Violation {
 			checkOverlap(&f, s, p, busy)
 		}
 	}
-
-	if runs > 0 && value.Of(s.CronJob.Spec.Suspend) {
-		f.add("CI10", "suspended, and a run starts")
-	}
-	if runs > 0 && !s.CronJob.DeletionTimestamp.IsZero() {
-		f.add("CI10", "being deleted, and a run starts")
-	}
 	if runs > 1 {
 		f.add("CI6", "%d runs start", runs)
 	}
@@ -82,13 +75,20 @@ func active(s *cronjob.Snapshot) (busy []cronjob.Child) {
 	return busy
 }
 
-// checkRun checks CI2, CI6 and CI7: the run is of the schedule, due, the latest, and not
+// checkRun checks CI2, CI6, CI7 and CI10: the run may start, is of the schedule, due, the latest, and not
 // too late; its job has its name and its time.
 func checkRun(f *found, s *cronjob.Snapshot, c *cronjob.Creation) {
 	run, spec := c.ScheduledTime, &s.CronJob.Spec
 	base := s.CronJob.Status.LastScheduleTime
 	if base.IsZero() {
 		base = s.CronJob.CreationTimestamp
+	}
+
+	if value.Of(spec.Suspend) {
+		f.add("CI10", "suspended, and a run starts")
+	}
+	if !s.CronJob.DeletionTimestamp.IsZero() {
+		f.add("CI10", "being deleted, and a run starts")
 	}
 
 	checkChoice(f, s, base, run)
@@ -107,10 +107,8 @@ func checkRun(f *found, s *cronjob.Snapshot, c *cronjob.Creation) {
 func tellsRun(s *cronjob.Snapshot, c *cronjob.Creation, isBackfill bool) bool {
 	o, parent := &s.Options, s.CronJob.Name
 	at, marked := o.ReadMarks(parent, c.Name, c.Labels, c.Annotations)
-	if marked != isBackfill {
-		return false
-	}
-	if !at.Equal(c.ScheduledTime) && o.Marks.TimeIn != cronjob.InName { // a name may tell the minute alone
+	isExact := o.Marks.TimeIn != cronjob.InName // a name may tell the minute alone
+	if marked != isBackfill || isExact && !at.Equal(c.ScheduledTime) {
 		return false
 	}
 	return o.Naming.JobName(parent, c.ScheduledTime) == c.Name && o.Naming.JobName(parent, at) == c.Name
@@ -122,7 +120,7 @@ func checkOverlap(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy []cronjob
 	if policy == cronjob.Forbid && len(busy) > 0 {
 		f.add("CI8", "Forbid, and a run starts beside %s", busy[0].Name)
 	}
-	if policy == cronjob.Replace && s.Options.ReplaceWhenGone {
+	if waitsUntilGone(&s.CronJob, &s.Options) {
 		for i := range s.Children {
 			if c := &s.Children[i]; isReplaced(c) && !isKnownGone(s, c) {
 				f.add("CI8", "ReplaceWhenGone, and %s is not gone", c.Name)
@@ -165,7 +163,7 @@ func isKnownGone(s *cronjob.Snapshot, c *cronjob.Child) bool {
 // checkUnexpected checks C3: a job that is being deleted for a waiting run is not reported as
 // unexpected.
 func checkUnexpected(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
-	if !s.Options.ReplaceWhenGone || s.CronJob.Spec.ConcurrencyPolicy != cronjob.Replace {
+	if !waitsUntilGone(&s.CronJob, &s.Options) {
 		return
 	}
 	for _, r := range p.Unexpected {
@@ -231,10 +229,10 @@ func checkHistory(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
 
 // keptAs names the history limit that applies to a child.
 func keptAs(c *cronjob.Child) cronjob.Ending {
-	if c.Finished == "" || c.Finished == cronjob.Complete || c.Finished == cronjob.Failed {
+	switch {
+	case c.Finished == "", c.Finished == cronjob.Complete:
 		return c.Finished
-	}
-	if c.KeptAsSuccessful {
+	case c.Finished != cronjob.Failed && c.KeptAsSuccessful:
 		return cronjob.Complete
 	}
 	return cronjob.Failed
@@ -290,9 +288,8 @@ func checkBackfilled(
 	f *found, s *cronjob.Snapshot, b *cronjob.Backfill, c *cronjob.Creation, last time.Time, busy int,
 ) {
 	run := c.ScheduledTime
-	isOutside := !run.After(b.After) || run.After(b.Until) || run.After(s.Now)
 	switch {
-	case isOutside || slices.ContainsFunc(b.Except, run.Equal):
+	case !run.After(b.After), run.After(b.Until), run.After(s.Now), slices.ContainsFunc(b.Except, run.Equal):
 		f.add("CI2", "backfill of %s, not in %+v", run, b)
 	case !s.Schedule.Schedule.Prev(run.Add(1)).Equal(run):
 		f.add("CI2", "backfill of %s, not a run", run)

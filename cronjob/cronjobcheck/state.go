@@ -32,17 +32,20 @@ type Neighbours struct {
 func (n *Neighbours) Add(c *cronjob.Child) {
 	byHand := c.ScheduledTime.IsZero() && !strings.Contains(c.Name, "-manual-")
 	switch {
-	case c.Foreign || c.Finished != "" || byHand:
-	case !c.DeletionTimestamp.IsZero():
-		if !c.Backfilled {
-			n.Leaving++
-		}
-	default:
+	case c.Foreign, c.Finished != "", byHand:
+	case c.DeletionTimestamp.IsZero():
 		n.Active++
 		if c.Backfilled {
 			n.Backfilled++
 		}
+	case !c.Backfilled:
+		n.Leaving++
 	}
+}
+
+// waitsUntilGone reports whether a run waits for the jobs that it replaces to be gone.
+func waitsUntilGone(c *cronjob.CronJob, o *cronjob.Options) bool {
+	return c.Spec.ConcurrencyPolicy == cronjob.Replace && o.ReplaceWhenGone
 }
 
 // Create checks that a job is not created beside others that it must not run beside
@@ -54,8 +57,8 @@ func (st *State) Create(c *cronjob.Creation) []Violation {
 		f.add("CI8", "%s: %s beside %s, %d leaving", what, c.Name, value.Count(n.Active, "job"), n.Leaving)
 	}
 
-	busy := n.Active
-	if policy == cronjob.Replace && st.Options.ReplaceWhenGone {
+	waits, busy := waitsUntilGone(st.CronJob, st.Options), n.Active
+	if waits {
 		busy += n.Leaving // their pods run
 	}
 
@@ -74,7 +77,7 @@ func (st *State) Create(c *cronjob.Creation) []Violation {
 		beside("Forbid")
 	case policy == cronjob.Replace && n.Active > n.Backfilled:
 		beside("Replace")
-	case policy == cronjob.Replace && st.Options.ReplaceWhenGone && n.Leaving > 0:
+	case waits && n.Leaving > 0:
 		beside("ReplaceWhenGone")
 	}
 
