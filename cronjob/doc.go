@@ -81,4 +81,7 @@
 // Types and reasons are stable. Sentences (String, messages of waits and notes)
 // may change. What decides differently is listed under Semantics in
 // CHANGELOG.md.
+//
+// [Namer] gets no more methods. What comes later is an optional interface: a type of this package that
+// embeds Namer and adds a method.
 package cronjob

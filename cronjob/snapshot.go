@@ -42,6 +42,8 @@ func (s *Snapshot) check() error {
 	switch {
 	case c.UID == "":
 		return invalid("cronJob.uid", "", "is required")
+	case c.Name == "":
+		return invalid("cronJob.name", "", "is required: names of jobs begin with it")
 	case s.Now.IsZero():
 		return invalid("now", "", "is required")
 	case year > 9999 || year < 1:

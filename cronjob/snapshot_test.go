@@ -14,6 +14,7 @@ import (
 func TestSnapshotErrors(t *testing.T) {
 	for want, change := range map[string]func(*cronjob.Snapshot){
 		"cronJob.uid":                          func(s *cronjob.Snapshot) { s.CronJob.UID = "" },
+		"cronJob.name":                         func(s *cronjob.Snapshot) { s.CronJob.Name = "" },
 		"now":                                  func(s *cronjob.Snapshot) { s.Now = time.Time{} },
 		"schedule":                             func(s *cronjob.Snapshot) { s.CronJob.Spec.Schedule = "@daily" },
 		"cronJob.spec.concurrencyPolicy":       func(s *cronjob.Snapshot) { s.CronJob.Spec.ConcurrencyPolicy = "x" },

@@ -34,6 +34,8 @@ func (s *Snapshot) check() error {
 	switch {
 	case j.UID == "":
 		return invalid("job.uid", "", "is required")
+	case j.Name == "":
+		return invalid("job.name", "", "is required: names of pods begin with it")
 	case s.Now.IsZero():
 		return invalid("now", "", "is required")
 	case j.Spec.Parallelism == nil:

@@ -29,7 +29,7 @@ type Metrics struct {
 	// result.
 	PodsSucceeded, PodsFailed int32
 	// Policy is pod_failures_handled_by_failure_policy_total by action.
-	Policy struct{ FailJob, FailIndex, Ignore, Count int32 }
+	Policy PolicyActions
 	// IndexesSucceeded and IndexesFailed are job_finished_indexes_total by status. Label
 	// backoffLimit is "perIndex" with PerIndex, otherwise "global".
 	IndexesSucceeded, IndexesFailed int32
@@ -50,6 +50,9 @@ type Metrics struct {
 	// ManagedBy is true for a job of another controller.
 	ManagedBy bool
 }
+
+// PolicyActions are the pod failures that a podFailurePolicy has handled, by the action of the rule.
+type PolicyActions struct{ FailJob, FailIndex, Ignore, Count int32 }
 
 // The actions of a round, as the label of job_syncs_total names them.
 const (

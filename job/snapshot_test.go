@@ -18,6 +18,7 @@ func TestSnapshot_Refusals(t *testing.T) {
 		field  string
 	}{
 		{"a job without a UID", `{}`, func(s *Snapshot) { s.Job.UID = "" }, "job.uid"},
+		{"a job without a name", `{}`, func(s *Snapshot) { s.Job.Name = "" }, "job.name"},
 		{"no time", `{}`, func(s *Snapshot) { s.Now = time.Time{} }, "now"},
 		{"no parallelism", `{}`, func(s *Snapshot) { s.Job.Spec.Parallelism = nil }, "job.spec.parallelism"},
 		{"no backoff limit", `{}`, func(s *Snapshot) { s.Job.Spec.BackoffLimit = nil }, "job.spec.backoffLimit"},

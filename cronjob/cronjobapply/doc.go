@@ -17,4 +17,7 @@
 // Then report conclusion.Events, drop the triggers and store the backfills that the
 // conclusion names. Plan again at conclusion.Requeue, when the CronJob or one of its jobs
 // changes, and after a delay when conclusion.Retry is set.
+//
+// The interfaces of this package get no more methods. What comes later is an optional interface that
+// the executor asks a backend for, as it does for [Observer].
 package cronjobapply

@@ -15,4 +15,7 @@
 //
 // Then report conclusion.Events. Plan again at conclusion.Requeue, when a pod or the job
 // changes, and after a delay when conclusion.Retry is set.
+//
+// The interfaces of this package get no more methods. What comes later is an optional interface that
+// the executor asks a backend for, as it does for [Versioned] and [Grouper].
 package jobapply

@@ -27,4 +27,7 @@
 // its pods stay. A backend that does not support all fields of a spec leaves these out with [Test].
 //
 // [Specs], [Snapshots] and the like are generators for properties of your own. docs/testing.md is a tutorial.
+//
+// The interfaces of this package get no more methods. What comes later is an optional interface that
+// the kit asks a [Store] for, as it does for [JobDeleter] and [Purger].
 package jobtest

@@ -32,4 +32,7 @@
 // A run holds the jobs and pods that exist at the moment, and the records that the result
 // is made of: 80 bytes for each pod and 150 for each job that has ever existed, at most
 // World.MaxRecords of each. Without records (World.Summary) it holds what exists.
+//
+// The interfaces of this package get no more methods. What comes later is an optional interface: a type
+// of this package that embeds [Admission], [Scheduler] or [Watcher] and adds a method.
 package sim

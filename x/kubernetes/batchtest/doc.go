@@ -46,4 +46,6 @@
 // Start takes over the whole server, or one [Namespace] of it. Clusters of several servers, or of
 // several namespaces of one server, can run in parallel tests. Nothing is left when a cluster has
 // stopped: no goroutine and no connection. It stops with the test, also if the test panics.
+//
+// [T] gets no more methods. What comes later is an optional interface.
 package batchtest

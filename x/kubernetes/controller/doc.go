@@ -20,4 +20,7 @@
 // A round of a job reads the caches, plans, and carries the plan out. It begins only when the caches
 // show the controller's own writes (E6), and whatever they do not show yet is expected
 // (E1, E4). Pods wake their job after a second, so that many changes are one round (J43).
+//
+// The interfaces of this package get no more methods. What comes later is an optional interface: a type
+// of this package that embeds [JobMetrics], for example, and adds a method.
 package controller

@@ -1,7 +1,13 @@
 package citations
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,4 +34,115 @@ func TestCompatibility(t *testing.T) {
 			t.Errorf("docs/compatibility.md has no row %q", row)
 		}
 	}
+}
+
+// TestInterfaces compares the interfaces of the published packages with the table in
+// docs/compatibility.md. Their methods are for good: what comes later is an optional interface, and
+// the documentation of the package says so.
+func TestInterfaces(t *testing.T) {
+	_, text, found := strings.Cut(read(t, "docs/compatibility.md"), "## Interfaces\n")
+	if !found {
+		t.Fatal("docs/compatibility.md has no interfaces")
+	}
+	documented := map[string]bool{}
+	for line := range strings.Lines(text) {
+		if cells := strings.Split(line, "|"); strings.HasPrefix(line, "| `") && len(cells) == 5 {
+			documented[cells[1]+"|"+cells[2]] = true
+		}
+	}
+
+	folders := map[string]bool{}
+	for row, folder := range interfaces(t) {
+		if !documented[row] {
+			t.Errorf("docs/compatibility.md lacks the interface |%s|. If it has got a method, make that an optional interface", row)
+		}
+		delete(documented, row)
+		folders[folder] = true
+	}
+	for row := range documented {
+		t.Errorf("docs/compatibility.md has an interface that the code lacks: |%s|", row)
+	}
+	for folder := range folders {
+		if doc := packageComment(t, folder); !strings.Contains(doc, "optional interface") {
+			t.Errorf("%s: the package comment does not say that its interfaces get no methods", folder)
+		}
+	}
+}
+
+// interfaces returns a row for each exported interface of a published package, with its folder. A
+// constraint on types is none.
+func interfaces(t *testing.T) map[string]string {
+	t.Helper()
+	rows := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(root, path)
+		rel = filepath.ToSlash(rel)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains(unpublished, d.Name()), d.IsDir() && strings.HasPrefix(d.Name(), ".g"):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			if of, ok := spec.Type.(*ast.InterfaceType); ok && spec.Name.IsExported() {
+				if methods := methodsOf(of); methods != "" {
+					folder := filepath.ToSlash(filepath.Dir(rel))
+					rows[" `"+folder+"."+spec.Name.Name+"` | "+methods+" "] = folder
+				}
+			}
+			return false
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// unpublished are folders that no program imports.
+var unpublished = []string{"internal", "examples", "cmd", "proof", "testdata"}
+
+// methodsOf lists what an interface asks for, or returns "" for a constraint.
+func methodsOf(of *ast.InterfaceType) string {
+	var all []string
+	for _, f := range of.Methods.List {
+		name, _ := f.Type.(*ast.Ident)
+		switch {
+		case len(f.Names) > 0:
+			all = append(all, "`"+f.Names[0].Name+"`")
+		case name != nil:
+			all = append(all, "`"+name.Name+"`")
+		default:
+			return ""
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// packageComment returns the comments of a package.
+func packageComment(t *testing.T, folder string) (doc string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc += strings.Join(strings.Fields(file.Doc.Text()), " ")
+	}
+	return doc
 }
