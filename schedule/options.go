@@ -73,12 +73,10 @@ func WithAnchor(t time.Time) Option {
 	return func(s *settings) { s.anchor = min(max(t.Unix(), firstUnix), lastUnix) }
 }
 
-// RunAfterAnchor adds one run, a second after the anchor (C20). [cronjob.Compile] anchors a
+// RunAfterAnchor adds one run, a second after the anchor (C20). cronjob.Compile anchors a
 // schedule at the creation of its CronJob, and all runs are later than the anchor: with this
 // option the first run comes with the creation. A schedule whose fields never match does not get
 // this run.
-//
-// [cronjob.Compile]: https://pkg.go.dev/github.com/batchplan/batchplan/cronjob#Compile
 func RunAfterAnchor() Option {
 	return func(s *settings) { s.afterAnchor = true }
 }

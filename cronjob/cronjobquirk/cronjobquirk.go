@@ -1,6 +1,6 @@
 // Package cronjobquirk names the places where the CronJob controller of Kubernetes plainly
 // does the wrong thing. The planner of package cronjob does not, unless told to: each quirk
-// can be switched on by itself in its Options, and [cronjob.Kubernetes] has the quirks of a release.
+// can be switched on by itself in its Options, and cronjob.Kubernetes has the quirks of a release.
 // Unless its comment says otherwise, a quirk is in all releases from 1.31 to 1.37.
 // docs/divergences.md describes each of them.
 package cronjobquirk

@@ -1,6 +1,6 @@
 // Package jobquirk names the places where the Job controller of Kubernetes plainly
 // does the wrong thing. The planner of package job does not, unless told to: each quirk
-// can be switched on by itself in its Options, and [job.Kubernetes] has the quirks of a release.
+// can be switched on by itself in its Options, and job.Kubernetes has the quirks of a release.
 // Unless its comment says otherwise, a quirk is in all releases from 1.31 to 1.37.
 // docs/divergences.md describes each of them.
 package jobquirk

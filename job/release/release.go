@@ -7,11 +7,8 @@
 //	other, err := release.Parse("1.33,JobPodReplacementPolicy=false")
 //	patch := release.V135.At(4)
 //
-// [job.Kubernetes] and [cronjob.Kubernetes] turn it into options. Each is compared with the
+// job.Kubernetes and cronjob.Kubernetes turn it into options. Each is compared with the
 // controllers and the API server's code of that release.
-//
-// [job.Kubernetes]: https://pkg.go.dev/github.com/batchplan/batchplan/job#Kubernetes
-// [cronjob.Kubernetes]: https://pkg.go.dev/github.com/batchplan/batchplan/cronjob#Kubernetes
 package release
 
 import (

@@ -1,0 +1,130 @@
+package citations
+
+import (
+	"go/ast"
+	"go/doc"
+	"go/doc/comment"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// bracketed is a name that is written as a link.
+var bracketed = regexp.MustCompile(`\[\*?(\w+\.)?[A-Z]\w*(\.\w+)?\]`)
+
+// TestDocLinks reads the comments of the published packages as pkg.go.dev does: each name in
+// brackets is a link, and none needs a definition, which go doc prints as it stands.
+func TestDocLinks(t *testing.T) {
+	packages := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || !d.IsDir():
+			return err
+		case slices.Contains(unpublished, d.Name()), strings.HasPrefix(d.Name(), ".g"):
+			return filepath.SkipDir
+		}
+		fset := token.NewFileSet()
+		names, err := filepath.Glob(filepath.Join(path, "*.go"))
+		var files []*ast.File
+		for _, name := range names {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
+			if err != nil {
+				return err
+			}
+			files = append(files, file)
+		}
+		if len(files) == 0 || files[0].Name.Name == "main" {
+			return err
+		}
+		p, err := doc.NewFromFiles(fset, files, "github.com/batchplan/batchplan")
+		if err != nil {
+			return err
+		}
+		packages++
+		folder, _ := filepath.Rel(root, path)
+		for what, text := range docsOf(p) {
+			for _, problem := range linkProblems(p.Parser(), text) {
+				t.Errorf("%s: %s: %s", folder, what, problem)
+			}
+		}
+		return nil
+	})
+	if err != nil || packages < 15 {
+		t.Fatalf("%d packages, %v", packages, err)
+	}
+}
+
+// docsOf returns the comments of a package by what they are about.
+func docsOf(p *doc.Package) map[string]string {
+	docs := map[string]string{"package " + p.Name: p.Doc}
+	values := func(all []*doc.Value) {
+		for _, v := range all {
+			docs[v.Names[0]] = v.Doc
+			for _, s := range v.Decl.Specs {
+				if s := s.(*ast.ValueSpec); s.Doc != nil {
+					docs[s.Names[0].Name+" itself"] = s.Doc.Text()
+				}
+			}
+		}
+	}
+	functions := func(of string, all []*doc.Func) {
+		for _, f := range all {
+			docs[of+f.Name] = f.Doc
+		}
+	}
+	values(p.Consts)
+	values(p.Vars)
+	functions("", p.Funcs)
+	for _, of := range p.Types {
+		docs[of.Name] = of.Doc
+		values(of.Consts)
+		values(of.Vars)
+		functions("", of.Funcs)
+		functions(of.Name+".", of.Methods)
+	}
+	return docs
+}
+
+// linkProblems returns what of a comment is not shown as it was meant.
+func linkProblems(p *comment.Parser, text string) (problems []string) {
+	parsed := p.Parse(text)
+	for _, l := range parsed.Links {
+		problems = append(problems, "go doc shows the definition of ["+l.Text+"] as it stands")
+	}
+	var look func(blocks []comment.Block)
+	plain := func(text []comment.Text) {
+		var b strings.Builder
+		for _, part := range text {
+			if p, ok := part.(comment.Plain); ok {
+				b.WriteString(string(p))
+			}
+		}
+		for _, name := range bracketed.FindAllString(b.String(), -1) {
+			problems = append(problems, name+" is no link")
+		}
+	}
+	look = func(blocks []comment.Block) {
+		for _, block := range blocks {
+			switch b := block.(type) {
+			case *comment.Paragraph:
+				plain(b.Text)
+			case *comment.Heading:
+				plain(b.Text)
+			case *comment.List:
+				for _, item := range b.Items {
+					look(item.Content)
+				}
+			}
+		}
+	}
+	look(parsed.Content)
+	return problems
+}
