@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 )
@@ -104,7 +105,7 @@ func checkAccounts(t *rapid.T, w *world.CronJob) {
 	plan := reconcile(t, w.Snapshot())
 	pending := 0
 	for _, wait := range plan.Waits {
-		if wait.Reason == cronjob.WaitNameTaken {
+		if wait.Reason == cronjobreason.WaitNameTaken {
 			pending++ // until a later run takes its place
 		}
 	}

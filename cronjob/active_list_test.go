@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
@@ -114,14 +115,14 @@ func TestC5_CI5_MissingJobsAreLookedUp(t *testing.T) {
 		t.Fatal(plan.String())
 	}
 	for _, tc := range []struct {
-		result cronjob.Result
+		result cronjobreason.Result
 		left   int
 		again  time.Time
 		retry  bool
 	}{
-		{cronjob.ResultGone, 0, s.Now, false},
-		{cronjob.ResultDone, 1, plan.Requeue.At, false},
-		{cronjob.ResultUnsuccessful, 1, plan.Requeue.At, true},
+		{cronjobreason.ResultGone, 0, s.Now, false},
+		{cronjobreason.ResultDone, 1, plan.Requeue.At, false},
+		{cronjobreason.ResultUnsuccessful, 1, plan.Requeue.At, true},
 	} {
 		end := plan.Conclude(found(&plan, tc.result))
 		if n := len(end.Status.Active); n != tc.left || !end.Requeue.At.Equal(tc.again) || end.Retry != tc.retry {

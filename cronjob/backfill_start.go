@@ -2,6 +2,7 @@ package cronjob
 
 import (
 	"cmp"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"slices"
 	"time"
 )
@@ -32,7 +33,7 @@ func startBackfills(s *Snapshot, c *census, started []Creation, turn backfillTur
 
 	for _, b := range sorted {
 		if s.Schedule.Problem != "" {
-			all.waits = append(all.waits, Wait{Reason: WaitBackfill, Name: b.ID})
+			all.waits = append(all.waits, Wait{Reason: cronjobreason.WaitBackfill, Name: b.ID})
 			continue
 		}
 		turn.limit = backfillLimit(b, s.Options.MaxActive)
@@ -107,7 +108,7 @@ type backfillTurn struct {
 
 // hold returns what a run waits for, and false if it starts beside the jobs that the round creates.
 func (t *backfillTurn) hold(id string, run time.Time, name string, created []Creation) (held moves, ok bool) {
-	wait := Wait{Reason: WaitBackfill, Name: id, Run: run}
+	wait := Wait{Reason: cronjobreason.WaitBackfill, Name: id, Run: run}
 	hasName := func(c Creation) bool { return c.Name == name }
 	switch busy := t.active + len(created); {
 	case run.After(t.now):
@@ -141,7 +142,7 @@ func backfillLimit(b *Backfill, maxActive int32) int32 {
 
 // backfill describes the job of a run that was requested.
 func backfill(s *Snapshot, id, name string, run time.Time) Creation {
-	c := creationOf(s, name, run, CreateBackfilled)
+	c := creationOf(s, name, run, cronjobreason.CreateBackfilled)
 	c.Backfill = id
 	c.Annotations[s.Options.Marks.requestKey()] = backfilled
 	return c

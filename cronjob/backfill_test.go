@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
@@ -203,21 +204,21 @@ func TestBackfill_Progress(t *testing.T) {
 	s := settled("")
 	s.Backfills = []cronjob.Backfill{between("b", 3, 6, cronjob.Allow)}
 	plan := reconcile(t, s)
-	const works, fails = cronjob.ResultDone, cronjob.ResultUnsuccessful
+	const works, fails = cronjobreason.ResultDone, cronjobreason.ResultUnsuccessful
 	for _, tc := range []struct {
-		results []cronjob.Result
-		settled cronjob.Result
+		results []cronjobreason.Result
+		settled cronjobreason.Result
 		want    string // hours of After and Except
 		retry   bool
 	}{
-		{[]cronjob.Result{works, works, works}, works, "6 []", false},
-		{[]cronjob.Result{cronjob.ResultAlreadyExists, cronjob.ResultNameTaken, works}, works, "6 []", false},
-		{[]cronjob.Result{works, works, fails}, works, "5 []", true},
-		{[]cronjob.Result{works, fails, works}, works, "4 [6]", true},
-		{[]cronjob.Result{fails, works, works}, works, "3 [5 6]", true},
+		{[]cronjobreason.Result{works, works, works}, works, "6 []", false},
+		{[]cronjobreason.Result{cronjobreason.ResultAlreadyExists, cronjobreason.ResultNameTaken, works}, works, "6 []", false},
+		{[]cronjobreason.Result{works, works, fails}, works, "5 []", true},
+		{[]cronjobreason.Result{works, fails, works}, works, "4 [6]", true},
+		{[]cronjobreason.Result{fails, works, works}, works, "3 [5 6]", true},
 		{nil, works, "", true},
-		{[]cronjob.Result{cronjob.ResultRefused, cronjob.ResultRefused, cronjob.ResultRefused}, works, "", false},
-		{[]cronjob.Result{works, works, works}, fails, "", true}, // the status does not know the jobs: nothing may be dropped
+		{[]cronjobreason.Result{cronjobreason.ResultRefused, cronjobreason.ResultRefused, cronjobreason.ResultRefused}, works, "", false},
+		{[]cronjobreason.Result{works, works, works}, fails, "", true}, // the status does not know the jobs: nothing may be dropped
 	} {
 		o := cronjob.Outcome{Settled: tc.settled}
 		for i, r := range tc.results {
@@ -319,7 +320,7 @@ func TestBackfill_C12_Replace(t *testing.T) {
 		if len(plan.Delete)+len(plan.Create) > 0 {
 			t.Fatalf("the run of 9 o'clock is not noted: %s", plan.String())
 		}
-		if !slices.ContainsFunc(plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjob.WaitRecord && w.Run.Equal(hours(10)) }) {
+		if !slices.ContainsFunc(plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjobreason.WaitRecord && w.Run.Equal(hours(10)) }) {
 			t.Errorf("nothing tells what the run waits for: %v", plan.Waits)
 		}
 		if want := "backfill b: settled until 2026-01-01T03:00:00Z, and 1 run after it\n"; !strings.Contains(plan.String(), want) {

@@ -9,13 +9,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
 // drawResults is an outcome of a plan in which anything may have happened.
 func drawResults(t *rapid.T, p *cronjob.Plan) (o cronjob.Outcome) {
-	result := rapid.Custom(func(t *rapid.T) cronjob.Result {
-		return cronjob.Result(rapid.IntRange(int(cronjob.ResultNotTried), int(cronjob.ResultRefused)).Draw(t, "result"))
+	result := rapid.Custom(func(t *rapid.T) cronjobreason.Result {
+		return cronjobreason.Result(rapid.IntRange(int(cronjobreason.ResultNotTried), int(cronjobreason.ResultRefused)).Draw(t, "result"))
 	})
 	for range p.Verify {
 		o.Verified = append(o.Verified, result.Draw(t, "verified"))
@@ -58,9 +59,9 @@ func restored[T any](t *rapid.T, v *T) *T {
 // Results are stored as words, and what was not tried is left out.
 func TestOutcome_JSON(t *testing.T) {
 	o := cronjob.Outcome{Writes: cronjob.Writes{
-		Verified: []cronjob.Result{cronjob.ResultGone},
+		Verified: []cronjobreason.Result{cronjobreason.ResultGone},
 		Created: []cronjob.Effect{
-			{Result: cronjob.ResultDone, Job: cronjob.Reference{Name: "a", UID: "u"}}, {Result: cronjob.ResultUnsuccessful, Error: "quota"}},
+			{Result: cronjobreason.ResultDone, Job: cronjob.Reference{Name: "a", UID: "u"}}, {Result: cronjobreason.ResultUnsuccessful, Error: "quota"}},
 	}}
 	const want = `{"verified":["gone"],"created":[{"result":"done","job":{"name":"a","uid":"u"}},{"result":"unsuccessful","error":"quota"}]}`
 	data, err := json.Marshal(o)
@@ -94,7 +95,7 @@ func TestOptions_JSON(t *testing.T) {
 // A settlement that comes from no plan writes nothing and remembers nothing.
 func TestChain_ZeroValues(t *testing.T) {
 	var s cronjob.Settlement
-	if end := s.Conclude(cronjob.ResultDone); !reflect.DeepEqual(end, cronjob.Conclusion{}) {
+	if end := s.Conclude(cronjobreason.ResultDone); !reflect.DeepEqual(end, cronjob.Conclusion{}) {
 		t.Errorf("%+v", end)
 	}
 }
@@ -105,7 +106,7 @@ func TestC15_TheStatusInForce(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(0.5))
 	plan := reconcile(t, s)
 	settlement := plan.Settle(cronjob.Writes{})
-	if end := settlement.Conclude(cronjob.ResultUnsuccessful); settlement.Write || end.Retry || end.Outcome.Settled != cronjob.ResultNotTried {
+	if end := settlement.Conclude(cronjobreason.ResultUnsuccessful); settlement.Write || end.Retry || end.Outcome.Settled != cronjobreason.ResultNotTried {
 		t.Errorf("write %t, conclusion %+v", settlement.Write, end)
 	}
 	s.Now = hours(1)

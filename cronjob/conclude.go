@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
@@ -58,15 +59,15 @@ func (p *Plan) Conclude(o Outcome) Conclusion {
 
 // Conclude returns what to remember, report and retry. The argument is what became of
 // writing the status; without a status to write, it does not matter.
-func (s *Settlement) Conclude(result Result) Conclusion {
+func (s *Settlement) Conclude(result cronjobreason.Result) Conclusion {
 	p, w := s.plan, &s.writes
 	if p == nil {
 		p = new(Plan)
 	}
 	if !s.Write {
-		result = ResultNotTried
+		result = cronjobreason.ResultNotTried
 	}
-	written := result == ResultDone
+	written := result == cronjobreason.ResultDone
 	settled := written || !s.Write
 
 	end := Conclusion{
@@ -94,7 +95,7 @@ func (s *Settlement) Conclude(result Result) Conclusion {
 // passed, or jobs that it waited for are gone or on their way out. One that was perhaps created does not
 // count: its creation may fail each time (M9).
 func (p *Plan) hasLearned(w *Writes, m *memory) bool {
-	for ref := range p.lookedUp(w, ResultGone) {
+	for ref := range p.lookedUp(w, cronjobreason.ResultGone) {
 		if ref.UID != "" {
 			return true
 		}
@@ -117,7 +118,7 @@ func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 func (p *Plan) hasUnfinished(w *Writes) bool {
 	for i := range p.Verify {
 		switch value.At(w.Verified, i) {
-		case ResultDone, ResultGone:
+		case cronjobreason.ResultDone, cronjobreason.ResultGone:
 		default:
 			return true
 		}
@@ -132,11 +133,11 @@ func (p *Plan) hasUnfinished(w *Writes) bool {
 	for i := range p.Create {
 		isRepeated := false
 		switch value.At(w.Created, i).Result {
-		case ResultNotTried, ResultUnsuccessful:
+		case cronjobreason.ResultNotTried, cronjobreason.ResultUnsuccessful:
 			isRepeated = true
-		case ResultRefused:
+		case cronjobreason.ResultRefused:
 			isRepeated = p.basis.Quirks.Has(cronjobquirk.BlindCreate)
-		case ResultAlreadyExists, ResultNameTaken:
+		case cronjobreason.ResultAlreadyExists, cronjobreason.ResultNameTaken:
 			isRepeated = p.basis.Quirks.Has(cronjobquirk.NoNamespace)
 		}
 		if isRepeated {
@@ -149,7 +150,7 @@ func (p *Plan) hasUnfinished(w *Writes) bool {
 // isEager reports whether a deletion is one of the history with cronjobquirk.EagerHistory:
 // before anything else, and not repeated if it fails.
 func (p *Plan) isEager(d *Deletion) bool {
-	isOfHistory := d.Reason == DeleteSuccessful || d.Reason == DeleteFailed
+	isOfHistory := d.Reason == cronjobreason.DeleteSuccessful || d.Reason == cronjobreason.DeleteFailed
 	return isOfHistory && p.basis.Quirks.Has(cronjobquirk.EagerHistory)
 }
 
@@ -159,7 +160,7 @@ func (p *Plan) isEager(d *Deletion) bool {
 // that the next snapshot is another one, so there is no hot loop (M9).
 func (p *Plan) again(w *Writes, moved, wrote bool) Requeue {
 	// Quirk: whoever has the name of the run is taken to look after it.
-	isLeft := func(e Effect) bool { return e.Result == ResultNameTaken }
+	isLeft := func(e Effect) bool { return e.Result == cronjobreason.ResultNameTaken }
 	if p.basis.Quirks.Has(cronjobquirk.BlindCreate) && slices.ContainsFunc(w.Created, isLeft) {
 		return Requeue{}
 	}
@@ -169,9 +170,9 @@ func (p *Plan) again(w *Writes, moved, wrote bool) Requeue {
 	case p.basis.Unfinished:
 		return Requeue{At: p.basis.Now, Reason: p.Requeue.Reason}
 	case p.isFree(w):
-		return Requeue{At: p.basis.Now, Reason: WaitVerify}
+		return Requeue{At: p.basis.Now, Reason: cronjobreason.WaitVerify}
 	case p.basis.Blocked && p.madeRoom(w):
-		return Requeue{At: p.basis.Now, Reason: WaitActive}
+		return Requeue{At: p.basis.Now, Reason: cronjobreason.WaitActive}
 	}
 
 	look := p.basis.Look
@@ -179,27 +180,27 @@ func (p *Plan) again(w *Writes, moved, wrote bool) Requeue {
 		look = sooner(look, lookAgain(p.basis.Now, p.basis.Memory.Behind))
 	}
 	if at := sooner(p.Requeue.At, look); !at.Equal(p.Requeue.At) {
-		return Requeue{At: at, Reason: WaitStale}
+		return Requeue{At: at, Reason: cronjobreason.WaitStale}
 	}
 	return p.Requeue
 }
 
 // isFree reports whether a run waits for active jobs, and one of them is gone.
 func (p *Plan) isFree(w *Writes) bool {
-	return p.basis.Blocked && slices.Contains(w.Verified, ResultGone)
+	return p.basis.Blocked && slices.Contains(w.Verified, cronjobreason.ResultGone)
 }
 
 // madeRoom reports whether fewer jobs are active than the plan counted: some were
 // replaced, or a creation came to nothing.
 func (p *Plan) madeRoom(w *Writes) bool {
 	for d := range p.removed(w) {
-		if d.Reason == DeleteReplaced {
+		if d.Reason == cronjobreason.DeleteReplaced {
 			return true
 		}
 	}
 	for i := range p.Create {
 		switch value.At(w.Created, i).Result {
-		case ResultNameTaken, ResultRefused:
+		case cronjobreason.ResultNameTaken, cronjobreason.ResultRefused:
 			return true
 		}
 	}
@@ -214,7 +215,7 @@ func (p *Plan) report(w *Writes, unstarted []Unstarted) []job.Event {
 	add := func(t job.EventType, reason, message string) { events = append(events, event(t, reason, message)) }
 
 	wasActive := memberOf(p.basis.Status.Active, len(p.Verify))
-	for ref := range p.lookedUp(w, ResultGone) {
+	for ref := range p.lookedUp(w, cronjobreason.ResultGone) {
 		if ref.UID != "" && wasActive(ref.UID, ref.Name) {
 			add(job.EventNormal, "MissingJob", activeMissing(p.basis.Child, ref.Name))
 		}
@@ -222,22 +223,22 @@ func (p *Plan) report(w *Writes, unstarted []Unstarted) []job.Event {
 
 	for i := range p.Delete {
 		switch e := value.At(w.Deleted, i); e.Result {
-		case ResultDone:
+		case cronjobreason.ResultDone:
 			add(job.EventNormal, "SuccessfulDelete", "Deleted "+child+" "+p.Delete[i].Name)
-		case ResultUnsuccessful:
+		case cronjobreason.ResultUnsuccessful:
 			add(job.EventWarning, "FailedDelete", "Deleted "+child+": "+e.Error)
 		}
 	}
 
 	for i := range p.Create {
 		switch e := value.At(w.Created, i); e.Result {
-		case ResultDone:
+		case cronjobreason.ResultDone:
 			add(job.EventNormal, "SuccessfulCreate", "Created "+child+" "+p.Create[i].Name)
-		case ResultUnsuccessful:
+		case cronjobreason.ResultUnsuccessful:
 			if e.Error != "" {
 				add(job.EventWarning, "FailedCreate", "Error creating "+child+": "+e.Error)
 			}
-		case ResultNameTaken:
+		case cronjobreason.ResultNameTaken:
 			events = appendTaken(events, p.basis.Quirks, p.basis.Child, p.Create[i].Name)
 		}
 	}
@@ -268,7 +269,7 @@ func (p *Plan) current(w *Writes) []job.Event {
 func (p *Plan) metrics(w *Writes, unstarted []Unstarted) (m Metrics) {
 	for i := range p.Create {
 		c, e := &p.Create[i], value.At(w.Created, i)
-		if e.Result != ResultDone {
+		if e.Result != cronjobreason.ResultDone {
 			continue
 		}
 		m.Created++
@@ -300,15 +301,15 @@ func (p *Plan) unstarted(w *Writes) []Unstarted {
 	all := slices.Clip(p.Unstarted)
 	for i := range p.Create {
 		if c := &p.Create[i]; c.isPassed(value.At(w.Created, i).Result) {
-			all = append(all, Unstarted{UnstartedNameTaken, 1, c.ScheduledTime})
+			all = append(all, Unstarted{cronjobreason.UnstartedNameTaken, 1, c.ScheduledTime})
 		}
 	}
 
-	why := UnstartedForLater
+	why := cronjobreason.UnstartedForLater
 	if p.Missed.TooLate {
-		why = UnstartedTooLate
+		why = cronjobreason.UnstartedTooLate
 	}
-	gone := p.lostNames(w, ResultGone)
+	gone := p.lostNames(w, cronjobreason.ResultGone)
 	for i := range p.basis.Memory.Started {
 		if s := &p.basis.Memory.Started[i]; gone[s.Name] && s.isAccountedLost(p.basis.Memory.Accounted) {
 			all = append(all, Unstarted{why, 1, s.ScheduledTime})

@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
 // C2: with the quirk, a failed deletion of the history is not repeated. One that a new
 // run asked for is.
 func TestC2_EagerDeletionsAreNotRepeated(t *testing.T) {
-	for _, reason := range []DeleteReason{DeleteSuccessful, DeleteFailed, DeleteReplaced} {
+	for _, reason := range []cronjobreason.Delete{cronjobreason.DeleteSuccessful, cronjobreason.DeleteFailed, cronjobreason.DeleteReplaced} {
 		for _, quirks := range []cronjobquirk.Set{{}, cronjobquirk.SetOf(cronjobquirk.EagerHistory)} {
 			p := Plan{basis: basis{Quirks: quirks}, Delete: []Deletion{{Reason: reason}}}
-			want := quirks.IsZero() || reason == DeleteReplaced
-			if got := p.Conclude(Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultUnsuccessful}}}}).Retry; got != want {
+			want := quirks.IsZero() || reason == cronjobreason.DeleteReplaced
+			if got := p.Conclude(Outcome{Writes: Writes{Deleted: []Effect{{Result: cronjobreason.ResultUnsuccessful}}}}).Retry; got != want {
 				t.Errorf("quirks %b, %v: again %t, want %t", quirks, reason, got, want)
 			}
 		}
@@ -30,20 +31,20 @@ func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 	none := cronjobquirk.SetOf()
 	for _, tc := range []struct {
 		blocked  bool
-		verified Result
+		verified cronjobreason.Result
 		quirks   cronjobquirk.Set // with it, a job that the history deletes was not seen
 		want     string
 	}{
-		{true, ResultGone, none, "Planned SawCompletedJob"},
-		{true, ResultDone, none, "JobAlreadyActive Planned SawCompletedJob"},
-		{false, ResultGone, none, "JobAlreadyActive Planned SawCompletedJob MissSchedule"},
-		{false, ResultGone, cronjobquirk.SetOf(cronjobquirk.EagerHistory), "JobAlreadyActive Planned MissSchedule"},
+		{true, cronjobreason.ResultGone, none, "Planned SawCompletedJob"},
+		{true, cronjobreason.ResultDone, none, "JobAlreadyActive Planned SawCompletedJob"},
+		{false, cronjobreason.ResultGone, none, "JobAlreadyActive Planned SawCompletedJob MissSchedule"},
+		{false, cronjobreason.ResultGone, cronjobquirk.SetOf(cronjobquirk.EagerHistory), "JobAlreadyActive Planned MissSchedule"},
 	} {
 		p := Plan{
 			basis:  basis{hurry: hurry{Blocked: tc.blocked}, Quirks: tc.quirks},
 			Verify: []Reference{{Name: "a", UID: "a"}},
 			Missed: Missed{TooLate: true},
-			Delete: []Deletion{{Reference: Reference{Name: "b", UID: "b"}, Reason: DeleteFailed}},
+			Delete: []Deletion{{Reference: Reference{Name: "b", UID: "b"}, Reason: cronjobreason.DeleteFailed}},
 			Events: []job.Event{{Reason: "JobAlreadyActive"}, {Reason: "Planned"}, {Reason: "SawCompletedJob", Message: "Saw completed job: b, condition: Failed"}},
 		}
 		if !tc.blocked { // a run was perhaps started, and was not
@@ -52,7 +53,7 @@ func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 			p.basis.Memory.Started = []startedJob{{Reference: p.Verify[1], ScheduledTime: run}}
 		}
 		var got []string
-		for _, e := range p.Conclude(Outcome{Writes: Writes{Verified: []Result{tc.verified, tc.verified}, Deleted: []Effect{{Result: ResultGone}}}}).Events {
+		for _, e := range p.Conclude(Outcome{Writes: Writes{Verified: []cronjobreason.Result{tc.verified, tc.verified}, Deleted: []Effect{{Result: cronjobreason.ResultGone}}}}).Events {
 			got = append(got, e.Reason)
 		}
 		if strings.Join(got, " ") != tc.want {
@@ -66,12 +67,12 @@ func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 func TestCI15_StartedUntilRecorded(t *testing.T) {
 	for _, tc := range []struct {
 		uid     job.UID
-		settled Result
+		settled cronjobreason.Result
 		want    string
 	}{
-		{"cj-1", ResultDone, "a true, b false, c true, e true"},
-		{"cj-1", ResultUnsuccessful, "a false, b false, c true, e false"},
-		{"", ResultUnsuccessful, "a true, b false, c true, e true"},
+		{"cj-1", cronjobreason.ResultDone, "a true, b false, c true, e true"},
+		{"cj-1", cronjobreason.ResultUnsuccessful, "a false, b false, c true, e false"},
+		{"", cronjobreason.ResultUnsuccessful, "a true, b false, c true, e true"},
 	} {
 		var p Plan
 		p.CronJobUID, p.basis.Status.LastScheduleTime = tc.uid, time.Unix(1, 0)
@@ -84,7 +85,7 @@ func TestCI15_StartedUntilRecorded(t *testing.T) {
 			p.basis.Memory.Started = append(p.basis.Memory.Started, s)
 		}
 		p.Delete = []Deletion{{Reference: Reference{Name: "d", UID: "d"}}, {Reference: Reference{Name: "e", UID: "e"}}}
-		writes := Writes{Deleted: []Effect{{Result: ResultDone}, {Result: ResultUnsuccessful}}}
+		writes := Writes{Deleted: []Effect{{Result: cronjobreason.ResultDone}, {Result: cronjobreason.ResultUnsuccessful}}}
 		var got []string
 		for _, s := range p.Conclude(Outcome{Writes: writes, Settled: tc.settled}).Memory.kept.Started {
 			got = append(got, fmt.Sprint(s.Name, " ", s.Recorded))
@@ -102,9 +103,9 @@ func TestCL2_DeletedIsRememberedOnce(t *testing.T) {
 	if got := p.Conclude(Outcome{}).Memory.kept.Deleted; len(got) != 1 || !got[0].Gone {
 		t.Errorf("remembered %v", got)
 	}
-	p.Verify, p.Delete = []Reference{old.Reference}, []Deletion{{Reference: old.Reference, Reason: DeleteReplaced}}
+	p.Verify, p.Delete = []Reference{old.Reference}, []Deletion{{Reference: old.Reference, Reason: cronjobreason.DeleteReplaced}}
 	p.basis.Status.Active = p.Verify
-	w := Writes{Verified: []Result{ResultUnsuccessful}, Deleted: []Effect{{Result: ResultUnsuccessful}}}
+	w := Writes{Verified: []cronjobreason.Result{cronjobreason.ResultUnsuccessful}, Deleted: []Effect{{Result: cronjobreason.ResultUnsuccessful}}}
 	if got := p.Conclude(Outcome{Writes: w}).Memory.kept.Deleted; len(got) != 1 {
 		t.Errorf("remembered %v", got)
 	}
@@ -125,11 +126,11 @@ func TestC16_SkewOfRunsAlone(t *testing.T) {
 		{"a backfill", Creation{ScheduledTime: run, Backfill: "b"}, run.Add(time.Second), 0},
 	} {
 		p := Plan{Create: []Creation{tc.creation}}
-		f := p.Conclude(Outcome{Writes: Writes{Created: []Effect{{Result: ResultDone, CreationTimestamp: tc.created}}}}).Metrics
+		f := p.Conclude(Outcome{Writes: Writes{Created: []Effect{{Result: cronjobreason.ResultDone, CreationTimestamp: tc.created}}}}).Metrics
 		if f.CreationSkew != tc.want || f.Created != 1 {
 			t.Errorf("%s: %+v, want a skew of %v", tc.name, f, tc.want)
 		}
-		failed := []Effect{{Result: ResultUnsuccessful, CreationTimestamp: tc.created}}
+		failed := []Effect{{Result: cronjobreason.ResultUnsuccessful, CreationTimestamp: tc.created}}
 		if f := p.Conclude(Outcome{Writes: Writes{Created: failed}}).Metrics; f != (Metrics{}) {
 			t.Errorf("%s, which was not created: %+v", tc.name, f)
 		}
@@ -139,31 +140,31 @@ func TestC16_SkewOfRunsAlone(t *testing.T) {
 // TestCL4_RoomMadeByTheRound: what waits for active jobs gets its turn immediately when the
 // round has replaced these, or when a creation that was counted has come to nothing.
 func TestCL4_RoomMadeByTheRound(t *testing.T) {
-	deleted := func(r Result) Writes { return Writes{Deleted: []Effect{{Result: r}}} }
-	created := func(r Result) Writes { return Writes{Created: []Effect{{Result: r}}} }
+	deleted := func(r cronjobreason.Result) Writes { return Writes{Deleted: []Effect{{Result: r}}} }
+	created := func(r cronjobreason.Result) Writes { return Writes{Created: []Effect{{Result: r}}} }
 	for _, test := range []struct {
 		name    string
 		blocked bool
 		writes  Writes
-		settled Result
-		want    WaitReason
+		settled cronjobreason.Result
+		want    cronjobreason.Wait
 	}{
-		{"a job was replaced", true, deleted(ResultDone), ResultDone, WaitActive},
-		{"it was gone", true, deleted(ResultGone), ResultDone, WaitActive},
-		{"it could not be deleted", true, deleted(ResultUnsuccessful), ResultDone, WaitNextRun},
-		{"nothing waits", false, deleted(ResultDone), ResultDone, WaitNextRun},
-		{"the status is not written", true, deleted(ResultDone), ResultUnsuccessful, WaitNextRun},
-		{"the name is taken", true, created(ResultNameTaken), ResultDone, WaitActive},
-		{"the namespace refuses the job", true, created(ResultRefused), ResultDone, WaitNextRun},
-		{"the job is created", true, created(ResultDone), ResultDone, WaitNextRun},
+		{"a job was replaced", true, deleted(cronjobreason.ResultDone), cronjobreason.ResultDone, cronjobreason.WaitActive},
+		{"it was gone", true, deleted(cronjobreason.ResultGone), cronjobreason.ResultDone, cronjobreason.WaitActive},
+		{"it could not be deleted", true, deleted(cronjobreason.ResultUnsuccessful), cronjobreason.ResultDone, cronjobreason.WaitNextRun},
+		{"nothing waits", false, deleted(cronjobreason.ResultDone), cronjobreason.ResultDone, cronjobreason.WaitNextRun},
+		{"the status is not written", true, deleted(cronjobreason.ResultDone), cronjobreason.ResultUnsuccessful, cronjobreason.WaitNextRun},
+		{"the name is taken", true, created(cronjobreason.ResultNameTaken), cronjobreason.ResultDone, cronjobreason.WaitActive},
+		{"the namespace refuses the job", true, created(cronjobreason.ResultRefused), cronjobreason.ResultDone, cronjobreason.WaitNextRun},
+		{"the job is created", true, created(cronjobreason.ResultDone), cronjobreason.ResultDone, cronjobreason.WaitNextRun},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			active := Status{Active: []Reference{{Name: "a", UID: "a"}}}
 			p := Plan{
 				CronJobUID: "c", basis: basis{hurry: hurry{Blocked: test.blocked}, Before: active, Status: active},
-				Delete:  []Deletion{{Reference: active.Active[0], Reason: DeleteReplaced}},
-				Create:  []Creation{{Name: "b", Trigger: "b", Reason: CreateTriggered}},
-				Requeue: Requeue{Reason: WaitNextRun},
+				Delete:  []Deletion{{Reference: active.Active[0], Reason: cronjobreason.DeleteReplaced}},
+				Create:  []Creation{{Name: "b", Trigger: "b", Reason: cronjobreason.CreateTriggered}},
+				Requeue: Requeue{Reason: cronjobreason.WaitNextRun},
 			}
 			if got := p.Conclude(Outcome{Writes: test.writes, Settled: test.settled}).Requeue.Reason; got != test.want {
 				t.Errorf("again for reason %v, want %v", got, test.want)
@@ -178,14 +179,14 @@ func TestC14_FoundInPlaceIsRemembered(t *testing.T) {
 	none := cronjobquirk.SetOf()
 	for _, tc := range []struct {
 		quirks cronjobquirk.Set
-		result Result
+		result cronjobreason.Result
 		want   int
 	}{
-		{none, ResultDone, 1}, {none, ResultAlreadyExists, 1}, {none, ResultNameTaken, 0},
-		{cronjobquirk.SetOf(cronjobquirk.BlindCreate, cronjobquirk.NoNamespace), ResultAlreadyExists, 0},
+		{none, cronjobreason.ResultDone, 1}, {none, cronjobreason.ResultAlreadyExists, 1}, {none, cronjobreason.ResultNameTaken, 0},
+		{cronjobquirk.SetOf(cronjobquirk.BlindCreate, cronjobquirk.NoNamespace), cronjobreason.ResultAlreadyExists, 0},
 	} {
 		p := Plan{basis: basis{Quirks: tc.quirks}, Create: []Creation{{Name: "report-1"}}}
-		o := Outcome{Writes: Writes{Created: []Effect{{Result: tc.result, Job: Reference{UID: "u"}}}}, Settled: ResultUnsuccessful}
+		o := Outcome{Writes: Writes{Created: []Effect{{Result: tc.result, Job: Reference{UID: "u"}}}}, Settled: cronjobreason.ResultUnsuccessful}
 		if got := p.Conclude(o).Memory.kept.Started; len(got) != tc.want || tc.want > 0 && got[0].UID != "u" {
 			t.Errorf("quirks %b, %v: %+v, want %d", tc.quirks, tc.result, got, tc.want)
 		}

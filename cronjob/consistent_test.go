@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -31,7 +32,7 @@ func TestCI15_ConsistentWaitsForNothing(t *testing.T) {
 	s.Consistent = true
 	plan := reconcile(t, s)
 	o := done(&plan)
-	o.Deleted[0].Result = cronjob.ResultUnsuccessful
+	o.Deleted[0].Result = cronjobreason.ResultUnsuccessful
 	if end := plan.Conclude(o); len(end.Memory.Kept().Deleted) > 0 {
 		t.Errorf("the memory keeps a deletion: %+v\n%s", end.Memory.Kept(), plan.String())
 	}

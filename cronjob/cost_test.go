@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
@@ -97,7 +98,7 @@ func wholeRound(tb testing.TB, p *cronjob.Planner, s *cronjob.Snapshot, works bo
 	for _, effects := range [][]cronjob.Effect{o.Deleted, o.Created} {
 		for i := range effects {
 			if !works {
-				effects[i] = cronjob.Effect{Result: cronjob.ResultUnsuccessful}
+				effects[i] = cronjob.Effect{Result: cronjobreason.ResultUnsuccessful}
 			}
 		}
 	}

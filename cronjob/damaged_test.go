@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/cronjobgen"
 	"github.com/batchplan/batchplan/internal/intact"
 	"github.com/batchplan/batchplan/internal/must"
@@ -90,8 +91,8 @@ func concludes(t *rapid.T, data []byte) {
 		}
 	}()
 	_ = plan.String()
-	result := func(label string) cronjob.Result {
-		return cronjob.Result(rapid.IntRange(0, int(cronjob.ResultRefused)).Draw(t, label))
+	result := func(label string) cronjobreason.Result {
+		return cronjobreason.Result(rapid.IntRange(0, int(cronjobreason.ResultRefused)).Draw(t, label))
 	}
 	var o cronjob.Outcome
 	for range rapid.IntRange(0, len(plan.Verify)+1).Draw(t, "verified") {
@@ -122,7 +123,7 @@ func TestPlan_Damaged(t *testing.T) {
 		}
 		_ = plan.String()
 		plan.MayCreate(cronjob.Writes{})
-		plan.Conclude(cronjob.Outcome{Settled: cronjob.ResultDone})
+		plan.Conclude(cronjob.Outcome{Settled: cronjobreason.ResultDone})
 	}
 }
 
@@ -159,10 +160,10 @@ func TestPlanner_KeepsNothing(t *testing.T) {
 			}
 			o := done(plan)
 			for i := range o.Created {
-				o.Created[i].Result = cronjob.Result(rapid.IntRange(0, 6).Draw(t, "created"))
+				o.Created[i].Result = cronjobreason.Result(rapid.IntRange(0, 6).Draw(t, "created"))
 			}
 			for i := range o.Verified {
-				o.Verified[i] = rapid.SampledFrom([]cronjob.Result{cronjob.ResultDone, cronjob.ResultGone}).Draw(t, "verified")
+				o.Verified[i] = rapid.SampledFrom([]cronjobreason.Result{cronjobreason.ResultDone, cronjobreason.ResultGone}).Draw(t, "verified")
 			}
 			status, end := plan.Settle(o.Writes).Status, plan.Conclude(o)
 			keep("status", status)

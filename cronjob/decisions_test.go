@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/cronjobgen"
 	"github.com/batchplan/batchplan/internal/golden"
 	"github.com/batchplan/batchplan/internal/must"
@@ -76,8 +77,8 @@ func TestStored_Released(t *testing.T) {
 		}
 		plan := reconcile(t, s)
 		o := done(&plan)
-		results := []cronjob.Result{
-			cronjob.ResultDone, cronjob.ResultGone, cronjob.ResultUnsuccessful, cronjob.ResultAlreadyExists, cronjob.ResultNameTaken,
+		results := []cronjobreason.Result{
+			cronjobreason.ResultDone, cronjobreason.ResultGone, cronjobreason.ResultUnsuccessful, cronjobreason.ResultAlreadyExists, cronjobreason.ResultNameTaken,
 		}
 		for i := range o.Created {
 			o.Created[i].Result = rapid.SampledFrom(results).Draw(t, "created")

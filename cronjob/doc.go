@@ -18,7 +18,7 @@
 //		writes.Created = create(plan.Create)
 //	}
 //	settlement := plan.Settle(writes)
-//	var settled cronjob.Result
+//	var settled cronjobreason.Result
 //	if settlement.Write {
 //		settled = write(settlement.Status)
 //	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -55,7 +56,7 @@ func ExampleBackfill() {
 		}
 		fmt.Print(plan.String())
 		// Everything works, and the job ends and is cleaned up before the next round.
-		end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.ResultDone}}}, Settled: cronjob.ResultDone})
+		end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjobreason.ResultDone}}}, Settled: cronjobreason.ResultDone})
 		snapshot.Backfills = slices.DeleteFunc(end.Backfills, func(b cronjob.Backfill) bool { return b.IsComplete() })
 	}
 	// Output:
@@ -98,7 +99,7 @@ func ExamplePlan_Settle() {
 		fmt.Println(err)
 		return
 	}
-	for _, result := range []cronjob.Result{cronjob.ResultDone, cronjob.ResultUnsuccessful} {
+	for _, result := range []cronjobreason.Result{cronjobreason.ResultDone, cronjobreason.ResultUnsuccessful} {
 		settlement := plan.Settle(cronjob.Writes{
 			Created: []cronjob.Effect{{Result: result, Job: cronjob.Reference{UID: "job-1"}}},
 		})
@@ -126,8 +127,8 @@ func ExampleTrigger() {
 	}
 	fmt.Print(plan.String())
 	end := plan.Conclude(cronjob.Outcome{
-		Writes:  cronjob.Writes{Created: []cronjob.Effect{{Result: cronjob.ResultDone, Job: cronjob.Reference{UID: "job-1"}}}},
-		Settled: cronjob.ResultDone,
+		Writes:  cronjob.Writes{Created: []cronjob.Effect{{Result: cronjobreason.ResultDone, Job: cronjob.Reference{UID: "job-1"}}}},
+		Settled: cronjobreason.ResultDone,
 	})
 	fmt.Println("completed:", end.Triggered)
 	// Output:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -16,10 +17,10 @@ func TestC11_CI8_Forbid(t *testing.T) {
 	if len(plan.Create) > 0 || !slices.Equal(reasons(plan.Events), []string{"JobAlreadyActive"}) {
 		t.Fatal(plan.String())
 	}
-	if end.Outcome.Settled != cronjob.ResultNotTried {
+	if end.Outcome.Settled != cronjobreason.ResultNotTried {
 		t.Error("the run must not be recorded")
 	}
-	if want := hours(2).Add(600 * time.Second); !plan.Requeue.At.Equal(want) || plan.Requeue.Reason != cronjob.WaitStartDeadline {
+	if want := hours(2).Add(600 * time.Second); !plan.Requeue.At.Equal(want) || plan.Requeue.Reason != cronjobreason.WaitStartDeadline {
 		t.Errorf("again at %s, want %s", plan.Requeue.At, want)
 	}
 	s.Children[0] = finished(s.Children[0], job.ConditionFailed, hours(2))

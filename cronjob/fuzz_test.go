@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
@@ -145,7 +146,9 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 }
 
 func drawOutcome(t *rapid.T) cronjob.Outcome {
-	result := rapid.Custom(func(t *rapid.T) cronjob.Result { return cronjob.Result(rapid.IntRange(0, 8).Draw(t, "result")) })
+	result := rapid.Custom(func(t *rapid.T) cronjobreason.Result {
+		return cronjobreason.Result(rapid.IntRange(0, 8).Draw(t, "result"))
+	})
 	effect := rapid.Custom(func(t *rapid.T) cronjob.Effect {
 		return cronjob.Effect{Result: result.Draw(t, "effect"), Job: cronjob.Reference{UID: rapid.SampledFrom([]job.UID{"a", "n"}).Draw(t, "made")}}
 	})

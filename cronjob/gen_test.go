@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
@@ -96,15 +97,15 @@ func reasons(events []job.Event) []string {
 
 // done is the outcome in which everything works.
 func done(p *cronjob.Plan) cronjob.Outcome {
-	o := cronjob.Outcome{Settled: cronjob.ResultDone}
+	o := cronjob.Outcome{Settled: cronjobreason.ResultDone}
 	for range p.Verify {
-		o.Verified = append(o.Verified, cronjob.ResultGone)
+		o.Verified = append(o.Verified, cronjobreason.ResultGone)
 	}
 	for range p.Delete {
-		o.Deleted = append(o.Deleted, cronjob.Effect{Result: cronjob.ResultDone})
+		o.Deleted = append(o.Deleted, cronjob.Effect{Result: cronjobreason.ResultDone})
 	}
 	for _, c := range p.Create {
-		o.Created = append(o.Created, cronjob.Effect{Result: cronjob.ResultDone, Job: cronjob.Reference{
+		o.Created = append(o.Created, cronjob.Effect{Result: cronjobreason.ResultDone, Job: cronjob.Reference{
 			Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: c.Name, UID: job.UID("uid-" + c.Name),
 		}})
 	}
@@ -154,7 +155,7 @@ func playUnwritten(t rapid.TB, s cronjob.Snapshot) (cronjob.Plan, cronjob.Conclu
 	t.Helper()
 	plan := reconcile(t, s)
 	o := done(&plan)
-	o.Settled = cronjob.ResultUnsuccessful
+	o.Settled = cronjobreason.ResultUnsuccessful
 	end := plan.Conclude(o)
 	if diff := cmp.Diff(plan.Basis().Before, end.Status); diff != "" {
 		t.Errorf("the status is not written, and the round ends with another:\n%s", diff)
@@ -179,7 +180,7 @@ func remember(t rapid.TB, s *cronjob.Snapshot) cronjob.Plan {
 }
 
 // found is the outcome in which all look-ups end as result says.
-func found(p *cronjob.Plan, result cronjob.Result) cronjob.Outcome {
+func found(p *cronjob.Plan, result cronjobreason.Result) cronjob.Outcome {
 	o := done(p)
 	for i := range o.Verified {
 		o.Verified[i] = result
@@ -188,7 +189,7 @@ func found(p *cronjob.Plan, result cronjob.Result) cronjob.Outcome {
 }
 
 // creation is an outcome in which nothing but the first creation was tried.
-func creation(result cronjob.Result) cronjob.Outcome {
+func creation(result cronjobreason.Result) cronjob.Outcome {
 	return cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: result}}}}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -13,9 +14,12 @@ import (
 // that are older than the options keep them.
 func trimHistory(s *Snapshot, c *census, b *buffers) trimming {
 	spec, o := &s.CronJob.Spec, &s.Options
+	successful := history{Complete, spec.SuccessfulJobsHistoryLimit, o.KeepSuccessful, cronjobreason.DeleteSuccessful}
+	failed := history{Failed, failedLimit(s), o.KeepFailed, cronjobreason.DeleteFailed}
+
 	out := trimming{kept: endOfRow(s, c.lastSuccess)}
-	out = trim(s, c, b, history{Complete, spec.SuccessfulJobsHistoryLimit, o.KeepSuccessful, DeleteSuccessful}, out)
-	return trim(s, c, b, history{Failed, failedLimit(s), o.KeepFailed, DeleteFailed}, out)
+	out = trim(s, c, b, successful, out)
+	return trim(s, c, b, failed, out)
 }
 
 // history is which finished jobs are kept.
@@ -23,7 +27,7 @@ type history struct {
 	finished Ending
 	limit    *int32        // nil keeps all
 	keep     time.Duration // zero means without end
-	reason   DeleteReason
+	reason   cronjobreason.Delete
 }
 
 // trimming is what the history does.
@@ -82,7 +86,7 @@ func byStart(a, b *Child) int {
 
 // deleteFinished deletes a finished job, unless that is under way. If the status has yet
 // to learn from the job, it goes a round later.
-func deleteFinished(s *Snapshot, c *census, place int, reason DeleteReason, out trimming) trimming {
+func deleteFinished(s *Snapshot, c *census, place int, reason cronjobreason.Delete, out trimming) trimming {
 	child := &s.Children[place]
 	if !s.Options.Quirks.Has(cronjobquirk.EagerHistory) {
 		switch {
@@ -95,7 +99,7 @@ func deleteFinished(s *Snapshot, c *census, place int, reason DeleteReason, out 
 			}
 			return out
 		case child != out.kept && !child.Backfilled && c.isUnaccounted(child.ScheduledTime):
-			out.waits = append(out.waits, Wait{Reason: WaitHistory, Until: s.Now.Add(aMoment)})
+			out.waits = append(out.waits, Wait{Reason: cronjobreason.WaitHistory, Until: s.Now.Add(aMoment)})
 			return out
 		}
 	}
@@ -105,7 +109,7 @@ func deleteFinished(s *Snapshot, c *census, place int, reason DeleteReason, out 
 	}
 	out.remove = append(out.remove, Deletion{Reference: c.reference(place), Reason: reason})
 	if s.Options.PauseAfterFailures > 0 && child.keptAs() == Failed { // without it a pause may be over
-		out.waits = append(out.waits, Wait{Reason: WaitHistory, Until: s.Now.Add(aMoment)})
+		out.waits = append(out.waits, Wait{Reason: cronjobreason.WaitHistory, Until: s.Now.Add(aMoment)})
 	}
 	return out
 }
@@ -185,12 +189,12 @@ func appendUnreached(waits []Wait, s *Snapshot, runs []time.Time, next time.Time
 			until = delay.startOf(run)
 		}
 		if until.After(s.Now) {
-			waits = append(waits, Wait{Reason: WaitHistory, Until: until})
+			waits = append(waits, Wait{Reason: cronjobreason.WaitHistory, Until: until})
 		}
 	}
 
 	if !next.IsZero() {
-		waits = append(waits, Wait{Reason: WaitHistory, Until: next})
+		waits = append(waits, Wait{Reason: cronjobreason.WaitHistory, Until: next})
 	}
 	return waits
 }

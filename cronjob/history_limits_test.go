@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -45,7 +46,7 @@ func TestC2_CL4_ClockBackBeforeABackfilledRun(t *testing.T) {
 	s.CronJob.Status.LastSuccessfulTime = before
 	for _, jitter := range []time.Duration{50 * time.Minute, 0} { // which a backfill does not wait for
 		s.Options.Jitter = jitter
-		if plan := reconcile(t, s); !plan.Requeue.At.Equal(hours(1)) || plan.Requeue.Reason != cronjob.WaitHistory {
+		if plan := reconcile(t, s); !plan.Requeue.At.Equal(hours(1)) || plan.Requeue.Reason != cronjobreason.WaitHistory {
 			t.Errorf("jitter %s: again at %s, want 1:00\n%s", jitter, plan.Requeue.At, plan.String())
 		}
 	}
@@ -178,7 +179,7 @@ func TestC2_OddJobsOfTheHistory(t *testing.T) {
 		t.Errorf("two jobs of one UID: %v", err)
 	}
 	s.CronJob.Spec.SuccessfulJobsHistoryLimit, s.Options.KeepSuccessful, s.Children = nil, 1, []cronjob.Child{endless, leaving}
-	if plan := reconcile(t, s); len(plan.Delete) > 0 || plan.Requeue.Reason != cronjob.WaitNextRun {
+	if plan := reconcile(t, s); len(plan.Delete) > 0 || plan.Requeue.Reason != cronjobreason.WaitNextRun {
 		t.Error(plan.String())
 	}
 }
@@ -280,11 +281,11 @@ func TestKeepByAge_ExactlyAtItsTime(t *testing.T) {
 		c.Status.LastScheduleTime, c.Status.LastSuccessfulTime = hours(3), hours(3.5)
 		s := in(snapshot(c, hours(4).Add(-1), finished(child(hours(2)), how, hours(3)), finished(child(hours(3)), how, hours(3.5))), keep)
 		plan := reconcile(t, s)
-		if len(plan.Delete) > 0 || !plan.Requeue.At.Equal(hours(4)) || plan.Requeue.Reason != cronjob.WaitHistory {
+		if len(plan.Delete) > 0 || !plan.Requeue.At.Equal(hours(4)) || plan.Requeue.Reason != cronjobreason.WaitHistory {
 			t.Errorf("%s, a nanosecond early:\n%s", how, plan.String())
 		}
 		s.Now = hours(4)
-		if plan := reconcile(t, s); len(plan.Delete) != 1 || plan.Delete[0].Reason != cronjob.DeleteExpired || !plan.Requeue.At.Equal(hours(4.5)) {
+		if plan := reconcile(t, s); len(plan.Delete) != 1 || plan.Delete[0].Reason != cronjobreason.DeleteExpired || !plan.Requeue.At.Equal(hours(4.5)) {
 			t.Errorf("%s, at its time:\n%s", how, plan.String())
 		}
 	}
@@ -297,7 +298,7 @@ func TestC2_EventsOfTheHistory(t *testing.T) {
 	s.CronJob.Status.LastScheduleTime, s.CronJob.Status.LastSuccessfulTime = hours(3), hours(2.1)
 	plan := reconcile(t, s)
 	end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Deleted: []cronjob.Effect{
-		{Result: cronjob.ResultDone}, {Result: cronjob.ResultUnsuccessful, Error: "down"},
+		{Result: cronjobreason.ResultDone}, {Result: cronjobreason.ResultUnsuccessful, Error: "down"},
 	}}})
 	var got []string
 	for _, e := range end.Events {

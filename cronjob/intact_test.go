@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/cronjobgen"
 	"github.com/batchplan/batchplan/internal/intact"
 	"github.com/batchplan/batchplan/job"
@@ -48,10 +49,10 @@ func TestB3_NothingIsShared(t *testing.T) {
 		if plan, err := cronjob.Reconcile(s); err == nil {
 			o := done(&plan)
 			for i := range o.Created {
-				o.Created[i].Result = rapid.SampledFrom([]cronjob.Result{cronjob.ResultDone, cronjob.ResultUnsuccessful}).Draw(t, "made")
+				o.Created[i].Result = rapid.SampledFrom([]cronjobreason.Result{cronjobreason.ResultDone, cronjobreason.ResultUnsuccessful}).Draw(t, "made")
 			}
 			for i := range o.Verified {
-				o.Verified[i] = rapid.SampledFrom([]cronjob.Result{cronjob.ResultDone, cronjob.ResultGone}).Draw(t, "found")
+				o.Verified[i] = rapid.SampledFrom([]cronjobreason.Result{cronjobreason.ResultDone, cronjobreason.ResultGone}).Draw(t, "found")
 			}
 			pool.Add(plan, o, plan.Settle(o.Writes))
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -114,7 +115,7 @@ func (n *names) has(runs []time.Time, run time.Time) bool {
 }
 
 // creation describes a job of the template.
-func creation(s *Snapshot, name string, reason CreateReason) Creation {
+func creation(s *Snapshot, name string, reason cronjobreason.Create) Creation {
 	template := &s.CronJob.Spec.JobTemplate
 	annotations := make(map[string]string, len(template.Annotations)+1)
 	maps.Copy(annotations, template.Annotations)
@@ -122,7 +123,7 @@ func creation(s *Snapshot, name string, reason CreateReason) Creation {
 }
 
 // creationOf describes the job of a run (C13).
-func creationOf(s *Snapshot, name string, run time.Time, reason CreateReason) Creation {
+func creationOf(s *Snapshot, name string, run time.Time, reason cronjobreason.Create) Creation {
 	c := creation(s, name, reason)
 	c.ScheduledTime = run
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -33,7 +34,7 @@ func TestCI3_FailedStatusIsNotRecorded(t *testing.T) {
 	s.Triggers = []cronjob.Trigger{{ID: "a"}}
 	plan := reconcile(t, s)
 	o := done(&plan)
-	for _, result := range []cronjob.Result{cronjob.ResultUnsuccessful, cronjob.ResultNotTried} {
+	for _, result := range []cronjobreason.Result{cronjobreason.ResultUnsuccessful, cronjobreason.ResultNotTried} {
 		o.Settled = result
 		end := plan.Conclude(o)
 		if !end.Memory.Kept().Recorded.IsZero() || !end.Retry || len(end.Triggered) > 0 {
@@ -62,9 +63,9 @@ func TestM9_FailedWritesAreNoHotLoop(t *testing.T) {
 		for range 4 {
 			plan := reconcile(t, s)
 			o := done(&plan)
-			o.Settled = cronjob.ResultUnsuccessful
+			o.Settled = cronjobreason.ResultUnsuccessful
 			for i := range o.Created {
-				o.Created[i] = cronjob.Effect{Result: cronjob.ResultUnsuccessful}
+				o.Created[i] = cronjob.Effect{Result: cronjobreason.ResultUnsuccessful}
 			}
 			end := plan.Conclude(o)
 			if len(plan.Create) > 0 != tc.creates || !end.Retry || !end.Requeue.At.After(s.Now) {
@@ -95,7 +96,7 @@ func TestCI1_GoneBeforeTheStatusIsSeen(t *testing.T) {
 		{"another owner has taken its name", false, []cronjob.Child{other}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := behind(t, cronjob.Spec{}, cronjob.Options{}, cronjob.ResultUnsuccessful) // the status was written without a reply
+			s := behind(t, cronjob.Spec{}, cronjob.Options{}, cronjobreason.ResultUnsuccessful) // the status was written without a reply
 			if s.Now = hours(1.3); tc.crash {
 				s.Memory = cronjob.Memory{}
 			}
@@ -172,7 +173,7 @@ func TestCI1_UnrecordedIsOneTime(t *testing.T) {
 // a cache that is behind. By then the job is gone. The run does not start again.
 func TestCI1_AFreshLookBetweenStaleOnes(t *testing.T) {
 	byHand := cronjob.Child{Name: "report-manual-x", UID: "x", CreationTimestamp: start, StartTime: start}
-	for _, settled := range []cronjob.Result{cronjob.ResultDone, cronjob.ResultUnsuccessful} {
+	for _, settled := range []cronjobreason.Result{cronjobreason.ResultDone, cronjobreason.ResultUnsuccessful} {
 		s := hourly(cronjob.Spec{}, hours(1.1))
 		plan := reconcile(t, s)
 		o := done(&plan)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -20,7 +21,7 @@ func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 		outcome  cronjob.Outcome
 	}{
 		{"another's job has its name", []cronjob.Child{foreign(child(hours(1)))}, cronjob.Status{}, cronjob.Outcome{}},
-		{"another's job has its name, and nobody has seen it", nil, cronjob.Status{}, creation(cronjob.ResultNameTaken)},
+		{"another's job has its name, and nobody has seen it", nil, cronjob.Status{}, creation(cronjobreason.ResultNameTaken)},
 		{"a backfill has run it", []cronjob.Child{finished(running, job.ConditionComplete, hours(1.5))}, cronjob.Status{}, cronjob.Outcome{}},
 		{"a backfill is running it", []cronjob.Child{running}, cronjob.Status{Active: []cronjob.Reference{ref(running)}}, cronjob.Outcome{}},
 	} {
@@ -28,7 +29,7 @@ func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 			s := hourly(cronjob.Spec{}, hours(3.5), tc.children...)
 			s.CronJob.Status, s.Options.CatchUp = tc.status, cronjob.CatchUpAll
 			plan := reconcile(t, s)
-			tc.outcome.Settled = cronjob.ResultDone
+			tc.outcome.Settled = cronjobreason.ResultDone
 			end := plan.Conclude(tc.outcome)
 			if !end.Requeue.At.Equal(s.Now) {
 				t.Fatalf("again at %s, want immediately:\n%s", end.Requeue.At, plan.String())

@@ -1,6 +1,9 @@
 package cronjob
 
-import "time"
+import (
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
+	"time"
+)
 
 // expireFinished deletes finished jobs that are older than the options keep them, and
 // notes when the next one will be.
@@ -14,11 +17,11 @@ func expireFinished(s *Snapshot, c *census, places []int32, keep time.Duration, 
 		case expires.After(s.Now):
 			next = sooner(next, expires)
 		default:
-			out = deleteFinished(s, c, int(i), DeleteExpired, out)
+			out = deleteFinished(s, c, int(i), cronjobreason.DeleteExpired, out)
 		}
 	}
 	if !next.IsZero() {
-		out.waits = append(out.waits, Wait{Reason: WaitHistory, Until: next})
+		out.waits = append(out.waits, Wait{Reason: cronjobreason.WaitHistory, Until: next})
 	}
 	return out
 }

@@ -1,6 +1,9 @@
 package cronjob
 
-import "github.com/batchplan/batchplan/cronjob/cronjobquirk"
+import (
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
+)
 
 // countLeft counts the jobs that are to be gone before the run starts: all running jobs
 // of earlier runs, and all jobs to look up but those that it spares. The active list is not
@@ -30,7 +33,7 @@ func waitUntilGone(s *Snapshot, c *census, t *timing, o obstacle, m *memory) mov
 // Jobs of the active list come first, then the others in the order of their names (B3).
 func replaceFirst(c *census) (all []Deletion) {
 	add := func(ref Reference) {
-		all = append(all, Deletion{Reference: ref, Reason: DeleteReplaced, Foreground: true})
+		all = append(all, Deletion{Reference: ref, Reason: cronjobreason.DeleteReplaced, Foreground: true})
 	}
 
 	for _, ref := range c.active {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/value"
 )
 
@@ -11,9 +12,9 @@ import (
 // that came due while the CronJob was suspended, or before its schedule had them, then lie before
 // it. Only the memory shows such a change: after a restart it goes unnoticed. Runs that came due
 // after the change still count if CronJob.SpecChanged says when it was.
-func setAside(m *memory, s *Snapshot) UnstartedReason {
+func setAside(m *memory, s *Snapshot) cronjobreason.Unstarted {
 	o, cronJob := &s.Options, &s.CronJob
-	since, why := changedAt(cronJob.SpecChanged, m.Since, s.Now), UnstartedSuspended
+	since, why := changedAt(cronJob.SpecChanged, m.Since, s.Now), cronjobreason.UnstartedSuspended
 
 	if o.SkipOnResume {
 		suspended := cronJob.isSuspended()
@@ -29,7 +30,7 @@ func setAside(m *memory, s *Snapshot) UnstartedReason {
 	if o.SkipOnEdit {
 		text, zone := scheduleText(s), value.Of(cronJob.Spec.TimeZone)
 		if m.Schedule != "" && (m.Schedule != text || m.TimeZone != zone) {
-			m.Since, why = since, UnstartedEdited
+			m.Since, why = since, cronjobreason.UnstartedEdited
 		}
 		m.Schedule, m.TimeZone = text, zone
 	}

@@ -4,38 +4,15 @@ import (
 	"iter"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/value"
-	"github.com/batchplan/batchplan/job"
-)
-
-// Result is what became of one read or write.
-type Result = job.Result
-
-// The results that reads and writes of a CronJob's rounds can have.
-const (
-	// ResultNotTried: the round stopped before it. An Outcome with only these is what a crash
-	// before the first write leaves.
-	ResultNotTried = job.ResultNotTried
-	// ResultDone: the write took effect; for a read, the job is there.
-	ResultDone = job.ResultDone
-	// ResultGone: the job was not there any more.
-	ResultGone = job.ResultGone
-	// ResultAlreadyExists: a job of that name is there, and this CronJob controls it.
-	ResultAlreadyExists = job.ResultAlreadyExists
-	// ResultNameTaken: a job of that name is there, and another owner controls it or none.
-	ResultNameTaken = job.ResultNameTaken
-	// ResultUnsuccessful: the write did not take effect, or its reply was lost.
-	ResultUnsuccessful = job.ResultUnsuccessful
-	// ResultRefused: the write did not and will not take effect, since the namespace is
-	// going away.
-	ResultRefused = job.ResultRefused
 )
 
 // Writes are what became of the reads and writes that come before the status. Results
 // are in the order of the plan's actions; a missing one means ResultNotTried.
 type Writes struct {
 	// Verified is parallel to the plan's Verify: ResultDone, ResultGone or ResultUnsuccessful.
-	Verified []Result `json:"verified,omitempty"`
+	Verified []cronjobreason.Result `json:"verified,omitempty"`
 	// Deleted and Created are parallel to the plan's Delete and Create.
 	Deleted []Effect `json:"deleted,omitempty"`
 	Created []Effect `json:"created,omitempty"`
@@ -46,12 +23,12 @@ type Writes struct {
 type Outcome struct {
 	Writes
 	// Settled is the result of writing the status of the [Settlement].
-	Settled Result `json:"settled,omitzero"`
+	Settled cronjobreason.Result `json:"settled,omitzero"`
 }
 
 // Effect is what became of one creation or deletion.
 type Effect struct {
-	Result Result `json:"result,omitzero"`
+	Result cronjobreason.Result `json:"result,omitzero"`
 	// Job is the job that was created or was found in its place.
 	Job Reference `json:"job,omitzero"`
 	// CreationTimestamp is when the job was created, for the metric (C16).
@@ -62,24 +39,30 @@ type Effect struct {
 }
 
 // isDeleted reports whether a deletion took effect, or was not needed.
-func isDeleted(r Result) bool { return r == ResultDone || r == ResultGone }
+func isDeleted(r cronjobreason.Result) bool {
+	return r == cronjobreason.ResultDone || r == cronjobreason.ResultGone
+}
 
 // hasStarted reports whether a creation has made the CronJob's job, or has found it.
-func hasStarted(e Effect) bool { return e.Result == ResultDone || e.Result == ResultAlreadyExists }
+func hasStarted(e Effect) bool {
+	return e.Result == cronjobreason.ResultDone || e.Result == cronjobreason.ResultAlreadyExists
+}
 
 // isSettled reports whether a creation needs no more: its name has a job, whoever owns that.
-func isSettled(r Result) bool {
-	return r == ResultDone || r == ResultAlreadyExists || r == ResultNameTaken
+func isSettled(r cronjobreason.Result) bool {
+	return r == cronjobreason.ResultDone || r == cronjobreason.ResultAlreadyExists || r == cronjobreason.ResultNameTaken
 }
 
 // isScheduled reports whether the schedule has asked for a job.
 func (c *Creation) isScheduled() bool { return c.Trigger == "" && c.Backfill == "" }
 
 // isPassed reports whether a run can never start, and the next one takes its turn.
-func (c *Creation) isPassed(r Result) bool { return c.Reason == CreateOldest && r == ResultNameTaken }
+func (c *Creation) isPassed(r cronjobreason.Result) bool {
+	return c.Reason == cronjobreason.CreateOldest && r == cronjobreason.ResultNameTaken
+}
 
 // lookedUp returns the jobs whose look-up had this result.
-func (p *Plan) lookedUp(w *Writes, result Result) iter.Seq[*Reference] {
+func (p *Plan) lookedUp(w *Writes, result cronjobreason.Result) iter.Seq[*Reference] {
 	return func(yield func(*Reference) bool) {
 		for i := range p.Verify {
 			if value.At(w.Verified, i) == result && !yield(&p.Verify[i]) {
@@ -90,7 +73,7 @@ func (p *Plan) lookedUp(w *Writes, result Result) iter.Seq[*Reference] {
 }
 
 // lostNames returns the names of those among them that were perhaps created (isLost).
-func (p *Plan) lostNames(w *Writes, result Result) map[string]bool {
+func (p *Plan) lostNames(w *Writes, result cronjobreason.Result) map[string]bool {
 	names := map[string]bool{}
 	for ref := range p.lookedUp(w, result) {
 		if ref.UID == "" {
@@ -116,12 +99,12 @@ func (p *Plan) removed(w *Writes) iter.Seq[*Deletion] {
 // (C12), and nothing starts beside a job that was created without a reply (CI15).
 func (p *Plan) MayCreate(w Writes) bool {
 	for i := range p.Verify[:len(p.Verify)-p.basis.Reviewed.of(len(p.Verify))] {
-		if p.Verify[i].UID == "" && value.At(w.Verified, i) != ResultGone {
+		if p.Verify[i].UID == "" && value.At(w.Verified, i) != cronjobreason.ResultGone {
 			return false
 		}
 	}
 	for i := range p.Delete {
-		if p.Delete[i].Reason == DeleteReplaced && !isDeleted(value.At(w.Deleted, i).Result) {
+		if p.Delete[i].Reason == cronjobreason.DeleteReplaced && !isDeleted(value.At(w.Deleted, i).Result) {
 			return false
 		}
 	}

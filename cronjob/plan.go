@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -62,7 +63,7 @@ type Plan struct {
 // Deletion is a job to delete, pods included.
 type Deletion struct {
 	Reference
-	Reason DeleteReason `json:"reason"`
+	Reason cronjobreason.Delete `json:"reason"`
 	// Foreground asks that the job stays until its pods are gone; otherwise they may
 	// outlive it (Options.ReplaceWhenGone).
 	Foreground bool `json:"foreground,omitempty"`
@@ -82,9 +83,9 @@ type Creation struct {
 	Backfill string `json:"backfill,omitempty"`
 	// Labels and Annotations are copied from the template. The annotations also hold
 	// the run's time, and who requested it.
-	Labels      map[string]string `json:"labels,omitempty"`
-	Annotations map[string]string `json:"annotations,omitempty"`
-	Reason      CreateReason      `json:"reason"`
+	Labels      map[string]string    `json:"labels,omitempty"`
+	Annotations map[string]string    `json:"annotations,omitempty"`
+	Reason      cronjobreason.Create `json:"reason"`
 }
 
 // Missed are runs that were due since the last one handled and will not start
@@ -101,7 +102,7 @@ type Missed struct {
 
 // Unstarted are runs that have not started and will not start any more, for one reason.
 type Unstarted struct {
-	Reason UnstartedReason `json:"reason"`
+	Reason cronjobreason.Unstarted `json:"reason"`
 	// Count is exact (B1).
 	Count int `json:"count"`
 	// Latest is the latest of them.

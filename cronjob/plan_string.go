@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/value"
 )
 
@@ -50,7 +51,7 @@ func (p *Plan) String() string {
 		line("missed %s, the latest at %s", value.Count(int64(m.Count), "run"), shortTime(m.Runs[0]))
 	}
 	for i := range p.Unstarted {
-		if u := &p.Unstarted[i]; p.Missed.Count == 0 || u.Reason > UnstartedTooLate {
+		if u := &p.Unstarted[i]; p.Missed.Count == 0 || u.Reason > cronjobreason.UnstartedTooLate {
 			line("given up %s, the latest at %s: %s", value.Count(int64(u.Count), "run"), shortTime(u.Latest), u.Reason)
 		}
 	}

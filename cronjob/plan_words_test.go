@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // What a plan or a conclusion says is a word in JSON, which is read back.
@@ -77,18 +79,18 @@ func eachType(of reflect.Type, seen map[reflect.Type]bool) {
 // Reasons have the names of their constants.
 func TestReasonsAreWritten(t *testing.T) {
 	for want, reason := range map[string]any{
-		"Pending":             job.DeletePending,
-		"DuplicateIndex":      job.DeleteDuplicateIndex,
-		"ReplacementOfFailed": job.CreateReplacementOfFailed,
-		"Backoff":             job.WaitBackoff,
-		"Suspended":           cronjob.WaitSuspended,
-		"Next":                job.WaitNext,
-		"NextRun":             cronjob.WaitNextRun,
-		"Failures":            cronjob.WaitFailures,
-		"Expired":             cronjob.DeleteExpired,
-		"Backfilled":          cronjob.CreateBackfilled,
-		"NameTaken":           cronjob.UnstartedNameTaken,
-		"recorded earlier":    job.AlreadyRecorded,
+		"Pending":             jobreason.DeletePending,
+		"DuplicateIndex":      jobreason.DeleteDuplicateIndex,
+		"ReplacementOfFailed": jobreason.CreateReplacementOfFailed,
+		"Backoff":             jobreason.WaitBackoff,
+		"Suspended":           cronjobreason.WaitSuspended,
+		"Next":                jobreason.WaitNext,
+		"NextRun":             cronjobreason.WaitNextRun,
+		"Failures":            cronjobreason.WaitFailures,
+		"Expired":             cronjobreason.DeleteExpired,
+		"Backfilled":          cronjobreason.CreateBackfilled,
+		"NameTaken":           cronjobreason.UnstartedNameTaken,
+		"recorded earlier":    jobreason.AlreadyRecorded,
 	} {
 		text, err := json.Marshal(reason)
 		if err != nil || string(text) != `"`+want+`"` {
@@ -96,7 +98,7 @@ func TestReasonsAreWritten(t *testing.T) {
 		}
 	}
 	for _, text := range []string{`"Backof"`, `"WaitReason(3)"`, `3`} {
-		var reason job.WaitReason
+		var reason jobreason.Wait
 		if err := json.Unmarshal([]byte(text), &reason); err == nil {
 			t.Errorf("%s is read as %d", text, reason)
 		}

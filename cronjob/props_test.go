@@ -15,6 +15,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobcheck"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/cronjobgen"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
@@ -263,7 +264,7 @@ func comeToRest(t *rapid.T, w *world.CronJob) {
 		t.Fatalf("no rest:\n%s", plan.String())
 	}
 	for _, b := range w.Backfills {
-		if !slices.ContainsFunc(plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjob.WaitBackfill && w.Name == b.ID }) {
+		if !slices.ContainsFunc(plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjobreason.WaitBackfill && w.Name == b.ID }) {
 			t.Fatalf("backfill %+v is left, and waits for nothing:\n%s", b, plan.String())
 		}
 	}

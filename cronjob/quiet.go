@@ -1,6 +1,9 @@
 package cronjob
 
-import "slices"
+import (
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
+	"slices"
+)
 
 // Most rounds of many CronJobs find nothing to do. planQuiet tells these from the others by one look at
 // each value, without the lists and copies of a whole round, which comes to the same plan.
@@ -25,7 +28,7 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 		return nil, false
 	}
 
-	p.buffers.waits = append(p.buffers.waits[:0], Wait{Reason: WaitNextRun, Until: next})
+	p.buffers.waits = append(p.buffers.waits[:0], Wait{Reason: cronjobreason.WaitNextRun, Until: next})
 	plan = &p.plan
 	*plan = Plan{
 		Namespace:  s.CronJob.Namespace,

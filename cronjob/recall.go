@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -321,7 +322,7 @@ func isLimited(creation *Creation, steps []backfillStep, s *Snapshot, c *census)
 // waitForSnapshot holds something back until the snapshot shows the controller's own
 // writes (CI15). The snapshots have not done so since the time behind.
 func waitForSnapshot(now, behind, run time.Time, name string) moves {
-	held := waitsFor(Wait{Reason: WaitStale, Run: run, Name: name, Until: behind.Add(patience)})
+	held := waitsFor(Wait{Reason: cronjobreason.WaitStale, Run: run, Name: name, Until: behind.Add(patience)})
 	held.look = lookAgain(now, behind)
 	return held
 }

@@ -8,12 +8,13 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
 // behind returns the snapshot that a controller sees whose caches show nothing of its
 // first round, which has started the run of 1:00, and the conclusion of that round.
-func behind(t *testing.T, spec cronjob.Spec, options cronjob.Options, settled cronjob.Result) cronjob.Snapshot {
+func behind(t *testing.T, spec cronjob.Spec, options cronjob.Options, settled cronjobreason.Result) cronjob.Snapshot {
 	t.Helper()
 	s := in(hourly(spec, hours(1.1)), options)
 	plan := reconcile(t, s)
@@ -43,7 +44,7 @@ func TestCI15_WaitsForOwnWrites(t *testing.T) {
 		{"Forbid as in Kubernetes", cronjob.Forbid, cronjob.Options{Quirks: cronjobquirk.SetOf(cronjobquirk.Stale)}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := behind(t, cronjob.Spec{ConcurrencyPolicy: tc.policy}, tc.options, cronjob.ResultDone)
+			s := behind(t, cronjob.Spec{ConcurrencyPolicy: tc.policy}, tc.options, cronjobreason.ResultDone)
 			plan, end := play(t, s)
 			if waits := len(plan.Create) == 0; waits != tc.waits || waitsForNewer(&end) != tc.waits || end.Retry {
 				t.Fatalf("waits %t, again %v, retry %t:\n%s", waits, end.Requeue, end.Retry, plan.String())
@@ -65,10 +66,10 @@ func TestCI15_WaitsForOwnWrites(t *testing.T) {
 
 // CI15: so does a backfill that must not overlap, beside a schedule that may.
 func TestCI15_ABackfillWaitsForOwnWrites(t *testing.T) {
-	s := behind(t, cronjob.Spec{}, cronjob.Options{}, cronjob.ResultDone)
+	s := behind(t, cronjob.Spec{}, cronjob.Options{}, cronjobreason.ResultDone)
 	s.Now, s.Backfills = hours(1.5), []cronjob.Backfill{between("b", -2, -1, cronjob.Forbid)}
 	plan, end := play(t, s)
-	held := func(w cronjob.Wait) bool { return w.Reason == cronjob.WaitStale && w.Name == "b" }
+	held := func(w cronjob.Wait) bool { return w.Reason == cronjobreason.WaitStale && w.Name == "b" }
 	if len(plan.Create) > 0 || !slices.ContainsFunc(plan.Waits, held) || !waitsForNewer(&end) {
 		t.Errorf("again %v:\n%s", end.Requeue, plan.String())
 	}
@@ -89,7 +90,7 @@ func TestCI15_FreshSnapshotsDoNotWait(t *testing.T) {
 // A status that another client has set back must not hold runs without end: no cache is
 // five minutes late.
 func TestCI15_PatienceEnds(t *testing.T) {
-	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.ResultDone)
+	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjobreason.ResultDone)
 	at := remember(t, &s).Requeue.At
 	if !at.Equal(s.Now.Add(5 * time.Minute)) {
 		t.Fatalf("again at %s", at)
@@ -155,7 +156,7 @@ func TestCI15_UnrecordedJobsAreActive(t *testing.T) {
 			}
 			s.Memory, s.Now = end.Memory, hours(2)
 			plan = reconcile(t, s)
-			status := plan.Settle(cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultDone}})
+			status := plan.Settle(cronjob.Writes{Verified: []cronjobreason.Result{cronjobreason.ResultDone}})
 			if len(plan.Create) > 0 || !slices.Equal(names(plan.Verify), []string{tc.job}) || !slices.Equal(names(status.Status.Active), []string{tc.job}) || !status.Write {
 				t.Fatal(plan.String())
 			}
@@ -185,13 +186,13 @@ func TestCI15_CreatedWithoutAReply(t *testing.T) {
 	if len(plan.Create) != 1 || len(plan.Verify) != 1 || plan.Verify[0].Name != cronjob.JobName("report", hours(1)) || plan.Verify[0].UID != "" {
 		t.Fatal(plan.String())
 	}
-	for result, may := range map[cronjob.Result]bool{cronjob.ResultGone: true, cronjob.ResultDone: false, cronjob.ResultUnsuccessful: false, cronjob.ResultNotTried: false} {
-		if got := plan.MayCreate(cronjob.Writes{Verified: []cronjob.Result{result}}); got != may {
+	for result, may := range map[cronjobreason.Result]bool{cronjobreason.ResultGone: true, cronjobreason.ResultDone: false, cronjobreason.ResultUnsuccessful: false, cronjobreason.ResultNotTried: false} {
+		if got := plan.MayCreate(cronjob.Writes{Verified: []cronjobreason.Result{result}}); got != may {
 			t.Errorf("%s: may create %t", result, got)
 		}
 	}
 	// It was created: the run waits until the children show it.
-	end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultDone}}})
+	end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjobreason.Result{cronjobreason.ResultDone}}})
 	if s.Memory = end.Memory; !end.Retry {
 		t.Error("nothing asks for a round")
 	}
@@ -221,7 +222,7 @@ func TestCI15_LostBeforeSeveral(t *testing.T) {
 	s.CronJob.Spec.Suspend = ptr(true)
 	s.Triggers = []cronjob.Trigger{{ID: "a", Overlap: cronjob.Forbid}}
 	plan := reconcile(t, s)
-	if len(plan.Create) != 1 || len(plan.Verify) != 1 || plan.MayCreate(cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultDone}}) {
+	if len(plan.Create) != 1 || len(plan.Verify) != 1 || plan.MayCreate(cronjob.Writes{Verified: []cronjobreason.Result{cronjobreason.ResultDone}}) {
 		t.Errorf("the trigger does not wait for the look-up:\n%s", plan.String())
 	}
 }
@@ -231,14 +232,14 @@ func TestCI15_LostBeforeSeveral(t *testing.T) {
 func TestCI15_ReplacedAndNotSeen(t *testing.T) {
 	s := in(second(cronjob.Replace), cronjob.Options{ReplaceWhenGone: true})
 	plan := reconcile(t, s)
-	end := plan.Conclude(found(&plan, cronjob.ResultDone))
+	end := plan.Conclude(found(&plan, cronjobreason.ResultDone))
 	s.CronJob.Status, s.Memory = end.Status, end.Memory
 	for range 2 {
 		plan = reconcile(t, s)
 		if len(plan.Create)+len(plan.Delete) > 0 || len(plan.Verify) != 1 {
 			t.Fatalf("its pods still run:\n%s", plan.String())
 		}
-		end := plan.Conclude(found(&plan, cronjob.ResultDone))
+		end := plan.Conclude(found(&plan, cronjobreason.ResultDone))
 		if s.Memory = end.Memory; !waitsForNewer(&end) {
 			t.Error("nothing asks for a round")
 		}
@@ -263,10 +264,10 @@ func TestCI15_ReplacedAndNotSeen(t *testing.T) {
 // may be older than that, and nothing tells of the controller's own writes. Suspended meanwhile, the
 // CronJob has no other reason to look.
 func TestCL2_DeletedAndStillNamed(t *testing.T) {
-	const works, gone, fails, notTried = cronjob.ResultDone, cronjob.ResultGone, cronjob.ResultUnsuccessful, cronjob.ResultNotTried
+	const works, gone, fails, notTried = cronjobreason.ResultDone, cronjobreason.ResultGone, cronjobreason.ResultUnsuccessful, cronjobreason.ResultNotTried
 	for _, tc := range []struct {
 		name                   string
-		deleted, settled, look cronjob.Result
+		deleted, settled, look cronjobreason.Result
 		looks                  int
 		named, remembered      bool // at the end
 		quirks                 cronjobquirk.Set
@@ -286,7 +287,7 @@ func TestCL2_DeletedAndStillNamed(t *testing.T) {
 			s := second(cronjob.Replace, child(hours(1)))
 			s.Options.Quirks, s.Consistent = tc.quirks, tc.consistent
 			plan := reconcile(t, s)
-			o := creation(cronjob.ResultNameTaken)
+			o := creation(cronjobreason.ResultNameTaken)
 			o.Deleted, o.Settled = []cronjob.Effect{{Result: tc.deleted}}, tc.settled
 			s.Memory = plan.Conclude(o).Memory
 			s.CronJob.Spec.Suspend = ptr(true)
@@ -306,7 +307,7 @@ func TestCL2_DeletedAndStillNamed(t *testing.T) {
 // that late.
 func TestCL2_OverBeforeItsStatusShows(t *testing.T) {
 	for _, isGone := range []bool{true, false} {
-		for _, settled := range []cronjob.Result{cronjob.ResultDone, cronjob.ResultUnsuccessful} {
+		for _, settled := range []cronjobreason.Result{cronjobreason.ResultDone, cronjobreason.ResultUnsuccessful} {
 			t.Run(fmt.Sprintf("gone %t, the write is %s", isGone, settled), func(t *testing.T) {
 				s := hourly(cronjob.Spec{Suspend: ptr(true)}, hours(1))
 				s.Triggers = []cronjob.Trigger{{ID: "a"}}
@@ -323,7 +324,7 @@ func TestCL2_OverBeforeItsStatusShows(t *testing.T) {
 				}
 				for i, delay := range []time.Duration{1, 10} {
 					plan = reconcile(t, s)
-					end = plan.Conclude(found(&plan, cronjob.ResultGone))
+					end = plan.Conclude(found(&plan, cronjobreason.ResultGone))
 					if got := end.Requeue.At.Sub(s.Now); !waitsForNewer(&end) || got != delay*time.Second || i > 0 && len(plan.Verify) > 0 {
 						t.Fatalf("round %d: again after %s:\n%s", i, got, plan.String())
 					}
@@ -332,7 +333,7 @@ func TestCL2_OverBeforeItsStatusShows(t *testing.T) {
 				deleted := s
 				deleted.Children = nil
 				deleted.Triggers = []cronjob.Trigger{{ID: "b", Overlap: cronjob.Forbid}}
-				isOver := !isGone || settled != cronjob.ResultDone // as the children or a look-up have told
+				isOver := !isGone || settled != cronjobreason.ResultDone // as the children or a look-up have told
 				if plan = reconcile(t, deleted); len(plan.Verify) > 0 || len(plan.Create) == 1 != isOver || !plan.Basis().Unshown {
 					t.Errorf("a job that is known to be over is looked up, holds another back, or is forgotten:\n%s", plan.String())
 				}
@@ -353,13 +354,13 @@ func TestCL2_OverBeforeItsStatusShows(t *testing.T) {
 				late := s
 				late.Now = s.Now.Add(6 * time.Minute)
 				plan = reconcile(t, late)
-				if end = plan.Conclude(found(&plan, cronjob.ResultGone)); !end.Requeue.At.IsZero() || len(end.Memory.Kept().Started) > 0 {
+				if end = plan.Conclude(found(&plan, cronjobreason.ResultGone)); !end.Requeue.At.IsZero() || len(end.Memory.Kept().Started) > 0 {
 					t.Error("patience does not end")
 				}
 
 				s.CronJob.Status = written
 				plan = reconcile(t, s)
-				end = plan.Conclude(found(&plan, cronjob.ResultGone))
+				end = plan.Conclude(found(&plan, cronjobreason.ResultGone))
 				if len(end.Status.Active) > 0 || waitsForNewer(&end) {
 					t.Errorf("active %v, again %v:\n%s", end.Status.Active, end.Requeue, plan.String())
 				}
@@ -373,11 +374,11 @@ func TestCL2_OverBeforeItsStatusShows(t *testing.T) {
 func TestCL2_OverWithoutAList(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
-		look      cronjob.Result
+		look      cronjobreason.Result
 		ended     bool
 		remembers int
 	}{
-		{"it has ended", cronjob.ResultGone, true, 0}, {"it is gone", cronjob.ResultGone, false, 0}, {"it is there", cronjob.ResultDone, false, 1},
+		{"it has ended", cronjobreason.ResultGone, true, 0}, {"it is gone", cronjobreason.ResultGone, false, 0}, {"it is there", cronjobreason.ResultDone, false, 1},
 	} {
 		s := in(hourly(cronjob.Spec{Suspend: ptr(true)}, hours(1)), cronjob.Options{ActiveFromChildren: true})
 		s.Triggers = []cronjob.Trigger{{ID: "a"}}
@@ -429,7 +430,7 @@ func TestCI15_OneOfSeveralIsNotShown(t *testing.T) {
 		}
 		s.Triggers = []cronjob.Trigger{{ID: "b", Overlap: cronjob.Forbid}}
 		plan = reconcile(t, s)
-		if waits := plan.Waits[len(plan.Waits)-1].Reason == cronjob.WaitStale; waits != tc.behind {
+		if waits := plan.Waits[len(plan.Waits)-1].Reason == cronjobreason.WaitStale; waits != tc.behind {
 			t.Errorf("%v: waits %t:\n%s", tc.started, waits, plan.String())
 		}
 	}
@@ -439,7 +440,7 @@ func TestCI15_OneOfSeveralIsNotShown(t *testing.T) {
 func TestCL2_DeletedForALaterRun(t *testing.T) {
 	plan := reconcile(t, second(cronjob.Replace, child(hours(1))))
 	o := done(&plan)
-	for result, want := range map[cronjob.Result]int{cronjob.ResultDone: 0, cronjob.ResultGone: 0, cronjob.ResultUnsuccessful: 1} {
+	for result, want := range map[cronjobreason.Result]int{cronjobreason.ResultDone: 0, cronjobreason.ResultGone: 0, cronjobreason.ResultUnsuccessful: 1} {
 		o.Deleted[0].Result = result
 		if got := len(kept(plan.Conclude(o).Memory).Deleted); got != want {
 			t.Errorf("%s: %d are remembered, want %d", result, got, want)
@@ -492,7 +493,7 @@ func TestCI15_LookUpUnderEachLimit(t *testing.T) {
 		if len(plan.Verify) != 1 || len(plan.Create) != 1 {
 			t.Errorf("%s: want one look-up:\n%s", tc.name, plan.String())
 		}
-		if plan.MayCreate(cronjob.Writes{Verified: []cronjob.Result{cronjob.ResultDone}}) == tc.limited {
+		if plan.MayCreate(cronjob.Writes{Verified: []cronjobreason.Result{cronjobreason.ResultDone}}) == tc.limited {
 			t.Errorf("%s: the job is there, and the run may start: %t", tc.name, tc.limited)
 		}
 	}
@@ -500,11 +501,11 @@ func TestCI15_LookUpUnderEachLimit(t *testing.T) {
 
 // CI15: a round that creates nothing forgets none of the jobs whose status write failed.
 func TestCI15_UnrecordedJobsStayInMemory(t *testing.T) {
-	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.ResultUnsuccessful)
+	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjobreason.ResultUnsuccessful)
 	for range 3 {
 		plan := reconcile(t, s)
-		o := found(&plan, cronjob.ResultDone)
-		o.Settled = cronjob.ResultUnsuccessful
+		o := found(&plan, cronjobreason.ResultDone)
+		o.Settled = cronjobreason.ResultUnsuccessful
 		s.Memory = plan.Conclude(o).Memory
 		if names := s.Memory.Kept().Started; len(names) != 1 || names[0].Name != cronjob.JobName("report", hours(1)) {
 			t.Fatalf("remembered %+v\n%s", names, plan.String())
@@ -600,7 +601,7 @@ func TestCI15_AFreshLookBetweenStaleOnes(t *testing.T) {
 			}
 			fresh, made := plan.Settle(o.Writes).Status, plan.Create[0]
 			if tc.noName {
-				o.Created[0], o.Settled = cronjob.Effect{Result: cronjob.ResultUnsuccessful}, cronjob.ResultNotTried
+				o.Created[0], o.Settled = cronjob.Effect{Result: cronjobreason.ResultUnsuccessful}, cronjobreason.ResultNotTried
 			}
 			s.Memory, s.Triggers, s.Backfills = plan.Conclude(o).Memory, []cronjob.Trigger{forbidden}, nil
 			if tc.shown {
@@ -612,7 +613,7 @@ func TestCI15_AFreshLookBetweenStaleOnes(t *testing.T) {
 			looked := s
 			looked.CronJob.Status = fresh
 			plan = reconcile(t, looked)
-			s.Memory = plan.Conclude(found(&plan, cronjob.ResultDone)).Memory
+			s.Memory = plan.Conclude(found(&plan, cronjobreason.ResultDone)).Memory
 			if plan = reconcile(t, s); len(plan.Create) > 0 {
 				t.Errorf("another job starts beside %s:\n%s", made.Name, &plan)
 			}
@@ -634,7 +635,7 @@ func TestCI15_TheStatusIsNewerThanTheMemory(t *testing.T) {
 		"the job has ended": {finished(child(hours(1)), job.ConditionComplete, hours(1.5))},
 		"the job is gone":   nil,
 	} {
-		s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.ResultDone)
+		s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjobreason.ResultDone)
 		s.CronJob.Status.LastScheduleTime, s.Children = hours(1), children
 		plan, end := play(t, s)
 		if got := created(t, plan); !got.Equal(hours(2)) || end.Retry {
@@ -648,7 +649,7 @@ func TestCI15_LostBeforeAStatusWrite(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(0.5))
 	s.Triggers = []cronjob.Trigger{{ID: "a"}}
 	plan := reconcile(t, s)
-	s.Memory, s.Triggers, s.Now = plan.Conclude(creation(cronjob.ResultUnsuccessful)).Memory, nil, hours(1)
+	s.Memory, s.Triggers, s.Now = plan.Conclude(creation(cronjobreason.ResultUnsuccessful)).Memory, nil, hours(1)
 	if _, end := play(t, s); len(end.Memory.Kept().Started) != 2 {
 		t.Errorf("remembered %+v", end.Memory.Kept().Started)
 	}
@@ -657,7 +658,7 @@ func TestCI15_LostBeforeAStatusWrite(t *testing.T) {
 // CI15: a status that has the time of a run, and not its job, says nothing about that if it was not written
 // here: the job is looked up, and counts until then.
 func TestCI15_AnotherStatusThanOurs(t *testing.T) {
-	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.ResultUnsuccessful)
+	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjobreason.ResultUnsuccessful)
 	s.CronJob.Status.LastScheduleTime = hours(1)
 	if plan := reconcile(t, s); len(plan.Create) > 0 || len(plan.Verify) != 1 {
 		t.Error(plan.String())
@@ -687,12 +688,14 @@ func TestCI15_AWrittenStatusWasTheLatest(t *testing.T) {
 
 // waitsForNewer reports whether a conclusion asks for a round soon, since something waits for a newer
 // snapshot.
-func waitsForNewer(end *cronjob.Conclusion) bool { return end.Requeue.Reason == cronjob.WaitStale }
+func waitsForNewer(end *cronjob.Conclusion) bool {
+	return end.Requeue.Reason == cronjobreason.WaitStale
+}
 
 // CI15: the longer the snapshots are behind, the less often a round looks for a newer one, and nothing
 // has failed.
 func TestCI15_LooksAgainLessAndLessOften(t *testing.T) {
-	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjob.ResultDone)
+	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjobreason.ResultDone)
 	for i, seconds := range []time.Duration{1, 1, 2, 4, 8, 16, 32, 60, 60, 60, 56} {
 		plan, end := play(t, s)
 		if delay := end.Requeue.At.Sub(s.Now); delay != seconds*time.Second || end.Retry {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
@@ -95,7 +96,7 @@ func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 // dueRun is what is due, and what stands against it.
 type dueRun struct {
 	// noRuns is why no run can start; zero if runs can.
-	noRuns WaitReason
+	noRuns cronjobreason.Wait
 	timing
 	obstacle
 	missed Missed
@@ -162,7 +163,7 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 
 // account accounts for the runs that this round finds to have started, and for those that it gives
 // up.
-func account(s *Snapshot, c *census, run *dueRun, m *memory, aside UnstartedReason, recorded time.Time) ledger {
+func account(s *Snapshot, c *census, run *dueRun, m *memory, aside cronjobreason.Unstarted, recorded time.Time) ledger {
 	all := runs{s.Schedule.Schedule, c, m.Started}
 	return openLedger(s, c, m).recorded(&all, c.lastRun).upTo(&all, m.Since, aside).
 		due(&all, &run.timing).givenUp(&all, &run.timing, run.obstacle, s.Options.CatchUp).
@@ -210,7 +211,7 @@ func (b *basis) fill(s *Snapshot, c *census, m *memory, out *moves, accounted ti
 }
 
 // clockNotes says that the last run lies in the future.
-func clockNotes(s *Snapshot, noRuns WaitReason) []job.Note {
+func clockNotes(s *Snapshot, noRuns cronjobreason.Wait) []job.Note {
 	last := s.CronJob.Status.LastScheduleTime
 	if noRuns != 0 || !last.After(s.Now) {
 		return nil
@@ -226,21 +227,21 @@ func clockNotes(s *Snapshot, noRuns WaitReason) []job.Note {
 func appendWaits(waits []Wait, s *Snapshot, run *dueRun, looks int) []Wait {
 	if run.noRuns != 0 {
 		w := Wait{Reason: run.noRuns}
-		if w.Reason == WaitNoSchedule {
+		if w.Reason == cronjobreason.WaitNoSchedule {
 			w.Name = s.Schedule.Message
 		}
 		return append(waits, w)
 	}
 
 	if last := s.CronJob.Status.LastScheduleTime; last.After(s.Now) {
-		waits = append(waits, Wait{Reason: WaitClock, Run: last})
+		waits = append(waits, Wait{Reason: cronjobreason.WaitClock, Run: last})
 	}
 	if looks > 0 {
-		waits = append(waits, Wait{Reason: WaitVerify, Jobs: looks})
+		waits = append(waits, Wait{Reason: cronjobreason.WaitVerify, Jobs: looks})
 	}
 
 	if run.next.IsZero() {
-		return append(waits, Wait{Reason: WaitNever})
+		return append(waits, Wait{Reason: cronjobreason.WaitNever})
 	}
-	return append(waits, Wait{Reason: WaitNextRun, Until: jitterOf(s).startOf(run.next)})
+	return append(waits, Wait{Reason: cronjobreason.WaitNextRun, Until: jitterOf(s).startOf(run.next)})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
@@ -57,7 +58,7 @@ func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
 	}
 
 	over := p.overStarts(w, gone)
-	refound := p.lostNames(w, ResultDone)
+	refound := p.lostNames(w, cronjobreason.ResultDone)
 	keep := func(s startedJob) {
 		if key := (startKey{s.UID, s.Name}); !over[key] {
 			over[key] = true // each once
@@ -98,7 +99,7 @@ type startKey struct {
 // overStarts returns the started jobs that need not be remembered any more; gone are those of goneUnnamed.
 func (p *Plan) overStarts(w *Writes, gone map[job.UID]bool) map[startKey]bool {
 	over := make(map[startKey]bool)
-	for ref := range p.lookedUp(w, ResultGone) {
+	for ref := range p.lookedUp(w, cronjobreason.ResultGone) {
 		if !gone[ref.UID] {
 			over[startKey{ref.UID, ref.Name}] = true
 		}
@@ -107,7 +108,7 @@ func (p *Plan) overStarts(w *Writes, gone map[job.UID]bool) map[startKey]bool {
 		over[startKey{d.UID, d.Name}] = true
 	}
 	for i := range p.Create {
-		if value.At(w.Created, i).Result != ResultNotTried {
+		if value.At(w.Created, i).Result != cronjobreason.ResultNotTried {
 			over[startKey{"", p.Create[i].Name}] = true
 		}
 	}
@@ -118,7 +119,7 @@ func (p *Plan) overStarts(w *Writes, gone map[job.UID]bool) map[startKey]bool {
 // next snapshot's may, if the reply to its write was lost, and no later write would tell (CL2).
 func (p *Plan) goneUnnamed(w *Writes) map[job.UID]bool {
 	gone, isNamed := make(map[job.UID]bool), memberOf(p.basis.Before.Active, len(p.Verify))
-	for ref := range p.lookedUp(w, ResultGone) {
+	for ref := range p.lookedUp(w, cronjobreason.ResultGone) {
 		if ref.UID != "" && !isNamed(ref.UID, ref.Name) {
 			gone[ref.UID] = true
 		}
@@ -136,7 +137,7 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 		switch {
 		case p.isKnown(e):
 			s.Reference = p.named(c, e.Job)
-		case e.Result == ResultUnsuccessful:
+		case e.Result == cronjobreason.ResultUnsuccessful:
 			s.Reference, s.Recorded = p.named(c, Reference{}), false
 		default:
 			continue
@@ -175,16 +176,16 @@ func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 	isTold := written && s.Status.LastScheduleTime.After(p.basis.Before.LastScheduleTime)
 	for i := range p.Delete {
 		switch d, r := &p.Delete[i], value.At(w.Deleted, i).Result; {
-		case d.UID == "", r == ResultNotTried, isTold && isDeleted(r), !isActive(d.UID, d.Name):
+		case d.UID == "", r == cronjobreason.ResultNotTried, isTold && isDeleted(r), !isActive(d.UID, d.Name):
 		default:
-			keep(leavingJob{Reference: d.Reference, Gone: r == ResultGone})
+			keep(leavingJob{Reference: d.Reference, Gone: r == cronjobreason.ResultGone})
 		}
 	}
 
 	gone := make(map[job.UID]bool)
 	for i := range p.Verify {
 		uid, r := p.Verify[i].UID, value.At(w.Verified, i)
-		known[uid], gone[uid] = known[uid] || r == ResultDone, r == ResultGone
+		known[uid], gone[uid] = known[uid] || r == cronjobreason.ResultDone, r == cronjobreason.ResultGone
 	}
 	for _, l := range old {
 		l.Gone = l.Gone || gone[l.UID]
@@ -195,14 +196,14 @@ func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 
 // leaving returns the next memory of the jobs that Replace has deleted.
 func (p *Plan) leaving(w *Writes) []leavingJob {
-	looks := make(map[job.UID]Result, len(p.Verify))
+	looks := make(map[job.UID]cronjobreason.Result, len(p.Verify))
 	for i := range p.Verify {
 		looks[p.Verify[i].UID] = value.At(w.Verified, i)
 	}
 
 	var all []leavingJob
 	for _, l := range p.basis.Memory.Replaced {
-		if looks[l.UID] != ResultGone {
+		if looks[l.UID] != cronjobreason.ResultGone {
 			all = append(all, l)
 		}
 	}
@@ -210,8 +211,9 @@ func (p *Plan) leaving(w *Writes) []leavingJob {
 	for i := range p.Delete {
 		d, r := &p.Delete[i], value.At(w.Deleted, i).Result
 		_, unseen := looks[d.UID]
-		if isLeft := r == ResultDone || r == ResultGone && !unseen; isLeft && d.Reason == DeleteReplaced {
-			all = append(all, leavingJob{Reference: d.Reference, Seen: !unseen, Gone: r == ResultGone})
+		isLeft := r == cronjobreason.ResultDone || r == cronjobreason.ResultGone && !unseen
+		if isLeft && d.Reason == cronjobreason.DeleteReplaced {
+			all = append(all, leavingJob{Reference: d.Reference, Seen: !unseen, Gone: r == cronjobreason.ResultGone})
 		}
 	}
 	return all

@@ -1,6 +1,9 @@
 package cronjob
 
-import "github.com/batchplan/batchplan/job"
+import (
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
+	"github.com/batchplan/batchplan/job"
+)
 
 // replaces applies Replace (C12) and Options.MaxActive. Jobs that the run replaces do
 // not count against the limit; jobs that it spares do.
@@ -23,7 +26,7 @@ func replaceActive(c *census, policy ConcurrencyPolicy) (all []Deletion) {
 	}
 	for _, ref := range c.active {
 		if !c.isSpared(ref) {
-			all = append(all, Deletion{Reference: ref, Reason: DeleteReplaced})
+			all = append(all, Deletion{Reference: ref, Reason: cronjobreason.DeleteReplaced})
 		}
 	}
 	return all

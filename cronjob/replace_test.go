@@ -7,18 +7,19 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
 func TestC12_CI8_Replace(t *testing.T) {
 	plan, end := play(t, second(cronjob.Replace, child(hours(1))))
-	if len(plan.Delete) != 1 || plan.Delete[0].Reason != cronjob.DeleteReplaced || len(plan.Create) != 1 {
+	if len(plan.Delete) != 1 || plan.Delete[0].Reason != cronjobreason.DeleteReplaced || len(plan.Create) != 1 {
 		t.Fatal(plan.String())
 	}
 	if !slices.Equal(names(end.Status.Active), []string{cronjob.JobName("report", hours(2))}) {
 		t.Error(end.Status)
 	}
-	failed := cronjob.Outcome{Writes: cronjob.Writes{Deleted: []cronjob.Effect{{Result: cronjob.ResultUnsuccessful}}}, Settled: cronjob.ResultDone}
+	failed := cronjob.Outcome{Writes: cronjob.Writes{Deleted: []cronjob.Effect{{Result: cronjobreason.ResultUnsuccessful}}}, Settled: cronjobreason.ResultDone}
 	if plan.MayCreate(failed.Writes) {
 		t.Error("a deletion failed, and the run may start")
 	}
@@ -32,7 +33,7 @@ func TestC12_CI8_Replace(t *testing.T) {
 func TestC12_AReplacedJobFoundGone(t *testing.T) {
 	plan := reconcile(t, second(cronjob.Replace))
 	o := done(&plan)
-	o.Deleted[0] = cronjob.Effect{Result: cronjob.ResultGone}
+	o.Deleted[0] = cronjob.Effect{Result: cronjobreason.ResultGone}
 	if !plan.MayCreate(o.Writes) {
 		t.Fatal("the run does not start")
 	}
@@ -148,14 +149,14 @@ func TestReplaceWhenGone_WhatIsRemembered(t *testing.T) {
 func TestM9_ReplacedJobsThatTheCacheStillShows(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
-		result cronjob.Result
+		result cronjobreason.Result
 		quirks cronjobquirk.Set
 		want   time.Time
 	}{
-		{"its pods end", cronjob.ResultDone, cronjobquirk.SetOf(), time.Time{}},
-		{"it was gone already", cronjob.ResultGone, cronjobquirk.SetOf(), hours(2)},
-		{"its pods end, and nothing is remembered", cronjob.ResultDone, cronjobquirk.SetOf(cronjobquirk.Stale), time.Time{}},
-		{"it was gone already, and nothing is remembered", cronjob.ResultGone, cronjobquirk.SetOf(cronjobquirk.Stale), time.Time{}},
+		{"its pods end", cronjobreason.ResultDone, cronjobquirk.SetOf(), time.Time{}},
+		{"it was gone already", cronjobreason.ResultGone, cronjobquirk.SetOf(), hours(2)},
+		{"its pods end, and nothing is remembered", cronjobreason.ResultDone, cronjobquirk.SetOf(cronjobquirk.Stale), time.Time{}},
+		{"it was gone already, and nothing is remembered", cronjobreason.ResultGone, cronjobquirk.SetOf(cronjobquirk.Stale), time.Time{}},
 	} {
 		s := in(second(cronjob.Replace, child(hours(1))), cronjob.Options{ReplaceWhenGone: true, Quirks: tc.quirks})
 		rounds, started := 0, time.Time{}
@@ -193,8 +194,8 @@ func TestReplaceWhenGone_DeletedUnseen(t *testing.T) {
 		if len(plan.Delete) != want || len(plan.Verify) != 1 || len(plan.Create) > 0 {
 			t.Fatalf("round %d: %s", i, plan.String())
 		}
-		o := found(&plan, cronjob.ResultDone)
-		o.Settled = cronjob.ResultUnsuccessful // the cache of CronJobs is late as well
+		o := found(&plan, cronjobreason.ResultDone)
+		o.Settled = cronjobreason.ResultUnsuccessful // the cache of CronJobs is late as well
 		s.Memory = plan.Conclude(o).Memory
 	}
 }
@@ -285,19 +286,19 @@ func TestMaxActive_Replace(t *testing.T) {
 func TestC3_AReplacedJobIsNotUnexpected(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
-		deleted cronjob.Result
-		created cronjob.Result
+		deleted cronjobreason.Result
+		created cronjobreason.Result
 		shown   bool // as being deleted
 		options cronjob.Options
 		want    int // events in three rounds
 	}{
-		{"the creation fails, a finalizer holds the job", cronjob.ResultDone, cronjob.ResultUnsuccessful, true, cronjob.Options{}, 0},
-		{"the creation fails, the cache is late", cronjob.ResultDone, cronjob.ResultUnsuccessful, false, cronjob.Options{}, 0},
-		{"the job was gone, the cache is late", cronjob.ResultGone, cronjob.ResultUnsuccessful, false, cronjob.Options{}, 0},
-		{"the run has started, the cache is late", cronjob.ResultDone, cronjob.ResultDone, false, cronjob.Options{}, 0},
-		{"no list is stored", cronjob.ResultDone, cronjob.ResultUnsuccessful, true, cronjob.Options{ActiveFromChildren: true}, 0},
-		{"Kubernetes, a finalizer holds the job", cronjob.ResultDone, cronjob.ResultUnsuccessful, true, cronjob.Options{Quirks: cronjobquirk.SetOf(cronjobquirk.Stale)}, 3},
-		{"Kubernetes, the cache is late", cronjob.ResultDone, cronjob.ResultUnsuccessful, false, cronjob.Options{Quirks: cronjobquirk.SetOf(cronjobquirk.Stale)}, 3},
+		{"the creation fails, a finalizer holds the job", cronjobreason.ResultDone, cronjobreason.ResultUnsuccessful, true, cronjob.Options{}, 0},
+		{"the creation fails, the cache is late", cronjobreason.ResultDone, cronjobreason.ResultUnsuccessful, false, cronjob.Options{}, 0},
+		{"the job was gone, the cache is late", cronjobreason.ResultGone, cronjobreason.ResultUnsuccessful, false, cronjob.Options{}, 0},
+		{"the run has started, the cache is late", cronjobreason.ResultDone, cronjobreason.ResultDone, false, cronjob.Options{}, 0},
+		{"no list is stored", cronjobreason.ResultDone, cronjobreason.ResultUnsuccessful, true, cronjob.Options{ActiveFromChildren: true}, 0},
+		{"Kubernetes, a finalizer holds the job", cronjobreason.ResultDone, cronjobreason.ResultUnsuccessful, true, cronjob.Options{Quirks: cronjobquirk.SetOf(cronjobquirk.Stale)}, 3},
+		{"Kubernetes, the cache is late", cronjobreason.ResultDone, cronjobreason.ResultUnsuccessful, false, cronjob.Options{Quirks: cronjobquirk.SetOf(cronjobquirk.Stale)}, 3},
 	} {
 		s := in(second(cronjob.Replace, child(hours(1))), tc.options)
 		warnings := 0

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
@@ -44,7 +45,7 @@ func (p *Plan) gone(w *Writes) map[job.UID]bool {
 		return nil
 	}
 	uids := make(map[job.UID]bool)
-	for ref := range p.lookedUp(w, ResultGone) {
+	for ref := range p.lookedUp(w, cronjobreason.ResultGone) {
 		if ref.UID != "" {
 			uids[ref.UID] = true
 		}
@@ -80,7 +81,7 @@ func (p *Plan) recordStarts(status Status, w *Writes) Status {
 
 // isKnown reports whether a round learns that its creation has a job of the CronJob.
 func (p *Plan) isKnown(e Effect) bool {
-	return e.Result == ResultDone || hasStarted(e) && !p.basis.Quirks.Has(cronjobquirk.NoNamespace)
+	return e.Result == cronjobreason.ResultDone || hasStarted(e) && !p.basis.Quirks.Has(cronjobquirk.NoNamespace)
 }
 
 // named fills what an adapter left out of a reference.

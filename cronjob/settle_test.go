@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
@@ -15,21 +16,21 @@ import (
 func TestC14_CI3_Created(t *testing.T) {
 	plan := reconcile(t, hourly(cronjob.Spec{}, hours(1).Add(2*time.Second)))
 	for _, tc := range []struct {
-		result           cronjob.Result
+		result           cronjobreason.Result
 		active, recorded bool
 		event            string
 		retry            bool
 	}{
-		{cronjob.ResultDone, true, true, "SuccessfulCreate", false},
-		{cronjob.ResultAlreadyExists, true, true, "", false},
-		{cronjob.ResultNameTaken, false, false, "NameTaken", false},
-		{cronjob.ResultUnsuccessful, false, false, "FailedCreate", true},
-		{cronjob.ResultRefused, false, false, "", false},
-		{cronjob.ResultNotTried, false, false, "", true},
+		{cronjobreason.ResultDone, true, true, "SuccessfulCreate", false},
+		{cronjobreason.ResultAlreadyExists, true, true, "", false},
+		{cronjobreason.ResultNameTaken, false, false, "NameTaken", false},
+		{cronjobreason.ResultUnsuccessful, false, false, "FailedCreate", true},
+		{cronjobreason.ResultRefused, false, false, "", false},
+		{cronjobreason.ResultNotTried, false, false, "", true},
 	} {
 		o := cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{
 			Result: tc.result, Job: cronjob.Reference{UID: "u"}, CreationTimestamp: hours(1).Add(2 * time.Second), Error: "down",
-		}}}, Settled: cronjob.ResultDone}
+		}}}, Settled: cronjobreason.ResultDone}
 		end := plan.Conclude(o)
 		if status := plan.Settle(o.Writes).Status; len(status.Active) == 1 != tc.active || status.LastScheduleTime.Equal(hours(1)) != tc.recorded || end.Retry != tc.retry {
 			t.Errorf("%s: %s, retry %t", tc.result, status, end.Retry)
@@ -37,7 +38,7 @@ func TestC14_CI3_Created(t *testing.T) {
 		if got := strings.Join(reasons(end.Events), " "); got != tc.event {
 			t.Errorf("%s: events %q", tc.result, got)
 		}
-		if tc.result == cronjob.ResultDone && end.Metrics.CreationSkew != 2*time.Second {
+		if tc.result == cronjobreason.ResultDone && end.Metrics.CreationSkew != 2*time.Second {
 			t.Errorf("C16: skew %s", end.Metrics.CreationSkew)
 		}
 	}
@@ -74,7 +75,7 @@ func TestB3_TheStatusOutlivesItsPlan(t *testing.T) {
 // A backend may name no more of a new job than its UID.
 func TestC15_ReferenceOfACreatedJob(t *testing.T) {
 	plan := reconcile(t, hourly(cronjob.Spec{}, hours(1.5)))
-	o := creation(cronjob.ResultDone)
+	o := creation(cronjobreason.ResultDone)
 	o.Created[0].Job.UID = "u"
 	want := []cronjob.Reference{{Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: cronjob.JobName("report", hours(1)), UID: "u"}}
 	if got := plan.Settle(o.Writes).Status.Active; !slices.Equal(got, want) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -114,7 +115,7 @@ func TestNothingLeftToRun(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(3))
 	s.Schedule, s.CronJob.Status.LastScheduleTime = cronjob.Compile(&s.CronJob, schedule.NotAfter(hours(1))), hours(1)
 	plan, err := cronjob.PlanRound(s)
-	if err != nil || !slices.ContainsFunc(plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjob.WaitNever }) {
+	if err != nil || !slices.ContainsFunc(plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjobreason.WaitNever }) {
 		t.Errorf("%v\n%s", err, plan.String())
 	}
 }
@@ -124,7 +125,7 @@ func TestClockBehindTheStatus(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1).Add(-time.Millisecond))
 	s.CronJob.Status.LastScheduleTime = hours(1)
 	plan, err := cronjob.PlanRound(s)
-	if err != nil || !slices.ContainsFunc(plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjob.WaitClock }) {
+	if err != nil || !slices.ContainsFunc(plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjobreason.WaitClock }) {
 		t.Errorf("%v\n%s", err, plan.String())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -24,11 +25,16 @@ func startDue(s *Snapshot, c *census, t *timing, o obstacle, m *memory) moves {
 		given.since = t.latest // so that the run does not start late
 		return given
 	case isHalted:
-		return waitsFor(Wait{Reason: WaitFailures, Run: t.due, Jobs: o.jobs}).and(waitForDeadline(s, t))
+		return waitsFor(Wait{Reason: cronjobreason.WaitFailures, Run: t.due, Jobs: o.jobs}).and(waitForDeadline(s, t))
 	case isFull:
 		return hold(s, t, o)
 	case isUnsettled:
-		held := waitsFor(Wait{Reason: WaitRecord, Run: t.due, Jobs: o.jobs, Until: c.untilAccounted(s.Now)})
+		held := waitsFor(Wait{
+			Reason: cronjobreason.WaitRecord,
+			Run:    t.due,
+			Jobs:   o.jobs,
+			Until:  c.untilAccounted(s.Now),
+		})
 		held.unfinished = true
 		return held
 	case isReplacing:
@@ -39,17 +45,17 @@ func startDue(s *Snapshot, c *census, t *timing, o obstacle, m *memory) moves {
 
 // create creates the job of the run that is due, after the deletion of those that it replaces.
 func create(s *Snapshot, c *census, t *timing) moves {
-	reason := CreateDue
+	reason := cronjobreason.CreateDue
 	switch {
 	case t.overdue > 1 && s.Options.CatchUp == CatchUpAll:
-		reason = CreateOldest
+		reason = cronjobreason.CreateOldest
 	case t.overdue > 1:
-		reason = CreateLatest
+		reason = cronjobreason.CreateLatest
 	}
 	return moves{
 		remove:     replaceActive(c, s.CronJob.Spec.ConcurrencyPolicy),
 		create:     []Creation{creationOf(s, c.names.of(t.due).String(), t.due, reason)},
-		unfinished: reason == CreateOldest,
+		unfinished: reason == cronjobreason.CreateOldest,
 	}
 }
 
@@ -63,7 +69,7 @@ func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 	switch {
 	case o.standing == isTaken:
 		name := c.names.of(t.due).String()
-		passed.waits = []Wait{{Reason: WaitNameTaken, Run: t.due, Name: name}}
+		passed.waits = []Wait{{Reason: cronjobreason.WaitNameTaken, Run: t.due, Name: name}}
 		passed.events = appendTaken(passed.events, s.Options.Quirks, c.kind, name)
 		if all {
 			passed.since = t.due // or the later runs would never get their turn
@@ -108,7 +114,7 @@ func noteOneName(s *Snapshot, c *census, t *timing) moves {
 
 // hold explains that the run waits for active jobs.
 func hold(s *Snapshot, t *timing, o obstacle) moves {
-	held := waitsFor(Wait{Reason: WaitActive, Run: t.due, Jobs: o.jobs})
+	held := waitsFor(Wait{Reason: cronjobreason.WaitActive, Run: t.due, Jobs: o.jobs})
 	held.blocked = true
 	return held.and(waitForDeadline(s, t))
 }
@@ -118,7 +124,7 @@ func waitForDeadline(s *Snapshot, t *timing) moves {
 	if !t.bounded || s.Options.Quirks.Has(cronjobquirk.SilentMiss) {
 		return moves{}
 	}
-	return waitsFor(Wait{Reason: WaitStartDeadline, Run: t.due, Until: t.due.Add(t.deadline)})
+	return waitsFor(Wait{Reason: cronjobreason.WaitStartDeadline, Run: t.due, Until: t.due.Add(t.deadline)})
 }
 
 // nextRun returns the first run that is not due. The reference looks again once it has started the

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -53,11 +54,11 @@ func TestC14_FoundByName(t *testing.T) {
 // C14: the reference fails on a job that exists, whoever owns it.
 func TestC14_QuirkBlindCreate(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1))
-	for _, result := range []cronjob.Result{cronjob.ResultAlreadyExists, cronjob.ResultNameTaken, cronjob.ResultRefused} {
+	for _, result := range []cronjobreason.Result{cronjobreason.ResultAlreadyExists, cronjobreason.ResultNameTaken, cronjobreason.ResultRefused} {
 		o := creation(result)
 		o.Created[0].Job.UID = "u"
 		plan := reconcile(t, s)
-		if wrote := plan.Settle(o.Writes).Write; wrote != (result == cronjob.ResultAlreadyExists) || plan.Conclude(o).Retry && !wrote {
+		if wrote := plan.Settle(o.Writes).Write; wrote != (result == cronjobreason.ResultAlreadyExists) || plan.Conclude(o).Retry && !wrote {
 			t.Errorf("%s: wrote %t, %+v", result, wrote, plan.Conclude(o))
 		}
 		plan = reconcile(t, kubernetes(s))

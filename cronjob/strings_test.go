@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -13,15 +14,15 @@ import (
 func TestB4_Words(t *testing.T) {
 	for got, want := range map[string]string{
 		fmt.Sprint(cronjob.CatchUpLatest, cronjob.CatchUpNone, cronjob.CatchUpAll, cronjob.CatchUp(9)): "latest none all CatchUp(9)",
-		fmt.Sprint(cronjob.ResultNotTried, cronjob.ResultRefused, cronjob.Result(9)):                   "not tried refused Result(9)",
-		cronjob.DeleteExpired.String():        "it finished long enough ago (KeepSuccessful, KeepFailed)",
-		cronjob.DeleteReason(9).String():      "DeleteReason(9)",
-		cronjob.CreateBackfilled.String():     "the run was asked for (Backfill)",
-		cronjob.CreateReason(9).String():      "CreateReason(9)",
-		cronjob.Wait{Reason: 99}.String():     "wait for reason 99",
-		(&cronjob.Plan{}).String():            "nothing to do\n",
-		cronjob.Status{}.String():             "active=[]",
-		cronjob.JobName("a", time.Unix(0, 0)): "a-0",
+		fmt.Sprint(cronjobreason.ResultNotTried, cronjobreason.ResultRefused, cronjobreason.Result(9)): "not tried refused Result(9)",
+		cronjobreason.DeleteExpired.String():    "it finished long enough ago (KeepSuccessful, KeepFailed)",
+		cronjobreason.Delete(9).String():        "DeleteReason(9)",
+		cronjobreason.CreateBackfilled.String(): "the run was asked for (Backfill)",
+		cronjobreason.Create(9).String():        "CreateReason(9)",
+		cronjob.Wait{Reason: 99}.String():       "wait for reason 99",
+		(&cronjob.Plan{}).String():              "nothing to do\n",
+		cronjob.Status{}.String():               "active=[]",
+		cronjob.JobName("a", time.Unix(0, 0)):   "a-0",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -31,25 +32,25 @@ func TestB4_Words(t *testing.T) {
 
 func TestB4_Waits(t *testing.T) {
 	for want, w := range map[string]cronjob.Wait{
-		"the next run is at 2026-01-01T01:00:00Z":                                      {Reason: cronjob.WaitNextRun, Until: hours(1)},
-		"the schedule has no further run":                                              {Reason: cronjob.WaitNever},
-		"the run of 2026-01-01T01:00:00Z is held back: 2 active jobs":                  {Reason: cronjob.WaitActive, Run: hours(1), Jobs: 2},
-		"1 active job not among the children, looked up":                               {Reason: cronjob.WaitVerify, Jobs: 1},
-		"the run of 2026-01-01T01:00:00Z is given up at 2026-01-01T02:00:00Z":          {Reason: cronjob.WaitStartDeadline, Run: hours(1), Until: hours(2)},
-		`"x" is held back: the snapshot is older than the last write`:                  {Reason: cronjob.WaitStale, Run: hours(1), Name: "x"},
-		`the run of 2026-01-01T01:00:00Z does not start: "x" belongs to another owner`: {Reason: cronjob.WaitNameTaken, Run: hours(1), Name: "x"},
-		"the CronJob is suspended":                                                     {Reason: cronjob.WaitSuspended},
-		"the CronJob is being deleted":                                                 {Reason: cronjob.WaitDeleted},
-		"there is no schedule: because":                                                {Reason: cronjob.WaitNoSchedule, Name: "because"},
-		"the last run, 2026-01-01T01:00:00Z, lies in the future":                       {Reason: cronjob.WaitClock, Run: hours(1)},
-		"a finished job is kept until 2026-01-01T01:00:00Z":                            {Reason: cronjob.WaitHistory, Until: hours(1)},
-		`trigger "b" is held back: 2 active Works`:                                     {Reason: cronjob.WaitTrigger, Name: "b", Jobs: 2, Kind: "Work"},
-		"a finished Work is kept until 2026-01-01T01:00:00Z":                           {Reason: cronjob.WaitHistory, Until: hours(1), Kind: "Work"},
-		"the run of 2026-01-01T01:00:00Z is held back: 1 Work to record first":         {Reason: cronjob.WaitRecord, Run: hours(1), Jobs: 1, Kind: "Work"},
-		`trigger "a" is held back: 1 active job`:                                       {Reason: cronjob.WaitTrigger, Name: "a", Jobs: 1},
-		"the run of 2026-01-01T01:00:00Z is held back: 1 job to record first":          {Reason: cronjob.WaitRecord, Run: hours(1), Jobs: 1},
-		`backfill "a": the run of 2026-01-01T01:00:00Z is not due`:                     {Reason: cronjob.WaitBackfill, Name: "a", Run: hours(1), Until: hours(1)},
-		`backfill "a": the run of 2026-01-01T01:00:00Z is left to the schedule`:        {Reason: cronjob.WaitBackfill, Name: "a", Run: hours(1)},
+		"the next run is at 2026-01-01T01:00:00Z":                                      {Reason: cronjobreason.WaitNextRun, Until: hours(1)},
+		"the schedule has no further run":                                              {Reason: cronjobreason.WaitNever},
+		"the run of 2026-01-01T01:00:00Z is held back: 2 active jobs":                  {Reason: cronjobreason.WaitActive, Run: hours(1), Jobs: 2},
+		"1 active job not among the children, looked up":                               {Reason: cronjobreason.WaitVerify, Jobs: 1},
+		"the run of 2026-01-01T01:00:00Z is given up at 2026-01-01T02:00:00Z":          {Reason: cronjobreason.WaitStartDeadline, Run: hours(1), Until: hours(2)},
+		`"x" is held back: the snapshot is older than the last write`:                  {Reason: cronjobreason.WaitStale, Run: hours(1), Name: "x"},
+		`the run of 2026-01-01T01:00:00Z does not start: "x" belongs to another owner`: {Reason: cronjobreason.WaitNameTaken, Run: hours(1), Name: "x"},
+		"the CronJob is suspended":                                                     {Reason: cronjobreason.WaitSuspended},
+		"the CronJob is being deleted":                                                 {Reason: cronjobreason.WaitDeleted},
+		"there is no schedule: because":                                                {Reason: cronjobreason.WaitNoSchedule, Name: "because"},
+		"the last run, 2026-01-01T01:00:00Z, lies in the future":                       {Reason: cronjobreason.WaitClock, Run: hours(1)},
+		"a finished job is kept until 2026-01-01T01:00:00Z":                            {Reason: cronjobreason.WaitHistory, Until: hours(1)},
+		`trigger "b" is held back: 2 active Works`:                                     {Reason: cronjobreason.WaitTrigger, Name: "b", Jobs: 2, Kind: "Work"},
+		"a finished Work is kept until 2026-01-01T01:00:00Z":                           {Reason: cronjobreason.WaitHistory, Until: hours(1), Kind: "Work"},
+		"the run of 2026-01-01T01:00:00Z is held back: 1 Work to record first":         {Reason: cronjobreason.WaitRecord, Run: hours(1), Jobs: 1, Kind: "Work"},
+		`trigger "a" is held back: 1 active job`:                                       {Reason: cronjobreason.WaitTrigger, Name: "a", Jobs: 1},
+		"the run of 2026-01-01T01:00:00Z is held back: 1 job to record first":          {Reason: cronjobreason.WaitRecord, Run: hours(1), Jobs: 1},
+		`backfill "a": the run of 2026-01-01T01:00:00Z is not due`:                     {Reason: cronjobreason.WaitBackfill, Name: "a", Run: hours(1), Until: hours(1)},
+		`backfill "a": the run of 2026-01-01T01:00:00Z is left to the schedule`:        {Reason: cronjobreason.WaitBackfill, Name: "a", Run: hours(1)},
 	} {
 		if got := w.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)

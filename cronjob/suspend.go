@@ -4,34 +4,35 @@ import (
 	"fmt"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
 // noRuns returns why no run of the schedule can start (C6): the CronJob is being
 // deleted or suspended, or has no schedule that ever runs. It is zero if runs can.
-func noRuns(s *Snapshot) WaitReason {
+func noRuns(s *Snapshot) cronjobreason.Wait {
 	c, compiled := &s.CronJob, &s.Schedule
 	switch {
 	case c.isDeleted():
-		return WaitDeleted
+		return cronjobreason.WaitDeleted
 	case compiled.Problem == unknownTimeZone:
-		return WaitNoSchedule
+		return cronjobreason.WaitNoSchedule
 	case c.isSuspended():
-		return WaitSuspended
+		return cronjobreason.WaitSuspended
 	case compiled.Problem != "":
-		return WaitNoSchedule
+		return cronjobreason.WaitNoSchedule
 	case compiled.Schedule.Never() && !s.Options.Quirks.Has(cronjobquirk.Estimate):
 		// With the quirk, estimateDue asks the schedule itself: under its preset it may run.
-		return WaitNever
+		return cronjobreason.WaitNever
 	}
 	return 0
 }
 
 // aboutSchedule returns the events about what is wrong with the schedule. The schedule of a CronJob which is
 // deleted or suspended is not read.
-func aboutSchedule(s *Snapshot, why WaitReason) (events []job.Event) {
+func aboutSchedule(s *Snapshot, why cronjobreason.Wait) (events []job.Event) {
 	compiled, text := &s.Schedule, s.CronJob.Spec.Schedule
-	isRead := why != WaitDeleted && why != WaitSuspended
+	isRead := why != cronjobreason.WaitDeleted && why != cronjobreason.WaitSuspended
 	if isRead && compiled.Problem != unknownTimeZone && namesZone(text) {
 		// The zone that a schedule names wins; the API server refuses such a schedule by now.
 		events = append(events, event(job.EventWarning, "UnsupportedSchedule", fmt.Sprintf(
@@ -39,9 +40,9 @@ func aboutSchedule(s *Snapshot, why WaitReason) (events []job.Event) {
 				"https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", text)))
 	}
 	switch why {
-	case WaitNoSchedule:
+	case cronjobreason.WaitNoSchedule:
 		events = append(events, event(job.EventWarning, compiled.Problem, compiled.Message))
-	case WaitNever:
+	case cronjobreason.WaitNever:
 		events = append(events,
 			event(job.EventWarning, "InvalidSchedule", "invalid schedule: "+text+" : it never runs"))
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
 func TestC6_CI10_NothingStarts(t *testing.T) {
@@ -13,25 +14,25 @@ func TestC6_CI10_NothingStarts(t *testing.T) {
 		name   string
 		change func(*cronjob.CronJob)
 		events []string
-		wait   cronjob.WaitReason
+		wait   cronjobreason.Wait
 	}{
-		{"deleted", func(c *cronjob.CronJob) { c.DeletionTimestamp = start }, nil, cronjob.WaitDeleted},
-		{"suspended", func(c *cronjob.CronJob) { c.Spec.Suspend = ptr(true) }, nil, cronjob.WaitSuspended},
-		{"unknown zone", func(c *cronjob.CronJob) { c.Spec.TimeZone = ptr("Mars/Base") }, []string{"UnknownTimeZone"}, cronjob.WaitNoSchedule},
+		{"deleted", func(c *cronjob.CronJob) { c.DeletionTimestamp = start }, nil, cronjobreason.WaitDeleted},
+		{"suspended", func(c *cronjob.CronJob) { c.Spec.Suspend = ptr(true) }, nil, cronjobreason.WaitSuspended},
+		{"unknown zone", func(c *cronjob.CronJob) { c.Spec.TimeZone = ptr("Mars/Base") }, []string{"UnknownTimeZone"}, cronjobreason.WaitNoSchedule},
 		{"unknown zone beside a zone in the schedule", func(c *cronjob.CronJob) {
 			c.Spec.TimeZone, c.Spec.Schedule = ptr("Mars/Base"), "TZ=Asia/Tokyo @hourly"
-		}, []string{"UnknownTimeZone"}, cronjob.WaitNoSchedule},
+		}, []string{"UnknownTimeZone"}, cronjobreason.WaitNoSchedule},
 		{"suspended, in an unknown zone", func(c *cronjob.CronJob) {
 			c.Spec.Suspend, c.Spec.TimeZone = ptr(true), ptr("Mars/Base")
-		}, []string{"UnknownTimeZone"}, cronjob.WaitNoSchedule},
+		}, []string{"UnknownTimeZone"}, cronjobreason.WaitNoSchedule},
 		{"suspended, and unparseable", func(c *cronjob.CronJob) {
 			c.Spec.Suspend, c.Spec.Schedule = ptr(true), "soon"
-		}, nil, cronjob.WaitSuspended},
+		}, nil, cronjobreason.WaitSuspended},
 		{"deleted, in an unknown zone", func(c *cronjob.CronJob) {
 			c.DeletionTimestamp, c.Spec.TimeZone = start, ptr("Mars/Base")
-		}, nil, cronjob.WaitDeleted},
-		{"unparseable", func(c *cronjob.CronJob) { c.Spec.Schedule = "soon" }, []string{"UnparseableSchedule"}, cronjob.WaitNoSchedule},
-		{"never", func(c *cronjob.CronJob) { c.Spec.Schedule = "0 0 31 2 *" }, []string{"InvalidSchedule"}, cronjob.WaitNever},
+		}, nil, cronjobreason.WaitDeleted},
+		{"unparseable", func(c *cronjob.CronJob) { c.Spec.Schedule = "soon" }, []string{"UnparseableSchedule"}, cronjobreason.WaitNoSchedule},
+		{"never", func(c *cronjob.CronJob) { c.Spec.Schedule = "0 0 31 2 *" }, []string{"InvalidSchedule"}, cronjobreason.WaitNever},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := newCronJob(cronjob.Spec{Schedule: "@hourly"})

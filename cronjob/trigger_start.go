@@ -1,6 +1,9 @@
 package cronjob
 
-import "time"
+import (
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
+	"time"
+)
 
 // startTriggers starts what the triggers ask for, in the order of their IDs, beside so many jobs that
 // the round creates before, unless the obstacle of the run that is due holds them back as well.
@@ -19,10 +22,10 @@ func startTriggers(s *Snapshot, c *census, o obstacle, created int, behind time.
 		case c.behind && limit > 0:
 			all = all.and(waitForSnapshot(s.Now, behind, time.Time{}, t.ID))
 		case o.standing == isReplacing:
-			all.waits = append(all.waits, Wait{Reason: WaitTrigger, Name: t.ID, Jobs: o.jobs})
+			all.waits = append(all.waits, Wait{Reason: cronjobreason.WaitTrigger, Name: t.ID, Jobs: o.jobs})
 		case isAtLimit(limit, busy):
 			all.blocked = true
-			all.waits = append(all.waits, Wait{Reason: WaitTrigger, Name: t.ID, Jobs: busy})
+			all.waits = append(all.waits, Wait{Reason: cronjobreason.WaitTrigger, Name: t.ID, Jobs: busy})
 		default:
 			all.create = append(all.create, triggered(s, t.ID, name))
 		}
@@ -32,7 +35,7 @@ func startTriggers(s *Snapshot, c *census, o obstacle, created int, behind time.
 
 // triggered describes the job of a trigger.
 func triggered(s *Snapshot, id, name string) Creation {
-	c := creation(s, name, CreateTriggered)
+	c := creation(s, name, cronjobreason.CreateTriggered)
 	c.Trigger = id
 	c.Annotations[s.Options.Marks.requestKey()] = "manual"
 	return c

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
 func TestTrigger(t *testing.T) {
@@ -48,9 +49,9 @@ func TestTriggers_WhatEndsThem(t *testing.T) {
 	s := hourly(cronjob.Spec{}, start)
 	s.Triggers = []cronjob.Trigger{{ID: "now"}}
 	plan := reconcile(t, s)
-	for result, over := range map[cronjob.Result]bool{
-		cronjob.ResultDone: true, cronjob.ResultAlreadyExists: true, cronjob.ResultNameTaken: true,
-		cronjob.ResultNotTried: false, cronjob.ResultUnsuccessful: false, cronjob.ResultRefused: false,
+	for result, over := range map[cronjobreason.Result]bool{
+		cronjobreason.ResultDone: true, cronjobreason.ResultAlreadyExists: true, cronjobreason.ResultNameTaken: true,
+		cronjobreason.ResultNotTried: false, cronjobreason.ResultUnsuccessful: false, cronjobreason.ResultRefused: false,
 	} {
 		o := done(&plan)
 		o.Created[0].Result = result

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
@@ -38,7 +39,7 @@ func openLedger(s *Snapshot, c *census, m *memory) ledger {
 
 	l := ledger{accounted: accounted}
 	for _, run := range c.taken {
-		l.unstarted = append(l.unstarted, Unstarted{UnstartedNameTaken, 1, run})
+		l.unstarted = append(l.unstarted, Unstarted{cronjobreason.UnstartedNameTaken, 1, run})
 	}
 	return l
 }
@@ -46,7 +47,7 @@ func openLedger(s *Snapshot, c *census, m *memory) ledger {
 // recorded accounts for the runs before a run that has started, and for that run.
 func (l ledger) recorded(r *runs, run time.Time) ledger {
 	if run.After(l.accounted) && !r.schedule.Never() {
-		l = l.upTo(r, run.Add(-1), UnstartedForLater)
+		l = l.upTo(r, run.Add(-1), cronjobreason.UnstartedForLater)
 		l.accounted = run
 	}
 	return l
@@ -54,7 +55,7 @@ func (l ledger) recorded(r *runs, run time.Time) ledger {
 
 // upTo accounts for the runs up to a time: those without a job never start, for this reason (C9).
 // Without a schedule nothing is known of them.
-func (l ledger) upTo(r *runs, until time.Time, why UnstartedReason) ledger {
+func (l ledger) upTo(r *runs, until time.Time, why cronjobreason.Unstarted) ledger {
 	sch := r.schedule
 	if !until.After(l.accounted) {
 		return l
@@ -122,20 +123,20 @@ func (l ledger) due(r *runs, t *timing) ledger {
 	case t.quiet || t.invalid:
 		return l
 	case t.due.IsZero():
-		return l.upTo(r, t.earliest, UnstartedTooLate)
+		return l.upTo(r, t.earliest, cronjobreason.UnstartedTooLate)
 	case t.earliest.Before(t.due):
-		l = l.upTo(r, t.earliest, UnstartedTooLate)
+		l = l.upTo(r, t.earliest, cronjobreason.UnstartedTooLate)
 	}
-	return l.upTo(r, t.due.Add(-1), UnstartedForLater)
+	return l.upTo(r, t.due.Add(-1), cronjobreason.UnstartedForLater)
 }
 
 // givenUp accounts for the run that is due where its obstacle gives it up.
 func (l ledger) givenUp(r *runs, t *timing, o obstacle, catchUp CatchUp) ledger {
 	switch {
 	case o.standing == isSkipped:
-		return l.upTo(r, t.latest, UnstartedHeld)
+		return l.upTo(r, t.latest, cronjobreason.UnstartedHeld)
 	case o.standing == isTaken && catchUp == CatchUpAll:
-		return l.upTo(r, t.due, UnstartedNameTaken)
+		return l.upTo(r, t.due, cronjobreason.UnstartedNameTaken)
 	}
 	return l
 }
@@ -147,13 +148,13 @@ func unstartedEvents(all []Unstarted, tooLate bool, quirks cronjobquirk.Set, k K
 	for i := range all {
 		u := &all[i]
 		switch at := u.Latest.UTC().Format(time.RFC1123Z); u.Reason {
-		case UnstartedTooLate:
+		case cronjobreason.UnstartedTooLate:
 			// The reference cannot report this: it never looks further back than the deadline.
 			if tooLate && !quirks.Has(cronjobquirk.SilentMiss) {
 				events = append(events, event(job.EventWarning, "MissSchedule",
 					"Missed scheduled time to start a "+k.String()+": "+at))
 			}
-		case UnstartedSuspended, UnstartedEdited, UnstartedHeld:
+		case cronjobreason.UnstartedSuspended, cronjobreason.UnstartedEdited, cronjobreason.UnstartedHeld:
 			events = append(events, event(job.EventNormal, "SkippedSchedule",
 				fmt.Sprintf("Skipped %s, the latest at %s: %s", value.Count(u.Count, "run"), at, u.Reason)))
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
 func TestC9_MissSchedule(t *testing.T) {
@@ -52,7 +53,7 @@ func lostCreation(t *testing.T, spec cronjob.Spec, o cronjob.Options) cronjob.Sn
 	t.Helper()
 	s := in(hourly(spec, hours(1)), o)
 	plan := reconcile(t, s)
-	s.Memory = plan.Conclude(creation(cronjob.ResultUnsuccessful)).Memory
+	s.Memory = plan.Conclude(creation(cronjobreason.ResultUnsuccessful)).Memory
 	return s
 }
 
@@ -63,15 +64,15 @@ func TestC9_PerhapsCreated(t *testing.T) {
 		name   string
 		spec   cronjob.Spec
 		now    time.Time
-		found  cronjob.Result
+		found  cronjobreason.Result
 		missed []int // in two rounds
 		events []string
 	}{
-		{"it runs", short, hours(1.5), cronjob.ResultDone, []int{0, 0}, nil},
-		{"it is not there", short, hours(1.5), cronjob.ResultGone, []int{1, 0}, []string{"MissSchedule"}},
-		{"nobody knows", short, hours(1.5), cronjob.ResultUnsuccessful, []int{0, 0}, nil},
-		{"a later run is due, and it runs", cronjob.Spec{}, hours(3), cronjob.ResultDone, []int{1, 0}, []string{"SuccessfulCreate"}},
-		{"a later run is due, and it is not there", cronjob.Spec{}, hours(3), cronjob.ResultGone, []int{2, 0}, []string{"SuccessfulCreate"}},
+		{"it runs", short, hours(1.5), cronjobreason.ResultDone, []int{0, 0}, nil},
+		{"it is not there", short, hours(1.5), cronjobreason.ResultGone, []int{1, 0}, []string{"MissSchedule"}},
+		{"nobody knows", short, hours(1.5), cronjobreason.ResultUnsuccessful, []int{0, 0}, nil},
+		{"a later run is due, and it runs", cronjob.Spec{}, hours(3), cronjobreason.ResultDone, []int{1, 0}, []string{"SuccessfulCreate"}},
+		{"a later run is due, and it is not there", cronjob.Spec{}, hours(3), cronjobreason.ResultGone, []int{2, 0}, []string{"SuccessfulCreate"}},
 	} {
 		s := lostCreation(t, tc.spec, cronjob.Options{})
 		s.Now = tc.now
@@ -93,7 +94,7 @@ func TestC9_PerhapsCreated(t *testing.T) {
 	s.Now = hours(1.5)
 	remember(t, &s)
 	s.Children = []cronjob.Child{foreign(child(hours(1)))}
-	taken := []cronjob.Unstarted{{Reason: cronjob.UnstartedNameTaken, Count: 1, Latest: hours(1)}}
+	taken := []cronjob.Unstarted{{Reason: cronjobreason.UnstartedNameTaken, Count: 1, Latest: hours(1)}}
 	if plan := reconcile(t, s); !slices.Equal(plan.Unstarted, taken) {
 		t.Errorf("another owner's job has the name: %v", plan.Unstarted)
 	}
@@ -118,7 +119,7 @@ func TestC9_AfterACrash(t *testing.T) {
 			s.CronJob.Status = end.Status
 		}
 		plan, end := play(t, s)
-		if end.Metrics.Missed != 3 || end.Unstarted[0].Reason != cronjob.UnstartedForLater || !end.Unstarted[0].Latest.Equal(hours(4)) {
+		if end.Metrics.Missed != 3 || end.Unstarted[0].Reason != cronjobreason.UnstartedForLater || !end.Unstarted[0].Latest.Equal(hours(4)) {
 			t.Errorf("recorded %t: %v\n%s", recorded, end.Unstarted, plan.String())
 		}
 	}
@@ -138,7 +139,7 @@ func TestC9_NameTaken(t *testing.T) {
 				for i := range o.Created {
 					if started++; plan.Create[i].Name == other.Name {
 						started--
-						o.Created[i] = cronjob.Effect{Result: cronjob.ResultNameTaken}
+						o.Created[i] = cronjob.Effect{Result: cronjobreason.ResultNameTaken}
 					}
 				}
 				end := plan.Conclude(o)
@@ -161,13 +162,13 @@ func TestC9_SetAside(t *testing.T) {
 		want    cronjob.Unstarted
 	}{
 		{"suspended", cronjob.Options{SkipOnResume: true}, func(s *cronjob.Spec) { s.Suspend = ptr(true) },
-			cronjob.Unstarted{Reason: cronjob.UnstartedSuspended, Count: 3, Latest: hours(4)}},
+			cronjob.Unstarted{Reason: cronjobreason.UnstartedSuspended, Count: 3, Latest: hours(4)}},
 		{"edited", cronjob.Options{SkipOnEdit: true}, func(s *cronjob.Spec) { s.Schedule = "30 * * * *" },
-			cronjob.Unstarted{Reason: cronjob.UnstartedEdited, Count: 3, Latest: hours(3.5)}},
+			cronjob.Unstarted{Reason: cronjobreason.UnstartedEdited, Count: 3, Latest: hours(3.5)}},
 		{"in another zone", cronjob.Options{SkipOnEdit: true}, func(s *cronjob.Spec) { s.TimeZone = ptr("Asia/Kolkata") }, // half past each hour
-			cronjob.Unstarted{Reason: cronjob.UnstartedEdited, Count: 3, Latest: hours(3.5)}},
+			cronjob.Unstarted{Reason: cronjobreason.UnstartedEdited, Count: 3, Latest: hours(3.5)}},
 		{"held back", cronjob.Options{SkipHeld: true}, func(s *cronjob.Spec) { s.ConcurrencyPolicy = cronjob.Forbid },
-			cronjob.Unstarted{Reason: cronjob.UnstartedHeld, Count: 1, Latest: hours(4)}},
+			cronjob.Unstarted{Reason: cronjobreason.UnstartedHeld, Count: 1, Latest: hours(4)}},
 	} {
 		s := in(second("", child(hours(1))), tc.options)
 		s.Now = hours(1.5)

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/value"
-	"github.com/batchplan/batchplan/job"
 )
 
 // Wait is one thing that the CronJob waits for, with its figures.
 type Wait struct {
-	Reason WaitReason `json:"reason"`
+	Reason cronjobreason.Wait `json:"reason"`
 	// Until is when it ends by itself, if it does.
 	Until time.Time `json:"until,omitzero"`
 	// Run is the run that is held back.
@@ -32,42 +32,42 @@ func (w Wait) activeText() string { return value.Count(w.Jobs, "active "+w.child
 // String is the wait as a sentence, times in UTC.
 func (w Wait) String() string {
 	switch w.Reason {
-	case WaitNextRun:
+	case cronjobreason.WaitNextRun:
 		return fmt.Sprintf("the next run is at %s", shortTime(w.Until))
-	case WaitNever:
+	case cronjobreason.WaitNever:
 		return "the schedule has no further run"
-	case WaitActive:
+	case cronjobreason.WaitActive:
 		return fmt.Sprintf("the run of %s is held back: %s", shortTime(w.Run), w.activeText())
-	case WaitFailures:
+	case cronjobreason.WaitFailures:
 		return fmt.Sprintf("the run of %s is held back: %s in a row", shortTime(w.Run), value.Count(w.Jobs, "failure"))
-	case WaitVerify:
+	case cronjobreason.WaitVerify:
 		return w.activeText() + " not among the children, looked up"
-	case WaitStartDeadline:
+	case cronjobreason.WaitStartDeadline:
 		return fmt.Sprintf("the run of %s is given up at %s", shortTime(w.Run), shortTime(w.Until))
-	case WaitNameTaken:
+	case cronjobreason.WaitNameTaken:
 		return fmt.Sprintf("the run of %s does not start: %q belongs to another owner", shortTime(w.Run), w.Name)
-	case WaitSuspended:
+	case cronjobreason.WaitSuspended:
 		return "the CronJob is suspended"
-	case WaitDeleted:
+	case cronjobreason.WaitDeleted:
 		return "the CronJob is being deleted"
-	case WaitNoSchedule:
+	case cronjobreason.WaitNoSchedule:
 		return "there is no schedule: " + w.Name
-	case WaitHistory:
+	case cronjobreason.WaitHistory:
 		return fmt.Sprintf("a finished %s is kept until %s", w.child(), shortTime(w.Until))
-	case WaitRecord:
+	case cronjobreason.WaitRecord:
 		return fmt.Sprintf("the run of %s is held back: %s to record first",
 			shortTime(w.Run), value.Count(w.Jobs, w.child()))
-	case WaitTrigger:
+	case cronjobreason.WaitTrigger:
 		return fmt.Sprintf("trigger %q is held back: %s", w.Name, w.activeText())
-	case WaitBackfill:
+	case cronjobreason.WaitBackfill:
 		return fmt.Sprintf("backfill %q: ", w.Name) + w.backfillText()
-	case WaitStale:
+	case cronjobreason.WaitStale:
 		what := "the run of " + shortTime(w.Run)
 		if w.Name != "" {
 			what = fmt.Sprintf("%q", w.Name)
 		}
 		return what + " is held back: the snapshot is older than the last write"
-	case WaitClock:
+	case cronjobreason.WaitClock:
 		return fmt.Sprintf("the last run, %s, lies in the future", shortTime(w.Run))
 	}
 	return fmt.Sprintf("wait for reason %d", w.Reason)
@@ -98,7 +98,14 @@ func ofKind(waits []Wait, kind Kind) []Wait {
 
 // Requeue is the next time at which the plan can change without an event. The
 // zero value means: never.
-type Requeue = job.Requeue
+type Requeue struct {
+	At     time.Time          `json:"at,omitzero"`
+	Reason cronjobreason.Wait `json:"reason,omitempty"`
+}
+
+// After returns how long to wait from now; ok is false when there is nothing to wait
+// for but events. With ok the wait is at least a nanosecond, as that of [job.Requeue.After].
+func (r Requeue) After(now time.Time) (d time.Duration, ok bool) { return value.WaitFor(r.At, now) }
 
 func shortTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999Z07:00") }
 
@@ -113,7 +120,7 @@ func firstEnd(waits []Wait) (first Requeue) {
 			continue
 		}
 		until := w.Until
-		if w.Reason == WaitNextRun {
+		if w.Reason == cronjobreason.WaitNextRun {
 			until = until.Add(skew)
 		}
 		if first.At.IsZero() || until.Before(first.At) {

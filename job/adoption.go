@@ -1,21 +1,24 @@
 package job
 
-import "github.com/batchplan/batchplan/job/jobquirk"
+import (
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobquirk"
+)
 
 // OwnerOf decides what a pod is to the job from the UID of the pod's controller
 // reference ("" when it has none) and from the pod's labels (J6). The pod must
 // be in the job's namespace.
-func OwnerOf(j *Job, controllerUID UID, labels map[string]string) Ownership {
+func OwnerOf(j *Job, controllerUID UID, labels map[string]string) jobpod.Ownership {
 	matches := j.Spec.Selector.Matches(labels)
 	switch {
 	case controllerUID == j.UID && matches:
-		return Owned
+		return jobpod.Owned
 	case controllerUID == j.UID:
-		return OwnedUnmatched
+		return jobpod.OwnedUnmatched
 	case controllerUID == "" && matches:
-		return Orphan
+		return jobpod.Orphan
 	}
-	return Foreign
+	return jobpod.Foreign
 }
 
 // claim is what a round does about the owner of a pod (J6).
@@ -38,13 +41,13 @@ const (
 // claimOf decides about the owner of a pod (J6). The facts are about its UID.
 func claimOf(pod *Pod, facts uidFacts, j *Job, quirks jobquirk.Set) claim {
 	switch {
-	case pod.Owner == Owned:
+	case pod.Owner == jobpod.Owned:
 		return keep
-	case pod.Owner == OwnedUnmatched && !j.isDeleted():
+	case pod.Owner == jobpod.OwnedUnmatched && !j.isDeleted():
 		return disown
-	case pod.Owner == OwnedUnmatched && !quirks.Has(jobquirk.UnmatchedStay):
+	case pod.Owner == jobpod.OwnedUnmatched && !quirks.Has(jobquirk.UnmatchedStay):
 		return letGo
-	case pod.Owner != Orphan:
+	case pod.Owner != jobpod.Orphan:
 		return leaveAlone
 	case facts&uidUntracking != 0:
 		return keep // adopted and accounted for already: the snapshot is older
@@ -58,7 +61,7 @@ func claimOf(pod *Pod, facts uidFacts, j *Job, quirks jobquirk.Set) claim {
 
 // carriesFinalizer reports whether the pod has the finalizer once the round's
 // adoptions are done: an adopted pod gets it with the controller reference.
-func carriesFinalizer(pod *Pod) bool { return !pod.Untracked || pod.Owner == Orphan }
+func carriesFinalizer(pod *Pod) bool { return !pod.Untracked || pod.Owner == jobpod.Orphan }
 
 // adoptionOf names the pod to adopt, on condition that it is as the snapshot shows it (J6).
 func adoptionOf(pod *Pod, quirks jobquirk.Set) PodRef {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -12,9 +13,9 @@ import (
 // releases; a pod that no longer matches still loses its finalizer, so that it can go.
 func TestJ6_WhoseJobIsBeingDeleted(t *testing.T) {
 	s := snapshotOf(t, `{}`,
-		Pod{Name: "unmatched", UID: "1", Owner: OwnedUnmatched},
-		Pod{Name: "orphan", UID: "2", Owner: Orphan, Untracked: true},
-		Pod{Name: "foreign", UID: "3", Owner: Foreign})
+		Pod{Name: "unmatched", UID: "1", Owner: jobpod.OwnedUnmatched},
+		Pod{Name: "orphan", UID: "2", Owner: jobpod.Orphan, Untracked: true},
+		Pod{Name: "foreign", UID: "3", Owner: jobpod.Foreign})
 	for _, deleted := range []bool{false, true} {
 		if deleted {
 			s.Job.DeletionTimestamp = s.Now
@@ -31,14 +32,14 @@ func TestJ6_WhoseJobIsBeingDeleted(t *testing.T) {
 
 // TestJ6_ClaimsByUID: the pods to adopt and to release are listed by UID, whatever their order.
 func TestJ6_ClaimsByUID(t *testing.T) {
-	of := func(uid UID, owner Ownership) Pod {
+	of := func(uid UID, owner jobpod.Ownership) Pod {
 		return Pod{Name: "p" + string(uid), UID: uid, Owner: owner, Untracked: true}
 	}
 	for n := range 4 {
 		s := snapshotOf(t, `{"parallelism": 3}`)
 		for i := range n {
 			uid := UID(rune('9' - i))
-			s.Pods = append(s.Pods, of(uid+"a", Orphan), of(uid+"r", OwnedUnmatched))
+			s.Pods = append(s.Pods, of(uid+"a", jobpod.Orphan), of(uid+"r", jobpod.OwnedUnmatched))
 		}
 		plan := PlanOf(t, s)
 		for _, refs := range [][]PodRef{plan.Adopt, plan.Release} {
@@ -73,7 +74,7 @@ func TestJ6_ConditionOfAnAdoption(t *testing.T) {
 		options Options
 		want    string
 	}{{Options{}, "7"}, {Kubernetes(release.Newest), ""}} {
-		s := snapshotOf(t, `{}`, Pod{Name: "orphan", UID: "a", Owner: Orphan, Untracked: true, Detail: &PodDetail{ResourceVersion: "7"}})
+		s := snapshotOf(t, `{}`, Pod{Name: "orphan", UID: "a", Owner: jobpod.Orphan, Untracked: true, Detail: &PodDetail{ResourceVersion: "7"}})
 		s.Options = test.options
 		if plan := PlanOf(t, s); len(plan.Adopt) != 1 || plan.Adopt[0].ResourceVersion != test.want {
 			t.Errorf("adopted %+v, want version %q", plan.Adopt, test.want)
@@ -89,7 +90,7 @@ func TestJ6_ASuspendedJobAdoptsFirst(t *testing.T) {
 	if plan := PlanOf(t, s); len(plan.Adopt) != 1 || len(plan.Delete) != 0 {
 		t.Errorf("with an orphan: %s", plan)
 	}
-	s.Pods[1].Owner = Owned
+	s.Pods[1].Owner = jobpod.Owned
 	if plan := PlanOf(t, s); len(plan.Adopt) != 0 || len(plan.Delete) != 2 {
 		t.Errorf("after the adoption: %s", plan)
 	}

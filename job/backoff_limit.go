@@ -1,5 +1,7 @@
 package job
 
+import "github.com/batchplan/batchplan/job/jobpod"
+
 // pastBackoffLimit compares the failures, and with restartPolicy OnFailure the
 // restarts of pods that have not ended, with backoffLimit (J22).
 func pastBackoffLimit(spec *Spec, t tally) Verdict {
@@ -26,7 +28,7 @@ func restartsCounted(spec *Spec, pod *Pod) int64 {
 }
 
 // restarts sums the restarts of containers.
-func restarts(containers []Container) (sum int64) {
+func restarts(containers []jobpod.Container) (sum int64) {
 	for i := range containers {
 		sum += int64(max(containers[i].Restarts, 0))
 	}

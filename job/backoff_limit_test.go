@@ -1,6 +1,9 @@
 package job
 
-import "testing"
+import (
+	"github.com/batchplan/batchplan/job/jobpod"
+	"testing"
+)
 
 // TestJ22_Restarts: with restartPolicy OnFailure the restarts of pods that have not
 // ended reach the limit where failed pods exceed it, and a limit of 0 means that
@@ -10,7 +13,7 @@ func TestJ22_Restarts(t *testing.T) {
 		p := activePod("a")
 		p.Phase, p.Detail = phase, &PodDetail{}
 		for _, n := range restarts {
-			p.Detail.Containers = append(p.Detail.Containers, Container{Restarts: n})
+			p.Detail.Containers = append(p.Detail.Containers, jobpod.Container{Restarts: n})
 		}
 		if terminating {
 			p.Deletion = &PodDeletion{Timestamp: second(60)}

@@ -9,6 +9,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // steady returns a snapshot in which nothing is to do: n pods run.
@@ -36,7 +37,7 @@ func steady(n int, indexed bool) job.Snapshot {
 			Index:    job.IndexAt(int32(i)),
 			Detail: &job.PodDetail{
 				CreationTimestamp: world.Start,
-				Containers:        []job.Container{{Name: "main", State: job.ContainerRunning}},
+				Containers:        []jobpod.Container{{Name: "main", State: jobpod.Running}},
 			},
 		})
 	}
@@ -179,7 +180,7 @@ func failing(missingEvery int) job.Snapshot {
 	s.Job.Status.Succeeded = int32(completed.Len())
 	for i := 0; i < pods; i += 100 {
 		s.Pods[i].Phase, s.Pods[i].Ready = job.PodFailed, false
-		s.Pods[i].Detail.Containers = []job.Container{{Name: "main", State: job.ContainerTerminated, ExitCode: 1, FinishedAt: world.Start}}
+		s.Pods[i].Detail.Containers = []jobpod.Container{{Name: "main", State: jobpod.Terminated, ExitCode: 1, FinishedAt: world.Start}}
 	}
 	s.Now = world.Start.Add(time.Minute)
 	return s

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // census is what a round finds by looking at each pod once: how many there are of each
@@ -83,7 +84,7 @@ func shortcutsOf(s *Snapshot, known *uidTable) shortcuts {
 // isPlain reports whether the pod needs no closer look.
 func (short shortcuts) isPlain(pod *Pod) bool {
 	switch {
-	case pod.Owner != Owned:
+	case pod.Owner != jobpod.Owned:
 		return false
 	case pod.Phase < PodSucceeded:
 		return short.active && pod.Deletion == nil
@@ -158,7 +159,7 @@ func (c *census) take(s *Snapshot, known *uidTable, short shortcuts) error {
 		switch pod := &s.Pods[place]; {
 		case pod.UID == "":
 			return invalid(podField(pod, "uid"), "", "is required")
-		case indexed && pod.Index == (Index{}) && pod.Owner != Foreign:
+		case indexed && pod.Index == (Index{}) && pod.Owner != jobpod.Foreign:
 			return invalid(podField(pod, "index"), pod.Index.String(),
 				"is required when completionMode is Indexed; NoIndex says that there is none")
 		}

@@ -1,6 +1,9 @@
 package job
 
-import "testing"
+import (
+	"github.com/batchplan/batchplan/job/jobpod"
+	"testing"
+)
 
 // TestJ8_WhatIsNew: a finished pod is counted once, and only if it can be counted at all.
 func TestJ8_WhatIsNew(t *testing.T) {
@@ -25,9 +28,9 @@ func TestJ8_WhatIsNew(t *testing.T) {
 		}, "completed index"},
 		{"no index", indexed, func(_ *Snapshot, p *Pod) {}, "not counted"},
 		{"an index out of range", indexed, func(_ *Snapshot, p *Pod) { p.Index = IndexAt(3) }, "not counted"},
-		{"a pod that is being adopted gets the finalizer first", `{}`, func(_ *Snapshot, p *Pod) { p.Owner, p.Untracked = Orphan, true }, "succeeded"},
-		{"a pod that is being released", `{}`, func(_ *Snapshot, p *Pod) { p.Owner = OwnedUnmatched }, ""},
-		{"a pod of another owner", `{}`, func(_ *Snapshot, p *Pod) { p.Owner = Foreign }, ""},
+		{"a pod that is being adopted gets the finalizer first", `{}`, func(_ *Snapshot, p *Pod) { p.Owner, p.Untracked = jobpod.Orphan, true }, "succeeded"},
+		{"a pod that is being released", `{}`, func(_ *Snapshot, p *Pod) { p.Owner = jobpod.OwnedUnmatched }, ""},
+		{"a pod of another owner", `{}`, func(_ *Snapshot, p *Pod) { p.Owner = jobpod.Foreign }, ""},
 	} {
 		s := snapshotOf(t, test.spec)
 		pod := endedPod("a", PodSucceeded)

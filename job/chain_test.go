@@ -10,12 +10,14 @@ import (
 
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // checkStored holds that a plan and its outcome can be stored: what is read back leads to
 // the same conclusion. The outcome that the conclusion carries leads to it again.
 func checkStored(t *rapid.T, plan *job.Plan) {
-	outcome := drawOutcome(t, plan, job.ResultNotTried, job.ResultDone, job.ResultGone, job.ResultUnsuccessful, job.ResultStillTracked, job.ResultRefused)
+	outcome := drawOutcome(t, plan, jobreason.ResultNotTried, jobreason.ResultDone, jobreason.ResultGone, jobreason.ResultUnsuccessful, jobreason.ResultStillTracked, jobreason.ResultRefused)
 	conclusion := plan.Conclude(outcome)
 	if again := plan.Conclude(conclusion.Outcome); !reflect.DeepEqual(conclusion, again) {
 		t.Fatalf("the outcome of the conclusion leads to another one:\n%s", cmp.Diff(conclusion, again))
@@ -29,7 +31,7 @@ func checkStored(t *rapid.T, plan *job.Plan) {
 // checkIdle holds that a plan that is marked as idle writes nothing, and that the chain
 // concludes the same without the mark.
 func checkIdle(t *rapid.T, plan *job.Plan) {
-	outcome := drawOutcome(t, plan, job.ResultNotTried, job.ResultDone, job.ResultUnsuccessful)
+	outcome := drawOutcome(t, plan, jobreason.ResultNotTried, jobreason.ResultDone, jobreason.ResultUnsuccessful)
 	attentive, idle := job.Attentive(*plan)
 	recording := attentive.Record(outcome.Writes)
 	settlement := recording.Settle(outcome.Recorded, outcome.Untracked)
@@ -60,10 +62,10 @@ func text(v any) string {
 // TestOutcome_JSON: results are words, and what was not tried is left out.
 func TestOutcome_JSON(t *testing.T) {
 	o := job.Outcome{
-		Writes: job.Writes{Deleted: []job.Effect{{Result: job.ResultGone}}, Created: []job.Effect{
-			{Result: job.ResultDone, Pod: job.PodRef{Name: "a", UID: "u"}}, {Result: job.ResultUnsuccessful, Error: "quota"}}},
-		Recorded:  job.ResultDone,
-		Untracked: []job.Result{job.ResultDone, job.ResultStillTracked},
+		Writes: job.Writes{Deleted: []job.Effect{{Result: jobreason.ResultGone}}, Created: []job.Effect{
+			{Result: jobreason.ResultDone, Pod: job.PodRef{Name: "a", UID: "u"}}, {Result: jobreason.ResultUnsuccessful, Error: "quota"}}},
+		Recorded:  jobreason.ResultDone,
+		Untracked: []jobreason.Result{jobreason.ResultDone, jobreason.ResultStillTracked},
 	}
 	const want = `{"deleted":[{"result":"gone"}],` +
 		`"created":[{"result":"done","pod":{"name":"a","uid":"u"}},{"result":"unsuccessful","error":"quota"}],` +
@@ -79,8 +81,8 @@ func TestOutcome_JSON(t *testing.T) {
 
 // TestContainer_JSON: kinds and states are words, as in a pod.
 func TestContainer_JSON(t *testing.T) {
-	c := []job.Container{{Name: "app", State: job.ContainerRunning},
-		{Name: "set-up", Kind: job.InitContainer, State: job.ContainerTerminated}, {Name: "proxy", Kind: job.RestartableInitContainer}}
+	c := []jobpod.Container{{Name: "app", State: jobpod.Running},
+		{Name: "set-up", Kind: jobpod.Init, State: jobpod.Terminated}, {Name: "proxy", Kind: jobpod.RestartableInit}}
 	const want = `[{"name":"app","state":"Running"},{"name":"set-up","kind":"InitContainer","state":"Terminated"},{"name":"proxy","kind":"RestartableInitContainer"}]`
 	if got := text(c); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
@@ -89,7 +91,7 @@ func TestContainer_JSON(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for _, wrong := range []string{`{"kind":"Sidecar"}`, `{"state":"Ended"}`, `{"kind":3}`} {
-		if err := json.Unmarshal([]byte(wrong), new(job.Container)); err == nil {
+		if err := json.Unmarshal([]byte(wrong), new(jobpod.Container)); err == nil {
 			t.Errorf("%s is accepted", wrong)
 		}
 	}
@@ -99,8 +101,8 @@ func TestContainer_JSON(t *testing.T) {
 func TestChain_ZeroValues(t *testing.T) {
 	var recording job.Recording
 	var settlement job.Settlement
-	for name, s := range map[string]job.Settlement{"recording": recording.Settle(job.ResultDone, nil), "settlement": settlement} {
-		c := s.Conclude(job.ResultDone)
+	for name, s := range map[string]job.Settlement{"recording": recording.Settle(jobreason.ResultDone, nil), "settlement": settlement} {
+		c := s.Conclude(jobreason.ResultDone)
 		if s.Write || c.Retry || !reflect.DeepEqual(c.Memory, job.Memory{}) || len(c.Events) > 0 {
 			t.Errorf("%s: %+v", name, c)
 		}
@@ -119,19 +121,19 @@ func TestJ35_NothingIsSettledUnrecorded(t *testing.T) {
 	if !recording.Write || len(recording.Untrack) != 1 {
 		t.Fatalf("recording %+v", recording)
 	}
-	for _, result := range []job.Result{job.ResultNotTried, job.ResultUnsuccessful} {
+	for _, result := range []jobreason.Result{jobreason.ResultNotTried, jobreason.ResultUnsuccessful} {
 		settlement := recording.Settle(result, nil)
-		c := settlement.Conclude(job.ResultNotTried)
+		c := settlement.Conclude(jobreason.ResultNotTried)
 		if settlement.Write || !c.Retry || !reflect.DeepEqual(c.Status, s.Job.Status) {
 			t.Errorf("%s: %+v", result, c)
 		}
 	}
 
-	s.Pods[0].Owner = job.Orphan
+	s.Pods[0].Owner = jobpod.Orphan
 	plan = job.PlanOf(t, s)
-	recording = plan.Record(job.Writes{Claimed: job.ResultUnsuccessful})
-	settlement := recording.Settle(job.ResultNotTried, nil)
-	if recording.Write || len(recording.Untrack) > 0 || settlement.Write || !settlement.Conclude(job.ResultNotTried).Retry {
+	recording = plan.Record(job.Writes{Claimed: jobreason.ResultUnsuccessful})
+	settlement := recording.Settle(jobreason.ResultNotTried, nil)
+	if recording.Write || len(recording.Untrack) > 0 || settlement.Write || !settlement.Conclude(jobreason.ResultNotTried).Retry {
 		t.Errorf("recording %+v, settlement %+v", recording, settlement)
 	}
 }

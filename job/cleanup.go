@@ -1,5 +1,10 @@
 package job
 
+import (
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
+)
+
 // appendLeftBehind adds the finalizers that a job which has ended left behind. Nothing
 // can be counted any more (J36, M6).
 func appendLeftBehind(untrack []Untracking, s *Snapshot, known *uidTable, buf *scratch) []Untracking {
@@ -14,7 +19,7 @@ func appendLeftBehind(untrack []Untracking, s *Snapshot, known *uidTable, buf *s
 	sortPlaces(s.Pods, left, byAge)
 	for _, i := range left {
 		pod := &s.Pods[i]
-		untrack = append(untrack, Untracking{PodRef: pod.ref(), As: NotCounted, Ended: pod.isTerminal()})
+		untrack = append(untrack, Untracking{PodRef: pod.ref(), As: jobreason.NotCounted, Ended: pod.isTerminal()})
 	}
 	buf.active = left
 	return untrack
@@ -36,4 +41,4 @@ func MayUntrack(owner *Job, pod *Pod, o Options) bool {
 
 // isLeftBehind reports whether a pod of a job that has ended or is gone still carries the
 // job's finalizer.
-func isLeftBehind(pod *Pod) bool { return pod.Owner <= OwnedUnmatched && !pod.Untracked }
+func isLeftBehind(pod *Pod) bool { return pod.Owner <= jobpod.OwnedUnmatched && !pod.Untracked }

@@ -1,6 +1,9 @@
 package job
 
-import "github.com/batchplan/batchplan/internal/value"
+import (
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/jobreason"
+)
 
 // Conclusion is what is left of a round when its writes are over.
 type Conclusion struct {
@@ -88,7 +91,7 @@ func (p *Plan) concludeUnchanged(o *Outcome) Conclusion {
 
 // Conclude returns what to remember, to report and to do next. The argument is what
 // became of writing the status; without a status to write, it does not matter.
-func (s *Settlement) Conclude(settled Result) (c Conclusion) {
+func (s *Settlement) Conclude(settled jobreason.Result) (c Conclusion) {
 	r, p := &s.recording, s.recording.plan
 	if p == nil {
 		p = new(Plan)
@@ -96,7 +99,7 @@ func (s *Settlement) Conclude(settled Result) (c Conclusion) {
 	}
 
 	if !s.Write {
-		settled = ResultNotTried
+		settled = jobreason.ResultNotTried
 	}
 
 	c.Outcome = Outcome{Writes: r.writes, Recorded: s.recorded, Untracked: s.untracked, Settled: settled}
@@ -111,7 +114,7 @@ func (s *Settlement) Conclude(settled Result) (c Conclusion) {
 		final:    &b.Facts.Status,
 	}
 
-	complete := a.recorded && (!s.Write || settled == ResultDone)
+	complete := a.recorded && (!s.Write || settled == jobreason.ResultDone)
 	switch {
 	case complete:
 		a.final = &s.Status
@@ -121,7 +124,7 @@ func (s *Settlement) Conclude(settled Result) (c Conclusion) {
 	before, after := b.reported(), reportedOf(a.final)
 
 	// A pod that was to be adopted and is gone changes the plan: there is nothing to repeat.
-	gone := !hasClaimed(p, &r.writes) && r.writes.Claimed == ResultGone
+	gone := !hasClaimed(p, &r.writes) && r.writes.Claimed == jobreason.ResultGone
 	retry := !gone && (!complete || a.hasUnfinished())
 
 	c.Status, c.Synced, c.Retry = *a.final, b.Course.Action != "", retry
@@ -151,13 +154,14 @@ type aftermath struct {
 // A refused creation is not.
 func (a *aftermath) hasUnfinished() bool {
 	for i := range a.plan.Delete {
-		if !value.At(a.outcome.Deleted, i).Result.isDone() {
+		if !isDone(value.At(a.outcome.Deleted, i).Result) {
 			return true
 		}
 	}
 
 	for i := range a.plan.Create {
-		if result := value.At(a.outcome.Created, i).Result; result != ResultDone && result != ResultRefused {
+		result := value.At(a.outcome.Created, i).Result
+		if result != jobreason.ResultDone && result != jobreason.ResultRefused {
 			return true
 		}
 	}

@@ -7,13 +7,15 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/release"
 )
 
 func endedPod(uid string, phase PodPhase) Pod {
 	return Pod{UID: UID(uid), Name: uid, Phase: phase, Index: NoIndex(), Detail: &PodDetail{
-		Containers: []Container{exited("main", AppContainer, int32(phase-PodSucceeded))},
+		Containers: []jobpod.Container{exited("main", jobpod.App, int32(phase-PodSucceeded))},
 	}}
 }
 
@@ -55,28 +57,28 @@ func TestJ41_Events(t *testing.T) {
 			[]string{"Normal SuccessfulCreate: Created pod: j-x", "Normal SuccessfulCreate: Created pod: j-x"}},
 		{"a creation fails, and the rest is not tried", snapshotOf(t, `{"parallelism": 3}`),
 			func(o *Outcome) {
-				o.Created = []Effect{{Result: ResultDone, Pod: PodRef{Name: "j-x"}}, {Result: ResultUnsuccessful, Error: "exceeded quota"}}
+				o.Created = []Effect{{Result: jobreason.ResultDone, Pod: PodRef{Name: "j-x"}}, {Result: jobreason.ResultUnsuccessful, Error: "exceeded quota"}}
 			},
 			[]string{"Normal SuccessfulCreate: Created pod: j-x", "Warning FailedCreate: Error creating: exceeded quota"}},
 		{"the namespace is going away: no event", snapshotOf(t, `{}`),
-			func(o *Outcome) { o.Created = []Effect{{Result: ResultRefused, Error: "terminating"}} }, nil},
+			func(o *Outcome) { o.Created = []Effect{{Result: jobreason.ResultRefused, Error: "terminating"}} }, nil},
 		{"a pod is deleted, another was gone, a third stays", snapshotOf(t, `{"parallelism": 0}`, activePod("a"), activePod("b"), activePod("c")),
 			func(o *Outcome) {
-				o.Deleted = []Effect{{Result: ResultDone}, {Result: ResultGone}, {Result: ResultUnsuccessful, Error: "timeout"}}
+				o.Deleted = []Effect{{Result: jobreason.ResultDone}, {Result: jobreason.ResultGone}, {Result: jobreason.ResultUnsuccessful, Error: "timeout"}}
 			},
 			[]string{"Normal SuccessfulDelete: Deleted pod: a", "Warning FailedDelete: Error deleting: timeout"}},
 		{"a finalizer stays, and so its pod is not deleted yet", snapshotOf(t, `{"parallelism": 0}`, activePod("a")),
-			func(o *Outcome) { o.Deleted[0] = Effect{Result: ResultStillTracked, Error: "x"} }, nil},
+			func(o *Outcome) { o.Deleted[0] = Effect{Result: jobreason.ResultStillTracked, Error: "x"} }, nil},
 		{"the job is suspended", snapshotOf(t, `{"suspend": true}`), nil, []string{"Normal Suspended: Job suspended"}},
 		{"the job is still suspended", asSuspended(snapshotOf(t, `{"suspend": true}`), ConditionTrue), nil, nil},
 		{"the job is resumed", asSuspended(snapshotOf(t, `{}`, activePod("a")), ConditionTrue), nil, []string{"Normal Resumed: Job resumed"}},
 		{"the job was resumed long ago", asSuspended(snapshotOf(t, `{}`, activePod("a")), ConditionFalse), nil, nil},
 		{"the job was never suspended", snapshotOf(t, `{}`, activePod("a")), nil, nil},
 		{"a condition that could not be written is not reported", snapshotOf(t, `{"suspend": true}`),
-			func(o *Outcome) { o.Recorded = ResultUnsuccessful }, nil},
+			func(o *Outcome) { o.Recorded = jobreason.ResultUnsuccessful }, nil},
 		{"the job completes", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), nil, []string{"Normal Completed: Job completed"}},
 		{"the last write fails: it is not complete", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)),
-			func(o *Outcome) { o.Settled = ResultUnsuccessful }, nil},
+			func(o *Outcome) { o.Settled = jobreason.ResultUnsuccessful }, nil},
 		{"more pods succeed than are wanted", snapshotOf(t, `{}`, endedPod("a", PodSucceeded), endedPod("b", PodSucceeded)), nil,
 			[]string{"Warning TooManySucceededPods: Too many succeeded pods running after completion count reached", "Normal Completed: Job completed"}},
 		{"the backoff limit is exceeded", snapshotOf(t, `{"backoffLimit": 0}`, endedPod("a", PodFailed)), nil,
@@ -98,7 +100,7 @@ func TestJ41_Events(t *testing.T) {
 }
 
 func TestJ43_Retry(t *testing.T) {
-	orphan := Pod{UID: "o", Name: "o", Owner: Orphan, Index: NoIndex(), Untracked: true}
+	orphan := Pod{UID: "o", Name: "o", Owner: jobpod.Orphan, Index: NoIndex(), Untracked: true}
 	for _, test := range []struct {
 		name    string
 		snap    Snapshot
@@ -108,18 +110,18 @@ func TestJ43_Retry(t *testing.T) {
 		{"all is done", snapshotOf(t, `{"parallelism": 2}`, endedPod("a", PodFailed)), nil, false},
 		{"there was nothing to do", snapshotOf(t, `{"parallelism": 0}`), func(o *Outcome) { *o = Outcome{} }, false},
 		{"nothing was tried", snapshotOf(t, `{}`), func(o *Outcome) { *o = Outcome{} }, true},
-		{"a claim fails", snapshotOf(t, `{}`, orphan), func(o *Outcome) { o.Claimed = ResultUnsuccessful }, true},
-		{"a creation fails", snapshotOf(t, `{}`), func(o *Outcome) { o.Created[0].Result = ResultUnsuccessful }, true},
+		{"a claim fails", snapshotOf(t, `{}`, orphan), func(o *Outcome) { o.Claimed = jobreason.ResultUnsuccessful }, true},
+		{"a creation fails", snapshotOf(t, `{}`), func(o *Outcome) { o.Created[0].Result = jobreason.ResultUnsuccessful }, true},
 		{"a creation was not tried", snapshotOf(t, `{"parallelism": 2}`), func(o *Outcome) { o.Created = o.Created[:1] }, true},
-		{"a creation is refused: no namespace, no retry", snapshotOf(t, `{}`), func(o *Outcome) { o.Created[0].Result = ResultRefused }, false},
-		{"a deletion fails", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = ResultUnsuccessful }, true},
-		{"one of two deletions fails", snapshotOf(t, `{"parallelism": 0}`, activePod("a"), activePod("b")), func(o *Outcome) { o.Deleted[0].Result = ResultUnsuccessful }, true},
-		{"a finalizer stays before a deletion", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = ResultStillTracked }, true},
-		{"a pod was gone already", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = ResultGone }, false},
-		{"the first status fails", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Recorded = ResultUnsuccessful }, true},
-		{"a finalizer stays", snapshotOf(t, `{"parallelism": 0}`, endedPod("a", PodFailed)), func(o *Outcome) { o.Untracked = nil; o.Settled = ResultNotTried }, true},
-		{"a finalizer was gone with its pod", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Untracked[0] = ResultGone }, false},
-		{"the second status fails", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Settled = ResultUnsuccessful }, true},
+		{"a creation is refused: no namespace, no retry", snapshotOf(t, `{}`), func(o *Outcome) { o.Created[0].Result = jobreason.ResultRefused }, false},
+		{"a deletion fails", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = jobreason.ResultUnsuccessful }, true},
+		{"one of two deletions fails", snapshotOf(t, `{"parallelism": 0}`, activePod("a"), activePod("b")), func(o *Outcome) { o.Deleted[0].Result = jobreason.ResultUnsuccessful }, true},
+		{"a finalizer stays before a deletion", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = jobreason.ResultStillTracked }, true},
+		{"a pod was gone already", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = jobreason.ResultGone }, false},
+		{"the first status fails", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Recorded = jobreason.ResultUnsuccessful }, true},
+		{"a finalizer stays", snapshotOf(t, `{"parallelism": 0}`, endedPod("a", PodFailed)), func(o *Outcome) { o.Untracked = nil; o.Settled = jobreason.ResultNotTried }, true},
+		{"a finalizer was gone with its pod", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Untracked[0] = jobreason.ResultGone }, false},
+		{"the second status fails", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Settled = jobreason.ResultUnsuccessful }, true},
 	} {
 		plan, o := planned(t, test.snap, test.outcome)
 		end := plan.Conclude(o)
@@ -166,7 +168,9 @@ func TestB5_Memory(t *testing.T) {
 		{"E1: a record that has expired goes", with(snapshotOf(t, `{"parallelism": 0}`), expired), nil, Memory{JobUID: "job-1", Backoff: before.Backoff}},
 		{"JI22: the memory of another job counts as none", with(snapshotOf(t, `{"parallelism": 0}`), another), nil, Memory{JobUID: "job-2"}},
 		{"E2: deletions that failed or found nothing are not expected", snapshotOf(t, `{"parallelism": 0}`, activePod("a"), activePod("b"), activePod("c")),
-			func(o *Outcome) { o.Deleted[0].Result, o.Deleted[1].Result = ResultUnsuccessful, ResultGone },
+			func(o *Outcome) {
+				o.Deleted[0].Result, o.Deleted[1].Result = jobreason.ResultUnsuccessful, jobreason.ResultGone
+			},
 			Memory{JobUID: "job-1", Expectations: expectations.Counts{Deletions: 1, At: second(30)}, Untracking: expectations.NewUIDs("b", "c")}},
 		{"E5: the end that was written is remembered, the backoff is not", snapshotOf(t, `{"backoffLimit": 0}`, endedPod("f", PodFailed)), nil,
 			Memory{JobUID: "job-1", Untracking: expectations.NewUIDs("f"), Finished: true}},
@@ -186,7 +190,7 @@ func TestJ42_RecordedButNotSettled(t *testing.T) {
 	plan := PlanOf(t, snapshotOf(t, `{"completions": 3, "parallelism": 0, "completionMode": "Indexed"}`,
 		ofIndex(endedPod("s", PodSucceeded), 0), ofIndex(endedPod("f", PodFailed), 1)))
 	o := doneAll(plan)
-	o.Settled = ResultUnsuccessful
+	o.Settled = jobreason.ResultUnsuccessful
 	end := plan.Conclude(o)
 	if end.Metrics.PodsSucceeded != 1 || !end.Retry {
 		t.Errorf("%d succeeded, retry %v, want 1 and true", end.Metrics.PodsSucceeded, end.Retry)
@@ -207,7 +211,7 @@ func TestL9_TheEarlierTime(t *testing.T) {
 		if after > 0 {
 			p.Requeue.At = second(30).Add(after)
 		}
-		a := aftermath{basis: &p.basis, plan: p, outcome: &Outcome{Writes: Writes{Claimed: ResultDone}}}
+		a := aftermath{basis: &p.basis, plan: p, outcome: &Outcome{Writes: Writes{Claimed: jobreason.ResultDone}}}
 		if got := a.requeue(false).At.Sub(second(30)); got != want {
 			t.Errorf("due after %v: again after %v, want %v", after, got, want)
 		}
@@ -233,11 +237,11 @@ func TestJI24_ConcludedLists(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		snap     Snapshot
-		recorded Result
+		recorded jobreason.Result
 		idle     bool
 	}{
-		{"an index waits, and there is nothing to write", waits, ResultDone, true},
-		{"a refused status", snapshotOf(t, `{"parallelism": 1}`, pod), ResultUnsuccessful, false},
+		{"an index waits, and there is nothing to write", waits, jobreason.ResultDone, true},
+		{"a refused status", snapshotOf(t, `{"parallelism": 1}`, pod), jobreason.ResultUnsuccessful, false},
 	} {
 		room := append(make([]UID, 0, 2), "f")
 		test.snap.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: room}

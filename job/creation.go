@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -92,7 +93,7 @@ func pendingIndexes(dst []pendingIndex, completions int32, count int64, c *censu
 }
 
 // creationOf makes the creation of a pending index.
-func creationOf(s *Snapshot, pending pendingIndex, found *findings, reason CreateReason) Creation {
+func creationOf(s *Snapshot, pending pendingIndex, found *findings, reason jobreason.Create) Creation {
 	j := &s.Job
 	c := Creation{Index: IndexAt(pending.index), NamePrefix: j.Name + "-", Reason: reason, Group: found.group}
 
@@ -120,14 +121,14 @@ func (c *Creation) Pod(name string, uid UID, created time.Time) Pod {
 }
 
 // createReason is the same for all creations of a round (J42).
-func createReason(spec *Spec, t tally) CreateReason {
+func createReason(spec *Spec, t tally) jobreason.Create {
 	switch {
 	case t.failed > 0 && replacesOnlyFailed(spec):
-		return CreateReplacementOfFailed
+		return jobreason.CreateReplacementOfFailed
 	case t.failed > 0 || t.terminating > 0:
-		return CreateReplacement
+		return jobreason.CreateReplacement
 	}
-	return CreateNew
+	return jobreason.CreateNew
 }
 
 // indexedPrefix is "job-index-", the job's name cut so that it fits what a

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
@@ -28,8 +29,8 @@ func TestJ33_NamePrefix(t *testing.T) {
 func TestJ33_IndexedCreation(t *testing.T) {
 	plan := PlanOf(t, snapshotOf(t, `{"completions": 3, "parallelism": 2, "completionMode": "Indexed"}`))
 	want := []Creation{
-		{Index: IndexAt(0), NamePrefix: "j-0-", Hostname: "j-0", Reason: CreateNew},
-		{Index: IndexAt(1), NamePrefix: "j-1-", Hostname: "j-1", Reason: CreateNew},
+		{Index: IndexAt(0), NamePrefix: "j-0-", Hostname: "j-0", Reason: jobreason.CreateNew},
+		{Index: IndexAt(1), NamePrefix: "j-1-", Hostname: "j-1", Reason: jobreason.CreateNew},
 	}
 	Same(t, "creations", want, plan.Create)
 	key := "batch.kubernetes.io/job-completion-index"
@@ -39,7 +40,7 @@ func TestJ33_IndexedCreation(t *testing.T) {
 
 func TestJ33_NonIndexedCreation(t *testing.T) {
 	plan := PlanOf(t, snapshotOf(t, `{}`))
-	want := []Creation{{Index: NoIndex(), NamePrefix: "j-", Reason: CreateNew}}
+	want := []Creation{{Index: NoIndex(), NamePrefix: "j-", Reason: jobreason.CreateNew}}
 	Same(t, "creations", want, plan.Create)
 	if labels, annotations := want[0].Labels(), want[0].Annotations(); labels != nil || annotations != nil {
 		t.Errorf("labels %v and annotations %v, want none", labels, annotations)

@@ -9,6 +9,7 @@ import (
 	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -41,7 +42,7 @@ func TestDecisions(t *testing.T) {
 			s := w.Snapshot()
 			plan, err := job.Reconcile(s)
 			must.OK(t, err)
-			end := plan.Conclude(drawOutcome(t, &plan, job.ResultDone, job.ResultDone, job.ResultUnsuccessful))
+			end := plan.Conclude(drawOutcome(t, &plan, jobreason.ResultDone, jobreason.ResultDone, jobreason.ResultUnsuccessful))
 			for i := range plan.Notes {
 				plan.Notes[i].Message = ""
 			}
@@ -68,7 +69,7 @@ func TestStored_Released(t *testing.T) {
 		s.Options.MaxPodWrites = rapid.SampledFrom([]int32{0, 1}).Draw(t, "MaxPodWrites")
 		s.Options.MaxUncounted = rapid.SampledFrom([]int32{0, 1, 2}).Draw(t, "MaxUncounted")
 		plan := job.PlanOf(t, s)
-		return *plan, drawOutcome(t, plan, job.ResultDone, job.ResultDone, job.ResultGone, job.ResultUnsuccessful)
+		return *plan, drawOutcome(t, plan, jobreason.ResultDone, jobreason.ResultDone, jobreason.ResultGone, jobreason.ResultUnsuccessful)
 	}
 	golden.Stored(t, "testdata", "v0.1.0", draw, func(p *job.Plan, o job.Outcome) (job.Status, job.Memory) {
 		end := p.Conclude(o)

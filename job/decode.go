@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/object"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // DecodeJob reads a batch/v1 Job object, as `kubectl get -o json` prints it or a typed
@@ -113,43 +114,43 @@ func DecodePod(of *Job, data []byte) (Pod, error) {
 	return p, nil
 }
 
-func decodeOwner(of *Job, in *podJSON) Ownership {
+func decodeOwner(of *Job, in *podJSON) jobpod.Ownership {
 	if in.Metadata.Namespace != of.Namespace {
-		return Foreign
+		return jobpod.Foreign
 	}
 	return OwnerOf(of, UID(in.Metadata.Controller()), in.Metadata.Labels)
 }
 
-func decodeContainers(in *podJSON) []Container {
+func decodeContainers(in *podJSON) []jobpod.Container {
 	restartable := make(map[string]bool)
 	for _, c := range in.Spec.InitContainers {
 		restartable[c.Name] = c.RestartPolicy == "Always"
 	}
 
-	var out []Container
+	var out []jobpod.Container
 	for _, s := range in.Status.ContainerStatuses {
-		out = append(out, s.container(AppContainer))
+		out = append(out, s.container(jobpod.App))
 	}
 
 	for _, s := range in.Status.InitContainerStatuses {
-		kind := InitContainer
+		kind := jobpod.Init
 		if restartable[s.Name] {
-			kind = RestartableInitContainer
+			kind = jobpod.RestartableInit
 		}
 		out = append(out, s.container(kind))
 	}
 	return out
 }
 
-func (s *containerStatusJSON) container(kind ContainerKind) Container {
-	c := Container{Name: s.Name, Kind: kind, Restarts: s.RestartCount}
+func (s *containerStatusJSON) container(kind jobpod.Kind) jobpod.Container {
+	c := jobpod.Container{Name: s.Name, Kind: kind, Restarts: s.RestartCount}
 	switch {
 	case s.State.Terminated != nil:
-		c.State = ContainerTerminated
+		c.State = jobpod.Terminated
 		c.ExitCode = s.State.Terminated.ExitCode
 		c.FinishedAt = s.State.Terminated.FinishedAt
 	case s.State.Running != nil:
-		c.State = ContainerRunning
+		c.State = jobpod.Running
 	}
 	return c
 }

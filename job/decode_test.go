@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // jobJSON is what kubectl get job -o json prints, in fewer lines, with fields of other versions.
@@ -132,14 +133,14 @@ func TestDecodePod(t *testing.T) {
 	got, err := DecodePod(ownerOfPodText(), []byte(podText))
 	must.OK(t, err)
 	want := Pod{
-		Name: "pi-2-xyz12", UID: "77b0", Phase: PodRunning, Owner: Owned, Ready: true, Assigned: true, Index: IndexAt(2),
+		Name: "pi-2-xyz12", UID: "77b0", Phase: PodRunning, Owner: jobpod.Owned, Ready: true, Assigned: true, Index: IndexAt(2),
 		Deletion: &PodDeletion{Timestamp: second(60), GracePeriodSeconds: 30},
 		Detail: &PodDetail{
 			CreationTimestamp: second(5), ReadyTransition: second(10), ResourceVersion: "4711", FailureCount: 1, IgnoredFailureCount: 3,
-			Containers: []Container{
-				{Name: "main", Restarts: 1, State: ContainerRunning},
-				{Name: "setup", Kind: InitContainer, State: ContainerTerminated, FinishedAt: second(7)},
-				{Name: "sidecar", Kind: RestartableInitContainer, Restarts: 2},
+			Containers: []jobpod.Container{
+				{Name: "main", Restarts: 1, State: jobpod.Running},
+				{Name: "setup", Kind: jobpod.Init, State: jobpod.Terminated, FinishedAt: second(7)},
+				{Name: "sidecar", Kind: jobpod.RestartableInit, Restarts: 2},
 			},
 			Conditions: []PodCondition{{Type: "DisruptionTarget", Status: ConditionTrue}, {Type: "Ready", Status: ConditionTrue}},
 		},
@@ -165,13 +166,13 @@ func TestJ6_DecodePodOwner(t *testing.T) {
 	const controller = `"controller": true, "kind": "Job", "name": "pi", "uid": "5f1d6a9e-aaaa"`
 	for _, test := range []struct {
 		name, old, new string
-		want           Ownership
+		want           jobpod.Ownership
 	}{
-		{"the job is the controller", "", "", Owned},
-		{"the labels changed", `"labels": {"batch.kubernetes.io/controller-uid": "5f1d6a9e-aaaa"}`, `"labels": {}`, OwnedUnmatched},
-		{"the job is an owner and nobody the controller", controller, `"controller": false, "kind": "Job", "uid": "5f1d6a9e-aaaa"`, Orphan},
-		{"an earlier job of this name is the controller", controller, `"controller": true, "kind": "Job", "name": "pi", "uid": "dead"`, Foreign},
-		{"the pod is in another namespace", `"namespace": "default"`, `"namespace": "kube-system"`, Foreign},
+		{"the job is the controller", "", "", jobpod.Owned},
+		{"the labels changed", `"labels": {"batch.kubernetes.io/controller-uid": "5f1d6a9e-aaaa"}`, `"labels": {}`, jobpod.OwnedUnmatched},
+		{"the job is an owner and nobody the controller", controller, `"controller": false, "kind": "Job", "uid": "5f1d6a9e-aaaa"`, jobpod.Orphan},
+		{"an earlier job of this name is the controller", controller, `"controller": true, "kind": "Job", "name": "pi", "uid": "dead"`, jobpod.Foreign},
+		{"the pod is in another namespace", `"namespace": "default"`, `"namespace": "kube-system"`, jobpod.Foreign},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			text := strings.Replace(podText, test.old, test.new, 1)
@@ -201,7 +202,7 @@ func TestDecodePod_ExitCode(t *testing.T) {
 	pod, err := DecodePod(ownerOfPodText(), []byte(`{"metadata": {"name": "p", "uid": "p"}, "spec": {"containers": [{"name": "main"}]},
 		"status": {"phase": "Failed", "containerStatuses": [{"name": "main", "state": {"terminated": {"exitCode": 42}}}]}}`))
 	must.OK(t, err)
-	if c := pod.Detail.Containers; len(c) != 1 || c[0].State != ContainerTerminated || c[0].ExitCode != 42 {
+	if c := pod.Detail.Containers; len(c) != 1 || c[0].State != jobpod.Terminated || c[0].ExitCode != 42 {
 		t.Errorf("containers %+v", c)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
@@ -38,8 +39,8 @@ func compareWorth(a, b *Pod, sidecars bool) int {
 		}
 	}
 
-	for _, kind := range [...]ContainerKind{AppContainer, RestartableInitContainer} {
-		if kind == RestartableInitContainer && !sidecars {
+	for _, kind := range [...]jobpod.Kind{jobpod.App, jobpod.RestartableInit} {
+		if kind == jobpod.RestartableInit && !sidecars {
 			continue
 		}
 		if c := cmp.Compare(mostRestarts(y.Containers, kind), mostRestarts(x.Containers, kind)); c != 0 {
@@ -63,10 +64,10 @@ func newerFirst(a, b time.Time) int {
 }
 
 // mostRestarts is the greatest restart count of one container of the kind.
-func mostRestarts(containers []Container, kind ContainerKind) int32 {
+func mostRestarts(containers []jobpod.Container, kind jobpod.Kind) int32 {
 	var most int32
 	for i := range containers {
-		if c := &containers[i]; c.Kind == kind || kind == RestartableInitContainer && c.Kind == untimedSidecar {
+		if c := &containers[i]; c.Kind == kind || kind == jobpod.RestartableInit && c.Kind == untimedSidecar {
 			most = max(most, c.Restarts)
 		}
 	}

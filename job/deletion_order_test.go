@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/job/jobpod"
 	"pgregory.net/rapid"
 )
 
@@ -26,10 +27,10 @@ func TestJ29_Ranks(t *testing.T) {
 	turned := func(at int) func(*Pod) { return func(p *Pod) { p.Detail.ReadyTransition = second(at) } }
 	created := func(at int) func(*Pod) { return func(p *Pod) { p.Detail.CreationTimestamp = second(at) } }
 	uid := func(uid UID) func(*Pod) { return func(p *Pod) { p.UID = uid } }
-	restarts := func(kind ContainerKind, counts ...int32) func(*Pod) {
+	restarts := func(kind jobpod.Kind, counts ...int32) func(*Pod) {
 		return func(p *Pod) {
 			for _, n := range counts {
-				p.Detail.Containers = append(p.Detail.Containers, Container{Kind: kind, Restarts: n})
+				p.Detail.Containers = append(p.Detail.Containers, jobpod.Container{Kind: kind, Restarts: n})
 			}
 		}
 	}
@@ -40,16 +41,16 @@ func TestJ29_Ranks(t *testing.T) {
 		{"unassigned before assigned", ranked(in(PodRunning), ready), ranked(assigned)},
 		{"Pending before Unknown", ranked(assigned, ready), ranked(assigned, in(PodUnknown))},
 		{"Unknown before Running", ranked(in(PodUnknown), ready), ranked(in(PodRunning))},
-		{"not ready before ready", ranked(created(1)), ranked(ready, turned(9), restarts(AppContainer, 7))},
-		{"ready for less time first", ranked(ready, turned(8), created(1)), ranked(ready, turned(7), restarts(AppContainer, 7))},
+		{"not ready before ready", ranked(created(1)), ranked(ready, turned(9), restarts(jobpod.App, 7))},
+		{"ready for less time first", ranked(ready, turned(8), created(1)), ranked(ready, turned(7), restarts(jobpod.App, 7))},
 		{"ready since an unknown time first", ranked(ready, created(1)), ranked(ready, turned(9))},
 		{"a transition of pods that are not ready does not matter", ranked(turned(1)), ranked(turned(2), created(8))},
-		{"more restarts first", ranked(restarts(AppContainer, 2), created(1)), ranked(restarts(AppContainer, 1))},
+		{"more restarts first", ranked(restarts(jobpod.App, 2), created(1)), ranked(restarts(jobpod.App, 1))},
 		{"the greatest restart count of one container decides, not the sum",
-			ranked(restarts(AppContainer, 0, 3), created(1)), ranked(restarts(AppContainer, 2, 2))},
-		{"regular containers are compared before sidecars", ranked(restarts(AppContainer, 1), created(1)), ranked(restarts(RestartableInitContainer, 9))},
-		{"more restarts of a sidecar first", ranked(restarts(RestartableInitContainer, 2), created(1)), ranked(restarts(RestartableInitContainer, 1))},
-		{"restarts of an init container do not matter", ranked(), ranked(restarts(InitContainer, 9), created(8))},
+			ranked(restarts(jobpod.App, 0, 3), created(1)), ranked(restarts(jobpod.App, 2, 2))},
+		{"regular containers are compared before sidecars", ranked(restarts(jobpod.App, 1), created(1)), ranked(restarts(jobpod.RestartableInit, 9))},
+		{"more restarts of a sidecar first", ranked(restarts(jobpod.RestartableInit, 2), created(1)), ranked(restarts(jobpod.RestartableInit, 1))},
+		{"restarts of an init container do not matter", ranked(), ranked(restarts(jobpod.Init, 9), created(8))},
 		{"newer first", ranked(uid("z")), ranked(created(8))},
 		{"created at an unknown time first", ranked(uid("z"), func(p *Pod) { p.Detail.CreationTimestamp = time.Time{} }), ranked()},
 		{"the UID breaks ties (B3)", ranked(), ranked(uid("b"))},
@@ -95,7 +96,7 @@ func TestJ29_TotalOrder(t *testing.T) {
 
 func drawRankedPod(t *rapid.T, uid string) Pod {
 	at := rapid.SampledFrom([]time.Time{{}, second(1), second(2)})
-	kinds := rapid.SampledFrom([]ContainerKind{AppContainer, InitContainer, RestartableInitContainer})
+	kinds := rapid.SampledFrom([]jobpod.Kind{jobpod.App, jobpod.Init, jobpod.RestartableInit})
 	return Pod{
 		UID:      UID(uid),
 		Phase:    rapid.SampledFrom([]PodPhase{PodPending, PodUnknown, PodRunning}).Draw(t, "phase"),
@@ -104,7 +105,7 @@ func drawRankedPod(t *rapid.T, uid string) Pod {
 		Detail: &PodDetail{
 			CreationTimestamp: at.Draw(t, "created"),
 			ReadyTransition:   at.Draw(t, "transition"),
-			Containers:        []Container{{Kind: kinds.Draw(t, "kind"), Restarts: rapid.Int32Range(0, 2).Draw(t, "restarts")}},
+			Containers:        []jobpod.Container{{Kind: kinds.Draw(t, "kind"), Restarts: rapid.Int32Range(0, 2).Draw(t, "restarts")}},
 		}, Untracked: true,
 	}
 }
@@ -112,18 +113,18 @@ func drawRankedPod(t *rapid.T, uid string) Pod {
 // TestJ29_MostRestarts: the greatest restart count of one container decides, not the
 // sum, and the kinds of containers are compared one after the other.
 func TestJ29_MostRestarts(t *testing.T) {
-	containers := []Container{
-		{Name: "sidecar", Kind: RestartableInitContainer, Restarts: 9},
-		{Name: "a", Kind: AppContainer, Restarts: 3},
-		{Name: "b", Kind: AppContainer, Restarts: 1},
+	containers := []jobpod.Container{
+		{Name: "sidecar", Kind: jobpod.RestartableInit, Restarts: 9},
+		{Name: "a", Kind: jobpod.App, Restarts: 3},
+		{Name: "b", Kind: jobpod.App, Restarts: 1},
 	}
-	if got := mostRestarts(containers, AppContainer); got != 3 {
+	if got := mostRestarts(containers, jobpod.App); got != 3 {
 		t.Errorf("%d restarts, want 3", got)
 	}
-	if got := mostRestarts(containers, RestartableInitContainer); got != 9 {
+	if got := mostRestarts(containers, jobpod.RestartableInit); got != 9 {
 		t.Errorf("%d restarts of sidecars, want 9", got)
 	}
-	if got := restarts(append(containers, Container{Restarts: -5})); got != 13 {
+	if got := restarts(append(containers, jobpod.Container{Restarts: -5})); got != 13 {
 		t.Errorf("%d restarts together, want 13: a negative count is none (J22)", got)
 	}
 }

@@ -1,6 +1,8 @@
 package job
 
 import (
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"slices"
 	"testing"
 	"time"
@@ -10,7 +12,7 @@ import (
 // adopts, and no others.
 func TestJI22_TheEndDeletesOwnPods(t *testing.T) {
 	var pods []Pod
-	for _, owner := range []Ownership{Owned, Orphan, OwnedUnmatched, Foreign} {
+	for _, owner := range []jobpod.Ownership{jobpod.Owned, jobpod.Orphan, jobpod.OwnedUnmatched, jobpod.Foreign} {
 		p := activePod(owner.String())
 		p.Owner = owner
 		pods = append(pods, p)
@@ -21,7 +23,7 @@ func TestJI22_TheEndDeletesOwnPods(t *testing.T) {
 		got = append(got, d.Name)
 	}
 	slices.Sort(got)
-	want := []string{Orphan.String(), Owned.String()}
+	want := []string{jobpod.Orphan.String(), jobpod.Owned.String()}
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("deleted %q, want %q\n%s", got, want, plan)
@@ -36,7 +38,7 @@ func TestJI8_NotWhilePodsRun(t *testing.T) {
 	for failed := 1; failed <= 2; failed++ {
 		o := doneAll(plan)
 		for i := range failed {
-			o.Deleted[i] = Effect{Result: ResultUnsuccessful}
+			o.Deleted[i] = Effect{Result: jobreason.ResultUnsuccessful}
 		}
 		if got := settled(plan, o).Status; got.Finished() != "" || got.isTrue(ConditionFailureTarget) {
 			t.Errorf("%d of 2 pods run on, and the job ends: %v", failed, got.Conditions)

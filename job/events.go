@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // Event is a message for the people who watch the job (J41).
@@ -48,18 +50,18 @@ func (a *aftermath) events(recorded *Status) []Event {
 
 	for i := range p.Delete {
 		switch e := value.At(o.Deleted, i); e.Result {
-		case ResultDone:
+		case jobreason.ResultDone:
 			wrote(EventNormal, "SuccessfulDelete", "Deleted pod: "+p.Delete[i].Name)
-		case ResultUnsuccessful:
+		case jobreason.ResultUnsuccessful:
 			wrote(EventWarning, "FailedDelete", "Error deleting: "+e.Error)
 		}
 	}
 
 	for i := range p.Create {
 		switch e := value.At(o.Created, i); e.Result {
-		case ResultDone:
+		case jobreason.ResultDone:
 			wrote(EventNormal, "SuccessfulCreate", "Created pod: "+e.Pod.Name)
-		case ResultUnsuccessful:
+		case jobreason.ResultUnsuccessful:
 			wrote(EventWarning, "FailedCreate", "Error creating: "+e.Error)
 		}
 	}
@@ -75,13 +77,13 @@ func (a *aftermath) events(recorded *Status) []Event {
 
 // reportGroup reports what became of an object that was to be created. As in Kubernetes, no event
 // tells that a gang was resized, nor that a pod group could not be created: the error does.
-func (a *aftermath) reportGroup(g *GroupWrite, e GroupEffect, add func(t EventType, reason, message string)) {
+func (a *aftermath) reportGroup(g *jobgroup.Write, e jobgroup.Effect, add func(t EventType, reason, message string)) {
 	switch {
 	case g.UID != "":
-	case e.Result == ResultDone:
+	case e.Result == jobreason.ResultDone:
 		add(EventNormal, string(g.Kind)+"Created",
 			fmt.Sprintf("Created %s %s for Job %s", g.Kind, g.Name, a.Facts.JobName))
-	case e.Result == ResultUnsuccessful && g.Kind == KindWorkload:
+	case e.Result == jobreason.ResultUnsuccessful && g.Kind == jobgroup.KindWorkload:
 		add(EventWarning, "FailedWorkloadCreate",
 			fmt.Sprintf("Failed to create Workload for Job %s: %s", a.Facts.JobName, e.Error))
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // A pod is the job's by its controller reference and its labels.
@@ -51,7 +52,7 @@ func ExampleReconcile_suspend() {
 		return
 	}
 	fmt.Print(plan.String())
-	status := plan.Record(job.Writes{Deleted: []job.Effect{{Result: job.ResultDone}, {Result: job.ResultDone}}}).Status
+	status := plan.Record(job.Writes{Deleted: []job.Effect{{Result: jobreason.ResultDone}, {Result: jobreason.ResultDone}}}).Status
 	fmt.Println(status.Condition(job.ConditionSuspended).Status, status.StartTime.IsZero())
 	// Output:
 	// delete render-b, finalizer first: the job is suspended (J28)
@@ -148,7 +149,7 @@ func ExampleMemory() {
 			fmt.Println(err)
 			return
 		}
-		end := plan.Conclude(job.Outcome{Recorded: job.ResultDone, Untracked: []job.Result{job.ResultDone}, Settled: job.ResultDone})
+		end := plan.Conclude(job.Outcome{Recorded: jobreason.ResultDone, Untracked: []jobreason.Result{jobreason.ResultDone}, Settled: jobreason.ResultDone})
 		if !end.Memory.Equal(s.Memory) {
 			stored, _ = json.Marshal(end.Memory)
 		}

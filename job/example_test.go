@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // A job wants three successes, two pods at a time. One pod has succeeded, one has
@@ -43,8 +45,8 @@ func ExampleReconcile() {
 }
 
 func finishedAt(t time.Time, exitCode int32) *job.PodDetail {
-	return &job.PodDetail{Containers: []job.Container{
-		{Name: "main", State: job.ContainerTerminated, ExitCode: exitCode, FinishedAt: t},
+	return &job.PodDetail{Containers: []jobpod.Container{
+		{Name: "main", State: jobpod.Terminated, ExitCode: exitCode, FinishedAt: t},
 	}}
 }
 
@@ -90,26 +92,26 @@ func ExamplePlan_Record() {
 			name := fmt.Sprint("render-", len(pods))
 			uid := job.UID(name)
 			pods[uid] = &job.Pod{Name: name, UID: uid}
-			writes.Created = append(writes.Created, job.Effect{Result: job.ResultDone, Pod: job.PodRef{Name: name, UID: uid}})
+			writes.Created = append(writes.Created, job.Effect{Result: jobreason.ResultDone, Pod: job.PodRef{Name: name, UID: uid}})
 		}
 		for _, d := range plan.Delete {
 			delete(pods, d.UID)
-			writes.Deleted = append(writes.Deleted, job.Effect{Result: job.ResultDone})
+			writes.Deleted = append(writes.Deleted, job.Effect{Result: jobreason.ResultDone})
 		}
 		recording := plan.Record(writes)
 		if recording.Write {
 			j.Status = recording.Status
 		}
-		var untracked []job.Result
+		var untracked []jobreason.Result
 		for _, u := range recording.Untrack {
 			pods[u.UID].Untracked = true
-			untracked = append(untracked, job.ResultDone)
+			untracked = append(untracked, jobreason.ResultDone)
 		}
-		settlement := recording.Settle(job.ResultDone, untracked)
+		settlement := recording.Settle(jobreason.ResultDone, untracked)
 		if settlement.Write {
 			j.Status = settlement.Status
 		}
-		conclusion := settlement.Conclude(job.ResultDone)
+		conclusion := settlement.Conclude(jobreason.ResultDone)
 		memory = conclusion.Memory
 		for _, e := range conclusion.Events {
 			fmt.Println(e.Reason, e.Message)

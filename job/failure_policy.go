@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
@@ -98,7 +99,7 @@ func (f *failurePolicy) ignoresEnough(pod *Pod) bool {
 
 // ruleMatch is the container or the condition that a rule has matched.
 type ruleMatch struct {
-	container *Container
+	container *jobpod.Container
 	condition string
 }
 
@@ -136,11 +137,11 @@ func (r *PodFailurePolicyRule) matchesCondition(c *PodCondition) bool {
 }
 
 // match looks at the app containers first, then at the init containers.
-func (r *OnExitCodes) match(containers []Container) *Container {
+func (r *OnExitCodes) match(containers []jobpod.Container) *jobpod.Container {
 	for _, app := range [...]bool{true, false} {
 		for i := range containers {
 			c := &containers[i]
-			if (c.Kind == AppContainer) == app && r.matches(c) {
+			if (c.Kind == jobpod.App) == app && r.matches(c) {
 				return c
 			}
 		}
@@ -148,8 +149,8 @@ func (r *OnExitCodes) match(containers []Container) *Container {
 	return nil
 }
 
-func (r *OnExitCodes) matches(c *Container) bool {
-	if c.State != ContainerTerminated || c.ExitCode == 0 {
+func (r *OnExitCodes) matches(c *jobpod.Container) bool {
+	if c.State != jobpod.Terminated || c.ExitCode == 0 {
 		return false
 	}
 	if r.ContainerName != nil && *r.ContainerName != c.Name {

@@ -6,16 +6,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // failedPod is a pod that has failed with these containers and conditions.
-func failedPod(containers []Container, conditions ...PodCondition) Pod {
+func failedPod(containers []jobpod.Container, conditions ...PodCondition) Pod {
 	return Pod{Name: "p", UID: "p", Phase: PodFailed, Detail: &PodDetail{Containers: containers, Conditions: conditions}}
 }
 
 // exited is a container that ended with the code.
-func exited(name string, kind ContainerKind, code int32) Container {
-	return Container{Name: name, Kind: kind, State: ContainerTerminated, ExitCode: code, FinishedAt: second(1)}
+func exited(name string, kind jobpod.Kind, code int32) jobpod.Container {
+	return jobpod.Container{Name: name, Kind: kind, State: jobpod.Terminated, ExitCode: code, FinishedAt: second(1)}
 }
 
 func TestJ21_FirstMatchDecides(t *testing.T) {
@@ -31,9 +32,9 @@ func TestJ21_FirstMatchDecides(t *testing.T) {
 	}
 	in42 := `"operator": "In", "values": [42]`
 	disrupted := PodCondition{Type: "DisruptionTarget", Status: ConditionTrue}
-	main := func(codes ...int32) (out []Container) {
+	main := func(codes ...int32) (out []jobpod.Container) {
 		for _, c := range codes {
-			out = append(out, exited("main", AppContainer, c))
+			out = append(out, exited("main", jobpod.App, c))
 		}
 		return out
 	}
@@ -56,18 +57,18 @@ func TestJ21_FirstMatchDecides(t *testing.T) {
 		{"NotIn and listed", policy(code("FailJob", `"operator": "NotIn", "values": [1, 3]`)), failedPod(main(3)), counts},
 		{"a zero exit code matches nothing, not even NotIn", policy(code("FailJob", `"operator": "NotIn", "values": [1]`)), failedPod(main(0)), counts},
 		{"a container that has not ended matches nothing", policy(code("FailJob", in42)),
-			failedPod([]Container{{Name: "main", State: ContainerRunning, ExitCode: 42}}), counts},
+			failedPod([]jobpod.Container{{Name: "main", State: jobpod.Running, ExitCode: 42}}), counts},
 		{"an unknown operator matches nothing", policy(code("FailJob", `"operator": "Near", "values": [42]`)), failedPod(main(42)), counts},
 		{"any container, without a name", policy(code("FailJob", in42)),
-			failedPod([]Container{exited("log", AppContainer, 1), exited("main", AppContainer, 42)}), exit("main", "42", "0")},
+			failedPod([]jobpod.Container{exited("log", jobpod.App, 1), exited("main", jobpod.App, 42)}), exit("main", "42", "0")},
 		{"another container, with a name", policy(code("FailJob", `"containerName": "main", `+in42)),
-			failedPod([]Container{exited("log", AppContainer, 42), exited("main", AppContainer, 1)}), counts},
+			failedPod([]jobpod.Container{exited("log", jobpod.App, 42), exited("main", jobpod.App, 1)}), counts},
 		{"app containers are looked at before init containers", policy(code("FailJob", `"operator": "In", "values": [7, 42]`)),
-			failedPod([]Container{exited("setup", InitContainer, 7), exited("main", AppContainer, 42)}), exit("main", "42", "0")},
+			failedPod([]jobpod.Container{exited("setup", jobpod.Init, 7), exited("main", jobpod.App, 42)}), exit("main", "42", "0")},
 		{"init containers are looked at", policy(code("FailJob", in42)),
-			failedPod([]Container{exited("setup", InitContainer, 42), exited("main", AppContainer, 1)}), exit("setup", "42", "0")},
+			failedPod([]jobpod.Container{exited("setup", jobpod.Init, 42), exited("main", jobpod.App, 1)}), exit("setup", "42", "0")},
 		{"sidecars are init containers", policy(code("FailJob", in42)),
-			failedPod([]Container{exited("proxy", RestartableInitContainer, 42)}), exit("proxy", "42", "0")},
+			failedPod([]jobpod.Container{exited("proxy", jobpod.RestartableInit, 42)}), exit("proxy", "42", "0")},
 		{"a condition that is True", policy(condition("Ignore", `{"type": "DisruptionTarget", "status": "True"}`)), failedPod(main(1), disrupted), failure{action: IgnoreFailure}},
 		{"True is the default of a pattern", policy(condition("Ignore", `{"type": "DisruptionTarget"}`)), failedPod(main(1), disrupted), failure{action: IgnoreFailure}},
 		{"a condition of another status", policy(condition("Ignore", `{"type": "DisruptionTarget"}`)),
@@ -92,7 +93,7 @@ func TestJ21_FirstMatchDecides(t *testing.T) {
 // TestJ21_TheOldestDecides: of several pods that end the job the oldest gives the message (B3).
 func TestJ21_TheOldestDecides(t *testing.T) {
 	pod := func(name string, created int, tracked bool) Pod {
-		p := failedPod([]Container{exited("main", AppContainer, 42)})
+		p := failedPod([]jobpod.Container{exited("main", jobpod.App, 42)})
 		p.Name, p.UID, p.Untracked, p.Detail.CreationTimestamp = name, UID(name), !tracked, second(created)
 		return p
 	}
@@ -116,7 +117,7 @@ func TestJ21_TheOldestDecides(t *testing.T) {
 // counts for; a terminating one does not before it has failed.
 func TestJ21_WhichPodsFailTheJob(t *testing.T) {
 	pod := func(change func(*Pod)) Pod {
-		p := failedPod([]Container{exited("main", AppContainer, 42)})
+		p := failedPod([]jobpod.Container{exited("main", jobpod.App, 42)})
 		p.Name, p.UID, p.Untracked, p.Index = "a", "a", false, IndexAt(0)
 		change(&p)
 		return p
@@ -134,7 +135,7 @@ func TestJ21_WhichPodsFailTheJob(t *testing.T) {
 		{"with its removal in flight", pod(func(p *Pod) { p.UID = "in flight" }), true},
 		{"terminating", pod(func(p *Pod) { p.Phase, p.Deletion = PodRunning, &PodDeletion{Timestamp: second(60)} }), false},
 		{"another exit code", pod(func(p *Pod) { p.Detail.Containers[0].ExitCode = 1 }), false},
-		{"another owner", pod(func(p *Pod) { p.Owner = Foreign }), false},
+		{"another owner", pod(func(p *Pod) { p.Owner = jobpod.Foreign }), false},
 	}
 	const spec = `{"completions": 3, "completionMode": "Indexed", "podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]}}`
 	for name, options := range bothOptions {

@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"fmt"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"slices"
 	"time"
 )
@@ -47,7 +48,7 @@ func findUntimed(buf []sighting, s *Snapshot, c *census, earlier []sighting, not
 // whyUntimed explains why nothing tells when the pod finished.
 func whyUntimed(pod *Pod) string {
 	for _, c := range slices.Backward(pod.detail().Containers) {
-		if c.State != ContainerTerminated && !c.FinishedAt.IsZero() {
+		if c.State != jobpod.Terminated && !c.FinishedAt.IsZero() {
 			return fmt.Sprintf("does not count, since the state of container %q is not Terminated; "+
 				"the backoff counts from now", c.Name)
 		}
@@ -93,9 +94,9 @@ func finishTime(pod *Pod) time.Time {
 // are the restartable init containers. App containers that have not all finished
 // tell nothing, and the sidecars alone decide. A sidecar that has not finished
 // leaves the time open. Other init containers finish earlier and do not matter.
-func lastContainer(containers []Container) (latest time.Time, ok bool) {
-	apps, _ := latestFinish(containers, AppContainer)
-	sidecars, all := latestFinish(containers, RestartableInitContainer)
+func lastContainer(containers []jobpod.Container) (latest time.Time, ok bool) {
+	apps, _ := latestFinish(containers, jobpod.App)
+	sidecars, all := latestFinish(containers, jobpod.RestartableInit)
 	if !all {
 		return time.Time{}, false
 	}
@@ -107,12 +108,12 @@ func lastContainer(containers []Container) (latest time.Time, ok bool) {
 
 // latestFinish is the latest finish of the containers of a kind, or zero with false
 // when one of them has not finished.
-func latestFinish(containers []Container, kind ContainerKind) (latest time.Time, all bool) {
+func latestFinish(containers []jobpod.Container, kind jobpod.Kind) (latest time.Time, all bool) {
 	for i := range containers {
 		c := &containers[i]
 		switch {
 		case c.Kind != kind:
-		case c.State != ContainerTerminated || c.FinishedAt.IsZero():
+		case c.State != jobpod.Terminated || c.FinishedAt.IsZero():
 			return time.Time{}, false
 		case c.FinishedAt.After(latest):
 			latest = c.FinishedAt

@@ -7,17 +7,18 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // second is a time of day in the tests of this package: so many seconds past midnight.
 func second(n int) time.Time { return time.Date(2026, 1, 1, 0, 0, n, 0, time.UTC) }
 
 func TestJ32_FinishTime(t *testing.T) {
-	ended := func(kind ContainerKind, at int) Container {
-		return Container{Kind: kind, State: ContainerTerminated, FinishedAt: second(at)}
+	ended := func(kind jobpod.Kind, at int) jobpod.Container {
+		return jobpod.Container{Kind: kind, State: jobpod.Terminated, FinishedAt: second(at)}
 	}
 	// pod was created at second(1) and turned unready at second(8).
-	pod := func(containers ...Container) Pod {
+	pod := func(containers ...jobpod.Container) Pod {
 		return Pod{Detail: &PodDetail{CreationTimestamp: second(1), ReadyTransition: second(8), Containers: containers}}
 	}
 	deleted := func(p Pod, ready bool) Pod {
@@ -30,15 +31,15 @@ func TestJ32_FinishTime(t *testing.T) {
 		pod  Pod
 		want time.Time
 	}{
-		{"one container", pod(ended(AppContainer, 9)), second(9)},
-		{"the latest of several", pod(ended(AppContainer, 9), ended(AppContainer, 12), ended(AppContainer, 11)), second(12)},
-		{"a sidecar ends after the others", pod(ended(AppContainer, 9), ended(RestartableInitContainer, 14)), second(14)},
-		{"an init container does not matter", pod(ended(AppContainer, 9), ended(InitContainer, 14)), second(9)},
+		{"one container", pod(ended(jobpod.App, 9)), second(9)},
+		{"the latest of several", pod(ended(jobpod.App, 9), ended(jobpod.App, 12), ended(jobpod.App, 11)), second(12)},
+		{"a sidecar ends after the others", pod(ended(jobpod.App, 9), ended(jobpod.RestartableInit, 14)), second(14)},
+		{"an init container does not matter", pod(ended(jobpod.App, 9), ended(jobpod.Init, 14)), second(9)},
 		{"a sidecar that runs leaves the condition",
-			pod(ended(AppContainer, 9), Container{Kind: RestartableInitContainer, State: ContainerRunning}), second(8)},
+			pod(ended(jobpod.App, 9), jobpod.Container{Kind: jobpod.RestartableInit, State: jobpod.Running}), second(8)},
 		{"sidecars alone decide while an app container has not finished",
-			pod(Container{}, ended(AppContainer, 12), ended(RestartableInitContainer, 9)), second(9)},
-		{"a container without a finish leaves the condition", pod(ended(AppContainer, 9), Container{State: ContainerTerminated}), second(8)},
+			pod(jobpod.Container{}, ended(jobpod.App, 12), ended(jobpod.RestartableInit, 9)), second(9)},
+		{"a container without a finish leaves the condition", pod(ended(jobpod.App, 9), jobpod.Container{State: jobpod.Terminated}), second(8)},
 		{"no container leaves the condition", pod(), second(8)},
 		{"Ready is not False, the deletion counts", deleted(pod(), true), second(20)},
 		{"the condition comes before the deletion", deleted(pod(), false), second(8)},

@@ -3,6 +3,7 @@ package job
 import (
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
 // findings are what a round has found out before it decides anything. They do not change
@@ -16,7 +17,7 @@ type findings struct {
 	pods    *census
 	indexes *indexes
 	// group is the one that new pods name.
-	group GroupRef
+	group jobgroup.Ref
 	// known are the UIDs that the round has to recognize, and lists is what has become
 	// of the uncounted ones.
 	known  *uidTable

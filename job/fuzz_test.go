@@ -16,6 +16,8 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/jobstatus"
 )
 
@@ -52,7 +54,7 @@ func garbage(t *rapid.T) {
 	if len(plan.Create) > 0 && len(plan.Delete) > 0 {
 		t.Fatal("creates and deletes")
 	}
-	outcome := drawOutcome(t, &plan, job.ResultNotTried, job.ResultDone, job.ResultGone, job.ResultUnsuccessful, job.ResultRefused, 99)
+	outcome := drawOutcome(t, &plan, jobreason.ResultNotTried, jobreason.ResultDone, jobreason.ResultGone, jobreason.ResultUnsuccessful, jobreason.ResultRefused, 99)
 	conclusion := plan.Conclude(outcome)
 	recording := plan.Record(outcome.Writes)
 	checkGarbageStatus(t, recording.Status)
@@ -160,7 +162,7 @@ func boundedWork(t *rapid.T) {
 	const enough = 32 << 20 // page tables of two billion indexes take one megabyte each
 	used := allocated(func() {
 		plan := job.PlanOf(t, s)
-		conclusion := plan.Conclude(drawOutcome(t, plan, job.ResultDone, job.ResultDone, job.ResultUnsuccessful))
+		conclusion := plan.Conclude(drawOutcome(t, plan, jobreason.ResultDone, jobreason.ResultDone, jobreason.ResultUnsuccessful))
 		_ = plan.String() + conclusion.Status.String()
 		_ = errors.Join(job.Validate(s.Job.Spec), jobstatus.CheckTransition(s.Job.Status, conclusion.Status, s.Job.Spec))
 		if _, err := job.Inspect(s); err != nil {
@@ -193,7 +195,7 @@ func drawManyIndexes(t *rapid.T) job.Snapshot {
 	status.FailedIndexes = maybe(t, "failedIndexes", rapid.Custom(func(t *rapid.T) string { return drawRanges(t, "failedIndexes") }))
 	for i := range rapid.IntRange(0, 3).Draw(t, "pods") {
 		p := drawGarbagePod(t, i)
-		p.Phase, p.Owner, p.UID = min(p.Phase, job.PodFailed), job.Owned, job.UID(fmt.Sprint("uid-", i))
+		p.Phase, p.Owner, p.UID = min(p.Phase, job.PodFailed), jobpod.Owned, job.UID(fmt.Sprint("uid-", i))
 		s.Pods = append(s.Pods, p)
 	}
 	return s
@@ -283,7 +285,7 @@ func drawGarbageStatus(t *rapid.T) job.Status {
 func drawGarbagePod(t *rapid.T, i int) job.Pod {
 	p := job.Pod{
 		Phase:     job.PodPhase(rapid.SampledFrom([]uint8{0, 1, 2, 2, 3, 3, 4, 4, 4, 200}).Draw(t, "phase")),
-		Owner:     job.Ownership(rapid.SampledFrom([]uint8{0, 0, 0, 0, 1, 2, 3, 99}).Draw(t, "owner")),
+		Owner:     jobpod.Ownership(rapid.SampledFrom([]uint8{0, 0, 0, 0, 1, 2, 3, 99}).Draw(t, "owner")),
 		Untracked: !rapid.Bool().Draw(t, "tracked"),
 		Ready:     rapid.Bool().Draw(t, "pod ready"),
 		Index:     job.IndexAt(drawInt32(t, "index")),
@@ -301,9 +303,9 @@ func drawGarbagePod(t *rapid.T, i int) job.Pod {
 			CreationTimestamp: drawTime(t, "creation"),
 			ReadyTransition:   drawTime(t, "ready transition"),
 			FailureCount:      drawInt32(t, "failure count"),
-			Containers: []job.Container{{
+			Containers: []jobpod.Container{{
 				Restarts:   drawInt32(t, "restarts"),
-				State:      job.ContainerState(rapid.SampledFrom([]uint8{0, 1, 2, 77}).Draw(t, "state")),
+				State:      jobpod.State(rapid.SampledFrom([]uint8{0, 1, 2, 77}).Draw(t, "state")),
 				ExitCode:   drawInt32(t, "exit code"),
 				FinishedAt: drawTime(t, "finishedAt"),
 			}},

@@ -8,124 +8,13 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/batchplan/batchplan/internal/enum"
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
-
-// GroupTemplateAnnotation is the annotation by which a job's controller leaves the pod group to
-// the job: its value is the name of a template in the controller's workload.
-const GroupTemplateAnnotation = "scheduling.k8s.io/group-template-name"
-
-// Groups are the workloads and pod groups that a round knows, and whose they are (J44). Without
-// [Options.Gangs] nothing reads them.
-type Groups struct {
-	// Controlled is true if another object controls the job, as a CronJob does.
-	Controlled bool `json:"controlled,omitempty"`
-	// Template is the value of the annotation [GroupTemplateAnnotation], nil if the job has none.
-	Template *string `json:"template,omitempty"`
-	// Preset is true if the pod template names a group by itself.
-	Preset bool `json:"preset,omitempty"`
-	// Workloads are those whose spec.controllerRef names the job; or, if the job is controlled,
-	// its controller.
-	Workloads []Workload `json:"workloads,omitempty"`
-	// PodGroups are those whose spec.workloadRef names one of the workloads.
-	PodGroups []PodGroup `json:"podGroups,omitempty"`
-}
-
-// Workload is a template for pod groups.
-type Workload struct {
-	GroupRef
-	// Foreign is true if the job is not its controller.
-	Foreign   bool            `json:"foreign,omitempty"`
-	Templates []GroupTemplate `json:"templates,omitempty"`
-}
-
-// GroupTemplate is a template in a workload.
-type GroupTemplate struct {
-	Name string `json:"name"`
-	// MinCount is the size of the gang; 0 means the policy basic.
-	MinCount int32 `json:"minCount,omitempty"`
-}
-
-// PodGroup is what pods name to be scheduled together.
-type PodGroup struct {
-	GroupRef
-	// Foreign is true if the job is not its controller.
-	Foreign bool `json:"foreign,omitempty"`
-	// Workload is the name of the workload that the group is made from.
-	Workload string `json:"workload"`
-	// MinCount is the size of the gang; 0 means the policy basic.
-	MinCount int32 `json:"minCount,omitempty"`
-}
-
-// GroupRef names a workload or a pod group.
-type GroupRef struct {
-	Name string `json:"name"`
-	// UID is empty in a plan that creates the object: it is the one of the [GroupEffect].
-	UID UID `json:"uid,omitempty"`
-}
-
-// GroupKind is Workload or PodGroup.
-type GroupKind string
-
-// The kinds of groups, as in scheduling.k8s.io.
-const (
-	KindWorkload GroupKind = "Workload"
-	KindPodGroup GroupKind = "PodGroup"
-)
-
-// GroupWrite is a workload or a pod group to create or to resize.
-type GroupWrite struct {
-	Kind GroupKind `json:"kind"`
-	// GroupRef is the object to resize. Without UID it is to be created; the name is its lock: if
-	// it is taken, the write fails.
-	GroupRef
-	// Template is the template in the workload, for a pod group the one that it is made from.
-	Template string `json:"template"`
-	// MinCount is the size of the gang; 0 means the policy basic, for objects that are created.
-	MinCount int32 `json:"minCount,omitempty"`
-	// Workload is the one that a pod group is made from. It becomes an owner of the group, not
-	// its controller, unless its UID is still empty when the group is created: then it
-	// belongs to the job's controller.
-	Workload GroupRef    `json:"workload,omitzero"`
-	Reason   GroupReason `json:"reason"`
-}
-
-// GroupReason is why a workload or a pod group is written.
-type GroupReason uint8
-
-// The reasons to write a workload or a pod group.
-const (
-	// GroupNew: the job has never had a pod, and has none (J44).
-	GroupNew GroupReason = 1 + iota
-	// GroupResized: the gang has another size now (J45).
-	GroupResized
-)
-
-const groupNames = "|New|Resized"
-
-const groupReasons = "unspecified|" +
-	"the job has never had a pod, and has none (J44)|" +
-	"the gang has another size now (J45)"
-
-// String is a sentence for people.
-func (r GroupReason) String() string { return enum.String(groupReasons, int(r), "GroupReason") }
-
-// MarshalText returns the name of the constant without Group.
-func (r GroupReason) MarshalText() ([]byte, error) {
-	return []byte(enum.String(groupNames, int(r), "GroupReason")), nil
-}
-
-// UnmarshalText reads what MarshalText returns.
-func (r *GroupReason) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(groupNames, string(text), "reason")
-	*r = GroupReason(i)
-	return err
-}
 
 // planGroups plans what becomes of the job's workload and of its pod group (J44, J45), and returns
 // the group that new pods name. Without one, they name none.
-func planGroups(plan *Plan, s *Snapshot, c *census) (GroupRef, error) {
+func planGroups(plan *Plan, s *Snapshot, c *census) (jobgroup.Ref, error) {
 	notes := (*noteList)(&plan.Notes)
 	ignored := func(why string) {
 		scheduling := s.Job.Spec.Scheduling
@@ -142,20 +31,20 @@ func planGroups(plan *Plan, s *Snapshot, c *census) (GroupRef, error) {
 	switch g := &s.Groups; {
 	case !s.Options.Gangs:
 		ignored(" without Options.Gangs: no gang is made of the pods")
-		return GroupRef{}, nil
+		return jobgroup.Ref{}, nil
 	case g.Preset:
-		return GroupRef{}, nil // who wrote the template has made the group
+		return jobgroup.Ref{}, nil // who wrote the template has made the group
 	case !g.Controlled:
 		return planOwnGroup(plan, s, c)
 	case g.Template != nil:
 		return planLentGroup(plan, s, c), nil
 	}
 	ignored(": the job's controller leaves no pod group to it")
-	return GroupRef{}, nil
+	return jobgroup.Ref{}, nil
 }
 
 // planOwnGroup plans the workload and the pod group of a job that nobody controls.
-func planOwnGroup(plan *Plan, s *Snapshot, c *census) (GroupRef, error) {
+func planOwnGroup(plan *Plan, s *Snapshot, c *census) (jobgroup.Ref, error) {
 	size := s.Job.Spec.gangSize()
 	if most := s.Job.Spec.Completions; most != nil && 0 < *most && *most < size {
 		(*noteList)(&plan.Notes).add("job.spec.completions", strconv.Itoa(int(*most)),
@@ -163,38 +52,41 @@ func planOwnGroup(plan *Plan, s *Snapshot, c *census) (GroupRef, error) {
 	}
 
 	// The workload: the one that there is, or a new one.
-	var own []Workload
+	var own []jobgroup.Workload
 	for _, w := range s.Groups.Workloads {
 		if !w.Foreign {
 			own = append(own, w)
 		}
 	}
 
-	var workload Workload
+	var workload jobgroup.Workload
 	switch {
 	case len(own) > 1:
 		plan.goWithoutGroup("snapshot.groups.workloads", strconv.Itoa(len(own))+" of the job")
-		return GroupRef{}, nil
+		return jobgroup.Ref{}, nil
 	case len(own) == 1 && len(own[0].Templates) != 1:
-		return GroupRef{}, invalid("groups.workloads", own[0].Name,
+		return jobgroup.Ref{}, invalid("groups.workloads", own[0].Name,
 			fmt.Sprintf("must have exactly one template, has %d", len(own[0].Templates)))
 	case len(own) == 1:
 		workload = own[0]
-		plan.resize(KindWorkload, workload.GroupRef, workload.Templates[0], size)
+		plan.resize(jobgroup.KindWorkload, workload.Ref, workload.Templates[0], size)
 	case !isNew(&s.Job, c):
 		if size > 0 {
 			plan.goWithoutGroup("snapshot.groups.workloads", "none of the job, which has run already")
 		}
-		return GroupRef{}, nil
+		return jobgroup.Ref{}, nil
 	default:
-		template := GroupTemplate{Name: s.Job.Name + "-pgt-0", MinCount: size}
-		workload = Workload{GroupRef: GroupRef{Name: workloadName(&s.Job)}, Templates: []GroupTemplate{template}}
-		plan.Groups = append(plan.Groups, GroupWrite{
-			Kind:     KindWorkload,
-			GroupRef: workload.GroupRef,
+		template := jobgroup.Template{Name: s.Job.Name + "-pgt-0", MinCount: size}
+		workload = jobgroup.Workload{
+			Ref:       jobgroup.Ref{Name: workloadName(&s.Job)},
+			Templates: []jobgroup.Template{template},
+		}
+		plan.Groups = append(plan.Groups, jobgroup.Write{
+			Kind:     jobgroup.KindWorkload,
+			Ref:      workload.Ref,
 			Template: template.Name,
 			MinCount: size,
-			Reason:   GroupNew,
+			Reason:   jobgroup.New,
 		})
 	}
 
@@ -203,32 +95,32 @@ func planOwnGroup(plan *Plan, s *Snapshot, c *census) (GroupRef, error) {
 	if template.MinCount > 0 && size > 0 {
 		template.MinCount = size
 	}
-	return planPodGroup(plan, s, c, workload.GroupRef, template), nil
+	return planPodGroup(plan, s, c, workload.Ref, template), nil
 }
 
 // planLentGroup plans the pod group of a job whose controller has the workload and leaves the
 // group to the job. The group follows the controller's template.
-func planLentGroup(plan *Plan, s *Snapshot, c *census) GroupRef {
+func planLentGroup(plan *Plan, s *Snapshot, c *census) jobgroup.Ref {
 	name := *s.Groups.Template
 	if len(s.Groups.Workloads) == 0 {
 		plan.goWithoutGroup("snapshot.groups.workloads", "none of the job's controller")
-		return GroupRef{}
+		return jobgroup.Ref{}
 	}
 
-	workload := slices.MinFunc(s.Groups.Workloads, func(a, b Workload) int {
+	workload := slices.MinFunc(s.Groups.Workloads, func(a, b jobgroup.Workload) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
-	at := slices.IndexFunc(workload.Templates, func(t GroupTemplate) bool { return name == "" || t.Name == name })
+	at := slices.IndexFunc(workload.Templates, func(t jobgroup.Template) bool { return name == "" || t.Name == name })
 	if at < 0 {
 		plan.goWithoutGroup("snapshot.groups.template", strconv.Quote(name)+" is not in the workload "+workload.Name)
-		return GroupRef{}
+		return jobgroup.Ref{}
 	}
-	return planPodGroup(plan, s, c, GroupRef{Name: workload.Name}, workload.Templates[at])
+	return planPodGroup(plan, s, c, jobgroup.Ref{Name: workload.Name}, workload.Templates[at])
 }
 
 // planPodGroup plans the pod group that is made from a template.
-func planPodGroup(plan *Plan, s *Snapshot, c *census, workload GroupRef, template GroupTemplate) GroupRef {
-	var own []PodGroup
+func planPodGroup(plan *Plan, s *Snapshot, c *census, workload jobgroup.Ref, template jobgroup.Template) jobgroup.Ref {
+	var own []jobgroup.PodGroup
 	for _, g := range s.Groups.PodGroups {
 		if !g.Foreign && g.Workload == workload.Name {
 			own = append(own, g)
@@ -238,39 +130,40 @@ func planPodGroup(plan *Plan, s *Snapshot, c *census, workload GroupRef, templat
 	switch {
 	case len(own) > 1:
 		plan.goWithoutGroup("snapshot.groups.podGroups", strconv.Itoa(len(own))+" of the job")
-		return GroupRef{}
+		return jobgroup.Ref{}
 	case len(own) == 1:
 		group := own[0]
-		plan.resize(KindPodGroup, group.GroupRef, GroupTemplate{template.Name, group.MinCount}, template.MinCount)
-		return group.GroupRef
+		was := jobgroup.Template{Name: template.Name, MinCount: group.MinCount}
+		plan.resize(jobgroup.KindPodGroup, group.Ref, was, template.MinCount)
+		return group.Ref
 	case !isNew(&s.Job, c):
 		if template.MinCount > 0 {
 			plan.goWithoutGroup("snapshot.groups.podGroups", "none of the job, which has run already")
 		}
-		return GroupRef{}
+		return jobgroup.Ref{}
 	}
 
-	group := GroupRef{Name: podGroupName(workload.Name, template.Name)}
-	plan.Groups = append(plan.Groups, GroupWrite{
-		Kind:     KindPodGroup,
-		GroupRef: group,
+	group := jobgroup.Ref{Name: podGroupName(workload.Name, template.Name)}
+	plan.Groups = append(plan.Groups, jobgroup.Write{
+		Kind:     jobgroup.KindPodGroup,
+		Ref:      group,
 		Template: template.Name,
 		MinCount: template.MinCount,
 		Workload: workload,
-		Reason:   GroupNew,
+		Reason:   jobgroup.New,
 	})
 	return group
 }
 
 // resize plans another size for a gang. A policy never changes from basic to gang or back.
-func (p *Plan) resize(kind GroupKind, ref GroupRef, template GroupTemplate, size int32) {
+func (p *Plan) resize(kind jobgroup.Kind, ref jobgroup.Ref, template jobgroup.Template, size int32) {
 	if template.MinCount > 0 && size > 0 && template.MinCount != size {
-		p.Groups = append(p.Groups, GroupWrite{
+		p.Groups = append(p.Groups, jobgroup.Write{
 			Kind:     kind,
-			GroupRef: ref,
+			Ref:      ref,
 			Template: template.Name,
 			MinCount: size,
-			Reason:   GroupResized,
+			Reason:   jobgroup.Resized,
 		})
 	}
 }

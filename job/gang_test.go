@@ -3,6 +3,8 @@ package job
 import (
 	"cmp"
 	"fmt"
+	"github.com/batchplan/batchplan/job/jobgroup"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"strings"
 	"testing"
 	"time"
@@ -39,17 +41,17 @@ func TestJ44_Groups(t *testing.T) {
 		group    = "j-746d6c8fd8-j-pgt-0-5c688747d9"
 		made     = "create Workload " + workload + " j-pgt-0 %d; create PodGroup " + group + " j-pgt-0 %d; pods in \"" + group + "\""
 	)
-	own := func(size int32) Workload {
-		return Workload{GroupRef: GroupRef{"w", "uid-w"}, Templates: []GroupTemplate{{"t", size}}}
+	own := func(size int32) jobgroup.Workload {
+		return jobgroup.Workload{Ref: jobgroup.Ref{Name: "w", UID: "uid-w"}, Templates: []jobgroup.Template{{Name: "t", MinCount: size}}}
 	}
-	member := func(name string, size int32) PodGroup {
-		return PodGroup{GroupRef: GroupRef{name, UID("uid-" + name)}, Workload: "w", MinCount: size}
+	member := func(name string, size int32) jobgroup.PodGroup {
+		return jobgroup.PodGroup{Ref: jobgroup.Ref{Name: name, UID: UID("uid-" + name)}, Workload: "w", MinCount: size}
 	}
-	has := func(w []Workload, g ...PodGroup) func(*Snapshot) {
+	has := func(w []jobgroup.Workload, g ...jobgroup.PodGroup) func(*Snapshot) {
 		return func(s *Snapshot) { s.Groups.Workloads, s.Groups.PodGroups = w, g }
 	}
-	lent := func(template string, w ...Workload) func(*Snapshot) {
-		return func(s *Snapshot) { s.Groups = Groups{Controlled: true, Template: &template, Workloads: w} }
+	lent := func(template string, w ...jobgroup.Workload) func(*Snapshot) {
+		return func(s *Snapshot) { s.Groups = jobgroup.Groups{Controlled: true, Template: &template, Workloads: w} }
 	}
 	all := func(changes ...func(*Snapshot)) func(*Snapshot) {
 		return func(s *Snapshot) {
@@ -62,7 +64,7 @@ func TestJ44_Groups(t *testing.T) {
 	foreign := own(3)
 	foreign.Foreign = true
 	two := own(3)
-	two.Templates = append(two.Templates, GroupTemplate{"u", 4})
+	two.Templates = append(two.Templates, jobgroup.Template{Name: "u", MinCount: 4})
 	other := member("g", 3)
 	other.Foreign = true
 	elsewhere := member("g", 3)
@@ -104,38 +106,38 @@ func TestJ44_Groups(t *testing.T) {
 		{"a job that has a pod", gangOf("", ""), func(s *Snapshot) { s.Pods = []Pod{activePod("a")} }, `pods in ""; snapshot.groups.workloads none of the job, which has run already`},
 		{"a job that has a pod that ended", gangOf("", ""), func(s *Snapshot) { s.Pods = []Pod{endedPod("a", PodFailed)} },
 			`pods in ""; snapshot.groups.workloads none of the job, which has run already`},
-		{"a pod of another", gangOf("", ""), func(s *Snapshot) { p := activePod("a"); p.Owner = Foreign; s.Pods = []Pod{p} }, fmt.Sprintf(made, 3, 3)},
+		{"a pod of another", gangOf("", ""), func(s *Snapshot) { p := activePod("a"); p.Owner = jobpod.Foreign; s.Pods = []Pod{p} }, fmt.Sprintf(made, 3, 3)},
 		{"a job that is being deleted", gangOf("", ""), func(s *Snapshot) { s.Job.DeletionTimestamp = s.Now },
 			strings.TrimSuffix(fmt.Sprintf(made, 3, 3), `; pods in "`+group+`"`)},
 
 		// What there is.
-		{"both exist", gangOf("", ""), all(started, has([]Workload{own(3)}, member("g", 3))), `pods in "g"`},
-		{"the group is missing", gangOf("", ""), has([]Workload{own(3)}), `create PodGroup w-t-56b6fd67c8 t 3; pods in "w-t-56b6fd67c8"`},
-		{"the group of a job that has run is missing", gangOf("", ""), all(started, has([]Workload{own(3)})), `pods in ""; snapshot.groups.podGroups none of the job, which has run already`},
-		{"the group that is no gang is missing", `{}`, all(started, has([]Workload{own(0)})), `pods in ""`},
-		{"a workload of another", gangOf("", ""), has([]Workload{foreign}), fmt.Sprintf(made, 3, 3)},
-		{"a group of another", gangOf("", ""), has([]Workload{own(3)}, other), `create PodGroup w-t-56b6fd67c8 t 3; pods in "w-t-56b6fd67c8"`},
-		{"a group of another workload", gangOf("", ""), has([]Workload{own(3)}, elsewhere), `create PodGroup w-t-56b6fd67c8 t 3; pods in "w-t-56b6fd67c8"`},
-		{"two workloads", gangOf("", ""), has([]Workload{own(3), own(3)}), `pods in ""; snapshot.groups.workloads 2 of the job`},
-		{"two groups", gangOf("", ""), has([]Workload{own(3)}, member("g", 3), member("h", 3)), `pods in ""; snapshot.groups.podGroups 2 of the job`},
-		{"two templates", gangOf("", ""), has([]Workload{two}), "groups.workloads: \"w\": must have exactly one template, has 2"},
-		{"no template", gangOf("", ""), has([]Workload{{GroupRef: GroupRef{"w", "u"}}}), "groups.workloads: \"w\": must have exactly one template, has 0"},
+		{"both exist", gangOf("", ""), all(started, has([]jobgroup.Workload{own(3)}, member("g", 3))), `pods in "g"`},
+		{"the group is missing", gangOf("", ""), has([]jobgroup.Workload{own(3)}), `create PodGroup w-t-56b6fd67c8 t 3; pods in "w-t-56b6fd67c8"`},
+		{"the group of a job that has run is missing", gangOf("", ""), all(started, has([]jobgroup.Workload{own(3)})), `pods in ""; snapshot.groups.podGroups none of the job, which has run already`},
+		{"the group that is no gang is missing", `{}`, all(started, has([]jobgroup.Workload{own(0)})), `pods in ""`},
+		{"a workload of another", gangOf("", ""), has([]jobgroup.Workload{foreign}), fmt.Sprintf(made, 3, 3)},
+		{"a group of another", gangOf("", ""), has([]jobgroup.Workload{own(3)}, other), `create PodGroup w-t-56b6fd67c8 t 3; pods in "w-t-56b6fd67c8"`},
+		{"a group of another workload", gangOf("", ""), has([]jobgroup.Workload{own(3)}, elsewhere), `create PodGroup w-t-56b6fd67c8 t 3; pods in "w-t-56b6fd67c8"`},
+		{"two workloads", gangOf("", ""), has([]jobgroup.Workload{own(3), own(3)}), `pods in ""; snapshot.groups.workloads 2 of the job`},
+		{"two groups", gangOf("", ""), has([]jobgroup.Workload{own(3)}, member("g", 3), member("h", 3)), `pods in ""; snapshot.groups.podGroups 2 of the job`},
+		{"two templates", gangOf("", ""), has([]jobgroup.Workload{two}), "groups.workloads: \"w\": must have exactly one template, has 2"},
+		{"no template", gangOf("", ""), has([]jobgroup.Workload{{Ref: jobgroup.Ref{Name: "w", UID: "u"}}}), "groups.workloads: \"w\": must have exactly one template, has 0"},
 
 		// J45: the size.
-		{"a gang of another size", gangOf("", ""), all(started, has([]Workload{own(2)}, member("g", 4))), `resize uid-w Workload w t 3; resize uid-g PodGroup g t 3; pods in "g"`},
-		{"only the group has another size", gangOf("", ""), all(started, has([]Workload{own(3)}, member("g", 4))), `resize uid-g PodGroup g t 3; pods in "g"`},
-		{"the workload has another size, and the group is missing", gangOf("", ""), has([]Workload{own(2)}), `resize uid-w Workload w t 3; create PodGroup w-t-56b6fd67c8 t 3; pods in "w-t-56b6fd67c8"`},
-		{"the workload is no gang", gangOf("", ""), has([]Workload{own(0)}, member("g", 0)), `pods in "g"`},
-		{"the job asks for no gang any more", `{}`, has([]Workload{own(3)}, member("g", 3)), `pods in "g"`},
-		{"two groups of another size", gangOf("", ""), has([]Workload{own(2)}, member("g", 3), member("h", 3)),
+		{"a gang of another size", gangOf("", ""), all(started, has([]jobgroup.Workload{own(2)}, member("g", 4))), `resize uid-w Workload w t 3; resize uid-g PodGroup g t 3; pods in "g"`},
+		{"only the group has another size", gangOf("", ""), all(started, has([]jobgroup.Workload{own(3)}, member("g", 4))), `resize uid-g PodGroup g t 3; pods in "g"`},
+		{"the workload has another size, and the group is missing", gangOf("", ""), has([]jobgroup.Workload{own(2)}), `resize uid-w Workload w t 3; create PodGroup w-t-56b6fd67c8 t 3; pods in "w-t-56b6fd67c8"`},
+		{"the workload is no gang", gangOf("", ""), has([]jobgroup.Workload{own(0)}, member("g", 0)), `pods in "g"`},
+		{"the job asks for no gang any more", `{}`, has([]jobgroup.Workload{own(3)}, member("g", 3)), `pods in "g"`},
+		{"two groups of another size", gangOf("", ""), has([]jobgroup.Workload{own(2)}, member("g", 3), member("h", 3)),
 			`resize uid-w Workload w t 3; pods in ""; snapshot.groups.podGroups 2 of the job`},
-		{"a suspended job", gangOf("", `, "suspend": true`), all(started, has([]Workload{own(2)}, member("g", 2))), `resize uid-w Workload w t 3; resize uid-g PodGroup g t 3`},
+		{"a suspended job", gangOf("", `, "suspend": true`), all(started, has([]jobgroup.Workload{own(2)}, member("g", 2))), `resize uid-w Workload w t 3; resize uid-g PodGroup g t 3`},
 
 		// J44: the job's controller lends its workload.
 		{"a template is lent", gangOf("", ""), lent("u", two), `create PodGroup w-u-56cfc9fff7 u 4; pods in "w-u-56cfc9fff7"`},
 		{"the first template is lent", gangOf("", ""), lent("", two), `create PodGroup w-t-56b6fd67c8 t 3; pods in "w-t-56b6fd67c8"`},
-		{"the first workload by name", gangOf("", ""), lent("t", Workload{GroupRef: GroupRef{"x", "u"}, Templates: two.Templates}, two), `create PodGroup w-t-56b6fd67c8 t 3; pods in "w-t-56b6fd67c8"`},
-		{"a group has the size of the template", gangOf("", ""), all(started, lent("u", two), func(s *Snapshot) { s.Groups.PodGroups = []PodGroup{member("g", 3)} }),
+		{"the first workload by name", gangOf("", ""), lent("t", jobgroup.Workload{Ref: jobgroup.Ref{Name: "x", UID: "u"}, Templates: two.Templates}, two), `create PodGroup w-t-56b6fd67c8 t 3; pods in "w-t-56b6fd67c8"`},
+		{"a group has the size of the template", gangOf("", ""), all(started, lent("u", two), func(s *Snapshot) { s.Groups.PodGroups = []jobgroup.PodGroup{member("g", 3)} }),
 			`resize uid-g PodGroup g u 4; pods in "g"`},
 		{"no workload is lent", `{}`, lent("t"), `pods in ""; snapshot.groups.workloads none of the job's controller`},
 		{"a template that is not there is lent", `{}`, lent("v", two), `pods in ""; snapshot.groups.template "v" is not in the workload w`},

@@ -3,6 +3,7 @@ package job
 import (
 	"slices"
 
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -38,12 +39,12 @@ func ignoreFields(spec *Spec, off release.Gates) {
 }
 
 // untimedSidecar is a restartable init container that tells no finish time.
-const untimedSidecar ContainerKind = 255
+const untimedSidecar jobpod.Kind = 255
 
 // withoutSidecars keeps the restartable init containers of a pod from telling a finish time
 // (J32). Their restarts rank the pod as before (J29).
 func withoutSidecars(pod *Pod) {
-	isSidecar := func(c Container) bool { return c.Kind == RestartableInitContainer }
+	isSidecar := func(c jobpod.Container) bool { return c.Kind == jobpod.RestartableInit }
 	if pod.Detail == nil || !slices.ContainsFunc(pod.Detail.Containers, isSidecar) {
 		return
 	}

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -44,17 +46,17 @@ func TestReleases(t *testing.T) {
 	ready := activePod("r")
 	ready.Ready = true
 	restarted, younger := activePod("a"), activePod("b")
-	restarted.Detail = &PodDetail{CreationTimestamp: second(1), Containers: []Container{{Name: "s", Kind: RestartableInitContainer, Restarts: 3}}}
+	restarted.Detail = &PodDetail{CreationTimestamp: second(1), Containers: []jobpod.Container{{Name: "s", Kind: jobpod.RestartableInit, Restarts: 3}}}
 	younger.Detail = &PodDetail{CreationTimestamp: second(2)}
 	late := endedPod("x", PodFailed)
-	late.Detail = &PodDetail{CreationTimestamp: second(0), Containers: []Container{
-		{Name: "app", State: ContainerTerminated, FinishedAt: second(5), ExitCode: 1},
-		{Name: "side", Kind: RestartableInitContainer, State: ContainerTerminated, FinishedAt: second(9)},
+	late.Detail = &PodDetail{CreationTimestamp: second(0), Containers: []jobpod.Container{
+		{Name: "app", State: jobpod.Terminated, FinishedAt: second(5), ExitCode: 1},
+		{Name: "side", Kind: jobpod.RestartableInit, State: jobpod.Terminated, FinishedAt: second(9)},
 	}}
 	const policy = `{"podFailurePolicy": {"rules": [{"action": "FailIndex", "onExitCodes": {"operator": "NotIn", "values": [0]}},
 		{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1]}}]}, "completionMode": "Indexed", "completions": 2, "parallelism": 1,
 		"backoffLimitPerIndex": 1}`
-	broken := ofIndex(failedPod([]Container{exited("main", AppContainer, 1)}), 0)
+	broken := ofIndex(failedPod([]jobpod.Container{exited("main", jobpod.App, 1)}), 0)
 	for _, test := range []struct {
 		name, spec string
 		change     func(*Snapshot)
@@ -160,7 +162,7 @@ func TestReleases_IndexLabel(t *testing.T) {
 func TestReleases_Metrics(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 1, "completions": 1}`, endedPod("f", PodFailed))
 	s.Now = s.Now.Add(time.Hour)
-	for r, want := range map[release.Gates]CreateReason{{}: CreateReplacement, release.GatesOf(release.JobPodReplacementPolicy): CreateNew} {
+	for r, want := range map[release.Gates]jobreason.Create{{}: jobreason.CreateReplacement, release.GatesOf(release.JobPodReplacementPolicy): jobreason.CreateNew} {
 		s.Options.Without = r
 		p := PlanOf(t, s)
 		if m := p.Conclude(doneAll(p)).Metrics; m.CreateReason != want || m.PodsCreated != 1 {

@@ -6,6 +6,7 @@ import (
 	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/jobstatus"
 )
 
@@ -25,7 +26,7 @@ func maybe[T any](t *rapid.T, label string, g *rapid.Generator[T]) *T {
 
 func drawSpec(t *rapid.T) job.Spec { return jobgen.Specs().Draw(t, "spec") }
 
-func drawOutcome(t *rapid.T, plan *job.Plan, from ...job.Result) job.Outcome {
+func drawOutcome(t *rapid.T, plan *job.Plan, from ...jobreason.Result) job.Outcome {
 	return jobgen.DrawOutcome(t, plan, from...)
 }
 

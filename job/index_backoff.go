@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // failsIndex reports whether this failure was the index's last (J16).
@@ -75,7 +76,7 @@ func byIndexAndCount(a, b *Pod) int {
 	if c := laterFirst(finishTime(a), finishTime(b)); c != 0 {
 		return c
 	}
-	if x, y := a.Owner == Orphan, b.Owner == Orphan; x != y {
+	if x, y := a.Owner == jobpod.Orphan, b.Owner == jobpod.Orphan; x != y {
 		// Quirk: the reference looks at the pods that it adopts last.
 		return falseFirst(!x)
 	}

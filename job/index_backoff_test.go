@@ -10,7 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -25,7 +27,7 @@ func ofIndex(p Pod, index int32) Pod {
 
 // orphaned is the pod before it was adopted.
 func orphaned(p Pod) Pod {
-	p.Owner, p.Untracked = Orphan, true
+	p.Owner, p.Untracked = jobpod.Orphan, true
 	return p
 }
 
@@ -192,7 +194,7 @@ func TestJ17_TheLatestFailureIsKept(t *testing.T) {
 		s := snapshotOf(t, spec, test.pods...)
 		s.Now = second(10) // the backoff is not over
 		plan := PlanOf(t, s)
-		if len(plan.Untrack) != 1 || plan.Untrack[0].Name == test.want || plan.Untrack[0].As != CountedFailed {
+		if len(plan.Untrack) != 1 || plan.Untrack[0].Name == test.want || plan.Untrack[0].As != jobreason.CountedFailed {
 			t.Errorf("%s: want all but %s to be counted:\n%s", test.name, test.want, plan.String())
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // Inspection holds the figures that a round decides by. A plan says what happens; the
@@ -134,7 +135,7 @@ func inspectPods(s *Snapshot, found *findings) []PodInspection {
 
 		failsEarly := pod.Deletion != nil && !replacesOnlyFailed(&s.Job.Spec)
 		failed := pod.Phase == PodFailed || failsEarly && pod.Phase != PodSucceeded
-		if !failed || pod.Owner > OwnedUnmatched {
+		if !failed || pod.Owner > jobpod.OwnedUnmatched {
 			continue
 		}
 
@@ -174,7 +175,7 @@ func InferBackoff(s Snapshot) backoff.Record {
 	for i := range s.Pods {
 		pod := &s.Pods[i]
 		switch {
-		case pod.Owner != Owned || !pod.isTerminal() || s.Job.Spec.limitsIndexes():
+		case pod.Owner != jobpod.Owned || !pod.isTerminal() || s.Job.Spec.limitsIndexes():
 		case !pod.Untracked && !recorded[pod.UID]:
 		case pod.Phase == PodSucceeded:
 			successes = append(successes, finishTime(pod))

@@ -9,12 +9,13 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/release"
 )
 
 // exitedPod is a pod whose container has ended at that second.
 func exitedPod(name string, code int32, at int) Pod {
-	p := failedPod([]Container{{Name: "main", State: ContainerTerminated, ExitCode: code, FinishedAt: second(at)}})
+	p := failedPod([]jobpod.Container{{Name: "main", State: jobpod.Terminated, ExitCode: code, FinishedAt: second(at)}})
 	p.Name, p.UID = name, UID(name)
 	if code == 0 {
 		p.Phase = PodSucceeded
@@ -30,7 +31,7 @@ func TestInspect_Pods(t *testing.T) {
 	disrupted := exitedPod("disrupted", 9, 3)
 	disrupted.Detail.Conditions = []PodCondition{{Type: "DisruptionTarget", Status: ConditionTrue}}
 	foreign := exitedPod("foreign", 7, 3)
-	foreign.Owner = Foreign
+	foreign.Owner = jobpod.Foreign
 	got, err := Inspect(snapshotOf(t, spec, exitedPod("a", 1, 2), disrupted, exitedPod("b", 5, 4), exitedPod("c", 0, 5),
 		Pod{Name: "d", UID: "d", Phase: PodRunning, Ready: true}, foreign, Pod{Name: "e", UID: "e", Phase: PodRunning, Deletion: &PodDeletion{Timestamp: second(40)}}))
 	must.OK(t, err)

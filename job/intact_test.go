@@ -9,6 +9,7 @@ import (
 	"github.com/batchplan/batchplan/internal/intact"
 	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -36,7 +37,7 @@ func TestJI24_NothingIsShared(t *testing.T) {
 			}
 		}
 		plan := job.PlanOf(t, s)
-		o := drawOutcome(t, plan, job.ResultDone, job.ResultGone, job.ResultUnsuccessful)
+		o := drawOutcome(t, plan, jobreason.ResultDone, jobreason.ResultGone, jobreason.ResultUnsuccessful)
 		recording := plan.Record(o.Writes)
 		var pool intact.Pool
 		pool.Add(s, *plan, o, recording, recording.Settle(o.Recorded, o.Untracked))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -36,7 +37,7 @@ func TestOptions_MaxPodWrites(t *testing.T) {
 			t.Errorf("%s: %d creations, %d deletions, want %d, %d", test.name, len(plan.Create), len(plan.Delete), test.creates, test.deletes)
 		}
 		limited := test.creates+test.deletes == int(test.limit)
-		if again := plan.Conclude(doneAll(plan)).Requeue.Reason == WaitNext; again != (limited || test.deletes > 0) {
+		if again := plan.Conclude(doneAll(plan)).Requeue.Reason == jobreason.WaitNext; again != (limited || test.deletes > 0) {
 			t.Errorf("%s: the next round comes immediately: %v", test.name, again)
 		}
 	}
@@ -153,7 +154,7 @@ func TestJ41_PodWrites(t *testing.T) {
 	}
 	over := PlanOf(t, snapshotOf(t, `{"parallelism": 0}`, activePod("a"), activePod("b")))
 	o = doneAll(over)
-	o.Deleted[1].Result = ResultUnsuccessful
+	o.Deleted[1].Result = jobreason.ResultUnsuccessful
 	for _, e := range over.Conclude(o).Events {
 		marked[e.Reason] = e.PodWrite
 	}

@@ -3,6 +3,7 @@ package job
 import (
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // management is what a round does about the number of pods, besides the plan's lists.
@@ -21,7 +22,7 @@ func managePods(plan *Plan, s *Snapshot, found *findings, record backoff.Record,
 	case !found.satisfied || s.Job.isDeleted():
 		return management{action: reconciling}
 	case waitsForAdoption(found.pods, s.Options.Quirks):
-		plan.wait(Wait{Reason: WaitAdoption, Pods: int64(len(found.pods.adopted))})
+		plan.wait(Wait{Reason: jobreason.WaitAdoption, Pods: int64(len(found.pods.adopted))})
 		return management{action: reconciling}
 	}
 
@@ -37,7 +38,7 @@ func managePods(plan *Plan, s *Snapshot, found *findings, record backoff.Record,
 
 	missing := wanted - found.tally.active
 	if held := heldByTerminating(&s.Job.Spec, found.tally, missing); held > 0 {
-		plan.wait(Wait{Reason: WaitReplacement, Pods: held, Terminating: found.tally.terminating})
+		plan.wait(Wait{Reason: jobreason.WaitReplacement, Pods: held, Terminating: found.tally.terminating})
 		missing -= held
 	}
 	if missing <= 0 {
@@ -77,7 +78,7 @@ func createMissing(
 		chosen = planDueIndexes(buf.pending, s, found, missing)
 	} else {
 		if due := backoffDue(record, s.Options.Backoff, s.Now); !due.IsZero() {
-			plan.wait(Wait{Reason: WaitBackoff, Pods: missing, Until: due, Failures: int64(record.Failures)})
+			plan.wait(Wait{Reason: jobreason.WaitBackoff, Pods: missing, Until: due, Failures: int64(record.Failures)})
 			return false, true
 		}
 		chosen = planCreations(buf.pending, s, found, missing)
@@ -88,7 +89,7 @@ func createMissing(
 		plan.Create = append(plan.Create, creationOf(s, pending, found, reason))
 	}
 	if chosen.waiting > 0 && (len(plan.Create) == 0 || !s.Options.Quirks.Has(jobquirk.CoarseRequeue)) {
-		plan.wait(Wait{Reason: WaitIndexBackoff, Pods: chosen.waiting, Until: chosen.due})
+		plan.wait(Wait{Reason: jobreason.WaitIndexBackoff, Pods: chosen.waiting, Until: chosen.due})
 	}
 
 	buf.pending = chosen.pending

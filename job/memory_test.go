@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // fullMemory has a value in each field, so that none is forgotten.
@@ -154,7 +155,7 @@ func TestE1_Consistent(t *testing.T) {
 		s.Memory, s.Consistent = fullMemory(), true
 		s.Memory.Finished = finished
 		plan := PlanOf(t, s)
-		if len(plan.Untrack) != 1 || plan.Untrack[0].UID != "u" || len(plan.Waits) != 1 || plan.Waits[0].Reason != WaitPods {
+		if len(plan.Untrack) != 1 || plan.Untrack[0].UID != "u" || len(plan.Waits) != 1 || plan.Waits[0].Reason != jobreason.WaitPods {
 			t.Fatalf("own writes are waited for:\n%s", plan.String())
 		}
 		m := plan.Conclude(doneAll(plan)).Memory

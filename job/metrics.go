@@ -4,6 +4,7 @@ import (
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -38,7 +39,7 @@ type Metrics struct {
 	// [CreateReason.Metric] as the reason. A namespace that is being deleted refuses
 	// creations, which counts as neither.
 	PodsCreated, PodsNotCreated int32
-	CreateReason                CreateReason
+	CreateReason                jobreason.Create
 	// Finished is Complete or Failed when the job ended in this round, with the
 	// reason: jobs_finished_total by completion_mode, result ("succeeded" or "failed") and
 	// reason.
@@ -97,7 +98,7 @@ func (a *aftermath) metrics(recorded *Status, failed bool, before, after *report
 		PodsFailed:     max(final.Failed-before.Failed, 0),
 		PerIndex:       a.Facts.PerIndex,
 		Untracked:      countUntrackedEnded(a.untrack, a.outcome.Untracked),
-		ManagedBy:      len(a.plan.Waits) > 0 && a.plan.Waits[0].Reason == WaitManagedBy,
+		ManagedBy:      len(a.plan.Waits) > 0 && a.plan.Waits[0].Reason == jobreason.WaitManagedBy,
 	}
 
 	if m.Action != "" && !hasBegun(a.plan, &a.outcome.Writes) {
@@ -140,12 +141,12 @@ func (f *Metrics) countCreations(p *Plan, o *Outcome) {
 	for i := range p.Create {
 		f.CreateReason = p.Create[i].Reason
 		if p.basis.Facts.Without.Has(release.JobPodReplacementPolicy) {
-			f.CreateReason = CreateNew
+			f.CreateReason = jobreason.CreateNew
 		}
 		switch value.At(o.Created, i).Result {
-		case ResultDone:
+		case jobreason.ResultDone:
 			f.PodsCreated++
-		case ResultUnsuccessful:
+		case jobreason.ResultUnsuccessful:
 			f.PodsNotCreated++
 			if p.basis.Facts.Quirks.Has(jobquirk.Miscount) {
 				f.PodsCreated++
@@ -169,9 +170,9 @@ func (f *Metrics) countPolicy(untrack []Untracking) {
 	}
 }
 
-func countUntrackedEnded(untrack []Untracking, results []Result) (n int32) {
+func countUntrackedEnded(untrack []Untracking, results []jobreason.Result) (n int32) {
 	for i := range untrack {
-		if untrack[i].Ended && value.At(results, i).isDone() {
+		if untrack[i].Ended && isDone(value.At(results, i)) {
 			n++
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // reported are the figures that the metrics of earlier rounds have reported. What a status
@@ -69,7 +70,7 @@ func (a *aftermath) reportedNext(before, after *reported) reported {
 	if a.recorded && len(a.untrack) > 0 {
 		uids = union(uids, uidsOf(a.untrack))
 	}
-	if a.outcome.Recorded == ResultDone || a.outcome.Settled == ResultDone {
+	if a.outcome.Recorded == jobreason.ResultDone || a.outcome.Settled == jobreason.ResultDone {
 		next.Uncounted = common(next.Uncounted, uids)
 		return next
 	}

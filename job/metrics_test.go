@@ -4,23 +4,26 @@ import (
 	"testing"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobgroup"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // doneAll is the outcome in which every write of the plan took effect.
 func doneAll(p *Plan) Outcome {
-	o := Outcome{Writes: Writes{Claimed: ResultDone}, Recorded: ResultDone, Settled: ResultDone}
+	o := Outcome{Writes: Writes{Claimed: jobreason.ResultDone}, Recorded: jobreason.ResultDone, Settled: jobreason.ResultDone}
 	for range p.Groups {
-		o.Grouped = append(o.Grouped, GroupEffect{Result: ResultDone, UID: "group"})
+		o.Grouped = append(o.Grouped, jobgroup.Effect{Result: jobreason.ResultDone, UID: "group"})
 	}
 	for range p.Delete {
-		o.Deleted = append(o.Deleted, Effect{Result: ResultDone})
+		o.Deleted = append(o.Deleted, Effect{Result: jobreason.ResultDone})
 	}
 	for _, c := range p.Create {
-		o.Created = append(o.Created, Effect{Result: ResultDone, Pod: PodRef{Name: c.NamePrefix + "x", UID: UID(c.NamePrefix + "x")}})
+		o.Created = append(o.Created, Effect{Result: jobreason.ResultDone, Pod: PodRef{Name: c.NamePrefix + "x", UID: UID(c.NamePrefix + "x")}})
 	}
 	for range p.Record(o.Writes).Untrack {
-		o.Untracked = append(o.Untracked, ResultDone)
+		o.Untracked = append(o.Untracked, jobreason.ResultDone)
 	}
 	return o
 }
@@ -43,7 +46,7 @@ func TestJ42_Facts(t *testing.T) {
 			code = 42
 		}
 		return Pod{UID: uid, Name: string(uid), Phase: phase, Index: IndexAt(index), Detail: &PodDetail{
-			Containers: []Container{exited("main", AppContainer, code)},
+			Containers: []jobpod.Container{exited("main", jobpod.App, code)},
 		}}
 	}
 	running := Pod{UID: "r", Name: "r", Phase: PodRunning, Index: IndexAt(2)}
@@ -52,7 +55,9 @@ func TestJ42_Facts(t *testing.T) {
 	const failJob = `"podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}, {"action": "Count", "onPodConditions": [{"type": "PodScheduled"}]}]}`
 	scheduled := running
 	scheduled.Detail = &PodDetail{Conditions: []PodCondition{{Type: "PodScheduled", Status: ConditionTrue}}}
-	unrecorded := func(o *Outcome) { o.Recorded, o.Untracked, o.Settled = ResultUnsuccessful, nil, ResultNotTried }
+	unrecorded := func(o *Outcome) {
+		o.Recorded, o.Untracked, o.Settled = jobreason.ResultUnsuccessful, nil, jobreason.ResultNotTried
+	}
 	justFailed := ended("a", PodFailed, -1)
 	justFailed.Detail.Containers[0].FinishedAt = second(30)
 	unmet := func(s *Snapshot) {
@@ -70,20 +75,22 @@ func TestJ42_Facts(t *testing.T) {
 		want    Metrics // but for the mode, which is the job's
 	}{
 		{"nothing to do with running pods", snapshotOf(t, `{}`, running), nil, Metrics{Action: tracking}},
-		{"the first pods", snapshotOf(t, `{"parallelism": 2}`), nil, Metrics{Action: podsCreated, PodsCreated: 2, CreateReason: CreateNew}},
+		{"the first pods", snapshotOf(t, `{"parallelism": 2}`), nil, Metrics{Action: podsCreated, PodsCreated: 2, CreateReason: jobreason.CreateNew}},
 		{"a creation fails, and counts once", snapshotOf(t, `{"parallelism": 2}`),
-			func(o *Outcome) { o.Created[0] = Effect{Result: ResultUnsuccessful, Error: "quota"} },
-			Metrics{Action: podsCreated, PodsCreated: 1, PodsNotCreated: 1, CreateReason: CreateNew, Failed: true}},
+			func(o *Outcome) { o.Created[0] = Effect{Result: jobreason.ResultUnsuccessful, Error: "quota"} },
+			Metrics{Action: podsCreated, PodsCreated: 1, PodsNotCreated: 1, CreateReason: jobreason.CreateNew, Failed: true}},
 		{"with the quirk it counts as created as well", with(snapshotOf(t, `{"parallelism": 2}`), func(s *Snapshot) { s.Options.Quirks = jobquirk.SetOf(jobquirk.Miscount) }),
-			func(o *Outcome) { o.Created[0] = Effect{Result: ResultUnsuccessful, Error: "quota"} },
-			Metrics{Action: podsCreated, PodsCreated: 2, PodsNotCreated: 1, CreateReason: CreateNew, Failed: true}},
+			func(o *Outcome) { o.Created[0] = Effect{Result: jobreason.ResultUnsuccessful, Error: "quota"} },
+			Metrics{Action: podsCreated, PodsCreated: 2, PodsNotCreated: 1, CreateReason: jobreason.CreateNew, Failed: true}},
 		{"a namespace that is being deleted refuses creations", snapshotOf(t, `{"parallelism": 2}`),
-			func(o *Outcome) { o.Created[0].Result, o.Created[1].Result = ResultRefused, ResultRefused },
-			Metrics{Action: podsCreated, CreateReason: CreateNew}},
+			func(o *Outcome) {
+				o.Created[0].Result, o.Created[1].Result = jobreason.ResultRefused, jobreason.ResultRefused
+			},
+			Metrics{Action: podsCreated, CreateReason: jobreason.CreateNew}},
 		{"a terminating pod is replaced", snapshotOf(t, `{"backoffLimit": 0}`, Pod{UID: "u", Name: "u", Deletion: &PodDeletion{}, Index: NoIndex(), Untracked: true}), nil,
-			Metrics{Action: podsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
+			Metrics{Action: podsCreated, PodsCreated: 1, CreateReason: jobreason.CreateReplacement}},
 		{"a pod is started beside a terminating one that is not replaced", snapshotOf(t, `{"parallelism": 2, "podReplacementPolicy": "Failed"}`, leaving), nil,
-			Metrics{Action: podsCreated, PodsCreated: 1, CreateReason: CreateReplacement}},
+			Metrics{Action: podsCreated, PodsCreated: 1, CreateReason: jobreason.CreateReplacement}},
 		{"pods are deleted", snapshotOf(t, `{"parallelism": 0}`, running), nil, Metrics{Action: podsDeleted}},
 		{"suspended without pods", snapshotOf(t, `{"suspend": true}`), nil, Metrics{Action: podsDeleted}},
 		{"held by backoff", snapshotOf(t, `{"parallelism": 1}`, justFailed), nil, Metrics{Action: podsCreated, PodsFailed: 1, Untracked: 1}},
@@ -92,8 +99,8 @@ func TestJ42_Facts(t *testing.T) {
 			Metrics{Action: reconciling, PodsSucceeded: 1, Untracked: 1}},
 		{"the deadline ends the job, with deletions", snapshotOf(t, `{"activeDeadlineSeconds": 5}`, running), nil,
 			Metrics{Action: reconciling, PodsFailed: 1}},
-		{"an orphan cannot be adopted", snapshotOf(t, `{}`, Pod{UID: "o", Name: "o", Phase: PodRunning, Owner: Orphan, Untracked: true}),
-			func(o *Outcome) { *o = Outcome{Writes: Writes{Claimed: ResultUnsuccessful}} },
+		{"an orphan cannot be adopted", snapshotOf(t, `{}`, Pod{UID: "o", Name: "o", Phase: PodRunning, Owner: jobpod.Orphan, Untracked: true}),
+			func(o *Outcome) { *o = Outcome{Writes: Writes{Claimed: jobreason.ResultUnsuccessful}} },
 			Metrics{Action: reconciling, Failed: true}},
 		{"a pod has failed", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, -1), running), nil,
 			Metrics{Action: tracking, PodsFailed: 1, Untracked: 1}},
@@ -111,9 +118,9 @@ func TestJ42_Facts(t *testing.T) {
 		{"indexes have ended", snapshotOf(t, `{`+indexed+`, "backoffLimitPerIndex": 0}`, ended("a", PodSucceeded, 0), ended("b", PodFailed, 1), running), nil,
 			Metrics{Action: podsCreated, PodsSucceeded: 1, PodsFailed: 1, IndexesSucceeded: 1, IndexesFailed: 1, PerIndex: true, Untracked: 2}},
 		{"an index has failed, and the status cannot be written", snapshotOf(t, `{`+indexed+`, "backoffLimitPerIndex": 0}`, ended("b", PodFailed, 1), running), unrecorded,
-			Metrics{Action: podsCreated, PodsCreated: 1, CreateReason: CreateReplacement, PerIndex: true, Failed: true}},
+			Metrics{Action: podsCreated, PodsCreated: 1, CreateReason: jobreason.CreateReplacement, PerIndex: true, Failed: true}},
 		{"an elastic job shrinks", with(snapshotOf(t, `{`+indexed+`}`, running), shrunk), nil,
-			Metrics{Action: podsCreated, PodsCreated: 1, CreateReason: CreateNew}},
+			Metrics{Action: podsCreated, PodsCreated: 1, CreateReason: jobreason.CreateNew}},
 		{"an elastic job shrinks together with a success", with(snapshotOf(t, `{`+indexed+`}`, ended("a", PodSucceeded, 1), running), shrunk), nil,
 			Metrics{Action: tracking, PodsSucceeded: 1, IndexesSucceeded: 1, Untracked: 1}},
 		{"another controller manages the job", snapshotOf(t, `{"managedBy": "example.com/queue"}`), nil, Metrics{ManagedBy: true}},
@@ -126,10 +133,10 @@ func TestJ42_Facts(t *testing.T) {
 }
 
 func TestJ42_CreateReasonMetric(t *testing.T) {
-	for reason, want := range map[CreateReason]string{
-		CreateNew:                 "new",
-		CreateReplacement:         "recreate_terminating_or_failed",
-		CreateReplacementOfFailed: "recreate_failed",
+	for reason, want := range map[jobreason.Create]string{
+		jobreason.CreateNew:                 "new",
+		jobreason.CreateReplacement:         "recreate_terminating_or_failed",
+		jobreason.CreateReplacementOfFailed: "recreate_failed",
 	} {
 		if got := reason.Metric(); got != want {
 			t.Errorf("%v: got %q, want %q", reason, got, want)

@@ -14,6 +14,7 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -56,7 +57,7 @@ func TestOptions_PendingTimeout(t *testing.T) {
 		}
 		w.Now = w.Now.Add(time.Hour)
 		plan = mustRound(t, w)
-		if len(plan.Delete) != 1 || plan.Delete[0].Reason != job.DeletePending || plan.Delete[0].UntrackFirst {
+		if len(plan.Delete) != 1 || plan.Delete[0].Reason != jobreason.DeletePending || plan.Delete[0].UntrackFirst {
 			t.Fatalf("%s: %v", policy, plan)
 		}
 		mustRound(t, w)
@@ -228,7 +229,7 @@ func TestQuirks(t *testing.T) {
 			w.Run(w.Pods[0])
 			w.Edit(func(s *job.Spec) { s.Suspend = ptr(true) })
 			plan := job.PlanOf(t, w.Snapshot())
-			status := plan.Record(job.Writes{Deleted: []job.Effect{{Result: job.ResultUnsuccessful}}}).Status
+			status := plan.Record(job.Writes{Deleted: []job.Effect{{Result: jobreason.ResultUnsuccessful}}}).Status
 			return fmt.Sprintf("ready %d, active %d", *status.Ready, status.Active)
 		}},
 		{"JI9: the finalizer goes without a condition", jobquirk.UncheckedUntrack, "1", "", func(t *testing.T, w *world.Job) any {

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/batchplan/batchplan/internal/enum"
 	"github.com/batchplan/batchplan/internal/stored"
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/jobgroup"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // Plan is what a round decided. It is plain data: it can be printed, copied, stored as JSON
@@ -34,7 +36,7 @@ type Plan struct {
 	// Release are pods that lose the controller reference and the finalizer (J6).
 	Release []PodRef `json:"release,omitempty"`
 	// Groups are workloads and pod groups to create or to resize, with Options.Gangs (J44, J45).
-	Groups []GroupWrite `json:"groups,omitempty"`
+	Groups []jobgroup.Write `json:"groups,omitempty"`
 	// Delete are pods to delete, the least valuable first.
 	Delete []Deletion `json:"delete,omitempty"`
 	// Create are pods to create, with slow start (J34).
@@ -93,7 +95,7 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 // Deletion is a pod to delete.
 type Deletion struct {
 	PodRef
-	Reason DeleteReason `json:"reason"`
+	Reason jobreason.Delete `json:"reason"`
 	// UntrackFirst asks to remove the finalizer before the deletion: the pod is
 	// not going to be counted. The ResourceVersion is the condition of that: a pod that
 	// has succeeded since must not lose its finalizer, or the success would be lost (JI9).
@@ -116,23 +118,23 @@ type Creation struct {
 	Hostname string `json:"hostname,omitempty"`
 	// PerIndex is true when failures are limited index by index. Then FailureCount
 	// and IgnoredFailureCount count the failures of the index so far (J18).
-	PerIndex            bool         `json:"perIndex,omitempty"`
-	FailureCount        int32        `json:"failureCount,omitempty"`
-	IgnoredFailureCount int32        `json:"ignoredFailureCount,omitempty"`
-	Reason              CreateReason `json:"reason"`
+	PerIndex            bool             `json:"perIndex,omitempty"`
+	FailureCount        int32            `json:"failureCount,omitempty"`
+	IgnoredFailureCount int32            `json:"ignoredFailureCount,omitempty"`
+	Reason              jobreason.Create `json:"reason"`
 	// Unlabeled is true without the gate PodIndexLabel: the pod has no label with its index,
 	// and the variable is taken from the annotation.
 	Unlabeled bool `json:"unlabeled,omitempty"`
 	// Group is the pod group that the pod names in spec.schedulingGroup.podGroupName. It is empty
-	// if the job has none. The UID is empty in a plan that creates the group, see [GroupEffect].
-	Group GroupRef `json:"group,omitzero"`
+	// if the job has none. The UID is empty in a plan that creates the group, see [jobgroup.Effect].
+	Group jobgroup.Ref `json:"group,omitzero"`
 }
 
 // Untracking is a finalizer to remove, and how its pod is accounted for.
 type Untracking struct {
 	PodRef
 	// As is how the pod is counted.
-	As CountedAs `json:"as"`
+	As jobreason.Counted `json:"as"`
 	// OnEnd restricts the removal to a round that declares the job's end (J37).
 	OnEnd bool `json:"onEnd,omitempty"`
 	// UnlessEnd restricts it to a round that does not: an end fills the room of the
@@ -143,37 +145,6 @@ type Untracking struct {
 	// Policy is the action of the podFailurePolicy that handles the pod. It is empty
 	// if no rule matches, or if an earlier round has reported the match (JI27).
 	Policy FailureAction `json:"policy,omitempty"`
-}
-
-// CountedAs is how a pod is accounted for when its finalizer goes.
-type CountedAs uint8
-
-const (
-	// NotCounted pods leave no trace in the counters.
-	NotCounted CountedAs = iota
-	// CountedSucceeded pods go through the uncounted list of successes.
-	CountedSucceeded
-	// CountedFailed pods go through the uncounted list of failures.
-	CountedFailed
-	// CountedIndex pods are accounted for by their completed index.
-	CountedIndex
-	// AlreadyRecorded pods are in an uncounted list since an earlier round.
-	AlreadyRecorded
-)
-
-const countedAs = "not counted|succeeded|failed|completed index|recorded earlier"
-
-// String says how the pod is counted.
-func (c CountedAs) String() string { return enum.String(countedAs, int(c), "CountedAs") }
-
-// MarshalText says how the pod is counted.
-func (c CountedAs) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
-
-// UnmarshalText reads what MarshalText returns.
-func (c *CountedAs) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(countedAs, string(text), "as")
-	*c = CountedAs(i)
-	return err
 }
 
 // Verdict is how a job is going to end. The zero value means: not decided.
@@ -190,16 +161,13 @@ func (v Verdict) failed() bool  { return v.Type == ConditionFailureTarget }
 // Requeue is the next time at which the plan can change without an event. The
 // zero value means: never.
 type Requeue struct {
-	At     time.Time  `json:"at,omitzero"`
-	Reason WaitReason `json:"reason,omitempty"`
+	At     time.Time      `json:"at,omitzero"`
+	Reason jobreason.Wait `json:"reason,omitempty"`
 }
 
 // After returns how long to wait from now; ok is false when there is nothing to wait
 // for but events. With ok the wait is at least a nanosecond, also when At has passed:
 // several work queues read 0 as "never".
 func (r Requeue) After(now time.Time) (d time.Duration, ok bool) {
-	if r.At.IsZero() {
-		return 0, false
-	}
-	return max(r.At.Sub(now), 1), true
+	return value.WaitFor(r.At, now)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/enum"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // Pod is a pod as a small value of 64 bytes, which is a line of the cache: what a
@@ -15,7 +16,7 @@ type Pod struct {
 	Phase PodPhase `json:"phase,omitempty"`
 	// Owner says whether the pod is the job's. The zero value is Owned; an
 	// adapter whose pods can change hands uses [OwnerOf].
-	Owner Ownership `json:"owner,omitempty"`
+	Owner jobpod.Ownership `json:"owner,omitempty"`
 	// Untracked is true once the pod has lost the finalizer [Finalizer]: it is accounted
 	// for. The zero value is a pod that has still to be counted.
 	Untracked bool `json:"untracked,omitempty"`
@@ -48,9 +49,9 @@ type PodDetail struct {
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
 	// ReadyTransition is when the condition Ready turned True or False. It is zero
 	// while Ready is Unknown or unset, which tells no finish time (J32).
-	ReadyTransition time.Time      `json:"readyTransition,omitzero"`
-	Containers      []Container    `json:"containers,omitempty"`
-	Conditions      []PodCondition `json:"conditions,omitempty"`
+	ReadyTransition time.Time          `json:"readyTransition,omitzero"`
+	Containers      []jobpod.Container `json:"containers,omitempty"`
+	Conditions      []PodCondition     `json:"conditions,omitempty"`
 	// FailureCount and IgnoredFailureCount are the failures of the index before
 	// this pod, kept with backoffLimitPerIndex (J18).
 	FailureCount        int32 `json:"failureCount,omitempty"`
@@ -67,7 +68,7 @@ func (p *Pod) Sight() *expectations.Sight {
 	}
 	return &expectations.Sight{
 		UID:       p.UID,
-		Foreign:   p.Owner > OwnedUnmatched,
+		Foreign:   p.Owner > jobpod.OwnedUnmatched,
 		Deleting:  p.Deletion != nil,
 		Untracked: p.Untracked,
 	}
@@ -107,102 +108,6 @@ func (p PodPhase) MarshalText() ([]byte, error) { return []byte(p.String()), nil
 func (p *PodPhase) UnmarshalText(text []byte) error {
 	i, err := enum.Parse(podPhases, string(text), "phase")
 	*p = PodPhase(i)
-	return err
-}
-
-// Ownership is what a pod is to the job (J6).
-type Ownership uint8
-
-const (
-	// Owned pods have a controller reference to the job and match its selector.
-	Owned Ownership = iota
-	// OwnedUnmatched pods have the reference and no longer match: they are released.
-	OwnedUnmatched
-	// Orphan pods have no controller and match: they are adopted.
-	Orphan
-	// Foreign pods belong to another owner and are never touched.
-	Foreign
-)
-
-const ownerships = "Owned|OwnedUnmatched|Orphan|Foreign"
-
-// String returns the name of the constant.
-func (o Ownership) String() string { return enum.String(ownerships, int(o), "Ownership") }
-
-// MarshalText writes the name of the constant.
-func (o Ownership) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
-
-// UnmarshalText reads the name of a constant; the empty text is Owned.
-func (o *Ownership) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(ownerships, string(text), "owner")
-	*o = Ownership(i)
-	return err
-}
-
-// Container is the state of one container of a pod.
-type Container struct {
-	Name string        `json:"name"`
-	Kind ContainerKind `json:"kind,omitempty"`
-	// Restarts is how often the container was started again.
-	Restarts int32          `json:"restarts,omitempty"`
-	State    ContainerState `json:"state,omitempty"`
-	// ExitCode and FinishedAt are set once the container has terminated.
-	ExitCode   int32     `json:"exitCode,omitempty"`
-	FinishedAt time.Time `json:"finishedAt,omitzero"`
-}
-
-// ContainerKind tells app containers from init containers.
-type ContainerKind uint8
-
-const (
-	// AppContainer is a regular container; the pod ends when these have ended.
-	AppContainer ContainerKind = iota
-	// InitContainer runs to its end before the app containers start.
-	InitContainer
-	// RestartableInitContainer is an init container with restartPolicy Always,
-	// also called a sidecar (KEP-753).
-	RestartableInitContainer
-)
-
-const containerKinds = "AppContainer|InitContainer|RestartableInitContainer"
-
-// String returns the name of the constant.
-func (k ContainerKind) String() string { return enum.String(containerKinds, int(k), "ContainerKind") }
-
-// MarshalText is [ContainerKind.String].
-func (k ContainerKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
-
-// UnmarshalText reads what MarshalText writes; the empty text is AppContainer.
-func (k *ContainerKind) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(containerKinds, string(text), "kind")
-	*k = ContainerKind(i)
-	return err
-}
-
-// ContainerState is the state of a container.
-type ContainerState uint8
-
-// The states of a container.
-const (
-	ContainerWaiting ContainerState = iota
-	ContainerRunning
-	ContainerTerminated
-)
-
-const containerStates = "Waiting|Running|Terminated"
-
-// String returns the state as Kubernetes names it.
-func (s ContainerState) String() string {
-	return enum.String(containerStates, int(s), "ContainerState")
-}
-
-// MarshalText is [ContainerState.String].
-func (s ContainerState) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText reads what MarshalText writes; the empty text is Waiting.
-func (s *ContainerState) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(containerStates, string(text), "state")
-	*s = ContainerState(i)
 	return err
 }
 

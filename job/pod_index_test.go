@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 func TestJ13_Index(t *testing.T) {
@@ -52,11 +53,11 @@ func TestJ13_Index(t *testing.T) {
 func TestJ13_IndexNotGiven(t *testing.T) {
 	given := activePod("a")
 	given.Index = IndexAt(0)
-	for _, owner := range []Ownership{Owned, OwnedUnmatched, Orphan, Foreign} {
+	for _, owner := range []jobpod.Ownership{jobpod.Owned, jobpod.OwnedUnmatched, jobpod.Orphan, jobpod.Foreign} {
 		for _, phase := range []PodPhase{PodPending, PodSucceeded} {
 			bare := Pod{UID: "b", Name: "b", Phase: phase, Owner: owner}
 			_, err := Reconcile(snapshotOf(t, `{"completionMode": "Indexed", "completions": 2, "parallelism": 2}`, given, bare))
-			if owner == Foreign {
+			if owner == jobpod.Foreign {
 				if err != nil {
 					t.Errorf("%s, %s: %v", owner, phase, err)
 				}

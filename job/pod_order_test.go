@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
@@ -13,7 +14,7 @@ import (
 // snapshot has them does not show in the plan.
 func TestJI24_SeveralOfEachKind(t *testing.T) {
 	var pods []Pod
-	for _, owner := range []Ownership{Owned, Orphan, OwnedUnmatched, Foreign} {
+	for _, owner := range []jobpod.Ownership{jobpod.Owned, jobpod.Orphan, jobpod.OwnedUnmatched, jobpod.Foreign} {
 		for _, phase := range []PodPhase{PodRunning, PodSucceeded, PodFailed} {
 			for n := range int32(4) {
 				p := ofIndex(activePod(fmt.Sprintf("%s-%s-%d", owner, phase, n)), n/2)

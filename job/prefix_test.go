@@ -12,6 +12,8 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // TestJI26_PrefixLaw runs a job whose pods end as a function of their index and
@@ -128,7 +130,7 @@ func TestJI25_Adoption(t *testing.T) {
 	w.Run(w.Pods[0])
 	w.Finish(w.Pods[0], 1)
 	w.Now = w.Now.Add(20 * time.Minute)
-	w.AddPod(job.Pod{Owner: job.Orphan, Index: job.IndexAt(2), Untracked: true})
+	w.AddPod(job.Pod{Owner: jobpod.Orphan, Index: job.IndexAt(2), Untracked: true})
 	for _, want := range []string{"adopt p2", "delete p2", "create index 0", "untrack j-0-1", "wait: 1 active"} {
 		plan := mustRound(t, w)
 		if text := plan.String(); !strings.HasPrefix(text, want) {
@@ -164,8 +166,8 @@ func TestManagedByAnother(t *testing.T) {
 		s.Job.Spec.ManagedBy = ptr("example.com/other")
 		plan := job.PlanOf(t, s)
 		recording := plan.Record(job.Writes{})
-		settlement := recording.Settle(job.ResultNotTried, nil)
-		conclusion := settlement.Conclude(job.ResultNotTried)
+		settlement := recording.Settle(jobreason.ResultNotTried, nil)
+		conclusion := settlement.Conclude(jobreason.ResultNotTried)
 		if len(plan.Adopt)+len(plan.Release)+len(plan.Delete)+len(plan.Create)+len(plan.Untrack) > 0 ||
 			recording.Write || settlement.Write || conclusion.Retry || !conclusion.Metrics.ManagedBy {
 			t.Fatalf("JI23: the plan is not empty:\n%s", plan.String())

@@ -13,6 +13,9 @@ import (
 	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 var allFaults = jobgen.AllFaults
@@ -82,9 +85,9 @@ func drawWorld(t *rapid.T) *world.Job {
 	return w
 }
 
-func drawScheduling(t *rapid.T) *job.Scheduling {
-	gang := &job.Scheduling{SchedulingPolicy: &job.SchedulingPolicy{Gang: &job.Gang{MinCount: maybe(t, "minCount", rapid.Int32Range(1, 3))}}}
-	return rapid.SampledFrom([]*job.Scheduling{gang, nil}).Draw(t, "scheduling")
+func drawScheduling(t *rapid.T) *jobgroup.Scheduling {
+	gang := &jobgroup.Scheduling{SchedulingPolicy: &jobgroup.SchedulingPolicy{Gang: &jobgroup.Gang{MinCount: maybe(t, "minCount", rapid.Int32Range(1, 3))}}}
+	return rapid.SampledFrom([]*jobgroup.Scheduling{gang, nil}).Draw(t, "scheduling")
 }
 
 func step(t *rapid.T, w *world.Job, faults []world.Fault) {
@@ -144,7 +147,7 @@ func comeToRest(t *rapid.T, w *world.Job) {
 		t.Fatalf("L2: still writing after the end\n%s\n%s", w.State(), w.LastPlan())
 	}
 	for _, p := range w.Pods {
-		if !p.Untracked && p.Owner <= job.OwnedUnmatched && w.Job.Status.Finished() != "" {
+		if !p.Untracked && p.Owner <= jobpod.OwnedUnmatched && w.Job.Status.Finished() != "" {
 			t.Fatalf("L4: %s keeps its finalizer\n%s", p.Name, w.State())
 		}
 	}
@@ -315,10 +318,10 @@ func compareWithPlan(t *rapid.T, plan *job.Plan, found *job.Inspection) {
 		}
 	}
 	for _, wait := range plan.Waits {
-		if wait.Reason == job.WaitBackoff && wait.Failures != int64(found.Backoff.Failures) {
+		if wait.Reason == jobreason.WaitBackoff && wait.Failures != int64(found.Backoff.Failures) {
 			t.Fatalf("the plan waits after %d failures, the inspection has %d", wait.Failures, found.Backoff.Failures)
 		}
-		if wait.Reason == job.WaitPods && wait.Pods != found.Active-int64(len(plan.Delete))+int64(len(plan.Create)) {
+		if wait.Reason == jobreason.WaitPods && wait.Pods != found.Active-int64(len(plan.Delete))+int64(len(plan.Create)) {
 			t.Fatalf("the plan waits for %d pods, the inspection has %d", wait.Pods, found.Active)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // Most rounds of a controller with many jobs find nothing to do: pods run, and everything else is
@@ -54,9 +55,9 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 // and its pods.
 func appendQuietWaits(waits []Wait, deadline time.Time, active int32) []Wait {
 	if !deadline.IsZero() {
-		waits = append(waits, Wait{Reason: WaitDeadline, Until: deadline})
+		waits = append(waits, Wait{Reason: jobreason.WaitDeadline, Until: deadline})
 	}
-	return append(waits, Wait{Reason: WaitPods, Pods: int64(active)})
+	return append(waits, Wait{Reason: jobreason.WaitPods, Pods: int64(active)})
 }
 
 // isPlain reports whether only the number of the job's pods matters, not which they are: no

@@ -12,6 +12,8 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobquirk"
 	"github.com/batchplan/batchplan/job/release"
 )
@@ -105,12 +107,12 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 		{"another controller's", spec(func(s *job.Spec) { s.ManagedBy = ptr("example.com/other") }), false},
 		{"restarts count", spec(func(s *job.Spec) { s.Template.RestartPolicy = job.RestartOnFailure }), false},
 		{"a podFailurePolicy", spec(func(s *job.Spec) { s.PodFailurePolicy = &job.PodFailurePolicy{} }), false},
-		{"a gang", spec(func(s *job.Spec) { s.Scheduling = new(job.Scheduling) }), false},
+		{"a gang", spec(func(s *job.Spec) { s.Scheduling = new(jobgroup.Scheduling) }), false},
 		{"a pod has ended", pod(func(p *job.Pod) { p.Phase = job.PodSucceeded }), false},
 		{"a pod is being deleted", pod(func(p *job.Pod) { p.Deletion = &job.PodDeletion{} }), false},
-		{"a pod matches no more", pod(func(p *job.Pod) { p.Owner = job.OwnedUnmatched }), false},
-		{"an orphan", pod(func(p *job.Pod) { p.Owner = job.Orphan }), false},
-		{"another owner's pod", pod(func(p *job.Pod) { p.Owner = job.Foreign }), false},
+		{"a pod matches no more", pod(func(p *job.Pod) { p.Owner = jobpod.OwnedUnmatched }), false},
+		{"an orphan", pod(func(p *job.Pod) { p.Owner = jobpod.Orphan }), false},
+		{"another owner's pod", pod(func(p *job.Pod) { p.Owner = jobpod.Foreign }), false},
 		{"an ended pod was never counted", func(s *job.Snapshot) {
 			s.Pods = append(s.Pods, job.Pod{Name: "done", UID: "done", Phase: job.PodSucceeded, Untracked: true})
 		}, false},

@@ -1,6 +1,9 @@
 package job
 
-import "github.com/batchplan/batchplan/job/jobquirk"
+import (
+	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
+)
 
 // Reconcile plans one round of a job. The same snapshot always gives the same
 // plan; nothing in the snapshot is written to.
@@ -72,11 +75,11 @@ func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 	plan := p.plan.reset()
 	plan.JobUID = s.Job.UID
 	if by, ours := ManagerOf(&s.Job.Spec, &s.Options); !ours {
-		return plan.stop(Wait{Reason: WaitManagedBy, Name: by}), nil
+		return plan.stop(Wait{Reason: jobreason.WaitManagedBy, Name: by}), nil
 	}
 	if spec := &s.Job.Spec; hasUnknownMode(spec) {
 		plan.event(EventWarning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown")
-		return plan.stop(Wait{Reason: WaitUnknownMode, Name: string(spec.CompletionMode)}), nil
+		return plan.stop(Wait{Reason: jobreason.WaitUnknownMode, Name: string(spec.CompletionMode)}), nil
 	}
 
 	memory, notes := &plan.basis.Carried.Memory, (*noteList)(&plan.Notes)
@@ -94,10 +97,10 @@ func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 	case end != "":
 		plan.Untrack = appendLeftBehind(plan.Untrack, s, &p.known, &p.scratch)
 		plan.basis.Carried.carryOn(stillTracked(memory.Untracking, &p.known))
-		return plan.stop(Wait{Reason: WaitFinished, Name: string(end)}), nil
+		return plan.stop(Wait{Reason: jobreason.WaitFinished, Name: string(end)}), nil
 	case isStale(&s.Job, memory):
 		plan.basis.Carried.carryOn(memory.Untracking)
-		return plan.stop(Wait{Reason: WaitObserved}), nil
+		return plan.stop(Wait{Reason: jobreason.WaitObserved}), nil
 	}
 
 	found := p.find(s, memory, notes)
@@ -123,7 +126,7 @@ func decide(plan *Plan, s *Snapshot, found *findings, buf *scratch) {
 	plan.Adopt, plan.Release = found.pods.adopted, found.pods.released
 	end := decideEnd(s, found)
 	if s.Now.Before(end.deadline) {
-		plan.wait(Wait{Reason: WaitDeadline, Until: end.deadline})
+		plan.wait(Wait{Reason: jobreason.WaitDeadline, Until: end.deadline})
 	}
 
 	plan.Verdict = end.Verdict

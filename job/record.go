@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -70,8 +71,8 @@ func (p *Plan) Record(w Writes) Recording {
 }
 
 // isWritten reports whether what the recording asks for is in the status.
-func (r *Recording) isWritten(recorded Result) bool {
-	return hasBegun(r.plan, &r.writes) && (!r.Write || recorded == ResultDone)
+func (r *Recording) isWritten(recorded jobreason.Result) bool {
+	return hasBegun(r.plan, &r.writes) && (!r.Write || recorded == jobreason.ResultDone)
 }
 
 // isToWrite reports whether a change of the status is to be written (J40). A start time goes
@@ -99,7 +100,7 @@ func isToWrite(before, status *Status, indexed bool) bool {
 // Without them the round ends.
 func hasBegun(p *Plan, w *Writes) bool {
 	for i := range p.Groups {
-		if value.At(w.Grouped, i).Result != ResultDone {
+		if value.At(w.Grouped, i).Result != jobreason.ResultDone {
 			return false
 		}
 	}
@@ -108,7 +109,7 @@ func hasBegun(p *Plan, w *Writes) bool {
 
 // hasClaimed reports whether the claims that the plan assumed took effect (J6).
 func hasClaimed(p *Plan, w *Writes) bool {
-	return len(p.Adopt)+len(p.Release) == 0 || w.Claimed == ResultDone
+	return len(p.Adopt)+len(p.Release) == 0 || w.Claimed == jobreason.ResultDone
 }
 
 // change is what the writes to pods have changed in the counts.
@@ -120,13 +121,13 @@ func changeOf(deletions []Deletion, creations []Creation, w *Writes, quirks jobq
 	quirk := quirks.Has(jobquirk.DeleteCounts)
 	for i := range deletions {
 		result := value.At(w.Deleted, i).Result
-		if result.isDone() {
+		if isDone(result) {
 			c.active--
 		}
-		if result == ResultDone || result == ResultGone && quirk {
+		if result == jobreason.ResultDone || result == jobreason.ResultGone && quirk {
 			c.terminating++
 		}
-		if lowers := result.isDone() || result == ResultUnsuccessful && quirk; lowers && deletions[i].Ready {
+		if lowers := isDone(result) || result == jobreason.ResultUnsuccessful && quirk; lowers && deletions[i].Ready {
 			c.ready--
 		}
 	}
@@ -149,8 +150,9 @@ func (c *counts) after(d change) counts {
 }
 
 // isExpected reports whether a creation with that result is going to be seen.
-func isExpected(created Result, quirks jobquirk.Set) bool {
-	return created == ResultDone || created == ResultRefused && quirks.Has(jobquirk.RefusedAreActive)
+func isExpected(created jobreason.Result, quirks jobquirk.Set) bool {
+	refused := created == jobreason.ResultRefused && quirks.Has(jobquirk.RefusedAreActive)
+	return created == jobreason.ResultDone || refused
 }
 
 // Expected returns how many of the plan's creations will be observed, given their
@@ -214,9 +216,9 @@ func recordUIDs(status *Status, uncounted *UncountedTerminatedPods, untrack []Un
 		u := &untrack[i]
 		switch {
 		case !u.applies(end):
-		case u.As == CountedSucceeded:
+		case u.As == jobreason.CountedSucceeded:
 			lists.Succeeded = append(lists.Succeeded, u.UID)
-		case u.As == CountedFailed:
+		case u.As == jobreason.CountedFailed:
 			lists.Failed = append(lists.Failed, u.UID)
 		}
 	}
@@ -256,7 +258,7 @@ func applicable(untrack []Untracking, end Verdict, deleted bool) []Untracking {
 		case u.applies(end):
 			out = append(out, u)
 		case u.OnEnd && deleted:
-			out = append(out, Untracking{PodRef: u.PodRef, As: NotCounted, Ended: u.Ended})
+			out = append(out, Untracking{PodRef: u.PodRef, As: jobreason.NotCounted, Ended: u.Ended})
 		}
 	}
 	return out

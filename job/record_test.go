@@ -1,6 +1,9 @@
 package job
 
-import "testing"
+import (
+	"github.com/batchplan/batchplan/job/jobreason"
+	"testing"
+)
 
 // TestJ27_EndNotDeclared ends a job by its deadline and lets the deletion of its pod
 // fail: the end is not declared, and the pod, which runs on, is neither counted nor
@@ -8,9 +11,9 @@ import "testing"
 func TestJ27_EndNotDeclared(t *testing.T) {
 	plan := PlanOf(t, snapshotOf(t, `{"activeDeadlineSeconds": 20}`, activePod("p")))
 	for _, c := range []struct {
-		deletion Result
+		deletion jobreason.Result
 		declared bool
-	}{{ResultUnsuccessful, false}, {ResultNotTried, false}, {ResultDone, true}, {ResultGone, true}} {
+	}{{jobreason.ResultUnsuccessful, false}, {jobreason.ResultNotTried, false}, {jobreason.ResultDone, true}, {jobreason.ResultGone, true}} {
 		r := plan.Record(Writes{Deleted: []Effect{{Result: c.deletion}}})
 		declared := r.Status.Condition(ConditionFailureTarget).Status == ConditionTrue
 		counted := len(r.Status.uncounted().Succeeded)+len(r.Status.uncounted().Failed) > 0
@@ -31,7 +34,7 @@ func TestJ40_TheListsAreWritten(t *testing.T) {
 	if plan.basis.Facts.Status.UncountedTerminatedPods != nil {
 		t.Error("the status before has got lists")
 	}
-	if quiet := plan.Record(Writes{Claimed: ResultDone}); quiet.Status.Active != 1 {
+	if quiet := plan.Record(Writes{Claimed: jobreason.ResultDone}); quiet.Status.Active != 1 {
 		t.Errorf("status %v, want the active pod", quiet.Status)
 	}
 }
@@ -41,7 +44,7 @@ func TestJ40_TheListsAreWritten(t *testing.T) {
 func TestJI24_RoomBehindAList(t *testing.T) {
 	uids := func() []UID { return append(make([]UID, 0, 2), "old") }
 	for _, stopped := range []bool{true, false} {
-		p := Plan{Untrack: append(make([]Untracking, 0, 3), Untracking{PodRef: PodRef{UID: "s"}, As: CountedSucceeded}, Untracking{PodRef: PodRef{UID: "f"}, As: CountedFailed})}
+		p := Plan{Untrack: append(make([]Untracking, 0, 3), Untracking{PodRef: PodRef{UID: "s"}, As: jobreason.CountedSucceeded}, Untracking{PodRef: PodRef{UID: "f"}, As: jobreason.CountedFailed})}
 		p.basis.Course.Stopped, p.basis.Facts.JobUID = stopped, "job-1"
 		p.basis.Counts.Uncounted = UncountedTerminatedPods{Succeeded: uids(), Failed: uids()}
 		r, lists := p.Record(Writes{}), &p.basis.Counts.Uncounted
@@ -55,14 +58,14 @@ func TestJI24_RoomBehindAList(t *testing.T) {
 // TestJ35_AFinalizerThatIsGone: a pod that is gone has no finalizer any more, and counts as one whose
 // finalizer was removed; a finalizer that stays keeps its UID in the list.
 func TestJ35_AFinalizerThatIsGone(t *testing.T) {
-	for result, counts := range map[Result]bool{
-		ResultDone: true, ResultGone: true,
-		ResultNotTried: false, ResultUnsuccessful: false, ResultStillTracked: false, ResultRefused: false,
+	for result, counts := range map[jobreason.Result]bool{
+		jobreason.ResultDone: true, jobreason.ResultGone: true,
+		jobreason.ResultNotTried: false, jobreason.ResultUnsuccessful: false, jobreason.ResultStillTracked: false, jobreason.ResultRefused: false,
 	} {
 		for _, phase := range []PodPhase{PodSucceeded, PodFailed} {
 			plan := PlanOf(t, snapshotOf(t, `{"completions": 9, "parallelism": 3}`, endedPod("a", phase)))
-			r := plan.Record(Writes{Claimed: ResultDone})
-			end := r.Settle(ResultDone, []Result{result})
+			r := plan.Record(Writes{Claimed: jobreason.ResultDone})
+			end := r.Settle(jobreason.ResultDone, []jobreason.Result{result})
 			listed := len(end.Status.uncounted().Failed) + len(end.Status.uncounted().Succeeded)
 			if got := end.Status.Failed + end.Status.Succeeded; (got == 1) != counts || (listed == 0) != counts {
 				t.Errorf("%s, %s: counted %d, in the lists %d", result, phase, got, listed)

@@ -7,7 +7,9 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // The cases in this file were found by running the controllers of Kubernetes beside
@@ -23,7 +25,7 @@ func TestJ38_TheEndWaitsForEveryFinalizer(t *testing.T) {
 	}
 	for i, u := range plan.Record(o.Writes).Untrack {
 		if u.UID == "b" {
-			o.Untracked[i] = ResultUnsuccessful
+			o.Untracked[i] = jobreason.ResultUnsuccessful
 		}
 	}
 	if got := settled(plan, o).Status.Finished(); got != "" {
@@ -33,7 +35,7 @@ func TestJ38_TheEndWaitsForEveryFinalizer(t *testing.T) {
 
 func TestJ6_AReleasedPodIsCountedWithTheRelease(t *testing.T) {
 	p := endedPod("a", PodSucceeded)
-	p.Owner = OwnedUnmatched
+	p.Owner = jobpod.OwnedUnmatched
 	s := snapshotOf(t, `{"completions": 2}`, p)
 	s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: []UID{"a"}}
 	plan := PlanOf(t, s)
@@ -86,7 +88,7 @@ func TestE3_TheEndKeepsTheRecordOfCreations(t *testing.T) {
 
 func TestJ17_TheAdoptedOneOfEqualFailures(t *testing.T) {
 	older, adopted := ofIndex(endedPod("a", PodFailed), 0), ofIndex(endedPod("b", PodFailed), 0)
-	adopted.Owner = Orphan
+	adopted.Owner = jobpod.Orphan
 	for _, pods := range [][]Pod{{older, adopted}, {adopted, older}} {
 		s := snapshotOf(t, `{"completions": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, pods...)
 		plan := PlanOf(t, s)
@@ -100,8 +102,8 @@ func TestJ37_ADeletedJobLetsGoThoughDeletionsFail(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 2, "activeDeadlineSeconds": 10}`, activePod("a"))
 	s.Job.DeletionTimestamp = second(20)
 	plan := PlanOf(t, s)
-	o := Outcome{Writes: Writes{Deleted: []Effect{{Result: ResultUnsuccessful}}}}
-	if got := plan.Record(o.Writes).Untrack; len(got) != 1 || got[0].As != NotCounted {
+	o := Outcome{Writes: Writes{Deleted: []Effect{{Result: jobreason.ResultUnsuccessful}}}}
+	if got := plan.Record(o.Writes).Untrack; len(got) != 1 || got[0].As != jobreason.NotCounted {
 		t.Errorf("finalizers to remove: %v", got)
 	}
 	if status := plan.Record(o.Writes).Status; len(status.uncounted().Failed) > 0 {
@@ -113,8 +115,8 @@ func TestJ37_ADeletedJobLetsGoThoughDeletionsFail(t *testing.T) {
 func TestSlips_FoundByRunning(t *testing.T) {
 	failed, unmatched, adopted := endedPod("a", PodFailed), activePod("a"), endedPod("a", PodSucceeded)
 	failed.Detail.Containers[0].FinishedAt = second(5)
-	unmatched.Owner, adopted.Owner = OwnedUnmatched, Orphan
-	untracked := Outcome{Recorded: ResultDone, Untracked: []Result{ResultDone}, Settled: ResultDone}
+	unmatched.Owner, adopted.Owner = jobpod.OwnedUnmatched, jobpod.Orphan
+	untracked := Outcome{Recorded: jobreason.ResultDone, Untracked: []jobreason.Result{jobreason.ResultDone}, Settled: jobreason.ResultDone}
 	for _, test := range []struct {
 		name         string
 		quirk        jobquirk.Quirk
@@ -124,10 +126,10 @@ func TestSlips_FoundByRunning(t *testing.T) {
 		decides      func(p *Plan) any
 	}{
 		{"events of a status that is refused", jobquirk.EarlyEvents, 0, 1, snapshotOf(t, `{"suspend": true}`), nil,
-			func(p *Plan) any { return len(p.Conclude(Outcome{Recorded: ResultUnsuccessful}).Events) }},
+			func(p *Plan) any { return len(p.Conclude(Outcome{Recorded: jobreason.ResultUnsuccessful}).Events) }},
 		{"expected creations that are refused", jobquirk.RefusedAreActive, 0, 2, snapshotOf(t, `{"parallelism": 2, "completions": 2}`), nil,
 			func(p *Plan) any {
-				o := Outcome{Writes: Writes{Created: []Effect{{Result: ResultRefused}, {Result: ResultRefused}}}, Recorded: ResultDone}
+				o := Outcome{Writes: Writes{Created: []Effect{{Result: jobreason.ResultRefused}, {Result: jobreason.ResultRefused}}}, Recorded: jobreason.ResultDone}
 				return p.Conclude(o).Memory.Expectations.Creations
 			}},
 		{"the last failure, after an earlier one is seen", jobquirk.EarlierFailure, second(20), second(5), snapshotOf(t, `{"backoffLimit": 9}`, failed),
@@ -157,7 +159,7 @@ func TestSlips_FoundByRunning(t *testing.T) {
 			func(p *Plan) any { return len(p.Untrack) }},
 		{"terminating pods that were gone", jobquirk.DeleteCounts, int32(0), int32(1), snapshotOf(t, `{"parallelism": 0, "completions": 3}`, activePod("a")), nil,
 			func(p *Plan) any {
-				return *p.Record(Writes{Deleted: []Effect{{Result: ResultGone}}}).Status.Terminating
+				return *p.Record(Writes{Deleted: []Effect{{Result: jobreason.ResultGone}}}).Status.Terminating
 			}},
 	} {
 		if test.change != nil {

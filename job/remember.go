@@ -5,6 +5,7 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // remember makes the next memory (B5). The metrics of earlier rounds have reported what is before,
@@ -58,7 +59,7 @@ func (a *aftermath) expect() expectations.Counts {
 
 	if !a.plan.Verdict.decided() {
 		for i := range a.plan.Delete {
-			if value.At(a.outcome.Deleted, i).Result == ResultDone {
+			if value.At(a.outcome.Deleted, i).Result == jobreason.ResultDone {
 				next.Deletions++
 			}
 		}
@@ -79,13 +80,13 @@ func (a *aftermath) expect() expectations.Counts {
 func (a *aftermath) untracking() expectations.UIDs {
 	var uids []UID
 	for i := range a.untrack {
-		if value.At(a.outcome.Untracked, i).isDone() {
+		if isDone(value.At(a.outcome.Untracked, i)) {
 			uids = append(uids, a.untrack[i].UID)
 		}
 	}
 
 	for i := range a.plan.Delete {
-		if d := &a.plan.Delete[i]; d.UntrackFirst && value.At(a.outcome.Deleted, i).Result.isDone() {
+		if d := &a.plan.Delete[i]; d.UntrackFirst && isDone(value.At(a.outcome.Deleted, i).Result) {
 			uids = append(uids, d.UID)
 		}
 	}
@@ -103,8 +104,8 @@ func (a *aftermath) handled() expectations.UIDs {
 	for i := range a.untrack {
 		u := &a.untrack[i]
 		switch {
-		case u.As != NotCounted:
-		case value.At(a.outcome.Untracked, i).isDone():
+		case u.As != jobreason.NotCounted:
+		case isDone(value.At(a.outcome.Untracked, i)):
 			gone = append(gone, u.UID)
 		case a.recorded && u.Policy != "":
 			kept = append(kept, u.UID)

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"github.com/batchplan/batchplan/internal/indexset"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // activePods appends the places of the active pods of the job.
@@ -19,13 +21,13 @@ func activePods(dst []int32, s *Snapshot) []int32 {
 }
 
 func isActive(pod *Pod, j *Job) bool {
-	owned := pod.Owner == Owned || pod.Owner == Orphan && !j.isDeleted()
+	owned := pod.Owner == jobpod.Owned || pod.Owner == jobpod.Orphan && !j.isDeleted()
 	return owned && !pod.isTerminal() && pod.Deletion == nil
 }
 
 // appendAll adds the deletions of all active pods, the least valuable first. They are
 // not limited to 500.
-func appendAll(deletions []Deletion, s *Snapshot, active []int32, reason DeleteReason) []Deletion {
+func appendAll(deletions []Deletion, s *Snapshot, active []int32, reason jobreason.Delete) []Deletion {
 	sortPlaces(s.Pods, active, worth(s.Options.Quirks))
 	for _, i := range active {
 		deletions = append(deletions, deletionOf(&s.Pods[i], reason, s.Options.Quirks))
@@ -37,7 +39,7 @@ func appendAll(deletions []Deletion, s *Snapshot, active []int32, reason DeleteR
 // finalizer until they are accounted for (J27). They are not limited to 500.
 func appendEnding(deletions []Deletion, s *Snapshot, buf *scratch) []Deletion {
 	buf.active = activePods(buf.active[:0], s)
-	return appendAll(deletions, s, buf.active, DeleteEnding)
+	return appendAll(deletions, s, buf.active, jobreason.DeleteEnding)
 }
 
 // appendSurplus adds deletions until there are at least that many, the least valuable
@@ -60,7 +62,7 @@ func appendSurplus(deletions []Deletion, s *Snapshot, active []int32, atLeast in
 		if int64(len(deletions)) >= atLeast {
 			break
 		}
-		deletions = append(deletions, deletionOf(&s.Pods[i], DeleteSurplus, s.Options.Quirks))
+		deletions = append(deletions, deletionOf(&s.Pods[i], jobreason.DeleteSurplus, s.Options.Quirks))
 	}
 	return deletions[:min(len(deletions), s.Options.podWrites())]
 }
@@ -97,20 +99,20 @@ func separateMisplaced(s *Snapshot, active []int32, spare *indexset.Set) (rest, 
 }
 
 // misplacement is why a pod has no index of its own.
-func misplacement(pod *Pod, completions int32) DeleteReason {
+func misplacement(pod *Pod, completions int32) jobreason.Delete {
 	switch {
 	case pod.index() < 0:
-		return DeleteNoIndex
+		return jobreason.DeleteNoIndex
 	case pod.index() >= completions:
-		return DeleteIndexOutOfRange
+		return jobreason.DeleteIndexOutOfRange
 	}
-	return DeleteDuplicateIndex
+	return jobreason.DeleteDuplicateIndex
 }
 
 // deletionOf makes the deletion of a pod. A pod that is not going to be counted loses its
 // finalizer first.
-func deletionOf(pod *Pod, reason DeleteReason, quirks jobquirk.Set) Deletion {
-	counted := reason == DeleteEnding || reason == DeletePending
+func deletionOf(pod *Pod, reason jobreason.Delete, quirks jobquirk.Set) Deletion {
+	counted := reason == jobreason.DeleteEnding || reason == jobreason.DeletePending
 	d := Deletion{
 		PodRef:       pod.ref(),
 		Reason:       reason,

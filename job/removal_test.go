@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"testing"
 )
 
@@ -19,7 +20,7 @@ func TestJ29_MisplacedByIndex(t *testing.T) {
 		t.Fatalf("%d deletions, want 500", len(plan.Delete))
 	}
 	for i, d := range plan.Delete {
-		if want := fmt.Sprintf("pod-%04d", i); d.Name != want || d.Reason != DeleteIndexOutOfRange {
+		if want := fmt.Sprintf("pod-%04d", i); d.Name != want || d.Reason != jobreason.DeleteIndexOutOfRange {
 			t.Fatalf("deletion %d is of %s (%s), want %s", i, d.Name, d.Reason, want)
 		}
 	}

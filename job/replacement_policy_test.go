@@ -1,6 +1,9 @@
 package job
 
-import "testing"
+import (
+	"github.com/batchplan/batchplan/job/jobreason"
+	"testing"
+)
 
 // TestJ30_HeldByTerminating: where only failed pods are replaced, each terminating pod
 // holds one of the missing ones.
@@ -60,7 +63,7 @@ func TestJ7_WhatHasFailed(t *testing.T) {
 		b := plan.basis.Counts
 		counted := 0
 		for _, u := range plan.Untrack {
-			if u.As == CountedFailed {
+			if u.As == jobreason.CountedFailed {
 				counted++
 			}
 		}

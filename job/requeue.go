@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // requeueOf finds the earliest time at which one of the waits ends by itself. Nothing
@@ -18,7 +19,7 @@ func requeueOf(waits []Wait, now time.Time, quirks jobquirk.Set) (next Requeue) 
 			continue
 		}
 
-		backsOff := reason == WaitBackoff || reason == WaitIndexBackoff
+		backsOff := reason == jobreason.WaitBackoff || reason == jobreason.WaitIndexBackoff
 		if coarse && backsOff && at.Before(now.Add(time.Second)) {
 			at = now.Add(time.Second)
 		}
@@ -37,7 +38,7 @@ const pollDelay = time.Second
 // sooner if the next round has something to do that only own writes have made possible (L9).
 func (a *aftermath) requeue(retry bool) Requeue {
 	// The real controller does not end a round because an orphan is gone.
-	coarse := a.Facts.Quirks.Has(jobquirk.CoarseRequeue) && a.outcome.Claimed != ResultGone
+	coarse := a.Facts.Quirks.Has(jobquirk.CoarseRequeue) && a.outcome.Claimed != jobreason.ResultGone
 	if retry || coarse || !a.goesOn() {
 		return a.plan.Requeue
 	}
@@ -50,7 +51,7 @@ func (a *aftermath) requeue(retry bool) Requeue {
 	if due := a.plan.Requeue.At; !due.IsZero() && due.Before(at) {
 		return a.plan.Requeue
 	}
-	return Requeue{At: at, Reason: WaitNext}
+	return Requeue{At: at, Reason: jobreason.WaitNext}
 }
 
 // provesNew reports whether this round cannot be repeated from the same snapshot, however
@@ -59,7 +60,7 @@ func (a *aftermath) requeue(retry bool) Requeue {
 // could follow each other without a pause.
 func (a *aftermath) provesNew() bool {
 	o := a.outcome
-	if a.Facts.Consistent || o.Recorded == ResultDone || o.Settled == ResultDone {
+	if a.Facts.Consistent || o.Recorded == jobreason.ResultDone || o.Settled == jobreason.ResultDone {
 		return true
 	}
 	wrote := slices.ContainsFunc(o.Created, tookEffect) || slices.ContainsFunc(o.Deleted, tookEffect)
@@ -68,12 +69,12 @@ func (a *aftermath) provesNew() bool {
 
 // tookEffect reports whether the write itself did it: an object that was gone already
 // is none of its doing.
-func tookEffect(e Effect) bool { return e.Result == ResultDone }
+func tookEffect(e Effect) bool { return e.Result == jobreason.ResultDone }
 
 // goesOn reports whether the next round builds on the writes of this one.
 func (a *aftermath) goesOn() bool {
 	if a.isStopped() {
-		return len(a.plan.Waits) > 0 && a.plan.Waits[0].Reason == WaitObserved
+		return len(a.plan.Waits) > 0 && a.plan.Waits[0].Reason == jobreason.WaitObserved
 	}
 
 	o := a.outcome
@@ -93,7 +94,7 @@ func (a *aftermath) goesOn() bool {
 func hasReplaced(creations []Creation, created []Effect) bool {
 	for i := range creations {
 		c := &creations[i]
-		if (c.FailureCount > 0 || c.IgnoredFailureCount > 0) && value.At(created, i).Result == ResultDone {
+		if (c.FailureCount > 0 || c.IgnoredFailureCount > 0) && value.At(created, i).Result == jobreason.ResultDone {
 			return true
 		}
 	}
@@ -102,9 +103,9 @@ func hasReplaced(creations []Creation, created []Effect) bool {
 
 // hasUntrackedUnfinished reports whether a pod has lost its finalizer that had not ended:
 // if it was being deleted, it may be gone now.
-func hasUntrackedUnfinished(untrack []Untracking, results []Result) bool {
+func hasUntrackedUnfinished(untrack []Untracking, results []jobreason.Result) bool {
 	for i := range untrack {
-		if !untrack[i].Ended && value.At(results, i) == ResultDone {
+		if !untrack[i].Ended && value.At(results, i) == jobreason.ResultDone {
 			return true
 		}
 	}

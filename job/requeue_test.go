@@ -9,6 +9,8 @@ import (
 
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // follow lets the controller go round as long as one of its conclusions says so, on a
@@ -20,7 +22,7 @@ func follow(t rapid.TB, w *world.Job) (rounds int) {
 		switch {
 		case w.Retry:
 			w.Now = w.Now.Add(time.Second)
-		case w.Requeue.Reason == job.WaitDeadline && w.Job.Status.StartTime.IsZero():
+		case w.Requeue.Reason == jobreason.WaitDeadline && w.Job.Status.StartTime.IsZero():
 			// A start time alone is not written (J40), so this deadline moves with the clock.
 			return rounds + 1
 		case ok && d < 100*time.Hour:
@@ -78,7 +80,7 @@ func TestL6_NoHotLoop(t *testing.T) {
 				if w.Memory.JobUID == "" {
 					hurries = 0 // a crash: the next round lists afresh, which is another input
 				}
-				if d, ok := w.Requeue.After(w.Now); ok && d < time.Second && w.Requeue.Reason == job.WaitNext {
+				if d, ok := w.Requeue.After(w.Now); ok && d < time.Second && w.Requeue.Reason == jobreason.WaitNext {
 					hurries++
 				}
 			}
@@ -92,7 +94,7 @@ func TestL6_NoHotLoop(t *testing.T) {
 // endSomePod lets the first pod end that has not; false if there is none.
 func endSomePod(w *world.Job) bool {
 	for _, p := range slices.Clone(w.Pods) {
-		if p.Phase < job.PodSucceeded && p.Owner != job.Foreign {
+		if p.Phase < job.PodSucceeded && p.Owner != jobpod.Foreign {
 			w.Run(p)
 			w.Finish(p, 0)
 			return true
@@ -114,7 +116,7 @@ func checkNoStall(t *rapid.T, w *world.Job) {
 }
 
 func isBusy(p *job.Plan) bool {
-	r := p.Record(job.Writes{Claimed: job.ResultDone}) // finalizers that wait for the end are no work
+	r := p.Record(job.Writes{Claimed: jobreason.ResultDone}) // finalizers that wait for the end are no work
 	return r.Write || len(p.Adopt)+len(p.Release)+len(p.Delete)+len(p.Create)+len(r.Untrack) > 0
 }
 
@@ -150,7 +152,7 @@ func TestL9_GoesOn(t *testing.T) {
 			w.Edit(func(s *job.Spec) { s.Parallelism = ptr[int32](0) })
 		}, 4, func(w *world.Job) bool { return len(w.Pods) == 0 && *w.Job.Status.Terminating == 0 }},
 		{"an orphan is adopted", job.Spec{Completions: ptr[int32](2), Parallelism: ptr[int32](2)}, func(w *world.Job) {
-			w.AddPod(job.Pod{Owner: job.Orphan, Index: job.NoIndex(), Untracked: true})
+			w.AddPod(job.Pod{Owner: jobpod.Orphan, Index: job.NoIndex(), Untracked: true})
 		}, 2, func(w *world.Job) bool { return len(w.Pods) == 2 }},
 		{"pods that never ran are deleted as the job ends", job.Spec{Parallelism: ptr[int32](2), BackoffLimit: ptr[int32](0)}, func(w *world.Job) {
 			follow(t, w)
@@ -193,8 +195,8 @@ func TestL9_OnlyADeletion(t *testing.T) {
 	if len(plan.Delete) != 1 {
 		t.Fatalf("want a deletion:\n%s", plan.String())
 	}
-	end := plan.Conclude(job.Outcome{Writes: job.Writes{Deleted: []job.Effect{{Result: job.ResultDone}}}})
-	if want := (job.Requeue{At: s.Now, Reason: job.WaitNext}); end.Retry || end.Requeue != want {
+	end := plan.Conclude(job.Outcome{Writes: job.Writes{Deleted: []job.Effect{{Result: jobreason.ResultDone}}}})
+	if want := (job.Requeue{At: s.Now, Reason: jobreason.WaitNext}); end.Retry || end.Requeue != want {
 		t.Errorf("plan again %v, retry %v, want %v", end.Requeue, end.Retry, want)
 	}
 }

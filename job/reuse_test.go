@@ -14,6 +14,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // TestJI24_ReusedPlanner plans the rounds of several jobs with one Planner, as a service
@@ -102,7 +103,7 @@ func reuse(t *rapid.T, planner *job.Planner, s job.Snapshot) (kept []keepsake, c
 		t.Fatalf("JI24: a clone shares memory with the plan: %s", d)
 	}
 	for range 2 {
-		o := drawOutcome(t, plan, job.ResultDone, job.ResultDone, job.ResultUnsuccessful)
+		o := drawOutcome(t, plan, jobreason.ResultDone, jobreason.ResultDone, jobreason.ResultUnsuccessful)
 		recording := plan.Record(o.Writes)
 		settlement := recording.Settle(o.Recorded, o.Untracked)
 		conclusion = settlement.Conclude(o.Settled)

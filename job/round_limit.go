@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // The default limits of one round (J30, J35).
@@ -100,9 +101,9 @@ func markFitting(due []dueUntracking, room int, end, stops bool) (capped bool) {
 // written indexes are those that the status lists already.
 func takesRoom(d *dueUntracking, pods []Pod, written *indexset.Set) bool {
 	switch d.As {
-	case CountedIndex:
+	case jobreason.CountedIndex:
 		return !written.Has(pods[d.place].index())
-	case CountedSucceeded, CountedFailed:
+	case jobreason.CountedSucceeded, jobreason.CountedFailed:
 		return true
 	}
 	return false

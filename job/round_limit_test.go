@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // TestJ35_RoomForUIDs: what the lists hold, and how much room that leaves (JI5).
@@ -41,7 +42,7 @@ func TestJ35_RoomForUIDs(t *testing.T) {
 				if got := len(u.Succeeded) + len(u.Failed); got != test.want || len(plan.Untrack) != test.want {
 					t.Errorf("%d UIDs recorded, %d finalizers to remove, want %d", got, len(plan.Untrack), test.want)
 				}
-				if waits := slices.ContainsFunc(plan.Waits, func(w Wait) bool { return w.Reason == WaitUncounted }); waits != test.waits {
+				if waits := slices.ContainsFunc(plan.Waits, func(w Wait) bool { return w.Reason == jobreason.WaitUncounted }); waits != test.waits {
 					t.Errorf("waits for room: %v, want %v", waits, test.waits)
 				}
 			})
@@ -143,11 +144,11 @@ func TestJ35_RoomWithoutTheEnd(t *testing.T) {
 		plan := PlanOf(t, s)
 		for _, test := range []struct {
 			name            string
-			deleted         Result
+			deleted         jobreason.Result
 			succeeded, left int
 		}{
-			{"the end is declared", ResultDone, 50, 0},
-			{"a deletion has failed", ResultUnsuccessful, 300, 450},
+			{"the end is declared", jobreason.ResultDone, 50, 0},
+			{"a deletion has failed", jobreason.ResultUnsuccessful, 300, 450},
 		} {
 			done := doneAll(plan)
 			done.Deleted[0].Result = test.deleted

@@ -9,6 +9,8 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // dimensions are the things of which a snapshot can hold many, each with a
@@ -106,7 +108,7 @@ func indexesInBackoff(n int) job.Snapshot {
 	s.Job.Spec.BackoffLimitPerIndex, s.Job.Spec.BackoffLimit = ptr[int32](9), ptr[int32](1<<30)
 	for i := range s.Pods {
 		s.Pods[i].Phase, s.Pods[i].Ready = job.PodFailed, false
-		s.Pods[i].Detail.Containers = []job.Container{{Name: "main", State: job.ContainerTerminated, ExitCode: 1, FinishedAt: world.Start}}
+		s.Pods[i].Detail.Containers = []jobpod.Container{{Name: "main", State: jobpod.Terminated, ExitCode: 1, FinishedAt: world.Start}}
 	}
 	return s
 }
@@ -114,7 +116,7 @@ func indexesInBackoff(n int) job.Snapshot {
 func adopted(n int) job.Snapshot {
 	s := steady(n, false)
 	for i := range s.Pods {
-		s.Pods[i].Owner = job.Orphan
+		s.Pods[i].Owner = jobpod.Orphan
 	}
 	return s
 }
@@ -125,18 +127,18 @@ func wholeRound(tb testing.TB, p *job.Planner, s *job.Snapshot) job.Conclusion {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	o := job.Outcome{Writes: job.Writes{Claimed: job.ResultDone}}
+	o := job.Outcome{Writes: job.Writes{Claimed: jobreason.ResultDone}}
 	for i := range plan.Delete {
-		o.Deleted = append(o.Deleted, job.Effect{Result: job.ResultDone, Pod: plan.Delete[i].PodRef})
+		o.Deleted = append(o.Deleted, job.Effect{Result: jobreason.ResultDone, Pod: plan.Delete[i].PodRef})
 	}
 	for i := range plan.Create {
-		o.Created = append(o.Created, job.Effect{Result: job.ResultDone, Pod: job.PodRef{Name: "new", UID: job.UID(fmt.Sprint("new-", i))}})
+		o.Created = append(o.Created, job.Effect{Result: jobreason.ResultDone, Pod: job.PodRef{Name: "new", UID: job.UID(fmt.Sprint("new-", i))}})
 	}
-	o.Recorded = job.ResultDone
+	o.Recorded = jobreason.ResultDone
 	for range plan.Record(o.Writes).Untrack {
-		o.Untracked = append(o.Untracked, job.ResultDone)
+		o.Untracked = append(o.Untracked, jobreason.ResultDone)
 	}
-	o.Settled = job.ResultDone
+	o.Settled = jobreason.ResultDone
 	return plan.Conclude(o)
 }
 

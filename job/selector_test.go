@@ -1,6 +1,9 @@
 package job
 
-import "testing"
+import (
+	"github.com/batchplan/batchplan/job/jobpod"
+	"testing"
+)
 
 func TestJ6_Selector(t *testing.T) {
 	labels := map[string]string{"app": "pi", "tier": "batch", "empty": ""}
@@ -47,15 +50,15 @@ func TestJ6_OwnerOf(t *testing.T) {
 		name       string
 		controller UID
 		labels     map[string]string
-		want       Ownership
+		want       jobpod.Ownership
 	}{
-		{"ours, and it matches", "job-1", ours, Owned},
-		{"ours, and it no longer matches", "job-1", others, OwnedUnmatched},
-		{"ours, without labels", "job-1", nil, OwnedUnmatched},
-		{"nobody's, and it matches", "", ours, Orphan},
-		{"nobody's, and it does not match", "", others, Foreign},
-		{"another owner's, though it matches", "job-2", ours, Foreign},
-		{"another owner's", "job-2", others, Foreign},
+		{"ours, and it matches", "job-1", ours, jobpod.Owned},
+		{"ours, and it no longer matches", "job-1", others, jobpod.OwnedUnmatched},
+		{"ours, without labels", "job-1", nil, jobpod.OwnedUnmatched},
+		{"nobody's, and it matches", "", ours, jobpod.Orphan},
+		{"nobody's, and it does not match", "", others, jobpod.Foreign},
+		{"another owner's, though it matches", "job-2", ours, jobpod.Foreign},
+		{"another owner's", "job-2", others, jobpod.Foreign},
 	} {
 		if got := OwnerOf(j, test.controller, test.labels); got != test.want {
 			t.Errorf("%s: got %v, want %v", test.name, got, test.want)

@@ -1,6 +1,9 @@
 package job
 
-import "github.com/batchplan/batchplan/internal/value"
+import (
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/jobreason"
+)
 
 // Settlement is the second status of a round. It is valid as long as its plan.
 type Settlement struct {
@@ -10,8 +13,8 @@ type Settlement struct {
 	Write bool
 
 	recording Recording
-	recorded  Result
-	untracked []Result
+	recorded  jobreason.Result
+	untracked []jobreason.Result
 }
 
 // Settle returns what to write after the finalizers are gone: UIDs moved from
@@ -20,12 +23,12 @@ type Settlement struct {
 //
 // The arguments are what became of writing the status and of removing each of the
 // finalizers. Without a status to write, the first one does not matter.
-func (r *Recording) Settle(recorded Result, untracked []Result) Settlement {
+func (r *Recording) Settle(recorded jobreason.Result, untracked []jobreason.Result) Settlement {
 	if r.plan == nil {
 		r = &Recording{plan: new(Plan)}
 	}
 	if !r.Write {
-		recorded = ResultNotTried
+		recorded = jobreason.ResultNotTried
 	}
 
 	p := r.plan
@@ -51,7 +54,7 @@ func (r *Recording) Settle(recorded Result, untracked []Result) Settlement {
 
 // countUntracked moves the UIDs whose finalizers went from the lists into the
 // counters. The successes of an Indexed job are counted by its indexes.
-func countUntracked(status *Status, indexed bool, untrack []Untracking, untracked []Result) {
+func countUntracked(status *Status, indexed bool, untrack []Untracking, untracked []jobreason.Result) {
 	lists := status.UncountedTerminatedPods
 	if lists == nil || len(untrack) == 0 {
 		return
@@ -59,7 +62,7 @@ func countUntracked(status *Status, indexed bool, untrack []Untracking, untracke
 
 	gone := make(map[UID]bool)
 	for i := range untrack {
-		if value.At(untracked, i).isDone() {
+		if isDone(value.At(untracked, i)) {
 			gone[untrack[i].UID] = true
 		}
 	}

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"math"
 	"time"
 )
@@ -21,8 +22,8 @@ type Snapshot struct {
 	// false for a snapshot that is read from a cache or a watch.
 	Consistent bool `json:"consistent,omitempty"`
 	// Groups are needed with Options.Gangs.
-	Groups  Groups  `json:"groups,omitzero"`
-	Options Options `json:"options,omitzero"`
+	Groups  jobgroup.Groups `json:"groups,omitzero"`
+	Options Options         `json:"options,omitzero"`
 }
 
 func (j *Job) isDeleted() bool { return !j.DeletionTimestamp.IsZero() }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
 // UID identifies an object: a pod, a job or the owner of one. Empty means none.
@@ -66,7 +67,7 @@ type Spec struct {
 	Template Template `json:"template"`
 	// Scheduling says how the pods are scheduled together (KEP-5547, off by default). Without
 	// [Options.Gangs] the planner does not follow it, and says so in a note.
-	Scheduling *Scheduling `json:"scheduling,omitempty"`
+	Scheduling *jobgroup.Scheduling `json:"scheduling,omitempty"`
 }
 
 // CompletionMode is how completions are counted.

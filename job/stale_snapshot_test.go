@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // TestE6_OlderThanOwnWrite plans from a snapshot whose job is older than the status
@@ -14,7 +15,7 @@ func TestE6_OlderThanOwnWrite(t *testing.T) {
 	s.Job.Version = 7
 	s.Memory = Memory{JobUID: "job-1", Written: 8, Untracking: expectations.NewUIDs("pod-1")}
 	plan := PlanOf(t, s)
-	if len(plan.Create) > 0 || len(plan.Waits) != 1 || plan.Waits[0].Reason != WaitObserved {
+	if len(plan.Create) > 0 || len(plan.Waits) != 1 || plan.Waits[0].Reason != jobreason.WaitObserved {
 		t.Errorf("an older snapshot is planned from:\n%s", plan.String())
 	}
 	// A removal in flight that is forgotten here is counted a second time later.
@@ -22,7 +23,7 @@ func TestE6_OlderThanOwnWrite(t *testing.T) {
 	if got := end.Memory; got.Written != 8 || !got.Untracking.Has("pod-1") {
 		t.Errorf("the round forgets what it was not about: %+v", got)
 	}
-	if want := (Requeue{At: s.Now.Add(time.Second), Reason: WaitNext}); end.Requeue != want {
+	if want := (Requeue{At: s.Now.Add(time.Second), Reason: jobreason.WaitNext}); end.Requeue != want {
 		t.Errorf("plan again at %v, want %v", end.Requeue, want)
 	}
 	s.Job.Version = 8

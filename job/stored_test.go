@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // TestStoredPlan_Damaged damages stored plans, outcomes and memories as a faulty disk or another
@@ -39,7 +40,7 @@ func TestStoredPlan_Wrong(t *testing.T) {
 
 // TestWaitReason_Empty: an empty text is no reason, of a CronJob neither.
 func TestWaitReason_Empty(t *testing.T) {
-	reason := job.WaitBackoff
+	reason := jobreason.WaitBackoff
 	if err := reason.UnmarshalText(nil); err != nil || reason != 0 {
 		t.Errorf("%v, %v", reason, err)
 	}
@@ -54,7 +55,7 @@ func FuzzStoredPlan(f *testing.F) {
 func damagedPlan(t *rapid.T) {
 	w := lived(t, 8, allFaults)
 	plan := job.PlanOf(t, w.Snapshot())
-	outcome := drawOutcome(t, plan, job.ResultDone, job.ResultDone, job.ResultUnsuccessful, job.ResultGone)
+	outcome := drawOutcome(t, plan, jobreason.ResultDone, jobreason.ResultDone, jobreason.ResultUnsuccessful, jobreason.ResultGone)
 	var storedPlan job.Plan
 	var storedOutcome job.Outcome
 	if json.Unmarshal(drawDamage(t, text(plan)), &storedPlan) != nil || json.Unmarshal(drawDamage(t, text(outcome)), &storedOutcome) != nil {

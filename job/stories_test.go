@@ -13,6 +13,7 @@ import (
 	"github.com/batchplan/batchplan/internal/golden"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // TestStories plays the stories of testdata, each in a world of its own. A folder
@@ -83,12 +84,12 @@ func (s *stage) commands() map[string]func() string {
 		// The pods; "all" stands for all pods that the command can be about.
 		"run":       pods(pending, s.Run),
 		"succeed":   pods(unfinished, func(p *job.Pod) { s.Finish(p, 0) }),
-		"fail":      pods(unfinished, s.fail),                                            // [code=N] [condition=TYPE] [init]
-		"evict":     pods(unfinished, func(p *job.Pod) { s.condition(p); s.Evict(p) }),   // [condition=TYPE]
-		"kubelet":   silently(func() { kubelet(s.World) }),                               // ends the pods that are being deleted
-		"restarted": pods(unfinished, s.restarted),                                       // times=N: the container was restarted
-		"pod":       silently(s.addPod),                                                  // another client makes a pod
-		"unlabel":   pods(unfinished, func(p *job.Pod) { p.Owner = job.OwnedUnmatched }), // pods stop matching the selector
+		"fail":      pods(unfinished, s.fail),                                               // [code=N] [condition=TYPE] [init]
+		"evict":     pods(unfinished, func(p *job.Pod) { s.condition(p); s.Evict(p) }),      // [condition=TYPE]
+		"kubelet":   silently(func() { kubelet(s.World) }),                                  // ends the pods that are being deleted
+		"restarted": pods(unfinished, s.restarted),                                          // times=N: the container was restarted
+		"pod":       silently(s.addPod),                                                     // another client makes a pod
+		"unlabel":   pods(unfinished, func(p *job.Pod) { p.Owner = jobpod.OwnedUnmatched }), // pods stop matching the selector
 		// Time and what can be seen.
 		"tick":   s.tick,
 		"state":  s.State,
@@ -130,8 +131,8 @@ func (s *stage) recreateJob() {
 	s.Job.UID = "job-2"
 	s.Job.CreationTimestamp, s.Job.DeletionTimestamp, s.Job.Status = s.Now, time.Time{}, job.Status{}
 	for _, p := range s.Pods {
-		if p.Owner <= job.OwnedUnmatched {
-			p.Owner = job.Foreign
+		if p.Owner <= jobpod.OwnedUnmatched {
+			p.Owner = jobpod.Foreign
 		}
 	}
 }
@@ -240,7 +241,7 @@ func (s *stage) deliver() {
 func (s *stage) orphans() string {
 	var out strings.Builder
 	for _, p := range slices.Clone(s.Pods) {
-		if p.Owner > job.OwnedUnmatched || !job.MayUntrack(nil, p, s.Options) {
+		if p.Owner > jobpod.OwnedUnmatched || !job.MayUntrack(nil, p, s.Options) {
 			continue
 		}
 		p.Untracked = true
@@ -315,7 +316,7 @@ func (s *stage) fail(p *job.Pod) {
 	s.Finish(p, int32(s.c.Int("code", 1)))
 	if s.c.Bool("init", false) {
 		c := &detailOf(p).Containers[0]
-		c.Name, c.Kind = "setup", job.InitContainer
+		c.Name, c.Kind = "setup", jobpod.Init
 	}
 }
 

@@ -3,6 +3,7 @@ package job
 import (
 	"github.com/batchplan/batchplan/internal/jobrules"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // appendSuspended adds the deletions of all active pods of a suspended job. These pods
@@ -10,7 +11,7 @@ import (
 // to 500.
 func appendSuspended(deletions []Deletion, s *Snapshot, buf *scratch) []Deletion {
 	buf.active = activePods(buf.active[:0], s)
-	return appendAll(deletions, s, buf.active, DeleteSuspended)
+	return appendAll(deletions, s, buf.active, jobreason.DeleteSuspended)
 }
 
 // recordSuspension turns the condition Suspended with spec.suspend. A condition

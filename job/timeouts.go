@@ -1,6 +1,9 @@
 package job
 
-import "time"
+import (
+	"github.com/batchplan/batchplan/job/jobreason"
+	"time"
+)
 
 // startDue is when a pod that has not started is given up (Options.PendingTimeout), or
 // zero for never: also if nothing tells when it was created. Giving it up takes two rounds:
@@ -46,7 +49,7 @@ func isLate(pod *Pod, o *Options, now time.Time) bool {
 func appendLate(deletions []Deletion, s *Snapshot, late []int32) []Deletion {
 	sortPlaces(s.Pods, late, worth(s.Options.Quirks))
 	for _, i := range late[:min(len(late), s.Options.podWrites())] {
-		deletions = append(deletions, deletionOf(&s.Pods[i], DeletePending, s.Options.Quirks))
+		deletions = append(deletions, deletionOf(&s.Pods[i], jobreason.DeletePending, s.Options.Quirks))
 	}
 	return deletions
 }

@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"testing"
 	"time"
 )
@@ -61,7 +62,7 @@ func TestL6_GivenUpAtTheFirstTimeout(t *testing.T) {
 		if s.Now = c.again; c.again.IsZero() {
 			continue
 		}
-		if plan = PlanOf(t, s); plan.basis.Counts.Terminating != 0 || plan.Requeue.Reason == WaitTimeout {
+		if plan = PlanOf(t, s); plan.basis.Counts.Terminating != 0 || plan.Requeue.Reason == jobreason.WaitTimeout {
 			t.Errorf("%s: %d terminating at the time\n%s", c.name, plan.basis.Counts.Terminating, plan)
 		}
 	}

@@ -1,6 +1,9 @@
 package job
 
-import "github.com/batchplan/batchplan/internal/jobrules"
+import (
+	"github.com/batchplan/batchplan/internal/jobrules"
+	"github.com/batchplan/batchplan/job/jobreason"
+)
 
 // appendUntracking adds the finalizers that go (J35, J37), and reports whether more pods
 // finished than the round may record.
@@ -28,17 +31,17 @@ func (a *accounting) appendDue(due []dueUntracking) []dueUntracking {
 	pods := a.found.pods
 	for _, i := range pods.recorded {
 		if !a.isHeldBack(i) {
-			due = append(due, a.untracking(i, AlreadyRecorded, a.isCarrier(i), a.policyOfRecorded(i)))
+			due = append(due, a.untracking(i, jobreason.AlreadyRecorded, a.isCarrier(i), a.policyOfRecorded(i)))
 		}
 	}
 
 	for _, i := range pods.stray {
-		due = append(due, a.untracking(i, NotCounted, false, ""))
+		due = append(due, a.untracking(i, jobreason.NotCounted, false, ""))
 	}
 
-	as := CountedSucceeded
+	as := jobreason.CountedSucceeded
 	if a.snap.Job.Spec.isIndexed() {
-		as = CountedIndex // the completed index is enough to avoid counting twice
+		as = jobreason.CountedIndex // the completed index is enough to avoid counting twice
 	}
 	for _, i := range pods.succeeded {
 		due = append(due, a.untracking(i, as, false, ""))
@@ -93,9 +96,9 @@ func (a *accounting) isHeldBack(place int32) bool {
 // failed counts the pod as failed, unless the policy ignores it.
 func (a *accounting) failed(place int32, onEnd bool) dueUntracking {
 	failure := a.found.policy.judge(&a.snap.Pods[place])
-	as := CountedFailed
+	as := jobreason.CountedFailed
 	if !failure.counts {
-		as = NotCounted
+		as = jobreason.NotCounted
 	}
 	return a.untracking(place, as, onEnd, unreported(failure, a.factsOf(place), a.snap.Options.Quirks))
 }
@@ -107,7 +110,7 @@ func (a *accounting) unfinished(place int32) dueUntracking {
 	if a.failsUnfinished() && !misplaced && a.factsOf(place)&uidRecorded == 0 {
 		return a.failed(place, true)
 	}
-	return a.untracking(place, NotCounted, !a.snap.Job.isDeleted(), a.policyOfRecorded(place))
+	return a.untracking(place, jobreason.NotCounted, !a.snap.Job.isDeleted(), a.policyOfRecorded(place))
 }
 
 // failsUnfinished reports whether the end counts pods that have not ended as failed. A success
@@ -119,7 +122,7 @@ func (a *accounting) failsUnfinished() bool {
 	return a.end.failed()
 }
 
-func (a *accounting) untracking(place int32, as CountedAs, onEnd bool, policy FailureAction) dueUntracking {
+func (a *accounting) untracking(place int32, as jobreason.Counted, onEnd bool, policy FailureAction) dueUntracking {
 	pod := &a.snap.Pods[place]
 	return dueUntracking{
 		Untracking: Untracking{PodRef: pod.ref(), As: as, OnEnd: onEnd, Ended: pod.isTerminal(), Policy: policy},

@@ -5,6 +5,8 @@ import (
 
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // TestJ36_MayUntrack: pods that no round is going to count lose their finalizer.
@@ -24,9 +26,9 @@ func TestJ36_MayUntrack(t *testing.T) {
 		{"the job is gone, and so is the finalizer", nil, Pod{Untracked: true}, "", false},
 		{"the job goes on", &running, Pod{}, "", false},
 		{"the job has ended", &ended, Pod{}, "", true},
-		{"the pod no longer matches the selector", &ended, Pod{Owner: OwnedUnmatched}, "", true},
-		{"another job has the pod", &ended, Pod{Owner: Foreign}, "", false},
-		{"the pod has no controller", &ended, Pod{Owner: Orphan}, "", false},
+		{"the pod no longer matches the selector", &ended, Pod{Owner: jobpod.OwnedUnmatched}, "", true},
+		{"another job has the pod", &ended, Pod{Owner: jobpod.Foreign}, "", false},
+		{"the pod has no controller", &ended, Pod{Owner: jobpod.Orphan}, "", false},
 		{"the finalizer has gone already", &ended, Pod{Untracked: true}, "", false},
 		{"another controller manages the job", &foreign, Pod{}, "", false},
 		{"this controller manages the job", &foreign, Pod{}, "example.com/other", true},
@@ -58,9 +60,9 @@ func TestJ37_TerminatingPodsAtTheEnd(t *testing.T) {
 		want    string // "" when the pod keeps its finalizer
 	}{
 		{"the job goes on", `{"podReplacementPolicy": "Failed"}`, false, nil, ""},
-		{"it ends in failure", `{"podReplacementPolicy": "Failed", "activeDeadlineSeconds": 1}`, false, nil, CountedFailed.String()},
-		{"it is being deleted", `{"podReplacementPolicy": "Failed"}`, true, nil, NotCounted.String()},
-		{"it has its completions", `{"podReplacementPolicy": "Failed"}`, false, []Pod{endedPod("s", PodSucceeded)}, NotCounted.String()},
+		{"it ends in failure", `{"podReplacementPolicy": "Failed", "activeDeadlineSeconds": 1}`, false, nil, jobreason.CountedFailed.String()},
+		{"it is being deleted", `{"podReplacementPolicy": "Failed"}`, true, nil, jobreason.NotCounted.String()},
+		{"it has its completions", `{"podReplacementPolicy": "Failed"}`, false, []Pod{endedPod("s", PodSucceeded)}, jobreason.NotCounted.String()},
 	} {
 		leaving := activePod("leaving")
 		leaving.Deletion = &PodDeletion{Timestamp: second(20)}

@@ -10,15 +10,16 @@ import (
 
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/release"
 )
 
 // TestJ32_UntimedFailure: nothing tells when a pod has failed. The backoff counts from
 // the round that first sees it, and a note says so once (JI21).
 func TestJ32_UntimedFailure(t *testing.T) {
-	ended := job.Container{Name: "main", State: job.ContainerTerminated, ExitCode: 1, FinishedAt: world.Start}
+	ended := jobpod.Container{Name: "main", State: jobpod.Terminated, ExitCode: 1, FinishedAt: world.Start}
 	forgotten, running := ended, ended
-	forgotten.State, running.State = job.ContainerWaiting, job.ContainerRunning
+	forgotten.State, running.State = jobpod.Waiting, jobpod.Running
 	for _, test := range []struct {
 		name   string
 		detail *job.PodDetail
@@ -26,10 +27,10 @@ func TestJ32_UntimedFailure(t *testing.T) {
 	}{
 		{"no detail", nil, "is unknown"},
 		{"an empty detail", &job.PodDetail{}, "is unknown"},
-		{"a forgotten state", &job.PodDetail{Containers: []job.Container{ended, forgotten}}, `state of container "main" is not Terminated`},
-		{"a container that runs on", &job.PodDetail{Containers: []job.Container{running}}, `state of container "main" is not Terminated`},
-		{"a sidecar that runs on", &job.PodDetail{Containers: []job.Container{ended, {Name: "side", Kind: job.RestartableInitContainer, State: job.ContainerRunning}}}, "is unknown"},
-		{"an end without a time", &job.PodDetail{Containers: []job.Container{{State: job.ContainerTerminated, ExitCode: 1}}}, "is unknown"},
+		{"a forgotten state", &job.PodDetail{Containers: []jobpod.Container{ended, forgotten}}, `state of container "main" is not Terminated`},
+		{"a container that runs on", &job.PodDetail{Containers: []jobpod.Container{running}}, `state of container "main" is not Terminated`},
+		{"a sidecar that runs on", &job.PodDetail{Containers: []jobpod.Container{ended, {Name: "side", Kind: jobpod.RestartableInit, State: jobpod.Running}}}, "is unknown"},
+		{"an end without a time", &job.PodDetail{Containers: []jobpod.Container{{State: jobpod.Terminated, ExitCode: 1}}}, "is unknown"},
 	} {
 		for _, perIndex := range []bool{false, true} {
 			for _, options := range []job.Options{{}, job.Kubernetes(release.Newest)} {
@@ -127,7 +128,7 @@ func forgetTimes(s *job.Snapshot) {
 		detail.Containers = slices.Clone(detail.Containers)
 		for n := range detail.Containers {
 			if c := &detail.Containers[n]; p.UID[len(p.UID)-1]%2 == 0 {
-				c.State = job.ContainerWaiting
+				c.State = jobpod.Waiting
 			} else {
 				c.FinishedAt = time.Time{}
 			}

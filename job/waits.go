@@ -6,11 +6,12 @@ import (
 
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // Wait is one thing that the job waits for, with its figures.
 type Wait struct {
-	Reason WaitReason `json:"reason"`
+	Reason jobreason.Wait `json:"reason"`
 	// Until is when it ends by itself, if it does.
 	Until time.Time `json:"until,omitzero"`
 	// Pods, Terminating and Failures are the figures of the sentence.
@@ -25,47 +26,47 @@ type Wait struct {
 func (w Wait) String() string {
 	until := w.Until.UTC().Format("15:04:05.999")
 	switch w.Reason {
-	case WaitBackoff:
+	case jobreason.WaitBackoff:
 		return fmt.Sprintf("%s wanted, held by backoff until %s: %s since the last success",
 			value.Count(w.Pods, "pod"), until, value.Count(w.Failures, "failure"))
-	case WaitIndexBackoff:
+	case jobreason.WaitIndexBackoff:
 		return fmt.Sprintf("%s held by backoff after own failures, the first until %s",
 			pluralOf(w.Pods, "index", "indexes"), until)
-	case WaitDeadline:
+	case jobreason.WaitDeadline:
 		return fmt.Sprintf("the deadline passes at %s", until)
-	case WaitExpectations:
+	case jobreason.WaitExpectations:
 		if w.Until.IsZero() {
 			return "own writes not seen yet"
 		}
 		return fmt.Sprintf("own writes not seen yet, at most until %s", until)
-	case WaitReplacement:
+	case jobreason.WaitReplacement:
 		return fmt.Sprintf("%s wanted, held until terminating pods end: %d terminating",
 			value.Count(w.Pods, "pod"), w.Terminating)
-	case WaitPods:
+	case jobreason.WaitPods:
 		return value.Count(w.Pods, "active pod") + " not finished"
-	case WaitSuspended:
+	case jobreason.WaitSuspended:
 		return "the job is suspended"
-	case WaitTerminating:
+	case jobreason.WaitTerminating:
 		return fmt.Sprintf("the end waits for terminating pods: %d terminating", w.Terminating)
-	case WaitUncounted:
+	case jobreason.WaitUncounted:
 		return "more pods finished than one round records; the rest follows"
-	case WaitObserved:
+	case jobreason.WaitObserved:
 		return "the status that was written last is not seen yet"
-	case WaitManagedBy:
+	case jobreason.WaitManagedBy:
 		return fmt.Sprintf("the job is managed by %q", w.Name)
-	case WaitDeleted:
+	case jobreason.WaitDeleted:
 		return "the job is being deleted"
-	case WaitUnknownMode:
+	case jobreason.WaitUnknownMode:
 		return fmt.Sprintf("completion mode %q is unknown", w.Name)
-	case WaitTimeout:
+	case jobreason.WaitTimeout:
 		return fmt.Sprintf("a pod that does not start or end is given up at %s", until)
-	case WaitParallelism:
+	case jobreason.WaitParallelism:
 		return "parallelism is 0"
-	case WaitAdoption:
+	case jobreason.WaitAdoption:
 		return "pods are managed in the next round: " + value.Count(w.Pods, "pod") + " adopted in this one"
-	case WaitNext:
+	case jobreason.WaitNext:
 		return "the next round builds on what this one has written"
-	case WaitFinished:
+	case jobreason.WaitFinished:
 		return fmt.Sprintf("the job has ended: %s", w.Name)
 	}
 	return fmt.Sprintf("wait for reason %d", w.Reason)
@@ -85,7 +86,7 @@ func explainWaits(plan *Plan, s *Snapshot, found *findings, capped bool) {
 	}
 
 	if !found.satisfied {
-		w := Wait{Reason: WaitExpectations, Until: found.memory.Expectations.Expires()}
+		w := Wait{Reason: jobreason.WaitExpectations, Until: found.memory.Expectations.Expires()}
 		if s.Options.Quirks.Has(jobquirk.CoarseRequeue) {
 			w.Until = time.Time{}
 		}
@@ -93,10 +94,10 @@ func explainWaits(plan *Plan, s *Snapshot, found *findings, capped bool) {
 	}
 
 	if due := found.pods.nextTimeout; !due.IsZero() {
-		plan.wait(Wait{Reason: WaitTimeout, Until: due})
+		plan.wait(Wait{Reason: jobreason.WaitTimeout, Until: due})
 	}
 	if capped {
-		plan.wait(Wait{Reason: WaitUncounted})
+		plan.wait(Wait{Reason: jobreason.WaitUncounted})
 	}
 }
 
@@ -108,18 +109,18 @@ func waitOfJob(plan *Plan, s *Snapshot, t tally) Wait {
 	switch {
 	case plan.Verdict.decided():
 		if terminating := t.terminating + int64(len(plan.Delete)); terminating > 0 {
-			return Wait{Reason: WaitTerminating, Terminating: terminating}
+			return Wait{Reason: jobreason.WaitTerminating, Terminating: terminating}
 		}
 	case s.Job.isDeleted():
-		return Wait{Reason: WaitDeleted}
+		return Wait{Reason: jobreason.WaitDeleted}
 	case s.Job.Spec.isSuspended():
-		return Wait{Reason: WaitSuspended}
+		return Wait{Reason: jobreason.WaitSuspended}
 	case active > 0:
-		return Wait{Reason: WaitPods, Pods: active}
+		return Wait{Reason: jobreason.WaitPods, Pods: active}
 	case reached && t.terminating > 0:
-		return Wait{Reason: WaitTerminating, Terminating: t.terminating}
+		return Wait{Reason: jobreason.WaitTerminating, Terminating: t.terminating}
 	case *s.Job.Spec.Parallelism == 0 && !reached:
-		return Wait{Reason: WaitParallelism}
+		return Wait{Reason: jobreason.WaitParallelism}
 	}
 	return Wait{}
 }

@@ -1,6 +1,8 @@
 package job
 
 import (
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"strings"
 	"testing"
 )
@@ -11,28 +13,28 @@ func TestB4_WaitsAreSentences(t *testing.T) {
 		wait Wait
 		want string
 	}{
-		{Wait{Reason: WaitBackoff, Pods: 2, Until: until, Failures: 1}, "2 pods wanted, held by backoff until 00:00:31: 1 failure since the last success"},
-		{Wait{Reason: WaitIndexBackoff, Pods: 1, Until: until}, "1 index held by backoff after own failures, the first until 00:00:31"},
-		{Wait{Reason: WaitIndexBackoff, Pods: 3, Until: until}, "3 indexes held by backoff after own failures, the first until 00:00:31"},
-		{Wait{Reason: WaitDeadline, Until: until}, "the deadline passes at 00:00:31"},
-		{Wait{Reason: WaitExpectations, Until: until}, "own writes not seen yet, at most until 00:00:31"},
-		{Wait{Reason: WaitReplacement, Pods: 1, Terminating: 2}, "1 pod wanted, held until terminating pods end: 2 terminating"},
-		{Wait{Reason: WaitPods, Pods: 1}, "1 active pod not finished"},
-		{Wait{Reason: WaitPods, Pods: 2}, "2 active pods not finished"},
-		{Wait{Reason: WaitSuspended}, "the job is suspended"},
-		{Wait{Reason: WaitTerminating, Terminating: 2}, "the end waits for terminating pods: 2 terminating"},
-		{Wait{Reason: WaitUncounted}, "more pods finished than one round records; the rest follows"},
-		{Wait{Reason: WaitObserved}, "the status that was written last is not seen yet"},
-		{Wait{Reason: WaitManagedBy, Name: "example.com/queue"}, `the job is managed by "example.com/queue"`},
-		{Wait{Reason: WaitDeleted}, "the job is being deleted"},
-		{Wait{Reason: WaitUnknownMode, Name: "Elastic"}, `completion mode "Elastic" is unknown`},
-		{Wait{Reason: WaitTimeout, Until: until}, "a pod that does not start or end is given up at 00:00:31"},
-		{Wait{Reason: WaitParallelism}, "parallelism is 0"},
-		{Wait{Reason: WaitAdoption, Pods: 1}, "pods are managed in the next round: 1 pod adopted in this one"},
-		{Wait{Reason: WaitFinished, Name: "Complete"}, "the job has ended: Complete"},
-		{Wait{Reason: WaitNext}, "the next round builds on what this one has written"},
+		{Wait{Reason: jobreason.WaitBackoff, Pods: 2, Until: until, Failures: 1}, "2 pods wanted, held by backoff until 00:00:31: 1 failure since the last success"},
+		{Wait{Reason: jobreason.WaitIndexBackoff, Pods: 1, Until: until}, "1 index held by backoff after own failures, the first until 00:00:31"},
+		{Wait{Reason: jobreason.WaitIndexBackoff, Pods: 3, Until: until}, "3 indexes held by backoff after own failures, the first until 00:00:31"},
+		{Wait{Reason: jobreason.WaitDeadline, Until: until}, "the deadline passes at 00:00:31"},
+		{Wait{Reason: jobreason.WaitExpectations, Until: until}, "own writes not seen yet, at most until 00:00:31"},
+		{Wait{Reason: jobreason.WaitReplacement, Pods: 1, Terminating: 2}, "1 pod wanted, held until terminating pods end: 2 terminating"},
+		{Wait{Reason: jobreason.WaitPods, Pods: 1}, "1 active pod not finished"},
+		{Wait{Reason: jobreason.WaitPods, Pods: 2}, "2 active pods not finished"},
+		{Wait{Reason: jobreason.WaitSuspended}, "the job is suspended"},
+		{Wait{Reason: jobreason.WaitTerminating, Terminating: 2}, "the end waits for terminating pods: 2 terminating"},
+		{Wait{Reason: jobreason.WaitUncounted}, "more pods finished than one round records; the rest follows"},
+		{Wait{Reason: jobreason.WaitObserved}, "the status that was written last is not seen yet"},
+		{Wait{Reason: jobreason.WaitManagedBy, Name: "example.com/queue"}, `the job is managed by "example.com/queue"`},
+		{Wait{Reason: jobreason.WaitDeleted}, "the job is being deleted"},
+		{Wait{Reason: jobreason.WaitUnknownMode, Name: "Elastic"}, `completion mode "Elastic" is unknown`},
+		{Wait{Reason: jobreason.WaitTimeout, Until: until}, "a pod that does not start or end is given up at 00:00:31"},
+		{Wait{Reason: jobreason.WaitParallelism}, "parallelism is 0"},
+		{Wait{Reason: jobreason.WaitAdoption, Pods: 1}, "pods are managed in the next round: 1 pod adopted in this one"},
+		{Wait{Reason: jobreason.WaitFinished, Name: "Complete"}, "the job has ended: Complete"},
+		{Wait{Reason: jobreason.WaitNext}, "the next round builds on what this one has written"},
 	}
-	have := map[WaitReason]bool{}
+	have := map[jobreason.Wait]bool{}
 	for _, test := range tests {
 		have[test.wait.Reason] = true
 		if got := test.wait.String(); got != test.want {
@@ -40,12 +42,12 @@ func TestB4_WaitsAreSentences(t *testing.T) {
 		}
 	}
 	// Every reason has a sentence, and any other number says that it has none.
-	for r := WaitBackoff; r <= WaitNext; r++ {
+	for r := jobreason.WaitBackoff; r <= jobreason.WaitNext; r++ {
 		if text := (Wait{Reason: r}).String(); !have[r] || strings.HasPrefix(text, "wait for reason") {
 			t.Errorf("reason %d: %q, in the table: %v", r, text, have[r])
 		}
 	}
-	for _, r := range []WaitReason{0, WaitNext + 1} {
+	for _, r := range []jobreason.Wait{0, jobreason.WaitNext + 1} {
 		if text := (Wait{Reason: r}).String(); !strings.HasPrefix(text, "wait for reason") {
 			t.Errorf("reason %d has a sentence: %q", r, text)
 		}
@@ -60,34 +62,34 @@ func TestB4_ReasonsAreSentences(t *testing.T) {
 		}
 		sentences[text] = true
 	}
-	for r := DeleteEnding; r <= DeletePending; r++ {
+	for r := jobreason.DeleteEnding; r <= jobreason.DeletePending; r++ {
 		check("delete", r.String())
 	}
-	for r := CreateNew; r <= CreateReplacementOfFailed; r++ {
+	for r := jobreason.CreateNew; r <= jobreason.CreateReplacementOfFailed; r++ {
 		check("create", r.String())
 	}
-	for _, text := range []string{(DeletePending + 1).String(), (CreateReplacementOfFailed + 1).String()} {
+	for _, text := range []string{(jobreason.DeletePending + 1).String(), (jobreason.CreateReplacementOfFailed + 1).String()} {
 		if !strings.Contains(text, "Reason(") {
 			t.Errorf("an unknown reason reads %q", text)
 		}
 	}
-	if DeleteReason(0).String() != "unspecified" || CreateReason(0).String() != "unspecified" {
+	if jobreason.Delete(0).String() != "unspecified" || jobreason.Create(0).String() != "unspecified" {
 		t.Error("the zero values have a sentence")
 	}
 }
 
 func TestEnumsHaveNames(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
-		{NotCounted.String(), "not counted"},
-		{AlreadyRecorded.String(), "recorded earlier"},
-		{(AlreadyRecorded + 1).String(), "CountedAs(5)"},
-		{ResultRefused.String(), "refused"},
-		{ResultNameTaken.String(), "name taken"},
-		{(ResultNameTaken + 1).String(), "Result(8)"},
+		{jobreason.NotCounted.String(), "not counted"},
+		{jobreason.AlreadyRecorded.String(), "recorded earlier"},
+		{(jobreason.AlreadyRecorded + 1).String(), "CountedAs(5)"},
+		{jobreason.ResultRefused.String(), "refused"},
+		{jobreason.ResultStillTracked.String(), "still tracked"},
+		{(jobreason.ResultRefused + 1).String(), "Result(6)"},
 		{PodFailed.String(), "Failed"},
 		{(PodFailed + 1).String(), "PodPhase(5)"},
-		{Foreign.String(), "Foreign"},
-		{(Foreign + 1).String(), "Ownership(4)"},
+		{jobpod.Foreign.String(), "Foreign"},
+		{(jobpod.Foreign + 1).String(), "Ownership(4)"},
 	} {
 		if test.got != test.want {
 			t.Errorf("got %q, want %q", test.got, test.want)

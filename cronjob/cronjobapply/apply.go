@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/step"
 	"github.com/batchplan/batchplan/job"
 )
@@ -132,22 +133,22 @@ func (r *round) note(err error) {
 
 // verify looks up the active jobs that the snapshot did not hold. A job of that
 // name with another UID is a later one: the job of the list is gone (C5).
-func (r *round) verify() []cronjob.Result {
+func (r *round) verify() []cronjobreason.Result {
 	refs := r.plan.Verify
 	if len(refs) == 0 {
 		return nil
 	}
 
-	looks := step.New[cronjob.Result](len(refs))
-	looks.Each(r.ctx, r.Parallel, func(i int) (cronjob.Result, error) {
+	looks := step.New[cronjobreason.Result](len(refs))
+	looks.Each(r.ctx, r.Parallel, func(i int) (cronjobreason.Result, error) {
 		found, err := r.look(refs[i].Name)
 		switch {
 		case errors.Is(err, ErrGone), err == nil && !r.isMeant(found, refs[i].UID):
-			return cronjob.ResultGone, nil
+			return cronjobreason.ResultGone, nil
 		case err != nil:
-			return cronjob.ResultUnsuccessful, err
+			return cronjobreason.ResultUnsuccessful, err
 		}
-		return cronjob.ResultDone, nil
+		return cronjobreason.ResultDone, nil
 	})
 
 	r.note(looks.Err(r.ctx, "look up jobs"))
@@ -165,7 +166,7 @@ func (r *round) isMeant(found Job, uid job.UID) bool {
 
 // remove deletes jobs, apart from those that are gone already. A failure does not stop
 // the others.
-func (r *round) remove(verified []cronjob.Result) []cronjob.Effect {
+func (r *round) remove(verified []cronjobreason.Result) []cronjob.Effect {
 	deletions := r.plan.Delete
 	if len(deletions) == 0 {
 		return nil
@@ -175,12 +176,12 @@ func (r *round) remove(verified []cronjob.Result) []cronjob.Effect {
 	gone := r.gone(verified)
 	writes.Each(r.ctx, r.Parallel, func(i int) (cronjob.Effect, error) {
 		if gone[deletions[i].UID] {
-			return cronjob.Effect{Result: cronjob.ResultGone}, nil
+			return cronjob.Effect{Result: cronjobreason.ResultGone}, nil
 		}
 
 		err := r.backend.Delete(r.ctx, deletions[i])
 		if errors.Is(err, ErrGone) {
-			return cronjob.Effect{Result: cronjob.ResultGone}, nil
+			return cronjob.Effect{Result: cronjobreason.ResultGone}, nil
 		}
 		return effectOf(Job{}, err)
 	})
@@ -191,10 +192,10 @@ func (r *round) remove(verified []cronjob.Result) []cronjob.Effect {
 
 // gone returns the UIDs of the jobs that verify has just found gone. They need no deletion, so the
 // backend is not called for them.
-func (r *round) gone(verified []cronjob.Result) map[job.UID]bool {
+func (r *round) gone(verified []cronjobreason.Result) map[job.UID]bool {
 	var uids map[job.UID]bool
 	for i, result := range verified {
-		if result == cronjob.ResultGone {
+		if result == cronjobreason.ResultGone {
 			if uids == nil {
 				uids = make(map[job.UID]bool)
 			}
@@ -216,8 +217,8 @@ func (r *round) create() []cronjob.Effect {
 	for i := 0; i < len(creations) && r.ctx.Err() == nil; i++ {
 		effect, err := r.start(&creations[i])
 		writes.Set(i, effect, err)
-		if effect.Result == cronjob.ResultRefused {
-			writes.Rest(cronjob.Effect{Result: cronjob.ResultRefused})
+		if effect.Result == cronjobreason.ResultRefused {
+			writes.Rest(cronjob.Effect{Result: cronjobreason.ResultRefused})
 			break
 		}
 	}
@@ -230,9 +231,14 @@ func (r *round) create() []cronjob.Effect {
 // that no sentinel explains.
 func effectOf(j Job, err error) (cronjob.Effect, error) {
 	if err != nil {
-		return cronjob.Effect{Result: cronjob.ResultUnsuccessful, Error: err.Error()}, err
+		return cronjob.Effect{Result: cronjobreason.ResultUnsuccessful, Error: err.Error()}, err
 	}
-	return cronjob.Effect{Result: cronjob.ResultDone, Job: j.Reference, CreationTimestamp: j.CreationTimestamp}, nil
+	done := cronjob.Effect{
+		Result:            cronjobreason.ResultDone,
+		Job:               j.Reference,
+		CreationTimestamp: j.CreationTimestamp,
+	}
+	return done, nil
 }
 
 // start creates one job, or finds out whose job has its name (C14).
@@ -242,7 +248,7 @@ func (r *round) start(c *cronjob.Creation) (cronjob.Effect, error) {
 	case errors.Is(err, ErrExists):
 		return r.whose(c.Name)
 	case errors.Is(err, ErrNamespaceTerminating):
-		return cronjob.Effect{Result: cronjob.ResultRefused, Error: err.Error()}, nil
+		return cronjob.Effect{Result: cronjobreason.ResultRefused, Error: err.Error()}, nil
 	}
 	return effectOf(identified(made, c.Name, err))
 }
@@ -259,9 +265,9 @@ func (r *round) whose(name string) (cronjob.Effect, error) {
 	case err != nil:
 		effect.Error = "" // the creation has not failed
 	case found.Controller == r.plan.CronJobUID:
-		effect.Result = cronjob.ResultAlreadyExists
+		effect.Result = cronjobreason.ResultAlreadyExists
 	default:
-		effect.Result = cronjob.ResultNameTaken
+		effect.Result = cronjobreason.ResultNameTaken
 	}
 	return effect, err
 }
@@ -284,17 +290,17 @@ func identified(j Job, name string, err error) (Job, error) {
 }
 
 // write writes the status, the one status write of a round (C15).
-func (r *round) write(s *cronjob.Settlement) cronjob.Result {
+func (r *round) write(s *cronjob.Settlement) cronjobreason.Result {
 	if !s.Write {
-		return cronjob.ResultNotTried
+		return cronjobreason.ResultNotTried
 	}
 	if err := r.ctx.Err(); err != nil {
 		r.note(fmt.Errorf("write status: %w", err))
-		return cronjob.ResultNotTried
+		return cronjobreason.ResultNotTried
 	}
 	if err := r.backend.WriteStatus(r.ctx, s.Status); err != nil {
 		r.note(fmt.Errorf("write status: %w", err))
-		return cronjob.ResultUnsuccessful
+		return cronjobreason.ResultUnsuccessful
 	}
-	return cronjob.ResultDone
+	return cronjobreason.ResultDone
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -68,7 +69,7 @@ func TestC15_OrderOfWrites(t *testing.T) {
 			if (err != nil) != (len(test.fail) > 0) || err != nil && !errors.Is(err, errDown) {
 				t.Errorf("error %v", err)
 			}
-			if test.fail["status"] != nil && end.Outcome.Settled != cronjob.ResultUnsuccessful {
+			if test.fail["status"] != nil && end.Outcome.Settled != cronjobreason.ResultUnsuccessful {
 				t.Errorf("the status is %s", end.Outcome.Settled)
 			}
 			if failed := err != nil; end.Retry != failed {
@@ -98,20 +99,20 @@ func TestC14_TheNameIsTheLock(t *testing.T) {
 		name         string
 		create, look error
 		found, made  *cronjobapply.Job
-		want         cronjob.Result
+		want         cronjobreason.Result
 		error        string
 	}{
-		{"created", nil, nil, nil, &ours, cronjob.ResultDone, ""},
-		{"it exists and is ours", exists, nil, &ours, nil, cronjob.ResultAlreadyExists, ""},
-		{"it exists and is another CronJob's", exists, nil, &foreign, nil, cronjob.ResultNameTaken, ""},
-		{"it exists and is nobody's", exists, nil, &bare, nil, cronjob.ResultNameTaken, ""},
-		{"it existed", exists, nil, nil, nil, cronjob.ResultUnsuccessful, `create jobs: "` + due + `" existed, and is gone by now`},
-		{"it exists and cannot be looked at", exists, errDown, &ours, nil, cronjob.ResultUnsuccessful, "create jobs: the API server is down"},
-		{"it exists, and the backend does not say which", exists, nil, &cronjobapply.Job{Controller: "cron-1"}, nil, cronjob.ResultUnsuccessful, noUID + due + `"`},
-		{"the reply is lost", errDown, nil, nil, nil, cronjob.ResultUnsuccessful, "create jobs: the API server is down"},
-		{"the backend does not say what it has created", nil, nil, nil, &cronjobapply.Job{}, cronjob.ResultUnsuccessful, noUID + due + `"`},
-		{"the namespace is going away", fmt.Errorf("jobs: %w", cronjobapply.ErrNamespaceTerminating), nil, nil, nil, cronjob.ResultRefused, ""},
-		{"the CronJob is gone, says a backend", cronjobapply.ErrGone, nil, nil, nil, cronjob.ResultUnsuccessful, "create jobs: the job is gone"},
+		{"created", nil, nil, nil, &ours, cronjobreason.ResultDone, ""},
+		{"it exists and is ours", exists, nil, &ours, nil, cronjobreason.ResultAlreadyExists, ""},
+		{"it exists and is another CronJob's", exists, nil, &foreign, nil, cronjobreason.ResultNameTaken, ""},
+		{"it exists and is nobody's", exists, nil, &bare, nil, cronjobreason.ResultNameTaken, ""},
+		{"it existed", exists, nil, nil, nil, cronjobreason.ResultUnsuccessful, `create jobs: "` + due + `" existed, and is gone by now`},
+		{"it exists and cannot be looked at", exists, errDown, &ours, nil, cronjobreason.ResultUnsuccessful, "create jobs: the API server is down"},
+		{"it exists, and the backend does not say which", exists, nil, &cronjobapply.Job{Controller: "cron-1"}, nil, cronjobreason.ResultUnsuccessful, noUID + due + `"`},
+		{"the reply is lost", errDown, nil, nil, nil, cronjobreason.ResultUnsuccessful, "create jobs: the API server is down"},
+		{"the backend does not say what it has created", nil, nil, nil, &cronjobapply.Job{}, cronjobreason.ResultUnsuccessful, noUID + due + `"`},
+		{"the namespace is going away", fmt.Errorf("jobs: %w", cronjobapply.ErrNamespaceTerminating), nil, nil, nil, cronjobreason.ResultRefused, ""},
+		{"the CronJob is gone, says a backend", cronjobapply.ErrGone, nil, nil, nil, cronjobreason.ResultUnsuccessful, "create jobs: the job is gone"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := &fake{fail: map[string]error{"create": test.create, "look": test.look}, jobs: map[string]cronjobapply.Job{}}
@@ -129,11 +130,11 @@ func TestC14_TheNameIsTheLock(t *testing.T) {
 			}
 			// A creation that has met another job has not failed.
 			failed := slices.ContainsFunc(end.Events, func(e job.Event) bool { return e.Reason == "FailedCreate" })
-			if want := test.want == cronjob.ResultUnsuccessful && !errors.Is(test.create, cronjobapply.ErrExists); failed != want {
+			if want := test.want == cronjobreason.ResultUnsuccessful && !errors.Is(test.create, cronjobapply.ErrExists); failed != want {
 				t.Errorf("a FailedCreate event: %v, want %v", failed, want)
 			}
 			last, active := at(8), []cronjob.Reference(nil)
-			if started := test.want == cronjob.ResultDone || test.want == cronjob.ResultAlreadyExists; started {
+			if started := test.want == cronjobreason.ResultDone || test.want == cronjobreason.ResultAlreadyExists; started {
 				last, active = at(9), []cronjob.Reference{{Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: due, UID: "u"}}
 				if !made.CreationTimestamp.Equal(at(9)) {
 					t.Errorf("created at %s", made.CreationTimestamp)
@@ -178,20 +179,20 @@ func TestC5_LookUp(t *testing.T) {
 		name   string
 		found  job.UID
 		fail   error
-		want   cronjob.Result
+		want   cronjobreason.Result
 		error  string
 		active int
 	}{
-		{"it is there", "uid-of-lost", nil, cronjob.ResultDone, "", 1},
-		{"it is gone", "", fmt.Errorf("jobs: %w", cronjobapply.ErrGone), cronjob.ResultGone, "", 0},
-		{"a later job has its name", "other", nil, cronjob.ResultGone, "", 0},
-		{"it cannot be looked at", "uid-of-lost", errDown, cronjob.ResultUnsuccessful, "look up jobs: the API server is down", 1},
-		{"the backend does not say which it is", "", nil, cronjob.ResultUnsuccessful, `look up jobs: the backend names no UID for "lost"`, 1},
+		{"it is there", "uid-of-lost", nil, cronjobreason.ResultDone, "", 1},
+		{"it is gone", "", fmt.Errorf("jobs: %w", cronjobapply.ErrGone), cronjobreason.ResultGone, "", 0},
+		{"a later job has its name", "other", nil, cronjobreason.ResultGone, "", 0},
+		{"it cannot be looked at", "uid-of-lost", errDown, cronjobreason.ResultUnsuccessful, "look up jobs: the API server is down", 1},
+		{"the backend does not say which it is", "", nil, cronjobreason.ResultUnsuccessful, `look up jobs: the backend names no UID for "lost"`, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := &fake{jobs: map[string]cronjobapply.Job{"lost": {Reference: cronjob.Reference{UID: test.found}}}, fail: map[string]error{"look": test.fail}}
 			p, end, err := apply(t, f, snapshot(cronjob.Forbid, active("lost")))
-			if got := end.Outcome.Verified; !slices.Equal(got, []cronjob.Result{test.want}) {
+			if got := end.Outcome.Verified; !slices.Equal(got, []cronjobreason.Result{test.want}) {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 			checkError(t, err, test.error)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
@@ -41,7 +42,7 @@ func TestApply_CancelledBeforeTheFirstCall(t *testing.T) {
 				o.Verified = append(o.Verified, e.Result)
 			}
 			for _, r := range append(o.Verified, o.Settled) {
-				if r != cronjob.ResultNotTried {
+				if r != cronjobreason.ResultNotTried {
 					t.Errorf("outcome %+v", o)
 				}
 			}
@@ -59,7 +60,7 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 		if f.count("delete") != 6 || len(f.calls) != 6 || !errors.Is(err, context.Canceled) {
 			t.Errorf("calls %v, error %v", f.calls, err)
 		}
-		if o := end.Outcome; strings.Count(results(o.Deleted), "done") != 6 || o.Settled != cronjob.ResultNotTried || !end.Retry {
+		if o := end.Outcome; strings.Count(results(o.Deleted), "done") != 6 || o.Settled != cronjobreason.ResultNotTried || !end.Retry {
 			t.Errorf("outcome %+v", o)
 		}
 	})
@@ -117,16 +118,16 @@ func (c *cluster) round(t *rapid.T, after int, hidden ...string) cronjob.Conclus
 func said(p *cronjob.Plan, o cronjob.Outcome) []string {
 	var out []string
 	for i, e := range o.Deleted {
-		if e.Result == cronjob.ResultDone {
+		if e.Result == cronjobreason.ResultDone {
 			out = append(out, "delete "+p.Delete[i].Name)
 		}
 	}
 	for i, e := range o.Created {
-		if e.Result == cronjob.ResultDone {
+		if e.Result == cronjobreason.ResultDone {
 			out = append(out, "create "+p.Create[i].Name)
 		}
 	}
-	if o.Settled == cronjob.ResultDone {
+	if o.Settled == cronjobreason.ResultDone {
 		out = append(out, "status")
 	}
 	return out

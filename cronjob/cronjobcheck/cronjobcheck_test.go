@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobcheck"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -46,9 +47,9 @@ func expect(t *testing.T, got []cronjobcheck.Violation, want string) {
 
 // TestPlan gives each plan that breaks a rule to the check of plans.
 func TestPlan(t *testing.T) {
-	replace := cronjob.Deletion{Reference: cronjob.Reference{UID: child(2).UID}, Reason: cronjob.DeleteReplaced}
+	replace := cronjob.Deletion{Reference: cronjob.Reference{UID: child(2).UID}, Reason: cronjobreason.DeleteReplaced}
 	forget := replace
-	forget.Reason = cronjob.DeleteSuccessful
+	forget.Reason = cronjobreason.DeleteSuccessful
 	active := func(s *cronjob.Snapshot) {
 		s.Children = []cronjob.Child{child(2)}
 		s.CronJob.Status.Active = []cronjob.Reference{{Name: child(2).Name, UID: child(2).UID}}

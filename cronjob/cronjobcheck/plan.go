@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
@@ -198,7 +199,7 @@ func checkTriggers(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy int) {
 
 // checkHistory checks CI11: only finished jobs are deleted, and the limits are kept.
 func checkHistory(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
-	reasons := make(map[string]cronjob.DeleteReason, len(p.Delete))
+	reasons := make(map[string]cronjobreason.Delete, len(p.Delete))
 	for _, d := range p.Delete {
 		reasons[string(d.UID)] = d.Reason
 	}
@@ -211,13 +212,13 @@ func checkHistory(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
 			f.add("CI11", "%s of another owner is deleted", c.Name)
 		}
 		checkExpired(f, s, c, reason)
-		if c.Finished == "" && reason != 0 && reason != cronjob.DeleteReplaced {
+		if c.Finished == "" && reason != 0 && reason != cronjobreason.DeleteReplaced {
 			f.add("CI11", "%s is deleted for the history, and has not finished", c.Name)
 		}
 
 		how := keptAs(c)
 		all[how]++
-		if reason != cronjob.DeleteSuccessful && reason != cronjob.DeleteFailed {
+		if reason != cronjobreason.DeleteSuccessful && reason != cronjobreason.DeleteFailed {
 			kept[how]++
 		}
 	}
@@ -239,12 +240,12 @@ func keptAs(c *cronjob.Child) cronjob.Ending {
 }
 
 // checkExpired checks that a job is not deleted for its age before its time.
-func checkExpired(f *found, s *cronjob.Snapshot, c *cronjob.Child, reason cronjob.DeleteReason) {
+func checkExpired(f *found, s *cronjob.Snapshot, c *cronjob.Child, reason cronjobreason.Delete) {
 	keep := s.Options.KeepFailed
 	if keptAs(c) == cronjob.Complete {
 		keep = s.Options.KeepSuccessful
 	}
-	if reason == cronjob.DeleteExpired && (keep == 0 || s.Now.Sub(c.FinishTime) < keep) {
+	if reason == cronjobreason.DeleteExpired && (keep == 0 || s.Now.Sub(c.FinishTime) < keep) {
 		f.add("CI11", "%s is deleted for its age: it ended at %s, and is kept for %s", c.Name, c.FinishTime, keep)
 	}
 }

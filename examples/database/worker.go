@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // Worker plans jobs, one at a time, and runs pods. Any number of workers, in any number of
@@ -101,7 +102,7 @@ func (w *Worker) runPod(ctx context.Context) (bool, error) {
 			t.exec("UPDATE pods SET worker = $2 WHERE uid = $1", p.UID, w.ID)
 			t.changePod(p.UID, func(p *job.Pod) {
 				p.Phase, p.Assigned, p.Ready, p.Detail.ReadyTransition = job.PodRunning, true, true, t.now
-				p.Detail.Containers = []job.Container{{Name: "main", State: job.ContainerRunning}}
+				p.Detail.Containers = []jobpod.Container{{Name: "main", State: jobpod.Running}}
 			})
 		}
 	})
@@ -138,5 +139,5 @@ func (w *Worker) report(ctx context.Context, pod, id job.UID, output string, cod
 func (t *tx) end(p *job.Pod, code int32) {
 	p.Phase = map[bool]job.PodPhase{true: job.PodSucceeded, false: job.PodFailed}[code == 0]
 	p.Ready, p.Detail.ReadyTransition = false, t.now
-	p.Detail.Containers = []job.Container{{Name: "main", State: job.ContainerTerminated, ExitCode: code, FinishedAt: t.now}}
+	p.Detail.Containers = []jobpod.Container{{Name: "main", State: jobpod.Terminated, ExitCode: code, FinishedAt: t.now}}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // Service starts and stops tasks.
@@ -84,7 +85,7 @@ func newTask(uid job.UID, command []string, c *job.Creation) Task {
 
 // pod returns the task as a pod that is not accounted for.
 func (t *Task) pod() job.Pod {
-	main := job.Container{Name: "main"}
+	main := jobpod.Container{Name: "main"}
 	p := job.Pod{
 		UID:      job.UID(t.ID),
 		Name:     t.ID,
@@ -96,15 +97,15 @@ func (t *Task) pod() job.Pod {
 
 	switch {
 	case t.State == Running:
-		p.Phase, main.State = job.PodRunning, job.ContainerRunning
+		p.Phase, main.State = job.PodRunning, jobpod.Running
 	case t.State == Ended:
-		p.Phase, main.State = job.PodFailed, job.ContainerTerminated
+		p.Phase, main.State = job.PodFailed, jobpod.Terminated
 		if main.ExitCode, main.FinishedAt = t.ExitCode, t.Since; t.ExitCode == 0 {
 			p.Phase = job.PodSucceeded
 		}
 	}
 	if t.State != Waiting {
-		p.Detail.ReadyTransition, p.Detail.Containers = t.Since, []job.Container{main}
+		p.Detail.ReadyTransition, p.Detail.Containers = t.Since, []jobpod.Container{main}
 	}
 
 	if t.Preempted { // a podFailurePolicy can ignore that

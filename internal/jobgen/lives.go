@@ -9,6 +9,9 @@ import (
 	"github.com/batchplan/batchplan/internal/life"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // AllFaults are the faults that one write of a round can have.
@@ -189,10 +192,10 @@ func Meddle(t *rapid.T, w *world.Job) {
 		}
 	case "orphan":
 		index := job.IndexAt(rapid.Int32Range(-1, 6).Draw(t, "index"))
-		w.AddPod(job.Pod{Owner: job.Orphan, Index: index, Untracked: true})
+		w.AddPod(job.Pod{Owner: jobpod.Orphan, Index: index, Untracked: true})
 	case "unlabel":
-		if p := drawPod(t, w, func(p *job.Pod) bool { return p.Owner == job.Owned }); p != nil {
-			p.Owner = job.OwnedUnmatched
+		if p := drawPod(t, w, func(p *job.Pod) bool { return p.Owner == jobpod.Owned }); p != nil {
+			p.Owner = jobpod.OwnedUnmatched
 		}
 	case "strip":
 		if p := drawPod(t, w, unfinished); p != nil {
@@ -212,7 +215,7 @@ func MustRound(t rapid.TB, w *world.Job) *job.Plan {
 }
 
 // DrawOutcome draws results that need not fit the plan.
-func DrawOutcome(t *rapid.T, plan *job.Plan, from ...job.Result) job.Outcome {
+func DrawOutcome(t *rapid.T, plan *job.Plan, from ...jobreason.Result) job.Outcome {
 	result := rapid.SampledFrom(from)
 	effects := func(n int, label string) (out []job.Effect) {
 		for range rapid.IntRange(0, n+1).Draw(t, label) {
@@ -230,7 +233,7 @@ func DrawOutcome(t *rapid.T, plan *job.Plan, from ...job.Result) job.Outcome {
 		Settled:  result.Draw(t, "settled"),
 	}
 	for range rapid.IntRange(0, len(plan.Groups)).Draw(t, "grouped") {
-		o.Grouped = append(o.Grouped, job.GroupEffect{Result: result.Draw(t, "grouped"), UID: "group"})
+		o.Grouped = append(o.Grouped, jobgroup.Effect{Result: result.Draw(t, "grouped"), UID: "group"})
 	}
 	for range rapid.IntRange(0, min(len(plan.Untrack), 5)+1).Draw(t, "untracked") {
 		o.Untracked = append(o.Untracked, result.Draw(t, "untracked"))

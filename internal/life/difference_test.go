@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 func TestDifference(t *testing.T) {
@@ -21,7 +22,7 @@ func TestDifference(t *testing.T) {
 		{"a time", job.Status{StartTime: at}, job.Status{StartTime: at.Add(time.Second)}, "startTime: got 2026-01-01T00:00:01Z, want 2026-01-01T00:00:00Z"},
 		{"a forgotten field", job.Spec{ActiveDeadlineSeconds: &limit}, job.Spec{}, "activeDeadlineSeconds: got missing, want 4611686018427387904"},
 		{"a zero is not nothing", job.Spec{}, job.Spec{Parallelism: &none}, "parallelism: got 0, want missing"},
-		{"in a list", job.PodDetail{Containers: []job.Container{{Name: "a", ExitCode: 1}}}, job.PodDetail{Containers: []job.Container{{Name: "a"}}},
+		{"in a list", job.PodDetail{Containers: []jobpod.Container{{Name: "a", ExitCode: 1}}}, job.PodDetail{Containers: []jobpod.Container{{Name: "a"}}},
 			"containers[0].exitCode: got missing, want 1"},
 		{"a shorter list", job.PodDetail{Conditions: []job.PodCondition{{Type: "a"}}}, job.PodDetail{}, `conditions[0].type: got missing, want "a"`},
 	} {

@@ -82,3 +82,12 @@ func Count[N int | int32 | int64](n N, noun string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
+
+// WaitFor returns how long to wait from now until at, at least a nanosecond: several work queues
+// read 0 as "never". ok is false if at is the zero time.
+func WaitFor(at, now time.Time) (d time.Duration, ok bool) {
+	if at.IsZero() {
+		return 0, false
+	}
+	return max(at.Sub(now), 1), true
+}

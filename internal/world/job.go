@@ -8,6 +8,7 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
 // Grace is how long a running pod may take to end when it is deleted.
@@ -24,7 +25,7 @@ type Job struct {
 	// from their Owner and Untracked.
 	Pods []*job.Pod
 	// Groups are the workloads and pod groups. Lists in it are to be replaced, not written to.
-	Groups  job.Groups
+	Groups  jobgroup.Groups
 	Options job.Options
 	// Memory is the controller's memory.
 	Memory job.Memory
@@ -70,7 +71,7 @@ type View struct {
 	Job     job.Job
 	Version int
 	Pods    []job.Pod
-	Groups  job.Groups
+	Groups  jobgroup.Groups
 }
 
 // NewJob returns a world with a job of that spec, completed by Default.

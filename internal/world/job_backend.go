@@ -8,6 +8,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
 	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/job/jobgroup"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // ErrConflict is the error of a write whose object has changed since it was read.
@@ -107,8 +109,8 @@ func (b jobBackend) change(verb Verb, ref job.PodRef, apply func(*job.Pod) error
 
 func (b jobBackend) Adopt(_ context.Context, ref job.PodRef) error {
 	return b.change(Adopt, ref, func(p *job.Pod) error {
-		if p.Owner == job.Orphan {
-			p.Owner, p.Untracked = job.Owned, false
+		if p.Owner == jobpod.Orphan {
+			p.Owner, p.Untracked = jobpod.Owned, false
 			b.w.touch(p)
 		}
 		return nil
@@ -117,14 +119,14 @@ func (b jobBackend) Adopt(_ context.Context, ref job.PodRef) error {
 
 func (b jobBackend) Release(_ context.Context, ref job.PodRef) error {
 	return b.change(Release, ref, func(p *job.Pod) error {
-		p.Owner, p.Untracked = job.Foreign, true
+		p.Owner, p.Untracked = jobpod.Foreign, true
 		b.w.touch(p)
 		b.w.collect(p)
 		return nil
 	})
 }
 
-func (b jobBackend) WriteGroup(_ context.Context, g job.GroupWrite) (uid job.UID, err error) {
+func (b jobBackend) WriteGroup(_ context.Context, g jobgroup.Write) (uid job.UID, err error) {
 	err = b.write(WriteGroup, string(g.Kind)+" "+g.Name, func() error {
 		st := b.w.state() // before it
 		if uid, err = b.w.writeGroup(g); err == nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
 // ErrNameTaken is the error of a creation under a name that an object has.
@@ -12,15 +13,15 @@ var ErrNameTaken = errors.New("the name is taken")
 
 // writeGroup makes one write to a workload or a pod group. The lists are made anew: others keep
 // the old ones.
-func (w *Job) writeGroup(write job.GroupWrite) (job.UID, error) {
+func (w *Job) writeGroup(write jobgroup.Write) (job.UID, error) {
 	g := &w.Groups
 	g.Workloads, g.PodGroups = slices.Clone(g.Workloads), slices.Clone(g.PodGroups)
-	ofName := func(ref job.GroupRef) bool { return ref.Name == write.Name }
-	workload := slices.IndexFunc(g.Workloads, func(w job.Workload) bool { return ofName(w.GroupRef) })
-	group := slices.IndexFunc(g.PodGroups, func(g job.PodGroup) bool { return ofName(g.GroupRef) })
+	ofName := func(ref jobgroup.Ref) bool { return ref.Name == write.Name }
+	workload := slices.IndexFunc(g.Workloads, func(w jobgroup.Workload) bool { return ofName(w.Ref) })
+	group := slices.IndexFunc(g.PodGroups, func(g jobgroup.PodGroup) bool { return ofName(g.Ref) })
 
-	isWorkload := write.Kind == job.KindWorkload
-	template := []job.GroupTemplate{{Name: write.Template, MinCount: write.MinCount}}
+	isWorkload := write.Kind == jobgroup.KindWorkload
+	template := []jobgroup.Template{{Name: write.Template, MinCount: write.MinCount}}
 	isTaken := group >= 0
 	if isWorkload {
 		isTaken = workload >= 0
@@ -30,13 +31,13 @@ func (w *Job) writeGroup(write job.GroupWrite) (job.UID, error) {
 	case write.UID == "" && isTaken:
 		return "", ErrNameTaken
 	case write.UID == "" && isWorkload:
-		ref := job.GroupRef{Name: write.Name, UID: job.UID("uid of " + write.Name)}
-		g.Workloads = append(g.Workloads, job.Workload{GroupRef: ref, Templates: template})
+		ref := jobgroup.Ref{Name: write.Name, UID: job.UID("uid of " + write.Name)}
+		g.Workloads = append(g.Workloads, jobgroup.Workload{Ref: ref, Templates: template})
 		return ref.UID, nil
 	case write.UID == "":
-		ref := job.GroupRef{Name: write.Name, UID: job.UID("uid of " + write.Name)}
-		g.PodGroups = append(g.PodGroups, job.PodGroup{
-			GroupRef: ref,
+		ref := jobgroup.Ref{Name: write.Name, UID: job.UID("uid of " + write.Name)}
+		g.PodGroups = append(g.PodGroups, jobgroup.PodGroup{
+			Ref:      ref,
 			Workload: write.Workload.Name,
 			MinCount: write.MinCount,
 		})

@@ -9,7 +9,9 @@ import (
 
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // tally compares what the metrics report with what has happened (JI27).
@@ -113,7 +115,7 @@ func (w *Job) checkMatches(o job.Outcome, told *job.Metrics) {
 	r := w.plan.Record(o.Writes)
 	matches := told.Policy.FailJob + told.Policy.FailIndex + told.Policy.Ignore + told.Policy.Count
 
-	if r.Write && o.Recorded != job.ResultDone {
+	if r.Write && o.Recorded != jobreason.ResultDone {
 		if matches > 0 {
 			w.fail("JI27", fmt.Sprintf("%d matches are reported, and the status was not written", matches))
 		}
@@ -268,8 +270,8 @@ func (w *Job) matchesPolicy(p *job.Pod) bool {
 		p = &s.Pods[0]
 	}
 
-	exited := slices.ContainsFunc(p.Detail.Containers, func(c job.Container) bool {
-		return c.State == job.ContainerTerminated && c.ExitCode == 42
+	exited := slices.ContainsFunc(p.Detail.Containers, func(c jobpod.Container) bool {
+		return c.State == jobpod.Terminated && c.ExitCode == 42
 	})
 	disrupted := slices.ContainsFunc(p.Detail.Conditions, func(c job.PodCondition) bool {
 		return c.Type == "DisruptionTarget"

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // Deliver brings the controller's view of one pod up to date, and updates its
@@ -73,7 +74,7 @@ func (w *Job) observeChange(old, live *job.Pod) {
 
 // observe updates the expectations from what an informer has seen of the job's own pods.
 func (w *Job) observe(p *job.Pod, creations, deletions int) {
-	if p.Owner <= job.OwnedUnmatched {
+	if p.Owner <= jobpod.OwnedUnmatched {
 		w.Memory.Expectations = w.Memory.Expectations.Observe(creations, deletions)
 	}
 }

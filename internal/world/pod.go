@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // These are the steps that a kubelet and an API server make with one pod, as changes of a
@@ -17,7 +18,7 @@ func RunPod(p *job.Pod, now time.Time) bool {
 		return false
 	}
 	p.Assigned, p.Phase, p.Ready = true, job.PodRunning, true
-	setContainer(p, now, job.Container{State: job.ContainerRunning})
+	setContainer(p, now, jobpod.Container{State: jobpod.Running})
 	return true
 }
 
@@ -32,7 +33,7 @@ func FinishPod(p *job.Pod, now time.Time, exitCode int32) bool {
 	if exitCode != 0 {
 		p.Phase = job.PodFailed
 	}
-	setContainer(p, now, job.Container{State: job.ContainerTerminated, ExitCode: exitCode, FinishedAt: now})
+	setContainer(p, now, jobpod.Container{State: jobpod.Terminated, ExitCode: exitCode, FinishedAt: now})
 	return true
 }
 
@@ -41,7 +42,7 @@ func RestartPod(p *job.Pod, now time.Time) bool {
 	if p.Phase != job.PodRunning {
 		return false
 	}
-	setContainer(p, now, job.Container{State: job.ContainerRunning, Restarts: p.Detail.Containers[0].Restarts + 1})
+	setContainer(p, now, jobpod.Container{State: jobpod.Running, Restarts: p.Detail.Containers[0].Restarts + 1})
 	return true
 }
 
@@ -75,11 +76,11 @@ func IsCollected(p *job.Pod) bool {
 }
 
 // setContainer sets the only container of the pod, and the time at which Ready changed.
-func setContainer(p *job.Pod, now time.Time, c job.Container) {
+func setContainer(p *job.Pod, now time.Time, c jobpod.Container) {
 	c.Name = "main"
 	p.Detail = detailOf(p)
 	p.Detail.ReadyTransition = now
-	p.Detail.Containers = []job.Container{c}
+	p.Detail.Containers = []jobpod.Container{c}
 }
 
 // detailOf copies the detail of a pod, since others may share the old one.

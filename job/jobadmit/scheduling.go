@@ -5,13 +5,13 @@ import (
 
 	"github.com/batchplan/batchplan/internal/problems"
 	"github.com/batchplan/batchplan/internal/value"
-	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/job/release"
 )
 
 // checkSchedulingUpdate finds what must not change of spec.scheduling in a release that has it
 // (J46).
-func checkSchedulingUpdate(old, next *job.Scheduling, r release.Release) (found problems.List) {
+func checkSchedulingUpdate(old, next *jobgroup.Scheduling, r release.Release) (found problems.List) {
 	resizable := r.Has(release.WorkloadWithJob)
 	was, is := fixedScheduling(old, !resizable), fixedScheduling(next, !resizable)
 	if was == is {
@@ -30,7 +30,7 @@ func checkSchedulingUpdate(old, next *job.Scheduling, r release.Release) (found 
 
 // fixedScheduling is what must not change of spec.scheduling, as JSON: everything except
 // minCount, unless the gate is off.
-func fixedScheduling(s *job.Scheduling, sizeToo bool) string {
+func fixedScheduling(s *jobgroup.Scheduling, sizeToo bool) string {
 	data, err := json.Marshal(s)
 	if err != nil {
 		return err.Error() // a raw part that is not JSON

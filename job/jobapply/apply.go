@@ -8,6 +8,8 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/step"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // Backend is what a plan is carried out on. Its methods are called concurrently,
@@ -60,7 +62,7 @@ type Grouper interface {
 	// taken; only the size changes of an object that there is, on condition of its UID. The
 	// workload of a pod group that is created is given with the UID that the one before has
 	// returned, and so is the group of a creation.
-	WriteGroup(ctx context.Context, g job.GroupWrite) (job.UID, error)
+	WriteGroup(ctx context.Context, g jobgroup.Write) (job.UID, error)
 }
 
 // Observer is a Backend whose status says more than that of a Job, such as conditions of its own.
@@ -122,7 +124,7 @@ func (e Executor) Apply(ctx context.Context, b Backend, plan *job.Plan) (job.Con
 	r := &round{Executor: e, ctx: ctx, backend: b, plan: plan}
 
 	var writes job.Writes
-	if writes.Claimed = r.claim(); writes.Claimed == job.ResultDone {
+	if writes.Claimed = r.claim(); writes.Claimed == jobreason.ResultDone {
 		var ok bool
 		if writes.Grouped, ok = r.group(); ok {
 			writes.Deleted = r.remove()
@@ -137,8 +139,8 @@ func (e Executor) Apply(ctx context.Context, b Backend, plan *job.Plan) (job.Con
 	recording := plan.Record(writes)
 	recorded := r.write(recording.Write, recording.Status)
 
-	var untracked []job.Result
-	if recorded == job.ResultDone { // what follows relies on the status (J35)
+	var untracked []jobreason.Result
+	if recorded == jobreason.ResultDone { // what follows relies on the status (J35)
 		untracked = r.untrack(recording.Untrack)
 	}
 
@@ -160,10 +162,10 @@ type round struct {
 }
 
 // claim adopts and releases. The plan assumed that all of it succeeds (J6).
-func (r *round) claim() job.Result {
+func (r *round) claim() jobreason.Result {
 	claims := len(r.plan.Adopt) + len(r.plan.Release)
 	if claims == 0 {
-		return job.ResultDone
+		return jobreason.ResultDone
 	}
 
 	results := newResults(claims)
@@ -184,7 +186,7 @@ func (r *round) claim() job.Result {
 }
 
 // group creates and resizes the workload and the pod group. It stops at the first failure (J44).
-func (r *round) group() (effects []job.GroupEffect, ok bool) {
+func (r *round) group() (effects []jobgroup.Effect, ok bool) {
 	groups := r.plan.Groups
 	if len(groups) == 0 {
 		return nil, true
@@ -195,7 +197,7 @@ func (r *round) group() (effects []job.GroupEffect, ok bool) {
 		return nil, false
 	}
 
-	effects = make([]job.GroupEffect, len(groups))
+	effects = make([]jobgroup.Effect, len(groups))
 	for i, g := range groups {
 		if err := r.ctx.Err(); err != nil {
 			r.note(fmt.Errorf("write %s: %w", g.Kind, err))
@@ -205,17 +207,17 @@ func (r *round) group() (effects []job.GroupEffect, ok bool) {
 		g.Workload = created(g.Workload, groups[:i], effects)
 		uid, err := b.WriteGroup(r.ctx, g)
 		if err != nil {
-			effects[i] = job.GroupEffect{Result: job.ResultUnsuccessful, Error: err.Error()}
+			effects[i] = jobgroup.Effect{Result: jobreason.ResultUnsuccessful, Error: err.Error()}
 			r.note(fmt.Errorf("write %s: %w", g.Kind, err))
 			return effects, false
 		}
-		effects[i] = job.GroupEffect{Result: job.ResultDone, UID: uid}
+		effects[i] = jobgroup.Effect{Result: jobreason.ResultDone, UID: uid}
 	}
 	return effects, true
 }
 
 // created returns the reference with the UID of the object, if one of the writes has created it.
-func created(ref job.GroupRef, groups []job.GroupWrite, effects []job.GroupEffect) job.GroupRef {
+func created(ref jobgroup.Ref, groups []jobgroup.Write, effects []jobgroup.Effect) jobgroup.Ref {
 	for i := range groups {
 		if ref.UID == "" && groups[i].Name == ref.Name {
 			ref.UID = effects[i].UID
@@ -248,7 +250,7 @@ func (r *round) remove() []job.Effect {
 	r.each(len(deletions), func(i int) { results.set(i, r.backend.Delete(r.ctx, deletions[i])) })
 
 	if !ending {
-		r.lower(0, len(deletions)-results.count(job.ResultDone))
+		r.lower(0, len(deletions)-results.count(jobreason.ResultDone))
 	}
 
 	r.takeOffKept(results, added, func(i int) job.UID { return deletions[i].UID })
@@ -258,7 +260,7 @@ func (r *round) remove() []job.Effect {
 
 // create creates in batches of 1, 2, 4, ...: a cause that stops all, such as a
 // quota, shows on the first, and the rest is skipped (J34).
-func (r *round) create(grouped []job.GroupEffect) []job.Effect {
+func (r *round) create(grouped []jobgroup.Effect) []job.Effect {
 	creations := r.plan.Create
 	if len(creations) == 0 {
 		return nil
@@ -275,10 +277,10 @@ func (r *round) create(grouped []job.GroupEffect) []job.Effect {
 			pod, err := r.backend.Create(r.ctx, c)
 			results.setCreated(start+i, pod, err)
 		})
-		if results.count(job.ResultRefused) > 0 {
+		if results.count(jobreason.ResultRefused) > 0 {
 			results.refuseRest()
 		}
-		if results.count(job.ResultDone) < start+size {
+		if results.count(jobreason.ResultDone) < start+size {
 			break
 		}
 	}
@@ -289,7 +291,7 @@ func (r *round) create(grouped []job.GroupEffect) []job.Effect {
 }
 
 // untrack removes the finalizers of the pods that are now accounted for.
-func (r *round) untrack(pods []job.Untracking) []job.Result {
+func (r *round) untrack(pods []job.Untracking) []jobreason.Result {
 	if len(pods) == 0 {
 		return nil
 	}
@@ -308,23 +310,23 @@ func (r *round) untrack(pods []job.Untracking) []job.Result {
 }
 
 // write writes a status, if there is one to write.
-func (r *round) write(write bool, s job.Status) job.Result {
+func (r *round) write(write bool, s job.Status) jobreason.Result {
 	if !write {
-		return job.ResultDone
+		return jobreason.ResultDone
 	}
 	if err := r.ctx.Err(); err != nil {
 		r.note(fmt.Errorf("write status: %w", err))
-		return job.ResultNotTried
+		return jobreason.ResultNotTried
 	}
 	if err := r.backend.WriteStatus(r.ctx, s); err != nil {
 		r.note(fmt.Errorf("write status: %w", err))
-		return job.ResultUnsuccessful
+		return jobreason.ResultUnsuccessful
 	}
 
 	if b, ok := r.backend.(Versioned); ok {
 		r.version = b.JobVersion()
 	}
-	return job.ResultDone
+	return jobreason.ResultDone
 }
 
 // note keeps what went wrong.
@@ -359,7 +361,7 @@ func (r *round) expectUntracked(uids []job.UID) (added []job.UID) {
 func (r *round) takeOffKept(results results, added []job.UID, uidOf func(i int) job.UID) {
 	isNew := expectations.NewUIDs(added...)
 	for i, effect := range results.Effects {
-		removed := effect.Result == job.ResultDone || effect.Result == job.ResultGone
+		removed := effect.Result == jobreason.ResultDone || effect.Result == jobreason.ResultGone
 		if !removed && isNew.Has(uidOf(i)) {
 			r.Expectations.UntrackObserved(uidOf(i))
 		}

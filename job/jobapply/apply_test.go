@@ -15,6 +15,8 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -28,12 +30,12 @@ func TestJ35_OrderOfWrites(t *testing.T) {
 	}{
 		{"claims, status, finalizers, status",
 			snapshot(1, pod("a", 0, job.PodRunning), pod("s", 2, job.PodSucceeded), pod("f", 3, job.PodFailed),
-				withOwner(pod("o", 4, job.PodPending), job.Orphan), withOwner(pod("u", 5, job.PodRunning), job.OwnedUnmatched)),
+				withOwner(pod("o", 4, job.PodPending), jobpod.Orphan), withOwner(pod("u", 5, job.PodRunning), jobpod.OwnedUnmatched)),
 			nil,
 			[]string{"adopt o", "release u", "status", "untrack s", "untrack f", "status"}},
 		{"a claim, deletions, status, finalizers, status",
 			snapshot(1, pod("a", 0, job.PodRunning), pod("b", 1, job.PodPending), pod("s", 2, job.PodSucceeded), pod("f", 3, job.PodFailed),
-				withOwner(pod("u", 5, job.PodRunning), job.OwnedUnmatched)),
+				withOwner(pod("u", 5, job.PodRunning), jobpod.OwnedUnmatched)),
 			nil,
 			[]string{"release u", "delete b, finalizer first", "status", "untrack s", "untrack f", "status"}},
 		{"creations, status, finalizers, status",
@@ -56,11 +58,11 @@ func TestJ35_OrderOfWrites(t *testing.T) {
 			map[string]error{"status": errDown},
 			[]string{"status"}},
 		{"a claim that fails stops the round, once the other claims are made",
-			snapshot(0, pod("f", 3, job.PodFailed), withOwner(pod("o", 4, job.PodPending), job.Orphan), withOwner(pod("u", 5, job.PodRunning), job.OwnedUnmatched)),
+			snapshot(0, pod("f", 3, job.PodFailed), withOwner(pod("o", 4, job.PodPending), jobpod.Orphan), withOwner(pod("u", 5, job.PodRunning), jobpod.OwnedUnmatched)),
 			map[string]error{"adopt o": errDown},
 			[]string{"adopt o", "release u"}},
 		{"a release that fails also stops the round",
-			snapshot(0, pod("a", 0, job.PodRunning), pod("f", 3, job.PodFailed), withOwner(pod("u", 5, job.PodRunning), job.OwnedUnmatched)),
+			snapshot(0, pod("a", 0, job.PodRunning), pod("f", 3, job.PodFailed), withOwner(pod("u", 5, job.PodRunning), jobpod.OwnedUnmatched)),
 			map[string]error{"release u": errDown},
 			[]string{"release u"}},
 		{"a finalizer that stays does not keep others",
@@ -80,7 +82,7 @@ func TestJ35_OrderOfWrites(t *testing.T) {
 		{"J45: a gang that shrinks is resized before pods are deleted", resized(snapshot(1, actives(2)...)), nil,
 			[]string{"group resize Workload 1", "group resize PodGroup 1", "delete p000, finalizer first", "status"}},
 		{"J44: a claim comes before a group",
-			gang(snapshot(1, withOwner(pod("u", 5, job.PodRunning), job.OwnedUnmatched))), map[string]error{"release u": errDown}, []string{"release u"}},
+			gang(snapshot(1, withOwner(pod("u", 5, job.PodRunning), jobpod.OwnedUnmatched))), map[string]error{"release u": errDown}, []string{"release u"}},
 	} {
 		p := &job.Plan{}
 		if test.snap.Job.UID != "" {
@@ -128,7 +130,7 @@ func TestGrouper(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f.before = func(string) { cancel() } // after the workload
 	end, err = jobapply.Executor{}.Apply(ctx, f, plan(t, gang(snapshot(2))))
-	if !errors.Is(err, context.Canceled) || !end.Retry || len(f.calls) != 1 || end.Outcome.Grouped[1].Result != job.ResultNotTried {
+	if !errors.Is(err, context.Canceled) || !end.Retry || len(f.calls) != 1 || end.Outcome.Grouped[1].Result != jobreason.ResultNotTried {
 		t.Errorf("%v, retry %t, calls %q, %+v", err, end.Retry, f.calls, end.Outcome)
 	}
 }
@@ -225,11 +227,13 @@ func TestApply_GoneIsDone(t *testing.T) {
 		check func(o job.Outcome) bool
 	}{
 		{"Delete", snapshot(0, pod("a", 0, job.PodRunning)), map[string]error{"delete": gone},
-			func(o job.Outcome) bool { return o.Deleted[0].Result == job.ResultGone }},
-		{"Release", snapshot(0, withOwner(pod("u", 0, job.PodRunning), job.OwnedUnmatched)), map[string]error{"release": gone},
-			func(o job.Outcome) bool { return o.Claimed == job.ResultDone }},
+			func(o job.Outcome) bool { return o.Deleted[0].Result == jobreason.ResultGone }},
+		{"Release", snapshot(0, withOwner(pod("u", 0, job.PodRunning), jobpod.OwnedUnmatched)), map[string]error{"release": gone},
+			func(o job.Outcome) bool { return o.Claimed == jobreason.ResultDone }},
 		{"Untrack", snapshot(0, pod("f", 0, job.PodFailed)), map[string]error{"untrack": gone},
-			func(o job.Outcome) bool { return o.Untracked[0] == job.ResultGone && o.Settled == job.ResultDone }},
+			func(o job.Outcome) bool {
+				return o.Untracked[0] == jobreason.ResultGone && o.Settled == jobreason.ResultDone
+			}},
 	} {
 		_, end, err := apply(t, test.snap, test.fail)
 		if err != nil || !test.check(end.Outcome) || end.Retry {
@@ -240,8 +244,8 @@ func TestApply_GoneIsDone(t *testing.T) {
 
 // TestJ6_ResultOfTheClaims: the results of the claims are one result.
 func TestJ6_ResultOfTheClaims(t *testing.T) {
-	for err, want := range map[error]job.Result{nil: job.ResultDone, errDown: job.ResultUnsuccessful, jobapply.ErrGone: job.ResultDone} {
-		s := snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan), withOwner(pod("u", 1, job.PodRunning), job.OwnedUnmatched))
+	for err, want := range map[error]jobreason.Result{nil: jobreason.ResultDone, errDown: jobreason.ResultUnsuccessful, jobapply.ErrGone: jobreason.ResultDone} {
+		s := snapshot(2, withOwner(pod("o", 0, job.PodPending), jobpod.Orphan), withOwner(pod("u", 1, job.PodRunning), jobpod.OwnedUnmatched))
 		if _, end, _ := apply(t, s, map[string]error{"release u": err}); end.Outcome.Claimed != want {
 			t.Errorf("release: %v: claims are %s, want %s", err, end.Outcome.Claimed, want)
 		}
@@ -253,11 +257,11 @@ func TestJ6_ResultOfTheClaims(t *testing.T) {
 func TestJ41_StillTracked(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
-		want   job.Result
+		want   jobreason.Result
 		events int
 	}{
-		"the finalizer is there":  {fmt.Errorf("pods: %w", jobapply.ErrStillTracked), job.ResultStillTracked, 0},
-		"the deletion has failed": {errDown, job.ResultUnsuccessful, 1},
+		"the finalizer is there":  {fmt.Errorf("pods: %w", jobapply.ErrStillTracked), jobreason.ResultStillTracked, 0},
+		"the deletion has failed": {errDown, jobreason.ResultUnsuccessful, 1},
 	} {
 		_, end, err := apply(t, snapshot(0, actives(1)...), map[string]error{"delete": c.err})
 		if deleted := end.Outcome.Deleted[0]; deleted != (job.Effect{Result: c.want, Error: c.err.Error()}) || !errors.Is(err, c.err) || !end.Retry || len(end.Events) != c.events {
@@ -270,13 +274,13 @@ func TestJ41_StillTracked(t *testing.T) {
 // failure: the next round, a second later, plans without the pod.
 func TestJ6_AdoptionOfAGonePod(t *testing.T) {
 	for name, options := range map[string]job.Options{"default": {}, "preset": job.Kubernetes(release.Newest)} {
-		s := snapshot(2, withOwner(pod("o", 0, job.PodPending), job.Orphan))
+		s := snapshot(2, withOwner(pod("o", 0, job.PodPending), jobpod.Orphan))
 		s.Options = options
 		f, end, err := apply(t, s, map[string]error{"adopt": jobapply.ErrGone})
-		if !slices.Equal(f.calls, []string{"adopt o"}) || end.Outcome.Claimed != job.ResultGone || end.Retry || err != nil || end.Metrics.Failed {
+		if !slices.Equal(f.calls, []string{"adopt o"}) || end.Outcome.Claimed != jobreason.ResultGone || end.Retry || err != nil || end.Metrics.Failed {
 			t.Errorf("%s: calls %q, outcome %+v, retry %v, error %v", name, f.calls, end.Outcome, end.Retry, err)
 		}
-		if want := (job.Requeue{At: at(1), Reason: job.WaitNext}); end.Requeue != want {
+		if want := (job.Requeue{At: at(1), Reason: jobreason.WaitNext}); end.Requeue != want {
 			t.Errorf("%s: again %+v, want %+v", name, end.Requeue, want)
 		}
 	}
@@ -402,7 +406,7 @@ func TestApply_CancelledBeforeTheFirstWrite(t *testing.T) {
 		"creations":  snapshot(5),
 		"deletions":  snapshot(0, actives(5)...),
 		"finalizers": snapshot(0, pod("f", 0, job.PodFailed)),
-		"claims":     snapshot(1, withOwner(pod("o", 0, job.PodPending), job.Orphan)),
+		"claims":     snapshot(1, withOwner(pod("o", 0, job.PodPending), jobpod.Orphan)),
 	} {
 		for _, parallel := range []int{1, 4} {
 			t.Run(fmt.Sprintf("%s, %d at once", name, parallel), func(t *testing.T) {
@@ -413,11 +417,11 @@ func TestApply_CancelledBeforeTheFirstWrite(t *testing.T) {
 					t.Errorf("calls %v, error %v", f.calls, err)
 				}
 				for _, e := range append(o.Created, o.Deleted...) {
-					if e.Result != job.ResultNotTried {
+					if e.Result != jobreason.ResultNotTried {
 						t.Errorf("outcome %+v", o)
 					}
 				}
-				if o.Recorded != job.ResultNotTried || name == "claims" && o.Claimed != job.ResultNotTried || !end.Retry {
+				if o.Recorded != jobreason.ResultNotTried || name == "claims" && o.Claimed != jobreason.ResultNotTried || !end.Retry {
 					t.Errorf("outcome %+v", o)
 				}
 			})
@@ -437,8 +441,8 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 		if f.count("untrack") != 3 || f.count("status") != 1 || !errors.Is(err, context.Canceled) {
 			t.Errorf("calls %v, error %v", f.calls, err)
 		}
-		failed := slices.DeleteFunc(slices.Clone(o.Untracked), func(r job.Result) bool { return r == job.ResultDone })
-		if len(o.Untracked)-len(failed) != 3 || o.Recorded != job.ResultDone || o.Settled != job.ResultNotTried || !end.Retry {
+		failed := slices.DeleteFunc(slices.Clone(o.Untracked), func(r jobreason.Result) bool { return r == jobreason.ResultDone })
+		if len(o.Untracked)-len(failed) != 3 || o.Recorded != jobreason.ResultDone || o.Settled != jobreason.ResultNotTried || !end.Retry {
 			t.Errorf("outcome %+v", o)
 		}
 	})
@@ -479,7 +483,7 @@ func TestE6_Written(t *testing.T) {
 		if end.Memory.Written != test.want {
 			t.Errorf("%s: got %d, want %d (calls %v)", test.name, end.Memory.Written, test.want, f.calls)
 		}
-		if failed := end.Outcome.Recorded == job.ResultUnsuccessful; failed != (test.fail != nil) {
+		if failed := end.Outcome.Recorded == jobreason.ResultUnsuccessful; failed != (test.fail != nil) {
 			t.Errorf("%s: the status is %s", test.name, end.Outcome.Recorded)
 		}
 	}
@@ -504,10 +508,10 @@ func TestObserver(t *testing.T) {
 		fail map[string]error
 		want []string
 	}{
-		{"before both statuses", snapshot(1, pod("f", 3, job.PodFailed), withOwner(pod("u", 5, job.PodRunning), job.OwnedUnmatched)), nil,
+		{"before both statuses", snapshot(1, pod("f", 3, job.PodFailed), withOwner(pod("u", 5, job.PodRunning), jobpod.OwnedUnmatched)), nil,
 			[]string{"release u", "executed", "status", "untrack f", "status"}},
 		{"a creation fails", snapshot(1), map[string]error{"create": errDown}, []string{"create 0", "executed", "status"}},
-		{"a claim fails", snapshot(1, withOwner(pod("u", 5, job.PodRunning), job.OwnedUnmatched)), map[string]error{"release": errDown},
+		{"a claim fails", snapshot(1, withOwner(pod("u", 5, job.PodRunning), jobpod.OwnedUnmatched)), map[string]error{"release": errDown},
 			[]string{"release u", "executed"}},
 	} {
 		f := &observing{fake: &fake{fail: test.fail}}

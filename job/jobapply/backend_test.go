@@ -15,6 +15,8 @@ import (
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobgroup"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 var errDown = errors.New("the API server is down")
@@ -89,7 +91,7 @@ func (f *fake) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
 	return job.PodRef{Name: name, UID: job.UID(name)}, nil
 }
 
-func (f *fake) WriteGroup(_ context.Context, g job.GroupWrite) (job.UID, error) {
+func (f *fake) WriteGroup(_ context.Context, g jobgroup.Write) (job.UID, error) {
 	uid, text := job.UID("new "+g.Kind), "group create"
 	if g.UID != "" {
 		uid, text = g.UID, "group resize"
@@ -142,7 +144,7 @@ func ending(pods ...job.Pod) job.Snapshot {
 // gang gives the snapshot of a new job a gang.
 func gang(s job.Snapshot) job.Snapshot {
 	s.Options.Gangs = true
-	s.Job.Spec.Scheduling = &job.Scheduling{SchedulingPolicy: &job.SchedulingPolicy{Gang: new(job.Gang)}}
+	s.Job.Spec.Scheduling = &jobgroup.Scheduling{SchedulingPolicy: &jobgroup.SchedulingPolicy{Gang: new(jobgroup.Gang)}}
 	return s
 }
 
@@ -150,8 +152,8 @@ func gang(s job.Snapshot) job.Snapshot {
 func resized(s job.Snapshot) job.Snapshot {
 	s = gang(s)
 	s.Job.Status.StartTime = at(0)
-	s.Groups.Workloads = []job.Workload{{GroupRef: job.GroupRef{Name: "w", UID: "w"}, Templates: []job.GroupTemplate{{Name: "t", MinCount: 9}}}}
-	s.Groups.PodGroups = []job.PodGroup{{GroupRef: job.GroupRef{Name: "g", UID: "g"}, Workload: "w", MinCount: 9}}
+	s.Groups.Workloads = []jobgroup.Workload{{Ref: jobgroup.Ref{Name: "w", UID: "w"}, Templates: []jobgroup.Template{{Name: "t", MinCount: 9}}}}
+	s.Groups.PodGroups = []jobgroup.PodGroup{{Ref: jobgroup.Ref{Name: "g", UID: "g"}, Workload: "w", MinCount: 9}}
 	return s
 }
 
@@ -200,7 +202,7 @@ func inBubble(t *testing.T, name string, f func(t *testing.T)) {
 	t.Run(name, func(t *testing.T) { synctest.Test(t, f) })
 }
 
-func withOwner(p job.Pod, o job.Ownership) job.Pod {
+func withOwner(p job.Pod, o jobpod.Ownership) job.Pod {
 	p.Owner = o
 	return p
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // cluster is a backend that holds the job and its pods. It refuses writes whose
@@ -50,11 +52,11 @@ func (c *cluster) write(ctx context.Context, name string, uid job.UID, do func(p
 }
 
 func (c *cluster) Adopt(ctx context.Context, p job.PodRef) error {
-	return c.write(ctx, "adopt "+p.Name, p.UID, func(p *job.Pod) { p.Owner, p.Untracked = job.Owned, false })
+	return c.write(ctx, "adopt "+p.Name, p.UID, func(p *job.Pod) { p.Owner, p.Untracked = jobpod.Owned, false })
 }
 
 func (c *cluster) Release(ctx context.Context, p job.PodRef) error {
-	return c.write(ctx, "release "+p.Name, p.UID, func(p *job.Pod) { p.Owner, p.Untracked = job.Foreign, true })
+	return c.write(ctx, "release "+p.Name, p.UID, func(p *job.Pod) { p.Owner, p.Untracked = jobpod.Foreign, true })
 }
 
 func (c *cluster) Delete(ctx context.Context, d job.Deletion) error {
@@ -128,7 +130,7 @@ func (c *cluster) end(t *rapid.T) string {
 	for more := true; more; more = c.quiet(t) > 0 {
 		c.now += 3600 // every backoff is over
 		for i := range c.pods {
-			if p := &c.pods[i]; p.Phase < job.PodSucceeded && p.Owner == job.Owned {
+			if p := &c.pods[i]; p.Phase < job.PodSucceeded && p.Owner == jobpod.Owned {
 				p.Phase = job.PodSucceeded
 			}
 		}
@@ -150,8 +152,8 @@ func drawCluster(t *rapid.T) *cluster {
 	for i := range rapid.IntRange(0, 6).Draw(t, "pods") {
 		p := pod(fmt.Sprint("p", i), rapid.Int32Range(-1, 5).Draw(t, "index"), rapid.SampledFrom([]job.PodPhase{
 			job.PodPending, job.PodRunning, job.PodSucceeded, job.PodFailed}).Draw(t, "phase"))
-		p.Owner = rapid.SampledFrom([]job.Ownership{job.Owned, job.Owned, job.Owned, job.OwnedUnmatched, job.Orphan, job.Foreign}).Draw(t, "owner")
-		p.Untracked = p.Owner == job.Orphan || rapid.IntRange(0, 4).Draw(t, "tracked") == 0
+		p.Owner = rapid.SampledFrom([]jobpod.Ownership{jobpod.Owned, jobpod.Owned, jobpod.Owned, jobpod.OwnedUnmatched, jobpod.Orphan, jobpod.Foreign}).Draw(t, "owner")
+		p.Untracked = p.Owner == jobpod.Orphan || rapid.IntRange(0, 4).Draw(t, "tracked") == 0
 		c.pods = append(c.pods, p)
 	}
 	return c
@@ -179,7 +181,7 @@ func TestJI26_CancelAnywhere(t *testing.T) {
 			if diff := cmp.Diff(writes[:k], cut.writes, cmp.Transformer("", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
 				t.Fatalf("cancelled after %d writes (-want +got):\n%s", k, diff)
 			}
-			if got := said(p, o); !slices.Equal(got, cut.writes) && (o.Claimed == job.ResultDone || len(got) > 0) {
+			if got := said(p, o); !slices.Equal(got, cut.writes) && (o.Claimed == jobreason.ResultDone || len(got) > 0) {
 				t.Fatalf("cancelled after %d writes, the outcome says %v\nwritten: %v\n%s", k, got, cut.writes, p)
 			}
 			if !conclusion.Retry && k < len(writes) {
@@ -196,8 +198,8 @@ func TestJI26_CancelAnywhere(t *testing.T) {
 // result for all, so that they are listed only when all are done.
 func said(p *job.Plan, o job.Outcome) []string {
 	var out []string
-	add := func(r job.Result, format string, args ...any) {
-		if r == job.ResultDone {
+	add := func(r jobreason.Result, format string, args ...any) {
+		if r == jobreason.ResultDone {
 			out = append(out, fmt.Sprintf(format, args...))
 		}
 	}

@@ -7,25 +7,26 @@ import (
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
 // ganged is a backend that has gangs as well: one more method.
 type ganged struct {
 	memory
-	groups job.Groups
+	groups jobgroup.Groups
 }
 
-func (c *ganged) WriteGroup(_ context.Context, g job.GroupWrite) (job.UID, error) {
-	ref := job.GroupRef{Name: g.Name, UID: job.UID("uid of " + g.Name)}
+func (c *ganged) WriteGroup(_ context.Context, g jobgroup.Write) (job.UID, error) {
+	ref := jobgroup.Ref{Name: g.Name, UID: job.UID("uid of " + g.Name)}
 	switch {
 	case g.UID != "": // only a gang of a running job changes its size: not in this example
 		return "", fmt.Errorf("%s cannot be resized", g.Name)
-	case g.Kind == job.KindWorkload:
-		c.groups.Workloads = append(c.groups.Workloads, job.Workload{
-			GroupRef: ref, Templates: []job.GroupTemplate{{Name: g.Template, MinCount: g.MinCount}},
+	case g.Kind == jobgroup.KindWorkload:
+		c.groups.Workloads = append(c.groups.Workloads, jobgroup.Workload{
+			Ref: ref, Templates: []jobgroup.Template{{Name: g.Template, MinCount: g.MinCount}},
 		})
 	default:
-		c.groups.PodGroups = append(c.groups.PodGroups, job.PodGroup{GroupRef: ref, Workload: g.Workload.Name, MinCount: g.MinCount})
+		c.groups.PodGroups = append(c.groups.PodGroups, jobgroup.PodGroup{Ref: ref, Workload: g.Workload.Name, MinCount: g.MinCount})
 	}
 	return ref.UID, nil
 }
@@ -41,7 +42,7 @@ func ExampleGrouper() {
 	c := &ganged{memory: memory{now: time.Unix(0, 0), job: job.Job{Name: "train", UID: "job-1", Spec: job.Spec{
 		Parallelism: &three,
 		Completions: &three,
-		Scheduling:  &job.Scheduling{SchedulingPolicy: &job.SchedulingPolicy{Gang: new(job.Gang)}},
+		Scheduling:  &jobgroup.Scheduling{SchedulingPolicy: &jobgroup.SchedulingPolicy{Gang: new(jobgroup.Gang)}},
 	}}}}
 	job.Default(&c.job.Spec)
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/step"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // each calls do(0) to do(n-1), at most Parallel concurrently, and returns when all
@@ -23,22 +24,22 @@ func (s results) set(i int, err error) { s.setCreated(i, job.PodRef{}, err) }
 func (s results) setCreated(i int, pod job.PodRef, err error) {
 	switch {
 	case err == nil:
-		s.Set(i, job.Effect{Result: job.ResultDone, Pod: pod}, nil)
+		s.Set(i, job.Effect{Result: jobreason.ResultDone, Pod: pod}, nil)
 	case errors.Is(err, ErrGone):
-		s.Set(i, job.Effect{Result: job.ResultGone}, nil)
+		s.Set(i, job.Effect{Result: jobreason.ResultGone}, nil)
 	case errors.Is(err, ErrNamespaceTerminating):
-		s.Set(i, job.Effect{Result: job.ResultRefused, Error: err.Error()}, nil)
+		s.Set(i, job.Effect{Result: jobreason.ResultRefused, Error: err.Error()}, nil)
 	case errors.Is(err, ErrStillTracked):
-		s.Set(i, job.Effect{Result: job.ResultStillTracked, Error: err.Error()}, err)
+		s.Set(i, job.Effect{Result: jobreason.ResultStillTracked, Error: err.Error()}, err)
 	default:
-		s.Set(i, job.Effect{Result: job.ResultUnsuccessful, Error: err.Error()}, err)
+		s.Set(i, job.Effect{Result: jobreason.ResultUnsuccessful, Error: err.Error()}, err)
 	}
 }
 
 // refuseRest marks what was not tried as refused.
-func (s results) refuseRest() { s.Rest(job.Effect{Result: job.ResultRefused}) }
+func (s results) refuseRest() { s.Rest(job.Effect{Result: jobreason.ResultRefused}) }
 
-func (s results) count(want job.Result) (n int) {
+func (s results) count(want jobreason.Result) (n int) {
 	for i := range s.Effects {
 		if s.Effects[i].Result == want {
 			n++
@@ -48,21 +49,21 @@ func (s results) count(want job.Result) (n int) {
 }
 
 // all is the result of the writes taken together.
-func (s results) all() job.Result {
+func (s results) all() jobreason.Result {
 	switch {
 	case s.Failed() > 0:
-		return job.ResultUnsuccessful
-	case s.count(job.ResultNotTried) > 0:
-		return job.ResultNotTried
-	case s.count(job.ResultGone) > 0:
-		return job.ResultGone
+		return jobreason.ResultUnsuccessful
+	case s.count(jobreason.ResultNotTried) > 0:
+		return jobreason.ResultNotTried
+	case s.count(jobreason.ResultGone) > 0:
+		return jobreason.ResultGone
 	}
-	return job.ResultDone
+	return jobreason.ResultDone
 }
 
 // plain are the results without what else is known.
-func (s results) plain() []job.Result {
-	out := make([]job.Result, len(s.Effects))
+func (s results) plain() []jobreason.Result {
+	out := make([]jobreason.Result, len(s.Effects))
 	for i := range s.Effects {
 		out[i] = s.Effects[i].Result
 	}

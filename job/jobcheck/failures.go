@@ -7,6 +7,7 @@ import (
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
@@ -46,7 +47,7 @@ func backoffEnd(s *job.Snapshot, lists *job.UncountedTerminatedPods) (end time.T
 		isRecorded := p.Untracked || slices.Contains(lists.Failed, p.UID) || s.Memory.Untracking.Has(p.UID)
 		switch {
 		case !isCounted(&s.Job.Spec, p):
-		case p.Owner != job.Owned || isRecorded:
+		case p.Owner != jobpod.Owned || isRecorded:
 		case p.Phase == job.PodSucceeded:
 			return time.Time{}
 		case p.Phase == job.PodFailed:
@@ -73,7 +74,7 @@ func finishTime(p *job.Pod) (last time.Time) {
 		return last
 	}
 	for _, c := range p.Detail.Containers {
-		if c.State != job.ContainerTerminated || c.FinishedAt.IsZero() {
+		if c.State != jobpod.Terminated || c.FinishedAt.IsZero() {
 			return time.Time{}
 		}
 		last = later(last, c.FinishedAt)
@@ -102,7 +103,7 @@ func checkIndexFailures(f *found, s *job.Snapshot, p *job.Plan) {
 		carried := int64(c.FailureCount) + int64(c.IgnoredFailureCount)
 		for i := range s.Pods {
 			pod := &s.Pods[i]
-			isTracked := pod.Owner == job.Owned && !pod.Untracked && !s.Memory.Untracking.Has(pod.UID)
+			isTracked := pod.Owner == jobpod.Owned && !pod.Untracked && !s.Memory.Untracking.Has(pod.UID)
 			if !isTracked || pod.Phase != job.PodFailed || pod.Index != c.Index {
 				continue
 			}
@@ -143,7 +144,7 @@ func failuresAfter(p *job.Pod) (n int64) {
 func (st *State) checkCarrier(f *found, p *job.Pod) {
 	spec, s := &st.Job.Spec, &st.Job.Status
 	at := p.Index.Int32()
-	isTrackedFailure := !p.Untracked && p.Phase == job.PodFailed && p.Owner == job.Owned
+	isTrackedFailure := !p.Untracked && p.Phase == job.PodFailed && p.Owner == jobpod.Owned
 	switch {
 	case spec.BackoffLimitPerIndex == nil || !isTrackedFailure:
 		return

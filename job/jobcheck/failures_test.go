@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // perIndex limits the failures of each index to one.
@@ -16,9 +17,9 @@ func perIndex(s *job.Spec) {
 
 // failedPod is a pod of index 0 that failed some time before now, after other failures.
 func failedPod(uid job.UID, ago time.Duration, failures int32) job.Pod {
-	ended := job.Container{Name: "main", State: job.ContainerTerminated, ExitCode: 1, FinishedAt: now.Add(-ago)}
+	ended := jobpod.Container{Name: "main", State: jobpod.Terminated, ExitCode: 1, FinishedAt: now.Add(-ago)}
 	return job.Pod{UID: uid, Name: "j-" + string(uid), Phase: job.PodFailed, Index: job.IndexAt(0), Detail: &job.PodDetail{
-		Containers: []job.Container{ended}, FailureCount: failures,
+		Containers: []jobpod.Container{ended}, FailureCount: failures,
 	}}
 }
 

@@ -3,6 +3,7 @@ package jobcheck
 import (
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
 // checkGroups checks the workloads and pod groups of a plan: JI28, JI29 and JI30.
@@ -10,15 +11,15 @@ func checkGroups(f *found, s *job.Snapshot, p *job.Plan) {
 	if !s.Options.Gangs && len(p.Groups) > 0 {
 		f.add("JI29", "%s %s is written without Options.Gangs", p.Groups[0].Kind, p.Groups[0].Name)
 	}
-	exists := make(map[job.GroupRef]bool)
+	exists := make(map[jobgroup.Ref]bool)
 	for _, g := range s.Groups.PodGroups {
-		exists[g.GroupRef] = true
+		exists[g.Ref] = true
 	}
 	for i := range p.Groups {
 		g := &p.Groups[i]
 		if g.UID == "" {
 			checkNewGroup(f, s, g)
-			exists[g.GroupRef] = g.Kind == job.KindPodGroup
+			exists[g.Ref] = g.Kind == jobgroup.KindPodGroup
 		} else if want := sizeOf(s, g); g.MinCount != want {
 			f.add("JI30", "%s gets minCount %d, want %d", g.Name, g.MinCount, want)
 		}
@@ -34,11 +35,11 @@ func checkGroups(f *found, s *job.Snapshot, p *job.Plan) {
 }
 
 // checkNewGroup checks that a job gets no second workload or pod group, and none once it has run.
-func checkNewGroup(f *found, s *job.Snapshot, g *job.GroupWrite) {
+func checkNewGroup(f *found, s *job.Snapshot, g *jobgroup.Write) {
 	if !s.Job.Status.StartTime.IsZero() || s.Job.Status.Succeeded+s.Job.Status.Failed > 0 {
 		f.add("JI29", "a job that has run gets the %s %s", g.Kind, g.Name)
 	}
-	if g.Kind == job.KindWorkload {
+	if g.Kind == jobgroup.KindWorkload {
 		for _, w := range s.Groups.Workloads {
 			if !w.Foreign {
 				f.add("JI29", "a job gets the Workload %s, and has %s", g.Name, w.Name)
@@ -55,7 +56,7 @@ func checkNewGroup(f *found, s *job.Snapshot, g *job.GroupWrite) {
 
 // sizeOf is the size that the job, or the template of its controller, asks for; 0 if neither asks for a
 // gang.
-func sizeOf(s *job.Snapshot, g *job.GroupWrite) int32 {
+func sizeOf(s *job.Snapshot, g *jobgroup.Write) int32 {
 	if s.Groups.Controlled {
 		for _, w := range s.Groups.Workloads {
 			for _, t := range w.Templates {
@@ -77,18 +78,18 @@ func sizeOf(s *job.Snapshot, g *job.GroupWrite) int32 {
 }
 
 // Group checks the creation of a workload or a pod group under a name that is free (JI29).
-func (st *State) Group(g *job.GroupWrite) []Violation {
+func (st *State) Group(g *jobgroup.Write) []Violation {
 	var f found
 	if g.UID != "" {
 		return nil
 	}
 	for _, w := range st.Groups.Workloads {
-		if g.Kind == job.KindWorkload && !w.Foreign {
+		if g.Kind == jobgroup.KindWorkload && !w.Foreign {
 			f.add("JI29", "the Workload %s is created beside %s", g.Name, w.Name)
 		}
 	}
 	for _, group := range st.Groups.PodGroups {
-		if g.Kind == job.KindPodGroup && !group.Foreign && group.Workload == g.Workload.Name {
+		if g.Kind == jobgroup.KindPodGroup && !group.Foreign && group.Workload == g.Workload.Name {
 			f.add("JI29", "the PodGroup %s is created beside %s", g.Name, group.Name)
 		}
 	}
@@ -101,7 +102,7 @@ func (st *State) Member(c *job.Creation) []Violation {
 	var f found
 	exists := false
 	for _, g := range st.Groups.PodGroups {
-		exists = exists || g.GroupRef == c.Group
+		exists = exists || g.Ref == c.Group
 		if c.Group.Name == "" && !g.Foreign && !st.History.Late {
 			f.add("JI28", "a pod is created beside its group %s", g.Name)
 		}

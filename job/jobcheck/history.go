@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // History holds what no controller can see: every pod that ever existed, how it ended and was
@@ -46,7 +47,7 @@ type Life struct {
 	Ended job.PodPhase
 	// Counted is the counter to which the UID was moved: CountedSucceeded or
 	// CountedFailed.
-	Counted job.CountedAs
+	Counted jobreason.Counted
 	// Removed is set when the pod lost its finalizer in order to be deleted.
 	Removed bool
 }
@@ -105,11 +106,11 @@ func (h *History) Ended(p *job.Pod) { h.Of(p.UID).Ended = p.Phase }
 // the counters.
 func (h *History) Recorded(before, after *job.Status) {
 	was, is := uncounted(before), uncounted(after)
-	h.moved(was.Succeeded, is.Succeeded, job.CountedSucceeded)
-	h.moved(was.Failed, is.Failed, job.CountedFailed)
+	h.moved(was.Succeeded, is.Succeeded, jobreason.CountedSucceeded)
+	h.moved(was.Failed, is.Failed, jobreason.CountedFailed)
 }
 
-func (h *History) moved(was, is []job.UID, as job.CountedAs) {
+func (h *History) moved(was, is []job.UID, as jobreason.Counted) {
 	for _, uid := range was {
 		if slices.Contains(is, uid) {
 			continue
@@ -121,11 +122,11 @@ func (h *History) moved(was, is []job.UID, as job.CountedAs) {
 }
 
 // countedAs returns how a UID was counted, or NotCounted.
-func (h *History) countedAs(uid job.UID) job.CountedAs {
+func (h *History) countedAs(uid job.UID) jobreason.Counted {
 	if l := h.Of(uid); l != nil {
 		return l.Counted
 	}
-	return job.NotCounted
+	return jobreason.NotCounted
 }
 
 // succeeded are the indexes of which some pod has succeeded.

@@ -6,6 +6,9 @@ import (
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/job/jobgroup"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -57,7 +60,7 @@ func TestPlan(t *testing.T) {
 	leaving := running
 	leaving.Deletion = &job.PodDeletion{Timestamp: now}
 	foreign, orphan := running, running
-	foreign.Owner, orphan.Owner = job.Foreign, job.Orphan
+	foreign.Owner, orphan.Owner = jobpod.Foreign, jobpod.Orphan
 	for _, c := range []struct {
 		name string
 		spec func(*job.Spec)
@@ -143,7 +146,7 @@ func TestState_Status(t *testing.T) {
 			s.UncountedTerminatedPods = &job.UncountedTerminatedPods{Failed: []job.UID{"a"}}
 		}, want: "JI1"},
 		{name: "records a pod that runs", next: func(s *job.Status) { s.UncountedTerminatedPods.Succeeded = []job.UID{"a", "b"} }, want: "JI1"},
-		{name: "records a counted pod", old: func(st *jobcheck.State) { st.History.Of("b").Counted = job.CountedSucceeded },
+		{name: "records a counted pod", old: func(st *jobcheck.State) { st.History.Of("b").Counted = jobreason.CountedSucceeded },
 			next: func(s *job.Status) { s.UncountedTerminatedPods.Succeeded = []job.UID{"a", "b"} }, want: "JI1"},
 		{name: "fails a pod that runs", next: func(s *job.Status) { s.UncountedTerminatedPods.Failed = []job.UID{"b"} }, want: "J27"},
 		{name: "lists a pod twice", next: func(s *job.Status) { s.UncountedTerminatedPods.Succeeded = []job.UID{"a", "a"} }, want: "JI2"},
@@ -276,24 +279,24 @@ func TestHistory_Long(t *testing.T) {
 
 // TestGroups gives each plan and each write that breaks a rule of groups to the checks.
 func TestGroups(t *testing.T) {
-	ref := func(name string) job.GroupRef { return job.GroupRef{Name: name, UID: job.UID("uid of " + name)} }
-	workload := job.Workload{GroupRef: ref("w"), Templates: []job.GroupTemplate{{Name: "t", MinCount: 2}}}
-	group := job.PodGroup{GroupRef: ref("g"), Workload: "w", MinCount: 2}
-	newGroup := job.GroupWrite{Kind: job.KindPodGroup, GroupRef: job.GroupRef{Name: "h"}, Workload: job.GroupRef{Name: "w"}}
-	resize := func(ref job.GroupRef, size int32) *job.Plan {
-		return &job.Plan{Groups: []job.GroupWrite{{Kind: job.KindPodGroup, GroupRef: ref, Template: "t", MinCount: size}}}
+	ref := func(name string) jobgroup.Ref { return jobgroup.Ref{Name: name, UID: job.UID("uid of " + name)} }
+	workload := jobgroup.Workload{Ref: ref("w"), Templates: []jobgroup.Template{{Name: "t", MinCount: 2}}}
+	group := jobgroup.PodGroup{Ref: ref("g"), Workload: "w", MinCount: 2}
+	newGroup := jobgroup.Write{Kind: jobgroup.KindPodGroup, Ref: jobgroup.Ref{Name: "h"}, Workload: jobgroup.Ref{Name: "w"}}
+	resize := func(ref jobgroup.Ref, size int32) *job.Plan {
+		return &job.Plan{Groups: []jobgroup.Write{{Kind: jobgroup.KindPodGroup, Ref: ref, Template: "t", MinCount: size}}}
 	}
-	of := func(groups ...job.GroupRef) (all []job.Creation) {
+	of := func(groups ...jobgroup.Ref) (all []job.Creation) {
 		for _, g := range groups {
 			all = append(all, job.Creation{Group: g})
 		}
 		return all
 	}
-	gang := func(size *int32) *job.Scheduling {
-		return &job.Scheduling{SchedulingPolicy: &job.SchedulingPolicy{Gang: &job.Gang{MinCount: size}}}
+	gang := func(size *int32) *jobgroup.Scheduling {
+		return &jobgroup.Scheduling{SchedulingPolicy: &jobgroup.SchedulingPolicy{Gang: &jobgroup.Gang{MinCount: size}}}
 	}
 	has := func(s *job.Snapshot) {
-		s.Groups.Workloads, s.Groups.PodGroups = []job.Workload{workload}, []job.PodGroup{group}
+		s.Groups.Workloads, s.Groups.PodGroups = []jobgroup.Workload{workload}, []jobgroup.PodGroup{group}
 	}
 	for _, test := range []struct {
 		name   string
@@ -301,17 +304,17 @@ func TestGroups(t *testing.T) {
 		plan   *job.Plan
 		want   string
 	}{
-		{"a new group and its pods", nil, &job.Plan{Groups: []job.GroupWrite{newGroup}, Create: of(job.GroupRef{Name: "h"})}, ""},
+		{"a new group and its pods", nil, &job.Plan{Groups: []jobgroup.Write{newGroup}, Create: of(jobgroup.Ref{Name: "h"})}, ""},
 		{"pods of a group that exists", has, &job.Plan{Create: of(ref("g"), ref("g"))}, ""},
-		{"pods without a group", nil, &job.Plan{Create: of(job.GroupRef{})}, ""},
+		{"pods without a group", nil, &job.Plan{Create: of(jobgroup.Ref{})}, ""},
 		{"a pod of a group that does not exist", has, &job.Plan{Create: of(ref("h"))}, "JI28"},
-		{"a pod of a workload", nil, &job.Plan{Groups: []job.GroupWrite{{Kind: job.KindWorkload, GroupRef: job.GroupRef{Name: "w"}}}, Create: of(job.GroupRef{Name: "w"})}, "JI28"},
-		{"pods of two groups", has, &job.Plan{Create: of(ref("g"), job.GroupRef{})}, "JI28"},
-		{"groups that nobody asked for", func(s *job.Snapshot) { s.Options.Gangs = false }, &job.Plan{Groups: []job.GroupWrite{newGroup}}, "JI29"},
-		{"a second group", has, &job.Plan{Groups: []job.GroupWrite{newGroup}}, "JI29"},
-		{"a second workload", has, &job.Plan{Groups: []job.GroupWrite{{Kind: job.KindWorkload, GroupRef: job.GroupRef{Name: "v"}}}}, "JI29"},
-		{"a group of a job that has run", func(s *job.Snapshot) { s.Job.Status.StartTime = now }, &job.Plan{Groups: []job.GroupWrite{newGroup}}, "JI29"},
-		{"a group of a job that has a failure", func(s *job.Snapshot) { s.Job.Status.Failed = 1 }, &job.Plan{Groups: []job.GroupWrite{newGroup}}, "JI29"},
+		{"a pod of a workload", nil, &job.Plan{Groups: []jobgroup.Write{{Kind: jobgroup.KindWorkload, Ref: jobgroup.Ref{Name: "w"}}}, Create: of(jobgroup.Ref{Name: "w"})}, "JI28"},
+		{"pods of two groups", has, &job.Plan{Create: of(ref("g"), jobgroup.Ref{})}, "JI28"},
+		{"groups that nobody asked for", func(s *job.Snapshot) { s.Options.Gangs = false }, &job.Plan{Groups: []jobgroup.Write{newGroup}}, "JI29"},
+		{"a second group", has, &job.Plan{Groups: []jobgroup.Write{newGroup}}, "JI29"},
+		{"a second workload", has, &job.Plan{Groups: []jobgroup.Write{{Kind: jobgroup.KindWorkload, Ref: jobgroup.Ref{Name: "v"}}}}, "JI29"},
+		{"a group of a job that has run", func(s *job.Snapshot) { s.Job.Status.StartTime = now }, &job.Plan{Groups: []jobgroup.Write{newGroup}}, "JI29"},
+		{"a group of a job that has a failure", func(s *job.Snapshot) { s.Job.Status.Failed = 1 }, &job.Plan{Groups: []jobgroup.Write{newGroup}}, "JI29"},
 		{"the size of parallelism", has, resize(ref("g"), 2), ""},
 		{"another size", has, resize(ref("g"), 1), "JI30"},
 		{"the size that is asked for", func(s *job.Snapshot) { s.Job.Spec.Scheduling = gang(ptr[int32](1)) }, resize(ref("g"), 1), ""},
@@ -328,23 +331,23 @@ func TestGroups(t *testing.T) {
 		})
 	}
 	st := func(late bool) *jobcheck.State {
-		groups := job.Groups{Workloads: []job.Workload{workload}, PodGroups: []job.PodGroup{group}}
+		groups := jobgroup.Groups{Workloads: []jobgroup.Workload{workload}, PodGroups: []jobgroup.PodGroup{group}}
 		return &jobcheck.State{Groups: groups, History: &jobcheck.History{Late: late}}
 	}
 	expect(t, st(false).Group(&newGroup), "JI29")
-	expect(t, st(false).Group(&job.GroupWrite{Kind: job.KindWorkload, GroupRef: job.GroupRef{Name: "v"}}), "JI29")
-	expect(t, st(false).Group(&job.GroupWrite{Kind: job.KindPodGroup, GroupRef: ref("g")}), "")
+	expect(t, st(false).Group(&jobgroup.Write{Kind: jobgroup.KindWorkload, Ref: jobgroup.Ref{Name: "v"}}), "JI29")
+	expect(t, st(false).Group(&jobgroup.Write{Kind: jobgroup.KindPodGroup, Ref: ref("g")}), "")
 	expect(t, (&jobcheck.State{History: new(jobcheck.History)}).Group(&newGroup), "")
 	for _, test := range []struct {
-		group job.GroupRef
+		group jobgroup.Ref
 		late  bool
 		want  string
 	}{
 		{ref("g"), false, ""},
-		{job.GroupRef{Name: "g", UID: "of an earlier group"}, false, "JI28"},
+		{jobgroup.Ref{Name: "g", UID: "of an earlier group"}, false, "JI28"},
 		{ref("h"), true, "JI28"},
-		{job.GroupRef{}, false, "JI28"},
-		{job.GroupRef{}, true, ""},
+		{jobgroup.Ref{}, false, "JI28"},
+		{jobgroup.Ref{}, true, ""},
 	} {
 		expect(t, st(test.late).Member(&job.Creation{Group: test.group}), test.want)
 	}

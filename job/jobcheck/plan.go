@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // Plan checks a plan against the snapshot that it was made from: JI5, JI7, JI10, JI11,
@@ -79,10 +80,10 @@ func unfinished(pods []job.Pod) (active, terminating int64) {
 	for i := range pods {
 		p := &pods[i]
 		switch {
-		case p.Owner != job.Owned && p.Owner != job.Orphan || p.Phase >= job.PodSucceeded:
+		case p.Owner != jobpod.Owned && p.Owner != jobpod.Orphan || p.Phase >= job.PodSucceeded:
 		case p.Deletion == nil:
 			active++
-		case p.Owner == job.Owned:
+		case p.Owner == jobpod.Owned:
 			terminating++
 		}
 	}
@@ -103,7 +104,7 @@ func checkCreatedIndexes(f *found, s *job.Snapshot, p *job.Plan) {
 	}
 
 	for i := range s.Pods {
-		if p := &s.Pods[i]; p.Owner == job.Owned && p.Index.Int32() >= 0 && holdsIndex(p) {
+		if p := &s.Pods[i]; p.Owner == jobpod.Owned && p.Index.Int32() >= 0 && holdsIndex(p) {
 			done.Add(p.Index.Int32())
 		}
 	}
@@ -127,7 +128,7 @@ func checkAdopted(f *found, s *job.Snapshot, p *job.Plan) {
 	isLeaving := !s.Job.DeletionTimestamp.IsZero()
 	for _, ref := range p.Adopt {
 		pod := podOf(s, ref.UID)
-		isFree := pod != nil && pod.Owner == job.Orphan && pod.Deletion == nil
+		isFree := pod != nil && pod.Owner == jobpod.Orphan && pod.Deletion == nil
 		if !isFree || isLeaving {
 			f.add("JI22", "%s is adopted", ref.Name)
 		}
@@ -151,7 +152,7 @@ func checkTouched(f *found, s *job.Snapshot, p *job.Plan) {
 		switch owner, there := owners[ref.UID]; {
 		case !there:
 			f.add("JI22", "%s %s, which is not in the snapshot", what, ref.Name)
-		case owner == job.Foreign:
+		case owner == jobpod.Foreign:
 			f.add("JI22", "%s %s, which belongs to another owner", what, ref.Name)
 		}
 	}
@@ -167,8 +168,8 @@ func checkTouched(f *found, s *job.Snapshot, p *job.Plan) {
 	}
 }
 
-func ownersOf(s *job.Snapshot) map[job.UID]job.Ownership {
-	owners := make(map[job.UID]job.Ownership, len(s.Pods))
+func ownersOf(s *job.Snapshot) map[job.UID]jobpod.Ownership {
+	owners := make(map[job.UID]jobpod.Ownership, len(s.Pods))
 	for i := range s.Pods {
 		owners[s.Pods[i].UID] = s.Pods[i].Owner
 	}

@@ -6,6 +6,9 @@ import (
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // State is what the source of truth holds before a write. The checks read it and do not
@@ -15,7 +18,7 @@ type State struct {
 	Pods    []*job.Pod
 	History *History
 	// Groups are the workloads and pod groups.
-	Groups job.Groups
+	Groups jobgroup.Groups
 	// Options are those of the controller, as far as they change what is right.
 	Options job.Options
 	// Find returns the pod of a UID, or nil. Without it the pods are searched.
@@ -37,7 +40,7 @@ func (st *State) pod(uid job.UID) *job.Pod {
 // Active counts the pods of the job that have neither ended nor are being deleted.
 func Active(pods []*job.Pod) (n int64) {
 	for _, p := range pods {
-		if isActive(p) && p.Owner == job.Owned {
+		if isActive(p) && p.Owner == jobpod.Owned {
 			n++
 		}
 	}
@@ -104,7 +107,7 @@ func (st *State) isRecorded(p *job.Pod) bool {
 	s := &st.Job.Status
 	lists := uncounted(s)
 	isListed := slices.Contains(lists.Succeeded, p.UID) || slices.Contains(lists.Failed, p.UID)
-	if isListed || st.History.countedAs(p.UID) != job.NotCounted {
+	if isListed || st.History.countedAs(p.UID) != jobreason.NotCounted {
 		return true
 	}
 	if st.Job.Spec.CompletionMode != job.Indexed {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // Status checks a status before it is written: the rules of the API
@@ -13,8 +15,8 @@ import (
 func (st *State) Status(next *job.Status) []Violation {
 	var f found
 	st.checkNumbers(&f, next)
-	st.checkList(&f, next, job.CountedSucceeded)
-	st.checkList(&f, next, job.CountedFailed)
+	st.checkList(&f, next, jobreason.CountedSucceeded)
+	st.checkList(&f, next, jobreason.CountedFailed)
 	st.checkConditions(&f, next)
 	st.checkEnd(&f, next)
 	st.checkIndexes(&f, next)
@@ -46,10 +48,10 @@ func (st *State) checkNumbers(f *found, s *job.Status) {
 
 // checkList follows each UID through a list into its counter: it enters once and
 // leaves once, and the counter changes by as many (JI1, JI2, JI3).
-func (st *State) checkList(f *found, s *job.Status, as job.CountedAs) {
+func (st *State) checkList(f *found, s *job.Status, as jobreason.Counted) {
 	was, is := uncounted(&st.Job.Status), uncounted(s)
 	before, after, other := was.Succeeded, is.Succeeded, was.Failed
-	if as == job.CountedFailed {
+	if as == jobreason.CountedFailed {
 		before, after, other = was.Failed, is.Failed, was.Succeeded
 	}
 
@@ -57,7 +59,7 @@ func (st *State) checkList(f *found, s *job.Status, as job.CountedAs) {
 		switch {
 		case uid == "" || slices.Contains(after[:n], uid):
 			f.add("JI2", "UID %q is a duplicate or empty in %s", uid, as)
-		case as == job.CountedSucceeded && slices.Contains(is.Failed, uid):
+		case as == jobreason.CountedSucceeded && slices.Contains(is.Failed, uid):
 			f.add("JI2", "UID %q is in both lists", uid)
 		case slices.Contains(other, uid):
 			f.add("JI1", "UID %q moves from one list to the other, and is now in %s", uid, as)
@@ -81,11 +83,11 @@ func (st *State) checkList(f *found, s *job.Status, as job.CountedAs) {
 }
 
 // checkListed checks one UID of a list.
-func (st *State) checkListed(f *found, s *job.Status, uid job.UID, as job.CountedAs) {
+func (st *State) checkListed(f *found, s *job.Status, uid job.UID, as jobreason.Counted) {
 	switch counted := st.History.countedAs(uid); {
-	case counted != job.NotCounted && !st.History.Traveled:
+	case counted != jobreason.NotCounted && !st.History.Traveled:
 		f.add("JI1", "UID %q was counted as %s and is recorded again as %s", uid, counted, as)
-	case as == job.CountedSucceeded:
+	case as == jobreason.CountedSucceeded:
 		if l := st.History.Of(uid); l == nil || l.Ended != job.PodSucceeded {
 			f.add("JI1", "UID %q has not succeeded", uid)
 		}
@@ -97,10 +99,10 @@ func (st *State) checkListed(f *found, s *job.Status, uid job.UID, as job.Counte
 }
 
 // checkMoved compares a counter with the UIDs that left its list.
-func (st *State) checkMoved(f *found, s *job.Status, as job.CountedAs, moved int32) {
+func (st *State) checkMoved(f *found, s *job.Status, as jobreason.Counted, moved int32) {
 	old := &st.Job.Status
 	added := s.Failed - old.Failed
-	if as == job.CountedSucceeded {
+	if as == jobreason.CountedSucceeded {
 		if st.Job.Spec.CompletionMode == job.Indexed {
 			return // counted by index
 		}
@@ -173,7 +175,7 @@ func (st *State) checkEnd(f *found, s *job.Status) {
 	}
 	for _, p := range st.Pods {
 		switch {
-		case p.Owner != job.Owned:
+		case p.Owner != jobpod.Owned:
 		case isActive(p):
 			f.add("JI16", "the job ends while %s is active", p.Name)
 		case !h.Late && !p.Untracked && p.Phase >= job.PodSucceeded:

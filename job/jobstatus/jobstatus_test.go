@@ -15,6 +15,7 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/jobstatus"
 	"github.com/batchplan/batchplan/job/release"
 )
@@ -157,7 +158,7 @@ func TestCheckServed_Lives(t *testing.T) {
 			}
 			plan, err := w.Plan()
 			must.OK(t, err)
-			recording := plan.Record(jobgen.DrawOutcome(t, plan, job.ResultDone).Writes)
+			recording := plan.Record(jobgen.DrawOutcome(t, plan, jobreason.ResultDone).Writes)
 			for _, r := range servers() {
 				err := jobstatus.CheckServed(before, recording.Status, w.Job.Spec, r)
 				if err != nil && !isKnown(r, err) {

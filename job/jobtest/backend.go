@@ -9,6 +9,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
 	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // checked is the program's backend behind the test.
@@ -59,7 +60,7 @@ func (c *checked) Release(ctx context.Context, pod job.PodRef) error {
 		Write: world.Write{Verb: world.Release, Name: pod.Name},
 		Apply: func() error { return c.b.Release(ctx, pod) },
 		After: func() {
-			if p := c.e.pod(pod.UID); p != nil && (p.Owner <= job.OwnedUnmatched || !p.Untracked) {
+			if p := c.e.pod(pod.UID); p != nil && (p.Owner <= jobpod.OwnedUnmatched || !p.Untracked) {
 				c.e.life.Breaks("Store", "%s was released, and is still the job's", pod.Name)
 			}
 		},

@@ -8,6 +8,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
 	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // Env is the environment of one life. A program reads its clock, sends its writes through
@@ -90,7 +91,7 @@ func (e *Env) Logf(format string, args ...any) { e.life.Tell(format, args...) }
 // snapshot shows all of them (E1).
 func (e *Env) checkWaits(s *job.Snapshot, p *job.Plan) {
 	for _, w := range p.Waits {
-		waits := w.Reason == job.WaitExpectations && !w.Until.IsZero()
+		waits := w.Reason == jobreason.WaitExpectations && !w.Until.IsZero()
 		if !waits || len(s.Pods) < len(e.truth.Children) {
 			continue
 		}

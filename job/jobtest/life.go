@@ -12,6 +12,8 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -143,7 +145,7 @@ func (e *Env) checkIdle() {
 	}
 
 	// Finalizers that wait for the end are no work.
-	r := plan.Record(job.Writes{Claimed: job.ResultDone})
+	r := plan.Record(job.Writes{Claimed: jobreason.ResultDone})
 	touched := len(plan.Adopt) + len(plan.Release) + len(plan.Delete) + len(plan.Create) + len(r.Untrack)
 	if r.Write || touched > 0 {
 		todo := life.Indent(plan.String())
@@ -217,7 +219,7 @@ func (e *Env) isOver() bool {
 // somePod returns the first pod of the job that has not ended; nil for none.
 func (e *Env) somePod() *job.Pod { return value.At(e.truth.Those(isLeft), 0) }
 
-func isLeft(p *job.Pod) bool { return p.Phase < job.PodSucceeded && p.Owner != job.Foreign }
+func isLeft(p *job.Pod) bool { return p.Phase < job.PodSucceeded && p.Owner != jobpod.Foreign }
 
 // checkRest checks what is left when the job has ended: L2, L4 and L5.
 func (e *Env) checkRest() {
@@ -231,7 +233,7 @@ func (e *Env) checkRest() {
 	e.program.Round()
 
 	for _, p := range e.truth.Children {
-		if !p.Untracked && p.Owner <= job.OwnedUnmatched {
+		if !p.Untracked && p.Owner <= jobpod.OwnedUnmatched {
 			e.life.Breaks("L4", "the job is over, and %s keeps its finalizer", p.Name)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // Orphaner is a Store whose job can be removed while its pods stay. They keep their finalizers, and
@@ -53,7 +54,7 @@ func (e *Env) leaveOrphans() {
 // checkOrphans checks that no pod of a job that is gone keeps its finalizer (L4).
 func (e *Env) checkOrphans() {
 	for _, p := range e.truth.Children {
-		if !p.Untracked && p.Owner <= job.OwnedUnmatched {
+		if !p.Untracked && p.Owner <= jobpod.OwnedUnmatched {
 			e.life.Breaks("L4", "the job is gone, and %s keeps its finalizer", p.Name)
 		}
 	}
@@ -73,7 +74,7 @@ func (l *loop) cleanUp(ctx context.Context, pods []job.Pod, b jobapply.Backend) 
 	l.env.truth.Sort(pods)
 	for i := range pods {
 		p := &pods[i]
-		if p.Owner > job.OwnedUnmatched || !job.MayUntrack(nil, p, l.env.Options()) {
+		if p.Owner > jobpod.OwnedUnmatched || !job.MayUntrack(nil, p, l.env.Options()) {
 			continue
 		}
 		ref := job.PodRef{Name: p.Name, UID: p.UID}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // LabelStore is a Store whose pods belong to a job by their labels. Other clients can create
@@ -38,7 +39,7 @@ func (e *Env) orphan(s LabelStore, what string, untracked bool) bool {
 	p := job.Pod{
 		Name:      fmt.Sprint("orphan-", e.orphans),
 		UID:       job.UID(fmt.Sprint("orphan-uid-", e.orphans)),
-		Owner:     job.Orphan,
+		Owner:     jobpod.Orphan,
 		Untracked: untracked,
 		Detail:    &job.PodDetail{CreationTimestamp: e.life.Now()},
 	}
@@ -51,24 +52,24 @@ func (e *Env) orphan(s LabelStore, what string, untracked bool) bool {
 	e.history.Born(&p)
 	e.read()
 
-	if is := e.pod(p.UID); is == nil || is.Owner != job.Orphan {
+	if is := e.pod(p.UID); is == nil || is.Owner != jobpod.Orphan {
 		e.life.Breaks("Store", "pod %s was added, and is not there as an orphan", p.Name)
 	}
 	return true
 }
 
 func (e *Env) relabel(s LabelStore) bool {
-	p := e.truth.Pick(func(p *job.Pod) bool { return p.Owner <= job.OwnedUnmatched && !e.purged[p.UID] })
+	p := e.truth.Pick(func(p *job.Pod) bool { return p.Owner <= jobpod.OwnedUnmatched && !e.purged[p.UID] })
 	if p == nil {
 		return false
 	}
 
-	matches := p.Owner != job.Owned
+	matches := p.Owner != jobpod.Owned
 	verdict := map[bool]string{true: "matches", false: "does not match"}[matches]
 	e.life.Tell("%sa user relabels %s: the selector %s it", e.life.Meanwhile, p.Name, verdict)
 	e.life.Must("relabel pod "+p.Name, s.Relabel(p.UID, matches))
 	e.read()
-	if is := e.pod(p.UID); is == nil || (is.Owner == job.Owned) != matches {
+	if is := e.pod(p.UID); is == nil || (is.Owner == jobpod.Owned) != matches {
 		e.life.Breaks("Store", "%s was relabelled, and the store does not know", p.Name)
 	}
 	return true
@@ -76,8 +77,8 @@ func (e *Env) relabel(s LabelStore) bool {
 
 // checkAdopted checks that an orphan has become a pod of the job, with the finalizer.
 func (e *Env) checkAdopted(was, is *job.Pod) {
-	wasOrphan := was != nil && was.Owner == job.Orphan
-	isAdopted := is == nil || is.Owner == job.Owned && !is.Untracked
+	wasOrphan := was != nil && was.Owner == jobpod.Orphan
+	isAdopted := is == nil || is.Owner == jobpod.Owned && !is.Untracked
 	if wasOrphan && !isAdopted {
 		e.life.Breaks("Store", "%s was adopted, and is %s", is.Name, describe(is))
 	}

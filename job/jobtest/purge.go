@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/life"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // Purger is a Store of a backend that removes pods by itself some time after they have ended,
@@ -32,7 +33,7 @@ func (e *Env) isPurgeable(p *job.Pod) bool {
 	if _, ok := e.subject.Store.(Purger); !ok || e.purged[p.UID] {
 		return false
 	}
-	return p.Phase >= job.PodSucceeded && p.Owner == job.Owned && e.ended[p.UID]
+	return p.Phase >= job.PodSucceeded && p.Owner == jobpod.Owned && e.ended[p.UID]
 }
 
 // purge lets the backend remove a pod by itself. A pod with its finalizer must stay as it is (JI9).

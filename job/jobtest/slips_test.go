@@ -9,6 +9,7 @@ import (
 	"github.com/batchplan/batchplan/internal/kittest"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobtest"
 )
 
@@ -179,7 +180,7 @@ type hastyBackend struct{ *backend }
 
 func (b hastyBackend) Adopt(_ context.Context, ref job.PodRef) error {
 	return b.update(ref.UID, func(p *job.Pod) error {
-		p.Owner, p.Untracked = job.Owned, false
+		p.Owner, p.Untracked = jobpod.Owned, false
 		return nil
 	})
 }

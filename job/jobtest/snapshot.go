@@ -4,6 +4,7 @@ import (
 	"github.com/batchplan/batchplan/internal/life"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // checkSnapshot checks the memory of a snapshot (JI22), what a program behind a watch was shown,
@@ -39,7 +40,7 @@ func (e *Env) checkSnapshot(s *job.Snapshot) {
 		switch {
 		case p == nil:
 			e.life.Breaks("Store", "the snapshot is Consistent, and shows %s, which is gone", old.Name)
-		case old == nil && (p.Owner == job.Foreign || isDone(p)):
+		case old == nil && (p.Owner == jobpod.Foreign || isDone(p)):
 		case old == nil:
 			e.life.Breaks("Store", "the snapshot is Consistent, and lacks %s", p.Name)
 		case !samePod(old, p):

@@ -12,6 +12,7 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobtest"
 )
 
@@ -159,8 +160,8 @@ func (b *backend) Adopt(_ context.Context, ref job.PodRef) error {
 		return errors.New("the job is being deleted")
 	}
 	return b.update(ref.UID, func(p *job.Pod) error {
-		if p.Owner == job.Orphan {
-			p.Owner, p.Untracked = job.Owned, false
+		if p.Owner == jobpod.Orphan {
+			p.Owner, p.Untracked = jobpod.Owned, false
 		}
 		return nil
 	})
@@ -168,7 +169,7 @@ func (b *backend) Adopt(_ context.Context, ref job.PodRef) error {
 
 func (b *backend) Release(_ context.Context, ref job.PodRef) error {
 	return b.update(ref.UID, func(p *job.Pod) error {
-		p.Owner, p.Untracked = job.Foreign, true
+		p.Owner, p.Untracked = jobpod.Foreign, true
 		return nil
 	})
 }
@@ -184,8 +185,8 @@ func (s labelled) AddPod(p job.Pod) error {
 
 func (s labelled) Relabel(pod job.UID, matches bool) error {
 	return s.update(pod, func(p *job.Pod) error {
-		if p.Owner = job.OwnedUnmatched; matches {
-			p.Owner = job.Owned
+		if p.Owner = jobpod.OwnedUnmatched; matches {
+			p.Owner = jobpod.Owned
 		}
 		return nil
 	})

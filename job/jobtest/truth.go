@@ -9,6 +9,7 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // traits name a job and its pods in a story, and tell the pods apart.
@@ -127,7 +128,7 @@ func (e *Env) indexTwice(index int32) (wrong []jobcheck.Violation) {
 	}
 
 	for _, p := range e.truth.Children {
-		if p.Owner == job.Owned && p.Index.Int32() == index {
+		if p.Owner == jobpod.Owned && p.Index.Int32() == index {
 			runs := p.Phase < job.PodSucceeded && p.Deletion == nil
 			wrong = append(wrong, life.Wrong(runs, "JI7", "index %d is created again, beside %s", index, p.Name)...)
 		}
@@ -145,7 +146,7 @@ func (e *Env) checkCreated(p *job.Pod, ref job.PodRef, c *job.Creation) {
 		e.life.Breaks("Store", "%s was created with UID %q, and there is no such pod", ref.Name, ref.UID)
 	case p.Name != ref.Name:
 		e.life.Breaks("Store", "%s was created, and its name is %s", ref.Name, p.Name)
-	case p.Untracked || p.Owner != job.Owned:
+	case p.Untracked || p.Owner != jobpod.Owned:
 		e.life.Breaks("Store", "%s was created without the finalizer or the owner: %s", p.Name, describe(p))
 	case p.Detail == nil || p.Detail.CreationTimestamp.IsZero():
 		e.life.Breaks("Store", "%s was created, and has no creationTimestamp: "+
@@ -214,7 +215,7 @@ func describe(p *job.Pod) string {
 	if p.Index.Int32() >= 0 {
 		text += fmt.Sprintf(" index=%d", p.Index.Int32())
 	}
-	if p.Owner != job.Owned {
+	if p.Owner != jobpod.Owned {
 		text += " " + p.Owner.String()
 	}
 	if !p.Untracked {

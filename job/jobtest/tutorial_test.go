@@ -15,6 +15,7 @@ import (
 	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/jobtest"
 )
 
@@ -113,7 +114,7 @@ func (w *worker) round(ctx context.Context) (time.Time, error) {
 // carryOut makes the writes of a plan in their order.
 func (w *worker) carryOut(ctx context.Context, b jobapply.Backend, plan *job.Plan) job.Conclusion {
 	var writes job.Writes
-	if writes.Claimed = w.claim(ctx, b, plan); writes.Claimed == job.ResultDone {
+	if writes.Claimed = w.claim(ctx, b, plan); writes.Claimed == jobreason.ResultDone {
 		for _, d := range plan.Delete {
 			writes.Deleted = append(writes.Deleted, job.Effect{Result: result(b.Delete(ctx, d))})
 		}
@@ -123,52 +124,52 @@ func (w *worker) carryOut(ctx context.Context, b jobapply.Backend, plan *job.Pla
 		}
 	}
 	recording := plan.Record(writes)
-	var untracked []job.Result
+	var untracked []jobreason.Result
 	untrack := func() {
 		for _, u := range recording.Untrack {
 			untracked = append(untracked, result(b.Untrack(ctx, u.PodRef)))
 		}
 	}
-	recorded := job.ResultDone
+	recorded := jobreason.ResultDone
 	if w.bug == finalizerFirst {
 		untrack()
 	}
 	if recording.Write {
 		recorded = result(b.WriteStatus(ctx, recording.Status))
 	}
-	if w.bug != finalizerFirst && recorded == job.ResultDone {
+	if w.bug != finalizerFirst && recorded == jobreason.ResultDone {
 		untrack()
 	}
 	settlement := recording.Settle(recorded, untracked)
-	settled := job.ResultDone
+	settled := jobreason.ResultDone
 	if settlement.Write {
 		settled = result(b.WriteStatus(ctx, settlement.Status))
 	}
 	return settlement.Conclude(settled)
 }
 
-func (w *worker) claim(ctx context.Context, b jobapply.Backend, plan *job.Plan) job.Result {
+func (w *worker) claim(ctx context.Context, b jobapply.Backend, plan *job.Plan) jobreason.Result {
 	for _, ref := range plan.Adopt {
 		if err := b.Adopt(ctx, ref); err != nil {
-			return job.ResultUnsuccessful
+			return jobreason.ResultUnsuccessful
 		}
 	}
 	for _, ref := range plan.Release {
 		if err := b.Release(ctx, ref); err != nil {
-			return job.ResultUnsuccessful
+			return jobreason.ResultUnsuccessful
 		}
 	}
-	return job.ResultDone
+	return jobreason.ResultDone
 }
 
-func result(err error) job.Result {
+func result(err error) jobreason.Result {
 	switch err {
 	case nil:
-		return job.ResultDone
+		return jobreason.ResultDone
 	case jobapply.ErrGone:
-		return job.ResultGone
+		return jobreason.ResultGone
 	}
-	return job.ResultUnsuccessful
+	return jobreason.ResultUnsuccessful
 }
 
 // careless is the store with a mistake in one of its methods.

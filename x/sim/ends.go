@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // podEvent is what happens to a pod next, unless something else has happened meanwhile.
@@ -47,7 +48,7 @@ func (e *engine) containerEnds(id int32, p *pod) {
 	p.timer++
 	p.Ready = false
 	d := e.changeDetail(p)
-	d.containers[0] = job.Container{Name: p.of.container, State: job.ContainerWaiting, Restarts: p.restarts}
+	d.containers[0] = jobpod.Container{Name: p.of.container, State: jobpod.Waiting, Restarts: p.restarts}
 	d.Containers = d.containers[:]
 
 	e.record.podRestarted(p)
@@ -70,9 +71,9 @@ func (e *engine) endPod(id int32, p *pod) {
 	finished := e.stampOf(p.node)
 	d := e.changeDetail(p)
 	d.ReadyTransition = finished
-	d.containers[0] = job.Container{
+	d.containers[0] = jobpod.Container{
 		Name:       p.of.container,
-		State:      job.ContainerTerminated,
+		State:      jobpod.Terminated,
 		Restarts:   p.restarts,
 		ExitCode:   p.run.ExitCode,
 		FinishedAt: finished,

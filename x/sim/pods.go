@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // podPhase is the state of a pod, which is finer than its phase in the API.
@@ -57,7 +58,7 @@ type podStore struct {
 // detail is the detail of a pod, its only container and its deletion, in one piece of memory.
 type detail struct {
 	job.PodDetail
-	containers [1]job.Container
+	containers [1]jobpod.Container
 	deletion   job.PodDeletion
 }
 

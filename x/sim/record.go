@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -310,7 +311,7 @@ func (r *recorder) cronCreated(cs *cronState) {
 func (r *recorder) cronRound(now int64, cs *cronState, plan *cronjob.Plan, c *cronjob.Conclusion) {
 	for i := range plan.Create {
 		created := &plan.Create[i]
-		isDone := i < len(c.Outcome.Created) && c.Outcome.Created[i].Result == cronjob.ResultDone
+		isDone := i < len(c.Outcome.Created) && c.Outcome.Created[i].Result == cronjobreason.ResultDone
 		if isDone && !created.ScheduledTime.IsZero() {
 			r.RunsStarted++
 			cs.ran = true
@@ -325,7 +326,7 @@ func (r *recorder) cronRound(now int64, cs *cronState, plan *cronjob.Plan, c *cr
 
 	cs.held = 0
 	for i := range plan.Waits {
-		if w := &plan.Waits[i]; w.Reason == cronjob.WaitActive {
+		if w := &plan.Waits[i]; w.Reason == cronjobreason.WaitActive {
 			cs.held = w.Run.Unix()
 		}
 	}
@@ -338,7 +339,7 @@ func (r *recorder) miss(now int64, cs *cronState, plan *cronjob.Plan, unstarted 
 	n, latest := 0, cs.missed
 	for _, u := range unstarted {
 		switch run := u.Latest.Unix(); {
-		case len(plan.Missed.Runs) > 0 && u.Reason <= cronjob.UnstartedTooLate:
+		case len(plan.Missed.Runs) > 0 && u.Reason <= cronjobreason.UnstartedTooLate:
 			n += u.Count // plan.Missed names them
 		case run > cs.missed:
 			groups = append(groups, Miss{

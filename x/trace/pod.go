@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // podState is a pod.
@@ -151,8 +152,8 @@ func finishOf(d *job.PodDetail) (last time.Time) {
 	for i := range d.Containers {
 		k := &d.Containers[i]
 		switch {
-		case k.Kind != job.AppContainer:
-		case k.State != job.ContainerTerminated || k.FinishedAt.IsZero():
+		case k.Kind != jobpod.App:
+		case k.State != jobpod.Terminated || k.FinishedAt.IsZero():
 			return time.Time{}
 		case k.FinishedAt.After(last):
 			last = k.FinishedAt

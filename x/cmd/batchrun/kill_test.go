@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
@@ -183,7 +184,7 @@ func checkCode(t *testing.T, p *store.Pod, codes map[job.UID]int32) {
 		t.Errorf("pod %s: ended %v, stored containers %d", p.Name, ended, len(p.State.Containers))
 		return
 	}
-	if c := p.State.Containers[0]; c.State != job.ContainerTerminated || c.ExitCode != code || p.Tracked {
+	if c := p.State.Containers[0]; c.State != jobpod.Terminated || c.ExitCode != code || p.Tracked {
 		t.Errorf("pod %s: exit code %d is stored as %+v, tracked %v", p.Name, code, c, p.Tracked)
 	}
 }

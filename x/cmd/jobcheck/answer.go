@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // question is one line to the program.
@@ -102,7 +103,7 @@ func right(s *job.Snapshot) (*answer, error) {
 		return nil, err
 	}
 	recording := plan.Record(job.Writes{
-		Claimed: job.ResultDone,
+		Claimed: jobreason.ResultDone,
 		Deleted: done(len(plan.Delete)),
 		Created: done(len(plan.Create)),
 	})
@@ -111,11 +112,11 @@ func right(s *job.Snapshot) (*answer, error) {
 	if recording.Write {
 		a.Status = &recording.Status
 	}
-	untracked := make([]job.Result, len(recording.Untrack))
+	untracked := make([]jobreason.Result, len(recording.Untrack))
 	for i := range untracked {
-		untracked[i] = job.ResultDone
+		untracked[i] = jobreason.ResultDone
 	}
-	if settlement := recording.Settle(job.ResultDone, untracked); settlement.Write {
+	if settlement := recording.Settle(jobreason.ResultDone, untracked); settlement.Write {
 		a.Settled = &settlement.Status
 	}
 	return a, nil
@@ -124,7 +125,7 @@ func right(s *job.Snapshot) (*answer, error) {
 func done(n int) []job.Effect {
 	effects := make([]job.Effect, n)
 	for i := range effects {
-		effects[i].Result = job.ResultDone
+		effects[i].Result = jobreason.ResultDone
 	}
 	return effects
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // bug is a planner with a planted bug: this library's, with something overlooked before it plans, or something
@@ -59,16 +61,16 @@ var bugs = []bug{
 			}
 		},
 		meddle: func(_ *rapid.T, w *world.Job) { w.Edit(func(s *job.Spec) { s.CompletionMode = "Scattered" }) }},
-	{rule: "J6", text: "adopts no pod", overlook: dropPods(func(p *job.Pod) bool { return p.Owner == job.Orphan })},
+	{rule: "J6", text: "adopts no pod", overlook: dropPods(func(p *job.Pod) bool { return p.Owner == jobpod.Orphan })},
 	{rule: "J6", text: "releases no pod", overlook: changePods(func(p *job.Pod) {
-		if p.Owner == job.OwnedUnmatched {
-			p.Owner = job.Owned
+		if p.Owner == jobpod.OwnedUnmatched {
+			p.Owner = jobpod.Owned
 		}
 	})},
 	{rule: "J6", text: "takes the pods of another owner for its own",
-		overlook: changePods(func(p *job.Pod) { p.Owner = job.Owned }),
+		overlook: changePods(func(p *job.Pod) { p.Owner = jobpod.Owned }),
 		meddle: func(t *rapid.T, w *world.Job) {
-			w.AddPod(job.Pod{Owner: job.Foreign, Index: job.IndexAt(rapid.Int32Range(-1, 3).Draw(t, "index"))})
+			w.AddPod(job.Pod{Owner: jobpod.Foreign, Index: job.IndexAt(rapid.Int32Range(-1, 3).Draw(t, "index"))})
 		}},
 	{rule: "J7", text: "waits for the end of a deleted pod before it counts as failed",
 		overlook: func(s *job.Snapshot) { s.Job.Spec.PodReplacementPolicy = job.ReplaceFailed },
@@ -112,7 +114,7 @@ var bugs = []bug{
 		}
 	}},
 	{rule: "J22", text: "forgets the restarts of containers",
-		overlook: changeContainers(func(c *job.Container) { c.Restarts = 0 }),
+		overlook: changeContainers(func(c *jobpod.Container) { c.Restarts = 0 }),
 		spec: func(_ *rapid.T, s *job.Spec) {
 			s.Template.RestartPolicy, s.PodFailurePolicy, s.BackoffLimitPerIndex, s.MaxFailedIndexes = job.RestartOnFailure, nil, nil, nil
 			s.BackoffLimit = ptr[int32](1)
@@ -129,11 +131,11 @@ var bugs = []bug{
 			return c.Reason == "CompletionsReached" && s.Job.Status.Condition(c.Type) != c
 		})
 	})},
-	{rule: "J27", text: "lets pods run when the job ends", spoil: dropDeletions(job.DeleteEnding)},
+	{rule: "J27", text: "lets pods run when the job ends", spoil: dropDeletions(jobreason.DeleteEnding)},
 	{rule: "J28", text: "goes on while the job is suspended", overlook: func(s *job.Snapshot) { s.Job.Spec.Suspend = ptr(false) }},
-	{rule: "J29", text: "deletes no surplus pod", spoil: dropDeletions(job.DeleteSurplus), meddle: scaleDown},
+	{rule: "J29", text: "deletes no surplus pod", spoil: dropDeletions(jobreason.DeleteSurplus), meddle: scaleDown},
 	{rule: "J29", text: "deletes the wrong one of two surplus pods", spoil: deleteAnother, meddle: scaleDown},
-	{rule: "J29", text: "keeps two pods of an index", spoil: dropDeletions(job.DeleteDuplicateIndex), spec: indexed, meddle: addTwin},
+	{rule: "J29", text: "keeps two pods of an index", spoil: dropDeletions(jobreason.DeleteDuplicateIndex), spec: indexed, meddle: addTwin},
 	{rule: "J30", text: "creates one pod too many", spoil: func(_ *job.Snapshot, a *answer) {
 		if n := len(a.Plan.Create); n > 0 {
 			a.Plan.Create = append(a.Plan.Create, a.Plan.Create[n-1])
@@ -233,7 +235,7 @@ func dropPods(drop func(*job.Pod) bool) func(*job.Snapshot) {
 	}
 }
 
-func changeContainers(change func(*job.Container)) func(*job.Snapshot) {
+func changeContainers(change func(*jobpod.Container)) func(*job.Snapshot) {
 	return changePods(func(p *job.Pod) {
 		if p.Detail == nil {
 			return
@@ -249,7 +251,7 @@ func changeContainers(change func(*job.Container)) func(*job.Snapshot) {
 
 // endEarlier makes the pods have ended a second earlier.
 func endEarlier(s *job.Snapshot) {
-	changeContainers(func(c *job.Container) { c.FinishedAt = secondBefore(c.FinishedAt) })(s)
+	changeContainers(func(c *jobpod.Container) { c.FinishedAt = secondBefore(c.FinishedAt) })(s)
 	changePods(func(p *job.Pod) {
 		if p.Detail != nil {
 			detail := *p.Detail
@@ -314,7 +316,7 @@ func changeCreations(change func(*job.Creation)) func(*job.Snapshot, *answer) {
 	}
 }
 
-func dropDeletions(reason job.DeleteReason) func(*job.Snapshot, *answer) {
+func dropDeletions(reason jobreason.Delete) func(*job.Snapshot, *answer) {
 	return func(_ *job.Snapshot, a *answer) {
 		a.Plan.Delete = slices.DeleteFunc(a.Plan.Delete, func(d job.Deletion) bool { return d.Reason == reason })
 	}
@@ -322,13 +324,13 @@ func dropDeletions(reason job.DeleteReason) func(*job.Snapshot, *answer) {
 
 // deleteAnother deletes an active pod that is to stay in place of the first one that has to go.
 func deleteAnother(s *job.Snapshot, a *answer) {
-	if len(a.Plan.Delete) == 0 || a.Plan.Delete[0].Reason != job.DeleteSurplus {
+	if len(a.Plan.Delete) == 0 || a.Plan.Delete[0].Reason != jobreason.DeleteSurplus {
 		return
 	}
 	var other *job.Pod // of several the first by UID, whatever the order of the pods
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		stays := p.Owner == job.Owned && p.Phase < job.PodSucceeded && p.Deletion == nil &&
+		stays := p.Owner == jobpod.Owned && p.Phase < job.PodSucceeded && p.Deletion == nil &&
 			!slices.ContainsFunc(a.Plan.Delete, func(d job.Deletion) bool { return d.UID == p.UID })
 		if stays && (other == nil || p.UID < other.UID) {
 			other = p
@@ -359,7 +361,7 @@ func untrackFailed(s *job.Snapshot, a *answer) {
 	lists := valueOf(a.Status.UncountedTerminatedPods)
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if p.Owner != job.Owned || p.Phase != job.PodFailed || p.Untracked ||
+		if p.Owner != jobpod.Owned || p.Phase != job.PodFailed || p.Untracked ||
 			slices.ContainsFunc(a.Plan.Untrack, func(u job.Untracking) bool { return u.UID == p.UID }) {
 			continue
 		}
@@ -434,7 +436,7 @@ func scaleDown(_ *rapid.T, w *world.Job) {
 // addTwin adds a pod with the index of another.
 func addTwin(_ *rapid.T, w *world.Job) {
 	for _, p := range w.Pods {
-		if p.Owner == job.Owned && p.Phase < job.PodSucceeded && p.Deletion == nil {
+		if p.Owner == jobpod.Owned && p.Phase < job.PodSucceeded && p.Deletion == nil {
 			w.AddPod(job.Pod{Index: p.Index})
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobstatus"
 )
 
@@ -68,7 +69,7 @@ func (q *asked) checkDeletions(st *jobcheck.State, a *answer) (broken []jobcheck
 	excess, indexes := int64(0), make(map[int32]bool)
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if p.Owner != job.Owned || p.Phase >= job.PodSucceeded || p.Deletion != nil {
+		if p.Owner != jobpod.Owned || p.Phase >= job.PodSucceeded || p.Deletion != nil {
 			continue
 		}
 		excess++
@@ -84,7 +85,7 @@ func (q *asked) checkDeletions(st *jobcheck.State, a *answer) (broken []jobcheck
 	for i := range a.Plan.Delete {
 		d := &a.Plan.Delete[i]
 		p := q.pod(d.UID)
-		if p == nil || p.Owner == job.Foreign {
+		if p == nil || p.Owner == jobpod.Foreign {
 			continue // JI22
 		}
 		if p.Phase >= job.PodSucceeded || p.Deletion != nil {
@@ -104,7 +105,7 @@ func (q *asked) checkDeletions(st *jobcheck.State, a *answer) (broken []jobcheck
 }
 
 func isTerminating(p *job.Pod) bool {
-	return p.Owner == job.Owned && p.Phase < job.PodSucceeded && p.Deletion != nil
+	return p.Owner == jobpod.Owned && p.Phase < job.PodSucceeded && p.Deletion != nil
 }
 
 // pod returns the live pod of that UID, or nil.
@@ -135,7 +136,7 @@ func (q *asked) checkFinalizers(st jobcheck.State, a *answer) (broken []jobcheck
 		u := &a.Plan.Untrack[i]
 		p := q.pod(u.UID)
 		switch {
-		case p == nil || p.Owner == job.Foreign || p.Untracked || !isApplied(s, a, u):
+		case p == nil || p.Owner == jobpod.Foreign || p.Untracked || !isApplied(s, a, u):
 		case p.Phase < job.PodSucceeded && p.Deletion == nil && !over:
 			broken = append(broken, violation("JI3", "the finalizer of %s is removed, which has not ended", p.Name))
 		default:

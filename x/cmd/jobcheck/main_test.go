@@ -15,6 +15,8 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // The test binary is the foreign program if this variable names a planner.
@@ -46,7 +48,7 @@ var planners = map[string]func(*job.Snapshot, *answer) (line string){
 	},
 	"never mind whose pods": func(s *job.Snapshot, a *answer) string {
 		for _, p := range s.Pods {
-			if p.Owner == job.Foreign {
+			if p.Owner == jobpod.Foreign {
 				a.Plan.Untrack = append(a.Plan.Untrack, job.Untracking{PodRef: job.PodRef{Name: p.Name, UID: p.UID}})
 			}
 		}
@@ -63,8 +65,8 @@ var planners = map[string]func(*job.Snapshot, *answer) (line string){
 	},
 	"the first pod first": func(s *job.Snapshot, a *answer) string {
 		if len(s.Pods) > 0 {
-			a.Plan.Requeue.Reason = job.WaitReason(1 + len(s.Pods[0].UID)%3)
-			a.Plan.Waits = append(a.Plan.Waits, job.Wait{Reason: job.WaitPods, Name: s.Pods[0].Name})
+			a.Plan.Requeue.Reason = jobreason.Wait(1 + len(s.Pods[0].UID)%3)
+			a.Plan.Waits = append(a.Plan.Waits, job.Wait{Reason: jobreason.WaitPods, Name: s.Pods[0].Name})
 		}
 		return ""
 	},
@@ -85,7 +87,7 @@ var planners = map[string]func(*job.Snapshot, *answer) (line string){
 	},
 	"deletes all its pods": func(s *job.Snapshot, a *answer) string {
 		for _, pod := range s.Pods {
-			if pod.Owner == job.Owned && len(a.Plan.Create)+len(a.Plan.Delete) == 0 {
+			if pod.Owner == jobpod.Owned && len(a.Plan.Create)+len(a.Plan.Delete) == 0 {
 				a.Plan.Delete = append(a.Plan.Delete, job.Deletion{PodRef: job.PodRef{Name: pod.Name, UID: pod.UID}})
 			}
 		}

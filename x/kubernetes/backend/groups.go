@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
 )
 
@@ -21,16 +22,16 @@ type Groups struct {
 	// Owner becomes the controller of each object.
 	Owner metav1.OwnerReference
 	// Scheduling is the spec.scheduling of the owner, and PriorityClass the one of its pods: a workload has both.
-	Scheduling    *job.Scheduling
+	Scheduling    *jobgroup.Scheduling
 	PriorityClass string
 
 	workload *unstructured.Unstructured // as this round has created it
 }
 
 // WriteGroup implements jobapply.Grouper. The size of a gang is changed on condition of the object's UID.
-func (b *Groups) WriteGroup(ctx context.Context, g job.GroupWrite) (job.UID, error) {
+func (b *Groups) WriteGroup(ctx context.Context, g jobgroup.Write) (job.UID, error) {
 	resource, size := groups.PodGroups, "/spec/schedulingPolicy/gang/minCount"
-	if g.Kind == job.KindWorkload {
+	if g.Kind == jobgroup.KindWorkload {
 		resource, size = groups.Workloads, "/spec/podGroupTemplates/0/schedulingPolicy/gang/minCount"
 	}
 	client := b.Client.Resource(resource).Namespace(b.Namespace)
@@ -53,15 +54,15 @@ func (b *Groups) WriteGroup(ctx context.Context, g job.GroupWrite) (job.UID, err
 	if err != nil {
 		return "", err
 	}
-	if g.Kind == job.KindWorkload {
+	if g.Kind == jobgroup.KindWorkload {
 		b.workload = made
 	}
 	return job.UID(made.GetUID()), nil
 }
 
 // object is what is to be created.
-func (b *Groups) object(ctx context.Context, g *job.GroupWrite) (*unstructured.Unstructured, error) {
-	if g.Kind == job.KindWorkload {
+func (b *Groups) object(ctx context.Context, g *jobgroup.Write) (*unstructured.Unstructured, error) {
+	if g.Kind == jobgroup.KindWorkload {
 		return groups.NewWorkload(b.Namespace, b.Owner, g, b.Scheduling, b.PriorityClass)
 	}
 	workload := b.workload

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/batchplan/batchplan/internal/must"
-	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/x/kubernetes/backend"
 )
 
@@ -30,34 +30,34 @@ func TestGroups_Requests(t *testing.T) {
 		created = `POST ` + podGroups + ` {"apiVersion":"scheduling.k8s.io/v1beta1","kind":"PodGroup","metadata":{"name":"g","namespace":"ns","ownerReferences":[` + owner + `%s]},` +
 			`"spec":{"disruptionMode":{"all":{}},"priorityClassName":"urgent","resourceClaims":[{"name":"c"}],"schedulingConstraints":{"topology":[{"key":"rack"}]},` + policy + `,"workloadRef":{"templateName":"t","workloadName":"w"}}}`
 	)
-	newWorkload := job.GroupWrite{Kind: job.KindWorkload, GroupRef: job.GroupRef{Name: "w"}, Template: "t", MinCount: 2}
-	newGroup := job.GroupWrite{Kind: job.KindPodGroup, GroupRef: job.GroupRef{Name: "g"}, Template: "t", MinCount: 2, Workload: job.GroupRef{Name: "w", UID: "uid-w"}}
+	newWorkload := jobgroup.Write{Kind: jobgroup.KindWorkload, Ref: jobgroup.Ref{Name: "w"}, Template: "t", MinCount: 2}
+	newGroup := jobgroup.Write{Kind: jobgroup.KindPodGroup, Ref: jobgroup.Ref{Name: "g"}, Template: "t", MinCount: 2, Workload: jobgroup.Ref{Name: "w", UID: "uid-w"}}
 	lent := newGroup
 	lent.Workload.UID = ""
 	unknown := newGroup
 	unknown.Template = "v"
-	size := func(kind job.GroupKind) job.GroupWrite {
-		return job.GroupWrite{Kind: kind, GroupRef: job.GroupRef{Name: "o", UID: "uid-o"}, MinCount: 3}
+	size := func(kind jobgroup.Kind) jobgroup.Write {
+		return jobgroup.Write{Kind: kind, Ref: jobgroup.Ref{Name: "o", UID: "uid-o"}, MinCount: 3}
 	}
 	with := func(owners string) string { return fmt.Sprintf(created, owners) }
 	const asOwner = `,{"apiVersion":"scheduling.k8s.io/v1beta1","kind":"Workload","name":"w","uid":"uid-w"}`
 	for _, test := range []struct {
 		name   string
-		writes []job.GroupWrite
+		writes []jobgroup.Write
 		want   []string
 		fails  bool
 	}{
-		{"a workload and its group", []job.GroupWrite{newWorkload, newGroup}, []string{
+		{"a workload and its group", []jobgroup.Write{newWorkload, newGroup}, []string{
 			`POST ` + workloads + ` {"apiVersion":"scheduling.k8s.io/v1beta1","kind":"Workload","metadata":{"name":"w","namespace":"ns","ownerReferences":[` + owner + `]},` +
 				`"spec":{"controllerRef":{"apiGroup":"batch","kind":"Job","name":"j"},"podGroupTemplates":[{"disruptionMode":{"all":{}},"name":"t","priorityClassName":"urgent","resourceClaims":[{"name":"c"}],` +
 				`"schedulingConstraints":{"topology":[{"key":"rack"}]},` + policy + `}]}}`,
 			with(asOwner)}, false},
-		{"the group of a workload that there is", []job.GroupWrite{newGroup}, []string{"GET " + workloads + "/w", with(asOwner)}, false},
-		{"the group of another's workload", []job.GroupWrite{lent}, []string{"GET " + workloads + "/w", with("")}, false},
-		{"a template that is gone", []job.GroupWrite{unknown}, []string{"GET " + workloads + "/w"}, true},
-		{"the size of a workload", []job.GroupWrite{size(job.KindWorkload)}, []string{
+		{"the group of a workload that there is", []jobgroup.Write{newGroup}, []string{"GET " + workloads + "/w", with(asOwner)}, false},
+		{"the group of another's workload", []jobgroup.Write{lent}, []string{"GET " + workloads + "/w", with("")}, false},
+		{"a template that is gone", []jobgroup.Write{unknown}, []string{"GET " + workloads + "/w"}, true},
+		{"the size of a workload", []jobgroup.Write{size(jobgroup.KindWorkload)}, []string{
 			`PATCH ` + workloads + `/o [{"op":"test","path":"/metadata/uid","value":"uid-o"},{"op":"replace","path":"/spec/podGroupTemplates/0/schedulingPolicy/gang/minCount","value":3}]`}, false},
-		{"the size of a group", []job.GroupWrite{size(job.KindPodGroup)}, []string{
+		{"the size of a group", []jobgroup.Write{size(jobgroup.KindPodGroup)}, []string{
 			`PATCH ` + podGroups + `/o [{"op":"test","path":"/metadata/uid","value":"uid-o"},{"op":"replace","path":"/spec/schedulingPolicy/gang/minCount","value":3}]`}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -68,8 +68,8 @@ func TestGroups_Requests(t *testing.T) {
 			j := aJob()
 			b := &backend.Groups{
 				Client: client, Namespace: "ns", Owner: *metav1.NewControllerRef(j, batchv1.SchemeGroupVersion.WithKind("Job")), PriorityClass: "urgent",
-				Scheduling: &job.Scheduling{
-					DisruptionMode:        &job.DisruptionMode{All: new(struct{})},
+				Scheduling: &jobgroup.Scheduling{
+					DisruptionMode:        &jobgroup.DisruptionMode{All: new(struct{})},
 					SchedulingConstraints: json.RawMessage(`{"topology":[{"key":"rack"}]}`), ResourceClaims: json.RawMessage(`[{"name":"c"}]`),
 				},
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -177,14 +178,14 @@ func (r *cronRound) conclude(ctx context.Context, object Object, plan *cronjob.P
 
 	r.options.Memories.Set(r.key, end.Memory)
 	r.options.report(ctx, object, end.Retry, r.said(end.Events)...)
-	has := func(result cronjob.Result) bool {
+	has := func(result cronjobreason.Result) bool {
 		return slices.ContainsFunc(end.Outcome.Created, func(e cronjob.Effect) bool { return e.Result == result })
 	}
-	if has(cronjob.ResultRefused) {
+	if has(cronjobreason.ResultRefused) {
 		namespace, asKubernetes := r.snapshot.CronJob.Namespace, !r.options.Planner.Quirks.IsZero()
 		r.options.reportClosing(ctx, object, r.kind.childKind(), namespace, asKubernetes)
 	}
-	if r.options.Advise != nil && has(cronjob.ResultDone) {
+	if r.options.Advise != nil && has(cronjobreason.ResultDone) {
 		if reason, message := r.options.Advise(object); message != "" {
 			r.options.report(ctx, object, false, job.Event{Type: job.EventWarning, Reason: reason, Message: message})
 		}
@@ -208,7 +209,7 @@ func (r *cronRound) passesGone(plan *cronjob.Plan, o *cronjob.Outcome) bool {
 
 	gone := map[job.UID]bool{}
 	for i, result := range o.Verified {
-		if result == cronjob.ResultGone {
+		if result == cronjobreason.ResultGone {
 			gone[plan.Verify[i].UID] = true
 		}
 	}
@@ -256,7 +257,7 @@ func (r *cronRound) newBackend(object Object) *cronBackend {
 // Delete implements [cronjobapply.Backend]. With quirks, a job that is gone is a failure: the
 // built-in controller reports one, and tries again.
 func (b *cronBackend) Delete(ctx context.Context, d cronjob.Deletion) error {
-	if b.options.LiveReads && d.Reason == cronjob.DeleteReplaced {
+	if b.options.LiveReads && d.Reason == cronjobreason.DeleteReplaced {
 		if _, err := b.Get(ctx, d.Name); err != nil {
 			return err
 		}

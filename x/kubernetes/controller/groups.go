@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/x/kubernetes/backend"
 	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
 )
@@ -81,14 +82,14 @@ func (o *JobOptions) missing() error {
 // of returns the groups of a job, as the caches have them.
 func (g *Groups) of(
 	object Object, kind schema.GroupVersionKind, namespace string, template *corev1.PodTemplateSpec,
-) job.Groups {
-	found := job.Groups{Preset: groups.NamesGroup(template)}
+) jobgroup.Groups {
+	found := jobgroup.Groups{Preset: groups.NamesGroup(template)}
 	key := jobKey(namespace, kind.GroupKind(), object.GetName())
 	if ref := metav1.GetControllerOf(object); ref != nil {
 		found.Controlled = true
 		key = jobKey(namespace, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind(), ref.Name)
 	}
-	if name, is := object.GetAnnotations()[job.GroupTemplateAnnotation]; is {
+	if name, is := object.GetAnnotations()[jobgroup.TemplateAnnotation]; is {
 		found.Template = &name
 	}
 	workloads, _ := g.workloads.GetIndexer().ByIndex(byJob, key) // the index was added

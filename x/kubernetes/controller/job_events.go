@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
@@ -151,7 +152,7 @@ func (h jobEvents) podLeaves(old, cur *corev1.Pod) {
 func (h jobEvents) offer(p *corev1.Pod) {
 	for _, owner := range h.ownersIn(p.Namespace) {
 		value := h.kind.value(owner)
-		if job.OwnerOf(&value, "", p.Labels) == job.Orphan {
+		if job.OwnerOf(&value, "", p.Labels) == jobpod.Orphan {
 			h.queue.AddAfter(keyOf(owner), h.options.batchDelay())
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
 	"github.com/batchplan/batchplan/job/jobquirk"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/x/kubernetes/backend"
 )
 
@@ -152,7 +153,7 @@ func (c *Jobs) plan(
 		events = mergeEvents(events)
 	}
 	c.options.report(ctx, object, end.Retry, c.said(events)...)
-	isRefused := func(e job.Effect) bool { return e.Result == job.ResultRefused }
+	isRefused := func(e job.Effect) bool { return e.Result == jobreason.ResultRefused }
 	if slices.ContainsFunc(end.Outcome.Created, isRefused) {
 		asKubernetes := c.options.Planner.Quirks.Has(jobquirk.RefusedAreActive)
 		c.options.reportClosing(ctx, object, "Pod", b.Pods.Namespace, asKubernetes)
@@ -171,7 +172,7 @@ func (c *Jobs) plan(
 			"succeeded", end.Status.Succeeded, "failed", end.Status.Failed)
 	}
 
-	if end.Outcome.Claimed == job.ResultUnsuccessful {
+	if end.Outcome.Claimed == jobreason.ResultUnsuccessful {
 		return next, err // the next try is the first that has anything to do
 	}
 	return end.Requeue.At, err

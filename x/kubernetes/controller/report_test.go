@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
@@ -36,7 +37,7 @@ func says(b *beat, r *controller.CronReport) {
 		b.Says = fmt.Sprintf("Failed: %v", r.Err)
 	case b.Suspend:
 		b.Says = "Paused"
-	case slices.ContainsFunc(r.Plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjob.WaitActive }):
+	case slices.ContainsFunc(r.Plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjobreason.WaitActive }):
 		b.Says = "Held"
 	default:
 		b.Says = "Next: " + r.Plan.NextRun.UTC().Format("15:04")

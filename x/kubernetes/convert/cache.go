@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // PodCache converts each version of a pod once for a job, and not once a round. The zero
@@ -104,7 +105,7 @@ func (k *cachedPods) get(of *job.Job, o *corev1.Pod, decided bool) *cachedPod {
 	}
 
 	owner := owner(of, o)
-	if owner == job.Foreign {
+	if owner == jobpod.Foreign {
 		return nil
 	}
 	if entry == nil {

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
@@ -79,7 +80,7 @@ func TestPodCache_AsWithout(t *testing.T) {
 		for _, i := range slices.Sorted(maps.Keys(world)) {
 			p := world[i]
 			list = append(list, p)
-			if value := convert.Pod(of, p); value.Owner != job.Foreign {
+			if value := convert.Pod(of, p); value.Owner != jobpod.Foreign {
 				want = append(want, value)
 			}
 		}
@@ -149,11 +150,11 @@ func TestPodCache_Owner(t *testing.T) {
 	tests := []struct {
 		name          string
 		before, after int64 // versions of the job
-		want          job.Ownership
+		want          jobpod.Ownership
 	}{
-		{"a new version", 5, 6, job.OwnedUnmatched},
-		{"the same version, which has the same selector", 5, 5, job.Owned},
-		{"no versions", 0, 0, job.OwnedUnmatched},
+		{"a new version", 5, 6, jobpod.OwnedUnmatched},
+		{"the same version, which has the same selector", 5, 5, jobpod.Owned},
+		{"no versions", 0, 0, jobpod.OwnedUnmatched},
 	}
 	for _, test := range tests {
 		of, cache := someJob("a"), &convert.PodCache{}

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/kubernetes/internal/batch"
 )
 
@@ -62,9 +63,9 @@ func podOfAny(o *corev1.Pod) job.Pod {
 	return p
 }
 
-func owner(of *job.Job, o *corev1.Pod) job.Ownership {
+func owner(of *job.Job, o *corev1.Pod) jobpod.Ownership {
 	if o.Namespace != of.Namespace {
-		return job.Foreign
+		return jobpod.Foreign
 	}
 	return job.OwnerOf(of, controllerUID(o.OwnerReferences), o.Labels)
 }
@@ -83,19 +84,19 @@ func phase(p corev1.PodPhase) job.PodPhase {
 	return job.PodUnknown
 }
 
-func containers(o *corev1.Pod) []job.Container {
+func containers(o *corev1.Pod) []jobpod.Container {
 	app, init := o.Status.ContainerStatuses, o.Status.InitContainerStatuses
 	if len(app)+len(init) == 0 {
 		return nil
 	}
-	out := make([]job.Container, 0, len(app)+len(init))
+	out := make([]jobpod.Container, 0, len(app)+len(init))
 	for i := range app {
-		out = append(out, container(&app[i], job.AppContainer))
+		out = append(out, container(&app[i], jobpod.App))
 	}
 	for i := range init {
-		kind := job.InitContainer
+		kind := jobpod.Init
 		if isRestartable(o.Spec.InitContainers, init[i].Name) {
-			kind = job.RestartableInitContainer
+			kind = jobpod.RestartableInit
 		}
 		out = append(out, container(&init[i], kind))
 	}
@@ -114,15 +115,15 @@ func isRestartable(in []corev1.Container, name string) bool {
 	return false
 }
 
-func container(s *corev1.ContainerStatus, kind job.ContainerKind) job.Container {
-	c := job.Container{Name: s.Name, Kind: kind, Restarts: s.RestartCount}
+func container(s *corev1.ContainerStatus, kind jobpod.Kind) jobpod.Container {
+	c := jobpod.Container{Name: s.Name, Kind: kind, Restarts: s.RestartCount}
 	switch {
 	case s.State.Terminated != nil:
-		c.State = job.ContainerTerminated
+		c.State = jobpod.Terminated
 		c.ExitCode = s.State.Terminated.ExitCode
 		c.FinishedAt = batch.Time(s.State.Terminated.FinishedAt)
 	case s.State.Running != nil:
-		c.State = job.ContainerRunning
+		c.State = jobpod.Running
 	}
 	return c
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/x/kubernetes/metrics"
 )
 
@@ -69,7 +70,7 @@ func TestMetrics(t *testing.T) {
 	m := metrics.New()
 	round := job.Metrics{
 		CompletionMode: job.Indexed, Action: "pods_created", PodsSucceeded: 2, PodsFailed: 1, IndexesSucceeded: 2, IndexesFailed: 1,
-		PerIndex: true, PodsCreated: 3, PodsNotCreated: 1, CreateReason: job.CreateReplacementOfFailed,
+		PerIndex: true, PodsCreated: 3, PodsNotCreated: 1, CreateReason: jobreason.CreateReplacementOfFailed,
 		Finished: job.ConditionFailed, FinishedReason: "FailedIndexes",
 	}
 	round.Policy.Ignore = 4

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/x/proof/conformance/script"
 )
 
@@ -56,21 +58,21 @@ var situationRules = []rule[*jobRound]{
 }
 
 func isPartlyEnded(p *job.Pod) bool {
-	ended := func(c job.Container) bool { return c.State == job.ContainerTerminated }
+	ended := func(c jobpod.Container) bool { return c.State == jobpod.Terminated }
 	return p.Detail != nil && slices.ContainsFunc(p.Detail.Containers, ended) &&
-		slices.ContainsFunc(p.Detail.Containers, func(c job.Container) bool { return !ended(c) })
+		slices.ContainsFunc(p.Detail.Containers, func(c jobpod.Container) bool { return !ended(c) })
 }
 
 func isUntimed(p *job.Pod) bool {
-	return p.Detail != nil && slices.ContainsFunc(p.Detail.Containers, func(c job.Container) bool {
-		return c.State == job.ContainerTerminated && c.FinishedAt.IsZero()
+	return p.Detail != nil && slices.ContainsFunc(p.Detail.Containers, func(c jobpod.Container) bool {
+		return c.State == jobpod.Terminated && c.FinishedAt.IsZero()
 	})
 }
 
 // newSuccesses counts the pods that succeed in the round.
 func (r *jobRound) newSuccesses() (n int32) {
 	for i := range r.recording.Untrack {
-		if r.recording.Untrack[i].As == job.CountedIndex {
+		if r.recording.Untrack[i].As == jobreason.CountedIndex {
 			n++
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/proof/conformance/script"
@@ -55,47 +56,47 @@ var cronRules = []rule[*cronRound]{
 	{"C1 foreign child", func(r *cronRound) bool {
 		return slices.ContainsFunc(r.Children, func(c cronjob.Child) bool { return c.Foreign })
 	}},
-	{"C2 successful", func(r *cronRound) bool { return r.deletes(cronjob.DeleteSuccessful) }},
-	{"C2 failed", func(r *cronRound) bool { return r.deletes(cronjob.DeleteFailed) }},
+	{"C2 successful", func(r *cronRound) bool { return r.deletes(cronjobreason.DeleteSuccessful) }},
+	{"C2 failed", func(r *cronRound) bool { return r.deletes(cronjobreason.DeleteFailed) }},
 	{"C3", func(r *cronRound) bool { return r.reports("UnexpectedJob") }},
 	{"C4 finished", func(r *cronRound) bool { return r.reports("SawCompletedJob") }},
 	{"C4 succeeded", func(r *cronRound) bool {
 		return r.settlement.Status.LastSuccessfulTime.After(r.CronJob.Status.LastSuccessfulTime)
 	}},
 	{"C5", func(r *cronRound) bool { return r.reports("MissingJob") }},
-	{"C6 suspended", func(r *cronRound) bool { return r.waits(cronjob.WaitSuspended) }},
-	{"C6 deleted", func(r *cronRound) bool { return r.waits(cronjob.WaitDeleted) }},
-	{"C7 due", func(r *cronRound) bool { return r.createsFor(cronjob.CreateDue) }},
-	{"C7 latest", func(r *cronRound) bool { return r.createsFor(cronjob.CreateLatest) }},
-	{"C7 later", func(r *cronRound) bool { return r.waits(cronjob.WaitNextRun) }},
+	{"C6 suspended", func(r *cronRound) bool { return r.waits(cronjobreason.WaitSuspended) }},
+	{"C6 deleted", func(r *cronRound) bool { return r.waits(cronjobreason.WaitDeleted) }},
+	{"C7 due", func(r *cronRound) bool { return r.createsFor(cronjobreason.CreateDue) }},
+	{"C7 latest", func(r *cronRound) bool { return r.createsFor(cronjobreason.CreateLatest) }},
+	{"C7 later", func(r *cronRound) bool { return r.waits(cronjobreason.WaitNextRun) }},
 	{"C8", func(r *cronRound) bool { return r.reports("TooManyMissedTimes") }},
 	{"C9", func(r *cronRound) bool { return r.plan.Missed.TooLate }},
 	{"C10", func(r *cronRound) bool { return r.hasStarted() }},
 	{"C11", func(r *cronRound) bool { return r.reports("JobAlreadyActive") }},
-	{"C12", func(r *cronRound) bool { return r.deletes(cronjob.DeleteReplaced) }},
+	{"C12", func(r *cronRound) bool { return r.deletes(cronjobreason.DeleteReplaced) }},
 	{"C12 failed", func(r *cronRound) bool {
-		return r.deletes(cronjob.DeleteReplaced) && !r.plan.MayCreate(r.outcome.Writes)
+		return r.deletes(cronjobreason.DeleteReplaced) && !r.plan.MayCreate(r.outcome.Writes)
 	}},
-	{"C13", func(r *cronRound) bool { return r.created(cronjob.ResultDone) }},
+	{"C13", func(r *cronRound) bool { return r.created(cronjobreason.ResultDone) }},
 	{"C13 annotated", func(r *cronRound) bool {
 		return slices.ContainsFunc(r.plan.Create, func(c cronjob.Creation) bool { return len(c.Annotations) > 1 && len(c.Labels) > 0 })
 	}},
-	{"C14 created", func(r *cronRound) bool { return r.created(cronjob.ResultDone) }},
-	{"C14 ours", func(r *cronRound) bool { return r.created(cronjob.ResultAlreadyExists) }},
-	{"C14 taken", func(r *cronRound) bool { return r.created(cronjob.ResultNameTaken) }},
-	{"C14 failed", func(r *cronRound) bool { return r.created(cronjob.ResultUnsuccessful) }},
+	{"C14 created", func(r *cronRound) bool { return r.created(cronjobreason.ResultDone) }},
+	{"C14 ours", func(r *cronRound) bool { return r.created(cronjobreason.ResultAlreadyExists) }},
+	{"C14 taken", func(r *cronRound) bool { return r.created(cronjobreason.ResultNameTaken) }},
+	{"C14 failed", func(r *cronRound) bool { return r.created(cronjobreason.ResultUnsuccessful) }},
 	{"C15 written", func(r *cronRound) bool { return r.settlement.Write }},
 	{"C15 unchanged", func(r *cronRound) bool { return !r.settlement.Write }},
 	{"C16", func(r *cronRound) bool { return r.end.Metrics.CreationSkew > 0 }},
 	{"C17", func(r *cronRound) bool { return r.rescheduled }},
 
-	{"S2 both days", func(r *cronRound) bool { return r.created(cronjob.ResultDone) && r.restrictsDays() == 2 }},
-	{"S2 one", func(r *cronRound) bool { return r.created(cronjob.ResultDone) && r.restrictsDays() == 1 }},
+	{"S2 both days", func(r *cronRound) bool { return r.created(cronjobreason.ResultDone) && r.restrictsDays() == 2 }},
+	{"S2 one", func(r *cronRound) bool { return r.created(cronjobreason.ResultDone) && r.restrictsDays() == 1 }},
 	{"S3", func(r *cronRound) bool { return r.Schedule.Schedule.Never() }},
 	{"S4 gap", func(r *cronRound) bool { return r.turns() > 0 }},
 	{"S4 overlap", func(r *cronRound) bool { return r.turns() < 0 }},
 	{"S5", func(r *cronRound) bool {
-		return r.created(cronjob.ResultDone) && r.Schedule.Zone != "" && r.Schedule.Zone != "Etc/UTC"
+		return r.created(cronjobreason.ResultDone) && r.Schedule.Zone != "" && r.Schedule.Zone != "Etc/UTC"
 	}},
 }
 
@@ -124,7 +125,7 @@ func (r *cronRound) restrictsDays() (n int) {
 // round that starts one: daylight saving time has begun or ended.
 func (r *cronRound) turns() time.Duration {
 	last := r.CronJob.Status.LastScheduleTime
-	if last.IsZero() || !r.created(cronjob.ResultDone) {
+	if last.IsZero() || !r.created(cronjobreason.ResultDone) {
 		return 0
 	}
 	zone := r.Schedule.Schedule.Location()
@@ -133,19 +134,19 @@ func (r *cronRound) turns() time.Duration {
 	return time.Duration(after - before)
 }
 
-func (r *cronRound) deletes(reason cronjob.DeleteReason) bool {
+func (r *cronRound) deletes(reason cronjobreason.Delete) bool {
 	return slices.ContainsFunc(r.plan.Delete, func(d cronjob.Deletion) bool { return d.Reason == reason })
 }
 
-func (r *cronRound) createsFor(reason cronjob.CreateReason) bool {
+func (r *cronRound) createsFor(reason cronjobreason.Create) bool {
 	return slices.ContainsFunc(r.plan.Create, func(c cronjob.Creation) bool { return c.Reason == reason })
 }
 
-func (r *cronRound) created(result cronjob.Result) bool {
+func (r *cronRound) created(result cronjobreason.Result) bool {
 	return slices.ContainsFunc(r.outcome.Created, func(e cronjob.Effect) bool { return e.Result == result })
 }
 
-func (r *cronRound) waits(reason cronjob.WaitReason) bool {
+func (r *cronRound) waits(reason cronjobreason.Wait) bool {
 	return slices.ContainsFunc(r.plan.Waits, func(w cronjob.Wait) bool { return w.Reason == reason })
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // jobRound is a round of a job, and its result.
@@ -26,14 +28,14 @@ func newJobRound(s *job.Snapshot, p *job.Plan, o job.Outcome) *jobRound {
 
 // jobRules are the rules of jobs and of their expectations.
 var jobRules = []rule[*jobRound]{
-	{"J3", func(r *jobRound) bool { return r.waits(job.WaitManagedBy) }},
+	{"J3", func(r *jobRound) bool { return r.waits(jobreason.WaitManagedBy) }},
 	{"J4", func(r *jobRound) bool { return r.Job.Status.Finished() != "" }},
 	{"J5", func(r *jobRound) bool { return r.reports("UnknownCompletionMode") }},
 	{"J6 adopted", func(r *jobRound) bool { return len(r.plan.Adopt) > 0 }},
 	{"J6 released", func(r *jobRound) bool { return len(r.plan.Release) > 0 }},
 	{"J7 phase", func(r *jobRound) bool { return r.hasFailed(isFailed) }},
 	{"J7 deletion", func(r *jobRound) bool { return r.hasFailed(isGoing) }},
-	{"J8 recorded", func(r *jobRound) bool { return r.untracks(job.AlreadyRecorded) }},
+	{"J8 recorded", func(r *jobRound) bool { return r.untracks(jobreason.AlreadyRecorded) }},
 	{"J8 without index", func(r *jobRound) bool {
 		return r.has(func(p *job.Pod) bool { return isFinishedPod(p) && !r.hasIndex(p) })
 	}},
@@ -52,7 +54,7 @@ var jobRules = []rule[*jobRound]{
 	}},
 	{"J14", func(r *jobRound) bool { return r.recording.Status.CompletedIndexes != "" }},
 	{"J14 run", func(r *jobRound) bool { return strings.Contains(r.recording.Status.CompletedIndexes, "-") }},
-	{"J15 active", func(r *jobRound) bool { return r.deletes(job.DeleteIndexOutOfRange) }},
+	{"J15 active", func(r *jobRound) bool { return r.deletes(jobreason.DeleteIndexOutOfRange) }},
 	{"J15 counted", func(r *jobRound) bool { return r.isIndexed() && r.settlement.Status.Succeeded < r.Job.Status.Succeeded }},
 	{"J16", func(r *jobRound) bool { return r.end.Metrics.IndexesFailed > 0 }},
 	{"J17", func(r *jobRound) bool { return r.has(r.isKept) }},
@@ -72,26 +74,26 @@ var jobRules = []rule[*jobRound]{
 	{"J22 failures", func(r *jobRound) bool { return r.decides("BackoffLimitExceeded") && !r.hasRestarted() }},
 	{"J22 restarts", func(r *jobRound) bool { return r.decides("BackoffLimitExceeded") && r.hasRestarted() }},
 	{"J23 passed", func(r *jobRound) bool { return r.decides("DeadlineExceeded") }},
-	{"J23 later", func(r *jobRound) bool { return r.waits(job.WaitDeadline) }},
+	{"J23 later", func(r *jobRound) bool { return r.waits(jobreason.WaitDeadline) }},
 	{"J24 too many", func(r *jobRound) bool { return r.decides("MaxFailedIndexesExceeded") }},
 	{"J24 some", func(r *jobRound) bool { return r.decides("FailedIndexes") }},
 	{"J25", func(r *jobRound) bool { return r.decides("SuccessPolicy") }},
 	{"J26", func(r *jobRound) bool {
 		return r.recording.Status.Condition(job.ConditionSuccessCriteriaMet).Reason == "CompletionsReached"
 	}},
-	{"J27", func(r *jobRound) bool { return r.deletes(job.DeleteEnding) }},
+	{"J27", func(r *jobRound) bool { return r.deletes(jobreason.DeleteEnding) }},
 	{"J27 put off", func(r *jobRound) bool { return r.decides("") && !r.declares() }},
-	{"J28", func(r *jobRound) bool { return r.deletes(job.DeleteSuspended) }},
-	{"J29 no index", func(r *jobRound) bool { return r.deletes(job.DeleteNoIndex) }},
-	{"J29 out of range", func(r *jobRound) bool { return r.deletes(job.DeleteIndexOutOfRange) }},
-	{"J29 duplicate", func(r *jobRound) bool { return r.deletes(job.DeleteDuplicateIndex) }},
-	{"J29 surplus", func(r *jobRound) bool { return r.deletes(job.DeleteSurplus) }},
-	{"J30 new", func(r *jobRound) bool { return r.createsFor(job.CreateNew) }},
-	{"J30 replacement", func(r *jobRound) bool { return r.createsFor(job.CreateReplacement) }},
-	{"J30 of failed", func(r *jobRound) bool { return r.createsFor(job.CreateReplacementOfFailed) }},
-	{"J30 held", func(r *jobRound) bool { return r.waits(job.WaitReplacement) }},
-	{"J31 global", func(r *jobRound) bool { return r.waits(job.WaitBackoff) }},
-	{"J31 per index", func(r *jobRound) bool { return r.waits(job.WaitIndexBackoff) }},
+	{"J28", func(r *jobRound) bool { return r.deletes(jobreason.DeleteSuspended) }},
+	{"J29 no index", func(r *jobRound) bool { return r.deletes(jobreason.DeleteNoIndex) }},
+	{"J29 out of range", func(r *jobRound) bool { return r.deletes(jobreason.DeleteIndexOutOfRange) }},
+	{"J29 duplicate", func(r *jobRound) bool { return r.deletes(jobreason.DeleteDuplicateIndex) }},
+	{"J29 surplus", func(r *jobRound) bool { return r.deletes(jobreason.DeleteSurplus) }},
+	{"J30 new", func(r *jobRound) bool { return r.createsFor(jobreason.CreateNew) }},
+	{"J30 replacement", func(r *jobRound) bool { return r.createsFor(jobreason.CreateReplacement) }},
+	{"J30 of failed", func(r *jobRound) bool { return r.createsFor(jobreason.CreateReplacementOfFailed) }},
+	{"J30 held", func(r *jobRound) bool { return r.waits(jobreason.WaitReplacement) }},
+	{"J31 global", func(r *jobRound) bool { return r.waits(jobreason.WaitBackoff) }},
+	{"J31 per index", func(r *jobRound) bool { return r.waits(jobreason.WaitIndexBackoff) }},
 	{"J32 containers", func(r *jobRound) bool { return r.hasFailed(func(p *job.Pod) bool { return finish(p) == "containers" }) }},
 	{"J32 ready", func(r *jobRound) bool { return r.hasFailed(func(p *job.Pod) bool { return finish(p) == "ready" }) }},
 	{"J32 deletion", func(r *jobRound) bool { return r.hasFailed(func(p *job.Pod) bool { return finish(p) == "deletion" }) }},
@@ -99,15 +101,17 @@ var jobRules = []rule[*jobRound]{
 	{"J33", func(r *jobRound) bool {
 		return r.creates(func(c *job.Creation) bool { return c.Index != job.NoIndex() })
 	}},
-	{"J34 stopped", func(r *jobRound) bool { return r.created(job.ResultUnsuccessful) && r.created(job.ResultNotTried) }},
-	{"J34 namespace", func(r *jobRound) bool { return r.created(job.ResultRefused) }},
+	{"J34 stopped", func(r *jobRound) bool {
+		return r.created(jobreason.ResultUnsuccessful) && r.created(jobreason.ResultNotTried)
+	}},
+	{"J34 namespace", func(r *jobRound) bool { return r.created(jobreason.ResultRefused) }},
 	{"J35 recorded", func(r *jobRound) bool { return r.recording.Write && hasUncounted(&r.recording.Status) }},
 	{"J35 taken up", func(r *jobRound) bool { return hasUncounted(&r.Job.Status) }},
-	{"J37 failing", func(r *jobRound) bool { return r.untracksOnEnd(job.CountedFailed) }},
-	{"J37 succeeding", func(r *jobRound) bool { return r.untracksOnEnd(job.NotCounted) }},
+	{"J37 failing", func(r *jobRound) bool { return r.untracksOnEnd(jobreason.CountedFailed) }},
+	{"J37 succeeding", func(r *jobRound) bool { return r.untracksOnEnd(jobreason.NotCounted) }},
 	{"J38 Complete", func(r *jobRound) bool { return r.end.Metrics.Finished == job.ConditionComplete }},
 	{"J38 Failed", func(r *jobRound) bool { return r.end.Metrics.Finished == job.ConditionFailed }},
-	{"J38 put off", func(r *jobRound) bool { return r.waits(job.WaitTerminating) }},
+	{"J38 put off", func(r *jobRound) bool { return r.waits(jobreason.WaitTerminating) }},
 	{"J39 suspended", func(r *jobRound) bool { return r.reports("Suspended") }},
 	{"J39 resumed", func(r *jobRound) bool { return r.reports("Resumed") }},
 	{"J40", func(r *jobRound) bool { return r.end.Synced && !r.recording.Write && !r.settlement.Write }},
@@ -123,11 +127,13 @@ var jobRules = []rule[*jobRound]{
 	{"J43 at a time", func(r *jobRound) bool { return !r.plan.Requeue.At.IsZero() }},
 	{"J43 retry", func(r *jobRound) bool { return r.end.Retry }},
 
-	{"E1 held", func(r *jobRound) bool { return r.waits(job.WaitExpectations) }},
+	{"E1 held", func(r *jobRound) bool { return r.waits(jobreason.WaitExpectations) }},
 	{"E1 timed out", func(r *jobRound) bool {
-		return r.end.Synced && !r.waits(job.WaitExpectations) && r.Memory.Expectations.Creations > 0
+		return r.end.Synced && !r.waits(jobreason.WaitExpectations) && r.Memory.Expectations.Creations > 0
 	}},
-	{"E2", func(r *jobRound) bool { return r.created(job.ResultUnsuccessful) || r.deleted(job.ResultUnsuccessful) }},
+	{"E2", func(r *jobRound) bool {
+		return r.created(jobreason.ResultUnsuccessful) || r.deleted(jobreason.ResultUnsuccessful)
+	}},
 	{"E3", func(r *jobRound) bool {
 		return len(r.plan.Create)+len(r.plan.Delete) > 0 && !r.Memory.Expectations.At.IsZero()
 	}},
@@ -161,7 +167,7 @@ func (r *jobRound) has(is func(*job.Pod) bool) bool {
 func (r *jobRound) hasFailed(is func(*job.Pod) bool) bool {
 	return r.has(func(p *job.Pod) bool {
 		return is(p) && slices.ContainsFunc(r.recording.Untrack, func(u job.Untracking) bool {
-			return u.UID == p.UID && u.As == job.CountedFailed && !u.OnEnd
+			return u.UID == p.UID && u.As == jobreason.CountedFailed && !u.OnEnd
 		})
 	})
 }
@@ -169,7 +175,7 @@ func (r *jobRound) hasFailed(is func(*job.Pod) bool) bool {
 // isKept reports whether the pod has failed and keeps its finalizer for the
 // failure count of its index (J17).
 func (r *jobRound) isKept(p *job.Pod) bool {
-	return r.Job.Spec.BackoffLimitPerIndex != nil && p.Owner == job.Owned && !p.Untracked && isFailed(p) && r.hasIndex(p) &&
+	return r.Job.Spec.BackoffLimitPerIndex != nil && p.Owner == jobpod.Owned && !p.Untracked && isFailed(p) && r.hasIndex(p) &&
 		!r.Memory.Untracking.Has(p.UID) &&
 		!slices.ContainsFunc(r.recording.Untrack, func(u job.Untracking) bool { return u.UID == p.UID })
 }
@@ -185,7 +191,7 @@ func (r *jobRound) hasRestarted() bool {
 	return r.Job.Spec.BackoffLimit != nil && failed <= *r.Job.Spec.BackoffLimit
 }
 
-func (r *jobRound) waits(reason job.WaitReason) bool {
+func (r *jobRound) waits(reason jobreason.Wait) bool {
 	return slices.ContainsFunc(r.plan.Waits, func(w job.Wait) bool { return w.Reason == reason })
 }
 
@@ -200,7 +206,7 @@ func (r *jobRound) declares() bool {
 	return r.recording.Status.Condition(r.plan.Verdict.Type).Status == job.ConditionTrue
 }
 
-func (r *jobRound) deletes(reason job.DeleteReason) bool {
+func (r *jobRound) deletes(reason jobreason.Delete) bool {
 	return slices.ContainsFunc(r.plan.Delete, func(d job.Deletion) bool { return d.Reason == reason })
 }
 
@@ -208,23 +214,23 @@ func (r *jobRound) creates(is func(*job.Creation) bool) bool {
 	return slices.ContainsFunc(r.plan.Create, func(c job.Creation) bool { return is(&c) })
 }
 
-func (r *jobRound) createsFor(reason job.CreateReason) bool {
+func (r *jobRound) createsFor(reason jobreason.Create) bool {
 	return r.creates(func(c *job.Creation) bool { return c.Reason == reason })
 }
 
 // created and deleted report whether that has become of a creation or deletion.
-func (r *jobRound) created(result job.Result) bool { return hasResult(r.outcome.Created, result) }
-func (r *jobRound) deleted(result job.Result) bool { return hasResult(r.outcome.Deleted, result) }
+func (r *jobRound) created(result jobreason.Result) bool { return hasResult(r.outcome.Created, result) }
+func (r *jobRound) deleted(result jobreason.Result) bool { return hasResult(r.outcome.Deleted, result) }
 
-func hasResult(effects []job.Effect, result job.Result) bool {
+func hasResult(effects []job.Effect, result jobreason.Result) bool {
 	return slices.ContainsFunc(effects, func(e job.Effect) bool { return e.Result == result })
 }
 
-func (r *jobRound) untracks(as job.CountedAs) bool {
+func (r *jobRound) untracks(as jobreason.Counted) bool {
 	return slices.ContainsFunc(r.recording.Untrack, func(u job.Untracking) bool { return u.As == as })
 }
 
-func (r *jobRound) untracksOnEnd(as job.CountedAs) bool {
+func (r *jobRound) untracksOnEnd(as jobreason.Counted) bool {
 	return slices.ContainsFunc(r.recording.Untrack, func(u job.Untracking) bool { return u.OnEnd && u.As == as })
 }
 
@@ -246,7 +252,7 @@ func isFinishedPod(p *job.Pod) bool {
 // finish names what the finish time of a pod follows from (J32).
 func finish(p *job.Pod) string {
 	d := p.Detail
-	running := func(c job.Container) bool { return c.Kind != job.InitContainer && c.State != job.ContainerTerminated }
+	running := func(c jobpod.Container) bool { return c.Kind != jobpod.Init && c.State != jobpod.Terminated }
 	switch {
 	case d != nil && len(d.Containers) > 0 && !slices.ContainsFunc(d.Containers, running):
 		return "containers"

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -96,7 +97,7 @@ func (w *world) noteConclusion(seen *object, p *cronjob.Plan, writes *cronjob.Wr
 	}
 	for i := range p.Create {
 		c := &p.Create[i]
-		if !w.open || c.Trigger != "" || c.Backfill != "" || i >= len(writes.Created) || writes.Created[i].Result != cronjob.ResultDone {
+		if !w.open || c.Trigger != "" || c.Backfill != "" || i >= len(writes.Created) || writes.Created[i].Result != cronjobreason.ResultDone {
 			continue
 		}
 		if seen.Spec.Schedule == w.Spec.Schedule && text(seen.Spec.TimeZone) == text(w.Spec.TimeZone) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -137,24 +138,24 @@ func (w *world) after() {
 	}
 }
 
-func (w *world) look(ref cronjob.Reference) cronjob.Result {
+func (w *world) look(ref cronjob.Reference) cronjobreason.Result {
 	defer w.after()
 	j := w.find(ref.Name)
 	switch {
 	case w.fault() != works:
-		return cronjob.ResultUnsuccessful
+		return cronjobreason.ResultUnsuccessful
 	case j == nil, ref.UID != "" && j.UID != ref.UID, ref.UID == "" && j.Foreign:
-		return cronjob.ResultGone
+		return cronjobreason.ResultGone
 	}
-	return cronjob.ResultDone
+	return cronjobreason.ResultDone
 }
 
 func (w *world) delete(d *cronjob.Deletion, p *cronjob.Plan, writes *cronjob.Writes) cronjob.Effect {
 	defer w.after()
 	place := slices.IndexFunc(p.Verify, func(r cronjob.Reference) bool { return r.UID == d.UID })
 	j := w.find(d.Name)
-	if place >= 0 && writes.Verified[place] == cronjob.ResultGone {
-		return cronjob.Effect{Result: cronjob.ResultGone}
+	if place >= 0 && writes.Verified[place] == cronjobreason.ResultGone {
+		return cronjob.Effect{Result: cronjobreason.ResultGone}
 	}
 	f := w.fault()
 	if f != fails && j != nil && j.UID == d.UID {
@@ -162,11 +163,11 @@ func (w *world) delete(d *cronjob.Deletion, p *cronjob.Plan, writes *cronjob.Wri
 	}
 	switch {
 	case f != works:
-		return cronjob.Effect{Result: cronjob.ResultUnsuccessful, Error: "timeout"}
+		return cronjob.Effect{Result: cronjobreason.ResultUnsuccessful, Error: "timeout"}
 	case j == nil || j.UID != d.UID:
-		return cronjob.Effect{Result: cronjob.ResultGone}
+		return cronjob.Effect{Result: cronjobreason.ResultGone}
 	}
-	return cronjob.Effect{Result: cronjob.ResultDone}
+	return cronjob.Effect{Result: cronjobreason.ResultDone}
 }
 
 // doDelete deletes a job. In the foreground, it stays until its pods have ended; a finalizer may hold
@@ -200,16 +201,16 @@ func (w *world) create(seen *object, c *cronjob.Creation) cronjob.Effect {
 	if j == nil && f != fails {
 		j = w.doCreate(seen, c)
 		if f == works {
-			return cronjob.Effect{Result: cronjob.ResultDone, Job: cronjob.Reference{Name: j.Name, UID: j.UID}, CreationTimestamp: w.now}
+			return cronjob.Effect{Result: cronjobreason.ResultDone, Job: cronjob.Reference{Name: j.Name, UID: j.UID}, CreationTimestamp: w.now}
 		}
 	}
 	switch {
 	case f != works:
-		return cronjob.Effect{Result: cronjob.ResultUnsuccessful, Error: "timeout"}
+		return cronjob.Effect{Result: cronjobreason.ResultUnsuccessful, Error: "timeout"}
 	case j.Foreign:
-		return cronjob.Effect{Result: cronjob.ResultNameTaken}
+		return cronjob.Effect{Result: cronjobreason.ResultNameTaken}
 	}
-	return cronjob.Effect{Result: cronjob.ResultAlreadyExists, Job: cronjob.Reference{Name: j.Name, UID: j.UID}, CreationTimestamp: j.CreationTimestamp}
+	return cronjob.Effect{Result: cronjobreason.ResultAlreadyExists, Job: cronjob.Reference{Name: j.Name, UID: j.UID}, CreationTimestamp: j.CreationTimestamp}
 }
 
 func (w *world) doCreate(seen *object, c *cronjob.Creation) *aJob {
@@ -230,14 +231,14 @@ func (w *world) doCreate(seen *object, c *cronjob.Creation) *aJob {
 }
 
 // write writes the status, on condition of the version that was read.
-func (w *world) write(seen *object, s *cronjob.Settlement) cronjob.Result {
+func (w *world) write(seen *object, s *cronjob.Settlement) cronjobreason.Result {
 	if !s.Write {
-		return cronjob.ResultNotTried
+		return cronjobreason.ResultNotTried
 	}
 	defer w.after()
 	f := w.fault()
 	if f == fails || seen.version != w.version {
-		return cronjob.ResultUnsuccessful
+		return cronjobreason.ResultUnsuccessful
 	}
 	w.checkStatus(&s.Status)
 	before := w.Status.LastScheduleTime
@@ -254,9 +255,9 @@ func (w *world) write(seen *object, s *cronjob.Settlement) cronjob.Result {
 	w.say("writes the status: last %s, %d active", w.Status.LastScheduleTime.UTC().Format("02 15:04"), len(w.Status.Active))
 	w.changedObject(true)
 	if f == lost {
-		return cronjob.ResultUnsuccessful
+		return cronjobreason.ResultUnsuccessful
 	}
-	return cronjob.ResultDone
+	return cronjobreason.ResultDone
 }
 
 // conclude stores the memory and reports, in one step.

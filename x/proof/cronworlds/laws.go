@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -159,11 +160,11 @@ func (w *world) checkReplaced(seen *object, c *cronjob.Creation) {
 func (w *world) checkDeletions(seen *object, children []cronjob.Child, p *cronjob.Plan) {
 	for i := range p.Delete {
 		switch d := &p.Delete[i]; d.Reason {
-		case cronjob.DeleteSuccessful:
+		case cronjobreason.DeleteSuccessful:
 			w.checkOldest(finished(children, job.ConditionComplete), seen.Spec.SuccessfulJobsHistoryLimit, d)
-		case cronjob.DeleteFailed:
+		case cronjobreason.DeleteFailed:
 			w.checkOldest(finished(children, job.ConditionFailed), seen.Spec.FailedJobsHistoryLimit, d)
-		case cronjob.DeleteReplaced:
+		case cronjobreason.DeleteReplaced:
 			if seen.Spec.ConcurrencyPolicy != cronjob.Replace {
 				w.fail("CI8", "%s is replaced", d.Name)
 			}
@@ -188,10 +189,10 @@ func (w *world) checkDeleted(j *aJob, d *cronjob.Deletion) {
 	switch {
 	case j.Foreign:
 		w.fail("C1", "%s is foreign, and is deleted", d.Name)
-	case d.Reason == cronjob.DeleteReplaced:
+	case d.Reason == cronjobreason.DeleteReplaced:
 	case j.Finished == "":
 		w.fail("CI11", "%s has not finished, and is deleted", d.Name)
-	case d.Reason == cronjob.DeleteExpired && w.now.Sub(j.FinishTime) < keep:
+	case d.Reason == cronjobreason.DeleteExpired && w.now.Sub(j.FinishTime) < keep:
 		w.fail("CI11", "%s is deleted %s after its end", d.Name, w.now.Sub(j.FinishTime))
 	}
 }

@@ -49,8 +49,12 @@ var pure = []struct {
 	{"internal/enum", nil},
 	{"job/jobcheck", nil},
 	{"cronjob/cronjobcheck", []string{"github.com/robfig/cron/v3"}},
+	{"job/jobgroup", nil},
+	{"job/jobpod", nil},
 	{"job/jobquirk", nil},
+	{"job/jobreason", nil},
 	{"cronjob/cronjobquirk", nil},
+	{"cronjob/cronjobreason", nil},
 }
 
 // acting lists the other packages of the module. A package that decides belongs in

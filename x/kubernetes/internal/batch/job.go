@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
 // Defaulted is a spec with the defaults of a server.
@@ -51,7 +52,7 @@ func Spec(s *batchv1.JobSpec) job.Spec {
 var scheduling, hasScheduling = reflect.TypeFor[batchv1.JobSpec]().FieldByName("Scheduling")
 
 // schedulingOf returns the field, nil if it is not set.
-func schedulingOf(s *batchv1.JobSpec) (out *job.Scheduling) {
+func schedulingOf(s *batchv1.JobSpec) (out *jobgroup.Scheduling) {
 	if !hasScheduling {
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
 // The resources.
@@ -86,26 +87,26 @@ func PodGroupFrom(o *unstructured.Unstructured) string {
 }
 
 // Workload returns what the planner knows of a workload. Owner is the UID of the job.
-func Workload(o *unstructured.Unstructured, owner types.UID) job.Workload {
-	w := job.Workload{GroupRef: groupRef(o), Foreign: isForeign(o, owner)}
+func Workload(o *unstructured.Unstructured, owner types.UID) jobgroup.Workload {
+	w := jobgroup.Workload{Ref: groupRef(o), Foreign: isForeign(o, owner)}
 	for _, t := range specOf[workloadSpec](o).PodGroupTemplates {
-		w.Templates = append(w.Templates, job.GroupTemplate{Name: t.Name, MinCount: t.SchedulingPolicy.size()})
+		w.Templates = append(w.Templates, jobgroup.Template{Name: t.Name, MinCount: t.SchedulingPolicy.size()})
 	}
 	return w
 }
 
 // PodGroup returns what the planner knows of a pod group. Owner is the UID of the job.
-func PodGroup(o *unstructured.Unstructured, owner types.UID) job.PodGroup {
-	return job.PodGroup{
-		GroupRef: groupRef(o),
+func PodGroup(o *unstructured.Unstructured, owner types.UID) jobgroup.PodGroup {
+	return jobgroup.PodGroup{
+		Ref:      groupRef(o),
 		Foreign:  isForeign(o, owner),
 		Workload: PodGroupFrom(o),
 		MinCount: specOf[podGroupSpec](o).SchedulingPolicy.size(),
 	}
 }
 
-func groupRef(o *unstructured.Unstructured) job.GroupRef {
-	return job.GroupRef{Name: o.GetName(), UID: job.UID(o.GetUID())}
+func groupRef(o *unstructured.Unstructured) jobgroup.Ref {
+	return jobgroup.Ref{Name: o.GetName(), UID: job.UID(o.GetUID())}
 }
 
 func isForeign(o *unstructured.Unstructured, owner types.UID) bool {
@@ -116,7 +117,7 @@ func isForeign(o *unstructured.Unstructured, owner types.UID) bool {
 // NewWorkload returns the workload of a plan: the owner's, with what the job's spec.scheduling says and
 // the priority class of its pods.
 func NewWorkload(
-	namespace string, owner metav1.OwnerReference, w *job.GroupWrite, scheduling *job.Scheduling,
+	namespace string, owner metav1.OwnerReference, w *jobgroup.Write, scheduling *jobgroup.Scheduling,
 	priorityClass string,
 ) (*unstructured.Unstructured, error) {
 	template := map[string]any{"name": w.Template, "schedulingPolicy": policyOf(w.MinCount)}
@@ -152,7 +153,7 @@ func NewWorkload(
 
 // NewPodGroup returns the pod group of a plan: the owner's, made from a template of the workload.
 func NewPodGroup(
-	namespace string, owner metav1.OwnerReference, w *job.GroupWrite, workload *unstructured.Unstructured,
+	namespace string, owner metav1.OwnerReference, w *jobgroup.Write, workload *unstructured.Unstructured,
 ) (*unstructured.Unstructured, error) {
 	templates, _, err := unstructured.NestedSlice(workload.Object, "spec", "podGroupTemplates")
 	if err != nil {
@@ -232,7 +233,7 @@ func NamesGroup(template *corev1.PodTemplateSpec) bool {
 
 // Join puts a pod into a group. The group does not become an owner of the pod: Kubernetes writes that
 // reference into the template, and pods take none from there.
-func Join(pod *corev1.Pod, group job.GroupRef) {
+func Join(pod *corev1.Pod, group jobgroup.Ref) {
 	if !hasSchedulingGroup {
 		return
 	}

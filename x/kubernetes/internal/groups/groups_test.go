@@ -11,7 +11,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/intact"
 	"github.com/batchplan/batchplan/internal/must"
-	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
 )
 
@@ -51,7 +51,7 @@ func TestRead(t *testing.T) {
 
 // TestNew: what cannot be made is an error, and a basic policy has no size.
 func TestNew(t *testing.T) {
-	write := &job.GroupWrite{GroupRef: job.GroupRef{Name: "w"}, Template: "t", Workload: job.GroupRef{Name: "w"}}
+	write := &jobgroup.Write{Ref: jobgroup.Ref{Name: "w"}, Template: "t", Workload: jobgroup.Ref{Name: "w"}}
 	owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: "j", UID: "u"}
 	made, err := groups.NewWorkload("ns", owner, write, nil, "")
 	must.OK(t, err)
@@ -68,7 +68,7 @@ func TestNew(t *testing.T) {
 			t.Errorf("%s, %v, want %s", data, err, test.want)
 		}
 	}
-	if _, err := groups.NewWorkload("ns", owner, write, &job.Scheduling{ResourceClaims: json.RawMessage(`[`)}, ""); err == nil {
+	if _, err := groups.NewWorkload("ns", owner, write, &jobgroup.Scheduling{ResourceClaims: json.RawMessage(`[`)}, ""); err == nil {
 		t.Error("claims that are no JSON make no error")
 	}
 	owner.APIVersion = "a/b/c"
@@ -90,7 +90,7 @@ func TestJoin(t *testing.T) {
 	if groups.NamesGroup(template) {
 		t.Error("an empty template names a group")
 	}
-	groups.Join(&pod, job.GroupRef{Name: "g", UID: "uid-g"})
+	groups.Join(&pod, jobgroup.Ref{Name: "g", UID: "uid-g"})
 	data, err := json.Marshal(pod.Spec)
 	must.OK(t, err)
 	want := `{"containers":null}`

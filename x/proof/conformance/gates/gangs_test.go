@@ -34,6 +34,7 @@ import (
 	"k8s.io/kubernetes/pkg/features"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 	"github.com/batchplan/batchplan/x/proof/conformance/theirs"
@@ -104,7 +105,7 @@ func TestJ44_Gangs(t *testing.T) {
 	lend := func(w *world, template string) {
 		isController := true
 		w.job.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "set", UID: "uid-set", Controller: &isController}}
-		w.job.Annotations = map[string]string{job.GroupTemplateAnnotation: template}
+		w.job.Annotations = map[string]string{jobgroup.TemplateAnnotation: template}
 	}
 	lent := func(w *world, sizes ...int32) {
 		out := workload(w, "theirs", sizes...)

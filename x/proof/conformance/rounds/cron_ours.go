@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
 	"github.com/batchplan/batchplan/x/proof/conformance/series"
@@ -87,7 +88,7 @@ func (b *cronBackend) round(s *cronjob.Snapshot) (cronjob.Conclusion, error) {
 		return cronjob.Conclusion{}, err
 	}
 	end, err := cronjobapply.Executor{Parallel: 1}.Apply(context.Background(), b, plan)
-	b.missing = slices.Contains(end.Outcome.Verified, cronjob.ResultGone) && len(plan.Create) == 0
+	b.missing = slices.Contains(end.Outcome.Verified, cronjobreason.ResultGone) && len(plan.Create) == 0
 	b.seen = seenInCron(plan, &end)
 	if end.Retry {
 		return end, errors.Join(err, errors.New("to be repeated"))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // seenIn returns the rules that a round of a job has exercised. It reads their
@@ -49,21 +50,21 @@ func seenIn(p *job.Plan, end *job.Conclusion) []string {
 }
 
 // waits are what a job waits for, with the numbers of the rules.
-var waits = map[job.WaitReason]string{
-	job.WaitBackoff:      "backoff (J31)",
-	job.WaitIndexBackoff: "backoff by index (J31)",
-	job.WaitDeadline:     "deadline (J23)",
-	job.WaitExpectations: "own writes (E1)",
-	job.WaitReplacement:  "terminating pods are replaced when they have failed (J30)",
-	job.WaitPods:         "active pods",
-	job.WaitSuspended:    "suspended (J28)",
-	job.WaitTerminating:  "the end waits for terminating pods (J38)",
-	job.WaitUncounted:    "more pods than a round records (J35)",
-	job.WaitObserved:     "the final status is not seen yet (E5)",
-	job.WaitManagedBy:    "managed by another (J3)",
-	job.WaitDeleted:      "being deleted",
-	job.WaitFinished:     "finished (J4)",
-	job.WaitNext:         "the next round (L9)",
+var waits = map[jobreason.Wait]string{
+	jobreason.WaitBackoff:      "backoff (J31)",
+	jobreason.WaitIndexBackoff: "backoff by index (J31)",
+	jobreason.WaitDeadline:     "deadline (J23)",
+	jobreason.WaitExpectations: "own writes (E1)",
+	jobreason.WaitReplacement:  "terminating pods are replaced when they have failed (J30)",
+	jobreason.WaitPods:         "active pods",
+	jobreason.WaitSuspended:    "suspended (J28)",
+	jobreason.WaitTerminating:  "the end waits for terminating pods (J38)",
+	jobreason.WaitUncounted:    "more pods than a round records (J35)",
+	jobreason.WaitObserved:     "the final status is not seen yet (E5)",
+	jobreason.WaitManagedBy:    "managed by another (J3)",
+	jobreason.WaitDeleted:      "being deleted",
+	jobreason.WaitFinished:     "finished (J4)",
+	jobreason.WaitNext:         "the next round (L9)",
 }
 
 // seenInCron is the same for a round of a CronJob.

@@ -17,6 +17,7 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/x/proof/conformance/series"
 )
 
@@ -74,7 +75,7 @@ func playOurs(s *Snapshot) (r Result) {
 		r.Events = append(r.Events, fmt.Sprintf("%s %s %s", e.Type, e.Reason, e.Message))
 	}
 	slices.Sort(r.Events)
-	claimed := len(plan.Adopt)+len(plan.Release) == 0 || end.Outcome.Claimed == job.ResultDone
+	claimed := len(plan.Adopt)+len(plan.Release) == 0 || end.Outcome.Claimed == jobreason.ResultDone
 	if after, ok := plan.Requeue.After(s.Now); ok && claimed {
 		r.Requeue = after.String()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobcheck"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
@@ -146,33 +147,33 @@ var rule = explore.NewRule[cronjob.Snapshot, cronjob.Plan]
 
 // rules are what plans can do or decide.
 var rules = explore.Rules[cronjob.Snapshot, cronjob.Plan]{
-	rule("C2 history", deletes(cronjob.DeleteSuccessful, cronjob.DeleteFailed)),
+	rule("C2 history", deletes(cronjobreason.DeleteSuccessful, cronjobreason.DeleteFailed)),
 	rule("C3 unexpected", func(_ *cronjob.Snapshot, p *cronjob.Plan) bool { return len(p.Unexpected) > 0 }),
 	rule("C5 verify", func(_ *cronjob.Snapshot, p *cronjob.Plan) bool { return len(p.Verify) > 0 }),
-	rule("C6 suspended", waits(cronjob.WaitSuspended)),
-	rule("C7 next run", waits(cronjob.WaitNextRun)),
+	rule("C6 suspended", waits(cronjobreason.WaitSuspended)),
+	rule("C7 next run", waits(cronjobreason.WaitNextRun)),
 	rule("C9 missed", func(_ *cronjob.Snapshot, p *cronjob.Plan) bool { return p.Missed.Count > 0 }),
-	rule("C11 held by active", waits(cronjob.WaitActive)),
-	rule("C20 no further run", waits(cronjob.WaitNever)),
-	rule("C19 pause", waits(cronjob.WaitFailures)),
-	rule("C12 replace", deletes(cronjob.DeleteReplaced)),
+	rule("C11 held by active", waits(cronjobreason.WaitActive)),
+	rule("C20 no further run", waits(cronjobreason.WaitNever)),
+	rule("C19 pause", waits(cronjobreason.WaitFailures)),
+	rule("C12 replace", deletes(cronjobreason.DeleteReplaced)),
 	rule("C13 start", creates(func(c cronjob.Creation) bool { return c.Trigger == "" && c.Backfill == "" })),
-	rule("C14 name taken", waits(cronjob.WaitNameTaken)),
-	rule("CI14 clock", waits(cronjob.WaitClock)),
-	rule("CI15 stale", waits(cronjob.WaitStale)),
+	rule("C14 name taken", waits(cronjobreason.WaitNameTaken)),
+	rule("CI14 clock", waits(cronjobreason.WaitClock)),
+	rule("CI15 stale", waits(cronjobreason.WaitStale)),
 	rule("trigger starts", creates(func(c cronjob.Creation) bool { return c.Trigger != "" })),
-	rule("trigger waits", waits(cronjob.WaitTrigger)),
+	rule("trigger waits", waits(cronjobreason.WaitTrigger)),
 	rule("backfill starts", creates(func(c cronjob.Creation) bool { return c.Backfill != "" })),
-	rule("backfill waits", waits(cronjob.WaitBackfill)),
+	rule("backfill waits", waits(cronjobreason.WaitBackfill)),
 }
 
-func waits(reason cronjob.WaitReason) func(*cronjob.Snapshot, *cronjob.Plan) bool {
+func waits(reason cronjobreason.Wait) func(*cronjob.Snapshot, *cronjob.Plan) bool {
 	return func(_ *cronjob.Snapshot, p *cronjob.Plan) bool {
 		return slices.ContainsFunc(p.Waits, func(w cronjob.Wait) bool { return w.Reason == reason })
 	}
 }
 
-func deletes(reasons ...cronjob.DeleteReason) func(*cronjob.Snapshot, *cronjob.Plan) bool {
+func deletes(reasons ...cronjobreason.Delete) func(*cronjob.Snapshot, *cronjob.Plan) bool {
 	return func(_ *cronjob.Snapshot, p *cronjob.Plan) bool {
 		return slices.ContainsFunc(p.Delete, func(d cronjob.Deletion) bool { return slices.Contains(reasons, d.Reason) })
 	}

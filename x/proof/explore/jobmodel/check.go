@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // checker puts together what the checks of package jobcheck look at. It keeps its buffers.
@@ -76,9 +77,9 @@ func lifeOf(p *pod, uid job.UID) jobcheck.Life {
 	}
 	switch {
 	case p.facts&factCountedSucceeded != 0:
-		l.Counted = job.CountedSucceeded
+		l.Counted = jobreason.CountedSucceeded
 	case p.facts&factCountedFailed != 0:
-		l.Counted = job.CountedFailed
+		l.Counted = jobreason.CountedFailed
 	}
 	return l
 }

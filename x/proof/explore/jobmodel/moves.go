@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
@@ -213,7 +214,7 @@ func (w *worker) userMoves(s *state) {
 	if w.rounds.scope.Spec.CompletionMode == job.Indexed {
 		index = job.IndexAt(0)
 	}
-	next.pods[i] = pod{live: w.rounds.pods.created(job.Orphan, index, 0, 0, s.now)}
+	next.pods[i] = pod{live: w.rounds.pods.created(jobpod.Orphan, index, 0, 0, s.now)}
 	if w.option&named != 0 {
 		next.number(i)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
@@ -63,15 +64,15 @@ func (v *podValues) number(p job.Pod) podID {
 		p.Detail = &detail
 	}
 	return explore.Small[podID](v.values.Number(explore.Text(p), func() podInfo {
-		own, ended := p.Owner <= job.OwnedUnmatched, p.Phase >= job.PodSucceeded
-		return podInfo{p, own, p.Deletion != nil, ended, p.Owner == job.Owned && !ended && p.Deletion == nil}
+		own, ended := p.Owner <= jobpod.OwnedUnmatched, p.Phase >= job.PodSucceeded
+		return podInfo{p, own, p.Deletion != nil, ended, p.Owner == jobpod.Owned && !ended && p.Deletion == nil}
 	}))
 }
 
 // created returns a pod as a controller creates it, or an orphan.
-func (v *podValues) created(owner job.Ownership, index job.Index, failures, ignored int32, now uint32) podID {
+func (v *podValues) created(owner jobpod.Ownership, index job.Index, failures, ignored int32, now uint32) podID {
 	w := worldAt(now)
-	p := w.AddPod(job.Pod{Owner: owner, Untracked: owner != job.Owned, Index: index, Detail: &job.PodDetail{FailureCount: failures, IgnoredFailureCount: ignored}})
+	p := w.AddPod(job.Pod{Owner: owner, Untracked: owner != jobpod.Owned, Index: index, Detail: &job.PodDetail{FailureCount: failures, IgnoredFailureCount: ignored}})
 	return v.number(*p)
 }
 

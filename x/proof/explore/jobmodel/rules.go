@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
@@ -11,18 +13,18 @@ var rule = explore.NewRule[job.Snapshot, job.Plan]
 
 // rules are what plans can do or decide.
 var rules = explore.Rules[job.Snapshot, job.Plan]{
-	rule("J4 finished", waits(job.WaitFinished)),
+	rule("J4 finished", waits(jobreason.WaitFinished)),
 	rule("J6 adopt", func(_ *job.Snapshot, p *job.Plan) bool { return len(p.Adopt) > 0 }),
 	rule("J6 release", func(_ *job.Snapshot, p *job.Plan) bool { return len(p.Release) > 0 }),
 	rule("J7 terminating counts as failed", func(s *job.Snapshot, p *job.Plan) bool {
-		return slices.ContainsFunc(p.Untrack, func(u job.Untracking) bool { return u.As == job.CountedFailed && !u.Ended && !u.OnEnd })
+		return slices.ContainsFunc(p.Untrack, func(u job.Untracking) bool { return u.As == jobreason.CountedFailed && !u.Ended && !u.OnEnd })
 	}),
-	rule("J8 succeeded", untracks(job.CountedSucceeded)),
-	rule("J8 failed", untracks(job.CountedFailed)),
-	rule("J14 index succeeded", untracks(job.CountedIndex)),
+	rule("J8 succeeded", untracks(jobreason.CountedSucceeded)),
+	rule("J8 failed", untracks(jobreason.CountedFailed)),
+	rule("J14 index succeeded", untracks(jobreason.CountedIndex)),
 	rule("J17 failure count kept", func(s *job.Snapshot, p *job.Plan) bool {
 		kept := func(pod job.Pod) bool {
-			return pod.Phase == job.PodFailed && !pod.Untracked && pod.Owner == job.Owned &&
+			return pod.Phase == job.PodFailed && !pod.Untracked && pod.Owner == jobpod.Owned &&
 				!slices.ContainsFunc(p.Untrack, func(u job.Untracking) bool { return u.UID == pod.UID })
 		}
 		return s.Job.Spec.BackoffLimitPerIndex != nil && slices.ContainsFunc(s.Pods, kept)
@@ -37,45 +39,49 @@ var rules = explore.Rules[job.Snapshot, job.Plan]{
 	rule("J21 FailIndex", policy(job.FailIndex)),
 	rule("J22 backoffLimit", decides("BackoffLimitExceeded")),
 	rule("J23 deadline", decides("DeadlineExceeded")),
-	rule("J23 deadline ahead", waits(job.WaitDeadline)),
+	rule("J23 deadline ahead", waits(jobreason.WaitDeadline)),
 	rule("J24 maxFailedIndexes", decides("MaxFailedIndexesExceeded")),
 	rule("J24 failed indexes", decides("FailedIndexes")),
 	rule("J25 successPolicy", decides("SuccessPolicy")),
-	rule("J27 ending deletes", deletes(job.DeleteEnding)),
-	rule("J28 suspended deletes", deletes(job.DeleteSuspended)),
-	rule("J29 surplus", deletes(job.DeleteSurplus)),
-	rule("J29 no index", deletes(job.DeleteNoIndex)),
-	rule("J29 index out of range", deletes(job.DeleteIndexOutOfRange)),
-	rule("J29 duplicate index", deletes(job.DeleteDuplicateIndex)),
-	rule("J30 create", creates(func(c job.Creation) bool { return c.Reason == job.CreateNew })),
-	rule("J30 replace", creates(func(c job.Creation) bool { return c.Reason != job.CreateNew })),
-	rule("J30 held by terminating", waits(job.WaitReplacement)),
-	rule("J31 backoff", waits(job.WaitBackoff)),
-	rule("J31 index backoff", waits(job.WaitIndexBackoff)),
-	rule("J35 recorded before", untracks(job.AlreadyRecorded)),
-	rule("J35 capped", waits(job.WaitUncounted)),
+	rule("J27 ending deletes", deletes(jobreason.DeleteEnding)),
+	rule("J28 suspended deletes", deletes(jobreason.DeleteSuspended)),
+	rule("J29 surplus", deletes(jobreason.DeleteSurplus)),
+	rule("J29 no index", deletes(jobreason.DeleteNoIndex)),
+	rule("J29 index out of range", deletes(jobreason.DeleteIndexOutOfRange)),
+	rule("J29 duplicate index", deletes(jobreason.DeleteDuplicateIndex)),
+	rule("J30 create", creates(func(c job.Creation) bool { return c.Reason == jobreason.CreateNew })),
+	rule("J30 replace", creates(func(c job.Creation) bool { return c.Reason != jobreason.CreateNew })),
+	rule("J30 held by terminating", waits(jobreason.WaitReplacement)),
+	rule("J31 backoff", waits(jobreason.WaitBackoff)),
+	rule("J31 index backoff", waits(jobreason.WaitIndexBackoff)),
+	rule("J35 recorded before", untracks(jobreason.AlreadyRecorded)),
+	rule("J35 capped", waits(jobreason.WaitUncounted)),
 	rule("J36 left behind", func(s *job.Snapshot, p *job.Plan) bool {
 		return s.Job.Status.Finished() != "" && len(p.Untrack) > 0
 	}),
-	rule("J37 deleted job", waits(job.WaitDeleted)),
-	rule("J38 end waits for terminating", waits(job.WaitTerminating)),
-	rule("E1 own writes unseen", waits(job.WaitExpectations)),
+	rule("J37 deleted job", waits(jobreason.WaitDeleted)),
+	rule("J38 end waits for terminating", waits(jobreason.WaitTerminating)),
+	rule("E1 own writes unseen", waits(jobreason.WaitExpectations)),
 	rule("E4 finalizer removal unseen", func(s *job.Snapshot, _ *job.Plan) bool { return s.Memory.Untracking.Len() > 0 }),
-	rule("E5 end unseen", func(s *job.Snapshot, p *job.Plan) bool { return s.Memory.Finished && waits(job.WaitObserved)(s, p) }),
-	rule("E6 status unseen", func(s *job.Snapshot, p *job.Plan) bool { return !s.Memory.Finished && waits(job.WaitObserved)(s, p) }),
+	rule("E5 end unseen", func(s *job.Snapshot, p *job.Plan) bool {
+		return s.Memory.Finished && waits(jobreason.WaitObserved)(s, p)
+	}),
+	rule("E6 status unseen", func(s *job.Snapshot, p *job.Plan) bool {
+		return !s.Memory.Finished && waits(jobreason.WaitObserved)(s, p)
+	}),
 	rule("notes", func(_ *job.Snapshot, p *job.Plan) bool { return len(p.Notes) > 0 }),
 	rule("nothing to do", func(_ *job.Snapshot, p *job.Plan) bool {
 		return len(p.Adopt)+len(p.Release)+len(p.Delete)+len(p.Create)+len(p.Untrack) == 0
 	}),
 }
 
-func waits(reason job.WaitReason) func(*job.Snapshot, *job.Plan) bool {
+func waits(reason jobreason.Wait) func(*job.Snapshot, *job.Plan) bool {
 	return func(_ *job.Snapshot, p *job.Plan) bool {
 		return slices.ContainsFunc(p.Waits, func(w job.Wait) bool { return w.Reason == reason })
 	}
 }
 
-func untracks(as job.CountedAs) func(*job.Snapshot, *job.Plan) bool {
+func untracks(as jobreason.Counted) func(*job.Snapshot, *job.Plan) bool {
 	return func(_ *job.Snapshot, p *job.Plan) bool {
 		return slices.ContainsFunc(p.Untrack, func(u job.Untracking) bool { return u.As == as })
 	}
@@ -91,7 +97,7 @@ func creates(like func(job.Creation) bool) func(*job.Snapshot, *job.Plan) bool {
 	return func(_ *job.Snapshot, p *job.Plan) bool { return slices.ContainsFunc(p.Create, like) }
 }
 
-func deletes(reason job.DeleteReason) func(*job.Snapshot, *job.Plan) bool {
+func deletes(reason jobreason.Delete) func(*job.Snapshot, *job.Plan) bool {
 	return func(_ *job.Snapshot, p *job.Plan) bool {
 		return slices.ContainsFunc(p.Delete, func(d job.Deletion) bool { return d.Reason == reason })
 	}

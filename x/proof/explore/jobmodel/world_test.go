@@ -13,6 +13,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
@@ -128,7 +129,7 @@ func play(t *testing.T, w *world.Job, c command) {
 		if len(words) > 2 {
 			index = job.IndexAt(0)
 		}
-		w.AddPod(job.Pod{Owner: job.Orphan, Untracked: true, Index: index})
+		w.AddPod(job.Pod{Owner: jobpod.Orphan, Untracked: true, Index: index})
 	case "edit":
 		w.Edit(func(s *job.Spec) {
 			var changed job.Spec

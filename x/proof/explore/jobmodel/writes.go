@@ -3,8 +3,8 @@ package jobmodel
 import (
 	"slices"
 
-	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
@@ -237,7 +237,7 @@ func (w *worker) write(s *state, c int, write writeStep) (o outcome, broken erro
 	changed := p.facts&changedFor(c) != 0
 	switch write.verb {
 	case verbAdopt:
-		if w.rounds.pods.info(p.live).Owner == job.Orphan {
+		if w.rounds.pods.info(p.live).Owner == jobpod.Orphan {
 			w.change(s, i, podStep{act: actAdopt})
 		}
 	case verbRelease:
@@ -264,7 +264,7 @@ func (w *worker) create(s *state, c int, write writeStep) (broken error, ok bool
 		return nil, false
 	}
 	broken = w.check.create(w, s)
-	s.pods[i] = pod{live: w.rounds.pods.created(job.Owned, write.index, write.failures, write.ignored, s.now)}
+	s.pods[i] = pod{live: w.rounds.pods.created(jobpod.Owned, write.index, write.failures, write.ignored, s.now)}
 	s.pods[i].place[c] = write.place + 1
 	if w.option&named != 0 {
 		s.number(i)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/logs"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/report"
@@ -70,7 +71,7 @@ func (p *program) lastFailed(s *store.Store, j *store.Job) (*report.Failure, *st
 func culprit(s *pod.State) (c *pod.Container, at time.Time) {
 	for i := range s.Containers {
 		k := &s.Containers[i]
-		if k.State == job.ContainerTerminated && k.ExitCode != 0 && k.Kind != job.RestartableInitContainer && !k.FinishedAt.Before(at) {
+		if k.State == jobpod.Terminated && k.ExitCode != 0 && k.Kind != jobpod.RestartableInit && !k.FinishedAt.Before(at) {
 			c, at = k, k.FinishedAt
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
 )
 
@@ -12,11 +12,11 @@ import (
 func TestCulprit(t *testing.T) {
 	at := func(seconds int) time.Time { return time.Date(2026, 1, 1, 0, 0, seconds, 0, time.UTC) }
 	ended := func(name string, code int32, end time.Time) pod.Container {
-		return pod.Container{Container: job.Container{Name: name, State: job.ContainerTerminated, ExitCode: code, FinishedAt: end}}
+		return pod.Container{Container: jobpod.Container{Name: name, State: jobpod.Terminated, ExitCode: code, FinishedAt: end}}
 	}
 	sidecar := ended("sidecar", 143, at(9))
-	sidecar.Kind = job.RestartableInitContainer
-	running := pod.Container{Container: job.Container{Name: "running", State: job.ContainerRunning, ExitCode: 1, FinishedAt: at(8)}} // of its last run
+	sidecar.Kind = jobpod.RestartableInit
+	running := pod.Container{Container: jobpod.Container{Name: "running", State: jobpod.Running, ExitCode: 1, FinishedAt: at(8)}} // of its last run
 	for want, list := range map[string][]pod.Container{
 		"":       {ended("fine", 0, at(7)), sidecar, running},
 		"bad":    {ended("bad", 3, at(2)), ended("fine", 0, at(7)), sidecar, running},

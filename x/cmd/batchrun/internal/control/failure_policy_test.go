@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
@@ -24,7 +25,7 @@ func TestJ21_FailJobOutlivesAFailedDeletion(t *testing.T) {
 			must.OK(t, l.store.AddPod(store.Pod{UID: job.UID(name), Job: j.UID, Name: name, Created: now, Tracked: true, Index: -1}))
 			must.OK(t, l.store.SetState(job.UID(name), pod.State{Phase: job.PodRunning}))
 		}
-		bad := job.Container{Name: "a", State: job.ContainerTerminated, ExitCode: 42, FinishedAt: now}
+		bad := jobpod.Container{Name: "a", State: jobpod.Terminated, ExitCode: 42, FinishedAt: now}
 		must.OK(t, l.store.SetState("j-bad", pod.State{Phase: job.PodFailed, Done: true, Containers: []pod.Container{{Container: bad}}}))
 
 		loop := newLoop(t, l.store, &j)

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
 )
 
@@ -85,14 +86,14 @@ func (j *Job) Pod(c *job.Creation, jobUID job.UID, name string, uid job.UID, set
 		MaxLog:          settings.MaxLog,
 	}
 	for i := range template.Spec.InitContainers {
-		kind := job.InitContainer
+		kind := jobpod.Init
 		if template.Spec.InitContainers[i].RestartPolicy != nil {
-			kind = job.RestartableInitContainer
+			kind = jobpod.RestartableInit
 		}
 		spec.Containers = append(spec.Containers, b.container(&template.Spec.InitContainers[i], kind))
 	}
 	for i := range template.Spec.Containers {
-		spec.Containers = append(spec.Containers, b.container(&template.Spec.Containers[i], job.AppContainer))
+		spec.Containers = append(spec.Containers, b.container(&template.Spec.Containers[i], jobpod.App))
 	}
 	return spec
 }
@@ -116,7 +117,7 @@ type builder struct {
 	labels, annotations map[string]string
 }
 
-func (b *builder) container(c *corev1.Container, kind job.ContainerKind) pod.ContainerSpec {
+func (b *builder) container(c *corev1.Container, kind jobpod.Kind) pod.ContainerSpec {
 	vars, env := b.environment(c)
 	out := pod.ContainerSpec{Name: c.Name, Kind: kind, Env: env, Dir: expand(c.WorkingDir, vars)}
 	for _, word := range c.Command {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // inEach runs a test in each containment that works here.
@@ -36,7 +37,7 @@ func inEach(t *testing.T, test func(t *testing.T, c Containment)) {
 // signals that can be ignored.
 func wild(marker string) ContainerSpec {
 	const beat = `trap "" TERM INT HUP; while :; do date +%N >> beat; sleep 0.02; done`
-	c := shell("a", job.AppContainer, "trap '' TERM INT HUP; (setsid sh -c '"+beat+"' &) ; sh -c '"+beat+"'; exit $?")
+	c := shell("a", jobpod.App, "trap '' TERM INT HUP; (setsid sh -c '"+beat+"' &) ; sh -c '"+beat+"'; exit $?")
 	c.Argv = append(c.Argv, marker)
 	return c
 }
@@ -304,7 +305,7 @@ func TestNothingLeaks(t *testing.T) {
 		must.OK(t, unix.Flock(int(file.Fd()), unix.LOCK_EX))
 		// A descriptor as a shell passes it to its children, given to a separate
 		// process that launches a supervisor as a runner does.
-		folder := prepare(t, "Never", shell("a", job.AppContainer, "ls -l /proc/self/fd > fds; touch up; sleep 60"))
+		folder := prepare(t, "Never", shell("a", jobpod.App, "ls -l /proc/self/fd > fds; touch up; sleep 60"))
 		launcher := self(launchCommand, string(folder), string(c))
 		launcher.Env = os.Environ()
 		launcher.ExtraFiles = []*os.File{file}
@@ -375,7 +376,7 @@ func checkModes(t *testing.T, folder Folder) {
 // nothing: at the end of its pod it would kill all processes that it can see.
 func TestNoNamespace(t *testing.T) {
 	for _, c := range []Containment{Namespace, UserNamespace} {
-		folder := prepare(t, "Never", shell("a", job.AppContainer, "echo a >> trace"))
+		folder := prepare(t, "Never", shell("a", jobpod.App, "echo a >> trace"))
 		out, err := self(superviseCommand, string(folder), string(c)).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "is not the first of a PID namespace") {
 			t.Errorf("%s: %v, %q", c, err, out)

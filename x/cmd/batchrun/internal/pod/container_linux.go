@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // longRun is the run time after which the earlier crashes of a container are
@@ -34,7 +34,7 @@ func (s *supervisor) start(i int, now time.Time) {
 		s.end(i, exitStartError, ReasonStartError, now)
 		return
 	}
-	c.State = job.ContainerRunning
+	c.State = jobpod.Running
 	r.process, r.signalled, r.killAt = cmd.Process, false, time.Time{}
 	go func() {
 		// The process group is killed while the ended process still has its ID, so that
@@ -60,11 +60,11 @@ func (s *supervisor) end(i int, code int32, reason string, at time.Time) {
 	c, r := &s.state.Containers[i], &s.runs[i]
 	s.dirty = true
 	r.process = nil
-	c.State, c.ExitCode, c.Reason, c.FinishedAt = job.ContainerTerminated, code, reason, at
+	c.State, c.ExitCode, c.Reason, c.FinishedAt = jobpod.Terminated, code, reason, at
 	c.Exits = append(c.Exits, Exit{Code: code, Reason: reason, StartedAt: c.StartedAt, FinishedAt: at})
 	c.Exits = c.Exits[max(0, len(c.Exits)-maxExits):]
-	sidecar := c.Kind == job.RestartableInitContainer
-	if s.stopping || !sidecar && s.isFinal(c) || c.Kind == job.InitContainer && s.initFailed() {
+	sidecar := c.Kind == jobpod.RestartableInit
+	if s.stopping || !sidecar && s.isFinal(c) || c.Kind == jobpod.Init && s.initFailed() {
 		return
 	}
 	if at.Sub(c.StartedAt) > longRun {
@@ -72,7 +72,7 @@ func (s *supervisor) end(i int, code int32, reason string, at time.Time) {
 	}
 	r.restartAt = at.Add(s.restartDelay(r.crashes))
 	r.crashes++
-	c.State = job.ContainerWaiting
+	c.State = jobpod.Waiting
 	c.Reason = ReasonBackOff
 }
 
@@ -96,8 +96,8 @@ func (s *supervisor) restartDelay(crashes int) time.Duration {
 func (s *supervisor) terminate(i int, now time.Time) bool {
 	c, r := &s.state.Containers[i], &s.runs[i]
 	if r.process == nil {
-		if n := len(c.Exits); n > 0 && c.State == job.ContainerWaiting {
-			c.State, c.Reason, s.dirty = job.ContainerTerminated, c.Exits[n-1].Reason, true
+		if n := len(c.Exits); n > 0 && c.State == jobpod.Waiting {
+			c.State, c.Reason, s.dirty = jobpod.Terminated, c.Exits[n-1].Reason, true
 		}
 		return true
 	}
@@ -110,9 +110,9 @@ func (s *supervisor) terminate(i int, now time.Time) bool {
 
 // killTime returns when to kill a container that was asked to end. The grace period
 // belongs to the pod: sidecars get the rest of it, and a moment more.
-func (s *supervisor) killTime(now time.Time, kind job.ContainerKind) time.Time {
+func (s *supervisor) killTime(now time.Time, kind jobpod.Kind) time.Time {
 	at := s.stopAt.Add(s.grace)
-	if least := now.Add(min(s.grace, 2*time.Second)); kind == job.RestartableInitContainer && at.Before(least) {
+	if least := now.Add(min(s.grace, 2*time.Second)); kind == jobpod.RestartableInit && at.Before(least) {
 		return least
 	}
 	return at

@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // A supervisor without room on the disk says that another attempt may succeed, and
@@ -25,7 +26,7 @@ func TestNoRoomToBegin(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = unix.Unmount(disk, unix.MNT_DETACH) })
 	folder := Folder(filepath.Join(disk, "pod"))
-	c := shell("a", job.AppContainer, "echo a >> trace")
+	c := shell("a", jobpod.App, "echo a >> trace")
 	c.Env = []string{"PATH=" + os.Getenv("PATH")}
 	spec, err := json.Marshal(Spec{UID: "no-room", RestartPolicy: "Never", Containers: []ContainerSpec{c}})
 	must.OK(t, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // limitLogs sets the limit of all logs of a pod.
@@ -25,7 +26,7 @@ func limitLogs(t *testing.T, folder Folder, most int64) {
 // However many processes write as fast as they can, a log is never above its bound.
 func TestLogIsBounded(t *testing.T) {
 	const most = 100_000
-	folder := prepare(t, "Never", shell("a", job.AppContainer, "for i in 1 2 3 4 5 6 7 8; do yes & done; sleep 0.5; kill $(jobs -p)"))
+	folder := prepare(t, "Never", shell("a", jobpod.App, "for i in 1 2 3 4 5 6 7 8; do yes & done; sleep 0.5; kill $(jobs -p)"))
 	limitLogs(t, folder, most)
 	over := make(chan struct{})
 	wait := launch(t, folder)
@@ -66,7 +67,7 @@ func TestReplacedFiles(t *testing.T) {
 			target := filepath.Join(t.TempDir(), "target")
 			must.OK(t, os.WriteFile(target, []byte(strings.Repeat("precious", 100)), 0o600))
 			script := "[ -e again ] || { touch again; " + strings.ReplaceAll(test.script, "TARGET", target) + "; yes | head -c 5000; exit 1; }; yes | head -c 5000"
-			c := shell("a", job.AppContainer, script)
+			c := shell("a", jobpod.App, script)
 			if os.Geteuid() == 0 {
 				c.NoNewPrivileges = true
 				for capability := range 38 {
@@ -97,7 +98,7 @@ func TestReplacedFiles(t *testing.T) {
 func TestRecordIsPipe(t *testing.T) {
 	for _, name := range []string{"state.json", "guard.json", "lock", "watch", "spec.json", "stop"} {
 		t.Run(name, func(t *testing.T) {
-			folder := prepare(t, "Never", shell("a", job.AppContainer, "true"))
+			folder := prepare(t, "Never", shell("a", jobpod.App, "true"))
 			if err := os.Remove(folder.path(name)); err != nil && !os.IsNotExist(err) {
 				t.Fatal(err)
 			}
@@ -135,7 +136,7 @@ func TestRecordIsPipe(t *testing.T) {
 
 // Nothing is written through a link that replaces the pod's folder.
 func TestFolderIsLink(t *testing.T) {
-	folder := prepare(t, "Never", shell("a", job.AppContainer, "true"))
+	folder := prepare(t, "Never", shell("a", jobpod.App, "true"))
 	outside := t.TempDir()
 	must.OK(t, os.RemoveAll(string(folder)))
 	must.OK(t, os.Symlink(outside, string(folder)))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // Neither dots nor links lead out of a pod's folder, for none of the paths that a
@@ -29,7 +30,7 @@ func TestPathsStayInside(t *testing.T) {
 			}
 			t.Run(field.name+" "+strings.ReplaceAll(path, "/", ":"), func(t *testing.T) {
 				t.Parallel()
-				c := shell("a", job.AppContainer, "echo ran > ran")
+				c := shell("a", jobpod.App, "echo ran > ran")
 				folder := prepare(t, "Never", c)
 				outside := filepath.Join(filepath.Dir(string(folder)), "outside")
 				for _, root := range []string{folder.Work(), folder.path("volumes"), folder.path("volumes", "v")} {
@@ -65,9 +66,9 @@ func TestPathsStayInside(t *testing.T) {
 // another to be created on the machine itself.
 func TestMountsStayInside(t *testing.T) {
 	machine := t.TempDir()
-	first := shell("i", job.InitContainer, "ln -s "+machine+" /batchplan-data/out")
+	first := shell("i", jobpod.Init, "ln -s "+machine+" /batchplan-data/out")
 	first.Mounts = []Mount{{Volume: "v", Path: "/batchplan-data"}}
-	second := shell("a", job.AppContainer, "echo x > /batchplan-data/out/new/file; ls "+machine+" > seen")
+	second := shell("a", jobpod.App, "echo x > /batchplan-data/out/new/file; ls "+machine+" > seen")
 	second.Mounts = []Mount{{Volume: "v", Path: "/batchplan-data"}, {Volume: "w", Path: "/batchplan-data/out/new"}}
 	folder := prepare(t, "Never", first, second)
 	launch(t, folder)()
@@ -88,7 +89,7 @@ func TestMountsStayInside(t *testing.T) {
 // A container has given up the rights that its manifest drops, and its children
 // cannot get them back.
 func TestRightsAreGivenUp(t *testing.T) {
-	c := shell("a", job.AppContainer, "grep -E '^(Cap(Prm|Eff|Bnd)|NoNewPrivs)' /proc/self/status > status")
+	c := shell("a", jobpod.App, "grep -E '^(Cap(Prm|Eff|Bnd)|NoNewPrivs)' /proc/self/status > status")
 	c.NoNewPrivileges, c.Drop = true, []int{0, 13}
 	folder := prepare(t, "Never", c)
 	launch(t, folder)()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/leftover"
 )
 
@@ -52,7 +53,7 @@ func writeSpec(t *testing.T, folder Folder, spec Spec) {
 	must.OK(t, folder.Prepare(data))
 }
 
-func shell(name string, kind job.ContainerKind, script string) ContainerSpec {
+func shell(name string, kind jobpod.Kind, script string) ContainerSpec {
 	return ContainerSpec{Name: name, Kind: kind, Argv: []string{"sh", "-c", script}}
 }
 
@@ -126,9 +127,9 @@ func await(t *testing.T, what string, holds func() bool) {
 
 func TestLife(t *testing.T) {
 	const (
-		app     = job.AppContainer
-		initial = job.InitContainer
-		sidecar = job.RestartableInitContainer
+		app     = jobpod.App
+		initial = jobpod.Init
+		sidecar = jobpod.RestartableInit
 	)
 	for _, test := range []struct {
 		name       string
@@ -201,7 +202,7 @@ func TestLife(t *testing.T) {
 
 // However many supervisors are started, only one runs the pod, once.
 func TestRunsOnce(t *testing.T) {
-	folder := prepare(t, "Never", shell("a", job.AppContainer, "echo a >> trace; sleep 0.1"))
+	folder := prepare(t, "Never", shell("a", jobpod.App, "echo a >> trace; sleep 0.1"))
 	var waits []func()
 	for range 8 {
 		waits = append(waits, launch(t, folder))
@@ -228,7 +229,7 @@ func TestStop(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			folder := prepare(t, "OnFailure", shell("a", job.AppContainer, test.script))
+			folder := prepare(t, "OnFailure", shell("a", jobpod.App, test.script))
 			wait := launch(t, folder)
 			await(t, "start", func() bool { _, err := os.Stat(filepath.Join(folder.Work(), "up")); return err == nil })
 			must.OK(t, folder.Stop(test.grace))
@@ -243,7 +244,7 @@ func TestStop(t *testing.T) {
 // A pod that is cancelled before it has begun never runs, and cannot be
 // cancelled once it has.
 func TestCancel(t *testing.T) {
-	folder := prepare(t, "Never", shell("a", job.AppContainer, "echo a >> trace"))
+	folder := prepare(t, "Never", shell("a", jobpod.App, "echo a >> trace"))
 	if ok, err := folder.Cancel(time.Now()); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
@@ -251,7 +252,7 @@ func TestCancel(t *testing.T) {
 	if s := final(t, folder); s.Reason != ReasonNeverStarted || work(t, folder, "trace") != "" {
 		t.Errorf("trace %q, state %+v", work(t, folder, "trace"), s)
 	}
-	begun := prepare(t, "Never", shell("a", job.AppContainer, "true"))
+	begun := prepare(t, "Never", shell("a", jobpod.App, "true"))
 	launch(t, begun)()
 	if ok, err := begun.Cancel(time.Now()); ok || err != nil {
 		t.Error("cancelled after its end", ok, err)
@@ -262,14 +263,14 @@ func TestCancel(t *testing.T) {
 // that: the container is lost like one that is recorded as running.
 func TestLostBeforeTheStartWasRecorded(t *testing.T) {
 	s := State{Containers: []Container{
-		{Container: job.Container{Name: "done", State: job.ContainerTerminated, ExitCode: 3}},
-		{Container: job.Container{Name: "started?", State: job.ContainerWaiting}},
+		{Container: jobpod.Container{Name: "done", State: jobpod.Terminated, ExitCode: 3}},
+		{Container: jobpod.Container{Name: "started?", State: jobpod.Waiting}},
 	}}
 	lost := s.Lost(time.Unix(1, 0))
-	if c := lost.Containers; c[0].ExitCode != 3 || c[1].State != job.ContainerTerminated || c[1].ExitCode != 137 {
+	if c := lost.Containers; c[0].ExitCode != 3 || c[1].State != jobpod.Terminated || c[1].ExitCode != 137 {
 		t.Errorf("%+v", c)
 	}
-	if s.Containers[1].State != job.ContainerWaiting {
+	if s.Containers[1].State != jobpod.Waiting {
 		t.Error("the old state was changed")
 	}
 }
@@ -278,9 +279,9 @@ func TestLostBeforeTheStartWasRecorded(t *testing.T) {
 // by nobody else.
 func TestMounts(t *testing.T) {
 	missing, under := "/batchplan-test-missing", filepath.Join(t.TempDir(), "not", "there")
-	writer := shell("w", job.InitContainer, "echo one > "+missing+"/f && echo two > "+under+"/f && echo three > rel/f && echo kept > kept")
+	writer := shell("w", jobpod.Init, "echo one > "+missing+"/f && echo two > "+under+"/f && echo three > rel/f && echo kept > kept")
 	writer.Mounts = []Mount{{Volume: "v", Path: missing}, {Volume: "v", SubPath: "sub", Path: under}, {Volume: "w", Path: "rel"}}
-	reader := shell("r", job.AppContainer, "cat "+missing+"/f "+missing+"/sub/f rel/f kept; ls / | grep -c '^etc$'; touch "+missing+"/x 2>/dev/null || echo read-only")
+	reader := shell("r", jobpod.App, "cat "+missing+"/f "+missing+"/sub/f rel/f kept; ls / | grep -c '^etc$'; touch "+missing+"/x 2>/dev/null || echo read-only")
 	reader.Mounts = []Mount{{Volume: "v", Path: missing, ReadOnly: true}, {Volume: "w", Path: "rel"}}
 	folder := prepare(t, "Never", writer, reader)
 	launch(t, folder)()
@@ -300,8 +301,8 @@ func TestMounts(t *testing.T) {
 // A log is cut at its bound, once and visibly, however much is written.
 func TestLogsAreCut(t *testing.T) {
 	folder := prepare(t, "Never",
-		shell("a", job.AppContainer, "echo first; yes | head -c 300000; sleep 0.2; yes | head -c 300000; echo last"),
-		shell("b", job.AppContainer, "yes | head -c 1000; echo last >&2"))
+		shell("a", jobpod.App, "echo first; yes | head -c 300000; sleep 0.2; yes | head -c 300000; echo last"),
+		shell("b", jobpod.App, "yes | head -c 1000; echo last >&2"))
 	spec, err := folder.readSpec()
 	must.OK(t, err)
 	spec.MaxLog = 1000

@@ -15,12 +15,13 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // recorded creates the folder of a pod with all its records.
 func recorded(t *testing.T) Folder {
 	t.Helper()
-	folder := prepare(t, job.RestartNever, shell("a", job.AppContainer, "true"))
+	folder := prepare(t, job.RestartNever, shell("a", jobpod.App, "true"))
 	g, err := newGuard(Namespace)
 	must.OK(t, err)
 	g.PID = os.Getpid() // alive, and no supervisor

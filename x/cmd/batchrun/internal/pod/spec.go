@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // Spec is what a supervisor needs to run a pod. Variables are already expanded.
@@ -33,8 +34,8 @@ type Spec struct {
 
 // ContainerSpec is one container as a process.
 type ContainerSpec struct {
-	Name string            `json:"name"`
-	Kind job.ContainerKind `json:"kind"`
+	Name string      `json:"name"`
+	Kind jobpod.Kind `json:"kind"`
 	// Argv is the command with its arguments.
 	Argv []string `json:"argv"`
 	// Env is the complete environment, as NAME=value.
@@ -89,7 +90,7 @@ type guard struct {
 
 // Container is the recorded state of one container.
 type Container struct {
-	job.Container
+	jobpod.Container
 	Reason    string    `json:"reason,omitempty"`
 	Message   string    `json:"message,omitempty"`
 	StartedAt time.Time `json:"startedAt,omitzero"`
@@ -143,7 +144,7 @@ const (
 func newState(spec *Spec) *State {
 	s := &State{}
 	for _, c := range spec.Containers {
-		s.Containers = append(s.Containers, Container{Container: job.Container{Name: c.Name, Kind: c.Kind}})
+		s.Containers = append(s.Containers, Container{Container: jobpod.Container{Name: c.Name, Kind: c.Kind}})
 	}
 	return s
 }
@@ -169,8 +170,8 @@ func (s State) Lost(now time.Time) State {
 	for i := range containers {
 		c := &containers[i]
 		// A container that is recorded as waiting may have been started in between.
-		if c.State != job.ContainerTerminated {
-			c.State, c.ExitCode, c.FinishedAt, c.Reason = job.ContainerTerminated, exitUnknown, now, ReasonStatusUnknown
+		if c.State != jobpod.Terminated {
+			c.State, c.ExitCode, c.FinishedAt, c.Reason = jobpod.Terminated, exitUnknown, now, ReasonStatusUnknown
 		}
 	}
 	s.Containers = containers

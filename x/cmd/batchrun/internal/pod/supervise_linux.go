@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // pollInterval is how often a supervisor looks for the stop file: a file that
@@ -184,7 +185,7 @@ func (s *supervisor) step(now time.Time) bool {
 func (s *supervisor) initFailed() bool {
 	for i := range s.state.Containers {
 		c := &s.state.Containers[i]
-		if c.Kind == job.InitContainer && c.State == job.ContainerTerminated && c.ExitCode != 0 {
+		if c.Kind == jobpod.Init && c.State == jobpod.Terminated && c.ExitCode != 0 {
 			return s.spec.RestartPolicy == job.RestartNever
 		}
 	}
@@ -198,11 +199,11 @@ func (s *supervisor) startInits(now time.Time) bool {
 	for i := range s.state.Containers {
 		c := &s.state.Containers[i]
 		switch c.Kind {
-		case job.RestartableInitContainer:
+		case jobpod.RestartableInit:
 			if done || !c.StartedAt.IsZero() {
 				s.ensure(i, now)
 			}
-		case job.InitContainer:
+		case jobpod.Init:
 			if done && !succeeded(c) {
 				s.ensure(i, now)
 				done = false
@@ -217,7 +218,7 @@ func (s *supervisor) startApps(now time.Time) bool {
 	done := true
 	for i := range s.state.Containers {
 		c := &s.state.Containers[i]
-		if c.Kind != job.AppContainer || s.isFinal(c) {
+		if c.Kind != jobpod.App || s.isFinal(c) {
 			continue
 		}
 		s.ensure(i, now)
@@ -228,15 +229,15 @@ func (s *supervisor) startApps(now time.Time) bool {
 
 // isFinal reports whether a container will not be started again.
 func (s *supervisor) isFinal(c *Container) bool {
-	return succeeded(c) || c.State == job.ContainerTerminated && s.spec.RestartPolicy == job.RestartNever
+	return succeeded(c) || c.State == jobpod.Terminated && s.spec.RestartPolicy == job.RestartNever
 }
 
-func succeeded(c *Container) bool { return c.State == job.ContainerTerminated && c.ExitCode == 0 }
+func succeeded(c *Container) bool { return c.State == jobpod.Terminated && c.ExitCode == 0 }
 
 // ensure starts a container that is due and not running.
 func (s *supervisor) ensure(i int, now time.Time) {
 	c, r := &s.state.Containers[i], &s.runs[i]
-	if c.State == job.ContainerRunning || now.Before(r.restartAt) {
+	if c.State == jobpod.Running || now.Before(r.restartAt) {
 		return
 	}
 	if r.crashes > 0 {
@@ -249,7 +250,7 @@ func (s *supervisor) ensure(i int, now time.Time) {
 func (s *supervisor) endApps(now time.Time) bool {
 	done := true
 	for i := range s.state.Containers {
-		if s.state.Containers[i].Kind != job.RestartableInitContainer {
+		if s.state.Containers[i].Kind != jobpod.RestartableInit {
 			done = s.terminate(i, now) && done
 		}
 	}
@@ -264,7 +265,7 @@ func (s *supervisor) endSidecars(now time.Time) bool {
 		s.stopping, s.stopAt, s.grace = true, now, s.spec.GracePeriod
 	}
 	for i := len(s.state.Containers) - 1; i >= 0; i-- {
-		if s.state.Containers[i].Kind == job.RestartableInitContainer && !s.terminate(i, now) {
+		if s.state.Containers[i].Kind == jobpod.RestartableInit && !s.terminate(i, now) {
 			return false
 		}
 	}
@@ -276,7 +277,7 @@ func (s *supervisor) finish(now time.Time) bool {
 	s.killAll()
 	phase := job.PodSucceeded
 	for i := range s.state.Containers {
-		if c := &s.state.Containers[i]; c.Kind != job.RestartableInitContainer && !succeeded(c) {
+		if c := &s.state.Containers[i]; c.Kind != jobpod.RestartableInit && !succeeded(c) {
 			phase = job.PodFailed
 		}
 	}
@@ -327,11 +328,11 @@ func (s *supervisor) observe(now time.Time) {
 	begun, ready := false, true
 	for i := range s.state.Containers {
 		c := &s.state.Containers[i]
-		if c.Kind == job.AppContainer && !c.StartedAt.IsZero() {
+		if c.Kind == jobpod.App && !c.StartedAt.IsZero() {
 			begun = true
 		}
 		// A finished init container does not affect readiness.
-		ready = ready && (c.State == job.ContainerRunning || c.Kind == job.InitContainer)
+		ready = ready && (c.State == jobpod.Running || c.Kind == jobpod.Init)
 	}
 	if begun && s.state.Phase == job.PodPending {
 		s.state.Phase, s.dirty = job.PodRunning, true

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/control"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/logs"
@@ -158,7 +158,7 @@ func (p *plain) CronRound(r control.CronRound) {
 func cronLine(r *control.CronRound, layout string) string {
 	parts := []string{fmt.Sprintf("active %d", len(r.CronJob.Status.Active))}
 	for _, w := range r.Waits {
-		if w.Reason == cronjob.WaitNextRun {
+		if w.Reason == cronjobreason.WaitNextRun {
 			parts = append(parts, "next run at "+zoned(w.Until, layout))
 		} else {
 			parts = append(parts, w.String())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/control"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
@@ -17,7 +18,7 @@ import (
 func lines(r Reporter, at time.Time) {
 	one := round("hello", 2, 1, 1)
 	one.Now, one.Requeue = at, job.Requeue{At: at.Add(7 * time.Second)}
-	one.Waits = []job.Wait{{Reason: job.WaitPods, Pods: 3}}
+	one.Waits = []job.Wait{{Reason: jobreason.WaitPods, Pods: 3}}
 	one.Events = []job.Event{{Type: job.EventWarning, Reason: "BackoffLimitExceeded", Message: "too many"}}
 	one.Notes = []job.Note{{Field: "status.ready", Value: "-1", Message: "must not be negative"}}
 	r.Round(one)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
@@ -106,7 +107,7 @@ func (l *cronLook) state(s *Schedule, findings []Finding) (State, string) {
 	}
 	sentence := fmt.Sprintf("%s (%s)", runs(s.Sentence), s.Zone)
 	for _, w := range l.plan.Waits {
-		if w.Reason == cronjob.WaitActive || w.Reason == cronjob.WaitNameTaken {
+		if w.Reason == cronjobreason.WaitActive || w.Reason == cronjobreason.WaitNameTaken {
 			return Held, sentence + ": the run of " + l.moment(w.Run) + " is due and does not start"
 		}
 	}

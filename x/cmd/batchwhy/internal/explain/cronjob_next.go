@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
 // next says what the controller will do.
@@ -36,24 +37,24 @@ func (l *cronLook) next() (all []Step) {
 
 func (l *cronLook) nextWait(w *cronjob.Wait) []Step {
 	switch w.Reason {
-	case cronjob.WaitNextRun:
+	case cronjobreason.WaitNextRun:
 		return steps("NextRun", w.Until, "%s%s: the next run is due, as Job %s%s", l.at(w.Until), l.inZone(w.Until),
 			cronjob.JobName(l.cron.Name, w.Until), l.overlap())
-	case cronjob.WaitNever:
+	case cronjobreason.WaitNever:
 		return steps("Never", time.Time{}, "nothing will happen: no date matches %q", l.spec.Schedule)
-	case cronjob.WaitActive:
+	case cronjobreason.WaitActive:
 		return steps("Active", time.Time{}, "the run of %s starts when %s ended", l.moment(w.Run), verb(int64(w.Jobs), "the active Job has", "the active Jobs have"))
-	case cronjob.WaitStartDeadline:
+	case cronjobreason.WaitStartDeadline:
 		return steps("StartDeadline", w.Until, "%s: the run of %s is given up, since startingDeadlineSeconds is %d", l.at(w.Until), l.moment(w.Run), *l.spec.StartingDeadlineSeconds)
-	case cronjob.WaitNameTaken:
+	case cronjobreason.WaitNameTaken:
 		return steps("NameTaken", time.Time{}, "the run of %s does not start while Job %s exists", l.moment(w.Run), w.Name)
-	case cronjob.WaitSuspended:
+	case cronjobreason.WaitSuspended:
 		return steps("Suspended", time.Time{}, "the controller starts no run as long as spec.suspend is true")
-	case cronjob.WaitNoSchedule:
+	case cronjobreason.WaitNoSchedule:
 		return steps("NoSchedule", time.Time{}, "the controller starts no run until the schedule is valid")
-	case cronjob.WaitClock:
+	case cronjobreason.WaitClock:
 		return steps("Clock", w.Run, "the last recorded run, %s, lies in the future: no run starts before it has passed", l.moment(w.Run))
-	case cronjob.WaitDeleted:
+	case cronjobreason.WaitDeleted:
 		return steps("Deleted", time.Time{}, "the controller starts no run, since the CronJob is being deleted")
 	}
 	return steps("Wait", w.Until, "%s", w.String())

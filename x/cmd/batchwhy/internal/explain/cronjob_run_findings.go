@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -44,14 +45,14 @@ func (l *cronLook) refusedFindings() (all []Finding) {
 func (l *cronLook) heldFindings() (all []Finding) {
 	for _, w := range l.plan.Waits {
 		switch w.Reason {
-		case cronjob.WaitActive:
+		case cronjobreason.WaitActive:
 			cause, remedies := l.blocker()
 			severity := Warning
 			if strings.HasPrefix(cause, "; what") {
 				severity = Error
 			}
 			all = append(all, finding(severity, "RunHeld", fmt.Sprintf("the run of %s, due %s, does not start: concurrencyPolicy is Forbid, and %s%s", l.moment(w.Run), l.at(w.Run), l.activeJobs(), cause), remedies...))
-		case cronjob.WaitNameTaken:
+		case cronjobreason.WaitNameTaken:
 			ns := l.cron.Namespace
 			all = append(all, finding(Error, "NameTaken", fmt.Sprintf("the run of %s does not start: a Job of another owner has its name, %s", l.moment(w.Run), w.Name),
 				inspect("look whose it is", kubectl(ns, "get", "job", w.Name, "-o", "yaml")),
@@ -113,7 +114,7 @@ func (l *cronLook) lateFindings() (all []Finding) {
 				controllerRemedies(l.cron.Namespace, "cronjob", l.cron.Name)...)))
 		}
 	}
-	if len(l.plan.Waits) > 0 && slices.ContainsFunc(l.plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjob.WaitActive }) {
+	if len(l.plan.Waits) > 0 && slices.ContainsFunc(l.plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjobreason.WaitActive }) {
 		return nil // the finding about the run that is held back says it
 	}
 	for _, c := range l.active() {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
@@ -175,7 +176,7 @@ func byAge(a, b *read.Pod) int {
 func (e *Explainer) offer(p *read.Pod, byLabel map[string][]*read.Job) (taken bool) {
 	for _, key := range sortedKeys(p.Labels) {
 		for _, j := range byLabel[p.Namespace+"/"+key+"="+p.Labels[key]] {
-			if job.OwnerOf(&j.Object, "", p.Labels) == job.Orphan {
+			if job.OwnerOf(&j.Object, "", p.Labels) == jobpod.Orphan {
 				e.pods[j.UID] = append(e.pods[j.UID], p)
 				taken = true
 			}

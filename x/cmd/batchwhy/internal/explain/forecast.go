@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // maxForecast is how many events a forecast lists, and maxRounds how many rounds it plans.
@@ -70,7 +73,7 @@ func (l *look) habit() (h habit) {
 	var last time.Time
 	for i := range l.snapshot.Pods {
 		p, found := &l.snapshot.Pods[i], &l.found.Pods[i]
-		if p.Phase < job.PodSucceeded || p.Owner != job.Owned || !found.FinishTime.After(last) {
+		if p.Phase < job.PodSucceeded || p.Owner != jobpod.Owned || !found.FinishTime.After(last) {
 			continue
 		}
 		last = found.FinishTime
@@ -194,7 +197,7 @@ func (f *future) endPods() {
 			p.Phase = job.PodFailed
 		}
 		detail := *p.Detail
-		detail.Containers = []job.Container{{Name: "main", State: job.ContainerTerminated, ExitCode: f.habit.code, FinishedAt: at}}
+		detail.Containers = []jobpod.Container{{Name: "main", State: jobpod.Terminated, ExitCode: f.habit.code, FinishedAt: at}}
 		p.Detail = &detail
 	}
 	if n > 0 {
@@ -240,27 +243,27 @@ func (f *Forecast) playRuns(s *cronjob.Snapshot, plan *cronjob.Plan, h habit) (n
 	var w cronjob.Writes
 	gone := make(map[job.UID]bool)
 	for _, d := range plan.Delete {
-		w.Deleted = append(w.Deleted, cronjob.Effect{Result: cronjob.ResultDone})
+		w.Deleted = append(w.Deleted, cronjob.Effect{Result: cronjobreason.ResultDone})
 		gone[d.UID] = true
 		f.add("Delete", s.Now, "Job %s is deleted: %s", d.Name, withoutRule(d.Reason.String()))
 	}
 	for range plan.Verify {
-		w.Verified = append(w.Verified, cronjob.ResultGone)
+		w.Verified = append(w.Verified, cronjobreason.ResultGone)
 	}
 	s.Children = slices.DeleteFunc(s.Children, func(c cronjob.Child) bool { return gone[c.UID] })
 	for _, c := range plan.Create {
-		w.Created = append(w.Created, cronjob.Effect{Result: cronjob.ResultDone, Job: cronjob.Reference{Name: c.Name, UID: futureUID(c.Name)}})
+		w.Created = append(w.Created, cronjob.Effect{Result: cronjobreason.ResultDone, Job: cronjob.Reference{Name: c.Name, UID: futureUID(c.Name)}})
 		s.Children = append(s.Children, cronjob.Child{
 			Name: c.Name, UID: futureUID(c.Name), CreationTimestamp: s.Now, StartTime: s.Now, ScheduledTime: c.ScheduledTime,
 		})
 		f.add("Create", s.Now, "the run of %s starts as Job %s", c.ScheduledTime.UTC().Format("15:04"), c.Name)
 	}
 	for _, wait := range plan.Waits {
-		if wait.Reason == cronjob.WaitActive {
+		if wait.Reason == cronjobreason.WaitActive {
 			f.add("Held", s.Now, "the run of %s does not start: concurrencyPolicy is Forbid, and %s active", wait.Run.UTC().Format("15:04"), count(int64(wait.Jobs), "Job is", "Jobs are"))
 		}
 	}
-	end := plan.Conclude(cronjob.Outcome{Writes: w, Settled: cronjob.ResultDone})
+	end := plan.Conclude(cronjob.Outcome{Writes: w, Settled: cronjobreason.ResultDone})
 	s.CronJob.Status, s.Memory = end.Status, end.Memory
 	next = end.Requeue.At
 	for _, c := range s.Children {
@@ -306,18 +309,18 @@ func futureUID(name string) job.UID { return job.UID("future " + name) }
 
 // allDone is the outcome of a plan whose writes all succeed.
 func allDone(plan *job.Plan) job.Outcome {
-	o := job.Outcome{Recorded: job.ResultDone, Settled: job.ResultDone}
-	o.Claimed = job.ResultDone
+	o := job.Outcome{Recorded: jobreason.ResultDone, Settled: jobreason.ResultDone}
+	o.Claimed = jobreason.ResultDone
 	for range plan.Delete {
-		o.Deleted = append(o.Deleted, job.Effect{Result: job.ResultDone})
+		o.Deleted = append(o.Deleted, job.Effect{Result: jobreason.ResultDone})
 	}
 	for i := range plan.Create {
 		ref := job.PodRef{Name: plan.Create[i].NamePrefix, UID: job.UID(fmt.Sprintf("new %d", i))}
-		o.Created = append(o.Created, job.Effect{Result: job.ResultDone, Pod: ref})
+		o.Created = append(o.Created, job.Effect{Result: jobreason.ResultDone, Pod: ref})
 	}
 	recording := plan.Record(o.Writes)
 	for range recording.Untrack {
-		o.Untracked = append(o.Untracked, job.ResultDone)
+		o.Untracked = append(o.Untracked, jobreason.ResultDone)
 	}
 	return o
 }

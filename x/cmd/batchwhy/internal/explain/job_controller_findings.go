@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // heldFindings are about a Job that its users, or a queue, hold back.
@@ -12,7 +13,7 @@ func (l *look) heldFindings() (all []Finding) {
 	ns, name := l.job.Namespace, l.job.Name
 	switch {
 	case l.isElsewhere() && !l.isFinished():
-		by := l.waits(job.WaitManagedBy).Name
+		by := l.waits(jobreason.WaitManagedBy).Name
 		show := inspect("ask the controller that has this name: its logs and the events of the Job say what it does", kubectl(ns, "describe", "job", name))
 		if contains(by, "multikueue") {
 			show = inspect("look at the Job's workload: it says which worker cluster runs it, or why none does", kubectl(ns, "describe", "workloads.kueue.x-k8s.io"))
@@ -41,7 +42,7 @@ func (l *look) heldFindings() (all []Finding) {
 			resume = remedy(fmt.Sprintf("resume it, and set suspend to false in spec.jobTemplate.spec of CronJob %s if all its Jobs begin so", o.Name), patch(ns, "job", name, "spec.suspend", false), risk)
 		}
 		all = append(all, finding(Note, "Suspended", fmt.Sprintf("spec.suspend is true for %s, and no pod starts until it is false", l.since(since)), resume))
-	case l.waits(job.WaitParallelism) != nil:
+	case l.waits(jobreason.WaitParallelism) != nil:
 		all = append(all, finding(Warning, "ParallelismZero", "parallelism is 0: the controller creates no pod, and nothing else will happen",
 			remedy("allow pods", patch(ns, "job", name, "spec.parallelism", 1), "safe: pods are created immediately, as many as parallelism says")))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
@@ -187,7 +188,7 @@ func (l *look) remaining() int64 {
 // deadlineFindings report a deadline that the remaining work cannot meet, if the pods to come
 // take as long as those that have succeeded.
 func (l *look) deadlineFindings() []Finding {
-	w := l.waits(job.WaitDeadline)
+	w := l.waits(jobreason.WaitDeadline)
 	if w == nil || l.spec.Completions == nil || l.spec.Parallelism == nil || *l.spec.Parallelism <= 0 || l.isSuspended() {
 		return nil
 	}
@@ -274,7 +275,7 @@ func (l *look) counterFindings() (all []Finding) {
 		return append(all, finding(Note, "PodsNotRead", fmt.Sprintf("the input has no pods, although the status counts %d: what they do is not known, and what follows from it is left out", l.status.Active),
 			inspect("collect the pods and events as well", collect(l.job.Namespace))))
 	}
-	if l.isFinished() || l.isElsewhere() || l.waits(job.WaitUnknownMode) != nil || l.now.Sub(l.changed) < slack {
+	if l.isFinished() || l.isElsewhere() || l.waits(jobreason.WaitUnknownMode) != nil || l.now.Sub(l.changed) < slack {
 		return all
 	}
 	compare := func(field string, status, pods int64) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // fact is a sentence about a topic.
@@ -27,7 +28,7 @@ func (l *look) facts(state State) (all []Fact) {
 // backoffFacts say that a backoff has passed.
 func (l *look) backoffFacts() []Fact {
 	n := l.found.Backoff.Failures
-	if n == 0 || l.waits(job.WaitBackoff) != nil {
+	if n == 0 || l.waits(jobreason.WaitBackoff) != nil {
 		return nil
 	}
 	f := fact("backoff", "%s in a row, the last one %s: the backoff of %s %s over", count(int64(n), "failure"),

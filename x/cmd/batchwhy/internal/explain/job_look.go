@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
@@ -73,7 +75,7 @@ func (l *look) isIndexed() bool { return l.spec.CompletionMode == job.Indexed }
 func (l *look) isFinished() bool { return l.status.Finished() != "" }
 
 // isElsewhere reports whether another controller manages the Job.
-func (l *look) isElsewhere() bool { return l.waits(job.WaitManagedBy) != nil }
+func (l *look) isElsewhere() bool { return l.waits(jobreason.WaitManagedBy) != nil }
 
 // fails reports whether it is decided that the Job fails, and nothing else has happened yet.
 func (l *look) fails() bool {
@@ -115,7 +117,7 @@ func (l *look) works() (n int64) {
 		return int64(l.status.Active)
 	}
 	for i, d := range l.doing {
-		if d.working && l.snapshot.Pods[i].Owner != job.Foreign && !l.isOnLostNode(i) {
+		if d.working && l.snapshot.Pods[i].Owner != jobpod.Foreign && !l.isOnLostNode(i) {
 			n++
 		}
 	}
@@ -138,7 +140,7 @@ func (l *look) hasBegun() bool {
 }
 
 // waits returns the plan's wait for a reason, or nil.
-func (l *look) waits(reason job.WaitReason) *job.Wait {
+func (l *look) waits(reason jobreason.Wait) *job.Wait {
 	for i := range l.plan.Waits {
 		if l.plan.Waits[i].Reason == reason {
 			return &l.plan.Waits[i]

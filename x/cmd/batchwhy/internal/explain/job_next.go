@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // next says what the controller will do, when and why: the writes of the plan, then what it
@@ -73,7 +75,7 @@ func (l *look) whyCreate(n int64) string {
 	why := l.plan.Create[0].Reason
 	missing := fmt.Sprintf("%d should be active and %s", l.found.Wanted, active(l.found.Active))
 	switch why {
-	case job.CreateReplacement, job.CreateReplacementOfFailed:
+	case jobreason.CreateReplacement, jobreason.CreateReplacementOfFailed:
 		return fmt.Sprintf("%s, since %s", missing, l.lost())
 	}
 	return missing
@@ -100,8 +102,8 @@ func (l *look) lost() string {
 
 // nextDeletions groups the deletions of a plan by their reason.
 func (l *look) nextDeletions() (all []Step) {
-	byReason := make(map[job.DeleteReason][]string)
-	var order []job.DeleteReason
+	byReason := make(map[jobreason.Delete][]string)
+	var order []jobreason.Delete
 	for _, d := range l.plan.Delete {
 		if byReason[d.Reason] == nil {
 			order = append(order, d.Reason)
@@ -115,8 +117,8 @@ func (l *look) nextDeletions() (all []Step) {
 	return all
 }
 
-func (l *look) whyDelete(r job.DeleteReason) string {
-	if r == job.DeleteSurplus {
+func (l *look) whyDelete(r jobreason.Delete) string {
+	if r == jobreason.DeleteSurplus {
 		return fmt.Sprintf("%d are active and %d %s wanted", l.found.Active, l.found.Wanted, verb(l.found.Wanted, "is", "are"))
 	}
 	return withoutRule(r.String())
@@ -124,13 +126,13 @@ func (l *look) whyDelete(r job.DeleteReason) string {
 
 // nextAccounting says which ended pods are counted now.
 func (l *look) nextAccounting() (all []Step) {
-	byKind := make(map[job.CountedAs][]string)
+	byKind := make(map[jobreason.Counted][]string)
 	for _, u := range l.plan.Untrack {
 		if u.Ended && !u.OnEnd {
 			byKind[u.As] = append(byKind[u.As], u.Name)
 		}
 	}
-	for _, as := range []job.CountedAs{job.CountedSucceeded, job.CountedIndex, job.CountedFailed, job.NotCounted, job.AlreadyRecorded} {
+	for _, as := range []jobreason.Counted{jobreason.CountedSucceeded, jobreason.CountedIndex, jobreason.CountedFailed, jobreason.NotCounted, jobreason.AlreadyRecorded} {
 		if names := byKind[as]; len(names) > 0 {
 			if len(l.behindFindings()) > 0 || l.isFinished() && l.now.Sub(l.endTime()) > time.Minute {
 				all = append(all, step("Count", time.Time{}, "the controller would account for %s now, as %s, if it ran", count(int64(len(names)), "ended pod"), countedAs(as)))
@@ -142,13 +144,13 @@ func (l *look) nextAccounting() (all []Step) {
 	return all
 }
 
-func countedAs(as job.CountedAs) string {
+func countedAs(as jobreason.Counted) string {
 	switch as {
-	case job.CountedSucceeded, job.CountedIndex:
+	case jobreason.CountedSucceeded, jobreason.CountedIndex:
 		return "succeeded"
-	case job.CountedFailed:
+	case jobreason.CountedFailed:
 		return "failed"
-	case job.AlreadyRecorded:
+	case jobreason.AlreadyRecorded:
 		return "recorded in the status before"
 	}
 	return "not counted, only to remove the finalizer"
@@ -175,37 +177,37 @@ func (l *look) nextVerdict() []Step {
 // snapshot that contains all writes, is left out.
 func (l *look) nextWait(w job.Wait) []Step {
 	switch w.Reason {
-	case job.WaitBackoff:
+	case jobreason.WaitBackoff:
 		s := step("Backoff", w.Until, "%s: the controller creates %s then, and not before: %s in a row, the last one %s, mean a backoff of %s",
 			l.at(w.Until), count(w.Pods, "pod"), count(w.Failures, "failure"), l.at(l.found.Backoff.LastFailure),
 			span(w.Until.Sub(l.found.Backoff.LastFailure)))
 		s.Inferred = true
 		return []Step{s}
-	case job.WaitIndexBackoff:
+	case jobreason.WaitIndexBackoff:
 		return steps("IndexBackoff", w.Until, "%s: the controller creates the next pod of an index that has failed, and not before: %s for the backoff after %s own failures: %s",
 			l.at(w.Until), count(w.Pods, "index waits", "indexes wait"), verb(w.Pods, "its", "their"), l.retryTimes())
-	case job.WaitDeadline:
+	case jobreason.WaitDeadline:
 		return steps("Deadline", w.Until, "%s: the Job fails with DeadlineExceeded, unless it has ended by then: activeDeadlineSeconds is %d, and it started at %s",
 			l.at(w.Until), *l.spec.ActiveDeadlineSeconds, l.clock(l.start()))
-	case job.WaitReplacement:
+	case jobreason.WaitReplacement:
 		return steps("Replacement", time.Time{}, "%s %s wanted and not created: podReplacementPolicy Failed replaces a pod only when it has ended, and %d %s terminating",
 			count(w.Pods, "pod"), verb(w.Pods, "is", "are"), w.Terminating, verb(w.Terminating, "is", "are"))
-	case job.WaitPods:
+	case jobreason.WaitPods:
 		if len(l.plan.Create) > 0 && l.found.Active == 0 {
 			return nil // the creation says it
 		}
 		return steps("Pods", time.Time{}, "the controller waits for %s to end%s", l.activePods(w.Pods), l.noMorePods())
-	case job.WaitSuspended:
+	case jobreason.WaitSuspended:
 		return steps("Suspended", time.Time{}, "the controller creates no pod as long as spec.suspend is true; once it is false, it creates %s", count(l.ifResumed(), "pod"))
-	case job.WaitTerminating:
+	case jobreason.WaitTerminating:
 		return steps("Terminating", time.Time{}, "the end waits for %s to be gone", count(w.Terminating, "terminating pod"))
-	case job.WaitDeleted:
+	case jobreason.WaitDeleted:
 		return steps("Deleted", time.Time{}, "the controller creates no pod, since the Job is being deleted")
-	case job.WaitUncounted:
+	case jobreason.WaitUncounted:
 		return steps("Uncounted", time.Time{}, "more pods have ended than the controller records in one round; the next rounds do the rest")
-	case job.WaitAdoption:
+	case jobreason.WaitAdoption:
 		return steps("Adoption", time.Time{}, "the controller adopts %s without a controller now, and manages them in the next round", count(w.Pods, "pod"))
-	case job.WaitManagedBy:
+	case jobreason.WaitManagedBy:
 		return steps("ManagedBy", time.Time{}, "no pod is created by the Job controller of Kubernetes; ask the logs of %q", w.Name)
 	}
 	return nil
@@ -224,7 +226,7 @@ func (l *look) activePods(n int64) string {
 	pending, running := 0, 0
 	for i := range l.snapshot.Pods {
 		p := &l.snapshot.Pods[i]
-		if p.Deletion != nil || p.Owner == job.Foreign {
+		if p.Deletion != nil || p.Owner == jobpod.Foreign {
 			continue
 		}
 		switch p.Phase {

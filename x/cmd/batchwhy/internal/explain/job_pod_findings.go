@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
@@ -52,7 +53,7 @@ func (l *look) deletionFindings() []Finding {
 		var held []string
 		for i, p := range l.pods {
 			switch {
-			case l.snapshot.Pods[i].Owner == job.Foreign:
+			case l.snapshot.Pods[i].Owner == jobpod.Foreign:
 			case len(p.Finalizers) > 0:
 				held = append(held, p.Name+" (finalizer "+list(p.Finalizers)+")")
 				remedies = append(remedies, finalizerRemedies(ns, p.Name, list(p.Finalizers), p.Finalizers)...)
@@ -169,7 +170,7 @@ func orUnknown(name string) string {
 func (l *look) adoptionFindings() []Finding {
 	var names []string
 	for i, p := range l.pods {
-		if l.snapshot.Pods[i].Owner == job.Orphan {
+		if l.snapshot.Pods[i].Owner == jobpod.Orphan {
 			names = append(names, p.Name)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // state is the state in a word and in a sentence. The word agrees with the findings.
@@ -18,8 +19,8 @@ func (l *look) state(findings []Finding) (State, string) {
 		return Failed, l.failed()
 	case l.isElsewhere():
 		return Elsewhere, fmt.Sprintf("managed by %q: the Job controller of Kubernetes leaves it alone, %s",
-			l.waits(job.WaitManagedBy).Name, l.progress())
-	case l.waits(job.WaitUnknownMode) != nil:
+			l.waits(jobreason.WaitManagedBy).Name, l.progress())
+	case l.waits(jobreason.WaitUnknownMode) != nil:
 		return Broken, fmt.Sprintf("completionMode %q is unknown: the controller leaves the Job alone", l.spec.CompletionMode)
 	case l.plan.Verdict.Type != "":
 		return Ending, l.ending()
@@ -47,7 +48,7 @@ func (l *look) going(findings []Finding) (State, string) {
 		return Starting, fmt.Sprintf("active for %s, and no container runs yet: %s, %s", lasts, l.successes(), l.podCounts())
 	case isNew && l.job.IsManifest:
 		return Starting, "a manifest that no server has accepted yet: explained as if it were created now"
-	case isNew && l.waits(job.WaitParallelism) == nil:
+	case isNew && l.waits(jobreason.WaitParallelism) == nil:
 		return Starting, fmt.Sprintf("created %s, and no pod exists yet", l.at(l.created()))
 	}
 	return Waiting, fmt.Sprintf("active for %s, and no pod runs: %s, %s", lasts, l.successes(), l.podCounts())

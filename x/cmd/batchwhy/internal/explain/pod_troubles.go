@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
@@ -28,7 +29,7 @@ type podTrouble struct {
 func (l *look) podTroubles() []*podTrouble {
 	all := make([]*podTrouble, len(l.pods))
 	for i := range l.pods {
-		if l.snapshot.Pods[i].Owner != job.Foreign {
+		if l.snapshot.Pods[i].Owner != jobpod.Foreign {
 			all[i] = l.podTrouble(i)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
@@ -22,7 +23,7 @@ func (l *look) listPods(from, most int, troubles []*podTrouble) (all []Pod, more
 	}
 	places := make([]int, 0, len(l.pods))
 	for i := range l.pods {
-		if l.snapshot.Pods[i].Owner != job.Foreign {
+		if l.snapshot.Pods[i].Owner != jobpod.Foreign {
 			places = append(places, i)
 		}
 	}

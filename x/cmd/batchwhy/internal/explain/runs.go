@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
 // runCount is how many runs of the past and of the future are listed.
@@ -83,7 +84,7 @@ func (l *cronLook) noJob(run time.Time) (outcome, text string) {
 		}
 	}
 	for _, w := range l.plan.Waits {
-		if w.Run.Equal(run) && w.Reason == cronjob.WaitActive {
+		if w.Run.Equal(run) && w.Reason == cronjobreason.WaitActive {
 			return "held", "held back"
 		}
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
@@ -24,9 +26,9 @@ func (l *look) timeline(state State, summary string) *Timeline {
 	own := Lane{Label: "Job", Bars: []Bar{l.ownBar(state, summary)}}
 	for _, w := range l.plan.Waits {
 		switch w.Reason {
-		case job.WaitDeadline:
+		case jobreason.WaitDeadline:
 			own.Marks = append(own.Marks, Mark{At: w.Until, Kind: "deadline", Text: "activeDeadlineSeconds pass " + l.at(w.Until)})
-		case job.WaitBackoff:
+		case jobreason.WaitBackoff:
 			from := l.found.Backoff.LastFailure
 			own.Bars = append(own.Bars, Bar{From: from, To: w.Until, Kind: "backoff",
 				Text: fmt.Sprintf("backoff of %s after %s in a row (inferred)", span(w.Until.Sub(from)), count(w.Failures, "failure"))})
@@ -62,7 +64,7 @@ func (l *look) ownBar(state State, summary string) Bar {
 func (l *look) podLanes() []Lane {
 	places := make([]int, 0, len(l.pods))
 	for i := range l.pods {
-		if l.snapshot.Pods[i].Owner != job.Foreign && !l.pods[i].CreationTimestamp.IsZero() {
+		if l.snapshot.Pods[i].Owner != jobpod.Foreign && !l.pods[i].CreationTimestamp.IsZero() {
 			places = append(places, i)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
@@ -132,9 +133,9 @@ func (p *CronJob) next() (at time.Time, what string) {
 			continue
 		}
 		switch w.Reason {
-		case cronjob.WaitNextRun:
+		case cronjobreason.WaitNextRun:
 			at, what = w.Until, "the next run is due"
-		case cronjob.WaitStartDeadline:
+		case cronjobreason.WaitStartDeadline:
 			// A run may still start at the last moment of its deadline.
 			at, what = w.Until.Add(time.Second), "the deadline of the run that is held back has passed"
 		default:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/explain"
@@ -187,7 +188,7 @@ func (p *CronJob) runMark(run time.Time, started bool) explain.Mark {
 		return explain.Mark{At: run, Kind: "started", Text: "started"}
 	}
 	for _, w := range p.plan.Waits {
-		if w.Run.Equal(run) && w.Reason == cronjob.WaitActive {
+		if w.Run.Equal(run) && w.Reason == cronjobreason.WaitActive {
 			return explain.Mark{At: run, Kind: "missed", Text: "held back: another job is active"}
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/explain"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
@@ -54,7 +56,7 @@ func (p *Job) explanation(from int) explain.Explanation {
 	pods := make([]read.Pod, len(w.Pods))
 	for i, pod := range w.Pods {
 		p.object(&pods[i], pod)
-		if pod.Owner <= job.OwnedUnmatched {
+		if pod.Owner <= jobpod.OwnedUnmatched {
 			pods[i].Owners = owners
 		}
 		objects.Pods = append(objects.Pods, &pods[i])
@@ -71,7 +73,7 @@ func (p *Job) object(out *read.Pod, pod *job.Pod) {
 	}
 	if d := pod.Detail; d != nil {
 		for _, c := range d.Containers {
-			if c.State == job.ContainerTerminated && c.ExitCode != 0 {
+			if c.State == jobpod.Terminated && c.ExitCode != 0 {
 				out.Containers = append(out.Containers, read.Container{Name: c.Name, Ended: true, ExitCode: c.ExitCode, Since: c.FinishedAt})
 			}
 		}
@@ -269,7 +271,7 @@ func (p *Job) ownLane(t *explain.Timeline) explain.Lane {
 			continue
 		}
 		mark := explain.Mark{At: wait.Until, Kind: "retry", Text: wait.String()}
-		if wait.Reason == job.WaitDeadline {
+		if wait.Reason == jobreason.WaitDeadline {
 			mark.Kind = "deadline"
 		} else {
 			lane.Bars = append(lane.Bars, explain.Bar{From: w.Now, To: wait.Until, Kind: "backoff", Text: wait.String()})

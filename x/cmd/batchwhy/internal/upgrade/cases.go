@@ -5,9 +5,12 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobadmit"
+	"github.com/batchplan/batchplan/job/jobgroup"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobstatus"
 	"github.com/batchplan/batchplan/job/release"
 )
@@ -59,7 +62,7 @@ func surplus(r release.Release) string {
 	for i, name := range [...]string{"the older one", "the newer one"} {
 		w.AddPod(job.Pod{Name: name, Phase: job.PodRunning, Assigned: true, Ready: true, Detail: &job.PodDetail{
 			CreationTimestamp: world.Start.Add(time.Duration(i) * time.Second), ReadyTransition: world.Start.Add(time.Minute),
-			Containers: []job.Container{{Name: "main"}, {Name: "sidecar", Kind: job.RestartableInitContainer, Restarts: int32(3 - 3*i)}},
+			Containers: []jobpod.Container{{Name: "main"}, {Name: "sidecar", Kind: jobpod.RestartableInit, Restarts: int32(3 - 3*i)}},
 		}})
 	}
 	w.Now = world.Start.Add(time.Hour)
@@ -154,15 +157,15 @@ var (
 // rescheduled asks for a gang.
 func rescheduled(r release.Release) string {
 	old, next := caseSpec(false), caseSpec(false)
-	old.Scheduling = &job.Scheduling{SchedulingPolicy: &job.SchedulingPolicy{Basic: new(struct{})}}
-	next.Scheduling = &job.Scheduling{SchedulingPolicy: &job.SchedulingPolicy{Gang: new(job.Gang)}}
+	old.Scheduling = &jobgroup.Scheduling{SchedulingPolicy: &jobgroup.SchedulingPolicy{Basic: new(struct{})}}
+	next.Scheduling = &jobgroup.Scheduling{SchedulingPolicy: &jobgroup.SchedulingPolicy{Gang: new(jobgroup.Gang)}}
 	return verdict(jobadmit.ValidateUpdate(&job.Job{Spec: old}, next, r))
 }
 
 // unrecorded is a CronJob whose controller has crashed between the creation of a job and the
 // status, and taken one whose run has the name of another's job.
-func unrecorded(r release.Release) string { return existing(r, cronjob.ResultAlreadyExists) }
-func taken(r release.Release) string      { return existing(r, cronjob.ResultNameTaken) }
+func unrecorded(r release.Release) string { return existing(r, cronjobreason.ResultAlreadyExists) }
+func taken(r release.Release) string      { return existing(r, cronjobreason.ResultNameTaken) }
 
 // sameName is a CronJob without a history, in whose namespace another kind of its name has a job.
 func sameName(r release.Release) string {
@@ -183,7 +186,7 @@ func sameName(r release.Release) string {
 }
 
 // existing is a round in which the job of the run exists, and what a creation comes to.
-func existing(r release.Release, result cronjob.Result) string {
+func existing(r release.Release, result cronjobreason.Result) string {
 	c := cronjob.CronJob{Namespace: "default", Name: "c", UID: "c", CreationTimestamp: world.Start, Spec: cronjob.Spec{Schedule: "@hourly"}}
 	cronjob.Default(&c.Spec)
 	run := world.Start.Add(time.Hour)
@@ -192,7 +195,7 @@ func existing(r release.Release, result cronjob.Result) string {
 		Children: []cronjob.Child{{
 			Name:              cronjob.JobName(c.Name, run),
 			UID:               "j",
-			Foreign:           result == cronjob.ResultNameTaken,
+			Foreign:           result == cronjobreason.ResultNameTaken,
 			CreationTimestamp: run,
 			ScheduledTime:     run,
 		}},
@@ -201,7 +204,7 @@ func existing(r release.Release, result cronjob.Result) string {
 		return err.Error() // unreachable: the snapshot is valid
 	}
 	w := cronjob.Writes{Created: []cronjob.Effect{{Result: result, Job: cronjob.Reference{UID: "j"}}}}
-	switch end := plan.Conclude(cronjob.Outcome{Writes: w, Settled: cronjob.ResultDone}); {
+	switch end := plan.Conclude(cronjob.Outcome{Writes: w, Settled: cronjobreason.ResultDone}); {
 	case end.Retry:
 		return "fails to create it, and tries again"
 	case len(end.Status.Active) > 0:

@@ -16,11 +16,14 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/cronjobgen"
 	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobadmit"
+	"github.com/batchplan/batchplan/job/jobgroup"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobquirk"
 	"github.com/batchplan/batchplan/job/jobstatus"
 	"github.com/batchplan/batchplan/job/release"
@@ -97,10 +100,10 @@ var claims = map[string]func(f *finding) bool{
 	},
 	"a Job of another kind of the CronJob's name has ended, and the history limit is 0": func(f *finding) bool { return f.quirk == cronjobquirk.ByName },
 	"a job was created, and no status tells of it": func(f *finding) bool {
-		return f.quirk == cronjobquirk.NoNamespace && f.what == cronjob.ResultAlreadyExists.String()
+		return f.quirk == cronjobquirk.NoNamespace && f.what == cronjobreason.ResultAlreadyExists.String()
 	},
 	"another's job has the name of a run": func(f *finding) bool {
-		return f.quirk == cronjobquirk.NoNamespace && f.what == cronjob.ResultNameTaken.String()
+		return f.quirk == cronjobquirk.NoNamespace && f.what == cronjobreason.ResultNameTaken.String()
 	},
 	"fields: managedBy": func(f *finding) bool { return f.what == "fields" && f.before == "managedBy" && f.to == release.V132 },
 	"lives: managedBy": func(f *finding) bool {
@@ -253,11 +256,11 @@ func drawManaged(t *rapid.T) job.Spec {
 func TestLaw_Updates(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		gang := func(size int32) *job.Scheduling {
-			return &job.Scheduling{SchedulingPolicy: &job.SchedulingPolicy{Gang: &job.Gang{MinCount: &size}}}
+		gang := func(size int32) *jobgroup.Scheduling {
+			return &jobgroup.Scheduling{SchedulingPolicy: &jobgroup.SchedulingPolicy{Gang: &jobgroup.Gang{MinCount: &size}}}
 		}
-		basic := &job.Scheduling{SchedulingPolicy: &job.SchedulingPolicy{Basic: new(struct{})}}
-		schedulings := []*job.Scheduling{nil, basic, gang(1), gang(2)}
+		basic := &jobgroup.Scheduling{SchedulingPolicy: &jobgroup.SchedulingPolicy{Basic: new(struct{})}}
+		schedulings := []*jobgroup.Scheduling{nil, basic, gang(1), gang(2)}
 		old := job.Job{Spec: drawManaged(t), Status: drawStatus(t, "status")}
 		next := old.Spec
 		switch rapid.IntRange(0, 3).Draw(t, "new spec") {
@@ -399,7 +402,7 @@ func drawWorld(t *rapid.T) *world.Job {
 	for _, p := range w.Pods {
 		if n := rapid.Int32Range(0, 2).Draw(t, "restarts"); n > 0 && p.Detail != nil {
 			detail := *p.Detail
-			detail.Containers = append(slices.Clip(detail.Containers), job.Container{Name: "sidecar", Kind: job.RestartableInitContainer, Restarts: n})
+			detail.Containers = append(slices.Clip(detail.Containers), jobpod.Container{Name: "sidecar", Kind: jobpod.RestartableInit, Restarts: n})
 			p.Detail = &detail
 		}
 	}
@@ -430,8 +433,8 @@ func TestLaw_CronJobs(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		s := cronjobgen.Snapshots().Draw(t, "snapshot")
-		result := rapid.SampledFrom([]cronjob.Result{
-			cronjob.ResultDone, cronjob.ResultAlreadyExists, cronjob.ResultNameTaken, cronjob.ResultRefused, cronjob.ResultUnsuccessful,
+		result := rapid.SampledFrom([]cronjobreason.Result{
+			cronjobreason.ResultDone, cronjobreason.ResultAlreadyExists, cronjobreason.ResultNameTaken, cronjobreason.ResultRefused, cronjobreason.ResultUnsuccessful,
 		}).Draw(t, "what becomes of creations")
 		neighbours(func(from, to release.Release) {
 			at, end := cronjob.Kubernetes(from), cronjob.Kubernetes(to)
@@ -445,7 +448,7 @@ func TestLaw_CronJobs(t *testing.T) {
 				for range plan.Create {
 					w.Created = append(w.Created, cronjob.Effect{Result: result})
 				}
-				end := plan.Conclude(cronjob.Outcome{Writes: w, Settled: cronjob.ResultDone})
+				end := plan.Conclude(cronjob.Outcome{Writes: w, Settled: cronjobreason.ResultDone})
 				return plan.String() + string(toJSON(t, []any{end.Status, end.Retry, end.Requeue, end.Memory}))
 			}
 			before := plan()

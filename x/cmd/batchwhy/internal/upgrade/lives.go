@@ -12,6 +12,7 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobadmit"
+	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -119,7 +120,7 @@ func doing(plan *job.Plan) string {
 	if n := len(plan.Create); n > 0 {
 		out = append(out, fmt.Sprintf("creates %d", n))
 	}
-	if len(plan.Waits) > 0 && plan.Waits[0].Reason == job.WaitManagedBy {
+	if len(plan.Waits) > 0 && plan.Waits[0].Reason == jobreason.WaitManagedBy {
 		out = append(out, leaves+plan.Waits[0].Name)
 	}
 	if len(out) == 0 {

@@ -1,0 +1,44 @@
+package cronjobreason
+
+import "github.com/batchplan/batchplan/internal/enum"
+
+// Create is why a job is created.
+type Create uint8
+
+// The reasons to create a job.
+const (
+	// CreateDue: the run is due and nothing was missed before it.
+	CreateDue Create = 1 + iota
+	// CreateLatest: the run is the latest of several that were missed (C7).
+	CreateLatest
+	// CreateOldest: the run is the oldest of several that are made up (CatchUpAll).
+	CreateOldest
+	// CreateTriggered: a user requested it (Trigger).
+	CreateTriggered
+	// CreateBackfilled: a user requested the run (Backfill).
+	CreateBackfilled
+)
+
+const createNames = "|Due|Latest|Oldest|Triggered|Backfilled"
+
+const createReasons = "unspecified|" +
+	"the run is due (C7)|" +
+	"the run is the latest of those that were missed (C7)|" +
+	"the run is the oldest of those to make up (CatchUpAll)|" +
+	"it was asked for (Trigger)|" +
+	"the run was asked for (Backfill)"
+
+// String is a sentence for people.
+func (r Create) String() string { return enum.String(createReasons, int(r), "CreateReason") }
+
+// MarshalText returns the name of the constant without Create.
+func (r Create) MarshalText() ([]byte, error) {
+	return []byte(enum.String(createNames, int(r), "CreateReason")), nil
+}
+
+// UnmarshalText reads what MarshalText returns.
+func (r *Create) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(createNames, string(text), "reason")
+	*r = Create(i)
+	return err
+}

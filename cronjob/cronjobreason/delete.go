@@ -1,0 +1,40 @@
+package cronjobreason
+
+import "github.com/batchplan/batchplan/internal/enum"
+
+// Delete is why a job is deleted.
+type Delete uint8
+
+// The reasons to delete a job.
+const (
+	// DeleteReplaced: another run takes its place (C12).
+	DeleteReplaced Delete = 1 + iota
+	// DeleteSuccessful and DeleteFailed: more finished jobs than the history keeps (C2).
+	DeleteSuccessful
+	DeleteFailed
+	// DeleteExpired: a finished job was kept for as long as the options say.
+	DeleteExpired
+)
+
+const deleteNames = "|Replaced|Successful|Failed|Expired"
+
+const deleteReasons = "unspecified|" +
+	"another run replaces it (C12)|" +
+	"more successful jobs than successfulJobsHistoryLimit (C2)|" +
+	"more failed jobs than failedJobsHistoryLimit (C2)|" +
+	"it finished long enough ago (KeepSuccessful, KeepFailed)"
+
+// String is a sentence for people.
+func (r Delete) String() string { return enum.String(deleteReasons, int(r), "DeleteReason") }
+
+// MarshalText returns the name of the constant without Delete.
+func (r Delete) MarshalText() ([]byte, error) {
+	return []byte(enum.String(deleteNames, int(r), "DeleteReason")), nil
+}
+
+// UnmarshalText reads what MarshalText returns.
+func (r *Delete) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(deleteNames, string(text), "reason")
+	*r = Delete(i)
+	return err
+}

@@ -1,0 +1,59 @@
+package cronjobreason
+
+import "github.com/batchplan/batchplan/internal/enum"
+
+// Wait is what a CronJob waits for.
+type Wait uint8
+
+// The reasons to wait.
+const (
+	// WaitNextRun: the next run is not due yet (C7).
+	WaitNextRun Wait = 1 + iota
+	// WaitNever: no run is going to come (S3).
+	WaitNever
+	// WaitActive: a run is due, and active jobs hold it back (C11).
+	WaitActive
+	// WaitVerify: active jobs that the snapshot does not hold are looked up (C5).
+	WaitVerify
+	// WaitStartDeadline: a run held back is given up at a time (C9).
+	WaitStartDeadline
+	// WaitNameTaken: the name of the run belongs to another owner (C14).
+	WaitNameTaken
+	// WaitNoSchedule: the schedule does not parse, or its zone is unknown (C6).
+	WaitNoSchedule
+	// WaitClock: the last run lies in the future; nothing starts before it has passed (CI14).
+	WaitClock
+	// WaitHistory: a finished job is kept until a time (KeepSuccessful, KeepFailed).
+	WaitHistory
+	// WaitTrigger: a trigger waits for active jobs (Trigger.Overlap).
+	WaitTrigger
+	// WaitRecord: jobs that a run replaces are to be recorded first (CI1).
+	WaitRecord
+	// WaitBackfill: a run of a backfill is not due, is left to the schedule, or waits
+	// for active jobs (Backfill.Overlap).
+	WaitBackfill
+	// WaitStale: the snapshot is older than the controller's own writes, and what the
+	// active list decides waits until it shows them (CI15).
+	WaitStale
+	// WaitFailures: a run is due, and too many jobs in a row have failed (C19).
+	WaitFailures
+	// WaitSuspended: the CronJob is suspended (C6).
+	WaitSuspended
+	// WaitDeleted: the CronJob is being deleted (C6).
+	WaitDeleted
+)
+
+const waitNames = "|NextRun|Never|Active|Verify|StartDeadline|NameTaken|NoSchedule|" +
+	"Clock|History|Trigger|Record|Backfill|Stale|Failures|Suspended|Deleted"
+
+// MarshalText returns the name of the constant without Wait.
+func (r Wait) MarshalText() ([]byte, error) {
+	return []byte(enum.String(waitNames, int(r), "WaitReason")), nil
+}
+
+// UnmarshalText reads what MarshalText returns.
+func (r *Wait) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(waitNames, string(text), "reason")
+	*r = Wait(i)
+	return err
+}

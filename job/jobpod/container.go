@@ -1,0 +1,74 @@
+package jobpod
+
+import (
+	"time"
+
+	"github.com/batchplan/batchplan/internal/enum"
+)
+
+// Container is the state of one container of a pod.
+type Container struct {
+	Name string `json:"name"`
+	Kind Kind   `json:"kind,omitempty"`
+	// Restarts is how often the container was started again.
+	Restarts int32 `json:"restarts,omitempty"`
+	State    State `json:"state,omitempty"`
+	// ExitCode and FinishedAt are set once the container has terminated.
+	ExitCode   int32     `json:"exitCode,omitempty"`
+	FinishedAt time.Time `json:"finishedAt,omitzero"`
+}
+
+// Kind tells app containers from init containers.
+type Kind uint8
+
+const (
+	// App is a regular container; the pod ends when these have ended.
+	App Kind = iota
+	// Init runs to its end before the app containers start.
+	Init
+	// RestartableInit is an init container with restartPolicy Always,
+	// also called a sidecar (KEP-753).
+	RestartableInit
+)
+
+const containerKinds = "AppContainer|InitContainer|RestartableInitContainer"
+
+// String returns the name of the constant.
+func (k Kind) String() string { return enum.String(containerKinds, int(k), "ContainerKind") }
+
+// MarshalText is [Kind.String].
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads what MarshalText writes; the empty text is App.
+func (k *Kind) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(containerKinds, string(text), "kind")
+	*k = Kind(i)
+	return err
+}
+
+// State is the state of a container.
+type State uint8
+
+// The states of a container.
+const (
+	Waiting State = iota
+	Running
+	Terminated
+)
+
+const containerStates = "Waiting|Running|Terminated"
+
+// String returns the state as Kubernetes names it.
+func (s State) String() string {
+	return enum.String(containerStates, int(s), "ContainerState")
+}
+
+// MarshalText is [State.String].
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what MarshalText writes; the empty text is Waiting.
+func (s *State) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(containerStates, string(text), "state")
+	*s = State(i)
+	return err
+}

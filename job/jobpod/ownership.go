@@ -1,0 +1,32 @@
+package jobpod
+
+import "github.com/batchplan/batchplan/internal/enum"
+
+// Ownership is what a pod is to the job (J6).
+type Ownership uint8
+
+const (
+	// Owned pods have a controller reference to the job and match its selector.
+	Owned Ownership = iota
+	// OwnedUnmatched pods have the reference and no longer match: they are released.
+	OwnedUnmatched
+	// Orphan pods have no controller and match: they are adopted.
+	Orphan
+	// Foreign pods belong to another owner and are never touched.
+	Foreign
+)
+
+const ownerships = "Owned|OwnedUnmatched|Orphan|Foreign"
+
+// String returns the name of the constant.
+func (o Ownership) String() string { return enum.String(ownerships, int(o), "Ownership") }
+
+// MarshalText writes the name of the constant.
+func (o Ownership) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads the name of a constant; the empty text is Owned.
+func (o *Ownership) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(ownerships, string(text), "owner")
+	*o = Ownership(i)
+	return err
+}

@@ -1,0 +1,52 @@
+package jobreason
+
+import "github.com/batchplan/batchplan/internal/enum"
+
+// Create is why a pod is created. The metric job_controller_job_pods_creation_total
+// has the same values (J42).
+type Create uint8
+
+// The reasons to create a pod.
+const (
+	// CreateNew: the job has no failed or terminating pod to replace.
+	CreateNew Create = 1 + iota
+	// CreateReplacement: a pod has failed or is terminating. The latter is not replaced
+	// where only failed pods are; the metric says the same.
+	CreateReplacement
+	// CreateReplacementOfFailed: a failed pod is replaced, where terminating pods
+	// are not.
+	CreateReplacementOfFailed
+)
+
+const createNames = "|New|Replacement|ReplacementOfFailed"
+
+const createReasons = "unspecified|" +
+	"fewer pods are active than wanted (J30)|" +
+	"replaces a failed or terminating pod (J30)|" +
+	"replaces a failed pod (J30)"
+
+// String is a sentence for people.
+func (r Create) String() string { return enum.String(createReasons, int(r), "CreateReason") }
+
+// MarshalText returns the name of the constant without Create.
+func (r Create) MarshalText() ([]byte, error) {
+	return []byte(enum.String(createNames, int(r), "CreateReason")), nil
+}
+
+// UnmarshalText reads what MarshalText returns.
+func (r *Create) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(createNames, string(text), "reason")
+	*r = Create(i)
+	return err
+}
+
+// Metric returns the value of the metric's label "reason".
+func (r Create) Metric() string {
+	switch r {
+	case CreateReplacement:
+		return "recreate_terminating_or_failed"
+	case CreateReplacementOfFailed:
+		return "recreate_failed"
+	}
+	return "new"
+}

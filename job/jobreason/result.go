@@ -1,0 +1,39 @@
+package jobreason
+
+import "github.com/batchplan/batchplan/internal/enum"
+
+// Result is what became of one read or write.
+type Result uint8
+
+const (
+	// ResultNotTried: the round stopped before the write. An Outcome of only these
+	// describes a crash before the first write.
+	ResultNotTried Result = iota
+	// ResultDone: the write took effect.
+	ResultDone
+	// ResultGone: the object was not there any more. That is as good as done, but no
+	// notification will come.
+	ResultGone
+	// ResultUnsuccessful: the write did not take effect, or its reply was lost.
+	ResultUnsuccessful
+	// ResultStillTracked: the finalizer could not be removed, so the pod was not deleted.
+	ResultStillTracked
+	// ResultRefused: the write did not and will not take effect, since the namespace is
+	// going away; that is no reason to retry (J34).
+	ResultRefused
+)
+
+const results = "not tried|done|gone|unsuccessful|still tracked|refused"
+
+// String returns the result in words.
+func (r Result) String() string { return enum.String(results, int(r), "Result") }
+
+// MarshalText returns the result in words.
+func (r Result) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads a result in words; the empty text is ResultNotTried.
+func (r *Result) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(results, string(text), "result")
+	*r = Result(i)
+	return err
+}

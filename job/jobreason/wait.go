@@ -1,0 +1,62 @@
+package jobreason
+
+import "github.com/batchplan/batchplan/internal/enum"
+
+// Wait is what a job waits for.
+type Wait uint8
+
+// The reasons to wait.
+const (
+	// WaitBackoff: pods are wanted, held back after failures (J31).
+	WaitBackoff Wait = 1 + iota
+	// WaitIndexBackoff: indexes are due later, each after its own failures (J31).
+	WaitIndexBackoff
+	// WaitDeadline: the job fails when activeDeadlineSeconds have passed (J23).
+	WaitDeadline
+	// WaitExpectations: own writes have not been seen yet (E1).
+	WaitExpectations
+	// WaitReplacement: terminating pods must end before they are replaced (J30).
+	WaitReplacement
+	// WaitPods: active pods, including this plan's, have not finished.
+	WaitPods
+	// WaitSuspended: the job is suspended (J28).
+	WaitSuspended
+	// WaitTerminating: the end waits for terminating pods (J38).
+	WaitTerminating
+	// WaitUncounted: finished pods wait for a later round to be recorded (J35).
+	WaitUncounted
+	// WaitObserved: the status that was written last has not been seen yet (E5, E6).
+	WaitObserved
+	// WaitManagedBy: another controller manages the job (J3).
+	WaitManagedBy
+	// WaitDeleted: the job is being deleted.
+	WaitDeleted
+	// WaitUnknownMode: the completion mode is not known to this version (J5).
+	WaitUnknownMode
+	// WaitTimeout: a pod that does not start or end is given up at a time
+	// (Options.PendingTimeout, Options.TerminatingTimeout).
+	WaitTimeout
+	// WaitAdoption: pods are managed once the adopted ones are seen as such (J6).
+	WaitAdoption
+	// WaitParallelism: pods are wanted, and parallelism allows none.
+	WaitParallelism
+	// WaitFinished: the job has finished, nothing is left to do (J4).
+	WaitFinished
+	// WaitNext: the next round builds on what this one has written (L9).
+	WaitNext
+)
+
+const waitNames = "|Backoff|IndexBackoff|Deadline|Expectations|Replacement|Pods|Suspended|Terminating|Uncounted|" +
+	"Observed|ManagedBy|Deleted|UnknownMode|Timeout|Adoption|Parallelism|Finished|Next"
+
+// MarshalText returns the name of the constant without Wait.
+func (r Wait) MarshalText() ([]byte, error) {
+	return []byte(enum.String(waitNames, int(r), "WaitReason")), nil
+}
+
+// UnmarshalText reads what MarshalText returns.
+func (r *Wait) UnmarshalText(text []byte) error {
+	i, err := enum.Parse(waitNames, string(text), "reason")
+	*r = Wait(i)
+	return err
+}
