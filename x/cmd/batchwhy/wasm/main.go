@@ -89,17 +89,24 @@ func (p *page) write(args []js.Value) (any, error) {
 
 func (p *page) close([]js.Value) (any, error) { return struct{}{}, p.stream.Close() }
 
-// begin takes what is requested: {"at": TIME, "for": SECONDS}.
+// begin takes what is requested: {"at": TIME, "for": SECONDS}, or in place of a time when the newest file was written, and
+// when now is.
 func (p *page) begin(args []js.Value) (any, error) {
 	var in struct {
-		At  time.Time `json:"at"`
-		For int64     `json:"for"`
+		At      time.Time `json:"at"`
+		Written time.Time `json:"written"`
+		Now     time.Time `json:"now"`
+		For     int64     `json:"for"`
 	}
 	if err := json.Unmarshal([]byte(args[0].String()), &in); err != nil {
 		return nil, err
 	}
+	var from, warning string
+	if in.At.IsZero() {
+		in.At, from, warning = p.objects.AsOf(read.Source{Written: in.Written, Live: in.Written.IsZero()}, in.Now, "As of:")
+	}
 	p.explainer = explain.New(p.objects, explain.Options{At: in.At, For: time.Duration(in.For) * time.Second, Timeline: true, Plan: true})
-	return map[string]any{"count": p.explainer.Len(), "latest": p.objects.Latest, "others": p.objects.Others}, nil
+	return map[string]any{"count": p.explainer.Len(), "at": in.At.UTC(), "from": from, "warning": warning}, nil
 }
 
 // some explains for a number of milliseconds.

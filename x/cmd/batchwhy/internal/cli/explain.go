@@ -28,7 +28,11 @@ func (p *program) explain(ctx context.Context, args []string) error {
 	}
 	from := ", as requested"
 	if p.at == "" {
-		options.At, from = p.timeOf(source, objects)
+		var warning string
+		options.At, from, warning = objects.AsOf(*source, p.now(), "--at")
+		if warning != "" {
+			p.report(fmt.Errorf("warning: %s", warning))
+		}
 	}
 	e := explain.New(objects, options)
 	if e.Len() == 0 && objects.ProblemCount() == 0 && len(e.Report().Findings) == 0 {

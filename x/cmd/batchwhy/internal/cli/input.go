@@ -15,53 +15,13 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
-// source is where the objects come from, and how old they are.
-type source struct {
-	// written is when the newest file was written; live is true if there is an input that
-	// is as new as it can be.
-	written time.Time
-	live    bool
-}
-
-// farApart is how far the newest time of the objects may be from their source's time before
-// a user is warned.
-const farApart = time.Hour
-
-// timeOf is the time to explain if none is given, and where it comes from: the present for a
-// cluster and a pipe, and for files the newest time that their objects know.
-func (p *program) timeOf(s *source, objects *read.Objects) (time.Time, string) {
-	now, latest := p.now(), objects.Latest
-	warn := func(format string, args ...any) { p.report(fmt.Errorf("warning: "+format, args...)) }
-	switch {
-	case latest.IsZero():
-		if !s.live && !s.written.IsZero() && s.written.Before(now) {
-			return s.written, ", when the newest file was written: its objects contain no time"
-		}
-		return now, ""
-	case s.live && !p.kubectl && now.Sub(latest) > 24*farApart:
-		warn("the newest time in the input is %s: if it was saved earlier, explain that time with --at %s", stamp(latest), latest.UTC().Format(time.RFC3339))
-		return now, ""
-	case s.live:
-		return now, ""
-	case latest.After(now):
-		warn("the objects contain a time in the future, %s: a clock is wrong; explained as of now", stamp(latest))
-		return now, ""
-	}
-	if d := s.written.Sub(latest); d > farApart {
-		warn("explained as of %s, the newest time that the objects contain, although the file was written %s later: choose another time with --at", stamp(latest), d.Round(time.Minute))
-	}
-	return latest, ", the newest time in the objects"
-}
-
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") }
-
 // readAll reads all inputs.
-func (p *program) readAll(ctx context.Context, objects *read.Objects, args []string) (*source, error) {
-	s := &source{}
+func (p *program) readAll(ctx context.Context, objects *read.Objects, args []string) (*read.Source, error) {
+	s := &read.Source{}
 	bar := &progress{out: p.err, on: p.progress}
 	defer bar.clear()
 	if p.kubectl {
-		s.live = true
+		s.Live, s.Fresh = true, true
 		return s, p.askKubectl(ctx, objects)
 	}
 	if len(args) == 0 {
@@ -80,14 +40,14 @@ func (p *program) readAll(ctx context.Context, objects *read.Objects, args []str
 
 // readStandardInput notes how old standard input is: a pipe is as new as can be, a file is as old
 // as it is.
-func (s *source) readStandardInput(in io.Reader) {
+func readStandardInput(s *read.Source, in io.Reader) {
 	if f, ok := in.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			s.written = later(s.written, info.ModTime())
+			s.Written = later(s.Written, info.ModTime())
 			return
 		}
 	}
-	s.live = true
+	s.Live = true
 }
 
 func later(a, b time.Time) time.Time {
@@ -97,9 +57,9 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-func (p *program) readOne(objects *read.Objects, arg string, s *source, bar *progress) error {
+func (p *program) readOne(objects *read.Objects, arg string, s *read.Source, bar *progress) error {
 	if arg == "-" {
-		s.readStandardInput(p.in)
+		readStandardInput(s, p.in)
 		return copyAll(objects.Stream("standard input"), p.in, bar)
 	}
 	name := resolve(arg)
@@ -146,7 +106,7 @@ func filesOf(folder string) (files []string, err error) {
 	return files, err
 }
 
-func (p *program) readFile(objects *read.Objects, path, shown string, s *source, bar *progress) error {
+func (p *program) readFile(objects *read.Objects, path, shown string, s *read.Source, bar *progress) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
@@ -154,8 +114,8 @@ func (p *program) readFile(objects *read.Objects, path, shown string, s *source,
 	defer f.Close()
 	if info, err := f.Stat(); err == nil {
 		bar.total += info.Size()
-		if info.ModTime().After(s.written) {
-			s.written = info.ModTime()
+		if info.ModTime().After(s.Written) {
+			s.Written = info.ModTime()
 		}
 	}
 	return copyAll(objects.Stream(shown), f, bar)

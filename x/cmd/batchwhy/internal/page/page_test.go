@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/cdproto/tracing"
 	"github.com/chromedp/chromedp"
 
+	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/explain"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
@@ -146,6 +147,49 @@ func compareWithPackage(t *testing.T, p *tab, folder string, data []byte, at str
 	if n := eval[int](p, "document.querySelectorAll('#results article').length"); n != len(report.Objects) {
 		t.Errorf("%s: %d articles for %d objects", folder, n, len(report.Objects))
 	}
+}
+
+// TestAsOf: the time of an example goes with it, and what is the user's own is explained as of the time that the command
+// takes: a pasted text as of now, a file as of the newest time that its objects know.
+func TestAsOf(t *testing.T) {
+	p := open(t, "")
+	begin := time.Now().UTC()
+	data := testfile.Read(t, "../explain/testdata/situations/backoff/input/input.json")
+	own := func(name, situation string) {
+		t.Helper()
+		p.openSituation(situation)
+		p.wait("document.getElementById('status').textContent.includes('as of 2026-10-14')")
+		if got := eval[string](p, "document.getElementById('at').value"); got == "" {
+			t.Fatalf("%s: the example has no time", name)
+		}
+	}
+	check := func(name, status, warning string) {
+		t.Helper()
+		p.wait(fmt.Sprintf("document.getElementById('status').textContent.includes(%q)", status))
+		if got := eval[string](p, "document.getElementById('problems').textContent"); !strings.Contains(got, warning) {
+			t.Errorf("%s: the page does not say %q: %q", name, warning, got)
+		}
+		if got := eval[string](p, "document.getElementById('at').value"); got != "" {
+			t.Errorf("%s: the time of the example stays: %s", name, got)
+		}
+	}
+
+	own("typed", "sidecar")
+	eval[bool](p, fmt.Sprintf(`(() => { const f = document.getElementById("input"); f.value = %q; return f.dispatchEvent(new Event("input")); })()`, data))
+	p.click("#explain")
+	check("typed", "as of "+begin.Format("2006-01-02 "), "the newest time in the input is 2026-10-14 09:00:48")
+
+	own("file", "forbid")
+	file := filepath.Join(t.TempDir(), "input.json")
+	testfile.Write(t, data, file)
+	p.run(chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
+	check("file", "as of 2026-10-14 09:00:48 UTC, the newest time in the objects.", "although the file was written")
+
+	// A time that the user gives stays.
+	p.set("at", "2026-10-14T09:00:50Z")
+	p.set("input", data)
+	p.click("#explain")
+	p.wait("document.getElementById('status').textContent.includes('as of 2026-10-14 09:00:50 UTC.')")
 }
 
 // TestReadyMade chooses each ready-made input.

@@ -46,7 +46,7 @@ async function startEngine(module, zones) {
 
 // explainInputs reads inputs in pieces, explains them, and tells what it has so far, until what it
 // does is stale. The last thing that it tells is the report.
-async function explainInputs({ inputs, at, ahead }, tell, stale) {
+async function explainInputs({ inputs, at, written, now, ahead }, tell, stale) {
   call("reset");
   const total = inputs.reduce((sum, input) => sum + input.blob.size, 0) || 1;
   let done = 0;
@@ -63,12 +63,12 @@ async function explainInputs({ inputs, at, ahead }, tell, stale) {
     }
     call("close");
   }
-  const { count } = call("begin", JSON.stringify({ at, for: ahead }));
+  const { count, ...asOf } = call("begin", JSON.stringify({ at, written, now, for: ahead }));
   for (let explained = 0, report; !report;) {
     const some = call("some", 15);
     explained += some.objects.length;
     report = some.report;
-    tell({ count, objects: some.objects, report, progress: 70 + 30 * explained / (count || 1) });
+    tell({ count, asOf, objects: some.objects, report, progress: 70 + 30 * explained / (count || 1) });
     await pause();
     if (stale()) return;
   }

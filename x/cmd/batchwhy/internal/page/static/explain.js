@@ -37,11 +37,12 @@ function startExplain() {
   $("share").addEventListener("click", share);
   $("drop").addEventListener("click", () => { put(""); $("input").focus(); });
   $("input").addEventListener("dragstart", (event) => event.preventDefault()); // a drop replaces the whole text
+  $("input").addEventListener("input", takeBack);
   $("input").addEventListener("paste", (event) => {
     const field = $("input"), text = event.clipboardData.getData("text/plain");
     if (!text) return; // a picture or a file
     const whole = field.readOnly ? text : field.value.slice(0, field.selectionStart) + text + field.value.slice(field.selectionEnd);
-    if (whole.length <= maxField && !field.readOnly) return; // the browser pastes it
+    if (whole.length <= maxField && !field.readOnly) return; // the browser pastes it, and says so by the event input
     event.preventDefault();
     put(whole);
     explainText();
@@ -70,6 +71,7 @@ function startExplain() {
 
 // put puts a text into the field. Of a long one the field shows the beginning, and can only be read.
 function put(text) {
+  takeBack();
   const field = $("input"), long = text.length > maxField;
   explained.held = long ? text : "";
   field.value = long ? text.slice(0, 4000) + "\n…" : text;
@@ -77,6 +79,12 @@ function put(text) {
   field.scrollTop = 0;
   $("held").hidden = !long;
   if (long) $("held-size").textContent = `${Math.round(text.length / 1024).toLocaleString("en")} KB are pasted. The field shows the beginning.`;
+}
+
+// takeBack takes the settings of an example out of their fields: what follows is the user's own.
+function takeBack() {
+  if (explained.lent && $("at").value === explained.lent) [$("at").value, $("ahead").value] = ["", "0"];
+  explained.lent = "";
 }
 
 const pasted = () => ($("input").readOnly ? explained.held : $("input").value);
@@ -89,7 +97,7 @@ function openSituation(name, quietly) {
     return;
   }
   put(one.text);
-  $("at").value = one.at;
+  $("at").value = explained.lent = one.at;
   $("ahead").value = String(one.ahead);
   explainText(one.note);
   for (const link of $("famous").querySelectorAll("a")) if (link.hash === "#why/" + name) link.setAttribute("aria-current", "true");
@@ -138,8 +146,9 @@ function explainText(note) {
   return explainBlobs([{ name, blob: new Blob([text]) }], undefined, note);
 }
 
-// explainFiles reads files as they were when the newest of them was written.
+// explainFiles explains files. How old they are depends on what they contain and on when the newest was written.
 function explainFiles(files) {
+  takeBack();
   const newest = files.reduce((last, file) => Math.max(last, file.lastModified), 0);
   return explainBlobs(files.map((file) => ({ name: file.name, blob: file })), newest ? new Date(newest) : undefined);
 }
@@ -162,13 +171,12 @@ function explainBlobs(inputs, written, note) {
   $("more").hidden = true;
   Object.assign(explained, { objects: [], shown: 0, queue: [], said: "", note, started: performance.now() });
   try {
-    explained.at = timeOf("at", written || new Date());
+    explained.busy = { run, inputs, at: timeOf("at"), written, now: new Date(), ahead: Number($("ahead").value) };
   } catch (error) {
     return hear({ run, error: error.message });
   }
   $("progress").hidden = false;
   $("progress").value = 0;
-  explained.busy = { run, inputs, at: explained.at.toISOString(), ahead: Number($("ahead").value) };
   ask(explained.busy);
 }
 
@@ -192,6 +200,7 @@ function hear(message) {
   }
   $("progress").value = message.progress;
   if (message.text) say(message.text, "explain");
+  if (message.asOf) explained.asOf = message.asOf;
   for (const one of message.objects || []) {
     explained.objects.push(one);
     if (explained.shown < pageSize && (message.count <= few || badness(one) < 2)) draw(one);
@@ -241,10 +250,12 @@ function finish(report, took) {
   }
   const more = (report.problems || []).length - 20 + (report.moreProblems || 0);
   if (more > 0) $("problems").append(element("p", `and ${more} more`, "error"));
+  const { at, from, warning } = explained.asOf;
+  if (warning) $("problems").append(element("p", warning, "note"));
   for (const finding of report.findings || []) $("results").prepend(findingOf(finding));
   if (!explained.objects.length && !(report.problems || []).length) $("problems").append(element("p", "The input contains no Job or CronJob.", "error"));
   const total = explained.objects.length, bad = explained.objects.filter((x) => badness(x) < 2), well = explained.objects.filter((x) => badness(x) >= 2);
-  explained.said = `${total} explained, ${bad.length} with findings, as of ${explained.at.toISOString().slice(0, 19).replace("T", " ")} UTC. All times are UTC.`;
+  explained.said = `${total} explained, ${bad.length} with findings, as of ${at.slice(0, 19).replace("T", " ")} UTC${from}. All times are UTC.`;
   document.documentElement.dataset.explained = String(Math.round(took));
   if (total > few) {
     if (well.length) $("well").append(wellOf(well));
