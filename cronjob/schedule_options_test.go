@@ -119,7 +119,7 @@ func TestC20_InRandomLives(t *testing.T) {
 		}
 		atCreation += len(started)
 	})
-	if atCreation == 0 {
+	if atCreation == 0 && !testing.Short() { // one life in ten has one
 		t.Error("no run at a creation has started")
 	}
 }
