@@ -23,9 +23,9 @@ running = found=$$($(call reaching,$(1))); test -n "$$found"; go test -timeout=2
 # $(call tested,MODULE,FLAGS,PACKAGES) runs the tests of a module, and names those that were skipped.
 gotest = $(TOOL) gotestsum --format=pkgname -- $(2) -shuffle=$(or $(SEED),on)
 define tested
-	@echo "== $(1)"; cd $(1); drawing=$$($(if $(SEED),$(call reaching,$(RAPID),$(3)),true)); \
+	@echo "== $(1)"; cd $(1); of="$(or $(3),./...)"; drawing=$$($(if $(SEED),$(call reaching,$(RAPID),$$of),true)); \
 		test -z "$$drawing" || $(gotest) $$drawing $(cases); \
-		others=$$(go list $(or $(3),./...) | grep -vxF "$$drawing" || true); test -z "$$others" || $(gotest) $$others
+		others=$$(go list $$of | grep -vxF "$$drawing" || true); test -z "$$others" || $(gotest) $$others
 
 endef
 
@@ -40,7 +40,7 @@ test: ## the library and its kits
 	$(call tested,.)
 nested: ## the other modules, but for those that run the controllers of Kubernetes or of others
 	$(foreach m,$(NESTED),$(call tested,$(m)))
-# The tests of these take minutes with the race detector, and no two goroutines of them share anything but a channel.
+# The tests of these take minutes with the race detector, and their goroutines take turns by channels.
 alone := /(jobcheck|internal/page|internal/upgrade)$$
 race: ## what starts goroutines, with the race detector
 	$(call tested,.,-race,./expectations ./internal/step ./job/jobapply ./cronjob/cronjobapply ./job/jobtest ./cronjob/cronjobtest ./x/...)

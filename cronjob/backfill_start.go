@@ -2,9 +2,10 @@ package cronjob
 
 import (
 	"cmp"
-	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"slices"
 	"time"
+
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
 const (

@@ -32,7 +32,8 @@ type Compiled struct {
 }
 
 // IsFor reports whether Compile would make the same of a CronJob, with the same options: nothing that a
-// schedule is compiled from has changed. The zero Compiled is for none.
+// schedule is compiled from has changed. The zero Compiled is for none. One that was filled in by hand needs
+// Source, Zone, Created and Location.
 func (c *Compiled) IsFor(of *CronJob) bool {
 	if c.Problem == "" && c.Schedule.Equal(schedule.Schedule{}) {
 		return false

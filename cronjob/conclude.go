@@ -43,9 +43,9 @@ type Conclusion struct {
 type Metrics struct {
 	// Created is the number of jobs created.
 	Created int
-	// CreationSkew is how long after its time the run of the schedule was created:
-	// cronjob_controller_job_creation_skew_duration_seconds (C16).
-	CreationSkew time.Duration
+	// CreationSkews are how long after their times runs of the schedule were created, one for each
+	// job: cronjob_controller_job_creation_skew_duration_seconds (C16). Other jobs have none.
+	CreationSkews []time.Duration
 	// Missed is the number of runs in Conclusion.Unstarted: a counter can add it up.
 	Missed int
 }
@@ -274,7 +274,7 @@ func (p *Plan) metrics(w *Writes, unstarted []Unstarted) (m Metrics) {
 		}
 		m.Created++
 		if c.isScheduled() && !e.CreationTimestamp.IsZero() {
-			m.CreationSkew = e.CreationTimestamp.Sub(c.ScheduledTime)
+			m.CreationSkews = append(m.CreationSkews, e.CreationTimestamp.Sub(c.ScheduledTime))
 		}
 	}
 

@@ -1,8 +1,9 @@
 package cronjob
 
 import (
-	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"time"
+
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
 // expireFinished deletes finished jobs that are older than the options keep them, and

@@ -38,7 +38,7 @@ func TestPlansAreWritten_InWords(t *testing.T) {
 			value.Elem().SetUint(uint64(i))
 			text, err := json.Marshal(value.Interface())
 			must.OK(t, err)
-			if strings.HasSuffix(string(text), fmt.Sprintf(`(%d)"`, i)) || strings.HasPrefix(string(text), `"WaitReason(`) {
+			if strings.HasSuffix(string(text), fmt.Sprintf(`(%d)"`, i)) || strings.HasPrefix(string(text), `"Wait(`) {
 				continue // has no name
 			}
 			words++
@@ -97,7 +97,7 @@ func TestReasonsAreWritten(t *testing.T) {
 			t.Errorf("%s is written as %s, %v", want, text, err)
 		}
 	}
-	for _, text := range []string{`"Backof"`, `"WaitReason(3)"`, `3`} {
+	for _, text := range []string{`"Backof"`, `"Wait(3)"`, `3`} {
 		var reason jobreason.Wait
 		if err := json.Unmarshal([]byte(text), &reason); err == nil {
 			t.Errorf("%s is read as %d", text, reason)

@@ -1,8 +1,9 @@
 package cronjob
 
 import (
-	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"slices"
+
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
 // Most rounds of many CronJobs find nothing to do. planQuiet tells these from the others by one look at

@@ -1,8 +1,9 @@
 package cronjob
 
 import (
-	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"time"
+
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
 // startTriggers starts what the triggers ask for, in the order of their IDs, beside so many jobs that

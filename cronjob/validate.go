@@ -78,7 +78,7 @@ func checkTrigger(cronJob string, t *Trigger) error {
 	return errors.Join(problems...)
 }
 
-// namesZone reports whether a schedule begins with a zone, as in "TZ=UTC 0 * * * *".
+// namesZone reports whether a schedule has TZ in it, as in "TZ=UTC 0 * * * *": a server looks no closer.
 func namesZone(schedule string) bool { return strings.Contains(schedule, "TZ") }
 
 func checkSchedule(s *Spec, opts ...schedule.Option) error {

@@ -25,23 +25,29 @@ type carried struct {
 }
 
 // recall fills an empty memory with what the round knows from earlier ones. A memory of an
-// earlier job of this name counts as empty (B5, JI22). A snapshot that contains all own writes
-// leaves none to be waited for.
+// earlier job of this name counts as empty (B5, JI22). One without a job is the memory that was lost,
+// with what a tracker knows of writes in flight: that is kept. A snapshot that contains all own
+// writes leaves none to be waited for.
 func recall(memory *Memory, s *Snapshot) {
 	memory.JobUID = s.Job.UID
-	if s.Memory.JobUID != s.Job.UID {
-		return
-	}
 
-	if s.Consistent {
+	switch of := s.Memory.JobUID; {
+	case s.Consistent && of == s.Job.UID:
 		memory.Backoff, memory.rest = s.Memory.Backoff, s.Memory.rest
 		return
+	case s.Consistent:
+		return
+	case of == "":
+		memory.Expectations, memory.Untracking = s.Memory.Expectations, s.Memory.Untracking
+	case of != s.Job.UID:
+		return
+	default:
+		*memory = s.Memory
+		if s.Options.Quirks.Has(jobquirk.UnseenEnd) {
+			memory.Finished = false // the reference does not remember it
+		}
 	}
 
-	*memory = s.Memory
-	if s.Options.Quirks.Has(jobquirk.UnseenEnd) {
-		memory.Finished = false // the reference does not remember it
-	}
 	if memory.Expectations.At.After(s.Now) {
 		// The clock has gone back. The record holds the job for five minutes from
 		// now, not until the clock has caught up, and not in turns (L6).

@@ -33,3 +33,28 @@ func TestE1_ARecordThatExpiresNow(t *testing.T) {
 		}
 	}
 }
+
+// TestE1_TrackerWithoutMemory: what a tracker knows of writes in flight holds a round whose memory was lost, and nothing else of a
+// memory without a job does. A snapshot that contains own writes needs neither.
+func TestE1_TrackerWithoutMemory(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		memory     Memory
+		consistent bool
+		want       int // creations
+	}{
+		{"a creation in flight", Memory{Expectations: expectations.Counts{Creations: 1}}, false, 0},
+		{"of this job", Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1}}, false, 0},
+		{"of another job", Memory{JobUID: "job-0", Expectations: expectations.Counts{Creations: 1}}, false, 1},
+		{"nothing is in flight", Memory{}, false, 1},
+		{"what no tracker knows", Memory{Finished: true, Written: 99}, false, 1},
+		{"consistent", Memory{Expectations: expectations.Counts{Creations: 1}}, true, 1},
+	} {
+		s := snapshotOf(t, `{}`)
+		s.Consistent, s.Memory = test.consistent, test.memory
+		s.Memory.Expectations.At = s.Now
+		if plan := PlanOf(t, s); len(plan.Create) != test.want {
+			t.Errorf("%s: %d creations, want %d\n%s", test.name, len(plan.Create), test.want, plan)
+		}
+	}
+}

@@ -28,7 +28,7 @@
 // between. The order of 4, 5 and 6 is what makes it safe: a crash between any two writes
 // loses no pod and counts none twice (J35).
 //
-//	recording := plan.Record(job.Writes{Deleted: deleted, Created: created})
+//	recording := plan.Record(job.Writes{Claimed: claimed, Grouped: grouped, Deleted: deleted, Created: created})
 //	if recording.Write {
 //		recorded = write(recording.Status)
 //	}

@@ -3,9 +3,10 @@ package job
 import (
 	"cmp"
 	"fmt"
-	"github.com/batchplan/batchplan/job/jobpod"
 	"slices"
 	"time"
+
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // sighting is a failed pod whose finish time nothing tells, and when it was first seen.

@@ -3,11 +3,12 @@ package job
 import (
 	"cmp"
 	"fmt"
-	"github.com/batchplan/batchplan/job/jobgroup"
-	"github.com/batchplan/batchplan/job/jobpod"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/batchplan/batchplan/job/jobgroup"
+	"github.com/batchplan/batchplan/job/jobpod"
 )
 
 // gangOf is a spec of three pods in a gang; more is what it says besides.

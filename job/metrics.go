@@ -36,7 +36,7 @@ type Metrics struct {
 	IndexesSucceeded, IndexesFailed int32
 	PerIndex                        bool
 	// PodsCreated and PodsNotCreated are job_pods_creation_total by status, with
-	// [CreateReason.Metric] as the reason. A namespace that is being deleted refuses
+	// its Metric as the reason. A namespace that is being deleted refuses
 	// creations, which counts as neither.
 	PodsCreated, PodsNotCreated int32
 	CreateReason                jobreason.Create

@@ -8,7 +8,7 @@ import (
 )
 
 // String prints the plan: an action a line, each with its reason, in the order
-// in which they are carried out; then what it waits for. The text is stable. A
+// in which they are carried out; then what it waits for. A
 // plan that does nothing and waits for nothing prints as "nothing to do".
 func (p *Plan) String() string {
 	var b strings.Builder

@@ -8,9 +8,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// Pod is a pod as a small value of 64 bytes, which is a line of the cache: what a
-// round reads of every pod, and nothing else. What it reads only of pods that
-// have finished or must go is behind two pointers.
+// Pod is a pod as a small value: what a round reads of every pod. What it reads only of
+// pods that have finished or must go is behind two pointers.
 type Pod struct {
 	// Phase is how far the pod has come in its life.
 	Phase PodPhase `json:"phase,omitempty"`

@@ -2,8 +2,9 @@ package job
 
 import (
 	"fmt"
-	"github.com/batchplan/batchplan/job/jobreason"
 	"testing"
+
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // TestJ29_MisplacedByIndex: 600 pods have an index out of range. The round deletes the

@@ -1,9 +1,10 @@
 package job
 
 import (
-	"github.com/batchplan/batchplan/job/jobgroup"
 	"math"
 	"time"
+
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
 // Snapshot is everything that a round knows. Nothing in it is written to.

@@ -1,8 +1,9 @@
 package job
 
 import (
-	"github.com/batchplan/batchplan/job/jobreason"
 	"time"
+
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // startDue is when a pod that has not started is given up (Options.PendingTimeout), or

@@ -2,9 +2,10 @@ package job
 
 import (
 	"fmt"
-	"github.com/batchplan/batchplan/job/jobreason"
 	"testing"
 	"time"
+
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // TestJ7_GivenUp: a terminating pod is no longer waited for when it has had its time to

@@ -103,7 +103,7 @@ func (e Executor) Apply(ctx context.Context, b Backend, plan *cronjob.Plan) (cro
 		writes.Created = r.create()
 	}
 
-	if b, ok := b.(Observer); ok {
+	if b, ok := step.As[Observer](b); ok {
 		b.Executed(writes)
 	}
 

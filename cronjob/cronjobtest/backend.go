@@ -28,6 +28,9 @@ func (c *checked) do(run time.Time, made *cronjobapply.Job, w life.Write) error 
 	})
 }
 
+// Unwrap lets the executor find what else the program's backend can do.
+func (c *checked) Unwrap() cronjobapply.Backend { return c.b }
+
 // Get reads a job. A read fails only if the program has ended.
 func (c *checked) Get(ctx context.Context, name string) (cronjobapply.Job, error) {
 	c.e.life.Writing.Lock()

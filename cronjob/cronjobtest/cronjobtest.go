@@ -15,14 +15,14 @@ import (
 // Test is a test of a backend, with what may be chosen. TestBackend is one with the zero
 // values.
 type Test struct {
-	// Specs are the CronJobs; [cronjobgen.Specs] if it is nil.
+	// Specs are the CronJobs; those of [Specs] if it is nil.
 	Specs *rapid.Generator[cronjob.Spec]
-	// Options are the options to plan with; [cronjobgen.Options] if it is nil. A program that plans
+	// Options are the options to plan with; those of [Options] if it is nil. A program that plans
 	// with options of its own needs none.
 	Options *rapid.Generator[cronjob.Options]
 	// Schedule are the options to compile schedules with, by [Env.Compile]; none if it is nil.
 	Schedule *rapid.Generator[[]schedule.Option]
-	// Endings are how children end: Complete or Failed if it is nil. [world.Skipped] is kept as
+	// Endings are how children end: Complete or Failed if it is nil. "Skipped" is kept as
 	// successful, any other word as failed.
 	Endings []cronjob.Ending
 }

@@ -315,3 +315,19 @@ func TestBackend_Map(t *testing.T) {
 		})
 	}
 }
+
+// observer learns what became of the writes of a round.
+type observer struct {
+	cronjobapply.Backend
+	told int
+}
+
+func (o *observer) Executed(cronjob.Writes) { o.told++ }
+
+// TestEnv_BackendIsAsAble: what the program's backend can do besides, the executor finds behind the test.
+func TestEnv_BackendIsAsAble(t *testing.T) {
+	o := &observer{}
+	if _, err := (cronjobapply.Executor{}).Apply(t.Context(), new(cronjobtest.Env).Backend(o), &cronjob.Plan{}); err != nil || o.told != 1 {
+		t.Errorf("told %d times, %v", o.told, err)
+	}
+}

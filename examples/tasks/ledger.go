@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobapply"
 )
 
 // rows are the ledger. It keeps a task that has ended as the list has shown it, until the task is accounted
@@ -62,10 +63,18 @@ func (r backend) Delete(ctx context.Context, d job.Deletion) error {
 			err = r.Untrack(ctx, d.PodRef)
 		}
 		if err != nil {
-			return err
+			return orGone(err)
 		}
 	}
-	return r.Service.Stop(ctx, string(d.UID))
+	return orGone(r.Service.Stop(ctx, string(d.UID)))
+}
+
+// orGone is the error of the executor for a task that is forgotten.
+func orGone(err error) error {
+	if errors.Is(err, ErrNoTask) {
+		return jobapply.ErrGone
+	}
+	return err
 }
 
 // Untrack notes that a task is accounted for.

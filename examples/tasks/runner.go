@@ -43,6 +43,7 @@ func (r *Runner) Round(ctx context.Context) (next time.Time, err error) {
 		return time.Time{}, err
 	}
 	s.Memory.Expectations = r.observe(s.Memory.Expectations, s.Pods)
+	r.memory.Expectations = s.Memory.Expectations // also if nothing can be planned
 	plan, err := job.Reconcile(s)
 	if err != nil {
 		return time.Time{}, err

@@ -50,6 +50,20 @@ func Each(ctx context.Context, parallel, n int, call func(i int)) {
 	}
 }
 
+// As returns a backend as one with more methods: itself, or the nearest that it wraps.
+func As[T, B any](b B) (as T, ok bool) {
+	for {
+		if as, ok = any(b).(T); ok {
+			return as, true
+		}
+		wrapper, wraps := any(b).(interface{ Unwrap() B })
+		if !wraps {
+			return as, false
+		}
+		b = wrapper.Unwrap()
+	}
+}
+
 // Step is one kind of reads or writes of a round. E is the result of one.
 type Step[E any] struct {
 	// Effects has the result of each call; the zero value for those that were not made.

@@ -88,3 +88,31 @@ func TestRest(t *testing.T) {
 		t.Errorf("%v, error %v", s.Effects, s.Err(ctx, "count"))
 	}
 }
+
+type plain interface{ Plain() }
+type able interface{ Able() }
+
+type wrapped struct{ of plain }
+
+func (wrapped) Plain()          {}
+func (w wrapped) Unwrap() plain { return w.of }
+
+type basis struct{}
+
+func (basis) Plain() {}
+
+type gifted struct{ basis }
+
+func (gifted) Able() {}
+
+// TestAs: what a backend can do besides is found through whatever wraps it.
+func TestAs(t *testing.T) {
+	for _, test := range []struct {
+		of   plain
+		want bool
+	}{{basis{}, false}, {gifted{}, true}, {wrapped{gifted{}}, true}, {wrapped{wrapped{gifted{}}}, true}, {wrapped{basis{}}, false}} {
+		if as, ok := As[able](test.of); ok != test.want || ok != (as != nil) {
+			t.Errorf("%T: %v, %t", test.of, as, ok)
+		}
+	}
+}

@@ -132,7 +132,7 @@ func (e Executor) Apply(ctx context.Context, b Backend, plan *job.Plan) (job.Con
 		}
 	}
 
-	if b, ok := b.(Observer); ok {
+	if b, ok := step.As[Observer](b); ok {
 		b.Executed(writes)
 	}
 
@@ -191,7 +191,7 @@ func (r *round) group() (effects []jobgroup.Effect, ok bool) {
 	if len(groups) == 0 {
 		return nil, true
 	}
-	b, ok := r.backend.(Grouper)
+	b, ok := step.As[Grouper](r.backend)
 	if !ok {
 		r.note(fmt.Errorf("write %s: %T is no Grouper", groups[0].Kind, r.backend))
 		return nil, false
@@ -323,7 +323,7 @@ func (r *round) write(write bool, s job.Status) jobreason.Result {
 		return jobreason.ResultUnsuccessful
 	}
 
-	if b, ok := r.backend.(Versioned); ok {
+	if b, ok := step.As[Versioned](r.backend); ok {
 		r.version = b.JobVersion()
 	}
 	return jobreason.ResultDone

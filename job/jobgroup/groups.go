@@ -105,7 +105,7 @@ const groupReasons = "unspecified|" +
 // String is a sentence for people.
 func (r Reason) String() string { return enum.String(groupReasons, int(r), "GroupReason") }
 
-// MarshalText returns the name of the constant without Group.
+// MarshalText returns the name of the constant.
 func (r Reason) MarshalText() ([]byte, error) {
 	return []byte(enum.String(groupNames, int(r), "GroupReason")), nil
 }

@@ -33,7 +33,7 @@ const (
 
 const containerKinds = "AppContainer|InitContainer|RestartableInitContainer"
 
-// String returns the name of the constant.
+// String returns the name of the constant, and "Container".
 func (k Kind) String() string { return enum.String(containerKinds, int(k), "ContainerKind") }
 
 // MarshalText is [Kind.String].

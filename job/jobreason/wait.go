@@ -49,10 +49,12 @@ const (
 const waitNames = "|Backoff|IndexBackoff|Deadline|Expectations|Replacement|Pods|Suspended|Terminating|Uncounted|" +
 	"Observed|ManagedBy|Deleted|UnknownMode|Timeout|Adoption|Parallelism|Finished|Next"
 
-// MarshalText returns the name of the constant without Wait.
-func (r Wait) MarshalText() ([]byte, error) {
-	return []byte(enum.String(waitNames, int(r), "WaitReason")), nil
-}
+// String returns the name of the constant without Wait. The sentence, with its figures, is that of a
+// plan's Wait.
+func (r Wait) String() string { return enum.String(waitNames, int(r), "Wait") }
+
+// MarshalText is [Wait.String].
+func (r Wait) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // UnmarshalText reads what MarshalText returns.
 func (r *Wait) UnmarshalText(text []byte) error {

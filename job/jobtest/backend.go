@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/batchplan/batchplan/internal/life"
+	"github.com/batchplan/batchplan/internal/step"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
@@ -122,9 +123,12 @@ func (c *checked) Untrack(ctx context.Context, pod job.PodRef) error {
 	})
 }
 
+// Unwrap lets the executor find what else the program's backend can do.
+func (c *checked) Unwrap() jobapply.Backend { return c.b }
+
 // JobVersion is the version that the program's backend knows, if it is a [jobapply.Versioned].
 func (c *checked) JobVersion() int64 {
-	v, ok := c.b.(jobapply.Versioned)
+	v, ok := step.As[jobapply.Versioned](c.b)
 	if !ok {
 		return 0
 	}

@@ -15,7 +15,7 @@ import (
 // Test is a test of a backend, with what may be chosen. TestBackend is one with the zero
 // values.
 type Test struct {
-	// Specs are the jobs; [jobgen.Specs] if it is nil. For a backend that does not support a field,
+	// Specs are the jobs; those of [Specs] if it is nil. For a backend that does not support a field,
 	// leave the field out here.
 	Specs *rapid.Generator[job.Spec]
 }

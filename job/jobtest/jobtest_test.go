@@ -100,3 +100,19 @@ func TestBackend_ConditionsUnseen(t *testing.T) {
 		t.Error(story)
 	}
 }
+
+// observer learns what became of the writes of a round.
+type observer struct {
+	jobapply.Backend
+	told int
+}
+
+func (o *observer) Executed(job.Writes) { o.told++ }
+
+// TestEnv_BackendIsAsAble: what the program's backend can do besides, the executor finds behind the test.
+func TestEnv_BackendIsAsAble(t *testing.T) {
+	o := &observer{}
+	if _, err := (jobapply.Executor{}).Apply(t.Context(), new(jobtest.Env).Backend(o), &job.Plan{}); err != nil || o.told != 1 {
+		t.Errorf("told %d times, %v", o.told, err)
+	}
+}

@@ -37,9 +37,9 @@ type Cron[P, C Object] struct {
 	Status    func(P) cronjob.Status
 	SetStatus func(P, cronjob.Status)
 	// Report, if set, writes into a copy of the parent what else its status says: conditions, a phase,
-	// observedGeneration. It follows SetStatus in each write of the status. At the end of a round it is called once
-	// more, and if it then changes anything, that is written as well: it must not change what it has written before
-	// for the same report, as one that goes by the clock would in every round.
+	// observedGeneration. It follows SetStatus in a write of the status, unless a write before has failed. At the end
+	// of each round it is called once more, and what it then changes is written as well: with the same report it must
+	// change nothing, as it would by the clock.
 	Report func(P, *CronReport)
 	// Check, if set, says why a parent cannot be served, such as a template that a server would refuse. Then nothing is
 	// started, stopped or recorded, an event says why, and Report gets the error.
@@ -102,6 +102,8 @@ type cronKind interface {
 	check(Object) error
 	// newBackend returns the backend of a plan, which keeps the report up to date.
 	newBackend(parent Object, report *CronReport) writer
+	// reports reports whether the kind has a Report.
+	reports() bool
 	// tell writes the report into the status of a parent, if that changes anything.
 	tell(ctx context.Context, parent Object, report *CronReport) error
 	// says returns a sentence of the planner about a parent and its children.
@@ -190,6 +192,8 @@ func (k *Cron[P, C]) check(o Object) error {
 	return k.Check(o.(P))
 }
 
+func (k *Cron[P, C]) reports() bool { return k.Report != nil }
+
 func (k *Cron[P, C]) tell(ctx context.Context, o Object, report *CronReport) error {
 	if k.Report == nil {
 		return nil
@@ -238,7 +242,7 @@ func (k *Cron[P, C]) newBackend(parent Object, report *CronReport) writer {
 		New:      k.newChild,
 		SetStatus: func(o P, s cronjob.Status) {
 			k.SetStatus(o, s)
-			if k.Report != nil {
+			if k.Report != nil && !report.hasFailed() {
 				k.Report(o, report)
 			}
 		},

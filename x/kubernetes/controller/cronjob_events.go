@@ -17,7 +17,11 @@ func (c *CronJobs) CronJobEvents(queue Queue[types.NamespacedName]) cache.Resour
 		AddFunc: func(o any) { queue.Add(keyOf(o.(Object))) },
 		UpdateFunc: func(old, cur any) {
 			is := cur.(Object)
-			was, now := c.kind.value(old.(Object)).Spec, c.kind.value(is).Spec
+			before, after := c.kind.value(old.(Object)), c.kind.value(is)
+			if c.kind.reports() && isTold(old.(Object), is, before.Status, after.Status) {
+				return
+			}
+			was, now := before.Spec, after.Spec
 			if was.Schedule == now.Schedule && equality.Semantic.DeepEqual(was.TimeZone, now.TimeZone) {
 				queue.Add(keyOf(is))
 				return

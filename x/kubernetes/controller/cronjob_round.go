@@ -53,8 +53,7 @@ func (c *CronJobs) Reconcile(ctx context.Context, key types.NamespacedName) (nex
 
 	next, err = r.run(ctx)
 	if isReported(ctx, err) {
-		r.report.Err = err
-		err = errors.Join(err, c.kind.tell(ctx, r.object, &r.report))
+		err = told(err, c.kind.tell(ctx, r.object, &r.report))
 	}
 	c.planners.Put(r.planner) // and not after a panic
 	return next, err
@@ -99,7 +98,7 @@ func (r *cronRound) run(ctx context.Context) (next time.Time, err error) {
 func (r *cronRound) plan(ctx context.Context) (end cronjob.Conclusion, written Object, err error) {
 	r.report = CronReport{Schedule: r.snapshot.Schedule}
 	plan, object, err := r.decide(ctx)
-	if err != nil {
+	if r.report.Err = err; err != nil {
 		if isInvalid(err) {
 			r.options.report(ctx, r.object, true, job.Event{
 				Type:    job.EventWarning,
@@ -115,6 +114,7 @@ func (r *cronRound) plan(ctx context.Context) (end cronjob.Conclusion, written O
 	r.report.Plan = plan
 	b := r.newBackend(object)
 	end, err = cronjobapply.Executor{}.Apply(ctx, b, plan)
+	r.report.Err = err
 	if r.object = object; b.written() != nil {
 		r.object = b.written()
 	}
@@ -155,7 +155,8 @@ func (r *cronRound) decide(ctx context.Context) (*cronjob.Plan, Object, error) {
 	named := func(unexpected cronjob.Reference) bool {
 		return slices.ContainsFunc(status.Active, func(a cronjob.Reference) bool { return a.UID == unexpected.UID })
 	}
-	if !slices.ContainsFunc(plan.Unexpected, named) {
+	isEdited := fresh.GetGeneration() != r.object.GetGeneration() // then a write on the cached version is a conflict
+	if isEdited || !slices.ContainsFunc(plan.Unexpected, named) {
 		return plan, r.object, nil
 	}
 

@@ -74,7 +74,7 @@ func (h jobEvents) jobChanged(old, cur Object) {
 	h.written.observe(ofOwners, cur.GetResourceVersion())
 	was, is := h.kind.value(old), h.kind.value(cur)
 	switch {
-	case is.Status.Finished() != "":
+	case is.Status.Finished() != "", h.kind.reports() && isTold(old, cur, was.Status, is.Status):
 		return
 	case cur.GetGeneration() != old.GetGeneration():
 		h.queue.Add(keyOf(cur))

@@ -117,7 +117,7 @@ func (c *Jobs) plan(
 			Message: err.Error(),
 		})
 		err = fmt.Errorf("%s %s: %w", c.kind.controller("job"), named(key), err)
-		return next, errors.Join(err, b.tell(ctx))
+		return next, told(err, b.tell(ctx))
 	}
 
 	c.log(ctx, key, plan)
@@ -127,7 +127,9 @@ func (c *Jobs) plan(
 			Reason:  "PodsNotSeen",
 			Message: err.Error(),
 		})
-		return next, fmt.Errorf("%s %s: %w", c.kind.controller("job"), named(key), err)
+		b.report.Err = err
+		err = fmt.Errorf("%s %s: %w", c.kind.controller("job"), named(key), err)
+		return next, told(err, b.tell(ctx))
 	}
 
 	executor := jobapply.Executor{
@@ -162,7 +164,7 @@ func (c *Jobs) plan(
 	c.options.Metrics.Round(&end.Metrics, c.options.clock().Since(snapshot.Now))
 	if isReported(ctx, err) {
 		b.report.Err = err
-		err = errors.Join(err, b.tell(ctx))
+		err = told(err, b.tell(ctx))
 	}
 	if ended := end.Status.Finished(); ended == "" {
 		err = errors.Join(err, b.annotate(ctx, end.Memory))

@@ -37,10 +37,9 @@ type Kind[T Object] struct {
 	Status    func(T) *batchv1.JobStatus
 	SetStatus func(T, batchv1.JobStatus)
 	// Report, if set, writes into a copy of the object what else its status says: conditions of its own, a phase,
-	// observedGeneration. It follows SetStatus in each write of the status. At the end of a round it is called once
-	// more, and if it then changes anything, that is written as well: it must not change what it has written before
-	// for the same report, as one that goes by the clock would in every round. Once the job has ended there is no
-	// round.
+	// observedGeneration. It follows SetStatus in a write of the status, unless a write before has failed. At the end
+	// of each round it is called once more, and what it then changes is written as well: with the same report it must
+	// change nothing, as it would by the clock. Once the job has ended there is no round.
 	Report func(T, *JobReport)
 	// Check, if set, says why an object cannot be served. It is for what Spec does not return.
 	Check func(T) error
@@ -82,6 +81,8 @@ type ownerKind interface {
 	// writeStatus replaces the status on condition of the object's version, and annotate sets an
 	// annotation on condition of its UID. Both return the object as the write left it.
 	writeStatus(ctx context.Context, o Object, s job.Status, report *JobReport) (Object, error)
+	// reports reports whether the kind has a Report.
+	reports() bool
 	// tell writes the report into the status of an object, and returns it as that left it, or nil if the report changes
 	// nothing.
 	tell(ctx context.Context, o Object, report *JobReport) (Object, error)
@@ -255,11 +256,13 @@ func (k *Kind[T]) writeStatus(ctx context.Context, o Object, s job.Status, repor
 		}
 	}
 	k.setStatus(o.(T), status)
-	if k.Report != nil {
+	if k.Report != nil && !report.hasFailed() {
 		k.Report(o.(T), report)
 	}
 	return k.Objects(o.GetNamespace()).UpdateStatus(ctx, o.(T), metav1.UpdateOptions{})
 }
+
+func (k *Kind[T]) reports() bool { return k.Report != nil }
 
 func (k *Kind[T]) tell(ctx context.Context, o Object, report *JobReport) (Object, error) {
 	if k.Report == nil {

@@ -5,9 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // CronReport is what a round knows of a parent, for what its status says besides the status of a CronJob. It is valid
@@ -21,7 +27,7 @@ type CronReport struct {
 	// Writes are what became of the reads and writes of the plan; nothing before they are made.
 	Writes cronjob.Writes
 	// Err is what went wrong: a [*cronjob.InputError] names the field of a parent that cannot be planned; what
-	// Cron.Check has returned; or a read or a write that failed. It is nil while the status of the CronJob is written.
+	// Cron.Check has returned; or a read or a write that failed. Texts of a server can differ from try to try.
 	Err error
 }
 
@@ -32,7 +38,7 @@ type JobReport struct {
 	// Writes are what became of the writes to pods; nothing before they are made.
 	Writes job.Writes
 	// Err is what went wrong: a [*job.InputError] names the field of an object that cannot be planned; what Kind.Check
-	// has returned; or a write that failed. It is nil while the status of the job is written.
+	// has returned; or a write that failed. Texts of a server can differ from try to try.
 	Err error
 }
 
@@ -42,13 +48,50 @@ func isReported(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && !IsExpected(err)
 }
 
+// hasFailed reports whether a write of the round has failed so far: the report then waits for its end, when Err says
+// more.
+func (r *CronReport) hasFailed() bool {
+	failed := func(e cronjob.Effect) bool { return e.Result == cronjobreason.ResultUnsuccessful }
+	return slices.Contains(r.Writes.Verified, cronjobreason.ResultUnsuccessful) ||
+		slices.ContainsFunc(r.Writes.Deleted, failed) ||
+		slices.ContainsFunc(r.Writes.Created, failed)
+}
+
+// hasFailed is [CronReport.hasFailed] for pods.
+func (r *JobReport) hasFailed() bool {
+	failed := func(e job.Effect) bool { return e.Result == jobreason.ResultUnsuccessful }
+	return slices.ContainsFunc(r.Writes.Deleted, failed) || slices.ContainsFunc(r.Writes.Created, failed)
+}
+
 // isStoredAs reports whether a server would store the same for both. Times that are the same instant in two zones,
 // or that differ by less than is stored, are no change: else a round would write in vain, and its own write ask for
 // the next.
-func isStoredAs(a, b Object) bool {
+func isStoredAs(a, b any) bool {
 	x, failed := json.Marshal(a)
 	y, err := json.Marshal(b)
 	return failed == nil && err == nil && bytes.Equal(x, y)
+}
+
+// isTold reports whether an object has changed in nothing but what a Report writes, which asks for no round: the
+// text of an error can differ each time, and the queue already delays the next try. status are what a planner reads
+// of both statuses. Without generations nothing tells.
+func isTold(was, is Object, wasStatus, isStatus any) bool {
+	return is.GetGeneration() > 0 &&
+		is.GetGeneration() == was.GetGeneration() &&
+		is.GetResourceVersion() != was.GetResourceVersion() &&
+		is.GetDeletionTimestamp().Equal(was.GetDeletionTimestamp()) &&
+		maps.Equal(is.GetLabels(), was.GetLabels()) &&
+		maps.Equal(is.GetAnnotations(), was.GetAnnotations()) &&
+		isStoredAs(wasStatus, isStatus)
+}
+
+// told is the error of a round whose report was written, or not: a conflict of that is none beside why the round
+// failed.
+func told(err, failed error) error {
+	if err != nil && apierrors.IsConflict(failed) {
+		return err
+	}
+	return errors.Join(err, failed)
 }
 
 // invalid is an object that cannot be served as it is.

@@ -85,7 +85,7 @@ func TestCron_Report(t *testing.T) {
 		step("a run is held", time.Hour, "Held", 1)
 		c.end("SUCCEEDED")
 		c.tasks.fails = "create"
-		step("a creation without a reply", time.Minute, "NotStarted: no reply", 1)
+		step("a creation without a reply", time.Minute, "NotStarted: no reply", 2) // the end of the round says why
 		step("its job is there", time.Minute, "Next: 03:00", 1)
 		edit(func(b *beat) { b.Suspend = true })
 		step("a pause", time.Minute, "Paused", 1)
@@ -93,17 +93,57 @@ func TestCron_Report(t *testing.T) {
 		step("no schedule", time.Minute, "UnparseableSchedule", 1)
 		step("still none", time.Minute, "UnparseableSchedule", 0)
 		edit(func(b *beat) { b.Schedule, b.Overlap = "@hourly", "Sometimes" })
-		step("an unknown policy", time.Minute, "Refused: Beat ns/b: cronJob.spec.concurrencyPolicy: \"Sometimes\": must be Allow, Forbid or Replace", 1)
+		step("an unknown policy", time.Minute, "Refused: cronJob.spec.concurrencyPolicy: \"Sometimes\": must be Allow, Forbid or Replace", 1)
 		edit(func(b *beat) { b.Overlap, b.Labels = "Allow", map[string]string{"image": "none"} })
 		c.events.take()
-		step("a template that is refused", 2*time.Hour, "Refused: Beat ns/b: the template has no image", 1)
-		step("still refused", time.Hour, "Refused: Beat ns/b: the template has no image", 0)
+		step("a template that is refused", 2*time.Hour, "Refused: the template has no image", 1)
+		step("still refused", time.Hour, "Refused: the template has no image", 0)
 		if events := c.events.take(); strings.Count(events, "Warning InvalidBeat the template has no image") != 2 {
 			t.Errorf("events %s", events)
 		}
 		edit(func(b *beat) { b.Labels = nil })
 		step("mended", time.Minute, "Next: 06:00", 1)
 	})
+}
+
+// TestCron_ToldAsksForNoRound: a failure whose text differs each time is written each time, and the write asks for no round
+// before the queue's delay is over. Whatever a planner reads does.
+func TestCron_ToldAsksForNoRound(t *testing.T) {
+	for _, reports := range []bool{true, false} {
+		kind := storing(nil)
+		if reports {
+			kind.Report = says
+		}
+		history(t, kind, controller.CronJobOptions{}, hourly, func(c *clockwork) {
+			for _, test := range []struct {
+				name   string
+				change func(*beat)
+				want   bool
+			}{
+				{"what is told", func(b *beat) { b.Says = "dial tcp: port 41412" }, !reports},
+				{"an edit", func(b *beat) { b.Generation++ }, true},
+				{"a label", func(b *beat) { b.Labels = map[string]string{"a": "b"} }, true},
+				{"a deletion", func(b *beat) { now := metav1.Now(); b.DeletionTimestamp = &now }, true},
+				{"the status of the CronJob", func(b *beat) { b.All.LastScheduleTime = time.Now() }, true},
+				{"nothing, a look at all", func(b *beat) { b.ResourceVersion = "1" }, true},
+				{"no generation", func(b *beat) { b.Generation, b.Says = 0, "x" }, true},
+			} {
+				was := &beat{Schedule: "@hourly"}
+				was.Name, was.Namespace, was.Generation, was.ResourceVersion = "b", "ns", 1, "1"
+				is := was.DeepCopyObject().(*beat)
+				is.ResourceVersion = "2"
+				test.change(is)
+				if is.Generation == 0 {
+					was.Generation = 0
+				}
+				queue := &asks{}
+				c.CronJobEvents(queue).OnUpdate(was, is)
+				if got := queue.take() != ""; got != test.want {
+					t.Errorf("reports %t, %s: asks for a round: %t, want %t", reports, test.name, got, test.want)
+				}
+			}
+		})
+	}
 }
 
 // TestKind_Report: the same for objects with pods.

@@ -211,8 +211,8 @@ func (m *Metrics) Stale(cache schema.GroupResource) { add(m.stale, 1, cache.Grou
 
 // CronJobRound implements [controller.CronJobMetrics].
 func (m *Metrics) CronJobRound(r *cronjob.Metrics) {
-	if r.Created > 0 {
-		m.creationSkew.Observe(r.CreationSkew.Seconds())
+	for _, skew := range r.CreationSkews {
+		m.creationSkew.Observe(skew.Seconds())
 	}
 	if r.Missed > 0 {
 		m.missed.Add(float64(r.Missed))

@@ -62,7 +62,7 @@ func TestJ42_NegativeFigures(t *testing.T) {
 	}
 	round.Policy.FailJob, round.Policy.FailIndex, round.Policy.Ignore, round.Policy.Count = -1, -1, -1, -1
 	m.Round(&round, -time.Second)
-	m.CronJobRound(&cronjob.Metrics{Created: -1, Missed: -5, CreationSkew: -time.Hour})
+	m.CronJobRound(&cronjob.Metrics{Created: -1, Missed: -5, CreationSkews: []time.Duration{-time.Hour}})
 	expect(t, m)
 }
 
@@ -79,7 +79,7 @@ func TestMetrics(t *testing.T) {
 	m.Tracking("add")
 	m.External("example.com/other")
 	m.Stale(schema.GroupResource{Group: "batch", Resource: "jobs"})
-	m.CronJobRound(&cronjob.Metrics{Created: 1, CreationSkew: time.Second, Missed: 2})
+	m.CronJobRound(&cronjob.Metrics{Created: 2, CreationSkews: []time.Duration{time.Second}, Missed: 2}) // and a trigger
 	m.Expired(time.Second)
 	expect(t, m,
 		"job_controller_job_syncs_total{action=pods_created,completion_mode=Indexed,result=success} 1",

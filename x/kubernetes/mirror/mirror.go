@@ -1,5 +1,5 @@
-// Package mirror writes the statuses of Jobs that run elsewhere, in the types of k8s.io/api: it is
-// [jobstatus] for batch/v1. Missing fields of a spec get their defaults.
+// Package mirror writes the statuses of Jobs that run elsewhere, in the types of k8s.io/api: it has Aggregate,
+// CheckServed and Finish of [jobstatus] for batch/v1. Missing fields of a spec get their defaults.
 //
 // It needs k8s.io/api and k8s.io/apimachinery, and no client. A program that imports it links no
 // planner of CronJobs.

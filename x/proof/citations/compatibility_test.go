@@ -117,14 +117,19 @@ var unpublished = []string{"internal", "examples", "cmd", "proof", "testdata"}
 func methodsOf(of *ast.InterfaceType) string {
 	var all []string
 	for _, f := range of.Methods.List {
-		name, _ := f.Type.(*ast.Ident)
-		switch {
-		case len(f.Names) > 0:
+		embedded := f.Type
+		if generic, ok := embedded.(*ast.IndexExpr); ok {
+			embedded = generic.X
+		}
+		switch embedded := embedded.(type) {
+		case *ast.FuncType:
 			all = append(all, "`"+f.Names[0].Name+"`")
-		case name != nil:
-			all = append(all, "`"+name.Name+"`")
+		case *ast.Ident:
+			all = append(all, "`"+embedded.Name+"`")
+		case *ast.SelectorExpr:
+			all = append(all, "`"+embedded.X.(*ast.Ident).Name+"."+embedded.Sel.Name+"`")
 		default:
-			return ""
+			return "" // a union or ~T
 		}
 	}
 	return strings.Join(all, ", ")

@@ -87,7 +87,7 @@ var cronRules = []rule[*cronRound]{
 	{"C14 failed", func(r *cronRound) bool { return r.created(cronjobreason.ResultUnsuccessful) }},
 	{"C15 written", func(r *cronRound) bool { return r.settlement.Write }},
 	{"C15 unchanged", func(r *cronRound) bool { return !r.settlement.Write }},
-	{"C16", func(r *cronRound) bool { return r.end.Metrics.CreationSkew > 0 }},
+	{"C16", func(r *cronRound) bool { return len(r.end.Metrics.CreationSkews) > 0 }},
 	{"C17", func(r *cronRound) bool { return r.rescheduled }},
 
 	{"S2 both days", func(r *cronRound) bool { return r.created(cronjobreason.ResultDone) && r.restrictsDays() == 2 }},

@@ -31,6 +31,7 @@ func report(s *ReportSchedule, r *controller.CronReport) {
 		ready.Status, ready.Reason = metav1.ConditionTrue, "Scheduled"
 	}
 	meta.SetStatusCondition(&s.Status.Conditions, ready)
+	s.Status.NextRun = metav1.Time{}
 	if r.Plan != nil {
 		s.Status.NextRun = metav1.NewTime(r.Plan.NextRun)
 	}
