@@ -30,7 +30,7 @@ func (e *Env) steps() life.Steps {
 }
 
 // interfere lets a kubelet or a user act before a write of a round, to the pod of that UID. A pod
-// that is about to be deleted succeeds every other time.
+// that is about to be deleted succeeds.
 func (e *Env) interfere(verb world.Verb, pod job.UID) {
 	if verb == world.Adopt && e.adopting && e.delete() {
 		e.adopting, e.edited = false, true
@@ -48,7 +48,7 @@ func (e *Env) interfere(verb world.Verb, pod job.UID) {
 	}
 
 	others := func() bool { return e.one().kubelet() }
-	if p := e.pod(pod); verb == world.Delete && p != nil && e.life.Pick("succeeds", 2) == 1 {
+	if p := e.pod(pod); verb == world.Delete && p != nil {
 		others = func() bool {
 			return e.podStep(p, "succeeds", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 0) })
 		}
