@@ -72,6 +72,7 @@ func walk(s *Snapshot, step backfillStep, turn *backfillTurn) (backfillStep, mov
 			}
 			return step, out
 		}
+
 		if name := turn.names.of(run).String(); !turn.names.has(step.Except, run) && !turn.hasJob(name) {
 			created := append(turn.created, out.create...)
 			if held, ok := turn.hold(step.ID, run, name, created); ok {
@@ -80,6 +81,7 @@ func walk(s *Snapshot, step backfillStep, turn *backfillTurn) (backfillStep, mov
 			out.create = append(out.create, backfill(s, step.ID, name, run))
 			started = true
 		}
+
 		if at = run; !started {
 			step.After = run
 		}

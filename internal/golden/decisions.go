@@ -27,9 +27,11 @@ const (
 // Go draws the same.
 func Decisions(t *testing.T, file string, live func(t *rapid.T, round func(snapshot, decided any))) {
 	t.Helper()
+
 	var got strings.Builder
 	for group := range groups {
 		cases, rounds := sha256.New(), sha256.New()
+
 		for i := range livesInGroup {
 			n := 0
 			lives := rapid.Custom(func(t *rapid.T) int {
@@ -47,6 +49,7 @@ func Decisions(t *testing.T, file string, live func(t *rapid.T, round func(snaps
 				t.Fatalf("a life has %d rounds, not %d", n, LifeRounds)
 			}
 		}
+
 		const size = livesInGroup * LifeRounds
 		from, to := group*size, group*size+size-1
 		fmt.Fprintf(&got, "%4d-%d cases %.8x rounds %.8x\n", from, to, cases.Sum(nil), rounds.Sum(nil))

@@ -96,12 +96,14 @@ func same(what string, v any, data []byte) error {
 // storedCases draws cases, and keeps those that have a member or a word that none has before them.
 func storedCases[P, O, S, M any](t *testing.T, draw func(*rapid.T) (P, O), conclude func(*P, O) (S, M)) []byte {
 	const draws = 4000
+
 	var out bytes.Buffer
 	seen := map[string]bool{}
 	for n := range draws {
 		line := rapid.Custom(func(t *rapid.T) []byte {
 			plan, outcome := draw(t)
 			status, memory := conclude(&plan, outcome)
+
 			parts := [4]json.RawMessage{}
 			for i, v := range []any{plan, outcome, status, memory} {
 				data, err := json.Marshal(v)

@@ -87,6 +87,7 @@ func (q *queue) live(l *life.Life, specs *rapid.Generator[job.Spec]) {
 			})
 		},
 	}
+
 	for i, e := range q.all {
 		e.all, e.program, e.changed = q.all, q.program, func() { q.Changed(i) }
 		e.subject = Subject{Store: q.Stores[i], OneWriter: q.OneWriter, Unconditional: q.Unconditional}

@@ -231,10 +231,12 @@ func Parse(text string) (Release, error) {
 		}
 		return Release{}, fmt.Errorf("release %q is not known: want one of %s", version, strings.Join(known, ", "))
 	}
+
 	for gate := range strings.SplitSeq(gates, ",") {
 		if gate = strings.TrimSpace(gate); gate == "" {
 			continue
 		}
+
 		name, value, _ := strings.Cut(gate, "=")
 		on, err := strconv.ParseBool(value)
 		if err != nil {
