@@ -23,7 +23,7 @@ import (
 func TestPlan_DamagedConcludes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := cronjobgen.Snapshots().Draw(t, "snapshot")
-		for quirk := range cronjobquirk.Of(release.V131).All() {
+		for quirk := range cronjobquirk.Of(release.V131()).All() {
 			if rapid.Bool().Draw(t, quirk.String()) {
 				s.Options.Quirks = s.Options.Quirks.With(quirk)
 			}

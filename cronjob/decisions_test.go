@@ -33,7 +33,7 @@ type decided struct {
 
 // TestDecisions: what 10,000 rounds decide changes only on purpose.
 func TestDecisions(t *testing.T) {
-	presets := []release.Release{release.V131, release.V136, release.V137}
+	presets := []release.Release{release.V131(), release.V136(), release.V137()}
 	golden.Decisions(t, "testdata/decisions.golden", func(t *rapid.T, round func(snapshot, decided any)) {
 		w := world.NewCronJob(cronjob.CronJob{
 			Namespace: "ns", Name: "c", UID: "cronjob-a", CreationTimestamp: world.Start, Spec: cronjobgen.Specs().Draw(t, "spec"),
@@ -73,7 +73,7 @@ func TestStored_Released(t *testing.T) {
 		s := w.Snapshot()
 		s.Options, s.Consistent = drawOptions(t), rapid.Bool().Draw(t, "consistent")
 		if rapid.Bool().Draw(t, "preset") {
-			s.Options.Quirks = cronjob.Kubernetes(release.V131).Quirks
+			s.Options.Quirks = cronjob.Kubernetes(release.V131()).Quirks
 		}
 		plan := reconcile(t, s)
 		o := done(&plan)

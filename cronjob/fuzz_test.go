@@ -106,11 +106,11 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 	s.CronJob = c
 	var opts []schedule.Option
 	if rapid.Bool().Draw(t, "preset") {
-		s.Options = cronjob.Kubernetes(release.V136)
+		s.Options = cronjob.Kubernetes(release.V136())
 		if rapid.Bool().Draw(t, "by name") {
 			s.Options.Quirks = s.Options.Quirks.With(cronjobquirk.ByName)
 		}
-		opts = append(opts, schedule.Kubernetes())
+		opts = append(opts, schedule.Kubernetes(release.Newest()))
 	}
 	if rapid.Bool().Draw(t, "policies") {
 		quirks := s.Options.Quirks

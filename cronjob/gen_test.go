@@ -41,8 +41,8 @@ func snapshot(c cronjob.CronJob, now time.Time, children ...cronjob.Child) cronj
 
 // kubernetes gives a snapshot the preset of the reference.
 func kubernetes(s cronjob.Snapshot) cronjob.Snapshot {
-	s.Options = cronjob.Kubernetes(release.V136)
-	s.Schedule = cronjob.Compile(&s.CronJob, schedule.Kubernetes())
+	s.Options = cronjob.Kubernetes(release.V136())
+	s.Schedule = cronjob.Compile(&s.CronJob, schedule.Kubernetes(release.Newest()))
 	return s
 }
 

@@ -94,7 +94,7 @@ func (c *CatchUp) UnmarshalText(text []byte) error {
 
 // Kubernetes returns the options with which the planner decides as the controller of a
 // release does, with its gates and its quirks. Also compile the schedule with
-// [schedule.Kubernetes], which answers as all these releases do.
+// [schedule.Kubernetes] of the same release.
 func Kubernetes(r release.Release) Options {
 	o := Options{Quirks: cronjobquirk.Of(r)}
 	if !r.Has(release.CronJobsScheduledAnnotation) {

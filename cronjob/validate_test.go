@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 func TestC1_Validate(t *testing.T) {
@@ -136,7 +137,7 @@ func TestValidateUpdate(t *testing.T) {
 	} {
 		cronjob.Default(&test.old)
 		cronjob.Default(&test.next)
-		if err := cronjob.ValidateUpdate(test.old, test.next); !slices.Equal(fields(err), test.want) {
+		if err := cronjob.ValidateUpdate(test.old, test.next, release.Newest()); !slices.Equal(fields(err), test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}

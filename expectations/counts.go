@@ -45,7 +45,7 @@ func (c Counts) Expires() time.Time {
 	return c.At.Add(Timeout)
 }
 
-// Observe returns the record with that many creations and deletions taken off:
+// Lower returns the record with that many creations and deletions taken off:
 // because they were seen, or because the writes failed or were skipped and will
 // never be seen (E2). Negative arguments take off nothing.
 //
@@ -54,9 +54,9 @@ func (c Counts) Expires() time.Time {
 // to a record, only replaced, a debt would change no answer. When nothing is
 // left the result is the zero Counts, so that records which mean the same are
 // equal.
-func (c Counts) Observe(creations, deletions int) Counts {
-	c.Creations = lower(c.Creations, creations)
-	c.Deletions = lower(c.Deletions, deletions)
+func (c Counts) Lower(creations, deletions int) Counts {
+	c.Creations = lowered(c.Creations, creations)
+	c.Deletions = lowered(c.Deletions, deletions)
 	if !c.pending() {
 		return Counts{}
 	}
@@ -65,7 +65,7 @@ func (c Counts) Observe(creations, deletions int) Counts {
 
 func (c Counts) pending() bool { return c.Creations > 0 || c.Deletions > 0 }
 
-func lower(n, by int) int {
+func lowered(n, by int) int {
 	n, by = max(n, 0), max(by, 0)
 	return max(n-by, 0)
 }

@@ -75,7 +75,7 @@ func TestE1_NeverHeldBackForLong(t *testing.T) {
 	})
 }
 
-func TestE2_Observe(t *testing.T) {
+func TestE2_Lower(t *testing.T) {
 	for _, c := range []struct {
 		name                 string
 		from                 expectations.Counts
@@ -89,7 +89,7 @@ func TestE2_Observe(t *testing.T) {
 		{"a debt is forgotten", expectations.Counts{Creations: math.MinInt, Deletions: 2, At: t0}, math.MaxInt, 1, expectations.Counts{Deletions: 1, At: t0}},
 		{"nothing recorded", expectations.Counts{}, 1, 1, expectations.Counts{}},
 	} {
-		if got := c.from.Observe(c.creations, c.deletions); got != c.want {
+		if got := c.from.Lower(c.creations, c.deletions); got != c.want {
 			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
 		}
 	}
@@ -100,8 +100,8 @@ func TestE2_OrderOfObservationsDoesNotMatter(t *testing.T) {
 		c := drawCounts(t)
 		draw := func(name string) int { return rapid.IntRange(-2, 5).Draw(t, name) }
 		a, b, d, e := draw("a"), draw("b"), draw("d"), draw("e")
-		once := c.Observe(max(a, 0)+max(b, 0), max(d, 0)+max(e, 0))
-		if x, y := c.Observe(a, d).Observe(b, e), c.Observe(b, e).Observe(a, d); x != y || x != once {
+		once := c.Lower(max(a, 0)+max(b, 0), max(d, 0)+max(e, 0))
+		if x, y := c.Lower(a, d).Lower(b, e), c.Lower(b, e).Lower(a, d); x != y || x != once {
 			t.Fatalf("%+v: %+v, %+v and at once %+v", c, x, y, once)
 		}
 	})

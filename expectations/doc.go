@@ -14,7 +14,7 @@
 //
 // An adapter that watches does four things:
 //
-//   - It gives the executor of package jobapply what [Tracker.Of] returns. The executor
+//   - Its backend is a jobapply.Expecter, and returns what [Tracker.Of] returns. The executor
 //     announces each write before it is made, since a notification may arrive before the
 //     write returns, and takes off what failed or was skipped.
 //   - Its watch handlers call [Tracker.Observe] for each pod that is new, has changed or is

@@ -12,10 +12,10 @@ type Sight struct {
 	Untracked bool
 }
 
-// See subtracts what a notification shows of a pod: the pod as it was shown before and as it is
+// Observe takes off what a notification shows of a pod: the pod as it was shown before and as it is
 // now, each nil for none. A pod of the job that comes into sight is a creation. A deletion is seen
 // once: when it begins or, if that was not shown, when the pod is gone (E1).
-func (c Counts) See(old, now *Sight) Counts {
+func (c Counts) Observe(old, now *Sight) Counts {
 	last := now
 	if last == nil {
 		last = old
@@ -33,15 +33,15 @@ func (c Counts) See(old, now *Sight) Counts {
 	if isLeaving && !wasLeaving {
 		deletions = 1
 	}
-	return c.Observe(creations, deletions)
+	return c.Lower(creations, deletions)
 }
 
-// Observe is for the handlers of a watch, and all that a handler has to call (E1, E4). It subtracts
-// what a notification shows of a pod from the record of key. Argument old is the pod as the watch
+// Observe is for the handlers of a watch, and all that a handler has to call (E1, E4). It takes
+// what a notification shows of a pod off the record of key. Argument old is the pod as the watch
 // has shown it before, nil for a new one, and now is the pod as it is, nil if it is gone.
 func (t *Tracker[K]) Observe(key K, old, now *Sight) {
 	t.update(key, func(e tracked) tracked {
-		e.counts = e.counts.See(old, now)
+		e.counts = e.counts.Observe(old, now)
 		switch {
 		case now == nil && old != nil:
 			delete(e.uids, old.UID)

@@ -30,8 +30,8 @@ type tracked struct {
 // it before the writes: their notifications may come before they return.
 func (t *Tracker[K]) Expect(key K, creations, deletions int, now time.Time) {
 	t.update(key, func(e tracked) tracked {
-		// Observing nothing brings the record into its plainest form.
-		e.counts = Counts{Creations: creations, Deletions: deletions, At: now}.Observe(0, 0)
+		// Lowering by nothing brings the record into its plainest form.
+		e.counts = Counts{Creations: creations, Deletions: deletions, At: now}.Lower(0, 0)
 		return e
 	})
 }
@@ -40,7 +40,7 @@ func (t *Tracker[K]) Expect(key K, creations, deletions int, now time.Time) {
 // will never be observed (E2). It does not renew the time.
 func (t *Tracker[K]) Lower(key K, creations, deletions int) {
 	t.update(key, func(e tracked) tracked {
-		e.counts = e.counts.Observe(creations, deletions)
+		e.counts = e.counts.Lower(creations, deletions)
 		return e
 	})
 }
@@ -72,11 +72,13 @@ func (t *Tracker[K]) ExpectUntracked(key K, uids ...UID) (added []UID) {
 	return added
 }
 
-// UntrackObserved removes a pod from the record if its only write failed (E4). Observing a pod that
-// was not expected changes nothing.
-func (t *Tracker[K]) UntrackObserved(key K, uid UID) {
+// LowerUntracked takes pods off the record of key whose only write failed or was skipped, so that
+// they keep their finalizer (E4). A pod that was not expected changes nothing.
+func (t *Tracker[K]) LowerUntracked(key K, uids ...UID) {
 	t.update(key, func(e tracked) tracked {
-		delete(e.uids, uid)
+		for _, uid := range uids {
+			delete(e.uids, uid)
+		}
 		return e
 	})
 }
@@ -97,8 +99,8 @@ func (t *Tracker[K]) Forget(key K) {
 	delete(t.jobs, key)
 }
 
-// Of returns the record of key as an executor needs it, which reports its writes there, at now: it
-// is a jobapply.Expectations.
+// Of returns the record of key, to which the executor of a round reports its writes, at now: it is
+// a jobapply.Expectations.
 func (t *Tracker[K]) Of(key K, now time.Time) Writer[K] { return Writer[K]{t, key, now} }
 
 // Writer tells a [Tracker] of the writes for one key.
@@ -121,8 +123,8 @@ func (w Writer[K]) ExpectUntracked(uids ...UID) (added []UID) {
 	return w.tracker.ExpectUntracked(w.key, uids...)
 }
 
-// UntrackObserved is [Tracker.UntrackObserved] for the key.
-func (w Writer[K]) UntrackObserved(uid UID) { w.tracker.UntrackObserved(w.key, uid) }
+// LowerUntracked is [Tracker.LowerUntracked] for the key.
+func (w Writer[K]) LowerUntracked(uids ...UID) { w.tracker.LowerUntracked(w.key, uids...) }
 
 func (t *Tracker[K]) update(key K, change func(tracked) tracked) {
 	t.mu.Lock()

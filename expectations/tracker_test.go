@@ -80,9 +80,9 @@ func TestE2_Writer(t *testing.T) {
 	direct.ExpectUntracked("demo", "a", "b")
 	w.ExpectUntracked("a", "b")
 	check("ExpectUntracked")
-	direct.UntrackObserved("demo", "a")
-	w.UntrackObserved("a")
-	check("UntrackObserved")
+	direct.LowerUntracked("demo", "a")
+	w.LowerUntracked("a")
+	check("LowerUntracked")
 }
 
 func TestE4_TrackerOfFinalizers(t *testing.T) {
@@ -94,9 +94,9 @@ func TestE4_TrackerOfFinalizers(t *testing.T) {
 		t.Errorf("added %q, and a was expected already", added)
 	}
 	_, before := tracker.Snapshot(1)
-	tracker.UntrackObserved(1, "a")
-	tracker.UntrackObserved(1, "unknown")
-	tracker.UntrackObserved(2, "b")
+	tracker.LowerUntracked(1, "a")
+	tracker.LowerUntracked(1, "unknown")
+	tracker.LowerUntracked(2, "b")
 	if _, after := tracker.Snapshot(1); !after.Equal(expectations.NewUIDs("b", "c")) {
 		t.Errorf("after one observation %d are left", after.Len())
 	}
@@ -130,14 +130,14 @@ func TestE4_TrackerAgainstValues(t *testing.T) {
 				k, c, d := key.Draw(t, "key"), number.Draw(t, "creations"), number.Draw(t, "deletions")
 				tracker.Expect(k, c, d, t0)
 				r := model[k]
-				r.counts = expectations.Counts{Creations: c, Deletions: d, At: t0}.Observe(0, 0)
+				r.counts = expectations.Counts{Creations: c, Deletions: d, At: t0}.Lower(0, 0)
 				model[k] = r
 			},
 			"lower": func(t *rapid.T) {
 				k, c, d := key.Draw(t, "key"), number.Draw(t, "creations"), number.Draw(t, "deletions")
 				tracker.Lower(k, c, d)
 				r := model[k]
-				r.counts = r.counts.Observe(c, d)
+				r.counts = r.counts.Lower(c, d)
 				model[k] = r
 			},
 			"expect untracked": func(t *rapid.T) {
@@ -147,9 +147,9 @@ func TestE4_TrackerAgainstValues(t *testing.T) {
 				r.uids = r.uids.With(u)
 				model[k] = r
 			},
-			"untrack observed": func(t *rapid.T) {
+			"lower untracked": func(t *rapid.T) {
 				k, u := key.Draw(t, "key"), uid.Draw(t, "uid")
-				tracker.UntrackObserved(k, u)
+				tracker.LowerUntracked(k, u)
 				r := model[k]
 				r.uids = r.uids.Without(u)
 				model[k] = r
@@ -184,7 +184,7 @@ func TestE2_TrackerFromManyGoroutines(t *testing.T) {
 			tracker.ExpectUntracked(job, uid)
 			wg.Go(func() { tracker.Lower(job, 1, 0) })
 			wg.Go(func() { tracker.Lower(job, 0, 1) })
-			wg.Go(func() { tracker.UntrackObserved(job, uid) })
+			wg.Go(func() { tracker.LowerUntracked(job, uid) })
 			wg.Go(func() {
 				counts, uids := tracker.Snapshot(job)
 				if counts.Creations > writes || uids.Len() > writes {
@@ -213,7 +213,7 @@ func TestE4_TrackerOfOneJob(t *testing.T) {
 		{"expect", func() { direct.Expect("a", 3, 2, now) }, func() { w.Expect(3, 2) }},
 		{"lower", func() { direct.Lower("a", 1, 1) }, func() { w.Lower(1, 1) }},
 		{"expect untracked", func() { direct.ExpectUntracked("a", "u", "v") }, func() { w.ExpectUntracked("u", "v") }},
-		{"untrack observed", func() { direct.UntrackObserved("a", "u") }, func() { w.UntrackObserved("u") }},
+		{"lower untracked", func() { direct.LowerUntracked("a", "u") }, func() { w.LowerUntracked("u") }},
 	} {
 		before, beforeUIDs := bound.Snapshot("a")
 		step.direct()
@@ -244,7 +244,7 @@ func TestE4_ObservationsAreLinear(t *testing.T) {
 	tracker.ExpectUntracked("demo", uids...)
 	next := 0
 	allocs := testing.AllocsPerRun(n/2, func() {
-		tracker.UntrackObserved("demo", uids[next])
+		tracker.LowerUntracked("demo", uids[next])
 		next++
 	})
 	if allocs != 0 {

@@ -73,7 +73,7 @@ func TestJ6_ConditionOfAnAdoption(t *testing.T) {
 	for _, test := range []struct {
 		options Options
 		want    string
-	}{{Options{}, "7"}, {Kubernetes(release.Newest), ""}} {
+	}{{Options{}, "7"}, {Kubernetes(release.Newest()), ""}} {
 		s := snapshotOf(t, `{}`, Pod{Name: "orphan", UID: "a", Owner: jobpod.Orphan, Untracked: true, Detail: &PodDetail{ResourceVersion: "7"}})
 		s.Options = test.options
 		if plan := PlanOf(t, s); len(plan.Adopt) != 1 || plan.Adopt[0].ResourceVersion != test.want {

@@ -35,7 +35,7 @@ func MayUntrack(owner *Job, pod *Pod, o Options) bool {
 	if owner == nil {
 		return !pod.Untracked
 	}
-	_, ours := ManagerOf(&owner.Spec, &o)
+	_, ours := managerOf(&owner.Spec, &o)
 	return isLeftBehind(pod) && ours && owner.Status.finished() != ""
 }
 

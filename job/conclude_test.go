@@ -132,7 +132,7 @@ func TestJ43_Retry(t *testing.T) {
 		if end.Retry && end.Requeue != plan.Requeue {
 			t.Errorf("%s: again at %v, want %v\n%s", test.name, end.Requeue, plan.Requeue, plan.String())
 		}
-		test.snap.Options = Kubernetes(release.Newest)
+		test.snap.Options = Kubernetes(release.Newest())
 		if plan = PlanOf(t, test.snap); plan.Conclude(o).Requeue != plan.Requeue {
 			t.Errorf("%s: Kubernetes: again at %v, want %v\n%s", test.name, plan.Conclude(o).Requeue, plan.Requeue, plan.String())
 		}

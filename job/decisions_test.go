@@ -27,7 +27,7 @@ type decided struct {
 
 // TestDecisions: what 10,000 rounds decide changes only on purpose.
 func TestDecisions(t *testing.T) {
-	presets := []release.Release{release.V131, release.V132, release.V133, release.V134, release.V135, release.V136, release.V137}
+	presets := []release.Release{release.V131(), release.V132(), release.V133(), release.V134(), release.V135(), release.V136(), release.V137()}
 	golden.Decisions(t, "testdata/decisions.golden", func(t *rapid.T, round func(snapshot, decided any)) {
 		w := drawWorld(t)
 		w.Stale = rapid.Bool().Draw(t, "stale")
@@ -62,7 +62,7 @@ func TestStored_Released(t *testing.T) {
 		}
 		s.Consistent, s.Memory.Written = rapid.Bool().Draw(t, "consistent"), rapid.Int64Range(0, 9).Draw(t, "written")
 		if rapid.Bool().Draw(t, "preset") {
-			s.Options.Quirks = job.Kubernetes(release.V131).Quirks
+			s.Options.Quirks = job.Kubernetes(release.V131()).Quirks
 			s.Options.Without = release.GatesOf(release.PodIndexLabel, release.MutablePodResourcesForSuspendedJobs)
 		}
 		s.Options.NoSuccessCriteriaMet = rapid.Bool().Draw(t, "NoSuccessCriteriaMet")

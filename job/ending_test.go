@@ -3,6 +3,7 @@ package job
 import (
 	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobreason"
+	"github.com/batchplan/batchplan/job/release"
 	"slices"
 	"testing"
 	"time"
@@ -64,7 +65,7 @@ func TestJI17_SuspendedEnd(t *testing.T) {
 			if next.Finished() == "" || next.StartTime.Equal(s.Now) != starts {
 				t.Errorf("%s, %s: started %v, conditions %v", name, completions, next.StartTime, next.Conditions)
 			}
-			if err := CheckTransition(recorded, next, s.Job.Spec); err != nil {
+			if err := CheckTransition(recorded, next, s.Job.Spec, release.Newest()); err != nil {
 				t.Errorf("%s, %s: %v", name, completions, err)
 			}
 		}

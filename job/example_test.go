@@ -60,9 +60,9 @@ func ExampleExpire() {
 			{Type: job.ConditionComplete, Status: job.ConditionTrue, LastTransitionTime: finished},
 		}},
 	}
-	expired, again, _ := job.Expire(j, job.Options{}, finished.Add(10*time.Second))
+	expired, again, _ := job.Expire(&j, job.Options{}, finished.Add(10*time.Second))
 	fmt.Println(expired, again.Format(time.TimeOnly))
-	expired, _, _ = job.Expire(j, job.Options{}, finished.Add(time.Minute))
+	expired, _, _ = job.Expire(&j, job.Options{}, finished.Add(time.Minute))
 	fmt.Println(expired)
 	// Output:
 	// false 10:01:00

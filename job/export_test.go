@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/expectations"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // What is closed to others, for the tests of this folder.
@@ -81,7 +82,7 @@ func IsQuiet(s Snapshot) bool {
 }
 
 // CheckTransition is that of package jobstatus, which imports this one.
-var CheckTransition func(old, next Status, spec Spec) error
+var CheckTransition func(old, next Status, spec Spec, r release.Release) error
 
 // Same reports how what there is differs from what is wanted.
 func Same(t rapid.TB, what string, want, got any, options ...cmp.Option) {

@@ -19,6 +19,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/jobstatus"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // FuzzReconcile plans from snapshots that contradict themselves, and settles
@@ -164,7 +165,7 @@ func boundedWork(t *rapid.T) {
 		plan := job.PlanOf(t, s)
 		conclusion := plan.Conclude(drawOutcome(t, plan, jobreason.ResultDone, jobreason.ResultDone, jobreason.ResultUnsuccessful))
 		_ = plan.String() + conclusion.Status.String()
-		_ = errors.Join(job.Validate(s.Job.Spec), jobstatus.CheckTransition(s.Job.Status, conclusion.Status, s.Job.Spec))
+		_ = errors.Join(job.Validate(s.Job.Spec), jobstatus.CheckTransition(s.Job.Status, conclusion.Status, s.Job.Spec, release.Newest()))
 		if _, err := job.Inspect(s); err != nil {
 			t.Fatal(err)
 		}

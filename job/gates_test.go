@@ -173,10 +173,10 @@ func TestReleases_Metrics(t *testing.T) {
 
 // TestKubernetes: 1.36 is the reference, and older releases have more quirks.
 func TestKubernetes(t *testing.T) {
-	if Kubernetes(release.Newest) != (Options{Quirks: jobquirk.Of(release.V137)}) {
-		t.Errorf("%+v", Kubernetes(release.Newest))
+	if Kubernetes(release.Newest()) != (Options{Quirks: jobquirk.Of(release.V137())}) {
+		t.Errorf("%+v", Kubernetes(release.Newest()))
 	}
-	if o := Kubernetes(release.V135.At(4)); !o.Quirks.Has(jobquirk.HeldIsIdle) || o.Quirks.Has(jobquirk.UnseenEnd) || o.Without.Has(release.JobManagedBy) {
+	if o := Kubernetes(release.V135().At(4)); !o.Quirks.Has(jobquirk.HeldIsIdle) || o.Quirks.Has(jobquirk.UnseenEnd) || o.Without.Has(release.JobManagedBy) {
 		t.Errorf("%+v", o)
 	}
 }

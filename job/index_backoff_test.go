@@ -17,7 +17,7 @@ import (
 )
 
 // bothOptions are the options that a rule without a quirk must not depend on.
-var bothOptions = map[string]Options{"default": {}, "Kubernetes": Kubernetes(release.Newest)}
+var bothOptions = map[string]Options{"default": {}, "Kubernetes": Kubernetes(release.Newest())}
 
 // ofIndex gives the pod an index.
 func ofIndex(p Pod, index int32) Pod {
@@ -119,7 +119,7 @@ func TestJ31_WaitingIndexes(t *testing.T) {
 			pods = append(pods, failedAt(int32(i), 29))
 		}
 		s := snapshotOf(t, `{"completions": 1200, "parallelism": 1200, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, pods...)
-		for options, want := range map[*Options]int{{}: test.want, value.To(Kubernetes(release.Newest)): test.quirk} {
+		for options, want := range map[*Options]int{{}: test.want, value.To(Kubernetes(release.Newest())): test.quirk} {
 			s.Options = *options
 			plan := PlanOf(t, s)
 			if got := len(plan.Create); got != want {

@@ -128,7 +128,7 @@ func TestOptions_NoSuccessCriteriaMet(t *testing.T) {
 			if !slices.Equal(got, test.want) {
 				t.Errorf("conditions %q, want %q", got, test.want)
 			}
-			if err := CheckTransition(recording.Status, status, s.Job.Spec); err != nil && !strings.Contains(err.Error(), "needs SuccessCriteriaMet") {
+			if err := CheckTransition(recording.Status, status, s.Job.Spec, release.Newest()); err != nil && !strings.Contains(err.Error(), "needs SuccessCriteriaMet") {
 				t.Error(err)
 			}
 			if status.Finished() == "" {

@@ -13,7 +13,9 @@ import (
 //
 // Whoever collects what a round needs asks here whether the job is ours: a job that the planner
 // takes, and that comes without its pods, gets new ones in each round.
-func ManagerOf(spec *Spec, o *Options) (name string, ours bool) {
+func ManagerOf(spec Spec, o Options) (name string, ours bool) { return managerOf(&spec, &o) }
+
+func managerOf(spec *Spec, o *Options) (name string, ours bool) {
 	name = ControllerName
 	if spec.ManagedBy != nil && !o.Without.Has(release.JobManagedBy) {
 		name = *spec.ManagedBy

@@ -23,9 +23,9 @@ type Memory struct {
 	JobUID UID
 	// Backoff is the record of recent failures (J31).
 	Backoff backoff.Record
-	// Expectations are the creations and deletions not yet seen (E1). An adapter that is
-	// told of them by events lowers them with Observe, or sets what its
-	// expectations.Tracker says.
+	// Expectations are the creations and deletions not yet seen (E1). An adapter that learns
+	// of them by events takes these off with Observe, or sets what its
+	// expectations.Tracker has.
 	Expectations expectations.Counts
 	// Untracking are the UIDs of pods whose finalizer was removed and which the
 	// snapshot may still show with it (E4).

@@ -11,6 +11,7 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/internal/jobgen"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobquirk"
@@ -167,14 +168,14 @@ func TestOptions_TTLByOutcome(t *testing.T) {
 		}
 	}
 	o := job.Options{TTLSecondsAfterComplete: ptr[int32](0), TTLSecondsAfterFailed: ptr[int32](3600)}
-	if expired, _, _ := job.Expire(ended(job.ConditionComplete), o, world.Start); !expired {
+	if expired, _, _ := job.Expire(value.To(ended(job.ConditionComplete)), o, world.Start); !expired {
 		t.Error("a complete job is to be deleted immediately")
 	}
-	expired, at, _ := job.Expire(ended(job.ConditionFailed), o, world.Start.Add(time.Minute))
+	expired, at, _ := job.Expire(value.To(ended(job.ConditionFailed)), o, world.Start.Add(time.Minute))
 	if want := world.Start.Add(time.Hour); expired || !at.Equal(want) {
 		t.Errorf("a failed job stays for an hour: %v, again at %v", expired, at)
 	}
-	if _, at, _ := job.Expire(ended(job.ConditionFailed), job.Options{}, world.Start); !at.Equal(world.Start.Add(10 * time.Second)) {
+	if _, at, _ := job.Expire(value.To(ended(job.ConditionFailed)), job.Options{}, world.Start); !at.Equal(world.Start.Add(10 * time.Second)) {
 		t.Errorf("without the option the spec decides: again at %v", at)
 	}
 }
@@ -206,7 +207,7 @@ func TestOptions_Refused(t *testing.T) {
 func TestM7_ActiveInBackoff(t *testing.T) {
 	w := world.NewJob(job.Spec{Parallelism: ptr[int32](2), Completions: ptr[int32](2)})
 	mustRound(t, w)
-	for _, o := range []job.Options{{}, job.Kubernetes(release.Newest)} {
+	for _, o := range []job.Options{{}, job.Kubernetes(release.Newest())} {
 		s := w.Snapshot()
 		s.Options = o
 		s.Pods[0].Phase, s.Pods[1].Phase = job.PodFailed, job.PodRunning

@@ -144,7 +144,7 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 		{"a removed finalizer is shown", memory(func(m *job.Memory) { m.Untracking = m.Untracking.With("gone") }), false},
 		{"pods must start in time", options(job.Options{PendingTimeout: time.Hour}), false},
 		{"gates are off", options(job.Options{Without: release.GatesOf(release.JobPodReplacementPolicy)}), false},
-		{"as the reference", options(job.Options{Quirks: jobquirk.Of(release.Newest)}), false},
+		{"as the reference", options(job.Options{Quirks: jobquirk.Of(release.Newest())}), false},
 		{"another name of the controller", options(job.Options{ControllerName: "example.com/other"}), false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -74,7 +74,7 @@ func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 
 	plan := p.plan.reset()
 	plan.JobUID = s.Job.UID
-	if by, ours := ManagerOf(&s.Job.Spec, &s.Options); !ours {
+	if by, ours := managerOf(&s.Job.Spec, &s.Options); !ours {
 		return plan.stop(Wait{Reason: jobreason.WaitManagedBy, Name: by}), nil
 	}
 	if spec := &s.Job.Spec; hasUnknownMode(spec) {

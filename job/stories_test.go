@@ -254,7 +254,7 @@ func (s *stage) orphans() string {
 }
 
 func (s *stage) expire() string {
-	expired, at, err := job.Expire(s.Job, s.Options, s.Now)
+	expired, at, err := job.Expire(&s.Job, s.Options, s.Now)
 	switch {
 	case err != nil:
 		return err.Error()

@@ -9,7 +9,7 @@ import "time"
 //
 // An error means that the job has finished at an unknown time (T3). A finish
 // time in the future, by another machine's clock, just waits.
-func Expire(j Job, o Options, now time.Time) (expired bool, at time.Time, err error) {
+func Expire(j *Job, o Options, now time.Time) (expired bool, at time.Time, err error) {
 	finished := j.Status.Finished()
 	ttl := j.Spec.TTLSecondsAfterFinished
 	switch {

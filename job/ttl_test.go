@@ -37,7 +37,7 @@ func TestT1_T2_T3_Expire(t *testing.T) {
 			`status.conditions[Failed].lastTransitionTime: "": is required to expire the job`},
 		{"T3: a finish time in the future waits", Job{Spec: ttl(5), Status: finishedAt(ConditionComplete, second(50))}, false, second(55), ""},
 	} {
-		expired, at, err := Expire(test.job, Options{}, second(30))
+		expired, at, err := Expire(&test.job, Options{}, second(30))
 		if expired != test.expired || !at.Equal(test.at) {
 			t.Errorf("%s: got %v, %v; want %v, %v", test.name, expired, at, test.expired, test.at)
 		}
@@ -58,14 +58,14 @@ func TestT4_PlanningAgainAgrees(t *testing.T) {
 		n := rapid.Int32Range(0, 100).Draw(t, "ttl")
 		j := Job{Spec: Spec{TTLSecondsAfterFinished: &n}, Status: finishedAt(ConditionComplete, second(rapid.IntRange(0, 200).Draw(t, "finished")))}
 		now := second(rapid.IntRange(0, 300).Draw(t, "now"))
-		expired, at, err := Expire(j, Options{}, now)
+		expired, at, err := Expire(&j, Options{}, now)
 		if err != nil || at.IsZero() || expired != !at.After(now) {
 			t.Fatalf("got %v, %v, %v", expired, at, err)
 		}
-		if early, _, _ := Expire(j, Options{}, at.Add(-1)); early {
+		if early, _, _ := Expire(&j, Options{}, at.Add(-1)); early {
 			t.Fatal("it expires before the time that was named")
 		}
-		if due, _, _ := Expire(j, Options{}, at); !due {
+		if due, _, _ := Expire(&j, Options{}, at); !due {
 			t.Fatal("it does not expire at the time that was named")
 		}
 	})
@@ -79,7 +79,7 @@ func TestTI2_TI3_ExpireConverges(t *testing.T) {
 	j := Job{Spec: Spec{TTLSecondsAfterFinished: &ttl}, Status: finishedAt(ConditionComplete, finish)}
 	now := second(0)
 	for round := 0; ; round++ {
-		expired, at, err := Expire(j, Options{}, now)
+		expired, at, err := Expire(&j, Options{}, now)
 		if err != nil || round > 2 {
 			t.Fatal(round, err)
 		}

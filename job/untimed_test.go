@@ -33,7 +33,7 @@ func TestJ32_UntimedFailure(t *testing.T) {
 		{"an end without a time", &job.PodDetail{Containers: []jobpod.Container{{State: jobpod.Terminated, ExitCode: 1}}}, "is unknown"},
 	} {
 		for _, perIndex := range []bool{false, true} {
-			for _, options := range []job.Options{{}, job.Kubernetes(release.Newest)} {
+			for _, options := range []job.Options{{}, job.Kubernetes(release.Newest())} {
 				spec := job.Spec{CompletionMode: job.Indexed, Completions: ptr[int32](1), Template: job.Template{RestartPolicy: job.RestartNever}}
 				if perIndex {
 					spec.BackoffLimitPerIndex = ptr[int32](3)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobstatus"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // successRules is a spec with n rules of one index each, and one of all indexes.
@@ -74,13 +75,13 @@ func BenchmarkCheckTransition(b *testing.B) {
 	bySize(b, "Conditions", func(b *testing.B, n int) {
 		spec := failureRules(1)
 		for old, next := manyConditions(n), manyConditions(n); b.Loop(); {
-			_ = jobstatus.CheckTransition(old, next, spec)
+			_ = jobstatus.CheckTransition(old, next, spec, release.Newest())
 		}
 	})
 	bySize(b, "Indexes", func(b *testing.B, n int) {
 		spec := successRules(1)
 		for old, next := scattered(n-1), scattered(n); b.Loop(); {
-			_ = jobstatus.CheckTransition(old, next, spec)
+			_ = jobstatus.CheckTransition(old, next, spec, release.Newest())
 		}
 	})
 }
@@ -121,11 +122,11 @@ func TestCostIsLinear(t *testing.T) {
 		"failure rules": func(n int) func() { s := failureRules(n); return func() { _ = job.Validate(s) } },
 		"conditions": func(n int) func() {
 			s := manyConditions(n)
-			return func() { _ = jobstatus.CheckTransition(job.Status{}, s, spec) }
+			return func() { _ = jobstatus.CheckTransition(job.Status{}, s, spec, release.Newest()) }
 		},
 		"indexes": func(n int) func() {
 			s, indexed := scattered(n), successRules(1)
-			return func() { _ = jobstatus.CheckTransition(job.Status{}, s, indexed) }
+			return func() { _ = jobstatus.CheckTransition(job.Status{}, s, indexed, release.Newest()) }
 		},
 	} {
 		small, large := bytesOf(cost(1_000)), bytesOf(cost(10_000))

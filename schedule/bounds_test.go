@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -54,7 +55,7 @@ func TestBounds_Runs(t *testing.T) {
 
 // TestBounds_Preset: the preset has bounds too, on both sides of its answers.
 func TestBounds_Preset(t *testing.T) {
-	s := mustParse(t, "0 * * * *", schedule.Kubernetes(), schedule.NotBefore(instant(t, "2026-01-01T10:00Z")), schedule.NotAfter(instant(t, "2026-01-01T11:30Z")))
+	s := mustParse(t, "0 * * * *", schedule.Kubernetes(release.Newest()), schedule.NotBefore(instant(t, "2026-01-01T10:00Z")), schedule.NotAfter(instant(t, "2026-01-01T11:30Z")))
 	for from, want := range map[string]string{
 		"2020-01-01T00:00Z": "2026-01-01T10:00Z", "2026-01-01T10:00Z": "2026-01-01T11:00Z", "2026-01-01T11:00Z": "", "2026-02-01T00:00Z": "",
 	} {
@@ -134,18 +135,18 @@ func TestRunAfterAnchor(t *testing.T) {
 		{"at a run", "0 * * * *", "2026-01-01T09:59:59Z", nil, []string{"2026-01-01T10:00:00Z", "2026-01-01T11:00:00Z", "2026-01-01T12:00:00Z"}, 24},
 		{"an interval", "@every 90m", "2026-01-01T10:20:30Z", nil, []string{"2026-01-01T10:20:31Z", "2026-01-01T11:50:30Z", "2026-01-01T13:20:30Z"}, 17},
 		{"seconds", "*/20 * * * * *", "2026-01-01T10:20:30Z", nil, []string{"2026-01-01T10:20:31Z", "2026-01-01T10:20:40Z", "2026-01-01T10:21:00Z"}, 4321},
-		{"the preset", "0 * * * *", "2026-01-01T10:20:30Z", []schedule.Option{schedule.Kubernetes()}, []string{"2026-01-01T10:20:31Z", "2026-01-01T11:00:00Z", "2026-01-01T12:00:00Z"}, 25},
+		{"the preset", "0 * * * *", "2026-01-01T10:20:30Z", []schedule.Option{schedule.Kubernetes(release.Newest())}, []string{"2026-01-01T10:20:31Z", "2026-01-01T11:00:00Z", "2026-01-01T12:00:00Z"}, 25},
 		{"outside of the bounds", "0 * * * *", "2026-01-01T10:20:30Z", []schedule.Option{schedule.NotBefore(instant(t, "2026-01-01T11:30Z"))},
 			[]string{"2026-01-01T12:00:00Z", "2026-01-01T13:00:00Z", "2026-01-01T14:00:00Z"}, 23},
 		{"outside of the bounds of the preset", "0 * * * *", "2026-01-01T10:20:30Z",
-			[]schedule.Option{schedule.Kubernetes(), schedule.NotBefore(instant(t, "2026-01-01T11:30Z"))},
+			[]schedule.Option{schedule.Kubernetes(release.Newest()), schedule.NotBefore(instant(t, "2026-01-01T11:30Z"))},
 			[]string{"2026-01-01T12:00:00Z", "2026-01-01T13:00:00Z", "2026-01-01T14:00:00Z"}, 23},
 		{"at the last instant of the bounds", "0 0 1 1 *", "2026-01-01T10:20:30Z", []schedule.Option{schedule.NotAfter(instant(t, "2026-01-01T10:20:31Z"))},
 			[]string{"2026-01-01T10:20:31Z"}, 1},
 		{"beside other schedules", ", * * * *", "2026-01-01T10:20:30Z", []schedule.Option{schedule.Also("0 12 * * *")},
 			[]string{"2026-01-01T10:20:31Z", "2026-01-01T12:00:00Z", "2026-01-02T12:00:00Z"}, 2},
 		{"never", "0 0 31 2 *", "2026-01-01T10:20:30Z", nil, nil, 0},
-		{"never, the preset", "0 0 31 2 *", "2026-01-01T10:20:30Z", []schedule.Option{schedule.Kubernetes()}, nil, 0},
+		{"never, the preset", "0 0 31 2 *", "2026-01-01T10:20:30Z", []schedule.Option{schedule.Kubernetes(release.Newest())}, nil, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			anchor := instant(t, c.anchor)

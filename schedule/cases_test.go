@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -68,11 +69,11 @@ func TestS4_CalendarCases(t *testing.T) {
 				want = c.exact
 			}
 			checkRuns(t, mustParse(t, c.spec, schedule.WithTimeZone(c.zone)), c.from, c.exact)
-			checkRuns(t, mustParse(t, c.spec, schedule.WithTimeZone(c.zone), schedule.Kubernetes()), c.from, want)
+			checkRuns(t, mustParse(t, c.spec, schedule.WithTimeZone(c.zone), schedule.Kubernetes(release.Newest())), c.from, want)
 		})
 	}
 	t.Run("Y7 there is no weekday 7", func(t *testing.T) {
-		for _, opts := range [][]schedule.Option{nil, {schedule.Kubernetes()}} {
+		for _, opts := range [][]schedule.Option{nil, {schedule.Kubernetes(release.Newest())}} {
 			if _, err := schedule.Parse("0 0 * * 7", opts...); err == nil {
 				t.Error("accepted")
 			}
@@ -181,7 +182,7 @@ func TestB1_DueRuns(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			after, now := instant(t, c.after), instant(t, c.now)
-			exact, preset := mustParse(t, c.spec), mustParse(t, c.spec, schedule.Kubernetes())
+			exact, preset := mustParse(t, c.spec), mustParse(t, c.spec, schedule.Kubernetes(release.Newest()))
 			checkRuns(t, exact, c.now, []string{c.next})
 			checkRuns(t, preset, c.now, []string{c.reference})
 			for _, s := range []schedule.Schedule{exact, preset} {

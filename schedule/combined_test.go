@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -233,7 +234,7 @@ func TestCombined_LintNamesTheFirst(t *testing.T) {
 // The preset of the reference has no effect: the reference has no such schedules.
 func TestCombined_Kubernetes(t *testing.T) {
 	opts := []schedule.Option{schedule.WithTimeZone("America/Santiago"), schedule.Except("* * * * 1")}
-	exact, preset := mustParse(t, "0 9 * * 6", opts...), mustParse(t, "0 9 * * 6", append(opts, schedule.Kubernetes())...)
+	exact, preset := mustParse(t, "0 9 * * 6", opts...), mustParse(t, "0 9 * * 6", append(opts, schedule.Kubernetes(release.Newest()))...)
 	from := instant(t, "2026-09-05T13:00Z")
 	if a, b := exact.Next(from), preset.Next(from); !a.Equal(b) || !exact.Equal(preset) {
 		t.Errorf("exact %s, preset %s", a, b)

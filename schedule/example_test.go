@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -127,7 +128,7 @@ func ExampleKubernetes() {
 	from := time.Date(2026, 9, 5, 13, 0, 0, 0, time.UTC)
 	zone := schedule.WithTimeZone("America/Santiago")
 	exact, _ := schedule.Parse("0 9 * * 6", zone)
-	preset, _ := schedule.Parse("0 9 * * 6", zone, schedule.Kubernetes())
+	preset, _ := schedule.Parse("0 9 * * 6", zone, schedule.Kubernetes(release.Newest()))
 	fmt.Println(exact.Next(from).Format(time.RFC1123))
 	fmt.Println(preset.Next(from).Format(time.RFC1123))
 	// Output:

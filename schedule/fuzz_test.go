@@ -6,6 +6,7 @@ import (
 
 	"github.com/robfig/cron/v3"
 
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -22,7 +23,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("@every -1s", int64(0))
 	f.Add("TZ=0", int64(0))
 	f.Fuzz(func(t *testing.T, spec string, unix int64) {
-		compareWithRobfig(t, spec, unix, cron.ParseStandard, schedule.Kubernetes())
+		compareWithRobfig(t, spec, unix, cron.ParseStandard, schedule.Kubernetes(release.Newest()))
 	})
 }
 
@@ -34,7 +35,7 @@ func FuzzParseSeconds(f *testing.F) {
 	f.Add("CRON_TZ=America/New_York 30 30 1 * * *", int64(1793422800))
 	f.Add("0 0 0 1 1 * 2026", int64(0))
 	f.Fuzz(func(t *testing.T, spec string, unix int64) {
-		compareWithRobfig(t, spec, unix, theirs.Parse, schedule.Kubernetes(), schedule.WithSeconds())
+		compareWithRobfig(t, spec, unix, theirs.Parse, schedule.Kubernetes(release.Newest()), schedule.WithSeconds())
 	})
 }
 

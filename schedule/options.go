@@ -3,6 +3,8 @@ package schedule
 import (
 	"slices"
 	"time"
+
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // Option changes how Parse reads a schedule. Options are values: make one and
@@ -126,8 +128,9 @@ func Except(specs ...string) Option {
 }
 
 // Kubernetes is the preset of the reference (S4): Next, and NextN and Between
-// through it, give the answers of robfig/cron v3.0.1 as Kubernetes 1.31 to 1.37 use it,
-// wrong ones included. Around unusual transitions it runs on wrong days or not at
+// through it, give the answers of the robfig/cron that the release uses, wrong ones
+// included. That is v3.0.1 in all releases from 1.31 to 1.37, so the argument decides
+// nothing so far. Around unusual transitions it runs on wrong days or not at
 // all, it finds nothing after the fifth year from t (rare dates then have no next
 // run), and "@every d" is d after t. Policies for gaps and overlaps have no effect
 // on it.
@@ -137,6 +140,6 @@ func Except(specs ...string) Option {
 // search panics, Next is exact instead. Before the time of NotBefore, Next answers as at that time.
 //
 // robfig/cron has no Prev, Latest or Count. They stay exact under the preset.
-func Kubernetes() Option {
+func Kubernetes(_ release.Release) Option {
 	return func(s *settings) { s.kubernetes = true }
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -95,7 +96,7 @@ func TestS4_PresetIsRobfig(t *testing.T) {
 		zone := zones[r.Intn(len(zones))]
 		spec := withSeconds(r, randomSpec(r))
 		plain := mustParse(t, spec, zone.option, schedule.WithSeconds())
-		s := mustParse(t, spec, zone.option, schedule.WithSeconds(), schedule.Kubernetes())
+		s := mustParse(t, spec, zone.option, schedule.WithSeconds(), schedule.Kubernetes(release.Newest()))
 		after, _ := randomSpan(r, zone.loc, 3*86400)
 		from := time.Unix(after, 0)
 		if losesDate(zone.loc, from) || strings.HasPrefix(spec, ", ") { // robfig would look at each second of five years
@@ -123,7 +124,7 @@ func TestS4_PresetAfterALostDate(t *testing.T) {
 			if strings.HasPrefix(spec, ", ") {
 				continue
 			}
-			run := mustParse(t, spec, zone.option, schedule.WithSeconds(), schedule.Kubernetes()).Next(from)
+			run := mustParse(t, spec, zone.option, schedule.WithSeconds(), schedule.Kubernetes(release.Newest())).Next(from)
 			checkRobfig(t, spec, zone, from, run)
 			if !mustParse(t, spec, zone.option, schedule.WithSeconds()).Next(from).Equal(run) {
 				differ++
@@ -143,7 +144,7 @@ func TestS4_PresetFindsImpossibleDates(t *testing.T) {
 		{"ROC", "1950-01-01T00:00Z", "1952-03-31T00:00+09:00"},
 		{"Asia/Tbilisi", "1955-01-01T00:00Z", "1957-03-31T00:00+04:00"},
 	} {
-		s := mustParse(t, "0 0 31 2 *", schedule.Kubernetes(), schedule.WithTimeZone(c.zone))
+		s := mustParse(t, "0 0 31 2 *", schedule.Kubernetes(release.Newest()), schedule.WithTimeZone(c.zone))
 		if got := s.Next(instant(t, c.from)); !got.Equal(instant(t, c.want)) {
 			t.Errorf("%s: got %v, want %v", c.zone, got, c.want)
 		}
@@ -152,7 +153,7 @@ func TestS4_PresetFindsImpossibleDates(t *testing.T) {
 		}
 	}
 	for _, spec := range []string{"0 , * * *", ", 0 * * *", "0 0 , * *", "0 0 * , *", "0 0 * * ,"} {
-		s := mustParse(t, spec, schedule.Kubernetes())
+		s := mustParse(t, spec, schedule.Kubernetes(release.Newest()))
 		if got := s.Next(instant(t, "2026-01-01T00:00Z")); !got.IsZero() {
 			t.Errorf("%q: got %v", spec, got)
 		}
@@ -171,7 +172,7 @@ func TestS4_PresetIsRobfigForImpossibleDates(t *testing.T) {
 		if losesDate(zone.loc, from) {
 			continue
 		}
-		run := mustParse(t, spec, zone.option, schedule.Kubernetes()).Next(from)
+		run := mustParse(t, spec, zone.option, schedule.Kubernetes(release.Newest())).Next(from)
 		checkRobfig(t, spec, zone, from, run)
 		if !run.IsZero() {
 			runs++

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -41,7 +42,7 @@ func TestS3_AlwaysInTheGap(t *testing.T) {
 	from := instant(t, "2026-01-01T00:00Z")
 	for _, s := range []schedule.Schedule{
 		mustParse(t, "30 2 1 4 *", zone),
-		mustParse(t, "30 2 1 4 *", zone, schedule.Kubernetes()),
+		mustParse(t, "30 2 1 4 *", zone, schedule.Kubernetes(release.Newest())),
 	} {
 		start := time.Now()
 		if got := s.Prev(from); got.Year() >= 1970 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -40,7 +41,7 @@ func TestS1_Equal(t *testing.T) {
 		"offset":            {base, parse("0 9 * * *", schedule.WithLocation(time.FixedZone("UTC", 3600)))},
 		"gap":               {base, parse("0 9 * * *", schedule.RunSkippedAtGapEnd())},
 		"overlap":           {base, parse("0 9 * * *", schedule.RunRepeatedFirst())},
-		"preset":            {base, parse("0 9 * * *", schedule.Kubernetes())},
+		"preset":            {base, parse("0 9 * * *", schedule.Kubernetes(release.Newest()))},
 		"all but one":       {base, parse("0 9 1-31 * *")}, // no star
 		"intervals":         {parse("@every 1h"), parse("@every 2h")},
 		"zero":              {base, {}},
@@ -100,7 +101,7 @@ func TestS1_Every(t *testing.T) {
 		{"@every 1h", nil, "1969-12-31T22:30:00Z", "1969-12-31T23:00:00Z"},
 		{"@every 1h", []schedule.Option{anchor}, "2026-01-01T10:20:00Z", "2026-01-01T11:07:30Z"},
 		{"@every 1h", []schedule.Option{anchor}, "2025-12-31T10:00:00Z", "2025-12-31T10:07:30Z"},
-		{"@every 1h", []schedule.Option{schedule.Kubernetes()}, "2026-01-01T10:20:00Z", "2026-01-01T11:20:00Z"},
+		{"@every 1h", []schedule.Option{schedule.Kubernetes(release.Newest())}, "2026-01-01T10:20:00Z", "2026-01-01T11:20:00Z"},
 		{"@every 1ns", nil, "2026-01-01T10:20:00Z", "2026-01-01T10:20:01Z"},
 		{"@every -1s", nil, "2026-01-01T10:20:00Z", "2026-01-01T10:20:01Z"},
 		{"@every 1s", nil, "2026-01-01T10:20:00.5Z", "2026-01-01T10:20:01Z"},
@@ -166,7 +167,7 @@ func TestS5_ZoneOfTheSchedule(t *testing.T) {
 		for _, preset := range []bool{false, true} {
 			opts := c.opts
 			if preset {
-				opts = append([]schedule.Option{schedule.Kubernetes()}, opts...)
+				opts = append([]schedule.Option{schedule.Kubernetes(release.Newest())}, opts...)
 			}
 			checkRuns(t, mustParse(t, c.spec, opts...), "2026-01-01T18:00-05:00", []string{c.want})
 		}
@@ -176,7 +177,7 @@ func TestS5_ZoneOfTheSchedule(t *testing.T) {
 // TestS5_LocationOfRuns: results are in the schedule's zone, whatever the zone of
 // the argument.
 func TestS5_LocationOfRuns(t *testing.T) {
-	for _, opts := range [][]schedule.Option{nil, {schedule.Kubernetes()}} {
+	for _, opts := range [][]schedule.Option{nil, {schedule.Kubernetes(release.Newest())}} {
 		s := mustParse(t, "0 9 * * *", append(opts, schedule.WithTimeZone("Asia/Tokyo"))...)
 		now := instant(t, "2026-01-01T19:00-05:00")
 		latest, _ := s.Latest(time.Time{}, now)
@@ -191,7 +192,7 @@ func TestS5_LocationOfRuns(t *testing.T) {
 // TestS4_IntervalsBesideALostDate: Kubernetes counts "@every" from its argument, also in
 // a zone that has skipped a date.
 func TestS4_IntervalsBesideALostDate(t *testing.T) {
-	every := mustParse(t, "@every 90m", schedule.Kubernetes(), schedule.WithTimeZone("Pacific/Apia"))
+	every := mustParse(t, "@every 90m", schedule.Kubernetes(release.Newest()), schedule.WithTimeZone("Pacific/Apia"))
 	for _, from := range []string{"2005-06-01T00:10Z", "2011-12-29T00:10Z", "2017-06-01T00:10Z"} {
 		if got := every.Next(instant(t, from)); !got.Equal(instant(t, from).Add(90 * time.Minute)) {
 			t.Errorf("from %s: %v", from, got)
@@ -210,7 +211,7 @@ func TestS3_EdgesOfTime(t *testing.T) {
 	}
 	for _, spec := range []string{"* * * * *", "0 0 29 2 *", "30 2 * * 0", "@every 1s", "@every 2562047h", "0 0 30 2 *"} {
 		for _, zone := range []string{"UTC", "Europe/Berlin", "Pacific/Apia", "Africa/Casablanca", "Africa/Monrovia"} {
-			for _, opts := range [][]schedule.Option{nil, {schedule.RunSkippedAtGapEnd(), schedule.RunRepeatedLast()}, {schedule.Kubernetes()}} {
+			for _, opts := range [][]schedule.Option{nil, {schedule.RunSkippedAtGapEnd(), schedule.RunRepeatedLast()}, {schedule.Kubernetes(release.Newest())}} {
 				s := mustParse(t, spec, append(opts, schedule.WithTimeZone(zone), schedule.WithAnchor(clocks[len(spec)%len(clocks)]))...)
 				for _, a := range clocks {
 					checkEdge(t, s, a)

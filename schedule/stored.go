@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // storedSchedule is a schedule in JSON: what Parse needs to make it again.
@@ -156,7 +158,7 @@ func (in *storedSchedule) options() ([]Option, error) {
 	}
 
 	if in.Kubernetes {
-		opts = append(opts, Kubernetes())
+		opts = append(opts, Kubernetes(release.Release{}))
 	}
 	return opts, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -36,7 +37,7 @@ func TestSchedule_Stored(t *testing.T) {
 		{"@every 90s", []schedule.Option{schedule.RunAfterAnchor(), schedule.WithAnchor(anchor)}, `{"spec":"@every 90s","anchor":1767225607,"afterAnchor":true}`},
 		{"@daily", []schedule.Option{schedule.NotAfter(anchor.AddDate(-3000, 0, 0))}, `{"spec":"@daily","notAfter":-62135596800}`},
 		{"0 0 31 2 *", nil, `{"spec":"0 0 31 2 *"}`},
-		{"30 2 * * *", []schedule.Option{schedule.Kubernetes(), schedule.WithTimeZone("Europe/Berlin")},
+		{"30 2 * * *", []schedule.Option{schedule.Kubernetes(release.Newest()), schedule.WithTimeZone("Europe/Berlin")},
 			`{"spec":"30 2 * * *","timeZone":"Europe/Berlin","kubernetes":true}`},
 		{"0 9 * * *", []schedule.Option{schedule.WithLocation(troll)}, `{"spec":"0 9 * * *","timeZone":"Antarctica/Troll"}`},
 		{"0 9 * * *", []schedule.Option{schedule.WithLocation(time.FixedZone("ship", -3*3600))}, `{"spec":"0 9 * * *","timeZone":"ship","offset":-10800}`},

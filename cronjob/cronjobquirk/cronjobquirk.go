@@ -49,7 +49,7 @@ const (
 // Of returns the quirks of a release.
 func Of(r release.Release) Set {
 	set := SetOf(Estimate, SilentMiss, EagerHistory, BlindCreate, Stale)
-	if r.IsBefore(release.V137) {
+	if r.IsBefore(release.V137()) {
 		set = set.With(NoNamespace, ByName)
 	}
 	return set
@@ -92,8 +92,8 @@ func (s Set) String() string { return s.quirks.Text(names) }
 // MarshalText is [Set.String].
 func (s Set) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what MarshalText writes. Names may have spaces around them, and
-// "All" stands for all quirks.
+// UnmarshalText reads what MarshalText writes. Names may have spaces around them; one that is not
+// known is an error.
 func (s *Set) UnmarshalText(text []byte) (err error) {
 	s.quirks, err = enum.ParseSet[Quirk](names, string(text))
 	return err

@@ -12,7 +12,7 @@ import (
 func TestOf(t *testing.T) {
 	for _, r := range release.All() {
 		want := SetOf(Estimate, SilentMiss, EagerHistory, BlindCreate, Stale, NoNamespace, ByName)
-		if r == release.V137 {
+		if r == release.V137() {
 			want = want.Without(NoNamespace, ByName)
 		}
 		if got := Of(r); got != want {
@@ -24,7 +24,7 @@ func TestOf(t *testing.T) {
 // Each constant has its name, and each is in the oldest release.
 func TestNames(t *testing.T) {
 	known := strings.Split(names, "|")
-	if all := slices.Collect(Of(release.V131).All()); len(all) != len(known) || Quirk(len(known)).String() != known[len(known)-1] {
+	if all := slices.Collect(Of(release.V131()).All()); len(all) != len(known) || Quirk(len(known)).String() != known[len(known)-1] {
 		t.Errorf("%v, and there are %d names", all, len(known))
 	}
 	for name, quirk := range map[string]Quirk{
@@ -43,7 +43,7 @@ func TestNames(t *testing.T) {
 		if err := again.UnmarshalText([]byte(name)); err != nil || again != SetOf(quirk) {
 			t.Errorf("%s reads as %v, error %v", name, again, err)
 		}
-		if all := Of(release.V131); !all.Has(quirk) || all.Without(quirk).Has(quirk) {
+		if all := Of(release.V131()); !all.Has(quirk) || all.Without(quirk).Has(quirk) {
 			t.Errorf("Has does not find %s", name)
 		}
 	}

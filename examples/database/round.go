@@ -88,7 +88,7 @@ func (r *round) held(ctx context.Context, do func(*tx)) error {
 func (r *round) giveBack(ctx context.Context, end job.Conclusion, failed error) error {
 	j, now, failures := r.snapshot.Job, r.snapshot.Now, 0
 	j.Status = end.Status
-	expired, due, _ := job.Expire(j, r.snapshot.Options, now) // fails for times that no status of ours has
+	expired, due, _ := job.Expire(&j, r.snapshot.Options, now) // fails for times that no status of ours has
 	switch {
 	case failed != nil:
 		failures = r.failures + 1

@@ -106,11 +106,11 @@ func (r *Runner) observe(counts expectations.Counts, pods []job.Pod) expectation
 	for i := range pods {
 		sight := pods[i].Sight()
 		r.seen[sight.UID] = sight
-		counts = counts.See(was[sight.UID], sight)
+		counts = counts.Observe(was[sight.UID], sight)
 	}
 	for uid, sight := range was {
 		if r.seen[uid] == nil {
-			counts = counts.See(sight, nil)
+			counts = counts.Observe(sight, nil)
 		}
 	}
 	return counts

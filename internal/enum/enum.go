@@ -40,9 +40,6 @@ func Parse(names, text, field string) (int, error) {
 	return 0, fmt.Errorf("%s: %q is none of %q", field, text, known)
 }
 
-// every is the name for all members of a set.
-const every = "All"
-
 // Set is a set of members that have names, which are numbered from 1. Whoever exports one wraps it
 // in a struct, so that no program depends on its width.
 type Set[M ~uint8] struct{ bits uint64 }
@@ -92,8 +89,7 @@ func (s Set[M]) Text(names string) string {
 	return strings.Join(members, ",")
 }
 
-// ParseSet reads what Text writes. Names may have spaces around them, and "All" means
-// all of them.
+// ParseSet reads what Text writes. Names may have spaces around them.
 func ParseSet[M ~uint8](names, text string) (set Set[M], err error) {
 	known := strings.Split(names, separator)
 	for name := range strings.SplitSeq(text, ",") {
@@ -101,14 +97,10 @@ func ParseSet[M ~uint8](names, text string) (set Set[M], err error) {
 		i := slices.Index(known, name)
 		switch {
 		case name == "":
-		case name == every:
-			for i := range known {
-				set = set.With(M(i + 1))
-			}
 		case i >= 0:
 			set = set.With(M(i + 1))
 		default:
-			return Set[M]{}, fmt.Errorf("unknown name %q: want %s or %s", name, strings.Join(known, ", "), every)
+			return Set[M]{}, fmt.Errorf("unknown name %q: want one of %s", name, strings.Join(known, ", "))
 		}
 	}
 	return set, nil

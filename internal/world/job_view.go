@@ -75,7 +75,7 @@ func (w *Job) observeChange(old, live *job.Pod) {
 // observe updates the expectations from what an informer has seen of the job's own pods.
 func (w *Job) observe(p *job.Pod, creations, deletions int) {
 	if p.Owner <= jobpod.OwnedUnmatched {
-		w.Memory.Expectations = w.Memory.Expectations.Observe(creations, deletions)
+		w.Memory.Expectations = w.Memory.Expectations.Lower(creations, deletions)
 	}
 }
 

@@ -38,7 +38,7 @@ func DropDisabled(old, next *job.Spec, r release.Release) (dropped []string) {
 		creates && failsIndexes(next), false,
 		func() { next.PodFailurePolicy = withoutFailIndex(next.PodFailurePolicy) })
 	drop(release.WorkloadWithJob, "scheduling",
-		next.Scheduling != nil, old.Scheduling != nil && !r.IsBefore(release.V137),
+		next.Scheduling != nil, old.Scheduling != nil && !r.IsBefore(release.V137()),
 		func() { next.Scheduling = nil })
 	drop(release.JobPodReplacementPolicy, "podReplacementPolicy",
 		next.PodReplacementPolicy != "", old.PodReplacementPolicy != "",

@@ -12,17 +12,17 @@ import (
 func Example() {
 	name, two, three := "example.com/controller", int32(2), int32(3)
 	spec := job.Spec{ManagedBy: &name, Completions: &two, Template: job.Template{RestartPolicy: job.RestartNever}}
-	fmt.Println("dropped:", jobadmit.DropDisabled(nil, &spec, release.V131))
+	fmt.Println("dropped:", jobadmit.DropDisabled(nil, &spec, release.V131()))
 	job.Default(&spec)
 
 	next := spec
 	next.Parallelism = &two
-	fmt.Println(jobadmit.ValidateUpdate(&job.Job{Spec: spec}, next, release.V131))
+	fmt.Println(jobadmit.ValidateUpdate(&job.Job{Spec: spec}, next, release.V131()))
 	next.Completions = &three
-	fmt.Println(jobadmit.ValidateUpdate(&job.Job{Spec: spec}, next, release.V131))
+	fmt.Println(jobadmit.ValidateUpdate(&job.Job{Spec: spec}, next, release.V131()))
 
 	was, is := []byte(`{"spec":{"nodeSelector":{"zone":"a"}}}`), []byte(`{"spec":{"nodeSelector":{"zone":"b"}}}`)
-	fmt.Println(jobadmit.ValidateTemplateUpdate(&job.Job{Spec: spec}, was, is, release.V131))
+	fmt.Println(jobadmit.ValidateTemplateUpdate(&job.Job{Spec: spec}, was, is, release.V131()))
 	// Output:
 	// dropped: [managedBy]
 	// <nil>

@@ -108,7 +108,7 @@ func allowsScheduling(old *job.Job, r release.Release) bool {
 // allowsTemplate is the condition of the two gates.
 func allowsTemplate(old *job.Job, r release.Release) bool {
 	suspended := old.Status.Condition(job.ConditionSuspended).Status == job.ConditionTrue ||
-		old.Status.StartTime.IsZero() && !r.IsBefore(release.V136)
+		old.Status.StartTime.IsZero() && !r.IsBefore(release.V136())
 	return value.Of(old.Spec.Suspend) && suspended && old.Status.Active == 0
 }
 

@@ -34,7 +34,7 @@ func ValidateUpdate(old *job.Job, next job.Spec, r release.Release) error {
 	}
 
 	found := checkUpdate(&old.Spec, &next)
-	if !r.IsBefore(release.V137) {
+	if !r.IsBefore(release.V137()) {
 		found = append(found, checkSchedulingUpdate(old.Spec.Scheduling, next.Scheduling, r)...)
 	}
 	return problems.Concat(job.Validate(next), problems.Join[job.InputError]("spec.", found))

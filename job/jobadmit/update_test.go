@@ -160,11 +160,11 @@ func TestValidateTemplateUpdate(t *testing.T) {
 		}
 	}
 	old := &job.Job{Spec: job.Spec{Suspend: value.To(true)}}
-	if err := jobadmit.ValidateTemplateUpdate(old, []byte(was), []byte(edit(`"image":"i"`, `"image":"j"`)), release.V136); err == nil ||
+	if err := jobadmit.ValidateTemplateUpdate(old, []byte(was), []byte(edit(`"image":"i"`, `"image":"j"`)), release.V136()); err == nil ||
 		!strings.Contains(err.Error(), "spec.template.spec.containers[0].image") {
 		t.Error(err)
 	}
-	if err := jobadmit.ValidateTemplateUpdate(old, []byte(was), []byte("{"), release.V136); err == nil || !strings.Contains(err.Error(), `spec.template: "new": cannot be read`) {
+	if err := jobadmit.ValidateTemplateUpdate(old, []byte(was), []byte("{"), release.V136()); err == nil || !strings.Contains(err.Error(), `spec.template: "new": cannot be read`) {
 		t.Error(err)
 	}
 }
@@ -206,7 +206,7 @@ func TestReports_Templates(t *testing.T) {
 	spec := jobgen.SpecOf(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`)
 	const was, is = `{"spec":{"containers":[{"name":"main"}]}}`, `{"spec":{"containers":[{"name":"main"}],"nodeSelector":{"zone":"a"}}}`
 	const strict = "1.35,MutableSchedulingDirectivesForSuspendedJobs=true"
-	suspended, err := jobstatus.Suspend(job.Status{}, spec, noon, release.V136)
+	suspended, err := jobstatus.Suspend(job.Status{}, spec, noon, release.V136())
 	must.OK(t, err)
 	for _, test := range []struct {
 		name   string

@@ -85,6 +85,15 @@ var ErrStillTracked = errors.New("the finalizer is still there")
 // more: nothing to retry (J34).
 var ErrNamespaceTerminating = step.ErrNamespaceTerminating
 
+// Expecter is a Backend whose program sees its writes late, by notifications. Without it the next Memory of
+// the plan is the only record of them.
+type Expecter interface {
+	Backend
+	// Expectations returns the record of the job's writes, or nil for a round without one. It is called
+	// once, before the first write.
+	Expectations() Expectations
+}
+
 // Expectations learns of writes before they are made, so that events which arrive
 // while they are under way find the record (E2, E3, E4). expectations.Tracker.Of makes
 // one for a job.
@@ -96,19 +105,17 @@ type Expectations interface {
 	// ExpectUntracked adds pods that are about to lose their finalizer (E4), and returns
 	// those that it has not held before.
 	ExpectUntracked(uids ...job.UID) (added []job.UID)
-	// UntrackObserved takes a pod off that this round has added and that keeps its
+	// LowerUntracked takes pods off that this round has added and that keep their
 	// finalizer. One that was gone already, or that an earlier round has added, stays: the
 	// cache may still show it, and then it would be counted again.
-	UntrackObserved(uid job.UID)
+	LowerUntracked(uids ...job.UID)
 }
 
 // Executor carries out plans. The zero value is ready to use, and safe for
-// concurrent use.
+// concurrent use: one serves all jobs.
 type Executor struct {
 	// Parallel is the most writes that run concurrently; 0 means DefaultParallel.
 	Parallel int
-	// Expectations may be nil: then the next Memory of the plan is the only record.
-	Expectations Expectations
 }
 
 // DefaultParallel is the number of concurrent writes of an Executor with Parallel 0.
@@ -122,6 +129,9 @@ const DefaultParallel = step.DefaultParallel
 // outcome, and the next round takes it up.
 func (e Executor) Apply(ctx context.Context, b Backend, plan *job.Plan) (job.Conclusion, error) {
 	r := &round{Executor: e, ctx: ctx, backend: b, plan: plan}
+	if b, ok := step.As[Expecter](b); ok {
+		r.expectations = b.Expectations()
+	}
 
 	var writes job.Writes
 	if writes.Claimed = r.claim(); writes.Claimed == jobreason.ResultDone {
@@ -158,7 +168,9 @@ type round struct {
 	backend Backend
 	plan    *job.Plan
 	errs    []error
-	version int64 // of the job, after the last status write; 0 if it is not known
+	// expectations are nil if the next Memory of the plan is the only record.
+	expectations Expectations
+	version      int64 // of the job, after the last status write; 0 if it is not known
 }
 
 // claim adopts and releases. The plan assumed that all of it succeeds (J6).
@@ -337,33 +349,37 @@ func (r *round) note(err error) {
 }
 
 func (r *round) expect(creations, deletions int) {
-	if r.Expectations != nil {
-		r.Expectations.Expect(creations, deletions)
+	if r.expectations != nil {
+		r.expectations.Expect(creations, deletions)
 	}
 }
 
 func (r *round) lower(creations, deletions int) {
-	if r.Expectations != nil && creations+deletions > 0 {
-		r.Expectations.Lower(creations, deletions)
+	if r.expectations != nil && creations+deletions > 0 {
+		r.expectations.Lower(creations, deletions)
 	}
 }
 
 // expectUntracked announces the removal of finalizers. It returns the pods for which no earlier
 // removal is still unseen.
 func (r *round) expectUntracked(uids []job.UID) (added []job.UID) {
-	if r.Expectations == nil || len(uids) == 0 {
+	if r.expectations == nil || len(uids) == 0 {
 		return nil
 	}
-	return r.Expectations.ExpectUntracked(uids...)
+	return r.expectations.ExpectUntracked(uids...)
 }
 
 // takeOffKept takes the pods off again that this round has added and that keep their finalizer.
 func (r *round) takeOffKept(results results, added []job.UID, uidOf func(i int) job.UID) {
+	var kept []job.UID
 	isNew := expectations.NewUIDs(added...)
 	for i, effect := range results.Effects {
 		removed := effect.Result == jobreason.ResultDone || effect.Result == jobreason.ResultGone
 		if !removed && isNew.Has(uidOf(i)) {
-			r.Expectations.UntrackObserved(uidOf(i))
+			kept = append(kept, uidOf(i))
 		}
+	}
+	if len(kept) > 0 {
+		r.expectations.LowerUntracked(kept...)
 	}
 }

@@ -273,7 +273,7 @@ func TestJ41_StillTracked(t *testing.T) {
 // TestJ6_AdoptionOfAGonePod: the plan counted on the pod, so the round ends. That is no
 // failure: the next round, a second later, plans without the pod.
 func TestJ6_AdoptionOfAGonePod(t *testing.T) {
-	for name, options := range map[string]job.Options{"default": {}, "preset": job.Kubernetes(release.Newest)} {
+	for name, options := range map[string]job.Options{"default": {}, "preset": job.Kubernetes(release.Newest())} {
 		s := snapshot(2, withOwner(pod("o", 0, job.PodPending), jobpod.Orphan))
 		s.Options = options
 		f, end, err := apply(t, s, map[string]error{"adopt": jobapply.ErrGone})
@@ -344,7 +344,7 @@ func TestE2_Expectations(t *testing.T) {
 	} {
 		f := &fake{fail: test.fail}
 		p := plan(t, test.snap)
-		_, _ = jobapply.Executor{Parallel: 1, Expectations: f}.Apply(t.Context(), f, p)
+		_, _ = jobapply.Executor{Parallel: 1}.Apply(t.Context(), expecting{f, f}, p)
 		if diff := cmp.Diff(test.want, f.calls); diff != "" {
 			t.Errorf("%s: (-want +got):\n%s", test.name, diff)
 		}
@@ -359,7 +359,7 @@ func TestE4_EarlierRemoval(t *testing.T) {
 		"a finalizer":                 snapshot(0, pod("a", 0, job.PodFailed)),
 	} {
 		f := &fake{fail: map[string]error{"delete": errDown, "untrack": errDown}, earlier: []job.UID{"a"}}
-		_, _ = jobapply.Executor{Parallel: 1, Expectations: f}.Apply(t.Context(), f, plan(t, s))
+		_, _ = jobapply.Executor{Parallel: 1}.Apply(t.Context(), expecting{f, f}, plan(t, s))
 		if f.count("untracking") != 1 || f.count("tracked") != 0 {
 			t.Errorf("%s: %q", name, f.calls)
 		}
@@ -391,7 +391,7 @@ func TestE4_ExpectedAfterARound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = jobapply.Executor{Expectations: tracker.Of("j", at(0))}.Apply(t.Context(), &fake{fail: fails}, &p)
+		_, _ = jobapply.Executor{}.Apply(t.Context(), expecting{&fake{fail: fails}, tracker.Of("j", at(0))}, &p)
 		if _, got := tracker.Snapshot("j"); !got.Equal(want) {
 			t.Fatalf("expected are %v, want %v", slices.Collect(got.All()), slices.Collect(want.All()))
 		}

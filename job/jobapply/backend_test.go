@@ -78,7 +78,9 @@ func (f *fake) ExpectUntracked(uids ...job.UID) []job.UID {
 	f.note("untracking %s", strings.Trim(fmt.Sprint(uids), "[]"))
 	return slices.DeleteFunc(slices.Clone(uids), func(uid job.UID) bool { return slices.Contains(f.earlier, uid) })
 }
-func (f *fake) UntrackObserved(uid job.UID) { f.note("tracked %s", uid) }
+func (f *fake) LowerUntracked(uids ...job.UID) {
+	f.note("tracked %s", strings.Trim(fmt.Sprint(uids), "[]"))
+}
 func (f *fake) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
 	name := fmt.Sprintf("%sx%d", c.NamePrefix, c.Index.Int32())
 	group := ""
@@ -206,3 +208,11 @@ func withOwner(p job.Pod, o jobpod.Ownership) job.Pod {
 	p.Owner = o
 	return p
 }
+
+// expecting is a backend with a record of its writes.
+type expecting struct {
+	*fake
+	record jobapply.Expectations
+}
+
+func (e expecting) Expectations() jobapply.Expectations { return e.record }

@@ -17,6 +17,6 @@
 // changes, and after a delay when conclusion.Retry is set.
 //
 // The interfaces of this package get no more methods. What comes later is an optional interface that
-// the executor asks a backend for, as it does for [Versioned], [Grouper] and [Observer]. A backend that
+// the executor asks a backend for, as it does for [Versioned], [Expecter], [Grouper] and [Observer]. A backend that
 // wraps another has a method Unwrap() [Backend], so that those of the other are found.
 package jobapply

@@ -110,6 +110,14 @@ func (c *controller) see(s *server) {
 	s.news = nil
 }
 
+// watched is the backend of a round: the server, and the record of what is written to it.
+type watched struct {
+	*server
+	record jobapply.Expectations
+}
+
+func (w watched) Expectations() jobapply.Expectations { return w.record }
+
 func (c *controller) round(s *server, now time.Time) error {
 	c.memory.Expectations, c.memory.Untracking = c.tracker.Snapshot(c.cached.UID)
 	snapshot := job.Snapshot{Job: c.cached, Now: now, Memory: c.memory}
@@ -121,8 +129,8 @@ func (c *controller) round(s *server, now time.Time) error {
 		return err
 	}
 	fmt.Print(plan.String())
-	executor := jobapply.Executor{Parallel: 1, Expectations: c.tracker.Of(c.cached.UID, now)}
-	conclusion, err := executor.Apply(context.Background(), s, &plan)
+	backend := watched{s, c.tracker.Of(c.cached.UID, now)}
+	conclusion, err := jobapply.Executor{Parallel: 1}.Apply(context.Background(), backend, &plan)
 	c.memory = conclusion.Memory
 	return err
 }

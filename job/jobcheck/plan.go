@@ -139,7 +139,7 @@ func checkAdopted(f *found, s *job.Snapshot, p *job.Plan) {
 // job that another controller manages (JI23).
 func checkTouched(f *found, s *job.Snapshot, p *job.Plan) {
 	touched := len(p.Adopt) + len(p.Release) + len(p.Groups) + len(p.Delete) + len(p.Create) + len(p.Untrack)
-	if by, ours := job.ManagerOf(&s.Job.Spec, &s.Options); !ours && touched > 0 {
+	if by, ours := job.ManagerOf(s.Job.Spec, s.Options); !ours && touched > 0 {
 		f.add("JI23", "the plan for a job of %s is not empty", by)
 	}
 

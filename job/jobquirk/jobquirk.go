@@ -82,13 +82,13 @@ func Of(r release.Release) Set {
 	for q := DeleteCounts; q <= lastOfAll; q++ {
 		set = set.With(q)
 	}
-	if !r.IsFrom(release.V134.At(10), release.V135.At(8), release.V136) {
+	if !r.IsFrom(release.V134().At(10), release.V135().At(8), release.V136()) {
 		set = set.With(HeldIsIdle)
 	}
-	if !r.IsFrom(release.V134) {
+	if !r.IsFrom(release.V134()) {
 		set = set.With(UnseenEnd)
 	}
-	if !r.IsFrom(release.V132) {
+	if !r.IsFrom(release.V132()) {
 		set = set.With(SidecarsUnranked)
 	}
 	return set
@@ -133,8 +133,8 @@ func (s Set) String() string { return s.quirks.Text(names) }
 // MarshalText is [Set.String].
 func (s Set) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what MarshalText writes. Names may have spaces around them, and
-// "All" stands for all quirks, including quirks of old releases.
+// UnmarshalText reads what MarshalText writes. Names may have spaces around them; one that is not
+// known is an error.
 func (s *Set) UnmarshalText(text []byte) (err error) {
 	s.quirks, err = enum.ParseSet[Quirk](names, string(text))
 	return err

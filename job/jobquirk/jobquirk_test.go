@@ -10,16 +10,16 @@ import (
 
 // TestOf: what the quirks that are gone were last in.
 func TestOf(t *testing.T) {
-	lasting := Of(release.Newest)
+	lasting := Of(release.Newest())
 	for r, gone := range map[release.Release][]Quirk{
-		release.V131: {HeldIsIdle, UnseenEnd, SidecarsUnranked},
-		release.V132: {HeldIsIdle, UnseenEnd}, release.V133: {HeldIsIdle, UnseenEnd},
-		release.V134.At(9): {HeldIsIdle}, release.V134.At(10): nil, release.V134: nil,
-		release.V135.At(7): {HeldIsIdle}, release.V135.At(8): nil, release.V135: nil,
-		release.V136.At(0): nil, release.V136: nil, release.V137.At(0): nil, release.V137: nil,
+		release.V131(): {HeldIsIdle, UnseenEnd, SidecarsUnranked},
+		release.V132(): {HeldIsIdle, UnseenEnd}, release.V133(): {HeldIsIdle, UnseenEnd},
+		release.V134().At(9): {HeldIsIdle}, release.V134().At(10): nil, release.V134(): nil,
+		release.V135().At(7): {HeldIsIdle}, release.V135().At(8): nil, release.V135(): nil,
+		release.V136().At(0): nil, release.V136(): nil, release.V137().At(0): nil, release.V137(): nil,
 	} {
 		if got := Of(r); got != lasting.With(gone...) {
-			t.Errorf("%s has %s, want %s besides those of %s", r, got, SetOf(gone...), release.Newest)
+			t.Errorf("%s has %s, want %s besides those of %s", r, got, SetOf(gone...), release.Newest())
 		}
 	}
 }
@@ -27,7 +27,7 @@ func TestOf(t *testing.T) {
 // Each constant has its name, and each is in the oldest release.
 func TestNames(t *testing.T) {
 	known := strings.Split(names, "|")
-	if all := slices.Collect(Of(release.V131).All()); len(all) != len(known) || Quirk(len(known)).String() != known[len(known)-1] {
+	if all := slices.Collect(Of(release.V131()).All()); len(all) != len(known) || Quirk(len(known)).String() != known[len(known)-1] {
 		t.Errorf("%v, and there are %d names", all, len(known))
 	}
 	for name, quirk := range map[string]Quirk{
@@ -54,7 +54,7 @@ func TestNames(t *testing.T) {
 		if err := again.UnmarshalText([]byte(name)); err != nil || again != SetOf(quirk) {
 			t.Errorf("%s reads as %v, error %v", name, again, err)
 		}
-		if all := Of(release.V131); !all.Has(quirk) || all.Without(quirk).Has(quirk) {
+		if all := Of(release.V131()); !all.Has(quirk) || all.Without(quirk).Has(quirk) {
 			t.Errorf("Has does not find %s", name)
 		}
 	}

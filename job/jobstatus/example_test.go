@@ -21,10 +21,10 @@ func ExampleCheckTransition() {
 	}
 	next := old
 	next.Succeeded, next.UncountedTerminatedPods = 2, nil
-	fmt.Println("a is counted:", jobstatus.CheckTransition(old, next, spec))
+	fmt.Println("a is counted:", jobstatus.CheckTransition(old, next, spec, release.Newest()))
 
 	next.Succeeded = 3
-	fmt.Println(jobstatus.CheckTransition(old, next, spec))
+	fmt.Println(jobstatus.CheckTransition(old, next, spec, release.Newest()))
 	// Output:
 	// a is counted: <nil>
 	// status.succeeded: 3: must rise from 1 by 1, the number of UIDs that leave uncountedTerminatedPods.succeeded
@@ -43,14 +43,14 @@ func ExampleAggregate() {
 		{Name: "west", Status: failed},
 	}
 
-	next := jobstatus.Aggregate(job.Status{}, spec, parts, at, release.Newest)
+	next := jobstatus.Aggregate(job.Status{}, spec, parts, at, release.Newest())
 	fmt.Println(next.Condition(job.ConditionFailureTarget).Message)
-	fmt.Println(jobstatus.CheckServed(job.Status{}, next, spec, release.Newest))
+	fmt.Println(jobstatus.CheckServed(job.Status{}, next, spec, release.Newest()))
 
 	count := func(failed []jobstatus.Part) (reason, message string) {
 		return "ClustersFailed", fmt.Sprintf("%d of %d clusters", len(failed), len(parts))
 	}
-	next = jobstatus.AggregateFunc(job.Status{}, spec, parts, count, at, release.Newest)
+	next = jobstatus.AggregateFunc(job.Status{}, spec, parts, count, at, release.Newest())
 	fmt.Println(next.Condition(job.ConditionFailureTarget).Message)
 	// Output:
 	// east, west: too many pods have failed
@@ -66,15 +66,15 @@ func ExampleFinish() {
 	suspended.Suspend = &yes
 	end := job.Verdict{Type: job.ConditionSuccessCriteriaMet, Reason: "CompletionsReached"}
 
-	s, err := jobstatus.Suspend(job.Status{}, suspended, at, release.Newest)
+	s, err := jobstatus.Suspend(job.Status{}, suspended, at, release.Newest())
 	if err == nil {
-		s, err = jobstatus.Resume(s, spec, at.Add(time.Hour), release.Newest)
+		s, err = jobstatus.Resume(s, spec, at.Add(time.Hour), release.Newest())
 	}
 	if err == nil {
-		s, err = jobstatus.Announce(s, spec, end, at.Add(2*time.Hour), release.Newest)
+		s, err = jobstatus.Announce(s, spec, end, at.Add(2*time.Hour), release.Newest())
 	}
 	if err == nil {
-		s, err = jobstatus.Finish(s, spec, end, at.Add(3*time.Hour), release.Newest)
+		s, err = jobstatus.Finish(s, spec, end, at.Add(3*time.Hour), release.Newest())
 	}
 	for _, c := range s.Conditions {
 		fmt.Println(c.Type, c.Status, c.LastTransitionTime.Format(time.TimeOnly))

@@ -173,7 +173,7 @@ func TestCheckServed_Lives(t *testing.T) {
 // isKnown: what 1.36 writes and older servers refuse is in docs/releases.md.
 func isKnown(r release.Release, err error) bool {
 	return strings.Contains(err.Error(), "since the gates JobManagedBy and JobPodReplacementPolicy are off") ||
-		r.IsBefore(release.V132) && r.Has(release.JobManagedBy) && strings.Contains(err.Error(), "startTime")
+		r.IsBefore(release.V132()) && r.Has(release.JobManagedBy) && strings.Contains(err.Error(), "startTime")
 }
 
 func text(v any) string {
@@ -260,10 +260,10 @@ func TestReports(t *testing.T) {
 			`completionTime: "2026-01-01T12:00:00Z": must not be set unless Complete`, finish(started, failure)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if err := jobstatus.CheckServed(test.old, test.byHand, spec, release.V136); err == nil || !strings.Contains(err.Error(), test.refused) {
+			if err := jobstatus.CheckServed(test.old, test.byHand, spec, release.V136()); err == nil || !strings.Contains(err.Error(), test.refused) {
 				t.Errorf("by hand: %v, want %q", err, test.refused)
 			}
-			if err := jobstatus.CheckServed(test.old, test.byHand, spec, release.V131); err != nil {
+			if err := jobstatus.CheckServed(test.old, test.byHand, spec, release.V131()); err != nil {
 				t.Errorf("by hand, 1.31: %v", err)
 			}
 			for _, r := range servers() {
@@ -294,9 +294,42 @@ func TestCheckServed_CriteriaMet(t *testing.T) {
 		{"it comes after the end", complete, both, "must not come after Complete"},
 		{"it was there before the end", both, both, ""},
 	} {
-		err := jobstatus.CheckServed(test.old, test.next, jobgen.SpecOf(plain), release.V131)
+		err := jobstatus.CheckServed(test.old, test.next, jobgen.SpecOf(plain), release.V131())
 		if got := fmt.Sprint(err); test.want == "" && err != nil || !strings.Contains(got, test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+	}
+}
+
+// TestCheckTransition_Release: what passes is served, and what a release needs is asked for.
+func TestCheckTransition_Release(t *testing.T) {
+	spec := jobgen.SpecOf(plain)
+	running := job.Status{StartTime: midnight, Active: 1}
+	undeclared := holding(job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 1}, job.ConditionComplete)
+	declared := holding(undeclared, job.ConditionSuccessCriteriaMet)
+	counted := job.Status{StartTime: midnight, UncountedTerminatedPods: &job.UncountedTerminatedPods{Succeeded: []job.UID{"a"}}}
+	suspended := holding(job.Status{StartTime: midnight}, job.ConditionSuspended)
+	resumed := job.Status{StartTime: noon, Conditions: []job.Condition{{Type: job.ConditionSuspended, Status: job.ConditionFalse}}}
+
+	tests := []struct {
+		name      string
+		release   string
+		old, next job.Status
+		refused   string
+	}{
+		{"an end without SuccessCriteriaMet", "1.37", counted, undeclared, "needs SuccessCriteriaMet"},
+		{"with it", "1.37", counted, declared, ""},
+		{"without it, with one of the gates", "1.31", counted, undeclared, "needs SuccessCriteriaMet"},
+		{"without it and the gates", "1.31,JobPodReplacementPolicy=false", counted, undeclared, ""},
+		{"with it, without the gates", "1.31,JobPodReplacementPolicy=false", counted, declared, "needs a successPolicy"},
+		{"without the gates, counts stay true", "1.31,JobPodReplacementPolicy=false", running, undeclared, "succeeded"},
+		{"startTime at the resumption", "1.32", suspended, resumed, ""},
+		{"startTime at the resumption, in 1.31", "1.31,JobManagedBy=true", suspended, resumed, "startTime"},
+	}
+	for _, test := range tests {
+		err := jobstatus.CheckTransition(test.old, test.next, spec, parsed(t, test.release))
+		if (err != nil) != (test.refused != "") || err != nil && !strings.Contains(err.Error(), test.refused) {
+			t.Errorf("%s: error %v, want %q", test.name, err, test.refused)
 		}
 	}
 }
@@ -310,7 +343,7 @@ func TestReports_GatesOff(t *testing.T) {
 	if err := jobstatus.CheckServed(running, complete, spec, off); err == nil || !strings.Contains(err.Error(), "needs a successPolicy") {
 		t.Errorf("by hand: %v", err)
 	}
-	if err := jobstatus.CheckServed(running, complete, spec, release.V136); err != nil {
+	if err := jobstatus.CheckServed(running, complete, spec, release.V136()); err != nil {
 		t.Errorf("by hand, 1.36: %v", err)
 	}
 	joined := jobstatus.Aggregate(running, spec, []jobstatus.Part{{Status: complete}}, noon, off)
@@ -334,18 +367,18 @@ func TestFinish_Errors(t *testing.T) {
 		{job.Status{}, job.Verdict{Type: job.ConditionComplete}, "end.type: \"Complete\": must be SuccessCriteriaMet or FailureTarget"},
 		{declared, success, "excludes SuccessCriteriaMet"},
 	} {
-		if _, err := jobstatus.Finish(test.s, spec, test.end, noon, release.V136); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := jobstatus.Finish(test.s, spec, test.end, noon, release.V136()); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, want %q", err, test.want)
 		}
 	}
-	if _, err := jobstatus.Suspend(declared, spec, noon, release.V136); err == nil || !strings.Contains(err.Error(), "is neither suspended nor resumed") {
+	if _, err := jobstatus.Suspend(declared, spec, noon, release.V136()); err == nil || !strings.Contains(err.Error(), "is neither suspended nor resumed") {
 		t.Error(err)
 	}
-	if _, err := jobstatus.Resume(job.Status{}, spec, noon, release.V136); err == nil || !strings.Contains(err.Error(), "spec.suspend: true: must be false") {
+	if _, err := jobstatus.Resume(job.Status{}, spec, noon, release.V136()); err == nil || !strings.Contains(err.Error(), "spec.suspend: true: must be false") {
 		t.Error(err)
 	}
 	spec.Suspend = value.To(false)
-	if _, err := jobstatus.Suspend(job.Status{}, spec, noon, release.V136); err == nil || !strings.Contains(err.Error(), "spec.suspend: false: must be true") {
+	if _, err := jobstatus.Suspend(job.Status{}, spec, noon, release.V136()); err == nil || !strings.Contains(err.Error(), "spec.suspend: false: must be true") {
 		t.Error(err)
 	}
 }
@@ -411,7 +444,7 @@ func TestCheckServed(t *testing.T) {
 		{"an index that ends a range of the other list", indexed, started, lists("3-4", "1,2-3"), "failedIndexes: 3"},
 		{"lists apart", indexed, started, lists("2-3", "0-1,4"), ""},
 	} {
-		err := jobstatus.CheckServed(c.old, c.next, jobgen.SpecOf(c.spec), release.V136)
+		err := jobstatus.CheckServed(c.old, c.next, jobgen.SpecOf(c.spec), release.V136())
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
@@ -423,7 +456,7 @@ func TestAggregate_Sums(t *testing.T) {
 	part := func(active, ready, terminating int32) jobstatus.Part {
 		return jobstatus.Part{Status: job.Status{StartTime: midnight, Active: active, Ready: &ready, Terminating: &terminating}}
 	}
-	got := jobstatus.Aggregate(job.Status{StartTime: midnight}, jobgen.SpecOf(plain), []jobstatus.Part{part(2, 1, 1), part(3, 2, 2)}, noon, release.V136)
+	got := jobstatus.Aggregate(job.Status{StartTime: midnight}, jobgen.SpecOf(plain), []jobstatus.Part{part(2, 1, 1), part(3, 2, 2)}, noon, release.V136())
 	if got.Active != 5 || *got.Ready != 3 || *got.Terminating != 3 {
 		t.Errorf("%d active, %d ready, %d terminating", got.Active, *got.Ready, *got.Terminating)
 	}
@@ -440,14 +473,14 @@ func TestAggregate_Sums(t *testing.T) {
 		{"no part is here", nil, nil, nil},
 	} {
 		for _, old := range []job.Status{{}, part(5, 4, 3).Status} {
-			got := jobstatus.Aggregate(old, jobgen.SpecOf(plain), test.parts, noon, release.V136)
+			got := jobstatus.Aggregate(old, jobgen.SpecOf(plain), test.parts, noon, release.V136())
 			if !value.Equal(got.Ready, test.ready) || !value.Equal(got.Terminating, test.ends) {
 				t.Errorf("%s, after %s: %s", test.name, text(old), text(got))
 			}
 		}
 	}
 	old := job.Status{Succeeded: 7, Failed: 8}
-	if got := jobstatus.Aggregate(old, jobgen.SpecOf(plain), nil, noon, release.V136); got.Succeeded != 7 || got.Failed != 8 {
+	if got := jobstatus.Aggregate(old, jobgen.SpecOf(plain), nil, noon, release.V136()); got.Succeeded != 7 || got.Failed != 8 {
 		t.Errorf("without its parts, %d succeeded, %d failed", got.Succeeded, got.Failed)
 	}
 	completeAt := func(hour int) jobstatus.Part {
@@ -455,16 +488,16 @@ func TestAggregate_Sums(t *testing.T) {
 		return jobstatus.Part{Status: holding(job.Status{StartTime: at.Add(-time.Hour), CompletionTime: at}, job.ConditionSuccessCriteriaMet, job.ConditionComplete)}
 	}
 	complete := completeAt(1)
-	got = jobstatus.Aggregate(job.Status{}, jobgen.SpecOf(plain), []jobstatus.Part{complete, completeAt(3), completeAt(2)}, noon, release.V136)
+	got = jobstatus.Aggregate(job.Status{}, jobgen.SpecOf(plain), []jobstatus.Part{complete, completeAt(3), completeAt(2)}, noon, release.V136())
 	if got.Finished() != job.ConditionComplete || !got.StartTime.Equal(midnight) || !got.CompletionTime.Equal(midnight.Add(3*time.Hour)) {
 		t.Errorf("complete from %v to %v: %v", got.StartTime, got.CompletionTime, got.Conditions)
 	}
-	again, err := jobstatus.Finish(got, jobgen.SpecOf(plain), job.Verdict{Type: job.ConditionFailureTarget}, noon, release.V136)
+	again, err := jobstatus.Finish(got, jobgen.SpecOf(plain), job.Verdict{Type: job.ConditionFailureTarget}, noon, release.V136())
 	if err != nil || again.Finished() != job.ConditionComplete {
 		t.Errorf("what has ended ends as %q, %v", again.Finished(), err)
 	}
 	announced := holding(job.Status{StartTime: midnight}, job.ConditionFailureTarget)
-	if got := jobstatus.Aggregate(announced, jobgen.SpecOf(plain), []jobstatus.Part{complete}, noon, release.V136); got.Finished() != job.ConditionFailed {
+	if got := jobstatus.Aggregate(announced, jobgen.SpecOf(plain), []jobstatus.Part{complete}, noon, release.V136()); got.Finished() != job.ConditionFailed {
 		t.Errorf("announced is a failure, and the job ends as %q", got.Finished())
 	}
 }
@@ -493,10 +526,10 @@ func TestAggregate_Words(t *testing.T) {
 		{"three for two reasons", []jobstatus.Part{ofDeadline("a"), ofLimit("b"), ofDeadline("d")}, "DeadlineExceeded", "a, d: " + late + "; b: " + limit},
 		{"the second says why", []jobstatus.Part{failed("a", "", ""), ofLimit("b")}, "BackoffLimitExceeded", "a; b: " + limit},
 	} {
-		announced := jobstatus.Aggregate(job.Status{}, jobgen.SpecOf(plain), test.parts, noon, release.V136)
+		announced := jobstatus.Aggregate(job.Status{}, jobgen.SpecOf(plain), test.parts, noon, release.V136())
 		all := append([]jobstatus.Part{failed("later", "Late", "late")}, test.parts...)
 		all = slices.DeleteFunc(all, func(p jobstatus.Part) bool { return p.Status.Active > 0 })
-		ended := jobstatus.Aggregate(announced, jobgen.SpecOf(plain), all, noon.Add(time.Minute), release.V136)
+		ended := jobstatus.Aggregate(announced, jobgen.SpecOf(plain), all, noon.Add(time.Minute), release.V136())
 		for _, c := range []job.Condition{announced.Condition(job.ConditionFailureTarget), ended.Condition(job.ConditionFailureTarget), ended.Condition(job.ConditionFailed)} {
 			if c.Status != job.ConditionTrue || c.Reason != test.reason || c.Message != test.message {
 				t.Errorf("%s: %s says %q, %q", test.name, c.Type, c.Reason, c.Message)
@@ -508,7 +541,7 @@ func TestAggregate_Words(t *testing.T) {
 		return "PartsFailed", fmt.Sprintf("%d have failed, the last is %s", len(failed), failed[len(failed)-1].Name)
 	}
 	parts := []jobstatus.Part{ofLimit("a"), running, ofDeadline("d")}
-	got := jobstatus.AggregateFunc(job.Status{}, jobgen.SpecOf(plain), parts, count, noon, release.V136).Condition(job.ConditionFailureTarget)
+	got := jobstatus.AggregateFunc(job.Status{}, jobgen.SpecOf(plain), parts, count, noon, release.V136()).Condition(job.ConditionFailureTarget)
 	if got.Reason != "PartsFailed" || got.Message != "2 have failed, the last is d" {
 		t.Errorf("the caller's words: %q, %q", got.Reason, got.Message)
 	}

@@ -15,9 +15,8 @@ import (
 
 // CheckServed reports what an API server of a release refuses when a job's status is
 // replaced. It is meant for mirrors: controllers that copy a status from elsewhere, and so
-// skip writes of the one that counts. Those that count should use [CheckTransition] as
-// well: what it lets pass, every release serves, except that 1.31 with JobManagedBy
-// also refuses what 1.32 allows (below).
+// skip writes of the one that counts. Those that count should use [CheckTransition],
+// which lets nothing pass that this refuses.
 //
 // The error joins an [*job.InputError] for each problem. The spec is the one that is in force
 // now, after [job.Default].
@@ -30,18 +29,27 @@ import (
 // without JobPodReplacementPolicy as well, it allows SuccessCriteriaMet only with a
 // successPolicy.
 func CheckServed(old, next job.Status, spec job.Spec, r release.Release) error {
+	return problems.Join[job.InputError]("status.", servedProblems(&old, &next, &spec, r))
+}
+
+func servedProblems(old, next *job.Status, spec *job.Spec, r release.Release) problems.List {
 	found := slices.Concat(
-		checkAll(&next, &spec, checkNegative, checkUncounted, checkMetAlone, checkPolicyMet),
-		checkMetKept(&old, &next),
+		checkAll(next, spec, checkNegative, checkUncounted, checkMetAlone, checkPolicyMet),
+		checkMetKept(old, next),
 	)
 
 	switch {
 	case r.Has(release.JobManagedBy):
-		found = append(found, served{r, &old, &next, &spec}.strict()...)
-	case !r.Has(release.JobPodReplacementPolicy) && !isTrue(&old, job.ConditionSuccessCriteriaMet):
-		found = append(found, checkMetAllowed(&next, &spec)...)
+		found = append(found, served{r, old, next, spec}.strict()...)
+	case !knowsMet(r) && !isTrue(old, job.ConditionSuccessCriteriaMet):
+		found = append(found, checkMetAllowed(next, spec)...)
 	}
-	return problems.Join[job.InputError]("status.", found)
+	return found
+}
+
+// knowsMet reports whether a server of the release takes SuccessCriteriaMet without a successPolicy.
+func knowsMet(r release.Release) bool {
+	return r.Has(release.JobManagedBy) || r.Has(release.JobPodReplacementPolicy)
 }
 
 // checkMetKept: SuccessCriteriaMet is not withdrawn, and does not come after the end.
@@ -144,7 +152,7 @@ func (u served) finished() (found problems.List) {
 }
 
 // isOldest reports whether the release lacks the exceptions that came with 1.32.
-func (u served) isOldest() bool { return u.release.IsBefore(release.V132) }
+func (u served) isOldest() bool { return u.release.IsBefore(release.V132()) }
 
 func sameTime(a, b time.Time) bool {
 	return a.IsZero() == b.IsZero() && wholeSeconds(a).Equal(wholeSeconds(b))

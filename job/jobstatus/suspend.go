@@ -31,7 +31,7 @@ func Resume(s job.Status, spec job.Spec, at time.Time, r release.Release) (job.S
 
 	start := s.StartTime
 	next, err := turn(s, false, at, r)
-	if !start.IsZero() && r.IsBefore(release.V132) && r.Has(release.JobManagedBy) {
+	if !start.IsZero() && r.IsBefore(release.V132()) && r.Has(release.JobManagedBy) {
 		next.StartTime = start
 	}
 	return next, err

@@ -9,6 +9,7 @@ import (
 	"github.com/batchplan/batchplan/internal/problems"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // CheckTransition checks a job's next status against the one that it replaces. It
@@ -18,10 +19,10 @@ import (
 //
 // It reports all problems together: the error joins an [*job.InputError] for each, with
 // the path of its field. Nil means that the status may be written. The spec is the
-// one that is in force now, after [job.Default].
+// one that is in force now, after [job.Default]. A server of the release serves what passes; where no
+// server looks, take [release.Newest].
 //
-// These are the rules that the API server of Kubernetes 1.37 applies to updates of
-// a job's status:
+// These are the rules that API servers apply to updates of a job's status, from 1.32 on:
 //
 //   - No counter is negative, and there are no more ready pods than active ones.
 //   - No uncounted UID is empty or a duplicate, in one list or in both.
@@ -41,6 +42,10 @@ import (
 //   - completedIndexes belongs to Indexed jobs, failedIndexes to those with
 //     backoffLimitPerIndex. Their indexes increase, are below completions, and
 //     are in only one of the lists.
+//
+// 1.31 with JobManagedBy also refuses what [CheckServed] says. Where JobManagedBy and
+// JobPodReplacementPolicy are off, Complete needs no SuccessCriteriaMet, which servers then know with a
+// successPolicy only.
 //
 // And these keep the counts true, which no API server checks:
 //
@@ -66,19 +71,27 @@ import (
 // the counting controller sees counters rise without UIDs. A UID that is counted,
 // forgotten and added again cannot be noticed here; only the order of writes
 // prevents it (J35).
-func CheckTransition(old, next job.Status, spec job.Spec) error {
-	return problems.Join[job.InputError]("status.", slices.Concat(
+func CheckTransition(old, next job.Status, spec job.Spec, r release.Release) error {
+	found := slices.Concat(
 		checkAll(&next, &spec, checkNegative, checkUncounted, checkMetAlone, checkPolicyMet),
-		newIn(checkTolerable(&next, &spec), checkTolerable(&old, &spec)),
+		newIn(checkTolerable(&next, &spec, r), checkTolerable(&old, &spec, r)),
 		checkAll(&next, &spec, changedLists(&old, &next)...),
 		checkStep(&old, &next, &spec),
-	))
+	)
+	if len(found) == 0 { // otherwise it would say much of it again, in other words
+		found = servedProblems(&old, &next, &spec, r)
+	}
+	return problems.Join[job.InputError]("status.", found)
 }
 
 // checkTolerable finds what may stay as it was in the old status.
-func checkTolerable(s *job.Status, spec *job.Spec) problems.List {
-	return checkAll(s, spec, checkConditionList, checkReady, checkCompleteAlone, checkInterim, checkSuccessReason,
-		checkFinished, checkCompletionTime, checkSucceeded)
+func checkTolerable(s *job.Status, spec *job.Spec, r release.Release) problems.List {
+	found := checkAll(s, spec, checkConditionList, checkReady, checkCompleteAlone, checkFailureTarget,
+		checkSuccessReason, checkFinished, checkCompletionTime, checkSucceeded)
+	if knowsMet(r) {
+		found = append(found, checkMet(s, spec)...)
+	}
+	return found
 }
 
 // newIn returns the problems that were not there before.
@@ -196,25 +209,30 @@ func exclude(s *job.Status, success job.ConditionType) (found problems.List) {
 func conditionField(t job.ConditionType) string { return fmt.Sprintf("conditions[%s]", t) }
 
 // checkPolicyMet: JI15, with a successPolicy Complete always needs SuccessCriteriaMet.
-func checkPolicyMet(s *job.Status, spec *job.Spec) (found problems.List) {
-	if spec.SuccessPolicy != nil && isTrue(s, job.ConditionComplete) && !isTrue(s, job.ConditionSuccessCriteriaMet) {
-		found.Add(conditionField(job.ConditionComplete), "True",
-			fmt.Sprintf("needs %s", job.ConditionSuccessCriteriaMet))
+func checkPolicyMet(s *job.Status, spec *job.Spec) problems.List {
+	if spec.SuccessPolicy == nil {
+		return nil
 	}
-	return found
+	return needs(s, job.ConditionComplete, job.ConditionSuccessCriteriaMet)
 }
 
-// checkInterim: JI15, the end is declared before it is reached.
-func checkInterim(s *job.Status, spec *job.Spec) (found problems.List) {
-	for _, pair := range [...]struct{ final, interim job.ConditionType }{
-		{job.ConditionFailed, job.ConditionFailureTarget}, {job.ConditionComplete, job.ConditionSuccessCriteriaMet},
-	} {
-		if pair.final == job.ConditionComplete && spec.SuccessPolicy != nil {
-			continue // checkPolicyMet has looked at it
-		}
-		if isTrue(s, pair.final) && !isTrue(s, pair.interim) {
-			found.Add(conditionField(pair.final), "True", fmt.Sprintf("needs %s", pair.interim))
-		}
+// checkFailureTarget: JI15, a failure is declared before it is reached.
+func checkFailureTarget(s *job.Status, _ *job.Spec) problems.List {
+	return needs(s, job.ConditionFailed, job.ConditionFailureTarget)
+}
+
+// checkMet: JI15, a success is declared before it is reached. With a successPolicy, checkPolicyMet has
+// looked at it.
+func checkMet(s *job.Status, spec *job.Spec) problems.List {
+	if spec.SuccessPolicy != nil {
+		return nil
+	}
+	return needs(s, job.ConditionComplete, job.ConditionSuccessCriteriaMet)
+}
+
+func needs(s *job.Status, final, interim job.ConditionType) (found problems.List) {
+	if isTrue(s, final) && !isTrue(s, interim) {
+		found.Add(conditionField(final), "True", fmt.Sprintf("needs %s", interim))
 	}
 	return found
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobstatus"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // conditions is a JSON list of conditions of these types, all of them True but
@@ -201,7 +202,7 @@ func TestCheckTransition(t *testing.T) {
 		unmarshal(t, test.old, &old)
 		unmarshal(t, test.next, &next)
 		job.Default(&spec)
-		if got := must.Problems(t, jobstatus.CheckTransition(old, next, spec), "status."); got != test.want {
+		if got := must.Problems(t, jobstatus.CheckTransition(old, next, spec, release.Newest()), "status."); got != test.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, test.want)
 		}
 	}
@@ -272,7 +273,7 @@ func isElastic(j *job.Job) bool {
 func TestCheckTransition_Planner(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for _, w := range watched(t) {
-			if err := jobstatus.CheckTransition(w.old, w.next, w.spec); err != nil {
+			if err := jobstatus.CheckTransition(w.old, w.next, w.spec, release.Newest()); err != nil {
 				t.Fatalf("%v\n%s", err, w)
 			}
 		}
@@ -412,7 +413,7 @@ func TestCheckTransition_Mutations(t *testing.T) {
 					continue
 				}
 				met[n]++
-				if jobstatus.CheckTransition(broken.old, broken.next, broken.spec) == nil {
+				if jobstatus.CheckTransition(broken.old, broken.next, broken.spec, release.Newest()) == nil {
 					t.Fatalf("%s, and nobody notices:\n%s", m.name, broken)
 				}
 			}

@@ -73,13 +73,13 @@ func (l *loop) observe(s *job.Snapshot) {
 	counts := s.Memory.Expectations
 	for i := range s.Pods {
 		p := s.Pods[i].Sight()
-		counts = counts.See(l.seen[p.UID], p)
+		counts = counts.Observe(l.seen[p.UID], p)
 		now[p.UID] = p
 	}
 
 	for uid, was := range l.seen {
 		if now[uid] == nil {
-			counts = counts.See(was, nil)
+			counts = counts.Observe(was, nil)
 		}
 	}
 

@@ -53,12 +53,19 @@ func (w *watcher) round(ctx context.Context) (time.Time, error) {
 		return time.Time{}, err
 	}
 	w.env.Planned(&s, &plan)
-	executor := jobapply.Executor{Parallel: 1, Expectations: w.tracker.Of(uid, s.Now)}
-	b := struct{ jobapply.Backend }{&backend{w.store, int(s.Job.Version)}} // does not know the version that it writes
-	end, err := executor.Apply(ctx, w.env.Backend(b), &plan)
+	b := expecting{&backend{w.store, int(s.Job.Version)}, w.tracker.Of(uid, s.Now)}
+	end, err := jobapply.Executor{Parallel: 1}.Apply(ctx, w.env.Backend(b), &plan)
 	w.memory = end.Memory
 	return end.Requeue.At, err
 }
+
+// expecting is a backend with a record of its writes, which does not know the version that it writes.
+type expecting struct {
+	jobapply.Backend
+	record jobapply.Expectations
+}
+
+func (e expecting) Expectations() jobapply.Expectations { return e.record }
 
 // The events of the watch.
 

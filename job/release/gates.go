@@ -143,7 +143,8 @@ func (g Gates) String() string { return g.gates.Text(names) }
 // MarshalText is [Gates.String].
 func (g Gates) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
-// UnmarshalText reads what MarshalText writes. Names may have spaces around them.
+// UnmarshalText reads what MarshalText writes. Names may have spaces around them; one that is not
+// known is an error.
 func (g *Gates) UnmarshalText(text []byte) (err error) {
 	g.gates, err = enum.ParseSet[Gate](names, string(text))
 	return err

@@ -3,9 +3,9 @@
 //
 // A [Release] is a value that can be compared, stored and used as a key:
 //
-//	r := release.V133
+//	r := release.V133()
 //	other, err := release.Parse("1.33,JobPodReplacementPolicy=false")
-//	patch := release.V135.At(4)
+//	patch := release.V135().At(4)
 //
 // job.Kubernetes and cronjob.Kubernetes turn it into options. Each is compared with the
 // controllers and the API server's code of that release.
@@ -22,9 +22,11 @@ import (
 // docs/releases.md says. The zero value is [Newest] with its defaults.
 // Releases can be compared with == and used as keys.
 type Release struct {
-	// minor is 0 for that of Newest, and patch one more than the patch, or 0 without one.
-	minor, patch uint16
-	switched     Gates
+	// behind is how many minor releases there are up to Newest, so that the zero value equals that.
+	behind uint16
+	// patch is one more than the patch, or 0 without one.
+	patch    uint16
+	switched Gates
 }
 
 const (
@@ -36,48 +38,48 @@ const (
 // newest is the newest patch of each minor release that the library knows.
 var newest = [...]int{14, 13, 13, 10, 8, 5, 2}
 
-// The minor releases, with default gates. Nothing may be assigned to them.
-var (
-	V131 = Release{minor: 31}
-	V132 = Release{minor: 32}
-	V133 = Release{minor: 33}
-	V134 = Release{minor: 34}
-	V135 = Release{minor: 35}
-	V136 = Release{minor: 36}
-	V137 = Release{minor: 37}
-)
+// V131 returns Kubernetes 1.31, with default gates.
+func V131() Release { return minor(31) }
 
-// Newest is the newest release that the library is compared with, whose patch docs/releases.md
-// says, and what the zero value of a Release means. It moves with a version of the library whose
+// V132 returns Kubernetes 1.32, with default gates.
+func V132() Release { return minor(32) }
+
+// V133 returns Kubernetes 1.33, with default gates.
+func V133() Release { return minor(33) }
+
+// V134 returns Kubernetes 1.34, with default gates.
+func V134() Release { return minor(34) }
+
+// V135 returns Kubernetes 1.35, with default gates.
+func V135() Release { return minor(35) }
+
+// V136 returns Kubernetes 1.36, with default gates.
+func V136() Release { return minor(36) }
+
+// V137 returns Kubernetes 1.37, with default gates.
+func V137() Release { return minor(37) }
+
+// Newest returns the newest release that the library is compared with, whose patch docs/releases.md
+// says. The zero value of a Release is the same. It moves with a version of the library whose
 // changelog says so under Semantics.
-var Newest = V137
+func Newest() Release { return minor(lastMinor) }
+
+func minor(n int) Release { return Release{behind: uint16(lastMinor - n)} }
 
 // All returns the releases in order, each with default gates.
 func All() []Release {
 	var all []Release
-	for minor := firstMinor; minor <= lastMinor; minor++ {
-		all = append(all, Release{minor: uint16(minor)})
+	for n := firstMinor; n <= lastMinor; n++ {
+		all = append(all, minor(n))
 	}
 	return all
 }
 
 // Minor returns the number after "1.".
-func (r Release) Minor() int {
-	if r.minor == 0 {
-		return lastMinor
-	}
-	return int(r.minor)
-}
-
-// named returns the release with its minor number, which the zero value does not have.
-func (r Release) named() Release {
-	r.minor = uint16(r.Minor())
-	return r
-}
+func (r Release) Minor() int { return lastMinor - int(r.behind) }
 
 // At returns the release with a patch, which is limited to 0 to 65534.
 func (r Release) At(patch int) Release {
-	r = r.named()
 	r.patch = uint16(max(0, min(patch, maxPatch)) + 1)
 	return r
 }
@@ -120,7 +122,6 @@ func (r Release) IsFrom(since ...Release) bool {
 
 // Defaults returns the release with default gates.
 func (r Release) Defaults() Release {
-	r = r.named()
 	r.switched = Gates{}
 	return r
 }
@@ -151,30 +152,21 @@ func (r Release) Off() (off Gates) {
 	return off
 }
 
-// With switches a gate. An error says that the release does not have it, or that it is
-// locked, and lists the gates that can be switched.
-func (r Release) With(name string, on bool) (Release, error) {
-	r = r.named()
-	gate := gateOf(name)
-	problem := ""
-	switch {
-	case gate == 0 && !isPermanent(name):
-		problem = "is not known"
-	case gate == 0:
-		problem = "is locked to true"
-	default:
-		switch gate.state(r.Minor()) {
-		case isAbsent:
-			problem = "does not exist in this release"
-		case isLocked:
-			problem = "is locked to true"
-		}
+// With switches a gate on or off. An error says that the release does not have it, or that it is
+// locked, and lists the gates that can be switched. Switching a gate to what it is locked to
+// changes nothing.
+func (r Release) With(gate Gate, on bool) (Release, error) {
+	if !gate.isKnown() {
+		return Release{}, r.refusal(gate.String(), isUnknown)
 	}
-	if problem != "" {
-		if on && problem == "is locked to true" {
-			return r, nil
+	switch gate.state(r.Minor()) {
+	case isAbsent:
+		return Release{}, r.refusal(gate.String(), "does not exist in this release")
+	case isLocked:
+		if !on {
+			return Release{}, r.refusal(gate.String(), isLockedOn)
 		}
-		return Release{}, fmt.Errorf("gate %q of Kubernetes 1.%d %s: %s", name, r.Minor(), problem, choices(r))
+		return r, nil
 	}
 
 	r.switched = r.switched.Without(gate)
@@ -184,22 +176,38 @@ func (r Release) With(name string, on bool) (Release, error) {
 	return r, nil
 }
 
-func choices(r Release) string {
-	var names []string
-	for _, gate := range r.Switchable() {
-		names = append(names, gate.String())
+// withNamed is With for the name of a gate, which may be one that is locked in every release.
+func (r Release) withNamed(name string, on bool) (Release, error) {
+	gate := gateOf(name)
+	switch {
+	case gate != 0:
+		return r.With(gate, on)
+	case !isPermanent(name):
+		return Release{}, r.refusal(name, isUnknown)
+	case !on:
+		return Release{}, r.refusal(name, isLockedOn)
 	}
-	if len(names) == 0 {
-		return "no gate can be switched"
+	return r, nil
+}
+
+const (
+	isUnknown  = "is not known"
+	isLockedOn = "is locked to true"
+)
+
+func (r Release) refusal(gate, problem string) error {
+	choices := "no gate can be switched"
+	if can := r.Switchable(); !can.IsZero() {
+		choices = "can be switched: " + strings.ReplaceAll(can.String(), ",", ", ")
 	}
-	return "can be switched: " + strings.Join(names, ", ")
+	return fmt.Errorf("gate %q of Kubernetes 1.%d %s: %s", gate, r.Minor(), problem, choices)
 }
 
 // Switchable returns the gates that can be switched in the release.
-func (r Release) Switchable() (gates []Gate) {
+func (r Release) Switchable() (gates Gates) {
 	for gate := Gate(1); gate.isKnown(); gate++ {
 		if s := gate.state(r.Minor()); s == isOn || s == isOff {
-			gates = append(gates, gate)
+			gates = gates.With(gate)
 		}
 	}
 	return gates
@@ -242,7 +250,7 @@ func Parse(text string) (Release, error) {
 		if err != nil {
 			return Release{}, fmt.Errorf("gate %q: want %s=true or %s=false", gate, name, name)
 		}
-		if r, err = r.With(name, on); err != nil {
+		if r, err = r.withNamed(name, on); err != nil {
 			return Release{}, err
 		}
 	}
@@ -258,11 +266,11 @@ func parseVersion(text string) (Release, bool) {
 	if len(parts) < 2 || len(parts) > 3 || parts[0] != "1" {
 		return Release{}, false
 	}
-	minor, err := strconv.ParseUint(parts[1], 10, 8)
-	if err != nil || minor < firstMinor || minor > uint64(lastMinor) {
+	n, err := strconv.Atoi(parts[1])
+	if err != nil || n < firstMinor || n > lastMinor {
 		return Release{}, false
 	}
-	r := Release{minor: uint16(minor)}
+	r := minor(n)
 	if len(parts) == 2 {
 		return r, true
 	}

@@ -65,11 +65,11 @@ func TestParse(t *testing.T) {
 func TestOff(t *testing.T) {
 	newer := GatesOf(MutableSchedulingDirectivesForSuspendedJobs, MutablePodResourcesForSuspendedJobs, StaleControllerConsistencyJob, WorkloadWithJob)
 	for r, want := range map[Release]Gates{
-		V131: newer.With(JobManagedBy),
-		V132: newer,
-		V135: newer,
-		V136: GatesOf(WorkloadWithJob),
-		{}:   GatesOf(WorkloadWithJob),
+		V131(): newer.With(JobManagedBy),
+		V132(): newer,
+		V135(): newer,
+		V136(): GatesOf(WorkloadWithJob),
+		{}:     GatesOf(WorkloadWithJob),
 	} {
 		all := slices.Sorted(r.On().With(slices.Collect(r.Off().All())...).All())
 		if r.Off() != want || len(all) != len(table) || r.On().Without(all...) != (Gates{}) {
@@ -81,47 +81,47 @@ func TestOff(t *testing.T) {
 			}
 		}
 	}
-	r, err := V135.With("MutablePodResourcesForSuspendedJobs", true)
-	if err != nil || !r.Has(MutablePodResourcesForSuspendedJobs) || r.Has(StaleControllerConsistencyJob) || r.Has(0) || r.Has(WorkloadWithJob+1) || r.Defaults() != V135 {
+	r, err := V135().With(MutablePodResourcesForSuspendedJobs, true)
+	if err != nil || !r.Has(MutablePodResourcesForSuspendedJobs) || r.Has(StaleControllerConsistencyJob) || r.Has(0) || r.Has(WorkloadWithJob+1) || r.Defaults() != V135() {
 		t.Errorf("%v, %v: on %v", r, err, r.On())
 	}
 }
 
 func TestZero(t *testing.T) {
 	var r Release
-	if r.String() != "1.37" || r.Defaults() != Newest || !V136.IsBefore(r) || r.IsBefore(Newest) {
+	if r != Newest() || r.String() != "1.37" || r.Defaults() != Newest() || !V136().IsBefore(r) || r.IsBefore(Newest()) {
 		t.Errorf("the zero release is %v", r)
 	}
-	if set, err := r.With("StaleControllerConsistencyJob", false); err != nil || set.String() != "1.37,StaleControllerConsistencyJob=false" {
+	if set, err := r.With(StaleControllerConsistencyJob, false); err != nil || set.String() != "1.37,StaleControllerConsistencyJob=false" {
 		t.Errorf("%v, %v", set, err)
 	}
 }
 
 // Patches order releases of the same minor; a minor alone is before none of its patches.
 func TestPatches(t *testing.T) {
-	old, next := V135.At(4), V135.At(8)
-	if old == next || old == V135 || V135.Patch() != 8 || old.Patch() != 4 || V135.HasPatch() || !old.HasPatch() {
-		t.Errorf("%v, %v and %v: patches %d, %d and %d", old, next, V135, old.Patch(), next.Patch(), V135.Patch())
+	old, next := V135().At(4), V135().At(8)
+	if old == next || old == V135() || V135().Patch() != 8 || old.Patch() != 4 || V135().HasPatch() || !old.HasPatch() {
+		t.Errorf("%v, %v and %v: patches %d, %d and %d", old, next, V135(), old.Patch(), next.Patch(), V135().Patch())
 	}
-	if all := All(); all[len(all)-1] != Newest || Newest.Minor() != lastMinor || all[0] != V131 {
-		t.Errorf("%d releases to %v, and newest patches of %d", len(all), Newest, len(newest))
+	if all := All(); all[len(all)-1] != Newest() || Newest().Minor() != lastMinor || all[0] != V131() {
+		t.Errorf("%d releases to %v, and newest patches of %d", len(all), Newest(), len(newest))
 	}
 	for _, test := range []struct {
 		r, other Release
 		want     bool
 	}{
-		{old, next, true}, {next, old, false}, {old, old, false}, {V135, next, false}, {V135, V135.At(9), false},
-		{old, V135, false}, {old, V136, true}, {V136, next, false}, {V134, old, true}, {Release{}.At(1), Newest.At(2), true},
+		{old, next, true}, {next, old, false}, {old, old, false}, {V135(), next, false}, {V135(), V135().At(9), false},
+		{old, V135(), false}, {old, V136(), true}, {V136(), next, false}, {V134(), old, true}, {Release{}.At(1), Newest().At(2), true},
 	} {
 		if got := test.r.IsBefore(test.other); got != test.want {
 			t.Errorf("%v is before %v: %t", test.r, test.other, got)
 		}
 	}
 
-	mended := []Release{V134.At(10), V135.At(8), V136}
+	mended := []Release{V134().At(10), V135().At(8), V136()}
 	for r, want := range map[Release]bool{
-		V133: false, V134.At(9): false, V134.At(10): true, V134: true, V135.At(7): false, V135.At(8): true, V135: true,
-		V136.At(0): true, V137: true, {}: true,
+		V133(): false, V134().At(9): false, V134().At(10): true, V134(): true, V135().At(7): false, V135().At(8): true, V135(): true,
+		V136().At(0): true, V137(): true, {}: true,
 	} {
 		if r.IsFrom(mended...) != want {
 			t.Errorf("%v has what came with %v: %t", r, mended, !want)
@@ -129,7 +129,7 @@ func TestPatches(t *testing.T) {
 	}
 
 	// With a patch, gates switch as without one.
-	gated, err := old.With("MutablePodResourcesForSuspendedJobs", true)
+	gated, err := old.With(MutablePodResourcesForSuspendedJobs, true)
 	if err != nil || gated.Patch() != 4 || gated.Defaults() != old || gated.At(8).On() != gated.On() {
 		t.Errorf("%v, %v: defaults %v", gated, err, gated.Defaults())
 	}

@@ -110,6 +110,14 @@ func (b *jobBackend) WriteStatus(_ context.Context, s job.Status) error {
 	return err
 }
 
+// Expectations returns the record of a round that does not see its own writes.
+func (b *jobBackend) Expectations() jobapply.Expectations {
+	if b.js.snap.Consistent {
+		return nil
+	}
+	return b.engine.view.tracker.Of(b.js.trackerKey(), b.js.snap.Now)
+}
+
 // JobVersion returns the version that the last write of the status has made. A consistent snapshot
 // needs none.
 func (b *jobBackend) JobVersion() int64 {

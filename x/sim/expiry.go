@@ -4,7 +4,7 @@ import "github.com/batchplan/batchplan/job"
 
 // scheduleExpiry waits for the TTL of a finished job.
 func (e *engine) scheduleExpiry(js *jobState) {
-	expired, at, err := job.Expire(js.truth, js.of.Options, e.clock())
+	expired, at, err := job.Expire(&js.truth, js.of.Options, e.clock())
 	switch {
 	case err != nil || at.IsZero():
 	case expired:
@@ -20,7 +20,7 @@ func (e *engine) expire(ev *event) {
 	if js.life != ev.gen || js.gone || js.deleting {
 		return
 	}
-	if expired, _, _ := job.Expire(js.truth, js.of.Options, e.clock()); expired {
+	if expired, _, _ := job.Expire(&js.truth, js.of.Options, e.clock()); expired {
 		e.result.Expired++
 		e.deleteJob(js, true)
 	}

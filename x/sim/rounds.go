@@ -48,12 +48,7 @@ func (e *engine) jobRound(w *worker, id int32) {
 
 	b := &w.jobBackend
 	*b = jobBackend{worker: w, engine: e, js: js, life: js.life, version: js.snap.Job.Version}
-	executor := jobapply.Executor{Parallel: 1}
-	if !js.snap.Consistent {
-		executor.Expectations = e.view.tracker.Of(js.trackerKey(), js.snap.Now)
-	}
-
-	w.conclusion, _ = executor.Apply(context.Background(), b, plan)
+	w.conclusion, _ = jobapply.Executor{Parallel: 1}.Apply(context.Background(), b, plan)
 	conclusion := &w.conclusion
 
 	js.busy = false

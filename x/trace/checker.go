@@ -265,6 +265,6 @@ func isLast(e *event) bool {
 
 // judges reports whether a job of that spec belongs to a controller with the semantics of Jobs.
 func (c *checker) judges(spec *job.Spec) bool {
-	by, kubernetes := job.ManagerOf(spec, &job.Options{Without: c.options.Release.Off()})
+	by, kubernetes := job.ManagerOf(*spec, job.Options{Without: c.options.Release.Off()})
 	return kubernetes || slices.Contains(c.options.Controllers, by)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -223,7 +224,7 @@ func matches(cron *cronState, spec *cronjob.Spec, run time.Time) bool {
 	}
 
 	of := cronjob.CronJob{Spec: *spec, CreationTimestamp: cron.cronJob.CreationTimestamp}
-	for _, o := range [][]schedule.Option{nil, {schedule.Kubernetes()}} {
+	for _, o := range [][]schedule.Option{nil, {schedule.Kubernetes(release.Newest())}} {
 		if spec.TimeZone == nil {
 			o = append(o, schedule.WithLocation(run.Location()))
 		}

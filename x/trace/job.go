@@ -178,7 +178,7 @@ func (c *checker) checkStatus(s *jobState, e *event, before *job.Job, how step) 
 		old = overGap(old, next, &s.job.Spec)
 	}
 
-	all := problemsOf(jobstatus.CheckTransition(old, next, s.job.Spec))
+	all := problemsOf(jobstatus.CheckTransition(old, next, s.job.Spec, release.Newest()))
 	if isNext {
 		all = append(all, problemsOf(jobstatus.CheckServed(before.Status, s.job.Status, s.job.Spec, r))...)
 	}

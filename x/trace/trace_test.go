@@ -465,7 +465,7 @@ func TestManagedBy(t *testing.T) {
 	}{
 		{trace.Options{}, "[]"},
 		{trace.Options{Controllers: []string{"example.com/c"}}, "[JI1 JI10]"},
-		{trace.Options{Release: release.V131}, "[JI1 JI10]"}, // where the gate is off
+		{trace.Options{Release: release.V131()}, "[JI1 JI10]"}, // where the gate is off
 	} {
 		s := newStory(t)
 		tell(s)

@@ -83,7 +83,7 @@ func parse(args []string, out io.Writer) (*options, error) {
 	list(flags, &c.Namespaces, "namespaces", "comma-separated `names` of the namespaces to serve (default all)")
 	flags.IntVar(&c.Workers, "workers", 0, "concurrent rounds of each controller (default 5)")
 	flags.StringVar(&c.planners, "planners", "", "`file` with the options of the planners, in YAML")
-	flags.StringVar(&c.preset, "preset", "", "options of the planners to begin with: "+replica.PresetKubernetes+release.Newest.String()+
+	flags.StringVar(&c.preset, "preset", "", "options of the planners to begin with: "+replica.PresetKubernetes+release.Newest().String()+
 		", or another release, decides as its controllers do, quirks included")
 	flags.StringVar(&c.MemoryAnnotation, "memory-annotation", "", "annotation `name` of a job that keeps its backoff over a restart and a change of leader; needs the right to patch jobs (default none: the backoff starts again)")
 	flags.BoolVar(&c.MergeEvents, "merge-events", false, "report the pods that a round has created, or deleted, in one event")

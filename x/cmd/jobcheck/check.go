@@ -9,6 +9,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobcheck"
 	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobstatus"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // asked is a question with what is known about it.
@@ -34,7 +35,7 @@ func (q *asked) check(a *answer, exact bool) (broken []jobcheck.Violation) {
 	}
 	if next := a.Status; next != nil {
 		broken = append(broken, st.Status(next)...)
-		if err := jobstatus.CheckTransition(s.Job.Status, *next, s.Job.Spec); err != nil {
+		if err := jobstatus.CheckTransition(s.Job.Status, *next, s.Job.Spec, release.Newest()); err != nil {
 			broken = append(broken, violation("CheckTransition", "%v", err))
 		}
 	}
@@ -153,7 +154,7 @@ func (q *asked) checkSettled(a *answer) (broken []jobcheck.Violation) {
 	history.Recorded(&q.life.Job.Status, &recorded.Status)
 	st := jobcheck.State{Job: &recorded, Pods: q.podsAfter(a), History: &history, Options: q.snapshot.Options}
 	broken = st.Status(a.Settled)
-	if err := jobstatus.CheckTransition(recorded.Status, *a.Settled, recorded.Spec); err != nil {
+	if err := jobstatus.CheckTransition(recorded.Status, *a.Settled, recorded.Spec, release.Newest()); err != nil {
 		broken = append(broken, violation("CheckTransition", "settled: %v", err))
 	}
 	return broken

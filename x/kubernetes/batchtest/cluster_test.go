@@ -179,7 +179,7 @@ func TestWait_Explains(t *testing.T) {
 
 // TestRelease: the controllers decide as the release does. Suspending keeps startTime before 1.36.
 func TestRelease(t *testing.T) {
-	for r, keeps := range map[release.Release]bool{release.V135: true, release.V136: false} {
+	for r, keeps := range map[release.Release]bool{release.V135(): true, release.V136(): false} {
 		inBubble(t, func(t *testing.T) {
 			c, client := inMemory(t, Release(r))
 			create(t, client, newJob("train", nil))

@@ -31,9 +31,9 @@ func newOptions(given []Option) (*options, error) {
 	o := &options{
 		speed:    1,
 		patience: 30 * time.Second,
-		job:      job.Kubernetes(release.Newest),
-		cronJob:  cronjob.Kubernetes(release.Newest),
-		schedule: []schedule.Option{schedule.Kubernetes()},
+		job:      job.Kubernetes(release.Newest()),
+		cronJob:  cronjob.Kubernetes(release.Newest()),
+		schedule: []schedule.Option{schedule.Kubernetes(release.Newest())},
 	}
 	for _, option := range given {
 		if err := option(o); err != nil {
@@ -83,7 +83,8 @@ func Patience(d time.Duration) Option {
 // that release: older ones refuse some statuses that newer ones require. The default is [release.Newest].
 func Release(r release.Release) Option {
 	return func(o *options) error {
-		o.job, o.cronJob, o.stale = job.Kubernetes(r), cronjob.Kubernetes(r), r.IsBefore(release.V136)
+		o.job, o.cronJob, o.stale = job.Kubernetes(r), cronjob.Kubernetes(r), r.IsBefore(release.V136())
+		o.schedule = []schedule.Option{schedule.Kubernetes(r)}
 		return nil
 	}
 }

@@ -49,7 +49,7 @@ func (d *cronDesk) round(name string) (time.Time, error) {
 // TestCronJobs_Calls: the calls, the events and the end of one round of a CronJob.
 func TestCronJobs_Calls(t *testing.T) {
 	live := controller.CronJobOptions{LiveReads: true}
-	quirks := controller.CronJobOptions{LiveReads: true, Planner: cronjob.Kubernetes(release.Newest)}
+	quirks := controller.CronJobOptions{LiveReads: true, Planner: cronjob.Kubernetes(release.Newest())}
 	named := func(o *batchv1.CronJob, names ...string) {
 		for _, name := range names {
 			o.Status.Active = append(o.Status.Active, corev1.ObjectReference{

@@ -64,7 +64,7 @@ func (c *Jobs) PodEvents(queue Queue[types.NamespacedName]) cache.ResourceEventH
 func (h jobEvents) jobAppeared(o Object) {
 	h.written.observe(ofOwners, o.GetResourceVersion())
 	value := h.kind.value(o)
-	if by, ours := job.ManagerOf(&value.Spec, &h.options.Planner); !ours && by != job.ControllerName {
+	if by, ours := job.ManagerOf(value.Spec, h.options.Planner); !ours && by != job.ControllerName {
 		h.options.Metrics.External(by)
 	}
 	h.queue.Add(keyOf(o))

@@ -132,12 +132,8 @@ func (c *Jobs) plan(
 		return next, told(err, b.tell(ctx))
 	}
 
-	executor := jobapply.Executor{
-		Parallel:     c.options.Parallel,
-		Expectations: c.tracker.Of(key, c.options.clock().Now()),
-	}
 	b.report.Plan = plan
-	end, err := executor.Apply(ctx, b, plan)
+	end, err := jobapply.Executor{Parallel: c.options.Parallel}.Apply(ctx, b, plan)
 	if b.foundOnlyGone(plan) {
 		// The round has changed nothing, and the cache will soon show that these pods are
 		// gone: plan without them instead of waiting for that (J6).
@@ -282,6 +278,11 @@ func (b *roundBackend) wrote(object Object) {
 
 // Executed implements [jobapply.Observer].
 func (b *roundBackend) Executed(writes job.Writes) { b.report.Writes = writes }
+
+// Expectations implements [jobapply.Expecter].
+func (b *roundBackend) Expectations() jobapply.Expectations {
+	return b.jobs.tracker.Of(b.key, b.jobs.options.clock().Now())
+}
 
 // tell writes the report, if it changes the status of the object.
 func (b *roundBackend) tell(ctx context.Context) error {

@@ -161,7 +161,7 @@ func (o *JobOptions) batchDelay() time.Duration { return cmp.Or(o.BatchDelay, ba
 
 // takes reports whether the planner takes a job (J3).
 func (c *Jobs) takes(value *job.Job) bool {
-	_, ours := job.ManagerOf(&value.Spec, &c.options.Planner)
+	_, ours := job.ManagerOf(value.Spec, c.options.Planner)
 	return ours
 }
 

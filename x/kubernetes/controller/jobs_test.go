@@ -103,7 +103,7 @@ func TestJ44_GangsNeedGroups(t *testing.T) {
 // TestJ34_NamespaceTerminating: what cannot be created any more is reported, once for a round. As in Kubernetes, there is no
 // event with quirks.
 func TestJ34_NamespaceTerminating(t *testing.T) {
-	for _, planner := range []job.Options{{}, job.Kubernetes(release.Newest)} {
+	for _, planner := range []job.Options{{}, job.Kubernetes(release.Newest())} {
 		synctest.Test(t, func(t *testing.T) {
 			j := newJob("j", pointTo(mine))
 			j.Spec.Parallelism, j.Spec.Completions = pointTo[int32](4), pointTo[int32](4)

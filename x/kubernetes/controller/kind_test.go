@@ -103,7 +103,7 @@ func scene(policy corev1.RestartPolicy) batchv1.JobSpec {
 // TestKind_Words: conditions and events are about the kind, and what others have written stays. With the quirk that
 // rewrites the condition Suspended if its message differs, it is written once.
 func TestKind_Words(t *testing.T) {
-	for _, planner := range []job.Options{{}, job.Kubernetes(release.Newest)} {
+	for _, planner := range []job.Options{{}, job.Kubernetes(release.Newest())} {
 		f := film{Spec: scene(corev1.RestartPolicyNever)}
 		f.Spec.Suspend, f.Spec.BackoffLimit = pointTo(true), pointTo[int32](0)
 		f.Status.Conditions = []batchv1.JobCondition{{Type: "example.com/Ticket", Status: corev1.ConditionTrue, Message: "Job ticket of Film f"}}

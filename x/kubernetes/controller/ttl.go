@@ -97,7 +97,7 @@ func (c *TTL) takes(value *job.Job) bool {
 	if value.Status.Finished() == "" || !c.options.serves(value.Namespace) {
 		return false
 	}
-	_, ours := job.ManagerOf(&value.Spec, &c.options.Planner)
+	_, ours := job.ManagerOf(value.Spec, c.options.Planner)
 	return ours || c.options.ManagedBy == ""
 }
 
@@ -153,7 +153,7 @@ func (c *TTL) look(ctx context.Context, object Object, fresh bool) (expired bool
 	if !c.takes(&value) {
 		return false, at, nil
 	}
-	expired, at, err = job.Expire(value, c.options.Planner, now)
+	expired, at, err = job.Expire(&value, c.options.Planner, now)
 	if c.options.Look != nil {
 		c.options.Look(&value, now, fresh, expired, at)
 	}

@@ -47,7 +47,7 @@ func FuzzNothingIsShared(f *testing.F) {
 		fill(data, &o)
 		var pool intact.Pool
 		pool.Add(o.Job, o.CronJob, o.Pod, o.Owner, corev1.PodTemplateSpec{ObjectMeta: o.Pod.ObjectMeta, Spec: o.Pod.Spec}, o.Create, o.Start)
-		pool.Add(convert.Job(&o.Job), convert.CronJob(&o.CronJob), []*batchv1.JobStatus{&o.Job.Status}, release.V136, cronjob.Options{}, job.Verdict{})
+		pool.Add(convert.Job(&o.Job), convert.CronJob(&o.CronJob), []*batchv1.JobStatus{&o.Job.Status}, release.V136(), cronjob.Options{}, job.Verdict{})
 		public.Check(t, &pool)
 	})
 	public.AllCalled(f)

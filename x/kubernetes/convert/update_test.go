@@ -16,11 +16,11 @@ func TestValidateUpdate(t *testing.T) {
 	*of.Spec.Suspend = true
 	next := of.Spec.DeepCopy()
 	next.BackoffLimit, next.Template.Spec.NodeSelector = new(int32), map[string]string{"zone": "x"}
-	if err := ValidateUpdate(of, next, release.V136); err != nil {
+	if err := ValidateUpdate(of, next, release.V136()); err != nil {
 		t.Error(err)
 	}
 	next.Template.Spec.Hostname = "x"
-	if err := ValidateUpdate(of, next, release.V136); err == nil || !strings.Contains(err.Error(), "spec.template.spec.hostname") {
+	if err := ValidateUpdate(of, next, release.V136()); err == nil || !strings.Contains(err.Error(), "spec.template.spec.hostname") {
 		t.Error(err)
 	}
 }
@@ -31,7 +31,7 @@ func TestValidateUpdate_BadTemplate(t *testing.T) {
 	bad := of.DeepCopy()
 	port := intstr.IntOrString{Type: 7}
 	bad.Spec.Template.Spec.Containers = []corev1.Container{{LivenessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: port}}}}}
-	for _, err := range []error{ValidateUpdate(bad, &of.Spec, release.V136), ValidateUpdate(of, &bad.Spec, release.V136)} {
+	for _, err := range []error{ValidateUpdate(bad, &of.Spec, release.V136()), ValidateUpdate(of, &bad.Spec, release.V136())} {
 		if err == nil || !strings.HasPrefix(err.Error(), "spec.template: ") || !strings.Contains(err.Error(), "IntOrString") {
 			t.Error(err)
 		}

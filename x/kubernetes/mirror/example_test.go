@@ -22,7 +22,7 @@ func Example() {
 	}}
 	stopped := batchv1.JobStatus{StartTime: &start}
 
-	job, server := &batchv1.Job{}, release.Newest
+	job, server := &batchv1.Job{}, release.Newest()
 	for minute, reports := range []map[string]batchv1.JobStatus{
 		{"member1": running},
 		{"member1": running, "member2": failed},

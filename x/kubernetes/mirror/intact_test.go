@@ -31,7 +31,7 @@ func TestNothingIsShared(t *testing.T) {
 	indexed := batchv1.IndexedCompletion
 	spec := batchv1.JobSpec{Completions: value.To[int32](3), CompletionMode: &indexed, BackoffLimitPerIndex: value.To[int32](1)}
 	var pool intact.Pool
-	pool.Add(status, batchv1.Job{Spec: spec}, batchv1.Job{Spec: spec, Status: status}, time.Unix(9, 0), release.V136)
+	pool.Add(status, batchv1.Job{Spec: spec}, batchv1.Job{Spec: spec, Status: status}, time.Unix(9, 0), release.V136())
 	pool.Add([]jobstatus.Part{mirror.Part("a", &status)}, jobstatus.Words(jobstatus.JoinFailures))
 	pool.Add(job.Verdict{Type: job.ConditionFailureTarget}, job.Verdict{Type: job.ConditionSuccessCriteriaMet})
 	public.Check(t, &pool)

@@ -29,21 +29,21 @@ func TestMirror(t *testing.T) {
 	}}
 	byHand := failed.DeepCopy()
 	byHand.Conditions = byHand.Conditions[1:]
-	if err := mirror.CheckServed(of, byHand, release.V136); err == nil || !strings.Contains(err.Error(), "needs FailureTarget") {
+	if err := mirror.CheckServed(of, byHand, release.V136()); err == nil || !strings.Contains(err.Error(), "needs FailureTarget") {
 		t.Error(err)
 	}
-	next := mirror.Aggregate(of, []jobstatus.Part{mirror.Part("member1", failed), mirror.Part("member2", &batchv1.JobStatus{})}, now, release.V136)
-	if err := mirror.CheckServed(of, &next, release.V136); err != nil || next.Failed != 7 || len(next.Conditions) != 2 || next.Conditions[1].Reason != "BackoffLimitExceeded" ||
+	next := mirror.Aggregate(of, []jobstatus.Part{mirror.Part("member1", failed), mirror.Part("member2", &batchv1.JobStatus{})}, now, release.V136())
+	if err := mirror.CheckServed(of, &next, release.V136()); err != nil || next.Failed != 7 || len(next.Conditions) != 2 || next.Conditions[1].Reason != "BackoffLimitExceeded" ||
 		next.Conditions[1].Message != "member1" {
 		t.Errorf("%+v, %v", next, err)
 	}
 	success := job.Verdict{Type: job.ConditionSuccessCriteriaMet, Reason: "CompletionsReached"}
-	if _, err := mirror.Finish(of, success, now, release.V136); err == nil || !strings.Contains(err.Error(), "status.active: 1: must be 0 when finished") {
+	if _, err := mirror.Finish(of, success, now, release.V136()); err == nil || !strings.Contains(err.Error(), "status.active: 1: must be 0 when finished") {
 		t.Error(err)
 	}
 	of.Status.Active = 0
-	next, err := mirror.Finish(of, success, now, release.V136)
-	if err != nil || mirror.CheckServed(of, &next, release.V136) != nil || !next.CompletionTime.Time.Equal(now) {
+	next, err := mirror.Finish(of, success, now, release.V136())
+	if err != nil || mirror.CheckServed(of, &next, release.V136()) != nil || !next.CompletionTime.Time.Equal(now) {
 		t.Errorf("%+v, %v", next, err)
 	}
 }

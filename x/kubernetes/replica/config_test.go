@@ -34,7 +34,7 @@ cronJob:
 
 // TestParsePlanners_Preset: what a file says comes on top of the preset that it names.
 func TestParsePlanners_Preset(t *testing.T) {
-	want := job.Kubernetes(release.V136)
+	want := job.Kubernetes(release.V136())
 	want.PendingTimeout = time.Minute
 	for _, test := range []struct{ file, preset string }{
 		{"preset: kubernetes-1.36\njob: {pendingTimeout: 1m}", ""},
@@ -44,7 +44,7 @@ func TestParsePlanners_Preset(t *testing.T) {
 		if diff := cmp.Diff(want, got.Job); err != nil || diff != "" {
 			t.Errorf("%q, %q: error %v, options (-want +got):\n%s", test.file, test.preset, err, diff)
 		}
-		if diff := cmp.Diff(cronjob.Kubernetes(release.V136), got.CronJob); diff != "" {
+		if diff := cmp.Diff(cronjob.Kubernetes(release.V136()), got.CronJob); diff != "" {
 			t.Errorf("%q, %q: options of CronJobs (-want +got):\n%s", test.file, test.preset, diff)
 		}
 	}

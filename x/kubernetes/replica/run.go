@@ -17,6 +17,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
@@ -230,7 +231,7 @@ func (c *Config) newControllers(client clients, from *caches, common controller.
 			Advise:  c.advise,
 		}
 		if c.Planners.Preset != "" {
-			o.Schedule = []schedule.Option{schedule.Kubernetes()}
+			o.Schedule = []schedule.Option{schedule.Kubernetes(release.Newest())}
 		}
 		return controller.NewCronJobs(client.all, from, o)
 	})
@@ -249,7 +250,7 @@ func (c *Config) newControllers(client clients, from *caches, common controller.
 func (c *Config) advise(o controller.Object) (reason, message string) {
 	options := c.Planners.Job
 	options.ControllerName = c.ManagedBy
-	by, ours := job.ManagerOf(&job.Spec{ManagedBy: o.(*batchv1.CronJob).Spec.JobTemplate.Spec.ManagedBy}, &options)
+	by, ours := job.ManagerOf(job.Spec{ManagedBy: o.(*batchv1.CronJob).Spec.JobTemplate.Spec.ManagedBy}, options)
 	if ours {
 		return "", ""
 	}

@@ -36,27 +36,27 @@ var cronDivergences = []divergence{
 		ours:   " | 1 MissSchedule"},
 	{row: "A crash between create and status write (C3, C14)", about: "due",
 		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; wait 59m59s; fault update cronjobs/status error all 5s; wait 2s; stopall; wait 10m; restartall; wait 1m`,
-		look:   all(hasReported("UnexpectedJob"), attempts("create jobs"), cronStatus), quirk: cronQuirks(cronjobquirk.BlindCreate, cronjobquirk.NoNamespace), until: release.V136,
+		look:   all(hasReported("UnexpectedJob"), attempts("create jobs"), cronStatus), quirk: cronQuirks(cronjobquirk.BlindCreate, cronjobquirk.NoNamespace), until: release.V136(),
 		theirs: "UnexpectedJob | many attempts | active: ",
 		ours:   "no UnexpectedJob | 1 attempts | active: 1 01:00; last: 1 01:00"},
 	{row: "A crash between create and status write (C3, C14)", about: "1.37, due",
 		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; wait 59m59s; fault update cronjobs/status error all 5s; wait 2s; stopall; wait 10m; restartall; wait 1m`,
-		look:   all(hasReported("UnexpectedJob"), attempts("create jobs"), cronStatus), quirk: cronQuirks(cronjobquirk.BlindCreate), since: release.V137,
+		look:   all(hasReported("UnexpectedJob"), attempts("create jobs"), cronStatus), quirk: cronQuirks(cronjobquirk.BlindCreate), since: release.V137(),
 		theirs: "UnexpectedJob | many attempts | active: 1 01:00; last: 1 01:00",
 		ours:   "no UnexpectedJob | 1 attempts | active: 1 01:00; last: 1 01:00"},
 	{row: "A crash between create and status write (C3, C14)", about: "not due any more",
 		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; wait 59m59s; fault update cronjobs/status error all 5s; wait 2s; stopall; wait 61m; restartall; wait 1m`,
-		look:   all(hasReported("UnexpectedJob"), cronStatus), quirk: cronQuirks(cronjobquirk.BlindCreate, cronjobquirk.NoNamespace), until: release.V136,
+		look:   all(hasReported("UnexpectedJob"), cronStatus), quirk: cronQuirks(cronjobquirk.BlindCreate, cronjobquirk.NoNamespace), until: release.V136(),
 		theirs: "UnexpectedJob | active: 1 02:00; last: 1 02:00",
 		ours:   "no UnexpectedJob | active: 1 01:00, 1 02:00; last: 1 02:00"},
 	{row: "A crash between create and status write (C3, C14)", about: "1.37, not due any more",
 		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; wait 59m59s; fault update cronjobs/status error all 5s; wait 2s; stopall; wait 61m; restartall; wait 1m`,
-		look:   all(hasReported("UnexpectedJob"), cronStatus), quirk: cronQuirks(cronjobquirk.BlindCreate), since: release.V137,
+		look:   all(hasReported("UnexpectedJob"), cronStatus), quirk: cronQuirks(cronjobquirk.BlindCreate), since: release.V137(),
 		theirs: "UnexpectedJob | active: 1 02:00; last: 1 02:00",
 		ours:   "no UnexpectedJob | active: 1 01:00, 1 02:00; last: 1 02:00"},
 	{row: "A crash between create and status write (C3, C14)", about: "the next run",
 		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; wait 59m59s; fault update cronjobs/status error all 5s; wait 2h`,
-		look:   runs, quirk: cronQuirks(cronjobquirk.BlindCreate, cronjobquirk.NoNamespace), until: release.V136,
+		look:   runs, quirk: cronQuirks(cronjobquirk.BlindCreate, cronjobquirk.NoNamespace), until: release.V136(),
 		theirs: "1 01:00 at 1 01:00, 1 02:00 at 1 02:11:50",
 		ours:   "1 01:00 at 1 01:00, 1 02:00 at 1 02:00"},
 	{row: "The active list names the job of the due run, `lastScheduleTime` does not (C10)",
@@ -66,27 +66,27 @@ var cronDivergences = []divergence{
 		ours:   "1 01:00 at 1 01:00"},
 	{row: "The name of a run is another's job (C14)",
 		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; squat 60; wait 170m`,
-		look:   all(runs, hasReported("NameTaken")), quirk: cronQuirks(cronjobquirk.BlindCreate, cronjobquirk.NoNamespace), until: release.V136,
+		look:   all(runs, hasReported("NameTaken")), quirk: cronQuirks(cronjobquirk.BlindCreate, cronjobquirk.NoNamespace), until: release.V136(),
 		theirs: "1 02:00 at 1 02:11:50 | no NameTaken",
 		ours:   "1 02:00 at 1 02:00 | NameTaken"},
 	{row: "The name of a run is another's job (C14)", about: "1.37",
 		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; squat 60; wait 170m`,
-		look:   all(runs, hasReported("NameTaken")), quirk: cronQuirks(cronjobquirk.BlindCreate), since: release.V137,
+		look:   all(runs, hasReported("NameTaken")), quirk: cronQuirks(cronjobquirk.BlindCreate), since: release.V137(),
 		theirs: " | no NameTaken",
 		ours:   "1 02:00 at 1 02:00 | NameTaken"},
 	{row: "The controller of a job has the CronJob's name, and is of another kind or UID (C1)", about: "its failure",
 		script: `cronjob {"schedule":"0 * * * *","failedJobsHistoryLimit":0,JOB}; manual; squat 5 report; wait 61m; finish 0 failed; wait 61m`,
-		look:   all(hasReported("UnexpectedJob"), wrote("delete jobs")), quirk: cronQuirks(cronjobquirk.ByName), until: release.V136,
+		look:   all(hasReported("UnexpectedJob"), wrote("delete jobs")), quirk: cronQuirks(cronjobquirk.ByName), until: release.V136(),
 		theirs: "UnexpectedJob | 2h0m0.1s c-15778085 Background; 2h0m0.1s c-15778085 Background -> NotFound",
 		ours:   "no UnexpectedJob | "},
 	{row: "The controller of a job has the CronJob's name, and is of another kind or UID (C1)", about: "its success",
 		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; squat 5 report; wait 10m; finish 0 complete; wait 61m`,
-		look:   cronStatus, quirk: cronQuirks(cronjobquirk.ByName), until: release.V136,
+		look:   cronStatus, quirk: cronQuirks(cronjobquirk.ByName), until: release.V136(),
 		theirs: "active: 1 01:00; last: 1 01:00; succeeded: 1 00:10",
 		ours:   "active: 1 01:00; last: 1 01:00"},
 	{row: "A job of another namespace names the CronJob and its UID as its controller (C1)",
 		script: `cronjob {"schedule":"0 * * * *","successfulJobsHistoryLimit":0,JOB}; manual; squat 5 elsewhere; wait 10m; finish 0 complete; wait 61m`,
-		look:   all(wrote("delete jobs"), cronStatus), since: release.V137,
+		look:   all(wrote("delete jobs"), cronStatus), since: release.V137(),
 		theirs: "1h0m0.1s c-15778085 Background; 1h0m0.1s c-15778085 Background; 1h0m0.1s c-15778085 Background | active: 1 01:00; last: 1 01:00; succeeded: 1 00:10",
 		ours:   " | active: 1 01:00; last: 1 01:00"},
 	{row: "A finished job beyond the history limit is not recorded yet (C2)", about: "a run",
@@ -232,7 +232,7 @@ func cronJobOf(spec *batchv1.CronJobSpec) *batchv1.CronJob {
 
 // asKubernetes has the schedules of the preset, and the reference's search. Without
 // it, ours computes exactly what is due.
-var asKubernetes = &ours.Options{CronJob: cronjob.Options{Quirks: cronjobquirk.SetOf(cronjobquirk.Estimate)}, Schedule: []schedule.Option{schedule.Kubernetes()}}
+var asKubernetes = &ours.Options{CronJob: cronjob.Options{Quirks: cronjobquirk.SetOf(cronjobquirk.Estimate)}, Schedule: []schedule.Option{schedule.Kubernetes(release.Newest())}}
 
 // scheduleDivergences holds the rows about schedules. While controllers run, time
 // passes slowly, since their work queues tick twice a second; so they are stopped
@@ -284,7 +284,7 @@ func showNext(spec, zone, after, theirs, ours string) func(*testing.T) {
 		if next := nextOf(t, from, spec, zone); next != ours {
 			t.Errorf("ours: %s, want %s", next, ours)
 		}
-		if next := nextOf(t, from, spec, zone, schedule.Kubernetes()); next != theirs {
+		if next := nextOf(t, from, spec, zone, schedule.Kubernetes(release.Newest())); next != theirs {
 			t.Errorf("ours with the preset: %s, want %s", next, theirs)
 		}
 	}

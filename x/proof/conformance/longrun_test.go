@@ -120,7 +120,7 @@ func isNew(rule string) bool {
 	case "J3":
 		return !played.Has(release.JobManagedBy)
 	case "E5":
-		return played.IsBefore(release.V134)
+		return played.IsBefore(release.V134())
 	case "E6":
 		return !played.Has(release.StaleControllerConsistencyJob)
 	}

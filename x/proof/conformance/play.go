@@ -143,7 +143,7 @@ func play(s *script.Script, o ours.Options) (result Result) {
 // isLeftToChance reports whether a line of the package comment after which the script ends may
 // explain a difference that has just been seen.
 func (g *game) isLeftToChance() bool {
-	sharesUIDs := !g.release.IsBefore(release.V137) && g.theirs.HasTenantsJob()
+	sharesUIDs := !g.release.IsBefore(release.V137()) && g.theirs.HasTenantsJob()
 	return sharesUIDs || g.theirs.IsLeftToChance(g.script) || g.ours.IsLeftToChance(g.script)
 }
 

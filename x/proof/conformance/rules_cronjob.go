@@ -22,17 +22,17 @@ var scriptRules = []rule[*script.Script]{
 		job.Default(&given)
 		return text(given) != text(specOf[job.Spec](s.Job))
 	}},
-	{"J2 refused", func(s *script.Script) bool { return s.Job != nil && validate(release.Newest, s) != nil }},
-	{"J2 taken", func(s *script.Script) bool { return s.Job != nil && validate(release.Newest, s) == nil }},
-	{"C1 refused", func(s *script.Script) bool { return s.CronJob != nil && validate(release.Newest, s) != nil }},
-	{"C1 taken", func(s *script.Script) bool { return s.CronJob != nil && validate(release.Newest, s) == nil }},
+	{"J2 refused", func(s *script.Script) bool { return s.Job != nil && validate(release.Newest(), s) != nil }},
+	{"J2 taken", func(s *script.Script) bool { return s.Job != nil && validate(release.Newest(), s) == nil }},
+	{"C1 refused", func(s *script.Script) bool { return s.CronJob != nil && validate(release.Newest(), s) != nil }},
+	{"C1 taken", func(s *script.Script) bool { return s.CronJob != nil && validate(release.Newest(), s) == nil }},
 	{"S1 fields", func(s *script.Script) bool { return startsWith(s, "") }},
 	{"S1 descriptor", func(s *script.Script) bool { return startsWith(s, "@") && !startsWith(s, "@every") }},
 	{"S1 @every", func(s *script.Script) bool { return startsWith(s, "@every") }},
 }
 
 func startsWith(s *script.Script, prefix string) bool {
-	return s.CronJob != nil && validate(release.Newest, s) == nil && strings.HasPrefix(s.CronJob.Schedule, prefix)
+	return s.CronJob != nil && validate(release.Newest(), s) == nil && strings.HasPrefix(s.CronJob.Schedule, prefix)
 }
 
 // cronRound is a round of a CronJob, and its result.

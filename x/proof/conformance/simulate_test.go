@@ -213,7 +213,7 @@ func (w *workload) simulate(t *testing.T) outcome {
 		one.Spec = sim.Spec(1, 1)
 		one.Spec.Completions = nil
 		one.Spec.Parallelism = nil
-		world.CronJobs = []sim.CronJob{{Name: "w", Spec: decoded.Spec, Options: cronjob.Kubernetes(played), Schedule: []schedule.Option{schedule.Kubernetes()}, Job: one}}
+		world.CronJobs = []sim.CronJob{{Name: "w", Spec: decoded.Spec, Options: cronjob.Kubernetes(played), Schedule: []schedule.Option{schedule.Kubernetes(played)}, Job: one}}
 	} else {
 		var object struct{ Spec job.Spec }
 		w.object(&object)

@@ -22,8 +22,8 @@ func start(t *testing.T) {
 	client := apiserver.Start(t)
 	version, err := client.Discovery().ServerVersion()
 	must.OK(t, err)
-	if got := version.Major + "." + version.Minor; got != release.Newest.String() {
-		t.Errorf("the server is %s, want %s", got, release.Newest)
+	if got := version.Major + "." + version.Minor; got != release.Newest().String() {
+		t.Errorf("the server is %s, want %s", got, release.Newest())
 	}
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "pod"},

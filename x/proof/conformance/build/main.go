@@ -15,7 +15,7 @@ import (
 func main() {
 	more := flag.String("overlay", "", "a build overlay of Go, a JSON `file`, to be added")
 	var r release.Release
-	flag.TextVar(&r, "release", release.Newest, "the `release` of Kubernetes whose controllers are compiled")
+	flag.TextVar(&r, "release", release.Newest(), "the `release` of Kubernetes whose controllers are compiled")
 	flag.Usage = func() { fmt.Fprintln(os.Stderr, "usage: build [-release RELEASE] [-overlay FILE] PACKAGE FILE") }
 	flag.Parse()
 	if flag.NArg() != 2 {

@@ -15,7 +15,7 @@ func TestOlder(t *testing.T) {
 	for pkg, tests := range map[string]string{".": "^TestDivergences$", "./gates": ".", "./e2e": "^TestOldServer$"} {
 		t.Run(pkg, func(t *testing.T) {
 			binary := filepath.Join(t.TempDir(), "older.test")
-			must.OK(t, build(release.V136, "", pkg, binary))
+			must.OK(t, build(release.V136(), "", pkg, binary))
 			cmd := exec.Command(binary, "-test.run="+tests)
 			cmd.Dir = filepath.Join("..", pkg)
 			if out, err := cmd.CombinedOutput(); err != nil {

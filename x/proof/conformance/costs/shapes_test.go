@@ -52,7 +52,7 @@ func TestRequests(t *testing.T) {
 			if reference.total() < 10 {
 				t.Fatalf("the reference has made hardly any requests: %v", reference)
 			}
-			for name, options := range map[string]ours.Options{"preset": ours.Kubernetes(release.Newest), "recommended": {}, "merged events": {MergeEvents: true}} {
+			for name, options := range map[string]ours.Options{"preset": ours.Kubernetes(release.Newest()), "recommended": {}, "merged events": {MergeEvents: true}} {
 				options.Jobs, options.CronJobs, options.TTL = true, true, true
 				got := requestsOf(t, parsed, func(s *server.Server) ([]func(), func()) { return ours.New(s.Client(), options) })
 				for _, kind := range reference.more(got) {

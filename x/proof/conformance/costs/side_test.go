@@ -49,7 +49,7 @@ func (s side) run(ctx context.Context, config *rest.Config, namespace string, wo
 	}
 	if s == preset {
 		var err error
-		if c.Planners, err = replica.ParsePlanners(nil, replica.PresetKubernetes+release.Newest.String()); err != nil {
+		if c.Planners, err = replica.ParsePlanners(nil, replica.PresetKubernetes+release.Newest().String()); err != nil {
 			return err
 		}
 	}

@@ -74,7 +74,7 @@ func testColumns(t *testing.T, c *cluster) {
 	startTheirs(theirPlace)
 	presets := map[string]replica.Planners{
 		"recommended": {},
-		"preset":      {Preset: replica.PresetKubernetes + release.Newest.String(), Job: job.Kubernetes(release.Newest), CronJob: cronjob.Kubernetes(release.Newest)},
+		"preset":      {Preset: replica.PresetKubernetes + release.Newest().String(), Job: job.Kubernetes(release.Newest()), CronJob: cronjob.Kubernetes(release.Newest())},
 	}
 	ourPlaces := map[string]*place{}
 	for preset, planners := range presets {

@@ -167,7 +167,7 @@ var features = []feature{
 }
 
 func testFeatures(t *testing.T, c *cluster) {
-	for preset, options := range map[string]job.Options{"recommended": {}, "preset": job.Kubernetes(release.Newest)} {
+	for preset, options := range map[string]job.Options{"recommended": {}, "preset": job.Kubernetes(release.Newest())} {
 		t.Run(preset, func(t *testing.T) {
 			t.Parallel()
 			p := c.newPlace(t)

@@ -37,7 +37,7 @@ func TestNoSuccessCriteriaMet(t *testing.T) {
 	featuregatetesting.SetFeatureGatesDuringTest(t, utilfeature.DefaultFeatureGate, featuregatetesting.FeatureOverrides{
 		features.JobManagedBy: false, features.JobPodReplacementPolicy: false,
 	})
-	options := job.Kubernetes(release.V136)
+	options := job.Kubernetes(release.V136())
 	options.NoSuccessCriteriaMet = true
 	const failJob = `"podFailurePolicy":{"rules":[{"action":"FailJob","onExitCodes":{"operator":"In","values":[42]}}]}`
 	const leader = `"completionMode":"Indexed","successPolicy":{"rules":[{"succeededIndexes":"0"}]}`

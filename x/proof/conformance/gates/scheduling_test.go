@@ -89,7 +89,7 @@ func TestJ46_Scheduling(t *testing.T) {
 // gated is the release with the gate on or off.
 func gated(t *testing.T, on bool) release.Release {
 	t.Helper()
-	r, err := release.V137.With("WorkloadWithJob", on)
+	r, err := release.V137().With(release.WorkloadWithJob, on)
 	if err != nil {
 		t.Fatal(err)
 	}

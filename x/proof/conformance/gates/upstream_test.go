@@ -131,7 +131,7 @@ func TestUpstream(t *testing.T) {
 			must.OK(t, err)
 			featuregatetesting.SetFeatureGateEmulationVersionDuringTest(t, utilfeature.DefaultFeatureGate, version.MustParse(r.Defaults().String()))
 			overrides := featuregatetesting.FeatureOverrides{}
-			for _, gate := range r.Switchable() {
+			for _, gate := range r.Switchable().All() {
 				overrides[featuregate.Feature(gate.String())] = r.Has(gate)
 			}
 			featuregatetesting.SetFeatureGatesDuringTest(t, utilfeature.DefaultFeatureGate, overrides)
@@ -142,7 +142,7 @@ func TestUpstream(t *testing.T) {
 			})
 			t.Run("ours", func(t *testing.T) {
 				see(t, s, r, func(s *server.Server, r release.Release) ([]func(), func()) {
-					options := job.Kubernetes(release.V136) // its code, with the gates of an older release
+					options := job.Kubernetes(release.V136()) // its code, with the gates of an older release
 					options.Without = r.Off()
 					return ours.New(s.Client(), ours.Options{Job: options, Jobs: true, Stale: true})
 				})
@@ -168,8 +168,7 @@ func see(t *testing.T, s *script.Script, r release.Release, controllers func(*se
 					t.Errorf("the job shows %q, want %q", got, want)
 				}
 			case "gate":
-				gate, value, _ := strings.Cut(step.Arg(0), "=")
-				if r, err = r.With(gate, value == "true"); err != nil {
+				if r, err = release.Parse(r.String() + "," + step.Arg(0)); err != nil {
 					t.Fatal(err)
 				}
 				switchGates(t, r)
@@ -218,7 +217,7 @@ func groups(s *server.Server) (n int) {
 }
 
 func switchGates(t *testing.T, r release.Release) {
-	for _, gate := range r.Switchable() {
+	for _, gate := range r.Switchable().All() {
 		must.OK(t, utilfeature.DefaultMutableFeatureGate.Set(fmt.Sprintf("%s=%t", gate, r.Has(gate))))
 	}
 }

@@ -49,7 +49,7 @@ type Options struct {
 func Kubernetes(r release.Release) Options {
 	return Options{
 		Release: r, Stale: !r.Has(release.StaleControllerConsistencyJob),
-		Job: job.Kubernetes(r), CronJob: cronjob.Kubernetes(r), Schedule: []schedule.Option{schedule.Kubernetes()},
+		Job: job.Kubernetes(r), CronJob: cronjob.Kubernetes(r), Schedule: []schedule.Option{schedule.Kubernetes(r)},
 	}
 }
 

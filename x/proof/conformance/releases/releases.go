@@ -25,7 +25,7 @@ func Flags(r release.Release, modfile string, more ...string) []string {
 	const variable = "github.com/batchplan/batchplan/x/proof/conformance/releases.compiled"
 	tags := more
 	for _, other := range release.All() {
-		if r.IsBefore(other) && !release.Newest.IsBefore(other) {
+		if r.IsBefore(other) && !release.Newest().IsBefore(other) {
 			tags = append(tags, fmt.Sprintf("before1%d", other.Minor()))
 		}
 	}
@@ -35,7 +35,7 @@ func Flags(r release.Release, modfile string, more ...string) []string {
 // Named returns the path of the go.mod of a minor release, without ".mod". Root is the folder of
 // this module.
 func Named(root string, r release.Release) string {
-	if r.Minor() == release.Newest.Minor() {
+	if r.Minor() == release.Newest().Minor() {
 		return filepath.Join(root, "go")
 	}
 	return filepath.Join(root, "releases", fmt.Sprintf("1.%d", r.Minor()))
@@ -56,7 +56,7 @@ func Choose(which string, set func(string) error) (release.Release, error) {
 	if r.Defaults() != built {
 		return release.Release{}, fmt.Errorf("release %s: this binary has the code of %s", r, built)
 	}
-	for _, gate := range r.Switchable() {
+	for _, gate := range r.Switchable().All() {
 		if err := set(fmt.Sprintf("%s=%t", gate, r.Has(gate))); err != nil {
 			return release.Release{}, err
 		}

@@ -72,7 +72,7 @@ func (d *draw) cronSpec() batchv1.CronJobSpec {
 // one.
 func (d *draw) runs(c *batchv1.CronJob) (out []time.Time) {
 	decoded := decodeCronJob(c)
-	compiled := cronjob.Compile(&decoded, schedule.Kubernetes())
+	compiled := cronjob.Compile(&decoded, schedule.Kubernetes(played))
 	if compiled.Problem != "" {
 		return nil
 	}

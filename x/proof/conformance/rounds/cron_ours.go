@@ -35,7 +35,7 @@ var cronPlanner cronjob.Planner
 // that follows when an active job was found gone.
 func playOursCron(s *CronSnapshot) (r Result) {
 	decoded := decodeCronJob(s.CronJob)
-	snapshot := cronjob.Snapshot{CronJob: decoded, Now: s.Now, Options: cronjob.Kubernetes(played), Schedule: cronjob.Compile(&decoded, schedule.Kubernetes())}
+	snapshot := cronjob.Snapshot{CronJob: decoded, Now: s.Now, Options: cronjob.Kubernetes(played), Schedule: cronjob.Compile(&decoded, schedule.Kubernetes(played))}
 	for _, j := range s.Jobs {
 		child, err := cronjob.DecodeChild(&decoded, encode(j))
 		must(err)

@@ -30,7 +30,7 @@ func memoryOf(m *job.Memory, s *Snapshot, answered *server) string {
 	return remembered{
 		creations: e.Creations, deletions: e.Deletions, satisfied: e.Satisfied(s.Now) && !e.Expires().Equal(s.Now), // as SlipCoarseRequeue
 		failures: m.Backoff.Failures, lastFailure: m.Backoff.LastFailure,
-		untracking: slices.Collect(m.Untracking.All()), finished: m.Finished && !played.IsBefore(release.V134),
+		untracking: slices.Collect(m.Untracking.All()), finished: m.Finished && !played.IsBefore(release.V134()),
 	}.describe(s, answered)
 }
 

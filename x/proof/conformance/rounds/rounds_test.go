@@ -51,7 +51,7 @@ func TestRounds(t *testing.T) {
 	switch {
 	case playTheirs == nil:
 		binary := filepath.Join(t.TempDir(), "rounds.test")
-		r := release.Newest
+		r := release.Newest()
 		if *which != "" {
 			var err error
 			if r, err = release.Parse(*which); err != nil {
@@ -85,7 +85,7 @@ func TestRounds(t *testing.T) {
 
 // cases says which rounds the counts are of.
 func cases() string {
-	return fmt.Sprintf("%d rounds from number %d of seed %d, %s", *rounds, *first, *seed, cmp.Or(*which, release.Newest.String()))
+	return fmt.Sprintf("%d rounds from number %d of seed %d, %s", *rounds, *first, *seed, cmp.Or(*which, release.Newest().String()))
 }
 
 // conclude writes the counts if there is a file for them. The counts of all rounds are printed.

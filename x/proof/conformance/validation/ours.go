@@ -70,7 +70,7 @@ func ourCronUpdate(old, next []byte) []refusal {
 	}
 	cronjob.Default(&was)
 	cronjob.Default(&is)
-	return ourRefusals(cronjob.ValidateUpdate(was, is))
+	return ourRefusals(cronjob.ValidateUpdate(was, is, release.Newest()))
 }
 
 // ourCronJob gives the spec of a new CronJob to the library.

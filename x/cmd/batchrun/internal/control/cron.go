@@ -205,7 +205,7 @@ func (l *CronLoop) expire(b *cronBackend, jobs []store.Job, triggers []cronjob.T
 		if err := json.Unmarshal(j.Manifest, &object); err != nil {
 			return next, err
 		}
-		expired, at, err := job.Expire(job.Job{Spec: object.Spec, Status: j.Status}, job.Options{}, now)
+		expired, at, err := job.Expire(&job.Job{Spec: object.Spec, Status: j.Status}, job.Options{}, now)
 		if err != nil {
 			return next, fmt.Errorf("job %s: %w", j.Key(), err)
 		}

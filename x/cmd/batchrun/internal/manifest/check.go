@@ -47,7 +47,7 @@ func (d *document) checkJob(object map[string]any, j *Job, honoured []string) {
 		return
 	}
 	job.Default(&j.Spec)
-	if by, ours := job.ManagerOf(&j.Spec, &job.Options{}); !ours {
+	if by, ours := job.ManagerOf(j.Spec, job.Options{}); !ours {
 		d.reject("spec.managedBy", "%q: another controller would manage this job", by)
 	}
 	template, _ := spec["template"].(map[string]any)

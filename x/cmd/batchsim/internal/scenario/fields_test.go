@@ -98,10 +98,10 @@ func TestEveryField(t *testing.T) {
 		t.Errorf("have %+v\nwant %+v", have, crons)
 	}
 	s.Options = Options{Kubernetes: true}
-	if have := s.Options.jobOptions(); !reflect.DeepEqual(have, job.Kubernetes(release.Newest)) {
+	if have := s.Options.jobOptions(); !reflect.DeepEqual(have, job.Kubernetes(release.Newest())) {
 		t.Errorf("as Kubernetes: %+v", have)
 	}
-	if have := s.Options.cronOptions(); !reflect.DeepEqual(have, cronjob.Kubernetes(release.Newest)) {
+	if have := s.Options.cronOptions(); !reflect.DeepEqual(have, cronjob.Kubernetes(release.Newest())) {
 		t.Errorf("as Kubernetes: %+v", have)
 	}
 	for part, policy := range map[string]backoff.Policy{"base: 1s": {Base: sec}, "factor: 5": {Factor: 5}, "max: 1s": {Max: sec}} {

@@ -16,12 +16,13 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-var kubernetesSchedule = schedule.Kubernetes()
+var kubernetesSchedule = schedule.Kubernetes(release.Newest())
 
 // Objects are the jobs and CronJobs of a manifest.
 type Objects struct {

@@ -269,7 +269,7 @@ func (s *Scenario) controlPlane() sim.ControlPlane {
 func (o *Options) jobOptions() job.Options {
 	var out job.Options
 	if o.Kubernetes {
-		out = job.Kubernetes(release.Newest)
+		out = job.Kubernetes(release.Newest())
 	}
 	if p := (backoff.Policy{Base: time.Duration(o.Backoff.Base), Factor: o.Backoff.Factor, Max: time.Duration(o.Backoff.Max)}); p != (backoff.Policy{}) {
 		out.Backoff = p
@@ -283,7 +283,7 @@ func (o *Options) jobOptions() job.Options {
 func (o *Options) cronOptions() cronjob.Options {
 	var out cronjob.Options
 	if o.Kubernetes {
-		out = cronjob.Kubernetes(release.Newest)
+		out = cronjob.Kubernetes(release.Newest())
 	}
 	_ = out.CatchUp.UnmarshalText([]byte(o.CatchUp)) // check has refused other words
 	out.CatchUpWindow, out.CatchUpLimit = time.Duration(o.CatchUpWindow), o.CatchUpLimit

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -74,7 +75,7 @@ func Look(spec, zone string, deadline int64, from time.Time) (*Calendar, error) 
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := schedule.Parse(spec, schedule.WithTimeZone(zone), schedule.Kubernetes())
+	theirs, err := schedule.Parse(spec, schedule.WithTimeZone(zone), schedule.Kubernetes(release.Newest()))
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (e *Explainer) lookAtCron(c *read.CronJob) (l *cronLook, err error) {
 		CronJob: object, Children: l.children, Now: e.options.At, Schedule: cronjob.Compile(&object), Consistent: true,
 	}
 	l.theirSnapshot = l.snapshot
-	l.theirSnapshot.Schedule, l.theirSnapshot.Options = cronjob.Compile(&object, schedule.Kubernetes()), cronjob.Kubernetes(release.Newest)
+	l.theirSnapshot.Schedule, l.theirSnapshot.Options = cronjob.Compile(&object, schedule.Kubernetes(release.Newest())), cronjob.Kubernetes(release.Newest())
 	l.spec, l.status = &l.snapshot.CronJob.Spec, &l.snapshot.CronJob.Status
 	if l.plan, err = cronjob.Reconcile(l.snapshot); err != nil {
 		return l, err

@@ -106,7 +106,7 @@ func (f *future) round() bool {
 	for _, at := range f.ends {
 		next = sooner(next, at)
 	}
-	if _, at, err := job.Expire(s.Job, s.Options, s.Now); err == nil && !at.IsZero() && !at.After(f.Until) {
+	if _, at, err := job.Expire(&s.Job, s.Options, s.Now); err == nil && !at.IsZero() && !at.After(f.Until) {
 		f.add("Expiry", at, "the TTL controller deletes the Job and its pods")
 		return false
 	}

@@ -9,7 +9,7 @@ import (
 // snapshotOf is what a controller would plan from. What it holds in memory is inferred from
 // the pods that still exist.
 func (e *Explainer) snapshotOf(j *read.Job) job.Snapshot {
-	s := job.Snapshot{Job: j.Object, Now: e.options.At, Options: job.Kubernetes(release.Newest), Consistent: true}
+	s := job.Snapshot{Job: j.Object, Now: e.options.At, Options: job.Kubernetes(release.Newest()), Consistent: true}
 	if j.IsManifest && s.Job.CreationTimestamp.IsZero() {
 		s.Job.CreationTimestamp = e.options.At
 	}

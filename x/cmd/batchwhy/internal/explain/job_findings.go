@@ -249,7 +249,7 @@ func (l *look) oldestRunning() time.Time {
 
 // expiryFindings report a finished Job that its TTL has not removed.
 func (l *look) expiryFindings() []Finding {
-	expired, at, err := job.Expire(l.snapshot.Job, l.snapshot.Options, l.now)
+	expired, at, err := job.Expire(&l.snapshot.Job, l.snapshot.Options, l.now)
 	ns, name := l.job.Namespace, l.job.Name
 	switch {
 	case err != nil:

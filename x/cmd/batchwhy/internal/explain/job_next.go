@@ -281,7 +281,7 @@ func (l *look) ifResumed() int64 {
 
 // nextExpiry says when the finished Job is deleted (T1).
 func (l *look) nextExpiry() []Step {
-	expired, at, err := job.Expire(l.snapshot.Job, l.snapshot.Options, l.now)
+	expired, at, err := job.Expire(&l.snapshot.Job, l.snapshot.Options, l.now)
 	switch {
 	case err != nil || at.IsZero():
 		return nil

@@ -35,7 +35,7 @@ func (l *look) timeline(state State, summary string) *Timeline {
 			own.Marks = append(own.Marks, Mark{At: w.Until, Kind: "retry", Text: "the next pod is created " + l.at(w.Until)})
 		}
 	}
-	if _, at, err := job.Expire(l.snapshot.Job, l.snapshot.Options, l.now); err == nil && !at.IsZero() {
+	if _, at, err := job.Expire(&l.snapshot.Job, l.snapshot.Options, l.now); err == nil && !at.IsZero() {
 		own.Marks = append(own.Marks, Mark{At: at, Kind: "expiry", Text: "ttlSecondsAfterFinished pass " + l.at(at)})
 	}
 	t.Lanes = append(t.Lanes, own)

@@ -263,7 +263,7 @@ func (p *CronJob) compare(s cronjob.Snapshot, plan *cronjob.Plan) {
 	if len(plan.Create) == 0 || plan.Create[0].ScheduledTime.IsZero() {
 		return
 	}
-	s.Options, s.Schedule = cronjob.Kubernetes(release.Newest), cronjob.Compile(&s.CronJob, schedule.Kubernetes())
+	s.Options, s.Schedule = cronjob.Kubernetes(release.Newest()), cronjob.Compile(&s.CronJob, schedule.Kubernetes(release.Newest()))
 	if theirs, err := cronjob.Reconcile(s); err == nil && len(theirs.Create) == 0 {
 		p.differs = fmt.Sprintf("Kubernetes 1.37 would not have started the run of %s: from the distance between the first two missed runs it estimates when the latest was due, and finds none.",
 			plan.Create[0].ScheduledTime.UTC().Format(time.DateTime))

@@ -78,25 +78,25 @@ const onlyStart = "refused: status.startTime: <nil>: is required when finished"
 // in it, the others by how they are found.
 var claims = map[string]func(f *finding) bool{
 	"a controller writes Failed without FailureTarget": func(f *finding) bool {
-		return f.what == "status" && f.to == release.V132 && f.before == "taken" && f.after != onlyStart
+		return f.what == "status" && f.to == release.V132() && f.before == "taken" && f.after != onlyStart
 	},
 	"a suspended job completes without startTime": func(f *finding) bool {
-		return f.what == "status" && f.to == release.V132 && f.before == "taken" && f.after == onlyStart
+		return f.what == "status" && f.to == release.V132() && f.before == "taken" && f.after == onlyStart
 	},
 	"one of two pods must go, and the sidecar of the older one has restarted": func(f *finding) bool { return f.quirk == jobquirk.SidecarsUnranked },
 	"a job is complete, and the cache shows it as it was before":              func(f *finding) bool { return f.quirk == jobquirk.UnseenEnd },
 	"the first status is written, and the cache does not show it":             func(f *finding) bool { return f.gate == release.StaleControllerConsistencyJob },
 	"a suspended job that has run gets another nodeSelector": func(f *finding) bool {
-		return f.what == "template" && f.to == release.V136 && f.after == "taken" && areDirectives(f.paths)
+		return f.what == "template" && f.to == release.V136() && f.after == "taken" && areDirectives(f.paths)
 	},
 	"a suspended job that never ran gets other resources": func(f *finding) bool {
-		return f.what == "template" && f.to == release.V136 && f.after == "taken" && !areDirectives(f.paths)
+		return f.what == "template" && f.to == release.V136() && f.after == "taken" && !areDirectives(f.paths)
 	},
 	"a suspended job without startTime gets another nodeSelector while a pod is active": func(f *finding) bool {
-		return f.what == "template" && f.to == release.V136 && f.before == "taken"
+		return f.what == "template" && f.to == release.V136() && f.before == "taken"
 	},
 	"spec.scheduling gets another policy": func(f *finding) bool {
-		return f.what == "update" && f.to == release.V137 && strings.HasPrefix(f.after, "refused: spec.scheduling")
+		return f.what == "update" && f.to == release.V137() && strings.HasPrefix(f.after, "refused: spec.scheduling")
 	},
 	"a Job of another kind of the CronJob's name has ended, and the history limit is 0": func(f *finding) bool { return f.quirk == cronjobquirk.ByName },
 	"a job was created, and no status tells of it": func(f *finding) bool {
@@ -105,15 +105,15 @@ var claims = map[string]func(f *finding) bool{
 	"another's job has the name of a run": func(f *finding) bool {
 		return f.quirk == cronjobquirk.NoNamespace && f.what == cronjobreason.ResultNameTaken.String()
 	},
-	"fields: managedBy": func(f *finding) bool { return f.what == "fields" && f.before == "managedBy" && f.to == release.V132 },
+	"fields: managedBy": func(f *finding) bool { return f.what == "fields" && f.before == "managedBy" && f.to == release.V132() },
 	"lives: managedBy": func(f *finding) bool {
-		return f.gate == release.JobManagedBy || f.what == "managedBy in lives" && f.to == release.V132
+		return f.gate == release.JobManagedBy || f.what == "managedBy in lives" && f.to == release.V132()
 	},
 	"lives: startTime": func(f *finding) bool {
-		return f.gate == release.MutableSchedulingDirectivesForSuspendedJobs || f.what == "startTime in lives" && f.to == release.V136
+		return f.gate == release.MutableSchedulingDirectivesForSuspendedJobs || f.what == "startTime in lives" && f.to == release.V136()
 	},
 	"lives: active": func(f *finding) bool {
-		return f.quirk == jobquirk.HeldIsIdle || f.what == "active in lives" && f.to == release.V134
+		return f.quirk == jobquirk.HeldIsIdle || f.what == "active in lives" && f.to == release.V134()
 	},
 }
 

@@ -23,7 +23,7 @@ func TestStored(t *testing.T) {
 	})
 	for name, got := range map[string]string{
 		"neighbours.txt": steps.String(),
-		"manifests.txt":  reportOf(t, release.V131, release.V136),
+		"manifests.txt":  reportOf(t, release.V131(), release.V136()),
 	} {
 		file := filepath.Join("testdata", name)
 		if *update {

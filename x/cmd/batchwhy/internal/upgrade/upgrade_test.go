@@ -94,7 +94,7 @@ func TestCompare(t *testing.T) {
 
 // TestWrite: a change that objects share appears once, with their names as far as there is room.
 func TestWrite(t *testing.T) {
-	r := &Report{From: release.V135, To: release.V136}
+	r := &Report{From: release.V135(), To: release.V136()}
 	shared := Change{What: "It changes.", Shown: &Parting{After: "6s", Once: "it began", Before: "a", Behind: "b"}}
 	for i := range mostNames + 1 {
 		r.Objects = append(r.Objects, Object{Kind: "Job", Namespace: "n", Name: fmt.Sprint("j", i), Changes: []Change{shared}})
@@ -121,8 +121,8 @@ func TestWrite(t *testing.T) {
 
 // TestCluster: what no object shows, upwards and downwards.
 func TestCluster(t *testing.T) {
-	up, down := clusterChanges(release.V131, release.V137), clusterChanges(release.V137, release.V131)
-	if len(up) != len(cluster) || len(down) != len(cluster) || len(clusterChanges(release.V132, release.V133)) != 0 {
+	up, down := clusterChanges(release.V131(), release.V137()), clusterChanges(release.V137(), release.V131())
+	if len(up) != len(cluster) || len(down) != len(cluster) || len(clusterChanges(release.V132(), release.V133())) != 0 {
 		t.Errorf("%v\n%v", up, down)
 	}
 	if !strings.HasPrefix(up[0].What, "From 1.32 on, API servers") || !strings.HasPrefix(down[0].What, "Before 1.32, API servers") {
@@ -130,7 +130,7 @@ func TestCluster(t *testing.T) {
 	}
 	strict, err := release.Parse("1.31,JobManagedBy=true")
 	must.OK(t, err)
-	gate := clusterChanges(release.V131, strict)
+	gate := clusterChanges(release.V131(), strict)
 	if len(gate) != 2 || !strings.HasPrefix(gate[0].What, "In 1.31,JobManagedBy=true, API servers check") {
 		t.Errorf("a gate alone: %+v", gate)
 	}

@@ -35,21 +35,21 @@ func files(r release.Release) map[string]string {
 	const job, cronjob = "pkg/controller/job", "pkg/controller/cronjob"
 	out := map[string]string{"job.go": job, "cronjob.go": cronjob}
 	switch {
-	case !r.IsBefore(release.V137):
+	case !r.IsBefore(release.V137()):
 		out["job_pods_137.go"], out["job_finished_134.go"] = job, job
-	case !r.IsBefore(release.V136):
+	case !r.IsBefore(release.V136()):
 		out["job_pods_136.go"], out["job_finished_134.go"] = job, job
-	case !r.IsBefore(release.V134):
+	case !r.IsBefore(release.V134()):
 		out["job_pods_134.go"], out["job_finished_134.go"] = job, job
 	default:
 		out["job_pods_131.go"] = job
 	}
-	if r.IsBefore(release.V137) {
+	if r.IsBefore(release.V137()) {
 		out["cronjob_jobs_131.go"] = cronjob
 	} else {
 		out["cronjob_jobs_137.go"] = cronjob
 	}
-	if r.IsBefore(release.V132) {
+	if r.IsBefore(release.V132()) {
 		out["job_uids_131.go"] = job
 	} else {
 		out["job_uids_132.go"] = job
