@@ -131,7 +131,7 @@ func TestUpstream(t *testing.T) {
 			must.OK(t, err)
 			featuregatetesting.SetFeatureGateEmulationVersionDuringTest(t, utilfeature.DefaultFeatureGate, version.MustParse(r.Defaults().String()))
 			overrides := featuregatetesting.FeatureOverrides{}
-			for _, gate := range r.Switchable().All() {
+			for gate := range r.Switchable().All() {
 				overrides[featuregate.Feature(gate.String())] = r.Has(gate)
 			}
 			featuregatetesting.SetFeatureGatesDuringTest(t, utilfeature.DefaultFeatureGate, overrides)
@@ -217,7 +217,7 @@ func groups(s *server.Server) (n int) {
 }
 
 func switchGates(t *testing.T, r release.Release) {
-	for _, gate := range r.Switchable().All() {
+	for gate := range r.Switchable().All() {
 		must.OK(t, utilfeature.DefaultMutableFeatureGate.Set(fmt.Sprintf("%s=%t", gate, r.Has(gate))))
 	}
 }

@@ -56,7 +56,7 @@ func Choose(which string, set func(string) error) (release.Release, error) {
 	if r.Defaults() != built {
 		return release.Release{}, fmt.Errorf("release %s: this binary has the code of %s", r, built)
 	}
-	for _, gate := range r.Switchable().All() {
+	for gate := range r.Switchable().All() {
 		if err := set(fmt.Sprintf("%s=%t", gate, r.Has(gate))); err != nil {
 			return release.Release{}, err
 		}
