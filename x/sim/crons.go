@@ -27,8 +27,9 @@ type cronState struct {
 	busy     bool
 	dirty    bool
 	started  bool
-	version  int64
 	failures int
+	// version is of the object, and seen of the one in the snapshot.
+	version, seen int64
 	// held is the run that is held back, and missed the latest one known to be missed, in
 	// seconds of Unix time.
 	held, missed int64
@@ -126,14 +127,14 @@ func (e *engine) suspendCron(cs *cronState) {
 func (e *engine) cronChanged(cs *cronState) {
 	cs.version++
 	if !e.view.immediate {
-		seen := cs.truth
+		object, version := cs.truth, cs.version
 		e.lagged(delivery{cron: func() {
-			cs.snap.CronJob = seen
+			cs.snap.CronJob, cs.seen = object, version
 			e.enqueueCron(cs)
 		}})
 		return
 	}
-	cs.snap.CronJob = cs.truth
+	cs.snap.CronJob, cs.seen = cs.truth, cs.version
 	e.enqueueCron(cs)
 }
 
@@ -166,7 +167,7 @@ func (e *engine) cronRound(w *worker, id int32) {
 		w.cronSeen.Children = children
 	}
 
-	w.cronBackend = cronBackend{worker: w, engine: e, cs: cs, version: cs.version}
+	w.cronBackend = cronBackend{worker: w, engine: e, cs: cs, version: cs.seen}
 	w.cronConclusion, _ = cronjobapply.Executor{Parallel: 1}.Apply(context.Background(), &w.cronBackend, plan)
 	conclusion := &w.cronConclusion
 

@@ -729,15 +729,22 @@ pod 0 of job 2, node -1: created 180.1 bound 180.6 started 180.6 ended 200.6 del
 pod 0 of job 3, node -1: created 240.1 bound 240.6 started 240.6 ended 260.6 deleted 321.6 gone 321.6 code 0 succeeded
 pod 0 of job 4, node -1: created 300.1 bound 300.6 started 300.6 ended 320.6 code 0 succeeded
 Events 91, PodEvents 33, Rounds 20, CronRounds 31, Writes 39, StatusWrites 20, later 3, used 100, wasted 0; nothing is open`},
+		{"a job that no history keeps ends, which is seen late", all(cron(func(c *CronJob) {
+			c.Spec.SuccessfulJobsHistoryLimit, c.Job.Pod.Duration = new(int32), Constant(sec(20))
+		}), plane(ControlPlane{WatchLag: Constant(sec(1))}), func(w *World) { w.Until = sec(110) }), `
+c-29453761: submitted 60.1 started 61.1 finished 83.1 deleted 85.1 Complete CompletionsReached 1+0 of 1
+run of job 0: scheduled 60 created 60.1 finished 83.1 Complete
+pod 0 of job 0, node -1: created 61.1 bound 61.1 started 61.1 ended 81.1 deleted 85.1 gone 85.1 code 0 succeeded
+Events 63, PodEvents 7, Rounds 4, CronRounds 20, Retries 9, Writes 18, StatusWrites 4, later 3, used 20, wasted 0; nothing is open`},
 		{"what it sees late, with slow calls", all(cron(func(c *CronJob) {
 			c.Spec.ConcurrencyPolicy = cronjob.Replace
 		}), watched, plane(ControlPlane{WatchLag: Constant(sec(2)), Latency: Constant(sec(0.5)), Restarts: []time.Duration{sec(121)}})), `
 c at 32, sees 0: {} {} again 01:00.1
 c at 61.1, sees 0: {,cronJobUID:c0,accounted:00:30Z} again 02:00.1
 c at 63.1, sees 1: {,cronJobUID:c0,accounted:01:00Z,recorded:01:00Z,started:[{name:c-29453761,uid:j1,scheduledTime:01:00Z,recorded:true}]} {name:c-29453761,uid:j1,creationTimestamp:01:00Z,scheduledTime:01:00Z} again 02:00.1
-c at 63.1, sees 1: {active:[{name:c-29453761,uid:j1}],lastScheduleTime:01:00Z} again 02:00.1
+c at 63.1, sees 1: {active:[{name:c-29453761,uid:j1}],lastScheduleTime:01:00Z} {,cronJobUID:c0,accounted:01:00Z,recorded:01:00Z,unrecorded:01:00Z,started:[{name:c-29453761,uid:j1,scheduledTime:01:00Z,recorded:true}],behind:01:02.6Z} again 02:00.1
+c at 63.105, sees 1: {,cronJobUID:c0,accounted:01:00Z,recorded:01:00Z} again 02:00.1
 c-29453761 at 63.6, sees 0: {Version:1} {}
-c at 65.1, sees 1: {,cronJobUID:c0,accounted:01:00Z,recorded:01:00Z} again 02:00.1
 c at 65.6, sees 1: {name:c-29453761,uid:j1,creationTimestamp:01:00Z,startTime:01:02Z,scheduledTime:01:00Z} again 02:00.1
 c-29453761 at 66.6, sees 1: {Version:2,startTime:01:02Z,active:1,ready:0} {phase:Running,ready:true,assigned:true,uid:1z141z4,name:c-29453761-1z141z4,detail:{creationTimestamp:01:03Z}}
 c at 68.6, sees 1: again 02:00.1
@@ -748,21 +755,19 @@ c at 123, sees 1: {active:[{name:c-29453762,uid:j2}],lastScheduleTime:02:00Z} {,
 c at 123.005, sees 1: {,cronJobUID:c0,accounted:02:00Z,recorded:02:00Z} again 03:00.1
 c at 123.6, sees 1: {active:[{name:c-29453761,uid:j1}],lastScheduleTime:01:00Z} {,cronJobUID:c0,accounted:02:00Z,recorded:02:00Z,started:[{name:c-29453762,uid:j2,scheduledTime:02:00Z,recorded:true}]} again 03:00.1
 c-29453762 at 123.6, sees 0: {Version:1} {}
+c at 123.605, sees 1: {active:[{name:c-29453762,uid:j2}],lastScheduleTime:02:00Z} {,cronJobUID:c0,accounted:02:00Z,recorded:02:00Z,unrecorded:02:00Z,started:[{name:c-29453762,uid:j2,scheduledTime:02:00Z,recorded:true}],behind:02:02.6Z} again 03:00.1
 c-29453762 at 125, sees 1: {phase:Running,ready:true,assigned:true,uid:3y283y8,name:c-29453762-3y283y8,detail:{creationTimestamp:02:03Z}} again 02:06
-c at 125.1, sees 1: {active:[{name:c-29453762,uid:j2}],lastScheduleTime:02:00Z} again 03:00.1
 c at 125.1, sees 1: {,cronJobUID:c0,accounted:02:00Z,recorded:02:00Z} {name:c-29453762,uid:j2,creationTimestamp:02:02Z,startTime:02:02Z,scheduledTime:02:00Z} again 03:00.1
 c-29453762 at 126.6, sees 1: {Version:2,startTime:02:02Z,active:1,ready:0}
 c at 128.6, sees 1: again 03:00.1
 c-29453762 at 129.6, sees 1: {Version:3,startTime:02:02Z,active:1,ready:1}
 c at 181.6, sees 1: again 04:00.1
 c at 183.6, sees 0: {,cronJobUID:c0,accounted:03:00Z,recorded:03:00Z,started:[{name:c-29453763,uid:j3,scheduledTime:03:00Z,recorded:true}],replaced:[{name:c-29453762,uid:j2,seen:true}]} again 04:00.1
-c at 183.6, sees 1: {active:[{name:c-29453763,uid:j3}],lastScheduleTime:03:00Z} {,cronJobUID:c0,accounted:03:00Z,recorded:03:00Z,behind:03:02.6Z} {name:c-29453763,uid:j3,creationTimestamp:03:01Z,scheduledTime:03:00Z} again 04:00.1
+c at 183.6, sees 1: {active:[{name:c-29453763,uid:j3}],lastScheduleTime:03:00Z} {,cronJobUID:c0,accounted:03:00Z,recorded:03:00Z,started:[{name:c-29453763,uid:j3,scheduledTime:03:00Z,recorded:true}],behind:03:02.6Z} {name:c-29453763,uid:j3,creationTimestamp:03:01Z,scheduledTime:03:00Z} again 04:00.1
+c at 183.605, sees 1: {,cronJobUID:c0,accounted:03:00Z,recorded:03:00Z} again 04:00.1
 c-29453763 at 184.1, sees 0: {Version:1} {}
-c at 186.1, sees 1: {lastScheduleTime:02:00Z} {,cronJobUID:c0,accounted:03:00Z,recorded:03:00Z} again 04:00.1
-c at 186.6, sees 1: {,cronJobUID:c0,accounted:03:00Z,recorded:03:00Z,started:[{name:c-29453763,uid:j3,recorded:true}]} {name:c-29453763,uid:j3,creationTimestamp:03:01Z,startTime:03:03Z,scheduledTime:03:00Z} again 04:00.1
+c at 186.1, sees 1: {name:c-29453763,uid:j3,creationTimestamp:03:01Z,startTime:03:03Z,scheduledTime:03:00Z} again 04:00.1
 c-29453763 at 187.1, sees 1: {Version:2,startTime:03:03Z,active:1,ready:0} {phase:Running,ready:true,assigned:true,uid:5x3c5xc,name:c-29453763-5x3c5xc,detail:{creationTimestamp:03:03Z}}
-c at 188.1, sees 1: {active:[{name:c-29453763,uid:j3}],lastScheduleTime:03:00Z} again 04:00.1
-c at 188.6, sees 1: {,cronJobUID:c0,accounted:03:00Z,recorded:03:00Z} again 04:00.1
 c at 189.1, sees 1: again 04:00.1
 c-29453763 at 190.1, sees 1: {Version:3,startTime:03:03Z,active:1,ready:1}
 c-29453761: submitted 60.6 started 63.1 deleted 120.6   0+0 of 1
@@ -774,7 +779,7 @@ run of job 2: scheduled 180 created 181.1
 pod 0 of job 0, node -1: created 63.1 bound 63.1 started 63.1 ended 120.6 deleted 120.6 gone 120.6 code 143
 pod 0 of job 1, node -1: created 123.1 bound 123.1 started 123.1 ended 180.6 deleted 180.6 gone 180.6 code 143
 pod 0 of job 2, node -1: created 183.6 bound 183.6 started 183.6 code 0
-Events 132, PodEvents 17, Rounds 10, CronRounds 24, Retries 1, Writes 29, StatusWrites 6, Restarts 1, later 3, used 0, wasted 115; still open: 1 job, 0 pods pending, 1 running: c-29453763; c-29453763 waits: 1 active pod not finished`},
+Events 128, PodEvents 17, Rounds 10, CronRounds 22, Retries 4, Writes 27, StatusWrites 6, Restarts 1, later 4, used 0, wasted 115; still open: 1 job, 0 pods pending, 1 running: c-29453763; c-29453763 waits: 1 active pod not finished`},
 		{"runs that replace each other within a quota", all(cron(func(c *CronJob) { c.Spec.ConcurrencyPolicy = cronjob.Replace }),
 			func(w *World) { w.Admission = &Quota{Pods: 1} }), `
 c-29453761: submitted 60.1 admitted 60.1 started 60.1 deleted 120.1   0+0 of 1
