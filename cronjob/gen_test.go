@@ -1,6 +1,9 @@
 package cronjob_test
 
 import (
+	"fmt"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -9,6 +12,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
+	"github.com/batchplan/batchplan/internal/intact"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
@@ -46,13 +50,59 @@ func kubernetes(s cronjob.Snapshot) cronjob.Snapshot {
 	return s
 }
 
+// reconcile plans a snapshot that must be accepted. The plan of a table's case is also made in all
+// other ways, which must agree (B3).
 func reconcile(t rapid.TB, s cronjob.Snapshot) cronjob.Plan {
 	t.Helper()
 	plan, err := cronjob.Reconcile(s)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, drawn := t.(*rapid.T); !drawn {
+		checkOtherWays(t, s, &plan)
+	}
 	return plan
+}
+
+// busy is a planner that has planned the cases of other tables.
+var busy struct {
+	sync.Mutex
+	cronjob.Planner
+}
+
+// checkOtherWays plans with a planner that has planned other CronJobs, without a shortcut, and from
+// the children in reverse order.
+func checkOtherWays(t rapid.TB, s cronjob.Snapshot, plan *cronjob.Plan) {
+	t.Helper()
+	before := intact.Copy(s)
+	type fields cronjob.Plan // without its String
+	want := fmt.Sprintf("%+v", fields(*plan))
+
+	busy.Lock()
+	got, err := busy.Reconcile(&s)
+	if diff := cmp.Diff(want, fmt.Sprintf("%+v", fields(*got))); err != nil || diff != "" {
+		t.Errorf("B3: a planner that is used again has another plan: %v %s", err, diff)
+	}
+	busy.Unlock()
+
+	checkQuiet(t, s, plan)
+	if d := intact.Diff(s, before); d != "" {
+		t.Errorf("B3: the snapshot is written to: %s", d)
+	}
+
+	uids := map[job.UID]bool{}
+	for _, c := range s.Children {
+		uids[c.UID] = true
+	}
+	if len(uids) < len(s.Children) {
+		return // of two children with one UID, the first counts
+	}
+	s.Children = slices.Clone(s.Children)
+	slices.Reverse(s.Children)
+	reversed, err := cronjob.Reconcile(s)
+	if diff := cmp.Diff(want, fmt.Sprintf("%+v", fields(reversed))); err != nil || diff != "" {
+		t.Errorf("B3: the order of the children matters: %v %s", err, diff)
+	}
 }
 
 // child returns the running job of a run.

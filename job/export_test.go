@@ -1,9 +1,13 @@
 package job
 
 import (
+	"reflect"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/expectations"
@@ -54,14 +58,55 @@ func TakeCensus(s *Snapshot) (quick, thorough Census, err error) {
 	return quick, thorough, nil
 }
 
-// PlanOf plans a snapshot that must be accepted.
+// PlanOf plans a snapshot that must be accepted. The plan of a table's case is also made in all other
+// ways, which must agree (JI24).
 func PlanOf(t rapid.TB, s Snapshot) *Plan {
 	t.Helper()
 	plan, err := Reconcile(s)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, drawn := t.(*rapid.T); !drawn {
+		checkOtherWays(t, s, &plan)
+	}
 	return &plan
+}
+
+// busy is a planner that has planned the cases of other tables.
+var busy struct {
+	sync.Mutex
+	Planner
+}
+
+// checkOtherWays plans with a planner that has planned other jobs, without a shortcut, and from the
+// pods in reverse order.
+func checkOtherWays(t rapid.TB, s Snapshot, want *Plan) {
+	t.Helper()
+	same := func(way string, got *Plan, err error) {
+		t.Helper()
+		diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmp.Exporter(func(reflect.Type) bool { return true }))
+		if err != nil || diff != "" {
+			t.Errorf("JI24: %s: %v %s", way, err, diff)
+		}
+	}
+
+	busy.Lock()
+	got, err := busy.Reconcile(&s)
+	same("a planner that is used again", got, err)
+	busy.Unlock()
+
+	whole, err := PlanRound(s)
+	same("the whole round", &whole, err)
+
+	quick, thorough, err := TakeCensus(&s)
+	if err != nil || !reflect.DeepEqual(quick, thorough) {
+		t.Errorf("J11: a shortcut changes the census: %v\n%+v\n%+v", err, quick, thorough)
+	}
+
+	s.Pods = slices.Clone(s.Pods)
+	slices.Reverse(s.Pods)
+	reversed, err := Reconcile(s)
+	same("the pods in reverse order", &reversed, err)
 }
 
 // PlanRound plans a round of any kind, also where it is quiet.
