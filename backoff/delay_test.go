@@ -51,6 +51,9 @@ func TestJ31_DelayAtTheEdges(t *testing.T) {
 		{"the largest factor", backoff.Policy{Base: 2, Factor: math.MaxInt, Max: longest}, 3, longest},
 		{"a base over the default maximum", backoff.Policy{Base: time.Hour}, 3, time.Hour},
 		{"a maximum below the default base", backoff.Policy{Max: 5 * time.Second}, 3, 5 * time.Second},
+		{"a maximum over the default base", backoff.Policy{Max: time.Hour}, 1, backoff.DefaultBase},
+		{"the shortest base", backoff.Policy{Base: 1}, 1, 1},
+		{"the shortest maximum", backoff.Policy{Max: 1}, 1, 1},
 		{"a base over the maximum, which Validate refuses", backoff.Policy{Base: time.Hour, Max: time.Minute}, 1, time.Minute},
 		{"negative fields are defaults", backoff.Policy{Base: -1, Factor: -1, Max: -1}, 2, 20 * time.Second},
 	} {

@@ -58,7 +58,7 @@ func (t *Tracker[K]) Satisfied(key K, now time.Time) bool {
 // returns those that were not expected before. Call it before the writes.
 func (t *Tracker[K]) ExpectUntracked(key K, uids ...UID) (added []UID) {
 	t.update(key, func(e tracked) tracked {
-		if e.uids == nil && len(uids) > 0 {
+		if e.uids == nil {
 			e.uids = make(map[UID]struct{}, len(uids))
 		}
 		for _, uid := range uids {

@@ -4,6 +4,7 @@ package expectations_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -252,5 +253,20 @@ func TestE4_ObservationsAreLinear(t *testing.T) {
 	}
 	if _, left := tracker.Snapshot("demo"); left.Len() != n-next || left.Has(uids[0]) || !left.Has(uids[n-1]) {
 		t.Errorf("%d are left after %d observations of %d", left.Len(), next, n)
+	}
+}
+
+// TestE4_TrackerKeepsNoEmptyRecord: a job of which nothing is expected takes no memory.
+func TestE4_TrackerKeepsNoEmptyRecord(t *testing.T) {
+	var tracker expectations.Tracker[int]
+	for key := range 100 {
+		tracker.Expect(key, 1, 1, t0)
+		tracker.Lower(key, 1, 1)
+		tracker.ExpectUntracked(key, "a")
+		tracker.LowerUntracked(key, "a")
+		tracker.ExpectUntracked(key)
+	}
+	if n := reflect.ValueOf(&tracker).Elem().FieldByName("jobs").Len(); n > 0 {
+		t.Errorf("%d records", n)
 	}
 }

@@ -3,6 +3,7 @@ package expectations_test
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -24,6 +25,17 @@ func TestE4_UIDs(t *testing.T) {
 	}
 	for range u.All() {
 		break // a reader may stop early
+	}
+}
+
+// TestE4_EmptyUIDs: empty sets are alike, however they came about.
+func TestE4_EmptyUIDs(t *testing.T) {
+	for _, u := range []expectations.UIDs{
+		expectations.NewUIDs(), expectations.NewUIDs("a").Without("a"), expectations.NewUIDs("a", "b").Without("b").Without("a"),
+	} {
+		if !reflect.DeepEqual(u, expectations.UIDs{}) {
+			t.Errorf("%#v", u)
+		}
 	}
 }
 

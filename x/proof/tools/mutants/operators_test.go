@@ -136,6 +136,10 @@ func TestOperators(t *testing.T) {
 			" a.write(\"1\")\n if err := a.write(\"2\"); err != nil {\n return }\n b.write(\"3\") }", []string{
 			`a.write("1") if err := a.write("2"); err != nil { return } -> if err := a.write("2"); err != nil { return } a.write("1")`,
 		}, []string{`if err := a.write("2"); err != nil { return } b.write("3") } -> b.write("3") if err := a.write("2"); err != nil { return } }`}},
+		{"what is deferred", "type s struct{}\nfunc (*s) lock() {}\nfunc (*s) unlock() {}\nfunc f(a, b *s) {\n" +
+			" a.lock()\n defer a.unlock()\n defer b.unlock() }\n" + "func g(a *s) {\n defer a.unlock()\n if a := a; a == nil {\n a.lock()\n return } }", []string{
+			"defer a.unlock() if a := a; a == nil { a.lock() return } } -> if a := a; a == nil { a.lock() return } defer a.unlock() }",
+		}, []string{"a.lock() defer a.unlock() -> defer a.unlock() a.lock()"}},
 		{"those that read alike have numbers", "func f(n int) {\n n++\n n++\n println(n) }", []string{
 			"n++ -> n--", "n++ -> n-- #2",
 		}, nil},

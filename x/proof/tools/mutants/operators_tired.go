@@ -115,10 +115,14 @@ func (w *walker) wrongClock(n ast.Expr) {
 }
 
 // swapStatements lets two statements change places, where one of them calls something and they
-// have to do with one variable.
+// have to do with one variable. What is deferred happens at the end, wherever it stands, unless its
+// neighbour is deferred or may return.
 func (w *walker) swapStatements(list []ast.Stmt) {
 	for i := 1; i < len(list); i++ {
 		a, b := list[i-1], list[i]
+		if isDeferred(a) != isDeferred(b) && !mayReturn(a) && !mayReturn(b) {
+			continue
+		}
 		x, y := w.effectsOf(a), w.effectsOf(b)
 		if x.calls && y.calls && (x.meets(y) || y.meets(x)) {
 			between := w.file.text[w.file.offset(a.End()):w.file.offset(b.Pos())]
@@ -126,6 +130,10 @@ func (w *walker) swapStatements(list []ast.Stmt) {
 		}
 	}
 }
+
+func isDeferred(s ast.Stmt) bool { _, ok := s.(*ast.DeferStmt); return ok }
+
+func mayReturn(s ast.Stmt) bool { _, ok := s.(*ast.IfStmt); return ok }
 
 // effects holds the variables that a statement may write to and those that it names.
 type effects struct {
