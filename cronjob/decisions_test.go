@@ -63,6 +63,35 @@ func TestDecisions(t *testing.T) {
 	})
 }
 
+// TestDecisions_Beside: what is decided where times and numbers meet changes only on purpose.
+func TestDecisions_Beside(t *testing.T) {
+	golden.Beside(t, "testdata/beside.golden", 60, func(t *rapid.T) cronjob.Snapshot {
+		w := cronjobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")
+		for range rapid.IntRange(0, 2).Draw(t, "requests") {
+			cronjobgen.Request(t, w)
+		}
+		return w.Snapshot()
+	}, func(s *cronjob.Snapshot) any {
+		var rounds []any
+		next := *s
+		for range 2 {
+			plan, err := cronjob.Reconcile(next)
+			if err != nil {
+				return append(rounds, err.Error())
+			}
+			end := plan.Conclude(done(&plan))
+			for i := range plan.Notes {
+				plan.Notes[i].Message = ""
+			}
+			rounds = append(rounds, decided{
+				openPlan(plan), end.Status, end.Events, end.Metrics, end.Triggered, end.Backfills, end.Requeue, end.Unstarted,
+			})
+			next.CronJob.Status, next.Memory = end.Status, end.Memory
+		}
+		return rounds
+	})
+}
+
 // TestStored_Released: every later version reads the plans and memories of released ones.
 func TestStored_Released(t *testing.T) {
 	draw := func(t *rapid.T) (cronjob.Plan, cronjob.Outcome) {

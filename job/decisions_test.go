@@ -1,7 +1,9 @@
 package job_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/release"
 )
@@ -51,6 +54,60 @@ func TestDecisions(t *testing.T) {
 			jobgen.Step(t, w, jobgen.AllFaults)
 		}
 	})
+}
+
+// TestDecisions_Beside: what is decided where times and numbers meet changes only on purpose.
+func TestDecisions_Beside(t *testing.T) {
+	golden.Beside(t, "testdata/beside.golden", 60, func(t *rapid.T) job.Snapshot {
+		s := lived(t, 20, allFaults).Snapshot()
+		if rapid.Bool().Draw(t, "options") {
+			s.Options.PendingTimeout, s.Options.TerminatingTimeout = time.Minute, time.Minute
+			s.Options.TTLSecondsAfterComplete, s.Options.TTLSecondsAfterFailed = ptr(int32(5)), ptr(int32(5))
+			s.Options.MaxPodWrites, s.Options.MaxUncounted, s.Options.MaxIgnoredFailures = 2, 2, 2
+		}
+		return s
+	}, func(s *job.Snapshot) any {
+		found, err := job.Inspect(*s)
+		rounds := []any{found, fmt.Sprint(err)}
+		expired, at, err := job.Expire(&s.Job, s.Options, s.Now)
+		rounds = append(rounds, expired, at, fmt.Sprint(err))
+		next := *s
+		for range 2 {
+			plan, err := job.Reconcile(next)
+			if err != nil {
+				return append(rounds, err.Error())
+			}
+			end := plan.Conclude(allDone(&plan))
+			for i := range plan.Notes {
+				plan.Notes[i].Message = ""
+			}
+			rounds = append(rounds, decided{openPlan(plan), end.Status, end.Events, end.Requeue, end.Metrics})
+			next.Job.Status, next.Memory = end.Status, end.Memory
+		}
+		return rounds
+	})
+}
+
+// allDone is the outcome in which everything works.
+func allDone(plan *job.Plan) job.Outcome {
+	o := job.Outcome{
+		Writes: job.Writes{Claimed: jobreason.ResultDone}, Recorded: jobreason.ResultDone, Settled: jobreason.ResultDone,
+	}
+	for range plan.Groups {
+		o.Grouped = append(o.Grouped, jobgroup.Effect{Result: jobreason.ResultDone})
+	}
+	for range plan.Delete {
+		o.Deleted = append(o.Deleted, job.Effect{Result: jobreason.ResultDone})
+	}
+	for i := range plan.Create {
+		name := fmt.Sprint("new-", i)
+		o.Created = append(o.Created, job.Effect{Result: jobreason.ResultDone, Pod: job.PodRef{Name: name, UID: job.UID(name)}})
+	}
+	recording := plan.Record(o.Writes)
+	for range recording.Untrack {
+		o.Untracked = append(o.Untracked, jobreason.ResultDone)
+	}
+	return o
 }
 
 // TestStored_Released: every later version reads the plans and memories of released ones.
