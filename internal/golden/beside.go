@@ -20,6 +20,20 @@ import (
 // Decide must leave the snapshot as it is, and its JSON must not have what may change.
 func Beside[S any](t *testing.T, file string, cases int, draw func(*rapid.T) S, decide func(*S) any) {
 	t.Helper()
+	Hashes(t, file, cases, func(t *rapid.T, add func(...any)) {
+		s := draw(t)
+		one := func() { add(decide(&s)) }
+		one()
+		b := beside{values: map[reflect.Type][]reflect.Value{}}
+		b.visit(reflect.ValueOf(&s).Elem())
+		b.each(one)
+	})
+}
+
+// Hashes compares what drawn cases add with a file that has a hash of each, which -update writes. The
+// draws are the same at each call, as in [Decisions].
+func Hashes(t *testing.T, file string, cases int, one func(t *rapid.T, add func(...any))) {
+	t.Helper()
 	stored, err := os.ReadFile(file)
 	if err != nil && !*update {
 		t.Fatal(err)
@@ -28,23 +42,18 @@ func Beside[S any](t *testing.T, file string, cases int, draw func(*rapid.T) S, 
 
 	var got strings.Builder
 	drawn := rapid.Custom(func(t *rapid.T) string {
-		s := draw(t)
 		to, n := sha256.New(), 0
-		one := func() {
-			add(t, to, decide(&s))
+		one(t, func(values ...any) {
+			add(t, to, values...)
 			n++
-		}
-		one()
-		b := beside{values: map[reflect.Type][]reflect.Value{}}
-		b.visit(reflect.ValueOf(&s).Elem())
-		b.each(one)
+		})
 		return fmt.Sprintf("%d %.8x", n, to.Sum(nil))
 	})
 	for i := range cases {
 		line := fmt.Sprintf("%d: %s", i, drawn.Example(i))
 		got.WriteString(line + "\n")
 		if !*update && (i >= len(lines) || lines[i] != line) {
-			t.Fatalf("%s: other decisions beside snapshot %d. If that is intended, say so in a line "+
+			t.Fatalf("%s: case %d has other answers. If that is intended, say so in a line "+
 				"under Semantics in CHANGELOG.md, and write the file again with -update", file, i)
 		}
 	}
