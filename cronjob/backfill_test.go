@@ -220,7 +220,7 @@ func TestBackfill_Progress(t *testing.T) {
 		{[]cronjobreason.Result{cronjobreason.ResultRefused, cronjobreason.ResultRefused, cronjobreason.ResultRefused}, works, "", false},
 		{[]cronjobreason.Result{works, works, works}, fails, "", true}, // the status does not know the jobs: nothing may be dropped
 	} {
-		o := cronjob.Outcome{Settled: tc.settled}
+		o := cronjob.Outcome{Settled: cronjob.Reply{Result: tc.settled}}
 		for i, r := range tc.results {
 			o.Created = append(o.Created, cronjob.Effect{Result: r, Job: cronjob.Reference{UID: job.UID(fmt.Sprint(i))}})
 		}

@@ -19,7 +19,7 @@ func drawResults(t *rapid.T, p *cronjob.Plan) (o cronjob.Outcome) {
 		return cronjobreason.Result(rapid.IntRange(int(cronjobreason.ResultNotTried), int(cronjobreason.ResultRefused)).Draw(t, "result"))
 	})
 	for range p.Verify {
-		o.Verified = append(o.Verified, result.Draw(t, "verified"))
+		o.Verified = append(o.Verified, cronjob.Reply{Result: result.Draw(t, "verified")})
 	}
 	for range p.Delete {
 		o.Deleted = append(o.Deleted, cronjob.Effect{Result: result.Draw(t, "deleted")})
@@ -29,7 +29,7 @@ func drawResults(t *rapid.T, p *cronjob.Plan) (o cronjob.Outcome) {
 			Result: result.Draw(t, "created"), Job: cronjob.Reference{Name: c.Name, UID: job.UID("uid-of-" + c.Name)}, CreationTimestamp: hours(9),
 		})
 	}
-	o.Settled = result.Draw(t, "settled")
+	o.Settled = cronjob.Reply{Result: result.Draw(t, "settled")}
 	return o
 }
 
@@ -59,7 +59,7 @@ func restored[T any](t *rapid.T, v *T) *T {
 // Results are stored as words, and what was not tried is left out.
 func TestOutcome_JSON(t *testing.T) {
 	o := cronjob.Outcome{Writes: cronjob.Writes{
-		Verified: []cronjobreason.Result{cronjobreason.ResultGone},
+		Verified: []cronjob.Reply{{Result: cronjobreason.ResultGone}},
 		Created: []cronjob.Effect{
 			{Result: cronjobreason.ResultDone, Job: cronjob.Reference{Name: "a", UID: "u"}}, {Result: cronjobreason.ResultUnsuccessful, Error: "quota"}},
 	}}
@@ -95,7 +95,7 @@ func TestOptions_JSON(t *testing.T) {
 // A settlement that comes from no plan writes nothing and remembers nothing.
 func TestChain_ZeroValues(t *testing.T) {
 	var s cronjob.Settlement
-	if end := s.Conclude(cronjobreason.ResultDone); !reflect.DeepEqual(end, cronjob.Conclusion{}) {
+	if end := s.Conclude(cronjob.Reply{Result: cronjobreason.ResultDone}); !reflect.DeepEqual(end, cronjob.Conclusion{}) {
 		t.Errorf("%+v", end)
 	}
 }
@@ -106,7 +106,7 @@ func TestC15_TheStatusInForce(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(0.5))
 	plan := reconcile(t, s)
 	settlement := plan.Settle(cronjob.Writes{})
-	if end := settlement.Conclude(cronjobreason.ResultUnsuccessful); settlement.Write || end.Retry || end.Outcome.Settled != cronjobreason.ResultNotTried {
+	if end := settlement.Conclude(cronjob.Reply{Result: cronjobreason.ResultUnsuccessful}); settlement.Write || end.Retry || end.Outcome.Settled.Result != cronjobreason.ResultNotTried {
 		t.Errorf("write %t, conclusion %+v", settlement.Write, end)
 	}
 	s.Now = hours(1)

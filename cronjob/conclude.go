@@ -59,21 +59,21 @@ func (p *Plan) Conclude(o Outcome) Conclusion {
 
 // Conclude returns what to remember, report and retry. The argument is what became of
 // writing the status; without a status to write, it does not matter.
-func (s *Settlement) Conclude(result cronjobreason.Result) Conclusion {
+func (s *Settlement) Conclude(written Reply) Conclusion {
 	p, w := s.plan, &s.writes
 	if p == nil {
 		p = new(Plan)
 	}
 	if !s.Write {
-		result = cronjobreason.ResultNotTried
+		written = Reply{}
 	}
-	written := result == cronjobreason.ResultDone
-	settled := written || !s.Write
+	wrote := written.Result == cronjobreason.ResultDone
+	settled := wrote || !s.Write
 
 	end := Conclusion{
-		Outcome: Outcome{Writes: s.writes, Settled: result},
+		Outcome: Outcome{Writes: s.writes, Settled: written},
 		Status:  p.basis.Before,
-		Memory:  Memory{kept: p.remember(s, settled, written)},
+		Memory:  Memory{kept: p.remember(s, settled, wrote)},
 		Retry:   !settled || p.hasUnfinished(w),
 	}
 	end.Unstarted = p.unstarted(w)
@@ -117,7 +117,7 @@ func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 // fails on these.
 func (p *Plan) hasUnfinished(w *Writes) bool {
 	for i := range p.Verify {
-		switch value.At(w.Verified, i) {
+		switch value.At(w.Verified, i).Result {
 		case cronjobreason.ResultDone, cronjobreason.ResultGone:
 		default:
 			return true
@@ -187,7 +187,8 @@ func (p *Plan) again(w *Writes, moved, wrote bool) Requeue {
 
 // isFree reports whether a run waits for active jobs, and one of them is gone.
 func (p *Plan) isFree(w *Writes) bool {
-	return p.basis.Blocked && slices.Contains(w.Verified, cronjobreason.ResultGone)
+	isGone := func(r Reply) bool { return r.Result == cronjobreason.ResultGone }
+	return p.basis.Blocked && slices.ContainsFunc(w.Verified, isGone)
 }
 
 // madeRoom reports whether fewer jobs are active than the plan counted: some were

@@ -54,7 +54,7 @@ func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 			p.basis.Memory.Started = []startedJob{{Reference: p.Verify[1], ScheduledTime: run}}
 		}
 		var got []string
-		for _, e := range p.Conclude(Outcome{Writes: Writes{Verified: []cronjobreason.Result{tc.verified, tc.verified}, Deleted: []Effect{{Result: cronjobreason.ResultGone}}}}).Events {
+		for _, e := range p.Conclude(Outcome{Writes: Writes{Verified: []Reply{{Result: tc.verified}, {Result: tc.verified}}, Deleted: []Effect{{Result: cronjobreason.ResultGone}}}}).Events {
 			got = append(got, e.Reason)
 		}
 		if strings.Join(got, " ") != tc.want {
@@ -88,7 +88,7 @@ func TestCI15_StartedUntilRecorded(t *testing.T) {
 		p.Delete = []Deletion{{Reference: Reference{Name: "d", UID: "d"}}, {Reference: Reference{Name: "e", UID: "e"}}}
 		writes := Writes{Deleted: []Effect{{Result: cronjobreason.ResultDone}, {Result: cronjobreason.ResultUnsuccessful}}}
 		var got []string
-		for _, s := range p.Conclude(Outcome{Writes: writes, Settled: tc.settled}).Memory.kept.Started {
+		for _, s := range p.Conclude(Outcome{Writes: writes, Settled: Reply{Result: tc.settled}}).Memory.kept.Started {
 			got = append(got, fmt.Sprint(s.Name, " ", s.Recorded))
 		}
 		if strings.Join(got, ", ") != tc.want {
@@ -106,7 +106,7 @@ func TestCL2_DeletedIsRememberedOnce(t *testing.T) {
 	}
 	p.Verify, p.Delete = []Reference{old.Reference}, []Deletion{{Reference: old.Reference, Reason: cronjobreason.DeleteReplaced}}
 	p.basis.Status.Active = p.Verify
-	w := Writes{Verified: []cronjobreason.Result{cronjobreason.ResultUnsuccessful}, Deleted: []Effect{{Result: cronjobreason.ResultUnsuccessful}}}
+	w := Writes{Verified: []Reply{{Result: cronjobreason.ResultUnsuccessful}}, Deleted: []Effect{{Result: cronjobreason.ResultUnsuccessful}}}
 	if got := p.Conclude(Outcome{Writes: w}).Memory.kept.Deleted; len(got) != 1 {
 		t.Errorf("remembered %v", got)
 	}
@@ -171,7 +171,7 @@ func TestCL4_RoomMadeByTheRound(t *testing.T) {
 				Create:  []Creation{{Name: "b", Trigger: "b", Reason: cronjobreason.CreateTriggered}},
 				Requeue: Requeue{Reason: cronjobreason.WaitNextRun},
 			}
-			if got := p.Conclude(Outcome{Writes: test.writes, Settled: test.settled}).Requeue.Reason; got != test.want {
+			if got := p.Conclude(Outcome{Writes: test.writes, Settled: Reply{Result: test.settled}}).Requeue.Reason; got != test.want {
 				t.Errorf("again for reason %v, want %v", got, test.want)
 			}
 		})
@@ -191,7 +191,7 @@ func TestC14_FoundInPlaceIsRemembered(t *testing.T) {
 		{cronjobquirk.SetOf(cronjobquirk.BlindCreate, cronjobquirk.NoNamespace), cronjobreason.ResultAlreadyExists, 0},
 	} {
 		p := Plan{basis: basis{Quirks: tc.quirks}, Create: []Creation{{Name: "report-1"}}}
-		o := Outcome{Writes: Writes{Created: []Effect{{Result: tc.result, Job: Reference{UID: "u"}}}}, Settled: cronjobreason.ResultUnsuccessful}
+		o := Outcome{Writes: Writes{Created: []Effect{{Result: tc.result, Job: Reference{UID: "u"}}}}, Settled: Reply{Result: cronjobreason.ResultUnsuccessful}}
 		if got := p.Conclude(o).Memory.kept.Started; len(got) != tc.want || tc.want > 0 && got[0].UID != "u" {
 			t.Errorf("quirks %b, %v: %+v, want %d", tc.quirks, tc.result, got, tc.want)
 		}

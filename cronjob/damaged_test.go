@@ -96,7 +96,7 @@ func concludes(t *rapid.T, data []byte) {
 	}
 	var o cronjob.Outcome
 	for range rapid.IntRange(0, len(plan.Verify)+1).Draw(t, "verified") {
-		o.Verified = append(o.Verified, result("verify"))
+		o.Verified = append(o.Verified, cronjob.Reply{Result: result("verify")})
 	}
 	for range rapid.IntRange(0, len(plan.Delete)+1).Draw(t, "deleted") {
 		o.Deleted = append(o.Deleted, cronjob.Effect{Result: result("delete")})
@@ -104,7 +104,7 @@ func concludes(t *rapid.T, data []byte) {
 	for range rapid.IntRange(0, len(plan.Create)+1).Draw(t, "created") {
 		o.Created = append(o.Created, cronjob.Effect{Result: result("create")})
 	}
-	o.Settled = result("settled")
+	o.Settled = cronjob.Reply{Result: result("settled")}
 	plan.MayCreate(o.Writes)
 	end := plan.Conclude(o)
 	_ = encode(t, end.Memory)
@@ -123,7 +123,7 @@ func TestPlan_Damaged(t *testing.T) {
 		}
 		_ = plan.String()
 		plan.MayCreate(cronjob.Writes{})
-		plan.Conclude(cronjob.Outcome{Settled: cronjobreason.ResultDone})
+		plan.Conclude(cronjob.Outcome{Settled: cronjob.Reply{Result: cronjobreason.ResultDone}})
 	}
 }
 
@@ -163,7 +163,7 @@ func TestPlanner_KeepsNothing(t *testing.T) {
 				o.Created[i].Result = cronjobreason.Result(rapid.IntRange(0, 6).Draw(t, "created"))
 			}
 			for i := range o.Verified {
-				o.Verified[i] = rapid.SampledFrom([]cronjobreason.Result{cronjobreason.ResultDone, cronjobreason.ResultGone}).Draw(t, "verified")
+				o.Verified[i] = cronjob.Reply{Result: rapid.SampledFrom([]cronjobreason.Result{cronjobreason.ResultDone, cronjobreason.ResultGone}).Draw(t, "verified")}
 			}
 			status, end := plan.Settle(o.Writes).Status, plan.Conclude(o)
 			keep("status", status)

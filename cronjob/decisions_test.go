@@ -113,9 +113,9 @@ func TestStored_Released(t *testing.T) {
 			o.Created[i].Result = rapid.SampledFrom(results).Draw(t, "created")
 		}
 		for i := range o.Verified {
-			o.Verified[i] = rapid.SampledFrom(results[:3]).Draw(t, "verified")
+			o.Verified[i] = cronjob.Reply{Result: rapid.SampledFrom(results[:3]).Draw(t, "verified")}
 		}
-		o.Settled = rapid.SampledFrom(results[:3]).Draw(t, "settled")
+		o.Settled = cronjob.Reply{Result: rapid.SampledFrom(results[:3]).Draw(t, "settled")}
 		return plan, o
 	}
 	golden.Stored(t, "testdata", "v0.1.0", draw, func(p *cronjob.Plan, o cronjob.Outcome) (cronjob.Status, cronjob.Memory) {

@@ -18,7 +18,7 @@
 //		writes.Created = create(plan.Create)
 //	}
 //	settlement := plan.Settle(writes)
-//	var settled cronjobreason.Result
+//	var settled cronjob.Reply
 //	if settlement.Write {
 //		settled = write(settlement.Status)
 //	}

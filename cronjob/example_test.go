@@ -56,7 +56,7 @@ func ExampleBackfill() {
 		}
 		fmt.Print(plan.String())
 		// Everything works, and the job ends and is cleaned up before the next round.
-		end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjobreason.ResultDone}}}, Settled: cronjobreason.ResultDone})
+		end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjobreason.ResultDone}}}, Settled: cronjob.Reply{Result: cronjobreason.ResultDone}})
 		snapshot.Backfills = slices.DeleteFunc(end.Backfills, func(b cronjob.Backfill) bool { return b.IsComplete() })
 	}
 	// Output:
@@ -128,7 +128,7 @@ func ExampleTrigger() {
 	fmt.Print(plan.String())
 	end := plan.Conclude(cronjob.Outcome{
 		Writes:  cronjob.Writes{Created: []cronjob.Effect{{Result: cronjobreason.ResultDone, Job: cronjob.Reference{UID: "job-1"}}}},
-		Settled: cronjobreason.ResultDone,
+		Settled: cronjob.Reply{Result: cronjobreason.ResultDone},
 	})
 	fmt.Println("completed:", end.Triggered)
 	// Output:

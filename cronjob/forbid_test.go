@@ -17,7 +17,7 @@ func TestC11_CI8_Forbid(t *testing.T) {
 	if len(plan.Create) > 0 || !slices.Equal(reasons(plan.Events), []string{"JobAlreadyActive"}) {
 		t.Fatal(plan.String())
 	}
-	if end.Outcome.Settled != cronjobreason.ResultNotTried {
+	if end.Outcome.Settled.Result != cronjobreason.ResultNotTried {
 		t.Error("the run must not be recorded")
 	}
 	if want := hours(2).Add(600 * time.Second); !plan.Requeue.At.Equal(want) || plan.Requeue.Reason != cronjobreason.WaitStartDeadline {

@@ -152,12 +152,13 @@ func drawOutcome(t *rapid.T) cronjob.Outcome {
 	effect := rapid.Custom(func(t *rapid.T) cronjob.Effect {
 		return cronjob.Effect{Result: result.Draw(t, "effect"), Job: cronjob.Reference{UID: rapid.SampledFrom([]job.UID{"a", "n"}).Draw(t, "made")}}
 	})
+	reply := rapid.Map(result, func(r cronjobreason.Result) cronjob.Reply { return cronjob.Reply{Result: r} })
 	return cronjob.Outcome{
 		Writes: cronjob.Writes{
-			Verified: rapid.SliceOfN(result, 0, 3).Draw(t, "verified"),
+			Verified: rapid.SliceOfN(reply, 0, 3).Draw(t, "verified"),
 			Deleted:  rapid.SliceOfN(effect, 0, 4).Draw(t, "deleted"),
 			Created:  rapid.SliceOfN(effect, 0, 2).Draw(t, "created"),
 		},
-		Settled: result.Draw(t, "settled"),
+		Settled: cronjob.Reply{Result: result.Draw(t, "settled")},
 	}
 }

@@ -147,9 +147,9 @@ func reasons(events []job.Event) []string {
 
 // done is the outcome in which everything works.
 func done(p *cronjob.Plan) cronjob.Outcome {
-	o := cronjob.Outcome{Settled: cronjobreason.ResultDone}
+	o := cronjob.Outcome{Settled: cronjob.Reply{Result: cronjobreason.ResultDone}}
 	for range p.Verify {
-		o.Verified = append(o.Verified, cronjobreason.ResultGone)
+		o.Verified = append(o.Verified, cronjob.Reply{Result: cronjobreason.ResultGone})
 	}
 	for range p.Delete {
 		o.Deleted = append(o.Deleted, cronjob.Effect{Result: cronjobreason.ResultDone})
@@ -205,7 +205,7 @@ func playUnwritten(t rapid.TB, s cronjob.Snapshot) (cronjob.Plan, cronjob.Conclu
 	t.Helper()
 	plan := reconcile(t, s)
 	o := done(&plan)
-	o.Settled = cronjobreason.ResultUnsuccessful
+	o.Settled = cronjob.Reply{Result: cronjobreason.ResultUnsuccessful}
 	end := plan.Conclude(o)
 	if diff := cmp.Diff(plan.Basis().Before, end.Status); diff != "" {
 		t.Errorf("the status is not written, and the round ends with another:\n%s", diff)
@@ -233,7 +233,7 @@ func remember(t rapid.TB, s *cronjob.Snapshot) cronjob.Plan {
 func found(p *cronjob.Plan, result cronjobreason.Result) cronjob.Outcome {
 	o := done(p)
 	for i := range o.Verified {
-		o.Verified[i] = result
+		o.Verified[i] = cronjob.Reply{Result: result}
 	}
 	return o
 }

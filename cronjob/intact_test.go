@@ -52,7 +52,7 @@ func TestB3_NothingIsShared(t *testing.T) {
 				o.Created[i].Result = rapid.SampledFrom([]cronjobreason.Result{cronjobreason.ResultDone, cronjobreason.ResultUnsuccessful}).Draw(t, "made")
 			}
 			for i := range o.Verified {
-				o.Verified[i] = rapid.SampledFrom([]cronjobreason.Result{cronjobreason.ResultDone, cronjobreason.ResultGone}).Draw(t, "found")
+				o.Verified[i] = cronjob.Reply{Result: rapid.SampledFrom([]cronjobreason.Result{cronjobreason.ResultDone, cronjobreason.ResultGone}).Draw(t, "found")}
 			}
 			pool.Add(plan, o, plan.Settle(o.Writes))
 		}

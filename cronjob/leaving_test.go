@@ -114,7 +114,7 @@ func TestC3_ReplacedBeforeItIsShown(t *testing.T) {
 		plan := reconcile(t, s)
 		o := done(&plan)
 		for i := range o.Verified {
-			o.Verified[i] = cronjobreason.ResultDone // the new job is there
+			o.Verified[i] = cronjob.Reply{Result: cronjobreason.ResultDone} // the new job is there
 		}
 		end := plan.Conclude(o)
 		if left := end.Memory.Kept().Replaced; len(plan.Unexpected) > 0 || len(left) != step.remembered {

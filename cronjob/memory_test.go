@@ -35,7 +35,7 @@ func TestCI3_FailedStatusIsNotRecorded(t *testing.T) {
 	plan := reconcile(t, s)
 	o := done(&plan)
 	for _, result := range []cronjobreason.Result{cronjobreason.ResultUnsuccessful, cronjobreason.ResultNotTried} {
-		o.Settled = result
+		o.Settled = cronjob.Reply{Result: result}
 		end := plan.Conclude(o)
 		if !end.Memory.Kept().Recorded.IsZero() || !end.Retry || len(end.Triggered) > 0 {
 			t.Fatalf("%s: %+v", result, end)
@@ -63,7 +63,7 @@ func TestM9_FailedWritesAreNoHotLoop(t *testing.T) {
 		for range 4 {
 			plan := reconcile(t, s)
 			o := done(&plan)
-			o.Settled = cronjobreason.ResultUnsuccessful
+			o.Settled = cronjob.Reply{Result: cronjobreason.ResultUnsuccessful}
 			for i := range o.Created {
 				o.Created[i] = cronjob.Effect{Result: cronjobreason.ResultUnsuccessful}
 			}
@@ -178,7 +178,7 @@ func TestCI1_AFreshLookBetweenStaleOnes(t *testing.T) {
 		plan := reconcile(t, s)
 		o := done(&plan)
 		fresh := plan.Settle(o.Writes).Status // the status is written, and the reply may be lost
-		o.Settled = settled
+		o.Settled = cronjob.Reply{Result: settled}
 		s.Memory, s.Children = plan.Conclude(o).Memory, []cronjob.Child{byHand}
 		if plan = reconcile(t, s); len(plan.Create) > 0 || len(plan.Unexpected) != 1 {
 			t.Fatal(plan.String())

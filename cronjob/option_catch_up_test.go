@@ -29,7 +29,7 @@ func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 			s := hourly(cronjob.Spec{}, hours(3.5), tc.children...)
 			s.CronJob.Status, s.Options.CatchUp = tc.status, cronjob.CatchUpAll
 			plan := reconcile(t, s)
-			tc.outcome.Settled = cronjobreason.ResultDone
+			tc.outcome.Settled = cronjob.Reply{Result: cronjobreason.ResultDone}
 			end := plan.Conclude(tc.outcome)
 			if !end.Requeue.At.Equal(s.Now) {
 				t.Fatalf("again at %s, want immediately:\n%s", end.Requeue.At, plan.String())

@@ -1,6 +1,7 @@
 package cronjob
 
 import (
+	"encoding/json"
 	"iter"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 // are in the order of the plan's actions; a missing one means ResultNotTried.
 type Writes struct {
 	// Verified is parallel to the plan's Verify: ResultDone, ResultGone or ResultUnsuccessful.
-	Verified []cronjobreason.Result `json:"verified,omitempty"`
+	Verified []Reply `json:"verified,omitempty"`
 	// Deleted and Created are parallel to the plan's Delete and Create.
 	Deleted []Effect `json:"deleted,omitempty"`
 	Created []Effect `json:"created,omitempty"`
@@ -22,8 +23,8 @@ type Writes struct {
 // plan; [Plan.Conclude] takes it.
 type Outcome struct {
 	Writes
-	// Settled is the result of writing the status of the [Settlement].
-	Settled cronjobreason.Result `json:"settled,omitzero"`
+	// Settled is what became of writing the status of the [Settlement].
+	Settled Reply `json:"settled,omitzero"`
 }
 
 // Effect is what became of one creation or deletion.
@@ -36,6 +37,33 @@ type Effect struct {
 	// Error is the text of the error, for the event. Without it there is none: a creation
 	// that has met another job has not failed, though whose job it is may be unknown.
 	Error string `json:"error,omitempty"`
+}
+
+// Reply is what became of a look-up or write that creates nothing. As JSON it is the word of its result, or an
+// object where it says more.
+type Reply struct {
+	Result cronjobreason.Result `json:"result"`
+	// Error is the text of the error.
+	Error string `json:"error,omitempty"`
+}
+
+// MarshalJSON writes a word or an object.
+func (r Reply) MarshalJSON() ([]byte, error) {
+	if r == (Reply{Result: r.Result}) {
+		return json.Marshal(r.Result)
+	}
+	type object Reply
+	return json.Marshal(object(r))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. A result that is not known is an error.
+func (r *Reply) UnmarshalJSON(data []byte) error {
+	*r = Reply{}
+	if len(data) > 0 && data[0] == '"' {
+		return json.Unmarshal(data, &r.Result)
+	}
+	type object Reply
+	return json.Unmarshal(data, (*object)(r))
 }
 
 // isDeleted reports whether a deletion took effect, or was not needed.
@@ -65,7 +93,7 @@ func (c *Creation) isPassed(r cronjobreason.Result) bool {
 func (p *Plan) lookedUp(w *Writes, result cronjobreason.Result) iter.Seq[*Reference] {
 	return func(yield func(*Reference) bool) {
 		for i := range p.Verify {
-			if value.At(w.Verified, i) == result && !yield(&p.Verify[i]) {
+			if value.At(w.Verified, i).Result == result && !yield(&p.Verify[i]) {
 				return
 			}
 		}
@@ -99,7 +127,7 @@ func (p *Plan) removed(w *Writes) iter.Seq[*Deletion] {
 // (C12), and nothing starts beside a job that was created without a reply (CI15).
 func (p *Plan) MayCreate(w Writes) bool {
 	for i := range p.Verify[:len(p.Verify)-p.basis.Reviewed.of(len(p.Verify))] {
-		if p.Verify[i].UID == "" && value.At(w.Verified, i) != cronjobreason.ResultGone {
+		if p.Verify[i].UID == "" && value.At(w.Verified, i).Result != cronjobreason.ResultGone {
 			return false
 		}
 	}

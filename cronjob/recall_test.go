@@ -22,7 +22,7 @@ func behind(t *testing.T, spec cronjob.Spec, options cronjob.Options, settled cr
 		t.Fatalf("the first round starts %s", got)
 	}
 	o := done(&plan)
-	o.Settled = settled
+	o.Settled = cronjob.Reply{Result: settled}
 	s.Memory, s.Now = plan.Conclude(o).Memory, hours(2.1)
 	return s
 }
@@ -156,7 +156,7 @@ func TestCI15_UnrecordedJobsAreActive(t *testing.T) {
 			}
 			s.Memory, s.Now = end.Memory, hours(2)
 			plan = reconcile(t, s)
-			status := plan.Settle(cronjob.Writes{Verified: []cronjobreason.Result{cronjobreason.ResultDone}})
+			status := plan.Settle(cronjob.Writes{Verified: []cronjob.Reply{{Result: cronjobreason.ResultDone}}})
 			if len(plan.Create) > 0 || !slices.Equal(names(plan.Verify), []string{tc.job}) || !slices.Equal(names(status.Status.Active), []string{tc.job}) || !status.Write {
 				t.Fatal(plan.String())
 			}
@@ -187,12 +187,12 @@ func TestCI15_CreatedWithoutAReply(t *testing.T) {
 		t.Fatal(plan.String())
 	}
 	for result, may := range map[cronjobreason.Result]bool{cronjobreason.ResultGone: true, cronjobreason.ResultDone: false, cronjobreason.ResultUnsuccessful: false, cronjobreason.ResultNotTried: false} {
-		if got := plan.MayCreate(cronjob.Writes{Verified: []cronjobreason.Result{result}}); got != may {
+		if got := plan.MayCreate(cronjob.Writes{Verified: []cronjob.Reply{{Result: result}}}); got != may {
 			t.Errorf("%s: may create %t", result, got)
 		}
 	}
 	// It was created: the run waits until the children show it.
-	end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjobreason.Result{cronjobreason.ResultDone}}})
+	end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Reply{{Result: cronjobreason.ResultDone}}}})
 	if s.Memory = end.Memory; !end.Retry {
 		t.Error("nothing asks for a round")
 	}
@@ -222,7 +222,7 @@ func TestCI15_LostBeforeSeveral(t *testing.T) {
 	s.CronJob.Spec.Suspend = ptr(true)
 	s.Triggers = []cronjob.Trigger{{ID: "a", Overlap: cronjob.Forbid}}
 	plan := reconcile(t, s)
-	if len(plan.Create) != 1 || len(plan.Verify) != 1 || plan.MayCreate(cronjob.Writes{Verified: []cronjobreason.Result{cronjobreason.ResultDone}}) {
+	if len(plan.Create) != 1 || len(plan.Verify) != 1 || plan.MayCreate(cronjob.Writes{Verified: []cronjob.Reply{{Result: cronjobreason.ResultDone}}}) {
 		t.Errorf("the trigger does not wait for the look-up:\n%s", plan.String())
 	}
 }
@@ -288,7 +288,7 @@ func TestCL2_DeletedAndStillNamed(t *testing.T) {
 			s.Options.Quirks, s.Consistent = tc.quirks, tc.consistent
 			plan := reconcile(t, s)
 			o := creation(cronjobreason.ResultNameTaken)
-			o.Deleted, o.Settled = []cronjob.Effect{{Result: tc.deleted}}, tc.settled
+			o.Deleted, o.Settled = []cronjob.Effect{{Result: tc.deleted}}, cronjob.Reply{Result: tc.settled}
 			s.Memory = plan.Conclude(o).Memory
 			s.CronJob.Spec.Suspend = ptr(true)
 			if plan = reconcile(t, s); len(plan.Verify) != tc.looks || len(plan.Delete) > 0 {
@@ -313,7 +313,7 @@ func TestCL2_OverBeforeItsStatusShows(t *testing.T) {
 				s.Triggers = []cronjob.Trigger{{ID: "a"}}
 				plan := reconcile(t, s)
 				o := done(&plan)
-				o.Settled = settled
+				o.Settled = cronjob.Reply{Result: settled}
 				end := plan.Conclude(o)
 				s.Memory, s.Triggers = end.Memory, nil
 
@@ -493,7 +493,7 @@ func TestCI15_LookUpUnderEachLimit(t *testing.T) {
 		if len(plan.Verify) != 1 || len(plan.Create) != 1 {
 			t.Errorf("%s: want one look-up:\n%s", tc.name, plan.String())
 		}
-		if plan.MayCreate(cronjob.Writes{Verified: []cronjobreason.Result{cronjobreason.ResultDone}}) == tc.limited {
+		if plan.MayCreate(cronjob.Writes{Verified: []cronjob.Reply{{Result: cronjobreason.ResultDone}}}) == tc.limited {
 			t.Errorf("%s: the job is there, and the run may start: %t", tc.name, tc.limited)
 		}
 	}
@@ -505,7 +505,7 @@ func TestCI15_UnrecordedJobsStayInMemory(t *testing.T) {
 	for range 3 {
 		plan := reconcile(t, s)
 		o := found(&plan, cronjobreason.ResultDone)
-		o.Settled = cronjobreason.ResultUnsuccessful
+		o.Settled = cronjob.Reply{Result: cronjobreason.ResultUnsuccessful}
 		s.Memory = plan.Conclude(o).Memory
 		if names := s.Memory.Kept().Started; len(names) != 1 || names[0].Name != cronjob.JobName("report", hours(1)) {
 			t.Fatalf("remembered %+v\n%s", names, plan.String())
@@ -601,7 +601,7 @@ func TestCI15_AFreshLookBetweenStaleOnes(t *testing.T) {
 			}
 			fresh, made := plan.Settle(o.Writes).Status, plan.Create[0]
 			if tc.noName {
-				o.Created[0], o.Settled = cronjob.Effect{Result: cronjobreason.ResultUnsuccessful}, cronjobreason.ResultNotTried
+				o.Created[0], o.Settled = cronjob.Effect{Result: cronjobreason.ResultUnsuccessful}, cronjob.Reply{Result: cronjobreason.ResultNotTried}
 			}
 			s.Memory, s.Triggers, s.Backfills = plan.Conclude(o).Memory, []cronjob.Trigger{forbidden}, nil
 			if tc.shown {

@@ -185,7 +185,7 @@ func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 	gone := make(map[job.UID]bool)
 	for i := range p.Verify {
 		uid, r := p.Verify[i].UID, value.At(w.Verified, i)
-		known[uid], gone[uid] = known[uid] || r == cronjobreason.ResultDone, r == cronjobreason.ResultGone
+		known[uid], gone[uid] = known[uid] || r.Result == cronjobreason.ResultDone, r.Result == cronjobreason.ResultGone
 	}
 	for _, l := range old {
 		l.Gone = l.Gone || gone[l.UID]
@@ -198,7 +198,7 @@ func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 func (p *Plan) leaving(w *Writes) []leavingJob {
 	looks := make(map[job.UID]cronjobreason.Result, len(p.Verify))
 	for i := range p.Verify {
-		looks[p.Verify[i].UID] = value.At(w.Verified, i)
+		looks[p.Verify[i].UID] = value.At(w.Verified, i).Result
 	}
 
 	var all []leavingJob

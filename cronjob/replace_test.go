@@ -19,7 +19,7 @@ func TestC12_CI8_Replace(t *testing.T) {
 	if !slices.Equal(names(end.Status.Active), []string{cronjob.JobName("report", hours(2))}) {
 		t.Error(end.Status)
 	}
-	failed := cronjob.Outcome{Writes: cronjob.Writes{Deleted: []cronjob.Effect{{Result: cronjobreason.ResultUnsuccessful}}}, Settled: cronjobreason.ResultDone}
+	failed := cronjob.Outcome{Writes: cronjob.Writes{Deleted: []cronjob.Effect{{Result: cronjobreason.ResultUnsuccessful}}}, Settled: cronjob.Reply{Result: cronjobreason.ResultDone}}
 	if plan.MayCreate(failed.Writes) {
 		t.Error("a deletion failed, and the run may start")
 	}
@@ -195,7 +195,7 @@ func TestReplaceWhenGone_DeletedUnseen(t *testing.T) {
 			t.Fatalf("round %d: %s", i, plan.String())
 		}
 		o := found(&plan, cronjobreason.ResultDone)
-		o.Settled = cronjobreason.ResultUnsuccessful // the cache of CronJobs is late as well
+		o.Settled = cronjob.Reply{Result: cronjobreason.ResultUnsuccessful} // the cache of CronJobs is late as well
 		s.Memory = plan.Conclude(o).Memory
 	}
 }

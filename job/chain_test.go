@@ -64,8 +64,8 @@ func TestOutcome_JSON(t *testing.T) {
 	o := job.Outcome{
 		Writes: job.Writes{Deleted: []job.Effect{{Result: jobreason.ResultGone}}, Created: []job.Effect{
 			{Result: jobreason.ResultDone, Pod: job.PodRef{Name: "a", UID: "u"}}, {Result: jobreason.ResultUnsuccessful, Error: "quota"}}},
-		Recorded:  jobreason.ResultDone,
-		Untracked: []jobreason.Result{jobreason.ResultDone, jobreason.ResultStillTracked},
+		Recorded:  job.Reply{Result: jobreason.ResultDone},
+		Untracked: []job.Reply{{Result: jobreason.ResultDone}, {Result: jobreason.ResultStillTracked}},
 	}
 	const want = `{"deleted":[{"result":"gone"}],` +
 		`"created":[{"result":"done","pod":{"name":"a","uid":"u"}},{"result":"unsuccessful","error":"quota"}],` +
@@ -101,8 +101,8 @@ func TestContainer_JSON(t *testing.T) {
 func TestChain_ZeroValues(t *testing.T) {
 	var recording job.Recording
 	var settlement job.Settlement
-	for name, s := range map[string]job.Settlement{"recording": recording.Settle(jobreason.ResultDone, nil), "settlement": settlement} {
-		c := s.Conclude(jobreason.ResultDone)
+	for name, s := range map[string]job.Settlement{"recording": recording.Settle(job.Reply{Result: jobreason.ResultDone}, nil), "settlement": settlement} {
+		c := s.Conclude(job.Reply{Result: jobreason.ResultDone})
 		if s.Write || c.Retry || !reflect.DeepEqual(c.Memory, job.Memory{}) || len(c.Events) > 0 {
 			t.Errorf("%s: %+v", name, c)
 		}
@@ -122,8 +122,8 @@ func TestJ35_NothingIsSettledUnrecorded(t *testing.T) {
 		t.Fatalf("recording %+v", recording)
 	}
 	for _, result := range []jobreason.Result{jobreason.ResultNotTried, jobreason.ResultUnsuccessful} {
-		settlement := recording.Settle(result, nil)
-		c := settlement.Conclude(jobreason.ResultNotTried)
+		settlement := recording.Settle(job.Reply{Result: result}, nil)
+		c := settlement.Conclude(job.Reply{Result: jobreason.ResultNotTried})
 		if settlement.Write || !c.Retry || !reflect.DeepEqual(c.Status, s.Job.Status) {
 			t.Errorf("%s: %+v", result, c)
 		}
@@ -131,9 +131,9 @@ func TestJ35_NothingIsSettledUnrecorded(t *testing.T) {
 
 	s.Pods[0].Owner = jobpod.Orphan
 	plan = job.PlanOf(t, s)
-	recording = plan.Record(job.Writes{Claimed: jobreason.ResultUnsuccessful})
-	settlement := recording.Settle(jobreason.ResultNotTried, nil)
-	if recording.Write || len(recording.Untrack) > 0 || settlement.Write || !settlement.Conclude(jobreason.ResultNotTried).Retry {
+	recording = plan.Record(job.Writes{Claimed: job.Reply{Result: jobreason.ResultUnsuccessful}})
+	settlement := recording.Settle(job.Reply{Result: jobreason.ResultNotTried}, nil)
+	if recording.Write || len(recording.Untrack) > 0 || settlement.Write || !settlement.Conclude(job.Reply{Result: jobreason.ResultNotTried}).Retry {
 		t.Errorf("recording %+v, settlement %+v", recording, settlement)
 	}
 }

@@ -91,7 +91,7 @@ func (p *Plan) concludeUnchanged(o *Outcome) Conclusion {
 
 // Conclude returns what to remember, to report and to do next. The argument is what
 // became of writing the status; without a status to write, it does not matter.
-func (s *Settlement) Conclude(settled jobreason.Result) (c Conclusion) {
+func (s *Settlement) Conclude(settled Reply) (c Conclusion) {
 	r, p := &s.recording, s.recording.plan
 	if p == nil {
 		p = new(Plan)
@@ -99,7 +99,7 @@ func (s *Settlement) Conclude(settled jobreason.Result) (c Conclusion) {
 	}
 
 	if !s.Write {
-		settled = jobreason.ResultNotTried
+		settled = Reply{}
 	}
 
 	c.Outcome = Outcome{Writes: r.writes, Recorded: s.recorded, Untracked: s.untracked, Settled: settled}
@@ -114,7 +114,7 @@ func (s *Settlement) Conclude(settled jobreason.Result) (c Conclusion) {
 		final:    &b.Facts.Status,
 	}
 
-	complete := a.recorded && (!s.Write || settled == jobreason.ResultDone)
+	complete := a.recorded && (!s.Write || settled.Result == jobreason.ResultDone)
 	switch {
 	case complete:
 		a.final = &s.Status
@@ -124,7 +124,7 @@ func (s *Settlement) Conclude(settled jobreason.Result) (c Conclusion) {
 	before, after := b.reported(), reportedOf(a.final)
 
 	// A pod that was to be adopted and is gone changes the plan: there is nothing to repeat.
-	gone := !hasClaimed(p, &r.writes) && r.writes.Claimed == jobreason.ResultGone
+	gone := !hasClaimed(p, &r.writes) && r.writes.Claimed.Result == jobreason.ResultGone
 	retry := !gone && (!complete || a.hasUnfinished())
 
 	c.Status, c.Synced, c.Retry = *a.final, b.Course.Action != "", retry

@@ -75,10 +75,10 @@ func TestJ41_Events(t *testing.T) {
 		{"the job was resumed long ago", asSuspended(snapshotOf(t, `{}`, activePod("a")), ConditionFalse), nil, nil},
 		{"the job was never suspended", snapshotOf(t, `{}`, activePod("a")), nil, nil},
 		{"a condition that could not be written is not reported", snapshotOf(t, `{"suspend": true}`),
-			func(o *Outcome) { o.Recorded = jobreason.ResultUnsuccessful }, nil},
+			func(o *Outcome) { o.Recorded = Reply{Result: jobreason.ResultUnsuccessful} }, nil},
 		{"the job completes", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), nil, []string{"Normal Completed: Job completed"}},
 		{"the last write fails: it is not complete", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)),
-			func(o *Outcome) { o.Settled = jobreason.ResultUnsuccessful }, nil},
+			func(o *Outcome) { o.Settled = Reply{Result: jobreason.ResultUnsuccessful} }, nil},
 		{"more pods succeed than are wanted", snapshotOf(t, `{}`, endedPod("a", PodSucceeded), endedPod("b", PodSucceeded)), nil,
 			[]string{"Warning TooManySucceededPods: Too many succeeded pods running after completion count reached", "Normal Completed: Job completed"}},
 		{"the backoff limit is exceeded", snapshotOf(t, `{"backoffLimit": 0}`, endedPod("a", PodFailed)), nil,
@@ -110,7 +110,7 @@ func TestJ43_Retry(t *testing.T) {
 		{"all is done", snapshotOf(t, `{"parallelism": 2}`, endedPod("a", PodFailed)), nil, false},
 		{"there was nothing to do", snapshotOf(t, `{"parallelism": 0}`), func(o *Outcome) { *o = Outcome{} }, false},
 		{"nothing was tried", snapshotOf(t, `{}`), func(o *Outcome) { *o = Outcome{} }, true},
-		{"a claim fails", snapshotOf(t, `{}`, orphan), func(o *Outcome) { o.Claimed = jobreason.ResultUnsuccessful }, true},
+		{"a claim fails", snapshotOf(t, `{}`, orphan), func(o *Outcome) { o.Claimed = Reply{Result: jobreason.ResultUnsuccessful} }, true},
 		{"a creation fails", snapshotOf(t, `{}`), func(o *Outcome) { o.Created[0].Result = jobreason.ResultUnsuccessful }, true},
 		{"a creation was not tried", snapshotOf(t, `{"parallelism": 2}`), func(o *Outcome) { o.Created = o.Created[:1] }, true},
 		{"a creation is refused: no namespace, no retry", snapshotOf(t, `{}`), func(o *Outcome) { o.Created[0].Result = jobreason.ResultRefused }, false},
@@ -118,10 +118,10 @@ func TestJ43_Retry(t *testing.T) {
 		{"one of two deletions fails", snapshotOf(t, `{"parallelism": 0}`, activePod("a"), activePod("b")), func(o *Outcome) { o.Deleted[0].Result = jobreason.ResultUnsuccessful }, true},
 		{"a finalizer stays before a deletion", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = jobreason.ResultStillTracked }, true},
 		{"a pod was gone already", snapshotOf(t, `{"parallelism": 0}`, activePod("a")), func(o *Outcome) { o.Deleted[0].Result = jobreason.ResultGone }, false},
-		{"the first status fails", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Recorded = jobreason.ResultUnsuccessful }, true},
-		{"a finalizer stays", snapshotOf(t, `{"parallelism": 0}`, endedPod("a", PodFailed)), func(o *Outcome) { o.Untracked = nil; o.Settled = jobreason.ResultNotTried }, true},
-		{"a finalizer was gone with its pod", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Untracked[0] = jobreason.ResultGone }, false},
-		{"the second status fails", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Settled = jobreason.ResultUnsuccessful }, true},
+		{"the first status fails", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Recorded = Reply{Result: jobreason.ResultUnsuccessful} }, true},
+		{"a finalizer stays", snapshotOf(t, `{"parallelism": 0}`, endedPod("a", PodFailed)), func(o *Outcome) { o.Untracked = nil; o.Settled = Reply{Result: jobreason.ResultNotTried} }, true},
+		{"a finalizer was gone with its pod", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Untracked[0] = Reply{Result: jobreason.ResultGone} }, false},
+		{"the second status fails", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)), func(o *Outcome) { o.Settled = Reply{Result: jobreason.ResultUnsuccessful} }, true},
 	} {
 		plan, o := planned(t, test.snap, test.outcome)
 		end := plan.Conclude(o)
@@ -190,7 +190,7 @@ func TestJ42_RecordedButNotSettled(t *testing.T) {
 	plan := PlanOf(t, snapshotOf(t, `{"completions": 3, "parallelism": 0, "completionMode": "Indexed"}`,
 		ofIndex(endedPod("s", PodSucceeded), 0), ofIndex(endedPod("f", PodFailed), 1)))
 	o := doneAll(plan)
-	o.Settled = jobreason.ResultUnsuccessful
+	o.Settled = Reply{Result: jobreason.ResultUnsuccessful}
 	end := plan.Conclude(o)
 	if end.Metrics.PodsSucceeded != 1 || !end.Retry {
 		t.Errorf("%d succeeded, retry %v, want 1 and true", end.Metrics.PodsSucceeded, end.Retry)
@@ -211,7 +211,7 @@ func TestL9_TheEarlierTime(t *testing.T) {
 		if after > 0 {
 			p.Requeue.At = second(30).Add(after)
 		}
-		a := aftermath{basis: &p.basis, plan: p, outcome: &Outcome{Writes: Writes{Claimed: jobreason.ResultDone}}}
+		a := aftermath{basis: &p.basis, plan: p, outcome: &Outcome{Writes: Writes{Claimed: Reply{Result: jobreason.ResultDone}}}}
 		if got := a.requeue(false).At.Sub(second(30)); got != want {
 			t.Errorf("due after %v: again after %v, want %v", after, got, want)
 		}
@@ -245,7 +245,7 @@ func TestJI24_ConcludedLists(t *testing.T) {
 	} {
 		room := append(make([]UID, 0, 2), "f")
 		test.snap.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: room}
-		plan, o := planned(t, test.snap, func(o *Outcome) { o.Recorded = test.recorded })
+		plan, o := planned(t, test.snap, func(o *Outcome) { o.Recorded = Reply{Result: test.recorded} })
 		if plan.basis.Course.Idle != test.idle {
 			t.Errorf("%s: the plan is\n%s", test.name, plan)
 		}

@@ -32,7 +32,7 @@
 //	if recording.Write {
 //		recorded = write(recording.Status)
 //	}
-//	if !recording.Write || recorded == jobreason.ResultDone {
+//	if !recording.Write || recorded.Result == jobreason.ResultDone {
 //		untracked = untrack(recording.Untrack)
 //	}
 //	settlement := recording.Settle(recorded, untracked)

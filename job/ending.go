@@ -6,7 +6,6 @@ import (
 	"github.com/batchplan/batchplan/internal/jobrules"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
-	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/release"
 )
 
@@ -61,9 +60,9 @@ func recordVerdict(status *Status, end Verdict, now time.Time) {
 
 // isUntracked reports whether every finalizer is gone. Any remaining one, even an uncounted
 // pod's, delays the end: a finished job is not planned for again.
-func isUntracked(untrack []Untracking, untracked []jobreason.Result) bool {
+func isUntracked(untrack []Untracking, untracked []Reply) bool {
 	for i := range untrack {
-		if !isDone(value.At(untracked, i)) {
+		if !isDone(value.At(untracked, i).Result) {
 			return false
 		}
 	}

@@ -149,7 +149,7 @@ func ExampleMemory() {
 			fmt.Println(err)
 			return
 		}
-		end := plan.Conclude(job.Outcome{Recorded: jobreason.ResultDone, Untracked: []jobreason.Result{jobreason.ResultDone}, Settled: jobreason.ResultDone})
+		end := plan.Conclude(job.Outcome{Recorded: job.Reply{Result: jobreason.ResultDone}, Untracked: []job.Reply{{Result: jobreason.ResultDone}}, Settled: job.Reply{Result: jobreason.ResultDone}})
 		if !end.Memory.Equal(s.Memory) {
 			stored, _ = json.Marshal(end.Memory)
 		}

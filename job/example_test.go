@@ -102,16 +102,17 @@ func ExamplePlan_Record() {
 		if recording.Write {
 			j.Status = recording.Status
 		}
-		var untracked []jobreason.Result
+		done := job.Reply{Result: jobreason.ResultDone}
+		var untracked []job.Reply
 		for _, u := range recording.Untrack {
 			pods[u.UID].Untracked = true
-			untracked = append(untracked, jobreason.ResultDone)
+			untracked = append(untracked, done)
 		}
-		settlement := recording.Settle(jobreason.ResultDone, untracked)
+		settlement := recording.Settle(done, untracked)
 		if settlement.Write {
 			j.Status = settlement.Status
 		}
-		conclusion := settlement.Conclude(jobreason.ResultDone)
+		conclusion := settlement.Conclude(done)
 		memory = conclusion.Memory
 		for _, e := range conclusion.Events {
 			fmt.Println(e.Reason, e.Message)

@@ -30,9 +30,8 @@ type Memory struct {
 	// Untracking are the UIDs of pods whose finalizer was removed and which the
 	// snapshot may still show with it (E4).
 	Untracking expectations.UIDs
-	// Written is the version of the job that the last status write has made.
-	// jobapply.Executor sets it for a jobapply.Versioned; a snapshot of an earlier
-	// Job.Version is stale and is not planned from (E6).
+	// Written is the version of the job that the last status write has made, as its [Reply]
+	// tells; a snapshot of an earlier Job.Version is stale and is not planned from (E6).
 	Written int64
 	// Finished is set once a final status was written: a snapshot that does not
 	// show it is stale and is not planned from (E5).

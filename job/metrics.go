@@ -170,9 +170,9 @@ func (f *Metrics) countPolicy(untrack []Untracking) {
 	}
 }
 
-func countUntrackedEnded(untrack []Untracking, results []jobreason.Result) (n int32) {
+func countUntrackedEnded(untrack []Untracking, results []Reply) (n int32) {
 	for i := range untrack {
-		if untrack[i].Ended && isDone(value.At(results, i)) {
+		if untrack[i].Ended && isDone(value.At(results, i).Result) {
 			n++
 		}
 	}

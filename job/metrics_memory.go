@@ -70,7 +70,7 @@ func (a *aftermath) reportedNext(before, after *reported) reported {
 	if a.recorded && len(a.untrack) > 0 {
 		uids = union(uids, uidsOf(a.untrack))
 	}
-	if a.outcome.Recorded == jobreason.ResultDone || a.outcome.Settled == jobreason.ResultDone {
+	if a.outcome.Recorded.Result == jobreason.ResultDone || a.outcome.Settled.Result == jobreason.ResultDone {
 		next.Uncounted = common(next.Uncounted, uids)
 		return next
 	}

@@ -12,7 +12,7 @@ import (
 
 // doneAll is the outcome in which every write of the plan took effect.
 func doneAll(p *Plan) Outcome {
-	o := Outcome{Writes: Writes{Claimed: jobreason.ResultDone}, Recorded: jobreason.ResultDone, Settled: jobreason.ResultDone}
+	o := Outcome{Writes: Writes{Claimed: Reply{Result: jobreason.ResultDone}}, Recorded: Reply{Result: jobreason.ResultDone}, Settled: Reply{Result: jobreason.ResultDone}}
 	for range p.Groups {
 		o.Grouped = append(o.Grouped, jobgroup.Effect{Result: jobreason.ResultDone, UID: "group"})
 	}
@@ -23,7 +23,7 @@ func doneAll(p *Plan) Outcome {
 		o.Created = append(o.Created, Effect{Result: jobreason.ResultDone, Pod: PodRef{Name: c.NamePrefix + "x", UID: UID(c.NamePrefix + "x")}})
 	}
 	for range p.Record(o.Writes).Untrack {
-		o.Untracked = append(o.Untracked, jobreason.ResultDone)
+		o.Untracked = append(o.Untracked, Reply{Result: jobreason.ResultDone})
 	}
 	return o
 }
@@ -56,7 +56,7 @@ func TestJ42_Facts(t *testing.T) {
 	scheduled := running
 	scheduled.Detail = &PodDetail{Conditions: []PodCondition{{Type: "PodScheduled", Status: ConditionTrue}}}
 	unrecorded := func(o *Outcome) {
-		o.Recorded, o.Untracked, o.Settled = jobreason.ResultUnsuccessful, nil, jobreason.ResultNotTried
+		o.Recorded, o.Untracked, o.Settled = Reply{Result: jobreason.ResultUnsuccessful}, nil, Reply{Result: jobreason.ResultNotTried}
 	}
 	justFailed := ended("a", PodFailed, -1)
 	justFailed.Detail.Containers[0].FinishedAt = second(30)
@@ -100,7 +100,7 @@ func TestJ42_Facts(t *testing.T) {
 		{"the deadline ends the job, with deletions", snapshotOf(t, `{"activeDeadlineSeconds": 5}`, running), nil,
 			Metrics{Action: reconciling, PodsFailed: 1}},
 		{"an orphan cannot be adopted", snapshotOf(t, `{}`, Pod{UID: "o", Name: "o", Phase: PodRunning, Owner: jobpod.Orphan, Untracked: true}),
-			func(o *Outcome) { *o = Outcome{Writes: Writes{Claimed: jobreason.ResultUnsuccessful}} },
+			func(o *Outcome) { *o = Outcome{Writes: Writes{Claimed: Reply{Result: jobreason.ResultUnsuccessful}}} },
 			Metrics{Action: reconciling, Failed: true}},
 		{"a pod has failed", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, -1), running), nil,
 			Metrics{Action: tracking, PodsFailed: 1, Untracked: 1}},

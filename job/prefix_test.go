@@ -166,8 +166,8 @@ func TestManagedByAnother(t *testing.T) {
 		s.Job.Spec.ManagedBy = ptr("example.com/other")
 		plan := job.PlanOf(t, s)
 		recording := plan.Record(job.Writes{})
-		settlement := recording.Settle(jobreason.ResultNotTried, nil)
-		conclusion := settlement.Conclude(jobreason.ResultNotTried)
+		settlement := recording.Settle(job.Reply{Result: jobreason.ResultNotTried}, nil)
+		conclusion := settlement.Conclude(job.Reply{Result: jobreason.ResultNotTried})
 		if len(plan.Adopt)+len(plan.Release)+len(plan.Delete)+len(plan.Create)+len(plan.Untrack) > 0 ||
 			recording.Write || settlement.Write || conclusion.Retry || !conclusion.Metrics.ManagedBy {
 			t.Fatalf("JI23: the plan is not empty:\n%s", plan.String())

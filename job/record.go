@@ -71,8 +71,8 @@ func (p *Plan) Record(w Writes) Recording {
 }
 
 // isWritten reports whether what the recording asks for is in the status.
-func (r *Recording) isWritten(recorded jobreason.Result) bool {
-	return hasBegun(r.plan, &r.writes) && (!r.Write || recorded == jobreason.ResultDone)
+func (r *Recording) isWritten(recorded Reply) bool {
+	return hasBegun(r.plan, &r.writes) && (!r.Write || recorded.Result == jobreason.ResultDone)
 }
 
 // isToWrite reports whether a change of the status is to be written (J40). A start time goes
@@ -109,7 +109,7 @@ func hasBegun(p *Plan, w *Writes) bool {
 
 // hasClaimed reports whether the claims that the plan assumed took effect (J6).
 func hasClaimed(p *Plan, w *Writes) bool {
-	return len(p.Adopt)+len(p.Release) == 0 || w.Claimed == jobreason.ResultDone
+	return len(p.Adopt)+len(p.Release) == 0 || w.Claimed.Result == jobreason.ResultDone
 }
 
 // change is what the writes to pods have changed in the counts.

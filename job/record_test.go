@@ -34,7 +34,7 @@ func TestJ40_TheListsAreWritten(t *testing.T) {
 	if plan.basis.Facts.Status.UncountedTerminatedPods != nil {
 		t.Error("the status before has got lists")
 	}
-	if quiet := plan.Record(Writes{Claimed: jobreason.ResultDone}); quiet.Status.Active != 1 {
+	if quiet := plan.Record(Writes{Claimed: Reply{Result: jobreason.ResultDone}}); quiet.Status.Active != 1 {
 		t.Errorf("status %v, want the active pod", quiet.Status)
 	}
 }
@@ -64,8 +64,8 @@ func TestJ35_AFinalizerThatIsGone(t *testing.T) {
 	} {
 		for _, phase := range []PodPhase{PodSucceeded, PodFailed} {
 			plan := PlanOf(t, snapshotOf(t, `{"completions": 9, "parallelism": 3}`, endedPod("a", phase)))
-			r := plan.Record(Writes{Claimed: jobreason.ResultDone})
-			end := r.Settle(jobreason.ResultDone, []jobreason.Result{result})
+			r := plan.Record(Writes{Claimed: Reply{Result: jobreason.ResultDone}})
+			end := r.Settle(Reply{Result: jobreason.ResultDone}, []Reply{{Result: result}})
 			listed := len(end.Status.uncounted().Failed) + len(end.Status.uncounted().Succeeded)
 			if got := end.Status.Failed + end.Status.Succeeded; (got == 1) != counts || (listed == 0) != counts {
 				t.Errorf("%s, %s: counted %d, in the lists %d", result, phase, got, listed)

@@ -25,7 +25,7 @@ func TestJ38_TheEndWaitsForEveryFinalizer(t *testing.T) {
 	}
 	for i, u := range plan.Record(o.Writes).Untrack {
 		if u.UID == "b" {
-			o.Untracked[i] = jobreason.ResultUnsuccessful
+			o.Untracked[i] = Reply{Result: jobreason.ResultUnsuccessful}
 		}
 	}
 	if got := settled(plan, o).Status.Finished(); got != "" {
@@ -116,7 +116,7 @@ func TestSlips_FoundByRunning(t *testing.T) {
 	failed, unmatched, adopted := endedPod("a", PodFailed), activePod("a"), endedPod("a", PodSucceeded)
 	failed.Detail.Containers[0].FinishedAt = second(5)
 	unmatched.Owner, adopted.Owner = jobpod.OwnedUnmatched, jobpod.Orphan
-	untracked := Outcome{Recorded: jobreason.ResultDone, Untracked: []jobreason.Result{jobreason.ResultDone}, Settled: jobreason.ResultDone}
+	untracked := Outcome{Recorded: Reply{Result: jobreason.ResultDone}, Untracked: []Reply{{Result: jobreason.ResultDone}}, Settled: Reply{Result: jobreason.ResultDone}}
 	for _, test := range []struct {
 		name         string
 		quirk        jobquirk.Quirk
@@ -126,10 +126,12 @@ func TestSlips_FoundByRunning(t *testing.T) {
 		decides      func(p *Plan) any
 	}{
 		{"events of a status that is refused", jobquirk.EarlyEvents, 0, 1, snapshotOf(t, `{"suspend": true}`), nil,
-			func(p *Plan) any { return len(p.Conclude(Outcome{Recorded: jobreason.ResultUnsuccessful}).Events) }},
+			func(p *Plan) any {
+				return len(p.Conclude(Outcome{Recorded: Reply{Result: jobreason.ResultUnsuccessful}}).Events)
+			}},
 		{"expected creations that are refused", jobquirk.RefusedAreActive, 0, 2, snapshotOf(t, `{"parallelism": 2, "completions": 2}`), nil,
 			func(p *Plan) any {
-				o := Outcome{Writes: Writes{Created: []Effect{{Result: jobreason.ResultRefused}, {Result: jobreason.ResultRefused}}}, Recorded: jobreason.ResultDone}
+				o := Outcome{Writes: Writes{Created: []Effect{{Result: jobreason.ResultRefused}, {Result: jobreason.ResultRefused}}}, Recorded: Reply{Result: jobreason.ResultDone}}
 				return p.Conclude(o).Memory.Expectations.Creations
 			}},
 		{"the last failure, after an earlier one is seen", jobquirk.EarlierFailure, second(20), second(5), snapshotOf(t, `{"backoffLimit": 9}`, failed),

@@ -31,7 +31,7 @@ func (a *aftermath) remember(before, after *reported) Memory {
 	if !a.Facts.Consistent {
 		m.Expectations = a.expect()
 		m.Untracking = a.untracking()
-		m.Written = c.Memory.Written
+		m.Written = max(c.Memory.Written, a.outcome.Recorded.version(), a.outcome.Settled.version())
 		m.Finished = ended && a.Facts.Status.finished() == ""
 	}
 
@@ -80,7 +80,7 @@ func (a *aftermath) expect() expectations.Counts {
 func (a *aftermath) untracking() expectations.UIDs {
 	var uids []UID
 	for i := range a.untrack {
-		if isDone(value.At(a.outcome.Untracked, i)) {
+		if isDone(value.At(a.outcome.Untracked, i).Result) {
 			uids = append(uids, a.untrack[i].UID)
 		}
 	}
@@ -105,7 +105,7 @@ func (a *aftermath) handled() expectations.UIDs {
 		u := &a.untrack[i]
 		switch {
 		case u.As != jobreason.NotCounted:
-		case isDone(value.At(a.outcome.Untracked, i)):
+		case isDone(value.At(a.outcome.Untracked, i).Result):
 			gone = append(gone, u.UID)
 		case a.recorded && u.Policy != "":
 			kept = append(kept, u.UID)

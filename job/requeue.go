@@ -38,7 +38,7 @@ const pollDelay = time.Second
 // sooner if the next round has something to do that only own writes have made possible (L9).
 func (a *aftermath) requeue(retry bool) Requeue {
 	// The real controller does not end a round because an orphan is gone.
-	coarse := a.Facts.Quirks.Has(jobquirk.CoarseRequeue) && a.outcome.Claimed != jobreason.ResultGone
+	coarse := a.Facts.Quirks.Has(jobquirk.CoarseRequeue) && a.outcome.Claimed.Result != jobreason.ResultGone
 	if retry || coarse || !a.goesOn() {
 		return a.plan.Requeue
 	}
@@ -60,7 +60,7 @@ func (a *aftermath) requeue(retry bool) Requeue {
 // could follow each other without a pause.
 func (a *aftermath) provesNew() bool {
 	o := a.outcome
-	if a.Facts.Consistent || o.Recorded == jobreason.ResultDone || o.Settled == jobreason.ResultDone {
+	if a.Facts.Consistent || o.Recorded.Result == jobreason.ResultDone || o.Settled.Result == jobreason.ResultDone {
 		return true
 	}
 	wrote := slices.ContainsFunc(o.Created, tookEffect) || slices.ContainsFunc(o.Deleted, tookEffect)
@@ -103,9 +103,9 @@ func hasReplaced(creations []Creation, created []Effect) bool {
 
 // hasUntrackedUnfinished reports whether a pod has lost its finalizer that had not ended:
 // if it was being deleted, it may be gone now.
-func hasUntrackedUnfinished(untrack []Untracking, results []jobreason.Result) bool {
+func hasUntrackedUnfinished(untrack []Untracking, results []Reply) bool {
 	for i := range untrack {
-		if !untrack[i].Ended && value.At(results, i) == jobreason.ResultDone {
+		if !untrack[i].Ended && value.At(results, i).Result == jobreason.ResultDone {
 			return true
 		}
 	}

@@ -116,7 +116,7 @@ func checkNoStall(t *rapid.T, w *world.Job) {
 }
 
 func isBusy(p *job.Plan) bool {
-	r := p.Record(job.Writes{Claimed: jobreason.ResultDone}) // finalizers that wait for the end are no work
+	r := p.Record(job.Writes{Claimed: job.Reply{Result: jobreason.ResultDone}}) // finalizers that wait for the end are no work
 	return r.Write || len(p.Adopt)+len(p.Release)+len(p.Delete)+len(p.Create)+len(r.Untrack) > 0
 }
 

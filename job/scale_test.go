@@ -127,18 +127,18 @@ func wholeRound(tb testing.TB, p *job.Planner, s *job.Snapshot) job.Conclusion {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	o := job.Outcome{Writes: job.Writes{Claimed: jobreason.ResultDone}}
+	o := job.Outcome{Writes: job.Writes{Claimed: job.Reply{Result: jobreason.ResultDone}}}
 	for i := range plan.Delete {
 		o.Deleted = append(o.Deleted, job.Effect{Result: jobreason.ResultDone, Pod: plan.Delete[i].PodRef})
 	}
 	for i := range plan.Create {
 		o.Created = append(o.Created, job.Effect{Result: jobreason.ResultDone, Pod: job.PodRef{Name: "new", UID: job.UID(fmt.Sprint("new-", i))}})
 	}
-	o.Recorded = jobreason.ResultDone
+	o.Recorded = job.Reply{Result: jobreason.ResultDone}
 	for range plan.Record(o.Writes).Untrack {
-		o.Untracked = append(o.Untracked, jobreason.ResultDone)
+		o.Untracked = append(o.Untracked, job.Reply{Result: jobreason.ResultDone})
 	}
-	o.Settled = jobreason.ResultDone
+	o.Settled = job.Reply{Result: jobreason.ResultDone}
 	return plan.Conclude(o)
 }
 

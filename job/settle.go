@@ -1,9 +1,6 @@
 package job
 
-import (
-	"github.com/batchplan/batchplan/internal/value"
-	"github.com/batchplan/batchplan/job/jobreason"
-)
+import "github.com/batchplan/batchplan/internal/value"
 
 // Settlement is the second status of a round. It is valid as long as its plan.
 type Settlement struct {
@@ -13,8 +10,8 @@ type Settlement struct {
 	Write bool
 
 	recording Recording
-	recorded  jobreason.Result
-	untracked []jobreason.Result
+	recorded  Reply
+	untracked []Reply
 }
 
 // Settle returns what to write after the finalizers are gone: UIDs moved from
@@ -23,12 +20,12 @@ type Settlement struct {
 //
 // The arguments are what became of writing the status and of removing each of the
 // finalizers. Without a status to write, the first one does not matter.
-func (r *Recording) Settle(recorded jobreason.Result, untracked []jobreason.Result) Settlement {
+func (r *Recording) Settle(recorded Reply, untracked []Reply) Settlement {
 	if r.plan == nil {
 		r = &Recording{plan: new(Plan)}
 	}
 	if !r.Write {
-		recorded = jobreason.ResultNotTried
+		recorded = Reply{}
 	}
 
 	p := r.plan
@@ -54,7 +51,7 @@ func (r *Recording) Settle(recorded jobreason.Result, untracked []jobreason.Resu
 
 // countUntracked moves the UIDs whose finalizers went from the lists into the
 // counters. The successes of an Indexed job are counted by its indexes.
-func countUntracked(status *Status, indexed bool, untrack []Untracking, untracked []jobreason.Result) {
+func countUntracked(status *Status, indexed bool, untrack []Untracking, untracked []Reply) {
 	lists := status.UncountedTerminatedPods
 	if lists == nil || len(untrack) == 0 {
 		return
@@ -62,7 +59,7 @@ func countUntracked(status *Status, indexed bool, untrack []Untracking, untracke
 
 	gone := make(map[UID]bool)
 	for i := range untrack {
-		if isDone(value.At(untracked, i)) {
+		if isDone(value.At(untracked, i).Result) {
 			gone[untrack[i].UID] = true
 		}
 	}

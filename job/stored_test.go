@@ -113,3 +113,30 @@ func drawChange(t *rapid.T, v any) any {
 	return rapid.SampledFrom([]any{nil, "", "x", "0-2147483646", "Indexed", "done", "2026-01-01T00:00:00Z", -1, 0, 1, int64(1 << 31), int64(1 << 62), true, false,
 		[]any{}, map[string]any{}, []any{nil}}).Draw(t, "value")
 }
+
+// TestReply: a result alone is a word, a reply that says more an object; what is not known is an error.
+func TestReply(t *testing.T) {
+	tests := []struct {
+		reply job.Reply
+		text  string
+	}{
+		{job.Reply{}, `"not tried"`},
+		{job.Reply{Result: jobreason.ResultDone}, `"done"`},
+		{job.Reply{Result: jobreason.ResultDone, Version: 7}, `{"result":"done","version":7}`},
+		{job.Reply{Result: jobreason.ResultUnsuccessful, Error: "conflict"}, `{"result":"unsuccessful","error":"conflict"}`},
+	}
+	for _, test := range tests {
+		if got := text(test.reply); got != test.text {
+			t.Errorf("%+v is written as %s, want %s", test.reply, got, test.text)
+		}
+		again := job.Reply{Error: "of before"}
+		if err := json.Unmarshal([]byte(test.text), &again); err != nil || again != test.reply {
+			t.Errorf("%s reads as %+v, %v", test.text, again, err)
+		}
+	}
+	for _, bad := range []string{`"perhaps"`, `{"result":"perhaps"}`, `7`} {
+		if err := json.Unmarshal([]byte(bad), new(job.Reply)); err == nil {
+			t.Errorf("%s is read", bad)
+		}
+	}
+}

@@ -133,22 +133,22 @@ func (r *round) note(err error) {
 
 // verify looks up the active jobs that the snapshot did not hold. A job of that
 // name with another UID is a later one: the job of the list is gone (C5).
-func (r *round) verify() []cronjobreason.Result {
+func (r *round) verify() []cronjob.Reply {
 	refs := r.plan.Verify
 	if len(refs) == 0 {
 		return nil
 	}
 
-	looks := step.New[cronjobreason.Result](len(refs))
-	looks.Each(r.ctx, r.Parallel, func(i int) (cronjobreason.Result, error) {
+	looks := step.New[cronjob.Reply](len(refs))
+	looks.Each(r.ctx, r.Parallel, func(i int) (cronjob.Reply, error) {
 		found, err := r.look(refs[i].Name)
 		switch {
 		case errors.Is(err, ErrGone), err == nil && !r.isMeant(found, refs[i].UID):
-			return cronjobreason.ResultGone, nil
+			return cronjob.Reply{Result: cronjobreason.ResultGone}, nil
 		case err != nil:
-			return cronjobreason.ResultUnsuccessful, err
+			return cronjob.Reply{Result: cronjobreason.ResultUnsuccessful, Error: err.Error()}, err
 		}
-		return cronjobreason.ResultDone, nil
+		return cronjob.Reply{Result: cronjobreason.ResultDone}, nil
 	})
 
 	r.note(looks.Err(r.ctx, "look up jobs"))
@@ -166,7 +166,7 @@ func (r *round) isMeant(found Job, uid job.UID) bool {
 
 // remove deletes jobs, apart from those that are gone already. A failure does not stop
 // the others.
-func (r *round) remove(verified []cronjobreason.Result) []cronjob.Effect {
+func (r *round) remove(verified []cronjob.Reply) []cronjob.Effect {
 	deletions := r.plan.Delete
 	if len(deletions) == 0 {
 		return nil
@@ -192,10 +192,10 @@ func (r *round) remove(verified []cronjobreason.Result) []cronjob.Effect {
 
 // gone returns the UIDs of the jobs that verify has just found gone. They need no deletion, so the
 // backend is not called for them.
-func (r *round) gone(verified []cronjobreason.Result) map[job.UID]bool {
+func (r *round) gone(verified []cronjob.Reply) map[job.UID]bool {
 	var uids map[job.UID]bool
-	for i, result := range verified {
-		if result == cronjobreason.ResultGone {
+	for i, look := range verified {
+		if look.Result == cronjobreason.ResultGone {
 			if uids == nil {
 				uids = make(map[job.UID]bool)
 			}
@@ -290,17 +290,17 @@ func identified(j Job, name string, err error) (Job, error) {
 }
 
 // write writes the status, the one status write of a round (C15).
-func (r *round) write(s *cronjob.Settlement) cronjobreason.Result {
+func (r *round) write(s *cronjob.Settlement) cronjob.Reply {
 	if !s.Write {
-		return cronjobreason.ResultNotTried
+		return cronjob.Reply{}
 	}
 	if err := r.ctx.Err(); err != nil {
 		r.note(fmt.Errorf("write status: %w", err))
-		return cronjobreason.ResultNotTried
+		return cronjob.Reply{}
 	}
 	if err := r.backend.WriteStatus(r.ctx, s.Status); err != nil {
 		r.note(fmt.Errorf("write status: %w", err))
-		return cronjobreason.ResultUnsuccessful
+		return cronjob.Reply{Result: cronjobreason.ResultUnsuccessful, Error: err.Error()}
 	}
-	return cronjobreason.ResultDone
+	return cronjob.Reply{Result: cronjobreason.ResultDone}
 }

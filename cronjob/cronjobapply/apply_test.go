@@ -69,7 +69,7 @@ func TestC15_OrderOfWrites(t *testing.T) {
 			if (err != nil) != (len(test.fail) > 0) || err != nil && !errors.Is(err, errDown) {
 				t.Errorf("error %v", err)
 			}
-			if test.fail["status"] != nil && end.Outcome.Settled != cronjobreason.ResultUnsuccessful {
+			if test.fail["status"] != nil && end.Outcome.Settled.Result != cronjobreason.ResultUnsuccessful {
 				t.Errorf("the status is %s", end.Outcome.Settled)
 			}
 			if failed := err != nil; end.Retry != failed {
@@ -192,8 +192,8 @@ func TestC5_LookUp(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			f := &fake{jobs: map[string]cronjobapply.Job{"lost": {Reference: cronjob.Reference{UID: test.found}}}, fail: map[string]error{"look": test.fail}}
 			p, end, err := apply(t, f, snapshot(cronjob.Forbid, active("lost")))
-			if got := end.Outcome.Verified; !slices.Equal(got, []cronjobreason.Result{test.want}) {
-				t.Errorf("got %s, want %s", got, test.want)
+			if got := end.Outcome.Verified; len(got) != 1 || got[0].Result != test.want {
+				t.Errorf("got %v, want %s", got, test.want)
 			}
 			checkError(t, err, test.error)
 			if got := len(p.Settle(end.Outcome.Writes).Status.Active); got != test.active || f.count("status") != 1-test.active {

@@ -39,10 +39,10 @@ func TestApply_CancelledBeforeTheFirstCall(t *testing.T) {
 			}
 			o := end.Outcome
 			for _, e := range append(o.Created, o.Deleted...) {
-				o.Verified = append(o.Verified, e.Result)
+				o.Verified = append(o.Verified, cronjob.Reply{Result: e.Result})
 			}
 			for _, r := range append(o.Verified, o.Settled) {
-				if r != cronjobreason.ResultNotTried {
+				if r.Result != cronjobreason.ResultNotTried {
 					t.Errorf("outcome %+v", o)
 				}
 			}
@@ -60,7 +60,7 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 		if f.count("delete") != 6 || len(f.calls) != 6 || !errors.Is(err, context.Canceled) {
 			t.Errorf("calls %v, error %v", f.calls, err)
 		}
-		if o := end.Outcome; strings.Count(results(o.Deleted), "done") != 6 || o.Settled != cronjobreason.ResultNotTried || !end.Retry {
+		if o := end.Outcome; strings.Count(results(o.Deleted), "done") != 6 || o.Settled.Result != cronjobreason.ResultNotTried || !end.Retry {
 			t.Errorf("outcome %+v", o)
 		}
 	})
@@ -127,7 +127,7 @@ func said(p *cronjob.Plan, o cronjob.Outcome) []string {
 			out = append(out, "create "+p.Create[i].Name)
 		}
 	}
-	if o.Settled == cronjobreason.ResultDone {
+	if o.Settled.Result == cronjobreason.ResultDone {
 		out = append(out, "status")
 	}
 	return out

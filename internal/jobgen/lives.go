@@ -225,18 +225,18 @@ func DrawOutcome(t *rapid.T, plan *job.Plan, from ...jobreason.Result) job.Outco
 	}
 	o := job.Outcome{
 		Writes: job.Writes{
-			Claimed: result.Draw(t, "claimed"),
+			Claimed: job.Reply{Result: result.Draw(t, "claimed")},
 			Deleted: effects(min(len(plan.Delete), 5), "deleted"),
 			Created: effects(min(len(plan.Create), 5), "created"),
 		},
-		Recorded: result.Draw(t, "recorded"),
-		Settled:  result.Draw(t, "settled"),
+		Recorded: job.Reply{Result: result.Draw(t, "recorded")},
+		Settled:  job.Reply{Result: result.Draw(t, "settled")},
 	}
 	for range rapid.IntRange(0, len(plan.Groups)).Draw(t, "grouped") {
 		o.Grouped = append(o.Grouped, jobgroup.Effect{Result: result.Draw(t, "grouped"), UID: "group"})
 	}
 	for range rapid.IntRange(0, min(len(plan.Untrack), 5)+1).Draw(t, "untracked") {
-		o.Untracked = append(o.Untracked, result.Draw(t, "untracked"))
+		o.Untracked = append(o.Untracked, job.Reply{Result: result.Draw(t, "untracked")})
 	}
 	return o
 }

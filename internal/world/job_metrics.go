@@ -115,7 +115,7 @@ func (w *Job) checkMatches(o job.Outcome, told *job.Metrics) {
 	r := w.plan.Record(o.Writes)
 	matches := told.Policy.FailJob + told.Policy.FailIndex + told.Policy.Ignore + told.Policy.Count
 
-	if r.Write && o.Recorded != jobreason.ResultDone {
+	if r.Write && o.Recorded.Result != jobreason.ResultDone {
 		if matches > 0 {
 			w.fail("JI27", fmt.Sprintf("%d matches are reported, and the status was not written", matches))
 		}

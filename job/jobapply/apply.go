@@ -43,8 +43,8 @@ type Backend interface {
 	WriteStatus(ctx context.Context, s job.Status) error
 }
 
-// Versioned is a Backend that knows which version of the job it has written. The executor puts that
-// into Memory.Written: no round plans until a snapshot shows it (E6).
+// Versioned is a Backend that knows which version of the job it has written, for the Reply of the
+// status and Memory.Written: no round plans until a snapshot shows it (E6).
 type Versioned interface {
 	Backend
 	// JobVersion returns the version that the last WriteStatus has made, in the form that
@@ -134,7 +134,7 @@ func (e Executor) Apply(ctx context.Context, b Backend, plan *job.Plan) (job.Con
 	}
 
 	var writes job.Writes
-	if writes.Claimed = r.claim(); writes.Claimed == jobreason.ResultDone {
+	if writes.Claimed = r.claim(); writes.Claimed.Result == jobreason.ResultDone {
 		var ok bool
 		if writes.Grouped, ok = r.group(); ok {
 			writes.Deleted = r.remove()
@@ -149,15 +149,14 @@ func (e Executor) Apply(ctx context.Context, b Backend, plan *job.Plan) (job.Con
 	recording := plan.Record(writes)
 	recorded := r.write(recording.Write, recording.Status)
 
-	var untracked []jobreason.Result
-	if recorded == jobreason.ResultDone { // what follows relies on the status (J35)
+	var untracked []job.Reply
+	if recorded.Result == jobreason.ResultDone { // what follows relies on the status (J35)
 		untracked = r.untrack(recording.Untrack)
 	}
 
 	settlement := recording.Settle(recorded, untracked)
 	settled := r.write(settlement.Write, settlement.Status)
 	end := settlement.Conclude(settled)
-	end.Memory.Written = max(end.Memory.Written, r.version)
 	return end, errors.Join(r.errs...)
 }
 
@@ -170,14 +169,13 @@ type round struct {
 	errs    []error
 	// expectations are nil if the next Memory of the plan is the only record.
 	expectations Expectations
-	version      int64 // of the job, after the last status write; 0 if it is not known
 }
 
 // claim adopts and releases. The plan assumed that all of it succeeds (J6).
-func (r *round) claim() jobreason.Result {
+func (r *round) claim() job.Reply {
 	claims := len(r.plan.Adopt) + len(r.plan.Release)
 	if claims == 0 {
-		return jobreason.ResultDone
+		return job.Reply{Result: jobreason.ResultDone}
 	}
 
 	results := newResults(claims)
@@ -303,7 +301,7 @@ func (r *round) create(grouped []jobgroup.Effect) []job.Effect {
 }
 
 // untrack removes the finalizers of the pods that are now accounted for.
-func (r *round) untrack(pods []job.Untracking) []jobreason.Result {
+func (r *round) untrack(pods []job.Untracking) []job.Reply {
 	if len(pods) == 0 {
 		return nil
 	}
@@ -318,27 +316,28 @@ func (r *round) untrack(pods []job.Untracking) []jobreason.Result {
 
 	r.takeOffKept(results, added, func(i int) job.UID { return pods[i].UID })
 	r.note(results.Err(r.ctx, "remove finalizers"))
-	return results.plain()
+	return results.replies()
 }
 
 // write writes a status, if there is one to write.
-func (r *round) write(write bool, s job.Status) jobreason.Result {
+func (r *round) write(write bool, s job.Status) job.Reply {
 	if !write {
-		return jobreason.ResultDone
+		return job.Reply{Result: jobreason.ResultDone}
 	}
 	if err := r.ctx.Err(); err != nil {
 		r.note(fmt.Errorf("write status: %w", err))
-		return jobreason.ResultNotTried
+		return job.Reply{}
 	}
 	if err := r.backend.WriteStatus(r.ctx, s); err != nil {
 		r.note(fmt.Errorf("write status: %w", err))
-		return jobreason.ResultUnsuccessful
+		return job.Reply{Result: jobreason.ResultUnsuccessful, Error: err.Error()}
 	}
 
+	done := job.Reply{Result: jobreason.ResultDone}
 	if b, ok := step.As[Versioned](r.backend); ok {
-		r.version = b.JobVersion()
+		done.Version = b.JobVersion()
 	}
-	return jobreason.ResultDone
+	return done
 }
 
 // note keeps what went wrong.

@@ -229,10 +229,10 @@ func TestApply_GoneIsDone(t *testing.T) {
 		{"Delete", snapshot(0, pod("a", 0, job.PodRunning)), map[string]error{"delete": gone},
 			func(o job.Outcome) bool { return o.Deleted[0].Result == jobreason.ResultGone }},
 		{"Release", snapshot(0, withOwner(pod("u", 0, job.PodRunning), jobpod.OwnedUnmatched)), map[string]error{"release": gone},
-			func(o job.Outcome) bool { return o.Claimed == jobreason.ResultDone }},
+			func(o job.Outcome) bool { return o.Claimed.Result == jobreason.ResultDone }},
 		{"Untrack", snapshot(0, pod("f", 0, job.PodFailed)), map[string]error{"untrack": gone},
 			func(o job.Outcome) bool {
-				return o.Untracked[0] == jobreason.ResultGone && o.Settled == jobreason.ResultDone
+				return o.Untracked[0].Result == jobreason.ResultGone && o.Settled.Result == jobreason.ResultDone
 			}},
 	} {
 		_, end, err := apply(t, test.snap, test.fail)
@@ -246,8 +246,8 @@ func TestApply_GoneIsDone(t *testing.T) {
 func TestJ6_ResultOfTheClaims(t *testing.T) {
 	for err, want := range map[error]jobreason.Result{nil: jobreason.ResultDone, errDown: jobreason.ResultUnsuccessful, jobapply.ErrGone: jobreason.ResultDone} {
 		s := snapshot(2, withOwner(pod("o", 0, job.PodPending), jobpod.Orphan), withOwner(pod("u", 1, job.PodRunning), jobpod.OwnedUnmatched))
-		if _, end, _ := apply(t, s, map[string]error{"release u": err}); end.Outcome.Claimed != want {
-			t.Errorf("release: %v: claims are %s, want %s", err, end.Outcome.Claimed, want)
+		if _, end, _ := apply(t, s, map[string]error{"release u": err}); end.Outcome.Claimed.Result != want {
+			t.Errorf("release: %v: claims are %s, want %s", err, end.Outcome.Claimed.Result, want)
 		}
 	}
 }
@@ -277,7 +277,7 @@ func TestJ6_AdoptionOfAGonePod(t *testing.T) {
 		s := snapshot(2, withOwner(pod("o", 0, job.PodPending), jobpod.Orphan))
 		s.Options = options
 		f, end, err := apply(t, s, map[string]error{"adopt": jobapply.ErrGone})
-		if !slices.Equal(f.calls, []string{"adopt o"}) || end.Outcome.Claimed != jobreason.ResultGone || end.Retry || err != nil || end.Metrics.Failed {
+		if !slices.Equal(f.calls, []string{"adopt o"}) || end.Outcome.Claimed.Result != jobreason.ResultGone || end.Retry || err != nil || end.Metrics.Failed {
 			t.Errorf("%s: calls %q, outcome %+v, retry %v, error %v", name, f.calls, end.Outcome, end.Retry, err)
 		}
 		if want := (job.Requeue{At: at(1), Reason: jobreason.WaitNext}); end.Requeue != want {
@@ -421,7 +421,7 @@ func TestApply_CancelledBeforeTheFirstWrite(t *testing.T) {
 						t.Errorf("outcome %+v", o)
 					}
 				}
-				if o.Recorded != jobreason.ResultNotTried || name == "claims" && o.Claimed != jobreason.ResultNotTried || !end.Retry {
+				if o.Recorded.Result != jobreason.ResultNotTried || name == "claims" && o.Claimed.Result != jobreason.ResultNotTried || !end.Retry {
 					t.Errorf("outcome %+v", o)
 				}
 			})
@@ -441,8 +441,8 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 		if f.count("untrack") != 3 || f.count("status") != 1 || !errors.Is(err, context.Canceled) {
 			t.Errorf("calls %v, error %v", f.calls, err)
 		}
-		failed := slices.DeleteFunc(slices.Clone(o.Untracked), func(r jobreason.Result) bool { return r == jobreason.ResultDone })
-		if len(o.Untracked)-len(failed) != 3 || o.Recorded != jobreason.ResultDone || o.Settled != jobreason.ResultNotTried || !end.Retry {
+		failed := slices.DeleteFunc(slices.Clone(o.Untracked), func(r job.Reply) bool { return r.Result == jobreason.ResultDone })
+		if len(o.Untracked)-len(failed) != 3 || o.Recorded.Result != jobreason.ResultDone || o.Settled.Result != jobreason.ResultNotTried || !end.Retry {
 			t.Errorf("outcome %+v", o)
 		}
 	})
@@ -483,8 +483,8 @@ func TestE6_Written(t *testing.T) {
 		if end.Memory.Written != test.want {
 			t.Errorf("%s: got %d, want %d (calls %v)", test.name, end.Memory.Written, test.want, f.calls)
 		}
-		if failed := end.Outcome.Recorded == jobreason.ResultUnsuccessful; failed != (test.fail != nil) {
-			t.Errorf("%s: the status is %s", test.name, end.Outcome.Recorded)
+		if failed := end.Outcome.Recorded.Result == jobreason.ResultUnsuccessful; failed != (test.fail != nil) {
+			t.Errorf("%s: the status is %s", test.name, end.Outcome.Recorded.Result)
 		}
 	}
 }

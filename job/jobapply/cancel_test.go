@@ -181,7 +181,7 @@ func TestJI26_CancelAnywhere(t *testing.T) {
 			if diff := cmp.Diff(writes[:k], cut.writes, cmp.Transformer("", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
 				t.Fatalf("cancelled after %d writes (-want +got):\n%s", k, diff)
 			}
-			if got := said(p, o); !slices.Equal(got, cut.writes) && (o.Claimed == jobreason.ResultDone || len(got) > 0) {
+			if got := said(p, o); !slices.Equal(got, cut.writes) && (o.Claimed.Result == jobreason.ResultDone || len(got) > 0) {
 				t.Fatalf("cancelled after %d writes, the outcome says %v\nwritten: %v\n%s", k, got, cut.writes, p)
 			}
 			if !conclusion.Retry && k < len(writes) {
@@ -204,10 +204,10 @@ func said(p *job.Plan, o job.Outcome) []string {
 		}
 	}
 	for _, ref := range p.Adopt {
-		add(o.Claimed, "adopt %s", ref.Name)
+		add(o.Claimed.Result, "adopt %s", ref.Name)
 	}
 	for _, ref := range p.Release {
-		add(o.Claimed, "release %s", ref.Name)
+		add(o.Claimed.Result, "release %s", ref.Name)
 	}
 	for i, e := range o.Deleted {
 		add(e.Result, "delete %s", p.Delete[i].Name)
@@ -215,11 +215,11 @@ func said(p *job.Plan, o job.Outcome) []string {
 	for _, e := range o.Created {
 		add(e.Result, "create %s", e.Pod.Name)
 	}
-	add(o.Recorded, "status")
+	add(o.Recorded.Result, "status")
 	untrack := p.Record(o.Writes).Untrack
 	for i, r := range o.Untracked {
-		add(r, "untrack %s", untrack[i].Name)
+		add(r.Result, "untrack %s", untrack[i].Name)
 	}
-	add(o.Settled, "status")
+	add(o.Settled.Result, "status")
 	return out
 }

@@ -48,24 +48,28 @@ func (s results) count(want jobreason.Result) (n int) {
 	return n
 }
 
-// all is the result of the writes taken together.
-func (s results) all() jobreason.Result {
-	switch {
-	case s.Failed() > 0:
-		return jobreason.ResultUnsuccessful
-	case s.count(jobreason.ResultNotTried) > 0:
-		return jobreason.ResultNotTried
-	case s.count(jobreason.ResultGone) > 0:
-		return jobreason.ResultGone
+// all is what became of the writes taken together.
+func (s results) all() job.Reply {
+	for i := range s.Effects {
+		switch s.Effects[i].Result {
+		case jobreason.ResultUnsuccessful, jobreason.ResultStillTracked:
+			return job.Reply{Result: jobreason.ResultUnsuccessful, Error: s.Effects[i].Error}
+		}
 	}
-	return jobreason.ResultDone
+	switch {
+	case s.count(jobreason.ResultNotTried) > 0:
+		return job.Reply{}
+	case s.count(jobreason.ResultGone) > 0:
+		return job.Reply{Result: jobreason.ResultGone}
+	}
+	return job.Reply{Result: jobreason.ResultDone}
 }
 
-// plain are the results without what else is known.
-func (s results) plain() []jobreason.Result {
-	out := make([]jobreason.Result, len(s.Effects))
-	for i := range s.Effects {
-		out[i] = s.Effects[i].Result
+// replies are the results of writes that create nothing.
+func (s results) replies() []job.Reply {
+	out := make([]job.Reply, len(s.Effects))
+	for i, effect := range s.Effects {
+		out[i] = job.Reply{Result: effect.Result, Error: effect.Error}
 	}
 	return out
 }

@@ -145,7 +145,7 @@ func (e *Env) checkIdle() {
 	}
 
 	// Finalizers that wait for the end are no work.
-	r := plan.Record(job.Writes{Claimed: jobreason.ResultDone})
+	r := plan.Record(job.Writes{Claimed: job.Reply{Result: jobreason.ResultDone}})
 	touched := len(plan.Adopt) + len(plan.Release) + len(plan.Delete) + len(plan.Create) + len(r.Untrack)
 	if r.Write || touched > 0 {
 		todo := life.Indent(plan.String())

@@ -114,7 +114,8 @@ func (w *worker) round(ctx context.Context) (time.Time, error) {
 // carryOut makes the writes of a plan in their order.
 func (w *worker) carryOut(ctx context.Context, b jobapply.Backend, plan *job.Plan) job.Conclusion {
 	var writes job.Writes
-	if writes.Claimed = w.claim(ctx, b, plan); writes.Claimed == jobreason.ResultDone {
+	writes.Claimed.Result = w.claim(ctx, b, plan)
+	if writes.Claimed.Result == jobreason.ResultDone {
 		for _, d := range plan.Delete {
 			writes.Deleted = append(writes.Deleted, job.Effect{Result: result(b.Delete(ctx, d))})
 		}
@@ -124,10 +125,10 @@ func (w *worker) carryOut(ctx context.Context, b jobapply.Backend, plan *job.Pla
 		}
 	}
 	recording := plan.Record(writes)
-	var untracked []jobreason.Result
+	var untracked []job.Reply
 	untrack := func() {
 		for _, u := range recording.Untrack {
-			untracked = append(untracked, result(b.Untrack(ctx, u.PodRef)))
+			untracked = append(untracked, job.Reply{Result: result(b.Untrack(ctx, u.PodRef))})
 		}
 	}
 	recorded := jobreason.ResultDone
@@ -140,12 +141,12 @@ func (w *worker) carryOut(ctx context.Context, b jobapply.Backend, plan *job.Pla
 	if w.bug != finalizerFirst && recorded == jobreason.ResultDone {
 		untrack()
 	}
-	settlement := recording.Settle(recorded, untracked)
+	settlement := recording.Settle(job.Reply{Result: recorded}, untracked)
 	settled := jobreason.ResultDone
 	if settlement.Write {
 		settled = result(b.WriteStatus(ctx, settlement.Status))
 	}
-	return settlement.Conclude(settled)
+	return settlement.Conclude(job.Reply{Result: settled})
 }
 
 func (w *worker) claim(ctx context.Context, b jobapply.Backend, plan *job.Plan) jobreason.Result {

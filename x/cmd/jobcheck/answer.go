@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/batchplan/batchplan/job"
@@ -102,8 +103,9 @@ func right(s *job.Snapshot) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	written := job.Reply{Result: jobreason.ResultDone}
 	recording := plan.Record(job.Writes{
-		Claimed: jobreason.ResultDone,
+		Claimed: written,
 		Deleted: done(len(plan.Delete)),
 		Created: done(len(plan.Create)),
 	})
@@ -112,11 +114,8 @@ func right(s *job.Snapshot) (*answer, error) {
 	if recording.Write {
 		a.Status = &recording.Status
 	}
-	untracked := make([]jobreason.Result, len(recording.Untrack))
-	for i := range untracked {
-		untracked[i] = jobreason.ResultDone
-	}
-	if settlement := recording.Settle(jobreason.ResultDone, untracked); settlement.Write {
+	untracked := slices.Repeat([]job.Reply{written}, len(recording.Untrack))
+	if settlement := recording.Settle(written, untracked); settlement.Write {
 		a.Settled = &settlement.Status
 	}
 	return a, nil

@@ -209,8 +209,8 @@ func (r *cronRound) passesGone(plan *cronjob.Plan, o *cronjob.Outcome) bool {
 	}
 
 	gone := map[job.UID]bool{}
-	for i, result := range o.Verified {
-		if result == cronjobreason.ResultGone {
+	for i, look := range o.Verified {
+		if look.Result == cronjobreason.ResultGone {
 			gone[plan.Verify[i].UID] = true
 		}
 	}

@@ -170,7 +170,7 @@ func (c *Jobs) plan(
 			"succeeded", end.Status.Succeeded, "failed", end.Status.Failed)
 	}
 
-	if end.Outcome.Claimed == jobreason.ResultUnsuccessful {
+	if end.Outcome.Claimed.Result == jobreason.ResultUnsuccessful {
 		return next, err // the next try is the first that has anything to do
 	}
 	return end.Requeue.At, err

@@ -52,7 +52,8 @@ func isReported(ctx context.Context, err error) bool {
 // more.
 func (r *CronReport) hasFailed() bool {
 	failed := func(e cronjob.Effect) bool { return e.Result == cronjobreason.ResultUnsuccessful }
-	return slices.Contains(r.Writes.Verified, cronjobreason.ResultUnsuccessful) ||
+	unseen := func(r cronjob.Reply) bool { return r.Result == cronjobreason.ResultUnsuccessful }
+	return slices.ContainsFunc(r.Writes.Verified, unseen) ||
 		slices.ContainsFunc(r.Writes.Deleted, failed) ||
 		slices.ContainsFunc(r.Writes.Created, failed)
 }

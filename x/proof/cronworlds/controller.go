@@ -55,7 +55,7 @@ func (w *world) round() {
 	w.checkDeletions(&seen, children, p)
 	var writes cronjob.Writes
 	for _, ref := range p.Verify {
-		writes.Verified = append(writes.Verified, w.look(ref))
+		writes.Verified = append(writes.Verified, cronjob.Reply{Result: w.look(ref)})
 	}
 	for i := range p.Delete {
 		writes.Deleted = append(writes.Deleted, w.delete(&p.Delete[i], p, &writes))
@@ -66,7 +66,7 @@ func (w *world) round() {
 		}
 	}
 	settlement := p.Settle(writes)
-	end := settlement.Conclude(w.write(&seen, &settlement))
+	end := settlement.Conclude(cronjob.Reply{Result: w.write(&seen, &settlement)})
 	if w.tamper.end != nil {
 		w.tamper.end(&end)
 	}
@@ -154,7 +154,7 @@ func (w *world) delete(d *cronjob.Deletion, p *cronjob.Plan, writes *cronjob.Wri
 	defer w.after()
 	place := slices.IndexFunc(p.Verify, func(r cronjob.Reference) bool { return r.UID == d.UID })
 	j := w.find(d.Name)
-	if place >= 0 && writes.Verified[place] == cronjobreason.ResultGone {
+	if place >= 0 && writes.Verified[place].Result == cronjobreason.ResultGone {
 		return cronjob.Effect{Result: cronjobreason.ResultGone}
 	}
 	f := w.fault()

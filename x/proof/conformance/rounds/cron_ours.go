@@ -88,7 +88,8 @@ func (b *cronBackend) round(s *cronjob.Snapshot) (cronjob.Conclusion, error) {
 		return cronjob.Conclusion{}, err
 	}
 	end, err := cronjobapply.Executor{Parallel: 1}.Apply(context.Background(), b, plan)
-	b.missing = slices.Contains(end.Outcome.Verified, cronjobreason.ResultGone) && len(plan.Create) == 0
+	isGone := func(r cronjob.Reply) bool { return r.Result == cronjobreason.ResultGone }
+	b.missing = slices.ContainsFunc(end.Outcome.Verified, isGone) && len(plan.Create) == 0
 	b.seen = seenInCron(plan, &end)
 	if end.Retry {
 		return end, errors.Join(err, errors.New("to be repeated"))

@@ -75,7 +75,7 @@ func playOurs(s *Snapshot) (r Result) {
 		r.Events = append(r.Events, fmt.Sprintf("%s %s %s", e.Type, e.Reason, e.Message))
 	}
 	slices.Sort(r.Events)
-	claimed := len(plan.Adopt)+len(plan.Release) == 0 || end.Outcome.Claimed == jobreason.ResultDone
+	claimed := len(plan.Adopt)+len(plan.Release) == 0 || end.Outcome.Claimed.Result == jobreason.ResultDone
 	if after, ok := plan.Requeue.After(s.Now); ok && claimed {
 		r.Requeue = after.String()
 	}

@@ -248,7 +248,7 @@ func (f *Forecast) playRuns(s *cronjob.Snapshot, plan *cronjob.Plan, h habit) (n
 		f.add("Delete", s.Now, "Job %s is deleted: %s", d.Name, withoutRule(d.Reason.String()))
 	}
 	for range plan.Verify {
-		w.Verified = append(w.Verified, cronjobreason.ResultGone)
+		w.Verified = append(w.Verified, cronjob.Reply{Result: cronjobreason.ResultGone})
 	}
 	s.Children = slices.DeleteFunc(s.Children, func(c cronjob.Child) bool { return gone[c.UID] })
 	for _, c := range plan.Create {
@@ -263,7 +263,7 @@ func (f *Forecast) playRuns(s *cronjob.Snapshot, plan *cronjob.Plan, h habit) (n
 			f.add("Held", s.Now, "the run of %s does not start: concurrencyPolicy is Forbid, and %s active", wait.Run.UTC().Format("15:04"), count(int64(wait.Jobs), "Job is", "Jobs are"))
 		}
 	}
-	end := plan.Conclude(cronjob.Outcome{Writes: w, Settled: cronjobreason.ResultDone})
+	end := plan.Conclude(cronjob.Outcome{Writes: w, Settled: cronjob.Reply{Result: cronjobreason.ResultDone}})
 	s.CronJob.Status, s.Memory = end.Status, end.Memory
 	next = end.Requeue.At
 	for _, c := range s.Children {
@@ -309,8 +309,8 @@ func futureUID(name string) job.UID { return job.UID("future " + name) }
 
 // allDone is the outcome of a plan whose writes all succeed.
 func allDone(plan *job.Plan) job.Outcome {
-	o := job.Outcome{Recorded: jobreason.ResultDone, Settled: jobreason.ResultDone}
-	o.Claimed = jobreason.ResultDone
+	done := job.Reply{Result: jobreason.ResultDone}
+	o := job.Outcome{Writes: job.Writes{Claimed: done}, Recorded: done, Settled: done}
 	for range plan.Delete {
 		o.Deleted = append(o.Deleted, job.Effect{Result: jobreason.ResultDone})
 	}
@@ -320,7 +320,7 @@ func allDone(plan *job.Plan) job.Outcome {
 	}
 	recording := plan.Record(o.Writes)
 	for range recording.Untrack {
-		o.Untracked = append(o.Untracked, jobreason.ResultDone)
+		o.Untracked = append(o.Untracked, done)
 	}
 	return o
 }

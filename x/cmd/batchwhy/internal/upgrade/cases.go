@@ -204,7 +204,7 @@ func existing(r release.Release, result cronjobreason.Result) string {
 		return err.Error() // unreachable: the snapshot is valid
 	}
 	w := cronjob.Writes{Created: []cronjob.Effect{{Result: result, Job: cronjob.Reference{UID: "j"}}}}
-	switch end := plan.Conclude(cronjob.Outcome{Writes: w, Settled: cronjobreason.ResultDone}); {
+	switch end := plan.Conclude(cronjob.Outcome{Writes: w, Settled: cronjob.Reply{Result: cronjobreason.ResultDone}}); {
 	case end.Retry:
 		return "fails to create it, and tries again"
 	case len(end.Status.Active) > 0:

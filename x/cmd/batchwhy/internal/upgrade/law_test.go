@@ -448,7 +448,7 @@ func TestLaw_CronJobs(t *testing.T) {
 				for range plan.Create {
 					w.Created = append(w.Created, cronjob.Effect{Result: result})
 				}
-				end := plan.Conclude(cronjob.Outcome{Writes: w, Settled: cronjobreason.ResultDone})
+				end := plan.Conclude(cronjob.Outcome{Writes: w, Settled: cronjob.Reply{Result: cronjobreason.ResultDone}})
 				return plan.String() + string(toJSON(t, []any{end.Status, end.Retry, end.Requeue, end.Memory}))
 			}
 			before := plan()
