@@ -90,9 +90,8 @@ func TestDecisions_Beside(t *testing.T) {
 
 // allDone is the outcome in which everything works.
 func allDone(plan *job.Plan) job.Outcome {
-	o := job.Outcome{
-		Writes: job.Writes{Claimed: jobreason.ResultDone}, Recorded: jobreason.ResultDone, Settled: jobreason.ResultDone,
-	}
+	done := job.Reply{Result: jobreason.ResultDone}
+	o := job.Outcome{Writes: job.Writes{Claimed: done}, Recorded: done, Settled: done}
 	for range plan.Groups {
 		o.Grouped = append(o.Grouped, jobgroup.Effect{Result: jobreason.ResultDone})
 	}
@@ -105,7 +104,7 @@ func allDone(plan *job.Plan) job.Outcome {
 	}
 	recording := plan.Record(o.Writes)
 	for range recording.Untrack {
-		o.Untracked = append(o.Untracked, jobreason.ResultDone)
+		o.Untracked = append(o.Untracked, done)
 	}
 	return o
 }
