@@ -3,7 +3,8 @@ package cronjob
 import "github.com/batchplan/batchplan/schedule"
 
 // missed describes the runs that were due and will not start any more: those between the last one handled
-// and the one that is due or, if the deadlines of all have passed, all of them.
+// and the one that is due or, if the deadlines of all have passed, all of them. Which one starts is decided in
+// due.go.
 func missed(s schedule.Schedule, t *timing, b *buffers) Missed {
 	after, until := t.base, t.due.Add(-1)
 	if t.due.IsZero() {

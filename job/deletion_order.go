@@ -8,7 +8,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// worth returns the order of pods in which the least valuable come first (J29).
+// worth returns the order in which a job that has too many pods, or is scaled down, deletes them: the
+// least valuable come first (J29).
 func worth(quirks jobquirk.Set) func(a, b *Pod) int {
 	if quirks.Has(jobquirk.SidecarsUnranked) {
 		return byWorthOfApps

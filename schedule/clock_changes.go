@@ -2,8 +2,8 @@ package schedule
 
 // A zone is a sequence of stretches in which wall clock and instants differ by a
 // constant. The runs of a stretch are therefore the pattern's times in one
-// wall-clock interval. This file says which, where the clock changes; timetable.go
-// searches across them.
+// wall-clock interval. This file says which, where the clock changes, as daylight saving time (DST)
+// begins and ends; timetable.go searches across them.
 
 // repeated says which run is kept of a wall-clock time that is shown twice.
 type repeated uint8
