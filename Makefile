@@ -90,10 +90,8 @@ mutants: ## find small changes of the code that no test notices; MUTANTS=300 for
 	@go run -C x/proof ./tools/mutants -root $(CURDIR)/$(MODULE) -equivalents tools/mutants/equivalents.txt $(seed) $(if $(QUICK),-quick) -n $(or $(MUTANTS),0) -match '$(MATCH)' \
 		$(or $(PACKAGES),job job/jobapply cronjob cronjob/cronjobapply backoff schedule expectations internal/indexset)
 
-stored: ## stored scripts for the real controllers and for ours, and the answers of the test server
-	go -C x/proof/conformance test -timeout=15m -skip='^Test(LongRun|Older)$$' ./...
-older: ## what only the controllers of an older release of Kubernetes show
-	go -C x/proof/conformance test -count=1 -timeout=1h -run='^TestOlder$$' ./build
+stored: ## stored scripts for the real controllers and for ours, and the answers of the test server; OLDER=1 for what only an older release shows
+	go -C x/proof/conformance test -timeout=1h $(if $(OLDER),-count=1 -run='^TestOlder$$' ./build,-skip='^Test(LongRun|Older)$$' ./...)
 conformance: ## SCRIPTS generated scripts for the real controllers and for ours
 	@$(call compared,.,TestLongRun,$(seed) -scripts $(or $(SCRIPTS),1000))
 rounds: ## ROUNDS single rounds of the real controllers and of ours, from the same snapshots
@@ -110,10 +108,8 @@ traces: ## record both sides on a real API server until each log has TRANSITIONS
 others: ## LIVES random lives of a controller that others wrote, and SHORT short ones with each fault: SUBJECT=kruise, kruise/broadcastjob, velero, jobset, argo, ours or ../conformance/blackbox
 	go -C x/proof/others/$(or $(SUBJECT),ours) test -count=1 -timeout=4h -v -run='^Test(Search|Jobs)$$' . \
 		-seed $(or $(SEED),1) -first $(or $(FIRST),0) -lives $(or $(LIVES),200) -short $(or $(SHORT),2)
-kills: ## kill the local runner and its supervisors KILLS times; CONTAIN=cgroup for one way to end processes
-	go -C x/cmd/batchrun test -count=1 -timeout=2h -v -run='^TestManyKills$$' . $(seed) -kills $(or $(KILLS),1000) -contain $(or $(CONTAIN),auto)
-claims: ## kill the workers of examples/database KILLS times, on SQLite and on PostgreSQL
-	go -C examples/database test -count=1 -timeout=2h -v -run='^TestKills$$' . $(seed) -kills $(or $(KILLS),200)
+kills: ## kill the local runner and its supervisors, or with OF=examples/database its workers, KILLS times; CONTAIN=cgroup for one way to end processes
+	go -C $(or $(OF),x/cmd/batchrun) test -count=1 -timeout=2h -v -run='^TestManyKills$$' . $(seed) -kills $(or $(KILLS),200) $(if $(CONTAIN),-contain $(CONTAIN))
 axe: ## the page of the explainer checked by axe-core, which npm fetches
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; cd "$$dir"; npm pack --silent axe-core@4.14.1 >/dev/null; tar xzf axe-core-*.tgz package/axe.min.js; \
 		AXE="$$dir/package/axe.min.js" go -C $(CURDIR)/x/cmd/batchwhy test -count=1 -v -run='^TestAxe$$' ./internal/page

@@ -19,8 +19,8 @@ import (
 )
 
 var (
-	killSeed  = flag.Uint64("seed", 0, "seed of TestKills; 0 takes another one each time")
-	killCount = flag.Int("kills", 12, "how many workers TestKills kills on each database")
+	killSeed  = flag.Uint64("seed", 0, "seed of TestManyKills; 0 takes another one each time")
+	killCount = flag.Int("kills", 12, "how many workers TestManyKills kills on each database")
 )
 
 const (
@@ -103,10 +103,10 @@ type killed struct {
 	kills, slow    int
 }
 
-// TestKills kills workers with SIGKILL, each at a random moment, and starts others in their place. All jobs end
+// TestManyKills kills workers with SIGKILL, each at a random moment, and starts others in their place. All jobs end
 // as if nothing had happened: each index has succeeded once, none runs again after its success, and
 // none runs twice at the same time.
-func TestKills(t *testing.T) {
+func TestManyKills(t *testing.T) {
 	seed := *killSeed
 	if seed == 0 {
 		seed = mathrand.Uint64()
