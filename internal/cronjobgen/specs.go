@@ -172,10 +172,11 @@ func drawKind(t *rapid.T) (o cronjob.Options) {
 	return o
 }
 
-// Stamps names runs by their times in UTC, such as "report-20260101T070000".
+// Stamps names runs by their times in UTC, such as "report-20260101t070000": a name that objects of
+// Kubernetes can have.
 type Stamps struct{}
 
-const stamp = "20060102T150405"
+const stamp = "20060102t150405"
 
 // Name implements [cronjob.Namer].
 func (Stamps) Name(parent string, run time.Time) string {

@@ -41,8 +41,10 @@ func (e *Env) interfere(verb world.Verb, pod job.UID) {
 	if !e.subject.OneWriter && !e.gone {
 		user = func() bool {
 			e := e.one()
+			was := e.truth.Object
 			done := e.user()
-			e.edited = e.edited || done
+			// A store may ignore an edit that changes nothing.
+			e.edited = e.edited || done && life.Difference(&was, &e.truth.Object) != ""
 			return done
 		}
 	}
