@@ -28,7 +28,8 @@ type Conclusion struct {
 	// the backfill with its ID, or drop it if it is complete.
 	Backfills []Backfill
 	// Requeue is the plan's, immediate when the round has made room for more, or soon when
-	// something waits for a snapshot that shows the controller's own writes (CI15).
+	// something waits for a snapshot that shows the controller's own writes (CI15). A round that
+	// follows immediately plans from Status: a cache can still show the status before.
 	Requeue Requeue
 	// Retry is true when a read or a write failed or was not tried, and so exactly when
 	// cronjobapply.Executor.Apply returns an error: plan again soon, after
