@@ -92,6 +92,37 @@ func TestDecisions_Beside(t *testing.T) {
 	})
 }
 
+// TestDecisions_OfOutcomes: what follows each single result changes only on purpose.
+func TestDecisions_OfOutcomes(t *testing.T) {
+	type round struct {
+		cronjob.Outcome
+		Results  []cronjobreason.Result // that there are
+		snapshot cronjob.Snapshot
+		plan     cronjob.Plan
+	}
+	golden.Beside(t, "testdata/outcomes.golden", 200, func(t *rapid.T) round {
+		w := cronjobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")
+		for range rapid.IntRange(0, 2).Draw(t, "requests") {
+			cronjobgen.Request(t, w)
+		}
+		r := round{snapshot: w.Snapshot()}
+		for result := cronjobreason.ResultNotTried; result <= cronjobreason.ResultNameTaken; result++ {
+			r.Results = append(r.Results, result)
+		}
+		r.plan = reconcile(t, r.snapshot)
+		r.Outcome = done(&r.plan)
+		return r
+	}, func(r *round) any {
+		end := r.plan.Conclude(r.Outcome)
+		next := r.snapshot
+		next.CronJob.Status, next.Memory = end.Status, end.Memory
+		plan, err := cronjob.Reconcile(next)
+		return []any{
+			end.Status, end.Events, end.Metrics, end.Triggered, end.Backfills, end.Requeue, end.Unstarted, end.Retry, openPlan(plan), err == nil,
+		}
+	})
+}
+
 // TestStored_Released: every later version reads the plans and memories of released ones.
 func TestStored_Released(t *testing.T) {
 	draw := func(t *rapid.T) (cronjob.Plan, cronjob.Outcome) {

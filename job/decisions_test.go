@@ -88,6 +88,31 @@ func TestDecisions_Beside(t *testing.T) {
 	})
 }
 
+// TestDecisions_OfOutcomes: what follows each single result changes only on purpose.
+func TestDecisions_OfOutcomes(t *testing.T) {
+	type round struct {
+		job.Outcome
+		Results  []jobreason.Result // that there are
+		snapshot job.Snapshot
+		plan     *job.Plan
+	}
+	golden.Beside(t, "testdata/outcomes.golden", 200, func(t *rapid.T) round {
+		r := round{snapshot: lived(t, 20, allFaults).Snapshot()}
+		for result := jobreason.ResultNotTried; result <= jobreason.ResultRefused; result++ {
+			r.Results = append(r.Results, result)
+		}
+		r.plan = job.PlanOf(t, r.snapshot)
+		r.Outcome = allDone(r.plan)
+		return r
+	}, func(r *round) any {
+		end := r.plan.Conclude(r.Outcome)
+		next := r.snapshot
+		next.Job.Status, next.Memory = end.Status, end.Memory
+		plan, err := job.Reconcile(next)
+		return []any{end.Status, end.Events, end.Requeue, end.Metrics, end.Retry, end.Synced, openPlan(plan), err == nil}
+	})
+}
+
 // allDone is the outcome in which everything works.
 func allDone(plan *job.Plan) job.Outcome {
 	done := job.Reply{Result: jobreason.ResultDone}

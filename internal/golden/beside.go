@@ -106,7 +106,7 @@ func (b *beside) add(v reflect.Value) {
 	}
 	b.places = append(b.places, v)
 
-	const enough = 6
+	const enough = 7
 	known := b.values[v.Type()]
 	for _, k := range known {
 		if k.Equal(v) {
