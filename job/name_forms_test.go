@@ -3,6 +3,7 @@ package job_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/batchplan/batchplan/job"
@@ -15,6 +16,8 @@ func TestJ2_ConditionType(t *testing.T) {
 		"": false, "-a": false, "a-": false, "a.": false, "_a": false, "a b": false, "ä": false,
 		"/Ready": false, "example.com/": false, "Example.com/Ready": false, "example.com-/Ready": false, "-x.com/Ready": false, "a..b/x": false,
 		"a/b/c": false, "example.com/-a": false, "a_b/x": false,
+		strings.Repeat("a", 63): true, strings.Repeat("a", 64): false,
+		strings.Repeat("a", 253) + "/x": true, strings.Repeat("a", 254) + "/x": false,
 	} {
 		var spec job.Spec
 		if err := json.Unmarshal(fmt.Appendf(nil, `{"template": {"spec": {"restartPolicy": "Never"}},
