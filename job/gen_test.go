@@ -26,6 +26,8 @@ func maybe[T any](t *rapid.T, label string, g *rapid.Generator[T]) *T {
 
 func drawSpec(t *rapid.T) job.Spec { return jobgen.Specs().Draw(t, "spec") }
 
+func drawWorld(t *rapid.T) *world.Job { return jobgen.DrawWorld(t) }
+
 func drawOutcome(t *rapid.T, plan *job.Plan, from ...jobreason.Result) job.Outcome {
 	return jobgen.DrawOutcome(t, plan, from...)
 }

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
@@ -42,7 +43,7 @@ func drawDeterministic(t *rapid.T) (job.Spec, map[string]bool) {
 		Template:     job.Template{RestartPolicy: job.RestartNever},
 	}
 	if rapid.Bool().Draw(t, "gang") {
-		spec.Scheduling = drawScheduling(t)
+		spec.Scheduling = jobgen.DrawScheduling(t)
 	}
 	failures := make(map[string]bool)
 	if rapid.Bool().Draw(t, "indexed") {

@@ -13,7 +13,6 @@ import (
 	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobreason"
 )
@@ -72,22 +71,6 @@ func lived(t *rapid.T, steps int, faults []world.Fault) *world.Job {
 		step(t, w, faults)
 	}
 	return w
-}
-
-// drawWorld draws a job, one of four with Options.Gangs: in a gang of its size, in one of a fixed
-// size, or in a group that is none.
-func drawWorld(t *rapid.T) *world.Job {
-	w := world.NewJob(drawSpec(t))
-	if rapid.IntRange(0, 3).Draw(t, "gangs") == 0 {
-		w.Options.Gangs = true
-		w.Job.Spec.Scheduling = drawScheduling(t)
-	}
-	return w
-}
-
-func drawScheduling(t *rapid.T) *jobgroup.Scheduling {
-	gang := &jobgroup.Scheduling{SchedulingPolicy: &jobgroup.SchedulingPolicy{Gang: &jobgroup.Gang{MinCount: maybe(t, "minCount", rapid.Int32Range(1, 3))}}}
-	return rapid.SampledFrom([]*jobgroup.Scheduling{gang, nil}).Draw(t, "scheduling")
 }
 
 func step(t *rapid.T, w *world.Job, faults []world.Fault) {
@@ -289,7 +272,7 @@ func translate(s job.Snapshot, by time.Duration) job.Snapshot {
 // same snapshot was made from.
 func TestInspectionMatchesPlan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := world.NewJob(drawSpec(t))
+		w := drawWorld(t)
 		for range rapid.IntRange(5, 40).Draw(t, "steps") {
 			step(t, w, nil)
 			s := w.Snapshot()

@@ -21,7 +21,7 @@ var AllFaults = []world.Fault{world.Fail, world.LoseReply, world.Crash}
 // edits and restarts. Late ones have a controller that sees its objects late.
 func Lives(late bool) *rapid.Generator[*world.Job] {
 	return rapid.Custom(func(t *rapid.T) *world.Job {
-		w := world.NewJob(drawSpec(t))
+		w := DrawWorld(t)
 		w.Stale = late
 		for range rapid.IntRange(0, 40).Draw(t, "steps") {
 			Step(t, w, AllFaults)
@@ -84,6 +84,8 @@ func Deliver(t *rapid.T, w *world.Job) {
 		w.DeliverAll()
 	case rapid.Bool().Draw(t, "job"):
 		w.DeliverJob()
+	case w.Options.Gangs && rapid.Bool().Draw(t, "groups"):
+		w.DeliverGroups()
 	default:
 		if p := drawPod(t, w, func(*job.Pod) bool { return true }); p != nil {
 			w.Deliver(p.UID)
@@ -174,6 +176,10 @@ func Kubelet(w *world.Job) {
 
 // Meddle lets another client change the job or its pods from outside (F6, F7).
 func Meddle(t *rapid.T, w *world.Job) {
+	if w.Options.Gangs && rapid.IntRange(0, 3).Draw(t, "groups") == 0 {
+		meddleWithGroups(t, w)
+		return
+	}
 	acts := []string{"suspend", "parallelism", "elastic", "delete", "orphan", "unlabel", "strip"}
 	switch rapid.SampledFrom(acts).Draw(t, "meddle") {
 	case "suspend":

@@ -23,6 +23,17 @@ type Cache[O, C any] struct {
 	Remove  func(key string)
 	// Hides, if not nil, reports whether a child that the store has is gone for the cache.
 	Hides func(*C) bool
+	// Beside, if it has a name, is one more object that the program sees.
+	Beside Beside
+}
+
+// Beside is an object beside a family.
+type Beside struct {
+	// Name is its key, and names it in a story.
+	Name string
+	// Value returns the object as it is, and Show shows it.
+	Value func() any
+	Show  func()
 }
 
 // ObjectKey is the key of the object that has the children.
@@ -56,7 +67,13 @@ func (f *Family[O, C]) Watch(cache Cache[O, C]) *Late {
 	hidden := func(c C) bool { return cache.Hides != nil && cache.Hides(&c) }
 	shown := func() []C { return slices.DeleteFunc(f.Values(), hidden) }
 
-	late := &Late{life: l, replace: func() { cache.Replace(f.Object, shown()) }}
+	beside := &cache.Beside
+	late := &Late{life: l, replace: func() {
+		cache.Replace(f.Object, shown())
+		if beside.Name != "" {
+			beside.Show()
+		}
+	}}
 	late.objects = func() (all []object) {
 		if reflect.ValueOf(f.Object).IsZero() {
 			return nil
@@ -64,6 +81,9 @@ func (f *Family[O, C]) Watch(cache Cache[O, C]) *Late {
 		all = append(all, object{ObjectKey, f.Object})
 		for _, c := range shown() {
 			all = append(all, object{traits.Key(&c), c})
+		}
+		if beside.Name != "" {
+			all = append(all, object{beside.Name, beside.Value()})
 		}
 		return all
 	}
@@ -73,6 +93,9 @@ func (f *Family[O, C]) Watch(cache Cache[O, C]) *Late {
 		case key == ObjectKey:
 			l.TellRoutine("%sthe %s", says, traits.Object)
 			cache.Object(f.Object)
+		case key == beside.Name:
+			l.Tell("%sthe %s", says, key)
+			beside.Show()
 		case is == nil:
 			c := was.(C)
 			l.Tell("%sthat %s%s is gone", says, traits.Title, traits.Name(&c))

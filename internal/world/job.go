@@ -57,6 +57,7 @@ type Job struct {
 	version  int       // of the job
 	readAt   int       // the version in the round's snapshot
 	nextUID  int
+	groups   int   // how many workloads and pod groups were created
 	revision int   // of pods
 	wrote    int   // how many writes there were before the round
 	shown    int   // how often something was delivered to a late controller

@@ -2,6 +2,7 @@ package world
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/batchplan/batchplan/job"
@@ -31,11 +32,11 @@ func (w *Job) writeGroup(write jobgroup.Write) (job.UID, error) {
 	case write.UID == "" && isTaken:
 		return "", ErrNameTaken
 	case write.UID == "" && isWorkload:
-		ref := jobgroup.Ref{Name: write.Name, UID: job.UID("uid of " + write.Name)}
+		ref := w.newGroup(write.Name)
 		g.Workloads = append(g.Workloads, jobgroup.Workload{Ref: ref, Templates: template})
 		return ref.UID, nil
 	case write.UID == "":
-		ref := jobgroup.Ref{Name: write.Name, UID: job.UID("uid of " + write.Name)}
+		ref := w.newGroup(write.Name)
 		g.PodGroups = append(g.PodGroups, jobgroup.PodGroup{
 			Ref:      ref,
 			Workload: write.Workload.Name,
@@ -50,4 +51,10 @@ func (w *Job) writeGroup(write jobgroup.Write) (job.UID, error) {
 		return write.UID, nil
 	}
 	return "", errors.New("there is no such object")
+}
+
+// newGroup names a new object, whose UID none has had.
+func (w *Job) newGroup(name string) jobgroup.Ref {
+	w.groups++
+	return jobgroup.Ref{Name: name, UID: job.UID(fmt.Sprintf("group-%d", w.groups))}
 }

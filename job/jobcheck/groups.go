@@ -20,16 +20,21 @@ func checkGroups(f *found, s *job.Snapshot, p *job.Plan) {
 		if g.UID == "" {
 			checkNewGroup(f, s, g)
 			exists[g.Ref] = g.Kind == jobgroup.KindPodGroup
-		} else if want := sizeOf(s, g); g.MinCount != want {
+		}
+		if want := sizeOf(s, g); g.MinCount != want {
 			f.add("JI30", "%s gets minCount %d, want %d", g.Name, g.MinCount, want)
 		}
 	}
+
+	own := onlyGroup(&s.Groups, s.Options.Gangs)
 	for i := range p.Create {
 		switch c := &p.Create[i]; {
 		case c.Group != p.Create[0].Group:
 			f.add("JI28", "pods of one round are in the groups %q and %q", p.Create[0].Group.Name, c.Group.Name)
 		case c.Group.Name != "" && !exists[c.Group]:
 			f.add("JI28", "a pod is in the group %s, which does not exist", c.Group.Name)
+		case c.Group.Name == "" && own != "":
+			f.add("JI28", "a pod is in no group, and the job has %s", own)
 		}
 	}
 }
@@ -54,19 +59,32 @@ func checkNewGroup(f *found, s *job.Snapshot, g *jobgroup.Write) {
 	}
 }
 
-// sizeOf is the size that the job, or the template of its controller, asks for; 0 if neither asks for a
-// gang.
+// sizeOf is the size that a write should give: what the job asks for, or the template of its controller. What
+// is a gang stays one, and what is none never becomes one.
 func sizeOf(s *job.Snapshot, g *jobgroup.Write) int32 {
+	asked := askedSize(s)
 	if s.Groups.Controlled {
-		for _, w := range s.Groups.Workloads {
-			for _, t := range w.Templates {
-				if t.Name == g.Template {
-					return t.MinCount
-				}
+		asked = 0
+	}
+	for _, w := range s.Groups.Workloads {
+		if w.Foreign && !s.Groups.Controlled {
+			continue
+		}
+		for _, t := range w.Templates {
+			switch {
+			case t.Name != g.Template:
+			case s.Groups.Controlled, t.MinCount == 0, asked == 0:
+				return t.MinCount
+			default:
+				return asked
 			}
 		}
-		return 0
 	}
+	return asked
+}
+
+// askedSize is the size of the gang that a job asks for, 0 if it asks for none.
+func askedSize(s *job.Snapshot) int32 {
 	scheduling := s.Job.Spec.Scheduling
 	if scheduling == nil || scheduling.SchedulingPolicy == nil || scheduling.SchedulingPolicy.Gang == nil {
 		return 0
@@ -96,19 +114,47 @@ func (st *State) Group(g *jobgroup.Write) []Violation {
 	return f
 }
 
-// Member checks that the pod group exists that a new pod names, and that the pod of a job with a
+// Member checks that the pod group exists that a new pod names, and that the pod of a job with one
 // group is in it (JI28). A controller that sees its objects late may not see the group.
 func (st *State) Member(c *job.Creation) []Violation {
 	var f found
 	exists := false
 	for _, g := range st.Groups.PodGroups {
 		exists = exists || g.Ref == c.Group
-		if c.Group.Name == "" && !g.Foreign && !st.History.Late {
-			f.add("JI28", "a pod is created beside its group %s", g.Name)
-		}
 	}
 	if c.Group.Name != "" && !exists {
 		f.add("JI28", "a pod is created in the group %s of UID %q, which does not exist", c.Group.Name, c.Group.UID)
 	}
+	if own := onlyGroup(&st.Groups, st.Options.Gangs); own != "" && c.Group.Name == "" && !st.History.Late {
+		f.add("JI28", "a pod is created beside its group %s", own)
+	}
 	return f
+}
+
+// onlyGroup is the name of the job's pod group, empty if there are none or several, or if they are not
+// for its pods.
+func onlyGroup(g *jobgroup.Groups, gangs bool) (name string) {
+	if !gangs || g.Preset || g.Controlled && g.Template == nil {
+		return ""
+	}
+	workload := ""
+	for _, w := range g.Workloads {
+		if w.Foreign != g.Controlled {
+			continue
+		}
+		if workload != "" {
+			return ""
+		}
+		workload = w.Name
+	}
+	for _, group := range g.PodGroups {
+		if group.Foreign || group.Workload != workload {
+			continue
+		}
+		if name != "" {
+			return ""
+		}
+		name = group.Name
+	}
+	return name
 }

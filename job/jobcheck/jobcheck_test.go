@@ -282,7 +282,9 @@ func TestGroups(t *testing.T) {
 	ref := func(name string) jobgroup.Ref { return jobgroup.Ref{Name: name, UID: job.UID("uid of " + name)} }
 	workload := jobgroup.Workload{Ref: ref("w"), Templates: []jobgroup.Template{{Name: "t", MinCount: 2}}}
 	group := jobgroup.PodGroup{Ref: ref("g"), Workload: "w", MinCount: 2}
-	newGroup := jobgroup.Write{Kind: jobgroup.KindPodGroup, Ref: jobgroup.Ref{Name: "h"}, Workload: jobgroup.Ref{Name: "w"}}
+	newGroup := jobgroup.Write{Kind: jobgroup.KindPodGroup, Ref: jobgroup.Ref{Name: "h"}, MinCount: 2, Workload: jobgroup.Ref{Name: "w"}}
+	small := newGroup
+	small.MinCount, small.Template = 1, "t"
 	resize := func(ref jobgroup.Ref, size int32) *job.Plan {
 		return &job.Plan{Groups: []jobgroup.Write{{Kind: jobgroup.KindPodGroup, Ref: ref, Template: "t", MinCount: size}}}
 	}
@@ -308,13 +310,31 @@ func TestGroups(t *testing.T) {
 		{"pods of a group that exists", has, &job.Plan{Create: of(ref("g"), ref("g"))}, ""},
 		{"pods without a group", nil, &job.Plan{Create: of(jobgroup.Ref{})}, ""},
 		{"a pod of a group that does not exist", has, &job.Plan{Create: of(ref("h"))}, "JI28"},
-		{"a pod of a workload", nil, &job.Plan{Groups: []jobgroup.Write{{Kind: jobgroup.KindWorkload, Ref: jobgroup.Ref{Name: "w"}}}, Create: of(jobgroup.Ref{Name: "w"})}, "JI28"},
+		{"a pod of a workload", nil, &job.Plan{Groups: []jobgroup.Write{{Kind: jobgroup.KindWorkload, Ref: jobgroup.Ref{Name: "w"}, MinCount: 2}}, Create: of(jobgroup.Ref{Name: "w"})}, "JI28"},
 		{"pods of two groups", has, &job.Plan{Create: of(ref("g"), jobgroup.Ref{})}, "JI28"},
+		{"pods beside their group", has, &job.Plan{Create: of(jobgroup.Ref{})}, "JI28"},
+		{"pods of a job whose template names another group", func(s *job.Snapshot) { has(s); s.Groups.Preset = true }, &job.Plan{Create: of(jobgroup.Ref{})}, ""},
+		{"pods of a job whose controller leaves it no group", func(s *job.Snapshot) { has(s); s.Groups.Controlled = true }, &job.Plan{Create: of(jobgroup.Ref{})}, ""},
+		{"pods beside a lent group", func(s *job.Snapshot) {
+			has(s)
+			s.Groups.Controlled, s.Groups.Template, s.Groups.Workloads[0].Foreign = true, new(string), true
+		}, &job.Plan{Create: of(jobgroup.Ref{})}, "JI28"},
+		{"pods beside another's group", func(s *job.Snapshot) { has(s); s.Groups.PodGroups[0].Foreign = true }, &job.Plan{Create: of(jobgroup.Ref{})}, ""},
+		{"pods beside a group of another workload", func(s *job.Snapshot) { has(s); s.Groups.PodGroups[0].Workload = "v" }, &job.Plan{Create: of(jobgroup.Ref{})}, ""},
+		{"pods beside two groups", func(s *job.Snapshot) { has(s); s.Groups.PodGroups = append(s.Groups.PodGroups, group) }, &job.Plan{Create: of(jobgroup.Ref{})}, ""},
+		{"pods beside two workloads", func(s *job.Snapshot) { has(s); s.Groups.Workloads = append(s.Groups.Workloads, workload) }, &job.Plan{Create: of(jobgroup.Ref{})}, ""},
 		{"groups that nobody asked for", func(s *job.Snapshot) { s.Options.Gangs = false }, &job.Plan{Groups: []jobgroup.Write{newGroup}}, "JI29"},
 		{"a second group", has, &job.Plan{Groups: []jobgroup.Write{newGroup}}, "JI29"},
 		{"a second workload", has, &job.Plan{Groups: []jobgroup.Write{{Kind: jobgroup.KindWorkload, Ref: jobgroup.Ref{Name: "v"}}}}, "JI29"},
 		{"a group of a job that has run", func(s *job.Snapshot) { s.Job.Status.StartTime = now }, &job.Plan{Groups: []jobgroup.Write{newGroup}}, "JI29"},
 		{"a group of a job that has a failure", func(s *job.Snapshot) { s.Job.Status.Failed = 1 }, &job.Plan{Groups: []jobgroup.Write{newGroup}}, "JI29"},
+		{"a new group of another size", nil, &job.Plan{Groups: []jobgroup.Write{small}}, "JI30"},
+		{"a new group of a workload that is no gang", func(s *job.Snapshot) {
+			s.Groups.Workloads = []jobgroup.Workload{{Ref: ref("w"), Templates: []jobgroup.Template{{Name: "t"}}}}
+		}, &job.Plan{Groups: []jobgroup.Write{small}}, "JI30"},
+		{"a new group of a job that asks for no gang any more", func(s *job.Snapshot) {
+			s.Groups.Workloads, s.Job.Spec.Scheduling = []jobgroup.Workload{{Ref: ref("w"), Templates: []jobgroup.Template{{Name: "t", MinCount: 1}}}}, nil
+		}, &job.Plan{Groups: []jobgroup.Write{small}}, ""},
 		{"the size of parallelism", has, resize(ref("g"), 2), ""},
 		{"another size", has, resize(ref("g"), 1), "JI30"},
 		{"the size that is asked for", func(s *job.Snapshot) { s.Job.Spec.Scheduling = gang(ptr[int32](1)) }, resize(ref("g"), 1), ""},
@@ -332,7 +352,7 @@ func TestGroups(t *testing.T) {
 	}
 	st := func(late bool) *jobcheck.State {
 		groups := jobgroup.Groups{Workloads: []jobgroup.Workload{workload}, PodGroups: []jobgroup.PodGroup{group}}
-		return &jobcheck.State{Groups: groups, History: &jobcheck.History{Late: late}}
+		return &jobcheck.State{Groups: groups, History: &jobcheck.History{Late: late}, Options: job.Options{Gangs: true}}
 	}
 	expect(t, st(false).Group(&newGroup), "JI29")
 	expect(t, st(false).Group(&jobgroup.Write{Kind: jobgroup.KindWorkload, Ref: jobgroup.Ref{Name: "v"}}), "JI29")

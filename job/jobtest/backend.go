@@ -3,6 +3,7 @@ package jobtest
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/batchplan/batchplan/internal/life"
 	"github.com/batchplan/batchplan/internal/step"
@@ -92,7 +93,8 @@ func (c *checked) Create(ctx context.Context, n job.Creation) (ref job.PodRef, e
 		Write: world.Write{Verb: world.Create, Name: n.NamePrefix},
 		Before: func() []jobcheck.Violation {
 			st := c.e.state()
-			return append(st.Create(jobcheck.Active(st.Pods)+1), c.e.indexTwice(n.Index.Int32())...)
+			wrong := st.Create(jobcheck.Active(st.Pods) + 1)
+			return slices.Concat(wrong, st.Member(&n), c.e.indexTwice(n.Index.Int32()))
 		},
 		Apply: func() (err error) {
 			ref, err = c.b.Create(ctx, n)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
 // Cache is the view that a program behind a watch has of its job. The test is the watch: it
@@ -28,8 +29,9 @@ type Cache interface {
 // Mirror is a Cache that keeps what it is shown. It serves to test a backend without its own cache:
 // snapshots are taken from the Mirror.
 type Mirror struct {
-	Job  job.Job
-	Pods []job.Pod
+	Job    job.Job
+	Pods   []job.Pod
+	Groups jobgroup.Groups
 }
 
 // Replace takes over everything.
@@ -49,6 +51,9 @@ func (m *Mirror) RemovePod(uid job.UID) {
 	m.Pods = slices.DeleteFunc(m.Pods, func(p job.Pod) bool { return p.UID == uid })
 }
 
+// SetGroups takes the groups over.
+func (m *Mirror) SetGroups(g jobgroup.Groups) { m.Groups = g }
+
 // Pod is the pod of that UID, or nil.
 func (m *Mirror) Pod(uid job.UID) *job.Pod {
 	for i := range m.Pods {
@@ -61,7 +66,7 @@ func (m *Mirror) Pod(uid job.UID) *job.Pod {
 
 // Snapshot returns what the mirror shows now. It is not Consistent.
 func (m *Mirror) Snapshot() job.Snapshot {
-	return job.Snapshot{Job: m.Job, Pods: slices.Clone(m.Pods)}
+	return job.Snapshot{Job: m.Job, Pods: slices.Clone(m.Pods), Groups: m.Groups}
 }
 
 // LateLoop is [Loop] for a backend whose program sees its objects late: it plans from

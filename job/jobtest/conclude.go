@@ -7,6 +7,7 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
 // pending is the last plan with the answers to its writes. Here the name of a write is the UID of
@@ -43,6 +44,9 @@ func (r replay) Delete(_ context.Context, d job.Deletion) error { return r.answe
 func (r replay) Untrack(_ context.Context, p job.PodRef) error  { return r.answer(world.Untrack, p.UID) }
 func (r replay) WriteStatus(context.Context, job.Status) error {
 	return r.answer(world.WriteStatus, "")
+}
+func (r replay) WriteGroup(context.Context, jobgroup.Write) (job.UID, error) {
+	return "", r.answer(world.WriteGroup, "")
 }
 func (r replay) Create(context.Context, job.Creation) (job.PodRef, error) {
 	return job.PodRef{}, r.answer(world.Create, "")

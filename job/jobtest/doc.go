@@ -24,7 +24,8 @@
 // A program behind a watch has a [Cache], which the test fills late. What else a store can
 // do is in interfaces of its own, and more happens on it: on a [JobDeleter] jobs are deleted
 // while they run, on a [LabelStore] others create and relabel pods, on an [Orphaner] a job goes and
-// its pods stay. A backend that does not support all fields of a spec leaves these out with [Test].
+// its pods stay; a [GroupStore] has gangs. A backend that does not support all fields of a spec leaves
+// these out with [Test].
 //
 // [Specs], [Snapshots] and the like are generators for properties of your own. docs/testing.md is a tutorial.
 //

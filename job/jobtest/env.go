@@ -8,6 +8,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
 	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
@@ -35,6 +36,7 @@ type Env struct {
 	adopting bool             // a user deletes the job when the next pod is about to be adopted
 	gone     bool             // the job was removed, and its pods are there
 	pending  *pending         // the plan of the round that is under way; nil for none
+	groups   jobgroup.Groups  // of a GroupStore, when the test read them last
 	due      life.Due         // when a round is due, by the last plan and its writes
 	memory   *job.Memory      // that the last plan and its writes have left; nil if the program was started since
 	anySpec  bool             // the backend takes jobs with any field

@@ -42,6 +42,7 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 			defer e.subject.Close()
 		}
 
+		e.drawGangs()
 		if c := e.subject.Cache; c != nil {
 			e.subject.Late = true
 			e.watch = e.truth.Watch(life.Cache[job.Job, job.Pod]{
@@ -50,6 +51,7 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 				Child:   c.SetPod,
 				Remove:  func(uid string) { c.RemovePod(job.UID(uid)) },
 				Hides:   func(p *job.Pod) bool { return e.purged[p.UID] },
+				Beside:  e.besides(c),
 			})
 		}
 

@@ -38,6 +38,21 @@ func TestBackend_Late(t *testing.T) {
 	jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject { return openLate(env, &store{env: env}) })
 }
 
+// TestBackend_Groups finds nothing wrong with a store that has gangs.
+func TestBackend_Groups(t *testing.T) {
+	jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject {
+		s := newGrouping(newStore(env), "")
+		return jobtest.Subject{Store: s, Start: jobtest.Loop(env, s.Look)}
+	})
+}
+
+// TestBackend_LateGroups finds nothing wrong with a program that sees its groups late.
+func TestBackend_LateGroups(t *testing.T) {
+	jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject {
+		return openLateGroups(env, newGrouping(newStore(env), ""))
+	})
+}
+
 // TestBackend_Polls finds nothing wrong with a loop that comes every ten seconds, however long a backoff
 // is.
 func TestBackend_Polls(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/job/release"
@@ -51,6 +52,9 @@ func (e *Env) create(spec job.Spec, n int) {
 		spec.ManagedBy, j.Spec.ManagedBy = &other, &other
 	}
 
+	e.drawScheduling(&spec)
+	j.Spec.Scheduling = spec.Scheduling
+
 	e.life.Tell("a user creates job %s: %s", j.UID, specText(&spec))
 	e.life.Must("create the job", e.subject.Store.CreateJob(j))
 	e.history = jobcheck.History{MaxParallelism: *spec.Parallelism, Late: e.subject.Late}
@@ -70,6 +74,7 @@ func (e *Env) remove() {
 	e.life.Tell("a user removes job %s with its pods", e.truth.Object.UID)
 	e.life.Must("remove the job", e.subject.Store.RemoveJob())
 	e.unknown()
+	e.groups = jobgroup.Groups{}
 	if e.truth.Object, e.truth.Children = (job.Job{}), nil; e.all == nil {
 		e.program.Again = time.Time{}
 	}
@@ -132,6 +137,7 @@ func (e *Env) checkIdle() {
 		Job:        e.truth.Object,
 		Pods:       e.truth.Values(),
 		Now:        e.life.Now(),
+		Groups:     e.groups,
 		Consistent: true,
 		Options:    e.options,
 	}
@@ -146,7 +152,8 @@ func (e *Env) checkIdle() {
 
 	// Finalizers that wait for the end are no work.
 	r := plan.Record(job.Writes{Claimed: job.Reply{Result: jobreason.ResultDone}})
-	touched := len(plan.Adopt) + len(plan.Release) + len(plan.Delete) + len(plan.Create) + len(r.Untrack)
+	claimed := len(plan.Adopt) + len(plan.Release) + len(plan.Groups)
+	touched := claimed + len(plan.Delete) + len(plan.Create) + len(r.Untrack)
 	if r.Write || touched > 0 {
 		todo := life.Indent(plan.String())
 		if r.Write {

@@ -111,6 +111,31 @@ func TestBackend_Careless(t *testing.T) {
 	}
 }
 
+// TestBackend_CarelessWithGroups finds each mistake of a store with gangs within 100 lives, whatever the seed.
+func TestBackend_CarelessWithGroups(t *testing.T) {
+	for mistake, story := range map[string]string{
+		"groups are not read":      "shows the groups otherwise than the store",
+		"a group keeps its size":   "was written, and podGroups[0].minCount: got",
+		"the groups go with a pod": "Store: the groups have changed by delete",
+	} {
+		t.Run(mistake, func(t *testing.T) {
+			kittest.Within(t, 5, 100, story, func(tb testing.TB) {
+				jobtest.TestBackend(tb, func(env *jobtest.Env) jobtest.Subject {
+					s := newGrouping(newStore(env), mistake)
+					return jobtest.Subject{Store: s, Start: jobtest.Loop(env, s.Look)}
+				})
+			})
+		})
+	}
+	t.Run("a name is no lock", func(t *testing.T) {
+		kittest.Within(t, 5, 100, "JI29: the ", func(tb testing.TB) {
+			jobtest.TestBackend(tb, func(env *jobtest.Env) jobtest.Subject {
+				return openLateGroups(env, newGrouping(newStore(env), "a name is no lock"))
+			})
+		})
+	})
+}
+
 // slipping is a store with a mistake.
 type slipping interface {
 	jobtest.Store

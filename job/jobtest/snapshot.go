@@ -18,6 +18,7 @@ func (e *Env) checkSnapshot(s *job.Snapshot) {
 	e.planned[s.Job.UID] = true
 
 	e.checkPurged(s)
+	e.checkGroupsShown(s)
 	if e.watch != nil {
 		e.checkSeen(s)
 	}

@@ -187,7 +187,19 @@ func specText(s *job.Spec) string {
 	w.Add(value.Of(s.Suspend), "suspended")
 	w.Add(s.PodFailurePolicy != nil, "with a podFailurePolicy")
 	w.Add(s.SuccessPolicy != nil, "with a successPolicy")
+	w.Add(isGang(s), "a gang%s", gangSize(s))
 	w.Add(s.ManagedBy != nil, "managedBy %s", value.Of(s.ManagedBy))
 	w.Add(s.PodReplacementPolicy == job.ReplaceFailed, "replaces failed pods only")
 	return w.String()
+}
+
+func isGang(s *job.Spec) bool {
+	return s.Scheduling != nil && s.Scheduling.SchedulingPolicy != nil && s.Scheduling.SchedulingPolicy.Gang != nil
+}
+
+func gangSize(s *job.Spec) string {
+	if !isGang(s) || s.Scheduling.SchedulingPolicy.Gang.MinCount == nil {
+		return ""
+	}
+	return fmt.Sprintf(" of %d", *s.Scheduling.SchedulingPolicy.Gang.MinCount)
 }

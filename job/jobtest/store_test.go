@@ -12,6 +12,7 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobtest"
 )
@@ -198,4 +199,88 @@ type orphaning struct{ labelled }
 func (s orphaning) RemoveJobOnly() error {
 	s.job = job.Job{}
 	return nil
+}
+
+// grouping is the store with workloads and pod groups.
+type grouping struct {
+	labelled
+	groups *jobgroup.Groups
+	// mistakes, by their name in TestBackend_CarelessWithGroups
+	mistake string
+}
+
+func newGrouping(s *store, mistake string) grouping {
+	return grouping{labelled{s}, new(jobgroup.Groups), mistake}
+}
+
+func (s grouping) Groups() (jobgroup.Groups, error) { return *s.groups, nil }
+
+func (s grouping) RemoveJob() error {
+	*s.groups = jobgroup.Groups{}
+	return s.store.RemoveJob()
+}
+
+func (s grouping) Look(ctx context.Context) (job.Snapshot, jobapply.Backend, error) {
+	seen, b, err := s.store.Look(ctx)
+	if seen.Groups = *s.groups; s.mistake == "groups are not read" {
+		seen.Groups = jobgroup.Groups{}
+	}
+	return seen, groupingBackend{b.(*backend), s}, err
+}
+
+type groupingBackend struct {
+	*backend
+	to grouping
+}
+
+// WriteGroup makes the lists anew: a snapshot may have the old ones.
+func (b groupingBackend) WriteGroup(_ context.Context, w jobgroup.Write) (job.UID, error) {
+	g, uid := b.to.groups, w.UID
+	g.Workloads, g.PodGroups = slices.Clone(g.Workloads), slices.Clone(g.PodGroups)
+	workload := slices.IndexFunc(g.Workloads, func(o jobgroup.Workload) bool { return o.Name == w.Name })
+	group := slices.IndexFunc(g.PodGroups, func(o jobgroup.PodGroup) bool { return o.Name == w.Name })
+	isWorkload := w.Kind == jobgroup.KindWorkload
+
+	isThere := group >= 0
+	if isWorkload {
+		isThere = workload >= 0
+	}
+	switch {
+	case w.UID == "" && isThere && b.to.mistake != "a name is no lock":
+		return "", errors.New("the name is taken")
+	case w.UID != "" && !isThere:
+		return "", errors.New("there is no such object")
+	case w.UID == "":
+		b.revision++
+		uid = job.UID(fmt.Sprint(b.prefix, "group-", b.revision))
+	}
+
+	ref := jobgroup.Ref{Name: w.Name, UID: uid}
+	template := []jobgroup.Template{{Name: w.Template, MinCount: w.MinCount}}
+	switch {
+	case w.UID == "" && isWorkload:
+		g.Workloads = append(g.Workloads, jobgroup.Workload{Ref: ref, Templates: template})
+	case w.UID == "":
+		g.PodGroups = append(g.PodGroups, jobgroup.PodGroup{Ref: ref, Workload: w.Workload.Name, MinCount: w.MinCount})
+	case isWorkload:
+		g.Workloads[workload].Templates = template
+	case b.to.mistake != "a group keeps its size":
+		g.PodGroups[group].MinCount = w.MinCount
+	}
+	return uid, nil
+}
+
+func (b groupingBackend) Delete(ctx context.Context, d job.Deletion) error {
+	if b.to.mistake == "the groups go with a pod" {
+		*b.to.groups = jobgroup.Groups{}
+	}
+	return b.backend.Delete(ctx, d)
+}
+
+// openLateGroups is the store with groups behind a watch, with the loop of jobtest.
+func openLateGroups(env *jobtest.Env, s grouping) jobtest.Subject {
+	start, cache := jobtest.LateLoop(env, func(seen job.Job) jobapply.Backend {
+		return groupingBackend{&backend{s.store, int(seen.Version)}, s}
+	})
+	return jobtest.Subject{Store: s, Start: start, Cache: cache}
 }

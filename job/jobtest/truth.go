@@ -34,6 +34,7 @@ func (e *Env) state() *jobcheck.State {
 		Job:     &e.truth.Object,
 		Pods:    e.truth.Children,
 		History: &e.history,
+		Groups:  e.groups,
 		Options: e.options,
 	}
 }
@@ -51,7 +52,9 @@ func (e *Env) plannedState() *jobcheck.State {
 // the zero write nothing may have changed.
 func (e *Env) look(w world.Write, pod job.UID) {
 	e.was = e.truth
+	groups := e.groups
 	e.read()
+	e.checkGroups(groups, w)
 	switch old, is := &e.was.Object.Status, &e.truth.Object.Status; {
 	case sameStatus(old, is):
 	case w.Verb == world.WriteStatus:
@@ -101,6 +104,7 @@ func (e *Env) read() {
 		readJob = func() (job.Job, error) { return e.truth.Object, nil }
 	}
 	e.truth.Read(readJob, e.subject.Store.Pods)
+	e.readGroups()
 	e.watch.Note()
 }
 

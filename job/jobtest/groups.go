@@ -1,0 +1,171 @@
+package jobtest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/jobgen"
+	"github.com/batchplan/batchplan/internal/life"
+	"github.com/batchplan/batchplan/internal/step"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/job/jobgroup"
+)
+
+// GroupStore is a Store whose program schedules jobs as gangs (J44, J45): its backend is a
+// [jobapply.Grouper]. In most lives Env.Options has Gangs, and some of the jobs ask for a gang.
+// RemoveJob removes the groups as well.
+type GroupStore interface {
+	// Groups reads the workloads and pod groups of the job, as a snapshot has them.
+	Groups() (jobgroup.Groups, error)
+}
+
+// GroupCache is a [Cache] that shows groups. Without it, the program of a [GroupStore] reads them from
+// its store.
+type GroupCache interface {
+	// SetGroups shows the workloads and pod groups of the job as they are.
+	SetGroups(g jobgroup.Groups)
+}
+
+// groupsKey is the key of the groups among the objects that a cache shows.
+const groupsKey = "groups"
+
+// drawGangs lets the program of a GroupStore schedule jobs as gangs.
+func (e *Env) drawGangs() {
+	if _, ok := e.subject.Store.(GroupStore); ok {
+		e.options.Gangs = rapid.IntRange(0, 3).Draw(e.life.T, "gangs") > 0
+	}
+}
+
+// drawScheduling lets a job ask for a gang.
+func (e *Env) drawScheduling(spec *job.Spec) {
+	if e.anySpec && e.options.Gangs {
+		spec.Scheduling = jobgen.DrawScheduling(e.life.T)
+	}
+}
+
+// besides are the groups, which a cache shows late.
+func (e *Env) besides(c Cache) (b life.Beside) {
+	shows, ok := c.(GroupCache)
+	if !ok {
+		return b
+	}
+	if _, ok := e.subject.Store.(GroupStore); ok {
+		b = life.Beside{
+			Name:  groupsKey,
+			Value: func() any { return e.groups },
+			Show:  func() { shows.SetGroups(e.groups) },
+		}
+	}
+	return b
+}
+
+// readGroups takes over which groups the store holds. A job that is gone has none.
+func (e *Env) readGroups() {
+	store, ok := e.subject.Store.(GroupStore)
+	if !ok || e.gone {
+		return
+	}
+	g, err := store.Groups()
+	e.life.Must("read the groups", err)
+	e.groups = inOrder(g)
+}
+
+// inOrder returns the groups by their names: a store may return them in any order.
+func inOrder(g jobgroup.Groups) jobgroup.Groups {
+	byName := func(a, b jobgroup.Ref) int { return cmp.Compare(a.Name, b.Name) }
+	g.Workloads, g.PodGroups = slices.Clone(g.Workloads), slices.Clone(g.PodGroups)
+	slices.SortFunc(g.Workloads, func(a, b jobgroup.Workload) int { return byName(a.Ref, b.Ref) })
+	slices.SortFunc(g.PodGroups, func(a, b jobgroup.PodGroup) int { return byName(a.Ref, b.Ref) })
+	return g
+}
+
+// checkGroups checks that the groups have not changed by a write that is not theirs.
+func (e *Env) checkGroups(was jobgroup.Groups, w world.Write) {
+	if w.Verb == world.WriteGroup {
+		return
+	}
+	if text := life.Difference(&was, &e.groups); text != "" {
+		e.life.Breaks("Store", "the groups have changed%s: %s", life.By(w), text)
+	}
+}
+
+// checkGroupsShown compares the groups of a snapshot with those of the store, or with what a cache was shown.
+func (e *Env) checkGroupsShown(s *job.Snapshot) {
+	if _, ok := e.subject.Store.(GroupStore); !ok || !s.Options.Gangs {
+		return
+	}
+	got := inOrder(s.Groups)
+	if e.watch != nil && e.watch.Shows() == e.shows {
+		shown, ok := e.watch.Shown(groupsKey).(jobgroup.Groups)
+		if text := life.Difference(&shown, &got); ok && text != "" {
+			e.life.Breaks("Store", "the snapshot shows the groups otherwise than the program was shown: %s", text)
+		}
+	}
+	if text := life.Difference(&e.groups, &got); text != "" && s.Consistent {
+		e.life.Breaks("Store", "the snapshot is Consistent, and shows the groups otherwise than the store: %s", text)
+	}
+}
+
+// WriteGroup makes the write if the program's backend can.
+func (c *checked) WriteGroup(ctx context.Context, g jobgroup.Write) (uid job.UID, err error) {
+	b, ok := step.As[jobapply.Grouper](c.b)
+	if !ok {
+		return "", fmt.Errorf("write %s: %T is no Grouper", g.Kind, c.b)
+	}
+
+	var was jobgroup.Groups
+	err = c.do("", life.Write{
+		Write: world.Write{Verb: world.WriteGroup, Name: string(g.Kind)},
+		Before: func() []jobcheck.Violation {
+			was = c.e.groups
+			return c.e.state().Group(&g)
+		},
+		Apply: func() (err error) {
+			uid, err = b.WriteGroup(ctx, g)
+			return err
+		},
+		After: func() {
+			if g.UID == "" {
+				c.e.life.IsNew(string(g.Kind)+" "+g.Name, uid)
+			}
+			want := written(was, &g, uid)
+			c.e.life.Kept(fmt.Sprintf("the %s %s was written", g.Kind, g.Name), &want, &c.e.groups)
+		},
+	})
+	return uid, err
+}
+
+// written returns the groups with a write that took effect.
+func written(g jobgroup.Groups, w *jobgroup.Write, uid job.UID) jobgroup.Groups {
+	g = inOrder(g)
+	template := jobgroup.Template{Name: w.Template, MinCount: w.MinCount}
+	ref := jobgroup.Ref{Name: w.Name, UID: uid}
+
+	if w.Kind == jobgroup.KindWorkload {
+		templates := []jobgroup.Template{template}
+		for i := range g.Workloads {
+			if g.Workloads[i].UID == w.UID {
+				g.Workloads[i].Templates = templates
+				return g
+			}
+		}
+		g.Workloads = append(g.Workloads, jobgroup.Workload{Ref: ref, Templates: templates})
+		return inOrder(g)
+	}
+
+	for i := range g.PodGroups {
+		if g.PodGroups[i].UID == w.UID {
+			g.PodGroups[i].MinCount = w.MinCount
+			return g
+		}
+	}
+	g.PodGroups = append(g.PodGroups, jobgroup.PodGroup{Ref: ref, Workload: w.Workload.Name, MinCount: w.MinCount})
+	return inOrder(g)
+}
