@@ -64,11 +64,14 @@ func drawGroups(t *rapid.T) (g jobgroup.Groups) {
 // made anew: others keep the old ones.
 func meddleWithGroups(t *rapid.T, w *world.Job) {
 	g := &w.Groups
-	switch rapid.SampledFrom([]string{"no group", "nothing", "two groups", "size", "template"}).Draw(t, "meddle with groups") {
+	acts := []string{"no group", "nothing", "two groups", "size", "template"}
+	switch rapid.SampledFrom(acts).Draw(t, "meddle with groups") {
 	case "no group":
 		g.PodGroups = nil
+		w.History().Ungrouped = true
 	case "nothing":
 		g.Workloads, g.PodGroups = nil, nil
+		w.History().Ungrouped = true
 	case "two groups":
 		if len(g.PodGroups) == 1 {
 			second := g.PodGroups[0]

@@ -122,10 +122,13 @@ func (st *State) Member(c *job.Creation) []Violation {
 	for _, g := range st.Groups.PodGroups {
 		exists = exists || g.Ref == c.Group
 	}
-	if c.Group.Name != "" && !exists {
+	mayMissRemoval := st.History.Late && st.History.Ungrouped
+	if c.Group.Name != "" && !exists && !mayMissRemoval {
 		f.add("JI28", "a pod is created in the group %s of UID %q, which does not exist", c.Group.Name, c.Group.UID)
 	}
-	if own := onlyGroup(&st.Groups, st.Options.Gangs); own != "" && c.Group.Name == "" && !st.History.Late {
+
+	own := onlyGroup(&st.Groups, st.Options.Gangs)
+	if own != "" && c.Group.Name == "" && !st.History.Late {
 		f.add("JI28", "a pod is created beside its group %s", own)
 	}
 	return f
@@ -134,7 +137,8 @@ func (st *State) Member(c *job.Creation) []Violation {
 // onlyGroup is the name of the job's pod group, empty if there are none or several, or if they are not
 // for its pods.
 func onlyGroup(g *jobgroup.Groups, gangs bool) (name string) {
-	if !gangs || g.Preset || g.Controlled && g.Template == nil {
+	isLeftWithout := g.Controlled && g.Template == nil
+	if !gangs || g.Preset || isLeftWithout {
 		return ""
 	}
 	workload := ""

@@ -371,4 +371,10 @@ func TestGroups(t *testing.T) {
 	} {
 		expect(t, st(test.late).Member(&job.Creation{Group: test.group}), test.want)
 	}
+
+	removed := st(true)
+	removed.History.Ungrouped = true
+	expect(t, removed.Member(&job.Creation{Group: ref("h")}), "")
+	removed.History.Late = false
+	expect(t, removed.Member(&job.Creation{Group: ref("h")}), "JI28")
 }
