@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	dynamicfake "k8s.io/client-go/dynamic/fake"
@@ -56,6 +57,8 @@ type world struct {
 	edit func(*batchv1.Job)
 	// fail makes a verb on a resource fail, for example "create podgroups".
 	fail string
+	// late is a resource of which no cache learns anything after the start.
+	late string
 }
 
 // TestJ44_Gangs lets both controllers bring jobs up with the gate on: the same workloads, pod groups, pods, events
@@ -161,6 +164,19 @@ func TestJ44_Gangs(t *testing.T) {
 		{"a template is lent that is not there", ``, func(w *world) { lend(w, "t2"); lent(w, 3) }},
 		{"no workload is lent", ``, func(w *world) { lend(w, "t0") }},
 		{"a lent template of another size", ``, func(w *world) { lend(w, "t0"); lent(w, 2); group(w, "g", "theirs", 3) }},
+		{"a job that is being deleted", elastic, func(w *world) {
+			w.job.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+			w.job.Finalizers = []string{metav1.FinalizerDeleteDependents}
+		}},
+		{"a gang that grows while the job is being deleted", elastic, func(w *world) {
+			w.edit = func(j *batchv1.Job) {
+				parallel(4)(j)
+				j.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+				j.Finalizers = []string{metav1.FinalizerDeleteDependents}
+			}
+		}},
+		{"the pods are seen before their group", elastic, func(w *world) { w.late = "podgroups"; w.edit = parallel(4) }},
+		{"the pods are seen before their workload", elastic, func(w *world) { w.late = "workloads"; w.edit = parallel(4) }},
 		{"no workload can be created", elastic, func(w *world) { w.fail = "create workloads" }},
 		{"no group can be created", elastic, func(w *world) { w.fail = "create podgroups" }},
 		{"a workload cannot be resized", elastic, func(w *world) { w.fail = "patch workloads"; w.edit = parallel(4) }},
@@ -201,9 +217,14 @@ func newJob(t *testing.T, fields string) *batchv1.Job {
 	return &j
 }
 
-// number names and numbers what is created, as a server does, and makes writes fail.
+// number names and numbers what is created, as a server does, makes writes fail, and hides what is late.
 func number(f *clienttesting.Fake, w *world) {
 	n := 0
+	if w.late != "" {
+		f.PrependWatchReactor(w.late, func(clienttesting.Action) (bool, watch.Interface, error) {
+			return true, watch.NewFake(), nil
+		})
+	}
 	f.PrependReactor("*", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		if a.GetVerb()+" "+a.GetResource().Resource == w.fail {
 			return true, nil, fmt.Errorf("the API server is down")
