@@ -73,5 +73,8 @@ func (b *bug) isOfProgram() bool { return strings.HasSuffix(b.edits[0].file, "_t
 
 func (b *bug) isOfPlanner() bool { return !b.isOfProgram() }
 
+// isOfGroups reports whether the bug shows only where jobs are scheduled as gangs.
+func (b *bug) isOfGroups() bool { return b.subject == "groups" }
+
 // isOfAnswers reports whether the bug is in a planner that jobcheck asks, between the plan and the answer.
 func (b *bug) isOfAnswers() bool { return strings.HasPrefix(b.edits[0].file, "x/cmd/jobcheck/") }

@@ -45,7 +45,6 @@
 //     (TestBackfill_CI1_UnlistedJobIsNotedFirst).
 //   - X29, X30, X39: the search and the random runs find them. The kits ask the planner whether a
 //     program may wait, and the planner has the bug as well.
-//   - G1 to G4: programs in the kits have no groups.
 package main
 
 import (
