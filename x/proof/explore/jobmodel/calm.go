@@ -77,6 +77,7 @@ func (w *worker) calmDeliveries(s *state) (moved bool, err error) {
 	}
 	for c := range w.rounds.scope.Controllers {
 		news := s.see(c)
+		news = s.seeGroups(c) || news
 		for i := range s.pods[:s.known()] {
 			if s.pods[i].seen[c] != s.pods[i].live {
 				w.deliver(s, c, i)
@@ -241,7 +242,7 @@ func (w *worker) Describe(from *state, step explore.Step[state]) string {
 	c, i, n := undetail(step.Detail)
 	k := kind(step.Kind)
 	text := kinds[k]
-	if w.rounds.scope.Controllers > 1 && (k <= kindDeliverJob) {
+	if w.rounds.scope.Controllers > 1 && (k <= kindDeliverGroups) {
 		text += fmt.Sprintf(" (controller %d)", c+1)
 	}
 	switch k {
@@ -259,7 +260,7 @@ func (w *worker) Describe(from *state, step explore.Step[state]) string {
 		return fmt.Sprintf("%s %d s", text, step.Detail)
 	case kindEdit:
 		return text + ": " + w.rounds.scope.Edits[n]
-	case kindDeliverJob, kindDeleteJob, kindOrphan, kindTakeEffect:
+	case kindDeliverJob, kindDeliverGroups, kindDeleteJob, kindOrphan, kindTakeEffect:
 		return text
 	}
 	return fmt.Sprintf("%s %d (%s)", text, i+1, w.describePod(from.pods[i].live))

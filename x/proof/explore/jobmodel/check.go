@@ -55,7 +55,7 @@ func (k *checker) state(w *worker, s *state) jobcheck.State {
 		live = append(live, &k.pods[i])
 	}
 	k.job.Status = w.rounds.statuses.with(s.status, lists)
-	return jobcheck.State{Job: &k.job, Pods: live, History: &k.history, Options: w.rounds.scope.Options}
+	return jobcheck.State{Job: &k.job, Pods: live, History: &k.history, Groups: s.groups.all(), Options: w.rounds.scope.Options}
 }
 
 func addListed(lists *job.UncountedTerminatedPods, in listed, uid job.UID) {
@@ -108,9 +108,13 @@ func (k *checker) deleteUntracked(w *worker, s *state, i int) error {
 	return w.first(st.DeleteUntracked(&k.pods[i]))
 }
 
-func (k *checker) create(w *worker, s *state) error {
+func (k *checker) create(w *worker, s *state, write writeStep) error {
 	st := k.state(w, s)
-	return w.first(st.Create(jobcheck.Active(st.Pods) + 1))
+	var c job.Creation
+	if write.grouped {
+		c.Group = groupRef
+	}
+	return w.first(append(st.Create(jobcheck.Active(st.Pods)+1), st.Member(&c)...))
 }
 
 // status checks a status to write, with the uncounted lists of the pods.

@@ -4,13 +4,16 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 )
 
+// groupsPlace is the place of the groups among the objects that are delivered.
+const groupsPlace = maxPods + 1
+
 // beginAfterDeliveries begins a round after each set of deliveries.
 func (w *worker) beginAfterDeliveries(s *state, c int) {
 	w.beginRounds(s, c, 0)
 	if !w.rounds.scope.Late {
 		return
 	}
-	var objects []int // places of pods, and maxPods for the job
+	var objects []int // places of pods, maxPods for the job, and groupsPlace for its groups
 	for i := range s.pods[:s.known()] {
 		if s.pods[i].seen[c] != s.pods[i].live {
 			objects = append(objects, i)
@@ -18,6 +21,9 @@ func (w *worker) beginAfterDeliveries(s *state, c int) {
 	}
 	if next := *s; next.see(c) {
 		objects = append(objects, maxPods)
+	}
+	if next := *s; next.seeGroups(c) {
+		objects = append(objects, groupsPlace)
 	}
 	for set := 1; set < 1<<len(objects); set++ {
 		next, mask := *s, 0
@@ -28,6 +34,9 @@ func (w *worker) beginAfterDeliveries(s *state, c int) {
 			case i == maxPods:
 				next.see(c)
 				w.tally.Taken[kindDeliverJob]++
+			case i == groupsPlace:
+				next.seeGroups(c)
+				w.tally.Taken[kindDeliverGroups]++
 			default:
 				w.deliver(&next, c, i)
 				w.tally.Taken[kindDeliverPod]++
@@ -53,6 +62,9 @@ func (w *worker) deliveries(s *state) {
 		}
 		if next := *s; next.see(c) {
 			w.emit(&next, kindDeliverJob, detail(c, 0, 0), nil)
+		}
+		if next := *s; next.seeGroups(c) {
+			w.emit(&next, kindDeliverGroups, detail(c, 0, 0), nil)
 		}
 	}
 }

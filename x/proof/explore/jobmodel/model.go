@@ -79,6 +79,7 @@ const (
 	kindOldList
 	kindDeliverPod
 	kindDeliverJob
+	kindDeliverGroups
 	kindRun
 	kindSucceed
 	kindFailPod
@@ -97,7 +98,7 @@ const (
 
 var kinds = [kindCount]string{
 	"round begins", "write", "write fails", "reply is lost", "status write is delayed", "delayed status takes effect", "crash", "restart with an older list",
-	"deliver pod", "deliver job", "pod runs", "pod succeeds", "pod fails", "deleted pod ends", "container restarts",
+	"deliver pod", "deliver job", "deliver groups", "pod runs", "pod succeeds", "pod fails", "deleted pod ends", "container restarts",
 	"evict", "disrupt", "strip finalizer", "orphan appears", "edit spec", "delete job", "tick", "clock back",
 }
 

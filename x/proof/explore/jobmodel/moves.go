@@ -15,7 +15,8 @@ import (
 // to the same state, so it is enough to make them after it. In detail:
 //
 //   - A write to a pod meets what happens to this pod. A status write meets changes of the
-//     job. The creation of a pod meets nothing. A pod or job that the write does not touch is
+//     job. The creation of a pod meets nothing, and neither does a write to a group: nobody else
+//     writes them. A pod or job that the write does not touch is
 //     the same before and after it, and so is what may happen to it and how often.
 //   - A delayed status meets everything.
 //   - No delivery, no tick and no other round comes between the writes of a round, in any
@@ -79,7 +80,7 @@ func (w *worker) isReduced() bool {
 // meeting makes the moves that can meet a write.
 func (w *worker) meeting(s *state, write writeStep) {
 	switch write.verb {
-	case verbCreate:
+	case verbCreate, verbGroup:
 	case verbStatus:
 		w.jobMoves(s)
 	default:

@@ -34,6 +34,7 @@ type view struct {
 	status    statusID
 	deletedAt uint32
 	spec      specID
+	groups    groups
 	// stale is by how many versions the job is behind the last write of the controller, 0
 	// if it is not.
 	stale                uint8
@@ -63,6 +64,8 @@ const (
 	verbUntrackFirst
 	verbUntrack
 	verbStatus
+	// verbGroup creates or resizes the workload or the pod group.
+	verbGroup
 )
 
 // writeStep is one write of a round.
@@ -73,6 +76,11 @@ type writeStep struct {
 	// index, failures and ignored belong to a pod to create.
 	index             job.Index
 	failures, ignored int32
+	// grouped is true for a pod to create that names the group.
+	grouped bool
+	// workload, creates and size belong to a write to the workload or the pod group.
+	workload, creates bool
+	size              uint8
 	// status and listed are a status to write, with the list of each pod of the view.
 	status statusID
 	listed [maxTokens]listed
@@ -250,7 +258,7 @@ func (r *rounds) snapshot(v *view) job.Snapshot {
 			Namespace: "default", Name: "j", UID: "job-1", CreationTimestamp: clock(0), Version: jobVersion,
 			Spec: r.specs.of(v.spec), Status: r.statuses.with(v.status, listsOf(known)),
 		},
-		Now: clock(v.now), Options: r.scope.Options, Consistent: !r.scope.Late,
+		Groups: v.groups.all(), Now: clock(v.now), Options: r.scope.Options, Consistent: !r.scope.Late,
 	}
 	if v.deletedAt > 0 {
 		s.Job.DeletionTimestamp = clock(v.deletedAt - 1)
@@ -377,7 +385,10 @@ func (p *player) Delete(_ context.Context, d job.Deletion) error {
 func (p *player) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
 	place := p.tokens
 	p.tokens++
-	err := p.play(writeStep{verb: verbCreate, place: uint8(place), index: c.Index, failures: c.FailureCount, ignored: c.IgnoredFailureCount})
+	err := p.play(writeStep{
+		verb: verbCreate, place: uint8(place), index: c.Index, failures: c.FailureCount, ignored: c.IgnoredFailureCount,
+		grouped: c.Group.Name != "",
+	})
 	return job.PodRef{Name: c.NamePrefix + string(token(place)), UID: token(place)}, err
 }
 

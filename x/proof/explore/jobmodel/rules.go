@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/x/proof/explore"
@@ -61,6 +62,11 @@ var rules = explore.Rules[job.Snapshot, job.Plan]{
 	}),
 	rule("J37 deleted job", waits(jobreason.WaitDeleted)),
 	rule("J38 end waits for terminating", waits(jobreason.WaitTerminating)),
+	rule("J44 group created", func(_ *job.Snapshot, p *job.Plan) bool { return writesGroup(p, jobgroup.New) }),
+	rule("J44 in no group", func(s *job.Snapshot, p *job.Plan) bool {
+		return s.Options.Gangs && len(p.Create) > 0 && p.Create[0].Group.Name == ""
+	}),
+	rule("J45 gang resized", func(_ *job.Snapshot, p *job.Plan) bool { return writesGroup(p, jobgroup.Resized) }),
 	rule("E1 own writes unseen", waits(jobreason.WaitExpectations)),
 	rule("E4 finalizer removal unseen", func(s *job.Snapshot, _ *job.Plan) bool { return s.Memory.Untracking.Len() > 0 }),
 	rule("E5 end unseen", func(s *job.Snapshot, p *job.Plan) bool {
@@ -71,8 +77,12 @@ var rules = explore.Rules[job.Snapshot, job.Plan]{
 	}),
 	rule("notes", func(_ *job.Snapshot, p *job.Plan) bool { return len(p.Notes) > 0 }),
 	rule("nothing to do", func(_ *job.Snapshot, p *job.Plan) bool {
-		return len(p.Adopt)+len(p.Release)+len(p.Delete)+len(p.Create)+len(p.Untrack) == 0
+		return len(p.Adopt)+len(p.Release)+len(p.Groups)+len(p.Delete)+len(p.Create)+len(p.Untrack) == 0
 	}),
+}
+
+func writesGroup(p *job.Plan, reason jobgroup.Reason) bool {
+	return slices.ContainsFunc(p.Groups, func(g jobgroup.Write) bool { return g.Reason == reason })
 }
 
 func waits(reason jobreason.Wait) func(*job.Snapshot, *job.Plan) bool {

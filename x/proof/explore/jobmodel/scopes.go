@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -20,6 +21,11 @@ func counted(completions, parallelism, backoffLimit int32) job.Spec {
 func with(s job.Spec, change func(*job.Spec)) job.Spec {
 	change(&s)
 	return s
+}
+
+// gang lets the pods start together or not at all.
+func gang(s *job.Spec) {
+	s.Scheduling = &jobgroup.Scheduling{SchedulingPolicy: &jobgroup.SchedulingPolicy{Gang: new(jobgroup.Gang)}}
 }
 
 // indexed makes a spec Indexed.
@@ -150,6 +156,15 @@ var Small = []Scope{
 		Spec: with(counted(2, 2, 0), indexed), Pods: 3, Late: true, Versions: true, Exits: []int32{0, 1}, Straight: true, Rest: 60,
 		Budget: Budget{Delays: 1},
 		Must:   []string{"J14 index succeeded"}},
+	{Name: "gang", Covers: "a gang that grows and shrinks: the workload and the group before the pods, crashes between any two writes",
+		Spec: with(counted(2, 2, 1), gang), Options: job.Options{Gangs: true}, Pods: 4, Exits: []int32{0, 1}, Straight: true, Rest: 60,
+		Edits:  []string{`{"parallelism": 1}`, `{"parallelism": 2}`},
+		Budget: Budget{Fails: 1, Lost: 1, Crashes: 1, Edits: 1},
+		Must:   []string{"J44 group created", "J45 gang resized"}},
+	{Name: "gang-late", Covers: "a gang under a controller that sees its group late: names are locks, and pods may be seen before their group",
+		Spec: with(counted(1, 1, 1), gang), Options: job.Options{Gangs: true}, Pods: 3, Late: true, Exits: []int32{0, 1}, Straight: true, Rest: 60,
+		Budget: Budget{Lost: 1, Crashes: 1},
+		Must:   []string{"J44 group created", "J44 in no group"}},
 	{Name: "two-controllers-suspend", Covers: "two controllers that overlap after a lost lease, while a user suspends and resumes",
 		Spec: counted(1, 1, 0), Pods: 3, Controllers: 2, Exits: []int32{0, 1}, Straight: true,
 		Edits:  []string{`{"suspend": true}`, `{"suspend": false}`},

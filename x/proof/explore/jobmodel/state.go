@@ -24,6 +24,7 @@ type state struct {
 	delayed   statusID
 	deletedAt uint32 // of the job: seconds since the start plus 1, 0 if it is not deleted
 	spec      specID
+	groups    groups
 	born      uint8 // the number of pods so far, where they are numbered
 	past      past
 	left      Budget
@@ -45,11 +46,12 @@ type past struct {
 
 // controller is what a controller has seen and remembers, and its round.
 type controller struct {
-	// status, deletedAt and spec are the job as it was seen, and behind is by how many
+	// status, deletedAt, spec and groups are the job as it was seen, and behind is by how many
 	// versions that is older than the job, where versions are compared.
 	status    statusID
 	deletedAt uint32
 	spec      specID
+	groups    groups
 	behind    uint8
 	// unacked is by how many versions the job is ahead of the last write that this
 	// controller knows of, plus 1; 0 means that it knows of none.
@@ -196,6 +198,7 @@ func (s *state) append(dst []byte) []byte {
 	p := &s.past
 	dst = append(dst, byte(s.spec), s.born, p.succeeded, p.maxParallelism, p.lostCreates,
 		explore.Flags(p.lostStatus, p.restarted, p.traveled, p.edited, p.lagged))
+	dst = append(dst, s.groups.workload, s.groups.group)
 	b := &s.left
 	dst = append(dst, b.Fails, b.Lost, b.Crashes, b.OldLists, b.Delays, b.Restarts, b.Evictions, b.Disruptions, b.Strips, b.Orphans, b.Edits, b.Deletes, b.Ticks, b.Backs)
 	for i := range s.control {
@@ -213,7 +216,7 @@ func (c *controller) append(dst []byte) []byte {
 		return append(dst, 0)
 	}
 	order := binary.LittleEndian
-	dst = append(dst, 1, byte(c.spec), c.behind, c.unacked, c.creations, c.deletions, explore.Flags(c.current, c.retry, c.dirty))
+	dst = append(dst, 1, byte(c.spec), c.groups.workload, c.groups.group, c.behind, c.unacked, c.creations, c.deletions, explore.Flags(c.current, c.retry, c.dirty))
 	for _, n := range [...]uint32{uint32(c.status), c.deletedAt, uint32(c.memory), c.expectedAt, uint32(c.round), c.again} {
 		dst = order.AppendUint32(dst, n)
 	}

@@ -35,6 +35,9 @@ func (m *Model) Story(c *explore.Counterexample[state]) (string, error) {
 	if m.rounds.scope.Late {
 		first.name += " stale"
 	}
+	if m.rounds.scope.Options.Gangs {
+		first.name += " gangs"
+	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "# %v\n# Found in the scope %s.\n\n", strings.ReplaceAll(c.Err.Error(), "\n", " "), m.rounds.scope.Name)
 	for _, c := range append([]command{first}, commands...) {
@@ -158,7 +161,7 @@ func (m *Model) tell(steps []told) (commands []command, err error) {
 	return commands, nil
 }
 
-func defaultOptions(s *Scope) bool { return s.Options == job.Options{} }
+func defaultOptions(s *Scope) bool { return s.Options == job.Options{Gangs: s.Options.Gangs} }
 
 // name names a pod that the step has created, as the world does.
 func (m *Model) name(names map[uint8]string, t *told) {
@@ -188,6 +191,9 @@ func (m *Model) tellDeliveries(names map[uint8]string, t *told) (commands []comm
 	if set&(1<<maxPods) != 0 {
 		commands = append(commands, command{name: "deliver job"})
 	}
+	if set&(1<<groupsPlace) != 0 {
+		commands = append(commands, command{name: "deliver groups"})
+	}
 	return commands
 }
 
@@ -209,6 +215,8 @@ func (m *Model) tellStep(names map[uint8]string, t *told) (commands []command, e
 		c.name = "deliver " + pod
 	case kindDeliverJob:
 		c.name = "deliver job"
+	case kindDeliverGroups:
+		c.name = "deliver groups"
 	case kindRun:
 		c.name = "run " + pod
 	case kindSucceed:

@@ -107,8 +107,12 @@ func play(t *testing.T, w *world.Job, c command) {
 	case "round":
 		playRound(t, w, c, argument)
 	case "deliver":
-		if words[1] == "job" {
+		switch words[1] {
+		case "job":
 			w.DeliverJob()
+			return
+		case "groups":
+			w.DeliverGroups()
 			return
 		}
 		w.Deliver(job.UID("uid-" + words[1][strings.LastIndexAny(words[1], "-p")+1:]))
@@ -200,7 +204,7 @@ func describe(w *world.Job) string {
 	if !w.Stale {
 		e.Creations, e.Deletions = 0, 0
 	}
-	return fmt.Sprintf("%s\n%s\nagain %d, retry %t, to be seen %d %d", strings.Join(lines, "\n"), text, again, w.Retry, e.Creations, e.Deletions)
+	return fmt.Sprintf("%s\n%s\nagain %d, retry %t, to be seen %d %d\n%v", strings.Join(lines, "\n"), text, again, w.Retry, e.Creations, e.Deletions, groupsOf(w))
 }
 
 // statusText is a status without the messages, which can name pods.
@@ -233,5 +237,16 @@ func (m *Model) describe(s *state) string {
 	}
 	text := statusText(m.rounds.statuses.with(s.status, lists))
 	c := &s.control[0]
-	return fmt.Sprintf("%s\n%s\nagain %d, retry %t, to be seen %d %d", strings.Join(lines, "\n"), text, c.again, c.retry, c.creations, c.deletions)
+	return fmt.Sprintf("%s\n%s\nagain %d, retry %t, to be seen %d %d\n%v", strings.Join(lines, "\n"), text, c.again, c.retry, c.creations, c.deletions, s.groups)
+}
+
+// groupsOf are the groups of a world, as the model has them.
+func groupsOf(w *world.Job) (g groups) {
+	for _, workload := range w.Groups.Workloads {
+		g.workload = uint8(workload.Templates[0].MinCount) + 1
+	}
+	for _, group := range w.Groups.PodGroups {
+		g.group = uint8(group.MinCount) + 1
+	}
+	return g
 }

@@ -39,9 +39,9 @@ func (w *worker) orders(s *state, c int, v view, order []int, from, delivered in
 // look returns what a controller sees, and the pods in its order.
 func (w *worker) look(s *state, c int) (v view, order []int) {
 	control, late := &s.control[c], w.rounds.scope.Late
-	v = view{now: s.now, status: s.status, deletedAt: s.deletedAt, spec: s.spec, memory: control.memory}
+	v = view{now: s.now, status: s.status, deletedAt: s.deletedAt, spec: s.spec, groups: s.groups, memory: control.memory}
 	if late {
-		v.status, v.deletedAt, v.spec = control.status, control.deletedAt, control.spec
+		v.status, v.deletedAt, v.spec, v.groups = control.status, control.deletedAt, control.spec, control.groups
 		v.creations, v.deletions, v.expectedAt = control.creations, control.deletions, control.expectedAt
 		if control.unacked > 0 && control.behind >= control.unacked {
 			v.stale = control.behind - control.unacked + 1
@@ -198,6 +198,7 @@ func (w *worker) crash(s *state, c int) {
 		return
 	}
 	s.see(c)
+	s.seeGroups(c)
 	for i := range s.pods {
 		s.pods[i].seen[c] = s.pods[i].live
 	}
@@ -207,7 +208,7 @@ func (w *worker) crash(s *state, c int) {
 func (w *worker) forget(s *state, c int) {
 	control := &s.control[c]
 	*control = controller{
-		status: control.status, deletedAt: control.deletedAt, spec: control.spec, behind: control.behind,
+		status: control.status, deletedAt: control.deletedAt, spec: control.spec, groups: control.groups, behind: control.behind,
 		retry: true, dirty: true,
 	}
 	for i := range s.pods {
@@ -228,6 +229,8 @@ func (w *worker) write(s *state, c int, write writeStep) (o outcome, broken erro
 	case verbStatus:
 		o, broken = w.writeStatus(s, c, write)
 		return o, broken, true
+	case verbGroup:
+		return s.writeGroup(write), nil, true
 	}
 	i := s.at(c, write.place)
 	if i < 0 || s.pods[i].live == 0 {
@@ -263,7 +266,7 @@ func (w *worker) create(s *state, c int, write writeStep) (broken error, ok bool
 	if i >= w.rounds.scope.Pods {
 		return nil, false
 	}
-	broken = w.check.create(w, s)
+	broken = w.check.create(w, s, write)
 	s.pods[i] = pod{live: w.rounds.pods.created(jobpod.Owned, write.index, write.failures, write.ignored, s.now)}
 	s.pods[i].place[c] = write.place + 1
 	if w.option&named != 0 {
