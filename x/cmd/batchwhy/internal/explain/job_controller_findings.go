@@ -93,7 +93,7 @@ func (l *look) queueFinding() Finding {
 func (l *look) behindFindings() []Finding {
 	late := l.now.Sub(l.changed)
 	if l.changed.IsZero() || late < slack || l.job.IsManifest || l.isElsewhere() || !l.closing.IsZero() || !l.podsRead ||
-		refusal(l.events, l.now) != nil || !l.snapshot.Job.DeletionTimestamp.IsZero() {
+		refusal(l.events, l.now) != nil || len(l.gangFindings()) > 0 || !l.snapshot.Job.DeletionTimestamp.IsZero() {
 		return nil
 	}
 	var what []string

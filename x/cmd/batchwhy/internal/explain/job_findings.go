@@ -17,7 +17,7 @@ import (
 func (l *look) findings(troubles []*podTrouble) []Finding {
 	return worstFirst(slices.Concat(
 		l.failedFinding(), l.deletionFindings(), l.namespaceFindings(), l.refusedFindings(),
-		l.unsaid(l.groupTroubles(troubles)), l.heldFindings(), l.adoptionFindings(), l.behindFindings(), l.activeFailures(), l.deadlineFindings(),
+		l.unsaid(l.groupTroubles(troubles)), l.heldFindings(), l.gangFindings(), l.adoptionFindings(), l.behindFindings(), l.activeFailures(), l.deadlineFindings(),
 		l.specFindings(), l.widthFindings(), l.expiryFindings(), l.counterFindings(), l.keptFindings()))
 }
 
@@ -269,6 +269,9 @@ func (l *look) expiryFindings() []Finding {
 func (l *look) counterFindings() (all []Finding) {
 	read := inspect("read the status and the pods again, together", collect(l.job.Namespace))
 	for _, n := range l.plan.Notes {
+		if n.Field == "job.spec.scheduling" {
+			continue // whether the controller follows it, its gates say, and nothing here
+		}
 		all = append(all, finding(Warning, "Contradiction", fmt.Sprintf("%s %s: %s", strings.TrimPrefix(n.Field, "job."), n.Value, withoutRule(n.Message)), read))
 	}
 	if !l.podsRead {

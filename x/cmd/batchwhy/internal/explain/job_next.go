@@ -65,6 +65,9 @@ func (l *look) nextCreations() []Step {
 	if refusal(l.events, l.now) != nil {
 		return steps("Create", time.Time{}, "the controller tries again and again to create %s, at most a minute apart, until the API server accepts it: %s", what, l.whyCreate(n))
 	}
+	if len(l.gangFindings()) > 0 {
+		return steps("Create", time.Time{}, "the controller tries again and again to create the workload and its pod group, at most a minute apart, and then %s: %s", what, l.whyCreate(n))
+	}
 	if len(l.behindFindings()) > 0 {
 		return steps("Create", time.Time{}, "the controller would create %s now, if it ran: %s", what, l.whyCreate(n))
 	}
