@@ -48,7 +48,7 @@ func ValidateUpdate(old, next Spec, _ release.Release) error {
 func (c *CronJob) Validate(triggers ...Trigger) error {
 	var problems []error
 	for i := range triggers {
-		problems = append(problems, checkTrigger(c.Name, &triggers[i]))
+		problems = append(problems, checkTrigger(triggers[i].JobName(c.Name), &triggers[i]))
 	}
 	return errors.Join(c.checkName(), errors.Join(problems...), Validate(c.Spec))
 }
@@ -60,9 +60,15 @@ func (c *CronJob) checkName() error {
 	return nil
 }
 
-func checkTrigger(cronJob string, t *Trigger) error {
+// ValidateTrigger checks a trigger of a CronJob, whose job gets its name by these options: by a prefix, say.
+func (o *Options) ValidateTrigger(c *CronJob, t Trigger) error {
+	return checkTrigger(o.Naming.TriggerName(c.Name, t), &t)
+}
+
+// checkTrigger checks a trigger whose job has that name.
+func checkTrigger(name string, t *Trigger) error {
 	var problem string
-	switch name := t.JobName(cronJob); {
+	switch {
 	case !isLabel(t.ID):
 		problem = notLabel
 	case len(name) > maxLabel:

@@ -142,3 +142,26 @@ func TestValidateUpdate(t *testing.T) {
 		}
 	}
 }
+
+// TestOptions_ValidateTrigger: the name of a trigger's job has the prefix, which counts towards its length.
+func TestOptions_ValidateTrigger(t *testing.T) {
+	c := cronjob.CronJob{Name: "report"}
+	for _, test := range []struct {
+		prefix, id string
+		want       []string
+	}{
+		{"", "now", nil},
+		{"nightly-", "now", nil},
+		{"nightly-", "Now", []string{"triggers[Now].id"}},
+		{"", strings.Repeat("x", 49), nil},
+		{"", strings.Repeat("x", 50), []string{"triggers[" + strings.Repeat("x", 50) + "].id"}},
+		{"p-", strings.Repeat("x", 47), nil},
+		{"p-", strings.Repeat("x", 48), []string{"triggers[" + strings.Repeat("x", 48) + "].id"}},
+	} {
+		o := cronjob.Options{Naming: cronjob.Naming{Prefix: test.prefix}}
+		trigger := cronjob.Trigger{ID: test.id}
+		if err := o.ValidateTrigger(&c, trigger); !slices.Equal(fields(err), test.want) {
+			t.Errorf("%q with prefix %q, %d bytes: %v", test.id, test.prefix, len(o.Naming.TriggerName(c.Name, trigger)), err)
+		}
+	}
+}

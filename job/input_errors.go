@@ -45,7 +45,7 @@ func (s *Snapshot) check() error {
 	case j.Spec.isIndexed() && j.Spec.Completions == nil:
 		return invalid("job.spec.completions", nil, "is required when completionMode is Indexed")
 	}
-	return errors.Join(checkSigns(j), s.Options.check())
+	return errors.Join(checkSigns(j), s.Options.Validate())
 }
 
 // checkSigns refuses the negative numbers that neither an API server nor this

@@ -2,6 +2,7 @@ package job
 
 import (
 	"cmp"
+	"errors"
 	"time"
 
 	"github.com/batchplan/batchplan/backoff"
@@ -68,7 +69,9 @@ func Kubernetes(r release.Release) Options {
 	return Options{Quirks: jobquirk.Of(r), Without: r.Off().Without(asOption), Gangs: r.Has(asOption)}
 }
 
-func (o *Options) check() error {
+// Validate checks the options. All problems are reported together: the error joins an [*InputError] for each,
+// which names the field and its value. A round makes no plan with what is wrong here.
+func (o *Options) Validate() error {
 	if *o == (Options{Quirks: o.Quirks, Without: o.Without, Gangs: o.Gangs}) {
 		return nil // the common case
 	}
@@ -89,16 +92,16 @@ func (o *Options) check() error {
 		{"options.backoff.max", int64(o.Backoff.Max)},
 	}
 
+	var problems []error
 	for i := range fields {
 		if f := &fields[i]; f.value < 0 {
-			return invalid(f.name, f.value, "must not be negative")
+			problems = append(problems, invalid(f.name, f.value, "must not be negative"))
 		}
 	}
-
-	if err := o.Backoff.Validate(); err != nil {
-		return invalid("options.backoff", o.Backoff.Max, err.Error())
+	if err := o.Backoff.Validate(); err != nil && len(problems) == 0 { // signs are reported already
+		problems = append(problems, invalid("options.backoff", o.Backoff.Max, err.Error()))
 	}
-	return nil
+	return errors.Join(problems...)
 }
 
 // podWrites and uncounted are the limits of a round.

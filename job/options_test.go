@@ -200,6 +200,19 @@ func TestOptions_Refused(t *testing.T) {
 		if !hasInputError(err) || !containsField(err, field) {
 			t.Errorf("%s: %v", field, err)
 		}
+		if err := o.Validate(); !containsField(err, field) {
+			t.Errorf("%s: Validate: %v", field, err)
+		}
+	}
+	both := job.Options{PendingTimeout: -1, MaxUncounted: -1}
+	want := "options.pendingTimeout: -1: must not be negative\noptions.maxUncounted: -1: must not be negative"
+	if err := both.Validate(); err == nil || err.Error() != want {
+		t.Errorf("two problems: %v", err)
+	}
+	for _, r := range release.All() {
+		if o := job.Kubernetes(r); o.Validate() != nil {
+			t.Errorf("%v: %v", r, o.Validate())
+		}
 	}
 }
 
