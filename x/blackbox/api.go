@@ -57,16 +57,16 @@ type change struct {
 	revision int
 }
 
-// API is an API server in memory. It has resource versions and conflicts, the status subresource,
+// server is an API server in memory. It has resource versions and conflicts, the status subresource,
 // finalizers, owner collection and watches; a write that changes nothing makes no new version.
-// Clients reach it through [Incarnation.Config].
-type API struct {
-	// Lag is how long watches are behind, by the plural of the resource; "" is for all others.
-	Lag map[string]time.Duration
+// Clients reach it through [incarnation.config].
+type server struct {
+	// lag is how long watches are behind, by the plural of the resource; "" is for all others.
+	lag map[string]time.Duration
 	// held is when the watches of a kind show nothing new, by its plural; "" is all.
 	held map[string]span
 	// wrote is called with each write that took effect, before it is visible. It must not call the API.
-	wrote func(Write)
+	wrote func(write)
 
 	mu        sync.Mutex
 	resources []*Resource
@@ -86,8 +86,8 @@ type API struct {
 	busy     time.Time // when there were too many
 }
 
-// Write is a write that took effect.
-type Write struct {
+// write is one that took effect.
+type write struct {
 	Time time.Time
 	// Verb is create, update, status, patch, delete or, for what the storage did by itself, remove or collect.
 	Verb     string
@@ -103,9 +103,9 @@ type Write struct {
 // maxRequests is how many requests of one instant are a livelock.
 const maxRequests = 3000
 
-// NewAPI returns an API that serves these kinds, and events.
-func NewAPI(resources ...Resource) *API {
-	a := &API{
+// newServer returns one that serves these kinds, and events.
+func newServer(resources ...Resource) *server {
+	a := &server{
 		objects:  make(map[key]entry),
 		changed:  make(chan struct{}),
 		revision: 1,
@@ -144,7 +144,7 @@ func conflict(k key) error {
 }
 
 // of returns the resource with that plural in that group and version, or nil.
-func (a *API) of(group, version, plural string) *Resource {
+func (a *server) of(group, version, plural string) *Resource {
 	for _, r := range a.resources {
 		if r.Plural == plural && r.Group == group && r.Version == version {
 			return r
@@ -154,7 +154,7 @@ func (a *API) of(group, version, plural string) *Resource {
 }
 
 // kind returns the resource of that kind, or nil.
-func (a *API) kind(gvk schema.GroupVersionKind) *Resource {
+func (a *server) kind(gvk schema.GroupVersionKind) *Resource {
 	for _, r := range a.resources {
 		if r.GroupVersionKind == gvk {
 			return r
@@ -164,7 +164,7 @@ func (a *API) kind(gvk schema.GroupVersionKind) *Resource {
 }
 
 // put stores an object and shows it to the watches.
-func (a *API) put(r *Resource, k key, o Object, kind string) entry {
+func (a *server) put(r *Resource, k key, o Object, kind string) entry {
 	a.revision++
 	o.Set(strconv.Itoa(a.revision), "metadata", "resourceVersion")
 	data, err := json.Marshal(o)
@@ -191,13 +191,13 @@ func (a *API) put(r *Resource, k key, o Object, kind string) entry {
 }
 
 // wake wakes all watches.
-func (a *API) wake() {
+func (a *server) wake() {
 	close(a.changed)
 	a.changed = make(chan struct{})
 }
 
 // hold lets watches show nothing for a while.
-func (a *API) hold(plural string, d time.Duration) {
+func (a *server) hold(plural string, d time.Duration) {
 	a.held[plural] = span{time.Now(), time.Now().Add(d)}
 }
 
@@ -213,30 +213,30 @@ func (s span) delay(at time.Time) time.Time {
 }
 
 // expire ends all watches.
-func (a *API) expire() {
+func (a *server) expire() {
 	a.epoch++
 	a.wake()
 }
 
 // close ends the activities of the API.
-func (a *API) close() {
+func (a *server) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.closed = true
 	a.wake()
 }
 
-func (a *API) isClosed() bool {
+func (a *server) isClosed() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.closed
 }
 
 // visible returns when a watch shows a change.
-func (a *API) visible(c *change) time.Time {
-	lag, has := a.Lag[c.resource.Plural]
+func (a *server) visible(c *change) time.Time {
+	lag, has := a.lag[c.resource.Plural]
 	if !has {
-		lag = a.Lag[""]
+		lag = a.lag[""]
 	}
 	at := c.at.Add(lag)
 	for _, of := range []string{"", c.resource.Plural} {
@@ -246,7 +246,7 @@ func (a *API) visible(c *change) time.Time {
 }
 
 // keys returns the names of all objects, always in the same order.
-func (a *API) keys() []key { return keysOf(a.objects, "") }
+func (a *server) keys() []key { return keysOf(a.objects, "") }
 
 // keysOf returns the names of the objects of one plural, "" for all, always in the same order.
 func keysOf(objects map[key]entry, plural string) []key {
@@ -263,7 +263,7 @@ func keysOf(objects map[key]entry, plural string) []key {
 }
 
 // Collect deletes the objects whose owners are all gone, as the garbage collector does some time after.
-func (a *API) Collect() {
+func (a *server) Collect() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 
@@ -289,14 +289,14 @@ func (a *API) Collect() {
 }
 
 // change changes an object with its status. The API is locked.
-func (a *API) change(r *Resource, k key, change func(Object)) {
+func (a *server) change(r *Resource, k key, change func(Object)) {
 	next := a.objects[k].object.clone()
 	change(next)
 	_, _ = a.update(r, k, next, whole, "update", false) // what the kit writes is admitted, or stays as it was
 }
 
 // add stores an object whose kind is in its JSON.
-func (a *API) add(v any) error {
+func (a *server) add(v any) error {
 	o, err := toObject(v)
 	if err != nil {
 		return err
@@ -306,7 +306,7 @@ func (a *API) add(v any) error {
 }
 
 // Create stores a new object for a user. It may be typed.
-func (a *API) Create(gvk schema.GroupVersionKind, v any) (Object, error) {
+func (a *server) Create(gvk schema.GroupVersionKind, v any) (Object, error) {
 	o, err := toObject(v)
 	if err != nil {
 		return nil, err
@@ -324,7 +324,7 @@ func (a *API) Create(gvk schema.GroupVersionKind, v any) (Object, error) {
 }
 
 // Change changes an object for a user or a kubelet, with its status. It does nothing if the object is gone.
-func (a *API) Change(gvk schema.GroupVersionKind, namespace, name string, change func(Object)) error {
+func (a *server) Change(gvk schema.GroupVersionKind, namespace, name string, change func(Object)) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	r := a.kind(gvk)
@@ -332,6 +332,9 @@ func (a *API) Change(gvk schema.GroupVersionKind, namespace, name string, change
 		return fmt.Errorf("%s is not served", gvk)
 	}
 
+	if r.ClusterScoped {
+		namespace = ""
+	}
 	k := key{r.Plural, namespace, name}
 	e, exists := a.objects[k]
 	if !exists {
@@ -345,7 +348,7 @@ func (a *API) Change(gvk schema.GroupVersionKind, namespace, name string, change
 }
 
 // Delete deletes an object for a user, in the background. It does nothing if the object is gone.
-func (a *API) Delete(gvk schema.GroupVersionKind, namespace, name string) {
+func (a *server) Delete(gvk schema.GroupVersionKind, namespace, name string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if r := a.kind(gvk); r != nil {
@@ -354,7 +357,7 @@ func (a *API) Delete(gvk schema.GroupVersionKind, namespace, name string) {
 }
 
 // Get returns an object, or nil. It must not be changed.
-func (a *API) Get(gvk schema.GroupVersionKind, namespace, name string) Object {
+func (a *server) Get(gvk schema.GroupVersionKind, namespace, name string) Object {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if r := a.kind(gvk); r != nil {
@@ -364,13 +367,13 @@ func (a *API) Get(gvk schema.GroupVersionKind, namespace, name string) Object {
 }
 
 // List returns all objects of a kind, by name. They must not be changed.
-func (a *API) List(gvk schema.GroupVersionKind) (list []Object) {
+func (a *server) List(gvk schema.GroupVersionKind) (list []Object) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.list(gvk)
 }
 
-func (a *API) list(gvk schema.GroupVersionKind) (list []Object) {
+func (a *server) list(gvk schema.GroupVersionKind) (list []Object) {
 	r := a.kind(gvk)
 	if r == nil {
 		return nil

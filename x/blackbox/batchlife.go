@@ -163,7 +163,7 @@ func (b *batchScript) edit(next BatchSettings) error {
 }
 
 // saw checks a write. The API is locked.
-func (b *batchScript) saw(w Write) {
+func (b *batchScript) saw(w write) {
 	switch w.Resource.GroupVersionKind {
 	case b.Parent:
 		if w.New != nil && w.New.UID() == b.uid {
@@ -181,7 +181,7 @@ func (b *batchScript) saw(w Write) {
 }
 
 // changed notes what happens to a child.
-func (b *batchScript) changed(f *fate, w Write) {
+func (b *batchScript) changed(f *fate, w write) {
 	o := w.New
 	if o == nil {
 		o = w.Old
@@ -206,7 +206,7 @@ func (b *batchScript) active(o Object) bool {
 }
 
 // created checks a new child.
-func (b *batchScript) created(w Write) {
+func (b *batchScript) created(w write) {
 	f := &fate{created: time.Now(), lost: w.Lost}
 	if b.batch.Index != nil {
 		f.index = b.batch.Index(w.New)

@@ -374,9 +374,9 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // TestHold_Ends: a watch that shows nothing for an hour shows what there is as soon as nothing goes wrong any more.
 func TestHold_Ends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := NewAPI(Jobs())
-		a.Lag = map[string]time.Duration{"": time.Second}
-		i := &Incarnation{api: a}
+		a := newServer(Jobs())
+		a.lag = map[string]time.Duration{"": time.Second}
+		i := &incarnation{api: a}
 		answer, err := (&http.Client{Transport: i}).Get("http://blackbox.invalid" + jobs + "?watch=true&resourceVersion=0")
 		if err != nil {
 			t.Fatal(err)

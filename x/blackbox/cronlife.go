@@ -119,7 +119,7 @@ func (c *cronScript) edit(next CronSettings) error {
 }
 
 // saw checks a write. The API is locked.
-func (c *cronScript) saw(w Write) {
+func (c *cronScript) saw(w write) {
 	if w.BySubject && w.Resource.reports {
 		for _, e := range eventsOf(w) {
 			c.reported(e)

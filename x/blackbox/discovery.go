@@ -11,7 +11,7 @@ import (
 )
 
 // discover answers the questions of clients about what is served.
-func (a *API) discover(path string) ([]byte, error) {
+func (a *server) discover(path string) ([]byte, error) {
 	var answer any
 	switch parts := strings.Split(strings.Trim(path, "/"), "/"); {
 	case path == "/version":
@@ -39,7 +39,7 @@ func (a *API) discover(path string) ([]byte, error) {
 }
 
 // groups are the named groups that are served.
-func (a *API) groups() (groups []string) {
+func (a *server) groups() (groups []string) {
 	for _, r := range a.resources {
 		if r.Group != "" && !slices.Contains(groups, r.Group) {
 			groups = append(groups, r.Group)
@@ -48,7 +48,7 @@ func (a *API) groups() (groups []string) {
 	return groups
 }
 
-func (a *API) group(name string) metav1.APIGroup {
+func (a *server) group(name string) metav1.APIGroup {
 	g := metav1.APIGroup{Name: name}
 	for _, r := range a.resources {
 		v := metav1.GroupVersionForDiscovery{GroupVersion: r.apiVersion(), Version: r.Version}
@@ -60,7 +60,7 @@ func (a *API) group(name string) metav1.APIGroup {
 	return g
 }
 
-func (a *API) resourceList(gv schema.GroupVersion) metav1.APIResourceList {
+func (a *server) resourceList(gv schema.GroupVersion) metav1.APIResourceList {
 	list := metav1.APIResourceList{
 		TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
 		GroupVersion: gv.String(),

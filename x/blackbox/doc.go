@@ -51,6 +51,10 @@
 // again with several changes as one ([Relist]). Writes of events never fail and are kept
 // ([Result].Events).
 //
+// # Versions
+//
+// This API has types of k8s.io v0.x, so this module stays at v0 when the library reaches v1.
+//
 // # What is not there
 //
 // There is neither server-side apply nor a version of a kind other than the stored one.

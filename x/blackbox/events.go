@@ -34,7 +34,7 @@ type Event struct {
 }
 
 // eventsOf returns the events of a write of an event: none if its count has not risen.
-func eventsOf(w Write) (events []Event) {
+func eventsOf(w write) (events []Event) {
 	if w.New == nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // patched returns the object of a target after a patch.
-func (a *API) patched(t *target, kind string, patch []byte) (Object, error) {
+func (a *server) patched(t *target, kind string, patch []byte) (Object, error) {
 	old, exists := a.objects[t.key()]
 	if !exists {
 		return nil, notFound(t.key())

@@ -22,7 +22,7 @@ type script interface {
 	// calm lets nothing go wrong any more, and checks that everything becomes true.
 	calm() error
 	// saw looks at a write. The API is locked.
-	saw(Write)
+	saw(write)
 }
 
 // play plays a life. It is called outside of a bubble.
@@ -68,7 +68,7 @@ type player struct {
 	Program
 	verdict
 	script
-	api   *API
+	api   *server
 	lag   time.Duration
 	story []string
 
@@ -115,8 +115,8 @@ func (p *player) say(format string, args ...any) { p.note(func() { p.tell(format
 func (p *player) play(begin time.Duration, steps []Step, s script) error {
 	time.Sleep(begin)
 	p.script, p.off, p.quiet = s, p.Off, true
-	p.api = NewAPI(p.Resources...)
-	p.api.Lag = map[string]time.Duration{"": p.lag}
+	p.api = newServer(p.Resources...)
+	p.api.lag = map[string]time.Duration{"": p.lag}
 	p.api.wrote = p.saw
 	p.events = make(chan event, 100)
 
@@ -159,7 +159,7 @@ func (p *player) steps(steps []Step) error {
 }
 
 // saw notes a write. The API is locked.
-func (p *player) saw(w Write) {
+func (p *player) saw(w write) {
 	if w.BySubject && !w.Resource.reports {
 		p.writes++
 		o := w.New

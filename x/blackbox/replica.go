@@ -9,7 +9,7 @@ import (
 
 // replica is one run of the program.
 type replica struct {
-	*Incarnation
+	*incarnation
 	cancel  context.CancelFunc
 	started time.Time
 	ended   chan struct{} // closed when the program has returned
@@ -20,7 +20,7 @@ type replica struct {
 func (p *player) start() {
 	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), clockKey{}, p.now))
 	r := &replica{cancel: cancel, started: time.Now(), ended: make(chan struct{})}
-	r.Incarnation = &Incarnation{api: p.api, fault: p.nextFault, died: func() { p.events <- event{of: r} }}
+	r.incarnation = &incarnation{api: p.api, fault: p.nextFault, died: func() { p.events <- event{of: r} }}
 
 	p.note(func() {
 		if len(p.replicas) == 0 && !p.ended.IsZero() {
@@ -31,7 +31,7 @@ func (p *player) start() {
 
 	p.replicas = append(p.replicas, r)
 	go func() {
-		err := p.Start(ctx, r.Config())
+		err := p.Start(ctx, r.config())
 		close(r.ended)
 		p.events <- event{r, true, err}
 	}()

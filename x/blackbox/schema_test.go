@@ -78,7 +78,7 @@ func TestSchema(t *testing.T) {
 		{"the value of a map", `{"schedule":"a","labels":{"x":1}}`, "spec.labels"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			a := NewAPI(taskOf(t))
+			a := newServer(taskOf(t))
 			given := Object{"metadata": map[string]any{"name": "subject", "namespace": "default"}}
 			spec, err := decodeObject([]byte(test.spec))
 			if err != nil {
@@ -101,11 +101,11 @@ func TestSchema(t *testing.T) {
 
 // TestSchema_Program: a program meets the schema with its writes of the object, of its status and with patches.
 func TestSchema_Program(t *testing.T) {
-	a := NewAPI(taskOf(t))
+	a := newServer(taskOf(t))
 	if _, err := a.Create(taskKind, Object{"metadata": map[string]any{"name": "subject", "namespace": "default"}, "spec": map[string]any{"schedule": "a"}}); err != nil {
 		t.Fatal(err)
 	}
-	n := naive{client: &http.Client{Transport: &Incarnation{api: a}}}
+	n := naive{client: &http.Client{Transport: &incarnation{api: a}}}
 	const path = "/apis/example.com/v1/namespaces/default/tasks/subject"
 	for _, test := range []struct {
 		path, field string

@@ -38,10 +38,10 @@ var faultNames = []string{"NoFault", "Refuse", "Conflict", "LoseReply", "CrashBe
 // String returns the name of the constant.
 func (f Fault) String() string { return faultNames[f] }
 
-// Incarnation is one life of the program between two starts: its clients reach the API through it.
+// incarnation is one life of the program between two starts: its clients reach the API through it.
 // Once it is dead, nothing that it does takes effect.
-type Incarnation struct {
-	api  *API
+type incarnation struct {
+	api  *server
 	dead bool
 	died func() // is called when it dies
 	// fault returns the fault of the next write; the default is none.
@@ -53,9 +53,9 @@ var errDead = errors.New("the program was killed")
 
 var errLost = errors.New("connection reset by the test: the reply is lost")
 
-// Config returns a configuration for clients of any kind: of controller-runtime, client-go or a plain
+// config returns a configuration for clients of any kind: of controller-runtime, client-go or a plain
 // http.Client with its Transport. None of it goes through a network.
-func (i *Incarnation) Config() *rest.Config {
+func (i *incarnation) config() *rest.Config {
 	return &rest.Config{
 		Host:      "http://blackbox.invalid",
 		Transport: i,
@@ -68,7 +68,7 @@ func (i *Incarnation) Config() *rest.Config {
 }
 
 // RoundTrip answers a request.
-func (i *Incarnation) RoundTrip(r *http.Request) (*http.Response, error) {
+func (i *incarnation) RoundTrip(r *http.Request) (*http.Response, error) {
 	var body []byte
 	if r.Body != nil {
 		var err error
@@ -97,7 +97,7 @@ func (i *Incarnation) RoundTrip(r *http.Request) (*http.Response, error) {
 // dead one whose requests fail is busy if it repeats them immediately: it would hold the clock. Others
 // do not wait, since many clients hold a lock in a request, and a goroutine that waits for a lock
 // holds the clock as well.
-func (i *Incarnation) isAlive() (alive, busy bool) {
+func (i *incarnation) isAlive() (alive, busy bool) {
 	i.api.mu.Lock()
 	defer i.api.mu.Unlock()
 	if i.dead {
@@ -115,7 +115,7 @@ func (i *Incarnation) isAlive() (alive, busy bool) {
 }
 
 // isTooBusy counts the requests of an instant. A controller that never rests would hold the clock for good.
-func (a *API) isTooBusy(most int) bool {
+func (a *server) isTooBusy(most int) bool {
 	if now := time.Now(); !now.Equal(a.instant) {
 		a.instant, a.requests = now, 0
 	}
@@ -123,7 +123,7 @@ func (a *API) isTooBusy(most int) bool {
 	return a.requests > most
 }
 
-func (i *Incarnation) die() {
+func (i *incarnation) die() {
 	i.dead = true
 	if i.died != nil {
 		i.died()
@@ -140,7 +140,7 @@ type target struct {
 func (t *target) key() key { return key{t.resource.Plural, t.namespace, t.name} }
 
 // parse finds the target of a path. It is nil if there is none.
-func (a *API) parse(path string) *target {
+func (a *server) parse(path string) *target {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	var group, version string
 	switch {
@@ -169,7 +169,7 @@ func (a *API) parse(path string) *target {
 	return &t
 }
 
-func (i *Incarnation) answer(r *http.Request, body []byte) (*http.Response, error) {
+func (i *incarnation) answer(r *http.Request, body []byte) (*http.Response, error) {
 	a := i.api
 	t := a.parse(r.URL.Path)
 	switch {
@@ -234,7 +234,7 @@ func selectors(label, field string) (func(Object) bool, error) {
 
 // cached returns the view of a cache of the API server: a list of version 0 may be as old as the
 // watches.
-func (a *API) cached() (objects map[key]entry, revision int) {
+func (a *server) cached() (objects map[key]entry, revision int) {
 	objects, revision = make(map[key]entry), 1
 	for i := range a.history {
 		c := &a.history[i]
@@ -279,7 +279,7 @@ func (t *target) has(k key, o Object) bool {
 }
 
 // write makes a write, unless a fault prevents it.
-func (i *Incarnation) write(r *http.Request, t *target, body []byte) (*http.Response, error) {
+func (i *incarnation) write(r *http.Request, t *target, body []byte) (*http.Response, error) {
 	fault := NoFault
 	if i.fault != nil && !t.resource.reports && t.resource.Plural != "leases" {
 		fault = i.fault()
@@ -313,7 +313,7 @@ func (i *Incarnation) write(r *http.Request, t *target, body []byte) (*http.Resp
 }
 
 // apply carries out the write of a request.
-func (a *API) apply(r *http.Request, t *target, body []byte) ([]byte, error) {
+func (a *server) apply(r *http.Request, t *target, body []byte) ([]byte, error) {
 	if t.sub != "" && (t.sub != "status" || !t.resource.Status) {
 		return nil, fail(http.StatusNotFound, metav1.StatusReasonNotFound,
 			"%s has no subresource %q", t.resource.Plural, t.sub)

@@ -10,7 +10,7 @@ import (
 )
 
 // watch begins a watch after the version of the request.
-func (i *Incarnation) watch(r *http.Request, t *target, match func(Object) bool) (*http.Response, error) {
+func (i *incarnation) watch(r *http.Request, t *target, match func(Object) bool) (*http.Response, error) {
 	a := i.api
 	w := &watcher{
 		api:    a,
@@ -37,7 +37,7 @@ func (i *Incarnation) watch(r *http.Request, t *target, match func(Object) bool)
 
 // watcher is the body of a watch: changes as JSON, each once it is as old as the lag.
 type watcher struct {
-	api    *API
+	api    *server
 	epoch  int
 	target target
 	match  func(Object) bool

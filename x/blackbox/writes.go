@@ -9,14 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-func (a *API) report(verb string, r *Resource, old, next Object, bySubject bool) {
+func (a *server) report(verb string, r *Resource, old, next Object, bySubject bool) {
 	if a.wrote != nil {
-		a.wrote(Write{time.Now(), verb, r, old, next, bySubject, bySubject && a.losing})
+		a.wrote(write{time.Now(), verb, r, old, next, bySubject, bySubject && a.losing})
 	}
 }
 
 // create stores a new object.
-func (a *API) create(r *Resource, namespace string, o Object, bySubject bool) (entry, error) {
+func (a *server) create(r *Resource, namespace string, o Object, bySubject bool) (entry, error) {
 	o = o.clone()
 	dropNulls(o)
 
@@ -29,7 +29,10 @@ func (a *API) create(r *Resource, namespace string, o Object, bySubject bool) (e
 		return entry{}, fail(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid,
 			"%s: metadata.name: is required", r.Plural)
 	}
-	if !r.ClusterScoped {
+	if r.ClusterScoped {
+		namespace = ""
+		o.Unset("metadata", "namespace")
+	} else {
 		o.Set(namespace, "metadata", "namespace")
 	}
 
@@ -92,7 +95,7 @@ var metadataOfServer = []string{
 }
 
 // update stores the new state of an object. Sub is "status", whole or empty.
-func (a *API) update(r *Resource, k key, next Object, sub, verb string, bySubject bool) (entry, error) {
+func (a *server) update(r *Resource, k key, next Object, sub, verb string, bySubject bool) (entry, error) {
 	old, exists := a.objects[k]
 	if !exists {
 		return entry{}, notFound(k)
@@ -178,7 +181,7 @@ func isGraceful(o Object) bool {
 }
 
 // remove deletes an object: it stays while finalizers hold it, and a running pod until its kubelet has ended it.
-func (a *API) remove(r *Resource, k key, options metav1.DeleteOptions, verb string, bySubject bool) (entry, error) {
+func (a *server) remove(r *Resource, k key, options metav1.DeleteOptions, verb string, bySubject bool) (entry, error) {
 	old, exists := a.objects[k]
 	if !exists {
 		return entry{}, notFound(k)
@@ -225,7 +228,7 @@ func (a *API) remove(r *Resource, k key, options metav1.DeleteOptions, verb stri
 }
 
 // orphan removes the references to an owner.
-func (a *API) orphan(uid string) {
+func (a *server) orphan(uid string) {
 	for _, k := range a.keys() {
 		e := a.objects[k]
 		if !e.object.IsOwnedBy(uid) {
@@ -243,12 +246,12 @@ func (a *API) orphan(uid string) {
 	}
 }
 
-func (a *API) resourceOf(o Object) *Resource {
+func (a *server) resourceOf(o Object) *Resource {
 	return a.kind(schema.FromAPIVersionAndKind(o.Text("apiVersion"), o.Text("kind")))
 }
 
 // finish ends a pod whose time to stop is over.
-func (a *API) finish(r *Resource, k key, end func(Object)) {
+func (a *server) finish(r *Resource, k key, end func(Object)) {
 	was := a.objects[k].object
 	next := was.clone()
 	if !PodEnded(next) {
