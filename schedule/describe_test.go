@@ -122,6 +122,7 @@ func TestLint(t *testing.T) {
 	seconds := func(n int64) *int64 { return &n }
 	from := instant(t, "2026-02-01T00:00Z")
 	const lag = 10 * time.Second
+	each := []schedule.FindingKind{schedule.EachMinute}
 	uneven, missing := []schedule.FindingKind{schedule.UnevenStep}, []schedule.FindingKind{schedule.MissingDay}
 	for _, c := range []struct {
 		spec, zone string
@@ -144,6 +145,12 @@ func TestLint(t *testing.T) {
 		{"0 0 */2 * 1", "UTC", nil, nil, []schedule.FindingKind{schedule.EitherDay, schedule.UnevenStep}},
 		{"0 0 29 2 *", "UTC", nil, nil, []schedule.FindingKind{schedule.RareDate}},
 		{"0 0 29 2 ?", "America/Santiago", nil, nil, []schedule.FindingKind{schedule.RareDate}},
+		{"* 3 * * *", "UTC", nil, nil, each}, {"* */3 * * *", "UTC", nil, nil, each}, {"* 3,15 * * *", "UTC", nil, nil, each}, {"? 8-18/2 * * *", "UTC", nil, nil, each},
+		{"*/1 3 * * *", "UTC", nil, nil, each}, {"* * 1 * *", "UTC", nil, nil, each}, {"* * * * 1", "UTC", nil, nil, each},
+		{"*/2 3 * * *", "UTC", nil, nil, nil}, {"0-59 3 * * *", "UTC", nil, nil, nil}, {"0 3 * * *", "UTC", nil, nil, nil},
+		{"* 9-17 * * *", "UTC", nil, nil, nil}, {"* 3,9-17 * * *", "UTC", nil, nil, nil}, {"* * * * 1-5", "UTC", nil, nil, nil}, {"* * * 6 *", "UTC", nil, nil, nil}, {"* * * * *", "UTC", nil, nil, nil},
+		{"0 3 * * *", "Etc/GMT+5", nil, nil, []schedule.FindingKind{schedule.ZoneSign}}, {"0 3 * * *", "Etc/GMT-14", nil, nil, []schedule.FindingKind{schedule.ZoneSign}},
+		{"0 3 * * *", "Etc/GMT+0", nil, nil, nil}, {"0 3 * * *", "Etc/GMT", nil, nil, nil}, {"@every 1h", "Etc/GMT+5", nil, nil, nil},
 		{"*/7 * * * *", "UTC", nil, nil, uneven}, {"*/40 * * * *", "UTC", nil, nil, uneven}, {"5/25 * * * *", "UTC", nil, nil, uneven},
 		{"*/90 * * * *", "UTC", nil, nil, uneven}, {"0 */5 * * *", "UTC", nil, nil, uneven}, {"0 8/4 * * *", "UTC", nil, nil, uneven},
 		{"0 0 */2 * *", "UTC", nil, nil, uneven}, {"0 0 1 */5 *", "UTC", nil, nil, uneven}, {"0 0 * * */2", "UTC", nil, nil, uneven},
@@ -171,6 +178,29 @@ func TestLint(t *testing.T) {
 		found := s.Lint(schedule.Circumstances{From: from, StartingDeadlineSeconds: c.deadline, WakeUpLag: lag})
 		if !slices.Equal(kindsOf(found), c.want) {
 			t.Errorf("%q in %s: got %v, want %v", c.spec, c.zone, found, c.want)
+		}
+	}
+}
+
+// TestLint_Instead: what is proposed for a star below a single hour or day has one run for each of them.
+func TestLint_Instead(t *testing.T) {
+	for _, c := range []struct {
+		spec, message string
+		opts          []schedule.Option
+	}{
+		{"* */3 * * *", `"* */3 * * *" runs 60 times in each of its hours; "0 */3 * * *" runs once`, nil},
+		{"* * 1 * *", `"* * 1 * *" runs 1440 times on each of its days; "0 0 1 * *" runs once`, nil},
+		{"* * * * 0", `"* * * * 0" runs 1440 times on each of its days; "0 0 * * 0" runs once`, nil},
+		{"* 0 3 * * *", `"* 0 3 * * *" runs 60 times in each of its minutes; "0 0 3 * * *" runs once`, []schedule.Option{schedule.WithSeconds()}},
+		{"* * 3 * * *", `"* * 3 * * *" runs 3600 times in each of its hours; "0 0 3 * * *" runs once`, []schedule.Option{schedule.WithSeconds()}},
+	} {
+		found := mustParse(t, c.spec, c.opts...).Lint(schedule.Circumstances{NameSeconds: true})
+		if len(found) != 1 || found[0].Message != c.message {
+			t.Errorf("%q: got %v, want %s", c.spec, found, c.message)
+			continue
+		}
+		if again := mustParse(t, found[0].Instead, c.opts...).Lint(schedule.Circumstances{}); len(again) > 0 {
+			t.Errorf("%q instead of %q: %v", found[0].Instead, c.spec, again)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -16,6 +17,11 @@ const (
 	// EitherDay: day of month and day of week are both restricted, so either
 	// matches; many expect both to be required (S2).
 	EitherDay FindingKind = "EitherDay"
+	// EachMinute: the minutes are a star below an hour, a day or a step of them, as in
+	// "* 3 * * *", which runs sixty times from 03:00 to 03:59; "0 3 * * *" runs once. With
+	// seconds it is the same for them. A range of hours or days, as in "* 9-17 * * *",
+	// is taken to be intended.
+	EachMinute FindingKind = "EachMinute"
 	// RareDate: some years have no matching date.
 	RareDate FindingKind = "RareDate"
 	// MissingDay: a day of the month, such as the 31st, that some of the months
@@ -31,6 +37,9 @@ const (
 	// RepeatedTime: a run falls into an overlap within ten years and happens
 	// twice (S4).
 	RepeatedTime FindingKind = "RepeatedTime"
+	// ZoneSign: a zone such as Etc/GMT+5, whose sign is the opposite of what it seems: it
+	// is five hours behind UTC.
+	ZoneSign FindingKind = "ZoneSign"
 	// DeadlineTooShort: a run can be past its starting deadline before the
 	// controller sees it (C7).
 	DeadlineTooShort FindingKind = "DeadlineTooShort"
@@ -45,6 +54,8 @@ const (
 type Finding struct {
 	Kind    FindingKind
 	Message string // a sentence for people; its wording may change
+	// Instead is the schedule that was probably meant, or "".
+	Instead string
 }
 
 // String returns the kind and the message.
@@ -75,7 +86,7 @@ func (s Schedule) Lint(c Circumstances) []Finding {
 	var found []Finding
 	add := func(kind FindingKind, message string) {
 		if message != "" {
-			found = append(found, Finding{kind, message})
+			found = append(found, Finding{Kind: kind, Message: message})
 		}
 	}
 
@@ -85,6 +96,9 @@ func (s Schedule) Lint(c Circumstances) []Finding {
 	}
 
 	add(EitherDay, s.lintEitherDay())
+	if message, once := s.lintEachMinute(); message != "" {
+		found = append(found, Finding{EachMinute, message, once})
+	}
 	rare := s.lintRareDate(c.From)
 	add(RareDate, rare)
 	if rare == "" {
@@ -93,6 +107,7 @@ func (s Schedule) Lint(c Circumstances) []Finding {
 	add(UnevenStep, s.lintUnevenStep())
 	add(SkippedTime, s.lintTransitions(c.From, skippedAt))
 	add(RepeatedTime, s.lintTransitions(c.From, repeatedAt))
+	add(ZoneSign, s.lintZone())
 	add(DeadlineTooShort, c.lintDeadline())
 	add(RoundedInterval, s.lintRounding())
 	add(NameCollision, c.lintNames(s))
@@ -193,6 +208,20 @@ func repeatedAt(t *timetable, a, b stretch) string {
 	}
 	return fmt.Sprintf("%s comes twice in %s, where clocks go from %s back to %s: two runs",
 		c.text(), t.zone.location, to.format("15:04"), from.format("15:04"))
+}
+
+// lintZone looks at the zones of Etc, whose names have the sign of POSIX.
+func (s Schedule) lintZone() string {
+	name := s.Location().String()
+	offset, ok := strings.CutPrefix(name, "Etc/GMT")
+	if !ok || s.isInterval() || len(offset) < 2 || offset[1:] == "0" {
+		return ""
+	}
+	means := "+"
+	if offset[0] == '+' {
+		means = "-"
+	}
+	return fmt.Sprintf("%s is UTC%s%s: the sign in these names is the opposite of the usual one", name, means, offset[1:])
 }
 
 func (c Circumstances) lintDeadline() string {

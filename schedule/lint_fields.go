@@ -62,6 +62,45 @@ func partOf(field int, text string) part {
 	return p
 }
 
+// lintEachMinute looks at schedules whose finest fields are stars although the next one picks single values or a
+// step. It returns the schedule that runs once for each of them as well.
+func (s Schedule) lintEachMinute() (message, once string) {
+	if s.isInterval() || s.plan.table.combined != nil || strings.HasPrefix(s.plan.spec, "@") {
+		return "", ""
+	}
+
+	fields := strings.Fields(s.plan.spec) // as written: the seconds first
+	isStar := func(field string) bool { return field == "*" || field == "?" || field == "*/1" }
+	hour := len(fields) - 4
+	stars, times := 0, 1
+	for ; stars <= hour && isStar(fields[stars]); stars++ {
+		times *= 60
+		if stars == hour {
+			times = times / 60 * 24
+		}
+	}
+	if stars == 0 {
+		return "", ""
+	}
+
+	next := stars
+	if next == hour+1 && isStar(fields[next]) {
+		next = len(fields) - 1 // the day of the week
+	}
+	for text := range strings.SplitSeq(fields[next], ",") {
+		if isStar(text) || strings.Contains(text, "-") && !strings.Contains(text, "/") {
+			return "", ""
+		}
+	}
+
+	for i := range stars {
+		fields[i] = "0"
+	}
+	once = strings.Join(fields, " ")
+	part := [...]string{"on each of its days", "in each of its hours", "in each of its minutes"}[hour+1-stars]
+	return fmt.Sprintf("%q runs %d times %s; %q runs once", s.plan.spec, times, part, once), once
+}
+
 // lintUnevenStep looks at steps that run to the end of their field. A range with an end
 // of its own is taken to be intended.
 func (s Schedule) lintUnevenStep() string {

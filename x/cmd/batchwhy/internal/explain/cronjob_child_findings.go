@@ -93,7 +93,8 @@ func (l *cronLook) staleFindings() (all []Finding) {
 		all = append(all, inferred(finding(severity, "ActiveStale", text+". A controller that runs takes a Job that is gone off the list at its next look",
 			inspect("look whether the Job exists", kubectl(ns, "get", "job", ref.Name)),
 			when("it is gone and stays on the list", inspect("look whether the kube-controller-manager runs: it should have taken it off", kubectl("kube-system", "get", "lease", "kube-controller-manager", "-o", "jsonpath={.spec.renewTime}"))),
-			when("it is gone and the controller runs", remedy("take it off by hand", kubectl(ns, "patch", "cronjob", l.cron.Name, "--subresource=status", "--type=merge", "-p", `{"status":{"active":null}}`), "safe only if no Job of the CronJob is active: otherwise two runs overlap; needs kubectl 1.24")))))
+			when("it is gone and the controller runs", does("take it off by hand", "safe only if no Job of the CronJob is active: otherwise two runs overlap; needs kubectl 1.24",
+				merge(ns, "cronjob", l.cron.Name, `{"status":{"active":null}}`, "--subresource=status"))))))
 	}
 	return all
 }

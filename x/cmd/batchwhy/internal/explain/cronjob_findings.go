@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
@@ -23,20 +25,51 @@ func (l *cronLook) set(do, field string, value any, risk string) Remedy {
 	if l.cron.IsManifest {
 		return l.edit(fmt.Sprintf("%s (%s: %v)", do, field, value))
 	}
-	return remedy(do, patch(l.cron.Namespace, "cronjob", l.cron.Name, field, value), risk)
+	change := patch(l.cron.Namespace, "cronjob", l.cron.Name, field, value)
+	if err := l.accepts(change); err != nil {
+		return l.edit(fmt.Sprintf("%s (%s: %v)", do, field, value))
+	}
+	return does(do, risk+setBack(&l.cron.Meta), change)
 }
 
 func (l *cronLook) edit(do string) Remedy {
 	if l.cron.IsManifest {
-		return remedy(do+", in the manifest", kubectl(l.cron.Namespace, "apply", "-f", "cronjob.yaml"), "safe: no server has the CronJob yet")
+		return does(do+", in the manifest", "safe: no server has the CronJob yet", apply(l.cron.Namespace, "cronjob", l.cron.Name))
 	}
-	return remedy(do, kubectl(l.cron.Namespace, "edit", "cronjob", l.cron.Name), "safe: Jobs that exist are not changed, and the next run uses the new values; if the manifest is kept elsewhere (git, Helm), change it there as well")
+	const safe = "safe: Jobs that exist are not changed, and the next run uses the new values"
+	if k := keeperOf(&l.cron.Meta); k.name != "" {
+		change := edit(l.cron.Namespace, "cronjob", l.cron.Name)
+		change.Command = k.command
+		return does(fmt.Sprintf("%s, in %s, from which %s has made the CronJob", do, k.source, k.name), safe, change)
+	}
+	return does(do, safe+"; if the manifest is kept elsewhere (git, Helm), change it there as well", edit(l.cron.Namespace, "cronjob", l.cron.Name))
+}
+
+// accepts returns what a server refuses of a patch of the CronJob.
+func (l *cronLook) accepts(change Act) error {
+	next, err := patched(*l.spec, change.Patch)
+	if err != nil {
+		return err
+	}
+	return cronjob.ValidateUpdate(*l.spec, next)
 }
 
 // runNow is the remedy to start a run by hand.
 func (l *cronLook) runNow(do string) Remedy {
-	return remedy(do, kubectl(l.cron.Namespace, "create", "job", "--from=cronjob/"+l.cron.Name, l.cron.Name+"-by-hand"),
-		"starts immediately, also beside an active run: concurrencyPolicy does not hold it back, but it holds back scheduled runs while it is active")
+	return does(do, "starts immediately, also beside an active run: concurrencyPolicy does not hold it back, "+l.beside(), start(l.cron.Namespace, l.cron.Name, l.cron.Name+"-by-hand"))
+}
+
+// beside says what a Job that is started by hand means for the run that comes next.
+func (l *cronLook) beside() string {
+	s := l.theirSnapshot
+	byHand := cronjob.Child{Name: l.cron.Name + "-by-hand", UID: "by-hand", CreationTimestamp: l.now, StartTime: l.now}
+	s.Now, s.Children, s.CronJob.Status.Active = l.theirs.NextRun, []cronjob.Child{byHand}, nil
+	s.CronJob.Status.LastScheduleTime = l.now
+	plan, err := cronjob.Reconcile(s)
+	if err == nil && len(plan.Create) == 0 && len(plan.Waits) > 0 && plan.Waits[0].Reason == cronjobreason.WaitActive {
+		return "but it holds back scheduled runs while it is active"
+	}
+	return "and it holds back no scheduled run, which would start beside it"
 }
 
 // specFindings report what the API server would refuse, and a schedule that cannot be used.
@@ -75,13 +108,7 @@ func (l *cronLook) scheduleRemedies() []Remedy {
 		}
 		return []Remedy{l.set("use a name of the IANA time zone database, such as Europe/Berlin or Etc/UTC", "spec.timeZone", "Etc/UTC", risk)}
 	case strings.Contains(l.spec.Schedule, "TZ="):
-		named, rest, _ := strings.Cut(l.spec.Schedule, " ")
-		_, zone, _ = strings.Cut(named, "=")
-		if meant, _ := zoneMeant(zone); meant != "" {
-			zone = meant
-		}
-		return []Remedy{remedy("name the zone in spec.timeZone, and not in the schedule, which API servers from Kubernetes 1.29 on refuse", kubectl(l.cron.Namespace, "patch", "cronjob", l.cron.Name, "--type=merge", "-p",
-			fmt.Sprintf(`{"spec":{"schedule":%q,"timeZone":%q}}`, strings.TrimSpace(rest), zone)), risk)}
+		return []Remedy{l.zoneOut(risk)}
 	case len(fields) == 5 && strings.EqualFold(fields[2], "L"):
 		fields[2] = "28-31"
 		return []Remedy{l.set(`run on the 28th to the 31st, and let the program end unless tomorrow is the 1st: [ "$(date -d tomorrow +%d)" = 01 ] || exit 0`, "spec.schedule", strings.Join(fields, " "), risk)}
@@ -89,6 +116,22 @@ func (l *cronLook) scheduleRemedies() []Remedy {
 		return []Remedy{l.set("a schedule has 5 fields and no seconds (minute, hour, day of month, month, day of week): leave the first of the 6 fields out", "spec.schedule", strings.Join(fields[1:], " "), risk)}
 	}
 	return []Remedy{l.edit("correct spec.schedule: 5 fields for minute, hour, day of month, month and day of week, or a name such as @daily")}
+}
+
+// zoneOut is the remedy to take the zone out of the schedule.
+func (l *cronLook) zoneOut(risk string) Remedy {
+	named, rest, _ := strings.Cut(l.spec.Schedule, " ")
+	_, zone, _ := strings.Cut(named, "=")
+	if meant, _ := zoneMeant(zone); meant != "" {
+		zone = meant
+	}
+	rest = strings.TrimSpace(rest)
+	const do = "name the zone in spec.timeZone, and not in the schedule, which API servers from Kubernetes 1.29 on refuse"
+	change := merge(l.cron.Namespace, "cronjob", l.cron.Name, fmt.Sprintf(`{"spec":{"schedule":%q,"timeZone":%q}}`, rest, zone))
+	if l.cron.IsManifest || l.accepts(change) != nil {
+		return l.edit(fmt.Sprintf("%s (schedule: %q, timeZone: %q)", do, rest, zone))
+	}
+	return does(do, risk+setBack(&l.cron.Meta), change)
 }
 
 // lintFindings report what a schedule holds ready.
@@ -111,7 +154,11 @@ func (l *cronLook) lintFindings() (all []Finding) {
 		case f.Kind == schedule.DeadlineTooShort && *l.spec.StartingDeadlineSeconds == 0:
 			severity, f.Message = Error, "startingDeadlineSeconds is 0: no run is ever in time, so none starts"
 		}
-		all = append(all, finding(severity, string(f.Kind), f.Message, l.lintRemedy(f.Kind)))
+		fix := l.lintRemedy(f.Kind)
+		if f.Instead != "" {
+			fix = l.set("if once was meant, write it so", "spec.schedule", f.Instead, "safe: Jobs that exist go on, and the next run is due when the new schedule says")
+		}
+		all = append(all, finding(severity, string(f.Kind), f.Message, fix))
 	}
 	return all
 }
@@ -128,6 +175,8 @@ func (l *cronLook) lintRemedy(kind schedule.FindingKind) Remedy {
 		return l.edit("if the distance matters, use a step that divides 60 (minutes) or 24 (hours): a schedule cannot say another, since each field begins anew; or run more often, and let the program end when the last success is too recent")
 	case schedule.SkippedTime, schedule.RepeatedTime:
 		return l.edit("choose an hour that the change of clocks does not touch (before 01:00 or after 04:00 in most zones), or timeZone Etc/UTC")
+	case schedule.ZoneSign:
+		return l.edit("use the name of a place, such as America/New_York, or the opposite sign")
 	case schedule.DeadlineTooShort:
 		return l.set("give the controller time: at least 200 seconds, or the time to the next run", "spec.startingDeadlineSeconds", l.lateness(), "safe: late runs then start instead of being lost")
 	case schedule.NameCollision, schedule.RoundedInterval:
@@ -215,6 +264,10 @@ func (l *cronLook) zoneFindings() []Finding {
 	if l.spec.TimeZone != nil || l.snapshot.Schedule.Problem != "" || l.isEveryHour() || l.plan.NextRun.IsZero() && !l.isSuspended() {
 		return nil
 	}
+	if strings.Contains(l.spec.Schedule, "TZ=") {
+		return []Finding{finding(Warning, "ZoneInSchedule", "the schedule names its zone, which an API server accepts of no new CronJob: whoever creates this one again is refused",
+			l.zoneOut("safe: the runs stay at the same times"))}
+	}
 	return []Finding{finding(Note, "NoTimeZone", "timeZone is not set: the zone of the kube-controller-manager counts, which is UTC almost everywhere and is taken to be UTC here",
 		when("the times are meant in another zone", l.set("name the zone, whose daylight saving time then applies", "spec.timeZone", "Europe/Berlin", "safe: the next run is due at the time of the new zone; replace Europe/Berlin by yours")))}
 }
@@ -232,8 +285,14 @@ func (l *cronLook) contradictions() (all []Finding) {
 		if n.Field == "cronJob.spec.startingDeadlineSeconds" && n.Value == "0" {
 			continue // DeadlineTooShort says it
 		}
-		all = append(all, finding(Warning, "Contradiction", fmt.Sprintf("%s %s: %s", strings.TrimPrefix(n.Field, "cronJob."), n.Value, withoutRule(n.Message)),
-			inspect("read the object again; if it stays, look at its status", kubectl(l.cron.Namespace, "get", "cronjob", l.cron.Name, "-o", "yaml"))))
+		var remedies []Remedy
+		if n.Field == "cronJob.status.lastScheduleTime" && l.status.LastScheduleTime.After(l.now) {
+			remedies = append(remedies, when("a clock was wrong", does("set it back to now: runs start again at their times",
+				"the runs between the last one and now are not made up; needs kubectl 1.24",
+				merge(l.cron.Namespace, "cronjob", l.cron.Name, fmt.Sprintf(`{"status":{"lastScheduleTime":%q}}`, l.now.UTC().Format(time.RFC3339)), "--subresource=status"))))
+		}
+		all = append(all, finding(Warning, "Contradiction", fmt.Sprintf("%s %s: %s", strings.TrimPrefix(n.Field, "cronJob."), n.Value, withoutRule(n.Message)), append(remedies,
+			inspect("read the object again; if it stays, look at its status", kubectl(l.cron.Namespace, "get", "cronjob", l.cron.Name, "-o", "yaml")))...))
 	}
 	return all
 }

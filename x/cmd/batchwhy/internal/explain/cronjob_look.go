@@ -89,9 +89,24 @@ func (l *cronLook) active() (active []*cronjob.Child) {
 	return active
 }
 
+// holding are the active Jobs that hold back or are replaced: those that the status names, or that a run has started. A
+// Job that was started by hand is none of them.
+func (l *cronLook) holding() []*cronjob.Child {
+	return slices.DeleteFunc(l.active(), func(c *cronjob.Child) bool {
+		isListed := slices.ContainsFunc(l.status.Active, func(r cronjob.Reference) bool { return r.UID == c.UID })
+		return !isListed && l.isByHand(c)
+	})
+}
+
+// isByHand reports whether a Job was created from the CronJob by hand, as kubectl create job --from does.
+func (l *cronLook) isByHand(c *cronjob.Child) bool {
+	j := l.jobs[c.UID]
+	return j != nil && c.ScheduledTime.IsZero() && !c.Foreign
+}
+
 func (l *cronLook) activeJobs() string {
 	var names []string
-	for _, c := range l.active() {
+	for _, c := range l.holding() {
 		since := c.StartTime
 		if since.IsZero() {
 			since = c.CreationTimestamp
@@ -139,7 +154,7 @@ func (l *cronLook) whyTooLate() string {
 	if d := l.spec.StartingDeadlineSeconds; d != nil {
 		why = fmt.Sprintf("startingDeadlineSeconds, %d, passed before", *d)
 	}
-	if n := len(l.active()); n > 0 && l.spec.ConcurrencyPolicy == cronjob.Forbid {
+	if n := len(l.holding()); n > 0 && l.spec.ConcurrencyPolicy == cronjob.Forbid {
 		why += "; concurrencyPolicy is Forbid, and " + l.activeJobs()
 	}
 	return why
@@ -152,7 +167,7 @@ func (l *cronLook) heldBy(run time.Time) string {
 	}
 	for i := range l.children {
 		c := &l.children[i]
-		if !c.Foreign && c.CreationTimestamp.Before(run) && (c.Finished == "" || c.FinishTime.After(run)) {
+		if !c.Foreign && !l.isByHand(c) && c.CreationTimestamp.Before(run) && (c.Finished == "" || c.FinishTime.After(run)) {
 			return fmt.Sprintf(", since concurrencyPolicy is Forbid and %s was active", c.Name)
 		}
 	}

@@ -62,14 +62,15 @@ func (l *cronLook) nextWait(w *cronjob.Wait) []Step {
 
 // overlap says what active jobs mean for the next run.
 func (l *cronLook) overlap() string {
-	if len(l.active()) == 0 {
+	n := int64(len(l.holding()))
+	if n == 0 {
 		return ""
 	}
 	switch l.spec.ConcurrencyPolicy {
 	case cronjob.Forbid:
 		return "; it does not start while a Job is active"
 	case cronjob.Replace:
-		return "; it replaces " + count(int64(len(l.active())), "active Job") + ", which " + verb(int64(len(l.active())), "is", "are") + " deleted then"
+		return "; it replaces " + count(n, "active Job") + ", which " + verb(n, "is", "are") + " deleted then"
 	}
 	return ""
 }

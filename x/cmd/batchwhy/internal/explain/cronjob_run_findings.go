@@ -20,7 +20,9 @@ func (l *cronLook) refusedFindings() (all []Finding) {
 		switch {
 		case contains(e.Message, "exceeded quota"):
 			remedies = []Remedy{
-				remedy("make room: finished Jobs count as well. Let them be deleted by setting ttlSecondsAfterFinished in spec.jobTemplate.spec, or delete them now", kubectl(ns, "get", "resourcequota")+" && "+kubectl(ns, "delete", "jobs", "--field-selector", "status.successful=1"), "the first command changes nothing; the second deletes every Job of the namespace that has one success, with its logs"),
+				does("make room: finished Jobs count as well. Let them be deleted by setting ttlSecondsAfterFinished in spec.jobTemplate.spec, or delete them now",
+					"the first command changes nothing; the second deletes every Job of the namespace that has one success, with its logs",
+					Act{Verb: Deletes, Kind: "jobs", Namespace: ns, Command: kubectl(ns, "get", "resourcequota") + " && " + kubectl(ns, "delete", "jobs", "--field-selector", "status.successful=1")}),
 				when("the quota is too small", remedy("raise it", kubectl(ns, "edit", "resourcequota"), "needs the rights of an administrator")),
 			}
 		case contains(e.Message, "webhook"):
@@ -33,12 +35,27 @@ func (l *cronLook) refusedFindings() (all []Finding) {
 	}
 	for _, e := range lastWarnings(l.events) {
 		text := fmt.Sprintf("the controller reported %s, last %s: %s", times(e.Count), l.at(e.Last), brief(e.Message))
+		if j := l.byHand(e.Message); e.Reason == "UnexpectedJob" && j != "" {
+			all = append(all, finding(Note, e.Reason, fmt.Sprintf("the controller reported %s that it has not created Job %s: it was started by hand, and is none of the runs", times(e.Count), j),
+				inspect("nothing has to be done: look at the Job if it is not known who has started it", kubectl(ns, "describe", "job", j))))
+			continue
+		}
 		switch e.Reason {
 		case "FailedDelete", "FailedGet", "UnexpectedJob":
 			all = append(all, finding(Error, e.Reason, text, inspect("look at the Job that the message names; the controller retries by itself", kubectl(ns, "get", "jobs"))))
 		}
 	}
 	return all
+}
+
+// byHand is the Job of a message that was started by hand, or "".
+func (l *cronLook) byHand(message string) string {
+	for i := range l.children {
+		if c := &l.children[i]; l.isByHand(c) && strings.HasSuffix(strings.TrimSpace(message), " "+c.Name) {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // heldFindings report a run that is due and does not start.
@@ -56,8 +73,8 @@ func (l *cronLook) heldFindings() (all []Finding) {
 			ns := l.cron.Namespace
 			all = append(all, finding(Error, "NameTaken", fmt.Sprintf("the run of %s does not start: a Job of another owner has its name, %s", l.moment(w.Run), w.Name),
 				inspect("look whose it is", kubectl(ns, "get", "job", w.Name, "-o", "yaml")),
-				when("nobody needs it", remedy("delete it: the run then starts", kubectl(ns, "delete", "job", w.Name), "its pods and their logs are deleted, and a Job that runs is ended")),
-				when("the run is needed", remedy("start the run by hand under another name", kubectl(ns, "create", "job", "--from=cronjob/"+l.cron.Name, w.Name+"-b"), "the next run of the schedule is not affected"))))
+				when("nobody needs it", does("delete it: the run then starts", "its pods and their logs are deleted, and a Job that runs is ended", remove(ns, "job", w.Name))),
+				when("the run is needed", does("start the run by hand under another name", "the next run of the schedule is not affected", start(ns, l.cron.Name, w.Name+"-b")))))
 		}
 	}
 	return all
@@ -66,7 +83,7 @@ func (l *cronLook) heldFindings() (all []Finding) {
 // blocker says what is wrong with the active Job that holds a run back, and what to do.
 func (l *cronLook) blocker() (cause string, remedies []Remedy) {
 	var stuck []Remedy
-	for _, c := range l.active() {
+	for _, c := range l.holding() {
 		j := l.jobs[c.UID]
 		if j == nil {
 			continue
@@ -77,9 +94,9 @@ func (l *cronLook) blocker() (cause string, remedies []Remedy) {
 		}
 	}
 	ns := l.cron.Namespace
-	if active := l.active(); len(active) > 0 {
+	if active := l.holding(); len(active) > 0 {
 		name := active[0].Name
-		end := remedy("delete the active Job: the run that is due then starts", kubectl(ns, "delete", "job", name), "its work is ended, and its pods are deleted with their logs: read them before")
+		end := does("delete the active Job: the run that is due then starts", "its work is ended, and its pods are deleted with their logs: read them before", remove(ns, "job", name))
 		switch long := l.runsLong(active[0]); {
 		case cause == "" && long != "":
 			cause, remedies = "; "+long, l.longRemedies(active[0])
@@ -109,7 +126,11 @@ func lowerFirst(text string) string {
 // lateFindings report a run that should have started, and one that runs much longer than others.
 func (l *cronLook) lateFindings() (all []Finding) {
 	for _, c := range l.plan.Create {
-		if late := l.now.Sub(c.ScheduledTime); late > slack && !l.cron.IsManifest && len(l.theirs.Create) > 0 && refusal(l.events, l.now) == nil && l.closing.IsZero() && !l.isSuspended() {
+		since := c.ScheduledTime
+		for i := range l.children { // what held it back may have ended just now
+			since = later(since, l.children[i].FinishTime)
+		}
+		if late := l.now.Sub(since); late > slack && !l.cron.IsManifest && len(l.theirs.Create) > 0 && refusal(l.events, l.now) == nil && l.closing.IsZero() && !l.isSuspended() {
 			all = append(all, inferred(finding(Error, "ControllerBehind", fmt.Sprintf("the run of %s was due %s and should have started immediately", l.moment(c.ScheduledTime), l.at(c.ScheduledTime)),
 				controllerRemedies(l.cron.Namespace, "cronjob", l.cron.Name)...)))
 		}
@@ -142,7 +163,7 @@ func (l *cronLook) startedLate() []Finding {
 		return []Finding{finding(Note, "StartedLate",
 			fmt.Sprintf("the run of %s started %s after it was due, %s: %s. After such a pause the latest run that has come due starts immediately, and the others never", l.moment(c.ScheduledTime), span(late), l.at(c.CreationTimestamp), why),
 			l.set("for the next time, let no run start that is more than an hour late", "spec.startingDeadlineSeconds", int64(3600), "a run that cannot start within that time is lost; set it before the CronJob is resumed"),
-			when("this run is not wanted", remedy("delete its Job", kubectl(l.cron.Namespace, "delete", "job", c.Name), "its work is ended, and its pods are deleted with their logs; the next run starts as scheduled")))}
+			when("this run is not wanted", does("delete its Job", "its work is ended, and its pods are deleted with their logs; the next run starts as scheduled", remove(l.cron.Namespace, "job", c.Name))))}
 	}
 	return nil
 }
@@ -181,7 +202,7 @@ func (l *cronLook) longRemedies(c *cronjob.Child) []Remedy {
 	return []Remedy{
 		inspect("look what it prints", kubectl(ns, "logs", "job/"+c.Name, "--tail=50")),
 		inspect("look what it does", kubectl(ns, "exec", "job/"+c.Name, "--", "ps", "-ef")),
-		when("it hangs", remedy("delete it: a run that is held back then starts", kubectl(ns, "delete", "job", c.Name), "its work is ended, and its pods are deleted with their logs: read them before")),
+		when("it hangs", does("delete it: a run that is held back then starts", "its work is ended, and its pods are deleted with their logs: read them before", remove(ns, "job", c.Name))),
 	}
 }
 

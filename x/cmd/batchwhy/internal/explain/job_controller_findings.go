@@ -19,7 +19,7 @@ func (l *look) heldFindings() (all []Finding) {
 			show = inspect("look at the Job's workload: it says which worker cluster runs it, or why none does", kubectl(ns, "describe", "workloads.kueue.x-k8s.io"))
 		}
 		return []Finding{finding(Note, "ManagedElsewhere", fmt.Sprintf("spec.managedBy is %q: the controllers of this cluster create no pod for the Job and end it never", by), show,
-			when("that is not meant", remedy("create the Job anew without managedBy, which cannot be changed", kubectl(ns, "delete", "job", name)+" && "+kubectl(ns, "apply", "-f", "job.yaml"), "what the other controller has begun is ended")))}
+			when("that is not meant", withRisk(l.again("leave out managedBy, which cannot be changed"), "what the other controller has begun is ended, and its logs go with the pods")))}
 	case l.isFinished() || !l.snapshot.Job.DeletionTimestamp.IsZero():
 		return nil
 	case l.isSuspended() && (l.queue() != "" || l.workload.Name != ""):
@@ -37,14 +37,14 @@ func (l *look) heldFindings() (all []Finding) {
 		if o := l.job.Controller(); o.Kind != "" && o.Kind != "CronJob" {
 			owner = fmt.Sprintf("%s %s, which has created the Job, may suspend it again", o.Kind, o.Name)
 		}
-		resume := remedy("resume it", patch(ns, "job", name, "spec.suspend", false), risk+". But "+owner)
+		resume := does("resume it", risk+". But "+owner, patch(ns, "job", name, "spec.suspend", false))
 		if o := l.job.Controller(); o.Kind == "CronJob" {
-			resume = remedy(fmt.Sprintf("resume it, and set suspend to false in spec.jobTemplate.spec of CronJob %s if all its Jobs begin so", o.Name), patch(ns, "job", name, "spec.suspend", false), risk)
+			resume = does(fmt.Sprintf("resume it, and set suspend to false in spec.jobTemplate.spec of CronJob %s if all its Jobs begin so", o.Name), risk, patch(ns, "job", name, "spec.suspend", false))
 		}
 		all = append(all, finding(Note, "Suspended", fmt.Sprintf("spec.suspend is true for %s, and no pod starts until it is false", l.since(since)), resume))
 	case l.waits(jobreason.WaitParallelism) != nil:
 		all = append(all, finding(Warning, "ParallelismZero", "parallelism is 0: the controller creates no pod, and nothing else will happen",
-			remedy("allow pods", patch(ns, "job", name, "spec.parallelism", 1), "safe: pods are created immediately, as many as parallelism says")))
+			l.set("allow pods", "spec.parallelism", 1, "safe: pods are created immediately, as many as parallelism says")))
 	}
 	return all
 }
@@ -96,11 +96,19 @@ func (l *look) behindFindings() []Finding {
 		refusal(l.events, l.now) != nil || len(l.gangFindings()) > 0 || !l.snapshot.Job.DeletionTimestamp.IsZero() {
 		return nil
 	}
+	// What a controller would have done by then it has not done. What has only become due since, such as a retry
+	// after its backoff, does not make it late.
+	earlier := l.snapshot
+	earlier.Now = l.now.Add(-slack)
+	before, err := job.Reconcile(earlier)
+	if err != nil {
+		return nil
+	}
 	var what []string
-	if n := len(l.plan.Create); n > 0 {
+	if n := min(len(l.plan.Create), len(before.Create)); n > 0 {
 		what = append(what, "create "+count(int64(n), "pod"))
 	}
-	if n := len(l.plan.Delete); n > 0 {
+	if n := min(len(l.plan.Delete), len(before.Delete)); n > 0 {
 		what = append(what, "delete "+count(int64(n), "pod"))
 	}
 	if ended := l.toAccount(); len(ended) > 0 && !l.isFinished() {

@@ -156,8 +156,8 @@ func (l *look) lateRemedies(p *read.Pod) []Remedy {
 	more := when("each pod needs more time", l.again(fmt.Sprintf("raise activeDeadlineSeconds in the pod template, now %d,", deref(p.Spec.Deadline))))
 	whole := when("it was meant for the Job as a whole", l.again("move activeDeadlineSeconds from spec.template.spec to spec"))
 	if !l.isFinished() && !l.fails() && l.spec.ActiveDeadlineSeconds == nil {
-		whole = when("it was meant for the Job as a whole", remedy("set spec.activeDeadlineSeconds of the Job, and take it out of the pod template in the manifest",
-			patch(l.job.Namespace, "job", l.job.Name, "spec.activeDeadlineSeconds", deref(p.Spec.Deadline)),
+		whole = when("it was meant for the Job as a whole", l.set("set spec.activeDeadlineSeconds of the Job, and take it out of the pod template in the manifest",
+			"spec.activeDeadlineSeconds", deref(p.Spec.Deadline),
 			fmt.Sprintf("it counts from the start of the Job, %s: the Job fails %s, and its active pods are deleted", l.at(l.start()), l.atOrNow(l.start().Add(time.Duration(deref(p.Spec.Deadline))*time.Second)))))
 	}
 	return []Remedy{whole, more, when("it hangs", l.logs(p, firstOf(&p.Spec), false))}
@@ -251,12 +251,11 @@ func (l *look) ignoredFindings() []Finding {
 	if l.found.Succeeded == 0 {
 		severity = Error
 	}
-	ns, name := l.job.Namespace, l.job.Name
 	failed := l.failedPods()
 	return []Finding{finding(severity, "IgnoredForever",
 		fmt.Sprintf("rule %d of the podFailurePolicy (Ignore) has ignored %s with %s: ignored failures count towards no limit and have no end, since activeDeadlineSeconds is not set", rule, count(n, "failure"), ends.list()),
 		l.logs(l.pods[failed[len(failed)-1].place], failed[len(failed)-1].container.Name, false),
-		remedy("give the Job an end", patch(ns, "job", name, "spec.activeDeadlineSeconds", int64(l.now.Sub(l.start()).Seconds())+3600), "the Job fails when the time has passed since its start, and its running pods are deleted"),
+		l.set("give the Job an end", "spec.activeDeadlineSeconds", int64(l.now.Sub(l.start()).Seconds())+3600, "the Job fails when the time has passed since its start, and its running pods are deleted"),
 		when("these failures should count", l.again("narrow the rule to the exit codes or conditions that are nobody's fault")))}
 }
 
@@ -274,6 +273,9 @@ func (l *look) failedFinding() []Finding {
 	}
 	failed := l.failedPods()
 	text := begin + l.cause(reason, message)
+	if leaving := l.leavingFailures(); len(failed) == 0 && len(leaving) > 0 && code == "JobFails" {
+		return []Finding{finding(Error, code, text+"; "+l.leavingText(leaving), l.leavingRemedies(leaving)...)}
+	}
 	if len(failed) == 0 {
 		return []Finding{finding(Error, code, text+l.deletedPods()+l.goneText(), l.lostRemedies(reason)...)}
 	}
@@ -309,6 +311,41 @@ func (l *look) failedFinding() []Finding {
 	}
 	text += fmt.Sprintf("; the failed pods that still exist ended with %s%s%s%s", ends.list(), said(last.container.Message)+l.nodeSaid(&last), l.killed(l.pods[last.place], &last.container), l.failuresGone())
 	return []Finding{finding(Error, code, text, remedies...)}
+}
+
+// leavingFailures are the pods that count as failed since something else than the controller deletes them (J7).
+func (l *look) leavingFailures() (all []int) {
+	for i, found := range l.found.Pods {
+		if found.Failed && l.snapshot.Pods[i].Phase < job.PodSucceeded {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// leavingText says which pods are being deleted, since when and by whom, as far as their conditions tell.
+func (l *look) leavingText(leaving []int) string {
+	var why tally
+	for _, i := range leaving {
+		d, reason := l.snapshot.Pods[i].Deletion, l.pods[i].Condition("DisruptionTarget").Reason
+		who := "deleted by somebody else than the controller, such as a person, an eviction or the drain of its node"
+		if reason != "" {
+			who = disruptionText(reason)
+		}
+		begun := d.Timestamp.Add(-time.Duration(d.GracePeriodSeconds) * time.Second)
+		why.add(fmt.Sprintf("%s is being deleted since %s and counts as failed: it was %s", l.pods[i].Name, l.clock(begun), who))
+	}
+	return why.list()
+}
+
+// leavingRemedies say what to do about pods that are deleted while they work.
+func (l *look) leavingRemedies(leaving []int) []Remedy {
+	p := l.pods[leaving[0]]
+	look := inspect("look who has deleted it: its events name an eviction or a preemption, those of the node a drain",
+		kubectl(p.Namespace, "get", "events", "--field-selector=involvedObject.name="+p.Name))
+	logs := l.logs(p, "", false)
+	logs.Risk += "; they are there as long as the pod is"
+	return append([]Remedy{look, logs}, l.ignoreRemedies()[0])
 }
 
 // nodeSaid is why a node has evicted or refused a pod, ended it or lost its container.

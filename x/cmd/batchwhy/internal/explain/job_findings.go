@@ -39,12 +39,10 @@ func (l *look) specFindings() (all []Finding) {
 	if l.isFinished() {
 		return all
 	}
-	for _, text := range l.unreachable() {
-		all = append(all, finding(Warning, "LimitUnreachable", text, l.again("decide which of the limits should end the Job, and lower that one")))
-	}
+	all = append(all, l.unreachable()...)
 	if text, limit := sharedRestarts(l.spec); text != "" {
 		all = append(all, finding(Note, "RestartsShared", text,
-			when("each container should have that many", remedy("raise backoffLimit", patch(l.job.Namespace, "job", l.job.Name, "spec.backoffLimit", limit),
+			when("each container should have that many", l.set("raise backoffLimit", "spec.backoffLimit", limit,
 				"safe at any time before the Job has failed; a container that fails alone is also restarted as often")),
 			when("pods should be replaced as a whole", l.again("set restartPolicy: Never: then backoffLimit counts failed pods"))))
 	}
@@ -60,11 +58,12 @@ func sharedRestarts(s *job.Spec) (text string, enough int64) {
 		pods = min(pods, int64(*s.Completions))
 	}
 	all := containers * pods
-	if s.Template.RestartPolicy != job.RestartOnFailure || all < 2 || limit < 2 || limit == math.MaxInt32 {
+	const enoughEach = 6 // the default of the limit
+	if s.Template.RestartPolicy != job.RestartOnFailure || all < 2 || limit < 2 || limit/all >= enoughEach {
 		return "", 0
 	}
 	return fmt.Sprintf("with restartPolicy OnFailure, backoffLimit %d counts the restarts of all containers of all active pods together (%s with %s): if they fail equally often, the Job fails when each has had %s",
-		limit, count(pods, "pod"), count(containers, "container"), atMost(limit, all)), min(limit*all, math.MaxInt32)
+		limit, count(pods, "pod"), count(containers, "container"), atMost(limit, all)), min(max(limit, enoughEach)*all, math.MaxInt32)
 }
 
 // atMost is how many restarts each of n containers has when they reach a limit together.
@@ -103,31 +102,48 @@ func invalidFindings(unknown []manifest.Unknown, refused manifest.Problems, live
 }
 
 // unreachable are failure limits that other limits overtake.
-func (l *look) unreachable() (all []string) {
+func (l *look) unreachable() (all []Finding) {
+	add := func(text string, remedies ...Remedy) {
+		all = append(all, finding(Warning, "LimitUnreachable", text, remedies...))
+	}
 	s := l.spec
 	completions := int64(math.MaxInt32)
 	if s.Completions != nil {
 		completions = int64(*s.Completions)
 	}
 	if most := s.MaxFailedIndexes; most != nil && int64(*most) >= completions {
-		all = append(all, fmt.Sprintf("maxFailedIndexes is %d and there are only %s: the Job never fails early", *most, count(completions, "index", "indexes")))
+		add(fmt.Sprintf("maxFailedIndexes is %d and there are only %s: the Job never fails early", *most, count(completions, "index", "indexes")),
+			l.set("lower it: the Job fails as soon as more indexes have failed", "spec.maxFailedIndexes", completions-1, "safe as long as no more have failed"))
 	}
 	limit := int64(*s.BackoffLimit)
 	if s.BackoffLimitPerIndex != nil {
 		most := completions * (int64(*s.BackoffLimitPerIndex) + 1)
 		if limit != math.MaxInt32 && limit >= most {
-			all = append(all, fmt.Sprintf("backoffLimit is %d, and %s with backoffLimitPerIndex %d fail at most %s: the limit is never passed",
-				limit, count(completions, "index", "indexes"), *s.BackoffLimitPerIndex, count(most, "time")))
+			add(fmt.Sprintf("backoffLimit is %d, and %s with backoffLimitPerIndex %d fail at most %s: the limit is never passed",
+				limit, count(completions, "index", "indexes"), *s.BackoffLimitPerIndex, count(most, "time")),
+				l.set("lower backoffLimit", "spec.backoffLimit", most-1, "safe as long as no more pods have failed"))
 		}
 		return all
 	}
 	if d := s.ActiveDeadlineSeconds; d != nil && *d < math.MaxInt64/int64(time.Second) && limit > 0 {
 		deadline := time.Duration(*d) * time.Second
 		if totalBackoff(limit, deadline) >= deadline {
-			all = append(all, fmt.Sprintf("the backoffs between the failures that backoffLimit %d allows are longer than activeDeadlineSeconds, %d: if pods fail in a row, the deadline ends the Job before its retries are used up", limit, *d))
+			fewer := limit
+			for fewer > 0 && totalBackoff(fewer, deadline) >= deadline {
+				fewer--
+			}
+			add(fmt.Sprintf("the backoffs between the failures that backoffLimit %d allows are longer than activeDeadlineSeconds, %d: if pods fail in a row, the deadline ends the Job before its retries are used up", limit, *d),
+				when("the deadline should end the Job", l.set("allow as many retries as it has time for", "spec.backoffLimit", fewer, "safe as long as no more pods have failed")),
+				when("the retries matter", l.set("give it the time for them", "spec.activeDeadlineSeconds", l.enoughFor(limit), "safe at any time before the deadline; a hung pod may then run longer")))
 		}
 	}
 	return all
+}
+
+// enoughFor is an activeDeadlineSeconds that the backoffs up to a limit do not use up: they, and as long again for the work.
+func (l *look) enoughFor(limit int64) int64 {
+	const most = math.MaxInt32 * time.Second
+	return 2*int64(totalBackoff(limit, most)/time.Second) + *l.spec.ActiveDeadlineSeconds
 }
 
 // totalBackoff is how long a job waits that fails again and again, up to a limit.
@@ -173,7 +189,7 @@ func (l *look) widthFindings() []Finding {
 	}
 	width := min(left, 10)
 	return []Finding{finding(Note, "OneAtATime", fmt.Sprintf("%d completions are left and 1 pod runs at a time: parallelism is 1, which is the default", left),
-		when("they may run side by side", remedy("raise parallelism", patch(l.job.Namespace, "job", l.job.Name, "spec.parallelism", width),
+		when("they may run side by side", l.set("raise parallelism", "spec.parallelism", width,
 			fmt.Sprintf("up to %d pods run concurrently from then on, if the cluster has room and nothing that they share objects", width))))}
 }
 
@@ -193,27 +209,34 @@ func (l *look) deadlineFindings() []Finding {
 		return nil
 	}
 	left := l.remaining()
-	mean := l.meanTime()
 	if left <= 0 {
 		return nil
 	}
+	mean := l.meanTime()
 	width := min(int64(*l.spec.Parallelism), left)
 	waves := (left + width - 1) / width
-	needs := time.Duration(waves) * mean
-	if l.found.Active > 0 { // the wave that runs has begun before
-		needs -= min(mean, l.now.Sub(l.oldestRunning()))
+	endsWith := func(waves int64) time.Time {
+		needs := time.Duration(waves) * mean
+		if l.found.Active > 0 { // the wave that runs has begun before
+			needs -= min(mean, l.now.Sub(l.oldestRunning()))
+		}
+		return l.now.Add(needs)
 	}
-	ends := l.now.Add(needs)
+	ends := endsWith(waves)
 	if !ends.After(w.Until) {
 		return nil
 	}
-	ns, name := l.job.Namespace, l.job.Name
 	enough := int64(ends.Sub(l.start())/time.Second)*5/4 + 1
+	remedies := []Remedy{l.set("give it more time: activeDeadlineSeconds of a running Job can be changed", "spec.activeDeadlineSeconds", enough,
+		"safe at any time before the deadline; a hung pod may then run longer")}
+	if fit := int64((w.Until.Sub(l.now) + time.Duration(waves)*mean - ends.Sub(l.now)) / mean); fit > 0 {
+		wider := (left + fit - 1) / fit
+		remedies = append(remedies, l.set("let more pods run at a time", "spec.parallelism", wider,
+			fmt.Sprintf("safe if the nodes, and whatever the pods use, can take %d concurrently", wider)))
+	}
 	return []Finding{inferred(finding(Warning, "DeadlineNotMet",
 		fmt.Sprintf("%s are left, %d at a time, and those done took %s on average: that is %s, until about %s, and the deadline passes %s",
-			count(left, "completion"), width, span(mean), count(waves, "wave"), l.clock(ends), l.at(w.Until)),
-		remedy("give it more time: activeDeadlineSeconds of a running Job can be changed", patch(ns, "job", name, "spec.activeDeadlineSeconds", enough), "safe at any time before the deadline; a hung pod may then run longer"),
-		remedy("let more pods run at a time", patch(ns, "job", name, "spec.parallelism", 2*int64(*l.spec.Parallelism)), "safe if the nodes, and whatever the pods use, can take twice as many")))}
+			count(left, "completion"), width, span(mean), count(waves, "wave"), l.clock(ends), l.at(w.Until)), remedies...))}
 }
 
 // meanTime is how long those that are done took, 0 if nothing tells. If their pods are gone, it
@@ -254,7 +277,7 @@ func (l *look) expiryFindings() []Finding {
 	switch {
 	case err != nil:
 		return []Finding{finding(Warning, "UnknownExpiry", "the TTL controller cannot tell when the Job expires: "+err.Error(),
-			remedy("delete it by hand", kubectl(ns, "delete", "job", name), "also deletes its pods and their logs"))}
+			does("delete it by hand", "also deletes its pods and their logs", remove(ns, "job", name)))}
 	case !expired || l.now.Sub(at) <= slack || !l.snapshot.Job.DeletionTimestamp.IsZero():
 		return nil
 	}
@@ -302,5 +325,7 @@ func (l *look) keptFindings() []Finding {
 	}
 	ns, name := l.job.Namespace, l.job.Name
 	return []Finding{finding(Note, "KeptForever", fmt.Sprintf("nothing deletes the Job and its %s, %s after its end: ttlSecondsAfterFinished is not set", count(int64(len(l.pods)), "pod"), l.since(l.endTime())),
-		remedy("let it be deleted a day after its end, and set ttlSecondsAfterFinished in the manifests of Jobs to come", patch(ns, "job", name, "spec.ttlSecondsAfterFinished", 86400), "the Job is deleted as soon as that time has passed since its end, which may be now, with its pods and their logs"))}
+		does("let it be deleted a day after its end, and set ttlSecondsAfterFinished in the manifests of Jobs to come",
+			"the Job is deleted as soon as that time has passed since its end, which may be now, with its pods and their logs",
+			patch(ns, "job", name, "spec.ttlSecondsAfterFinished", 86400)))}
 }

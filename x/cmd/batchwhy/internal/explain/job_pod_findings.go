@@ -33,7 +33,7 @@ func (l *look) failedIndexFindings() []Finding {
 	n := int64(failed.Len())
 	return []Finding{finding(Warning, "IndexesFailed", fmt.Sprintf("%s failed for good (%s), as often as backoffLimitPerIndex %d allows: the others go on, and the Job fails with FailedIndexes at its end",
 		count(n, "index", "indexes"), failed, *l.spec.BackoffLimitPerIndex),
-		when("the others are of no use without it", l.again("set maxFailedIndexes: 0, so that the Job ends at the first index that fails")),
+		when("the others are of no use without it", l.set("set maxFailedIndexes, so that the Job ends at the first index that fails", "spec.maxFailedIndexes", 0, "safe as long as no index has failed")),
 		when("failed indexes are acceptable", l.again("say which must succeed in successPolicy: without one, any failed index fails the Job")),
 		inspect("look which pods of these indexes are left, and read their logs", kubectl(l.job.Namespace, "get", "pods", "-l", "batch.kubernetes.io/job-name="+l.job.Name, "-L", "batch.kubernetes.io/job-completion-index")))}
 }
@@ -83,8 +83,8 @@ func (l *look) deletionFindings() []Finding {
 	}
 	if len(others) > 0 {
 		text += fmt.Sprintf("; its finalizer %s keeps it until whoever has set it is done", list(others))
-		remedies = append(remedies, when("whoever has set it still runs", inspect("find out why it does not remove "+list(others)+": its logs say", kubectl(ns, "get", "job", name, "-o", "yaml"))), when("it is gone", remedy("remove the finalizer by hand", kubectl(ns, "patch", "job", name, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`),
-			"safe if nobody waits for it any more; what the finalizer should have cleaned up stays")))
+		remedies = append(remedies, when("whoever has set it still runs", inspect("find out why it does not remove "+list(others)+": its logs say", kubectl(ns, "get", "job", name, "-o", "yaml"))), when("it is gone", does("remove the finalizer by hand",
+			"safe if nobody waits for it any more; what the finalizer should have cleaned up stays", merge(ns, "job", name, `{"metadata":{"finalizers":null}}`))))
 	}
 	if len(remedies) == 0 {
 		remedies = controllerRemedies(ns, "job", name)
@@ -227,8 +227,8 @@ func (e *Explainer) strayFindings() (out []Finding) {
 			"%s of %s %s ended or been deleted and still %s the finalizer %s, so %s cannot go: %s%s",
 			count(n, "pod"), whose, verb(n, "has", "have"), verb(n, "carries", "carry"), job.Finalizer, verb(n, "it", "they"), list(keys(held)), age),
 			look,
-			when("the Job is gone", remedy("remove the finalizer by hand: the pod then goes", kubectl(p.Namespace, "patch", "pod", p.Name, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`),
-				"safe if the Job does not exist: nothing counts the pod any more")),
+			when("the Job is gone", does("remove the finalizer by hand: the pod then goes", "safe if the Job does not exist: nothing counts the pod any more",
+				merge(p.Namespace, "pod", p.Name, `{"metadata":{"finalizers":null}}`))),
 			when("many pods hang so", inspect("look whether the kube-controller-manager runs: it removes the finalizers of pods whose Job is gone", kubectl("kube-system", "get", "lease", "kube-controller-manager", "-o", "jsonpath={.spec.renewTime}"))))))
 	}
 	if n := int64(len(others)); n > 0 && len(e.objects.Jobs) > 0 {

@@ -121,6 +121,9 @@ func (l *look) missingRemedies(p *read.Pod, message string) []Remedy {
 // startRemedies say what to do about a container that cannot be started.
 func (l *look) startRemedies(p *read.Pod, message string) []Remedy {
 	switch {
+	case contains(message, "mount a directory onto a file", "not a directory"):
+		return []Remedy{l.again("mount a file on a file, or a directory on a directory: subPath names what the volume does not have, or has as the other of the two (a key of a ConfigMap that is missing becomes a directory),"),
+			inspect("look which keys or files the volume has", kubectl(p.Namespace, "get", "configmap,secret", "-o", "custom-columns=NAME:.metadata.name,KEYS:.data"))}
 	case contains(message, "executable file not found", "no such file", "was not found"):
 		return []Remedy{l.again("correct command, which names a program that the image does not have,"),
 			inspect("look what the image has", kubectl(p.Namespace, "run", "look", "--rm", "-it", "--image="+l.imageOf(p, &read.Container{Name: firstOf(&p.Spec)}), "--", "sh"))}
@@ -131,7 +134,7 @@ func (l *look) startRemedies(p *read.Pod, message string) []Remedy {
 	case contains(message, "is reserved for", "context deadline exceeded"):
 		return []Remedy{
 			inspect("wait: the runtime of the node still works at an earlier attempt, and the kubelet retries by itself; look whether the node is short of disk or processor time, which is why it is slow", kubectl("", "describe", "node", p.Node)),
-			when("it stays so", remedy("delete the pod: the Job creates another", kubectl(p.Namespace, "delete", "pod", p.Name), "it counts as failed against backoffLimit; no container of it has run")),
+			when("it stays so", does("delete the pod: the Job creates another", "it counts as failed against backoffLimit; no container of it has run", remove(p.Namespace, "pod", p.Name))),
 		}
 	}
 	return []Remedy{l.again("correct command and args: the container's program does not start,"), l.describePodRemedy(p)}
@@ -160,39 +163,70 @@ func (l *look) memoryRemedies(p *read.Pod, container string) []Remedy {
 }
 
 // sidecarRemedies say how to end a pod that its helpers keep running.
-func (l *look) sidecarRemedies(p *read.Pod, does *activity) []Remedy {
-	ns, name := p.Namespace, does.helpers[0].Name
-	logs := l.logs(p, does.ended[0].Name, false)
+func (l *look) sidecarRemedies(p *read.Pod, activity *activity) []Remedy {
+	ns, name := p.Namespace, activity.helpers[0].Name
+	logs := l.logs(p, activity.ended[0].Name, false)
 	logs.If = "the work itself has failed"
-	now := func(args ...string) Remedy {
-		risk := "safe: the work has ended; the pod ends with the exit code of its containers"
-		if does.ended[0].ExitCode != 0 {
-			risk = "the pod then counts as failed, and the Job retries or fails"
-		}
-		return remedy("end the sidecar now, so that the pod ends", kubectl(ns, append([]string{"exec", p.Name, "-c", name, "--"}, args...)...), risk)
+	now := func(code int32, args ...string) Remedy {
+		command := kubectl(ns, append([]string{"exec", p.Name, "-c", name, "--"}, args...)...)
+		return does("end the sidecar now, so that the pod ends", l.whenEnded(p, activity, code), end(ns, p.Name, name, code, command))
 	}
-	native := l.again(fmt.Sprintf("for the next time, move %s into initContainers with restartPolicy: Always (a native sidecar, from Kubernetes 1.29 on, does not keep the pod running)", name))
+	native := l.nextTime(fmt.Sprintf("move %s into initContainers with restartPolicy: Always (a native sidecar, from Kubernetes 1.29 on, does not keep the pod running)", name))
 	image := p.Spec.Container(name).Image
 	var all []Remedy
 	switch {
 	case contains(name+" "+image, "istio"):
-		all = []Remedy{now("pilot-agent", "request", "POST", "quitquitquit"),
-			l.again(`for the next time, let Istio inject a native sidecar: set the annotation sidecar.istio.io/nativeSidecar: "true" on the pod template (older Istio: ENABLE_NATIVE_SIDECARS on istiod), or keep the proxy out with the label sidecar.istio.io/inject: "false",`)}
+		all = []Remedy{now(0, "pilot-agent", "request", "POST", "quitquitquit"),
+			l.nextTime(`let Istio inject a native sidecar: set the annotation sidecar.istio.io/nativeSidecar: "true" on the pod template (older Istio: ENABLE_NATIVE_SIDECARS on istiod), or keep the proxy out with the label sidecar.istio.io/inject: "false",`)}
 	case contains(name+" "+image, "linkerd"):
-		all = []Remedy{now("/usr/lib/linkerd/linkerd-await", "--shutdown", "--", "true"),
-			l.again(`for the next time, set the annotation config.linkerd.io/proxy-enable-native-sidecar: "true" (config.alpha.linkerd.io/proxy-enable-native-sidecar before Linkerd 2.19) on the pod template, or linkerd.io/inject: disabled,`)}
-		all[0] = remedy("end the proxy now, so that the pod ends", kubectl(ns, "port-forward", p.Name, "4191")+" & sleep 2; curl -X POST http://127.0.0.1:4191/shutdown", all[0].Risk+" The proxy must have config.linkerd.io/proxy-admin-shutdown: enabled")
+		command := kubectl(ns, "port-forward", p.Name, "4191") + " & sleep 2; curl -X POST http://127.0.0.1:4191/shutdown"
+		all = []Remedy{
+			does("end the proxy now, so that the pod ends", l.whenEnded(p, activity, 0)+". The proxy must have config.linkerd.io/proxy-admin-shutdown: enabled", end(ns, p.Name, name, 0, command)),
+			l.nextTime(`set the annotation config.linkerd.io/proxy-enable-native-sidecar: "true" (config.alpha.linkerd.io/proxy-enable-native-sidecar before Linkerd 2.19) on the pod template, or linkerd.io/inject: disabled,`)}
 	case contains(name+" "+image, "cloud-sql", "cloudsql", "alloydb"):
-		all = []Remedy{native, remedy("end the proxy now, if it was started with --quitquitquit", kubectl(ns, "port-forward", p.Name, "9091")+" & sleep 2; curl -X POST http://127.0.0.1:9091/quitquitquit", now().Risk)}
+		command := kubectl(ns, "port-forward", p.Name, "9091") + " & sleep 2; curl -X POST http://127.0.0.1:9091/quitquitquit"
+		all = []Remedy{native, does("end the proxy now, if it was started with --quitquitquit", l.whenEnded(p, activity, 0), end(ns, p.Name, name, 0, command))}
 	case contains(name+" "+image, "vault"):
-		all = []Remedy{now("kill", "1"), l.again(`for the next time, let the agent fill in the secrets before the work and end: annotation vault.hashicorp.com/agent-pre-populate-only: "true",`)}
+		all = []Remedy{now(0, "kill", "1"), l.nextTime(`let the agent fill in the secrets before the work and end: annotation vault.hashicorp.com/agent-pre-populate-only: "true",`)}
 	default:
-		all = []Remedy{now("kill", "1"), native}
+		// What it does at SIGTERM is not known. A program without a handler ends with 143, or not at all as process 1.
+		const gently = "it has a way of its own to end with exit code 0, or does so at SIGTERM"
+		stop := when(gently, now(143, "kill", "1"))
+		stop.Risk = sentence("safe only if its exit code is 0: with another, such as 143, " + lowerWord(stop.Risk))
+		given := when("nothing waits for the Job's end", does("delete the Job, whose work has ended: nothing is done again",
+			"the Job never counts as complete, and its logs are lost with its pods: read them before", remove(ns, "job", l.job.Name)))
+		all = []Remedy{stop, given, native}
+		if l.works() > 0 || l.spec.Completions == nil || l.remaining() > 1 {
+			all = []Remedy{stop, native}
+		}
 	}
-	if does.ended[0].ExitCode != 0 {
+	if activity.ended[0].ExitCode != 0 {
 		all = append([]Remedy{logs}, all...)
 	}
 	return all
+}
+
+// whenEnded says what comes of a pod whose sidecar ends with a code, which the planner is asked.
+func (l *look) whenEnded(p *read.Pod, a *activity, code int32) string {
+	if code != 0 && l.spec.Template.RestartPolicy == job.RestartOnFailure {
+		return "the kubelet starts it again, as restartPolicy OnFailure says, and the pod goes on"
+	}
+	if code == 0 && a.ended[0].ExitCode == 0 {
+		return "safe: the work has ended; the pod ends with the exit code of its containers"
+	}
+
+	s := l.snapshot
+	s.Pods = slices.Clone(s.Pods)
+	for i := range l.pods {
+		if l.pods[i] == p {
+			s.Pods[i].Phase, s.Pods[i].Ready = job.PodFailed, false
+		}
+	}
+	plan, err := job.Reconcile(s)
+	if err == nil && plan.Verdict.Type == job.ConditionFailureTarget {
+		return "the pod then counts as failed, and the Job fails"
+	}
+	return "the pod then counts as failed, and its work is done again"
 }
 
 // gateRemedies say who may remove scheduling gates.
@@ -247,7 +281,8 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 		all = append(all, when("its PersistentVolumeClaim is not bound", inspect("look why: no such claim, storage class or volume; the pod is scheduled once the claim is bound", kubectl(p.Namespace, "get", "pvc"))))
 	}
 	if take("too many pods") {
-		all = append(all, when("the nodes run as many pods as they may", withDo(free, "wait for pods to end, delete finished ones, or add nodes")))
+		all = append(all, when("the nodes run as many pods as they may", inspect("wait for pods to end, or add nodes: pods that have ended do not count. This shows how many a node may run",
+			"kubectl get nodes -o "+quote("custom-columns=NAME:.metadata.name,PODS:.status.allocatable.pods"))))
 	}
 	if take("unschedulable") {
 		all = append(all, when("nodes are cordoned", remedy("allow pods on them again", "kubectl uncordon NODE", "a node may be cordoned for maintenance: ask first")))
@@ -339,19 +374,21 @@ func (l *look) sandboxRemedies(p *read.Pod, message string) []Remedy {
 	look := inspect("look at the pods of the network plugin on that node; the kubelet retries by itself", "kubectl -n kube-system get pods -o wide --field-selector spec.nodeName="+quote(p.Node))
 	if contains(message, "ip address", "no available ip", "assign an ip", "failed to allocate", "no ips", "ippool") {
 		return []Remedy{
-			when("the node or its subnet has no IP address left", remedy("delete finished pods, or give the network plugin more addresses (a larger subnet, prefix delegation)", kubectl(p.Namespace, "delete", "pods", "--field-selector=status.phase==Succeeded"), "their logs are lost; pods that a Job has not counted yet are counted first")),
+			when("the node or its subnet has no IP address left", inspect("wait for pods to end, or give the network plugin more addresses (a larger subnet, prefix delegation); pods that have ended hold none. This shows which pods the node runs",
+				"kubectl get pods -A -o wide --field-selector="+quote("spec.nodeName="+p.Node+",status.phase=Running"))),
 			when("the network plugin is ill", look),
 		}
 	}
 	return []Remedy{when("the network plugin on the node is ill", look),
-		when("other nodes work", remedy("keep new pods off the node, and delete this one: the Job creates another", kubectl("", "cordon", p.Node)+" && "+kubectl(p.Namespace, "delete", "pod", p.Name), "safe for the pod, which has not run; the deleted pod may count as failed"))}
+		when("other nodes work", does("keep new pods off the node, and delete this one: the Job creates another", "safe for the pod, which has not run; the deleted pod may count as failed",
+			Act{Verb: Edits, Kind: "node", Name: p.Node, Command: kubectl("", "cordon", p.Node)}, remove(p.Namespace, "pod", p.Name)))}
 }
 
 // terminatingRemedies say what to do about a pod that does not go.
 func (l *look) terminatingRemedies(i int) []Remedy {
 	p := l.pods[i]
-	force := remedy("delete the pod without waiting for its node", kubectl(p.Namespace, "delete", "pod", p.Name, "--force", "--grace-period=0"),
-		"safe only if the containers certainly do not run any more: otherwise two pods may do the same work and write to the same volume")
+	force := does("delete the pod without waiting for its node", "safe only if the containers certainly do not run any more: otherwise two pods may do the same work and write to the same volume; its logs are lost",
+		remove(p.Namespace, "pod", p.Name, "--force", "--grace-period=0"))
 	if others := otherFinalizers(p.Finalizers); len(others) > 0 {
 		return append(finalizerRemedies(p.Namespace, p.Name, list(others), p.Finalizers), force)
 	}
@@ -380,7 +417,7 @@ func (l *look) lostNodeRemedies(p *read.Pod) []Remedy {
 
 // finalizerRemedies say how to remove finalizers from a pod.
 func finalizerRemedies(namespace, pod, names string, all []string) []Remedy {
-	command := kubectl(namespace, "patch", "pod", pod, "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
+	off := merge(namespace, "pod", pod, `{"metadata":{"finalizers":null}}`)
 	risk := "safe if whoever has set it does not exist any more; what it would have cleaned up stays"
 	if names == job.Finalizer {
 		risk = "safe if the Job is gone or has ended: otherwise this pod's end may not be counted, and its work be done again"
@@ -389,6 +426,6 @@ func finalizerRemedies(namespace, pod, names string, all []string) []Remedy {
 	}
 	return []Remedy{
 		when("the controller of the finalizer still runs", inspect("find out why it does not remove "+names+": its logs say", kubectl(namespace, "get", "pod", pod, "-o", "yaml"))),
-		when("it is gone", remedy("remove the finalizer by hand: the pod then goes", command, risk)),
+		when("it is gone", does("remove the finalizer by hand: the pod then goes", risk, off)),
 	}
 }

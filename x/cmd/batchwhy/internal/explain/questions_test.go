@@ -139,6 +139,13 @@ func checkReport(t *testing.T, r *explain.Report) {
 		for _, f := range x.Facts {
 			say(f.Text)
 		}
+		if s := x.Schedule; s != nil && len(s.Next) > 0 {
+			for _, step := range x.Next {
+				if step.Reason == "NextRun" && !step.At.Equal(s.Next[0].At) {
+					t.Errorf("%s: the next run is at %s by one and at %s by the other", name, step.At, s.Next[0].At)
+				}
+			}
+		}
 		worst := explain.Severity("")
 		for _, f := range x.Findings {
 			say(f.Text)

@@ -2,12 +2,15 @@ package explain
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobadmit"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
@@ -19,6 +22,11 @@ func remedy(do, command, risk string) Remedy {
 // when is a remedy that helps in one of several causes.
 func when(cause string, r Remedy) Remedy {
 	r.If = cause
+	return r
+}
+
+func withRisk(r Remedy, risk string) Remedy {
+	r.Risk = sentence(risk)
 	return r
 }
 
@@ -47,16 +55,6 @@ func quote(arg string) string {
 		return arg
 	}
 	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-}
-
-// patch is a command that sets one field, such as "spec.parallelism".
-func patch(namespace, kind, name, field string, value any) string {
-	names := strings.Split(field, ".")
-	for _, name := range slices.Backward(names) {
-		value = map[string]any{name: value}
-	}
-	data, _ := json.Marshal(value) // strings, numbers and maps of them always encode
-	return kubectl(namespace, "patch", kind, name, "--type=merge", "-p", string(data))
 }
 
 // finding is a finding with its remedies, the most likely cause first.
@@ -114,53 +112,164 @@ func collect(namespace string) string {
 	return command + " -o json"
 }
 
-// again is the remedy to correct the manifest of a Job and to run it again.
-func (l *look) again(fix string) Remedy {
-	ns, name := l.job.Namespace, l.job.Name
+// cost says what is lost with the Job.
+func (l *look) cost() string {
 	cost := "deleting the Job deletes its pods and their logs"
 	switch n := l.succeeded(); {
 	case n > 0:
 		cost += fmt.Sprintf(", and %s already done %s done again", count(n, "completion"), verb(n, "is", "are"))
+	case !l.hasBegun() && slices.ContainsFunc(l.pods, hasRun):
+		return "no pod of the Job has done any work yet; the logs of its init containers are deleted with its pods"
 	case !l.hasBegun():
-		cost = "safe: no pod of the Job has done any work yet"
+		return "safe: no pod of the Job has done any work yet"
+	case slices.ContainsFunc(l.doing, func(a activity) bool { return len(a.ended) > 0 }):
+		cost += ", and its work, which has ended, is done again"
 	case l.works() > 0:
-		cost += fmt.Sprintf(", and %s that %s now", count(l.works(), "pod"), verb(l.works(), "works", "work"))
+		cost += fmt.Sprintf(", and the work of %s that %s now is done again", count(l.works(), "pod"), verb(l.works(), "works", "work"))
 	}
+	return cost
+}
+
+// hasRun reports whether a container of a pod has run, so that there are logs.
+func hasRun(p *read.Pod) bool {
+	return slices.ContainsFunc(p.Containers, func(c read.Container) bool { return c.Running || c.Ended || c.Last != nil })
+}
+
+// again is the remedy to correct the manifest of a Job and to run it again.
+func (l *look) again(fix string) Remedy {
+	ns, name := l.job.Namespace, l.job.Name
 	fix = strings.TrimSuffix(fix, ",")
 	if l.job.IsManifest {
-		return remedy(fix+" in the manifest", kubectl(ns, "apply", "-f", "job.yaml"), "safe: no server has the Job yet")
+		return does(fix+" in the manifest", "safe: no server has the Job yet", apply(ns, "job", name))
 	}
 	why := "its pod template cannot be changed"
 	if l.isFinished() {
 		why = "it does not start again"
 	}
-	switch owner := l.job.Controller(); owner.Kind {
-	case "":
-		return remedy(fix+" (in the manifest), and create the Job anew: "+why,
-			kubectl(ns, "delete", "job", name)+" && "+kubectl(ns, "apply", "-f", "job.yaml"), cost)
-	case "CronJob":
-		return remedy(fix+fmt.Sprintf(" in spec.jobTemplate of CronJob %s, and delete this Job, which cannot be changed", owner.Name),
-			kubectl(ns, "edit", "cronjob", owner.Name)+" && "+kubectl(ns, "delete", "job", name), "the runs to come are created from the new template; "+cost)
-	default:
+	owner, cost := l.job.Controller(), l.cost()
+	if owner.Kind == "CronJob" {
+		return does(fix+fmt.Sprintf(" in spec.jobTemplate of CronJob %s, and delete this Job, which cannot be changed", owner.Name),
+			"the runs to come are created from the new template; "+cost, edit(ns, "cronjob", owner.Name), remove(ns, "job", name))
+	}
+
+	switch k := keeperOf(&l.job.Meta); {
+	case owner.Kind != "":
 		return remedy(fix+fmt.Sprintf(" in %s %s, which has created the Job: what is changed in the Job alone is lost with it", owner.Kind, owner.Name),
 			kubectl(ns, "get", strings.ToLower(owner.Kind), owner.Name, "-o", "yaml"), "changing the owner may create the Job again; "+cost)
+	case k.name != "":
+		recreate := apply(ns, "job", name)
+		recreate.Command = k.command
+		return does(fmt.Sprintf("%s in %s, from which %s has made the Job, delete this Job, and let it be made anew: %s", fix, k.source, k.name, why),
+			cost, remove(ns, "job", name), recreate)
+	}
+	return does(fix+" (in the manifest), and create the Job anew: "+why, cost, remove(ns, "job", name), apply(ns, "job", name))
+}
+
+// nextTime is the remedy to correct the manifest for Jobs to come, and to leave this one alone.
+func (l *look) nextTime(fix string) Remedy {
+	if l.job.IsManifest || l.isFinished() {
+		return l.again(fix)
+	}
+	fix = "for the next time, " + strings.TrimSuffix(fix, ",")
+	owner := l.job.Controller()
+	if owner.Kind == "CronJob" {
+		return does(fix+", in spec.jobTemplate of CronJob "+owner.Name, "safe: Jobs that exist are not changed", edit(l.job.Namespace, "cronjob", owner.Name))
+	}
+	where := "the manifest"
+	if k := keeperOf(&l.job.Meta); k.name != "" {
+		where = k.source
+	} else if owner.Kind != "" {
+		where = owner.Kind + " " + owner.Name
+	}
+	field := "spec.initContainers.restartPolicy"
+	if contains(fix, "annotation") {
+		field = "metadata.annotations"
+	}
+	return inspect(fix+", in "+where+"; this Job cannot be changed any more, and stays as it is", "kubectl explain job.spec.template."+field)
+}
+
+// set is the remedy to change a field of the Job: by a patch, if a server accepts it.
+func (l *look) set(do, field string, value any, risk string) Remedy {
+	change := patch(l.job.Namespace, "job", l.job.Name, field, value)
+	if l.job.IsManifest || l.isFinished() || l.accepts(change) != nil {
+		return l.again(fmt.Sprintf("%s (%s: %v)", do, field, value))
+	}
+	if l.failsWith(change) {
+		risk = "the Job fails now, and its active pods are deleted with their logs"
+	}
+	return does(do, risk+setBack(&l.job.Meta), change)
+}
+
+// failsWith reports whether the Job fails with the next round after a patch, although it would not without.
+func (l *look) failsWith(change Act) bool {
+	s := l.snapshot
+	next, err := patched(*l.spec, change.Patch)
+	if s.Job.Spec = next; err != nil {
+		return false
+	}
+	plan, err := job.Reconcile(s)
+	return err == nil && plan.Verdict.Type == job.ConditionFailureTarget && !l.fails()
+}
+
+// accepts returns what a server refuses of a patch of the Job.
+func (l *look) accepts(change Act) error {
+	next, err := patched(*l.spec, change.Patch)
+	if err != nil {
+		return err
+	}
+	old := l.snapshot.Job
+	return jobadmit.ValidateUpdate(&old, next, release.Newest)
+}
+
+// patched is a spec after a merge patch of its object.
+func patched[S any](spec S, fields []byte) (S, error) {
+	var change struct{ Spec json.RawMessage }
+	err := json.Unmarshal(fields, &change)
+	if err != nil || change.Spec == nil {
+		return spec, err
+	}
+
+	var all, some map[string]any
+	data, err := json.Marshal(spec)
+	if err = errors.Join(err, json.Unmarshal(data, &all), json.Unmarshal(change.Spec, &some)); err != nil {
+		return spec, err
+	}
+	mergeInto(all, some)
+	if data, err = json.Marshal(all); err != nil {
+		return spec, err
+	}
+	var next S
+	return next, errors.Join(err, json.Unmarshal(data, &next))
+}
+
+// mergeInto applies a merge patch, in which null deletes.
+func mergeInto(to, patch map[string]any) {
+	for key, value := range patch {
+		inner, isMap := value.(map[string]any)
+		at, hasMap := to[key].(map[string]any)
+		switch {
+		case value == nil:
+			delete(to, key)
+		case isMap && hasMap:
+			mergeInto(at, inner)
+		default:
+			to[key] = value
+		}
 	}
 }
 
 // rerun is the remedy to correct what lies outside of the manifest, and to run the Job again.
 func (l *look) rerun(fix string) Remedy {
-	r := l.again(fix)
-	ns, name := l.job.Namespace, l.job.Name
 	switch owner := l.job.Controller(); {
 	case !l.isFinished() && !l.fails():
-		return remedy(fix+": if it lies outside of the Job (a service, a Secret), the Job goes on by itself; if it lies in the manifest or the image, create the Job anew",
-			kubectl(ns, "delete", "job", name)+" && "+kubectl(ns, "apply", "-f", "job.yaml"), r.Risk)
+		r := l.again("correct it there")
+		r.Do = sentence(fix + ": if it lies outside of the Job (a service, a Secret), the Job goes on by itself; if it lies in the manifest or the image, " + lowerWord(r.Do))
+		return r
 	case owner.Kind == "CronJob":
-		return remedy(fix+fmt.Sprintf(", in spec.jobTemplate of CronJob %s if it lies there, and start a run without waiting for the schedule", owner.Name),
-			kubectl(ns, "create", "job", "--from=cronjob/"+owner.Name, owner.Name+"-by-hand"), "starts immediately; this Job and its logs stay as long as the history keeps them")
+		return does(fix+fmt.Sprintf(", in spec.jobTemplate of CronJob %s if it lies there, and start a run without waiting for the schedule", owner.Name),
+			"starts immediately; this Job and its logs stay as long as the history keeps them", start(l.job.Namespace, owner.Name, owner.Name+"-by-hand"))
 	}
-	r.Do = sentence(fix + ", and create the Job anew: it does not start again")
-	return r
+	return l.again(fix)
 }
 
 // logs is the remedy to read what a container has printed. Previous is true for its run before
@@ -190,7 +299,7 @@ func (l *look) moreFailures(do string) Remedy {
 	if l.spec.BackoffLimitPerIndex != nil {
 		return l.again("raise backoffLimitPerIndex")
 	}
-	return remedy(do, patch(l.job.Namespace, "job", l.job.Name, "spec.backoffLimit", min(int64(*l.spec.BackoffLimit)*2+2, math.MaxInt32)), "safe at any time before it has failed; real failures are also retried as often")
+	return l.set(do, "spec.backoffLimit", min(int64(*l.spec.BackoffLimit)*2+2, math.MaxInt32), "safe at any time before it has failed; real failures are also retried as often")
 }
 
 // ignoreRemedies say how to keep disruptions from counting.

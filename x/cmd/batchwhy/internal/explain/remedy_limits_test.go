@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -22,7 +23,11 @@ func TestMoreFailures(t *testing.T) {
 		{"the greatest", job.Spec{BackoffLimit: &all}, `"backoffLimit":2147483647`, "backoffLimit 2147483647"},
 		{"for each index", job.Spec{BackoffLimit: &all, BackoffLimitPerIndex: &perIndex}, "delete job", "backoffLimitPerIndex 1"},
 	} {
-		l := &look{job: &read.Job{}, spec: &c.spec, status: &job.Status{}}
+		if c.spec.Template.RestartPolicy = job.RestartNever; c.spec.BackoffLimitPerIndex != nil {
+			c.spec.CompletionMode, c.spec.Completions = job.Indexed, &few
+		}
+		job.Default(&c.spec)
+		l := &look{job: &read.Job{}, spec: &c.spec, status: &job.Status{}, snapshot: job.Snapshot{Job: job.Job{Spec: c.spec}}}
 		if got := l.moreFailures("allow more"); !strings.Contains(got.Command, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got.Command, c.want)
 		}
@@ -38,6 +43,18 @@ func TestStopsWork(t *testing.T) {
 	for message, want := range map[string]bool{"Stopping container main": true, "Stopping container proxy": false, "Killing": false} {
 		if got := l.stopsWork(message); got != want {
 			t.Errorf("%q: %t", message, got)
+		}
+	}
+}
+
+// A limit of which each container has the default is no surprise.
+func TestSharedRestarts(t *testing.T) {
+	one, many := int32(1), int32(math.MaxInt32)
+	for limit, want := range map[int32]string{1: "", 2: "12", 11: "22", 12: "", many: ""} {
+		s := job.Spec{BackoffLimit: &limit, Parallelism: &one, Template: job.Template{RestartPolicy: job.RestartOnFailure, Containers: []string{"a", "b"}}}
+		text, enough := sharedRestarts(&s)
+		if got := strings.TrimPrefix(fmt.Sprint(enough), "0"); got != want || (text == "") != (want == "") {
+			t.Errorf("%d: raise it to %q, want %q: %s", limit, got, want, text)
 		}
 	}
 }

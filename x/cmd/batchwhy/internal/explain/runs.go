@@ -33,7 +33,7 @@ func (l *cronLook) schedule() *Schedule {
 		run = s.Prev(run)
 		ok = run.After(created)
 	}
-	for run := range s.NextN(l.now, runCount) {
+	for run := range s.NextN(later(l.now, l.status.LastScheduleTime), runCount) {
 		out.Next = append(out.Next, l.futureRun(run))
 	}
 	return out

@@ -127,6 +127,9 @@ type Remedy struct {
 	Command string `json:"command,omitempty"`
 	// Risk says when it is safe, and what it costs.
 	Risk string `json:"risk"`
+
+	// Acts are what the command does to Jobs, CronJobs and pods; none if it only shows something.
+	Acts []Act `json:"-"`
 }
 
 // Pod is one pod of a Job and why it is as it is.

@@ -107,7 +107,7 @@ func TestSentences(t *testing.T) {
 			strings.NewReplacer("name: a, namespace: 'n', uid: u, creationTimestamp: \"2026-01-01T09:00:00Z\"", "name: a, namespace: 'n', uid: u, creationTimestamp: \"2026-01-01T09:29:00Z\", ownerReferences: [{apiVersion: batch/v1, kind: CronJob, name: c, uid: v, controller: true}]").Replace(jobHead) +
 			"spec: {" + template + "}\nstatus: {failed: 1, startTime: \"2026-01-01T09:29:00Z\", " + failedBy("BackoffLimitExceeded") + "}\n", "The last run has failed, and none has succeeded since the last success, 50m ago"},
 		{"an offset for a time zone", cronHead + "spec: {schedule: \"0 9 * * *\", timeZone: UTC+0200, jobTemplate: {spec: {" + template + "}}}\n", "Etc/GMT-2"},
-		{"a limit that cannot be multiplied", jobHead + "spec: {backoffLimit: 2147483646, " + threeOnFailure + "}\n", "\"backoffLimit\":2147483647"},
+		{"a limit that three containers share", jobHead + "spec: {backoffLimit: 17, " + threeOnFailure + "}\n", "\"backoffLimit\":51"},
 		{"a deadline that many pods have", jobHead + "spec: {backoffLimit: 999, " + template + "}\nstatus: {failed: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" +
 			pod("p", "0", "spec: {activeDeadlineSeconds: 60}\nstatus: {phase: Failed, reason: DeadlineExceeded}\n"), "all 1000 that backoffLimit 999 allows"},
 		{"what may be a sidecar", jobHead + "spec: {template: {spec: {restartPolicy: Never, containers: [{name: work, image: x}, {name: other, image: x}]}}}\nstatus: {active: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" +

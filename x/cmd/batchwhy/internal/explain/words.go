@@ -119,12 +119,13 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// brief cuts a message that an object contains to one line of a bearable length.
+// brief cuts a message that an object contains to one line of a bearable length. It cuts in the middle: runtimes and
+// registries say at the end what is wrong.
 func brief(text string) string {
-	const most = 240
+	const most, ending = 240, 130
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > most {
-		text = string(r[:most]) + "..."
+		text = string(r[:most-ending]) + " … " + string(r[len(r)-ending:])
 	}
 	return text
 }

@@ -1,0 +1,83 @@
+package explain
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Verb is what an act does to its object.
+type Verb string
+
+// The verbs of acts.
+const (
+	Patches Verb = "patch"  // sets fields
+	Deletes Verb = "delete" // removes the object, and what it owns
+	Applies Verb = "apply"  // creates the object from its corrected manifest
+	Edits   Verb = "edit"   // corrects what the remedy names
+	Starts  Verb = "start"  // creates a Job from a CronJob
+	Ends    Verb = "end"    // lets a container end with an exit code
+)
+
+// Act is one thing that a remedy does to an object, with its command. TestRemedies does it in memory, and looks at
+// what comes of it.
+type Act struct {
+	Verb                  Verb
+	Kind, Namespace, Name string
+	// Patch is what is set, as JSON.
+	Patch []byte
+	// Container ends with the code.
+	Container string
+	Code      int32
+	Command   string
+}
+
+// does is a remedy that does something to objects.
+func does(do, risk string, acts ...Act) Remedy {
+	var commands []string
+	for _, a := range acts {
+		commands = append(commands, a.Command)
+	}
+	r := remedy(do, strings.Join(commands, " && "), risk)
+	r.Acts = acts
+	return r
+}
+
+// patch sets one field, such as "spec.parallelism".
+func patch(namespace, kind, name, field string, value any) Act {
+	for _, key := range slices.Backward(strings.Split(field, ".")) {
+		value = map[string]any{key: value}
+	}
+	data, _ := json.Marshal(value) // strings, numbers and maps of them always encode
+	return merge(namespace, kind, name, string(data))
+}
+
+// merge sets the fields of a merge patch.
+func merge(namespace, kind, name, fields string, options ...string) Act {
+	args := append([]string{"patch", kind, name}, append(options, "--type=merge", "-p", fields)...)
+	return Act{Verb: Patches, Kind: kind, Namespace: namespace, Name: name, Patch: []byte(fields), Command: kubectl(namespace, args...)}
+}
+
+func remove(namespace, kind, name string, options ...string) Act {
+	args := append([]string{"delete", kind, name}, options...)
+	return Act{Verb: Deletes, Kind: kind, Namespace: namespace, Name: name, Command: kubectl(namespace, args...)}
+}
+
+// apply creates an object from its corrected manifest.
+func apply(namespace, kind, name string) Act {
+	return Act{Verb: Applies, Kind: kind, Namespace: namespace, Name: name, Command: kubectl(namespace, "apply", "-f", kind+".yaml")}
+}
+
+func edit(namespace, kind, name string) Act {
+	return Act{Verb: Edits, Kind: kind, Namespace: namespace, Name: name, Command: kubectl(namespace, "edit", kind, name)}
+}
+
+// start creates a Job from the template of a CronJob.
+func start(namespace, cronJob, name string) Act {
+	return Act{Verb: Starts, Kind: "job", Namespace: namespace, Name: name, Command: kubectl(namespace, "create", "job", "--from=cronjob/"+cronJob, name)}
+}
+
+// end lets a container of a pod end with a code.
+func end(namespace, pod, container string, code int32, command string) Act {
+	return Act{Verb: Ends, Kind: "pod", Namespace: namespace, Name: pod, Container: container, Code: code, Command: command}
+}

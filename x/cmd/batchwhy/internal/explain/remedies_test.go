@@ -1,0 +1,719 @@
+package explain_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/cronjobgen"
+	"github.com/batchplan/batchplan/internal/jobgen"
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobadmit"
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/release"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/explain"
+	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
+)
+
+// scene is a cluster at a time, in which remedies are played.
+type scene struct {
+	*read.Objects
+	at time.Time
+}
+
+// clone copies what acts change.
+func (s scene) clone() scene {
+	o := *s.Objects
+	o.Jobs, o.CronJobs, o.Pods = copies(o.Jobs), copies(o.CronJobs), copies(o.Pods)
+	return scene{&o, s.at}
+}
+
+func copies[T any](all []*T) (out []*T) {
+	for _, p := range all {
+		if p != nil {
+			c := *p
+			out = append(out, &c)
+		}
+	}
+	return out
+}
+
+func (s scene) job(namespace, name string) *read.Job {
+	i := slices.IndexFunc(s.Jobs, func(j *read.Job) bool { return j != nil && j.Namespace == namespace && j.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return s.Jobs[i]
+}
+
+func (s scene) cronJob(namespace, name string) *read.CronJob {
+	i := slices.IndexFunc(s.CronJobs, func(c *read.CronJob) bool { return c != nil && c.Namespace == namespace && c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return s.CronJobs[i]
+}
+
+func (s scene) podsOf(j *read.Job) (all []*read.Pod) {
+	for _, p := range s.Pods {
+		if p != nil && p.Controller().UID == j.UID {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// finding returns a finding of that code about an object, or nil. If some text is given, it begins alike.
+func (s scene) finding(x *explain.Explanation, code, text string) *explain.Finding {
+	begin := text[:min(len(text), 20)]
+	report := explain.All(s.Objects, explain.Options{At: s.at})
+	for i := range report.Objects {
+		o := &report.Objects[i]
+		if o.Kind != x.Kind || o.Namespace != x.Namespace || o.Name != x.Name {
+			continue
+		}
+		for k := range o.Findings {
+			if o.Findings[k].Code == code && strings.HasPrefix(o.Findings[k].Text, begin) {
+				return &o.Findings[k]
+			}
+		}
+	}
+	return nil
+}
+
+// price is what an act has cost.
+type price struct {
+	repeated bool // work that was done, or that goes on, is done again
+	ended    bool // work is ended
+	logs     bool // logs are gone
+	twice    bool // two runs are active where the policy allows one
+	fails    bool // the Job fails, which would otherwise complete
+}
+
+// unsaid names what a remedy costs and does not say.
+func (p price) unsaid(r *explain.Remedy) (all []string) {
+	text := strings.ToLower(r.Do + " " + r.Risk)
+	check := func(is bool, what string, words ...string) {
+		if is && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) }) {
+			all = append(all, what)
+		}
+	}
+	check(p.repeated, "work is done again, unsaid", "again", "retries", "do the same work")
+	check(p.ended, "work is ended, unsaid", "ended", "deleted", "again", "end it", "same work")
+	check(p.logs, "logs are lost, unsaid", "logs")
+	check(p.twice, "a second run, unsaid", "beside", "overlap")
+	check(p.fails, "the Job fails, unsaid", "fails")
+	return all
+}
+
+// hasRun reports whether a container has run, so that there are logs, and isWorking whether one runs that does the work.
+func hasRun(p *read.Pod) bool {
+	return slices.ContainsFunc(p.Containers, func(c read.Container) bool { return c.Running || c.Ended || c.Last != nil })
+}
+
+func isWorking(p *read.Pod) bool {
+	return p.Object.Phase == job.PodRunning && p.Object.Deletion == nil &&
+		slices.ContainsFunc(p.Containers, func(c read.Container) bool { return !c.Init && c.Running })
+}
+
+// do does what an act says. The error is the server's refusal.
+func (s scene) do(a explain.Act, cost *price) error {
+	switch a.Verb {
+	case explain.Patches:
+		return s.patch(a)
+	case explain.Deletes:
+		s.delete(a, cost)
+	case explain.Ends:
+		s.end(a)
+	case explain.Starts:
+		return s.start(a)
+	}
+	return nil
+}
+
+// patch applies a merge patch, and asks the server.
+func (s scene) patch(a explain.Act) error {
+	var fields struct{ Metadata, Spec, Status map[string]json.RawMessage }
+	if err := json.Unmarshal(a.Patch, &fields); err != nil {
+		return err
+	}
+	switch a.Kind {
+	case "job":
+		j := s.job(a.Namespace, a.Name)
+		if j == nil || fields.Spec == nil {
+			return notThere(j == nil, a)
+		}
+		old, next := j.Object, overlaid(j.Object.Spec, fields.Spec)
+		if err := jobadmit.ValidateUpdate(&old, next, release.Newest); err != nil {
+			return err
+		}
+		j.Object.Spec = next
+	case "cronjob":
+		c := s.cronJob(a.Namespace, a.Name)
+		if c == nil {
+			return notThere(true, a)
+		}
+		next := c.Object.Spec
+		if fields.Spec != nil {
+			next = overlaid(next, fields.Spec)
+		}
+		if err := cronjob.ValidateUpdate(c.Object.Spec, next); err != nil {
+			return err
+		}
+		c.Object.Spec = next
+		if active, ok := fields.Status["active"]; ok {
+			c.Object.Status.Active = nil
+			_ = json.Unmarshal(active, &c.Object.Status.Active)
+		}
+		if last, ok := fields.Status["lastScheduleTime"]; ok {
+			_ = json.Unmarshal(last, &c.Object.Status.LastScheduleTime)
+		}
+		return s.patchTemplate(c, fields.Spec["jobTemplate"])
+	case "pod":
+		for _, p := range s.Pods {
+			if p.Namespace == a.Namespace && p.Name == a.Name && fields.Metadata["finalizers"] != nil {
+				p.Finalizers, p.Object.Untracked = nil, true
+			}
+		}
+	}
+	return nil
+}
+
+func notThere(is bool, a explain.Act) error {
+	if is {
+		return fmt.Errorf("there is no %s %s", a.Kind, a.Name)
+	}
+	return nil
+}
+
+// overlaid is an object with the fields of a merge patch, none of which is an object itself.
+func overlaid[T any](object T, fields map[string]json.RawMessage) (out T) {
+	all := map[string]json.RawMessage{}
+	for _, data := range []any{object, fields} {
+		text, err := json.Marshal(data)
+		if err == nil {
+			err = json.Unmarshal(text, &all)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+	text, _ := json.Marshal(all)
+	if err := json.Unmarshal(text, &out); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// patchTemplate changes the spec of the jobs to come.
+func (s scene) patchTemplate(c *read.CronJob, template json.RawMessage) error {
+	var fields struct{ Spec map[string]json.RawMessage }
+	if template == nil || c.Jobs == nil {
+		return nil
+	}
+	if err := json.Unmarshal(template, &fields); err != nil {
+		return err
+	}
+	next := overlaid(*c.Jobs, fields.Spec)
+	whole := next
+	if job.Default(&whole); job.Validate(whole) != nil {
+		return job.Validate(whole)
+	}
+	c.Jobs, c.JobsEnd, c.JobsSuspended = &next, next.ActiveDeadlineSeconds != nil, next.Suspend != nil && *next.Suspend
+	return nil
+}
+
+// delete removes an object and what it owns.
+func (s scene) delete(a explain.Act, cost *price) {
+	lose := func(p *read.Pod) {
+		cost.logs = cost.logs || hasRun(p)
+		cost.ended = cost.ended || isWorking(p)
+	}
+	switch a.Kind {
+	case "pods", "jobs": // those that have ended
+		for _, p := range s.Pods {
+			cost.logs = cost.logs || p.Object.Phase >= job.PodSucceeded
+		}
+	case "job":
+		j := s.job(a.Namespace, a.Name)
+		if j == nil {
+			return
+		}
+		for _, p := range s.podsOf(j) {
+			lose(p)
+		}
+		s.Pods = slices.DeleteFunc(s.Pods, func(p *read.Pod) bool { return p.Controller().UID == j.UID })
+		s.Jobs = slices.DeleteFunc(s.Jobs, func(o *read.Job) bool { return o == j })
+	case "pod":
+		for _, p := range s.Pods {
+			if p.Namespace == a.Namespace && p.Name == a.Name {
+				lose(p)
+				cost.repeated = cost.repeated || isWorking(p)
+			}
+		}
+		s.Pods = slices.DeleteFunc(s.Pods, func(p *read.Pod) bool { return p.Namespace == a.Namespace && p.Name == a.Name })
+	}
+}
+
+// end lets a container end, and the pod with its last one.
+func (s scene) end(a explain.Act) {
+	for _, p := range s.Pods {
+		if p.Namespace != a.Namespace || p.Name != a.Name {
+			continue
+		}
+		p.Containers = slices.Clone(p.Containers)
+		running, code := false, int32(0)
+		for i := range p.Containers {
+			c := &p.Containers[i]
+			if c.Name == a.Container {
+				if j := s.job(p.Namespace, p.Controller().Name); a.Code != 0 && j != nil && j.Object.Spec.Template.RestartPolicy == job.RestartOnFailure {
+					c.Restarts++
+				} else {
+					c.Running, c.Ended, c.ExitCode, c.Since = false, true, a.Code, s.at
+				}
+			}
+			running = running || c.Running && !c.Sidecar
+			if !c.Init {
+				code = max(code, c.ExitCode)
+			}
+		}
+		if !running {
+			world.FinishPod(&p.Object, s.at, code)
+		}
+	}
+}
+
+// start creates a Job by hand, as kubectl create job --from does.
+func (s scene) start(a explain.Act) error {
+	if s.job(a.Namespace, a.Name) != nil {
+		return fmt.Errorf("job %s exists already", a.Name)
+	}
+	return nil
+}
+
+// liveJob is how a Job goes on if all pods are well from now on. The first round shows what a remedy does at once:
+// how many working pods are lost, and whether the Job fails.
+func (s scene) liveJob(t *testing.T, j *read.Job) (end job.ConditionType, lost int, fails bool) {
+	t.Helper()
+	w := world.NewJob(j.Object.Spec)
+	w.Job, w.Now, w.Options, w.Consistent = j.Object, s.at, job.Kubernetes(release.Newest), true
+	for _, p := range s.podsOf(j) {
+		pod := p.Object
+		pod.Owner = job.OwnerOf(&w.Job, p.Controller().UID, p.Labels)
+		w.AddPod(pod)
+	}
+	working := func() (n int) {
+		for _, p := range w.Pods {
+			if p.Phase == job.PodRunning && p.Deletion == nil {
+				n++
+			}
+		}
+		return n
+	}
+
+	for round := range 400 {
+		before := working()
+		if _, err := w.Round(); err != nil {
+			return "", lost, false
+		}
+		if round == 0 {
+			lost, fails = before-working(), w.Job.Status.Condition(job.ConditionFailureTarget).Status == job.ConditionTrue
+		}
+		if w.Job.Status.Finished() != "" {
+			break
+		}
+		for _, p := range slices.Clone(w.Pods) {
+			switch {
+			case p.Deletion != nil || p.Phase == job.PodRunning && w.Now.Sub(s.at) > 0:
+				w.Finish(p, 0)
+			default:
+				w.Run(p)
+			}
+		}
+		w.Now = w.Now.Add(time.Minute)
+	}
+	j.Object.Status = w.Job.Status
+	s.Objects.Pods = slices.DeleteFunc(s.Objects.Pods, func(p *read.Pod) bool { return p.Controller().UID == j.UID })
+	for _, p := range w.Pods {
+		s.Objects.Pods = append(s.Objects.Pods, seen(j, p))
+	}
+	return w.Job.Status.Finished(), lost, fails
+}
+
+// seen is a pod of a world as a reader sees it.
+func seen(j *read.Job, p *job.Pod) *read.Pod {
+	out := &read.Pod{Object: *p, Node: "node-a"}
+	out.Namespace, out.Name, out.UID = j.Namespace, p.Name, p.UID
+	out.Owners = []read.Owner{{Kind: "Job", Name: j.Name, UID: j.UID, Controller: true}}
+	if p.Detail == nil {
+		return out
+	}
+	out.CreationTimestamp = p.Detail.CreationTimestamp
+	for _, c := range p.Detail.Containers {
+		out.Containers = append(out.Containers, read.Container{
+			Name: c.Name, Started: true, Restarts: c.Restarts,
+			Running: c.State == jobpod.Running, Ended: c.State == jobpod.Terminated, ExitCode: c.ExitCode, Since: c.FinishedAt,
+		})
+	}
+	return out
+}
+
+// startsBeside plays a CronJob on to its next run, beside a Job that was started by hand and runs on.
+func (s scene) startsBeside(t *testing.T, c *read.CronJob) bool {
+	t.Helper()
+	w := world.NewCronJob(c.Object, cronjob.Kubernetes(release.Newest))
+	w.Now = s.at
+	w.Add(cronjob.Child{Name: "by-hand", UID: "by-hand", CreationTimestamp: s.at, StartTime: s.at})
+	for range 50 {
+		if _, err := w.Round(); err != nil || w.Requeue.At.IsZero() {
+			return false
+		}
+		if len(w.Running()) > 1 {
+			return true
+		}
+		for _, name := range w.Running() {
+			if name != "by-hand" {
+				w.Finish(name, cronjob.Complete)
+			}
+		}
+		w.Now = w.Requeue.At
+	}
+	return false
+}
+
+// aboutThePast are findings that a patch does not undo: what has happened stays, and so do its signs.
+var aboutThePast = strings.Fields("PodsFail OutOfMemory CannotStart Evicted DisruptionsCount NodeRefused PodDeadline ContainerLost " +
+	"PodDeleted RunsMissed StartedLate IgnoredForever RunsFail CrashLoop")
+
+// changing finds what changes Jobs, CronJobs and pods in a remedy, which must have an act for it.
+var changing = regexp.MustCompile(`kubectl( -n \S+)? (patch|delete|edit) (job|cronjob|pod)s? |create job |delete finished|delete the (pod|Job)`)
+
+// played counts remedies by the kind of their acts, and what was wrong with them.
+type played struct{ done, wrong map[string]int }
+
+// remedy plays one remedy, and reports what is wrong with it.
+func (p *played) remedy(t *testing.T, before scene, x *explain.Explanation, f *explain.Finding, r *explain.Remedy) (faults []string) {
+	t.Helper()
+	var verbs []string
+	for _, a := range r.Acts {
+		verbs = append(verbs, string(a.Verb)+" "+a.Kind)
+	}
+	kind := strings.Join(verbs, ", ")
+	p.done[kind]++
+	defer func() { p.wrong[kind] += boolToInt(len(faults) > 0) }()
+
+	var cost price
+	s := before.clone()
+	for _, a := range r.Acts {
+		if err := s.do(a, &cost); err != nil {
+			return append(faults, "refused: "+err.Error())
+		}
+	}
+
+	first := r.Acts[0]
+	switch {
+	case first.Kind == "pods" && !strings.Contains(f.Text, "count/pods"):
+		faults = append(faults, "the finding stays: pods that have ended take no room")
+	case x.UID == "": // nothing exists that could be changed
+	case first.Verb == explain.Starts:
+		if c := s.cronJob(x.Namespace, x.Name); c != nil && x.Kind == "CronJob" {
+			cost.twice = s.startsBeside(t, c) && c.Object.Spec.ConcurrencyPolicy != cronjob.Allow
+			if says := strings.Contains(r.Risk, "holds back scheduled runs"); says && cost.twice {
+				faults = append(faults, "it does not hold back the next run")
+			}
+		}
+	case kind == "delete job, apply job":
+		if j := before.job(first.Namespace, first.Name); j != nil {
+			pods := before.podsOf(j)
+			cost.repeated = j.Object.Status.Succeeded > 0 || slices.ContainsFunc(pods, func(p *read.Pod) bool {
+				return isWorking(p) && slices.ContainsFunc(p.Containers, func(c read.Container) bool {
+					return !c.Init && (c.Running && c.Restarts == 0 || c.Ended && c.ExitCode == 0)
+				})
+			})
+			if better := before.cheaper(t, x, f, j); better != "" {
+				faults = append(faults, "a patch would have done: "+better)
+			}
+		}
+	case x.Kind == "Job" && (first.Verb == explain.Patches || first.Verb == explain.Ends) && first.Kind != "cronjob":
+		faults = append(faults, s.after(t, before, x, f, r, &cost)...)
+	case first.Verb == explain.Patches && first.Kind == "cronjob" && !strings.Contains(r.Do, "next time"):
+		if !slices.Contains(aboutThePast, f.Code) && s.finding(x, f.Code, f.Text) != nil && len(f.Remedies) == 1 {
+			faults = append(faults, "the finding stays")
+		}
+	}
+	return append(faults, cost.unsaid(r)...)
+}
+
+// after compares how a Job goes on with and without a remedy.
+func (s scene) after(t *testing.T, before scene, x *explain.Explanation, f *explain.Finding, r *explain.Remedy, cost *price) (faults []string) {
+	t.Helper()
+	gone := s.finding(x, f.Code, f.Text) == nil
+	with, without := s.job(x.Namespace, x.Name), before.clone()
+	if with == nil || with.Object.Status.Finished() != "" {
+		return nil
+	}
+	if first := r.Acts[0]; first.Verb == explain.Ends { // a pod whose work has ended must not be played again
+		for _, p := range s.podsOf(with) {
+			cost.repeated = cost.repeated || p.Name == first.Name && p.Object.Phase == job.PodFailed
+		}
+		if !gone && !strings.Contains(r.Risk, "starts it again") {
+			faults = append(faults, "the finding stays")
+		}
+		return faults
+	}
+
+	was, lostBefore, failsAnyway := without.liveJob(t, without.job(x.Namespace, x.Name))
+	is, lost, fails := s.liveJob(t, with)
+	later := is == job.ConditionFailed && was != is && f.Code != "Suspended" // without a resumption nothing would happen at all
+	cost.fails = fails && !failsAnyway || later
+	cost.ended = cost.ended || lost > lostBefore
+	fromWidth := f.Code == "DeadlineNotMet" && strings.Contains(r.Command, "parallelism") && len(before.podsOf(with)) < 3 // the mean of pods that are gone
+	if !gone && !fromWidth && !slices.Contains(aboutThePast, f.Code) {
+		faults = append(faults, "the finding stays")
+	}
+	return faults
+}
+
+// cheaper looks for a patch of a limit that removes the finding, where no remedy is a patch, and changes nothing else.
+func (s scene) cheaper(t *testing.T, x *explain.Explanation, f *explain.Finding, j *read.Job) string {
+	t.Helper()
+	isPatch := func(r explain.Remedy) bool { return len(r.Acts) > 0 && r.Acts[0].Verb == explain.Patches }
+	// What is about to fail has failed before anybody can write.
+	if j.Object.Status.Finished() != "" || f.Code == "JobFails" || x.Kind != "Job" || slices.ContainsFunc(f.Remedies, isPatch) {
+		return ""
+	}
+	spec := &j.Object.Spec
+	values := map[string][]int64{"backoffLimit": {0, 1, 5, 20}, "activeDeadlineSeconds": {7200, 864000}, "maxFailedIndexes": {0, 1}}
+	if spec.CompletionMode != job.Indexed || spec.BackoffLimitPerIndex == nil {
+		delete(values, "maxFailedIndexes")
+	}
+	for _, field := range slices.Sorted(maps.Keys(values)) {
+		for _, v := range values[field] {
+			after := s.clone()
+			data := fmt.Appendf(nil, `{"spec":{%q:%d}}`, field, v)
+			err := after.patch(explain.Act{Kind: "job", Namespace: x.Namespace, Name: x.Name, Patch: data})
+			if err != nil || after.finding(x, f.Code, "") != nil {
+				continue
+			}
+			if after.finding(x, "JobFails", "") == nil {
+				return string(data)
+			}
+		}
+	}
+	return ""
+}
+
+func boolToInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// all plays each remedy of a report.
+func (p *played) all(t *testing.T, s scene) {
+	t.Helper()
+	report := explain.All(s.Objects, explain.Options{At: s.at})
+	for i := range report.Objects {
+		x := &report.Objects[i]
+		for k := range x.Findings {
+			f := &x.Findings[k]
+			for n := range f.Remedies {
+				r := &f.Remedies[n]
+				if len(r.Acts) == 0 {
+					if changes := changing.FindString(r.Command + " " + r.Do); changes != "" {
+						t.Errorf("%s %s/%s, %s: %q has no act", x.Kind, x.Namespace, x.Name, f.Code, changes)
+					}
+					continue
+				}
+				for _, fault := range p.remedy(t, s, x, f, r) {
+					t.Errorf("%s %s/%s, %s: %s\n%s\n%s\n%s", x.Kind, x.Namespace, x.Name, f.Code, fault, r.Do, r.Risk, r.Command)
+				}
+			}
+		}
+	}
+}
+
+func (p *played) log(t *testing.T) {
+	t.Helper()
+	sum := 0
+	for _, kind := range slices.Sorted(maps.Keys(p.done)) {
+		t.Logf("%5d %s, %d wrong", p.done[kind], kind, p.wrong[kind])
+		sum += p.done[kind]
+	}
+	t.Logf("%d remedies played", sum)
+}
+
+// TestRemedies does what the remedies of all questions and situations say. A server accepts it, the finding goes, and
+// whatever it costs is said.
+func TestRemedies(t *testing.T) {
+	p := &played{map[string]int{}, map[string]int{}}
+	for _, q := range questions(t) {
+		t.Run(q.name, func(t *testing.T) { p.all(t, scene{q.objects, q.options.At}) })
+	}
+	folders, err := filepath.Glob("testdata/situations/*")
+	must.OK(t, err)
+	for _, folder := range folders {
+		t.Run(filepath.Base(folder), func(t *testing.T) {
+			objects, o := situation(t, folder)
+			p.all(t, scene{objects, o.At})
+		})
+	}
+	p.log(t)
+}
+
+// TestRemedies_Lives does what the remedies of random lives say.
+func TestRemedies_Lives(t *testing.T) {
+	p := &played{map[string]int{}, map[string]int{}}
+	lives := 300
+	if testing.Short() {
+		lives = 50
+	}
+	jobs, crons := jobgen.Lives(false), cronjobgen.Lives(false)
+	for seed := range lives {
+		w := jobs.Example(seed)
+		if errors.Join(w.Failed...) != nil {
+			continue
+		}
+		j := &read.Job{Object: w.Job}
+		j.Namespace, j.Name, j.UID = w.Job.Namespace, w.Job.Name, w.Job.UID
+		j.CreationTimestamp = w.Job.CreationTimestamp
+		s := scene{&read.Objects{Jobs: []*read.Job{j}, Complete: map[string]bool{"pods": true, "jobs": true}}, w.Now}
+		for _, pod := range w.Pods {
+			s.Pods = append(s.Pods, seen(j, pod))
+		}
+		p.all(t, s)
+	}
+	for seed := range lives {
+		w := crons.Example(seed)
+		c := &read.CronJob{Object: w.CronJob, Jobs: &job.Spec{Template: job.Template{RestartPolicy: job.RestartNever}}}
+		c.Namespace, c.Name, c.UID = w.CronJob.Namespace, w.CronJob.Name, w.CronJob.UID
+		p.all(t, scene{&read.Objects{CronJobs: []*read.CronJob{c}, Complete: map[string]bool{"pods": true, "jobs": true}}, w.Now})
+	}
+	p.log(t)
+}
+
+// TestRemedies_Faults puts remedies back that were wrong, and finds what is wrong with each.
+func TestRemedies_Faults(t *testing.T) {
+	const namespace, name = "default", "x"
+	remove := []explain.Act{
+		{Verb: explain.Deletes, Kind: "job", Namespace: namespace, Name: name},
+		{Verb: explain.Applies, Kind: "job", Namespace: namespace, Name: name},
+	}
+	set := func(kind, fields string) []explain.Act {
+		return []explain.Act{{Verb: explain.Patches, Kind: kind, Namespace: namespace, Name: name, Patch: []byte(fields)}}
+	}
+	const loses = "Deleting the Job deletes its pods and their logs."
+	for _, c := range []struct {
+		name, input, code, risk, want string
+		acts                          []explain.Act
+	}{
+		{"a deadline that can be patched", jobWith(`"activeDeadlineSeconds": 100, "backoffLimit": 6`, nil), "LimitUnreachable", loses, "a patch would have done", remove},
+		{"a limit that can be patched", jobWith(`"completions": 2, "completionMode": "Indexed", "backoffLimitPerIndex": 1, "backoffLimit": 9`, nil), "LimitUnreachable", loses, "a patch would have done", remove},
+		{"maxFailedIndexes can be patched", jobWith(`"completions": 2, "completionMode": "Indexed", "backoffLimitPerIndex": 1, "maxFailedIndexes": 2`, nil), "LimitUnreachable", loses, "a patch would have done", remove},
+		{"a zone beside one in the schedule", cronWith(`"schedule": "CRON_TZ=Asia/Tokyo 0 9 * * *"`), "ZoneInSchedule", "Safe.", "refused", set("cronjob", `{"spec":{"timeZone":"Europe/Berlin"}}`)},
+		{"a limit that is immutable", jobWith(`"completions": 2, "completionMode": "Indexed", "backoffLimitPerIndex": 1, "maxFailedIndexes": 2`, nil), "LimitUnreachable", "Safe.", "refused", set("job", `{"spec":{"backoffLimitPerIndex":3}}`)},
+		{"a patch that changes nothing", jobWith(`"activeDeadlineSeconds": 100, "backoffLimit": 6`, nil), "LimitUnreachable", "Safe.", "the finding stays", set("job", `{"spec":{"backoffLimit":5}}`)},
+		{"a sidecar that fails the pod", jobWith(`"backoffLimit": 6`, sidecar), "SidecarRuns", "Safe: the work has ended.", "work is done again, unsaid",
+			[]explain.Act{{Verb: explain.Ends, Kind: "pod", Namespace: namespace, Name: "x-a", Container: "log-shipper", Code: 143}}},
+		{"a sidecar that is started again", jobWith(`"restartPolicy": "OnFailure"`, sidecar), "SidecarRuns", "Safe: the work has ended.", "the finding stays",
+			[]explain.Act{{Verb: explain.Ends, Kind: "pod", Namespace: namespace, Name: "x-a", Container: "log-shipper", Code: 143}}},
+		{"work that is done again", jobWith(`"backoffLimit": 6`, sidecar), "SidecarRuns", loses, "work is done again, unsaid", remove},
+		{"logs that are lost", jobWith(`"backoffLimit": 6`, sidecar), "SidecarRuns", "Its work is done again.", "logs are lost, unsaid", remove},
+		{"a Job by hand that holds back nothing", cronWith(`"schedule": "0 9 * * *", "concurrencyPolicy": "Forbid"`), "NoTimeZone", "Starts beside others, but it holds back scheduled runs while it is active.", "it does not hold back the next run",
+			[]explain.Act{{Verb: explain.Starts, Kind: "job", Namespace: namespace, Name: "x-by-hand"}}},
+		{"a Job by hand beside the next run", cronWith(`"schedule": "0 9 * * *", "concurrencyPolicy": "Forbid"`), "NoTimeZone", "Starts immediately.", "a second run, unsaid",
+			[]explain.Act{{Verb: explain.Starts, Kind: "job", Namespace: namespace, Name: "x-by-hand"}}},
+		{"pods that take no room", jobWith(`"backoffLimit": 6`, tooMany), "Unschedulable", "Their logs are lost.", "the finding stays",
+			[]explain.Act{{Verb: explain.Deletes, Kind: "pods", Namespace: namespace}}},
+		{"a limit that fails the Job", jobWith(`"completions": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 0`, failedIndex), "IndexesFailed", "Safe.", "the Job fails, unsaid", set("job", `{"spec":{"maxFailedIndexes":0}}`)},
+	} {
+		objects := &read.Objects{}
+		stream := objects.Stream("input.json")
+		_, _ = stream.Write([]byte(c.input))
+		_ = stream.Close()
+		s := scene{objects, time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)}
+		report := explain.All(objects, explain.Options{At: s.at})
+		if len(report.Objects) != 1 || len(report.Problems) > 0 {
+			t.Fatalf("%s: %v", c.name, report.Problems)
+		}
+		x := &report.Objects[0]
+		f := s.finding(x, c.code, "")
+		if f == nil {
+			t.Errorf("%s: no %s among %+v", c.name, c.code, x.Findings)
+			continue
+		}
+		r := explain.Remedy{Do: "Do it.", Risk: c.risk, Acts: c.acts}
+		f.Remedies = []explain.Remedy{r}
+		p := &played{map[string]int{}, map[string]int{}}
+		if got := strings.Join(p.remedy(t, s, x, f, &r), "; "); !strings.Contains(got, c.want) {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// sidecar is a pod whose work has ended, tooMany one that no node takes, and failedIndex one whose index has failed, beside
+// one that runs.
+var (
+	sidecar = []string{`"phase": "Running", "containerStatuses": [
+		{"name": "main", "state": {"terminated": {"exitCode": 0, "finishedAt": "2026-03-04T09:10:00Z"}}},
+		{"name": "log-shipper", "state": {"running": {"startedAt": "2026-03-04T09:00:00Z"}}}]`}
+	tooMany = []string{`"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+		"message": "0/3 nodes are available: 3 Too many pods."}]`}
+	failedIndex = []string{
+		`"phase": "Failed", "containerStatuses": [{"name": "main", "state": {"terminated": {"exitCode": 1, "finishedAt": "2026-03-04T09:10:00Z"}}}]`,
+		`"phase": "Running", "containerStatuses": [{"name": "main", "state": {"running": {"startedAt": "2026-03-04T09:00:00Z"}}}]`,
+		`"phase": "Running", "containerStatuses": [{"name": "main", "state": {"running": {"startedAt": "2026-03-04T09:00:00Z"}}}]`,
+	}
+)
+
+// jobWith is a Job x with fields of its spec, and a pod of each status.
+func jobWith(spec string, statuses []string) string {
+	policy := "Never"
+	if rest, ok := strings.CutPrefix(spec, `"restartPolicy": "OnFailure"`); ok {
+		policy, spec = "OnFailure", `"backoffLimit": 6`+rest
+	}
+	out := fmt.Sprintf(`{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"namespace": "default", "name": "x", "uid": "u", "creationTimestamp": "2026-03-04T09:00:00Z"},
+		"spec": {%s, "parallelism": %d, "selector": {"matchLabels": {"job-name": "x"}}, "template": {"spec": {"restartPolicy": %q, "containers": [{"name": "main", "image": "a"}]}}},
+		"status": {"startTime": "2026-03-04T09:00:00Z", "active": %d}}`, spec, max(1, len(statuses)), policy, len(statuses))
+	for i, status := range statuses {
+		out += fmt.Sprintf(`{"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "default", "name": "x-%c", "uid": "u-%d", "creationTimestamp": "2026-03-04T09:00:00Z",
+			"labels": {"job-name": "x"}, "annotations": {"batch.kubernetes.io/job-completion-index": "%d"}, "finalizers": ["batch.kubernetes.io/job-tracking"],
+			"ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "x", "uid": "u", "controller": true}]},
+			"spec": {"nodeName": "n", "containers": [{"name": "main", "image": "a"}]}, "status": {%s}}`, 'a'+i, i, i, status)
+	}
+	return out
+}
+
+// cronWith is a CronJob x with fields of its spec.
+func cronWith(spec string) string {
+	return fmt.Sprintf(`{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"namespace": "default", "name": "x", "uid": "c", "creationTimestamp": "2026-03-04T09:00:00Z"},
+		"spec": {%s, "jobTemplate": {"spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "a"}]}}}}}}`, spec)
+}
+
+// TestControllerBehind: what becomes due now does not make a controller late, and what was due half a minute ago does.
+func TestControllerBehind(t *testing.T) {
+	failed := []string{`"phase": "Failed", "containerStatuses": [{"name": "main", "state": {"terminated": {"exitCode": 1, "finishedAt": "2026-03-04T09:59:00Z"}}}]`}
+	objects := &read.Objects{}
+	stream := objects.Stream("input.json")
+	_, _ = stream.Write([]byte(strings.ReplaceAll(jobWith(`"backoffLimit": 6`, failed), `["batch.kubernetes.io/job-tracking"]`, "[]")))
+	_ = stream.Close()
+	objects.Jobs[0].Object.Status.Active, objects.Jobs[0].Object.Status.Failed = 0, 4
+	x := &explain.Explanation{Kind: "Job", Namespace: "default", Name: "x"}
+	end := time.Date(2026, 3, 4, 9, 59, 10, 0, time.UTC)
+	for late, want := range map[time.Duration]bool{-time.Second: false, 0: false, time.Second: false, 29 * time.Second: false, 30 * time.Second: true} {
+		if got := (scene{objects, end.Add(late)}).finding(x, "ControllerBehind", "") != nil; got != want {
+			t.Errorf("%s after the end of the backoff: %t", late, got)
+		}
+	}
+}
