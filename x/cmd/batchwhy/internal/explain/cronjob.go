@@ -122,7 +122,7 @@ func (l *cronLook) state(s *Schedule, findings []Finding) (State, string) {
 	}
 	sentence += "; " + l.nextRun()
 	if f := worst(findings); f != nil && f.Severity == Error {
-		if f.Code == "RunsFail" || f.Code == "ReplaceKills" {
+		if f.Code == "RunsFail" || f.Code == "ReplaceKills" || f.Code == "NoSuccess" {
 			return Failing, sentence
 		}
 		if f.Code == "UnknownField" || f.Code == "InvalidSpec" {

@@ -50,6 +50,70 @@ func (l *cronLook) failedRunFindings() []Finding {
 	return []Finding{finding(severity, "RunsFail", text, remedies...)}
 }
 
+// successFindings report that runs start and none succeeds, although no failed Job is left that would say so.
+func (l *cronLook) successFindings() []Finding {
+	base, since := l.successBase()
+	last := l.status.LastScheduleTime
+	known := l.jobsRead || !l.status.LastSuccessfulTime.IsZero()
+	waits := l.cron.IsManifest || l.isSuspended() || l.snapshot.Schedule.Problem != "" || len(l.holding()) > 0
+	if !known || waits || last.IsZero() || len(l.failedRunFindings()) > 0 || len(l.replaceFindings()) > 0 || len(l.refusedFindings()) > 0 {
+		return nil
+	}
+	for i := range l.children {
+		if c := &l.children[i]; !c.Foreign && c.Finished == job.ConditionComplete {
+			return nil // the status is behind
+		}
+	}
+	const few = 5
+	n := l.snapshot.Schedule.Schedule.Count(base, last)
+	if n < few || last.Sub(base) < 24*time.Hour {
+		return nil
+	}
+	return []Finding{finding(Error, "NoSuccess", fmt.Sprintf("no run has succeeded since %s, although %s due since then and the last recorded one was that of %s", since, count(int64(n), "run has come", "runs have come"), l.moment(last)),
+		l.runNow("start a run and watch it"),
+		l.set("keep the last failed Jobs, to see why they fail", "spec.failedJobsHistoryLimit", max(2, int64(deref32(l.spec.FailedJobsHistoryLimit))), "safe: failed Jobs with their pods are kept"))}
+}
+
+func deref32(n *int32) int32 {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+// overrunFindings report runs that take longer than the time to the next one.
+func (l *cronLook) overrunFindings() []Finding {
+	interval, longest := l.interval(), l.longest()
+	if interval == 0 || longest <= interval || l.isSuspended() {
+		return nil
+	}
+	becomes := map[cronjob.ConcurrencyPolicy]string{
+		cronjob.Forbid:  "a run that comes due meanwhile starts late or never",
+		cronjob.Replace: "a run is deleted before it ends",
+		cronjob.Allow:   "runs overlap",
+	}[l.spec.ConcurrencyPolicy]
+	longer := fmt.Sprintf("make the distance of the runs longer than %s", span(longest))
+	fix := l.edit(longer + ", or the runs shorter")
+	if instead := l.everyAtLeast(longest); instead != "" {
+		fix = l.set(longer, "spec.schedule", instead, "safe: Jobs that exist go on; there are fewer runs from then on")
+	}
+	return []Finding{finding(Warning, "RunsOverrun", fmt.Sprintf("runs take up to %s, and the next one is due %s after each: %s", span(longest), span(interval), becomes), fix)}
+}
+
+// everyAtLeast is a schedule like that of the CronJob, "*/5 * * * *", with a longer distance, or "".
+func (l *cronLook) everyAtLeast(d time.Duration) string {
+	step, rest, _ := strings.Cut(l.spec.Schedule, " ")
+	if rest != "* * * *" || step != "*" && !strings.HasPrefix(step, "*/") {
+		return ""
+	}
+	for _, minutes := range []int{2, 3, 5, 10, 15, 20, 30} {
+		if time.Duration(minutes)*time.Minute > d {
+			return fmt.Sprintf("*/%d * * * *", minutes)
+		}
+	}
+	return ""
+}
+
 // goneRunFindings report that runs fail whose Jobs are deleted already.
 func (l *cronLook) goneRunFindings(hasEnded bool) []Finding {
 	failures := 0

@@ -17,7 +17,7 @@ import (
 func (l *cronLook) findings() []Finding {
 	return worstFirst(slices.Concat(
 		l.specFindings(), l.namespaceFindings(), l.refusedFindings(), l.heldFindings(), l.lateFindings(), l.startedLate(), l.differenceFindings(),
-		l.replaceFindings(), l.failedRunFindings(), l.missedFindings(), l.staleFindings(), l.activeFindings(), l.historyFindings(),
+		l.replaceFindings(), l.failedRunFindings(), l.successFindings(), l.overrunFindings(), l.missedFindings(), l.staleFindings(), l.activeFindings(), l.historyFindings(),
 		l.lintFindings(), l.restartFindings(), l.suspendedFindings(), l.zoneFindings(), l.contradictions()))
 }
 
@@ -87,7 +87,7 @@ func (l *cronLook) specFindings() (all []Finding) {
 		})
 		all = append(all, finding(Error, "NoSchedule", text+", so no run starts", l.scheduleRemedies()...))
 	} else if !l.cron.IsManifest {
-		live = l.snapshot.CronJob.Validate()
+		live = cronjob.ValidateUpdate(*l.spec, *l.spec) // what is stored may be what no new object may have
 	}
 	return append(all, invalidFindings(l.cron.Unknown, refused, live, l.edit("correct the field"))...)
 }

@@ -23,7 +23,7 @@ func (l *cronLook) refusedFindings() (all []Finding) {
 				does("make room: finished Jobs count as well. Let them be deleted by setting ttlSecondsAfterFinished in spec.jobTemplate.spec, or delete them now",
 					"the first command changes nothing; the second deletes every Job of the namespace that has one success, with its logs",
 					Act{Verb: Deletes, Kind: "jobs", Namespace: ns, Command: kubectl(ns, "get", "resourcequota") + " && " + kubectl(ns, "delete", "jobs", "--field-selector", "status.successful=1")}),
-				when("the quota is too small", remedy("raise it", kubectl(ns, "edit", "resourcequota"), "needs the rights of an administrator")),
+				when("the quota is too small", remedy("raise it", editQuota(ns, e.Message), "needs the rights of an administrator")),
 			}
 		case contains(e.Message, "webhook"):
 			remedies = []Remedy{inspect("look at the webhook that the message names: its policy, or whether its pods run; the controller retries by itself", "kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations"),

@@ -134,7 +134,7 @@ func (l *look) failedRemedies(f failure) []Remedy {
 	p := l.pods[f.place]
 	logs := l.logs(p, f.container.Name, false)
 	if l.found.Pods[f.place].FinishTime.IsZero() || p.Object.Deletion != nil {
-		logs.Risk += "; the logs are there as long as the pod is"
+		logs.Risk = sentence(readsOnly + "; the logs are there as long as the pod is")
 	}
 	if contains(f.container.Message, "outofmemoryerror", "heap out of memory", "cannot allocate memory", "memoryerror") {
 		return append([]Remedy{logs}, l.memoryRemedies(p, f.container.Name)...)
@@ -305,12 +305,31 @@ func (l *look) failedFinding() []Finding {
 	if reason == "DeadlineExceeded" {
 		remedies = append(l.deadlineRemedies(), remedies...)
 	}
+	remedies = append(remedies, l.indexRemedies()...)
 	var ends tally
 	for _, f := range failed {
 		ends.add(l.endOf(f.place))
 	}
 	text += fmt.Sprintf("; the failed pods that still exist ended with %s%s%s%s", ends.list(), said(last.container.Message)+l.nodeSaid(&last), l.killed(l.pods[last.place], &last.container), l.failuresGone())
 	return []Finding{finding(Error, code, text, remedies...)}
+}
+
+// indexRemedies say how to run only the indexes again that have failed.
+func (l *look) indexRemedies() []Remedy {
+	const most = 50
+	failed := l.found.FailedIndexes
+	n := failed.Len()
+	if !l.isIndexed() || !l.isFinished() || n == 0 || n > most || int64(n) >= int64(*l.spec.Completions) {
+		return nil
+	}
+	var places []string
+	for index := range failed.All() {
+		places = append(places, fmt.Sprint(index))
+	}
+	return []Remedy{when("what the other indexes have done is to stay", inspect(
+		fmt.Sprintf("run only %s %s again: create a copy of the Job under another name with completions %d, and let its command find the old index before it begins: set -- %s; shift $JOB_COMPLETION_INDEX; export JOB_COMPLETION_INDEX=$1",
+			verb(int64(n), "index", "indexes"), failed, n, strings.Join(places, " ")),
+		kubectl(l.job.Namespace, "get", "job", l.job.Name, "-o", "yaml")))}
 }
 
 // leavingFailures are the pods that count as failed since something else than the controller deletes them (J7).
@@ -343,8 +362,7 @@ func (l *look) leavingRemedies(leaving []int) []Remedy {
 	p := l.pods[leaving[0]]
 	look := inspect("look who has deleted it: its events name an eviction or a preemption, those of the node a drain",
 		kubectl(p.Namespace, "get", "events", "--field-selector=involvedObject.name="+p.Name))
-	logs := l.logs(p, "", false)
-	logs.Risk += "; they are there as long as the pod is"
+	logs := withRisk(l.logs(p, "", false), readsOnly+"; the logs are there as long as the pod is")
 	return append([]Remedy{look, logs}, l.ignoreRemedies()[0])
 }
 

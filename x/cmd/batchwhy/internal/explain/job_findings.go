@@ -17,7 +17,7 @@ import (
 func (l *look) findings(troubles []*podTrouble) []Finding {
 	return worstFirst(slices.Concat(
 		l.failedFinding(), l.deletionFindings(), l.namespaceFindings(), l.refusedFindings(),
-		l.unsaid(l.groupTroubles(troubles)), l.heldFindings(), l.gangFindings(), l.adoptionFindings(), l.behindFindings(), l.activeFailures(), l.deadlineFindings(),
+		l.unsaid(l.groupTroubles(troubles)), l.heldFindings(), l.gangFindings(), l.adoptionFindings(), l.behindFindings(), l.activeFailures(), l.deadlineFindings(), l.hookFindings(),
 		l.specFindings(), l.widthFindings(), l.expiryFindings(), l.counterFindings(), l.keptFindings()))
 }
 
@@ -316,6 +316,24 @@ func (l *look) counterFindings() (all []Finding) {
 		compare("ready", int64(*l.status.Ready), l.found.Ready)
 	}
 	return all
+}
+
+// hookFindings report a hook whose Job is deleted before its tool has seen that it has ended.
+func (l *look) hookFindings() []Finding {
+	tool, policy := "", ""
+	switch {
+	case l.job.Annotations["helm.sh/hook"] != "":
+		tool, policy = "Helm", "annotation helm.sh/hook-delete-policy: hook-succeeded"
+	case l.job.Annotations["argocd.argoproj.io/hook"] != "":
+		tool, policy = "Argo CD", "annotation argocd.argoproj.io/hook-delete-policy: HookSucceeded"
+	}
+	const enough = 60
+	ttl := l.spec.TTLSecondsAfterFinished
+	if tool == "" || ttl == nil || *ttl >= enough {
+		return nil
+	}
+	return []Finding{finding(Warning, "HookExpires", fmt.Sprintf("the Job is a hook of %s, and ttlSecondsAfterFinished %d deletes it as soon as it has ended: %s may not see that, and then waits until its timeout, or fails", tool, *ttl, tool),
+		l.set(fmt.Sprintf("keep it for ten minutes after its end, and let %s delete it (%s)", tool, policy), "spec.ttlSecondsAfterFinished", 600, "safe: the Job and its logs stay as long"))}
 }
 
 // keptFindings say that nothing deletes a finished Job.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/batchplan/batchplan/job"
@@ -129,7 +130,7 @@ func (l *look) refusalRemedies(message string) []Remedy {
 	case contains(message, "exceeded quota"):
 		room := []Remedy{
 			inspect("make room: wait for pods to end, or end what is not needed; pods that have ended count only against count/pods"+retries, kubectl(ns, "get", "resourcequota")+" && "+kubectl(ns, "get", "pods", "--field-selector=status.phase!=Succeeded,status.phase!=Failed")),
-			when("the quota is too small", remedy("raise it", kubectl(ns, "edit", "resourcequota"), "needs the rights of an administrator; the cluster must have the capacity")),
+			when("the quota is too small", remedy("raise it", editQuota(ns, message), "needs the rights of an administrator; the cluster must have the capacity")),
 		}
 		if contains(message, "cpu=", "memory=", "storage=", "gpu=") {
 			room = append(room, when("the pods ask for more than they need", l.again("lower resources.requests")))
@@ -142,7 +143,7 @@ func (l *look) refusalRemedies(message string) []Remedy {
 		return []Remedy{l.again("take out of securityContext and volumes what no constraint allows, such as a fixed runAsUser: OpenShift then chooses a user"),
 			when("the pods need it", remedy("let their service account use a constraint that allows it"+retries, "oc adm policy add-scc-to-user anyuid -z "+quote(l.serviceAccount())+" -n "+quote(ns), "every pod of that service account may then do it; needs the rights of an administrator"))}
 	case contains(message, "service account", "serviceaccount"):
-		return []Remedy{when("it was forgotten", remedy("create it"+retries, kubectl(ns, "create", "serviceaccount", l.serviceAccount()), "safe: it has no rights until it is given some")),
+		return []Remedy{when("it was forgotten", remedy("create it"+retries, kubectl(ns, "create", "serviceaccount", cmp.Or(quoted(message, "serviceaccount"), quoted(message, "account"), l.serviceAccount())), "safe: it has no rights until it is given some")),
 			when("the name is misspelled", l.again("correct serviceAccountName"))}
 	case contains(message, "podsecurity"):
 		return []Remedy{l.again("set the securityContext fields that the message names"),
@@ -157,6 +158,16 @@ func (l *look) refusalRemedies(message string) []Remedy {
 		return []Remedy{l.again("correct the field that the message names")}
 	}
 	return []Remedy{inspect("read the whole message"+retries, kubectl(ns, "describe", "job", l.job.Name)), l.again("change what the message complains about")}
+}
+
+// editQuota edits the quota that a message names.
+func editQuota(namespace, message string) string {
+	args := []string{"edit", "resourcequota"}
+	if _, name, ok := strings.Cut(message, "exceeded quota: "); ok {
+		name, _, _ = strings.Cut(name, ",")
+		args = append(args, name)
+	}
+	return kubectl(namespace, args...)
 }
 
 func orUnknown(name string) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
@@ -123,7 +124,7 @@ func (l *look) startRemedies(p *read.Pod, message string) []Remedy {
 	switch {
 	case contains(message, "mount a directory onto a file", "not a directory"):
 		return []Remedy{l.again("mount a file on a file, or a directory on a directory: subPath names what the volume does not have, or has as the other of the two (a key of a ConfigMap that is missing becomes a directory),"),
-			inspect("look which keys or files the volume has", kubectl(p.Namespace, "get", "configmap,secret", "-o", "custom-columns=NAME:.metadata.name,KEYS:.data"))}
+			inspect("look which keys or files the volume has", kubectl(p.Namespace, "describe", "configmaps,secrets"))}
 	case contains(message, "executable file not found", "no such file", "was not found"):
 		return []Remedy{l.again("correct command, which names a program that the image does not have,"),
 			inspect("look what the image has", kubectl(p.Namespace, "run", "look", "--rm", "-it", "--image="+l.imageOf(p, &read.Container{Name: firstOf(&p.Spec)}), "--", "sh"))}
@@ -239,6 +240,9 @@ func (l *look) gateRemedies(p *read.Pod) []Remedy {
 		kubectl(p.Namespace, "get", "pod", p.Name, "-o", "jsonpath={.spec.schedulingGates}"))}
 }
 
+// scaleUpTakes is how long an autoscaler may take to add a node.
+const scaleUpTakes = 10 * time.Minute
+
 // scheduleRemedies say what to do about a pod that fits on no node. The message has the reasons of the nodes, and each
 // is dealt with once.
 func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event) (all []Remedy) {
@@ -251,6 +255,9 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 		before := len(reasons)
 		reasons = slices.DeleteFunc(reasons, func(r string) bool { return contains(r, words...) })
 		return len(reasons) < before
+	}
+	if e := lastEvent(events, "TriggeredScaleUp"); e != nil && l.now.Sub(e.Last) < scaleUpTakes {
+		all = append(all, inspect(fmt.Sprintf("wait: the autoscaler adds nodes since %s, which takes some minutes; the scheduler tries again by itself", l.clock(e.Last)), kubectl(p.Namespace, "get", "pod", p.Name, "--watch")))
 	}
 	free := inspect("look how much of each node is taken", "kubectl describe nodes | grep -A 9 'Allocated resources'")
 	if name := extended(message); name != "" {
@@ -278,7 +285,14 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 		all = append(all, when("no node has the labels that the pod wants", inspect("compare the labels of the nodes with nodeSelector and affinity, and correct one of them", "kubectl get nodes --show-labels")))
 	}
 	if take("persistentvolumeclaim", "volume") {
-		all = append(all, when("its PersistentVolumeClaim is not bound", inspect("look why: no such claim, storage class or volume; the pod is scheduled once the claim is bound", kubectl(p.Namespace, "get", "pvc"))))
+		claim, args := quoted(message, "persistentvolumeclaim"), []string{"get", "pvc"}
+		if claim == "" && len(p.Spec.Claims) == 1 {
+			claim = p.Spec.Claims[0]
+		}
+		if claim != "" {
+			args = []string{"describe", "pvc", claim}
+		}
+		all = append(all, when("its PersistentVolumeClaim is not bound", inspect("look why: no such claim, storage class or volume; the pod is scheduled once the claim is bound", kubectl(p.Namespace, args...))))
 	}
 	if take("too many pods") {
 		all = append(all, when("the nodes run as many pods as they may", inspect("wait for pods to end, or add nodes: pods that have ended do not count. This shows how many a node may run",

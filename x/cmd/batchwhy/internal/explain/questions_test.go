@@ -19,6 +19,7 @@ import (
 // head of its file say what a right answer has and has not.
 type question struct {
 	name, text  string
+	file        string // without its extension
 	options     explain.Options
 	state       string
 	must, never []string
@@ -28,7 +29,7 @@ type question struct {
 func readQuestion(t *testing.T, file string) question {
 	t.Helper()
 	data := testfile.Read(t, file)
-	q := question{name: strings.TrimSuffix(filepath.Base(file), ".yaml"), objects: &read.Objects{}}
+	q := question{name: strings.TrimSuffix(filepath.Base(file), ".yaml"), file: strings.TrimSuffix(file, ".yaml"), objects: &read.Objects{}}
 	lines := bufio.NewScanner(strings.NewReader(data))
 	for lines.Scan() && strings.HasPrefix(lines.Text(), "# ") {
 		key, value, ok := strings.Cut(strings.TrimPrefix(lines.Text(), "# "), ": ")
@@ -62,10 +63,11 @@ func readQuestion(t *testing.T, file string) question {
 	return q
 }
 
+// questions are those whose answers have marks, and corners, whose answers were wrong once.
 func questions(t *testing.T) (all []question) {
 	t.Helper()
-	files, err := filepath.Glob("testdata/questions/*.yaml")
-	if err != nil || len(files) < 60 {
+	files, err := filepath.Glob("testdata/[cq]*/*.yaml")
+	if err != nil || len(files) < 80 {
 		t.Fatalf("%d questions: %v", len(files), err)
 	}
 	for _, file := range files {
@@ -81,7 +83,7 @@ func TestQuestions(t *testing.T) {
 		t.Run(q.name, func(t *testing.T) {
 			report := explain.All(q.objects, q.options)
 			got := text(t, report)
-			compare(t, "testdata/questions/"+q.name+".txt", got)
+			compare(t, q.file+".txt", got)
 			plain := strings.Join(strings.Fields(string(got)), " ")
 			for _, want := range q.must {
 				if !strings.Contains(plain, want) {

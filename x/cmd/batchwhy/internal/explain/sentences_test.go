@@ -44,7 +44,7 @@ func failedBy(reason string) string {
 func TestSentences(t *testing.T) {
 	for _, test := range []struct{ name, in, want string }{
 		{"an invalid CronJob", cronHead + "spec: {schedule: \"TZ=UTC * * * * *\", jobTemplate: {spec: {" + template + "}}}\n",
-			"error InvalidSpec: An API server refuses the object: "},
+			"warning ZoneInSchedule: The schedule names its zone"},
 		{"restarts that containers share", jobHead + "spec: {backoffLimit: 6, " + threeOnFailure + "}\n",
 			"note RestartsShared: With restartPolicy OnFailure, backoffLimit 6 counts the restarts of all containers of all active pods together (1 pod with 3 containers): if they fail equally often, the Job fails when each has had 2 restarts."},
 		{"restarts that pods share", jobHead + "spec: {parallelism: 9, completions: 2, backoffLimit: 8, " + threeOnFailure + "}\n",

@@ -32,7 +32,17 @@ type summaryGroup struct {
 	state   State
 }
 
-// Add adds an explanation. Objects with the same kind of trouble are one group.
+// causeOf tells causes of one code apart: what is to be done first, without the names in it.
+func causeOf(f *Finding) string {
+	if len(f.Remedies) == 0 {
+		return ""
+	}
+	r := f.Remedies[0]
+	words := strings.Fields(r.If + ": " + r.Do)
+	return strings.Join(words[:min(len(words), 6)], " ")
+}
+
+// Add adds an explanation. Objects with the same kind of trouble and the same remedy are one group.
 func (s *Summary) Add(x *Explanation) {
 	if s.count == nil {
 		s.count, s.places = make(map[string]int), make(map[string]int)
@@ -48,7 +58,7 @@ func (s *Summary) Add(x *Explanation) {
 		s.notes += boolToInt(f != nil)
 		return
 	}
-	group := string(f.Severity) + " " + f.Code + " " + x.Kind
+	group := string(f.Severity) + " " + f.Code + " " + x.Kind + " " + causeOf(f)
 	place, ok := s.places[group]
 	if !ok {
 		place = len(s.bad)
@@ -119,6 +129,9 @@ func (p *Printer) group(g *summaryGroup) (lines []string) {
 	}
 	if g.command != "" {
 		lines = append(lines, "  "+p.paint(dim, p.cut(g.command, p.width()-2)))
+	}
+	if len(g.names) > 1 {
+		lines = append(lines, p.fold("  also: ", list(g.names[1:]), 2)...)
 	}
 	return lines
 }
