@@ -213,15 +213,19 @@ func repeatedAt(t *timetable, a, b stretch) string {
 // lintZone looks at the zones of Etc, whose names have the sign of POSIX.
 func (s Schedule) lintZone() string {
 	name := s.Location().String()
-	offset, ok := strings.CutPrefix(name, "Etc/GMT")
-	if !ok || s.isInterval() || len(offset) < 2 || offset[1:] == "0" {
+	offset, isOffset := strings.CutPrefix(name, "Etc/GMT")
+	hours := strings.TrimLeft(offset, "+-")
+	isSigned := isOffset && hours != offset && hours != "0"
+	if s.isInterval() || !isSigned {
 		return ""
 	}
+
 	means := "+"
 	if offset[0] == '+' {
 		means = "-"
 	}
-	return fmt.Sprintf("%s is UTC%s%s: the sign in these names is the opposite of the usual one", name, means, offset[1:])
+	return fmt.Sprintf("%s is UTC%s%s: the sign in these names is the opposite of the usual one",
+		name, means, hours)
 }
 
 func (c Circumstances) lintDeadline() string {

@@ -13,8 +13,8 @@ import (
 )
 
 // Judge returns what an API server refuses of a well-formed Job or CronJob: what the library knows of
-// the specs and names, the labels, and what each container needs. It does not look at selectors
-// and manualSelector, probes, resources and the sources of volumes.
+// the specs and names, the labels, the selector, and what each container needs. It does not look at
+// probes, resources and the sources of volumes.
 func (o *Object) Judge() Problems {
 	j := judge{object: o}
 	t, err := o.Type()
@@ -23,12 +23,16 @@ func (o *Object) Judge() Problems {
 		return Problems{{o.where(err), jsonText(err)}}
 	}
 	meta, spec := in.at("metadata"), in.at("spec")
+	name := j.name(meta)
+	if namespace := meta.text("namespace"); namespace != "" && !isLabel(namespace) {
+		j.add("metadata.namespace", "%q: %s", namespace, notLabel)
+	}
 	j.metadata("metadata", meta)
 
 	if t.Kind == "CronJob" {
 		c, err := cronjob.DecodeCronJob(o.JSON)
 		cronjob.Default(&c.Spec)
-		if c.Name = j.name(meta); c.Name == "" {
+		if c.Name = name; name == "" {
 			err = errors.Join(err, cronjob.Validate(c.Spec))
 		} else {
 			err = errors.Join(err, c.Validate())
@@ -39,16 +43,21 @@ func (o *Object) Judge() Problems {
 			jobs = new(job.Spec)
 		}
 
+		// The jobs have names of their own, and a server makes their selectors.
 		template := spec.at("jobTemplate")
 		j.metadata("spec.jobTemplate.metadata", template.at("metadata"))
 		j.job("spec.jobTemplate.", jobs, template.at("spec").at("template"))
+		if isTrue, _ := template.at("spec")["manualSelector"].(bool); isTrue {
+			j.add("spec.jobTemplate.spec.manualSelector", "must not be true in a CronJob: all its Jobs would have one selector")
+		}
 		return inOrder(j.found)
 	}
 
 	decoded, err := job.DecodeJob(o.JSON)
 	j.refuse("", err)
-	j.jobName(j.name(meta), &decoded.Spec)
+	j.jobName(name, &decoded.Spec)
 	j.job("", &decoded.Spec, spec.at("template"))
+	j.selector(name, spec, decoded.Spec.Selector)
 	return inOrder(j.found)
 }
 
@@ -107,8 +116,14 @@ func (o *Object) Refused(base string, err error) (all Problems) {
 		return all
 	}
 	var input *job.InputError
+	var typed *json.UnmarshalTypeError
 	switch {
+	case errors.As(err, &typed):
+		all = append(all, Problem{o.where(err), jsonText(typed)})
 	case errors.As(err, &input):
+		if isName := input.Field == "metadata.name"; isName && base == "" {
+			input.Field = o.namePath()
+		}
 		all = append(all, o.Problem(base+input.Field, "%s: %s", input.Value, input.Problem))
 	case err != nil:
 		all = append(all, o.Problem(base+"spec", "%v", err))
@@ -132,6 +147,52 @@ func (j *judge) name(meta fields) string {
 	return ""
 }
 
+// namePath is the field that gives the object its name.
+func (o *Object) namePath() string {
+	if metadata := child(o.node(), "metadata"); metadata != nil && child(metadata, "name") == nil && child(metadata, "generateName") != nil {
+		return "metadata.generateName"
+	}
+	return "metadata.name"
+}
+
+// selector checks what a server says of the selector of a Job. Without manualSelector it adds labels with the UID that
+// the Job gets, and the name; whoever gives them cannot know the one and must give the other as it is.
+func (j *judge) selector(name string, spec fields, selector *job.Selector) {
+	const notMade = "is made by the server; leave it out, or set manualSelector"
+	labels := map[string]string{}
+	given := spec.at("template").at("metadata").at("labels")
+	for key := range given {
+		labels[key] = given.text(key)
+	}
+
+	if isManual, _ := spec["manualSelector"].(bool); isManual {
+		switch {
+		case selector == nil:
+			j.add("spec.selector", "is required with manualSelector")
+		case len(selector.MatchLabels)+len(selector.MatchExpressions) == 0:
+			j.add("spec.selector", "must not be empty: it would select all pods of the namespace")
+		case !selector.Matches(labels):
+			j.add("spec.template.metadata.labels", "the selector does not match them")
+		}
+		return
+	}
+
+	const uid = "unknown" // no label has it
+	for _, prefix := range []string{"", "batch.kubernetes.io/"} {
+		if _, ok := labels[prefix+"controller-uid"]; ok {
+			j.add("spec.template.metadata.labels."+prefix+"controller-uid", notMade)
+			return
+		}
+		if label, ok := labels[prefix+"job-name"]; ok && label != name {
+			j.add("spec.template.metadata.labels."+prefix+"job-name", "%q: must be the name of the Job", label)
+		}
+		labels[prefix+"controller-uid"], labels[prefix+"job-name"] = uid, name
+	}
+	if selector != nil && !selector.Matches(labels) {
+		j.add("spec.selector", notMade)
+	}
+}
+
 // NameFrom is the name that a server makes of generateName and five random letters and digits.
 func NameFrom(generateName, random string) string {
 	return generateName[:min(len(generateName), maxLabel-5)] + random
@@ -141,25 +202,23 @@ func NameFrom(generateName, random string) string {
 // the host name of a pod.
 func (j *judge) jobName(name string, s *job.Spec) {
 	var last string
+	path := j.object.namePath()
 	if s.CompletionMode == job.Indexed && s.Completions != nil && *s.Completions > 0 {
 		last = fmt.Sprintf("%s-%d", name, *s.Completions-1)
 	}
 	switch {
 	case name == "":
 	case len(name) > maxLabel:
-		j.add("metadata.name", "%q: must not be longer than %d bytes", name, maxLabel)
+		j.add(path, "%q: must not be longer than %d bytes", name, maxLabel)
 	case slices.ContainsFunc(strings.Split(name, "."), func(part string) bool { return !isLabel(part) }):
-		j.add("metadata.name", "%q: each part between dots %s", name, notLabel)
+		j.add(path, "%q: each part between dots %s", name, notLabel)
 	case last != "" && !isLabel(last):
-		j.add("metadata.name", "%q: the host name %q of its last index %s", name, last, notLabel)
+		j.add(path, "%q: the host name %q of its last index %s", name, last, notLabel)
 	}
 }
 
-// metadata checks the namespace, and the keys and values of labels and annotations.
+// metadata checks the keys and values of labels and annotations. A server ignores the name and the namespace of a template.
 func (j *judge) metadata(path string, meta fields) {
-	if namespace := meta.text("namespace"); namespace != "" && !isLabel(namespace) {
-		j.add(path+".namespace", "%q: %s", namespace, notLabel)
-	}
 	labels := meta.at("labels")
 	for key := range labels {
 		value := labels.text(key)

@@ -78,6 +78,15 @@ type Object struct {
 	nowhere bool // the lines of root are not those of the input
 }
 
+// Inner is the object of a watch event, which is a part of the event's text.
+func (o *Object) Inner(data json.RawMessage) *Object {
+	inner := &Object{At: o.At, JSON: data}
+	if at := bytes.Index(o.JSON, data); at > 0 {
+		inner.At.Line += bytes.Count(o.JSON[:at], []byte("\n"))
+	}
+	return inner
+}
+
 // node returns the object with the places of its values.
 func (o *Object) node() *yaml.Node {
 	if o.root == nil {

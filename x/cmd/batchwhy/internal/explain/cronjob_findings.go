@@ -9,6 +9,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
@@ -51,7 +52,7 @@ func (l *cronLook) accepts(change Act) error {
 	if err != nil {
 		return err
 	}
-	return cronjob.ValidateUpdate(*l.spec, next)
+	return cronjob.ValidateUpdate(*l.spec, next, release.Newest())
 }
 
 // runNow is the remedy to start a run by hand.
@@ -87,7 +88,7 @@ func (l *cronLook) specFindings() (all []Finding) {
 		})
 		all = append(all, finding(Error, "NoSchedule", text+", so no run starts", l.scheduleRemedies()...))
 	} else if !l.cron.IsManifest {
-		live = cronjob.ValidateUpdate(*l.spec, *l.spec) // what is stored may be what no new object may have
+		live = cronjob.ValidateUpdate(*l.spec, *l.spec, release.Newest()) // what is stored may be what no new object may have
 	}
 	return append(all, invalidFindings(l.cron.Unknown, refused, live, l.edit("correct the field"))...)
 }

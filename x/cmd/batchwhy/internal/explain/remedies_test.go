@@ -154,7 +154,7 @@ func (s scene) patch(a explain.Act) error {
 			return notThere(j == nil, a)
 		}
 		old, next := j.Object, overlaid(j.Object.Spec, fields.Spec)
-		if err := jobadmit.ValidateUpdate(&old, next, release.Newest); err != nil {
+		if err := jobadmit.ValidateUpdate(&old, next, release.Newest()); err != nil {
 			return err
 		}
 		j.Object.Spec = next
@@ -167,7 +167,7 @@ func (s scene) patch(a explain.Act) error {
 		if fields.Spec != nil {
 			next = overlaid(next, fields.Spec)
 		}
-		if err := cronjob.ValidateUpdate(c.Object.Spec, next); err != nil {
+		if err := cronjob.ValidateUpdate(c.Object.Spec, next, release.Newest()); err != nil {
 			return err
 		}
 		c.Object.Spec = next
@@ -306,7 +306,7 @@ func (s scene) start(a explain.Act) error {
 func (s scene) liveJob(t *testing.T, j *read.Job) (end job.ConditionType, lost int, fails bool) {
 	t.Helper()
 	w := world.NewJob(j.Object.Spec)
-	w.Job, w.Now, w.Options, w.Consistent = j.Object, s.at, job.Kubernetes(release.Newest), true
+	w.Job, w.Now, w.Options, w.Consistent = j.Object, s.at, job.Kubernetes(release.Newest()), true
 	for _, p := range s.podsOf(j) {
 		pod := p.Object
 		pod.Owner = job.OwnerOf(&w.Job, p.Controller().UID, p.Labels)
@@ -371,7 +371,7 @@ func seen(j *read.Job, p *job.Pod) *read.Pod {
 // startsBeside plays a CronJob on to its next run, beside a Job that was started by hand and runs on.
 func (s scene) startsBeside(t *testing.T, c *read.CronJob) bool {
 	t.Helper()
-	w := world.NewCronJob(c.Object, cronjob.Kubernetes(release.Newest))
+	w := world.NewCronJob(c.Object, cronjob.Kubernetes(release.Newest()))
 	w.Now = s.at
 	w.Add(cronjob.Child{Name: "by-hand", UID: "by-hand", CreationTimestamp: s.at, StartTime: s.at})
 	for range 50 {

@@ -218,7 +218,7 @@ func (l *look) accepts(change Act) error {
 		return err
 	}
 	old := l.snapshot.Job
-	return jobadmit.ValidateUpdate(&old, next, release.Newest)
+	return jobadmit.ValidateUpdate(&old, next, release.Newest())
 }
 
 // patched is a spec after a merge patch of its object.

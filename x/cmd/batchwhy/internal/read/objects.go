@@ -209,7 +209,8 @@ func (o *Objects) addWatched(x *manifest.Object, e *envelope) error {
 		o.forget(gone.Metadata.UID)
 		return nil
 	}
-	return o.add(x, e.Object)
+	inner := x.Inner(e.Object)
+	return o.add(inner, inner.JSON)
 }
 
 func (o *Objects) addKind(x *manifest.Object, data []byte, head *envelope) error {

@@ -113,11 +113,25 @@ var all = []mistake{
 	{"a name of a CronJob that is too long", cronText, "name: x", "name: " + strings.Repeat("x", 53), `f.yaml:4:3: metadata.name: "` + strings.Repeat("x", 53) + `": must not be longer than 52 bytes, or its jobs' names are too long`},
 	{"the longest name of an Indexed Job", jobText, "name: x\nspec:\n", "name: " + strings.Repeat("x", 61) + "\nspec:\n  completionMode: Indexed\n  completions: 10\n", ""},
 	{"a host name that is too long", jobText, "name: x\nspec:\n", "name: " + strings.Repeat("x", 61) + "\nspec:\n  completionMode: Indexed\n  completions: 11\n", `f.yaml:4:3: metadata.name: "` + strings.Repeat("x", 61) + `": the host name "` + strings.Repeat("x", 61) + `-10" of its last index ` + notLabel},
-	{"a generateName with a capital", jobText, "name: x", "generateName: X-", `f.yaml:3:1: metadata.name: "X-x7k2p": each part between dots ` + notLabel},
+	{"a generateName with a capital", jobText, "name: x", "generateName: X-", `f.yaml:4:3: metadata.generateName: "X-x7k2p": each part between dots ` + notLabel},
+	{"a long generateName", jobText, "name: x", "generateName: " + strings.Repeat("x", 100), ""},
+	{"a generateName of a CronJob that is too long", cronText, "name: x", "generateName: " + strings.Repeat("x", 48), `f.yaml:4:3: metadata.generateName: "` + strings.Repeat("x", 48) + `x7k2p": must not be longer than 52 bytes, or its jobs' names are too long`},
+	{"a template with a namespace", jobText, "template:", "template:\n    metadata: {namespace: a.b, name: A}", ""},
+	{"a manual selector", jobText, "template:", "manualSelector: true\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}", ""},
+	{"a manual selector of other pods", jobText, "template:", "manualSelector: true\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: c}}", "f.yaml:10:16: spec.template.metadata.labels: the selector does not match them"},
+	{"a manual selector that is missing", jobText, "template:", "manualSelector: true\n  template:", "f.yaml:5:1: spec.selector: is required with manualSelector"},
+	{"a selector of a server", jobText, "template:", "selector: {matchLabels: {controller-uid: u}}\n  template:", "f.yaml:7:3: spec.selector: " + madeByServer},
+	{"a selector of the template's labels", jobText, "template:", "selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}", ""},
+	{"a label of a server", jobText, "template:", "template:\n    metadata: {labels: {controller-uid: u}}", "f.yaml:8:25: spec.template.metadata.labels.controller-uid: " + madeByServer},
+	{"a job-name of another Job", jobText, "template:", "template:\n    metadata: {labels: {job-name: other}}", `f.yaml:8:25: spec.template.metadata.labels.job-name: "other": must be the name of the Job`},
+	{"its own job-name", jobText, "template:", "template:\n    metadata: {labels: {job-name: x}}", ""},
+	{"a manual selector in a CronJob", cronText, "backoffLimit: 1", "manualSelector: true", "f.yaml:9:7: spec.jobTemplate.spec.manualSelector: must not be true in a CronJob: all its Jobs would have one selector"},
 	{"a namespace with a dot", jobText, "name: x", "name: x\n  namespace: a.b", `f.yaml:5:3: metadata.namespace: "a.b": ` + notLabel},
 	{"a label with a space", jobText, "name: x", "name: x\n  labels: {a.b/c: d e}", `f.yaml:5:12: metadata.labels.a.b/c: "d e": must consist of at most 63 letters, digits, '-', '_' and '.', and begin and end with a letter or digit`},
 	{"a key with two slashes", cronText, "    spec:\n      backoff", "    metadata: {annotations: {a/b/c: d}}\n    spec:\n      backoff", "f.yaml:8:30: spec.jobTemplate.metadata.annotations.a/b/c: the key must be a name of at most 63 letters, digits, '-', '_' and '.', which may have a domain and '/' before it"},
 }
+
+const madeByServer = "is made by the server; leave it out, or set manualSelector"
 
 const notLabel = "must consist of at most 63 lower case letters, digits and '-', and begin and end with a letter or digit"
 
