@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -84,14 +85,16 @@ func (o *Object) name() string {
 func (o *Object) Check(kind string) (unknown []Unknown, wrong Problems) {
 	c := checker{object: o, kind: kind, wrong: o.doubles()}
 	c.value("", o.node(), kind)
-	slices.SortStableFunc(c.unknown, func(a, b Unknown) int { return a.Line - b.Line })
+	// Package sort has one sort for all types, so that the page stays small.
+	sort.SliceStable(c.unknown, func(a, b int) bool { return c.unknown[a].Line < c.unknown[b].Line })
 	return c.unknown, inOrder(c.wrong)
 }
 
 // inOrder sorts problems by their places.
 func inOrder(all Problems) Problems {
-	slices.SortStableFunc(all, func(a, b Problem) int {
-		return cmp.Or(a.Line-b.Line, a.Column-b.Column, strings.Compare(a.Text, b.Text))
+	sort.SliceStable(all, func(i, j int) bool {
+		a, b := &all[i], &all[j]
+		return cmp.Or(a.Line-b.Line, a.Column-b.Column, strings.Compare(a.Text, b.Text)) < 0
 	})
 	return all
 }

@@ -20,7 +20,7 @@ const (
 )
 
 // Act is one thing that a remedy does to an object, with its command. TestRemedies does it in memory, and looks at
-// what comes of it.
+// the result.
 type Act struct {
 	Verb                  Verb
 	Kind, Namespace, Name string
@@ -33,18 +33,26 @@ type Act struct {
 }
 
 // does is a remedy that does something to objects.
-func does(do, risk string, acts ...Act) Remedy {
+func does(do, risk string, acts ...*Act) *Remedy {
 	var commands []string
 	for _, a := range acts {
 		commands = append(commands, a.Command)
 	}
 	r := remedy(do, strings.Join(commands, " && "), risk)
-	r.Acts = acts
+	r.acts = &acts
 	return r
 }
 
+// Acts are what the command does to Jobs, CronJobs and pods; none if it only shows something.
+func (r *Remedy) Acts() []*Act {
+	if r.acts == nil {
+		return nil
+	}
+	return *r.acts
+}
+
 // patch sets one field, such as "spec.parallelism".
-func patch(namespace, kind, name, field string, value any) Act {
+func patch(namespace, kind, name, field string, value any) *Act {
 	for _, key := range slices.Backward(strings.Split(field, ".")) {
 		value = map[string]any{key: value}
 	}
@@ -53,31 +61,31 @@ func patch(namespace, kind, name, field string, value any) Act {
 }
 
 // merge sets the fields of a merge patch.
-func merge(namespace, kind, name, fields string, options ...string) Act {
+func merge(namespace, kind, name, fields string, options ...string) *Act {
 	args := append([]string{"patch", kind, name}, append(options, "--type=merge", "-p", fields)...)
-	return Act{Verb: Patches, Kind: kind, Namespace: namespace, Name: name, Patch: []byte(fields), Command: kubectl(namespace, args...)}
+	return &Act{Verb: Patches, Kind: kind, Namespace: namespace, Name: name, Patch: []byte(fields), Command: kubectl(namespace, args...)}
 }
 
-func remove(namespace, kind, name string, options ...string) Act {
+func remove(namespace, kind, name string, options ...string) *Act {
 	args := append([]string{"delete", kind, name}, options...)
-	return Act{Verb: Deletes, Kind: kind, Namespace: namespace, Name: name, Command: kubectl(namespace, args...)}
+	return &Act{Verb: Deletes, Kind: kind, Namespace: namespace, Name: name, Command: kubectl(namespace, args...)}
 }
 
 // apply creates an object from its corrected manifest.
-func apply(namespace, kind, name string) Act {
-	return Act{Verb: Applies, Kind: kind, Namespace: namespace, Name: name, Command: kubectl(namespace, "apply", "-f", kind+".yaml")}
+func apply(namespace, kind, name string) *Act {
+	return &Act{Verb: Applies, Kind: kind, Namespace: namespace, Name: name, Command: kubectl(namespace, "apply", "-f", kind+".yaml")}
 }
 
-func edit(namespace, kind, name string) Act {
-	return Act{Verb: Edits, Kind: kind, Namespace: namespace, Name: name, Command: kubectl(namespace, "edit", kind, name)}
+func edit(namespace, kind, name string) *Act {
+	return &Act{Verb: Edits, Kind: kind, Namespace: namespace, Name: name, Command: kubectl(namespace, "edit", kind, name)}
 }
 
 // start creates a Job from the template of a CronJob.
-func start(namespace, cronJob, name string) Act {
-	return Act{Verb: Starts, Kind: "job", Namespace: namespace, Name: name, Command: kubectl(namespace, "create", "job", "--from=cronjob/"+cronJob, name)}
+func start(namespace, cronJob, name string) *Act {
+	return &Act{Verb: Starts, Kind: "job", Namespace: namespace, Name: name, Command: kubectl(namespace, "create", "job", "--from=cronjob/"+cronJob, name)}
 }
 
 // end lets a container of a pod end with a code.
-func end(namespace, pod, container string, code int32, command string) Act {
-	return Act{Verb: Ends, Kind: "pod", Namespace: namespace, Name: pod, Container: container, Code: code, Command: command}
+func end(namespace, pod, container string, code int32, command string) *Act {
+	return &Act{Verb: Ends, Kind: "pod", Namespace: namespace, Name: pod, Container: container, Code: code, Command: command}
 }

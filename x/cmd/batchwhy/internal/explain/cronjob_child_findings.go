@@ -38,16 +38,16 @@ func (l *cronLook) failedRunFindings() []Finding {
 			what = fmt.Sprintf("the last run has failed, and none has succeeded since %s", since)
 		}
 	}
-	text, remedies := fmt.Sprintf("%s: %s %s", what, last.Name, l.at(last.FinishTime)), []Remedy(nil)
+	text, remedies := fmt.Sprintf("%s: %s %s", what, last.Name, l.at(last.FinishTime)), []*Remedy(nil)
 	if f := l.troubleOf(l.jobs[last.UID]); f != nil {
 		text += "; " + strings.TrimSuffix(lowerFirst(f.Text), ".")
 		remedies = slices.Clone(f.Remedies[:min(2, len(f.Remedies))])
 	}
 	again := when("the cause is gone", l.runNow("try it without waiting for the schedule"))
-	if !slices.ContainsFunc(remedies, func(r Remedy) bool { return r.Command == again.Command }) {
+	if !slices.ContainsFunc(remedies, func(r *Remedy) bool { return r.Command == again.Command }) {
 		remedies = append(remedies, again)
 	}
-	return []Finding{finding(severity, "RunsFail", text, remedies...)}
+	return oneFinding(severity, "RunsFail", text, remedies...)
 }
 
 // successFindings report that runs start and none succeeds, although no failed Job is left that would say so.
@@ -69,9 +69,9 @@ func (l *cronLook) successFindings() []Finding {
 	if n < few || last.Sub(base) < 24*time.Hour {
 		return nil
 	}
-	return []Finding{finding(Error, "NoSuccess", fmt.Sprintf("no run has succeeded since %s, although %s due since then and the last recorded one was that of %s", since, count(int64(n), "run has come", "runs have come"), l.moment(last)),
+	return oneFinding(Error, "NoSuccess", fmt.Sprintf("no run has succeeded since %s, although %s due since then and the last recorded one was that of %s", since, count(int64(n), "run has come", "runs have come"), l.moment(last)),
 		l.runNow("start a run and watch it"),
-		l.set("keep the last failed Jobs, to see why they fail", "spec.failedJobsHistoryLimit", max(2, int64(deref32(l.spec.FailedJobsHistoryLimit))), "safe: failed Jobs with their pods are kept"))}
+		l.set("keep the last failed Jobs, to see why they fail", "spec.failedJobsHistoryLimit", max(2, int64(deref32(l.spec.FailedJobsHistoryLimit))), "safe: failed Jobs with their pods are kept"))
 }
 
 func deref32(n *int32) int32 {
@@ -97,7 +97,7 @@ func (l *cronLook) overrunFindings() []Finding {
 	if instead := l.everyAtLeast(longest); instead != "" {
 		fix = l.set(longer, "spec.schedule", instead, "safe: Jobs that exist go on; there are fewer runs from then on")
 	}
-	return []Finding{finding(Warning, "RunsOverrun", fmt.Sprintf("runs take up to %s, and the next one is due %s after each: %s", span(longest), span(interval), becomes), fix)}
+	return oneFinding(Warning, "RunsOverrun", fmt.Sprintf("runs take up to %s, and the next one is due %s after each: %s", span(longest), span(interval), becomes), fix)
 }
 
 // everyAtLeast is a schedule like that of the CronJob, "*/5 * * * *", with a longer distance, or "".
@@ -127,7 +127,7 @@ func (l *cronLook) goneRunFindings(hasEnded bool) []Finding {
 	if hasEnded || failures == 0 || last.Before(base) {
 		return nil
 	}
-	remedies := []Remedy{l.runNow("start a run and watch it")}
+	remedies := []*Remedy{l.runNow("start a run and watch it")}
 	keep := int32(1)
 	if limit := l.spec.FailedJobsHistoryLimit; limit != nil {
 		keep = *limit
@@ -135,9 +135,9 @@ func (l *cronLook) goneRunFindings(hasEnded bool) []Finding {
 	text := fmt.Sprintf("runs fail: the controller saw %s end, the last %s, and none has succeeded since %s", count(int64(failures), "failed Job"), l.at(last), since)
 	if keep == 0 {
 		text += "; failedJobsHistoryLimit is 0, so each failed Job is deleted with its pods and logs as soon as it ends"
-		remedies = append([]Remedy{l.set("keep the last failed Jobs, to see why they fail", "spec.failedJobsHistoryLimit", 2, "safe: two more Jobs with their pods are kept")}, remedies...)
+		remedies = append([]*Remedy{l.set("keep the last failed Jobs, to see why they fail", "spec.failedJobsHistoryLimit", 2, "safe: two more Jobs with their pods are kept")}, remedies...)
 	}
-	return []Finding{finding(Error, "RunsFail", text, remedies...)}
+	return oneFinding(Error, "RunsFail", text, remedies...)
 }
 
 // staleFindings report active Jobs of the status that do not exist.
@@ -181,10 +181,10 @@ func (l *cronLook) activeFindings() []Finding {
 			cause = "; " + strings.TrimSuffix(lowerFirst(f.Text), ".")
 		}
 	}
-	return []Finding{finding(Warning, "PileUp", fmt.Sprintf("%d Jobs are active at the same time, the oldest for %s: concurrencyPolicy is Allow, and runs take longer than the %s between them%s", len(active), l.since(oldest), span(l.interval()), cause),
+	return oneFinding(Warning, "PileUp", fmt.Sprintf("%d Jobs are active at the same time, the oldest for %s: concurrencyPolicy is Allow, and runs take longer than the %s between them%s", len(active), l.since(oldest), span(l.interval()), cause),
 		l.set("let no run start while another is active", "spec.concurrencyPolicy", "Forbid", "safe: the Jobs that run go on; runs that come due meanwhile are skipped, except for the latest"),
 		l.set("let runs that hang end by themselves", "spec.jobTemplate.spec.activeDeadlineSeconds", max(3600, int64(2*l.interval().Seconds())), "a run that takes longer fails; only Jobs created from now on have it"),
-		inspect("look what the oldest does", kubectl(l.cron.Namespace, "logs", "job/"+oldestName(active), "--tail=20")))}
+		inspect("look what the oldest does", kubectl(l.cron.Namespace, "logs", "job/"+oldestName(active), "--tail=20")))
 }
 
 func oldestName(active []*cronjob.Child) string {

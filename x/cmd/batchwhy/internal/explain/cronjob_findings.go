@@ -22,7 +22,7 @@ func (l *cronLook) findings() []Finding {
 		l.lintFindings(), l.restartFindings(), l.suspendedFindings(), l.zoneFindings(), l.contradictions()))
 }
 
-func (l *cronLook) set(do, field string, value any, risk string) Remedy {
+func (l *cronLook) set(do, field string, value any, risk string) *Remedy {
 	if l.cron.IsManifest {
 		return l.edit(fmt.Sprintf("%s (%s: %v)", do, field, value))
 	}
@@ -33,7 +33,7 @@ func (l *cronLook) set(do, field string, value any, risk string) Remedy {
 	return does(do, risk+setBack(&l.cron.Meta), change)
 }
 
-func (l *cronLook) edit(do string) Remedy {
+func (l *cronLook) edit(do string) *Remedy {
 	if l.cron.IsManifest {
 		return does(do+", in the manifest", "safe: no server has the CronJob yet", apply(l.cron.Namespace, "cronjob", l.cron.Name))
 	}
@@ -47,16 +47,16 @@ func (l *cronLook) edit(do string) Remedy {
 }
 
 // accepts returns what a server refuses of a patch of the CronJob.
-func (l *cronLook) accepts(change Act) error {
-	next, err := patched(*l.spec, change.Patch)
-	if err != nil {
+func (l *cronLook) accepts(change *Act) error {
+	var next cronjob.Spec
+	if err := patched(&next, l.spec, change.Patch); err != nil {
 		return err
 	}
 	return cronjob.ValidateUpdate(*l.spec, next, release.Newest())
 }
 
 // runNow is the remedy to start a run by hand.
-func (l *cronLook) runNow(do string) Remedy {
+func (l *cronLook) runNow(do string) *Remedy {
 	return does(do, "starts immediately, also beside an active run: concurrencyPolicy does not hold it back, "+l.beside(), start(l.cron.Namespace, l.cron.Name, l.cron.Name+"-by-hand"))
 }
 
@@ -94,7 +94,7 @@ func (l *cronLook) specFindings() (all []Finding) {
 }
 
 // scheduleRemedies say what to do about a schedule or a zone that cannot be used.
-func (l *cronLook) scheduleRemedies() []Remedy {
+func (l *cronLook) scheduleRemedies() []*Remedy {
 	const risk = "safe: nothing runs now; the runs that have come due since the last one are not made up, except for the latest"
 	zone := ""
 	if l.spec.TimeZone != nil {
@@ -104,23 +104,23 @@ func (l *cronLook) scheduleRemedies() []Remedy {
 	switch {
 	case l.snapshot.Schedule.Problem == "UnknownTimeZone":
 		if near, why := zoneMeant(zone); near != "" {
-			return []Remedy{when(fmt.Sprintf("you mean %s%s", near, why), l.set("correct the time zone", "spec.timeZone", near, risk)),
+			return []*Remedy{when(fmt.Sprintf("you mean %s%s", near, why), l.set("correct the time zone", "spec.timeZone", near, risk)),
 				when("you mean another zone", l.edit("use its name in the IANA time zone database, such as America/New_York"))}
 		}
-		return []Remedy{l.set("use a name of the IANA time zone database, such as Europe/Berlin or Etc/UTC", "spec.timeZone", "Etc/UTC", risk)}
+		return []*Remedy{l.set("use a name of the IANA time zone database, such as Europe/Berlin or Etc/UTC", "spec.timeZone", "Etc/UTC", risk)}
 	case strings.Contains(l.spec.Schedule, "TZ="):
-		return []Remedy{l.zoneOut(risk)}
+		return []*Remedy{l.zoneOut(risk)}
 	case len(fields) == 5 && strings.EqualFold(fields[2], "L"):
 		fields[2] = "28-31"
-		return []Remedy{l.set(`run on the 28th to the 31st, and let the program end unless tomorrow is the 1st: [ "$(date -d tomorrow +%d)" = 01 ] || exit 0`, "spec.schedule", strings.Join(fields, " "), risk)}
+		return []*Remedy{l.set(`run on the 28th to the 31st, and let the program end unless tomorrow is the 1st: [ "$(date -d tomorrow +%d)" = 01 ] || exit 0`, "spec.schedule", strings.Join(fields, " "), risk)}
 	case len(fields) == 6:
-		return []Remedy{l.set("a schedule has 5 fields and no seconds (minute, hour, day of month, month, day of week): leave the first of the 6 fields out", "spec.schedule", strings.Join(fields[1:], " "), risk)}
+		return []*Remedy{l.set("a schedule has 5 fields and no seconds (minute, hour, day of month, month, day of week): leave the first of the 6 fields out", "spec.schedule", strings.Join(fields[1:], " "), risk)}
 	}
-	return []Remedy{l.edit("correct spec.schedule: 5 fields for minute, hour, day of month, month and day of week, or a name such as @daily")}
+	return []*Remedy{l.edit("correct spec.schedule: 5 fields for minute, hour, day of month, month and day of week, or a name such as @daily")}
 }
 
 // zoneOut is the remedy to take the zone out of the schedule.
-func (l *cronLook) zoneOut(risk string) Remedy {
+func (l *cronLook) zoneOut(risk string) *Remedy {
 	named, rest, _ := strings.Cut(l.spec.Schedule, " ")
 	_, zone, _ := strings.Cut(named, "=")
 	if meant, _ := zoneMeant(zone); meant != "" {
@@ -164,7 +164,7 @@ func (l *cronLook) lintFindings() (all []Finding) {
 	return all
 }
 
-func (l *cronLook) lintRemedy(kind schedule.FindingKind) Remedy {
+func (l *cronLook) lintRemedy(kind schedule.FindingKind) *Remedy {
 	switch kind {
 	case schedule.NeverRuns:
 		return l.edit("correct spec.schedule: no date has this day and this month")
@@ -197,18 +197,18 @@ func (l *cronLook) restartFindings() []Finding {
 	if text == "" {
 		return nil
 	}
-	return []Finding{finding(Note, "RestartsShared", "in its Jobs, "+text,
+	return oneFinding(Note, "RestartsShared", "in its Jobs, "+text,
 		when("each container should have that many", l.set("raise backoffLimit", "spec.jobTemplate.spec.backoffLimit", limit,
 			"safe: only Jobs created from now on have it; a container that fails alone is also restarted as often")),
-		when("pods should be replaced as a whole", l.edit("set restartPolicy: Never in spec.jobTemplate.spec.template.spec: then backoffLimit counts failed pods")))}
+		when("pods should be replaced as a whole", l.edit("set restartPolicy: Never in spec.jobTemplate.spec.template.spec: then backoffLimit counts failed pods")))
 }
 
 func (l *cronLook) namespaceFindings() []Finding {
 	if l.closing.IsZero() {
 		return nil
 	}
-	return []Finding{finding(Error, "NamespaceEnds", fmt.Sprintf("namespace %s is being deleted since %s: the API server refuses new Jobs", l.cron.Namespace, l.clock(l.closing)),
-		remedy("create the CronJob in another namespace", kubectl("OTHER", "apply", "-f", "cronjob.yaml"), "safe: what is in this namespace will be deleted"))}
+	return oneFinding(Error, "NamespaceEnds", fmt.Sprintf("namespace %s is being deleted since %s: the API server refuses new Jobs", l.cron.Namespace, l.clock(l.closing)),
+		remedy("create the CronJob in another namespace", kubectl("OTHER", "apply", "-f", "cronjob.yaml"), "safe: what is in this namespace will be deleted"))
 }
 
 // differenceFindings report that Kubernetes 1.37 decides otherwise than the schedule says.
@@ -217,12 +217,12 @@ func (l *cronLook) differenceFindings() []Finding {
 	case l.snapshot.Schedule.Problem != "" || l.isSuspended():
 		return nil
 	case l.isLost():
-		return []Finding{finding(Error, "RunLost", fmt.Sprintf("the run of %s is due, and Kubernetes 1.37 does not start it: it takes the distance between the first two missed runs for the distance of all, and this schedule is irregular; the next run, %s, starts again",
-			l.moment(l.plan.Create[0].ScheduledTime), l.moment(l.plan.NextRun)), l.runNow("start the lost run by hand"))}
+		return oneFinding(Error, "RunLost", fmt.Sprintf("the run of %s is due, and Kubernetes 1.37 does not start it: it takes the distance between the first two missed runs for the distance of all, and this schedule is irregular; the next run, %s, starts again",
+			l.moment(l.plan.Create[0].ScheduledTime), l.moment(l.plan.NextRun)), l.runNow("start the lost run by hand"))
 	case !l.plan.NextRun.Equal(l.theirs.NextRun) && l.theirs.NextRun.IsZero():
-		return []Finding{finding(Warning, "KubernetesDiffers", fmt.Sprintf("the schedule runs next at %s, and Kubernetes 1.37 finds no run at all within five years", l.moment(l.plan.NextRun)), l.runNow("start that run by hand when its time has come"))}
+		return oneFinding(Warning, "KubernetesDiffers", fmt.Sprintf("the schedule runs next at %s, and Kubernetes 1.37 finds no run at all within five years", l.moment(l.plan.NextRun)), l.runNow("start that run by hand when its time has come"))
 	case !l.plan.NextRun.Equal(l.theirs.NextRun):
-		return []Finding{finding(Warning, "KubernetesDiffers", fmt.Sprintf("the schedule runs next at %s, and Kubernetes 1.37 runs it at %s", l.moment(l.plan.NextRun), l.moment(l.theirs.NextRun)), l.edit("write the schedule so that both agree: see the page's part Schedules"))}
+		return oneFinding(Warning, "KubernetesDiffers", fmt.Sprintf("the schedule runs next at %s, and Kubernetes 1.37 runs it at %s", l.moment(l.plan.NextRun), l.moment(l.theirs.NextRun)), l.edit("write the schedule so that both agree: see the page's part Schedules"))
 	}
 	return nil
 }
@@ -266,11 +266,11 @@ func (l *cronLook) zoneFindings() []Finding {
 		return nil
 	}
 	if strings.Contains(l.spec.Schedule, "TZ=") {
-		return []Finding{finding(Warning, "ZoneInSchedule", "the schedule names its zone, which an API server accepts of no new CronJob: whoever creates this one again is refused",
-			l.zoneOut("safe: the runs stay at the same times"))}
+		return oneFinding(Warning, "ZoneInSchedule", "the schedule names its zone, which an API server accepts of no new CronJob: whoever creates this one again is refused",
+			l.zoneOut("safe: the runs stay at the same times"))
 	}
-	return []Finding{finding(Note, "NoTimeZone", "timeZone is not set: the zone of the kube-controller-manager counts, which is UTC almost everywhere and is taken to be UTC here",
-		when("the times are meant in another zone", l.set("name the zone, whose daylight saving time then applies", "spec.timeZone", "Europe/Berlin", "safe: the next run is due at the time of the new zone; replace Europe/Berlin by yours")))}
+	return oneFinding(Note, "NoTimeZone", "timeZone is not set: the zone of the kube-controller-manager counts, which is UTC almost everywhere and is taken to be UTC here",
+		when("the times are meant in another zone", l.set("name the zone, whose daylight saving time then applies", "spec.timeZone", "Europe/Berlin", "safe: the next run is due at the time of the new zone; replace Europe/Berlin by yours")))
 }
 
 // isEveryHour reports whether the schedule runs alike in all hours and days, so that the zone
@@ -286,7 +286,7 @@ func (l *cronLook) contradictions() (all []Finding) {
 		if n.Field == "cronJob.spec.startingDeadlineSeconds" && n.Value == "0" {
 			continue // DeadlineTooShort says it
 		}
-		var remedies []Remedy
+		var remedies []*Remedy
 		if n.Field == "cronJob.status.lastScheduleTime" && l.status.LastScheduleTime.After(l.now) {
 			remedies = append(remedies, when("a clock was wrong", does("set it back to now: runs start again at their times",
 				"the runs between the last one and now are not made up; needs kubectl 1.24",

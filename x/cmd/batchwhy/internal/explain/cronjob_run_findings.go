@@ -16,20 +16,20 @@ import (
 func (l *cronLook) refusedFindings() (all []Finding) {
 	ns, name := l.cron.Namespace, l.cron.Name
 	if e := refusal(l.events, l.now); e != nil {
-		remedies := []Remedy{inspect("read the whole message; the controller retries by itself", kubectl(ns, "describe", "cronjob", name))}
+		remedies := []*Remedy{inspect("read the whole message; the controller retries by itself", kubectl(ns, "describe", "cronjob", name))}
 		switch {
 		case contains(e.Message, "exceeded quota"):
-			remedies = []Remedy{
+			remedies = []*Remedy{
 				does("make room: finished Jobs count as well. Let them be deleted by setting ttlSecondsAfterFinished in spec.jobTemplate.spec, or delete them now",
 					"the first command changes nothing; the second deletes every Job of the namespace that has one success, with its logs",
-					Act{Verb: Deletes, Kind: "jobs", Namespace: ns, Command: kubectl(ns, "get", "resourcequota") + " && " + kubectl(ns, "delete", "jobs", "--field-selector", "status.successful=1")}),
+					&Act{Verb: Deletes, Kind: "jobs", Namespace: ns, Command: kubectl(ns, "get", "resourcequota") + " && " + kubectl(ns, "delete", "jobs", "--field-selector", "status.successful=1")}),
 				when("the quota is too small", remedy("raise it", editQuota(ns, e.Message), "needs the rights of an administrator")),
 			}
 		case contains(e.Message, "webhook"):
-			remedies = []Remedy{inspect("look at the webhook that the message names: its policy, or whether its pods run; the controller retries by itself", "kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations"),
+			remedies = []*Remedy{inspect("look at the webhook that the message names: its policy, or whether its pods run; the controller retries by itself", "kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations"),
 				l.edit("change spec.jobTemplate as its policy demands")}
 		case contains(e.Message, "is invalid"):
-			remedies = []Remedy{l.edit("correct the field of spec.jobTemplate that the message names")}
+			remedies = []*Remedy{l.edit("correct the field of spec.jobTemplate that the message names")}
 		}
 		all = append(all, finding(Error, "FailedCreate", fmt.Sprintf("the API server refuses new Jobs, reported %s, last %s: %s", times(e.Count), l.at(e.Last), brief(e.Message)), remedies...))
 	}
@@ -81,8 +81,8 @@ func (l *cronLook) heldFindings() (all []Finding) {
 }
 
 // blocker says what is wrong with the active Job that holds a run back, and what to do.
-func (l *cronLook) blocker() (cause string, remedies []Remedy) {
-	var stuck []Remedy
+func (l *cronLook) blocker() (cause string, remedies []*Remedy) {
+	var stuck []*Remedy
 	for _, c := range l.holding() {
 		j := l.jobs[c.UID]
 		if j == nil {
@@ -101,9 +101,9 @@ func (l *cronLook) blocker() (cause string, remedies []Remedy) {
 		case cause == "" && long != "":
 			cause, remedies = "; "+long, l.longRemedies(active[0])
 		case cause == "" && !l.podsRead:
-			remedies = []Remedy{inspect("collect the pods and events as well: without them nobody can tell whether it works or hangs", collect(ns)), when("it hangs", end)}
+			remedies = []*Remedy{inspect("collect the pods and events as well: without them nobody can tell whether it works or hangs", collect(ns)), when("it hangs", end)}
 		case cause == "":
-			remedies = []Remedy{
+			remedies = []*Remedy{
 				when("the run does its work and only takes longer", inspect("wait: the run that is due starts when it has ended, if no deadline passes; look what it prints", kubectl(ns, "logs", "job/"+name, "--tail=20"))),
 				when("it hangs", end)}
 		default:
@@ -160,10 +160,10 @@ func (l *cronLook) startedLate() []Finding {
 		if l.spec.ConcurrencyPolicy == cronjob.Forbid {
 			why += ", or an earlier run was active (Forbid)"
 		}
-		return []Finding{finding(Note, "StartedLate",
+		return oneFinding(Note, "StartedLate",
 			fmt.Sprintf("the run of %s started %s after it was due, %s: %s. After such a pause the latest run that has come due starts immediately, and the others never", l.moment(c.ScheduledTime), span(late), l.at(c.CreationTimestamp), why),
 			l.set("for the next time, let no run start that is more than an hour late", "spec.startingDeadlineSeconds", int64(3600), "a run that cannot start within that time is lost; set it before the CronJob is resumed"),
-			when("this run is not wanted", does("delete its Job", "its work is ended, and its pods are deleted with their logs; the next run starts as scheduled", remove(l.cron.Namespace, "job", c.Name))))}
+			when("this run is not wanted", does("delete its Job", "its work is ended, and its pods are deleted with their logs; the next run starts as scheduled", remove(l.cron.Namespace, "job", c.Name))))
 	}
 	return nil
 }
@@ -197,9 +197,9 @@ func (l *cronLook) enough() int64 {
 }
 
 // longRemedies say how to find out whether a Job hangs.
-func (l *cronLook) longRemedies(c *cronjob.Child) []Remedy {
+func (l *cronLook) longRemedies(c *cronjob.Child) []*Remedy {
 	ns := l.cron.Namespace
-	return []Remedy{
+	return []*Remedy{
 		inspect("look what it prints", kubectl(ns, "logs", "job/"+c.Name, "--tail=50")),
 		inspect("look what it does", kubectl(ns, "exec", "job/"+c.Name, "--", "ps", "-ef")),
 		when("it hangs", does("delete it: a run that is held back then starts", "its work is ended, and its pods are deleted with their logs: read them before", remove(ns, "job", c.Name))),
@@ -242,7 +242,7 @@ func (l *cronLook) missedFindings() []Finding {
 	if e := lastEvent(l.events, "TooManyMissedTimes"); e != nil {
 		text += fmt.Sprintf("; the controller's event TooManyMissedTimes (%s) is harmless: since Kubernetes 1.21 the latest run starts however many were missed, and no setting has to be changed", brief(firstPart(e.Message)))
 	}
-	remedies := []Remedy{l.runNow("if the work of a missed run is needed, start one by hand")}
+	remedies := []*Remedy{l.runNow("if the work of a missed run is needed, start one by hand")}
 	if l.isLost() { // the finding about the lost run says it
 		remedies = nil
 	}
@@ -252,7 +252,7 @@ func (l *cronLook) missedFindings() []Finding {
 	case l.heldBy(m.Runs[0]) == "" && refusal(l.events, l.now) == nil && len(l.lateFindings()) == 0:
 		remedies = append(remedies, inspect("look whether the controller was down, or the CronJob suspended, in that time", kubectl("kube-system", "get", "lease", "kube-controller-manager", "-o", "yaml")))
 	}
-	return []Finding{finding(Warning, "RunsMissed", text, remedies...)}
+	return oneFinding(Warning, "RunsMissed", text, remedies...)
 }
 
 // lateness is a startingDeadlineSeconds that loses no run for a short outage.

@@ -86,12 +86,12 @@ func (l *look) goneDisruptions() (n int64, why string) {
 }
 
 // goneRemedies say how to keep what disrupted the pods that are gone from doing so, or from counting.
-func (l *look) goneRemedies() []Remedy {
+func (l *look) goneRemedies() []*Remedy {
 	for _, p := range l.gone {
 		if lastEvent(p.events, "ScaleDown") != nil {
 			keep := l.again(`let the autoscaler wait for its pods: set the annotation cluster-autoscaler.kubernetes.io/safe-to-evict: "false" (for Karpenter karpenter.sh/do-not-disrupt: "true") on the pod template,`)
 			keep.Risk += " Nodes with such pods stay, and cost, until the pods end."
-			return append([]Remedy{keep}, l.ignoreRemedies()...)
+			return append([]*Remedy{keep}, l.ignoreRemedies()...)
 		}
 	}
 	return l.ignoreRemedies()
@@ -122,7 +122,7 @@ func (l *look) stoppedFindings() []Finding {
 		}) {
 			continue
 		}
-		all := []Remedy{inspect("find out who has deleted it: drains and autoscalers leave events about nodes, a person only a line in the audit log of the API server", "kubectl get events -A --field-selector involvedObject.kind=Node")}
+		all := []*Remedy{inspect("find out who has deleted it: drains and autoscalers leave events about nodes, a person only a line in the audit log of the API server", "kubectl get events -A --field-selector involvedObject.kind=Node")}
 		if l.spec.ActiveDeadlineSeconds == nil {
 			all = append(all, when("it happens again", l.moreFailures("allow this Job more failures")))
 		}

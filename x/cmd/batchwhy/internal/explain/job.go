@@ -83,9 +83,9 @@ func (e *Explainer) job(j *read.Job) Explanation {
 }
 
 // broken explains an object that the planner refuses.
-func broken(out Explanation, err error, r Remedy) Explanation {
+func broken(out Explanation, err error, r *Remedy) Explanation {
 	out.State, out.Summary = Broken, sentence("the planner cannot use the object: "+err.Error())
-	out.Findings = []Finding{finding(Error, "BrokenObject", "the object contradicts itself, so that nothing can be said about it", r)}
+	out.Findings = oneFinding(Error, "BrokenObject", "the object contradicts itself, so that nothing can be said about it", r)
 	return out
 }
 

@@ -18,8 +18,8 @@ func (l *look) heldFindings() (all []Finding) {
 		if contains(by, "multikueue") {
 			show = inspect("look at the Job's workload: it says which worker cluster runs it, or why none does", kubectl(ns, "describe", "workloads.kueue.x-k8s.io"))
 		}
-		return []Finding{finding(Note, "ManagedElsewhere", fmt.Sprintf("spec.managedBy is %q: the controllers of this cluster create no pod for the Job and end it never", by), show,
-			when("that is not meant", withRisk(l.again("leave out managedBy, which cannot be changed"), "what the other controller has begun is ended, and its logs go with the pods")))}
+		return oneFinding(Note, "ManagedElsewhere", fmt.Sprintf("spec.managedBy is %q: the controllers of this cluster create no pod for the Job and end it never", by), show,
+			when("that is not meant", withRisk(l.again("leave out managedBy, which cannot be changed"), "what the other controller has begun is ended, and its logs go with the pods")))
 	case l.isFinished() || !l.snapshot.Job.DeletionTimestamp.IsZero():
 		return nil
 	case l.isSuspended() && (l.queue() != "" || l.workload.Name != ""):

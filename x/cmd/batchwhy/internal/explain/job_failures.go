@@ -130,20 +130,20 @@ func (l *look) failureFinding(kind failureKind, failed []failure) Finding {
 }
 
 // failedRemedies say how to find out why a pod has failed.
-func (l *look) failedRemedies(f failure) []Remedy {
+func (l *look) failedRemedies(f failure) []*Remedy {
 	p := l.pods[f.place]
 	logs := l.logs(p, f.container.Name, false)
 	if l.found.Pods[f.place].FinishTime.IsZero() || p.Object.Deletion != nil {
 		logs.Risk = sentence(readsOnly + "; the logs are there as long as the pod is")
 	}
 	if contains(f.container.Message, "outofmemoryerror", "heap out of memory", "cannot allocate memory", "memoryerror") {
-		return append([]Remedy{logs}, l.memoryRemedies(p, f.container.Name)...)
+		return append([]*Remedy{logs}, l.memoryRemedies(p, f.container.Name)...)
 	}
 	if f.container.ExitCode == 137 {
-		return []Remedy{logs, when("a process in it was killed for its memory, which the kubelet does not always see", l.memoryRemedies(p, f.container.Name)[0]),
+		return []*Remedy{logs, when("a process in it was killed for its memory, which the kubelet does not always see", l.memoryRemedies(p, f.container.Name)[0]),
 			l.rerun("correct what makes the pods fail")}
 	}
-	return []Remedy{logs, l.rerun("correct what makes the pods fail")}
+	return []*Remedy{logs, l.rerun("correct what makes the pods fail")}
 }
 
 // podDeadline is what ends a pod that runs too long, as distinct from the deadline of its Job.
@@ -152,7 +152,7 @@ func podDeadline(p *read.Pod) string {
 }
 
 // lateRemedies say what to do about pods that have reached the deadline in their template.
-func (l *look) lateRemedies(p *read.Pod) []Remedy {
+func (l *look) lateRemedies(p *read.Pod) []*Remedy {
 	more := when("each pod needs more time", l.again(fmt.Sprintf("raise activeDeadlineSeconds in the pod template, now %d,", deref(p.Spec.Deadline))))
 	whole := when("it was meant for the Job as a whole", l.again("move activeDeadlineSeconds from spec.template.spec to spec"))
 	if !l.isFinished() && !l.fails() && l.spec.ActiveDeadlineSeconds == nil {
@@ -160,7 +160,7 @@ func (l *look) lateRemedies(p *read.Pod) []Remedy {
 			"spec.activeDeadlineSeconds", deref(p.Spec.Deadline),
 			fmt.Sprintf("it counts from the start of the Job, %s: the Job fails %s, and its active pods are deleted", l.at(l.start()), l.atOrNow(l.start().Add(time.Duration(deref(p.Spec.Deadline))*time.Second)))))
 	}
-	return []Remedy{whole, more, when("it hangs", l.logs(p, firstOf(&p.Spec), false))}
+	return []*Remedy{whole, more, when("it hangs", l.logs(p, firstOf(&p.Spec), false))}
 }
 
 // atOrNow is a time to come, or "immediately".
@@ -178,26 +178,26 @@ func (l *look) containerLost(p *read.Pod) string {
 
 // containerLostRemedies say how to find out why a node has lost a container. Such a pod has no condition
 // DisruptionTarget, so no rule for it ignores the failure.
-func (l *look) containerLostRemedies(p *read.Pod) []Remedy {
+func (l *look) containerLostRemedies(p *read.Pod) []*Remedy {
 	look := inspect("look what has happened to the node: its conditions and events say whether it was restarted, and when", kubectl("", "describe", "node", p.Node))
 	if l.isFinished() || l.fails() {
-		return []Remedy{look, l.again("raise backoffLimit: a pod whose container is lost counts as a failure")}
+		return []*Remedy{look, l.again("raise backoffLimit: a pod whose container is lost counts as a failure")}
 	}
-	return []Remedy{look, when("it happens again", l.moreFailures("allow this Job more failures"))}
+	return []*Remedy{look, when("it happens again", l.moreFailures("allow this Job more failures"))}
 }
 
 // refusedPodRemedies say what to do about pods that the kubelet of their node did not accept. Such a
 // pod has no condition DisruptionTarget, so no rule for it ignores the failure.
-func (l *look) refusedPodRemedies(p *read.Pod) []Remedy {
+func (l *look) refusedPodRemedies(p *read.Pod) []*Remedy {
 	more := l.moreFailures("allow this Job more failures: the pod has failed without having begun, and counts")
 	full := inspect("look what else runs on the node: something that the scheduler does not count, such as static pods or a second scheduler, has taken the room", kubectl("", "describe", "node", p.Node))
 	if contains(p.Message, "devices unavailable", "allocate failed") {
 		full = inspect("look at the device plugin on that node: it has reported a device that is not free, as after its restart, or a broken one", kubectl("kube-system", "get", "pods", "-o", "wide", "--field-selector", "spec.nodeName="+p.Node))
 	}
 	if l.isFinished() || l.fails() {
-		return []Remedy{full, l.again("raise backoffLimit: a pod that a node refuses counts as a failure")}
+		return []*Remedy{full, l.again("raise backoffLimit: a pod that a node refuses counts as a failure")}
 	}
-	return []Remedy{more, when("it happens again", full)}
+	return []*Remedy{more, when("it happens again", full)}
 }
 
 // disrupted says by what pods were ended that did not fail by themselves.
@@ -224,14 +224,14 @@ func (l *look) disrupted(failed []failure) string {
 const ignorePolicy = "podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}"
 
 // evictedRemedies say what to do about pods that their node could not feed.
-func (l *look) evictedRemedies(p *read.Pod) []Remedy {
+func (l *look) evictedRemedies(p *read.Pod) []*Remedy {
 	if contains(p.Message, "ephemeral-storage") {
-		return []Remedy{
+		return []*Remedy{
 			l.again("give the container requests and limits for ephemeral-storage that it keeps to, or write to a PersistentVolumeClaim instead of an emptyDir or the image's own files,"),
 			when("others fill the node", l.ignoreRemedies()[0]),
 		}
 	}
-	return []Remedy{l.again("set resources.requests to what the container really uses: pods that use more than they request are evicted first,"), when("others fill the node", l.ignoreRemedies()[0])}
+	return []*Remedy{l.again("set resources.requests to what the container really uses: pods that use more than they request are evicted first,"), when("others fill the node", l.ignoreRemedies()[0])}
 }
 
 // ignoredFindings are about a podFailurePolicy that ignores failure after failure.
@@ -252,11 +252,11 @@ func (l *look) ignoredFindings() []Finding {
 		severity = Error
 	}
 	failed := l.failedPods()
-	return []Finding{finding(severity, "IgnoredForever",
+	return oneFinding(severity, "IgnoredForever",
 		fmt.Sprintf("rule %d of the podFailurePolicy (Ignore) has ignored %s with %s: ignored failures count towards no limit and have no end, since activeDeadlineSeconds is not set", rule, count(n, "failure"), ends.list()),
 		l.logs(l.pods[failed[len(failed)-1].place], failed[len(failed)-1].container.Name, false),
 		l.set("give the Job an end", "spec.activeDeadlineSeconds", int64(l.now.Sub(l.start()).Seconds())+3600, "the Job fails when the time has passed since its start, and its running pods are deleted"),
-		when("these failures should count", l.again("narrow the rule to the exit codes or conditions that are nobody's fault")))}
+		when("these failures should count", l.again("narrow the rule to the exit codes or conditions that are nobody's fault")))
 }
 
 // failedFinding is about a Job that has failed, or is about to.
@@ -274,10 +274,10 @@ func (l *look) failedFinding() []Finding {
 	failed := l.failedPods()
 	text := begin + l.cause(reason, message)
 	if leaving := l.leavingFailures(); len(failed) == 0 && len(leaving) > 0 && code == "JobFails" {
-		return []Finding{finding(Error, code, text+"; "+l.leavingText(leaving), l.leavingRemedies(leaving)...)}
+		return oneFinding(Error, code, text+"; "+l.leavingText(leaving), l.leavingRemedies(leaving)...)
 	}
 	if len(failed) == 0 {
-		return []Finding{finding(Error, code, text+l.deletedPods()+l.goneText(), l.lostRemedies(reason)...)}
+		return oneFinding(Error, code, text+l.deletedPods()+l.goneText(), l.lostRemedies(reason)...)
 	}
 	last := failed[len(failed)-1]
 	for _, f := range failed { // what matched FailJob has decided
@@ -290,7 +290,7 @@ func (l *look) failedFinding() []Finding {
 	case failedMemory:
 		remedies = l.memoryRemedies(l.pods[last.place], last.container.Name)
 	case failedStart:
-		remedies = append([]Remedy{l.logs(l.pods[last.place], last.container.Name, false)}, l.startRemedies(l.pods[last.place], last.container.Message+" "+exit(last.container.ExitCode, ""))...)
+		remedies = append([]*Remedy{l.logs(l.pods[last.place], last.container.Name, false)}, l.startRemedies(l.pods[last.place], last.container.Message+" "+exit(last.container.ExitCode, ""))...)
 	case failedAdmit:
 		remedies = l.refusedPodRemedies(l.pods[last.place])
 	case failedEvict:
@@ -311,11 +311,11 @@ func (l *look) failedFinding() []Finding {
 		ends.add(l.endOf(f.place))
 	}
 	text += fmt.Sprintf("; the failed pods that still exist ended with %s%s%s%s", ends.list(), said(last.container.Message)+l.nodeSaid(&last), l.killed(l.pods[last.place], &last.container), l.failuresGone())
-	return []Finding{finding(Error, code, text, remedies...)}
+	return oneFinding(Error, code, text, remedies...)
 }
 
 // indexRemedies say how to run only the indexes again that have failed.
-func (l *look) indexRemedies() []Remedy {
+func (l *look) indexRemedies() []*Remedy {
 	const most = 50
 	failed := l.found.FailedIndexes
 	n := failed.Len()
@@ -326,7 +326,7 @@ func (l *look) indexRemedies() []Remedy {
 	for index := range failed.All() {
 		places = append(places, fmt.Sprint(index))
 	}
-	return []Remedy{when("what the other indexes have done is to stay", inspect(
+	return []*Remedy{when("what the other indexes have done is to stay", inspect(
 		fmt.Sprintf("run only %s %s again: create a copy of the Job under another name with completions %d, and let its command find the old index before it begins: set -- %s; shift $JOB_COMPLETION_INDEX; export JOB_COMPLETION_INDEX=$1",
 			verb(int64(n), "index", "indexes"), failed, n, strings.Join(places, " ")),
 		kubectl(l.job.Namespace, "get", "job", l.job.Name, "-o", "yaml")))}
@@ -342,28 +342,28 @@ func (l *look) leavingFailures() (all []int) {
 	return all
 }
 
-// leavingText says which pods are being deleted, since when and by whom, as far as their conditions tell.
+// leavingText says which pods are being deleted, and by whom, as far as the condition of the first tells.
 func (l *look) leavingText(leaving []int) string {
-	var why tally
+	var names []string
 	for _, i := range leaving {
-		d, reason := l.snapshot.Pods[i].Deletion, l.pods[i].Condition("DisruptionTarget").Reason
-		who := "deleted by somebody else than the controller, such as a person, an eviction or the drain of its node"
-		if reason != "" {
-			who = disruptionText(reason)
-		}
-		begun := d.Timestamp.Add(-time.Duration(d.GracePeriodSeconds) * time.Second)
-		why.add(fmt.Sprintf("%s is being deleted since %s and counts as failed: it was %s", l.pods[i].Name, l.clock(begun), who))
+		names = append(names, l.pods[i].Name)
 	}
-	return why.list()
+	d, reason := l.snapshot.Pods[leaving[0]].Deletion, l.pods[leaving[0]].Condition("DisruptionTarget").Reason
+	who := "deleted by somebody else than the controller, such as a person, an eviction or the drain of its node"
+	if reason != "" {
+		who = disruptionText(reason)
+	}
+	begun := d.Timestamp.Add(-time.Duration(d.GracePeriodSeconds) * time.Second)
+	return fmt.Sprintf("%s is being deleted since %s and counts as failed: it was %s", list(names), l.clock(begun), who)
 }
 
 // leavingRemedies say what to do about pods that are deleted while they work.
-func (l *look) leavingRemedies(leaving []int) []Remedy {
+func (l *look) leavingRemedies(leaving []int) []*Remedy {
 	p := l.pods[leaving[0]]
 	look := inspect("look who has deleted it: its events name an eviction or a preemption, those of the node a drain",
 		kubectl(p.Namespace, "get", "events", "--field-selector=involvedObject.name="+p.Name))
 	logs := withRisk(l.logs(p, "", false), readsOnly+"; the logs are there as long as the pod is")
-	return append([]Remedy{look, logs}, l.ignoreRemedies()[0])
+	return append([]*Remedy{look, logs}, l.ignoreRemedies()[0])
 }
 
 // nodeSaid is why a node has evicted or refused a pod, ended it or lost its container.
@@ -401,7 +401,7 @@ func (l *look) deletedPods() string {
 }
 
 // lostRemedies say what to do about a failed Job whose pods are gone.
-func (l *look) lostRemedies(reason string) (all []Remedy) {
+func (l *look) lostRemedies(reason string) (all []*Remedy) {
 	if reason == "DeadlineExceeded" {
 		all = l.deadlineRemedies()
 		for i, p := range l.pods {
@@ -426,8 +426,8 @@ func (l *look) lostRemedies(reason string) (all []Remedy) {
 }
 
 // deadlineRemedies say what to do about a Job that was too slow.
-func (l *look) deadlineRemedies() []Remedy {
-	return []Remedy{
+func (l *look) deadlineRemedies() []*Remedy {
+	return []*Remedy{
 		when("the work needs more time", l.again(fmt.Sprintf("raise activeDeadlineSeconds, now %d,", deref(l.spec.ActiveDeadlineSeconds)))),
 		when("its pods were pending, or hung", inspect("look at the events before the deadline: time without a running pod counts as well", kubectl(l.job.Namespace, "describe", "job", l.job.Name))),
 	}

@@ -77,7 +77,7 @@ func atMost(limit, n int64) string {
 
 // invalidFindings report what a server refuses: fields of a manifest that do not exist, what the
 // judge says of it, and what the library says of a live object.
-func invalidFindings(unknown []manifest.Unknown, refused manifest.Problems, live error, edit Remedy) (all []Finding) {
+func invalidFindings(unknown []manifest.Unknown, refused manifest.Problems, live error, edit *Remedy) (all []Finding) {
 	for _, u := range unknown {
 		name, fix := u.Path[strings.LastIndexByte(u.Path, '.')+1:], "remove the field"
 		switch {
@@ -103,7 +103,7 @@ func invalidFindings(unknown []manifest.Unknown, refused manifest.Problems, live
 
 // unreachable are failure limits that other limits overtake.
 func (l *look) unreachable() (all []Finding) {
-	add := func(text string, remedies ...Remedy) {
+	add := func(text string, remedies ...*Remedy) {
 		all = append(all, finding(Warning, "LimitUnreachable", text, remedies...))
 	}
 	s := l.spec
@@ -168,17 +168,17 @@ func (l *look) unhandledFindings() []Finding {
 	if len(ends.order) == 0 {
 		return nil
 	}
-	return []Finding{finding(Note, "UnhandledFailure", fmt.Sprintf("no rule of the podFailurePolicy matches pods that ended with %s: each of them counts as a failure", ends.list()),
-		when("that is not meant", l.again("add a rule for them to podFailurePolicy")))}
+	return oneFinding(Note, "UnhandledFailure", fmt.Sprintf("no rule of the podFailurePolicy matches pods that ended with %s: each of them counts as a failure", ends.list()),
+		when("that is not meant", l.again("add a rule for them to podFailurePolicy")))
 }
 
 func (l *look) namespaceFindings() []Finding {
 	if l.closing.IsZero() || l.isFinished() {
 		return nil
 	}
-	return []Finding{finding(Error, "NamespaceEnds", fmt.Sprintf("namespace %s is being deleted since %s: the API server refuses new pods", l.job.Namespace, l.clock(l.closing)),
+	return oneFinding(Error, "NamespaceEnds", fmt.Sprintf("namespace %s is being deleted since %s: the API server refuses new pods", l.job.Namespace, l.clock(l.closing)),
 		remedy("create the Job in another namespace: what is in this one will be deleted", kubectl("OTHER", "apply", "-f", "job.yaml"), "safe; nothing here can be saved but logs, as long as the pods exist"),
-		when("the namespace should be gone by now", inspect("look what still holds it: its status names the finalizers and kinds", kubectl("", "get", "namespace", l.job.Namespace, "-o", "yaml"))))}
+		when("the namespace should be gone by now", inspect("look what still holds it: its status names the finalizers and kinds", kubectl("", "get", "namespace", l.job.Namespace, "-o", "yaml"))))
 }
 
 // widthFindings say why the pods of a Job run one after another.
@@ -188,9 +188,9 @@ func (l *look) widthFindings() []Finding {
 		return nil
 	}
 	width := min(left, 10)
-	return []Finding{finding(Note, "OneAtATime", fmt.Sprintf("%d completions are left and 1 pod runs at a time: parallelism is 1, which is the default", left),
+	return oneFinding(Note, "OneAtATime", fmt.Sprintf("%d completions are left and 1 pod runs at a time: parallelism is 1, which is the default", left),
 		when("they may run side by side", l.set("raise parallelism", "spec.parallelism", width,
-			fmt.Sprintf("up to %d pods run concurrently from then on, if the cluster has room and nothing that they share objects", width))))}
+			fmt.Sprintf("up to %d pods run concurrently from then on, if the cluster has room and nothing that they share objects", width))))
 }
 
 // remaining is how many completions are left, or 0 for a work queue.
@@ -227,7 +227,7 @@ func (l *look) deadlineFindings() []Finding {
 		return nil
 	}
 	enough := int64(ends.Sub(l.start())/time.Second)*5/4 + 1
-	remedies := []Remedy{l.set("give it more time: activeDeadlineSeconds of a running Job can be changed", "spec.activeDeadlineSeconds", enough,
+	remedies := []*Remedy{l.set("give it more time: activeDeadlineSeconds of a running Job can be changed", "spec.activeDeadlineSeconds", enough,
 		"safe at any time before the deadline; a hung pod may then run longer")}
 	if fit := int64((w.Until.Sub(l.now) + time.Duration(waves)*mean - ends.Sub(l.now)) / mean); fit > 0 {
 		wider := (left + fit - 1) / fit
@@ -276,8 +276,8 @@ func (l *look) expiryFindings() []Finding {
 	ns, name := l.job.Namespace, l.job.Name
 	switch {
 	case err != nil:
-		return []Finding{finding(Warning, "UnknownExpiry", "the TTL controller cannot tell when the Job expires: "+err.Error(),
-			does("delete it by hand", "also deletes its pods and their logs", remove(ns, "job", name)))}
+		return oneFinding(Warning, "UnknownExpiry", "the TTL controller cannot tell when the Job expires: "+err.Error(),
+			does("delete it by hand", "also deletes its pods and their logs", remove(ns, "job", name)))
 	case !expired || l.now.Sub(at) <= slack || !l.snapshot.Job.DeletionTimestamp.IsZero():
 		return nil
 	}
@@ -285,7 +285,7 @@ func (l *look) expiryFindings() []Finding {
 	if len(l.job.Finalizers) > 0 {
 		text += "; its finalizers " + list(l.job.Finalizers) + " are not the reason: they keep an object only after its deletion has begun"
 	}
-	return []Finding{finding(Warning, "NotExpired", text, controllerRemedies(ns, "job", name)...)}
+	return oneFinding(Warning, "NotExpired", text, controllerRemedies(ns, "job", name)...)
 }
 
 // counterFindings report a status that contradicts the pods.
@@ -332,8 +332,8 @@ func (l *look) hookFindings() []Finding {
 	if tool == "" || ttl == nil || *ttl >= enough {
 		return nil
 	}
-	return []Finding{finding(Warning, "HookExpires", fmt.Sprintf("the Job is a hook of %s, and ttlSecondsAfterFinished %d deletes it as soon as it has ended: %s may not see that, and then waits until its timeout, or fails", tool, *ttl, tool),
-		l.set(fmt.Sprintf("keep it for ten minutes after its end, and let %s delete it (%s)", tool, policy), "spec.ttlSecondsAfterFinished", 600, "safe: the Job and its logs stay as long"))}
+	return oneFinding(Warning, "HookExpires", fmt.Sprintf("the Job is a hook of %s, and ttlSecondsAfterFinished %d deletes it as soon as it has ended: %s may not see that, and then waits until its timeout, or fails", tool, *ttl, tool),
+		l.set(fmt.Sprintf("keep it for ten minutes after its end, and let %s delete it (%s)", tool, policy), "spec.ttlSecondsAfterFinished", 600, "safe: the Job and its logs stay as long"))
 }
 
 // keptFindings say that nothing deletes a finished Job.
@@ -342,8 +342,8 @@ func (l *look) keptFindings() []Finding {
 		return nil
 	}
 	ns, name := l.job.Namespace, l.job.Name
-	return []Finding{finding(Note, "KeptForever", fmt.Sprintf("nothing deletes the Job and its %s, %s after its end: ttlSecondsAfterFinished is not set", count(int64(len(l.pods)), "pod"), l.since(l.endTime())),
+	return oneFinding(Note, "KeptForever", fmt.Sprintf("nothing deletes the Job and its %s, %s after its end: ttlSecondsAfterFinished is not set", count(int64(len(l.pods)), "pod"), l.since(l.endTime())),
 		does("let it be deleted a day after its end, and set ttlSecondsAfterFinished in the manifests of Jobs to come",
 			"the Job is deleted as soon as that time has passed since its end, which may be now, with its pods and their logs",
-			patch(ns, "job", name, "spec.ttlSecondsAfterFinished", 86400)))}
+			patch(ns, "job", name, "spec.ttlSecondsAfterFinished", 86400)))
 }

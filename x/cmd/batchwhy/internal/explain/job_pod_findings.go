@@ -32,11 +32,11 @@ func (l *look) failedIndexFindings() []Finding {
 		return nil
 	}
 	n := int64(failed.Len())
-	return []Finding{finding(Warning, "IndexesFailed", fmt.Sprintf("%s failed for good (%s), as often as backoffLimitPerIndex %d allows: the others go on, and the Job fails with FailedIndexes at its end",
+	return oneFinding(Warning, "IndexesFailed", fmt.Sprintf("%s failed for good (%s), as often as backoffLimitPerIndex %d allows: the others go on, and the Job fails with FailedIndexes at its end",
 		count(n, "index", "indexes"), failed, *l.spec.BackoffLimitPerIndex),
 		when("the others are of no use without it", l.set("set maxFailedIndexes, so that the Job ends at the first index that fails", "spec.maxFailedIndexes", 0, "safe as long as no index has failed")),
 		when("failed indexes are acceptable", l.again("say which must succeed in successPolicy: without one, any failed index fails the Job")),
-		inspect("look which pods of these indexes are left, and read their logs", kubectl(l.job.Namespace, "get", "pods", "-l", "batch.kubernetes.io/job-name="+l.job.Name, "-L", "batch.kubernetes.io/job-completion-index")))}
+		inspect("look which pods of these indexes are left, and read their logs", kubectl(l.job.Namespace, "get", "pods", "-l", "batch.kubernetes.io/job-name="+l.job.Name, "-L", "batch.kubernetes.io/job-completion-index")))
 }
 
 // deletionFindings report a Job that should be gone.
@@ -49,7 +49,7 @@ func (l *look) deletionFindings() []Finding {
 	foreground := slices.Contains(l.job.Finalizers, "foregroundDeletion")
 	others := slices.DeleteFunc(slices.Clone(l.job.Finalizers), func(f string) bool { return f == "foregroundDeletion" || f == "orphan" })
 	text := fmt.Sprintf("the Job is being deleted for %s and still exists", l.since(since))
-	var remedies []Remedy
+	var remedies []*Remedy
 	if foreground {
 		var held []string
 		for i, p := range l.pods {
@@ -90,7 +90,7 @@ func (l *look) deletionFindings() []Finding {
 	if len(remedies) == 0 {
 		remedies = controllerRemedies(ns, "job", name)
 	}
-	return []Finding{finding(Error, "DeletionHangs", text, remedies...)}
+	return oneFinding(Error, "DeletionHangs", text, remedies...)
 }
 
 // recently is how long a refused write counts as the present state.
@@ -114,21 +114,21 @@ func (l *look) refusedFindings() (all []Finding) {
 }
 
 // refusalRemedies say what to do about a pod that the API server refuses.
-func (l *look) refusalRemedies(message string) []Remedy {
+func (l *look) refusalRemedies(message string) []*Remedy {
 	ns := l.job.Namespace
 	const retries = "; the controller retries by itself, at most a minute apart"
 	hook := quoted(message, "webhook")
 	switch {
 	case contains(message, "failed calling webhook", "failed to call webhook"):
-		return []Remedy{
+		return []*Remedy{
 			inspect(fmt.Sprintf("webhook %s does not answer: bring the pods of its service back%s", hook, retries), "kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations && kubectl get pods -A -o wide"),
 			when("it is not needed any more", remedy("delete its configuration", "kubectl delete mutatingwebhookconfiguration NAME", "from then on nothing is checked or injected by it, in all namespaces that it covers")),
 		}
 	case contains(message, "denied the request", "denied by", "admission webhook", "validatingadmissionpolicy"):
-		return []Remedy{l.again(fmt.Sprintf("change the pod template as the policy of webhook %s demands", orUnknown(hook))),
+		return []*Remedy{l.again(fmt.Sprintf("change the pod template as the policy of webhook %s demands", orUnknown(hook))),
 			when("the policy is wrong", inspect("look at the policy, or ask its owner for an exception"+retries, "kubectl get validatingwebhookconfigurations,validatingadmissionpolicies"))}
 	case contains(message, "exceeded quota"):
-		room := []Remedy{
+		room := []*Remedy{
 			inspect("make room: wait for pods to end, or end what is not needed; pods that have ended count only against count/pods"+retries, kubectl(ns, "get", "resourcequota")+" && "+kubectl(ns, "get", "pods", "--field-selector=status.phase!=Succeeded,status.phase!=Failed")),
 			when("the quota is too small", remedy("raise it", editQuota(ns, message), "needs the rights of an administrator; the cluster must have the capacity")),
 		}
@@ -137,27 +137,27 @@ func (l *look) refusalRemedies(message string) []Remedy {
 		}
 		return room
 	case contains(message, "must specify limits", "must specify requests", "failed quota"):
-		return []Remedy{l.again("set the resources (requests and limits) that the message names on each container"),
+		return []*Remedy{l.again("set the resources (requests and limits) that the message names on each container"),
 			when("all pods of the namespace should have them", remedy("create a LimitRange, whose defaults are set on pods that name none"+retries, kubectl(ns, "apply", "-f", "limitrange.yaml"), "safe for pods that exist; new ones get the defaults"))}
 	case contains(message, "security context constraint"):
-		return []Remedy{l.again("take out of securityContext and volumes what no constraint allows, such as a fixed runAsUser: OpenShift then chooses a user"),
+		return []*Remedy{l.again("take out of securityContext and volumes what no constraint allows, such as a fixed runAsUser: OpenShift then chooses a user"),
 			when("the pods need it", remedy("let their service account use a constraint that allows it"+retries, "oc adm policy add-scc-to-user anyuid -z "+quote(l.serviceAccount())+" -n "+quote(ns), "every pod of that service account may then do it; needs the rights of an administrator"))}
 	case contains(message, "service account", "serviceaccount"):
-		return []Remedy{when("it was forgotten", remedy("create it"+retries, kubectl(ns, "create", "serviceaccount", cmp.Or(quoted(message, "serviceaccount"), quoted(message, "account"), l.serviceAccount())), "safe: it has no rights until it is given some")),
+		return []*Remedy{when("it was forgotten", remedy("create it"+retries, kubectl(ns, "create", "serviceaccount", cmp.Or(quoted(message, "serviceaccount"), quoted(message, "account"), l.serviceAccount())), "safe: it has no rights until it is given some")),
 			when("the name is misspelled", l.again("correct serviceAccountName"))}
 	case contains(message, "podsecurity"):
-		return []Remedy{l.again("set the securityContext fields that the message names"),
+		return []*Remedy{l.again("set the securityContext fields that the message names"),
 			when("these pods must be privileged", remedy("lower the level of the namespace"+retries, kubectl("", "label", "namespace", ns, "--overwrite", "pod-security.kubernetes.io/enforce=baseline"), "every pod of the namespace may then do more: a decision about security"))}
 	case contains(message, "maximum", "minimum", "limitrange"):
-		return []Remedy{l.again("keep the container's resources within the LimitRange of the namespace"), when("the LimitRange is too narrow", remedy("widen it"+retries, kubectl(ns, "edit", "limitrange"), "needs the rights of an administrator"))}
+		return []*Remedy{l.again("keep the container's resources within the LimitRange of the namespace"), when("the LimitRange is too narrow", remedy("widen it"+retries, kubectl(ns, "edit", "limitrange"), "needs the rights of an administrator"))}
 	case contains(message, "priorityclass", "priority class"):
-		return []Remedy{l.again("correct priorityClassName"), inspect("look which classes there are", "kubectl get priorityclasses")}
+		return []*Remedy{l.again("correct priorityClassName"), inspect("look which classes there are", "kubectl get priorityclasses")}
 	case contains(message, "cannot create resource"):
-		return []Remedy{remedy("give the controller its rights back"+retries, "kubectl get clusterrolebinding system:controller:job-controller -o yaml", "a cluster without them runs no Job at all")}
+		return []*Remedy{remedy("give the controller its rights back"+retries, "kubectl get clusterrolebinding system:controller:job-controller -o yaml", "a cluster without them runs no Job at all")}
 	case contains(message, "is invalid"):
-		return []Remedy{l.again("correct the field that the message names")}
+		return []*Remedy{l.again("correct the field that the message names")}
 	}
-	return []Remedy{inspect("read the whole message"+retries, kubectl(ns, "describe", "job", l.job.Name)), l.again("change what the message complains about")}
+	return []*Remedy{inspect("read the whole message"+retries, kubectl(ns, "describe", "job", l.job.Name)), l.again("change what the message complains about")}
 }
 
 // editQuota edits the quota that a message names.
@@ -195,13 +195,13 @@ func (l *look) adoptionFindings() []Finding {
 	}
 	labels := l.snapshot.Job.Spec.Selector.MatchLabels // generated ones have the UID of the Job
 	if labels["batch.kubernetes.io/controller-uid"] == "" && labels["controller-uid"] == "" {
-		return []Finding{finding(Error, "Adoption", fmt.Sprintf("manualSelector is true, and the selector of the Job matches %s, which another has made: the Job takes %s over, counts %s like its own, and deletes pods when there are more than parallelism %d",
+		return oneFinding(Error, "Adoption", fmt.Sprintf("manualSelector is true, and the selector of the Job matches %s, which another has made: the Job takes %s over, counts %s like its own, and deletes pods when there are more than parallelism %d",
 			podsNamed(names), verb(int64(len(names)), "it", "them"), verb(int64(len(names)), "it", "them"), *l.spec.Parallelism),
 			remedy("take the label off the pod before it is adopted: it would be deleted with the Job", kubectl(ns, off...), "the pod runs on; a Service that finds it by this label loses it"),
-			l.again("then leave out manualSelector and selector, so that the Job gets labels that no other pod has"))}
+			l.again("then leave out manualSelector and selector, so that the Job gets labels that no other pod has"))
 	}
-	return []Finding{finding(Note, "Adoption", fmt.Sprintf("%s without a controller %s the Job's labels: the Job takes %s over now, and counts %s like its own", podsNamed(names), verb(int64(len(names)), "has", "have"), verb(int64(len(names)), "it", "them"), verb(int64(len(names)), "it", "them")),
-		when("that is not meant", remedy("take the Job's label off the pod before it is adopted", kubectl(ns, off...), "safe: the pod runs on, and the Job creates one of its own")))}
+	return oneFinding(Note, "Adoption", fmt.Sprintf("%s without a controller %s the Job's labels: the Job takes %s over now, and counts %s like its own", podsNamed(names), verb(int64(len(names)), "has", "have"), verb(int64(len(names)), "it", "them"), verb(int64(len(names)), "it", "them")),
+		when("that is not meant", remedy("take the Job's label off the pod before it is adopted", kubectl(ns, off...), "safe: the pod runs on, and the Job creates one of its own")))
 }
 
 func podsNamed(names []string) string {

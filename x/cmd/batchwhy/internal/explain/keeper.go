@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -16,55 +17,39 @@ type keeper struct {
 	command string
 }
 
-// keeperOf tells who keeps an object.
+// keeperOf tells who keeps an object: of each tool the table has the mark that names the source, and its command.
 func keeperOf(m *read.Meta) keeper {
-	release, namespace := m.Annotations["meta.helm.sh/release-name"], m.Annotations["meta.helm.sh/release-namespace"]
-	app, isTracked := m.Annotations["argocd.argoproj.io/tracking-id"]
-	if app, _, _ = strings.Cut(app, ":"); !isTracked {
-		app = m.Labels["argocd.argoproj.io/instance"]
+	app, _, _ := strings.Cut(m.Annotations["argocd.argoproj.io/tracking-id"], ":")
+	marks := map[string]string{"app": cmp.Or(app, m.Labels["argocd.argoproj.io/instance"])}
+	for key, value := range m.Labels {
+		marks[key] = value
 	}
-	const flux, fluxHelm = "kustomize.toolkit.fluxcd.io/", "helm.toolkit.fluxcd.io/"
-	managedBy := m.Labels["app.kubernetes.io/managed-by"]
+	if marks["helm"] = m.Annotations["meta.helm.sh/release-name"]; marks["helm"] == "" && marks["app.kubernetes.io/managed-by"] == "Helm" {
+		marks["helm"] = "RELEASE"
+	}
+	if strings.HasPrefix(marks["app.kubernetes.io/managed-by"], "kustomize") {
+		marks["kustomize"] = "."
+	}
 
-	switch {
-	case app != "":
-		return keeper{
-			name:    "Argo CD",
-			source:  fmt.Sprintf("the source of application %s", app),
-			command: "argocd app sync " + quote(app),
+	for _, k := range []struct{ mark, name, source, command, namespace string }{
+		{"app", "Argo CD", "the source of application ", "argocd app sync ", ""},
+		{"helm.toolkit.fluxcd.io/name", "Flux", "HelmRelease ", "flux reconcile helmrelease --force ", marks["helm.toolkit.fluxcd.io/namespace"]},
+		{"kustomize.toolkit.fluxcd.io/name", "Flux", "the source of Kustomization ", "flux reconcile kustomization --with-source ", marks["kustomize.toolkit.fluxcd.io/namespace"]},
+		{"helm", "Helm", "the chart or the values of release ", "helm upgrade --reuse-values ", cmp.Or(m.Annotations["meta.helm.sh/release-namespace"], m.Namespace)},
+		{"kustomize", "Kustomize", "the kustomization in ", "kubectl apply -k ", m.Namespace},
+	} {
+		value := marks[k.mark]
+		if value == "" {
+			continue
 		}
-	case m.Labels[fluxHelm+"name"] != "":
-		name := m.Labels[fluxHelm+"name"]
-		return keeper{
-			name:    "Flux",
-			source:  fmt.Sprintf("HelmRelease %s", name),
-			command: "flux reconcile helmrelease " + quote(name) + " -n " + quote(m.Labels[fluxHelm+"namespace"]) + " --force",
+		command := k.command + quote(value)
+		if k.mark == "helm" {
+			command += " CHART"
 		}
-	case m.Labels[flux+"name"] != "":
-		name := m.Labels[flux+"name"]
-		return keeper{
-			name:    "Flux",
-			source:  fmt.Sprintf("the source of Kustomization %s", name),
-			command: "flux reconcile kustomization " + quote(name) + " -n " + quote(m.Labels[flux+"namespace"]) + " --with-source",
+		if k.namespace != "" {
+			command += " -n " + quote(k.namespace)
 		}
-	case release != "" || strings.EqualFold(managedBy, "Helm"):
-		if release == "" {
-			release = "RELEASE"
-		}
-		if namespace == "" {
-			namespace = m.Namespace
-		}
-		return keeper{
-			name:    "Helm",
-			source:  fmt.Sprintf("the chart or the values of release %s", release),
-			command: "helm upgrade " + quote(release) + " CHART -n " + quote(namespace),
-		}
-	case strings.HasPrefix(managedBy, "kustomize"):
-		return keeper{
-			name:    "Kustomize",
-			source:  "the kustomization",
-			command: kubectl(m.Namespace, "apply", "-k", "."),
-		}
+		return keeper{k.name, k.source + value, command}
 	}
 	return keeper{}
 }

@@ -76,7 +76,7 @@ func (l *look) lasting(since time.Time) string {
 // podTrouble is the trouble of one pod, or nil. Its text goes on after "1 pod".
 func (l *look) podTrouble(i int) *podTrouble {
 	pod, p := &l.snapshot.Pods[i], l.pods[i]
-	trouble := func(since time.Time, s Severity, code, text string, remedies ...Remedy) *podTrouble {
+	trouble := func(since time.Time, s Severity, code, text string, remedies ...*Remedy) *podTrouble {
 		return &podTrouble{Finding{Severity: s, Code: code, Text: text, Remedies: remedies}, since}
 	}
 	switch {
@@ -118,7 +118,7 @@ func (l *look) containerTrouble(i int) *podTrouble {
 		if c.Init && !c.Sidecar && c.Running && l.now.Sub(c.Since) > pendingLong {
 			return &podTrouble{Finding{Severity: Error, Code: "InitRuns",
 				Text: fmt.Sprintf("cannot begin, init container %s runs for %s and has not ended", c.Name, l.since(c.Since)),
-				Remedies: []Remedy{
+				Remedies: []*Remedy{
 					when("it waits for something that is not there", inspect("read what it printed, and start what it waits for", kubectl(p.Namespace, "logs", p.Name, "-c", c.Name))),
 					when("it is meant to run beside the others", l.again("give it restartPolicy: Always, which makes an init container a native sidecar,")),
 				}}, p.CreationTimestamp}
@@ -126,7 +126,7 @@ func (l *look) containerTrouble(i int) *podTrouble {
 		if c.Sidecar && c.Running && !c.Started && l.now.Sub(c.Since) > pendingLong && p.Object.Phase == job.PodPending {
 			return &podTrouble{Finding{Severity: Error, Code: "SidecarNotStarted",
 				Text: fmt.Sprintf("cannot begin, native sidecar %s runs for %s and counts as not started, since its startupProbe has not succeeded, and the other containers wait for it", c.Name, l.since(c.Since)),
-				Remedies: []Remedy{inspect("read what it printed", kubectl(p.Namespace, "logs", p.Name, "-c", c.Name)), l.describePodRemedy(p),
+				Remedies: []*Remedy{inspect("read what it printed", kubectl(p.Namespace, "logs", p.Name, "-c", c.Name)), l.describePodRemedy(p),
 					when("the probe is wrong", l.again("correct or remove the startupProbe of "+c.Name))}}, p.CreationTimestamp}
 		}
 		if f, ok := l.restartTrouble(i, c); ok {
@@ -135,7 +135,7 @@ func (l *look) containerTrouble(i int) *podTrouble {
 	}
 	if p.Condition("AllContainersRestarting").Status == "True" {
 		return &podTrouble{Finding{Severity: Warning, Code: "AllContainersRestart", Text: "restarts all its containers, as a restart rule of its spec says",
-			Remedies: []Remedy{l.logs(p, firstOf(&p.Spec), true)}}, p.Condition("AllContainersRestarting").At}
+			Remedies: []*Remedy{l.logs(p, firstOf(&p.Spec), true)}}, p.Condition("AllContainersRestarting").At}
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (l *look) waitTrouble(p *read.Pod, c *read.Container) (Finding, bool) {
 	case "CreateContainerConfigError":
 		if contains(c.Message, "runasnonroot") {
 			return Finding{Severity: Error, Code: "CannotStart", Text: "cannot start, " + waits,
-				Remedies: []Remedy{l.again(fmt.Sprintf("set securityContext.runAsUser to the number of a user other than root, who can read what the program needs, or build image %s with such a user (USER and a number)", l.imageOf(p, c)))}}, true
+				Remedies: []*Remedy{l.again(fmt.Sprintf("set securityContext.runAsUser to the number of a user other than root, who can read what the program needs, or build image %s with such a user (USER and a number)", l.imageOf(p, c)))}}, true
 		}
 		return Finding{Severity: Error, Code: "ConfigMissing", Text: "cannot start, " + waits, Remedies: l.missingRemedies(p, c.Message)}, true
 	case "CreateContainerError", "RunContainerError", "StartError", "ContainerCannotRun", "CreatePodSandboxError", "PreStartHookError", "PostStartHookError":
@@ -180,7 +180,7 @@ func (l *look) waitTrouble(p *read.Pod, c *read.Container) (Finding, bool) {
 		return l.crashTrouble(p, c), true
 	}
 	if l.now.Sub(p.CreationTimestamp) > pendingLong {
-		return Finding{Severity: Error, Code: "PodPending", Text: "cannot run, " + waits, Remedies: []Remedy{l.describePodRemedy(p)}}, true
+		return Finding{Severity: Error, Code: "PodPending", Text: "cannot run, " + waits, Remedies: []*Remedy{l.describePodRemedy(p)}}, true
 	}
 	return Finding{}, false
 }
@@ -200,7 +200,7 @@ func (l *look) crashTrouble(p *read.Pod, c *read.Container) Finding {
 		kind = "init container"
 	}
 	text := fmt.Sprintf("crashes in a loop, %s %s was restarted %s%s%s%s", kind, c.Name, count(int64(c.Restarts), "time"), ended, message, l.restartsLeft())
-	remedies := []Remedy{l.logs(p, c.Name, true), l.rerun("correct what makes it fail")}
+	remedies := []*Remedy{l.logs(p, c.Name, true), l.rerun("correct what makes it fail")}
 	if c.Last != nil && (c.Last.ExitCode == 127 || c.Last.ExitCode == 126 || c.Last.Reason == "StartError" || c.Last.Reason == "ContainerCannotRun") {
 		remedies = l.startRemedies(p, c.Last.Message)
 	}
@@ -240,14 +240,14 @@ func (l *look) restartTrouble(i int, c *read.Container) (Finding, bool) {
 		}
 		return Finding{Severity: Warning, Code: "ProbeKills",
 			Text: fmt.Sprintf("is killed by the liveness probe, container %s was restarted %s%s%s", c.Name, count(int64(c.Restarts), "time"), why, l.restartsLeft()),
-			Remedies: []Remedy{
+			Remedies: []*Remedy{
 				l.again("a container that works through a Job seldom needs a livenessProbe: remove it, or give it a longer timeoutSeconds and failureThreshold,"),
 				l.logs(p, c.Name, true),
 			}}, true
 	}
 	return Finding{Severity: Warning, Code: "Restarts",
 		Text:     fmt.Sprintf("restarts: container %s was restarted %s, last after %s%s%s", c.Name, count(int64(c.Restarts), "time"), exit(c.Last.ExitCode, c.Last.Reason), said(c.Last.Message), l.restartsLeft()),
-		Remedies: []Remedy{l.logs(p, c.Name, true)}}, true
+		Remedies: []*Remedy{l.logs(p, c.Name, true)}}, true
 }
 
 // sidecarTrouble is a pod that helpers keep running after the work has ended.
@@ -272,7 +272,7 @@ func (l *look) sidecarTrouble(p *read.Pod, does *activity) Finding {
 func (l *look) pendingTrouble(i int) *podTrouble {
 	p, events := l.pods[i], l.podEvents[i]
 	age := l.now.Sub(p.CreationTimestamp)
-	trouble := func(code, text string, remedies ...Remedy) *podTrouble {
+	trouble := func(code, text string, remedies ...*Remedy) *podTrouble {
 		return &podTrouble{Finding{Severity: Error, Code: code, Text: text, Remedies: remedies}, p.CreationTimestamp}
 	}
 	scheduled := p.Condition("PodScheduled")

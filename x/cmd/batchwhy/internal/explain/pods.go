@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/batchplan/batchplan/job"
@@ -27,7 +28,7 @@ func (l *look) listPods(from, most int, troubles []*podTrouble) (all []Pod, more
 			places = append(places, i)
 		}
 	}
-	slices.SortFunc(places, l.compareForList)
+	sort.Slice(places, func(a, b int) bool { return l.compareForList(places[a], places[b]) < 0 })
 	places = places[min(from, len(places)):]
 	if len(places) > most {
 		more = len(places) - most

@@ -127,7 +127,7 @@ func isWorking(p *read.Pod) bool {
 }
 
 // do does what an act says. The error is the server's refusal.
-func (s scene) do(a explain.Act, cost *price) error {
+func (s scene) do(a *explain.Act, cost *price) error {
 	switch a.Verb {
 	case explain.Patches:
 		return s.patch(a)
@@ -142,7 +142,7 @@ func (s scene) do(a explain.Act, cost *price) error {
 }
 
 // patch applies a merge patch, and asks the server.
-func (s scene) patch(a explain.Act) error {
+func (s scene) patch(a *explain.Act) error {
 	var fields struct{ Metadata, Spec, Status map[string]json.RawMessage }
 	if err := json.Unmarshal(a.Patch, &fields); err != nil {
 		return err
@@ -189,7 +189,7 @@ func (s scene) patch(a explain.Act) error {
 	return nil
 }
 
-func notThere(is bool, a explain.Act) error {
+func notThere(is bool, a *explain.Act) error {
 	if is {
 		return fmt.Errorf("there is no %s %s", a.Kind, a.Name)
 	}
@@ -234,7 +234,7 @@ func (s scene) patchTemplate(c *read.CronJob, template json.RawMessage) error {
 }
 
 // delete removes an object and what it owns.
-func (s scene) delete(a explain.Act, cost *price) {
+func (s scene) delete(a *explain.Act, cost *price) {
 	lose := func(p *read.Pod) {
 		cost.logs = cost.logs || hasRun(p)
 		cost.ended = cost.ended || isWorking(p)
@@ -266,7 +266,7 @@ func (s scene) delete(a explain.Act, cost *price) {
 }
 
 // end lets a container end, and the pod with its last one.
-func (s scene) end(a explain.Act) {
+func (s scene) end(a *explain.Act) {
 	for _, p := range s.Pods {
 		if p.Namespace != a.Namespace || p.Name != a.Name {
 			continue
@@ -294,7 +294,7 @@ func (s scene) end(a explain.Act) {
 }
 
 // start creates a Job by hand, as kubectl create job --from does.
-func (s scene) start(a explain.Act) error {
+func (s scene) start(a *explain.Act) error {
 	if s.job(a.Namespace, a.Name) != nil {
 		return fmt.Errorf("job %s exists already", a.Name)
 	}
@@ -405,7 +405,7 @@ type played struct{ done, wrong map[string]int }
 func (p *played) remedy(t *testing.T, before scene, x *explain.Explanation, f *explain.Finding, r *explain.Remedy) (faults []string) {
 	t.Helper()
 	var verbs []string
-	for _, a := range r.Acts {
+	for _, a := range r.Acts() {
 		verbs = append(verbs, string(a.Verb)+" "+a.Kind)
 	}
 	kind := strings.Join(verbs, ", ")
@@ -414,13 +414,13 @@ func (p *played) remedy(t *testing.T, before scene, x *explain.Explanation, f *e
 
 	var cost price
 	s := before.clone()
-	for _, a := range r.Acts {
+	for _, a := range r.Acts() {
 		if err := s.do(a, &cost); err != nil {
 			return append(faults, "refused: "+err.Error())
 		}
 	}
 
-	first := r.Acts[0]
+	first := r.Acts()[0]
 	switch {
 	case first.Kind == "pods" && !strings.Contains(f.Text, "count/pods"):
 		faults = append(faults, "the finding stays: pods that have ended take no room")
@@ -462,7 +462,7 @@ func (s scene) after(t *testing.T, before scene, x *explain.Explanation, f *expl
 	if with == nil || with.Object.Status.Finished() != "" {
 		return nil
 	}
-	if first := r.Acts[0]; first.Verb == explain.Ends { // a pod whose work has ended must not be played again
+	if first := r.Acts()[0]; first.Verb == explain.Ends { // a pod whose work has ended must not be played again
 		for _, p := range s.podsOf(with) {
 			cost.repeated = cost.repeated || p.Name == first.Name && p.Object.Phase == job.PodFailed
 		}
@@ -487,7 +487,7 @@ func (s scene) after(t *testing.T, before scene, x *explain.Explanation, f *expl
 // cheaper looks for a patch of a limit that removes the finding, where no remedy is a patch, and changes nothing else.
 func (s scene) cheaper(t *testing.T, x *explain.Explanation, f *explain.Finding, j *read.Job) string {
 	t.Helper()
-	isPatch := func(r explain.Remedy) bool { return len(r.Acts) > 0 && r.Acts[0].Verb == explain.Patches }
+	isPatch := func(r *explain.Remedy) bool { return len(r.Acts()) > 0 && r.Acts()[0].Verb == explain.Patches }
 	// What is about to fail has failed before anybody can write.
 	if j.Object.Status.Finished() != "" || f.Code == "JobFails" || x.Kind != "Job" || slices.ContainsFunc(f.Remedies, isPatch) {
 		return ""
@@ -501,7 +501,7 @@ func (s scene) cheaper(t *testing.T, x *explain.Explanation, f *explain.Finding,
 		for _, v := range values[field] {
 			after := s.clone()
 			data := fmt.Appendf(nil, `{"spec":{%q:%d}}`, field, v)
-			err := after.patch(explain.Act{Kind: "job", Namespace: x.Namespace, Name: x.Name, Patch: data})
+			err := after.patch(&explain.Act{Kind: "job", Namespace: x.Namespace, Name: x.Name, Patch: data})
 			if err != nil || after.finding(x, f.Code, "") != nil {
 				continue
 			}
@@ -529,8 +529,8 @@ func (p *played) all(t *testing.T, s scene) {
 		for k := range x.Findings {
 			f := &x.Findings[k]
 			for n := range f.Remedies {
-				r := &f.Remedies[n]
-				if len(r.Acts) == 0 {
+				r := f.Remedies[n]
+				if len(r.Acts()) == 0 {
 					if changes := changing.FindString(r.Command + " " + r.Do); changes != "" {
 						t.Errorf("%s %s/%s, %s: %q has no act", x.Kind, x.Namespace, x.Name, f.Code, changes)
 					}
@@ -606,17 +606,17 @@ func TestRemedies_Lives(t *testing.T) {
 // TestRemedies_Faults puts remedies back that were wrong, and finds what is wrong with each.
 func TestRemedies_Faults(t *testing.T) {
 	const namespace, name = "default", "x"
-	remove := []explain.Act{
+	remove := []*explain.Act{
 		{Verb: explain.Deletes, Kind: "job", Namespace: namespace, Name: name},
 		{Verb: explain.Applies, Kind: "job", Namespace: namespace, Name: name},
 	}
-	set := func(kind, fields string) []explain.Act {
-		return []explain.Act{{Verb: explain.Patches, Kind: kind, Namespace: namespace, Name: name, Patch: []byte(fields)}}
+	set := func(kind, fields string) []*explain.Act {
+		return []*explain.Act{{Verb: explain.Patches, Kind: kind, Namespace: namespace, Name: name, Patch: []byte(fields)}}
 	}
 	const loses = "Deleting the Job deletes its pods and their logs."
 	for _, c := range []struct {
 		name, input, code, risk, want string
-		acts                          []explain.Act
+		acts                          []*explain.Act
 	}{
 		{"a deadline that can be patched", jobWith(`"activeDeadlineSeconds": 100, "backoffLimit": 6`, nil), "LimitUnreachable", loses, "a patch would have done", remove},
 		{"a limit that can be patched", jobWith(`"completions": 2, "completionMode": "Indexed", "backoffLimitPerIndex": 1, "backoffLimit": 9`, nil), "LimitUnreachable", loses, "a patch would have done", remove},
@@ -625,17 +625,17 @@ func TestRemedies_Faults(t *testing.T) {
 		{"a limit that is immutable", jobWith(`"completions": 2, "completionMode": "Indexed", "backoffLimitPerIndex": 1, "maxFailedIndexes": 2`, nil), "LimitUnreachable", "Safe.", "refused", set("job", `{"spec":{"backoffLimitPerIndex":3}}`)},
 		{"a patch that changes nothing", jobWith(`"activeDeadlineSeconds": 100, "backoffLimit": 6`, nil), "LimitUnreachable", "Safe.", "the finding stays", set("job", `{"spec":{"backoffLimit":5}}`)},
 		{"a sidecar that fails the pod", jobWith(`"backoffLimit": 6`, sidecar), "SidecarRuns", "Safe: the work has ended.", "work is done again, unsaid",
-			[]explain.Act{{Verb: explain.Ends, Kind: "pod", Namespace: namespace, Name: "x-a", Container: "log-shipper", Code: 143}}},
+			[]*explain.Act{{Verb: explain.Ends, Kind: "pod", Namespace: namespace, Name: "x-a", Container: "log-shipper", Code: 143}}},
 		{"a sidecar that is started again", jobWith(`"restartPolicy": "OnFailure"`, sidecar), "SidecarRuns", "Safe: the work has ended.", "the finding stays",
-			[]explain.Act{{Verb: explain.Ends, Kind: "pod", Namespace: namespace, Name: "x-a", Container: "log-shipper", Code: 143}}},
+			[]*explain.Act{{Verb: explain.Ends, Kind: "pod", Namespace: namespace, Name: "x-a", Container: "log-shipper", Code: 143}}},
 		{"work that is done again", jobWith(`"backoffLimit": 6`, sidecar), "SidecarRuns", loses, "work is done again, unsaid", remove},
 		{"logs that are lost", jobWith(`"backoffLimit": 6`, sidecar), "SidecarRuns", "Its work is done again.", "logs are lost, unsaid", remove},
 		{"a Job by hand that holds back nothing", cronWith(`"schedule": "0 9 * * *", "concurrencyPolicy": "Forbid"`), "NoTimeZone", "Starts beside others, but it holds back scheduled runs while it is active.", "it does not hold back the next run",
-			[]explain.Act{{Verb: explain.Starts, Kind: "job", Namespace: namespace, Name: "x-by-hand"}}},
+			[]*explain.Act{{Verb: explain.Starts, Kind: "job", Namespace: namespace, Name: "x-by-hand"}}},
 		{"a Job by hand beside the next run", cronWith(`"schedule": "0 9 * * *", "concurrencyPolicy": "Forbid"`), "NoTimeZone", "Starts immediately.", "a second run, unsaid",
-			[]explain.Act{{Verb: explain.Starts, Kind: "job", Namespace: namespace, Name: "x-by-hand"}}},
+			[]*explain.Act{{Verb: explain.Starts, Kind: "job", Namespace: namespace, Name: "x-by-hand"}}},
 		{"pods that take no room", jobWith(`"backoffLimit": 6`, tooMany), "Unschedulable", "Their logs are lost.", "the finding stays",
-			[]explain.Act{{Verb: explain.Deletes, Kind: "pods", Namespace: namespace}}},
+			[]*explain.Act{{Verb: explain.Deletes, Kind: "pods", Namespace: namespace}}},
 		{"a limit that fails the Job", jobWith(`"completions": 3, "completionMode": "Indexed", "backoffLimitPerIndex": 0`, failedIndex), "IndexesFailed", "Safe.", "the Job fails, unsaid", set("job", `{"spec":{"maxFailedIndexes":0}}`)},
 	} {
 		objects := &read.Objects{}
@@ -653,10 +653,10 @@ func TestRemedies_Faults(t *testing.T) {
 			t.Errorf("%s: no %s among %+v", c.name, c.code, x.Findings)
 			continue
 		}
-		r := explain.Remedy{Do: "Do it.", Risk: c.risk, Acts: c.acts}
-		f.Remedies = []explain.Remedy{r}
+		r := explain.NewRemedy("Do it.", c.risk, c.acts)
+		f.Remedies = []*explain.Remedy{r}
 		p := &played{map[string]int{}, map[string]int{}}
-		if got := strings.Join(p.remedy(t, s, x, f, &r), "; "); !strings.Contains(got, c.want) {
+		if got := strings.Join(p.remedy(t, s, x, f, r), "; "); !strings.Contains(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}

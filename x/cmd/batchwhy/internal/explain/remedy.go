@@ -9,32 +9,32 @@ import (
 	"strings"
 
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/job/jobadmit"
-	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
 // remedy is a Remedy without a condition.
-func remedy(do, command, risk string) Remedy {
-	return Remedy{Do: sentence(do), Command: command, Risk: sentence(risk)}
+func remedy(do, command, risk string) *Remedy {
+	return &Remedy{Do: sentence(do), Command: command, Risk: sentence(risk)}
 }
 
 // when is a remedy that helps in one of several causes.
-func when(cause string, r Remedy) Remedy {
-	r.If = cause
-	return r
+func when(cause string, r *Remedy) *Remedy {
+	c := *r
+	c.If = cause
+	return &c
 }
 
-func withRisk(r Remedy, risk string) Remedy {
-	r.Risk = sentence(risk)
-	return r
+func withRisk(r *Remedy, risk string) *Remedy {
+	c := *r
+	c.Risk = sentence(risk)
+	return &c
 }
 
 // readsOnly is the risk of a command that looks.
 const readsOnly = "changes nothing"
 
 // inspect is a remedy that shows more.
-func inspect(do, command string) Remedy { return remedy(do, command, readsOnly) }
+func inspect(do, command string) *Remedy { return remedy(do, command, readsOnly) }
 
 // kubectl is a command line that a shell takes as it is meant, whatever the names contain.
 func kubectl(namespace string, args ...string) string {
@@ -58,8 +58,13 @@ func quote(arg string) string {
 }
 
 // finding is a finding with its remedies, the most likely cause first.
-func finding(s Severity, code, text string, remedies ...Remedy) Finding {
+func finding(s Severity, code, text string, remedies ...*Remedy) Finding {
 	return Finding{Severity: s, Code: code, Text: sentence(text), Remedies: remedies}
+}
+
+// oneFinding is a list of one finding.
+func oneFinding(s Severity, code, text string, remedies ...*Remedy) []Finding {
+	return []Finding{finding(s, code, text, remedies...)}
 }
 
 // inferred marks a finding that depends on what no object shows.
@@ -86,8 +91,8 @@ func worst(all []Finding) *Finding {
 // The remedies that many findings share.
 
 // controllerRemedies say what to do if a controller does not act. Kind is "job" or "cronjob".
-func controllerRemedies(namespace, kind, name string) []Remedy {
-	return []Remedy{
+func controllerRemedies(namespace, kind, name string) []*Remedy {
+	return []*Remedy{
 		when("no controller is running", inspect("look whether the kube-controller-manager runs and holds its lease; on a managed control plane, ask its provider",
 			kubectl("kube-system", "get", "lease", "kube-controller-manager", "-o", "jsonpath={.spec.holderIdentity} {.spec.renewTime}"))),
 		when("its writes are refused", inspect("read the events of the "+kindName(kind)+": quotas, webhooks and missing permissions are reported there",
@@ -136,7 +141,7 @@ func hasRun(p *read.Pod) bool {
 }
 
 // again is the remedy to correct the manifest of a Job and to run it again.
-func (l *look) again(fix string) Remedy {
+func (l *look) again(fix string) *Remedy {
 	ns, name := l.job.Namespace, l.job.Name
 	fix = strings.TrimSuffix(fix, ",")
 	if l.job.IsManifest {
@@ -166,80 +171,46 @@ func (l *look) again(fix string) Remedy {
 }
 
 // nextTime is the remedy to correct the manifest for Jobs to come, and to leave this one alone.
-func (l *look) nextTime(fix string) Remedy {
+func (l *look) nextTime(fix string) *Remedy {
 	if l.job.IsManifest || l.isFinished() {
 		return l.again(fix)
 	}
 	fix = "for the next time, " + strings.TrimSuffix(fix, ",")
-	owner := l.job.Controller()
-	if owner.Kind == "CronJob" {
+	if owner := l.job.Controller(); owner.Kind == "CronJob" {
 		return does(fix+", in spec.jobTemplate of CronJob "+owner.Name, "safe: Jobs that exist are not changed", edit(l.job.Namespace, "cronjob", owner.Name))
 	}
-	where := "the manifest"
-	if k := keeperOf(&l.job.Meta); k.name != "" {
-		where = k.source
-	} else if owner.Kind != "" {
-		where = owner.Kind + " " + owner.Name
-	}
-	field := "spec.initContainers.restartPolicy"
-	if contains(fix, "annotation") {
-		field = "metadata.annotations"
-	}
-	return inspect(fix+", in "+where+"; this Job cannot be changed any more, and stays as it is", "kubectl explain job.spec.template."+field)
+	return inspect(fix+", in the manifest; this Job cannot be changed any more, and stays as it is", "kubectl explain job.spec.template")
 }
 
-// set is the remedy to change a field of the Job: by a patch, if a server accepts it.
-func (l *look) set(do, field string, value any, risk string) Remedy {
+// set is the remedy to change a field of the Job by a patch. The field is one that may change while the Job runs, which
+// TestRemedies asks the server's rules for updates.
+func (l *look) set(do, field string, value any, risk string) *Remedy {
 	change := patch(l.job.Namespace, "job", l.job.Name, field, value)
-	if l.job.IsManifest || l.isFinished() || l.accepts(change) != nil {
+	s := l.snapshot
+	s.Job.Spec = job.Spec{}
+	err := patched(&s.Job.Spec, l.spec, change.Patch)
+	if err = errors.Join(err, job.Validate(s.Job.Spec)); l.job.IsManifest || l.isFinished() || err != nil {
 		return l.again(fmt.Sprintf("%s (%s: %v)", do, field, value))
 	}
-	if l.failsWith(change) {
+	if plan, err := job.Reconcile(s); err == nil && plan.Verdict.Type == job.ConditionFailureTarget && !l.fails() {
 		risk = "the Job fails now, and its active pods are deleted with their logs"
 	}
 	return does(do, risk+setBack(&l.job.Meta), change)
 }
 
-// failsWith reports whether the Job fails with the next round after a patch, although it would not without.
-func (l *look) failsWith(change Act) bool {
-	s := l.snapshot
-	next, err := patched(*l.spec, change.Patch)
-	if s.Job.Spec = next; err != nil {
-		return false
-	}
-	plan, err := job.Reconcile(s)
-	return err == nil && plan.Verdict.Type == job.ConditionFailureTarget && !l.fails()
-}
-
-// accepts returns what a server refuses of a patch of the Job.
-func (l *look) accepts(change Act) error {
-	next, err := patched(*l.spec, change.Patch)
-	if err != nil {
+// patched makes the next spec of one and a merge patch of its object.
+func patched(next, spec any, fields []byte) error {
+	all := map[string]any{"spec": nil}
+	var change map[string]any
+	data, err := json.Marshal(map[string]any{"spec": spec})
+	if err = errors.Join(err, json.Unmarshal(data, &all), json.Unmarshal(fields, &change)); err != nil {
 		return err
 	}
-	old := l.snapshot.Job
-	return jobadmit.ValidateUpdate(&old, next, release.Newest())
-}
-
-// patched is a spec after a merge patch of its object.
-func patched[S any](spec S, fields []byte) (S, error) {
-	var change struct{ Spec json.RawMessage }
-	err := json.Unmarshal(fields, &change)
-	if err != nil || change.Spec == nil {
-		return spec, err
+	mergeInto(all, change)
+	if data, err = json.Marshal(all["spec"]); err == nil {
+		err = json.Unmarshal(data, next)
 	}
-
-	var all, some map[string]any
-	data, err := json.Marshal(spec)
-	if err = errors.Join(err, json.Unmarshal(data, &all), json.Unmarshal(change.Spec, &some)); err != nil {
-		return spec, err
-	}
-	mergeInto(all, some)
-	if data, err = json.Marshal(all); err != nil {
-		return spec, err
-	}
-	var next S
-	return next, errors.Join(err, json.Unmarshal(data, &next))
+	return err
 }
 
 // mergeInto applies a merge patch, in which null deletes.
@@ -259,7 +230,7 @@ func mergeInto(to, patch map[string]any) {
 }
 
 // rerun is the remedy to correct what lies outside of the manifest, and to run the Job again.
-func (l *look) rerun(fix string) Remedy {
+func (l *look) rerun(fix string) *Remedy {
 	switch owner := l.job.Controller(); {
 	case !l.isFinished() && !l.fails():
 		r := l.again("correct it there")
@@ -274,7 +245,7 @@ func (l *look) rerun(fix string) Remedy {
 
 // logs is the remedy to read what a container has printed. Previous is true for its run before
 // the last restart.
-func (l *look) logs(p *read.Pod, container string, previous bool) Remedy {
+func (l *look) logs(p *read.Pod, container string, previous bool) *Remedy {
 	args := []string{"logs", p.Name}
 	if container != "" {
 		args = append(args, "-c", container)
@@ -295,7 +266,7 @@ func (l *look) failureLimit() string {
 }
 
 // moreFailures is the remedy to raise backoffLimit. The limit of each index cannot change.
-func (l *look) moreFailures(do string) Remedy {
+func (l *look) moreFailures(do string) *Remedy {
 	if l.spec.BackoffLimitPerIndex != nil {
 		return l.again("raise backoffLimitPerIndex")
 	}
@@ -303,18 +274,18 @@ func (l *look) moreFailures(do string) Remedy {
 }
 
 // ignoreRemedies say how to keep disruptions from counting.
-func (l *look) ignoreRemedies() []Remedy {
+func (l *look) ignoreRemedies() []*Remedy {
 	ignore := l.again("let the Job ignore disruptions: add " + ignorePolicy + " to its spec, which needs restartPolicy: Never,")
 	if l.spec.Template.RestartPolicy == job.RestartOnFailure {
 		ignore = l.again("set restartPolicy: Never, and let the Job ignore disruptions: add " + ignorePolicy + " to its spec,")
 	}
 	ignore.Risk += " A Job that ignores disruptions has no limit of them: give it an activeDeadlineSeconds too."
 	if l.isFinished() || l.fails() {
-		return []Remedy{ignore}
+		return []*Remedy{ignore}
 	}
-	return []Remedy{ignore, when("the Job must not be restarted", l.moreFailures("allow this Job more failures"))}
+	return []*Remedy{ignore, when("the Job must not be restarted", l.moreFailures("allow this Job more failures"))}
 }
 
-func (l *look) describePodRemedy(p *read.Pod) Remedy {
+func (l *look) describePodRemedy(p *read.Pod) *Remedy {
 	return inspect("read the events at the end of its description", kubectl(p.Namespace, "describe", "pod", p.Name))
 }

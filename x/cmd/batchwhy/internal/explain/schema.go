@@ -114,7 +114,7 @@ type Finding struct {
 	// Inferred is true if it depends on what no object shows.
 	Inferred bool `json:"inferred,omitempty"`
 	// Remedies are what can be done about it, for the most likely cause first.
-	Remedies []Remedy `json:"remedies"`
+	Remedies []*Remedy `json:"remedies"`
 }
 
 // Remedy is something that a person can do about a finding.
@@ -128,8 +128,7 @@ type Remedy struct {
 	// Risk says when it is safe, and what it costs.
 	Risk string `json:"risk"`
 
-	// Acts are what the command does to Jobs, CronJobs and pods; none if it only shows something.
-	Acts []Act `json:"-"`
+	acts *[]*Act
 }
 
 // Pod is one pod of a Job and why it is as it is.

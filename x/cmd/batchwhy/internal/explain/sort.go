@@ -19,17 +19,21 @@ func pointers[E any](list []E) []*E {
 }
 
 // sortedStably returns the elements in order, equal ones as they were.
-func sortedStably[E any](list []E, compare func(a, b *E) int) []E {
-	places := make([]int32, len(list))
-	for i := range places {
-		places[i] = int32(i)
-	}
-	slices.SortFunc(places, func(a, b int32) int { return cmp.Or(compare(&list[a], &list[b]), cmp.Compare(a, b)) })
-	var sorted []E
-	for _, i := range places {
+func sortedStably[E any](list []E, compare func(a, b *E) int) (sorted []E) {
+	for _, i := range placesInOrder(len(list), func(a, b int32) int { return compare(&list[a], &list[b]) }) {
 		sorted = append(sorted, list[i])
 	}
 	return sorted
+}
+
+// placesInOrder returns the places of n elements in order, equal ones as they were.
+func placesInOrder(n int, compare func(a, b int32) int) []int32 {
+	places := make([]int32, n)
+	for i := range places {
+		places[i] = int32(i)
+	}
+	slices.SortFunc(places, func(a, b int32) int { return cmp.Or(compare(a, b), cmp.Compare(a, b)) })
+	return places
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -104,7 +104,7 @@ func (p *Printer) finding(f *Finding) {
 	}
 	p.item("  ", p.paint(colour, string(f.Severity)+" "+f.Code)+":", mark(f.Text, f.Inferred))
 	for i := range f.Remedies {
-		p.remedy(i, &f.Remedies[i])
+		p.remedy(i, f.Remedies[i])
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
@@ -68,8 +69,9 @@ func (l *look) podLanes() []Lane {
 			places = append(places, i)
 		}
 	}
-	slices.SortFunc(places, func(a, b int) int {
-		return cmp.Or(l.pods[a].CreationTimestamp.Compare(l.pods[b].CreationTimestamp), cmp.Compare(l.pods[a].Name, l.pods[b].Name))
+	sort.Slice(places, func(a, b int) bool {
+		p, q := l.pods[places[a]], l.pods[places[b]]
+		return cmp.Or(p.CreationTimestamp.Compare(q.CreationTimestamp), cmp.Compare(p.Name, q.Name)) < 0
 	})
 	if l.isIndexed() {
 		return l.lanesByIndex(places)
@@ -95,7 +97,7 @@ func (l *look) lanesByIndex(places []int) (lanes []Lane) {
 				Text: fmt.Sprintf("backoff of index %s after %s", r.Index, count(int64(r.Failures), "failure"))})
 		}
 	}
-	slices.Sort(order)
+	sort.Slice(order, func(a, b int) bool { return order[a] < order[b] })
 	for _, n := range order {
 		lanes = append(lanes, *byIndex[n])
 	}

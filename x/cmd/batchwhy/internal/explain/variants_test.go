@@ -98,7 +98,7 @@ const enough = 10
 // field of each path once, if few questions before had it.
 func withOtherFields(t *testing.T, q *question, asked map[string]int) (all []string) {
 	var list any
-	must.OK(t, yaml.Unmarshal([]byte(testfile.Read(t, "testdata/questions/"+q.name+".yaml")), &list))
+	must.OK(t, yaml.Unmarshal([]byte(testfile.Read(t, q.file+".yaml")), &list))
 	ask := func(title string) {
 		data, err := json.Marshal(list)
 		must.OK(t, err)
