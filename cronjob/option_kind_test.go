@@ -26,7 +26,7 @@ func TestC13_Naming(t *testing.T) {
 		{cronjob.Naming{}, "report-29539440", "2026-03-01T12:00:00Z"},
 		{cronjob.Naming{Form: cronjob.NameSeconds}, "report-1772366430", "2026-03-01T12:00:30Z"},
 		{cronjob.Naming{Prefix: "run-"}, "run-report-29539440", "2026-03-01T12:00:00Z"},
-		{cronjob.Naming{Form: cronjob.NameCustom, Namer: cronjobgen.Stamps{}}, "report-20260301T120030", "2026-03-01T12:00:30Z"},
+		{cronjob.Naming{Form: cronjob.NameCustom, Namer: cronjobgen.Stamps{}}, "report-20260301t120030", "2026-03-01T12:00:30Z"},
 	} {
 		if got := tc.naming.JobName("report", run); got != tc.name {
 			t.Errorf("%s, want %s", got, tc.name)
