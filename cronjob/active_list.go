@@ -16,22 +16,24 @@ func (c *census) matchActive(refs, buffer []Reference, consistent bool) []Refere
 	kept := buffer
 	for i := range refs {
 		ref := &refs[i]
-		place := c.placeOf(ref.UID)
-		if place < 0 && consistent && foreign == nil {
-			foreign = foreignUIDs(c.children)
-		}
 
-		switch {
-		case place >= 0 && c.children[place].isFinished():
-			c.marks[place] |= markNamed
-			c.events = append(c.events, event(job.EventNormal, "SawCompletedJob",
-				sawCompleted(c.kind, ref.Name)+", condition: "+string(c.children[place].Finished)))
-			continue
+		switch place := c.placeOf(ref.UID); {
 		case place >= 0:
 			c.marks[place] |= markNamed
-		case consistent && !foreign[ref.UID]: // certainly nobody has it
-			c.events = append(c.events, event(job.EventNormal, "MissingJob", activeMissing(c.kind, ref.Name)))
-			continue
+			if child := &c.children[place]; child.isFinished() {
+				c.events = append(c.events, event(job.EventNormal, "SawCompletedJob",
+					sawCompleted(c.kind, ref.Name)+", condition: "+string(child.Finished)))
+				continue
+			}
+		case consistent:
+			if foreign == nil {
+				foreign = foreignUIDs(c.children)
+			}
+			if !foreign[ref.UID] { // certainly nobody has it
+				c.events = append(c.events, event(job.EventNormal, "MissingJob", activeMissing(c.kind, ref.Name)))
+				continue
+			}
+			c.verify = append(c.verify, *ref)
 		default:
 			c.verify = append(c.verify, *ref)
 		}

@@ -58,7 +58,7 @@ func (b *Backfill) check() error {
 		return invalid(field+"after", "", "is required")
 	case b.Until.Before(b.After):
 		return invalid(field+"until", value.Time(b.Until), "must not be before after")
-	case b.Overlap != "" && b.Overlap != Allow && b.Overlap != Forbid:
+	case !b.Overlap.isOverlap():
 		return invalid(field+"overlap", string(b.Overlap), "must be Allow or Forbid")
 	case b.MaxActive < 0:
 		return invalid(field+"maxActive", b.MaxActive, "must not be negative")
@@ -75,6 +75,7 @@ func checkBackfills(all []Backfill) error {
 	if len(all) < 2 {
 		return nil
 	}
+
 	ids := make(map[string]bool, len(all))
 	for i := range all {
 		if ids[all[i].ID] {
@@ -86,7 +87,7 @@ func checkBackfills(all []Backfill) error {
 }
 
 // covers reports whether a run lies in what is left of the range.
-func (b *Backfill) covers(run time.Time) bool { return run.After(b.After) && !run.After(b.Until) }
+func (b *Backfill) covers(run time.Time) bool { return isIn(run, b.After, b.Until) }
 
 // backfillStep is what a round does for a backfill.
 type backfillStep struct {

@@ -21,6 +21,7 @@ func awaitedBy(backfills []Backfill, n *names) *awaited {
 	if len(backfills) == 0 {
 		return nil
 	}
+
 	a := &awaited{backfills: backfills, except: make(map[int64][]int32), names: n}
 	for i := range backfills {
 		b := &backfills[i]

@@ -52,7 +52,8 @@ func stepBackfill(s *Snapshot, b *Backfill, own []time.Time, turn *backfillTurn)
 
 	step.Except = settledAhead(&step.Backfill, own, turn.names)
 	step.Moved = !step.After.Equal(b.After) || !slices.EqualFunc(step.Except, b.Except, time.Time.Equal)
-	if step.Moved || step.IsComplete() || len(out.create) > 0 {
+	switch {
+	case step.Moved, step.IsComplete(), len(out.create) > 0:
 		out.backfills = []backfillStep{step}
 	}
 	return out
@@ -66,7 +67,7 @@ func walk(s *Snapshot, step backfillStep, turn *backfillTurn) (backfillStep, mov
 	at := step.After
 	for range maxLook {
 		run, started := s.Schedule.Schedule.Next(at), len(out.create) > 0
-		if run.IsZero() || run.After(step.Until) {
+		if isBeyond(run, step.Until) {
 			if step.Last = started; !started {
 				step.After = step.Until
 			}
@@ -119,7 +120,7 @@ func (t *backfillTurn) hold(id string, run time.Time, name string, created []Cre
 	case !t.reserved.IsZero() && !run.Before(t.reserved): // it is left to the schedule
 	case t.behind && t.limit > 0:
 		return waitForSnapshot(t.now, t.late, run, id), true
-	case t.held || isAtLimit(t.limit, busy):
+	case t.held, isAtLimit(t.limit, busy):
 		wait.Jobs = busy
 		return moves{waits: []Wait{wait}, blocked: true}, true
 	case countBackfilled(created) >= maxBackfill, slices.ContainsFunc(created, hasName):

@@ -64,6 +64,9 @@ func (c *Child) keptAs() Ending {
 	return Failed
 }
 
+// isKeptAs reports whether the limits of such jobs are about a job of the CronJob.
+func (c *Child) isKeptAs(ending Ending) bool { return !c.Foreign && c.keptAs() == ending }
+
 // ChildOf makes a child of a job's values. What it is to the CronJob follows from the job's
 // namespace and the UID of its controller, which is empty if it has none (C1): anybody can name
 // that UID elsewhere. Its run, and whether a backfill asked for it, follow from the job's

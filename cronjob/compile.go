@@ -35,15 +35,22 @@ type Compiled struct {
 // schedule is compiled from has changed. The zero Compiled is for none. One that was filled in by hand needs
 // Source, Zone, Created and Location.
 func (c *Compiled) IsFor(of *CronJob) bool {
-	if c.Problem == "" && c.Schedule.Equal(schedule.Schedule{}) {
+	hasZone := c.Location != nil || c.Problem == unknownTimeZone
+	switch {
+	case c.isEmpty(),
+		!c.isOf(&of.Spec),
+		hasZone != (of.Spec.TimeZone != nil):
 		return false
 	}
+	return c.Created.Equal(of.CreationTimestamp)
+}
 
-	hasZone := c.Location != nil || c.Problem == unknownTimeZone
-	return c.Source == of.Spec.Schedule &&
-		c.Zone == value.Of(of.Spec.TimeZone) &&
-		hasZone == (of.Spec.TimeZone != nil) &&
-		c.Created.Equal(of.CreationTimestamp)
+// isEmpty reports whether nothing was compiled.
+func (c *Compiled) isEmpty() bool { return c.Problem == "" && c.Schedule.Equal(schedule.Schedule{}) }
+
+// isOf reports whether it was compiled from schedule and timeZone of a spec.
+func (c *Compiled) isOf(spec *Spec) bool {
+	return c.Source == spec.Schedule && c.Zone == value.Of(spec.TimeZone)
 }
 
 // openCompiled is Compiled without its methods, compiledJSON its JSON: the zone by its name.
@@ -71,6 +78,7 @@ func (c *Compiled) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &in); err != nil {
 		return fmt.Errorf("compiled schedule: %w", err)
 	}
+
 	out := Compiled(in.openCompiled)
 	if name := in.Location; name != "" {
 		// Nearly always it is the zone of the schedule, which need not be in the database.
@@ -113,6 +121,7 @@ func Compile(c *CronJob, opts ...schedule.Option) Compiled {
 
 	if zone := c.Spec.TimeZone; zone != nil {
 		out.Zone = *zone
+
 		// An unknown zone comes first: it is wrong whatever the schedule says.
 		location, err := findZone(c.Spec.Schedule, *zone)
 		if err != nil {
@@ -133,9 +142,9 @@ func Compile(c *CronJob, opts ...schedule.Option) Compiled {
 // check refuses a schedule that was not compiled, or from another spec.
 func (c *Compiled) check(spec *Spec) error {
 	switch {
-	case c.Problem == "" && c.Schedule.Equal(schedule.Schedule{}):
+	case c.isEmpty():
 		return invalid("schedule", "", "is not compiled: fill it with cronjob.Compile")
-	case c.Source != "" && (c.Source != spec.Schedule || c.Zone != value.Of(spec.TimeZone)):
+	case c.Source != "" && !c.isOf(spec):
 		return invalid("schedule", c.Source+" "+c.Zone, "was compiled from another spec")
 	}
 	return nil

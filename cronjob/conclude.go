@@ -81,14 +81,16 @@ func (s *Settlement) Conclude(written Reply) Conclusion {
 	end.Events = p.report(w, end.Unstarted[len(p.Unstarted):])
 	end.Metrics = p.metrics(w, end.Unstarted)
 
-	if settled {
-		end.Status = s.Status
-		end.Triggered = p.triggered(w)
-		end.Backfills = p.backfills(w)
+	if !settled {
+		end.Requeue = p.again(w, false, s.Write)
+		return end
 	}
 
+	end.Status = s.Status
+	end.Triggered = p.triggered(w)
+	end.Backfills = p.backfills(w)
 	moved := s.Write || len(end.Triggered)+len(end.Backfills) > 0 || p.hasLearned(w, &end.Memory.kept)
-	end.Requeue = p.again(w, settled && moved, s.Write)
+	end.Requeue = p.again(w, moved, s.Write)
 	return end
 }
 
@@ -96,10 +98,8 @@ func (s *Settlement) Conclude(written Reply) Conclusion {
 // passed, or jobs that it waited for are gone or on their way out. One that was perhaps created does not
 // count: its creation may fail each time (M9).
 func (p *Plan) hasLearned(w *Writes, m *memory) bool {
-	for ref := range p.lookedUp(w, cronjobreason.ResultGone) {
-		if ref.UID != "" {
-			return true
-		}
+	for range p.foundGone(w) {
+		return true
 	}
 
 	// With the quirk, the next round deletes the same jobs.
@@ -151,8 +151,11 @@ func (p *Plan) hasUnfinished(w *Writes) bool {
 // isEager reports whether a deletion is one of the history with cronjobquirk.EagerHistory:
 // before anything else, and not repeated if it fails.
 func (p *Plan) isEager(d *Deletion) bool {
-	isOfHistory := d.Reason == cronjobreason.DeleteSuccessful || d.Reason == cronjobreason.DeleteFailed
-	return isOfHistory && p.basis.Quirks.Has(cronjobquirk.EagerHistory)
+	switch d.Reason {
+	case cronjobreason.DeleteSuccessful, cronjobreason.DeleteFailed:
+		return p.basis.Quirks.Has(cronjobquirk.EagerHistory)
+	}
+	return false
 }
 
 // again brings the next round forward: when more is to do after the status was
@@ -217,8 +220,8 @@ func (p *Plan) report(w *Writes, unstarted []Unstarted) []job.Event {
 	add := func(t job.EventType, reason, message string) { events = append(events, event(t, reason, message)) }
 
 	wasActive := memberOf(p.basis.Status.Active, len(p.Verify))
-	for ref := range p.lookedUp(w, cronjobreason.ResultGone) {
-		if ref.UID != "" && wasActive(ref.UID, ref.Name) {
+	for ref := range p.foundGone(w) {
+		if wasActive(ref.UID, ref.Name) {
 			add(job.EventNormal, "MissingJob", activeMissing(p.basis.Child, ref.Name))
 		}
 	}
@@ -262,8 +265,11 @@ func (p *Plan) current(w *Writes) []job.Event {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(p.Events), func(e job.Event) bool {
+		if e.Reason == "JobAlreadyActive" {
+			return free
+		}
 		saw, _, _ := strings.Cut(e.Message, ",")
-		return free && e.Reason == "JobAlreadyActive" || unseen[saw]
+		return unseen[saw]
 	})
 }
 
@@ -311,6 +317,7 @@ func (p *Plan) unstarted(w *Writes) []Unstarted {
 	if p.Missed.TooLate {
 		why = cronjobreason.UnstartedTooLate
 	}
+
 	gone := p.lostNames(w, cronjobreason.ResultGone)
 	for i := range p.basis.Memory.Started {
 		if s := &p.basis.Memory.Started[i]; gone[s.Name] && s.isAccountedLost(p.basis.Memory.Accounted) {

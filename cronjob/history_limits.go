@@ -44,7 +44,7 @@ type trimming struct {
 func trim(s *Snapshot, c *census, b *buffers, h history, out trimming) trimming {
 	finished := b.finished[:0]
 	for i := range s.Children {
-		if child := &s.Children[i]; child.keptAs() == h.finished && !child.Foreign {
+		if s.Children[i].isKeptAs(h.finished) {
 			finished = append(finished, int32(i))
 		}
 	}
@@ -88,20 +88,20 @@ func byStart(a, b *Child) int {
 // to learn from the job, it goes a round later.
 func deleteFinished(s *Snapshot, c *census, place int, reason cronjobreason.Delete, out trimming) trimming {
 	child := &s.Children[place]
-	if !s.Options.Quirks.Has(cronjobquirk.EagerHistory) {
-		switch {
-		case child.isDeleted():
-			return out
-		case c.isNeeded(place, &s.CronJob):
-			out.unfinished = true
-			if child.Backfilled && canStart(child, &s.CronJob) {
-				out.unrecorded = append(out.unrecorded, child.ScheduledTime)
-			}
-			return out
-		case child != out.kept && !child.Backfilled && c.isUnaccounted(child.ScheduledTime):
-			out.waits = append(out.waits, Wait{Reason: cronjobreason.WaitHistory, Until: s.Now.Add(aMoment)})
-			return out
+	switch {
+	case s.Options.Quirks.Has(cronjobquirk.EagerHistory):
+	case child.isDeleted():
+		return out
+	case c.isNeeded(place, &s.CronJob):
+		out.unfinished = true
+		if child.Backfilled && canStart(child, &s.CronJob) {
+			out.unrecorded = append(out.unrecorded, child.ScheduledTime)
 		}
+		return out
+	case child == out.kept, child.Backfilled:
+	case c.isUnaccounted(child.ScheduledTime):
+		out.waits = append(out.waits, Wait{Reason: cronjobreason.WaitHistory, Until: s.Now.Add(aMoment)})
+		return out
 	}
 
 	if child == out.kept {
@@ -170,10 +170,10 @@ func (c *census) lastBackfilled(s *Snapshot, base time.Time, runs []time.Time) (
 
 	until, givenUp := c.nothingLeftBefore(s, base)
 	for _, run := range runs {
-		if !run.After(until) {
-			last = later(last, run)
-		} else {
+		if run.After(until) {
 			next = givenUp
+		} else {
+			last = later(last, run)
 		}
 	}
 	return last, next
@@ -219,7 +219,7 @@ func (c *census) nothingLeftBefore(s *Snapshot, base time.Time) (until, givenUp 
 
 	hasJob := c.jobNamed(maxLook)
 	for range maxLook {
-		if first.IsZero() || first.After(until) {
+		if isBeyond(first, until) {
 			return until, givenUp
 		}
 		if !hasJob(c.names.of(first).String()) {
@@ -232,9 +232,7 @@ func (c *census) nothingLeftBefore(s *Snapshot, base time.Time) (until, givenUp 
 		givenUp = first.Add(d)
 	}
 	if due.overdue >= s.Options.catchUpLimit() {
-		if next := s.Schedule.Schedule.Next(s.Now); !bounded || next.Before(givenUp) && !next.IsZero() {
-			givenUp = next
-		}
+		givenUp = sooner(givenUp, s.Schedule.Schedule.Next(s.Now))
 	}
 	return first, givenUp
 }

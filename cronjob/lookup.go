@@ -37,8 +37,7 @@ func memberOf(refs []Reference, times int) func(uid job.UID, name string) bool {
 	if len(refs)*times <= few {
 		return func(uid job.UID, name string) bool {
 			for i := range refs {
-				switch r := &refs[i]; {
-				case uid == "" && r.Name == name, uid != "" && r.UID == uid:
+				if refs[i].names(uid, name) {
 					return true
 				}
 			}
@@ -54,6 +53,14 @@ func memberOf(refs []Reference, times int) func(uid job.UID, name string) bool {
 		}
 		return placeOf(uid) >= 0
 	}
+}
+
+// names reports whether the reference names a job.
+func (r *Reference) names(uid job.UID, name string) bool {
+	if uid == "" {
+		return r.Name == name
+	}
+	return r.UID == uid
 }
 
 // childNamed returns a function that finds the place of the first child of a name,

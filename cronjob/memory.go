@@ -121,8 +121,11 @@ func keepsWrites(consistent bool, quirks cronjobquirk.Set) bool {
 // keepsUnrecorded reports whether the next round must know which run a failed status write
 // was about. With any of these quirks it decides by the status alone.
 func keepsUnrecorded(quirks cronjobquirk.Set) bool {
-	return !quirks.Has(cronjobquirk.Stale) && !quirks.Has(cronjobquirk.BlindCreate) &&
-		!quirks.Has(cronjobquirk.EagerHistory)
+	switch {
+	case quirks.Has(cronjobquirk.Stale), quirks.Has(cronjobquirk.BlindCreate), quirks.Has(cronjobquirk.EagerHistory):
+		return false
+	}
+	return true
 }
 
 // Equal reports whether two memories are the same: a store needs to write one only when

@@ -67,20 +67,20 @@ func findObstacle(s *Snapshot, c *census, t *timing) obstacle {
 	if !s.Options.Quirks.Has(cronjobquirk.BlindCreate) {
 		place = slices.IndexFunc(c.children, func(child Child) bool { return name.is(child.Name) })
 	}
-	policy := s.CronJob.Spec.ConcurrencyPolicy
 	switch {
 	case c.isNamedActive(name):
 		return obstacle{standing: isStarted}
-	case place >= 0 && c.children[place].Foreign:
-		return obstacle{standing: isTaken}
 	case place >= 0:
+		if c.children[place].Foreign {
+			return obstacle{standing: isTaken}
+		}
 		return obstacle{standing: isFound, place: place}
 	}
 
 	if failures, paused := isPaused(s, c); paused {
 		return obstacle{standing: isHalted, jobs: failures}
 	}
-	switch {
+	switch policy := s.CronJob.Spec.ConcurrencyPolicy; {
 	case c.behind && dependsOnActive(s):
 		return obstacle{standing: isStale}
 	case policy == Forbid:

@@ -52,7 +52,9 @@ func running(s *Snapshot) (refs []Reference) {
 
 	for _, start := range m.Started {
 		isShown := func(child Child) bool { return child.UID == start.UID }
-		if start.Recorded && !start.Over && !slices.ContainsFunc(s.Children, isShown) {
+		switch {
+		case !start.Recorded, start.Over, slices.ContainsFunc(s.Children, isShown):
+		default:
 			refs = append(refs, start.Reference) // created, and not seen yet (CI15)
 		}
 	}

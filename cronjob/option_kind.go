@@ -39,11 +39,14 @@ func (k Kind) orJob() Kind {
 
 // String is the word for a child in events.
 func (k Kind) String() string {
-	if k.Kind == "" || k.Kind == "Job" {
+	if k.isJob() {
 		return "job"
 	}
 	return k.Kind
 }
+
+// isJob reports whether the kind has the word of a Job.
+func (k Kind) isJob() bool { return k.Kind == "" || k.Kind == "Job" }
 
 func (k Kind) check() error {
 	if (k.Kind == "") != (k.APIVersion == "") {

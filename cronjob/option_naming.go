@@ -98,7 +98,8 @@ func (n *Naming) check(cronJob string, now time.Time) error {
 
 	name := n.Namer.Name(cronJob, now)
 	run, ok := n.Namer.Run(cronJob, name)
-	if !ok || run.After(now) || n.Namer.Name(cronJob, run) != name {
+	switch {
+	case !ok, run.After(now), n.Namer.Name(cronJob, run) != name:
 		return invalid("options.naming.namer", name,
 			fmt.Sprintf("is its name of %s, and its Run does not read that back", now.UTC().Format(time.RFC3339)))
 	}
@@ -108,7 +109,8 @@ func (n *Naming) check(cronJob string, now time.Time) error {
 // checkMinutes refuses names in minutes for a schedule in seconds, whose runs of one minute would
 // be one run. Kubernetes has them so for "@every 30s", which is not refused.
 func (n *Naming) checkMinutes(c *Compiled) error {
-	if n.Form != NameMinutes || c.Schedule.DistinctMinutes() || strings.HasPrefix(c.Schedule.String(), "@") {
+	switch {
+	case n.Form != NameMinutes, c.Schedule.DistinctMinutes(), strings.HasPrefix(c.Schedule.String(), "@"):
 		return nil
 	}
 	return invalid("options.naming.form", n.Form.String(), fmt.Sprintf(

@@ -19,7 +19,7 @@ func isPaused(s *Snapshot, c *census) (failures int, paused bool) {
 // failuresSince counts the jobs that have failed after a time.
 func failuresSince(children []Child, since time.Time) (n int) {
 	for i := range children {
-		if c := &children[i]; !c.Foreign && c.keptAs() == Failed && c.FinishTime.After(since) {
+		if c := &children[i]; c.isKeptAs(Failed) && c.FinishTime.After(since) {
 			n++
 		}
 	}
@@ -30,7 +30,8 @@ func failuresSince(children []Child, since time.Time) (n int) {
 // tells of it (C18): without the job they would be failures in a row again. Of several that were completed at one
 // time it is the one that the history deletes last.
 func endOfRow(s *Snapshot, lastSuccess time.Time) (success *Child) {
-	if s.Options.PauseAfterFailures == 0 || !s.Options.SuccessFromChildren || lastSuccess.IsZero() {
+	switch {
+	case s.Options.PauseAfterFailures == 0, !s.Options.SuccessFromChildren, lastSuccess.IsZero():
 		return nil
 	}
 
@@ -41,8 +42,9 @@ func endOfRow(s *Snapshot, lastSuccess time.Time) (success *Child) {
 
 	for i := range s.Children {
 		c := &s.Children[i]
-		isLast := c.isOwnSuccess() && !c.isDeleted() && c.CompletionTime.Equal(lastSuccess)
-		if isLast && (success == nil || byStart(c, success) > 0) {
+		switch {
+		case !c.isOwnSuccess(), c.isDeleted(), !c.CompletionTime.Equal(lastSuccess):
+		case success == nil, byStart(c, success) > 0:
 			success = c
 		}
 	}

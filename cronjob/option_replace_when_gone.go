@@ -23,7 +23,9 @@ func (c *census) countLeft() int {
 func waitUntilGone(s *Snapshot, c *census, t *timing, o obstacle, m *memory) moves {
 	held := hold(s, t, o)
 	held.remove = replaceFirst(c)
-	if len(m.Replaced) > 0 || s.Options.Quirks.Has(cronjobquirk.Stale) && !s.Consistent {
+
+	switch isStale := s.Options.Quirks.Has(cronjobquirk.Stale) && !s.Consistent; {
+	case len(m.Replaced) > 0, isStale:
 		held.look = lookAgain(s.Now, t.due)
 	}
 	return held

@@ -29,7 +29,9 @@ func setAside(m *memory, s *Snapshot) cronjobreason.Unstarted {
 
 	if o.SkipOnEdit {
 		text, zone := scheduleText(s), value.Of(cronJob.Spec.TimeZone)
-		if m.Schedule != "" && (m.Schedule != text || m.TimeZone != zone) {
+		switch {
+		case m.Schedule == "": // nothing is known of an earlier round
+		case m.Schedule != text, m.TimeZone != zone:
 			m.Since, why = since, cronjobreason.UnstartedEdited
 		}
 		m.Schedule, m.TimeZone = text, zone

@@ -68,17 +68,29 @@ func (r *Reply) UnmarshalJSON(data []byte) error {
 
 // isDeleted reports whether a deletion took effect, or was not needed.
 func isDeleted(r cronjobreason.Result) bool {
-	return r == cronjobreason.ResultDone || r == cronjobreason.ResultGone
+	switch r {
+	case cronjobreason.ResultDone, cronjobreason.ResultGone:
+		return true
+	}
+	return false
 }
 
 // hasStarted reports whether a creation has made the CronJob's job, or has found it.
 func hasStarted(e Effect) bool {
-	return e.Result == cronjobreason.ResultDone || e.Result == cronjobreason.ResultAlreadyExists
+	switch e.Result {
+	case cronjobreason.ResultDone, cronjobreason.ResultAlreadyExists:
+		return true
+	}
+	return false
 }
 
 // isSettled reports whether a creation needs no more: its name has a job, whoever owns that.
 func isSettled(r cronjobreason.Result) bool {
-	return r == cronjobreason.ResultDone || r == cronjobreason.ResultAlreadyExists || r == cronjobreason.ResultNameTaken
+	switch r {
+	case cronjobreason.ResultDone, cronjobreason.ResultAlreadyExists, cronjobreason.ResultNameTaken:
+		return true
+	}
+	return false
 }
 
 // isScheduled reports whether the schedule has asked for a job.
@@ -100,7 +112,23 @@ func (p *Plan) lookedUp(w *Writes, result cronjobreason.Result) iter.Seq[*Refere
 	}
 }
 
-// lostNames returns the names of those among them that were perhaps created (isLost).
+// foundGone returns the jobs that the look-ups have found gone, except those that were perhaps
+// created (isLost).
+func (p *Plan) foundGone(w *Writes) iter.Seq[*Reference] {
+	return func(yield func(*Reference) bool) {
+		for i := range p.Verify {
+			switch {
+			case p.Verify[i].UID == "", value.At(w.Verified, i).Result != cronjobreason.ResultGone:
+				continue
+			}
+			if !yield(&p.Verify[i]) {
+				return
+			}
+		}
+	}
+}
+
+// lostNames returns the names of those that were perhaps created and whose look-up had this result.
 func (p *Plan) lostNames(w *Writes, result cronjobreason.Result) map[string]bool {
 	names := map[string]bool{}
 	for ref := range p.lookedUp(w, result) {

@@ -51,6 +51,7 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 // at most one job is active, none is asked for, and no own write is waited for.
 func isCalm(s *Snapshot) bool {
 	c, m, o := &s.CronJob, &s.Memory.kept, &s.Options
+	last := c.Status.LastScheduleTime
 	switch {
 	case len(c.Status.Active) > 1, len(s.Triggers)+len(s.Backfills) > 0,
 		len(m.Started)+len(m.Replaced)+len(m.Deleted) > 0,
@@ -58,15 +59,13 @@ func isCalm(s *Snapshot) bool {
 		!o.Quirks.IsZero(), o.Jitter|o.KeepSuccessful|o.KeepFailed > 0,
 		o.SkipOnResume, o.SkipOnEdit, o.ActiveFromChildren, o.SuccessFromChildren,
 		!m.Unrecorded.IsZero(), !m.Behind.IsZero(), !m.Since.IsZero(),
+		last.After(s.Now), m.Recorded.After(last),
 		noRuns(s) != 0, namesZone(c.Spec.Schedule):
 		return false
 	}
 
-	if d, ok := startingDeadline(&c.Spec, o); ok && d == 0 {
-		return false
-	}
-	last := c.Status.LastScheduleTime
-	return !last.After(s.Now) && !m.Recorded.After(last)
+	d, ok := startingDeadline(&c.Spec, o)
+	return !ok || d > 0
 }
 
 // isUpToDate reports whether the status has all that the children tell, and the history is within its
@@ -80,7 +79,8 @@ func isUpToDate(s *Snapshot) bool {
 		}
 
 		isActive := len(status.Active) > 0 && c.UID == status.Active[0].UID
-		if isActive == c.isFinished() || c.ScheduledTime.After(status.LastScheduleTime) {
+		switch {
+		case isActive == c.isFinished(), c.ScheduledTime.After(status.LastScheduleTime):
 			return false
 		}
 
@@ -88,7 +88,7 @@ func isUpToDate(s *Snapshot) bool {
 		case Failed:
 			failed++
 		case Complete:
-			if c.Finished == Complete && c.CompletionTime.After(status.LastSuccessfulTime) {
+			if c.isOwnSuccess() && c.CompletionTime.After(status.LastSuccessfulTime) {
 				return false
 			}
 			successful++

@@ -84,7 +84,7 @@ const maxSteps = 1000
 func lastByStep(s schedule.Schedule, from, now time.Time) (last time.Time) {
 	run := s.Next(from)
 	for range maxSteps {
-		if run.IsZero() || run.After(now) {
+		if isBeyond(run, now) {
 			return last
 		}
 		last, run = run, s.Next(run)

@@ -78,11 +78,13 @@ func (c *census) recallWrites(s *Snapshot, m *memory) {
 	late := hidden || m.Recorded.After(s.CronJob.Status.LastScheduleTime)
 	m.Behind = behindSince(m.Behind, s.Now, late || c.unshown || len(c.ended) > 0)
 
+	// Another writer has changed a status that stays behind.
 	patient := m.Behind.IsZero() || s.Now.Before(m.Behind.Add(patience))
 	c.behind = late && patient
 	if !patient {
 		m.Started, c.ended, c.unshown = slices.DeleteFunc(m.Started, isHidden), nil, false
 	}
+
 	for _, place := range c.ended {
 		c.marks[place] |= markNamed // the history spares it
 	}
@@ -113,41 +115,42 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 	placeNamed := childNamed(c.children, len(starts))
 
 	for _, start := range starts {
-		child := Child{Foreign: true} // if none has the name
 		place := placeNamed(start.Name)
-		if place >= 0 {
-			child = c.children[place]
-		}
-		isMeant := start.UID == "" || start.UID == child.UID
-		isOther := child.Foreign || start.UID != child.UID
-		runs := isMeant && child.isRunning()
+		sight := c.sightOf(&start, place)
 
 		switch {
 		case start.Over && unstored:
 			continue // no status names it
 		case isNamed(start.UID, start.Name):
-			if place >= 0 && (!runs || child.isOfRun()) {
+			if sight != sightNone && sight != sightTriggered {
 				continue // the children tell the rest, but not that a trigger has started it
 			}
 			start = recordedIn(status.Active, start)
 
-		case runs && c.isOut(&child):
-			continue // a run that is not recorded is found as one
-		case runs:
-			start.UID = child.UID
+		case sight.runs():
+			if c.isOut(&c.children[place]) {
+				continue // a run that is not recorded is found as one
+			}
+			start.UID = c.children[place].UID
 			c.takeIn(place)
 		case hasLeft(start, status):
 			continue
 
-		case place >= 0 && (unstored || isOther):
-			if child.Foreign && start.isAccountedLost(accounted) {
+		case sight == sightForeign:
+			if start.isAccountedLost(accounted) {
 				c.taken = append(c.taken, start.ScheduledTime) // it was not reported, since it might have started
 			}
 			continue
-		case place >= 0: // it has ended
+		case sight == sightOther:
+			continue
+		case sight == sightEnded:
+			if unstored {
+				continue
+			}
 			start.Over = true
 			c.ended = append(c.ended, place) // nothing else would take it out of that status
 
+		// No child has its name.
 		case start.Over:
 			c.unshown = true // it holds nothing back
 		case start.Recorded:
@@ -161,6 +164,47 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 		kept = append(kept, start)
 	}
 	return kept, hidden
+}
+
+// sight is what the children show of a started job.
+type sight uint8
+
+const (
+	// sightNone: no child has its name.
+	sightNone sight = iota
+	// sightForeign: a job of another owner has it.
+	sightForeign
+	// sightOther: another job of the CronJob has it, or one that has ended and may be another.
+	sightOther
+	// sightTriggered: it runs, for a trigger.
+	sightTriggered
+	// sightRunning: it runs, for a run of the schedule.
+	sightRunning
+	// sightEnded: it has ended.
+	sightEnded
+)
+
+func (s sight) runs() bool { return s == sightTriggered || s == sightRunning }
+
+// sightOf returns what the children show of a started job. The child at the place has its name.
+func (c *census) sightOf(start *startedJob, place int) sight {
+	if place < 0 {
+		return sightNone
+	}
+
+	child := &c.children[place]
+	isKnown := start.UID == child.UID
+	switch {
+	case child.Foreign:
+		return sightForeign
+	case child.isFinished() && isKnown:
+		return sightEnded
+	case child.isFinished(), !isKnown && start.UID != "":
+		return sightOther
+	case child.isOfRun():
+		return sightRunning
+	}
+	return sightTriggered
 }
 
 // recordedIn returns a started job with what an active list says of it: its UID, and that it is recorded.
@@ -178,8 +222,10 @@ func recordedIn(active []Reference, s startedJob) startedJob {
 
 // hasLeft reports whether a status is later than the one that named a job, whose name it lacks.
 func hasLeft(s startedJob, status *Status) bool {
-	wasNamed := s.Recorded || s.Over
-	return wasNamed && isOfRun(s) && !status.LastScheduleTime.Before(s.ScheduledTime)
+	if !s.Recorded && !s.Over {
+		return false // no status has named it
+	}
+	return isOfRun(s) && !status.LastScheduleTime.Before(s.ScheduledTime)
 }
 
 // takeInUnrecorded does the same for a job whose status write failed and which the children do not show.
@@ -214,7 +260,7 @@ func (c *census) recallReplaced(s *Snapshot, old []leavingJob, late bool) (kept 
 			}
 			l.Seen = true
 			c.mark(place, l)
-		case l.Seen || certain: // gone
+		case l.Seen, certain: // gone
 			continue
 		default:
 			c.deleted[l.UID] = true

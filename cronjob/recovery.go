@@ -23,8 +23,9 @@ func (c *census) recoverStarts(s *Snapshot) {
 		if isRun {
 			c.lastRun = later(c.lastRun, child.ScheduledTime)
 		}
-		isKnown := child.isFinished() || c.marks[i].is(markNamed|markGone)
-		if !isKnown && (isRun || c.isRequested(child)) {
+		switch {
+		case child.isFinished(), c.marks[i].is(markNamed | markGone):
+		case isRun, c.isRequested(child):
 			c.takeIn(i)
 		}
 		c.verdicts[i] = c.judge(i)
@@ -51,7 +52,9 @@ func (f *family) isRequested(child *Child) bool {
 func (c *census) countUnsettled() int {
 	n := len(c.active) - c.kept
 	for _, ref := range c.active[:c.kept] {
-		if run := c.runOf(ref); (c.isAwaited(ref.Name, run) || c.isUnaccounted(run)) && !c.isSpared(ref) {
+		switch run := c.runOf(ref); {
+		case c.isSpared(ref):
+		case c.isAwaited(ref.Name, run), c.isUnaccounted(run):
 			n++
 		}
 	}

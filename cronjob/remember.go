@@ -15,11 +15,13 @@ func (p *Plan) remember(s *Settlement, settled, written bool) memory {
 	m, w, b := p.basis.Memory, &s.writes, &p.basis
 	switch last := s.Status.LastScheduleTime; {
 	case written:
-		if last.After(m.Recorded) || b.Found > 0 || slices.ContainsFunc(w.Created, hasStarted) {
+		switch {
+		case last.After(m.Recorded), b.Found > 0, slices.ContainsFunc(w.Created, hasStarted):
 			m.Behind = time.Time{} // the next snapshots lack this write: the wait for it begins anew (CI15)
 		}
 		m.Recorded, m.Unrecorded = later(m.Recorded, last), time.Time{}
-	case !settled && keepsUnrecorded(b.Quirks) && last.After(b.Before.LastScheduleTime):
+	case settled:
+	case keepsUnrecorded(b.Quirks) && last.After(b.Before.LastScheduleTime):
 		m.Unrecorded = last
 	}
 
@@ -62,17 +64,22 @@ func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
 	keep := func(s startedJob) {
 		if key := (startKey{s.UID, s.Name}); !over[key] {
 			over[key] = true // each once
-			s.Recorded = s.Recorded || settled && s.UID != ""
-			s.Found = s.Found || s.UID == "" && refound[s.Name]
+			if s.UID != "" {
+				s.Recorded = s.Recorded || settled
+			} else if refound[s.Name] {
+				s.Found = true
+			}
 			kept = append(kept, s)
 		}
 	}
 
 	isActive := memberOf(p.basis.Status.Active, len(known))
 	for _, s := range known {
-		s.Over = s.Over || gone[s.UID]
-		isLeft := s.Over || s.Recorded && !isActive(s.UID, s.Name)
-		if !written || !isLeft {
+		if gone[s.UID] {
+			s.Over = true
+		}
+		hasLeft := s.Over || s.Recorded && !isActive(s.UID, s.Name)
+		if !written || !hasLeft {
 			keep(s)
 		}
 	}
@@ -119,8 +126,8 @@ func (p *Plan) overStarts(w *Writes, gone map[job.UID]bool) map[startKey]bool {
 // next snapshot's may, if the reply to its write was lost, and no later write would tell (CL2).
 func (p *Plan) goneUnnamed(w *Writes) map[job.UID]bool {
 	gone, isNamed := make(map[job.UID]bool), memberOf(p.basis.Before.Active, len(p.Verify))
-	for ref := range p.lookedUp(w, cronjobreason.ResultGone) {
-		if ref.UID != "" && !isNamed(ref.UID, ref.Name) {
+	for ref := range p.foundGone(w) {
+		if !isNamed(ref.UID, ref.Name) {
 			gone[ref.UID] = true
 		}
 	}
@@ -209,11 +216,19 @@ func (p *Plan) leaving(w *Writes) []leavingJob {
 	}
 
 	for i := range p.Delete {
-		d, r := &p.Delete[i], value.At(w.Deleted, i).Result
+		d := &p.Delete[i]
+		if d.Reason != cronjobreason.DeleteReplaced {
+			continue
+		}
+
 		_, unseen := looks[d.UID]
-		isLeft := r == cronjobreason.ResultDone || r == cronjobreason.ResultGone && !unseen
-		if isLeft && d.Reason == cronjobreason.DeleteReplaced {
-			all = append(all, leavingJob{Reference: d.Reference, Seen: !unseen, Gone: r == cronjobreason.ResultGone})
+		switch value.At(w.Deleted, i).Result {
+		case cronjobreason.ResultDone:
+			all = append(all, leavingJob{Reference: d.Reference, Seen: !unseen})
+		case cronjobreason.ResultGone:
+			if !unseen {
+				all = append(all, leavingJob{Reference: d.Reference, Seen: true, Gone: true})
+			}
 		}
 	}
 	return all

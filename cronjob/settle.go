@@ -44,11 +44,10 @@ func (p *Plan) gone(w *Writes) map[job.UID]bool {
 	if len(p.Verify)+len(p.Delete) == 0 {
 		return nil
 	}
+
 	uids := make(map[job.UID]bool)
-	for ref := range p.lookedUp(w, cronjobreason.ResultGone) {
-		if ref.UID != "" {
-			uids[ref.UID] = true
-		}
+	for ref := range p.foundGone(w) {
+		uids[ref.UID] = true
 	}
 	for d := range p.removed(w) {
 		uids[d.UID] = true

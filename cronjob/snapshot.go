@@ -46,7 +46,7 @@ func (s *Snapshot) check() error {
 		return invalid("cronJob.name", "", "is required: names of jobs begin with it")
 	case s.Now.IsZero():
 		return invalid("now", "", "is required")
-	case year > 9999 || year < 1:
+	case year > 9999, year < 1:
 		return invalid("now", s.Now.Unix(), "is outside of the years 1 to 9999")
 	case c.CreationTimestamp.IsZero() && c.Status.LastScheduleTime.IsZero():
 		return invalid("cronJob.creationTimestamp", "",

@@ -45,13 +45,14 @@ func startDue(s *Snapshot, c *census, t *timing, o obstacle, m *memory) moves {
 
 // create creates the job of the run that is due, after the deletion of those that it replaces.
 func create(s *Snapshot, c *census, t *timing) moves {
-	reason := cronjobreason.CreateDue
+	reason := cronjobreason.CreateLatest
 	switch {
-	case t.overdue > 1 && s.Options.CatchUp == CatchUpAll:
+	case t.overdue <= 1:
+		reason = cronjobreason.CreateDue
+	case s.Options.CatchUp == CatchUpAll:
 		reason = cronjobreason.CreateOldest
-	case t.overdue > 1:
-		reason = cronjobreason.CreateLatest
 	}
+
 	return moves{
 		remove:     replaceActive(c, s.CronJob.Spec.ConcurrencyPolicy),
 		create:     []Creation{creationOf(s, c.names.of(t.due).String(), t.due, reason)},
@@ -105,7 +106,8 @@ var sharing = [...]string{
 // noteOneName says that a run does not start since another of its name has started.
 func noteOneName(s *Snapshot, c *census, t *timing) moves {
 	last := s.CronJob.Status.LastScheduleTime
-	if last.IsZero() || !t.due.After(last) || !c.names.isSameRun(t.due, last) {
+	switch {
+	case last.IsZero(), !t.due.After(last), !c.names.isSameRun(t.due, last):
 		return moves{}
 	}
 	return notes("cronJob.spec.schedule", s.CronJob.Spec.Schedule,

@@ -31,14 +31,19 @@ func noRuns(s *Snapshot) cronjobreason.Wait {
 // aboutSchedule returns the events about what is wrong with the schedule. The schedule of a CronJob which is
 // deleted or suspended is not read.
 func aboutSchedule(s *Snapshot, why cronjobreason.Wait) (events []job.Event) {
+	switch why {
+	case cronjobreason.WaitDeleted, cronjobreason.WaitSuspended:
+		return nil
+	}
+
 	compiled, text := &s.Schedule, s.CronJob.Spec.Schedule
-	isRead := why != cronjobreason.WaitDeleted && why != cronjobreason.WaitSuspended
-	if isRead && compiled.Problem != unknownTimeZone && namesZone(text) {
+	if compiled.Problem != unknownTimeZone && namesZone(text) {
 		// The zone that a schedule names wins; the API server refuses such a schedule by now.
 		events = append(events, event(job.EventWarning, "UnsupportedSchedule", fmt.Sprintf(
 			"CRON_TZ or TZ used in schedule %q is not officially supported, see "+
 				"https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", text)))
 	}
+
 	switch why {
 	case cronjobreason.WaitNoSchedule:
 		events = append(events, event(job.EventWarning, compiled.Problem, compiled.Message))

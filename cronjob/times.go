@@ -11,6 +11,12 @@ func runsAfter(runs []time.Time, t time.Time) []time.Time {
 	return slices.Clip(runs[i:])
 }
 
+// isIn reports whether a run is in (after, until].
+func isIn(run, after, until time.Time) bool { return run.After(after) && !run.After(until) }
+
+// isBeyond reports whether a run is later than a time. The zero time stands for no run, which never comes.
+func isBeyond(run, until time.Time) bool { return run.IsZero() || run.After(until) }
+
 // later returns the later of two times.
 func later(a, b time.Time) time.Time {
 	if b.After(a) {

@@ -28,10 +28,19 @@ func (t *Trigger) check() error {
 	switch {
 	case t.ID == "":
 		return invalid("triggers.id", t.ID, "is required")
-	case t.Overlap != "" && t.Overlap != Allow && t.Overlap != Forbid:
+	case !t.Overlap.isOverlap():
 		return invalid("triggers["+t.ID+"].overlap", string(t.Overlap), "must be Allow or Forbid")
 	}
 	return nil
+}
+
+// isOverlap reports whether a trigger or a backfill may ask for the policy.
+func (p ConcurrencyPolicy) isOverlap() bool {
+	switch p {
+	case "", Allow, Forbid:
+		return true
+	}
+	return false
 }
 
 // sortTriggers appends the triggers in the order of their IDs, each once.

@@ -60,7 +60,7 @@ func (l ledger) upTo(r *runs, until time.Time, why cronjobreason.Unstarted) ledg
 	if !until.After(l.accounted) {
 		return l
 	}
-	if next := sch.Next(l.accounted); next.IsZero() || next.After(until) {
+	if isBeyond(sch.Next(l.accounted), until) {
 		return l
 	}
 
@@ -95,7 +95,7 @@ func (r *runs) countUnstarted(after, last time.Time) (latest time.Time, n int) {
 func (r *runs) started(after, until time.Time) (all []time.Time) {
 	c := r.census
 	add := func(run time.Time, name string) {
-		if run.After(after) && !run.After(until) && c.names.of(run).is(name) {
+		if isIn(run, after, until) && c.names.of(run).is(name) {
 			all = append(all, run)
 		}
 	}
@@ -120,7 +120,7 @@ func (r *runs) started(after, until time.Time) (all []time.Time) {
 // for those whose deadlines have passed.
 func (l ledger) due(r *runs, t *timing) ledger {
 	switch {
-	case t.quiet || t.invalid:
+	case t.quiet, t.invalid:
 		return l
 	case t.due.IsZero():
 		return l.upTo(r, t.earliest, cronjobreason.UnstartedTooLate)

@@ -33,7 +33,7 @@ func ValidateUpdate(old, next Spec, _ release.Release) error {
 	} else {
 		problems = append(problems, checkSchedule(&next))
 	}
-	if was, is := old.TimeZone, next.TimeZone; (was == nil) != (is == nil) || was != nil && *was != *is {
+	if !value.Equal(old.TimeZone, next.TimeZone) {
 		problems = append(problems, checkTimeZone(&next))
 	}
 

@@ -55,7 +55,8 @@ func (n *Naming) checkNames(parent string, s schedule.Schedule) error {
 	name := n.Namer.Name(parent, run)
 	var problem string
 	switch {
-	case n.Namer.Name(parent, run) != name || n.Namer.Name(parent, run.In(time.FixedZone("", 3600))) != name:
+	case n.Namer.Name(parent, run) != name,
+		n.Namer.Name(parent, run.In(time.FixedZone("", 3600))) != name:
 		problem = "is not always the name of the same run"
 	case n.Namer.Name(parent+"-a", run) == name:
 		problem = fmt.Sprintf("is also the name of a run of %q", parent+"-a")
@@ -99,7 +100,7 @@ func checkKey(field, key string) error {
 		return nil
 	case found && (len(domain) > 253 || !isSubdomain(domain)):
 		return invalid(field, key, "must have a domain before the slash, such as example.com")
-	case len(name) > maxLabel || !isWord(name, letters, "-_."):
+	case len(name) > maxLabel, !isWord(name, letters, "-_."):
 		return invalid(field, key, "must have a name of at most 63 letters, digits, '-', '_' and '.' "+
 			"that begins and ends with a letter or digit")
 	}

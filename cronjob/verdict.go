@@ -86,9 +86,10 @@ func (c *census) judge(place int) verdict {
 	switch {
 	case child.Foreign:
 		return childForeign
-	case child.isFinished() && named:
-		return childEndedNamed
 	case child.isFinished():
+		if named {
+			return childEndedNamed
+		}
 		return childEnded
 	case !named:
 	case gone, c.isBackfilled(child):
@@ -100,18 +101,24 @@ func (c *census) judge(place int) verdict {
 	}
 
 	// It runs beside the active list.
-	switch out := c.isOut(child); {
-	case out && c.isBackfilled(child):
-		return childLeavingKept
-	case out && (gone || !c.isStarted(place)):
-		return childLeavingOther
-	case out:
+	if c.isOut(child) {
+		switch {
+		case c.isBackfilled(child):
+			return childLeavingKept
+		case gone, !c.isStarted(place):
+			return childLeavingOther
+		}
 		return childLeaving
+	}
+
+	switch {
 	case gone:
 		return childGone
-	case deleted && c.replacing && c.isStarted(place):
-		return childLeaving
-	case !deleted && child.isOfRun():
+	case deleted:
+		if c.replacing && c.isStarted(place) {
+			return childLeaving
+		}
+	case child.isOfRun():
 		return childForgotten
 	}
 	return childUnexpected
@@ -129,5 +136,9 @@ func (f *family) isOut(child *Child) bool {
 // have deleted another one.
 func (c *census) isStarted(place int) bool {
 	child := &c.children[place]
-	return child.isOfRun() || c.marks[place].is(markDeleted) || isTriggerName(c.names.cronJob, child.Name)
+	switch {
+	case child.isOfRun(), c.marks[place].is(markDeleted):
+		return true
+	}
+	return isTriggerName(c.names.cronJob, child.Name)
 }

@@ -88,10 +88,11 @@ func (w Wait) backfillText() string {
 
 // ofKind writes the kind of the children into waits, if they are not jobs.
 func ofKind(waits []Wait, kind Kind) []Wait {
-	if kind.Kind != "" && kind.Kind != "Job" {
-		for i := range waits {
-			waits[i].Kind = kind.Kind
-		}
+	if kind.isJob() {
+		return waits
+	}
+	for i := range waits {
+		waits[i].Kind = kind.Kind
 	}
 	return waits
 }
@@ -119,6 +120,7 @@ func firstEnd(waits []Wait) (first Requeue) {
 		if w.Until.IsZero() {
 			continue
 		}
+
 		until := w.Until
 		if w.Reason == cronjobreason.WaitNextRun {
 			until = until.Add(skew)

@@ -10,13 +10,16 @@ import (
 // be in the job's namespace.
 func OwnerOf(j *Job, controllerUID UID, labels map[string]string) jobpod.Ownership {
 	matches := j.Spec.Selector.Matches(labels)
-	switch {
-	case controllerUID == j.UID && matches:
-		return jobpod.Owned
-	case controllerUID == j.UID:
+	switch controllerUID {
+	case j.UID:
+		if matches {
+			return jobpod.Owned
+		}
 		return jobpod.OwnedUnmatched
-	case controllerUID == "" && matches:
-		return jobpod.Orphan
+	case "":
+		if matches {
+			return jobpod.Orphan
+		}
 	}
 	return jobpod.Foreign
 }
@@ -40,23 +43,35 @@ const (
 
 // claimOf decides about the owner of a pod (J6). The facts are about its UID.
 func claimOf(pod *Pod, facts uidFacts, j *Job, quirks jobquirk.Set) claim {
-	switch {
-	case pod.Owner == jobpod.Owned:
+	switch pod.Owner {
+	case jobpod.Owned:
 		return keep
-	case pod.Owner == jobpod.OwnedUnmatched && !j.isDeleted():
-		return disown
-	case pod.Owner == jobpod.OwnedUnmatched && !quirks.Has(jobquirk.UnmatchedStay):
-		return letGo
-	case pod.Owner != jobpod.Orphan:
-		return leaveAlone
-	case facts&uidUntracking != 0:
-		return keep // adopted and accounted for already: the snapshot is older
-	case !j.isDeleted() && pod.Deletion == nil:
-		return adopt
-	case facts&uidRecorded != 0 && !quirks.Has(jobquirk.UncheckedUntrack):
-		return keep // adopted and recorded already: it is not counted before its finalizer is gone (JI3)
+
+	case jobpod.OwnedUnmatched:
+		switch {
+		case !j.isDeleted():
+			return disown
+		case !quirks.Has(jobquirk.UnmatchedStay):
+			return letGo
+		}
+
+	case jobpod.Orphan:
+		switch {
+		case facts&uidUntracking != 0:
+			return keep // adopted and accounted for already: the snapshot is older
+		case !j.isDeleted() && pod.Deletion == nil:
+			return adopt
+		case facts&uidRecorded != 0 && !quirks.Has(jobquirk.UncheckedUntrack):
+			return keep // adopted and recorded already: it is not counted before its finalizer is gone (JI3)
+		}
 	}
 	return leaveAlone
+}
+
+// isTracked reports whether the pod has the finalizer, as far as this controller knows: it may have
+// removed it since. The facts are about its UID.
+func isTracked(pod *Pod, facts uidFacts) bool {
+	return carriesFinalizer(pod) && facts&uidUntracking == 0
 }
 
 // carriesFinalizer reports whether the pod has the finalizer once the round's

@@ -21,10 +21,14 @@ func pastBackoffLimit(spec *Spec, t tally) Verdict {
 // restartsCounted are the restarts of a pod that has not ended, as far as they count
 // towards backoffLimit (J22).
 func restartsCounted(spec *Spec, pod *Pod) int64 {
-	if spec.Template.RestartPolicy != RestartOnFailure || pod.Phase != PodPending && pod.Phase != PodRunning {
+	if spec.Template.RestartPolicy != RestartOnFailure {
 		return 0
 	}
-	return restarts(pod.detail().Containers)
+	switch pod.Phase {
+	case PodPending, PodRunning:
+		return restarts(pod.detail().Containers)
+	}
+	return 0
 }
 
 // restarts sums the restarts of containers.

@@ -188,7 +188,7 @@ func (c *census) lookAt(s *Snapshot, known *uidTable, place int32) error {
 	}
 
 	facts := known.facts(pod.UID)
-	tracked := carriesFinalizer(pod) && facts&uidUntracking == 0
+	tracked := isTracked(pod, facts)
 	switch claimOf(pod, facts, &s.Job, s.Options.Quirks) {
 	case leaveAlone:
 		return nil
@@ -270,7 +270,7 @@ func (c *census) addTerminating(s *Snapshot, facts uidFacts, place int32) {
 	if hasIndexBelow(pod, indexLimit(spec)) {
 		c.leavingIndexes.Add(pod.index())
 	}
-	if carriesFinalizer(pod) && facts&uidUntracking == 0 {
+	if isTracked(pod, facts) {
 		c.leaving = append(c.leaving, place)
 	}
 }
@@ -289,7 +289,7 @@ func (c *census) addEnded(s *Snapshot, facts uidFacts, place int32) {
 		list = &c.inFlight
 	case facts&uidRecorded != 0:
 		list = &c.recorded
-	case indexed && !hasIndexBelow(pod, indexLimit(&s.Job.Spec)):
+	case lacksIndex(pod, &s.Job.Spec):
 		list = &c.stray
 	case pod.Phase == PodSucceeded:
 		list = &c.succeeded

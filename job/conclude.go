@@ -46,13 +46,15 @@ func (p *Plan) Conclude(o Outcome) Conclusion {
 // rounds of a large cluster.
 func (p *Plan) hasNoNews(o *Outcome) bool {
 	b := &p.basis
-	quiet := b.Course.Idle && !b.Course.Capped && len(p.Events)+len(o.Deleted)+len(o.Created) == 0
-	if !quiet || !b.Facts.Quirks.IsZero() || b.Carried.Memory.Finished {
-		return false
-	}
-
 	known := &b.Carried.Memory.rest.Reported
-	if !known.Known {
+	switch {
+	case !b.Course.Idle,
+		b.Course.Capped,
+		len(p.Events)+len(o.Deleted)+len(o.Created) > 0,
+		!b.Facts.Quirks.IsZero(),
+		b.Carried.Memory.Finished:
+		return false
+	case !known.Known:
 		return true
 	}
 	now := reportedOf(&b.Facts.Status)
@@ -160,8 +162,9 @@ func (a *aftermath) hasUnfinished() bool {
 	}
 
 	for i := range a.plan.Create {
-		result := value.At(a.outcome.Created, i).Result
-		if result != jobreason.ResultDone && result != jobreason.ResultRefused {
+		switch value.At(a.outcome.Created, i).Result {
+		case jobreason.ResultDone, jobreason.ResultRefused:
+		default:
 			return true
 		}
 	}

@@ -125,7 +125,7 @@ func createReason(spec *Spec, t tally) jobreason.Create {
 	switch {
 	case t.failed > 0 && replacesOnlyFailed(spec):
 		return jobreason.CreateReplacementOfFailed
-	case t.failed > 0 || t.terminating > 0:
+	case t.failed > 0, t.terminating > 0:
 		return jobreason.CreateReplacement
 	}
 	return jobreason.CreateNew

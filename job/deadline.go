@@ -8,8 +8,8 @@ import "time"
 func deadline(spec *Spec, start time.Time) time.Time {
 	const longest = int64(1<<63-1) / int64(time.Second)
 	seconds := spec.ActiveDeadlineSeconds
-	comes := seconds != nil && *seconds <= longest
-	if !comes || spec.isSuspended() || start.IsZero() {
+	switch {
+	case seconds == nil, *seconds > longest, spec.isSuspended(), start.IsZero():
 		return time.Time{}
 	}
 	return start.Add(time.Duration(*seconds) * time.Second)
@@ -17,7 +17,7 @@ func deadline(spec *Spec, start time.Time) time.Time {
 
 // pastDeadline fails the job once its deadline has passed (J23).
 func pastDeadline(due, now time.Time) Verdict {
-	if due.IsZero() || !isOver(due, now) {
+	if !isOver(due, now) {
 		return Verdict{}
 	}
 	return Verdict{ConditionFailureTarget, "DeadlineExceeded", "Job was active longer than specified deadline"}

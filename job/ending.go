@@ -73,12 +73,14 @@ func isUntracked(untrack []Untracking, untracked []Reply) bool {
 // then no pod is active. A success that no condition announces does not wait for
 // terminating pods: their failures could turn it into a failure.
 func mayFinish(b *basis, status *Status, terminating int32, end Verdict) bool {
-	lists := status.UncountedTerminatedPods
-	counted := lists == nil || len(lists.Succeeded)+len(lists.Failed) == 0
-	if b.Course.Capped || !counted {
+	lists := status.uncounted()
+	switch {
+	case b.Course.Capped, len(lists.Succeeded)+len(lists.Failed) > 0:
 		return false
+	case terminating == 0, isUnannounced(&b.Facts, end):
+		return true
 	}
-	return terminating == 0 || isUnannounced(&b.Facts, end) || jobrules.EndsWithoutNotice(b.Facts.Without)
+	return jobrules.EndsWithoutNotice(b.Facts.Without)
 }
 
 // finish turns the verdict into the condition that ends the job (J38). A suspended job

@@ -90,10 +90,10 @@ func (a *aftermath) reportGroup(g *jobgroup.Write, e jobgroup.Effect, add func(t
 }
 
 func reportSuspension(before, after *Status, add func(t EventType, reason, message string)) {
-	was, is := before.find(ConditionSuspended), after.find(ConditionSuspended)
+	was, is := before.Condition(ConditionSuspended), after.Condition(ConditionSuspended)
 	switch {
-	case is == was, is != nil && was != nil && equalCondition(*is, *was):
-	case is != nil && is.Status == ConditionTrue:
+	case equalCondition(was, is):
+	case is.Status == ConditionTrue:
 		add(EventNormal, "Suspended", "Job suspended")
 	default:
 		add(EventNormal, "Resumed", "Job resumed")

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -128,11 +129,8 @@ func (r *PodFailurePolicyRule) match(pod *Pod) (ruleMatch, bool) {
 
 func (r *PodFailurePolicyRule) matchesCondition(c *PodCondition) bool {
 	return slices.ContainsFunc(r.OnPodConditions, func(pattern PodCondition) bool {
-		status := pattern.Status
-		if status == "" {
-			status = ConditionTrue
-		}
-		return pattern.Type == c.Type && status == c.Status
+		pattern.Status = cmp.Or(pattern.Status, ConditionTrue)
+		return pattern == *c
 	})
 }
 
@@ -202,7 +200,8 @@ func unreported(f failure, facts uidFacts, quirks jobquirk.Set) FailureAction {
 // unreportedOfRecorded is the same for a pod whose UID may be in an uncounted list. The
 // match was reported with the write that put it there, unless that write seemed to fail.
 func unreportedOfRecorded(pod *Pod, facts uidFacts, policy *failurePolicy, reported *reported) FailureAction {
-	if !reported.Known || facts&uidFailed == 0 || slices.Contains(reported.Uncounted, pod.UID) {
+	switch {
+	case !reported.Known, facts&uidFailed == 0, slices.Contains(reported.Uncounted, pod.UID):
 		return ""
 	}
 	return policy.judge(pod).action

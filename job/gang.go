@@ -46,8 +46,8 @@ func planGroups(plan *Plan, s *Snapshot, c *census) (jobgroup.Ref, error) {
 // planOwnGroup plans the workload and the pod group of a job that nobody controls.
 func planOwnGroup(plan *Plan, s *Snapshot, c *census) (jobgroup.Ref, error) {
 	size := s.Job.Spec.gangSize()
-	if most := s.Job.Spec.Completions; most != nil && 0 < *most && *most < size {
-		(*noteList)(&plan.Notes).add("job.spec.completions", strconv.Itoa(int(*most)),
+	if most := value.Of(s.Job.Spec.Completions); 0 < most && most < size {
+		(*noteList)(&plan.Notes).add("job.spec.completions", strconv.Itoa(int(most)),
 			fmt.Sprintf("is below the size of the gang, %d, which never starts", size))
 	}
 
@@ -175,12 +175,15 @@ func (p *Plan) goWithoutGroup(field, found string) {
 // isNew reports whether the job has never had a pod, as far as it shows. Only such a job gets a
 // workload or a pod group: the pods of an older one would be in the group in part.
 func isNew(j *Job, c *census) bool {
-	status := &j.Status
-	return c.pods == 0 &&
-		status.StartTime.IsZero() &&
-		status.Succeeded == 0 &&
-		status.Failed == 0 &&
-		status.find(ConditionSuspended) == nil
+	switch status := &j.Status; {
+	case c.pods > 0,
+		!status.StartTime.IsZero(),
+		status.Succeeded > 0,
+		status.Failed > 0,
+		status.find(ConditionSuspended) != nil:
+		return false
+	}
+	return true
 }
 
 // maxGroupName is the longest name that an object can have.

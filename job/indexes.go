@@ -164,5 +164,10 @@ func indexLimit(spec *Spec) int32 {
 	return *spec.Completions
 }
 
+// lacksIndex reports whether the job is Indexed and the pod has no index of it.
+func lacksIndex(pod *Pod, spec *Spec) bool {
+	return spec.isIndexed() && !hasIndexBelow(pod, indexLimit(spec))
+}
+
 // hasIndexBelow reports whether the pod has an index, and one below the limit.
 func hasIndexBelow(pod *Pod, limit int32) bool { return pod.Index.isBelow(limit) }

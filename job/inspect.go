@@ -133,9 +133,7 @@ func inspectPods(s *Snapshot, found *findings) []PodInspection {
 			out.FinishTime = timeFinished(pod, found.untimed)
 		}
 
-		failsEarly := pod.Deletion != nil && !replacesOnlyFailed(&s.Job.Spec)
-		failed := pod.Phase == PodFailed || failsEarly && pod.Phase != PodSucceeded
-		if !failed || pod.Owner > jobpod.OwnedUnmatched {
+		if pod.Owner > jobpod.OwnedUnmatched || !countsAsFailed(pod, &s.Job.Spec) {
 			continue
 		}
 
@@ -175,7 +173,7 @@ func InferBackoff(s Snapshot) backoff.Record {
 	for i := range s.Pods {
 		pod := &s.Pods[i]
 		switch {
-		case pod.Owner != jobpod.Owned || !pod.isTerminal() || s.Job.Spec.limitsIndexes():
+		case pod.Owner != jobpod.Owned, !pod.isTerminal(), s.Job.Spec.limitsIndexes():
 		case !pod.Untracked && !recorded[pod.UID]:
 		case pod.Phase == PodSucceeded:
 			successes = append(successes, finishTime(pod))

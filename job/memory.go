@@ -61,25 +61,31 @@ type remembered struct {
 // Equal reports whether two memories are the same: a store needs to write one only when
 // it differs from the last.
 func (m Memory) Equal(other Memory) bool {
-	return m.JobUID == other.JobUID &&
-		m.Backoff.Failures == other.Backoff.Failures &&
-		m.Backoff.LastFailure.Equal(other.Backoff.LastFailure) &&
-		m.Expectations.Creations == other.Expectations.Creations &&
-		m.Expectations.Deletions == other.Expectations.Deletions &&
-		m.Expectations.At.Equal(other.Expectations.At) &&
-		m.Untracking.Equal(other.Untracking) &&
-		m.Written == other.Written &&
-		m.Finished == other.Finished &&
-		m.problem == other.problem &&
-		m.rest.equal(&other.rest)
+	switch {
+	case m.JobUID != other.JobUID,
+		m.Backoff.Failures != other.Backoff.Failures,
+		!m.Backoff.LastFailure.Equal(other.Backoff.LastFailure),
+		m.Expectations.Creations != other.Expectations.Creations,
+		m.Expectations.Deletions != other.Expectations.Deletions,
+		!m.Expectations.At.Equal(other.Expectations.At),
+		!m.Untracking.Equal(other.Untracking),
+		m.Written != other.Written,
+		m.Finished != other.Finished,
+		m.problem != other.problem:
+		return false
+	}
+	return m.rest.equal(&other.rest)
 }
 
 func (r *remembered) equal(other *remembered) bool {
 	same := func(a, b sighting) bool { return a.UID == b.UID && a.At.Equal(b.At) }
-	return slices.EqualFunc(r.Untimed, other.Untimed, same) &&
-		r.Ignored == other.Ignored &&
-		r.Handled.Equal(other.Handled) &&
-		r.Reported.equal(&other.Reported)
+	switch {
+	case !slices.EqualFunc(r.Untimed, other.Untimed, same),
+		r.Ignored != other.Ignored,
+		!r.Handled.Equal(other.Handled):
+		return false
+	}
+	return r.Reported.equal(&other.Reported)
 }
 
 // memoryVersion is the version of a memory's JSON.

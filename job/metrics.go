@@ -75,12 +75,12 @@ const (
 func TrackingEvent(before, after *Pod) string {
 	counts := func(p *Pod) bool { return p != nil && !p.Untracked && p.isTerminal() }
 	switch was, is := counts(before), counts(after); {
-	case is && !was:
+	case was == is:
+		return ""
+	case is:
 		return "add"
-	case was && !is:
-		return "delete"
 	}
-	return ""
+	return "delete"
 }
 
 func (a *aftermath) metrics(recorded *Status, failed bool, before, after *reported) Metrics {
@@ -98,7 +98,7 @@ func (a *aftermath) metrics(recorded *Status, failed bool, before, after *report
 		PodsFailed:     max(final.Failed-before.Failed, 0),
 		PerIndex:       a.Facts.PerIndex,
 		Untracked:      countUntrackedEnded(a.untrack, a.outcome.Untracked),
-		ManagedBy:      len(a.plan.Waits) > 0 && a.plan.Waits[0].Reason == jobreason.WaitManagedBy,
+		ManagedBy:      a.plan.isStoppedFor(jobreason.WaitManagedBy),
 	}
 
 	if m.Action != "" && !hasBegun(a.plan, &a.outcome.Writes) {

@@ -7,7 +7,6 @@ import (
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
-	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 // reported are the figures that the metrics of earlier rounds have reported. What a status
@@ -27,13 +26,16 @@ type reported struct {
 }
 
 func (r *reported) equal(other *reported) bool {
-	return r.Known == other.Known &&
-		r.Succeeded == other.Succeeded &&
-		r.Failed == other.Failed &&
-		r.CompletedIndexes == other.CompletedIndexes &&
-		r.FailedIndexes == other.FailedIndexes &&
-		slices.Equal(r.Uncounted, other.Uncounted) &&
-		r.Finished == other.Finished
+	switch {
+	case r.Known != other.Known,
+		r.Succeeded != other.Succeeded,
+		r.Failed != other.Failed,
+		r.CompletedIndexes != other.CompletedIndexes,
+		r.FailedIndexes != other.FailedIndexes,
+		r.Finished != other.Finished:
+		return false
+	}
+	return slices.Equal(r.Uncounted, other.Uncounted)
 }
 
 func reportedOf(s *Status) reported {
@@ -70,7 +72,7 @@ func (a *aftermath) reportedNext(before, after *reported) reported {
 	if a.recorded && len(a.untrack) > 0 {
 		uids = union(uids, uidsOf(a.untrack))
 	}
-	if a.outcome.Recorded.Result == jobreason.ResultDone || a.outcome.Settled.Result == jobreason.ResultDone {
+	if a.outcome.wroteStatus() {
 		next.Uncounted = common(next.Uncounted, uids)
 		return next
 	}

@@ -27,7 +27,8 @@ func noteUncovered(notes *noteList, s *Snapshot, c *census) {
 	status := &s.Job.Status
 	lists := status.uncounted()
 	covered := int64(status.Succeeded) + int64(status.Failed) + int64(len(lists.Succeeded)+len(lists.Failed))
-	if s.Job.Spec.isIndexed() || s.Job.Spec.PodFailurePolicy != nil || c.done <= covered {
+	switch {
+	case s.Job.Spec.isIndexed(), s.Job.Spec.PodFailurePolicy != nil, c.done <= covered:
 		return
 	}
 

@@ -34,6 +34,11 @@ type Outcome struct {
 	Settled Reply `json:"settled,omitzero"`
 }
 
+// wroteStatus reports whether a status was written.
+func (o *Outcome) wroteStatus() bool {
+	return o.Recorded.Result == jobreason.ResultDone || o.Settled.Result == jobreason.ResultDone
+}
+
 // Effect is what became of one creation or deletion.
 type Effect struct {
 	Result jobreason.Result `json:"result,omitzero"`

@@ -1,5 +1,7 @@
 package job
 
+import "github.com/batchplan/batchplan/job/jobreason"
+
 // reset empties the plan, keeps the memory of its lists and returns it.
 func (p *Plan) reset() *Plan {
 	deletions, creations, untrack := p.Delete[:0], p.Create[:0], p.Untrack[:0]
@@ -15,6 +17,11 @@ func (p *Plan) stop(w Wait) *Plan {
 	p.basis.Course = course{Stopped: true}
 	p.wait(w)
 	return p
+}
+
+// isStoppedFor reports whether the round has planned nothing, for that reason.
+func (p *Plan) isStoppedFor(reason jobreason.Wait) bool {
+	return len(p.Waits) > 0 && p.Waits[0].Reason == reason
 }
 
 func (p *Plan) wait(w Wait) { p.Waits = append(p.Waits, w) }

@@ -14,18 +14,19 @@ import (
 
 // planQuiet plans a round that has nothing to do, and reports whether it is one.
 func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
-	if !isPlain(&s.Job, &s.Options) || !isCalm(&s.Job, &s.Memory) {
+	spec, status := &s.Job.Spec, &s.Job.Status
+	if !isPlain(spec, &s.Options) || !isCalm(&s.Job, &s.Memory) {
 		return nil, false
 	}
 
-	status := &s.Job.Status
-	due := deadline(&s.Job.Spec, status.StartTime)
-	if status.StartTime.After(s.Now) || !due.IsZero() && isOver(due, s.Now) {
-		return nil, false
-	}
-
+	due := deadline(spec, status.StartTime)
 	pods := countPlain(s.Pods, shortcuts{active: true, accounted: true})
-	if pods.pods < len(s.Pods) || !agrees(status, pods) || !isRunning(&s.Job.Spec, status) {
+	switch {
+	case status.StartTime.After(s.Now),
+		isOver(due, s.Now),
+		pods.pods < len(s.Pods),
+		!agrees(status, pods),
+		!isRunning(spec, status):
 		return nil, false
 	}
 
@@ -62,50 +63,54 @@ func appendQuietWaits(waits []Wait, deadline time.Time, active int32) []Wait {
 
 // isPlain reports whether only the number of the job's pods matters, not which they are: no
 // indexes, no policies, no restarts to count, no gates and no options that decide something.
-func isPlain(j *Job, o *Options) bool {
-	spec := &j.Spec
-	if mode := spec.CompletionMode; mode != NonIndexed && mode != "" {
+func isPlain(spec *Spec, o *Options) bool {
+	switch {
+	case spec.isIndexed(),
+		hasUnknownMode(spec),
+		spec.Template.RestartPolicy == RestartOnFailure,
+		spec.PodFailurePolicy != nil,
+		spec.ManagedBy != nil,
+		spec.Scheduling != nil,
+		spec.isSuspended(),
+		*o != Options{}:
 		return false
 	}
-	return spec.Template.RestartPolicy != RestartOnFailure &&
-		spec.PodFailurePolicy == nil &&
-		spec.ManagedBy == nil &&
-		spec.Scheduling == nil &&
-		!spec.isSuspended() &&
-		*o == Options{}
+	return true
 }
 
 // isCalm reports whether nothing is under way: the job is not ending, no write of the controller is
 // still to be seen, and no pod is half accounted for.
 func isCalm(j *Job, m *Memory) bool {
-	status := &j.Status
-	if j.isDeleted() || len(status.Conditions) > 0 || status.StartTime.IsZero() {
-		return false
-	}
-	if lists := status.uncounted(); len(lists.Succeeded)+len(lists.Failed) > 0 {
-		return false
-	}
-
+	status, lists := &j.Status, j.Status.uncounted()
 	switch {
-	case m.problem != "":
+	case j.isDeleted(),
+		len(status.Conditions) > 0,
+		status.StartTime.IsZero(),
+		len(lists.Succeeded)+len(lists.Failed) > 0,
+		m.problem != "":
 		return false
 	case m.JobUID != j.UID:
 		return true // of an earlier job of this name: it counts as empty
+	case m.Expectations != expectations.Counts{},
+		m.Untracking.Len() > 0,
+		m.rest.Handled.Len() > 0,
+		len(m.rest.Untimed) > 0,
+		isStale(j, m):
+		return false
 	}
-	return m.Expectations == expectations.Counts{} &&
-		m.Untracking.Len() == 0 &&
-		m.rest.Handled.Len() == 0 &&
-		len(m.rest.Untimed) == 0 &&
-		!isStale(j, m)
+	return true
 }
 
 // agrees reports whether the status has the figures of the pods, and no pod has ended that it does
 // not count.
 func agrees(status *Status, pods plain) bool {
-	return int(status.Active) == pods.active &&
-		isAt(status.Ready, int32(pods.ready)) &&
-		isAt(status.Terminating, 0) &&
-		pods.done <= int(status.Succeeded)+int(status.Failed)
+	switch {
+	case int(status.Active) != pods.active,
+		!isAt(status.Ready, int32(pods.ready)),
+		!isAt(status.Terminating, 0):
+		return false
+	}
+	return pods.done <= int(status.Succeeded)+int(status.Failed)
 }
 
 // isRunning reports whether as many pods are active as there should be, at least one, and the job
@@ -116,6 +121,12 @@ func isRunning(spec *Spec, status *Status) bool {
 		succeeded: int64(status.Succeeded),
 		failed:    int64(status.Failed),
 	}
-	ends := pastBackoffLimit(spec, t).decided() || completionsReached(spec.Completions, t.succeeded)
-	return t.active > 0 && t.active == wantedActive(spec, t) && !ends
+	switch {
+	case t.active == 0,
+		t.active != wantedActive(spec, t),
+		pastBackoffLimit(spec, t).decided(),
+		completionsReached(spec.Completions, t.succeeded):
+		return false
+	}
+	return true
 }

@@ -50,20 +50,17 @@ func (p *Plan) Record(w Writes) Recording {
 	}
 
 	r.Untrack = applicable(p.Untrack, r.end, b.Facts.Deleted)
-	r.Status.StartTime = b.Facts.StartTime
 	r.terminating = after.Terminating
-
-	recordPods(&r.Status, &after, b.Facts.Without)
-	recordTotals(&r.Status, &b.Counts)
-	if b.Facts.Indexed {
-		recordIndexes(&r.Status, &b.Progress)
-	}
+	r.Status = withFigures(r.Status, b, &after)
 	recordUIDs(&r.Status, &b.Counts.Uncounted, p.Untrack, r.end)
 
-	if r.end.decided() && !isUnannounced(&b.Facts, r.end) {
+	switch {
+	case !r.end.decided():
+		if b.Course.Managed {
+			recordSuspension(&r.Status, &b.Facts)
+		}
+	case !isUnannounced(&b.Facts, r.end):
 		recordVerdict(&r.Status, r.end, b.Facts.Now)
-	} else if !r.end.decided() && b.Course.Managed {
-		recordSuspension(&r.Status, &b.Facts)
 	}
 
 	r.Write = isToWrite(&b.Facts.Status, &r.Status, b.Facts.Indexed)
@@ -120,14 +117,23 @@ type change struct{ active, ready, terminating int32 }
 func changeOf(deletions []Deletion, creations []Creation, w *Writes, quirks jobquirk.Set) (c change) {
 	quirk := quirks.Has(jobquirk.DeleteCounts)
 	for i := range deletions {
-		result := value.At(w.Deleted, i).Result
-		if isDone(result) {
+		lowersReady := false
+		switch value.At(w.Deleted, i).Result {
+		case jobreason.ResultDone:
 			c.active--
-		}
-		if result == jobreason.ResultDone || result == jobreason.ResultGone && quirk {
 			c.terminating++
+			lowersReady = true
+		case jobreason.ResultGone:
+			c.active--
+			if quirk {
+				c.terminating++
+			}
+			lowersReady = true
+		case jobreason.ResultUnsuccessful:
+			lowersReady = quirk
 		}
-		if lowers := isDone(result) || result == jobreason.ResultUnsuccessful && quirk; lowers && deletions[i].Ready {
+
+		if lowersReady && deletions[i].Ready {
 			c.ready--
 		}
 	}
@@ -151,8 +157,13 @@ func (c *counts) after(d change) counts {
 
 // isExpected reports whether a creation with that result is going to be seen.
 func isExpected(created jobreason.Result, quirks jobquirk.Set) bool {
-	refused := created == jobreason.ResultRefused && quirks.Has(jobquirk.RefusedAreActive)
-	return created == jobreason.ResultDone || refused
+	switch created {
+	case jobreason.ResultDone:
+		return true
+	case jobreason.ResultRefused:
+		return quirks.Has(jobquirk.RefusedAreActive)
+	}
+	return false
 }
 
 // Expected returns how many of the plan's creations will be observed, given their
@@ -167,42 +178,46 @@ func (p *Plan) Expected(created []Effect) int {
 	return n
 }
 
-// recordPods sets active, ready and terminating.
-func recordPods(status *Status, c *counts, without release.Gates) {
-	status.Active = c.Active
-	status.Ready = repoint(status.Ready, c.Ready)
-	status.Terminating = repoint(status.Terminating, c.Terminating)
-	if without.Has(release.JobPodReplacementPolicy) {
+// withFigures returns a status with the figures of a round that leaves so many pods. The counters
+// have the UIDs that have left the uncounted lists. The number of successes of an Indexed job follows
+// from its index lists.
+func withFigures(status Status, b *basis, pods *counts) Status {
+	status.StartTime = b.Facts.StartTime
+
+	status.Active = pods.Active
+	status.Ready = repoint(status.Ready, pods.Ready)
+	if b.Facts.Without.Has(release.JobPodReplacementPolicy) {
 		status.Terminating = nil
+	} else {
+		status.Terminating = repoint(status.Terminating, pods.Terminating)
 	}
+
+	status.Succeeded, status.Failed = b.Counts.CountedSucceeded, b.Counts.CountedFailed
+	if p := &b.Progress; b.Facts.Indexed {
+		status.Succeeded, status.CompletedIndexes, status.FailedIndexes = p.CompletedCount, p.Completed, p.Failed
+	}
+	return status
 }
+
+// isAt reports whether the pointer points to the value.
+func isAt(p *int32, value int32) bool { return p != nil && *p == value }
 
 // repoint returns old where it points to the value already.
 func repoint(old *int32, value int32) *int32 {
-	if old != nil && *old == value {
+	if isAt(old, value) {
 		return old
 	}
 	changed := value // only this path allocates
 	return &changed
 }
 
-// recordTotals sets the counters, with the UIDs that have left the uncounted lists.
-func recordTotals(status *Status, c *counts) {
-	status.Succeeded, status.Failed = c.CountedSucceeded, c.CountedFailed
-}
-
 // withoutRoom returns lists that an append copies: who appends to a status does not write to the
 // snapshot.
 func withoutRoom(lists *UncountedTerminatedPods) *UncountedTerminatedPods {
-	if lists == nil || cap(lists.Succeeded) == len(lists.Succeeded) && cap(lists.Failed) == len(lists.Failed) {
+	if lists == nil || cap(lists.Succeeded)+cap(lists.Failed) == len(lists.Succeeded)+len(lists.Failed) {
 		return lists
 	}
 	return &UncountedTerminatedPods{Succeeded: slices.Clip(lists.Succeeded), Failed: slices.Clip(lists.Failed)}
-}
-
-// recordIndexes sets the index lists, and the number of successes that follows from them.
-func recordIndexes(status *Status, p *progress) {
-	status.Succeeded, status.CompletedIndexes, status.FailedIndexes = p.CompletedCount, p.Completed, p.Failed
 }
 
 // recordUIDs adds the pods whose finalizers are to go to the uncounted lists.

@@ -16,7 +16,8 @@ func (a *aftermath) remember(before, after *reported) Memory {
 		return c.Memory // the job is not ours (J3, J5)
 	}
 
-	ended := a.Facts.Status.finished() != "" || c.Memory.Finished || a.final.finished() != ""
+	hadEnded := a.Facts.Status.finished() != ""
+	ended := hadEnded || c.Memory.Finished || a.final.finished() != ""
 	m := Memory{
 		JobUID:  a.Facts.JobUID,
 		Backoff: c.Memory.Backoff,
@@ -32,7 +33,7 @@ func (a *aftermath) remember(before, after *reported) Memory {
 		m.Expectations = a.expect()
 		m.Untracking = a.untracking()
 		m.Written = max(c.Memory.Written, a.outcome.Recorded.version(), a.outcome.Settled.version())
-		m.Finished = ended && a.Facts.Status.finished() == ""
+		m.Finished = ended && !hadEnded
 	}
 
 	if a.recorded && !a.isStopped() {
@@ -44,7 +45,8 @@ func (a *aftermath) remember(before, after *reported) Memory {
 		m.rest.Ignored = clamp32(int64(c.Memory.rest.Ignored) + int64(newlyIgnored(a.untrack, &c.Memory)))
 	}
 
-	if ended && (a.Facts.Status.finished() != "" || !a.Facts.Quirks.Has(jobquirk.UnseenEnd)) {
+	switch {
+	case hadEnded, ended && !a.Facts.Quirks.Has(jobquirk.UnseenEnd):
 		m.Backoff, m.rest.Untimed = backoff.Record{}, nil // a job that has ended needs no delay
 	}
 	return m

@@ -21,8 +21,13 @@ func activePods(dst []int32, s *Snapshot) []int32 {
 }
 
 func isActive(pod *Pod, j *Job) bool {
-	owned := pod.Owner == jobpod.Owned || pod.Owner == jobpod.Orphan && !j.isDeleted()
-	return owned && !pod.isTerminal() && pod.Deletion == nil
+	switch {
+	case pod.isTerminal(), pod.Deletion != nil:
+		return false
+	case pod.Owner == jobpod.Orphan:
+		return !j.isDeleted()
+	}
+	return pod.Owner == jobpod.Owned
 }
 
 // appendAll adds the deletions of all active pods, the least valuable first. They are

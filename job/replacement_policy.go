@@ -7,6 +7,15 @@ func replacesOnlyFailed(spec *Spec) bool {
 	return spec.PodReplacementPolicy == ReplaceFailed || spec.PodFailurePolicy != nil
 }
 
+// countsAsFailed reports whether a pod counts as failed (J7): it has failed, or it is being deleted
+// where that is enough.
+func countsAsFailed(pod *Pod, spec *Spec) bool {
+	if pod.isTerminal() {
+		return pod.Phase == PodFailed
+	}
+	return pod.Deletion != nil && !replacesOnlyFailed(spec)
+}
+
 // heldByTerminating returns how many of the missing pods have to wait until a
 // terminating pod has ended (J30).
 func heldByTerminating(spec *Spec, t tally, missing int64) int64 {

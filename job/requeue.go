@@ -19,9 +19,11 @@ func requeueOf(waits []Wait, now time.Time, quirks jobquirk.Set) (next Requeue) 
 			continue
 		}
 
-		backsOff := reason == jobreason.WaitBackoff || reason == jobreason.WaitIndexBackoff
-		if coarse && backsOff && at.Before(now.Add(time.Second)) {
-			at = now.Add(time.Second)
+		switch reason {
+		case jobreason.WaitBackoff, jobreason.WaitIndexBackoff:
+			if soonest := now.Add(time.Second); coarse && at.Before(soonest) {
+				at = soonest
+			}
 		}
 		if next.At.IsZero() || at.Before(next.At) {
 			next = Requeue{At: at, Reason: reason}
@@ -60,11 +62,13 @@ func (a *aftermath) requeue(retry bool) Requeue {
 // could follow each other without a pause.
 func (a *aftermath) provesNew() bool {
 	o := a.outcome
-	if a.Facts.Consistent || o.Recorded.Result == jobreason.ResultDone || o.Settled.Result == jobreason.ResultDone {
+	switch {
+	case a.Facts.Consistent, o.wroteStatus():
 		return true
+	case a.plan.Verdict.decided():
+		return false
 	}
-	wrote := slices.ContainsFunc(o.Created, tookEffect) || slices.ContainsFunc(o.Deleted, tookEffect)
-	return wrote && !a.plan.Verdict.decided()
+	return slices.ContainsFunc(o.Created, tookEffect) || slices.ContainsFunc(o.Deleted, tookEffect)
 }
 
 // tookEffect reports whether the write itself did it: an object that was gone already
@@ -74,19 +78,21 @@ func tookEffect(e Effect) bool { return e.Result == jobreason.ResultDone }
 // goesOn reports whether the next round builds on the writes of this one.
 func (a *aftermath) goesOn() bool {
 	if a.isStopped() {
-		return len(a.plan.Waits) > 0 && a.plan.Waits[0].Reason == jobreason.WaitObserved
+		return a.plan.isStoppedFor(jobreason.WaitObserved)
 	}
 
 	o := a.outcome
 	switch {
-	case a.Course.Capped || len(a.plan.Adopt) > 0:
+	case a.Course.Capped, len(a.plan.Adopt) > 0:
 		return true // pods are left for the next round
 	case a.Course.More && slices.ContainsFunc(o.Created, tookEffect):
 		return true
 	case slices.ContainsFunc(o.Deleted, tookEffect):
 		return true // whether the pods are gone, only the next snapshot shows
+	case hasReplaced(a.plan.Create, o.Created):
+		return true
 	}
-	return hasReplaced(a.plan.Create, o.Created) || hasUntrackedUnfinished(a.untrack, o.Untracked)
+	return hasUntrackedUnfinished(a.untrack, o.Untracked)
 }
 
 // hasReplaced reports whether an index has got a replacement that carries its failure
@@ -94,7 +100,7 @@ func (a *aftermath) goesOn() bool {
 func hasReplaced(creations []Creation, created []Effect) bool {
 	for i := range creations {
 		c := &creations[i]
-		if (c.FailureCount > 0 || c.IgnoredFailureCount > 0) && value.At(created, i).Result == jobreason.ResultDone {
+		if max(c.FailureCount, c.IgnoredFailureCount) > 0 && tookEffect(value.At(created, i)) {
 			return true
 		}
 	}

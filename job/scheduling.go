@@ -34,14 +34,18 @@ func checkScheduling(s *Spec) (found problems.List) {
 		return nil
 	}
 
-	policy, mode := scheduling.SchedulingPolicy, scheduling.DisruptionMode
-	if policy != nil {
+	if policy := scheduling.SchedulingPolicy; policy != nil {
 		found.AddIn("scheduling.schedulingPolicy", checkPolicy(policy, value.Of(s.Parallelism)))
 	}
-	if mode != nil && (mode.Single != nil) == (mode.All != nil) {
+
+	mode := scheduling.DisruptionMode
+	if mode == nil {
+		return found
+	}
+	if (mode.Single != nil) == (mode.All != nil) {
 		found.Add("scheduling.disruptionMode", nil, "must have exactly one of single and all")
 	}
-	if mode != nil && mode.All != nil && s.gangSize() == 0 {
+	if mode.All != nil && s.gangSize() == 0 {
 		found.Add("scheduling.disruptionMode", "all", "needs the schedulingPolicy gang")
 	}
 	return found

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
@@ -30,7 +31,7 @@ type Snapshot struct {
 func (j *Job) isDeleted() bool { return !j.DeletionTimestamp.IsZero() }
 
 func (s *Spec) isIndexed() bool   { return s.CompletionMode == Indexed }
-func (s *Spec) isSuspended() bool { return s.Suspend != nil && *s.Suspend }
+func (s *Spec) isSuspended() bool { return value.Of(s.Suspend) }
 
 // limitsIndexes reports whether failures are limited index by index.
 func (s *Spec) limitsIndexes() bool { return s.isIndexed() && s.BackoffLimitPerIndex != nil }

@@ -126,26 +126,26 @@ func withCondition(conditions []Condition, c Condition) []Condition {
 
 // equalStatus tells whether writing b over a would change nothing.
 func equalStatus(a, b *Status) bool {
-	return slices.EqualFunc(a.Conditions, b.Conditions, equalCondition) &&
-		a.StartTime.Equal(b.StartTime) &&
-		a.CompletionTime.Equal(b.CompletionTime) &&
-		a.Active == b.Active &&
-		a.Succeeded == b.Succeeded &&
-		a.Failed == b.Failed &&
-		value.Equal(a.Terminating, b.Terminating) &&
-		a.CompletedIndexes == b.CompletedIndexes &&
-		value.Equal(a.FailedIndexes, b.FailedIndexes) &&
-		equalUncounted(a.UncountedTerminatedPods, b.UncountedTerminatedPods) &&
-		value.Equal(a.Ready, b.Ready)
+	switch {
+	case a.Active != b.Active,
+		a.Succeeded != b.Succeeded,
+		a.Failed != b.Failed,
+		!value.Equal(a.Terminating, b.Terminating),
+		!value.Equal(a.Ready, b.Ready),
+		a.CompletedIndexes != b.CompletedIndexes,
+		!value.Equal(a.FailedIndexes, b.FailedIndexes),
+		!equalUncounted(a.UncountedTerminatedPods, b.UncountedTerminatedPods),
+		!a.StartTime.Equal(b.StartTime),
+		!a.CompletionTime.Equal(b.CompletionTime):
+		return false
+	}
+	return slices.EqualFunc(a.Conditions, b.Conditions, equalCondition)
 }
 
 func equalCondition(a, b Condition) bool {
-	return a.Type == b.Type &&
-		a.Status == b.Status &&
-		a.Reason == b.Reason &&
-		a.Message == b.Message &&
-		a.LastProbeTime.Equal(b.LastProbeTime) &&
-		a.LastTransitionTime.Equal(b.LastTransitionTime)
+	sameTimes := a.LastProbeTime.Equal(b.LastProbeTime) && a.LastTransitionTime.Equal(b.LastTransitionTime)
+	a.LastProbeTime, a.LastTransitionTime = b.LastProbeTime, b.LastTransitionTime
+	return sameTimes && a == b
 }
 
 // equalUncounted takes a nil value for two empty lists: they mean the same.

@@ -11,7 +11,8 @@ import (
 // that asks for no successes. The spare set is overwritten.
 func meetsSuccessPolicy(spec *Spec, t tally, completed, spare *indexset.Set) Verdict {
 	policy := spec.SuccessPolicy
-	if policy == nil || !spec.isIndexed() || t.succeeded == 0 {
+	switch {
+	case policy == nil, !spec.isIndexed(), t.succeeded == 0:
 		return Verdict{}
 	}
 

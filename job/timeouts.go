@@ -36,13 +36,12 @@ func timeAfter(t time.Time, d time.Duration) time.Time {
 	return t.Add(d)
 }
 
-// isOver reports whether a time has come.
-func isOver(at, now time.Time) bool { return !now.Before(at) }
+// isOver reports whether a time has come. A zero time never comes.
+func isOver(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
 // isLate reports whether an active pod has not started in time.
 func isLate(pod *Pod, o *Options, now time.Time) bool {
-	due := startDue(pod, o)
-	return !due.IsZero() && isOver(due, now)
+	return isOver(startDue(pod, o), now)
 }
 
 // appendLate adds the deletions of pods that have not started in time, at most as many

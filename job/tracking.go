@@ -58,23 +58,22 @@ func (a *accounting) appendDue(due []dueUntracking) []dueUntracking {
 // appendUnfinished adds the finalizers of the pods that have not ended, where the job is
 // ending or being deleted. Only an end in failure counts them (J37).
 func (a *accounting) appendUnfinished(due []dueUntracking, buf *scratch) []dueUntracking {
-	deleted := a.snap.Job.isDeleted()
-	ending := a.end.decided()
-	if !ending && !deleted && !completionsReached(a.snap.Job.Spec.Completions, a.found.tally.succeeded) {
+	isOver := a.end.decided() || a.snap.Job.isDeleted()
+	if !isOver && !completionsReached(a.snap.Job.Spec.Completions, a.found.tally.succeeded) {
 		return due
 	}
 
 	for _, i := range a.found.pods.leaving {
 		due = append(due, a.unfinished(i))
 	}
-	if !ending && !deleted && !jobrules.EndsWithoutNotice(a.snap.Options.Without) {
+	if !isOver && !jobrules.EndsWithoutNotice(a.snap.Options.Without) {
 		return due
 	}
 
 	buf.active = activePods(buf.active[:0], a.snap)
 	sortPlaces(a.snap.Pods, buf.active, byAge)
 	for _, i := range buf.active {
-		if pod := &a.snap.Pods[i]; carriesFinalizer(pod) && a.factsOf(i)&uidUntracking == 0 {
+		if isTracked(&a.snap.Pods[i], a.factsOf(i)) {
 			due = append(due, a.unfinished(i))
 		}
 	}
@@ -105,12 +104,13 @@ func (a *accounting) failed(place int32, onEnd bool) dueUntracking {
 
 // unfinished gives up a pod that has not ended.
 func (a *accounting) unfinished(place int32) dueUntracking {
-	spec := &a.snap.Job.Spec
-	misplaced := spec.isIndexed() && !hasIndexBelow(&a.snap.Pods[place], *spec.Completions)
-	if a.failsUnfinished() && !misplaced && a.factsOf(place)&uidRecorded == 0 {
-		return a.failed(place, true)
+	switch {
+	case !a.failsUnfinished(),
+		lacksIndex(&a.snap.Pods[place], &a.snap.Job.Spec),
+		a.factsOf(place)&uidRecorded != 0:
+		return a.untracking(place, jobreason.NotCounted, !a.snap.Job.isDeleted(), a.policyOfRecorded(place))
 	}
-	return a.untracking(place, jobreason.NotCounted, !a.snap.Job.isDeleted(), a.policyOfRecorded(place))
+	return a.failed(place, true)
 }
 
 // failsUnfinished reports whether the end counts pods that have not ended as failed. A success

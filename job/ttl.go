@@ -1,6 +1,9 @@
 package job
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Expire decides whether a finished job is to be deleted, with its pods and on
 // condition of its UID, because ttlSecondsAfterFinished have passed (T1, T2). The time
@@ -12,14 +15,15 @@ import "time"
 func Expire(j *Job, o Options, now time.Time) (expired bool, at time.Time, err error) {
 	finished := j.Status.Finished()
 	ttl := j.Spec.TTLSecondsAfterFinished
-	switch {
-	case finished == ConditionComplete && o.TTLSecondsAfterComplete != nil:
-		ttl = o.TTLSecondsAfterComplete
-	case finished == ConditionFailed && o.TTLSecondsAfterFailed != nil:
-		ttl = o.TTLSecondsAfterFailed
+	switch finished {
+	case ConditionComplete:
+		ttl = cmp.Or(o.TTLSecondsAfterComplete, ttl)
+	case ConditionFailed:
+		ttl = cmp.Or(o.TTLSecondsAfterFailed, ttl)
+	default:
+		return false, time.Time{}, nil
 	}
-
-	if ttl == nil || finished == "" || j.isDeleted() {
+	if ttl == nil || j.isDeleted() {
 		return false, time.Time{}, nil
 	}
 

@@ -72,9 +72,12 @@ func checkNumbers(s *Spec) (found problems.List) {
 }
 
 func checkEnums(s *Spec) (found problems.List) {
-	if s.CompletionMode != NonIndexed && s.CompletionMode != Indexed {
+	switch s.CompletionMode {
+	case NonIndexed, Indexed:
+	default:
 		found.Add("completionMode", string(s.CompletionMode), "must be NonIndexed or Indexed")
 	}
+
 	switch s.PodReplacementPolicy {
 	case ReplaceFailed:
 	case ReplaceTerminatingOrFailed:
@@ -86,8 +89,9 @@ func checkEnums(s *Spec) (found problems.List) {
 		found.Add("podReplacementPolicy", string(s.PodReplacementPolicy), "must be Failed or TerminatingOrFailed")
 	}
 
-	policy := s.Template.RestartPolicy
-	if policy != RestartNever && policy != RestartOnFailure {
+	switch policy := s.Template.RestartPolicy; policy {
+	case RestartNever, RestartOnFailure:
+	default:
 		found.Add("template.spec.restartPolicy", string(policy), "must be Never or OnFailure")
 	}
 	return found
@@ -227,7 +231,9 @@ func checkPattern(c PodCondition) (found problems.List) {
 }
 
 func checkExitCodes(r *OnExitCodes, containers map[string]bool) (found problems.List) {
-	if r.Operator != ExitCodeIn && r.Operator != ExitCodeNotIn {
+	switch r.Operator {
+	case ExitCodeIn, ExitCodeNotIn:
+	default:
 		found.Add(".operator", string(r.Operator), "must be In or NotIn")
 	}
 	if n := len(r.Values); n == 0 || n > maxExitCodes {
@@ -239,9 +245,11 @@ func checkExitCodes(r *OnExitCodes, containers map[string]bool) (found problems.
 		switch {
 		case r.Operator == ExitCodeIn && code == 0:
 			problem = "must not be 0 with operator In"
-		case i > 0 && code == r.Values[i-1]:
+		case i == 0:
+			continue
+		case code == r.Values[i-1]:
 			problem = "must not appear twice"
-		case i > 0 && code < r.Values[i-1]:
+		case code < r.Values[i-1]:
 			problem = "must be in increasing order"
 		default:
 			continue

@@ -152,17 +152,20 @@ func (s Schedule) Equal(other Schedule) bool {
 	}
 
 	a, b := s.plan, other.plan
-	return a.every == b.every &&
-		a.table.equal(&b.table.pattern) &&
-		a.table.seconds == b.table.seconds &&
-		a.table.gapEnd == b.table.gapEnd &&
-		a.table.repeated == b.table.repeated &&
-		a.after == b.after &&
-		a.until == b.until &&
-		a.hasSingle == b.hasSingle &&
-		a.single == b.single &&
-		(a.reference == nil) == (b.reference == nil) &&
-		a.zone.equal(b.zone)
+	switch {
+	case a.every != b.every,
+		!a.table.equal(&b.table.pattern),
+		a.table.seconds != b.table.seconds,
+		a.table.gapEnd != b.table.gapEnd,
+		a.table.repeated != b.table.repeated,
+		a.after != b.after,
+		a.until != b.until,
+		a.hasSingle != b.hasSingle,
+		a.single != b.single,
+		(a.reference == nil) != (b.reference == nil):
+		return false
+	}
+	return a.zone.equal(b.zone)
 }
 
 // String returns the fields as they were given to Parse, without zone and bounds, followed by

@@ -80,34 +80,39 @@ func partProblem(index int, part string) string {
 // extensionProblem recognises what other programs have beside standard schedules.
 func extensionProblem(index int, part string) string {
 	const days, weekdays = 2, 4
-	r := rangeOf(index)
-	if part == "H" || strings.HasPrefix(part, "H/") || strings.HasPrefix(part, "H(") {
+	switch r := rangeOf(index); {
+	case part == "H", strings.HasPrefix(part, "H/"), strings.HasPrefix(part, "H("):
 		return fmt.Sprintf("H, a value chosen for the job, is not supported; write a value from %d to %d", r.min, r.max)
 	}
 
-	if day, nth, found := strings.Cut(part, "#"); found && index == weekdays {
-		instead := "the days of that week"
-		if n, err := strconv.Atoi(nth); err == nil && 1 <= n && n <= 5 {
-			instead = fmt.Sprintf("%d-%d", 7*n-6, min(7*n, 31))
+	switch index {
+	case days:
+		switch {
+		case strings.HasSuffix(part, "W"):
+			return "W, the working day next to a date, is not supported; write the day, or * and 1-5 as day-of-week"
+		case strings.HasPrefix(part, "L"):
+			return "L, the last day of a month, is not supported; " +
+				"write 28-31 and let the job check that tomorrow is the 1st"
 		}
-		return fmt.Sprintf("#, the nth weekday of a month, is not supported; write %s as day-of-month, "+
-			"* as day-of-week, and let the job check for weekday %s", instead, day)
-	}
 
-	if index == days && strings.HasSuffix(part, "W") {
-		return "W, the working day next to a date, is not supported; write the day, or * and 1-5 as day-of-week"
-	}
-	if index == days && strings.HasPrefix(part, "L") {
-		return "L, the last day of a month, is not supported; " +
-			"write 28-31 and let the job check that tomorrow is the 1st"
-	}
+	case weekdays:
+		if day, nth, found := strings.Cut(part, "#"); found {
+			instead := "the days of that week"
+			if n, err := strconv.Atoi(nth); err == nil && 1 <= n && n <= 5 {
+				instead = fmt.Sprintf("%d-%d", 7*n-6, min(7*n, 31))
+			}
+			return fmt.Sprintf("#, the nth weekday of a month, is not supported; write %s as day-of-month, "+
+				"* as day-of-week, and let the job check for weekday %s", instead, day)
+		}
 
-	if index == weekdays && part == "L" {
-		return "L is not supported; write 6 for Saturday"
-	}
-	if index == weekdays && strings.HasSuffix(part, "L") {
-		return fmt.Sprintf("L, the last weekday of a month, is not supported; write 22-31 as day-of-month, "+
-			"* as day-of-week, and let the job check for the last weekday %s", strings.TrimSuffix(part, "L"))
+		day, isLast := strings.CutSuffix(part, "L")
+		switch {
+		case part == "L":
+			return "L is not supported; write 6 for Saturday"
+		case isLast:
+			return fmt.Sprintf("L, the last weekday of a month, is not supported; write 22-31 as day-of-month, "+
+				"* as day-of-week, and let the job check for the last weekday %s", day)
+		}
 	}
 	return ""
 }
@@ -118,7 +123,7 @@ func valueProblem(index int, value, part string) string {
 	n := valueOf(index, value)
 	inRange := r.min <= n && n <= r.max
 	switch {
-	case value == "*" || value == "?" || inRange:
+	case value == "*", value == "?", inRange:
 		return ""
 	case index == 4 && n == 7:
 		if low, _, ranged := strings.Cut(part, "-"); ranged && value != low && !strings.Contains(part, "/") {

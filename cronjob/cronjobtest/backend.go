@@ -78,10 +78,12 @@ func (c *checked) Create(ctx context.Context, n cronjob.Creation) (made cronjoba
 	existed := false
 	err = c.do(n.ScheduledTime, &made, life.Write{
 		Write: world.Write{Verb: world.Create, Name: n.Name},
+
 		Before: func() []cronjobcheck.Violation {
 			existed = c.e.truth.Child(n.Name) != nil
 			wrong := life.Wrong(existed, "Store", "%s was created, and a job of that name was there already: "+
 				"the name is the lock of a run (C13)", n.Name)
+
 			seesLate := c.e.subject.Late && c.e.watch == nil
 			if seesLate || c.e.respec {
 				return wrong // the program could not know more

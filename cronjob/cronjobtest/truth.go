@@ -75,11 +75,14 @@ func (e *Env) read() {
 
 // sameJob compares what the rules of a CronJob look at.
 func sameJob(a, b *cronjob.Child) bool {
-	return a.UID == b.UID &&
-		a.Finished == b.Finished &&
-		a.Foreign == b.Foreign &&
-		a.ScheduledTime.Equal(b.ScheduledTime) &&
-		a.DeletionTimestamp.IsZero() == b.DeletionTimestamp.IsZero()
+	switch {
+	case a.UID != b.UID,
+		a.Finished != b.Finished,
+		a.Foreign != b.Foreign,
+		!a.ScheduledTime.Equal(b.ScheduledTime):
+		return false
+	}
+	return a.DeletionTimestamp.IsZero() == b.DeletionTimestamp.IsZero()
 }
 
 // sameStatus compares statuses, times by the second.

@@ -229,6 +229,7 @@ func DrawOutcome(t *rapid.T, plan *job.Plan, from ...jobreason.Result) job.Outco
 		}
 		return out
 	}
+
 	o := job.Outcome{
 		Writes: job.Writes{
 			Claimed: job.Reply{Result: result.Draw(t, "claimed")},
@@ -238,6 +239,7 @@ func DrawOutcome(t *rapid.T, plan *job.Plan, from ...jobreason.Result) job.Outco
 		Recorded: job.Reply{Result: result.Draw(t, "recorded")},
 		Settled:  job.Reply{Result: result.Draw(t, "settled")},
 	}
+
 	for range rapid.IntRange(0, len(plan.Groups)).Draw(t, "grouped") {
 		o.Grouped = append(o.Grouped, jobgroup.Effect{Result: result.Draw(t, "grouped"), UID: "group"})
 	}

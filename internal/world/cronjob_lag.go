@@ -47,10 +47,13 @@ func (w *CronJob) Commit() {
 
 // sameCronJob reports whether two versions of a CronJob say the same.
 func sameCronJob(a, b *cronjob.CronJob) bool {
-	return *a.Spec.Suspend == *b.Spec.Suspend &&
-		slices.Equal(a.Status.Active, b.Status.Active) &&
-		a.Status.LastScheduleTime.Equal(b.Status.LastScheduleTime) &&
-		a.Status.LastSuccessfulTime.Equal(b.Status.LastSuccessfulTime)
+	switch {
+	case *a.Spec.Suspend != *b.Spec.Suspend,
+		!a.Status.LastScheduleTime.Equal(b.Status.LastScheduleTime),
+		!a.Status.LastSuccessfulTime.Equal(b.Status.LastSuccessfulTime):
+		return false
+	}
+	return slices.Equal(a.Status.Active, b.Status.Active)
 }
 
 // look lets the controller see what it must see by now, or more.

@@ -237,8 +237,9 @@ func checkNothingChanged(old, next *job.Status) (found problems.List) {
 }
 
 func sameCondition(a, b job.Condition) bool {
-	return a.Status == b.Status &&
-		a.Reason == b.Reason &&
-		a.Message == b.Message &&
-		wholeSeconds(a.LastTransitionTime).Equal(wholeSeconds(b.LastTransitionTime))
+	switch {
+	case a.Status != b.Status, a.Reason != b.Reason, a.Message != b.Message:
+		return false
+	}
+	return wholeSeconds(a.LastTransitionTime).Equal(wholeSeconds(b.LastTransitionTime))
 }

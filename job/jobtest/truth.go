@@ -202,12 +202,15 @@ func (e *Env) checkNotDeleted(was, is *job.Pod) {
 
 // samePod compares what the rules of a job look at.
 func samePod(a, b *job.Pod) bool {
-	return a.Name == b.Name &&
-		a.Phase == b.Phase &&
-		a.Owner == b.Owner &&
-		a.Untracked == b.Untracked &&
-		a.Ready == b.Ready &&
-		(a.Deletion == nil) == (b.Deletion == nil)
+	switch {
+	case a.Name != b.Name,
+		a.Phase != b.Phase,
+		a.Owner != b.Owner,
+		a.Untracked != b.Untracked,
+		a.Ready != b.Ready:
+		return false
+	}
+	return (a.Deletion == nil) == (b.Deletion == nil)
 }
 
 // sameStatus compares statuses, times by the second.

@@ -66,10 +66,12 @@ func (a *server) resourceList(gv schema.GroupVersion) metav1.APIResourceList {
 		GroupVersion: gv.String(),
 	}
 	verbs := metav1.Verbs{"create", "delete", "get", "list", "patch", "update", "watch"}
+
 	for _, r := range a.resources {
 		if r.GroupVersion() != gv {
 			continue
 		}
+
 		one := metav1.APIResource{
 			Name:         r.Plural,
 			SingularName: strings.ToLower(r.Kind),
@@ -78,6 +80,7 @@ func (a *server) resourceList(gv schema.GroupVersion) metav1.APIResourceList {
 			Verbs:        verbs,
 		}
 		list.APIResources = append(list.APIResources, one)
+
 		if r.Status {
 			one.Name, one.Verbs = r.Plural+"/status", metav1.Verbs{"get", "patch", "update"}
 			list.APIResources = append(list.APIResources, one)

@@ -89,16 +89,18 @@ func (c *checker) cronOf(uid job.UID) *cronState {
 }
 
 func equalSpecs(a, b *cronjob.Spec) bool {
-	return a.Schedule == b.Schedule &&
-		equal(a.TimeZone, b.TimeZone) &&
-		a.ConcurrencyPolicy == b.ConcurrencyPolicy &&
-		value.Of(a.Suspend) == value.Of(b.Suspend) &&
-		equal(a.StartingDeadlineSeconds, b.StartingDeadlineSeconds) &&
-		equal(a.SuccessfulJobsHistoryLimit, b.SuccessfulJobsHistoryLimit) &&
-		equal(a.FailedJobsHistoryLimit, b.FailedJobsHistoryLimit)
+	switch {
+	case a.Schedule != b.Schedule,
+		!value.Equal(a.TimeZone, b.TimeZone),
+		a.ConcurrencyPolicy != b.ConcurrencyPolicy,
+		value.Of(a.Suspend) != value.Of(b.Suspend),
+		!value.Equal(a.StartingDeadlineSeconds, b.StartingDeadlineSeconds),
+		!value.Equal(a.SuccessfulJobsHistoryLimit, b.SuccessfulJobsHistoryLimit),
+		!value.Equal(a.FailedJobsHistoryLimit, b.FailedJobsHistoryLimit):
+		return false
+	}
+	return true
 }
-
-func equal[T comparable](a, b *T) bool { return (a == nil) == (b == nil) && value.Of(a) == value.Of(b) }
 
 // inForce returns the specs that the controller may have known when it started a run that was due
 // then, none if one of them is not known.

@@ -77,13 +77,16 @@ func isStoredAs(a, b any) bool {
 // text of an error can differ each time, and the queue already delays the next try. status are what a planner reads
 // of both statuses. Without generations nothing tells.
 func isTold(was, is Object, wasStatus, isStatus any) bool {
-	return is.GetGeneration() > 0 &&
-		is.GetGeneration() == was.GetGeneration() &&
-		is.GetResourceVersion() != was.GetResourceVersion() &&
-		is.GetDeletionTimestamp().Equal(was.GetDeletionTimestamp()) &&
-		maps.Equal(is.GetLabels(), was.GetLabels()) &&
-		maps.Equal(is.GetAnnotations(), was.GetAnnotations()) &&
-		isStoredAs(wasStatus, isStatus)
+	switch {
+	case is.GetGeneration() == 0,
+		is.GetGeneration() != was.GetGeneration(),
+		is.GetResourceVersion() == was.GetResourceVersion(),
+		!is.GetDeletionTimestamp().Equal(was.GetDeletionTimestamp()),
+		!maps.Equal(is.GetLabels(), was.GetLabels()),
+		!maps.Equal(is.GetAnnotations(), was.GetAnnotations()):
+		return false
+	}
+	return isStoredAs(wasStatus, isStatus)
 }
 
 // told is the error of a round whose report was written, or not: a conflict of that is none beside why the round
