@@ -24,7 +24,8 @@ import (
 // renders are the controllers of Renders. Pods are selected by the UID of their Render.
 func renders(measured *metrics.Metrics) reconcilers.JobOf[*Render] {
 	return reconcilers.JobOf[*Render]{
-		JobOptions: controller.JobOptions{Metrics: measured},
+		JobOptions: controller.JobOptions{Metrics: measured.Jobs()},
+		TTLMetrics: measured.TTL(),
 		Kind: controller.Kind[*Render]{
 			Spec:   jobSpec,
 			Status: func(r *Render) *batchv1.JobStatus { return &r.Status },

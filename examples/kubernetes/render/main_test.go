@@ -120,7 +120,7 @@ func inCluster(t *testing.T, test func(c *cluster)) {
 			return informersOf{pods: informers.NewSharedInformerFactory(c.pods, resync), own: own}, nil
 		})
 		r := renders(c.measured)
-		r.Client, r.Reader, r.Pods, r.Events = c.renders, c.renders, c.pods, c
+		r.Client, r.Reader, r.Kind.PodClient, r.Events = c.renders, c.renders, c.pods, c
 		if err := r.SetupWithManager(mgr); err != nil {
 			t.Fatal(err)
 		}

@@ -142,7 +142,8 @@ func (c *Cluster) make(
 	c.pods = factory.Core().V1().Pods().Informer()
 
 	common := controller.Common{Clock: c.clock, Events: controller.NewRecorder(ctx, c.client, nil, "batchtest")}
-	jobs, err1 := controller.NewJobs(c.client, factory, controller.JobOptions{
+	kind := controller.BatchJobs(c.client, factory)
+	jobs, err1 := controller.NewJobs(kind, controller.JobOptions{
 		Common:     common,
 		ManagedBy:  job.ControllerName,
 		Planner:    c.options.job,
@@ -150,13 +151,13 @@ func (c *Cluster) make(
 		Stale:      c.options.stale,
 		BatchDelay: time.Duration(float64(10*time.Millisecond) * c.options.speed),
 	})
-	orphans, err2 := controller.NewOrphans(c.client, factory, controller.OrphanOptions{
+	orphans, err2 := controller.NewOrphans(kind, controller.OrphanOptions{
 		Common:    common,
 		ManagedBy: job.ControllerName,
 		Planner:   c.options.job,
 	})
-	ttl, err3 := controller.NewTTL(c.client, factory, controller.TTLOptions{Common: common, Planner: c.options.job})
-	cronJobs, err4 := controller.NewCronJobs(c.client, factory, controller.CronJobOptions{
+	ttl, err3 := controller.NewTTL(kind, controller.TTLOptions{Common: common, Planner: c.options.job})
+	cronJobs, err4 := controller.NewCronJobs(controller.BatchCronJobs(c.client, factory), controller.CronJobOptions{
 		Common:    common,
 		Planner:   c.options.cronJob,
 		Schedule:  c.options.schedule,
@@ -243,18 +244,23 @@ func (c *Cluster) key(name string) types.NamespacedName {
 type memories struct{ all sync.Map }
 
 // Get implements [controller.Memories].
-func (m *memories) Get(key types.NamespacedName) job.Memory {
-	if known, found := m.all.Load(key); found {
-		return known.(job.Memory)
-	}
-	return job.Memory{}
+func (m *memories) Get(_ context.Context, key types.NamespacedName) (job.Memory, error) {
+	known, _ := m.all.Load(key)
+	memory, _ := known.(job.Memory)
+	return memory, nil
 }
 
 // Set implements [controller.Memories].
-func (m *memories) Set(key types.NamespacedName, memory job.Memory) { m.all.Store(key, memory) }
+func (m *memories) Set(_ context.Context, key types.NamespacedName, memory job.Memory) error {
+	m.all.Store(key, memory)
+	return nil
+}
 
 // Delete implements [controller.Memories].
-func (m *memories) Delete(key types.NamespacedName) { m.all.Delete(key) }
+func (m *memories) Delete(_ context.Context, key types.NamespacedName) error {
+	m.all.Delete(key)
+	return nil
+}
 
 // changes notifies those who wait of a change of an object.
 type changes struct {

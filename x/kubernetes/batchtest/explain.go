@@ -52,10 +52,11 @@ func (c *Cluster) explainJob(ctx context.Context, b *strings.Builder, j *batchv1
 		fmt.Fprintf(b, "  pods: %v\n", err)
 		return
 	}
+	memory, _ := c.memories.Get(ctx, keyOf(j)) // never fails
 	snapshot := job.Snapshot{
 		Job:        value,
 		Now:        c.clock.Now(),
-		Memory:     c.memories.Get(keyOf(j)),
+		Memory:     memory,
 		Consistent: true,
 		Options:    c.options.job,
 	}

@@ -24,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
@@ -125,14 +126,30 @@ func (c *cluster) start(controllers ...interface{ Start(context.Context) error }
 	c.Cleanup(c.stop)
 }
 
+// kindOf returns a kind with a client of pods and informers.
+func kindOf[T controller.Object](
+	k controller.Kind[T], client kubernetes.Interface, objects, pods cache.SharedIndexInformer,
+) controller.Kind[T] {
+	k.PodClient, k.ObjectInformer, k.PodInformer = client, objects, pods
+	return k
+}
+
+// cronOf returns two kinds with informers.
+func cronOf[P, C controller.Object](
+	k controller.Cron[P, C], parents, children cache.SharedIndexInformer,
+) controller.Cron[P, C] {
+	k.ParentInformer, k.ChildInformer = parents, children
+	return k
+}
+
 type queued = controller.Controller[types.NamespacedName]
 
 // startJobs starts both controllers of jobs.
 func (c *cluster) startJobs(o controller.JobOptions) *queued {
 	c.Helper()
 	o.Events, o.ManagedBy = &c.events, cmp.Or(o.ManagedBy, mine)
-	jobs, err := controller.NewJobs(c, c.factory, o)
-	orphans, other := controller.NewOrphans(c, c.factory, controller.OrphanOptions{Common: o.Common, ManagedBy: o.ManagedBy})
+	jobs, err := controller.NewJobs(controller.BatchJobs(c, c.factory), o)
+	orphans, other := controller.NewOrphans(controller.BatchJobs(c, c.factory), controller.OrphanOptions{Common: o.Common, ManagedBy: o.ManagedBy})
 	must.OK(c, errors.Join(err, other))
 	c.start(jobs, orphans)
 	return jobs
@@ -141,7 +158,7 @@ func (c *cluster) startJobs(o controller.JobOptions) *queued {
 func (c *cluster) startCronJobs(o controller.CronJobOptions) *queued {
 	c.Helper()
 	o.Events = &c.events
-	cronJobs, err := controller.NewCronJobs(c, c.factory, o)
+	cronJobs, err := controller.NewCronJobs(controller.BatchCronJobs(c, c.factory), o)
 	must.OK(c, err)
 	c.start(cronJobs)
 	return cronJobs
@@ -149,7 +166,7 @@ func (c *cluster) startCronJobs(o controller.CronJobOptions) *queued {
 
 func (c *cluster) startTTL(o controller.TTLOptions) *queued {
 	c.Helper()
-	ttl, err := controller.NewTTL(c, c.factory, o)
+	ttl, err := controller.NewTTL(controller.BatchJobs(c, c.factory), o)
 	must.OK(c, err)
 	c.start(ttl)
 	return ttl

@@ -14,7 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
@@ -63,11 +65,15 @@ type Cron[P, C Object] struct {
 	// Typed clients of client-go are such clients.
 	Parents  func(namespace string) backend.ParentClient[P]
 	Children func(namespace string) backend.ChildClient[C]
+	// ParentInformer and ChildInformer are the caches of both.
+	ParentInformer, ChildInformer cache.SharedIndexInformer
 }
 
-// BatchCronJobs are the CronJobs of batch/v1.
-func BatchCronJobs(client kubernetes.Interface) Cron[*batchv1.CronJob, *batchv1.Job] {
-	return Cron[*batchv1.CronJob, *batchv1.Job]{
+// BatchCronJobs are the CronJobs of batch/v1, with the informers of the factory. If that is nil, set them.
+func BatchCronJobs(
+	client kubernetes.Interface, factory informers.SharedInformerFactory,
+) Cron[*batchv1.CronJob, *batchv1.Job] {
+	kind := Cron[*batchv1.CronJob, *batchv1.Job]{
 		Parent:    batchv1.SchemeGroupVersion.WithKind("CronJob"),
 		Child:     batchv1.SchemeGroupVersion.WithKind("Job"),
 		Spec:      func(o *batchv1.CronJob) cronjob.Spec { return convert.CronJob(o).Spec },
@@ -82,6 +88,11 @@ func BatchCronJobs(client kubernetes.Interface) Cron[*batchv1.CronJob, *batchv1.
 		},
 		Children: func(namespace string) backend.ChildClient[*batchv1.Job] { return client.BatchV1().Jobs(namespace) },
 	}
+	if factory != nil {
+		kind.ParentInformer = factory.Batch().V1().CronJobs().Informer()
+		kind.ChildInformer = factory.Batch().V1().Jobs().Informer()
+	}
+	return kind
 }
 
 // cronKind is a Cron whose types are not known.
@@ -283,6 +294,8 @@ func (k *Cron[P, C]) complete(o *CronJobOptions) error {
 		{"Ended", k.Ended != nil},
 		{"Parents", k.Parents != nil},
 		{"Children", k.Children != nil},
+		{"ParentInformer", k.ParentInformer != nil},
+		{"ChildInformer", k.ChildInformer != nil},
 	} {
 		if !f.is {
 			return fmt.Errorf("cron controller of %s: Cron.%s is required", k.Parent.Kind, f.name)

@@ -318,7 +318,7 @@ func TestCron_Unstructured(t *testing.T) {
 		Children: func(string) backend.ChildClient[object] { return nil },
 	}
 	parents := newShelf[object](&unstructured.Unstructured{})
-	_, err := controller.NewCronsOf(kind, parents.informer, newShelf[object](&unstructured.Unstructured{}).informer, controller.CronJobOptions{})
+	_, err := controller.NewCronJobs(cronOf(kind, parents.informer, newShelf[object](&unstructured.Unstructured{}).informer), controller.CronJobOptions{})
 	if err != nil {
 		t.Error(err)
 	}
@@ -336,7 +336,7 @@ func TestCron_WhatIsRequired(t *testing.T) {
 	} {
 		k := kind
 		drop(&k)
-		_, err := controller.NewCronReconciler(k, newShelf[*beat](&beat{}).informer, newShelf[*task](&task{}).informer, controller.CronJobOptions{})
+		_, err := controller.NewCronJobReconciler(cronOf(k, newShelf[*beat](&beat{}).informer, newShelf[*task](&task{}).informer), controller.CronJobOptions{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/kubernetes/backend"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
@@ -185,6 +186,16 @@ type clockwork struct {
 	log      []string
 }
 
+// renamed gives the event of a start a name of the kind.
+func renamed(_ controller.Object, _ controller.CronJobRound, events []job.Event) []job.Event {
+	for i := range events {
+		if events[i].Reason == "SuccessfulCreate" {
+			events[i].Reason = "TaskCreated"
+		}
+	}
+	return events
+}
+
 // history plays one history in virtual time, which begins with the creation of the beat.
 func history(t *testing.T, kind controller.Cron[*beat, *task], o controller.CronJobOptions, b beat, play func(c *clockwork)) {
 	t.Helper()
@@ -192,10 +203,13 @@ func history(t *testing.T, kind controller.Cron[*beat, *task], o controller.Cron
 		c := &clockwork{T: t, parents: newShelf[*beat](&beat{}), tasks: newShelf[*task](&task{})}
 		kind.Parents = func(string) backend.ParentClient[*beat] { return c.parents }
 		kind.Children = func(string) backend.ChildClient[*task] { return c.tasks }
-		o.Events, o.Reasons = &c.events, map[string]string{"SuccessfulCreate": "TaskCreated"}
-		o.Hooks.Round = func(s *cronjob.Snapshot, _ *cronjob.Plan, _ cronjob.Outcome) { c.snapshot = *s }
+		o.Events = &c.events
+		if o.EditEvents == nil {
+			o.EditEvents = renamed
+		}
+		o.Hooks.Round = func(r controller.CronJobRound) { c.snapshot = *r.Snapshot }
 		c.restart = func() {
-			r, err := controller.NewCronReconciler(kind, c.parents.informer, c.tasks.informer, o)
+			r, err := controller.NewCronJobReconciler(cronOf(kind, c.parents.informer, c.tasks.informer), o)
 			must.OK(t, err)
 			c.CronJobs = r
 		}

@@ -19,7 +19,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
@@ -36,7 +38,7 @@ func newCronDesk(t *testing.T, o controller.CronJobOptions) *cronDesk {
 	c := newCluster(t)
 	c.version()
 	o.Events = &c.events
-	r, err := controller.NewCronJobReconciler(c, c.cronJobCache, c.jobCache, o)
+	r, err := controller.NewCronJobReconciler(cronOf(controller.BatchCronJobs(c, nil), c.cronJobCache, c.jobCache), o)
 	must.OK(t, err)
 	return &cronDesk{cluster: c, CronJobs: r, cronJobs: c.cronJobCache.GetIndexer(), jobs: c.jobCache.GetIndexer()}
 }
@@ -74,7 +76,12 @@ func TestCronJobs_Calls(t *testing.T) {
 		s.cached.Spec.SuccessfulJobsHistoryLimit = pointTo[int32](0)
 		complete(owned(s, "old"), 0)
 	}
-	advised := controller.CronJobOptions{Advise: func(o controller.Object) (string, string) { return "Advice", "about " + o.GetName() }}
+	advised := controller.CronJobOptions{EditEvents: func(o controller.Object, r controller.CronJobRound, events []job.Event) []job.Event {
+		if len(r.Outcome.Created) == 0 || r.Outcome.Created[0].Result != cronjobreason.ResultDone {
+			return events
+		}
+		return append(events, job.Event{Type: job.EventWarning, Reason: "Advice", Message: "about " + o.GetName()})
+	}}
 	catchUp := controller.CronJobOptions{Planner: cronjob.Options{CatchUp: cronjob.CatchUpAll}}
 	tests := []struct {
 		name               string

@@ -33,30 +33,46 @@ type cronRound struct {
 func (c *CronJobs) Reconcile(ctx context.Context, key types.NamespacedName) (next time.Time, err error) {
 	object := c.at(key)
 	if object == nil || !c.takes(object) {
-		c.forget(key)
-		return next, nil
+		return next, c.forget(ctx, key, object == nil)
 	}
 
 	value := c.kind.value(object)
 	r := &cronRound{CronJobs: c, key: key, object: object, planner: c.planners.Get().(*cronjob.Planner)}
+	memory, err := c.options.Memories.Get(ctx, key)
+	err = ofMemory(err)
 	r.snapshot = cronjob.Snapshot{
 		CronJob:  value,
 		Now:      c.options.clock().Now(),
 		Schedule: c.compile(key, object, &value),
-		Memory:   c.options.Memories.Get(key),
+		Memory:   memory,
 		Options:  c.options.Planner,
 	}
 	r.look(&value)
-	if c.options.Requests != nil {
-		r.snapshot.Triggers, r.snapshot.Backfills = c.options.Requests.Get(key)
+	err = errors.Join(err, r.readRequests(ctx))
+	if err == nil {
+		next, err = r.run(ctx)
+	} else {
+		r.report = CronReport{Schedule: r.snapshot.Schedule, Err: err}
+		err = c.of(key, err)
 	}
-
-	next, err = r.run(ctx)
 	if isReported(ctx, err) {
 		err = told(err, c.kind.tell(ctx, r.object, &r.report))
 	}
 	c.planners.Put(r.planner) // and not after a panic
 	return next, err
+}
+
+// readRequests reads the requests anew.
+func (r *cronRound) readRequests(ctx context.Context) error {
+	if r.options.Requests == nil {
+		return nil
+	}
+	open, err := r.options.Requests.Get(ctx, r.key)
+	if err != nil {
+		return fmt.Errorf("requests: %w", err)
+	}
+	r.snapshot.Triggers, r.snapshot.Backfills = open.Triggers, open.Backfills
+	return nil
 }
 
 // look reads the children anew.
@@ -106,7 +122,7 @@ func (r *cronRound) plan(ctx context.Context) (end cronjob.Conclusion, written O
 				Message: err.Error(),
 			})
 		}
-		return end, nil, fmt.Errorf("%s %s: %w", r.kind.parent().Kind, named(r.key), err)
+		return end, nil, r.of(r.key, err)
 	}
 
 	r.log(ctx, plan)
@@ -118,7 +134,10 @@ func (r *cronRound) plan(ctx context.Context) (end cronjob.Conclusion, written O
 	if r.object = object; b.written() != nil {
 		r.object = b.written()
 	}
-	r.conclude(ctx, object, plan, &end)
+	if lost := r.conclude(ctx, object, plan, &end); lost != nil {
+		r.report.Err = errors.Join(err, lost)
+		return end, nil, errors.Join(err, r.of(r.key, lost))
+	}
 
 	switch {
 	case !end.Retry:
@@ -168,34 +187,38 @@ func (r *cronRound) decide(ctx context.Context) (*cronjob.Plan, Object, error) {
 	return plan, fresh, err
 }
 
-// conclude keeps and reports what a plan has led to.
-func (r *cronRound) conclude(ctx context.Context, object Object, plan *cronjob.Plan, end *cronjob.Conclusion) {
+// conclude keeps and reports what a plan has led to. An error says what could not be kept.
+func (r *cronRound) conclude(ctx context.Context, object Object, plan *cronjob.Plan, end *cronjob.Conclusion) error {
+	round := CronJobRound{&r.snapshot, plan, end.Outcome, &end.Metrics}
 	if r.options.Hooks.Round != nil {
-		r.options.Hooks.Round(&r.snapshot, plan, end.Outcome)
+		r.options.Hooks.Round(round)
 	}
-	if r.options.Metrics != nil {
-		r.options.Metrics.CronJobRound(&end.Metrics)
+	if r.options.Metrics.Round != nil {
+		r.options.Metrics.Round(round)
 	}
 
-	r.options.Memories.Set(r.key, end.Memory)
-	r.options.report(ctx, object, end.Retry, r.said(end.Events)...)
-	has := func(result cronjobreason.Result) bool {
-		return slices.ContainsFunc(end.Outcome.Created, func(e cronjob.Effect) bool { return e.Result == result })
+	lost := ofMemory(r.options.Memories.Set(ctx, r.key, end.Memory))
+	events := end.Events
+	for i := range events { // the conclusion's own
+		events[i].Message = r.kind.says(events[i].Message)
 	}
-	if has(cronjobreason.ResultRefused) {
+	if r.options.EditEvents != nil {
+		events = r.options.EditEvents(object, round, events)
+	}
+	r.options.report(ctx, object, end.Retry, events...)
+	isRefused := func(e cronjob.Effect) bool { return e.Result == cronjobreason.ResultRefused }
+	if slices.ContainsFunc(end.Outcome.Created, isRefused) {
 		namespace, asKubernetes := r.snapshot.CronJob.Namespace, !r.options.Planner.Quirks.IsZero()
 		r.options.reportClosing(ctx, object, r.kind.childKind(), namespace, asKubernetes)
 	}
-	if r.options.Advise != nil && has(cronjobreason.ResultDone) {
-		if reason, message := r.options.Advise(object); message != "" {
-			r.options.report(ctx, object, false, job.Event{Type: job.EventWarning, Reason: reason, Message: message})
-		}
-	}
 
-	if len(end.Triggered)+len(end.Backfills) > 0 {
-		r.options.Requests.Advance(r.key, end.Triggered, end.Backfills)
-		r.snapshot.Triggers, r.snapshot.Backfills = r.options.Requests.Get(r.key)
+	if len(end.Triggered)+len(end.Backfills) == 0 {
+		return lost
 	}
+	if err := r.options.Requests.Advance(ctx, r.key, Advance{end.Triggered, end.Backfills}); err != nil {
+		return errors.Join(lost, fmt.Errorf("requests: %w", err))
+	}
+	return errors.Join(lost, r.readRequests(ctx))
 }
 
 // passesGone takes the active jobs that the round has found gone off the snapshot's list, and
@@ -219,19 +242,6 @@ func (r *cronRound) passesGone(plan *cronjob.Plan, o *cronjob.Outcome) bool {
 	passed := len(left) < len(s.Status.Active)
 	s.Status.Active = left
 	return passed
-}
-
-// said returns the events with the reasons that the options choose, and with sentences about objects
-// of the kinds.
-func (r *cronRound) said(events []job.Event) []job.Event {
-	for i := range events { // the conclusion's own
-		e := &events[i]
-		e.Message = r.kind.says(e.Message)
-		if reason := r.options.Reasons[e.Reason]; reason != "" {
-			e.Reason = reason
-		}
-	}
-	return events
 }
 
 // log logs each decision with its reason.

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,12 +10,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -24,11 +24,9 @@ type CronJobOptions struct {
 	// Takes reports whether a CronJob is this controller's; nil means that all are. A CronJob
 	// has no field like managedBy: the built-in controller takes all, and must be off.
 	Takes func(Object) bool
-	// Advise, if set, returns what people should know of a CronJob whenever it has started a job, or
-	// nothing. It is reported as a warning with that reason.
-	Advise func(Object) (reason, message string)
-	// Reasons are other names for the reasons of events, by the planner's.
-	Reasons map[string]string
+	// EditEvents, if set, returns the events about a parent that are reported after a plan. It is given those of the
+	// planner, and may rename, leave out and add some. What it is given is valid until it returns.
+	EditEvents func(parent Object, round CronJobRound, events []job.Event) []job.Event
 	// Planner are the options of the planner, Schedule the ones of [cronjob.Compile].
 	Planner  cronjob.Options
 	Schedule []schedule.Option
@@ -43,28 +41,51 @@ type CronJobOptions struct {
 	Hooks    CronJobHooks
 }
 
-// CronJobMetrics receive what the metrics of a CronJob controller measure (C16). Several
-// goroutines call them.
-type CronJobMetrics interface {
-	CronJobRound(m *cronjob.Metrics)
+// CronJobMetrics receive what the metrics of a CronJob controller measure (C16). Several goroutines call them; each
+// may be nil. What they are given is valid until they return.
+type CronJobMetrics struct {
+	// Round is called after each plan of a round.
+	Round func(CronJobRound)
 }
 
 // CronJobHooks receive what the controller has seen and decided. Several goroutines call
 // them; each may be nil. What they are given is valid until they return.
 type CronJobHooks struct {
-	// Round is a round that was planned, and the results of the plan.
-	Round func(*cronjob.Snapshot, *cronjob.Plan, cronjob.Outcome)
+	// Round is called after each plan of a round.
+	Round func(CronJobRound)
+}
+
+// CronJobRound is a plan of a round of a CronJob that was carried out.
+type CronJobRound struct {
+	Snapshot *cronjob.Snapshot
+	Plan     *cronjob.Plan
+	Outcome  cronjob.Outcome
+	Metrics  *cronjob.Metrics
 }
 
 // Requests are the runs that users have requested. Its methods are called by several
 // goroutines, but by one at a time for each CronJob. After a new request, call
-// [Controller.Enqueue] for the namespace.
+// [Controller.Enqueue] for the namespace. An error is the error of the round, which is repeated after a growing delay.
 type Requests interface {
-	// Get returns the open requests of a CronJob.
-	Get(cronJob types.NamespacedName) ([]cronjob.Trigger, []cronjob.Backfill)
-	// Advance takes out the triggers of these IDs, and stores the backfills in place of
-	// those with their IDs or drops them if they are complete.
-	Advance(cronJob types.NamespacedName, triggered []string, backfills []cronjob.Backfill)
+	// Get returns the open requests of a CronJob. After an error the round decides nothing.
+	Get(ctx context.Context, cronJob types.NamespacedName) (Requested, error)
+	// Advance stores what a round has led to. After an error the same requests lead to the same runs: a run that has
+	// its job is not started again.
+	Advance(ctx context.Context, cronJob types.NamespacedName, to Advance) error
+}
+
+// Requested are the open requests of a CronJob.
+type Requested struct {
+	Triggers  []cronjob.Trigger
+	Backfills []cronjob.Backfill
+}
+
+// Advance is what a round has led to.
+type Advance struct {
+	// Triggered are the IDs of triggers that are to be taken out.
+	Triggered []string
+	// Backfills replace those with their IDs, or drop them if they are complete.
+	Backfills []cronjob.Backfill
 }
 
 // CronJobs reconciles CronJobs. [NewCronJobs] returns it with a queue and workers.
@@ -79,26 +100,10 @@ type CronJobs struct {
 	compiled map[types.NamespacedName]*cronjob.Compiled
 }
 
-// NewCronJobs returns a controller of the factory's CronJobs and jobs. Call it before the
-// factory starts.
-func NewCronJobs(
-	client kubernetes.Interface, factory informers.SharedInformerFactory, o CronJobOptions,
-) (*Controller[types.NamespacedName], error) {
-	return NewCronJobsOn(client, factory.Batch().V1().CronJobs().Informer(), factory.Batch().V1().Jobs().Informer(), o)
-}
-
-// NewCronJobsOn is NewCronJobs for informers that come from elsewhere.
-func NewCronJobsOn(
-	client kubernetes.Interface, cronJobs, jobs cache.SharedIndexInformer, o CronJobOptions,
-) (*Controller[types.NamespacedName], error) {
-	return NewCronsOf(BatchCronJobs(client), cronJobs, jobs, o)
-}
-
-// NewCronsOf is NewCronJobsOn for other kinds, whose clients the kind has.
-func NewCronsOf[P, C Object](
-	kind Cron[P, C], parents, children cache.SharedIndexInformer, o CronJobOptions,
-) (*Controller[types.NamespacedName], error) {
-	r, err := NewCronReconciler(kind, parents, children, o)
+// NewCronJobs returns a controller of the parents and children of two kinds: [BatchCronJobs], or resources of your
+// own. Call it before the informers start.
+func NewCronJobs[P, C Object](kind Cron[P, C], o CronJobOptions) (*Controller[types.NamespacedName], error) {
+	r, err := NewCronJobReconciler(kind, o)
 	if err != nil {
 		return nil, err
 	}
@@ -109,20 +114,14 @@ func NewCronsOf[P, C Object](
 	limiter := workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]()
 	c := newController(strings.ToLower(kind.Parent.Kind), &o.Common, limiter)
 	c.reconcile, c.each = r.Reconcile, r.each
-	return c, errors.Join(c.watch(children, r.JobEvents(c.queue)), c.watch(parents, r.CronJobEvents(c.queue)))
+	return c, errors.Join(
+		c.watch(kind.ChildInformer, r.JobEvents(c.queue)),
+		c.watch(kind.ParentInformer, r.CronJobEvents(c.queue)),
+	)
 }
 
 // NewCronJobReconciler returns the reconciler alone, as [NewJobReconciler] does.
-func NewCronJobReconciler(
-	client kubernetes.Interface, cronJobs, jobs cache.SharedIndexInformer, o CronJobOptions,
-) (*CronJobs, error) {
-	return NewCronReconciler(BatchCronJobs(client), cronJobs, jobs, o)
-}
-
-// NewCronReconciler is NewCronJobReconciler for other kinds.
-func NewCronReconciler[P, C Object](
-	kind Cron[P, C], parents, children cache.SharedIndexInformer, o CronJobOptions,
-) (*CronJobs, error) {
+func NewCronJobReconciler[P, C Object](kind Cron[P, C], o CronJobOptions) (*CronJobs, error) {
 	if err := kind.complete(&o); err != nil {
 		return nil, err
 	}
@@ -130,6 +129,7 @@ func NewCronReconciler[P, C Object](
 		o.Memories = &memories[cronjob.Memory]{}
 	}
 
+	parents, children := kind.ParentInformer, kind.ChildInformer
 	naming := &o.Planner.Naming
 	ofRuns := []string{byRun, kind.Parent.Kind, kind.OwnerLabel, naming.Form.String(), naming.Prefix}
 	index := strings.Join(ofRuns, "/")
@@ -245,9 +245,20 @@ func (c *CronJobs) compile(key types.NamespacedName, o Object, value *cronjob.Cr
 }
 
 // forget drops what is known of a CronJob that is gone, or not this replica's.
-func (c *CronJobs) forget(key types.NamespacedName) {
-	c.options.Memories.Delete(key)
+func (c *CronJobs) forget(ctx context.Context, key types.NamespacedName, isGone bool) error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	delete(c.compiled, key)
+	c.mu.Unlock()
+	if !isGone {
+		return c.of(key, ofMemory(leave(ctx, c.options.Memories, key)))
+	}
+	return c.of(key, ofMemory(c.options.Memories.Delete(ctx, key)))
+}
+
+// of says which CronJob an error is about.
+func (c *CronJobs) of(key types.NamespacedName, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %s: %w", c.kind.parent().Kind, named(key), err)
 }

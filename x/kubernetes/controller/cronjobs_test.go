@@ -3,6 +3,7 @@
 package controller_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,19 +93,20 @@ type asked struct {
 	took      []string // the IDs, of each call
 }
 
-func (a *asked) Get(types.NamespacedName) ([]cronjob.Trigger, []cronjob.Backfill) {
-	return a.triggers, a.backfills
+func (a *asked) Get(context.Context, types.NamespacedName) (controller.Requested, error) {
+	return controller.Requested{Triggers: a.triggers, Backfills: a.backfills}, nil
 }
 
-func (a *asked) Advance(_ types.NamespacedName, triggered []string, backfills []cronjob.Backfill) {
-	a.took = append(a.took, strings.Join(triggered, " "))
-	for _, b := range backfills {
+func (a *asked) Advance(_ context.Context, _ types.NamespacedName, to controller.Advance) error {
+	a.took = append(a.took, strings.Join(to.Triggered, " "))
+	for _, b := range to.Backfills {
 		a.backfills = slices.DeleteFunc(a.backfills, func(old cronjob.Backfill) bool { return old.ID == b.ID })
 		if !b.IsComplete() {
 			a.backfills = append(a.backfills, b)
 		}
 	}
-	a.triggers = slices.DeleteFunc(a.triggers, func(t cronjob.Trigger) bool { return slices.Contains(triggered, t.ID) })
+	a.triggers = slices.DeleteFunc(a.triggers, func(t cronjob.Trigger) bool { return slices.Contains(to.Triggered, t.ID) })
+	return nil
 }
 
 // TestCronJobs_Invalid: a CronJob that the planner refuses is reported, not repeated without
@@ -155,9 +157,19 @@ func TestC17_NewZone(t *testing.T) {
 // runMemories counts the memories that are kept.
 type runMemories map[types.NamespacedName]cronjob.Memory
 
-func (s runMemories) Get(key types.NamespacedName) cronjob.Memory    { return s[key] }
-func (s runMemories) Set(key types.NamespacedName, m cronjob.Memory) { s[key] = m }
-func (s runMemories) Delete(key types.NamespacedName)                { delete(s, key) }
+func (s runMemories) Get(_ context.Context, key types.NamespacedName) (cronjob.Memory, error) {
+	return s[key], nil
+}
+
+func (s runMemories) Set(_ context.Context, key types.NamespacedName, m cronjob.Memory) error {
+	s[key] = m
+	return nil
+}
+
+func (s runMemories) Delete(_ context.Context, key types.NamespacedName) error {
+	delete(s, key)
+	return nil
+}
 
 // TestCronJobs_Mine: a replica leaves the CronJobs of others alone, takes a namespace over when it is told to, and forgets
 // what it has lost and what is gone.
@@ -181,7 +193,7 @@ func TestCronJobs_Mine(t *testing.T) {
 		}{
 			{"a namespace that was not asked for", true, "another", 0, 0, 0},
 			{"a namespace that is taken over", true, "ns", time.Minute, 1, 1},
-			{"a namespace that was lost", false, "ns", time.Minute, 1, 0},
+			{"a namespace that was lost, whose stored memory is the next replica's", false, "ns", time.Minute, 1, 1},
 			{"a namespace that has come back", true, "ns", 0, 2, 1},
 		} {
 			mineNow.Store(test.mine)
@@ -244,9 +256,7 @@ func TestCronJobs_CompiledOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var zones []*time.Location
 		d := newCronDesk(t, controller.CronJobOptions{Hooks: controller.CronJobHooks{
-			Round: func(s *cronjob.Snapshot, _ *cronjob.Plan, _ cronjob.Outcome) {
-				zones = append(zones, s.Schedule.Location)
-			},
+			Round: func(r controller.CronJobRound) { zones = append(zones, r.Snapshot.Schedule.Location) },
 		}})
 		o := newCronJob("c", "@hourly", batchv1.AllowConcurrent)
 		o.Spec.TimeZone = pointTo("Asia/Kathmandu")
@@ -261,19 +271,15 @@ func TestCronJobs_CompiledOnce(t *testing.T) {
 	})
 }
 
-// rounds counts the jobs that rounds have created.
-type rounds struct{ created int }
-
-func (r *rounds) CronJobRound(m *cronjob.Metrics) { r.created += m.Created }
-
 // TestCronJobs_TriggerAndBackfill: one round takes out what it has started, the plans that follow in it know, and each
 // tells its figures (C16).
 func TestCronJobs_TriggerAndBackfill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var metrics rounds
+		counted := 0
+		metrics := controller.CronJobMetrics{Round: func(r controller.CronJobRound) { counted += r.Metrics.Created }}
 		requests := &asked{triggers: []cronjob.Trigger{{ID: "now"}}}
 		requests.backfills = []cronjob.Backfill{{ID: "old", After: time.Now().Add(-121 * time.Minute), Until: time.Now(), Overlap: cronjob.Allow}}
-		d := newCronDesk(t, controller.CronJobOptions{Requests: requests, Metrics: &metrics, Planner: cronjob.Options{CatchUp: cronjob.CatchUpAll}})
+		d := newCronDesk(t, controller.CronJobOptions{Requests: requests, Metrics: metrics, Planner: cronjob.Options{CatchUp: cronjob.CatchUpAll}})
 		must.OK(t, d.cronJobs.Add(newCronJob("c", "@hourly", batchv1.AllowConcurrent)))
 		must.OK(t, d.Tracker().Add(newCronJob("c", "@hourly", batchv1.AllowConcurrent)))
 		time.Sleep(121 * time.Minute)
@@ -282,8 +288,8 @@ func TestCronJobs_TriggerAndBackfill(t *testing.T) {
 		created := slices.DeleteFunc(strings.Split(d.calls(), ", "), func(call string) bool { return !strings.HasPrefix(call, "create") })
 		want := []string{"create jobs " + run("c", 60), "create jobs c-manual-now", "create jobs " + run("c", -120), "create jobs " + run("c", -60),
 			"create jobs " + run("c", 0), "create jobs " + run("c", 120)}
-		if !slices.Equal(created, want) || !slices.Equal(requests.took, []string{"now"}) || len(requests.backfills) > 0 || metrics.created != len(want) {
-			t.Errorf("%q, want %q, taken out %q, backfills %v, the metrics say %d", created, want, requests.took, requests.backfills, metrics.created)
+		if !slices.Equal(created, want) || !slices.Equal(requests.took, []string{"now"}) || len(requests.backfills) > 0 || counted != len(want) {
+			t.Errorf("%q, want %q, taken out %q, backfills %v, the metrics say %d", created, want, requests.took, requests.backfills, counted)
 		}
 		if _, err := d.round("c"); err != nil || len(requests.took) > 1 {
 			t.Errorf("taken out %q, %v", requests.took, err)

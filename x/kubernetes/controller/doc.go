@@ -4,11 +4,12 @@
 // lost their job:
 //
 //	factory := informers.NewSharedInformerFactory(client, 0)
-//	jobs, err := controller.NewJobs(client, factory, controller.JobOptions{ManagedBy: "example.com/jobs"})
+//	kind := controller.BatchJobs(client, factory)
+//	jobs, err := controller.NewJobs(kind, controller.JobOptions{ManagedBy: "example.com/jobs"})
 //	if err != nil {
 //		return err
 //	}
-//	orphans, err := controller.NewOrphans(client, factory, controller.OrphanOptions{ManagedBy: "example.com/jobs"})
+//	orphans, err := controller.NewOrphans(kind, controller.OrphanOptions{ManagedBy: "example.com/jobs"})
 //	if err != nil {
 //		return err
 //	}
@@ -21,6 +22,8 @@
 // show the controller's own writes (E6), and whatever they do not show yet is expected
 // (E1, E4). Pods wake their job after a second, so that many changes are one round (J43).
 //
+// Each constructor takes a [Kind] or a [Cron]: [BatchJobs], [BatchCronJobs], or a resource of your own.
+//
 // The interfaces of this package get no more methods. What comes later is an optional interface: a type
-// of this package that embeds [JobMetrics], for example, and adds a method.
+// of this package that embeds [Requests], for example, and adds a method.
 package controller

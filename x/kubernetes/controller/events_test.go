@@ -20,7 +20,6 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
-	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
@@ -46,10 +45,15 @@ type told struct {
 	rounds []time.Duration
 }
 
-func (m *told) Round(_ *job.Metrics, took time.Duration) { m.rounds = append(m.rounds, took) }
-func (m *told) Tracking(event string)                    { m.all = append(m.all, event) }
-func (m *told) External(managedBy string)                { m.all = append(m.all, managedBy) }
-func (m *told) Stale(cache schema.GroupResource)         { m.all = append(m.all, cache.String()) }
+func (m *told) metrics() controller.JobMetrics {
+	note := func(text string) { m.all = append(m.all, text) }
+	return controller.JobMetrics{
+		Round:    func(r controller.JobRound) { m.rounds = append(m.rounds, r.Took) },
+		Tracking: note,
+		External: note,
+		Stale:    func(cache schema.GroupResource) { note(cache.String()) },
+	}
+}
 
 // jobDesk is a Job controller whose caches hold what the test puts there.
 type jobDesk struct {
@@ -66,8 +70,8 @@ func newJobDesk(t *testing.T, o controller.JobOptions, cached ...*batchv1.Job) *
 	t.Helper()
 	c := newCluster(t)
 	d := &jobDesk{cluster: c, reports: &c.events, owners: c.jobCache.GetIndexer(), pods: c.podCache.GetIndexer()}
-	o.ManagedBy, o.Metrics, o.Events = mine, &d.told, d.reports
-	jobs, err := controller.NewJobReconciler(controller.BatchJobs(c), c, c.jobCache, c.podCache, o)
+	o.ManagedBy, o.Metrics, o.Events = mine, d.told.metrics(), d.reports
+	jobs, err := controller.NewJobReconciler(kindOf(controller.BatchJobs(c, nil), c, c.jobCache, c.podCache), o)
 	must.OK(t, err)
 	for _, j := range cached {
 		must.OK(t, errors.Join(d.owners.Add(j), c.Tracker().Add(j.DeepCopy())))

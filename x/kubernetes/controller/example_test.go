@@ -29,26 +29,28 @@ func (c *Clip) DeepCopyObject() runtime.Object { // controller-gen writes the re
 }
 
 // The controllers of a resource of one's own on client-go: the clients of clips are generated ones.
-func ExampleNewJobsOf() {
+func ExampleNewJobs() {
 	run := func(ctx context.Context, client kubernetes.Interface, clips func(namespace string) backend.OwnerClient[*Clip], clipInformer cache.SharedIndexInformer, scheme *runtime.Scheme) error {
+		factory := informers.NewSharedInformerFactory(client, 0)
 		kind := controller.Kind[*Clip]{
 			GroupVersionKind: schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Clip"},
 			Spec:             func(c *Clip) *batchv1.JobSpec { return &c.Spec },
 			Status:           func(c *Clip) *batchv1.JobStatus { return &c.Status },
 			Objects:          clips,
+			PodClient:        client,
+			ObjectInformer:   clipInformer,
+			PodInformer:      factory.Core().V1().Pods().Informer(),
 		}
-		factory := informers.NewSharedInformerFactory(client, 0)
-		pods := factory.Core().V1().Pods().Informer()
 		common := controller.Common{Events: controller.NewRecorder(ctx, client, scheme, "clips")}
-		jobs, err := controller.NewJobsOf(kind, client, clipInformer, pods, controller.JobOptions{Common: common})
+		jobs, err := controller.NewJobs(kind, controller.JobOptions{Common: common})
 		if err != nil {
 			return err
 		}
-		orphans, err := controller.NewOrphansOf(kind, client, clipInformer, pods, controller.OrphanOptions{Common: common})
+		orphans, err := controller.NewOrphans(kind, controller.OrphanOptions{Common: common})
 		if err != nil {
 			return err
 		}
-		ttl, err := controller.NewTTLOf(kind, clipInformer, controller.TTLOptions{Common: common})
+		ttl, err := controller.NewTTL(kind, controller.TTLOptions{Common: common})
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,6 @@ import (
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/batchplan/batchplan/internal/must"
-	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
@@ -129,9 +128,9 @@ func TestE1_Expected(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var got string
-				o := controller.JobOptions{Stale: true, Hooks: controller.JobHooks{Round: func(s *job.Snapshot, _ *job.Plan, _ job.Outcome) {
-					e := s.Memory.Expectations
-					got = fmt.Sprint(e.Creations, e.Deletions, s.Memory.Untracking.Len())
+				o := controller.JobOptions{Stale: true, Hooks: controller.JobHooks{Round: func(r controller.JobRound) {
+					e := r.Snapshot.Memory.Expectations
+					got = fmt.Sprint(e.Creations, e.Deletions, r.Snapshot.Memory.Untracking.Len())
 				}}}
 				d := newJobDesk(t, o, newJob("j", pointTo(mine)))
 				round := func() {
@@ -231,7 +230,7 @@ func TestJobs_Parallel(t *testing.T) {
 			s := &slow{Interface: c}
 			j := newJob("j", pointTo(mine))
 			j.Spec.Parallelism, j.Spec.Completions = pointTo[int32](8), pointTo[int32](8)
-			r, err := controller.NewJobReconciler(controller.BatchJobs(s), s, c.jobCache, c.podCache, controller.JobOptions{ManagedBy: mine, Parallel: parallel})
+			r, err := controller.NewJobReconciler(kindOf(controller.BatchJobs(s, nil), s, c.jobCache, c.podCache), controller.JobOptions{ManagedBy: mine, Parallel: parallel})
 			must.OK(t, errors.Join(err, c.jobCache.GetIndexer().Add(j), c.Tracker().Add(j.DeepCopy())))
 			_, err = r.Reconcile(logged(t, &c.log), types.NamespacedName{Namespace: "ns", Name: "j"})
 			must.OK(t, err)

@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchplan/batchplan/internal/must"
-	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
@@ -124,8 +123,8 @@ func TestJobs_Calls(t *testing.T) {
 				memories := stored{{Namespace: "ns", Name: "j"}: {JobUID: "uid-of-j"}}
 				rounds, retry := 0, false // without the plan that found all pods gone (J6)
 				test.options.Memories = memories
-				test.options.Hooks.Round = func(_ *job.Snapshot, p *job.Plan, o job.Outcome) {
-					rounds, retry = rounds+1, p.Conclude(o).Retry
+				test.options.Hooks.Round = func(r controller.JobRound) {
+					rounds, retry = rounds+1, r.Plan.Conclude(r.Outcome).Retry
 				}
 				s := scene{newJobDesk(t, test.options), newJob("j", pointTo(mine))}
 				s.job.ResourceVersion = "1"

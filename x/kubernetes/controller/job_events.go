@@ -64,7 +64,8 @@ func (c *Jobs) PodEvents(queue Queue[types.NamespacedName]) cache.ResourceEventH
 func (h jobEvents) jobAppeared(o Object) {
 	h.written.observe(ofOwners, o.GetResourceVersion())
 	value := h.kind.value(o)
-	if by, ours := job.ManagerOf(value.Spec, h.options.Planner); !ours && by != job.ControllerName {
+	by, ours := job.ManagerOf(value.Spec, h.options.Planner)
+	if !ours && by != job.ControllerName && h.options.Metrics.External != nil {
 		h.options.Metrics.External(by)
 	}
 	h.queue.Add(keyOf(o))
@@ -161,7 +162,8 @@ func (h jobEvents) offer(p *corev1.Pod) {
 // seen counts pods that have ended with the finalizer, and those that lose it, and notes the version
 // of the notification.
 func (h jobEvents) seen(old, cur *corev1.Pod) {
-	if event := job.TrackingEvent(tracking(old), tracking(cur)); event != "" {
+	event := job.TrackingEvent(tracking(old), tracking(cur))
+	if event != "" && h.options.Metrics.Tracking != nil {
 		h.options.Metrics.Tracking(event)
 	}
 	h.written.observe(ofPods, cmp.Or(cur, old).ResourceVersion)

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -11,12 +10,12 @@ import (
 )
 
 // remember returns this process's memory of a job, or else the memory in its annotation.
-func (c *Jobs) remember(key types.NamespacedName, object Object) job.Memory {
-	m := c.options.Memories.Get(key)
-	if m.JobUID == "" {
+func (c *Jobs) remember(ctx context.Context, key types.NamespacedName, object Object) (job.Memory, error) {
+	m, err := c.options.Memories.Get(ctx, key)
+	if err == nil && m.JobUID == "" {
 		m, _ = c.annotated(object)
 	}
-	return m
+	return m, ofMemory(err)
 }
 
 // annotated reads the memory in an annotation. One that cannot be read counts as lost.
@@ -43,14 +42,14 @@ func (b *roundBackend) annotate(ctx context.Context, m job.Memory) error {
 
 	text, err := m.MarshalJSON()
 	if err != nil {
-		return fmt.Errorf("memory: %w", err)
+		return ofMemory(err)
 	}
 	object, err := c.kind.annotate(ctx, b.object, c.options.MemoryAnnotation, string(text))
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("memory: %w", err)
+		return ofMemory(err)
 	}
 	c.written.wrote(b.key, object.GetUID(), ofOwners, object.GetResourceVersion())
 	return nil

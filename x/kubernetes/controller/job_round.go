@@ -27,29 +27,36 @@ import (
 // happens, or the zero time. An error requests another one soon.
 func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next time.Time, err error) {
 	if err := c.written.check(key); err != nil && !c.options.Stale {
-		c.options.Metrics.Stale(c.resource(err.cache))
+		if c.options.Metrics.Stale != nil {
+			c.options.Metrics.Stale(c.resource(err.cache))
+		}
 		return next, err
 	}
 
 	object := c.ownerAt(key)
 	if object == nil || !c.options.serves(c.kind.namespace(object)) {
-		c.forget(key)
-		return next, nil
+		return next, c.forget(ctx, key, object == nil)
 	}
 
 	value := c.kind.value(object)
 	if value.Status.Finished() != "" {
 		c.forgetPods(key)
 		c.written.forget(key, object.GetUID())
-		c.options.Memories.Delete(key)
-		return next, nil
+		return next, c.of(key, ofMemory(c.options.Memories.Delete(ctx, key)))
+	}
+
+	memory, err := c.remember(ctx, key, object)
+	if err != nil {
+		b := c.newBackend(key, object, &value)
+		b.report.Err = err
+		return next, told(c.of(key, err), b.tell(ctx))
 	}
 
 	d := c.desks.Get().(*desk)
 	snapshot := job.Snapshot{
 		Job:     value,
 		Now:     c.options.clock().Now(),
-		Memory:  c.remember(key, object),
+		Memory:  memory,
 		Options: c.options.Planner,
 	}
 	snapshot.Memory.Expectations, snapshot.Memory.Untracking = c.tracker.Snapshot(key)
@@ -81,11 +88,22 @@ func (c *Jobs) resource(r resource) schema.GroupResource {
 }
 
 // forget drops what is known of a job that is gone, or another replica's.
-func (c *Jobs) forget(key types.NamespacedName) {
+func (c *Jobs) forget(ctx context.Context, key types.NamespacedName, isGone bool) error {
 	c.forgetPods(key)
 	c.tracker.Forget(key)
 	c.written.forget(key, "")
-	c.options.Memories.Delete(key)
+	if !isGone {
+		return c.of(key, ofMemory(leave(ctx, c.options.Memories, key)))
+	}
+	return c.of(key, ofMemory(c.options.Memories.Delete(ctx, key)))
+}
+
+// of says which job an error is about.
+func (c *Jobs) of(key types.NamespacedName, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %s: %w", c.kind.controller("job"), named(key), err)
 }
 
 // forgetPods drops what is known of the pods of a job.
@@ -116,8 +134,7 @@ func (c *Jobs) plan(
 			Reason:  "Invalid" + c.kind.gvk().Kind,
 			Message: err.Error(),
 		})
-		err = fmt.Errorf("%s %s: %w", c.kind.controller("job"), named(key), err)
-		return next, told(err, b.tell(ctx))
+		return next, told(c.of(key, err), b.tell(ctx))
 	}
 
 	c.log(ctx, key, plan)
@@ -128,8 +145,7 @@ func (c *Jobs) plan(
 			Message: err.Error(),
 		})
 		b.report.Err = err
-		err = fmt.Errorf("%s %s: %w", c.kind.controller("job"), named(key), err)
-		return next, told(err, b.tell(ctx))
+		return next, told(c.of(key, err), b.tell(ctx))
 	}
 
 	b.report.Plan = plan
@@ -141,11 +157,16 @@ func (c *Jobs) plan(
 		return c.plan(ctx, d, key, object, snapshot)
 	}
 
+	round := JobRound{snapshot, plan, end.Outcome, &end.Metrics, c.options.clock().Since(snapshot.Now)}
 	if c.options.Hooks.Round != nil {
-		c.options.Hooks.Round(snapshot, plan, end.Outcome)
+		c.options.Hooks.Round(round)
+	}
+	if c.options.Metrics.Round != nil {
+		c.options.Metrics.Round(round)
 	}
 
-	c.options.Memories.Set(key, end.Memory)
+	forgotten := c.of(key, ofMemory(c.options.Memories.Set(ctx, key, end.Memory)))
+	err = errors.Join(err, forgotten)
 	events := end.Events
 	if c.options.MergeEvents {
 		events = mergeEvents(events)
@@ -157,7 +178,6 @@ func (c *Jobs) plan(
 		c.options.reportClosing(ctx, object, "Pod", b.Pods.Namespace, asKubernetes)
 	}
 
-	c.options.Metrics.Round(&end.Metrics, c.options.clock().Since(snapshot.Now))
 	if isReported(ctx, err) {
 		b.report.Err = err
 		err = told(err, b.tell(ctx))

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -27,7 +26,7 @@ type JobOptions struct {
 	// [job.ControllerName], which jobs without the field also have. For a resource of your own, empty
 	// means the objects without the field.
 	ManagedBy string
-	// Planner are the options of the planner. Its ControllerName is ManagedBy.
+	// Planner are the options of the planner. Its ControllerName is ManagedBy, and need not be set.
 	Planner job.Options
 	// Groups are required if the Planner has Gangs.
 	Groups *Groups
@@ -51,26 +50,36 @@ type JobOptions struct {
 	Hooks       JobHooks
 }
 
-// JobMetrics receive what the counters of a Job controller count (J42). Several goroutines
-// call them.
-type JobMetrics interface {
-	// Round is a round and how long it took.
-	Round(m *job.Metrics, took time.Duration)
-	// Tracking is the event of a pod, "add" or "delete", that [job.TrackingEvent] names.
-	Tracking(event string)
-	// External is a job of another controller, when it is first seen.
-	External(managedBy string)
-	// Stale is a round that was put off, since that cache does not show own writes (E6).
-	Stale(cache schema.GroupResource)
+// JobMetrics receive what the counters of a Job controller count (J42). Several goroutines call them; each may be
+// nil. What they are given is valid until they return.
+type JobMetrics struct {
+	// Round is called after each round.
+	Round func(JobRound)
+	// Tracking is called with the event of a pod, "add" or "delete", that [job.TrackingEvent] names.
+	Tracking func(event string)
+	// External is called with the spec.managedBy of a job of another controller, when that is first seen.
+	External func(managedBy string)
+	// Stale is called when a round is put off, since that cache does not show own writes (E6).
+	Stale func(cache schema.GroupResource)
 }
 
 // JobHooks receive what the controller has seen and decided. Several goroutines call them;
 // each may be nil. What they are given is valid until they return.
 type JobHooks struct {
-	// Planned is how long the planner took.
-	Planned func(time.Duration)
-	// Round is a round that was planned, and the results of the plan.
-	Round func(*job.Snapshot, *job.Plan, job.Outcome)
+	// Planned is called with the time that the planner took.
+	Planned func(took time.Duration)
+	// Round is called after each round.
+	Round func(JobRound)
+}
+
+// JobRound is a round of a job that was planned and carried out.
+type JobRound struct {
+	Snapshot *job.Snapshot
+	Plan     *job.Plan
+	Outcome  job.Outcome
+	Metrics  *job.Metrics
+	// Took is how long the round took, with its writes.
+	Took time.Duration
 }
 
 // Jobs reconciles jobs. [NewJobs] returns it with a queue and workers; on its own it is for
@@ -95,20 +104,10 @@ type desk struct {
 	pods    []job.Pod
 }
 
-// NewJobs returns a controller of the factory's jobs and pods. Call it before the factory
-// starts.
-func NewJobs(
-	client kubernetes.Interface, factory informers.SharedInformerFactory, o JobOptions,
-) (*Controller[types.NamespacedName], error) {
-	jobs, pods := factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()
-	return NewJobsOf(BatchJobs(client), client, jobs, pods, o)
-}
-
-// NewJobsOf is NewJobs for a resource of your own.
-func NewJobsOf[T Object](
-	kind Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o JobOptions,
-) (*Controller[types.NamespacedName], error) {
-	j, err := NewJobReconciler(kind, client, owners, pods, o)
+// NewJobs returns a controller of the objects of a kind: [BatchJobs], or a resource of your own. Call it before the
+// informers start.
+func NewJobs[T Object](kind Kind[T], o JobOptions) (*Controller[types.NamespacedName], error) {
+	j, err := NewJobReconciler(kind, o)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +117,10 @@ func NewJobsOf[T Object](
 	}
 	c := newController(kind.controller("job"), &o.Common, JobRateLimiter[types.NamespacedName]())
 	c.reconcile, c.each = j.Reconcile, j.each
-	err = errors.Join(c.watch(owners, j.OwnerEvents(c.queue)), c.watch(pods, j.PodEvents(c.queue)))
+	err = errors.Join(
+		c.watch(kind.ObjectInformer, j.OwnerEvents(c.queue)),
+		c.watch(kind.PodInformer, j.PodEvents(c.queue)),
+	)
 	if o.Planner.Gangs {
 		none := cache.ResourceEventHandlerFuncs{} // the caches are waited for; no change of a group needs a round
 		err = errors.Join(err, c.watch(o.Groups.workloads, none), c.watch(o.Groups.podGroups, none))
@@ -128,11 +130,9 @@ func NewJobsOf[T Object](
 
 // NewJobReconciler returns the reconciler alone. The caller gives the informers the handlers
 // OwnerEvents and PodEvents, and calls Reconcile for the keys that these put into a queue.
-func NewJobReconciler[T Object](
-	kind Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o JobOptions,
-) (*Jobs, error) {
-	by, err := kind.managedBy(o.ManagedBy)
-	if err := errors.Join(kind.complete(), err, o.missing()); err != nil {
+func NewJobReconciler[T Object](kind Kind[T], o JobOptions) (*Jobs, error) {
+	by, err := kind.managedBy(o.ManagedBy, &o.Planner)
+	if err := errors.Join(kind.complete(true), err, o.missing()); err != nil {
 		return nil, fmt.Errorf("%s controller: %w", kind.controller("job"), err)
 	}
 
@@ -141,17 +141,15 @@ func NewJobReconciler[T Object](
 	if o.Memories == nil {
 		o.Memories = &memories[job.Memory]{}
 	}
-	if o.Metrics == nil {
-		o.Metrics = unmeasured{}
-	}
 
+	owners, pods := kind.ObjectInformer, kind.PodInformer
 	if err := addIndex(pods, byController, controllerOf); err != nil {
 		return nil, fmt.Errorf("%s controller: %w", kind.controller("job"), err)
 	}
 
 	return &Jobs{
 		ownedPods: ownedPods{kind: &kind, owners: owners.GetIndexer(), pods: pods.GetIndexer()},
-		client:    client, options: o,
+		client:    kind.PodClient, options: o,
 		desks:   sync.Pool{New: func() any { return new(desk) }},
 		written: versions{stores: [2]store{ofOwners: storeOf(owners.GetStore()), ofPods: storeOf(pods.GetStore())}},
 	}, nil
@@ -173,11 +171,3 @@ func (c *Jobs) each(namespace func(string) bool, add func(types.NamespacedName))
 		}
 	}
 }
-
-// unmeasured measures nothing.
-type unmeasured struct{}
-
-func (unmeasured) Round(*job.Metrics, time.Duration) {}
-func (unmeasured) Tracking(string)                   {}
-func (unmeasured) External(string)                   {}
-func (unmeasured) Stale(schema.GroupResource)        {}

@@ -3,6 +3,7 @@
 package controller_test
 
 import (
+	"context"
 	"reflect"
 	"slices"
 	"strings"
@@ -79,7 +80,7 @@ func TestJobs_ManagedBy(t *testing.T) {
 		})
 	}
 	c := newCluster(t)
-	if _, err := controller.NewJobs(c, c.factory, controller.JobOptions{}); err == nil {
+	if _, err := controller.NewJobs(controller.BatchJobs(c, c.factory), controller.JobOptions{}); err == nil {
 		t.Error("ManagedBy is not required")
 	}
 }
@@ -89,13 +90,13 @@ func TestJobs_ManagedBy(t *testing.T) {
 func TestJ44_GangsNeedGroups(t *testing.T) {
 	c := newCluster(t)
 	o := controller.JobOptions{ManagedBy: mine, Planner: job.Options{Gangs: true}}
-	if _, err := controller.NewJobs(c, c.factory, o); err == nil || !strings.Contains(err.Error(), "needs Groups") {
+	if _, err := controller.NewJobs(controller.BatchJobs(c, c.factory), o); err == nil || !strings.Contains(err.Error(), "needs Groups") {
 		t.Errorf("without Groups: %v", err)
 	}
 	client := dynamicfake.NewSimpleDynamicClient(runtime.NewScheme())
 	o.Groups = controller.NewGroups(client, dynamicinformer.NewDynamicSharedInformerFactory(client, 0))
 	_, known := reflect.TypeFor[batchv1.JobSpec]().FieldByName("Scheduling")
-	if _, err := controller.NewJobs(c, c.factory, o); (err == nil) != known || err != nil && !strings.Contains(err.Error(), "k8s.io/api v0.37") {
+	if _, err := controller.NewJobs(controller.BatchJobs(c, c.factory), o); (err == nil) != known || err != nil && !strings.Contains(err.Error(), "k8s.io/api v0.37") {
 		t.Errorf("with Groups, the field is known: %t, %v", known, err)
 	}
 }
@@ -133,9 +134,19 @@ func TestJ34_NamespaceTerminating(t *testing.T) {
 // stored counts the memories that are kept.
 type stored map[types.NamespacedName]job.Memory
 
-func (s stored) Get(key types.NamespacedName) job.Memory    { return s[key] }
-func (s stored) Set(key types.NamespacedName, m job.Memory) { s[key] = m }
-func (s stored) Delete(key types.NamespacedName)            { delete(s, key) }
+func (s stored) Get(_ context.Context, key types.NamespacedName) (job.Memory, error) {
+	return s[key], nil
+}
+
+func (s stored) Set(_ context.Context, key types.NamespacedName, m job.Memory) error {
+	s[key] = m
+	return nil
+}
+
+func (s stored) Delete(_ context.Context, key types.NamespacedName) error {
+	delete(s, key)
+	return nil
+}
 
 // TestJobs_Memories: a controller that starts with the memory of the last one keeps the
 // backoff, and drops the memory of a job that is gone.

@@ -13,7 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/kubernetes/backend"
@@ -49,21 +51,31 @@ type Kind[T Object] struct {
 	// Objects is the client of a namespace, which is empty for objects without one. The typed clients of client-go are
 	// such clients.
 	Objects func(namespace string) backend.OwnerClient[T]
+	// PodClient writes the pods.
+	PodClient kubernetes.Interface
+	// ObjectInformer is the cache of the objects, and PodInformer the one of pods. NewTTL needs no pods.
+	ObjectInformer, PodInformer cache.SharedIndexInformer
 
 	isBatch bool // a server has filled in and checked the spec
 }
 
-// BatchJobs returns the kind of jobs of batch/v1.
-func BatchJobs(client kubernetes.Interface) Kind[*batchv1.Job] {
-	return Kind[*batchv1.Job]{
+// BatchJobs returns the kind of jobs of batch/v1, with the informers of the factory. If that is nil, set them.
+func BatchJobs(client kubernetes.Interface, factory informers.SharedInformerFactory) Kind[*batchv1.Job] {
+	kind := Kind[*batchv1.Job]{
 		GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("Job"),
 		Spec:             func(o *batchv1.Job) *batchv1.JobSpec { return &o.Spec },
 		Status:           func(o *batchv1.Job) *batchv1.JobStatus { return &o.Status },
 		Objects: func(namespace string) backend.OwnerClient[*batchv1.Job] {
 			return client.BatchV1().Jobs(namespace)
 		},
-		isBatch: true,
+		PodClient: client,
+		isBatch:   true,
 	}
+	if factory != nil {
+		kind.ObjectInformer = factory.Batch().V1().Jobs().Informer()
+		kind.PodInformer = factory.Core().V1().Pods().Informer()
+	}
+	return kind
 }
 
 // ownerKind is a Kind whose type is not known.
@@ -93,13 +105,13 @@ type ownerKind interface {
 	// decides returns a line of a plan for an object of the kind.
 	decides(line string) string
 	// managedBy returns the name of the controller of objects that name none, if the options leave it empty.
-	managedBy(name string) (string, error)
+	managedBy(name string, planner *job.Options) (string, error)
 	// controller names a controller of the kind; the Job controller has the short name.
 	controller(short string) string
 }
 
-// complete reports what is missing.
-func (k *Kind[T]) complete() error {
+// complete reports what is missing for a controller of the objects, and one of their pods.
+func (k *Kind[T]) complete(ofPods bool) error {
 	for _, f := range []struct {
 		name string
 		is   bool
@@ -108,6 +120,9 @@ func (k *Kind[T]) complete() error {
 		{"Spec", k.Spec != nil},
 		{"Status", k.Status != nil},
 		{"Objects", k.Objects != nil},
+		{"ObjectInformer", k.ObjectInformer != nil},
+		{"PodInformer", k.PodInformer != nil || !ofPods},
+		{"PodClient", k.PodClient != nil || !ofPods},
 	} {
 		if !f.is {
 			return fmt.Errorf("controller of %T: Kind.%s is required", newObject[T](), f.name)
@@ -152,8 +167,10 @@ func (k *Kind[T]) controller(short string) string {
 	return strings.ToLower(k.Kind) + "-" + short
 }
 
-func (k *Kind[T]) managedBy(name string) (string, error) {
-	switch {
+func (k *Kind[T]) managedBy(name string, planner *job.Options) (string, error) {
+	switch other := planner.ControllerName; {
+	case other != "" && other != name:
+		return "", fmt.Errorf("Planner.ControllerName: %q: is not ManagedBy, %q", other, name)
 	case name != "":
 		return name, nil
 	case k.isBatch:

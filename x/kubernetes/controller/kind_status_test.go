@@ -60,7 +60,7 @@ func TestKind_StatusOfItsOwn(t *testing.T) {
 			},
 			Objects: func(string) backend.OwnerClient[*reel] { return reels },
 		}
-		jobs, err := controller.NewJobReconciler(kind, c, reels.informer, c.podCache, controller.JobOptions{})
+		jobs, err := controller.NewJobReconciler(kindOf(kind, c, reels.informer, c.podCache), controller.JobOptions{})
 		must.OK(t, err)
 		r := &reel{film: film{ObjectMeta: metav1.ObjectMeta{Name: "r", Namespace: "ns", UID: "uid-r"}, Spec: scene(corev1.RestartPolicyNever)}}
 		_, err = reels.put("create", r)

@@ -61,7 +61,7 @@ func inStudio(t *testing.T, kind controller.Kind[*film], o controller.JobOptions
 		s := &studio{cluster: newCluster(t), films: newShelf[*film](&film{})}
 		kind.Objects = func(string) backend.OwnerClient[*film] { return s.films }
 		o.Events = &s.events
-		jobs, err := controller.NewJobReconciler(kind, s, s.films.informer, s.podCache, o)
+		jobs, err := controller.NewJobReconciler(kindOf(kind, s, s.films.informer, s.podCache), o)
 		must.OK(t, err)
 		s.jobs = jobs
 		s.start()
@@ -219,7 +219,7 @@ func TestKind_TTL(t *testing.T) {
 		shelf, c := newShelf[*film](&film{}), newCluster(t)
 		kind := films()
 		kind.Objects = func(string) backend.OwnerClient[*film] { return shelf }
-		ttl, err := controller.NewTTLReconciler(kind, shelf.informer, controller.TTLOptions{Common: controller.Common{Events: &c.events}})
+		ttl, err := controller.NewTTLReconciler(kindOf(kind, nil, shelf.informer, nil), controller.TTLOptions{Common: controller.Common{Events: &c.events}})
 		must.OK(t, err)
 		f := &film{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "ns", UID: "uid-f"}, Spec: scene(corev1.RestartPolicyNever)}
 		f.Spec.TTLSecondsAfterFinished = pointTo[int32](60)
@@ -289,9 +289,9 @@ func TestKind_WhatIsRequired(t *testing.T) {
 		k := films()
 		test.drop(&k)
 		c, objects := newCluster(t), newShelf[*film](&film{}).informer
-		_, jobs := controller.NewJobReconciler(k, c, objects, c.podCache, controller.JobOptions{})
-		_, orphans := controller.NewOrphanReconciler(k, c, objects, c.podCache, controller.OrphanOptions{})
-		_, ttl := controller.NewTTLReconciler(k, objects, controller.TTLOptions{})
+		_, jobs := controller.NewJobReconciler(kindOf(k, c, objects, c.podCache), controller.JobOptions{})
+		_, orphans := controller.NewOrphanReconciler(kindOf(k, c, objects, c.podCache), controller.OrphanOptions{})
+		_, ttl := controller.NewTTLReconciler(kindOf(k, nil, objects, nil), controller.TTLOptions{})
 		kind := strings.ToLower(k.Kind)
 		for name, err := range map[string]error{kind: jobs, kind + "-orphan": orphans, kind + "-ttl": ttl} {
 			if err == nil || !strings.HasPrefix(err.Error(), name+" controller: controller of ") || !strings.Contains(err.Error(), test.want) {

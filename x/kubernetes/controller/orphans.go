@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -30,7 +29,12 @@ type OrphanOptions struct {
 	// Planner are the options of the planner, as in [JobOptions]: without the gate JobManagedBy, no
 	// other controller manages a job.
 	Planner job.Options
-	// Released receives each pod that is about to lose the finalizer; it may be nil.
+	Hooks   OrphanHooks
+}
+
+// OrphanHooks receive what the controller has decided. Each may be nil.
+type OrphanHooks struct {
+	// Released is called with each pod that is about to lose the finalizer.
 	Released func(*corev1.Pod)
 }
 
@@ -53,41 +57,32 @@ type Orphans struct {
 	options OrphanOptions
 }
 
-// NewOrphans returns a controller of the factory's jobs and pods. Call it before the factory
-// starts.
-func NewOrphans(
-	client kubernetes.Interface, factory informers.SharedInformerFactory, o OrphanOptions,
-) (*Controller[Orphan], error) {
-	jobs, pods := factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()
-	return NewOrphansOf(BatchJobs(client), client, jobs, pods, o)
-}
-
-// NewOrphansOf is NewOrphans for a resource of your own.
-func NewOrphansOf[T Object](
-	kind Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o OrphanOptions,
-) (*Controller[Orphan], error) {
-	r, err := NewOrphanReconciler(kind, client, owners, pods, o)
+// NewOrphans returns a controller of the pods of a kind, as [NewJobs] does.
+func NewOrphans[T Object](kind Kind[T], o OrphanOptions) (*Controller[Orphan], error) {
+	r, err := NewOrphanReconciler(kind, o)
 	if err != nil {
 		return nil, err
 	}
 	c := newController(kind.controller("orphan"), &o.Common, JobRateLimiter[Orphan]())
 	c.reconcile, c.each = r.Reconcile, r.each
-	return c, errors.Join(c.watch(owners, r.OwnerEvents(c.queue)), c.watch(pods, r.PodEvents(c.queue)))
+	return c, errors.Join(
+		c.watch(kind.ObjectInformer, r.OwnerEvents(c.queue)),
+		c.watch(kind.PodInformer, r.PodEvents(c.queue)),
+	)
 }
 
 // NewOrphanReconciler returns the reconciler alone, as [NewJobReconciler] does.
-func NewOrphanReconciler[T Object](
-	kind Kind[T], client kubernetes.Interface, owners, pods cache.SharedIndexInformer, o OrphanOptions,
-) (*Orphans, error) {
-	by, err := kind.managedBy(o.ManagedBy)
-	if err := errors.Join(kind.complete(), err); err != nil {
+func NewOrphanReconciler[T Object](kind Kind[T], o OrphanOptions) (*Orphans, error) {
+	by, err := kind.managedBy(o.ManagedBy, &o.Planner)
+	if err := errors.Join(kind.complete(true), err); err != nil {
 		return nil, fmt.Errorf("%s controller: %w", kind.controller("orphan"), err)
 	}
-	if err := addIndex(pods, byController, controllerOf); err != nil {
+	if err := addIndex(kind.PodInformer, byController, controllerOf); err != nil {
 		return nil, fmt.Errorf("%s controller: %w", kind.controller("orphan"), err)
 	}
 	o.Planner.ControllerName = by
-	return &Orphans{ownedPods{&kind, owners.GetIndexer(), pods.GetIndexer()}, client, o}, nil
+	owned := ownedPods{&kind, kind.ObjectInformer.GetIndexer(), kind.PodInformer.GetIndexer()}
+	return &Orphans{owned, kind.PodClient, o}, nil
 }
 
 // OwnerEvents returns the handler of the jobs' informer.
@@ -198,8 +193,8 @@ func (c *Orphans) release(ctx context.Context, pod *corev1.Pod) error {
 	if !convert.IsTracked(pod) || !c.isFree(pod) {
 		return nil
 	}
-	if c.options.Released != nil {
-		c.options.Released(pod)
+	if c.options.Hooks.Released != nil {
+		c.options.Hooks.Released(pod)
 	}
 
 	klog.FromContext(ctx).V(2).Info("finalizer of an orphan is removed", "pod", klog.KObj(pod))

@@ -74,7 +74,7 @@ func TestJ36_Orphans(t *testing.T) {
 // that no job asks for.
 func TestJ36_OrphanEvents(t *testing.T) {
 	cluster := newCluster(t)
-	c, err := controller.NewOrphanReconciler(controller.BatchJobs(cluster), cluster, cluster.jobCache, cluster.podCache, controller.OrphanOptions{ManagedBy: mine})
+	c, err := controller.NewOrphanReconciler(kindOf(controller.BatchJobs(cluster, nil), cluster, cluster.jobCache, cluster.podCache), controller.OrphanOptions{ManagedBy: mine})
 	must.OK(t, err)
 	runs, ended := newJob("j", pointTo(mine)), newJob("j", pointTo(mine))
 	runs.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "job", Operator: metav1.LabelSelectorOpIn, Values: []string{"j"}}}}
@@ -146,7 +146,7 @@ func TestJ36_OrphansOfANamespace(t *testing.T) {
 			patches = append(patches, string(a.(clienttesting.PatchAction).GetPatch()))
 			return false, nil, nil
 		})
-		all, err := controller.NewOrphans(c, c.factory, controller.OrphanOptions{ManagedBy: mine,
+		all, err := controller.NewOrphans(controller.BatchJobs(c, c.factory), controller.OrphanOptions{ManagedBy: mine,
 			Common: controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }, QueueMetrics: &measured}})
 		must.OK(t, err)
 		t.Cleanup(func() { time.Sleep(time.Second) }) // the queue measures until then
@@ -181,11 +181,11 @@ func TestJ36_OrphansOfANamespace(t *testing.T) {
 // A kind that says too little is refused.
 func TestNew_Incomplete(t *testing.T) {
 	c := newCluster(t)
-	got, err := controller.NewOrphansOf(controller.Kind[*batchv1.Job]{}, c, c.jobCache, c.podCache, controller.OrphanOptions{})
+	got, err := controller.NewOrphans(kindOf(controller.Kind[*batchv1.Job]{}, c, c.jobCache, c.podCache), controller.OrphanOptions{})
 	if err == nil || got != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if ttl, err := controller.NewTTLOf(controller.Kind[*batchv1.Job]{}, c.jobCache, controller.TTLOptions{}); err == nil || ttl != nil {
+	if ttl, err := controller.NewTTL(kindOf(controller.Kind[*batchv1.Job]{}, nil, c.jobCache, nil), controller.TTLOptions{}); err == nil || ttl != nil {
 		t.Errorf("got %v, %v", ttl, err)
 	}
 }
@@ -234,8 +234,8 @@ func TestJ36_Release(t *testing.T) {
 				c.refuse("patch", "pods", test.fails)
 			}
 			var released []string
-			r, err := controller.NewOrphanReconciler(controller.BatchJobs(c), c, c.jobCache, c.podCache, controller.OrphanOptions{
-				ManagedBy: mine, Released: func(p *corev1.Pod) { released = append(released, p.Name) },
+			r, err := controller.NewOrphanReconciler(kindOf(controller.BatchJobs(c, nil), c, c.jobCache, c.podCache), controller.OrphanOptions{
+				ManagedBy: mine, Hooks: controller.OrphanHooks{Released: func(p *corev1.Pod) { released = append(released, p.Name) }},
 			})
 			must.OK(t, errors.Join(err, c.podCache.GetIndexer().Add(test.pod)))
 			if test.owner != nil {

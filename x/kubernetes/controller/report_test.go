@@ -16,6 +16,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
+	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
@@ -42,6 +43,31 @@ func says(b *beat, r *controller.CronReport) {
 	default:
 		b.Says = "Next: " + r.Plan.NextRun.UTC().Format("15:04")
 	}
+}
+
+// TestCron_EditEvents: the events of a parent are what the kind makes of them: renamed, left out, and one while it is suspended.
+func TestCron_EditEvents(t *testing.T) {
+	o := controller.CronJobOptions{EditEvents: func(o controller.Object, r controller.CronJobRound, events []job.Event) []job.Event {
+		if o.(*beat).Suspend && o.(*beat).Says != "Paused" {
+			return append(events, job.Event{Type: job.EventNormal, Reason: "Paused", Message: "no task starts"})
+		}
+		return slices.DeleteFunc(renamed(o, r, events), func(e job.Event) bool { return e.Reason == "SawCompletedJob" })
+	}}
+	kind := storing(nil)
+	kind.Report = says
+	history(t, kind, o, hourly, func(c *clockwork) {
+		step := func(after time.Duration, want string) {
+			t.Helper()
+			_, _ = c.round(after)
+			if got := c.events.take(); !strings.Contains(got, want) || (want == "") != (got == "") {
+				t.Errorf("events %q, want %q", got, want)
+			}
+		}
+		step(time.Hour, "Normal TaskCreated Created Task")
+		c.edit(func(b *beat) { b.Generation++; b.Suspend = true })
+		step(time.Second, "Normal Paused no task starts")
+		step(time.Hour, "")
+	})
 }
 
 // TestCron_Report: what a round knows reaches the status of the parent: with the status of the CronJob in one write, alone if

@@ -52,13 +52,13 @@ func TestJ3_GateIsOff(t *testing.T) {
 				left.Labels, left.DeletionTimestamp = ended.Spec.Template.Labels, pointTo(metav1.Now())
 				c, m := newCluster(t, newJob("j", &test.managedBy), ended, expired, left), &told{}
 				planner := job.Kubernetes(r)
-				jobs, err := controller.NewJobs(c, c.factory, controller.JobOptions{
-					Common: controller.Common{Events: &c.events}, ManagedBy: test.controller, Planner: planner, Metrics: m,
+				jobs, err := controller.NewJobs(controller.BatchJobs(c, c.factory), controller.JobOptions{
+					Common: controller.Common{Events: &c.events}, ManagedBy: test.controller, Planner: planner, Metrics: m.metrics(),
 				})
 				must.OK(t, err)
-				orphans, err := controller.NewOrphans(c, c.factory, controller.OrphanOptions{ManagedBy: test.controller, Planner: planner})
+				orphans, err := controller.NewOrphans(controller.BatchJobs(c, c.factory), controller.OrphanOptions{ManagedBy: test.controller, Planner: planner})
 				must.OK(t, err)
-				ttl, err := controller.NewTTL(c, c.factory, controller.TTLOptions{ManagedBy: test.controller, Planner: planner})
+				ttl, err := controller.NewTTL(controller.BatchJobs(c, c.factory), controller.TTLOptions{ManagedBy: test.controller, Planner: planner})
 				must.OK(t, err)
 				c.start(jobs, orphans, ttl)
 				c.rest(time.Minute)

@@ -65,7 +65,7 @@ func TestScope_Cron(t *testing.T) {
 					serves := true
 					o.Events = events
 					o.Namespace = func(namespace string) bool { return serves && namespace == test.children }
-					r, err := controller.NewCronReconciler(kind, parents.informer, tasks.informer, o)
+					r, err := controller.NewCronJobReconciler(cronOf(kind, parents.informer, tasks.informer), o)
 					must.OK(t, err)
 					b := hourly
 					b.ObjectMeta = metav1.ObjectMeta{Name: "b", Namespace: test.parent, UID: "uid-b", CreationTimestamp: metav1.Now()}
@@ -136,8 +136,8 @@ func TestScope_CronName(t *testing.T) {
 		kind.Children = func(string) backend.ChildClient[*task] { return tasks }
 		var seen cronjob.Snapshot
 		o := controller.CronJobOptions{Common: controller.Common{Events: events}}
-		o.Hooks.Round = func(s *cronjob.Snapshot, _ *cronjob.Plan, _ cronjob.Outcome) { seen = *s }
-		r, err := controller.NewCronReconciler(kind, parents.informer, tasks.informer, o)
+		o.Hooks.Round = func(r controller.CronJobRound) { seen = *r.Snapshot }
+		r, err := controller.NewCronJobReconciler(cronOf(kind, parents.informer, tasks.informer), o)
 		must.OK(t, err)
 		b := hourly
 		b.ObjectMeta = metav1.ObjectMeta{Name: "b", UID: "uid-b", CreationTimestamp: metav1.Now()}
@@ -170,11 +170,11 @@ func TestScope_Kind(t *testing.T) {
 		}
 		common := controller.Common{Events: &c.events, Namespace: func(namespace string) bool { return namespace == "ns" }}
 		kind.Namespace = func(*film) string { return "ns" }
-		jobs, err := controller.NewJobReconciler(kind, c, shelf.informer, c.podCache, controller.JobOptions{Common: common})
+		jobs, err := controller.NewJobReconciler(kindOf(kind, c, shelf.informer, c.podCache), controller.JobOptions{Common: common})
 		must.OK(t, err)
-		ttl, err := controller.NewTTLReconciler(kind, shelf.informer, controller.TTLOptions{Common: common})
+		ttl, err := controller.NewTTLReconciler(kindOf(kind, nil, shelf.informer, nil), controller.TTLOptions{Common: common})
 		must.OK(t, err)
-		orphans, err := controller.NewOrphanReconciler(kind, c, shelf.informer, c.podCache, controller.OrphanOptions{Common: common})
+		orphans, err := controller.NewOrphanReconciler(kindOf(kind, c, shelf.informer, c.podCache), controller.OrphanOptions{Common: common})
 		must.OK(t, err)
 		c.start()
 		f := &film{ObjectMeta: metav1.ObjectMeta{Name: "f", UID: "uid-f", CreationTimestamp: metav1.Now()}, Spec: scene(corev1.RestartPolicyNever)}
@@ -252,7 +252,7 @@ func TestScope_KindWithout(t *testing.T) {
 		c, shelf := newCluster(t), newShelf[*film](&film{})
 		kind := films()
 		kind.Objects = func(string) backend.OwnerClient[*film] { return shelf }
-		jobs, err := controller.NewJobReconciler(kind, c, shelf.informer, c.podCache, controller.JobOptions{Common: controller.Common{Events: &c.events}})
+		jobs, err := controller.NewJobReconciler(kindOf(kind, c, shelf.informer, c.podCache), controller.JobOptions{Common: controller.Common{Events: &c.events}})
 		must.OK(t, err)
 		_, err = shelf.put("create", &film{ObjectMeta: metav1.ObjectMeta{Name: "f", UID: "uid-f"}, Spec: scene(corev1.RestartPolicyNever)})
 		must.OK(t, err)

@@ -108,7 +108,7 @@ func TestJ6_PodOfAnotherNamespace(t *testing.T) {
 			most := 0
 			c := newCluster(t, j, evil, stray)
 			c.startJobs(controller.JobOptions{Hooks: controller.JobHooks{
-				Round: func(s *job.Snapshot, _ *job.Plan, _ job.Outcome) { most = max(most, len(s.Pods)) },
+				Round: func(r controller.JobRound) { most = max(most, len(r.Snapshot.Pods)) },
 			}})
 			c.rest(5 * time.Second)
 			pods := c.pods()

@@ -2,14 +2,13 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
@@ -24,19 +23,34 @@ type TTLOptions struct {
 	// [job.ControllerName] also stands for jobs without the field. Empty means all jobs, which
 	// is what the built-in controller deletes.
 	ManagedBy string
-	// Planner may hold other times to live. Its ControllerName is ManagedBy.
+	// Planner may hold other times to live. Its ControllerName is ManagedBy, and need not be set.
 	Planner job.Options
-	// Metrics counts deletions; it may be nil.
 	Metrics TTLMetrics
-	// Look is called with each look at a finished job; fresh is the one at the server (T4). It may
-	// be nil.
-	Look func(j *job.Job, now time.Time, fresh, expired bool, at time.Time)
+	Hooks   TTLHooks
 }
 
-// TTLMetrics receive what the metric of a TTL controller measures.
-type TTLMetrics interface {
-	// Expired is a job that was deleted so long after it had expired.
-	Expired(late time.Duration)
+// TTLMetrics receive what the metric of a TTL controller measures. Several goroutines call them; each may be nil.
+type TTLMetrics struct {
+	// Expired is called when a job was deleted, with the time since it had expired.
+	Expired func(late time.Duration)
+}
+
+// TTLHooks receive what the controller has seen and decided. Several goroutines call them; each may be nil. What they
+// are given is valid until they return.
+type TTLHooks struct {
+	// Look is called with each look at a finished job.
+	Look func(TTLLook)
+}
+
+// TTLLook is a look at a finished job.
+type TTLLook struct {
+	Job *job.Job
+	// Fresh is true for the job at the server, and false for the one of the cache (T4).
+	Fresh bool
+	// Now is the time of the look, and At when the job expires; zero for never.
+	Now, At time.Time
+	// Expired is true if the job has expired.
+	Expired bool
 }
 
 // TTL deletes finished jobs when their time to live is over. [NewTTL] returns it with a queue
@@ -47,18 +61,9 @@ type TTL struct {
 	owners  cache.Indexer
 }
 
-// NewTTL returns a controller of the factory's jobs. Call it before the factory starts.
-func NewTTL(
-	client kubernetes.Interface, factory informers.SharedInformerFactory, o TTLOptions,
-) (*Controller[types.NamespacedName], error) {
-	return NewTTLOf(BatchJobs(client), factory.Batch().V1().Jobs().Informer(), o)
-}
-
-// NewTTLOf is NewTTL for a resource of your own, and for an informer that comes from elsewhere.
-func NewTTLOf[T Object](
-	kind Kind[T], owners cache.SharedIndexInformer, o TTLOptions,
-) (*Controller[types.NamespacedName], error) {
-	r, err := NewTTLReconciler(kind, owners, o)
+// NewTTL returns a controller of the objects of a kind, as [NewJobs] does.
+func NewTTL[T Object](kind Kind[T], o TTLOptions) (*Controller[types.NamespacedName], error) {
+	r, err := NewTTLReconciler(kind, o)
 	if err != nil {
 		return nil, err
 	}
@@ -68,16 +73,20 @@ func NewTTLOf[T Object](
 	limiter := workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]()
 	c := newController(kind.controller("ttl"), &o.Common, limiter)
 	c.reconcile, c.each = r.Reconcile, r.each
-	return c, c.watch(owners, r.OwnerEvents(c.queue))
+	return c, c.watch(kind.ObjectInformer, r.OwnerEvents(c.queue))
 }
 
 // NewTTLReconciler returns the reconciler alone, as [NewJobReconciler] does.
-func NewTTLReconciler[T Object](kind Kind[T], owners cache.SharedIndexInformer, o TTLOptions) (*TTL, error) {
-	if err := kind.complete(); err != nil {
+func NewTTLReconciler[T Object](kind Kind[T], o TTLOptions) (*TTL, error) {
+	var err error
+	if o.ManagedBy != "" || o.Planner.ControllerName != "" {
+		_, err = kind.managedBy(o.ManagedBy, &o.Planner)
+	}
+	if err := errors.Join(kind.complete(false), err); err != nil {
 		return nil, fmt.Errorf("%s controller: %w", kind.controller("ttl"), err)
 	}
 	o.Planner.ControllerName = o.ManagedBy
-	return &TTL{&kind, o, owners.GetIndexer()}, nil
+	return &TTL{&kind, o, kind.ObjectInformer.GetIndexer()}, nil
 }
 
 // OwnerEvents returns the handler of the jobs' informer. It asks for a look at each job that
@@ -141,7 +150,7 @@ func (c *TTL) Reconcile(ctx context.Context, key types.NamespacedName) (next tim
 		PropagationPolicy: &policy,
 		Preconditions:     &metav1.Preconditions{UID: &uid},
 	})
-	if err == nil && c.options.Metrics != nil {
+	if err == nil && c.options.Metrics.Expired != nil {
 		c.options.Metrics.Expired(c.options.clock().Since(at))
 	}
 	return next, err
@@ -154,8 +163,8 @@ func (c *TTL) look(ctx context.Context, object Object, fresh bool) (expired bool
 		return false, at, nil
 	}
 	expired, at, err = job.Expire(&value, c.options.Planner, now)
-	if c.options.Look != nil {
-		c.options.Look(&value, now, fresh, expired, at)
+	if c.options.Hooks.Look != nil {
+		c.options.Hooks.Look(TTLLook{Job: &value, Fresh: fresh, Now: now, At: at, Expired: expired})
 	}
 	if err != nil {
 		c.options.report(ctx, object, true, job.Event{

@@ -28,7 +28,9 @@ import (
 // lateness notes how late jobs were deleted.
 type lateness struct{ all []time.Duration }
 
-func (l *lateness) Expired(late time.Duration) { l.all = append(l.all, late) }
+func (l *lateness) metrics() controller.TTLMetrics {
+	return controller.TTLMetrics{Expired: func(late time.Duration) { l.all = append(l.all, late) }}
+}
 
 // expiring returns a job that ends now and expires ten seconds later.
 func expiring(name string) *batchv1.Job {
@@ -43,7 +45,7 @@ func TestTTL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, metrics := newCluster(t, expiring("j"), newJob("runs", nil)), lateness{}
 		c.refuse("delete", "jobs", apierrors.NewServiceUnavailable("not now"))
-		c.startTTL(controller.TTLOptions{Common: controller.Common{Workers: 1}, Metrics: &metrics})
+		c.startTTL(controller.TTLOptions{Common: controller.Common{Workers: 1}, Metrics: metrics.metrics()})
 		c.rest(9 * time.Second)
 		if got := c.jobs(); len(got) != 2 {
 			t.Errorf("too early: %v", got)
@@ -79,7 +81,7 @@ func TestTTL_OfANamespace(t *testing.T) {
 		t.Cleanup(func() { time.Sleep(time.Second) }) // the queue measures until then
 		ttl := c.startTTL(controller.TTLOptions{
 			Common: controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }, QueueMetrics: &measured},
-			Look:   func(*job.Job, time.Time, bool, bool, time.Time) { looks.Add(1) },
+			Hooks:  controller.TTLHooks{Look: func(controller.TTLLook) { looks.Add(1) }},
 		})
 		c.rest(time.Minute)
 		mineNow.Store(true)
@@ -162,13 +164,13 @@ func TestTTL_Calls(t *testing.T) {
 			test.fresh(fresh)
 			c, metrics := newCluster(t, fresh), lateness{}
 			must.OK(t, c.jobCache.GetIndexer().Add(cached))
-			test.options.Look = func(_ *job.Job, _ time.Time, fresh, _ bool, _ time.Time) {
-				if asked := len(c.Actions()) > 0; fresh != asked {
-					t.Errorf("%s: a look at the server is %t, want %t", test.name, fresh, asked)
+			test.options.Hooks.Look = func(look controller.TTLLook) {
+				if asked := len(c.Actions()) > 0; look.Fresh != asked {
+					t.Errorf("%s: a look at the server is %t, want %t", test.name, look.Fresh, asked)
 				}
 			}
-			test.options.Metrics, test.options.Events = &metrics, &c.events
-			r, err := controller.NewTTLReconciler(controller.BatchJobs(c), c.jobCache, test.options)
+			test.options.Metrics, test.options.Events = metrics.metrics(), &c.events
+			r, err := controller.NewTTLReconciler(kindOf(controller.BatchJobs(c, nil), c, c.jobCache, nil), test.options)
 			must.OK(t, err)
 			var how *metav1.DeleteOptions
 			c.PrependReactor("delete", "jobs", func(a clienttesting.Action) (bool, runtime.Object, error) {

@@ -22,7 +22,6 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
@@ -36,12 +35,12 @@ type brokenFor struct {
 	asked *atomic.Int32
 }
 
-func (b brokenFor) Get(key types.NamespacedName) job.Memory {
+func (b brokenFor) Get(ctx context.Context, key types.NamespacedName) (job.Memory, error) {
 	if key.Name == b.name {
 		b.asked.Add(1)
 		panic("broken")
 	}
-	return b.stored.Get(key)
+	return b.stored.Get(ctx, key)
 }
 
 // TestController_Panic: a round that panics ends neither the process nor the rounds of other
@@ -85,8 +84,8 @@ func TestController_Namespaces(t *testing.T) {
 			t.Fatalf("%d pods, %d memories", n, len(memories))
 		}
 		turn(false)
-		if len(memories) != 0 {
-			t.Error("a memory is left, and would be old when the namespace comes back")
+		if len(memories) != 1 {
+			t.Error("a stored memory, which is the next replica's, is gone")
 		}
 		must.OK(t, c.CoreV1().Pods("ns").Delete(t.Context(), c.pods()[0].Name, metav1.DeleteOptions{}))
 		c.rest(time.Minute)
@@ -106,7 +105,7 @@ func TestController_CrashOnPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
 		cluster := newCluster(t)
-		c, err := controller.NewJobs(cluster, cluster.factory, controller.JobOptions{
+		c, err := controller.NewJobs(controller.BatchJobs(cluster, cluster.factory), controller.JobOptions{
 			Common: controller.Common{CrashOnPanic: true}, ManagedBy: mine, Memories: brokenFor{stored{}, "bad", &asked},
 		})
 		must.OK(t, err)
@@ -160,7 +159,7 @@ func TestController_LastRound(t *testing.T) {
 		j := newJob("j", nil)
 		complete(j, 0)
 		cluster, release := newCluster(t, j), make(chan struct{})
-		c, err := controller.NewTTL(cluster, cluster.factory, controller.TTLOptions{Look: func(*job.Job, time.Time, bool, bool, time.Time) { <-release }})
+		c, err := controller.NewTTL(controller.BatchJobs(cluster, cluster.factory), controller.TTLOptions{Hooks: controller.TTLHooks{Look: func(controller.TTLLook) { <-release }}})
 		must.OK(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		cluster.factory.Start(ctx.Done())
@@ -198,7 +197,7 @@ func TestIsExpected(t *testing.T) {
 func TestController_Caches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)
-		jobs, err := controller.NewJobs(c, c.factory, controller.JobOptions{ManagedBy: mine})
+		jobs, err := controller.NewJobs(controller.BatchJobs(c, c.factory), controller.JobOptions{ManagedBy: mine})
 		must.OK(t, err)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errors.New("no lease"))
@@ -226,15 +225,15 @@ func TestController_Workers(t *testing.T) {
 				objects = append(objects, j, newJob(fmt.Sprint("mine", i), pointTo(mine)), newCronJob(fmt.Sprint("c", i), "@hourly", batchv1.AllowConcurrent))
 			}
 			c, common := newCluster(t, objects...), controller.Common{Workers: test.workers}
-			cronJobs, err := controller.NewCronJobs(c, c.factory, controller.CronJobOptions{Common: common, Hooks: controller.CronJobHooks{
-				Round: func(*cronjob.Snapshot, *cronjob.Plan, cronjob.Outcome) { wait(&crons) },
+			cronJobs, err := controller.NewCronJobs(controller.BatchCronJobs(c, c.factory), controller.CronJobOptions{Common: common, Hooks: controller.CronJobHooks{
+				Round: func(controller.CronJobRound) { wait(&crons) },
 			}})
 			must.OK(t, err)
-			ttl, err := controller.NewTTL(c, c.factory, controller.TTLOptions{Common: common,
-				Look: func(*job.Job, time.Time, bool, bool, time.Time) { wait(&ends) }})
+			ttl, err := controller.NewTTL(controller.BatchJobs(c, c.factory), controller.TTLOptions{Common: common,
+				Hooks: controller.TTLHooks{Look: func(controller.TTLLook) { wait(&ends) }}})
 			must.OK(t, err)
-			jobs, err := controller.NewJobs(c, c.factory, controller.JobOptions{Common: common, ManagedBy: mine, Hooks: controller.JobHooks{
-				Round: func(*job.Snapshot, *job.Plan, job.Outcome) { wait(&runs) },
+			jobs, err := controller.NewJobs(controller.BatchJobs(c, c.factory), controller.JobOptions{Common: common, ManagedBy: mine, Hooks: controller.JobHooks{
+				Round: func(controller.JobRound) { wait(&runs) },
 			}})
 			must.OK(t, err)
 			c.start(cronJobs, ttl, jobs)
@@ -259,7 +258,7 @@ func TestController_StoppedInformers(t *testing.T) {
 		}
 		return i
 	}
-	labelled := controller.BatchCronJobs(client)
+	labelled := controller.BatchCronJobs(client, nil)
 	labelled.OwnerLabel = "example.com/owner"
 	for _, test := range []struct {
 		owners, others bool // which informer has ended
@@ -270,11 +269,11 @@ func TestController_StoppedInformers(t *testing.T) {
 		{false, true, [5]string{"job controller: index batchplan/controller: ", "orphan controller: index batchplan/controller: ", "", "cronjob controller: index batchplan/run", "cronjob controller: index batchplan/run"}},
 	} {
 		jobs := controller.JobOptions{ManagedBy: mine}
-		_, a := controller.NewJobsOf(controller.BatchJobs(client), client, informer(test.owners), informer(test.others), jobs)
-		_, b := controller.NewOrphansOf(controller.BatchJobs(client), client, informer(test.owners), informer(test.others), controller.OrphanOptions{ManagedBy: mine})
-		_, c := controller.NewTTLOf(controller.BatchJobs(client), informer(test.owners), controller.TTLOptions{})
-		_, d := controller.NewCronJobsOn(client, informer(test.owners), informer(test.others), controller.CronJobOptions{})
-		_, e := controller.NewCronsOf(labelled, informer(test.owners), informer(test.others), controller.CronJobOptions{})
+		_, a := controller.NewJobs(kindOf(controller.BatchJobs(client, nil), client, informer(test.owners), informer(test.others)), jobs)
+		_, b := controller.NewOrphans(kindOf(controller.BatchJobs(client, nil), client, informer(test.owners), informer(test.others)), controller.OrphanOptions{ManagedBy: mine})
+		_, c := controller.NewTTL(kindOf(controller.BatchJobs(client, nil), client, informer(test.owners), nil), controller.TTLOptions{})
+		_, d := controller.NewCronJobs(cronOf(controller.BatchCronJobs(client, nil), informer(test.owners), informer(test.others)), controller.CronJobOptions{})
+		_, e := controller.NewCronJobs(cronOf(labelled, informer(test.owners), informer(test.others)), controller.CronJobOptions{})
 		for i, err := range []error{a, b, c, d, e} {
 			if want := test.want[i]; (err != nil) != (want != "") || err != nil && (!strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "stopped already")) {
 				t.Errorf("%v, want %q", err, want)

@@ -5,8 +5,8 @@
 //	prometheus.MustRegister(m)
 //	config.Wrap(m.Requests) // before the client is made
 //	common := controller.Common{QueueMetrics: m}
-//	o := controller.JobOptions{Common: common, Metrics: m, ManagedBy: name}
-//	jobs, err := controller.NewJobs(client, factory, o)
+//	o := controller.JobOptions{Common: common, Metrics: m.Jobs(), ManagedBy: name}
+//	jobs, err := controller.NewJobs(controller.BatchJobs(client, factory), o)
 //
 // A figure that is not positive counts nothing: the counters of Prometheus panic on negative
 // ones.
@@ -18,7 +18,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
@@ -90,11 +89,25 @@ func newMetrics(prefix string, constant prometheus.Labels) *Metrics {
 	return m
 }
 
-var (
-	_ controller.JobMetrics     = (*Metrics)(nil)
-	_ controller.CronJobMetrics = (*Metrics)(nil)
-	_ controller.TTLMetrics     = (*Metrics)(nil)
-)
+// Jobs returns the metrics of a Job controller.
+func (m *Metrics) Jobs() controller.JobMetrics {
+	return controller.JobMetrics{
+		Round:    m.jobRound,
+		Tracking: func(event string) { add(m.tracking, 1, event) },
+		External: func(managedBy string) { add(m.external, 1, managedBy) },
+		Stale:    func(cache schema.GroupResource) { add(m.stale, 1, cache.Group, cache.Resource) },
+	}
+}
+
+// CronJobs returns the metrics of a CronJob controller.
+func (m *Metrics) CronJobs() controller.CronJobMetrics {
+	return controller.CronJobMetrics{Round: m.cronJobRound}
+}
+
+// TTL returns the metrics of a TTL controller.
+func (m *Metrics) TTL() controller.TTLMetrics {
+	return controller.TTLMetrics{Expired: func(late time.Duration) { m.ttlDuration.Observe(late.Seconds()) }}
+}
 
 // builder makes series that begin with a prefix and have constant labels.
 type builder struct {
@@ -166,8 +179,8 @@ func add(v *prometheus.CounterVec, n int32, labels ...string) {
 	}
 }
 
-// Round implements [controller.JobMetrics].
-func (m *Metrics) Round(r *job.Metrics, took time.Duration) {
+func (m *Metrics) jobRound(round controller.JobRound) {
+	r := round.Metrics
 	mode, limit, result := string(r.CompletionMode), "global", "success"
 	if r.PerIndex {
 		limit = "perIndex"
@@ -178,7 +191,7 @@ func (m *Metrics) Round(r *job.Metrics, took time.Duration) {
 
 	if r.Action != "" {
 		m.jobSyncs.WithLabelValues(mode, result, r.Action).Inc()
-		m.jobSyncDuration.WithLabelValues(mode, result, r.Action).Observe(took.Seconds())
+		m.jobSyncDuration.WithLabelValues(mode, result, r.Action).Observe(round.Took.Seconds())
 	}
 
 	add(m.podsFinished, r.PodsSucceeded, mode, "succeeded")
@@ -200,17 +213,8 @@ func (m *Metrics) Round(r *job.Metrics, took time.Duration) {
 	}
 }
 
-// Tracking implements [controller.JobMetrics].
-func (m *Metrics) Tracking(event string) { add(m.tracking, 1, event) }
-
-// External implements [controller.JobMetrics].
-func (m *Metrics) External(managedBy string) { add(m.external, 1, managedBy) }
-
-// Stale implements [controller.JobMetrics].
-func (m *Metrics) Stale(cache schema.GroupResource) { add(m.stale, 1, cache.Group, cache.Resource) }
-
-// CronJobRound implements [controller.CronJobMetrics].
-func (m *Metrics) CronJobRound(r *cronjob.Metrics) {
+func (m *Metrics) cronJobRound(round controller.CronJobRound) {
+	r := round.Metrics
 	for _, skew := range r.CreationSkews {
 		m.creationSkew.Observe(skew.Seconds())
 	}
@@ -218,6 +222,3 @@ func (m *Metrics) CronJobRound(r *cronjob.Metrics) {
 		m.missed.Add(float64(r.Missed))
 	}
 }
-
-// Expired implements [controller.TTLMetrics].
-func (m *Metrics) Expired(late time.Duration) { m.ttlDuration.Observe(late.Seconds()) }

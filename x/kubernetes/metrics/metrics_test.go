@@ -19,6 +19,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobreason"
+	"github.com/batchplan/batchplan/x/kubernetes/controller"
 	"github.com/batchplan/batchplan/x/kubernetes/metrics"
 )
 
@@ -61,8 +62,8 @@ func TestJ42_NegativeFigures(t *testing.T) {
 		PodsSucceeded: -1, PodsFailed: math.MinInt32, IndexesSucceeded: -1, IndexesFailed: -1, PodsCreated: -1, PodsNotCreated: -1, Untracked: -1,
 	}
 	round.Policy.FailJob, round.Policy.FailIndex, round.Policy.Ignore, round.Policy.Count = -1, -1, -1, -1
-	m.Round(&round, -time.Second)
-	m.CronJobRound(&cronjob.Metrics{Created: -1, Missed: -5})
+	m.Jobs().Round(controller.JobRound{Metrics: &round, Took: -time.Second})
+	m.CronJobs().Round(controller.CronJobRound{Metrics: &cronjob.Metrics{Created: -1, Missed: -5}})
 	expect(t, m)
 }
 
@@ -74,13 +75,15 @@ func TestMetrics(t *testing.T) {
 		Finished: job.ConditionFailed, FinishedReason: "FailedIndexes",
 	}
 	round.Policy.Ignore = 4
-	m.Round(&round, time.Millisecond)
-	m.Round(&job.Metrics{CompletionMode: job.NonIndexed, Action: "tracking", Failed: true}, time.Millisecond)
-	m.Tracking("add")
-	m.External("example.com/other")
-	m.Stale(schema.GroupResource{Group: "batch", Resource: "jobs"})
-	m.CronJobRound(&cronjob.Metrics{Created: 2, CreationSkews: []time.Duration{time.Second}, Missed: 2}) // and a trigger
-	m.Expired(time.Second)
+	m.Jobs().Round(controller.JobRound{Metrics: &round, Took: time.Millisecond})
+	tracking := job.Metrics{CompletionMode: job.NonIndexed, Action: "tracking", Failed: true}
+	m.Jobs().Round(controller.JobRound{Metrics: &tracking, Took: time.Millisecond})
+	m.Jobs().Tracking("add")
+	m.Jobs().External("example.com/other")
+	m.Jobs().Stale(schema.GroupResource{Group: "batch", Resource: "jobs"})
+	scheduled := cronjob.Metrics{Created: 2, CreationSkews: []time.Duration{time.Second}, Missed: 2} // and a trigger
+	m.CronJobs().Round(controller.CronJobRound{Metrics: &scheduled})
+	m.TTL().Expired(time.Second)
 	expect(t, m,
 		"job_controller_job_syncs_total{action=pods_created,completion_mode=Indexed,result=success} 1",
 		"job_controller_job_syncs_total{action=tracking,completion_mode=NonIndexed,result=error} 1",
@@ -108,8 +111,8 @@ func TestOf(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	all := map[string]*metrics.Metrics{"": metrics.New(), "Render": metrics.Of("Render"), "Nightly": metrics.Of("Nightly")}
 	for kind, m := range all {
-		m.Tracking("add")
-		m.CronJobRound(&cronjob.Metrics{Missed: 2})
+		m.Jobs().Tracking("add")
+		m.CronJobs().Round(controller.CronJobRound{Metrics: &cronjob.Metrics{Missed: 2}})
 		if kind == "" {
 			registry.MustRegister(m)
 		} else {

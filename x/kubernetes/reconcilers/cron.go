@@ -2,10 +2,9 @@ package reconcilers
 
 import (
 	"cmp"
+	"errors"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -19,8 +18,8 @@ type Cron[P, C controller.Object] struct {
 	// Name is the name of the controller, in logs and metrics; empty means the kind of the parent. Controllers of one
 	// manager must not share a name.
 	Name string
-	// Kind describes the two kinds. Their names are taken from the manager's scheme, and its clients from the
-	// manager, unless they are set.
+	// Kind describes the two kinds. Their names are taken from the manager's scheme, and its clients and informers from
+	// the manager, unless they are set.
 	Kind controller.Cron[P, C]
 	// Client makes the writes; nil means the manager's. Reader reads what caches may show late; nil means
 	// the manager's reader of the API server.
@@ -61,19 +60,8 @@ func (r Cron[P, C]) SetupWithManager(mgr ctrl.Manager) error {
 		}
 	}
 
-	parents, children, err := informersOf(mgr, parent, child)
-	if err != nil {
+	if err := errors.Join(fill(mgr, &kind.ParentInformer, parent), fill(mgr, &kind.ChildInformer, child)); err != nil {
 		return err
 	}
-	c, err := controller.NewCronReconciler(kind, parents, children, r.CronJobOptions)
-	if err != nil {
-		return err
-	}
-	s := setup[types.NamespacedName]{
-		name:      name,
-		workers:   r.Workers,
-		limiter:   workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName](),
-		reconcile: c.Reconcile,
-	}
-	return s.on(mgr, source(children, c.JobEvents), source(parents, c.CronJobEvents))
+	return addCronJobs(mgr, name, kind, r.CronJobOptions)
 }

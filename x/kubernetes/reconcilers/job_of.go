@@ -1,11 +1,11 @@
 package reconcilers
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/kubernetes"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -17,15 +17,18 @@ import (
 // pods that have lost their object, and the one that deletes objects after ttlSecondsAfterFinished.
 type JobOf[T controller.Object] struct {
 	controller.JobOptions
-	// Kind describes the resource. Its name is taken from the manager's scheme, and its clients from the manager,
-	// unless they are set.
+	// TTLMetrics are those of the controller that deletes objects.
+	TTLMetrics controller.TTLMetrics
+	// Name is the name of the controllers, in logs and metrics, where the others append "-orphan" and "-ttl"; empty
+	// means the kind. Controllers of one manager must not share a name.
+	Name string
+	// Kind describes the resource. Its name is taken from the manager's scheme, and its clients and informers from the
+	// manager, unless they are set.
 	Kind controller.Kind[T]
 	// Client writes the objects; nil means the manager's. Reader reads what caches may show late; nil means the
 	// manager's reader of the API server.
 	Client client.Client
 	Reader client.Reader
-	// Pods writes pods and events; nil means a client of the manager's configuration.
-	Pods kubernetes.Interface
 }
 
 // SetupWithManager adds the controllers to a manager.
@@ -35,7 +38,8 @@ func (r JobOf[T]) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	if r.Pods, err = prepare(mgr, r.Pods, &r.Common, strings.ToLower(kind.Kind)+"-controller"); err != nil {
+	name := cmp.Or(r.Name, strings.ToLower(kind.Kind))
+	if kind.PodClient, err = prepare(mgr, kind.PodClient, &r.Common, name+"-controller"); err != nil {
 		return err
 	}
 
@@ -51,18 +55,16 @@ func (r JobOf[T]) SetupWithManager(mgr ctrl.Manager) error {
 		}
 	}
 
-	owners, pods, err := informersOf(mgr, of, &corev1.Pod{})
+	err = errors.Join(fill(mgr, &kind.ObjectInformer, of), fill(mgr, &kind.PodInformer, &corev1.Pod{}))
 	if err != nil {
 		return err
 	}
 
-	name := strings.ToLower(kind.Kind)
 	orphan := controller.OrphanOptions{Common: r.Common, ManagedBy: r.ManagedBy, Planner: r.Planner}
-	ttl := controller.TTLOptions{Common: r.Common, ManagedBy: r.ManagedBy, Planner: r.Planner}
-	ttl.Metrics, _ = r.Metrics.(controller.TTLMetrics)
+	ttl := controller.TTLOptions{Common: r.Common, ManagedBy: r.ManagedBy, Planner: r.Planner, Metrics: r.TTLMetrics}
 	return errors.Join(
-		addJobs(mgr, name, kind, r.Pods, owners, pods, r.JobOptions),
-		addOrphans(mgr, name+"-orphan", kind, r.Pods, owners, pods, orphan),
-		addTTL(mgr, name+"-ttl", kind, owners, ttl),
+		addJobs(mgr, name, kind, r.JobOptions),
+		addOrphans(mgr, name+"-orphan", kind, orphan),
+		addTTL(mgr, name+"-ttl", kind, ttl),
 	)
 }

@@ -17,7 +17,9 @@
 package reconcilers
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -25,7 +27,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -37,6 +38,8 @@ import (
 // Job is the Job controller.
 type Job struct {
 	controller.JobOptions
+	// Name is the name of the controller, in logs and metrics; empty means "job".
+	Name string
 	// Client makes the writes; nil means a client of the manager's configuration.
 	Client kubernetes.Interface
 }
@@ -47,28 +50,39 @@ func (r Job) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	jobs, pods, err := informersOf(mgr, &batchv1.Job{}, &corev1.Pod{})
+	kind, err := batchJobs(mgr, client)
 	if err != nil {
 		return err
 	}
-	return addJobs(mgr, "job", controller.BatchJobs(client), client, jobs, pods, r.JobOptions)
+	return addJobs(mgr, cmp.Or(r.Name, "job"), kind, r.JobOptions)
+}
+
+// batchJobs returns the jobs of batch/v1 with the informers of a manager.
+func batchJobs(mgr ctrl.Manager, client kubernetes.Interface) (kind controller.Kind[*batchv1.Job], err error) {
+	kind = controller.BatchJobs(client, nil)
+	err = errors.Join(
+		fill(mgr, &kind.ObjectInformer, &batchv1.Job{}),
+		fill(mgr, &kind.PodInformer, &corev1.Pod{}),
+	)
+	return kind, err
 }
 
 func addJobs[T controller.Object](
-	mgr ctrl.Manager, name string, kind controller.Kind[T], client kubernetes.Interface,
-	owners, pods cache.SharedIndexInformer, o controller.JobOptions,
+	mgr ctrl.Manager, name string, kind controller.Kind[T], o controller.JobOptions,
 ) error {
-	j, err := controller.NewJobReconciler(kind, client, owners, pods, o)
+	j, err := controller.NewJobReconciler(kind, o)
 	if err != nil {
 		return err
 	}
 	s := setup[types.NamespacedName]{name, o.Workers, controller.JobRateLimiter[types.NamespacedName](), j.Reconcile}
-	return s.on(mgr, source(owners, j.OwnerEvents), source(pods, j.PodEvents))
+	return s.on(mgr, source(kind.ObjectInformer, j.OwnerEvents), source(kind.PodInformer, j.PodEvents))
 }
 
 // Orphan removes the finalizer of pods that no job is going to count.
 type Orphan struct {
 	controller.OrphanOptions
+	// Name is the name of the controller, in logs and metrics; empty means "orphan".
+	Name string
 	// Client makes the writes; nil means a client of the manager's configuration.
 	Client kubernetes.Interface
 }
@@ -79,28 +93,29 @@ func (r Orphan) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	jobs, pods, err := informersOf(mgr, &batchv1.Job{}, &corev1.Pod{})
+	kind, err := batchJobs(mgr, client)
 	if err != nil {
 		return err
 	}
-	return addOrphans(mgr, "orphan", controller.BatchJobs(client), client, jobs, pods, r.OrphanOptions)
+	return addOrphans(mgr, cmp.Or(r.Name, "orphan"), kind, r.OrphanOptions)
 }
 
 func addOrphans[T controller.Object](
-	mgr ctrl.Manager, name string, kind controller.Kind[T], client kubernetes.Interface,
-	owners, pods cache.SharedIndexInformer, o controller.OrphanOptions,
+	mgr ctrl.Manager, name string, kind controller.Kind[T], o controller.OrphanOptions,
 ) error {
-	c, err := controller.NewOrphanReconciler(kind, client, owners, pods, o)
+	c, err := controller.NewOrphanReconciler(kind, o)
 	if err != nil {
 		return err
 	}
 	s := setup[controller.Orphan]{name, o.Workers, controller.JobRateLimiter[controller.Orphan](), c.Reconcile}
-	return s.on(mgr, source(owners, c.OwnerEvents), source(pods, c.PodEvents))
+	return s.on(mgr, source(kind.ObjectInformer, c.OwnerEvents), source(kind.PodInformer, c.PodEvents))
 }
 
 // CronJob is the CronJob controller.
 type CronJob struct {
 	controller.CronJobOptions
+	// Name is the name of the controller, in logs and metrics; empty means "cronjob".
+	Name string
 	// Client makes the writes; nil means a client of the manager's configuration.
 	Client kubernetes.Interface
 }
@@ -111,26 +126,38 @@ func (r CronJob) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	cronJobs, jobs, err := informersOf(mgr, &batchv1.CronJob{}, &batchv1.Job{})
+	kind := controller.BatchCronJobs(client, nil)
+	err = errors.Join(
+		fill(mgr, &kind.ParentInformer, &batchv1.CronJob{}),
+		fill(mgr, &kind.ChildInformer, &batchv1.Job{}),
+	)
 	if err != nil {
 		return err
 	}
-	c, err := controller.NewCronJobReconciler(client, cronJobs, jobs, r.CronJobOptions)
+	return addCronJobs(mgr, cmp.Or(r.Name, "cronjob"), kind, r.CronJobOptions)
+}
+
+func addCronJobs[P, C controller.Object](
+	mgr ctrl.Manager, name string, kind controller.Cron[P, C], o controller.CronJobOptions,
+) error {
+	c, err := controller.NewCronJobReconciler(kind, o)
 	if err != nil {
 		return err
 	}
 	s := setup[types.NamespacedName]{
-		name:      "cronjob",
-		workers:   r.Workers,
+		name:      name,
+		workers:   o.Workers,
 		limiter:   workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName](),
 		reconcile: c.Reconcile,
 	}
-	return s.on(mgr, source(jobs, c.JobEvents), source(cronJobs, c.CronJobEvents))
+	return s.on(mgr, source(kind.ChildInformer, c.JobEvents), source(kind.ParentInformer, c.CronJobEvents))
 }
 
 // TTL deletes finished jobs when their time to live is over.
 type TTL struct {
 	controller.TTLOptions
+	// Name is the name of the controller, in logs and metrics; empty means "ttl".
+	Name string
 	// Client makes the writes; nil means a client of the manager's configuration.
 	Client kubernetes.Interface
 }
@@ -141,18 +168,17 @@ func (r TTL) SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return err
 	}
-	jobs, err := informer(mgr, &batchv1.Job{})
-	if err != nil {
+	kind := controller.BatchJobs(client, nil)
+	if err := fill(mgr, &kind.ObjectInformer, &batchv1.Job{}); err != nil {
 		return err
 	}
-	return addTTL(mgr, "ttl", controller.BatchJobs(client), jobs, r.TTLOptions)
+	return addTTL(mgr, cmp.Or(r.Name, "ttl"), kind, r.TTLOptions)
 }
 
 func addTTL[T controller.Object](
-	mgr ctrl.Manager, name string, kind controller.Kind[T], owners cache.SharedIndexInformer,
-	o controller.TTLOptions,
+	mgr ctrl.Manager, name string, kind controller.Kind[T], o controller.TTLOptions,
 ) error {
-	t, err := controller.NewTTLReconciler(kind, owners, o)
+	t, err := controller.NewTTLReconciler(kind, o)
 	if err != nil {
 		return err
 	}
@@ -162,7 +188,7 @@ func addTTL[T controller.Object](
 		limiter:   workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName](),
 		reconcile: t.Reconcile,
 	}
-	return s.on(mgr, source(owners, t.OwnerEvents))
+	return s.on(mgr, source(kind.ObjectInformer, t.OwnerEvents))
 }
 
 // prepare fills in what the manager has: a client and a recorder of events.

@@ -198,7 +198,7 @@ func (anyMapper) RESTMapping(_ schema.GroupKind, _ ...string) (*meta.RESTMapping
 // TestMetrics: the metrics of the controllers go beside controller-runtime's own.
 func TestMetrics(t *testing.T) {
 	m := metrics.New()
-	m.Tracking("add")
+	m.Jobs().Tracking("add")
 	must.OK(t, crmetrics.Registry.Register(m.Controllers()))
 	defer crmetrics.Registry.Unregister(m.Controllers())
 	families, err := crmetrics.Registry.(prometheus.Gatherer).Gather()

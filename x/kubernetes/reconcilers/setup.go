@@ -2,7 +2,6 @@ package reconcilers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -61,24 +60,22 @@ func (s setup[K]) round(ctx context.Context, key K) (reconcile.Result, error) {
 	return reconcile.Result{RequeueAfter: max(time.Until(next), 1)}, nil
 }
 
-// informer returns the manager's informer of an object's kind.
-func informer(mgr ctrl.Manager, of client.Object) (toolscache.SharedIndexInformer, error) {
+// fill sets an informer to the manager's of an object's kind, unless it is set.
+func fill(mgr ctrl.Manager, informer *toolscache.SharedIndexInformer, of client.Object) error {
+	if *informer != nil {
+		return nil
+	}
 	i, err := mgr.GetCache().GetInformer(context.Background(), of, cache.BlockUntilSynced(false))
 	if err != nil {
-		return nil, fmt.Errorf("informer of %T: %w", of, err)
+		return fmt.Errorf("informer of %T: %w", of, err)
 	}
 	shared, ok := i.(toolscache.SharedIndexInformer)
 	if !ok {
-		return nil, fmt.Errorf("informer of %T: the manager's cache is restricted to several namespaces: "+
+		return fmt.Errorf("informer of %T: the manager's cache is restricted to several namespaces: "+
 			"leave cache.Options.DefaultNamespaces empty, and restrict the controller with Common.Namespace", of)
 	}
-	return shared, nil
-}
-
-func informersOf(mgr ctrl.Manager, a, b client.Object) (first, second toolscache.SharedIndexInformer, err error) {
-	first, errA := informer(mgr, a)
-	second, errB := informer(mgr, b)
-	return first, second, errors.Join(errA, errB)
+	*informer = shared
+	return nil
 }
 
 // eventSource lets a handler fill the queue of a controller.

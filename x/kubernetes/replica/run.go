@@ -16,6 +16,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
@@ -202,22 +204,23 @@ func (c *Config) newControllers(client clients, from *caches, common controller.
 		}
 	}
 
+	jobs := controller.BatchJobs(client.all, from)
 	add(Jobs, func() (starter, error) {
 		o := controller.JobOptions{
 			Common:           common,
 			ManagedBy:        c.ManagedBy,
 			Planner:          c.Planners.Job,
-			Metrics:          measure(c.Registry),
+			Metrics:          measure(c.Registry).Jobs(),
 			MemoryAnnotation: c.MemoryAnnotation,
 			MergeEvents:      c.MergeEvents,
 		}
 		if from.groups != nil {
 			o.Groups = controller.NewGroups(client.groups, from.groups)
 		}
-		return controller.NewJobs(client.all, from, o)
+		return controller.NewJobs(jobs, o)
 	})
 	add(Orphans, func() (starter, error) {
-		return controller.NewOrphans(client.all, from, controller.OrphanOptions{
+		return controller.NewOrphans(jobs, controller.OrphanOptions{
 			Common:    common,
 			ManagedBy: c.ManagedBy,
 			Planner:   c.Planners.Job,
@@ -225,37 +228,46 @@ func (c *Config) newControllers(client clients, from *caches, common controller.
 	})
 	add(CronJobs, func() (starter, error) {
 		o := controller.CronJobOptions{
-			Common:  common,
-			Planner: c.Planners.CronJob,
-			Metrics: measure(c.Registry),
-			Advise:  c.advise,
+			Common:     common,
+			Planner:    c.Planners.CronJob,
+			Metrics:    measure(c.Registry).CronJobs(),
+			EditEvents: c.advise,
 		}
 		if c.Planners.Preset != "" {
 			o.Schedule = []schedule.Option{schedule.Kubernetes(release.Newest())}
 		}
-		return controller.NewCronJobs(client.all, from, o)
+		return controller.NewCronJobs(controller.BatchCronJobs(client.all, from), o)
 	})
 	add(TTL, func() (starter, error) {
-		return controller.NewTTL(client.all, from, controller.TTLOptions{
+		return controller.NewTTL(jobs, controller.TTLOptions{
 			Common:    common,
 			ManagedBy: c.ManagedBy,
 			Planner:   c.Planners.Job,
-			Metrics:   measure(c.Registry),
+			Metrics:   measure(c.Registry).TTL(),
 		})
 	})
 	return all, err
 }
 
-// advise warns that the jobs of a CronJob are left to another controller.
-func (c *Config) advise(o controller.Object) (reason, message string) {
+// advise warns that the jobs of a CronJob are left to another controller, when one was started.
+func (c *Config) advise(o controller.Object, round controller.CronJobRound, events []job.Event) []job.Event {
+	isStart := func(e cronjob.Effect) bool { return e.Result == cronjobreason.ResultDone }
+	if !slices.ContainsFunc(round.Outcome.Created, isStart) {
+		return events
+	}
+
 	options := c.Planners.Job
 	options.ControllerName = c.ManagedBy
 	by, ours := job.ManagerOf(job.Spec{ManagedBy: o.(*batchv1.CronJob).Spec.JobTemplate.Spec.ManagedBy}, options)
 	if ours {
-		return "", ""
+		return events
 	}
-	return "JobsManagedElsewhere", fmt.Sprintf("its jobs are left to %s, as spec.jobTemplate.spec.managedBy says: "+
-		"to run them here, set it to %s", by, c.ManagedBy)
+	return append(events, job.Event{
+		Type:   job.EventWarning,
+		Reason: "JobsManagedElsewhere",
+		Message: fmt.Sprintf("its jobs are left to %s, as spec.jobTemplate.spec.managedBy says: "+
+			"to run them here, set it to %s", by, c.ManagedBy),
+	})
 }
 
 // start starts the caches and the controllers and waits for their end.

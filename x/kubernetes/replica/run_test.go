@@ -29,6 +29,8 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/klog/v2"
 
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
@@ -192,8 +194,15 @@ func TestAdvise(t *testing.T) {
 	} {
 		c := Config{ManagedBy: test.me, Planners: Planners{Job: job.Options{Without: test.off}}}
 		o := &batchv1.CronJob{Spec: batchv1.CronJobSpec{JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{ManagedBy: test.template}}}}
-		if _, got := c.advise(o); !strings.HasPrefix(got, test.want) || (got == "") != (test.want == "") {
-			t.Errorf("%+v: %q", test, got)
+		kept := []job.Event{{Reason: "SuccessfulCreate"}}
+		started := controller.CronJobRound{}
+		started.Outcome.Created = []cronjob.Effect{{Result: cronjobreason.ResultDone}}
+		got := c.advise(o, started, kept)
+		if len(got) == 1 != (test.want == "") || len(got) > 1 && !strings.HasPrefix(got[1].Message, test.want) {
+			t.Errorf("%+v: %+v", test, got)
+		}
+		if got := c.advise(o, controller.CronJobRound{}, kept); len(got) != 1 {
+			t.Errorf("%+v: without a start, %+v", test, got)
 		}
 	}
 }

@@ -18,13 +18,12 @@ func plans[T task](kind string, create func(Task) T) reconcilers.Cron[*Plan, T] 
 	return reconcilers.Cron[*Plan, T]{
 		Name: "plan-" + kind, CronJobOptions: controller.CronJobOptions{Takes: func(o controller.Object) bool { return o.(*Plan).Spec.Kind == kind }},
 		Kind: controller.Cron[*Plan, T]{
-			Spec: func(p *Plan) cronjob.Spec {
-				return cronjob.Spec{Schedule: p.Spec.Schedule, Suspend: &p.Spec.Suspend, ConcurrencyPolicy: p.Spec.Overlap, FailedJobsHistoryLimit: p.Spec.KeepFailed}
-			},
+			Spec:      (*Plan).spec,
 			Status:    func(p *Plan) cronjob.Status { return cronjob.Status{LastScheduleTime: p.Status.LastRun.Time} },
 			SetStatus: func(p *Plan, s cronjob.Status) { p.Status.LastRun = metav1.NewTime(s.LastScheduleTime) },
+			Report:    report,
 			New:       func(p *Plan) T { return create(p.Spec.Template) },
-			Ended:     func(t T, c *cronjob.Child) { c.Finished, c.FinishTime = t.end() },
+			Ended:     func(t T, c *cronjob.Child) { t.end(c) },
 		},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/examples/kubernetes/crons/internal/play"
 	"github.com/batchplan/batchplan/x/blackbox"
+	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
 var plurals = map[string]string{"Broadcast": "broadcasts", "Pull": "pulls", "Copy": "copies"}
@@ -52,13 +53,35 @@ func TestAborted(t *testing.T) {
 	}
 }
 
-// TestTerminated: tasks that ended as Terminated are cleaned up with those that failed.
+// TestTerminated: tasks that ended as Terminated or Aborted hold nothing back, and are cleaned up with those that failed.
 func TestTerminated(t *testing.T) {
 	one := int32(1)
 	for kind := range plurals {
-		play.Want(t, play.Started(t, play.EndsAs(*of(kind), "Terminated"), blackbox.CronSettings{Schedule: "@hourly", Policy: "Allow", KeepFailed: &one},
-			play.Wait(time.Minute), play.Do(blackbox.Fail), play.Wait(time.Hour), play.Do(blackbox.Fail), play.Wait(time.Minute)),
-			"create 1 11:00", "create 1 12:00", "delete 1 12:00")
+		for _, phase := range []string{"Terminated", "Aborted"} {
+			play.Want(t, play.Started(t, play.EndsAs(*of(kind), phase), blackbox.CronSettings{Schedule: "@hourly", Policy: "Forbid", KeepFailed: &one},
+				play.Wait(time.Minute), play.Do(blackbox.Fail), play.Wait(time.Hour), play.Do(blackbox.Fail), play.Wait(time.Minute)),
+				"create 1 11:00", "create 1 12:00", "delete 1 12:00")
+		}
+	}
+}
+
+// TestPhase: the status says whether tasks are started.
+func TestPhase(t *testing.T) {
+	for _, test := range []struct {
+		suspend bool
+		report  controller.CronReport
+		want    string
+	}{
+		{false, controller.CronReport{Plan: &cronjob.Plan{}}, "Active"},
+		{true, controller.CronReport{Plan: &cronjob.Plan{}}, "Suspended"},
+		{false, controller.CronReport{}, "Failed"},
+		{true, controller.CronReport{Plan: &cronjob.Plan{}, Schedule: cronjob.Compiled{Problem: "UnparseableSchedule"}}, "Failed"},
+	} {
+		p := &Plan{}
+		p.Spec.Suspend = test.suspend
+		if report(p, &test.report); p.Status.Phase != test.want {
+			t.Errorf("%+v: %s, want %s", test.report, p.Status.Phase, test.want)
+		}
 	}
 }
 

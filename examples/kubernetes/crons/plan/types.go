@@ -1,8 +1,6 @@
 package main
 
 import (
-	"time"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -34,7 +32,18 @@ type Plan struct {
 	} `json:"spec"`
 	Status struct {
 		LastRun metav1.Time `json:"lastRun,omitzero"`
+		Phase   string      `json:"phase,omitempty"`
 	} `json:"status,omitzero"`
+}
+
+// spec returns what is planned.
+func (o *Plan) spec() cronjob.Spec {
+	return cronjob.Spec{
+		Schedule:               o.Spec.Schedule,
+		Suspend:                &o.Spec.Suspend,
+		ConcurrencyPolicy:      o.Spec.Overlap,
+		FailedJobsHistoryLimit: o.Spec.KeepFailed,
+	}
 }
 
 func (o *Plan) DeepCopyObject() runtime.Object { // controller-gen writes the real ones
@@ -55,13 +64,14 @@ type Task struct {
 // task is an object with a Task.
 type task interface {
 	controller.Object
-	end() (cronjob.Ending, time.Time)
+	end(*cronjob.Child)
 }
 
-// end returns how and when a task has ended, if it has. Aborted and Terminated are cleaned up with those that failed.
-func (t *Task) end() (cronjob.Ending, time.Time) {
+// end sets how and when a task has ended, if it has. Aborted and Terminated are cleaned up with
+// those that failed.
+func (t *Task) end(c *cronjob.Child) {
 	ends := map[string]cronjob.Ending{"Completed": cronjob.Complete, "Failed": cronjob.Failed, "Aborted": "Aborted", "Terminated": "Terminated"}
-	return ends[t.Status.Phase], t.Status.End.Time
+	c.Finished, c.FinishTime = ends[t.Status.Phase], t.Status.End.Time
 }
 
 // Broadcast runs on every node.

@@ -1,5 +1,6 @@
-// Snapshot is a cron controller: a SnapshotPolicy starts Snapshots, which are created before they run. They are named in
-// seconds from 1970, belong to their policy by a label, and start spread over half a minute. The schedule has no zone.
+// Snapshot is a cron controller of kinds without a namespace: a SnapshotPolicy starts Snapshots, which are created before
+// they run. They are named in seconds from 1970, belong to their policy by a label, and start spread over half a minute. The
+// schedule has no zone. A condition says whether runs start.
 package main
 
 import (
@@ -15,16 +16,15 @@ import (
 )
 
 var snapshots = reconcilers.Cron[*SnapshotPolicy, *Snapshot]{
-	CronJobOptions: controller.CronJobOptions{Planner: cronjob.Options{Naming: cronjob.Naming{Form: cronjob.NameSeconds}, Marks: cronjob.Marks{TimeIn: cronjob.InName}, Jitter: 30 * time.Second}},
+	CronJobOptions: controller.CronJobOptions{EditEvents: announce, Planner: cronjob.Options{Naming: cronjob.Naming{Form: cronjob.NameSeconds}, Marks: cronjob.Marks{TimeIn: cronjob.InName}, Jitter: 30 * time.Second}},
 	Kind: controller.Cron[*SnapshotPolicy, *Snapshot]{
 		OwnerLabel: "example.com/policy-uid",
-		Spec: func(p *SnapshotPolicy) cronjob.Spec {
-			return cronjob.Spec{Schedule: p.Spec.Schedule, Suspend: &p.Spec.Suspend, ConcurrencyPolicy: p.Spec.Overlap, StartingDeadlineSeconds: p.Spec.DeadlineSeconds}
-		},
+		Spec:       (*SnapshotPolicy).spec,
 		Status: func(p *SnapshotPolicy) cronjob.Status {
 			return cronjob.Status{LastScheduleTime: p.Status.LastSnapshot.Time}
 		},
 		SetStatus: func(p *SnapshotPolicy, s cronjob.Status) { p.Status.LastSnapshot = metav1.NewTime(s.LastScheduleTime) },
+		Report:    report,
 		New:       func(p *SnapshotPolicy) *Snapshot { return &Snapshot{Volume: p.Spec.Volume} },
 		Ended: func(s *Snapshot, c *cronjob.Child) {
 			c.Finished, c.FinishTime = ends[s.Status.Phase], s.Status.End.Time

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,10 +11,11 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/examples/kubernetes/crons/internal/play"
 	"github.com/batchplan/batchplan/x/blackbox"
+	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
 var subject = &blackbox.Cron{Program: blackbox.Program{
-	Resources: []blackbox.Resource{play.Resource("SnapshotPolicy", "snapshotpolicies"), play.Resource("Snapshot", "snapshots")},
+	Resources: []blackbox.Resource{play.Cluster(play.Resource("SnapshotPolicy", "snapshotpolicies")), play.Cluster(play.Resource("Snapshot", "snapshots"))},
 	Parent:    play.Kind("SnapshotPolicy"),
 	Child:     play.Kind("Snapshot"),
 	Start:     play.Manager(scheme, snapshots.SetupWithManager),
@@ -83,6 +85,34 @@ func TestSpread(t *testing.T) {
 		want = append(want, fmt.Sprintf("create 1 11:%02d", n))
 	}
 	play.Want(t, play.Started(t, subject, blackbox.CronSettings{Schedule: "* * * * *", Policy: "Allow"}, play.Wait(30*time.Minute)), want...)
+}
+
+// TestReport: the condition says whether runs start, and an event that none does, once after each edit.
+func TestReport(t *testing.T) {
+	p := &SnapshotPolicy{}
+	for i, test := range []struct {
+		name    string
+		suspend bool
+		report  controller.CronReport
+		want    string
+		events  int
+	}{
+		{"scheduled", false, controller.CronReport{}, "True Scheduled ", 0},
+		{"suspended", true, controller.CronReport{}, "False Suspended ", 1},
+		{"suspended, and no schedule", true, controller.CronReport{Schedule: cronjob.Compiled{Problem: "UnparseableSchedule", Message: "x"}}, "False UnparseableSchedule x", 1},
+		{"a round that fails", false, controller.CronReport{Err: errors.New("no reply")}, "False Failed no reply", 0},
+	} {
+		p.Generation, p.Spec.Suspend = int64(i+1), test.suspend
+		first := len(announce(p, controller.CronJobRound{}, nil))
+		report(p, &test.report)
+		c := p.Status.Conditions[0]
+		if got := fmt.Sprintf("%s %s %s", c.Status, c.Reason, c.Message); got != test.want || c.ObservedGeneration != p.Generation {
+			t.Errorf("%s: %q of generation %d, want %q", test.name, got, c.ObservedGeneration, test.want)
+		}
+		if again := len(announce(p, controller.CronJobRound{}, nil)); first != test.events || again > 0 {
+			t.Errorf("%s: %d events, and %d again", test.name, first, again)
+		}
+	}
 }
 
 // TestCreatedNotRunning: a Snapshot that was created and does not run yet counts as active.

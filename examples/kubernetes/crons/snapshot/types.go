@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -27,7 +29,8 @@ type SnapshotPolicy struct {
 		Volume          string                    `json:"volume"`
 	} `json:"spec"`
 	Status struct {
-		LastSnapshot metav1.Time `json:"lastSnapshot,omitzero"`
+		LastSnapshot metav1.Time        `json:"lastSnapshot,omitzero"`
+		Conditions   []metav1.Condition `json:"conditions,omitempty"`
 	} `json:"status,omitzero"`
 }
 
@@ -45,9 +48,20 @@ type Snapshot struct {
 // ends are the phases of a Snapshot that has ended.
 var ends = map[string]cronjob.Ending{"Ready": cronjob.Complete, "Error": cronjob.Failed}
 
+// spec returns what is planned.
+func (o *SnapshotPolicy) spec() cronjob.Spec {
+	return cronjob.Spec{
+		Schedule:                o.Spec.Schedule,
+		Suspend:                 &o.Spec.Suspend,
+		ConcurrencyPolicy:       o.Spec.Overlap,
+		StartingDeadlineSeconds: o.Spec.DeadlineSeconds,
+	}
+}
+
 func (o *SnapshotPolicy) DeepCopyObject() runtime.Object { // controller-gen writes the real ones
 	c := *o
 	o.ObjectMeta.DeepCopyInto(&c.ObjectMeta)
+	c.Status.Conditions = slices.Clone(o.Status.Conditions)
 	return &c
 }
 

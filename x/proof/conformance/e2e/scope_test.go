@@ -140,13 +140,15 @@ func testScope(t *testing.T, c *cluster) {
 	common := controller.Common{Events: controller.NewRecorder(ctx, c, nil, "scope"), Namespace: func(namespace string) bool {
 		return namespace == p.namespace || namespace == ""
 	}}
-	jobs, err := controller.NewJobsOf(filmKind, c, filmCache, podCache, controller.JobOptions{Common: common})
+	filmKind.PodClient, filmKind.ObjectInformer, filmKind.PodInformer = c, filmCache, podCache
+	seasonKind.ParentInformer, seasonKind.ChildInformer = seasonCache, filmCache
+	jobs, err := controller.NewJobs(filmKind, controller.JobOptions{Common: common})
 	must.OK(t, err)
-	orphans, err := controller.NewOrphansOf(filmKind, c, filmCache, podCache, controller.OrphanOptions{Common: common})
+	orphans, err := controller.NewOrphans(filmKind, controller.OrphanOptions{Common: common})
 	must.OK(t, err)
-	ttl, err := controller.NewTTLOf(filmKind, filmCache, controller.TTLOptions{Common: common})
+	ttl, err := controller.NewTTL(filmKind, controller.TTLOptions{Common: common})
 	must.OK(t, err)
-	crons, err := controller.NewCronsOf(seasonKind, seasonCache, filmCache, controller.CronJobOptions{Common: common})
+	crons, err := controller.NewCronJobs(seasonKind, controller.CronJobOptions{Common: common})
 	must.OK(t, err)
 	objects.Start(ctx.Done())
 	pods.Start(ctx.Done())

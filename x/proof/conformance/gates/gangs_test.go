@@ -321,7 +321,7 @@ func playOurs(t *testing.T, w *world) string {
 
 	factory, dynamics := informers.NewSharedInformerFactory(client, 0), dynamicinformer.NewDynamicSharedInformerFactory(groups, 0)
 	var reported events
-	jobs, err := controller.NewJobs(client, factory, controller.JobOptions{
+	jobs, err := controller.NewJobs(controller.BatchJobs(client, factory), controller.JobOptions{
 		Common: controller.Common{Events: &reported, Workers: 1}, ManagedBy: job.ControllerName,
 		Planner: job.Kubernetes(gated(t, true)), Parallel: 1, Groups: controller.NewGroups(groups, dynamics),
 	})

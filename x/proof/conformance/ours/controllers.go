@@ -2,9 +2,11 @@ package ours
 
 import (
 	"cmp"
+	"context"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
@@ -20,17 +22,24 @@ func newJobs(client kubernetes.Interface, f *factories, events controller.Record
 		ManagedBy: cmp.Or(o.Job.ControllerName, job.ControllerName),
 		Planner:   o.Job,
 		Stale:     o.Stale, MergeEvents: o.MergeEvents,
-		Metrics: jobMetrics{o.Figures.metrics(), o.Watch},
-		Hooks:   controller.JobHooks{Round: o.Watch.Job, Planned: o.Planning},
+		Metrics: o.Figures.metrics().Jobs(),
+		Hooks: controller.JobHooks{
+			Round:   func(r controller.JobRound) { o.Watch.Job(r.Snapshot, r.Plan, r.Outcome) },
+			Planned: o.Planning,
+		},
 	}
+	// The real controller also counts rounds that are put off.
+	options.Metrics.Stale = func(schema.GroupResource) { o.Watch.Stale() }
 	if o.Memories != nil {
 		options.Memories = &memories{jobs: o.Memories}
 	}
-	kind := controller.BatchJobs(client)
-	jobs, err := controller.NewJobsOf(kind, client, f.jobInformer(), f.podInformer(), options)
+	kind := controller.BatchJobs(client, nil)
+	kind.ObjectInformer, kind.PodInformer = f.jobInformer(), f.podInformer()
+	jobs, err := controller.NewJobs(kind, options)
 	must(err)
-	orphans, err := controller.NewOrphansOf(kind, client, f.jobInformer(), f.podInformer(), controller.OrphanOptions{
-		Common: common, ManagedBy: options.ManagedBy, Planner: o.Job, Released: func(*corev1.Pod) { o.Watch.Orphan() },
+	orphans, err := controller.NewOrphans(kind, controller.OrphanOptions{
+		Common: common, ManagedBy: options.ManagedBy, Planner: o.Job,
+		Hooks: controller.OrphanHooks{Released: func(*corev1.Pod) { o.Watch.Orphan() }},
 	})
 	must(err)
 	return []worker{jobs, orphans}
@@ -38,13 +47,17 @@ func newJobs(client kubernetes.Interface, f *factories, events controller.Record
 
 // newCronJobs makes the CronJob controller.
 func newCronJobs(client kubernetes.Interface, f *factories, events controller.Recorder, o Options) worker {
-	c, err := controller.NewCronJobsOn(client, f.cronJobInformer(), f.jobInformer(), controller.CronJobOptions{
+	kind := controller.BatchCronJobs(client, nil)
+	kind.ParentInformer, kind.ChildInformer = f.cronJobInformer(), f.jobInformer()
+	c, err := controller.NewCronJobs(kind, controller.CronJobOptions{
 		Common:    controller.Common{Events: events, CrashOnPanic: true},
 		Planner:   o.CronJob,
 		Schedule:  o.Schedule,
 		LiveReads: o.LiveReads,
-		Metrics:   o.Figures.metrics(),
-		Hooks:     controller.CronJobHooks{Round: o.Watch.CronJob},
+		Metrics:   o.Figures.metrics().CronJobs(),
+		Hooks: controller.CronJobHooks{Round: func(r controller.CronJobRound) {
+			o.Watch.CronJob(r.Snapshot, r.Plan, r.Outcome)
+		}},
 	})
 	must(err)
 	return c
@@ -52,8 +65,15 @@ func newCronJobs(client kubernetes.Interface, f *factories, events controller.Re
 
 // newTTL makes the controller of expired jobs.
 func newTTL(client kubernetes.Interface, f *factories, o Options) worker {
-	c, err := controller.NewTTLOf(controller.BatchJobs(client), f.jobInformer(), controller.TTLOptions{
-		Common: controller.Common{CrashOnPanic: true}, Planner: o.Job, Look: o.Watch.TTL,
+	kind := controller.BatchJobs(client, nil)
+	kind.ObjectInformer = f.jobInformer()
+	planner := o.Job
+	planner.ControllerName = "" // the jobs of all controllers expire
+	c, err := controller.NewTTL(kind, controller.TTLOptions{
+		Common: controller.Common{CrashOnPanic: true}, Planner: planner,
+		Hooks: controller.TTLHooks{Look: func(l controller.TTLLook) {
+			o.Watch.TTL(l.Job, l.Now, l.Fresh, l.Expired, l.At)
+		}},
 	})
 	must(err)
 	return c
@@ -65,20 +85,22 @@ type memories struct {
 	jobs map[string]job.Memory
 }
 
-func (m *memories) Get(key types.NamespacedName) job.Memory {
+func (m *memories) Get(_ context.Context, key types.NamespacedName) (job.Memory, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.jobs[key.String()]
+	return m.jobs[key.String()], nil
 }
 
-func (m *memories) Set(key types.NamespacedName, memory job.Memory) {
+func (m *memories) Set(_ context.Context, key types.NamespacedName, memory job.Memory) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.jobs[key.String()] = memory
+	return nil
 }
 
-func (m *memories) Delete(key types.NamespacedName) {
+func (m *memories) Delete(_ context.Context, key types.NamespacedName) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.jobs, key.String())
+	return nil
 }

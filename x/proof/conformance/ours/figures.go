@@ -3,8 +3,6 @@ package ours
 import (
 	"sync"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/batchplan/batchplan/x/kubernetes/metrics"
 	"github.com/batchplan/batchplan/x/proof/conformance/series"
 )
@@ -26,12 +24,3 @@ func (f *Figures) metrics() *metrics.Metrics {
 	f.once.Do(func() { f.told = metrics.New() })
 	return f.told
 }
-
-// jobMetrics are the metrics of the Job controller, which also count rounds that are put off.
-type jobMetrics struct {
-	*metrics.Metrics
-	watch Watch
-}
-
-// Stale implements [controller.JobMetrics].
-func (m jobMetrics) Stale(schema.GroupResource) { m.watch.Stale() }

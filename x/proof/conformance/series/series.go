@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/kubernetes/controller"
 	"github.com/batchplan/batchplan/x/kubernetes/metrics"
 )
 
@@ -52,13 +53,13 @@ func Of(m *metrics.Metrics) Counts {
 // Job returns what a round of a job adds (J42).
 func Job(figures *job.Metrics) Counts {
 	m := metrics.New()
-	m.Round(figures, 0)
+	m.Jobs().Round(controller.JobRound{Metrics: figures})
 	return Of(m)
 }
 
 // CronJob returns what a round of a CronJob adds (C16).
 func CronJob(figures *cronjob.Metrics) Counts {
 	m := metrics.New()
-	m.CronJobRound(figures)
+	m.CronJobs().Round(controller.CronJobRound{Metrics: figures})
 	return Of(m)
 }

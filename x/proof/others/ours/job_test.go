@@ -26,11 +26,12 @@ var batch = blackbox.Batch{
 			}
 			factory := informers.NewSharedInformerFactory(client, 0)
 			common := controller.Common{Events: controller.NewRecorder(ctx, client, scheme, "jobs")}
-			jobs, err := controller.NewJobs(client, factory, controller.JobOptions{Common: common, ManagedBy: job.ControllerName})
+			kind := controller.BatchJobs(client, factory)
+			jobs, err := controller.NewJobs(kind, controller.JobOptions{Common: common, ManagedBy: job.ControllerName})
 			if err != nil {
 				return err
 			}
-			orphans, err := controller.NewOrphans(client, factory, controller.OrphanOptions{Common: common, ManagedBy: job.ControllerName})
+			orphans, err := controller.NewOrphans(kind, controller.OrphanOptions{Common: common, ManagedBy: job.ControllerName})
 			if err != nil {
 				return err
 			}

@@ -31,6 +31,12 @@ func Resource(kind, plural string) blackbox.Resource {
 	return blackbox.Resource{GroupVersionKind: Kind(kind), Plural: plural, Status: true}
 }
 
+// Cluster returns a resource whose objects have no namespace.
+func Cluster(r blackbox.Resource) blackbox.Resource {
+	r.ClusterScoped = true
+	return r
+}
+
 // Manager returns a function that runs controllers on a manager.
 func Manager(scheme *runtime.Scheme, setup func(ctrl.Manager) error) func(context.Context, *rest.Config) error {
 	log.SetLogger(logr.Discard())

@@ -1,0 +1,188 @@
+//go:build go1.25
+
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/kubernetes/controller"
+)
+
+// database is a store of memories and of requests which fails the first calls of one method.
+type database[M any] struct {
+	byKey map[types.NamespacedName]M
+	asked
+	method string
+	fails  int
+}
+
+var errDatabase = errors.New("the database is down")
+
+func (d *database[M]) down(method string) error {
+	if method != d.method || d.fails == 0 {
+		return nil
+	}
+	d.fails--
+	return errDatabase
+}
+
+func (d *database[M]) Get(_ context.Context, key types.NamespacedName) (M, error) {
+	return d.byKey[key], d.down("Get")
+}
+
+func (d *database[M]) Set(_ context.Context, key types.NamespacedName, m M) error {
+	if err := d.down("Set"); err != nil {
+		return err
+	}
+	d.byKey[key] = m
+	return nil
+}
+
+func (d *database[M]) Delete(_ context.Context, key types.NamespacedName) error {
+	if err := d.down("Delete"); err != nil {
+		return err
+	}
+	delete(d.byKey, key)
+	return nil
+}
+
+// requests are the other table of a database.
+type requests[M any] struct{ *database[M] }
+
+func (r requests[M]) Get(ctx context.Context, key types.NamespacedName) (controller.Requested, error) {
+	open, _ := r.asked.Get(ctx, key)
+	return open, r.down("Requested")
+}
+
+func (r requests[M]) Advance(ctx context.Context, key types.NamespacedName, to controller.Advance) error {
+	if err := r.down("Advance"); err != nil {
+		return err
+	}
+	return r.asked.Advance(ctx, key, to)
+}
+
+// checkSaid fails unless each failure is a line in the log.
+func (c *cluster) checkSaid(method string, fails int, line string) {
+	c.Helper()
+	n := 0
+	for _, text := range c.log {
+		if strings.Contains(text, line) {
+			n++
+		}
+	}
+	if n != fails {
+		c.Errorf("%s: %d lines in the log, want %d of %q:\n%s", method, n, fails, line, strings.Join(c.log, "\n"))
+	}
+}
+
+// TestJobs_MemoriesFail: a job whose memory can be neither read, written nor deleted for a time is repeated and reported, and
+// counts each pod once.
+func TestJobs_MemoriesFail(t *testing.T) {
+	for _, method := range []string{"Get", "Set", "Delete"} {
+		synctest.Test(t, func(t *testing.T) {
+			const fails = 4
+			d := &database[job.Memory]{byKey: map[types.NamespacedName]job.Memory{}, method: method, fails: fails}
+			c := newCluster(t, newJob("j", pointTo(mine)))
+			c.startJobs(controller.JobOptions{Common: controller.Common{Workers: 1}, Memories: d})
+			c.rest(time.Minute)
+			pods := c.pods()
+			if len(pods) != 1 {
+				t.Fatalf("%s: %d pods", method, len(pods))
+			}
+			c.end(pods[0], corev1.PodSucceeded)
+			c.rest(time.Minute)
+			if s := c.job("j").Status; s.Succeeded != 1 || s.CompletionTime == nil || len(c.pods()) != 1 {
+				t.Errorf("%s: %d pods, status %+v", method, len(c.pods()), s)
+			}
+			must.OK(t, c.BatchV1().Jobs("ns").Delete(t.Context(), "j", metav1.DeleteOptions{}))
+			c.rest(time.Minute)
+			if len(d.byKey) > 0 {
+				t.Errorf("%s: a memory is left: %v", method, d.byKey)
+			}
+			c.stop()
+			c.checkSaid(method, fails, `job ns/j: memory: the database is down`)
+		})
+	}
+}
+
+// TestCronJobs_StoresFail: the same for CronJobs, and for the runs that users have requested: no run starts twice, and none is
+// lost.
+func TestCronJobs_StoresFail(t *testing.T) {
+	for method, store := range map[string]string{
+		"Get": "memory", "Set": "memory", "Delete": "memory", "Requested": "requests", "Advance": "requests",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			const fails = 4
+			d := &database[cronjob.Memory]{byKey: map[types.NamespacedName]cronjob.Memory{}, method: method, fails: fails}
+			d.triggers = []cronjob.Trigger{{ID: "now"}}
+			c := newCluster(t, newCronJob("c", "@every 1m", batchv1.AllowConcurrent))
+			c.startCronJobs(controller.CronJobOptions{
+				Common: controller.Common{Workers: 1}, Memories: d, Requests: requests[cronjob.Memory]{d},
+			})
+			c.rest(150 * time.Second)
+			if got, want := c.jobs(), []string{run("c", 1), run("c", 2), "c-manual-now"}; !slices.Equal(got, want) || len(d.triggers) > 0 {
+				t.Errorf("%s: jobs %q, want %q, open %v", method, got, want, d.triggers)
+			}
+			must.OK(t, c.BatchV1().CronJobs("ns").Delete(t.Context(), "c", metav1.DeleteOptions{}))
+			c.rest(time.Minute)
+			if len(d.byKey) > 0 {
+				t.Errorf("%s: a memory is left: %v", method, d.byKey)
+			}
+			c.stop()
+			c.checkSaid(method, fails, "CronJob ns/c: "+store+": the database is down")
+		})
+	}
+}
+
+// TestCron_StoresReported: the status of a parent says that its memory cannot be read or stored.
+func TestCron_StoresReported(t *testing.T) {
+	for _, method := range []string{"Get", "Set"} {
+		kind := storing(nil)
+		kind.Report = says
+		d := &database[cronjob.Memory]{byKey: map[types.NamespacedName]cronjob.Memory{}, method: method, fails: 1}
+		history(t, kind, controller.CronJobOptions{Memories: d}, hourly, func(c *clockwork) {
+			for _, want := range []string{"memory: the database is down", "Next: 01:00"} {
+				_, err := c.round(time.Second)
+				if got := c.parents.all()[0].Says; !strings.Contains(got, want) || (err != nil) != strings.Contains(want, "down") {
+					t.Errorf("%s: says %q, want %q: %v", method, got, want, err)
+				}
+			}
+		})
+	}
+}
+
+// TestControllerName: a name in the options of the planner that is not ManagedBy is an error, and not overwritten.
+func TestControllerName(t *testing.T) {
+	c := newCluster(t)
+	kind := controller.BatchJobs(c, c.factory)
+	for _, test := range []struct{ managedBy, planner, want string }{
+		{mine, "", ""},
+		{mine, mine, ""},
+		{mine, "another", `Planner.ControllerName: "another": is not ManagedBy, "example.com/mine"`},
+		{"", "another", `Planner.ControllerName: "another": is not ManagedBy, ""`},
+	} {
+		planner := job.Options{ControllerName: test.planner}
+		_, jobs := controller.NewJobReconciler(kind, controller.JobOptions{ManagedBy: test.managedBy, Planner: planner})
+		_, orphans := controller.NewOrphanReconciler(kind, controller.OrphanOptions{ManagedBy: test.managedBy, Planner: planner})
+		_, ttl := controller.NewTTLReconciler(kind, controller.TTLOptions{ManagedBy: test.managedBy, Planner: planner})
+		for _, err := range []error{jobs, orphans, ttl} {
+			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("ManagedBy %q, planner %q: %v, want %q", test.managedBy, test.planner, err, test.want)
+			}
+		}
+	}
+}
