@@ -54,6 +54,8 @@ type Generator struct {
 	// Statuses gives each condition in a pod failure policy a status, which is required if no
 	// server fills it in.
 	Statuses bool
+	// Gangs lets jobs say how their pods are scheduled together.
+	Gangs bool
 	// Schedules are the schedules of valid CronJobs; nil means all of the range.
 	Schedules []string
 }
@@ -62,7 +64,13 @@ type Generator struct {
 type Object map[string]any
 
 // Job draws the spec of a job.
-func (g Generator) Job() Object { return g.draw(jobFields) }
+func (g Generator) Job() Object {
+	fields := jobFields
+	if g.Gangs {
+		fields = append(slices.Clip(fields), scheduling)
+	}
+	return g.draw(fields)
+}
 
 // CronJob draws the spec of a CronJob. Its template has one container and nothing else.
 func (g Generator) CronJob() Object { return g.draw(cronJobFields) }

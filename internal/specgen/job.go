@@ -31,6 +31,28 @@ var jobFields = []field{
 	{name: "selector", percent: 0, limits: list{selector}},
 }
 
+// scheduling is a field for servers with the gate WorkloadWithJob.
+var scheduling = field{name: "scheduling", percent: 75,
+	small: list{gang(Object{}), maker(fixedGang), Object{}, Object{"schedulingPolicy": Object{"basic": Object{}}}},
+	wild:  list{gang(Object{}), maker(fixedGang), Object{"schedulingPolicy": gangOf(Object{}), "disruptionMode": Object{"all": Object{}}}},
+	wrong: list{gang(Object{"minCount": 0}), gang(Object{"minCount": tooMuch}), Object{"disruptionMode": Object{"all": Object{}}}}}
+
+func gangOf(fields Object) Object { return Object{"gang": fields} }
+
+func gang(fields Object) Object { return Object{"schedulingPolicy": gangOf(fields)} }
+
+// fixedGang makes a gang of a size up to parallelism.
+func fixedGang(d *draw, _ Object) any {
+	parallelism, ok := d.spec["parallelism"].(int)
+	if !ok {
+		parallelism = 1
+	}
+	if parallelism <= 0 {
+		return nil
+	}
+	return gang(Object{"minCount": 1 + d.IntN(min(parallelism, 3))})
+}
+
 var podFields = []field{
 	{name: "restartPolicy", percent: 100, small: list{"Never", "Never", "OnFailure"}, wrong: list{nil, "", "Always", "Sometimes"}},
 	{name: "containers", percent: 100, small: list{list{container("main")}}, wild: list{list{container("main")}, list{container("main"), side}}},

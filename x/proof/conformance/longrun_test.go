@@ -117,6 +117,8 @@ func (y *tally) check(t *testing.T, of string) {
 // isNew reports whether the release that is played does not have a rule yet.
 func isNew(rule string) bool {
 	switch rule {
+	case "J44", "J45":
+		return !played.Has(release.WorkloadWithJob)
 	case "J3":
 		return !played.Has(release.JobManagedBy)
 	case "E5":
@@ -189,6 +191,8 @@ func generatorOf(number int) *rapid.Generator[*script.Script] {
 		return script.Big()
 	case number%4 == 3:
 		return script.CronJobs()
+	case number%4 == 1 && played.Has(release.WorkloadWithJob):
+		return script.Gangs()
 	}
 	return script.Jobs()
 }

@@ -17,7 +17,7 @@ import (
 
 // view is everything that can be observed of a world, as lines.
 type view struct {
-	CronJobs, Jobs, Pods, Events, Writes, Figures []string
+	CronJobs, Jobs, Groups, Pods, Events, Writes, Figures []string
 	// busy holds the objects with so many events that some are dropped.
 	busy map[string]bool
 	// refused is true if a status of a job was refused, or would have been, for what it
@@ -40,6 +40,9 @@ func (g *game) observe(v *view, w *script.World) {
 		status := jobStatus(j)
 		g.relaxJob(&status)
 		v.Jobs = append(v.Jobs, line(j, status))
+	}
+	for _, o := range w.Groups() {
+		v.Groups = append(v.Groups, line(o, server.SpecOf(o)))
 	}
 	for _, p := range server.List[*corev1.Pod](w.Server) {
 		v.Pods = append(v.Pods, line(p, podState(p)))
@@ -124,10 +127,11 @@ func cronJobStatus(c *batchv1.CronJob) batchv1.CronJobStatus {
 func podState(p *corev1.Pod) any {
 	return struct {
 		Phase            corev1.PodPhase
+		Group            any
 		Hostname         string
 		GenerateName     string
 		Init, Containers []corev1.Container
-	}{p.Status.Phase, p.Spec.Hostname, p.GenerateName, p.Spec.InitContainers, p.Spec.Containers}
+	}{p.Status.Phase, server.GroupOf(p), p.Spec.Hostname, p.GenerateName, p.Spec.InitContainers, p.Spec.Containers}
 }
 
 // aboutPods holds the reasons of events that name pods. Many of them are combined

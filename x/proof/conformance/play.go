@@ -159,7 +159,12 @@ func (g *game) begin(o ours.Options) (difference string) {
 		return difference
 	}
 	g.theirs = real
-	g.ours, err = script.NewWorld(g.script, func(s *server.Server) ([]func(), func()) { return ours.New(s.Client(), o) })
+	g.ours, err = script.NewWorld(g.script, func(s *server.Server) ([]func(), func()) {
+		if o.Job.Gangs {
+			o.Groups = s.Dynamic()
+		}
+		return ours.New(s.Client(), o)
+	})
 	if err != nil {
 		panic(err)
 	}
@@ -224,7 +229,7 @@ func diff(a, b *view) string {
 	for _, part := range [...]struct {
 		name string
 		a, b []string
-	}{{"CronJobs", a.CronJobs, b.CronJobs}, {"jobs", a.Jobs, b.Jobs}, {"pods", a.Pods, b.Pods}, {"events", a.Events, b.Events}, {"writes", a.Writes, b.Writes},
+	}{{"CronJobs", a.CronJobs, b.CronJobs}, {"jobs", a.Jobs, b.Jobs}, {"groups", a.Groups, b.Groups}, {"pods", a.Pods, b.Pods}, {"events", a.Events, b.Events}, {"writes", a.Writes, b.Writes},
 		{"metrics", a.Figures, b.Figures}} {
 		minus, plus := without(part.a, part.b), without(part.b, part.a)
 		if len(minus)+len(plus) > 0 {

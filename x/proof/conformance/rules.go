@@ -118,7 +118,7 @@ func numbers() (out []string) {
 	for _, group := range [...]struct {
 		letter string
 		last   int
-	}{{"J", 43}, {"E", 6}, {"T", 4}, {"C", 17}, {"S", 5}} {
+	}{{"J", 45}, {"E", 6}, {"T", 4}, {"C", 17}, {"S", 5}} {
 		for i := range group.last {
 			out = append(out, fmt.Sprintf("%s%d", group.letter, i+1))
 		}

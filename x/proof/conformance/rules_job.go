@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobreason"
 )
@@ -126,6 +127,16 @@ var jobRules = []rule[*jobRound]{
 	{"J42 finished", func(r *jobRound) bool { return r.end.Metrics.FinishedReason != "" }},
 	{"J43 at a time", func(r *jobRound) bool { return !r.plan.Requeue.At.IsZero() }},
 	{"J43 retry", func(r *jobRound) bool { return r.end.Retry }},
+	{"J44 created", func(r *jobRound) bool { return r.writesGroup(jobgroup.New) }},
+	{"J44 pods", func(r *jobRound) bool { return r.creates(func(c *job.Creation) bool { return c.Group.Name != "" }) }},
+	{"J44 failed", func(r *jobRound) bool {
+		return slices.ContainsFunc(r.outcome.Grouped, func(e jobgroup.Effect) bool { return e.Result != jobreason.ResultDone })
+	}},
+	{"J44 unseen", func(r *jobRound) bool {
+		isGang := r.Job.Spec.Scheduling != nil && r.Options.Gangs
+		return isGang && r.creates(func(c *job.Creation) bool { return c.Group.Name == "" })
+	}},
+	{"J45", func(r *jobRound) bool { return r.writesGroup(jobgroup.Resized) }},
 
 	{"E1 held", func(r *jobRound) bool { return r.waits(jobreason.WaitExpectations) }},
 	{"E1 timed out", func(r *jobRound) bool {
@@ -141,6 +152,10 @@ var jobRules = []rule[*jobRound]{
 		return r.has(func(p *job.Pod) bool { return !p.Untracked && r.Memory.Untracking.Has(p.UID) })
 	}},
 	{"E5", func(r *jobRound) bool { return r.Memory.Finished && r.Job.Status.Finished() == "" }},
+}
+
+func (r *jobRound) writesGroup(reason jobgroup.Reason) bool {
+	return slices.ContainsFunc(r.plan.Groups, func(g jobgroup.Write) bool { return g.Reason == reason })
 }
 
 func (r *jobRound) isIndexed() bool { return r.Job.Spec.CompletionMode == job.Indexed }

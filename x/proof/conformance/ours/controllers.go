@@ -30,6 +30,9 @@ func newJobs(client kubernetes.Interface, f *factories, events controller.Record
 	}
 	// The real controller also counts rounds that are put off.
 	options.Metrics.Stale = func(schema.GroupResource) { o.Watch.Stale() }
+	if f.groups != nil {
+		options.Groups = controller.NewGroups(o.Groups, f.groups)
+	}
 	if o.Memories != nil {
 		options.Memories = &memories{jobs: o.Memories}
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -34,6 +36,8 @@ type Options struct {
 	Job      job.Options
 	CronJob  cronjob.Options
 	Schedule []schedule.Option
+	// Groups is a client of workloads and pod groups, for a Job with Gangs.
+	Groups dynamic.Interface
 	// Memories, if set, holds the memories of jobs and outlives the controller, as with
 	// an adapter that stores [job.Memory].
 	Memories map[string]job.Memory
@@ -64,6 +68,9 @@ func New(client kubernetes.Interface, o Options) (phases []func(), stop func()) 
 	}
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	f := newFactories(client)
+	if o.Job.Gangs {
+		f.groups = dynamicinformer.NewDynamicSharedInformerFactory(o.Groups, 0)
+	}
 	var workers []worker
 	if o.Jobs {
 		workers = append(workers, newJobs(client, f, controller.NewRecorder(ctx, client, nil, "job-controller"), o)...)
@@ -103,6 +110,13 @@ type worker interface {
 // factories make the caches, each kind of object in one that is started on its own.
 type factories struct {
 	cronJobs, jobs, pods informers.SharedInformerFactory
+	groups               dynamicinformer.DynamicSharedInformerFactory // nil without gangs
+}
+
+// caches are started and stopped together.
+type caches interface {
+	Start(stop <-chan struct{})
+	Shutdown()
 }
 
 func newFactories(client kubernetes.Interface) *factories {
@@ -125,8 +139,11 @@ func (f *factories) podInformer() cache.SharedIndexInformer {
 }
 
 // all returns the factories, owners before what they own.
-func (f *factories) all() []informers.SharedInformerFactory {
-	return []informers.SharedInformerFactory{f.cronJobs, f.jobs, f.pods}
+func (f *factories) all() []caches {
+	if f.groups == nil {
+		return []caches{f.cronJobs, f.jobs, f.pods}
+	}
+	return []caches{f.cronJobs, f.jobs, f.groups, f.pods}
 }
 
 func must(err error) {

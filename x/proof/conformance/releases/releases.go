@@ -56,10 +56,17 @@ func Choose(which string, set func(string) error) (release.Release, error) {
 	if r.Defaults() != built {
 		return release.Release{}, fmt.Errorf("release %s: this binary has the code of %s", r, built)
 	}
+	return r, set(strings.Join(gatesOf(r), ","))
+}
+
+// gatesOf are the gates of a release as Kubernetes sets them, with what one of them needs: together, since a
+// gate is refused without that.
+func gatesOf(r release.Release) (gates []string) {
 	for gate := range r.Switchable().All() {
-		if err := set(fmt.Sprintf("%s=%t", gate, r.Has(gate))); err != nil {
-			return release.Release{}, err
+		gates = append(gates, fmt.Sprintf("%s=%t", gate, r.Has(gate)))
+		if gate == release.WorkloadWithJob {
+			gates = append(gates, fmt.Sprintf("GenericWorkload=%t", r.Has(gate)))
 		}
 	}
-	return r, nil
+	return gates
 }

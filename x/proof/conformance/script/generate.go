@@ -54,6 +54,36 @@ func Jobs() *rapid.Generator[*Script] {
 	})
 }
 
+// Gangs draws scripts about one job whose pods may be scheduled together, for servers with the gate
+// WorkloadWithJob.
+func Gangs() *rapid.Generator[*Script] {
+	return rapid.Custom(func(t *rapid.T) *Script {
+		s := &Script{Stale: rapid.IntRange(0, 3).Draw(t, "stale") == 0}
+		g := wild(t)
+		g.Gangs = true
+		s.Job = drawJob(g)
+		s.Steps = drawSteps(t, append(jobSteps(s.Job), groupSteps()...), 8, 25)
+		return s
+	})
+}
+
+// groupSteps happen to workloads and pod groups, and to jobs that may be new.
+func groupSteps() []choice {
+	kinds := among("workloads", "podgroups")
+	return []choice{
+		of(6, "parallelism", sizes),
+		of(4, "minCount", sizes),
+		of(2, "fault", among("create"), kinds, among("conflict", "error", "quota", "lost"), among("all"), delays),
+		of(2, "fault", among("patch"), kinds, among("conflict", "error", "lost"), among("all"), delays),
+		of(2, "hold", kinds),
+		of(4, "release", kinds),
+		of(1, "ungroup", kinds),
+		of(2, "deletejob", among("Background", "Foreground", "Orphan")),
+		of(2, "recreate"),
+		of(2, "restartall"),
+	}
+}
+
 // CronJobs draws scripts about one CronJob, whose jobs run or are ended by hand.
 func CronJobs() *rapid.Generator[*Script] {
 	return rapid.Custom(func(t *rapid.T) *Script {

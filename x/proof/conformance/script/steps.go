@@ -21,6 +21,8 @@ var worldSteps = map[string]func(*World, *Script, Step) error{
 	"parallelism": editJob(func(s *batchv1.JobSpec, arg string) { s.Parallelism = int32Of(arg) }),
 	"completions": editJob(func(s *batchv1.JobSpec, arg string) { s.Completions = int32Of(arg) }),
 	"resize":      editJob(func(s *batchv1.JobSpec, arg string) { s.Parallelism, s.Completions = int32Of(arg), int32Of(arg) }),
+	"minCount":    editJob(setMinCount),
+	"ungroup":     func(w *World, _ *Script, s Step) error { return w.Ungroup(s.Arg(0)) },
 	"limit":       editJob(func(s *batchv1.JobSpec, arg string) { s.BackoffLimit = int32Of(arg) }),
 	"ttl":         editJob(func(s *batchv1.JobSpec, arg string) { s.TTLSecondsAfterFinished = int32Of(arg) }),
 	"deadline":    editJob(func(s *batchv1.JobSpec, arg string) { s.ActiveDeadlineSeconds = int64Of(arg) }),

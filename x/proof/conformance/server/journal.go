@@ -74,7 +74,10 @@ func describe(action clienttesting.Action) Write {
 			w.Contradicts = contradicts(&j.Status)
 		}
 	case clienttesting.PatchActionImpl:
-		w.Name, w.Body = a.Name, effect(a.Patch)
+		w.Name = a.Name
+		if w.Resource != Workloads && w.Resource != PodGroups { // there is one thing to patch, and several ways
+			w.Body = effect(a.Patch)
+		}
 	case clienttesting.DeleteActionImpl:
 		w.Name = a.Name
 		if p := a.DeleteOptions.PropagationPolicy; p != nil {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/uuid"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -144,13 +143,7 @@ func (r *resource) list(namespace string, by fields.Selector) (runtime.Object, e
 		objects = slices.DeleteFunc(objects, func(o object) bool { return !matching[o.GetUID()] })
 	}
 	version := metav1.ListMeta{ResourceVersion: fmt.Sprint(s.revision)}
-	switch r.name {
-	case Pods:
-		return &corev1.PodList{ListMeta: version, Items: items[corev1.Pod](objects)}, nil
-	case Jobs:
-		return &batchv1.JobList{ListMeta: version, Items: items[batchv1.Job](objects)}, nil
-	}
-	return &batchv1.CronJobList{ListMeta: version, Items: items[batchv1.CronJob](objects)}, nil
+	return r.listed(version, objects), nil
 }
 
 // matching are the UIDs of the objects that the registry selects by fields; nil

@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	genericrequest "k8s.io/apiserver/pkg/endpoints/request"
@@ -30,6 +31,9 @@ const (
 	Jobs     = "jobs"
 	CronJobs = "cronjobs"
 	Events   = "events"
+	// Workloads and PodGroups are held from 1.37 on.
+	Workloads = "workloads"
+	PodGroups = "podgroups"
 )
 
 // Server is one API server. All its methods are safe for concurrent use.
@@ -62,6 +66,7 @@ type resource struct {
 	kind     schema.GroupVersionKind
 	internal func() runtime.Object
 	external func() object
+	listed   func(metav1.ListMeta, []object) runtime.Object
 	// objects holds what clients get, by namespace/name; stored objects are never
 	// changed.
 	objects map[string]object
@@ -98,18 +103,28 @@ func New() *Server {
 		name: Pods, gr: core.Resource(Pods), kind: corev1.SchemeGroupVersion.WithKind("Pod"),
 		internal: func() runtime.Object { return &core.Pod{} },
 		external: func() object { return &corev1.Pod{} },
+		listed: func(m metav1.ListMeta, all []object) runtime.Object {
+			return &corev1.PodList{ListMeta: m, Items: items[corev1.Pod](all)}
+		},
 	})
 	s.add(&resource{
 		name: Jobs, gr: batch.Resource(Jobs), kind: batchv1.SchemeGroupVersion.WithKind("Job"),
 		internal: func() runtime.Object { return &batch.Job{} },
 		external: func() object { return &batchv1.Job{} },
+		listed: func(m metav1.ListMeta, all []object) runtime.Object {
+			return &batchv1.JobList{ListMeta: m, Items: items[batchv1.Job](all)}
+		},
 	})
 	s.add(&resource{
 		name: CronJobs, gr: batch.Resource(CronJobs), kind: batchv1.SchemeGroupVersion.WithKind("CronJob"),
 		internal: func() runtime.Object { return &batch.CronJob{} },
 		external: func() object { return &batchv1.CronJob{} },
+		listed: func(m metav1.ListMeta, all []object) runtime.Object {
+			return &batchv1.CronJobList{ListMeta: m, Items: items[batchv1.CronJob](all)}
+		},
 	})
 	s.connect()
+	s.addGroups()
 	s.client = &fake.Clientset{}
 	s.client.AddReactor("*", "*", s.react)
 	s.client.AddWatchReactor("*", s.watch)

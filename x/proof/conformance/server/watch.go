@@ -64,7 +64,13 @@ func (w *watcher) ResultChan() <-chan watch.Event { return w.result }
 // latency is how long a notification takes after its change. Notifications come after the round
 // that caused them, one by one, and those about an owner before those about what it owns. So
 // no order is left to chance, and no round begins in the middle of one.
-var latency = map[string]time.Duration{CronJobs: time.Millisecond, Jobs: 2 * time.Millisecond, Pods: 3 * time.Millisecond}
+var latency = map[string]time.Duration{
+	CronJobs:  time.Millisecond,
+	Jobs:      2 * time.Millisecond,
+	Workloads: 2200 * time.Microsecond,
+	PodGroups: 2400 * time.Microsecond,
+	Pods:      3 * time.Millisecond,
+}
 
 func (w *watcher) run() {
 	defer close(w.result)

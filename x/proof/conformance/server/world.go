@@ -131,7 +131,7 @@ func (s *Server) collectOnce() (writes int) {
 	for _, pod := range List[*corev1.Pod](s) {
 		writes += s.collectDependent(Pods, pod)
 	}
-	return writes
+	return writes + s.collectGroups()
 }
 
 // collectOwner serves the two finalizers of deletions that do not let dependents

@@ -17,7 +17,7 @@ func Run(ctx context.Context, client kubernetes.Interface, namespace string, wor
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace), informers.WithTransform(trim))
 	defer factory.Shutdown()
 	js := factory.Batch().V1().Jobs()
-	jobs, err := newJobs(ctx, client, factory.Core().V1().Pods(), js)
+	jobs, err := newJobs(ctx, client, factory, factory.Core().V1().Pods(), js)
 	if err != nil {
 		return err
 	}

@@ -36,13 +36,13 @@ func New(client kubernetes.Interface, which Which) (phases []func(), stop func()
 	newFactory := func() informers.SharedInformerFactory {
 		return informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(which.Namespace))
 	}
-	cronJobs, jobs, pods := newFactory(), newFactory(), newFactory()
-	factories := []informers.SharedInformerFactory{cronJobs, jobs, pods}
+	cronJobs, jobs, groups, pods := newFactory(), newFactory(), newFactory(), newFactory()
+	factories := []informers.SharedInformerFactory{cronJobs, jobs, groups, pods}
 	js := jobs.Batch().V1().Jobs()
 	var controllers []func(context.Context, int)
 	if which.Jobs {
 		setStale(which.Stale)
-		c, err := newJobs(ctx, client, pods.Core().V1().Pods(), js)
+		c, err := newJobs(ctx, client, groups, pods.Core().V1().Pods(), js)
 		must(err)
 		controllers = append(controllers, c.Run)
 	}
