@@ -289,10 +289,11 @@ func (a *server) Collect() {
 }
 
 // change changes an object with its status. The API is locked.
-func (a *server) change(r *Resource, k key, change func(Object)) {
+func (a *server) change(r *Resource, k key, change func(Object)) error {
 	next := a.objects[k].object.clone()
 	change(next)
-	_, _ = a.update(r, k, next, whole, "update", false) // what the kit writes is admitted, or stays as it was
+	_, err := a.update(r, k, next, whole, "update", false)
+	return err
 }
 
 // add stores an object whose kind is in its JSON.
@@ -301,7 +302,7 @@ func (a *server) add(v any) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.Create(schema.FromAPIVersionAndKind(o.Text("apiVersion"), o.Text("kind")), o)
+	_, err = a.Create(o.kind(), o)
 	return err
 }
 
@@ -336,15 +337,10 @@ func (a *server) Change(gvk schema.GroupVersionKind, namespace, name string, cha
 		namespace = ""
 	}
 	k := key{r.Plural, namespace, name}
-	e, exists := a.objects[k]
-	if !exists {
+	if _, exists := a.objects[k]; !exists {
 		return nil
 	}
-
-	next := e.object.clone()
-	change(next)
-	_, err := a.update(r, k, next, whole, "update", false)
-	return err
+	return a.change(r, k, change)
 }
 
 // Delete deletes an object for a user, in the background. It does nothing if the object is gone.

@@ -2,7 +2,9 @@ package blackbox
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 )
 
 // The checks of things that run until they are done.
@@ -125,6 +127,25 @@ func (b *Batch) random(r draw) BatchSettings {
 }
 
 func (b *Batch) edit(r draw) Step { return Step{Do: Edit, AtOnce: r.Int32N(4)} }
+
+// plain are a parent whose second child fails, and one that is suspended for a while.
+func (b *Batch) plain() (lives []Life[BatchSettings]) {
+	settings := BatchSettings{Wanted: 2, AtOnce: 2, Retries: 6}
+	if b.Settings != nil {
+		settings = b.Settings[0]
+	}
+	wait := Step{Do: Wait, For: 30 * time.Second}
+	for _, steps := range [][]Step{
+		{wait, {Do: Succeed}, wait, {Do: Fail}, wait, {Do: Succeed}, wait},
+		{wait, {Do: Suspend}, wait, {Do: Resume}, wait, {Do: Succeed}, wait},
+	} {
+		isOut := func(s Step) bool { return !b.has(s.Do) }
+		lives = append(lives, BatchLife{Settings: settings, Steps: slices.DeleteFunc(steps, isOut)})
+	}
+	return lives
+}
+
+func (b *Batch) adapt(_ draw, s Step) (Step, bool) { return s, s.Do != Delete }
 
 func (b *Batch) program() *Program { return &b.Program }
 

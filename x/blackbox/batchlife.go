@@ -3,6 +3,8 @@ package blackbox
 import (
 	"fmt"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // batchScript plays and watches the life of a parent that runs children until they are done.
@@ -43,61 +45,10 @@ func (b *batchScript) begin() error {
 	b.tell("a user creates %s %s", b.Parent.Kind, b.settings)
 	created, err := b.api.Create(b.Parent, parent)
 	b.uid = created.UID()
-	go b.run()
+	kind := b.kind
+	kind.Ended, kind.End = b.Ended, b.End
+	go b.runChildren(map[schema.GroupVersionKind]ChildKind{b.Child: kind})
 	return err
-}
-
-// run runs the children, until the life is over.
-func (b *batchScript) run() {
-	for !b.api.isClosed() {
-		next, changed := b.move()
-		select {
-		case <-changed:
-		case <-time.After(next):
-		}
-	}
-}
-
-// How long children take to begin, and to stop.
-const (
-	beginAfter = 1130 * time.Millisecond
-	stopAfter  = 2170 * time.Millisecond
-)
-
-// move lets children begin and stop that are due. It returns when to look again, and a channel that
-// is closed at a change.
-func (b *batchScript) move() (next time.Duration, changed <-chan struct{}) {
-	b.api.mu.Lock()
-	defer b.api.mu.Unlock()
-	next = time.Hour
-	due := func(t time.Time) bool {
-		left := time.Until(t)
-		if left > 0 {
-			next = min(next, left)
-		}
-		return left <= 0
-	}
-
-	r := b.api.kind(b.Child)
-	for _, child := range b.api.list(b.Child) {
-		k := key{r.Plural, child.Namespace(), child.Name()}
-		switch {
-		case child.isDeleted() && isGraceful(child):
-			if due(b.api.since[child.UID()+"/deleted"].Add(stopAfter)) {
-				b.api.finish(r, k, func(o Object) { b.End(o, false) })
-			}
-		case child.isDeleted() || b.Ended(child):
-		case b.kind.Runs(child):
-			if b.kind.Ready != nil && !b.kind.Ready(child) && due(b.api.since[child.UID()].Add(stopAfter)) {
-				b.api.change(r, k, b.kind.Stop)
-			}
-		case b.kind.Ready == nil || b.kind.Ready(child):
-			if due(b.api.since[child.UID()].Add(beginAfter)) {
-				b.api.change(r, k, b.kind.Begin)
-			}
-		}
-	}
-	return next, b.api.changed
 }
 
 func (b *batchScript) step(s Step) error {
@@ -134,7 +85,9 @@ func (b *batchScript) end(succeeded bool) bool {
 			continue
 		}
 		b.say("%s ends, succeeded %v", child.Name(), succeeded)
-		return b.api.Change(b.Child, child.Namespace(), child.Name(), func(o Object) { b.End(o, succeeded) }) == nil
+		err := b.api.Change(b.Child, child.Namespace(), child.Name(), func(o Object) { b.End(o, succeeded) })
+		b.note(func() { b.refuse("end", child, err) })
+		return err == nil
 	}
 	return false
 }

@@ -8,9 +8,10 @@ import (
 
 // The checks of schedules.
 const (
-	// OnSchedule: each child belongs to a run of the schedule, and is not started before it.
+	// OnSchedule: each child belongs to a run of the schedule after the creation of the parent, and is not started before
+	// that run.
 	OnSchedule Check = "OnSchedule"
-	// NoRunTwice: no run has two children, also if the first is gone; unless a user has removed it.
+	// NoRunTwice: no run has two children, also if the first is gone; unless a user has deleted it while it ran.
 	NoRunTwice Check = "NoRunTwice"
 	// Starts: once nothing goes wrong any more, each run that is due starts within a minute and twice the lag.
 	Starts Check = "Starts"
@@ -25,7 +26,14 @@ const (
 	Suspended Check = "Suspended"
 	// NotInRetrospect: a resume or an edit of the schedule starts no run from before it.
 	NotInRetrospect Check = "NotInRetrospect"
-	// History: no more children that have ended are kept than the limits say.
+	// Bursts: of the runs that are missed while the program is down, the parent is suspended or a child runs, at most
+	// one starts that is not the latest.
+	Bursts Check = "Bursts"
+	// Retries: the failure of a write delays a run by at most three minutes and six times the lag, or three times the Slack.
+	Retries Check = "Retries"
+	// KeepsRunning: the program stops no child that runs, except to replace it.
+	KeepsRunning Check = "KeepsRunning"
+	// History: as many children that have ended are kept as the limits say, the latest ones.
 	History Check = "History"
 	// ActiveList: the parent's list of active children is true once nothing goes wrong any more.
 	ActiveList Check = "ActiveList"
@@ -83,9 +91,6 @@ func (c *Cron) Play(t *testing.T, life CronLife) Result {
 			player:   p,
 			cron:     c,
 			settings: life.Settings,
-			runs:     make(map[int64]*run),
-			removed:  make(map[string]bool),
-			outcome:  make(map[string]bool),
 		}
 	})
 }

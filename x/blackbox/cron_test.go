@@ -26,10 +26,17 @@ var taskKind = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind
 // naive is a controller that looks at everything each five seconds. What is set makes it wrong.
 type naive struct {
 	client *http.Client
+	every  time.Duration // it looks; 0 means five seconds
 
 	randomNames, forgetsForbid, ignoresSuspend, startsEarly, keepsAll, neverReplaces, forgetsDeadline, givesUp, catchesUp, busy, oldList bool
 
 	neverReports, reportsHeld, reportsStarted, reportsTwice, waitsForEnd bool
+
+	startsAll, startsTwo, forgetsEdits, swallows, endsSuspended, deletesRunning, deletesNewest, countsAllEnded, deletesAll, listsLate bool
+
+	staysInvalid, takesLabels, remembers, startsDeleted bool
+
+	seen Object // the parent, the last time
 }
 
 // subject is the controller as a Cron.
@@ -49,12 +56,12 @@ func (n naive) subject() *Cron {
 					}
 				}
 				if !n.busy {
-					time.Sleep(5 * time.Second)
+					time.Sleep(cmp.Or(n.every, 5*time.Second))
 				}
 			}
 			return nil
 		},
-		Off: map[Check]string{NotInRetrospect: "it starts the latest run that is due"},
+		Off: map[Check]string{},
 	},
 		New: func(s CronSettings) any {
 			return Object{"spec": map[string]any{
@@ -106,10 +113,17 @@ func (n *naive) ended(ctx context.Context) (ended int) {
 
 // round reads the parent and its children, deletes old ones, writes the status and starts the latest run.
 func (n *naive) round(ctx context.Context) error {
-	parent, _, err := n.do(ctx, http.MethodGet, "/apis/example.com/v1/namespaces/default/tasks/subject", nil)
+	parent, code, err := n.do(ctx, http.MethodGet, "/apis/example.com/v1/namespaces/default/tasks/subject", nil)
+	if code == http.StatusNotFound && n.startsDeleted && n.seen != nil {
+		parent, err = n.seen.clone(), nil
+	}
 	if err != nil {
 		return err
 	}
+	if n.remembers && n.seen != nil && n.seen.UID() != parent.UID() {
+		parent["status"] = n.seen["status"]
+	}
+	n.seen = parent
 	list, _, err := n.do(ctx, http.MethodGet, jobs, nil)
 	if err != nil {
 		return err
@@ -122,6 +136,7 @@ func (n *naive) round(ctx context.Context) error {
 			active = append(active, o)
 		}
 	}
+	was := parent.clone()
 	if err := n.clean(ctx, parent, ended); err != nil {
 		return err
 	}
@@ -130,15 +145,39 @@ func (n *naive) round(ctx context.Context) error {
 		now = now.Add(10 * time.Second)
 	}
 	s, err := schedule.Parse(parent.Text("spec", "schedule"))
-	if err != nil {
-		return err
+	if err != nil || n.staysInvalid && parent.Get("status", "invalid") != nil {
+		if n.staysInvalid {
+			parent.Set(true, "status", "invalid")
+		}
+		parent.Set("invalid", "status", "seen")
+		return n.record(ctx, was, parent, active)
 	}
 	last := parent.Time("status", "last")
 	from := parent.Time("metadata", "creationTimestamp")
-	if last.After(from) {
+	if last.After(from) || !last.IsZero() && n.remembers {
 		from = last
 	}
+	// What is missed before an edit or a resume is not made up for.
+	seen := fmt.Sprint(parent.Text("spec", "schedule"), parent.Get("spec", "suspend"))
+	if n.takesLabels {
+		seen += parent.Text("metadata", "labels", "touched")
+	}
+	if seen != parent.Text("status", "seen") {
+		if parent.Text("status", "seen") != "" {
+			parent.Set(time.Now().Format(time.RFC3339Nano), "status", "since")
+		}
+		parent.Set(seen, "status", "seen")
+	}
+	if since := parent.Time("status", "since"); since.After(from) && !n.forgetsEdits {
+		from = since
+	}
 	run, due := s.Latest(from, now)
+	if due && n.startsAll && parent.Get("spec", "suspend") != true {
+		return n.startEach(ctx, parent, s, from, now)
+	}
+	if due && n.startsTwo && s.Count(from, now) > 1 {
+		run = s.Next(from)
+	}
 	if n.catchesUp && due && s.Count(from, now) > 100 {
 		return nil
 	}
@@ -148,6 +187,14 @@ func (n *naive) round(ctx context.Context) error {
 	suspended := parent.Get("spec", "suspend") == true && !n.ignoresSuspend
 	if d, limited := parent.Get("spec", "deadline").(float64); limited && !n.forgetsDeadline && now.Sub(run) > time.Duration(d)*time.Second {
 		due = false
+	}
+	if n.endsSuspended && suspended || n.deletesRunning && due && parent.Text("spec", "policy") == "Forbid" {
+		for _, o := range active {
+			if _, _, err := n.do(ctx, http.MethodDelete, jobs+"/"+o.Name(), nil); err != nil {
+				return err
+			}
+		}
+		active = nil
 	}
 	held := false
 	if due && !suspended {
@@ -169,7 +216,7 @@ func (n *naive) round(ctx context.Context) error {
 			name = fmt.Sprintf("subject-%d", now.UnixNano())
 		}
 		started, code, err := n.do(ctx, http.MethodPost, jobs, childOf(parent, name, run.Format(time.RFC3339)))
-		if err != nil && code != http.StatusConflict {
+		if err != nil && code != http.StatusConflict && !n.swallows {
 			return err
 		}
 		if err == nil {
@@ -177,7 +224,7 @@ func (n *naive) round(ctx context.Context) error {
 		}
 		parent.Set(run.Format(time.RFC3339), "status", "last")
 	}
-	if err := n.record(ctx, parent, active); err != nil {
+	if err := n.record(ctx, was, parent, active); err != nil {
 		return err
 	}
 	return n.report(ctx, due && !suspended, held, s, from, run)
@@ -197,6 +244,17 @@ func (n *naive) start(ctx context.Context, run string) error {
 		_, _, err = n.do(ctx, http.MethodPost, jobs, childOf(parent, strings.ToLower("subject-"+strings.ReplaceAll(run, ":", "-")), run))
 	}
 	return err
+}
+
+// startEach starts each run that was missed.
+func (n *naive) startEach(ctx context.Context, parent Object, s schedule.Schedule, from, now time.Time) error {
+	for run := range s.Between(from, now) {
+		if _, code, err := n.do(ctx, http.MethodPost, jobs, childOf(parent, fmt.Sprintf("subject-%d", run.Unix()), run.Format(time.RFC3339))); err != nil && code != http.StatusConflict {
+			return err
+		}
+		parent.Set(run.Format(time.RFC3339), "status", "last")
+	}
+	return n.record(ctx, Object{}, parent, nil)
 }
 
 // report reports the runs whose place one has taken. What is wrong reports the one itself, again, or one that waits.
@@ -231,14 +289,17 @@ func skippedByNaive(e Event) (latest time.Time, runs int) {
 	return time.Unix(at, 0).UTC(), runs
 }
 
-// record writes the status with the list of active children.
-func (n *naive) record(ctx context.Context, parent Object, active []Object) error {
+// record writes the status with the list of active children, if it has changed.
+func (n *naive) record(ctx context.Context, was, parent Object, active []Object) error {
 	refs := []any{}
 	for _, o := range active {
 		refs = append(refs, map[string]any{"uid": o.UID()})
 	}
-	if !n.oldList {
+	if !n.oldList && !(n.listsLate && len(refs) == 0) {
 		parent.Set(refs, "status", "active")
+	}
+	if equalObjects(was, parent) {
+		return nil
 	}
 	_, _, err := n.do(ctx, http.MethodPut, "/apis/example.com/v1/namespaces/default/tasks/subject/status", parent)
 	return err
@@ -248,10 +309,13 @@ func (n *naive) record(ctx context.Context, parent Object, active []Object) erro
 func (n *naive) clean(ctx context.Context, parent Object, ended []Object) error {
 	kept := map[bool]int{}
 	slices.SortFunc(ended, func(a, b Object) int { return strings.Compare(b.Name(), a.Name()) })
+	if n.deletesNewest {
+		slices.Reverse(ended)
+	}
 	for _, o := range ended {
-		succeeded := o.Text("status", "completionTime") != ""
+		succeeded := o.Text("status", "completionTime") != "" || n.countsAllEnded
 		limit, limited := parent.Get("spec", map[bool]string{true: "succeeded", false: "failed"}[succeeded]).(float64)
-		if kept[succeeded]++; !limited || kept[succeeded] <= int(limit) || n.keepsAll || o.Time("metadata", "annotations", "run").After(parent.Time("status", "last")) {
+		if kept[succeeded]++; !limited || kept[succeeded] <= int(limit) && !n.deletesAll || n.keepsAll || o.Time("metadata", "annotations", "run").After(parent.Time("status", "last")) {
 			continue
 		}
 		if _, _, err := n.do(ctx, http.MethodDelete, jobs+"/"+o.Name(), nil); err != nil {
@@ -280,7 +344,7 @@ func TestPlay(t *testing.T) {
 		{"replaces nothing", naive{neverReplaces: true}, CronSettings{Policy: "Replace"}, []Step{wait}, Replaces},
 		{"forgets the deadline", naive{forgetsDeadline: true}, CronSettings{StartingDeadlineSeconds: ptr[int64](15)}, []Step{{Do: Restart, For: 150 * time.Second}, wait}, Deadline},
 		{"gives up after a refusal", naive{givesUp: true}, CronSettings{}, []Step{{Do: Break, Fault: Refuse, Nth: 1}, wait}, Starts},
-		{"gives up after a conflict", naive{givesUp: true}, CronSettings{}, []Step{{Do: Break, Fault: Conflict, Nth: 1}, wait}, Starts},
+		{"gives up after a conflict", naive{givesUp: true}, CronSettings{}, []Step{{Do: Break, Fault: Conflict, Nth: 2}, wait}, Starts},
 		{"gives up after a lost reply", naive{givesUp: true}, CronSettings{}, []Step{{Do: Break, Fault: LoseReply, Nth: 2}, wait}, Starts},
 		{"gives up after 100 missed runs", naive{catchesUp: true}, CronSettings{}, []Step{{Do: Restart, For: 2 * time.Hour}}, Starts},
 		{"gives up until a job ends", naive{waitsForEnd: true}, CronSettings{}, []Step{wait, {Do: Break, Fault: Refuse, Nth: 1}, wait}, Starts},
@@ -291,6 +355,22 @@ func TestPlay(t *testing.T) {
 		{"reports runs that start later", naive{reportsHeld: true}, CronSettings{Policy: "Forbid"}, []Step{wait, {Do: Succeed}, wait}, ReportsOnce},
 		{"reports runs that it starts", naive{reportsStarted: true}, CronSettings{}, []Step{wait}, ReportsOnce},
 		{"reports runs twice", naive{reportsTwice: true}, CronSettings{}, outage, ReportsOnce},
+		{"starts all that it missed", naive{startsAll: true}, CronSettings{}, []Step{{Do: Restart, For: 6 * time.Minute}, wait}, Bursts},
+		{"starts all that it missed while it was suspended", naive{startsAll: true, forgetsEdits: true}, CronSettings{Suspend: true}, []Step{wait, {Do: Resume}, wait}, Bursts},
+		{"starts the oldest that it missed", naive{startsTwo: true}, CronSettings{}, []Step{{Do: Restart, For: 6 * time.Minute}, wait}, Bursts},
+		{"starts what it missed at a resume", naive{forgetsEdits: true}, CronSettings{Suspend: true}, []Step{wait, {Do: Resume}, wait}, NotInRetrospect},
+		{"starts what an edited schedule has", naive{forgetsEdits: true}, CronSettings{Schedule: "0 * * * *"}, []Step{wait, {Do: Edit, Schedule: "*/2 * * * *"}, wait}, NotInRetrospect},
+		{"swallows the error of a creation", naive{swallows: true}, CronSettings{Schedule: "*/5 * * * *"}, []Step{{Do: Wait, For: 4*time.Minute + 47*time.Second}, {Do: Break, Fault: Refuse, Nth: 1}, wait, wait, wait}, Retries},
+		{"a suspension ends what runs", naive{endsSuspended: true}, CronSettings{}, []Step{wait, {Do: Suspend}, wait}, KeepsRunning},
+		{"Forbid ends what runs", naive{deletesRunning: true}, CronSettings{Policy: "Forbid"}, []Step{wait}, KeepsRunning},
+		{"deletes the newest", naive{deletesNewest: true}, CronSettings{KeepSucceeded: ptr[int32](1)}, nil, History},
+		{"counts the failed as succeeded", naive{countsAllEnded: true}, CronSettings{KeepSucceeded: ptr[int32](1), KeepFailed: ptr[int32](3)}, []Step{wait, {Do: Fail}, {Do: Fail}, {Do: Fail}, wait}, History},
+		{"deletes all that have ended", naive{deletesAll: true}, CronSettings{KeepSucceeded: ptr[int32](3)}, nil, History},
+		{"lists what has ended until the next run", naive{listsLate: true}, CronSettings{Schedule: "*/5 * * * *"}, nil, ActiveList},
+		{"does not come back from an invalid schedule", naive{staysInvalid: true}, CronSettings{}, []Step{wait, {Do: Edit, Schedule: "x"}, wait, {Do: Edit, Schedule: "*/2 * * * *"}, wait}, Starts},
+		{"takes a label for an edit", naive{takesLabels: true}, CronSettings{Schedule: "*/5 * * * *"}, []Step{{Do: Wait, For: 4*time.Minute + 47*time.Second}, {Do: Touch}, wait, wait, wait}, Retries},
+		{"takes a new parent for the old one", naive{remembers: true}, CronSettings{}, []Step{wait, {Do: Delete}, wait}, OnSchedule},
+		{"starts runs of a parent that is gone", naive{startsDeleted: true}, CronSettings{}, []Step{wait, {Do: Delete}, wait}, Left},
 		{"starts runs again after a crash", naive{randomNames: true}, CronSettings{}, []Step{{Do: Break, Fault: CrashAfter, Nth: 2}, wait}, NoRunTwice},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -329,10 +409,10 @@ func TestOverlap(t *testing.T) {
 				alive.Add(1)
 				defer alive.Add(-1)
 				n := naive{client: &http.Client{Transport: config.Transport}}
-				run, at := "2000-01-01T10:01:00Z", 30*time.Second
+				run, at := "2000-01-01T10:03:00Z", 115*time.Second
 				number := started.Add(1)
 				if number == 1 {
-					run, at = "2000-01-01T10:00:00Z", at+test.after
+					run, at = "2000-01-01T10:02:00Z", at+test.after
 				}
 				begin := time.Date(2000, 1, 1, 10, 1, 10, 0, time.UTC)
 				if number <= 2 && sleep(ctx, time.Until(begin.Add(at))) {
@@ -421,6 +501,73 @@ func TestFind(t *testing.T) {
 		!strings.Contains(found[0].GoTest(), `Policy: "Forbid"`) {
 		t.Errorf("%v", found)
 	}
+}
+
+// TestFind_Planted: a search finds each mistake of the controller within as many lives as stated. The short ones come first,
+// if it takes a fault.
+func TestFind_Planted(t *testing.T) {
+	for _, test := range []struct {
+		name         string
+		wrong        naive
+		want         Check
+		short, lives int
+	}{
+		{"starts all that it missed", naive{startsAll: true}, Bursts, 0, 20},
+		{"starts the oldest that it missed", naive{startsTwo: true}, Bursts, 0, 20},
+		{"starts what it missed at a resume", naive{forgetsEdits: true}, NotInRetrospect, 0, 20},
+		{"swallows the error of a creation", naive{swallows: true}, Retries, 1, 0},
+		{"a suspension ends what runs", naive{endsSuspended: true}, KeepsRunning, 0, 150},
+		{"Forbid ends what runs", naive{deletesRunning: true}, KeepsRunning, 0, 40},
+		{"deletes the newest", naive{deletesNewest: true}, History, 0, 20},
+		{"counts the failed as succeeded", naive{countsAllEnded: true}, History, 0, 60},
+		{"deletes all that have ended", naive{deletesAll: true}, History, 0, 20},
+		{"lists what has ended until the next run", naive{listsLate: true}, ActiveList, 0, 20},
+		{"does not come back from an invalid schedule", naive{staysInvalid: true}, Starts, 0, 150},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.wrong.every = 20 * time.Second
+			subject := test.wrong.subject()
+			lives := livesUntil(t, profile[CronSettings](subject), test.want, test.short, test.lives)
+			if lives == 0 {
+				t.Errorf("%s is not found in %d short lives and %d others", test.want, test.short, test.lives)
+			}
+			t.Logf("found in life %d", lives)
+		})
+	}
+}
+
+// livesUntil plays short lives with each fault, and random ones, until a check does not hold. It returns how many it took, 0 if all
+// did not show it.
+func livesUntil[S Settings](t *testing.T, c profile[S], want Check, short, random int) (lives int) {
+	is := func(v Violation) bool { return v.Check == want }
+	attempts := 0
+	finds := func(l Life[S]) bool {
+		lives++
+		result := c.Play(t, l)
+		attempts = result.attempts
+		return slices.ContainsFunc(result.Violations, is)
+	}
+	for n := range short {
+		life := shortLife(c, 1, n)
+		if finds(life) {
+			return lives
+		}
+		for nth := range min(attempts, 16) {
+			for _, fault := range faults {
+				broken := life
+				broken.Steps = append([]Step{{Do: Break, Fault: fault, Nth: nth + 1}}, life.Steps...)
+				if finds(broken) {
+					return lives
+				}
+			}
+		}
+	}
+	for n := range random {
+		if finds(randomLife(c, 1, n, 1+n%12)) {
+			return lives
+		}
+	}
+	return 0
 }
 
 // TestOff: a check that is off finds nothing.

@@ -19,25 +19,56 @@ type cronScript struct {
 	schedules []schedule.Schedule // that were in force, the last one is
 	since     time.Time           // the last edit of the schedule or resume
 	suspended time.Time           // zero if it is not
+	invalid   bool                // the schedule is not one
+	created   time.Time           // the parent was
+	deleted   time.Time           // zero if it was not
 	runs      map[int64]*run      // those that were started or reported, by their times
 	periods   []period            // of the settings, the last one is in force
-	removed   map[string]bool     // by a user
-	outcome   map[string]bool     // how the kit has ended a child
+	born      []*cronChild        // in the order of their creation
+	byUID     map[string]*cronChild
+	cleanups  []cleanup
+	backlog   backlog // the latest
 }
 
-func (c *cronScript) begin() error {
-	first := c.settings
-	c.settings = CronSettings{}
-	if err := c.set(first); err != nil {
+func (c *cronScript) begin() error { return c.create(c.settings) }
+
+// create makes the parent, of which nothing is known before.
+func (c *cronScript) create(first CronSettings) error {
+	c.note(func() {
+		c.settings, c.schedules, c.periods, c.suspended = CronSettings{}, nil, nil, time.Time{}
+		c.runs, c.byUID, c.born, c.cleanups, c.backlog = make(map[int64]*run), make(map[string]*cronChild), nil, nil, backlog{}
+		c.created, c.deleted = time.Now().Truncate(time.Second), time.Time{}
+	})
+	var err error
+	if c.note(func() { err = c.set(first) }); err != nil {
 		return err
 	}
 	parent, err := nameParent(c.cron.New(first))
 	if err != nil {
 		return err
 	}
-	c.tell("a user creates %s %s", c.Parent.Kind, first)
+	c.say("a user creates %s %s", c.Parent.Kind, first)
 	_, err = c.api.Create(c.Parent, parent)
 	return err
+}
+
+// recreate deletes the parent, and makes it again once its children are gone.
+func (c *cronScript) recreate() error {
+	parent := Object(nil)
+	c.note(func() { parent, c.deleted = c.parent(), time.Now() })
+	if parent == nil || c.invalid {
+		return nil
+	}
+	c.say("a user deletes it")
+	c.api.Delete(c.Parent, parent.Namespace(), parent.Name())
+	if err := c.pass(time.Minute + 2*c.lag); err != nil || !c.isUp() {
+		return err
+	}
+	if c.note(func() { parent = c.parent() }); parent != nil {
+		c.note(func() { c.fail(Left, "it was deleted, and is still there with the finalizers %v", finalizers(parent)) })
+		return nil
+	}
+	return c.create(c.settings)
 }
 
 // set notes new settings.
@@ -45,11 +76,13 @@ func (c *cronScript) set(s CronSettings) error {
 	now := time.Now()
 	if s.Schedule != c.settings.Schedule {
 		parsed, err := schedule.Parse(s.Schedule)
-		if err != nil {
+		if err != nil && len(c.schedules) == 0 {
 			return err
 		}
-		c.schedules = append(c.schedules, parsed)
-		c.since = now
+		if c.invalid = err != nil; !c.invalid {
+			c.schedules = append(c.schedules, parsed)
+			c.since = now
+		}
 	}
 
 	switch {
@@ -59,7 +92,7 @@ func (c *cronScript) set(s CronSettings) error {
 		c.suspended, c.since = time.Time{}, now
 	}
 	c.settings = s
-	c.periods = append(c.periods, period{now, c.inForce(), s.Suspend})
+	c.periods = append(c.periods, period{now, c.inForce(), s.Suspend || c.invalid})
 	return nil
 }
 
@@ -79,11 +112,17 @@ func (c *cronScript) step(s Step) error {
 		return c.edit(next)
 	case Remove:
 		if children := c.children(); len(children) > 0 {
-			c.note(func() { c.removed[children[0].UID()] = true })
+			c.note(func() {
+				if child := c.byUID[children[0].UID()]; child != nil {
+					child.removed = true
+				}
+			})
 			c.say("a user deletes %s", children[0].Name())
 			c.api.Delete(c.Child, children[0].Namespace(), children[0].Name())
 		}
 		return nil
+	case Delete:
+		return c.recreate()
 	}
 	return fmt.Errorf("step: do: unknown action %q", s.Do)
 }
@@ -94,15 +133,20 @@ func (c *cronScript) end(succeeded bool) bool {
 		if c.Ended(child) || child.isDeleted() {
 			continue
 		}
-		c.note(func() { c.outcome[child.UID()] = succeeded })
+		c.note(func() {
+			if of := c.byUID[child.UID()]; of != nil {
+				of.succeeded = succeeded
+			}
+		})
 		c.say("%s ends, succeeded %v", child.Name(), succeeded)
 		err := c.api.Change(c.Child, child.Namespace(), child.Name(), func(o Object) { c.End(o, succeeded) })
+		c.note(func() { c.refuse("end", child, err) })
 		return err == nil
 	}
 	return false
 }
 
-// edit gives the parent other settings.
+// edit gives the parent other settings. An API that knows schedules refuses one that is invalid.
 func (c *cronScript) edit(next CronSettings) error {
 	if next == c.settings {
 		return nil
@@ -111,11 +155,18 @@ func (c *cronScript) edit(next CronSettings) error {
 	if err != nil {
 		return err
 	}
+	before := *c
 	if c.note(func() { err = c.set(next) }); err != nil {
 		return err
 	}
 	c.say("a user edits it: %s", next)
-	return c.api.Change(c.Parent, parent.Namespace(), "subject", func(o Object) { o["spec"] = parent["spec"] })
+	err = c.api.Change(c.Parent, parent.Namespace(), "subject", func(o Object) { o["spec"] = parent["spec"] })
+	if err == nil || !c.invalid {
+		return err
+	}
+	c.say("the API refuses that: %v", err)
+	c.note(func() { c.settings, c.invalid, c.periods = before.settings, before.invalid, before.periods })
+	return nil
 }
 
 // saw checks a write. The API is locked.
@@ -125,8 +176,24 @@ func (c *cronScript) saw(w write) {
 			c.reported(e)
 		}
 	}
-	if w.Verb == "create" && w.BySubject && w.Resource.GroupVersionKind == c.Child {
-		c.created(w.New)
+	if w.Resource.GroupVersionKind != c.Child {
+		return
+	}
+	if w.Old != nil {
+		if child := c.byUID[w.Old.UID()]; child != nil {
+			c.changed(child, w)
+		}
+		return
+	}
+	parent := c.parent()
+	if parent == nil && w.BySubject && time.Now().After(c.shown(c.deleted).Add(time.Second)) {
+		c.fail(Left, "%s is started, and the %s was deleted %s ago", w.New.Name(), c.Parent.Kind, time.Since(c.deleted))
+	}
+	if w.BySubject && parent != nil && c.owned(parent, w.New) {
+		child := &cronChild{name: w.New.Name(), run: c.runOf(w.New), created: time.Now()}
+		c.started(parent, w.New, child.run)
+		c.born = append(c.born, child)
+		c.byUID[w.New.UID()] = child
 	}
 }
 
@@ -139,25 +206,21 @@ func (c *cronScript) runOf(child Object) time.Time {
 	return run
 }
 
-// created checks a new child.
-func (c *cronScript) created(child Object) {
-	parent := c.parent()
-	if parent == nil || !c.owned(parent, child) {
+// started checks a new child.
+func (c *cronScript) started(parent, child Object, run time.Time) {
+	now, at := c.now(), clock(run)
+	known := slices.ContainsFunc(c.schedules, func(s schedule.Schedule) bool { return isRun(s, run) })
+	if !known || run.After(now) {
+		c.fail(OnSchedule, "%s is started for %s, which is not a run or not yet due", child.Name(), at)
 		return
 	}
-
-	now, run := c.now(), c.runOf(child)
-	at := run.UTC().Format("2 Jan 15:04:05")
-	isRun := slices.ContainsFunc(c.schedules, func(s schedule.Schedule) bool {
-		return s.Next(run.Add(-time.Nanosecond)).Equal(run)
-	})
-	if !isRun || run.After(now) {
-		c.fail(OnSchedule, "%s is started for %s, which is not a run or not yet due", child.Name(), at)
+	if run.Before(c.created) {
+		c.fail(OnSchedule, "%s is started for %s, before the parent was created", child.Name(), at)
 		return
 	}
 
 	r := c.runAt(run)
-	if r.child != "" && !c.removed[r.child] {
+	if first := c.byUID[r.child]; first != nil && !c.mayStartAgain(first) {
 		c.fail(NoRunTwice, "the run of %s is started again, as %s", at, child.Name())
 	}
 	if !r.reported.IsZero() && !c.mayForget(run) {
@@ -174,7 +237,8 @@ func (c *cronScript) created(child Object) {
 	if !c.suspended.IsZero() && time.Now().After(c.shown(c.suspended).Add(time.Second)) {
 		c.fail(Suspended, "%s is started, and the parent is suspended since %s", child.Name(), time.Since(c.suspended))
 	}
-	if run.Before(c.since) && time.Now().After(c.since) {
+	c.missed(run, now)
+	if run.Before(c.since) && c.hasSeen(c.since) {
 		c.fail(NotInRetrospect, "the run of %s starts, and the schedule was resumed or edited at %s",
 			at, c.since.UTC().Format("15:04:05"))
 	}
@@ -188,6 +252,12 @@ func (c *cronScript) created(child Object) {
 			c.fail(Replaces, "%s is started, and %s is not deleted", child.Name(), other.Name())
 		}
 	}
+}
+
+// mayStartAgain reports whether a run may start again: a user has deleted its child while it ran, or soon after its creation.
+func (c *cronScript) mayStartAgain(first *cronChild) bool {
+	hadEnded := !first.ended.IsZero() && first.gone.Sub(first.created) > 3*c.slack()
+	return first.removed && !(hadEnded && !meets(c.lost, first.created, first.gone) && c.hasSeen(first.ended))
 }
 
 // isHidden reports whether another replica may have created a child that was not shown to this one yet.
@@ -219,7 +289,7 @@ func (c *cronScript) passQuickly(d time.Duration) error {
 // first run it starts by itself, if its policy allows that: an edit or the end of a child would wake
 // a program that sleeps.
 func (c *cronScript) calm() error {
-	if !c.settings.Suspend && c.settings.Policy != "Forbid" {
+	if !c.settings.Suspend && !c.invalid && c.settings.Policy != "Forbid" {
 		if err := c.pass(c.slack()); err != nil || !c.isUp() {
 			return err
 		}
@@ -230,6 +300,9 @@ func (c *cronScript) calm() error {
 
 	next := c.settings
 	next.Suspend = false
+	if c.invalid {
+		next.Schedule = c.cron.schedules()[0]
+	}
 	if err := c.edit(next); err != nil {
 		return err
 	}
@@ -249,9 +322,23 @@ func (c *cronScript) calm() error {
 		return err
 	}
 	c.note(func() {
-		c.atEnd()
+		c.checkHistory()
+		c.checkActive()
+		c.checkCleanups()
+		c.checkRetries()
 		c.checkReports()
 	})
+
+	// It ends as well, and until the next run nothing else happens.
+	if c.inForce().Next(time.Now()).Before(time.Now().Add(2 * c.slack())) {
+		return nil
+	}
+	for c.end(true) {
+	}
+	if err := c.pass(c.slack()); err != nil || !c.isUp() {
+		return err
+	}
+	c.note(c.checkActive)
 	return nil
 }
 
@@ -276,28 +363,33 @@ func (c *cronScript) nextStarts(pass func(time.Duration) error) error {
 // slack returns how late a run may start when nothing goes wrong.
 func (c *cronScript) slack() time.Duration { return cmp.Or(c.cron.Slack, time.Minute) + 2*c.lag }
 
-// atEnd checks what holds when nothing goes wrong any more. The API is locked.
-func (c *cronScript) atEnd() {
-	parent := c.parent()
-	var active []string
+// checkHistory checks that no more children are kept than the limits say. The API is locked.
+func (c *cronScript) checkHistory() {
 	ended := map[bool]int{}
-	for _, child := range c.childrenOf(parent) {
-		if c.Ended(child) {
-			ended[c.outcome[child.UID()]]++
-		} else {
-			active = append(active, child.UID())
+	for _, child := range c.childrenOf(c.parent()) {
+		if of := c.byUID[child.UID()]; of != nil && c.Ended(child) {
+			ended[of.succeeded]++
 		}
 	}
-
-	for succeeded, limit := range map[bool]*int32{true: c.settings.KeepSucceeded, false: c.settings.KeepFailed} {
-		if limit != nil && ended[succeeded] > int(*limit) {
+	for _, succeeded := range []bool{true, false} {
+		if limit := c.settings.keep(succeeded); limit != nil && ended[succeeded] > int(*limit) {
 			c.fail(History, "%d children are kept that have ended (succeeded %v), the limit is %d",
 				ended[succeeded], succeeded, *limit)
 		}
 	}
+}
 
+// checkActive checks the parent's list of active children. The API is locked.
+func (c *cronScript) checkActive() {
 	if c.cron.Active == nil {
 		return
+	}
+	parent := c.parent()
+	var active []string
+	for _, child := range c.childrenOf(parent) {
+		if !c.Ended(child) {
+			active = append(active, child.UID())
+		}
 	}
 	listed := slices.Sorted(slices.Values(c.cron.Active(parent)))
 	if slices.Sort(active); !slices.Equal(active, listed) {
@@ -305,13 +397,17 @@ func (c *cronScript) atEnd() {
 	}
 }
 
+// keep returns a history limit.
+func (s CronSettings) keep(succeeded bool) *int32 {
+	if succeeded {
+		return s.KeepSucceeded
+	}
+	return s.KeepFailed
+}
+
 // random draws settings.
 func (c *Cron) random(r draw) CronSettings {
-	policies := c.Policies
-	if policies == nil {
-		policies = []string{"Allow", "Forbid", "Replace"}
-	}
-	s := CronSettings{Schedule: pick(r, c.schedules()), Policy: pick(r, policies)}
+	s := CronSettings{Schedule: pick(r, c.schedules()), Policy: pick(r, c.policies())}
 	if !c.NoDeadline && r.IntN(3) == 0 {
 		s.StartingDeadlineSeconds = pick(r, []*int64{ptr[int64](15), ptr[int64](60), ptr[int64](3600)})
 	}
@@ -329,18 +425,60 @@ func (c *Cron) schedules() []string {
 	return []string{"* * * * *", "*/5 * * * *", "*/5 * * * *", "0 * * * *", "30 2 * * *"}
 }
 
-func (c *Cron) edit(r draw) Step { return Step{Do: Edit, Schedule: pick(r, c.schedules())} }
+func (c *Cron) edit(r draw) Step {
+	if r.IntN(5) == 0 {
+		return Step{Do: Edit, Schedule: "61 * * * *"} // which is none
+	}
+	return Step{Do: Edit, Schedule: pick(r, c.schedules())}
+}
+
+// plain are two runs of each policy, the first of which succeeds.
+func (c *Cron) plain() (lives []Life[CronSettings]) {
+	begin := 10*time.Hour + 2*time.Minute + 10*time.Second
+	text, each := c.rarest(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(begin))
+	run := Step{Do: Wait, For: each / 2 * 3}
+	for _, policy := range c.policies() {
+		lives = append(lives, CronLife{
+			Settings: CronSettings{Schedule: text, Policy: policy},
+			Begin:    begin,
+			Steps:    []Step{run, {Do: Succeed}, run, {Do: Fail}},
+		})
+	}
+	return lives
+}
+
+// rarest returns the schedule with the longest time between two runs, up to an hour, or else the first one.
+func (c *Cron) rarest(from time.Time) (text string, each time.Duration) {
+	text, each = c.schedules()[0], time.Hour
+	longest := time.Duration(0)
+	for _, other := range c.schedules() {
+		s, err := schedule.Parse(other)
+		if err != nil {
+			continue // its first life says so
+		}
+		first := s.Next(from)
+		if d := s.Next(first).Sub(first); d <= time.Hour && d > longest {
+			text, each, longest = other, d, d
+		}
+	}
+	return text, each
+}
+
+func (c *Cron) policies() []string {
+	if c.Policies != nil {
+		return c.Policies
+	}
+	return []string{"Allow", "Forbid", "Replace"}
+}
+
+func (c *Cron) adapt(_ draw, s Step) (Step, bool) { return s, true }
 
 func (c *Cron) program() *Program { return &c.Program }
 
 // plainer are changes that make settings plainer.
 func (c *Cron) plainer() []func(*CronSettings) {
-	first := "Allow"
-	if c.Policies != nil {
-		first = c.Policies[0]
-	}
 	return []func(*CronSettings){
-		func(s *CronSettings) { s.Policy = first },
+		func(s *CronSettings) { s.Policy = c.policies()[0] },
 		func(s *CronSettings) { s.StartingDeadlineSeconds = nil },
 		func(s *CronSettings) { s.KeepFailed = nil },
 		func(s *CronSettings) { s.KeepSucceeded = nil },

@@ -35,12 +35,15 @@ func (c *cronScript) runAt(at time.Time) *run {
 // scheduleOf returns the latest schedule that has a run at that time, if it is due.
 func (c *cronScript) scheduleOf(at time.Time) (s schedule.Schedule, due bool) {
 	for _, s := range slices.Backward(c.schedules) {
-		if s.Next(at.Add(-time.Nanosecond)).Equal(at) {
+		if isRun(s, at) {
 			return s, !at.After(c.now())
 		}
 	}
 	return s, false
 }
+
+// isRun reports whether a schedule has a run at that time.
+func isRun(s schedule.Schedule, at time.Time) bool { return s.Next(at.Add(-time.Nanosecond)).Equal(at) }
 
 // mayForget reports whether the program may not know what it has done about a run.
 func (c *cronScript) mayForget(at time.Time) bool {

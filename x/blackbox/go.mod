@@ -7,6 +7,7 @@ replace github.com/batchplan/batchplan => ../..
 require (
 	github.com/batchplan/batchplan v0.0.0
 	github.com/evanphx/json-patch v5.6.0+incompatible
+	github.com/go-logr/logr v1.4.1
 	k8s.io/api v0.30.10
 	k8s.io/apimachinery v0.30.10
 	k8s.io/client-go v0.30.10
@@ -17,7 +18,6 @@ require (
 require (
 	github.com/asaskevich/govalidator v0.0.0-20190424111038-f61b66f89f4a // indirect
 	github.com/davecgh/go-spew v1.1.1 // indirect
-	github.com/go-logr/logr v1.4.1 // indirect
 	github.com/go-openapi/jsonpointer v0.19.6 // indirect
 	github.com/go-openapi/jsonreference v0.20.2 // indirect
 	github.com/go-openapi/swag v0.22.3 // indirect

@@ -16,12 +16,16 @@ const (
 	// Succeed and Fail let the oldest child that runs end.
 	Succeed Action = "Succeed"
 	Fail    Action = "Fail"
-	// Suspend, Resume and Edit are a user's; Edit sets the schedule of the step, or how many run concurrently.
+	// Suspend, Resume and Edit are a user's; Edit sets the schedule of the step, which may be invalid, or how many run
+	// concurrently. Touch sets a label, which changes nothing.
 	Suspend Action = "Suspend"
 	Resume  Action = "Resume"
 	Edit    Action = "Edit"
-	// Remove lets a user delete the oldest child.
+	Touch   Action = "Touch"
+	// Remove lets a user delete the oldest child, and Delete the parent. That of a Cron is made again after a minute. A
+	// Batch has no Delete.
 	Remove Action = "Remove"
+	Delete Action = "Delete"
 	// Restart ends the program and starts it again after the time of the step.
 	Restart Action = "Restart"
 	// Break lets the Nth write from now go wrong.
@@ -42,10 +46,11 @@ const (
 type Step struct {
 	Do  Action
 	For time.Duration
-	// Schedule and AtOnce are what Edit sets.
+	// Schedule and AtOnce are what Edit sets, or Set, a JSON merge patch of the example.
 	Schedule string
 	AtOnce   int32
-	// Fault and Nth are of Break.
+	Set      string
+	// Fault and Nth are of Break. Nth is also the object that Remove deletes in the life of an Operator.
 	Fault Fault
 	Nth   int
 	// Of is the plural of the kind that Hold is about; "" is all.
@@ -79,9 +84,9 @@ type Settings interface {
 func (l Life[S]) source() string {
 	var b strings.Builder
 	kind := "CronLife"
-	if _, is := any(l.Settings).(BatchSettings); is {
+	switch any(l.Settings).(type) {
+	case BatchSettings:
 		kind = "BatchLife"
-
 	}
 	fmt.Fprintf(&b, "blackbox.%s{\n\t\tSettings: %s,\n", kind, l.Settings.source())
 	fmt.Fprintf(&b, "\t\tBegin: %d, // %s\n\t\tLag: %d, // %s\n", l.Begin, l.Begin, l.Lag, l.Lag)
@@ -105,11 +110,17 @@ func (s Step) source() string {
 	if s.AtOnce != 0 {
 		fmt.Fprintf(&b, ", AtOnce: %d", s.AtOnce)
 	}
+	if s.Set != "" {
+		fmt.Fprintf(&b, ", Set: %q", s.Set)
+	}
 	if s.Of != "" {
 		fmt.Fprintf(&b, ", Of: %q", s.Of)
 	}
 	if s.Fault != NoFault {
-		fmt.Fprintf(&b, ", Fault: blackbox.%s, Nth: %d", s.Fault, s.Nth)
+		fmt.Fprintf(&b, ", Fault: blackbox.%s", s.Fault)
+	}
+	if s.Nth != 0 {
+		fmt.Fprintf(&b, ", Nth: %d", s.Nth)
 	}
 	return b.String() + "}"
 }
@@ -123,4 +134,6 @@ type Result struct {
 	Writes, Requests int
 	// Events are what the program has reported.
 	Events []Event
+
+	attempts int // writes that the program has tried
 }

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"reflect"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
 )
 
 // Object is an object of the API in the form of its JSON.
@@ -88,6 +91,11 @@ func (o Object) IsOwnedBy(uid string) bool {
 	return false
 }
 
+// kind returns the kind of an object.
+func (o Object) kind() schema.GroupVersionKind {
+	return schema.FromAPIVersionAndKind(o.Text("apiVersion"), o.Text("kind"))
+}
+
 // isDeleted reports whether the object is being deleted.
 func (o Object) isDeleted() bool { return o.Get("metadata", "deletionTimestamp") != nil }
 
@@ -124,13 +132,24 @@ func decodeObject(data []byte) (Object, error) {
 // toObject returns the JSON form of an object, typed or not. Fields that are null are left out, as in
 // storage.
 func toObject(v any) (Object, error) {
-	data, err := json.Marshal(v)
+	data, err := dataOf(v)
 	if err != nil {
 		return nil, err
 	}
 	o, err := decodeObject(data)
 	dropNulls(o)
 	return o, err
+}
+
+// dataOf returns an object as JSON. Text is YAML.
+func dataOf(v any) ([]byte, error) {
+	switch v := v.(type) {
+	case string:
+		return yaml.YAMLToJSON([]byte(v))
+	case []byte:
+		return yaml.YAMLToJSON(v)
+	}
+	return json.Marshal(v)
 }
 
 func dropNulls(m map[string]any) {

@@ -1,6 +1,7 @@
 package blackbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,23 +29,23 @@ type script interface {
 // play plays a life. It is called outside of a bubble.
 func play[S Settings](t *testing.T, program *Program, life Life[S], newScript func(*player, Program) script) Result {
 	t.Helper()
+	complete, err := program.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &player{Program: complete, lag: life.Lag, errors: make(map[string]int)}
+
 	// The default handler of errors compares the time with the time of the last error, which was
 	// outside of the bubble, and sleeps for years.
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = handlers[:0]
 	defer func() { utilruntime.ErrorHandlers = handlers }()
 
-	complete, err := program.withDefaults()
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	p := &player{Program: complete, lag: life.Lag}
 	inBubble(t, func() { err = p.play(life.Begin, life.Steps, newScript(p, complete)) })
 	if err != nil {
 		t.Fatalf("%v\n%s", err, strings.Join(p.story, "\n"))
 	}
-	return Result{p.broken, p.story, p.writes, p.api.total, p.reports}
+	return Result{p.broken, p.story, p.writes, p.api.total, p.reports, p.attempts}
 }
 
 // inBubble runs f in a bubble. Goroutines that a program leaves behind when it ends are no finding: a
@@ -79,12 +80,16 @@ type player struct {
 	writes   int
 	fault    Fault // of the write after nth others
 	nth      int
+	attempts int  // writes that were tried
 	quiet    bool // nothing has gone wrong so far
+	refused  error
+	errors   map[string]int // of the program, by their text: how often each was told
 	reports  []Event
 	// lost are the times in which the program may not know what it has done: its ends, lost replies,
 	// and times with two replicas, which overlaps holds alone. down are the times without a replica,
 	// the last of them since ended. skewed is set once its clock has jumped.
 	lost, overlaps, down []span
+	holds                []span // of watches
 	ended                time.Time
 	skewed               bool
 }
@@ -111,6 +116,26 @@ func (p *player) note(do func()) {
 
 // say adds an action of the kit to the story.
 func (p *player) say(format string, args ...any) { p.note(func() { p.tell(format, args...) }) }
+
+// hears adds an error of the program to the story, three times at most.
+func (p *player) hears(err error, message string) {
+	text := strings.TrimSuffix(fmt.Sprintf("%s: %v", message, err), ": <nil>")
+	if errors.Is(err, errDead) || errors.Is(err, context.Canceled) {
+		return
+	}
+	p.note(func() {
+		if p.errors[text]++; p.errors[text] <= 3 {
+			p.tell("it logs: %s", text)
+		}
+	})
+}
+
+// refuse notes that the API refuses what the kit does: it would make the findings wrong. The API is locked.
+func (p *player) refuse(what string, child Object, err error) {
+	if err != nil && p.refused == nil {
+		p.refused = fmt.Errorf("the API refuses the %s of %s %q: %w", what, child.Text("kind"), child.Name(), err)
+	}
+}
 
 func (p *player) play(begin time.Duration, steps []Step, s script) error {
 	time.Sleep(begin)
@@ -143,7 +168,7 @@ func (p *player) play(begin time.Duration, steps []Step, s script) error {
 		err = s.calm()
 	}
 
-	err = errors.Join(err, p.stopAll())
+	err = errors.Join(err, p.refused, p.stopAll())
 	p.api.close()
 	time.Sleep(time.Minute) // what a program leaves behind ends
 	return err
@@ -181,6 +206,7 @@ func (p *player) now() time.Time { return time.Now().Add(time.Duration(p.skew.Lo
 
 // nextFault returns the fault of the next write. The API is locked.
 func (p *player) nextFault() Fault {
+	p.attempts++
 	if p.fault == NoFault {
 		return NoFault
 	}
@@ -269,10 +295,16 @@ func (p *player) do(s Step) error {
 		p.note(func() { p.fault, p.nth = s.Fault, s.Nth })
 	case Hold:
 		p.say("the watches of %s show nothing for %s", plural(s.Of), s.For)
-		p.note(func() { p.api.hold(s.Of, s.For) })
+		p.note(func() {
+			p.api.hold(s.Of, s.For)
+			p.holds = append(p.holds, span{time.Now(), time.Now().Add(s.For + p.lag)})
+		})
 	case Relist:
 		p.say("all watches end")
 		p.note(p.api.expire)
+	case Touch:
+		p.say("a user labels it")
+		err = p.touch()
 	case Skew:
 		p.quiet = false
 		p.say("the program's clock jumps: it is %s ahead", s.For)
@@ -283,6 +315,17 @@ func (p *player) do(s Step) error {
 	}
 	synctest.Wait()
 	return err
+}
+
+// touch gives the parent another label, which is nothing to the program.
+func (p *player) touch() error {
+	var parent Object
+	if p.note(func() { parent = p.parent() }); parent == nil {
+		return nil
+	}
+	return p.api.Change(p.Parent, parent.Namespace(), parent.Name(), func(o Object) {
+		o.Set(itoa(int(time.Now().Unix())), "metadata", "labels", "touched")
+	})
 }
 
 // loses notes that the program may not know what it does for that long. The API is locked.
@@ -303,6 +346,12 @@ func (p *player) shown(at time.Time) time.Time {
 		}
 	}
 	return latest
+}
+
+// hasSeen reports whether the watches have shown a change, also if they do so at this instant without a lag.
+func (p *player) hasSeen(at time.Time) bool {
+	shown := p.shown(at)
+	return time.Now().After(shown) || shown.Equal(at) && time.Now().Equal(at)
 }
 
 func plural(of string) string {

@@ -15,7 +15,8 @@ type Program struct {
 	// Resources are the kinds that the API serves.
 	Resources []Resource
 	// Start runs the program until the context ends, with clients of that configuration. It is called again after
-	// each end of the program, in a bubble of testing/synctest; metrics are to be made outside.
+	// each end of the program, in a bubble of testing/synctest; metrics are to be made outside. The context has a
+	// logr.Logger whose errors become lines of the story.
 	Start func(ctx context.Context, config *rest.Config) error
 	// Parent and Child are the kinds.
 	Parent, Child schema.GroupVersionKind
@@ -40,6 +41,9 @@ type Program struct {
 
 // Check is something that a controller has to keep.
 type Check string
+
+// Left is a check of [Cron] and [Operator]: nothing of a parent that was deleted stays, and nothing is started for it.
+const Left Check = "Left"
 
 // Violation is a check that does not hold.
 type Violation struct {
@@ -73,7 +77,7 @@ func (p Program) withDefaults() (Program, error) {
 	switch {
 	case p.Start == nil:
 		return p, fmt.Errorf("program: start: is required")
-	case p.Ended == nil || p.End == nil:
+	case p.Child.Kind != "" && (p.Ended == nil || p.End == nil):
 		return p, fmt.Errorf("program: ended and end: are required for children of kind %s", p.Child.Kind)
 	}
 	return p, nil

@@ -3,8 +3,11 @@ package blackbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing/synctest"
 	"time"
+
+	"github.com/go-logr/logr"
 )
 
 // replica is one run of the program.
@@ -18,7 +21,8 @@ type replica struct {
 // start starts the program, or another replica of it, and lets it come to rest: what happens next, such as its end,
 // would otherwise meet it at any point of its start.
 func (p *player) start() {
-	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), clockKey{}, p.now))
+	ctx := logr.NewContext(context.WithValue(context.Background(), clockKey{}, p.now), logr.New(&logSink{p: p}))
+	ctx, cancel := context.WithCancel(ctx)
 	r := &replica{cancel: cancel, started: time.Now(), ended: make(chan struct{})}
 	r.incarnation = &incarnation{api: p.api, fault: p.nextFault, died: func() { p.events <- event{of: r} }}
 
@@ -87,6 +91,23 @@ func (p *player) runs(r *replica) bool {
 		}
 	}
 	return false
+}
+
+// logSink is the program's log: its errors go into the story.
+type logSink struct {
+	p    *player
+	name string
+}
+
+func (s *logSink) Init(logr.RuntimeInfo)          {}
+func (s *logSink) Enabled(int) bool               { return false }
+func (s *logSink) Info(int, string, ...any)       {}
+func (s *logSink) WithValues(...any) logr.LogSink { return s }
+
+func (s *logSink) WithName(name string) logr.LogSink { return &logSink{s.p, s.name + name + ": "} }
+
+func (s *logSink) Error(err error, message string, _ ...any) {
+	s.p.hears(err, fmt.Sprint(s.name, message))
 }
 
 func (p *player) tooBusy() bool {

@@ -20,7 +20,8 @@ type Search struct {
 	First int
 	// Lives is how many random lives are played.
 	Lives int
-	// Short is how many short lives are played again with each fault in each of their writes.
+	// Short is how many short lives are played first, and again with each fault in each of their writes: the plain
+	// life of each policy, with two runs, then random ones.
 	Short int
 }
 
@@ -41,12 +42,18 @@ type Finding[S Settings] struct {
 	Story  []string
 	// Times is how many lives have shown it.
 	Times int
+
+	shown, plays int // of the shortest life, played again
 }
 
 // String returns the finding with its story, and a test that plays it again.
 func (f Finding[S]) String() string {
-	return fmt.Sprintf("%s: %s\n  seen %s, first in life %d\n\n  %s\n\n%s",
-		f.Check, f.Problem, value.Count(f.Times, "time"), f.Number,
+	sometimes := ""
+	if f.shown < f.plays {
+		sometimes = fmt.Sprintf("; its shortest life shows it in %d of %d plays", f.shown, f.plays)
+	}
+	return fmt.Sprintf("%s: %s\n  seen %s, first in life %d%s\n\n  %s\n\n%s",
+		f.Check, f.Problem, value.Count(f.Times, "time"), f.Number, sometimes,
 		strings.Join(shortened(f.Story), "\n  "), f.GoTest())
 }
 
@@ -107,15 +114,19 @@ type profile[S Settings] interface {
 	// random draws settings, and edit an Edit.
 	random(draw) S
 	edit(draw) Step
+	// adapt makes a step that was drawn one of the profile, or reports that it has none.
+	adapt(draw, Step) (s Step, has bool)
 	// plainer are changes that make settings plainer.
 	plainer() []func(*S)
+	// plain are lives with what happens each day, and nothing else.
+	plain() []Life[S]
 }
 
 func find[S Settings](t *testing.T, c profile[S], s Search) []Finding[S] {
 	t.Helper()
 	found := make(map[Check]*Finding[S])
 	played, requests, began := 0, 0, time.Now()
-	note := func(number int, life Life[S]) {
+	note := func(number int, life Life[S]) Result {
 		result := c.Play(t, life)
 		played++
 		requests += result.Requests
@@ -125,37 +136,29 @@ func find[S Settings](t *testing.T, c profile[S], s Search) []Finding[S] {
 				continue
 			}
 
-			shortest := shrink(t, c, life, v.Check)
-
-			result := c.Play(t, shortest)
-			for _, again := range result.Violations {
-				if again.Check == v.Check {
-					v = again
-					break
-				}
-			}
-
-			t.Logf("life %d: %s: %s", number, v.Check, v.Problem)
-			found[v.Check] = &Finding[S]{v, number, shortest, result.Story, 1}
+			f := shrink(t, c, life, result, v)
+			f.Number = number
+			t.Logf("life %d: %s: %s", number, f.Check, f.Problem)
+			found[v.Check] = &f
 		}
-	}
-
-	for n := range s.Lives {
-		note(s.First+n, randomLife(c, s.Seed, s.First+n, 1+n%12))
+		return result
 	}
 
 	for n := range s.Short {
-		life := randomLife(c, s.Seed, -1-n, 3)
-		life.Steps = slices.DeleteFunc(life.Steps, func(s Step) bool { return s.Do == Break })
-		writes := c.Play(t, life).Writes
+		life := shortLife(c, s.Seed, n)
+		writes := note(-1, life).attempts
 
-		for nth := range min(writes, 12) {
+		for nth := range min(writes, 16) {
 			for _, fault := range faults {
 				broken := life
 				broken.Steps = append([]Step{{Do: Break, Fault: fault, Nth: nth + 1}}, life.Steps...)
 				note(-1, broken)
 			}
 		}
+	}
+
+	for n := range s.Lives {
+		note(s.First+n, randomLife(c, s.Seed, s.First+n, 1+n%12))
 	}
 
 	t.Logf("%d lives, %d requests, %s", played, requests, time.Since(began).Round(time.Millisecond))
@@ -188,10 +191,21 @@ func randomLife[S Settings](c profile[S], seed uint64, n, steps int) Life[S] {
 		Lag:      pick(r, []time.Duration{0, 0, 100 * time.Millisecond, time.Second, 10 * time.Second}),
 	}
 	for len(life.Steps) < steps {
-		if s := step(r, c); c.program().has(s.Do) {
+		if s, has := c.adapt(r, step(r, c)); has && c.program().has(s.Do) {
 			life.Steps = append(life.Steps, s)
 		}
 	}
+	return life
+}
+
+// shortLife returns a life for [Search.Short]: first those of each day, then random ones.
+func shortLife[S Settings](c profile[S], seed uint64, n int) Life[S] {
+	plain := c.plain()
+	if n < len(plain) {
+		return plain[n]
+	}
+	life := randomLife(c, seed, -1-(n-len(plain)), 3)
+	life.Steps = slices.DeleteFunc(life.Steps, func(s Step) bool { return s.Do == Break })
 	return life
 }
 
@@ -217,7 +231,7 @@ var skews = []time.Duration{
 var faults = []Fault{Refuse, Conflict, LoseReply, CrashBefore, CrashAfter}
 
 func step[S Settings](r draw, c profile[S]) Step {
-	switch n := r.IntN(24); {
+	switch n := r.IntN(26); {
 	case n < 8:
 		return Step{Do: Wait, For: pick(r, times)}
 	case n < 11:
@@ -246,6 +260,10 @@ func step[S Settings](r draw, c profile[S]) Step {
 		return Step{Do: Relist}
 	case n < 21:
 		return Step{Do: Skew, For: pick(r, skews)}
+	case n < 22:
+		return Step{Do: Touch}
+	case n < 23:
+		return Step{Do: Delete}
 	}
 	return Step{Do: Break, Fault: pick(r, faults), Nth: 1 + r.IntN(4)}
 }
@@ -254,33 +272,46 @@ func pick[T any](r draw, of []T) T { return of[r.IntN(len(of))] }
 
 func ptr[T any](v T) *T { return &v }
 
-// shrink makes a life as short and plain as it can be while it breaks the check.
-func shrink[S Settings](t *testing.T, c profile[S], life Life[S], check Check) Life[S] {
+// shrink makes a life as short and plain as it can be while it breaks the check. The story is of a play that has shown it.
+func shrink[S Settings](t *testing.T, c profile[S], life Life[S], seen Result, v Violation) Finding[S] {
+	f := Finding[S]{Violation: v, Life: life, Story: seen.Story, Times: 1}
 	tries := 50
-	isCheck := func(v Violation) bool { return v.Check == check }
 	shows := func(l Life[S]) bool {
+		result := c.Play(t, l)
+		for _, again := range result.Violations {
+			if again.Check == v.Check {
+				f.Violation, f.Life, f.Story = again, l, result.Story
+				return true
+			}
+		}
+		return false
+	}
+	try := func(l Life[S]) bool {
 		tries--
-		return tries >= 0 && slices.ContainsFunc(c.Play(t, l).Violations, isCheck)
+		return tries >= 0 && shows(l)
 	}
 
 	for again := true; again && tries > 0; {
 		again = false
-		for i := len(life.Steps) - 1; i >= 0; i-- {
-			shorter := life
-			shorter.Steps = slices.Delete(slices.Clone(life.Steps), i, i+1)
-			if shows(shorter) {
-				life, again = shorter, true
-			}
+		for i := len(f.Life.Steps) - 1; i >= 0; i-- {
+			shorter := f.Life
+			shorter.Steps = slices.Delete(slices.Clone(f.Life.Steps), i, i+1)
+			again = try(shorter) || again
 		}
 		for _, change := range plainer(c) {
-			plain := life
-			plain.Steps = slices.Clone(life.Steps)
-			if change(&plain); plain.source() != life.source() && shows(plain) {
-				life, again = plain, true
-			}
+			plain := f.Life
+			plain.Steps = slices.Clone(f.Life.Steps)
+			change(&plain)
+			again = plain.source() != f.Life.source() && try(plain) || again
 		}
 	}
-	return life
+
+	for range 3 {
+		if f.plays++; shows(f.Life) {
+			f.shown++
+		}
+	}
+	return f
 }
 
 // plainer returns changes that make a life plainer.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 func (a *server) report(verb string, r *Resource, old, next Object, bySubject bool) {
@@ -247,7 +246,7 @@ func (a *server) orphan(uid string) {
 }
 
 func (a *server) resourceOf(o Object) *Resource {
-	return a.kind(schema.FromAPIVersionAndKind(o.Text("apiVersion"), o.Text("kind")))
+	return a.kind(o.kind())
 }
 
 // finish ends a pod whose time to stop is over.

@@ -49,6 +49,7 @@ var cron = blackbox.Cron{Program: blackbox.Program{
 		mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 			Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
 			Controller: config.Controller{SkipNameValidation: &skip},
+			Logger:     logr.FromContextOrDiscard(ctx),
 		})
 		if err != nil {
 			return err
