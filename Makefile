@@ -106,7 +106,7 @@ costs: ## requests, processor time and memory beside the controllers of Kubernet
 traces: ## record both sides on a real API server until each log has TRANSITIONS steps, check the logs, and plant bugs into them
 	go -C x/proof/conformance test -count=1 -timeout=2h -v -run='^TestTraces$$' ./costs -plant -transitions $(or $(TRANSITIONS),2000) $(seed)
 others: ## LIVES random lives of a controller that others wrote, and SHORT short ones with each fault: SUBJECT=kruise, kruise/broadcastjob, velero, jobset, argo, ours or ../conformance/blackbox
-	go -C x/proof/others/$(or $(SUBJECT),ours) test -count=1 -timeout=4h -v -run='^Test(Search|Jobs)$$' . \
+	go -C x/proof/others/$(or $(SUBJECT),ours) test -count=1 -timeout=4h -v -run='^Test(Search|Jobs|Operator)$$' . \
 		-seed $(or $(SEED),1) -first $(or $(FIRST),0) -lives $(or $(LIVES),200) -short $(or $(SHORT),2)
 kills: ## kill the local runner and its supervisors, or with OF=examples/database its workers, KILLS times; CONTAIN=cgroup for one way to end processes
 	go -C $(or $(OF),x/cmd/batchrun) test -count=1 -timeout=2h -v -run='^TestManyKills$$' . $(seed) -kills $(or $(KILLS),200) $(if $(CONTAIN),-contain $(CONTAIN))

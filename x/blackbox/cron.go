@@ -8,8 +8,8 @@ import (
 
 // The checks of schedules.
 const (
-	// OnSchedule: each child belongs to a run of the schedule after the creation of the parent, and is not started before
-	// that run.
+	// OnSchedule: each child belongs to a run of the schedule after the creation of the parent, and is not started
+	// before that run.
 	OnSchedule Check = "OnSchedule"
 	// NoRunTwice: no run has two children, also if the first is gone; unless a user has deleted it while it ran.
 	NoRunTwice Check = "NoRunTwice"
@@ -29,7 +29,8 @@ const (
 	// Bursts: of the runs that are missed while the program is down, the parent is suspended or a child runs, at most
 	// one starts that is not the latest.
 	Bursts Check = "Bursts"
-	// Retries: the failure of a write delays a run by at most three minutes and six times the lag, or three times the Slack.
+	// Retries: the failure of a write delays a run by at most three minutes and six times the lag, or three times the
+	// Slack.
 	Retries Check = "Retries"
 	// KeepsRunning: the program stops no child that runs, except to replace it.
 	KeepsRunning Check = "KeepsRunning"

@@ -58,11 +58,13 @@ func (c *cronScript) scheduleSeen(run time.Time) schedule.Schedule {
 func (c *cronScript) changed(child *cronChild, w write) {
 	isDeleted := child.gone.IsZero() && (w.New == nil || w.New.isDeleted())
 	isEnded := child.ended.IsZero() && w.New != nil && c.Ended(w.New)
+	// The program may replace a child of which it has not seen yet that it has ended.
+	mayReplace := c.settings.Policy == "Replace" && !time.Now().After(c.shown(child.ended).Add(time.Second))
 	switch {
 	case !w.BySubject:
 	case isEnded || isDeleted && child.ended.IsZero():
 		c.stopped(child)
-	case isDeleted:
+	case isDeleted && !mayReplace:
 		c.cleaned(child)
 	}
 
@@ -77,7 +79,8 @@ func (c *cronScript) changed(child *cronChild, w write) {
 // stopped checks that the program may stop a child: it replaces it.
 func (c *cronScript) stopped(child *cronChild) {
 	isSuspended := !c.suspended.IsZero() && time.Now().After(c.shown(c.suspended).Add(time.Second))
-	hasNext := slices.ContainsFunc(c.schedules, func(s schedule.Schedule) bool { return !s.Next(child.run).After(c.now()) })
+	isLater := func(s schedule.Schedule) bool { return !s.Next(child.run).After(c.now()) }
+	hasNext := slices.ContainsFunc(c.schedules, isLater)
 	switch {
 	case c.settings.Policy != "Replace":
 		c.fail(KeepsRunning, "%s is stopped, and the policy is %s", child.name, c.settings.Policy)
@@ -147,7 +150,8 @@ func (c *cronScript) checkRetries() {
 			limit := c.soonAfter(at)
 			d := c.settings.StartingDeadlineSeconds
 			isTooLate := d != nil && !limit.Before(at.Add(time.Duration(*d)*time.Second))
-			mayWait := isTooLate || limit.After(until) || !p.schedule.Next(at).After(limit) || meets(c.holds, at, limit)
+			isReplaced := limit.After(until) || !p.schedule.Next(at).After(limit)
+			mayWait := isTooLate || isReplaced || meets(c.holds, at, limit)
 			if mayWait || c.settings.Policy == "Forbid" && c.anyRan(at, limit) {
 				continue
 			}

@@ -36,7 +36,8 @@ func (c *cronScript) begin() error { return c.create(c.settings) }
 func (c *cronScript) create(first CronSettings) error {
 	c.note(func() {
 		c.settings, c.schedules, c.periods, c.suspended = CronSettings{}, nil, nil, time.Time{}
-		c.runs, c.byUID, c.born, c.cleanups, c.backlog = make(map[int64]*run), make(map[string]*cronChild), nil, nil, backlog{}
+		c.runs, c.byUID, c.born = make(map[int64]*run), make(map[string]*cronChild), nil
+		c.cleanups, c.backlog = nil, backlog{}
 		c.created, c.deleted = time.Now().Truncate(time.Second), time.Time{}
 	})
 	var err error
@@ -254,7 +255,8 @@ func (c *cronScript) started(parent, child Object, run time.Time) {
 	}
 }
 
-// mayStartAgain reports whether a run may start again: a user has deleted its child while it ran, or soon after its creation.
+// mayStartAgain reports whether a run may start again: a user has deleted its child while it ran, or soon after its
+// creation.
 func (c *cronScript) mayStartAgain(first *cronChild) bool {
 	hadEnded := !first.ended.IsZero() && first.gone.Sub(first.created) > 3*c.slack()
 	return first.removed && !(hadEnded && !meets(c.lost, first.created, first.gone) && c.hasSeen(first.ended))

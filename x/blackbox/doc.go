@@ -1,6 +1,6 @@
 // Package blackbox searches for bugs in controllers that know nothing of this library: any program
 // that reaches an API server through a [rest.Config] and starts things at the times of a schedule
-// ([Cron]), or runs things until they are done ([Batch]).
+// ([Cron]), runs things until they are done ([Batch]), or does anything else ([Operator]).
 //
 //	subject := blackbox.Cron{
 //		Program: blackbox.Program{
@@ -19,10 +19,11 @@
 //
 // The kit is the API server, in memory and without a network; the clock, by testing/synctest; the
 // caches that lag; the users; what runs the children, such as the kubelet; and the faults. The program
-// is driven with its own manager, watches, predicates and queues. Each life is a list of steps, and
-// the search plays random ones. Then it takes short lives and lets each of their writes fail in each
-// way. Its findings are made as short as they can be, and printed as a story and as a test that plays
-// it again.
+// is driven with its own manager, watches, predicates and queues. Each life is a list of steps. The
+// search takes short lives first and lets each of their writes fail in each way ([Search].Short), then
+// it plays random ones. Its findings are made as short as they can be, and printed as a story and as a
+// test that plays it again. Errors that the program logs are lines of the story, if it logs with the
+// logr.Logger of Start's context.
 //
 // # What a controller may need
 //
@@ -40,7 +41,10 @@
 //
 // # What is checked
 //
-// See [Check]. Each check can be switched off with a reason ([Program.Off]), and each action of the kit left out
+// See [Check]. An [Operator] needs no model: what remains of its life is compared with what remains of the same life
+// without faults, of the same life without a deletion, and of a parent that was created as it was edited.
+//
+// Each check can be switched off with a reason ([Program.Off]), and each action of the kit left out
 // ([Program.Without]).
 //
 // # What goes wrong

@@ -25,10 +25,10 @@ func (p *player) runChildren(kinds map[schema.GroupVersionKind]ChildKind) {
 
 // moveChildren lets those begin and stop that are due. It returns when to look again, and a channel that is closed at
 // a change.
-func (p *player) moveChildren(kinds map[schema.GroupVersionKind]ChildKind) (next time.Duration, changed <-chan struct{}) {
+func (p *player) moveChildren(kinds map[schema.GroupVersionKind]ChildKind) (time.Duration, <-chan struct{}) {
 	p.api.mu.Lock()
 	defer p.api.mu.Unlock()
-	next = time.Hour
+	next := time.Hour
 	due := func(t time.Time) bool {
 		left := time.Until(t)
 		if left > 0 {

@@ -73,9 +73,9 @@ type (
 	BatchLife = Life[BatchSettings]
 )
 
-// Settings are what a parent is made of: [CronSettings] or [BatchSettings].
+// Settings are what a parent is made of: [CronSettings], [BatchSettings] or [OperatorSettings].
 type Settings interface {
-	CronSettings | BatchSettings
+	CronSettings | BatchSettings | OperatorSettings
 	fmt.Stringer
 	source() string
 }
@@ -87,6 +87,8 @@ func (l Life[S]) source() string {
 	switch any(l.Settings).(type) {
 	case BatchSettings:
 		kind = "BatchLife"
+	case OperatorSettings:
+		kind = "OperatorLife"
 	}
 	fmt.Fprintf(&b, "blackbox.%s{\n\t\tSettings: %s,\n", kind, l.Settings.source())
 	fmt.Fprintf(&b, "\t\tBegin: %d, // %s\n\t\tLag: %d, // %s\n", l.Begin, l.Begin, l.Lag, l.Lag)

@@ -251,7 +251,7 @@ func step[S Settings](r draw, c profile[S]) Step {
 	case n < 18:
 		return Step{Do: Overlap, For: pick(r, times)}
 	case n < 19:
-		var of []string
+		of := []string{""}
 		for _, kind := range c.program().Resources {
 			of = append(of, kind.Plural)
 		}
@@ -272,7 +272,8 @@ func pick[T any](r draw, of []T) T { return of[r.IntN(len(of))] }
 
 func ptr[T any](v T) *T { return &v }
 
-// shrink makes a life as short and plain as it can be while it breaks the check. The story is of a play that has shown it.
+// shrink makes a life as short and plain as it can be while it breaks the check. The story is of a play that has shown
+// it.
 func shrink[S Settings](t *testing.T, c profile[S], life Life[S], seen Result, v Violation) Finding[S] {
 	f := Finding[S]{Violation: v, Life: life, Story: seen.Story, Times: 1}
 	tries := 50

@@ -139,3 +139,23 @@ func tally(o blackbox.Object) blackbox.Tally {
 
 // TestSearch plays lives, as many as the flags say.
 func TestSearch(t *testing.T) { subject.Test(t, search) }
+
+const exampleJobSet = `
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+spec:
+  failurePolicy: {maxRestarts: 2}
+  replicatedJobs:
+  - name: workers
+    replicas: 2
+    template: {spec: {parallelism: 1, completions: 1, template: {spec: {containers: [{name: main, image: "true"}]}}}}
+`
+
+// operator is the controller without a word about what it does.
+var operator = blackbox.Operator{
+	Program: blackbox.Program{Resources: subject.Resources[:1], Parent: subject.Parent, Start: subject.Start},
+	Parents: []any{exampleJobSet},
+}
+
+// TestOperator plays lives, as many as the flags say.
+func TestOperator(t *testing.T) { operator.Test(t, search) }

@@ -62,12 +62,13 @@ var Off = map[blackbox.Check]string{
 	blackbox.ReportsLate:     "the recorder of the manager merges the events of some minutes into one, which names the first run",
 }
 
-// EndsAs returns a copy of a subject whose children end in one way.
+// EndsAs returns a copy of a subject whose children that fail end in another phase.
 func EndsAs(c blackbox.Cron, phase string) *blackbox.Cron {
 	end := c.End
 	c.End = func(o blackbox.Object, succeeded bool) {
-		end(o, succeeded)
-		o.Set(phase, "status", "phase")
+		if end(o, succeeded); !succeeded {
+			o.Set(phase, "status", "phase")
+		}
 	}
 	return &c
 }

@@ -1,0 +1,213 @@
+package blackbox
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// create is the action of a user who makes the parent. Each life of an Operator has it once.
+const create Action = "create"
+
+// operatorScript plays the life of an Operator's parent. What remains is compared afterwards.
+type operatorScript struct {
+	*player
+	operator *Operator
+	settings OperatorSettings
+	born     int
+
+	remains
+	created   Object // the parent, nil if the API has refused it
+	startedAt int    // writes that were tried before
+}
+
+// remains is what there is before the parent, when all is calm, and when the parent was deleted.
+type remains struct {
+	before, calm, gone []Object
+	free               *freedom
+}
+
+// recovers is how long the program has after a fault before a user does the next thing, calmFor how long before
+// what remains is compared.
+const (
+	recovers = 2 * time.Minute
+	calmFor  = 10 * time.Minute
+)
+
+func (o *operatorScript) begin() error {
+	o.api.born = o.born
+	kinds := maps.Clone(childKinds)
+	for _, r := range builtins {
+		if r.Group == "apps" {
+			kinds[r.GroupVersionKind] = workload
+		}
+	}
+	delete(kinds, o.Parent)
+	go o.runChildren(kinds)
+	return nil
+}
+
+func (o *operatorScript) step(s Step) error {
+	if s.Do == create {
+		return o.create()
+	}
+	if o.created == nil {
+		return nil
+	}
+	if err := o.pass(recovers + 2*o.lag); err != nil || !o.isUp() {
+		return err
+	}
+
+	switch s.Do {
+	case Succeed, Fail:
+		o.endAll(s.Do == Succeed)
+		return nil
+	case Edit:
+		return o.edit(s.Set)
+	case Remove:
+		o.removeChild(s.Nth)
+		return nil
+	case Delete:
+		o.delete()
+		return nil
+	}
+	return fmt.Errorf("step: do: unknown action %q", s.Do)
+}
+
+// create makes the parent. One that the API refuses has no life.
+func (o *operatorScript) create() error {
+	parent, err := o.operator.parent(o.settings)
+	if err != nil {
+		return err
+	}
+	if o.api.kind(o.Parent).ClusterScoped {
+		parent.Unset("metadata", "namespace")
+	}
+	o.note(func() {
+		o.before, o.startedAt = o.all(), o.attempts
+		o.tell("a user creates %s %s", o.Parent.Kind, o.settings)
+	})
+
+	created, err := o.api.Create(o.Parent, parent)
+	if err != nil && o.settings.Set == "" {
+		return fmt.Errorf("parents: %d: %w", o.settings.Example, err)
+	}
+	if err == nil {
+		o.created = created
+	}
+	return nil
+}
+
+// edit gives the parent other fields. An edit that the API refuses changes nothing.
+func (o *operatorScript) edit(set string) error {
+	next := o.settings
+	next.Set = set
+	parent, err := o.operator.parent(next)
+	if err != nil {
+		return err
+	}
+	o.say("a user edits it: %s", next)
+	err = o.api.Change(o.Parent, o.created.Namespace(), o.created.Name(), func(old Object) {
+		for field := range old {
+			if !slices.Contains(append(ofEveryObject, "status"), field) {
+				delete(old, field)
+			}
+		}
+		for field, v := range specOf(parent) {
+			old[field] = v
+		}
+	})
+	if err != nil {
+		o.say("the API refuses that: %v", err)
+	}
+	return nil
+}
+
+// endAll lets all Jobs and pods end that run.
+func (o *operatorScript) endAll(succeeded bool) {
+	for _, r := range o.Resources {
+		kind, known := childKinds[r.GroupVersionKind]
+		if !known || r.GroupVersionKind == o.Parent {
+			continue
+		}
+		for _, child := range o.api.List(r.GroupVersionKind) {
+			if kind.Runs(child) && !child.isDeleted() {
+				o.say("%s ends, succeeded %v", child.Name(), succeeded)
+				end := func(o Object) { kind.End(o, succeeded) }
+				err := o.api.Change(r.GroupVersionKind, child.Namespace(), child.Name(), end)
+				o.note(func() { o.refuse("end", child, err) })
+			}
+		}
+	}
+}
+
+// removeChild deletes the nth object that is there since the parent is.
+func (o *operatorScript) removeChild(nth int) {
+	var made []Object
+	o.note(func() { made = missing(o.before, o.all()) })
+	made = slices.DeleteFunc(made, func(child Object) bool { return child.UID() == o.created.UID() })
+	if len(made) > 0 {
+		child := made[nth%len(made)]
+		o.say("a user deletes %s %s", child.Text("kind"), child.Name())
+		o.api.Delete(child.kind(), child.Namespace(), child.Name())
+	}
+}
+
+// calm waits, and looks at what remains. Then the parent is deleted.
+func (o *operatorScript) calm() error {
+	if o.created == nil {
+		return nil
+	}
+	if err := o.pass(calmFor); err != nil || !o.isUp() {
+		return err
+	}
+	var calm []Object
+	before := 0
+	o.note(func() { calm, before = o.all(), o.writes })
+	if err := o.pass(calmFor); err != nil || !o.isUp() {
+		return err
+	}
+	o.note(func() {
+		if n := o.writes - before; n > 100 {
+			o.fail(Bounded, "%d writes in %s, while nothing happens", n, calmFor)
+		}
+	})
+
+	o.delete()
+	for range 10 {
+		if err := o.pass(time.Minute + o.lag); err != nil || !o.isUp() {
+			return err
+		}
+	}
+	o.note(func() { o.remains.calm, o.gone = calm, o.all() })
+	return nil
+}
+
+func (o *operatorScript) delete() {
+	o.say("a user deletes it")
+	o.api.Delete(o.Parent, o.created.Namespace(), o.created.Name())
+}
+
+func (o *operatorScript) saw(write) {}
+
+// all returns all objects that programs write to remember or to do something. The API is locked.
+func (o *operatorScript) all() (all []Object) {
+	for _, k := range o.api.keys() {
+		object := o.api.objects[k].object
+		if r := o.api.resourceOf(object); !r.reports && r.Plural != "leases" {
+			all = append(all, object)
+		}
+	}
+	return all
+}
+
+// missing returns the objects of b that a has not.
+func missing(a, b []Object) (more []Object) {
+	for _, o := range b {
+		if !slices.ContainsFunc(a, func(other Object) bool { return other.UID() == o.UID() }) {
+			more = append(more, o)
+		}
+	}
+	return more
+}

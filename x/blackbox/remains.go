@@ -1,0 +1,223 @@
+package blackbox
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// freedom is what differs between two lives in which nothing goes wrong.
+type freedom struct {
+	names     map[string]bool // kinds whose objects have names that differ
+	numbers   map[string]bool // kinds of which there are more or less
+	paths     map[string]bool // of fields, behind their kind
+	mayDiffer []string        // the same, as prefixes
+}
+
+// allows reports whether a field may differ.
+func (f *freedom) allows(kind, path string) bool {
+	path = kind + " " + path
+	return f.paths[path] || slices.ContainsFunc(f.mayDiffer, func(p string) bool { return strings.HasPrefix(path, p) })
+}
+
+// item is an object in normal form: the text of each of its fields by its path.
+type item struct {
+	kind, name string // the name is empty if it differs in each life
+	fields     map[string]string
+}
+
+func (i item) String() string { return strings.TrimSpace(i.kind + " " + i.name) }
+
+// learn compares what remains of two lives in which nothing goes wrong.
+func (f *freedom) learn(a, b []Object) {
+	isIn := func(list []Object, o Object) bool {
+		return slices.ContainsFunc(list, func(other Object) bool { return nameOf(o) == nameOf(other) })
+	}
+	for _, lists := range [][2][]Object{{a, b}, {b, a}} {
+		for _, o := range lists[0] {
+			if !isIn(lists[1], o) {
+				f.names[o.Text("kind")] = true
+			}
+		}
+	}
+	f.each(f.normal(a, b), f.normal(b, a), func(of item, path, _, _ string) {
+		if path == "" {
+			f.numbers[of.kind] = true
+		} else {
+			f.paths[of.kind+" "+path] = true
+		}
+	})
+}
+
+func nameOf(o Object) string { return o.Text("kind") + "/" + o.Namespace() + "/" + o.Name() }
+
+// compare reports each kind of which what remains differs.
+func (v *verdict) compare(check Check, want, got []Object, f *freedom) {
+	if _, off := v.off[check]; off {
+		return
+	}
+	problems := make(map[string][]string)
+	f.each(f.normal(want, got), f.normal(got, want), func(of item, path, was, is string) {
+		problem := fmt.Sprintf("%s: %s is %s, want %s", of, path, is, was)
+		if path == "" {
+			problem = fmt.Sprintf("%s %s", of, is)
+		}
+		problems[of.kind] = append(problems[of.kind], problem)
+	})
+	for _, kind := range slices.Sorted(maps.Keys(problems)) {
+		list := problems[kind]
+		v.fail(check+Check(kind), "%s", strings.Join(list[:min(3, len(list))], "; "))
+	}
+}
+
+// each calls differs with each difference that is not free. The path is empty for an object that is missing or left.
+func (f *freedom) each(want, got []item, differs func(of item, path, was, is string)) {
+	for len(want) > 0 || len(got) > 0 {
+		order := 0
+		switch {
+		case len(want) == 0:
+			order = 1
+		case len(got) == 0:
+			order = -1
+		default:
+			order = cmp.Or(strings.Compare(want[0].kind, got[0].kind), strings.Compare(want[0].name, got[0].name))
+		}
+
+		switch {
+		case order < 0:
+			differs(want[0], "", "", "is missing")
+			want = want[1:]
+		case order > 0:
+			differs(got[0], "", "", "is there in addition")
+			got = got[1:]
+		default:
+			f.eachField(want[0], got[0], differs)
+			want, got = want[1:], got[1:]
+		}
+	}
+}
+
+func (f *freedom) eachField(want, got item, differs func(of item, path, was, is string)) {
+	all := maps.Clone(want.fields)
+	maps.Copy(all, got.fields)
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		was, is := cmp.Or(want.fields[path], "absent"), cmp.Or(got.fields[path], "absent")
+		if was != is && !f.allows(want.kind, path) {
+			differs(want, path, was, is)
+		}
+	}
+}
+
+// normal returns objects in normal form, in an order that depends on nothing else. Names that differ are left out,
+// those of other lives as well.
+func (f *freedom) normal(objects, others []Object) (items []item) {
+	n := normalizer{names: make(map[string]bool)}
+	for _, o := range slices.Concat(objects, others) {
+		if f.names[o.Text("kind")] && len(o.Name()) > 3 {
+			n.names[o.Name()] = true
+		}
+	}
+	// The longest name first, since one may begin with another.
+	n.sorted = slices.SortedFunc(maps.Keys(n.names), func(a, b string) int {
+		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
+	})
+
+	for _, o := range objects {
+		if f.numbers[o.Text("kind")] {
+			continue
+		}
+		i := item{kind: o.Text("kind"), fields: make(map[string]string)}
+		if !f.names[i.kind] {
+			i.name = strings.TrimPrefix(o.Namespace()+"/"+o.Name(), "/")
+		}
+		n.generation = o.Get("metadata", "generation")
+		n.add(i.fields, "", map[string]any(o))
+		items = append(items, i)
+	}
+	slices.SortStableFunc(items, func(a, b item) int {
+		order := cmp.Or(strings.Compare(a.kind, b.kind), strings.Compare(a.name, b.name))
+		return cmp.Or(order, strings.Compare(f.text(a), f.text(b)))
+	})
+	return items
+}
+
+// text returns the fields that may not differ, for an order.
+func (f *freedom) text(i item) string {
+	var b strings.Builder
+	for _, path := range slices.Sorted(maps.Keys(i.fields)) {
+		if !f.allows(i.kind, path) {
+			b.WriteString(path + "=" + i.fields[path] + "\n")
+		}
+	}
+	return b.String()
+}
+
+// normalizer writes the fields of objects.
+type normalizer struct {
+	names      map[string]bool
+	sorted     []string
+	generation any // of the object
+}
+
+// ofServer are fields that count writes or tell when one was made.
+var ofServer = []string{
+	"metadata.resourceVersion", "metadata.uid", "metadata.generation", "metadata.creationTimestamp",
+	"metadata.managedFields", "metadata.deletionTimestamp",
+}
+
+func (n *normalizer) add(fields map[string]string, path string, v any) {
+	if slices.Contains(ofServer, path) {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, e := range v {
+			n.add(fields, strings.TrimPrefix(path+"."+name, "."), e)
+		}
+	case []any:
+		if len(v) == 0 {
+			fields[path] = "[]"
+		}
+		for i, e := range v {
+			n.add(fields, fmt.Sprintf("%s[%s]", path, labelOf(e, i)), e)
+		}
+	case string:
+		fields[path] = fmt.Sprintf("%q", n.free(v))
+	case float64:
+		fields[path] = fmt.Sprint(v)
+		if strings.HasSuffix(path, "bservedGeneration") {
+			fields[path] = map[bool]string{true: "the latest", false: "an old one"}[v == n.generation]
+		}
+	default:
+		fields[path] = fmt.Sprint(v)
+	}
+}
+
+// labelOf names an element of a list: by its type, such as a condition, or its name or index.
+func labelOf(e any, index int) string {
+	o, _ := e.(map[string]any)
+	for _, field := range []string{"type", "name"} {
+		if text := Object(o).Text(field); text != "" {
+			return text
+		}
+	}
+	return fmt.Sprint(index)
+}
+
+var uidPattern = regexp.MustCompile(`00000000-0000-0000-0000-\d{12}`)
+
+// free returns a text without what differs in each life.
+func (n *normalizer) free(text string) string {
+	if _, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		return "a time"
+	}
+	text = uidPattern.ReplaceAllString(text, "UID")
+	for _, name := range n.sorted {
+		text = strings.ReplaceAll(text, name, "NAME")
+	}
+	return text
+}
