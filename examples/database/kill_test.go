@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -75,10 +76,10 @@ func workAndTrace(address, trace string) {
 			select {
 			case <-ctx.Done():
 				return "", 143
-			case <-time.After(time.Duration(mathrand.Int64N(int64(60 * time.Millisecond)))):
+			case <-time.After(duration(payload)):
 			}
 			fmt.Fprintln(file, "end", payload, pod.Index, pod.UID, p.word())
-			if pod.Index.Int32()%5 == 0 && pod.Detail.FailureCount < 2 {
+			if !strings.Contains(payload, "/") && pod.Index.Int32()%5 == 0 && pod.Detail.FailureCount < 2 {
 				return "", 1
 			}
 			return payload, 0
@@ -86,6 +87,24 @@ func workAndTrace(address, trace string) {
 	}
 	fmt.Fprintln(os.Stderr, w.Run(context.Background()))
 	os.Exit(1)
+}
+
+// ticking are the schedules of TestManyKills: how often each runs, its policy, and how long a run lasts.
+var ticking = map[string]struct {
+	crontab string
+	policy  cronjob.ConcurrencyPolicy
+	lasts   time.Duration
+}{
+	"allow":   {"* * * * * *", cronjob.Allow, 60 * time.Millisecond},
+	"forbid":  {"* * * * * *", cronjob.Forbid, 2500 * time.Millisecond},
+	"replace": {"*/3 * * * * *", cronjob.Replace, 6 * time.Second},
+}
+
+// duration is how long a pod works. The payload of a job is its name, that of a run is its schedule and its time.
+func duration(payload string) time.Duration {
+	name, _, _ := strings.Cut(payload, "/")
+	most := max(ticking[name].lasts, 60*time.Millisecond)
+	return time.Duration(mathrand.Int64N(int64(most)))
 }
 
 // process is a worker of the test.
@@ -105,7 +124,7 @@ type killed struct {
 
 // TestManyKills kills workers with SIGKILL, each at a random moment, and starts others in their place. All jobs end
 // as if nothing had happened: each index has succeeded once, none runs again after its success, and
-// none runs twice at the same time.
+// none runs twice at the same time. Meanwhile each second of a schedule runs once or is reported as missed.
 func TestManyKills(t *testing.T) {
 	seed := *killSeed
 	if seed == 0 {
@@ -120,6 +139,10 @@ func TestManyKills(t *testing.T) {
 		}
 		k.must(os.WriteFile(k.trace, nil, 0o600))
 		defer k.stop()
+		for name, s := range ticking {
+			k.must303("PUT", "/schedules/"+name, fmt.Sprintf(`{"schedule": %q, "concurrencyPolicy": %q, "payload": "%s/{run}",
+				"successfulJobsHistoryLimit": 1000000, "failedJobsHistoryLimit": 1000000}`, s.crontab, s.policy, name))
+		}
 		var jobs []job.UID
 		for k.kills < *killCount {
 			jobs = append(jobs, k.addJob(fmt.Sprint("job-", len(jobs))))
@@ -128,11 +151,21 @@ func TestManyKills(t *testing.T) {
 		for _, uid := range jobs {
 			k.wait(func() bool { j, _ := k.job(uid); return j.Status.Finished() != "" })
 		}
+		for name := range ticking {
+			k.must(k.Pause(t.Context(), name, true))
+		}
+		k.wait(func() bool {
+			return k.count(`jobs WHERE schedule <> '' AND job NOT LIKE '%"type":"Complete"%' AND job NOT LIKE '%"type":"Failed"%'`) == 0
+		})
 		k.check(jobs)
+		k.checkSchedules()
 		t.Logf("%d kills; %d jobs with %d pods, %d of them disrupted; %d workers were too slow for their lease",
 			k.kills, len(jobs), k.count("pods"), k.count("pods WHERE pod LIKE '%DisruptionTarget%'"), k.slow)
 		for _, uid := range jobs {
 			k.must(k.Delete(t.Context(), uid))
+		}
+		for name := range ticking {
+			k.must(k.Remove(t.Context(), name))
 		}
 		k.wait(func() bool { return k.count("jobs")+k.count("pods") == 0 })
 	})
@@ -247,6 +280,54 @@ func (k *killed) check(jobs []job.UID) {
 	}
 	if n := k.count("jobs WHERE claim <> ''"); n > workers {
 		k.Errorf("%d jobs are claimed", n)
+	}
+}
+
+// checkSchedules compares what is stored of each schedule with its times and with the trace: each time has one job, which
+// has started once at most, or it counts as missed.
+func (k *killed) checkSchedules() {
+	starts, _, _ := k.readTrace()
+	k.must(k.within(k.Context(), func(t *tx) {
+		for _, c := range list(t, cron, "SELECT cron FROM schedules") {
+			lost := 0
+			for _, run := range t.children(&c, "") {
+				if run.Finished == "" {
+					k.Errorf("%s has not ended", run.Name)
+				}
+				if run.Finished == cronjob.Failed {
+					lost++
+				}
+				n := len(starts[fmt.Sprintf("%s/%s %v", c.Name, run.ScheduledTime.UTC().Format(time.RFC3339), job.NoIndex())])
+				if n > 1 || n == 0 && run.Finished == cronjob.Complete {
+					k.Errorf("%s has started %d times, and is %s", run.Name, n, run.Finished)
+				}
+			}
+			if c.Spec.ConcurrencyPolicy == cronjob.Replace {
+				continue // the jobs of runs that were replaced are gone
+			}
+
+			// A run that Forbid holds back during the pause is later than the last one, and counts as missed.
+			missed, until := 0, c.Status.LastScheduleTime
+			for _, m := range list(t, func(m *Missed) []any { return []any{&m.Runs, asTime{&m.Latest}} },
+				"SELECT runs, latest FROM missed WHERE schedule = $1 ORDER BY latest", c.UID) {
+				missed += m.Runs
+				if m.Latest.After(until) {
+					until = m.Latest
+				}
+			}
+			compiled := compile(&c)
+			times := compiled.Schedule.Count(c.CreationTimestamp, until)
+			if runs := len(t.children(&c, "")); runs+missed != times {
+				k.Errorf("schedule %s: %d times, %d jobs, %d missed", c.Name, times, runs, missed)
+			} else {
+				k.Logf("schedule %s: %d times, %d jobs, %d of which were lost with their process, %d missed", c.Name, times, runs, lost, missed)
+			}
+		}
+	}))
+	for work, list := range starts {
+		if strings.Contains(work, "/") && len(list) > 1 {
+			k.Errorf("%s has started %d times", work, len(list))
+		}
 	}
 }
 

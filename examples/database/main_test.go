@@ -359,10 +359,10 @@ func TestRefused(t *testing.T) {
 func TestProgram(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		w := newWorld(t, address)
-		w.must(run(t.Context(), address, "text"))
+		w.must(run(t.Context(), "", address, "text"))
 		ctx, stop := context.WithCancel(t.Context())
 		over := make(chan error)
-		go func() { over <- run(ctx, address) }()
+		go func() { over <- run(ctx, "", address) }()
 		for w.count("jobs WHERE job LIKE '%\"Complete\"%'") == 0 {
 			time.Sleep(20 * time.Millisecond)
 		}

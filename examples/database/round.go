@@ -102,6 +102,7 @@ func (r *round) giveBack(ctx context.Context, end job.Conclusion, failed error) 
 		t.exec("UPDATE jobs SET claim = '', memory = $2, failures = $3, due = CASE WHEN woken THEN 0 ELSE CAST($4 AS BIGINT) END WHERE uid = $1",
 			j.UID, asJSON{end.Memory}, failures, due.UnixMilli())
 		if !j.DeletionTimestamp.IsZero() {
+			t.report(j.UID)
 			t.exec("DELETE FROM jobs WHERE uid = $1 AND NOT EXISTS (SELECT 1 FROM pods WHERE job = $1)", j.UID)
 		}
 	})

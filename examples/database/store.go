@@ -16,6 +16,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver of PostgreSQL
 	_ "modernc.org/sqlite"             // the driver of SQLite, in pure Go
 
+	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
 )
@@ -29,27 +30,29 @@ type dialect struct {
 	conns  int    // most connections of a process; 0 means any number
 	clock  string // asks the database for the time: machines must agree on which leases are over
 	once   string // lets one process at a time create the tables
-	skip   string // locks the rows that are read, and passes over those that others have locked
+	lock   string // locks the rows that are read
+	skip   string // the same, and passes over those that others have locked
 }
 
 // A transaction of SQLite locks the whole database. Goroutines wait for the connection, in their order, and
 // processes for each other, up to 10 seconds: see Open.
-var sqlite = dialect{"sqlite", 1, "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)", "", ""}
+var sqlite = dialect{"sqlite", 1, "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)", "", "", ""}
 
 var postgres = dialect{"pgx", 0, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
-	"SELECT pg_advisory_xact_lock(20260101);", " FOR UPDATE SKIP LOCKED"}
+	"SELECT pg_advisory_xact_lock(20260101);", " FOR UPDATE", " FOR UPDATE SKIP LOCKED"}
 
-// Store keeps jobs and their pods in a database.
+// Store keeps jobs, their pods and their schedules in a database.
 type Store struct {
 	db *sql.DB
 	dialect
-	newID func() string // random, except in tests
+	newID func() string   // random, except in tests
+	crons cronjob.Options // plan the schedules
 }
 
 // Open opens a database and creates the tables that are missing. The address of PostgreSQL begins
 // with postgres://; any other is a file of SQLite.
 func Open(ctx context.Context, address string) (*Store, error) {
-	s := &Store{dialect: postgres, newID: rand.Text}
+	s := &Store{dialect: postgres, newID: rand.Text, crons: crons}
 	if !strings.HasPrefix(address, "postgres://") {
 		// A transaction begins as a writer: one that reads first and writes later fails if another
 		// one has written in between.
@@ -66,8 +69,9 @@ func Open(ctx context.Context, address string) (*Store, error) {
 
 // tx is a transaction. After its first error it does nothing more, and it is rolled back.
 //
-// Before it reads or changes the pods of a job it locks the job, by a write to its row or with skip. So what
-// it has read stays true until it commits, and no two transactions wait for each other.
+// Before it reads or changes the pods of a job it locks the job, by a write to its row, with lock or with skip, and
+// before the jobs of a schedule it locks the schedule. So what it has read stays true until it commits, and no two
+// transactions wait for each other.
 type tx struct {
 	*Store
 	sql *sql.Tx
@@ -137,6 +141,11 @@ func (v asJSON) Value() (driver.Value, error) {
 	return string(text), err
 }
 
+// asTime is a time in a column of milliseconds.
+type asTime struct{ of *time.Time }
+
+func (v asTime) Scan(ms any) error { *v.of = time.UnixMilli(ms.(int64)).UTC(); return nil }
+
 func uid(u *job.UID) []any { return []any{u} }
 func pod(p *job.Pod) []any { return []any{asJSON{p}} }
 
@@ -161,13 +170,15 @@ func (s *Store) Edit(ctx context.Context, id job.UID, change func(*job.Spec)) er
 
 // Delete deletes a job and its pods. The rows go once the pods have stopped.
 func (s *Store) Delete(ctx context.Context, id job.UID) error {
-	return s.within(ctx, func(t *tx) {
-		t.wake(id)
-		t.changeJob(id, func(j *job.Job) { j.DeletionTimestamp = t.now })
-		for _, pod := range list(t, uid, "SELECT uid FROM pods WHERE job = $1", id) {
-			t.changePod(pod, t.deletePod)
-		}
-	})
+	return s.within(ctx, func(t *tx) { t.wake(id); t.deleteJob(id) })
+}
+
+// deleteJob marks a job that is locked, and its pods.
+func (t *tx) deleteJob(id job.UID) {
+	t.changeJob(id, func(j *job.Job) { j.DeletionTimestamp = t.now })
+	for _, pod := range list(t, uid, "SELECT uid FROM pods WHERE job = $1", id) {
+		t.changePod(pod, t.deletePod)
+	}
 }
 
 // wake makes a job due, and locks it. A round that is under way does not know of the change: woken
@@ -184,7 +195,15 @@ func (t *tx) changeJob(id job.UID, do func(*job.Job)) {
 		do(&j)
 		j.Version++
 		t.exec("UPDATE jobs SET job = $2 WHERE uid = $1", id, asJSON{j})
+		if j.Status.Finished() != "" || !j.DeletionTimestamp.IsZero() {
+			t.report(id)
+		}
 	}
+}
+
+// report makes the schedule of a job due. It does not lock the schedule: whoever does so goes on to its jobs.
+func (t *tx) report(id job.UID) {
+	t.exec("INSERT INTO news (schedule) SELECT schedule FROM jobs WHERE uid = $1 AND schedule <> ''", id)
 }
 
 // changePod changes a pod whose job is locked. A pod that is being deleted goes when it does not run

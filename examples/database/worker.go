@@ -8,11 +8,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// Worker plans jobs, one at a time, and runs pods. Any number of workers, in any number of
+// Worker plans jobs and schedules, one at a time, and runs pods. Any number of workers, in any number of
 // processes, share a database.
 type Worker struct {
 	*Store
@@ -29,6 +30,10 @@ type Worker struct {
 	running sync.Map                        // the context.CancelFunc of each pod
 	fuse    *time.Timer                     // ends the work unless the lease is renewed
 	around  func(*round, *job.Plan) backend // set by tests
+
+	compiled   sync.Map                               // the cronjob.Compiled of each schedule
+	aroundTick func(*tick, *cronjob.Plan) cronBackend // set by tests
+
 }
 
 // Run works until the context is done or the lease is over. What is left then goes to the others.
@@ -36,7 +41,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	w.fuse = time.AfterFunc(w.Lease/2, func() { stop(errLost) }) // in time, whatever the database does
 	var group sync.WaitGroup
-	for _, step := range append(slices.Repeat([]func(context.Context) (bool, error){w.runPod}, w.Slots), w.beat, w.Plan) {
+	for _, step := range append(slices.Repeat([]func(context.Context) (bool, error){w.runPod}, w.Slots), w.beat, w.Plan, w.Tick) {
 		group.Go(func() {
 			for ctx.Err() == nil {
 				did, err := step(ctx)

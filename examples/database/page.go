@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"database/sql"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+)
+
+// View is a schedule with its latest runs.
+type View struct {
+	Name    string
+	Spec    cronjob.Spec
+	Payload string
+	Next    time.Time // zero while it is paused
+	Runs    []Run
+	Missed  []Missed
+}
+
+// Run is a job of a schedule.
+type Run struct {
+	Job        string
+	Start, End time.Time // zero before
+	Result     string    // Complete or Failed
+}
+
+// Missed are runs that have not started, and will not.
+type Missed struct {
+	Reason string
+	Runs   int
+	Latest time.Time
+}
+
+// Views reads all schedules.
+func (s *Store) Views(ctx context.Context) (views []View, err error) {
+	err = s.within(ctx, func(t *tx) {
+		for _, r := range list(t, (*row).columns, "SELECT "+rowColumns+" FROM schedules ORDER BY name") {
+			v := View{Name: r.cron.Name, Spec: r.cron.Spec, Payload: r.payload}
+			if compiled := compile(&r.cron); !*v.Spec.Suspend {
+				v.Next = compiled.Schedule.Next(t.now)
+			}
+
+			children := t.children(&r.cron, "")
+			slices.SortFunc(children, func(a, b cronjob.Child) int {
+				return b.CreationTimestamp.Compare(a.CreationTimestamp)
+			})
+			for _, c := range children[:min(len(children), 8)] {
+				v.Runs = append(v.Runs, Run{c.Name, c.StartTime, c.FinishTime, string(c.Finished)})
+			}
+
+			v.Missed = list(t, func(m *Missed) []any { return []any{&m.Reason, &m.Runs, asTime{&m.Latest}} },
+				"SELECT reason, runs, latest FROM missed WHERE schedule = $1 ORDER BY latest DESC LIMIT 3", r.cron.UID)
+			views = append(views, v)
+		}
+	})
+	return views, err
+}
+
+//go:embed page.html
+var pageText string
+
+var page = template.Must(template.New("page").Parse(pageText))
+
+// Handler serves the page, the same as JSON, and the requests of users. It asks nobody who he is: what does so comes
+// before it.
+func (s *Store) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", s.show(func(views []View) ([]byte, error) {
+		var b bytes.Buffer
+		err := page.Execute(&b, views)
+		return b.Bytes(), err
+	}))
+	mux.HandleFunc("GET /schedules", s.show(func(views []View) ([]byte, error) { return json.Marshal(views) }))
+
+	for pattern, do := range map[string]func(r *http.Request, name string) error{
+		"PUT /schedules/{name}": func(r *http.Request, name string) error {
+			o := Schedule{Job: once()}
+			if err := json.NewDecoder(r.Body).Decode(&o); err != nil {
+				return err
+			}
+			return s.Put(r.Context(), name, o)
+		},
+		"DELETE /schedules/{name}": func(r *http.Request, name string) error {
+			return s.Remove(r.Context(), name)
+		},
+		"POST /schedules/{name}/pause": func(r *http.Request, name string) error {
+			return s.Pause(r.Context(), name, true)
+		},
+		"POST /schedules/{name}/resume": func(r *http.Request, name string) error {
+			return s.Pause(r.Context(), name, false)
+		},
+		"POST /schedules/{name}/trigger": func(r *http.Request, name string) error {
+			return s.Trigger(r.Context(), name, cronjob.Trigger{ID: s.idOf(r)})
+		},
+		"POST /schedules/{name}/backfill": func(r *http.Request, name string) error {
+			after, noAfter := time.Parse(time.RFC3339, r.FormValue("after"))
+			until, noUntil := time.Parse(time.RFC3339, r.FormValue("until"))
+			if err := errors.Join(noAfter, noUntil); err != nil {
+				return err
+			}
+			return s.Backfill(r.Context(), name, cronjob.Backfill{ID: s.idOf(r), After: after, Until: until})
+		},
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			switch err := do(r, r.PathValue("name")); {
+			case errors.Is(err, sql.ErrNoRows):
+				http.Error(w, err.Error(), http.StatusNotFound)
+			case err != nil:
+				http.Error(w, err.Error(), http.StatusBadRequest)
+			default:
+				http.Redirect(w, r, "/", http.StatusSeeOther)
+			}
+		})
+	}
+	return http.NewCrossOriginProtection().Handler(mux) // pages of others cannot press the buttons of this one
+}
+
+// idOf is the ID of a request. Whoever sends one can send the request again.
+func (s *Store) idOf(r *http.Request) string {
+	return cmp.Or(r.FormValue("id"), strings.ToLower(s.newID()))
+}
+
+// show answers with all schedules.
+func (s *Store) show(write func([]View) ([]byte, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		views, err := s.Views(r.Context())
+		var text []byte
+		if err == nil {
+			text, err = write(views)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		_, _ = w.Write(text)
+	}
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
+)
+
+// crons plan the schedules. Runs are named by the second; which of them run is read from the rows of their jobs; a run
+// that replaces another starts when that one has stopped; and what came due during a pause does not start after it.
+var crons = cronjob.Options{
+	Naming:             cronjob.Naming{Form: cronjob.NameSeconds},
+	ActiveFromChildren: true,
+	ReplaceWhenGone:    true,
+	SkipOnResume:       true,
+}
+
+// Schedule is a schedule as users write it: the spec of a CronJob, and the job of each run.
+type Schedule struct {
+	cronjob.Spec          // its schedule has six fields if the first is for seconds
+	Job          job.Spec `json:"job"`
+	Payload      string   `json:"payload"` // {run} stands for the time of the run
+}
+
+// once is the job of a run by default: a function that runs in one process, and is not repeated if it
+// fails or if the process is lost.
+func once() job.Spec {
+	return job.Spec{
+		BackoffLimit: new(int32(0)),
+		Template:     job.Template{RestartPolicy: job.RestartNever, Containers: []string{"main"}},
+	}
+}
+
+// compile is the one place where a schedule is parsed. A schedule of some hours of the day runs once on days on which the
+// clocks change: a time that they skip runs when they go on, a time that they show twice runs the first time. A
+// schedule of every hour keeps its rhythm.
+func compile(c *cronjob.CronJob) cronjob.Compiled {
+	options := []schedule.Option{schedule.WithSeconds()}
+	fields := strings.Fields(c.Spec.Schedule)
+	if n := len(fields); n >= 5 && !strings.HasPrefix(fields[n-4], "*") { // the hour, with seconds or without
+		options = append(options, schedule.RunSkippedAtGapEnd(), schedule.RunRepeatedFirst())
+	}
+	return cronjob.Compile(c, options...)
+}
+
+// Put creates a schedule, or edits it.
+func (s *Store) Put(ctx context.Context, name string, o Schedule) error {
+	cronjob.Default(&o.Spec)
+	job.Default(&o.Job)
+	return s.within(ctx, func(t *tx) {
+		t.fail(job.Validate(o.Job))
+
+		c := cronjob.CronJob{Name: name, UID: job.UID(s.newID()), CreationTimestamp: t.now}
+		t.exec(`INSERT INTO schedules (uid, name, cron, job, payload) VALUES ($1, $2, $3, '', '')
+			ON CONFLICT (name) DO NOTHING`, c.UID, name, asJSON{c})
+
+		id := t.changeSchedule(name, func(c *cronjob.CronJob) { c.Spec, c.SpecChanged = o.Spec, t.now })
+		t.exec("UPDATE schedules SET job = $2, payload = $3 WHERE uid = $1", id, asJSON{o.Job}, o.Payload)
+	})
+}
+
+// Pause stops the schedule, or lets it go on. Runs that were started continue.
+func (s *Store) Pause(ctx context.Context, name string, paused bool) error {
+	return s.within(ctx, func(t *tx) {
+		t.changeSchedule(name, func(c *cronjob.CronJob) { c.Spec.Suspend, c.SpecChanged = &paused, t.now })
+	})
+}
+
+// changeSchedule changes a schedule, and makes it due.
+func (t *tx) changeSchedule(name string, do func(*cronjob.CronJob)) (id job.UID) {
+	crons := list(t, cron, "SELECT cron FROM schedules WHERE name = $1"+t.lock, name)
+	for _, c := range crons {
+		do(&c)
+		id = c.UID
+		c.Version++
+		t.fail(t.crons.Validate(&c, schedule.WithSeconds()))
+		t.exec("UPDATE schedules SET cron = $2, due = 0 WHERE uid = $1", id, asJSON{c})
+	}
+	if len(crons) == 0 {
+		t.fail(fmt.Errorf("schedule %s: %w", name, sql.ErrNoRows))
+	}
+	return id
+}
+
+func cron(c *cronjob.CronJob) []any { return []any{asJSON{c}} }
+
+// Trigger asks for a run now, beside the schedule. An ID starts one run, however often it is sent.
+func (s *Store) Trigger(ctx context.Context, name string, t cronjob.Trigger) error {
+	return s.request(ctx, name, "trigger", t.ID, t, cronjob.Snapshot{Triggers: []cronjob.Trigger{t}})
+}
+
+// Backfill asks for the runs of a time that have no job.
+func (s *Store) Backfill(ctx context.Context, name string, b cronjob.Backfill) error {
+	return s.request(ctx, name, "backfill", b.ID, b, cronjob.Snapshot{Backfills: []cronjob.Backfill{b}})
+}
+
+// request stores a request, unless a round with it would be refused.
+func (s *Store) request(ctx context.Context, name, kind, id string, request any, round cronjob.Snapshot) error {
+	return s.within(ctx, func(t *tx) {
+		of := t.changeSchedule(name, func(c *cronjob.CronJob) {
+			round.CronJob, round.Now, round.Schedule, round.Options = *c, t.now, compile(c), t.crons
+			_, err := cronjob.Reconcile(round)
+			t.fail(err)
+		})
+		t.exec("INSERT INTO requests (schedule, id, kind, request) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+			of, id, kind, asJSON{request})
+	})
+}
+
+// Remove removes a schedule with its jobs. Those that run are stopped.
+func (s *Store) Remove(ctx context.Context, name string) error {
+	return s.within(ctx, func(t *tx) {
+		for _, id := range list(t, uid, "DELETE FROM schedules WHERE name = $1 RETURNING uid", name) {
+			for _, run := range list(t, uid, "SELECT uid FROM jobs WHERE schedule = $1 ORDER BY uid"+t.lock, id) {
+				t.wake(run)
+				t.deleteJob(run)
+			}
+			t.exec("DELETE FROM requests WHERE schedule = $1", id)
+			t.exec("DELETE FROM missed WHERE schedule = $1", id)
+		}
+	})
+}

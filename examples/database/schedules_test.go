@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/job"
+)
+
+// request is one to the server of a store.
+func (w *world) request(method, path, body string) (code int, text string) {
+	w.Helper()
+	r := httptest.NewRequestWithContext(w.Context(), method, path, strings.NewReader(body))
+	recorder := httptest.NewRecorder()
+	w.Handler().ServeHTTP(recorder, r)
+	return recorder.Code, recorder.Body.String()
+}
+
+// must303 is a request that is done.
+func (w *world) must303(method, path, body string) {
+	w.Helper()
+	if code, text := w.request(method, path, body); code != http.StatusSeeOther {
+		w.Fatalf("%s %s: %d %s", method, path, code, text)
+	}
+}
+
+// pass lets time pass, and the worker do what there is to do at each second.
+func (w *world) pass(worker *Worker, d time.Duration) {
+	w.Helper()
+	for end := w.time.Add(d); w.time.Before(end); {
+		w.at(w.time.Add(500 * time.Millisecond))
+		w.beat(worker)
+		for did := true; did; {
+			ticked, err := worker.Tick(w.Context())
+			w.must(err)
+			w.settle(worker)
+			did = ticked
+		}
+	}
+}
+
+func (w *world) view() View {
+	w.Helper()
+	views, err := w.Views(w.Context())
+	w.must(err)
+	if len(views) != 1 {
+		w.Fatalf("there are %d schedules", len(views))
+	}
+	return views[0]
+}
+
+// TestSchedules: a schedule is created, edited, paused, triggered, backfilled and removed over HTTP.
+func TestSchedules(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		w := newWorld(t, address)
+		var payloads []string
+		worker := w.worker("a", func(_ context.Context, payload string, _ job.Pod) (string, int32) {
+			payloads = append(payloads, payload)
+			return "done", 0
+		})
+		start := w.time
+		ran := func(want ...string) {
+			t.Helper()
+			if got := strings.Join(payloads, " "); got != strings.Join(want, " ") {
+				t.Errorf("ran %s, want %s", got, want)
+			}
+			payloads = nil
+		}
+
+		w.must303("PUT", "/schedules/tidy", `{"schedule": "*/10 * * * * *", "payload": "{run}"}`)
+		w.pass(worker, 21*time.Second)
+		ran("2001-09-09T01:46:50Z", "2001-09-09T01:47:00Z")
+		if v := w.view(); len(v.Runs) != 2 || v.Runs[0].Result != "Complete" || !v.Next.Equal(start.Add(30*time.Second)) {
+			t.Errorf("the page shows %+v", v)
+		}
+
+		w.must303("PUT", "/schedules/tidy", `{"schedule": "*/20 * * * * *", "payload": "{run}"}`)
+		w.pass(worker, 20*time.Second)
+		ran("2001-09-09T01:47:20Z")
+
+		w.must303("POST", "/schedules/tidy/pause", "")
+		w.pass(worker, time.Minute)
+		ran()
+		w.must303("POST", "/schedules/tidy/trigger?id=x", "")
+		w.must303("POST", "/schedules/tidy/trigger?id=x", "")
+		w.pass(worker, time.Second)
+		if len(payloads) != 1 {
+			t.Errorf("a trigger that was sent twice ran %d times", len(payloads))
+		}
+		payloads = nil
+
+		w.must303("POST", "/schedules/tidy/resume", "")
+		w.pass(worker, time.Second)
+		ran() // what came due during the pause does not start
+		if v := w.view(); len(v.Missed) != 1 || v.Missed[0].Runs != 3 || !strings.Contains(v.Missed[0].Reason, "suspended") {
+			t.Errorf("missed %+v", v.Missed)
+		}
+		_, text := w.request("GET", "/", "")
+		for _, want := range []string{"tidy", "*/20 * * * * *", "tidy-manual-x", "3 until 2001-09-09 01:48:20", "suspended"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("the page lacks %q:\n%s", want, text)
+			}
+		}
+
+		w.must303("POST", "/schedules/tidy/backfill?after=2001-09-09T01:47:21Z&until=2001-09-09T01:48:01Z", "")
+		w.pass(worker, time.Second)
+		ran("2001-09-09T01:47:40Z", "2001-09-09T01:48:00Z")
+
+		w.must303("DELETE", "/schedules/tidy", "")
+		w.pass(worker, time.Minute)
+		ran()
+		if n := w.count("schedules") + w.count("jobs") + w.count("pods") + w.count("requests") + w.count("missed"); n != 0 {
+			t.Errorf("%d rows are left", n)
+		}
+	})
+}
+
+// TestSchedules_Overlap: a run that lasts longer than its interval runs beside the next one, is waited for, or is stopped.
+func TestSchedules_Overlap(t *testing.T) {
+	for _, c := range []struct {
+		policy    cronjob.ConcurrencyPolicy
+		starts    int
+		replaced  int
+		most      int
+		hasMissed bool
+	}{
+		{cronjob.Allow, 4, 0, 3, false},
+		{cronjob.Forbid, 2, 0, 1, true},
+		{cronjob.Replace, 3, 2, 1, false},
+	} {
+		t.Run(string(c.policy), func(t *testing.T) {
+			onBoth(t, func(t *testing.T, address string) {
+				w := newWorld(t, address)
+				w.must303("PUT", "/schedules/slow", `{"schedule": "*/10 * * * * *", "concurrencyPolicy": "`+string(c.policy)+`"}`)
+
+				// The pods are played by the test: each takes 25 seconds.
+				worker := w.worker("a", nil)
+				starts, replaced, most := map[string]time.Time{}, 0, 0
+				for range 41 {
+					w.at(w.time.Add(time.Second))
+					w.must(w.within(t.Context(), func(t *tx) {
+						for _, j := range list(t, func(j *job.Job) []any { return []any{asJSON{j}} }, "SELECT job FROM jobs") {
+							stopped := !j.DeletionTimestamp.IsZero()
+							if stopped {
+								replaced++
+								t.report(j.UID)
+								t.exec("DELETE FROM jobs WHERE uid = $1", j.UID)
+							} else if w.time.Sub(starts[j.Name]) == 25*time.Second {
+								t.changeJob(j.UID, func(j *job.Job) {
+									j.Status.Conditions = []job.Condition{{Type: job.ConditionComplete, Status: job.ConditionTrue, LastTransitionTime: t.now}}
+								})
+							}
+						}
+					}))
+					for did := true; did; {
+						var err error
+						did, err = worker.Tick(t.Context())
+						w.must(err)
+					}
+
+					running := 0
+					w.must(w.within(t.Context(), func(t *tx) {
+						for _, j := range list(t, func(j *job.Job) []any { return []any{asJSON{j}} }, "SELECT job FROM jobs") {
+							if starts[j.Name].IsZero() {
+								starts[j.Name] = w.time
+							}
+							if j.Status.Finished() == "" {
+								running++
+							}
+						}
+					}))
+					most = max(most, running)
+				}
+				if len(starts) != c.starts || replaced != c.replaced || most != c.most {
+					t.Errorf("%d runs have started, %d at most at a time, and %d were replaced", len(starts), most, replaced)
+				}
+				if missed := w.view().Missed; (len(missed) > 0) != c.hasMissed {
+					t.Errorf("missed %+v", missed)
+				}
+			})
+		})
+	}
+}
+
+// TestSchedules_Berlin: 02:30 runs once on the days on which the clocks change, also if the process ends in between.
+func TestSchedules_Berlin(t *testing.T) {
+	for _, c := range []struct {
+		name, created string
+		looks         []string
+		want          string
+	}{
+		{"October", "2026-10-25T00:00:00Z", []string{"2026-10-25T00:31:00Z", "2026-10-25T01:31:00Z"}, "2026-10-25T02:30:00+02:00"},
+		{"March", "2026-03-29T00:00:00Z", []string{"2026-03-29T00:59:00Z", "2026-03-29T01:00:00Z", "2026-03-29T01:31:00Z"}, "2026-03-29T03:00:00+02:00"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, address string) {
+				w := newWorld(t, address)
+				at := func(text string) {
+					now, err := time.Parse(time.RFC3339, text)
+					w.must(err)
+					w.at(now)
+				}
+				at(c.created)
+				w.must303("PUT", "/schedules/night", `{"schedule": "30 2 * * *", "timeZone": "Europe/Berlin", "payload": "{run}"}`)
+				var ran []string
+				for _, look := range c.looks {
+					at(look)
+					worker := w.worker(look, func(_ context.Context, payload string, _ job.Pod) (string, int32) {
+						ran = append(ran, payload)
+						return "", 0
+					})
+					w.pass(worker, time.Second)
+				}
+				if len(ran) != 1 || ran[0] != c.want {
+					t.Errorf("ran %s, want %s", ran, c.want)
+				}
+			})
+		})
+	}
+}
+
+// TestSchedules_Refused: what cannot be planned is refused at the door.
+func TestSchedules_Refused(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		w := newWorld(t, address)
+		w.must303("PUT", "/schedules/good", `{"schedule": "0 9 * * 1-5", "timeZone": "Europe/Berlin"}`)
+		for _, c := range []struct {
+			method, path, body string
+			want               int
+		}{
+			{"PUT", "/schedules/a", `{"schedule": "every day"}`, http.StatusBadRequest},
+			{"PUT", "/schedules/a", `{"schedule": "0 9 * * *", "timeZone": "Europe/Bonn"}`, http.StatusBadRequest},
+			{"PUT", "/schedules/A_b", `{"schedule": "0 9 * * *"}`, http.StatusBadRequest},
+			{"PUT", "/schedules/a", `{"schedule": "0 9 * * *", "job": {"parallelism": -1}}`, http.StatusBadRequest},
+			{"PUT", "/schedules/a", `{`, http.StatusBadRequest},
+			{"POST", "/schedules/a/pause", "", http.StatusNotFound},
+			{"POST", "/schedules/a/trigger", "", http.StatusNotFound},
+			{"POST", "/schedules/good/backfill?after=2001-09-09T00:00:00Z&until=2001-09-08T00:00:00Z", "", http.StatusBadRequest},
+			{"POST", "/schedules/good/backfill?after=now", "", http.StatusBadRequest},
+		} {
+			if code, text := w.request(c.method, c.path, c.body); code != c.want {
+				t.Errorf("%s %s %s: %d %s", c.method, c.path, c.body, code, text)
+			}
+		}
+		if w.count("schedules") != 1 || w.count("requests") != 0 {
+			t.Error("something was stored")
+		}
+	})
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobapply"
+	"github.com/batchplan/batchplan/job"
+)
+
+// tick is one round of a schedule, and its cronjobapply.Backend. All of it is one transaction, which has locked the
+// schedule and its jobs: nothing changes meanwhile, and a process that is killed leaves nothing behind. So it needs
+// neither a lease nor a version, and no run is lost between the status that passes over it and the row in missed.
+type tick struct {
+	*tx
+	row
+	snapshot cronjob.Snapshot
+}
+
+// row is a row of schedules.
+type row struct {
+	cron            cronjob.CronJob
+	job             job.Spec
+	payload, memory string
+}
+
+const rowColumns = "cron, job, payload, memory"
+
+func (r *row) columns() []any { return []any{asJSON{&r.cron}, asJSON{&r.job}, &r.payload, &r.memory} }
+
+// cronBackend is what tests put in place of a tick.
+type cronBackend interface {
+	cronjobapply.Backend
+	save(cronjob.Conclusion) error
+}
+
+// Tick makes a round of the schedule that is due first, and reports whether there was one.
+func (w *Worker) Tick(ctx context.Context) (did bool, err error) {
+	err = w.within(ctx, func(t *tx) { did, err = w.tick(ctx, t); t.fail(err) })
+	return did, err
+}
+
+func (w *Worker) tick(ctx context.Context, t *tx) (bool, error) {
+	r := w.look(t)
+	if r == nil {
+		return false, t.err
+	}
+
+	plan, err := cronjob.Reconcile(r.snapshot)
+	if err != nil { // Put accepts no schedule that cannot be planned
+		slog.Error(err.Error(), "schedule", r.cron.Name)
+		t.exec("UPDATE schedules SET due = $2 WHERE uid = $1", r.cron.UID, t.now.Add(time.Minute).UnixMilli())
+		return true, t.err
+	}
+
+	var b cronBackend = r
+	if w.aroundTick != nil {
+		b = w.aroundTick(r, &plan)
+	}
+	end, err := cronjobapply.Executor{Parallel: 1}.Apply(ctx, b, &plan)
+	if err != nil {
+		return true, err
+	}
+
+	for _, e := range end.Events {
+		slog.Info(e.Message, "schedule", r.cron.Name, "reason", e.Reason)
+	}
+	return true, b.save(end)
+}
+
+// look takes the schedule that is due first, and reads all that a round has to know. After the clock was set
+// back each schedule is due.
+func (w *Worker) look(t *tx) *tick {
+	rows := list(t, (*row).columns, "SELECT "+rowColumns+` FROM schedules
+		WHERE due <= $1 OR planned > $1 OR uid IN (SELECT schedule FROM news) ORDER BY due LIMIT 1`+t.skip, t.now.UnixMilli())
+	if len(rows) == 0 {
+		return nil
+	}
+	r := &tick{tx: t, row: rows[0]}
+	id := r.cron.UID
+
+	known, _ := w.compiled.Load(id)
+	compiled, _ := known.(cronjob.Compiled)
+	if !compiled.IsFor(&r.cron) { // new or edited
+		compiled = compile(&r.cron)
+		w.compiled.Store(id, compiled)
+	}
+
+	t.exec("DELETE FROM news WHERE schedule = $1", id) // before the jobs are read: later news is kept
+	r.snapshot = cronjob.Snapshot{
+		CronJob:    r.cron,
+		Children:   t.children(&r.cron, t.lock),
+		Now:        t.now,
+		Schedule:   compiled,
+		Options:    t.crons,
+		Consistent: true,
+		Triggers: list(t, func(r *cronjob.Trigger) []any { return []any{asJSON{r}} },
+			"SELECT request FROM requests WHERE schedule = $1 AND kind = 'trigger' ORDER BY id", id),
+		Backfills: list(t, func(r *cronjob.Backfill) []any { return []any{asJSON{r}} },
+			"SELECT request FROM requests WHERE schedule = $1 AND kind = 'backfill' ORDER BY id", id),
+	}
+	_ = r.snapshot.Memory.UnmarshalJSON([]byte(r.memory)) // one that cannot be read counts as lost
+	return r
+}
+
+// children reads the jobs of a schedule.
+func (t *tx) children(c *cronjob.CronJob, lock string) (children []cronjob.Child) {
+	type run struct {
+		job   job.Job
+		marks map[string]string
+	}
+	columns := func(r *run) []any { return []any{asJSON{&r.job}, asJSON{&r.marks}} }
+	for _, r := range list(t, columns, "SELECT job, marks FROM jobs WHERE schedule = $1 ORDER BY uid"+lock, c.UID) {
+		children = append(children, cronjob.ChildOf(c, &r.job, c.UID, r.marks))
+	}
+	return children
+}
+
+// save ends the round: it stores the memory, what is left of the requests, which runs will not start, and when
+// to plan the schedule next.
+func (r *tick) save(end cronjob.Conclusion) error {
+	id, due := r.cron.UID, int64(math.MaxInt64) // only a change matters
+	if at := end.Requeue.At; !at.IsZero() {
+		due = at.UnixMilli()
+	}
+	r.exec("UPDATE schedules SET memory = $2, planned = $3, due = $4 WHERE uid = $1",
+		id, asJSON{end.Memory}, r.now.UnixMilli(), due)
+
+	for _, u := range end.Unstarted {
+		slog.Warn("runs will not start: "+u.Reason.String(), "schedule", r.cron.Name, "runs", u.Count, "latest", u.Latest)
+		r.exec("INSERT INTO missed (schedule, reason, runs, latest) VALUES ($1, $2, $3, $4)",
+			id, u.Reason.String(), u.Count, u.Latest.UnixMilli())
+	}
+
+	r.progress(end.Triggered, end.Backfills)
+	return r.err
+}
+
+// progress removes requests that are complete, and stores how far the others have come.
+func (r *tick) progress(triggered []string, backfills []cronjob.Backfill) {
+	const which = " WHERE schedule = $1 AND kind = $2 AND id = $3"
+	for _, id := range triggered {
+		r.exec("DELETE FROM requests"+which, r.cron.UID, "trigger", id)
+	}
+	for _, b := range backfills {
+		if b.IsComplete() {
+			r.exec("DELETE FROM requests"+which, r.cron.UID, "backfill", b.ID)
+		} else {
+			r.exec("UPDATE requests SET request = $4"+which, r.cron.UID, "backfill", b.ID, asJSON{b})
+		}
+	}
+}
+
+func (r *tick) Get(_ context.Context, name string) (cronjobapply.Job, error) {
+	for _, id := range list(r.tx, uid, "SELECT uid FROM jobs WHERE schedule = $1 AND name = $2", r.cron.UID, name) {
+		return cronjobapply.Job{Reference: cronjob.Reference{UID: id}, Controller: r.cron.UID}, nil
+	}
+	if r.err != nil {
+		return cronjobapply.Job{}, r.err
+	}
+	return cronjobapply.Job{}, cronjobapply.ErrGone
+}
+
+// Create adds the job of a run. Its name is taken if the run has one.
+func (r *tick) Create(_ context.Context, c cronjob.Creation) (cronjobapply.Job, error) {
+	j := job.Job{Name: c.Name, UID: job.UID(r.newID()), Version: 1, CreationTimestamp: r.now, Spec: r.job}
+	run := c.ScheduledTime
+	if run.IsZero() { // a trigger
+		run = r.now
+	}
+	payload := strings.ReplaceAll(r.payload, "{run}", run.Format(time.RFC3339))
+	rows := r.exec(`INSERT INTO jobs (uid, job, payload, schedule, name, marks) VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT DO NOTHING`, j.UID, asJSON{j}, payload, r.cron.UID, j.Name, asJSON{c.Annotations})
+	if rows == 0 && r.err == nil {
+		return cronjobapply.Job{}, cronjobapply.ErrExists
+	}
+	return cronjobapply.Job{Reference: cronjob.Reference{UID: j.UID}, CreationTimestamp: r.now}, r.err
+}
+
+// Delete deletes a job of the history, or one that a run replaces. Its row goes once its pods have
+// stopped.
+func (r *tick) Delete(_ context.Context, d cronjob.Deletion) error {
+	if r.exec("UPDATE jobs SET due = 0, woken = TRUE WHERE uid = $1", d.UID) == 0 && r.err == nil {
+		return cronjobapply.ErrGone
+	}
+	r.deleteJob(d.UID)
+	return r.err
+}
+
+// WriteStatus needs no condition, since the schedule is locked.
+func (r *tick) WriteStatus(_ context.Context, s cronjob.Status) error {
+	r.cron.Status = s
+	r.cron.Version++
+	r.exec("UPDATE schedules SET cron = $2 WHERE uid = $1", r.cron.UID, asJSON{r.cron})
+	return r.err
+}
