@@ -14,41 +14,41 @@ import (
 // Conclusion is what is left of a round when its writes are over.
 type Conclusion struct {
 	// Outcome is what became of the plan's reads and writes.
-	Outcome Outcome
+	Outcome Outcome `json:"outcome,omitzero"`
 	// Status is the settlement's if it was written, and the snapshot's otherwise.
-	Status Status
+	Status Status `json:"status,omitzero"`
 	// Memory goes into the next snapshot of the CronJob.
-	Memory Memory
+	Memory Memory `json:"memory,omitzero"`
 	// Events are all events of the round, including the plan's.
-	Events  []job.Event
-	Metrics Metrics
+	Events  []job.Event `json:"events,omitempty"`
+	Metrics Metrics     `json:"metrics,omitzero"`
 	// Triggered are the completed triggers: take them out of the next snapshot.
-	Triggered []string
+	Triggered []string `json:"triggered,omitempty"`
 	// Backfills have advanced in this round. Before the next one, store each in place of
 	// the backfill with its ID, or drop it if it is complete.
-	Backfills []Backfill
+	Backfills []Backfill `json:"backfills,omitempty"`
 	// Requeue is the plan's, immediate when the round has made room for more, or soon when
 	// something waits for a snapshot that shows the controller's own writes (CI15). A round that
 	// follows immediately plans from Status: a cache can still show the status before.
-	Requeue Requeue
+	Requeue Requeue `json:"requeue,omitzero"`
 	// Retry is true when a read or a write failed or was not tried, and so exactly when
 	// cronjobapply.Executor.Apply returns an error: plan again soon, after
 	// backoff.Retry().Delay of the failures in a row.
-	Retry bool
+	Retry bool `json:"retry,omitempty"`
 	// Unstarted are the runs that will not start any more, by reason: each is in the
 	// conclusion of one round alone, as long as the memory is kept.
-	Unstarted []Unstarted
+	Unstarted []Unstarted `json:"unstarted,omitempty"`
 }
 
 // Metrics are the figures of a round behind the metrics of a CronJob controller.
 type Metrics struct {
 	// Created is the number of jobs created.
-	Created int
+	Created int `json:"created,omitempty"`
 	// CreationSkews are how long after their times runs of the schedule were created, one for each
 	// job: cronjob_controller_job_creation_skew_duration_seconds (C16). Other jobs have none.
-	CreationSkews []time.Duration
+	CreationSkews []time.Duration `json:"creationSkews,omitempty"`
 	// Missed is the number of runs in Conclusion.Unstarted: a counter can add it up.
-	Missed int
+	Missed int `json:"missed,omitempty"`
 }
 
 // Conclude returns what to remember, report and retry. It is [Plan.Settle] and

@@ -8,25 +8,25 @@ import (
 // Conclusion is what is left of a round when its writes are over.
 type Conclusion struct {
 	// Outcome holds the results of the plan's writes.
-	Outcome Outcome
+	Outcome Outcome `json:"outcome,omitzero"`
 	// Status is the last status that was written, or the snapshot's if none was.
-	Status Status
+	Status Status `json:"status,omitzero"`
 	// Synced is true when the round planned the job, as job_syncs_total counts it. It is
 	// false if the job has ended or is not ours, or if the snapshot is stale.
-	Synced bool
+	Synced bool `json:"synced,omitempty"`
 	// Memory goes into the next snapshot of the job.
-	Memory Memory
+	Memory Memory `json:"memory,omitzero"`
 	// Events are all events of the round, including the plan's (J41).
-	Events  []Event
-	Metrics Metrics
+	Events  []Event `json:"events,omitempty"`
+	Metrics Metrics `json:"metrics,omitzero"`
 	// Requeue is when to plan again although nothing happened. It is the plan's, or sooner if
 	// the next round builds on what this one has written (L9). The time of the snapshot means
 	// immediately.
-	Requeue Requeue
+	Requeue Requeue `json:"requeue,omitzero"`
 	// Retry is true when a write failed or was not tried, and so exactly when
 	// jobapply.Executor.Apply returns an error: plan again soon, after
 	// backoff.Retry().Delay of the failures in a row (J43).
-	Retry bool
+	Retry bool `json:"retry,omitempty"`
 }
 
 // Conclude returns what to remember, to report and to do next. It is the chain of

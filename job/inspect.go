@@ -13,53 +13,63 @@ import (
 // inspection of the same snapshot has the numbers for people who ask why.
 type Inspection struct {
 	// Active, Ready and Terminating are the pods in the snapshot (J11).
-	Active, Ready, Terminating int64
+	Active      int64 `json:"active,omitempty"`
+	Ready       int64 `json:"ready,omitempty"`
+	Terminating int64 `json:"terminating,omitempty"`
 	// Succeeded and Failed are the totals, with the pods that no status counts yet (J9, J10).
-	Succeeded, Failed int64
+	Succeeded int64 `json:"succeeded,omitempty"`
+	Failed    int64 `json:"failed,omitempty"`
 	// Restarts sums the restarts that count towards backoffLimit with restartPolicy
 	// OnFailure (J22).
-	Restarts int64
+	Restarts int64 `json:"restarts,omitempty"`
 	// Wanted is how many pods are to be active, unless the job ends or is suspended (J29).
-	Wanted int64
+	Wanted int64 `json:"wanted,omitempty"`
 	// Completed and FailedIndexes are the indexes that need no more pods (J14, J16).
-	Completed, FailedIndexes Indexes
+	Completed     Indexes `json:"completed,omitzero"`
+	FailedIndexes Indexes `json:"failedIndexes,omitzero"`
 	// Backoff is the record of failures since the last success (J31). It is zero for a job
 	// that limits failures index by index.
-	Backoff backoff.Record
+	Backoff backoff.Record `json:"backoff,omitzero"`
 	// Retries are the indexes whose last pod has failed and that may run again, in
 	// order. Only a job that limits failures index by index has them.
-	Retries []IndexRetry
+	Retries []IndexRetry `json:"retries,omitempty"`
 	// Pods has one entry for each pod of the snapshot, in the same order.
-	Pods []PodInspection
+	Pods []PodInspection `json:"pods,omitempty"`
 }
 
 // IndexRetry is an index that waits for its next pod.
 type IndexRetry struct {
-	Index Index
+	Index Index `json:"index"`
 	// Failures is how often the index has failed so far, and Ignored how often the
 	// podFailurePolicy has ignored it (J18).
-	Failures, Ignored int32
+	Failures int32 `json:"failures,omitempty"`
+	Ignored  int32 `json:"ignored,omitempty"`
 	// Due is when its backoff ends (J31).
-	Due time.Time
+	Due time.Time `json:"due,omitzero"`
 }
 
 // PodInspection is what a round makes of one pod.
 type PodInspection struct {
 	// FinishTime is when the pod finished (J32). It is zero for an active pod, and where
 	// nothing tells.
-	FinishTime time.Time
+	FinishTime time.Time `json:"finishTime,omitzero"`
 	// Failed is true for a pod of the job that counts as failed (J7).
-	Failed bool
+	Failed bool `json:"failed,omitempty"`
 	// Counts is true if the failure counts towards the limits (J21).
-	Counts bool
-	// Rule is the index of the podFailurePolicy's rule that matches the failed pod, and -1
-	// if none does. Action is the rule's.
-	Rule   int
-	Action FailureAction
+	Counts bool `json:"counts,omitempty"`
+	// Match is the rule of the podFailurePolicy that matches the failed pod; nil if none does.
+	Match *PolicyMatch `json:"match,omitempty"`
+}
+
+// PolicyMatch is a rule of a podFailurePolicy, and what of a pod it matches.
+type PolicyMatch struct {
+	// Rule is the index of the rule, and Action what it does.
+	Rule   int           `json:"rule"`
+	Action FailureAction `json:"action,omitempty"`
 	// Container and ExitCode are what the rule has matched, or else Condition is.
-	Container string
-	ExitCode  int32
-	Condition string
+	Container string `json:"container,omitempty"`
+	ExitCode  int32  `json:"exitCode,omitempty"`
+	Condition string `json:"condition,omitempty"`
 }
 
 // Inspect plans a round as [Reconcile] does, and returns the figures that it has decided by. They
@@ -128,7 +138,6 @@ func inspectPods(s *Snapshot, found *findings) []PodInspection {
 	pods := make([]PodInspection, len(s.Pods))
 	for i := range s.Pods {
 		pod, out := &s.Pods[i], &pods[i]
-		out.Rule = -1
 		if pod.isTerminal() || pod.Deletion != nil {
 			out.FinishTime = timeFinished(pod, found.untimed)
 		}
@@ -139,9 +148,9 @@ func inspectPods(s *Snapshot, found *findings) []PodInspection {
 
 		out.Failed, out.Counts = true, found.policy.judge(pod).counts
 		if rule, match, ok := found.policy.firstMatch(pod); ok {
-			out.Rule, out.Action, out.Condition = rule, found.policy.rules[rule].Action, match.condition
+			out.Match = &PolicyMatch{Rule: rule, Action: found.policy.rules[rule].Action, Condition: match.condition}
 			if c := match.container; c != nil {
-				out.Container, out.ExitCode = c.Name, c.ExitCode
+				out.Match.Container, out.Match.ExitCode = c.Name, c.ExitCode
 			}
 		}
 	}

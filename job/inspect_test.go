@@ -37,13 +37,13 @@ func TestInspect_Pods(t *testing.T) {
 	must.OK(t, err)
 	want := []PodInspection{
 		// FailIndex is passed over, since failures are not limited index by index.
-		{FinishTime: second(2), Failed: true, Counts: true, Rule: 2, Action: CountFailure, Container: "main", ExitCode: 1},
-		{FinishTime: second(3), Failed: true, Rule: 1, Action: IgnoreFailure, Condition: "DisruptionTarget"},
-		{FinishTime: second(4), Failed: true, Counts: true, Rule: -1},
-		{FinishTime: second(5), Rule: -1},
-		{Rule: -1},
-		{FinishTime: second(3), Rule: -1},
-		{FinishTime: second(40), Rule: -1},
+		{FinishTime: second(2), Failed: true, Counts: true, Match: &PolicyMatch{Rule: 2, Action: CountFailure, Container: "main", ExitCode: 1}},
+		{FinishTime: second(3), Failed: true, Match: &PolicyMatch{Rule: 1, Action: IgnoreFailure, Condition: "DisruptionTarget"}},
+		{FinishTime: second(4), Failed: true, Counts: true},
+		{FinishTime: second(5)},
+		{},
+		{FinishTime: second(3)},
+		{FinishTime: second(40)},
 	}
 	Same(t, "pods", want, got.Pods)
 	figures := Inspection{Active: 1, Ready: 1, Terminating: 1, Succeeded: 1, Failed: 2, Wanted: 4}

@@ -23,37 +23,45 @@ type Metrics struct {
 	// is older than a status that was written. Action is "reconciling" where pods were not
 	// managed, "tracking" where there was none to create or delete, or else "pods_created" or
 	// "pods_deleted". Failed is result "error".
-	CompletionMode CompletionMode
-	Action         string
-	Failed         bool
+	CompletionMode CompletionMode `json:"completionMode,omitempty"`
+	Action         string         `json:"action,omitempty"`
+	Failed         bool           `json:"failed,omitempty"`
 	// PodsSucceeded and PodsFailed are job_pods_finished_total by completion_mode and
 	// result.
-	PodsSucceeded, PodsFailed int32
+	PodsSucceeded int32 `json:"podsSucceeded,omitempty"`
+	PodsFailed    int32 `json:"podsFailed,omitempty"`
 	// Policy is pod_failures_handled_by_failure_policy_total by action.
-	Policy PolicyActions
+	Policy PolicyActions `json:"policy,omitzero"`
 	// IndexesSucceeded and IndexesFailed are job_finished_indexes_total by status. Label
 	// backoffLimit is "perIndex" with PerIndex, otherwise "global".
-	IndexesSucceeded, IndexesFailed int32
-	PerIndex                        bool
+	IndexesSucceeded int32 `json:"indexesSucceeded,omitempty"`
+	IndexesFailed    int32 `json:"indexesFailed,omitempty"`
+	PerIndex         bool  `json:"perIndex,omitempty"`
 	// PodsCreated and PodsNotCreated are job_pods_creation_total by status, with
 	// its Metric as the reason. A namespace that is being deleted refuses
 	// creations, which counts as neither.
-	PodsCreated, PodsNotCreated int32
-	CreateReason                jobreason.Create
+	PodsCreated    int32            `json:"podsCreated,omitempty"`
+	PodsNotCreated int32            `json:"podsNotCreated,omitempty"`
+	CreateReason   jobreason.Create `json:"createReason,omitempty"`
 	// Finished is Complete or Failed when the job ended in this round, with the
 	// reason: jobs_finished_total by completion_mode, result ("succeeded" or "failed") and
 	// reason.
-	Finished       ConditionType
-	FinishedReason string
+	Finished       ConditionType `json:"finished,omitempty"`
+	FinishedReason string        `json:"finishedReason,omitempty"`
 	// Untracked is how many pods that had ended lost their finalizer:
 	// terminated_pods_tracking_finalizer_total with event "delete".
-	Untracked int32
+	Untracked int32 `json:"untracked,omitempty"`
 	// ManagedBy is true for a job of another controller.
-	ManagedBy bool
+	ManagedBy bool `json:"managedBy,omitempty"`
 }
 
 // PolicyActions are the pod failures that a podFailurePolicy has handled, by the action of the rule.
-type PolicyActions struct{ FailJob, FailIndex, Ignore, Count int32 }
+type PolicyActions struct {
+	FailJob   int32 `json:"failJob,omitempty"`
+	FailIndex int32 `json:"failIndex,omitempty"`
+	Ignore    int32 `json:"ignore,omitempty"`
+	Count     int32 `json:"count,omitempty"`
+}
 
 // The actions of a round, as the label of job_syncs_total names them.
 const (

@@ -28,9 +28,6 @@ func doneAll(p *Plan) Outcome {
 	return o
 }
 
-// policyCounts is the type of [Metrics.Policy].
-type policyCounts = struct{ FailJob, FailIndex, Ignore, Count int32 }
-
 // settled is the second status of a round with that outcome.
 func settled(p *Plan, o Outcome) Settlement {
 	recording := p.Record(o.Writes)
@@ -105,12 +102,12 @@ func TestJ42_Facts(t *testing.T) {
 		{"a pod has failed", snapshotOf(t, `{"parallelism": 1}`, ended("a", PodFailed, -1), running), nil,
 			Metrics{Action: tracking, PodsFailed: 1, Untracked: 1}},
 		{"a failure is ignored", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, -1), running), nil,
-			Metrics{Action: tracking, Policy: policyCounts{Ignore: 1}, Untracked: 1}},
+			Metrics{Action: tracking, Policy: PolicyActions{Ignore: 1}, Untracked: 1}},
 		{"the status of matches cannot be written", snapshotOf(t, `{"parallelism": 1, `+policy+`}`, ended("a", PodFailed, -1), ended("b", PodSucceeded, -1)),
 			unrecorded,
 			Metrics{Action: tracking, Failed: true}},
 		{"an unfinished pod matches as the job fails", snapshotOf(t, `{"parallelism": 2, "completions": 2, `+failJob+`}`, ended("a", PodFailed, -1), scheduled), nil,
-			Metrics{Action: reconciling, PodsFailed: 2, Policy: policyCounts{FailJob: 1, Count: 1}, Untracked: 1}},
+			Metrics{Action: reconciling, PodsFailed: 2, Policy: PolicyActions{FailJob: 1, Count: 1}, Untracked: 1}},
 		{"the job completes", snapshotOf(t, `{}`, ended("a", PodSucceeded, -1)), nil,
 			Metrics{Action: tracking, PodsSucceeded: 1, Untracked: 1, Finished: ConditionComplete, FinishedReason: "CompletionsReached"}},
 		{"the job fails", snapshotOf(t, `{"backoffLimit": 0}`, ended("a", PodFailed, -1)), nil,

@@ -239,8 +239,10 @@ func (l *look) ignoredFindings() []Finding {
 	var ends tally
 	rule, n := 0, int64(0)
 	for i, found := range l.found.Pods {
-		if found.Failed && found.Rule >= 0 && found.Action == job.IgnoreFailure && l.snapshot.Pods[i].Phase == job.PodFailed && found.Condition == "" {
-			n, rule = n+1, found.Rule
+		match := found.Match
+		ignored := found.Failed && match != nil && match.Action == job.IgnoreFailure && match.Condition == ""
+		if ignored && l.snapshot.Pods[i].Phase == job.PodFailed {
+			n, rule = n+1, match.Rule
 			ends.add(l.endOf(i))
 		}
 	}
@@ -281,7 +283,8 @@ func (l *look) failedFinding() []Finding {
 	}
 	last := failed[len(failed)-1]
 	for _, f := range failed { // what matched FailJob has decided
-		if found := &l.found.Pods[f.place]; found.Rule >= 0 && found.Action == job.FailJob && reason == "PodFailurePolicy" {
+		match := l.found.Pods[f.place].Match
+		if match != nil && match.Action == job.FailJob && reason == "PodFailurePolicy" {
 			last = f
 		}
 	}

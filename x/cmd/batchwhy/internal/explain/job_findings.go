@@ -161,7 +161,7 @@ func (l *look) unhandledFindings() []Finding {
 	}
 	var ends tally
 	for i, found := range l.found.Pods {
-		if found.Failed && found.Rule < 0 && l.snapshot.Pods[i].Phase == job.PodFailed {
+		if found.Failed && found.Match == nil && l.snapshot.Pods[i].Phase == job.PodFailed {
 			ends.add(l.endOf(i))
 		}
 	}

@@ -142,9 +142,9 @@ func (l *look) policyFacts() (all []Fact) {
 		var pods []string
 		var why tally
 		for place, found := range l.found.Pods {
-			if found.Failed && found.Rule == i {
+			if found.Failed && found.Match != nil && found.Match.Rule == i {
 				pods = append(pods, l.pods[place].Name)
-				why.add(matched(&found))
+				why.add(matched(found.Match))
 			}
 		}
 		if len(pods) > 0 {
@@ -154,11 +154,11 @@ func (l *look) policyFacts() (all []Fact) {
 	return all
 }
 
-func matched(p *job.PodInspection) string {
-	if p.Container != "" {
-		return fmt.Sprintf("container %s with exit code %d", p.Container, p.ExitCode)
+func matched(m *job.PolicyMatch) string {
+	if m.Container != "" {
+		return fmt.Sprintf("container %s with exit code %d", m.Container, m.ExitCode)
 	}
-	return "condition " + p.Condition
+	return "condition " + m.Condition
 }
 
 func meaning(a job.FailureAction) string {

@@ -136,8 +136,8 @@ func restarted(p *job.Pod) string {
 
 func (l *look) ruleOf(found *job.PodInspection) string {
 	switch {
-	case found.Rule >= 0:
-		return fmt.Sprintf("; rule %d of the podFailurePolicy (%s) matched", found.Rule, found.Action)
+	case found.Match != nil:
+		return fmt.Sprintf("; rule %d of the podFailurePolicy (%s) matched", found.Match.Rule, found.Match.Action)
 	case l.spec.PodFailurePolicy != nil:
 		return "; no rule of the podFailurePolicy matched"
 	}
