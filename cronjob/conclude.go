@@ -14,14 +14,14 @@ import (
 // Conclusion is what is left of a round when its writes are over.
 type Conclusion struct {
 	// Outcome is what became of the plan's reads and writes.
-	Outcome Outcome `json:"outcome,omitzero"`
+	Outcome Outcome `json:"outcome"`
 	// Status is the settlement's if it was written, and the snapshot's otherwise.
-	Status Status `json:"status,omitzero"`
+	Status Status `json:"status"`
 	// Memory goes into the next snapshot of the CronJob.
-	Memory Memory `json:"memory,omitzero"`
+	Memory Memory `json:"memory"`
 	// Events are all events of the round, including the plan's.
 	Events  []job.Event `json:"events,omitempty"`
-	Metrics Metrics     `json:"metrics,omitzero"`
+	Metrics Metrics     `json:"metrics"`
 	// Triggered are the completed triggers: take them out of the next snapshot.
 	Triggered []string `json:"triggered,omitempty"`
 	// Backfills have advanced in this round. Before the next one, store each in place of

@@ -8,17 +8,17 @@ import (
 // Conclusion is what is left of a round when its writes are over.
 type Conclusion struct {
 	// Outcome holds the results of the plan's writes.
-	Outcome Outcome `json:"outcome,omitzero"`
+	Outcome Outcome `json:"outcome"`
 	// Status is the last status that was written, or the snapshot's if none was.
-	Status Status `json:"status,omitzero"`
+	Status Status `json:"status"`
 	// Synced is true when the round planned the job, as job_syncs_total counts it. It is
 	// false if the job has ended or is not ours, or if the snapshot is stale.
 	Synced bool `json:"synced,omitempty"`
 	// Memory goes into the next snapshot of the job.
-	Memory Memory `json:"memory,omitzero"`
+	Memory Memory `json:"memory"`
 	// Events are all events of the round, including the plan's (J41).
 	Events  []Event `json:"events,omitempty"`
-	Metrics Metrics `json:"metrics,omitzero"`
+	Metrics Metrics `json:"metrics"`
 	// Requeue is when to plan again although nothing happened. It is the plan's, or sooner if
 	// the next round builds on what this one has written (L9). The time of the snapshot means
 	// immediately.
