@@ -1,6 +1,7 @@
 package cronjob
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -28,9 +29,9 @@ type Child struct {
 	// Finished is how the job has ended, and empty before: Complete, Failed or, for children of another
 	// kind, a word of that kind, such as Aborted. Such a child has neither succeeded nor failed.
 	Finished Ending `json:"finished,omitempty"`
-	// KeptAsSuccessful counts a child with such a word toward the limits of successful jobs; by
-	// default it counts toward the limits of failed jobs (C2).
-	KeptAsSuccessful bool `json:"keptAsSuccessful,omitempty"`
+	// KeptAs says whose limits count a child with such a word (C2): those of successful jobs if it is Complete, and of
+	// failed ones if it is Failed or empty. With any other word no limit counts it, and the history leaves it alone.
+	KeptAs Ending `json:"keptAs,omitempty"`
 	// FinishTime is when that condition turned True.
 	FinishTime time.Time `json:"finishTime,omitzero"`
 	// CompletionTime is status.completionTime; zero for a job that has not succeeded.
@@ -53,15 +54,14 @@ func (c *Child) isRunning() bool { return !c.Foreign && !c.isFinished() }
 // isOwnSuccess reports whether a job is the CronJob's and has succeeded.
 func (c *Child) isOwnSuccess() bool { return c.Finished == Complete && !c.Foreign }
 
-// keptAs returns whose limits are about a job: Complete or Failed, and empty for one that runs.
+// keptAs returns whose limits are about a job: Complete or Failed, empty for one that runs, and another word for one
+// that no limit counts.
 func (c *Child) keptAs() Ending {
-	switch {
-	case c.Finished == "", c.Finished == Complete:
+	switch c.Finished {
+	case "", Complete, Failed:
 		return c.Finished
-	case c.KeptAsSuccessful && c.Finished != Failed:
-		return Complete
 	}
-	return Failed
+	return cmp.Or(c.KeptAs, Failed)
 }
 
 // isKeptAs reports whether the limits of such jobs are about a job of the CronJob.

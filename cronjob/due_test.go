@@ -65,6 +65,10 @@ func TestC7_CI9_Requeue(t *testing.T) {
 				t.Errorf("%s: got %s, and %s after the round, want %s", tc.name, plan.Requeue.At, end.Requeue.At, tc.want)
 			}
 		}
+		plan, end := play(t, in(s, cronjob.Options{Punctual: true}))
+		if !plan.Requeue.At.Equal(plan.NextRun) || !end.Requeue.At.Equal(at(tc.want).Add(-100*time.Millisecond)) {
+			t.Errorf("%s, punctual: got %s, and %s after the round", tc.name, plan.Requeue.At, end.Requeue.At)
+		}
 	}
 }
 

@@ -144,7 +144,7 @@ func creationOf(s *Snapshot, name string, run time.Time, reason cronjobreason.Cr
 // schedule is in another zone, as in the reference.
 func timestamp(s *Snapshot, run time.Time) string {
 	zone := time.UTC
-	if s.CronJob.Spec.TimeZone != nil {
+	if s.CronJob.Spec.TimeZone != nil && !s.Options.Marks.UTC {
 		if zone = s.Schedule.Location; zone == nil {
 			zone = s.Schedule.Schedule.Location()
 		}

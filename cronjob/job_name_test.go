@@ -3,6 +3,7 @@ package cronjob_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -36,6 +37,10 @@ func TestC13_CI2_Creation(t *testing.T) {
 			if other.Labels["run"] != "" != (o.Marks.Time != "") || len(other.Annotations) > 1 {
 				t.Errorf("labels %v, annotations %v", other.Labels, other.Annotations)
 			}
+		}
+		inUTC := reconcile(t, in(snapshot(c, at(tc.now)), cronjob.Options{Marks: cronjob.Marks{UTC: true}})).Create[0]
+		if got, want := inUTC.Annotations[cronjob.TimestampAnnotation], made.ScheduledTime.UTC().Format(time.RFC3339); got != want {
+			t.Errorf("in UTC: %s, want %s", got, want)
 		}
 		c.Status.LastScheduleTime = made.ScheduledTime
 	}

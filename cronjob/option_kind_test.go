@@ -57,6 +57,7 @@ func TestOptions_WhatIsRefused(t *testing.T) {
 		"options.naming.prefix":        {Naming: cronjob.Naming{Form: cronjob.NameCustom, Namer: cronjobgen.Stamps{}, Prefix: "x-"}},
 		"options.marks.timeIn":         {Marks: cronjob.Marks{TimeIn: 9}},
 		"options.marks.time":           {Marks: cronjob.Marks{TimeIn: cronjob.InName, Time: "example.com/run"}},
+		"options.marks.utc":            {Marks: cronjob.Marks{TimeIn: cronjob.InLabel, UTC: true}},
 		"options.marks.request":        {Marks: cronjob.Marks{Time: "example.com/run", Request: "example.com/run"}},
 		"options.child":                {Child: cronjob.Kind{Kind: "Work"}},
 		"options.pauseAfterFailures":   {PauseAfterFailures: -1},
@@ -119,13 +120,14 @@ func TestC13_RunsOfOneMinuteByName(t *testing.T) {
 
 // C2, C4: children that end with words of their own are over, and one of the two limits is about them.
 func TestC2_OtherEnds(t *testing.T) {
-	ended := func(name string, hour float64, how cronjob.Ending, kept bool) cronjob.Child {
+	ended := func(name string, hour float64, how, keptAs cronjob.Ending) cronjob.Child {
 		when := hours(hour)
-		return cronjob.Child{Name: name, UID: cronjob.UID(name), StartTime: when, Finished: how, FinishTime: when, CompletionTime: when, KeptAsSuccessful: kept}
+		return cronjob.Child{Name: name, UID: cronjob.UID(name), StartTime: when, Finished: how, FinishTime: when, CompletionTime: when, KeptAs: keptAs}
 	}
 	s := in(hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid, SuccessfulJobsHistoryLimit: ptr[int32](1), FailedJobsHistoryLimit: ptr[int32](1)}, hours(6),
-		ended("aborted-1", 1, "Aborted", false), ended("aborted-2", 4, "Aborted", false), ended("failed", 2, cronjob.Failed, true),
-		ended("complete", 3, cronjob.Complete, false), ended("skipped", 1, "Skipped", true)), works)
+		ended("aborted-1", 1, "Aborted", ""), ended("aborted-2", 4, "Aborted", ""), ended("failed", 2, cronjob.Failed, cronjob.Complete),
+		ended("complete", 3, cronjob.Complete, ""), ended("skipped", 1, "Skipped", cronjob.Complete),
+		ended("terminated-1", 1, "Terminated", "Never"), ended("terminated-2", 2, "Terminated", "Never")), works)
 	s.CronJob.Status = cronjob.Status{
 		Active: []cronjob.Reference{{Name: "aborted-2", UID: "aborted-2"}}, LastScheduleTime: hours(5), LastSuccessfulTime: hours(3),
 	}
@@ -133,12 +135,27 @@ func TestC2_OtherEnds(t *testing.T) {
 	if len(p.Create) != 1 {
 		t.Errorf("Forbid, and nothing runs any more, and no run starts:\n%s", p.String())
 	}
-	// aborted-2 is kept: it is the last of them. Complete is kept, since skipped is older.
+	// aborted-2 is kept: it is the last of them. Complete is kept, since skipped is older. No limit counts the terminated.
 	want := "delete skipped: more successful jobs than successfulJobsHistoryLimit (C2)\n" +
 		"delete aborted-1: more failed jobs than failedJobsHistoryLimit (C2)\n" +
 		"delete failed: more failed jobs than failedJobsHistoryLimit (C2)\n"
 	if got := p.String(); !strings.HasPrefix(got, want) || !strings.Contains(got, "Saw completed Work: aborted-2, condition: Aborted") {
 		t.Errorf("got\n%s", got)
+	}
+	for _, place := range []int{5, 6} {
+		if name := s.Children[place].Name; strings.Contains(p.String(), "delete "+name) {
+			t.Errorf("%s is deleted", name)
+		}
+	}
+	// Neither is it old enough for any age, nor is it taken for one that runs, which would plan a round each time.
+	aged, quiet := in(s, works), in(hourly(cronjob.Spec{}, hours(5.5), s.Children[5:]...), works)
+	aged.Options.KeepFailed, aged.Options.KeepSuccessful = time.Hour, time.Hour
+	if got := reconcile(t, aged); strings.Contains(got.String(), "delete terminated") {
+		t.Errorf("by age\n%s", got.String())
+	}
+	quiet.CronJob.Status.LastScheduleTime = hours(5)
+	if got := reconcile(t, quiet); len(got.Delete)+len(got.Create)+len(got.Events) > 0 {
+		t.Errorf("at rest\n%s", got.String())
 	}
 	if last := p.Settle(cronjob.Writes{}).Status.LastSuccessfulTime; !last.Equal(hours(3)) {
 		t.Errorf("the last success was at %s", last)

@@ -15,6 +15,9 @@ type Marks struct {
 	// Time is the key of the annotation or label with the time of the run;
 	// batch.kubernetes.io/cronjob-scheduled-timestamp if it is empty.
 	Time string `json:"time,omitempty"`
+	// UTC writes the time in an annotation in UTC. By default it is in the zone of the schedule, as in
+	// Kubernetes (C13).
+	UTC bool `json:"utc,omitempty"`
 	// Request is the key of the annotation that says who requested a job that the schedule did not
 	// start; cronjob.kubernetes.io/instantiate if it is empty.
 	Request string `json:"request,omitempty"`
@@ -104,6 +107,8 @@ func (m *Marks) check() error {
 		return invalid("options.marks.timeIn", int(m.TimeIn), "is not a place of marks")
 	case m.TimeIn == InName && m.Time != "":
 		return invalid("options.marks.time", m.Time, "must be empty where only the name tells the run")
+	case m.TimeIn != InAnnotation && m.UTC:
+		return invalid("options.marks.utc", m.UTC, "must be false unless an annotation holds the time")
 	case m.TimeIn == InAnnotation && m.timeKey() == m.requestKey():
 		return invalid("options.marks.request", m.requestKey(), "is also the key of the time")
 	}

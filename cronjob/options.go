@@ -41,6 +41,9 @@ type Options struct {
 	// limits of the history; zero means without end.
 	KeepSuccessful time.Duration `json:"keepSuccessful,omitempty"`
 	KeepFailed     time.Duration `json:"keepFailed,omitempty"`
+	// Punctual asks for the next round at the time of the next run. By default that is 100 ms later, against clocks
+	// that differ, as in Kubernetes (C7).
+	Punctual bool `json:"punctual,omitempty"`
 	// Without are the feature gates that are off. CronJobsScheduledAnnotation is the only one
 	// that matters: without it, jobs do not get the time of their run (C13).
 	Without release.Gates `json:"without,omitzero"`

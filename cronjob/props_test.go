@@ -292,7 +292,7 @@ func checkHistoryAtRest(t *rapid.T, w *world.CronJob) {
 	left := map[job.ConditionType]int{}
 	for _, c := range w.Children() {
 		if !c.Foreign && c.DeletionTimestamp.IsZero() {
-			left[c.KeptAs()]++
+			left[c.WhoseLimits()]++
 		}
 	}
 	spec := &w.CronJob.Spec

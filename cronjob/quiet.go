@@ -35,7 +35,7 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 		Namespace:  s.CronJob.Namespace,
 		CronJobUID: s.CronJob.UID,
 		Waits:      ofKind(p.buffers.waits, s.Options.Child),
-		Requeue:    firstEnd(p.buffers.waits),
+		Requeue:    firstEnd(p.buffers.waits, s.Options.Punctual),
 		NextRun:    next,
 	}
 
@@ -92,7 +92,7 @@ func isUpToDate(s *Snapshot) bool {
 				return false
 			}
 			successful++
-		default:
+		case "":
 			running++
 		}
 	}

@@ -180,7 +180,7 @@ func (p *Planner) assemble(s *Snapshot, c *census, m *memory, run *dueRun, out *
 	plan.Delete, plan.Create, plan.Triggered = out.remove, out.create, out.triggered
 	plan.Missed, plan.Unstarted = run.missed, l.unstarted
 
-	plan.Requeue, plan.Waits = firstEnd(out.waits), ofKind(out.waits, s.Options.Child)
+	plan.Requeue, plan.Waits = firstEnd(out.waits, s.Options.Punctual), ofKind(out.waits, s.Options.Child)
 	plan.Events = appendUnexpected(out.events, plan.Unexpected, s.Options.Child)
 	plan.Events = append(plan.Events,
 		unstartedEvents(l.unstarted, run.missed.TooLate, s.Options.Quirks, s.Options.Child)...)

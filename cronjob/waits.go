@@ -114,7 +114,7 @@ func shortTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.
 const skew = 100 * time.Millisecond
 
 // firstEnd returns the earliest time at which a wait ends by itself.
-func firstEnd(waits []Wait) (first Requeue) {
+func firstEnd(waits []Wait, isPunctual bool) (first Requeue) {
 	for i := range waits {
 		w := &waits[i]
 		if w.Until.IsZero() {
@@ -122,7 +122,7 @@ func firstEnd(waits []Wait) (first Requeue) {
 		}
 
 		until := w.Until
-		if w.Reason == cronjobreason.WaitNextRun {
+		if w.Reason == cronjobreason.WaitNextRun && !isPunctual {
 			until = until.Add(skew)
 		}
 		if first.At.IsZero() || until.Before(first.At) {

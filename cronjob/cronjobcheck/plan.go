@@ -1,6 +1,7 @@
 package cronjobcheck
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -218,6 +219,10 @@ func checkHistory(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
 
 		how := keptAs(c)
 		all[how]++
+		isCounted := how == "" || how == cronjob.Complete || how == cronjob.Failed
+		if !isCounted && reason != 0 && reason != cronjobreason.DeleteReplaced {
+			f.add("CI11", "%s is deleted for the history, and no limit counts it", c.Name)
+		}
 		if reason != cronjobreason.DeleteSuccessful && reason != cronjobreason.DeleteFailed {
 			kept[how]++
 		}
@@ -230,13 +235,11 @@ func checkHistory(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
 
 // keptAs names the history limit that applies to a child.
 func keptAs(c *cronjob.Child) cronjob.Ending {
-	switch {
-	case c.Finished == "", c.Finished == cronjob.Complete:
+	switch c.Finished {
+	case "", cronjob.Complete, cronjob.Failed:
 		return c.Finished
-	case c.Finished != cronjob.Failed && c.KeptAsSuccessful:
-		return cronjob.Complete
 	}
-	return cronjob.Failed
+	return cmp.Or(c.KeptAs, cronjob.Failed)
 }
 
 // checkExpired checks that a job is not deleted for its age before its time.

@@ -205,7 +205,7 @@ func isLeft(c *cronjob.Child) bool {
 
 // end lets a job end.
 func (e *Env) end(c cronjob.Child, how cronjob.Ending) {
-	c.Finished, c.FinishTime, c.KeptAsSuccessful = how, e.life.Now(), how == world.Skipped
+	c.Finished, c.FinishTime, c.KeptAs = how, e.life.Now(), world.KeptAs(how)
 	says := "ends: " + string(how)
 	switch how {
 	case cronjob.Complete:

@@ -122,7 +122,7 @@ func (e *Env) checkRequests() {
 // (C19).
 func (e *Env) mayPause() bool {
 	failed := e.truth.Those(func(c *cronjob.Child) bool {
-		isFailed := c.Finished != "" && c.Finished != cronjob.Complete && !c.KeptAsSuccessful
+		isFailed := c.Finished != "" && c.Finished != cronjob.Complete && c.KeptAs != cronjob.Complete
 		return isFailed && !c.Foreign
 	})
 	limit := int(e.options.PauseAfterFailures)

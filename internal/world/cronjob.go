@@ -282,10 +282,18 @@ const (
 	Skipped cronjob.Ending = "Skipped"
 )
 
-// Finish ends a running job. Skipped, a word like any other, is kept as successful.
+// KeptAs says whose limits count jobs that end so: those of successful ones for Skipped, a word like any other.
+func KeptAs(how cronjob.Ending) cronjob.Ending {
+	if how == Skipped {
+		return cronjob.Complete
+	}
+	return ""
+}
+
+// Finish ends a running job.
 func (w *CronJob) Finish(name string, how cronjob.Ending) {
 	c := w.Jobs[name]
-	c.Finished, c.FinishTime, c.KeptAsSuccessful = how, w.Now, how == Skipped
+	c.Finished, c.FinishTime, c.KeptAs = how, w.Now, KeptAs(how)
 	if how == job.ConditionComplete {
 		c.CompletionTime = w.Now
 	}

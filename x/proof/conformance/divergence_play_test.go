@@ -278,6 +278,18 @@ func runs(l *life) string {
 	return strings.Join(out, ", ")
 }
 
+// lateness is how long after their times runs have started.
+func lateness(l *life) string {
+	var out []string
+	for _, w := range l.writes {
+		minutes, ok := strings.CutPrefix(w.Name, "c-")
+		if n, err := strconv.ParseInt(minutes, 10, 64); ok && err == nil && w.Verb == "create" && w.Answer == "" {
+			out = append(out, w.Time.Sub(time.Unix(n*60, 0)).Round(10*time.Millisecond).String())
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
 // clock is the time of day, with seconds if there are any.
 func clock(t time.Time) string {
 	t = t.UTC().Truncate(time.Second)
