@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The defaults of [Policy]. A Job replaces its failed pods with these delays (J31).
+// The defaults of [Policy]. A Job waits for these delays before it replaces failed pods (J31).
 const (
 	DefaultBase   = 10 * time.Second
 	DefaultFactor = 2

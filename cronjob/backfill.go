@@ -8,8 +8,8 @@ import (
 
 // Backfill asks for the runs of the schedule in a range of time that have no job:
 // runs from before the CronJob was created, missed runs, runs of an outage. They
-// start the oldest first, some in a round, whether or not the CronJob is suspended;
-// startingDeadlineSeconds, the catch-up options and jitter are not about them. The
+// start oldest first, a few in each round, whether or not the CronJob is suspended.
+// startingDeadlineSeconds, the catch-up options and jitter do not apply to them. The
 // job of a run is the same as if the schedule had started it, except that the annotation
 // cronjob.kubernetes.io/instantiate says "backfill". It is named after the run, so a run
 // never gets a second job (C13, CI1).
@@ -22,11 +22,12 @@ import (
 // before the backfill was requested, by the history or by hand: it runs again, unless
 // Except names it.
 //
-// The schedule goes first. A run that it is going to start is left to it, and no
-// other starts while a run that is due is held back. lastScheduleTime stays what it
-// is, until the history has to delete a job of a later run (C2). The jobs are active jobs: Forbid and
-// Options.MaxActive count them. Replace spares them, since no run of the schedule takes their place. It does not
-// recognise a job that neither the children nor the memory show.
+// The schedule goes first. The backfill leaves to it the runs that it is going to start, and
+// starts no run while a due run of the schedule is held back. The backfill does not change
+// lastScheduleTime, but the history records a later run there before it deletes the job of that
+// run (C2). The jobs of a backfill are active jobs: Forbid and Options.MaxActive count them.
+// Replace spares them, since no run of the schedule takes their place. But it cannot recognise
+// such a job if neither the children nor the memory show it.
 type Backfill struct {
 	// ID tells backfills apart.
 	ID string `json:"id"`

@@ -82,6 +82,6 @@
 // may change. What decides differently is listed under Semantics in
 // CHANGELOG.md.
 //
-// [Namer] gets no more methods. What comes later is an optional interface: a type of this package that
+// [Namer] never gets another method. A later feature comes as an optional interface: a new one that
 // embeds Namer and adds a method.
 package cronjob

@@ -12,7 +12,7 @@ import (
 // A name is the lock of its run (C13), so it must follow from the CronJob and the run alone. Do
 // not change it while jobs of other names are kept: their runs would be unknown.
 type Naming struct {
-	// Form is what the name of a job tells of its run.
+	// Form says how the name of a job identifies its run.
 	Form NameForm `json:"form,omitempty"`
 	// Prefix begins the names of all jobs, including jobs of triggers. NameCustom has its own.
 	Prefix string `json:"prefix,omitempty"`
@@ -21,7 +21,7 @@ type Naming struct {
 	Namer Namer `json:"-"`
 }
 
-// NameForm is what the name of a job tells of its run.
+// NameForm says how the name of a job identifies its run.
 type NameForm uint8
 
 // The forms of names.

@@ -51,7 +51,8 @@ func endOfRow(s *Snapshot, lastSuccess time.Time) (success *Child) {
 	return success
 }
 
-// failedLimit returns how many failed jobs the history keeps: at least those that can end in a pause.
+// failedLimit returns how many failed jobs the history keeps; nil means all. It is never less than
+// Options.PauseAfterFailures, since the failures that lead to a pause are counted from these jobs.
 func failedLimit(s *Snapshot) *int32 {
 	limit, n := s.CronJob.Spec.FailedJobsHistoryLimit, s.Options.PauseAfterFailures
 	if limit == nil || *limit >= n {

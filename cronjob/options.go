@@ -20,12 +20,12 @@ type Options struct {
 	// CatchUpLimit is how many missed runs CatchUpAll makes up, the latest ones;
 	// zero means 100.
 	CatchUpLimit int32 `json:"catchUpLimit,omitempty"`
-	// SkipOnResume sets the runs aside that came due while the CronJob was suspended.
+	// SkipOnResume sets aside the runs that came due while the CronJob was suspended.
 	SkipOnResume bool `json:"skipOnResume,omitempty"`
-	// SkipOnEdit sets the runs aside that a new schedule or timeZone would have had
+	// SkipOnEdit sets aside the runs that a new schedule or timeZone would have had
 	// before the edit.
 	SkipOnEdit bool `json:"skipOnEdit,omitempty"`
-	// SkipHeld gives a run up that Forbid holds back, instead of starting it late.
+	// SkipHeld gives up a run that Forbid holds back, instead of starting it late.
 	SkipHeld bool `json:"skipHeld,omitempty"`
 	// MaxActive holds runs, triggers and backfills back while so many jobs are active;
 	// zero means no limit. Jobs that a run replaces do not count.

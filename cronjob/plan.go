@@ -40,7 +40,7 @@ type Plan struct {
 	// Missed are the runs that were due and will not start any more.
 	Missed Missed `json:"missed,omitzero"`
 	// Unstarted are the runs that this round gives up. [Conclusion.Unstarted] also holds
-	// those that the writes decide about.
+	// the runs that are given up because of the results of the reads and writes.
 	Unstarted []Unstarted `json:"unstarted,omitempty"`
 	// Requeue says when to plan again although nothing happened.
 	Requeue Requeue `json:"requeue,omitzero"`

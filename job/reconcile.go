@@ -54,8 +54,8 @@ type Planner struct {
 	found findings
 }
 
-// Reconcile is [Reconcile] for a snapshot that is not copied. The plan is valid
-// until the next call: [Plan.Clone] is what can be kept.
+// Reconcile is like the function [Reconcile], but does not copy the snapshot. The plan is
+// valid until the next call. Use [Plan.Clone] to keep it for longer.
 func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 	if err := s.check(); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ type accounting struct {
 	snap  *Snapshot
 	found *findings
 	end   Verdict
-	// reported is what the metrics of earlier rounds have told.
+	// reported holds the figures that the metrics of earlier rounds have reported.
 	reported *reported
 }
 

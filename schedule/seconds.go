@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// This file adds seconds to a pattern, which knows whole minutes only: a run is a second
-// of the set in each matching minute.
+// This file adds seconds to a pattern, which knows whole minutes only. Each matching minute has
+// one run for each second of the set.
 
 // seconds holds bit 0-59. It is 0 where second 0 alone matches, as without a field of
 // seconds, so that the pattern answers by itself.

@@ -18,7 +18,7 @@
 // conclusion names. Plan again at conclusion.Requeue, when the CronJob or one of its jobs
 // changes, and after a delay when conclusion.Retry is set.
 //
-// The interfaces of this package get no more methods. What comes later is an optional interface that
-// the executor asks a backend for, as it does for [Observer]. A backend that wraps another has a method
-// Unwrap() [Backend], so that those of the other are found.
+// The interfaces of this package never get another method. A later feature comes as an optional
+// interface that the executor asks a backend for, like [Observer] now. A backend that wraps another
+// has a method Unwrap() [Backend], so that the optional interfaces of the other are found.
 package cronjobapply

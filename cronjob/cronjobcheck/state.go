@@ -21,10 +21,11 @@ type State struct {
 
 // Neighbours are the jobs of the CronJob that run when another is created.
 type Neighbours struct {
-	// Active are not being deleted. Backfilled of them were started by a backfill.
+	// Active is how many of them are not being deleted. Backfilled is how many of the active jobs
+	// were started by a backfill.
 	Active, Backfilled int
-	// Leaving are being deleted, and not from a backfill: a run that replaces others need not wait
-	// for jobs of backfills.
+	// Leaving is how many are being deleted and were not started by a backfill: a run that replaces
+	// others need not wait for jobs of backfills.
 	Leaving int
 }
 
@@ -147,7 +148,7 @@ func (h *History) Started(name string, run time.Time) []Violation {
 // HasStarted reports whether a job was created for the run.
 func (h *History) HasStarted(run time.Time) bool { return h.runs[run.Unix()] > 0 }
 
-// HasStartedBeside reports whether a job of that name was created beside the schedule.
+// HasStartedBeside reports whether a job of that name was created outside of the schedule.
 func (h *History) HasStartedBeside(name string) bool { return h.others[name] > 0 }
 
 // Runs are the runs that a job was created for, in order.

@@ -18,6 +18,6 @@
 // [Specs], [Snapshots] and the like are generators for properties of your own. This package is the
 // counterpart of job/jobtest, which says more, as does docs/testing.md.
 //
-// The interfaces of this package get no more methods. What comes later is an optional interface that
-// the kit asks a [Store] for, as it does for [Requester].
+// The interfaces of this package never get another method. A later feature comes as an optional
+// interface that the kit asks a [Store] for, like [Requester] now.
 package cronjobtest

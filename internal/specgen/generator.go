@@ -121,8 +121,8 @@ type field struct {
 	// percent is how often it is set. With [Limits], it is at least usual.
 	percent                    int
 	small, wild, limits, wrong list
-	// when reports whether the field may be set, must whether it has to be. Nil means always for
-	// when, and never for must.
+	// when reports whether the field may be set; nil means that it always may. must reports whether
+	// the field has to be set; nil means that it never has to.
 	when, must condition
 }
 

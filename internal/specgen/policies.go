@@ -91,7 +91,7 @@ func interval(d *draw, _ Object) any {
 	return fmt.Sprint(from)
 }
 
-// whole makes all indexes.
+// whole makes the range of all indexes, or the empty text if there are fewer than two.
 func whole(d *draw, _ Object) any {
 	if d.completions() < 2 {
 		return ""

@@ -16,7 +16,8 @@
 // Then report conclusion.Events. Plan again at conclusion.Requeue, when a pod or the job
 // changes, and after a delay when conclusion.Retry is set.
 //
-// The interfaces of this package get no more methods. What comes later is an optional interface that
-// the executor asks a backend for, as it does for [Versioned], [Expecter], [Grouper] and [Observer]. A backend that
-// wraps another has a method Unwrap() [Backend], so that those of the other are found.
+// The interfaces of this package never get another method. A later feature comes as an optional
+// interface that the executor asks a backend for, like [Versioned], [Expecter], [Grouper] and
+// [Observer] now. A backend that wraps another has a method Unwrap() [Backend], so that the
+// optional interfaces of the other are found.
 package jobapply

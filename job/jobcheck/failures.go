@@ -89,9 +89,10 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// checkIndexFailures compares the failures that a new pod starts with, and the failed pods of its
-// index that are still tracked: one failure more than each of them, no more than the limit, and not
-// before the backoff after the failure is over.
+// checkIndexFailures checks the failures that a new pod starts with (JI21). They include each
+// failed pod of its index that is still tracked, and the failures before that pod. Those that are
+// not ignored do not exceed the limit. The pod is not created before the backoff after the last of
+// these failures is over.
 func checkIndexFailures(f *found, s *job.Snapshot, p *job.Plan) {
 	for i := range p.Create {
 		c := &p.Create[i]
@@ -126,9 +127,6 @@ func checkIndexFailures(f *found, s *job.Snapshot, p *job.Plan) {
 
 // failuresAfter is the number of failures of an index up to this pod, including its own if it has
 // failed.
-
-// failuresAfter is the number of failures of an index up to this pod, if it has failed that
-// included.
 func failuresAfter(p *job.Pod) (n int64) {
 	if p.Detail != nil {
 		n = int64(max(p.Detail.FailureCount, 0)) + int64(max(p.Detail.IgnoredFailureCount, 0))

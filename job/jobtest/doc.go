@@ -29,6 +29,6 @@
 //
 // [Specs], [Snapshots] and the like are generators for properties of your own. docs/testing.md is a tutorial.
 //
-// The interfaces of this package get no more methods. What comes later is an optional interface that
-// the kit asks a [Store] for, as it does for [JobDeleter] and [Purger].
+// The interfaces of this package never get another method. A later feature comes as an optional
+// interface that the kit asks a [Store] for, like [JobDeleter] and [Purger] now.
 package jobtest

@@ -9,8 +9,8 @@ import (
 )
 
 // Store is the store of the program that is tested, as users, kubelets and the test see
-// it. It holds one job with its pods. Reads must show the source of truth, as it is now. A UID, of
-// a job or a pod, must be new in the whole life, also after a start of the program.
+// it. It holds one job with its pods. Reads must show the source of truth, as it is now. The store
+// must not use the UID of a job or a pod twice in a life, even if the program starts again.
 type Store interface {
 	// CreateJob stores a new job, without a status. Its spec has its defaults. The store may
 	// give it another UID, which must be new.

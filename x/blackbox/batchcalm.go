@@ -4,8 +4,9 @@ import (
 	"time"
 )
 
-// calm ends all faults. A parent whose children have all succeeded ends. Another one is suspended for
-// a while, then all its children succeed, and it ends. Then it is deleted.
+// calm plays the end of a life, without faults. If enough children have succeeded, the parent ends.
+// Otherwise it is suspended for a while and resumed, all its children succeed, and it ends. In both
+// cases it is then deleted.
 func (b *batchScript) calm() error {
 	if b.allSucceeded() { // an edit would wake a program that sleeps
 		if err := b.awaitEnd(); err != nil || !b.isUp() {

@@ -50,10 +50,11 @@ type Step struct {
 	Schedule string
 	AtOnce   int32
 	Set      string
-	// Fault and Nth are of Break. Nth is also the object that Remove deletes in the life of an Operator.
+	// Fault is the fault of a Break, and Nth says at which write from now it happens. In the life
+	// of an Operator, Nth also selects the object that Remove deletes.
 	Fault Fault
 	Nth   int
-	// Of is the plural of the kind that Hold is about; "" is all.
+	// Of is the kind whose watches Hold pauses, in the plural such as "pods". "" means all kinds.
 	Of string
 }
 

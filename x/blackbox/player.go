@@ -328,7 +328,8 @@ func (p *player) touch() error {
 	})
 }
 
-// loses notes that the program may not know what it does for that long. The API is locked.
+// loses adds a span to p.lost, from now until d has passed: the program may not know what it has
+// done in that time. The API is locked.
 func (p *player) loses(d time.Duration) { p.lost = append(p.lost, span{time.Now(), time.Now().Add(d)}) }
 
 // meets reports whether any of the spans has an instant in [from, until].

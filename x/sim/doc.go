@@ -33,6 +33,6 @@
 // is made of: 80 bytes for each pod and 150 for each job that has ever existed, at most
 // World.MaxRecords of each. Without records (World.Summary) it holds what exists.
 //
-// The interfaces of this package get no more methods. What comes later is an optional interface: a type
-// of this package that embeds [Admission], [Scheduler] or [Watcher] and adds a method.
+// The interfaces of this package never get another method. A later feature comes as an optional
+// interface: a new one that embeds [Admission], [Scheduler] or [Watcher] and adds a method.
 package sim

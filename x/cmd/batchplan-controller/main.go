@@ -63,7 +63,7 @@ type options struct {
 	preset              string
 }
 
-// help is what -h says beside the flags.
+// help is what -h says in addition to the flags.
 var help = command.Help{
 	Short:  "Run the controllers of batchplan on a Kubernetes API server.",
 	Use:    "batchplan-controller -managed-by NAME [FLAGS]",

@@ -11,8 +11,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobcheck"
 )
 
-// decision is an answer part by part, in one form: what is written does not depend on the order of
-// UIDs, on the zone of a time, or on what is only for people to read.
+// decision holds the parts of an answer by name, in a normal form. The text of a part does not
+// depend on the order of UIDs or on time zones, and omits what is only for people to read.
 type decision map[string]string
 
 func decisionOf(s *job.Snapshot, a *answer) decision {

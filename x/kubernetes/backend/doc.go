@@ -12,6 +12,6 @@
 // merge patch on condition of its UID, and a status is written by an update on condition
 // of the version. Deletions are on condition of the UID, unlike theirs.
 //
-// The interfaces of this package get no more methods. What comes later is an optional interface: a type
-// of this package that embeds [ChildClient], for example, and adds a method.
+// The interfaces of this package never get another method. A later feature comes as an optional
+// interface: a new one that embeds [ChildClient], for example, and adds a method.
 package backend

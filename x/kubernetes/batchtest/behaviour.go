@@ -95,7 +95,8 @@ func OfJob(names ...string) Match {
 	}
 }
 
-// OwnedBy selects the pods that an object controls: this one, and not another that later has its name.
+// OwnedBy selects the pods that the owner controls. It compares UIDs, so it does not select the
+// pods of a later object with the same name.
 func OwnedBy(owner metav1.Object) Match {
 	uid := owner.GetUID()
 	return func(pod *corev1.Pod, _ int) bool {

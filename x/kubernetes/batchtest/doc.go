@@ -47,5 +47,5 @@
 // several namespaces of one server, can run in parallel tests. Nothing is left when a cluster has
 // stopped: no goroutine and no connection. It stops with the test, also if the test panics.
 //
-// [T] gets no more methods. What comes later is an optional interface.
+// [T] never gets another method. A later feature comes as an optional interface.
 package batchtest

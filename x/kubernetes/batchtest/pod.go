@@ -43,7 +43,7 @@ func (p *Pod) Fail(code int32) {
 	p.change(func(l *life) Behaviour { return Behaviour{ExitCode: code, Stop: l.Stop} })
 }
 
-// Ready lets the pod run, and be ready or not.
+// Ready lets the pod run, and sets whether it is ready.
 func (p *Pod) Ready(is bool) {
 	p.cluster.t.Helper()
 	p.change(func(l *life) Behaviour {

@@ -24,6 +24,6 @@
 //
 // Each constructor takes a [Kind] or a [Cron]: [BatchJobs], [BatchCronJobs], or a resource of your own.
 //
-// The interfaces of this package get no more methods. What comes later is an optional interface: a type
-// of this package that embeds [Requests], for example, and adds a method.
+// The interfaces of this package never get another method. A later feature comes as an optional
+// interface: a new one that embeds [Requests], for example, and adds a method.
 package controller

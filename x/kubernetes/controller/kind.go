@@ -315,7 +315,8 @@ func (k *Kind[T]) remove(ctx context.Context, key types.NamespacedName, o metav1
 	return k.Objects(key.Namespace).Delete(ctx, key.Name, o)
 }
 
-// says implements [ownerKind]: the sentences of the planner are about a Job.
+// says implements [ownerKind]. The planner's sentences speak of a Job, so says replaces that word
+// with the kind.
 func (k *Kind[T]) says(text string) string { return replaced(text, "Job", k.Kind) }
 
 func (k *Kind[T]) decides(line string) string {

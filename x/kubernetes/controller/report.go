@@ -24,7 +24,7 @@ type CronReport struct {
 	// Plan is what the round has decided: NextRun, Waits, the Unstarted runs. It is nil if nothing could be decided,
 	// for which Err is the reason.
 	Plan *cronjob.Plan
-	// Writes are what became of the reads and writes of the plan; nothing before they are made.
+	// Writes holds the results of the plan's reads and writes. It is empty until they are made.
 	Writes cronjob.Writes
 	// Err is what went wrong: a [*cronjob.InputError] names the field of a parent that cannot be planned; what
 	// Cron.Check has returned; or a read or a write that failed. Texts of a server can differ from try to try.
@@ -35,7 +35,7 @@ type CronReport struct {
 type JobReport struct {
 	// Plan is what the round has decided. It is nil if nothing could be decided, for which Err is the reason.
 	Plan *job.Plan
-	// Writes are what became of the writes to pods; nothing before they are made.
+	// Writes holds the results of the writes to pods. It is empty until they are made.
 	Writes job.Writes
 	// Err is what went wrong: a [*job.InputError] names the field of an object that cannot be planned; what Kind.Check
 	// has returned; or a write that failed. Texts of a server can differ from try to try.

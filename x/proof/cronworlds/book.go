@@ -17,8 +17,8 @@ type book struct {
 	created map[string][]owner
 	// missed holds, for each run reported with its time, that it was called missed.
 	missed map[int64]bool
-	// shown are the jobs that a round has seen and concluded; deleted are those that the
-	// controller has deleted.
+	// shown holds the names of the jobs that the controller has seen in a round that it concluded.
+	// deleted holds the names of the jobs that the controller has deleted.
 	shown   map[string]bool
 	deleted map[string]bool
 	known   map[job.UID]bool

@@ -37,8 +37,8 @@ type Worker[S any] interface {
 // fault does not change the end: calm steps lead to the same one from the state after it as
 // from the state without it.
 type Ender[S any] interface {
-	// End is a number of what a state at rest has come to, less than 2⁴⁸; 0 is none that could
-	// be compared.
+	// End returns a number that identifies the end of a state at rest. It is less than 2⁴⁸. 0 means
+	// that the end cannot be compared with others.
 	End(s *S) uint64
 	// DescribeEnd says in words what a state at rest has come to.
 	DescribeEnd(s *S) string

@@ -135,7 +135,7 @@ func (j *judge) refuse(base string, err error) {
 	j.found = append(j.found, j.object.Refused(base, err)...)
 }
 
-// name is the name that the object has, or one as a server makes it.
+// name returns the object's name, or an example of the name that a server makes from generateName.
 func (j *judge) name(meta fields) string {
 	if name := meta.text("name"); name != "" {
 		return name
@@ -198,8 +198,8 @@ func NameFrom(generateName, random string) string {
 	return generateName[:min(len(generateName), maxLabel-5)] + random
 }
 
-// jobName checks a name that the pods of the job have as a label; with an index behind it, it is
-// the host name of a pod.
+// jobName checks the name of a job. Its pods have the name as a label. In an Indexed job, the name
+// followed by an index is the host name of a pod.
 func (j *judge) jobName(name string, s *job.Spec) {
 	var last string
 	path := j.object.namePath()

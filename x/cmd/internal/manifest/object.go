@@ -22,7 +22,8 @@ func (t Type) itemType() Type {
 	return Type{t.APIVersion, strings.TrimSuffix(t.Kind, "List")}
 }
 
-// itemTypeOf reads the type from the beginning of a list, closed with brackets.
+// itemTypeOf returns the type of a list's items. Head is the beginning of the list, with brackets
+// added that close it.
 func itemTypeOf(head []byte) Type {
 	t, err := readType(head)
 	if err != nil {

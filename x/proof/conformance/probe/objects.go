@@ -21,7 +21,7 @@ const (
 // then is a time in whole seconds, far from now.
 var then = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// at returns then, seconds later.
+// at returns the variable then plus a number of seconds.
 func at(seconds int) *metav1.Time {
 	return &metav1.Time{Time: then.Add(time.Duration(seconds) * time.Second)}
 }
@@ -51,7 +51,7 @@ func newCronJob(name string) *batchv1.CronJob {
 	}}
 }
 
-// newEvent is one as the recorder of a controller sends it.
+// newEvent returns an event about a job, in the form in which a controller's recorder sends it.
 func newEvent(name string, j *batchv1.Job) *corev1.Event {
 	return &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: j.Namespace},

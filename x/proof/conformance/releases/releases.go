@@ -1,6 +1,6 @@
 // Package releases builds test binaries with the controllers and the API server's code of a
-// release of Kubernetes, and tells such a binary which one it has. The folder has the go.mod and
-// the go.sum of each minor release in its newest known patch; of [release.Newest] they are those of
+// release of Kubernetes, and tells such a binary which release it has. The folder has a go.mod and
+// a go.sum for the newest known patch of each minor release. Only [release.Newest] uses those of
 // the module itself. An older patch is compiled with the same libraries.
 //
 // Two releases never fit into one build. What differs between them in the code that calls them is

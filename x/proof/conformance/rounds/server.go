@@ -44,7 +44,8 @@ func (s *server) wrote(what, fault string, err error) error {
 	return err
 }
 
-// repeated keeps a write only once: one side repeats it, which changes nothing.
+// repeated is like wrote, but it keeps a write only the first time. One of the two sides repeats
+// such a write, and the repetition changes nothing.
 func (s *server) repeated(what, fault string, err error) error {
 	if s.once[what] {
 		return err

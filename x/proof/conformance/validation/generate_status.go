@@ -10,7 +10,7 @@ import (
 
 // status is a status under construction.
 type status struct {
-	// fields are all that are neither of the others.
+	// fields are all fields of the status except conditions and uncountedTerminatedPods.
 	fields     object
 	conditions []object
 	uncounted  [2][]string // succeeded, failed

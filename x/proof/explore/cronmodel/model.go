@@ -68,8 +68,8 @@ func (m *Model) addSpecs(spec cronjob.Spec, edits int) {
 	}
 }
 
-// addEdits notes which spec each edit makes of each spec, or -1 for one that no number of
-// edits leads to.
+// addEdits notes which spec each edit turns each spec into. It notes -1 if the result is not one of
+// the model's specs, because the budget does not have that many edits.
 func (m *Model) addEdits() {
 	for _, spec := range m.specs {
 		var to []int

@@ -14,8 +14,8 @@ const (
 	maxControllers = 2
 )
 
-// state is a state of the world. Pods, statuses, specs and memories are numbers of values
-// that are kept once, see [values]. The zero pod is none.
+// state is a state of the world. It refers to pods, statuses, specs and memories by number; each
+// distinct value is stored once, see [values]. The zero pod means that there is no pod.
 type state struct {
 	now    uint32 // seconds since the start of the world
 	status statusID

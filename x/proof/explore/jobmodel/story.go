@@ -163,7 +163,7 @@ func (m *Model) tell(steps []told) (commands []command, err error) {
 
 func defaultOptions(s *Scope) bool { return s.Options == job.Options{Gangs: s.Options.Gangs} }
 
-// name names a pod that the step has created, as the world does.
+// name adds the name of a pod that the step has created. The world gives it the same name.
 func (m *Model) name(names map[uint8]string, t *told) {
 	for i := range t.step.To.pods {
 		p := &t.step.To.pods[i]

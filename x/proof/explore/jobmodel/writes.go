@@ -292,8 +292,8 @@ func (s *state) lists(c int, write writeStep) (in [maxPods]listed) {
 	return in
 }
 
-// setStatus changes the status, and notes who has done it: a controller or, with -1, a write on
-// its way of which no controller knows.
+// setStatus changes the status, and notes who has written it. By is the number of a controller, or
+// -1 for a delayed write: no controller knows that it has taken effect.
 func (w *worker) setStatus(s *state, by int, id statusID, lists [maxPods]listed) []jobcheck.Violation {
 	found := w.check.status(w, s, id, lists)
 	s.status = id

@@ -108,7 +108,7 @@ func niceStep(x float64) float64 {
 	return 10 * power
 }
 
-// numberTicks are ticks at round numbers; with whole there are none between.
+// numberTicks are ticks at round numbers. If whole is true, all of them are at whole numbers.
 type numberTicks struct{ whole bool }
 
 // Ticks returns about six marks with labels.

@@ -94,7 +94,7 @@ func (s *Scenario) loadSource(i int, src *Source) error {
 		}
 	}
 
-	// What is given must go together.
+	// Refuse fields that cannot be combined.
 	a, trace := &src.Arrivals, src.Manifest == ""
 	arrives := 0
 	for _, given := range []bool{a.Every > 0, a.Mean > 0, !a.Between.IsZero()} {

@@ -68,7 +68,7 @@ func (p *program) options() (o explain.Options, err error) {
 	return o, nil
 }
 
-// nothing says that no Job or CronJob was read.
+// nothing returns the error for an input in which no Job or CronJob was found.
 func (p *program) nothing(objects *read.Objects) error {
 	switch {
 	case len(p.names) > 0:

@@ -114,7 +114,8 @@ func (f *follower) inputs(ctx context.Context, args []string) (inputs []input, e
 	return inputs, nil
 }
 
-// send hands over what a reader brings.
+// send reads from a reader and sends what it reads to pieces, until the first error or until ctx is
+// done. The last piece has the error.
 func send(ctx context.Context, pieces chan<- piece, input int, from io.Reader) {
 	for {
 		buffer := make([]byte, 64<<10)

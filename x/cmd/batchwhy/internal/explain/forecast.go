@@ -41,7 +41,7 @@ type future struct {
 	snapshot job.Snapshot
 	planner  job.Planner
 	habit    habit
-	// ends are when the pods of the future end.
+	// ends holds when each pod that the forecast has created ends.
 	ends map[job.UID]time.Time
 	made int
 	last string

@@ -77,7 +77,8 @@ func (l *look) isFinished() bool { return l.status.Finished() != "" }
 // isElsewhere reports whether another controller manages the Job.
 func (l *look) isElsewhere() bool { return l.waits(jobreason.WaitManagedBy) != nil }
 
-// fails reports whether it is decided that the Job fails, and nothing else has happened yet.
+// fails reports whether the plan says that the Job fails, and the status does not yet say that it
+// has ended.
 func (l *look) fails() bool {
 	return !l.isFinished() && l.plan.Verdict.Type == job.ConditionFailureTarget
 }

@@ -18,8 +18,8 @@ import (
 
 // Parting is where two releases part.
 type Parting struct {
-	// After is the time since the start of a life. Once is what had happened last in a life, or what
-	// happens in a case. Both are empty for fields and statuses.
+	// After is the time from the start of a life to the parting. Once is the last thing that had
+	// happened in the life, or the situation of a case. Both are empty for fields and statuses.
 	After string `json:"after,omitempty"`
 	Once  string `json:"once,omitempty"`
 	// Before and Behind are what differs, in the old release and in the new one.
