@@ -1,12 +1,12 @@
 package cronjob
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/internal/jobrules"
 	"github.com/batchplan/batchplan/internal/object"
 	"github.com/batchplan/batchplan/job"
 )
@@ -56,13 +56,7 @@ func (c *Child) isOwnSuccess() bool { return c.Finished == Complete && !c.Foreig
 
 // keptAs returns whose limits are about a job: Complete or Failed, empty for one that runs, and another word for one
 // that no limit counts.
-func (c *Child) keptAs() Ending {
-	switch c.Finished {
-	case "", Complete, Failed:
-		return c.Finished
-	}
-	return cmp.Or(c.KeptAs, Failed)
-}
+func (c *Child) keptAs() Ending { return jobrules.KeptAs(c.Finished, c.KeptAs) }
 
 // isKeptAs reports whether the limits of such jobs are about a job of the CronJob.
 func (c *Child) isKeptAs(ending Ending) bool { return !c.Foreign && c.keptAs() == ending }

@@ -98,7 +98,8 @@ func (o *Options) Validate() error {
 			problems = append(problems, invalid(f.name, f.value, "must not be negative"))
 		}
 	}
-	if err := o.Backoff.Validate(); err != nil && len(problems) == 0 { // signs are reported already
+	signed := min(int64(o.Backoff.Base), int64(o.Backoff.Factor), int64(o.Backoff.Max))
+	if err := o.Backoff.Validate(); err != nil && signed >= 0 { // signs are reported already
 		problems = append(problems, invalid("options.backoff", o.Backoff.Max, err.Error()))
 	}
 	return errors.Join(problems...)

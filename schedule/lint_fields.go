@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -72,14 +73,18 @@ func (s Schedule) lintEachMinute() (message, once string) {
 	fields := strings.Fields(s.plan.spec) // as written: the seconds first
 	isStar := func(field string) bool { return field == "*" || field == "?" || field == "*/1" }
 	hour := len(fields) - 4
-	stars, times := 0, 1
+	first, times := 0, 1
+	if _, err := strconv.Atoi(fields[0]); err == nil && hour == 2 {
+		first = 1 // a second of each minute that matches
+	}
+	stars := first
 	for ; stars <= hour && isStar(fields[stars]); stars++ {
 		times *= 60
 		if stars == hour {
 			times = times / 60 * 24
 		}
 	}
-	if stars == 0 {
+	if stars == first {
 		return "", ""
 	}
 
@@ -93,7 +98,7 @@ func (s Schedule) lintEachMinute() (message, once string) {
 		}
 	}
 
-	for i := range stars {
+	for i := first; i < stars; i++ {
 		fields[i] = "0"
 	}
 	once = strings.Join(fields, " ")

@@ -177,6 +177,7 @@ func TestSeconds_Lint(t *testing.T) {
 	}{
 		{"*/10 * * * * *", false, []schedule.FindingKind{schedule.NameCollision}, "several times a minute"},
 		{"*/10 * * * * *", true, nil, ""},
+		{"0 * 3 * * *", true, []schedule.FindingKind{schedule.EachMinute}, "60 times"}, {"0 0 3 * * *", true, nil, ""}, {"30 * * * * *", true, nil, ""},
 		{"* 30 * * * *", true, []schedule.FindingKind{schedule.EachMinute}, "60 times in each of its minutes"}, {"* 0-29 * * * *", true, nil, ""},
 		{"30 * * * * *", false, nil, ""},
 		{"*/7 * * * * *", true, []schedule.FindingKind{schedule.UnevenStep}, `second "*/7" is uneven: from 56 to the next 0 it is 4, not 7`},

@@ -1,12 +1,12 @@
 package cronjobcheck
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
+	"github.com/batchplan/batchplan/internal/jobrules"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
@@ -234,13 +234,7 @@ func checkHistory(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
 }
 
 // keptAs names the history limit that applies to a child.
-func keptAs(c *cronjob.Child) cronjob.Ending {
-	switch c.Finished {
-	case "", cronjob.Complete, cronjob.Failed:
-		return c.Finished
-	}
-	return cmp.Or(c.KeptAs, cronjob.Failed)
-}
+func keptAs(c *cronjob.Child) cronjob.Ending { return jobrules.KeptAs(c.Finished, c.KeptAs) }
 
 // checkExpired checks that a job is not deleted for its age before its time.
 func checkExpired(f *found, s *cronjob.Snapshot, c *cronjob.Child, reason cronjobreason.Delete) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/jobrules"
 )
 
 // Requester is a Store that keeps triggers and backfills. A program on such a store puts
@@ -122,8 +123,7 @@ func (e *Env) checkRequests() {
 // (C19).
 func (e *Env) mayPause() bool {
 	failed := e.truth.Those(func(c *cronjob.Child) bool {
-		isFailed := c.Finished != "" && c.Finished != cronjob.Complete && c.KeptAs != cronjob.Complete
-		return isFailed && !c.Foreign
+		return !c.Foreign && jobrules.KeptAs(c.Finished, c.KeptAs) == cronjob.Failed
 	})
 	limit := int(e.options.PauseAfterFailures)
 	return limit > 0 && len(failed) >= limit
