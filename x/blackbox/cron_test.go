@@ -515,16 +515,16 @@ func TestFind_Planted(t *testing.T) {
 		{"starts the oldest that it missed", naive{startsTwo: true}, Bursts, 0, 60},
 		{"starts what it missed at a resume", naive{forgetsEdits: true}, NotInRetrospect, 0, 60},
 		{"swallows the error of a creation", naive{swallows: true}, Retries, 1, 0},
-		{"a suspension ends what runs", naive{endsSuspended: true}, KeepsRunning, 0, 150},
+		{"a suspension ends what runs", naive{endsSuspended: true}, KeepsRunning, 0, 300},
 		{"Forbid ends what runs", naive{deletesRunning: true}, KeepsRunning, 0, 40},
 		{"deletes the newest", naive{deletesNewest: true}, History, 0, 60},
 		{"counts the failed as succeeded", naive{countsAllEnded: true}, History, 0, 150},
 		{"deletes all that have ended", naive{deletesAll: true}, History, 0, 60},
 		{"lists what has ended until the next run", naive{listsLate: true}, ActiveList, 0, 60},
-		{"does not come back from an invalid schedule", naive{staysInvalid: true}, Starts, 0, 150},
+		{"does not come back from an invalid schedule", naive{staysInvalid: true}, Starts, 0, 400},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			test.wrong.every = 20 * time.Second
+			test.wrong.every = 20*time.Second + 70*time.Millisecond // never at the instant of a step
 			subject := test.wrong.subject()
 			lives := livesUntil(t, profile[CronSettings](subject), test.want, test.short, test.lives)
 			if lives == 0 {

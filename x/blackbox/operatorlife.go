@@ -26,6 +26,7 @@ type operatorScript struct {
 type remains struct {
 	before, calm, gone []Object
 	free               *freedom
+	edited             *OperatorSettings // the last edit that the API took
 }
 
 // recovers is how long the program has after a fault before a user does the next thing, calmFor how long before
@@ -120,7 +121,9 @@ func (o *operatorScript) edit(set string) error {
 	})
 	if err != nil {
 		o.say("the API refuses that: %v", err)
+		return nil
 	}
+	o.edited = &next
 	return nil
 }
 
@@ -146,7 +149,11 @@ func (o *operatorScript) endAll(succeeded bool) {
 func (o *operatorScript) removeChild(nth int) {
 	var made []Object
 	o.note(func() { made = missing(o.before, o.all()) })
-	made = slices.DeleteFunc(made, func(child Object) bool { return child.UID() == o.created.UID() })
+	made = slices.DeleteFunc(made, func(child Object) bool {
+		kind, known := childKinds[child.kind()]
+		hasEnded := known && !kind.Runs(child) // nobody has to make its work again
+		return hasEnded || child.UID() == o.created.UID()
+	})
 	if len(made) > 0 {
 		child := made[nth%len(made)]
 		o.say("a user deletes %s %s", child.Text("kind"), child.Name())

@@ -66,8 +66,8 @@ func shortened(story []string) []string {
 	return slices.Concat(story[:20], []string{left}, story[len(story)-30:])
 }
 
-// GoTest returns the source of a test that plays the life again. It needs a Cron or Batch called
-// subject.
+// GoTest returns the source of a test that plays the life again. It needs a Cron, a Batch or an
+// Operator called subject.
 func (f Finding[S]) GoTest() string {
 	const test = `func Test%s(t *testing.T) {
 	result := subject.Play(t, %s)
@@ -107,7 +107,7 @@ func (b *Batch) Find(t *testing.T, s Search) []Finding[BatchSettings] {
 	return find(t, profile[BatchSettings](b), s)
 }
 
-// profile is a Cron or a Batch.
+// profile is a Cron, a Batch or an Operator.
 type profile[S Settings] interface {
 	Play(*testing.T, Life[S]) Result
 	program() *Program
