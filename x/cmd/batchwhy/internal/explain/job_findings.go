@@ -128,9 +128,9 @@ func (l *look) unreachable() (all []Finding) {
 	if d := s.ActiveDeadlineSeconds; d != nil && *d < math.MaxInt64/int64(time.Second) && limit > 0 {
 		deadline := time.Duration(*d) * time.Second
 		if totalBackoff(limit, deadline) >= deadline {
-			fewer := limit
-			for fewer > 0 && totalBackoff(fewer, deadline) >= deadline {
-				fewer--
+			fewer, sum := int64(0), delayAfter(1)
+			for ; sum < deadline; sum += delayAfter(fewer + 1) {
+				fewer++
 			}
 			add(fmt.Sprintf("the backoffs between the failures that backoffLimit %d allows are longer than activeDeadlineSeconds, %d: if pods fail in a row, the deadline ends the Job before its retries are used up", limit, *d),
 				when("the deadline should end the Job", l.set("allow as many retries as it has time for", "spec.backoffLimit", fewer, "safe as long as no more pods have failed")),
@@ -149,9 +149,14 @@ func (l *look) enoughFor(limit int64) int64 {
 // totalBackoff is how long a job waits that fails again and again, up to a limit.
 func totalBackoff(failures int64, most time.Duration) (sum time.Duration) {
 	for n := int64(1); n <= failures && sum < most; n++ {
-		sum += backoff.Policy{}.Delay(int(min(n, math.MaxInt32)))
+		sum += delayAfter(n)
 	}
 	return sum
+}
+
+// delayAfter is the delay after that many failures in a row.
+func delayAfter(failures int64) time.Duration {
+	return backoff.Policy{}.Delay(int(min(failures, math.MaxInt32)))
 }
 
 // unhandledFindings report exit codes that no rule of the podFailurePolicy matches.
