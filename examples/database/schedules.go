@@ -122,6 +122,7 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 			}
 			t.exec("DELETE FROM requests WHERE schedule = $1", id)
 			t.exec("DELETE FROM missed WHERE schedule = $1", id)
+			t.exec("DELETE FROM news WHERE schedule = $1", id) // its jobs are locked: there will be no more
 		}
 	})
 }

@@ -114,9 +114,39 @@ func TestSchedules(t *testing.T) {
 		w.must303("DELETE", "/schedules/tidy", "")
 		w.pass(worker, time.Minute)
 		ran()
-		if n := w.count("schedules") + w.count("jobs") + w.count("pods") + w.count("requests") + w.count("missed"); n != 0 {
-			t.Errorf("%d rows are left", n)
+		w.nothingIsLeft()
+	})
+}
+
+// nothingIsLeft checks that no table has rows of a schedule that was removed.
+func (w *world) nothingIsLeft() {
+	w.Helper()
+	for _, table := range []string{"schedules", "jobs", "pods", "requests", "missed", "news"} {
+		if n := w.count(table); n != 0 {
+			w.Errorf("%d rows of %s are left", n, table)
 		}
+	}
+}
+
+// TestSchedules_RemovedDuringARun: the run stops, and its end is reported to nobody.
+func TestSchedules_RemovedDuringARun(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		w := newWorld(t, address)
+		stopped := 0
+		var worker *Worker
+		worker = w.worker("a", func(ctx context.Context, _ string, _ job.Pod) (string, int32) {
+			w.must303("DELETE", "/schedules/slow", "")
+			w.beat(worker)
+			<-ctx.Done()
+			stopped++
+			return "", 143
+		})
+		w.must303("PUT", "/schedules/slow", `{"schedule": "*/10 * * * * *"}`)
+		w.pass(worker, time.Minute)
+		if stopped != 1 {
+			t.Errorf("%d runs were stopped", stopped)
+		}
+		w.nothingIsLeft()
 	})
 }
 

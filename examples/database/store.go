@@ -201,9 +201,11 @@ func (t *tx) changeJob(id job.UID, do func(*job.Job)) {
 	}
 }
 
-// report makes the schedule of a job due. It does not lock the schedule: whoever does so goes on to its jobs.
+// report makes the schedule of a job due, unless it was removed. It does not lock the schedule: whoever does so goes on
+// to its jobs.
 func (t *tx) report(id job.UID) {
-	t.exec("INSERT INTO news (schedule) SELECT schedule FROM jobs WHERE uid = $1 AND schedule <> ''", id)
+	t.exec(`INSERT INTO news (schedule) SELECT schedule FROM jobs
+		WHERE uid = $1 AND schedule IN (SELECT uid FROM schedules)`, id)
 }
 
 // changePod changes a pod whose job is locked. A pod that is being deleted goes when it does not run
