@@ -254,6 +254,28 @@ func TestSchedules_Berlin(t *testing.T) {
 	}
 }
 
+// TestSchedules_SameID: a trigger and a backfill with the same ID are two requests, whichever comes first.
+func TestSchedules_SameID(t *testing.T) {
+	const trigger = "/schedules/tidy/trigger?id=x"
+	const backfill = "/schedules/tidy/backfill?id=x&after=2001-09-09T01:40:01Z&until=2001-09-09T01:40:21Z"
+	for first, second := range map[string]string{trigger: backfill, backfill: trigger} {
+		onBoth(t, func(t *testing.T, address string) {
+			w := newWorld(t, address)
+			w.must303("PUT", "/schedules/tidy", `{"schedule": "*/10 * * * * *", "suspend": true}`)
+			for _, path := range []string{first, first, second, second} {
+				w.must303("POST", path, "")
+			}
+			if n := w.count("requests"); n != 2 {
+				t.Errorf("%d requests are stored, %s first", n, first)
+			}
+			w.pass(w.worker("a", succeed), time.Second)
+			if runs, n := w.view().Runs, w.count("requests"); len(runs) != 3 || n != 0 {
+				t.Errorf("ran %+v, and %d requests are left, %s first", runs, n, first)
+			}
+		})
+	}
+}
+
 // TestSchedules_Refused: what cannot be planned is refused at the door.
 func TestSchedules_Refused(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {

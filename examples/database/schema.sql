@@ -56,7 +56,7 @@ CREATE TABLE IF NOT EXISTS requests (
 	id       TEXT NOT NULL,
 	kind     TEXT NOT NULL, -- trigger or backfill
 	request  TEXT NOT NULL, -- a cronjob.Trigger or a cronjob.Backfill as JSON
-	PRIMARY KEY (schedule, id)
+	PRIMARY KEY (schedule, kind, id)
 );
 
 -- Runs that have not started, and will not.
