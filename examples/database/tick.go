@@ -125,7 +125,7 @@ func (t *tx) children(c *cronjob.CronJob, lock string) (children []cronjob.Child
 func (r *tick) save(end cronjob.Conclusion) error {
 	id, due := r.cron.UID, int64(math.MaxInt64) // only a change matters
 	if at := end.Requeue.At; !at.IsZero() {
-		due = at.UnixMilli()
+		due = at.Add(time.Millisecond - 1).UnixMilli() // rounded up: before it there is nothing to do
 	}
 	r.exec("UPDATE schedules SET memory = $2, planned = $3, due = $4 WHERE uid = $1",
 		id, asJSON{end.Memory}, r.now.UnixMilli(), due)
