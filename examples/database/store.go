@@ -9,6 +9,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -57,7 +58,8 @@ func Open(ctx context.Context, address string) (*Store, error) {
 		// A transaction begins as a writer: one that reads first and writes later fails if another
 		// one has written in between.
 		s.dialect = sqlite
-		address = "file:" + address + "?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
+		address = "file:" + (&url.URL{Path: address}).EscapedPath() + // a name can have a # in it
+			"?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
 	}
 	var err error
 	if s.db, err = sql.Open(s.driver, address); err != nil {
