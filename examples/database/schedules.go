@@ -89,7 +89,8 @@ func (t *tx) changeSchedule(name string, do func(*cronjob.CronJob)) (id job.UID)
 
 func cron(c *cronjob.CronJob) []any { return []any{asJSON{c}} }
 
-// Trigger asks for a run now, beside the schedule. An ID starts one run, however often it is sent.
+// Trigger asks for a run now, beside the schedule. An ID that is sent again starts no second run while the
+// job of the first is kept.
 func (s *Store) Trigger(ctx context.Context, name string, t cronjob.Trigger) error {
 	return s.request(ctx, name, "trigger", t.ID, t, cronjob.Snapshot{Triggers: []cronjob.Trigger{t}})
 }
