@@ -22,7 +22,8 @@ type View struct {
 	Name    string
 	Spec    cronjob.Spec
 	Payload string
-	Next    time.Time // zero while it is paused
+	Paused  bool
+	Next    time.Time // zero while it is paused, and if it never runs
 	Runs    []Run
 	Missed  []Missed
 }
@@ -45,8 +46,8 @@ type Missed struct {
 func (s *Store) Views(ctx context.Context) (views []View, err error) {
 	err = s.within(ctx, func(t *tx) {
 		for _, r := range list(t, (*row).columns, "SELECT "+rowColumns+" FROM schedules ORDER BY name") {
-			v := View{Name: r.cron.Name, Spec: r.cron.Spec, Payload: r.payload}
-			if compiled := compile(&r.cron); !*v.Spec.Suspend {
+			v := View{Name: r.cron.Name, Spec: r.cron.Spec, Payload: r.payload, Paused: *r.cron.Spec.Suspend}
+			if compiled := compile(&r.cron); !v.Paused {
 				v.Next = compiled.Schedule.Next(t.now)
 			}
 

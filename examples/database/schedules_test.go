@@ -101,7 +101,7 @@ func TestSchedules(t *testing.T) {
 			t.Errorf("missed %+v", v.Missed)
 		}
 		_, text := w.request("GET", "/", "")
-		for _, want := range []string{"tidy", "*/20 * * * * *", "tidy-manual-x", "3 until 2001-09-09 01:48:20", "suspended"} {
+		for _, want := range []string{"tidy", "*/20 * * * * *", "tidy-manual-x", "3 until 2001-09-09 01:48:20 UTC", "suspended"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the page lacks %q:\n%s", want, text)
 			}
@@ -252,6 +252,38 @@ func TestSchedules_Berlin(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestSchedules_Page: a schedule runs, is paused, or never runs, and the page says which. Times name their zone, and what
+// users have written is text.
+func TestSchedules_Page(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		w := newWorld(t, address)
+		shows := func(wants string, lacks ...string) {
+			t.Helper()
+			_, text := w.request("GET", "/", "")
+			for want := range strings.SplitSeq(wants, "|") {
+				if !strings.Contains(text, want) {
+					t.Errorf("the page lacks %q:\n%s", want, text)
+				}
+			}
+			for _, lack := range lacks {
+				if strings.Contains(text, lack) {
+					t.Errorf("the page has %q:\n%s", lack, text)
+				}
+			}
+		}
+		shows("There is none")
+
+		w.must303("PUT", "/schedules/x", `{"schedule": "0 0 31 2 *", "payload": "<script>{run}"}`)
+		shows("<td>never|/schedules/x/pause|&lt;script&gt;", "paused", "resume", "<script>")
+		w.must303("POST", "/schedules/x/pause", "")
+		shows("<td>paused|/schedules/x/resume", "never", "/pause")
+
+		w.must303("PUT", "/schedules/x", `{"schedule": "*/10 * * * * *", "timeZone": "Europe/Berlin"}`)
+		w.pass(w.worker("a", succeed), 11*time.Second)
+		shows("<td>2001-09-09 03:47:00 CEST|Complete 01:46:50 UTC|/schedules/x/pause", "never", "paused", "resume")
+	})
 }
 
 // TestSchedules_SameID: a trigger and a backfill with the same ID are two requests, whichever comes first.
