@@ -33,7 +33,6 @@ type Worker struct {
 
 	compiled   sync.Map                               // the cronjob.Compiled of each schedule
 	aroundTick func(*tick, *cronjob.Plan) cronBackend // set by tests
-
 }
 
 // Run works until the context is done or the lease is over. What is left then goes to the others.
