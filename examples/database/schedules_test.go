@@ -101,7 +101,9 @@ func TestSchedules(t *testing.T) {
 			t.Errorf("missed %+v", v.Missed)
 		}
 		_, text := w.request("GET", "/", "")
-		for _, want := range []string{"tidy", "*/20 * * * * *", "tidy-manual-x", "3 until 2001-09-09 01:48:20 UTC", "suspended"} {
+		for _, want := range []string{
+			"tidy", "*/20 * * * * *", "tidy-manual-x", "3 until 2001-09-09 01:48:20 UTC", "suspended",
+		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the page lacks %q:\n%s", want, text)
 			}
@@ -254,8 +256,8 @@ func TestSchedules_Berlin(t *testing.T) {
 	}
 }
 
-// TestSchedules_Page: a schedule runs, is paused, or never runs, and the page says which. Times name their zone, and what
-// users have written is text.
+// TestSchedules_Page: a schedule runs, is paused, or never runs, and the page says which. Times name their zone, and
+// what users have written is text.
 func TestSchedules_Page(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		w := newWorld(t, address)
