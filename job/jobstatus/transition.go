@@ -18,7 +18,8 @@ import (
 // The statuses that a [job.Plan] makes pass, unless its [job.Options] ask for quirks.
 //
 // It reports all problems together: the error joins an [*job.InputError] for each, with
-// the path of its field. What only a server of the release refuses is reported if there is nothing else. Nil means that the status may be written. The spec is the
+// the path of its field. What only a server of the release refuses is reported if there is nothing
+// else. Nil means that the status may be written. The spec is the
 // one that is in force now, after [job.Default]. A server of the release serves what passes; where no
 // server looks, take [release.Newest].
 //
