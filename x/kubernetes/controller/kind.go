@@ -59,7 +59,8 @@ type Kind[T Object] struct {
 	isBatch bool // a server has filled in and checked the spec
 }
 
-// BatchJobs returns the kind of jobs of batch/v1, with the informers of the factory. If that is nil, set them.
+// BatchJobs returns the kind of jobs of batch/v1, with the informers of the factory, which then fills both caches: of
+// jobs and of pods. If the factory is nil, set them; for NewTTL alone, the ObjectInformer is enough.
 func BatchJobs(client kubernetes.Interface, factory informers.SharedInformerFactory) Kind[*batchv1.Job] {
 	kind := Kind[*batchv1.Job]{
 		GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("Job"),

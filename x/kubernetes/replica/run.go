@@ -204,7 +204,17 @@ func (c *Config) newControllers(client clients, from *caches, common controller.
 		}
 	}
 
-	jobs := controller.BatchJobs(client.all, from)
+	// A cache is filled once it has an informer, which takes the right to list and the memory for all: those alone
+	// have one that a controller here reads.
+	jobs := controller.BatchJobs(client.all, nil)
+	hasPods := c.runs(Jobs) || c.runs(Orphans)
+	if hasPods || c.runs(TTL) {
+		jobs.ObjectInformer = from.Batch().V1().Jobs().Informer()
+	}
+	if hasPods {
+		jobs.PodInformer = from.Core().V1().Pods().Informer()
+	}
+
 	add(Jobs, func() (starter, error) {
 		o := controller.JobOptions{
 			Common:           common,

@@ -151,6 +151,40 @@ func TestNewControllers(t *testing.T) {
 	}
 }
 
+// TestRunControllers_Caches: a replica lists what its controllers read, and nothing else.
+func TestRunControllers_Caches(t *testing.T) {
+	for _, test := range []struct{ names, want []string }{
+		{[]string{Jobs}, []string{"jobs", "pods"}},
+		{[]string{Orphans}, []string{"jobs", "pods"}},
+		{[]string{CronJobs}, []string{"cronjobs", "jobs"}},
+		{[]string{TTL}, []string{"jobs"}},
+		{[]string{CronJobs, TTL}, []string{"cronjobs", "jobs"}},
+		{[]string{Orphans, TTL}, []string{"jobs", "pods"}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c, err := Config{
+				ManagedBy: "a.b/c", Controllers: test.names, Identity: "me", resync: memory.Resync,
+			}.withDefaults()
+			must.OK(t, err)
+			client, said := fake.NewClientset(), &log{}
+			must.OK(t, said.run(t, time.Second, func(ctx context.Context) error {
+				return c.runControllers(ctx, clients{all: client})
+			}))
+			said.want(t, `"msg"="running"`)
+			var read []string
+			for _, a := range client.Actions() {
+				if a.GetVerb() == "list" || a.GetVerb() == "watch" {
+					read = append(read, a.GetResource().Resource)
+				}
+			}
+			slices.Sort(read)
+			if got := slices.Compact(read); !slices.Equal(got, test.want) {
+				t.Errorf("%v: reads %v, want %v", test.names, got, test.want)
+			}
+		})
+	}
+}
+
 // TestRunControllers_CronJobs: the replica says what it runs, and of a CronJob that its jobs are left to another.
 func TestRunControllers_CronJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
