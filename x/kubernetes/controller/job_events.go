@@ -65,6 +65,9 @@ func (h jobEvents) jobAppeared(o Object) {
 	h.written.observe(ofOwners, o.GetResourceVersion())
 	value := h.kind.value(o)
 	by, ours := job.ManagerOf(value.Spec, h.options.Planner)
+	if ours {
+		h.kept.add(keyOf(o)) // since it may be gone before its first round
+	}
 	if !ours && by != job.ControllerName && h.options.Metrics.External != nil {
 		h.options.Metrics.External(by)
 	}

@@ -9,8 +9,16 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// remember returns this process's memory of a job, or else the memory in its annotation.
-func (c *Jobs) remember(ctx context.Context, key types.NamespacedName, object Object) (job.Memory, error) {
+// remember returns the stored memory of a job, or else the memory in its annotation. What a store has of another
+// controller's job is that controller's.
+func (c *Jobs) remember(
+	ctx context.Context, key types.NamespacedName, object Object, ours bool,
+) (job.Memory, error) {
+	if !ours {
+		return job.Memory{}, ofMemory(leave(ctx, c.options.Memories, key)) // the job may have been ours before
+	}
+
+	c.kept.add(key)
 	m, err := c.options.Memories.Get(ctx, key)
 	if err == nil && m.JobUID == "" {
 		m, _ = c.annotated(object)

@@ -39,13 +39,17 @@ func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next ti
 	}
 
 	value := c.kind.value(object)
+	ours := c.takes(&value)
 	if value.Status.Finished() != "" {
 		c.forgetPods(key)
 		c.written.forget(key, object.GetUID())
-		return next, c.of(key, ofMemory(c.options.Memories.Delete(ctx, key)))
+		if !ours {
+			return next, nil
+		}
+		return next, c.drop(ctx, key)
 	}
 
-	memory, err := c.remember(ctx, key, object)
+	memory, err := c.remember(ctx, key, object, ours)
 	if err != nil {
 		b := c.newBackend(key, object, &value)
 		b.report.Err = err
@@ -60,7 +64,7 @@ func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next ti
 		Options: c.options.Planner,
 	}
 	snapshot.Memory.Expectations, snapshot.Memory.Untracking = c.tracker.Snapshot(key)
-	if c.takes(&value) {
+	if ours {
 		if value.Namespace != key.Namespace {
 			c.places.Store(key, value.Namespace)
 		}
@@ -92,10 +96,24 @@ func (c *Jobs) forget(ctx context.Context, key types.NamespacedName, isGone bool
 	c.forgetPods(key)
 	c.tracker.Forget(key)
 	c.written.forget(key, "")
-	if !isGone {
-		return c.of(key, ofMemory(leave(ctx, c.options.Memories, key)))
+	switch {
+	case !c.kept.has(key):
+		return nil
+	case isGone:
+		return c.drop(ctx, key)
 	}
-	return c.of(key, ofMemory(c.options.Memories.Delete(ctx, key)))
+	c.kept.remove(key)
+	return c.of(key, ofMemory(leave(ctx, c.options.Memories, key)))
+}
+
+// drop drops the memory of a job of this controller that has ended or is gone.
+func (c *Jobs) drop(ctx context.Context, key types.NamespacedName) error {
+	c.kept.remove(key)
+	err := c.options.Memories.Delete(ctx, key)
+	if err != nil {
+		c.kept.add(key) // for the next try, when the job may be gone
+	}
+	return c.of(key, ofMemory(err))
 }
 
 // of says which job an error is about.
@@ -165,8 +183,10 @@ func (c *Jobs) plan(
 		c.options.Metrics.Round(round)
 	}
 
-	forgotten := c.of(key, ofMemory(c.options.Memories.Set(ctx, key, end.Memory)))
-	err = errors.Join(err, forgotten)
+	if b.ours {
+		forgotten := c.of(key, ofMemory(c.options.Memories.Set(ctx, key, end.Memory)))
+		err = errors.Join(err, forgotten)
+	}
 	events := end.Events
 	if c.options.MergeEvents {
 		events = mergeEvents(events)

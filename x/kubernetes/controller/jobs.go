@@ -93,6 +93,7 @@ type Jobs struct {
 	tracker expectations.Tracker[types.NamespacedName]
 	known   convert.PodCache
 	places  sync.Map // the namespaces of pods, by the keys of jobs that are in another or in none
+	kept    keySet   // the jobs whose memories may be stored: others' in the same store are not touched
 	created creations
 	written versions
 }

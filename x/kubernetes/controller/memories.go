@@ -10,14 +10,16 @@ import (
 
 // Memories keeps the memory of each object between its rounds, in a database for example: a job.Memory or a
 // cronjob.Memory. Its methods are called by several goroutines, but by one at a time for each object. An error is the
-// error of the round, which is repeated after a growing delay.
+// error of the round, which is repeated after a growing delay. Several controllers can share a store if no two of them
+// take an object of the same name: each asks only for the objects that it takes.
 type Memories[M any] interface {
 	// Get returns the memory, or the zero value for an object without one. After an error the round decides nothing.
 	Get(ctx context.Context, key types.NamespacedName) (M, error)
-	// Set is called at the end of each round, after its writes. A memory that is not stored is lost, as by a crash at
-	// that moment: nothing is counted or started twice.
+	// Set is called at the end of each round, after its writes. After an error the memory before it is what the next
+	// round gets, as after a crash at that moment. No status counts a pod twice and no run starts twice, but events and
+	// metrics of the round may be repeated.
 	Set(ctx context.Context, key types.NamespacedName, m M) error
-	// Delete drops the memory of an object that has ended or is gone.
+	// Delete drops the memory of an object that has ended or is gone. It may be called for one without a memory.
 	Delete(ctx context.Context, key types.NamespacedName) error
 }
 
@@ -48,6 +50,34 @@ func (m *memories[M]) Delete(_ context.Context, key types.NamespacedName) error 
 	defer m.mu.Unlock()
 	delete(m.byKey, key)
 	return nil
+}
+
+// keySet is a set of the keys of objects.
+type keySet struct {
+	mu   sync.Mutex
+	keys map[types.NamespacedName]struct{}
+}
+
+func (s *keySet) add(key types.NamespacedName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.keys == nil {
+		s.keys = make(map[types.NamespacedName]struct{})
+	}
+	s.keys[key] = struct{}{}
+}
+
+func (s *keySet) remove(key types.NamespacedName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.keys, key)
+}
+
+func (s *keySet) has(key types.NamespacedName) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, found := s.keys[key]
+	return found
 }
 
 // leave drops the memory of an object that is another replica's now. One that is stored elsewhere is that replica's.

@@ -3,6 +3,7 @@
 package controller_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -184,5 +185,92 @@ func TestControllerName(t *testing.T) {
 				t.Errorf("ManagedBy %q, planner %q: %v, want %q", test.managedBy, test.planner, err, test.want)
 			}
 		}
+	}
+}
+
+// noted is a store that notes its calls.
+type noted struct {
+	stored
+	calls  []string
+	broken error // of Delete, once
+}
+
+func (n *noted) Get(ctx context.Context, key types.NamespacedName) (job.Memory, error) {
+	n.calls = append(n.calls, "Get")
+	return n.stored.Get(ctx, key)
+}
+
+func (n *noted) Set(ctx context.Context, key types.NamespacedName, m job.Memory) error {
+	n.calls = append(n.calls, "Set")
+	return n.stored.Set(ctx, key, m)
+}
+
+func (n *noted) Delete(ctx context.Context, key types.NamespacedName) error {
+	n.calls = append(n.calls, "Delete")
+	defer func() { n.broken = nil }()
+	return cmp.Or(n.broken, n.stored.Delete(ctx, key))
+}
+
+// TestJobs_MemoriesShared: what a store has of the jobs of others is neither read nor written nor deleted, whatever
+// becomes of them. What it has of an own job is, also if the job is gone before its first round, or is another's then.
+func TestJobs_MemoriesShared(t *testing.T) {
+	const other = "example.com/other"
+	type step func(*jobDesk, *batchv1.Job) *batchv1.Job // it is followed by a round
+	ended := func(d *jobDesk, j *batchv1.Job) *batchv1.Job {
+		j = j.DeepCopy()
+		complete(j, 0)
+		must.OK(d, d.owners.Update(j))
+		return j
+	}
+	passed := func(d *jobDesk, j *batchv1.Job) *batchv1.Job {
+		j = j.DeepCopy()
+		j.Spec.ManagedBy = pointTo(other)
+		must.OK(d, d.owners.Update(j))
+		return j
+	}
+	gone := func(d *jobDesk, j *batchv1.Job) *batchv1.Job {
+		must.OK(d, d.owners.Delete(j))
+		d.jobs.OnDelete(j)
+		return nil
+	}
+	runs := func(_ *jobDesk, j *batchv1.Job) *batchv1.Job { return j }
+	for _, test := range []struct {
+		name   string
+		by     string
+		steps  []step
+		broken error
+		want   string
+	}{
+		{name: "another's", by: other, steps: []step{runs, ended, gone}},
+		{name: "another's, unseen", by: other, steps: []step{gone}},
+		{name: "ours", by: mine, steps: []step{runs, ended, gone}, want: "Get Set Delete"},
+		{name: "ours, unseen", by: mine, steps: []step{gone}, want: "Delete"},
+		{name: "ours, not ended", by: mine, steps: []step{runs, gone, gone}, want: "Get Set Delete"},
+		{
+			name: "ours, gone after a failure", by: mine,
+			steps: []step{ended, gone}, broken: errDatabase, want: "Delete Delete",
+		},
+		{
+			name: "ours until another takes it", by: mine,
+			steps: []step{runs, passed, ended, gone}, want: "Get Set Delete",
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			store := &noted{stored: stored{}, broken: test.broken}
+			j := newJob("j", &test.by)
+			d := newJobDesk(t, controller.JobOptions{Memories: store}, j)
+			d.jobs.OnAdd(j, false)
+			for i, do := range test.steps {
+				if now := do(d, j); now != nil {
+					j = now
+				}
+				if _, err := d.round("j"); err != nil && test.broken == nil {
+					t.Errorf("%s: round %d: %v", test.name, i, err)
+				}
+			}
+			if got := strings.Join(store.calls, " "); got != test.want {
+				t.Errorf("%s: calls %s, want %s", test.name, got, test.want)
+			}
+		})
 	}
 }
