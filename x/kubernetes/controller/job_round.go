@@ -50,6 +50,9 @@ func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next ti
 	}
 
 	memory, err := c.remember(ctx, key, object, ours)
+	if err != nil && !isReported(ctx, err) {
+		return next, c.of(key, err)
+	}
 	if err != nil {
 		b := c.newBackend(key, object, &value)
 		b.report.Err = err

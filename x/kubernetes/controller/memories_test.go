@@ -274,3 +274,28 @@ func TestJobs_MemoriesShared(t *testing.T) {
 		})
 	}
 }
+
+// TestKind_MemoryReported: the status of an object says that its memory cannot be read, unless the process is to stop.
+func TestKind_MemoryReported(t *testing.T) {
+	for _, stops := range []bool{false, true} {
+		says := ""
+		kind := films()
+		kind.Report = func(f *film, r *controller.JobReport) {
+			says = r.Err.Error()
+			f.Status.Conditions = []batchv1.JobCondition{{Type: "Told", Message: says}}
+		}
+		store := &database[job.Memory]{method: "Get", fails: 1}
+		f := film{Spec: scene(corev1.RestartPolicyNever)}
+		inStudio(t, kind, controller.JobOptions{Memories: store}, f, func(s *studio) {
+			ctx, stop := context.WithCancel(quiet(s.T))
+			defer stop()
+			if stops {
+				stop()
+			}
+			_, err := s.jobs.Reconcile(ctx, types.NamespacedName{Namespace: "ns", Name: "f"})
+			if !errors.Is(err, errDatabase) || (says == "") != stops || (s.said("Told") == "") != stops {
+				t.Errorf("stops %t: %v, says %q, stored %q", stops, err, says, s.said("Told"))
+			}
+		})
+	}
+}
