@@ -69,7 +69,7 @@ func (r *cronRound) readRequests(ctx context.Context) error {
 	}
 	open, err := r.options.Requests.Get(ctx, r.key)
 	if err != nil {
-		return fmt.Errorf("requests: %w", err)
+		return ofRequests(err)
 	}
 	r.snapshot.Triggers, r.snapshot.Backfills = open.Triggers, open.Backfills
 	return nil
@@ -216,7 +216,7 @@ func (r *cronRound) conclude(ctx context.Context, object Object, plan *cronjob.P
 		return lost
 	}
 	if err := r.options.Requests.Advance(ctx, r.key, Advance{end.Triggered, end.Backfills}); err != nil {
-		return errors.Join(lost, fmt.Errorf("requests: %w", err))
+		return errors.Join(lost, ofRequests(err))
 	}
 	return errors.Join(lost, r.readRequests(ctx))
 }

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -57,7 +58,7 @@ func (b *roundBackend) annotate(ctx context.Context, m job.Memory) error {
 		return nil
 	}
 	if err != nil {
-		return ofMemory(err)
+		return fmt.Errorf("memory: %w", err) // of the server: a conflict is one to expect
 	}
 	c.written.wrote(b.key, object.GetUID(), ofOwners, object.GetResourceVersion())
 	return nil

@@ -88,10 +88,18 @@ func leave[M any](ctx context.Context, all Memories[M], key types.NamespacedName
 	return nil
 }
 
+// storeError is an error of [Memories] or [Requests]. It is never one to expect, not even beside a conflict.
+type storeError struct{ error }
+
+func (e storeError) Unwrap() error { return e.error }
+
 // ofMemory says that an error is one of [Memories].
 func ofMemory(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("memory: %w", err)
+	return storeError{fmt.Errorf("memory: %w", err)}
 }
+
+// ofRequests says that an error is one of [Requests].
+func ofRequests(err error) error { return storeError{fmt.Errorf("requests: %w", err)} }

@@ -14,6 +14,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -298,4 +299,41 @@ func TestKind_MemoryReported(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStoresFailInConflict: the error of a store is one to worry about, also in a round that has met a conflict besides.
+func TestStoresFailInConflict(t *testing.T) {
+	conflict := apierrors.NewConflict(batchv1.Resource("jobs"), "j", nil)
+	check := func(store string, err error) {
+		t.Helper()
+		if !errors.Is(err, errDatabase) || !apierrors.IsConflict(err) || controller.IsExpected(err) {
+			t.Errorf("%s: expected %t: %v", store, controller.IsExpected(err), err)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		store := &database[job.Memory]{byKey: map[types.NamespacedName]job.Memory{}, method: "Set", fails: 1}
+		d := newJobDesk(t, controller.JobOptions{Memories: store}, newJob("j", pointTo(mine)))
+		d.refuse("update", "jobs", conflict)
+		_, err := d.round("j")
+		check("memories of jobs", err)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		store := &database[cronjob.Memory]{byKey: map[types.NamespacedName]cronjob.Memory{}, method: "Set", fails: 1}
+		store.triggers = []cronjob.Trigger{{ID: "now"}}
+		c := newCluster(t)
+		r, err := controller.NewCronJobReconciler(
+			cronOf(controller.BatchCronJobs(c, nil), c.cronJobCache, c.jobCache),
+			controller.CronJobOptions{
+				Common:   controller.Common{Events: &c.events},
+				Memories: store,
+				Requests: requests[cronjob.Memory]{store},
+			},
+		)
+		must.OK(t, err)
+		o := newCronJob("c", "@hourly", batchv1.AllowConcurrent)
+		must.OK(t, errors.Join(c.cronJobCache.GetIndexer().Add(o), c.Tracker().Add(o.DeepCopy())))
+		c.refuse("update", "cronjobs", conflict)
+		_, err = r.Reconcile(quiet(t), types.NamespacedName{Namespace: "ns", Name: "c"})
+		check("memories of CronJobs", err)
+	})
 }

@@ -121,8 +121,13 @@ func (c *Controller[K]) workOnce(ctx context.Context) bool {
 }
 
 // IsExpected reports whether an error of a round is nothing to worry about: the caches do not
-// show own writes yet, or another client has written the object.
+// show own writes yet, or another client has written the object. An error of [Memories] or [Requests] always is one to
+// worry about, also if the round has met a conflict besides.
 func IsExpected(err error) bool {
+	var ofStore storeError
+	if errors.As(err, &ofStore) {
+		return false
+	}
 	var stale *staleError
 	return errors.As(err, &stale) || errors.Is(err, cronjobapply.ErrAgain) || apierrors.IsConflict(err)
 }
