@@ -10,8 +10,8 @@ import (
 
 // Memories keeps the memory of each object between its rounds, in a database for example: a job.Memory or a
 // cronjob.Memory. Its methods are called by several goroutines, but by one at a time for each object. An error is the
-// error of the round, which is repeated after a growing delay. Several controllers can share a store if no two of them
-// take an object of the same name: each asks only for the objects that it takes.
+// error of the round, which is repeated after a growing delay. Several controllers of jobs can share a store if no two
+// of them take a job of the same name: each asks only for the jobs that it takes.
 type Memories[M any] interface {
 	// Get returns the memory, or the zero value for an object without one. After an error the round decides nothing.
 	Get(ctx context.Context, key types.NamespacedName) (M, error)
