@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -306,6 +307,76 @@ func TestSchedules_SameID(t *testing.T) {
 			if runs, n := w.view().Runs, w.count("requests"); len(runs) != 3 || n != 0 {
 				t.Errorf("ran %+v, and %d requests are left, %s first", runs, n, first)
 			}
+		})
+	}
+}
+
+// failingTick is a round whose last write fails.
+type failingTick struct{ *tick }
+
+func (f failingTick) save(end cronjob.Conclusion) error {
+	return errors.Join(f.tick.save(end), errors.New("no space"))
+}
+
+// TestSchedules_Failing: a schedule whose round fails is put off, whatever has made it due, and whatever fails. The
+// others have their turn. Once it is mended it goes on.
+func TestSchedules_Failing(t *testing.T) {
+	run := func(statement string) func(*tx, *Worker) {
+		return func(t *tx, _ *Worker) { t.exec(statement) }
+	}
+	for name, spoil := range map[string]func(*tx, *Worker){
+		"a write": func(_ *tx, worker *Worker) {
+			worker.aroundTick = func(r *tick, _ *cronjob.Plan) cronBackend {
+				if r.cron.Name == "bad" {
+					return failingTick{r}
+				}
+				return r
+			}
+		},
+		"a run that cannot be read": run(`INSERT INTO jobs (uid, job, schedule, name)
+			SELECT 'x', '{', uid, 'x' FROM schedules WHERE name = 'bad'`),
+		"a schedule that cannot be read":    run("UPDATE schedules SET cron = '{' WHERE name = 'bad'"),
+		"a schedule that cannot be planned": run("UPDATE schedules SET cron = '{}' WHERE name = 'bad'"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, address string) {
+				w := newWorld(t, address)
+				worker := w.worker("a", succeed)
+				ticks := func(want bool, fails bool) {
+					t.Helper()
+					if did, err := worker.Tick(t.Context()); did != want || (err != nil) != fails {
+						t.Errorf("made a round: %v, %v; want %v, and an error: %v", did, err, want, fails)
+					}
+				}
+				w.must303("PUT", "/schedules/bad", `{"schedule": "*/10 * * * * *"}`)
+				w.must303("PUT", "/schedules/good", `{"schedule": "*/10 * * * * *"}`)
+
+				var stored string
+				w.must(w.db.QueryRow("SELECT cron FROM schedules WHERE name = 'bad'").Scan(&stored))
+				w.must(w.within(t.Context(), func(t *tx) {
+					t.exec("UPDATE schedules SET due = -1, planned = $1 WHERE name = 'bad'", t.now.Add(time.Hour).UnixMilli())
+					t.exec("INSERT INTO news (schedule) SELECT uid FROM schedules WHERE name = 'bad'")
+					spoil(t, worker)
+				}))
+				ticks(false, true)
+				ticks(true, false)
+				ticks(false, false)
+
+				worker.aroundTick = nil
+				w.must(w.within(t.Context(), func(t *tx) {
+					t.exec("DELETE FROM jobs WHERE job = '{'")
+					t.exec("UPDATE schedules SET cron = $1 WHERE name = 'bad'", stored)
+				}))
+				w.at(w.time.Add(9 * time.Second))
+				ticks(false, false)
+				w.at(w.time.Add(2 * time.Second))
+				ticks(true, false)
+				ticks(true, false)
+				ticks(false, false)
+				if n := w.count("jobs"); n != 2 {
+					t.Errorf("%d runs, want one of each schedule", n)
+				}
+			})
 		})
 	}
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"strings"
@@ -23,14 +25,17 @@ type tick struct {
 
 // row is a row of schedules.
 type row struct {
+	uid             job.UID // known even if the rest cannot be read
 	cron            cronjob.CronJob
 	job             job.Spec
 	payload, memory string
 }
 
-const rowColumns = "cron, job, payload, memory"
+const rowColumns = "uid, cron, job, payload, memory"
 
-func (r *row) columns() []any { return []any{asJSON{&r.cron}, asJSON{&r.job}, &r.payload, &r.memory} }
+func (r *row) columns() []any {
+	return []any{&r.uid, asJSON{&r.cron}, asJSON{&r.job}, &r.payload, &r.memory}
+}
 
 // cronBackend is what tests put in place of a tick.
 type cronBackend interface {
@@ -38,23 +43,30 @@ type cronBackend interface {
 	save(cronjob.Conclusion) error
 }
 
-// Tick makes a round of the schedule that is due first, and reports whether there was one.
-func (w *Worker) Tick(ctx context.Context) (did bool, err error) {
-	err = w.within(ctx, func(t *tx) { did, err = w.tick(ctx, t); t.fail(err) })
-	return did, err
+// Tick makes a round of the schedule that is due first, and reports whether there was one. A round that fails is rolled
+// back, and its schedule is put off: it would stay the first, and keep the others waiting.
+func (w *Worker) Tick(ctx context.Context) (bool, error) {
+	var r *tick
+	err := w.within(ctx, func(t *tx) {
+		var err error
+		r, err = w.tick(ctx, t)
+		t.fail(err)
+	})
+	if r != nil && err != nil {
+		err = errors.Join(fmt.Errorf("schedule %s: %w", r.uid, err), w.putOff(ctx, r.uid))
+	}
+	return r != nil && err == nil, err
 }
 
-func (w *Worker) tick(ctx context.Context, t *tx) (bool, error) {
+func (w *Worker) tick(ctx context.Context, t *tx) (*tick, error) {
 	r := w.look(t)
-	if r == nil {
-		return false, t.err
+	if r == nil || t.err != nil {
+		return r, t.err
 	}
 
 	plan, err := cronjob.Reconcile(r.snapshot)
-	if err != nil { // Put accepts no schedule that cannot be planned
-		slog.Error(err.Error(), "schedule", r.cron.Name)
-		t.exec("UPDATE schedules SET due = $2 WHERE uid = $1", r.cron.UID, t.now.Add(time.Minute).UnixMilli())
-		return true, t.err
+	if err != nil {
+		return r, err // Put accepts no schedule that cannot be planned
 	}
 
 	var b cronBackend = r
@@ -63,17 +75,26 @@ func (w *Worker) tick(ctx context.Context, t *tx) (bool, error) {
 	}
 	end, err := cronjobapply.Executor{Parallel: 1}.Apply(ctx, b, &plan)
 	if err != nil {
-		return true, err
+		return r, err
 	}
 
 	for _, e := range end.Events {
 		slog.Info(e.Message, "schedule", r.cron.Name, "reason", e.Reason)
 	}
-	return true, b.save(end)
+	return r, b.save(end)
 }
 
-// look takes the schedule that is due first, and reads all that a round has to know. After the clock was set
-// back each schedule is due.
+// putOff ends all that makes a schedule due now. The later round reads everything anew.
+func (s *Store) putOff(ctx context.Context, id job.UID) error {
+	return s.within(ctx, func(t *tx) {
+		t.exec("UPDATE schedules SET planned = $2, due = $3 WHERE uid = $1",
+			id, t.now.UnixMilli(), t.now.Add(10*time.Second).UnixMilli())
+		t.exec("DELETE FROM news WHERE schedule = $1", id)
+	})
+}
+
+// look takes the schedule that is due first, and reads all that a round has to know, unless the transaction fails.
+// After the clock was set back each schedule is due.
 func (w *Worker) look(t *tx) *tick {
 	rows := list(t, (*row).columns, "SELECT "+rowColumns+` FROM schedules
 		WHERE due <= $1 OR planned > $1 OR uid IN (SELECT schedule FROM news) ORDER BY due LIMIT 1`+t.skip, t.now.UnixMilli())
@@ -81,7 +102,10 @@ func (w *Worker) look(t *tx) *tick {
 		return nil
 	}
 	r := &tick{tx: t, row: rows[0]}
-	id := r.cron.UID
+	if t.err != nil {
+		return r
+	}
+	id := r.uid
 
 	known, _ := w.compiled.Load(id)
 	compiled, _ := known.(cronjob.Compiled)
