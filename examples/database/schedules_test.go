@@ -3,8 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -378,6 +382,55 @@ func TestSchedules_Failing(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestSchedules_Log: a round that was rolled back is not logged. The one that repeats it is.
+func TestSchedules_Log(t *testing.T) {
+	onBoth(t, func(t *testing.T, address string) {
+		var text strings.Builder
+		output, level := log.Writer(), slog.SetLogLoggerLevel(slog.LevelInfo)
+		log.SetOutput(&text)
+		defer log.SetOutput(output)
+		defer slog.SetLogLoggerLevel(level)
+
+		w := newWorld(t, address)
+		worker := w.worker("a", succeed)
+		w.must303("PUT", "/schedules/tidy", `{"schedule": "*/10 * * * * *"}`)
+		w.at(w.time.Add(25 * time.Second)) // two runs came due: one starts, and one is missed
+		worker.aroundTick = func(r *tick, _ *cronjob.Plan) cronBackend { return failingTick{r} }
+		if did, err := worker.Tick(t.Context()); did || err == nil {
+			t.Errorf("made a round: %v, %v", did, err)
+		}
+		if text.String() != "" {
+			t.Errorf("logged what was rolled back:\n%s", &text)
+		}
+
+		worker.aroundTick = nil
+		w.at(w.time.Add(11 * time.Second))
+		if did, err := worker.Tick(t.Context()); !did || err != nil {
+			t.Errorf("made a round: %v, %v", did, err)
+		}
+		for _, want := range []string{"reason=SuccessfulCreate", "runs will not start"} {
+			if strings.Count(text.String(), want) != 1 {
+				t.Errorf("want %q once:\n%s", want, &text)
+			}
+		}
+	})
+}
+
+// TestSchedules_Forget: what is kept of schedules has a limit, since some are removed.
+func TestSchedules_Forget(t *testing.T) {
+	w := newWorld(t, filepath.Join(t.TempDir(), "state.db"))
+	worker := w.worker("a", succeed)
+	worker.compiled = map[job.UID]cronjob.Compiled{}
+	for i := range 1000 {
+		worker.compiled[job.UID(fmt.Sprint("removed-", i))] = cronjob.Compiled{}
+	}
+	w.must303("PUT", "/schedules/tidy", `{"schedule": "*/10 * * * * *"}`)
+	w.pass(worker, 11*time.Second)
+	if n := len(worker.compiled); n != 1 || len(w.view().Runs) != 1 {
+		t.Errorf("%d schedules are kept, and ran %+v", n, w.view().Runs)
 	}
 }
 

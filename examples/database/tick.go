@@ -21,6 +21,7 @@ type tick struct {
 	*tx
 	row
 	snapshot cronjob.Snapshot
+	end      cronjob.Conclusion
 }
 
 // row is a row of schedules.
@@ -52,10 +53,20 @@ func (w *Worker) Tick(ctx context.Context) (bool, error) {
 		r, err = w.tick(ctx, t)
 		t.fail(err)
 	})
-	if r != nil && err != nil {
-		err = errors.Join(fmt.Errorf("schedule %s: %w", r.uid, err), w.putOff(ctx, r.uid))
+	switch {
+	case r == nil:
+		return false, err
+	case err != nil:
+		return false, errors.Join(fmt.Errorf("schedule %s: %w", r.uid, err), w.putOff(ctx, r.uid))
 	}
-	return r != nil && err == nil, err
+
+	for _, e := range r.end.Events { // not before: what was rolled back comes again
+		slog.Info(e.Message, "schedule", r.cron.Name, "reason", e.Reason)
+	}
+	for _, u := range r.end.Unstarted {
+		slog.Warn("runs will not start: "+u.Reason.String(), "schedule", r.cron.Name, "runs", u.Count, "latest", u.Latest)
+	}
+	return true, nil
 }
 
 func (w *Worker) tick(ctx context.Context, t *tx) (*tick, error) {
@@ -73,15 +84,10 @@ func (w *Worker) tick(ctx context.Context, t *tx) (*tick, error) {
 	if w.aroundTick != nil {
 		b = w.aroundTick(r, &plan)
 	}
-	end, err := cronjobapply.Executor{Parallel: 1}.Apply(ctx, b, &plan)
-	if err != nil {
-		return r, err
+	if r.end, err = (cronjobapply.Executor{Parallel: 1}).Apply(ctx, b, &plan); err == nil {
+		err = b.save(r.end)
 	}
-
-	for _, e := range end.Events {
-		slog.Info(e.Message, "schedule", r.cron.Name, "reason", e.Reason)
-	}
-	return r, b.save(end)
+	return r, err
 }
 
 // putOff ends all that makes a schedule due now. The later round reads everything anew.
@@ -107,11 +113,13 @@ func (w *Worker) look(t *tx) *tick {
 	}
 	id := r.uid
 
-	known, _ := w.compiled.Load(id)
-	compiled, _ := known.(cronjob.Compiled)
+	compiled := w.compiled[id]
 	if !compiled.IsFor(&r.cron) { // new or edited
 		compiled = compile(&r.cron)
-		w.compiled.Store(id, compiled)
+		if len(w.compiled)%1000 == 0 { // the first, or many, some of which may be removed
+			w.compiled = map[job.UID]cronjob.Compiled{}
+		}
+		w.compiled[id] = compiled
 	}
 
 	t.exec("DELETE FROM news WHERE schedule = $1", id) // before the jobs are read: later news is kept
@@ -155,7 +163,6 @@ func (r *tick) save(end cronjob.Conclusion) error {
 		id, asJSON{end.Memory}, r.now.UnixMilli(), due)
 
 	for _, u := range end.Unstarted {
-		slog.Warn("runs will not start: "+u.Reason.String(), "schedule", r.cron.Name, "runs", u.Count, "latest", u.Latest)
 		r.exec("INSERT INTO missed (schedule, reason, runs, latest) VALUES ($1, $2, $3, $4)",
 			id, u.Reason.String(), u.Count, u.Latest.UnixMilli())
 	}

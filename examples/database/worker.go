@@ -31,7 +31,7 @@ type Worker struct {
 	fuse    *time.Timer                     // ends the work unless the lease is renewed
 	around  func(*round, *job.Plan) backend // set by tests
 
-	compiled   sync.Map                               // the cronjob.Compiled of each schedule
+	compiled   map[job.UID]cronjob.Compiled           // what Tick has compiled lately
 	aroundTick func(*tick, *cronjob.Plan) cronBackend // set by tests
 }
 
