@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -48,9 +49,8 @@ func compile(c *cronjob.CronJob) cronjob.Compiled {
 	return cronjob.Compile(c, options...)
 }
 
-// Put creates a schedule, or edits it.
+// Put creates a schedule, or edits it. An edit that does not say whether the schedule is paused leaves it as it is.
 func (s *Store) Put(ctx context.Context, name string, o Schedule) error {
-	cronjob.Default(&o.Spec)
 	job.Default(&o.Job)
 	return s.within(ctx, func(t *tx) {
 		t.fail(job.Validate(o.Job))
@@ -59,7 +59,11 @@ func (s *Store) Put(ctx context.Context, name string, o Schedule) error {
 		t.exec(`INSERT INTO schedules (uid, name, cron, job, payload) VALUES ($1, $2, $3, '', '')
 			ON CONFLICT (name) DO NOTHING`, c.UID, name, asJSON{c})
 
-		id := t.changeSchedule(name, func(c *cronjob.CronJob) { c.Spec, c.SpecChanged = o.Spec, t.now })
+		id := t.changeSchedule(name, func(c *cronjob.CronJob) {
+			o.Suspend = cmp.Or(o.Suspend, c.Spec.Suspend)
+			cronjob.Default(&o.Spec)
+			c.Spec, c.SpecChanged = o.Spec, t.now
+		})
 		t.exec("UPDATE schedules SET job = $2, payload = $3 WHERE uid = $1", id, asJSON{o.Job}, o.Payload)
 	})
 }

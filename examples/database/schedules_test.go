@@ -261,8 +261,8 @@ func TestSchedules_Berlin(t *testing.T) {
 	}
 }
 
-// TestSchedules_Page: a schedule runs, is paused, or never runs, and the page says which. Times name their zone, and
-// what users have written is text.
+// TestSchedules_Page: a schedule runs, is paused, or never runs, and the page says which. An edit leaves it paused,
+// unless it says otherwise. Times name their zone, and what users have written is text.
 func TestSchedules_Page(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		w := newWorld(t, address)
@@ -288,6 +288,8 @@ func TestSchedules_Page(t *testing.T) {
 		shows("<td>paused|/schedules/x/resume", "never", "/pause")
 
 		w.must303("PUT", "/schedules/x", `{"schedule": "*/10 * * * * *", "timeZone": "Europe/Berlin"}`)
+		shows("*/10 * * * * *|<td>paused", "/pause")
+		w.must303("PUT", "/schedules/x", `{"schedule": "*/10 * * * * *", "timeZone": "Europe/Berlin", "suspend": false}`)
 		w.pass(w.worker("a", succeed), 11*time.Second)
 		shows("<td>2001-09-09 03:47:00 CEST|Complete 01:46:50 UTC|/schedules/x/pause", "never", "paused", "resume")
 	})
