@@ -1,10 +1,10 @@
 // Database is a service that keeps jobs in SQLite or PostgreSQL, and schedules that create jobs. Any number of its
 // processes plan both and run the pods of the jobs. A pod is a call of a function: add yours to functions.
 //
-//	go run -C examples/database . state.db picture             # adds a job
-//	go run -C examples/database . -http :8080 state.db         # works, and has a page with the schedules
+//	go run -C examples/database . state.db picture                # adds a job
+//	go run -C examples/database . -http localhost:8080 state.db   # works, and has a page with the schedules
 //	curl -X PUT localhost:8080/schedules/tidy -d '{"schedule": "*/10 * * * * *", "payload": "sum {run}"}'
-//	curl -X POST localhost:8080/schedules/tidy/trigger         # also pause, resume and backfill
+//	curl -X POST localhost:8080/schedules/tidy/trigger            # also pause, resume and backfill
 package main
 
 import (

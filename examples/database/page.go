@@ -85,8 +85,8 @@ func (s *Store) Handler() http.Handler {
 
 	for pattern, do := range map[string]func(r *http.Request, name string) error{
 		"PUT /schedules/{name}": func(r *http.Request, name string) error {
-			o := Schedule{Job: once()}
-			if err := json.NewDecoder(r.Body).Decode(&o); err != nil {
+			o, err := scheduleOf(r)
+			if err != nil {
 				return err
 			}
 			return s.Put(r.Context(), name, o)
@@ -113,6 +113,7 @@ func (s *Store) Handler() http.Handler {
 		},
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
 			switch err := do(r, r.PathValue("name")); {
 			case errors.Is(err, sql.ErrNoRows):
 				http.Error(w, err.Error(), http.StatusNotFound)
@@ -124,6 +125,21 @@ func (s *Store) Handler() http.Handler {
 		})
 	}
 	return http.NewCrossOriginProtection().Handler(mux) // pages of others cannot press the buttons of this one
+}
+
+// scheduleOf reads a schedule. A field that would have no effect is refused.
+func scheduleOf(r *http.Request) (Schedule, error) {
+	o := struct {
+		Schedule
+		JobTemplate json.RawMessage `json:"jobTemplate"` // hides the one of the CronJob
+	}{Schedule: Schedule{Job: once()}}
+	decoder := json.NewDecoder(r.Body)
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(&o)
+	if err == nil && o.JobTemplate != nil {
+		err = errors.New("jobTemplate: the job of a run is in the field job")
+	}
+	return o.Schedule, err
 }
 
 // idOf is the ID of a request. Whoever sends one can send the request again.

@@ -325,7 +325,7 @@ func (f failingTick) save(end cronjob.Conclusion) error {
 }
 
 // TestSchedules_Failing: a schedule whose round fails is put off, whatever has made it due, and whatever fails. The
-// others have their turn. Once it is mended it goes on.
+// others have their turn. Once it is fixed it goes on.
 func TestSchedules_Failing(t *testing.T) {
 	run := func(statement string) func(*tx, *Worker) {
 		return func(t *tx, _ *Worker) { t.exec(statement) }
@@ -450,13 +450,17 @@ func TestSchedules_Refused(t *testing.T) {
 			{"PUT", "/schedules/A_b", `{"schedule": "0 9 * * *"}`, http.StatusBadRequest},
 			{"PUT", "/schedules/a", `{"schedule": "0 9 * * *", "job": {"parallelism": -1}}`, http.StatusBadRequest},
 			{"PUT", "/schedules/a", `{`, http.StatusBadRequest},
+			{"PUT", "/schedules/a", `{"schedule": "0 9 * * *", "zone": "Europe/Berlin"}`, http.StatusBadRequest},
+			{"PUT", "/schedules/a", `{"schedule": "0 9 * * *", "job": {"paralelism": 2}}`, http.StatusBadRequest},
+			{"PUT", "/schedules/a", `{"schedule": "0 9 * * *", "jobTemplate": {"spec": {}}}`, http.StatusBadRequest},
+			{"PUT", "/schedules/a", `{"schedule": "0 9 * * *", "payload": "` + strings.Repeat("x", 1<<20) + `"}`, http.StatusBadRequest},
 			{"POST", "/schedules/a/pause", "", http.StatusNotFound},
 			{"POST", "/schedules/a/trigger", "", http.StatusNotFound},
 			{"POST", "/schedules/good/backfill?after=2001-09-09T00:00:00Z&until=2001-09-08T00:00:00Z", "", http.StatusBadRequest},
 			{"POST", "/schedules/good/backfill?after=now", "", http.StatusBadRequest},
 		} {
 			if code, text := w.request(c.method, c.path, c.body); code != c.want {
-				t.Errorf("%s %s %s: %d %s", c.method, c.path, c.body, code, text)
+				t.Errorf("%s %s %.99s: %d %s", c.method, c.path, c.body, code, text)
 			}
 		}
 		if w.count("schedules") != 1 || w.count("requests") != 0 {
