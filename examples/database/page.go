@@ -76,12 +76,14 @@ var page = template.Must(template.New("page").Parse(pageText))
 // before it.
 func (s *Store) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.show(func(views []View) ([]byte, error) {
+	mux.HandleFunc("GET /{$}", s.show("text/html; charset=utf-8", func(views []View) ([]byte, error) {
 		var b bytes.Buffer
 		err := page.Execute(&b, views)
 		return b.Bytes(), err
 	}))
-	mux.HandleFunc("GET /schedules", s.show(func(views []View) ([]byte, error) { return json.Marshal(views) }))
+	mux.HandleFunc("GET /schedules", s.show("application/json", func(views []View) ([]byte, error) {
+		return json.Marshal(views)
+	}))
 
 	for pattern, do := range map[string]func(r *http.Request, name string) error{
 		"PUT /schedules/{name}": func(r *http.Request, name string) error {
@@ -107,7 +109,7 @@ func (s *Store) Handler() http.Handler {
 			after, noAfter := time.Parse(time.RFC3339, r.FormValue("after"))
 			until, noUntil := time.Parse(time.RFC3339, r.FormValue("until"))
 			if err := errors.Join(noAfter, noUntil); err != nil {
-				return err
+				return refuse(err)
 			}
 			return s.Backfill(r.Context(), name, cronjob.Backfill{ID: s.idOf(r), After: after, Until: until})
 		},
@@ -117,8 +119,10 @@ func (s *Store) Handler() http.Handler {
 			switch err := do(r, r.PathValue("name")); {
 			case errors.Is(err, sql.ErrNoRows):
 				http.Error(w, err.Error(), http.StatusNotFound)
-			case err != nil:
+			case errors.Is(err, errRefused):
 				http.Error(w, err.Error(), http.StatusBadRequest)
+			case err != nil:
+				http.Error(w, err.Error(), http.StatusInternalServerError)
 			default:
 				http.Redirect(w, r, "/", http.StatusSeeOther)
 			}
@@ -139,7 +143,7 @@ func scheduleOf(r *http.Request) (Schedule, error) {
 	if err == nil && o.JobTemplate != nil {
 		err = errors.New("jobTemplate: the job of a run is in the field job")
 	}
-	return o.Schedule, err
+	return o.Schedule, refuse(err)
 }
 
 // idOf is the ID of a request. Whoever sends one can send the request again.
@@ -148,7 +152,7 @@ func (s *Store) idOf(r *http.Request) string {
 }
 
 // show answers with all schedules.
-func (s *Store) show(write func([]View) ([]byte, error)) http.HandlerFunc {
+func (s *Store) show(kind string, write func([]View) ([]byte, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		views, err := s.Views(r.Context())
 		var text []byte
@@ -159,6 +163,7 @@ func (s *Store) show(write func([]View) ([]byte, error)) http.HandlerFunc {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
+		w.Header().Set("Content-Type", kind)
 		_, _ = w.Write(text)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -26,6 +27,16 @@ type Schedule struct {
 	cronjob.Spec          // its schedule has six fields if the first is for seconds
 	Job          job.Spec `json:"job"`
 	Payload      string   `json:"payload"` // {run} stands for the time of the run
+}
+
+// errRefused is what a user has to change.
+var errRefused = errors.New("refused")
+
+func refuse(err error) error {
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errRefused, err)
+	}
+	return err
 }
 
 // once is the job of a run by default: a function that runs in one process, and is not repeated if it
@@ -53,7 +64,7 @@ func compile(c *cronjob.CronJob) cronjob.Compiled {
 func (s *Store) Put(ctx context.Context, name string, o Schedule) error {
 	job.Default(&o.Job)
 	return s.within(ctx, func(t *tx) {
-		t.fail(job.Validate(o.Job))
+		t.fail(refuse(job.Validate(o.Job)))
 
 		c := cronjob.CronJob{Name: name, UID: job.UID(s.newID()), CreationTimestamp: t.now}
 		t.exec(`INSERT INTO schedules (uid, name, cron, job, payload) VALUES ($1, $2, $3, '', '')
@@ -82,7 +93,7 @@ func (t *tx) changeSchedule(name string, do func(*cronjob.CronJob)) (id job.UID)
 		do(&c)
 		id = c.UID
 		c.Version++
-		t.fail(t.crons.Validate(&c, schedule.WithSeconds()))
+		t.fail(refuse(t.crons.Validate(&c, schedule.WithSeconds())))
 		t.exec("UPDATE schedules SET cron = $2, due = 0 WHERE uid = $1", id, asJSON{c})
 	}
 	if len(crons) == 0 {
@@ -110,7 +121,7 @@ func (s *Store) request(ctx context.Context, name, kind, id string, request any,
 		of := t.changeSchedule(name, func(c *cronjob.CronJob) {
 			round.CronJob, round.Now, round.Schedule, round.Options = *c, t.now, compile(c), t.crons
 			_, err := cronjob.Reconcile(round)
-			t.fail(err)
+			t.fail(refuse(err))
 		})
 		t.exec("INSERT INTO requests (schedule, id, kind, request) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
 			of, id, kind, asJSON{request})

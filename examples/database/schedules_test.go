@@ -436,7 +436,7 @@ func TestSchedules_Forget(t *testing.T) {
 	}
 }
 
-// TestSchedules_Refused: what cannot be planned is refused at the door.
+// TestSchedules_Refused: what cannot be planned is refused at the door. Other errors are not the user's.
 func TestSchedules_Refused(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		w := newWorld(t, address)
@@ -466,5 +466,30 @@ func TestSchedules_Refused(t *testing.T) {
 		if w.count("schedules") != 1 || w.count("requests") != 0 {
 			t.Error("something was stored")
 		}
+
+		w.db.Close()
+		for _, c := range [][3]string{
+			{"GET", "/"},
+			{"PUT", "/schedules/good", `{"schedule": "0 9 * * *"}`},
+			{"DELETE", "/schedules/good"},
+			{"POST", "/schedules/good/pause"},
+			{"POST", "/schedules/good/trigger"},
+		} {
+			if code, text := w.request(c[0], c[1], c[2]); code != http.StatusInternalServerError {
+				t.Errorf("%s %s without a database: %d %s", c[0], c[1], code, text)
+			}
+		}
 	})
+}
+
+// TestSchedules_Types: programs are told what they read.
+func TestSchedules_Types(t *testing.T) {
+	w := newWorld(t, filepath.Join(t.TempDir(), "state.db"))
+	for path, want := range map[string]string{"/": "text/html; charset=utf-8", "/schedules": "application/json"} {
+		recorder := httptest.NewRecorder()
+		w.Handler().ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+		if got := recorder.Header().Get("Content-Type"); got != want {
+			t.Errorf("GET %s is %s, want %s", path, got, want)
+		}
+	}
 }
