@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/batchplan/batchplan/cronjob"
@@ -48,16 +49,22 @@ func once() job.Spec {
 	}
 }
 
-// compile is the one place where a schedule is parsed. A schedule of some hours of the day runs once on days on which the
-// clocks change: a time that they skip runs when they go on, a time that they show twice runs the first time. A
-// schedule of every hour keeps its rhythm.
+// compile is the one place where a schedule is parsed. A schedule of some hours of the day, such as @daily or */2, runs
+// once on days on which the clocks change: a time that they skip runs when they go on, a time that they show twice runs
+// the first time. A schedule of every hour keeps its rhythm.
 func compile(c *cronjob.CronJob) cronjob.Compiled {
 	options := []schedule.Option{schedule.WithSeconds()}
-	fields := strings.Fields(c.Spec.Schedule)
-	if n := len(fields); n >= 5 && !strings.HasPrefix(fields[n-4], "*") { // the hour, with seconds or without
+	if !isHourly(strings.Fields(c.Spec.Schedule)) {
 		options = append(options, schedule.RunSkippedAtGapEnd(), schedule.RunRepeatedFirst())
 	}
 	return cronjob.Compile(c, options...)
+}
+
+func isHourly(fields []string) bool {
+	if n := len(fields); n >= 5 {
+		return fields[n-4] == "*" || fields[n-4] == "?" // with a field of seconds or without
+	}
+	return slices.Contains(fields, "@hourly") || slices.Contains(fields, "@every")
 }
 
 // Put creates a schedule, or edits it. An edit that does not say whether the schedule is paused leaves it as it is.

@@ -261,6 +261,47 @@ func TestSchedules_Berlin(t *testing.T) {
 	}
 }
 
+// TestSchedules_Hours: each schedule of some hours runs once in the hour that the clocks show twice, and after the one that
+// they skip. One of every hour keeps its rhythm.
+func TestSchedules_Hours(t *testing.T) {
+	at := func(text string) time.Time {
+		now, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return now
+	}
+	for _, c := range []struct {
+		schedule, zone string
+		twice, skipped int
+	}{
+		{"30 2 * * *", "Europe/Berlin", 1, 1},
+		{"0 30 2 * * *", "Europe/Berlin", 1, 1},
+		{"30 */2 * * *", "Europe/Berlin", 1, 1},
+		{"30 * * * *", "Europe/Berlin", 2, 0},
+		{"0 30 ? * * *", "Europe/Berlin", 2, 0},
+		{"@hourly", "Europe/Berlin", 2, 1},
+		{"@every 1h", "Europe/Berlin", 2, 1},
+		{"@daily", "Europe/Berlin", 0, 0},
+	} {
+		of := cronjob.CronJob{Spec: cronjob.Spec{Schedule: c.schedule, TimeZone: &c.zone}, CreationTimestamp: time.Unix(0, 0)}
+		compiled := compile(&of)
+		twice := compiled.Schedule.Count(at("2026-10-25T01:59:59+02:00"), at("2026-10-25T02:59:00+01:00"))
+		skipped := compiled.Schedule.Count(at("2026-03-29T01:59:59+01:00"), at("2026-03-29T03:00:00+02:00"))
+		if twice != c.twice || skipped != c.skipped {
+			t.Errorf("%s: %d runs, and %d; want %d, and %d", c.schedule, twice, skipped, c.twice, c.skipped)
+		}
+	}
+
+	// Where midnight is skipped, a day still has its run.
+	zone := "Asia/Beirut"
+	of := cronjob.CronJob{Spec: cronjob.Spec{Schedule: "@daily", TimeZone: &zone}}
+	compiled := compile(&of)
+	if n := compiled.Schedule.Count(at("2026-03-28T12:00:00Z"), at("2026-03-29T12:00:00Z")); n != 1 {
+		t.Errorf("@daily runs %d times on the day without a midnight", n)
+	}
+}
+
 // TestSchedules_Page: a schedule runs, is paused, or never runs, and the page says which. An edit leaves it paused,
 // unless it says otherwise. Times name their zone, and what users have written is text.
 func TestSchedules_Page(t *testing.T) {
