@@ -261,8 +261,8 @@ func TestSchedules_Berlin(t *testing.T) {
 	}
 }
 
-// TestSchedules_Hours: each schedule of some hours runs once in the hour that the clocks show twice, and after the one that
-// they skip. One of every hour keeps its rhythm.
+// TestSchedules_Hours: a schedule of some hours runs once in the hour that the clocks show twice, and after the one
+// that they skip. One of every hour keeps its rhythm.
 func TestSchedules_Hours(t *testing.T) {
 	at := func(text string) time.Time {
 		now, err := time.Parse(time.RFC3339, text)
@@ -480,7 +480,7 @@ func TestSchedules_Forget(t *testing.T) {
 // TestSchedules_Refused: what cannot be planned is refused at the door. Other errors are not the user's.
 func TestSchedules_Refused(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
-		w := newWorld(t, address)
+		w, long := newWorld(t, address), strings.Repeat("x", 1<<20)
 		w.must303("PUT", "/schedules/good", `{"schedule": "0 9 * * 1-5", "timeZone": "Europe/Berlin"}`)
 		for _, c := range []struct {
 			method, path, body string
@@ -494,7 +494,7 @@ func TestSchedules_Refused(t *testing.T) {
 			{"PUT", "/schedules/a", `{"schedule": "0 9 * * *", "zone": "Europe/Berlin"}`, http.StatusBadRequest},
 			{"PUT", "/schedules/a", `{"schedule": "0 9 * * *", "job": {"paralelism": 2}}`, http.StatusBadRequest},
 			{"PUT", "/schedules/a", `{"schedule": "0 9 * * *", "jobTemplate": {"spec": {}}}`, http.StatusBadRequest},
-			{"PUT", "/schedules/a", `{"schedule": "0 9 * * *", "payload": "` + strings.Repeat("x", 1<<20) + `"}`, http.StatusBadRequest},
+			{"PUT", "/schedules/a", `{"schedule": "0 9 * * *", "payload": "` + long + `"}`, http.StatusBadRequest},
 			{"POST", "/schedules/a/pause", "", http.StatusNotFound},
 			{"POST", "/schedules/a/trigger", "", http.StatusNotFound},
 			{"POST", "/schedules/good/backfill?after=2001-09-09T00:00:00Z&until=2001-09-08T00:00:00Z", "", http.StatusBadRequest},

@@ -14,7 +14,7 @@ import (
 // tests, imports, comments and blank lines.
 func TestExamplesAreShort(t *testing.T) {
 	// Jobs and schedules on two databases; three cron controllers with their types and statuses, and one of jobs.
-	limits := map[string]int{"database": 790, "kubernetes": 530}
+	limits := map[string]int{"database": 842, "kubernetes": 530}
 	lines := map[string]int{}
 	for _, file := range sources(t) {
 		if parts := strings.Split(file, "/"); parts[0] == "examples" {
