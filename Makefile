@@ -44,7 +44,7 @@ nested: ## the other modules, but for those that run the controllers of Kubernet
 alone := /(jobcheck|internal/page|internal/upgrade)$$
 race: ## what starts goroutines, with the race detector
 	$(call tested,.,-race,./expectations ./internal/step ./job/jobapply ./cronjob/cronjobapply ./job/jobtest ./cronjob/cronjobtest ./x/...)
-	$(foreach m,$(filter-out x/proof%,$(NESTED)),$(call tested,$(m),-race -skip='^Test(Batch|Operator_)?Find(_Planted)?$$$$',$$(go list ./... | grep -vE '$(alone)')))
+	$(foreach m,$(filter-out x/proof%,$(NESTED)),$(call tested,$(m),-race -skip='^Test(Find_Planted|Operator_Find)$$$$',$$(go list ./... | grep -vE '$(alone)')))
 root: ## the tests of the local runner as root, some of which need it; with sudo for another user
 	go -C x/cmd/batchrun test -count=1 $(if $(filter 0,$(shell id -u)),,-exec 'sudo -n') ./...
 oldest: ## the library and the adapter compile with the oldest Go that their go.mod names
@@ -91,7 +91,7 @@ mutants: ## find small changes of the code that no test notices; MUTANTS=300 for
 		$(or $(PACKAGES),job job/jobapply cronjob cronjob/cronjobapply backoff schedule expectations internal/indexset)
 
 stored: ## stored scripts for the real controllers and for ours, and the answers of the test server; OLDER=1 for what only an older release shows
-	go -C x/proof/conformance test -timeout=1h $(if $(OLDER),-count=1 -run='^TestOlder$$' ./build,-skip='^Test(LongRun|Older)$$' ./...)
+	go -C x/proof/conformance test $(if $(OLDER),-count=1 -timeout=1h -run='^TestOlder$$' ./build,-timeout=15m -skip='^Test(LongRun|Older)$$' ./...)
 conformance: ## SCRIPTS generated scripts for the real controllers and for ours
 	@$(call compared,.,TestLongRun,$(seed) -scripts $(or $(SCRIPTS),1000))
 rounds: ## ROUNDS single rounds of the real controllers and of ours, from the same snapshots
@@ -109,7 +109,7 @@ others: ## LIVES random lives of a controller that others wrote, and SHORT short
 	go -C x/proof/others/$(or $(SUBJECT),ours) test -count=1 -timeout=4h -v -run='^Test(Search|Jobs|Operator)$$' . \
 		-seed $(or $(SEED),1) -first $(or $(FIRST),0) -lives $(or $(LIVES),200) -short $(or $(SHORT),2)
 kills: ## kill the local runner and its supervisors, or with OF=examples/database its workers, KILLS times; CONTAIN=cgroup for one way to end processes
-	go -C $(or $(OF),x/cmd/batchrun) test -count=1 -timeout=2h -v -run='^TestManyKills$$' . $(seed) -kills $(or $(KILLS),200) $(if $(CONTAIN),-contain $(CONTAIN))
+	go -C $(or $(OF),x/cmd/batchrun) test -count=1 -timeout=2h -v -run='^TestManyKills$$' . $(seed) -kills $(or $(KILLS),$(if $(OF),200,1000)) $(if $(CONTAIN),-contain $(CONTAIN))
 axe: ## the page of the explainer checked by axe-core, which npm fetches
 	@dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; cd "$$dir"; npm pack --silent axe-core@4.14.1 >/dev/null; tar xzf axe-core-*.tgz package/axe.min.js; \
 		AXE="$$dir/package/axe.min.js" go -C $(CURDIR)/x/cmd/batchwhy test -count=1 -v -run='^TestAxe$$' ./internal/page
