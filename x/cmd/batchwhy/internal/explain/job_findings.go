@@ -156,7 +156,8 @@ func totalBackoff(failures int64, most time.Duration) (sum time.Duration) {
 
 // delayAfter is the delay after that many failures in a row.
 func delayAfter(failures int64) time.Duration {
-	return backoff.Policy{}.Delay(int(min(failures, math.MaxInt32)))
+	var policy backoff.Policy
+	return policy.Delay(int(min(failures, math.MaxInt32)))
 }
 
 // unhandledFindings report exit codes that no rule of the podFailurePolicy matches.
