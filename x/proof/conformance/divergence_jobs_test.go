@@ -30,7 +30,7 @@ var jobDivergences = []divergence{
 		ours:   "2 active, 0 ready, 0 terminating; 2 active, 2 ready, 0 terminating; 1 active, 1 ready, 0 terminating; 1 active, 1 ready, 1 terminating"},
 	{row: "A job was deleted, and the finalizer of one of its pods cannot be removed (J36)",
 		script: `job {"parallelism":1,"completions":1,TEMPLATE}; run all; delete 0 1; fault patch pods error all 5s; gone all 0; deletejob Background; wait 3m`,
-		look:   pods, until: release.V135(),
+		look:   pods, until: release.V135,
 		theirs: "j-00001",
 		ours:   ""},
 	{row: "Another writer has set a condition that ends the job, with status False (J19 to J24)",

@@ -43,8 +43,8 @@ type divergence struct {
 	local *time.Location
 	// keep is set if the memories of ours survive a restart.
 	keep bool
-	// since and until are the first and the last release that do as theirs says; zero is any.
-	since, until release.Release
+	// since and until are the first and the last release that do as theirs says; nil is any.
+	since, until func() release.Release
 	// besides is set for rows of options that Kubernetes does not have.
 	besides bool
 
@@ -154,8 +154,7 @@ func (d *divergence) problems(t *testing.T) (problems []string) {
 
 // isPlayed reports whether the real controllers of this binary do as theirs says.
 func (d *divergence) isPlayed() bool {
-	var always release.Release
-	return (d.since == always || !played.IsBefore(d.since)) && (d.until == always || d.until.Minor() >= played.Minor())
+	return (d.since == nil || !played.IsBefore(d.since())) && (d.until == nil || played.Minor() <= d.until().Minor())
 }
 
 // presetDiffers compares everything that can be observed with the real controllers,
