@@ -151,8 +151,11 @@ func scanGo(file, rel string) ([]citation, error) {
 				add(n.Pos(), m)
 			}
 		case *ast.BasicLit:
+			if !test || n.Kind != token.STRING {
+				return true
+			}
 			text, err := strconv.Unquote(n.Value)
-			if m := caseName.FindStringSubmatch(text); err == nil && m != nil && test && n.Kind == token.STRING {
+			if m := caseName.FindStringSubmatch(text); err == nil && m != nil {
 				add(n.Pos(), m)
 			}
 		}

@@ -33,6 +33,7 @@ func (g *game) observe(v *view, w *script.World) {
 	if len(server.List[*batchv1.CronJob](w.Server)) > 0 {
 		grain = time.Second // conflicts occur by chance, and are retried after milliseconds
 	}
+
 	for _, c := range server.List[*batchv1.CronJob](w.Server) {
 		v.CronJobs = append(v.CronJobs, line(c, cronJobStatus(c)))
 	}
@@ -47,14 +48,19 @@ func (g *game) observe(v *view, w *script.World) {
 	for _, p := range server.List[*corev1.Pod](w.Server) {
 		v.Pods = append(v.Pods, line(p, podState(p)))
 	}
+
 	v.Events, v.busy = countEvents(w.Reported())
 	for _, e := range w.Journal() {
 		if isIdle(e) {
 			continue
 		}
-		v.refused = v.refused || e.Contradicts || e.Resource == server.Jobs && e.Subresource == "status" && strings.HasPrefix(e.Answer, "Invalid")
+
+		isStatus := e.Resource == server.Jobs && e.Subresource == "status"
+		isRefused := isStatus && strings.HasPrefix(e.Answer, "Invalid")
+		v.refused = v.refused || e.Contradicts || isRefused
 		v.Writes = append(v.Writes, fmt.Sprintf("%v %s", e.Time.Sub(g.start).Truncate(grain), e))
 	}
+
 	slices.Sort(v.Writes) // the order within an instant is left to goroutines
 	v.Writes = compactCronJobs(v.Writes)
 }
@@ -77,8 +83,10 @@ func isIdle(w server.Write) bool {
 		return w.Unchanged || w.Answer == "NotFound"
 	case w.Resource == server.CronJobs:
 		return w.Answer != "" || w.Unchanged
+	case w.Resource != server.Jobs:
+		return false
 	}
-	return w.Resource == server.Jobs && (w.Answer == "AlreadyExists" || w.Verb == "delete" && w.Answer != "")
+	return w.Answer == "AlreadyExists" || w.Verb == "delete" && w.Answer != ""
 }
 
 // line describes the common fields of an object and its state. Resource versions
@@ -86,7 +94,8 @@ func isIdle(w server.Write) bool {
 func line(o metav1.Object, state any) string {
 	var owners []string
 	for _, r := range o.GetOwnerReferences() {
-		owners = append(owners, fmt.Sprintf("%s/%s/%s controller=%v", r.Kind, r.Name, r.UID, r.Controller != nil && *r.Controller))
+		owners = append(owners,
+			fmt.Sprintf("%s/%s/%s controller=%v", r.Kind, r.Name, r.UID, r.Controller != nil && *r.Controller))
 	}
 	finalizers := slices.Sorted(slices.Values(o.GetFinalizers()))
 	return fmt.Sprintf("%s uid=%s generation=%d labels=%s annotations=%s owners=%v finalizers=%v deletion=%v/%s\n%s",
@@ -148,18 +157,22 @@ func countEvents(events []*corev1.Event) (lines []string, busy map[string]bool) 
 		object := e.InvolvedObject.Kind + "/" + e.InvolvedObject.Name
 		total[object] += e.Count
 		if (e.Reason == "FailedDelete" || e.Reason == "FailedGet") && e.InvolvedObject.Kind == "CronJob" {
-			continue // theirs stops at the first job that it cannot delete, and deletes again what its cache still shows
+			// theirs stops at the first job that it cannot delete, and deletes again what its cache still shows
+			continue
 		}
+
 		message := e.Message
 		if slices.Contains(aboutPods, e.Reason) && e.InvolvedObject.Kind == "Job" {
 			message = ""
 		}
+
 		line := fmt.Sprintf("%s %s %s: %s", object, e.Type, e.Reason, message)
 		counts[line] += e.Count
 		if e.InvolvedObject.Kind == "CronJob" {
 			counts[line] = 1 // a round with a conflict is repeated, with its events
 		}
 	}
+
 	busy = map[string]bool{}
 	for object, n := range total {
 		busy[object] = n >= mostEvents
@@ -186,5 +199,6 @@ func dropBusy(a, b *view) {
 // compactCronJobs merges several status writes of a CronJob in one instant: ours
 // needs two rounds when a job is gone and a run is due.
 func compactCronJobs(writes []string) []string {
-	return slices.CompactFunc(writes, func(a, b string) bool { return a == b && strings.Contains(a, "update cronjobs/status") })
+	return slices.CompactFunc(writes,
+		func(a, b string) bool { return a == b && strings.Contains(a, "update cronjobs/status") })
 }

@@ -115,6 +115,7 @@ func play(s *script.Script, o ours.Options) (result Result) {
 	time.Sleep(time.Until(s.Begin))
 	g := &game{script: s, release: o.Release, start: time.Now(), figures: newFigures()}
 	o.Figures = &g.figures.ours
+
 	if difference := g.begin(o); difference != "" || g.ours == nil {
 		return Result{Difference: difference}
 	}
@@ -122,17 +123,21 @@ func play(s *script.Script, o ours.Options) (result Result) {
 		g.theirs.Stop()
 		g.ours.Stop()
 	}()
+
 	result.Difference = g.look("the beginning")
 	for _, step := range s.Steps {
 		if result.Difference != "" {
 			return result
 		}
+
 		result.Steps++
 		result.Difference = g.step(step)
-		if g.theirs.IsRestless() || g.ours.IsRestless() || result.Difference != "" && g.isLeftToChance() {
+		isRestless := g.theirs.IsRestless() || g.ours.IsRestless()
+		if isRestless || result.Difference != "" && g.isLeftToChance() {
 			result.Difference, result.Chance = "", true
 			return result
 		}
+
 		if g.stuck {
 			return Result{Steps: result.Steps, Stuck: true}
 		}
@@ -149,9 +154,16 @@ func (g *game) isLeftToChance() bool {
 
 // begin creates the two worlds, unless the server refuses the script's objects.
 func (g *game) begin(o ours.Options) (difference string) {
-	which := theirs.Which{Jobs: !g.script.Manual, CronJobs: g.script.CronJob != nil, TTL: true, Stale: g.script.Stale || o.Stale}
+	which := theirs.Which{
+		Jobs:     !g.script.Manual,
+		CronJobs: g.script.CronJob != nil,
+		TTL:      true,
+		Stale:    g.script.Stale || o.Stale,
+	}
 	o.Jobs, o.CronJobs, o.TTL, o.Stale, o.LiveReads = which.Jobs, which.CronJobs, which.TTL, which.Stale, true
-	real, err := script.NewWorld(g.script, func(s *server.Server) ([]func(), func()) { return theirs.New(s.Client(), which) })
+
+	real, err := script.NewWorld(g.script,
+		func(s *server.Server) ([]func(), func()) { return theirs.New(s.Client(), which) })
 	if difference := compareRefusal(o.Release, g.script, err, real); difference != "" || err != nil {
 		if real != nil {
 			real.Stop()
@@ -159,6 +171,7 @@ func (g *game) begin(o ours.Options) (difference string) {
 		return difference
 	}
 	g.theirs = real
+
 	g.ours, err = script.NewWorld(g.script, func(s *server.Server) ([]func(), func()) {
 		if o.Job.Gangs {
 			o.Groups = s.Dynamic()
@@ -199,22 +212,27 @@ func (g *game) look(after string) string {
 		settle()
 	}
 	g.manyFailed = g.manyFailed || g.hasManyFailed()
+
 	var real, mine view
 	real.Figures, mine.Figures = g.figures.lines()
-	if now := [2]int64{g.theirs.Revision(), g.ours.Revision()}; now == g.seen && slices.Equal(real.Figures, mine.Figures) {
+	if now := [2]int64{g.theirs.Revision(), g.ours.Revision()}; now == g.seen &&
+		slices.Equal(real.Figures, mine.Figures) {
 		return ""
 	} else {
 		g.seen = now
 	}
+
 	g.observe(&real, g.theirs)
 	g.observe(&mine, g.ours)
 	if Trace != nil {
 		Trace(after, real.Writes, mine.Writes)
 	}
+
 	if real.refused && !mine.refused {
 		g.stuck = true
 		return ""
 	}
+
 	dropBusy(&real, &mine)
 	g.relax(&real, &mine)
 	if text(real) == text(mine) {
@@ -229,8 +247,15 @@ func diff(a, b *view) string {
 	for _, part := range [...]struct {
 		name string
 		a, b []string
-	}{{"CronJobs", a.CronJobs, b.CronJobs}, {"jobs", a.Jobs, b.Jobs}, {"groups", a.Groups, b.Groups}, {"pods", a.Pods, b.Pods}, {"events", a.Events, b.Events}, {"writes", a.Writes, b.Writes},
-		{"metrics", a.Figures, b.Figures}} {
+	}{
+		{"CronJobs", a.CronJobs, b.CronJobs},
+		{"jobs", a.Jobs, b.Jobs},
+		{"groups", a.Groups, b.Groups},
+		{"pods", a.Pods, b.Pods},
+		{"events", a.Events, b.Events},
+		{"writes", a.Writes, b.Writes},
+		{"metrics", a.Figures, b.Figures},
+	} {
 		minus, plus := without(part.a, part.b), without(part.b, part.a)
 		if len(minus)+len(plus) > 0 {
 			fmt.Fprintf(&out, "%s:\n%s%s", part.name, marked("-", minus), marked("+", plus))

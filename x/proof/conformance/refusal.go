@@ -25,7 +25,8 @@ func compareRefusal(r release.Release, s *script.Script, refused error, w *scrip
 	if refused != nil || s.Job == nil {
 		return ""
 	}
-	given, stored := specOf[job.Spec](s.Job), specOf[job.Spec](&server.Get[*batchv1.Job](w.Server, script.Namespace, "j").Spec)
+	given := specOf[job.Spec](s.Job)
+	stored := specOf[job.Spec](&server.Get[*batchv1.Job](w.Server, script.Namespace, "j").Spec)
 	setDefaults(r, &given)
 	given.Selector, given.Template = stored.Selector, stored.Template
 	if a, b := text(stored), text(given); a != b {

@@ -34,14 +34,16 @@ func (g *game) relaxJob(s *batchv1.JobStatus) {
 			return slices.Contains(kinds, c.Type) && c.Status == corev1.ConditionTrue
 		})
 	}
-	if !g.release.Has(release.JobManagedBy) && isTrue(batchv1.JobSuspended) && isTrue(batchv1.JobComplete, batchv1.JobFailed) {
+	if !g.release.Has(release.JobManagedBy) && isTrue(batchv1.JobSuspended) &&
+		isTrue(batchv1.JobComplete, batchv1.JobFailed) {
 		s.StartTime = nil
 	}
 }
 
 // failJobMessage names the pod for which the podFailurePolicy fails the job: of
 // several, the real controller takes the one that its cache happens to list first.
-var failJobMessage = regexp.MustCompile(`(Container \S+ for pod|Pod) \S+ (failed with exit code \d+|has condition \S+) matching FailJob rule at index \d+`)
+var failJobMessage = regexp.MustCompile(
+	`(Container \S+ for pod|Pod) \S+ (failed with exit code \d+|has condition \S+) matching FailJob rule at index \d+`)
 
 func (g *game) hasManyFailed() bool {
 	for _, w := range [...]*script.World{g.theirs, g.ours} {

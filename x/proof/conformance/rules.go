@@ -100,7 +100,8 @@ func (c *Rules) TTL(j *job.Job, now time.Time, fresh, expired bool, at time.Time
 
 // names are the names of all cases, in the order of the tables.
 func names() []string {
-	return slices.Concat(namesOf(scriptRules), namesOf(jobRules), namesOf(ttlRules), namesOf(cronRules), []string{"J36", "E6"})
+	return slices.Concat(namesOf(scriptRules), namesOf(jobRules), namesOf(ttlRules), namesOf(cronRules),
+		[]string{"J36", "E6"})
 }
 
 // others are the names of what has no number: classes of scripts and situations.

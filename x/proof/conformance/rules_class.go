@@ -31,29 +31,46 @@ const mostAtOnce = 500
 // situationRules are situations that no single rule is about, and in which several
 // meet.
 var situationRules = []rule[*jobRound]{
-	{"situation: more pods are missing than a round creates", func(r *jobRound) bool { return len(r.plan.Create) == mostAtOnce }},
-	{"situation: more pods have finished than a round accounts for", func(r *jobRound) bool { return len(r.recording.Untrack) >= mostAtOnce }},
-	{"situation: only some containers of a failed pod have ended", func(r *jobRound) bool { return r.hasFailed(isPartlyEnded) }},
-	{"situation: nothing says when a container of a failed pod has ended", func(r *jobRound) bool { return r.hasFailed(isUntimed) }},
+	{
+		"situation: more pods are missing than a round creates",
+		func(r *jobRound) bool { return len(r.plan.Create) == mostAtOnce },
+	},
+	{
+		"situation: more pods have finished than a round accounts for",
+		func(r *jobRound) bool { return len(r.recording.Untrack) >= mostAtOnce },
+	},
+	{
+		"situation: only some containers of a failed pod have ended",
+		func(r *jobRound) bool { return r.hasFailed(isPartlyEnded) },
+	},
+	{
+		"situation: nothing says when a container of a failed pod has ended",
+		func(r *jobRound) bool { return r.hasFailed(isUntimed) },
+	},
 	{"situation: another writer has edited the condition Suspended", func(r *jobRound) bool {
 		return r.Job.Status.Condition(job.ConditionSuspended).Reason == "Edited"
 	}},
 	{"situation: another writer has ended the job", func(r *jobRound) bool {
-		return r.Job.Status.Condition(job.ConditionFailureTarget).Reason == "Edited" || r.Job.Status.Condition(job.ConditionSuccessCriteriaMet).Reason == "Edited"
+		return r.Job.Status.Condition(job.ConditionFailureTarget).Reason == "Edited" ||
+			r.Job.Status.Condition(job.ConditionSuccessCriteriaMet).Reason == "Edited"
 	}},
 	{"situation: a terminating pod's removal is in flight", func(r *jobRound) bool {
 		return r.has(func(p *job.Pod) bool { return isGoing(p) && !p.Untracked && r.Memory.Untracking.Has(p.UID) })
 	}},
 	{"situation: counted indexes drop out while others succeed", func(r *jobRound) bool {
-		return r.isIndexed() && r.newSuccesses() > 0 && r.Job.Status.Succeeded+r.newSuccesses() > r.settlement.Status.Succeeded
+		return r.isIndexed() && r.newSuccesses() > 0 &&
+			r.Job.Status.Succeeded+r.newSuccesses() > r.settlement.Status.Succeeded
 	}},
 	{"situation: a recorded failure of an index has no replacement", func(r *jobRound) bool {
 		return r.Job.Spec.BackoffLimitPerIndex != nil && r.has(func(p *job.Pod) bool {
-			return isFailed(p) && !p.Untracked && r.hasIndex(p) && slices.Contains(uncounted(&r.Job.Status).Failed, p.UID) && !r.isReplaced(p)
+			return isFailed(p) && !p.Untracked && r.hasIndex(p) &&
+				slices.Contains(uncounted(&r.Job.Status).Failed, p.UID) &&
+				!r.isReplaced(p)
 		})
 	}},
 	{"situation: some indexes are in backoff and others are created", func(r *jobRound) bool {
-		return r.isIndexed() && len(r.plan.Create) > 0 && r.has(func(p *job.Pod) bool { return r.isKept(p) && !r.isReplaced(p) && !r.createsIndex(p.Index) })
+		return r.isIndexed() && len(r.plan.Create) > 0 &&
+			r.has(func(p *job.Pod) bool { return r.isKept(p) && !r.isReplaced(p) && !r.createsIndex(p.Index) })
 	}},
 }
 

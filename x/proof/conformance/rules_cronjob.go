@@ -79,7 +79,8 @@ var cronRules = []rule[*cronRound]{
 	}},
 	{"C13", func(r *cronRound) bool { return r.created(cronjobreason.ResultDone) }},
 	{"C13 annotated", func(r *cronRound) bool {
-		return slices.ContainsFunc(r.plan.Create, func(c cronjob.Creation) bool { return len(c.Annotations) > 1 && len(c.Labels) > 0 })
+		return slices.ContainsFunc(r.plan.Create,
+			func(c cronjob.Creation) bool { return len(c.Annotations) > 1 && len(c.Labels) > 0 })
 	}},
 	{"C14 created", func(r *cronRound) bool { return r.created(cronjobreason.ResultDone) }},
 	{"C14 ours", func(r *cronRound) bool { return r.created(cronjobreason.ResultAlreadyExists) }},
@@ -104,7 +105,10 @@ var cronRules = []rule[*cronRound]{
 // last, and nothing starts it again (C10).
 func (r *cronRound) hasStarted() bool {
 	last := r.CronJob.Status.LastScheduleTime
-	return !last.IsZero() && len(r.plan.Create) == 0 && !last.After(r.Now) && r.Schedule.Schedule.Next(last).After(r.Now)
+	if last.IsZero() || last.After(r.Now) {
+		return false
+	}
+	return len(r.plan.Create) == 0 && r.Schedule.Schedule.Next(last).After(r.Now)
 }
 
 // restrictsDays is how many of the two fields of days are restricted.

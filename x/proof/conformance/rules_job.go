@@ -56,10 +56,16 @@ var jobRules = []rule[*jobRound]{
 	{"J14", func(r *jobRound) bool { return r.recording.Status.CompletedIndexes != "" }},
 	{"J14 run", func(r *jobRound) bool { return strings.Contains(r.recording.Status.CompletedIndexes, "-") }},
 	{"J15 active", func(r *jobRound) bool { return r.deletes(jobreason.DeleteIndexOutOfRange) }},
-	{"J15 counted", func(r *jobRound) bool { return r.isIndexed() && r.settlement.Status.Succeeded < r.Job.Status.Succeeded }},
+	{
+		"J15 counted",
+		func(r *jobRound) bool { return r.isIndexed() && r.settlement.Status.Succeeded < r.Job.Status.Succeeded },
+	},
 	{"J16", func(r *jobRound) bool { return r.end.Metrics.IndexesFailed > 0 }},
 	{"J17", func(r *jobRound) bool { return r.has(r.isKept) }},
-	{"J18 counted", func(r *jobRound) bool { return r.creates(func(c *job.Creation) bool { return c.FailureCount > 0 }) }},
+	{
+		"J18 counted",
+		func(r *jobRound) bool { return r.creates(func(c *job.Creation) bool { return c.FailureCount > 0 }) },
+	},
 	{"J18 ignored", func(r *jobRound) bool {
 		return r.creates(func(c *job.Creation) bool { return c.IgnoredFailureCount > 0 })
 	}},
@@ -95,10 +101,19 @@ var jobRules = []rule[*jobRound]{
 	{"J30 held", func(r *jobRound) bool { return r.waits(jobreason.WaitReplacement) }},
 	{"J31 global", func(r *jobRound) bool { return r.waits(jobreason.WaitBackoff) }},
 	{"J31 per index", func(r *jobRound) bool { return r.waits(jobreason.WaitIndexBackoff) }},
-	{"J32 containers", func(r *jobRound) bool { return r.hasFailed(func(p *job.Pod) bool { return finish(p) == "containers" }) }},
+	{
+		"J32 containers",
+		func(r *jobRound) bool { return r.hasFailed(func(p *job.Pod) bool { return finish(p) == "containers" }) },
+	},
 	{"J32 ready", func(r *jobRound) bool { return r.hasFailed(func(p *job.Pod) bool { return finish(p) == "ready" }) }},
-	{"J32 deletion", func(r *jobRound) bool { return r.hasFailed(func(p *job.Pod) bool { return finish(p) == "deletion" }) }},
-	{"J32 creation", func(r *jobRound) bool { return r.hasFailed(func(p *job.Pod) bool { return finish(p) == "creation" }) }},
+	{
+		"J32 deletion",
+		func(r *jobRound) bool { return r.hasFailed(func(p *job.Pod) bool { return finish(p) == "deletion" }) },
+	},
+	{
+		"J32 creation",
+		func(r *jobRound) bool { return r.hasFailed(func(p *job.Pod) bool { return finish(p) == "creation" }) },
+	},
 	{"J33", func(r *jobRound) bool {
 		return r.creates(func(c *job.Creation) bool { return c.Index != job.NoIndex() })
 	}},
@@ -130,7 +145,8 @@ var jobRules = []rule[*jobRound]{
 	{"J44 created", func(r *jobRound) bool { return r.writesGroup(jobgroup.New) }},
 	{"J44 pods", func(r *jobRound) bool { return r.creates(func(c *job.Creation) bool { return c.Group.Name != "" }) }},
 	{"J44 failed", func(r *jobRound) bool {
-		return slices.ContainsFunc(r.outcome.Grouped, func(e jobgroup.Effect) bool { return e.Result != jobreason.ResultDone })
+		return slices.ContainsFunc(r.outcome.Grouped,
+			func(e jobgroup.Effect) bool { return e.Result != jobreason.ResultDone })
 	}},
 	{"J44 unseen", func(r *jobRound) bool {
 		isGang := r.Job.Spec.Scheduling != nil && r.Options.Gangs
@@ -190,9 +206,16 @@ func (r *jobRound) hasFailed(is func(*job.Pod) bool) bool {
 // isKept reports whether the pod has failed and keeps its finalizer for the
 // failure count of its index (J17).
 func (r *jobRound) isKept(p *job.Pod) bool {
-	return r.Job.Spec.BackoffLimitPerIndex != nil && p.Owner == jobpod.Owned && !p.Untracked && isFailed(p) && r.hasIndex(p) &&
-		!r.Memory.Untracking.Has(p.UID) &&
-		!slices.ContainsFunc(r.recording.Untrack, func(u job.Untracking) bool { return u.UID == p.UID })
+	switch {
+	case r.Job.Spec.BackoffLimitPerIndex == nil,
+		p.Owner != jobpod.Owned,
+		p.Untracked,
+		!isFailed(p),
+		!r.hasIndex(p),
+		r.Memory.Untracking.Has(p.UID):
+		return false
+	}
+	return !slices.ContainsFunc(r.recording.Untrack, func(u job.Untracking) bool { return u.UID == p.UID })
 }
 
 // hasRestarted reports whether only restarts can have ended the job (J22).
@@ -213,7 +236,8 @@ func (r *jobRound) waits(reason jobreason.Wait) bool {
 // decides reports whether the round has decided how the job ends, for a reason.
 func (r *jobRound) decides(reason string) bool {
 	v := r.plan.Verdict
-	return v.Type != "" && !r.isTrue(v.Type) && (reason == "" || v.Reason == reason)
+	isMeant := reason == "" || v.Reason == reason
+	return isMeant && v.Type != "" && !r.isTrue(v.Type)
 }
 
 // declares reports whether the round has declared how the job ends.

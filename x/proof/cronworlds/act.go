@@ -68,18 +68,27 @@ func (w *world) askRange() {
 	m := w.matcher(&w.Spec)
 	after := w.now.Add(-time.Duration(w.n(24*4)) * 15 * time.Minute)
 	until := after.Add(time.Duration(w.seconds(0, 24*4)) * 15 * time.Minute)
+
 	runs := m.between(after, until)
 	if len(runs) > 40 {
 		until, runs = runs[39], runs[:40]
 	}
+
 	b := cronjob.Backfill{
-		ID: fmt.Sprintf("b%d", w.asks), After: after, Until: until, Overlap: pick(w.source, cronjob.Allow, cronjob.Forbid), MaxActive: pick[int32](w.source, 0, 2),
+		ID:        fmt.Sprintf("b%d", w.asks),
+		After:     after,
+		Until:     until,
+		Overlap:   pick(w.source, cronjob.Allow, cronjob.Forbid),
+		MaxActive: pick[int32](w.source, 0, 2),
 	}
 	if len(runs) > 0 && w.chance(30) {
 		b.Except = []time.Time{runs[w.n(len(runs))]}
 	}
-	w.say("backfill %s, %s: %s to %s, except %d", b.ID, b.Overlap, after.UTC().Format("02 15:04"), until.UTC().Format("02 15:04"), len(b.Except))
+
+	w.say("backfill %s, %s: %s to %s, except %d", b.ID, b.Overlap, after.UTC().Format("02 15:04"),
+		until.UTC().Format("02 15:04"), len(b.Except))
 	w.noteAsk(b)
+
 	if !b.IsComplete() {
 		w.backfills = append(slices.Clone(w.backfills), b)
 	}
@@ -104,7 +113,12 @@ func (w *world) takeName() {
 // addByHand creates a job of the CronJob, as kubectl create job --from does.
 func (w *world) addByHand() {
 	w.asks++
-	j := aJob{Child: cronjob.Child{Name: fmt.Sprintf("by-hand-%d", w.asks)}, by: byHand, ends: w.now.Add(w.duration()), how: job.ConditionComplete}
+	j := aJob{
+		Child: cronjob.Child{Name: fmt.Sprintf("by-hand-%d", w.asks)},
+		by:    byHand,
+		ends:  w.now.Add(w.duration()),
+		how:   job.ConditionComplete,
+	}
 	w.say("a user creates %s", j.Name)
 	w.add(j, w.now)
 	w.changedJobs(false)
@@ -140,9 +154,10 @@ func (w *world) mayGo(j *aJob) bool {
 	case byTrigger:
 		return !slices.ContainsFunc(w.triggers, func(t cronjob.Trigger) bool { return j.Name == "c-manual-"+t.ID })
 	}
-	return w.shown[j.Name] && !j.ScheduledTime.After(w.Status.LastScheduleTime) && !slices.ContainsFunc(w.backfills, func(b cronjob.Backfill) bool {
-		return j.ScheduledTime.After(b.After) && !j.ScheduledTime.After(b.Until)
-	})
+	return w.shown[j.Name] && !j.ScheduledTime.After(w.Status.LastScheduleTime) &&
+		!slices.ContainsFunc(w.backfills, func(b cronjob.Backfill) bool {
+			return j.ScheduledTime.After(b.After) && !j.ScheduledTime.After(b.Until)
+		})
 }
 
 // duration is how long a job takes.

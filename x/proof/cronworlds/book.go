@@ -49,8 +49,14 @@ type asked struct {
 
 func newBook(birth time.Time) book {
 	return book{
-		created: map[string][]owner{}, missed: map[int64]bool{}, wasTaken: map[string]bool{}, deleted: map[string]bool{}, shown: map[string]bool{}, known: map[job.UID]bool{}, ranges: map[string]*asked{},
-		base: birth,
+		created:  map[string][]owner{},
+		missed:   map[int64]bool{},
+		wasTaken: map[string]bool{},
+		deleted:  map[string]bool{},
+		shown:    map[string]bool{},
+		known:    map[job.UID]bool{},
+		ranges:   map[string]*asked{},
+		base:     birth,
 	}
 }
 
@@ -89,7 +95,8 @@ func (w *world) noteConclusion(seen *object, p *cronjob.Plan, writes *cronjob.Wr
 	if w.reported += end.Metrics.Missed; end.Metrics.Missed > 0 && !w.lossy && !w.open {
 		due := w.matcher(&w.Spec).between(w.base, w.now)
 		if unstarted, byOthers := w.unstarted(due); w.reported > len(unstarted)+byOthers {
-			w.fail("C9 reported twice", "%d runs were due, %d were reported, %d have had no job", len(due), w.reported, len(unstarted))
+			w.fail("C9 reported twice", "%d runs were due, %d were reported, %d have had no job", len(due),
+				w.reported, len(unstarted))
 		}
 	}
 	for _, e := range end.Events {
@@ -97,7 +104,10 @@ func (w *world) noteConclusion(seen *object, p *cronjob.Plan, writes *cronjob.Wr
 	}
 	for i := range p.Create {
 		c := &p.Create[i]
-		if !w.open || c.Trigger != "" || c.Backfill != "" || i >= len(writes.Created) || writes.Created[i].Result != cronjobreason.ResultDone {
+		switch {
+		case !w.open, c.Trigger != "", c.Backfill != "":
+			continue
+		case i >= len(writes.Created), writes.Created[i].Result != cronjobreason.ResultDone:
 			continue
 		}
 		if seen.Spec.Schedule == w.Spec.Schedule && text(seen.Spec.TimeZone) == text(w.Spec.TimeZone) {

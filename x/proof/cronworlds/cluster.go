@@ -32,7 +32,11 @@ type aJob struct {
 
 // isBusy reports whether it runs, or its pods do.
 func (j *aJob) isBusy() bool {
-	return j.Finished == "" && (j.by == bySchedule || j.by == byTrigger || j.by == byBackfill)
+	switch j.by {
+	case bySchedule, byTrigger, byBackfill:
+		return j.Finished == ""
+	}
+	return false
 }
 
 // object is the CronJob's object and its version.

@@ -38,11 +38,13 @@ func (w *world) round() {
 			panic(r)
 		}
 	}(w.changes)
+
 	w.wake = time.Time{}
 	seen, children := w.objects.seen, w.lists.seen
 	if w.consistent {
 		seen, children = w.object, w.children()
 	}
+
 	p := w.plan(&seen, children)
 	if len(p.Unexpected) > 0 && w.rereads && seen.version != w.version {
 		seen = w.object
@@ -52,7 +54,9 @@ func (w *world) round() {
 		}
 		p = w.plan(&seen, children)
 	}
+
 	w.checkDeletions(&seen, children, p)
+
 	var writes cronjob.Writes
 	for _, ref := range p.Verify {
 		writes.Verified = append(writes.Verified, cronjob.Reply{Result: w.look(ref)})
@@ -65,12 +69,14 @@ func (w *world) round() {
 			writes.Created = append(writes.Created, w.create(&seen, &p.Create[i]))
 		}
 	}
+
 	settlement := p.Settle(writes)
 	end := settlement.Conclude(cronjob.Reply{Result: w.write(&seen, &settlement)})
 	if w.tamper.end != nil {
 		w.tamper.end(&end)
 	}
 	w.conclude(&seen, p, &writes, &end)
+
 	for i := range children {
 		w.shown[children[i].Name] = true
 	}
@@ -78,8 +84,9 @@ func (w *world) round() {
 
 func (w *world) plan(seen *object, children []cronjob.Child) *cronjob.Plan {
 	s := cronjob.Snapshot{
-		CronJob: seen.CronJob, Children: children, Now: w.now, Schedule: w.compile(seen), Memory: w.memory, Options: w.options,
-		Consistent: w.consistent, Triggers: w.triggers, Backfills: w.backfills,
+		CronJob: seen.CronJob, Children: children, Now: w.now, Schedule: w.compile(seen),
+		Memory: w.memory, Options: w.options, Consistent: w.consistent,
+		Triggers: w.triggers, Backfills: w.backfills,
 	}
 	p, err := cronjob.Reconcile(s)
 	if err != nil {
@@ -175,7 +182,11 @@ func (w *world) delete(d *cronjob.Deletion, p *cronjob.Plan, writes *cronjob.Wri
 func (w *world) doDelete(j *aJob, d *cronjob.Deletion) {
 	w.say("deletes %s: %s", d.Name, d.Reason)
 	w.checkDeleted(j, d)
-	switch held := j.Finished == "" && (d.Foreground || w.holds && w.chance(50)); {
+	held := j.Finished == ""
+	if held && !d.Foreground {
+		held = w.holds && w.chance(50)
+	}
+	switch {
 	case !j.DeletionTimestamp.IsZero():
 		return
 	case held:
@@ -201,7 +212,11 @@ func (w *world) create(seen *object, c *cronjob.Creation) cronjob.Effect {
 	if j == nil && f != fails {
 		j = w.doCreate(seen, c)
 		if f == works {
-			return cronjob.Effect{Result: cronjobreason.ResultDone, Job: cronjob.Reference{Name: j.Name, UID: j.UID}, CreationTimestamp: w.now}
+			return cronjob.Effect{
+				Result:            cronjobreason.ResultDone,
+				Job:               cronjob.Reference{Name: j.Name, UID: j.UID},
+				CreationTimestamp: w.now,
+			}
 		}
 	}
 	switch {
@@ -210,14 +225,19 @@ func (w *world) create(seen *object, c *cronjob.Creation) cronjob.Effect {
 	case j.Foreign:
 		return cronjob.Effect{Result: cronjobreason.ResultNameTaken}
 	}
-	return cronjob.Effect{Result: cronjobreason.ResultAlreadyExists, Job: cronjob.Reference{Name: j.Name, UID: j.UID}, CreationTimestamp: j.CreationTimestamp}
+	return cronjob.Effect{
+		Result:            cronjobreason.ResultAlreadyExists,
+		Job:               cronjob.Reference{Name: j.Name, UID: j.UID},
+		CreationTimestamp: j.CreationTimestamp,
+	}
 }
 
 func (w *world) doCreate(seen *object, c *cronjob.Creation) *aJob {
 	w.say("creates %s", c.Name)
 	w.checkCreation(seen, c)
 	j := aJob{by: bySchedule, ends: w.now.Add(w.duration())}
-	j.Name, j.ScheduledTime, j.Backfilled, j.how = c.Name, c.ScheduledTime, c.Backfill != "", pick(w.source, job.ConditionComplete, job.ConditionComplete, job.ConditionComplete, job.ConditionFailed)
+	j.Name, j.ScheduledTime, j.Backfilled, j.how = c.Name, c.ScheduledTime, c.Backfill != "", pick(w.source,
+		job.ConditionComplete, job.ConditionComplete, job.ConditionComplete, job.ConditionFailed)
 	switch {
 	case c.Trigger != "":
 		j.by = byTrigger
@@ -236,10 +256,12 @@ func (w *world) write(seen *object, s *cronjob.Settlement) cronjobreason.Result 
 		return cronjobreason.ResultNotTried
 	}
 	defer w.after()
+
 	f := w.fault()
 	if f == fails || seen.version != w.version {
 		return cronjobreason.ResultUnsuccessful
 	}
+
 	w.checkStatus(&s.Status)
 	before := w.Status.LastScheduleTime
 	w.Status = s.Status
@@ -249,11 +271,14 @@ func (w *world) write(seen *object, s *cronjob.Settlement) cronjobreason.Result 
 	if w.options.SuccessFromChildren {
 		w.Status.LastSuccessfulTime = time.Time{}
 	}
+
 	if w.Status.LastScheduleTime.After(before) {
 		w.progress++
 	}
-	w.say("writes the status: last %s, %d active", w.Status.LastScheduleTime.UTC().Format("02 15:04"), len(w.Status.Active))
+	w.say("writes the status: last %s, %d active", w.Status.LastScheduleTime.UTC().Format("02 15:04"),
+		len(w.Status.Active))
 	w.changedObject(true)
+
 	if f == lost {
 		return cronjobreason.ResultUnsuccessful
 	}
@@ -268,13 +293,17 @@ func (w *world) conclude(seen *object, p *cronjob.Plan, writes *cronjob.Writes, 
 		w.changes++
 		w.progress++
 	}
-	w.triggers = slices.DeleteFunc(slices.Clone(w.triggers), func(t cronjob.Trigger) bool { return slices.Contains(end.Triggered, t.ID) })
+
+	w.triggers = slices.DeleteFunc(slices.Clone(w.triggers),
+		func(t cronjob.Trigger) bool { return slices.Contains(end.Triggered, t.ID) })
 	for _, b := range end.Backfills {
-		w.backfills = slices.DeleteFunc(slices.Clone(w.backfills), func(old cronjob.Backfill) bool { return old.ID == b.ID })
+		w.backfills = slices.DeleteFunc(slices.Clone(w.backfills),
+			func(old cronjob.Backfill) bool { return old.ID == b.ID })
 		if !b.IsComplete() {
 			w.backfills = append(w.backfills, b)
 		}
 	}
+
 	w.wake = end.Requeue.At
 	if !w.wake.IsZero() {
 		w.wake = later(w.wake, w.now)
@@ -283,6 +312,7 @@ func (w *world) conclude(seen *object, p *cronjob.Plan, writes *cronjob.Writes, 
 		w.retries = 0
 		return
 	}
+
 	at := w.now.Add(min(time.Second<<min(w.retries, 10), time.Minute))
 	w.retries++
 	if w.wake.IsZero() || at.Before(w.wake) {

@@ -10,14 +10,14 @@ import (
 
 var (
 	schedules = []string{
-		"0 * * * *", "*/15 * * * *", "30 1 * * *", "*/20 8-18 * * 1-5", "0 0,12 * * *", "* * * * *", "0 */6 1-15 * 1", "@every 45m",
-		"5 2,3 * * *", "*/30 0-3 * * *",
+		"0 * * * *", "*/15 * * * *", "30 1 * * *", "*/20 8-18 * * 1-5", "0 0,12 * * *", "* * * * *",
+		"0 */6 1-15 * 1", "@every 45m", "5 2,3 * * *", "*/30 0-3 * * *",
 	}
 	zones = []string{"", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"}
 	// births lie on ordinary days, and before clocks change.
 	births = []string{
-		"2026-01-05T00:30:00Z", "2026-03-28T22:10:00Z", "2026-10-24T21:40:00Z", "2026-03-08T05:55:00Z", "2026-11-01T04:50:00Z",
-		"2026-04-04T13:20:00Z", "2026-10-03T12:59:30Z",
+		"2026-01-05T00:30:00Z", "2026-03-28T22:10:00Z", "2026-10-24T21:40:00Z", "2026-03-08T05:55:00Z",
+		"2026-11-01T04:50:00Z", "2026-04-04T13:20:00Z", "2026-10-03T12:59:30Z",
 	}
 )
 
@@ -26,11 +26,13 @@ func newWorld(s *source) *world {
 	if err != nil {
 		panic(err)
 	}
+
 	w := &world{source: s, now: birth, matchers: map[string]*matcher{}}
 	w.Name, w.UID, w.CreationTimestamp = "c", "the-cronjob", birth
 	w.Spec = w.drawSpec()
 	w.options = w.drawOptions()
 	w.compiled = map[string]cronjob.Compiled{}
+
 	w.keeps = !s.chance(25)
 	w.consistent = s.n(3) == 1
 	w.deaf, w.rereads = s.chance(40), s.chance(40)
@@ -39,6 +41,7 @@ func newWorld(s *source) *world {
 	if !w.consistent {
 		w.lag = [2]int{pick(s, 0, 3, 30, 240), pick(s, 0, 3, 30, 240)}
 	}
+
 	w.faults = pick(s, 0, 0, 5, 25)
 	w.book = newBook(birth)
 	w.objects.seen, w.lists.seen = w.object, nil
@@ -47,9 +50,10 @@ func newWorld(s *source) *world {
 
 func (w *world) drawSpec() cronjob.Spec {
 	spec := cronjob.Spec{
-		Schedule:                   pick(w.source, schedules...),
-		ConcurrencyPolicy:          pick(w.source, cronjob.Allow, cronjob.Forbid, cronjob.Replace),
-		StartingDeadlineSeconds:    pick(w.source, nil, nil, ptr[int64](20), ptr[int64](600), ptr[int64](7200), ptr[int64](0)),
+		Schedule:          pick(w.source, schedules...),
+		ConcurrencyPolicy: pick(w.source, cronjob.Allow, cronjob.Forbid, cronjob.Replace),
+		StartingDeadlineSeconds: pick(w.source, nil, nil, ptr[int64](20), ptr[int64](600), ptr[int64](7200),
+			ptr[int64](0)),
 		SuccessfulJobsHistoryLimit: pick(w.source, ptr[int32](3), nil, ptr[int32](1), ptr[int32](0)),
 		FailedJobsHistoryLimit:     pick(w.source, ptr[int32](1), nil, ptr[int32](0)),
 	}
@@ -86,10 +90,12 @@ func (w *world) drawOptions() cronjob.Options {
 func (w *world) describe() string {
 	spec, o := &w.Spec, w.options
 	return strings.Join([]string{
-		fmt.Sprintf("%q in %s, %s, deadline %s, suspend %s, keeps %s and %s", spec.Schedule, text(spec.TimeZone), spec.ConcurrencyPolicy,
-			text(spec.StartingDeadlineSeconds), text(spec.Suspend), text(spec.SuccessfulJobsHistoryLimit), text(spec.FailedJobsHistoryLimit)),
+		fmt.Sprintf("%q in %s, %s, deadline %s, suspend %s, keeps %s and %s", spec.Schedule, text(spec.TimeZone),
+			spec.ConcurrencyPolicy, text(spec.StartingDeadlineSeconds), text(spec.Suspend),
+			text(spec.SuccessfulJobsHistoryLimit), text(spec.FailedJobsHistoryLimit)),
 		fmt.Sprintf("options %+v", o),
-		fmt.Sprintf("memory kept %v, consistent %v, deaf %v, rereads %v, goes back %v, jobs held %v, lag %v, faults %d %%",
+		fmt.Sprintf(
+			"memory kept %v, consistent %v, deaf %v, rereads %v, goes back %v, jobs held %v, lag %v, faults %d %%",
 			w.keeps, w.consistent, w.deaf, w.rereads, w.goesBack, w.holds, w.lag, w.faults),
 	}, "; ")
 }

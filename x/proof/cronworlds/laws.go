@@ -68,7 +68,8 @@ func (w *world) checkCreation(seen *object, c *cronjob.Creation) {
 func (w *world) checkRoom(c *cronjob.Creation, most int, what string) {
 	// What Replace has deleted leaves the active list, unless its pods are waited for.
 	left := func(j *aJob) bool {
-		return !j.DeletionTimestamp.IsZero() && w.Spec.ConcurrencyPolicy == cronjob.Replace && !w.options.ReplaceWhenGone
+		return !j.DeletionTimestamp.IsZero() && w.Spec.ConcurrencyPolicy == cronjob.Replace &&
+			!w.options.ReplaceWhenGone
 	}
 	if busy := w.busy(left); len(busy) >= most {
 		w.fail("CI8 "+what, "%s starts beside %v", c.Name, busy)
@@ -244,7 +245,8 @@ func (w *world) checkRanges() {
 		}
 		for _, run := range w.matcher(&w.Spec).between(a.After, a.Until) {
 			j := w.find(runName(run))
-			if run.After(w.now.Add(-time.Hour)) || slices.ContainsFunc(a.Except, run.Equal) || j != nil && j.Foreign {
+			switch {
+			case run.After(w.now.Add(-time.Hour)), slices.ContainsFunc(a.Except, run.Equal), j != nil && j.Foreign:
 				continue
 			}
 			if len(w.created[runName(run)]) == 0 && !w.wasTaken[runName(run)] {
@@ -285,8 +287,8 @@ func (w *world) checkAccounts() {
 	}
 	unstarted, byOthers := w.unstarted(due)
 	if w.reported < len(unstarted)-w.undecided(due) || w.reported > len(unstarted)+byOthers {
-		w.fail("C9 accounts", "%d runs were due, %d were reported, %d have had no job: %s", len(due), w.reported, len(unstarted),
-			fmt.Sprint(unstarted[max(0, len(unstarted)-12):]))
+		w.fail("C9 accounts", "%d runs were due, %d were reported, %d have had no job: %s", len(due), w.reported,
+			len(unstarted), fmt.Sprint(unstarted[max(0, len(unstarted)-12):]))
 	}
 }
 

@@ -69,7 +69,10 @@ func (m *matcher) matches(t time.Time) bool {
 	}
 	t = t.In(m.loc)
 	has := func(field, v int) bool { return m.fields[field]>>v&1 == 1 }
-	if t.Second() != 0 || t.Nanosecond() != 0 || !has(0, t.Minute()) || !has(1, t.Hour()) || !has(3, int(t.Month())) {
+	switch {
+	case t.Second() != 0, t.Nanosecond() != 0:
+		return false
+	case !has(0, t.Minute()), !has(1, t.Hour()), !has(3, int(t.Month())):
 		return false
 	}
 	dom, dow := has(2, t.Day()), has(4, int(t.Weekday()))

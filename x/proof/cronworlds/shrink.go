@@ -10,6 +10,7 @@ func shrink(decisions []int, law string, t tamper, tries int) []int {
 		v := play(replay(try), t, law, nil)
 		return v != nil && v.law == law
 	}
+
 	for {
 		before := slices.Clone(decisions)
 		for size := len(decisions) / 2; size > 0; size /= 2 {
@@ -21,6 +22,7 @@ func shrink(decisions []int, law string, t tamper, tries int) []int {
 				}
 			}
 		}
+
 		for at := range decisions {
 			for _, v := range []int{0, decisions[at] / 2, decisions[at] - 1} {
 				if v < decisions[at] && v >= 0 && tries > 0 {
@@ -31,6 +33,7 @@ func shrink(decisions []int, law string, t tamper, tries int) []int {
 				}
 			}
 		}
+
 		if tries <= 0 || slices.Equal(before, decisions) {
 			return decisions
 		}

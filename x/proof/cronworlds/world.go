@@ -147,7 +147,8 @@ func (w *world) deliver() {
 	if news1 || moved2 || !last.Equal(w.objects.seen.Status.LastScheduleTime) {
 		w.quick = 0
 	}
-	if news1 || news2 || !w.deaf && (moved1 || moved2) {
+	switch {
+	case news1, news2, moved1 && !w.deaf, moved2 && !w.deaf:
 		w.wake = w.now
 	}
 }

@@ -72,13 +72,15 @@ func (b *breadth[S]) run() {
 	for i := range explorers {
 		w := b.system.Worker()
 		explorers[i] = &explorer[S]{
-			breadth: b, worker: w, rester: rester[S]{worker: w, limit: b.o.Rest, known: &b.rested}, tally: newTally(b.system),
-			packer: newPacker[S](), in: make([]S, chunk), last: make([]S, 0, chunk),
+			breadth: b, worker: w, rester: rester[S]{worker: w, limit: b.o.Rest, known: &b.rested},
+			tally: newTally(b.system), packer: newPacker[S](), in: make([]S, chunk), last: make([]S, 0, chunk),
 		}
 	}
+
 	for _, s := range b.system.Start() {
 		explorers[0].visit(&s, Key{})
 	}
+
 	for depth := 0; ; depth++ {
 		b.level = nil
 		for _, e := range explorers {
@@ -86,9 +88,11 @@ func (b *breadth[S]) run() {
 			b.level = append(b.level, e.out...)
 			e.out = nil
 		}
+
 		if len(b.level) == 0 || b.stop.Load() {
 			break
 		}
+
 		b.report.Depth = depth
 		if depth == b.o.Depth && depth > 0 {
 			b.report.Incomplete = ErrDepth
@@ -96,6 +100,7 @@ func (b *breadth[S]) run() {
 		}
 		b.expandLevel(explorers)
 	}
+
 	b.finish(explorers)
 }
 
@@ -121,6 +126,7 @@ func (e *explorer[S]) work(reports bool) {
 		if at >= len(e.level) {
 			return
 		}
+
 		next := &e.level[at]
 		states := e.packer.unpack(next.data, e.in, next.n)
 		e.packed.Add(-int64(len(next.data)))
@@ -128,10 +134,12 @@ func (e *explorer[S]) work(reports bool) {
 		for i := range states {
 			e.expand(&states[i])
 		}
+
 		if reports && time.Since(last) > time.Second {
 			last = time.Now()
 			e.o.Progress(e.progress(at))
 		}
+
 		if at%16 == 0 && e.bytes() > e.o.Memory {
 			e.stop.Store(true)
 			e.mu.Lock()
@@ -255,10 +263,12 @@ func (b *breadth[S]) wayTo(end broken[S], w Worker[S]) *Counterexample[S] {
 		keys = append(keys, k)
 	}
 	slices.Reverse(keys)
+
 	c := &Counterexample[S]{Err: end.err}
 	key := func(s *S) Key { return KeyOf(w.Append(nil, s)) }
 	starts := b.system.Start()
 	c.Start = starts[slices.IndexFunc(starts, func(s S) bool { return key(&s) == keys[0] })]
+
 	at, tally := c.Start, newTally(b.system)
 	for _, k := range keys[1:] {
 		var found *Step[S]
@@ -270,10 +280,12 @@ func (b *breadth[S]) wayTo(end broken[S], w Worker[S]) *Counterexample[S] {
 		c.Steps = append(c.Steps, *found)
 		at = found.To
 	}
+
 	if end.step != nil {
 		c.Steps = append(c.Steps, *end.step)
 		return c
 	}
+
 	r := rester[S]{worker: w, limit: b.o.Rest}
 	for _, s := range r.way(at) {
 		c.Steps = append(c.Steps, Step[S]{To: s})

@@ -16,6 +16,7 @@ func (r *Report[S]) Write(out io.Writer, system System[S]) {
 	rate := float64(r.States) / max(r.Elapsed.Seconds(), 1e-9)
 	fmt.Fprintf(out, "%d states, depth %d, %s, %.1f s, %.0f states/s, %.0f bytes per state\n",
 		r.States, r.Depth, end, r.Elapsed.Seconds(), rate, float64(r.Bytes)/float64(max(r.States, 1)))
+
 	t := tabwriter.NewWriter(out, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "move\ttaken\tto new states\t\n")
 	for i, name := range system.Moves() {
@@ -23,6 +24,7 @@ func (r *Report[S]) Write(out io.Writer, system System[S]) {
 			fmt.Fprintf(t, "%s\t%d\t%d\t\n", name, r.Tally.Taken[i], r.Tally.Fresh[i])
 		}
 	}
+
 	fmt.Fprintf(t, "out of the scope\t%d\t\t\n", r.Tally.Cut)
 	fmt.Fprintf(t, "rule\trounds\t\t\n")
 	for i, name := range system.Rules() {
@@ -30,6 +32,7 @@ func (r *Report[S]) Write(out io.Writer, system System[S]) {
 			fmt.Fprintf(t, "%s\t%d\t\t\n", name, r.Tally.Rules[i])
 		}
 	}
+
 	t.Flush()
 }
 

@@ -45,7 +45,8 @@ func (r *rester[S]) checkEnds(sound, faulty S) error {
 	case a.end() == b.end() || a.end() == 0 || b.end() == 0:
 		return nil
 	}
-	return fmt.Errorf("L8: a fault changes the end from %s to %s", ender.DescribeEnd(r.last(sound)), ender.DescribeEnd(r.last(faulty)))
+	return fmt.Errorf("L8: a fault changes the end from %s to %s", ender.DescribeEnd(r.last(sound)),
+		ender.DescribeEnd(r.last(faulty)))
 }
 
 // walk takes calm steps from s until a state rests or was met before.

@@ -35,7 +35,8 @@ type Progress struct {
 // String is one line.
 func (p Progress) String() string {
 	rate := float64(p.States) / max(p.Elapsed.Seconds(), 1e-9)
-	return fmt.Sprintf("%d states, %.0f/s, depth %d, %d left, %d in the next depth, %d MiB", p.States, rate, p.Depth, p.Left, p.Next, p.Bytes>>20)
+	return fmt.Sprintf("%d states, %.0f/s, depth %d, %d left, %d in the next depth, %d MiB", p.States, rate, p.Depth,
+		p.Left, p.Next, p.Bytes>>20)
 }
 
 // ErrMemory and ErrDepth say why a report is not complete.

@@ -37,8 +37,9 @@ const shownRules = 6
 
 // ask asks a planner. The cell is the rules that its answers break, or why no answer can be read.
 func ask(b *bug, dir string, exact bool, o options) (found bool, cell string) {
-	out, err := command(o.limit, b.number, filepath.Join(dir, "jobcheck"), "-timeout=5s", fmt.Sprint("-exact=", exact),
-		fmt.Sprint("-seed=", o.seed), fmt.Sprint("-questions=", o.questions), "--", "env", "JOBCHECK_PLANNER=right", testBinary(dir, "planner"))
+	out, err := command(o.limit, b.number, filepath.Join(dir, "jobcheck"), "-timeout=5s",
+		fmt.Sprint("-exact=", exact), fmt.Sprint("-seed=", o.seed), fmt.Sprint("-questions=", o.questions), "--",
+		"env", "JOBCHECK_PLANNER=right", testBinary(dir, "planner"))
 	var exit *exec.ExitError
 	switch isExit := errors.As(err, &exit); {
 	case err == nil:
@@ -63,7 +64,8 @@ func ask(b *bug, dir string, exact bool, o options) (found bool, cell string) {
 func brokenRules(report []byte) (rules []string) {
 	for line := range strings.Lines(string(report)) {
 		var finding struct{ Rule string }
-		if json.Unmarshal([]byte(line), &finding) == nil && finding.Rule != "" && !slices.Contains(rules, finding.Rule) {
+		if json.Unmarshal([]byte(line), &finding) == nil && finding.Rule != "" &&
+			!slices.Contains(rules, finding.Rule) {
 			rules = append(rules, finding.Rule)
 		}
 	}

@@ -12,12 +12,15 @@ func buildScripts(dir, overlay string) [][]string {
 }
 
 func buildRounds(dir, overlay string) [][]string {
-	return [][]string{{"-C", "x/proof/conformance", "run", "./build", "-overlay", overlay, "./rounds", testBinary(dir, "rounds")}}
+	return [][]string{
+		{"-C", "x/proof/conformance", "run", "./build", "-overlay", overlay, "./rounds", testBinary(dir, "rounds")},
+	}
 }
 
 // playScripts plays scripts to the controllers of Kubernetes and to ours until one differs.
 func playScripts(b *bug, dir string, o options) verdict {
-	return playDifferential(b, dir, o, "scripts", "-test.run=^TestLongRun$", "-until", "-shrink=0", fmt.Sprint("-scripts=", o.scripts))
+	return playDifferential(b, dir, o, "scripts", "-test.run=^TestLongRun$", "-until", "-shrink=0",
+		fmt.Sprint("-scripts=", o.scripts))
 }
 
 // playRounds plans single rounds with both until one differs.

@@ -50,7 +50,8 @@ func judgesNamed(text string) (chosen []judge, err error) {
 	for name := range strings.SplitSeq(text, ",") {
 		i := slices.IndexFunc(judges(), func(j judge) bool { return j.name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("-judges: no judge is called %q; there are %s", name, strings.Join(judgeNames(), ", "))
+			return nil, fmt.Errorf("-judges: no judge is called %q; there are %s", name,
+				strings.Join(judgeNames(), ", "))
 		}
 		chosen = append(chosen, judges()[i])
 	}

@@ -15,7 +15,8 @@ func buildKits(dir, overlay string) (commands [][]string) {
 }
 
 // rightTests are the tests in which a kit's subject is right, but for the bug. A planner has two: a
-// program that reads its store, and one behind a watch; for gangs, they have groups. A program with a bug of its own has one.
+// program that reads its store, and one behind a watch; for gangs, they have groups. A program with
+// a bug of its own has one.
 func (b *bug) rightTests() []string {
 	switch {
 	case b.isOfGroups():

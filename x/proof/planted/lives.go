@@ -25,7 +25,8 @@ var (
 // live runs the random lives of the controller. The cell is the property that fails, and
 // after how many lives.
 func live(b *bug, dir string, o options) verdict {
-	out, err := runLives(b, testBinary(dir, b.controller()), o, "-test.run=Lives|TestL9|TestCL4|TestJI26", "-test.failfast")
+	out, err := runLives(b, testBinary(dir, b.controller()), o, "-test.run=Lives|TestL9|TestCL4|TestJI26",
+		"-test.failfast")
 	name := failed.FindSubmatch(out)
 	switch {
 	case err == nil:
@@ -44,6 +45,7 @@ func live(b *bug, dir string, o options) verdict {
 
 // runLives runs tests with as many lives as asked for, and the bug.
 func runLives(b *bug, tests string, o options, flags ...string) ([]byte, error) {
-	flags = append(flags, "-rapid.nofailfile", "-rapid.shrinktime=1ms", fmt.Sprintf("-rapid.checks=%d", o.lives), fmt.Sprintf("-rapid.seed=%d", o.seed))
+	flags = append(flags, "-rapid.nofailfile", "-rapid.shrinktime=1ms", fmt.Sprintf("-rapid.checks=%d", o.lives),
+		fmt.Sprintf("-rapid.seed=%d", o.seed))
 	return command(o.limit, b.number, tests, flags...)
 }

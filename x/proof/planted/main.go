@@ -69,7 +69,8 @@ type options struct {
 func main() {
 	var o options
 	match := flag.String("match", "", "only the bugs whose number matches this regular expression")
-	names := flag.String("judges", "search,lives", "the proofs to ask, separated by commas, or all: "+strings.Join(judgeNames(), ", "))
+	names := flag.String("judges", "search,lives",
+		"the proofs to ask, separated by commas, or all: "+strings.Join(judgeNames(), ", "))
 	flag.IntVar(&o.seed, "seed", 1, "seed of what is generated")
 	flag.IntVar(&o.lives, "lives", 1000, "random lives of each property, and of each subject of a kit")
 	flag.IntVar(&o.scripts, "scripts", 2000, "scripts that may be needed")
@@ -104,6 +105,7 @@ func run(chosen []judge, o options) error {
 	if err != nil {
 		return err
 	}
+
 	dir, err := os.MkdirTemp("", "planted")
 	if err != nil {
 		return err
@@ -112,8 +114,10 @@ func run(chosen []judge, o options) error {
 	if err := build(all, chosen, dir); err != nil {
 		return err
 	}
+
 	tried, missed := printTable(all, chosen, dir, o)
 	fmt.Printf("\nSeed %d: %d bugs, %d not found.\n", o.seed, tried, missed)
+
 	if tried == 0 {
 		return errors.New("no bug is asked for")
 	}
@@ -133,14 +137,17 @@ func printTable(all []bug, chosen []judge, dir string, o options) (tried, missed
 		}
 	}
 	fmt.Println(head + "\n" + line)
+
 	for i := range all {
 		b := &all[i]
 		if !o.match.MatchString(b.number) || !anyLooks(chosen, b) {
 			continue
 		}
+
 		tried++
 		found := false
 		fmt.Printf("| %s | %s: %s |", b.number, b.subject, b.what)
+
 		for _, j := range chosen {
 			v := verdict{cells: make([]string, len(j.columns))}
 			if j.looks(b) {
@@ -150,6 +157,7 @@ func printTable(all []bug, chosen []judge, dir string, o options) (tried, missed
 			fmt.Printf(" %s |", strings.Join(v.cells, " | "))
 		}
 		fmt.Println()
+
 		if !found {
 			missed++
 		}

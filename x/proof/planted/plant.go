@@ -28,21 +28,25 @@ func plantAll(all []bug, dir string) (overlay string, err error) {
 			return "", err
 		}
 	}
+
 	replace := make(map[string]string)
 	write := func(file, text string) error {
 		to := filepath.Join(dir, fmt.Sprintf("%d.go", len(replace)))
 		replace[file] = to
 		return os.WriteFile(to, []byte(text), 0o644)
 	}
+
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		path, err := filepath.Abs(filepath.FromSlash(file))
 		if err != nil {
 			return "", err
 		}
+
 		p := files[file]
 		if err := write(path, p.text()); err != nil {
 			return "", err
 		}
+
 		choice := filepath.Join(filepath.Dir(path), "planted_bug.go")
 		if strings.HasSuffix(file, "_test.go") {
 			choice = filepath.Join(filepath.Dir(path), "planted_bug_test.go")
@@ -54,6 +58,7 @@ func plantAll(all []bug, dir string) (overlay string, err error) {
 			}
 		}
 	}
+
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return "", err
@@ -95,6 +100,7 @@ func plant(b *bug, files map[string]*planted) error {
 			}
 			files[e.file] = p
 		}
+
 		text, ok := changed[e.file]
 		if !ok {
 			text = p.source
@@ -104,6 +110,7 @@ func plant(b *bug, files map[string]*planted) error {
 		}
 		changed[e.file] = strings.Replace(text, e.from, e.to, 1)
 	}
+
 	for file, text := range changed {
 		if err := files[file].add(b.number, text); err != nil {
 			return fmt.Errorf("%s: %s: %w", b.number, file, err)
@@ -118,9 +125,11 @@ func (p *planted) add(number, text string) error {
 	if err != nil {
 		return err
 	}
+
 	if len(functions) != len(p.functions) {
 		return fmt.Errorf("%d functions instead of %d", len(functions), len(p.functions))
 	}
+
 	variants := make(map[int]string)
 	for i, f := range functions {
 		was := p.functions[i]
@@ -131,6 +140,7 @@ func (p *planted) add(number, text string) error {
 			variants[i] = is
 		}
 	}
+
 	if len(variants) == 0 {
 		return fmt.Errorf("no function changes")
 	}
@@ -152,6 +162,7 @@ func (p *planted) text() string {
 		if len(bugs) == 0 {
 			continue
 		}
+
 		slices.Sort(bugs)
 		out.WriteString(p.source[at:f.from])
 		at = f.to
@@ -161,6 +172,7 @@ func (p *planted) text() string {
 		}
 		out.WriteString("\n\n" + f.chooser(bugs))
 	}
+
 	out.WriteString(p.source[at:])
 	return out.String()
 }
@@ -172,12 +184,14 @@ func (f *function) renamed(text, suffix string) string {
 	if f.receiver != "" {
 		head = "func (" + f.receiver + ") " + name
 	}
-	return "func " + strings.TrimSuffix(strings.TrimPrefix(head, "func "), name) + name + "Planted" + suffix + strings.TrimPrefix(text, head)
+	receiver := strings.TrimSuffix(strings.TrimPrefix(head, "func "), name)
+	return "func " + receiver + name + "Planted" + suffix + strings.TrimPrefix(text, head)
 }
 
 // chooser is the function of the old name.
 func (f *function) chooser(bugs []string) string {
 	var out strings.Builder
+
 	call, head, before := f.name(), "func ", ""
 	if f.receiver != "" {
 		_, kind, _ := strings.Cut(f.receiver, " ")
@@ -186,7 +200,9 @@ func (f *function) chooser(bugs []string) string {
 		}
 		head, before = "func (planted "+kind+") ", "planted."
 	}
+
 	fmt.Fprintf(&out, "%s%s(%s) %s {\n", head, call, f.params, f.results)
+
 	line := func(suffix string) {
 		text := fmt.Sprintf("%s%sPlanted%s(%s)", before, call, suffix, strings.Join(f.names, ", "))
 		if f.results != "" {
@@ -194,6 +210,7 @@ func (f *function) chooser(bugs []string) string {
 		}
 		out.WriteString("\t\t" + text + "\n")
 	}
+
 	out.WriteString("\tswitch plantedBug {\n")
 	for _, number := range bugs {
 		fmt.Fprintf(&out, "\tcase %q:\n", number)
@@ -217,16 +234,19 @@ func functionsOf(source string) (name string, all []function, err error) {
 	if err != nil {
 		return "", nil, err
 	}
+
 	at := func(p token.Pos) int { return set.Position(p).Offset }
 	for _, d := range file.Decls {
 		d, ok := d.(*ast.FuncDecl)
 		if !ok {
 			continue
 		}
+
 		f := function{from: at(d.Pos()), to: at(d.End()), key: d.Name.Name}
 		if d.Doc != nil {
 			f.from = at(d.Type.Func)
 		}
+
 		text := func(from, to token.Pos) string { return source[at(from):at(to)] }
 		if d.Recv != nil {
 			f.receiver = text(d.Recv.Opening+1, d.Recv.Closing)
@@ -235,6 +255,7 @@ func functionsOf(source string) (name string, all []function, err error) {
 		if d.Type.Results != nil {
 			f.results = text(d.Type.Results.Pos(), d.Type.Results.End())
 		}
+
 		var params []string
 		for _, field := range d.Type.Params.List {
 			for range max(len(field.Names), 1) {
@@ -246,6 +267,7 @@ func functionsOf(source string) (name string, all []function, err error) {
 				f.names = append(f.names, argument)
 			}
 		}
+
 		f.params = strings.Join(params, ", ")
 		all = append(all, f)
 	}

@@ -9,12 +9,15 @@ import (
 )
 
 func buildSearch(dir, overlay string) [][]string {
-	return [][]string{{"-C", "x/proof", "build", "-overlay", overlay, "-o", filepath.Join(dir, "explore"), "./explore/run"}}
+	return [][]string{
+		{"-C", "x/proof", "build", "-overlay", overlay, "-o", filepath.Join(dir, "explore"), "./explore/run"},
+	}
 }
 
 // search explores the small scopes of the controller until one shows the bug.
 func search(b *bug, dir string, o options) verdict {
-	out, err := command(o.limit, b.number, filepath.Join(dir, "explore"), "-brief", "-memory", "512", "-match", "^"+b.controller()+"/.*("+o.scopes+")")
+	out, err := command(o.limit, b.number, filepath.Join(dir, "explore"), "-brief", "-memory", "512", "-match",
+		"^"+b.controller()+"/.*("+o.scopes+")")
 	states := 0
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Split(strings.TrimSpace(line), "\t")

@@ -22,8 +22,9 @@ const atOnce = 100
 // world.
 func playWorlds(b *bug, dir string, o options) verdict {
 	for first := 0; first < o.worlds; first += atOnce {
-		out, err := command(o.limit, b.number, testBinary(dir, "worlds"), "-test.run=^TestWorlds$", "-test.v", "-tries=0",
-			fmt.Sprintf("-seed=%d", o.seed), fmt.Sprintf("-first=%d", first), fmt.Sprintf("-worlds=%d", min(atOnce, o.worlds-first)))
+		out, err := command(o.limit, b.number, testBinary(dir, "worlds"), "-test.run=^TestWorlds$", "-test.v",
+			"-tries=0", fmt.Sprintf("-seed=%d", o.seed), fmt.Sprintf("-first=%d", first),
+			fmt.Sprintf("-worlds=%d", min(atOnce, o.worlds-first)))
 		law := brokenLaw.FindSubmatch(out)
 		switch {
 		case err == nil:

@@ -41,23 +41,29 @@ func run(args []string) error {
 	f := flag.NewFlagSet("props", flag.ExitOnError)
 	f.IntVar(&o.checks, "checks", 100, "the number of cases of each property")
 	f.Uint64Var(&o.seed, "seed", 1, "the seed of the cases")
+
 	match := f.String("match", "", "only packages whose path matches this `regular expression`")
-	merge := f.Bool("merge", false, "print what one process would have written: the arguments are the files of all shares, in their order")
+	merge := f.Bool("merge", false,
+		"print what one process would have written: the arguments are the files of all shares, in their order")
 	o.share.Flags(f)
+
 	_ = f.Parse(args) // ends the process
 	if *merge {
 		return share.Lines(os.Stdout, f.Args())
 	}
+
 	if err := o.share.Check(); err != nil {
 		return err
 	}
 	if o.seed == 0 {
 		return errors.New("-seed 0: each process would draw other cases")
 	}
+
 	var err error
 	if o.match, err = regexp.Compile(*match); err != nil {
 		return fmt.Errorf("-match: %w", err)
 	}
+
 	all, err := tests(o.match)
 	if err != nil {
 		return err
@@ -69,7 +75,8 @@ func run(args []string) error {
 type test struct{ pkg, name string }
 
 // reaching prints the packages whose tests reach rapid.
-const reaching = `{{$p := .}}{{if eq .Name "main"}}{{range .Deps}}{{if eq . "pgregory.net/rapid"}}{{$p.ImportPath}}{{end}}{{end}}{{end}}`
+const reaching = `{{$p := .}}{{if eq .Name "main"}}{{range .Deps}}` +
+	`{{if eq . "pgregory.net/rapid"}}{{$p.ImportPath}}{{end}}{{end}}{{end}}`
 
 // tests returns the tests of all packages that draw cases, by package.
 func tests(match *regexp.Regexp) (all []test, err error) {
@@ -111,12 +118,14 @@ func (o *options) play(all []test) error {
 			mine[t.pkg] = append(mine[t.pkg], t.name)
 		}
 	}
+
 	var lines bytes.Buffer
 	for i, t := range all {
 		names := mine[t.pkg]
 		if !o.share.Has(i) || names[0] != t.name {
 			continue // its package has had its turn
 		}
+
 		results, out, err := o.results(t.pkg, names)
 		for _, name := range names {
 			r := results[name]
@@ -129,6 +138,7 @@ func (o *options) play(all []test) error {
 			fmt.Printf("%s", out)
 		}
 	}
+
 	err := o.share.Write(lines.Bytes())
 	if failed > 0 {
 		err = errors.Join(err, fmt.Errorf("%d tests failed", failed))
@@ -160,6 +170,7 @@ var passed = regexp.MustCompile(`\[rapid\] OK, passed (\d+) tests`)
 func (o *options) results(pkg string, names []string) (map[string]result, []byte, error) {
 	out, err := command("test", "-json", "-count=1", "-timeout=0", "-run=^("+strings.Join(names, "|")+")$", pkg,
 		fmt.Sprint("-rapid.checks=", o.checks), fmt.Sprint("-rapid.seed=", o.seed))
+
 	results, printed := map[string]result{}, bytes.Buffer{}
 	for line := range bytes.Lines(out) {
 		var e struct{ Action, Test, Output string }
@@ -167,11 +178,13 @@ func (o *options) results(pkg string, names []string) (map[string]result, []byte
 			printed.Write(line)
 			continue
 		}
+
 		printed.WriteString(e.Output)
 		name, _, below := strings.Cut(e.Test, "/")
 		if !slices.Contains(names, name) {
 			continue
 		}
+
 		r := results[name]
 		if found := passed.FindStringSubmatch(e.Output); found != nil {
 			n, _ := strconv.Atoi(found[1])
@@ -180,6 +193,7 @@ func (o *options) results(pkg string, names []string) (map[string]result, []byte
 		if !below && slices.Contains([]string{"pass", "fail", "skip"}, e.Action) {
 			r.action = e.Action
 		}
+
 		results[name] = r
 	}
 	return results, printed.Bytes(), err

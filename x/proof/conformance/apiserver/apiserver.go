@@ -96,7 +96,11 @@ func Start(t testing.TB) kubernetes.Interface {
 func StartServer(t testing.TB, more ...string) *Server {
 	t.Helper()
 	logs := capture(t)
-	s := &Server{Etcd: startEtcd(t, logs), tokens: filepath.Join(t.TempDir(), "tokens"), flags: slices.Concat(flags, more)}
+	s := &Server{
+		Etcd:   startEtcd(t, logs),
+		tokens: filepath.Join(t.TempDir(), "tokens"),
+		flags:  slices.Concat(flags, more),
+	}
 	if err := os.WriteFile(s.tokens, []byte(token+`,administrator,administrator,"system:masters"`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +135,8 @@ func (s *Server) Start(t testing.TB) {
 	storage := storagebackend.NewDefaultConfig("registry", nil)
 	storage.Transport.ServerList = []string{s.Etcd}
 	var err error
-	s.running, err = apitesting.StartTestServer(t, apitesting.NewDefaultTestServerOptions(), append(s.flags, "--token-auth-file="+s.tokens), storage)
+	s.running, err = apitesting.StartTestServer(t, apitesting.NewDefaultTestServerOptions(),
+		append(s.flags, "--token-auth-file="+s.tokens), storage)
 	if err != nil {
 		t.Fatalf("kube-apiserver: %v", err)
 	}

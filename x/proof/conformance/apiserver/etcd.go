@@ -41,7 +41,8 @@ func etcdConfig(t testing.TB, logs io.Writer) *embed.Config {
 	config.UnsafeNoFsync = true
 	// Without it each request is slow enough for a line in the log.
 	config.WarningUnaryRequestDuration = embed.DefaultWarningUnaryRequestDuration
-	core := zapcore.NewCore(zapcore.NewConsoleEncoder(zap.NewDevelopmentEncoderConfig()), zapcore.AddSync(logs), zap.WarnLevel)
+	core := zapcore.NewCore(zapcore.NewConsoleEncoder(zap.NewDevelopmentEncoderConfig()), zapcore.AddSync(logs),
+		zap.WarnLevel)
 	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.New(core))
 	return config
 }

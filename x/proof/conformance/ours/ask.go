@@ -14,7 +14,14 @@ import (
 
 // Ask is one more round of a CronJob, with a snapshot that asks for more than the
 // controller's own: triggers or backfills.
-func Ask(ctx context.Context, client kubernetes.Interface, namespace, name string, now metav1.Time, o Options, ask func(*cronjob.Snapshot)) error {
+func Ask(
+	ctx context.Context,
+	client kubernetes.Interface,
+	namespace, name string,
+	now metav1.Time,
+	o Options,
+	ask func(*cronjob.Snapshot),
+) error {
 	object, err := client.BatchV1().CronJobs(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return err
@@ -23,6 +30,7 @@ func Ask(ctx context.Context, client kubernetes.Interface, namespace, name strin
 	if err != nil {
 		return err
 	}
+
 	decoded := convert.CronJob(object)
 	snapshot := cronjob.Snapshot{
 		CronJob: decoded, Now: now.Time, Schedule: cronjob.Compile(&decoded, o.Schedule...), Options: o.CronJob,
@@ -31,6 +39,7 @@ func Ask(ctx context.Context, client kubernetes.Interface, namespace, name strin
 		snapshot.Children = append(snapshot.Children, convert.Child(&decoded, &list.Items[i]))
 	}
 	ask(&snapshot)
+
 	plan, err := cronjob.Reconcile(snapshot)
 	if err != nil {
 		return err

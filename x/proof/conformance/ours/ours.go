@@ -66,24 +66,29 @@ func New(client kubernetes.Interface, o Options) (phases []func(), stop func()) 
 	if o.Watch == nil {
 		o.Watch = unwatched{}
 	}
+
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	f := newFactories(client)
 	if o.Job.Gangs {
 		f.groups = dynamicinformer.NewDynamicSharedInformerFactory(o.Groups, 0)
 	}
+
 	var workers []worker
 	if o.Jobs {
 		workers = append(workers, newJobs(client, f, controller.NewRecorder(ctx, client, nil, "job-controller"), o)...)
 	}
 	if o.CronJobs {
-		workers = append(workers, newCronJobs(client, f, controller.NewRecorder(ctx, client, nil, "cronjob-controller"), o))
+		workers = append(workers,
+			newCronJobs(client, f, controller.NewRecorder(ctx, client, nil, "cronjob-controller"), o))
 	}
 	if o.TTL {
 		workers = append(workers, newTTL(client, f, o))
 	}
+
 	for _, factory := range f.all() {
 		phases = append(phases, func() { factory.Start(ctx.Done()) })
 	}
+
 	var running sync.WaitGroup
 	for _, w := range workers {
 		// A round under way is not cut short: that is a fault of its own.

@@ -22,7 +22,8 @@ type field struct{ key, value string }
 // Most are defaults of containers, or come from admission.
 var hidden = regexp.MustCompile(`^(` + strings.Join([]string{
 	`metadata\.(managedFields|namespace|resourceVersion)`,
-	`(spec\.template\.|spec\.jobTemplate\.spec\.template\.)?spec\.(dnsPolicy|schedulerName|securityContext|enableServiceLinks|preemptionPolicy|priority)$`,
+	`(spec\.template\.|spec\.jobTemplate\.spec\.template\.)?spec\.` +
+		`(dnsPolicy|schedulerName|securityContext|enableServiceLinks|preemptionPolicy|priority)$`,
 	`spec\.tolerations\[`,
 	`.*[cC]ontainers\[\d+\]\.(imagePullPolicy|terminationMessage.*|resources)$`,
 }, "|") + `)`)
@@ -37,7 +38,8 @@ func jobFields(j *batchv1.Job) []field {
 	fields = append(fields, fraction("status.startTime", j.Status.StartTime)...)
 	fields = append(fields, fraction("status.completionTime", j.Status.CompletionTime)...)
 	for i := range j.Status.Conditions {
-		fields = append(fields, fraction(fmt.Sprintf("status.conditions[%d].lastTransitionTime", i), &j.Status.Conditions[i].LastTransitionTime)...)
+		name := fmt.Sprintf("status.conditions[%d].lastTransitionTime", i)
+		fields = append(fields, fraction(name, &j.Status.Conditions[i].LastTransitionTime)...)
 	}
 	return fields
 }

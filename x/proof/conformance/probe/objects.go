@@ -68,6 +68,7 @@ func newEvent(name string, j *batchv1.Job) *corev1.Event {
 func controllerRef(kind string, o metav1.Object) metav1.OwnerReference {
 	yes := true
 	return metav1.OwnerReference{
-		APIVersion: "batch/v1", Kind: kind, Name: o.GetName(), UID: o.GetUID(), Controller: &yes, BlockOwnerDeletion: &yes,
+		APIVersion: "batch/v1", Kind: kind, Name: o.GetName(), UID: o.GetUID(),
+		Controller: &yes, BlockOwnerDeletion: &yes,
 	}
 }

@@ -29,6 +29,7 @@ func parseProbes(text string) (all []Probe, err error) {
 		if line == "" || strings.HasPrefix(line, "%") {
 			continue
 		}
+
 		if let, ok := strings.CutPrefix(line, "let "); ok {
 			name, value, ok := strings.Cut(let, "> ")
 			if !ok {
@@ -37,17 +38,21 @@ func parseProbes(text string) (all []Probe, err error) {
 			lets = append(lets, name+">", value)
 			continue
 		}
+
 		if name, ok := strings.CutPrefix(line, header); ok {
 			all = append(all, Probe{Name: name})
 			continue
 		}
+
 		if len(all) == 0 {
 			return nil, fail("no probe begins before this line")
 		}
+
 		st, err := parseStep(strings.NewReplacer(lets...).Replace(line))
 		if err != nil {
 			return nil, fail(err.Error())
 		}
+
 		p := &all[len(all)-1]
 		p.steps = append(p.steps, st)
 	}
@@ -59,8 +64,24 @@ type step struct{ kind, verb, name, what, body string }
 
 // verbs are what can be done with an object, and alone what stands without one.
 var (
-	verbs = []string{"create", "usual", "refuse", "make", "get", "change", "report", "update", "update-status", "delete", "list",
-		"strategic", "strategic-status", "merge", "merge-status", "json"}
+	verbs = []string{
+		"create",
+		"usual",
+		"refuse",
+		"make",
+		"get",
+		"change",
+		"report",
+		"update",
+		"update-status",
+		"delete",
+		"list",
+		"strategic",
+		"strategic-status",
+		"merge",
+		"merge-status",
+		"json",
+	}
 	alone = []string{"close", "deaf", "go"}
 )
 
@@ -147,7 +168,11 @@ func (k *kind[O]) play(st step) {
 	}
 }
 
-var patchTypes = map[string]types.PatchType{"strategic": types.StrategicMergePatchType, "merge": types.MergePatchType, "json": types.JSONPatchType}
+var patchTypes = map[string]types.PatchType{
+	"strategic": types.StrategicMergePatchType,
+	"merge":     types.MergePatchType,
+	"json":      types.JSONPatchType,
+}
 
 // orName is what a line says of a creation: what is special, or the name.
 func orName(what, name string, o metav1.Object) string {

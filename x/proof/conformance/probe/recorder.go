@@ -54,7 +54,8 @@ func (r *recorder) change(kind string, o metav1.Object, fields []field) string {
 		last.fields = named(r.usual[kind], o)
 	}
 	r.seen[o.GetUID()] = sight{o.GetResourceVersion(), fields}
-	words := append([]string{"rv=" + moved(known, last.version, o.GetResourceVersion())}, difference(last.fields, fields)...)
+	words := []string{"rv=" + moved(known, last.version, o.GetResourceVersion())}
+	words = append(words, difference(last.fields, fields)...)
 	return r.text(strings.Join(words, " "))
 }
 
@@ -143,7 +144,8 @@ func (r *recorder) learn(o metav1.Object) {
 	}
 	base, name := o.GetGenerateName(), o.GetName()
 	base = base[:min(len(base), longestBase)]
-	if base != "" && strings.HasPrefix(name, base) && len(name) == len(base)+5 && r.renamed[name] == "" {
+	isGenerated := base != "" && strings.HasPrefix(name, base) && len(name) == len(base)+5
+	if isGenerated && r.renamed[name] == "" {
 		r.names++
 		r.renamed[name] = fmt.Sprintf("%s#%d", base, r.names)
 	}

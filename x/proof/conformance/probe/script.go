@@ -39,10 +39,43 @@ func newScript(ctx context.Context, target Target, namespace string, usual map[s
 	ctx, stop := context.WithCancel(ctx)
 	s := &script{ctx: ctx, stop: stop, target: target, namespace: namespace, rec: newRecorder(namespace, usual)}
 	c := target.Client
-	s.pods = &kind[*corev1.Pod]{s: s, name: "pod", list: listerOf(c.CoreV1().Pods(namespace).List), fresh: newPod, empty: func() *corev1.Pod { return new(corev1.Pod) }, api: c.CoreV1().Pods(namespace), fields: podFields}
-	s.jobs = &kind[*batchv1.Job]{s: s, name: "job", list: listerOf(c.BatchV1().Jobs(namespace).List), fresh: newJob, empty: func() *batchv1.Job { return new(batchv1.Job) }, api: c.BatchV1().Jobs(namespace), fields: jobFields}
-	s.cronJobs = &kind[*batchv1.CronJob]{s: s, name: "cronjob", list: listerOf(c.BatchV1().CronJobs(namespace).List), fresh: newCronJob, empty: func() *batchv1.CronJob { return new(batchv1.CronJob) }, api: c.BatchV1().CronJobs(namespace), fields: cronJobFields}
-	s.events = &kind[*corev1.Event]{s: s, name: "event", api: eventClient{c.CoreV1().Events(namespace)}, fields: eventFields}
+
+	s.pods = &kind[*corev1.Pod]{
+		s:      s,
+		name:   "pod",
+		list:   listerOf(c.CoreV1().Pods(namespace).List),
+		fresh:  newPod,
+		empty:  func() *corev1.Pod { return new(corev1.Pod) },
+		api:    c.CoreV1().Pods(namespace),
+		fields: podFields,
+	}
+
+	s.jobs = &kind[*batchv1.Job]{
+		s:      s,
+		name:   "job",
+		list:   listerOf(c.BatchV1().Jobs(namespace).List),
+		fresh:  newJob,
+		empty:  func() *batchv1.Job { return new(batchv1.Job) },
+		api:    c.BatchV1().Jobs(namespace),
+		fields: jobFields,
+	}
+
+	s.cronJobs = &kind[*batchv1.CronJob]{
+		s:      s,
+		name:   "cronjob",
+		list:   listerOf(c.BatchV1().CronJobs(namespace).List),
+		fresh:  newCronJob,
+		empty:  func() *batchv1.CronJob { return new(batchv1.CronJob) },
+		api:    c.BatchV1().CronJobs(namespace),
+		fields: cronJobFields,
+	}
+
+	s.events = &kind[*corev1.Event]{
+		s:      s,
+		name:   "event",
+		api:    eventClient{c.CoreV1().Events(namespace)},
+		fields: eventFields,
+	}
 	return s
 }
 

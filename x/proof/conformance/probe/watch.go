@@ -25,7 +25,8 @@ const sentinel = "the-end"
 // watch opens a watch on every kind from where an empty list ends, as informers do.
 func (s *script) watch() error {
 	c := s.client()
-	pods, jobs, cronJobs := c.CoreV1().Pods(s.namespace), c.BatchV1().Jobs(s.namespace), c.BatchV1().CronJobs(s.namespace)
+	pods := c.CoreV1().Pods(s.namespace)
+	jobs, cronJobs := c.BatchV1().Jobs(s.namespace), c.BatchV1().CronJobs(s.namespace)
 	return errors.Join(
 		follow(s, s.pods, pods.Watch),
 		follow(s, s.jobs, jobs.Watch),

@@ -29,7 +29,12 @@ func Flags(r release.Release, modfile string, more ...string) []string {
 			tags = append(tags, fmt.Sprintf("before1%d", other.Minor()))
 		}
 	}
-	return []string{"-vet=off", "-modfile=" + modfile, "-tags=" + strings.Join(tags, ","), "-ldflags=-X=" + variable + "=" + r.Defaults().String()}
+	return []string{
+		"-vet=off",
+		"-modfile=" + modfile,
+		"-tags=" + strings.Join(tags, ","),
+		"-ldflags=-X=" + variable + "=" + r.Defaults().String(),
+	}
 }
 
 // Named returns the path of the go.mod of a minor release, without ".mod". Root is the folder of

@@ -80,7 +80,9 @@ func (c *podClient) Delete(_ context.Context, pod string, _ metav1.DeleteOptions
 	return c.server.delete(pod)
 }
 
-func (c *podClient) Patch(_ context.Context, pod string, _ types.PatchType, data []byte, _ metav1.PatchOptions, _ ...string) (*corev1.Pod, error) {
+func (c *podClient) Patch(
+	_ context.Context, pod string, _ types.PatchType, data []byte, _ metav1.PatchOptions, _ ...string,
+) (*corev1.Pod, error) {
 	return &corev1.Pod{}, c.server.patchPod(pod, data)
 }
 
@@ -102,14 +104,17 @@ func (s *server) patchPod(pod string, data []byte) error {
 		return err
 	}
 	m := &p.Metadata
-	tracks, untracks := slices.Equal(m.Finalizers, []string{job.Finalizer}), slices.Equal(m.Removed, []string{job.Finalizer})
+	tracks := slices.Equal(m.Finalizers, []string{job.Finalizer})
+	untracks := slices.Equal(m.Removed, []string{job.Finalizer})
 	switch {
 	case len(m.Owners) == 0 && untracks:
 		return s.patch("untrack", pod)
 	case len(m.Owners) == 1 && m.Owners[0].Delete == "delete" && untracks:
 		return s.patch("release", pod)
-	case len(m.Owners) == 1 && m.Owners[0].Kind == "Job" && m.Owners[0].UID == jobUID && tracks:
-		return s.patch("adopt", pod)
+	case len(m.Owners) == 1 && tracks:
+		if of := &m.Owners[0]; of.Kind == "Job" && of.UID == jobUID {
+			return s.patch("adopt", pod)
+		}
 	}
 	return s.patch("unknown patch "+string(data), pod)
 }

@@ -30,9 +30,11 @@ func drawCronJob(seed uint64, number int) *CronSnapshot {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: cronUID, ResourceVersion: "10"},
 		Spec:       d.cronSpec(),
 	}}
+
 	runs := d.runs(s.CronJob)
 	s.Now = d.now
 	s.CronJob.CreationTimestamp = d.ago(pick(d, 0, 30, 100, 1000, 100000, 10000000))
+
 	if d.chance(4) {
 		s.CronJob.DeletionTimestamp = pointer(d.ago(1))
 	}
@@ -42,6 +44,7 @@ func drawCronJob(seed uint64, number int) *CronSnapshot {
 	if d.chance(40) {
 		s.CronJob.Status.LastSuccessfulTime = pointer(d.ago(d.age()))
 	}
+
 	for i := range pick(d, 0, 1, 2, 3, 5, 8) {
 		d.child(s, runs, i)
 	}
@@ -52,6 +55,7 @@ func drawCronJob(seed uint64, number int) *CronSnapshot {
 			s.Hidden = append(s.Hidden, j)
 		}
 	}
+
 	d.cronFaults(s)
 	return s
 }
@@ -76,6 +80,7 @@ func (d *draw) runs(c *batchv1.CronJob) (out []time.Time) {
 	if compiled.Problem != "" {
 		return nil
 	}
+
 	at := d.now.Add(-pick(d, time.Minute, time.Hour, 24*time.Hour, 40*24*time.Hour))
 	for range 20 {
 		at = compiled.Schedule.Next(at)
@@ -84,8 +89,10 @@ func (d *draw) runs(c *batchv1.CronJob) (out []time.Time) {
 		}
 		out = append(out, at)
 	}
+
 	if len(out) > 0 && d.chance(50) {
-		near := out[len(out)-1].Add(pick(d, 0, 0, time.Millisecond, time.Second, 10*time.Second, 30*time.Second, 5*time.Minute)).UTC()
+		after := pick(d, 0, 0, time.Millisecond, time.Second, 10*time.Second, 30*time.Second, 5*time.Minute)
+		near := out[len(out)-1].Add(after).UTC()
 		if near.After(begin) {
 			d.now = near
 		}
@@ -101,7 +108,9 @@ func (d *draw) child(s *CronSnapshot, runs []time.Time, i int) {
 	}
 	s.Jobs = append(s.Jobs, j)
 	active := !isFinished(j) && d.chance(85) || d.chance(15)
-	if owner := metav1.GetControllerOf(j); active && owner != nil && (owner.UID == cronUID || owner.Name == name) {
+	owner := metav1.GetControllerOf(j)
+	isOwned := owner != nil && (owner.UID == cronUID || owner.Name == name)
+	if active && isOwned {
 		s.CronJob.Status.Active = append(s.CronJob.Status.Active, jobReference(j))
 	}
 	if d.chance(3) {
@@ -112,10 +121,14 @@ func (d *draw) child(s *CronSnapshot, runs []time.Time, i int) {
 // job draws a job of a run, or one by hand.
 func (d *draw) job(s *CronSnapshot, runs []time.Time, i int) *batchv1.Job {
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
-		Namespace: namespace, Name: fmt.Sprintf("%s-manual-%d", name, i), UID: types.UID(fmt.Sprintf("job%03d", i)), ResourceVersion: "1",
+		Namespace: namespace, Name: fmt.Sprintf("%s-manual-%d", name, i),
+		UID: types.UID(fmt.Sprintf("job%03d", i)), ResourceVersion: "1",
 		CreationTimestamp: d.ago(i*20 + d.age()),
-		OwnerReferences:   []metav1.OwnerReference{*metav1.NewControllerRef(s.CronJob, batchv1.SchemeGroupVersion.WithKind("CronJob"))},
+		OwnerReferences: []metav1.OwnerReference{
+			*metav1.NewControllerRef(s.CronJob, batchv1.SchemeGroupVersion.WithKind("CronJob")),
+		},
 	}}
+
 	if len(runs) > 0 && d.chance(85) {
 		run := pick(d, runs...)
 		if d.chance(40) {
@@ -126,9 +139,12 @@ func (d *draw) job(s *CronSnapshot, runs []time.Time, i int) *batchv1.Job {
 			run = pick(d, runs...)
 		}
 		if d.chance(95) {
-			j.Annotations = map[string]string{"batch.kubernetes.io/cronjob-scheduled-timestamp": run.Format(time.RFC3339)}
+			j.Annotations = map[string]string{
+				"batch.kubernetes.io/cronjob-scheduled-timestamp": run.Format(time.RFC3339),
+			}
 		}
 	}
+
 	if d.chance(15) {
 		j.OwnerReferences = pick(d, foreigners...)(j.OwnerReferences[0])
 	}
@@ -138,6 +154,7 @@ func (d *draw) job(s *CronSnapshot, runs []time.Time, i int) *batchv1.Job {
 	if d.chance(5) {
 		j.DeletionTimestamp = pointer(d.ago(1))
 	}
+
 	if d.chance(60) {
 		at := d.ago(d.age())
 		end := batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: at}
@@ -179,7 +196,14 @@ var foreigners = []func(metav1.OwnerReference) []metav1.OwnerReference{
 }
 
 func jobReference(j *batchv1.Job) corev1.ObjectReference {
-	return corev1.ObjectReference{Kind: "Job", APIVersion: "batch/v1", Namespace: j.Namespace, Name: j.Name, UID: j.UID, ResourceVersion: "1"}
+	return corev1.ObjectReference{
+		Kind:            "Job",
+		APIVersion:      "batch/v1",
+		Namespace:       j.Namespace,
+		Name:            j.Name,
+		UID:             j.UID,
+		ResourceVersion: "1",
+	}
 }
 
 // cronFaults draws failing answers. A read fails only where both sides read.
@@ -187,6 +211,7 @@ func (d *draw) cronFaults(s *CronSnapshot) {
 	if !d.chance(25) {
 		return
 	}
+
 	s.Delete, s.Look = map[string]string{}, map[string]string{}
 	if d.chance(40) {
 		s.Create = pick(d, "error", "closing", "quota")
@@ -194,6 +219,7 @@ func (d *draw) cronFaults(s *CronSnapshot) {
 	if d.chance(30) {
 		s.Status = pick(d, "error", "conflict")
 	}
+
 	remove, look := d.chance(40), d.chance(30) && s.CronJob.Spec.ConcurrencyPolicy != batchv1.ReplaceConcurrent
 	for _, j := range s.Jobs {
 		if remove && d.chance(50) {

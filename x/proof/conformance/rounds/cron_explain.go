@@ -14,7 +14,8 @@ var cronExplanations = []struct {
 }{
 	{"An active job's name is another job's by now (C5)", func(s *CronSnapshot, _, _ *Result) bool {
 		return hasActive(s, func(r corev1.ObjectReference) bool {
-			return slices.ContainsFunc(slices.Concat(s.Jobs, s.Hidden), func(j *batchv1.Job) bool { return j.Name == r.Name && j.UID != r.UID })
+			return slices.ContainsFunc(slices.Concat(s.Jobs, s.Hidden),
+				func(j *batchv1.Job) bool { return j.Name == r.Name && j.UID != r.UID })
 		})
 	}},
 	{"A write of the status that changes nothing, and fails", func(s *CronSnapshot, theirs, ours *Result) bool {
@@ -23,8 +24,11 @@ var cronExplanations = []struct {
 	}},
 	{"The first job that cannot be deleted or read ends the round", func(s *CronSnapshot, _, _ *Result) bool {
 		return hasActive(s, func(r corev1.ObjectReference) bool {
-			return s.Look[r.Name] != "" || s.CronJob.Spec.ConcurrencyPolicy == batchv1.ReplaceConcurrent &&
-				(s.Delete[r.Name] != "" || slices.Contains(s.Gone, r.Name))
+			if s.Look[r.Name] != "" {
+				return true
+			}
+			isUndeletable := s.Delete[r.Name] != "" || slices.Contains(s.Gone, r.Name)
+			return isUndeletable && s.CronJob.Spec.ConcurrencyPolicy == batchv1.ReplaceConcurrent
 		})
 	}},
 	{"A status cannot be written, and an active job is gone (C5, C11)", func(s *CronSnapshot, _, _ *Result) bool {

@@ -35,12 +35,19 @@ var cronPlanner cronjob.Planner
 // that follows when an active job was found gone.
 func playOursCron(s *CronSnapshot) (r Result) {
 	decoded := decodeCronJob(s.CronJob)
-	snapshot := cronjob.Snapshot{CronJob: decoded, Now: s.Now, Options: cronjob.Kubernetes(played), Schedule: cronjob.Compile(&decoded, schedule.Kubernetes(played))}
+	snapshot := cronjob.Snapshot{
+		CronJob:  decoded,
+		Now:      s.Now,
+		Options:  cronjob.Kubernetes(played),
+		Schedule: cronjob.Compile(&decoded, schedule.Kubernetes(played)),
+	}
+
 	for _, j := range s.Jobs {
 		child, err := cronjob.DecodeChild(&decoded, encode(j))
 		must(err)
 		snapshot.Children = append(snapshot.Children, child)
 	}
+
 	b := &cronBackend{cronServer: newCronServer(s), object: s.CronJob, deleted: map[string]bool{}}
 	r.Metrics = series.Counts{}
 	for range 10 {
@@ -49,19 +56,24 @@ func playOursCron(s *CronSnapshot) (r Result) {
 		for _, e := range end.Events {
 			r.Events = append(r.Events, fmt.Sprintf("%s %s %s", e.Type, e.Reason, e.Message))
 		}
+
 		r.Metrics.Add(series.CronJob(&end.Metrics))
 		r.Retry, r.Requeue = err != nil, ""
 		if after, ok := end.Requeue.After(s.Now); ok && err == nil {
 			r.Requeue = after.String()
 		}
+
 		again := !end.Requeue.At.IsZero() && !end.Requeue.At.After(s.Now) || b.missing
 		if err != nil || b.written == nil || !again {
 			break
 		}
+
 		b.object, snapshot.Memory = b.written, end.Memory
 		snapshot.CronJob.Status, b.written = decodeCronJob(b.object).Status, nil
-		snapshot.Children = slices.DeleteFunc(snapshot.Children, func(c cronjob.Child) bool { return b.deleted[c.Name] })
+		snapshot.Children = slices.DeleteFunc(snapshot.Children,
+			func(c cronjob.Child) bool { return b.deleted[c.Name] })
 	}
+
 	r.Events = withoutTexts(r.Events)
 	r.Writes, r.Seen = b.writes(), slices.Compact(slices.Sorted(slices.Values(r.Seen)))
 	return r
@@ -71,7 +83,9 @@ func playOursCron(s *CronSnapshot) (r Result) {
 // other words than theirs.
 func withoutTexts(events []string) []string {
 	for i, e := range events {
-		for _, reason := range [...]string{"UnknownTimeZone", "UnparseableSchedule", "InvalidSchedule", "UnsupportedSchedule"} {
+		for _, reason := range [...]string{
+			"UnknownTimeZone", "UnparseableSchedule", "InvalidSchedule", "UnsupportedSchedule",
+		} {
 			if strings.HasPrefix(e, "Warning "+reason) {
 				events[i] = "Warning " + reason
 			}
@@ -120,7 +134,8 @@ func (b *cronBackend) Get(_ context.Context, name string) (cronjobapply.Job, err
 func describeJob(j *batchv1.Job) cronjobapply.Job {
 	out := cronjobapply.Job{
 		Reference: cronjob.Reference{
-			Kind: "Job", APIVersion: "batch/v1", Namespace: j.Namespace, Name: j.Name, UID: job.UID(j.UID), ResourceVersion: j.ResourceVersion,
+			Kind: "Job", APIVersion: "batch/v1",
+			Namespace: j.Namespace, Name: j.Name, UID: job.UID(j.UID), ResourceVersion: j.ResourceVersion,
 		},
 		CreationTimestamp: j.CreationTimestamp.Time,
 	}
@@ -143,7 +158,9 @@ func (b *cronBackend) Create(_ context.Context, c cronjob.Creation) (cronjobappl
 	out, err := b.create(&batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: c.Name, Namespace: namespace, Labels: c.Labels, Annotations: c.Annotations,
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(b.object, batchv1.SchemeGroupVersion.WithKind("CronJob"))},
+			OwnerReferences: []metav1.OwnerReference{
+				*metav1.NewControllerRef(b.object, batchv1.SchemeGroupVersion.WithKind("CronJob")),
+			},
 		},
 		Spec: b.object.Spec.JobTemplate.Spec,
 	})

@@ -31,7 +31,12 @@ func cronReference(s *CronSnapshot) (r Result) {
 	}()
 	before := series.Reference()
 	after, err := round.Sync(context.Background(), key)
-	r = Result{Writes: server.writes(), Retry: err != nil, Events: withoutTexts(events.events), Metrics: series.Reference().Since(before)}
+	r = Result{
+		Writes:  server.writes(),
+		Retry:   err != nil,
+		Events:  withoutTexts(events.events),
+		Metrics: series.Reference().Since(before),
+	}
 	if after != nil {
 		r.Requeue = max(*after, 0).String()
 	}
@@ -88,7 +93,9 @@ func (c cronCronClient) Get(context.Context, string, metav1.GetOptions) (*batchv
 	return c.server.readCronJob()
 }
 
-func (c cronCronClient) UpdateStatus(_ context.Context, o *batchv1.CronJob, _ metav1.UpdateOptions) (*batchv1.CronJob, error) {
+func (c cronCronClient) UpdateStatus(
+	_ context.Context, o *batchv1.CronJob, _ metav1.UpdateOptions,
+) (*batchv1.CronJob, error) {
 	return c.server.writeStatus(o)
 }
 

@@ -92,19 +92,24 @@ func (s *cronServer) create(j *batchv1.Job) (*batchv1.Job, error) {
 	if slices.ContainsFunc(s.jobs, func(o *batchv1.Job) bool { return o.Name == j.Name }) {
 		fault = "exists"
 	}
+
 	labels, _ := json.Marshal(joined(j.Labels, nil))
 	annotations, _ := json.Marshal(joined(j.Annotations, nil))
 	var owners []string
 	for _, o := range j.OwnerReferences {
-		owners = append(owners, fmt.Sprintf("%s %s %s %s %v %v", o.APIVersion, o.Kind, o.Name, o.UID, *o.Controller, *o.BlockOwnerDeletion))
+		owners = append(owners,
+			fmt.Sprintf("%s %s %s %s %v %v", o.APIVersion, o.Kind, o.Name, o.UID, *o.Controller, *o.BlockOwnerDeletion))
 	}
 	s.wrote(fmt.Sprintf("create %s %s %s of %s", j.Name, labels, annotations, strings.Join(owners, ", ")), fault)
+
 	if err := answer(fault, "jobs", j.Name); err != nil {
 		return nil, err
 	}
+
 	out := j.DeepCopy()
 	out.Namespace = namespace
-	out.UID, out.ResourceVersion, out.CreationTimestamp = "created", "100", metav1.NewTime(s.snapshot.Now.Truncate(time.Second))
+	out.UID, out.ResourceVersion = "created", "100"
+	out.CreationTimestamp = metav1.NewTime(s.snapshot.Now.Truncate(time.Second))
 	s.jobs = append(s.jobs, out)
 	return out, nil
 }
@@ -113,7 +118,8 @@ func (s *cronServer) create(j *batchv1.Job) (*batchv1.Job, error) {
 func describeCronStatus(s *batchv1.CronJobStatus) string {
 	var active []string
 	for _, r := range s.Active {
-		active = append(active, fmt.Sprintf("{%s %s %s/%s %s %s}", r.Kind, r.APIVersion, r.Namespace, r.Name, r.UID, r.ResourceVersion))
+		active = append(active,
+			fmt.Sprintf("{%s %s %s/%s %s %s}", r.Kind, r.APIVersion, r.Namespace, r.Name, r.UID, r.ResourceVersion))
 	}
 	slices.Sort(active)
 	out := fmt.Sprintf("active=%v", active)

@@ -77,6 +77,7 @@ func (s *CronSnapshot) smaller() iter.Seq[subject] {
 				return
 			}
 		}
+
 		for i := range s.CronJob.Status.Active {
 			out := *s
 			out.CronJob = s.CronJob.DeepCopy()
@@ -85,6 +86,7 @@ func (s *CronSnapshot) smaller() iter.Seq[subject] {
 				return
 			}
 		}
+
 		before := s.String()
 		for _, change := range simplerCron {
 			out := *s

@@ -17,15 +17,18 @@ func (r *Result) lines() []string {
 	for _, e := range r.Events {
 		out = append(out, "event "+e)
 	}
+
 	if r.Requeue != "" {
 		out = append(out, "requeue after "+r.Requeue)
 	}
 	if r.Retry {
 		out = append(out, "retry")
 	}
+
 	for _, name := range slices.Sorted(maps.Keys(r.Metrics)) {
 		out = append(out, fmt.Sprintf("metric %s %v", name, r.Metrics[name]))
 	}
+
 	if r.Memory != "" {
 		out = append(out, "memory "+r.Memory)
 	}
@@ -47,6 +50,7 @@ func compare(theirs, ours *Result) Difference {
 	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
+
 	var out Difference
 	for _, line := range a {
 		if !slices.Contains(b, line) {
@@ -58,6 +62,7 @@ func compare(theirs, ours *Result) Difference {
 			out = append(out, "+"+line)
 		}
 	}
+
 	if len(out) == 0 && !slices.Equal(a, b) { // the order, or the number
 		for _, line := range a {
 			out = append(out, "-"+line)

@@ -24,12 +24,14 @@ const crowds = 251
 func drawJob(seed uint64, number int) *Snapshot {
 	d := newDraw(seed, number)
 	s := &Snapshot{Number: number, Class: "small", Now: d.now}
+
 	pods, crowd := d.IntN(9), 0
 	if number%crowds == crowds-1 {
 		s.Class = "crowd"
 		crowd = 500 + d.IntN(800)
 		pods = pick(d, 0, 3, 100, crowd, crowd, crowd+d.IntN(300))
 	}
+
 	s.Job = &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: name, UID: jobUID, ResourceVersion: "1", CreationTimestamp: d.ago(5000),
@@ -40,6 +42,7 @@ func drawJob(seed uint64, number int) *Snapshot {
 		at := d.ago(d.IntN(10))
 		s.Job.DeletionTimestamp = &at
 	}
+
 	k := d.kindOf()
 	for i := range pods {
 		s.Pods = append(s.Pods, d.pod(s.Job, &k, i))
@@ -54,6 +57,7 @@ func drawJob(seed uint64, number int) *Snapshot {
 	slices.SortFunc(s.Pods, func(a, b *corev1.Pod) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
 	})
+
 	d.status(s)
 	d.memory(s)
 	if d.chance(25) {
@@ -106,9 +110,11 @@ func (d *draw) status(s *Snapshot) {
 		at := d.ago(age)
 		status.StartTime = &at
 	}
+
 	status.Active, status.Ready, status.Terminating = d.seen(s)
 	status.Failed = pick[int32](d, 0, 0, 0, 1, 2, 5)
 	status.Succeeded = pick[int32](d, 0, 0, 0, 0, 1, 2)
+
 	if isIndexed(s.Job) {
 		below := int(*spec.Completions)
 		if d.chance(20) {
@@ -122,6 +128,7 @@ func (d *draw) status(s *Snapshot) {
 			status.FailedIndexes = pointer(d.indexes(below, pick(d, 0, 0, 10)))
 		}
 	}
+
 	d.uncounted(s)
 	d.jobConditions(s)
 }
@@ -156,14 +163,17 @@ func (d *draw) uncounted(s *Snapshot) {
 	if d.chance(30) {
 		return
 	}
+
 	u := &batchv1.UncountedTerminatedPods{}
 	s.Job.Status.UncountedTerminatedPods = u
 	percent, indexed := pick(d, 0, 0, 20, 60), isIndexed(s.Job)
 	for _, p := range s.Pods {
-		ended := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil
+		ended := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed ||
+			p.DeletionTimestamp != nil
 		if !ended || !d.chance(percent) {
 			continue
 		}
+
 		succeeded := p.Status.Phase == corev1.PodSucceeded
 		if d.chance(2) {
 			succeeded = !succeeded
@@ -177,6 +187,7 @@ func (d *draw) uncounted(s *Snapshot) {
 			u.Failed = append(u.Failed, p.UID)
 		}
 	}
+
 	for i := range pick(d, 0, 0, 0, 1, 2) {
 		if gone := types.UID(fmt.Sprintf("gone%d", i)); d.chance(50) && !indexed {
 			u.Succeeded = append(u.Succeeded, gone)
@@ -184,6 +195,7 @@ func (d *draw) uncounted(s *Snapshot) {
 			u.Failed = append(u.Failed, gone)
 		}
 	}
+
 	if len(u.Succeeded) > 0 && d.chance(1) {
 		u.Failed = append(u.Failed, u.Succeeded[0])
 	}
@@ -192,7 +204,8 @@ func (d *draw) uncounted(s *Snapshot) {
 func (d *draw) jobConditions(s *Snapshot) {
 	add := func(t batchv1.JobConditionType, status corev1.ConditionStatus, reason, message string) {
 		s.Job.Status.Conditions = append(s.Job.Status.Conditions, batchv1.JobCondition{
-			Type: t, Status: status, Reason: reason, Message: message, LastProbeTime: d.ago(100), LastTransitionTime: d.ago(100),
+			Type: t, Status: status, Reason: reason, Message: message,
+			LastProbeTime: d.ago(100), LastTransitionTime: d.ago(100),
 		})
 	}
 	if d.chance(3) {
@@ -202,7 +215,8 @@ func (d *draw) jobConditions(s *Snapshot) {
 		on := pick(d, corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionUnknown)
 		switch {
 		case d.chance(25):
-			add(batchv1.JobSuspended, on, pick(d, "Kueue", "JobSuspended", "JobResumed"), pick(d, "by another writer", "Job suspended"))
+			add(batchv1.JobSuspended, on, pick(d, "Kueue", "JobSuspended", "JobResumed"),
+				pick(d, "by another writer", "Job suspended"))
 		case on == corev1.ConditionTrue:
 			add(batchv1.JobSuspended, on, "JobSuspended", "Job suspended")
 		default:
@@ -211,7 +225,8 @@ func (d *draw) jobConditions(s *Snapshot) {
 	}
 	switch n := d.IntN(100); {
 	case n < 6:
-		reason := pick(d, batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonPodFailurePolicy, batchv1.JobReasonDeadlineExceeded)
+		reason := pick(d, batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonPodFailurePolicy,
+			batchv1.JobReasonDeadlineExceeded)
 		add(batchv1.JobFailureTarget, corev1.ConditionTrue, reason, "as it was")
 		if n < 1 {
 			add(batchv1.JobFailed, corev1.ConditionTrue, reason, "as it was")
@@ -253,7 +268,9 @@ func (d *draw) memory(s *Snapshot) {
 
 // faults draws failing answers to one kind of write or to several.
 func (d *draw) faults(s *Snapshot) {
-	s.Patch, s.Delete, s.Create, s.Status = map[string]string{}, map[string]string{}, map[string]string{}, map[int]string{}
+	s.Patch, s.Delete, s.Create = map[string]string{}, map[string]string{}, map[string]string{}
+	s.Status = map[int]string{}
+
 	percent := pick(d, 10, 50, 100)
 	patch, remove, create, status := d.chance(40), d.chance(40), d.chance(40), d.chance(30)
 	for _, p := range s.Pods {
@@ -267,10 +284,12 @@ func (d *draw) faults(s *Snapshot) {
 			}
 		}
 	}
+
 	if create {
 		if d.chance(20) {
 			s.Create["all"] = "closing"
 		}
+
 		prefixes := []string{name + "-"}
 		for i := range 6 {
 			prefixes = append(prefixes, fmt.Sprintf("%s-%d-", name, i))
@@ -283,6 +302,7 @@ func (d *draw) faults(s *Snapshot) {
 			}
 		}
 	}
+
 	if status {
 		s.Status[1+d.IntN(2)] = pick(d, "error", "conflict")
 	}

@@ -16,11 +16,23 @@ type kind struct {
 	strange, equalTime int
 }
 
-var phases = []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed}
+var phases = []corev1.PodPhase{
+	corev1.PodPending,
+	corev1.PodRunning,
+	corev1.PodRunning,
+	corev1.PodSucceeded,
+	corev1.PodFailed,
+}
 
 // kindOf draws what the pods have in common.
 func (d *draw) kindOf() kind {
-	k := kind{phases: phases, tracked: 90, deleted: 15, strange: pick(d, 0, 0, 10, 30), equalTime: pick(d, 0, 0, 30, 100)}
+	k := kind{
+		phases:    phases,
+		tracked:   90,
+		deleted:   15,
+		strange:   pick(d, 0, 0, 10, 30),
+		equalTime: pick(d, 0, 0, 30, 100),
+	}
 	switch d.IntN(6) {
 	case 0:
 		k.phases = []corev1.PodPhase{corev1.PodFailed}
@@ -42,24 +54,30 @@ func (d *draw) pod(of *batchv1.Job, k *kind, number int) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: fmt.Sprintf("p%d", number), UID: types.UID(fmt.Sprintf("u%04d", number)),
-			ResourceVersion: "1", CreationTimestamp: d.ago(2*number + d.IntN(2)), Labels: map[string]string{labelKey: labelValue},
-			Annotations: map[string]string{},
+			ResourceVersion: "1", CreationTimestamp: d.ago(2*number + d.IntN(2)),
+			Labels: map[string]string{labelKey: labelValue}, Annotations: map[string]string{},
 		},
-		Spec:   corev1.PodSpec{InitContainers: of.Spec.Template.Spec.InitContainers, Containers: of.Spec.Template.Spec.Containers},
+		Spec: corev1.PodSpec{
+			InitContainers: of.Spec.Template.Spec.InitContainers,
+			Containers:     of.Spec.Template.Spec.Containers,
+		},
 		Status: corev1.PodStatus{Phase: pick(d, k.phases...)},
 	}
+
 	ended := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 	if ended && d.chance(k.equalTime) {
 		p.CreationTimestamp = d.ago(90) // running pods must differ: the real controller breaks ties by chance
 	} else if ended && d.chance(50) {
 		p.CreationTimestamp = d.ago(2*d.age() + 1)
 	}
+
 	if d.chance(k.tracked) {
 		p.Finalizers = append(p.Finalizers, batchv1.JobTrackingFinalizer)
 	}
 	if d.chance(5) {
 		p.Finalizers = append(p.Finalizers, "example.com/other")
 	}
+
 	if d.chance(k.deleted) {
 		at := d.ago(pick(d, -30, -1, 0, 1, d.age()))
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &at, maybe[int64](d, 0, 5, 30)
@@ -67,10 +85,12 @@ func (d *draw) pod(of *batchv1.Job, k *kind, number int) *corev1.Pod {
 	if p.Status.Phase != corev1.PodPending || d.chance(30) {
 		p.Spec.NodeName = "node"
 	}
+
 	d.index(of, p, k)
 	d.owner(of, p, k)
 	d.conditions(p)
 	d.containers(p)
+
 	if p.Status.Phase == corev1.PodFailed && d.chance(1) { // as another store may have it
 		p.CreationTimestamp, p.Status.Conditions, p.Status.ContainerStatuses = metav1.Time{}, nil, nil
 	}
@@ -82,6 +102,7 @@ func (d *draw) index(of *batchv1.Job, p *corev1.Pod, k *kind) {
 	if mode := of.Spec.CompletionMode; mode == nil || *mode != batchv1.IndexedCompletion {
 		return
 	}
+
 	below := int(*of.Spec.Completions) + 1
 	if d.chance(k.strange) {
 		if text := pick(d, "", "x", "-1", "1.5", "2147483647", "+1", "01", fmt.Sprint(below+d.IntN(3))); text != "" {
@@ -90,11 +111,15 @@ func (d *draw) index(of *batchv1.Job, p *corev1.Pod, k *kind) {
 	} else {
 		p.Annotations[batchv1.JobCompletionIndexAnnotation] = fmt.Sprint(min(d.IntN(below), d.IntN(below)))
 	}
+
 	counts := map[string][]string{
 		batchv1.JobIndexFailureCountAnnotation:                {"", "0", "0", "1", "2", "3"},
 		"batch.kubernetes.io/job-index-ignored-failure-count": {"", "", "0", "1", "4"},
 	}
-	for _, key := range [...]string{batchv1.JobIndexFailureCountAnnotation, "batch.kubernetes.io/job-index-ignored-failure-count"} {
+	for _, key := range [...]string{
+		batchv1.JobIndexFailureCountAnnotation,
+		"batch.kubernetes.io/job-index-ignored-failure-count",
+	} {
 		text := pick(d, counts[key]...)
 		if d.chance(k.strange / 4) {
 			text = pick(d, "x", "-1", "99999999999", "100")
@@ -127,8 +152,9 @@ func (d *draw) owner(of *batchv1.Job, p *corev1.Pod, k *kind) {
 func (d *draw) conditions(p *corev1.Pod) {
 	if d.chance(60) {
 		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
-			Type:   corev1.PodReady,
-			Status: pick(d, corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionFalse, corev1.ConditionUnknown),
+			Type: corev1.PodReady,
+			Status: pick(d, corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionFalse,
+				corev1.ConditionUnknown),
 		})
 		if d.chance(85) {
 			p.Status.Conditions[0].LastTransitionTime = d.ago(d.age())

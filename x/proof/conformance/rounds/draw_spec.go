@@ -27,15 +27,19 @@ func (d *draw) spec(crowd int) batchv1.JobSpec {
 	if s.BackoffLimit == nil {
 		s.BackoffLimit = pointer[int32](6)
 	}
+
 	if s.BackoffLimitPerIndex != nil && d.chance(60) {
 		s.BackoffLimit = pointer[int32](math.MaxInt32) // otherwise most failures end the job, not the index
 	}
 	if s.PodFailurePolicy != nil {
 		s.PodReplacementPolicy = pointer(batchv1.Failed)
 	}
+
 	if crowd > 0 {
-		s.Parallelism, s.Completions = pointer(int32(pick(d, crowd, crowd, crowd/2, 10))), pointer(int32(crowd+d.IntN(100)))
+		s.Parallelism = pointer(int32(pick(d, crowd, crowd, crowd/2, 10)))
+		s.Completions = pointer(int32(crowd + d.IntN(100)))
 	}
+
 	s.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{labelKey: labelValue}}
 	s.Template.Labels = map[string]string{labelKey: labelValue}
 	if d.chance(10) {

@@ -25,18 +25,21 @@ func seenIn(p *job.Plan, end *job.Conclusion) []string {
 	for _, w := range p.Waits {
 		seen.add("waits: ", waits[w.Reason])
 	}
+
 	if len(p.Adopt) > 0 {
 		seen.add("adopts (J6)", "")
 	}
 	if len(p.Release) > 0 {
 		seen.add("releases (J6)", "")
 	}
+
 	if p.Verdict.Type != "" {
 		seen.add("ends (J19 to J25): ", string(p.Verdict.Type)+" "+p.Verdict.Reason)
 	}
 	if end.Metrics.Finished != "" {
 		seen.add("finished (J38): ", string(end.Metrics.Finished)+" "+end.Metrics.FinishedReason)
 	}
+
 	for _, e := range end.Events {
 		seen.add("event (J41): ", e.Reason)
 	}

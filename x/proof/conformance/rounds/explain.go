@@ -28,42 +28,57 @@ type explanation struct {
 // the package comment.
 var explanations = []explanation{
 	{"A failed index whose other pod succeeds in the same round (J16)", func(s *Snapshot, theirs, _ *Result) bool {
-		return slices.ContainsFunc(theirs.Writes, hasIndexTwice) || hasIndexTwice("status "+describeStatus(&s.Job.Status))
+		return slices.ContainsFunc(theirs.Writes, hasIndexTwice) ||
+			hasIndexTwice("status "+describeStatus(&s.Job.Status))
 	}},
 	{"A UID is in both uncounted lists (JI2)", func(s *Snapshot, theirs, _ *Result) bool {
 		return slices.ContainsFunc(theirs.Writes, hasUIDTwice) || hasUIDTwice("status "+describeStatus(&s.Job.Status))
 	}},
 	{"The status holds an index list that is not in order", func(s *Snapshot, _, _ *Result) bool {
-		return !isInOrder(s.Job.Status.CompletedIndexes) || s.Job.Status.FailedIndexes != nil && !isInOrder(*s.Job.Status.FailedIndexes)
+		return !isInOrder(s.Job.Status.CompletedIndexes) ||
+			s.Job.Status.FailedIndexes != nil && !isInOrder(*s.Job.Status.FailedIndexes)
 	}},
-	{"A pod is recorded as failed and has succeeded, or the other way round (J8)", func(s *Snapshot, _, _ *Result) bool {
-		u := s.Job.Status.UncountedTerminatedPods
-		return u != nil && slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool {
-			return p.Status.Phase == corev1.PodSucceeded && slices.Contains(u.Failed, p.UID) ||
-				p.Status.Phase != corev1.PodSucceeded && slices.Contains(u.Succeeded, p.UID)
-		})
-	}},
-	{"Of several failed pods of an index, one has more failures and another has ended later (J17)", func(s *Snapshot, _, _ *Result) bool {
-		return s.Job.Spec.BackoffLimitPerIndex != nil && hasRivals(s)
-	}},
+	{
+		"A pod is recorded as failed and has succeeded, or the other way round (J8)",
+		func(s *Snapshot, _, _ *Result) bool {
+			u := s.Job.Status.UncountedTerminatedPods
+			return u != nil && slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool {
+				return p.Status.Phase == corev1.PodSucceeded && slices.Contains(u.Failed, p.UID) ||
+					p.Status.Phase != corev1.PodSucceeded && slices.Contains(u.Succeeded, p.UID)
+			})
+		},
+	},
+	{
+		"Of several failed pods of an index, one has more failures and another has ended later (J17)",
+		func(s *Snapshot, _, _ *Result) bool {
+			return s.Job.Spec.BackoffLimitPerIndex != nil && hasRivals(s)
+		},
+	},
 	{"A suspended job ends (J38, J39)", func(s *Snapshot, theirs, _ *Result) bool {
-		return s.Job.Spec.Suspend != nil && *s.Job.Spec.Suspend && slices.ContainsFunc(theirs.Writes, func(w string) bool {
-			return strings.HasPrefix(w, "status ") && !strings.Contains(w, " start=") && (strings.Contains(w, "{Complete True") || strings.Contains(w, "{Failed True"))
-		})
+		return s.Job.Spec.Suspend != nil && *s.Job.Spec.Suspend &&
+			slices.ContainsFunc(theirs.Writes, func(w string) bool {
+				ends := strings.Contains(w, "{Complete True") || strings.Contains(w, "{Failed True")
+				return ends && strings.HasPrefix(w, "status ") && !strings.Contains(w, " start=")
+			})
 	}},
 	{"More pods finish in a round than it records: which of them", func(s *Snapshot, theirs, ours *Result) bool {
 		return isFull(theirs) && isFull(ours)
 	}},
-	{"Which pod the message of a FailJob rule names, once more than one pod has failed", func(s *Snapshot, theirs, ours *Result) bool {
-		return s.Job.Spec.PodFailurePolicy != nil && slices.Equal(withoutCulprit(theirs), withoutCulprit(ours))
-	}},
+	{
+		"Which pod the message of a FailJob rule names, once more than one pod has failed",
+		func(s *Snapshot, theirs, ours *Result) bool {
+			return s.Job.Spec.PodFailurePolicy != nil && slices.Equal(withoutCulprit(theirs), withoutCulprit(ours))
+		},
+	},
 	{"Some finalizers of a round can be removed and others cannot (J42)", func(s *Snapshot, theirs, ours *Result) bool {
-		return hasStuckFinalizer(theirs) && compare(theirs, ours).kinds() == "metric job_controller_job_pods_finished_total"
+		return hasStuckFinalizer(theirs) &&
+			compare(theirs, ours).kinds() == "metric job_controller_job_pods_finished_total"
 	}},
 	{"A ready pod is gone before its finalizer could be removed (J11)", func(s *Snapshot, theirs, ours *Result) bool {
 		rest := compare(withoutReady(s, theirs), withoutReady(s, ours)).kinds()
 		known := rest == "" || rest == "metric job_controller_job_pods_finished_total" && hasStuckFinalizer(theirs)
-		return known && slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool { return s.Patch[p.Name] == "gone" && isReady(p) })
+		return known &&
+			slices.ContainsFunc(s.Pods, func(p *corev1.Pod) bool { return s.Patch[p.Name] == "gone" && isReady(p) })
 	}},
 	{"The start time lies in the future (JI17)", func(s *Snapshot, _, _ *Result) bool {
 		return s.Job.Status.StartTime != nil && s.Job.Status.StartTime.After(s.Now)
@@ -74,7 +89,10 @@ var explanations = []explanation{
 	{"`status.succeeded` is not the number of completed indexes", func(s *Snapshot, _, _ *Result) bool {
 		return isIndexed(s.Job) && s.Job.Status.Succeeded != countIndexes(s.Job.Status.CompletedIndexes)
 	}},
-	{"Orphans, where caches do not show own writes (as before 1.36)", func(s *Snapshot, _, _ *Result) bool { return adoptsAgain(s) }},
+	{
+		"Orphans, where caches do not show own writes (as before 1.36)",
+		func(s *Snapshot, _, _ *Result) bool { return adoptsAgain(s) },
+	},
 }
 
 // hasNoTime reports whether nothing tells when a failed pod has finished.
@@ -123,8 +141,9 @@ func hasRivals(s *Snapshot) bool {
 			continue
 		}
 		rival := first[index]
-		if rival != nil && failuresOf(p) != failuresOf(rival) &&
-			(len(s.Pods) > few || metav1.GetControllerOf(p) == nil || metav1.GetControllerOf(rival) == nil) {
+		switch {
+		case rival == nil, failuresOf(p) == failuresOf(rival):
+		case len(s.Pods) > few, metav1.GetControllerOf(p) == nil, metav1.GetControllerOf(rival) == nil:
 			return true
 		}
 		if rival == nil {
@@ -135,7 +154,10 @@ func hasRivals(s *Snapshot) bool {
 }
 
 func failuresOf(p *corev1.Pod) [2]string {
-	return [2]string{p.Annotations[batchv1.JobIndexFailureCountAnnotation], p.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation]}
+	return [2]string{
+		p.Annotations[batchv1.JobIndexFailureCountAnnotation],
+		p.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation],
+	}
 }
 
 // isFull reports whether the round has recorded as many pods as it can, whether or not
@@ -160,7 +182,8 @@ func hasStuckFinalizer(r *Result) bool {
 	})
 }
 
-var culprit = regexp.MustCompile(`(Container \S+ for pod|Pod) \S+ (failed with exit code \d+|has condition \S+) matching FailJob rule at index \d+`)
+var culprit = regexp.MustCompile(
+	`(Container \S+ for pod|Pod) \S+ (failed with exit code \d+|has condition \S+) matching FailJob rule at index \d+`)
 
 // withoutCulprit are the lines of a result, but for which pod fails the job.
 func withoutCulprit(r *Result) []string {
@@ -245,7 +268,8 @@ func isInOrder(list string) bool {
 // just removed.
 func adoptsAgain(s *Snapshot) bool {
 	for _, p := range s.Pods {
-		if metav1.GetControllerOf(p) == nil && p.Labels[labelKey] == labelValue && slices.Contains(s.Untracking, job.UID(p.UID)) {
+		if metav1.GetControllerOf(p) == nil && p.Labels[labelKey] == labelValue &&
+			slices.Contains(s.Untracking, job.UID(p.UID)) {
 			return true
 		}
 	}

@@ -28,7 +28,8 @@ type remembered struct {
 func memoryOf(m *job.Memory, s *Snapshot, answered *server) string {
 	e := m.Expectations
 	return remembered{
-		creations: e.Creations, deletions: e.Deletions, satisfied: e.Satisfied(s.Now) && !e.Expires().Equal(s.Now), // as SlipCoarseRequeue
+		// as SlipCoarseRequeue
+		creations: e.Creations, deletions: e.Deletions, satisfied: e.Satisfied(s.Now) && !e.Expires().Equal(s.Now),
 		failures: m.Backoff.Failures, lastFailure: m.Backoff.LastFailure,
 		untracking: slices.Collect(m.Untracking.All()), finished: m.Finished && !played.IsBefore(release.V134()),
 	}.describe(s, answered)
@@ -39,7 +40,9 @@ func memoryOf(m *job.Memory, s *Snapshot, answered *server) string {
 // removals in flight those matter that a cache can still hide. The library also
 // remembers pods that were deleted finalizer first, and those that were gone.
 func (r remembered) describe(s *Snapshot, answered *server) string {
-	if by := s.Job.Spec.ManagedBy; isFinished(s.Job) || by != nil && *by != job.ControllerName && played.Has(release.JobManagedBy) {
+	by := s.Job.Spec.ManagedBy
+	isOthers := by != nil && *by != job.ControllerName && played.Has(release.JobManagedBy)
+	if isFinished(s.Job) || isOthers {
 		return ""
 	}
 	if r.satisfied {
@@ -47,16 +50,21 @@ func (r remembered) describe(s *Snapshot, answered *server) string {
 	}
 	var untracking []job.UID
 	for _, p := range s.Pods {
-		isHidden := answered.deleted[p.Name] || s.Patch[p.Name] == "gone" || p.Labels[labelKey] != labelValue ||
-			metav1.GetControllerOf(p) != nil && !metav1.IsControlledBy(p, s.Job)
-		if slices.Contains(r.untracking, job.UID(p.UID)) && isTracked(p) && !isHidden {
+		isOthers := metav1.GetControllerOf(p) != nil && !metav1.IsControlledBy(p, s.Job)
+		switch {
+		case answered.deleted[p.Name], s.Patch[p.Name] == "gone", p.Labels[labelKey] != labelValue, isOthers:
+			continue
+		}
+		if slices.Contains(r.untracking, job.UID(p.UID)) && isTracked(p) {
 			untracking = append(untracking, job.UID(p.UID))
 		}
 	}
 	slices.Sort(untracking)
 	var b strings.Builder
-	fmt.Fprintf(&b, "expects %d creations, %d deletions; finished %v; untracking %v", max(r.creations, 0), max(r.deletions, 0), r.finished, untracking)
-	if !r.finished && !answered.ended && r.failures > 0 && s.Job.Spec.BackoffLimitPerIndex == nil {
+	fmt.Fprintf(&b, "expects %d creations, %d deletions; finished %v; untracking %v", max(r.creations, 0),
+		max(r.deletions, 0), r.finished, untracking)
+	hasEnded := r.finished || answered.ended
+	if !hasEnded && r.failures > 0 && s.Job.Spec.BackoffLimitPerIndex == nil {
 		fmt.Fprintf(&b, "; %d failures, the last at %s", r.failures, r.lastFailure.UTC().Format(time.RFC3339Nano))
 	}
 	return b.String()

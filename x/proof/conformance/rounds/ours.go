@@ -27,15 +27,22 @@ func decode(s *Snapshot) job.Snapshot {
 	object.APIVersion, object.Kind = "batch/v1", "Job"
 	j, err := job.DecodeJob(encode(&object))
 	must(err)
+
 	out := job.Snapshot{Job: j, Now: s.Now, Options: job.Kubernetes(played), Memory: job.Memory{
 		JobUID:     j.UID,
 		Backoff:    backoff.Record{Failures: s.Failures, LastFailure: s.LastFailure},
 		Untracking: expectations.NewUIDs(s.Untracking...),
 		Finished:   s.Finished,
 	}}
+
 	if s.Creations+s.Deletions > 0 {
-		out.Memory.Expectations = expectations.Counts{Creations: s.Creations, Deletions: s.Deletions, At: s.Now.Add(-s.Age)}
+		out.Memory.Expectations = expectations.Counts{
+			Creations: s.Creations,
+			Deletions: s.Deletions,
+			At:        s.Now.Add(-s.Age),
+		}
 	}
+
 	for _, object := range s.Pods {
 		p, err := job.DecodePod(&j, encode(object))
 		must(err)
@@ -59,6 +66,7 @@ func playOurs(s *Snapshot) (r Result) {
 	b := &backend{server: newServer(s)}
 	var plan *job.Plan
 	var end job.Conclusion
+
 	for again := true; again; again = b.gone != "" {
 		// An orphan that was to be adopted is gone: the plan has counted on it.
 		snapshot.Pods = slices.DeleteFunc(snapshot.Pods, func(p job.Pod) bool { return p.Name == b.gone })
@@ -69,11 +77,18 @@ func playOurs(s *Snapshot) (r Result) {
 		}
 		end, _ = jobapply.Executor{Parallel: 1}.Apply(context.Background(), b, plan)
 	}
-	r = Result{Writes: b.writes(), Metrics: addedBy(&end.Metrics), Memory: memoryOf(&end.Memory, s, b.server), Retry: end.Retry}
+
+	r = Result{
+		Writes:  b.writes(),
+		Metrics: addedBy(&end.Metrics),
+		Memory:  memoryOf(&end.Memory, s, b.server),
+		Retry:   end.Retry,
+	}
 	r.Seen = seenIn(plan, &end)
 	for _, e := range end.Events {
 		r.Events = append(r.Events, fmt.Sprintf("%s %s %s", e.Type, e.Reason, e.Message))
 	}
+
 	slices.Sort(r.Events)
 	claimed := len(plan.Adopt)+len(plan.Release) == 0 || end.Outcome.Claimed.Result == jobreason.ResultDone
 	if after, ok := plan.Requeue.After(s.Now); ok && claimed {
@@ -178,7 +193,9 @@ func build(of *batchv1.Job, c *job.Creation) *corev1.Pod {
 	pod.GenerateName = c.NamePrefix
 	pod.Labels, pod.Annotations = joined(template.Labels, c.Labels()), joined(template.Annotations, c.Annotations())
 	pod.Finalizers = append(slices.Clone(template.Finalizers), job.Finalizer)
-	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(of, batchv1.SchemeGroupVersion.WithKind("Job"))}
+	pod.OwnerReferences = []metav1.OwnerReference{
+		*metav1.NewControllerRef(of, batchv1.SchemeGroupVersion.WithKind("Job")),
+	}
 	if c.Index == job.NoIndex() {
 		return pod
 	}

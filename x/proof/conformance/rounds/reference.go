@@ -39,6 +39,7 @@ func reference(s *Snapshot) (r Result) {
 	server := newServer(s)
 	events, queue := &recorder{}, &queue{}
 	round := job.NewRound(&client{server: server}, events, queue, jobLister{job: s.Job}, podIndexer(s.Pods))
+
 	if s.Failures > 0 {
 		last := s.LastFailure
 		must(round.SetBackoff(key, s.Failures, &last))
@@ -53,17 +54,20 @@ func reference(s *Snapshot) (r Result) {
 	if s.Finished {
 		round.SetFinished(jobUID)
 	}
+
 	time.Sleep(time.Until(s.Now.Add(-s.Age)))
 	if s.Creations+s.Deletions > 0 {
 		must(round.Expect(key, s.Creations, s.Deletions))
 	}
 	time.Sleep(s.Age)
+
 	before := series.Reference()
 	defer func() {
 		if p := recover(); p != nil {
 			r = Result{Panic: fmt.Sprint(p)}
 		}
 	}()
+
 	err := round.Sync(context.Background(), key)
 	if isFinished(s.Job) {
 		for _, p := range s.Pods { // another queue of the controller's
@@ -72,8 +76,15 @@ func reference(s *Snapshot) (r Result) {
 			}
 		}
 	}
+
 	slices.Sort(events.events)
-	r = Result{Writes: server.writes(), Retry: err != nil, Events: events.events, Metrics: series.Reference().Since(before)}
+	r = Result{
+		Writes:  server.writes(),
+		Retry:   err != nil,
+		Events:  events.events,
+		Metrics: series.Reference().Since(before),
+	}
+
 	if queue.requeue != nil {
 		r.Requeue = max(*queue.requeue, 0).String()
 	}
@@ -84,7 +95,12 @@ func reference(s *Snapshot) (r Result) {
 // recall reads the memory of the real controller.
 func recall(round *job.Round) (r remembered) {
 	creations, deletions, satisfied := round.Expected(key)
-	r = remembered{creations: int(creations), deletions: int(deletions), satisfied: satisfied, finished: round.Finished(jobUID)}
+	r = remembered{
+		creations: int(creations),
+		deletions: int(deletions),
+		satisfied: satisfied,
+		finished:  round.Finished(jobUID),
+	}
 	failures, last, _ := round.Backoff(key)
 	if r.failures = failures; last != nil {
 		r.lastFailure = *last

@@ -79,10 +79,12 @@ func answer(fault, resource, name string) error {
 	case "conflict":
 		return apierrors.NewConflict(group, name, errInjected)
 	case "invalid":
-		return apierrors.NewInvalid(schema.GroupKind{Kind: resource}, name, field.ErrorList{field.InternalError(nil, errInjected)})
+		return apierrors.NewInvalid(schema.GroupKind{Kind: resource}, name,
+			field.ErrorList{field.InternalError(nil, errInjected)})
 	case "closing":
 		err := apierrors.NewForbidden(group, name, errors.New("it is being terminated"))
-		err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes, metav1.StatusCause{Type: corev1.NamespaceTerminatingCause})
+		err.ErrStatus.Details.Causes = append(err.ErrStatus.Details.Causes,
+			metav1.StatusCause{Type: corev1.NamespaceTerminatingCause})
 		return err
 	case "exists":
 		return apierrors.NewAlreadyExists(group, name)
@@ -152,7 +154,8 @@ func describePod(p *corev1.Pod) string {
 	}
 	fmt.Fprintf(&b, " %v", p.Finalizers)
 	for _, o := range p.OwnerReferences {
-		fmt.Fprintf(&b, " of %s %s %s %s %v %v", o.APIVersion, o.Kind, o.Name, o.UID, *o.Controller, *o.BlockOwnerDeletion)
+		fmt.Fprintf(&b, " of %s %s %s %s %v %v", o.APIVersion, o.Kind, o.Name, o.UID, *o.Controller,
+			*o.BlockOwnerDeletion)
 	}
 	fmt.Fprintf(&b, " %s", p.Spec.Hostname)
 	for _, containers := range [...][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
@@ -181,6 +184,7 @@ func (s *server) writeStatus(status *batchv1.JobStatus) error {
 // UIDs have no order.
 func describeStatus(s *batchv1.JobStatus) string {
 	var b strings.Builder
+
 	at := func(label string, t *metav1.Time) {
 		if t != nil && !t.IsZero() {
 			fmt.Fprintf(&b, " %s=%s", label, t.UTC().Format("2006-01-02T15:04:05.999999999"))
@@ -191,11 +195,13 @@ func describeStatus(s *batchv1.JobStatus) string {
 			fmt.Fprintf(&b, " %s=%d", label, *n)
 		}
 	}
+
 	fmt.Fprintf(&b, "active=%d succeeded=%d failed=%d", s.Active, s.Succeeded, s.Failed)
 	count("ready", s.Ready)
 	count("terminating", s.Terminating)
 	at("start", s.StartTime)
 	at("completion", s.CompletionTime)
+
 	if s.CompletedIndexes != "" {
 		fmt.Fprintf(&b, " completedIndexes=%s", s.CompletedIndexes)
 	}
@@ -203,8 +209,10 @@ func describeStatus(s *batchv1.JobStatus) string {
 		fmt.Fprintf(&b, " failedIndexes=%q", *s.FailedIndexes)
 	}
 	if u := s.UncountedTerminatedPods; u != nil {
-		fmt.Fprintf(&b, " uncounted=%v,%v", slices.Sorted(slices.Values(u.Succeeded)), slices.Sorted(slices.Values(u.Failed)))
+		fmt.Fprintf(&b, " uncounted=%v,%v", slices.Sorted(slices.Values(u.Succeeded)),
+			slices.Sorted(slices.Values(u.Failed)))
 	}
+
 	for _, c := range s.Conditions {
 		fmt.Fprintf(&b, " {%s %s %s %q", c.Type, c.Status, c.Reason, c.Message)
 		at("probe", &c.LastProbeTime)

@@ -20,7 +20,13 @@ type Tally struct {
 }
 
 func newTally() *Tally {
-	return &Tally{Classes: map[string]int{}, Explained: map[string]int{}, Rules: map[string]int{}, Kinds: map[string]int{}, Firsts: map[string]int{}}
+	return &Tally{
+		Classes:   map[string]int{},
+		Explained: map[string]int{},
+		Rules:     map[string]int{},
+		Kinds:     map[string]int{},
+		Firsts:    map[string]int{},
+	}
 }
 
 // differs counts an unexplained difference.

@@ -49,8 +49,15 @@ func (w *World) IsLeftToChance(s *Script) bool {
 	defer c.mu.Unlock()
 	// The real controller looks when it comes to a job that the status does not name, and
 	// then stops: what it does for the jobs before depends on the order of its cache.
-	blind := c.blindCronJob && len(server.List[*batchv1.Job](w.Server)) > 1 || c.blindJob && s.CronJob != nil
-	return blind || c.leftBehind || c.unseen && s.Stale || c.raced || c.again || c.turned || c.unordered
+	switch {
+	case c.blindCronJob && len(server.List[*batchv1.Job](w.Server)) > 1,
+		c.blindJob && s.CronJob != nil,
+		c.unseen && s.Stale:
+		return true
+	case c.leftBehind, c.raced, c.again, c.turned, c.unordered:
+		return true
+	}
+	return false
 }
 
 // HasTenantsJob reports whether a job of another namespace names the CronJob as its controller.
@@ -70,7 +77,10 @@ func (c *chances) note(w *World, write server.Write, refused bool) {
 	case "get " + server.CronJobs:
 		c.blindCronJob = c.blindCronJob || refused
 	case "get " + server.Jobs:
-		c.blindJob = c.blindJob || refused || server.Get[*batchv1.Job](w.Server, Namespace, write.Name) == nil && replaces(w)
+		isGone := server.Get[*batchv1.Job](w.Server, Namespace, write.Name) == nil
+		if refused || isGone && replaces(w) {
+			c.blindJob = true
+		}
 	case "create " + server.Jobs:
 		if c.runs == nil {
 			c.runs = map[string]int{}
@@ -140,7 +150,8 @@ func (w *World) hasUnordered(o *batchv1.Job) bool {
 func failedByIndex(pods []*corev1.Pod) map[string][]*corev1.Pod {
 	all := make(map[string][]*corev1.Pod)
 	for _, p := range pods {
-		if index := p.Annotations[job.IndexLabel]; isTracked(p) && (p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil) {
+		if index := p.Annotations[job.IndexLabel]; isTracked(p) &&
+			(p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil) {
 			all[index] = append(all[index], p)
 		}
 	}

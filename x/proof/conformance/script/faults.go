@@ -60,7 +60,8 @@ func (w *World) takeAway(name string) {
 	none := int64(0)
 	// A pod that is being deleted goes with its finalizer.
 	_ = strip(w, p, Step{})
-	if err := w.Delete(server.Pods, Namespace, name, metav1.DeleteOptions{GracePeriodSeconds: &none}); err != nil && !apierrors.IsNotFound(err) {
+	if err := w.Delete(server.Pods, Namespace, name, metav1.DeleteOptions{GracePeriodSeconds: &none}); err != nil &&
+		!apierrors.IsNotFound(err) {
 		panic(err)
 	}
 }

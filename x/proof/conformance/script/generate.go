@@ -91,17 +91,21 @@ func CronJobs() *rapid.Generator[*Script] {
 		if rapid.Bool().Draw(t, "seldom") {
 			pace = seldom
 		}
+
 		s := &Script{CronJob: drawCronJob(t, pace), Manual: rapid.Bool().Draw(t, "manual")}
 		ahead := drawTurn(t, s)
+
 		steps := cronSteps(pace)
 		if !s.Manual {
 			steps = append(steps, choicesForPods()...)
 		}
+
 		drawn := acrossTurn(t, drawSteps(t, steps, 10, 30), ahead)
 		if rapid.IntRange(0, 15).Draw(t, "old") == 0 {
 			drawn = slices.Insert(drawn, rapid.IntRange(0, 3).Draw(t, "at"), step(t, "old", one("schedule"),
 				among("TZ=Asia/Tokyo_*/5_*_*_*_*", "CRON_TZ=UTC_0_*_*_*_*")))
 		}
+
 		s.Steps = bounded(t, s.CronJob.Schedule, drawn)
 		keepJobs(s)
 		keepLookUps(s)
@@ -228,7 +232,8 @@ func choicesForPods() []choice {
 }
 
 func jobSteps(spec *batchv1.JobSpec) []choice {
-	steps := append(choicesForPods(),
+	steps := append(
+		choicesForPods(),
 		waiting(25),
 		of(2, "suspend", among("on", "on", "off", "off", "off")),
 		of(3, "parallelism", sizes),
@@ -238,7 +243,8 @@ func jobSteps(spec *batchv1.JobSpec) []choice {
 		of(1, "deadline", among("none", "1", "10", "100")),
 		of(1, "deletejob", among("Background", "Foreground", "Orphan")),
 		of(1, "recreate"),
-		of(2, "stray", among("", "tracked", "owned", "foreign", "unlabeled"), among("", "tracked", "0", "1", "9", elsewhere), among("", "0", "1")),
+		of(2, "stray", among("", "tracked", "owned", "foreign", "unlabeled"),
+			among("", "tracked", "0", "1", "9", elsewhere), among("", "0", "1")),
 		of(1, "touch"),
 		of(1, "restartall"),
 		of(1, "skew", among("0s", "3s", "-3s", "40s", "-40s", "1h", "-1h")),
@@ -253,6 +259,7 @@ func jobSteps(spec *batchv1.JobSpec) []choice {
 		choice{1, func(t *rapid.T) []Step { return []Step{editsCondition(t)} }},
 		of(1, "counter", among("active", "ready", "terminating", "failed", "succeeded", "failedIndexes"), sizes),
 	)
+
 	steps = append(steps, plotsOfJobs()...)
 	if spec.BackoffLimitPerIndex != nil {
 		steps = append(steps, plot(6, replacementLost))
@@ -301,11 +308,14 @@ func cronSteps(p pace) []choice {
 		of(2, "stopall"),
 		of(3, "skew", among("0s", "40s", "1h", "1h")),
 		of(1, "fault", among("create"), among("jobs"), answers, among("all"), among("1s", "1m", "10m", "5h")),
-		of(1, "fault", among("delete"), among("jobs"), among("conflict", "error"), among("all"), among("1s", "1m", "10m", "5h")),
-		of(1, "fault", among("update"), among("cronjobs/status"), among("conflict", "error", "lost"), among("all"), among("1s")),
+		of(1, "fault", among("delete"), among("jobs"), among("conflict", "error"), among("all"),
+			among("1s", "1m", "10m", "5h")),
+		of(1, "fault", among("update"), among("cronjobs/status"), among("conflict", "error", "lost"), among("all"),
+			among("1s")),
 		of(2, "fault", among("get"), among("cronjobs"), among("error"), among("all"), among("1s", "1m", "10m")),
 		of(1, "fault", among("get"), among("jobs"), among("error"), among("all"), among("1s", "1m", "10m")),
-		of(1, "fault", among("update"), among("cronjobs/status"), among("conflict", "error", "lost"), among("all"), among("1m", "10m")),
+		of(1, "fault", among("update"), among("cronjobs/status"), among("conflict", "error", "lost"), among("all"),
+			among("1m", "10m")),
 		of(1, "hold", among("jobs")),
 		of(2, "release", among("jobs", "cronjobs")),
 		plot(2, lateRuns),

@@ -55,19 +55,27 @@ func setState(w *World, c *corev1.ContainerStatus, state string) {
 // leaves what it is not given as it was.
 func editCondition(w *World, _ *Script, s Step) error {
 	return editStatus(w, func(status *batchv1.JobStatus) {
-		i := slices.IndexFunc(status.Conditions, func(c batchv1.JobCondition) bool { return string(c.Type) == s.Arg(0) })
+		i := slices.IndexFunc(status.Conditions,
+			func(c batchv1.JobCondition) bool { return string(c.Type) == s.Arg(0) })
+
 		args := s.Args[1:]
 		is := corev1.ConditionStatus("")
 		if len(args) > 0 && (args[0] == "True" || args[0] == "False") {
 			is, args = corev1.ConditionStatus(args[0]), args[1:]
 		}
+
 		if i < 0 {
 			if is == "" {
 				return
 			}
 			i = len(status.Conditions)
-			status.Conditions = append(status.Conditions, batchv1.JobCondition{Type: batchv1.JobConditionType(s.Arg(0)), LastProbeTime: w.now(), LastTransitionTime: w.now()})
+			status.Conditions = append(status.Conditions, batchv1.JobCondition{
+				Type:               batchv1.JobConditionType(s.Arg(0)),
+				LastProbeTime:      w.now(),
+				LastTransitionTime: w.now(),
+			})
 		}
+
 		c := &status.Conditions[i]
 		if is != "" {
 			c.Status = is

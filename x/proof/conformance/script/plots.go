@@ -48,7 +48,9 @@ func partialEnd(t *rapid.T) []Step {
 	if rapid.Bool().Draw(t, "evicted") {
 		steps = append(steps, step(t, "evict", k, among("DisruptionTarget", "ConfigIssue")))
 	} else {
-		steps = append(steps, step(t, "part", k, among("Running", "Running", "Failed"), states, states), step(t, "wait", moments),
+		steps = append(steps,
+			step(t, "part", k, among("Running", "Running", "Failed"), states, states),
+			step(t, "wait", moments),
 			step(t, "part", k, among("Failed", "Failed", "Failed", "Succeeded"), states, states))
 	}
 	return append(steps, step(t, "wait", moments), step(t, "wait", delays))
@@ -66,7 +68,12 @@ func together(t *rapid.T) []Step {
 // restarts lets the containers of running pods restart more often than a job allows.
 func restarts(t *rapid.T) []Step {
 	k := one(pod(t))
-	return []Step{step(t, "run", k), step(t, "restart", k, among("2", "5", "5")), step(t, "wait", moments), step(t, "wait", moments)}
+	return []Step{
+		step(t, "run", k),
+		step(t, "restart", k, among("2", "5", "5")),
+		step(t, "wait", moments),
+		step(t, "wait", moments),
+	}
 }
 
 // thing is an event that a round has to count or a pod that it has to replace.
@@ -87,7 +94,8 @@ func thing(t *rapid.T, k func(*rapid.T) string) Step {
 func lateCaches(t *rapid.T) []Step {
 	steps := []Step{thing(t, one(pod(t)))}
 	if rapid.IntRange(0, 2).Draw(t, "fails") == 0 {
-		steps = append(steps, step(t, "fault", one("update"), one("jobs/status"), among("error", "lost", "conflict"), one("all"), moments))
+		steps = append(steps, step(t, "fault", one("update"), one("jobs/status"), among("error", "lost", "conflict"),
+			one("all"), moments))
 	}
 	if rapid.Bool().Draw(t, "seen") {
 		steps = append(steps, step(t, "wait", one("500ms"))) // the caches show the pod, and the round has not begun
@@ -100,7 +108,8 @@ func lateCaches(t *rapid.T) []Step {
 	}
 	steps = append(steps, step(t, "wait", moments), step(t, "wait", delays), step(t, "release", among("pods", "jobs")),
 		step(t, "wait", moments))
-	return append(steps, Step{Op: "release", Args: []string{"pods"}}, Step{Op: "release", Args: []string{"jobs"}}, step(t, "wait", moments))
+	return append(steps, Step{Op: "release", Args: []string{"pods"}}, Step{Op: "release", Args: []string{"jobs"}},
+		step(t, "wait", moments))
 }
 
 // goingInFlight lets pods count as failed while they terminate, and holds the caches
@@ -108,10 +117,17 @@ func lateCaches(t *rapid.T) []Step {
 // another round.
 func goingInFlight(t *rapid.T) []Step {
 	return []Step{
-		step(t, "run", one("all")), step(t, "wait", moments), step(t, "delete", among("all", "all", "0", "1"), among("", "30", "60")),
-		step(t, "wait", one("500ms")), step(t, "hold", one("pods")), step(t, "hold", one("jobs")),
-		step(t, "fault", one("patch"), one("pods"), one("error"), among("even", "odd"), moments), step(t, "wait", among("3s", "5s")),
-		step(t, "release", one("jobs")), step(t, "release", one("pods")), step(t, "wait", delays),
+		step(t, "run", one("all")),
+		step(t, "wait", moments),
+		step(t, "delete", among("all", "all", "0", "1"), among("", "30", "60")),
+		step(t, "wait", one("500ms")),
+		step(t, "hold", one("pods")),
+		step(t, "hold", one("jobs")),
+		step(t, "fault", one("patch"), one("pods"), one("error"), among("even", "odd"), moments),
+		step(t, "wait", among("3s", "5s")),
+		step(t, "release", one("jobs")),
+		step(t, "release", one("pods")),
+		step(t, "wait", delays),
 	}
 }
 
@@ -167,13 +183,17 @@ func replacementLost(t *rapid.T) []Step {
 		k := one(pod(t))
 		steps = append(steps, step(t, "strip", k), step(t, "delete", k, one("0")))
 	}
-	return append(steps, step(t, "wait", moments), step(t, "gone", one("all")), step(t, "wait", one("2m")), step(t, "wait", whiles))
+	return append(steps, step(t, "wait", moments), step(t, "gone", one("all")), step(t, "wait", one("2m")),
+		step(t, "wait", whiles))
 }
 
 // failedWrite makes a kind of write fail just when it is needed.
 func failedWrite(t *rapid.T) []Step {
 	kind := rapid.SampledFrom([][2]string{
-		{"create", "pods"}, {"delete", "pods"}, {"patch", "pods"}, {"update", "jobs/status"}, {"delete", "jobs"}, {"get", "jobs"},
+		{
+			"create",
+			"pods",
+		}, {"delete", "pods"}, {"patch", "pods"}, {"update", "jobs/status"}, {"delete", "jobs"}, {"get", "jobs"},
 	}).Draw(t, "kind")
 	steps := []Step{step(t, "fault", one(kind[0]), one(kind[1]), failures(kind[0]), shares, delays)}
 	for range rapid.IntRange(1, 2).Draw(t, "things") {
@@ -204,7 +224,8 @@ func Big() *rapid.Generator[*Script] {
 		s := &Script{Job: drawJob(g)}
 		spec, indexed := s.Job, isIndexed(s.Job)
 		spec.ManagedBy = nil
-		spec.ActiveDeadlineSeconds, spec.TTLSecondsAfterFinished, spec.SuccessPolicy, spec.MaxFailedIndexes = nil, nil, nil, nil
+		spec.ActiveDeadlineSeconds, spec.TTLSecondsAfterFinished = nil, nil
+		spec.SuccessPolicy, spec.MaxFailedIndexes = nil, nil
 		// Without indexes, the order of more than 500 pods is random.
 		parallelism, most := among("100", "450"), "450"
 		if indexed {
@@ -222,7 +243,8 @@ func Big() *rapid.Generator[*Script] {
 		steps := bigSteps(parallelism, most)
 		if indexed {
 			// Finalizers that stay accumulate, and their order would also be random.
-			steps = append(steps, of(1, "fault", one("patch"), one("pods"), among("error", "conflict"), shares, moments))
+			steps = append(steps,
+				of(1, "fault", one("patch"), one("pods"), among("error", "conflict"), shares, moments))
 		}
 		s.Steps = append([]Step{{Op: "wait", Args: []string{"3s"}}}, drawSteps(t, steps, 2, 5)...)
 		return s
@@ -238,26 +260,62 @@ func some(t *rapid.T) string {
 func bigSteps(many func(*rapid.T) string, most string) []choice {
 	return []choice{
 		plot(4, func(t *rapid.T) []Step {
-			return []Step{step(t, "exit", some, among("0", "0", "1")), step(t, "wait", moments), step(t, "wait", whiles)}
+			return []Step{
+				step(t, "exit", some, among("0", "0", "1")),
+				step(t, "wait", moments),
+				step(t, "wait", whiles),
+			}
 		}),
 		plot(4, func(t *rapid.T) []Step {
-			return []Step{step(t, "exit", some, among("1", "1", "0")), step(t, "wait", moments), step(t, "parallelism", many), step(t, "wait", moments),
-				step(t, "wait", whiles)}
+			return []Step{
+				step(t, "exit", some, among("1", "1", "0")),
+				step(t, "wait", moments),
+				step(t, "parallelism", many),
+				step(t, "wait", moments),
+				step(t, "wait", whiles),
+			}
 		}),
 		// The lowest indexes wait for their backoff when more become due than a round creates.
 		plot(3, func(t *rapid.T) []Step {
-			return []Step{step(t, "parallelism", one("100")), step(t, "wait", moments), step(t, "exit", one("0-99"), among("1", "1", "0")),
-				step(t, "wait", moments), step(t, "parallelism", one(most)), step(t, "wait", moments), step(t, "wait", whiles)}
+			return []Step{
+				step(t, "parallelism", one("100")),
+				step(t, "wait", moments),
+				step(t, "exit", one("0-99"), among("1", "1", "0")),
+				step(t, "wait", moments),
+				step(t, "parallelism", one(most)),
+				step(t, "wait", moments),
+				step(t, "wait", whiles),
+			}
 		}),
+
 		plot(1, func(t *rapid.T) []Step {
-			return []Step{step(t, "suspend", one("on")), step(t, "wait", moments), step(t, "gone", one("all")), step(t, "suspend", one("off")), step(t, "wait", moments)}
+			return []Step{
+				step(t, "suspend", one("on")),
+				step(t, "wait", moments),
+				step(t, "gone", one("all")),
+				step(t, "suspend", one("off")),
+				step(t, "wait", moments),
+			}
 		}),
+
 		plot(1, func(t *rapid.T) []Step {
-			return []Step{step(t, "delete", some, among("", "0")), step(t, "wait", moments), step(t, "gone", some, among("", "1")), step(t, "wait", moments)}
+			return []Step{
+				step(t, "delete", some, among("", "0")),
+				step(t, "wait", moments),
+				step(t, "gone", some, among("", "1")),
+				step(t, "wait", moments),
+			}
 		}),
+
 		plot(1, func(t *rapid.T) []Step {
-			return []Step{step(t, "exit", some, among("0", "1")), step(t, "resize", many), step(t, "wait", moments), step(t, "wait", whiles)}
+			return []Step{
+				step(t, "exit", some, among("0", "1")),
+				step(t, "resize", many),
+				step(t, "wait", moments),
+				step(t, "wait", whiles),
+			}
 		}),
+
 		of(2, "wait", whiles),
 		of(1, "fault", among("create", "delete"), one("pods"), among("error", "conflict"), shares, moments),
 	}

@@ -133,16 +133,21 @@ func exit(w *World, p *corev1.Pod, s Step) error {
 	if err := bind(w, p, s); err != nil {
 		return err
 	}
+
 	code := int32(number(s.Arg(1)))
 	return status(w, p, func(p *corev1.Pod) {
 		setContainers(p, func(c *corev1.ContainerStatus) {
 			of := int32(0)
-			if name := s.Arg(2); name == "" && slices.ContainsFunc(p.Spec.Containers, func(k corev1.Container) bool { return k.Name == c.Name }) ||
+			if name := s.Arg(2); name == "" &&
+				slices.ContainsFunc(p.Spec.Containers, func(k corev1.Container) bool { return k.Name == c.Name }) ||
 				name == c.Name {
 				of = code
 			}
-			c.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: of, FinishedAt: w.now()}}
+			c.State = corev1.ContainerState{
+				Terminated: &corev1.ContainerStateTerminated{ExitCode: of, FinishedAt: w.now()},
+			}
 		})
+
 		setCondition(w, p, corev1.PodReady, corev1.ConditionFalse, "")
 		p.Status.Phase = corev1.PodSucceeded
 		if code != 0 {
@@ -202,7 +207,11 @@ func annotate(w *World, p *corev1.Pod, s Step) error {
 		if p.Annotations == nil {
 			p.Annotations = map[string]string{}
 		}
-		key := map[string]string{"index": batchv1.JobCompletionIndexAnnotation, "failures": batchv1.JobIndexFailureCountAnnotation, "ignored": batchv1.JobIndexIgnoredFailureCountAnnotation}[s.Arg(1)]
+		key := map[string]string{
+			"index":    batchv1.JobCompletionIndexAnnotation,
+			"failures": batchv1.JobIndexFailureCountAnnotation,
+			"ignored":  batchv1.JobIndexIgnoredFailureCountAnnotation,
+		}[s.Arg(1)]
 		p.Annotations[key] = s.Arg(2)
 	})
 }

@@ -117,8 +117,8 @@ const Template = `"template":{"spec":{"restartPolicy":"Never","containers":[{"na
 
 var line = strings.NewReplacer("; ", "\n", "TEMPLATE", Template, "JOB", `"jobTemplate":{"spec":{`+Template+`}}`)
 
-// ParseLine is like Parse, of lines with several steps, which "; " separates. TEMPLATE in it is Template, and JOB the field of a job
-// template with that.
+// ParseLine is like Parse, of lines with several steps, which "; " separates. TEMPLATE in it is
+// Template, and JOB the field of a job template with that.
 func ParseLine(text string) (*Script, error) { return Parse(line.Replace(text)) }
 
 // MadeStale returns the script for controllers of a release that never wait for own writes. Where it

@@ -20,39 +20,42 @@ var worldSteps = map[string]func(*World, *Script, Step) error{
 	"suspend":     editJob(func(s *batchv1.JobSpec, arg string) { on := arg == "on"; s.Suspend = &on }),
 	"parallelism": editJob(func(s *batchv1.JobSpec, arg string) { s.Parallelism = int32Of(arg) }),
 	"completions": editJob(func(s *batchv1.JobSpec, arg string) { s.Completions = int32Of(arg) }),
-	"resize":      editJob(func(s *batchv1.JobSpec, arg string) { s.Parallelism, s.Completions = int32Of(arg), int32Of(arg) }),
-	"minCount":    editJob(setMinCount),
-	"ungroup":     func(w *World, _ *Script, s Step) error { return w.Ungroup(s.Arg(0)) },
-	"limit":       editJob(func(s *batchv1.JobSpec, arg string) { s.BackoffLimit = int32Of(arg) }),
-	"ttl":         editJob(func(s *batchv1.JobSpec, arg string) { s.TTLSecondsAfterFinished = int32Of(arg) }),
-	"deadline":    editJob(func(s *batchv1.JobSpec, arg string) { s.ActiveDeadlineSeconds = int64Of(arg) }),
-	"deletejob":   deleteJob,
-	"recreate":    recreate,
-	"stray":       stray,
-	"finish":      finish,
+	"resize": editJob(
+		func(s *batchv1.JobSpec, arg string) { s.Parallelism, s.Completions = int32Of(arg), int32Of(arg) }),
+	"minCount":  editJob(setMinCount),
+	"ungroup":   func(w *World, _ *Script, s Step) error { return w.Ungroup(s.Arg(0)) },
+	"limit":     editJob(func(s *batchv1.JobSpec, arg string) { s.BackoffLimit = int32Of(arg) }),
+	"ttl":       editJob(func(s *batchv1.JobSpec, arg string) { s.TTLSecondsAfterFinished = int32Of(arg) }),
+	"deadline":  editJob(func(s *batchv1.JobSpec, arg string) { s.ActiveDeadlineSeconds = int64Of(arg) }),
+	"deletejob": deleteJob,
+	"recreate":  recreate,
+	"stray":     stray,
+	"finish":    finish,
 
 	"cronsuspend": editCronJob(func(s *batchv1.CronJobSpec, arg string) { on := arg == "on"; s.Suspend = &on }),
 	"schedule":    editCronJob(func(s *batchv1.CronJobSpec, arg string) { s.Schedule = unquote(arg) }),
 	"zone":        editCronJob(func(s *batchv1.CronJobSpec, arg string) { s.TimeZone = stringOf(arg) }),
-	"concurrency": editCronJob(func(s *batchv1.CronJobSpec, arg string) { s.ConcurrencyPolicy = batchv1.ConcurrencyPolicy(arg) }),
-	"starting":    editCronJob(func(s *batchv1.CronJobSpec, arg string) { s.StartingDeadlineSeconds = int64Of(arg) }),
-	"successful":  editCronJob(func(s *batchv1.CronJobSpec, arg string) { s.SuccessfulJobsHistoryLimit = int32Of(arg) }),
-	"failed":      editCronJob(func(s *batchv1.CronJobSpec, arg string) { s.FailedJobsHistoryLimit = int32Of(arg) }),
-	"deletecron":  deleteCronJob,
-	"squat":       squat,
-	"cronmanual":  cronManual,
-	"closing":     func(w *World, _ *Script, _ Step) error { w.CloseNamespace(Namespace); return nil },
-	"hold":        func(w *World, _ *Script, s Step) error { w.Hold(s.Arg(0)); return nil },
-	"release":     func(w *World, _ *Script, s Step) error { w.Release(s.Arg(0)); return nil },
-	"skew":        func(w *World, _ *Script, s Step) error { w.Skew = duration(s.Arg(0)); return nil },
-	"fault":       addFault,
-	"restartall":  func(w *World, _ *Script, _ Step) error { w.stop(); w.start(); return nil },
-	"stopall":     func(w *World, _ *Script, _ Step) error { w.stop(); w.stop = func() {}; return nil },
-	"touch":       touch,
-	"mergejob":    mergeJob,
-	"old":         old,
-	"condition":   editCondition,
-	"counter":     editCounter,
+	"concurrency": editCronJob(
+		func(s *batchv1.CronJobSpec, arg string) { s.ConcurrencyPolicy = batchv1.ConcurrencyPolicy(arg) }),
+	"starting": editCronJob(func(s *batchv1.CronJobSpec, arg string) { s.StartingDeadlineSeconds = int64Of(arg) }),
+	"successful": editCronJob(
+		func(s *batchv1.CronJobSpec, arg string) { s.SuccessfulJobsHistoryLimit = int32Of(arg) }),
+	"failed":     editCronJob(func(s *batchv1.CronJobSpec, arg string) { s.FailedJobsHistoryLimit = int32Of(arg) }),
+	"deletecron": deleteCronJob,
+	"squat":      squat,
+	"cronmanual": cronManual,
+	"closing":    func(w *World, _ *Script, _ Step) error { w.CloseNamespace(Namespace); return nil },
+	"hold":       func(w *World, _ *Script, s Step) error { w.Hold(s.Arg(0)); return nil },
+	"release":    func(w *World, _ *Script, s Step) error { w.Release(s.Arg(0)); return nil },
+	"skew":       func(w *World, _ *Script, s Step) error { w.Skew = duration(s.Arg(0)); return nil },
+	"fault":      addFault,
+	"restartall": func(w *World, _ *Script, _ Step) error { w.stop(); w.start(); return nil },
+	"stopall":    func(w *World, _ *Script, _ Step) error { w.stop(); w.stop = func() {}; return nil },
+	"touch":      touch,
+	"mergejob":   mergeJob,
+	"old":        old,
+	"condition":  editCondition,
+	"counter":    editCounter,
 }
 
 // editJob changes the spec of the job "j", or of the first job.
@@ -138,15 +141,21 @@ func stray(w *World, script *Script, s Step) error {
 	}
 	w.strays++
 	p := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("s-%05d", w.strays), Namespace: Namespace, Labels: maps.Clone(j.Spec.Template.Labels)},
-		Spec:       *j.Spec.Template.Spec.DeepCopy(),
+		ObjectMeta: metav1.ObjectMeta{
+			Name:      fmt.Sprintf("s-%05d", w.strays),
+			Namespace: Namespace,
+			Labels:    maps.Clone(j.Spec.Template.Labels),
+		},
+		Spec: *j.Spec.Template.Spec.DeepCopy(),
 	}
 	for _, arg := range s.Args {
 		switch arg {
 		case "tracked":
 			p.Finalizers = []string{job.Finalizer}
 		case "owned":
-			p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(j, batchv1.SchemeGroupVersion.WithKind("Job"))}
+			p.OwnerReferences = []metav1.OwnerReference{
+				*metav1.NewControllerRef(j, batchv1.SchemeGroupVersion.WithKind("Job")),
+			}
 		case "foreign":
 			p.OwnerReferences = []metav1.OwnerReference{somebody()}
 		case "unlabeled":
@@ -167,6 +176,7 @@ func finish(w *World, script *Script, s Step) error {
 	if len(jobs) == 0 || !script.Manual {
 		return nil
 	}
+
 	j := jobs[number(s.Arg(0))%len(jobs)]
 	if len(j.Status.Conditions) > 0 {
 		return nil
@@ -174,6 +184,7 @@ func finish(w *World, script *Script, s Step) error {
 	return server.ChangeStatus(w.Server, j.Namespace, j.Name, func(j *batchv1.Job) {
 		now := w.now()
 		kinds, none := []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete}, int32(0)
+
 		if j.Status.StartTime == nil {
 			j.Status.StartTime = &now
 		}
@@ -183,7 +194,9 @@ func finish(w *World, script *Script, s Step) error {
 			j.Status.CompletionTime = &now
 			j.Status.Succeeded = 1
 		}
-		j.Status.Terminating, j.Status.Ready, j.Status.UncountedTerminatedPods = &none, &none, &batchv1.UncountedTerminatedPods{}
+
+		j.Status.Terminating, j.Status.Ready = &none, &none
+		j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{}
 		for _, kind := range kinds {
 			j.Status.Conditions = append(j.Status.Conditions, batchv1.JobCondition{
 				Type: kind, Status: corev1.ConditionTrue, LastProbeTime: now, LastTransitionTime: now, Reason: "Script",
@@ -218,10 +231,13 @@ func squat(w *World, script *Script, s Step) error {
 	case "restored":
 		j.OwnerReferences[0].UID = "uid-before"
 	case "report":
-		j.OwnerReferences[0].APIVersion, j.OwnerReferences[0].Kind, j.OwnerReferences[0].UID = "example.com/v1", "Report", "uid-r"
+		owner := &j.OwnerReferences[0]
+		owner.APIVersion, owner.Kind, owner.UID = "example.com/v1", "Report", "uid-r"
 	case elsewhere:
 		j.Namespace, j.Finalizers = elsewhere, []string{keep}
-		j.Annotations = map[string]string{batchv1.CronJobScheduledTimestampAnnotation: time.Unix(minute*60, 0).UTC().Format(time.RFC3339)}
+		j.Annotations = map[string]string{
+			batchv1.CronJobScheduledTimestampAnnotation: time.Unix(minute*60, 0).UTC().Format(time.RFC3339),
+		}
 	}
 	return w.Create(j)
 }
@@ -239,9 +255,14 @@ func cronManual(w *World, script *Script, _ Step) error {
 }
 
 func (w *World) jobOf(c *batchv1.CronJob, name string, owned bool) *batchv1.Job {
-	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: Namespace}, Spec: *c.Spec.JobTemplate.Spec.DeepCopy()}
+	j := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: Namespace},
+		Spec:       *c.Spec.JobTemplate.Spec.DeepCopy(),
+	}
 	if owned {
-		j.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(c, batchv1.SchemeGroupVersion.WithKind("CronJob"))}
+		j.OwnerReferences = []metav1.OwnerReference{
+			*metav1.NewControllerRef(c, batchv1.SchemeGroupVersion.WithKind("CronJob")),
+		}
 	}
 	return j
 }

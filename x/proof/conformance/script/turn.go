@@ -18,7 +18,8 @@ func drawTurn(t *rapid.T, s *Script) time.Duration {
 	if rapid.IntRange(0, 7).Draw(t, "turn") < 6 {
 		return 0
 	}
-	ahead, zone := rapid.SampledFrom([]time.Duration{20 * time.Minute, 40 * time.Minute, 210 * time.Minute}).Draw(t, "ahead"), "America/New_York"
+	aheads := []time.Duration{20 * time.Minute, 40 * time.Minute, 210 * time.Minute}
+	ahead, zone := rapid.SampledFrom(aheads).Draw(t, "ahead"), "America/New_York"
 	s.Begin, s.CronJob.TimeZone = rapid.SampledFrom(turns).Draw(t, "clocks").Add(-ahead), &zone
 	if rapid.IntRange(0, 3).Draw(t, "another schedule") > 0 {
 		s.CronJob.Schedule, s.CronJob.Suspend = rapid.SampledFrom(acrossTurns).Draw(t, "schedule"), nil
@@ -32,7 +33,8 @@ func acrossTurn(t *rapid.T, steps []Step, ahead time.Duration) []Step {
 		return steps
 	}
 	at := rapid.IntRange(0, len(steps)).Draw(t, "at")
-	return slices.Insert(steps, at, Step{Op: "wait", Args: []string{(ahead * 3 / 4).String()}}, Step{Op: "wait", Args: []string{"1h0m0s"}})
+	return slices.Insert(steps, at, Step{Op: "wait", Args: []string{(ahead * 3 / 4).String()}},
+		Step{Op: "wait", Args: []string{"1h0m0s"}})
 }
 
 // withOutage lets some scripts have no controllers for hours, in which more runs
@@ -42,5 +44,6 @@ func withOutage(t *rapid.T, steps []Step) []Step {
 		return steps
 	}
 	at := rapid.IntRange(0, len(steps)).Draw(t, "at")
-	return slices.Insert(steps, at, Step{Op: "stopall"}, Step{Op: "wait", Args: []string{"13h"}}, Step{Op: "restartall"})
+	return slices.Insert(steps, at, Step{Op: "stopall"}, Step{Op: "wait", Args: []string{"13h"}},
+		Step{Op: "restartall"})
 }

@@ -42,7 +42,10 @@ func NewWorld(s *Script, controllers Controllers) (*World, error) {
 	w := &World{Server: server.New(), controllers: controllers}
 	w.Fault = w.fault
 	if s.CronJob != nil {
-		c := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: Namespace}, Spec: *s.CronJob.DeepCopy()}
+		c := &batchv1.CronJob{
+			ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: Namespace},
+			Spec:       *s.CronJob.DeepCopy(),
+		}
 		if err := w.Create(c); err != nil {
 			return nil, err
 		}
@@ -67,7 +70,8 @@ func (w *World) start() {
 }
 
 func (w *World) createJob(spec *batchv1.JobSpec) error {
-	return w.Create(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", Namespace: Namespace}, Spec: *spec.DeepCopy()})
+	return w.Create(
+		&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", Namespace: Namespace}, Spec: *spec.DeepCopy()})
 }
 
 // Stop stops the controllers.

@@ -19,12 +19,14 @@ func (s *Server) Dynamic() dynamic.Interface {
 			kinds[r.kind.GroupVersion().WithResource(name)] = r.kind.Kind + "List"
 		}
 	}
+
 	client := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds)
 	client.PrependReactor("*", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		r := s.resources[action.GetResource().Resource]
 		if create, ok := action.(clienttesting.CreateActionImpl); ok {
 			typed := r.external()
-			must(runtime.DefaultUnstructuredConverter.FromUnstructured(create.Object.(*unstructured.Unstructured).Object, typed))
+			must(runtime.DefaultUnstructuredConverter.FromUnstructured(
+				create.Object.(*unstructured.Unstructured).Object, typed))
 			create.Object = typed
 			action = create
 		}
@@ -34,6 +36,7 @@ func (s *Server) Dynamic() dynamic.Interface {
 		}
 		return true, r.tree(obj), nil
 	})
+
 	client.PrependWatchReactor("*", func(action clienttesting.Action) (bool, watch.Interface, error) {
 		r := s.resources[action.GetResource().Resource]
 		_, typed, err := s.watch(action)

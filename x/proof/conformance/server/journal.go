@@ -59,7 +59,8 @@ func (w Write) String() string {
 
 func describe(action clienttesting.Action) Write {
 	w := Write{
-		Time: time.Now(), Verb: action.GetVerb(), Resource: action.GetResource().Resource, Subresource: action.GetSubresource(),
+		Time: time.Now(), Verb: action.GetVerb(),
+		Resource: action.GetResource().Resource, Subresource: action.GetSubresource(),
 	}
 	switch a := action.(type) {
 	case clienttesting.CreateActionImpl:
@@ -115,6 +116,7 @@ func effect(patch []byte) string {
 	if json.Unmarshal(patch, &p) != nil {
 		return string(patch)
 	}
+
 	var parts []string
 	for _, o := range p.Metadata.OwnerReferences {
 		if o["$patch"] == "delete" {
@@ -123,6 +125,7 @@ func effect(patch []byte) string {
 			parts = append(parts, "+owner")
 		}
 	}
+
 	for _, f := range p.Metadata.Finalizers {
 		parts = append(parts, "+"+f)
 	}

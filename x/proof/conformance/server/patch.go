@@ -21,7 +21,9 @@ import (
 
 // patch changes an object in storage. Only the patch itself can require a version;
 // a UID in it means a change of the UID.
-func (r *resource) patch(namespace, name, subresource string, kind types.PatchType, patch []byte) (runtime.Object, error) {
+func (r *resource) patch(
+	namespace, name, subresource string, kind types.PatchType, patch []byte,
+) (runtime.Object, error) {
 	return r.replace(namespace, name, subresource, rest.DefaultUpdatedObjectInfo(nil,
 		func(_ context.Context, _, old runtime.Object) (runtime.Object, error) {
 			out, err := r.patched(old, kind, patch)
@@ -72,11 +74,13 @@ func (r *resource) apply(data []byte, kind types.PatchType, patch []byte) (out [
 		}
 		out, err = operations.Apply(data)
 		if err != nil {
-			err = apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
+			err = apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "",
+				err.Error(), 0, false)
 		}
 		return out, err
 	}
-	return nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", r.gr, "", string(kind), 0, true)
+	return nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "patch", r.gr, "", string(kind),
+		0, true)
 }
 
 // sameName refuses a patch that gives the object another name.

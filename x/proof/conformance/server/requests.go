@@ -213,7 +213,8 @@ func (r *resource) tryCreate(ctx context.Context, obj runtime.Object) (out runti
 func dropTwins(o metav1.Object) {
 	var owners []metav1.OwnerReference
 	for _, ref := range o.GetOwnerReferences() {
-		if !slices.ContainsFunc(owners, func(r metav1.OwnerReference) bool { return equality.Semantic.DeepEqual(r, ref) }) {
+		if !slices.ContainsFunc(owners,
+			func(r metav1.OwnerReference) bool { return equality.Semantic.DeepEqual(r, ref) }) {
 			owners = append(owners, ref)
 		}
 	}
@@ -287,7 +288,8 @@ func (r *resource) answer(obj runtime.Object, err error) (runtime.Object, error)
 	version := r.encode(obj)
 	r.server.mu.Lock()
 	defer r.server.mu.Unlock()
-	if stored := r.objects[version.GetNamespace()+"/"+version.GetName()]; stored != nil && stored.GetUID() == version.GetUID() {
+	if stored := r.objects[version.GetNamespace()+"/"+version.GetName()]; stored != nil &&
+		stored.GetUID() == version.GetUID() {
 		version.SetCreationTimestamp(stored.GetCreationTimestamp())
 	}
 	return version, nil

@@ -38,9 +38,10 @@ const (
 
 // Server is one API server. All its methods are safe for concurrent use.
 type Server struct {
-	// Fault, if set, decides about each write of a controller, and about each object
-	// that it reads past its caches (verb "get"): the error is what the controller
-	// gets, and applied says whether the write still takes effect. It is called by several goroutines and reads nothing of the server.
+	// Fault, if set, decides about each write of a controller, and about each object that it reads
+	// past its caches (verb "get"): the error is what the controller gets, and applied says whether
+	// the write still takes effect. It is called by several goroutines and reads nothing of the
+	// server.
 	Fault func(Write) (err error, applied bool)
 	// Skew is the lead of the server's clock over the controllers'.
 	Skew time.Duration
@@ -99,6 +100,7 @@ func New() *Server {
 		held:      map[string]bool{},
 		events:    map[string]*corev1.Event{},
 	}
+
 	s.add(&resource{
 		name: Pods, gr: core.Resource(Pods), kind: corev1.SchemeGroupVersion.WithKind("Pod"),
 		internal: func() runtime.Object { return &core.Pod{} },
@@ -123,6 +125,7 @@ func New() *Server {
 			return &batchv1.CronJobList{ListMeta: m, Items: items[batchv1.CronJob](all)}
 		},
 	})
+
 	s.connect()
 	s.addGroups()
 	s.client = &fake.Clientset{}

@@ -186,10 +186,12 @@ func (m memory) GuaranteedUpdate(_ context.Context, path string, out runtime.Obj
 	s, key := m.r.server, m.key(path)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	stored := m.r.objects[key]
 	if stored == nil {
 		return storage.NewKeyNotFoundError(path, 0)
 	}
+
 	current := m.r.internal()
 	if err := m.read(key, current); err != nil {
 		return err
@@ -197,6 +199,7 @@ func (m memory) GuaranteedUpdate(_ context.Context, path string, out runtime.Obj
 	if err := preconditions.Check(path, current); err != nil {
 		return err
 	}
+
 	version := uint64(parseRevision(stored.GetResourceVersion()))
 	updated, _, err := tryUpdate(current, storage.ResponseMeta{ResourceVersion: version})
 	if err != nil {
@@ -213,12 +216,14 @@ func (m memory) GetList(_ context.Context, path string, opts storage.ListOptions
 	s := m.r.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
+
 	namespace, name, _ := strings.Cut(strings.TrimSuffix(m.key(path), "/"), "/")
 	var items []runtime.Object
 	for _, o := range m.r.in(namespace) {
 		if name != "" && name != o.GetName() {
 			continue
 		}
+
 		out := m.r.internal()
 		if err := m.read(o.GetNamespace()+"/"+o.GetName(), out); err != nil {
 			return err
@@ -229,6 +234,7 @@ func (m memory) GetList(_ context.Context, path string, opts storage.ListOptions
 			items = append(items, out)
 		}
 	}
+
 	if err := meta.SetList(list, items); err != nil {
 		return err
 	}

@@ -33,7 +33,8 @@ func (s *Server) watch(action clienttesting.Action) (bool, watch.Interface, erro
 	if a, ok := action.(clienttesting.WatchActionImpl); ok && a.ListOptions.ResourceVersion != "" {
 		since = parseRevision(a.ListOptions.ResourceVersion)
 	}
-	w.from, _ = slices.BinarySearchFunc(r.history, since+1, func(c change, revision int64) int { return int(c.revision - revision) })
+	w.from, _ = slices.BinarySearchFunc(r.history, since+1,
+		func(c change, revision int64) int { return int(c.revision - revision) })
 	r.watches[w] = struct{}{}
 	w.wake()
 	go w.run()

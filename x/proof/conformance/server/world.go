@@ -148,7 +148,8 @@ func (s *Server) collectOwner(o object) int {
 	case slices.Contains(o.GetFinalizers(), metav1.FinalizerOrphanDependents):
 		for _, d := range dependents {
 			s.ignore(s.resources[resource].change(d.GetNamespace(), d.GetName(), "", func(d object) {
-				d.SetOwnerReferences(slices.DeleteFunc(d.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == o.GetUID() }))
+				d.SetOwnerReferences(slices.DeleteFunc(d.GetOwnerReferences(),
+					func(r metav1.OwnerReference) bool { return r.UID == o.GetUID() }))
 			}))
 		}
 		return len(dependents) + s.dropFinalizer(o, metav1.FinalizerOrphanDependents)
@@ -214,7 +215,8 @@ func background(o metav1.Object) metav1.DeleteOptions {
 
 func dependentsOf[T object](all []T, owner object) (out []object) {
 	for _, o := range all {
-		if slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == owner.GetUID() }) {
+		if slices.ContainsFunc(o.GetOwnerReferences(),
+			func(r metav1.OwnerReference) bool { return r.UID == owner.GetUID() }) {
 			out = append(out, o)
 		}
 	}

@@ -12,7 +12,13 @@ import (
 	"k8s.io/kubernetes/pkg/controller/job"
 )
 
-func newJobs(ctx context.Context, client kubernetes.Interface, _ informers.SharedInformerFactory, pods coreinformers.PodInformer, jobs batchinformers.JobInformer) (*job.Controller, error) {
+func newJobs(
+	ctx context.Context,
+	client kubernetes.Interface,
+	_ informers.SharedInformerFactory,
+	pods coreinformers.PodInformer,
+	jobs batchinformers.JobInformer,
+) (*job.Controller, error) {
 	return job.NewController(ctx, pods, jobs, client)
 }
 

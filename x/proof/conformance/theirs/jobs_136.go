@@ -12,7 +12,11 @@ import (
 	"k8s.io/kubernetes/pkg/controller/job"
 )
 
-func newJobs(ctx context.Context, client kubernetes.Interface, _ informers.SharedInformerFactory, pods coreinformers.PodInformer,
+func newJobs(
+	ctx context.Context,
+	client kubernetes.Interface,
+	_ informers.SharedInformerFactory,
+	pods coreinformers.PodInformer,
 	jobs batchinformers.JobInformer,
 ) (*job.Controller, error) {
 	return job.NewController(ctx, client, pods, jobs, nil, nil)

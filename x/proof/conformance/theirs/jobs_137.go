@@ -14,7 +14,11 @@ import (
 	"k8s.io/kubernetes/pkg/features"
 )
 
-func newJobs(ctx context.Context, client kubernetes.Interface, groups informers.SharedInformerFactory, pods coreinformers.PodInformer,
+func newJobs(
+	ctx context.Context,
+	client kubernetes.Interface,
+	groups informers.SharedInformerFactory,
+	pods coreinformers.PodInformer,
 	jobs batchinformers.JobInformer,
 ) (*job.Controller, error) {
 	if !utilfeature.DefaultFeatureGate.Enabled(features.WorkloadWithJob) {

@@ -14,8 +14,10 @@ import (
 // Run runs all controllers for one namespace until the context ends, as kube-controller-manager
 // does: on one set of caches, which keep no managed fields. It calls ready once the caches are full.
 func Run(ctx context.Context, client kubernetes.Interface, namespace string, workers int, ready func()) error {
-	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace), informers.WithTransform(trim))
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace),
+		informers.WithTransform(trim))
 	defer factory.Shutdown()
+
 	js := factory.Batch().V1().Jobs()
 	jobs, err := newJobs(ctx, client, factory, factory.Core().V1().Pods(), js)
 	if err != nil {
@@ -25,8 +27,10 @@ func Run(ctx context.Context, client kubernetes.Interface, namespace string, wor
 	if err != nil {
 		return err
 	}
+
 	ttl := ttlafterfinished.New(ctx, js, client)
 	factory.Start(ctx.Done())
+
 	var running sync.WaitGroup
 	for _, run := range []func(context.Context, int){jobs.Run, cronJobs.Run, ttl.Run} {
 		running.Go(func() { run(ctx, workers) })

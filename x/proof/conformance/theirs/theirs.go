@@ -36,9 +36,11 @@ func New(client kubernetes.Interface, which Which) (phases []func(), stop func()
 	newFactory := func() informers.SharedInformerFactory {
 		return informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(which.Namespace))
 	}
+
 	cronJobs, jobs, groups, pods := newFactory(), newFactory(), newFactory(), newFactory()
 	factories := []informers.SharedInformerFactory{cronJobs, jobs, groups, pods}
 	js := jobs.Batch().V1().Jobs()
+
 	var controllers []func(context.Context, int)
 	if which.Jobs {
 		setStale(which.Stale)
@@ -54,6 +56,7 @@ func New(client kubernetes.Interface, which Which) (phases []func(), stop func()
 	if which.TTL {
 		controllers = append(controllers, ttlafterfinished.New(ctx, js, client).Run)
 	}
+
 	for _, f := range factories {
 		phases = append(phases, func() { f.Start(ctx.Done()) })
 	}
@@ -61,6 +64,7 @@ func New(client kubernetes.Interface, which Which) (phases []func(), stop func()
 	for _, c := range controllers {
 		phases = append(phases, func() { running.Go(func() { c(ctx, 1) }) })
 	}
+
 	return phases, func() {
 		cancel()
 		for _, f := range factories {

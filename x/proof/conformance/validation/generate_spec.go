@@ -50,7 +50,12 @@ func cronManifest(spec object) object { return document("CronJob", spec) }
 func document(kind string, spec object) object {
 	return object{
 		"apiVersion": "batch/v1", "kind": kind,
-		"metadata": object{"name": "j", "namespace": "default", "uid": "8c5e1d4a-0f5b-4c8e-9d7e-0123456789ab", "resourceVersion": "1"},
-		"spec":     spec,
+		"metadata": object{
+			"name":            "j",
+			"namespace":       "default",
+			"uid":             "8c5e1d4a-0f5b-4c8e-9d7e-0123456789ab",
+			"resourceVersion": "1",
+		},
+		"spec": spec,
 	}
 }

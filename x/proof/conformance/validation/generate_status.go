@@ -21,12 +21,17 @@ func newStatus() *status {
 }
 
 func (s *status) clone() *status {
-	return &status{maps.Clone(s.fields), slices.Clone(s.conditions), [2][]string{slices.Clone(s.uncounted[0]), slices.Clone(s.uncounted[1])}}
+	return &status{
+		maps.Clone(s.fields),
+		slices.Clone(s.conditions),
+		[2][]string{slices.Clone(s.uncounted[0]), slices.Clone(s.uncounted[1])},
+	}
 }
 
 func (s *status) object() object {
 	o := maps.Clone(s.fields)
-	maps.DeleteFunc(o, func(name string, value any) bool { return value == nil || value == "" && name != "failedIndexes" })
+	maps.DeleteFunc(o,
+		func(name string, value any) bool { return value == nil || value == "" && name != "failedIndexes" })
 	if s.conditions != nil {
 		o["conditions"] = s.conditions
 	}
@@ -127,7 +132,8 @@ func (g *generator) live(s *status, spec object) {
 			s.set("startTime", late)
 		}
 	case 6:
-		s.setCondition(pick(g, "FailureTarget", "SuccessCriteriaMet"), "True", pick(g, "SuccessPolicy", "CompletionsReached"))
+		s.setCondition(pick(g, "FailureTarget", "SuccessCriteriaMet"), "True",
+			pick(g, "SuccessPolicy", "CompletionsReached"))
 	case 7:
 		g.end(s)
 	case 8:
@@ -154,14 +160,49 @@ var fieldValues = []struct {
 	values []any
 }{
 	{"active", numbers}, {"ready", numbers}, {"terminating", numbers}, {"succeeded", numbers}, {"failed", numbers},
-	{"startTime", []any{"", early, late, "2026-01-01T00:02:00Z"}}, {"completionTime", []any{"", early, late, "2026-01-01T00:02:00Z"}},
-	{"completedIndexes", lists}, {"failedIndexes", append(lists[:len(lists):len(lists)], nil, nil, nil, nil, nil, nil, nil)},
+	{
+		"startTime",
+		[]any{"", early, late, "2026-01-01T00:02:00Z"},
+	}, {"completionTime", []any{"", early, late, "2026-01-01T00:02:00Z"}},
+	{
+		"completedIndexes",
+		lists,
+	}, {"failedIndexes", append(lists[:len(lists):len(lists)], nil, nil, nil, nil, nil, nil, nil)},
 }
 
 var (
 	numbers = []any{-1, 0, 1, 2, 3, 4}
-	lists   = []any{"", "0", "1", "0,1", "0-2", "1-3,5", "0-4", "3,4", "1,2,3", "0-1", "1-1", "+1", "01", "4,2", "2-2,1", "0-2,2", "5-2", "x", "0,x", "x,1", "1,", "-1", "1-",
-		"0-9", "9", "6", "0-1-2", "4294967296", "0,2-1,3"}
+	lists   = []any{
+		"",
+		"0",
+		"1",
+		"0,1",
+		"0-2",
+		"1-3,5",
+		"0-4",
+		"3,4",
+		"1,2,3",
+		"0-1",
+		"1-1",
+		"+1",
+		"01",
+		"4,2",
+		"2-2,1",
+		"0-2,2",
+		"5-2",
+		"x",
+		"0,x",
+		"x,1",
+		"1,",
+		"-1",
+		"1-",
+		"0-9",
+		"9",
+		"6",
+		"0-1-2",
+		"4294967296",
+		"0,2-1,3",
+	}
 )
 
 // change changes one thing by chance.

@@ -16,6 +16,7 @@ func (g *generator) update() (old, next, state object) {
 	old = g.jobSpec()
 	g.wrong = wrong
 	old["manualSelector"], old["selector"] = true, object{"matchLabels": object{"app": "a"}}
+
 	template := old["template"].(object)
 	template["metadata"] = object{"labels": object{"app": "a"}}
 	for range g.IntN(3) {
@@ -24,10 +25,12 @@ func (g *generator) update() (old, next, state object) {
 	if g.in100(60) {
 		old["suspend"] = true
 	}
+
 	next = clone(old)
 	for range g.IntN(4) {
 		g.changeSpec(next)
 	}
+
 	s := newStatus()
 	if g.in100(50) {
 		s.set("startTime", early)
@@ -38,6 +41,7 @@ func (g *generator) update() (old, next, state object) {
 	if g.in100(25) {
 		s.set("active", 1)
 	}
+
 	return old, next, s.object()
 }
 
@@ -58,8 +62,14 @@ func (g *generator) changeSpec(o object) {
 	field := pick(g, without(specgen.JobFields(), "template")...)
 	switch {
 	case field == "selector":
-		o["selector"] = pick(g, object{"matchLabels": object{"app": "a"}, "matchExpressions": []object{{"key": "app", "operator": "Exists"}}},
-			object{"matchExpressions": []object{{"key": "app", "operator": "Exists"}}})
+		o["selector"] = pick(
+			g,
+			object{
+				"matchLabels":      object{"app": "a"},
+				"matchExpressions": []object{{"key": "app", "operator": "Exists"}},
+			},
+			object{"matchExpressions": []object{{"key": "app", "operator": "Exists"}}},
+		)
 	case field == "completions" && g.in100(50):
 		n := pick(g, 0, 1, 2, 7)
 		o["completions"], o["parallelism"] = n, n
@@ -115,7 +125,9 @@ func (g *generator) changeTemplate(template object) {
 		spec["schedulingGates"] = []object{{"name": word()}}
 	case 6:
 		terms := []object{{"matchExpressions": []object{{"key": "zone", "operator": "In", "values": []string{word()}}}}}
-		sub(spec, "affinity")["nodeAffinity"] = object{"requiredDuringSchedulingIgnoredDuringExecution": object{"nodeSelectorTerms": terms}}
+		sub(spec, "affinity")["nodeAffinity"] = object{
+			"requiredDuringSchedulingIgnoredDuringExecution": object{"nodeSelectorTerms": terms},
+		}
 	case 7:
 		term := object{"topologyKey": "zone", "labelSelector": object{"matchLabels": object{"app": word()}}}
 		sub(spec, "affinity")["podAffinity"] = object{"requiredDuringSchedulingIgnoredDuringExecution": []object{term}}

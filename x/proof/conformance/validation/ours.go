@@ -38,7 +38,8 @@ func ourUpdate(old, next []byte) []refusal {
 	}
 	defaults(&was.Spec)
 	defaults(&is.Spec)
-	err = errors.Join(jobadmit.ValidateUpdate(&was, is.Spec, played), jobadmit.ValidateTemplateUpdate(&was, template(old), template(next), played))
+	err = errors.Join(jobadmit.ValidateUpdate(&was, is.Spec, played),
+		jobadmit.ValidateTemplateUpdate(&was, template(old), template(next), played))
 	return ourRefusals(err)
 }
 

@@ -12,10 +12,10 @@ import (
 // soon is within how many seconds a requeue comes before the rest.
 const soon = 600
 
-// Calm makes the next step where nothing goes wrong any more and no further run comes due: a
-// round continues to its end, what was not delivered is delivered, the controller begins a round if
-// it has a reason to, every job completes, and a requeue that is near comes. In a state at rest the last run that is due
-// must have started (CL1, CL3, CL4), and the active list must be true (CL2).
+// Calm makes the next step where nothing goes wrong any more and no further run comes due: a round
+// continues to its end, what was not delivered is delivered, the controller begins a round if it
+// has a reason to, every job completes, and a requeue that is near comes. In a state at rest the
+// last run that is due must have started (CL1, CL3, CL4), and the active list must be true (CL2).
 func (w *worker) Calm(s *state) (next state, rest bool, err error) {
 	next = *s
 	c := &next.control
@@ -93,21 +93,26 @@ func (w *worker) checkSilence(s *state) error {
 	if s.control.moved {
 		return nil
 	}
+
 	for _, run := range w.scope.Times {
 		for _, at := range []uint32{uint32(run / time.Second), uint32(run/time.Second) + 1800} {
 			if again := s.control.again; at <= s.now || again > 0 && again <= at+2 {
 				continue // a run that is due starts a moment later, which counts as the next second
 			}
+
 			later := *s
 			later.now = at
 			id, ok := w.inScope(func() roundID { return w.at(w.look(&later), nil) })
 			if !ok {
 				continue
 			}
+
 			if round := w.of(id); !round.over && round.write.verb != verbStore {
 				snapshot := w.snapshot(&round.view)
 				plan, err := cronjob.Reconcile(snapshot)
-				return errors.Join(fmt.Errorf("CL4: the controller waits, and at %s there is something to do:\n%s", clock(at), plan.String()), err)
+				found := fmt.Errorf("CL4: the controller waits, and at %s there is something to do:\n%s",
+					clock(at), plan.String())
+				return errors.Join(found, err)
 			}
 		}
 	}
@@ -129,7 +134,8 @@ func (w *worker) checkRest(s *state) error {
 	if *spec.Suspend || spec.StartingDeadlineSeconds != nil || !usual {
 		return nil
 	}
-	if latest, ok := w.compiled[s.spec].Schedule.Latest(start, clock(s.now)); ok && status.LastScheduleTime.Before(latest) {
+	if latest, ok := w.compiled[s.spec].Schedule.Latest(start, clock(s.now)); ok &&
+		status.LastScheduleTime.Before(latest) {
 		return fmt.Errorf("CL1: the run of %s is due, and the last one was %s", latest, status.LastScheduleTime)
 	}
 	return nil

@@ -33,15 +33,18 @@ func New(scope Scope) *Model {
 	for hour := range scope.Runs {
 		scope.Times = append(scope.Times, time.Duration(hour+1)*time.Hour)
 	}
+
 	m := &Model{rounds: rounds{scope: scope}}
 	m.addSpecs(scope.Spec, int(scope.Budget.Edits))
 	m.addEdits()
+
 	for place := range scope.Times {
 		m.names = append(m.names, scope.Options.Naming.JobName(cronJobName, m.run(place)))
 	}
 	for place := len(scope.Times); place < len(scope.Times)+int(scope.Budget.Triggers); place++ {
 		m.names = append(m.names, scope.Options.Naming.TriggerName(cronJobName, triggerOf(place)))
 	}
+
 	if len(m.names) > maxJobs {
 		panic("the scope " + scope.Name + " is too large for a state")
 	}
@@ -138,7 +141,8 @@ const (
 )
 
 var kinds = [kindCount]string{
-	"round begins", "call", "call fails", "reply is lost", "status write is delayed", "delayed status takes effect", "crash", "deliver job", "deliver CronJob", "job completes", "job fails",
+	"round begins", "call", "call fails", "reply is lost", "status write is delayed",
+	"delayed status takes effect", "crash", "deliver job", "deliver CronJob", "job completes", "job fails",
 	"pods of a deleted job end", "user deletes a job", "another owner takes a name", "edit spec", "trigger", "backfill",
 	"tick", "jump by two hours", "clock back",
 }
@@ -175,7 +179,8 @@ func waits(reason cronjobreason.Wait) func(*cronjob.Snapshot, *cronjob.Plan) boo
 
 func deletes(reasons ...cronjobreason.Delete) func(*cronjob.Snapshot, *cronjob.Plan) bool {
 	return func(_ *cronjob.Snapshot, p *cronjob.Plan) bool {
-		return slices.ContainsFunc(p.Delete, func(d cronjob.Deletion) bool { return slices.Contains(reasons, d.Reason) })
+		return slices.ContainsFunc(p.Delete,
+			func(d cronjob.Deletion) bool { return slices.Contains(reasons, d.Reason) })
 	}
 }
 
@@ -227,7 +232,12 @@ func (w *worker) Describe(from *state, step explore.Step[state]) string {
 // check is the source of truth as the checks of package cronjobcheck want it.
 func (w *worker) check(s *state) cronjobcheck.State {
 	c := w.cronJob(s.spec, s.status)
-	st := cronjobcheck.State{CronJob: &c, Options: &w.scope.Options, Triggers: w.triggers(s.triggers), Backfills: w.backfills(s.backfill)}
+	st := cronjobcheck.State{
+		CronJob:   &c,
+		Options:   &w.scope.Options,
+		Triggers:  w.triggers(s.triggers),
+		Backfills: w.backfills(s.backfill),
+	}
 	for i := range s.jobs {
 		if id := s.jobs[i].live; id != 0 {
 			child := w.children.Of(uint32(id))

@@ -33,7 +33,14 @@ func (w *worker) Expand(s *state, tally *explore.Tally, step func(explore.Step[s
 
 // look returns what the controller sees.
 func (w *worker) look(s *state) view {
-	v := view{now: s.now, status: s.status, spec: s.spec, triggers: s.triggers, backfill: s.backfill, memory: s.control.memory}
+	v := view{
+		now:      s.now,
+		status:   s.status,
+		spec:     s.spec,
+		triggers: s.triggers,
+		backfill: s.backfill,
+		memory:   s.control.memory,
+	}
 	if w.scope.Late {
 		v.status, v.spec = s.control.status, s.control.spec
 	}
@@ -105,21 +112,26 @@ func (w *worker) calls(s *state) {
 	o, broken := w.call(&done, write)
 	lost := done
 	w.learn(&done, o, kindWrite, broken)
+
 	if s.left.Fails > 0 && write.verb != verbStore {
 		next := *s
 		next.left.Fails--
 		w.learn(&next, outcomeFailed, kindFail, nil)
 	}
-	if s.left.Lost > 0 && o == outcomeDone && write.verb != verbGet && write.verb != verbStore {
+
+	isWrite := write.verb != verbGet && write.verb != verbStore
+	if s.left.Lost > 0 && o == outcomeDone && isWrite {
 		lost.left.Lost--
 		w.learn(&lost, outcomeFailed, kindLose, broken)
 	}
+
 	if s.left.Delays > 0 && o == outcomeDone && write.verb == verbStatus {
 		next := *s
 		next.left.Delays--
 		next.delayed = write.status
 		w.learn(&next, outcomeFailed, kindDelay, nil)
 	}
+
 	if s.left.Crashes > 0 {
 		next := *s
 		next.left.Crashes--
@@ -250,18 +262,22 @@ func (w *worker) jobMoves(s *state, i int) {
 	if c.Foreign {
 		return
 	}
+
 	move := func(k kind, change func(*state)) {
 		next := *s
 		change(&next)
 		next.control.dirty = next.control.dirty || !w.scope.Late
 		w.emit(&next, k, i, nil)
 	}
+
 	if c.Finished == "" {
 		move(kindComplete, func(s *state) { s.jobs[i].live = w.finished(s.jobs[i].live, job.ConditionComplete, s.now) })
 		if w.scope.Failures {
-			move(kindFailJob, func(s *state) { s.jobs[i].live = w.finished(s.jobs[i].live, job.ConditionFailed, s.now) })
+			move(kindFailJob,
+				func(s *state) { s.jobs[i].live = w.finished(s.jobs[i].live, job.ConditionFailed, s.now) })
 		}
 	}
+
 	if !c.DeletionTimestamp.IsZero() {
 		move(kindPodsGone, func(s *state) { s.jobs[i].live = 0 })
 	} else if known := !w.scope.Late || s.jobs[i].seen != 0; known && s.left.Deletes > 0 && w.isRecorded(s, i) {
@@ -287,6 +303,7 @@ func (w *worker) userMoves(s *state) {
 			if to == int(s.spec) || to < 0 {
 				continue
 			}
+
 			next := *s
 			next.left.Edits--
 			next.spec, next.delayed, next.control.current = uint8(to), 0, false
@@ -294,6 +311,7 @@ func (w *worker) userMoves(s *state) {
 			w.emit(&next, kindEdit, n, nil)
 		}
 	}
+
 	if s.left.Triggers > 0 {
 		next := *s
 		next.left.Triggers--
@@ -302,6 +320,7 @@ func (w *worker) userMoves(s *state) {
 		next.control.dirty = true
 		w.emit(&next, kindTrigger, 0, nil)
 	}
+
 	if s.left.Backfills > 0 && s.backfill == 0 {
 		next := *s
 		next.left.Backfills--
@@ -309,13 +328,17 @@ func (w *worker) userMoves(s *state) {
 		next.control.dirty = true
 		w.emit(&next, kindBackfill, 0, nil)
 	}
+
 	for place := range w.scope.Times {
-		if s.left.Taken == 0 || s.jobs[place] != (child{}) || s.started&(1<<place) != 0 || !w.run(place).After(clock(s.now)) {
+		hasJob := s.jobs[place] != child{} || s.started&(1<<place) != 0
+		if s.left.Taken == 0 || hasJob || !w.run(place).After(clock(s.now)) {
 			continue
 		}
+
 		next := *s
 		next.left.Taken--
-		next.jobs[place].live = w.childNumber(cronjob.Child{Name: w.names[place], UID: "foreign", Foreign: true, CreationTimestamp: clock(s.now)})
+		next.jobs[place].live = w.childNumber(
+			cronjob.Child{Name: w.names[place], UID: "foreign", Foreign: true, CreationTimestamp: clock(s.now)})
 		next.control.dirty = next.control.dirty || !w.scope.Late
 		w.emit(&next, kindTake, place, nil)
 		return // the next run only
@@ -363,6 +386,7 @@ func (w *worker) ticks(s *state) {
 			return
 		}
 	}
+
 	move := func(k kind, now uint32, left *uint8) {
 		if *left == 0 {
 			return
@@ -374,6 +398,7 @@ func (w *worker) ticks(s *state) {
 		next.control.moved = next.control.moved || k == kindBack
 		w.emit(&next, k, 0, nil)
 	}
+
 	if again := s.control.again; again > s.now+1 && again < s.now+3600*24 {
 		move(kindTick, again-1, &s.left.Ticks)
 	}

@@ -110,18 +110,21 @@ func (r *rounds) at(v view, outcomes []outcome) roundID {
 func (r *rounds) play(v view, outcomes []outcome) *round {
 	r.planned.Add(1)
 	out := &round{view: v, outcomes: outcomes}
+
 	s := r.snapshot(&v)
 	plan, err := cronjob.Reconcile(s)
 	if err != nil {
 		out.over, out.broken = true, fmt.Errorf("the snapshot is refused: %w", err)
 		return out
 	}
+
 	if len(outcomes) == 0 {
 		if found := cronjobcheck.Plan(&s, &plan); len(found) > 0 {
 			out.broken = found[0]
 		}
 		out.rules = rules.Of(&s, &plan)
 	}
+
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	p := &player{rounds: r, round: out, cancel: cancel}
@@ -129,6 +132,7 @@ func (r *rounds) play(v view, outcomes []outcome) *round {
 	if p.paused {
 		return out
 	}
+
 	out.end = r.endingOf(&conclusion)
 	if out.end.stores && p.play(writeStep{verb: verbStore}) != nil && p.paused {
 		return out
@@ -140,7 +144,8 @@ func (r *rounds) play(v view, outcomes []outcome) *round {
 func (r *rounds) snapshot(v *view) cronjob.Snapshot {
 	s := cronjob.Snapshot{
 		CronJob: r.cronJob(v.spec, v.status), Now: clock(v.now), Schedule: r.compiled[v.spec],
-		Options: r.scope.Options, Consistent: !r.scope.Late, Triggers: r.triggers(v.triggers), Backfills: r.backfills(v.backfill),
+		Options: r.scope.Options, Consistent: !r.scope.Late,
+		Triggers: r.triggers(v.triggers), Backfills: r.backfills(v.backfill),
 	}
 	for _, id := range v.jobs {
 		if id != 0 {
@@ -263,9 +268,17 @@ func (p *player) Create(_ context.Context, c cronjob.Creation) (cronjobapply.Job
 	case c.Backfill != "":
 		w.creation = ofBackfill
 	}
-	w.child = p.childNumber(cronjob.Child{Name: c.Name, UID: uidOf(place), ScheduledTime: c.ScheduledTime.UTC(), Backfilled: c.Backfill != ""})
+	w.child = p.childNumber(cronjob.Child{
+		Name:          c.Name,
+		UID:           uidOf(place),
+		ScheduledTime: c.ScheduledTime.UTC(),
+		Backfilled:    c.Backfill != "",
+	})
 	err := p.play(w)
-	return cronjobapply.Job{Reference: cronjob.Reference{UID: uidOf(place)}, CreationTimestamp: clock(p.round.view.now)}, err
+	return cronjobapply.Job{
+		Reference:         cronjob.Reference{UID: uidOf(place)},
+		CreationTimestamp: clock(p.round.view.now),
+	}, err
 }
 
 func (p *player) WriteStatus(_ context.Context, s cronjob.Status) error {

@@ -58,11 +58,14 @@ type controller struct {
 func (s *state) append(dst []byte) []byte {
 	order := binary.LittleEndian
 	c, b := &s.control, &s.left
-	for _, n := range [...]uint32{s.now, uint32(s.status), uint32(s.delayed), s.backfill, uint32(c.status), uint32(c.memory), uint32(c.round), c.again} {
+	for _, n := range [...]uint32{
+		s.now, uint32(s.status), uint32(s.delayed), s.backfill,
+		uint32(c.status), uint32(c.memory), uint32(c.round), c.again,
+	} {
 		dst = order.AppendUint32(dst, n)
 	}
-	dst = append(dst, s.spec, c.spec, s.triggers, s.asked, s.started,
-		b.Fails, b.Lost, b.Crashes, b.Delays, b.Deletes, b.Taken, b.Edits, b.Triggers, b.Backfills, b.Ticks, b.Jumps, b.Backs)
+	dst = append(dst, s.spec, c.spec, s.triggers, s.asked, s.started, b.Fails, b.Lost, b.Crashes, b.Delays, b.Deletes,
+		b.Taken, b.Edits, b.Triggers, b.Backfills, b.Ticks, b.Jumps, b.Backs)
 	dst = append(dst, explore.Flags(c.current, c.retry, c.dirty, c.moved))
 	for i := range s.jobs {
 		dst = order.AppendUint16(order.AppendUint16(dst, uint16(s.jobs[i].live)), uint16(s.jobs[i].seen))

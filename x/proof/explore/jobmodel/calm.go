@@ -23,7 +23,9 @@ func (w *worker) Calm(s *state) (next state, rest bool, err error) {
 			next.sort()
 		}
 	}()
-	for _, step := range [...]func(*state) (bool, error){w.calmRounds, w.calmDelayed, w.calmDeliveries, w.calmBegin, w.checkStill, w.calmPods, w.calmClock} {
+	for _, step := range [...]func(*state) (bool, error){
+		w.calmRounds, w.calmDelayed, w.calmDeliveries, w.calmBegin, w.checkStill, w.calmPods, w.calmClock,
+	} {
 		switch moved, err := step(&next); {
 		case err == errNoRoom:
 			w.tally.Cut++
@@ -115,19 +117,23 @@ func (w *worker) calmBegin(s *state) (moved bool, err error) {
 func (w *worker) checkStill(s *state) (moved bool, err error) {
 	status, spec := w.rounds.statuses.with(s.status, job.UncountedTerminatedPods{}), w.rounds.specs.of(s.spec)
 	c := &s.control[0]
-	if w.rounds.scope.Controllers > 1 || c.creations+c.deletions > 0 || s.deletedAt > 0 || isEnding(&status) {
+	switch {
+	case w.rounds.scope.Controllers > 1, c.creations+c.deletions > 0, s.deletedAt > 0, isEnding(&status):
 		return false, nil
 	}
+
 	suspended := *spec.Suspend
 	var indexes uint64
 	for i := range s.pods[:s.known()] {
 		if s.pods[i].live == 0 {
 			continue
 		}
+
 		p := w.rounds.pods.info(s.pods[i].live)
 		if !p.active {
 			continue
 		}
+
 		if suspended {
 			return false, errors.New("L7: a pod of a suspended job stays active")
 		}
@@ -138,6 +144,7 @@ func (w *worker) checkStill(s *state) (moved bool, err error) {
 			indexes |= 1 << at
 		}
 	}
+
 	if d := spec.ActiveDeadlineSeconds; d != nil && !suspended {
 		if due := seconds(status.StartTime) + uint32(*d); c.again == 0 || c.again > due+1 || s.now >= due {
 			return false, fmt.Errorf("L6: no round is asked for by the deadline, %d s after the start", *d)
@@ -193,11 +200,12 @@ func (w *worker) calmClock(s *state) (moved bool, err error) {
 
 // checkEnding checks that the pods have decided the end (L3).
 func checkEnding(s *job.Status, spec *job.Spec) error {
-	failed := s.Condition(job.ConditionFailed)
+	isLimit := s.Condition(job.ConditionFailed).Reason == "BackoffLimitExceeded"
+	isComplete := s.Finished() == job.ConditionComplete && spec.SuccessPolicy == nil
 	switch {
-	case failed.Reason == "BackoffLimitExceeded" && spec.Template.RestartPolicy == job.RestartNever && s.Failed <= *spec.BackoffLimit:
+	case isLimit && spec.Template.RestartPolicy == job.RestartNever && s.Failed <= *spec.BackoffLimit:
 		return fmt.Errorf("L3: the job has failed after %d failures, backoffLimit %d", s.Failed, *spec.BackoffLimit)
-	case s.Finished() == job.ConditionComplete && spec.SuccessPolicy == nil && spec.Completions != nil && s.Succeeded < *spec.Completions:
+	case isComplete && spec.Completions != nil && s.Succeeded < *spec.Completions:
 		return fmt.Errorf("L3: the job is complete after %d successes, completions %d", s.Succeeded, *spec.Completions)
 	}
 	return nil
@@ -216,10 +224,12 @@ func (w *worker) checkRest(s *state) error {
 			continue
 		}
 		info := w.rounds.pods.info(p.live)
+		isOver := finished || s.deletedAt > 0
+		isSuspended := spec.Suspend != nil && *spec.Suspend
 		switch {
-		case (finished || s.deletedAt > 0) && info.own && !info.Untracked:
+		case isOver && info.own && !info.Untracked:
 			return errors.New("L4: a pod keeps its finalizer")
-		case spec.Suspend != nil && *spec.Suspend && !finished && s.deletedAt == 0 && info.active:
+		case !isOver && isSuspended && info.active:
 			return errors.New("L7: a pod of a suspended job is active")
 		}
 	}

@@ -31,16 +31,20 @@ func (k *checker) state(w *worker, s *state) jobcheck.State {
 	if s.deletedAt > 0 {
 		k.job.DeletionTimestamp = clock(s.deletedAt - 1)
 	}
+
 	p := &s.past
 	k.history = jobcheck.History{
-		Pods: k.history.Pods[:0], MaxParallelism: int32(p.maxParallelism), Late: w.rounds.scope.Late, LostCreates: int64(p.lostCreates),
-		LostStatus: p.lostStatus, Restarted: p.restarted, Traveled: p.traveled, Edited: p.edited, Lagged: p.lagged,
+		Pods: k.history.Pods[:0], MaxParallelism: int32(p.maxParallelism), Late: w.rounds.scope.Late,
+		LostCreates: int64(p.lostCreates), LostStatus: p.lostStatus, Restarted: p.restarted, Traveled: p.traveled,
+		Edited: p.edited, Lagged: p.lagged,
 	}
+
 	for index := range int32(8) {
 		if p.succeeded&(1<<index) != 0 {
 			k.history.Pods = append(k.history.Pods, jobcheck.Life{UID: "past", Index: index, Ended: job.PodSucceeded})
 		}
 	}
+
 	live := k.list[:0]
 	var lists job.UncountedTerminatedPods
 	for i := range s.pods[:s.known()] {
@@ -50,12 +54,20 @@ func (k *checker) state(w *worker, s *state) jobcheck.State {
 		if p.live == 0 {
 			continue
 		}
+
 		k.pods[i] = w.rounds.pods.info(p.live).Pod
 		k.pods[i].UID, k.pods[i].Name = names[i].UID, names[i].Name
 		live = append(live, &k.pods[i])
 	}
+
 	k.job.Status = w.rounds.statuses.with(s.status, lists)
-	return jobcheck.State{Job: &k.job, Pods: live, History: &k.history, Groups: s.groups.all(), Options: w.rounds.scope.Options}
+	return jobcheck.State{
+		Job:     &k.job,
+		Pods:    live,
+		History: &k.history,
+		Groups:  s.groups.all(),
+		Options: w.rounds.scope.Options,
+	}
 }
 
 func addListed(lists *job.UncountedTerminatedPods, in listed, uid job.UID) {

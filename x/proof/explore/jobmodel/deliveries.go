@@ -101,7 +101,11 @@ func (w *worker) deliver(s *state, c, i int) {
 
 // observe lowers the expectations.
 func (c *controller) observe(creations, deletions int) {
-	counts := expectations.Counts{Creations: int(c.creations), Deletions: int(c.deletions), At: clock(c.expectedAt)}.Lower(creations, deletions)
+	counts := expectations.Counts{
+		Creations: int(c.creations),
+		Deletions: int(c.deletions),
+		At:        clock(c.expectedAt),
+	}.Lower(creations, deletions)
 	c.creations, c.deletions = uint8(counts.Creations), uint8(counts.Deletions)
 	if counts == (expectations.Counts{}) {
 		c.expectedAt = 0

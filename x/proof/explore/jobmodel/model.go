@@ -97,8 +97,9 @@ const (
 )
 
 var kinds = [kindCount]string{
-	"round begins", "write", "write fails", "reply is lost", "status write is delayed", "delayed status takes effect", "crash", "restart with an older list",
-	"deliver pod", "deliver job", "deliver groups", "pod runs", "pod succeeds", "pod fails", "deleted pod ends", "container restarts",
+	"round begins", "write", "write fails", "reply is lost", "status write is delayed",
+	"delayed status takes effect", "crash", "restart with an older list", "deliver pod", "deliver job",
+	"deliver groups", "pod runs", "pod succeeds", "pod fails", "deleted pod ends", "container restarts",
 	"evict", "disrupt", "strip finalizer", "orphan appears", "edit spec", "delete job", "tick", "clock back",
 }
 
@@ -130,6 +131,10 @@ func (w *worker) emit(s *state, k kind, detail uint32, broken error) {
 		s.compact()
 		s.sort()
 	}
-	fault := k == kindFail || k == kindLose || k == kindDelay || k == kindCrash || k == kindOldList
+	fault := false
+	switch k {
+	case kindFail, kindLose, kindDelay, kindCrash, kindOldList:
+		fault = true
+	}
 	w.step(explore.Step[state]{To: *s, Kind: int(k), Detail: detail, Fault: fault, Broken: broken})
 }

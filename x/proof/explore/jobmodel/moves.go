@@ -152,7 +152,7 @@ func (w *worker) movePod(s *state, i int, k kind, step podStep, budget *uint8) {
 		next.left = s.left
 		*budget++
 	}
-	if w.isReduced() && w.rounds.scope.Late && s.control[0].round == 0 && s.pods[i].seen[0] != s.pods[i].live {
+	if w.delivers(s) && s.pods[i].seen[0] != s.pods[i].live {
 		delivered := next
 		w.deliver(&delivered, 0, i)
 		w.change(&delivered, i, step)
@@ -204,6 +204,7 @@ func (w *worker) userMoves(s *state) {
 	if s.left.Orphans == 0 {
 		return
 	}
+
 	next := *s
 	next.left.Orphans--
 	i := next.known()
@@ -211,6 +212,7 @@ func (w *worker) userMoves(s *state) {
 		w.tally.Cut++
 		return
 	}
+
 	index := job.NoIndex()
 	if w.rounds.scope.Spec.CompletionMode == job.Indexed {
 		index = job.IndexAt(0)
@@ -219,6 +221,7 @@ func (w *worker) userMoves(s *state) {
 	if w.option&named != 0 {
 		next.number(i)
 	}
+
 	w.touch(&next)
 	w.emit(&next, kindOrphan, 0, nil)
 }
@@ -246,9 +249,14 @@ func (w *worker) jobMoves(s *state) {
 	}
 }
 
+// delivers reports whether a change is also tried together with its delivery to the first controller.
+func (w *worker) delivers(s *state) bool {
+	return w.isReduced() && w.rounds.scope.Late && s.control[0].round == 0
+}
+
 // moveJob passes on a change of the job.
 func (w *worker) moveJob(s, next *state, k kind, number int) {
-	if delivered := *s; w.isReduced() && w.rounds.scope.Late && s.control[0].round == 0 && delivered.see(0) {
+	if delivered := *s; w.delivers(s) && delivered.see(0) {
 		after := *next
 		after.control = delivered.control
 		for i := range after.pods {

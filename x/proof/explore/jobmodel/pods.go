@@ -72,7 +72,12 @@ func (v *podValues) number(p job.Pod) podID {
 // created returns a pod as a controller creates it, or an orphan.
 func (v *podValues) created(owner jobpod.Ownership, index job.Index, failures, ignored int32, now uint32) podID {
 	w := worldAt(now)
-	p := w.AddPod(job.Pod{Owner: owner, Untracked: owner != jobpod.Owned, Index: index, Detail: &job.PodDetail{FailureCount: failures, IgnoredFailureCount: ignored}})
+	p := w.AddPod(job.Pod{
+		Owner:     owner,
+		Untracked: owner != jobpod.Owned,
+		Index:     index,
+		Detail:    &job.PodDetail{FailureCount: failures, IgnoredFailureCount: ignored},
+	})
 	return v.number(*p)
 }
 

@@ -181,17 +181,20 @@ func (r *rounds) play(b *begun, from roundID, known []outcome) roundID {
 		planner = new(job.Planner)
 	}
 	defer r.planners.Put(planner)
+
 	plan, err := planner.Reconcile(&s)
 	if err != nil {
 		b.broken = fmt.Errorf("the snapshot is refused: %w", err)
 		return r.add(round{begun: b, end: &ending{}})
 	}
+
 	if len(known) == 0 {
 		if found := jobcheck.Plan(&s, plan); len(found) > 0 {
 			b.broken = found[0]
 		}
 		b.rules = rules.Of(&s, plan)
 	}
+
 	p := &player{rounds: r, known: known, tokens: b.view.known()}
 	conclusion, _ := jobapply.Executor{Parallel: 1}.Apply(context.Background(), p, plan)
 	end := r.endingOf(&conclusion)
@@ -260,6 +263,7 @@ func (r *rounds) snapshot(v *view) job.Snapshot {
 		},
 		Groups: v.groups.all(), Now: clock(v.now), Options: r.scope.Options, Consistent: !r.scope.Late,
 	}
+
 	if v.deletedAt > 0 {
 		s.Job.DeletionTimestamp = clock(v.deletedAt - 1)
 	}
@@ -267,6 +271,7 @@ func (r *rounds) snapshot(v *view) job.Snapshot {
 		if p.pod == 0 {
 			continue
 		}
+
 		pod := r.pods.info(p.pod).Pod
 		pod.UID, pod.Name = token(i), "p"+string(token(i)[1:])
 		detail := *pod.Detail
@@ -274,9 +279,14 @@ func (r *rounds) snapshot(v *view) job.Snapshot {
 		pod.Detail = &detail
 		s.Pods = append(s.Pods, pod)
 	}
+
 	s.Memory = r.memory(v)
 	if v.creations > 0 || v.deletions > 0 {
-		s.Memory.Expectations = expectations.Counts{Creations: int(v.creations), Deletions: int(v.deletions), At: clock(v.expectedAt)}
+		s.Memory.Expectations = expectations.Counts{
+			Creations: int(v.creations),
+			Deletions: int(v.deletions),
+			At:        clock(v.expectedAt),
+		}
 	}
 	if v.stale > 0 {
 		s.Memory.Written = jobVersion + int64(v.stale)

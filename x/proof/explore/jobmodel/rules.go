@@ -18,15 +18,17 @@ var rules = explore.Rules[job.Snapshot, job.Plan]{
 	rule("J6 adopt", func(_ *job.Snapshot, p *job.Plan) bool { return len(p.Adopt) > 0 }),
 	rule("J6 release", func(_ *job.Snapshot, p *job.Plan) bool { return len(p.Release) > 0 }),
 	rule("J7 terminating counts as failed", func(s *job.Snapshot, p *job.Plan) bool {
-		return slices.ContainsFunc(p.Untrack, func(u job.Untracking) bool { return u.As == jobreason.CountedFailed && !u.Ended && !u.OnEnd })
+		return slices.ContainsFunc(p.Untrack,
+			func(u job.Untracking) bool { return u.As == jobreason.CountedFailed && !u.Ended && !u.OnEnd })
 	}),
 	rule("J8 succeeded", untracks(jobreason.CountedSucceeded)),
 	rule("J8 failed", untracks(jobreason.CountedFailed)),
 	rule("J14 index succeeded", untracks(jobreason.CountedIndex)),
 	rule("J17 failure count kept", func(s *job.Snapshot, p *job.Plan) bool {
 		kept := func(pod job.Pod) bool {
-			return pod.Phase == job.PodFailed && !pod.Untracked && pod.Owner == jobpod.Owned &&
-				!slices.ContainsFunc(p.Untrack, func(u job.Untracking) bool { return u.UID == pod.UID })
+			isUntracked := func(u job.Untracking) bool { return u.UID == pod.UID }
+			isTracked := !pod.Untracked && !slices.ContainsFunc(p.Untrack, isUntracked)
+			return isTracked && pod.Phase == job.PodFailed && pod.Owner == jobpod.Owned
 		}
 		return s.Job.Spec.BackoffLimitPerIndex != nil && slices.ContainsFunc(s.Pods, kept)
 	}),
@@ -68,7 +70,8 @@ var rules = explore.Rules[job.Snapshot, job.Plan]{
 	}),
 	rule("J45 gang resized", func(_ *job.Snapshot, p *job.Plan) bool { return writesGroup(p, jobgroup.Resized) }),
 	rule("E1 own writes unseen", waits(jobreason.WaitExpectations)),
-	rule("E4 finalizer removal unseen", func(s *job.Snapshot, _ *job.Plan) bool { return s.Memory.Untracking.Len() > 0 }),
+	rule("E4 finalizer removal unseen",
+		func(s *job.Snapshot, _ *job.Plan) bool { return s.Memory.Untracking.Len() > 0 }),
 	rule("E5 end unseen", func(s *job.Snapshot, p *job.Plan) bool {
 		return s.Memory.Finished && waits(jobreason.WaitObserved)(s, p)
 	}),

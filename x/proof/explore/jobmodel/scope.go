@@ -32,8 +32,8 @@ type Scope struct {
 	Straight bool
 	// Budget is how often it may happen.
 	Budget Budget
-	// Edits are the changes of the spec that users may make, as often as the budget allows, as the command "edit" of a story takes
-	// them.
+	// Edits are the changes of the spec that users may make, as often as the budget allows, as the
+	// command "edit" of a story takes them.
 	Edits []string
 	// Steps are the durations by which the clock may advance, besides to the time of the
 	// next requeue.

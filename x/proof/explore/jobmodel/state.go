@@ -126,8 +126,15 @@ func changedFor(c int) facts { return factChanged << c }
 
 // isForgotten reports whether nobody knows of the pod any more.
 func (p *pod) isForgotten() bool {
-	return p.live == 0 && p.seen == [maxControllers]podID{} && p.listed|p.delayed == 0 && p.seenIn == [maxControllers]listed{} &&
-		p.noted == [maxControllers]notes{} && p.place == [maxControllers]uint8{}
+	switch {
+	case p.live != 0,
+		p.seen != [maxControllers]podID{},
+		p.listed|p.delayed != 0,
+		p.seenIn != [maxControllers]listed{},
+		p.noted != [maxControllers]notes{}:
+		return false
+	}
+	return p.place == [maxControllers]uint8{}
 }
 
 // number numbers a new pod.
@@ -183,7 +190,8 @@ func comparePods(a, b *pod) int {
 // words are all fields of the pod.
 func (p *pod) words() [2]uint64 {
 	return [2]uint64{
-		uint64(p.live)<<48 | uint64(p.seen[0])<<32 | uint64(p.seen[1])<<16 | uint64(p.facts)<<8 | uint64(p.delayed)<<6 | uint64(p.listed)<<4 | uint64(p.seenIn[0])<<2 | uint64(p.seenIn[1]),
+		uint64(p.live)<<48 | uint64(p.seen[0])<<32 | uint64(p.seen[1])<<16 | uint64(p.facts)<<8 |
+			uint64(p.delayed)<<6 | uint64(p.listed)<<4 | uint64(p.seenIn[0])<<2 | uint64(p.seenIn[1]),
 		uint64(p.id)<<32 | uint64(p.noted[0])<<24 | uint64(p.noted[1])<<16 | uint64(p.place[0])<<8 | uint64(p.place[1]),
 	}
 }
@@ -200,7 +208,8 @@ func (s *state) append(dst []byte) []byte {
 		explore.Flags(p.lostStatus, p.restarted, p.traveled, p.edited, p.lagged))
 	dst = append(dst, s.groups.workload, s.groups.group)
 	b := &s.left
-	dst = append(dst, b.Fails, b.Lost, b.Crashes, b.OldLists, b.Delays, b.Restarts, b.Evictions, b.Disruptions, b.Strips, b.Orphans, b.Edits, b.Deletes, b.Ticks, b.Backs)
+	dst = append(dst, b.Fails, b.Lost, b.Crashes, b.OldLists, b.Delays, b.Restarts, b.Evictions, b.Disruptions,
+		b.Strips, b.Orphans, b.Edits, b.Deletes, b.Ticks, b.Backs)
 	for i := range s.control {
 		dst = s.control[i].append(dst)
 	}
@@ -216,8 +225,11 @@ func (c *controller) append(dst []byte) []byte {
 		return append(dst, 0)
 	}
 	order := binary.LittleEndian
-	dst = append(dst, 1, byte(c.spec), c.groups.workload, c.groups.group, c.behind, c.unacked, c.creations, c.deletions, explore.Flags(c.current, c.retry, c.dirty))
-	for _, n := range [...]uint32{uint32(c.status), c.deletedAt, uint32(c.memory), c.expectedAt, uint32(c.round), c.again} {
+	dst = append(dst, 1, byte(c.spec), c.groups.workload, c.groups.group, c.behind, c.unacked, c.creations,
+		c.deletions, explore.Flags(c.current, c.retry, c.dirty))
+	for _, n := range [...]uint32{
+		uint32(c.status), c.deletedAt, uint32(c.memory), c.expectedAt, uint32(c.round), c.again,
+	} {
 		dst = order.AppendUint32(dst, n)
 	}
 	return dst

@@ -19,6 +19,7 @@ func (m *Model) Story(c *explore.Counterexample[state]) (string, error) {
 	if !defaultOptions(&m.rounds.scope) {
 		return "", errors.New("a story cannot tell of options")
 	}
+
 	steps, err := m.follow(c)
 	if err != nil {
 		return "", err
@@ -27,10 +28,12 @@ func (m *Model) Story(c *explore.Counterexample[state]) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	spec, err := json.Marshal(m.rounds.scope.Spec)
 	if err != nil {
 		return "", err
 	}
+
 	first := command{name: "job", input: string(spec)}
 	if m.rounds.scope.Late {
 		first.name += " stale"
@@ -38,8 +41,10 @@ func (m *Model) Story(c *explore.Counterexample[state]) (string, error) {
 	if m.rounds.scope.Options.Gangs {
 		first.name += " gangs"
 	}
+
 	var out strings.Builder
-	fmt.Fprintf(&out, "# %v\n# Found in the scope %s.\n\n", strings.ReplaceAll(c.Err.Error(), "\n", " "), m.rounds.scope.Name)
+	fmt.Fprintf(&out, "# %v\n# Found in the scope %s.\n\n", strings.ReplaceAll(c.Err.Error(), "\n", " "),
+		m.rounds.scope.Name)
 	for _, c := range append([]command{first}, commands...) {
 		out.WriteString(c.String())
 	}
@@ -69,6 +74,7 @@ func (m *Model) follow(c *explore.Counterexample[state]) ([]told, error) {
 	plain := *m
 	plain.option |= NoSymmetry | named
 	w := plain.Worker().(*worker)
+
 	ways := [][]told{{}}
 	for _, want := range c.Steps[:len(c.Steps)-c.Calm] {
 		var next [][]told
@@ -78,7 +84,8 @@ func (m *Model) follow(c *explore.Counterexample[state]) ([]told, error) {
 			if len(way) > 0 {
 				from = way[len(way)-1].step.To
 			}
-			w.Expand(&from, &explore.Tally{Taken: make([]int, kindCount), Rules: make([]int, len(rules))}, func(step explore.Step[state]) {
+			tally := explore.Tally{Taken: make([]int, kindCount), Rules: make([]int, len(rules))}
+			w.Expand(&from, &tally, func(step explore.Step[state]) {
 				k := explore.KeyOf(step.To.append(nil))
 				if step.Kind != want.Kind || !sameEnd(&step, &want) || met[k] {
 					return
@@ -87,6 +94,7 @@ func (m *Model) follow(c *explore.Counterexample[state]) ([]told, error) {
 				next = append(next, append(way[:len(way):len(way)], told{from, step}))
 			})
 		}
+
 		if ways = next; len(ways) == 0 {
 			return nil, errors.New("the counterexample needs UIDs that are not in the order of their creation")
 		}

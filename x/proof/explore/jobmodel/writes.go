@@ -39,7 +39,15 @@ func (w *worker) orders(s *state, c int, v view, order []int, from, delivered in
 // look returns what a controller sees, and the pods in its order.
 func (w *worker) look(s *state, c int) (v view, order []int) {
 	control, late := &s.control[c], w.rounds.scope.Late
-	v = view{now: s.now, status: s.status, deletedAt: s.deletedAt, spec: s.spec, groups: s.groups, memory: control.memory}
+	v = view{
+		now:       s.now,
+		status:    s.status,
+		deletedAt: s.deletedAt,
+		spec:      s.spec,
+		groups:    s.groups,
+		memory:    control.memory,
+	}
+
 	if late {
 		v.status, v.deletedAt, v.spec, v.groups = control.status, control.deletedAt, control.spec, control.groups
 		v.creations, v.deletions, v.expectedAt = control.creations, control.deletions, control.expectedAt
@@ -47,6 +55,7 @@ func (w *worker) look(s *state, c int) (v view, order []int) {
 			v.stale = control.behind - control.unacked + 1
 		}
 	}
+
 	var seen [maxPods]seenPod
 	for i := range s.pods[:s.known()] {
 		p := &s.pods[i]
@@ -58,6 +67,7 @@ func (w *worker) look(s *state, c int) (v view, order []int) {
 			order = append(order, i)
 		}
 	}
+
 	if w.option&NoSymmetry == 0 {
 		slices.SortStableFunc(order, func(a, b int) int { return compareSeen(seen[a], seen[b]) })
 	}
@@ -84,7 +94,9 @@ func (w *worker) beginRound(s *state, c int, v view, order []int, delivered int)
 // the plan breaks.
 func (w *worker) begin(s *state, c int, v view, order []int) (explore.RuleSet, error) {
 	control, late := &s.control[c], w.rounds.scope.Late
-	if late && (v.creations > 0 || v.deletions > 0) && (v.now < v.expectedAt || v.now-v.expectedAt >= 300) {
+	isExpecting := v.creations > 0 || v.deletions > 0
+	isExpired := v.now < v.expectedAt || v.now-v.expectedAt >= 300
+	if late && isExpecting && isExpired {
 		s.past.lagged = true // see world.Job.Snapshot
 	}
 	for n, i := range order {
@@ -109,19 +121,23 @@ func (w *worker) writes(s *state, c int) {
 	write := w.rounds.of(s.control[c].round).write
 	done := *s
 	o, broken, ok := w.write(&done, c, write)
+
 	if !ok {
 		w.tally.Cut++
 		return
 	}
+
 	lost := done
 	w.learn(&done, c, write, o)
 	w.emit(&done, kindWrite, detail(c, 0, int(o)), broken)
+
 	if s.left.Fails > 0 {
 		next := *s
 		next.left.Fails--
 		w.learn(&next, c, write, outcomeFailed)
 		w.emit(&next, kindFail, detail(c, 0, 0), nil)
 	}
+
 	if s.left.Lost > 0 && o == outcomeDone {
 		lost.left.Lost--
 		lost.past.lostStatus = lost.past.lostStatus || write.verb == verbStatus
@@ -131,6 +147,7 @@ func (w *worker) writes(s *state, c int) {
 		w.learn(&lost, c, write, outcomeFailed)
 		w.emit(&lost, kindLose, detail(c, 0, 0), broken)
 	}
+
 	if s.left.Delays > 0 && o == outcomeDone && write.verb == verbStatus {
 		next := *s
 		next.left.Delays--
@@ -141,11 +158,13 @@ func (w *worker) writes(s *state, c int) {
 		w.learn(&next, c, write, outcomeFailed)
 		w.emit(&next, kindDelay, detail(c, 0, 0), nil)
 	}
+
 	if s.left.Crashes > 0 {
 		next := *s
 		next.left.Crashes--
 		w.crash(&next, c)
 		w.emit(&next, kindCrash, detail(c, 0, 0), nil)
+
 		if s.left.OldLists > 0 && w.rounds.scope.Late {
 			next := *s
 			next.left.Crashes--
@@ -160,7 +179,8 @@ func (w *worker) writes(s *state, c int) {
 // learn lets a controller learn the result of its write.
 func (w *worker) learn(s *state, c int, write writeStep, o outcome) {
 	control := &s.control[c]
-	if o == outcomeDone && write.verb == verbStatus && w.rounds.scope.Late && w.rounds.scope.Versions {
+	isStored := o == outcomeDone && write.verb == verbStatus
+	if isStored && w.rounds.scope.Late && w.rounds.scope.Versions {
 		control.unacked = 1
 	}
 	control.round = w.rounds.next(control.round, o)
@@ -174,12 +194,16 @@ func (w *worker) endRound(s *state, c int) {
 	if e == nil {
 		return
 	}
-	control.memory, control.creations, control.deletions, control.expectedAt = e.memory, e.creations, e.deletions, e.expectedAt
+	control.memory, control.creations = e.memory, e.creations
+	control.deletions, control.expectedAt = e.deletions, e.expectedAt
+
 	if !w.rounds.scope.Late {
 		control.creations, control.deletions, control.expectedAt = 0, 0, 0 // see recall: all is seen
 	}
+
 	control.again, control.retry = e.again, e.retry
 	control.round, control.current = 0, false
+
 	for i := range s.pods {
 		p := &s.pods[i]
 		p.noted[c] = 0
@@ -208,8 +232,8 @@ func (w *worker) crash(s *state, c int) {
 func (w *worker) forget(s *state, c int) {
 	control := &s.control[c]
 	*control = controller{
-		status: control.status, deletedAt: control.deletedAt, spec: control.spec, groups: control.groups, behind: control.behind,
-		retry: true, dirty: true,
+		status: control.status, deletedAt: control.deletedAt, spec: control.spec,
+		groups: control.groups, behind: control.behind, retry: true, dirty: true,
 	}
 	for i := range s.pods {
 		p := &s.pods[i]

@@ -50,15 +50,19 @@ func parse(args []string) (o options, err error) {
 	f := flag.NewFlagSet("explore", flag.ContinueOnError)
 	match := f.String("match", "", "only scopes whose name matches this regular expression")
 	f.StringVar(&o.size, "size", "small", "small or large: the scopes to explore")
+
 	f.IntVar(&o.search.Workers, "workers", 0, "goroutines; 0 means one for each core")
 	f.IntVar(&o.search.Depth, "depth", 0, "most moves from the start; 0 means no limit")
 	f.IntVar(&o.memory, "memory", 4096, "most MiB that the states may take")
 	f.BoolVar(&o.quiet, "quiet", false, "print no progress")
 	f.BoolVar(&o.brief, "brief", false, "print one line for each scope")
+
 	o.share.Flags(f) // they need -brief
-	joined := f.Bool("merge", false, "print what one process would have: the arguments are the files of all shares, in their order")
+	joined := f.Bool("merge", false,
+		"print what one process would have: the arguments are the files of all shares, in their order")
 	symmetry := f.Bool("symmetry", true, "take states that differ in the identity of pods alone as the same")
 	reduction := f.Bool("reduction", true, "leave out the orders of moves that lead to the same state")
+
 	if err = f.Parse(args); err != nil {
 		return o, err
 	}
@@ -68,6 +72,7 @@ func parse(args []string) (o options, err error) {
 		}
 		return o, nil
 	}
+
 	if f.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
@@ -77,18 +82,21 @@ func parse(args []string) (o options, err error) {
 	if err := o.share.Check(); err != nil {
 		return o, err
 	}
+
 	if !*symmetry {
 		o.job |= jobmodel.NoSymmetry
 	}
 	if !*reduction {
 		o.job |= jobmodel.NoReduction
 	}
+
 	if o.size != "small" && o.size != "large" {
 		return o, fmt.Errorf("-size %s: want small or large", o.size)
 	}
 	if o.match, err = regexp.Compile(*match); err != nil {
 		return o, fmt.Errorf("-match: %w", err)
 	}
+
 	o.search.Memory = int64(o.memory) << 20
 	if !o.quiet && !o.brief {
 		o.search.Progress = func(p explore.Progress) { fmt.Fprintf(os.Stderr, "  %s\n", p) }
@@ -149,6 +157,7 @@ func runScopes(o options) error {
 		if found++; !o.share.Has(found - 1) {
 			continue
 		}
+
 		if !o.brief {
 			fmt.Printf("== %s: %s\n", t.name, t.covers)
 		}
@@ -158,6 +167,7 @@ func runScopes(o options) error {
 			}
 		}
 	}
+
 	if found == 0 {
 		return fmt.Errorf("no %s scope matches %s", o.size, o.match)
 	}

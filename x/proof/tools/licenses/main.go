@@ -51,17 +51,22 @@ type module struct {
 func read(root string) (map[string]module, error) {
 	linked := map[string]module{}
 	for _, i := range imports {
-		args := append([]string{"list", "-deps", "-f", `{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}`}, i.args...)
+		args := append(
+			[]string{"list", "-deps", "-f", `{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}`},
+			i.args...)
 		cmd := exec.Command("go", args...)
 		cmd.Dir, cmd.Stderr = filepath.Join(root, i.dir), os.Stderr
+
 		out, err := cmd.Output()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", i.name, err)
 		}
+
 		for line := range strings.Lines(string(out)) {
 			path, dir, found := strings.Cut(strings.TrimSpace(line), " ")
 			m := linked[path]
-			if !found || strings.HasPrefix(path, "github.com/batchplan/batchplan") || slices.Contains(m.linkedBy, i.name) {
+			if !found || strings.HasPrefix(path, "github.com/batchplan/batchplan") ||
+				slices.Contains(m.linkedBy, i.name) {
 				continue
 			}
 			m.linkedBy = append(m.linkedBy, i.name)
@@ -77,7 +82,8 @@ func read(root string) (map[string]module, error) {
 // table returns the text of docs/results/licenses.txt below its head.
 func table(linked map[string]module) string {
 	var b strings.Builder
-	b.WriteString("The modules whose packages are linked, on Linux, into a program that imports the library, the adapter for\nKubernetes or the test kits, and into each command. Tests and proofs link more.\n\n")
+	b.WriteString("The modules whose packages are linked, on Linux, into a program that imports the library, " +
+		"the adapter for\nKubernetes or the test kits, and into each command. Tests and proofs link more.\n\n")
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, path := range slices.Sorted(maps.Keys(linked)) {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", path, linked[path].license, strings.Join(linked[path].linkedBy, ", "))
@@ -112,12 +118,14 @@ func licenseOf(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+
 	var names []string
 	for _, e := range entries {
 		if named.MatchString(e.Name()) && !e.IsDir() {
 			names = append(names, e.Name())
 		}
 	}
+
 	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 func dispatch(list []*mutant) []edit {
 	first := list[0]
 	f, fn := first.file, first.fn
+
 	edits, args := nameParameters(f, fn)
 	receiver := ""
 	if fn.Recv != nil {
@@ -18,6 +19,7 @@ func dispatch(list []*mutant) []edit {
 		edits = append(edits, more...)
 		receiver = names[0] + "."
 	}
+
 	var b strings.Builder
 	fmt.Fprintf(&b, " if mutantNo != 0 { switch mutantNo {")
 	for _, m := range list {
@@ -28,6 +30,7 @@ func dispatch(list []*mutant) []edit {
 			fmt.Fprintf(&b, "case %d: return %s;", m.id, call)
 		}
 	}
+
 	fmt.Fprintf(&b, "}; mutantReached(%d) };", first.id)
 	at := f.offset(fn.Body.Lbrace) + 1
 	return append(edits, edit{at, at, b.String()})

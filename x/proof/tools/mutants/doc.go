@@ -10,8 +10,9 @@
 //
 // A mutant is one edit of one function: a condition is negated, a boundary shifted, a statement
 // removed or swapped with the next, a copy forgotten, an error dropped, and so on. operators.go,
-// operators_types.go and operators_tired.go have the list. A mutant that does not compile is not counted. A sample takes
-// the operators in turn, so that those with few mutants are not lost among the others.
+// operators_types.go and operators_tired.go have the list. A mutant that does not compile is not
+// counted. A sample takes the operators in turn, so that those with few mutants are not lost among
+// the others.
 //
 // All mutants go into one build of each package's tests. Each is a copy of its function,
 // and the function begins with a switch that calls the copy whose number is in the

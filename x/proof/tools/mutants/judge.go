@@ -63,7 +63,8 @@ func judgeFunctions(o options, p *pkg, list []*mutant, done *progress) error {
 	if len(list) == 0 {
 		return nil
 	}
-	folder, err := os.MkdirTemp("", "go-build-mutants") // some tests want to be run by "go test", whose folders have such names
+	folder, err := os.MkdirTemp("",
+		"go-build-mutants") // some tests want to be run by "go test", whose folders have such names
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,8 @@ func judgeFunctions(o options, p *pkg, list []*mutant, done *progress) error {
 		if err := s.trace(folder, conditions{checks: o.checks, seed: o.seed}); err != nil {
 			return err
 		}
-		fmt.Fprintf(os.Stderr, "%s: %d tests are built and traced, %.1fs of processor time\n", s.path, len(s.tests), s.took().Seconds())
+		fmt.Fprintf(os.Stderr, "%s: %d tests are built and traced, %.1fs of processor time\n", s.path, len(s.tests),
+			s.took().Seconds())
 	}
 
 	first := firstOfFunction(list)

@@ -39,6 +39,7 @@ func load(root string, folders []string) ([]*pkg, error) {
 		return nil, err
 	}
 	fset := token.NewFileSet()
+
 	config := &packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 			packages.NeedExportFile | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo,
@@ -48,10 +49,12 @@ func load(root string, folders []string) ([]*pkg, error) {
 	for _, f := range folders {
 		patterns = append(patterns, "./"+filepath.ToSlash(filepath.Clean(f)))
 	}
+
 	loaded, err := packages.Load(config, patterns...)
 	if err != nil {
 		return nil, err
 	}
+
 	var out []*pkg
 	for _, l := range loaded {
 		for _, e := range l.Errors {
@@ -78,10 +81,18 @@ func outermost(root string) string {
 }
 
 func newPkg(root string, fset *token.FileSet, l *packages.Package) (*pkg, error) {
-	p := &pkg{path: l.PkgPath, name: l.Name, fset: fset, types: l.Types, info: l.TypesInfo, imports: map[string]*types.Package{}}
+	p := &pkg{
+		path:    l.PkgPath,
+		name:    l.Name,
+		fset:    fset,
+		types:   l.Types,
+		info:    l.TypesInfo,
+		imports: map[string]*types.Package{},
+	}
 	for path, imported := range l.Imports {
 		p.imports[path] = imported.Types
 	}
+
 	for i, name := range l.CompiledGoFiles {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -91,6 +102,7 @@ func newPkg(root string, fset *token.FileSet, l *packages.Package) (*pkg, error)
 		if err != nil {
 			return nil, err
 		}
+
 		p.dir = filepath.Dir(name)
 		syntax := l.Syntax[i]
 		p.files = append(p.files, &file{
@@ -98,6 +110,7 @@ func newPkg(root string, fset *token.FileSet, l *packages.Package) (*pkg, error)
 			syntax: syntax, tokens: fset.File(syntax.FileStart),
 		})
 	}
+
 	if len(p.files) == 0 {
 		return nil, errors.New(l.PkgPath + ": no files")
 	}

@@ -45,14 +45,18 @@ func parseOptions(args []string) (options, error) {
 	f := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	f.StringVar(&o.root, "root", ".", "folder of the module")
 	f.StringVar(&o.known, "equivalents", "", "file of the mutants that no test can tell from the original")
+
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the sample and of the random tests")
 	f.IntVar(&o.size, "n", 0, "size of the sample of each package; 0 means all mutants")
 	f.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "mutants that are tried concurrently")
 	f.IntVar(&o.checks, "checks", 30, "random cases of each property in the first pass")
+
 	match := f.String("match", "", "only mutants whose line of output matches this regular expression")
 	f.BoolVar(&o.list, "list", false, "list the mutants and run nothing")
 	f.BoolVar(&o.quick, "quick", false, "leave out the second pass: there can be more survivors than after both")
-	f.BoolVar(&o.verbose, "v", false, "report each mutant with the processor time that it took and the test that killed it")
+	f.BoolVar(&o.verbose, "v", false,
+		"report each mutant with the processor time that it took and the test that killed it")
+
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
@@ -62,6 +66,7 @@ func parseOptions(args []string) (options, error) {
 	if o.size < 0 || o.jobs < 1 || o.checks < 1 {
 		return o, fmt.Errorf("-n %d, -jobs %d, -checks %d: one is too small", o.size, o.jobs, o.checks)
 	}
+
 	var err error
 	if o.match, err = regexp.Compile(*match); err != nil {
 		return o, fmt.Errorf("-match: %w", err)
@@ -74,10 +79,12 @@ func run(o options) error {
 	if err != nil {
 		return err
 	}
+
 	pkgs, err := load(o.root, o.packages)
 	if err != nil {
 		return err
 	}
+
 	var all, chosen []*mutant
 	for _, p := range pkgs {
 		found, err := p.mutants()
@@ -89,10 +96,12 @@ func run(o options) error {
 		fmt.Fprintf(os.Stderr, "%s: %d of %d mutants\n", p.path, len(drawn), len(found))
 		all, chosen = append(all, found...), append(chosen, drawn...)
 	}
+
 	stale := known.stale(all, pkgs)
 	for _, m := range chosen {
 		_, m.listed = known[m.key()]
 	}
+
 	if o.list {
 		for _, m := range chosen {
 			fmt.Println(m)
@@ -103,6 +112,7 @@ func run(o options) error {
 		}
 		report(pkgs, chosen, known)
 	}
+
 	if len(stale) > 0 {
 		return fmt.Errorf("%s: no such mutant:\n%s", o.known, strings.Join(stale, "\n"))
 	}
@@ -140,7 +150,9 @@ func report(pkgs []*pkg, chosen []*mutant, known equivalents) {
 		}
 
 		n := killed + survived
-		fmt.Printf("%s: %d mutants, %d killed, %d of them by the time limit, %d survived (%.1f %%), %d equivalents left out, %.2f s each\n",
-			p.path, n, killed, late, survived, 100*float64(survived)/float64(max(n, 1)), left, took.Seconds()/float64(max(n+left, 1)))
+		fmt.Printf("%s: %d mutants, %d killed, %d of them by the time limit, %d survived (%.1f %%), "+
+			"%d equivalents left out, %.2f s each\n",
+			p.path, n, killed, late, survived, 100*float64(survived)/float64(max(n, 1)), left,
+			took.Seconds()/float64(max(n+left, 1)))
 	}
 }

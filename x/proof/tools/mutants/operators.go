@@ -160,7 +160,8 @@ func (w *walker) visitExpr(n ast.Expr) {
 	case *ast.BasicLit:
 		w.shift(n)
 	case *ast.Ident:
-		if c, ok := w.file.pkg.info.Uses[n].(*types.Const); ok && c.Parent() == types.Universe && (n.Name == "true" || n.Name == "false") {
+		isBool := n.Name == "true" || n.Name == "false"
+		if c, ok := w.file.pkg.info.Uses[n].(*types.Const); ok && isBool && c.Parent() == types.Universe {
 			w.replace("bool", n, strconv.FormatBool(n.Name == "false"))
 		}
 	}
@@ -233,9 +234,9 @@ var (
 		token.AND: "|", token.OR: "&", token.XOR: "&", token.SHL: ">>", token.SHR: "<<", token.AND_NOT: "&",
 	}
 	assignments = map[token.Token]string{
-		token.ADD_ASSIGN: "-=", token.SUB_ASSIGN: "+=", token.MUL_ASSIGN: "/=", token.QUO_ASSIGN: "*=", token.REM_ASSIGN: "*=",
-		token.AND_ASSIGN: "|=", token.OR_ASSIGN: "&=", token.XOR_ASSIGN: "|=", token.SHL_ASSIGN: ">>=",
-		token.SHR_ASSIGN: "<<=", token.AND_NOT_ASSIGN: "&=",
+		token.ADD_ASSIGN: "-=", token.SUB_ASSIGN: "+=", token.MUL_ASSIGN: "/=", token.QUO_ASSIGN: "*=",
+		token.REM_ASSIGN: "*=", token.AND_ASSIGN: "|=", token.OR_ASSIGN: "&=", token.XOR_ASSIGN: "|=",
+		token.SHL_ASSIGN: ">>=", token.SHR_ASSIGN: "<<=", token.AND_NOT_ASSIGN: "&=",
 	}
 )
 
@@ -243,6 +244,7 @@ func (w *walker) binary(n *ast.BinaryExpr) {
 	operator := func(kind, text string) {
 		w.edit(kind, n.OpPos, n.OpPos+token.Pos(len(n.Op.String())), text)
 	}
+
 	if text, ok := boundaries[n.Op]; ok {
 		operator("boundary", text)
 	}
@@ -253,9 +255,11 @@ func (w *walker) binary(n *ast.BinaryExpr) {
 		operator("arithmetic", text)
 	}
 	w.emptyForNil(n)
+
 	if n.Op != token.LAND && n.Op != token.LOR {
 		return
 	}
+
 	other := "&&"
 	if n.Op == token.LAND {
 		other = "||"

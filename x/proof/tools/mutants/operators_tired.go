@@ -124,7 +124,8 @@ func (w *walker) swapStatements(list []ast.Stmt) {
 			continue
 		}
 		x, y := w.effectsOf(a), w.effectsOf(b)
-		if x.calls && y.calls && (x.meets(y) || y.meets(x)) {
+		meet := x.meets(y) || y.meets(x)
+		if meet && x.calls && y.calls {
 			between := w.file.text[w.file.offset(a.End()):w.file.offset(b.Pos())]
 			w.edit("order", a.Pos(), b.End(), w.file.source(b)+between+w.file.source(a))
 		}

@@ -33,7 +33,8 @@ func (w *walker) call(n *ast.CallExpr) {
 // isSwap reports whether two arguments can change places and make a difference.
 func (w *walker) isSwap(a, b ast.Expr) bool {
 	x, y := w.typeOf(a), w.typeOf(b)
-	if x == nil || y == nil || !types.Identical(x, y) || w.file.source(a) == w.file.source(b) {
+	switch {
+	case x == nil, y == nil, !types.Identical(x, y), w.file.source(a) == w.file.source(b):
 		return false
 	}
 	_, function := a.(*ast.FuncLit)

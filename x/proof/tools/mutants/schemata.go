@@ -48,7 +48,8 @@ func (p *pkg) mutants() ([]*mutant, error) {
 	}
 	wrong := p.mistyped(found)
 	return slices.DeleteFunc(found, func(m *mutant) bool {
-		return wrong[m.id] || m.instead != nil && m.instead.id > 0 && !wrong[m.instead.id]
+		isReplaced := m.instead != nil && m.instead.id > 0 && !wrong[m.instead.id]
+		return wrong[m.id] || isReplaced
 	}), nil
 }
 
@@ -88,10 +89,13 @@ func enclosingMutant(fset *token.FileSet, f *ast.File, pos token.Pos) int {
 
 // check type-checks the package with some of its files replaced. Without report
 // it stops at the first error.
-func (p *pkg) check(texts map[string]string, report func(*token.FileSet, map[string]*ast.File, types.Error)) (*types.Package, error) {
+func (p *pkg) check(
+	texts map[string]string, report func(*token.FileSet, map[string]*ast.File, types.Error),
+) (*types.Package, error) {
 	fset := token.NewFileSet()
 	syntax := map[string]*ast.File{}
 	var files []*ast.File
+
 	for _, f := range p.files {
 		text, ok := texts[f.path]
 		if !ok {
@@ -104,6 +108,7 @@ func (p *pkg) check(texts map[string]string, report func(*token.FileSet, map[str
 		syntax[f.path] = parsed
 		files = append(files, parsed)
 	}
+
 	config := types.Config{Importer: p}
 	if report != nil {
 		selector, err := parser.ParseFile(fset, "", p.selector(), parser.SkipObjectResolution)
@@ -176,12 +181,14 @@ func mutantReached(fn int) {
 func (p *pkg) instrumented(list []*mutant) map[string]string {
 	edits := map[*file][]edit{}
 	copies := map[*file]*strings.Builder{}
+
 	for start := 0; start < len(list); {
 		m := list[start]
 		end := start + 1
 		for end < len(list) && list[end].file == m.file && list[end].fn == m.fn {
 			end++
 		}
+
 		if m.fn != nil {
 			if copies[m.file] == nil {
 				copies[m.file] = &strings.Builder{}
@@ -193,6 +200,7 @@ func (p *pkg) instrumented(list []*mutant) map[string]string {
 		}
 		start = end
 	}
+
 	texts := map[string]string{}
 	for f, list := range edits {
 		texts[f.path] = apply(f.text, list) + copies[f].String() + "\n"

@@ -50,6 +50,7 @@ func build(root, folder string, p *pkg, texts map[string]string) (*suite, error)
 	if err != nil {
 		return nil, err
 	}
+
 	s := &suite{path: p.path, dir: p.dir, binary: filepath.Join(folder, p.name+".test")}
 	c := exec.Command("go", "test", "-c", "-vet=off", "-overlay", changes, "-o", s.binary, p.path)
 	c.Dir = root
@@ -59,11 +60,13 @@ func build(root, folder string, p *pkg, texts map[string]string) (*suite, error)
 	if _, err := os.Stat(s.binary); err != nil {
 		return nil, nil // no test files
 	}
+
 	s.rapid = s.command(context.Background(), 0, "-test.list=^$", "-rapid.nofailfile").Run() == nil
 	out, err := s.command(context.Background(), 0, "-test.list=^(Test|Fuzz|Example)").Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s: list the tests: %w", p.path, err)
 	}
+
 	for name := range strings.FieldsSeq(string(out)) {
 		s.tests = append(s.tests, &test{suite: s, name: name})
 	}
@@ -109,6 +112,7 @@ func (s *suite) run(names []string, c conditions) result {
 		ctx, cancel = context.WithTimeout(ctx, time.Minute+10*c.limit)
 	}
 	defer cancel()
+
 	if c.mutant < 0 {
 		args = append(args, "-test.v")
 	}
@@ -118,6 +122,7 @@ func (s *suite) run(names []string, c conditions) result {
 			args = append(args, "-rapid.checks="+strconv.Itoa(c.checks))
 		}
 	}
+
 	cmd := s.command(ctx, c.limit, args...)
 	cmd.Env = append(os.Environ(), "MUTANT="+strconv.Itoa(c.mutant), "MUTANT_TRACE="+c.trace, "GOGC=400")
 	out := &tail{}
@@ -126,6 +131,7 @@ func (s *suite) run(names []string, c conditions) result {
 	if cmd.ProcessState == nil { // it did not start
 		return result{verdict: alive}
 	}
+
 	took := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	drawn := bytes.Contains(out.kept, []byte("[rapid] OK"))
 	switch {
@@ -173,11 +179,13 @@ func (s *suite) trace(folder string, c conditions) error {
 		} else {
 			kept = append(kept, t)
 		}
+
 		text, err := os.ReadFile(c.trace)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 		_ = os.Remove(c.trace)
+
 		t.reaches = map[int]bool{}
 		for field := range strings.FieldsSeq(string(text)) {
 			id, err := strconv.Atoi(field)
@@ -187,6 +195,7 @@ func (s *suite) trace(folder string, c conditions) error {
 			t.reaches[id] = true
 		}
 	}
+
 	s.tests = kept
 	return nil
 }

@@ -14,7 +14,10 @@ var runs = map[string]struct {
 	args []string
 	want string
 }{
-	"batchwhy": {[]string{"x/cmd/batchwhy/internal/explain/testdata/situations/suspended/input", "--at", "2026-10-14T09:30:00Z"}, "suspended"},
+	"batchwhy": {
+		[]string{"x/cmd/batchwhy/internal/explain/testdata/situations/suspended/input", "--at", "2026-10-14T09:30:00Z"},
+		"suspended",
+	},
 	"batchrun": {[]string{"next", "x/cmd/batchrun/testdata/cron.yaml"}, ":"},
 	"batchsim": {[]string{"run", "x/cmd/batchsim/testdata/day.yaml"}, "jobs"},
 	"jobcheck": {[]string{"-questions", "10", "-seed", "1", "-sample", "3"}, `"id"`},
@@ -80,7 +83,10 @@ func (o *outside) tool() error {
 		return err
 	}
 	command := o.modules[0].Path + "/x/cmd/jobcheck"
-	if err := o.steps(dir, []string{"mod", "init", "example.com/tool"}, []string{"get", "-tool", command + "@" + o.version}); err != nil {
+	err = o.steps(dir,
+		[]string{"mod", "init", "example.com/tool"},
+		[]string{"get", "-tool", command + "@" + o.version})
+	if err != nil {
 		return err
 	}
 	out, err := o.output(dir, "go", "tool", "jobcheck", "-questions", "10", "-sample", "3")

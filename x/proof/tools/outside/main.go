@@ -41,6 +41,7 @@ func run(repository string, keep bool) (err error) {
 	if err != nil {
 		return err
 	}
+
 	dir, err := os.MkdirTemp("", "outside-")
 	if err != nil {
 		return err
@@ -48,6 +49,7 @@ func run(repository string, keep bool) (err error) {
 	if !keep {
 		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
+
 	o := &outside{
 		repository: repository, dir: dir, bin: filepath.Join(dir, "bin"), start: time.Now(),
 		version: fmt.Sprintf("v0.0.0-outside.%d", time.Now().UnixNano()),
@@ -55,6 +57,7 @@ func run(repository string, keep bool) (err error) {
 	if o.modules, err = publish.Tree(repository, o.version); err != nil {
 		return err
 	}
+
 	proxy := filepath.Join(dir, "proxy")
 	if err := publish.Proxy(proxy, o.version, o.modules); err != nil {
 		return err
@@ -63,6 +66,7 @@ func run(repository string, keep bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, o.forget()) }()
+
 	for _, check := range []struct {
 		name string
 		run  func() error
@@ -82,6 +86,7 @@ func run(repository string, keep bool) (err error) {
 			return fmt.Errorf("%s: %w", check.name, err)
 		}
 	}
+
 	fmt.Printf("== done (%.0f s)\n", time.Since(o.start).Seconds())
 	return nil
 }
@@ -108,6 +113,7 @@ func (o *outside) forget() error {
 	if err != nil {
 		return err
 	}
+
 	cache := strings.TrimSpace(out)
 	for _, m := range o.modules {
 		at := filepath.Join(cache, filepath.FromSlash(m.Path)+"@"+o.version)
@@ -120,10 +126,13 @@ func (o *outside) forget() error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+
 		if err := os.RemoveAll(at); err != nil {
 			return err
 		}
-		downloads, err := filepath.Glob(filepath.Join(cache, "cache", "download", filepath.FromSlash(m.Path), "@v", o.version+".*"))
+
+		downloads, err := filepath.Glob(
+			filepath.Join(cache, "cache", "download", filepath.FromSlash(m.Path), "@v", o.version+".*"))
 		if err != nil {
 			return err
 		}
@@ -143,7 +152,8 @@ func (o *outside) output(dir, name string, args ...string) (string, error) {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s %s: %w\n%s%s", filepath.Base(name), strings.Join(args, " "), err, out.String(), errs.String())
+		return "", fmt.Errorf("%s %s: %w\n%s%s", filepath.Base(name), strings.Join(args, " "), err, out.String(),
+			errs.String())
 	}
 	return out.String(), nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/tools/publish"
 )
 
-// packages imports each published package alone. The go command tidies with the tests of what a program imports, so a test
-// can keep an importer from it.
+// packages imports each published package alone. The go command tidies with the tests of what a
+// program imports, so a test can keep an importer from it.
 func (o *outside) packages() error {
 	programs := 0
 	for _, m := range o.modules {
@@ -34,24 +34,27 @@ func (o *outside) packages() error {
 
 // importable returns the packages of a module that others may import.
 func (o *outside) importable(m *publish.Module) (found []string, err error) {
-	out, err := o.output(filepath.Join(o.repository, m.Dir), "go", "list", "-f", `{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`, "./...")
+	out, err := o.output(filepath.Join(o.repository, m.Dir), "go", "list", "-f",
+		`{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}`, "./...")
 	for _, p := range strings.Fields(out) {
 		parts := strings.Split(strings.TrimPrefix(p, m.Path), "/")
-		if !slices.Contains(parts, "internal") && !slices.Contains(parts, "proof") && !slices.Contains(parts, "examples") {
+		if !slices.Contains(parts, "internal") && !slices.Contains(parts, "proof") &&
+			!slices.Contains(parts, "examples") {
 			found = append(found, p)
 		}
 	}
 	return found, err
 }
 
-// alone imports a package with nothing pinned, and with the libraries that it takes at the versions of each go.mod of its
-// module. It returns the number of programs.
+// alone imports a package with nothing pinned, and with the libraries that it takes at the versions
+// of each go.mod of its module. It returns the number of programs.
 func (o *outside) alone(m *publish.Module, pkg string) (programs int, err error) {
 	dir, err := o.importer(pkg, "free", "", nil)
 	if err != nil {
 		return 0, fmt.Errorf("nothing pinned: %w", err)
 	}
 	programs++
+
 	out, err := o.output(dir, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".")
 	if err != nil {
 		return programs, err
@@ -66,6 +69,7 @@ func (o *outside) alone(m *publish.Module, pkg string) (programs int, err error)
 		if err != nil {
 			return programs, err
 		}
+
 		var pins []string
 		for _, l := range libraries {
 			if v := versions[l]; v != "" && slices.Contains(linked, l) {
@@ -87,7 +91,8 @@ func (o *outside) alone(m *publish.Module, pkg string) (programs int, err error)
 // built before it is tidied, and must not need more then.
 func (o *outside) importer(pkg, kind, version string, pins []string) (dir string, err error) {
 	name := kind + "-" + strings.NewReplacer("/", "-", ".", "-").Replace(pkg)
-	dir, err = o.program(name, map[string]string{"main.go": fmt.Sprintf("package main\n\nimport _ %q\n\nfunc main() {}\n", pkg)})
+	dir, err = o.program(name,
+		map[string]string{"main.go": fmt.Sprintf("package main\n\nimport _ %q\n\nfunc main() {}\n", pkg)})
 	if err != nil {
 		return "", err
 	}
@@ -96,7 +101,8 @@ func (o *outside) importer(pkg, kind, version string, pins []string) (dir string
 		commands = append(commands, []string{"mod", "edit", "-go=" + version})
 	}
 	get := append([]string{"get", pkg + "@" + o.version}, pins...)
-	commands = append(commands, get, []string{"build", "-o", filepath.Join(dir, "program"), "."}, []string{"mod", "tidy"}, []string{"vet", "."})
+	commands = append(commands, get, []string{"build", "-o", filepath.Join(dir, "program"), "."},
+		[]string{"mod", "tidy"}, []string{"vet", "."})
 	if err := o.steps(dir, commands...); err != nil {
 		return "", err
 	}

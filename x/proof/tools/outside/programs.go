@@ -27,7 +27,8 @@ func main() {
 	var spec job.Spec
 	job.Default(&spec)
 	spec.Selector = nil
-	plan, err := job.Reconcile(job.Snapshot{Job: job.Job{Name: "j", UID: "u", Spec: spec}, Now: time.Unix(0, 0), Consistent: true})
+	j := job.Job{Name: "j", UID: "u", Spec: spec}
+	plan, err := job.Reconcile(job.Snapshot{Job: j, Now: time.Unix(0, 0), Consistent: true})
 	if err != nil {
 		panic(err)
 	}
@@ -97,15 +98,17 @@ func (o *outside) mirrors() error {
 
 // mirrored is what the mirror prints: each release takes each step, and the end says which cluster has failed.
 const mirrored = `one cluster fails, and the other is stopped: ` +
-	`Failed, BackoffLimitExceeded, "member1: Job has reached the specified backoff limit"; 7 failed, 0 succeeded (7 releases)
+	`Failed, BackoffLimitExceeded, "member1: Job has reached the specified backoff limit"; ` +
+	`7 failed, 0 succeeded (7 releases)
 both fail, and one is out of reach meanwhile: ` +
 	`Failed, BackoffLimitExceeded, "member1: Job has reached the specified backoff limit; ` +
 	`member2: Job was active longer than specified deadline"; 8 failed, 0 succeeded (7 releases)
 both complete, one after the other: Complete, , ""; 0 failed, 4 succeeded (7 releases)
 `
 
-// prints makes a module of a program, which requires one of ours by version, tidies it from nothing and runs it. It fails
-// unless the program prints that, and is built from packages of these modules, of ours, and of no others.
+// prints makes a module of a program, which requires one of ours by version, tidies it from nothing
+// and runs it. It fails unless the program prints that, and is built from packages of these
+// modules, of ours, and of no others.
 func (o *outside) prints(dir, module, want string, takes ...string) error {
 	required := o.modules[0]
 	if module != "" {
@@ -117,7 +120,11 @@ func (o *outside) prints(dir, module, want string, takes ...string) error {
 	}
 
 	name := "example.com/" + filepath.Base(dir)
-	if err := o.steps(dir, []string{"mod", "init", name}, []string{"get", required.Path + "@" + o.version}, []string{"mod", "tidy"}); err != nil {
+	err := o.steps(dir,
+		[]string{"mod", "init", name},
+		[]string{"get", required.Path + "@" + o.version},
+		[]string{"mod", "tidy"})
+	if err != nil {
 		return err
 	}
 	if out, err := o.output(dir, "go", "run", "."); err != nil || out != want {
@@ -133,7 +140,8 @@ func (o *outside) tasks() error {
 		return err
 	}
 	get := []string{"get", o.modules[0].Path + "@" + o.version}
-	return o.steps(dir, []string{"mod", "init", "example.com/tasks"}, get, []string{"mod", "tidy"}, []string{"test", "."})
+	return o.steps(dir, []string{"mod", "init", "example.com/tasks"}, get, []string{"mod", "tidy"},
+		[]string{"test", "."})
 }
 
 // takes fails unless a program is built from packages of these modules and no others. It prints
@@ -144,7 +152,8 @@ func (o *outside) takes(dir string, want ...string) error {
 		return err
 	}
 	fmt.Printf("modules in the graph: %s\n", strings.Join(strings.Fields(graph), " "))
-	out, err := o.output(dir, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", ".")
+	out, err := o.output(dir, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}",
+		".")
 	if err != nil {
 		return err
 	}
@@ -205,21 +214,31 @@ func (o *outside) controller(name, file string, tests bool) error {
 	if err != nil {
 		return err
 	}
+
 	versions, err := versionsOf(filepath.Join(o.repository, "x/kubernetes", file))
 	if err != nil {
 		return err
 	}
+
 	dir, err := o.copied(name, "examples/kubernetes/render", tests)
 	if err != nil {
 		return err
 	}
+
 	get := []string{"get", adapter.Path + "@" + o.version, o.modules[0].Path + "@" + o.version}
+
 	for _, l := range libraries {
 		get = append(get, l+"@"+versions[l])
 	}
-	if err := o.steps(dir, []string{"mod", "init", "example.com/" + name}, []string{"mod", "edit", "-go=" + versions["go"]}, get, []string{"mod", "tidy"}); err != nil {
+	err = o.steps(dir,
+		[]string{"mod", "init", "example.com/" + name},
+		[]string{"mod", "edit", "-go=" + versions["go"]},
+		get,
+		[]string{"mod", "tidy"})
+	if err != nil {
 		return err
 	}
+
 	for _, l := range libraries {
 		out, err := o.output(dir, "go", "list", "-m", "-f", "{{.Version}}", l)
 		if err != nil {
@@ -230,6 +249,7 @@ func (o *outside) controller(name, file string, tests bool) error {
 		}
 		fmt.Println(l, versions[l])
 	}
+
 	if !tests {
 		return o.steps(dir, []string{"build", "-o", os.DevNull, "."})
 	}
@@ -261,7 +281,8 @@ func (o *outside) copied(name, from string, tests bool) (dir string, err error) 
 	}
 	files := map[string]string{}
 	for _, e := range entries {
-		if e.IsDir() || strings.HasPrefix(e.Name(), "go.") || !tests && strings.HasSuffix(e.Name(), "_test.go") {
+		isUnwanted := !tests && strings.HasSuffix(e.Name(), "_test.go")
+		if e.IsDir() || strings.HasPrefix(e.Name(), "go.") || isUnwanted {
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(o.repository, from, e.Name()))

@@ -59,12 +59,14 @@ func (m *Module) pack(root, version string) (err error) {
 		}
 		files = append(files, f)
 	}
+
 	if !licensed {
 		files = append(files, file{name: "LICENSE", at: filepath.Join(root, "LICENSE")})
 	}
 	if !summed {
 		files = append(files, file{name: "go.sum", at: filepath.Join(root, m.Dir, "go.mod"), data: m.Sum})
 	}
+
 	var b bytes.Buffer
 	if err := zip.Create(&b, module.Version{Path: m.Path, Version: version}, files); err != nil {
 		return err
@@ -73,6 +75,7 @@ func (m *Module) pack(root, version string) (err error) {
 	if m.ZipHash, err = hashZip(m.Zip); err != nil {
 		return err
 	}
+
 	m.ModHash, err = dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(m.Mod)), nil
 	})
@@ -100,14 +103,17 @@ func Proxy(dir, version string, modules []*Module) error {
 		if err != nil {
 			return err
 		}
+
 		at := filepath.Join(dir, filepath.FromSlash(escaped), "@v")
 		if err := os.MkdirAll(at, 0o777); err != nil {
 			return err
 		}
+
 		info, err := json.Marshal(map[string]any{"Version": version, "Time": time.Now().UTC()})
 		if err != nil {
 			return err
 		}
+
 		for name, data := range map[string][]byte{
 			version + ".zip": m.Zip, version + ".mod": m.Mod, version + ".info": info, "list": []byte(version + "\n"),
 		} {

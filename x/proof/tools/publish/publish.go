@@ -67,7 +67,8 @@ func Tree(root, version string) ([]*Module, error) {
 
 // Files returns the files of a tree that belong to the repository, or will when they are added.
 func Files(root string) ([]string, error) {
-	out, err := exec.Command("git", "-C", root, "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
+	out, err := exec.Command("git", "-C", root, "-c", "safe.directory=*",
+		"ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
 	if err == nil {
 		return strings.Split(strings.TrimRight(string(out), "\x00"), "\x00"), nil
 	}
@@ -104,11 +105,13 @@ func read(root string, names []string) (map[string]*Module, error) {
 			dirs = append(dirs, path.Dir(n))
 		}
 	}
+
 	modules, byDir := map[string]*Module{}, map[string]*Module{}
 	for _, dir := range dirs {
 		if !isPublished(dir) {
 			continue
 		}
+
 		name := filepath.Join(root, dir, "go.mod")
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -118,9 +121,11 @@ func read(root string, names []string) (map[string]*Module, error) {
 		if err != nil {
 			return nil, err
 		}
+
 		m := &Module{Path: f.Module.Mod.Path, Dir: dir, file: f}
 		modules[m.Path], byDir[dir] = m, m
 	}
+
 	if byDir["."] == nil {
 		return nil, fmt.Errorf("%s: no go.mod in the root of the repository", root)
 	}
@@ -129,12 +134,14 @@ func read(root string, names []string) (map[string]*Module, error) {
 			return nil, fmt.Errorf("%s/go.mod: module %s must be %s, or nobody can get it", dir, m.Path, want)
 		}
 	}
+
 	for _, n := range names {
 		dir := moduleOf(n, dirs)
 		m := byDir[dir]
 		if m == nil {
 			continue
 		}
+
 		at := filepath.Join(root, filepath.FromSlash(n))
 		info, err := os.Lstat(at)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -143,6 +150,7 @@ func read(root string, names []string) (map[string]*Module, error) {
 		if err != nil {
 			return nil, err
 		}
+
 		if info.Mode().IsRegular() { // archives of modules have no links
 			m.files = append(m.files, file{name: strings.TrimPrefix(n, dir+"/"), at: at})
 		}
@@ -171,6 +179,7 @@ func order(modules map[string]*Module) (sorted []*Module, err error) {
 		case done:
 			return nil
 		}
+
 		state[m.Path] = open
 		for _, r := range m.file.Require {
 			if need := modules[r.Mod.Path]; need != nil {
@@ -179,10 +188,12 @@ func order(modules map[string]*Module) (sorted []*Module, err error) {
 				}
 			}
 		}
+
 		state[m.Path] = done
 		sorted = append(sorted, m)
 		return nil
 	}
+
 	var paths []string
 	for p := range modules {
 		paths = append(paths, p)
@@ -206,6 +217,7 @@ func (m *Module) publish(root, version string, modules map[string]*Module) error
 			return err
 		}
 	}
+
 	sums, err := m.sums()
 	if err != nil {
 		return err
@@ -221,6 +233,7 @@ func (m *Module) publish(root, version string, modules map[string]*Module) error
 		sums[module.Version{Path: need.Path, Version: version}] = need.ZipHash
 		sums[module.Version{Path: need.Path, Version: version + "/go.mod"}] = need.ModHash
 	}
+
 	m.file.Cleanup()
 	if m.Mod, err = m.file.Format(); err != nil {
 		return err

@@ -57,7 +57,9 @@ func isPatch(last, version string) bool { return semver.MajorMinor(last) == semv
 func (r release) last() (last string, err error) {
 	out, err := r.git("tag", "--list", "v*")
 	for tag := range strings.FieldsSeq(out) {
-		if semver.IsValid(tag) && semver.Compare(tag, r.version) < 0 && (last == "" || semver.Compare(tag, last) > 0) {
+		isEarlier := semver.IsValid(tag) && semver.Compare(tag, r.version) < 0
+		isLater := last == "" || semver.Compare(tag, last) > 0
+		if isEarlier && isLater {
 			last = tag
 		}
 	}
@@ -70,13 +72,16 @@ func api(dir string) (map[string]*packages.Package, error) {
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
 		return public, nil
 	}
+
 	loaded, err := packages.Load(&packages.Config{
 		Dir: dir, Env: append(os.Environ(), "GOWORK=off"),
-		Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile,
+		Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports |
+			packages.NeedDeps | packages.NeedExportFile,
 	}, "./...")
 	if err != nil {
 		return nil, err
 	}
+
 	for _, p := range loaded {
 		if len(p.Errors) > 0 {
 			return nil, p.Errors[0]
@@ -90,37 +95,48 @@ func api(dir string) (map[string]*packages.Package, error) {
 
 func isPublic(p *packages.Package) bool {
 	path := "/" + p.PkgPath + "/"
-	return p.Name != "main" && !strings.Contains(path, "/internal/") && !strings.Contains(path, "/proof/") && !strings.Contains(path, "/examples/")
+	for _, drawer := range []string{"/internal/", "/proof/", "/examples/"} {
+		if strings.Contains(path, drawer) {
+			return false
+		}
+	}
+	return p.Name != "main"
 }
 
 // differences returns what a changelog does not say.
 func differences(before, now map[string]*packages.Package, api string, patch bool) (problems []error) {
 	for path, p := range before {
 		if now[path] == nil && !names(api, shortPath(path)) {
-			problems = append(problems, fmt.Errorf("%s is gone: CHANGELOG.md names %q nowhere under API", path, shortPath(path)))
+			problems = append(problems,
+				fmt.Errorf("%s is gone: CHANGELOG.md names %q nowhere under API", path, shortPath(path)))
 		}
 		if now[path] == nil && patch {
 			problems = append(problems, fmt.Errorf("%s is gone: that needs a minor version", path))
 		}
 		_ = p
 	}
+
 	for path, p := range now {
 		old := before[path]
 		if old == nil {
 			if !names(api, shortPath(path)) {
-				problems = append(problems, fmt.Errorf("%s is new: CHANGELOG.md names %q nowhere under API", path, shortPath(path)))
+				problems = append(problems,
+					fmt.Errorf("%s is new: CHANGELOG.md names %q nowhere under API", path, shortPath(path)))
 			}
 			continue
 		}
+
 		for _, c := range apidiff.Changes(old.Types, p.Types).Changes {
 			name, _, _ := strings.Cut(c.Message, ":")
 			switch {
 			case patch && !c.Compatible:
 				problems = append(problems, fmt.Errorf("%s: %s: that needs a minor version", path, c.Message))
 			case !c.Compatible && !names(api, name):
-				problems = append(problems, fmt.Errorf("%s: %s: CHANGELOG.md names %q nowhere under API", path, c.Message, name))
+				problems = append(problems,
+					fmt.Errorf("%s: %s: CHANGELOG.md names %q nowhere under API", path, c.Message, name))
 			case c.Compatible && !names(api, name) && !names(api, shortPath(path)):
-				problems = append(problems, fmt.Errorf("%s: %s: CHANGELOG.md names neither it nor %q under API", path, c.Message, shortPath(path)))
+				problems = append(problems, fmt.Errorf("%s: %s: CHANGELOG.md names neither it nor %q under API", path,
+					c.Message, shortPath(path)))
 			}
 		}
 	}

@@ -35,8 +35,10 @@ func sectionOf(changelog, version string) (section, error) {
 	text, _, _ := strings.Cut(rest, "\n## ")
 	_, after, found := strings.Cut(text, "\n### API\n")
 	api, semantics, both := strings.Cut(after, "\n### Semantics\n")
-	if !found || !both || strings.TrimSpace(api) == "" || strings.TrimSpace(semantics) == "" {
-		return section{}, fmt.Errorf("CHANGELOG.md: %s needs the parts API and Semantics; if nothing has changed, say so", version)
+	isEmpty := strings.TrimSpace(api) == "" || strings.TrimSpace(semantics) == ""
+	if !found || !both || isEmpty {
+		return section{}, fmt.Errorf(
+			"CHANGELOG.md: %s needs the parts API and Semantics; if nothing has changed, say so", version)
 	}
 	return section{strings.TrimSpace(text), api}, nil
 }
@@ -63,10 +65,12 @@ func (r release) notes() error {
 	if err != nil {
 		return err
 	}
+
 	modules, err := publish.Tree(r.root, r.version)
 	if err != nil {
 		return err
 	}
+
 	fmt.Printf("# %s\n\n%s\n\n### Modules\n\n", r.version, s.text)
 	for _, m := range modules {
 		verb := "get"
@@ -75,6 +79,7 @@ func (r release) notes() error {
 		}
 		fmt.Printf("    go %s %s@%s\n", verb, m.Path, r.version)
 	}
+
 	fmt.Println("\ndocs/compatibility.md says what they work with.")
 	return nil
 }

@@ -72,10 +72,12 @@ func (r release) dry() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+
 	files, err := publish.Files(r.root)
 	if err != nil {
 		return err
 	}
+
 	copied := release{root: dir, version: r.version}
 	source, err := filepath.Abs(r.root)
 	if err != nil {
@@ -90,6 +92,7 @@ func (r release) dry() error {
 	} else if _, err := copied.git("update-ref", "HEAD", "FETCH_HEAD"); err != nil {
 		return err
 	}
+
 	for _, f := range files {
 		data, err := os.ReadFile(filepath.Join(r.root, f))
 		if errors.Is(err, os.ErrNotExist) {
@@ -98,6 +101,7 @@ func (r release) dry() error {
 		if err != nil {
 			return err
 		}
+
 		at := filepath.Join(dir, f)
 		if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
 			return err
@@ -106,6 +110,7 @@ func (r release) dry() error {
 			return err
 		}
 	}
+
 	if _, err := copied.git("add", "-A"); err != nil {
 		return err
 	}
@@ -123,6 +128,7 @@ func (r release) tags() error {
 	if out, err := r.git("tag", "--list", r.version); err != nil || out != "" {
 		return errors.Join(err, fmt.Errorf("the tag %s exists", r.version))
 	}
+
 	text, err := os.ReadFile(filepath.Join(r.root, "CHANGELOG.md"))
 	if err != nil {
 		return err
@@ -131,6 +137,7 @@ func (r release) tags() error {
 	if err != nil {
 		return err
 	}
+
 	modules, err := publish.Tree(r.root, r.version)
 	if err != nil {
 		return err
@@ -138,6 +145,7 @@ func (r release) tags() error {
 	if err := r.compare(modules, section); err != nil {
 		return err
 	}
+
 	if r.check != "" {
 		cmd := exec.Command("sh", "-c", r.check)
 		cmd.Dir, cmd.Stdout, cmd.Stderr = r.root, os.Stdout, os.Stderr
@@ -145,6 +153,7 @@ func (r release) tags() error {
 			return fmt.Errorf("%s: %w", r.check, err)
 		}
 	}
+
 	commit, err := r.commit(modules)
 	if err != nil {
 		return err
@@ -155,6 +164,7 @@ func (r release) tags() error {
 		}
 		fmt.Printf("tag %s: %s %s\n", m.Tag(r.version), m.Path, m.ZipHash)
 	}
+
 	if err := r.verify(modules); err != nil {
 		for _, m := range modules {
 			_, undo := r.git("tag", "-d", m.Tag(r.version))
@@ -162,6 +172,7 @@ func (r release) tags() error {
 		}
 		return err
 	}
+
 	fmt.Printf("%d tags of %s name %s; push them with: git push origin", len(modules), r.version, commit)
 	for _, m := range modules {
 		fmt.Print(" ", m.Tag(r.version))
@@ -177,16 +188,19 @@ func (r release) commit(modules []*publish.Module) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
+
 	r.index(filepath.Join(dir, "index"))
 	defer r.index("")
 	if _, err := r.git("read-tree", "HEAD"); err != nil {
 		return "", err
 	}
+
 	for _, m := range modules {
 		for name, data := range map[string][]byte{"go.mod": m.Mod, "go.sum": m.Sum} {
 			if len(data) == 0 {
 				continue // it requires nothing
 			}
+
 			file := filepath.Join(dir, name)
 			if err := os.WriteFile(file, data, 0o666); err != nil {
 				return "", err
@@ -201,6 +215,7 @@ func (r release) commit(modules []*publish.Module) (string, error) {
 			}
 		}
 	}
+
 	tree, err := r.git("write-tree")
 	if err != nil {
 		return "", err
@@ -220,7 +235,10 @@ func (r release) index(name string) {
 // git runs git in the repository and returns what it prints. A release is nobody's where git knows no name.
 func (r release) git(args ...string) (string, error) {
 	cmd := exec.Command("git", append([]string{"-C", r.root}, args...)...)
-	cmd.Env = append([]string{"GIT_AUTHOR_NAME=release", "GIT_AUTHOR_EMAIL=release@localhost", "GIT_COMMITTER_NAME=release", "GIT_COMMITTER_EMAIL=release@localhost"}, os.Environ()...)
+	cmd.Env = append([]string{
+		"GIT_AUTHOR_NAME=release", "GIT_AUTHOR_EMAIL=release@localhost",
+		"GIT_COMMITTER_NAME=release", "GIT_COMMITTER_EMAIL=release@localhost",
+	}, os.Environ()...)
 	cmd.Env = append(cmd.Env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

@@ -20,21 +20,36 @@ func (r release) verify(modules []*publish.Module) error {
 		return err
 	}
 	defer remove(cache)
+
 	root, err := filepath.Abs(r.root)
 	if err != nil {
 		return err
 	}
+
 	for _, m := range modules {
 		cmd := exec.Command("go", "mod", "download", "-json", m.Path+"@"+r.version)
 		cmd.Dir = cache
-		cmd.Env = append(os.Environ(), "GOMODCACHE="+filepath.Join(cache, "mod"), "GOPROXY=direct", "GONOSUMDB="+modules[0].Path, "GOFLAGS=", "GOWORK=off",
-			"GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=url."+root+".insteadOf", "GIT_CONFIG_VALUE_0=https://"+modules[0].Path,
-			"GIT_CONFIG_KEY_1=safe.directory", "GIT_CONFIG_VALUE_1=*", "GIT_ALLOW_PROTOCOL=file:https")
+		cmd.Env = append(
+			os.Environ(),
+			"GOMODCACHE="+filepath.Join(cache, "mod"),
+			"GOPROXY=direct",
+			"GONOSUMDB="+modules[0].Path,
+			"GOFLAGS=",
+			"GOWORK=off",
+			"GIT_CONFIG_COUNT=2",
+			"GIT_CONFIG_KEY_0=url."+root+".insteadOf",
+			"GIT_CONFIG_VALUE_0=https://"+modules[0].Path,
+			"GIT_CONFIG_KEY_1=safe.directory",
+			"GIT_CONFIG_VALUE_1=*",
+			"GIT_ALLOW_PROTOCOL=file:https",
+		)
+
 		out, err := cmd.Output()
 		var got struct{ Sum, GoModSum, Error string }
 		if jsonErr := json.Unmarshal(out, &got); jsonErr != nil {
 			return fmt.Errorf("%s: %w", m.Tag(r.version), errors.Join(err, jsonErr))
 		}
+
 		if got.Error != "" {
 			return fmt.Errorf("%s: %s", m.Tag(r.version), got.Error)
 		}

@@ -91,6 +91,7 @@ func Plain(r release.Release, pkg, out, overlay string) error {
 		return err
 	}
 	defer os.RemoveAll(work)
+
 	root, err := list("{{.Dir}}", "-m")
 	if err != nil {
 		return err
@@ -98,10 +99,12 @@ func Plain(r release.Release, pkg, out, overlay string) error {
 	if out, err = filepath.Abs(out); err != nil {
 		return err
 	}
+
 	mod, err := copyModule(r, root, work)
 	if err != nil {
 		return err
 	}
+
 	flags := releases.Flags(r, mod)
 	if overlay != "" {
 		flags = append(flags, "-overlay="+overlay)
@@ -128,7 +131,8 @@ func copyModule(r release.Release, root, work string) (mod string, err error) {
 
 	mod = filepath.Join(work, "go.mod")
 	if r.HasPatch() {
-		if err := run(work, "go", "mod", "edit", fmt.Sprintf("-require=%s@v%s", module, r.Defaults()), mod); err != nil {
+		require := fmt.Sprintf("-require=%s@v%s", module, r.Defaults())
+		if err := run(work, "go", "mod", "edit", require, mod); err != nil {
 			return "", err
 		}
 	}
@@ -144,10 +148,12 @@ func write(r release.Release, mod, work string, more map[string]string) error {
 	if err != nil {
 		return err
 	}
+
 	link, err := linkTo(dir)
 	if err != nil {
 		return err
 	}
+
 	replace := map[string]string{}
 	maps.Copy(replace, more)
 	for name, pkg := range files(r) {
@@ -161,6 +167,7 @@ func write(r release.Release, mod, work string, more map[string]string) error {
 		}
 		replace[filepath.Join(link, filepath.FromSlash(pkg), "zz_rounds_"+name)] = file
 	}
+
 	data, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return err

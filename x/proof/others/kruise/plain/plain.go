@@ -33,7 +33,9 @@ func (k *keeper) Add(r manager.Runnable) error {
 func (k *keeper) GetEventRecorderFor(string) record.EventRecorder { return &record.FakeRecorder{} }
 
 // Controller returns the controller that add adds to a manager. It watches events, and its reconciler's client is c.
-func Controller(add func(manager.Manager) error, c client.Client, events *informertest.FakeInformers) (controller.Controller, error) {
+func Controller(
+	add func(manager.Manager) error, c client.Client, events *informertest.FakeInformers,
+) (controller.Controller, error) {
 	mgr, err := ctrl.NewManager(&rest.Config{}, ctrl.Options{
 		Scheme: scheme.Scheme, Metrics: metricsserver.Options{BindAddress: "0"},
 		NewCache:  func(*rest.Config, cache.Options) (cache.Cache, error) { return events, nil },
