@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// buildAnswers builds jobcheck as it is, and as the planner that it asks the tests of jobcheck with the bugs.
+// buildAnswers returns the commands that build jobcheck without bugs, and the tests of jobcheck
+// with all bugs: the planner that jobcheck asks.
 func buildAnswers(dir, overlay string) [][]string {
 	return [][]string{
 		{"-C", "x/cmd", "build", "-o", filepath.Join(dir, "jobcheck"), "./jobcheck"},
@@ -19,7 +20,8 @@ func buildAnswers(dir, overlay string) [][]string {
 	}
 }
 
-// answers lets jobcheck ask a planner with the bug: for what keeps the invariants, and for exactly the right plans.
+// answers lets jobcheck ask a planner with the bug, first for plans that keep the invariants, then
+// for exactly the right plans.
 func answers(b *bug, dir string, o options) verdict {
 	v := verdict{cells: make([]string, 2)}
 	for i, exact := range []bool{false, true} {
@@ -32,10 +34,11 @@ func answers(b *bug, dir string, o options) verdict {
 	return v
 }
 
-// shownRules is how many of the broken rules a cell names before "and n more".
+// shownRules is the number of broken rules that a cell names before "and n more".
 const shownRules = 6
 
-// ask asks a planner. The cell is the rules that its answers break, or why no answer can be read.
+// ask asks one planner. The cell names the rules that its answers break, or why no answer can be
+// read.
 func ask(b *bug, dir string, exact bool, o options) (found bool, cell string) {
 	out, err := command(o.limit, b.number, filepath.Join(dir, "jobcheck"), "-timeout=5s",
 		fmt.Sprint("-exact=", exact), fmt.Sprint("-seed=", o.seed), fmt.Sprint("-questions=", o.questions), "--",
@@ -60,7 +63,7 @@ func ask(b *bug, dir string, exact bool, o options) (found bool, cell string) {
 	return true, strings.Join(rules, ", ")
 }
 
-// brokenRules are the rules in a report of jobcheck.
+// brokenRules returns the rules that a report of jobcheck names.
 func brokenRules(report []byte) (rules []string) {
 	for line := range strings.Lines(string(report)) {
 		var finding struct{ Rule string }

@@ -58,7 +58,8 @@ func join(text, line string) string {
 	return text + "\n" + line
 }
 
-// controller is the folder of the planner that the bug is in, or around which it is.
+// controller returns the folder of the planner that has the bug, or that the program with the bug
+// calls.
 func (b *bug) controller() string {
 	folder, _, _ := strings.Cut(b.edits[0].file, "/")
 	return folder
@@ -67,8 +68,8 @@ func (b *bug) controller() string {
 // isOfLives reports whether the bug shows in the lives of a kit.
 func (b *bug) isOfLives() bool { return !b.isOfAnswers() }
 
-// isOfProgram reports whether the bug is in a program around the planner: one of the
-// subjects that the tests of a kit have.
+// isOfProgram reports whether the bug is in a program that calls the planner: a subject of a kit's
+// own tests.
 func (b *bug) isOfProgram() bool { return strings.HasSuffix(b.edits[0].file, "_test.go") }
 
 func (b *bug) isOfPlanner() bool { return !b.isOfProgram() }
@@ -76,5 +77,6 @@ func (b *bug) isOfPlanner() bool { return !b.isOfProgram() }
 // isOfGroups reports whether the bug shows only where jobs are scheduled as gangs.
 func (b *bug) isOfGroups() bool { return b.subject == "groups" }
 
-// isOfAnswers reports whether the bug is in a planner that jobcheck asks, between the plan and the answer.
+// isOfAnswers reports whether the bug is in the planner that jobcheck asks, where a plan becomes an
+// answer.
 func (b *bug) isOfAnswers() bool { return strings.HasPrefix(b.edits[0].file, "x/cmd/jobcheck/") }

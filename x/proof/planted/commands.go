@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// command runs a command at the root of the repository, with a bug or none.
+// command runs a command at the root of the repository, with one bug chosen, or none.
 func command(limit time.Duration, number, name string, args ...string) ([]byte, error) {
 	return commandIn("", limit, number, name, args...)
 }
@@ -30,13 +30,13 @@ func commandIn(dir string, limit time.Duration, number, name string, args ...str
 	return out.Bytes(), err
 }
 
-// compileTests is the command of Go that compiles the tests of a package.
+// compileTests returns the arguments with which the go command compiles the tests of a package.
 func compileTests(dir, name, overlay, pkg string) []string {
 	return []string{"test", "-c", "-vet=off", "-overlay", overlay, "-o", testBinary(dir, name), pkg}
 }
 
-// notAll is the cell of a bug that was not found before the limit.
+// notAll returns the cell for a bug that was not found within the time limit.
 func notAll(o options) string { return fmt.Sprintf("– (not all in %s)", o.limit) }
 
-// testBinary is the place of a compiled test.
+// testBinary returns the path of a compiled test.
 func testBinary(dir, name string) string { return filepath.Join(dir, name+".test") }

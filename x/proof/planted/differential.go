@@ -46,9 +46,9 @@ func playDifferential(b *bug, dir string, o options, name string, flags ...strin
 }
 
 var (
-	// shown is how a run announces a case that differs.
+	// shown matches the line in which a run announces a case that differs.
 	shown = regexp.MustCompile(`(?:script|round) (\d+) of seed \d+ (?:shows|differs)`)
-	// last is the last line of a run.
+	// last matches the last line of a run.
 	last = regexp.MustCompile(`\d+ (?:scripts, \d+ steps|rounds), \d+ differences`)
 )
 

@@ -10,14 +10,14 @@ import (
 type judge struct {
 	name    string
 	columns []string // of the table
-	// builds returns the commands of Go that compile the proof with all bugs.
+	// builds returns the arguments of the go commands that compile the proof with all bugs.
 	builds func(dir, overlay string) [][]string
 	// looks reports whether the proof can find such a bug at all.
 	looks func(*bug) bool
 	look  func(*bug, string, options) verdict
 }
 
-// verdict is what a judge says of a bug: the cells of its columns.
+// verdict is a judge's result for one bug, with the cells of the judge's columns.
 type verdict struct {
 	found bool
 	cells []string
@@ -42,7 +42,7 @@ func judgeNames() (names []string) {
 	return names
 }
 
-// judgesNamed returns the judges of a list of names.
+// judgesNamed returns the judges of a comma-separated list of names, or all.
 func judgesNamed(text string) (chosen []judge, err error) {
 	if text == "all" {
 		return judges(), nil

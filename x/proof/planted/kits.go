@@ -14,9 +14,9 @@ func buildKits(dir, overlay string) (commands [][]string) {
 	return commands
 }
 
-// rightTests are the tests in which a kit's subject is right, but for the bug. A planner has two: a
-// program that reads its store, and one behind a watch; for gangs, they have groups. A program with
-// a bug of its own has one.
+// rightTests returns the tests of a kit whose subject has no bug but this one. A bug of the planner
+// has two tests: a program that reads its store, and one behind a watch; for gangs, both with
+// groups. A bug of a program has one.
 func (b *bug) rightTests() []string {
 	switch {
 	case b.isOfGroups():
@@ -29,7 +29,7 @@ func (b *bug) rightTests() []string {
 	return []string{"^TestBackend_Right$"}
 }
 
-// askKits lets the subjects of the kit live with the bug.
+// askKits runs the subjects of the kit with the bug.
 func askKits(b *bug, dir string, o options) verdict {
 	v := verdict{cells: make([]string, 2)}
 	for i, test := range b.rightTests() {
@@ -44,8 +44,7 @@ var (
 	livesWell = regexp.MustCompile(`(\d+) lives went well before this one`)
 )
 
-// liveInKit runs one test of a kit. The cell is the rule that was broken first, and in which
-// life.
+// liveInKit runs one test of a kit. The cell names the rule that was broken first, and the life.
 func liveInKit(b *bug, dir, test string, o options) (found bool, cell string) {
 	out, err := runLives(b, testBinary(dir, b.controller()+"kit"), o, "-test.run="+test)
 	rule, before := broken.FindSubmatch(out), livesWell.FindSubmatch(out)

@@ -7,7 +7,7 @@ import (
 	"regexp"
 )
 
-// controllers are the packages that bugs are in, and whose properties draw random lives.
+// controllers are the packages with bugs, whose property tests draw random lives.
 var controllers = []string{"job", "cronjob"}
 
 func buildLives(dir, overlay string) (commands [][]string) {
@@ -22,8 +22,8 @@ var (
 	after  = regexp.MustCompile(`failed after (\d+) tests`)
 )
 
-// live runs the random lives of the controller. The cell is the property that fails, and
-// after how many lives.
+// live runs the random lives of the controller. The cell names the property that fails, and the
+// number of lives until then.
 func live(b *bug, dir string, o options) verdict {
 	out, err := runLives(b, testBinary(dir, b.controller()), o, "-test.run=Lives|TestL9|TestCL4|TestJI26",
 		"-test.failfast")
@@ -43,7 +43,7 @@ func live(b *bug, dir string, o options) verdict {
 	return verdict{true, []string{text}}
 }
 
-// runLives runs tests with as many lives as asked for, and the bug.
+// runLives runs tests with the bug, and as many lives as the options ask for.
 func runLives(b *bug, tests string, o options, flags ...string) ([]byte, error) {
 	flags = append(flags, "-rapid.nofailfile", "-rapid.shrinktime=1ms", fmt.Sprintf("-rapid.checks=%d", o.lives),
 		fmt.Sprintf("-rapid.seed=%d", o.seed))

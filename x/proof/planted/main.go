@@ -1,5 +1,5 @@
-// Planted plants known bugs, one at a time, and says which proof finds each, and after how
-// many of its cases.
+// Planted plants known bugs, one at a time, and prints which proof finds each of them, and after
+// how many cases.
 //
 //	go run -C x/proof ./planted                              # the search and the random lives
 //	go run -C x/proof ./planted -judges kits                 # the test kits for importers
@@ -10,10 +10,10 @@
 // A judge looks for a bug in what it generates:
 //
 //   - search: the explorer, in its small scopes, one after the other;
-//   - lives: the random lives among the properties of the planners;
+//   - lives: the random lives in the property tests of the planners;
 //   - kits: the subjects of the kits' own tests, which also have bugs of their own;
-//   - answers: the questions of jobcheck, to planners that answer wrongly;
-//   - worlds: the random worlds of CronJobs and their second checker;
+//   - answers: the questions that jobcheck asks of planners which answer wrongly;
+//   - worlds: the random worlds of CronJobs, which have a checker of their own;
 //   - scripts: the scripts of the differential tests;
 //   - rounds: their single rounds.
 //
@@ -29,15 +29,16 @@
 //     counts the pods that it deletes; a write on condition of an old version is refused and repeated.
 //   - X27: in the worlds of the search nothing depends on the comparison of versions.
 //   - X34: only another writer could show it.
-//   - P4, P8: in these worlds the clock waits until everything was delivered. Random runs find P8.
+//   - P4, P8: in the worlds of the search the clock waits until everything is delivered. Random
+//     runs find P8.
 //   - X2, X3, X12, X17, P3, P12: their order of events is too rare for the kits. The search finds them.
 //   - P27 to P34: only the worlds check hot loops, the account of all runs, and backfills beside what
 //     was replaced. The kits find P34.
-//   - P42, P43: the subjects of the kits' judge store a list of active jobs. TestBackend_Kinds has kinds
-//     without one, and finds P42.
+//   - P42, P43: the subjects of the judge kits store a list of active jobs. TestBackend_Kinds has
+//     kinds without one, and finds P42.
 //   - P28, P38: a lost reply, a fresh look and a late cache must meet before the job has ended. One
-//     kit finds P38, TestCI1_AFreshLookBetweenStaleOnes P28.
-//   - P36: only cronjobapply has it. Programs in the kits read Conclusion.Retry, not the error
+//     kit finds P38; TestCI1_AFreshLookBetweenStaleOnes finds P28.
+//   - P36: only cronjobapply has the bug. Programs in the kits read Conclusion.Retry, not the error
 //     (TestApply_IncompleteIsAnError).
 //   - P37: the clock of CronJobs goes back in neither the search nor the worlds. One kit finds it.
 //   - P40: a running job must be missing from the active list while a backfill awaits its run, and a
@@ -165,7 +166,7 @@ func printTable(all []bug, chosen []judge, dir string, o options) (tried, missed
 	return tried, missed
 }
 
-// build compiles what looks for the bugs, with all bugs planted.
+// build compiles the chosen judges with all bugs planted.
 func build(all []bug, chosen []judge, dir string) error {
 	overlay, err := plantAll(all, dir)
 	if err != nil {

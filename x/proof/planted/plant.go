@@ -14,7 +14,7 @@ import (
 )
 
 // A function that some bug changes is compiled several times: as it is, and once for each bug. A
-// function of the old name calls the one of the bug that the environment names. So one build
+// function with the old name calls the variant of the bug that the environment names. So one build
 // holds all bugs, and the working tree never changes.
 
 // environment is the variable that names the bug.
@@ -72,8 +72,8 @@ type planted struct {
 	name      string // of the package
 	source    string
 	functions []function
-	// variants are the texts of the changed functions, by the number of the bug and the place
-	// of the function.
+	// variants holds the texts of the changed functions, by the number of the bug and the index of
+	// the function.
 	variants map[string]map[int]string
 }
 
@@ -81,7 +81,7 @@ type planted struct {
 type function struct {
 	from, to                       int
 	receiver, params, results, key string
-	names                          []string // of the arguments of a call
+	names                          []string // the arguments of a call to a variant
 }
 
 // plant adds a bug to the files that it changes.
@@ -148,7 +148,7 @@ func (p *planted) add(number, text string) error {
 	return nil
 }
 
-// text is the file with all variants.
+// text returns the file with all variants.
 func (p *planted) text() string {
 	var out strings.Builder
 	at := 0
@@ -177,7 +177,7 @@ func (p *planted) text() string {
 	return out.String()
 }
 
-// renamed is the text of a function under a name of its own.
+// renamed returns the text of a function under a new name.
 func (f *function) renamed(text, suffix string) string {
 	name := f.name()
 	head := "func " + name
@@ -188,7 +188,7 @@ func (f *function) renamed(text, suffix string) string {
 	return "func " + receiver + name + "Planted" + suffix + strings.TrimPrefix(text, head)
 }
 
-// chooser is the function of the old name.
+// chooser returns the function with the old name, which calls a variant.
 func (f *function) chooser(bugs []string) string {
 	var out strings.Builder
 

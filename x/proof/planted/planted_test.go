@@ -30,7 +30,7 @@ func TestListApplies(t *testing.T) {
 	}
 }
 
-// TestChooser: a function that bugs change is there once as it is and once for each bug.
+// TestChooser: a function that bugs change is compiled once unchanged and once for each bug.
 func TestChooser(t *testing.T) {
 	const source = "package p\n\n// F adds.\nfunc (t *T) F(a int, more ...int) (n int) { return a + len(more) }\n\nfunc g() { h() }\n"
 	name, functions, err := functionsOf(source)
@@ -106,7 +106,8 @@ func TestKits(t *testing.T) {
 	}
 }
 
-// TestAnswers: jobcheck finds planners that break an invariant, that only decide otherwise, and that end, and not the right one.
+// TestAnswers: jobcheck finds a planner that breaks an invariant, one that only decides otherwise
+// and one that ends, and accepts the right one.
 func TestAnswers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds jobcheck")
@@ -132,7 +133,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestTable: a table counts what is requested, and says what no judge has found.
+// TestTable: a table counts the requested bugs, and those that no judge has found.
 func TestTable(t *testing.T) {
 	never := judge{"never", []string{"Found"}, nil, (*bug).isOfPlanner, func(*bug, string, options) verdict { return verdict{false, []string{"–"}} }}
 	always := judge{"always", []string{"Found"}, nil, (*bug).isOfPlanner, func(*bug, string, options) verdict { return verdict{true, []string{"7"}} }}

@@ -15,10 +15,10 @@ func (b *bug) isOfCronJobs() bool { return b.isOfPlanner() && b.controller() == 
 
 var brokenLaw = regexp.MustCompile(`-first (\d+) -worlds 1: ([^:]+): `)
 
-// atOnce is how many worlds are played before a look at what was found.
+// atOnce is the number of worlds that one process plays.
 const atOnce = 100
 
-// playWorlds plays random worlds of a CronJob. The cell is the law that is broken first, and in which
+// playWorlds plays random worlds of a CronJob. The cell names the law that is broken first, and the
 // world.
 func playWorlds(b *bug, dir string, o options) verdict {
 	for first := 0; first < o.worlds; first += atOnce {

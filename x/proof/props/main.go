@@ -74,7 +74,7 @@ func run(args []string) error {
 // test is a test of a package.
 type test struct{ pkg, name string }
 
-// reaching prints the packages whose tests reach rapid.
+// reaching makes go list print the packages whose tests import rapid, directly or not.
 const reaching = `{{$p := .}}{{if eq .Name "main"}}{{range .Deps}}` +
 	`{{if eq . "pgregory.net/rapid"}}{{$p.ImportPath}}{{end}}{{end}}{{end}}`
 
@@ -94,7 +94,7 @@ func tests(match *regexp.Regexp) (all []test, err error) {
 			return nil, failure("go test -list "+pkg, err)
 		}
 		for _, name := range strings.Fields(string(out)) {
-			if strings.HasPrefix(name, "Test") { // and not the line of the package
+			if strings.HasPrefix(name, "Test") { // not the line about the package
 				all = append(all, test{pkg, name})
 			}
 		}
@@ -123,7 +123,7 @@ func (o *options) play(all []test) error {
 	for i, t := range all {
 		names := mine[t.pkg]
 		if !o.share.Has(i) || names[0] != t.name {
-			continue // its package has had its turn
+			continue // its package has already run
 		}
 
 		results, out, err := o.results(t.pkg, names)
@@ -146,13 +146,13 @@ func (o *options) play(all []test) error {
 	return err
 }
 
-// result is what became of a test.
+// result is the outcome of a test.
 type result struct {
 	action string
 	cases  int
 }
 
-// word is passed, skipped or failed. A test of which nothing is known did not end.
+// word returns passed, skipped or failed. A test without an outcome did not end: it has failed.
 func (r result) word() string {
 	switch r.action {
 	case "pass":
@@ -163,10 +163,10 @@ func (r result) word() string {
 	return "failed"
 }
 
-// passed is what rapid says of a property that holds.
+// passed matches what rapid prints for a property that holds.
 var passed = regexp.MustCompile(`\[rapid\] OK, passed (\d+) tests`)
 
-// results runs tests of a package.
+// results runs tests of a package. It returns their results and everything that they printed.
 func (o *options) results(pkg string, names []string) (map[string]result, []byte, error) {
 	out, err := command("test", "-json", "-count=1", "-timeout=0", "-run=^("+strings.Join(names, "|")+")$", pkg,
 		fmt.Sprint("-rapid.checks=", o.checks), fmt.Sprint("-rapid.seed=", o.seed))
