@@ -182,8 +182,8 @@ func functionAt(file *ast.File, pos token.Pos) string {
 	return ""
 }
 
-// index is the table of docs/rules_index.txt: for each rule the functions that decide
-// it and the tests and stories that cite it.
+// index returns the table of docs/rules_index.txt: for each rule the functions that decide it and
+// the tests and stories that cite it.
 func index(defined []id, all []citation) string {
 	var b strings.Builder
 	b.WriteString("| rule | decided in | tests and stories |\n|---|---|---|\n")
@@ -197,7 +197,7 @@ func index(defined []id, all []citation) string {
 			case c.id != rule || !isPlanning(c.file):
 			case c.test:
 				tests = append(tests, testOf(c))
-			case c.function != "" && c.function != "Reconcile": // its doc lists them all
+			case c.function != "" && c.function != "Reconcile": // its doc comment lists all rules
 				functions = append(functions, "`"+c.file+": "+c.function+"`")
 			}
 		}

@@ -37,8 +37,8 @@ func TestCompatibility(t *testing.T) {
 }
 
 // TestInterfaces compares the interfaces of the published packages with the table in
-// docs/compatibility.md. Their methods are for good: what comes later is an optional interface, and
-// the documentation of the package says so.
+// docs/compatibility.md. Their methods never change: a later method goes into an optional
+// interface. The package comment must say so.
 func TestInterfaces(t *testing.T) {
 	_, text, found := strings.Cut(read(t, "docs/compatibility.md"), "## Interfaces\n")
 	if !found {
@@ -69,8 +69,8 @@ func TestInterfaces(t *testing.T) {
 	}
 }
 
-// interfaces returns a row for each exported interface of a published package, with its folder. A
-// constraint on types is none.
+// interfaces returns a row for each exported interface of a published package, with its folder.
+// Constraints on types are left out.
 func interfaces(t *testing.T) map[string]string {
 	t.Helper()
 	rows := map[string]string{}
@@ -113,7 +113,8 @@ func interfaces(t *testing.T) map[string]string {
 // unpublished are folders that no program imports.
 var unpublished = []string{"internal", "examples", "cmd", "proof", "testdata"}
 
-// methodsOf lists what an interface asks for, or returns "" for a constraint.
+// methodsOf lists the methods and the embedded interfaces of an interface, or returns "" for a
+// constraint.
 func methodsOf(of *ast.InterfaceType) string {
 	var all []string
 	for _, f := range of.Methods.List {
@@ -135,7 +136,7 @@ func methodsOf(of *ast.InterfaceType) string {
 	return strings.Join(all, ", ")
 }
 
-// packageComment returns the comments of a package.
+// packageComment returns the package comments of a folder.
 func packageComment(t *testing.T, folder string) (doc string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, folder, "*.go"))

@@ -14,11 +14,11 @@ import (
 	"testing"
 )
 
-// bracketed is a name that is written as a link.
+// bracketed matches a name that is written as a link.
 var bracketed = regexp.MustCompile(`\[\*?(\w+\.)?[A-Z]\w*(\.\w+)?\]`)
 
 // TestDocLinks reads the comments of the published packages as pkg.go.dev does: each name in
-// brackets is a link, and none needs a definition, which go doc prints as it stands.
+// brackets must become a link without a link definition, which go doc would print as text.
 func TestDocLinks(t *testing.T) {
 	packages := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -62,7 +62,7 @@ func TestDocLinks(t *testing.T) {
 	}
 }
 
-// docsOf returns the comments of a package by what they are about.
+// docsOf returns the doc comments of a package, by the names that they describe.
 func docsOf(p *doc.Package) map[string]string {
 	docs := map[string]string{"package " + p.Name: p.Doc}
 	values := func(all []*doc.Value) {
@@ -93,7 +93,7 @@ func docsOf(p *doc.Package) map[string]string {
 	return docs
 }
 
-// linkProblems returns what of a comment is not shown as it was meant.
+// linkProblems returns the links of a comment that are not shown as links.
 func linkProblems(p *comment.Parser, text string) (problems []string) {
 	parsed := p.Parse(text)
 	for _, l := range parsed.Links {

@@ -18,10 +18,11 @@ const (
 	maxOperands = 3
 )
 
-// unlaid are the folders that are not laid out by these limits yet. A folder leaves the list for good.
+// unlaid lists the folders that do not keep these limits yet. A folder that has left the list must
+// not come back.
 var unlaid = []string{"examples", "x/cmd"}
 
-// tables are files whose lines are rows.
+// tables lists the folders of tables, where each row is one line.
 var tables = []string{"internal/specgen"}
 
 // TestLayout checks the lines and the conditions of the code that is not a test.
@@ -63,8 +64,8 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// isIn reports whether a folder is another or below it. The kits of a planner are below its folder, and
-// are folders of their own.
+// isIn reports whether a folder is another or below it. The kits below a planner's folder count as
+// folders of their own.
 func isIn(folder, of string) bool {
 	if of == "job" || of == "cronjob" {
 		return folder == of
@@ -81,7 +82,8 @@ func wideLines(source []byte) (wide []int) {
 	return wide
 }
 
-// crowdedConditions returns the lines of conditions with too many operands, unless each has a line.
+// crowdedConditions returns the lines of conditions with too many operands, unless each operand has
+// its own line.
 func crowdedConditions(t *testing.T, name string, source []byte) (crowded []int) {
 	files := token.NewFileSet()
 	f, err := parser.ParseFile(files, name, source, parser.SkipObjectResolution)

@@ -13,8 +13,8 @@ import (
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
-// TestLines: the tables of x/kubernetes/README.md have the lines of the example controllers and tests that exist. A controller
-// of jobs has at most 80 lines, one of a schedule at most 40.
+// TestLines: the tables of x/kubernetes/README.md have the right numbers of lines of the example
+// controllers and tests. A controller of jobs has at most 80 lines, one of a schedule at most 40.
 func TestLines(t *testing.T) {
 	data := testfile.Read(t, "../../kubernetes/README.md")
 	rows := regexp.MustCompile(`(?m)^\| \[(examples/[^]]+)\]\(\.\./\.\./([^)]+)\).* \| (\d+) \|$`).FindAllStringSubmatch(data, -1)
@@ -67,7 +67,7 @@ func linesOf(source []byte) int {
 		switch {
 		case tok == token.EOF:
 			return len(lines)
-		case tok == token.SEMICOLON && text == "\n": // is not in the source
+		case tok == token.SEMICOLON && text == "\n": // inserted by the scanner
 		default:
 			first := file.Line(pos)
 			for i := range 1 + strings.Count(text, "\n") {

@@ -24,8 +24,9 @@ var (
 	placeNamed = regexp.MustCompile("`([\\w.]+)` in `([\\w./]+)`(?: and `([\\w./]+)`)?")
 )
 
-// TestProofs: every command that docs/proofs.md names is a target of the Makefile, every path exists, a file
-// declares what is said to be in it, each target has its line of help, and each package of x/proof a comment.
+// TestProofs: every command that docs/proofs.md names is a target of the Makefile, every path
+// exists, and every file declares the names that the page finds in it. Each target has a line of
+// help, and each package of x/proof has a package comment.
 func TestProofs(t *testing.T) {
 	page, makefile := read(t, "docs/proofs.md"), read(t, "Makefile")
 	targets := found(makeTarget, makefile)
@@ -132,7 +133,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestResults: each file of results names its command, and what it was written from.
+// TestResults: each file of results names its command, and the commit and the time of its run.
 func TestResults(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(root, "docs", "results", "*.txt"))
 	if err != nil || len(files) < 5 {
@@ -155,8 +156,7 @@ func found(pattern *regexp.Regexp, text string) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// packagesBelow returns the folders below one that hold Go files other than tests, or tests
-// alone.
+// packagesBelow returns a folder and the folders below it, those that hold Go files.
 func packagesBelow(t *testing.T, folder string) []string {
 	t.Helper()
 	set := map[string]bool{}

@@ -11,11 +11,11 @@ import (
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
-// quote is a quotation of a file in a document: a block of code below a comment that
-// names the file.
+// quote matches a quotation of a file in a document: a block of code below a comment that names the
+// file.
 var quote = regexp.MustCompile("(?m)^<!-- from (\\S+) -->\n+```\\w*\n((?s:.*?))^```$")
 
-// goBlock is a block of Go in a document.
+// goBlock matches the first line of a block of Go in a document.
 var goBlock = regexp.MustCompile("(?m)^```go$")
 
 // TestQuotations compares what documents quote with the files that they name. Each block of Go is

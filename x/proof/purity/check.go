@@ -25,7 +25,7 @@ var forbiddenNames = map[string][]string{
 	"fmt": {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
 }
 
-// orderedComment permits what stands on the line below it, if a reason follows.
+// orderedComment permits a random order on the line below it, if a reason follows.
 const orderedComment = "//purity:ordered"
 
 // problem is a place where a package is not pure.
@@ -117,8 +117,8 @@ func (c *checker) declaration(decl ast.Decl) {
 	}
 }
 
-// constantLike tells whether a variable of type t is a constant as long as
-// nothing is assigned to it or its parts.
+// constantLike reports whether a variable of type t is a constant as long as nothing is assigned to
+// it or its parts.
 func constantLike(t types.Type) bool {
 	if types.Identical(t, types.Universe.Lookup("error").Type()) || t.String() == "time.Time" {
 		return true
@@ -190,7 +190,8 @@ func (c *checker) importSpec(n *ast.ImportSpec) {
 	}
 }
 
-// name checks what an identifier stands for, however the package is imported.
+// name checks the object that an identifier refers to, whatever the name under which its package is
+// imported.
 func (c *checker) name(id *ast.Ident) {
 	obj := c.info.Uses[id]
 	if b, ok := obj.(*types.Builtin); ok && (b.Name() == "print" || b.Name() == "println") {
@@ -229,8 +230,8 @@ func qualified(obj types.Object) string {
 	return ""
 }
 
-// call checks for iterators over maps, whose order is chance unless it is sorted
-// immediately. The call around another one is seen first.
+// call checks for iterators over maps, whose order is random unless it is sorted immediately. An
+// outer call is seen before those in its arguments.
 func (c *checker) call(n *ast.CallExpr) {
 	obj := c.calledFunc(n)
 	if obj == nil || obj.Pkg() == nil {
@@ -307,8 +308,8 @@ func isArray(t types.Type) bool { return t != nil && is[*types.Array](t.Underlyi
 
 func is[T types.Type](t types.Type) bool { _, ok := t.(T); return ok }
 
-// selector checks for a method with a pointer receiver, called on a package's
-// variable: it may write to it.
+// selector checks for a method with a pointer receiver, called on a package's variable: the method
+// may write to the variable.
 func (c *checker) selector(n *ast.SelectorExpr) {
 	sel := c.info.Selections[n]
 	if sel == nil || sel.Kind() != types.MethodVal || is[*types.Pointer](sel.Recv().Underlying()) {
@@ -337,8 +338,8 @@ func (c *checker) written(exprs ...ast.Expr) {
 	}
 }
 
-// packageVar returns the variable of a package, this or another one, that e is
-// or is a part of, or nil.
+// packageVar returns the package variable, of this package or another, that e is or belongs to, or
+// nil.
 func (c *checker) packageVar(e ast.Expr) *types.Var {
 	for {
 		switch x := e.(type) {

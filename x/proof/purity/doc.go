@@ -14,9 +14,9 @@
 //     and structs alone, and any variable that is written to after its
 //     declaration or whose address is taken: those in effect are constants, and
 //     the others are hidden state;
-//   - ranging over a map, whose order is chance. Where the order really does not
-//     reach the result, the comment "//purity:ordered" with the reason, on the
-//     line above, permits it. slices.Sorted(maps.Keys(m)) needs no comment.
+//   - ranging over a map, whose order is random. Where the order really does not reach the result,
+//     the comment "//purity:ordered" with the reason, on the line above, permits it.
+//     slices.Sorted(maps.Keys(m)) needs no comment.
 //
 // Other tests check which packages these packages import, which modules the module
 // requires, and that the picture of the packages in README.md shows their imports.

@@ -56,8 +56,8 @@ func TestPicture_Wrong(t *testing.T) {
 	}
 }
 
-// picture is a flowchart. A part of it stands for the packages whose folders its label
-// names, and for those below them that no other part names.
+// picture is a flowchart. Each part represents the packages whose folders its label names, and the
+// packages below them that no other part names.
 type picture struct {
 	parts  []string            // in the order in which they first appear
 	paths  map[string]string   // from a folder to its part
@@ -66,8 +66,8 @@ type picture struct {
 
 var node = regexp.MustCompile(`^(\w+)(?:\["([^"]*)"\])?$`)
 
-// readPicture reads the flowchart of a text: lines that are a part, or a part, an arrow
-// and a part.
+// readPicture reads the flowchart of a text: each of its lines is a part, or two parts with an
+// arrow between them.
 func readPicture(text string) picture {
 	p := picture{paths: map[string]string{}, arrows: map[string][]string{}}
 	for line := range strings.Lines(text) {
@@ -111,8 +111,8 @@ func (p picture) partOf(pkg string) string {
 	return ""
 }
 
-// problems compares the picture with the imports. Each import needs a way of arrows, each
-// arrow an import and no other way, and the arrows run down.
+// problems compares the picture with the imports. Each import needs a path of arrows. Each arrow
+// needs an import, must be the only path between its parts, and must lead down.
 func (p picture) problems(imports map[string][]string) (list []string) {
 	needed, used := map[string][]string{}, map[string]bool{p.partOf(cron): true}
 	for _, pkg := range slices.Sorted(maps.Keys(imports)) {
@@ -152,8 +152,8 @@ func (p picture) problems(imports map[string][]string) (list []string) {
 	return list
 }
 
-// leads reports whether arrows lead from one part to another, the first of them not to
-// the part without.
+// leads reports whether arrows lead from one part to another by a path whose first arrow does not
+// lead to the part without.
 func leads(arrows map[string][]string, from, to, without string) bool {
 	seen, open := map[string]bool{}, []string{from}
 	for len(open) > 0 {
@@ -173,8 +173,8 @@ func leads(arrows map[string][]string, from, to, without string) bool {
 	return false
 }
 
-// importsOf returns what each package of all modules imports of them and of robfig/cron,
-// tests aside.
+// importsOf returns, for each package of all modules, which of these packages and of robfig/cron it
+// imports, tests aside.
 func importsOf(t *testing.T) map[string][]string {
 	t.Helper()
 	imports := map[string][]string{}

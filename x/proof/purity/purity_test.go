@@ -23,7 +23,7 @@ import (
 
 const module = "github.com/batchplan/batchplan"
 
-// root is the module's folder, seen from this package's.
+// root is the module's folder, relative to this package's.
 var root = filepath.Join("..", "..", "..")
 
 // pure lists the packages that are checked, and the modules beside this one that
@@ -164,7 +164,7 @@ func exempt(p problem) int {
 	return -1
 }
 
-// pkg is what the go command says about a package.
+// pkg is the go command's description of a package.
 type pkg struct {
 	Dir, ImportPath, Export              string
 	Standard, DepOnly                    bool
