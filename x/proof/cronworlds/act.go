@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// act is what users and others do between rounds.
+// act lets users and others do something between two rounds.
 func (w *world) act() {
 	switch w.n(14) {
 	case 1, 2:
@@ -62,7 +62,7 @@ func (w *world) ask() {
 	w.wake = w.now
 }
 
-// askRange asks for the runs of a range, at most forty.
+// askRange asks for a backfill of at most forty runs.
 func (w *world) askRange() {
 	w.asks++
 	m := w.matcher(&w.Spec)
@@ -97,7 +97,7 @@ func (w *world) askRange() {
 	w.wake = w.now
 }
 
-// takeName gives the name of a run to come to the job of another owner.
+// takeName creates a job of another owner with the name of the next run's job.
 func (w *world) takeName() {
 	run := w.matcher(&w.Spec).next(w.now)
 	if w.find(runName(run)) != nil {
@@ -124,7 +124,7 @@ func (w *world) addByHand() {
 	w.changedJobs(false)
 }
 
-// userDeletes deletes a job whose run is recorded.
+// userDeletes deletes a job that mayGo permits.
 func (w *world) userDeletes() {
 	var names []string
 	for i := range w.jobs {
@@ -145,8 +145,8 @@ func (w *world) userDeletes() {
 	w.changedJobs(false)
 }
 
-// mayGo reports whether something but the job itself knows of its run. Of others, nobody can
-// say later that they have started.
+// mayGo reports whether a user may delete a job: its run is recorded elsewhere, or it has none.
+// Without such a record, nothing shows later that the run has started.
 func (w *world) mayGo(j *aJob) bool {
 	switch j.by {
 	case byHand, byOther:
@@ -160,7 +160,7 @@ func (w *world) mayGo(j *aJob) bool {
 		})
 }
 
-// duration is how long a job takes.
+// duration draws how long a job takes.
 func (w *world) duration() time.Duration {
 	if w.calm {
 		return time.Duration(w.seconds(5, 15)) * time.Second
@@ -168,8 +168,8 @@ func (w *world) duration() time.Duration {
 	return time.Duration(pick(w.source, 10, 50, 600, 3000, 20000)) * time.Second
 }
 
-// pass lets time pass: to the next event, minutes, hours, or days in which the controller is
-// down.
+// pass lets time pass: until the next event, for minutes, for hours, or for days in which the
+// controller is down.
 func (w *world) pass() {
 	w.deliver()
 	next, _ := w.firstEvent()
@@ -196,8 +196,8 @@ func (w *world) pass() {
 	}
 }
 
-// end lets everything come to rest, following only what the conclusions ask for, and checks
-// that nothing is left.
+// end lets everything come to rest, with rounds only when conclusions ask for them, and checks that
+// nothing is left to do.
 func (w *world) end() {
 	w.say("calm")
 	w.calm = true
@@ -217,15 +217,15 @@ func (w *world) end() {
 	if w.Spec.Suspend != nil && *w.Spec.Suspend {
 		w.suspend(false)
 	}
-	// Three more runs, and for as long as runs may have to be made up.
+	// Three more runs follow, and at least three hours: missed runs may have to be made up.
 	m := w.matcher(&w.Spec)
 	w.until(w.beforeRun(later(w.now.Add(3*time.Hour), m.next(m.next(m.next(w.now))))))
 	w.checkRest()
 	w.checkAccounts()
 }
 
-// finishRanges waits for backfills as long as some of their runs start in each hour. Runs of the schedule
-// that were missed while the caches were late start first.
+// finishRanges waits for backfills as long as some of their runs start in every hour. Runs of the
+// schedule that were missed while the caches were late start first.
 func (w *world) finishRanges() {
 	started := func() (n int) {
 		for _, all := range w.created {

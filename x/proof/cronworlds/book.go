@@ -8,14 +8,14 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// book is what has happened so far, for the laws.
+// book records what has happened so far, for the laws.
 type book struct {
 	asks, taken int
-	// wasTaken holds the names that another owner has had.
+	// wasTaken holds the names that a job of another owner has had.
 	wasTaken map[string]bool
 	// created holds, for each name, who created its jobs.
 	created map[string][]owner
-	// missed holds, for each run reported with its time, that it was called missed.
+	// missed holds the runs that events have called missed, in Unix seconds.
 	missed map[int64]bool
 	// shown holds the names of the jobs that the controller has seen in a round that it concluded.
 	// deleted holds the names of the jobs that the controller has deleted.
@@ -24,16 +24,16 @@ type book struct {
 	known   map[job.UID]bool
 	ranges  map[string]*asked
 
-	// base is the time after which runs are accounted for, and open says that it is not
-	// known: after an edit, until a run starts.
+	// base is the time after which all runs are accounted for. It is unknown while open is set:
+	// from an edit until a run starts.
 	base     time.Time
 	open     bool
 	reported int
-	// lossy says that a memory was lost; backfilled that some backfill was asked for.
+	// lossy is set once a memory was lost, backfilled once a backfill was asked for.
 	lossy, backfilled bool
 
-	// quick counts the rounds that followed each other within a second since there was progress, and
-	// rounds all of them.
+	// quick counts the rounds since the last progress that followed each other within a second;
+	// rounds counts all rounds.
 	quick, rounds, seen int
 	last                time.Time
 }
@@ -42,8 +42,8 @@ type book struct {
 type asked struct {
 	cronjob.Backfill
 	had map[string]int // jobs created before, by name
-	// edited says that the schedule has changed since, or before in a way that the controller
-	// had yet to see: then it takes the range for one of the old schedule.
+	// edited is set if the schedule has changed since, or if the controller had not yet seen an
+	// earlier change: then it takes the range to be one of the old schedule.
 	edited bool
 }
 
@@ -67,7 +67,7 @@ func (w *world) noteAsk(b cronjob.Backfill) {
 	}
 	for i := range w.jobs {
 		if j := &w.jobs[i]; !j.Foreign && j.DeletionTimestamp.IsZero() {
-			had[j.Name]-- // its run has taken place as long as it is there
+			had[j.Name]-- // while the job exists, its run needs no other
 		}
 	}
 	seen := &w.objects.seen.Spec
@@ -75,8 +75,8 @@ func (w *world) noteAsk(b cronjob.Backfill) {
 	w.ranges[b.ID], w.backfilled = &asked{Backfill: b, had: had, edited: late}, true
 }
 
-// noteEdit takes an edit of the schedule. Users withdraw their backfills: of another schedule
-// these could have thousands of runs.
+// noteEdit notes an edit of the schedule. Users withdraw their backfills, which could have
+// thousands of runs under the new schedule.
 func (w *world) noteEdit() {
 	w.open, w.backfills = true, nil
 	for _, a := range w.ranges {
@@ -89,8 +89,8 @@ func (w *world) noteCreation(j *aJob) {
 	w.known[j.UID] = true
 }
 
-// noteConclusion takes the report of a round. The accounts begin anew with a run that starts
-// after an edit.
+// noteConclusion notes the report of a round. After an edit, the accounts start again with the
+// first run that starts.
 func (w *world) noteConclusion(seen *object, p *cronjob.Plan, writes *cronjob.Writes, end *cronjob.Conclusion) {
 	if w.reported += end.Metrics.Missed; end.Metrics.Missed > 0 && !w.lossy && !w.open {
 		due := w.matcher(&w.Spec).between(w.base, w.now)

@@ -10,27 +10,28 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// owner says who has created a job.
+// owner names the creator of a job.
 type owner string
 
 const (
 	bySchedule owner = "schedule"
 	byTrigger  owner = "trigger"
 	byBackfill owner = "backfill"
-	byHand     owner = "hand"    // the CronJob's, but no active job
-	byOther    owner = "foreign" // not the CronJob's
+	byHand     owner = "hand"    // owned by the CronJob, but not counted as active
+	byOther    owner = "foreign" // owned by another
 )
 
 // aJob is a job that exists.
 type aJob struct {
 	cronjob.Child
 	by owner
-	// ends is when it ends, and how; gone is when its pods are gone, for one being deleted.
+	// ends is when the job ends, and how is its result. gone is when the pods of a job that is
+	// being deleted are gone.
 	ends, gone time.Time
 	how        job.ConditionType
 }
 
-// isBusy reports whether it runs, or its pods do.
+// isBusy reports whether the controller has created the job, and it has not ended.
 func (j *aJob) isBusy() bool {
 	switch j.by {
 	case bySchedule, byTrigger, byBackfill:
@@ -50,8 +51,8 @@ type cluster struct {
 	object
 	jobs []aJob
 	uids int
-	// changes counts all that changes. progress counts it without statuses that record no further run:
-	// a controller could write these without end.
+	// changes counts all changes. progress leaves out status writes that record no further run,
+	// since a controller could write these without end.
 	changes, progress int
 
 	objects cache[object]
@@ -67,7 +68,7 @@ type cache[T any] struct {
 type delivery[T any] struct {
 	at    time.Time
 	value T
-	// own says that the controller has written this.
+	// own is set if the controller has written this version.
 	own bool
 }
 
@@ -78,8 +79,8 @@ func (c *cache[T]) push(value T, at time.Time, own bool) {
 	c.queue = append(c.queue, delivery[T]{at, value, own})
 }
 
-// deliver shows what is due. It reports whether anything moved, and whether anything of it
-// was not the controller's own.
+// deliver shows the versions that are due. It reports whether there were any, and whether someone
+// other than the controller wrote one of them.
 func (c *cache[T]) deliver(now time.Time) (moved, news bool) {
 	for len(c.queue) > 0 && !c.queue[0].at.After(now) {
 		moved, news = true, news || !c.queue[0].own
@@ -91,7 +92,7 @@ func (c *cache[T]) deliver(now time.Time) (moved, news bool) {
 // show shows the newest version now.
 func (c *cache[T]) show(value T) { c.seen, c.queue = value, nil }
 
-// first is when the next version shows, or zero.
+// first returns when the next version shows, or zero.
 func (c *cache[T]) first() time.Time {
 	if len(c.queue) == 0 {
 		return time.Time{}
@@ -99,7 +100,7 @@ func (c *cache[T]) first() time.Time {
 	return c.queue[0].at
 }
 
-// children are the jobs as a list shows them.
+// children returns the jobs as a list shows them.
 func (c *cluster) children() []cronjob.Child {
 	list := make([]cronjob.Child, len(c.jobs))
 	for i := range c.jobs {
@@ -132,7 +133,7 @@ func (c *cluster) remove(name string) {
 	c.jobs = slices.DeleteFunc(slices.Clone(c.jobs), func(j aJob) bool { return j.Name == name })
 }
 
-// busy are the jobs that run, but for those that pass a filter.
+// busy returns the names of the jobs that run, without those that the filter takes out.
 func (c *cluster) busy(except func(*aJob) bool) (names []string) {
 	for i := range c.jobs {
 		if j := &c.jobs[i]; j.isBusy() && !except(j) {
@@ -142,7 +143,7 @@ func (c *cluster) busy(except func(*aJob) bool) (names []string) {
 	return names
 }
 
-// finished are the own jobs that ended in this way.
+// finished returns the CronJob's own jobs that ended in this way, the oldest first.
 func finished(children []cronjob.Child, how job.ConditionType) (list []cronjob.Child) {
 	for _, c := range children {
 		if c.Finished == how && !c.Foreign {
@@ -158,5 +159,5 @@ func finished(children []cronjob.Child, how job.ConditionType) (list []cronjob.C
 	return list
 }
 
-// runName is the name that a run's job must have.
+// runName returns the name that a run's job must have.
 func runName(run time.Time) string { return fmt.Sprintf("c-%d", run.Unix()/60) }

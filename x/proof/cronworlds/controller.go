@@ -10,25 +10,25 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// controller is what the program that plans remembers.
+// controller is the state of the program that plans.
 type controller struct {
 	memory    cronjob.Memory
 	concluded bool // a round has handed over a memory
 	triggers  []cronjob.Trigger
 	backfills []cronjob.Backfill
 	compiled  map[string]cronjob.Compiled
-	// wake is when it plans again; zero means when something happens.
+	// wake is when it plans again; zero means when something changes.
 	wake time.Time
-	// down says that it does not run.
+	// down is set while it does not run.
 	down    bool
 	retries int
-	// ending says that it ends after the write under way.
+	// ending is set if it ends after the current write.
 	ending bool
 }
 
 var errCrash = errors.New("the program ends")
 
-// round plans and does once. A crash ends it anywhere.
+// round plans once and carries the plan out. A crash may end it anywhere.
 func (w *world) round() {
 	w.checkPace()
 	defer func(began int) {
@@ -137,7 +137,7 @@ func (w *world) fault() fault {
 	return lost
 }
 
-// after ends the program if the fault said so.
+// after ends the program if fault has decided so.
 func (w *world) after() {
 	if w.ending {
 		w.ending = false
@@ -177,8 +177,8 @@ func (w *world) delete(d *cronjob.Deletion, p *cronjob.Plan, writes *cronjob.Wri
 	return cronjob.Effect{Result: cronjobreason.ResultDone}
 }
 
-// doDelete deletes a job. In the foreground, it stays until its pods have ended; a finalizer may hold
-// any other.
+// doDelete deletes a job. Deleted in the foreground, it stays until its pods have ended; a
+// finalizer may hold any other job.
 func (w *world) doDelete(j *aJob, d *cronjob.Deletion) {
 	w.say("deletes %s: %s", d.Name, d.Reason)
 	w.checkDeleted(j, d)
@@ -266,7 +266,7 @@ func (w *world) write(seen *object, s *cronjob.Settlement) cronjobreason.Result 
 	before := w.Status.LastScheduleTime
 	w.Status = s.Status
 	if w.options.ActiveFromChildren {
-		w.Status.Active = nil // the kind has no place for it
+		w.Status.Active = nil // this kind has no list of active jobs
 	}
 	if w.options.SuccessFromChildren {
 		w.Status.LastSuccessfulTime = time.Time{}
@@ -320,7 +320,7 @@ func (w *world) conclude(seen *object, p *cronjob.Plan, writes *cronjob.Writes, 
 	}
 }
 
-// restart starts the program anew, most often with fresh lists.
+// restart starts the program again, most often with fresh lists.
 func (w *world) restart(untouched bool) {
 	w.say("crash")
 	w.ending = false
@@ -334,7 +334,7 @@ func (w *world) restart(untouched bool) {
 	w.wake = w.now.Add(time.Duration(w.seconds(0, 30)) * time.Second)
 }
 
-// refresh lists the objects anew.
+// refresh lists the objects again.
 func (w *world) refresh() {
 	w.objects.show(w.object)
 	w.lists.show(w.children())

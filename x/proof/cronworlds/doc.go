@@ -18,8 +18,8 @@
 //     nothing else changes.
 //   - CI4, CI5, CI12: times of the status do not fall, and the active list holds own jobs.
 //   - CI9, M9: rounds that follow each other immediately change something.
-//   - CL2, CL4: with wake-ups alone, everything that is due happens in the end, and
-//     triggers and backfills complete.
+//   - CL2, CL4: if the controller only wakes when it asked to, everything that is due still happens
+//     in the end, and triggers and backfills complete.
 //
 // A world is a list of decisions, each a small number, where 0 is the dull choice. The
 // test makes the list of a world that fails shorter and duller before it shows the

@@ -14,7 +14,7 @@ var (
 		"0 */6 1-15 * 1", "@every 45m", "5 2,3 * * *", "*/30 0-3 * * *",
 	}
 	zones = []string{"", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata"}
-	// births lie on ordinary days, and before clocks change.
+	// births are times of creation: on ordinary days, and shortly before clocks change.
 	births = []string{
 		"2026-01-05T00:30:00Z", "2026-03-28T22:10:00Z", "2026-10-24T21:40:00Z", "2026-03-08T05:55:00Z",
 		"2026-11-01T04:50:00Z", "2026-04-04T13:20:00Z", "2026-10-03T12:59:30Z",
@@ -86,7 +86,7 @@ func (w *world) drawOptions() cronjob.Options {
 	}
 }
 
-// describe says what kind of world it is.
+// describe returns the settings of the world, to print.
 func (w *world) describe() string {
 	spec, o := &w.Spec, w.options
 	return strings.Join([]string{
@@ -102,7 +102,7 @@ func (w *world) describe() string {
 
 func ptr[T any](v T) *T { return &v }
 
-// text is what a pointer points to.
+// text returns the value behind a pointer.
 func text[T any](p *T) string {
 	if p == nil {
 		return "nil"

@@ -24,7 +24,8 @@ func (w *world) checkEvent(e *job.Event) {
 			w.fail("C9 missed and started", "%s is called missed, and %s was started", at, runName(at))
 		}
 	case "UnexpectedJob":
-		// Once a name was taken, a run that replaces may create nothing, and nothing tells how late the children are.
+		// Once another owner took a name, a replacing run may create no job, and nothing shows how
+		// late the children are.
 		for name := range w.deleted {
 			if strings.HasSuffix(e.Message, name) && w.find(name) != nil && w.taken == 0 {
 				w.fail("C3", "%s, which the controller itself has deleted", e.Message)
@@ -66,7 +67,8 @@ func (w *world) checkCreation(seen *object, c *cronjob.Creation) {
 
 // checkRoom checks that fewer jobs run than a limit.
 func (w *world) checkRoom(c *cronjob.Creation, most int, what string) {
-	// What Replace has deleted leaves the active list, unless its pods are waited for.
+	// A job that Replace has deleted leaves the active list, unless the controller waits for its
+	// pods.
 	left := func(j *aJob) bool {
 		return !j.DeletionTimestamp.IsZero() && w.Spec.ConcurrencyPolicy == cronjob.Replace &&
 			!w.options.ReplaceWhenGone
@@ -127,7 +129,7 @@ func (w *world) checkRun(seen *object, c *cronjob.Creation) {
 	}
 }
 
-// lateness is how late a run may start, if anything bounds it.
+// lateness returns how late a run may start, and whether anything bounds that.
 func (w *world) lateness(spec *cronjob.Spec) (limit time.Duration, bounded bool) {
 	limit = w.options.CatchUpWindow
 	if w.options.CatchUp == cronjob.CatchUpNone && limit == 0 {
@@ -142,7 +144,7 @@ func (w *world) lateness(spec *cronjob.Spec) (limit time.Duration, bounded bool)
 	return limit + w.options.Jitter, bounded
 }
 
-// checkReplaced checks what a run of the schedule may start beside.
+// checkReplaced checks that no job still runs that a run of the schedule must not start beside.
 func (w *world) checkReplaced(seen *object, c *cronjob.Creation) {
 	switch seen.Spec.ConcurrencyPolicy {
 	case cronjob.Forbid:
@@ -157,7 +159,8 @@ func (w *world) checkReplaced(seen *object, c *cronjob.Creation) {
 	}
 }
 
-// checkDeletions checks that the history goes from the oldest on, as far as the program sees.
+// checkDeletions checks that the history loses its oldest jobs first, as far as the program sees
+// them.
 func (w *world) checkDeletions(seen *object, children []cronjob.Child, p *cronjob.Plan) {
 	for i := range p.Delete {
 		switch d := &p.Delete[i]; d.Reason {
@@ -256,8 +259,7 @@ func (w *world) checkRanges() {
 	}
 }
 
-// checkHistory checks the limits of the history. What has ended within the last minute may
-// stay.
+// checkHistory checks the limits of the history. Jobs that ended in the last ten minutes may stay.
 func (w *world) checkHistory(how job.ConditionType, limit *int32, keep time.Duration) {
 	n, old := 0, ""
 	for _, c := range finished(w.children(), how) {
@@ -306,8 +308,8 @@ func (w *world) unstarted(due []time.Time) (names []string, byOthers int) {
 	return names, byOthers
 }
 
-// undecided counts a last run whose name another owner's job has: it starts if that job goes before
-// the next run is due.
+// undecided returns 1 if another owner's job has the name of the last run: that run starts if the
+// job goes before the next run is due.
 func (w *world) undecided(due []time.Time) int {
 	if len(due) == 0 || w.options.CatchUp == cronjob.CatchUpAll {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// matcher knows when a schedule runs. It looks at each minute.
+// matcher finds the runs of a schedule. It looks at each minute.
 type matcher struct {
 	fields         [5]uint64
 	anyDom, anyDow bool
@@ -16,7 +16,7 @@ type matcher struct {
 	anchor         time.Time
 
 	runs  []time.Time // those found so far
-	after time.Time   // the first instant not looked at lies after it
+	after time.Time   // all instants up to it were looked at
 }
 
 func newMatcher(spec string, zone *string, anchor time.Time) *matcher {
@@ -111,7 +111,7 @@ func (m *matcher) between(after, until time.Time) []time.Time {
 	return m.runs[m.place(after):m.place(until)]
 }
 
-// place is the number of runs found up to a time.
+// place returns the number of runs found up to a time.
 func (m *matcher) place(t time.Time) int {
 	n, _ := slices.BinarySearchFunc(m.runs, t, func(run, t time.Time) int {
 		if run.After(t) {

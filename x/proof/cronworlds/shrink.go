@@ -2,7 +2,7 @@ package cronworlds
 
 import "slices"
 
-// shrink returns shorter and duller decisions that break the same law. It tries so many
+// shrink returns shorter and duller decisions that break the same law. It plays about that many
 // worlds at most.
 func shrink(decisions []int, law string, t tamper, tries int) []int {
 	breaks := func(try []int) bool {

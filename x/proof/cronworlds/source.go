@@ -2,8 +2,8 @@ package cronworlds
 
 import "math/rand/v2"
 
-// source gives the decisions of a world and keeps them. It repeats a list of decisions,
-// and after it continues with dull ones, or by chance where it has a generator.
+// source makes the decisions of a world and records them. It first repeats the given ones. After
+// that it chooses at random if it has a generator, and takes the dull choices otherwise.
 type source struct {
 	random *rand.Rand
 	given  []int
@@ -16,7 +16,7 @@ func newSource(seed, world uint64) *source {
 
 func replay(decisions []int) *source { return &source{given: decisions} }
 
-// n decides for a number below n. 0 is the dull choice.
+// n chooses a number below n. 0 is the dull choice.
 func (s *source) n(n int) int {
 	v, at := 0, len(s.made)
 	switch {
@@ -29,11 +29,11 @@ func (s *source) n(n int) int {
 	return v
 }
 
-// chance decides for true in so many of a hundred cases.
+// chance returns true in the given percentage of cases.
 func (s *source) chance(percent int) bool { return s.n(100) >= 100-percent }
 
-// seconds decides for a time from low up to high seconds.
+// seconds chooses a number of seconds from low up to high.
 func (s *source) seconds(low, high int) int { return low + s.n(high-low+1) }
 
-// pick decides for one of a list; the first is the dull one.
+// pick chooses an element of a list; the first is the dull choice.
 func pick[T any](s *source, list ...T) T { return list[s.n(len(list))] }

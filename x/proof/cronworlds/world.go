@@ -28,23 +28,23 @@ type world struct {
 
 	options    cronjob.Options
 	consistent bool
-	// deaf says that the controller hears nothing of its own writes.
+	// deaf is set if its own writes do not wake the controller.
 	deaf bool
-	// rereads says that it looks at the CronJob again when the plan names unexpected jobs, and
-	// goesBack that it plans from its cache afterwards, even if that is behind.
+	// rereads is set if the controller reads the CronJob again when a plan names unexpected jobs,
+	// goesBack if it plans from its cache afterwards, even where that is behind.
 	rereads, goesBack bool
-	// keeps says that its memory survives a crash.
+	// keeps is set if its memory survives a crash.
 	keeps bool
-	// holds says that finalizers hold jobs which are deleted.
+	// holds is set if finalizers hold deleted jobs.
 	holds bool
 	// lag is how late the caches may be, in seconds: of the CronJob, and of the jobs.
 	lag [2]int
-	// faults is how many of a hundred writes go wrong.
+	// faults is the percentage of reads and writes that go wrong.
 	faults int
-	// calm is the last part of a world: nothing goes wrong any more.
+	// calm is set in the last part of a world, where nothing goes wrong any more.
 	calm bool
 
-	// only is a part of the names of the laws that are checked.
+	// only is in the names of all laws that are checked; "" checks all laws.
 	only string
 
 	matchers map[string]*matcher
@@ -58,7 +58,7 @@ type tamper struct {
 	end  func(*cronjob.Conclusion)
 }
 
-// hotLoop is a law whose breach nothing can follow.
+// hotLoop is a law whose breach ends a world, checked or not: nothing could follow.
 const hotLoop = "CL5 hot loop"
 
 var errStop = errors.New("the world ends")
@@ -116,7 +116,7 @@ func (w *world) matcher(spec *cronjob.Spec) *matcher {
 	return m
 }
 
-// changed pushes a new state of the CronJob or of the jobs into its cache.
+// changedObject pushes a new state of the CronJob into its cache; changedJobs does so for the jobs.
 func (w *world) changedObject(own bool) {
 	w.version++
 	w.changes++
@@ -153,7 +153,7 @@ func (w *world) deliver() {
 	}
 }
 
-// until lets time pass. Whatever happens on the way happens.
+// until lets time pass, with all events on the way.
 func (w *world) until(t time.Time) {
 	for {
 		w.deliver()
