@@ -8,11 +8,11 @@ import (
 	"unsafe"
 )
 
-// chunk is the number of states that a worker takes together.
+// chunk is the number of states that a worker takes at a time.
 const chunk = 256
 
-// Breadth searches level by level. The counterexample that it returns is a shortest one,
-// except that one by [Options.Rest] may have a shorter way than the way shown.
+// Breadth searches level by level. Its counterexample is a shortest one, unless it comes from the
+// check of [Options.Rest]: then there may be a shorter way to it.
 func Breadth[S any](system System[S], o Options) Report[S] {
 	o.fill()
 	b := &breadth[S]{system: system, o: o, begin: time.Now()}
@@ -28,12 +28,12 @@ type breadth[S any] struct {
 	report Report[S]
 
 	visited, rested table
-	// level are the states to expand, in chunks, and taken the number of those chunks
-	// that a worker has taken.
+	// level holds the states to expand, in chunks, and taken counts the chunks that workers have
+	// taken.
 	level  []packed
 	taken  atomic.Int64
 	next   atomic.Int64 // states of the next level so far
-	packed atomic.Int64 // bytes of the chunks that wait
+	packed atomic.Int64 // bytes of the waiting chunks
 	stop   atomic.Bool
 
 	mu    sync.Mutex
@@ -61,8 +61,8 @@ type explorer[S any] struct {
 	tally  Tally
 	buffer []byte
 	packer *packer[S]
-	// in holds the states of a chunk, and last those that out does not hold yet, which are
-	// the states of the next level.
+	// in holds the states of a chunk. out holds the states of the next level, packed, and last
+	// those that are not packed yet.
 	in, last []S
 	out      []packed
 }
@@ -169,8 +169,8 @@ func (e *explorer[S]) expand(s *S) {
 	})
 }
 
-// visit notes a state for the next level, unless it was visited, and checks that it comes
-// to rest. It reports whether the state is new.
+// visit adds a state to the next level, unless it was visited before, and checks that it comes to
+// rest. It reports whether the state is new.
 func (e *explorer[S]) visit(s *S, from Key) bool {
 	k := e.key(s)
 	if !e.visited.add(k, from.lo) {
@@ -203,8 +203,7 @@ func (e *explorer[S]) key(s *S) Key {
 	return KeyOf(e.buffer)
 }
 
-// breaks notes a broken invariant. The level is searched to its end no further: one is
-// enough.
+// breaks notes a broken invariant and stops the search: one is enough.
 func (e *explorer[S]) breaks(b broken[S]) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -255,8 +254,8 @@ func cmpBroken(a, b bool) int {
 	return 1
 }
 
-// wayTo finds the steps to what is broken: back along the keys, then forward by expanding
-// the states again.
+// wayTo finds the steps to a broken invariant: back along the keys of the states, then forward by
+// expanding the states again.
 func (b *breadth[S]) wayTo(end broken[S], w Worker[S]) *Counterexample[S] {
 	keys := []Key{end.from}
 	for k, ok := b.visited.parent(end.from); ok; k, ok = b.visited.parent(k) {

@@ -5,10 +5,10 @@ import (
 	"unsafe"
 )
 
-// Deepen searches depth first to a limit, which grows by a step until the search is complete.
-// It keeps no frontier, and visits states again that it meets on a shorter way. Having found
-// a counterexample, it continues below that depth, so what it returns is a shortest one. It
-// runs on one core, and does not check that states come to rest.
+// Deepen searches depth first to a limit, which grows by a step until the search is complete. It
+// keeps no frontier, and visits a state again if it meets it on a shorter way. After a
+// counterexample it continues below that depth, so it returns a shortest one. It runs on one core,
+// and does not check that states come to rest.
 func Deepen[S any](system System[S], step int, o Options) Report[S] {
 	o.fill()
 	d := &deepening[S]{system: system, worker: system.Worker(), o: o, begin: time.Now()}
@@ -45,7 +45,7 @@ type deepening[S any] struct {
 	last    time.Time
 }
 
-// level is a state on the way of the search, with the moves from it that are left.
+// level is a state on the current way, with the moves from it, of which taken were taken.
 type level[S any] struct {
 	state S
 	steps []Step[S]
@@ -65,7 +65,7 @@ func (d *deepening[S]) search(limit int) {
 	d.path = nil
 }
 
-// advance takes the next move of the last state of the way, or leaves it.
+// advance takes the next move from the last state of the way, or drops that state if none is left.
 func (d *deepening[S]) advance() {
 	depth := len(d.path)
 	top := &d.path[depth-1]
@@ -87,7 +87,7 @@ func (d *deepening[S]) advance() {
 	}
 }
 
-// enter puts a state on the way, unless it was met at this depth or a smaller one.
+// enter appends a state to the way, unless it was met at this depth or a smaller one.
 func (d *deepening[S]) enter(s *S, depth int) bool {
 	d.buffer = d.worker.Append(d.buffer[:0], s)
 	if !d.visited.lower(KeyOf(d.buffer), uint64(depth)) {
@@ -103,10 +103,10 @@ func (d *deepening[S]) enter(s *S, depth int) bool {
 	return true
 }
 
-// pathSteps is about the number of steps that a state of the way holds.
+// pathSteps is about the number of steps that are kept for a state of the way.
 const pathSteps = 16
 
-// watch keeps to the memory limit and reports progress.
+// watch checks the memory limit and reports progress.
 func (d *deepening[S]) watch(depth int) {
 	states, bytes := d.visited.len()
 	bytes += d.system.Bytes() + int64(len(d.path))*int64(unsafe.Sizeof(level[S]{})+pathSteps*unsafe.Sizeof(Step[S]{}))
@@ -120,7 +120,7 @@ func (d *deepening[S]) watch(depth int) {
 	}
 }
 
-// found notes a counterexample, and continues for a shorter one.
+// found notes a counterexample, and lets the search continue for a shorter one.
 func (d *deepening[S]) found(err error) {
 	c := &Counterexample[S]{Start: d.path[0].state, Err: err}
 	for i := range d.path {

@@ -1,15 +1,15 @@
-// Package explore visits every state that a small world can reach: every order of pod
-// changes, deliveries, ticks of the clock, failing writes, lost replies and crashes. This is
-// bounded model checking, and what it visits is the code itself: package jobmodel calls
-// job.Reconcile and the executor, package cronmodel the same of CronJobs.
+// Package explore visits every state that a small world can reach: every order of pod changes,
+// deliveries, ticks of the clock, failing writes, lost replies and crashes. This is bounded model
+// checking of the code itself: package jobmodel calls job.Reconcile and the executor, and package
+// cronmodel calls those of CronJobs.
 //
-// The package knows nothing of jobs. A [System] says in which states it starts and which
-// moves lead from a state to others; the search calls it until it finds no new state, a
-// move breaks an invariant, or a limit is reached.
+// The package knows nothing of jobs. A [System] defines the states in which it starts and the moves
+// from a state to others; the search calls it until it finds no new state, a move breaks an
+// invariant, or a limit is reached.
 //
-//   - [Breadth] goes level by level, on all cores, so the first counterexample is a
-//     shortest one.
-//   - [Deepen] goes depth first, to a limit that grows. It keeps no frontier.
+//   - [Breadth] searches level by level, on all cores, so the first counterexample is a shortest
+//     one.
+//   - [Deepen] searches depth first, to a limit that grows. It keeps no frontier.
 //
 // Both keep only a hash of 128 bits of each state. Two of n states have the same hash with
 // a probability of about n²/2¹²⁹: for 10⁹ states, less than 10⁻²⁰.

@@ -15,7 +15,7 @@ import (
 type jugs struct {
 	goal   int
 	rounds int
-	// stuck is an amount in the larger jug from which nothing comes to rest.
+	// stuck is an amount in the larger jug from which calm steps never come to rest.
 	stuck int
 }
 
@@ -87,8 +87,8 @@ func TestBreadthVisitsEveryState(t *testing.T) {
 	}
 }
 
-// The shortest way to 4 litres is known: fill the larger jug, pour, empty the smaller one,
-// pour, fill the larger one, pour.
+// The shortest way to 4 litres is: fill the larger jug, pour, empty the smaller one, pour, fill the
+// larger one, pour.
 func TestCounterexampleIsShortest(t *testing.T) {
 	system := jugs{goal: 4, rounds: 3, stuck: -1}
 	want := []string{" 1. fill: 0 5", " 2. pour: 3 2", " 3. empty: 0 2", " 4. pour: 2 0", " 5. fill: 2 5", " 6. pour: 3 4"}
@@ -247,10 +247,11 @@ func TestInterned(t *testing.T) {
 	}
 }
 
-// forked is a system in which a fault may come instead of each of three steps. Every state rests,
-// or comes to rest one step later; its end says after which fault, if that matters.
+// forked is a system in which each of three steps may be replaced by a fault. Every state rests, or
+// comes to rest one step later. Its end names the fault, if that one matters.
 type forked struct {
-	// matters is the step whose fault changes the end, and hides the one whose end is unknown.
+	// matters is the step whose fault changes the end, and hides the step after whose fault the end
+	// is unknown.
 	matters, hides int
 }
 
@@ -303,7 +304,7 @@ func (f forked) End(s *fork) uint64 {
 func (f forked) DescribeEnd(s *fork) string            { return fmt.Sprintf("end %d", f.End(s)) }
 func (f forked) Describe(_ *fork, s Step[fork]) string { return f.Moves()[s.Kind] }
 
-// A fault that changes the end is found, and one whose end nobody knows is not.
+// A fault that changes the end is found, and one after which the end is unknown is not.
 func TestFaultsMustNotChangeTheEnd(t *testing.T) {
 	for _, tc := range []struct {
 		system forked

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// List numbers values from 1 on. The workers of a search share it; looking a value up takes no
-// lock. The zero value is empty.
+// List numbers values from 1. The workers of a search share it; looking up a value takes no lock.
+// The zero value is empty.
 type List[V any] struct {
 	mu    sync.Mutex
 	n     int
@@ -40,21 +40,21 @@ func (l *List[V]) At(id uint32) *V {
 	return &(*l.pages.Load())[(id-1)/pageSize][(id-1)%pageSize]
 }
 
-// Len is the number of values.
+// Len returns the number of values.
 func (l *List[V]) Len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.n
 }
 
-// Interned numbers values, from 1 on, in the order in which they are first met, so that
-// states name them by numbers. The workers of a search share it. The zero value is empty.
+// Interned numbers values from 1, in the order in which they are first met, so that states can
+// refer to them by numbers. The workers of a search share it. The zero value is empty.
 type Interned[K comparable, V any] struct {
 	numbers Cache[K, uint32]
 	all     List[V]
 }
 
-// Number returns the number of the value with that key. The value is made if it is new.
+// Number returns the number of the value with a key. If the key is new, it calls value.
 func (n *Interned[K, V]) Number(key K, value func() V) uint32 {
 	if id, ok := n.numbers.find(key); ok {
 		return id
@@ -66,10 +66,10 @@ func (n *Interned[K, V]) Number(key K, value func() V) uint32 {
 // Of returns the value with a number.
 func (n *Interned[K, V]) Of(id uint32) V { return *n.all.At(id) }
 
-// At returns the value with a number, to be read only.
+// At returns the value with a number. It must not be changed.
 func (n *Interned[K, V]) At(id uint32) *V { return n.all.At(id) }
 
-// Len is the number of values.
+// Len returns the number of values.
 func (n *Interned[K, V]) Len() int { return n.all.Len() }
 
 // Cache keeps the results of a function. The workers of a search share it. The zero value
@@ -79,8 +79,8 @@ type Cache[K comparable, V any] struct {
 	known map[K]V
 }
 
-// Get returns the result for a key. It calls the function if there is none yet, and keeps the
-// first result where two workers have called it.
+// Get returns the result for a key. It calls the function if there is none yet; if two workers do
+// so concurrently, the first result stays.
 func (c *Cache[K, V]) Get(key K, result func() V) V {
 	if v, ok := c.find(key); ok {
 		return v
@@ -112,14 +112,14 @@ func (c *Cache[K, V]) once(key K, result func() V) V {
 	return v
 }
 
-// Len is the number of results.
+// Len returns the number of results.
 func (c *Cache[K, V]) Len() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return len(c.known)
 }
 
-// Small turns a number into a smaller type, and panics where it does not fit.
+// Small converts a number to a smaller type, and panics if it does not fit.
 func Small[T ~uint8 | ~uint16](n uint32) T {
 	if uint32(T(n)) != n {
 		panic(fmt.Sprintf("%d values are too many", n))

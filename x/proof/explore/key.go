@@ -16,8 +16,8 @@ const (
 	oddC = 0x8cb92ba72f3d8dd7
 )
 
-// KeyOf hashes the bytes of a state in two lanes. Each lane takes in a word by steps that can
-// be undone, so texts that differ in one word never have the same hash.
+// KeyOf hashes the bytes of a state in two lanes. Each lane mixes in a word by invertible steps, so
+// texts that differ in one word never have the same hash.
 func KeyOf(data []byte) Key {
 	hi, lo := oddA^uint64(len(data)), uint64(oddB)
 	for ; len(data) >= 8; data = data[8:] {
@@ -33,7 +33,7 @@ func KeyOf(data []byte) Key {
 	return Key{mix(mix(hi, oddB), oddA), mix(mix(lo, oddC), oddB)}
 }
 
-// Short is a part of the hash, of 48 bits, that is not 0.
+// Short returns 48 bits of the hash, never 0.
 func (k Key) Short() uint64 { return k.hi>>16 | 1 }
 
 func mix(x, odd uint64) uint64 {
@@ -41,7 +41,7 @@ func mix(x, odd uint64) uint64 {
 	return x ^ x>>29 ^ x>>57
 }
 
-// Flags are bits for [Worker.Append].
+// Flags packs bits into a byte, for [Worker.Append].
 func Flags(bits ...bool) (out byte) {
 	for i, bit := range bits {
 		if bit {
@@ -51,7 +51,7 @@ func Flags(bits ...bool) (out byte) {
 	return out
 }
 
-// Text is a value as JSON, a key of [Interned].
+// Text returns a value as JSON, for the keys of [Interned].
 func Text(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {

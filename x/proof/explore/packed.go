@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// packer makes chunks of states small, as long as they wait to be expanded. States that are
-// found one after the other are much alike: a state takes a tenth of its size.
+// packer compresses chunks of states that wait to be expanded. States that are found one after the
+// other are much alike: they shrink to about a tenth.
 type packer[S any] struct {
 	out bytes.Buffer
 	w   *flate.Writer
@@ -23,12 +23,12 @@ func newPacker[S any]() *packer[S] {
 		panic(fmt.Sprintf("explore: a state of type %s holds pointers", t))
 	}
 	p := &packer[S]{}
-	p.w, _ = flate.NewWriter(&p.out, flate.BestSpeed) // the level is a valid one
+	p.w, _ = flate.NewWriter(&p.out, flate.BestSpeed) // the level is valid
 	p.r = flate.NewReader(&p.in)
 	return p
 }
 
-// isPlain reports whether the bytes of a value are all there is of it.
+// isPlain reports whether a value consists of its own bytes alone, without pointers.
 func isPlain(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
@@ -47,7 +47,7 @@ func isPlain(t reflect.Type) bool {
 	return false
 }
 
-// bytesOf are the bytes of states, which are plain.
+// bytesOf returns the bytes of states, which must be plain.
 func bytesOf[S any](states []S) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(states))), uintptr(len(states))*unsafe.Sizeof(*new(S)))
 }
@@ -66,7 +66,7 @@ func (p *packer[S]) pack(states []S) []byte {
 	return bytes.Clone(p.out.Bytes())
 }
 
-// unpack reads so many states into a buffer, which has room for them.
+// unpack reads n states into a buffer, which has room for them.
 func (p *packer[S]) unpack(packed []byte, buffer []S, n int) []S {
 	p.in.Reset(packed)
 	err := p.r.(flate.Resetter).Reset(&p.in, nil)

@@ -24,7 +24,7 @@ func TestPackedStatesComeBack(t *testing.T) {
 	}
 }
 
-// What a state points to would not be packed.
+// A packer would lose what a state points to.
 func TestStatesWithPointersAreRefused(t *testing.T) {
 	refused := func(pack func()) (refused bool) {
 		defer func() { refused = recover() != nil }()

@@ -2,25 +2,25 @@ package explore
 
 import "fmt"
 
-// rester checks that calm steps lead to rest. What lies on the way from one state is not
-// walked again from another: the ways soon meet.
+// rester checks that calm steps lead to rest. It walks no state twice: the ways from different
+// states soon meet.
 type rester[S any] struct {
 	worker Worker[S]
 	limit  int
-	// known holds the states on the ways so far, each with its distance.
+	// known holds the states that were walked so far, each with its distance.
 	known  *table
 	buffer []byte
 	walked []Key
 }
 
-// distance is how far a state is from rest in calm steps, and which end that is: 16 bits of
-// steps, then the bits of the end.
+// distance is the number of calm steps from a state to rest, and the end there: 16 bits of steps,
+// then the bits of the end.
 type distance uint64
 
 func (d distance) steps() int  { return int(d & (1<<16 - 1)) }
 func (d distance) end() uint64 { return uint64(d >> 16) }
 
-// check walks from s until a state rests or was met before.
+// check checks that calm steps from s come to rest.
 func (r *rester[S]) check(s S) error {
 	if r.limit == 0 || r.worker.IsPassing(&s) {
 		return nil
@@ -37,7 +37,7 @@ func (r *rester[S]) checkEnds(sound, faulty S) error {
 	}
 	a, err := r.walk(sound)
 	if err != nil {
-		return nil // a matter of the other state
+		return nil // the check of that state reports it
 	}
 	switch b, err := r.walk(faulty); {
 	case err != nil:
@@ -79,8 +79,8 @@ func (r *rester[S]) endOf(s *S) distance {
 	return 0
 }
 
-// learn notes the distances of the states that were walked, the last of which is at that
-// distance, and returns the distance of the state before them.
+// learn notes the distances of the walked states, of which the last has the distance d. It returns
+// the distance of the state before the first.
 func (r *rester[S]) learn(d distance) (distance, error) {
 	for i := len(r.walked) - 1; i >= 0; i-- {
 		r.known.add(r.walked[i], uint64(d))

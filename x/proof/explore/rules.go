@@ -2,7 +2,7 @@ package explore
 
 import "math/bits"
 
-// Rule is something that a plan can do or decide, by the number of its rule.
+// Rule is something that a plan can do or decide, named by the number of its rule.
 type Rule[S, P any] struct {
 	name  string
 	holds func(*S, *P) bool
@@ -13,10 +13,11 @@ func NewRule[S, P any](name string, holds func(*S, *P) bool) Rule[S, P] {
 	return Rule[S, P]{name, holds}
 }
 
-// Rules are counted each time a round begins with a plan for which they hold: at most 64.
+// Rules are at most 64 rules. A search counts the rules that hold for the plan of each round that
+// begins.
 type Rules[S, P any] []Rule[S, P]
 
-// Names are what a [System] calls them.
+// Names returns the names of the rules, for [System.Rules].
 func (r Rules[S, P]) Names() []string {
 	names := make([]string, len(r))
 	for i := range r {
@@ -35,7 +36,7 @@ func (r Rules[S, P]) Of(s *S, p *P) (found RuleSet) {
 	return found
 }
 
-// RuleSet is a set of rules, a bit for the place of each.
+// RuleSet is a set of rules, with a bit for each place in [Rules].
 type RuleSet uint64
 
 // Count counts each rule of the set.

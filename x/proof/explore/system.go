@@ -2,17 +2,16 @@ package explore
 
 import "fmt"
 
-// System is what a search explores. S is the state: a value without pointers.
+// System is a system to explore. S is its state: a value without pointers.
 type System[S any] interface {
 	// Start returns the states in which the system can start.
 	Start() []S
-	// Worker returns what computes the moves. Each goroutine of a search has a worker of
-	// its own.
+	// Worker returns a worker. Each goroutine of a search has its own.
 	Worker() Worker[S]
 	// Moves names the kinds of moves, and Rules what else is counted: see [Tally].
 	Moves() []string
 	Rules() []string
-	// Bytes is about what the system itself keeps, beside the states.
+	// Bytes returns about how much memory the system itself takes, besides the states.
 	Bytes() int64
 }
 
@@ -22,25 +21,26 @@ type Worker[S any] interface {
 	Expand(s *S, tally *Tally, step func(Step[S]))
 	// Append appends the bytes that tell s apart from other states.
 	Append(dst []byte, s *S) []byte
-	// Calm makes the step from s in which nothing goes wrong, and reports whether s is at
-	// rest: then there is none. An error says that s rests where it must not.
+	// Calm makes the step from s in which nothing goes wrong, and reports whether s is at rest:
+	// then there is no such step. An error means that s breaks an invariant of states at rest, or
+	// that the step breaks one.
 	Calm(s *S) (next S, rest bool, err error)
 	// IsPassing reports whether the next calm step from s needs no check of its own, since it
-	// consists of moves that [Worker.Expand] makes as well: where it leads is visited. No
-	// calm steps from one state that passes to another continue without end.
+	// consists of moves that [Worker.Expand] makes as well, so that the search visits the next
+	// state anyway. A sequence of calm steps through such states alone must be finite.
 	IsPassing(s *S) bool
-	// Describe says in words what the step does. The search calls it for counterexamples.
+	// Describe describes the step in words. The search calls it for counterexamples.
 	Describe(from *S, step Step[S]) string
 }
 
-// Ender is a [Worker] that can tell the ends of states at rest apart. A search then checks that a
-// fault does not change the end: calm steps lead to the same one from the state after it as
-// from the state without it.
+// Ender is a [Worker] that can distinguish the ends of states at rest. A search then checks that no
+// fault changes the end: calm steps lead to the same end from the state with the fault and from the
+// state without it.
 type Ender[S any] interface {
 	// End returns a number that identifies the end of a state at rest. It is less than 2⁴⁸. 0 means
 	// that the end cannot be compared with others.
 	End(s *S) uint64
-	// DescribeEnd says in words what a state at rest has come to.
+	// DescribeEnd describes the end of a state at rest in words.
 	DescribeEnd(s *S) string
 }
 
@@ -49,19 +49,18 @@ type Step[S any] struct {
 	To S
 	// Kind is the kind of the move, a place in [System.Moves].
 	Kind int
-	// Detail says more about the move, in a form that only the system knows.
+	// Detail holds more about the move, in a form that only the system knows.
 	Detail uint32
-	// Fault says that the move is what may go wrong instead of the last move before it that has
-	// no such mark: see [Ender].
+	// Fault is set if the move is what may go wrong instead of the last move before it without
+	// Fault: see [Ender].
 	Fault bool
 	// Broken is the invariant that the move breaks, or nil.
 	Broken error
 }
 
-// Tally counts what a search exercises.
+// Tally counts the moves and rules that a search exercises.
 type Tally struct {
-	// Taken counts the moves of each kind, and Fresh the ones that led to a state
-	// for the first time.
+	// Taken counts the moves of each kind, and Fresh those that led to a new state.
 	Taken, Fresh []int
 	// Rules counts how often each rule was exercised, by its place in [System.Rules].
 	Rules []int
@@ -92,7 +91,7 @@ type Counterexample[S any] struct {
 	Steps []Step[S]
 	// Calm is the number of steps at the end that come from [Worker.Calm].
 	Calm int
-	// Err is what is broken in the end.
+	// Err is the invariant that is broken in the end.
 	Err error
 }
 

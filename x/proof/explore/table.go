@@ -26,7 +26,7 @@ const slotSize = 24
 
 func (t *table) shard(k Key) *shard { return &t.shards[k.hi>>58] }
 
-// add puts a key into the table, unless it is there. It reports whether it was not.
+// add puts a key into the table, and reports whether it was new.
 func (t *table) add(k Key, value uint64) bool {
 	s := t.shard(k)
 	s.mu.Lock()
@@ -40,7 +40,8 @@ func (t *table) add(k Key, value uint64) bool {
 	return true
 }
 
-// lower puts a key into the table, or lowers its value. It reports whether it did either.
+// lower puts a key into the table, or lowers the value of a key. It reports whether the table has
+// changed.
 func (t *table) lower(k Key, value uint64) bool {
 	s := t.shard(k)
 	s.mu.Lock()
@@ -99,7 +100,7 @@ func (s *shard) grow() {
 	}
 }
 
-// len is the number of keys, and bytes is what they take.
+// len returns the number of keys, and the bytes that they take.
 func (t *table) len() (n int, bytes int64) {
 	for i := range t.shards {
 		s := &t.shards[i]

@@ -9,13 +9,14 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// soon is within how many seconds a requeue comes before the rest.
+// soon is the number of seconds in which a requeue still comes before the rest.
 const soon = 600
 
-// Calm makes the next step where nothing goes wrong any more and no further run comes due: a round
-// continues to its end, what was not delivered is delivered, the controller begins a round if it
-// has a reason to, every job completes, and a requeue that is near comes. In a state at rest the
-// last run that is due must have started (CL1, CL3, CL4), and the active list must be true (CL2).
+// Calm makes the next step of a world in which nothing goes wrong any more and no further run comes
+// due: a round continues to its end, everything is delivered, the controller begins a round if it
+// has a reason to, every job completes, and the clock moves to a requeue that is near. In a state
+// at rest the last run that is due must have started (CL1, CL3, CL4), and the active list must be
+// correct (CL2).
 func (w *worker) Calm(s *state) (next state, rest bool, err error) {
 	next = *s
 	c := &next.control
@@ -41,11 +42,11 @@ func (w *worker) Calm(s *state) (next state, rest bool, err error) {
 	return next, true, w.checkRest(s)
 }
 
-// IsPassing reports whether a round is under way: Expand makes each of its calls succeed, too,
-// and a round has finitely many.
+// IsPassing reports whether a round is under way: Expand also makes each of its calls succeed, and
+// a round has finitely many calls.
 func (w *worker) IsPassing(s *state) bool { return s.control.round != 0 }
 
-// calmRound brings a round to its end.
+// calmRound finishes a round.
 func (w *worker) calmRound(s state) (next state, rest bool, err error) {
 	for s.control.round != 0 {
 		write := w.of(s.control.round).write
@@ -86,9 +87,10 @@ func (w *worker) calmJobs(s *state) (moved bool) {
 	return moved
 }
 
-// checkSilence checks that a state at rest needs no round before the one that the controller has asked for
-// (CL4): at none of the times of the runs, nor half an hour later, has it something to write. Once the clock went
-// back nothing is said: a wake-up comes after a time, and the model knows only its hour.
+// checkSilence checks that a state at rest needs no round before the one that the controller has
+// asked for (CL4): a round at the time of a run, or half an hour later, has nothing to write. It
+// checks nothing once the clock went back: a wake-up comes after a duration, and the model knows
+// only its time of day.
 func (w *worker) checkSilence(s *state) error {
 	if s.control.moved {
 		return nil
@@ -97,7 +99,7 @@ func (w *worker) checkSilence(s *state) error {
 	for _, run := range w.scope.Times {
 		for _, at := range []uint32{uint32(run / time.Second), uint32(run/time.Second) + 1800} {
 			if again := s.control.again; at <= s.now || again > 0 && again <= at+2 {
-				continue // a run that is due starts a moment later, which counts as the next second
+				continue // a due run starts a moment later, which counts as the next second
 			}
 
 			later := *s

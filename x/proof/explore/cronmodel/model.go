@@ -56,7 +56,7 @@ func New(scope Scope) *Model {
 	return m
 }
 
-// addSpecs adds a spec and those that edits make of it.
+// addSpecs adds a spec, and the specs that edits turn it into.
 func (m *Model) addSpecs(spec cronjob.Spec, edits int) {
 	if slices.ContainsFunc(m.specs, func(s cronjob.Spec) bool { return explore.Text(s) == explore.Text(spec) }) {
 		return
@@ -71,8 +71,8 @@ func (m *Model) addSpecs(spec cronjob.Spec, edits int) {
 	}
 }
 
-// addEdits notes which spec each edit turns each spec into. It notes -1 if the result is not one of
-// the model's specs, because the budget does not have that many edits.
+// addEdits notes, for each spec, which spec each edit turns it into. It notes -1 if the result is
+// not one of the model's specs, because the budget does not have that many edits.
 func (m *Model) addEdits() {
 	for _, spec := range m.specs {
 		var to []int
@@ -84,7 +84,7 @@ func (m *Model) addEdits() {
 	}
 }
 
-// edited is the spec after an edit.
+// edited returns the spec after an edit.
 func (m *Model) edited(spec cronjob.Spec, edit func(*cronjob.Spec)) (out cronjob.Spec) {
 	if err := json.Unmarshal([]byte(explore.Text(spec)), &out); err != nil {
 		panic(err)
@@ -93,10 +93,10 @@ func (m *Model) edited(spec cronjob.Spec, edit func(*cronjob.Spec)) (out cronjob
 	return out
 }
 
-// Planned is how many plans were made.
+// Planned returns the number of plans that were made.
 func (m *Model) Planned() int { return int(m.planned.Load()) }
 
-// Bytes is about what the model keeps: most of it are rounds.
+// Bytes returns about how much memory the model takes, most of it for rounds.
 func (m *Model) Bytes() int64 {
 	return int64(m.all.Len()) * int64(unsafe.Sizeof(round{})+unsafe.Sizeof(roundKey{}))
 }
@@ -110,10 +110,10 @@ func (m *Model) Worker() explore.Worker[state] { return &worker{Model: m} }
 // Moves names the kinds of moves.
 func (m *Model) Moves() []string { return kinds[:] }
 
-// Rules names what plans can do.
+// Rules names what plans can do or decide.
 func (m *Model) Rules() []string { return rules.Names() }
 
-// kind is a kind of moves.
+// kind is a kind of move.
 type kind int
 
 const (
@@ -202,7 +202,7 @@ func (w *worker) emit(s *state, k kind, detail int, broken error) {
 	w.step(explore.Step[state]{To: *s, Kind: int(k), Detail: uint32(detail), Broken: broken})
 }
 
-// Describe says what a step does.
+// Describe describes a step in words.
 func (w *worker) Describe(from *state, step explore.Step[state]) string {
 	name := kinds[step.Kind]
 	switch k := kind(step.Kind); k {
@@ -229,7 +229,7 @@ func (w *worker) Describe(from *state, step explore.Step[state]) string {
 	return name
 }
 
-// check is the source of truth as the checks of package cronjobcheck want it.
+// check returns the source of truth, for the checks of package cronjobcheck.
 func (w *worker) check(s *state) cronjobcheck.State {
 	c := w.cronJob(s.spec, s.status)
 	st := cronjobcheck.State{

@@ -79,7 +79,7 @@ func (w *worker) begin(s *state) (rules explore.RuleSet, broken error, ok bool) 
 	return round.rules, round.broken, true
 }
 
-// inScope calls a function that may meet a job which the scope has no place for.
+// inScope calls a function. It reports false if that meets a job for which the scope has no place.
 func (w *worker) inScope(f func() roundID) (id roundID, ok bool) {
 	defer func() {
 		if r := recover(); r != nil && r != any(errOutside) {
@@ -140,7 +140,7 @@ func (w *worker) calls(s *state) {
 	}
 }
 
-// learn lets the controller learn the result of its call.
+// learn tells the controller the result of its call.
 func (w *worker) learn(s *state, o outcome, k kind, broken error) {
 	id, ok := w.inScope(func() roundID { return w.next(s.control.round, o) })
 	if !ok {
@@ -211,7 +211,7 @@ func (w *worker) takeEffect(s *state) (broken error) {
 	return broken
 }
 
-// remove deletes a job, which stays until its pods are gone if that was requested.
+// remove deletes a job. Deleted in the foreground, it stays until its pods are gone.
 func (w *worker) remove(s *state, place int, foreground bool) {
 	j := &s.jobs[place]
 	if !foreground {
@@ -288,8 +288,8 @@ func (w *worker) jobMoves(s *state, i int) {
 	}
 }
 
-// isRecorded reports whether the status knows of the run, so that a deletion of its job
-// loses nothing.
+// isRecorded reports whether the status has recorded the run, so that deleting its job loses
+// nothing.
 func (w *worker) isRecorded(s *state, place int) bool {
 	status := w.statuses.Of(uint32(s.status))
 	awaited := s.backfill > 0 || s.triggers != 0
@@ -345,7 +345,7 @@ func (w *worker) userMoves(s *state) {
 	}
 }
 
-// deliveries bring one object in the view of the controller up to date.
+// deliveries makes the moves that bring one object in the controller's view up to date.
 func (w *worker) deliveries(s *state) {
 	if !w.scope.Late {
 		return
@@ -379,7 +379,7 @@ func (w *worker) deliverAll(s *state) (news bool) {
 	return true
 }
 
-// ticks move the clock. Everything was delivered by then.
+// ticks makes the moves of the clock, which wait until everything is delivered.
 func (w *worker) ticks(s *state) {
 	if w.scope.Late {
 		if seen := *s; w.deliverAll(&seen) {

@@ -19,11 +19,11 @@ import (
 // cronJobName is the name of the CronJob.
 const cronJobName = "c"
 
-// rounds holds the values of a scope, and its rounds, each planned once for all states in
+// rounds holds the values of a scope and its rounds. Each round is planned once, for all states in
 // which it is under way.
 type rounds struct {
 	scope    Scope
-	specs    []cronjob.Spec // those that edits lead to
+	specs    []cronjob.Spec // the spec, and those that edits lead to
 	compiled []cronjob.Compiled
 	edits    [][]int  // by spec and edit, the spec that the edit leads to
 	names    []string // of the jobs, by their place
@@ -55,7 +55,7 @@ type round struct {
 func (r *rounds) statusNumber(s cronjob.Status) statusID {
 	s.Active = slices.Clone(s.Active)
 	if r.scope.Options.ActiveFromChildren {
-		s.Active = nil // the kind of the CronJob has no place for it
+		s.Active = nil // the status of this kind has no active list
 	}
 	if r.scope.Options.SuccessFromChildren {
 		s.LastSuccessfulTime = time.Time{}
@@ -67,7 +67,7 @@ func (r *rounds) childNumber(c cronjob.Child) childID {
 	return explore.Small[childID](r.children.Number(c, func() cronjob.Child { return c }))
 }
 
-// run is the time of a run by its place.
+// run returns the time of the run at a place.
 func (r *rounds) run(place int) time.Time { return start.Add(r.scope.Times[place]) }
 
 // isRun reports whether the job at a place belongs to a run; the others belong to triggers.
@@ -83,7 +83,7 @@ func (r *rounds) place(name string) uint8 {
 	return uint8(i)
 }
 
-// errOutside says that a plan creates a job that the scope has no place for.
+// errOutside is the panic of a plan that creates a job for which the scope has no place.
 var errOutside = errors.New("a job that is out of the scope")
 
 func (r *rounds) of(id roundID) *round { return r.all.Of(uint32(id)) }
@@ -207,8 +207,8 @@ func (r *rounds) endingOf(c *cronjob.Conclusion) (e ending) {
 	return e
 }
 
-// player is a backend that answers with the outcomes that are known. At the first call
-// without one it notes the call and stops the executor.
+// player is a backend that answers with the known outcomes. At the first call without one, it notes
+// the call and stops the executor.
 type player struct {
 	*rounds
 	round  *round

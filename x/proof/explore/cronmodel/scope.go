@@ -1,6 +1,6 @@
-// Package cronmodel is a CronJob with its jobs and its controller as a system to explore.
-// It is built as package jobmodel is, whose documentation says more, and checks CI1, CI4, CI6 to
-// CI8, CI12, CI15, CL1, CL2 and CL4.
+// Package cronmodel is a CronJob with its jobs and its controller as a system to explore. It is
+// built like package jobmodel, whose documentation explains more. It checks CI1, CI4, CI6 to CI8,
+// CI12, CI15, CL1, CL2 and CL4.
 package cronmodel
 
 import (
@@ -13,8 +13,7 @@ import (
 // Scope is a world of a CronJob that is small enough to be explored completely. The schedule
 // is hourly unless the spec has another one.
 type Scope struct {
-	// Name is what the tests and the documentation call it, and Covers says what it is
-	// for.
+	// Name identifies the scope in tests and documents. Covers describes what it is for.
 	Name, Covers string
 	Spec         cronjob.Spec
 	Options      cronjob.Options
@@ -24,38 +23,38 @@ type Scope struct {
 	// their Times since the start.
 	Runs  int
 	Times []time.Duration
-	// Jump is by how much the clock jumps; 0 means two hours.
+	// Jump is how far the clock jumps; 0 means two hours.
 	Jump time.Duration
-	// Late shows the controller the CronJob and each of its jobs some time later, but
-	// everything before the clock advances.
+	// Late delays what the controller sees: the CronJob and its jobs are delivered one by one, but
+	// all of them before the clock advances.
 	Late bool
 	// Grace keeps a job that a user deletes until its pods are gone.
 	Grace bool
 	// Failures lets jobs fail as well as complete.
 	Failures bool
-	// Budget is how often it may happen.
+	// Budget limits how often faults, edits and ticks may happen.
 	Budget Budget
 	// Edits are the changes of the spec that users may make.
 	Edits []func(*cronjob.Spec)
-	// Overlap is the policy of triggers, and Backfill what users ask for: its first runs.
+	// Overlap is the policy of triggers. Backfill is what users ask for.
 	Overlap  cronjob.ConcurrencyPolicy
 	Backfill cronjob.Backfill
-	// Rest is the most calm steps to rest from any state; 0 leaves that check out.
+	// Rest is the greatest number of calm steps to rest from any state; 0 omits that check.
 	Rest int
-	// Must are rules that the search has to exercise.
+	// Must names the rules that the search has to exercise.
 	Must []string
 }
 
-// Budget limits what may happen in all.
+// Budget limits how often each thing may happen in total.
 type Budget struct {
 	// Fails, Lost and Crashes are the faults F3, F4 and F1 of writes.
 	Fails, Lost, Crashes uint8
-	// Delays are status writes that seem to fail and take effect later, if the CronJob is still
-	// the same by then.
+	// Delays are status writes that seem to fail and take effect later, unless the CronJob changes
+	// before.
 	Delays uint8
-	// Deletes are deletions of jobs that the status has recorded, by users; a controller that sees
-	// its objects late has seen the job, or else no event would tell of the deletion. Taken are
-	// the jobs of others that take the name of the next run.
+	// Deletes are users' deletions of jobs that the status has recorded. A controller that sees its
+	// objects late has seen the job before: otherwise it would get no event of the deletion. Taken
+	// are jobs of other owners that take the name of the next run.
 	Deletes, Taken uint8
 	// Edits, Triggers and Backfills are what users ask for.
 	Edits, Triggers, Backfills uint8
@@ -69,7 +68,7 @@ var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func clock(seconds uint32) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 
-// seconds is the model's form of a time, rounded up.
+// seconds returns a time in the model's form, rounded up.
 func seconds(t time.Time) uint32 {
 	return uint32(max((t.Sub(start)+time.Second-1)/time.Second, 0))
 }

@@ -315,14 +315,14 @@ var Large = []Scope{
 	},
 }
 
-// unlistedPause is unlisted with a pause after one failure.
+// unlistedPause is unlisted, with a pause after one failure.
 var unlistedPause = func() cronjob.Options {
 	o := unlisted
 	o.PauseAfterFailures = 1
 	return o
 }()
 
-// unlisted are the options for a kind whose status is lastScheduleTime alone.
+// unlisted holds the options for a kind whose status has only lastScheduleTime.
 var unlisted = cronjob.Options{
 	Child:  cronjob.Kind{Kind: "Work", APIVersion: "example.com/v1"},
 	Naming: cronjob.Naming{Form: cronjob.NameSeconds, Prefix: "run-"}, Marks: cronjob.Marks{TimeIn: cronjob.InName},

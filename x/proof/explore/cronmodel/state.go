@@ -6,12 +6,12 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// maxJobs is the most jobs of a scope: one for each run and each trigger.
+// maxJobs is the greatest number of jobs in a scope: one for each run and each trigger.
 const maxJobs = 6
 
 type (
-	// childID is the number of a job, 0 for none; statusID, memoryID and roundID are the
-	// numbers of those.
+	// childID is the number of a job, 0 for none; statusID, memoryID and roundID number statuses,
+	// memories and rounds.
 	childID  uint16
 	statusID uint32
 	memoryID uint32
@@ -22,15 +22,15 @@ type (
 type state struct {
 	now    uint32 // seconds since the start
 	status statusID
-	// delayed is a status on its way: the controller takes its write for failed, and it takes
+	// delayed is a status on its way: to the controller its write has failed, and it may take
 	// effect at any time until the CronJob changes. 0 means none.
 	delayed statusID
 	spec    uint8 // the place of the spec in the scope
-	// triggers are the ones that wait, a bit each, and asked is how many there were.
+	// triggers has a bit for each waiting trigger, and asked counts all triggers so far.
 	triggers, asked uint8
 	// backfill is the progress of the backfill: the seconds of its After plus 1, 0 for none.
 	backfill uint32
-	// started are the jobs that were created so far, a bit each.
+	// started has a bit for each job that was created so far.
 	started uint8
 	left    Budget
 	jobs    [maxJobs]child
@@ -45,8 +45,8 @@ type controller struct {
 	status statusID
 	spec   uint8
 	memory memoryID
-	// round is the round under way, 0 for none; current says that the CronJob has not
-	// changed since it looked.
+	// round is the round under way, 0 for none; current is set if the CronJob has not changed since
+	// that round began.
 	round        roundID
 	current      bool
 	again        uint32 // the requeue in seconds plus 1, 0 for none
@@ -73,7 +73,7 @@ func (s *state) append(dst []byte) []byte {
 	return dst
 }
 
-// view is what a round starts from.
+// view is all that a round depends on when it starts.
 type view struct {
 	now      uint32
 	status   statusID
@@ -101,7 +101,7 @@ var verbs = [...]string{"get", "delete", "create", "status", "store the progress
 type writeStep struct {
 	verb verb
 	job  uint8 // the place of the job
-	// child is a job to create, and creation what the checks want to know of it.
+	// child is a job to create, and creation the reason, for the checks.
 	child    childID
 	creation creation
 	status   statusID
@@ -109,7 +109,7 @@ type writeStep struct {
 	foreground bool
 }
 
-// creation says why a job is created.
+// creation is the reason for which a job is created.
 type creation uint8
 
 const (
@@ -118,7 +118,7 @@ const (
 	ofBackfill
 )
 
-// outcome is what the controller learns.
+// outcome is what the controller learns of a call.
 type outcome uint8
 
 const (
@@ -126,17 +126,17 @@ const (
 	outcomeFailed
 	outcomeGone
 	outcomeExists
-	outcomeForeign // a job of the name that another owner controls
+	outcomeForeign // another owner controls the job of that name
 	outcomes
 )
 
-// ending is what is left of a round.
+// ending is the result of a finished round.
 type ending struct {
 	memory    memoryID
 	again     uint32
 	retry     bool
 	triggered uint8
-	// stores says that the progress of the backfill is to be stored, as backfill.
+	// stores is set if the progress of the backfill is to be stored: as backfill.
 	stores   bool
 	backfill uint32
 }

@@ -8,13 +8,12 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// Calm makes the next step where nothing goes wrong any more: a round continues to its end,
-// what was not delivered is delivered, a controller that has a reason to begins a round,
-// every pod gets on and succeeds, and then the clock moves to the time of the next requeue.
+// Calm makes the next step of a world in which nothing goes wrong any more: a round continues to
+// its end, everything is delivered, each controller with a reason to act begins a round, every pod
+// makes a step and succeeds in the end, and then the clock moves to the next requeue.
 //
-// Controllers act only on an event, a retry or a requeue, and their own writes are not events
-// for one that reads its own writes. So a job at rest whose end has not come has stalled
-// (L1, L9).
+// Controllers act only on an event, a retry or a requeue, and for a controller that reads its own
+// writes these are not events. So a job that is at rest and has not ended has stalled (L1, L9).
 func (w *worker) Calm(s *state) (next state, rest bool, err error) {
 	next = *s
 	defer func() {
@@ -37,16 +36,16 @@ func (w *worker) Calm(s *state) (next state, rest bool, err error) {
 	return next, true, w.checkRest(s)
 }
 
-// IsPassing reports whether a round is under way: Expand makes each of its writes succeed, too,
-// and a round has finitely many.
+// IsPassing reports whether a round is under way: Expand also makes each of its writes succeed, and
+// a round has finitely many writes.
 func (w *worker) IsPassing(s *state) bool {
 	return s.control[0].round != 0 || s.control[1].round != 0
 }
 
-// errNoRoom ends a way that leads out of the scope.
+// errNoRoom ends a sequence of steps that leads out of the scope.
 var errNoRoom = errors.New("the scope has no room for another pod")
 
-// calmRounds brings the rounds under way to their ends.
+// calmRounds finishes the rounds under way.
 func (w *worker) calmRounds(s *state) (moved bool, err error) {
 	for c := range w.rounds.scope.Controllers {
 		for s.control[c].round != 0 {
@@ -65,7 +64,7 @@ func (w *worker) calmRounds(s *state) (moved bool, err error) {
 	return moved, nil
 }
 
-// calmDelayed lets a status that is on its way arrive.
+// calmDelayed lets a delayed status write take effect.
 func (w *worker) calmDelayed(s *state) (moved bool, err error) {
 	if s.delayed == 0 {
 		return false, nil
@@ -91,7 +90,7 @@ func (w *worker) calmDeliveries(s *state) (moved bool, err error) {
 	return moved, nil
 }
 
-// calmBegin lets each controller that has a reason to begin a round, and finishes it.
+// calmBegin begins and finishes a round of each controller that has a reason to act.
 func (w *worker) calmBegin(s *state) (moved bool, err error) {
 	for c := range w.rounds.scope.Controllers {
 		control := &s.control[c]
@@ -112,8 +111,8 @@ func (w *worker) calmBegin(s *state) (moved bool, err error) {
 }
 
 // checkStill checks a state in which no controller has a reason to act, before pods continue: a
-// suspended job has no active pods (L7), no two active pods share an index (JI13), and a round
-// is requested by the deadline (L6). It moves nothing.
+// suspended job has no active pods (L7), no two active pods share an index (JI13), and a round is
+// requested by the deadline (L6). It changes nothing.
 func (w *worker) checkStill(s *state) (moved bool, err error) {
 	status, spec := w.rounds.statuses.with(s.status, job.UncountedTerminatedPods{}), w.rounds.specs.of(s.spec)
 	c := &s.control[0]
@@ -158,7 +157,7 @@ func isEnding(s *job.Status) bool {
 		s.Condition(job.ConditionSuccessCriteriaMet).Status == job.ConditionTrue || s.Finished() != ""
 }
 
-// calmPods lets every pod make a step.
+// calmPods lets every pod make one step.
 func (w *worker) calmPods(s *state) (moved bool, err error) {
 	for i := range s.pods[:s.known()] {
 		if s.pods[i].live == 0 {
@@ -198,7 +197,7 @@ func (w *worker) calmClock(s *state) (moved bool, err error) {
 	return true, nil
 }
 
-// checkEnding checks that the pods have decided the end (L3).
+// checkEnding checks that the counts of pods justify the end (L3).
 func checkEnding(s *job.Status, spec *job.Spec) error {
 	isLimit := s.Condition(job.ConditionFailed).Reason == "BackoffLimitExceeded"
 	isComplete := s.Finished() == job.ConditionComplete && spec.SuccessPolicy == nil
@@ -247,7 +246,7 @@ func (w *worker) checkRest(s *state) error {
 	return nil
 }
 
-// Describe says what a step does. The pods are as before it.
+// Describe describes a step in words. It shows pods as they were before the step.
 func (w *worker) Describe(from *state, step explore.Step[state]) string {
 	c, i, n := undetail(step.Detail)
 	k := kind(step.Kind)

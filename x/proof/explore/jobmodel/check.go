@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// checker puts together what the checks of package jobcheck look at. It keeps its buffers.
+// checker builds the arguments for the checks of package jobcheck. It reuses its buffers.
 type checker struct {
 	job     job.Job
 	pods    [maxPods]job.Pod
@@ -17,7 +17,7 @@ type checker struct {
 	history jobcheck.History
 }
 
-// names are the UIDs and names of pods by their place in the state.
+// names holds the UID and the name of each pod, by its place in the state.
 var names = func() (out [maxPods]job.PodRef) {
 	for i := range out {
 		out[i] = job.PodRef{UID: job.UID("uid-" + strconv.Itoa(i+1)), Name: "p" + strconv.Itoa(i+1)}
@@ -25,7 +25,7 @@ var names = func() (out [maxPods]job.PodRef) {
 	return out
 }()
 
-// state is the source of truth before a write.
+// state returns the source of truth before a write.
 func (k *checker) state(w *worker, s *state) jobcheck.State {
 	k.job = job.Job{Namespace: "default", Name: "j", UID: "job-1", Spec: w.rounds.specs.of(s.spec)}
 	if s.deletedAt > 0 {
@@ -96,8 +96,8 @@ func lifeOf(p *pod, uid job.UID) jobcheck.Life {
 	return l
 }
 
-// overlapping are the invariants that hold while two controllers overlap (F9): pods are
-// counted once, and an API server refuses the rest.
+// overlapping names the invariants that hold while two controllers overlap (F9): pods are counted
+// once, and an API server refuses the other conflicting writes.
 var overlapping = []string{"JI1", "JI2", "JI4", "JI14", "JI15", "JI17", "JI20"}
 
 // first returns the first violation of an invariant that holds in the scope.
@@ -129,7 +129,7 @@ func (k *checker) create(w *worker, s *state, write writeStep) error {
 	return w.first(append(st.Create(jobcheck.Active(st.Pods)+1), st.Member(&c)...))
 }
 
-// status checks a status to write, with the uncounted lists of the pods.
+// status checks a status that is to be written, with the uncounted lists that the pods are in.
 func (k *checker) status(w *worker, s *state, id statusID, in [maxPods]listed) []jobcheck.Violation {
 	st := k.state(w, s)
 	var lists job.UncountedTerminatedPods

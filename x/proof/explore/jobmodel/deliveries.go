@@ -4,7 +4,7 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 )
 
-// groupsPlace is the place of the groups among the objects that are delivered.
+// groupsPlace is the place of the groups in a set of deliveries.
 const groupsPlace = maxPods + 1
 
 // beginAfterDeliveries begins a round after each set of deliveries.
@@ -47,7 +47,7 @@ func (w *worker) beginAfterDeliveries(s *state, c int) {
 	}
 }
 
-// deliveries brings one object in the view of a controller up to date.
+// deliveries makes the moves that bring one object in a controller's view up to date.
 func (w *worker) deliveries(s *state) {
 	for c := range w.rounds.scope.Controllers {
 		if s.control[c].round != 0 {
@@ -69,7 +69,7 @@ func (w *worker) deliveries(s *state) {
 	}
 }
 
-// deliver shows a controller what happened to a pod, and tells its expectations.
+// deliver shows a controller the latest state of a pod, and lowers its expectations.
 func (w *worker) deliver(s *state, c, i int) {
 	p := &s.pods[i]
 	was, is := p.seen[c], p.live

@@ -1,8 +1,8 @@
 // Package jobmodel is a Job with its pods and its controllers as a system to explore.
 //
 // A state holds the job, its pods, the clock, how often each fault may still happen, and for each
-// controller what it has seen, its memory, its expectations and the writes left of its round. A
-// move is one of these:
+// controller: what it has seen, its memory, its expectations and the remaining writes of its round.
+// A move is one of these:
 //
 //   - A round begins. Its next write succeeds, fails, loses its reply, or finds its object changed
 //     or gone. A status write may seem to fail and take effect later.
@@ -12,8 +12,8 @@
 //   - A user suspends, resumes, scales or deletes.
 //   - The clock advances to the next requeue, or goes back.
 //
-// A [Scope] is a spec, the number of pods, and how often each of these may happen. It names the
-// rules that it must exercise; a search that misses one fails.
+// A [Scope] is a spec, the number of pods, and how often each of these may happen. It also names
+// the rules that its search must exercise; a search that misses one of them fails.
 //
 // # Liveness
 //
@@ -22,24 +22,25 @@
 //
 //   - L1, L9: a job at rest has ended; rest comes within 60 to 80 calm steps.
 //   - L2: a job that has ended comes to rest; JI14 and JI16 keep its status.
-//   - L3: at rest, the failures exceed backoffLimit where that is the reason, and a complete job has
-//     enough successes. Not in worlds with edits.
+//   - L3: at rest, the failures exceed backoffLimit if that is the reason for the end, and a
+//     complete job has enough successes. Not checked in worlds with edits.
 //   - L4, L5: at rest no pod of an ended or deleted job keeps its finalizer, and no UID is uncounted.
 //   - L6, L7, JI13: while no controller has a reason to act, a round is requested by the deadline, a
 //     suspended job has no active pods (and at rest its condition), and no two active pods share an
 //     index.
 //   - L8: wherever a write of a Job can fail, lose its reply, be delayed or be cut off by a crash,
-//     calm steps lead to the end that success leads to: condition, reason and, with
-//     backoffLimitPerIndex, both index lists. Not for pods that fail after the fault, edits and
-//     deletions of the job, orphans, restarts in place, and surplus pods.
+//     calm steps lead to the same end as without the fault: condition, reason and, with
+//     backoffLimitPerIndex, both index lists. Not checked for pods that fail after the fault, edits
+//     and deletions of the job, orphans, restarts in place, and surplus pods.
 //
 // # What makes a search smaller
 //
 // Pods that differ only in their UID are the same. UIDs break ties, so a round tries each way to
-// give UIDs to pods that look the same to the controller. What is independent of a write is delayed
-// until after it, and a delivery until a round begins or its object changes: the comment of Expand
-// argues why. TestReductionsReachTheSame switches both off and finds the same. TestModelIsTheWorld
-// compares the model with world.Job. A counterexample becomes a story (Model.Story).
+// assign UIDs to pods that look the same to the controller. Moves that are independent of a write
+// are made only after it, and a delivery only when a round begins or its object changes: the
+// comment of Expand gives the reasons. TestReductionsReachTheSame switches both off and reaches the
+// same statuses and pods. TestModelIsTheWorld compares the model with world.Job. A counterexample
+// becomes a story (Model.Story).
 //
 // # Known exceptions
 //
@@ -48,6 +49,6 @@
 //   - A job that a user deletes before the controller has seen it stays in the active list until the
 //     next run (CL2, package cronmodel).
 //   - If an index's replacement is deleted as surplus after the wait for unseen writes ran out, the
-//     index begins anew without failures (JI21), as in Kubernetes: the same round releases the pod
+//     index starts again without failures (JI21), as in Kubernetes: the same round releases the pod
 //     that carries the count.
 package jobmodel

@@ -9,13 +9,15 @@ import (
 
 var _ explore.Ender[state] = (*worker)(nil)
 
-// End tells the ends of jobs apart (L8). From now on all pods succeed, so their outcomes depend on
-// nothing that a fault changes. The end is not compared where something else decides it:
+// End returns a number that identifies the end of a job (L8). All pods that are left succeed, so a
+// fault does not change how they end. 0 means that ends are not compared, because something else
+// decides them:
 //
 //   - users who edit or delete the job, and orphans, which count only if they were adopted in time
 //   - containers that are restarted in place, which count only until their pod succeeds
-//   - more pods than were wanted, since writes stayed unseen for longer than the expectations wait or
-//     the controller restarted with an older list: the one that is seen first decides
+//   - more pods than were wanted, because writes stayed unseen for longer than the expectations
+//     wait, or because the controller restarted with an older list: the pod that is seen first
+//     decides
 func (w *worker) End(s *state) uint64 {
 	status, scope := w.rounds.statuses.with(s.status, job.UncountedTerminatedPods{}), &w.rounds.scope
 	switch inPlace := scope.Spec.Template.RestartPolicy == job.RestartOnFailure; {
@@ -27,8 +29,9 @@ func (w *worker) End(s *state) uint64 {
 	return explore.KeyOf([]byte(w.DescribeEnd(s))).Short()
 }
 
-// DescribeEnd says how the job has ended: the condition, its reason, and the indexes where all of
-// them decide. Of an end that deletes pods, the figures depend on which of these are faster.
+// DescribeEnd describes how the job has ended: the condition, its reason, and with
+// backoffLimitPerIndex the indexes. If the end deletes pods, other figures depend on which pods are
+// faster.
 func (w *worker) DescribeEnd(s *state) string {
 	status := w.rounds.statuses.with(s.status, job.UncountedTerminatedPods{})
 	how := status.Finished()

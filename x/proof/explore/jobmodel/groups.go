@@ -7,11 +7,11 @@ import (
 	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
-// groups are the workload and the pod group of the job: 0 for none, or the size of the gang plus 1.
-// Names follow from the job, so there is only one of each.
+// groups holds the workload and the pod group of the job: 0 for none, or the size of the gang plus
+// 1. Their names follow from the job's, so there is at most one of each.
 type groups struct{ workload, group uint8 }
 
-// What a workload, its template and a pod group are called.
+// The names of a workload, its template and a pod group.
 var (
 	workloadRef = jobgroup.Ref{Name: "w", UID: "w"}
 	groupRef    = jobgroup.Ref{Name: "g", UID: "g"}
@@ -19,7 +19,7 @@ var (
 
 const template = "t"
 
-// all is what a snapshot has of them.
+// all returns the groups for a snapshot.
 func (g groups) all() (all jobgroup.Groups) {
 	if g.workload > 0 {
 		templates := []jobgroup.Template{{Name: template, MinCount: int32(g.workload) - 1}}
@@ -55,7 +55,7 @@ func (s *state) writeGroup(write writeStep) outcome {
 	return outcomeDone
 }
 
-// seeGroups shows a controller the groups, and reports whether that is news.
+// seeGroups shows a controller the groups, and reports whether they had changed.
 func (s *state) seeGroups(c int) bool {
 	control := &s.control[c]
 	if control.groups == s.groups {

@@ -10,18 +10,17 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// memoryID is the number of a memory without its expectations, its version and what it says
-// of single pods; 0 is the empty memory.
+// memoryID is the number of a memory without its expectations, its version and its facts about
+// single pods; 0 is the empty memory.
 type memoryID uint32
 
-// memoryValues holds the memories as the text of their JSON. Only the JSON shows what the
-// planner keeps for itself.
+// memoryValues holds the memories as JSON: only that shows the planner's unexported fields.
 type memoryValues struct {
 	values explore.Interned[string, string]
 	taken  explore.Cache[string, takenMemory]
 }
 
-// takenMemory is a memory taken apart.
+// takenMemory is a memory, split into a common part and notes about pods.
 type takenMemory struct {
 	id    memoryID
 	notes []uidNote
@@ -32,7 +31,7 @@ type uidNote struct {
 	note notes
 }
 
-// The fields of a memory that hold UIDs, and what they say of a pod.
+// The fields of a memory that hold UIDs, and the note that each makes about a pod.
 var memoryLists = []struct {
 	in, field string
 	note      notes
@@ -42,7 +41,7 @@ var memoryLists = []struct {
 	{"internal.reported", "uncounted", noteReported},
 }
 
-// take takes a memory apart.
+// take splits a memory.
 func (v *memoryValues) take(m job.Memory) takenMemory {
 	m.Expectations, m.Written = expectations.Counts{}, 0
 	if m.Equal(job.Memory{}) {
@@ -73,7 +72,7 @@ func (v *memoryValues) takeText(text string) (t takenMemory) {
 	return t
 }
 
-// with puts a memory together again. The UIDs of each note are in their order.
+// with builds a memory again from its parts. It sorts the UIDs of each note.
 func (v *memoryValues) with(id memoryID, uids func(notes) []string) (m job.Memory) {
 	if id == 0 {
 		return m

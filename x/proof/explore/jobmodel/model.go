@@ -47,16 +47,16 @@ func New(scope Scope, option Option) *Model {
 	return m
 }
 
-// Planned is how many plans were made.
+// Planned returns the number of plans that were made.
 func (m *Model) Planned() int { return int(m.rounds.planned.Load()) }
 
-// Bytes is about what the model keeps.
+// Bytes returns about how much memory the model takes.
 func (m *Model) Bytes() int64 { return m.rounds.bytes() }
 
 // Start returns the state of a new job.
 func (m *Model) Start() []state { return []state{m.start} }
 
-// Worker returns a worker of its own memory.
+// Worker returns a worker with buffers of its own.
 func (m *Model) Worker() explore.Worker[state] { return &worker{Model: m, tally: &explore.Tally{}} }
 
 // Moves names the kinds of moves.
@@ -65,7 +65,7 @@ func (m *Model) Moves() []string { return kinds[:] }
 // Rules names what plans can do or decide.
 func (m *Model) Rules() []string { return rules.Names() }
 
-// kind is a kind of moves.
+// kind is a kind of move.
 type kind int
 
 const (
@@ -103,7 +103,7 @@ var kinds = [kindCount]string{
 	"evict", "disrupt", "strip finalizer", "orphan appears", "edit spec", "delete job", "tick", "clock back",
 }
 
-// detail is what a step is about: a controller, a pod and a number.
+// detail packs the subject of a step: a controller, a pod and a number.
 func detail(controller, pod, number int) uint32 {
 	return uint32(controller)<<24 | uint32(pod)<<16 | uint32(number)
 }
@@ -123,7 +123,7 @@ type worker struct {
 // Append appends the bytes of a state.
 func (w *worker) Append(dst []byte, s *state) []byte { return s.append(dst) }
 
-// emit passes a state on in the form in which it is compared.
+// emit passes a step on, with its state in the form in which states are compared.
 func (w *worker) emit(s *state, k kind, detail uint32, broken error) {
 	if w.option&NoSymmetry != 0 {
 		s.compact()

@@ -14,27 +14,27 @@ import (
 // order reduction). All others commute with the write: made before it or after it, they lead
 // to the same state, so it is enough to make them after it. In detail:
 //
-//   - A write to a pod meets what happens to this pod. A status write meets changes of the
-//     job. The creation of a pod meets nothing, and neither does a write to a group: nobody else
-//     writes them. A pod or job that the write does not touch is
-//     the same before and after it, and so is what may happen to it and how often.
+//   - A write to a pod meets what happens to this pod. A status write meets changes of the job. The
+//     creation of a pod meets nothing, and neither does a write to a group, which nobody else
+//     writes. A pod or job that the write does not touch is the same before and after it, and so
+//     are the moves that are possible with it.
 //   - A delayed status meets everything.
 //   - No delivery, no tick and no other round comes between the writes of a round, in any
 //     search; a round takes no time. With two controllers there is no reduction.
-//   - A crash meets everything, since the restarted controller lists all objects. But to
-//     crash, then to let something happen, then to deliver it, leads to the state that the
-//     other order leads to.
-//   - The checks of a write look at other objects: at pods that are active or carry the
-//     finalizer, at pods that have not succeeded, and at the greatest parallelism so far.
-//     What happens around a controller makes none of these checks stricter: it activates no
-//     pod, adds no finalizer, undoes no success, and the greatest parallelism only grows. So
-//     if a check fails after such a move, it fails before the move.
-//   - A round has finitely many writes, so no move is put off without end.
+//   - A crash meets everything, since the restarted controller lists all objects. But if something
+//     happens after the crash and is then delivered, the state is the same as if it had happened
+//     before the crash.
+//   - The checks of a write look at other objects: at pods that are active or carry the finalizer,
+//     at pods that have not succeeded, and at the greatest parallelism so far. What happens around
+//     a controller makes none of these checks stricter: it activates no pod, adds no finalizer,
+//     undoes no success, and the greatest parallelism only grows. So if a check fails after such a
+//     move, it also fails before the move.
+//   - A round has finitely many writes, so no move is postponed forever.
 //
-// A delivery meets only what reads the view or changes what is delivered: the beginning of a
-// round, and a change of the same object. So it is put off until right before one of these,
-// and made together with it: a round begins after every set of deliveries, and an object
-// changes either before or after its last state was delivered.
+// A delivery meets only moves that read the view or change the delivered object: the beginning of a
+// round, and a change of the same object. So it is postponed until right before one of these, and
+// made together with it: a round begins after every set of deliveries, and an object changes either
+// before or after its last state was delivered.
 func (w *worker) Expand(s *state, tally *explore.Tally, step func(explore.Step[state])) {
 	w.step, w.tally = step, tally
 	if s.delayed != 0 {
@@ -72,7 +72,7 @@ func (w *worker) Expand(s *state, tally *explore.Tally, step func(explore.Step[s
 	}
 }
 
-// isReduced reports whether moves are left out that commute with others.
+// isReduced reports whether the search leaves out moves that commute with others.
 func (w *worker) isReduced() bool {
 	return w.option&NoReduction == 0 && w.rounds.scope.Controllers == 1
 }
@@ -90,7 +90,7 @@ func (w *worker) meeting(s *state, write writeStep) {
 	}
 }
 
-// at returns the pod that has a place in the round of a controller, or -1.
+// at returns the index of the pod that has a place in a controller's round, or -1.
 func (s *state) at(c int, place uint8) int {
 	for i := range s.pods {
 		if s.pods[i].place[c] == place+1 {
@@ -144,7 +144,8 @@ func (w *worker) kubeletMoves(s *state, i int, p *podInfo) {
 	}
 }
 
-// movePod lets something happen to a pod, at the expense of a number of the budget of s.
+// movePod lets something happen to a pod. It takes 1 from budget, a number of the budget of s,
+// unless that is nil.
 func (w *worker) movePod(s *state, i int, k kind, step podStep, budget *uint8) {
 	next := *s
 	if budget != nil {
@@ -163,10 +164,10 @@ func (w *worker) movePod(s *state, i int, k kind, step podStep, budget *uint8) {
 	w.emit(&next, k, detail(0, i, int(step.code)), nil)
 }
 
-// afterDelivery marks the detail of a move before which its object was delivered.
+// afterDelivery marks, in a detail, a move right before which its object was delivered.
 const afterDelivery = 1 << 15
 
-// change lets something happen to the live pod, and keeps its history.
+// change lets something happen to the live pod, and notes it in the pod's history.
 func (w *worker) change(s *state, i int, step podStep) {
 	p := &s.pods[i]
 	before := w.rounds.pods.info(p.live)
@@ -190,15 +191,15 @@ func (w *worker) change(s *state, i int, step podStep) {
 	}
 }
 
-// touch lets the controllers that read the live state notice that something has happened.
-// The others notice when it is delivered.
+// touch gives controllers that read the live state a reason to act. The others get one when the
+// change is delivered.
 func (w *worker) touch(s *state) {
 	for c := range w.rounds.scope.Controllers {
 		s.control[c].dirty = s.control[c].dirty || !w.rounds.scope.Late
 	}
 }
 
-// userMoves makes the moves of users that are about no pod that exists.
+// userMoves makes the moves of users that concern no existing pod.
 func (w *worker) userMoves(s *state) {
 	w.jobMoves(s)
 	if s.left.Orphans == 0 {
@@ -249,12 +250,13 @@ func (w *worker) jobMoves(s *state) {
 	}
 }
 
-// delivers reports whether a change is also tried together with its delivery to the first controller.
+// delivers reports whether a change is also tried right after its object was delivered to the first
+// controller.
 func (w *worker) delivers(s *state) bool {
 	return w.isReduced() && w.rounds.scope.Late && s.control[0].round == 0
 }
 
-// moveJob passes on a change of the job.
+// moveJob emits a change of the job.
 func (w *worker) moveJob(s, next *state, k kind, number int) {
 	if delivered := *s; w.delivers(s) && delivered.see(0) {
 		after := *next
@@ -270,10 +272,10 @@ func (w *worker) moveJob(s, next *state, k kind, number int) {
 	w.emit(next, k, detail(0, 0, number), nil)
 }
 
-// newVersion notes a write to the job, by a controller or, with -1, by someone else. Without
-// versions to compare it is enough to know whether a view is behind at all.
+// newVersion notes a write to the job, by a controller or, with -1, by someone else. If versions
+// are not compared, it is enough to know whether a view is behind.
 func (w *worker) newVersion(s *state, by int) {
-	if s.delayed != 0 { // it was on condition of the version
+	if s.delayed != 0 { // its write was conditional on the version
 		s.delayed = 0
 		for i := range s.pods {
 			s.pods[i].delayed = 0
@@ -305,7 +307,7 @@ func count(b bool) int {
 	return 0
 }
 
-// see shows a controller the job, and reports whether that is news.
+// see shows a controller the job, and reports whether anything was new.
 func (s *state) see(c int) bool {
 	before := *s
 	s.control[c].see(s)

@@ -13,7 +13,7 @@ import (
 // podID is the number of a pod without its UID, name and version; 0 is none.
 type podID uint16
 
-// podInfo is what is looked at most often.
+// podInfo is a pod with the facts that are used most often.
 type podInfo struct {
 	job.Pod
 	own      bool // owned by the job, whether or not it matches
@@ -22,7 +22,7 @@ type podInfo struct {
 	active   bool // owned by the job, not ended and not being deleted
 }
 
-// act is what can happen to a pod.
+// act is something that can happen to a pod.
 type act uint8
 
 const (
@@ -46,8 +46,8 @@ type podStep struct {
 	now  uint32
 }
 
-// podValues holds the pods and what each act makes of them. The acts are a
-// [world.Job]'s; each is made once and remembered.
+// podValues holds the pods, and the pod that each act turns a pod into. A [world.Job] carries out
+// each act once, and the result is kept.
 type podValues struct {
 	values explore.Interned[string, podInfo]
 	steps  explore.Cache[podStep, podID]
@@ -81,7 +81,7 @@ func (v *podValues) created(owner jobpod.Ownership, index job.Index, failures, i
 	return v.number(*p)
 }
 
-// after returns what an act makes of a pod, 0 if the pod is gone.
+// after returns the pod that an act leads to, 0 if the pod is gone.
 func (v *podValues) after(step podStep) podID {
 	return v.steps.Get(step, func() podID {
 		w := worldAt(step.now)
@@ -94,7 +94,7 @@ func (v *podValues) after(step podStep) podID {
 	})
 }
 
-// do lets the act happen in a world.
+// do carries out the act in a world.
 func do(w *world.Job, p *job.Pod, step podStep) {
 	ref := job.PodRef{Name: p.Name, UID: p.UID}
 	switch step.act {
@@ -111,7 +111,7 @@ func do(w *world.Job, p *job.Pod, step podStep) {
 	case actStrip:
 		p.Untracked = true
 		if p.Deletion != nil {
-			w.Evict(p) // nothing holds it any more
+			w.Evict(p) // no finalizer holds it any more
 		}
 	default:
 		write(w.Backend(), ref, step.act)
@@ -149,10 +149,10 @@ func worldAt(now uint32) *world.Job {
 	return w
 }
 
-// clock is a time of the model.
+// clock converts a time of the model.
 func clock(seconds uint32) time.Time { return world.Start.Add(time.Duration(seconds) * time.Second) }
 
-// seconds is the model's form of a time, rounded up.
+// seconds returns a time in the model's form, rounded up.
 func seconds(t time.Time) uint32 {
 	return uint32(max((t.Sub(world.Start)+time.Second-1)/time.Second, 0))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// TestReductionsReachTheSame: without symmetry and without partial order reduction a search
-// visits more states, but no other statuses and other sets of live pods than with them.
+// TestReductionsReachTheSame: without symmetry and without partial order reduction a search visits
+// more states, but reaches the same statuses and sets of live pods.
 func TestReductionsReachTheSame(t *testing.T) {
 	for _, name := range []string{"one-pod-late", "two-pods", "one-pod-late-crash", "success-policy"} {
 		t.Run(name, func(t *testing.T) {

@@ -16,16 +16,16 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// A round depends only on the view that it starts from and on what becomes of its writes.
-// So each is planned once, and many states share it: a roundID stands for a view and the
-// outcomes so far. The executor carries the plan out on a backend where all writes succeed,
-// which tells all rounds up to the end. Where a write has another outcome, the plan is made
-// again, and carried out on a backend that answers with the outcomes so far and that one.
+// A round depends only on the view that it starts from and on the outcomes of its writes. So each
+// is planned once, and many states share it: a roundID identifies a view and the outcomes so far.
+// The executor carries the plan out on a backend where all writes succeed, which yields all rounds
+// up to the end. If a write has another outcome, the plan is made again, and carried out on a
+// backend that answers with the outcomes so far, including that one.
 
 // roundID is the number of a round under way; 0 is none.
 type roundID uint32
 
-// maxTokens is the most pods of a round, those included that it creates.
+// maxTokens is the greatest number of pods in a round, with those that it creates.
 const maxTokens = 2 * maxPods
 
 // view is what a controller sees and remembers when a round begins.
@@ -35,8 +35,7 @@ type view struct {
 	deletedAt uint32
 	spec      specID
 	groups    groups
-	// stale is by how many versions the job is behind the last write of the controller, 0
-	// if it is not.
+	// stale is the number of versions by which the job is behind the controller's last write, or 0.
 	stale                uint8
 	memory               memoryID
 	expectedAt           uint32
@@ -44,7 +43,7 @@ type view struct {
 	pods                 [maxPods]seenPod
 }
 
-// seenPod is a pod of a view, or what is known of a pod that the view does not show.
+// seenPod is a pod of a view, or what the controller knows about a pod that the view does not show.
 type seenPod struct {
 	pod    podID
 	listed listed
@@ -59,8 +58,8 @@ const (
 	verbRelease
 	verbCreate
 	verbDelete
-	// verbUntrackFirst removes the finalizer of a pod that is to be deleted, on condition
-	// of its version.
+	// verbUntrackFirst removes the finalizer of a pod that is to be deleted, if the pod's version
+	// is still the same.
 	verbUntrackFirst
 	verbUntrack
 	verbStatus
@@ -78,10 +77,11 @@ type writeStep struct {
 	failures, ignored int32
 	// grouped is true for a pod to create that names the group.
 	grouped bool
-	// workload, creates and size belong to a write to the workload or the pod group.
+	// workload, creates and size describe a write to the workload or the pod group.
 	workload, creates bool
 	size              uint8
-	// status and listed are a status to write, with the list of each pod of the view.
+	// status and listed are a status to write, and the uncounted list that each pod of the view is
+	// in.
 	status statusID
 	listed [maxTokens]listed
 }
@@ -99,17 +99,17 @@ const (
 // round is a round under way: its next write, or its end.
 type round struct {
 	begun *begun
-	// from and by are the round before, 0 for none, and the outcome that led on.
+	// from is the previous round, 0 for none, and by the outcome that led from there to this one.
 	from  roundID
 	by    outcome
 	write writeStep
 	end   *ending // nil while a write is left
-	// after are the rounds that the outcomes lead to, 0 where that is not known. Workers set
-	// it at any time.
+	// after holds the round that each outcome leads to, 0 if that is unknown. Workers set it at any
+	// time.
 	after [outcomes]uint32
 }
 
-// begun is what rounds that begin with the same view have in common.
+// begun is the part that all rounds with the same view share.
 type begun struct {
 	view view
 	// rules and broken are what the plan exercises and breaks.
@@ -117,7 +117,7 @@ type begun struct {
 	broken error
 }
 
-// ending is what is left of a round.
+// ending is the result of a finished round.
 type ending struct {
 	memory               memoryID
 	expectedAt           uint32
@@ -142,8 +142,8 @@ func (r *rounds) begin(v view) roundID {
 	return r.begins.Get(v, func() roundID { return r.play(&begun{view: v}, 0, nil) })
 }
 
-// next returns the round after the outcome of its write. Of two workers that plan it concurrently
-// one is the first, and both take what that one has found.
+// next returns the round after the outcome of its write. If two workers plan it concurrently, both
+// use the round of the one that finishes first.
 func (r *rounds) next(id roundID, o outcome) roundID {
 	after := &r.of(id).after[o]
 	if atomic.LoadUint32(after) == 0 {
@@ -153,7 +153,7 @@ func (r *rounds) next(id roundID, o outcome) roundID {
 	return roundID(atomic.LoadUint32(after))
 }
 
-// outcomes are those that led to a round.
+// outcomes returns the outcomes that led to a round.
 func (r *rounds) outcomes(id roundID) []outcome {
 	if round := r.of(id); round.from != 0 {
 		return append(r.outcomes(round.from), round.by)
@@ -163,7 +163,7 @@ func (r *rounds) outcomes(id roundID) []outcome {
 
 func (r *rounds) of(id roundID) *round { return r.all.At(uint32(id)) }
 
-// bytes is about what the rounds take, which is most of what a model keeps.
+// bytes returns about how much memory the rounds take, which is most of a model's.
 func (r *rounds) bytes() int64 {
 	perRound := int64(unsafe.Sizeof(round{}) + unsafe.Sizeof(ending{}))
 	perView := int64(unsafe.Sizeof(begun{})) + 2*int64(unsafe.Sizeof(view{}))
@@ -171,8 +171,8 @@ func (r *rounds) bytes() int64 {
 }
 
 // play plans a round that began with a view, and carries it out: the first writes have known
-// outcomes, and all others succeed. It returns the first round behind the known outcomes, which
-// follows another one unless there are none.
+// outcomes, and all others succeed. It returns the round right after the known outcomes. That round
+// follows the round from, unless there are no known outcomes.
 func (r *rounds) play(b *begun, from roundID, known []outcome) roundID {
 	r.planned.Add(1)
 	s := r.snapshot(&b.view)
@@ -201,8 +201,8 @@ func (r *rounds) play(b *begun, from roundID, known []outcome) roundID {
 	return r.addAll(round{begun: b, from: from}, known, p.writes, &end)
 }
 
-// addAll adds a round for each write, which all but the first succeed to reach, and one for
-// the end.
+// addAll adds a round before each write, and one for the end. All but the first of them are reached
+// by success.
 func (r *rounds) addAll(next round, known []outcome, writes []writeStep, end *ending) (first roundID) {
 	if len(known) > 0 {
 		next.by = known[len(known)-1]
@@ -228,7 +228,7 @@ func (r *rounds) add(made round) roundID {
 	return roundID(r.all.Add(func(v *round) { *v = made }))
 }
 
-// known is the number of pods of which the view says something.
+// known returns the number of places up to the last one that holds a pod.
 func (v *view) known() int {
 	n := maxPods
 	for n > 0 && v.pods[n-1] == (seenPod{}) {
@@ -237,7 +237,7 @@ func (v *view) known() int {
 	return n
 }
 
-// token is the UID of a pod by its place in a view.
+// token returns the UID of the pod at a place of a view.
 func token(place int) job.UID {
 	return job.UID([]byte{'u', '0' + byte(place/10), '0' + byte(place%10)})
 }
@@ -250,10 +250,11 @@ func placeOf(uid job.UID) int {
 	return place
 }
 
-// jobVersion is the version of a job that was seen. Only its distance to others counts.
+// jobVersion is the version of the job that the controller sees. Only differences of versions
+// matter.
 const jobVersion = 1000
 
-// snapshot is what the planner is given.
+// snapshot returns the planner's snapshot of a view.
 func (r *rounds) snapshot(v *view) job.Snapshot {
 	known := v.pods[:v.known()]
 	s := job.Snapshot{
@@ -294,13 +295,13 @@ func (r *rounds) snapshot(v *view) job.Snapshot {
 	return s
 }
 
-// memoryKey is a memory with what it says of each pod of a view.
+// memoryKey is a memory with its notes about each pod of a view.
 type memoryKey struct {
 	id    memoryID
 	noted [maxPods]notes
 }
 
-// memory is what the controller of a view remembers, without the expectations.
+// memory returns the controller's memory in a view, without the expectations.
 func (r *rounds) memory(v *view) job.Memory {
 	key := memoryKey{id: v.memory}
 	for i, p := range v.pods {
@@ -330,7 +331,7 @@ func listsOf(pods []seenPod) (lists job.UncountedTerminatedPods) {
 	return lists
 }
 
-// endingOf takes the conclusion apart.
+// endingOf converts a conclusion to the model's form.
 func (r *rounds) endingOf(c *job.Conclusion) (e ending) {
 	taken := r.memories.take(c.Memory)
 	e.memory = taken.id
@@ -347,13 +348,13 @@ func (r *rounds) endingOf(c *job.Conclusion) (e ending) {
 	return e
 }
 
-// player is a backend that answers with the outcomes that are known. All further writes
-// succeed, and it notes them.
+// player is a backend that answers with the known outcomes. All further writes succeed, and it
+// notes them.
 type player struct {
 	*rounds
 	known  []outcome
 	writes []writeStep
-	tokens int // of the view and of the pods that were created
+	tokens int // for the pods of the view and for those that were created
 }
 
 var errFailed = errors.New("injected fault")

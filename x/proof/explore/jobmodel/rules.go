@@ -116,7 +116,8 @@ func deletes(reason jobreason.Delete) func(*job.Snapshot, *job.Plan) bool {
 	}
 }
 
-// decides holds for a plan that decides the end for a reason that no status declares yet.
+// decides returns a test for plans that decide the end for a reason, while the status does not
+// declare that end yet.
 func decides(reason string) func(*job.Snapshot, *job.Plan) bool {
 	return func(s *job.Snapshot, p *job.Plan) bool {
 		return p.Verdict.Reason == reason && s.Job.Status.Condition(p.Verdict.Type).Status != job.ConditionTrue

@@ -9,7 +9,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// counted is a spec of that many completions together, with a limit of failures.
+// counted returns a spec of a job that is not Indexed, with a limit of failures.
 func counted(completions, parallelism, backoffLimit int32) job.Spec {
 	return job.Spec{
 		Completions: &completions, Parallelism: &parallelism, BackoffLimit: &backoffLimit,
@@ -23,7 +23,7 @@ func with(s job.Spec, change func(*job.Spec)) job.Spec {
 	return s
 }
 
-// gang lets the pods start together or not at all.
+// gang makes the pods start together or not at all.
 func gang(s *job.Spec) {
 	s.Scheduling = &jobgroup.Scheduling{SchedulingPolicy: &jobgroup.SchedulingPolicy{Gang: new(jobgroup.Gang)}}
 }
@@ -39,7 +39,7 @@ func perIndex(limit int32) func(*job.Spec) {
 	}
 }
 
-// policyFor42 handles exit code 42 by an action, and disruptions by another.
+// policyFor42 adds a podFailurePolicy with one action for exit code 42 and another for disruptions.
 func policyFor42(exit, disruption job.FailureAction) func(*job.Spec) {
 	return func(s *job.Spec) {
 		s.PodFailurePolicy = &job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{

@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// maxPods is the most pods of a scope, and maxControllers the most controllers.
+// maxPods and maxControllers are the greatest numbers of pods and controllers in a scope.
 const (
 	maxPods        = 6
 	maxControllers = 2
@@ -19,20 +19,21 @@ const (
 type state struct {
 	now    uint32 // seconds since the start of the world
 	status statusID
-	// delayed is a status on its way: its writer takes it for failed, and it takes effect at any
-	// time until the job changes. 0 means none.
+	// delayed is a status on its way: to its writer the write has failed, and it may take effect at
+	// any time until the job changes. 0 means none.
 	delayed   statusID
 	deletedAt uint32 // of the job: seconds since the start plus 1, 0 if it is not deleted
 	spec      specID
 	groups    groups
-	born      uint8 // the number of pods so far, where they are numbered
+	born      uint8 // the number of pods so far, if they are numbered
 	past      past
 	left      Budget
 	control   [maxControllers]controller
 	pods      [maxPods]pod
 }
 
-// past is what no controller can see of the whole world: jobcheck.History without its pods.
+// past is the part of the world's history that no controller can see: jobcheck.History without its
+// pods.
 type past struct {
 	succeeded      uint8 // the indexes of which a pod has succeeded
 	maxParallelism uint8
@@ -46,15 +47,15 @@ type past struct {
 
 // controller is what a controller has seen and remembers, and its round.
 type controller struct {
-	// status, deletedAt, spec and groups are the job as it was seen, and behind is by how many
-	// versions that is older than the job, where versions are compared.
+	// status, deletedAt, spec and groups are the job as the controller saw it. behind is the number
+	// of versions by which that is older than the job, if versions are compared.
 	status    statusID
 	deletedAt uint32
 	spec      specID
 	groups    groups
 	behind    uint8
-	// unacked is by how many versions the job is ahead of the last write that this
-	// controller knows of, plus 1; 0 means that it knows of none.
+	// unacked is the number of versions by which the job is ahead of the last write that this
+	// controller knows of, plus 1; 0 if it knows of none.
 	unacked uint8
 	// memory is the memory without the parts about single pods, and creations, deletions
 	// and expectedAt are its expectations.
@@ -65,8 +66,8 @@ type controller struct {
 	// changed the job since the round looked.
 	round   roundID
 	current bool
-	// again is the requeue of the last round as seconds since the start plus 1. retry and
-	// dirty ask for a round immediately: the last one has failed, or something has happened
+	// again is the requeue of the last round, in seconds since the start plus 1. retry and dirty
+	// ask for a round now: retry because the last one failed, dirty because something has happened
 	// since it began.
 	again        uint32
 	retry, dirty bool
@@ -76,22 +77,22 @@ type controller struct {
 type pod struct {
 	live podID
 	seen [maxControllers]podID
-	// listed says in which uncounted list the pod is: of the live status, and of those
-	// that were seen.
+	// listed is the uncounted list that the pod is in, in the live status; seenIn is that in the
+	// statuses that controllers have seen.
 	listed listed
 	seenIn [maxControllers]listed
-	// delayed is the list of the pod in the status on its way.
+	// delayed is the list that the pod is in, in the status on its way.
 	delayed listed
-	// noted is what the memory of a controller holds of the pod.
+	// noted is what each controller's memory holds about the pod.
 	noted [maxControllers]notes
 	// place is the place of the pod in the snapshot of a round, plus 1.
 	place [maxControllers]uint8
 	facts facts
-	// id is the number of the pod, where pods are numbered.
+	// id is the number of the pod, if pods are numbered.
 	id uint8
 }
 
-// listed says in which uncounted list of a status a pod is.
+// listed is the uncounted list of a status that a pod is in.
 type listed uint8
 
 const (
@@ -99,7 +100,7 @@ const (
 	listedFailed
 )
 
-// notes is what a memory holds of a pod.
+// notes is what a memory holds about a pod.
 type notes uint8
 
 const (
@@ -117,14 +118,14 @@ const (
 	factCountedSucceeded
 	factCountedFailed
 	factRemoved
-	// factChanged: the pod has changed since the round of the controller looked.
+	// factChanged: the pod has changed since the controller's round began.
 	factChanged
-	_ // of the second controller
+	_ // the same for the second controller
 )
 
 func changedFor(c int) facts { return factChanged << c }
 
-// isForgotten reports whether nobody knows of the pod any more.
+// isForgotten reports whether neither the world nor a controller knows of the pod any more.
 func (p *pod) isForgotten() bool {
 	switch {
 	case p.live != 0,
@@ -137,14 +138,13 @@ func (p *pod) isForgotten() bool {
 	return p.place == [maxControllers]uint8{}
 }
 
-// number numbers a new pod.
+// number gives a new pod its number.
 func (s *state) number(i int) {
 	s.born++
 	s.pods[i].id = s.born
 }
 
-// compact drops the pods of which nobody knows. The others keep their order, so that pods
-// are in the order of their creation.
+// compact drops the forgotten pods. The others stay in the order of their creation.
 func (s *state) compact() {
 	n := 0
 	for i := range s.pods {
@@ -158,19 +158,19 @@ func (s *state) compact() {
 	}
 }
 
-// sort puts the pods into an order that depends only on what they are. States that differ
-// in the identity of pods alone become the same.
+// sort puts the pods into an order that depends only on their contents. States that differ only in
+// the identity of pods become the same.
 //
-// This is sound since neither the world nor the checks look at identities, and the planner
-// does so only to break ties: of pods that look the same it takes the one with the lowest
-// UID. A UID is random in reality. So a round begins with each way to assign UIDs to pods
-// that look the same but differ in what the controller cannot see; see begin.
+// This is sound since neither the world nor the checks look at identities, and the planner does so
+// only to break ties: among pods that look the same it takes the one with the lowest UID. Real UIDs
+// are random. So a round begins once for each way to assign UIDs to pods that look the same but
+// differ in what the controller cannot see: see beginRounds.
 func (s *state) sort() {
 	n := s.known()
 	slices.SortFunc(s.pods[:n], func(a, b pod) int { return comparePods(&a, &b) })
 }
 
-// known is the number of pods that the world or a controller knows of.
+// known returns the number of pods that the world or a controller knows of.
 func (s *state) known() int {
 	n := maxPods
 	for n > 0 && s.pods[n-1] == (pod{}) {
@@ -187,7 +187,7 @@ func comparePods(a, b *pod) int {
 	return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]))
 }
 
-// words are all fields of the pod.
+// words returns all fields of the pod.
 func (p *pod) words() [2]uint64 {
 	return [2]uint64{
 		uint64(p.live)<<48 | uint64(p.seen[0])<<32 | uint64(p.seen[1])<<16 | uint64(p.facts)<<8 |

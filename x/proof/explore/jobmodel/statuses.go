@@ -33,7 +33,8 @@ func (v *statusValues) number(s job.Status) statusID {
 	return statusID(v.values.Number(explore.Text(s), func() job.Status { return s }))
 }
 
-// podInMessage is the name of a pod in a message: pods have none.
+// podInMessage matches the name of a pod in a message. It is removed, since pods have no names
+// here.
 var podInMessage = regexp.MustCompile(`\bdefault/p\d+`)
 
 // with returns the status with its uncounted lists.
@@ -45,7 +46,7 @@ func (v *statusValues) with(id statusID, lists job.UncountedTerminatedPods) job.
 	return s
 }
 
-// specValues holds the spec and what edits make of it.
+// specValues holds the spec, and the specs that edits turn it into.
 type specValues struct {
 	values explore.Interned[string, job.Spec]
 	edited explore.Cache[specEdit, specID]
@@ -62,7 +63,7 @@ func (v *specValues) number(s job.Spec) specID {
 
 func (v *specValues) of(id specID) job.Spec { return v.values.Of(uint32(id)) }
 
-// edit returns what an edit makes of a spec.
+// edit returns the spec after an edit.
 func (v *specValues) edit(id specID, input string) specID {
 	return v.edited.Get(specEdit{id, input}, func() specID {
 		var changed job.Spec

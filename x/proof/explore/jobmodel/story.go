@@ -10,11 +10,11 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// Story tells a counterexample as a story that the golden tests of package job can play: a
-// file for job/testdata, without the outputs. It is as short as the counterexample.
+// Story writes a counterexample as a story that the golden tests of package job can play: a file
+// for job/testdata, without the outputs. It is as short as the counterexample.
 //
-// What a story cannot tell is an error: two controllers, versions, and what only a search
-// does.
+// It returns an error for what a story cannot express: two controllers, versions, options, and
+// moves that only a search makes.
 func (m *Model) Story(c *explore.Counterexample[state]) (string, error) {
 	if !defaultOptions(&m.rounds.scope) {
 		return "", errors.New("a story cannot tell of options")
@@ -67,9 +67,9 @@ type told struct {
 	step explore.Step[state]
 }
 
-// follow takes the steps of a counterexample again with pods that have names. A name is a
-// number, and UIDs break ties in that order, so the way may differ from the
-// search's; it is found by trying the ways that take the same kinds of steps.
+// follow repeats the steps of a counterexample with numbered pods. UIDs then break ties in the
+// order of the numbers, so the steps may differ from those of the search. They are found by trying
+// all sequences of steps of the same kinds.
 func (m *Model) follow(c *explore.Counterexample[state]) ([]told, error) {
 	plain := *m
 	plain.option |= NoSymmetry | named
@@ -102,8 +102,8 @@ func (m *Model) follow(c *explore.Counterexample[state]) ([]told, error) {
 	return ways[0], nil
 }
 
-// sameEnd reports whether two steps break the same, and lead to states that differ in the
-// identity of pods alone, as far as that can be told: rounds under way are not compared.
+// sameEnd reports whether two steps break the same invariant, or lead to states that differ only in
+// the identity of pods. It does not compare rounds under way.
 func sameEnd(a, b *explore.Step[state]) bool {
 	if a.Broken != nil || b.Broken != nil {
 		return a.Broken != nil && b.Broken != nil && ruleOf(a.Broken) == ruleOf(b.Broken)
@@ -127,8 +127,8 @@ func ruleOf(err error) string {
 	return rule
 }
 
-// tell turns steps into commands. What happens between the writes of a round is part of the
-// command of the round.
+// tell converts steps to commands. What happens between the writes of a round is a part of that
+// round's command.
 func (m *Model) tell(steps []told) (commands []command, err error) {
 	if m.rounds.scope.Controllers > 1 || m.rounds.scope.Versions {
 		return nil, errors.New("a story cannot tell of two controllers or versions")
@@ -171,7 +171,7 @@ func (m *Model) tell(steps []told) (commands []command, err error) {
 
 func defaultOptions(s *Scope) bool { return s.Options == job.Options{Gangs: s.Options.Gangs} }
 
-// name adds the name of a pod that the step has created. The world gives it the same name.
+// name adds the name of a pod that the step has created: the name that the world gives it.
 func (m *Model) name(names map[uint8]string, t *told) {
 	for i := range t.step.To.pods {
 		p := &t.step.To.pods[i]
@@ -188,7 +188,7 @@ func (m *Model) name(names map[uint8]string, t *told) {
 	}
 }
 
-// tellDeliveries tells what was delivered right before a round.
+// tellDeliveries returns the commands for what was delivered right before a round.
 func (m *Model) tellDeliveries(names map[uint8]string, t *told) (commands []command) {
 	_, _, set := undetail(t.step.Detail)
 	for i := range t.from.pods {

@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// goal is a model in which a step is broken that leads to a state of some kind.
+// goal is a model in which a step counts as broken if it leads to a state that reached accepts.
 type goal struct {
 	*Model
 	reached func(*Model, *state) bool

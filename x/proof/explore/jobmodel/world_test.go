@@ -17,9 +17,9 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// TestModelIsTheWorld takes random ways through the model and lets the same happen in a
-// world.Job, by the commands of the story that tells of the way. Whenever no round is under
-// way, pods, status, expectations and the time of the next round must be the same.
+// TestModelIsTheWorld takes random steps through the model and makes the same happen in a
+// world.Job, by the commands of the story of these steps. Whenever no round is under way, pods,
+// status, expectations and the time of the next round must be the same.
 func TestModelIsTheWorld(t *testing.T) {
 	const ways, length = 40, 60
 	rounds := 0
@@ -89,7 +89,7 @@ func compare(t *testing.T, m *Model, steps []told) (rounds int) {
 	return rounds
 }
 
-// play lets the world do a command of a story.
+// play carries out a command of a story in the world.
 func play(t *testing.T, w *world.Job, c command) {
 	words := strings.Fields(c.name)
 	pod := func() *job.Pod { return w.Pod(words[1]) }
@@ -183,7 +183,7 @@ func playRound(t *testing.T, w *world.Job, c command, argument func(string) int)
 	w.Fault = nil
 }
 
-// describe is what is compared, as the world has it: pods by the number of their UID.
+// describe returns what is compared, from the world: pods by the number of their UID.
 func describe(w *world.Job) string {
 	var lines []string
 	var values podValues
@@ -207,7 +207,7 @@ func describe(w *world.Job) string {
 	return fmt.Sprintf("%s\n%s\nagain %d, retry %t, to be seen %d %d\n%v", strings.Join(lines, "\n"), text, again, w.Retry, e.Creations, e.Deletions, groupsOf(w))
 }
 
-// statusText is a status without the messages, which can name pods.
+// statusText returns a status without the messages, which can name pods.
 func statusText(s job.Status) string {
 	s.Conditions = slices.Clone(s.Conditions)
 	for i := range s.Conditions {
@@ -223,7 +223,7 @@ func podText(values *podValues, p job.Pod) string {
 	return string(text)
 }
 
-// describe is the same, as the model has it.
+// describe returns the same, from the model.
 func (m *Model) describe(s *state) string {
 	var lines []string
 	var lists job.UncountedTerminatedPods
@@ -240,7 +240,7 @@ func (m *Model) describe(s *state) string {
 	return fmt.Sprintf("%s\n%s\nagain %d, retry %t, to be seen %d %d\n%v", strings.Join(lines, "\n"), text, c.again, c.retry, c.creations, c.deletions, s.groups)
 }
 
-// groupsOf are the groups of a world, as the model has them.
+// groupsOf returns the groups of a world, in the model's form.
 func groupsOf(w *world.Job) (g groups) {
 	for _, workload := range w.Groups.Workloads {
 		g.workload = uint8(workload.Templates[0].MinCount) + 1

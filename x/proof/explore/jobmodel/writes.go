@@ -8,9 +8,9 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// beginRounds lets a controller look and plan. Pods that look the same have the UIDs that
-// the order of the view gives them. Where such pods differ in what the controller does not
-// see, a round begins with each order. The bits of delivered are what was delivered before.
+// beginRounds lets a controller look and plan. Pods get their UIDs by their order in the view.
+// Where pods look the same to the controller but are not, a round begins with each order of them.
+// The bits of delivered are the deliveries right before.
 func (w *worker) beginRounds(s *state, c, delivered int) {
 	v, order := w.look(s, c)
 	if w.option&NoSymmetry != 0 {
@@ -20,7 +20,7 @@ func (w *worker) beginRounds(s *state, c, delivered int) {
 	w.orders(s, c, v, order, 0, delivered)
 }
 
-// orders begins a round with each order of the pods from a place on.
+// orders begins a round with each order of the pods from a place to the last.
 func (w *worker) orders(s *state, c int, v view, order []int, from, delivered int) {
 	if from >= len(order)-1 {
 		w.beginRound(s, c, v, order, delivered)
@@ -36,7 +36,7 @@ func (w *worker) orders(s *state, c int, v view, order []int, from, delivered in
 	}
 }
 
-// look returns what a controller sees, and the pods in its order.
+// look returns a controller's view, and the indexes of the pods in the order of the view.
 func (w *worker) look(s *state, c int) (v view, order []int) {
 	control, late := &s.control[c], w.rounds.scope.Late
 	v = view{
@@ -176,7 +176,7 @@ func (w *worker) writes(s *state, c int) {
 	}
 }
 
-// learn lets a controller learn the result of its write.
+// learn tells a controller the result of its write.
 func (w *worker) learn(s *state, c int, write writeStep, o outcome) {
 	control := &s.control[c]
 	isStored := o == outcomeDone && write.verb == verbStatus
@@ -198,7 +198,7 @@ func (w *worker) endRound(s *state, c int) {
 	control.deletions, control.expectedAt = e.deletions, e.expectedAt
 
 	if !w.rounds.scope.Late {
-		control.creations, control.deletions, control.expectedAt = 0, 0, 0 // see recall: all is seen
+		control.creations, control.deletions, control.expectedAt = 0, 0, 0 // everything is seen
 	}
 
 	control.again, control.retry = e.again, e.retry
@@ -243,8 +243,8 @@ func (w *worker) forget(s *state, c int) {
 	s.past.restarted = true
 }
 
-// write makes a write, as the source of truth carries it out. It returns what the writer
-// learns and the invariant that the write breaks; ok is false if it leads out of the scope.
+// write makes a write, as the source of truth carries it out. It returns what the writer learns and
+// the invariant that the write breaks; ok is false if the write leads out of the scope.
 func (w *worker) write(s *state, c int, write writeStep) (o outcome, broken error, ok bool) {
 	switch write.verb {
 	case verbCreate:
@@ -306,7 +306,7 @@ func (w *worker) writeStatus(s *state, c int, write writeStep) (outcome, error) 
 	return outcomeDone, w.first(w.setStatus(s, c, write.status, s.lists(c, write)))
 }
 
-// lists are the uncounted lists of the pods in a status to write.
+// lists returns the uncounted list of each pod in a status that is to be written.
 func (s *state) lists(c int, write writeStep) (in [maxPods]listed) {
 	for i := range s.pods {
 		if place := s.pods[i].place[c]; place > 0 {
@@ -316,7 +316,7 @@ func (s *state) lists(c int, write writeStep) (in [maxPods]listed) {
 	return in
 }
 
-// setStatus changes the status, and notes who has written it. By is the number of a controller, or
+// setStatus changes the status, and notes who has written it: by is the number of a controller, or
 // -1 for a delayed write: no controller knows that it has taken effect.
 func (w *worker) setStatus(s *state, by int, id statusID, lists [maxPods]listed) []jobcheck.Violation {
 	found := w.check.status(w, s, id, lists)
@@ -336,8 +336,8 @@ func (w *worker) setStatus(s *state, by int, id statusID, lists [maxPods]listed)
 }
 
 // takeEffect carries out the status write that is on its way. A controller that compares no
-// versions can have created a pod meanwhile: it plans from a status before the end, and knows no
-// more of an end on its way than of one whose reply was lost. See jobcheck.History.LostStatus.
+// versions can have created a pod meanwhile: it plans from a status before the end, and cannot know
+// of an end that is on its way, as with one whose reply was lost. See jobcheck.History.LostStatus.
 func (w *worker) takeEffect(s *state) (broken error) {
 	var lists [maxPods]listed
 	for i := range s.pods {

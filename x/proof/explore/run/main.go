@@ -28,7 +28,7 @@ type options struct {
 	brief  bool
 	share  share.Share
 	merge  []string
-	// lines gets the lines of -brief.
+	// lines receives the lines of -brief.
 	lines io.Writer
 }
 
@@ -138,7 +138,7 @@ func run(o options) error {
 	case o.share.Of > 1 || o.share.File != "":
 		o.lines = &lines
 	default:
-		o.lines = os.Stdout // as they come
+		o.lines = os.Stdout // as they are found
 	}
 	err := runScopes(o)
 	if o.lines == &lines {
