@@ -23,8 +23,8 @@ import (
 
 const root = "../../../.."
 
-// given are the variables that a comment may use without declaring them. In the packages for CronJobs
-// a type of job is that of cronjob.
+// given holds the variables that a comment may use without declaring them, with their types. In the
+// packages for CronJobs, cronjob's types replace those of job.
 var given = map[string]string{
 	"backend":      "jobapply.Backend",
 	"children":     "[]cronjob.Child",
@@ -70,11 +70,12 @@ var given = map[string]string{
 	"write":        "func(job.Status) job.Reply",
 }
 
-// likeGo is what makes a block of code Go: a declaration or a call with a package or a receiver.
+// likeGo matches blocks of code in Go: those with a declaration, or a call with a package or a
+// receiver.
 var likeGo = regexp.MustCompile(`:=|\bfunc\b|\w\.\w+\(`)
 
-// TestPackageComments compiles the Go in each package comment, all blocks as one function. A line "..." stands for
-// what is left out, and a variable need not be used.
+// TestPackageComments compiles the Go in each package comment, all blocks as one function. A line
+// "..." marks left out code, and a variable need not be used.
 func TestPackageComments(t *testing.T) {
 	all, imports := documented(t)
 	if len(all) < 10 {
@@ -107,7 +108,7 @@ func TestPackageComments(t *testing.T) {
 	}
 }
 
-// TestPackageComments_Wrong: what is wrong is found.
+// TestPackageComments_Wrong: code that does not compile is found.
 func TestPackageComments_Wrong(t *testing.T) {
 	imports := map[string]string{"backoff": "github.com/batchplan/batchplan/backoff", "time": "time"}
 	for code, want := range map[string]string{
@@ -135,7 +136,7 @@ func TestPackageComments_Wrong(t *testing.T) {
 type pkg struct {
 	module, dir string // from the root
 	code        string
-	imports     map[string]string // of the files in its folder, by name
+	imports     map[string]string // of the files in the folder, by name
 }
 
 // documented returns the packages with Go in their comments, and the imports of all files by their names.
@@ -216,7 +217,8 @@ var (
 	unused  = regexp.MustCompile(`(?m)^(#.*|.*declared and not used: .*)\n`)
 )
 
-// source returns the code as a file that compiles if the code does. Imports are those of other folders.
+// source returns a file that compiles if the code does. It takes paths from imports, which may be
+// those of other folders.
 func (p pkg) source(imports map[string]string) (string, error) {
 	body := leftOut.ReplaceAllString(p.code, "") + "panic(0)\n}\n"
 	free, err := unresolved("func _() error {\n" + body)
@@ -237,7 +239,7 @@ func (p pkg) source(imports map[string]string) (string, error) {
 		parameters = append(parameters, name+" "+kind)
 	}
 
-	// The packages that these and the code use.
+	// The packages that the parameters and the code use.
 	text := "func _(" + strings.Join(parameters, ", ") + ") error {\n" + body
 	if free, err = unresolved(text); err != nil {
 		return "", err
@@ -253,7 +255,7 @@ func (p pkg) source(imports map[string]string) (string, error) {
 	return header + text, nil
 }
 
-// unresolved returns the names that a function takes from outside, in order.
+// unresolved returns the names that a function does not declare itself, in order.
 func unresolved(text string) ([]string, error) {
 	f, err := parser.ParseFile(token.NewFileSet(), "", "package p\n"+text, 0)
 	if err != nil {

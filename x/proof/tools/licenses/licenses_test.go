@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLicenses: the table names all that is linked, and no more. What users import for production
-// links no MPL-2.0.
+// TestLicenses: the table names all linked modules, and no more. The library and the adapter link
+// nothing under MPL-2.0.
 func TestLicenses(t *testing.T) {
 	const root = "../../../.."
 	linked, err := read(root)

@@ -1,4 +1,5 @@
-// Command licenses prints the modules whose packages a production import links, and their licenses.
+// Command licenses prints the modules that programs link when they import the production packages,
+// and their licenses.
 //
 //	make result NAME=licenses    # writes docs/results/licenses.txt again
 package main
@@ -41,13 +42,13 @@ func main() {
 	fmt.Print(table(linked))
 }
 
-// module is a module that something links.
+// module is a module that some import links.
 type module struct {
 	license  string
 	linkedBy []string
 }
 
-// read returns the linked modules by their paths.
+// read returns the linked modules, by path.
 func read(root string) (map[string]module, error) {
 	linked := map[string]module{}
 	for _, i := range imports {
@@ -109,10 +110,10 @@ var texts = []struct{ license, sentence string }{
 	{"Unlicense", "free and unencumbered software released into the public domain"},
 }
 
-// named are the files that hold licenses.
+// named matches the names of files that hold licenses.
 var named = regexp.MustCompile(`(?i)^(un)?licen[cs]e|^copying`)
 
-// licenseOf reads which license a module has.
+// licenseOf finds the license of the module in a folder.
 func licenseOf(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// dispatch returns the edits that let a function begin with a switch over its
-// mutants. Parameters without a name get one, so that they can be handed on.
+// dispatch returns the edits that make a function begin with a switch over its mutants. Parameters
+// without a name get one, so that they can be passed on.
 func dispatch(list []*mutant) []edit {
 	first := list[0]
 	f, fn := first.file, first.fn
@@ -68,7 +68,7 @@ func nameFields(f *file, fields *ast.FieldList, prefix string) (edits []edit, na
 	return edits, names
 }
 
-// typeArguments hands on the type parameters of a generic function.
+// typeArguments returns the type parameters of a generic function, as type arguments of a call.
 func typeArguments(fn *ast.FuncDecl) string {
 	if fn.Type.TypeParams == nil {
 		return ""

@@ -9,8 +9,8 @@
 //	make mutants MODULE=kubernetes PACKAGES=convert  # of a nested module
 //
 // A mutant is one edit of one function: a condition is negated, a boundary shifted, a statement
-// removed or swapped with the next, a copy forgotten, an error dropped, and so on. operators.go,
-// operators_types.go and operators_tired.go have the list. A mutant that does not compile is not
+// removed or swapped with the next, a copy forgotten, an error dropped, and so on. The list is in
+// operators.go, operators_types.go and operators_tired.go. A mutant that does not compile is not
 // counted. A sample takes the operators in turn, so that those with few mutants are not lost among
 // the others.
 //
@@ -20,15 +20,14 @@
 // changed files through an overlay, so the working tree never changes. Only mutants of
 // package variables and constants need a build each.
 //
-// The tests of the package itself are the judges: what only another package notices, a maintainer
-// hears of late. A first run of each single test finds out which functions it reaches and how long
-// it takes. A mutant is then tried with the tests that reach its function, the quickest first. A
-// mutant that survives with few random cases meets the tests that draw cases again, with as many as
-// "go test" runs.
+// Only the tests of the package itself count: a maintainer would learn late of a mistake that only
+// another package notices. A first run of each test alone finds out which functions it reaches and
+// how long it takes. A mutant is then tried with the tests that reach its function, the quickest
+// first. If it survives with few random cases, the tests that draw cases run again, with as many
+// cases as in "go test".
 //
-// For each survivor, write a test or remove code. If no input can show the
-// difference, equivalents.txt says why, and the mutant is not counted. An entry
-// that no longer names a mutant is an error. An entry may also name a whole
-// function, such as a hash function, for which any value is right: its surviving
-// mutants are not counted.
+// For each survivor, write a test or remove code. If no input can show the difference, give the
+// reason in equivalents.txt, and the mutant is not counted. An entry that no longer names a mutant
+// is an error. An entry may also name a whole function, such as a hash function, for which any
+// value is right: its surviving mutants are not counted.
 package main

@@ -13,9 +13,9 @@ import (
 // key, each with its reason.
 type equivalents map[string]string
 
-// readEquivalents reads a file of paragraphs: a line with the key, as the output
-// has it without line and column, and indented lines with the reason. Lines that
-// begin with # are comments.
+// readEquivalents reads a file of paragraphs: a line with the key, which is a line of the output
+// without line and column, and indented lines with the reason. Lines that begin with # are
+// comments.
 func readEquivalents(name string) (equivalents, error) {
 	known := equivalents{}
 	if name == "" {
@@ -50,7 +50,7 @@ func readEquivalents(name string) (equivalents, error) {
 	return known, nil
 }
 
-// stale returns the keys in these packages that name no mutant.
+// stale returns the keys of these packages that name no mutant.
 func (known equivalents) stale(all []*mutant, pkgs []*pkg) []string {
 	found, folders := map[string]bool{}, map[string]bool{}
 	for _, p := range pkgs {

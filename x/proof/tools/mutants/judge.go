@@ -63,8 +63,8 @@ func judgeFunctions(o options, p *pkg, list []*mutant, done *progress) error {
 	if len(list) == 0 {
 		return nil
 	}
-	folder, err := os.MkdirTemp("",
-		"go-build-mutants") // some tests want to be run by "go test", whose folders have such names
+	// Some tests must be run by "go test", whose folders have such names.
+	folder, err := os.MkdirTemp("", "go-build-mutants")
 	if err != nil {
 		return err
 	}
@@ -124,8 +124,8 @@ func firstOfFunction(list []*mutant) map[*mutant]int {
 	return first
 }
 
-// reaching returns the tests that reach a function, the quickest first. The function 0 stands for
-// every function.
+// reaching returns the tests that reach a function, the quickest first. Function 0 means every
+// function.
 func (s *suite) reaching(function int) (out []*test) {
 	if s == nil {
 		return nil
@@ -139,12 +139,12 @@ func (s *suite) reaching(function int) (out []*test) {
 	return out
 }
 
-// unmeasured is the limit of tests that were not run on the original.
+// unmeasured is the time limit for tests that were not run on the original.
 const unmeasured = 5 * time.Minute
 
-// meet runs the tests against a mutant until one notices it. All tests run with few
-// random cases. If none notices, the tests that draw cases run again with as many as
-// in "go test", from another seed. A mutant that is listed as equivalent meets them only once.
+// meet runs the tests against a mutant until one notices it. All tests run with few random cases.
+// If none notices the mutant, the tests that draw cases run again with as many cases as in "go
+// test", from another seed. This second pass is omitted for a mutant that is listed as equivalent.
 func (m *mutant) meet(o options, tests []*test, id int) {
 	few := conditions{mutant: id, checks: o.checks, seed: o.seed}
 	if m.try(tests, few); m.verdict == alive && !o.quick && !m.listed {
@@ -153,7 +153,7 @@ func (m *mutant) meet(o options, tests []*test, id int) {
 	}
 }
 
-// try runs tests, the first ones first, until one notices the mutant.
+// try runs tests, in order, until one notices the mutant.
 func (m *mutant) try(tests []*test, c conditions) {
 	for len(tests) > 0 && m.verdict == alive {
 		n, took := portion(tests)
@@ -162,7 +162,7 @@ func (m *mutant) try(tests []*test, c conditions) {
 			names[i] = t.name
 		}
 		c.limit = unmeasured
-		if tests[0].reaches != nil { // it was run, and may have taken no time that can be measured
+		if tests[0].reaches != nil { // it was run, perhaps in too little time to measure
 			c.limit = 3*time.Second + 10*took
 		}
 		r := tests[0].suite.run(names, c)
@@ -171,8 +171,8 @@ func (m *mutant) try(tests []*test, c conditions) {
 	}
 }
 
-// portion selects the tests for one process, with few slow tests after the quick ones, which kill
-// most mutants.
+// portion returns how many of the next tests one process runs, and their time. Quick tests, which
+// kill most mutants, run many at a time, slow ones few.
 func portion(tests []*test) (n int, took time.Duration) {
 	for n < len(tests) {
 		if n > 0 && took+tests[n].took > 500*time.Millisecond {

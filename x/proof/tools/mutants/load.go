@@ -22,7 +22,7 @@ type pkg struct {
 	imports         map[string]*types.Package
 }
 
-// A file is one of its files that is not a test.
+// A file is a file of a package that is not a test.
 type file struct {
 	pkg    *pkg
 	path   string // absolute
@@ -117,7 +117,7 @@ func newPkg(root string, fset *token.FileSet, l *packages.Package) (*pkg, error)
 	return p, nil
 }
 
-// Import makes a pkg the importer of its own copies.
+// Import lets a pkg be the importer for its own mutated copies.
 func (p *pkg) Import(path string) (*types.Package, error) {
 	if found := p.imports[path]; found != nil {
 		return found, nil

@@ -21,7 +21,7 @@ const (
 
 func (v verdict) String() string { return [...]string{"alive", "killed", "late"}[v] }
 
-// An edit replaces the bytes from, up to and without to, of a file.
+// An edit replaces the bytes of a file from from up to, but not including, to.
 type edit struct {
 	from, to int
 	text     string
@@ -33,32 +33,32 @@ type mutant struct {
 	fn   *ast.FuncDecl // nil for one of a package variable or constant
 	edit edit
 	kind string // the operator
-	// before and after are the changed lines, each as one.
+	// before and after are the changed lines, joined to one line each.
 	before, after string
-	// same numbers the mutants of the file that read alike, from 0.
+	// same numbers mutants of the file with the same text, from 0.
 	same int
-	// listed says that the list of equivalents has it.
+	// listed is set if the list of equivalents has it.
 	listed bool
-	// instead is the mutant that this one replaces, if that does not compile.
+	// instead is the mutant that this one replaces if that one does not compile.
 	instead *mutant
 
 	id      int // from 1
 	verdict verdict
 	killer  string        // the test that noticed it
-	took    time.Duration // of a processor
+	took    time.Duration // processor time
 }
 
-// String is the line of output.
+// String returns the mutant's line of output.
 func (m *mutant) String() string {
 	at := m.file.position(m.edit.from)
 	return fmt.Sprintf("%s:%d:%d  %s", m.file.short, at.Line, at.Column, m.change())
 }
 
-// key names the mutant in the list of equivalents, wherever in its file it is.
+// key names the mutant in the list of equivalents, without its line.
 func (m *mutant) key() string { return m.file.short + "  " + m.change() }
 
-// family names the function of the mutant in the list of equivalents, for those
-// in which no change makes a difference.
+// family names the mutant's function in the list of equivalents, for functions in which no change
+// makes a difference.
 func (m *mutant) family() string {
 	if m.fn == nil {
 		return ""
@@ -74,7 +74,7 @@ func (m *mutant) change() string {
 	return s
 }
 
-// number distinguishes mutants with the same text.
+// number numbers the mutants that have the same text.
 func number(all []*mutant) {
 	seen := map[string]int{}
 	for _, m := range all {
@@ -84,8 +84,8 @@ func number(all []*mutant) {
 	}
 }
 
-// sample chooses random mutants of a package, of each operator as many as of the others while there
-// are some, and keeps their order.
+// sample chooses random mutants of a package, as many of each operator as it can, and keeps their
+// order.
 func sample(all []*mutant, o options) []*mutant {
 	var out []*mutant
 	for _, m := range all {
@@ -97,7 +97,7 @@ func sample(all []*mutant, o options) []*mutant {
 		return out
 	}
 
-	// The next of a kind comes when each other kind has had its turn.
+	// A kind gets its next mutant when every other kind has had its turn.
 	draws := rand.New(rand.NewPCG(o.seed, 0))
 	draws.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	turns, turn := map[string]int{}, map[*mutant]int{}
@@ -145,7 +145,7 @@ func apply(text string, edits []edit) string {
 	return text
 }
 
-// offset returns the offset in the text of a position of the syntax tree.
+// offset returns the offset of a position in the text.
 func (f *file) offset(p token.Pos) int { return f.tokens.Offset(p) }
 
 func (f *file) position(offset int) token.Position {

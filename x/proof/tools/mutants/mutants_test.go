@@ -25,8 +25,8 @@ func write(t *testing.T, files map[string]string) string {
 }
 
 // A whole run: some mutants are killed by the tests of their own package, one of a constant in its
-// own build. The ones that no test looks at survive, and the ones that only the tests of another
-// package would notice. The files stay as they are.
+// own build. Mutants survive if no test looks at them, or only a test of another package would. The
+// files stay as they are.
 func TestJudge(t *testing.T) {
 	const source = `package low
 
@@ -139,7 +139,8 @@ func TestStaleEquivalents(t *testing.T) {
 	}
 }
 
-// What the list names is in the tree. The command checks more, that it is a mutant, and needs all types for that.
+// The code that the list names is in the tree. The command itself also checks that it is a mutant,
+// for which it needs all types.
 func TestEquivalentsNameCode(t *testing.T) {
 	known, err := readEquivalents("equivalents.txt")
 	if err != nil {
@@ -154,7 +155,7 @@ func TestEquivalentsNameCode(t *testing.T) {
 		}
 		was, _, _ := strings.Cut(change, " -> ")
 		was = strings.TrimPrefix(was, "func ")             // all mutants of a function or a method
-		for _, part := range strings.Split(was, " ... ") { // the middle of a long one is left out
+		for _, part := range strings.Split(was, " ... ") { // the middle of a long line is left out
 			if !strings.Contains(strings.Join(strings.Fields(string(text)), " "), strings.TrimSpace(part)) {
 				t.Errorf("%s: is not in the file: %s", key, part)
 			}

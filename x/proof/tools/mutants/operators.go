@@ -13,7 +13,7 @@ import (
 type walker struct {
 	file  *file
 	fn    *ast.FuncDecl
-	stack []ast.Node // what is around the node, outermost first
+	stack []ast.Node // the nodes around the current one, outermost first
 	seen  map[edit]bool
 	out   []*mutant
 }
@@ -167,7 +167,7 @@ func (w *walker) visitExpr(n ast.Expr) {
 	}
 }
 
-// negate turns a whole condition around.
+// negate negates a whole condition.
 func (w *walker) negate(cond ast.Expr) {
 	if not, ok := cond.(*ast.UnaryExpr); ok && not.Op == token.NOT {
 		w.replace("condition", cond, w.file.source(not.X))
@@ -176,7 +176,7 @@ func (w *walker) negate(cond ast.Expr) {
 	w.replace("condition", cond, "!("+w.file.source(cond)+")")
 }
 
-// isCondition reports whether negate has this expression already.
+// isCondition reports whether negate already handles this expression.
 func (w *walker) isCondition(n ast.Expr) bool {
 	switch p := w.parent().(type) {
 	case *ast.IfStmt:
@@ -187,8 +187,8 @@ func (w *walker) isCondition(n ast.Expr) bool {
 	return false
 }
 
-// remove removes a statement from its block, and reports whether it is in one.
-// Statements in the head of another one stay, since each endless loop costs a time
+// remove removes a statement from its block, and reports whether it is in one. It keeps statements
+// in the head of another statement: without these, loops would be endless, and each costs a time
 // limit.
 func (w *walker) remove(kind string, n ast.Stmt) bool {
 	switch w.parent().(type) {
@@ -211,7 +211,7 @@ func (w *walker) incDec(n *ast.IncDecStmt) {
 	w.edit("arithmetic", n.TokPos, n.TokPos+2, other)
 }
 
-// dropCase removes a whole case, and each of its values where it has several.
+// dropCase removes a whole case, and each value of a case that has several.
 func (w *walker) dropCase(n *ast.CaseClause) {
 	w.replace("case", n, "")
 	if len(n.List) < 2 {
@@ -269,7 +269,7 @@ func (w *walker) binary(n *ast.BinaryExpr) {
 	w.edit("operands", n.X.End(), n.Y.End(), "")
 }
 
-// shift moves an integer by one.
+// shift changes an integer by one, up and down.
 func (w *walker) shift(n *ast.BasicLit) {
 	value, err := strconv.ParseInt(n.Value, 0, 64)
 	if n.Kind != token.INT || err != nil {

@@ -46,7 +46,7 @@ func changes(t *testing.T, p *pkg) (out []string) {
 func TestOperators(t *testing.T) {
 	for _, c := range []struct {
 		name, source string
-		want, not    []string // among others
+		want, not    []string // and others
 	}{
 		{"a condition", "func f(a, b int) int {\n if a < b {\n return 7 }\n return a }", []string{
 			"if a < b { -> if !(a < b) {",
@@ -217,7 +217,7 @@ func TestWrongClock(t *testing.T) {
 	}
 }
 
-// Among many mutants of an operator, the one of another is in each sample.
+// If one operator has many mutants and another has one, each sample has that one.
 func TestSampleTakesTheOperatorsInTurn(t *testing.T) {
 	p := parsed(t, "func f(a, b, c int, s []int) []int {\n if a < b || b < c || c < a || a < 7 {\n return s }\n return s[:1:2] }")
 	found, err := p.mutants()

@@ -12,7 +12,8 @@ import (
 
 var copies = regexp.MustCompile(`(?i)^(clone|copy|clip|deepcopy)`)
 
-// forgottenCopy takes the original for its copy, as of slices.Clone, x.DeepCopy and append(nil, x...).
+// forgottenCopy replaces a copy by its original: the result of slices.Clone, x.DeepCopy,
+// append(nil, x...) and the like.
 func (w *walker) forgottenCopy(n *ast.CallExpr) {
 	kind, result := "forgotten copy", w.typeOf(n)
 	if w.isBuiltin(n, "append") && n.Ellipsis.IsValid() && len(n.Args) == 2 {
@@ -45,22 +46,23 @@ func (w *walker) forgottenCopy(n *ast.CallExpr) {
 	}
 }
 
-// unclipped leaves room behind a slice, so that an append writes to what others have.
+// unclipped removes the limit of a slice's capacity, so that an append writes to elements that
+// others share.
 func (w *walker) unclipped(n *ast.SliceExpr) {
 	if n.Slice3 {
 		w.edit("forgotten copy", n.High.End(), n.Max.End(), "")
 	}
 }
 
-// nilForEmpty takes nil for a slice without elements.
+// nilForEmpty replaces an empty slice by nil.
 func (w *walker) nilForEmpty(n *ast.CompositeLit) {
 	if _, slice := w.typeOf(n).Underlying().(*types.Slice); slice && len(n.Elts) == 0 && n.Type != nil {
 		w.replace("nil for empty", n, "("+w.file.source(n.Type)+")(nil)")
 	}
 }
 
-// emptyForNil asks whether a slice or a map is empty where the code asks whether it is nil, except
-// where the code then makes it.
+// emptyForNil replaces the check whether a slice or a map is nil by the check whether it is empty,
+// unless the code then makes it.
 func (w *walker) emptyForNil(n *ast.BinaryExpr) {
 	if equal := n.Op == token.EQL || n.Op == token.NEQ; !equal || w.file.source(n.Y) != "nil" {
 		return
@@ -77,7 +79,7 @@ func (w *walker) emptyForNil(n *ast.BinaryExpr) {
 	}
 }
 
-// otherTime takes one time of a struct for another of its times.
+// otherTime replaces a time in a struct by another time in it.
 func (w *walker) otherTime(n *ast.SelectorExpr) {
 	holder := w.typeOf(n.X)
 	if holder == nil || !strings.HasSuffix(types.TypeString(w.typeOf(n), nil), "Time") {
@@ -97,7 +99,7 @@ func (w *walker) otherTime(n *ast.SelectorExpr) {
 	}
 }
 
-// wrongClock puts a clock ahead by a second, and asks that of the system where the code asks another.
+// wrongClock puts a clock ahead by a second, and replaces a clock by that of the system.
 func (w *walker) wrongClock(n ast.Expr) {
 	if types.TypeString(w.typeOf(n), nil) != "time.Time" {
 		return
@@ -114,9 +116,9 @@ func (w *walker) wrongClock(n ast.Expr) {
 	}
 }
 
-// swapStatements lets two statements change places, where one of them calls something and they
-// have to do with one variable. What is deferred happens at the end, wherever it stands, unless its
-// neighbour is deferred or may return.
+// swapStatements swaps two neighbouring statements if both call something and one may write a
+// variable of the other. It does not move a deferred statement, which runs at the end anyway,
+// unless its neighbour is deferred too or may return.
 func (w *walker) swapStatements(list []ast.Stmt) {
 	for i := 1; i < len(list); i++ {
 		a, b := list[i-1], list[i]
@@ -151,8 +153,8 @@ func (e effects) meets(other effects) bool {
 	return false
 }
 
-// effectsOf looks at statements that may change places. A call may write to what its receiver and its
-// arguments point to.
+// effectsOf returns the effects of a statement that may be swapped. A call may write to what its
+// receiver and its arguments point to.
 func (w *walker) effectsOf(s ast.Stmt) effects {
 	e := effects{writes: map[types.Object]bool{}, names: map[types.Object]bool{}}
 	switch s := s.(type) {
@@ -199,7 +201,7 @@ func (w *walker) effectsOf(s ast.Stmt) effects {
 	return e
 }
 
-// isPlain reports whether a call cannot write to a value of that type.
+// isPlain reports whether a type has no pointers, so that a call cannot write to its values.
 func isPlain(t types.Type) bool {
 	switch t.Underlying().(type) {
 	case *types.Pointer, *types.Map, *types.Chan, *types.Interface, *types.Slice:
@@ -208,7 +210,7 @@ func isPlain(t types.Type) bool {
 	return true
 }
 
-// root is the variable that an expression begins with, or nil.
+// root returns the variable with which an expression begins, or nil.
 func (w *walker) root(e ast.Expr) types.Object {
 	for {
 		switch x := e.(type) {

@@ -7,8 +7,8 @@ import (
 
 // The operators that need to know types.
 
-// call swaps arguments of one type, takes an operand of max and min for the
-// whole, and shifts the boundary of a comparison of times.
+// call swaps arguments of the same type, replaces max and min by each other and by their operands,
+// and shifts the boundary of a comparison of times.
 func (w *walker) call(n *ast.CallExpr) {
 	for i := 1; i < len(n.Args); i++ {
 		a, b := n.Args[i-1], n.Args[i]
@@ -30,7 +30,7 @@ func (w *walker) call(n *ast.CallExpr) {
 	w.wrongClock(n)
 }
 
-// isSwap reports whether two arguments can change places and make a difference.
+// isSwap reports whether swapping two arguments compiles and makes a difference.
 func (w *walker) isSwap(a, b ast.Expr) bool {
 	x, y := w.typeOf(a), w.typeOf(b)
 	switch {
@@ -50,8 +50,8 @@ func (w *walker) isBuiltin(n *ast.CallExpr, name string) bool {
 	return builtin
 }
 
-// timeBoundary turns "a is before b" into "a is not after b", and the other way
-// round: the times differ from the original where they are equal.
+// timeBoundary turns "a is before b" into "a is not after b", and the other way round: the result
+// differs when the times are equal.
 func (w *walker) timeBoundary(n *ast.CallExpr) {
 	method, ok := n.Fun.(*ast.SelectorExpr)
 	if !ok || len(n.Args) != 1 {
@@ -66,8 +66,7 @@ func (w *walker) timeBoundary(n *ast.CallExpr) {
 
 func (w *walker) typeOf(e ast.Expr) types.Type { return w.file.pkg.info.TypeOf(e) }
 
-// zeroResults returns the zero value in place of each result, and the opposite of
-// a bool.
+// zeroResults replaces each result by its zero value, and a bool by its opposite.
 func (w *walker) zeroResults(n *ast.ReturnStmt) {
 	results := w.results()
 	if len(results) != len(n.Results) {
@@ -86,7 +85,7 @@ func (w *walker) zeroResults(n *ast.ReturnStmt) {
 	}
 }
 
-// results are the types of what the innermost function returns, as written.
+// results returns the result types of the innermost function, as written.
 func (w *walker) results() []ast.Expr {
 	var list *ast.FieldList
 	if w.fn != nil {
@@ -128,7 +127,7 @@ func (w *walker) zero(typ ast.Expr) string {
 	return "*new(" + w.file.source(typ) + ")"
 }
 
-// isZero reports whether an expression is a zero value already, as 0, nil or T{}.
+// isZero reports whether an expression is already a zero value such as 0, nil or T{}.
 func (w *walker) isZero(e ast.Expr) bool {
 	if lit, ok := e.(*ast.CompositeLit); ok {
 		return len(lit.Elts) == 0

@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// functionName is what the copy of a function with a mutant in it is called. It is not exported, so
-// that a test which calls all methods of a type does not find it.
+// functionName returns the name of the function's copy with the mutant. It is not exported, so that
+// tests which call all methods of a type do not find it.
 func (m *mutant) functionName() string { return fmt.Sprintf("mutant%d_%s", m.id, m.fn.Name.Name) }
 
-// copy returns the text of the function with the mutant in it.
+// copy returns the text of the function with the mutant.
 func (m *mutant) copy() string {
 	f, from := m.file, m.file.offset(m.fn.Pos())
 	name := edit{f.offset(m.fn.Name.Pos()) - from, f.offset(m.fn.Name.End()) - from, m.functionName()}
@@ -25,7 +25,7 @@ func (m *mutant) copy() string {
 	return apply(f.text[from:f.offset(m.fn.End())], []edit{name, change})
 }
 
-// parses reports whether an edit leaves Go behind.
+// parses reports whether the edited code parses.
 func (m *mutant) parses() bool {
 	text := apply(m.file.text, []edit{m.edit})
 	if m.fn != nil {
@@ -127,7 +127,7 @@ func (p *pkg) check(
 	return config.Check(p.path, fset, files, nil)
 }
 
-// lenient imports an empty package where the selector alone needs one.
+// lenient imports an empty package for imports that only the selector needs.
 type lenient struct{ *pkg }
 
 func (l lenient) Import(path string) (*types.Package, error) {
@@ -145,8 +145,8 @@ func asTypesError(err error, to *types.Error) bool {
 	return ok
 }
 
-// selector is the file that reads which mutant is requested, and that writes
-// down the functions that were reached.
+// selector returns a file that reads the number of the requested mutant from the environment, and
+// records which functions are reached.
 func (p *pkg) selector() string {
 	return "package " + p.name + `
 
@@ -176,8 +176,8 @@ func mutantReached(fn int) {
 `
 }
 
-// instrumented returns the files with these mutants in them, by path. Functions
-// are named by the smallest id of their mutants.
+// instrumented returns the files with these mutants, by path. A function is identified by the
+// smallest id of its mutants.
 func (p *pkg) instrumented(list []*mutant) map[string]string {
 	edits := map[*file][]edit{}
 	copies := map[*file]*strings.Builder{}
@@ -208,7 +208,7 @@ func (p *pkg) instrumented(list []*mutant) map[string]string {
 	return texts
 }
 
-// overlay writes the changed files to folder, with the list that go build reads.
+// overlay writes the changed files to a folder, with the list for go build.
 func overlay(folder string, texts map[string]string) (string, error) {
 	replace := map[string]string{}
 	for path, text := range texts {

@@ -14,29 +14,28 @@ import (
 	"time"
 )
 
-// memory is what a mutant may use, in KiB of address space: some of them append
-// without end.
+// memory is the address space that a mutant may use, in KiB: some append forever.
 const memory = 4 << 20
 
-// A suite is the compiled tests of one package, with mutants built in.
+// A suite holds the compiled tests of one package, with the mutants.
 type suite struct {
 	path   string // of the package
-	dir    string // where they run
+	dir    string // where the tests run
 	binary string
 	rapid  bool // whether it knows the flags of rapid
 	tests  []*test
 }
 
-// A test is one test, example or fuzz target with its seeds.
+// A test is one test, one example, or one fuzz target with its seeds.
 type test struct {
 	suite   *suite
 	name    string
 	took    time.Duration // of a processor
 	drawn   bool          // whether rapid draws cases for it
-	reaches map[int]bool  // the functions, by the first of their mutants; nil if it is not traced
+	reaches map[int]bool  // the functions, by the id of their first mutant; nil if the test was not traced
 }
 
-// took is the processor time of all tests, one after the other.
+// took returns the processor time of all tests, one after the other.
 func (s *suite) took() (sum time.Duration) {
 	for _, t := range s.tests {
 		sum += t.took
@@ -44,7 +43,8 @@ func (s *suite) took() (sum time.Duration) {
 	return sum
 }
 
-// build compiles the tests of a package, with changed files. It returns nil if there are none.
+// build compiles the tests of a package, with changed files. It returns nil if the package has
+// none.
 func build(root, folder string, p *pkg, texts map[string]string) (*suite, error) {
 	changes, err := overlay(folder, texts)
 	if err != nil {
@@ -73,8 +73,8 @@ func build(root, folder string, p *pkg, texts map[string]string) (*suite, error)
 	return s, nil
 }
 
-// command runs the binary with bounded memory and processor time, where the shell
-// can bound them; a limit of 0 is none.
+// command returns a command that runs the binary. It limits memory and processor time, if the shell
+// can; 0 means no limit.
 func (s *suite) command(ctx context.Context, limit time.Duration, args ...string) *exec.Cmd {
 	script := fmt.Sprintf("ulimit -v %d 2>/dev/null; ", memory)
 	if limit > 0 {
@@ -94,7 +94,7 @@ type conditions struct {
 	limit  time.Duration // of processor time; 0 means none
 }
 
-// A result says how a run ended.
+// A result is the outcome of a run.
 type result struct {
 	verdict verdict
 	killer  string
@@ -102,9 +102,9 @@ type result struct {
 	drawn   bool          // whether rapid has drawn cases
 }
 
-// run runs some tests of the suite. An endless loop reaches the limit of processor
-// time, which does not depend on how busy the machine is; an endless wait reaches
-// the limit of real time, which is much longer.
+// run runs some tests of the suite. An endless loop reaches the limit of processor time, which does
+// not depend on the load of the machine. An endless wait reaches the limit of real time, which is
+// much longer.
 func (s *suite) run(names []string, c conditions) result {
 	args := []string{"-test.failfast", "-test.run=^(" + strings.Join(names, "|") + ")$"}
 	ctx, cancel := context.Background(), func() {}
@@ -143,7 +143,7 @@ func (s *suite) run(names []string, c conditions) result {
 	return result{killed, out.failed(err), took, drawn}
 }
 
-// A tail keeps the start of an output, which says what failed.
+// A tail keeps the start of an output, which names the test that failed.
 type tail struct{ kept []byte }
 
 var _ io.Writer = (*tail)(nil)
@@ -166,8 +166,8 @@ func (t *tail) failed(err error) string {
 	return err.Error()
 }
 
-// trace runs each test alone on the original, to learn what it reaches and how
-// long it takes. A test that fails in this build is left out, with a warning.
+// trace runs each test alone on the original, to find out what it reaches and how long it takes. A
+// test that fails in this build is left out, with a warning.
 func (s *suite) trace(folder string, c conditions) error {
 	var kept []*test
 	for _, t := range s.tests {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// runs are the arguments of a run of each command, in the repository, and a part of what it
-// must print. A command without one prints its version alone.
+// runs holds, for a command, the arguments of a run in the repository, and a part of its output. Of
+// other commands only --version is tested.
 var runs = map[string]struct {
 	args []string
 	want string
@@ -46,7 +46,7 @@ func (o *outside) installs() error {
 	return nil
 }
 
-// runs runs a command.
+// runs checks the version and the output of a command.
 func (o *outside) runs(file, name string) error {
 	out, err := o.output(o.repository, file, "--version")
 	if err != nil {
@@ -67,7 +67,7 @@ func (o *outside) runs(file, name string) error {
 	return err
 }
 
-// commands returns the packages of all commands.
+// commands returns the import paths of all commands.
 func (o *outside) commands() (found []string, err error) {
 	dirs, err := filepath.Glob(filepath.Join(o.repository, "x", "cmd", "*", "main.go"))
 	for _, d := range dirs {
@@ -76,7 +76,7 @@ func (o *outside) commands() (found []string, err error) {
 	return found, err
 }
 
-// tool makes jobcheck a tool of a module, and runs it.
+// tool adds jobcheck to a module as a tool, and runs it.
 func (o *outside) tool() error {
 	dir, err := o.program("tool", nil)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Outside uses the modules as their importers do. It publishes the working tree into a module
-// proxy on disk, and then, in temporary folders outside of the repository:
+// Outside uses the modules as importers do. It publishes the working tree into a module proxy on
+// disk, and then, in temporary folders outside of the repository:
 //
-//   - builds and runs a program that imports the root, one that imports the adapter's convert, and a
-//     mirror of the jobs of member clusters, and looks at what they take in;
+//   - builds and runs a program that imports the root, one that imports the adapter's convert, and
+//     a mirror of the jobs of member clusters, and checks which modules they compile;
 //   - tests the program of examples/tasks with the library's kit;
 //   - imports each published package alone, from an empty go.mod, builds that and tidies it: with
 //     nothing pinned, with the libraries of Kubernetes at the versions of the module's go.mod, and at
@@ -10,9 +10,10 @@
 //   - builds the custom-resource controller of examples/kubernetes/render with the oldest libraries of
 //     Kubernetes that the adapter requires, and builds and tests it with the newest;
 //   - installs every command by its version, and runs it;
-//   - makes jobcheck a tool of a module, and runs that.
+//   - adds jobcheck to a module as a tool, and runs it.
 //
-// The version is new in each run, so no cache has it; what it has left in the module cache is removed.
+// The version is new in each run, so no cache has it; it is removed from the module cache in the
+// end.
 //
 //	go run ./outside -root ../..
 package main

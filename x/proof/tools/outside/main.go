@@ -25,7 +25,7 @@ func main() {
 	}
 }
 
-// outside is a place with a module proxy.
+// outside is a folder with programs, and the module proxy that they use.
 type outside struct {
 	repository string
 	dir        string // of the programs
@@ -92,7 +92,7 @@ func run(repository string, keep bool) (err error) {
 }
 
 // environ prepares the environment of the go command: our modules come from the proxy, all others
-// from where they always do.
+// from their usual sources.
 func (o *outside) environ(proxy string) error {
 	out, err := exec.Command("go", "env", "GOPROXY", "GONOSUMDB").Output()
 	if err != nil {
@@ -121,7 +121,7 @@ func (o *outside) forget() error {
 			if err != nil || !d.IsDir() {
 				return err
 			}
-			return os.Chmod(name, 0o777) // the go command writes them for nobody to change
+			return os.Chmod(name, 0o777) // the go command makes them read-only
 		})
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -168,7 +168,7 @@ func (o *outside) steps(dir string, commands ...[]string) error {
 	return nil
 }
 
-// program makes a module of files outside of the repository.
+// program writes files into a new folder outside of the repository.
 func (o *outside) program(name string, files map[string]string) (dir string, err error) {
 	dir = filepath.Join(o.dir, name)
 	if err := os.Mkdir(dir, 0o777); err != nil {

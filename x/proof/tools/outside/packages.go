@@ -11,8 +11,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/tools/publish"
 )
 
-// packages imports each published package alone. The go command tidies with the tests of what a
-// program imports, so a test can keep an importer from it.
+// packages imports each published package alone. "go mod tidy" also resolves the tests of imported
+// packages, so a test can break an importer.
 func (o *outside) packages() error {
 	programs := 0
 	for _, m := range o.modules {
@@ -46,8 +46,8 @@ func (o *outside) importable(m *publish.Module) (found []string, err error) {
 	return found, err
 }
 
-// alone imports a package with nothing pinned, and with the libraries that it takes at the versions
-// of each go.mod of its module. It returns the number of programs.
+// alone imports a package with nothing pinned, then with the libraries of Kubernetes that it uses
+// pinned to the versions of each go.mod file of its module. It returns the number of programs.
 func (o *outside) alone(m *publish.Module, pkg string) (programs int, err error) {
 	dir, err := o.importer(pkg, "free", "", nil)
 	if err != nil {
@@ -87,8 +87,8 @@ func (o *outside) alone(m *publish.Module, pkg string) (programs int, err error)
 	return programs, nil
 }
 
-// importer makes a program that imports a package, in a module that requires nothing but that and the pins. It is
-// built before it is tidied, and must not need more then.
+// importer makes a program that imports a package, in a module that requires only its module and
+// the pins. It builds the program before it tidies the module, and vets it afterwards.
 func (o *outside) importer(pkg, kind, version string, pins []string) (dir string, err error) {
 	name := kind + "-" + strings.NewReplacer("/", "-", ".", "-").Replace(pkg)
 	dir, err = o.program(name,

@@ -40,8 +40,8 @@ func main() {
 }
 `
 
-// imports builds a program on the root alone. Whoever requires the root has its tests' modules
-// in the graph of modules, and builds nothing of them.
+// imports builds a program on the root alone. The modules that the root's tests need are in the
+// module graph of an importer, but must not be compiled.
 func (o *outside) imports() error {
 	dir, err := o.program("imports", map[string]string{"main.go": importsRoot})
 	if err != nil {
@@ -69,7 +69,7 @@ func main() {
 }
 `
 
-// types are the modules that the types of Kubernetes take.
+// types are the modules that the types of Kubernetes need.
 var types = []string{
 	"github.com/fxamacker/cbor/v2", "github.com/go-logr/logr", "github.com/gogo/protobuf", "github.com/google/gofuzz",
 	"github.com/json-iterator/go", "github.com/modern-go/concurrent", "github.com/modern-go/reflect2",
@@ -78,7 +78,7 @@ var types = []string{
 	"sigs.k8s.io/structured-merge-diff/v4", "sigs.k8s.io/yaml",
 }
 
-// converts builds a program on convert, which takes the types of Kubernetes and no client.
+// converts builds a program on convert, which needs the types of Kubernetes but no client.
 func (o *outside) converts() error {
 	dir, err := o.program("converts", map[string]string{"main.go": importsConvert})
 	if err != nil {
@@ -87,7 +87,8 @@ func (o *outside) converts() error {
 	return o.prints(dir, "x/kubernetes", "j\n", append(types, cron)...)
 }
 
-// mirrors builds a program that joins the statuses of jobs of member clusters. It takes no planner of CronJobs.
+// mirrors builds a program that joins the statuses of jobs of member clusters. It does not compile
+// the CronJob planner.
 func (o *outside) mirrors() error {
 	dir, err := o.copied("mirror", "x/proof/tools/outside/testdata/mirror", false)
 	if err != nil {
@@ -96,7 +97,8 @@ func (o *outside) mirrors() error {
 	return o.prints(dir, "x/kubernetes", mirrored, types...)
 }
 
-// mirrored is what the mirror prints: each release takes each step, and the end says which cluster has failed.
+// mirrored is the output of the mirror: each release accepts each step, and the end names the
+// cluster that has failed.
 const mirrored = `one cluster fails, and the other is stopped: ` +
 	`Failed, BackoffLimitExceeded, "member1: Job has reached the specified backoff limit"; ` +
 	`7 failed, 0 succeeded (7 releases)
@@ -106,9 +108,9 @@ both fail, and one is out of reach meanwhile: ` +
 both complete, one after the other: Complete, , ""; 0 failed, 4 succeeded (7 releases)
 `
 
-// prints makes a module of a program, which requires one of ours by version, tidies it from nothing
-// and runs it. It fails unless the program prints that, and is built from packages of these
-// modules, of ours, and of no others.
+// prints makes a module of a program that requires one of ours by version, tidies and runs it. It
+// fails unless the program prints want, and compiles packages only of ours and of the modules in
+// takes.
 func (o *outside) prints(dir, module, want string, takes ...string) error {
 	required := o.modules[0]
 	if module != "" {
@@ -144,8 +146,8 @@ func (o *outside) tasks() error {
 		[]string{"test", "."})
 }
 
-// takes fails unless a program is built from packages of these modules and no others. It prints
-// the graph of its modules.
+// takes fails unless a program compiles packages of exactly these modules. It prints the module
+// graph.
 func (o *outside) takes(dir string, want ...string) error {
 	graph, err := o.output(dir, "go", "list", "-m", "-f", "{{if not .Main}}{{.Path}}{{end}}", "all")
 	if err != nil {
@@ -199,13 +201,14 @@ func minus(a, b []string) (left []string) {
 	return left
 }
 
-// libraries are the ones of Kubernetes whose versions importers choose.
+// libraries are the libraries of Kubernetes whose versions importers choose.
 var libraries = []string{"k8s.io/api", "k8s.io/apimachinery", "k8s.io/client-go", "sigs.k8s.io/controller-runtime"}
 
-// oldest builds the controller with what the adapter requires.
+// oldest builds the controller with the versions that the adapter requires.
 func (o *outside) oldest() error { return o.controller("oldest", "go.mod", false) }
 
-// newest builds it with the newest libraries that the adapter is tested with, and runs its tests.
+// newest builds the controller with the newest libraries that the adapter is tested with, and runs
+// its tests.
 func (o *outside) newest() error { return o.controller("newest", "newest.mod", true) }
 
 // controller builds the controller of examples/kubernetes/render with the versions of a go.mod of the adapter.
@@ -256,7 +259,7 @@ func (o *outside) controller(name, file string, tests bool) error {
 	return o.steps(dir, []string{"test", "."})
 }
 
-// versionsOf reads which versions a go.mod requires; "go" is the version of Go.
+// versionsOf returns the versions that a go.mod file requires; "go" is the version of Go.
 func versionsOf(name string) (map[string]string, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {

@@ -35,7 +35,7 @@ func (f file) Open() (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(f.data)), nil
 }
 
-// sized is what is known of a file, with another size.
+// sized is the description of a file, with another size.
 type sized struct {
 	fs.FileInfo
 	size int64
@@ -95,8 +95,8 @@ func hashZip(data []byte) (string, error) {
 	return dirhash.Hash1(names, func(name string) (io.ReadCloser, error) { return r.Open(name) })
 }
 
-// Proxy writes a version of modules as a module proxy serves them. The URL of the folder is one
-// for GOPROXY.
+// Proxy writes a version of modules as a module proxy serves them. The folder's file URL can be
+// used in GOPROXY.
 func Proxy(dir, version string, modules []*Module) error {
 	for _, m := range modules {
 		escaped, err := module.EscapePath(m.Path)

@@ -1,6 +1,5 @@
-// Package publish makes from a working tree what a release publishes: the modules that others
-// can require, without replace directives, each with the version of the others that it was
-// tested with.
+// Package publish turns a working tree into a release: the modules that others can require, without
+// replace directives, each requiring the release's version of the others.
 package publish
 
 import (
@@ -34,7 +33,7 @@ type Module struct {
 	files []file
 }
 
-// Tag is the name of the tag of a version of the module.
+// Tag returns the tag of a version of the module.
 func (m *Module) Tag(version string) string {
 	if m.Dir == "." {
 		return version
@@ -42,7 +41,7 @@ func (m *Module) Tag(version string) string {
 	return m.Dir + "/" + version
 }
 
-// Tree reads the working tree in a folder and returns its published modules as they are in a
+// Tree reads the working tree in a folder. It returns its published modules, as they are in a
 // version, each after those that it requires.
 func Tree(root, version string) ([]*Module, error) {
 	names, err := Files(root)
@@ -65,7 +64,8 @@ func Tree(root, version string) ([]*Module, error) {
 	return sorted, nil
 }
 
-// Files returns the files of a tree that belong to the repository, or will when they are added.
+// Files returns the files of a tree that belong to the repository, also those that are not yet
+// added to it.
 func Files(root string) ([]string, error) {
 	out, err := exec.Command("git", "-C", root, "-c", "safe.directory=*",
 		"ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
@@ -84,11 +84,11 @@ func Files(root string) ([]string, error) {
 	return names, err
 }
 
-// file is a file of a module: it has what package zip of golang.org/x/mod wants to know.
+// file is a file of a module: it implements File of package zip of golang.org/x/mod.
 type file struct {
 	name string // in the module
 	at   string // on the disk
-	data []byte // instead of what is there
+	data []byte // if not nil, the content, instead of the file's on the disk
 }
 
 // isPublished reports whether others can require the module in a folder. Examples are copied,
@@ -97,7 +97,7 @@ func isPublished(dir string) bool {
 	return !strings.HasPrefix(dir+"/", "examples/") && !strings.HasPrefix(dir+"/", "x/proof/")
 }
 
-// read returns the modules of a tree, by their paths, with their files.
+// read returns the modules of a tree, by path, with their files.
 func read(root string, names []string) (map[string]*Module, error) {
 	var dirs []string
 	for _, n := range names {
@@ -207,7 +207,8 @@ func order(modules map[string]*Module) (sorted []*Module, err error) {
 	return sorted, nil
 }
 
-// publish makes go.mod, go.sum and the archive. The modules that it requires have theirs.
+// publish makes go.mod, go.sum and the archive. The modules that it requires must already have
+// theirs.
 func (m *Module) publish(root, version string, modules map[string]*Module) error {
 	for _, r := range slices.Clone(m.file.Replace) {
 		if modules[r.Old.Path] == nil {

@@ -45,8 +45,8 @@ func small() map[string]string {
 	}
 }
 
-// TestTree: modules come after those that they require, without replace, with versions and hashes that
-// the go command would find, and archives that it can read.
+// TestTree: each module comes after those that it requires. It has no replace directives, the
+// versions and hashes that the go command would find, and an archive that it can read.
 func TestTree(t *testing.T) {
 	root := write(t, small())
 	modules, err := Tree(root, "v1.2.3")
@@ -95,7 +95,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestRefused: what nobody outside could use is an error.
+// TestRefused: a module that nobody outside could use is an error.
 func TestRefused(t *testing.T) {
 	tests := []struct{ name, file, text, want string }{
 		{"a replaced module of others", "adapter/go.mod", "module example.com/lib/adapter\n\ngo 1.24.0\n\nreplace example.com/other => ../other\n", "replaces example.com/other"},

@@ -14,8 +14,9 @@ import (
 	"github.com/batchplan/batchplan/x/proof/tools/publish"
 )
 
-// compare fails if the exported API differs from the API of the last tag in a way that the section
-// does not say: it names each package that has something new, and each identifier that is gone or changed.
+// compare fails if the exported API differs from that of the last tag in a way that the section
+// does not mention: the section must name each package that has something new, and each identifier
+// that is gone or changed.
 func (r release) compare(modules []*publish.Module, s section) error {
 	last, err := r.last()
 	if err != nil {
@@ -30,7 +31,8 @@ func (r release) compare(modules []*publish.Module, s section) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	// The commit before has the same sources, and go.mod files that work without a proxy.
+	// The parent of the tagged commit has the same sources, and go.mod files that work without a
+	// proxy.
 	if _, err := r.git("worktree", "add", "-q", "--detach", filepath.Join(dir, "tree"), last+"^"); err != nil {
 		return err
 	}
@@ -53,7 +55,7 @@ func (r release) compare(modules []*publish.Module, s section) error {
 // isPatch reports whether two versions have the same minor version.
 func isPatch(last, version string) bool { return semver.MajorMinor(last) == semver.MajorMinor(version) }
 
-// last returns the last version before this one, or "".
+// last returns the newest version before this one, or "".
 func (r release) last() (last string, err error) {
 	out, err := r.git("tag", "--list", "v*")
 	for tag := range strings.FieldsSeq(out) {
@@ -66,7 +68,7 @@ func (r release) last() (last string, err error) {
 	return last, err
 }
 
-// api loads the public packages of the module in a folder. Without one, it has none.
+// api loads the public packages of the module in a folder. A folder without a module has none.
 func api(dir string) (map[string]*packages.Package, error) {
 	public := map[string]*packages.Package{}
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
@@ -103,7 +105,7 @@ func isPublic(p *packages.Package) bool {
 	return p.Name != "main"
 }
 
-// differences returns what a changelog does not say.
+// differences returns the changes that a changelog does not mention.
 func differences(before, now map[string]*packages.Package, api string, patch bool) (problems []error) {
 	for path, p := range before {
 		if now[path] == nil && !names(api, shortPath(path)) {
@@ -143,7 +145,7 @@ func differences(before, now map[string]*packages.Package, api string, patch boo
 	return problems
 }
 
-// shortPath is how the changelog names a package: without the path of the root.
+// shortPath returns the changelog's name of a package: without the path of the root.
 func shortPath(path string) string {
 	parts := strings.SplitN(path, "/", 4)
 	return parts[len(parts)-1]

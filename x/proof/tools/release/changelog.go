@@ -13,7 +13,7 @@ import (
 	"github.com/batchplan/batchplan/x/proof/tools/publish"
 )
 
-// section is what CHANGELOG.md says of a version.
+// section is the section of CHANGELOG.md about a version.
 type section struct{ text, api string }
 
 // newestVersion returns the version of the first section.
@@ -26,7 +26,7 @@ func newestVersion(changelog string) (string, error) {
 	return "", errors.New("CHANGELOG.md has no section of a version")
 }
 
-// sectionOf returns the section of a version, which needs both parts.
+// sectionOf returns the section of a version. The section must have both parts.
 func sectionOf(changelog, version string) (section, error) {
 	_, rest, found := strings.Cut(changelog, "\n## "+version+"\n")
 	if !found {
@@ -45,7 +45,8 @@ func sectionOf(changelog, version string) (section, error) {
 
 var codeSpan = regexp.MustCompile("`([^`]+)`")
 
-// names reports whether a part of the changelog has a name in a code span, alone or after the name of a package.
+// names reports whether a part of the changelog has a name in a code span, alone or behind a
+// package name.
 func names(api, name string) bool {
 	for _, span := range codeSpan.FindAllStringSubmatch(api, -1) {
 		if span[1] == name || strings.HasSuffix(span[1], "."+name) || strings.HasSuffix(span[1], "/"+name) {
@@ -55,7 +56,7 @@ func names(api, name string) bool {
 	return false
 }
 
-// notes prints what the page of a release needs: the section, and how to get each module.
+// notes prints the text for the page of a release: the section, and how to get each module.
 func (r release) notes() error {
 	text, err := os.ReadFile(filepath.Join(r.root, "CHANGELOG.md"))
 	if err != nil {

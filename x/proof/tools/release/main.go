@@ -3,12 +3,14 @@
 //
 //	go run ./release -root ../.. -version v0.1.0 -check 'make check'
 //
-// It needs a clean tree, a section of CHANGELOG.md for the version, and an exported API that differs from the last
-// tag only as that section's API part says. The tags name a commit of their own, whose parent is HEAD: there go.mod
-// files have no replace directives and require the version of each other. The branch stays where it is.
+// It needs a clean tree, a section of CHANGELOG.md for the version, and an exported API that
+// differs from the last tag only as that section's API part says. The tags name a new commit whose
+// parent is HEAD: in it, the go.mod files have no replace directives and require this version of
+// each other. The branch stays where it is.
 //
-// With -dry it does all of that but the checks in a copy of the working tree, and makes no tag here. With -notes
-// it prints what the page of a release needs. Without a version, both take the newest of CHANGELOG.md.
+// With -dry it does the same, except the checks, in a copy of the working tree, and makes no tag
+// here. With -notes it prints the text for the page of a release. Without a version, both take the
+// newest of CHANGELOG.md.
 package main
 
 import (
@@ -223,7 +225,7 @@ func (r release) commit(modules []*publish.Module) (string, error) {
 	return r.git("commit-tree", tree, "-p", "HEAD", "-m", r.version)
 }
 
-// index lets git use another index.
+// index makes git use another index.
 func (r release) index(name string) {
 	if name == "" {
 		os.Unsetenv("GIT_INDEX_FILE")
@@ -232,7 +234,8 @@ func (r release) index(name string) {
 	os.Setenv("GIT_INDEX_FILE", name)
 }
 
-// git runs git in the repository and returns what it prints. A release is nobody's where git knows no name.
+// git runs git in the repository and returns what it prints. If git knows no name of the user, the
+// release has a neutral one.
 func (r release) git(args ...string) (string, error) {
 	cmd := exec.Command("git", append([]string{"-C", r.root}, args...)...)
 	cmd.Env = append([]string{

@@ -51,12 +51,12 @@ func (r release) commitAll(t *testing.T) {
 	}
 }
 
-// changelog has a section for v0.2.0 that says this of the API.
+// changelog returns a changelog with a section for a version, whose API part has this text.
 func changelog(version, api string) map[string]string {
 	return map[string]string{"CHANGELOG.md": "# Changelog\n\n## " + version + "\n\n### API\n\n" + api + "\n\n### Semantics\n\n- nothing\n\n## v0.1.0\n"}
 }
 
-// TestRelease: the first version, and a second one whose changelog has to say what is gone.
+// TestRelease: the first version, and a second one whose changelog must name what is gone.
 func TestRelease(t *testing.T) {
 	r := repository(t)
 	if err := r.tags(); err != nil {

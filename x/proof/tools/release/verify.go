@@ -12,8 +12,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/tools/publish"
 )
 
-// verify lets the go command get each module from the tags, as a module proxy does, and
-// compares what it gets with the hashes that the go.sum files have.
+// verify lets the go command get each module from the tags, as a module proxy does, and compares
+// the modules with the hashes in the go.sum files.
 func (r release) verify(modules []*publish.Module) error {
 	cache, err := os.MkdirTemp("", "release-cache-")
 	if err != nil {
@@ -60,7 +60,7 @@ func (r release) verify(modules []*publish.Module) error {
 	return nil
 }
 
-// remove removes a module cache, which the go command writes for nobody to change.
+// remove removes a module cache, which the go command has made read-only.
 func remove(dir string) {
 	filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
