@@ -36,7 +36,7 @@ var search = blackbox.Search{Seed: 1}
 func init() {
 	search.Flags(flag.CommandLine)
 	logrus.SetOutput(io.Discard)
-	time.Local = time.UTC // schedules are in the zone of the machine
+	time.Local = time.UTC // schedules are in the machine's zone
 }
 
 var measures = func() *metrics.Metrics {
@@ -79,7 +79,7 @@ func run(ctx context.Context, client versioned.Interface, objects dynamic.Interf
 	return nil
 }
 
-// subject is the controller of CronWorkflows. The kit is the one of Workflows.
+// subject is the controller of CronWorkflows. The kit plays the controller of Workflows.
 func subject(t *testing.T) *blackbox.Cron {
 	phase := func(o blackbox.Object, phases ...v1alpha1.WorkflowPhase) bool {
 		return slices.Contains(phases, v1alpha1.WorkflowPhase(o.Text("status", "phase")))
@@ -98,7 +98,7 @@ func subject(t *testing.T) *blackbox.Cron {
 		Program: blackbox.Program{
 			Resources: []blackbox.Resource{
 				definition(t, "cronworkflows", nil), definition(t, "workflowtemplates", nil), definition(t, "clusterworkflowtemplates", nil),
-				// One that is to shut down, as Replace asks for, fails immediately.
+				// A Workflow that is told to shut down, as by Replace, fails immediately.
 				definition(t, "workflows", func(o blackbox.Object) {
 					if o.Text("spec", "shutdown") != "" && !ended(o) {
 						end(o, false)
@@ -130,7 +130,7 @@ func subject(t *testing.T) *blackbox.Cron {
 	}
 }
 
-// definition is the resource of a CRD in their module.
+// definition returns the resource of a CRD in the subject's module.
 func definition(t *testing.T, plural string, defaults func(blackbox.Object)) blackbox.Resource {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/argoproj/argo-workflows/v3").Output()
@@ -149,7 +149,7 @@ func definition(t *testing.T, plural string, defaults func(blackbox.Object)) bla
 	return r
 }
 
-// TestSearch plays lives, as many as the flags say.
+// TestSearch plays as many lives as the flags ask for.
 func TestSearch(t *testing.T) { subject(t).Test(t, search) }
 
 // TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding is gone.

@@ -38,7 +38,7 @@ type plain struct {
 	objects *dynamicfake.FakeDynamicClient
 	client  *fake.Clientset
 	created []string // the names of the Workflows that were created
-	refuse  bool     // the next patch of the CronWorkflow
+	refuse  bool     // whether the next patch of the CronWorkflow is refused
 }
 
 // with returns the server. It is two minutes and ten seconds past ten.
@@ -65,7 +65,7 @@ func with(t *testing.T, spec v1alpha1.CronWorkflowSpec) *plain {
 	return p
 }
 
-// answer answers a request of the typed client from the objects of the other one.
+// answer answers a request of the typed client with the objects of the dynamic one.
 func (p *plain) answer(action ktesting.Action) (bool, runtime.Object, error) {
 	of := p.objects.Resource(action.GetResource()).Namespace(action.GetNamespace())
 	var result *unstructured.Unstructured
@@ -161,7 +161,7 @@ func (p *plain) run(t *testing.T, d time.Duration, during func()) {
 	}
 }
 
-// end lets a Workflow succeed.
+// end makes a Workflow succeed.
 func (p *plain) end(t *testing.T, name string) {
 	of := p.objects.Resource(workflows).Namespace("default")
 	_, err := p.patch(of, name, fmt.Appendf(nil, `{"status": {"phase": "Succeeded", "finishedAt": %q}}`, time.Now().UTC().Format(time.RFC3339)))
@@ -170,14 +170,15 @@ func (p *plain) end(t *testing.T, name string) {
 	}
 }
 
-// at is the name of the Workflow of a run.
+// at returns the name of the Workflow of a run.
 func at(hour, minute int) string {
 	return fmt.Sprintf("cron-%d", time.Date(2000, 1, 1, hour, minute, 0, 0, time.UTC).Unix())
 }
 
-// The record of a run is refused. The Workflow succeeds and, with successfulJobsHistoryLimit 0, is deleted, which is what wakes the
-// controller: the run is within startingDeadlineSeconds, and by the status it has not started.
-// A right controller repeats the write of the status before it deletes the Workflow.
+// The write that records a run is refused. The Workflow succeeds and, with
+// successfulJobsHistoryLimit 0, is deleted. That wakes the controller: the run is within
+// startingDeadlineSeconds, and according to the status it has not started. A right controller
+// repeats the write of the status before it deletes the Workflow.
 func TestFindingRunTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := with(t, v1alpha1.CronWorkflowSpec{Schedules: []string{"0 * * * *"}, StartingDeadlineSeconds: new(int64(3600)), SuccessfulJobsHistoryLimit: new(int32(0))})
@@ -196,10 +197,10 @@ func TestFindingRunTwice(t *testing.T) {
 	})
 }
 
-// The program ends between the creation of a Workflow and its record, as if the record were refused. After the restart the run counts as
-// missed, the Workflow exists already, and that is taken for a run that was made: no schedule is set. Nothing starts until all objects are
-// seen again after twenty minutes.
-// A right controller sets its schedule.
+// The program ends after it has created a Workflow and before it records the run, as if the write
+// were refused. After the restart the run counts as missed, but its Workflow exists already. The
+// controller takes that for a run that it has just started, and sets no schedule. Nothing starts
+// until all objects are listed again after twenty minutes. A right controller sets its schedule.
 func TestFindingStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := with(t, v1alpha1.CronWorkflowSpec{Schedules: []string{"* * * * *"}, StartingDeadlineSeconds: new(int64(600))})
@@ -216,9 +217,9 @@ func TestFindingStarts(t *testing.T) {
 	})
 }
 
-// The program ends as above, and is back two seconds before the next run. What runs is known from the status alone, which is corrected
-// after ten seconds: with Forbid the next run starts beside the first.
-// A right controller looks for the Workflows before it starts one.
+// The program ends as above, and is back two seconds before the next run. The controller learns
+// what runs only from the status, which is corrected after ten seconds: with Forbid the next run
+// starts beside the first. A right controller looks for the Workflows before it starts one.
 func TestFindingForbids(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := with(t, v1alpha1.CronWorkflowSpec{Schedules: []string{"* * * * *"}, ConcurrencyPolicy: v1alpha1.ForbidConcurrent})

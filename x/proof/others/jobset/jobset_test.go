@@ -40,7 +40,8 @@ func init() {
 	}
 }
 
-// subject is the controller as its command starts it. The kit is the Job controller, and its webhook fills in the defaults.
+// subject is the controller as its command starts it. The kit plays the Job controller, and
+// JobSet's webhook sets the defaults.
 var subject = blackbox.Batch{
 	Program: blackbox.Program{
 		Resources: []blackbox.Resource{
@@ -89,7 +90,7 @@ var subject = blackbox.Batch{
 	},
 }
 
-// withDefaults is what its webhook does.
+// withDefaults sets the defaults as its webhook does.
 func withDefaults(o blackbox.Object) {
 	webhook, err := webhooks.NewJobSetWebhook(nil)
 	var js jobsetv1.JobSet
@@ -117,8 +118,8 @@ func convert(from, to any) error {
 	return json.Unmarshal(data, to)
 }
 
-// tally reads the status: restarts count attempts that have failed. Successes start again with each attempt, so they are read at
-// the end.
+// tally reads the status, in which restarts count failed attempts. Successes start again from 0
+// with each attempt, so they are read at the end.
 func tally(o blackbox.Object) blackbox.Tally {
 	var t blackbox.Tally
 	restarts, _ := o.Get("status", "restarts").(float64)
@@ -137,7 +138,7 @@ func tally(o blackbox.Object) blackbox.Tally {
 	return t
 }
 
-// TestSearch plays lives, as many as the flags say.
+// TestSearch plays as many lives as the flags ask for.
 func TestSearch(t *testing.T) { subject.Test(t, search) }
 
 const exampleJobSet = `
@@ -151,11 +152,11 @@ spec:
     template: {spec: {parallelism: 1, completions: 1, template: {spec: {containers: [{name: main, image: "true"}]}}}}
 `
 
-// operator is the controller without a word about what it does.
+// operator is the same controller, of which the kit knows nothing.
 var operator = blackbox.Operator{
 	Program: blackbox.Program{Resources: subject.Resources[:1], Parent: subject.Parent, Start: subject.Start},
 	Parents: []any{exampleJobSet},
 }
 
-// TestOperator plays lives, as many as the flags say.
+// TestOperator plays as many lives as the flags ask for.
 func TestOperator(t *testing.T) { operator.Test(t, search) }

@@ -37,8 +37,8 @@ type fixture struct {
 	controller.Controller
 	client  client.Client
 	started []string             // the names of the jobs that it has made
-	lag     time.Duration        // how long its cache does not show a new job
-	made    map[string]time.Time // when a job was made, by its name
+	lag     time.Duration        // how late its cache shows a new job
+	made    map[string]time.Time // when each job was made, by name
 	cron    *v1alpha1.AdvancedCronJob
 	events  *informertest.FakeInformers
 }
@@ -106,7 +106,8 @@ func (p *fixture) active(t *testing.T) int {
 	return len(p.cron.Status.Active)
 }
 
-// run runs the controller with its watches until the test ends. It returns what brings events.
+// run runs the controller with its watches until the test ends. It returns the informers, which
+// send events.
 func (p *fixture) run(t *testing.T) (crons, jobs *controllertest.FakeInformer) {
 	informer := func(o client.Object) *controllertest.FakeInformer {
 		i, err := p.events.FakeInformerFor(t.Context(), o)
@@ -125,15 +126,16 @@ func (p *fixture) run(t *testing.T) (crons, jobs *controllertest.FakeInformer) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		time.Sleep(time.Second) // its queue ends with its next tick
+		time.Sleep(time.Second) // its queue ends at the next tick
 	})
 	synctest.Wait()
 	crons.Add(p.cron)
 	return crons, jobs
 }
 
-// The controller runs, with its watches. A job is started, and the watch reports it; an hour later status.active does not name it.
-// A right controller watches the Jobs that its AdvancedCronJobs own, and not those of BroadcastJobs.
+// The controller runs, with its watches. A job is started, and the watch reports it; an hour later
+// status.active does not name it. A right controller watches the Jobs that AdvancedCronJobs own,
+// and not those of BroadcastJobs.
 func TestFindingActiveList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := with(t, v1alpha1.AdvancedCronJobSpec{Schedule: "0 12 * * *"})
@@ -149,7 +151,7 @@ func TestFindingActiveList(t *testing.T) {
 			t.Errorf("status.active names %d jobs, none with v1.8.0: strike OpenKruise's row ActiveList in docs/blackbox.md", n)
 		}
 
-		// Any event of the AdvancedCronJob itself mends it.
+		// Any event of the AdvancedCronJob itself corrects it.
 		crons.Update(p.cron, p.cron)
 		synctest.Wait()
 		if n := p.active(t); n != 1 {
@@ -189,9 +191,9 @@ func TestFindingHistory(t *testing.T) {
 	})
 }
 
-// The cache is ten seconds behind. The program was down, and starts a run 54 seconds late. The next run is due six seconds later, and
-// starts beside it: the list of jobs does not show the first one.
-// A right controller starts nothing until its cache shows what it has created.
+// The cache is ten seconds behind. The program was down, and starts a run 54 seconds late. The next
+// run is due six seconds later, and starts beside the first: the list of jobs does not show the
+// first one. A right controller starts nothing until its cache shows what it has created.
 func TestFindingReplaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := with(t, v1alpha1.AdvancedCronJobSpec{Schedule: "* * * * *", ConcurrencyPolicy: v1alpha1.ReplaceConcurrent})
@@ -210,9 +212,10 @@ func TestFindingReplaces(t *testing.T) {
 	})
 }
 
-// With successfulJobsHistoryLimit 0, a run whose job has ended is started again at the second look: the first look deletes the job.
-// The write of the status at the first look is what causes the second one.
-// A right controller keeps the last run in status.lastScheduleTime, which must not go back when a job is deleted.
+// With successfulJobsHistoryLimit 0, a run whose job has ended is started again at the second look:
+// the first look deletes the job. The first look's write of the status causes the second look. A
+// right controller records the last run in status.lastScheduleTime, which must not go back when a
+// job is deleted.
 func TestFindingRunTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := with(t, v1alpha1.AdvancedCronJobSpec{Schedule: "0 * * * *", SuccessfulJobsHistoryLimit: new(int32(0))})
@@ -236,9 +239,9 @@ func TestFindingRunTwice(t *testing.T) {
 	})
 }
 
-// Each run starts in time for two hours. Then the only job that is left is deleted, and nothing starts any more: the runs since the
-// creation count as missed, and more than 100 are an error that is neither returned nor retried.
-// A right controller starts the next run in time.
+// Each run starts in time for two hours. Then the only remaining job is deleted, and nothing starts
+// any more: all runs since the creation count as missed, and more than 100 missed runs are an error
+// that is neither returned nor retried. A right controller starts the next run in time.
 func TestFindingStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := with(t, v1alpha1.AdvancedCronJobSpec{Schedule: "* * * * *", ConcurrencyPolicy: v1alpha1.ReplaceConcurrent})

@@ -85,7 +85,8 @@ var subject = blackbox.Cron{Program: blackbox.Program{
 	Active: blackbox.ActiveUIDs,
 }
 
-// owner is the index of Jobs by the name of the AdvancedCronJob that controls them. Theirs can be registered once in a process.
+// owner indexes Jobs by the name of the AdvancedCronJob that controls them. Their own index can be
+// registered only once in a process.
 func owner(o client.Object) []string {
 	ref := metav1.GetControllerOf(o)
 	if ref == nil || ref.APIVersion != v1alpha1.GroupVersion.String() || ref.Kind != "AdvancedCronJob" {
@@ -94,7 +95,7 @@ func owner(o client.Object) []string {
 	return []string{ref.Name}
 }
 
-// TestSearch plays lives, as many as the flags say.
+// TestSearch plays as many lives as the flags ask for.
 func TestSearch(t *testing.T) { subject.Test(t, search) }
 
 // TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding is gone.
@@ -115,7 +116,7 @@ func TestFindings(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var result blackbox.Result
-			for range 5 { // its three workers and several watches may come in another order
+			for range 5 { // its three workers and several watches may run in another order
 				result = subject.Play(t, test.life)
 				if slices.ContainsFunc(result.Violations, func(v blackbox.Violation) bool { return v.Check == test.check }) {
 					return

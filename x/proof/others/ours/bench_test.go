@@ -20,9 +20,10 @@ import (
 	"github.com/batchplan/batchplan/x/blackbox"
 )
 
-// BenchmarkReconcile says how many times a second the kit calls a reconciler that does next to nothing: each second of its
-// life it reads its CronJob from the cache of a manager and writes the status, whose change comes back through the watch.
-// Each iteration is a life of hours, from the start of the manager on.
+// BenchmarkReconcile measures how many times a second the kit calls a reconciler that does almost
+// nothing: each second of its life it reads its CronJob from the cache of a manager and writes the
+// status, and the change comes back through the watch. Each iteration is a life of hours, beginning
+// with the start of the manager.
 func BenchmarkReconcile(b *testing.B) {
 	var reconciles atomic.Int64
 	trivial := cron
@@ -54,7 +55,7 @@ func BenchmarkReconcile(b *testing.B) {
 	life := blackbox.CronLife{Settings: blackbox.CronSettings{Schedule: "0 * * * *", Policy: "Allow"}}
 	b.ReportAllocs()
 	for b.Loop() {
-		// A bubble needs a T. The checks do not hold: nothing is started.
+		// A synctest bubble needs a T. The checks fail, since nothing is started.
 		play := func(t *testing.T) { trivial.Play(t, life) }
 		if !testing.RunTests(func(_, _ string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: "life", F: play}}) {
 			b.Fatal("a life could not be played")

@@ -59,7 +59,8 @@ var cron = blackbox.Cron{Program: blackbox.Program{
 			return err
 		}
 		var cronJobs reconcilers.CronJob
-		// The manager's recorder writes series, without their later messages. This one merges and drops nothing.
+		// The manager's recorder merges events into series, and drops their later messages. This
+		// one merges and drops nothing.
 		events := record.NewBroadcaster(record.WithContext(ctx), record.WithCorrelatorOptions(record.CorrelatorOptions{MaxEvents: 1e6, BurstSize: 1e6}))
 		events.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: client.CoreV1().Events("")})
 		cronJobs.Events = events.NewRecorder(scheme, corev1.EventSource{Component: "cronjobs"})
@@ -80,7 +81,8 @@ var cron = blackbox.Cron{Program: blackbox.Program{
 	Active:  blackbox.ActiveUIDs,
 }
 
-// skipped reads the events about runs that are given up. One that names a run that was too late is about all before it.
+// skipped reads an event about skipped runs. An event that names a run which is too late also
+// covers all runs before it.
 func skipped(e blackbox.Event) (latest time.Time, runs int) {
 	if e.Reason != "MissSchedule" {
 		return latest, 0

@@ -15,11 +15,12 @@ spec:
   template: {spec: {restartPolicy: Never, containers: [{name: main, image: "true"}]}}
 `
 
-// operator is the Job controller once more, without a word about what it does.
+// operator is the Job controller again, of which the kit knows nothing.
 var operator = blackbox.Operator{
 	Program: blackbox.Program{Parent: blackbox.JobKind, Start: batch.Start},
 	Parents: []any{exampleJob},
 }
 
-// TestOperator plays lives of the Job controller with and without faults: the same remains.
+// TestOperator plays lives of the Job controller with and without faults: both must end with the
+// same objects.
 func TestOperator(t *testing.T) { operator.Test(t, search) }

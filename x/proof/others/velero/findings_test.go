@@ -55,8 +55,9 @@ func setPhase(t *testing.T, c client.Client, backup velerov1.Backup, phase veler
 	}
 }
 
-// A backup is made, and the write that notes it fails once. When this backup has ended, the same run is backed up again.
-// A right controller names the backup after its run, or finds it by its label, and makes none for that run.
+// A backup is made, and the write that notes it fails once. When this backup has ended, the same
+// run is backed up again. A right controller names the backup after its run, or finds it by its
+// label, and makes no second one.
 func TestFindingRunTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := false
@@ -83,7 +84,7 @@ func TestFindingRunTwice(t *testing.T) {
 		}
 		setPhase(t, c, made[0], velerov1.BackupPhaseCompleted)
 
-		time.Sleep(time.Minute) // it looks each minute
+		time.Sleep(time.Minute) // the controller looks each minute
 		if err := schedules(); err != nil {
 			t.Fatal(err)
 		}
@@ -93,8 +94,9 @@ func TestFindingRunTwice(t *testing.T) {
 	})
 }
 
-// Another backup runs for hours. Meanwhile the queue holds one more backup of the schedule each hour, and later runs them all.
-// A right controller makes none while one of the schedule waits: it is as New as before there was a queue.
+// Another backup runs for hours. Meanwhile the queue holds one more backup of the schedule each
+// hour, and later runs them all. A right controller makes no backup while one of the same schedule
+// waits: such a backup is still New, as before there was a queue.
 func TestFindingQueuedBackups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, schedules := hourly(t, interceptor.Funcs{})
@@ -126,7 +128,7 @@ func TestFindingQueuedBackups(t *testing.T) {
 			t.Errorf("%d backups of the schedule wait after three hours, 3 with v1.18.3: strike Velero's row Forbids in docs/blackbox.md", len(waiting))
 		}
 
-		// In a phase that the controller knows, one that waits is enough.
+		// In a phase that the controller knows, one waiting backup is enough.
 		setPhase(t, c, waiting[0], velerov1.BackupPhaseNew)
 		hour()
 		if n := len(backups(t, c)); n != len(waiting) {

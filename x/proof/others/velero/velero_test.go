@@ -42,7 +42,7 @@ func init() {
 	log.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	logger.SetOutput(io.Discard)
-	logrus.SetOutput(io.Discard) // its builder of backups uses this one
+	logrus.SetOutput(io.Discard) // its builder of backups logs here
 	for _, add := range []func(*runtime.Scheme) error{velerov1.AddToScheme, clientgoscheme.AddToScheme} {
 		if err := add(scheme); err != nil {
 			panic(err)
@@ -52,7 +52,7 @@ func init() {
 
 const namespace = "velero"
 
-// kind is a kind of Velero's: none of the two has a status subresource.
+// kind returns a resource of Velero. Neither of the two that are used has a status subresource.
 func kind(name, plural string) blackbox.Resource {
 	return blackbox.Resource{GroupVersionKind: velerov1.SchemeGroupVersion.WithKind(name), Plural: plural}
 }
@@ -107,16 +107,16 @@ func schedules(backups blackbox.Resource) *blackbox.Cron {
 			}
 		},
 		Policies: []string{"Forbid"}, NoDeadline: true, NoHistory: true,
-		// It looks each minute.
+		// The controller looks each minute.
 		Slack: 2 * time.Minute, Schedules: []string{"*/5 * * * *", "0 * * * *", "30 2 * * *"},
 	}
 }
 
-// TestSearch plays lives, as many as the flags say.
+// TestSearch plays as many lives as the flags ask for.
 func TestSearch(t *testing.T) { subject.Test(t, search) }
 
-// queued is the controller where another backup runs for long: those that it makes wait in the queue, which is the phase
-// that the controller of the queue gives them.
+// queued is the controller while another backup runs for long: the backups that it makes wait in
+// the queue, in the phase that the queue's controller gives them.
 var queued = schedules(func() blackbox.Resource {
 	r := kind("Backup", "backups")
 	r.Default = func(o blackbox.Object) {

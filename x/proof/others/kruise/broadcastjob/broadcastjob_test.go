@@ -1,5 +1,5 @@
-// Package broadcastjob puts the BroadcastJobs of OpenKruise, unmodified, through x/blackbox. It is a package of its own since its build
-// takes the scheduler of Kubernetes.
+// Package broadcastjob puts the BroadcastJobs of OpenKruise, unmodified, through x/blackbox. It is
+// a package of its own because its build needs the scheduler of Kubernetes.
 package broadcastjob
 
 import (
@@ -46,8 +46,9 @@ func init() {
 	}
 }
 
-// subject is the controller of BroadcastJobs, as its own manager starts it: with its watches and three workers. The kit is the
-// kubelet of four nodes, and the job selects as many as are wanted.
+// subject is the controller of BroadcastJobs, as its own manager starts it: with its watches and
+// three workers. The kit plays the kubelets of four nodes, and the job selects as many nodes as
+// pods are wanted.
 func subject(t *testing.T) *blackbox.Batch {
 	nodes := make([]any, 4)
 	for i := range nodes {
@@ -112,7 +113,7 @@ func subject(t *testing.T) *blackbox.Batch {
 		Index: nodeOf,
 		// Pods have random names.
 		RandomNames: true,
-		// The policy is FailFast, the default: one pod that fails is the end.
+		// The policy is FailFast, the default: one failed pod fails the job.
 		Settings: []blackbox.BatchSettings{
 			{Wanted: 1, AtOnce: 1}, {Wanted: 2, AtOnce: 2}, {Wanted: 3, AtOnce: 1}, {Wanted: 3, AtOnce: 3}, {Wanted: 4, AtOnce: 2},
 			{Wanted: 2, AtOnce: 2, Suspend: true},
@@ -120,10 +121,10 @@ func subject(t *testing.T) *blackbox.Batch {
 	}
 }
 
-// oneOf is the label of the first n nodes.
+// oneOf returns the label of the first n nodes.
 func oneOf(n int) string { return fmt.Sprintf("one-of-%d", n) }
 
-// nodeOf is the node that the affinity of a pod names.
+// nodeOf returns the node that the affinity of a pod names.
 func nodeOf(o blackbox.Object) string {
 	for _, term := range o.List("spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms") {
 		for _, field := range term.List("matchFields") {
@@ -133,7 +134,7 @@ func nodeOf(o blackbox.Object) string {
 	return ""
 }
 
-// definition is the resource of a CRD in their module.
+// definition returns the resource of a CRD in the subject's module.
 func definition(t *testing.T, plural string, defaults func(blackbox.Object)) blackbox.Resource {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/openkruise/kruise").Output()
@@ -152,7 +153,7 @@ func definition(t *testing.T, plural string, defaults func(blackbox.Object)) bla
 	return r
 }
 
-// defaulted fills in what their webhook does.
+// defaulted sets the defaults as their webhook does.
 func defaulted(o blackbox.Object) {
 	var job v1alpha1.BroadcastJob
 	data, err := json.Marshal(o)
@@ -173,15 +174,15 @@ func defaulted(o blackbox.Object) {
 	o["spec"] = next["spec"]
 }
 
-// forget lets the controller forget its expectations, which it keeps in a variable of its package: a new process has none. It
-// does so when it looks at a BroadcastJob that is gone.
+// forget makes the controller forget its expectations, as in a new process: it keeps them in a
+// variable of its package. It drops them when it looks at a BroadcastJob that is gone.
 func forget(ctx context.Context) error {
 	r := &broadcastjob.ReconcileBroadcastJob{Client: fake.NewClientBuilder().WithScheme(scheme.Scheme).Build()}
 	_, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "subject"}})
 	return err
 }
 
-// TestSearch plays lives, as many as the flags say.
+// TestSearch plays as many lives as the flags ask for.
 func TestSearch(t *testing.T) { subject(t).Test(t, search) }
 
 // TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding is gone.

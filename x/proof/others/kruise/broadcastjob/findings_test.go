@@ -25,15 +25,15 @@ import (
 	"github.com/batchplan/batchplan/x/proof/others/kruise/plain"
 )
 
-// fixture is their controller with one BroadcastJob, and a pod on each of its nodes.
+// fixture is their controller with one BroadcastJob, which has a pod on each of its nodes.
 type fixture struct {
 	controller.Controller
 	client client.Client
-	refuse func(verb string) error // the next write; nil refuses none
-	shown  *v1alpha1.BroadcastJob  // what its cache shows; nil is what there is
+	refuse func(verb string) error // refuses the next write; nil refuses none
+	shown  *v1alpha1.BroadcastJob  // the job as its cache shows it; nil means as it is
 }
 
-// running returns a job whose pods have these phases.
+// running returns a fixture with a job whose pods have these phases.
 func running(t *testing.T, phases ...corev1.PodPhase) *fixture {
 	job := &v1alpha1.BroadcastJob{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "BroadcastJob"}, // their caches set it
@@ -127,9 +127,9 @@ func refusing(which string) func(string) error {
 	}
 }
 
-// Both pods have succeeded, and the write of the status that says so fails. The controller returns neither an error nor a time for
-// the next look, and no event is left: the job runs until the caches are listed again, ten hours later.
-// A right controller returns the error.
+// Both pods have succeeded, and the status write that completes the job fails. The controller
+// returns neither an error nor a time for the next look, and no event is left: the job runs until
+// the caches are listed again, ten hours later. A right controller returns the error.
 func TestFindingEnds(t *testing.T) {
 	f := running(t, corev1.PodSucceeded, corev1.PodSucceeded)
 	f.refuse = refusing("status")
@@ -144,9 +144,10 @@ func TestFindingEnds(t *testing.T) {
 	}
 }
 
-// One pod has failed, which fails the job, and the deletion of the other one fails. The status is written nevertheless, and a job that has
-// failed is not looked at again: the pod runs on.
-// A right controller fails the job once its pods are deleted, or deletes the pods of one that has failed.
+// One pod has failed, which fails the job, and the deletion of the other one fails. The status is
+// written nevertheless, and a job that has failed is not looked at again: the pod runs on. A right
+// controller fails the job only once its pods are deleted, or also deletes the pods of a failed
+// job.
 func TestFindingNothingLeft(t *testing.T) {
 	f := running(t, corev1.PodFailed, corev1.PodRunning)
 	f.refuse = refusing("delete")
@@ -163,13 +164,13 @@ func TestFindingNothingLeft(t *testing.T) {
 	}
 }
 
-// One pod has succeeded, and a user deletes the other one. While it ends, the job completes, and the node never has a pod again. Had it
-// been gone, the node would have another pod.
-// A right controller counts no pod as done that is being deleted.
+// One pod has succeeded, and a user deletes the other one. While it ends, the job completes, and
+// the node never has a pod again. Had it been gone, the node would have another pod. A right
+// controller does not count a pod as done while it is being deleted.
 func TestFindingEndsRightly(t *testing.T) {
 	f := running(t, corev1.PodSucceeded, corev1.PodRunning)
 	pod := f.pod(t, 1)
-	pod.Finalizers = []string{"example.com/kubelet"} // the fake client immediately deletes what has none
+	pod.Finalizers = []string{"example.com/kubelet"} // the fake client immediately deletes a pod without finalizers
 	if err := errors.Join(f.client.Update(t.Context(), pod), f.client.Delete(t.Context(), pod)); err != nil {
 		t.Fatal(err)
 	}
@@ -178,8 +179,9 @@ func TestFindingEndsRightly(t *testing.T) {
 	}
 }
 
-// The job completes. Then a user deletes its pod, and the cache shows that before the end of the job: it has another pod.
-// A right controller starts nothing until its cache shows what it has written, or writes the status first.
+// The job completes. Then a user deletes its pod, and the cache shows that before the end of the
+// job: it has another pod. A right controller starts nothing until its cache shows its own writes,
+// or writes the status first.
 func TestFindingEndsOnce(t *testing.T) {
 	f := running(t, corev1.PodSucceeded)
 	before := f.job(t)

@@ -1,4 +1,4 @@
-// Package plain makes a controller of OpenKruise as its own Add makes it, on a fake client.
+// Package plain makes a controller of OpenKruise, as its own Add function does, on a fake client.
 package plain
 
 import (
@@ -51,7 +51,7 @@ func Controller(
 	if err := add(kept); err != nil {
 		return nil, err
 	}
-	// Add gives the reconciler a client of its own, for a server.
+	// Add gives the reconciler its own client, for a real server.
 	reconciler := reflect.ValueOf(kept.added).Elem().FieldByName("Do").Elem().Elem()
 	reconciler.FieldByName("Client").Set(reflect.ValueOf(c))
 	return kept.added.(controller.Controller), nil
