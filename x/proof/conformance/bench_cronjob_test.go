@@ -48,7 +48,7 @@ func BenchmarkCronJobs(b *testing.B) {
 	}
 }
 
-// cronSides are the controllers of CronJobs, in the order of their benchmarks.
+// cronSides yields the controllers of CronJobs, in the order of their benchmarks.
 func cronSides(yield func(string, script.Controllers) bool) {
 	_ = yield("theirs", func(s *server.Server) ([]func(), func()) { return theirs.New(s.Client(), theirs.Which{CronJobs: true}) }) &&
 		yield("ours", func(s *server.Server) ([]func(), func()) {

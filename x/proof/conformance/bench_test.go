@@ -24,17 +24,16 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/theirs"
 )
 
-// BenchmarkRound measures a round over the same worlds: of the job controller of
-// Kubernetes, of ours, and of our planning alone.
+// BenchmarkRound measures a round over the same worlds: with the job controller of Kubernetes, with
+// ours, and our planning alone.
 //
-// Both controllers wait a second between a notification and the round. So they live
-// in a bubble of virtual time, which stands still until an iteration lets the
-// second pass. The real clock measures from outside. An iteration begins when the
-// notifications are in the caches, and ends when nothing changes any more and the
-// status is the expected one. So the wait costs nothing; the rest is the work of
-// the controller, and of the server and the informers with its writes. The
-// allocations and the processor time (cpu-ns/op) count the whole process in the
-// meantime. The processor time does not grow when others use the machine.
+// Both controllers wait a second between a notification and the round. So they run in a bubble of
+// virtual time, which stands still until an iteration lets the second pass. The real clock measures
+// from outside of it. An iteration begins when the notifications are in the caches, and ends when
+// nothing changes any more and the status is the expected one. So the wait costs nothing; the rest
+// is the work of the controller, and of the server and the informers with its writes. The
+// allocations and the processor time (cpu-ns/op) count the whole process in the meantime. The
+// processor time does not grow when others use the machine.
 //
 //   - steady: all pods run; a client has touched the job, and there is nothing to
 //     do. One round, no writes.
@@ -59,7 +58,7 @@ func BenchmarkRound(b *testing.B) {
 	}
 }
 
-// sides are the controllers of jobs, in the order of their benchmarks.
+// sides yields the controllers of jobs, in the order of their benchmarks.
 func sides(yield func(string, script.Controllers) bool) {
 	_ = yield("theirs", func(s *server.Server) ([]func(), func()) { return theirs.New(s.Client(), theirs.Which{Jobs: true}) }) &&
 		yield("ours", func(s *server.Server) ([]func(), func()) {
@@ -70,8 +69,8 @@ func sides(yield func(string, script.Controllers) bool) {
 		})
 }
 
-// planned counts our rounds. Without writes, it shows that the measured time
-// includes the round: both controllers wait for the same times.
+// planned counts our rounds. In a round without writes, it shows that the measured time includes
+// the round; both controllers wait equally long.
 var planned atomic.Int64
 
 // settled is the longest delay of the server's notifications.
@@ -202,7 +201,8 @@ func newArena(b *testing.B, c benchCase, n int, controllers script.Controllers) 
 	return a
 }
 
-// wait lets time pass, at least the second that the controllers wait before a round.
+// wait lets time pass until the status is as wanted: at least the second that the controllers wait
+// before a round.
 func (a *arena) wait(until func(*batchv1.JobStatus) bool) error {
 	for range 600 {
 		time.Sleep(time.Second)
@@ -302,7 +302,7 @@ func processorTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// benchPlanning measures Reconcile of what the controller sees after the change.
+// benchPlanning measures Reconcile with the snapshot that the controller sees after the change.
 func benchPlanning(b *testing.B, c benchCase, n int) {
 	var snapshot job.Snapshot
 	for side, controllers := range sides {

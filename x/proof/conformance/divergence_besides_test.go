@@ -20,8 +20,8 @@ func cronOptions(o cronjob.Options) ours.Options { return ours.Options{CronJob: 
 
 var seconds int32 = 5
 
-// besides holds the rows about additional options: with the option ours does what
-// neither the real controllers nor ours without it do.
+// besides holds the rows about additional options: only ours with the option behaves so, neither
+// the real controllers nor ours without it.
 var besides = []divergence{
 	{row: "Another backoff after failures: base, factor, cap",
 		script:  `job {"parallelism":1,"completions":1,TEMPLATE}; run all; wait 2s; exit 0 1; wait 20s`,
@@ -154,7 +154,7 @@ exit all 42; wait 10m; exit all 42; wait 10m; exit all 42; wait 10m`,
 		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; wait 30m; backfill; wait 1m`,
 		do: map[string]func(*life){"backfill": func(l *life) {
 			if l.ours == nil {
-				return // there is no controller to ask
+				return // the real controller has no such request
 			}
 			ask(l, func(s *cronjob.Snapshot) {
 				s.Backfills = []cronjob.Backfill{{ID: "1", After: l.start.Add(-150 * time.Minute), Until: l.start, Overlap: cronjob.Allow}}
@@ -170,7 +170,7 @@ exit all 42; wait 10m; exit all 42; wait 10m; exit all 42; wait 10m`,
 	{row: "What Kubernetes did until 1.31, 1.33 and 1.35.7 ([releases.md](releases.md))", why: "package rounds plays the controllers of those releases"},
 }
 
-// ask is one round of ours with additional requests.
+// ask makes one round of ours with additional requests.
 func ask(l *life, more func(*cronjob.Snapshot)) {
 	err := ours.Ask(context.Background(), l.Client(), script.Namespace, "c", metav1.NewTime(time.Now()), *l.ours, more)
 	if err != nil {

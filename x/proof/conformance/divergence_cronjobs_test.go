@@ -185,7 +185,7 @@ var cronDivergences = []divergence{
 // machineZone is the zone of the machine in the tests of zones.
 var machineZone = time.FixedZone("machine", 5*60*60+30*60)
 
-// forget is a status restored from before the last run was recorded.
+// forget restores the status from before the last run was recorded.
 func forget(l *life) {
 	err := server.ChangeStatus(l.Server, script.Namespace, "c", func(c *batchv1.CronJob) { c.Status.LastScheduleTime = nil })
 	if err != nil {
@@ -210,7 +210,7 @@ func showLocal(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "spec.timeZone") {
 		t.Errorf("the server: %v", err)
 	}
-	if _, err := time.LoadLocation(local); err != nil { // all that the real controller asks
+	if _, err := time.LoadLocation(local); err != nil { // all that the real controller checks
 		t.Errorf("the real controller: %v", err)
 	}
 	compiled := cronjob.Compile(&cronjob.CronJob{Spec: cronjob.Spec{Schedule: "0 0 * * *", TimeZone: &local}})
@@ -230,8 +230,8 @@ func cronJobOf(spec *batchv1.CronJobSpec) *batchv1.CronJob {
 	return c
 }
 
-// asKubernetes has the schedules of the preset, and the reference's search. Without
-// it, ours computes exactly what is due.
+// asKubernetes has the schedules of the preset, and the reference's search for due runs. Without
+// the latter, ours computes exactly which runs are due.
 var asKubernetes = &ours.Options{CronJob: cronjob.Options{Quirks: cronjobquirk.SetOf(cronjobquirk.Estimate)}, Schedule: []schedule.Option{schedule.Kubernetes(release.Newest())}}
 
 // scheduleDivergences holds the rows about schedules. While controllers run, time

@@ -20,10 +20,10 @@ const root = "../../../"
 // tableRow is a row of docs/divergences.md.
 type tableRow struct{ section, name, option string }
 
-// shown are the sections whose rows are shown by cases.
+// shown are the sections whose rows need cases.
 var shown = []string{"What differs by default", "Schedules", "CronJobs", "What options add"}
 
-// tableRows reads the tables: the first column names the row, the last its option.
+// tableRows reads the tables: the first column is the row's name, the last its option.
 func tableRows(t *testing.T) (rows []tableRow) {
 	text, err := os.ReadFile(root + "docs/divergences.md")
 	must.OK(t, err)
@@ -95,7 +95,7 @@ func TestDivergencesNameOptions(t *testing.T) {
 			}
 		}
 	}
-	about := []string{"Quirk", "Set", "SetOf", "Of"} // no quirks themselves
+	about := []string{"Quirk", "Set", "SetOf", "Of"} // not quirks themselves
 	for full := range declared {
 		pkg, name, _ := strings.Cut(full, ".")
 		isQuirk := strings.HasSuffix(pkg, "quirk") && !strings.Contains(name, ".") && !slices.Contains(about, name)
@@ -106,7 +106,7 @@ func TestDivergencesNameOptions(t *testing.T) {
 	}
 }
 
-// declaredIn lists what a package exports: "job.Kubernetes", "job.Options.Backoff".
+// declaredIn returns what a package exports: "job.Kubernetes", "job.Options.Backoff".
 func declaredIn(t *testing.T, dir string) map[string]bool {
 	pkg := path.Base(dir)
 	paths, err := filepath.Glob(root + dir + "/*.go")

@@ -51,7 +51,7 @@ func showFigures(script, theirFigures, ourFigures string) func(*testing.T) {
 	}
 }
 
-// figuresOf sums up what the cases are about.
+// figuresOf sums up the metrics that the cases are about.
 func figuresOf(counts series.Counts) string {
 	sum := func(name, label string) (n float64) {
 		for series, count := range counts {

@@ -145,7 +145,7 @@ var jobDivergences = []divergence{
 	{row: "The controller restarts (J31, B2)",
 		script: `job {"parallelism":1,"completions":1,TEMPLATE}; run all; wait 3s; exit 0 1; wait 12s; exit 1 1; wait 5s; restartall; wait 30s`,
 		keep:   true, look: timesOf("create pods"),
-		quirk:  &ours.Options{}, // nothing is stored
+		quirk:  &ours.Options{}, // no memory is stored
 		theirs: "0s 13s 20s",
 		ours:   "0s 13s 35s"},
 }
@@ -158,7 +158,7 @@ func fiveMinutes(l *life) {
 	time.Sleep(time.Until(writes[len(writes)-1].Time.Add(5*time.Minute - latency)))
 }
 
-// fail is a kubelet that reverts its report about a pod.
+// fail makes the kubelet change its report about a pod: it has failed after all.
 func fail(l *life) {
 	p := server.List[*corev1.Pod](l.Server)[0]
 	err := server.ChangeStatus(l.Server, p.Namespace, p.Name, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })

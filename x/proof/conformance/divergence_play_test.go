@@ -27,13 +27,14 @@ type life struct {
 	start time.Time
 	// ours holds the options; nil in the world of the real controllers.
 	ours *ours.Options
-	// writes holds the controllers' writes, statuses the first job's status after
-	// the steps, without repetitions.
+	// writes holds the controllers' writes. statuses holds the first job's counters after each
+	// step, without repetitions.
 	writes   []server.Write
 	statuses []string
 }
 
-// live plays a script with one side's controllers, from the time at, and looks.
+// live plays a script with one side's controllers, beginning at the time at, and returns what look
+// sees in the end.
 func (d *divergence) live(t *testing.T, side side) (seen string) {
 	s := d.parse(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -68,7 +69,7 @@ func (d *divergence) step(l *life, s *script.Script, step script.Step) {
 		panic(err)
 	}
 	end := time.Now().Add(wait)
-	for wait <= time.Minute && time.Until(end) > time.Second { // see each status that lasts
+	for wait <= time.Minute && time.Until(end) > time.Second { // so that each status that lasts is seen
 		time.Sleep(time.Second / 2)
 		l.settle()
 	}
@@ -111,7 +112,7 @@ func ourSide(o ours.Options) side {
 	}}
 }
 
-// storedSide is like ourSide, with memories that survive a restart.
+// storedSide is ourSide with memories that survive a restart.
 func storedSide(o ours.Options) side {
 	return side{&o, func(*script.Script) script.Controllers {
 		o.Jobs, o.Memories = true, map[string]job.Memory{}
@@ -119,7 +120,7 @@ func storedSide(o ours.Options) side {
 	}}
 }
 
-// settle waits until nothing changes any more, and keeps what has happened.
+// settle waits until nothing changes any more, and notes writes and status.
 func (l *life) settle() {
 	for settle(); l.Collect() > 0; {
 		settle()
@@ -147,7 +148,7 @@ func orNone(p *int32) int32 {
 
 // Ways to look at a life.
 
-// statuses are the counters of the first job, over time.
+// statuses returns the counters of the first job, over time.
 func statuses(l *life) string { return strings.Join(l.statuses, "; ") }
 
 // wrote lists the writes with this beginning, including failed ones, with their
@@ -164,7 +165,8 @@ func wrote(prefix string) func(*life) string {
 	}
 }
 
-// ordered are the writes; the order within an instant is left to goroutines.
+// ordered returns the writes by time, then by text: the order within an instant depends on
+// goroutines.
 func (l *life) ordered() []server.Write {
 	slices.SortStableFunc(l.writes, func(a, b server.Write) int {
 		return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.String(), b.String()))
@@ -177,7 +179,7 @@ func (l *life) since(w server.Write) time.Duration {
 	return w.Time.Sub(l.start).Truncate(100 * time.Millisecond)
 }
 
-// timesOf lists when such writes took effect.
+// timesOf lists the times of the successful writes with this beginning.
 func timesOf(prefix string) func(*life) string {
 	return func(l *life) string {
 		var out []string
@@ -190,7 +192,7 @@ func timesOf(prefix string) func(*life) string {
 	}
 }
 
-// inARow counts such writes instant by instant.
+// inARow counts the writes with this beginning, instant by instant.
 func inARow(prefix string) func(*life) string {
 	return func(l *life) string {
 		var counts []string
@@ -224,7 +226,7 @@ func reported(reasons ...string) func(*life) string {
 	}
 }
 
-// hasReported says whether there are events with this reason.
+// hasReported returns the reason if there are events with it.
 func hasReported(reason string) func(*life) string {
 	return func(l *life) string {
 		for _, e := range l.Reported() {
@@ -236,7 +238,7 @@ func hasReported(reason string) func(*life) string {
 	}
 }
 
-// attempts counts such writes, also those that failed.
+// attempts counts the writes with this beginning, including failed ones.
 func attempts(prefix string) func(*life) string {
 	return func(l *life) string {
 		n := 0
@@ -252,7 +254,7 @@ func attempts(prefix string) func(*life) string {
 	}
 }
 
-// answers are the different answers to such writes.
+// answers lists the different failures of the writes with this beginning.
 func answers(prefix string) func(*life) string {
 	return func(l *life) string {
 		var out []string
@@ -278,7 +280,7 @@ func runs(l *life) string {
 	return strings.Join(out, ", ")
 }
 
-// lateness is how long after their times runs have started.
+// lateness lists how late each run has started.
 func lateness(l *life) string {
 	var out []string
 	for _, w := range l.writes {
@@ -290,7 +292,7 @@ func lateness(l *life) string {
 	return strings.Join(out, ", ")
 }
 
-// clock is the time of day, with seconds if there are any.
+// clock returns a day and a time of day, with seconds unless they are 0.
 func clock(t time.Time) string {
 	t = t.UTC().Truncate(time.Second)
 	if t.Second() == 0 {
@@ -299,7 +301,7 @@ func clock(t time.Time) string {
 	return t.Format("2 15:04:05")
 }
 
-// jobs are the names of the jobs, with how they have ended.
+// jobs lists the names of the jobs and how they have ended.
 func jobs(l *life) string {
 	var out []string
 	for _, j := range server.List[*batchv1.Job](l.Server) {
@@ -326,7 +328,7 @@ func verdict(l *life) string {
 	return fmt.Sprintf("%s, %d succeeded, %d failed", ended(j), j.Status.Succeeded, j.Status.Failed)
 }
 
-// conditionTypes are the conditions of the job "j", in their order.
+// conditionTypes lists the conditions of the job "j", in their order.
 func conditionTypes(l *life) string {
 	var out []string
 	for _, c := range server.Get[*batchv1.Job](l.Server, script.Namespace, "j").Status.Conditions {
@@ -335,7 +337,7 @@ func conditionTypes(l *life) string {
 	return strings.Join(out, " ")
 }
 
-// pods are the names of the pods.
+// pods lists the names of the pods.
 func pods(l *life) string {
 	var out []string
 	for _, p := range server.List[*corev1.Pod](l.Server) {
@@ -344,7 +346,7 @@ func pods(l *life) string {
 	return strings.Join(out, " ")
 }
 
-// cronStatus is the status of the CronJob.
+// cronStatus returns the status of the CronJob.
 func cronStatus(l *life) string {
 	c := server.Get[*batchv1.CronJob](l.Server, script.Namespace, "c")
 	var active []string
@@ -362,7 +364,7 @@ func cronStatus(l *life) string {
 	return out
 }
 
-// all combines several views.
+// all combines several looks.
 func all(looks ...func(*life) string) func(*life) string {
 	return func(l *life) string {
 		var out []string

@@ -16,8 +16,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/ours"
 )
 
-// divergence shows a row of docs/divergences.md: both sides play a script, and what
-// they do differs as the row says.
+// divergence shows a row of docs/divergences.md: both sides play a script, and they differ as the
+// row describes.
 type divergence struct {
 	// row is the first column of the row.
 	row string
@@ -26,34 +26,35 @@ type divergence struct {
 
 	// at is the time at which the worlds begin; empty means 2000-01-01T00:00:00Z.
 	at string
-	// script has its steps in one line.
+	// script is a script in one line.
 	script string
-	// do are steps of the script that only this case has.
+	// do holds steps of the script that only this case has.
 	do map[string]func(*life)
-	// options are for the library; the zero value is what it recommends.
+	// options are for the library; the zero value has the recommended ones.
 	options ours.Options
-	// look returns what is compared after the script.
+	// look returns what is compared after the script: with theirs and with ours.
 	look         func(*life) string
 	theirs, ours string
 
-	// quirk holds the row's options with which ours does the same as theirs.
-	// Without any, the difference remains even with the preset.
+	// quirk holds the row's options with which ours does the same as theirs. If it is nil, the
+	// difference remains even with the preset.
 	quirk *ours.Options
 	// local is the zone of the machine; nil means UTC.
 	local *time.Location
 	// keep is set if the memories of ours survive a restart.
 	keep bool
-	// since and until are the first and the last release that do as theirs says; nil is any.
+	// since and until are the first and the last release whose controllers do as theirs says; nil
+	// means any.
 	since, until func() release.Release
 	// besides is set for rows of options that Kubernetes does not have.
 	besides bool
 
-	// open says what ours does not do correctly yet.
+	// open describes what ours does not do correctly yet.
 	open string
 
-	// show shows the row without a script.
+	// show is a test that shows the row without a script.
 	show func(*testing.T)
-	// why is the reason why no script shows the row.
+	// why is the reason for which no script shows the row.
 	why string
 }
 
@@ -69,7 +70,7 @@ func schedules(o ...schedule.Option) *ours.Options { return &ours.Options{Schedu
 
 const theirName = "the real controller"
 
-// divergences are all cases, a row after the other.
+// divergences returns all cases, row by row.
 func divergences() (all []*divergence) {
 	for i := range besides {
 		besides[i].besides = true

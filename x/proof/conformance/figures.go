@@ -12,8 +12,8 @@ import (
 
 // figures counts the metrics that both sides would export during one script.
 type figures struct {
-	// before holds the earlier counts of the real controllers, whose counters
-	// belong to the process.
+	// before holds the earlier counts of the real controllers, which share their counters with all
+	// scripts of the process.
 	before series.Counts
 	ours   ours.Figures
 }

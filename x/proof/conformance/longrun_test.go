@@ -43,7 +43,7 @@ type tally struct {
 	started, printed time.Time
 }
 
-// tallied is what the shares of a long run add up.
+// tallied holds the counts that the shares of a long run add up.
 type tallied struct {
 	Scripts, Steps, Chance, Stuck, Different int
 	Rules                                    map[string]int
@@ -60,13 +60,13 @@ func (y *tally) add(other tallied) {
 	}
 }
 
-// String is the last line of a long run.
+// String returns the last line of a long run.
 func (y *tally) String() string {
 	return fmt.Sprintf("%d scripts, %d steps, %d differences", y.Scripts, y.Steps, y.Different)
 }
 
-// TestLongRun plays generated scripts, all or the ones of a share. Each follows from the seed and its number
-// alone.
+// TestLongRun plays generated scripts, all or those of a share. Each script depends only on the
+// seed and its number.
 func TestLongRun(t *testing.T) {
 	y := &tally{seed: *seed, rules: NewRules(), started: time.Now(), printed: time.Now()}
 	if *merge {
@@ -114,7 +114,7 @@ func (y *tally) check(t *testing.T, of string) {
 	longRun = y
 }
 
-// isNew reports whether the release that is played does not have a rule yet.
+// isNew reports whether a rule is newer than the release that is played.
 func isNew(rule string) bool {
 	switch rule {
 	case "J44", "J45":
@@ -180,11 +180,11 @@ func (y *tally) play(t *testing.T, number int) {
 	must.OK(t, os.Remove(current))
 }
 
-// bigAmong is the number of scripts among which one is about a big job, which costs
-// as much as fifty others.
+// bigAmong is the number of scripts of which one is about a big job: it costs as much as fifty
+// others.
 const bigAmong = 50
 
-// generatorOf is the class of a script.
+// generatorOf returns the generator of the script with a number.
 func generatorOf(number int) *rapid.Generator[*script.Script] {
 	switch {
 	case number%bigAmong == bigAmong/2:
@@ -206,7 +206,7 @@ func seedOf(seed uint64, number int) uint64 {
 	return (x ^ x>>31) | 1
 }
 
-// mostShrunk is the number of differences in a run whose scripts are minimised.
+// mostShrunk is the greatest number of differences in a run whose scripts are minimised.
 const mostShrunk = 30
 
 // report stores a script that shows a difference, minimised.

@@ -18,7 +18,7 @@ import (
 
 var (
 	which = flag.String("release", "", "the release of Kubernetes to play, with feature gates, such as 1.33,JobManagedBy=false")
-	// played is the release that both sides are.
+	// played is the release that both sides play.
 	played release.Release
 )
 

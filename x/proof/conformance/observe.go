@@ -20,15 +20,15 @@ type view struct {
 	CronJobs, Jobs, Groups, Pods, Events, Writes, Figures []string
 	// busy holds the objects with so many events that some are dropped.
 	busy map[string]bool
-	// refused is true if a status of a job was refused, or would have been, for what it
-	// says: a conflict with another writer comes first.
+	// refused is true if a status of a job was refused for its content, or would have been: the
+	// server checks for a conflict with another writer first.
 	refused bool
 }
 
-// observe returns the view of a world, with the writes since the last view.
+// observe fills in the view of a world, with the writes since the last view.
 func (g *game) observe(v *view, w *script.World) {
-	// The notifications of one instant come a microsecond apart, in the order of their writes, which is
-	// left to goroutines. A round that one of them causes is as much earlier or later.
+	// The notifications of one instant come a microsecond apart, in the order of their writes,
+	// which depends on goroutines. A round that one of them causes is earlier or later by as much.
 	grain := time.Millisecond
 	if len(server.List[*batchv1.CronJob](w.Server)) > 0 {
 		grain = time.Second // conflicts occur by chance, and are retried after milliseconds
@@ -61,14 +61,13 @@ func (g *game) observe(v *view, w *script.World) {
 		v.Writes = append(v.Writes, fmt.Sprintf("%v %s", e.Time.Sub(g.start).Truncate(grain), e))
 	}
 
-	slices.Sort(v.Writes) // the order within an instant is left to goroutines
+	slices.Sort(v.Writes) // the order within an instant depends on goroutines
 	v.Writes = compactCronJobs(v.Writes)
 }
 
 // isIdle reports whether a write that changes nothing is not compared:
 //
-//   - a creation in a namespace that is being deleted, after which ours stops
-//     trying,
+//   - a creation in a namespace that is being deleted, after which ours stops,
 //   - a patch of a pod that is gone or has lost its finalizer, which theirs tries in
 //     the round that has deleted it,
 //   - a write of a CronJob's controller whose cache has not caught up with its own
@@ -111,7 +110,7 @@ func text(v any) string {
 	return string(data)
 }
 
-// jobStatus is the whole status; the lists of UIDs have no order.
+// jobStatus returns the whole status. It sorts the lists of UIDs, whose order has no meaning.
 func jobStatus(j *batchv1.Job) batchv1.JobStatus {
 	s := *j.Status.DeepCopy()
 	if u := s.UncountedTerminatedPods; u != nil {
@@ -121,8 +120,8 @@ func jobStatus(j *batchv1.Job) batchv1.JobStatus {
 	return s
 }
 
-// cronJobStatus is the whole status; the list of active jobs has no order, and
-// resource versions are not compared.
+// cronJobStatus returns the whole status. It sorts the list of active jobs, whose order has no
+// meaning, and drops resource versions.
 func cronJobStatus(c *batchv1.CronJob) batchv1.CronJobStatus {
 	s := *c.Status.DeepCopy()
 	for i := range s.Active {
@@ -132,7 +131,7 @@ func cronJobStatus(c *batchv1.CronJob) batchv1.CronJobStatus {
 	return s
 }
 
-// podState is what the controller has put into a pod, and its phase.
+// podState returns the phase of a pod, and the fields that the controller has set.
 func podState(p *corev1.Pod) any {
 	return struct {
 		Phase            corev1.PodPhase
@@ -147,8 +146,8 @@ func podState(p *corev1.Pod) any {
 // into one, with the message of the first, so only their number is compared.
 var aboutPods = []string{"SuccessfulCreate", "FailedCreate", "SuccessfulDelete", "FailedDelete"}
 
-// mostEvents is how many events about one object the recorder of Kubernetes lets
-// through in a burst; which ones it drops then depends on their order.
+// mostEvents is the number of events about one object that the recorder of Kubernetes lets through
+// in a burst. Which others it drops depends on their order.
 const mostEvents = 25
 
 func countEvents(events []*corev1.Event) (lines []string, busy map[string]bool) {

@@ -25,21 +25,21 @@ var Trace func(step string, theirs, ours []string)
 type Result struct {
 	// Steps is the number of steps played.
 	Steps int
-	// Difference says after which step the two sides differ, and how. It is empty
-	// if they do not.
+	// Difference describes after which step the two sides differ, and how. It is empty if they do
+	// not differ.
 	Difference string
-	// Stuck is true if the real controllers have written a status that the server
-	// refuses, over and over, where ours went on: JI2, J16. There the script ends.
+	// Stuck is true if the real controllers repeat a status write that the server refuses, while
+	// ours continued: JI2, J16. The script ends there.
 	Stuck bool
-	// Chance is true if both sides have differed, and not always at that step.
+	// Chance is true if the two sides have differed, but not at that step in each replay.
 	Chance bool
 }
 
-// patience is how much processor time a script may take: two minutes if four hundred jobs stay for hours. On a
-// busy machine that can be many minutes.
+// patience is the processor time that a script may take. A script in which four hundred jobs stay
+// for hours takes two minutes.
 const patience = 5 * time.Minute
 
-// replays is how often a script with a difference is played again.
+// replays is the number of times that a script with a difference is played again.
 var replays = flag.Int("replays", 12, "how often to play a script again that shows a difference, before it counts")
 
 // Play plays a script to both sides. The real controllers are not deterministic
@@ -88,7 +88,7 @@ func watchOver(s *script.Script) (end func()) {
 	return func() { close(over) }
 }
 
-// spent is the processor time of this process so far.
+// spent returns the processor time of this process so far.
 func spent() time.Duration {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
@@ -145,8 +145,8 @@ func play(s *script.Script, o ours.Options) (result Result) {
 	return result
 }
 
-// isLeftToChance reports whether a line of the package comment after which the script ends may
-// explain a difference that has just been seen.
+// isLeftToChance reports whether one of the lines of the package comment after which a script ends
+// may explain the difference that was just seen.
 func (g *game) isLeftToChance() bool {
 	sharesUIDs := !g.release.IsBefore(release.V137()) && g.theirs.HasTenantsJob()
 	return sharesUIDs || g.theirs.IsLeftToChance(g.script) || g.ours.IsLeftToChance(g.script)
@@ -201,7 +201,8 @@ func (g *game) step(step script.Step) string {
 	return g.look(step.String())
 }
 
-// answer is what a server says. Some releases print the addresses of what they refuse.
+// answer returns a server's answer. Some releases print the memory addresses of the values that
+// they refuse: these are removed.
 func answer(err error) string { return address.ReplaceAllString(fmt.Sprint(err), "") }
 
 var address = regexp.MustCompile(`0x[0-9a-f]+`)
@@ -286,7 +287,7 @@ func marked(mark string, lines []string) string {
 	return out.String()
 }
 
-// settle waits until nothing changes and no notification is under way.
+// settle waits until nothing changes and no notification is on its way.
 func settle() {
 	synctest.Wait()
 	time.Sleep(10 * time.Millisecond)

@@ -35,14 +35,15 @@ func compareRefusal(r release.Release, s *script.Script, refused error, w *scrip
 	return ""
 }
 
-// setDefaults does what a server of the release does to a spec: it drops fields whose gates are off.
+// setDefaults changes a spec as a server of the release does: it sets defaults, and drops fields
+// whose gates are off.
 func setDefaults(r release.Release, s *job.Spec) {
 	job.Default(s)
 	if len(jobadmit.DropDisabled(nil, s, r)) > 0 {
 		job.Default(s)
 	}
 	if !r.Has(release.JobPodReplacementPolicy) {
-		s.PodReplacementPolicy = "" // has no default either
+		s.PodReplacementPolicy = "" // nor is its default set
 	}
 }
 

@@ -26,8 +26,9 @@ func (g *game) relax(a, b *view) {
 	}
 }
 
-// relaxJob drops the start time of a job that ends suspended and never started, where the server
-// takes that: ours sets one, as later servers ask for it (J38).
+// relaxJob drops the start time of a job that ends suspended, if the server accepts one without: a
+// job that never started has none in theirs, but ours sets it, since later servers require it
+// (J38).
 func (g *game) relaxJob(s *batchv1.JobStatus) {
 	isTrue := func(kinds ...batchv1.JobConditionType) bool {
 		return slices.ContainsFunc(s.Conditions, func(c batchv1.JobCondition) bool {
@@ -40,7 +41,7 @@ func (g *game) relaxJob(s *batchv1.JobStatus) {
 	}
 }
 
-// failJobMessage names the pod for which the podFailurePolicy fails the job: of
+// failJobMessage matches the name of the pod for which the podFailurePolicy fails the job: of
 // several, the real controller takes the one that its cache happens to list first.
 var failJobMessage = regexp.MustCompile(
 	`(Container \S+ for pod|Pod) \S+ (failed with exit code \d+|has condition \S+) matching FailJob rule at index \d+`)

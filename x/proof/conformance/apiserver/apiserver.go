@@ -29,7 +29,7 @@ var flags = []string{
 	"--disable-admission-plugins=ServiceAccount",
 }
 
-// token is what clients identify themselves with. Server.Config sends it, also after a restart.
+// token is the clients' bearer token. Server.Config still sends it after a restart.
 const token = "administrator"
 
 // Server is an API server that can be stopped and started again. It keeps its objects.
@@ -63,14 +63,15 @@ func (s *Server) dial(ctx context.Context, network, _ string) (net.Conn, error) 
 	return c, err
 }
 
-// Address is where the server listens now, for clients in other processes. It changes with each start.
+// Address returns the address at which the server listens now, for clients in other processes. It
+// changes with each start.
 func (s *Server) Address() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.address
 }
 
-// listens notes where the server listens, and closes all connections.
+// listens notes the server's address, and closes all connections.
 func (s *Server) listens(address string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +93,7 @@ func Start(t testing.TB) kubernetes.Interface {
 	return c
 }
 
-// StartServer is Start with more flags, for tests that need more than a client.
+// StartServer is like Start, for tests that need more than a client, and takes more flags.
 func StartServer(t testing.TB, more ...string) *Server {
 	t.Helper()
 	logs := capture(t)

@@ -39,7 +39,7 @@ func etcdConfig(t testing.TB, logs io.Writer) *embed.Config {
 	config.InitialCluster = config.InitialClusterFromName(config.Name)
 	// The data is not needed after a crash.
 	config.UnsafeNoFsync = true
-	// Without it each request is slow enough for a line in the log.
+	// With the zero value, each request would count as slow and be logged.
 	config.WarningUnaryRequestDuration = embed.DefaultWarningUnaryRequestDuration
 	core := zapcore.NewCore(zapcore.NewConsoleEncoder(zap.NewDevelopmentEncoderConfig()), zapcore.AddSync(logs),
 		zap.WarnLevel)

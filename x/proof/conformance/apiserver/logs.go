@@ -10,7 +10,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// keep is how much of the end of the log a failed test shows.
+// keep is the size of the end of the log that a failed test shows.
 const keep = 64 << 10
 
 // capture redirects klog's output until the end of the test, and shows the end of it if the test

@@ -52,11 +52,11 @@ var cron = blackbox.Cron{
 	},
 	New: func(s blackbox.CronSettings) any {
 		c := blackbox.NewCronJob(s).(*batchv1.CronJob)
-		c.Spec.JobTemplate.Spec.ManagedBy = new("example.com/kit") // whose Jobs the Job controller leaves alone
+		c.Spec.JobTemplate.Spec.ManagedBy = new("example.com/kit") // so that the Job controller leaves its Jobs alone
 		return c
 	},
 	Run: blackbox.CronJobRun,
-	// An event about a run that was missed would report it; JobAlreadyActive is about one that waits.
+	// An event MissSchedule reports a missed run; JobAlreadyActive is about a run that waits.
 	Skipped: func(e blackbox.Event) (latest time.Time, runs int) {
 		if e.Reason == "MissSchedule" {
 			return latest, 1
@@ -74,7 +74,8 @@ var batch = blackbox.Batch{
 	New: blackbox.NewJob, Edit: blackbox.EditJob, Tally: blackbox.JobTally, Index: blackbox.PodIndex, RandomNames: true,
 }
 
-// TestSearch plays lives of both. What is known has the name of its quirk above.
+// TestSearch plays lives of both controllers. Known findings are listed above, under the names of
+// their quirks.
 func TestSearch(t *testing.T) {
 	t.Run("CronJob", func(t *testing.T) { cron.Test(t, search) })
 	t.Run("Job", func(t *testing.T) { batch.Test(t, search) })

@@ -1,5 +1,5 @@
-// Command build compiles the tests of a package with the controllers of a release of Kubernetes,
-// those of package rounds with the overlay that they need.
+// Command build compiles the tests of a package with the controllers of a release of Kubernetes.
+// The tests of package rounds get the overlay that they need.
 package main
 
 import (

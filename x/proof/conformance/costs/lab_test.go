@@ -29,10 +29,11 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/apiserver"
 )
 
-// patience is how long a test waits for what must happen. It is reached only by a failure.
+// patience is the longest time that a test waits for something that must happen. Only failures
+// reach it.
 const patience = 30 * time.Minute
 
-// lab is an API server, and what scheduler, kubelets and users do to it.
+// lab is an API server, with stand-ins for scheduler, kubelets and users.
 type lab struct {
 	*apiserver.Server
 	kubernetes.Interface
@@ -87,7 +88,7 @@ func newLab(t *testing.T) *lab {
 	return l
 }
 
-// hands is how many pods move concurrently.
+// hands is the number of pods that move concurrently.
 const hands = 16
 
 // makeNamespace makes a namespace.
@@ -118,7 +119,7 @@ func (l *lab) jobsOf(namespace string) []*batchv1.Job {
 	return jobs
 }
 
-// each does something to pods, many concurrently.
+// each calls do for each pod, for many concurrently.
 func each(t *testing.T, pods []*corev1.Pod, do func(context.Context, *corev1.Pod) error) {
 	t.Helper()
 	many(t, len(pods), func(i int) error {
@@ -152,12 +153,12 @@ func (l *lab) write(ctx context.Context, pod *corev1.Pod, status corev1.PodStatu
 	return err
 }
 
-// running is the state of a container that runs.
+// running returns the state of a running container.
 func running() corev1.ContainerState {
 	return corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}
 }
 
-// ended is the status of a pod whose container has ended with a code.
+// ended returns the status of a pod whose container has ended with a code.
 func ended(pod *corev1.Pod, code int32) corev1.PodStatus {
 	phase := corev1.PodSucceeded
 	if code != 0 {
@@ -168,7 +169,7 @@ func ended(pod *corev1.Pod, code int32) corev1.PodStatus {
 	})
 }
 
-// statusOf is a status as a kubelet fills it.
+// statusOf returns a status as a kubelet would fill it.
 func statusOf(pod *corev1.Pod, phase corev1.PodPhase, ready corev1.ConditionStatus, state corev1.ContainerState) corev1.PodStatus {
 	now := metav1.Now()
 	s := *pod.Status.DeepCopy()
@@ -192,7 +193,7 @@ func isOver(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// collect lets a pod go that is being deleted.
+// collect removes a pod that is being deleted.
 func (l *lab) collect(ctx context.Context, pod *corev1.Pod) error {
 	if pod.DeletionTimestamp == nil {
 		return nil
@@ -219,7 +220,7 @@ func (l *lab) pick(namespace, arg string) []*corev1.Pod {
 	return pods[min(first, len(pods)):min(last+1, len(pods))]
 }
 
-// await waits until all jobs of a namespace are as the function wants them.
+// await waits until a namespace has n jobs and the function accepts all of them.
 func (l *lab) await(t *testing.T, namespace string, n int, is func(*batchv1.Job) bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {

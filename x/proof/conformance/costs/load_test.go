@@ -16,19 +16,20 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/script"
 )
 
-// TestLoad measures both sides with many pods, and prints what benchstat reads.
+// TestLoad measures both sides with many pods, and prints lines for benchstat.
 //
-//   - Start: the process starts beside a job with many pods that run, and does its first rounds.
-//   - Idle: a second without anything to do.
-//   - Touch: something of one pod changes that nobody reads. That is a round of the job, and the
-//     time until the next one.
-//   - Create: another job creates its pods. Run: all of them run. Finish: all of them succeed, and the
-//     job ends. For each pod.
-//   - Jobs: many jobs of one pod, which succeeds immediately, from the start of the process to the
-//     end of the last job. For each job.
+//   - Start: the process starts when a job with many running pods exists, and does its first
+//     rounds.
+//   - Idle: one second without anything to do.
+//   - Touch: a field of one pod changes that no controller reads. The figures are for the round of
+//     the job, and the time until the next change.
+//   - Create: another job creates its pods. Run: all of them start to run. Finish: all of them
+//     succeed, and the job ends. The figures are per pod.
+//   - Jobs: many jobs of one pod each, which succeeds immediately, from the start of the process to
+//     the end of the last job. The figures are per job.
 //
-// What kubelets write goes past the API server, which has enough to do with what the controllers
-// write, except in Jobs.
+// Except in Jobs, the kubelets' writes bypass the API server, which is busy enough with the
+// controllers' writes.
 func TestLoad(t *testing.T) {
 	if !*onServer {
 		t.Skip("make costs")
@@ -49,7 +50,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// report prints a figure of a side: of n operations.
+// report prints the figures of a side, per operation of n operations.
 func report(name string, s side, n int, u usage, more string) {
 	_, err := fmt.Fprintf(output, "Benchmark%s/side=%s 1 %d cpu-ns/op %d allocs/op %d B/op %d heap-B %.4g requests/op%s\n", name, s,
 		u.CPU.Nanoseconds()/int64(n), u.Allocs/uint64(n), u.Bytes/uint64(n), u.Heap, float64(u.Requests.total())/float64(n), more)
@@ -60,13 +61,14 @@ func report(name string, s side, n int, u usage, more string) {
 
 var output io.Writer = os.Stdout
 
-// idle is how many seconds nothing happens for, and touches how often a pod is touched.
+// idle is the number of seconds in which nothing happens, and touches the number of times a pod is
+// touched.
 const (
 	idle    = 15
 	touches = 20
 )
 
-// realistic is a template as jobs have them: a few variables, resources, a volume.
+// realistic is a typical template: a few variables, resources, a volume.
 const realistic = `"template":{"metadata":{"labels":{"app":"costs","team":"batch"}},"spec":{"restartPolicy":"Never",
 	"volumes":[{"name":"work","emptyDir":{}},{"name":"settings","configMap":{"name":"settings"}}],
 	"containers":[{"name":"main","image":"example.com/main:1","command":["/bin/main"],"args":["--input=/work/in","--output=/work/out"],
@@ -74,7 +76,7 @@ const realistic = `"template":{"metadata":{"labels":{"app":"costs","team":"batch
 		"resources":{"requests":{"cpu":"100m","memory":"64Mi"},"limits":{"memory":"128Mi"}},
 		"volumeMounts":[{"name":"work","mountPath":"/work"},{"name":"settings","mountPath":"/etc/settings"}]}]}}`
 
-// create creates a job whose n pods are all there together.
+// create creates a job with n pods, all at the same time.
 func (l *lab) create(t *testing.T, s side, namespace string, mode batchv1.CompletionMode, n int) *batchv1.Job {
 	t.Helper()
 	j := jobOf(t, s, fmt.Sprintf(`"parallelism":%[1]d,"completions":%[1]d,"completionMode":%q,`, n, mode))
@@ -99,7 +101,7 @@ func ready(n int) func(*batchv1.Job) bool {
 	return func(j *batchv1.Job) bool { return j.Status.Ready != nil && int(*j.Status.Ready) == n }
 }
 
-// steady has pods that run, and to which little happens.
+// steady measures a job whose pods run and hardly change.
 func (l *lab) steady(t *testing.T, world string, mode batchv1.CompletionMode, n int) {
 	parameters := fmt.Sprintf("mode=%s/pods=%d", mode, n)
 	for _, s := range sides {
@@ -127,7 +129,7 @@ func (l *lab) steady(t *testing.T, world string, mode batchv1.CompletionMode, n 
 	}
 }
 
-// finish has a job whose pods come, run and succeed.
+// finish measures a job whose pods are created, run and succeed.
 func (l *lab) finish(t *testing.T, world string, n int) {
 	for _, s := range sides {
 		namespace := s.namespaceOf(world)

@@ -17,8 +17,8 @@ var (
 	profiles  = flag.String("profiles", "", "folder for processor profiles of each phase")
 )
 
-// TestMain runs the tests, or one side of the comparison in a process of its own. Tests that run at the
-// same time wait most of it, so all of them may.
+// TestMain runs the tests, or one side of the comparison in a process of its own. Parallel tests
+// mostly wait, so all of them may run at the same time.
 func TestMain(m *testing.M) {
 	theirs.Quiet()
 	if text := os.Getenv(sideVariable); text != "" {

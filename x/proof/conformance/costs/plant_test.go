@@ -25,9 +25,9 @@ import (
 // encoder writes objects as the API server stores them.
 var encoder = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 
-// store puts a pod into the storage, past the API server, which tells its watches of it as of any other
-// change. A write through the server takes some milliseconds of processor time, which is all that
-// thousands of pods would measure.
+// store puts a pod into the storage without the API server, whose watches show it like any other
+// change. A write through the server takes some milliseconds of processor time: with thousands of
+// pods the test would measure little else.
 func (l *lab) store(ctx context.Context, pod *corev1.Pod) error {
 	pod.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
 	pod.ResourceVersion = ""
@@ -55,7 +55,7 @@ func (l *lab) plant(t *testing.T, j *batchv1.Job, n int) {
 		pod.UID = types.UID(fmt.Sprintf("%s-%012d", j.UID[:23], i))
 		pod.CreationTimestamp, pod.Finalizers = metav1.Now(), []string{job.Finalizer}
 		pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(j, batchv1.SchemeGroupVersion.WithKind("Job"))}
-		// As a server stores it: who has written which fields.
+		// Managed fields, as a server stores them: who has written which fields.
 		pod.ManagedFields = []metav1.ManagedFieldsEntry{
 			{Manager: "kube-controller-manager", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", Time: &pod.CreationTimestamp,
 				FieldsType: "FieldsV1", FieldsV1: fieldsOf(1500)},
@@ -68,7 +68,7 @@ func (l *lab) plant(t *testing.T, j *batchv1.Job, n int) {
 	})
 }
 
-// fieldsOf returns managed fields of about so many bytes.
+// fieldsOf returns managed fields of about the given size in bytes.
 func fieldsOf(size int) *metav1.FieldsV1 {
 	text := `{"f:metadata":{`
 	for i := 0; len(text) < size; i++ {

@@ -20,10 +20,10 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/apiserver"
 )
 
-// sideVariable holds, in the environment of a process, which side it is.
+// sideVariable is the environment variable with the role of a process.
 const sideVariable = "BATCHPLAN_COSTS_SIDE"
 
-// role is what a process does.
+// role tells a process what to do.
 type role struct {
 	Side      side
 	Address   string
@@ -33,16 +33,17 @@ type role struct {
 	Profiles  string
 }
 
-// usage is what a process has used while it was measured.
+// usage is the consumption of a process while it was measured.
 type usage struct {
 	CPU      time.Duration // user and system, garbage collection included
 	Allocs   uint64
-	Bytes    uint64 // that were allocated
+	Bytes    uint64 // allocated bytes
 	Heap     uint64 // bytes of live objects at the end
 	Requests counts
 }
 
-// beSide runs a side and answers what the test asks: "begin NAME" and "end". It ends with its input.
+// beSide runs a side and obeys the test's commands: "begin NAME" and "end". It ends at the end of
+// its input.
 func beSide(text string) (code int) {
 	var r role
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
@@ -145,8 +146,8 @@ type process struct {
 	wait func() error
 }
 
-// start starts a process and waits until its caches are full. The time since its start is being
-// measured then.
+// start starts a process and waits until its caches are full. The measurement has begun with the
+// start of the process.
 func (l *lab) start(t *testing.T, s side, namespace string, workers int) *process {
 	t.Helper()
 	text, err := json.Marshal(role{s, l.Address(), l.Config.BearerToken, namespace, workers, *profiles})
@@ -195,10 +196,10 @@ func (p *process) say(text string) string {
 	return p.read()
 }
 
-// begin begins to measure a phase.
+// begin starts to measure a phase.
 func (p *process) begin(phase string) { p.say("begin " + phase) }
 
-// end returns what the process has used since begin.
+// end returns the consumption of the process since begin.
 func (p *process) end() (u usage) {
 	p.t.Helper()
 	if err := json.Unmarshal([]byte(p.say("end")), &u); err != nil {

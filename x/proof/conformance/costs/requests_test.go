@@ -13,7 +13,7 @@ import (
 	genericrequest "k8s.io/apiserver/pkg/endpoints/request"
 )
 
-// counts are requests by kind: the verb and the resource.
+// counts holds the numbers of requests by kind: the verb and the resource.
 type counts map[string]int
 
 // kindOf names a kind of request.
@@ -50,17 +50,17 @@ func (a counts) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// counter counts the requests of a client. Lists and watches of the caches are among them.
+// counter counts the requests of a client, with the lists and watches of its caches.
 type counter struct {
 	mu   sync.Mutex
 	seen counts
 	last time.Time
 }
 
-// infos tells what a request is about, as the server does.
+// infos parses requests as the server does.
 var infos = genericrequest.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
 
-// wrap counts what passes. It is for the Wrap method of a rest.Config.
+// wrap counts the requests that pass. It is for the Wrap method of a rest.Config.
 func (c *counter) wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		info, err := infos.NewRequestInfo(r)
@@ -78,7 +78,7 @@ func (c *counter) wrap(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// sum returns the requests so far, and when the last one was.
+// sum returns the requests so far, and the time of the last one.
 func (c *counter) sum() (counts, time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

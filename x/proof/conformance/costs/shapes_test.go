@@ -15,8 +15,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/theirs"
 )
 
-// shape is a kind of job, and what happens to it. Each step waits until the controllers have done
-// their part, so that both sides see the same.
+// shape is a kind of job, and what happens to it. Each step waits until the controllers are done,
+// so that both sides see the same.
 type shape struct{ name, script string }
 
 var shapes = []shape{

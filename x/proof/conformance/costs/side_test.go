@@ -18,11 +18,11 @@ type side string
 
 const (
 	reference   side = "theirs"
-	recommended side = "ours"        // with the options that users get
-	preset      side = "ours,preset" // with those that decide as Kubernetes does
+	recommended side = "ours"        // with the options that users get by default
+	preset      side = "ours,preset" // with the options that decide as Kubernetes does
 )
 
-// sides are those whose processor time is measured, in the order of their turns.
+// sides are the sides whose processor time is measured, in the order of their turns.
 var sides = []side{reference, recommended}
 
 // managedBy is the spec.managedBy of the jobs of a side, or nil.

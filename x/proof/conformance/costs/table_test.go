@@ -18,13 +18,13 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/script"
 )
 
-// quiet is how long a side makes no request when it has done its part: longer than it waits before
-// a round.
+// quiet is how long a side must make no request to count as done: longer than it waits before a
+// round.
 const quiet = 1500 * time.Millisecond
 
-// TestRequestsOnServer plays the shapes on a real API server, all sides at the same time, and prints a
-// table. The same scripts in virtual time are the proof; here a round more or less can be chance, so
-// the total may differ by a tenth.
+// TestRequestsOnServer plays the shapes on a real API server, all sides at the same time, and
+// prints a table. The same scripts in virtual time are the proof. Here the number of rounds depends
+// on chance, so the total may differ by a tenth.
 func TestRequestsOnServer(t *testing.T) {
 	if !*onServer {
 		t.Skip("make costs")
@@ -87,7 +87,8 @@ func (l *lab) play(t *testing.T, s shape, of side) counts {
 	time.Sleep(quiet)
 	parsed := s.parse(t)
 	if parsed.Job == nil {
-		// A CronJob that comes just before the minute would run once more than the script expects.
+		// A CronJob that is created just before the full minute would run once more than the script
+		// expects.
 		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute + 5*time.Second)))
 	}
 	before, _ := c.sum()

@@ -25,7 +25,7 @@ type version struct {
 
 type object map[string]any
 
-// at is what an object has at a path, nil if it has nothing there. The path names a condition by its type.
+// at returns the value at a path of an object, or nil. A path names a condition by its type.
 func (o object) at(path string) any {
 	var v any = map[string]any(o)
 	for _, key := range strings.Split(path, ".") {
@@ -51,7 +51,7 @@ func (o object) list(path string) []any {
 
 func (o object) uid() string { s, _ := o.at("metadata.uid").(string); return s }
 
-// set sets a field, where the object has what it is in.
+// set sets a field, if the object has the parent of the field.
 func (o object) set(path string, v any) {
 	of, key := map[string]any(o), path
 	if i := strings.LastIndex(path, "."); i >= 0 {
@@ -63,13 +63,15 @@ func (o object) set(path string, v any) {
 	}
 }
 
-// plant is a bug of a controller, as a log shows it. It is planted where it can be for the first
-// time: into the versions of one object, beginning with the i-th.
+// plant is a bug of a controller, as a log shows it. It is planted into the versions of one object,
+// beginning with the first version, the i-th, that fits.
 type plant struct {
 	name, kind, rule string
-	// when says in words what the i-th version has. "status.failed" is a field that is there, "was.status.failed" one of the version
-	// before it, "then.status.failed" one of the version before that. "status.phase=Failed" is how the field's text begins. "!" negates
-	// a word. "first" and "deleted" are about the version itself; without "first" it is not the first one.
+	// when describes the i-th version in words. "status.failed" is a field that it has,
+	// "was.status.failed" a field of the version before it, "then.status.failed" a field of the
+	// version before that. "status.phase=Failed" means that the field's text begins so. "!" negates
+	// a word. "first" and "deleted" describe the version itself; without "first" it must not be the
+	// first one.
 	when string
 	edit func(versions []*version, i int)
 }
@@ -115,7 +117,7 @@ var plants = []plant{
 		setAll("metadata.finalizers", []any{"batch.kubernetes.io/job-tracking"})},
 	{"a pod that runs is counted", "pods", "JI1", "!was.status.phase=Succeeded status.phase=Succeeded" + stays, setAll("status.phase", "Running")},
 	{"a pod of a job with all its pods is doubled", "pods", "JI10 JI13", "status.phase=Running" + stays, doubled},
-	// The pod has ended an hour later than it did, after its successor came.
+	// The log shows the end of the pod an hour later: after its successor was created.
 	{"a failed pod is replaced immediately", "pods", "JI21", "status.phase=Failed" + stays, func(v []*version, i int) {
 		for _, c := range v[i].Object.list("status.containerStatuses") {
 			object(c.(map[string]any)).set("state.terminated.finishedAt", time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
@@ -130,13 +132,13 @@ var plants = []plant{
 		}
 		annotations[batchv1.CronJobScheduledTimestampAnnotation] = run.Add(7 * time.Second).Format(time.RFC3339)
 	}},
-	// The controller ends the job, and goes on.
+	// The controller ends the job, and continues.
 	{"a pod after the end", "jobs", "JI16", "status.active" + goesOn + exists, set("status.conditions", []any{
 		map[string]any{"type": "FailureTarget", "status": "True"}, map[string]any{"type": "Failed", "status": "True"},
 	})},
 }
 
-// set sets a field of the version, setAll that of all later ones as well.
+// set sets a field of the version, setAll also that of all later ones.
 func set(path string, value any) func([]*version, int) {
 	return func(v []*version, i int) { v[i].Object.set(path, value) }
 }
@@ -179,7 +181,7 @@ func holds(word string, v []*version, i int) bool {
 	return has != nil && strings.HasPrefix(fmt.Sprint(has), begin)
 }
 
-// doubled lets the first version of a pod come again at its end, as a pod of its own.
+// doubled replaces the last version of a pod by a copy of its first one, as another pod.
 func doubled(v []*version, i int) {
 	text, err := json.Marshal(v[0])
 	if err != nil {
@@ -194,8 +196,9 @@ func doubled(v []*version, i int) {
 	v[i] = &twins
 }
 
-// plantAll plants each bug, one at a time, at each object until it is found. Where the log does not show
-// it by chance, as a pod that is doubled when it is the last, the next object is tried.
+// plantAll plants each bug, one at a time, into one object after another until it is found. By
+// chance a log may not show it in one object, such as a pod that is doubled when it is the last
+// one.
 func (r *recording) plantAll(t *testing.T) {
 	t.Helper()
 	texts := map[string][]byte{}
@@ -236,7 +239,7 @@ func (r *recording) plantAll(t *testing.T) {
 	}
 }
 
-// everywhere returns logs with the bug, planted into one object each, of up to 20 objects.
+// everywhere returns up to 20 logs, each with the bug planted into another object.
 func (p *plant) everywhere(t *testing.T, text []byte) (logs [][]byte) {
 	t.Helper()
 	lines := bytes.SplitAfter(text, []byte("\n"))

@@ -32,9 +32,9 @@ var (
 	traceSeed   = flag.Uint64("seed", 1, "seed of what users and pods do in TestTraces")
 )
 
-// TestTraces records what the controllers of Kubernetes, and ours, do on a real API server while pods
-// fail and are deleted, and users suspend, scale and delete jobs, and checks the logs. Package
-// x/trace finds nothing in them and, with -plant, each bug that is planted into them.
+// TestTraces records what the controllers of Kubernetes, and ours, do on a real API server while
+// pods fail and are deleted, and users suspend, scale and delete jobs, and checks the logs. Package
+// x/trace must find nothing in them and, with -plant, each bug that is planted into them.
 func TestTraces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a real API server")
@@ -68,10 +68,11 @@ type recording struct {
 	lines  atomic.Int64
 }
 
-// watched are the paths of the kinds.
+// watched holds the API path of each kind.
 var watched = map[string]string{"jobs": "/apis/batch/v1", "cronjobs": "/apis/batch/v1", "pods": "/api/v1"}
 
-// start watches a kind of a namespace until the context ends. The log has the lines of the server.
+// start watches a kind of a namespace until the context ends. It writes the server's lines to the
+// log.
 func (r *recording) start(ctx context.Context, t *testing.T, config *rest.Config, namespace, resource string) (done chan error) {
 	t.Helper()
 	config = rest.CopyConfig(config)
@@ -106,7 +107,7 @@ func (r *recording) start(ctx context.Context, t *testing.T, config *rest.Config
 	return done
 }
 
-// kinds are the logs of a recording.
+// kinds names the logs of a recording.
 var kinds = []string{"cronjobs", "jobs", "pods"}
 
 // check checks the logs.
@@ -129,7 +130,7 @@ func checkLogs(t *testing.T, inputs []trace.Log, report func(trace.Finding)) tra
 	return summary
 }
 
-// record lets a side live with random jobs until the log is long enough.
+// record runs a side with random jobs until the log is long enough.
 func (l *lab) record(t *testing.T, s side) *recording {
 	t.Helper()
 	r := &recording{folder: t.TempDir()}
@@ -147,7 +148,7 @@ func (l *lab) record(t *testing.T, s side) *recording {
 	p := l.start(t, s, namespace, 5)
 	life := &randomLife{lab: l, T: t, side: s, namespace: namespace, rand: rand.New(rand.NewPCG(*traceSeed, 0))}
 	life.makeCronJobs()
-	// The first versions of objects, and the last, are no steps.
+	// The first and the last versions of objects are not transitions.
 	for r.lines.Load() < int64(*transitions)*3/2+200 {
 		life.step()
 		time.Sleep(100 * time.Millisecond)
@@ -162,7 +163,7 @@ func (l *lab) record(t *testing.T, s side) *recording {
 	return r
 }
 
-// randomLife is what kubelets and users do at random in a namespace.
+// randomLife plays kubelets and users, who act at random in a namespace.
 type randomLife struct {
 	*lab
 	*testing.T
@@ -189,7 +190,7 @@ var specs = []string{
 
 func (x *randomLife) isOneOf(n int) bool { return x.rand.IntN(n) == 0 }
 
-// step lets a little happen.
+// step makes one round of random changes.
 func (x *randomLife) step() {
 	running := 0
 	for _, j := range x.jobsOf(x.namespace) {
@@ -210,7 +211,7 @@ func (x *randomLife) step() {
 	}
 }
 
-// check fails the test, unless what was to be changed has changed or is gone.
+// check fails the test, unless the error means that the object has changed or is gone.
 func (x *randomLife) check(err error) {
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		x.Errorf("%v", err)
@@ -226,7 +227,7 @@ func hasEnded(j *batchv1.Job) bool {
 	return false
 }
 
-// kubelet moves a pod.
+// kubelet moves a pod by one step.
 func (x *randomLife) kubelet(pod *corev1.Pod) error {
 	ctx := x.Context()
 	switch {
@@ -254,7 +255,7 @@ func (x *randomLife) kubelet(pod *corev1.Pod) error {
 	return nil
 }
 
-// user changes a job at times.
+// user changes a job now and then.
 func (x *randomLife) user(j *batchv1.Job) {
 	var patch string
 	switch suspended := j.Spec.Suspend != nil && *j.Spec.Suspend; {

@@ -25,11 +25,11 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/replica"
 )
 
-// badJob is a job that no server of today would take, but that it may have stored.
+// badJob is a job that no server of today would accept, but that an older one may have stored.
 type badJob struct {
 	change func(*batchv1.Job)
-	// reported is the reason of the event with which people learn of it; empty where the job
-	// can be served in spite of all.
+	// reported is the reason of the event that warns of it; empty if the job can be served
+	// nevertheless.
 	reported string
 }
 
@@ -77,7 +77,7 @@ var badJobs = map[string]badJob{
 	"foreign finalizer": {func(j *batchv1.Job) { j.Finalizers = []string{"example.com/keep"} }, ""},
 }
 
-// badCronJob is the same of a CronJob.
+// badCronJob is the same for a CronJob.
 type badCronJob struct {
 	change   func(*batchv1.CronJob)
 	reported string
@@ -101,8 +101,8 @@ var badCronJobs = map[string]badCronJob{
 	}, ""},
 }
 
-// testBadInput: each bad object is named in an event and in the log, nothing runs in circles,
-// and all others are served.
+// testBadInput: each bad object is named in an event and in the log, no round repeats without end,
+// and all other objects are served.
 func testBadInput(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	store := p.newStore()
@@ -178,7 +178,7 @@ func (p *place) isQuiet(r *process, requests *atomic.Int32, objects int) {
 	}
 }
 
-// retries is how often rounds were repeated, by the metric of the work queues.
+// retries returns how often rounds were repeated, according to the metric of the work queues.
 func (r *process) retries() (n float64) {
 	r.Helper()
 	families, err := r.Registry.Gather()
@@ -193,7 +193,7 @@ func (r *process) retries() (n float64) {
 	return n
 }
 
-// finishesGood runs a job and a CronJob that are as they should be.
+// finishesGood runs a valid job and a valid CronJob.
 func (p *place) finishesGood() {
 	p.Helper()
 	name := "good-" + string(uuid.NewUUID())[:8]
@@ -203,7 +203,7 @@ func (p *place) finishesGood() {
 	p.until("the CronJob's job has ended", func() bool { return p.cronJob(name).Status.LastSuccessfulTime != nil })
 }
 
-// badExpiry is a finished job of which nobody knows when it ended.
+// badExpiry creates a finished job without the time of its end.
 func (p *place) badExpiry(reported map[string]string) {
 	p.Helper()
 	p.create(jobOf("never-expires", "", func(s *batchv1.JobSpec) {
@@ -214,7 +214,7 @@ func (p *place) badExpiry(reported map[string]string) {
 	reported["never-expires"] = "UnknownExpiry"
 }
 
-// deleteKept deletes a job under way that another client's finalizer keeps.
+// deleteKept deletes a running job that another client's finalizer keeps.
 func (p *place) deleteKept() {
 	p.Helper()
 	j := jobOf("kept", "r", nil)
@@ -247,7 +247,7 @@ func (p *place) newStore() *store {
 	return &store{p, etcd}
 }
 
-// put stores an object as a server that took everything would.
+// put stores an object as a server without validation would.
 func (s *store) put(resource string, o metav1.Object) {
 	s.Helper()
 	data, err := json.Marshal(o)
@@ -281,7 +281,7 @@ func (s *store) newCronJob(name string) *batchv1.CronJob {
 	}
 }
 
-// putPods stores pods that belong to nobody, or to an odd owner.
+// putPods stores pods without an owner, and pods with an odd one.
 func (s *store) putPods() {
 	s.Helper()
 	pod := func(name string, change func(*corev1.Pod)) {
@@ -309,8 +309,8 @@ func (s *store) putPods() {
 	pod("of-an-odd-phase", func(o *corev1.Pod) { o.Status.Phase = "Zombie" })
 }
 
-// testUnknownFields: a server that knows a field of templates which the client does not, as a
-// later version may. Jobs of others and of this one run on; the field stays in the job.
+// testUnknownFields: the server knows a field of templates that the client does not, as a later
+// version may. Jobs run all the same, and the field stays in the job.
 func testUnknownFields(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	var seen atomic.Int32

@@ -53,7 +53,7 @@ func (p *place) batch(options ...batchtest.Option) *batchtest.Cluster {
 	return batchtest.Start(p.T, p.Config, append([]batchtest.Option{batchtest.Namespace(p.namespace), batchtest.Patience(patience)}, options...)...)
 }
 
-// builtIn is a job of the built-in controller.
+// builtIn returns a job for the built-in controller.
 func builtIn(name string, change func(*batchv1.JobSpec)) *batchv1.Job {
 	j := jobOf(name, "", change)
 	j.Spec.ManagedBy = nil
@@ -133,7 +133,7 @@ func batchTenPods(p *place) {
 	p.Logf("a job of ten pods took %v", time.Since(began).Round(time.Millisecond))
 }
 
-// stages is a pod with init containers, a sidecar and a readiness gate.
+// stages gives the pods init containers, a sidecar and a readiness gate.
 func stages(s *batchv1.JobSpec) {
 	always := corev1.ContainerRestartPolicyAlways
 	container := func(name string) corev1.Container { return corev1.Container{Name: name, Image: "example.com/" + name} }
@@ -145,7 +145,8 @@ func stages(s *batchv1.JobSpec) {
 	s.BackoffLimit = pointTo(int32(0))
 }
 
-// batchStages follows a pod with everything through its stages.
+// batchStages follows a pod with init containers, a sidecar and a readiness gate through its
+// stages.
 func batchStages(p *place) {
 	cluster := p.batch()
 	cluster.Pods(batchtest.Pending())
@@ -272,7 +273,7 @@ func batchRestarts(p *place) {
 	cluster.Wait(p.T, batchtest.FailedFor("ever", batchv1.JobReasonBackoffLimitExceeded))
 }
 
-// batchCompressed lets minutes pass in moments.
+// batchCompressed lets minutes pass in an instant.
 func batchCompressed(p *place) {
 	cluster := p.batch(batchtest.Speed(600))
 	cluster.Pods(batchtest.FailWith(1))
@@ -326,7 +327,7 @@ func batchCron(p *place) {
 	})
 }
 
-// batchOwners deletes owners in the three ways, and an owner of a kind that nobody has named.
+// batchOwners deletes owners with each propagation policy, and an owner of an unknown kind.
 func batchOwners(p *place) {
 	cluster := p.batch()
 	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground, metav1.DeletePropagationOrphan} {
@@ -372,7 +373,7 @@ func (f *failing) Errorf(format string, args ...any) {
 }
 func (f *failing) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 
-// run runs a test to its end, and returns what it has panicked with.
+// run runs a test and its cleanups, and returns the value of its panic.
 func (f *failing) run(test func()) (panicked any) {
 	func() {
 		defer func() { panicked = recover() }()
@@ -384,7 +385,7 @@ func (f *failing) run(test func()) (panicked any) {
 	return panicked
 }
 
-// batchExplanation reads what a wait says that gives up.
+// batchExplanation reads the message of a wait that gives up.
 func batchExplanation(p *place) {
 	f := &failing{}
 	text := fmt.Sprint(f.run(func() {
@@ -418,7 +419,7 @@ func batchExplanation(p *place) {
 	}
 }
 
-// batchMisuse asks for what cannot be.
+// batchMisuse makes calls that must fail.
 func batchMisuse(p *place) {
 	nowhere := rest.CopyConfig(p.Config)
 	nowhere.Dial, nowhere.Host = nil, "https://127.0.0.1:1"
@@ -469,7 +470,7 @@ func batchMany(p *place) {
 		})
 	}
 	p.Logf("%d clusters, %d jobs: %v", tests, tests/4, time.Since(began).Round(time.Millisecond))
-	p.noneLeft(before, max(tests/2, 50)) // some of the server's come and go
+	p.noneLeft(before, max(tests/2, 50)) // some goroutines of the server come and go
 }
 
 // batchPanic lets a test panic.
@@ -487,7 +488,7 @@ func batchPanic(p *place) {
 	p.noneLeft(before, 100)
 }
 
-// count is how many goroutines there are: in all, and those that run code of this project.
+// count is the number of goroutines: all, and those that run code of this project.
 type count struct{ all, own int }
 
 func goroutines() count {
@@ -504,7 +505,8 @@ func goroutines() count {
 	return c
 }
 
-// noneLeft checks that no goroutine of this project is left, and fewer than so many in all.
+// noneLeft checks that no new goroutine of this project is left, and fewer than more new ones in
+// total.
 func (p *place) noneLeft(before count, more int) {
 	p.Helper()
 	var after count

@@ -15,8 +15,8 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// testBurst: many jobs concurrently, and one with many indexes. The flags say how many. It runs alone, as
-// its pods would keep the kubelet from the pods of other tests.
+// testBurst: many concurrent jobs, and one with many indexes, as many as the flags ask for. It runs
+// alone: its pods would delay the kubelet's work on the pods of other tests.
 func testBurst(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	var requests atomic.Int32
@@ -29,13 +29,13 @@ func testBurst(t *testing.T, c *cluster) {
 		s.Parallelism = pointTo(min(int32(*burstIndexes), 1000))
 	})))
 	t.Logf("%d jobs were created after %v", *burstJobs+1, time.Since(began).Round(time.Millisecond))
-	// How long it takes depends on the machine; that it continues does not.
+	// The total time depends on the machine, so only a standstill is a failure.
 	was, moved, heap := -1, time.Now(), uint64(0)
 	for {
 		heap = max(heap, liveHeap())
 		list, err := p.BatchV1().Jobs(p.namespace).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
-			t.Logf("list: %v", err) // a busy server's; nothing has moved then
+			t.Logf("list: %v", err) // the server is busy; this counts as no progress
 			list = &batchv1.JobList{}
 		}
 		is, ends := 0, 0
@@ -65,7 +65,7 @@ func testBurst(t *testing.T, c *cluster) {
 	p.awaitSuccess("array", int32(*burstIndexes), 0)
 }
 
-// processorTime is what this process has used so far.
+// processorTime returns the processor time of this process so far.
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
@@ -73,7 +73,7 @@ func processorTime(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// liveHeap is what the last garbage collection of this process has found alive, in bytes.
+// liveHeap returns the bytes that the last garbage collection of this process found alive.
 func liveHeap() uint64 {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(s)

@@ -30,8 +30,8 @@ import (
 // name is the spec.managedBy of the jobs under test.
 const name = "example.com/under-test"
 
-// patience is how long a test waits for what must happen. It is reached only by a failure, and is
-// less than the fifteen minutes after which CI ends the tests of a package.
+// patience is the longest time that a test waits for something that must happen. Only failures
+// reach it, and it is less than the fifteen minutes after which CI ends the tests of a package.
 const patience = 8 * time.Minute
 
 // cluster is an API server with a kubelet.
@@ -57,7 +57,7 @@ func clientOf(t testing.TB, config *rest.Config) kubernetes.Interface {
 	return client
 }
 
-// place is a namespace of one test.
+// place is the namespace of one test.
 type place struct {
 	*testing.T
 	*cluster
@@ -74,18 +74,18 @@ func (c *cluster) newPlace(t *testing.T) *place {
 	return p
 }
 
-// quick are options with which no test waits for a backoff.
+// quick returns options with a backoff so short that no test waits for it.
 func quick(o job.Options) replica.Planners {
 	o.Backoff = backoff.Policy{Base: 100 * time.Millisecond, Max: 200 * time.Millisecond}
 	return replica.Planners{Job: o}
 }
 
-// config is the configuration of a replica which serves the namespace.
+// config returns the configuration of a replica that serves the namespace.
 func (p *place) config() replica.Config {
 	return replica.Config{ManagedBy: name, Namespaces: []string{p.namespace}, Planners: quick(job.Options{})}
 }
 
-// process is a replica that runs.
+// process is a running replica.
 type process struct {
 	*testing.T
 	replica.Config
@@ -95,7 +95,7 @@ type process struct {
 	log    logbook
 }
 
-// middleware answers the requests of a replica, which may pass them on to the server.
+// middleware answers the requests of a replica. It may pass them on to the server.
 type middleware func(r *http.Request, server http.RoundTripper) (*http.Response, error)
 
 // counts counts the requests of a kind.
@@ -134,7 +134,7 @@ func (r *process) unlessDead(q *http.Request, server http.RoundTripper) (*http.R
 	return server.RoundTrip(q)
 }
 
-// stop ends the replica in good order. It may be called again.
+// stop ends the replica regularly. It may be called again.
 func (r *process) stop() {
 	r.cancel()
 	err, first := <-r.ended
@@ -147,13 +147,13 @@ func (r *process) stop() {
 	}
 }
 
-// kill ends the replica without a further word to the server.
+// kill ends the replica without another request to the server.
 func (r *process) kill() {
 	r.dead.Store(true)
 	r.stop()
 }
 
-// jobOf returns a job of one container. The text says how its pods exit: see kubelet.
+// jobOf returns a job of one container. exits defines how its pods end: see exitsAnnotation.
 func jobOf(name string, exits string, change func(*batchv1.JobSpec)) *batchv1.Job {
 	managedBy := "example.com/under-test"
 	j := &batchv1.Job{
@@ -189,7 +189,7 @@ func (p *place) change(name, patch string) {
 	must.OK(p, err)
 }
 
-// await waits until a job is as the function wants it.
+// await waits until the function accepts a job.
 func (p *place) await(name, what string, is func(*batchv1.Job) bool) *batchv1.Job {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.Context(), patience)
@@ -268,7 +268,8 @@ func (p *place) pods(selector string) []corev1.Pod {
 	return list.Items
 }
 
-// until repeats a look until it is true. Each look is a request, so nothing is missed that stays.
+// until repeats a look until it returns true. Each look is a request, so it cannot miss a lasting
+// state.
 func (p *place) until(what string, look func() bool) {
 	p.Helper()
 	deadline := time.Now().Add(patience)

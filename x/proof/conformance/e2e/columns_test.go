@@ -23,7 +23,7 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/theirs"
 )
 
-// shape is a job, and what must have happened before the test looks at it.
+// shape is a job, with what must happen before the test looks at it.
 type shape struct {
 	exits  string
 	change func(*batchv1.JobSpec)
@@ -67,8 +67,8 @@ var shapes = map[string]shape{
 	}, until: isComplete},
 }
 
-// testColumns: what kubectl get and kubectl describe show is the same whether the built-in
-// controllers run a job, a CronJob and their pods, or ours do.
+// testColumns: kubectl get and kubectl describe show the same whether the built-in controllers run
+// a job, a CronJob and their pods, or ours.
 func testColumns(t *testing.T, c *cluster) {
 	theirPlace := c.newPlace(t)
 	startTheirs(theirPlace)
@@ -128,7 +128,8 @@ func (p *place) createAll() {
 	p.createMissed("cron-suspended", 3, func(s *batchv1.CronJobSpec) { s.Suspend = pointTo(true) })
 }
 
-// shown returns what people see of the jobs, CronJobs and pods of a place when all is quiet.
+// shown returns what kubectl shows of the jobs, CronJobs and pods of a place when nothing changes
+// any more.
 func (p *place) shown() map[string]string {
 	p.Helper()
 	for name, s := range shapes {
@@ -175,8 +176,8 @@ func (p *place) show(out map[string]string, resource string, kind schema.GroupKi
 	}
 }
 
-// add adds a text without what differs from run to run. Pods of one job are distinguished by their
-// texts alone.
+// add adds a text without the parts that differ from run to run. Pods of one job then have the same
+// name, so their texts are sorted.
 func (p *place) add(out map[string]string, what, text string) {
 	what, text = p.plain(what), p.plain(text)
 	texts := append(strings.SplitAfter(out[what], "\n\n"), text+"\n\n")
@@ -202,7 +203,7 @@ func (p *place) table(resource string) []metav1.TableRow {
 	return table.Rows
 }
 
-// different matches what differs from run to run, with what takes its place.
+// different matches the parts that differ from run to run, with their replacements.
 var different = []struct {
 	pattern *regexp.Regexp
 	by      string
@@ -216,8 +217,8 @@ var different = []struct {
 	{regexp.MustCompile(`-{4,}`), "-"},
 }
 
-// plain takes out of a text what differs from run to run. The order of events that happen in
-// one second is left to chance.
+// plain replaces the parts of a text that differ from run to run. It sorts the events, since the
+// order of those within a second is random.
 func (p *place) plain(text string) string {
 	text = strings.ReplaceAll(text, p.namespace, "NAMESPACE")
 	for _, d := range different {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// serverFlags are those of a server with rights.
+// serverFlags are the flags of a server that checks rights.
 var serverFlags = []string{"--authorization-mode=RBAC", "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"}
 
 // TestEndToEnd runs all tests that share a server at the same time. Most of their time is spent

@@ -18,9 +18,9 @@ import (
 )
 
 // testRestarts: the controller is killed before or after each of its writes, and another one
-// takes the job up.
+// continues the job.
 func testRestarts(t *testing.T, c *cluster) {
-	const writes = 12 // of the job below, at least
+	const writes = 12 // at least as many as the job below needs
 	for n := range writes {
 		for _, arrives := range []bool{false, true} {
 			t.Run(fmt.Sprintf("write %d, arrives %v", n+1, arrives), func(t *testing.T) {
@@ -59,7 +59,7 @@ func testRestarts(t *testing.T, c *cluster) {
 	}
 }
 
-// testFaults: of the first requests one in three fails, and every count is right.
+// testFaults: one in three of the first requests fails, and every count is right.
 func testFaults(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	f := newFaulty(*seed, 100)
@@ -81,8 +81,8 @@ func testFaults(t *testing.T, c *cluster) {
 	}
 }
 
-// testLateWatch: watches tell everything three seconds late. No pod is created twice, and none
-// is counted twice.
+// testLateWatch: all watch events are three seconds late. No pod is created twice, and none is
+// counted twice.
 func testLateWatch(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	var created atomic.Int32
@@ -98,8 +98,8 @@ func testLateWatch(t *testing.T, c *cluster) {
 	}
 }
 
-// testLeaderKilled: of two replicas one works; the other one takes over when it is killed, and
-// a third one immediately when that stops in good order.
+// testLeaderKilled: one of two replicas works. When it is killed, the other takes over; when that
+// stops regularly, a third one takes over immediately.
 func testLeaderKilled(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	config := p.config()
@@ -167,8 +167,8 @@ func testConflictingWriters(t *testing.T, c *cluster) {
 	writers.Wait()
 }
 
-// testNamespaceDeleted: a namespace is deleted under way, and nothing of the controller's holds
-// it.
+// testNamespaceDeleted: a namespace is deleted while jobs run, and nothing that the controller owns
+// holds it.
 func testNamespaceDeleted(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	var requests atomic.Int32

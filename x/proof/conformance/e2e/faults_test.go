@@ -21,14 +21,14 @@ func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f
 
 func isWrite(r *http.Request) bool { return r.Method != http.MethodGet }
 
-// isEvent reports whether a request reports an event. Events are sent beside the rounds.
+// isEvent reports whether a request reports an event. Events are sent outside of the rounds.
 func isEvent(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/events") }
 
 func isWatch(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.URL.Query().Get("watch") != ""
 }
 
-// answer is what a server that refuses says.
+// answer returns a server's answer that refuses a request.
 func answer(r *http.Request, code int, reason string) *http.Response {
 	text := fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"injected","reason":%q,"code":%d}`, reason, code)
 	h := http.Header{"Content-Type": {"application/json"}}
@@ -41,9 +41,9 @@ func answer(r *http.Request, code int, reason string) *http.Response {
 	}
 }
 
-// faulty is a server that fails requests at random, until it has failed so many. A job whose rounds
-// fail in a row waits a minute before each further one, so that a test without an end to its faults
-// takes minutes by chance.
+// faulty is a server that fails requests at random, up to a number of faults. After several failed
+// rounds in a row, a job waits a minute before each further round, so a test with endless faults
+// could take minutes.
 type faulty struct {
 	mu     sync.Mutex
 	random *rand.Rand
@@ -55,7 +55,7 @@ func newFaulty(seed uint64, faults int) *faulty {
 	return &faulty{random: rand.New(rand.NewPCG(seed, 0)), left: faults, counts: map[string]int{}}
 }
 
-// draw returns the fault of a request, which one in three has.
+// draw returns the fault of a request. One request in three has a fault.
 func (f *faulty) draw() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -97,7 +97,7 @@ func (f *faulty) between(r *http.Request, server http.RoundTripper) (*http.Respo
 	return nil, errCut
 }
 
-// lag delays everything that watches tell.
+// lag delays all watch events.
 func lag(by time.Duration) middleware {
 	return func(r *http.Request, server http.RoundTripper) (*http.Response, error) {
 		response, err := server.RoundTrip(r)
@@ -108,7 +108,7 @@ func lag(by time.Duration) middleware {
 	}
 }
 
-// late is a body that arrives late, in its own rhythm.
+// late is a body whose chunks all arrive later by the same time.
 type late struct {
 	body   io.ReadCloser
 	chunks chan chunk

@@ -17,7 +17,7 @@ type feature struct {
 	name   string // the rules that it shows
 	exits  string
 	change func(*batchv1.JobSpec)
-	before func(p *place, name string) // what is there before the job
+	before func(p *place, name string) // what exists before the job
 	during func(p *place, name string) // what happens before the end
 
 	end               batchv1.JobConditionType

@@ -17,7 +17,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/replica"
 )
 
-// TestGangs: the rights of gangs, on a server of its own, since its feature gates are those of the process.
+// TestGangs: the rights for gangs, on a server of its own, since feature gates are set for the
+// whole process.
 func TestGangs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a real API server")
@@ -30,7 +31,8 @@ func TestGangs(t *testing.T) {
 	t.Run("rights", func(t *testing.T) { w.testEach(t, c) })
 }
 
-// failsOnce fails the first creation of a pod group, so that a later round makes it for the workload that is there.
+// failsOnce fails the first creation of a pod group, so that a later round makes it for the
+// existing workload.
 func failsOnce() middleware {
 	var failed atomic.Bool
 	return func(r *http.Request, server http.RoundTripper) (*http.Response, error) {

@@ -15,8 +15,9 @@ import (
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
-// testIndexedJobs runs a sweep and the search as Indexed Jobs of four indexes, whose pods are processes. Index 2 is killed the
-// first time and retried. The results of all indexes merge into what one process writes, byte for byte.
+// testIndexedJobs runs a sweep and the search as Indexed Jobs of four indexes, whose pods are
+// processes. Index 2 is killed the first time and retried. The merged results of all indexes are
+// what one process writes, byte for byte.
 func testIndexedJobs(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	p.start(p.config())
@@ -71,7 +72,7 @@ func (p *place) jobIn(manifest string) *batchv1.Job {
 	return j
 }
 
-// claim is the folder of a claim.
+// claim returns the folder of a claim.
 func (p *place) claim(name string) string {
 	p.Helper()
 	dir := filepath.Join(p.kubelet.node, p.namespace, name)

@@ -25,8 +25,8 @@ import (
 	"k8s.io/kubernetes/pkg/fieldpath"
 )
 
-// exitsAnnotation says how the pods of a job end: a letter for each pod of the job, or of its
-// index, in the order in which they start. The last letter is for all further pods.
+// exitsAnnotation defines how the pods of a job end, with a letter for each pod of the job, or of
+// its index, in the order in which they start. The last letter is also for all further pods.
 //
 //	0  exits with 0
 //	1  exits with 1; other digits likewise
@@ -38,8 +38,7 @@ import (
 //	k  the same, and the process is killed
 const exitsAnnotation = "example.com/exits"
 
-// kubelet moves all pods of a cluster: it binds, starts and ends them, and lets those go that
-// are deleted.
+// kubelet moves all pods of a cluster: it binds, starts and ends them, and removes deleted ones.
 type kubelet struct {
 	client kubernetes.Interface
 	pods   corelisters.PodLister
@@ -50,11 +49,12 @@ type kubelet struct {
 	plan   map[types.UID]string // how a pod ends
 	exited map[types.UID]int32  // how the process of a pod has exited
 
-	// node has the programs of all images, and a folder for each claim in one for each namespace.
+	// node is a folder with the programs of all images, and with a folder for each namespace that
+	// holds a folder for each claim.
 	node string
 }
 
-// kubeletWorkers is how many pods move concurrently.
+// kubeletWorkers is the number of pods that move concurrently.
 const kubeletWorkers = 8
 
 func startKubelet(t *testing.T, client kubernetes.Interface) *kubelet {
@@ -173,7 +173,7 @@ func indexOf(pod *corev1.Pod) int {
 	return n
 }
 
-// bind gives a pod a node, so that a deletion takes its time.
+// bind gives a pod a node, so that its deletion takes time.
 func (k *kubelet) bind(ctx context.Context, pod *corev1.Pod) error {
 	if k.planOf(pod) == "p" {
 		return nil
@@ -269,7 +269,7 @@ func (k *kubelet) write(ctx context.Context, pod *corev1.Pod, status *corev1.Pod
 	return err
 }
 
-// collect lets a pod go that was deleted and has ended; its finalizers may hold it.
+// collect removes a deleted pod that has ended; its finalizers may still hold it.
 func (k *kubelet) collect(ctx context.Context, pod *corev1.Pod) error {
 	if pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0 {
 		return nil

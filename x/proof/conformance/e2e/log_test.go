@@ -35,7 +35,7 @@ func (l *logbook) on(ctx context.Context) context.Context {
 	return klog.NewContext(ctx, textlogger.NewLogger(config))
 }
 
-// any reports whether a line is as wanted.
+// any reports whether the function accepts a line.
 func (l *logbook) any(is func(line string) bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,7 +63,7 @@ func (l *logbook) showIfFailed(t *testing.T) {
 	t.Logf("the end of the replica's log:\n%s", strings.Join(l.lines[max(0, len(l.lines)-40):], ""))
 }
 
-// logErrors lets client-go log its errors where the context says, and nowhere else.
+// logErrors makes client-go log its errors to the logger of the context, and nowhere else.
 func logErrors() {
 	theirs.Quiet()
 	utilruntime.ErrorHandlers = []utilruntime.ErrorHandler{

@@ -12,9 +12,9 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/replica"
 )
 
-// TestOldServer: a server without spec.managedBy. A name of one's own is refused with a
-// sentence; with the name of the built-in controller, jobs end without the condition that the
-// server refuses.
+// TestOldServer: a server without spec.managedBy. Any other name is refused with an explanation;
+// with the name of the built-in controller, jobs end without the condition that the server would
+// refuse.
 func TestOldServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a real API server")

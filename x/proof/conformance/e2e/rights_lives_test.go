@@ -115,7 +115,7 @@ func (p *place) finish(name string, at metav1.Time) {
 	})
 }
 
-// liveOfTTL: a job expires, and the time of another one's end is not known.
+// liveOfTTL: one job expires, and another has no time of its end.
 func liveOfTTL(p *place, r *process) {
 	expires := func(s *batchv1.JobSpec) { s.TTLSecondsAfterFinished = pointTo(int32(0)) }
 	p.create(jobOf("unknown", "", expires))
@@ -129,8 +129,8 @@ func liveOfTTL(p *place, r *process) {
 	})
 }
 
-// liveOfCronJobs: a CronJob starts a missed run, meets a job that it has not started and one
-// that is gone, and deletes what its limit is too small for.
+// liveOfCronJobs: a CronJob starts a missed run, meets a job that it has not started and one that
+// is gone, and deletes a job that exceeds its history limit.
 func liveOfCronJobs(p *place, r *process) {
 	c := p.createMissed("cron", 0, nil)
 	stranger := jobOf("stranger", "", func(s *batchv1.JobSpec) { s.Suspend = pointTo(true) })
@@ -204,7 +204,7 @@ func (p *place) changeCronJob(name, patch string) {
 
 const memoryAnnotation = "example.com/memory"
 
-// liveOfMemory: a pod fails, and the job keeps that.
+// liveOfMemory: pods fail, and an annotation of the job keeps the memory.
 func liveOfMemory(p *place, _ *process) {
 	p.create(jobOf("job", "110", nil))
 	if j := p.awaitSuccess("job", 1, 2); j.Annotations[memoryAnnotation] == "" {

@@ -19,14 +19,14 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/replica"
 )
 
-// world is what one of the roles is for: controllers, and lives of objects with which they
-// use each of its rights.
+// world is a test of one of the roles: controllers, and lives of objects that use each of its
+// rights.
 type world struct {
 	role string // of the manifests
 	more string // another role of the manifests, whose rights are not taken away
 	set  func(*replica.Config)
 	live func(*place, *process)
-	// fails lets a request fail once, which is then made again with another right; nil for none.
+	// fails makes a request fail once that is then repeated with another right; nil for none.
 	fails func() middleware
 }
 
@@ -53,7 +53,7 @@ func testRights(t *testing.T, c *cluster) {
 	}
 }
 
-// testEach lives with all rights of the world, and without each of them.
+// testEach plays the life with all rights of the world, and without each of them.
 func (w *world) testEach(t *testing.T, c *cluster) {
 	roles := rolesOf(t)
 	all := roles[w.role]
@@ -72,7 +72,7 @@ func (w *world) testEach(t *testing.T, c *cluster) {
 	}
 }
 
-// test lives the lives of a world. A missing right is given once the log has named it.
+// test plays the life of a world. A missing right is given once the log has named it.
 func (w *world) test(t *testing.T, c *cluster, all, more []right, missing *right) {
 	p := c.newPlace(t)
 	given := slices.Clone(all)
@@ -112,14 +112,14 @@ func (w *world) test(t *testing.T, c *cluster, all, more []right, missing *right
 	refused.check(p, *missing)
 }
 
-// right is what a role allows. It may be restricted to the object of a name.
+// right is something that a role allows. It may be restricted to the object with a name.
 type right struct{ group, resource, verb, name string }
 
 func (r right) String() string { return r.verb + " " + r.resource }
 
-// refusals are what the server says when it is missing. With OwnerReferencesPermissionEnforcement,
-// who makes an object the owner of others needs the right to set its finalizers, and that to delete
-// the others.
+// refusals returns the server's messages when the right is missing. With
+// OwnerReferencesPermissionEnforcement, making an object the owner of others takes the right to set
+// its finalizers, and the right to delete the others.
 func (r right) refusals() []string {
 	texts := []string{fmt.Sprintf("cannot %s resource %q in API group %q", r.verb, r.resource, r.group)}
 	switch {
@@ -153,11 +153,11 @@ func (r *process) named(ctx context.Context, missing right) bool {
 	return false
 }
 
-// user is who has the rights of this test.
+// user returns the name of the user with the rights of this test.
 func (p *place) user() string { return "user-of-" + p.namespace }
 
-// give lets the user of a place do this and nothing else: leases in the namespace, the rest in
-// all of them.
+// give gives the user of a place these rights and no others: for leases in the namespace, for the
+// rest in all namespaces.
 func (p *place) give(rights []right) {
 	p.Helper()
 	var here, everywhere []rbacv1.PolicyRule
@@ -245,7 +245,7 @@ type refusals struct {
 
 func (f *refusals) between(r *http.Request, server http.RoundTripper) (*http.Response, error) {
 	response, err := server.RoundTrip(r)
-	// The dry run of a job is a question that may be refused.
+	// The dry run of a job is only a probe, and may be refused.
 	if err != nil || response.StatusCode != http.StatusForbidden || strings.Contains(r.URL.RawQuery, "dryRun") {
 		return response, err
 	}
@@ -258,8 +258,8 @@ func (f *refusals) between(r *http.Request, server http.RoundTripper) (*http.Res
 	return response, err
 }
 
-// check checks that these rights were refused and no others, and that the replica did not
-// insist.
+// check checks that only these rights were refused, and that the replica did not repeat its
+// requests without end.
 func (f *refusals) check(p *place, missing ...right) {
 	p.Helper()
 	f.mu.Lock()

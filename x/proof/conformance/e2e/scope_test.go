@@ -69,7 +69,7 @@ func (p *place) define(client dynamic.Interface, kind, plural string) things {
 	return out
 }
 
-// part fills in a field of an object.
+// part decodes a field of an object.
 func part[V any](o *thing, field string) *V {
 	out := new(V)
 	if object, found, _ := unstructured.NestedMap(o.Object, field); found {
@@ -88,13 +88,14 @@ func setPart[V any](o *thing, field string, v V) {
 	o.Object[field] = object
 }
 
-// season is the spec of what starts films.
+// season is the spec of a Season, which starts Films.
 type season struct {
 	Schedule string          `json:"schedule"`
 	Film     batchv1.JobSpec `json:"film"`
 }
 
-// testScope: a kind without a namespace starts objects of another, whose pods have one.
+// testScope: a kind without a namespace starts objects of another such kind, whose pods have a
+// namespace.
 func testScope(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	client, err := dynamic.NewForConfig(c.Config)

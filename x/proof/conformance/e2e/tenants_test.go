@@ -17,8 +17,9 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/replica"
 )
 
-// TestTenants: a tenant names the CronJob and the job of another namespace as the controller of jobs
-// and pods of its own. They change nothing there (C1, J6). The replica serves all namespaces.
+// TestTenants: jobs and pods of a tenant name the CronJob and the job of another namespace as their
+// controllers. That changes nothing in the other namespace (C1, J6). The replica serves all
+// namespaces.
 func TestTenants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a real API server")
@@ -79,7 +80,8 @@ func (p *place) createCronJob(name string) *batchv1.CronJob {
 	return out
 }
 
-// claimRun creates a job that says it is that run, and, if it has ended, that it did so years from now.
+// claimRun creates a job that claims to be a run of the CronJob, and, if ended, to have ended years
+// from now.
 func (p *place) claimRun(of *batchv1.CronJob, run time.Time, ended bool) {
 	p.Helper()
 	j := jobOf(fmt.Sprintf("%s-%d", of.Name, run.Unix()/60), "r", nil)

@@ -48,7 +48,7 @@ var (
 	podGroups = schedulingv1beta1.SchemeGroupVersion.WithResource("podgroups")
 )
 
-// world is what both controllers start from, and what happens to it.
+// world is the state from which both controllers start, and what happens to it.
 type world struct {
 	job       *batchv1.Job
 	workloads []*schedulingv1beta1.Workload
@@ -57,12 +57,12 @@ type world struct {
 	edit func(*batchv1.Job)
 	// fail makes a verb on a resource fail, for example "create podgroups".
 	fail string
-	// late is a resource of which no cache learns anything after the start.
+	// late is a resource whose changes after the start no cache sees.
 	late string
 }
 
-// TestJ44_Gangs lets both controllers bring jobs up with the gate on: the same workloads, pod groups, pods, events
-// and statuses follow.
+// TestJ44_Gangs lets both controllers start jobs with the gate on. Workloads, pod groups, pods,
+// events and statuses must be the same.
 func TestJ44_Gangs(t *testing.T) {
 	featuregatetesting.SetFeatureGatesDuringTest(t, utilfeature.DefaultFeatureGate, featuregatetesting.FeatureOverrides{
 		features.GenericWorkload: true, features.WorkloadWithJob: true,
@@ -203,7 +203,7 @@ func TestJ44_Gangs(t *testing.T) {
 	}
 }
 
-// newJob is a job of three pods, as a server has stored it.
+// newJob returns a job of three pods, as a server has stored it.
 func newJob(t *testing.T, fields string) *batchv1.Job {
 	const manifest = `{"metadata":{"name":"j","namespace":"default","uid":"job-1","labels":{"l":"j"}},"spec":{%s"parallelism":3,"completions":3,"backoffLimit":6,
 		"selector":{"matchLabels":{"batch.kubernetes.io/controller-uid":"job-1"}},"podReplacementPolicy":"TerminatingOrFailed",
@@ -217,7 +217,8 @@ func newJob(t *testing.T, fields string) *batchv1.Job {
 	return &j
 }
 
-// number names and numbers what is created, as a server does, makes writes fail, and hides what is late.
+// number gives created objects names and UIDs, as a server does. It also makes the writes of w.fail
+// fail, and hides the changes of w.late.
 func number(f *clienttesting.Fake, w *world) {
 	n := 0
 	if w.late != "" {
@@ -285,8 +286,8 @@ func playTheirs(t *testing.T, w *world) string {
 	return show(t, client, found, events)
 }
 
-// events are what our controller reports, apart from what it says of a snapshot that has no plan: the other one
-// has an error alone.
+// events are the events of our controller, except those about a snapshot without a plan: the real
+// controller only returns an error then.
 type events []string
 
 func (e *events) Event(_ runtime.Object, _, reason, message string) {

@@ -71,8 +71,8 @@ func TestNoSuccessCriteriaMet(t *testing.T) {
 
 const template = `"template":{"spec":{"restartPolicy":"Never","terminationGracePeriodSeconds":30,"containers":[{"name":"main","image":"i"}]}}`
 
-// conditions plays a script with our controllers, or theirs without options, and returns the
-// conditions of the job and what the server has refused.
+// conditions plays a script with our controllers, or with theirs if options is nil. It returns the
+// conditions of the job, and what the server has refused.
 func conditions(t *testing.T, text string, options *job.Options) string {
 	s, err := script.ParseLine(strings.ReplaceAll(text, "TEMPLATE", template))
 	must.OK(t, err)

@@ -28,8 +28,9 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// TestJ46_Scheduling gives each spec to the API server's code, as a new job and as an update of each other
-// one, with the gate and without it. Both sides drop the field in the same cases, and refuse the same.
+// TestJ46_Scheduling gives each spec to the API server's code and to ours, as a new job and as an
+// update of each other spec, with the gate and without it. Both sides must drop the field, and
+// refuse it, in the same cases.
 func TestJ46_Scheduling(t *testing.T) {
 	const gang = `"schedulingPolicy":{"gang":{%s}}`
 	schedulings := []string{
@@ -86,7 +87,7 @@ func TestJ46_Scheduling(t *testing.T) {
 	}
 }
 
-// gated is the release with the gate on or off.
+// gated returns the release with the gate on or off.
 func gated(t *testing.T, on bool) release.Release {
 	t.Helper()
 	r, err := release.V137().With(release.WorkloadWithJob, on)
@@ -96,7 +97,8 @@ func gated(t *testing.T, on bool) release.Release {
 	return r
 }
 
-// theirVerdict says what the API server's code does with a spec: it refuses it, or keeps the field or drops it.
+// theirVerdict returns what the API server's code does with a spec: it refuses the spec, keeps the
+// field, or drops it.
 func theirVerdict(t *testing.T, old, next string) string {
 	t.Helper()
 	decode := func(spec string) *batch.Job {

@@ -27,14 +27,15 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/theirs"
 )
 
-// upstream is what the integration tests of Kubernetes check that switch gates, in our own words: the
-// same claims, as scripts. Step "see" is what the job must show, of both sides; step "gate" switches
-// a gate, and the controllers start anew; step "resources" asks the server for other ones in the
-// pod template; step "groups" is how many pods are scheduled as part of a group.
+// upstream holds the claims of those integration tests of Kubernetes that switch gates, as scripts
+// of our own. Step "see" is what the job must show on both sides. Step "gate" switches a gate and
+// restarts the controllers. Step "resources" changes the resources in the pod template. Step
+// "groups" is the number of pods that are scheduled as part of a group.
 var upstream = []struct {
-	// name is the name of the test, and about the case.
+	// name is the name of the test there, and about describes the case.
 	name, about string
-	// release is what the server and the controllers emulate, with the gates that are off at first.
+	// release is the release that the server and the controllers emulate, with the gates that are
+	// off at first.
 	release, script string
 }{
 	{"TestDelayTerminalPhaseCondition", "a failure, both gates off", "1.32,JobManagedBy=false,JobPodReplacementPolicy=false,JobSuccessPolicy=false", failure +
@@ -121,7 +122,7 @@ const (
 	replaced = "; run all; delete all 30"
 )
 
-// TestUpstream plays them to both sides.
+// TestUpstream plays these scripts to both sides.
 func TestUpstream(t *testing.T) {
 	for _, test := range upstream {
 		t.Run(strings.TrimSpace(test.name+" "+test.about), func(t *testing.T) {
@@ -153,7 +154,7 @@ func TestUpstream(t *testing.T) {
 
 // see plays a script to one side, and compares what the job shows.
 func see(t *testing.T, s *script.Script, r release.Release, controllers func(*server.Server, release.Release) ([]func(), func())) {
-	defer switchGates(t, r) // as they were
+	defer switchGates(t, r) // back to the release's gates
 	synctest.Test(t, func(t *testing.T) {
 		w, err := script.NewWorld(s, func(s *server.Server) ([]func(), func()) { return controllers(s, r) })
 		must.OK(t, err)
@@ -195,7 +196,8 @@ func see(t *testing.T, s *script.Script, r release.Release, controllers func(*se
 	})
 }
 
-// resources asks the server for another limit of the job's containers, and says what it answers.
+// resources sets another limit of the job's containers, and returns whether the server accepts
+// that.
 func resources(s *server.Server, cpu string) string {
 	err := server.Change(s, script.Namespace, "j", func(j *batchv1.Job) {
 		j.Spec.Template.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}
@@ -222,8 +224,8 @@ func switchGates(t *testing.T, r release.Release) {
 	}
 }
 
-// shown are the counts of a status and its conditions with their reasons. What is absent or 0 is
-// left out, but for what may be absent.
+// shown returns the counts of a status, and its conditions with their reasons. It leaves out absent
+// fields, and counts of 0 unless they may be absent.
 func shown(s batchv1.JobStatus) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }

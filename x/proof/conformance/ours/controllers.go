@@ -14,7 +14,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// newJobs makes the Job controller, and the controller of the pods that it has lost.
+// newJobs makes the Job controller, and the controller of orphaned pods.
 func newJobs(client kubernetes.Interface, f *factories, events controller.Recorder, o Options) []worker {
 	common := controller.Common{Events: events, CrashOnPanic: true}
 	options := controller.JobOptions{
@@ -28,7 +28,7 @@ func newJobs(client kubernetes.Interface, f *factories, events controller.Record
 			Planned: o.Planning,
 		},
 	}
-	// The real controller also counts rounds that are put off.
+	// The real controller also counts postponed rounds.
 	options.Metrics.Stale = func(schema.GroupResource) { o.Watch.Stale() }
 	if f.groups != nil {
 		options.Groups = controller.NewGroups(o.Groups, f.groups)
@@ -82,7 +82,7 @@ func newTTL(client kubernetes.Interface, f *factories, o Options) worker {
 	return c
 }
 
-// memories outlive the controller.
+// memories keeps the memories of jobs when a controller ends.
 type memories struct {
 	mu   sync.Mutex
 	jobs map[string]job.Memory

@@ -16,7 +16,8 @@ type Figures struct {
 // Counts returns the counters so far.
 func (f *Figures) Counts() series.Counts { return series.Of(f.metrics()) }
 
-// metrics returns what the controllers tell. Nil figures are looked at by nobody.
+// metrics returns the metrics for the controllers. For nil Figures they are new ones, which nobody
+// reads.
 func (f *Figures) metrics() *metrics.Metrics {
 	if f == nil {
 		return metrics.New()

@@ -21,8 +21,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
 )
 
-// TestCronJobBackend lets random CronJobs live behind the registry of Kubernetes, with the backend
-// that users get: a program that reads its own writes, and one behind a watch.
+// TestCronJobBackend plays random lives of CronJobs behind the registry of Kubernetes, with the
+// backend that users get: in a program that reads its own writes, and in one behind a watch.
 func TestCronJobBackend(t *testing.T) {
 	t.Run("live", func(t *testing.T) {
 		cronjobtest.TestBackend(t, func(env *cronjobtest.Env) cronjobtest.Subject {
@@ -45,7 +45,7 @@ type cronJobStore struct {
 	env  *cronjobtest.Env
 	name string
 	seen map[int64]*batchv1.CronJob // each version that was read
-	// leaving holds when jobs were deleted, by the clock of the life.
+	// leaving holds the times at which jobs were deleted, by the clock of the life.
 	leaving map[job.UID]time.Time
 }
 
@@ -81,7 +81,7 @@ func (s *cronJobStore) CreateCronJob(c cronjob.CronJob) error {
 	return s.Create(o)
 }
 
-// cronSpecOf returns the spec of an object. The planner's value has its JSON.
+// cronSpecOf returns the spec of an object, by way of the planner's JSON.
 func cronSpecOf(s cronjob.Spec) (out batchv1.CronJobSpec) {
 	data, err := json.Marshal(s)
 	must(err)
@@ -128,7 +128,7 @@ func (s *cronJobStore) Jobs() (jobs []cronjob.Child, err error) {
 	for _, o := range server.List[*batchv1.Job](s.Server) {
 		child := convert.ChildOf(&c, o, backend.ControllerOf(o), &options)
 		convert.Ending(o, &child)
-		child.StartTime = time.Time{} // of the controller of jobs, which only ends them here
+		child.StartTime = time.Time{} // the controller of jobs sets it, which here only ends jobs
 		if !child.DeletionTimestamp.IsZero() {
 			if s.leaving[child.UID].IsZero() {
 				s.leaving[child.UID] = s.env.Now()
@@ -140,7 +140,8 @@ func (s *cronJobStore) Jobs() (jobs []cronjob.Child, err error) {
 	return jobs, nil
 }
 
-// UpdateJob is the controller of jobs, which ends one, or a user who deletes one whose pods take a while.
+// UpdateJob acts as the controller of jobs, which ends a job, or as a user who deletes a job whose
+// pods take a while to end.
 func (s *cronJobStore) UpdateJob(c cronjob.Child) error {
 	s.tick()
 	if !c.DeletionTimestamp.IsZero() {
@@ -169,7 +170,7 @@ func (s *cronJobStore) UpdateJob(c cronjob.Child) error {
 	})
 }
 
-// RemoveJob removes a job. The garbage collector has let go of it.
+// RemoveJob removes a job, as the garbage collector does in the end.
 func (s *cronJobStore) RemoveJob(name string) error {
 	s.tick()
 	o := server.Get[*batchv1.Job](s.Server, namespace, name)
@@ -180,7 +181,7 @@ func (s *cronJobStore) RemoveJob(name string) error {
 	return s.Delete(server.Jobs, namespace, name, metav1.DeleteOptions{PropagationPolicy: &background})
 }
 
-// AddJob stores a job of nobody.
+// AddJob stores a job without an owner.
 func (s *cronJobStore) AddJob(c cronjob.Child) error {
 	s.tick()
 	o := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: c.Name}}

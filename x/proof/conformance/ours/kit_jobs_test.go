@@ -25,8 +25,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
 )
 
-// TestJobBackend lets random jobs live behind the registry of Kubernetes, with the backend that
-// users get: a program that reads its own writes, and one behind a watch.
+// TestJobBackend plays random lives of jobs behind the registry of Kubernetes, with the backend
+// that users get: in a program that reads its own writes, and in one behind a watch.
 func TestJobBackend(t *testing.T) {
 	test := jobtest.Test{Specs: rapid.Map(jobtest.Specs(), complete)}
 	t.Run("live", func(t *testing.T) {
@@ -58,8 +58,8 @@ const (
 	image     = "i"
 )
 
-// jobStore is a job with its pods on a server. The registry reads the clock of the machine where
-// something is deleted; those times are told by the clock of the life.
+// jobStore is a job with its pods on a server. The registry uses the machine's clock for times of
+// deletion; leaving holds these by the clock of the life.
 type jobStore struct {
 	*server.Server
 	env     *jobtest.Env
@@ -112,7 +112,7 @@ func (s *jobStore) CreateJob(j job.Job) error {
 	return err
 }
 
-// specOf returns the spec of an object. The planner's value has its JSON.
+// specOf returns the spec of an object, by way of the planner's JSON.
 func specOf(s job.Spec) (out batchv1.JobSpec) {
 	data, err := json.Marshal(s)
 	must(err)
@@ -137,7 +137,7 @@ func (s *jobStore) Job() (job.Job, error) {
 	}
 	j := convert.Job(o)
 	s.seen[j.Version] = o
-	j.Spec.Selector = nil // the registry's: convert.Pod has gone by it
+	j.Spec.Selector = nil // set by the registry; convert.Pod has already used it
 	if !j.DeletionTimestamp.IsZero() {
 		j.DeletionTimestamp = s.current.DeletionTimestamp
 	}
@@ -165,7 +165,7 @@ func (s *jobStore) deleteJob(policy metav1.DeletionPropagation) error {
 }
 
 // RemoveJobOnly removes the job as a deletion in the background does, before the garbage collector
-// has come to the pods.
+// deletes the pods.
 func (s *jobStore) RemoveJobOnly() error { return s.deleteJob(metav1.DeletePropagationBackground) }
 
 func (s *jobStore) RemoveJob() (err error) {
@@ -194,7 +194,7 @@ func (s *jobStore) Pods() (pods []job.Pod, err error) {
 	for _, o := range server.List[*corev1.Pod](s.Server) {
 		p := convert.Pod(&of, o)
 		p.Detail.Conditions = slices.DeleteFunc(p.Detail.Conditions, func(c job.PodCondition) bool {
-			return c.Type == string(corev1.PodReady) // Ready and ReadyTransition say it
+			return c.Type == string(corev1.PodReady) // Ready and ReadyTransition have it
 		})
 		if p.Deletion != nil {
 			if _, known := s.leaving[p.UID]; !known {
@@ -211,7 +211,7 @@ func (s *jobStore) Pods() (pods []job.Pod, err error) {
 	return pods, nil
 }
 
-// UpdatePod is the kubelet, which also removes a pod that has ended.
+// UpdatePod acts as the kubelet, which also removes a deleted pod that has ended.
 func (s *jobStore) UpdatePod(p job.Pod) error {
 	s.tick()
 	server.Overwrite(s.Server, namespace, p.Name, func(o *corev1.Pod) { report(o, &p) })
@@ -226,7 +226,7 @@ func (s *jobStore) UpdatePod(p job.Pod) error {
 	return s.Delete(server.Pods, namespace, p.Name, metav1.DeleteOptions{GracePeriodSeconds: &grace})
 }
 
-// report puts what a kubelet says of a pod into its object.
+// report puts a kubelet's report about a pod into its object.
 func report(o *corev1.Pod, p *job.Pod) {
 	if p.Assigned {
 		o.Spec.NodeName = "node"
@@ -292,7 +292,7 @@ func (s *jobStore) AddPod(p job.Pod) error {
 	return nil
 }
 
-// Relabel takes a pod out of the selector of the job, or back into it.
+// Relabel changes a pod's labels so that the selector of the job matches or no longer does.
 func (s *jobStore) Relabel(pod job.UID, matches bool) error {
 	s.tick()
 	all := server.List[*corev1.Pod](s.Server)

@@ -1,4 +1,4 @@
-// Package ours runs the controllers of kubernetes where time is virtual.
+// Package ours runs our controllers, those of x/kubernetes, in virtual time.
 package ours
 
 import (
@@ -21,17 +21,18 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// Options say which controllers run, and how they decide.
+// Options choose which controllers run, and how they decide.
 type Options struct {
 	Jobs, CronJobs, TTL bool
 	// Stale lets rounds begin although the caches do not show their own writes yet.
 	Stale bool
 	// MergeEvents merges the events about the pods of a round.
 	MergeEvents bool
-	// LiveReads lets rounds of CronJobs read what the real controller reads past its
-	// caches: the jobs that Replace deletes, and those that Forbid still waits for (C5, C12).
+	// LiveReads lets rounds of CronJobs read from the server what the real controller also reads
+	// there, not from its caches: the jobs that Replace deletes, and those that Forbid still waits
+	// for (C5, C12).
 	LiveReads bool
-	// Release is what Job and CronJob decide as, and the server's release.
+	// Release is the release that Job and CronJob imitate, and the server's release.
 	Release  release.Release
 	Job      job.Options
 	CronJob  cronjob.Options
@@ -57,11 +58,11 @@ func Kubernetes(r release.Release) Options {
 	}
 }
 
-// New makes the controllers. The phases start their caches, owners before what
-// they own, and then the controllers, one by one and with one worker each: each phase
-// begins when the one before has nothing more to do. A notification about a pod whose job is not in
-// the cache yet is lost, and the order of the caches would be left to chance. Stop
-// returns when nothing of the controllers is left.
+// New makes the controllers. The phases start their caches, owners before what they own, and then
+// the controllers, one by one and with one worker each. A phase must begin only when the previous
+// one has nothing more to do: a notification about a pod whose job is not yet in the cache is lost,
+// and otherwise the order of the caches would depend on chance. Stop returns when all goroutines of
+// the controllers have ended.
 func New(client kubernetes.Interface, o Options) (phases []func(), stop func()) {
 	if o.Watch == nil {
 		o.Watch = unwatched{}
@@ -91,7 +92,7 @@ func New(client kubernetes.Interface, o Options) (phases []func(), stop func()) 
 
 	var running sync.WaitGroup
 	for _, w := range workers {
-		// A round under way is not cut short: that is a fault of its own.
+		// Stopping does not cut a round short: that would be a fault of its own.
 		phases = append(phases, func() { running.Go(func() { w.Work(context.WithoutCancel(ctx)) }) })
 	}
 	return phases, func() {

@@ -7,22 +7,22 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Watch receives what the controllers have seen, decided and done, by several
-// goroutines. A plan is valid only until the method returns.
+// Watch receives what the controllers have seen, decided and done. Several goroutines call it. A
+// plan is valid only until the method returns.
 type Watch interface {
-	// Job is a round of a job; one that has finished is planned for its orphans.
+	// Job is a round of a job. A finished job still has rounds for its orphans.
 	Job(*job.Snapshot, *job.Plan, job.Outcome)
-	// Stale is a round of a job that was put off: own writes were not seen yet (E6).
+	// Stale is a round of a job that was postponed, because own writes were not yet seen (E6).
 	Stale()
-	// Orphan is a finalizer that no job removes any more (J36).
+	// Orphan is the removal of a finalizer that no job removes any more (J36).
 	Orphan()
 	// CronJob is a round of a CronJob.
 	CronJob(*cronjob.Snapshot, *cronjob.Plan, cronjob.Outcome)
-	// TTL is what [job.Expire] says of a job; fresh is the second look (T4).
+	// TTL is a result of [job.Expire]; fresh is set for the second look (T4).
 	TTL(j *job.Job, now time.Time, fresh, expired bool, at time.Time)
 }
 
-// unwatched receives everything and keeps nothing.
+// unwatched ignores everything.
 type unwatched struct{}
 
 func (unwatched) Job(*job.Snapshot, *job.Plan, job.Outcome)                 {}

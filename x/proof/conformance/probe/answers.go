@@ -37,8 +37,8 @@ func Parse(text string) []Result {
 	return results
 }
 
-// Difference compares the lines of two answers, and says of each that only one of them has which it
-// is: -want or +got. Equal answers give "".
+// Difference compares two answers. It returns the lines that only one of them has, marked as -want
+// or +got, and "" for equal answers.
 func Difference(want, got []string) string {
 	var b strings.Builder
 	for len(want) > 0 || len(got) > 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
 )
 
-// beyond are the probes that the fake need not pass, and why. Nothing here is sent by the controllers
-// or by the world that the tests script around them.
+// beyond holds the probes that the fake need not pass, and why. Neither the controllers nor the
+// worlds of the tests send such requests.
 var beyond = map[string]string{
 	"pod update: bind":              "the client of the fake loses the namespace, which the binding does not name",
 	"pod list: broken selector":     "the client of the fake panics before the fake is asked",
@@ -21,7 +21,7 @@ var beyond = map[string]string{
 	"namespace terminating: events": "events are kept as a record, not as objects",
 }
 
-// TestFake asks the fake API server the same and holds it to the answers of the real one.
+// TestFake sends the probes to the fake API server, which must give the answers of the real one.
 func TestFake(t *testing.T) {
 	fake := server.New()
 	got, err := probe.Run(t.Context(), probe.Target{

@@ -18,8 +18,8 @@ import (
 // field is one leaf of an object: its path and its value.
 type field struct{ key, value string }
 
-// hidden are the fields that no controller of jobs looks at, or that recorder tells in its own words.
-// Most are defaults of containers, or come from admission.
+// hidden matches the fields that no controller of jobs reads, or that recorder describes in its own
+// words. Most are defaults of containers, or set by admission.
 var hidden = regexp.MustCompile(`^(` + strings.Join([]string{
 	`metadata\.(managedFields|namespace|resourceVersion)`,
 	`(spec\.template\.|spec\.jobTemplate\.spec\.template\.)?spec\.` +
@@ -103,7 +103,7 @@ func flattenList(key string, list []any, fields *[]field) {
 	}
 }
 
-// add leaves out what is hidden, and the word metadata, which says nothing.
+// add appends a field unless it is hidden, without the prefix "metadata.".
 func add(key, value string, fields *[]field) {
 	if !hidden.MatchString(key) {
 		*fields = append(*fields, field{strings.TrimPrefix(key, "metadata."), value})
@@ -127,7 +127,8 @@ func scalar(v any) string {
 	}
 }
 
-// when tells a time near now by its distance, which leaves room for a slow machine, and any other in full.
+// when returns a time near now as its rounded distance, so that a slow machine gives the same text,
+// and any other time in full.
 func when(t time.Time) string {
 	distance := time.Until(t)
 	if distance.Abs() > 12*time.Hour {

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// requests is the text of all probes. Its head says how to read it.
+// requests is the text of all probes. Its head explains the format.
 //
 //go:embed testdata/probes.txt
 var requests string
@@ -174,7 +174,7 @@ var patchTypes = map[string]types.PatchType{
 	"json":      types.JSONPatchType,
 }
 
-// orName is what a line says of a creation: what is special, or the name.
+// orName describes a creation for a line: by what is special about it, or by its name.
 func orName(what, name string, o metav1.Object) string {
 	switch {
 	case what != "":
@@ -222,8 +222,8 @@ func decode(text string, into any) {
 	}
 }
 
-// toJSON returns a patch as it is sent, an empty one for no text. Text that is not YAML is sent as it
-// is: the server is to refuse it.
+// toJSON returns a patch in the form in which it is sent; no text is an empty patch. Text that is
+// not YAML is sent as it is, for the server to refuse.
 func toJSON(text string) []byte {
 	if text == "" {
 		text = "{}"
@@ -237,7 +237,7 @@ func toJSON(text string) []byte {
 
 var reference = regexp.MustCompile(`<([A-Za-z][A-Za-z0-9#-]*|t[+-]\d+|version \d+|x \d+)>`)
 
-// resolve fills in what the text refers to.
+// resolve replaces the references in the text.
 func (s *script) resolve(text string) string {
 	return reference.ReplaceAllStringFunc(text, func(word string) string {
 		name := strings.Trim(word, "<>")

@@ -7,7 +7,8 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// TestProbesAreRead: a line that is not a request is an error that names it, and each probe in Go is played.
+// TestProbesAreRead: a line that is not a request is an error that names the line, and each probe
+// in Go is played.
 func TestProbesAreRead(t *testing.T) {
 	for _, text := range []string{"pod create p", "# a\npod create", "# a\npod sing p", "let Complete {}"} {
 		if _, err := parseProbes(text); err == nil || !strings.Contains(err.Error(), "probes.txt:") {

@@ -1,13 +1,13 @@
-// Package probe asks an API server what it does. A probe is a short script of requests, such as the job,
-// CronJob and TTL controllers, a kubelet or a user send; its answer is a text of everything that they
-// could see of it: results, errors, and what a watch delivers.
+// Package probe records the behaviour of an API server. A probe is a short script of requests, such
+// as the job, CronJob and TTL controllers, a kubelet or a user send. Its answer is a text of
+// everything that they could see: results, errors, and what a watch delivers.
 //
-// The answers of a real kube-apiserver are on file in testdata/answers.txt, and one test asks it again.
-// Another test asks the fake API server of this module the same, line by line. So what the fake does is
-// no fiction.
+// The answers of a real kube-apiserver are in testdata/answers.txt, and one test checks that they
+// are up to date. Another test compares the answers of this module's fake API server with them,
+// line by line. So the fake behaves like a real server.
 //
-// An answer is the same on every run: UIDs, generated names, resource versions and times are replaced by what
-// matters of them. See [recorder] and fields.go.
+// An answer is the same on every run: UIDs, generated names, resource versions and times are
+// replaced by the parts that matter. See [recorder] and fields.go.
 package probe
 
 import (
@@ -35,17 +35,18 @@ type Result struct {
 // Target is the API server to ask.
 type Target struct {
 	Client kubernetes.Interface
-	// Open makes a namespace; Close has it end, as a namespace does while it is being deleted: it takes
-	// nothing new. Nil stands for requests to Client.
+	// Open makes a namespace. Close starts to delete it, so that nothing new can be created in it.
+	// Nil means that requests to Client do it.
 	Open, Close func(ctx context.Context, namespace string) error
 }
 
 // All returns every probe, in the order of the file of answers. The usual objects come first: other
-// answers only tell what differs from them.
+// answers only show what differs from them.
 func All() ([]Probe, error) { return parseProbes(requests) }
 
-// Run runs all probes one after the other, each in a namespace of its own. The error is the target's: it
-// could not open a namespace or watch it. What a probe does not expect is a line of its answer.
+// Run runs all probes one after the other, each in a namespace of its own. An error means that a
+// namespace of the target could not be opened or watched. Unexpected answers to a probe are lines
+// of its result.
 func Run(ctx context.Context, target Target) ([]Result, error) {
 	if target.Open == nil {
 		target.Open = openBy(target.Client)
@@ -84,13 +85,13 @@ func (p Probe) run(ctx context.Context, target Target, namespace string, usual m
 	return s.lines, s.watched()
 }
 
-// patience is how long a script may take. It is for a server that tries again and again: no script
-// takes a second.
+// patience is the longest time for a script, in case a server retries forever: no script takes a
+// second.
 const patience = 30 * time.Second
 
-// play runs the script and reports whether it came to its end. A server that answers wrongly may leave
-// it without an object that it continues with; then the rest of the answer is missing, and the comparison
-// shows it.
+// play runs the script and reports whether it came to its end. After a wrong answer, the script may
+// lack an object that it needs to continue; then the rest of the answer is missing, and the
+// comparison shows it.
 func (s *script) play(p Probe) bool {
 	done := make(chan struct{})
 	go func() {

@@ -28,8 +28,8 @@ func TestReal(t *testing.T) {
 	compare(t, got, nil)
 }
 
-// compare fails the test for every answer that is not on file as it is, except to those probes that may
-// differ, and for every such exception that is none any more.
+// compare fails the test for every answer that differs from the stored one, unless its probe is an
+// exception, and for every exception that no longer differs.
 func compare(t *testing.T, got []probe.Result, except map[string]string) {
 	t.Helper()
 	want := map[string][]string{}

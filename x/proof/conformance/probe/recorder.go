@@ -18,10 +18,12 @@ import (
 //   - A UID is U1, U2, ... in the order of appearance.
 //   - The namespace is NS.
 //   - The random end of a generated name is #1, #2, ... likewise.
-//   - Of a resource version it says whether it is new, moved since the object was last seen, or the same.
+//   - A resource version is written as new, as moved since the object was last seen, or as the
+//     same.
 //   - A time near now is written as its distance in steps of ten seconds, any other in full.
-//   - Of an object it says what changed since it was last seen; a field that went has a minus before it.
-//     At first sight it says what is unlike the usual object of its kind, which the first probe shows.
+//   - An object is written as its changes since it was last seen; a removed field has a minus
+//     before it. When it is first seen, it is written as its differences from the usual object of
+//     its kind, which the first probe shows.
 type recorder struct {
 	uids, names int
 	renamed     map[string]string
@@ -29,7 +31,7 @@ type recorder struct {
 	usual       map[string][]field
 }
 
-// sight is how an object was last seen.
+// sight is an object as it was last seen.
 type sight struct {
 	version string
 	fields  []field
@@ -39,7 +41,7 @@ func newRecorder(namespace string, usual map[string][]field) *recorder {
 	return &recorder{renamed: map[string]string{namespace: "NS"}, seen: map[types.UID]sight{}, usual: usual}
 }
 
-// stream returns a recorder for a watch: it knows the names, but has seen nothing yet.
+// stream returns a recorder for a watch: it knows the names, but has not yet seen any object.
 func (r *recorder) stream() *recorder {
 	c := *r
 	c.seen = map[types.UID]sight{}
@@ -59,7 +61,7 @@ func (r *recorder) change(kind string, o metav1.Object, fields []field) string {
 	return r.text(strings.Join(words, " "))
 }
 
-// The usual object's name and UID are not known beforehand.
+// The placeholders for the name and the UID in a usual object.
 const (
 	itsName = "{name}"
 	itsUID  = "{uid}"
@@ -75,7 +77,7 @@ func named(usual []field, o metav1.Object) []field {
 	return fields
 }
 
-// unnamed does the opposite. It finds them where they are a whole value.
+// unnamed does the opposite, for values that are the whole name or UID.
 func unnamed(o metav1.Object, fields []field) []field {
 	usual := make([]field, len(fields))
 	for i, f := range fields {
@@ -151,7 +153,7 @@ func (r *recorder) learn(o metav1.Object) {
 	}
 }
 
-// text replaces what chance has chosen.
+// text replaces what was chosen at random.
 func (r *recorder) text(s string) string {
 	for _, long := range slices.SortedFunc(maps.Keys(r.renamed), longestFirst) {
 		s = strings.ReplaceAll(s, long, r.renamed[long])

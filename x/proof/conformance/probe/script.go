@@ -15,18 +15,18 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// script is a probe at work: the requests of its kinds write down what came back.
+// script is a running probe: the requests of its kinds write down their answers.
 type script struct {
 	ctx       context.Context
 	stop      context.CancelFunc
 	target    Target
 	namespace string
-	// deaf scripts have no use for the watches.
+	// deaf is set if the script does not use the watches.
 	deaf    bool
 	lines   []string
 	rec     *recorder
 	watches []*watched
-	// answers are the objects that came back, nil where an error did.
+	// answers holds the objects that came back, nil for an error.
 	answers []metav1.Object
 
 	pods     *kind[*corev1.Pod]
@@ -85,7 +85,7 @@ func (s *script) say(format string, args ...any) {
 	s.lines = append(s.lines, fmt.Sprintf(format, args...))
 }
 
-// api is what the typed clients of all kinds have in common.
+// api is the common part of the typed clients of all kinds.
 type api[O any] interface {
 	Create(context.Context, O, metav1.CreateOptions) (O, error)
 	Update(context.Context, O, metav1.UpdateOptions) (O, error)
@@ -116,19 +116,19 @@ func listerOf[L interface {
 	}
 }
 
-// kind sends the requests of one kind and writes down the answers. Each returns the object that came
-// back, nil after an error. What names a line says is what the request is about.
+// kind sends the requests about one kind and writes down the answers. Each method returns the
+// object that came back, nil after an error. An argument what describes the request in its line.
 type kind[O metav1.Object] struct {
 	s      *script
 	name   string
 	api    api[O]
 	fields func(O) []field
-	fresh  func(name string) O // a plain one
+	fresh  func(name string) O // returns a plain object
 	empty  func() O
 	list   lister
 }
 
-// tell writes one line: the request and what came of it.
+// tell writes one line: the request and its answer.
 func (k *kind[O]) tell(request string, o O, err error) O {
 	var none O
 	if err != nil {
@@ -145,20 +145,21 @@ func (k *kind[O]) create(o O) O {
 	return k.try(orName("", o.GetName(), o), o)
 }
 
-// try creates an object under a line that says what is special about it.
+// try creates an object, with a line that describes what is special about it.
 func (k *kind[O]) try(what string, o O) O {
 	created, err := k.api.Create(k.s.ctx, o, metav1.CreateOptions{})
 	return k.tell(fmt.Sprintf("create %s %s", k.name, what), created, err)
 }
 
-// usual creates an object and makes it what others of its kind are compared with.
+// usual creates an object and makes it the usual object, with which others of its kind are
+// compared.
 func (k *kind[O]) usual(o O) {
 	o = k.create(o)
 	k.s.rec.usual[k.name] = unnamed(o, k.fields(o))
 }
 
-// refuses creates an object and writes down the error alone: in a table of invalid objects, what
-// a valid one looks like is beside the point.
+// refuses creates an object and writes down only the error: in a table of invalid objects, the look
+// of a valid one does not matter.
 func (k *kind[O]) refuses(what string, o O) {
 	if _, err := k.api.Create(k.s.ctx, o, metav1.CreateOptions{}); err != nil {
 		k.s.say("create %s: %s -> %s", k.name, what, k.s.rec.failure(err))
@@ -206,7 +207,7 @@ func (k *kind[O]) patch(name, what string, t types.PatchType, patch string, subr
 	return k.tell(fmt.Sprintf("patch %s: %s", k.name, what), o, err)
 }
 
-// delete deletes, and looks what is left.
+// delete deletes an object, and looks at what is left.
 func (k *kind[O]) delete(name, what string, options metav1.DeleteOptions) {
 	shown := k.s.rec.text(name)
 	if what != "" {
@@ -261,8 +262,8 @@ func (k *kind[O]) tellList(options metav1.ListOptions) {
 	k.s.say("%s -> %v, with a version: %t", what, names, version != "")
 }
 
-// close has the namespace end. The watches are given up: nothing can be created any more, not even
-// what marks their end.
+// close starts to delete the namespace. The watches are then useless: nothing can be created any
+// more, not even the object that marks their end.
 func (s *script) close() {
 	if err := s.target.Close(s.ctx, s.namespace); err != nil {
 		panic(err)

@@ -13,7 +13,7 @@ import (
 	typedv1 "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// special are the probes that look at what JSON does not show, or at what is not sent to one object.
+// special holds the probes that check what JSON does not show, or that are not about one object.
 var special = map[string]func(*script){
 	"the usual event, in full": func(s *script) {
 		s.events.usual(newEvent("usual-1",
@@ -169,7 +169,7 @@ func changed[O any](o O, how func(O)) O {
 	return o
 }
 
-// eventClient gives events the shape of other kinds.
+// eventClient gives the client of events the methods of other kinds.
 type eventClient struct{ typedv1.EventInterface }
 
 func (eventClient) UpdateStatus(context.Context, *corev1.Event, metav1.UpdateOptions) (*corev1.Event, error) {

@@ -15,14 +15,14 @@ type watched struct {
 	kind   string
 	events watch.Interface
 	tell   func(*recorder, watch.Event) string
-	// last makes an object named like it, which marks the end of what the script has caused.
+	// last creates an object with a name, which marks the end of what the script has caused.
 	last func(name string) error
 }
 
 // sentinel is the name of the object that ends a watch.
 const sentinel = "the-end"
 
-// watch opens a watch on every kind from where an empty list ends, as informers do.
+// watch opens a watch on every kind, beginning at the version of an empty list, as informers do.
 func (s *script) watch() error {
 	c := s.client()
 	pods := c.CoreV1().Pods(s.namespace)

@@ -1,11 +1,11 @@
-// Package releases builds test binaries with the controllers and the API server's code of a
-// release of Kubernetes, and tells such a binary which release it has. The folder has a go.mod and
-// a go.sum for the newest known patch of each minor release. Only [release.Newest] uses those of
-// the module itself. An older patch is compiled with the same libraries.
+// Package releases builds test binaries with the controllers and the API server's code of a release
+// of Kubernetes, and lets such a binary know which release it has. The folder has a go.mod and a
+// go.sum for the newest known patch of each minor release. Only [release.Newest] uses those of the
+// module itself. An older patch is compiled with the same libraries.
 //
-// Two releases never fit into one build. What differs between them in the code that calls them is
-// in files whose names end with the first release that they fit, with build tags such as before134:
-// a binary of 1.33 has before134 to before137.
+// A build cannot have two releases. Code that depends on the release is in files whose names end
+// with the first release that they fit, with build tags such as before134: a binary of 1.33 has the
+// tags before134 to before137.
 package releases
 
 import (
@@ -46,8 +46,8 @@ func Named(root string, r release.Release) string {
 	return filepath.Join(root, "releases", fmt.Sprintf("1.%d", r.Minor()))
 }
 
-// Choose reads the release that a run asks for, with feature gates, and switches them: set is what
-// sets "Gate=false" in the code of Kubernetes. Empty stands for what the binary has, and any other
+// Choose reads the release that a run asks for, with feature gates, and switches these: set must
+// set "Gate=false" in the code of Kubernetes. An empty text means the binary's release; any other
 // release is an error.
 func Choose(which string, set func(string) error) (release.Release, error) {
 	built, err := release.Parse(compiled)
@@ -64,8 +64,8 @@ func Choose(which string, set func(string) error) (release.Release, error) {
 	return r, set(strings.Join(gatesOf(r), ","))
 }
 
-// gatesOf are the gates of a release as Kubernetes sets them, with what one of them needs: together, since a
-// gate is refused without that.
+// gatesOf returns the gates of a release in the form of Kubernetes, with the gate that one of them
+// requires: Kubernetes refuses it alone.
 func gatesOf(r release.Release) (gates []string) {
 	for gate := range r.Switchable().All() {
 		gates = append(gates, fmt.Sprintf("%s=%t", gate, r.Has(gate)))

@@ -9,7 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// TestNewestPatches: the go.mod of each minor release names the patch that a minor alone stands for.
+// TestNewestPatches: the go.mod of each minor release names the patch that is meant if only the
+// minor release is given.
 func TestNewestPatches(t *testing.T) {
 	for _, r := range release.All() {
 		file := Named("..", r) + ".mod"

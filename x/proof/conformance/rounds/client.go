@@ -27,8 +27,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// client is the part of a client that the job controller uses. The rest is nil, and
-// would panic.
+// client implements the part of a client that the job controller uses. The rest is nil, and would
+// panic.
 type client struct {
 	kubernetes.Interface
 	server *server
@@ -86,7 +86,7 @@ func (c *podClient) Patch(
 	return &corev1.Pod{}, c.server.patchPod(pod, data)
 }
 
-// patchPod finds out what a patch is for.
+// patchPod finds out the purpose of a patch, and answers it.
 func (s *server) patchPod(pod string, data []byte) error {
 	var p struct {
 		Metadata struct {

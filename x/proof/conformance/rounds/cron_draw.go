@@ -19,7 +19,7 @@ import (
 // cronUID is the UID of the CronJob of every snapshot.
 const cronUID = "cron-uid"
 
-// wrongSchedules are some that an API server refuses.
+// wrongSchedules are schedules that an API server refuses.
 var wrongSchedules = []string{"61 * * * *", "* * * * * *", "", "@every x", "0 0 * * 8"}
 
 // drawCronJob draws a snapshot of a CronJob.
@@ -118,7 +118,7 @@ func (d *draw) child(s *CronSnapshot, runs []time.Time, i int) {
 	}
 }
 
-// job draws a job of a run, or one by hand.
+// job draws a job of a run, or one that a user has created.
 func (d *draw) job(s *CronSnapshot, runs []time.Time, i int) *batchv1.Job {
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespace, Name: fmt.Sprintf("%s-manual-%d", name, i),
@@ -166,14 +166,14 @@ func (d *draw) job(s *CronSnapshot, runs []time.Time, i int) *batchv1.Job {
 	return j
 }
 
-// foreigners are owners that are not plainly the CronJob, made from a reference to it.
+// foreigners make owners that are not simply the CronJob, from a reference to it.
 var foreigners = []func(metav1.OwnerReference) []metav1.OwnerReference{
 	func(metav1.OwnerReference) []metav1.OwnerReference { return nil },
 	func(r metav1.OwnerReference) []metav1.OwnerReference { // another CronJob
 		r.UID, r.Name = "another", "another"
 		return []metav1.OwnerReference{r}
 	},
-	func(r metav1.OwnerReference) []metav1.OwnerReference { // one that had the name before
+	func(r metav1.OwnerReference) []metav1.OwnerReference { // an earlier CronJob of that name
 		r.UID = "another"
 		return []metav1.OwnerReference{r}
 	},

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// cronExplanations are all known differences of CronJobs.
+// cronExplanations holds all known differences for CronJobs.
 var cronExplanations = []struct {
 	row     string
 	applies func(s *CronSnapshot, theirs, ours *Result) bool

@@ -30,9 +30,9 @@ func decodeCronJob(o *batchv1.CronJob) cronjob.CronJob {
 // cronPlanner keeps its buffers from round to round.
 var cronPlanner cronjob.Planner
 
-// playOursCron is one round of the library's planner, done as an adapter to
-// Kubernetes does it: rounds that are requested for now are part of it, and the one
-// that follows when an active job was found gone.
+// playOursCron plays one round of the library's planner, as an adapter to Kubernetes does. It
+// includes the rounds that are requested immediately, and the one that follows when an active job
+// was found gone.
 func playOursCron(s *CronSnapshot) (r Result) {
 	decoded := decodeCronJob(s.CronJob)
 	snapshot := cronjob.Snapshot{
@@ -79,8 +79,8 @@ func playOursCron(s *CronSnapshot) (r Result) {
 	return r
 }
 
-// withoutTexts are the events, each once. What is wrong with a schedule is said in
-// other words than theirs.
+// withoutTexts returns the events, each once. It drops the texts of events about wrong schedules,
+// whose wording differs.
 func withoutTexts(events []string) []string {
 	for i, e := range events {
 		for _, reason := range [...]string{
@@ -151,7 +151,7 @@ func (b *cronBackend) Delete(_ context.Context, d cronjob.Deletion) error {
 		policy = metav1.DeletePropagationForeground
 	}
 	b.deleted[d.Name] = true
-	return b.delete(d.Name, string(policy)) // what is gone is a failure to theirs
+	return b.delete(d.Name, string(policy)) // theirs treats a missing job as a failure
 }
 
 func (b *cronBackend) Create(_ context.Context, c cronjob.Creation) (cronjobapply.Job, error) {

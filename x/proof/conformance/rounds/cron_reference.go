@@ -19,7 +19,7 @@ import (
 
 func init() { playTheirsCron = cronReference }
 
-// cronReference is one round of the real controller, in a bubble of its own.
+// cronReference plays one round of the real controller, in a bubble of its own.
 func cronReference(s *CronSnapshot) (r Result) {
 	server, events := newCronServer(s), &recorder{}
 	round := cronjob.NewRound(&cronClient{server: server}, events, s.Jobs, oneCronJob{cronJob: s.CronJob})
@@ -43,7 +43,7 @@ func cronReference(s *CronSnapshot) (r Result) {
 	return r
 }
 
-// cronClient is the part of a client that the CronJob controller uses.
+// cronClient implements the part of a client that the CronJob controller uses.
 type cronClient struct {
 	kubernetes.Interface
 	server *cronServer
@@ -70,7 +70,7 @@ type cronJobClient struct {
 }
 
 func (c cronJobClient) Get(_ context.Context, job string, _ metav1.GetOptions) (*batchv1.Job, error) {
-	if c.namespace == "" { // which a client refuses
+	if c.namespace == "" { // which a real client refuses
 		return nil, errInjected
 	}
 	return c.server.readJob(job)

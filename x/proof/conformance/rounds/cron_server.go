@@ -14,7 +14,7 @@ import (
 // cronServer answers the reads and writes of one round of a CronJob.
 type cronServer struct {
 	snapshot *CronSnapshot
-	jobs     []*batchv1.Job // that are there
+	jobs     []*batchv1.Job // that exist
 	log      []string
 	// status is the last one that was written.
 	status string
@@ -114,7 +114,8 @@ func (s *cronServer) create(j *batchv1.Job) (*batchv1.Job, error) {
 	return out, nil
 }
 
-// describeCronStatus is the status as text. The list of active jobs has no order.
+// describeCronStatus returns the status as text. It sorts the list of active jobs, whose order has
+// no meaning.
 func describeCronStatus(s *batchv1.CronJobStatus) string {
 	var active []string
 	for _, r := range s.Active {

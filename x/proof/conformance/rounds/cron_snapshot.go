@@ -27,9 +27,9 @@ type CronSnapshot struct {
 
 // CronFaults holds the failing answers of the server.
 type CronFaults struct {
-	// Create and Status are those to a creation and the write of the status.
+	// Create and Status are the answers to a creation and to the write of the status.
 	Create, Status string
-	// Delete and Look go by the job's name.
+	// Delete and Look are the answers to a deletion and a read, by the job's name.
 	Delete, Look map[string]string
 }
 
@@ -37,7 +37,7 @@ func (s *CronSnapshot) class() string  { return "CronJob" }
 func (s *CronSnapshot) theirs() Result { return playTheirsCron(s) }
 func (s *CronSnapshot) ours() Result   { return playOursCron(s) }
 
-// String is the snapshot as text: the objects as JSON, a line each.
+// String returns the snapshot as text: the objects as JSON, a line each.
 func (s *CronSnapshot) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "now %s\ncronjob %s\n", s.Now.Format(time.RFC3339Nano), encode(s.CronJob))

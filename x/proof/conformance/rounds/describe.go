@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// String is the snapshot as text: the objects as JSON, a line each.
+// String returns the snapshot as text: the objects as JSON, a line each.
 func (s *Snapshot) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "now %s\n", s.Now.Format("2006-01-02T15:04:05.999Z"))

@@ -13,8 +13,8 @@ type draw struct {
 	now time.Time
 }
 
-// The rounds begin some time after the clock of a bubble, so that there is room for
-// earlier records.
+// The rounds begin some time after the start of a bubble's clock, so that earlier times are
+// possible.
 var begin = time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)
 
 func newDraw(seed uint64, number int) *draw {

@@ -16,8 +16,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// crowds is the number of rounds among which one has more pods or indexes than a
-// round may create, delete or record.
+// crowds is the number of rounds of which one has more pods or indexes than a round may create,
+// delete or record.
 const crowds = 251
 
 // drawJob draws a snapshot of a job.
@@ -99,7 +99,7 @@ func (d *draw) backingOff(s *Snapshot) {
 	}
 }
 
-// status draws a status that fits the pods more or less.
+// status draws a status that more or less fits the pods.
 func (d *draw) status(s *Snapshot) {
 	spec, status := &s.Job.Spec, &s.Job.Status
 	if d.chance(90) {
@@ -157,8 +157,7 @@ func (d *draw) seen(s *Snapshot) (active int32, ready, terminating *int32) {
 	return active, some(d, 90, &r), some(d, 90, &t)
 }
 
-// uncounted draws UIDs that are not counted yet: of existing pods and of pods that
-// are gone.
+// uncounted draws the uncounted lists: UIDs of existing pods and of pods that are gone.
 func (d *draw) uncounted(s *Snapshot) {
 	if d.chance(30) {
 		return
@@ -240,7 +239,7 @@ func (d *draw) jobConditions(s *Snapshot) {
 	}
 }
 
-// memory draws what the controller remembers.
+// memory draws the controller's memory.
 func (d *draw) memory(s *Snapshot) {
 	if d.chance(40) {
 		s.Failures = 1 + int32(d.IntN(8))
@@ -311,7 +310,7 @@ func (d *draw) faults(s *Snapshot) {
 	}
 }
 
-// countIndexes is the size of a list.
+// countIndexes returns the number of indexes in a list.
 func countIndexes(list string) int32 {
 	var set indexset.Set
 	set.AddText(list, math.MaxInt32)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// kind holds what the pods of a snapshot have in common, in percent.
+// kind holds the common properties of the pods of a snapshot, some in percent.
 type kind struct {
 	phases             []corev1.PodPhase
 	tracked, deleted   int
@@ -24,7 +24,7 @@ var phases = []corev1.PodPhase{
 	corev1.PodFailed,
 }
 
-// kindOf draws what the pods have in common.
+// kindOf draws the common properties of the pods.
 func (d *draw) kindOf() kind {
 	k := kind{
 		phases:    phases,
@@ -91,7 +91,7 @@ func (d *draw) pod(of *batchv1.Job, k *kind, number int) *corev1.Pod {
 	d.conditions(p)
 	d.containers(p)
 
-	if p.Status.Phase == corev1.PodFailed && d.chance(1) { // as another store may have it
+	if p.Status.Phase == corev1.PodFailed && d.chance(1) { // as in another store
 		p.CreationTimestamp, p.Status.Conditions, p.Status.ContainerStatuses = metav1.Time{}, nil, nil
 	}
 	return p

@@ -52,7 +52,7 @@ func seenIn(p *job.Plan, end *job.Conclusion) []string {
 	return seen.list
 }
 
-// waits are what a job waits for, with the numbers of the rules.
+// waits describes what a job waits for, with the numbers of the rules.
 var waits = map[jobreason.Wait]string{
 	jobreason.WaitBackoff:      "backoff (J31)",
 	jobreason.WaitIndexBackoff: "backoff by index (J31)",
@@ -70,7 +70,7 @@ var waits = map[jobreason.Wait]string{
 	jobreason.WaitNext:         "the next round (L9)",
 }
 
-// seenInCron is the same for a round of a CronJob.
+// seenInCron does the same for a round of a CronJob.
 func seenInCron(p *cronjob.Plan, end *cronjob.Conclusion) []string {
 	seen := names{prefix: "CronJob "}
 	for _, d := range p.Delete {

@@ -17,15 +17,13 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// explanation is a known difference: what the documentation calls it, and how to
-// recognise it.
+// explanation is a known difference: its name in the documentation, and how to recognise it.
 type explanation struct {
 	row     string
 	applies func(s *Snapshot, theirs, ours *Result) bool
 }
 
-// explanations are all known differences of jobs. Each has a line in
-// the package comment.
+// explanations holds all known differences for jobs. Each has a line in the package comment.
 var explanations = []explanation{
 	{"A failed index whose other pod succeeds in the same round (J16)", func(s *Snapshot, theirs, _ *Result) bool {
 		return slices.ContainsFunc(theirs.Writes, hasIndexTwice) ||
@@ -95,12 +93,12 @@ var explanations = []explanation{
 	},
 }
 
-// hasNoTime reports whether nothing tells when a failed pod has finished.
+// hasNoTime reports whether a failed pod has no time at which it may have finished.
 func hasNoTime(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed && p.CreationTimestamp.IsZero() && p.DeletionTimestamp == nil
 }
 
-// few are so many pods that their order can be tried out.
+// few is the number of pods up to which other orders are tried out.
 const few = 100
 
 // orders yields the snapshot with its pods in other orders.
@@ -127,10 +125,9 @@ func (s *Snapshot) explain(theirs, ours *Result) string {
 	return ""
 }
 
-// hasRivals reports whether two pods of an index that failed, or count as failed while
-// they terminate, carry different numbers of failures where the order of the list
-// cannot be tried out: one of them is an orphan, which is listed last, or there are too
-// many pods.
+// hasRivals reports whether two pods of an index that failed, or count as failed while they
+// terminate, carry different numbers of failures, and the order of the list cannot be tried out:
+// one of them is an orphan, which is listed last, or there are too many pods.
 func hasRivals(s *Snapshot) bool {
 	first := map[int32]*corev1.Pod{}
 	for _, p := range s.Pods {
@@ -160,8 +157,8 @@ func failuresOf(p *corev1.Pod) [2]string {
 	}
 }
 
-// isFull reports whether the round has recorded as many pods as it can, whether or not
-// the status could be written and the finalizers went.
+// isFull reports whether the round has recorded as many pods as it can, even if the status could
+// not be written or finalizers remain.
 func isFull(r *Result) bool {
 	untracked := 0
 	for _, w := range r.Writes {
@@ -185,7 +182,7 @@ func hasStuckFinalizer(r *Result) bool {
 var culprit = regexp.MustCompile(
 	`(Container \S+ for pod|Pod) \S+ (failed with exit code \d+|has condition \S+) matching FailJob rule at index \d+`)
 
-// withoutCulprit are the lines of a result, but for which pod fails the job.
+// withoutCulprit returns the lines of a result without the name of the pod that fails the job.
 func withoutCulprit(r *Result) []string {
 	lines := r.lines()
 	for i := range lines {
@@ -196,8 +193,8 @@ func withoutCulprit(r *Result) []string {
 
 var readyCount = regexp.MustCompile(`ready=\d+`)
 
-// withoutReady is the result without the number of ready pods. A status that differs from
-// the snapshot's only in that number is left out.
+// withoutReady returns the result without the number of ready pods. It leaves out a status that
+// differs from the snapshot's only in that number.
 func withoutReady(s *Snapshot, r *Result) *Result {
 	strip := func(write string) string {
 		return strings.Replace(readyCount.ReplaceAllString(write, "ready"), " uncounted=[],[]", "", 1)

@@ -24,21 +24,21 @@ type remembered struct {
 	finished             bool
 }
 
-// memoryOf is our memory as text.
+// memoryOf returns our memory as text.
 func memoryOf(m *job.Memory, s *Snapshot, answered *server) string {
 	e := m.Expectations
 	return remembered{
-		// as SlipCoarseRequeue
+		// satisfied as with the quirk CoarseRequeue
 		creations: e.Creations, deletions: e.Deletions, satisfied: e.Satisfied(s.Now) && !e.Expires().Equal(s.Now),
 		failures: m.Backoff.Failures, lastFailure: m.Backoff.LastFailure,
 		untracking: slices.Collect(m.Untracking.All()), finished: m.Finished && !played.IsBefore(release.V134()),
 	}.describe(s, answered)
 }
 
-// describe is a memory as text. What is satisfied holds nothing back, a job that has
-// ended needs no backoff, nor does one that limits failures by index, and of the
-// removals in flight those matter that a cache can still hide. The library also
-// remembers pods that were deleted finalizer first, and those that were gone.
+// describe returns a memory as text, without what has no effect: satisfied expectations, the
+// backoff of a job that has ended or limits failures by index, and removals in flight that no cache
+// can hide. The library also remembers pods that were deleted finalizer first, and those that were
+// gone.
 func (r remembered) describe(s *Snapshot, answered *server) string {
 	by := s.Job.Spec.ManagedBy
 	isOthers := by != nil && *by != job.ControllerName && played.Has(release.JobManagedBy)

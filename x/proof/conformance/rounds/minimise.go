@@ -71,7 +71,8 @@ var simpler = []func(*Snapshot){
 	func(s *Snapshot) { each(s, func(p *corev1.Pod) { p.Status.ContainerStatuses = nil }) },
 }
 
-// withoutFields are changes that leave out a field of the spec: those that a controller can do without.
+// withoutFields returns changes that each remove a field of the spec which a controller does not
+// require.
 func withoutFields() (changes []func(*Snapshot)) {
 	required := []string{"parallelism", "completions", "completionMode", "backoffLimit", "template", "selector"}
 	for _, field := range specgen.JobFields() {

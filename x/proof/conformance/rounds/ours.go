@@ -21,7 +21,7 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/series"
 )
 
-// decode makes our snapshot, through JSON as an adapter without typed clients does.
+// decode returns our snapshot. It decodes JSON, as an adapter without typed clients does.
 func decode(s *Snapshot) job.Snapshot {
 	object := *s.Job
 	object.APIVersion, object.Kind = "batch/v1", "Job"
@@ -60,7 +60,7 @@ func encode(v any) []byte {
 // planner keeps its buffers from round to round, as a controller's does.
 var planner job.Planner
 
-// playOurs is one round of the library's planner.
+// playOurs plays one round of the library's planner.
 func playOurs(s *Snapshot) (r Result) {
 	snapshot := decode(s)
 	b := &backend{server: newServer(s)}
@@ -68,7 +68,7 @@ func playOurs(s *Snapshot) (r Result) {
 	var end job.Conclusion
 
 	for again := true; again; again = b.gone != "" {
-		// An orphan that was to be adopted is gone: the plan has counted on it.
+		// If an orphan that was to be adopted is gone, the plan was wrong to count on it.
 		snapshot.Pods = slices.DeleteFunc(snapshot.Pods, func(p job.Pod) bool { return p.Name == b.gone })
 		b.gone = ""
 		var err error
@@ -97,8 +97,8 @@ func playOurs(s *Snapshot) (r Result) {
 	return r
 }
 
-// addedBy is what our metrics add to the counters. The real controller's round does not
-// begin for a job of another controller.
+// addedBy returns what our metrics add to the counters. The real controller's round does not begin
+// for a job of another controller.
 func addedBy(m *job.Metrics) series.Counts {
 	if m.Action == "" || m.ManagedBy {
 		return nil
@@ -111,7 +111,7 @@ type backend struct {
 	*server
 	read    bool
 	readErr error
-	gone    string // an orphan that could not be adopted any more
+	gone    string // the name of an orphan that was gone when it was to be adopted
 }
 
 func (b *backend) Adopt(_ context.Context, pod job.PodRef) error {
@@ -148,7 +148,7 @@ func gone(err error) error {
 
 func (b *backend) Release(_ context.Context, pod job.PodRef) error {
 	err := gone(b.patch("release", pod.Name))
-	if apierrors.IsInvalid(err) { // it is another pod by now
+	if apierrors.IsInvalid(err) { // by now the name belongs to another pod
 		return nil
 	}
 	return err

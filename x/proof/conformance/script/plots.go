@@ -190,10 +190,8 @@ func replacementLost(t *rapid.T) []Step {
 // failedWrite makes a kind of write fail just when it is needed.
 func failedWrite(t *rapid.T) []Step {
 	kind := rapid.SampledFrom([][2]string{
-		{
-			"create",
-			"pods",
-		}, {"delete", "pods"}, {"patch", "pods"}, {"update", "jobs/status"}, {"delete", "jobs"}, {"get", "jobs"},
+		{"create", "pods"}, {"delete", "pods"}, {"patch", "pods"},
+		{"update", "jobs/status"}, {"delete", "jobs"}, {"get", "jobs"},
 	}).Draw(t, "kind")
 	steps := []Step{step(t, "fault", one(kind[0]), one(kind[1]), failures(kind[0]), shares, delays)}
 	for range rapid.IntRange(1, 2).Draw(t, "things") {

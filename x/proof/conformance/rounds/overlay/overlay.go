@@ -23,13 +23,13 @@ import (
 // Tag is the build tag of the code that needs the overlay.
 const Tag = "rounds"
 
-// module is the module that the controllers are in.
+// module is the module of the controllers.
 const module = "k8s.io/kubernetes"
 
 //go:embed testdata/*.go
 var exports embed.FS
 
-// files are the files of testdata that a release gets, with their packages. The name of a file
+// files returns the files of testdata that a release gets, with their packages. The name of a file
 // ends with the first release that it fits.
 func files(r release.Release) map[string]string {
 	const job, cronjob = "pkg/controller/job", "pkg/controller/cronjob"
@@ -137,7 +137,7 @@ func copyModule(r release.Release, root, work string) (mod string, err error) {
 		}
 	}
 
-	// Of a module that was not downloaded, go list -m knows no folder.
+	// "go list -m" knows no folder of a module that was not downloaded.
 	return mod, run(root, "go", "mod", "download", "-modfile="+mod, module)
 }
 
