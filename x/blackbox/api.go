@@ -14,26 +14,28 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Resource is a kind of objects that the API serves.
+// Resource is a kind of object that the API serves.
 type Resource struct {
 	schema.GroupVersionKind
 	// Plural is the name of the kind in paths, such as "cronjobs".
 	Plural string
 	// ClusterScoped objects have no namespace.
 	ClusterScoped bool
-	// Status means that the kind has a status subresource: a write of the object leaves the status
-	// alone, and a write of the status everything else. Look it up in the CRD: if it is wrong, the
-	// findings are wrong.
+	// Status means that the kind has a status subresource: a write to the object leaves the status
+	// unchanged, and a write to the status leaves everything else unchanged. Copy this from the
+	// CRD: if it is wrong, the findings are wrong.
 	Status bool
-	// Default fills in what the API server or a webhook would when an object is written; nil does nothing.
+	// Default fills in what the API server or a webhook fills in when an object is written. A nil
+	// Default fills in nothing.
 	Default func(Object)
-	// Admit refuses a write; nil admits all. Old is nil for a new object.
+	// Admit returns an error for a write that it refuses. A nil Admit accepts every write. Old is
+	// nil for a new object.
 	Admit func(old, next Object) error
-	// Type returns an empty object of the Go type, for strategic merge patches. Without it they are refused.
+	// Type returns an empty object of the Go type, which strategic merge patches need. Without it they are refused.
 	Type func() any
-	// structure is the schema of [FromCRD]; nil admits and keeps all.
+	// structure is the schema that [FromCRD] has read; nil accepts and keeps every field.
 	structure *structure
-	// reports are events: writes of them never fail, and are not counted.
+	// reports is set for events: writes of them never fail, and are not counted.
 	reports bool
 }
 
@@ -42,13 +44,13 @@ func (r *Resource) apiVersion() string { return r.GroupVersion().String() }
 // key names an object.
 type key struct{ plural, namespace, name string }
 
-// entry is an object in storage, and its JSON.
+// entry is a stored object and its JSON.
 type entry struct {
 	object Object
 	data   []byte
 }
 
-// change is one change of storage.
+// change is one change to the storage.
 type change struct {
 	resource *Resource
 	kind     string // ADDED, MODIFIED or DELETED
@@ -61,9 +63,9 @@ type change struct {
 // finalizers, owner collection and watches; a write that changes nothing makes no new version.
 // Clients reach it through [incarnation.config].
 type server struct {
-	// lag is how long watches are behind, by the plural of the resource; "" is for all others.
+	// lag is the delay of watches by the plural of their resource; "" is the delay of all others.
 	lag map[string]time.Duration
-	// held is when the watches of a kind show nothing new, by its plural; "" is all.
+	// held is the time in which watches show nothing new, by the plural of their resource; "" holds all watches.
 	held map[string]span
 	// wrote is called with each write that took effect, before it is visible. It must not call the API.
 	wrote func(write)
@@ -75,24 +77,24 @@ type server struct {
 	born      int
 	history   []change
 	changed   chan struct{} // closed at the next change
-	// since is when an object was last made or changed by others, by its UID; with /deleted its deletion
+	// since has the time of each object's creation by its UID, and of its deletion by its UID with /deleted.
 	since    map[string]time.Time
 	epoch    int // counts how often all watches have ended
 	closed   bool
-	losing   bool // the reply to the write that is being made
-	total    int  // requests
-	requests int  // in the same instant
+	losing   bool // the reply to the current write gets lost
+	total    int  // all requests
+	requests int  // at that instant
 	instant  time.Time
-	busy     time.Time // when there were too many
+	busy     time.Time // when there were too many requests
 }
 
-// write is one that took effect.
+// write is a write that took effect.
 type write struct {
 	Time time.Time
-	// Verb is create, update, status, patch, delete or, for what the storage did by itself, remove or collect.
+	// Verb is create, update, status, patch or delete; remove or collect if the server did it by itself.
 	Verb     string
 	Resource *Resource
-	// Old and New are nil where there is none. They must not be changed.
+	// Old is the object before the write and New after it; nil if there is none. They must not be changed.
 	Old, New Object
 	// BySubject is false for the kit's own writes.
 	BySubject bool
@@ -100,10 +102,10 @@ type write struct {
 	Lost bool
 }
 
-// maxRequests is how many requests of one instant are a livelock.
+// maxRequests is the limit for the requests of one instant. More of them are a livelock.
 const maxRequests = 3000
 
-// newServer returns one that serves these kinds, and events.
+// newServer returns a server for these kinds and for events.
 func newServer(resources ...Resource) *server {
 	a := &server{
 		objects:  make(map[key]entry),
@@ -143,7 +145,7 @@ func conflict(k key) error {
 		"%s %q: the object has been modified", k.plural, k.name)
 }
 
-// of returns the resource with that plural in that group and version, or nil.
+// of returns the resource with this plural, group and version, or nil.
 func (a *server) of(group, version, plural string) *Resource {
 	for _, r := range a.resources {
 		if r.Plural == plural && r.Group == group && r.Version == version {
@@ -153,7 +155,7 @@ func (a *server) of(group, version, plural string) *Resource {
 	return nil
 }
 
-// kind returns the resource of that kind, or nil.
+// kind returns the resource of this kind, or nil.
 func (a *server) kind(gvk schema.GroupVersionKind) *Resource {
 	for _, r := range a.resources {
 		if r.GroupVersionKind == gvk {
@@ -196,15 +198,15 @@ func (a *server) wake() {
 	a.changed = make(chan struct{})
 }
 
-// hold lets watches show nothing for a while.
+// hold makes watches show nothing new until d has passed.
 func (a *server) hold(plural string, d time.Duration) {
 	a.held[plural] = span{time.Now(), time.Now().Add(d)}
 }
 
-// span is a time from one instant until another.
+// span is the time between two instants.
 type span struct{ from, until time.Time }
 
-// delay returns when a watch shows what it would otherwise show at that time.
+// delay returns when a watch shows a change that it would show at the given time if it were not held.
 func (s span) delay(at time.Time) time.Time {
 	if at.Before(s.from) || at.After(s.until) {
 		return at
@@ -232,7 +234,7 @@ func (a *server) isClosed() bool {
 	return a.closed
 }
 
-// visible returns when a watch shows a change.
+// visible returns the time at which watches show a change.
 func (a *server) visible(c *change) time.Time {
 	lag, has := a.lag[c.resource.Plural]
 	if !has {
@@ -245,10 +247,10 @@ func (a *server) visible(c *change) time.Time {
 	return at
 }
 
-// keys returns the names of all objects, always in the same order.
+// keys returns the sorted keys of all objects.
 func (a *server) keys() []key { return keysOf(a.objects, "") }
 
-// keysOf returns the names of the objects of one plural, "" for all, always in the same order.
+// keysOf returns the sorted keys of the objects with this plural, or of all objects if it is "".
 func keysOf(objects map[key]entry, plural string) []key {
 	keys := make([]key, 0, len(objects))
 	for k := range objects {
@@ -262,7 +264,7 @@ func keysOf(objects map[key]entry, plural string) []key {
 	return keys
 }
 
-// Collect deletes the objects whose owners are all gone, as the garbage collector does some time after.
+// Collect deletes the objects whose owners are all gone. In a cluster the garbage collector does so after a while.
 func (a *server) Collect() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -288,7 +290,7 @@ func (a *server) Collect() {
 	}
 }
 
-// change changes an object with its status. The API is locked.
+// change changes an object and its status. The API must be locked.
 func (a *server) change(r *Resource, k key, change func(Object)) error {
 	next := a.objects[k].object.clone()
 	change(next)
@@ -306,7 +308,7 @@ func (a *server) add(v any) error {
 	return err
 }
 
-// Create stores a new object for a user. It may be typed.
+// Create stores a new object on behalf of a user. The object may have a Go type.
 func (a *server) Create(gvk schema.GroupVersionKind, v any) (Object, error) {
 	o, err := toObject(v)
 	if err != nil {
@@ -324,7 +326,7 @@ func (a *server) Create(gvk schema.GroupVersionKind, v any) (Object, error) {
 	return e.object, err
 }
 
-// Change changes an object for a user or a kubelet, with its status. It does nothing if the object is gone.
+// Change changes an object and its status on behalf of a user or a kubelet. It does nothing if the object is gone.
 func (a *server) Change(gvk schema.GroupVersionKind, namespace, name string, change func(Object)) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -343,7 +345,7 @@ func (a *server) Change(gvk schema.GroupVersionKind, namespace, name string, cha
 	return a.change(r, k, change)
 }
 
-// Delete deletes an object for a user, in the background. It does nothing if the object is gone.
+// Delete deletes an object on behalf of a user, with background propagation. It does nothing if the object is gone.
 func (a *server) Delete(gvk schema.GroupVersionKind, namespace, name string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -352,7 +354,7 @@ func (a *server) Delete(gvk schema.GroupVersionKind, namespace, name string) {
 	}
 }
 
-// Get returns an object, or nil. It must not be changed.
+// Get returns an object, or nil. The caller must not change it.
 func (a *server) Get(gvk schema.GroupVersionKind, namespace, name string) Object {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -362,7 +364,7 @@ func (a *server) Get(gvk schema.GroupVersionKind, namespace, name string) Object
 	return nil
 }
 
-// List returns all objects of a kind, by name. They must not be changed.
+// List returns all objects of a kind, sorted by name. The caller must not change them.
 func (a *server) List(gvk schema.GroupVersionKind) (list []Object) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

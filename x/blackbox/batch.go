@@ -7,44 +7,47 @@ import (
 	"time"
 )
 
-// The checks of things that run until they are done.
+// The checks of parents that run children until enough of them have succeeded.
 const (
-	// NoMoreThanWanted: no more children run concurrently than may, or are still wanted.
+	// NoMoreThanWanted: the children that run concurrently are at most as many as may, and as many
+	// as are still wanted.
 	NoMoreThanWanted Check = "NoMoreThanWanted"
-	// OneEach: no two children of one number or node run concurrently.
+	// OneEach: no two children with the same index or node run concurrently.
 	OneEach Check = "OneEach"
-	// CountedOnce: the parent counts only children that have ended that way, none twice, and forgets none.
+	// CountedOnce: the parent counts only children that have ended with that outcome, counts none
+	// twice, and forgets none.
 	CountedOnce Check = "CountedOnce"
-	// EndsOnce: what has ended stays so, as it ended, and starts nothing more.
+	// EndsOnce: a parent that has ended keeps its outcome and starts no more children.
 	EndsOnce Check = "EndsOnce"
-	// EndsRightly: the parent succeeds when as many children have succeeded as are wanted, and fails
-	// when more have failed than may.
+	// EndsRightly: the parent succeeds when as many children have succeeded as are wanted, and
+	// fails when more children have failed than may.
 	EndsRightly Check = "EndsRightly"
-	// Ends: once nothing goes wrong any more and all children succeed, the parent ends within four hours.
+	// Ends: once there are no more faults and all children succeed, the parent ends within four hours.
 	Ends Check = "Ends"
-	// NothingLeft: when the parent has ended nothing runs, and when it is deleted nothing of it stays.
+	// NothingLeft: no child runs after the parent has ended, and no object is left after the parent is deleted.
 	NothingLeft Check = "NothingLeft"
-	// NothingRuns: while the parent is suspended nothing runs, from five minutes after it.
+	// NothingRuns: no child runs while the parent is suspended, except in the first five minutes.
 	NothingRuns Check = "NothingRuns"
-	// NothingStarts: nothing is started from five seconds after the program can see that the parent is suspended.
+	// NothingStarts: no child starts while the parent is suspended, except in the first five
+	// seconds after the program could see the suspension.
 	NothingStarts Check = "NothingStarts"
 )
 
-// BatchSettings are what a parent is made of.
+// BatchSettings are the settings of a parent.
 type BatchSettings struct {
-	// Wanted is how many children have to succeed, AtOnce how many may run concurrently, and Retries
-	// how many may fail.
+	// Wanted is the number of children that must succeed, AtOnce the number that may run
+	// concurrently, and Retries the number that may fail.
 	Wanted, AtOnce, Retries int32
-	// Indexed gives each child a number of its own.
+	// Indexed gives each child a different index.
 	Indexed bool
 	Suspend bool
 }
 
-// Tally is a parent's own account.
+// Tally is the result that a parent's status shows.
 type Tally struct {
-	// Succeeded and Failed are how many children it counts.
+	// Succeeded and Failed are the numbers of children that the parent counts as such.
 	Succeeded, Failed int32
-	// Ended is true if it has ended, and Success if it has succeeded.
+	// Ended is true if the parent has ended, and Success if it has succeeded.
 	Ended, Success bool
 }
 
@@ -53,23 +56,23 @@ type Batch struct {
 	Program
 	// New returns a parent with the settings. The kit sets its name and namespace.
 	New func(BatchSettings) any
-	// Edit changes a parent to settings: its AtOnce and Suspend are others.
+	// Edit applies settings to a parent. Only AtOnce and Suspend ever change.
 	Edit func(parent Object, s BatchSettings)
 	// Tally reads the status of a parent.
 	Tally func(parent Object) Tally
-	// Index is the number or node of a child; nil or "" is none.
+	// Index returns the index or the node of a child, or "" if it has none. Nil means that no child has one.
 	Index func(child Object) string
-	// RandomNames means that the program does not know the names of children before. If the reply to
-	// a creation is lost, or the cache of a new replica does not show it, one more child may run until
-	// the program sees them.
+	// RandomNames means that the program cannot tell the name of a child in advance. If the reply
+	// to a creation is lost, or the cache of a new replica does not show the child, one more child
+	// may run until the program sees the first.
 	RandomNames bool
-	// Kind is how children live; for Jobs and Pods the zero value means [Job] or [Pod].
+	// Kind describes how children run and end. Its zero value means [Job] for Jobs and [Pod] for pods.
 	Kind ChildKind
-	// Settings draws settings by choosing among these; nil means any of up to four children.
+	// Settings are the settings of random lives; nil means any settings with up to four children.
 	Settings []BatchSettings
 }
 
-// Play plays a life. It is called outside of a bubble.
+// Play plays a life. The caller must not be in a synctest bubble.
 func (b *Batch) Play(t *testing.T, life BatchLife) Result {
 	t.Helper()
 	kind := b.Kind
@@ -128,7 +131,8 @@ func (b *Batch) random(r draw) BatchSettings {
 
 func (b *Batch) edit(r draw) Step { return Step{Do: Edit, AtOnce: r.Int32N(4)} }
 
-// plain are a parent whose second child fails, and one that is suspended for a while.
+// plain returns two lives without faults. In the first, the second child fails; in the second, the
+// parent is suspended for a while.
 func (b *Batch) plain() (lives []Life[BatchSettings]) {
 	settings := BatchSettings{Wanted: 2, AtOnce: 2, Retries: 6}
 	if b.Settings != nil {

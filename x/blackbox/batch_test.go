@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// worker is a controller of Jobs that looks at everything each fifty seconds. It counts by the names of the pods, whose
-// finalizer it removes once they are counted. What is set makes it wrong.
+// worker is a controller of Jobs that looks at everything every fifty seconds. It notes the names of the pods that
+// it has counted, and then removes their finalizers. Each field that is set is a mistake that it makes.
 type worker struct {
 	naive // for its client
 
@@ -50,7 +50,7 @@ func (w worker) subject() *Batch {
 	}
 }
 
-// generation is the parent's.
+// generation reads the generation of the parent.
 func (w *worker) generation(ctx context.Context) any {
 	parent, _, _ := w.do(ctx, http.MethodGet, parentJob, nil)
 	return parent.Get("metadata", "generation")
@@ -213,7 +213,7 @@ func (w *worker) release(ctx context.Context) error {
 	return w.releasePods(ctx, list.List("items"))
 }
 
-// TestBatchPlay: each mistake is found by its check, in a life that a right controller passes.
+// TestBatchPlay: each mistake is found by its check, in a life that a correct controller passes.
 func TestBatchPlay(t *testing.T) {
 	wait := Step{Do: Wait, For: 2 * time.Minute}
 	two := BatchSettings{Wanted: 2, AtOnce: 2, Retries: 1, Indexed: true}
@@ -257,7 +257,8 @@ func TestBatchPlay(t *testing.T) {
 	}
 }
 
-// TestBatchFind: random lives find nothing in a right controller, and a mistake in a life that has only what it takes.
+// TestBatchFind: random lives find nothing in a correct controller. They find a mistake, and report
+// the shortest life that shows it.
 func TestBatchFind(t *testing.T) {
 	for _, f := range (worker{}).subject().Find(t, Search{Seed: 3, Lives: 3}) {
 		t.Errorf("%s", f)

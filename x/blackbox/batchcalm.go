@@ -8,7 +8,7 @@ import (
 // Otherwise it is suspended for a while and resumed, all its children succeed, and it ends. In both
 // cases it is then deleted.
 func (b *batchScript) calm() error {
-	if b.allSucceeded() { // an edit would wake a program that sleeps
+	if b.allSucceeded() { // before any edit, which would wake a sleeping program
 		if err := b.awaitEnd(); err != nil || !b.isUp() {
 			return err
 		}
@@ -58,13 +58,13 @@ func (b *batchScript) calm() error {
 	return b.remove()
 }
 
-// allSucceeded reports whether the parent is to end without another child.
+// allSucceeded reports whether enough children have succeeded for the parent to end.
 func (b *batchScript) allSucceeded() (all bool) {
 	b.note(func() { all = !b.settings.Suspend && b.successes() >= b.settings.Wanted })
 	return all
 }
 
-// awaitEnd lets all children succeed until the parent ends. It reports a parent that does not end, once.
+// awaitEnd makes all children succeed until the parent ends. It reports once that a parent does not end.
 func (b *batchScript) awaitEnd() error {
 	for end := time.Now().Add(4 * time.Hour); time.Now().Before(end) && !b.ended(); {
 		for b.end(true) {

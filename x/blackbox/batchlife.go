@@ -15,22 +15,22 @@ type batchScript struct {
 
 	uid       string // of the parent
 	settings  BatchSettings
-	most      int32     // may run concurrently, by the settings and those before that the program may still see
+	most      int32     // limit of running children: the highest that the program may still see
 	edited    time.Time // when the settings changed
 	suspended time.Time // zero if it is not
 	fates     map[string]*fate
 	tally     Tally
-	endless   bool // it has not ended although it could, and that is reported
+	endless   bool // it was reported that the parent does not end
 }
 
-// fate is what has become of a child.
+// fate is what happened to a child.
 type fate struct {
 	index     string
 	succeeded bool
-	failed    bool // or was deleted while it ran
-	removed   bool // by a user, or after its success
+	failed    bool // failed, or was deleted while it ran
+	removed   bool // deleted by a user, or after its success
 	created   time.Time
-	lost      bool // the reply to its creation was
+	lost      bool // the reply to its creation was lost
 }
 
 func (b *batchScript) begin() error {
@@ -78,7 +78,7 @@ func (b *batchScript) step(s Step) error {
 	return fmt.Errorf("step: do: unknown action %q", s.Do)
 }
 
-// end lets the oldest child that runs end.
+// end ends the oldest running child. It reports whether there was one.
 func (b *batchScript) end(succeeded bool) bool {
 	for _, child := range b.children() {
 		if b.Ended(child) || child.isDeleted() || !b.kind.Runs(child) {
@@ -115,7 +115,7 @@ func (b *batchScript) edit(next BatchSettings) error {
 	return b.api.Change(b.Parent, "default", "subject", func(o Object) { b.batch.Edit(o, next) })
 }
 
-// saw checks a write. The API is locked.
+// saw checks a write. The API must be locked.
 func (b *batchScript) saw(w write) {
 	switch w.Resource.GroupVersionKind {
 	case b.Parent:
@@ -133,7 +133,7 @@ func (b *batchScript) saw(w write) {
 	}
 }
 
-// changed notes what happens to a child.
+// changed notes in a child's fate what a write did to the child.
 func (b *batchScript) changed(f *fate, w write) {
 	o := w.New
 	if o == nil {
@@ -152,7 +152,7 @@ func (b *batchScript) changed(f *fate, w write) {
 
 func (b *batchScript) succeeded(o Object) bool { return b.kind.Succeeded(o) }
 
-// active reports whether a child counts as one that runs.
+// active reports whether a child counts as running.
 func (b *batchScript) active(o Object) bool {
 	isReady := b.kind.Ready == nil || b.kind.Ready(o)
 	return !b.Ended(o) && !o.isDeleted() && isReady
@@ -182,7 +182,7 @@ func (b *batchScript) created(w write) {
 	b.checkNumber(w.New)
 }
 
-// checkNumber checks that a child is not one too many.
+// checkNumber checks that a new child exceeds no limit.
 func (b *batchScript) checkNumber(child Object) {
 	active := int32(0)
 	index := b.fates[child.UID()].index
@@ -213,7 +213,7 @@ func (b *batchScript) checkNumber(child Object) {
 	}
 }
 
-// mayMiss reports whether the program may not know of a child that it has made.
+// mayMiss reports whether the program may not know of a child that it has created.
 func (b *batchScript) mayMiss(f *fate) bool {
 	if !b.batch.RandomNames {
 		return false
@@ -221,8 +221,8 @@ func (b *batchScript) mayMiss(f *fate) bool {
 	return f.lost || f.created.Before(b.began) && b.shown(f.created).After(b.began)
 }
 
-// successes counts the children that have succeeded, or their numbers. Children that are gone, or
-// that the program may not know, may be run again.
+// successes counts the children that have succeeded; children with the same index count once. It
+// leaves out children that are gone or that the program may not know, since they may be run again.
 func (b *batchScript) successes() int32 {
 	n, indexes := int32(0), make(map[string]bool)
 	for _, f := range b.fates {

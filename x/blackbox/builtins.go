@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// builtins are the kinds that an API server has and that operators use.
+// builtins are the kinds of every API server that operators use.
 var builtins = []Resource{
 	Jobs(), Pods(), CronJobs(),
 	builtin(corev1.SchemeGroupVersion, "services", corev1.Service{}),
@@ -39,7 +39,7 @@ var builtins = []Resource{
 	clusterScoped(builtin(rbacv1.SchemeGroupVersion, "clusterrolebindings", rbacv1.ClusterRoleBinding{})),
 }
 
-// builtin returns the resource of a type, with a status if that has one.
+// builtin returns the resource of a Go type. It has a status subresource if the type has a field Status.
 func builtin(version schema.GroupVersion, plural string, of any) Resource {
 	t := reflect.TypeOf(of)
 	_, status := t.FieldByName("Status")
@@ -57,7 +57,7 @@ func clusterScoped(r Resource) Resource {
 	return r
 }
 
-// defaultReplicas fills in how many pods a workload has.
+// defaultReplicas gives a workload one replica if its spec has no number.
 func defaultReplicas(o Object) {
 	isWorkload := o.Text("kind") == "Deployment" || o.Text("kind") == "StatefulSet" || o.Text("kind") == "ReplicaSet"
 	if isWorkload && o.Get("spec", "replicas") == nil {
@@ -65,7 +65,7 @@ func defaultReplicas(o Object) {
 	}
 }
 
-// workload is how Deployments, StatefulSets, ReplicaSets and DaemonSets live: all their pods become ready.
+// workload describes Deployments, StatefulSets, ReplicaSets and DaemonSets: all their pods become ready.
 var workload = ChildKind{
 	Begin: func(o Object) {
 		replicas, has := o.Get("spec", "replicas").(float64)

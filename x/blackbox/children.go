@@ -15,17 +15,17 @@ var (
 	PodKind = schema.GroupVersionKind{Version: "v1", Kind: "Pod"}
 )
 
-// ChildKind is how children of a kind live.
+// ChildKind describes how the children of one kind run and end.
 type ChildKind struct {
-	// Ready reports whether a new child may begin: a suspended one may not. Nil means that all may.
+	// Ready reports whether a child may run: a suspended one may not. Nil means that all may.
 	Ready func(Object) bool
-	// Begin lets it run, and Stop lets one that is not ready any more stop.
+	// Begin makes a child run, and Stop stops a running child that is no longer ready.
 	Begin, Stop func(Object)
-	// Runs reports whether it runs.
+	// Runs reports whether a child runs.
 	Runs func(Object) bool
-	// Ended and Succeeded report whether it has ended, and how.
+	// Ended reports whether a child has ended, and Succeeded whether it has succeeded.
 	Ended, Succeeded func(Object) bool
-	// End lets it end.
+	// End ends a child.
 	End func(o Object, succeeded bool)
 }
 
@@ -53,7 +53,7 @@ func Pods() Resource {
 	}
 }
 
-// defaultJob fills in what the API server does, with the selector and the labels of the pods.
+// defaultJob fills in the defaults of the API server, the selector and the labels of the pods.
 func defaultJob(o Object) {
 	set := func(value any, path ...string) {
 		if o.Get(path...) == nil {
@@ -89,7 +89,7 @@ func defaultPod(o Object) {
 	}
 }
 
-// Job is how Jobs live.
+// Job describes how Jobs run and end.
 var Job = ChildKind{
 	Ready: func(o Object) bool { return o.Get("spec", "suspend") != true },
 	Begin: BeginJob, Stop: stopJob,
@@ -106,7 +106,7 @@ var Job = ChildKind{
 	End: EndJob,
 }
 
-// Pod is how pods live.
+// Pod describes how pods run and end.
 var Pod = ChildKind{
 	Begin: BeginPod,
 	Runs:  func(o Object) bool { return o.Text("status", "phase") == "Running" },
@@ -123,7 +123,7 @@ func JobEnded(o Object) bool {
 	})
 }
 
-// BeginJob lets a Job run: all its pods are ready.
+// BeginJob makes a Job run, with all its pods ready.
 func BeginJob(o Object) {
 	o.Set(now(), "status", "startTime")
 	o.Set(o.Get("spec", "parallelism"), "status", "active")
@@ -131,7 +131,7 @@ func BeginJob(o Object) {
 	setCondition(o, "Suspended", "False", "JobResumed")
 }
 
-// stopJob lets a Job that was suspended have no pods.
+// stopJob makes a suspended Job have no pods.
 func stopJob(o Object) {
 	o.Unset("status", "startTime")
 	o.Set(0.0, "status", "active")
@@ -160,8 +160,7 @@ func EndJob(o Object, succeeded bool) {
 	setCondition(o, end, "True", "")
 }
 
-// setCondition sets a condition, unless it has that status already. A condition that is not true is
-// only set if it was true.
+// setCondition sets a condition, unless it has this status already. A missing condition is added only if it is true.
 func setCondition(o Object, kind, status, reason string) {
 	list, _ := o.Get("status", "conditions").([]any)
 	next := map[string]any{"type": kind, "status": status, "lastTransitionTime": now(), "lastProbeTime": now()}
@@ -191,7 +190,7 @@ func PodEnded(o Object) bool {
 	return o.Text("status", "phase") == "Succeeded" || o.Text("status", "phase") == "Failed"
 }
 
-// node is the node of pods that name none.
+// node is the node of pods whose affinity names none.
 const node = "node"
 
 // BeginPod binds a pod and lets it run.
@@ -205,7 +204,7 @@ func BeginPod(o Object) {
 	setContainers(o, map[string]any{"running": map[string]any{"startedAt": now()}}, true)
 }
 
-// nodeOf is the node that the affinity of a pod asks for.
+// nodeOf returns the node that the affinity of a pod asks for.
 func nodeOf(o Object) string {
 	const affinity = "requiredDuringSchedulingIgnoredDuringExecution"
 	for _, term := range o.List("spec", "affinity", "nodeAffinity", affinity, "nodeSelectorTerms") {
@@ -219,7 +218,7 @@ func nodeOf(o Object) string {
 	return node
 }
 
-// EndPod lets all containers of a pod exit.
+// EndPod ends all containers of a pod.
 func EndPod(o Object, succeeded bool) {
 	phase, code := "Failed", 1.0
 	if succeeded {
@@ -267,7 +266,7 @@ func NewJob(s BatchSettings) any {
 	}}
 }
 
-// EditJob changes a Job to the settings.
+// EditJob applies the settings to a Job.
 func EditJob(o Object, s BatchSettings) {
 	o.Set(float64(s.AtOnce), "spec", "parallelism")
 	o.Set(s.Suspend, "spec", "suspend")
@@ -280,7 +279,7 @@ func JobTally(o Object) Tally {
 	return Tally{Succeeded: int32(succeeded), Failed: int32(failed), Ended: JobEnded(o), Success: Job.Succeeded(o)}
 }
 
-// PodIndex is the completion index of a pod of a Job.
+// PodIndex returns the completion index of a Job's pod.
 func PodIndex(o Object) string {
 	return o.Text("metadata", "annotations", batchv1.JobCompletionIndexAnnotation)
 }

@@ -11,44 +11,44 @@ const (
 	// OnSchedule: each child belongs to a run of the schedule after the creation of the parent, and is not started
 	// before that run.
 	OnSchedule Check = "OnSchedule"
-	// NoRunTwice: no run has two children, also if the first is gone; unless a user has deleted it while it ran.
+	// NoRunTwice: no run gets a second child, even if the first is gone, unless a user deleted the
+	// first while it ran.
 	NoRunTwice Check = "NoRunTwice"
-	// Starts: once nothing goes wrong any more, each run that is due starts within a minute and twice the lag.
+	// Starts: once there are no more faults, each run that is due starts within the Slack plus twice the lag.
 	Starts Check = "Starts"
-	// Deadline: nothing starts later than startingDeadlineSeconds after its run.
+	// Deadline: no child starts later than startingDeadlineSeconds after its run.
 	Deadline Check = "Deadline"
-	// Forbids: with Forbid nothing starts while another child has not ended. While two replicas run, children that the
-	// watches have not shown yet do not count, nor do they for Replaces.
+	// Forbids: with Forbid no child starts while another one has not ended. While two replicas run,
+	// children that the watches have not shown yet do not count here, nor for Replaces.
 	Forbids Check = "Forbids"
-	// Replaces: with Replace the other children are deleted before one starts.
+	// Replaces: with Replace the other children are deleted before a new one starts.
 	Replaces Check = "Replaces"
-	// Suspended: nothing starts while the parent is suspended, from a second and the lag after that.
+	// Suspended: no child starts while the parent is suspended, except in the first second plus the lag.
 	Suspended Check = "Suspended"
-	// NotInRetrospect: a resume or an edit of the schedule starts no run from before it.
+	// NotInRetrospect: a resume or an edit of the schedule starts no run that was due before it.
 	NotInRetrospect Check = "NotInRetrospect"
-	// Bursts: of the runs that are missed while the program is down, the parent is suspended or a child runs, at most
-	// one starts that is not the latest.
+	// Bursts: runs are missed while the program is down, the parent is suspended or a child runs.
+	// Of these runs, at most one starts besides the latest.
 	Bursts Check = "Bursts"
-	// Retries: the failure of a write delays a run by at most three minutes and six times the lag, or three times the
-	// Slack.
+	// Retries: a failed write delays a run by at most three times the Slack plus six times the lag.
 	Retries Check = "Retries"
-	// KeepsRunning: the program stops no child that runs, except to replace it.
+	// KeepsRunning: the program stops no running child, except to replace it.
 	KeepsRunning Check = "KeepsRunning"
-	// History: as many children that have ended are kept as the limits say, the latest ones.
+	// History: of the children that have ended the latest ones are kept, as many as the limits allow.
 	History Check = "History"
-	// ActiveList: the parent's list of active children is true once nothing goes wrong any more.
+	// ActiveList: the parent's list of active children is correct once there are no more faults.
 	ActiveList Check = "ActiveList"
-	// ReportsPassed: a run whose place a later one takes is reported as skipped ([Cron.Skipped]).
+	// ReportsPassed: a run is reported as skipped if a later run takes its place ([Cron.Skipped]).
 	ReportsPassed Check = "ReportsPassed"
-	// ReportsLate: a run whose startingDeadlineSeconds have passed is reported as skipped.
+	// ReportsLate: a run is reported as skipped once its startingDeadlineSeconds have passed.
 	ReportsLate Check = "ReportsLate"
-	// ReportsOnce: only runs that were due and do not start are reported as skipped, and none twice.
+	// ReportsOnce: only runs that were due and do not start are reported as skipped, each once.
 	ReportsOnce Check = "ReportsOnce"
 	// Bounded: the controller comes to rest, and makes at most 200 writes for a run.
 	Bounded Check = "Bounded"
 )
 
-// CronSettings are what a parent is made of.
+// CronSettings are the settings of a parent.
 type CronSettings struct {
 	Schedule string
 	// Policy is Allow, Forbid or Replace.
@@ -62,29 +62,30 @@ type CronSettings struct {
 // Cron is a program that starts children at the times of a schedule.
 type Cron struct {
 	Program
-	// New returns a parent with the settings. The kit sets its name and namespace. An edit replaces its spec.
+	// New returns a parent with the settings. The kit sets its name and namespace. An edit replaces
+	// the spec of the parent with the spec of a new one.
 	New func(CronSettings) any
-	// Run returns the run of a child; nil means the latest run before its creation.
+	// Run returns the scheduled time of a child. Nil means the latest run before its creation.
 	Run func(child Object) time.Time
-	// Slack is how late a run may start when nothing goes wrong; 0 means a minute.
+	// Slack is how late a run may start without faults; 0 means a minute.
 	Slack time.Duration
-	// Active are the UIDs in the parent's list of active children; nil if there is none.
+	// Active returns the UIDs in the parent's list of active children. It is nil if there is no such list.
 	Active func(parent Object) []string
-	// Skipped returns the runs that an event reports as skipped: the latest of them, the zero Time for
-	// the latest that is due, and how many with those before it that have not started. A negative
-	// number means all before it; 0 means that the event reports none. Nil means that no event does.
-	// The checks of reports leave out the runs around a crash, a lost reply or a second replica, since
-	// a report may be lost or repeated there.
+	// Skipped returns the runs that an event reports as skipped: the time of the latest of them, and their number.
+	// The zero Time means the latest run that is due. The others are the runs before it that have not started; a
+	// negative number means all of these, and 0 that the event reports no run. Nil means that no event reports runs.
+	// The checks of reports leave out the runs around a crash, a lost reply or a second replica, since a report may
+	// be lost or repeated there.
 	Skipped func(Event) (latest time.Time, runs int)
-	// Schedules are those that parents get; nil means some of each minute, each hour and each day.
+	// Schedules are the schedules of the parents; nil means some that run each minute, each hour or each day.
 	Schedules []string
-	// Policies are those that the parent has; nil means all three. NoDeadline and NoHistory mean that
-	// it lacks these.
+	// Policies are the concurrency policies that the parent supports; nil means all three.
+	// NoDeadline means that it has no starting deadline, NoHistory that it has no history limits.
 	Policies              []string
 	NoDeadline, NoHistory bool
 }
 
-// Play plays a life. It is called outside of a bubble.
+// Play plays a life. The caller must not be in a synctest bubble.
 func (c *Cron) Play(t *testing.T, life CronLife) Result {
 	t.Helper()
 	return play(t, &c.Program, life, func(p *player, _ Program) script {

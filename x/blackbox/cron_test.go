@@ -23,10 +23,11 @@ import (
 
 var taskKind = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Task"}
 
-// naive is a controller that looks at everything each five seconds. What is set makes it wrong.
+// naive is a controller that looks at everything every five seconds. Each field that is set is a
+// mistake that it makes.
 type naive struct {
 	client *http.Client
-	every  time.Duration // it looks; 0 means five seconds
+	every  time.Duration // the time between two rounds; 0 means five seconds
 
 	randomNames, forgetsForbid, ignoresSuspend, startsEarly, keepsAll, neverReplaces, forgetsDeadline, givesUp, catchesUp, busy, oldList bool
 
@@ -36,7 +37,7 @@ type naive struct {
 
 	staysInvalid, takesLabels, remembers, startsDeleted bool
 
-	seen Object // the parent, the last time
+	seen Object // the parent in the last round
 }
 
 // subject is the controller as a Cron.
@@ -100,7 +101,7 @@ func (n *naive) do(ctx context.Context, method, path string, in any) (Object, in
 
 const jobs = "/apis/batch/v1/namespaces/default/jobs"
 
-// ended is how many jobs have ended.
+// ended returns how many jobs have ended.
 func (n *naive) ended(ctx context.Context) (ended int) {
 	list, _, _ := n.do(ctx, http.MethodGet, jobs, nil)
 	for _, o := range list.List("items") {
@@ -157,7 +158,7 @@ func (n *naive) round(ctx context.Context) error {
 	if last.After(from) || !last.IsZero() && n.remembers {
 		from = last
 	}
-	// What is missed before an edit or a resume is not made up for.
+	// Runs that were missed before an edit or a resume are not started.
 	seen := fmt.Sprint(parent.Text("spec", "schedule"), parent.Get("spec", "suspend"))
 	if n.takesLabels {
 		seen += parent.Text("metadata", "labels", "touched")
@@ -237,7 +238,7 @@ func childOf(parent Object, name, run string) Object {
 	}}
 }
 
-// start starts a run, whatever else there is.
+// start starts a run without any check.
 func (n *naive) start(ctx context.Context, run string) error {
 	parent, _, err := n.do(ctx, http.MethodGet, "/apis/example.com/v1/namespaces/default/tasks/subject", nil)
 	if err == nil {
@@ -257,7 +258,8 @@ func (n *naive) startEach(ctx context.Context, parent Object, s schedule.Schedul
 	return n.record(ctx, Object{}, parent, nil)
 }
 
-// report reports the runs whose place one has taken. What is wrong reports the one itself, again, or one that waits.
+// report reports the runs whose place a later run has taken. Its mistakes are to report the later
+// run itself, a run twice, or a run that waits.
 func (n *naive) report(ctx context.Context, started, held bool, s schedule.Schedule, from, run time.Time) error {
 	left := 0
 	switch {
@@ -305,7 +307,7 @@ func (n *naive) record(ctx context.Context, was, parent Object, active []Object)
 	return err
 }
 
-// clean deletes the oldest children beyond the limits, of those that the status knows.
+// clean deletes the oldest children beyond the limits, except those that are later than the status.
 func (n *naive) clean(ctx context.Context, parent Object, ended []Object) error {
 	kept := map[bool]int{}
 	slices.SortFunc(ended, func(a, b Object) int { return strings.Compare(b.Name(), a.Name()) })
@@ -325,7 +327,7 @@ func (n *naive) clean(ctx context.Context, parent Object, ended []Object) error 
 	return nil
 }
 
-// TestPlay: each mistake is found by its check, in a life that a right controller passes.
+// TestPlay: each mistake is found by its check, in a life that a correct controller passes.
 func TestPlay(t *testing.T) {
 	wait := Step{Do: Wait, For: 3 * time.Minute}
 	outage := []Step{{Do: Restart, For: 6 * time.Minute}, wait}
@@ -387,8 +389,8 @@ func TestPlay(t *testing.T) {
 	}
 }
 
-// TestOverlap: of two replicas the one that has crashed ends as well. One may start a child beside the other's child until the
-// watches have shown it, and not later.
+// TestOverlap: a crashed replica ends even if another one runs. A replica may start a child beside
+// the other's child only until the watches have shown that child.
 func TestOverlap(t *testing.T) {
 	for _, test := range []struct {
 		name       string
@@ -451,7 +453,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// TestHold_Ends: a watch that shows nothing for an hour shows what there is as soon as nothing goes wrong any more.
+// TestHold_Ends: a watch that is held for an hour shows everything as soon as the faults end.
 func TestHold_Ends(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newServer(Jobs())
@@ -488,8 +490,8 @@ func TestHold_Ends(t *testing.T) {
 	})
 }
 
-// TestFind: random lives find nothing in a right controller, and a mistake with its story and a test that has only
-// what it takes.
+// TestFind: random lives find nothing in a correct controller. They find a mistake, and report its
+// story and a test with the shortest life that shows it.
 func TestFind(t *testing.T) {
 	for _, f := range (naive{}).subject().Find(t, Search{Seed: 3, Lives: 4, Short: 1}) {
 		t.Errorf("%s", f)
@@ -503,8 +505,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFind_Planted: a search finds each mistake of the controller within as many lives as stated. The short ones come first,
-// if it takes a fault.
+// TestFind_Planted: a search finds each mistake within the stated number of lives. Mistakes that
+// need a fault are searched with short lives first.
 func TestFind_Planted(t *testing.T) {
 	for _, test := range []struct {
 		name         string
@@ -535,8 +537,8 @@ func TestFind_Planted(t *testing.T) {
 	}
 }
 
-// livesUntil plays short lives with each fault, and random ones, until a check does not hold. It returns how many it took, 0 if all
-// did not show it.
+// livesUntil plays short lives with each fault, and random ones, until a check does not hold. It
+// returns how many lives that took, or 0 if none broke the check.
 func livesUntil[S Settings](t *testing.T, c profile[S], want Check, short, random int) (lives int) {
 	is := func(v Violation) bool { return v.Check == want }
 	attempts := 0
@@ -578,7 +580,7 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// TestEvents: what the program reports is kept, in both versions, once for each time that it was counted.
+// TestEvents: the events of the program are kept, in both API versions, once for each time that they were counted.
 func TestEvents(t *testing.T) {
 	subject := naive{}.subject()
 	subject.Start = func(ctx context.Context, config *rest.Config) error {
@@ -616,8 +618,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestStart: a program that ends as soon as it has started has read all that it reads at its start, since the cache of a
-// manager that can't read waits in a busy loop when its context ends.
+// TestStart: a program whose context ends immediately after its start has made all its first reads.
+// The cache of a manager that cannot read waits in a busy loop when its context ends.
 func TestStart(t *testing.T) {
 	subject := naive{}.subject()
 	run := subject.Start

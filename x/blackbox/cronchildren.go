@@ -7,11 +7,11 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// cronChild is what has become of a child. Times are zero for what has not happened.
+// cronChild is what happened to a child. Times are zero until that has happened.
 type cronChild struct {
 	name                 string
 	run                  time.Time
-	created, ended, gone time.Time // gone is its deletion, also if finalizers hold it
+	created, ended, gone time.Time // gone is its deletion, even if finalizers hold it
 	succeeded            bool
 	removed              bool // by a user
 }
@@ -20,16 +20,16 @@ type cronChild struct {
 type cleanup struct {
 	of    *cronChild
 	at    time.Time
-	older []*cronChild // of the same outcome, which the program could see
+	older []*cronChild // older children with the same outcome that the program could see
 }
 
-// backlog are the runs that had been missed when a run was started although a later one was due.
+// backlog is the runs that had been missed when a run started although a later one was due.
 type backlog struct {
 	until   time.Time
 	started int
 }
 
-// missed checks how many runs of a backlog are started.
+// missed checks how many runs of a backlog start.
 func (c *cronScript) missed(run, now time.Time) {
 	if latest, _ := c.scheduleSeen(run).Latest(run, now); latest.After(run) && run.After(c.backlog.until) {
 		c.backlog = backlog{until: latest}
@@ -43,7 +43,7 @@ func (c *cronScript) missed(run, now time.Time) {
 	}
 }
 
-// scheduleSeen returns the oldest schedule that the program may still see and that has a run at that time.
+// scheduleSeen returns the oldest schedule that the program may still see and that has this run.
 func (c *cronScript) scheduleSeen(run time.Time) schedule.Schedule {
 	for i, p := range c.periods {
 		isOver := i+1 < len(c.periods) && time.Now().After(c.shown(c.periods[i+1].from).Add(c.slack()))
@@ -54,11 +54,11 @@ func (c *cronScript) scheduleSeen(run time.Time) schedule.Schedule {
 	return c.inForce()
 }
 
-// changed checks a change of a child, or its deletion. The API is locked.
+// changed checks a change of a child, or its deletion. The API must be locked.
 func (c *cronScript) changed(child *cronChild, w write) {
 	isDeleted := child.gone.IsZero() && (w.New == nil || w.New.isDeleted())
 	isEnded := child.ended.IsZero() && w.New != nil && c.Ended(w.New)
-	// The program may replace a child of which it has not seen yet that it has ended.
+	// The program may replace a child before it has seen that the child has ended.
 	mayReplace := c.settings.Policy == "Replace" && !time.Now().After(c.shown(child.ended).Add(time.Second))
 	switch {
 	case !w.BySubject:
@@ -76,7 +76,7 @@ func (c *cronScript) changed(child *cronChild, w write) {
 	}
 }
 
-// stopped checks that the program may stop a child: it replaces it.
+// stopped checks that the program may stop a child: it may only replace it.
 func (c *cronScript) stopped(child *cronChild) {
 	isSuspended := !c.suspended.IsZero() && time.Now().After(c.shown(c.suspended).Add(time.Second))
 	isLater := func(s schedule.Schedule) bool { return !s.Next(child.run).After(c.now()) }
@@ -91,7 +91,7 @@ func (c *cronScript) stopped(child *cronChild) {
 	}
 }
 
-// cleaned checks that a child that has ended is one too many, and notes the older ones.
+// cleaned checks that a deleted child was beyond the history limit, and notes the older ones.
 func (c *cronScript) cleaned(child *cronChild) {
 	now := time.Now()
 	left := 0
@@ -116,7 +116,8 @@ func (c *cronScript) cleaned(child *cronChild) {
 	}
 }
 
-// checkCleanups checks that the oldest children were deleted: an older one was deleted soon after. The API is locked.
+// checkCleanups checks that the oldest children were deleted: when a child is deleted, all older
+// ones must be deleted soon after. The API must be locked.
 func (c *cronScript) checkCleanups() {
 	for _, clean := range c.cleanups {
 		soon := clean.at.Add(3 * c.slack())
@@ -132,8 +133,8 @@ func (c *cronScript) checkCleanups() {
 	}
 }
 
-// checkRetries checks that each run has started soon, if nothing but the failure of single writes was in its way.
-// Where a later run may take its place, it need not. The API is locked.
+// checkRetries checks that each run has started soon if only failed writes delayed it. A run whose
+// place a later one may take need not start. The API must be locked.
 func (c *cronScript) checkRetries() {
 	if c.skewed {
 		return
@@ -146,8 +147,10 @@ func (c *cronScript) checkRetries() {
 		if p.suspended {
 			continue
 		}
+
 		for at := range p.schedule.Between(c.shown(p.from), until) {
 			limit := c.soonAfter(at)
+
 			d := c.settings.StartingDeadlineSeconds
 			isTooLate := d != nil && !limit.Before(at.Add(time.Duration(*d)*time.Second))
 			isReplaced := limit.After(until) || !p.schedule.Next(at).After(limit)
@@ -155,6 +158,7 @@ func (c *cronScript) checkRetries() {
 			if mayWait || c.settings.Policy == "Forbid" && c.anyRan(at, limit) {
 				continue
 			}
+
 			if r := c.runs[at.Unix()]; r == nil || r.started.IsZero() || r.started.After(limit) {
 				c.fail(Retries, "the run of %s has not started by %s", clock(at), clock(limit))
 				return
@@ -163,7 +167,7 @@ func (c *cronScript) checkRetries() {
 	}
 }
 
-// soonAfter returns when a run must have started, if the program was up.
+// soonAfter returns the time by which a run must have started. The program has as long after each outage.
 func (c *cronScript) soonAfter(at time.Time) (limit time.Time) {
 	limit = at.Add(3 * c.slack())
 	for _, down := range c.down {
@@ -174,7 +178,7 @@ func (c *cronScript) soonAfter(at time.Time) (limit time.Time) {
 	return limit
 }
 
-// anyRan reports whether a child may have been seen to run between two times.
+// anyRan reports whether the program may have seen a child run between two times.
 func (c *cronScript) anyRan(from, until time.Time) bool {
 	for _, child := range c.born {
 		end := child.ended

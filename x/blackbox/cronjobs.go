@@ -34,12 +34,12 @@ func NewCronJob(s CronSettings) any {
 	}}
 }
 
-// CronJobRun returns the run of a Job of a CronJob.
+// CronJobRun returns the scheduled time of a CronJob's Job.
 func CronJobRun(child Object) time.Time {
 	return child.Time("metadata", "annotations", batchv1.CronJobScheduledTimestampAnnotation)
 }
 
-// ActiveUIDs returns the UIDs in the list status.active, which a CronJob has.
+// ActiveUIDs returns the UIDs in status.active of a CronJob.
 func ActiveUIDs(parent Object) (uids []string) {
 	for _, ref := range parent.List("status", "active") {
 		uids = append(uids, ref.Text("uid"))

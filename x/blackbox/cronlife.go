@@ -16,23 +16,23 @@ type cronScript struct {
 	cron *Cron
 
 	settings  CronSettings
-	schedules []schedule.Schedule // that were in force, the last one is
-	since     time.Time           // the last edit of the schedule or resume
+	schedules []schedule.Schedule // all that were in force; the last one still is
+	since     time.Time           // when the schedule was last edited, or the parent resumed
 	suspended time.Time           // zero if it is not
-	invalid   bool                // the schedule is not one
-	created   time.Time           // the parent was
-	deleted   time.Time           // zero if it was not
-	runs      map[int64]*run      // those that were started or reported, by their times
-	periods   []period            // of the settings, the last one is in force
+	invalid   bool                // the current schedule does not parse
+	created   time.Time           // when the parent was created
+	deleted   time.Time           // when the parent was deleted; zero if it was not
+	runs      map[int64]*run      // the runs that were started or reported, by Unix time
+	periods   []period            // one for each change of the settings; the last one is in force
 	born      []*cronChild        // in the order of their creation
 	byUID     map[string]*cronChild
 	cleanups  []cleanup
-	backlog   backlog // the latest
+	backlog   backlog // the latest backlog
 }
 
 func (c *cronScript) begin() error { return c.create(c.settings) }
 
-// create makes the parent, of which nothing is known before.
+// create creates the parent, and forgets everything about an earlier one.
 func (c *cronScript) create(first CronSettings) error {
 	c.note(func() {
 		c.settings, c.schedules, c.periods, c.suspended = CronSettings{}, nil, nil, time.Time{}
@@ -53,7 +53,7 @@ func (c *cronScript) create(first CronSettings) error {
 	return err
 }
 
-// recreate deletes the parent, and makes it again once its children are gone.
+// recreate deletes the parent, and creates it again once its children are gone.
 func (c *cronScript) recreate() error {
 	parent := Object(nil)
 	c.note(func() { parent, c.deleted = c.parent(), time.Now() })
@@ -128,7 +128,7 @@ func (c *cronScript) step(s Step) error {
 	return fmt.Errorf("step: do: unknown action %q", s.Do)
 }
 
-// end lets the oldest child that runs end.
+// end ends the oldest running child. It reports whether there was one.
 func (c *cronScript) end(succeeded bool) bool {
 	for _, child := range c.children() {
 		if c.Ended(child) || child.isDeleted() {
@@ -147,7 +147,7 @@ func (c *cronScript) end(succeeded bool) bool {
 	return false
 }
 
-// edit gives the parent other settings. An API that knows schedules refuses one that is invalid.
+// edit gives the parent other settings. An API that checks schedules refuses an invalid one.
 func (c *cronScript) edit(next CronSettings) error {
 	if next == c.settings {
 		return nil
@@ -170,16 +170,18 @@ func (c *cronScript) edit(next CronSettings) error {
 	return nil
 }
 
-// saw checks a write. The API is locked.
+// saw checks a write. The API must be locked.
 func (c *cronScript) saw(w write) {
 	if w.BySubject && w.Resource.reports {
 		for _, e := range eventsOf(w) {
 			c.reported(e)
 		}
 	}
+
 	if w.Resource.GroupVersionKind != c.Child {
 		return
 	}
+
 	if w.Old != nil {
 		if child := c.byUID[w.Old.UID()]; child != nil {
 			c.changed(child, w)
@@ -198,7 +200,7 @@ func (c *cronScript) saw(w write) {
 	}
 }
 
-// runOf returns the run of a child.
+// runOf returns the scheduled time of a child.
 func (c *cronScript) runOf(child Object) time.Time {
 	if c.cron.Run != nil {
 		return c.cron.Run(child)
@@ -262,13 +264,13 @@ func (c *cronScript) mayStartAgain(first *cronChild) bool {
 	return first.removed && !(hadEnded && !meets(c.lost, first.created, first.gone) && c.hasSeen(first.ended))
 }
 
-// isHidden reports whether another replica may have created a child that was not shown to this one yet.
+// isHidden reports whether another replica may have created a child that the watches have not shown to this one yet.
 func (c *cronScript) isHidden(child Object) bool {
 	created := child.Time("metadata", "creationTimestamp")
 	return meets(c.overlaps, created, time.Now()) && !time.Now().After(c.shown(created).Add(time.Second))
 }
 
-// passQuickly lets time pass in which each child ends within seconds.
+// passQuickly lets time pass, and ends each child within seconds.
 func (c *cronScript) passQuickly(d time.Duration) error {
 	for end := time.Now().Add(d); time.Now().Before(end) && c.isUp(); {
 		for c.end(true) {
@@ -287,9 +289,9 @@ func (c *cronScript) passQuickly(d time.Duration) error {
 	return nil
 }
 
-// calm ends all faults: the program must start the next runs, and everything must become true. The
-// first run it starts by itself, if its policy allows that: an edit or the end of a child would wake
-// a program that sleeps.
+// calm plays the end of a life, without faults: the program must start the next runs, and all
+// checks must come to hold. If the policy allows it, the first run comes before any edit and before
+// a child ends: these would wake a sleeping program.
 func (c *cronScript) calm() error {
 	if !c.settings.Suspend && !c.invalid && c.settings.Policy != "Forbid" {
 		if err := c.pass(c.slack()); err != nil || !c.isUp() {
@@ -331,7 +333,7 @@ func (c *cronScript) calm() error {
 		c.checkReports()
 	})
 
-	// It ends as well, and until the next run nothing else happens.
+	// The child of that run ends, and nothing else happens until the next run.
 	if c.inForce().Next(time.Now()).Before(time.Now().Add(2 * c.slack())) {
 		return nil
 	}
@@ -344,7 +346,7 @@ func (c *cronScript) calm() error {
 	return nil
 }
 
-// nextStarts lets time pass until the next run has started. A program that was too busy is down then.
+// nextStarts lets time pass until the next run must have started. A program that was too busy is then down.
 func (c *cronScript) nextStarts(pass func(time.Duration) error) error {
 	run, before := c.inForce().Next(time.Now()), 0
 	c.note(func() { before = c.writes })
@@ -362,10 +364,10 @@ func (c *cronScript) nextStarts(pass func(time.Duration) error) error {
 	return nil
 }
 
-// slack returns how late a run may start when nothing goes wrong.
+// slack returns how late a run may start without faults.
 func (c *cronScript) slack() time.Duration { return cmp.Or(c.cron.Slack, time.Minute) + 2*c.lag }
 
-// checkHistory checks that no more children are kept than the limits say. The API is locked.
+// checkHistory checks that no more children are kept than the limits allow. The API must be locked.
 func (c *cronScript) checkHistory() {
 	ended := map[bool]int{}
 	for _, child := range c.childrenOf(c.parent()) {
@@ -381,11 +383,12 @@ func (c *cronScript) checkHistory() {
 	}
 }
 
-// checkActive checks the parent's list of active children. The API is locked.
+// checkActive checks the parent's list of active children. The API must be locked.
 func (c *cronScript) checkActive() {
 	if c.cron.Active == nil {
 		return
 	}
+
 	parent := c.parent()
 	var active []string
 	for _, child := range c.childrenOf(parent) {
@@ -399,7 +402,7 @@ func (c *cronScript) checkActive() {
 	}
 }
 
-// keep returns a history limit.
+// keep returns the history limit for an outcome; nil means no limit.
 func (s CronSettings) keep(succeeded bool) *int32 {
 	if succeeded {
 		return s.KeepSucceeded
@@ -429,12 +432,12 @@ func (c *Cron) schedules() []string {
 
 func (c *Cron) edit(r draw) Step {
 	if r.IntN(5) == 0 {
-		return Step{Do: Edit, Schedule: "61 * * * *"} // which is none
+		return Step{Do: Edit, Schedule: "61 * * * *"} // not a valid schedule
 	}
 	return Step{Do: Edit, Schedule: pick(r, c.schedules())}
 }
 
-// plain are two runs of each policy, the first of which succeeds.
+// plain returns a life for each policy, with two runs: the first one succeeds, and the second one fails.
 func (c *Cron) plain() (lives []Life[CronSettings]) {
 	begin := 10*time.Hour + 2*time.Minute + 10*time.Second
 	text, each := c.rarest(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(begin))
@@ -456,7 +459,7 @@ func (c *Cron) rarest(from time.Time) (text string, each time.Duration) {
 	for _, other := range c.schedules() {
 		s, err := schedule.Parse(other)
 		if err != nil {
-			continue // its first life says so
+			continue // the first life with it reports the error
 		}
 		first := s.Next(from)
 		if d := s.Next(first).Sub(first); d <= time.Hour && d > longest {
@@ -477,7 +480,7 @@ func (c *Cron) adapt(_ draw, s Step) (Step, bool) { return s, true }
 
 func (c *Cron) program() *Program { return &c.Program }
 
-// plainer are changes that make settings plainer.
+// plainer returns changes that simplify settings.
 func (c *Cron) plainer() []func(*CronSettings) {
 	return []func(*CronSettings){
 		func(s *CronSettings) { s.Policy = c.policies()[0] },

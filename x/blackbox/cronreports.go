@@ -8,21 +8,21 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// run is what is known of a run.
+// run is the history of one run of the schedule.
 type run struct {
-	child    string    // the UID of its child, the latest one
-	started  time.Time // the first time
-	reported time.Time // as skipped
+	child    string    // the UID of its latest child
+	started  time.Time // when its first child was started
+	reported time.Time // when it was reported as skipped
 }
 
-// period is when settings came into force.
+// period begins when settings come into force.
 type period struct {
 	from      time.Time
 	schedule  schedule.Schedule
 	suspended bool
 }
 
-// runAt returns what is known of a run.
+// runAt returns the history of a run, and begins one if there is none.
 func (c *cronScript) runAt(at time.Time) *run {
 	r := c.runs[at.Unix()]
 	if r == nil {
@@ -32,7 +32,7 @@ func (c *cronScript) runAt(at time.Time) *run {
 	return r
 }
 
-// scheduleOf returns the latest schedule that has a run at that time, if it is due.
+// scheduleOf returns the latest schedule that has a run at this time, and whether that run is due.
 func (c *cronScript) scheduleOf(at time.Time) (s schedule.Schedule, due bool) {
 	for _, s := range slices.Backward(c.schedules) {
 		if isRun(s, at) {
@@ -42,7 +42,7 @@ func (c *cronScript) scheduleOf(at time.Time) (s schedule.Schedule, due bool) {
 	return s, false
 }
 
-// isRun reports whether a schedule has a run at that time.
+// isRun reports whether a schedule has a run at this time.
 func isRun(s schedule.Schedule, at time.Time) bool { return s.Next(at.Add(-time.Nanosecond)).Equal(at) }
 
 // mayForget reports whether the program may not know what it has done about a run.
@@ -50,7 +50,7 @@ func (c *cronScript) mayForget(at time.Time) bool {
 	return c.skewed || meets(c.lost, at, time.Now())
 }
 
-// reported notes an event. The API is locked.
+// reported notes the runs that an event reports, and checks them. The API must be locked.
 func (c *cronScript) reported(e Event) {
 	if c.cron.Skipped == nil {
 		return
@@ -75,7 +75,7 @@ func (c *cronScript) reported(e Event) {
 		known := r.child != "" || !r.reported.IsZero()
 		switch {
 		case left < 0 && known && at.Before(latest):
-			return // what came before it was accounted for then
+			return // the runs before it were already accounted for
 		case r.child != "" && at.Before(latest):
 			continue
 		case known && !c.mayForget(at):
@@ -97,8 +97,8 @@ func (c *cronScript) failReport(at time.Time, r *run) {
 
 func clock(t time.Time) string { return t.UTC().Format("2 Jan 15:04:05") }
 
-// checkReports checks that each run that was due was started or reported, and reports the first one
-// that was not. The API is locked.
+// checkReports checks that each run that was due was started or reported, and fails with the first
+// one that was not. The API must be locked.
 func (c *cronScript) checkReports() {
 	if c.skewed {
 		return
@@ -137,11 +137,11 @@ func (c *cronScript) checkReports() {
 	}
 }
 
-// laterStarts returns a function that returns when the first of the runs after a time was started;
-// zero if none was.
+// laterStarts returns a function from a time to the earliest start of all later runs. The function
+// returns zero if none was started.
 func (c *cronScript) laterStarts() func(time.Time) time.Time {
 	runs := slices.Sorted(maps.Keys(c.runs))
-	first := make([]time.Time, len(runs)+1) // of the runs from there on
+	first := make([]time.Time, len(runs)+1) // by index: the earliest start of this run and the later ones
 	for i, seconds := range slices.Backward(runs) {
 		first[i] = first[i+1]
 		if started := c.runs[seconds].started; !started.IsZero() && (first[i].IsZero() || started.Before(first[i])) {
@@ -154,8 +154,8 @@ func (c *cronScript) laterStarts() func(time.Time) time.Time {
 	}
 }
 
-// decided returns when it was clear that a run does not start, and the check of its report. The check is empty if
-// the run may still start. Later is when the first of the later runs was started.
+// decided returns when it was clear that a run would not start, and which check covers the report
+// of it. The check is empty if the run may still start. Later is the earliest start of a later run.
 func (c *cronScript) decided(at time.Time, s schedule.Schedule, later time.Time) (check Check, decided time.Time) {
 	if d := c.settings.StartingDeadlineSeconds; d != nil {
 		limit := time.Duration(*d) * time.Second
@@ -166,7 +166,7 @@ func (c *cronScript) decided(at time.Time, s schedule.Schedule, later time.Time)
 			}
 		}
 		if last, _ := s.Latest(at.Add(-time.Second), late); last.Equal(at) || last.Before(late.Add(-limit)) {
-			return ReportsLate, late // none that is still in time has taken its place
+			return ReportsLate, late // no later run that is still in time has taken its place
 		}
 	}
 	if later.IsZero() {

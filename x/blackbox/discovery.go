@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// discover answers the questions of clients about what is served.
+// discover answers the discovery requests of clients.
 func (a *server) discover(path string) ([]byte, error) {
 	var answer any
 	switch parts := strings.Split(strings.Trim(path, "/"), "/"); {
@@ -38,7 +38,7 @@ func (a *server) discover(path string) ([]byte, error) {
 	return json.Marshal(answer)
 }
 
-// groups are the named groups that are served.
+// groups returns the named API groups that are served.
 func (a *server) groups() (groups []string) {
 	for _, r := range a.resources {
 		if r.Group != "" && !slices.Contains(groups, r.Group) {

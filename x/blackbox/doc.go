@@ -17,43 +17,42 @@
 //	}
 //	subject.Test(t, blackbox.Search{Seed: 1, Lives: 100})
 //
-// The kit is the API server, in memory and without a network; the clock, by testing/synctest; the
-// caches that lag; the users; what runs the children, such as the kubelet; and the faults. The program
-// is driven with its own manager, watches, predicates and queues. Each life is a list of steps. The
-// search takes short lives first and lets each of their writes fail in each way ([Search].Short), then
-// it plays random ones. Its findings are made as short as they can be, and printed as a story and as a
-// test that plays it again. Errors that the program logs are lines of the story, if it logs with the
-// logr.Logger of Start's context.
+// The kit plays the API server (in memory, without a network), the clock (testing/synctest), the lag of caches, the
+// users, the faults, and whatever runs the children, such as the kubelet. The program runs with its own manager,
+// watches, predicates and queues. Each life is a list of steps. The search plays short lives first, and again with
+// each fault in each of their writes ([Search].Short); then it plays random ones. It makes its findings as short as
+// it can, and prints each as a story and as a test that plays it again. Errors that the program logs are lines of
+// the story, if it logs with the logr.Logger of Start's context.
 //
 // # What a controller may need
 //
-// The kinds may come from their CRDs ([FromCRD]): then the API refuses, completes and prunes objects
-// by their schemas. Without it, set [Resource].Status right, or the findings are wrong. Resource.Admit
-// checks what the API does not: rules in CEL and the uniqueness of lists. Resource.Default fills in
-// what a webhook would. Null fields are dropped.
+// The kinds may come from their CRDs ([FromCRD]): then the API refuses, completes and prunes
+// objects by their schemas. Without a CRD, set [Resource].Status correctly, or the findings are
+// wrong. Resource.Admit can check what the API does not: CEL rules and the uniqueness of list
+// items. Resource.Default fills in what a webhook would. Null fields are dropped.
 //
-// Make metrics and flags outside of Start, field indexes in it. Controllers of one name need SkipNameValidation from
-// controller-runtime v0.19 on.
+// Create metrics and flags outside of Start, and field indexes in it. From controller-runtime v0.19
+// on, controllers with the same name need SkipNameValidation.
 //
-// [Cron].Skipped reads the events that report skipped runs. Recorders merge events: client-go's for
-// core/v1 writes the latest message behind "(combined from similar events): ", and after a burst of
-// 25 one event in five minutes for an object. For events.k8s.io it writes the first note of a series.
+// [Cron].Skipped reads the events that report skipped runs. Recorders merge events. For core/v1, client-go puts
+// "(combined from similar events): " before the latest message, and after a burst of 25 it writes one event in five
+// minutes for an object. For events.k8s.io it keeps the first note of a series.
 //
 // # What is checked
 //
-// See [Check]. An [Operator] needs no model: what remains of its life is compared with what remains of the same life
-// without faults, of the same life without a deletion, and of a parent that was created as it was edited.
+// See [Check]. An [Operator] needs no model: the objects after its life are compared with those
+// after the same life without faults, after the same life without a user's deletion, and of a
+// parent that was created in its edited form.
 //
 // Each check can be switched off with a reason ([Program.Off]), and each action of the kit left out
 // ([Program.Without]).
 //
 // # What goes wrong
 //
-// Writes are refused, conflict, or lose their reply. The program crashes before or after one
-// ([Fault]), restarts with caches that are behind, runs as two replicas ([Program.Replicas]), or has a
-// clock that jumps ([Program.Clock]). Watches are late, show kinds in another order ([Hold]), or begin
-// again with several changes as one ([Relist]). Writes of events never fail and are kept
-// ([Result].Events).
+// Writes are refused, conflict, or lose their reply. The program crashes before or after a write ([Fault]), restarts
+// with caches that are behind, runs as two replicas ([Program.Replicas]), or has a clock that jumps
+// ([Program.Clock]). Watches are late, show the kinds in another order ([Hold]), or restart and show several changes
+// as one ([Relist]). Writes of events never fail and are kept ([Result].Events).
 //
 // # Versions
 //

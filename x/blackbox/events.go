@@ -23,17 +23,16 @@ var eventResources = []Resource{
 	},
 }
 
-// Event is something that the program has reported, as an object of core/v1 or of events.k8s.io/v1.
+// Event is an event that the program has written, in core/v1 or events.k8s.io/v1.
 type Event struct {
-	// Time is when the API got it. An event that is repeated in the same object, by its count, is an
-	// Event each time.
+	// Time is when the API received the event. Each repetition that an object counts is an Event of its own.
 	Time                  time.Time
 	Type, Reason, Message string
 	// Regarding is a reference to the object that the event is about.
 	Regarding Object
 }
 
-// eventsOf returns the events of a write of an event: none if its count has not risen.
+// eventsOf returns the events that a write reports: none if the count has not risen.
 func eventsOf(w write) (events []Event) {
 	if w.New == nil {
 		return nil
@@ -51,7 +50,7 @@ func eventsOf(w write) (events []Event) {
 	return events
 }
 
-// count returns how often an event is repeated, in either of the versions.
+// count returns how often an event has happened, in either API version.
 func count(o Object) int {
 	if o == nil {
 		return 0

@@ -23,8 +23,8 @@ func (p *player) runChildren(kinds map[schema.GroupVersionKind]ChildKind) {
 	}
 }
 
-// moveChildren lets those begin and stop that are due. It returns when to look again, and a channel that is closed at
-// a change.
+// moveChildren begins and stops the children that are due. It returns how long to wait until the
+// next one is due, and a channel that is closed at a change.
 func (p *player) moveChildren(kinds map[schema.GroupVersionKind]ChildKind) (time.Duration, <-chan struct{}) {
 	p.api.mu.Lock()
 	defer p.api.mu.Unlock()

@@ -6,35 +6,35 @@ import (
 	"time"
 )
 
-// Action is what a step of a life does.
+// Action is the kind of a step.
 type Action string
 
 // The actions.
 const (
 	// Wait lets time pass.
 	Wait Action = "Wait"
-	// Succeed and Fail let the oldest child that runs end.
+	// Succeed and Fail end the oldest running child.
 	Succeed Action = "Succeed"
 	Fail    Action = "Fail"
-	// Suspend, Resume and Edit are a user's; Edit sets the schedule of the step, which may be invalid, or how many run
-	// concurrently. Touch sets a label, which changes nothing.
+	// Suspend, Resume, Edit and Touch are changes by a user. Edit sets the step's schedule, which may be invalid, or
+	// the number of children that run concurrently. Touch sets a label without a meaning.
 	Suspend Action = "Suspend"
 	Resume  Action = "Resume"
 	Edit    Action = "Edit"
 	Touch   Action = "Touch"
-	// Remove lets a user delete the oldest child, and Delete the parent. That of a Cron is made again after a minute. A
-	// Batch has no Delete.
+	// Remove deletes the oldest child on behalf of a user, and Delete the parent. The parent of a
+	// Cron is created again after a minute. A Batch has no Delete.
 	Remove Action = "Remove"
 	Delete Action = "Delete"
 	// Restart ends the program and starts it again after the time of the step.
 	Restart Action = "Restart"
-	// Break lets the Nth write from now go wrong.
+	// Break applies the Fault to the Nth write from now.
 	Break Action = "Break"
-	// Hold lets the watches of a kind show nothing for the time of the step, so that what happens to
-	// other kinds is seen first.
+	// Hold makes the watches of a kind show nothing new for the time of the step, so that the
+	// program sees changes of other kinds first.
 	Hold Action = "Hold"
-	// Relist ends all watches as if their version were too old: the caches list everything again, and changes that
-	// they had not seen yet become one.
+	// Relist ends all watches as if their version were too old: the caches list everything again,
+	// and see several missed changes as one.
 	Relist Action = "Relist"
 	// Overlap starts a second replica, and ends the first one after the time of the step.
 	Overlap Action = "Overlap"
@@ -46,24 +46,24 @@ const (
 type Step struct {
 	Do  Action
 	For time.Duration
-	// Schedule and AtOnce are what Edit sets, or Set, a JSON merge patch of the example.
+	// Edit sets Schedule or AtOnce, or applies Set, a JSON merge patch of the example.
 	Schedule string
 	AtOnce   int32
 	Set      string
-	// Fault is the fault of a Break, and Nth says at which write from now it happens. In the life
-	// of an Operator, Nth also selects the object that Remove deletes.
+	// Fault is the fault of a Break, and Nth the number of the write from now on that it applies
+	// to. In the life of an Operator, Nth also selects the object that Remove deletes.
 	Fault Fault
 	Nth   int
 	// Of is the kind whose watches Hold pauses, in the plural such as "pods". "" means all kinds.
 	Of string
 }
 
-// Life is the history of one parent. Played again, it does the same again, as far as the program does.
+// Life is the history of one parent. Playing it again repeats it, as far as the program is deterministic.
 type Life[S Settings] struct {
 	Settings S
-	// Begin is when it begins, as a time of the day.
+	// Begin is the time of day at which the life begins.
 	Begin time.Duration
-	// Lag is how long the watches are behind.
+	// Lag is the delay of the watches.
 	Lag   time.Duration
 	Steps []Step
 }
@@ -74,7 +74,7 @@ type (
 	BatchLife = Life[BatchSettings]
 )
 
-// Settings are what a parent is made of: [CronSettings], [BatchSettings] or [OperatorSettings].
+// Settings are the settings of a parent: [CronSettings], [BatchSettings] or [OperatorSettings].
 type Settings interface {
 	CronSettings | BatchSettings | OperatorSettings
 	fmt.Stringer
@@ -91,6 +91,7 @@ func (l Life[S]) source() string {
 	case OperatorSettings:
 		kind = "OperatorLife"
 	}
+
 	fmt.Fprintf(&b, "blackbox.%s{\n\t\tSettings: %s,\n", kind, l.Settings.source())
 	fmt.Fprintf(&b, "\t\tBegin: %d, // %s\n\t\tLag: %d, // %s\n", l.Begin, l.Begin, l.Lag, l.Lag)
 	b.WriteString("\t\tSteps: []blackbox.Step{\n")
@@ -104,6 +105,7 @@ func (l Life[S]) source() string {
 func (s Step) source() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "{Do: blackbox.%s", s.Do)
+
 	if s.For != 0 {
 		fmt.Fprintf(&b, ", For: %d", s.For)
 	}
@@ -128,14 +130,14 @@ func (s Step) source() string {
 	return b.String() + "}"
 }
 
-// Result is what was seen of a life.
+// Result is the outcome of a life.
 type Result struct {
 	Violations []Violation
-	// Story is what happened, a line each.
+	// Story has a line for each thing that happened.
 	Story []string
-	// Writes is how many the program has made, and Requests how many requests.
+	// Writes is the number of the program's writes that took effect, Requests the number of its requests.
 	Writes, Requests int
-	// Events are what the program has reported.
+	// Events are the events that the program has written.
 	Events []Event
 
 	attempts int // writes that the program has tried

@@ -99,7 +99,7 @@ func (o Object) kind() schema.GroupVersionKind {
 // isDeleted reports whether the object is being deleted.
 func (o Object) isDeleted() bool { return o.Get("metadata", "deletionTimestamp") != nil }
 
-// clone returns an object that shares nothing.
+// clone returns a deep copy.
 func (o Object) clone() Object { return cloneValue(map[string]any(o)).(map[string]any) }
 
 func cloneValue(v any) any {
@@ -141,7 +141,7 @@ func toObject(v any) (Object, error) {
 	return o, err
 }
 
-// dataOf returns an object as JSON. Text is YAML.
+// dataOf returns an object as JSON. A string or []byte is YAML.
 func dataOf(v any) ([]byte, error) {
 	switch v := v.(type) {
 	case string:

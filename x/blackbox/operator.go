@@ -12,40 +12,40 @@ import (
 	jsonpatch "github.com/evanphx/json-patch"
 )
 
-// The checks of an operator. In a finding the name of the kind that differs follows, such as RemainsService; Off takes
-// the names with and without a kind.
+// The checks of an operator. In a finding, the name of the kind that differs follows, such as
+// RemainsService; Off accepts names with and without a kind.
 const (
-	// Remains: when all is calm, what there is differs in nothing from what there is after the same life without
-	// faults.
+	// Remains: once all is calm, the objects are the same as after the same life without faults.
 	Remains Check = "Remains"
-	// Edited: what there is after edits is what there is for a parent that was created so.
+	// Edited: the objects after an edit are the same as those of a parent that was created in its edited form.
 	Edited Check = "Edited"
-	// Heals: what a user has deleted is there again.
+	// Heals: objects that a user has deleted exist again.
 	Heals Check = "Heals"
 )
 
-// Operator is a program of any kind. No check knows what it does: the kit compares what remains of a life with what
-// remains of the same life without faults. Both are without names that differ anyway, times and counters of versions.
+// Operator is a program of any kind. No check knows what it does: the kit compares the objects
+// after a life with those after the same life without faults. It leaves out times, counters of
+// versions, and names that differ even without faults.
 //
-// The API serves the built-in kinds that operators use. Jobs and pods begin, Deployments, StatefulSets, ReplicaSets
-// and DaemonSets become ready. Resources are the kinds of the CRDs; of the kinds only Parent is used.
+// The API serves the built-in kinds that operators use. Jobs and pods begin to run; Deployments, StatefulSets,
+// ReplicaSets and DaemonSets become ready. Resources are the kinds of the CRDs. Child is not used.
 type Operator struct {
 	Program
 	// Parents are examples of the parent: objects, or YAML as string or []byte. The kit varies their fields by the
 	// schema of the CRD ([FromCRD]).
 	Parents []any
-	// MayDiffer are fields whose difference is no finding, each with a reason. They are the kind and the path, such as
-	// "Deployment status.restarts", of all that begins so.
+	// MayDiffer has the fields that may differ, each with a reason. A key is a kind and a prefix of
+	// a path, such as "Deployment status.restarts".
 	MayDiffer map[string]string
 
-	known map[string]remains // of lives without faults
+	known map[string]remains // what remains of lives without faults, by their source
 }
 
-// OperatorSettings are what a parent is made of.
+// OperatorSettings are the settings of a parent.
 type OperatorSettings struct {
 	// Example is the index in Operator.Parents.
 	Example int
-	// Set is a JSON merge patch of it; empty changes nothing.
+	// Set is a JSON merge patch of the example; empty changes nothing.
 	Set string
 }
 
@@ -69,13 +69,14 @@ func (o *Operator) Test(t *testing.T, s Search) {
 	}
 }
 
-// Find plays lives, and returns what was found, the most frequent first.
+// Find plays lives, and returns the findings, the most frequent first.
 func (o *Operator) Find(t *testing.T, s Search) []Finding[OperatorSettings] {
 	t.Helper()
 	return find(t, profile[OperatorSettings](o), s)
 }
 
-// Play plays a life, and those without faults that it is compared with. It is called outside of a bubble.
+// Play plays a life, and the lives without faults that it is compared with. The caller must not be
+// in a synctest bubble.
 func (o *Operator) Play(t *testing.T, life OperatorLife) Result {
 	t.Helper()
 	result, got := o.play(t, life, 0)
@@ -100,7 +101,7 @@ func (o *Operator) Play(t *testing.T, life OperatorLife) Result {
 		v.compare(Left, got.before, got.gone, free)
 		if got.edited != nil && !has(life.Steps, Succeed, Fail, Delete) {
 			want := o.reference(t, OperatorLife{Settings: *got.edited, Begin: life.Begin})
-			if want.calm != nil { // the API admits it
+			if want.calm != nil { // the API accepts the edited parent
 				v.compare(Edited, want.calm, got.calm, want.free)
 			}
 		}
@@ -109,20 +110,20 @@ func (o *Operator) Play(t *testing.T, life OperatorLife) Result {
 	return result
 }
 
-// play plays a life alone. The first object gets a UID after that many others.
+// play plays a life and compares nothing. UIDs are numbered from born+1 on.
 func (o *Operator) play(t *testing.T, life OperatorLife, born int) (Result, remains) {
 	t.Helper()
 	program := o.Program
 	program.Resources = slices.Clone(o.Resources)
 	for _, r := range builtins {
-		isOther := func(own Resource) bool { return own.GroupVersionKind == r.GroupVersionKind }
-		if !slices.ContainsFunc(o.Resources, isOther) {
+		isSame := func(own Resource) bool { return own.GroupVersionKind == r.GroupVersionKind }
+		if !slices.ContainsFunc(o.Resources, isSame) {
 			program.Resources = append(program.Resources, r)
 		}
 	}
 	played := &operatorScript{operator: o, settings: life.Settings, born: born}
 
-	// Faults of the first writes come before the parent, and after the start.
+	// The first faults are set after the start of the program, and before the parent is created.
 	first := slices.IndexFunc(life.Steps, func(s Step) bool { return s.Do != Break })
 	if first < 0 {
 		first = len(life.Steps)
@@ -142,8 +143,8 @@ func (o *Operator) play(t *testing.T, life OperatorLife, born int) (Result, rema
 	return result, played.remains
 }
 
-// reference returns what remains of a life without faults. It is played twice, at another time and with other UIDs:
-// what differs by itself is free.
+// reference returns the objects that remain of a life without faults. It plays the life twice, at
+// another time and with other UIDs: what differs between the two is free to differ.
 func (o *Operator) reference(t *testing.T, life OperatorLife) remains {
 	key := life.source()
 	if known, is := o.known[key]; is {
@@ -170,7 +171,7 @@ func (o *Operator) reference(t *testing.T, life OperatorLife) remains {
 	return r
 }
 
-// withoutFaults returns the life in which nothing goes wrong, and that takes as long.
+// withoutFaults returns the life without its faults. It takes as long as the original.
 func withoutFaults(life OperatorLife) OperatorLife {
 	life = without(life, Break, Hold, Relist, Skew)
 	life.Lag = 0
@@ -212,7 +213,7 @@ func (o *Operator) parent(s OperatorSettings) (Object, error) {
 func (o *Operator) variations(example int) []string {
 	parent, err := o.parent(OperatorSettings{Example: example})
 	if err != nil {
-		return nil // its first life says so
+		return nil // its first life reports the error
 	}
 	for _, r := range o.Resources {
 		if r.GroupVersionKind == o.Parent && r.structure != nil {
@@ -231,7 +232,7 @@ func (o *Operator) random(r draw) OperatorSettings {
 func (o *Operator) edit(r draw) Step {
 	all := o.variations(r.IntN(len(o.Parents)))
 	if len(all) == 0 || r.IntN(4) == 0 {
-		return Step{Do: Edit} // the way back
+		return Step{Do: Edit} // back to the example
 	}
 	set := pick(r, all)
 	if r.IntN(3) == 0 {
@@ -242,7 +243,7 @@ func (o *Operator) edit(r draw) Step {
 	return Step{Do: Edit, Set: set}
 }
 
-// plain are a life of each example, from its creation to its deletion, and one in which each field is edited.
+// plain returns a life of each example from its creation to its deletion, and a life with an edit for each field.
 func (o *Operator) plain() (lives []OperatorLife) {
 	wait := Step{Do: Wait, For: 2 * time.Minute}
 	for i := range o.Parents {
@@ -262,7 +263,7 @@ func (o *Operator) plain() (lives []OperatorLife) {
 	return lives
 }
 
-// adapt makes no step longer than it has to be: what remains is looked at later.
+// adapt limits the length of steps, since objects are only compared at the end of a life.
 func (o *Operator) adapt(r draw, s Step) (Step, bool) {
 	s.For = min(s.For, 6*time.Minute)
 	switch s.Do {

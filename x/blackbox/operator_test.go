@@ -42,8 +42,8 @@ spec:
 
 const webs = "/apis/example.com/v1/namespaces/default/webs/subject"
 
-// keeper is an operator that looks each 25 seconds: a Web has a ConfigMap, a Deployment, if it has a port a Service, and
-// a Job that runs once. What is set makes it wrong.
+// keeper is an operator that looks every 25 seconds. A Web has a ConfigMap, a Deployment, a Job that runs once and,
+// if it has a port, a Service. Each field that is set is a mistake that it makes.
 type keeper struct {
 	naive // for its client
 
@@ -63,7 +63,7 @@ func (k keeper) subject() *Operator {
 				c := &keeping{keeper: k}
 				c.client = &http.Client{Transport: config.Transport}
 				for ctx.Err() == nil {
-					_ = c.round(ctx) // it looks again
+					_ = c.round(ctx) // the next round tries again
 					time.Sleep(25 * time.Second)
 				}
 				return nil
@@ -73,7 +73,7 @@ func (k keeper) subject() *Operator {
 	}
 }
 
-// keeping is a keeper from one start to the next.
+// keeping is one run of a keeper.
 type keeping struct {
 	keeper
 	broken bool
@@ -92,7 +92,7 @@ func (k *keeping) round(ctx context.Context) error {
 		return err
 	}
 	if web.isDeleted() {
-		// What has no owner goes first, then the finalizer.
+		// Objects without an owner are deleted first, then the finalizer is removed.
 		_, code, err := k.do(ctx, http.MethodDelete, "/api/v1/namespaces/default/secrets/subject", nil)
 		if err != nil && code != http.StatusNotFound {
 			if k.keepsFinalizer {
@@ -142,7 +142,7 @@ func (k *keeping) round(ctx context.Context) error {
 	return err
 }
 
-// keep makes what a Web has as it should be.
+// keep creates or updates the objects of a Web.
 func (k *keeping) keep(ctx context.Context, web Object) error {
 	ready := web.Text("status", "phase") == "Ready"
 	generation, _ := web.Get("metadata", "generation").(float64)
@@ -194,7 +194,7 @@ func (k *keeping) ensure(ctx context.Context, web Object, path string, want Obje
 	return k.ensureNamed(ctx, web, path, "subject", want)
 }
 
-// ensureNamed makes one object as it should be.
+// ensureNamed creates or updates one object.
 func (k *keeping) ensureNamed(ctx context.Context, web Object, path, name string, want Object) error {
 	if name == "" {
 		name = "subject"
@@ -230,7 +230,8 @@ func (k *keeping) ensureNamed(ctx context.Context, web Object, path, name string
 	return err
 }
 
-// TestOperator_Find: nothing is found in a right operator, and each mistake in a life without a model of what it does.
+// TestOperator_Find: nothing is found in a correct operator, and each mistake is found without a
+// model of the operator.
 func TestOperator_Find(t *testing.T) {
 	t.Run("right", func(t *testing.T) {
 		for _, f := range (keeper{}).subject().Find(t, Search{Seed: 1, Lives: 10, Short: 1}) {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// create is the action of a user who makes the parent. Each life of an Operator has it once.
+// create is the action of a user who creates the parent. Each life of an Operator has it once.
 const create Action = "create"
 
-// operatorScript plays the life of an Operator's parent. What remains is compared afterwards.
+// operatorScript plays the life of an Operator's parent. The objects that remain are compared afterwards.
 type operatorScript struct {
 	*player
 	operator *Operator
@@ -19,18 +19,18 @@ type operatorScript struct {
 
 	remains
 	created   Object // the parent, nil if the API has refused it
-	startedAt int    // writes that were tried before
+	startedAt int    // how many writes were tried before the parent was created
 }
 
-// remains is what there is before the parent, when all is calm, and when the parent was deleted.
+// remains has the objects before the parent was created, when all is calm, and after the parent was deleted.
 type remains struct {
 	before, calm, gone []Object
 	free               *freedom
-	edited             *OperatorSettings // the last edit that the API took
+	edited             *OperatorSettings // the last edit that the API accepted
 }
 
-// recovers is how long the program has after a fault before a user does the next thing, calmFor how long before
-// what remains is compared.
+// recovers is the time that the program has after a fault before a user acts again, calmFor the
+// time before the objects are compared.
 const (
 	recovers = 2 * time.Minute
 	calmFor  = 10 * time.Minute
@@ -76,7 +76,7 @@ func (o *operatorScript) step(s Step) error {
 	return fmt.Errorf("step: do: unknown action %q", s.Do)
 }
 
-// create makes the parent. One that the API refuses has no life.
+// create creates the parent. If the API refuses it, the other steps do nothing.
 func (o *operatorScript) create() error {
 	parent, err := o.operator.parent(o.settings)
 	if err != nil {
@@ -108,6 +108,7 @@ func (o *operatorScript) edit(set string) error {
 	if err != nil {
 		return err
 	}
+
 	o.say("a user edits it: %s", next)
 	err = o.api.Change(o.Parent, o.created.Namespace(), o.created.Name(), func(old Object) {
 		for field := range old {
@@ -127,7 +128,7 @@ func (o *operatorScript) edit(set string) error {
 	return nil
 }
 
-// endAll lets all Jobs and pods end that run.
+// endAll ends all running Jobs and pods.
 func (o *operatorScript) endAll(succeeded bool) {
 	for _, r := range o.Resources {
 		kind, known := childKinds[r.GroupVersionKind]
@@ -145,13 +146,13 @@ func (o *operatorScript) endAll(succeeded bool) {
 	}
 }
 
-// removeChild deletes the nth object that is there since the parent is.
+// removeChild deletes the nth of the objects that were created after the parent.
 func (o *operatorScript) removeChild(nth int) {
 	var made []Object
 	o.note(func() { made = missing(o.before, o.all()) })
 	made = slices.DeleteFunc(made, func(child Object) bool {
 		kind, known := childKinds[child.kind()]
-		hasEnded := known && !kind.Runs(child) // nobody has to make its work again
+		hasEnded := known && !kind.Runs(child) // its work need not be repeated
 		return hasEnded || child.UID() == o.created.UID()
 	})
 	if len(made) > 0 {
@@ -161,7 +162,7 @@ func (o *operatorScript) removeChild(nth int) {
 	}
 }
 
-// calm waits, and looks at what remains. Then the parent is deleted.
+// calm waits, notes the objects that remain, and deletes the parent.
 func (o *operatorScript) calm() error {
 	if o.created == nil {
 		return nil
@@ -198,7 +199,7 @@ func (o *operatorScript) delete() {
 
 func (o *operatorScript) saw(write) {}
 
-// all returns all objects that programs write to remember or to do something. The API is locked.
+// all returns all objects except events and leases. The API must be locked.
 func (o *operatorScript) all() (all []Object) {
 	for _, k := range o.api.keys() {
 		object := o.api.objects[k].object
@@ -209,7 +210,7 @@ func (o *operatorScript) all() (all []Object) {
 	return all
 }
 
-// missing returns the objects of b that a has not.
+// missing returns the objects of b that are not in a.
 func missing(a, b []Object) (more []Object) {
 	for _, o := range b {
 		if !slices.ContainsFunc(a, func(other Object) bool { return other.UID() == o.UID() }) {

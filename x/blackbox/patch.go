@@ -47,7 +47,7 @@ func (a *server) patched(t *target, kind string, patch []byte) (Object, error) {
 		return nil, err
 	}
 
-	// A patch without a version applies to whatever there is.
+	// A patch without a version applies to any version.
 	var named struct {
 		Metadata struct {
 			ResourceVersion string `json:"resourceVersion"`

@@ -16,17 +16,17 @@ import (
 
 // script is the part of a life that depends on the profile.
 type script interface {
-	// begin makes the parent.
+	// begin creates the parent.
 	begin() error
 	// step carries out a step of the profile.
 	step(Step) error
-	// calm lets nothing go wrong any more, and checks that everything becomes true.
+	// calm plays the end of the life, without faults, and checks that everything recovers.
 	calm() error
-	// saw looks at a write. The API is locked.
+	// saw looks at a write. The API must be locked.
 	saw(write)
 }
 
-// play plays a life. It is called outside of a bubble.
+// play plays a life. The caller must not be in a synctest bubble.
 func play[S Settings](t *testing.T, program *Program, life Life[S], newScript func(*player, Program) script) Result {
 	t.Helper()
 	complete, err := program.withDefaults()
@@ -35,7 +35,7 @@ func play[S Settings](t *testing.T, program *Program, life Life[S], newScript fu
 	}
 	p := &player{Program: complete, lag: life.Lag, errors: make(map[string]int)}
 
-	// The default handler of errors compares the time with the time of the last error, which was
+	// The default handler of errors compares the time with that of the last error, which was
 	// outside of the bubble, and sleeps for years.
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = handlers[:0]
@@ -48,8 +48,8 @@ func play[S Settings](t *testing.T, program *Program, life Life[S], newScript fu
 	return Result{p.broken, p.story, p.writes, p.api.total, p.reports, p.attempts}
 }
 
-// inBubble runs f in a bubble. Goroutines that a program leaves behind when it ends are no finding: a
-// real program takes them with it. They stay blocked.
+// inBubble runs f in a synctest bubble. Goroutines that a program leaves behind when it returns are
+// not a finding, since they would end with its process. They stay blocked.
 func inBubble(t *testing.T, f func()) {
 	t.Helper()
 	done := false
@@ -73,23 +73,22 @@ type player struct {
 	lag   time.Duration
 	story []string
 
-	replicas []*replica // the second is there while they overlap
+	replicas []*replica // two of them during an Overlap
 	events   chan event
 	began    time.Time // the last start of a replica
 	skew     atomic.Int64
 	writes   int
-	fault    Fault // of the write after nth others
+	fault    Fault // the fault of the nth write from now
 	nth      int
-	attempts int  // writes that were tried
-	quiet    bool // nothing has gone wrong so far
+	attempts int // writes that were tried
 	refused  error
-	errors   map[string]int // of the program, by their text: how often each was told
+	errors   map[string]int // how often the program has logged each error, by its text
 	reports  []Event
-	// lost are the times in which the program may not know what it has done: its ends, lost replies,
-	// and times with two replicas, which overlaps holds alone. down are the times without a replica,
-	// the last of them since ended. skewed is set once its clock has jumped.
+	// lost has the times about which the program may not know what it did: its ends, lost replies, and times with
+	// two replicas. overlaps has only the last of these. down has the times without a replica; ended is when the
+	// latest of them began. skewed is set once the program's clock has jumped.
 	lost, overlaps, down []span
-	holds                []span // of watches
+	holds                []span // the times in which watches are held
 	ended                time.Time
 	skewed               bool
 }
@@ -101,13 +100,12 @@ type event struct {
 	err      error
 }
 
-// tell adds a line to the story. The API is locked.
+// tell adds a line to the story. The API must be locked.
 func (p *player) tell(format string, args ...any) {
 	p.story = append(p.story, time.Now().UTC().Format("2 Jan 15:04:05  ")+fmt.Sprintf(format, args...))
 }
 
-// note does something with the data that the program's writes change as well: the story and the
-// checks.
+// note calls do with the API locked. The program's writes change the story and the checks as well.
 func (p *player) note(do func()) {
 	p.api.mu.Lock()
 	defer p.api.mu.Unlock()
@@ -130,7 +128,7 @@ func (p *player) hears(err error, message string) {
 	})
 }
 
-// refuse notes that the API refuses what the kit does: it would make the findings wrong. The API is locked.
+// refuse notes that the API has refused a write of the kit, since that makes the findings wrong. The API must be locked.
 func (p *player) refuse(what string, child Object, err error) {
 	if err != nil && p.refused == nil {
 		p.refused = fmt.Errorf("the API refuses the %s of %s %q: %w", what, child.Text("kind"), child.Name(), err)
@@ -139,7 +137,7 @@ func (p *player) refuse(what string, child Object, err error) {
 
 func (p *player) play(begin time.Duration, steps []Step, s script) error {
 	time.Sleep(begin)
-	p.script, p.off, p.quiet = s, p.Off, true
+	p.script, p.off = s, p.Off
 	p.api = newServer(p.Resources...)
 	p.api.lag = map[string]time.Duration{"": p.lag}
 	p.api.wrote = p.saw
@@ -170,7 +168,7 @@ func (p *player) play(begin time.Duration, steps []Step, s script) error {
 
 	err = errors.Join(err, p.refused, p.stopAll())
 	p.api.close()
-	time.Sleep(time.Minute) // what a program leaves behind ends
+	time.Sleep(time.Minute) // goroutines that the program has left behind end
 	return err
 }
 
@@ -183,7 +181,7 @@ func (p *player) steps(steps []Step) error {
 	return nil
 }
 
-// saw notes a write. The API is locked.
+// saw notes a write. The API must be locked.
 func (p *player) saw(w write) {
 	if w.BySubject && !w.Resource.reports {
 		p.writes++
@@ -201,10 +199,10 @@ func (p *player) saw(w write) {
 	p.script.saw(w)
 }
 
-// now is the program's clock.
+// now returns the time of the program's clock.
 func (p *player) now() time.Time { return time.Now().Add(time.Duration(p.skew.Load())) }
 
-// nextFault returns the fault of the next write. The API is locked.
+// nextFault returns the fault of the next write. The API must be locked.
 func (p *player) nextFault() Fault {
 	p.attempts++
 	if p.fault == NoFault {
@@ -224,7 +222,7 @@ func (p *player) nextFault() Fault {
 	return f
 }
 
-// pass lets time pass, and starts a program that has crashed again after a second.
+// pass lets time pass. It restarts a crashed program after a second.
 func (p *player) pass(d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -265,7 +263,6 @@ func (p *player) do(s Step) error {
 	case Wait:
 		return p.pass(s.For)
 	case Restart:
-		p.quiet = false
 		p.say("the program is down for %s", s.For)
 		if err := p.stopAll(); err != nil {
 			return err
@@ -276,7 +273,6 @@ func (p *player) do(s Step) error {
 		p.say("the program starts again")
 		p.start()
 	case Overlap:
-		p.quiet = false
 		p.say("a second replica runs too, for %s", s.For)
 		p.note(func() {
 			p.loses(s.For + startup)
@@ -286,12 +282,11 @@ func (p *player) do(s Step) error {
 		if err := p.pass(s.For); err != nil || !p.isUp() {
 			return err
 		}
-		for len(p.replicas) > 1 && err == nil { // one that has crashed runs again, and is the second now
+		for len(p.replicas) > 1 && err == nil { // a first replica that has crashed is now the second
 			p.say("the first replica ends")
 			err = p.stop(p.replicas[0])
 		}
 	case Break:
-		p.quiet = false
 		p.note(func() { p.fault, p.nth = s.Fault, s.Nth })
 	case Hold:
 		p.say("the watches of %s show nothing for %s", plural(s.Of), s.For)
@@ -306,7 +301,6 @@ func (p *player) do(s Step) error {
 		p.say("a user labels it")
 		err = p.touch()
 	case Skew:
-		p.quiet = false
 		p.say("the program's clock jumps: it is %s ahead", s.For)
 		p.skew.Store(int64(s.For))
 		p.note(func() { p.skewed = true })
@@ -317,7 +311,7 @@ func (p *player) do(s Step) error {
 	return err
 }
 
-// touch gives the parent another label, which is nothing to the program.
+// touch gives the parent another label, which means nothing to the program.
 func (p *player) touch() error {
 	var parent Object
 	if p.note(func() { parent = p.parent() }); parent == nil {
@@ -328,8 +322,7 @@ func (p *player) touch() error {
 	})
 }
 
-// loses adds a span to p.lost, from now until d has passed: the program may not know what it has
-// done in that time. The API is locked.
+// loses notes that the program may not know what it does from now until d has passed. The API must be locked.
 func (p *player) loses(d time.Duration) { p.lost = append(p.lost, span{time.Now(), time.Now().Add(d)}) }
 
 // meets reports whether any of the spans has an instant in [from, until].
@@ -337,7 +330,7 @@ func meets(spans []span, from, until time.Time) bool {
 	return slices.ContainsFunc(spans, func(s span) bool { return !s.from.After(until) && !s.until.Before(from) })
 }
 
-// shown returns when the watches have shown a change.
+// shown returns when the watches have shown a change made at this time.
 func (p *player) shown(at time.Time) time.Time {
 	at = at.Add(p.lag)
 	latest := at
@@ -349,7 +342,8 @@ func (p *player) shown(at time.Time) time.Time {
 	return latest
 }
 
-// hasSeen reports whether the watches have shown a change, also if they do so at this instant without a lag.
+// hasSeen reports whether the watches have shown a change made at this time. Without a lag they
+// show it at the same instant.
 func (p *player) hasSeen(at time.Time) bool {
 	shown := p.shown(at)
 	return time.Now().After(shown) || shown.Equal(at) && time.Now().Equal(at)
@@ -362,7 +356,7 @@ func plural(of string) string {
 	return of
 }
 
-// parent returns the parent. The API is locked.
+// parent returns the parent. The API must be locked.
 func (p *player) parent() Object {
 	if list := p.api.list(p.Parent); len(list) > 0 {
 		return list[0]
@@ -370,7 +364,7 @@ func (p *player) parent() Object {
 	return nil
 }
 
-// childrenOf returns the children of a parent. The API is locked.
+// childrenOf returns the children of a parent. The API must be locked.
 func (p *player) childrenOf(parent Object) (children []Object) {
 	if parent == nil {
 		return nil

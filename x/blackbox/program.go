@@ -14,22 +14,22 @@ import (
 type Program struct {
 	// Resources are the kinds that the API serves.
 	Resources []Resource
-	// Start runs the program until the context ends, with clients of that configuration. It is called again after
-	// each end of the program, in a bubble of testing/synctest; metrics are to be made outside. The context has a
-	// logr.Logger whose errors become lines of the story.
+	// Start runs the program until the context ends, with clients for the configuration. It is
+	// called again after each end of the program, in a bubble of testing/synctest; create metrics
+	// outside of it. The context has a logr.Logger whose errors become lines of the story.
 	Start func(ctx context.Context, config *rest.Config) error
-	// Parent and Child are the kinds.
+	// Parent and Child are the kinds of the parent and its children.
 	Parent, Child schema.GroupVersionKind
-	// Owned reports whether a child is the parent's; nil means by its owner references.
+	// Owned reports whether the parent owns a child; nil means that the owner references decide.
 	Owned func(parent, child Object) bool
-	// Ended reports whether a child has ended, and End lets it end. For Jobs and Pods nil means as in
-	// [Job] or [Pod].
+	// Ended reports whether a child has ended, and End ends it. For Jobs and pods, nil means the
+	// function of [Job] or [Pod].
 	Ended func(child Object) bool
 	End   func(child Object, succeeded bool)
-	// Objects are there before the life begins, such as nodes.
+	// Objects exist before the life begins, such as nodes.
 	Objects []any
-	// Replicas lets a second replica run for a while. A program that elects a leader still has to pass
-	// this, since a hanging leader may come back; a program without an election may exclude it.
+	// Replicas lets a second replica run for a while. A program that elects a leader must pass as well, since a
+	// leader that hung may come back. A program without an election may leave Replicas false.
 	Replicas bool
 	// Clock means that the program asks [Now] for the time, so that its clock can jump.
 	Clock bool
@@ -39,10 +39,10 @@ type Program struct {
 	Off map[Check]string
 }
 
-// Check is something that a controller has to keep.
+// Check is the name of a rule that a controller must keep.
 type Check string
 
-// Left is a check of [Cron] and [Operator]: nothing of a parent that was deleted stays, and nothing is started for it.
+// Left is a check of [Cron] and [Operator]: nothing is left of a deleted parent, and nothing is started for it.
 const Left Check = "Left"
 
 // Violation is a check that does not hold.
@@ -51,7 +51,7 @@ type Violation struct {
 	Problem string
 }
 
-// verdict collects what does not hold.
+// verdict collects the checks that do not hold.
 type verdict struct {
 	off    map[Check]string
 	broken []Violation
@@ -63,7 +63,7 @@ func (v *verdict) fail(check Check, format string, args ...any) {
 	}
 }
 
-// withDefaults fills in what is known of Jobs and Pods.
+// withDefaults fills in the functions of Jobs and pods.
 func (p Program) withDefaults() (Program, error) {
 	kind, known := childKinds[p.Child]
 	if known {
@@ -90,7 +90,7 @@ func (p *Program) owned(parent, child Object) bool {
 	return child.IsOwnedBy(parent.UID())
 }
 
-// nameParent gives a new parent its name.
+// nameParent gives a new parent its name and namespace.
 func nameParent(v any) (Object, error) {
 	o, err := toObject(v)
 	if err != nil {
@@ -106,7 +106,7 @@ func nameParent(v any) (Object, error) {
 // clockKey is the key of a program's clock in its context.
 type clockKey struct{}
 
-// Now returns the clock of a program with [Program.Clock], from the context that Start is given.
+// Now returns the clock of a program with [Program.Clock], from the context of Start.
 func Now(ctx context.Context) func() time.Time {
 	if now, ok := ctx.Value(clockKey{}).(func() time.Time); ok {
 		return now

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// freedom is what differs between two lives in which nothing goes wrong.
+// freedom is what differs between two lives without faults.
 type freedom struct {
 	names     map[string]bool // kinds whose objects have names that differ
-	numbers   map[string]bool // kinds of which there are more or less
-	paths     map[string]bool // of fields, behind their kind
-	mayDiffer []string        // the same, as prefixes
+	numbers   map[string]bool // kinds with another number of objects
+	paths     map[string]bool // kinds and paths of fields that differ
+	mayDiffer []string        // prefixes of the same form
 }
 
 // allows reports whether a field may differ.
@@ -32,7 +32,7 @@ type item struct {
 
 func (i item) String() string { return strings.TrimSpace(i.kind + " " + i.name) }
 
-// learn compares what remains of two lives in which nothing goes wrong.
+// learn notes how the objects of two lives without faults differ.
 func (f *freedom) learn(a, b []Object) {
 	isIn := func(list []Object, o Object) bool {
 		return slices.ContainsFunc(list, func(other Object) bool { return nameOf(o) == nameOf(other) })
@@ -55,7 +55,8 @@ func (f *freedom) learn(a, b []Object) {
 
 func nameOf(o Object) string { return o.Text("kind") + "/" + o.Namespace() + "/" + o.Name() }
 
-// compare reports each kind of which what remains differs. A status may count the objects that a user has deleted.
+// compare fails for each kind whose objects differ. With [Heals] a status may differ, since it may
+// count the deleted objects.
 func (v *verdict) compare(check Check, want, got []Object, f *freedom) {
 	if _, off := v.off[check]; off {
 		return
@@ -77,7 +78,8 @@ func (v *verdict) compare(check Check, want, got []Object, f *freedom) {
 	}
 }
 
-// each calls differs with each difference that is not free. The path is empty for an object that is missing or left.
+// each calls differs with each difference that is not free. The path is empty if a whole object is
+// missing or left over.
 func (f *freedom) each(want, got []item, differs func(of item, path, was, is string)) {
 	for len(want) > 0 || len(got) > 0 {
 		order := 0
@@ -115,8 +117,8 @@ func (f *freedom) eachField(want, got item, differs func(of item, path, was, is 
 	}
 }
 
-// normal returns objects in normal form, in an order that depends on nothing else. Names that differ are left out,
-// those of other lives as well.
+// normal returns objects in normal form, in an order that depends only on it. It leaves out the
+// names of these and the other objects, if they differ in each life.
 func (f *freedom) normal(objects, others []Object) (items []item) {
 	n := normalizer{names: make(map[string]bool)}
 	for _, o := range slices.Concat(objects, others) {
@@ -124,7 +126,7 @@ func (f *freedom) normal(objects, others []Object) (items []item) {
 			n.names[o.Name()] = true
 		}
 	}
-	// The longest name first, since one may begin with another.
+	// The longest name comes first, since it may begin with another.
 	n.sorted = slices.SortedFunc(maps.Keys(n.names), func(a, b string) int {
 		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
 	})
@@ -148,7 +150,7 @@ func (f *freedom) normal(objects, others []Object) (items []item) {
 	return items
 }
 
-// text returns the fields that may not differ, for an order.
+// text returns the fields that may not differ, as a key to sort by.
 func (f *freedom) text(i item) string {
 	var b strings.Builder
 	for _, path := range slices.Sorted(maps.Keys(i.fields)) {
@@ -159,14 +161,14 @@ func (f *freedom) text(i item) string {
 	return b.String()
 }
 
-// normalizer writes the fields of objects.
+// normalizer writes the fields of objects in normal form.
 type normalizer struct {
 	names      map[string]bool
 	sorted     []string
 	generation any // of the object
 }
 
-// ofServer are fields that count writes or tell when one was made.
+// ofServer are fields that the API server sets, and that differ after each write.
 var ofServer = []string{
 	"metadata.resourceVersion", "metadata.uid", "metadata.generation", "metadata.creationTimestamp",
 	"metadata.managedFields", "metadata.deletionTimestamp",
@@ -205,7 +207,7 @@ func (n *normalizer) add(fields map[string]string, path string, v any) {
 	}
 }
 
-// labelOf names an element of a list: by its type, such as a condition, or its name or index.
+// labelOf names an element of a list by its type, as a condition has, or its name, or its index.
 func labelOf(e any, index int) string {
 	o, _ := e.(map[string]any)
 	for _, field := range []string{"type", "name"} {
@@ -218,7 +220,7 @@ func labelOf(e any, index int) string {
 
 var uidPattern = regexp.MustCompile(`00000000-0000-0000-0000-\d{12}`)
 
-// free returns a text without what differs in each life.
+// free returns a text in which times, UIDs, and names that differ in each life are replaced.
 func (n *normalizer) free(text string) string {
 	if _, err := time.Parse(time.RFC3339Nano, text); err == nil {
 		return "a time"

@@ -18,8 +18,8 @@ type replica struct {
 	ended   chan struct{} // closed when the program has returned
 }
 
-// start starts the program, or another replica of it, and lets it come to rest: what happens next, such as its end,
-// would otherwise meet it at any point of its start.
+// start starts a replica of the program, and waits until it is idle. Otherwise the next action,
+// such as its end, could meet it at any point of its start.
 func (p *player) start() {
 	ctx := logr.NewContext(context.WithValue(context.Background(), clockKey{}, p.now), logr.New(&logSink{p: p}))
 	ctx, cancel := context.WithCancel(ctx)
@@ -42,12 +42,11 @@ func (p *player) start() {
 	synctest.Wait()
 }
 
-// isUp reports whether the program runs. It does not after it was too busy.
+// isUp reports whether the program runs. A program that was too busy does not.
 func (p *player) isUp() bool { return len(p.replicas) > 0 }
 
-// startup is how long a program has to start before its context may end: a manager of
-// controller-runtime whose context ends while it starts waits in a busy loop, which holds the clock
-// of a bubble.
+// startup is the time that a program gets to start before its context may end: a manager of controller-runtime whose
+// context ends while it starts waits in a busy loop, which stops the clock of a bubble.
 const startup = 2 * time.Second
 
 // stop ends a replica: nothing that it does takes effect any more, and it has a minute to return.
@@ -68,7 +67,7 @@ func (p *player) stop(r *replica) error {
 	time.Sleep(time.Until(r.started.Add(startup)))
 	r.cancel()
 	select {
-	case <-r.ended: // with an error or none: it was killed
+	case <-r.ended: // with or without an error: it was killed
 		return nil
 	case <-time.After(time.Minute):
 		return errors.New("the program does not return when its context ends")

@@ -13,13 +13,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// structure is the schema of a kind, and what checks it.
+// structure is the schema of a kind and its validator.
 type structure struct {
 	schema    *spec.Schema
 	validator *validate.SchemaValidator
 }
 
-// definition is what is read of a CustomResourceDefinition.
+// definition is the part of a CustomResourceDefinition that is read.
 type definition struct {
 	metav1.TypeMeta `json:",inline"`
 	Spec            struct {
@@ -92,7 +92,7 @@ func eachSchema(s *spec.Schema, do func(*spec.Schema)) {
 	}
 }
 
-// allowIntOrString gives a field that is an integer or a string its types, which its schema leaves out.
+// allowIntOrString adds the types of a field that is an integer or a string, since schemas leave them out.
 func allowIntOrString(s *spec.Schema) {
 	if is(s, "x-kubernetes-int-or-string") && len(s.Type) == 0 && len(s.AnyOf) == 0 {
 		s.Type = spec.StringOrArray{"integer", "string"}
@@ -104,7 +104,7 @@ func is(s *spec.Schema, extension string) bool {
 	return set
 }
 
-// ofEveryObject are the fields that every object has, whether its schema says so or not.
+// ofEveryObject are the fields that every object has, even if its schema lacks them.
 var ofEveryObject = []string{"apiVersion", "kind", "metadata"}
 
 // shape drops the unknown fields of a value and fills in defaults. Whole means that the value is an
@@ -143,7 +143,7 @@ func shapeFields(fields map[string]any, s *spec.Schema, whole bool) {
 	}
 }
 
-// check returns what is invalid in an object.
+// check returns the errors of an invalid object.
 func (s *structure) check(o Object) error {
 	return errors.Join(s.validator.Validate(map[string]any(o)).Errors...)
 }

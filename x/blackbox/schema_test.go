@@ -57,7 +57,7 @@ func taskOf(t *testing.T) Resource {
 	return r
 }
 
-// TestSchema: what an API server drops, fills in and refuses by the schema of a CRD.
+// TestSchema: the API drops, fills in and refuses fields by the schema of a CRD.
 func TestSchema(t *testing.T) {
 	for _, test := range []struct{ name, spec, want string }{
 		{"defaults", `{"schedule":"a"}`, `{"policy":"Allow","schedule":"a","succeeded":3}`},
@@ -99,7 +99,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// TestSchema_Program: a program meets the schema with its writes of the object, of its status and with patches.
+// TestSchema_Program: the schema applies to a program's writes of an object and of its status, and to patches.
 func TestSchema_Program(t *testing.T) {
 	a := newServer(taskOf(t))
 	if _, err := a.Create(taskKind, Object{"metadata": map[string]any{"name": "subject", "namespace": "default"}, "spec": map[string]any{"schedule": "a"}}); err != nil {
@@ -127,7 +127,7 @@ func TestSchema_Program(t *testing.T) {
 	}
 }
 
-// TestFromCRD: the definition says the kind, its scope and its subresource; one that does not is an error.
+// TestFromCRD: the definition gives the kind, its scope and its subresource; an incomplete definition is an error.
 func TestFromCRD(t *testing.T) {
 	if r := taskOf(t); r.GroupVersionKind != taskKind || r.Plural != "tasks" || r.ClusterScoped || !r.Status {
 		t.Errorf("read %+v", r)
@@ -146,7 +146,7 @@ func TestFromCRD(t *testing.T) {
 	}
 }
 
-// TestSchema_Life: a right controller lives with its CRD, and one whose CRD lacks a field of its status is found.
+// TestSchema_Life: a correct controller passes with its CRD. A CRD that lacks a field of its status is found.
 func TestSchema_Life(t *testing.T) {
 	for _, test := range []struct {
 		field string

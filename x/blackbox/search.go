@@ -12,16 +12,16 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// Search is how much to search.
+// Search sets how much to search.
 type Search struct {
-	// Seed makes the same lives each time.
+	// Seed is the seed of all lives: the same seed makes the same lives.
 	Seed uint64
-	// First is the number of the first life.
+	// First is the number of the first random life.
 	First int
-	// Lives is how many random lives are played.
+	// Lives is the number of random lives.
 	Lives int
-	// Short is how many short lives are played first, and again with each fault in each of their writes: the plain
-	// life of each policy, with two runs, then random ones.
+	// Short is the number of short lives that are played first, and again with each fault in each of their writes.
+	// The plain lives come first, such as two runs of each policy, then random ones.
 	Short int
 }
 
@@ -33,17 +33,17 @@ func (s *Search) Flags(f *flag.FlagSet) {
 	f.IntVar(&s.Short, "short", s.Short, "how many short `lives` are played again with each fault in each write")
 }
 
-// Finding is a check that does not hold, with the shortest life that was found to show it.
+// Finding is a check that does not hold, with the shortest life found that shows it.
 type Finding[S Settings] struct {
 	Violation
-	// Number is the life's, -1 for one with a fault in a short life.
+	// Number is the number of the random life, -1 for a short life.
 	Number int
 	Life   Life[S]
 	Story  []string
 	// Times is how many lives have shown it.
 	Times int
 
-	shown, plays int // of the shortest life, played again
+	shown, plays int // plays of the shortest life, and how many have shown it
 }
 
 // String returns the finding with its story, and a test that plays it again.
@@ -57,7 +57,7 @@ func (f Finding[S]) String() string {
 		strings.Join(shortened(f.Story), "\n  "), f.GoTest())
 }
 
-// shortened leaves the middle of a long story out.
+// shortened leaves out the middle of a long story.
 func shortened(story []string) []string {
 	if len(story) <= 60 {
 		return story
@@ -111,14 +111,14 @@ func (b *Batch) Find(t *testing.T, s Search) []Finding[BatchSettings] {
 type profile[S Settings] interface {
 	Play(*testing.T, Life[S]) Result
 	program() *Program
-	// random draws settings, and edit an Edit.
+	// random draws settings, and edit draws a step that edits.
 	random(draw) S
 	edit(draw) Step
-	// adapt makes a step that was drawn one of the profile, or reports that it has none.
+	// adapt changes a drawn step to fit the profile, and reports whether the profile has such steps.
 	adapt(draw, Step) (s Step, has bool)
-	// plainer are changes that make settings plainer.
+	// plainer returns changes that simplify settings.
 	plainer() []func(*S)
-	// plain are lives with what happens each day, and nothing else.
+	// plain returns lives of everyday events, without faults.
 	plain() []Life[S]
 }
 
@@ -198,7 +198,7 @@ func randomLife[S Settings](c profile[S], seed uint64, n, steps int) Life[S] {
 	return life
 }
 
-// shortLife returns a life for [Search.Short]: first those of each day, then random ones.
+// shortLife returns a life for [Search.Short]: first the plain ones, then random ones.
 func shortLife[S Settings](c profile[S], seed uint64, n int) Life[S] {
 	plain := c.plain()
 	if n < len(plain) {
@@ -223,7 +223,7 @@ var times = []time.Duration{
 	2 * time.Second, 30 * time.Second, time.Minute, 6 * time.Minute, 30 * time.Minute, 2 * time.Hour,
 }
 
-// skews are how far a program's clock jumps.
+// skews are the jumps of a program's clock.
 var skews = []time.Duration{
 	-10 * time.Minute, -time.Minute, -5 * time.Second, 5 * time.Second, time.Minute, 0,
 }
@@ -272,8 +272,8 @@ func pick[T any](r draw, of []T) T { return of[r.IntN(len(of))] }
 
 func ptr[T any](v T) *T { return &v }
 
-// shrink makes a life as short and plain as it can be while it breaks the check. The story is of a play that has shown
-// it.
+// shrink makes a life as short and plain as possible while it breaks the check. The story is from a
+// play that has shown it.
 func shrink[S Settings](t *testing.T, c profile[S], life Life[S], seen Result, v Violation) Finding[S] {
 	f := Finding[S]{Violation: v, Life: life, Story: seen.Story, Times: 1}
 	tries := 50
@@ -315,7 +315,7 @@ func shrink[S Settings](t *testing.T, c profile[S], life Life[S], seen Result, v
 	return f
 }
 
-// plainer returns changes that make a life plainer.
+// plainer returns changes that simplify a life.
 func plainer[S Settings](c profile[S]) []func(*Life[S]) {
 	all := []func(*Life[S]){
 		func(l *Life[S]) { l.Lag = 0 },

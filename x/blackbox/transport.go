@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Fault is what goes wrong with a write.
+// Fault is a way in which a write goes wrong.
 type Fault int
 
 // The faults of a write.
@@ -26,7 +26,7 @@ const (
 	Refuse
 	// Conflict fails the write as if the object had changed.
 	Conflict
-	// LoseReply lets the write take effect, and fails the request.
+	// LoseReply carries out the write, and fails the request.
 	LoseReply
 	// CrashBefore ends the program before the write, and CrashAfter after it.
 	CrashBefore
@@ -38,7 +38,7 @@ var faultNames = []string{"NoFault", "Refuse", "Conflict", "LoseReply", "CrashBe
 // String returns the name of the constant.
 func (f Fault) String() string { return faultNames[f] }
 
-// incarnation is one life of the program between two starts: its clients reach the API through it.
+// incarnation is one run of the program between two starts: its clients reach the API through it.
 // Once it is dead, nothing that it does takes effect.
 type incarnation struct {
 	api  *server
@@ -53,8 +53,8 @@ var errDead = errors.New("the program was killed")
 
 var errLost = errors.New("connection reset by the test: the reply is lost")
 
-// config returns a configuration for clients of any kind: of controller-runtime, client-go or a plain
-// http.Client with its Transport. None of it goes through a network.
+// config returns a configuration for clients of any kind: of controller-runtime, client-go or a
+// plain http.Client with its Transport. No request goes through a network.
 func (i *incarnation) config() *rest.Config {
 	return &rest.Config{
 		Host:      "http://blackbox.invalid",
@@ -93,10 +93,9 @@ func (i *incarnation) RoundTrip(r *http.Request) (*http.Response, error) {
 	return i.answer(r, body)
 }
 
-// isAlive reports whether the program may go on. A program that makes too many requests may not. A
-// dead one whose requests fail is busy if it repeats them immediately: it would hold the clock. Others
-// do not wait, since many clients hold a lock in a request, and a goroutine that waits for a lock
-// holds the clock as well.
+// isAlive reports whether the program may go on: not if it was killed or makes too many requests. A dead program is
+// busy if it repeats its failed requests immediately, which would stop the clock. Only then must it wait: many
+// clients hold a lock during a request, and a goroutine that waits for a lock stops the clock as well.
 func (i *incarnation) isAlive() (alive, busy bool) {
 	i.api.mu.Lock()
 	defer i.api.mu.Unlock()
@@ -114,7 +113,8 @@ func (i *incarnation) isAlive() (alive, busy bool) {
 	return true, false
 }
 
-// isTooBusy counts the requests of an instant. A controller that never rests would hold the clock for good.
+// isTooBusy counts a request, and reports whether this instant has too many. A controller that
+// never rests would stop the clock for good.
 func (a *server) isTooBusy(most int) bool {
 	if now := time.Now(); !now.Equal(a.instant) {
 		a.instant, a.requests = now, 0
@@ -272,13 +272,13 @@ func listData(t *target, objects map[key]entry, revision int, match func(Object)
 	return b.Bytes()
 }
 
-// has reports whether a list or watch of the target includes an object, if its plural is the target's.
+// has reports whether a list or watch of the target includes an object with the plural of the target.
 func (t *target) has(k key, o Object) bool {
 	isInScope := t.namespace == "" || t.namespace == k.namespace
 	return isInScope && o.Text("apiVersion") == t.resource.apiVersion()
 }
 
-// write makes a write, unless a fault prevents it.
+// write carries out a write, unless a fault prevents it.
 func (i *incarnation) write(r *http.Request, t *target, body []byte) (*http.Response, error) {
 	fault := NoFault
 	if i.fault != nil && !t.resource.reports && t.resource.Plural != "leases" {

@@ -18,7 +18,7 @@ func variations(s *spec.Schema, of any) (patches []string) {
 	return patches
 }
 
-// eachVariation calls do with other values of a field. A value of an object is its merge patch.
+// eachVariation calls do with other values of a field. For an object, the value is a merge patch.
 func eachVariation(s *spec.Schema, of any, depth int, do func(any)) {
 	if depth == 0 {
 		return
@@ -73,7 +73,7 @@ func eachVariation(s *spec.Schema, of any, depth int, do func(any)) {
 	}
 }
 
-// numbers are a few around the given one and the limits.
+// numbers returns a few other numbers near the given one and the limits.
 func numbers(s *spec.Schema, of any) (numbers []float64) {
 	n, _ := of.(float64)
 	numbers = []float64{n + 1, n - 1, 0, -1}
@@ -87,7 +87,7 @@ func numbers(s *spec.Schema, of any) (numbers []float64) {
 	return slices.DeleteFunc(slices.Compact(numbers), func(m float64) bool { return m == of })
 }
 
-// sample returns a small value that the schema admits, as far as that is easy.
+// sample returns a small value that the schema most likely admits.
 func sample(s *spec.Schema, depth int) any {
 	switch {
 	case s.Default != nil:

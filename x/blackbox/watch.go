@@ -35,21 +35,21 @@ func (i *incarnation) watch(r *http.Request, t *target, match func(Object) bool)
 	return response(r, http.StatusOK, w), nil
 }
 
-// watcher is the body of a watch: changes as JSON, each once it is as old as the lag.
+// watcher is the body of a watch: changes as JSON, each shown after the lag.
 type watcher struct {
 	api    *server
 	epoch  int
 	target target
 	match  func(Object) bool
 	at     int    // the next change
-	rest   []byte // of what was not read yet
+	rest   []byte // data that was not read yet
 	over   bool   // it has reported that its version is too old
 	done   <-chan struct{}
 	closed chan struct{}
 	once   sync.Once
 }
 
-// begin shows the existing objects. With a mark it then reports that these were all.
+// begin shows the existing objects. If mark is set, a bookmark then ends the list.
 func (w *watcher) begin(mark bool) {
 	for _, k := range keysOf(w.api.objects, w.target.resource.Plural) {
 		e := w.api.objects[k]
@@ -62,7 +62,7 @@ func (w *watcher) begin(mark bool) {
 		end := Object{"apiVersion": r.apiVersion(), "kind": r.Kind, "metadata": map[string]any{
 			"resourceVersion": itoa(w.api.revision), "annotations": map[string]any{"k8s.io/initial-events-end": "true"},
 		}}
-		data, _ := json.Marshal(end) // strings encode
+		data, _ := json.Marshal(end) // strings always encode
 		w.rest = append(w.rest, eventData("BOOKMARK", data)...)
 	}
 }

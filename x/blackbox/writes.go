@@ -37,7 +37,7 @@ func (a *server) create(r *Resource, namespace string, o Object, bySubject bool)
 
 	k := key{r.Plural, namespace, o.Name()}
 	if _, exists := a.objects[k]; exists && r.reports {
-		// Recorders name events by the nanosecond, and here many happen in one.
+		// Recorders name events by the nanosecond, and here many events share one.
 		k.name = fmt.Sprintf("%s.%d", k.name, a.born)
 		o.Set(k.name, "metadata", "name")
 	} else if exists {
@@ -84,10 +84,10 @@ func admit(r *Resource, old, next Object) error {
 	return nil
 }
 
-// whole is a subresource that no client has: a write of the kit may change the object with its status.
+// whole is a subresource that no client has: with it the kit writes an object and its status.
 const whole = "whole"
 
-// metadataOfServer are the fields of the metadata that a write does not change.
+// metadataOfServer are the fields of the metadata that an update cannot change.
 var metadataOfServer = []string{
 	"uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation",
 	"resourceVersion", "namespace", "name", "selfLink",
@@ -179,7 +179,7 @@ func isGraceful(o Object) bool {
 	return grace > 0
 }
 
-// remove deletes an object: it stays while finalizers hold it, and a running pod until its kubelet has ended it.
+// remove deletes an object. It stays while it has finalizers, and a running pod until its kubelet has ended it.
 func (a *server) remove(r *Resource, k key, options metav1.DeleteOptions, verb string, bySubject bool) (entry, error) {
 	old, exists := a.objects[k]
 	if !exists {
@@ -226,7 +226,7 @@ func (a *server) remove(r *Resource, k key, options metav1.DeleteOptions, verb s
 	return e, nil
 }
 
-// orphan removes the references to an owner.
+// orphan removes all references to an owner.
 func (a *server) orphan(uid string) {
 	for _, k := range a.keys() {
 		e := a.objects[k]
@@ -249,7 +249,7 @@ func (a *server) resourceOf(o Object) *Resource {
 	return a.kind(o.kind())
 }
 
-// finish ends a pod whose time to stop is over.
+// finish ends a pod whose grace period is over.
 func (a *server) finish(r *Resource, k key, end func(Object)) {
 	was := a.objects[k].object
 	next := was.clone()
