@@ -32,10 +32,10 @@ type auditEvent struct {
 	ResponseObject json.RawMessage `json:"responseObject"`
 }
 
-// resources are the kinds of the resources that are checked.
+// resources has the kinds that are checked, by their group and resource.
 var resources = map[string]string{"batch/jobs": "Job", "/pods": "Pod", "batch/cronjobs": "CronJob"}
 
-// audited takes over an event of an audit log: a request that has changed an object.
+// audited reads an event of an audit log. Only requests that have changed an object count.
 func (s *source) audited(at Place, value []byte) {
 	var a auditEvent
 	if err := json.Unmarshal(value, &a); err != nil {
@@ -81,8 +81,7 @@ func versionOf(texts ...string) uint64 {
 	return 0
 }
 
-// auditDeletion takes over a deletion. The answer is the object, if it still exists, a
-// Status that names it, or a list.
+// auditDeletion reads a deletion. The response is the object, if it still exists, a Status that names it, or a list.
 func (s *source) auditDeletion(e *event, kind string, a *auditEvent) {
 	var answer struct {
 		object.Head

@@ -9,14 +9,14 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// skew is how far the clocks of the controller and of the API server may be apart, and lag
-// how long a controller may not see a change that another client has made.
+// skew is the largest difference between the clocks of the controller and the API server, lag the
+// longest time until a controller sees a change by another client.
 const (
 	skew = 2 * time.Second
 	lag  = 10 * time.Second
 )
 
-// checker is what the log has shown so far.
+// checker has everything that the log has shown so far.
 type checker struct {
 	Summary
 	options Options
@@ -25,14 +25,14 @@ type checker struct {
 	jobs     map[job.UID]*jobState
 	pods     map[job.UID]*podState
 	cronJobs map[job.UID]*cronState
-	// epoch counts, for each kind, how often a watch began anew. What was not seen since is
-	// uncertain. The kind belongs to the log that has shown it first.
+	// epoch counts how often the watch of a kind has restarted. Objects that were not seen since
+	// then are uncertain. owner is the log that has shown the kind first.
 	epoch [kinds]int
 	owner [kinds]*source
-	// held are findings about pods that would be false if a watch had just begun anew. The next
-	// event that only a watch that goes on can have confirms them.
+	// held are findings about pods that would be false if a watch had just restarted. The next
+	// change of a pod confirms them, since a restarted watch begins with additions.
 	held []Finding
-	// edited are the CronJobs whose last edit is not known to be before any time yet.
+	// edited are the CronJobs whose editedBy is not known yet.
 	edited []*cronState
 }
 
@@ -53,13 +53,13 @@ type seen struct {
 	uid             job.UID
 	version         uint64
 	epoch           int
-	// isSure is true while the log is sure to have the next version as well.
+	// isSure is true if the log surely has the next version as well.
 	isSure bool
 	// known is false for an owner that only its dependents name.
 	known bool
 }
 
-// step is how an event continues what was seen.
+// step is the relation of an event to what was seen of its object before.
 type step uint8
 
 const (
@@ -95,8 +95,8 @@ func (c *checker) event(e *event) {
 	}
 }
 
-// began notes the log that an event comes from. If it continues a kind of another log, it is
-// a new watch, or one of another namespace.
+// began notes the log of an event. If another log has shown this kind before, the event is from a
+// new watch, or from a watch of another namespace.
 func (c *checker) began(e *event) {
 	e.source.has[e.kind] = true
 	if c.owner[e.kind] == nil {
@@ -110,7 +110,7 @@ func (c *checker) began(e *event) {
 	c.Restarts++
 }
 
-// ended notes the end of a log: it does not show what comes next.
+// ended notes the end of a log: it does not show later changes.
 func (c *checker) ended(s *source) {
 	for k := range kinds {
 		if s.has[k] {
@@ -119,7 +119,7 @@ func (c *checker) ended(s *source) {
 	}
 }
 
-// restartAll restarts all kinds of a log: a log that was continued shows all of them again.
+// restartAll restarts all kinds of a log: after a restart, the log shows all of them again.
 func (c *checker) restartAll(s *source) {
 	for k := range kinds {
 		if s.has[k] {
@@ -138,7 +138,7 @@ func (c *checker) restart(k kind) {
 	}
 }
 
-// confirm reports what was held.
+// confirm reports the held findings.
 func (c *checker) confirm() {
 	for _, f := range c.held {
 		c.found(f)
@@ -159,7 +159,7 @@ func (c *checker) advance(s *seen, e *event) step {
 		isListed := e.change == isAdded && !e.audited
 		isSame := again && e.version == was && e.change == isThere
 		if isListed || isSame {
-			// Only a watch that has begun anew shows an object again.
+			// Only a restarted watch shows an object again.
 			if wasEpoch == c.epoch[e.kind] {
 				c.restartAll(e.source)
 			}
@@ -201,8 +201,8 @@ func (c *checker) advance(s *seen, e *event) step {
 // isCertain reports whether the last version that was seen is the one that exists.
 func (c *checker) isCertain(s *seen) bool { return s.known && s.isSure && s.epoch == c.epoch[s.kind] }
 
-// isCertainPod is isCertain for a pod. In an audit log, that holds once writes of its status are
-// seen: they come without the version that they replace.
+// isCertainPod is isCertain for a pod. In an audit log, isShown decides: writes of a pod's status
+// do not name the version that they replace.
 func (c *checker) isCertainPod(p *podState) bool {
 	isCurrent := p.known && p.epoch == c.epoch[kindPod]
 	return isCurrent && !c.options.Incomplete && p.isShown
@@ -231,7 +231,7 @@ func finding(e *event, rule, unless, format string, args ...any) Finding {
 	return f
 }
 
-// tick notes that an object was created: older versions of others were written before.
+// tick notes the creation of an object. Older versions of other objects were written before it.
 func (c *checker) tick(e *event) {
 	later := c.edited[:0]
 	for _, s := range c.edited {
@@ -244,7 +244,7 @@ func (c *checker) tick(e *event) {
 	c.edited = later
 }
 
-// ownerOf returns the UID of the controller of an object, if that is of the kind.
+// ownerOf returns the UID of the controller of an object, if the controller is of this kind.
 func ownerOf(e *event, k kind) job.UID {
 	for _, o := range e.meta.OwnerReferences {
 		if o.Controller && o.Kind == k.String() {
@@ -263,7 +263,7 @@ func isLast(e *event) bool {
 	return mayBeLast && !m.DeletionTimestamp.IsZero() && !isHeld
 }
 
-// judges reports whether a job of that spec belongs to a controller with the semantics of Jobs.
+// judges reports whether a job with this spec belongs to a controller with the semantics of Jobs.
 func (c *checker) judges(spec *job.Spec) bool {
 	by, kubernetes := job.ManagerOf(*spec, job.Options{Without: c.options.Release.Off()})
 	return kubernetes || slices.Contains(c.options.Controllers, by)

@@ -46,7 +46,7 @@ func (c *checker) firstPod(s *jobState, p *podState, e *event) {
 	}
 }
 
-// hold holds a finding.
+// hold holds back a finding until [checker.confirm].
 type hold func(rule, unless, format string, args ...any)
 
 // checkQuiet checks that the job may have new pods at all.
@@ -68,7 +68,7 @@ func (c *checker) checkQuiet(s *jobState, found hold) (ok bool) {
 	return false
 }
 
-// checkNumbers checks that the job has not too many pods.
+// checkNumbers checks that a new pod is not one too many.
 func (c *checker) checkNumbers(s *jobState, found hold) {
 	t, l := &s.tally, &s.limits
 	t.reset(c.epoch[kindPod])
@@ -124,8 +124,7 @@ func (c *checker) checkIndex(s *jobState, p *podState, found hold) {
 	}
 }
 
-// streak are the failures of a job since its last success, as far as its statuses have
-// recorded them. There may be more.
+// streak has the failures of a job since its last success that its statuses have recorded. There may be more.
 type streak struct {
 	failures int
 	last     time.Time
@@ -140,7 +139,7 @@ func (k *streak) succeeded(p *podState) {
 		k.success = p.finished
 	}
 	if p.finished.IsZero() || p.ended == 0 {
-		k.success = time.Unix(1<<40, 0) // nothing is sure any more
+		k.success = time.Unix(1<<40, 0) // unknown: no failure surely came later
 	}
 }
 
@@ -187,7 +186,7 @@ func (c *checker) checkBackoff(s *jobState, p *podState, e *event, found hold) {
 func (c *checker) checkIndexBackoff(s *jobState, p *podState, last failure, created time.Time, found hold) {
 	failed := c.pods[last.uid]
 	if failed == nil || !c.isCertainPod(failed) || !failed.tracked {
-		return // it may have been unknown to the controller
+		return // the controller may not have known the failure
 	}
 
 	if p.before < last.before+1 {

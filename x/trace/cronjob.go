@@ -12,15 +12,15 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// cronState is a CronJob.
+// cronState is the state of a CronJob.
 type cronState struct {
 	seen
 	cronJob cronjob.CronJob
-	// specs are the specs that the controller may know, the last one first. With isOlder, there
-	// may be more, which are older than the log.
+	// specs are the specs that the controller may know, the latest first. isOlder means that it may
+	// also know specs that are older than the log.
 	specs   []cronjob.Spec
 	isOlder bool
-	// editedBy is a time before which the last edit happened, zero if none is known.
+	// editedBy is a time by which the last edit had happened, zero if none is known.
 	editedBy time.Time
 	// children are the jobs of the CronJob that exist.
 	children map[job.UID]*jobState
@@ -102,8 +102,8 @@ func equalSpecs(a, b *cronjob.Spec) bool {
 	return true
 }
 
-// inForce returns the specs that the controller may have known when it started a run that was due
-// then, none if one of them is not known.
+// inForce returns the specs that the controller may have known when it started this run. It returns
+// none if the log does not have all of them.
 func (s *cronState) inForce(run time.Time) []cronjob.Spec {
 	if !s.editedBy.IsZero() && run.After(s.editedBy.Add(lag)) {
 		return s.specs[:1]
@@ -125,7 +125,7 @@ const (
 	requestAnnotation = "cronjob.kubernetes.io/instantiate"
 )
 
-// firstChild notes a job of a CronJob, and checks a new one that the schedule has started.
+// firstChild notes a job of a CronJob. It checks the job if it is new and started by the schedule.
 func (c *checker) firstChild(cron *cronState, s *jobState, e *event, isNew bool) {
 	s.cronJob = ownerOf(e, kindCronJob)
 	defer func() { cron.children[s.uid] = s }()
@@ -154,7 +154,7 @@ func (c *checker) firstChild(cron *cronState, s *jobState, e *event, isNew bool)
 	}
 }
 
-// checkOnce checks that a run has one job, of its name.
+// checkOnce checks that a run has only one job, with the name of the run.
 func (c *checker) checkOnce(cron *cronState, s *jobState, e *event, run time.Time) {
 	if want := cronjob.JobName(cron.name, run); want != e.meta.Name {
 		c.found(finding(e, "CI2", "", "is of the run of %s, whose job is named %s", value.Time(run), want))
@@ -203,7 +203,7 @@ func (c *checker) checkRun(cron *cronState, s *jobState, e *event, run time.Time
 	}
 }
 
-// isLate reports whether a run starts after its deadline. A creation may take a while.
+// isLate reports whether a run starts after its deadline. The creation itself may take up to lag.
 func isLate(s *cronjob.Spec, late time.Duration) bool {
 	return s.StartingDeadlineSeconds != nil && late > time.Duration(*s.StartingDeadlineSeconds)*time.Second+lag
 }
@@ -218,8 +218,8 @@ func matchesAny(cron *cronState, specs []cronjob.Spec, run time.Time) bool {
 	return false
 }
 
-// matches reports whether a run is a time of the schedule, by the calendar or by what Kubernetes
-// takes for it. A spec without a zone has the controller's, which the run shows.
+// matches reports whether the schedule has this run, by the calendar or by the rules of Kubernetes.
+// A spec without a zone has the controller's zone, which the run shows.
 func matches(cron *cronState, spec *cronjob.Spec, run time.Time) bool {
 	if strings.HasPrefix(strings.TrimSpace(spec.Schedule), "@every") {
 		return true // counts from the last run

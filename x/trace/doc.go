@@ -1,7 +1,6 @@
-// Package trace checks what a cluster did. A log of its Jobs, Pods and CronJobs goes in:
-// what "kubectl get -w -o json" has printed, or an audit log. What no Job or CronJob
-// controller of that release could have done comes out, with the place in the log. The log
-// may be of any controller that claims the semantics of Jobs.
+// Package trace checks what a cluster did. It reads a log of the cluster's Jobs, Pods and CronJobs: the output of
+// "kubectl get -w -o json", or an audit log. It reports every step that no Job or CronJob controller of the release
+// could have taken, with its place in the log. The log may be of any controller that claims the semantics of Jobs.
 //
 //	kubectl get jobs -A -w -o json --output-watch-events > jobs.json &
 //	kubectl get pods -A -w -o json --output-watch-events > pods.json &
@@ -15,11 +14,11 @@
 //
 // The numbers are defined in docs/invariants.md and docs/rules.md.
 //
-//   - Each step of a job's status: what [jobstatus.CheckTransition] and [jobstatus.CheckServed] refuse.
-//     Counters that fall (JI4), pods that are counted without being listed, or twice (JI1,
+//   - Each step of a job's status, by [jobstatus.CheckTransition] and [jobstatus.CheckServed]:
+//     counters that fall (JI4), pods that are counted without being listed, or twice (JI1,
 //     JI2), conditions that are withdrawn, or come without the one that announces them
 //     (JI14, JI15), times (JI17), index lists (JI6), anything that changes after the end (JI16).
-//   - The pods that it lists: listed as succeeded without having succeeded, as failed while
+//   - The pods that a status lists: listed as succeeded without having succeeded, as failed while
 //     they run, counted while they have the finalizer, never recorded (JI1, JI3).
 //   - Pods that are created beyond parallelism or completions (JI10), beside a pod that they
 //     have to wait for (JI11), for an index that is taken (JI13), done (JI7) or out of range,
@@ -27,24 +26,22 @@
 //     (JI16), beyond the backoffLimit, or before a backoff is over (JI21).
 //   - Jobs that a CronJob starts: a run twice (CI1), outside of the schedule, early, or under
 //     another name (CI2), too late (CI7), beside a job that Forbid or Replace excludes (CI8),
-//     while it is suspended (CI10). Its history (CI11), lastScheduleTime (CI4) and
+//     while it is suspended (CI10); and its history (CI11), lastScheduleTime (CI4) and
 //     lastSuccessfulTime (CI12).
 //
 // # What a log cannot show
 //
-// A controller acts on what its caches show, so a change of a spec counts once the
-// controller has written a status on top of it, or once it is ten seconds old. What is
-// older than the log is unknown: a job is judged from its second version on, or from its
-// creation. Objects are compared by resourceVersion. Without one, kinds are not compared
-// with each other.
+// A controller acts on what its caches show, so an edit of a spec counts once the controller has
+// written a status after it, or once the edit is ten seconds old. Nothing is known of the time
+// before the log: a job is judged from its second version on, or from its creation. Objects are
+// compared by resourceVersion. Without one, objects of different kinds are not compared.
 //
-// A watch that begins anew shows objects again: then versions may be missing, and nothing is
-// concluded from objects that did not come again. So it is where a log ends before the
-// others, or another one continues it: a file for each watch is best. Without event types
-// (--output-watch-events), and in an audit log where a write does not name the version that
-// it replaces, versions may be missing anywhere: then only what must hold between any
-// two versions is checked. In an audit log, pods count as active only once their statuses
-// are seen to be logged. [Summary] counts what was not judged.
+// A watch that restarts shows objects again: versions may be missing before that, and nothing is concluded from
+// objects that are not shown again. The same holds when a log ends before the others, or when another log continues
+// it; so a file for each watch is best. Without event types (--output-watch-events), and in an audit log where a
+// write does not name the version that it replaces, versions may be missing anywhere: then only what must hold
+// between any two versions is checked. In an audit log, pods count as active only once writes of their statuses are
+// logged. [Summary] counts what was not judged.
 //
 // Some findings have an Unless: a fault that no log shows, and that makes the step possible,
 // such as a controller that has lost its memory by a restart.
@@ -55,7 +52,6 @@
 //
 // # Costs
 //
-// The log is read once, and its cost is linear. The memory holds the objects that exist, 16 bytes
-// for each pod that an existing job has counted, and a window of 512 events for each
-// log, in which they are put into order.
+// The log is read once, and its cost is linear. The memory holds the objects that exist, 16 bytes for each pod that
+// an existing job has counted, and a window of 512 events of each log, which are sorted in it.
 package trace

@@ -32,7 +32,7 @@ func (k kind) String() string { return kindNames[k] }
 type change uint8
 
 const (
-	// isThere: the object has this version. Nothing says whether it is new.
+	// isThere: the object has this version, which may be new or not.
 	isThere change = iota
 	// isAdded: it is new, or a watch has begun.
 	isAdded
@@ -75,14 +75,14 @@ type source struct {
 	// latest is the greatest version so far.
 	latest uint64
 	seq    int
-	// queue holds what was read of one value, and not yet taken.
+	// queue holds events that were read from one value and not yet returned.
 	queue []*event
 	// window holds events that are being put into order.
 	window window
 	ended  bool
 	// over is set once all events were taken.
 	over bool
-	// has are the kinds of the log, joined those that another log has begun.
+	// has are the kinds that the log has shown, joined those that another log has shown before it.
 	has, joined [kinds]bool
 }
 
@@ -129,7 +129,7 @@ type head struct {
 	Items      []json.RawMessage `json:"items"`
 }
 
-// read takes over a value, which begins at a line.
+// read reads a value that begins at this line.
 func (s *source) read(value []byte, line int) {
 	var h head
 	if err := json.Unmarshal(value, &h); err != nil && !isOther(err, h.Kind) {
@@ -158,7 +158,7 @@ func (s *source) read(value []byte, line int) {
 	}
 }
 
-// isOther reports whether an error comes from the fields of a kind that is passed over.
+// isOther reports whether an error comes from the fields of a kind that is skipped.
 func isOther(err error, kind string) bool {
 	var typed *json.UnmarshalTypeError
 	if !errors.As(err, &typed) || kind == "" {
@@ -177,7 +177,7 @@ func kindOf(name string) (kind, bool) {
 	return 0, false
 }
 
-// reject notes an error, with the line of it inside the value.
+// reject notes an error in a value, with its line.
 func (s *source) reject(value []byte, line int, err error) {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) && syntax.Offset <= int64(len(value)) {
@@ -186,7 +186,7 @@ func (s *source) reject(value []byte, line int, err error) {
 	s.problem(line, strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// watched takes over an event of a watch.
+// watched reads an event of a watch.
 func (s *source) watched(at Place, h *head) {
 	var c change
 	switch h.Type {
@@ -210,7 +210,7 @@ func (s *source) watched(at Place, h *head) {
 	s.object(&event{Place: at, change: c}, h.Object, "")
 }
 
-// plain takes over an object without an event type.
+// plain reads an object without an event type.
 func (s *source) plain(at Place, value []byte, kind string) {
 	s.object(&event{Place: at, change: isThere}, value, kind)
 }
@@ -274,7 +274,7 @@ func (e *event) decode(value []byte) error {
 	}
 }
 
-// put appends an event. One without a version gets the latest version before it.
+// put appends an event. An event without a version is sorted by the latest version before it.
 func (s *source) put(e *event) {
 	e.source, e.key = s, e.version
 	if e.version == 0 {

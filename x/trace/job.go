@@ -23,15 +23,15 @@ type jobState struct {
 	counted map[digest]bool
 	tally   tally
 	streak  streak
-	// failures are the last failed pods of each index.
+	// failures has the last failed pod of each index.
 	failures map[int32]failure
-	// run is the time of the run for which the CronJob has created the job.
+	// cronJob is the CronJob that has created the job, and run the time of its run.
 	cronJob job.UID
 	run     time.Time
 	byHand  bool
 }
 
-// digest stands for a UID.
+// digest is a short hash of a UID.
 type digest [16]byte
 
 func digestOf(uid job.UID) (d digest) {
@@ -68,7 +68,7 @@ func (c *checker) limitsOf(j *job.Job) limits {
 	return l
 }
 
-// or returns limits that admit all that one of the two admits.
+// or returns limits that allow everything that l or m allows.
 func (l limits) or(m limits) limits {
 	return limits{
 		set:         l.set && m.set,
@@ -131,7 +131,7 @@ func (c *checker) jobEvent(e *event) {
 	}
 }
 
-// firstJob notes the first version that the log has.
+// firstJob notes the first version of a job in the log.
 func (c *checker) firstJob(s *jobState, e *event) {
 	isNew := isNewJob(&s.job) && e.change != isModified
 	if isNew {
@@ -143,7 +143,7 @@ func (c *checker) firstJob(s *jobState, e *event) {
 	}
 }
 
-// isNewJob reports whether no controller has written the status.
+// isNewJob reports whether no controller has written the status yet.
 func isNewJob(j *job.Job) bool {
 	return reflect.DeepEqual(j.Status, job.Status{}) && j.DeletionTimestamp.IsZero()
 }
@@ -161,7 +161,7 @@ func (c *checker) jobGone(uid job.UID) {
 	*s = jobState{tally: s.tally, counted: map[digest]bool{}, failures: map[int32]failure{}}
 }
 
-// checkStatus checks the step of the status.
+// checkStatus checks the step from the status before to the new one.
 func (c *checker) checkStatus(s *jobState, e *event, before *job.Job, how step) {
 	old, next := before.Status, s.job.Status
 	if reflect.DeepEqual(old, next) {
@@ -192,7 +192,7 @@ func (c *checker) checkStatus(s *jobState, e *event, before *job.Job, how step) 
 	}
 }
 
-// announced adds the conditions that servers without two gates do not have.
+// announced adds the interim conditions, which servers without the two gates do not have.
 func announced(s job.Status) job.Status {
 	for _, end := range [...]struct{ final, interim job.ConditionType }{
 		{job.ConditionComplete, job.ConditionSuccessCriteriaMet},
@@ -206,8 +206,8 @@ func announced(s job.Status) job.Status {
 	return s
 }
 
-// overGap returns a status that leads to the next one in a single step, in all that can have
-// happened in several. What must hold between any two versions stays as it is.
+// overGap returns the old status after everything that can have happened in the missing versions,
+// so that one step leads to the next status. It keeps what must hold between any two versions.
 func overGap(old, next job.Status, spec *job.Spec) job.Status {
 	if old.Finished() != "" {
 		return old
@@ -325,7 +325,7 @@ type listing struct {
 	as  string
 }
 
-// changedLists returns what has come into the lists of a status, and what has left them.
+// changedLists returns the pods that were added to the lists of a status, and those that have left them.
 func changedLists(old, next *job.Status) (listed []listing, left []job.UID) {
 	was, is := listings(old), listings(next)
 	before, after := make(map[job.UID]string, len(was)), make(map[job.UID]bool, len(is))
@@ -358,7 +358,7 @@ func listings(s *job.Status) (all []listing) {
 	return all
 }
 
-// podName is the name of a pod, or its UID.
+// podName returns the name of a pod, or its UID if the pod is unknown.
 func (c *checker) podName(uid job.UID) string {
 	if p := c.pods[uid]; p != nil {
 		return p.name
@@ -366,8 +366,8 @@ func (c *checker) podName(uid job.UID) string {
 	return string(uid)
 }
 
-// checkListing checks one pod that a status lists. Pods change before the controller sees
-// the change: the log has shown everything that it has seen.
+// checkListing checks one pod that a status lists. A pod changes before the controller sees it, so
+// the log has shown everything that the controller has seen.
 func (c *checker) checkListing(s *jobState, e *event, l listing) {
 	p, as := c.pods[l.uid], l.as
 	if p == nil || !c.isCertainPod(p) || !p.precedes(e) {
@@ -387,8 +387,8 @@ func (c *checker) checkListing(s *jobState, e *event, l listing) {
 	}
 }
 
-// checkLost reports pods whose success nothing has recorded, once the controller has written a
-// status and has not deleted them.
+// checkLost reports pods whose success no status has recorded, once the controller has written a
+// status and has not deleted the pods.
 func (c *checker) checkLost(s *jobState, e *event) {
 	for _, uid := range s.tally.lost {
 		p := c.pods[uid]

@@ -2,11 +2,11 @@ package trace
 
 import "container/heap"
 
-// windowSize is how many events of a log are put into order. Watches of several kinds that
-// write into one file, and requests that end at the same time, are out of order by less.
+// windowSize is the number of events of a log that are sorted at a time. It exceeds the disorder of
+// watches of several kinds that write into one file, and of requests that end at the same time.
 const windowSize = 512
 
-// window is a heap of events, the one of the lowest version first.
+// window is a heap of events, the lowest version first.
 type window []*event
 
 func (w window) Len() int { return len(w) }
@@ -46,7 +46,7 @@ func (s *source) fill() error {
 type merge struct {
 	sources []*source
 	summary *Summary
-	// ended is called when the last event of a log was returned before.
+	// ended is called once the last event of a log has been returned.
 	ended func(*source)
 }
 

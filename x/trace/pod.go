@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// podState is a pod.
+// podState is the state of a pod.
 type podState struct {
 	seen
 	owner      job.UID
@@ -16,24 +16,23 @@ type podState struct {
 	isDeleting bool
 	tracked    bool
 	index      int32
-	// isRecorded is true once a status has listed it.
+	// isRecorded is true once a status has listed the pod.
 	isRecorded bool
 	// isShown is true if changes of its status are in the log.
 	isShown bool
-	// finished is when its containers have ended, zero if that is not known, and ended the version
-	// that showed it.
+	// finished is when its containers ended, zero if unknown, and ended the version that showed their end.
 	finished time.Time
 	ended    uint64
-	// before are the failures of its index before it.
+	// before is how many pods of its index had failed before it.
 	before int
 }
 
 // tally counts the pods of a job.
 type tally struct {
 	epoch int
-	// pods is how many pods the log knows; the others count only those that surely exist.
+	// pods is how many pods the log knows; the other numbers count only pods that surely exist.
 	pods, active, terminating int
-	// succeeded are those that have succeeded and that no status lists.
+	// succeeded counts the pods that have succeeded and that no status lists.
 	succeeded int
 	indexes   map[int32]int
 	// adopted is set once the job has a pod that it may not have created.
@@ -129,7 +128,7 @@ func (c *checker) podEvent(e *event) {
 	}
 }
 
-// take notes the contents of a version.
+// take copies the contents of a version.
 func (p *podState) take(e *event, owner job.UID) {
 	pod := e.pod
 	p.owner, p.phase, p.isDeleting, p.tracked = owner, pod.Phase, pod.Deletion != nil, !pod.Untracked
@@ -146,8 +145,8 @@ func (p *podState) take(e *event, owner job.UID) {
 	}
 }
 
-// finishOf returns when the app containers have ended, zero if one of them does not tell. The
-// controller takes this time or a later one.
+// finishOf returns when the app containers ended, zero if this is unknown for one of them. The
+// controller uses this time or a later one.
 func finishOf(d *job.PodDetail) (last time.Time) {
 	for i := range d.Containers {
 		k := &d.Containers[i]
@@ -197,8 +196,8 @@ func (c *checker) podEnded(s *jobState, p, was *podState, e *event) {
 	}
 }
 
-// mayBeLost reports whether no status has recorded the success of a pod that loses its
-// finalizer, and the job still counts.
+// mayBeLost reports whether a pod loses its finalizer although no status has recorded its success
+// and the job still counts pods.
 func (c *checker) mayBeLost(s *jobState, p *podState, e *event) bool {
 	j := &s.job
 	isKnown := c.isCertain(&s.seen) && s.precedes(e)

@@ -8,17 +8,17 @@ import (
 	"io"
 )
 
-// maxValue is the most bytes of one JSON value. An API server stores at most 1.5 MB in an
-// object; a list has many.
+// maxValue is the largest JSON value in bytes. An API server stores at most 1.5 MB in an object; a
+// list has many objects.
 const maxValue = 64 << 20
 
-// splitter splits a log into JSON values. Brackets and strings decide where a value ends. A
-// line that begins with a brace begins a value: if another is open, that one was cut off.
+// splitter splits a log into JSON values. Brackets and strings decide where a value ends. A line
+// that begins with a brace begins a value: if a value is open, it was cut off.
 type splitter struct {
 	in   *bufio.Reader
 	line int    // the number of the line that is being read
 	rest []byte // read, but not scanned
-	open bool   // the line continues behind rest
+	open bool   // the line continues after rest
 
 	value   []byte
 	began   int
@@ -37,8 +37,8 @@ type unreadable struct {
 
 func (u *unreadable) Error() string { return u.text }
 
-// next returns the next value and the line on which it begins. The value is valid until
-// the next call. After an *unreadable, the next value follows; io.EOF is the end.
+// next returns the next value and the line on which it begins. The value is valid until the next call. After an
+// *unreadable error, the next call returns the value that follows; io.EOF is the end.
 func (s *splitter) next() (value []byte, line int, err error) {
 	if s.depth == 0 {
 		s.value = s.value[:0]
@@ -84,7 +84,7 @@ func (s *splitter) drop(text string) error {
 	return &unreadable{s.began, text}
 }
 
-// scan looks at what was read, up to the end of a value.
+// scan scans what was read, up to the end of a value.
 func (s *splitter) scan() (done bool, err error) {
 	if s.depth == 0 {
 		if done, err := s.begin(); done || err != nil {
@@ -142,8 +142,8 @@ func (s *splitter) begin() (done bool, err error) {
 	return false, nil
 }
 
-// inText continues from a character of a string to the last one before the next that matters. It
-// returns -1 at the end of a line, where no string may be.
+// inText handles the character at i in a string. It returns the index of the last character before
+// the next that matters, or -1 at a line break, which no string may have.
 func (s *splitter) inText(i int, c byte) int {
 	switch {
 	case c == '\n':

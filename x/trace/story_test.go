@@ -28,7 +28,7 @@ func newStory(t *testing.T) *story {
 
 func (s *story) wait(d time.Duration) { s.now = s.now.Add(d) }
 
-// time is the present, or a time after it, as an object has it.
+// time returns a time after the present, in the format of objects.
 func (s *story) time(after time.Duration) string { return s.now.Add(after).Format(time.RFC3339) }
 
 func (s *story) parse(format string, args ...any) (m map[string]any) {
@@ -84,7 +84,7 @@ func watchLine(change string, o map[string]any, _ string) string {
 	return fmt.Sprintf(`{"type":%q,"object":%s}`, change, text(o))
 }
 
-// merged is an object with a merge patch.
+// merged returns an object after a merge patch.
 func merged(o, patch map[string]any) map[string]any {
 	out := maps.Clone(o)
 	if out == nil {
@@ -115,7 +115,7 @@ func (s *story) status(name, format string, args ...any) {
 	s.put("MODIFIED", "Job", name, s.parse(`"status":{%s}`, fmt.Sprintf(format, args...)))
 }
 
-// started is the first status of a job.
+// started writes the first status of a job.
 func (s *story) started(name string, active int) {
 	s.status(name, `"active":%d,"ready":0,"terminating":0,"startTime":%q,"uncountedTerminatedPods":{}`, active, s.time(0))
 }
@@ -160,12 +160,12 @@ func (s *story) gone(kind, name string) {
 	delete(s.objects, kind+"/"+name)
 }
 
-// list records a pod as succeeded or failed, and counts it.
+// list lists a pod as succeeded or failed in the status of its job.
 func (s *story) list(job, pod, list string) {
 	s.status(job, `"uncountedTerminatedPods":{%q:[%q]}`, list, s.uid("Pod/"+pod))
 }
 
-// end ends a job: its conditions are the two of that end.
+// end ends a job, with the interim condition first and then the final one.
 func (s *story) end(job, interim, final, more string) {
 	condition := func(kind string) string {
 		return fmt.Sprintf(`{"type":%q,"status":"True","reason":"R","lastTransitionTime":%q}`, kind, s.time(0))
@@ -191,7 +191,7 @@ func (s *story) run(cron, name string, run time.Time, more string) {
 		run.UTC().Format(time.RFC3339), name, s.uid("Job/"+name), more))
 }
 
-// runAt creates the job of the run at a minute after the begin, under its right name.
+// runAt creates the job of the run at this minute after the begin, under its correct name.
 func (s *story) runAt(cron string, minute int) string {
 	run := time.Date(2026, 3, 1, 12, minute, 0, 0, time.UTC)
 	name := fmt.Sprintf("%s-%d", cron, run.Unix()/60)
@@ -199,7 +199,7 @@ func (s *story) runAt(cron string, minute int) string {
 	return name
 }
 
-// check checks the log, and returns the findings in short, and the summary.
+// check checks the log, and returns the rules of the findings, the findings and the summary.
 func (s *story) check(o trace.Options) (rules []string, all []trace.Finding, summary trace.Summary) {
 	s.t.Helper()
 	summary, err := trace.Check(o, func(f trace.Finding) {

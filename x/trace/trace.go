@@ -24,13 +24,13 @@ type Options struct {
 	Backoff backoff.Policy
 }
 
-// Log is an input.
+// Log is a log to read. Its name is the file of each [Place].
 type Log struct {
 	Name   string
 	Reader io.Reader
 }
 
-// Place is where something is in a log.
+// Place is a place in a log.
 type Place struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
@@ -39,21 +39,20 @@ type Place struct {
 // String returns file:line, where editors look for it.
 func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
-// Finding is something that the controller could not have done.
+// Finding is a step that the controller could not have taken.
 type Finding struct {
 	Place
-	// Kind, Namespace, Name, UID and Version are of the object whose version at the place
-	// shows it. Version is empty if the log has none.
+	// Kind, Namespace, Name, UID and Version name the object and its version at the place. Version
+	// is empty if the log has none.
 	Kind      string  `json:"kind"`
 	Namespace string  `json:"namespace,omitempty"`
 	Name      string  `json:"name"`
 	UID       job.UID `json:"uid,omitempty"`
 	Version   string  `json:"resourceVersion,omitempty"`
-	// Rule is a number of docs/invariants.md or docs/rules.md, and Problem what is wrong.
+	// Rule is a number of docs/invariants.md or docs/rules.md, and Problem the description of the error.
 	Rule    string `json:"rule"`
 	Problem string `json:"problem"`
-	// Unless is the fault, invisible in the log, that makes it possible. Empty means that
-	// nothing does.
+	// Unless is a fault, invisible in the log, that makes the step possible. It is empty if there is none.
 	Unless string `json:"unless,omitempty"`
 }
 
@@ -80,9 +79,9 @@ type Problem struct {
 	Text string `json:"text"`
 }
 
-// Summary is what was read, and what could not be judged.
+// Summary counts what was read, and what could not be judged.
 type Summary struct {
-	// Events is the number of events, Jobs, Pods and CronJobs of different objects.
+	// Events is the number of events. Jobs, Pods and CronJobs are the numbers of different objects.
 	Events   int `json:"events"`
 	Jobs     int `json:"jobs"`
 	Pods     int `json:"pods"`
@@ -91,8 +90,7 @@ type Summary struct {
 	Transitions int `json:"transitions"`
 	// Findings is the number of findings.
 	Findings int `json:"findings"`
-	// Problems are the first hundred parts that could not be read, Unreadable is the
-	// number of all.
+	// Problems are the first hundred parts that could not be read, Unreadable is the number of all such parts.
 	Problems   []Problem `json:"problems,omitempty"`
 	Unreadable int       `json:"unreadable,omitempty"`
 	// Others counts the objects of other kinds, and requests that changed nothing.
@@ -101,15 +99,14 @@ type Summary struct {
 	// the object.
 	Untyped  int `json:"untyped,omitempty"`
 	Bodiless int `json:"bodiless,omitempty"`
-	// Repeated counts the versions that came again, or after a later one.
+	// Repeated counts the versions that were shown again, or after a later one.
 	Repeated int `json:"repeated,omitempty"`
-	// Gaps counts the steps between which versions may be missing, Restarts how often a
-	// watch began anew.
+	// Gaps counts the steps in which versions may be missing, Restarts the restarts of watches.
 	Gaps     int `json:"gaps,omitempty"`
 	Restarts int `json:"restarts,omitempty"`
 	// Unjudged counts the creations of pods and of a CronJob's jobs that were not compared with
-	// their owners, which the log does not show. Undecided counts the findings that were
-	// dropped, since the log may have begun anew just before them.
+	// their owners, since the log does not show these. Undecided counts the findings that were
+	// dropped, since a watch may have restarted just before them.
 	Unjudged  int `json:"unjudged,omitempty"`
 	Undecided int `json:"undecided,omitempty"`
 }
@@ -117,9 +114,9 @@ type Summary struct {
 // maxProblems is how many unreadable parts are kept.
 const maxProblems = 100
 
-// Check reads logs to their ends, and reports each finding in the order of the logs. Several
-// logs are read as one, by resource version. An error comes from a reader. A value that cannot be
-// understood is a Problem of the Summary.
+// Check reads logs to their ends, and reports each finding in the order of the logs. It merges
+// several logs by resource version. It returns an error only if a reader does. Each value that it
+// cannot understand is a Problem of the Summary.
 func Check(o Options, report func(Finding), logs ...Log) (Summary, error) {
 	c := newChecker(o, report)
 	m := &merge{summary: &c.Summary, ended: c.ended}

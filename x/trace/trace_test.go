@@ -23,7 +23,7 @@ const (
 
 func index(i int) string { return fmt.Sprintf(`"batch.kubernetes.io/job-completion-index":"%d"`, i) }
 
-// first has a job with a pod that runs.
+// first creates a job with a running pod.
 func first(s *story, spec string, annotations string) {
 	s.job("j", spec)
 	s.pod("a", "j", annotations)
@@ -31,7 +31,7 @@ func first(s *story, spec string, annotations string) {
 	s.runs("a")
 }
 
-// succeeds lets a pod succeed and be counted as the first.
+// succeeds makes a pod succeed, and counts it as the first success.
 func succeeds(s *story, pod string) {
 	s.ends(pod, "Succeeded")
 	s.list("j", pod, "succeeded")
@@ -39,7 +39,7 @@ func succeeds(s *story, pod string) {
 	s.status("j", `"uncountedTerminatedPods":{"succeeded":null},"succeeded":1,"active":null`)
 }
 
-// fails lets a pod fail and be counted as the n-th.
+// fails makes a pod fail, and counts it as the n-th failure.
 func fails(s *story, pod string, n int) {
 	s.ends(pod, "Failed")
 	s.list("j", pod, "failed")
@@ -65,7 +65,7 @@ func ended(s *story, name string) {
 	s.end(name, "SuccessCriteriaMet", "Complete", fmt.Sprintf(`,"completionTime":%q`, s.time(0)))
 }
 
-// TestCheck: in each case a small log, and the rule that it breaks first. Right logs have none.
+// TestCheck: each case is a small log, with the first rule that it breaks. A correct log breaks none.
 func TestCheck(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -431,7 +431,7 @@ func TestCheck(t *testing.T) {
 			for _, f := range all {
 				t.Log(f)
 			}
-			// Over a gap after each line, and in the middle, nothing right becomes wrong.
+			// A correct log stays correct if its first lines, or any one line, are missing.
 			if test.want != "" {
 				return
 			}
@@ -493,7 +493,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// restarted is a log whose watch began anew: the objects that exist come again.
+// restarted restarts the watch: it shows the existing objects again.
 func restarted(s *story) {
 	for _, key := range []string{"Job/j", "Pod/a", "Pod/b", "Pod/c"} {
 		if o := s.objects[key]; o != nil {
@@ -502,7 +502,7 @@ func restarted(s *story) {
 	}
 }
 
-// TestGaps: what happened while nobody watched is not reported, and what is impossible in any case is.
+// TestGaps: a change that a gap can explain is not reported, and a change that is impossible in any case is.
 func TestGaps(t *testing.T) {
 	for name, test := range map[string]struct {
 		want string
@@ -546,8 +546,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestSeveralLogs: kinds that come in files of their own are put into order, and a log that ends
-// says nothing about what comes later.
+// TestSeveralLogs: logs of different kinds are merged in order, and nothing is concluded from a log after its end.
 func TestSeveralLogs(t *testing.T) {
 	s := newStory(t)
 	first(s, plain, "")
@@ -599,8 +598,7 @@ func auditLine(change string, o map[string]any, replaced string) string {
 	})
 }
 
-// TestAudit: an audit log is checked as a watch is, as far as it names the versions that requests
-// replace.
+// TestAudit: an audit log is checked like a watch, as far as its requests name the versions that they replace.
 func TestAudit(t *testing.T) {
 	tell := func(s *story) {
 		first(s, plain, "")
@@ -640,7 +638,7 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// TestAuditDeletion: an object is gone by an answer that names it, that is it, or when nothing holds it.
+// TestAuditDeletion: an object is gone if the response names it or has it, or when nothing holds it.
 func TestAuditDeletion(t *testing.T) {
 	s := newStory(t)
 	s.form = auditLine
@@ -658,7 +656,7 @@ func TestAuditDeletion(t *testing.T) {
 	}
 }
 
-// TestBadInput: what cannot be read is named with its line, and the rest is checked.
+// TestBadInput: a part that cannot be read is reported with its line, and the rest is checked.
 func TestBadInput(t *testing.T) {
 	s := newStory(t)
 	first(s, plain, "")
@@ -704,7 +702,7 @@ func TestBadInput(t *testing.T) {
 type endless struct {
 	n, left int
 	rest    string
-	heap    uint64 // near the end
+	heap    uint64 // heap in use near the end
 }
 
 func (e *endless) Read(p []byte) (int, error) {
