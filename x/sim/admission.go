@@ -5,7 +5,7 @@ import "time"
 // Admission decides when jobs start, as Kueue does: a job begins suspended, and is resumed
 // once it is admitted.
 type Admission interface {
-	// Submit is called when a job has come, Finish when one has ended or was deleted.
+	// Submit is called when a job is submitted, Finish when a job has ended or was deleted.
 	Submit(r Request)
 	Finish(r Request)
 	// Next returns the next job to admit, or to suspend again, until there is none. It is
@@ -15,7 +15,7 @@ type Admission interface {
 
 // Request is a job that asks for admission.
 type Request struct {
-	// ID tells jobs apart. Pods is how many run concurrently, Resources the needs of each of them.
+	// ID identifies the job. Pods is how many of its pods run concurrently, Resources the needs of each pod.
 	ID   int64
 	Name string
 	Pods int32
@@ -28,12 +28,12 @@ type Decision struct {
 	Admit bool
 }
 
-// admission is the Admission of a world at work.
+// admission runs the Admission of a world.
 type admission struct {
 	e    *engine
 	own  Admission
 	jobs map[int64]*jobState
-	// planned is true while a decision is on its way.
+	// planned is true while decisions are scheduled.
 	planned bool
 }
 
@@ -76,7 +76,7 @@ func (a *admission) plan() {
 	}
 }
 
-// decide carries the decisions out.
+// decide carries out all decisions.
 func (a *admission) decide() {
 	a.planned = false
 	for {

@@ -14,8 +14,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// audit recomputes what a result says in figures from its records, where they are complete, and
-// checks what is true of every world: the order of the steps of a life, and that no node is overfull.
+// audit recomputes the figures of a result from its records, if they are complete. It also checks
+// what holds in every world: the order of the steps of a life, and that no node is overfull.
 func audit(t *testing.T, w *World, r *Result) {
 	t.Helper()
 	if w.Summary || r.Dropped > 0 {
@@ -125,7 +125,7 @@ func audit(t *testing.T, w *World, r *Result) {
 		got.Used, got.Wasted, want.Used, want.Wasted = 0, 0, 0, 0
 	}
 
-	// The runs of CronJobs. Replies that are lost and calls that take time set rounds and jobs apart.
+	// The runs of CronJobs. After lost replies or slow calls, rounds do not match jobs.
 	for _, run := range r.Runs {
 		j := &r.Jobs[run.Job]
 		if run.Finished != j.Finished || run.Created != j.Submitted || run.End != j.End || run.Cron != j.Cron || run.Created < run.Scheduled {
@@ -140,7 +140,7 @@ func audit(t *testing.T, w *World, r *Result) {
 		want.RunsMissed += int64(m.Count)
 	}
 
-	// What has happened to the nodes, and what they cost.
+	// The disruptions of the nodes, and their costs.
 	for _, o := range w.ControlPlane.Outages {
 		if o.From <= r.End {
 			want.Outages = append(want.Outages, o)
@@ -180,7 +180,7 @@ func audit(t *testing.T, w *World, r *Result) {
 		t.Errorf("cost %v, busy %v; from the records %v and %v", r.Cost, r.CostBusy, cost, busy)
 	}
 
-	// Other tests look at what the records do not show.
+	// Other tests check the figures that the records do not show.
 	want.Open.Names, want.Open.Why, want.Open.Suspended = r.Open.Names, r.Open.Why, r.Open.Suspended
 	want.Open.Events, want.Open.Idle = r.Open.Events, r.Open.Idle
 	hidden := cmpopts.IgnoreFields(Result{}, "Events", "PodEvents", "Rounds", "CronRounds", "Retries", "Writes", "Faults",
@@ -190,7 +190,7 @@ func audit(t *testing.T, w *World, r *Result) {
 	}
 }
 
-// change is a pod that comes to a node or ends there.
+// change is the arrival or the end of a pod on a node.
 type change struct {
 	at time.Duration
 	by room
@@ -224,7 +224,7 @@ func load(t *testing.T, i int, n *Node, changes []change, end time.Duration) (bu
 	return busy
 }
 
-// ordered checks that the steps of a life come one after the other, as far as they were reached.
+// ordered checks that the steps of a life are in order, as far as they were reached.
 func ordered(t *testing.T, of any, steps ...time.Duration) {
 	t.Helper()
 	steps = slices.DeleteFunc(steps, func(d time.Duration) bool { return d == None })

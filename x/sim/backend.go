@@ -20,16 +20,16 @@ type jobBackend struct {
 	engine    *engine
 	js        *jobState
 	life      uint32
-	version   int64 // of the job, as the round was planned from it and after each write of its status
+	version   int64 // the version that the round has read, or has written last
 	creations int
-	// grouped is the kind of calls that are in flight at the same time.
+	// grouped is the kind of the concurrent calls under way.
 	grouped byte
 }
 
-// isGone reports whether the job is gone, or is another one now.
+// isGone reports whether the job is gone, or another job has its place.
 func (b *jobBackend) isGone() bool { return b.js.life != b.life || b.js.gone }
 
-// call makes a write under the faults of the control plane.
+// call makes a write, with the delays and faults of the control plane.
 func (b *jobBackend) call(group byte, write func() error) error {
 	first := b.grouped != group
 	b.grouped = group
@@ -39,7 +39,7 @@ func (b *jobBackend) call(group byte, write func() error) error {
 func (b *jobBackend) Adopt(context.Context, job.PodRef) error   { return jobapply.ErrGone }
 func (b *jobBackend) Release(context.Context, job.PodRef) error { return jobapply.ErrGone }
 
-// Create makes calls at the same time in groups of 1, 2, 4, ... (J34).
+// Create creates a pod. The calls are concurrent, in groups of 1, 2, 4, ... (J34).
 func (b *jobBackend) Create(_ context.Context, c job.Creation) (ref job.PodRef, err error) {
 	if n := b.creations + 1; n&(n-1) == 0 {
 		b.grouped = 0
@@ -69,7 +69,7 @@ func (b *jobBackend) Delete(_ context.Context, d job.Deletion) error {
 		case p == nil:
 			return jobapply.ErrGone
 		case d.UntrackFirst && p.state == podEnded && e.view.phase(p) != p.Phase:
-			return jobapply.ErrStillTracked // it has ended since the plan (JI9)
+			return jobapply.ErrStillTracked // the pod has ended since the plan (JI9)
 		case d.UntrackFirst:
 			e.untrackPod(id, p)
 		}
@@ -110,7 +110,7 @@ func (b *jobBackend) WriteStatus(_ context.Context, s job.Status) error {
 	return err
 }
 
-// Expectations returns the record of a round that does not see its own writes.
+// Expectations returns the expectations of a round that may not see its own writes.
 func (b *jobBackend) Expectations() jobapply.Expectations {
 	if b.js.snap.Consistent {
 		return nil
@@ -118,8 +118,8 @@ func (b *jobBackend) Expectations() jobapply.Expectations {
 	return b.engine.view.tracker.Of(b.js.trackerKey(), b.js.snap.Now)
 }
 
-// JobVersion returns the version that the last write of the status has made. A consistent snapshot
-// needs none.
+// JobVersion returns the version that the last write of the status has made. It is 0 for a
+// consistent snapshot, which does not need it.
 func (b *jobBackend) JobVersion() int64 {
 	if b.js.snap.Consistent {
 		return 0

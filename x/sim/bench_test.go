@@ -22,7 +22,7 @@ func study(jobs int, seed uint64) World {
 	}
 }
 
-// oneJob is a job of so many pods, ten thousand at a time.
+// oneJob is a world with one job of so many pods, ten thousand at a time.
 func oneJob(pods int, seed uint64) World {
 	spec, never := Spec(int32(pods), int32(min(pods, 10_000))), int32(1<<31-1)
 	spec.BackoffLimit = &never
@@ -47,8 +47,8 @@ func fleet(n int, seed uint64) World {
 	return w
 }
 
-// processor is the processor time of this program so far. Other programs on the machine change it
-// less than the elapsed time.
+// processor returns the processor time that this program has used. Other programs on the machine
+// affect it less than the elapsed time.
 func processor() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -23,7 +23,7 @@ func playing(t *testing.T, w World) *engine {
 	return e
 }
 
-// Jobs that are deleted leave room for others: what a long stream holds does not grow with its length.
+// Deleted jobs make room for others: the memory of a stream does not grow with its length.
 func TestRun_MemoryOfAStream(t *testing.T) {
 	zero := int32(0)
 	sizes := map[int]int{}
@@ -43,7 +43,7 @@ func TestRun_MemoryOfAStream(t *testing.T) {
 	}
 }
 
-// Records end where the world says, and what is missing is counted.
+// No more than World.MaxRecords are kept, and the dropped ones are counted.
 func TestRun_MaxRecords(t *testing.T) {
 	w := small(1)
 	w.MaxRecords = 5
@@ -64,9 +64,8 @@ func eachSecond() World {
 	}
 }
 
-// A schedule each second for a century ends at the limit of events, and holds no more than the
-// history that its CronJob keeps. Jobs are named for the minute of their run, so that one starts in
-// each minute and the other runs find it.
+// A run each second for a century stops at the limit of events, and the memory holds only the history of the
+// CronJob. Jobs are named for the minute of their run, so one starts in each minute and the other runs find it.
 func TestRun_EachSecondForACentury(t *testing.T) {
 	w := eachSecond()
 	w.MaxEvents = 100_000
@@ -80,7 +79,7 @@ func TestRun_EachSecondForACentury(t *testing.T) {
 	}
 }
 
-// The runs of a century in which the controllers were down are counted, not made.
+// The runs that were missed in a century without controllers are counted without a loop over them.
 func TestRun_DownForACentury(t *testing.T) {
 	w := eachSecond()
 	w.Summary = false

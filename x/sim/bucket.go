@@ -4,7 +4,7 @@ import "time"
 
 // bucket is a rate limit.
 type bucket struct {
-	full int64 // when it will be full again
+	full int64 // when the bucket will be full again
 }
 
 // take takes a token and returns when it may be used.

@@ -2,7 +2,7 @@ package sim
 
 import "time"
 
-// at schedules an event. An event of the current moment comes after those that are under way.
+// at schedules an event. An event for the present is played after the others of the present.
 func (e *engine) at(at int64, kind eventKind, id int32, gen uint32) {
 	e.order++
 	ev := event{at: at, order: e.order<<8 | uint64(kind), id: id, gen: gen}
@@ -18,21 +18,21 @@ func (e *engine) at(at int64, kind eventKind, id int32, gen uint32) {
 	e.queue.push(ev)
 }
 
-// time returns the moment by the API server's clock.
+// time returns the present by the API server's clock.
 func (e *engine) time() time.Time { return e.start.Add(time.Duration(e.now)) }
 
-// stamp returns the moment as objects store it, in whole seconds.
+// stamp returns the present as objects store it, in whole seconds.
 func (e *engine) stamp() time.Time {
 	return e.start.Add(time.Duration(e.now - e.now%int64(time.Second)))
 }
 
-// clock returns the moment by the controllers' clock.
+// clock returns the present by the controllers' clock.
 func (e *engine) clock() time.Time { return e.time().Add(e.plane.skew) }
 
 // since turns a time of the controllers' clock into one of the engine.
 func (e *engine) since(t time.Time) int64 { return int64(t.Sub(e.start) - e.plane.skew) }
 
-// stampOf returns the moment by a node's clock, in whole seconds.
+// stampOf returns the present by a node's clock, in whole seconds.
 func (e *engine) stampOf(node int32) time.Time {
 	if node < 0 || e.nodes.all[node].spec.Skew == 0 {
 		return e.stamp()

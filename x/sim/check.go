@@ -76,7 +76,7 @@ func (p *ControlPlane) check() error {
 	return errors.Join(problems...)
 }
 
-// problem is an error about a job or CronJob.
+// problem returns an error about a job or CronJob.
 func problem(source, name, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
 	if source == "" {

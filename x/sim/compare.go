@@ -24,14 +24,14 @@ type Variant struct {
 type Comparison struct {
 	Variants []string
 	Seeds    []uint64
-	// Metrics are the names and units; Values holds a figure for each variant, metric and seed.
+	// Metrics has the names and units, Values the figures by variant, metric and seed.
 	Metrics []Metric
 	Values  [][][]float64
 }
 
-// Compare plays every variant with the seeds from first to first+n-1, on as many cores as there
-// are, or fewer: cores 0 means all. The figures do not depend on their number. Progress, if
-// not nil, is called after each run, one call at a time; the result is valid during the call.
+// Compare plays every variant with the seeds from first to first+n-1, on the given number of cores;
+// 0 means all. The figures do not depend on that number. Progress, if not nil, is called after each
+// run, one call at a time; the result is valid during the call.
 func Compare(
 	ctx context.Context, variants []Variant, first uint64, n, cores int,
 	progress func(variant, seed int, r *Result),
@@ -89,8 +89,8 @@ func (c *Comparison) fill(results [][]Metric) {
 	}
 }
 
-// Each calls for the numbers from 0 to n-1, at most cores concurrently. It returns the error of
-// the lowest number that has failed, once all calls are over; after an error no more begin.
+// Each makes a call for each number from 0 to n-1, at most cores of them concurrently; 0 means all cores. After an
+// error no more calls begin. Once all have returned, Each returns the error of the lowest number.
 func Each(ctx context.Context, n, cores int, call func(context.Context, int) error) error {
 	if cores <= 0 {
 		cores = runtime.GOMAXPROCS(0)
@@ -133,8 +133,8 @@ func Each(ctx context.Context, n, cores int, call func(context.Context, int) err
 	return nil
 }
 
-// Estimate is a mean with a confidence interval of 95 percent: it lies within Mean±Half
-// in 19 of 20 samples. Half is infinite for a single value.
+// Estimate is a mean with a confidence interval of 95 percent: in 19 of 20 samples, the true mean
+// lies within Mean±Half. Half is infinite for a single value.
 type Estimate struct{ Mean, Half float64 }
 
 // EstimateOf returns the mean of a sample, with Student's interval.
@@ -186,9 +186,9 @@ func (c *Comparison) Difference(variant, metric int) Estimate {
 	return EstimateOf(differences)
 }
 
-// IsNoise reports whether the difference between two samples, of the same seeds in the same order,
-// may be chance: zero lies within its confidence interval. Equal samples do not differ, which is not
-// by chance. A single seed shows nothing.
+// IsNoise reports whether the difference between two samples may be chance: zero lies within its
+// confidence interval. The samples must have the same seeds in the same order. Equal samples are
+// not noise. With a single seed, any difference is.
 func IsNoise(a, b []float64) bool {
 	if len(a) != len(b) || slices.Equal(a, b) {
 		return false

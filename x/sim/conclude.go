@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// conclude fills in what is still open.
+// conclude fills in the figures of the end, such as open jobs and the costs of nodes.
 func (e *engine) conclude() {
 	r := e.result
 	r.Start, r.End = e.start, time.Duration(e.now)
@@ -61,7 +61,7 @@ func (e *engine) conclude() {
 	r.Cost, r.CostBusy = e.nodes.costs(int64(end))
 }
 
-// why explains what a job waits for.
+// why explains what an open job waits for.
 func (e *engine) why(js *jobState) string {
 	s := js.snap
 	s.Now = e.clock()

@@ -9,20 +9,19 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// controller takes objects from its work queue and lets its workers plan them. If calls take no
-// time, a round happens immediately. Otherwise each round is a coroutine, which continues when its
-// call has returned.
+// controller takes objects from its work queue, and its workers plan them. If calls take no time, a round happens
+// immediately. Otherwise each round is a coroutine, which continues when its call has returned.
 type controller struct {
 	engine *engine
 	round  func(w *worker, id int32)
-	// limit is how many rounds may be under way.
+	// limit is how many rounds may run concurrently.
 	limit int
 	ready fifo[int32]
 	all   []*worker
 	idle  []*worker
 	// starts counts the starts of the controller.
 	starts uint32
-	// calls limits the calls, and retries how soon rounds of CronJobs are repeated.
+	// calls limits the rate of calls, retries the rate of repeated rounds of CronJobs.
 	calls, retries bucket
 }
 
@@ -33,7 +32,7 @@ type worker struct {
 	planner     job.Planner
 	cronPlanner cronjob.Planner
 	jobBackend  jobBackend
-	// seen is the snapshot of a job's round for World.Watch, cronSeen of a CronJob's.
+	// seen is the snapshot of a job's round for World.Watch, cronSeen that of a CronJob's round.
 	seen     job.Snapshot
 	cronSeen cronjob.Snapshot
 	// conclusion ends the latest round of a job.
@@ -52,7 +51,7 @@ type worker struct {
 
 func (c *controller) push(id int32) { c.ready.push(id) }
 
-// work starts a round, if an object is due and a worker is free.
+// work starts a round, if an object is due and a worker is free. It reports whether it did.
 func (c *controller) work() bool {
 	if c.ready.len() == 0 || c.engine.plane.downs > 0 {
 		return false
@@ -93,7 +92,7 @@ func (c *controller) take() *worker {
 	return w
 }
 
-// resume lets a round continue until its next call, or to its end.
+// resume continues a round until its next call, or to its end.
 func (c *controller) resume(id int32) {
 	w := c.all[id]
 	at, more := w.resume()
@@ -105,7 +104,7 @@ func (c *controller) resume(id int32) {
 	c.idle = append(c.idle, w)
 }
 
-// number tells the two controllers and their starts apart in events.
+// number identifies the controller and its latest start in events.
 func (c *controller) number() uint32 {
 	if c == &c.engine.jobController {
 		return c.starts << 1
@@ -113,7 +112,7 @@ func (c *controller) number() uint32 {
 	return c.starts<<1 | 1
 }
 
-// pause waits; false means that the controller is stopping.
+// pause waits for d; false means that the controller is stopping.
 func (w *worker) pause(d int64) bool {
 	if w.aborted {
 		return false
@@ -128,7 +127,7 @@ func (w *worker) pause(d int64) bool {
 	return true
 }
 
-// abort cuts all rounds off between two calls, and forgets the queue.
+// abort ends all rounds between two calls, and empties the queue.
 func (c *controller) abort() {
 	for _, w := range c.all {
 		if w.stop != nil {

@@ -28,16 +28,15 @@ type cronState struct {
 	dirty    bool
 	started  bool
 	failures int
-	// version is of the object, and seen of the one in the snapshot.
+	// version is the version of the object, seen the version in the snapshot.
 	version, seen int64
-	// held is the run that is held back, and missed the latest one known to be missed, in
-	// seconds of Unix time.
+	// held is the run that is held back, missed the latest run known to be missed, in Unix seconds.
 	held, missed int64
 	// ran is set once a run was started or given up.
 	ran bool
 }
 
-// schedules compiles each schedule once.
+// schedules has each schedule compiled, by its text and time zone.
 type schedules map[[2]string]cronjob.Compiled
 
 // addCron checks a CronJob and puts its creation on the calendar.
@@ -161,7 +160,7 @@ func (e *engine) cronRound(w *worker, id int32) {
 		return
 	}
 
-	if e.world.Watch != nil { // the writes change the one that the plan was made from
+	if e.world.Watch != nil { // the writes change the snapshot of the plan
 		children := append(w.cronSeen.Children[:0], cs.snap.Children...)
 		w.cronSeen = cs.snap
 		w.cronSeen.Children = children

@@ -2,11 +2,11 @@ package sim
 
 import "github.com/batchplan/batchplan/job"
 
-// deliver brings the oldest change of the line to the controllers.
+// deliver shows the oldest change of the line to the controllers.
 func (v *views) deliver() {
 	e := v.engine
 	if v.line.len() == 0 {
-		return // a restart has brought it already
+		return // a restart has shown it already
 	}
 	d := v.line.pop()
 	if d.cron != nil {
@@ -27,7 +27,7 @@ func (v *views) deliver() {
 	}
 }
 
-// seePod brings a pod of the view up to date, and tells the expectations (E1, E4).
+// seePod updates a pod of the view, and the expectations (E1, E4).
 func (e *engine) seePod(js *jobState, d *delivery) {
 	p := &e.pods.all[d.id]
 	place := p.place
@@ -51,7 +51,7 @@ func (e *engine) seePod(js *jobState, d *delivery) {
 	}
 }
 
-// catchUp brings the whole line immediately, as for a controller that lists its objects.
+// catchUp delivers the whole line, as for a controller that lists its objects.
 func (v *views) catchUp() {
 	for v.line.len() > 0 {
 		v.deliver()

@@ -29,7 +29,7 @@ func (e *engine) disrupt(index int32) {
 	for _, id := range sortedIDs(n.pods) {
 		p := &e.pods.all[id]
 		p.lost = true
-		p.timer++ // whatever it does, nobody hears of it
+		p.timer++ // whatever happens to the pod, nobody hears of it
 	}
 
 	e.at(e.now+int64(unreachableAfter), evUnreachable, index, 0)
@@ -90,7 +90,7 @@ func (e *engine) removeNode(d *Disruption) {
 	}
 }
 
-// nodeBack lets a node take pods again. Pods that it still has continue.
+// nodeBack makes a node accept pods again. Pods that it still has continue.
 func (e *engine) nodeBack(d *Disruption, byChance bool) {
 	n := &e.nodes.all[d.Node]
 	n.closed--
@@ -109,7 +109,7 @@ func (e *engine) nodeBack(d *Disruption, byChance bool) {
 	e.scheduler.run()
 }
 
-// heardOf lets a pod continue when its node is back.
+// heardOf continues a pod whose node is back.
 func (e *engine) heardOf(id int32, p *pod) {
 	p.lost = false
 	p.timer++
@@ -167,14 +167,14 @@ func (e *engine) meetFate(node int32) {
 	e.disrupt(int32(len(e.world.Disruptions) - 1))
 }
 
-// isBack ends what chance has done to a node.
+// isBack ends a random disruption of a node.
 func (e *engine) isBack(node int32) {
 	f := &e.nodes.all[node].fate
 
 	e.idle--
 	until := e.now
 	if !e.hasWork() {
-		until = max(int64(e.result.LastEnd), f.since) // what is counted ends there
+		until = max(int64(e.result.LastEnd), f.since) // the figures end there
 	}
 	f.gone += until - f.since
 	f.since = -1

@@ -30,7 +30,7 @@ const (
 	distWeibull
 )
 
-// century bounds every duration of a simulation: the sum of two still fits.
+// century bounds every duration of a simulation: the sum of two still fits into a Duration.
 const century = 100 * 365 * 24 * time.Hour
 
 // Constant is always d.
@@ -63,7 +63,7 @@ func Weibull(scale time.Duration, shape float64) Dist {
 func (d Dist) Draw(r *rand.Rand) time.Duration {
 	switch d.kind {
 	case distUniform:
-		return seconds(d.a + float64((d.b-d.a)*r.Float64())) // no machine fuses the two
+		return seconds(d.a + float64((d.b-d.a)*r.Float64())) // the conversion keeps machines from fusing the two operations
 	case distExponential:
 		return seconds(d.a * r.ExpFloat64())
 	case distLogNormal:
@@ -85,7 +85,7 @@ func (d Dist) Fixed() (time.Duration, bool) { return seconds(d.a), d.kind == dis
 // seconds turns a number of seconds into a duration within bounds.
 func seconds(s float64) time.Duration {
 	switch {
-	case !(s > 0): // also not a number
+	case !(s > 0): // or not a number
 		return 0
 	case s >= century.Seconds():
 		return century

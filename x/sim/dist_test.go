@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Each text has its distribution, which writes itself so again, or its error.
+// Each text is parsed as a distribution, which String writes like this, or is an error.
 func TestParseDist(t *testing.T) {
 	for text, want := range map[string]string{
 		" 90s ": "1m30s", "0": "0s", "1.5": "1.5s", "0s": "0s", "9e99": "876000h0m0s", "900000h": "876000h0m0s",
@@ -58,8 +58,8 @@ func TestParseDist(t *testing.T) {
 	}
 }
 
-// follows checks that n draws follow a distribution: as many lie below each of its quantiles as should,
-// within five standard deviations.
+// follows checks that n draws follow a distribution: the share of draws below each quantile is
+// right, within five standard deviations.
 func follows(t *testing.T, name string, n int, draw func() float64, below func(x float64) float64) {
 	t.Helper()
 	draws := make([]float64, n)
@@ -103,7 +103,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// What a pod does follows the chances of its description.
+// The runs of pods follow the chances of their description.
 func TestPod_Run(t *testing.T) {
 	const n = 20_000
 	r := rand.New(rand.NewPCG(4, 5))
@@ -130,7 +130,7 @@ func TestPod_Run(t *testing.T) {
 			t.Fatalf("%+v", l)
 		}
 	}
-	// A pod is not met by the rate in x seconds with the chance left(x).
+	// left(x) is the chance that the rate does not disrupt a pod within x seconds.
 	left := func(x float64) float64 { return math.Exp(-9 * x / 3600) }
 	half := (1 - left(100)) / (9. / 3600) / 100 // the mean of left over the duration
 	share("done", done, 0.56*left(100))
@@ -162,7 +162,7 @@ func TestPod_Run(t *testing.T) {
 	}
 }
 
-// Jobs come by the day: the density of their times swings as Diurnal says.
+// The density of submit times swings over the day as Diurnal documents.
 func TestDiurnal(t *testing.T) {
 	for _, test := range []struct{ swing, is float64 }{{0.8, 0.8}, {7, 1}, {-1, 0}} {
 		r := rand.New(rand.NewPCG(6, 7))
@@ -183,7 +183,7 @@ func TestDiurnal(t *testing.T) {
 	}
 }
 
-// Streams of jobs are joined in the order of their times, and the first of equal ones goes first.
+// Streams of jobs are merged by their times. Of jobs at the same time, the one of the first stream comes first.
 func TestMerge(t *testing.T) {
 	j := func(name string, at time.Duration) Job { return Job{Name: name, Submit: at} }
 	bad := func(after ...Job) iter.Seq2[Job, error] {

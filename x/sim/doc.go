@@ -1,11 +1,10 @@
 // Package sim runs Kubernetes' Job, CronJob and TTL controllers against simulated nodes in
 // virtual time.
 //
-// A [World] says what there is: nodes, jobs, CronJobs, how long pods take and how they
-// fail, and what the control plane suffers. [Run] plays it, event by event, and returns
-// what happened as a [Result]. The planners of packages job and cronjob decide, and
-// the executors of jobapply and cronjobapply carry the plans out. Of a controller, only
-// the work queue and the cache are modelled here.
+// A [World] describes the nodes, the jobs and CronJobs, how long pods take and how they fail, and
+// the faults of the control plane. [Run] plays it, event by event, and returns a [Result]. The
+// planners of packages job and cronjob decide, and the executors of jobapply and cronjobapply carry
+// the plans out. Of a controller, only the work queue and the cache are modelled here.
 //
 //	completions := int32(20)
 //	result, err := sim.Run(ctx, sim.World{
@@ -15,23 +14,22 @@
 //
 // # Time
 //
-// Objects hold whole seconds, as in Kubernetes; everything else happens to the nanosecond.
-// A job is planned immediately when it comes or its spec changes, one second after a change of
-// its pods or its status, and when its plan says so. A CronJob is planned when it or one of
-// its jobs changes, and when its plan says so.
+// Objects store whole seconds, as in Kubernetes; everything else happens to the nanosecond. A job is planned
+// immediately when it is submitted or its spec changes, one second after a change of its pods or its status, and
+// when its plan asks for it. A CronJob is planned when it or one of its jobs changes, and when its plan asks for it.
 //
 // # Chance
 //
-// Every draw follows from the seed and from what it is about: the pod's job, its number
-// in the job, and the purpose. So the same pod runs for the same time in every variant of a
-// world, which makes comparisons sharp. A run uses one core and is the same on each machine;
-// [Compare] runs many concurrently, with the same results on any number of cores.
+// Every draw follows from the seed and from its subject: the pod's job, its number in the job, and
+// the purpose. So the same pod runs for the same time in every variant of a world, which makes
+// comparisons precise. A run uses one core and is the same on each machine; [Compare] runs many
+// concurrently, with the same results on any number of cores.
 //
 // # Memory
 //
-// A run holds the jobs and pods that exist at the moment, and the records that the result
-// is made of: 80 bytes for each pod and 150 for each job that has ever existed, at most
-// World.MaxRecords of each. Without records (World.Summary) it holds what exists.
+// A run holds the jobs and pods that exist at the moment, and the records of the result: 80 bytes
+// for each pod and 150 for each job that has ever existed, at most World.MaxRecords of each.
+// Without records (World.Summary) it holds only what exists.
 //
 // The interfaces of this package never get another method. A later feature comes as an optional
 // interface: a new one that embeds [Admission], [Scheduler] or [Watcher] and adds a method.

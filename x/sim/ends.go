@@ -7,7 +7,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// podEvent is what happens to a pod next, unless something else has happened meanwhile.
+// podEvent plays an event of a pod, unless a later change has voided it.
 func (e *engine) podEvent(ev *event) {
 	p := &e.pods.all[ev.id]
 	if p.timer != ev.gen || p.of == nil {

@@ -11,11 +11,11 @@ type eventKind uint8
 
 const (
 	evArrive      eventKind = iota // the next job is submitted
-	evJob                          // a job is to be planned
+	evJob                          // a job must be planned
 	evEdit                         // an edit of a job
 	evExpire                       // the TTL of a finished job
 	evCronArrive                   // a CronJob is created
-	evCron                         // a CronJob is to be planned
+	evCron                         // a CronJob must be planned
 	evSuspend                      // a CronJob is suspended or resumed
 	evQueue                        // a pod comes to the scheduler
 	evStart                        // the containers of a pod start
@@ -31,11 +31,11 @@ const (
 	evResume                       // a round continues
 	evDown                         // controllers stop
 	evUp                           // controllers start
-	evAdmit                        // jobs are to be admitted
+	evAdmit                        // jobs may be admitted
 	evFate                         // chance disrupts a node
 )
 
-// engine is a simulation under way.
+// engine runs one simulation.
 type engine struct {
 	world *World
 	ctx   context.Context
@@ -45,17 +45,17 @@ type engine struct {
 	start time.Time
 	order uint64
 	queue heap
-	// idle counts the events in the queue that do not keep the simulation going, and given the
-	// disruptions that the world lists: others come by chance.
+	// idle counts the events in the queue that do not keep the simulation going. given is the
+	// number of disruptions that the world lists; the ones after these are random.
 	idle, given int
-	// soon holds events of this moment, in their order.
+	// soon holds the events of the present, in their order.
 	soon fifo[event]
 
 	pods     podStore
 	jobs     []*jobState
 	freeJobs []int32
 	crons    []*cronState
-	// children finds the jobs of CronJobs, by name.
+	// children has the jobs of CronJobs, by name.
 	children map[string]*jobState
 	compiled schedules
 
@@ -80,9 +80,8 @@ type engine struct {
 	err    error
 }
 
-// Run plays the world to its end and returns what happened. An error means that the
-// world is not valid, or that a job of its stream is not. A cancelled context ends the
-// simulation early, which Result.Stopped records.
+// Run plays the world to its end and returns the result. An error means that the world or a job of its stream is not
+// valid. A cancelled context ends the simulation early, which Result.Stopped records.
 func Run(ctx context.Context, w World) (*Result, error) {
 	if err := w.check(); err != nil {
 		return nil, err
@@ -128,7 +127,7 @@ func newEngine(ctx context.Context, w *World) *engine {
 	e.cronController = controller{engine: e, round: e.cronRound, limit: e.plane.workers}
 
 	e.given = len(w.Disruptions)
-	w.Disruptions = slices.Clip(w.Disruptions) // what chance adds is not the caller's
+	w.Disruptions = slices.Clip(w.Disruptions) // random disruptions are not added to the caller's
 	e.nodes.init(w.Nodes, len(w.Disruptions) > 0 || w.Scheduler != nil || hasRates(w.Nodes))
 	e.scheduler.init(e)
 	e.admission.init(e)
@@ -196,7 +195,7 @@ func (e *engine) loop() {
 	}
 }
 
-// handle makes one change.
+// handle plays one event.
 func (e *engine) handle(ev *event) {
 	switch ev.kind() {
 	case evArrive:
@@ -242,7 +241,7 @@ func (e *engine) handle(ev *event) {
 	}
 }
 
-// goOn lets a round continue, unless its controller has stopped meanwhile.
+// goOn continues a round, unless its controller has stopped meanwhile.
 func (e *engine) goOn(ev *event) {
 	switch ev.gen {
 	case e.jobController.number():

@@ -115,7 +115,7 @@ func TestRun_SameSeedSameBytes(t *testing.T) {
 	}
 }
 
-// TestCompare_OnAnyNumberOfCores: each figure is that of its variant and seed.
+// TestCompare_OnAnyNumberOfCores: each figure belongs to its variant and seed.
 func TestCompare_OnAnyNumberOfCores(t *testing.T) {
 	variants := []Variant{{"calm", small}, {"troubled", func(seed uint64) World { return troubled(small(seed)) }}}
 	var tables []string
@@ -308,7 +308,7 @@ func TestRun_CommonRandomNumbers(t *testing.T) {
 	}
 }
 
-// The memory of a controller that is stored keeps the backoff over a restart.
+// A stored memory of the controller keeps the backoff over a restart.
 func TestRun_StoredMemoryKeepsTheBackoff(t *testing.T) {
 	second := func(keep bool) time.Duration {
 		w := World{
@@ -373,8 +373,8 @@ func TestManyEdits(t *testing.T) {
 	}
 }
 
-// A CronJob without a run is named: its run at the start is before its creation has passed, and the
-// next is at the end.
+// A CronJob without a run is named: its first run is at its creation, which does not count, and the
+// next run is at the end.
 func TestIdleCronJob(t *testing.T) {
 	world := func(until time.Duration) World {
 		c := func(name, schedule string) CronJob {

@@ -2,7 +2,7 @@ package sim
 
 import "github.com/batchplan/batchplan/job"
 
-// scheduleExpiry waits for the TTL of a finished job.
+// scheduleExpiry schedules the expiry of a finished job.
 func (e *engine) scheduleExpiry(js *jobState) {
 	expired, at, err := job.Expire(&js.truth, js.of.Options, e.clock())
 	switch {

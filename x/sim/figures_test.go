@@ -20,8 +20,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// A sketch has the figures of the sorted list of what was added, its quantiles within one percent,
-// also if it is merged from parts.
+// A sketch has the same figures as the sorted list of its values, with quantiles within one
+// percent, even if it is merged from parts.
 func TestSketch(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 200 {
@@ -75,7 +75,7 @@ func TestSketch(t *testing.T) {
 	}
 }
 
-// Student's quantiles of a table, and numbers with about four digits.
+// Quantiles agree with Student's table, and numbers have about four digits.
 func TestEstimate(t *testing.T) {
 	for n, want := range map[int]string{1: "12.706", 2: "4.303", 20: "2.086", 21: "2.079", 30: "2.042", 120: "1.980"} {
 		if have := fmt.Sprintf("%.3f", student(n)); have != want {
@@ -98,7 +98,7 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// The table of a comparison, whole.
+// A comparison prints as a table.
 func TestComparison_String(t *testing.T) {
 	c := &Comparison{
 		Variants: []string{"few", "many nodes"}, Seeds: []uint64{4, 5, 6},
@@ -123,8 +123,7 @@ func TestComparison_String(t *testing.T) {
 	}
 }
 
-// Each calls for every number once, with as many at a time as it may, and returns the error of the
-// lowest number.
+// Each makes one call for every number, as many concurrently as it may, and returns the error of the lowest number.
 func TestEach(t *testing.T) {
 	for _, limit := range []int{1, 3, 50, 0} {
 		cores := limit
@@ -132,7 +131,7 @@ func TestEach(t *testing.T) {
 			cores = runtime.GOMAXPROCS(0)
 		}
 		var running, most, calls atomic.Int64
-		var all, one sync.WaitGroup // as many as may run do
+		var all, one sync.WaitGroup // waits until as many calls run as may
 		all.Add(min(cores, 20))
 		done := make([]int, 20)
 		err := Each(t.Context(), len(done), limit, func(_ context.Context, i int) error {
@@ -174,7 +173,7 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// All problems of a world are said at once.
+// The check of a world reports all of its problems.
 func TestWorld_Check(t *testing.T) {
 	w := World{
 		Until: -1, MaxRecords: -1,
@@ -238,7 +237,7 @@ func TestController_RetryAt(t *testing.T) {
 	}
 }
 
-// The tree finds the first node with room, as a look at each does.
+// The tree finds the same first node with room as a search of all nodes.
 func TestNodes_First(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	for size := 1; size < 20; size++ {
@@ -275,7 +274,7 @@ func TestNodes_First(t *testing.T) {
 	}
 }
 
-// A quota admits as a look through the whole line would.
+// A quota admits the same jobs as a search of the whole line.
 func TestQuota(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	for range 300 {
@@ -319,7 +318,7 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// A queue gives back what was put in, in its order, and knows how much is left.
+// A queue returns its items in the order in which they were pushed, and knows how many are left.
 func TestFIFO(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	var q fifo[int]
@@ -339,7 +338,7 @@ func TestFIFO(t *testing.T) {
 	}
 }
 
-// A pod is found by its UID as long as it exists, although another one has its place later.
+// A pod is found by its UID as long as it exists, and not once another pod has its place.
 func TestPodStore_Find(t *testing.T) {
 	var s podStore
 	first := s.add("a-")

@@ -9,8 +9,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Arrivals are times at which jobs are submitted: it returns the time of the next one after
-// the one before.
+// Arrivals returns the time at which the next job is submitted, from the time of the job before.
 type Arrivals func(before time.Duration, r *rand.Rand) time.Duration
 
 // AllAtOnce submits all jobs at the beginning.
@@ -23,15 +22,15 @@ func Every(interval time.Duration) Arrivals {
 	return func(before time.Duration, _ *rand.Rand) time.Duration { return before + interval }
 }
 
-// Between submits jobs with random distances: with [Exponential] ones they are
-// independent of each other, a Poisson process.
+// Between submits jobs at random distances. [Exponential] distances make the jobs independent of
+// each other, a Poisson process.
 func Between(distance Dist) Arrivals {
 	return func(before time.Duration, r *rand.Rand) time.Duration { return before + distance.Draw(r) }
 }
 
-// Diurnal submits jobs independently of each other, at a rate that swings over the day: mean
-// is the mean distance. At the peak, so many hours after midnight, the rate is (1+swing) times the mean
-// one, and twelve hours later (1-swing) times; swing is at most 1.
+// Diurnal submits jobs independently of each other, at a rate that swings over the day: mean is the
+// mean distance. The rate is (1+swing) times the mean rate at the peak, a time after midnight, and
+// (1-swing) times twelve hours later; swing is at most 1.
 func Diurnal(mean time.Duration, swing float64, peak time.Duration) Arrivals {
 	swing = min(max(swing, 0), 1)
 	return func(before time.Duration, r *rand.Rand) time.Duration {
@@ -66,7 +65,7 @@ func Jobs(n int, seed uint64, arrivals Arrivals, like Job) iter.Seq2[Job, error]
 	}
 }
 
-// Of returns the jobs of a list, in the order of their submit times.
+// Of returns the jobs of a list, which must be in the order of their submit times.
 func Of(jobs ...Job) iter.Seq2[Job, error] {
 	return func(yield func(Job, error) bool) {
 		for _, j := range jobs {
@@ -127,8 +126,7 @@ func Merge(streams ...iter.Seq2[Job, error]) iter.Seq2[Job, error] {
 	}
 }
 
-// Spec returns the spec of a job of that many pods, all of which must succeed, with so many at
-// a time.
+// Spec returns the spec of a job that needs so many successful pods, and runs so many concurrently.
 func Spec(completions, parallelism int32) job.Spec {
 	return job.Spec{
 		Completions: &completions,

@@ -3,11 +3,10 @@ package sim
 // event is a change that the engine makes at a time.
 type event struct {
 	at int64 // nanoseconds since the start
-	// order is the number of the event, which decides among events of the same time, and
-	// its kind in the lowest 8 bits.
+	// order is the number of the event, which orders events of the same time, with the kind in the lowest 8 bits.
 	order uint64
 	id    int32
-	// gen is the generation of what the event is about; an event of an earlier one is void.
+	// gen is the generation of the event's subject; events of an earlier generation are void.
 	gen uint32
 }
 
@@ -17,8 +16,8 @@ func (e *event) before(f *event) bool {
 	return e.at < f.at || e.at == f.at && e.order < f.order
 }
 
-// heap is a queue of events, the earliest first. Each node has four children, so that
-// fewer lines of the cache are touched than with two.
+// heap is a queue of events, the earliest first. Each node has four children, which touches fewer
+// cache lines than two.
 type heap struct{ events []event }
 
 func (h *heap) push(e event) {

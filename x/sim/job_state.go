@@ -12,29 +12,29 @@ type jobState struct {
 	id int32
 	// life counts the jobs that have had this place.
 	life uint32
-	// key tells the job's draws from other jobs', in every variant of a world.
+	// key selects the job's draws, which are the same in every variant of a world.
 	key uint64
 
-	// edits are the edits that have not been made, in the order of their times.
+	// edits are the edits that were not made yet, in the order of their times.
 	edits []Edit
 
-	// truth is the job as the API server has it. snap is what the controller sees: another
-	// value while the watch lags.
+	// truth is the job as the API server has it. snap is the view of the controller, which differs
+	// while the watch lags.
 	truth job.Job
 	snap  job.Snapshot
 	// viewed holds the place of each pod of snap.Pods in the store.
 	viewed []int32
 
-	// wake is when the job is to be planned, or 0.
+	// wake is when the job must be planned, or 0.
 	wake   int64
 	queued bool
 	busy   bool
-	dirty  bool // planned again after the round under way
-	// failures counts the rounds in a row that are to be repeated.
+	dirty  bool // it must be planned again after this round
+	// failures counts the failed rounds in a row.
 	failures int
 
-	// pods is the first pod, or -1. existing counts them, tracked those with a finalizer,
-	// created all that have ever been.
+	// pods is the first pod, or -1. existing counts the pods, tracked those with a finalizer, and
+	// created all that were ever created.
 	pods              int32
 	existing, tracked int32
 	created           int32
@@ -50,7 +50,7 @@ type jobState struct {
 	record    int32
 	container string
 	submitted int64
-	// hasStarted is true once a pod has.
+	// hasStarted is true once a pod has started.
 	hasStarted bool
 }
 
@@ -72,5 +72,5 @@ func (js *jobState) request() Request {
 	return Request{int64(js.trackerKey()), js.truth.Name, pods, js.of.Pod.Resources}
 }
 
-// trackerKey tells the job from others that have had its place.
+// trackerKey identifies the job among all jobs that have had its place.
 func (js *jobState) trackerKey() uint64 { return uint64(js.life)<<32 | uint64(uint32(js.id)) }

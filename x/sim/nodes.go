@@ -5,16 +5,15 @@ import (
 	"time"
 )
 
-// nodes are the machines. A tree over them finds the first one with room in steps that
-// grow with the logarithm of their number.
+// nodes are the nodes of the world. A tree finds the first one with room, in steps that grow with
+// the logarithm of their number.
 type nodes struct {
 	all []node
 	// size is the number of leaves of the tree, a power of two. The node with number 1 is
 	// the root, and the children of n are 2n and 2n+1.
 	size int
 	tree []room
-	// keep is true if nodes are going to be disrupted, or a scheduler may evict pods: then each
-	// knows its pods.
+	// keep is true if nodes may be disrupted, or a scheduler may evict pods: then each node lists its pods.
 	keep bool
 }
 
@@ -22,18 +21,18 @@ type nodes struct {
 type node struct {
 	spec *Node
 	room room
-	// pods are those that run there.
+	// pods are the pods on the node, if nodes.keep is set.
 	pods   map[int32]struct{}
 	closed int // disruptions that keep pods away
 	lost   bool
 	fate   fate
-	// count is the number of its pods, busySince when it got the first of them, and busy how long it
-	// had some before.
+	// count is the number of pods on the node, busySince when it got the first of them, and busy
+	// how long it had pods before that.
 	count           int
 	busySince, busy int64
 }
 
-// room is what is left on a node, or the most that is left on any of several.
+// room is what is free on a node, or the most that is free on any of several nodes.
 type room struct {
 	pods        int64
 	cpu, memory int64
@@ -74,7 +73,7 @@ func (n *nodes) init(specs []Node, keep bool) {
 	}
 }
 
-// update brings the tree up to date with a node.
+// update updates the tree after a change of a node.
 func (n *nodes) update(i int) {
 	at := n.size + i
 	n.tree[at] = n.all[i].room
@@ -95,8 +94,8 @@ func (n *nodes) first(need room) (int32, bool) {
 	return n.search(1, need)
 }
 
-// search looks below one node of the tree. The maxima may come from different nodes, so
-// that it sometimes has to turn back.
+// search searches below one node of the tree. The maxima may come from different nodes, so it
+// sometimes has to go back.
 func (n *nodes) search(at int, need room) (int32, bool) {
 	if !n.tree[at].fits(need) {
 		return 0, false
@@ -162,8 +161,8 @@ func (n *nodes) release(i, id int32, p *pod, now int64) {
 	n.update(int(i))
 }
 
-// costs returns the cost of the nodes until a time: for all the time that they exist, and for the
-// time with pods.
+// costs returns the cost of the nodes until a time: for all the time in which they exist, and for
+// the time with pods.
 func (n *nodes) costs(end int64) (all, busy float64) {
 	const hour = float64(time.Hour)
 	for i := range n.all {

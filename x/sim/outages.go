@@ -19,14 +19,14 @@ func (p *plane) schedule(e *engine) {
 	}
 }
 
-// down cuts all rounds off.
+// down stops the controllers and ends all rounds.
 func (p *plane) down(e *engine) {
 	p.downs++
 	e.jobController.abort()
 	e.cronController.abort()
 }
 
-// up starts the controllers: they list all objects, and have forgotten the rest.
+// up starts the controllers: they list all objects, and have lost everything else.
 func (p *plane) up(e *engine) {
 	if p.downs--; p.downs > 0 {
 		return

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Pending are the pods that wait, in the order in which they came, and the nodes.
+// Pending shows a [Scheduler] the pods that wait for a node, and the nodes.
 type Pending struct{ e *engine }
 
 // PendingPod is a pod that waits for a node.
@@ -37,7 +37,7 @@ func (q *Pending) Pods() []PendingPod {
 	return out
 }
 
-// Room returns what is left on a node: pods and resources; no pods fit on one that is closed.
+// Room returns how many more pods and which resources fit on a node; none fit on a closed one.
 func (q *Pending) Room(node int) (pods int, left Resources) {
 	n := &q.e.nodes.all[node]
 	if n.closed > 0 {

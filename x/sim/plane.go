@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// plane is the control plane under way.
+// plane plays the control plane.
 type plane struct {
 	spec    *ControlPlane
 	skew    time.Duration
@@ -50,8 +50,7 @@ func (p *plane) isServerDown(at time.Duration) bool {
 	return false
 }
 
-// call makes a write of a round, which takes its time if it is the first of a group of
-// calls that are made at the same time.
+// call makes a write of a round, after its delay. Of concurrent calls, only the first adds the latency.
 func (p *plane) call(w *worker, first bool, write func() error) error {
 	e := w.of.engine
 	if p.waits && !w.pause(p.delay(w.of, first)) {

@@ -10,30 +10,29 @@ type Pod struct {
 	Resources
 	// Schedule is how long the scheduler takes before it looks at the pod for the first time.
 	Schedule Dist
-	// Pull and Init are the times from the node to the start of the containers.
+	// Pull and Init are the times between the binding to a node and the start of the containers.
 	Pull, Init Dist
-	// Ready is the time from the start to readiness.
+	// Ready is the time from the start of the containers to readiness.
 	Ready Dist
-	// Duration is the time from the start to the end.
+	// Duration is the time from the start of the containers to their end.
 	Duration Dist
 	// Failure is the probability that a pod fails, Disruption that it is evicted while it runs.
 	Failure, Disruption float64
 	// DisruptionRate is how many times an hour a running pod is evicted, on average.
 	DisruptionRate float64
-	// FailAfter is when failing pods fail; zero means after an equally distributed part of the
-	// duration.
+	// FailAfter is when failing pods fail; zero means after a uniformly distributed part of the duration.
 	FailAfter Dist
 	// ExitCode is the exit code of failed pods; zero means 1.
 	ExitCode int32
-	// FailIn are times in which every pod fails FailAfter its start, as when something that it
+	// FailIn are times in which every running pod fails, FailAfter later, as when something that it
 	// depends on is down.
 	FailIn []Window
 	// Stop is how long a running pod takes to end once it is deleted, at most its grace
 	// period, after which it is killed.
 	Stop Dist
-	// Grace is the termination grace period; zero means 30 seconds, and a negative one none.
+	// Grace is the termination grace period; zero means 30 seconds, and a negative value none.
 	Grace time.Duration
-	// Behave, if set, has the last word on each start of a container. It must not depend on
+	// Behave, if set, may change the drawn Life at each start of a container. It must not depend on
 	// anything but its arguments.
 	Behave func(Start, *Life, *rand.Rand)
 }
@@ -86,7 +85,7 @@ func (p *Pod) run(s Start, r *rand.Rand) Life {
 	return run
 }
 
-// behave lets the function decide. Only here a life is on the heap.
+// behave calls Behave. Only here a Life is on the heap.
 func (p *Pod) behave(s Start, life Life, r *rand.Rand) Life {
 	p.Behave(s, &life, r)
 	return life
@@ -106,8 +105,7 @@ func (p *Pod) failsAfter(duration time.Duration, part float64, r *rand.Rand) tim
 	return p.FailAfter.Draw(r)
 }
 
-// burst returns how long after its start at a pod meets a time in which all pods fail, if it
-// does before it ends.
+// burst returns how long after its start, at, a pod meets a time of FailIn, if it meets one before it ends.
 func (p *Pod) burst(at, duration time.Duration) (after time.Duration, meets bool) {
 	for _, w := range p.FailIn {
 		if begin := max(w.From, at); begin < w.From+w.For && begin <= at+duration {
@@ -117,7 +115,7 @@ func (p *Pod) burst(at, duration time.Duration) (after time.Duration, meets bool
 	return 0, false
 }
 
-// The exit codes of containers that are stopped: by SIGTERM in time, and killed after it.
+// The exit codes of stopped containers: after SIGTERM within the grace period, and killed after it.
 const (
 	exitStopped = 143
 	exitKilled  = 137

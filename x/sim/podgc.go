@@ -2,7 +2,7 @@ package sim
 
 import "time"
 
-// The limit of pods that have ended, and how often it is looked at.
+// The default limit of ended pods, and how often it is checked.
 const (
 	defaultPodGC = 12_500
 	podGCPeriod  = 20 * time.Second
@@ -11,8 +11,8 @@ const (
 // podGC deletes the oldest pods that have ended, once there are too many.
 type podGC struct {
 	limit int
-	// ended counts the pods that have ended and still exist. They are in the queue, the oldest
-	// first; one that is gone is void there.
+	// ended counts the pods that have ended and still exist. queue has them, the oldest first; its
+	// entries for pods that are gone are void.
 	ended   int
 	queue   heap
 	planned bool
@@ -24,7 +24,7 @@ func (g *podGC) init(limit int) {
 	}
 }
 
-// podHasEnded looks at the number of ended pods at the next multiple of the period.
+// podHasEnded counts an ended pod. Too many are collected at the next multiple of the period.
 func (e *engine) podHasEnded(id int32, p *pod) {
 	g := &e.gc
 	if g.limit < 0 {
@@ -45,8 +45,7 @@ func (e *engine) planPodGC() {
 	}
 }
 
-// collectEnded deletes the oldest pods that have ended. One with a finalizer stays until its
-// job has counted it.
+// collectEnded deletes the oldest ended pods. A pod with a finalizer stays until its job has counted it.
 func (e *engine) collectEnded() {
 	g := &e.gc
 	g.planned = false

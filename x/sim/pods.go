@@ -29,17 +29,17 @@ type pod struct {
 	// next and prev are the other pods of the job, or -1.
 	next, prev int32
 	node       int32
-	// number counts the pods of a job.
+	// number is the number of the pod in its job, from 0.
 	number   int32
 	restarts int32
 	record   int32
-	// timer is the generation of the event that is going to happen next.
+	// timer is the generation of the pod's next event.
 	timer uint32
 	// life counts the pods that have had this place in the store.
 	life    uint32
 	state   podPhase
 	run     Life
-	running int64 // since when, or -1
+	running int64 // when the containers started, or -1
 	created int64
 	lost    bool // the node does not answer
 }
@@ -48,8 +48,7 @@ type pod struct {
 type podStore struct {
 	all  []pod
 	free []int32
-	// names is a buffer for a name; details is memory for the next ones, and used what pods
-	// that are gone have left.
+	// names is a buffer for a name. details is memory for new details, and used the details of pods that are gone.
 	names   []byte
 	details []detail
 	used    []*detail
@@ -81,8 +80,7 @@ func (s *podStore) newDetail() *detail {
 	return d
 }
 
-// changeDetail returns the detail of a pod for a change. Caches that lag keep the old one;
-// otherwise nobody does.
+// changeDetail returns the detail of a pod for a change: a copy if caches that lag may hold the old one.
 func (e *engine) changeDetail(p *pod) *detail {
 	if !e.view.immediate {
 		d := e.pods.newDetail()
@@ -92,7 +90,7 @@ func (e *engine) changeDetail(p *pod) *detail {
 	return p.detail
 }
 
-// add returns the place of a new pod. It has a name and a UID that lead back to it.
+// add adds a pod and returns its place. The pod's name and UID lead back to it.
 func (s *podStore) add(prefix string) int32 {
 	var id int32
 	if n := len(s.free); n > 0 {
@@ -108,7 +106,7 @@ func (s *podStore) add(prefix string) int32 {
 	return id
 }
 
-// name makes the name of a pod. Its UID is the end of it.
+// name makes the name of a pod, which ends with its UID.
 func (s *podStore) name(prefix string, number uint64) (name string, uid job.UID) {
 	s.names = strconv.AppendUint(append(s.names[:0], prefix...), number, 36)
 	name = string(s.names)

@@ -2,18 +2,17 @@ package sim
 
 import "time"
 
-// Quota is an [Admission] that lets jobs start in their order while their pods fit into a
-// number of slots. A job that is larger than the quota starts alone.
+// Quota is an [Admission] that admits jobs in the order of their submission while their pods fit
+// into a number of slots. A job that is larger than the quota runs alone.
 type Quota struct {
 	// Pods is the number of slots.
 	Pods int32
-	// Backfill lets a job pass those before it that do not fit.
+	// Backfill lets a job overtake earlier ones that do not fit.
 	Backfill bool
 
 	used int32
 	came int64
-	// lines hold the jobs that wait. Jobs of the same size are in one line, of which only the
-	// first matters.
+	// lines have the waiting jobs. Jobs of the same size are in one line, of which only the first matters.
 	lines  []*quotaLine
 	bySize map[int32]*quotaLine
 	waits  map[int64]bool
@@ -27,7 +26,7 @@ type quotaLine struct {
 
 type quotaTicket struct{ id, came int64 }
 
-// Submit lets the job wait.
+// Submit adds the job to the waiting ones.
 func (q *Quota) Submit(r Request) {
 	if q.bySize == nil {
 		q.bySize, q.waits, q.held = map[int32]*quotaLine{}, map[int64]bool{}, map[int64]int32{}
@@ -44,7 +43,7 @@ func (q *Quota) Submit(r Request) {
 	q.waits[r.ID] = true
 }
 
-// Finish gives the slots of the job back.
+// Finish frees the slots of the job.
 func (q *Quota) Finish(r Request) {
 	q.used -= q.held[r.ID]
 	delete(q.held, r.ID)

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// purpose tells the draws of one pod apart.
+// purpose distinguishes the draws of one pod.
 type purpose uint64
 
 const (
@@ -15,8 +15,8 @@ const (
 	forRun // and one for each restart
 )
 
-// chance makes random numbers that follow from the seed and a few numbers. There is one
-// generator, seeded again for each use.
+// chance makes random numbers from the seed and a few numbers. It has one generator, which is
+// seeded again for each use.
 type chance struct {
 	seed   uint64
 	source rand.PCG
@@ -29,7 +29,7 @@ func newChance(seed uint64) *chance {
 	return c
 }
 
-// of returns the numbers of a purpose of a pod. They are valid until the next call.
+// of returns the random numbers for a purpose and a pod. They are valid until the next call.
 func (c *chance) of(job uint64, pod int32, why purpose) *rand.Rand {
 	h := mix(c.seed ^ mix(job))
 	c.source.Seed(h, mix(h^uint64(uint32(pod))<<20^uint64(why)))

@@ -35,15 +35,15 @@ func eachHour(rate float64, r *rand.Rand) time.Duration {
 	return max(seconds(3600/rate*r.ExpFloat64()), 1)
 }
 
-// forNodes tells the draws about nodes from those about pods.
+// forNodes distinguishes the draws about nodes from those about pods.
 const forNodes = 0x6e6f6465732d6279
 
-// fate is what is going to happen to a node by chance.
+// fate is the next random disruption of a node.
 type fate struct {
-	drawn int // how often it was drawn
+	drawn int // the number of draws so far
 	kind  DisruptionKind
 	away  time.Duration
-	// since is when the node has gone, or -1, and gone for how long it was gone before.
+	// since is when the node went away, or -1, and gone for how long it was away before that.
 	since, gone int64
 }
 

@@ -44,7 +44,7 @@ func TestRates(t *testing.T) {
 			t.Fatalf("seed %d: %d jobs complete at %v, %d evictions", seed, r.JobsComplete, r.End, r.Evictions)
 		}
 		lost += float64(r.NodesLost)
-		hours += (r.Cost - r.LastEnd.Hours()) / 0.1 // of nodes that were there
+		hours += (r.Cost - r.LastEnd.Hours()) / 0.1 // hours in which nodes existed
 		if r.CostBusy <= 0 || r.CostBusy > r.Cost {
 			t.Errorf("seed %d: cost %v, of busy nodes %v", seed, r.Cost, r.CostBusy)
 		}
@@ -54,7 +54,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// The same seed gives the same fate; another one another.
+// The same seed gives the same disruptions, another seed gives others.
 func TestRates_Seed(t *testing.T) {
 	run := func(seed uint64) (time.Duration, float64) {
 		r := play(t, spot(seed))
@@ -68,7 +68,7 @@ func TestRates_Seed(t *testing.T) {
 	}
 }
 
-// Two nodes that are there all the time, one of them with a pod for half an hour.
+// Two nodes always cost their price. One of them is busy for half an hour.
 func TestCost(t *testing.T) {
 	one := int32(1)
 	spec := job.Spec{Completions: &one, Parallelism: &one}

@@ -9,15 +9,15 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// None is the time of what has not happened.
+// None is the time of a step that has not happened.
 const None = time.Duration(-1)
 
 // PodRecord is the life of a pod.
 type PodRecord struct {
 	// Job is the place of the pod's job in Result.Jobs.
 	Job int32
-	// Number counts the pods of a job; Index is the completion index, or -1. Node is -1 if the
-	// pod never had one.
+	// Number is the number of the pod in its job; Index is its completion index, or -1. Node is -1
+	// if the pod never had one.
 	Number, Index, Node int32
 	Restarts            int32
 	ExitCode            int32
@@ -34,12 +34,12 @@ type JobRecord struct {
 	// Cron is the place of its CronJob in Result.CronJobs, or -1.
 	Cron int32
 	// Submitted to Deleted are the steps of the life; None for those that were not reached.
-	// Admitted is when an Admission let it start, Started when its first pod did.
+	// Admitted is when an Admission admitted the job, Started when its first pod started.
 	Submitted, Admitted, Started, Finished, Deleted time.Duration
 	// End is how it ended, with the reason of the condition; empty if it has not.
 	End    job.ConditionType
 	Reason string
-	// Pods are all that were created, Succeeded and Failed what the status counts.
+	// Pods is how many pods were created; Succeeded and Failed are the counts of the status.
 	Pods, Succeeded, Failed int32
 	// Writes counts the writes of its status.
 	Writes int32
@@ -61,7 +61,7 @@ type Miss struct {
 	// Runs are the latest of them, at most ten; Count is the number of all.
 	Runs  []time.Duration
 	Count int
-	// At is when the controller noticed, and Why says the reason.
+	// At is when the controller noticed, and Why the reason.
 	At  time.Duration
 	Why string
 }
@@ -75,14 +75,14 @@ type recorder struct {
 	// pods are the records of pods, in pages: a list that grows would be copied again and again.
 	pods [][]PodRecord
 	kept int
-	// runs finds the record of a run by the record of its job.
+	// runs has the record of a run by the record of its job.
 	runs map[int32]int32
 }
 
 // podPage is the number of records in a page.
 const podPage = 1 << 12
 
-// defaultRecords is the most pods and jobs of which records are kept.
+// defaultRecords is the default of World.MaxRecords.
 const defaultRecords = 10_000_000
 
 func (r *recorder) init(w *World, result *Result) {
@@ -307,7 +307,7 @@ func (r *recorder) cronCreated(cs *cronState) {
 	r.CronJobs[cs.id] = cs.of.Name
 }
 
-// cronRound notes the runs that a round has started, and those that it has given up.
+// cronRound notes the runs that a round has started, and the runs that it has given up.
 func (r *recorder) cronRound(now int64, cs *cronState, plan *cronjob.Plan, c *cronjob.Conclusion) {
 	for i := range plan.Create {
 		created := &plan.Create[i]
@@ -332,8 +332,8 @@ func (r *recorder) cronRound(now int64, cs *cronState, plan *cronjob.Plan, c *cr
 	}
 }
 
-// miss notes runs that were given up, by reason. A controller that has lost its memory counts
-// some again, which are left out.
+// miss notes runs that were given up, by reason. It leaves out runs that a controller counts again
+// after it has lost its memory.
 func (r *recorder) miss(now int64, cs *cronState, plan *cronjob.Plan, unstarted []cronjob.Unstarted) {
 	var groups []Miss
 	n, latest := 0, cs.missed
@@ -365,7 +365,7 @@ func (r *recorder) miss(now int64, cs *cronState, plan *cronjob.Plan, unstarted 
 		}
 		groups[g].Runs = append(groups[g].Runs, run.Sub(r.e.start))
 		groups[g].Count++
-		if i == len(plan.Missed.Runs)-1 { // the oldest that is named stands for those before it
+		if i == len(plan.Missed.Runs)-1 { // the oldest named run counts for all before it
 			groups[g].Count += n - i - 1
 		}
 	}

@@ -54,8 +54,8 @@ func (e *engine) childGone(js *jobState) {
 	e.hideChild(js.cron, js)
 }
 
-// jobEmptied is called when a pod of the job has gone: the last one lets a deleted job go, and
-// then its place can be used again.
+// jobEmptied is called when a pod of the job is gone. After the last one, a deleted job is removed,
+// and its place can be used again.
 func (e *engine) jobEmptied(js *jobState) {
 	if js.existing > 0 {
 		return
@@ -72,7 +72,7 @@ func (e *engine) jobEmptied(js *jobState) {
 	}
 }
 
-// eachPod calls for each pod of a job, which may go meanwhile.
+// eachPod calls a function for each pod of a job. The call may remove the pod.
 func (e *engine) eachPod(js *jobState, call func(int32, *pod)) {
 	for id := js.pods; id >= 0; {
 		next := e.pods.all[id].next

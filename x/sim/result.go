@@ -18,12 +18,12 @@ type Result struct {
 	Disruptions []Disruption
 	// End is when the last event happened, and LastEnd when the last job ended.
 	End, LastEnd time.Duration
-	// Stopped is the reason why the simulation ended before its time, if it did.
+	// Stopped is the reason why the simulation ended early, empty if it did not.
 	Stopped string
-	// Open is what was not over when it ended.
+	// Open is what was not over at the end.
 	Open Open
 
-	// The records, unless World.Summary is set. CronJobs are their names.
+	// The records, unless World.Summary is set. CronJobs has the names of the CronJobs.
 	Jobs     []JobRecord
 	Pods     []PodRecord
 	Runs     []RunRecord
@@ -39,8 +39,8 @@ type Result struct {
 	// Rounds and CronRounds count the rounds of jobs and of CronJobs, Retries the ones that had
 	// to be repeated.
 	Rounds, CronRounds, Retries int64
-	// Writes counts the calls where the control plane is not a perfect one, and Faults those
-	// of them that failed; StatusWrites the writes of statuses of jobs.
+	// Writes counts the calls if the control plane is not perfect, and Faults those that failed.
+	// StatusWrites counts the writes of job statuses.
 	Writes, Faults, StatusWrites int64
 	Restarts                     int64
 
@@ -56,7 +56,7 @@ type Result struct {
 	// while they had pods.
 	NodesLost      int64
 	Cost, CostBusy float64
-	// Used is the running time of pods that succeeded, Wasted of the others.
+	// Used is the running time of pods that succeeded, Wasted that of all others.
 	Used, Wasted time.Duration
 
 	// Waiting is the time from the creation of a pod to its start, Turnaround the time from the
@@ -70,12 +70,12 @@ type Open struct {
 	Jobs, Suspended int
 	// Pending and Running are pods.
 	Pending, Running int
-	// Names are the first few jobs, and Why what the first of them waits for.
+	// Names has the first few jobs that have not ended, and Why what the first of them waits for.
 	Names []string
 	Why   string
 	// Events counts what would have happened later.
 	Events int64
-	// Idle are the CronJobs without a run: none was due after its creation and before the end, or
+	// Idle has the CronJobs without a run: none was due after its creation and before the end, or
 	// the CronJob was suspended.
 	Idle []string
 }

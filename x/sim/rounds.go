@@ -40,7 +40,7 @@ func (e *engine) jobRound(w *worker, id int32) {
 		return
 	}
 
-	if e.world.Watch != nil { // the writes change the one that the plan was made from
+	if e.world.Watch != nil { // the writes change the snapshot of the plan
 		pods := append(w.seen.Pods[:0], js.snap.Pods...)
 		w.seen = js.snap
 		w.seen.Pods = pods

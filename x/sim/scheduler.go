@@ -19,12 +19,12 @@ type scheduler struct {
 	own   Scheduler
 	lines []*line
 	byFit map[room]*line
-	// waiting counts the pods of all lines, came those that have ever come.
+	// waiting counts the pods of all lines, came all pods that have ever waited.
 	waiting int
 	came    int64
 	running bool
 	again   bool
-	// since and order hold the pods of a scheduler of one's own.
+	// since and order have the waiting pods for World.Scheduler.
 	since map[int32]int64
 	order map[int32]int64
 }
@@ -50,7 +50,7 @@ func (s *scheduler) init(e *engine) {
 	}
 }
 
-// add lets a pod wait for a node.
+// add adds a pod that waits for a node.
 func (s *scheduler) add(id int32, p *pod) {
 	s.came++
 	if s.own != nil {
@@ -79,7 +79,7 @@ func (s *scheduler) add(id int32, p *pod) {
 	s.run()
 }
 
-// remove takes a pod out that does not wait any more.
+// remove removes a pod that does not wait any more.
 func (s *scheduler) remove(id int32, _ *pod) {
 	if s.own != nil {
 		delete(s.since, id)

@@ -30,7 +30,7 @@ func TestRun_Quota(t *testing.T) {
 	}
 }
 
-// last is a scheduler of one's own that fills the last node first.
+// last is a Scheduler that fills the last node first.
 type last struct{}
 
 func (last) Schedule(q *Pending) {

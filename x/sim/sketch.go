@@ -40,7 +40,7 @@ func (s *Sketch) Add(d time.Duration) {
 	s.buckets[bucket]++
 }
 
-// Mean returns the mean, 0 of nothing.
+// Mean returns the mean, 0 without durations.
 func (s *Sketch) Mean() time.Duration {
 	if s.N == 0 {
 		return 0

@@ -44,7 +44,7 @@ func cutTimes(s *job.Status) {
 	}
 }
 
-// finishJob is called when a job has got its final condition.
+// finishJob is called when a job gets its final condition.
 func (e *engine) finishJob(js *jobState, end job.ConditionType) {
 	js.finished, js.wake = true, 0
 	e.record.jobFinished(e.now, js, end)

@@ -78,8 +78,8 @@ func timeline(r *Result) string {
 	return b.String()
 }
 
-// rounds writes down what the controllers see and how their rounds end: of the objects those that are
-// new or have changed since the round before, and how many there are.
+// rounds writes down what the controllers see and how their rounds end: the objects that are new or
+// changed since the round before, and the number of all objects.
 type rounds struct {
 	strings.Builder
 	seen map[string]string
@@ -123,7 +123,7 @@ func (w *rounds) CronJob(at time.Duration, name string, s *cronjob.Snapshot, _ *
 	write(w, name, at, c.Requeue.At, s.CronJob.Status, s.Memory, s.Children, func(c *cronjob.Child) string { return c.Name })
 }
 
-// TestRun_Timelines: in a world without chance each step has its second.
+// TestRun_Timelines: in a world without random times, each step happens at an exact time.
 func TestRun_Timelines(t *testing.T) {
 	sec := func(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 	steady := func(spec job.Spec, change func(*Job)) func(*World) {
@@ -878,7 +878,7 @@ Events 127, PodEvents 18, Rounds 23, CronRounds 47, Writes 37, StatusWrites 18, 
 			if got += timeline(r); got != test.want {
 				t.Errorf("got%s\nwant%s", got, test.want)
 			}
-			w.Admission, was.Admission = nil, nil // it counts
+			w.Admission, was.Admission = nil, nil // its counters change
 			if d := intact.Written(w, was); d != "" {
 				t.Error("the world of the caller is written to", d)
 			}

@@ -5,8 +5,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// views are the controllers' views of the objects. Without lag a view is brought up to
-// date with the object; otherwise changes wait in a line.
+// views are the controllers' views of the objects. Without lag a view changes with its object;
+// otherwise changes wait in a line.
 type views struct {
 	engine    *engine
 	immediate bool
@@ -23,7 +23,7 @@ type views struct {
 // delivery is a change on its way to the caches.
 type delivery struct {
 	js *jobState
-	// job is set if the job has changed, otherwise it is a change of a pod.
+	// job is set for a change of a job, cron for a change of a CronJob or its jobs. Otherwise a pod has changed.
 	job  *job.Job
 	wake wakeKind
 	id   int32
@@ -83,7 +83,7 @@ func (v *views) list(n int) ([]int32, []job.Pod) {
 		v.lists = v.lists[:last]
 		return l.places, l.pods
 	}
-	n = min(n, 1<<12) // the most that is reserved before the pods are there
+	n = min(n, 1<<12) // the most that is reserved before the pods exist
 	return make([]int32, 0, n), make([]job.Pod, 0, n)
 }
 
@@ -109,7 +109,7 @@ func (e *engine) vanished(id int32, p *pod) {
 	e.wakeJob(js, e.now+batchDelay)
 }
 
-// freePod lets the place of a pod be used again once nothing sees the pod any more.
+// freePod frees the place of a pod that nothing sees any more.
 func (e *engine) freePod(id int32, p *pod) {
 	p.place = -1
 	e.pods.free = append(e.pods.free, id)
@@ -132,7 +132,7 @@ func (e *engine) hide(js *jobState, place int32) {
 	}
 }
 
-// phase returns the phase of a pod that the controller sees.
+// phase returns the phase of a pod as the controller sees it.
 func (v *views) phase(p *pod) job.PodPhase {
 	if p.place < 0 {
 		return p.Phase

@@ -2,11 +2,11 @@ package sim
 
 import "time"
 
-// batchDelay is how long after a change of a pod or a status a job is planned, so that
+// batchDelay is the time from a change of a pod or a status to the next round of the job, so that
 // several changes make one round (J43).
 const batchDelay = int64(time.Second)
 
-// wakeJob plans a job at a time, or sooner.
+// wakeJob schedules a round of a job at a time, unless it has an earlier one.
 func (e *engine) wakeJob(js *jobState, at int64) {
 	isPlanned := js.wake != 0 && js.wake <= at
 	if isPlanned || js.finished || js.gone {

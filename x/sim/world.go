@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// World is what is simulated. Times in it count from Start.
+// World describes a simulation. Its times count from Start.
 type World struct {
 	// Seed decides every draw.
 	Seed uint64
@@ -22,7 +22,7 @@ type World struct {
 	// MaxEvents ends a simulation after so many events; zero means no limit.
 	MaxEvents int64
 
-	// Jobs come in the order of their Submit times. An error ends the simulation.
+	// Jobs must be in the order of their Submit times. An error ends the simulation.
 	Jobs     iter.Seq2[Job, error]
 	CronJobs []CronJob
 
@@ -33,16 +33,15 @@ type World struct {
 	// Scheduler chooses the nodes of pods; nil means the first node, in their order, that
 	// has room.
 	Scheduler Scheduler
-	// Admission decides when jobs start: it sees each job that is submitted, which begins
-	// suspended. Nil means that jobs start immediately.
+	// Admission decides when jobs start: it receives each submitted job, which begins suspended.
+	// Nil means that jobs start immediately.
 	Admission Admission
 
 	ControlPlane ControlPlane
 
 	// Summary keeps no records of single pods, jobs and runs, only sums.
 	Summary bool
-	// MaxRecords is the most pods, and the most jobs, of which records are kept; zero means
-	// ten million.
+	// MaxRecords limits the records of pods, and those of jobs; zero means ten million.
 	MaxRecords int
 	// Watch, if not nil, receives every round.
 	Watch Watcher
@@ -61,8 +60,8 @@ type Job struct {
 	Pod Pod
 	// Edits change the spec later.
 	Edits []Edit
-	// Adjust, if set, is called after each write of the status and may change the spec; it
-	// returns whether it has. Pointers in the spec are to be replaced, not written through.
+	// Adjust, if set, is called after each write of the status. It may change the spec, and reports
+	// whether it has. It must replace pointers in the spec, not write through them.
 	Adjust func(at time.Duration, spec *job.Spec, status *job.Status) bool
 	// Source is the place where the job was read, as file and line; it is part of errors.
 	Source string
@@ -81,7 +80,7 @@ type CronJob struct {
 	// Spec is completed by [cronjob.Default].
 	Spec    cronjob.Spec
 	Options cronjob.Options
-	// Schedule are options of the schedule, such as what happens to runs in a gap.
+	// Schedule are options of the schedule, such as the rule for runs in a gap.
 	Schedule []schedule.Option
 	// Job is the template of its jobs.
 	Job Job
@@ -90,7 +89,7 @@ type CronJob struct {
 	Source  string
 }
 
-// Window is a stretch of time.
+// Window is a span of time.
 type Window struct{ From, For time.Duration }
 
 // contains reports whether at is in the window.
@@ -107,16 +106,15 @@ type Node struct {
 	Name string
 	// Pods is the most pods at one time; zero means 110.
 	Pods int32
-	// Resources is what there is for pods; zero means no limit.
+	// Resources are available for pods; zero means no limit.
 	Resources
 	// Skew is the lead of the node's clock, which stamps the ends of its pods.
 	Skew time.Duration
-	// Losses and Preemptions are how many times an hour the node is lost, as in NodeLost, or
-	// preempted: its pods are evicted and it is gone, as spot nodes are. It comes back after Away;
-	// zero means never.
+	// Losses and Preemptions are how many times an hour the node is lost, as in NodeLost, or preempted, as spot
+	// nodes are: its pods are evicted and it goes away. It comes back after Away; zero means never.
 	Losses, Preemptions float64
 	Away                Dist
-	// Price is what an hour of the node costs.
+	// Price is the price of the node for an hour.
 	Price float64
 }
 
@@ -137,8 +135,7 @@ const (
 	// NodeLost: the node stops answering. Its pods are unready after 40 seconds and deleted
 	// 5 minutes later; they stay terminating until the node is back, or removed.
 	NodeLost DisruptionKind = iota
-	// NodeDrained: the pods of the node are evicted, with their grace period, and no new one
-	// comes to it.
+	// NodeDrained: the pods of the node are evicted, with their grace period, and it gets no new ones.
 	NodeDrained
 )
 
@@ -148,15 +145,14 @@ type Disruption struct {
 	At   time.Duration
 	// Node is the place of the node in World.Nodes.
 	Node int
-	// Back is when the node takes pods again; zero means never.
+	// Back is when the node accepts pods again; zero means never.
 	Back time.Duration
-	// Removed is when the object of a lost node is deleted, and with it its pods; zero means
-	// never.
+	// Removed is when the object of a lost node and its pods are deleted; zero means never.
 	Removed time.Duration
 }
 
-// ControlPlane is what the controllers run on. The zero value is a perfect one: writes
-// take no time, and the controllers see each change immediately.
+// ControlPlane describes the API server and the controllers. The zero value is perfect: writes take
+// no time, and the controllers see each change immediately.
 type ControlPlane struct {
 	// Latency is how long a call to the API server takes.
 	Latency Dist
@@ -169,21 +165,19 @@ type ControlPlane struct {
 	// Workers is the number of concurrent rounds of each controller; zero means 5. It matters
 	// only if calls take time.
 	Workers int
-	// Fail is the share of writes that fail, LoseReply the share of those that take effect
-	// and seem to fail.
+	// Fail is the share of writes that fail, LoseReply the share of writes that take effect but seem to fail.
 	Fail, LoseReply float64
 	// Outages are times in which something is down.
 	Outages []Outage
-	// Restarts are times at which the controllers restart, or another leader takes over: rounds
-	// are cut off, and what was remembered is lost.
+	// Restarts are times at which the controllers restart, or another leader takes over: running
+	// rounds end, and memories are lost.
 	Restarts []time.Duration
-	// KeepMemory keeps the memories of the controllers over restarts, as an adapter does that
-	// stores them.
+	// KeepMemory keeps the memories of the controllers over restarts, like an adapter that stores them.
 	KeepMemory bool
-	// Skew is the lead of the controllers' clock.
+	// Skew is how far the controllers' clock is ahead.
 	Skew time.Duration
-	// PodGC is how many pods that have ended may exist before the oldest are deleted, every
-	// 20 seconds; zero means 12 500, as in kube-controller-manager, and -1 no limit.
+	// PodGC is how many ended pods may exist before the oldest are deleted, every 20 seconds; zero
+	// means 12 500, as in kube-controller-manager, and -1 no limit.
 	PodGC int
 }
 

@@ -22,8 +22,8 @@ var (
 	dump   = flag.String("dump", "", "folder for the timelines of TestRun_DrawnWorlds: write it before and after a change, and compare")
 )
 
-// TestRun_DrawnWorlds: the same seed always gives the same run. It plays small worlds in which
-// everything is drawn, and compares hashes of their timelines.
+// TestRun_DrawnWorlds: the same seed always gives the same run. It plays small random worlds, and
+// compares hashes of their timelines.
 func TestRun_DrawnWorlds(t *testing.T) {
 	const file, worlds = "testdata/worlds.txt", 300
 	stored := strings.Split(testfile.Read(t, file), "\n")
@@ -57,7 +57,7 @@ type drawing struct{ *rand.Rand }
 // one reports true once in n times.
 func (d drawing) one(n int) bool { return d.IntN(n) == 0 }
 
-// span is a time of up to so many seconds, mostly a whole number of them.
+// span draws a time of up to so many seconds, mostly a whole number of them.
 func (d drawing) span(most int) time.Duration {
 	at := time.Duration(d.IntN(most+1)) * time.Second
 	if d.one(3) {
@@ -66,7 +66,7 @@ func (d drawing) span(most int) time.Duration {
 	return at
 }
 
-// dist is a distribution of times of up to so many seconds, or none.
+// dist draws a distribution of times of up to so many seconds, or none.
 func (d drawing) dist(most int) Dist {
 	switch d.IntN(4) {
 	case 0:
