@@ -12,8 +12,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// worker is a controller of Jobs that looks at everything every fifty seconds. It notes the names of the pods that
-// it has counted, and then removes their finalizers. Each field that is set is a mistake that it makes.
+// worker is a controller of Jobs that looks at everything every fifty seconds. It notes the names
+// of the pods that it has counted, and then removes their finalizers. Each field that is set is a
+// mistake that it makes.
 type worker struct {
 	naive // for its client
 

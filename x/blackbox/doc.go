@@ -17,12 +17,13 @@
 //	}
 //	subject.Test(t, blackbox.Search{Seed: 1, Lives: 100})
 //
-// The kit plays the API server (in memory, without a network), the clock (testing/synctest), the lag of caches, the
-// users, the faults, and whatever runs the children, such as the kubelet. The program runs with its own manager,
-// watches, predicates and queues. Each life is a list of steps. The search plays short lives first, and again with
-// each fault in each of their writes ([Search].Short); then it plays random ones. It makes its findings as short as
-// it can, and prints each as a story and as a test that plays it again. Errors that the program logs are lines of
-// the story, if it logs with the logr.Logger of Start's context.
+// The kit plays the API server (in memory, without a network), the clock (testing/synctest), the
+// lag of caches, the users, the faults, and whatever runs the children, such as the kubelet. The
+// program runs with its own manager, watches, predicates and queues. Each life is a list of steps.
+// The search plays short lives first, and again with each fault in each of their writes
+// ([Search].Short); then it plays random ones. It makes its findings as short as it can, and prints
+// each as a story and as a test that plays it again. Errors that the program logs are lines of the
+// story, if it logs with the logr.Logger of Start's context.
 //
 // # What a controller may need
 //
@@ -34,9 +35,10 @@
 // Create metrics and flags outside of Start, and field indexes in it. From controller-runtime v0.19
 // on, controllers with the same name need SkipNameValidation.
 //
-// [Cron].Skipped reads the events that report skipped runs. Recorders merge events. For core/v1, client-go puts
-// "(combined from similar events): " before the latest message, and after a burst of 25 it writes one event in five
-// minutes for an object. For events.k8s.io it keeps the first note of a series.
+// [Cron].Skipped reads the events that report skipped runs. Recorders merge events. For core/v1,
+// client-go puts "(combined from similar events): " before the latest message, and after a burst of
+// 25 it writes one event in five minutes for an object. For events.k8s.io it keeps the first note
+// of a series.
 //
 // # What is checked
 //
@@ -49,10 +51,11 @@
 //
 // # What goes wrong
 //
-// Writes are refused, conflict, or lose their reply. The program crashes before or after a write ([Fault]), restarts
-// with caches that are behind, runs as two replicas ([Program.Replicas]), or has a clock that jumps
-// ([Program.Clock]). Watches are late, show the kinds in another order ([Hold]), or restart and show several changes
-// as one ([Relist]). Writes of events never fail and are kept ([Result].Events).
+// Writes are refused, conflict, or lose their reply. The program crashes before or after a write
+// ([Fault]), restarts with caches that are behind, runs as two replicas ([Program.Replicas]), or
+// has a clock that jumps ([Program.Clock]). Watches are late, show the kinds in another order
+// ([Hold]), or restart and show several changes as one ([Relist]). Writes of events never fail and
+// are kept ([Result].Events).
 //
 // # Versions
 //

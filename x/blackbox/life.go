@@ -16,8 +16,9 @@ const (
 	// Succeed and Fail end the oldest running child.
 	Succeed Action = "Succeed"
 	Fail    Action = "Fail"
-	// Suspend, Resume, Edit and Touch are changes by a user. Edit sets the step's schedule, which may be invalid, or
-	// the number of children that run concurrently. Touch sets a label without a meaning.
+	// Suspend, Resume, Edit and Touch are changes by a user. Edit sets the step's schedule, which
+	// may be invalid, or the number of children that run concurrently. Touch sets a label without a
+	// meaning.
 	Suspend Action = "Suspend"
 	Resume  Action = "Resume"
 	Edit    Action = "Edit"

@@ -27,8 +27,9 @@ const (
 // after a life with those after the same life without faults. It leaves out times, counters of
 // versions, and names that differ even without faults.
 //
-// The API serves the built-in kinds that operators use. Jobs and pods begin to run; Deployments, StatefulSets,
-// ReplicaSets and DaemonSets become ready. Resources are the kinds of the CRDs. Child is not used.
+// The API serves the built-in kinds that operators use. Jobs and pods begin to run; Deployments,
+// StatefulSets, ReplicaSets and DaemonSets become ready. Resources are the kinds of the CRDs. Child
+// is not used.
 type Operator struct {
 	Program
 	// Parents are examples of the parent: objects, or YAML as string or []byte. The kit varies their fields by the

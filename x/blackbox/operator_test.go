@@ -42,8 +42,9 @@ spec:
 
 const webs = "/apis/example.com/v1/namespaces/default/webs/subject"
 
-// keeper is an operator that looks every 25 seconds. A Web has a ConfigMap, a Deployment, a Job that runs once and,
-// if it has a port, a Service. Each field that is set is a mistake that it makes.
+// keeper is an operator that looks every 25 seconds. A Web has a ConfigMap, a Deployment, a Job
+// that runs once and, if it has a port, a Service. Each field that is set is a mistake that it
+// makes.
 type keeper struct {
 	naive // for its client
 

@@ -84,9 +84,10 @@ type player struct {
 	refused  error
 	errors   map[string]int // how often the program has logged each error, by its text
 	reports  []Event
-	// lost has the times about which the program may not know what it did: its ends, lost replies, and times with
-	// two replicas. overlaps has only the last of these. down has the times without a replica; ended is when the
-	// latest of them began. skewed is set once the program's clock has jumped.
+	// lost has the times about which the program may not know what it did: its ends, lost replies,
+	// and times with two replicas. overlaps has only the last of these. down has the times without
+	// a replica; ended is when the latest of them began. skewed is set once the program's clock has
+	// jumped.
 	lost, overlaps, down []span
 	holds                []span // the times in which watches are held
 	ended                time.Time
@@ -128,7 +129,8 @@ func (p *player) hears(err error, message string) {
 	})
 }
 
-// refuse notes that the API has refused a write of the kit, since that makes the findings wrong. The API must be locked.
+// refuse notes that the API has refused a write of the kit, since that makes the findings wrong.
+// The API must be locked.
 func (p *player) refuse(what string, child Object, err error) {
 	if err != nil && p.refused == nil {
 		p.refused = fmt.Errorf("the API refuses the %s of %s %q: %w", what, child.Text("kind"), child.Name(), err)

@@ -93,9 +93,10 @@ func (i *incarnation) RoundTrip(r *http.Request) (*http.Response, error) {
 	return i.answer(r, body)
 }
 
-// isAlive reports whether the program may go on: not if it was killed or makes too many requests. A dead program is
-// busy if it repeats its failed requests immediately, which would stop the clock. Only then must it wait: many
-// clients hold a lock during a request, and a goroutine that waits for a lock stops the clock as well.
+// isAlive reports whether the program may go on: not if it was killed or makes too many requests. A
+// dead program is busy if it repeats its failed requests immediately, which would stop the clock.
+// Only then must it wait: many clients hold a lock during a request, and a goroutine that waits for
+// a lock stops the clock as well.
 func (i *incarnation) isAlive() (alive, busy bool) {
 	i.api.mu.Lock()
 	defer i.api.mu.Unlock()

@@ -89,8 +89,9 @@ func (c *Comparison) fill(results [][]Metric) {
 	}
 }
 
-// Each makes a call for each number from 0 to n-1, at most cores of them concurrently; 0 means all cores. After an
-// error no more calls begin. Once all have returned, Each returns the error of the lowest number.
+// Each makes a call for each number from 0 to n-1, at most cores of them concurrently; 0 means all
+// cores. After an error no more calls begin. Once all have returned, Each returns the error of the
+// lowest number.
 func Each(ctx context.Context, n, cores int, call func(context.Context, int) error) error {
 	if cores <= 0 {
 		cores = runtime.GOMAXPROCS(0)

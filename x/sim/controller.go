@@ -9,8 +9,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// controller takes objects from its work queue, and its workers plan them. If calls take no time, a round happens
-// immediately. Otherwise each round is a coroutine, which continues when its call has returned.
+// controller takes objects from its work queue, and its workers plan them. If calls take no time, a
+// round happens immediately. Otherwise each round is a coroutine, which continues when its call has
+// returned.
 type controller struct {
 	engine *engine
 	round  func(w *worker, id int32)

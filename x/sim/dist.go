@@ -63,7 +63,7 @@ func Weibull(scale time.Duration, shape float64) Dist {
 func (d Dist) Draw(r *rand.Rand) time.Duration {
 	switch d.kind {
 	case distUniform:
-		return seconds(d.a + float64((d.b-d.a)*r.Float64())) // the conversion keeps machines from fusing the two operations
+		return seconds(d.a + float64((d.b-d.a)*r.Float64())) // converted, so that no machine fuses the operations
 	case distExponential:
 		return seconds(d.a * r.ExpFloat64())
 	case distLogNormal:

@@ -14,9 +14,10 @@
 //
 // # Time
 //
-// Objects store whole seconds, as in Kubernetes; everything else happens to the nanosecond. A job is planned
-// immediately when it is submitted or its spec changes, one second after a change of its pods or its status, and
-// when its plan asks for it. A CronJob is planned when it or one of its jobs changes, and when its plan asks for it.
+// Objects store whole seconds, as in Kubernetes; everything else happens to the nanosecond. A job
+// is planned immediately when it is submitted or its spec changes, one second after a change of its
+// pods or its status, and when its plan asks for it. A CronJob is planned when it or one of its
+// jobs changes, and when its plan asks for it.
 //
 // # Chance
 //

@@ -80,8 +80,9 @@ type engine struct {
 	err    error
 }
 
-// Run plays the world to its end and returns the result. An error means that the world or a job of its stream is not
-// valid. A cancelled context ends the simulation early, which Result.Stopped records.
+// Run plays the world to its end and returns the result. An error means that the world or a job of
+// its stream is not valid. A cancelled context ends the simulation early, which Result.Stopped
+// records.
 func Run(ctx context.Context, w World) (*Result, error) {
 	if err := w.check(); err != nil {
 		return nil, err

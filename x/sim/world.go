@@ -110,8 +110,9 @@ type Node struct {
 	Resources
 	// Skew is the lead of the node's clock, which stamps the ends of its pods.
 	Skew time.Duration
-	// Losses and Preemptions are how many times an hour the node is lost, as in NodeLost, or preempted, as spot
-	// nodes are: its pods are evicted and it goes away. It comes back after Away; zero means never.
+	// Losses and Preemptions are how many times an hour the node is lost, as in NodeLost, or
+	// preempted, as spot nodes are: its pods are evicted and it goes away. It comes back after
+	// Away; zero means never.
 	Losses, Preemptions float64
 	Away                Dist
 	// Price is the price of the node for an hour.

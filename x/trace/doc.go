@@ -1,6 +1,7 @@
-// Package trace checks what a cluster did. It reads a log of the cluster's Jobs, Pods and CronJobs: the output of
-// "kubectl get -w -o json", or an audit log. It reports every step that no Job or CronJob controller of the release
-// could have taken, with its place in the log. The log may be of any controller that claims the semantics of Jobs.
+// Package trace checks what a cluster did. It reads a log of the cluster's Jobs, Pods and CronJobs:
+// the output of "kubectl get -w -o json", or an audit log. It reports every step that no Job or
+// CronJob controller of the release could have taken, with its place in the log. The log may be of
+// any controller that claims the semantics of Jobs.
 //
 //	kubectl get jobs -A -w -o json --output-watch-events > jobs.json &
 //	kubectl get pods -A -w -o json --output-watch-events > pods.json &
@@ -36,12 +37,13 @@
 // before the log: a job is judged from its second version on, or from its creation. Objects are
 // compared by resourceVersion. Without one, objects of different kinds are not compared.
 //
-// A watch that restarts shows objects again: versions may be missing before that, and nothing is concluded from
-// objects that are not shown again. The same holds when a log ends before the others, or when another log continues
-// it; so a file for each watch is best. Without event types (--output-watch-events), and in an audit log where a
-// write does not name the version that it replaces, versions may be missing anywhere: then only what must hold
-// between any two versions is checked. In an audit log, pods count as active only once writes of their statuses are
-// logged. [Summary] counts what was not judged.
+// A watch that restarts shows objects again: versions may be missing before that, and nothing is
+// concluded from objects that are not shown again. The same holds when a log ends before the
+// others, or when another log continues it; so a file for each watch is best. Without event types
+// (--output-watch-events), and in an audit log where a write does not name the version that it
+// replaces, versions may be missing anywhere: then only what must hold between any two versions is
+// checked. In an audit log, pods count as active only once writes of their statuses are logged.
+// [Summary] counts what was not judged.
 //
 // Some findings have an Unless: a fault that no log shows, and that makes the step possible,
 // such as a controller that has lost its memory by a restart.
@@ -52,6 +54,7 @@
 //
 // # Costs
 //
-// The log is read once, and its cost is linear. The memory holds the objects that exist, 16 bytes for each pod that
-// an existing job has counted, and a window of 512 events of each log, which are sorted in it.
+// The log is read once, and its cost is linear. The memory holds the objects that exist, 16 bytes
+// for each pod that an existing job has counted, and a window of 512 events of each log, which are
+// sorted in it.
 package trace

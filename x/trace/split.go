@@ -37,8 +37,9 @@ type unreadable struct {
 
 func (u *unreadable) Error() string { return u.text }
 
-// next returns the next value and the line on which it begins. The value is valid until the next call. After an
-// *unreadable error, the next call returns the value that follows; io.EOF is the end.
+// next returns the next value and the line on which it begins. The value is valid until the next
+// call. After an *unreadable error, the next call returns the value that follows; io.EOF is the
+// end.
 func (s *splitter) next() (value []byte, line int, err error) {
 	if s.depth == 0 {
 		s.value = s.value[:0]
