@@ -13,9 +13,9 @@ import (
 // AllFaults are the faults that one write of a round can have.
 var AllFaults = []world.Fault{world.Fail, world.LoseReply, world.Crash}
 
-// Lives generates worlds in which a CronJob of a generated spec has lived for a while, with
-// faults, edits, triggers and backfills. Late ones have a controller that sees the CronJob and
-// its jobs late; it sees no more of them after the life.
+// Lives generates worlds in which a CronJob with a generated spec has lived for a while, with
+// faults, edits, triggers and backfills. With late, the controller sees the CronJob and its jobs
+// late; after the life it sees only what it must.
 func Lives(late bool) *rapid.Generator[*world.CronJob] {
 	return rapid.Custom(func(t *rapid.T) *world.CronJob {
 		w := world.NewCronJob(cronjob.CronJob{
@@ -47,7 +47,7 @@ func Lives(late bool) *rapid.Generator[*world.CronJob] {
 	})
 }
 
-// Endings generates how children end.
+// Endings generates the ends of children.
 func Endings() *rapid.Generator[cronjob.Ending] {
 	return rapid.SampledFrom([]cronjob.Ending{
 		cronjob.Complete, cronjob.Failed, cronjob.Complete, cronjob.Failed, world.Aborted, world.Skipped,
@@ -76,8 +76,7 @@ func Memories() *rapid.Generator[cronjob.Memory] {
 	return rapid.Map(Lives(true), func(w *world.CronJob) cronjob.Memory { return w.Memory })
 }
 
-// Step lets one thing happen in a world: a round with one of the faults, or what [Act] or
-// [Request] do.
+// Step makes one thing happen in a world: a round with at most one of the faults, or what [Act] or [Request] does.
 func Step(t *rapid.T, w *world.CronJob, faults []world.Fault) {
 	switch n := rapid.IntRange(0, 19).Draw(t, "step"); {
 	case n < 8:
@@ -90,7 +89,7 @@ func Step(t *rapid.T, w *world.CronJob, faults []world.Fault) {
 	w.Commit()
 }
 
-// round lets the controller have a round in which at most one write goes wrong.
+// round runs a round of the controller in which at most one write goes wrong.
 func round(t *rapid.T, w *world.CronJob, faults []world.Fault) {
 	life.DrawFaults(t, &w.Injector, faults, 5)
 	if _, err := w.Round(); err != nil {
@@ -98,7 +97,7 @@ func round(t *rapid.T, w *world.CronJob, faults []world.Fault) {
 	}
 }
 
-// Act lets time pass, a job end, or a user act. The clock also jumps, forwards and back (F8).
+// Act makes time pass, a job end, or a user act. The clock also jumps forwards and back (F8).
 func Act(t *rapid.T, w *world.CronJob) {
 	switch n := rapid.IntRange(0, 12).Draw(t, "act"); {
 	case n < 4:
@@ -119,7 +118,7 @@ func Act(t *rapid.T, w *world.CronJob) {
 	}
 }
 
-// Request lets a user ask for a job beside the schedule, or for a backfill.
+// Request makes a user ask for a job outside of the schedule, or for a backfill.
 func Request(t *rapid.T, w *world.CronJob) {
 	if rapid.Bool().Draw(t, "trigger") {
 		w.Trigger(rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", cronjob.Forbid}).Draw(t, "overlap"))
@@ -132,11 +131,11 @@ func Request(t *rapid.T, w *world.CronJob) {
 	}, rapid.IntRange(1, 25).Draw(t, "backfill runs"))
 }
 
-// removeRecorded lets a user remove a job. It spares the job of a run that is recorded
-// nowhere: without it, nothing would be known of the run.
+// removeRecorded removes a job on behalf of a user. It keeps the job of a run that nothing else
+// records, since the run would be unknown without the job.
 func removeRecorded(t *rapid.T, w *world.CronJob) {
 	if w.Lag != nil {
-		return // what the controller knows of is not certain
+		return // it is not certain what the controller knows
 	}
 
 	w.DeliverAll()

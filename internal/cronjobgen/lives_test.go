@@ -11,8 +11,8 @@ import (
 	"github.com/batchplan/batchplan/internal/cronjobgen"
 )
 
-// TestGenerators: plans can be made from all that is generated, and keep to it. What is
-// generated has active jobs, requests and memories.
+// TestGenerators: plans can be made from everything that is generated, and are consistent with it.
+// The generated values have active jobs, requests and memories.
 func TestGenerators(t *testing.T) {
 	var active, jobs, requests, memories int
 	rapid.Check(t, func(t *rapid.T) {

@@ -59,9 +59,9 @@ func SpecsInSeconds() *rapid.Generator[cronjob.Spec] {
 	})
 }
 
-// ScheduleOptions generates options to compile schedules with: seconds, and bounds about the lives
-// that begin at [Starts]. If names include seconds, there can also be a run at the creation: in
-// minutes, it could share its name with a run that a backfill asks for.
+// ScheduleOptions generates options to compile schedules with: seconds, and bounds around the lives
+// that begin at [Starts]. With inSeconds, names include seconds, and there can be a run at the
+// creation: a name in minutes could also be the name of a run that a backfill asks for.
 func ScheduleOptions(inSeconds bool) *rapid.Generator[[]schedule.Option] {
 	return rapid.Custom(func(t *rapid.T) []schedule.Option {
 		opts := []schedule.Option{schedule.WithSeconds()}
@@ -80,8 +80,7 @@ func ScheduleOptions(inSeconds bool) *rapid.Generator[[]schedule.Option] {
 	})
 }
 
-// AllOptions generates options that are all chosen together. With inSeconds, names include the
-// seconds of runs.
+// AllOptions generates options in which all fields are drawn. With inSeconds, names include the seconds of runs.
 func AllOptions(inSeconds bool) *rapid.Generator[cronjob.Options] {
 	return rapid.Custom(func(t *rapid.T) cronjob.Options {
 		o := drawAll(t)
@@ -91,8 +90,8 @@ func AllOptions(inSeconds bool) *rapid.Generator[cronjob.Options] {
 	})
 }
 
-// Options generates options: half of them are the zero value, the others choose how missed
-// runs are caught up, what is set aside, how many jobs run concurrently, and how long they are kept.
+// Options generates options. Half of them are the zero value; the others choose how missed runs are
+// caught up, which runs are skipped, how many jobs run concurrently, and how long they are kept.
 func Options() *rapid.Generator[cronjob.Options] { return rapid.Custom(drawOptions) }
 
 func drawOptions(t *rapid.T) (o cronjob.Options) {

@@ -1,5 +1,5 @@
-// Package enum turns values that have names into text and back: one of several, or a set of
-// them. The names are one text, in the order of the values, with "|" between them.
+// Package enum converts enumerated values, and sets of them, into text and back. The names of the
+// values are one text, in the order of the values, with "|" between them.
 package enum
 
 import (
@@ -10,11 +10,9 @@ import (
 	"strings"
 )
 
-// separator stands between two names of a list.
 const separator = "|"
 
-// String returns the i-th of the names. A value without a name is written as its kind
-// and its number.
+// String returns the i-th of the names. A value without a name is written as its kind and its number.
 func String(names string, i int, kind string) string {
 	n := 0
 	for name := range strings.SplitSeq(names, separator) {
@@ -40,7 +38,7 @@ func Parse(names, text, field string) (int, error) {
 	return 0, fmt.Errorf("%s: %q is none of %q", field, text, known)
 }
 
-// Set is a set of members that have names, which are numbered from 1. Whoever exports one wraps it
+// Set is a set of named members, which are numbered from 1. A package that exports a set wraps it
 // in a struct, so that no program depends on its width.
 type Set[M ~uint8] struct{ bits uint64 }
 
@@ -50,7 +48,7 @@ func (s Set[M]) IsZero() bool { return s.bits == 0 }
 // Has reports whether a member is in the set.
 func (s Set[M]) Has(m M) bool { return s.bits&(1<<m) != 0 }
 
-// With returns the set with the members, and Without the set without them.
+// With returns the set with the members added.
 func (s Set[M]) With(members ...M) Set[M] {
 	for _, m := range members {
 		s.bits |= 1 << m
@@ -58,7 +56,7 @@ func (s Set[M]) With(members ...M) Set[M] {
 	return s
 }
 
-// Without is described at With.
+// Without returns the set with the members removed.
 func (s Set[M]) Without(members ...M) Set[M] {
 	for _, m := range members {
 		s.bits &^= 1 << m
@@ -77,7 +75,7 @@ func (s Set[M]) All() iter.Seq[M] {
 	}
 }
 
-// Text lists the members by name, separated by commas. One without a name is left out.
+// Text lists the members by name, separated by commas. It leaves out members without a name.
 func (s Set[M]) Text(names string) string {
 	known := strings.Split(names, separator)
 	var members []string

@@ -12,12 +12,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Beside decides about drawn snapshots and about those beside each: one value is another of its type
-// in the snapshot, a number is one more or less, Now is a nanosecond before or after another time. So
-// times and numbers meet that no life brings together. The decisions are compared with a file of
-// hashes, one for each drawn snapshot, which -update writes.
+// Beside decides about drawn snapshots and about variants of each. A variant has another value in
+// one place: a value of the same type from the snapshot, a number that is one more or less, or a
+// time that is a nanosecond before or after another. So times and numbers meet that no life brings
+// together. The decisions are compared with a file of hashes, one for each drawn snapshot, which
+// -update writes.
 //
-// Decide must leave the snapshot as it is, and its JSON must not have what may change.
+// Decide must not change the snapshot, and the JSON of its results must be the same in each run.
 func Beside[S any](t *testing.T, file string, cases int, draw func(*rapid.T) S, decide func(*S) any) {
 	t.Helper()
 	Hashes(t, file, cases, func(t *rapid.T, add func(...any)) {
@@ -30,8 +31,8 @@ func Beside[S any](t *testing.T, file string, cases int, draw func(*rapid.T) S, 
 	})
 }
 
-// Hashes compares what drawn cases add with a file that has a hash of each, which -update writes. The
-// draws are the same at each call, as in [Decisions].
+// Hashes compares the values that drawn cases add with a file that has a hash for each case, which
+// -update writes. The draws are the same at each call, as in [Decisions].
 func Hashes(t *testing.T, file string, cases int, one func(t *rapid.T, add func(...any))) {
 	t.Helper()
 	stored, err := os.ReadFile(file)
@@ -49,6 +50,7 @@ func Hashes(t *testing.T, file string, cases int, one func(t *rapid.T, add func(
 		})
 		return fmt.Sprintf("%d %.8x", n, to.Sum(nil))
 	})
+
 	for i := range cases {
 		line := fmt.Sprintf("%d: %s", i, drawn.Example(i))
 		got.WriteString(line + "\n")
@@ -57,6 +59,7 @@ func Hashes(t *testing.T, file string, cases int, one func(t *rapid.T, add func(
 				"under Semantics in CHANGELOG.md, and write the file again with -update", file, i)
 		}
 	}
+
 	if *update {
 		if err := os.WriteFile(file, []byte(got.String()), 0o666); err != nil {
 			t.Fatal(err)
@@ -99,7 +102,7 @@ func (b *beside) visit(v reflect.Value) {
 	}
 }
 
-// add adds a place, and its value unless there are enough or it is there.
+// add adds a place, and its value unless the value is known or there are enough.
 func (b *beside) add(v reflect.Value) {
 	if !v.CanSet() {
 		return
@@ -120,7 +123,7 @@ func (b *beside) add(v reflect.Value) {
 	}
 }
 
-// each calls try with each value beside the first.
+// each calls try with each variant of the value.
 func (b *beside) each(try func()) {
 	for i, place := range b.places {
 		was := reflect.New(place.Type()).Elem()

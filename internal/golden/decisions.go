@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The rounds of [Decisions]: lives of the same length, some of them in each group.
+// The size of [Decisions]: groups of lives of the same length.
 const (
 	groups       = 100
 	livesInGroup = 4
@@ -21,10 +21,10 @@ const (
 )
 
 // Decisions plays 10,000 rounds of random lives, the same at each call, and compares them with a
-// file of hashes, which -update writes. Live plays one life: it calls round with each snapshot, the
-// first of them before any round, and with what was decided. Their JSON must not have what may
-// change. Rapid draws by a generator of its own from the number of the life, so another version of
-// Go draws the same.
+// file of hashes, which -update writes. Live plays one life: it calls round with each snapshot and
+// with the decision about it. The first snapshot is from before any round. The JSON of both must be
+// the same in each run. Rapid draws with a generator of its own from the number of the life, so
+// another version of Go draws the same.
 func Decisions(t *testing.T, file string, live func(t *rapid.T, round func(snapshot, decided any))) {
 	t.Helper()
 
@@ -81,7 +81,7 @@ func add(t *rapid.T, to hash.Hash, values ...any) {
 	}
 }
 
-// decisionsDiffer says which rounds are not those of the file, and what that means.
+// decisionsDiffer describes which rounds differ from the file, and what that means.
 func decisionsDiffer(stored, got string) string {
 	was, is := strings.Split(stored, "\n"), strings.Split(got, "\n")
 	var differ []string

@@ -31,7 +31,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// show prints one argument a line, and a value by its type where the key names one.
+// show prints one argument a line. If the key names a type, it prints the value of that type.
 func show(c *Command) string {
 	var out strings.Builder
 	for _, a := range c.Args {
@@ -50,7 +50,7 @@ func show(c *Command) string {
 	return out.String()
 }
 
-// stopped is what a recorder's Fatalf panics with.
+// stopped is the value with which a recorder's Fatalf panics.
 type stopped struct{}
 
 // recorder is a reporter that keeps the reports.
@@ -152,8 +152,8 @@ end
 		c.List("twice")
 		return outputs[c.Word(0)]
 	}
-	// Without a blank line above it, "say nothing" belongs to the old output of
-	// "say blank", and goes with it.
+	// Without a blank line above it, "say nothing" belongs to the old output of "say blank", and is
+	// replaced with it.
 	reports, text := play(t, before, true, say)
 	if len(reports) > 0 || text != after {
 		t.Fatalf("reported %q, wrote\n%s", reports, text)

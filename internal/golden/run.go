@@ -40,7 +40,7 @@ func Run(t *testing.T, dir string, newStory func() Story) {
 	}
 }
 
-// find returns the stories below dir in the order of their paths. None is an error.
+// find returns the stories below dir in the order of their paths. It is an error if there are none.
 func find(dir string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

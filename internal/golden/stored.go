@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Concluded is a plan as a released version has stored it, what became of it, and the status and the
-// memory that followed.
+// Concluded is a plan as a released version has stored it, with its outcome and with the status and
+// the memory of its conclusion.
 type Concluded struct {
 	Plan    json.RawMessage `json:"plan"`
 	Outcome json.RawMessage `json:"outcome"`
@@ -22,10 +22,10 @@ type Concluded struct {
 	Memory  json.RawMessage `json:"memory"`
 }
 
-// Stored checks that the values in the files dir/stored_*.jsonl, which have a [Concluded] a line, are read,
-// are written again byte for byte, and lead to the same status and memory. The files of released
-// versions are never changed. With -update it writes the file of a version that has none, from
-// draws that show each member and each reason at least once.
+// Stored checks the values in the files dir/stored_*.jsonl, which have a [Concluded] on each line:
+// they can be read, are written again byte for byte, and lead to the same status and memory. The
+// files of released versions are never changed. With -update it writes the file of a version that
+// has none, from draws that show each member and each reason at least once.
 func Stored[P, O, S, M any](
 	t *testing.T, dir, version string, draw func(*rapid.T) (P, O), conclude func(*P, O) (S, M),
 ) {
@@ -77,7 +77,7 @@ func readStored[P, O, S, M any](line []byte, conclude func(*P, O) (S, M)) error 
 	)
 }
 
-// reread reads a value, and compares what it writes.
+// reread reads a value, and checks that it is written as it was.
 func reread[T any](what string, data []byte) (v T, err error) {
 	if err := json.Unmarshal(data, &v); err != nil {
 		return v, fmt.Errorf("%s: %w", what, err)
@@ -93,7 +93,7 @@ func same(what string, v any, data []byte) error {
 	return err
 }
 
-// storedCases draws cases, and keeps those that have a member or a word that none has before them.
+// storedCases draws cases, and keeps those with a member or a word that no earlier case has.
 func storedCases[P, O, S, M any](t *testing.T, draw func(*rapid.T) (P, O), conclude func(*P, O) (S, M)) []byte {
 	const draws = 4000
 
@@ -132,10 +132,10 @@ func storedCases[P, O, S, M any](t *testing.T, draw func(*rapid.T) (P, O), concl
 	return out.Bytes()
 }
 
-// words are the members whose values are one of several.
+// words are the members with enumerated values.
 var words = map[string]bool{"reason": true, "as": true, "kind": true, "type": true, "policy": true, "action": true}
 
-// membersOf adds the paths of the members of a tree.
+// membersOf adds the paths of all members of a tree to seen.
 func membersOf(tree any, path string, seen map[string]bool) {
 	seen[path] = true
 	switch v := tree.(type) {

@@ -152,7 +152,7 @@ func (s *Set) grow(n int) {
 	}
 }
 
-// Remove takes the indexes of the other set out of this one.
+// Remove removes the indexes of the other set from this one.
 func (s *Set) Remove(other *Set) {
 	for n := range min(len(s.table), len(other.table)) {
 		switch {
@@ -166,7 +166,7 @@ func (s *Set) Remove(other *Set) {
 	}
 }
 
-// clear takes the bits of p out of page n, which is not empty.
+// clear removes the bits of p from page n, which is not empty.
 func (s *Set) clear(n int, p *page) {
 	full := s.table[n] == fullPage
 	if full {

@@ -43,8 +43,8 @@ func (s *Set) AddText(text string, limit int32) Text {
 	return out
 }
 
-// addSorted adds pieces that are in no order. Ranges that overlap are added once: a list can
-// repeat a range of two billion indexes a hundred thousand times.
+// addSorted sorts pieces and adds them. Ranges that overlap are added once: a list can repeat a
+// range of two billion indexes a hundred thousand times.
 func (s *Set) addSorted(pieces []Piece, limit int32) {
 	slices.SortFunc(pieces, func(a, b Piece) int { return cmp.Compare(a.First, b.First) })
 	for next := int32(0); len(pieces) > 0; pieces = pieces[1:] {
@@ -71,8 +71,8 @@ func Added(before, after string) int {
 
 // Piece is one element of a list, "a" or "a-b".
 type Piece struct {
-	// OK is false when the text is neither an index nor a range. Otherwise First and Last
-	// are what it holds, both included, and IsRange is true for the form "a-b".
+	// OK is false when the text is neither an index nor a range. Otherwise First and Last are the
+	// first and the last index, and IsRange is true for the form "a-b".
 	OK          bool
 	First, Last int32
 	IsRange     bool

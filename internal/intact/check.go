@@ -1,5 +1,5 @@
-// Package intact finds functions that write to their arguments, that keep them, and that return
-// memory that others hold as well.
+// Package intact finds functions that write to their arguments, keep them, or return memory that
+// others hold as well.
 package intact
 
 import (
@@ -19,13 +19,14 @@ import (
 
 // Functions are the functions of a package that Check calls.
 type Functions struct {
-	// Of has all functions of the package, as values. The methods follow from the types of the pool.
+	// Of has all functions of the package, as values. The methods are found by the types of the pool.
 	Of []any
-	// Writes has the functions that write to the target of an argument, and which: {"Pod.Read": 0}.
+	// Writes has the functions that may write to the target of an argument, with the number of the
+	// argument: {"Pod.Read": 0}.
 	Writes map[string]int
 	// Shares names the functions whose results may share memory with an argument. The value is the
 	// field of the first result that is an argument, if there is one. An append to another field
-	// must not show, unless the value is "*".
+	// must not change the argument. With "*", the results are not checked.
 	Shares map[string]string
 	// Skip names functions that are not called, and types whose methods are not called.
 	Skip []string
@@ -33,7 +34,7 @@ type Functions struct {
 	called map[string]bool
 }
 
-// Test is what a check needs of a test.
+// Test is the part of a test that a check needs.
 type Test interface {
 	Errorf(format string, args ...any)
 }
@@ -43,7 +44,7 @@ type Pool struct {
 	values map[reflect.Type][]reflect.Value
 }
 
-// most is how many values of a type a pool has.
+// most is how many values of each type a pool keeps.
 const most = 4
 
 // Add adds values and everything that their owner can reach through them.
@@ -115,7 +116,7 @@ func (f *Functions) Check(t Test, p *Pool) {
 	}
 }
 
-// types are the types of the values, in an order that does not change.
+// types returns the types of the values, sorted by name.
 func (p *Pool) types() []reflect.Type {
 	return slices.SortedFunc(maps.Keys(p.values), func(a, b reflect.Type) int {
 		return strings.Compare(a.String(), b.String())
@@ -147,7 +148,7 @@ func (p *Pool) call(t Test, name string, fn reflect.Value, f *Functions) (ok boo
 	return true
 }
 
-// take returns the nth value of a type, or one that is invalid.
+// take returns the nth value of a type, or an invalid value if there is none.
 func (p *Pool) take(t reflect.Type, n int) reflect.Value {
 	if t.Kind() == reflect.Pointer {
 		v := p.take(t.Elem(), n)
@@ -196,7 +197,7 @@ func check(fn reflect.Value, given []reflect.Value, written int, method bool, sh
 
 	watched := slices.Clone(args)
 	writes := written >= 0
-	if writes { // but not to what that refers to in turn
+	if writes { // the target may be written to, but not what it refers to
 		target := reflect.New(args[written].Type().Elem())
 		target.Elem().Set(watched[written].Elem())
 		args[written] = addressable(target)
@@ -232,7 +233,7 @@ func check(fn reflect.Value, given []reflect.Value, written int, method bool, sh
 		return ""
 	}
 
-	// What a caller does with a result is its own affair.
+	// A caller may change a result. No argument must change with it.
 	for i, v := range out {
 		if i == 0 && shares != nil && *shares != "" {
 			v.FieldByName(*shares).SetZero()
@@ -253,10 +254,10 @@ func check(fn reflect.Value, given []reflect.Value, written int, method bool, sh
 		}
 	}
 
-	// A result is its caller's, whatever becomes of the arguments.
+	// A result must stay as it is when the arguments change.
 	for i, a := range args {
 		if i == 0 && method {
-			continue // a result may refer to what it is of
+			continue // a result may refer to its receiver
 		}
 		Scribble(a.Addr().Interface())
 	}
@@ -275,8 +276,7 @@ func addressables(values []reflect.Value) []reflect.Value {
 	return values
 }
 
-// exported lists the functions of the package in a folder, and the methods of its types: those that
-// others can call.
+// exported lists the exported functions of the package in a folder, and the exported methods of its exported types.
 func exported(folder string) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	if err != nil {
@@ -319,7 +319,7 @@ func exported(folder string) ([]string, error) {
 	return names, nil
 }
 
-// AllCalled fails where no check has called a function or a method of the package of the test.
+// AllCalled fails for each exported function and method of the tested package that no check has called.
 func (f *Functions) AllCalled(t Test) {
 	names, err := exported(".")
 	if err != nil {
@@ -334,5 +334,5 @@ func (f *Functions) AllCalled(t Test) {
 	}
 }
 
-// text are methods that every enumeration has, on plain values.
+// text are methods of enumerations and errors. They need no check, since they have plain values.
 var text = []string{"String", "MarshalText", "UnmarshalText", "MarshalJSON", "UnmarshalJSON", "Error", "Unwrap"}

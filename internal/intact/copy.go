@@ -8,11 +8,11 @@ import (
 	"unsafe"
 )
 
-// room is how many elements fit behind each slice of a copy: an append writes there.
+// room is the spare capacity of each slice of a copy, where an append writes.
 const room = 2
 
-// Copy copies a value deeply, with its closed fields. Every slice of the copy that others can reach has
-// zeros behind it.
+// Copy copies a value deeply, with its unexported fields. Every slice of the copy that other
+// packages can reach has zeros in its spare capacity.
 func Copy[T any](v T) T {
 	out := v
 	(&copier{}).copy(reflect.ValueOf(&out).Elem(), room)
@@ -27,12 +27,12 @@ func variable(v reflect.Value) reflect.Value {
 	return out
 }
 
-// copier remembers what each pointer has become, so that a ring ends.
+// copier remembers the copy of each pointer, so that it ends in a cycle.
 type copier struct {
 	known map[unsafe.Pointer]reflect.Value
 }
 
-// copy replaces all that an addressable value refers to by copies.
+// copy replaces everything that an addressable value refers to by copies.
 func (c *copier) copy(v reflect.Value, room int) {
 	if v = open(v); isPlain(v.Type()) {
 		return
@@ -56,7 +56,7 @@ func (c *copier) copy(v reflect.Value, room int) {
 		if v.IsNil() {
 			return
 		}
-		// What is closed to others has room where its owner has left some.
+		// A slice that others cannot reach gets spare capacity only if it had some.
 		s := reflect.MakeSlice(v.Type(), v.Len(), max(v.Len()+room, min(v.Cap(), v.Len()+1)))
 		reflect.Copy(s, v)
 		for i := range s.Len() {
@@ -101,19 +101,18 @@ func (c *copier) copy(v reflect.Value, room int) {
 	}
 }
 
-// Diff returns the path to the first difference between a value and what it was, or "". Nil is not
-// empty.
+// Diff returns the path to the first difference between a value and its earlier state, or "". Nil
+// differs from empty.
 func Diff(is, was any) string {
 	return diff(addressable(reflect.ValueOf(is)), addressable(reflect.ValueOf(was)), false, 0)
 }
 
-// Written is Diff for a copy that may have been written to: also behind its slices, where an
-// append writes.
+// Written is Diff for a result of [Copy]. It also finds writes to the spare capacity of slices.
 func Written(is, was any) string {
 	return diff(addressable(reflect.ValueOf(is)), addressable(reflect.ValueOf(was)), true, 0)
 }
 
-// diff compares two addressable values. With spare, there must be zeros behind each slice.
+// diff compares two addressable values. With spare, the spare capacity of each slice must have zeros.
 func diff(is, was reflect.Value, spare bool, depth int) string {
 	if is.IsValid() != was.IsValid() || is.IsValid() && is.Type() != was.Type() {
 		return fmt.Sprintf(": %v, was %v", is, was)
@@ -129,7 +128,7 @@ func diff(is, was reflect.Value, spare bool, depth int) string {
 		nilable = true
 	}
 	switch {
-	case is.Type() == reflect.TypeFor[*time.Location](): // each lookup of a name makes another
+	case is.Type() == reflect.TypeFor[*time.Location](): // each lookup of a name returns another pointer
 		if a, b := is.Interface().(*time.Location).String(), was.Interface().(*time.Location).String(); a != b {
 			return fmt.Sprintf(": %v, was %v", a, b)
 		}
@@ -196,17 +195,17 @@ func diff(is, was reflect.Value, spare bool, depth int) string {
 	return ""
 }
 
-// Scribble overwrites all that the owner of a value can reach through it: elements, what is behind
-// them, keys, and open fields.
+// Scribble overwrites everything that the owner of a value can reach through it: elements, spare
+// capacity, keys, and exported fields.
 func Scribble(v any) { scribble(addressable(reflect.ValueOf(v)), false, map[unsafe.Pointer]bool{}) }
 
-// ScribbleAll is Scribble for closed fields as well, except those of types that nobody writes to.
+// ScribbleAll is Scribble for unexported fields as well, except those of the given types.
 func ScribbleAll(v any, except ...reflect.Type) {
 	s := scribbler{closed: true, except: except, seen: map[unsafe.Pointer]bool{}}
 	s.scribble(addressable(reflect.ValueOf(v)), false)
 }
 
-// scribble overwrites an addressable value, or, with behind, only what is behind the elements of its slices.
+// scribble overwrites an addressable value, or, with behind, only the spare capacity of its slices.
 func scribble(v reflect.Value, behind bool, seen map[unsafe.Pointer]bool) {
 	(&scribbler{seen: seen}).scribble(v, behind)
 }
@@ -312,7 +311,7 @@ func isPlain(t reflect.Type) bool {
 	return true
 }
 
-// open makes a closed field of an addressable struct accessible.
+// open makes an unexported field of an addressable struct accessible.
 func open(v reflect.Value) reflect.Value {
 	if v.CanInterface() || !v.CanAddr() {
 		return v

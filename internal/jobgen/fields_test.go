@@ -12,9 +12,10 @@ import (
 	"github.com/batchplan/batchplan/internal/jobgen"
 )
 
-// TestEachFieldVaries: a new field that a generator does not draw is noticed here.
+// TestEachFieldVaries finds fields that a generator does not draw.
 func TestEachFieldVaries(t *testing.T) {
-	// What decides nothing in a world: the time to live is over after the end, the others are for adapters.
+	// These fields decide nothing in a world: the time to live matters only after the end, and the
+	// others are for adapters.
 	varies(t, jobgen.Specs(), "TTLSecondsAfterFinished", "ManagedBy", "Selector", "Scheduling")
 	// Users suspend in the worlds; a planner copies the template.
 	varies(t, cronjobgen.Specs(), "Suspend", "JobTemplate")
@@ -22,7 +23,7 @@ func TestEachFieldVaries(t *testing.T) {
 	varies(t, cronjobgen.AllOptions(true), "Without", "Child", "Quirks")
 }
 
-// varies checks that each field has at least two values, apart from those that are left out.
+// varies checks that each field has at least two values, except those in without.
 func varies[T any](t *testing.T, g *rapid.Generator[T], without ...string) {
 	t.Helper()
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[T]()) {

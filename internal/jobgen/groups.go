@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
-// DrawWorld draws a job, one of four with Options.Gangs: in a gang of its size, in one of a fixed
-// size, or in a group that is no gang. Some are not the first to make groups.
+// DrawWorld draws a world with a job. One in four has Options.Gangs: a gang of the job's size, a
+// gang of a fixed size, or a group that is not a gang. Some of these jobs find existing groups.
 func DrawWorld(t *rapid.T) *world.Job {
 	w := world.NewJob(Specs().Draw(t, "spec"))
 	if rapid.IntRange(0, 3).Draw(t, "gangs") == 0 {
@@ -34,7 +34,7 @@ func DrawScheduling(t *rapid.T) *jobgroup.Scheduling {
 	return rapid.SampledFrom([]*jobgroup.Scheduling{asked, nil}).Draw(t, "scheduling")
 }
 
-// drawGroups draws what there is when the job is created.
+// drawGroups draws the groups that exist when the job is created.
 func drawGroups(t *rapid.T) (g jobgroup.Groups) {
 	ref := func(name string) jobgroup.Ref { return jobgroup.Ref{Name: name, UID: job.UID("uid-" + name)} }
 	template := jobgroup.Template{Name: "t", MinCount: rapid.Int32Range(0, 3).Draw(t, "template")}
@@ -46,7 +46,7 @@ func drawGroups(t *rapid.T) (g jobgroup.Groups) {
 		g.Preset = true
 	case 1: // a controller has its own workload for its jobs
 		g.Controlled = true
-	case 2: // and leaves the group to this one
+	case 2: // a controller has its own workload, and leaves the group to this one
 		workload.Foreign = true
 		g = jobgroup.Groups{Controlled: true, Template: ptr("t"), Workloads: []jobgroup.Workload{workload}}
 	case 3: // an earlier job of this name
@@ -54,14 +54,14 @@ func drawGroups(t *rapid.T) (g jobgroup.Groups) {
 		g = jobgroup.Groups{Workloads: []jobgroup.Workload{workload}, PodGroups: []jobgroup.PodGroup{group}}
 	case 4: // a backup is restored
 		g = jobgroup.Groups{Workloads: []jobgroup.Workload{workload}, PodGroups: []jobgroup.PodGroup{group}}
-	case 5: // without the group
+	case 5: // a backup is restored without the group
 		g.Workloads = []jobgroup.Workload{workload}
 	}
 	return g
 }
 
-// meddleWithGroups lets another client change the workloads and pod groups of a job. The lists are
-// made anew: others keep the old ones.
+// meddleWithGroups changes the workloads and pod groups of a job, as another client does. It copies
+// the lists, since others keep the old ones.
 func meddleWithGroups(t *rapid.T, w *world.Job) {
 	g := &w.Groups
 	acts := []string{"no group", "nothing", "two groups", "size", "template"}

@@ -17,8 +17,8 @@ import (
 // AllFaults are the faults that one write of a round can have.
 var AllFaults = []world.Fault{world.Fail, world.LoseReply, world.Crash}
 
-// Lives generates worlds in which a job of a generated spec has lived for a while, with faults,
-// edits and restarts. Late ones have a controller that sees its objects late.
+// Lives generates worlds in which a job with a generated spec has lived for a while, with faults,
+// edits and restarts. With late, the controller sees its objects late.
 func Lives(late bool) *rapid.Generator[*world.Job] {
 	return rapid.Custom(func(t *rapid.T) *world.Job {
 		w := DrawWorld(t)
@@ -56,8 +56,8 @@ func Memories() *rapid.Generator[job.Memory] {
 	return rapid.Map(Lives(true), func(w *world.Job) job.Memory { return w.Memory })
 }
 
-// Step lets one thing happen in a world: a round with one of the faults, a step of a pod, a
-// delivery, an edit, or a restart.
+// Step makes one thing happen in a world: a round with at most one of the faults, a step of a pod,
+// a delivery, an edit, or a restart.
 func Step(t *rapid.T, w *world.Job, faults []world.Fault) {
 	switch n := rapid.IntRange(0, 19).Draw(t, "step"); {
 	case n < 8:
@@ -76,7 +76,7 @@ func Step(t *rapid.T, w *world.Job, faults []world.Fault) {
 	}
 }
 
-// Deliver brings one object of a stale view, or all, up to date.
+// Deliver updates one object of a stale view, or all of them.
 func Deliver(t *rapid.T, w *world.Job) {
 	switch {
 	case !w.Stale:
@@ -93,7 +93,7 @@ func Deliver(t *rapid.T, w *world.Job) {
 	}
 }
 
-// Restart restarts the controller, half of the time: without its memory, or with it.
+// Restart restarts the controller half of the time, with its memory or without.
 func Restart(t *rapid.T, w *world.Job) {
 	switch rapid.IntRange(0, 3).Draw(t, "restart") {
 	case 0:
@@ -103,7 +103,7 @@ func Restart(t *rapid.T, w *world.Job) {
 	}
 }
 
-// drawPod picks a live pod that the test allows, or nil.
+// drawPod picks a live pod for which allows is true, or nil.
 func drawPod(t *rapid.T, w *world.Job, allows func(*job.Pod) bool) *job.Pod {
 	var pods []*job.Pod
 	for _, p := range w.Pods {
@@ -124,7 +124,7 @@ func DrawFaults(t *rapid.T, w *world.Job, faults []world.Fault) {
 	life.DrawFaults(t, &w.Injector, faults, 7)
 }
 
-// Act lets the environment act once. Clocks jump forwards and back (F8).
+// Act makes one thing happen in the environment. Clocks jump forwards and back (F8).
 func Act(t *rapid.T, w *world.Job) {
 	acts := []string{
 		"run", "run", "succeed", "fail", "fail", "kubelet", "tick", "tick", "evict", "disrupt",
@@ -174,7 +174,7 @@ func Kubelet(w *world.Job) {
 	}
 }
 
-// Meddle lets another client change the job or its pods from outside (F6, F7).
+// Meddle changes the job or its pods, as another client does (F6, F7).
 func Meddle(t *rapid.T, w *world.Job) {
 	if w.Options.Gangs && rapid.IntRange(0, 3).Draw(t, "groups") == 0 {
 		meddleWithGroups(t, w)
@@ -210,7 +210,7 @@ func Meddle(t *rapid.T, w *world.Job) {
 	}
 }
 
-// MustRound lets the controller act once. The world must have nothing against it.
+// MustRound runs one round of the controller. The world must find no violation.
 func MustRound(t rapid.TB, w *world.Job) *job.Plan {
 	t.Helper()
 	plan, err := w.Round()

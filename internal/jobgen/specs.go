@@ -9,7 +9,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// SpecOf returns the spec that is written as JSON.
+// SpecOf returns the spec in a JSON text.
 func SpecOf(text string) job.Spec {
 	const head = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","uid":"u"},"spec":`
 	j, err := job.DecodeJob([]byte(head + text + `}`))

@@ -11,14 +11,14 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// EndsWithoutNotice reports whether jobs end immediately, whatever pods terminate: with both
+// EndsWithoutNotice reports whether jobs end immediately, even while pods terminate: with both
 // gates off, no condition comes before the end (J19, J20, J38).
 func EndsWithoutNotice(without release.Gates) bool {
 	return without.Has(release.JobManagedBy) && without.Has(release.JobPodReplacementPolicy)
 }
 
-// CompletionTime is the completionTime of a job that completes now. A status that ends before it
-// starts is refused, also where the clock has gone back (JI17).
+// CompletionTime returns the completionTime of a job that completes now. It is not before the
+// start, even if the clock was set back, since servers refuse such a status (JI17).
 func CompletionTime(start, now time.Time) time.Time {
 	if now.Before(start) {
 		return start
@@ -26,7 +26,7 @@ func CompletionTime(start, now time.Time) time.Time {
 	return now
 }
 
-// Suspension is the condition Suspended that goes with spec.suspend.
+// Suspension returns the condition Suspended that goes with spec.suspend.
 func Suspension(suspend bool) (status, reason, message string) {
 	if suspend {
 		return "True", "JobSuspended", "Job suspended"
@@ -34,9 +34,9 @@ func Suspension(suspend bool) (status, reason, message string) {
 	return "False", "JobResumed", "Job resumed"
 }
 
-// StartTime is the startTime after the condition Suspended has turned. The deadline counts the
-// time since the job was last resumed, so startTime goes and comes with the condition (J39).
-// Without the gate it stays, and a deadline that has passed since ends the job before it is
+// StartTime returns the startTime after a change of the condition Suspended. The deadline counts
+// the time since the job was last resumed, so startTime is set and removed with the condition
+// (J39). Without the gate it stays, and if the deadline passes meanwhile, the job ends before it is
 // resumed.
 func StartTime(start, now time.Time, suspend bool, without release.Gates) time.Time {
 	switch {
@@ -48,11 +48,10 @@ func StartTime(start, now time.Time, suspend bool, without release.Gates) time.T
 	return time.Time{}
 }
 
-// CorruptPiece says what is wrong with a piece of an index list (J14).
+// CorruptPiece describes a piece of an index list that cannot be read (J14).
 const CorruptPiece = "is neither an index nor a range"
 
-// CountIndexes returns how many indexes a list names, or what is wrong with it. A list
-// that names none is valid.
+// CountIndexes returns how many indexes a list names, or the problem with it. A list that names none is valid.
 func CountIndexes(text string, completions int32) (n int32, problem string) {
 	before := int32(-1)
 	for text, piece := range indexset.Pieces(text) {

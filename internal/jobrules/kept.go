@@ -2,8 +2,9 @@ package jobrules
 
 import "cmp"
 
-// KeptAs returns whose history limits are about a child of a CronJob (C2): Complete or Failed, empty for one that
-// runs, and another word for one that no limit counts. As is what its kind says of ends of its own.
+// KeptAs returns which history limit counts a child of a CronJob (C2): Complete or Failed, empty
+// for a child that runs, and another word for a child that no limit counts. As is the choice of the
+// child's kind for all other endings.
 func KeptAs[Ending ~string](finished, as Ending) Ending {
 	switch finished {
 	case "", "Complete", "Failed":

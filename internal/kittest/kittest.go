@@ -92,7 +92,7 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// Listed returns objects in the order of a store: in another order each time, if it is a map.
+// Listed returns objects in the order of a store: a random order if the store is a map.
 func Listed[T any](objects []T, isMap bool) []T {
 	objects = slices.Clone(objects)
 	if isMap {
@@ -101,7 +101,7 @@ func Listed[T any](objects []T, isMap bool) []T {
 	return objects
 }
 
-// Repeats runs a test twice with one seed. Its stores must note the same.
+// Repeats runs a test twice with one seed. Both runs must note the same changes.
 func Repeats(t *testing.T, lives string, test func(note func([]string))) {
 	t.Helper()
 	Set(t, map[string]string{"rapid.seed": "1", "rapid.checks": lives})

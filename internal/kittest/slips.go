@@ -8,15 +8,15 @@ import (
 // Slip is a small mistake in the times of a loop. The zero value is none.
 type Slip struct {
 	Name string
-	// Story is a kit's message about it.
+	// Story is a part of a kit's message about the mistake.
 	Story string
 
 	now    func(time.Time) time.Time
 	end    func(now, again time.Time, err error) (time.Time, error)
-	sleeps bool // looks at nothing before its time
+	sleeps bool // ignores changes before the time that it has asked for
 }
 
-// Clock is the clock of the planner.
+// Clock returns the time by the planner's clock.
 func (s *Slip) Clock(now time.Time) time.Time {
 	if s.now == nil {
 		return now
@@ -24,7 +24,7 @@ func (s *Slip) Clock(now time.Time) time.Time {
 	return s.now(now)
 }
 
-// Program is a program with the mistake.
+// Program returns a program with the mistake.
 func (s *Slip) Program(
 	now func() time.Time, round func(context.Context) (time.Time, error),
 ) func(context.Context) (time.Time, error) {
@@ -43,8 +43,7 @@ func (s *Slip) Program(
 	}
 }
 
-// Slips are the mistakes. Stall is the rule that a late loop breaks, busy the rule that an early
-// loop breaks.
+// Slips returns the mistakes. Stall is the rule that a late loop breaks, busy the rule that an early loop breaks.
 func Slips(stall, busy string) []Slip {
 	waits := stall + ": the program waits "
 	asks := busy + ": each round asks for another one immediately"
@@ -85,7 +84,7 @@ func ahead(by time.Duration) func(time.Time) time.Time {
 	return func(t time.Time) time.Time { return t.Add(by) }
 }
 
-// later changes the times at which a loop comes again.
+// later changes the times at which a loop asks to be called.
 func later(change func(now, again time.Time) time.Time) func(now, again time.Time, err error) (time.Time, error) {
 	return func(now, again time.Time, err error) (time.Time, error) {
 		if !again.IsZero() {

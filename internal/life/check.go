@@ -36,7 +36,7 @@ func Check(t testing.TB, property func(*Life)) {
 	}
 }
 
-// quietly keeps what rapid says.
+// quietly keeps the output of rapid.
 type quietly struct {
 	testing.TB
 	mu     sync.Mutex

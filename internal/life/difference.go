@@ -12,9 +12,9 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// Difference compares two values by their JSON, times by the second. It names the first field
-// that differs, as in "startTime: got 00:00:01, want 00:00:00", and is empty if none does. A
-// list or an object without elements is as good as none.
+// Difference compares two values by their JSON, times by the second. It names the first field that
+// differs, as in "startTime: got 00:00:01, want 00:00:00", and is empty if none does. An empty list
+// or object equals a missing one.
 func Difference(want, is any) string {
 	if reflect.DeepEqual(want, is) { // the common case
 		return ""
@@ -22,7 +22,7 @@ func Difference(want, is any) string {
 	return differ("", tree(want), tree(is))
 }
 
-// tree is a value as JSON has it.
+// tree returns a value as its JSON is decoded.
 func tree(v any) (all any) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -87,7 +87,7 @@ func isNone(v any) bool {
 	return false
 }
 
-// plain is the text of a value that is neither a list nor an object.
+// plain returns the text of a value that is neither a list nor an object.
 func plain(v any) string {
 	if text, ok := v.(string); ok {
 		if t, err := time.Parse(time.RFC3339, text); err == nil {

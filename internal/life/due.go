@@ -6,8 +6,8 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 )
 
-// slack is how far the clock of a program may be off, and how much too late it may come: a store may
-// keep times by the second.
+// slack is how far the clock of a program may be off, and how late the program may come: a store
+// may keep times by the second.
 const slack = time.Second
 
 // Due is the time when a program must be called again even if nothing happens, by its last plan and
@@ -33,7 +33,7 @@ func (d Due) String() string {
 	return "a round is due at " + clock(d.At)
 }
 
-// First returns the earlier of two.
+// First returns the earlier of the two.
 func (d Due) First(other Due) Due {
 	if d.At.IsZero() || !other.At.IsZero() && other.At.Before(d.At) {
 		return other

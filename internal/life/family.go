@@ -8,15 +8,14 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Traits name the objects of a family, and tell its children apart.
+// Traits describe the objects of a family.
 type Traits[C any] struct {
 	// Object and Child are the words for the objects. Title is printed before a child's name, if it
 	// is not empty.
 	Object, Child, Title string
-	// Key finds a child among others of the same time. ID is unique among the children of a life.
+	// Key identifies a child among those that exist at the same time. ID is unique among all children of a life.
 	Key, ID func(*C) string
-	// Name is the name of a child. Describe describes the child in a few words, and begins with its
-	// name.
+	// Name returns the name of a child. Describe describes a child in a few words, and begins with its name.
 	Name, Describe func(*C) string
 }
 
@@ -31,12 +30,12 @@ type Family[O, C any] struct {
 	order  map[string]int
 }
 
-// NewFamily makes the family of a life that has just begun: the store is empty.
+// NewFamily returns the family of a life that has just begun: the store is empty.
 func NewFamily[O, C any](l *Life, t *Traits[C]) Family[O, C] {
 	return Family[O, C]{life: l, traits: t, order: map[string]int{}}
 }
 
-// Child returns the child of that key, or nil.
+// Child returns the child with this key, or nil.
 func (f *Family[O, C]) Child(key string) *C { return f.find(f.Children, key) }
 
 func (f *Family[O, C]) find(children []*C, key string) *C {
@@ -48,12 +47,12 @@ func (f *Family[O, C]) find(children []*C, key string) *C {
 	return nil
 }
 
-// Those returns the children that a test allows.
+// Those returns the children for which allows is true.
 func (f *Family[O, C]) Those(allows func(*C) bool) []*C {
 	return slices.DeleteFunc(slices.Clone(f.Children), func(c *C) bool { return !allows(c) })
 }
 
-// Pick draws one of the children that a test allows; nil if there is none.
+// Pick draws one of the children for which allows is true; nil if there is none.
 func (f *Family[O, C]) Pick(allows func(*C) bool) *C {
 	some := f.Those(allows)
 	if len(some) == 0 {
@@ -71,9 +70,9 @@ func (f *Family[O, C]) Values() []C {
 	return all
 }
 
-// Sort brings children into the order in which they have come into sight; new ones follow by
-// their IDs. A store may return them in any order, and may draw their UIDs: a child that is picked
-// by its place here is the same in each repetition of a life.
+// Sort sorts children in the order in which they were first seen, new ones by their IDs. A store
+// may return them in any order, and may draw their UIDs. In this order, a child that is picked by
+// its place is the same in each repetition of a life.
 func (f *Family[O, C]) Sort(children []C) {
 	var fresh []string
 	for i := range children {
@@ -92,7 +91,7 @@ func (f *Family[O, C]) Sort(children []C) {
 	})
 }
 
-// Read takes over what the store holds.
+// Read reads the objects from the store.
 func (f *Family[O, C]) Read(object func() (O, error), children func() ([]C, error)) {
 	is, err := object()
 	f.life.Must("read the "+f.traits.Object, err)
@@ -115,8 +114,8 @@ func Pointers[C any](children []C) []*C {
 	return all
 }
 
-// Against compares the children with others. It yields each child after the other of its key, and
-// then the others that are left. Nil stands for a missing one.
+// Against pairs the children with others by their keys. It yields each child after its other, and
+// then the others that are left. Nil means that there is none.
 func (f *Family[O, C]) Against(others []*C) iter.Seq2[*C, *C] {
 	return func(yield func(other, is *C) bool) {
 		for _, is := range f.Children {
@@ -132,8 +131,7 @@ func (f *Family[O, C]) Against(others []*C) iter.Seq2[*C, *C] {
 	}
 }
 
-// IsNew checks that a new object has a UID of its own and none of these children, and that the store
-// holds it as given.
+// IsNew checks that a new object has a new UID and none of these children, and that the store holds it as given.
 func (f *Family[O, C]) IsNew(uid job.UID, children []*C, want *O) {
 	f.life.IsNew("the "+f.traits.Object, uid)
 	says := "the " + f.traits.Object + " was created"

@@ -8,9 +8,9 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 )
 
-// Trouble is what goes wrong in one round. It is drawn as a whole before the round: so a
-// failing life can be shrunk piece by piece, and an executor may make its writes
-// in goroutines of its own.
+// Trouble is everything that goes wrong in one round. It is drawn as a whole before the round: so a
+// failing life can be shrunk piece by piece, and an executor may make its writes in goroutines of
+// its own.
 type Trouble struct {
 	fault   world.Fault
 	faultAt int // the number of the write
@@ -53,7 +53,7 @@ func (t *Trouble) next() world.Fault {
 	return world.None
 }
 
-// Try makes one write under the faults, and tells its result.
+// Try makes one write, which may have a fault, and adds the result to the story.
 func (l *Life) Try(w world.Write, write func() error) (lost bool, err error) {
 	fault := world.None
 	l.Injector.Fault = func(world.Write) world.Fault {

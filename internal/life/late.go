@@ -10,8 +10,7 @@ import (
 // planners wait for their own writes: beyond that, they promise nothing.
 const MaxLag = 2 * time.Minute
 
-// again is how many objects are shown until one is shown a second time: events may be duplicates
-// (F10).
+// again is the number of shown objects after which one is shown twice: events may be duplicates (F10).
 const again = 5
 
 // Cache is the program's view of a family.
@@ -21,7 +20,7 @@ type Cache[O, C any] struct {
 	Object  func(O)
 	Child   func(C)
 	Remove  func(key string)
-	// Hides, if not nil, reports whether a child that the store has is gone for the cache.
+	// Hides, if not nil, reports whether the cache does not show a child that the store has.
 	Hides func(*C) bool
 	// Beside, if it has a name, is one more object that the program sees.
 	Beside Beside
@@ -51,8 +50,8 @@ type object struct {
 type Late struct {
 	life    *Life
 	objects func() []object // none before the first is created
-	// show shows the program one of them: as it was shown before and as it is. Nil stands for
-	// a missing one.
+	// show shows the program one object: was is its value when it was last shown, is the present
+	// one. Nil means that there is none.
 	show    func(key string, was, is any)
 	replace func()
 
@@ -74,6 +73,7 @@ func (f *Family[O, C]) Watch(cache Cache[O, C]) *Late {
 			beside.Show()
 		}
 	}}
+
 	late.objects = func() (all []object) {
 		if reflect.ValueOf(f.Object).IsZero() {
 			return nil
@@ -87,6 +87,7 @@ func (f *Family[O, C]) Watch(cache Cache[O, C]) *Late {
 		}
 		return all
 	}
+
 	late.show = func(key string, was, is any) {
 		says := l.Meanwhile + "the program sees "
 		switch {
@@ -106,10 +107,11 @@ func (f *Family[O, C]) Watch(cache Cache[O, C]) *Late {
 			cache.Child(c)
 		}
 	}
+
 	return late
 }
 
-// List shows everything, by a fresh list, if there is anything.
+// List shows everything by a fresh list, if there is anything.
 func (l *Late) List() {
 	if l == nil || len(l.objects()) == 0 {
 		return
@@ -119,8 +121,8 @@ func (l *Late) List() {
 	l.shown, l.since = l.objects(), time.Time{}
 }
 
-// Unseen returns the keys of the objects that are not as they were shown: first of removed ones,
-// then of new and changed ones.
+// Unseen returns the keys of the objects that have changed since they were last shown: first the
+// removed ones, then new and changed ones.
 func (l *Late) Unseen() (keys []string) {
 	if l == nil {
 		return nil
@@ -149,14 +151,14 @@ func find(objects []object, key string) any {
 	return nil
 }
 
-// HasSeen reports whether the object is as it was shown.
+// HasSeen reports whether the program has seen the present value of an object.
 func (l *Late) HasSeen(key string) bool { return !slices.Contains(l.Unseen(), key) }
 
-// HasSeenAll reports whether everything is as it was shown.
+// HasSeenAll reports whether the program has seen the present value of every object.
 func (l *Late) HasSeenAll() bool { return len(l.Unseen()) == 0 }
 
-// Shown returns an object as the program was shown it last; nil if it was not shown, or was shown to
-// be gone.
+// Shown returns an object as the program has last seen it; nil if it has not seen the object, or
+// has seen that it is gone.
 func (l *Late) Shown(key string) any { return find(l.shown, key) }
 
 // Shows returns how often the program was shown something.
@@ -167,7 +169,7 @@ func (l *Late) Shows() int {
 	return l.shows
 }
 
-// Note notes the time since when something is unseen. It is called after each change.
+// Note updates the time since when something is unseen. It is called after each change.
 func (l *Late) Note() {
 	switch {
 	case l == nil:
@@ -211,8 +213,8 @@ func (l *Late) present(key string) {
 	l.Note()
 }
 
-// SetNow moves the clock. First it shows what would otherwise be unseen for too long. It reports
-// whether there was something.
+// SetNow moves the clock. Before that, it shows everything that would be unseen for too long. It
+// reports whether it has shown something.
 func (l *Late) SetNow(life *Life, now time.Time) (shown bool) {
 	if l != nil && !l.since.IsZero() {
 		isTooLong := now.Sub(l.since) > MaxLag

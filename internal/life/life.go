@@ -19,11 +19,11 @@ type Life struct {
 	// Writing is held during a write.
 	Writing  sync.Mutex
 	Injector world.Injector
-	// Quiet is set when nothing goes wrong any more.
+	// Quiet is set once there are no more faults.
 	Quiet bool
-	// Trouble is what goes wrong in this round.
+	// Trouble is everything that goes wrong in this round.
 	Trouble Trouble
-	// Meanwhile begins what happens in the middle of a round; it is empty otherwise.
+	// Meanwhile is the beginning of lines about events within a round; it is empty otherwise.
 	Meanwhile string
 	// Broken are the violations.
 	Broken []jobcheck.Violation
@@ -36,7 +36,7 @@ type Life struct {
 	mu    sync.Mutex // guards the rest: stores may ask for the time during a write
 	start time.Time
 	now   time.Time
-	far   time.Time // the latest that it has been
+	far   time.Time // the latest time so far
 	story story
 }
 
@@ -45,7 +45,7 @@ func New(t *rapid.T) *Life {
 	return &Life{T: t, start: world.Start, now: world.Start, far: world.Start}
 }
 
-// StartAt lets the life begin at another time than world.Start.
+// StartAt makes the life begin at another time than world.Start.
 func (l *Life) StartAt(start time.Time) { l.start, l.now, l.far = start, start, start }
 
 // Now returns the time in this life.
@@ -86,7 +86,7 @@ func (l *Life) Note(all []jobcheck.Violation) {
 	}
 }
 
-// Must notes that the store refuses what the test has to do.
+// Must notes that the store has refused something that the test must do.
 func (l *Life) Must(what string, err error) {
 	if err != nil {
 		l.Breaks("Store", "%s: %v", what, err)

@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobcheck"
 )
 
-// Program is the program that a life tests, with what calls it: changes, the time that it
-// has requested, and starts.
+// Program is the program that a life tests. It is called after changes, at the times that it has
+// requested, and at its starts.
 type Program struct {
 	*Life
 	// Start starts the program; forget means that its stored memory is lost. A call of the
@@ -46,15 +46,15 @@ type Program struct {
 	since  time.Time // when the first of them began
 }
 
-// tooManyErrors is the number of rounds in a row that may end with an error although nothing
-// goes wrong. One conflict leads to the next round, and no further.
+// tooManyErrors is the number of rounds in a row that may end with an error without a fault. A
+// conflict fails one round, and not the next one.
 const tooManyErrors = 10
 
 // morePace is how many more rounds in a row may get nothing done: each passes a run whose name is
 // taken, or looks for a write that a late cache does not show.
 const morePace = 7
 
-// Happened calls the program because of a change, and as often as it asks for it.
+// Happened calls the program after a change, and then as often as it asks for a call.
 func (p *Program) Happened() {
 	var pace jobcheck.Pace
 	for rounds := 0; ; rounds++ {
@@ -68,7 +68,7 @@ func (p *Program) Happened() {
 			p.CheckStall()
 			p.Stop()
 			return
-		case rounds > 2 && !p.Late.HasSeenAll(): // it waits for what it will see later
+		case rounds > 2 && !p.Late.HasSeenAll(): // the program waits to see its changes
 			p.errors = 0
 			return
 		case p.errors > tooManyErrors && !p.Now().Before(p.since.Add(p.Patience)):
@@ -135,7 +135,7 @@ func (p *Program) StartAgain(says string) {
 	p.Run(forget)
 }
 
-// Pass lets time pass. The program is called when it has requested it.
+// Pass makes time pass, and calls the program at the times that it has requested.
 func (p *Program) Pass(d time.Duration) {
 	until := p.Now().Add(d)
 	for range 100 {
@@ -164,15 +164,14 @@ func (p *Program) isAtRest() bool {
 	return p.Again.IsZero() || p.Again.After(p.Now().Add(time.Second))
 }
 
-// WakeUp lets the time come that the program has requested, unless that is farther away than
-// most.
+// WakeUp passes the time until the program wants to be called, unless that is at least most.
 func (p *Program) WakeUp(most time.Duration) {
 	if !p.Again.IsZero() && p.Again.Before(p.Now().Add(most)) {
 		p.Pass(p.Again.Sub(p.Now()))
 	}
 }
 
-// MoveClock moves the clock. It reports whether the program was shown something before.
+// MoveClock moves the clock. It reports whether the program was shown something before that.
 func (p *Program) MoveClock(now time.Time) (shown bool) { return p.Late.SetNow(p.Life, now) }
 
 // setBack sets the clock back (F8, CI14).
@@ -205,8 +204,7 @@ func (p *Program) Tells(act func() bool) func(*rapid.T) {
 	}
 }
 
-// Settle calls the program because of a change. A program that sees changes late is called again
-// when it sees them.
+// Settle calls the program after a change. A program that sees changes late is called again when it sees them.
 func (p *Program) Settle() {
 	if p.Late != nil {
 		p.settleLate()
@@ -219,7 +217,7 @@ func (p *Program) Settle() {
 	}
 }
 
-// settleLate shows the program the results of its writes, until it makes no more.
+// settleLate shows the program the results of its writes, until it writes no more.
 func (p *Program) settleLate() {
 	for n := 0; ; n++ {
 		p.Late.All()
@@ -234,9 +232,8 @@ func (p *Program) settleLate() {
 	}
 }
 
-// Interfere lets something happen between two writes of a round, if that was drawn: a
-// delivery, what others do, or what a user does. Each function reports whether there was
-// something.
+// Interfere makes something happen between two writes of a round, if that was drawn: a delivery, an
+// action of others, or an action of a user. Each function reports whether it has done something.
 func (p *Program) Interfere(others, user func() bool) {
 	if !p.IsInterrupted() {
 		return

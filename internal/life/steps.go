@@ -10,7 +10,7 @@ import (
 // Steps are the things that can happen, by name.
 type Steps map[string]func(*rapid.T)
 
-// Add adds something that is n times as likely as others.
+// Add adds a step that is n times as likely as others.
 func (s Steps) Add(n int, name string, happens func(*rapid.T)) {
 	for i := range n {
 		if i > 0 {
@@ -21,8 +21,8 @@ func (s Steps) Add(n int, name string, happens func(*rapid.T)) {
 	}
 }
 
-// Steps are what happens to every program: time passes, the clock is set back by one of these
-// durations, the program restarts, is called in vain, or is shown something.
+// Steps returns the steps of every program: time passes, the clock is set back by one of these
+// durations, the program restarts, is called without a change, or is shown something.
 func (p *Program) Steps(passes func(*rapid.T) time.Duration, back ...time.Duration) Steps {
 	steps := Steps{
 		"time":      func(t *rapid.T) { p.Pass(passes(t)) },

@@ -18,7 +18,7 @@ type Write struct {
 	After func()
 }
 
-// Wrong returns a violation if it is one, and nothing otherwise.
+// Wrong returns a violation if the condition is true, and nothing otherwise.
 func Wrong(is bool, rule, format string, args ...any) []jobcheck.Violation {
 	if !is {
 		return nil
@@ -26,8 +26,8 @@ func Wrong(is bool, rule, format string, args ...any) []jobcheck.Violation {
 	return []jobcheck.Violation{{Rule: rule, Problem: fmt.Sprintf(format, args...)}}
 }
 
-// Do makes a write. Interfere may let something happen just before it; the write may go wrong; look
-// compares the store with what it held before.
+// Do makes a write, which may have a fault. Interfere may make something happen just before the
+// write; look compares the store with its contents before.
 func (l *Life) Do(w Write, interfere func(), look func(lost bool, err error)) error {
 	l.Writing.Lock()
 	defer l.Writing.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// story is what has happened so far, and the names of the objects that it can be about.
+// story has the events so far, and the names of the objects that they can be about.
 type story struct {
 	events []event
 	plan   string // the last one
@@ -71,8 +71,8 @@ func (l *Life) Names(name string) {
 	l.story.names[name] = true
 }
 
-// Story returns what happened, from the beginning. A long story leaves out what is not about the
-// broken objects.
+// Story returns what happened, from the beginning. A long story leaves out events that are not
+// about the broken objects.
 func (l *Life) Story() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,8 +149,8 @@ func (s *story) broken() map[string]bool {
 	return all
 }
 
-// about returns the part of an event that a long story tells: nothing if it is a routine or about
-// other objects, and of a plan the lines about the broken ones.
+// about returns the part of an event that a long story prints: nothing if it is a routine or about
+// other objects, and only the lines about broken objects if it is a plan.
 func (e *event) about(broken, names map[string]bool) string {
 	if e.kind == violation {
 		return e.what
@@ -182,10 +182,10 @@ func Indent(text string) string {
 	return "    " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n    ")
 }
 
-// Words are the parts of a line, as of a spec.
+// Words are the parts of a line, such as the description of a spec.
 type Words []string
 
-// Add adds a part if it is to be told.
+// Add adds a part if the condition is true.
 func (w *Words) Add(is bool, format string, args ...any) {
 	if is {
 		*w = append(*w, fmt.Sprintf(format, args...))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestStory: a short story is printed whole. A long one leaves out routine and what is about other
-// objects, far from what is broken.
+// TestStory: a short story is printed whole. A long one leaves out routine and events about other
+// objects, far from the violation.
 func TestStory(t *testing.T) {
 	tell := func(rounds int) string {
 		l := New(nil)

@@ -9,7 +9,7 @@ import (
 // OK ends the test if there is an error.
 func OK(t test, err error) {
 	if err != nil {
-		t.Helper() // not before: it costs more than a round that is measured
+		t.Helper() // only here: it costs more than a measured round
 		t.Fatal(err)
 	}
 }

@@ -58,7 +58,7 @@ func Decode(data []byte, into interface {
 	return into.Check(apiVersion, kind)
 }
 
-// Check reports that the object is of another type. Typed clients and lists leave the type
+// Check returns an error if the object is of another type. Typed clients and lists leave the type
 // out: an object without one is accepted.
 func (h *Head) Check(apiVersion, kind string) error {
 	switch {

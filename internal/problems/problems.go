@@ -1,4 +1,4 @@
-// Package problems collects what is wrong with the fields of a spec or a status.
+// Package problems collects problems with the fields of a spec or a status.
 package problems
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// Problem is what is wrong with a field. It has the fields of job.InputError, which it becomes.
+// Problem is a problem with a field. It has the fields of job.InputError, to which it is converted.
 type Problem struct{ Field, Value, Problem string }
 
 // List holds problems in the order in which they were found. The path of a field begins where
@@ -20,7 +20,7 @@ func (l *List) Add(field string, v any, problem string) {
 	*l = append(*l, Problem{Field: field, Value: value.Text(v), Problem: problem})
 }
 
-// AddIn adds the problems of what is at the path.
+// AddIn adds the problems of the value at the path.
 func (l *List) AddIn(path string, of List) {
 	for _, problem := range of {
 		problem.Field = path + problem.Field

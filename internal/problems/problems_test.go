@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// inputErr is an error as package job has one.
+// inputErr is an error like job.InputError.
 type inputErr struct{ Field, Value, Problem string }
 
 func (e *inputErr) Error() string { return e.Field + ": " + e.Value + ": " + e.Problem }

@@ -54,7 +54,7 @@ func (s *Share) Check() error {
 	return nil
 }
 
-// Has reports whether the share has the case of a number.
+// Has reports whether the share has the case with this number.
 func (s *Share) Has(number int) bool { return number%s.Of == s.Mine }
 
 // Path returns the file of the share.

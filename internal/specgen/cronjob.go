@@ -5,7 +5,7 @@ import "slices"
 // Often are schedules that run often, so that jobs that do not end accumulate.
 var Often = []string{"* * * * *", "* * * * *", "* * * * *", "*/5 * * * *", "*/15 0-3 * * *", "*/5 9 * * *", "@every 90s", "2-59/7 * * * 1-5", "*/20 * 1 * 1-5", "*/7 * * * *"}
 
-// Seldom are the others.
+// Seldom are schedules that run seldom or never.
 var Seldom = []string{"0 * * * *", "0 * * * *", "30 6-16/4 * * 1-5", "0 9,10 * * 1", "0 0 1 * *", "@hourly", "@daily", "0 0 31 * *", "15 10 * * 1,3", "0 2 * * *", "30 2 * * *",
 	"30 2 * * 6", "0 0 13 * 5", "@every 5h30m", "0 0 29 2 *", "59 23 * 12 *", "0 0 31 2 *"}
 

@@ -14,8 +14,8 @@ import (
 // Source is the source of choices, such as a *rand.Rand.
 type Source interface{ IntN(n int) int }
 
-// Rapid is a source whose choices rapid shrinks to 0. Unlike rapid's own numbers, the others are
-// about equally likely.
+// Rapid returns a source whose choices rapid shrinks to 0. Unlike rapid's own numbers, all choices
+// but 0 are about equally likely.
 func Rapid(t *rapid.T) Source { return rapidSource{t} }
 
 type rapidSource struct{ *rapid.T }
@@ -24,12 +24,12 @@ func (r rapidSource) IntN(n int) int {
 	if n == 1 {
 		return 0
 	}
-	const spread = 0x9E3779B97F4A7C15 // an odd number spreads small ones
+	const spread = 0x9E3779B97F4A7C15 // an odd factor spreads small draws
 	of, _ := bits.Mul64(rapid.Uint64().Draw(r.T, "choice")*spread, uint64(n))
 	return int(of)
 }
 
-// Range is how far values go. Each range includes the one before.
+// Range is a set of values. Each range includes the one before.
 type Range int
 
 const (
@@ -43,18 +43,18 @@ const (
 	Limits
 )
 
-// Generator draws specs. Its zero value apart from the source draws valid ones with small values.
+// Generator draws specs. With only a source, it draws valid specs with small values.
 type Generator struct {
 	Source
 	Range Range
 	// Wrong is how many of a hundred values are wrong.
 	Wrong int
-	// Indexed lets each job be Indexed.
+	// Indexed makes each job Indexed.
 	Indexed bool
 	// Statuses gives each condition in a pod failure policy a status, which is required if no
 	// server fills it in.
 	Statuses bool
-	// Gangs lets jobs say how their pods are scheduled together.
+	// Gangs draws how the pods of jobs are scheduled together.
 	Gangs bool
 	// Schedules are the schedules of valid CronJobs; nil means all of the range.
 	Schedules []string
@@ -81,10 +81,10 @@ func (g Generator) draw(fields []field) Object {
 	return d.spec
 }
 
-// JobFields are the names of the fields of a job's spec.
+// JobFields returns the names of the fields of a job's spec.
 func JobFields() []string { return names(jobFields) }
 
-// CronJobFields are the names of the fields of a CronJob's spec.
+// CronJobFields returns the names of the fields of a CronJob's spec.
 func CronJobFields() []string { return names(cronJobFields) }
 
 func names(fields []field) (all []string) {
@@ -101,12 +101,12 @@ func Decode[T any](from any) (out T) {
 		err = json.Unmarshal(text, &out)
 	}
 	if err != nil {
-		panic(err) // unreachable: also wrong values have the type of their field
+		panic(err) // unreachable: even wrong values have the type of their field
 	}
 	return out
 }
 
-// JSON is the text of an object.
+// JSON returns the object as text.
 func (o Object) JSON() []byte {
 	out, err := json.Marshal(o)
 	if err != nil {
@@ -115,10 +115,10 @@ func (o Object) JSON() []byte {
 	return out
 }
 
-// field is a field of an object. A value that is nil leaves it out; one that is a [maker] is made.
+// field is a field of an object. A nil value leaves the field out; a [maker] makes the value.
 type field struct {
 	name string
-	// percent is how often it is set. With [Limits], it is at least usual.
+	// percent is how often the field is set. With [Limits], it is at least usual.
 	percent                    int
 	small, wild, limits, wrong list
 	// when reports whether the field may be set; nil means that it always may. must reports whether
@@ -139,7 +139,7 @@ const usual = 50
 // draw draws one spec.
 type draw struct {
 	Generator
-	// spec is what is drawn of it.
+	// spec has the fields that were drawn so far.
 	spec Object
 }
 
@@ -183,15 +183,15 @@ func (d *draw) value(f *field, o Object) any {
 	return v
 }
 
-// reach is the number of good values in a range.
+// reach returns the number of good values in a range.
 func (f *field) reach(r Range) int {
 	return [...]int{len(f.small), len(f.small) + len(f.wild), len(f.small) + len(f.wild) + len(f.limits)}[r]
 }
 
-// of makes objects of a table.
+// of returns a maker of objects with the fields of a table.
 func of(fields []field) maker { return func(d *draw, _ Object) any { return d.object(fields) } }
 
-// several makes a list of objects of a table.
+// several returns a maker of a list of objects with the fields of a table.
 func several(count field, each []field) maker {
 	return func(d *draw, o Object) any {
 		all := list{}
@@ -202,7 +202,7 @@ func several(count field, each []field) maker {
 	}
 }
 
-// in100 is true for percent choices of a hundred, and false for the choice 0.
+// in100 reports true for percent choices of a hundred, and false for the choice 0.
 func (d *draw) in100(percent int) bool {
 	return percent >= 100 || percent > 0 && d.IntN(100) >= 100-percent
 }

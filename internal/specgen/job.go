@@ -8,7 +8,7 @@ import (
 // tooMuch is more than an Indexed job may have of anything.
 const tooMuch = 100_001
 
-// jobFields are the fields of a job's spec. Later ones look at earlier ones.
+// jobFields are the fields of a job's spec. Later ones may depend on earlier ones.
 var jobFields = []field{
 	{name: "completionMode", percent: 75, small: list{mode}, wrong: list{"Elastic", "indexed", "Sorted"}, must: func(d *draw, _ Object) bool { return d.Indexed }},
 	{name: "completions", percent: 60, small: list{1, 0, 2, 3, 1, 2, 4, 5}, wild: list{0, 6}, limits: list{12, 100_000, tooMuch, 200_000, math.MaxInt32}, wrong: list{-1}, must: isIndexed},
@@ -81,7 +81,7 @@ func hasIndexLimit(d *draw, _ Object) bool { return d.spec["backoffLimitPerIndex
 
 func (d *draw) podSpec() Object { return d.spec["template"].(Object)["spec"].(Object) }
 
-// completions is the number of completions, or of what is drawn where they are missing.
+// completions returns the number of completions, or a default if there is none.
 func (d *draw) completions() int {
 	if n, ok := d.spec["completions"].(int); ok {
 		return n
@@ -89,10 +89,10 @@ func (d *draw) completions() int {
 	return 3
 }
 
-// most makes the number of completions, or a limit if they are more.
+// most makes the number of completions, but at most limit.
 func most(limit int) maker { return func(d *draw, _ Object) any { return min(limit, d.completions()) } }
 
-// beyond makes one more than the completions.
+// beyond makes the number of completions plus one.
 func beyond(d *draw, _ Object) any { return min(d.completions(), math.MaxInt32-1) + 1 }
 
 // tooMany makes more pods than an Indexed job may have. Other jobs may have them, but no controller
@@ -112,7 +112,7 @@ func forever(d *draw, _ Object) any {
 	return int64(1 << 62)
 }
 
-// replacement makes what a job with a pod failure policy may not have.
+// replacement makes a policy that a job with a pod failure policy may not have.
 func replacement(d *draw, _ Object) any {
 	if d.spec["podFailurePolicy"] != nil {
 		return nil
@@ -120,7 +120,7 @@ func replacement(d *draw, _ Object) any {
 	return "TerminatingOrFailed"
 }
 
-// selector makes a selector of the labels that it gives to the template.
+// selector makes a selector for the labels that it adds to the template.
 func selector(d *draw, o Object) any {
 	o["manualSelector"] = true
 	o["template"].(Object)["metadata"] = Object{"labels": Object{"app": "a", "example.com/x": "", "under_score": "A.b-c"}}

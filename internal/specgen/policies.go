@@ -18,7 +18,7 @@ var failureRule = []field{
 		when: lacks("onExitCodes"), must: lacks("onExitCodes")},
 }
 
-// lacks is true for an object without a field.
+// lacks is true for an object without this field.
 func lacks(name string) condition { return func(_ *draw, o Object) bool { return o[name] == nil } }
 
 // failIndex makes an action that requires a limit for each index.
@@ -77,7 +77,7 @@ var successRule = []field{
 		wrong: list{-1, 2, most(math.MaxInt32), beyond}, must: lacks("succeededIndexes")},
 }
 
-// interval makes some indexes side by side.
+// interval makes an index or a range of indexes.
 func interval(d *draw, _ Object) any {
 	n := d.completions()
 	if n < 1 {
@@ -109,12 +109,12 @@ func needs(completions int, texts ...string) maker {
 	}
 }
 
-// over makes a text of the completions and of the last index.
+// over formats the completions and the last index.
 func over(format string) maker {
 	return func(d *draw, _ Object) any { return fmt.Sprintf(format, d.completions(), d.completions()-1) }
 }
 
-// size is how many indexes a rule names; all that there are if it names none.
+// size returns how many indexes a rule names; all indexes if it names none.
 func size(d *draw, o Object) int {
 	text, ok := o["succeededIndexes"].(string)
 	if !ok {
@@ -126,8 +126,8 @@ func size(d *draw, o Object) int {
 	return int(set.Len())
 }
 
-// atMost makes the number of indexes of a rule, or a limit if they are more.
+// atMost makes the number of indexes of a rule, but at most limit.
 func atMost(limit int) maker { return func(d *draw, o Object) any { return min(limit, size(d, o)) } }
 
-// count makes a number of indexes that a rule has.
+// count makes a number from one up to the number of indexes of a rule.
 func count(d *draw, o Object) any { return min(size(d, o), 1+d.IntN(max(size(d, o), 1))) }

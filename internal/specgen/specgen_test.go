@@ -61,7 +61,7 @@ func TestEachEntry(t *testing.T) {
 	}
 }
 
-// TestValid: what is not wrong is valid.
+// TestValid: specs without wrong values are valid.
 func TestValid(t *testing.T) {
 	specs := rapid.Custom(func(t *rapid.T) Object {
 		g := Generator{Source: Rapid(t), Range: Range(rapid.IntRange(0, 2).Draw(t, "range")), Gangs: rapid.Bool().Draw(t, "gangs")}

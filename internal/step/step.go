@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// ErrNamespaceTerminating is the error of a creation where nothing can be created any more.
+// ErrNamespaceTerminating is the error of a creation in a namespace in which nothing can be created any more.
 var ErrNamespaceTerminating = errors.New("the namespace is being terminated")
 
-// DefaultParallel is the number of concurrent calls where none is given.
+// DefaultParallel is the number of concurrent calls if none is given.
 const DefaultParallel = 16
 
 // Each makes the calls from 0 to n-1, at most parallel at a time, and returns when all of them
@@ -50,7 +50,7 @@ func Each(ctx context.Context, parallel, n int, call func(i int)) {
 	}
 }
 
-// As returns a backend as one with more methods: itself, or the nearest that it wraps.
+// As returns a backend as a type with more methods: the backend itself, or the nearest one that it wraps.
 func As[T, B any](b B) (as T, ok bool) {
 	for {
 		if as, ok = any(b).(T); ok {
@@ -64,7 +64,7 @@ func As[T, B any](b B) (as T, ok bool) {
 	}
 }
 
-// Step is one kind of reads or writes of a round. E is the result of one.
+// Step is one kind of reads or writes of a round. E is the result of one call.
 type Step[E any] struct {
 	// Effects has the result of each call; the zero value for those that were not made.
 	Effects []E
@@ -80,7 +80,7 @@ type call struct {
 // New returns a step of n calls.
 func New[E any](n int) *Step[E] { return &Step[E]{Effects: make([]E, n), calls: make([]call, n)} }
 
-// Each is the function of that name for all calls of the step.
+// Each makes all calls of the step with the function [Each], and records their results.
 func (s *Step[E]) Each(ctx context.Context, parallel int, call func(i int) (E, error)) {
 	Each(ctx, parallel, len(s.Effects), func(i int) {
 		effect, cause := call(i)

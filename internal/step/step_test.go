@@ -15,7 +15,7 @@ import (
 
 var errDown = errors.New("down")
 
-// so many calls run concurrently, and no more.
+// At most the given number of calls run concurrently.
 func TestEach_AtMostSoManyAtOnce(t *testing.T) {
 	for parallel, want := range map[int]int64{0: 5, 1: 1, 3: 3, 9: 5} {
 		synctest.Test(t, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestEach_AtMostSoManyAtOnce(t *testing.T) {
 	}
 }
 
-// What was started ends, nothing more starts, and the rest was not tried.
+// Running calls end, no more calls start, and the rest are not tried.
 func TestEach_Cancelled(t *testing.T) {
 	for _, parallel := range []int{1, 2} {
 		synctest.Test(t, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestErr(t *testing.T) {
 	}
 }
 
-// A step that stops by itself has no error, also if its context has ended since.
+// A step that stops by itself has no error, even if its context ends afterwards.
 func TestRest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := New[string](3)
@@ -105,7 +105,7 @@ type gifted struct{ basis }
 
 func (gifted) Able() {}
 
-// TestAs: what a backend can do besides is found through whatever wraps it.
+// TestAs: further methods of a backend are found through all wrappers.
 func TestAs(t *testing.T) {
 	for _, test := range []struct {
 		of   plain

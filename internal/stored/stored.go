@@ -9,7 +9,7 @@ import (
 )
 
 // Read reads JSON whose field formatVersion has the version into out. Otherwise it returns the
-// problem, and out is to be ignored. Empty data, or null, leaves out unchanged.
+// problem, and out must be ignored. Empty data, or null, leaves out unchanged.
 func Read(data []byte, version int, out any) (problem string) {
 	if data = bytes.TrimSpace(data); len(data) == 0 || string(data) == "null" {
 		return ""

@@ -1,4 +1,4 @@
-// Package testfile reads and writes the files of tests. A test that cannot ends.
+// Package testfile reads and writes the files of tests. An error ends the test.
 package testfile
 
 import (
@@ -30,7 +30,7 @@ func Write(t testing.TB, text string, path ...string) {
 	}
 }
 
-// Folder makes a folder with files.
+// Folder makes a folder with files, and returns its path.
 func Folder(t testing.TB, files map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -44,7 +44,7 @@ func Text(v any) string {
 	return fmt.Sprint(v)
 }
 
-// Short keeps an error readable when a text in it is long.
+// Short cuts off a long text, to keep errors readable.
 func Short(text string) string {
 	const most = 40
 	if len(text) <= most {

@@ -15,7 +15,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// move is one thing that can happen to a job.
+// move makes one thing happen to a job.
 func move(w *world.Job, n int) {
 	var p *job.Pod
 	if len(w.Pods) > 0 {
@@ -49,7 +49,7 @@ func move(w *world.Job, n int) {
 	}
 }
 
-// see is all that a world shows.
+// see returns everything that a world shows.
 func see(w *world.Job) string {
 	objects, err := json.Marshal([]any{w.Snapshot(), w.Events, w.Metrics})
 	if err != nil {
@@ -58,8 +58,7 @@ func see(w *world.Job) string {
 	return fmt.Sprint(w.State(), string(objects), w.Requeue, w.Retry, *w.History(), w.Err(), w.Writes)
 }
 
-// TestJob_Clone: what happens to a clone happens to the clone alone, and the original goes
-// on as the clone did.
+// TestJob_Clone: changes of a clone do not affect the original, which then goes on as the clone did.
 func TestJob_Clone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world.NewJob(job.Spec{Completions: ptr[int32](6), Parallelism: ptr[int32](3)})

@@ -52,10 +52,10 @@ func NewCluster() *Cluster {
 	return &Cluster{now: Start, jobs: make(map[string]*member), crons: make(map[string]*cronMember)}
 }
 
-// Now is the time in the cluster.
+// Now returns the time in the cluster.
 func (c *Cluster) Now() time.Time { return c.now }
 
-// AddJob adds a job of that spec, completed by Default. Its name must be new.
+// AddJob adds a job with this spec, completed by Default. Its name must be new.
 func (c *Cluster) AddJob(name string, spec job.Spec) *Job {
 	return c.addJob(name, job.UID("job-"+name), spec, "").Job
 }
@@ -102,7 +102,7 @@ func (c *Cluster) RemoveJob(name string) {
 	delete(c.jobs, name)
 }
 
-// Job returns the job of that name, or nil.
+// Job returns the job with this name, or nil.
 func (c *Cluster) Job(name string) *Job {
 	if m := c.jobs[name]; m != nil {
 		return m.Job
@@ -151,9 +151,9 @@ func (c *Cluster) Next() (next time.Time) {
 // manyRounds is how often one job or CronJob may be called at one time.
 const manyRounds = 1000
 
-// Settle gives each controller its rounds if its job or CronJob has changed or its time
-// has come, until none is left: CronJobs before jobs, each in the order of their names. A
-// round that asks for a retry gets it with the next change of the clock.
+// Settle runs rounds for each job and CronJob that has changed or whose time has come, until none
+// is due: CronJobs before jobs, each in the order of their names. A retry is made after the next
+// change of the clock.
 func (c *Cluster) Settle(ctx context.Context) error {
 	for range manyRounds {
 		called := false
@@ -180,11 +180,11 @@ func (c *Cluster) Settle(ctx context.Context) error {
 	return errors.New("the controllers ask for one round after the other")
 }
 
-// call lets the job have its round if it is due.
+// call runs a round of the job if one is due.
 func (m *member) call(now time.Time) (due bool, err error) {
 	is := [3]int{m.version, m.revision, m.shown}
 	if m.Stale {
-		is[0], is[1] = 0, 0 // it is called for what it is shown
+		is[0], is[1] = 0, 0 // it is called when it is shown something
 	}
 
 	if is == m.seen && (m.again.IsZero() || m.again.After(now)) {
@@ -199,7 +199,7 @@ func (m *member) call(now time.Time) (due bool, err error) {
 	return true, nil
 }
 
-// again is when a controller comes again by itself.
+// again returns when a controller must be called even without a change.
 func again(now, at time.Time, retry bool) time.Time {
 	if later := now.Add(time.Second); retry && (at.IsZero() || at.After(later)) {
 		return later
@@ -207,7 +207,7 @@ func again(now, at time.Time, retry bool) time.Time {
 	return at
 }
 
-// callCronJob lets the CronJob have its round if it is due, and makes jobs of what it has created.
+// callCronJob runs a round of the CronJob if one is due, and adds the jobs that it has created.
 func (c *Cluster) callCronJob(ctx context.Context, m *cronMember) (due bool, err error) {
 	c.tell(m)
 	if is := m.view(); m.again.IsZero() || m.again.After(c.now) {
@@ -223,7 +223,7 @@ func (c *Cluster) callCronJob(ctx context.Context, m *cronMember) (due bool, err
 		return true, err
 	}
 
-	_, _ = m.CarryOut(ctx, &plan) // what goes wrong is an injected fault, and asks for a retry
+	_, _ = m.CarryOut(ctx, &plan) // an error is an injected fault, and asks for a retry
 	m.again = again(c.now, m.Requeue.At, m.Retry)
 	c.follow(m)
 	return true, nil
@@ -254,7 +254,7 @@ func (c *Cluster) tell(m *cronMember) {
 	}
 }
 
-// follow makes jobs of what a CronJob has created, and removes what it has deleted.
+// follow adds the jobs that a CronJob has created, and removes those that it has deleted.
 func (c *Cluster) follow(m *cronMember) {
 	name := m.CronJob.CronJob.Name
 	for _, child := range m.Children() {

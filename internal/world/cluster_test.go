@@ -17,8 +17,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// ExampleCluster lets the runs of a CronJob and a job beside it share a clock. Each pod runs
-// for seven minutes.
+// ExampleCluster has a CronJob and a job beside it on one clock. Each pod runs for seven minutes.
 func ExampleCluster() {
 	c := world.NewCluster()
 	template := job.Spec{Completions: ptr[int32](2), Parallelism: ptr[int32](1)}
@@ -52,8 +51,8 @@ func ExampleCluster() {
 	// <nil>
 }
 
-// TestCluster_ManyLives lets jobs and CronJobs live on one clock, some behind late views, with
-// faults, and come to rest: all jobs end, and nobody has broken an invariant.
+// TestCluster_ManyLives plays jobs and CronJobs on one clock, some behind late views, with faults.
+// Then they come to rest: all jobs end, and no invariant is broken.
 func TestCluster_ManyLives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := world.NewCluster()
@@ -73,7 +72,7 @@ func TestCluster_ManyLives(t *testing.T) {
 	})
 }
 
-// clusterStep lets one thing happen, and the controllers notice it.
+// clusterStep makes one thing happen, and the controllers notice it.
 func clusterStep(t *rapid.T, c *world.Cluster, crons []*world.CronJob) {
 	jobs := c.Jobs()
 	j := jobs[rapid.IntRange(0, len(jobs)-1).Draw(t, "job")]
@@ -105,8 +104,7 @@ func settle(t *rapid.T, c *world.Cluster) {
 	must.OK(t, c.Err())
 }
 
-// restCluster ends the faults, lets all pods succeed and no more runs start, and expects every
-// job to end.
+// restCluster ends the faults, makes all pods succeed and no more runs start, and expects every job to end.
 func restCluster(t *rapid.T, c *world.Cluster, crons []*world.CronJob) {
 	for _, w := range crons {
 		w.CronJob.Spec.Suspend, w.Fault = ptr(true), nil
@@ -137,7 +135,7 @@ func restCluster(t *rapid.T, c *world.Cluster, crons []*world.CronJob) {
 	t.Fatalf("jobs have not ended: %d", len(c.Jobs()))
 }
 
-// TestCluster_Neighbours: a job lives in a cluster as it does alone.
+// TestCluster_Neighbours: a job behaves in a cluster as it does alone.
 func TestCluster_Neighbours(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := jobgen.Specs().Draw(t, "spec")

@@ -33,8 +33,8 @@ type CronJob struct {
 	Triggers  []cronjob.Trigger
 	Backfills []cronjob.Backfill
 
-	// Stale makes the controller see the jobs as they were delivered last; Lag, if not nil,
-	// decides about the CronJob and its jobs.
+	// Stale makes the controller see the jobs as they were delivered last. Lag, if not nil, decides
+	// what it sees of the CronJob and its jobs.
 	Stale bool
 	Lag   *Lag
 	// Consistent is copied into the snapshots. It must be false with Stale or Lag.
@@ -52,7 +52,7 @@ type CronJob struct {
 	ids     int
 }
 
-// NewCronJob returns a world with that CronJob.
+// NewCronJob returns a world with this CronJob.
 func NewCronJob(c cronjob.CronJob, options cronjob.Options) *CronJob {
 	return &CronJob{
 		Now:      Start,
@@ -121,7 +121,7 @@ func (w *CronJob) Snapshot() cronjob.Snapshot {
 }
 
 // LookAgain returns a snapshot whose CronJob is read from the source of truth, as [cronjob.Plan]
-// asks for where a job is unexpected. The next snapshot may be older.
+// requests if a job is unexpected. The next snapshot may be older.
 func (w *CronJob) LookAgain(s cronjob.Snapshot) cronjob.Snapshot {
 	s.CronJob = w.CronJob
 	if w.Lag != nil {
@@ -130,18 +130,18 @@ func (w *CronJob) LookAgain(s cronjob.Snapshot) cronjob.Snapshot {
 	return s
 }
 
-// Round lets the controller reconcile once, and returns the plan. It is the loop
-// of an adapter: snapshot, plan, apply, conclude.
+// Round runs one round of the controller, and returns the plan. It does the same as the loop of an
+// adapter: snapshot, plan, apply, conclude.
 func (w *CronJob) Round() (*cronjob.Plan, error) {
 	plan, err := w.Plan()
 	if err != nil {
 		return nil, err
 	}
-	_, _ = w.CarryOut(context.Background(), plan) // what goes wrong is an injected fault
+	_, _ = w.CarryOut(context.Background(), plan) // an error is an injected fault
 	return plan, nil
 }
 
-// Plan begins a round: the controller looks and plans.
+// Plan begins a round: it takes a snapshot and plans.
 func (w *CronJob) Plan() (*cronjob.Plan, error) {
 	plan, err := cronjob.Reconcile(w.Snapshot())
 	if err != nil {
@@ -151,7 +151,7 @@ func (w *CronJob) Plan() (*cronjob.Plan, error) {
 	return &plan, nil
 }
 
-// CarryOut executes a plan and concludes the round. The error joins what went wrong.
+// CarryOut executes a plan and concludes the round. The error joins the errors of the writes.
 func (w *CronJob) CarryOut(ctx context.Context, plan *cronjob.Plan) (end cronjob.Conclusion, err error) {
 	w.Begin()
 	end, err = cronjobapply.Executor{Parallel: 1}.Apply(ctx, w.Backend(), plan)
@@ -208,14 +208,14 @@ func (w *CronJob) store(progress []cronjob.Backfill) {
 	w.Backfills = slices.DeleteFunc(w.Backfills, func(b cronjob.Backfill) bool { return b.IsComplete() })
 }
 
-// Trigger asks for a job beside the schedule.
+// Trigger asks for a job outside of the schedule.
 func (w *CronJob) Trigger(overlap cronjob.ConcurrencyPolicy) {
 	w.ids++
 	w.Triggers = append(w.Triggers, cronjob.Trigger{ID: fmt.Sprint(w.ids), Overlap: overlap})
 }
 
-// Backfill asks for the first n runs after b.After. It leaves out the runs whose jobs
-// are gone, of which a planner cannot know.
+// Backfill asks for the first n runs after b.After. It leaves out runs whose jobs are gone, since a
+// planner cannot know of them.
 func (w *CronJob) Backfill(b cronjob.Backfill, n int) {
 	runs := slices.Collect(w.Schedule.Schedule.NextN(b.After, n))
 	if len(runs) == 0 {
@@ -282,7 +282,8 @@ const (
 	Skipped cronjob.Ending = "Skipped"
 )
 
-// KeptAs says whose limits count jobs that end so: those of successful ones for Skipped, a word like any other.
+// KeptAs returns which limit counts jobs with this ending: the limit of successful jobs for
+// Skipped, and the default for all others.
 func KeptAs(how cronjob.Ending) cronjob.Ending {
 	if how == Skipped {
 		return cronjob.Complete
@@ -300,7 +301,7 @@ func (w *CronJob) Finish(name string, how cronjob.Ending) {
 	w.Jobs[name] = c
 }
 
-// BeginRemoval lets a user delete a job, which stays until its pods are gone.
+// BeginRemoval deletes a job on behalf of a user. The job stays until its pods are gone.
 func (w *CronJob) BeginRemoval(name string) {
 	c := w.Jobs[name]
 	c.DeletionTimestamp = w.Now

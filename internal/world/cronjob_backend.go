@@ -11,14 +11,14 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Backend is the world as an executor sees it. Each call is one read or write, which
-// the faults can make go wrong; a search may make the writes of a plan one by one.
+// Backend returns the world as an executor sees it. Each call is one read or write, which may have
+// a fault. A search may make the writes of a plan one by one.
 func (w *CronJob) Backend() cronjobapply.Backend { return cronBackend{w} }
 
 // cronBackend refuses calls whose context has ended, like every client.
 type cronBackend struct{ w *CronJob }
 
-// write carries out one write under the faults.
+// write carries out one write, which may have a fault.
 func (b cronBackend) write(ctx context.Context, verb Verb, name string, apply func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (b cronBackend) Create(ctx context.Context, c cronjob.Creation) (made cronj
 func (b cronBackend) WriteStatus(ctx context.Context, s cronjob.Status) error {
 	return b.write(ctx, WriteStatus, "", func() error {
 		if b.w.Lag != nil && !b.w.Lag.isCurrent(b.w) {
-			return ErrConflict // the write is on condition of the version that was read
+			return ErrConflict // the write is for the version that was read
 		}
 		st := b.w.state()
 		b.w.note(st.Status(&s, b.w.history.HasStarted))

@@ -7,8 +7,8 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 )
 
-// Lag shows the controller the CronJob and its jobs late, each by itself, as caches do:
-// never back in time, and never later than Most. The world then also checks that no job
+// Lag shows the controller the CronJob and its jobs late, independently of each other, as caches
+// do: never back in time, and never later than Most. With a Lag, the world also checks that no job
 // starts beside others that it must not run beside.
 type Lag struct {
 	// Most is the longest time for which a write stays unseen.
@@ -18,7 +18,7 @@ type Lag struct {
 
 	versions      []version
 	cronJob, jobs int  // the versions that the controller sees
-	fresh         bool // the controller has read the CronJob from the source of truth since
+	fresh         bool // the controller has since read the CronJob from the source of truth
 }
 
 // version is the state of the world after a write.
@@ -45,7 +45,7 @@ func (w *CronJob) Commit() {
 	}
 }
 
-// sameCronJob reports whether two versions of a CronJob say the same.
+// sameCronJob reports whether two versions of a CronJob are equal in the fields that change.
 func sameCronJob(a, b *cronjob.CronJob) bool {
 	switch {
 	case *a.Spec.Suspend != *b.Spec.Suspend,
@@ -56,7 +56,7 @@ func sameCronJob(a, b *cronjob.CronJob) bool {
 	return slices.Equal(a.Status.Active, b.Status.Active)
 }
 
-// look lets the controller see what it must see by now, or more.
+// look returns what the controller sees: everything that is older than Most, and maybe more.
 func (l *Lag) look(w *CronJob) (cronjob.CronJob, []cronjob.Child) {
 	w.Commit()
 	l.fresh = false
@@ -81,7 +81,7 @@ func (l *Lag) forget(n int) {
 	l.cronJob, l.jobs = l.cronJob-n, l.jobs-n
 }
 
-// catchUp shows everything: a controller lists when it starts.
+// catchUp shows everything, as for a controller that lists its objects at its start.
 func (l *Lag) catchUp(w *CronJob) {
 	w.Commit()
 	l.cronJob, l.jobs = len(l.versions)-1, len(l.versions)-1

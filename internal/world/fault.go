@@ -8,7 +8,7 @@ import (
 // Start is the time at which a world begins.
 var Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Fault is what goes wrong with one write.
+// Fault is a way in which one write goes wrong.
 type Fault uint8
 
 const (
@@ -99,8 +99,7 @@ func (i *Injector) Try(w Write, apply func() error) (lost bool, err error) {
 	return false, nil
 }
 
-// CrashesBefore reports whether the controller crashes before a write that no other fault
-// can happen to.
+// CrashesBefore reports whether the controller crashes before a write that can have no other fault.
 func (i *Injector) CrashesBefore(w Write) bool { return i.decide(w) == Crash }
 
 // decide returns the fault of a write. Nothing is written after a crash.

@@ -21,7 +21,7 @@ func TestIndex(t *testing.T) {
 				p := rapid.SampledFrom(pods).Draw(t, "pod")
 				delete(want, p.UID)
 				pods = x.remove(pods, p)
-				pods = x.remove(pods, p) // no more there
+				pods = x.remove(pods, p) // it is not there any more
 			} else {
 				p := &job.Pod{UID: job.UID(fmt.Sprint("u", n))}
 				want[p.UID] = p

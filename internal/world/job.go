@@ -24,7 +24,7 @@ type Job struct {
 	// Pods are the pods that exist. Change them with the methods of the world, apart
 	// from their Owner and Untracked.
 	Pods []*job.Pod
-	// Groups are the workloads and pod groups. Lists in it are to be replaced, not written to.
+	// Groups are the workloads and pod groups. Replace the lists in it, do not write to them.
 	Groups  jobgroup.Groups
 	Options job.Options
 	// Memory is the controller's memory.
@@ -35,14 +35,14 @@ type Job struct {
 	// Consistent tells the controller that its snapshots contain its own writes, if it sees the
 	// live state.
 	Consistent bool
-	// Seen, if not nil, changes the controller's view, like an adapter that keeps less than there
-	// is. It must replace what pods point to, not write through.
+	// Seen, if not nil, changes the controller's view, like an adapter that does not keep
+	// everything. It must replace what pods point to, not write through the pointers.
 	Seen func(*job.Snapshot)
 	// Versions tells the controller the versions of its own writes (E6).
 	Versions bool
 	// Events holds the events that the controller has reported.
 	Events []job.Event
-	// Requeue and Retry come from the last conclusion. A crash is followed by a round.
+	// Requeue and Retry come from the last conclusion. After a crash, Retry is true.
 	Requeue job.Requeue
 	Retry   bool
 	// Metrics holds the metrics of the rounds so far.
@@ -75,7 +75,7 @@ type View struct {
 	Groups  jobgroup.Groups
 }
 
-// NewJob returns a world with a job of that spec, completed by Default.
+// NewJob returns a world with a job with this spec, completed by Default.
 func NewJob(spec job.Spec) *Job {
 	job.Default(&spec)
 	w := &Job{
@@ -125,7 +125,7 @@ func (w *Job) state() jobcheck.State {
 	}
 }
 
-// Pod returns the live pod of that name, or nil.
+// Pod returns the live pod with this name, or nil.
 func (w *Job) Pod(name string) *job.Pod {
 	for _, p := range w.Pods {
 		if p.Name == name {
@@ -148,8 +148,8 @@ func (w *Job) Snapshot() job.Snapshot {
 		w.readAt = w.View.Version
 		s.Pods, s.Groups = slices.Clone(w.View.Pods), w.View.Groups
 	} else {
-		// A controller that reads its own writes has nothing left to observe. It says so, or
-		// clears the record, as stories do to show it.
+		// A controller that sees the live state expects nothing. Its snapshot is consistent, or its
+		// expectations are cleared, as stories do to show that.
 		s.Consistent = w.Consistent
 		s.Memory.Expectations = expectations.Counts{}
 		s.Pods = make([]job.Pod, len(w.Pods))
@@ -165,7 +165,7 @@ func (w *Job) Snapshot() job.Snapshot {
 	return s
 }
 
-// Edit changes the spec (F7). Pointers in it are to be replaced, not written through.
+// Edit changes the spec (F7). It must replace pointers in the spec, not write through them.
 func (w *Job) Edit(change func(*job.Spec)) {
 	change(&w.Job.Spec)
 	w.version++
@@ -210,7 +210,7 @@ type Failure struct {
 	Plan string
 }
 
-// Error is the violation and the plan.
+// Error returns the violation and the plan.
 func (f *Failure) Error() string { return f.Violation.Error() + "\nafter the plan:\n" + f.Plan }
 
 // Err returns the first violated invariant.

@@ -15,27 +15,26 @@ import (
 // ErrConflict is the error of a write whose object has changed since it was read.
 var ErrConflict = errors.New("the object has changed since it was read")
 
-// Round lets the controller reconcile once, and returns the plan. It is the loop
-// of an adapter: snapshot, plan, apply, conclude.
+// Round runs one round of the controller, and returns the plan. It does the same as the loop of an
+// adapter: snapshot, plan, apply, conclude.
 func (w *Job) Round() (*job.Plan, error) {
 	plan, err := w.Plan()
 	if err != nil {
 		return nil, err
 	}
-	_, _ = w.CarryOut(context.Background(), plan) // what goes wrong is an injected fault
+	_, _ = w.CarryOut(context.Background(), plan) // an error is an injected fault
 	return plan, nil
 }
 
-// CarryOut executes the plan of the round that has begun, and concludes it. The error joins what
-// went wrong.
+// CarryOut executes the plan of the round that has begun, and concludes the round. The error joins
+// the errors of the writes.
 func (w *Job) CarryOut(ctx context.Context, plan *job.Plan) (job.Conclusion, error) {
 	end, err := jobapply.Executor{Parallel: 1}.Apply(ctx, w.Backend(), plan)
 	w.Conclude(&end)
 	return end, err
 }
 
-// Plan begins a round: the controller looks and plans. The plan is valid until the next
-// one of the same Planner.
+// Plan begins a round: it takes a snapshot and plans. The plan is valid until the next one of the same Planner.
 func (w *Job) Plan() (*job.Plan, error) {
 	snapshot := w.Snapshot()
 	plan, err := w.Planner.Reconcile(&snapshot)
@@ -70,7 +69,7 @@ func (w *Job) Conclude(conclusion *job.Conclusion) {
 	w.checkMetrics(conclusion.Outcome, &conclusion.Metrics)
 }
 
-// LastPlan is the text of the plan of the last round.
+// LastPlan returns the text of the plan of the last round.
 func (w *Job) LastPlan() string {
 	if w.plan == nil {
 		return ""
@@ -78,13 +77,13 @@ func (w *Job) LastPlan() string {
 	return w.plan.String()
 }
 
-// Backend is the world as an executor sees it. Each call is one write, which the
-// faults can make go wrong; a search may make the writes of a plan one by one.
+// Backend returns the world as an executor sees it. Each call is one write, which may have a fault.
+// A search may make the writes of a plan one by one.
 func (w *Job) Backend() jobapply.Backend { return jobBackend{w} }
 
 type jobBackend struct{ w *Job }
 
-// write carries out one write under the faults.
+// write carries out one write, which may have a fault.
 func (b jobBackend) write(verb Verb, name string, apply func() error) error {
 	lost, err := b.w.Try(Write{verb, name}, apply)
 	if lost {
@@ -128,7 +127,7 @@ func (b jobBackend) Release(_ context.Context, ref job.PodRef) error {
 
 func (b jobBackend) WriteGroup(_ context.Context, g jobgroup.Write) (uid job.UID, err error) {
 	err = b.write(WriteGroup, string(g.Kind)+" "+g.Name, func() error {
-		st := b.w.state() // before it
+		st := b.w.state() // before the write
 		if uid, err = b.w.writeGroup(g); err == nil {
 			b.w.note(st.Group(&g))
 		}
@@ -224,7 +223,7 @@ func (b jobBackend) WriteStatus(_ context.Context, s job.Status) error {
 	return err
 }
 
-// JobVersion is the version that the last status write has made.
+// JobVersion returns the version that the last status write has made.
 func (b jobBackend) JobVersion() int64 {
 	if !b.w.Versions {
 		return 0

@@ -9,11 +9,10 @@ import (
 	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
-// ErrNameTaken is the error of a creation under a name that an object has.
+// ErrNameTaken is the error of a creation under the name of an existing object.
 var ErrNameTaken = errors.New("the name is taken")
 
-// writeGroup makes one write to a workload or a pod group. The lists are made anew: others keep
-// the old ones.
+// writeGroup makes one write to a workload or a pod group. It copies the lists, since others keep the old ones.
 func (w *Job) writeGroup(write jobgroup.Write) (job.UID, error) {
 	g := &w.Groups
 	g.Workloads, g.PodGroups = slices.Clone(g.Workloads), slices.Clone(g.PodGroups)
@@ -53,7 +52,7 @@ func (w *Job) writeGroup(write jobgroup.Write) (job.UID, error) {
 	return "", errors.New("there is no such object")
 }
 
-// newGroup names a new object, whose UID none has had.
+// newGroup returns a reference to a new object, with a new UID.
 func (w *Job) newGroup(name string) jobgroup.Ref {
 	w.groups++
 	return jobgroup.Ref{Name: name, UID: job.UID(fmt.Sprintf("group-%d", w.groups))}

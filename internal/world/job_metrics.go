@@ -16,7 +16,7 @@ import (
 
 // tally compares what the metrics report with what has happened (JI27).
 type tally struct {
-	told job.Metrics // sums
+	told job.Metrics // the sums of all rounds
 	ends int         // how often the end was reported
 	// matches holds the pods whose match with the podFailurePolicy was reported, due those
 	// that have lost their finalizer since they matched, and plain those that were recorded
@@ -25,7 +25,7 @@ type tally struct {
 	// created, completed and failed count the creations that were confirmed, and the new
 	// indexes of the statuses that were written.
 	created, completed, failed int
-	untracked                  int // finalizers of pods that had ended
+	untracked                  int // removed finalizers of ended pods
 	// job is the UID of the job, and status the last one that was written.
 	job    job.UID
 	status job.Status
@@ -51,7 +51,7 @@ func add(set *map[job.UID]bool, uid job.UID) {
 	(*set)[uid] = true
 }
 
-// noticeEdits gives up when another writer has changed the status, as stories do.
+// noticeEdits ends the comparison if another writer has changed the status, as stories do.
 func (t *tally) noticeEdits(w *Job) {
 	t.forgot = t.forgot || !reflect.DeepEqual(&t.status, &w.Job.Status)
 }
@@ -59,7 +59,7 @@ func (t *tally) noticeEdits(w *Job) {
 // Resume restarts the controller with its stored memory.
 func (w *Job) Resume() { w.Memory = stored(w.Memory) }
 
-// stored is a memory as a restarted program finds it.
+// stored returns a memory as a restarted program reads it.
 func stored[M any](m M) (found M) {
 	data, err := json.Marshal(m)
 	if err == nil {
@@ -162,7 +162,7 @@ func (w *Job) compareTally() {
 		{"Finished", t.ends, 1},
 	} {
 		if f.name == "Untracked" && t.late {
-			continue // a late snapshot shows finalizers again that went with a release
+			continue // a late snapshot shows finalizers that a release has removed
 		}
 		if f.told > f.happened {
 			w.fail("JI27", fmt.Sprintf("%s reports %d, there were %d", f.name, f.told, f.happened))
@@ -233,8 +233,7 @@ func failedUIDs(s *job.Status) []job.UID {
 	return s.UncountedTerminatedPods.Failed
 }
 
-// tallyUntrack notes a pod that loses its finalizer. An older view may show it without
-// what matches.
+// tallyUntrack notes a pod that loses its finalizer. A controller with an older view may not see what matches.
 func (w *Job) tallyUntrack(p *job.Pod) {
 	if p.Untracked {
 		return

@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// These are the steps that a kubelet and an API server make with one pod, as changes of a
-// value: the pod gets a new detail, and what the old one points to is left alone. Each
+// The functions below are steps that a kubelet and an API server make with one pod, as changes of a
+// value: the pod gets a new detail, and what the old one points to does not change. Each function
 // reports whether the pod has changed.
 
 // RunPod starts a pod.
