@@ -22,6 +22,7 @@ func TestGenerators(t *testing.T) {
 		if _, err := cronjob.Reconcile(s); err != nil {
 			t.Fatal(err)
 		}
+
 		s = cronjobgen.Lives(false).Draw(t, "life").Snapshot()
 		plan, err := cronjob.Reconcile(s)
 		if err != nil {
@@ -30,6 +31,7 @@ func TestGenerators(t *testing.T) {
 		if broken := cronjobcheck.Plan(&s, &plan); broken != nil {
 			t.Fatalf("%v\nin the plan:\n%s", broken, &plan)
 		}
+
 		active += len(s.CronJob.Status.Active)
 		jobs += len(cronjobgen.Jobs().Draw(t, "jobs"))
 		requests += len(s.Triggers) + len(s.Backfills)

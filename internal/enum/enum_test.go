@@ -68,6 +68,7 @@ func TestSets(t *testing.T) {
 			t.Errorf("%v has the members %v", got, all)
 		}
 	}
+
 	all := (Set[color]{}).With(0, red, blue, 63, 64)
 	if text := all.Text(names); text != "Red,Blue" {
 		t.Errorf("members without a name are in %q", text)

@@ -293,6 +293,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil || strings.Contains(text+output, "\r") {
 			return // line ends of Windows need not survive
 		}
+
 		output = strings.TrimRight(output, "\n")
 		outputs := make([]string, len(s.blocks))
 		for i := range outputs {
@@ -302,6 +303,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
+
 		again, err := parse("fuzz", written)
 		if err != nil {
 			t.Fatalf("wrote what cannot be read: %v\n%q", err, written)

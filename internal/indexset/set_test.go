@@ -57,6 +57,7 @@ func TestSetEqualsModel(t *testing.T) {
 			}
 			m[first] = true
 		}
+
 		if got := members(&reused); !slices.Equal(got, m.sorted()) {
 			t.Fatalf("members %v, want %v", got, m.sorted())
 		}
@@ -67,6 +68,7 @@ func TestSetEqualsModel(t *testing.T) {
 		if reused.Has(probe) != m[probe] {
 			t.Fatalf("Has(%d) = %v, want %v", probe, reused.Has(probe), m[probe])
 		}
+
 		wantFree := probe
 		for wantFree < 1<<31-1 && m[wantFree] {
 			wantFree++
@@ -103,6 +105,7 @@ func TestFullPagesEqualModel(t *testing.T) {
 			}
 			checkAgainst(t, &sets[k], models[k][:])
 		}
+
 		both := 0
 		for i := range size {
 			if models[0][i] && models[1][i] {
@@ -112,6 +115,7 @@ func TestFullPagesEqualModel(t *testing.T) {
 		if a, b := Common(&sets[0], &sets[1]), Common(&sets[1], &sets[0]); a != both || b != both {
 			t.Fatalf("Common %d and %d, want %d", a, b, both)
 		}
+
 		from, limit := border.Draw(t, "from"), border.Draw(t, "limit")
 		want := from
 		for want < limit && (models[0][want] || models[1][want]) {
@@ -123,6 +127,7 @@ func TestFullPagesEqualModel(t *testing.T) {
 		if got := NextFree(from, limit, &sets[0], &sets[1]); got != want {
 			t.Fatalf("NextFree(%d, %d) = %d, want %d", from, limit, got, want)
 		}
+
 		sets[0].Remove(&sets[1])
 		for i := range size {
 			models[0][i] = models[0][i] && !models[1][i]

@@ -67,6 +67,7 @@ func TestCounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+
 	whole := &Share{Of: 1, File: filepath.Join(dir, "whole.json")}
 	count(whole)
 	var files []string
@@ -75,6 +76,7 @@ func TestCounts(t *testing.T) {
 		count(part)
 		files = append(files, part.Path())
 	}
+
 	read := func(files ...string) (map[string]int, string, error) {
 		total := map[string]int{}
 		of, err := ReadCounts(files, func(counts map[string]int) {
@@ -84,10 +86,12 @@ func TestCounts(t *testing.T) {
 		})
 		return total, of, err
 	}
+
 	total, of, err := read(files[2], files[0], files[1])
 	if err != nil || !maps.Equal(total, map[string]int{"cases": 10}) {
 		t.Fatal(total, err)
 	}
+
 	merged := &Share{Of: 1, File: filepath.Join(dir, "merged.json")}
 	if err := WriteCounts(merged, of, total); err != nil {
 		t.Fatal(err)
@@ -96,6 +100,7 @@ func TestCounts(t *testing.T) {
 	if have, err := os.ReadFile(merged.File); err != nil || !bytes.Equal(have, want) {
 		t.Errorf("%v\n%s\nwant\n%s", err, have, want)
 	}
+
 	for want, files := range map[string][]string{
 		"part-2.json: is share 2 of 3; given: 1 file": files[2:],
 		"is share 1, as is":                           {files[0], files[1], files[1]},

@@ -127,6 +127,7 @@ func restCluster(t *rapid.T, c *world.Cluster, crons []*world.CronJob) {
 				open++
 			}
 		}
+
 		if open == 0 {
 			return
 		}
@@ -159,6 +160,7 @@ func TestCluster_Neighbours(t *testing.T) {
 				c.Advance(c.Now().Add(time.Duration(move) * 7 * time.Second))
 				settle(t, c)
 			}
+
 			if a, b := alone.Job("job").State(), among.Job("job").State(); a != b {
 				t.Fatalf("alone:\n%s\namong others:\n%s", a, b)
 			}

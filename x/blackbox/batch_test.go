@@ -18,8 +18,9 @@ import (
 type worker struct {
 	naive // for its client
 
-	tooMany, neverStops, forgetsEnd, countsAgain, keepsFinalizers, ignoresSuspend, failsEarly, noRetry, busyAfter, leavesRunning bool
-	succeedsEarly, twins, waitsForEdit                                                                                           bool
+	tooMany, neverStops, forgetsEnd, countsAgain, keepsFinalizers, ignoresSuspend, failsEarly,
+	noRetry, busyAfter, leavesRunning bool
+	succeedsEarly, twins, waitsForEdit bool
 }
 
 const pods = "/api/v1/namespaces/default/pods"
@@ -70,16 +71,19 @@ func (w *worker) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	number := func(field string) int {
 		n, _ := parent.Get("spec", field).(float64)
 		return int(n)
 	}
-	counted := map[string]bool{} // the names of pods that are counted, and how they ended
+
+	counted := map[string]bool{} // how each counted pod has ended, by its name
 	for _, c := range parent.List("status", "counted") {
 		counted[c.Text("name")] = c.Get("succeeded").(bool)
 	}
+
 	var active []Object
-	done := map[string]bool{} // indexes
+	done := map[string]bool{} // the indexes of succeeded pods
 	for _, pod := range list.List("items") {
 		if _, is := counted[pod.Name()]; !is && (PodEnded(pod) || pod.isDeleted()) {
 			counted[pod.Name()] = Pod.Succeeded(pod)
@@ -88,6 +92,7 @@ func (w *worker) round(ctx context.Context) error {
 			active = append(active, pod)
 		}
 	}
+
 	succeeded, failed := 0, 0
 	for name, is := range counted {
 		if is {
@@ -97,6 +102,7 @@ func (w *worker) round(ctx context.Context) error {
 			failed++
 		}
 	}
+
 	parent = parent.clone()
 	var record []any
 	for name, is := range counted {
@@ -106,6 +112,7 @@ func (w *worker) round(ctx context.Context) error {
 	parent.Set(record, "status", "counted")
 	parent.Set(float64(succeeded), "status", "succeeded")
 	parent.Set(float64(failed), "status", "failed")
+
 	if w.countsAgain {
 		before, _ := parent.Get("status", "seen").(float64)
 		parent.Set(before+1, "status", "seen")
@@ -113,6 +120,7 @@ func (w *worker) round(ctx context.Context) error {
 			parent.Set(float64(succeeded)+before, "status", "succeeded")
 		}
 	}
+
 	wanted, retries := number("completions"), number("backoffLimit")
 	if w.succeedsEarly {
 		wanted--
@@ -120,6 +128,7 @@ func (w *worker) round(ctx context.Context) error {
 	if w.failsEarly {
 		retries--
 	}
+
 	ended := JobEnded(parent)
 	switch {
 	case ended && w.forgetsEnd:
@@ -136,6 +145,7 @@ func (w *worker) round(ctx context.Context) error {
 		setCondition(parent, "Failed", "True", "")
 		ended = true
 	}
+
 	if _, _, err := w.do(ctx, http.MethodPut, parentJob+"/status", parent); err != nil {
 		return err
 	}
@@ -144,6 +154,7 @@ func (w *worker) round(ctx context.Context) error {
 			return err
 		}
 	}
+
 	want := min(number("parallelism"), wanted-succeeded)
 	if w.tooMany {
 		want = number("parallelism")
@@ -154,6 +165,7 @@ func (w *worker) round(ctx context.Context) error {
 	if ended && w.leavesRunning {
 		return nil
 	}
+
 	for len(active) > want && !w.neverStops {
 		if _, _, err := w.do(ctx, http.MethodDelete, pods+"/"+active[0].Name(), nil); err != nil {
 			return err

@@ -29,11 +29,13 @@ type naive struct {
 	client *http.Client
 	every  time.Duration // the time between two rounds; 0 means five seconds
 
-	randomNames, forgetsForbid, ignoresSuspend, startsEarly, keepsAll, neverReplaces, forgetsDeadline, givesUp, catchesUp, busy, oldList bool
+	randomNames, forgetsForbid, ignoresSuspend, startsEarly, keepsAll, neverReplaces,
+	forgetsDeadline, givesUp, catchesUp, busy, oldList bool
 
 	neverReports, reportsHeld, reportsStarted, reportsTwice, waitsForEnd bool
 
-	startsAll, startsTwo, forgetsEdits, swallows, endsSuspended, deletesRunning, deletesNewest, countsAllEnded, deletesAll, listsLate bool
+	startsAll, startsTwo, forgetsEdits, swallows, endsSuspended, deletesRunning, deletesNewest,
+	countsAllEnded, deletesAll, listsLate bool
 
 	staysInvalid, takesLabels, remembers, startsDeleted bool
 
@@ -121,6 +123,7 @@ func (n *naive) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	if n.remembers && n.seen != nil && n.seen.UID() != parent.UID() {
 		parent["status"] = n.seen["status"]
 	}
@@ -129,6 +132,7 @@ func (n *naive) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+
 	var active, ended []Object
 	for _, o := range list.List("items") {
 		if JobEnded(o) {
@@ -137,6 +141,7 @@ func (n *naive) round(ctx context.Context) error {
 			active = append(active, o)
 		}
 	}
+
 	was := parent.clone()
 	if err := n.clean(ctx, parent, ended); err != nil {
 		return err
@@ -145,6 +150,7 @@ func (n *naive) round(ctx context.Context) error {
 	if n.startsEarly {
 		now = now.Add(10 * time.Second)
 	}
+
 	s, err := schedule.Parse(parent.Text("spec", "schedule"))
 	if err != nil || n.staysInvalid && parent.Get("status", "invalid") != nil {
 		if n.staysInvalid {
@@ -153,11 +159,13 @@ func (n *naive) round(ctx context.Context) error {
 		parent.Set("invalid", "status", "seen")
 		return n.record(ctx, was, parent, active)
 	}
+
 	last := parent.Time("status", "last")
 	from := parent.Time("metadata", "creationTimestamp")
 	if last.After(from) || !last.IsZero() && n.remembers {
 		from = last
 	}
+
 	// Runs that were missed before an edit or a resume are not started.
 	seen := fmt.Sprint(parent.Text("spec", "schedule"), parent.Get("spec", "suspend"))
 	if n.takesLabels {
@@ -172,6 +180,7 @@ func (n *naive) round(ctx context.Context) error {
 	if since := parent.Time("status", "since"); since.After(from) && !n.forgetsEdits {
 		from = since
 	}
+
 	run, due := s.Latest(from, now)
 	if due && n.startsAll && parent.Get("spec", "suspend") != true {
 		return n.startEach(ctx, parent, s, from, now)
@@ -185,10 +194,12 @@ func (n *naive) round(ctx context.Context) error {
 	if !due && n.randomNames && !last.IsZero() && now.Sub(last) < 7*time.Second {
 		run, due = last, true // as after a crash
 	}
+
 	suspended := parent.Get("spec", "suspend") == true && !n.ignoresSuspend
 	if d, limited := parent.Get("spec", "deadline").(float64); limited && !n.forgetsDeadline && now.Sub(run) > time.Duration(d)*time.Second {
 		due = false
 	}
+
 	if n.endsSuspended && suspended || n.deletesRunning && due && parent.Text("spec", "policy") == "Forbid" {
 		for _, o := range active {
 			if _, _, err := n.do(ctx, http.MethodDelete, jobs+"/"+o.Name(), nil); err != nil {
@@ -197,6 +208,7 @@ func (n *naive) round(ctx context.Context) error {
 		}
 		active = nil
 	}
+
 	held := false
 	if due && !suspended {
 		switch policy := parent.Text("spec", "policy"); {
@@ -211,6 +223,7 @@ func (n *naive) round(ctx context.Context) error {
 			active = nil
 		}
 	}
+
 	if due && !suspended {
 		name := fmt.Sprintf("subject-%d", run.Unix())
 		if n.randomNames {
@@ -225,6 +238,7 @@ func (n *naive) round(ctx context.Context) error {
 		}
 		parent.Set(run.Format(time.RFC3339), "status", "last")
 	}
+
 	if err := n.record(ctx, was, parent, active); err != nil {
 		return err
 	}
@@ -416,6 +430,7 @@ func TestOverlap(t *testing.T) {
 				if number == 1 {
 					run, at = "2000-01-01T10:02:00Z", at+test.after
 				}
+
 				begin := time.Date(2000, 1, 1, 10, 1, 10, 0, time.UTC)
 				if number <= 2 && sleep(ctx, time.Until(begin.Add(at))) {
 					if err := n.start(ctx, run); err != nil && ctx.Err() == nil {
@@ -428,16 +443,23 @@ func TestOverlap(t *testing.T) {
 				<-ctx.Done()
 				return nil
 			}
-			life := CronLife{Settings: CronSettings{Schedule: "* * * * *", Policy: "Forbid"}, Begin: 10*time.Hour + 70*time.Second, Lag: 10 * time.Second,
-				Steps: append(test.steps, Step{Do: Wait, For: 6 * time.Minute})}
+
+			life := CronLife{
+				Settings: CronSettings{Schedule: "* * * * *", Policy: "Forbid"},
+				Begin:    10*time.Hour + 70*time.Second,
+				Lag:      10 * time.Second,
+				Steps:    append(test.steps, Step{Do: Wait, For: 6 * time.Minute}),
+			}
 			result, beside := subject.Play(t, life), 0
 			for _, v := range result.Violations {
 				if v.Check == Forbids {
 					beside++
 				}
 			}
+
 			if beside != test.want || left != test.left {
-				t.Errorf("%d children beside others, want %d; %d replicas at the end, want %d\n%s", beside, test.want, left, test.left, strings.Join(result.Story, "\n"))
+				t.Errorf("%d children beside others, want %d; %d replicas at the end, want %d\n%s",
+					beside, test.want, left, test.left, strings.Join(result.Story, "\n"))
 			}
 		})
 	}
@@ -464,6 +486,7 @@ func TestHold_Ends(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer answer.Body.Close()
+
 		var shown atomic.Int32
 		go func() {
 			n, _ := answer.Body.Read(make([]byte, 10_000))
@@ -475,6 +498,7 @@ func TestHold_Ends(t *testing.T) {
 		if err := a.add(Object{"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "a", "namespace": "default"}}); err != nil {
 			t.Fatal(err)
 		}
+
 		time.Sleep(time.Minute)
 		if synctest.Wait(); shown.Load() != 0 {
 			t.Error("the job is shown while the watch shows nothing")
@@ -548,6 +572,7 @@ func livesUntil[S Settings](t *testing.T, c profile[S], want Check, short, rando
 		attempts = result.attempts
 		return slices.ContainsFunc(result.Violations, is)
 	}
+
 	for n := range short {
 		life := shortLife(c, 1, n)
 		if finds(life) {
@@ -563,6 +588,7 @@ func livesUntil[S Settings](t *testing.T, c profile[S], want Check, short, rando
 			}
 		}
 	}
+
 	for n := range random {
 		if finds(randomLife(c, 1, n, 1+n%12)) {
 			return lives
@@ -594,6 +620,7 @@ func TestEvents(t *testing.T) {
 				t.Error(err)
 			}
 		}
+
 		const core, later = "/api/v1/namespaces/default/events", "/apis/events.k8s.io/v1/namespaces/default/events"
 		about := map[string]any{"kind": "Task", "name": "subject"}
 		first := Object{"reason": "First", "message": "one", "type": "Warning", "involvedObject": about}
@@ -602,6 +629,7 @@ func TestEvents(t *testing.T) {
 		write(http.MethodPut, core, "a", first)
 		write(http.MethodPut, core, "a", first)
 		write(http.MethodPost, core, "a", Object{"reason": "Third", "message": "of the same instant", "type": "Normal", "involvedObject": about})
+
 		second := Object{"reason": "Second", "note": "two", "type": "Normal", "regarding": about}
 		write(http.MethodPost, later, "b", second)
 		second["series"] = map[string]any{"count": 2}
@@ -609,6 +637,7 @@ func TestEvents(t *testing.T) {
 		<-ctx.Done()
 		return nil
 	}
+
 	var got []string
 	for _, e := range subject.Play(t, CronLife{Settings: CronSettings{Schedule: "0 * * * *"}}).Events {
 		got = append(got, fmt.Sprint(e.Type, e.Reason, e.Message, e.Regarding.Text("name")))

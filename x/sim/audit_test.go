@@ -206,6 +206,7 @@ func load(t *testing.T, i int, n *Node, changes []change, end time.Duration) (bu
 	slices.SortStableFunc(changes, func(a, b change) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by.pods, b.by.pods))
 	})
+
 	var sum room
 	var since time.Duration
 	for _, c := range changes {

@@ -216,6 +216,7 @@ func TestMerge(t *testing.T) {
 			}
 			have = append(have, text)
 		}
+
 		if text := strings.Join(have, " "); text != want {
 			t.Errorf("got %q, want %q", text, want)
 		}

@@ -178,10 +178,12 @@ func TestRun_CronJobs(t *testing.T) {
 	for _, m := range r.Missed {
 		missed[m.Cron] += m.Count
 	}
+
 	// Each CronJob has draws of its own.
 	if a, b := r.Pods[0], r.Pods[4]; r.Jobs[a.Job].Cron == r.Jobs[b.Job].Cron || a.Ended-a.Started == b.Ended-b.Started {
 		t.Errorf("%+v, %+v", a, b)
 	}
+
 	// The run of 00:00 is not due, since the CronJobs come at that time; the last is at 23:50.
 	if started[0] != 143 || started[2] != 143 || missed[0]+missed[2] > 0 {
 		t.Errorf("Allow and Replace start %d and %d runs", started[0], started[2])
@@ -189,6 +191,7 @@ func TestRun_CronJobs(t *testing.T) {
 	if started[1] >= 143 || started[1]+missed[1] < 142 {
 		t.Errorf("Forbid starts %d runs and misses %d", started[1], missed[1])
 	}
+
 	// The latest run of the suspension, at 11:00, starts when it is over.
 	if started[3]+missed[3] != 23 || missed[3] != 4 {
 		t.Errorf("the paused one starts %d runs and misses %d", started[3], missed[3])
@@ -229,7 +232,12 @@ func TestRun_SaysWhatIsOpen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := Spec(1, 1)
 			test.spec(&spec)
-			r := play(t, World{Until: 24 * time.Hour, Nodes: Nodes(1, Node{Resources: Resources{CPU: 4000}}), Jobs: Of(Job{Name: "j", Spec: spec, Pod: test.pod})})
+			r := play(t, World{
+				Until: 24 * time.Hour,
+				Nodes: Nodes(1, Node{Resources: Resources{CPU: 4000}}),
+				Jobs:  Of(Job{Name: "j", Spec: spec, Pod: test.pod}),
+			})
+
 			if got := r.Open.String(); !strings.HasPrefix(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
@@ -244,7 +252,11 @@ func TestRun_Interrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	w := small(1)
-	w.Jobs = Jobs(10_000, 1, Every(time.Second), Job{Name: "j", Spec: Spec(20, 20), Pod: Pod{Duration: Constant(time.Minute)}})
+	w.Jobs = Jobs(10_000, 1, Every(time.Second), Job{
+		Name: "j",
+		Spec: Spec(20, 20),
+		Pod:  Pod{Duration: Constant(time.Minute)},
+	})
 	r, err := Run(ctx, w)
 	if err != nil || r.Stopped != "interrupted" || r.Open.IsEmpty() {
 		t.Errorf("got %v, %v", r, err)
@@ -291,10 +303,12 @@ func TestRun_CommonRandomNumbers(t *testing.T) {
 		}
 		return out
 	}
+
 	a := small(5)
 	b := small(5)
 	b.Nodes = Nodes(1, Node{Pods: 5})
 	few, many := durations(b), durations(a)
+
 	same := 0
 	for key, d := range many {
 		if few[key] == d {
@@ -344,6 +358,7 @@ func TestHeap(t *testing.T) {
 			want = append(want[:least], want[least+1:]...)
 		}
 	}
+
 	for before := (event{}); len(h.events) > 0; {
 		e := h.pop()
 		if e.before(&before) {

@@ -42,6 +42,7 @@ func TestSketch(t *testing.T) {
 				right.Add(d)
 			}
 		}
+
 		slices.Sort(list)
 		left.Merge(&right)
 		for name, s := range map[string]*Sketch{"added": &all, "merged": &left} {
@@ -53,6 +54,7 @@ func TestSketch(t *testing.T) {
 			if s.N != want.N || s.Sum != want.Sum || s.Min != want.Min || s.Max != want.Max || s.Mean() != mean {
 				t.Errorf("%s: %+v, want %+v", name, s, want)
 			}
+
 			for _, q := range []float64{0, 0.01, 0.25, 0.5, 0.9, 0.95, 1} {
 				exact := time.Duration(0)
 				if n > 0 {
@@ -69,6 +71,7 @@ func TestSketch(t *testing.T) {
 			}
 		}
 	}
+
 	var s Sketch
 	if s.Add(-time.Second); s.Sum != 0 || s.Max != 0 || s.N != 1 {
 		t.Errorf("a negative duration: %+v", s)

@@ -91,6 +91,7 @@ func TestRates_LossesAndPods(t *testing.T) {
 	if r := play(t, w); r.NodesLost != 3 {
 		t.Errorf("%d of 3 nodes are lost for good", r.NodesLost)
 	}
+
 	// A job waits for its only node, and no disruption is written to the world of the caller.
 	w = spot(3)
 	w.Nodes = Nodes(1, Node{Pods: 20, Losses: 1, Preemptions: 3, Away: Constant(10 * time.Minute), Price: 1})
@@ -104,6 +105,7 @@ func TestRates_LossesAndPods(t *testing.T) {
 		t.Errorf("%d jobs complete, disrupted %v, %+v", only.JobsComplete, kinds, w.Disruptions[:1])
 	}
 	w = spot(3)
+
 	w.Nodes = nil
 	inner := w.Jobs
 	w.Jobs = func(yield func(Job, error) bool) {

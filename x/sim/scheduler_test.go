@@ -114,12 +114,14 @@ func TestRun_Preemption(t *testing.T) {
 			Job{Name: "urgent", Submit: 5 * time.Minute, Spec: Spec(3, 3), Pod: Pod{Duration: Constant(time.Minute)}},
 		),
 	})
+
 	balance(t, r)
 	for i := range r.Jobs {
 		if r.Jobs[i].End != job.ConditionComplete {
 			t.Errorf("%s ends with %q", r.Jobs[i].Name, r.Jobs[i].End)
 		}
 	}
+
 	disrupted := 0
 	for _, p := range r.Pods {
 		switch name := r.Jobs[p.Job].Name; {
@@ -132,6 +134,7 @@ func TestRun_Preemption(t *testing.T) {
 			}
 		}
 	}
+
 	if own.evicted != 3 || disrupted != 3 || r.Evictions != 3 {
 		t.Errorf("%d evicted, %d ended so, result %d; want 3", own.evicted, disrupted, r.Evictions)
 	}

@@ -25,12 +25,14 @@ func timeline(r *Result) string {
 			}
 		}
 	}
+
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
 		fmt.Fprintf(&b, "%s:", j.Name)
 		steps("submitted admitted started finished deleted", j.Submitted, j.Admitted, j.Started, j.Finished, j.Deleted)
 		fmt.Fprintf(&b, " %s %s %d+%d of %d\n", j.End, j.Reason, j.Succeeded, j.Failed, j.Pods)
 	}
+
 	for _, run := range r.Runs {
 		fmt.Fprintf(&b, "run of job %d:", run.Job)
 		steps("scheduled created finished", run.Scheduled, run.Created, run.Finished)
@@ -39,6 +41,7 @@ func timeline(r *Result) string {
 	for _, m := range r.Missed {
 		fmt.Fprintf(&b, "missed by %d: %d %v at %g %s\n", m.Cron, m.Count, m.Runs, m.At.Seconds(), m.Why)
 	}
+
 	for i := range r.Pods {
 		p := &r.Pods[i]
 		fmt.Fprintf(&b, "pod %d of job %d, node %d:", p.Number, p.Job, p.Node)
@@ -58,6 +61,7 @@ func timeline(r *Result) string {
 		}
 		b.WriteString("\n")
 	}
+
 	counts := reflect.ValueOf(r).Elem()
 	for i := range counts.NumField() { // those that do not follow from the records
 		if f := counts.Type().Field(i); counts.Field(i).Type() == reflect.TypeFor[int64]() && !counts.Field(i).IsZero() {
@@ -68,6 +72,7 @@ func timeline(r *Result) string {
 			}
 		}
 	}
+
 	if r.Open.Events > 0 {
 		fmt.Fprintf(&b, "later %d, ", r.Open.Events)
 	}
@@ -93,6 +98,7 @@ func write[T any](w *rounds, head string, at time.Duration, end time.Time, statu
 	if w.seen == nil {
 		w.seen = map[string]string{}
 	}
+
 	one := func(key string, v any) {
 		text, _ := json.Marshal(v)
 		short := strings.ReplaceAll(string(text), `"`, "")
@@ -101,6 +107,7 @@ func write[T any](w *rounds, head string, at time.Duration, end time.Time, statu
 			w.WriteString(" " + short)
 		}
 	}
+
 	one(head+" status", status)
 	one(head+" memory", memory)
 	for i := range objects {

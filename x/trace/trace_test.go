@@ -554,6 +554,7 @@ func TestSeveralLogs(t *testing.T) {
 	s.pod("b", "j", "")
 	s.runs("b")
 	succeeds(s, "a")
+
 	split := func(lines []string) (logs []trace.Log) {
 		for _, kind := range []string{`"kind":"Pod"`, `"kind":"Job","metadata"`} {
 			var of []string
@@ -571,6 +572,7 @@ func TestSeveralLogs(t *testing.T) {
 	if _, err := trace.Check(trace.Options{}, report, split(s.lines)...); err != nil || fmt.Sprint(rules) != "[JI10]" {
 		t.Errorf("%v, found %v", err, rules)
 	}
+
 	rules = nil
 	logs := split(s.lines)
 	logs[0].Reader = io.LimitReader(logs[0].Reader, int64(len(s.lines[1]))+1) // the first version of pod a
