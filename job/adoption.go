@@ -5,9 +5,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// OwnerOf decides what a pod is to the job from the UID of the pod's controller
-// reference ("" when it has none) and from the pod's labels (J6). The pod must
-// be in the job's namespace.
+// OwnerOf returns the relation of a pod to the job (J6). It depends on the UID of the pod's
+// controller reference, "" if there is none, and on the pod's labels. The pod must be in the job's
+// namespace.
 func OwnerOf(j *Job, controllerUID UID, labels map[string]string) jobpod.Ownership {
 	matches := j.Spec.Selector.Matches(labels)
 	switch controllerUID {
@@ -24,7 +24,7 @@ func OwnerOf(j *Job, controllerUID UID, labels map[string]string) jobpod.Ownersh
 	return jobpod.Foreign
 }
 
-// claim is what a round does about the owner of a pod (J6).
+// claim is the decision of a round about a pod's owner (J6).
 type claim uint8
 
 const (
@@ -41,7 +41,7 @@ const (
 	letGo
 )
 
-// claimOf decides about the owner of a pod (J6). The facts are about its UID.
+// claimOf decides about the owner of a pod (J6). facts are the known facts about its UID.
 func claimOf(pod *Pod, facts uidFacts, j *Job, quirks jobquirk.Set) claim {
 	switch pod.Owner {
 	case jobpod.Owned:
@@ -58,7 +58,7 @@ func claimOf(pod *Pod, facts uidFacts, j *Job, quirks jobquirk.Set) claim {
 	case jobpod.Orphan:
 		switch {
 		case facts&uidUntracking != 0:
-			return keep // adopted and accounted for already: the snapshot is older
+			return keep // adopted and accounted for already; the snapshot is older than that
 		case !j.isDeleted() && pod.Deletion == nil:
 			return adopt
 		case facts&uidRecorded != 0 && !quirks.Has(jobquirk.UncheckedUntrack):
@@ -68,8 +68,8 @@ func claimOf(pod *Pod, facts uidFacts, j *Job, quirks jobquirk.Set) claim {
 	return leaveAlone
 }
 
-// isTracked reports whether the pod has the finalizer, as far as this controller knows: it may have
-// removed it since. The facts are about its UID.
+// isTracked reports whether the pod has the finalizer, and this controller has not removed it
+// since. facts are the known facts about its UID.
 func isTracked(pod *Pod, facts uidFacts) bool {
 	return carriesFinalizer(pod) && facts&uidUntracking == 0
 }
@@ -78,7 +78,8 @@ func isTracked(pod *Pod, facts uidFacts) bool {
 // adoptions are done: an adopted pod gets it with the controller reference.
 func carriesFinalizer(pod *Pod) bool { return !pod.Untracked || pod.Owner == jobpod.Orphan }
 
-// adoptionOf names the pod to adopt, on condition that it is as the snapshot shows it (J6).
+// adoptionOf returns a pod to adopt. The version makes the adoption conditional on the pod being as
+// the snapshot shows it (J6).
 func adoptionOf(pod *Pod, quirks jobquirk.Set) PodRef {
 	ref := pod.ref()
 	if quirks.Has(jobquirk.UncheckedUntrack) {

@@ -2,16 +2,16 @@ package job
 
 import "strconv"
 
-// What a pod keeps in annotations: its completion index, and how often pods of the index
-// have failed before it: the failures that count, and those that the podFailurePolicy has
-// ignored.
+// The annotations of a pod hold its completion index, and the numbers of earlier failures of that
+// index: those that count, and those that the podFailurePolicy ignored.
 const (
 	indexAnnotation        = "batch.kubernetes.io/job-completion-index"
 	failuresAnnotation     = "batch.kubernetes.io/job-index-failure-count"
 	ignoredFailsAnnotation = "batch.kubernetes.io/job-index-ignored-failure-count"
 )
 
-// IndexPath is the field of the pod that the variable [IndexVariable] takes its value from.
+// IndexPath returns the path of the pod field from which the variable [IndexVariable] gets its
+// value.
 func (c *Creation) IndexPath() string {
 	if c.Unlabeled {
 		return "metadata.annotations['" + indexAnnotation + "']"
@@ -19,8 +19,8 @@ func (c *Creation) IndexPath() string {
 	return "metadata.labels['" + IndexLabel + "']"
 }
 
-// Labels returns the labels that the pod gets besides the template's; nil
-// for a NonIndexed job.
+// Labels returns the labels that the pod gets besides the template's. They are nil for a NonIndexed
+// job, and if Unlabeled is true.
 func (c *Creation) Labels() map[string]string {
 	if c.Index.Int32() < 0 || c.Unlabeled {
 		return nil
@@ -45,10 +45,10 @@ func (c *Creation) Annotations() map[string]string {
 	return out
 }
 
-// ReadAnnotations sets what the annotations of a pod hold: Index, and FailureCount and
-// IgnoredFailureCount of the Detail. What is missing, negative or not a number reads as
-// NoIndex (J13) and as no failures (J18). A Detail that changes is a new one: a copy of the pod
-// may have the old.
+// ReadAnnotations reads a pod's index and failure counts from its annotations. It sets Index, and
+// FailureCount and IgnoredFailureCount of Detail. An annotation that is missing, negative or not a
+// number gives NoIndex (J13) or no failures (J18). If the counts change, Detail is replaced and not
+// written to, since copies of the pod may share it.
 func (p *Pod) ReadAnnotations(annotations map[string]string) {
 	p.Index = parseIndex(annotations[indexAnnotation])
 
@@ -64,7 +64,7 @@ func (p *Pod) ReadAnnotations(annotations map[string]string) {
 	p.Detail = &changed
 }
 
-// parseIndex reads an index: NoIndex when the text is empty, negative, out of range or not
+// parseIndex reads an index. It returns NoIndex if the text is empty, negative, out of range or not
 // a number (J13).
 func parseIndex(text string) Index {
 	if text == "" {
@@ -78,5 +78,5 @@ func parseIndex(text string) Index {
 	return IndexAt(int32(i))
 }
 
-// parseCount reads a failure count; anything but a count reads as 0 (J18).
+// parseCount reads a failure count. Text that is not a count gives 0 (J18).
 func parseCount(text string) int32 { return max(parseIndex(text).Int32(), 0) }

@@ -2,13 +2,13 @@ package job
 
 import "github.com/batchplan/batchplan/job/jobpod"
 
-// pastBackoffLimit compares the failures, and with restartPolicy OnFailure the
-// restarts of pods that have not ended, with backoffLimit (J22).
+// pastBackoffLimit fails the job if its failures exceed backoffLimit (J22). With restartPolicy
+// OnFailure, the restarts of pods that have not ended are also compared with it.
 func pastBackoffLimit(spec *Spec, t tally) Verdict {
 	limit := int64(*spec.BackoffLimit)
 	past := t.failed > limit
 	if spec.Template.RestartPolicy == RestartOnFailure {
-		// Quirk: restarts reach the limit where failed pods exceed it.
+		// Quirk: restarts need only reach the limit, while failures must exceed it.
 		past = past || t.restarts >= max(limit, 1)
 	}
 
@@ -18,8 +18,8 @@ func pastBackoffLimit(spec *Spec, t tally) Verdict {
 	return Verdict{ConditionFailureTarget, "BackoffLimitExceeded", "Job has reached the specified backoff limit"}
 }
 
-// restartsCounted are the restarts of a pod that has not ended, as far as they count
-// towards backoffLimit (J22).
+// restartsCounted returns the restarts of a pod that count towards backoffLimit (J22). There are
+// none if the pod has ended.
 func restartsCounted(spec *Spec, pod *Pod) int64 {
 	if spec.Template.RestartPolicy != RestartOnFailure {
 		return 0

@@ -9,25 +9,25 @@ import (
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// carried is what a round carries over from earlier ones, brought up to date.
+// carried is the memory of earlier rounds, brought up to date by this one.
 type carried struct {
-	// Memory is what the earlier rounds have left.
+	// Memory is the memory with which the round begins.
 	Memory Memory `json:"memory,omitzero"`
-	// Satisfied is true when the round need not wait for own writes to be seen.
+	// Satisfied is true when the expectations are satisfied (E1).
 	Satisfied bool           `json:"satisfied,omitempty"`
 	Backoff   backoff.Record `json:"backoff,omitzero"`
-	// Untimed are the failed pods whose finish time nothing tells, by UID.
+	// Untimed are the failed pods without a known finish time, sorted by UID.
 	Untimed []sighting `json:"untimed,omitempty"`
-	// Untracking are the finalizer removals of earlier rounds still not seen.
+	// Untracking are the finalizer removals of earlier rounds that no snapshot has shown yet.
 	Untracking expectations.UIDs `json:"untracking,omitzero"`
 	// Handled are the pods of Memory.rest.Handled that still have the finalizer.
 	Handled expectations.UIDs `json:"handled,omitzero"`
 }
 
-// recall fills an empty memory with what the round knows from earlier ones. A memory of an
-// earlier job of this name counts as empty (B5, JI22). One without a job is the memory that was lost,
-// with what a tracker knows of writes in flight: that is kept. A snapshot that contains all own
-// writes leaves none to be waited for.
+// recall fills an empty memory from the snapshot's. The memory of an earlier job of this name
+// counts as empty (B5, JI22). A memory without a job's UID was lost, but a tracker may have put
+// writes in flight into it, and these are kept. If the snapshot contains all own writes, none is in
+// flight.
 func recall(memory *Memory, s *Snapshot) {
 	memory.JobUID = s.Job.UID
 
@@ -49,13 +49,13 @@ func recall(memory *Memory, s *Snapshot) {
 	}
 
 	if memory.Expectations.At.After(s.Now) {
-		// The clock has gone back. The record holds the job for five minutes from
-		// now, not until the clock has caught up, and not in turns (L6).
+		// The clock has gone back. The expectations hold the job for five minutes from now, and not
+		// until the clock has caught up (L6).
 		memory.Expectations.At = s.Now
 	}
 }
 
-// isSatisfied reports whether the round need not wait for own writes to be seen (E1).
+// isSatisfied reports whether no creation or deletion of an earlier round is still to be seen (E1).
 func isSatisfied(memory *Memory, now time.Time, quirks jobquirk.Set) bool {
 	counts := memory.Expectations
 	if quirks.Has(jobquirk.CoarseRequeue) && counts.Expires().Equal(now) {
@@ -64,18 +64,18 @@ func isSatisfied(memory *Memory, now time.Time, quirks jobquirk.Set) bool {
 	return counts.Satisfied(now)
 }
 
-// carryOn carries the memory over as it is, in a round that does not plan the job.
+// carryOn keeps the memory unchanged, except for the finalizer removals.
 func (c *carried) carryOn(untracking expectations.UIDs) {
 	rest := &c.Memory.rest
 	c.Backoff, c.Untimed, c.Untracking, c.Handled = c.Memory.Backoff, rest.Untimed, untracking, rest.Handled
 }
 
-// carryOver brings the memory up to date with what the round has found.
+// carryOver brings the memory up to date with the findings of the round.
 func (c *carried) carryOver(record backoff.Record, found *findings) {
 	c.carryOn(stillTracked(c.Memory.Untracking, found.known))
 	c.Satisfied, c.Backoff = found.satisfied, record
 	c.Handled = stillTracked(c.Memory.rest.Handled, found.known)
 	if !slices.Equal(found.untimed, c.Untimed) {
-		c.Untimed = slices.Clone(found.untimed) // the list found is a planner's buffer
+		c.Untimed = slices.Clone(found.untimed) // found.untimed is a buffer of the planner
 	}
 }

@@ -7,46 +7,46 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// census is what a round finds by looking at each pod once: how many there are of each
-// kind (J11), and which of them need a closer look. Pods are given by their place in
-// Snapshot.Pods.
+// census counts the pods of each kind (J11) and lists those that need a closer look. It is made in
+// one pass over the pods. The lists hold places in Snapshot.Pods.
 type census struct {
-	// pods counts the job's pods, whatever has become of them.
+	// pods counts all pods of the job, including those that have ended.
 	pods                       int64
 	active, ready, terminating int64
 	// restarts sums the restarts of pods that have not ended (J22).
 	restarts int64
-	// done are the pods that have ended without the finalizer and are not being deleted.
+	// done counts the pods that have ended, no longer have the finalizer, and are not being
+	// deleted.
 	done int64
-	// activeIndexes are the indexes of active pods, leavingIndexes the indexes of terminating
-	// pods that must end before they are replaced (J33).
+	// activeIndexes are the indexes of active pods. leavingIndexes are those of terminating pods
+	// that must end before they are replaced (J33).
 	activeIndexes, leavingIndexes indexset.Set
 
 	// adopted and released are the pods that change their owner (J6).
 	adopted, released []PodRef
-	// succeeded and failed are tracked pods that ended, or count as failed because they
-	// are being deleted (J7), and are in no uncounted list: the new ones of J8.
+	// succeeded and failed are the newly finished pods of J8: tracked, and in no uncounted list.
+	// failed includes pods that count as failed because they are being deleted (J7).
 	succeeded, failed []int32
-	// recorded are tracked pods whose UID an earlier round has put into a list.
+	// recorded are tracked pods whose UID an earlier round has put into an uncounted list.
 	recorded []int32
 	// stray are tracked pods that cannot be counted: they ended without a valid index
 	// (J8), or no longer match the selector of a job that is being deleted.
 	stray []int32
 	// leaving are tracked pods that are being deleted and do not count as failed yet.
 	leaving []int32
-	// inFlight are pods that ended or count as failed, whose finalizer was removed in
-	// an earlier round and which the snapshot still shows with it. The status may be
-	// as old, so their indexes count (J14, J16).
+	// inFlight are pods that ended or count as failed. An earlier round removed their finalizer,
+	// but the snapshot still shows it. The status may be just as old, so their indexes count (J14,
+	// J16).
 	inFlight []int32
-	// accounted are failed pods without the finalizer, kept for the podFailurePolicy.
+	// accounted are failed pods without the finalizer. The podFailurePolicy needs them.
 	accounted []int32
-	// late are active pods that have not started in time, and nextTimeout is when the
-	// next pod runs out of time to start or to end.
+	// late are active pods that have not started in time. nextTimeout is the earliest time at which
+	// another pod exceeds its time to start or to end.
 	late        []int32
 	nextTimeout time.Time
 }
 
-// reset empties the census and keeps its memory.
+// reset empties the census and keeps its buffers.
 func (c *census) reset() {
 	c.activeIndexes.Reset()
 	c.leavingIndexes.Reset()
@@ -66,12 +66,13 @@ func (c *census) reset() {
 	}
 }
 
-// shortcuts say which pods need no more than a look at their first line. The loop over
-// the pods runs up to a million times. Without a shortcut the answers are the same.
+// shortcuts tell which pods can be counted by their first cache line alone. The loop over the pods
+// runs up to a million times; shortcuts make it faster and do not change its results.
 type shortcuts struct {
-	// active pods are only counted.
+	// active is true if active pods need only be counted.
 	active bool
-	// accounted pods, which ended and were counted in an earlier round, are passed over.
+	// accounted is true if the same holds for ended pods that were accounted for in an earlier
+	// round.
 	accounted bool
 }
 
@@ -92,7 +93,7 @@ func (short shortcuts) isPlain(pod *Pod) bool {
 	return short.accounted && pod.Untracked && pod.Phase <= PodFailed
 }
 
-// plain are the figures of pods that need no closer look.
+// plain holds the numbers of pods that need no closer look.
 type plain struct{ pods, active, ready, done int }
 
 func (n plain) with(pod *Pod) plain {
@@ -108,8 +109,8 @@ func (n plain) with(pod *Pod) plain {
 	return n
 }
 
-// countPlain counts the pods of a NonIndexed job up to the first that needs a closer look.
-// Without a call in it, the loop takes a third less time.
+// countPlain counts the pods of a NonIndexed job up to the first that needs a closer look. All
+// calls in the loop are inlined, which saves a third of its time.
 func countPlain(pods []Pod, short shortcuts) (n plain) {
 	for i := range pods {
 		pod := &pods[i]
@@ -121,8 +122,8 @@ func countPlain(pods []Pod, short shortcuts) (n plain) {
 	return n
 }
 
-// countPlainIndexed is the same for an Indexed job. It adds the indexes of active pods to the
-// set.
+// countPlainIndexed is countPlain for an Indexed job. It adds the indexes of active pods to the set
+// active.
 func countPlainIndexed(pods []Pod, short shortcuts, limit int32, active *indexset.Set) (n plain) {
 	for i := range pods {
 		pod := &pods[i]
@@ -137,13 +138,13 @@ func countPlainIndexed(pods []Pod, short shortcuts, limit int32, active *indexse
 	return n
 }
 
-// take looks at each pod once: it claims (J6), counts (J11), and sorts out the pods that
-// need a closer look. It marks the known UIDs of pods that still carry the finalizer.
+// take makes the census. It looks at each pod once, claims it (J6), counts it (J11), and lists it
+// if it needs a closer look. In known, it marks the UIDs of pods that still carry the finalizer.
 func (c *census) take(s *Snapshot, known *uidTable, short shortcuts) error {
 	c.reset()
 	indexed, limit := s.Job.Spec.isIndexed(), indexLimit(&s.Job.Spec)
 
-	// A run of pods that need no closer look, then one that does.
+	// Each turn counts a run of pods that need no closer look, and then looks at one that does.
 	for place := 0; ; place++ {
 		var run plain
 		if rest := s.Pods[place:]; indexed {
@@ -180,7 +181,7 @@ func (c *census) add(n plain) {
 	c.done += int64(n.done)
 }
 
-// lookAt counts a pod of which more than its phase must be known.
+// lookAt counts a pod that needs a closer look.
 func (c *census) lookAt(s *Snapshot, known *uidTable, place int32) error {
 	pod := &s.Pods[place]
 	if pod.Phase > PodFailed {
@@ -275,8 +276,8 @@ func (c *census) addTerminating(s *Snapshot, facts uidFacts, place int32) {
 	}
 }
 
-// addEnded puts a pod that has ended, or counts as failed, into its list (J8). A pod that
-// no longer carries the finalizer is in none.
+// addEnded puts a pod that has ended, or counts as failed, into its list (J8). A pod without the
+// finalizer is in no list.
 func (c *census) addEnded(s *Snapshot, facts uidFacts, place int32) {
 	pod := &s.Pods[place]
 	indexed := s.Job.Spec.isIndexed()

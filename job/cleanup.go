@@ -5,8 +5,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// appendLeftBehind adds the finalizers that a job which has ended left behind. Nothing
-// can be counted any more (J36, M6).
+// appendLeftBehind adds the finalizers that are still on the pods of a job which has ended. Their
+// pods are no longer counted (J36, M6).
 func appendLeftBehind(untrack []Untracking, s *Snapshot, known *uidTable, buf *scratch) []Untracking {
 	left := buf.active[:0]
 	for i := range s.Pods {
@@ -25,12 +25,11 @@ func appendLeftBehind(untrack []Untracking, s *Snapshot, known *uidTable, buf *s
 	return untrack
 }
 
-// MayUntrack reports whether a pod may lose the finalizer immediately because no round is going
-// to count it (J36). Ask for pods that no round looks at: owner is the job that the pod's
-// controller reference names, or nil if there is no such job, or none with that UID. A pod
-// keeps its finalizer as long as its job has not ended, and also if another controller
-// manages that job. Without this, such pods can never be deleted. A pod of another kind of
-// controller is not to be asked about.
+// MayUntrack reports whether a pod may lose the finalizer immediately because no round is going to
+// count it (J36). Use it for pods that are in no snapshot, which could otherwise never be deleted.
+// owner is the job that the pod's controller reference names; it is nil if no job has that name and
+// UID. A pod keeps its finalizer as long as its job has not ended, and also if another controller
+// manages that job. Do not ask about a pod whose controller is not a Job.
 func MayUntrack(owner *Job, pod *Pod, o Options) bool {
 	if owner == nil {
 		return !pod.Untracked

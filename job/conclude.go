@@ -5,7 +5,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// Conclusion is what is left of a round when its writes are over.
+// Conclusion is the result of a round when its writes are over.
 type Conclusion struct {
 	// Outcome holds the results of the plan's writes.
 	Outcome Outcome `json:"outcome"`
@@ -19,19 +19,18 @@ type Conclusion struct {
 	// Events are all events of the round, including the plan's (J41).
 	Events  []Event `json:"events,omitempty"`
 	Metrics Metrics `json:"metrics"`
-	// Requeue is when to plan again although nothing happened. It is the plan's, or sooner if
-	// the next round builds on what this one has written (L9). The time of the snapshot means
+	// Requeue is the time to plan again even if nothing happens. It is Plan.Requeue, or earlier if
+	// the next round builds on the writes of this one (L9). The time of the snapshot means
 	// immediately.
 	Requeue Requeue `json:"requeue,omitzero"`
-	// Retry is true when a write failed or was not tried, and so exactly when
-	// jobapply.Executor.Apply returns an error: plan again soon, after
-	// backoff.Retry().Delay of the failures in a row (J43).
+	// Retry is true when a write failed or was not tried. In exactly these cases,
+	// jobapply.Executor.Apply returns an error. Plan again soon: after the delay of backoff.Retry()
+	// for the number of failures in a row (J43).
 	Retry bool `json:"retry,omitempty"`
 }
 
-// Conclude returns what to remember, to report and to do next. It is the chain of
-// [Plan.Record], [Recording.Settle] and [Settlement.Conclude] in one step, for writes
-// that are over.
+// Conclude returns what to remember, to report and to do next. It calls [Plan.Record],
+// [Recording.Settle] and [Settlement.Conclude] in one step, for writes that are over.
 func (p *Plan) Conclude(o Outcome) Conclusion {
 	if p.hasNoNews(&o) {
 		return p.concludeUnchanged(&o)
@@ -42,8 +41,8 @@ func (p *Plan) Conclude(o Outcome) Conclusion {
 	return settlement.Conclude(o.Settled)
 }
 
-// hasNoNews reports whether the round has nothing to write, to report or to count, as most
-// rounds of a large cluster.
+// hasNoNews reports whether the round has nothing to write, to report or to count. Most rounds of a
+// large cluster are like that.
 func (p *Plan) hasNoNews(o *Outcome) bool {
 	b := &p.basis
 	known := &b.Carried.Memory.rest.Reported
@@ -61,8 +60,8 @@ func (p *Plan) hasNoNews(o *Outcome) bool {
 	return known.equal(&now)
 }
 
-// concludeUnchanged concludes a round without news. The chain of Record, Settle and Conclude comes
-// to the same.
+// concludeUnchanged concludes a round without news. Record, Settle and Conclude would give the same
+// result.
 func (p *Plan) concludeUnchanged(o *Outcome) Conclusion {
 	f, c := &p.basis.Facts, &p.basis.Carried
 	end := Conclusion{
@@ -91,8 +90,8 @@ func (p *Plan) concludeUnchanged(o *Outcome) Conclusion {
 	return end
 }
 
-// Conclude returns what to remember, to report and to do next. The argument is what
-// became of writing the status; without a status to write, it does not matter.
+// Conclude returns what to remember, to report and to do next. The argument is the result of
+// writing the settlement's status. It is ignored if there was nothing to write.
 func (s *Settlement) Conclude(settled Reply) (c Conclusion) {
 	r, p := &s.recording, s.recording.plan
 	if p == nil {
@@ -125,7 +124,7 @@ func (s *Settlement) Conclude(settled Reply) (c Conclusion) {
 	}
 	before, after := b.reported(), reportedOf(a.final)
 
-	// A pod that was to be adopted and is gone changes the plan: there is nothing to repeat.
+	// If a pod to adopt is gone, the next plan does without it, so there is nothing to retry.
 	gone := !hasClaimed(p, &r.writes) && r.writes.Claimed.Result == jobreason.ResultGone
 	retry := !gone && (!complete || a.hasUnfinished())
 
@@ -138,22 +137,22 @@ func (s *Settlement) Conclude(settled Reply) (c Conclusion) {
 	return c
 }
 
-// aftermath is what follows a round, once its writes are over.
+// aftermath computes the conclusion of a round from the results of its writes.
 type aftermath struct {
 	*basis
 	plan    *Plan
 	outcome *Outcome
-	// untrack are the finalizers that were to go.
+	// untrack are the finalizers that the recording asked to remove.
 	untrack []Untracking
-	// toRecord is true when the recording had a status to write, recorded when what the recording
-	// asked for is in the status.
+	// toRecord is true when the recording had a status to write. recorded is true when the status
+	// holds everything that the recording asked for.
 	toRecord, recorded bool
 	// final is the last status that was written, or the snapshot's.
 	final *Status
 }
 
-// hasUnfinished reports whether any write except the status writes is to be repeated.
-// A refused creation is not.
+// hasUnfinished reports whether any write except the status writes must be retried. A refused
+// creation is not retried.
 func (a *aftermath) hasUnfinished() bool {
 	for i := range a.plan.Delete {
 		if !isDone(value.At(a.outcome.Deleted, i).Result) {

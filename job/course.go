@@ -1,10 +1,11 @@
 package job
 
-// course is what a round does with the job.
+// course describes what a round does with the job.
 type course struct {
 	// Action is empty if the round does not plan the job (J42).
 	Action string `json:"action,omitempty"`
-	// Stopped rounds record nothing: the job is not ours, or has ended.
+	// Stopped is true when the round records nothing: the job is not ours, has ended, or the
+	// snapshot is stale.
 	Stopped bool `json:"stopped,omitempty"`
 	// Managed is true when pods were managed.
 	Managed bool `json:"managed,omitempty"`
@@ -12,7 +13,7 @@ type course struct {
 	More bool `json:"more,omitempty"`
 	// Capped is true when more pods finished than one round may record (J35).
 	Capped bool `json:"capped,omitempty"`
-	// Idle rounds write nothing, whatever happens meanwhile: the job stays as it is.
+	// Idle is true when the round writes nothing, so that the job stays as it is.
 	Idle bool `json:"idle,omitempty"`
 }
 

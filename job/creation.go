@@ -17,21 +17,21 @@ type pendingIndex struct {
 	replaces int32
 }
 
-// creationPlan is which pods a round creates.
+// creationPlan lists the pods that a round creates.
 type creationPlan struct {
 	// pending are the indexes to create, lowest first. A NonIndexed job has -1 for
 	// each pod.
 	pending []pendingIndex
-	// more is true when pods could be created immediately that the round leaves out.
+	// more is true when the round leaves out pods that could be created now.
 	more bool
-	// waiting is the number of indexes that wait for their own backoff, and due is when
+	// waiting is the number of indexes that wait for their own backoff. due is the time at which
 	// the first of them may run.
 	waiting int64
 	due     time.Time
 }
 
-// planCreations chooses which of the missing pods are created (J30). An Indexed job takes
-// its lowest pending indexes (J33). It uses the memory of buf.
+// planCreations chooses which of the missing pods are created (J30). An Indexed job takes its
+// lowest pending indexes (J33). It reuses buf.
 func planCreations(buf []pendingIndex, s *Snapshot, found *findings, missing int64) creationPlan {
 	count := min(missing, int64(s.Options.podWrites()))
 	out := creationPlan{pending: buf[:0], more: missing > count}
@@ -46,12 +46,11 @@ func planCreations(buf []pendingIndex, s *Snapshot, found *findings, missing int
 	return out
 }
 
-// planDueIndexes does the same for a job that limits failures index by index: it creates
-// the indexes whose own backoff is over. An index that waits takes up its place among
-// the missing ones (J31).
+// planDueIndexes is planCreations for a job with backoffLimitPerIndex. It chooses the indexes whose
+// own backoff is over. An index that waits still counts as one of the missing pods (J31).
 func planDueIndexes(buf []pendingIndex, s *Snapshot, found *findings, missing int64) creationPlan {
-	// With as many more indexes as there are that wait, the rest of the pending ones
-	// makes no difference.
+	// At most as many indexes wait as there are carriers. With that many more indexes than one
+	// round creates, further ones make no difference.
 	enough := int64(s.Options.podWrites() + len(found.carriers.places))
 	if s.Options.Quirks.Has(jobquirk.WaitingTakeRoom) {
 		enough = int64(s.Options.podWrites())
@@ -111,16 +110,16 @@ func creationOf(s *Snapshot, pending pendingIndex, found *findings, reason jobre
 	return c
 }
 
-// Pod returns the pod that a backend has created, under the name and the UID that it has chosen:
-// it is pending, has the finalizer, and knows its index and the failures of the index so far. A
-// backend that drops those retries an index without end (J18).
+// Pod returns the created pod, under the name and the UID that the backend has chosen. The pod is
+// pending and has the finalizer, its index, and the failure counts of the index so far. A backend
+// that loses these counts retries an index without end (J18).
 func (c *Creation) Pod(name string, uid UID, created time.Time) Pod {
 	return Pod{Name: name, UID: uid, Index: c.Index, Detail: &PodDetail{
 		CreationTimestamp: created, FailureCount: c.FailureCount, IgnoredFailureCount: c.IgnoredFailureCount,
 	}}
 }
 
-// createReason is the same for all creations of a round (J42).
+// createReason returns the reason of all creations of a round (J42).
 func createReason(spec *Spec, t tally) jobreason.Create {
 	switch {
 	case t.failed > 0 && replacesOnlyFailed(spec):
@@ -131,8 +130,8 @@ func createReason(spec *Spec, t tally) jobreason.Create {
 	return jobreason.CreateNew
 }
 
-// indexedPrefix is "job-index-", the job's name cut so that it fits what a
-// generated name leaves of 63 characters (J33).
+// indexedPrefix returns "job-index-". The job's name is cut so that a generated name has at most 63
+// characters (J33).
 func indexedPrefix(name, index string) string {
 	const longest = 58
 	suffix := "-" + index + "-"

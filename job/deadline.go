@@ -2,9 +2,9 @@ package job
 
 import "time"
 
-// deadline is when activeDeadlineSeconds have passed (J23), or zero for never. A
-// suspended job has no deadline. One that is further away than a time.Duration reaches,
-// 292 years, never comes.
+// deadline returns the time at which activeDeadlineSeconds have passed (J23), or zero for never. A
+// suspended job has no deadline, nor has a job whose deadline is beyond the range of time.Duration,
+// 292 years.
 func deadline(spec *Spec, start time.Time) time.Time {
 	const longest = int64(1<<63-1) / int64(time.Second)
 	seconds := spec.ActiveDeadlineSeconds
@@ -23,8 +23,8 @@ func pastDeadline(due, now time.Time) Verdict {
 	return Verdict{ConditionFailureTarget, "DeadlineExceeded", "Job was active longer than specified deadline"}
 }
 
-// startTime is the time from which the deadline counts: the status's start time, or now
-// in the first round that is not suspended (J12).
+// startTime returns the time from which the deadline counts: the status's start time, or now in the
+// first round that is not suspended (J12).
 func startTime(j *Job, now time.Time) time.Time {
 	if j.Status.StartTime.IsZero() && !j.Spec.isSuspended() {
 		return now

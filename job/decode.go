@@ -10,10 +10,10 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// DecodeJob reads a batch/v1 Job object, as `kubectl get -o json` prints it or a typed
-// client marshals it, which leaves apiVersion and kind out. Unknown fields are ignored:
-// objects come from other versions as well. Version is the resourceVersion, where that is
-// a number.
+// DecodeJob reads the JSON of a batch/v1 Job object, as `kubectl get -o json` prints it. apiVersion
+// and kind may be missing, since typed clients leave them out. Unknown fields are ignored, because
+// objects may come from other versions. Version is the resourceVersion, or 0 if that is not a
+// number.
 func DecodeJob(data []byte) (Job, error) {
 	var in struct {
 		object.Head
@@ -26,7 +26,7 @@ func DecodeJob(data []byte) (Job, error) {
 	}
 
 	m := &in.Metadata
-	version, _ := strconv.ParseInt(m.ResourceVersion, 10, 64) // 0, unknown, if it is not a number
+	version, _ := strconv.ParseInt(m.ResourceVersion, 10, 64) // 0 means unknown
 	return Job{
 		Version:           version,
 		Namespace:         m.Namespace,
@@ -71,7 +71,7 @@ type containerStatusJSON struct {
 	} `json:"state"`
 }
 
-// DecodePod reads a v1 Pod object and decides what it is to the job (J6).
+// DecodePod reads the JSON of a v1 Pod object and sets Owner by its relation to the job (J6).
 // Unknown fields are ignored.
 func DecodePod(of *Job, data []byte) (Pod, error) {
 	var in podJSON

@@ -42,7 +42,7 @@ func Default(s *Spec) {
 	s.PodFailurePolicy = fillStatuses(s.PodFailurePolicy)
 }
 
-// fillStatuses fills the statuses of conditions that a policy looks for.
+// fillStatuses returns the policy with status True in each condition that has no status.
 func fillStatuses(p *PodFailurePolicy) *PodFailurePolicy {
 	isEmpty := func(c PodCondition) bool { return c.Status == "" }
 	hasEmpty := func(r PodFailurePolicyRule) bool {

@@ -8,8 +8,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// worth returns the order in which a job that has too many pods, or is scaled down, deletes them: the
-// least valuable come first (J29).
+// worth returns the order in which a job deletes surplus pods, the least valuable first (J29).
 func worth(quirks jobquirk.Set) func(a, b *Pod) int {
 	if quirks.Has(jobquirk.SidecarsUnranked) {
 		return byWorthOfApps
@@ -21,7 +20,8 @@ func byWorth(a, b *Pod) int { return compareWorth(a, b, true) }
 
 func byWorthOfApps(a, b *Pod) int { return compareWorth(a, b, false) }
 
-// compareWorth compares two pods; the restarts of sidecars can be left out.
+// compareWorth compares the worth of two pods. The restarts of sidecars are compared only if
+// sidecars is true.
 func compareWorth(a, b *Pod, sidecars bool) int {
 	if a.Assigned != b.Assigned {
 		return falseFirst(a.Assigned)
@@ -55,8 +55,7 @@ func compareWorth(a, b *Pod, sidecars bool) int {
 	return cmp.Compare(a.UID, b.UID)
 }
 
-// newerFirst compares times the other way round; a time that is missing counts
-// as the newest.
+// newerFirst orders times from the newest to the oldest. A missing time counts as the newest.
 func newerFirst(a, b time.Time) int {
 	if a.IsZero() != b.IsZero() {
 		return falseFirst(b.IsZero())
@@ -64,7 +63,7 @@ func newerFirst(a, b time.Time) int {
 	return b.Compare(a)
 }
 
-// mostRestarts is the greatest restart count of one container of the kind.
+// mostRestarts returns the greatest restart count of one container of the kind.
 func mostRestarts(containers []jobpod.Container, kind jobpod.Kind) int32 {
 	var most int32
 	for i := range containers {

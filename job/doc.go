@@ -12,21 +12,22 @@
 //  1. Read the job and its pods. [DecodeJob] and [DecodePod] take the JSON of
 //     Kubernetes; any other backend fills the structs itself. Call [Default] and
 //     [Validate] when a job is accepted, unless an API server does.
-//  2. Reconcile. An error means that the snapshot breaks the contract: report it,
-//     and do nothing.
-//  3. Adopt and release pods. With Options.Gangs, write the groups. If any of it fails, skip 4.
+//  2. Reconcile. An error means that the snapshot breaks the contract: report it, and write
+//     nothing.
+//  3. Adopt and release pods. With Options.Gangs, write the groups. If any of it fails, skip step
+//     4.
 //  4. Delete or create pods.
 //  5. Write the status that [Plan.Record] returns. If that succeeds, remove the
 //     finalizers that the [Recording] names.
 //  6. Write the status that [Recording.Settle] returns.
-//  7. Keep the memory that [Settlement.Conclude] returns, report its events and metrics,
-//     and plan again: soon when Retry is set, when a pod or the job changes, and at the
-//     Requeue of the [Conclusion] in any case. A job that has ended needs no more rounds once
-//     no pod has the finalizer; [Expire] says when it may go.
+//  7. Keep the memory that [Settlement.Conclude] returns, report its events and metrics, and plan
+//     again: soon when Retry is set, when a pod or the job changes, and at the Requeue of the
+//     [Conclusion] in any case. A job that has ended needs no more rounds once no pod has the
+//     finalizer. [Expire] tells when to delete it.
 //
-// Each step takes the value of the one before it and the results of the writes in
-// between. The order of 4, 5 and 6 is what makes it safe: a crash between any two writes
-// loses no pod and counts none twice (J35).
+// Each step takes the value of the one before it and the results of the writes in between. The
+// order of steps 4, 5 and 6 makes a round safe: a crash between any two writes loses no pod and
+// counts none twice (J35).
 //
 //	recording := plan.Record(job.Writes{Claimed: claimed, Grouped: grouped, Deleted: deleted, Created: created})
 //	if recording.Write {
@@ -41,9 +42,8 @@
 //	}
 //	conclusion := settlement.Conclude(settled)
 //
-// An adapter that executes plans elsewhere stores the plan and its [Outcome];
-// [Plan.Conclude] is the chain in one step. Package job/jobapply does 3 to 7 over a small
-// interface:
+// An adapter that executes plans elsewhere stores the plan and its [Outcome]; [Plan.Conclude] is
+// the chain in one step. Package job/jobapply does steps 3 to 7 over a small interface:
 //
 //	for {
 //		// snapshot.Consistent is true if the snapshot is sure to contain own writes
@@ -68,7 +68,7 @@
 //
 // # Compatibility
 //
-// The zero [Options] are recommended and may gain better behaviour in a release
-// whose notes say so under "Semantics". [Kubernetes] of a release stays what it is. Fields
-// may be added to all structs: use named fields in literals.
+// The zero [Options] are recommended. Their behaviour may improve in a release; its notes list such
+// changes under "Semantics". The decisions under [Kubernetes] for a given release do not change.
+// Fields may be added to all structs: use named fields in literals.
 package job

@@ -2,8 +2,8 @@ package job
 
 import "fmt"
 
-// checkDuplicates refuses two pods with one UID. It looks at all pods, so a round calls
-// it only if it is going to write something. Otherwise such a pair does no harm.
+// checkDuplicates refuses two pods with the same UID. It looks at all pods, so a round calls it
+// only if it is going to write something. Without a write, duplicates do no harm.
 func checkDuplicates(pods []Pod, places *placeTable) error {
 	if i, found := places.firstTwin(pods); found {
 		return invalid(podField(&pods[i], "uid"), string(pods[i].UID), "is the UID of two pods")
@@ -11,32 +11,32 @@ func checkDuplicates(pods []Pod, places *placeTable) error {
 	return nil
 }
 
-// placeTable finds equal UIDs. It holds the places of pods by the hash of their UID: eight
-// bytes a slot, a third of what a uidTable takes, because the table of a large job does not fit
-// into the processor's cache. Where most pods of a large job are where they were in the
-// snapshot before, it looks only at the others.
+// placeTable finds pods with equal UIDs. It is a hash table from UIDs to places of pods. A slot has
+// eight bytes, a third of a slot of uidTable, because the table of a large job does not fit into
+// the processor's cache. If most pods of a large job have the same places as in the snapshot
+// before, only the others are looked up.
 type placeTable struct {
 	slots []placeSlot
-	// uids are those that the slots hold, by place. Empty means that they are not known.
+	// uids are the UIDs in the table, by place. They are empty if they are not known.
 	uids []UID
-	// dead counts the slots whose pod has moved or gone; moved is a buffer.
+	// dead counts the slots whose pod has moved or is gone. moved is a buffer.
 	dead  int
 	moved []int32
 }
 
-// placeSlot holds the upper half of a hash, and below it the place of the pod, from 1.
+// placeSlot holds the upper half of a hash and, in its lower half, the place of the pod plus 1.
 type placeSlot uint64
 
 const (
 	freeSlot placeSlot = 0
 	deadSlot placeSlot = 1<<32 - 1
-	// upperHalf are the bits of the hash in a slot.
+	// upperHalf masks the bits of the hash in a slot.
 	upperHalf = 1<<64 - 1<<32
-	// largeJob is the number of pods from which on the table is kept.
+	// largeJob is the least number of pods for which the table is kept between rounds.
 	largeJob = 1024
 )
 
-// firstTwin returns the place of the first pod whose UID an earlier one has as well.
+// firstTwin returns the place of the first pod with the same UID as an earlier pod.
 func (t *placeTable) firstTwin(pods []Pod) (place int, found bool) {
 	if len(pods) >= largeJob && t.follow(pods) {
 		return 0, false
@@ -60,16 +60,16 @@ func (t *placeTable) firstTwin(pods []Pod) (place int, found bool) {
 	return 0, false
 }
 
-// added is what happened to a pod that is new in the table.
+// added is the result of adding a pod to the table.
 type added uint8
 
 const (
 	alone   added = iota
 	twin          // a pod of the table has the same UID
-	crowded       // maxProbe others are in the way
+	crowded       // the first maxProbe slots for the UID are taken
 )
 
-// add adds a pod. The table holds places of these pods only.
+// add adds the pod at place i. All places in the table must be places in pods.
 func (t *placeTable) add(pods []Pod, i int) added {
 	uid := pods[i].UID
 	h, mask := hash(uid), uint64(len(t.slots)-1)
@@ -87,8 +87,8 @@ func (t *placeTable) add(pods []Pod, i int) added {
 	return crowded
 }
 
-// follow brings a table up to date whose pods are mostly where they were. It reports false if
-// they are not, or if two have one UID: then the table is to be made anew.
+// follow updates the table if most pods have kept their places. It returns false if they have not,
+// or if two pods have the same UID. The table must then be rebuilt.
 func (t *placeTable) follow(pods []Pod) bool {
 	if !t.findMoved(pods) {
 		return false
@@ -117,8 +117,9 @@ func (t *placeTable) follow(pods []Pod) bool {
 	return true
 }
 
-// findMoved lists the places that hold another pod than before, or none, in either snapshot. It
-// reports false if there are so many that a new table costs less.
+// findMoved lists the places whose pod is not the same as in the snapshot before, including places
+// that only one of the two snapshots has. It returns false if there are so many that a new table
+// costs less.
 func (t *placeTable) findMoved(pods []Pod) bool {
 	both, most := min(len(t.uids), len(pods)), len(pods)/16
 	t.moved = t.moved[:0]
@@ -141,7 +142,7 @@ func (t *placeTable) findMoved(pods []Pod) bool {
 	return t.dead+len(t.moved) <= len(t.slots)/8
 }
 
-// remove takes the pod of a place out.
+// remove removes the pod at place i.
 func (t *placeTable) remove(i int) {
 	h, mask := hash(t.uids[i]), uint64(len(t.slots)-1)
 	for probe := range uint64(maxProbe) {
@@ -154,7 +155,7 @@ func (t *placeTable) remove(i int) {
 	}
 }
 
-// firstTwinOf is the same for UIDs that were made to collide.
+// firstTwinOf is firstTwin for UIDs that were made to collide. It uses a Go map.
 func firstTwinOf(pods []Pod) (place int, found bool) {
 	seen := make(map[UID]struct{}, len(pods))
 	for i := range pods {
@@ -166,6 +167,6 @@ func firstTwinOf(pods []Pod) (place int, found bool) {
 	return 0, false
 }
 
-// podField names a field of a pod by what does not depend on the order of the
-// snapshot (B3).
+// podField returns the path of a pod's field. It uses the pod's name, because its place depends on
+// the order of the snapshot (B3).
 func podField(pod *Pod, field string) string { return fmt.Sprintf("pods[%s].%s", pod.Name, field) }

@@ -9,9 +9,9 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// declaredEnd returns the end that a round may declare which leaves so many pods active and
-// creates none: every deletion must have succeeded, no own write may be outstanding, and no
-// pod be active (J26, J27, JI8).
+// declaredEnd returns the end that a round may declare, or the zero Verdict. active is the number
+// of active pods after the writes of a round that creates none: it must be 0, so every deletion
+// must have succeeded. No own write may be in flight (J26, J27, JI8).
 func declaredEnd(planned Verdict, b *basis, active int32) Verdict {
 	if active > 0 {
 		return Verdict{}
@@ -32,8 +32,9 @@ func declaredEnd(planned Verdict, b *basis, active int32) Verdict {
 	return Verdict{ConditionSuccessCriteriaMet, "CompletionsReached", "Reached expected number of succeeded pods"}
 }
 
-// isUnannounced reports whether the end is reached without a condition before it. Without
-// the gates, only policies announce an end.
+// isUnannounced reports whether the final condition comes without FailureTarget or
+// SuccessCriteriaMet before it. If the gates for these conditions are off, only policies announce
+// an end.
 func isUnannounced(f *facts, end Verdict) bool {
 	if jobrules.EndsWithoutNotice(f.Without) {
 		return end.Reason != "PodFailurePolicy" && end.Reason != "SuccessPolicy"
@@ -41,8 +42,8 @@ func isUnannounced(f *facts, end Verdict) bool {
 	return f.Unannounced && end.Type == ConditionSuccessCriteriaMet
 }
 
-// recordVerdict declares how the job is going to end. The condition that it has
-// ended follows with Settle.
+// recordVerdict adds the condition that announces how the job is going to end. Settle adds the
+// final condition.
 func recordVerdict(status *Status, end Verdict, now time.Time) {
 	if status.isTrue(end.Type) {
 		return
@@ -69,9 +70,9 @@ func isUntracked(untrack []Untracking, untracked []Reply) bool {
 	return true
 }
 
-// mayFinish reports whether nothing is left to wait for (J38), once the end is declared:
-// then no pod is active. A success that no condition announces does not wait for
-// terminating pods: their failures could turn it into a failure.
+// mayFinish reports whether a job whose end is declared has nothing left to wait for (J38). No pod
+// is active then. A success that no condition announces does not wait for terminating pods, because
+// their failures could turn it into a failure.
 func mayFinish(b *basis, status *Status, terminating int32, end Verdict) bool {
 	lists := status.uncounted()
 	switch {
@@ -83,9 +84,9 @@ func mayFinish(b *basis, status *Status, terminating int32, end Verdict) bool {
 	return jobrules.EndsWithoutNotice(b.Facts.Without)
 }
 
-// finish turns the verdict into the condition that ends the job (J38). A suspended job
-// has no startTime, and an API server refuses an end without one, except for a
-// suspended job with completions 0. Such a job starts and ends in one write.
+// finish adds the condition that ends the job (J38). A suspended job has no startTime, and an API
+// server refuses an end without one, except for a suspended job with completions 0. So finish sets
+// startTime as well.
 func finish(status *Status, f *facts, end Verdict) {
 	hasNothingToDo := f.Suspend && value.Equal(f.Completions, new(int32))
 	if status.StartTime.IsZero() && !hasNothingToDo {

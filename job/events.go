@@ -28,13 +28,13 @@ const (
 	EventWarning EventType = "Warning"
 )
 
-// events makes the events of the round (J41). What did not happen is not
-// reported: a condition counts once it is written.
+// events returns the events of the round (J41). It reports only what has happened: a condition is
+// reported once it is written.
 func (a *aftermath) events(recorded *Status) []Event {
 	var events []Event
 	p, o := a.plan, a.outcome
 	if n := len(p.Events) + len(p.Groups) + len(p.Delete) + len(p.Create); n > 0 {
-		events = append(make([]Event, 0, n+2), p.Events...) // the plan's own list is not appended to
+		events = append(make([]Event, 0, n+2), p.Events...) // never append to the plan's own list
 	}
 
 	add := func(t EventType, reason, message string) {
@@ -75,8 +75,9 @@ func (a *aftermath) events(recorded *Status) []Event {
 	return events
 }
 
-// reportGroup reports what became of an object that was to be created. As in Kubernetes, no event
-// tells that a gang was resized, nor that a pod group could not be created: the error does.
+// reportGroup reports that a workload or a pod group was created, or that a workload could not be
+// created. As in Kubernetes, there is no event for a resized gang, nor for a pod group that could
+// not be created; the error of the round reports that.
 func (a *aftermath) reportGroup(g *jobgroup.Write, e jobgroup.Effect, add func(t EventType, reason, message string)) {
 	switch {
 	case g.UID != "":

@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// basis is what the chain behind a plan is made from: the status, the memory, the events and
-// the metrics. Each of its values is made once.
+// basis holds the values from which Record, Settle and Conclude compute the status, the memory, the
+// events and the metrics.
 type basis struct {
 	Facts    facts    `json:"facts,omitzero"`
 	Counts   counts   `json:"counts,omitzero"`
@@ -18,18 +18,18 @@ type basis struct {
 	Course   course   `json:"course,omitzero"`
 }
 
-// isStopped reports whether there is nothing to record: the plan says so, or it is
-// the zero Plan.
+// isStopped reports whether there is nothing to record: the round was stopped, or the plan is the
+// zero Plan.
 func (b *basis) isStopped() bool { return b.Course.Stopped || b.Facts.JobUID == "" }
 
-// facts are what the snapshot and its options say about the job.
+// facts are copied from the snapshot and its options.
 type facts struct {
 	JobUID UID `json:"jobUID,omitempty"`
 	// JobName is set where events about groups need it.
 	JobName string    `json:"jobName,omitempty"`
 	Now     time.Time `json:"now,omitzero"`
 	Status  Status    `json:"status,omitzero"`
-	// StartTime is the one to record.
+	// StartTime is the start time to record.
 	StartTime   time.Time `json:"startTime,omitzero"`
 	Completions *int32    `json:"completions,omitempty"`
 	Indexed     bool      `json:"indexed,omitempty"`
@@ -47,7 +47,7 @@ type facts struct {
 	Quirks  jobquirk.Set  `json:"quirks,omitzero"`
 }
 
-// learn fills empty facts.
+// learn fills the facts from the snapshot.
 func (f *facts) learn(s *Snapshot) {
 	spec := &s.Job.Spec
 	f.JobUID = s.Job.UID
@@ -57,7 +57,7 @@ func (f *facts) learn(s *Snapshot) {
 
 	f.Now = s.Now
 	f.Status = s.Job.Status
-	f.Status.Conditions = slices.Clip(f.Status.Conditions) // who appends does not write to the snapshot
+	f.Status.Conditions = slices.Clip(f.Status.Conditions) // appending must not write to the snapshot
 	f.StartTime = startTime(&s.Job, s.Now)
 
 	f.Completions = spec.Completions

@@ -9,17 +9,17 @@ import (
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// failure is what a failed pod means to the job.
+// failure is the effect of a failed pod on the job.
 type failure struct {
 	// counts is true when the failure counts towards the limits.
 	counts bool
 	// action is the action of the rule that matched, "" when none did.
 	action FailureAction
-	// message says which rule matched and why; set for FailJob.
+	// message tells which rule matched and why. It is set only for FailJob.
 	message string
 }
 
-// failurePolicy is the podFailurePolicy of a job, with what its answers depend on.
+// failurePolicy is the podFailurePolicy of a job, with everything that its decisions depend on.
 type failurePolicy struct {
 	rules     []PodFailurePolicyRule
 	namespace string
@@ -44,8 +44,8 @@ func failurePolicyOf(s *Snapshot, ignored int32) failurePolicy {
 	return f
 }
 
-// judge says what a failed pod means: the first rule that matches decides (J21).
-// Without a match the failure counts.
+// judge returns the effect of a failed pod: the first rule that matches decides (J21). Without a
+// match the failure counts.
 func (f *failurePolicy) judge(pod *Pod) failure {
 	rule, match, ok := f.firstMatch(pod)
 	if !ok {
@@ -75,8 +75,8 @@ func (f *failurePolicy) firstMatch(pod *Pod) (rule int, match ruleMatch, ok bool
 	return 0, ruleMatch{}, false
 }
 
-// applies reports whether rules with the action are looked at. FailIndex matches nothing
-// without backoffLimitPerIndex, and an action of a later version is passed over.
+// applies reports whether rules with the action can match. FailIndex needs backoffLimitPerIndex,
+// and the actions of later versions are ignored.
 func (f *failurePolicy) applies(action FailureAction) bool {
 	switch action {
 	case IgnoreFailure, FailJob, CountFailure:
@@ -164,8 +164,8 @@ func (r *OnExitCodes) matches(c *jobpod.Container) bool {
 	return false
 }
 
-// failsJob finds a failed pod that matches a FailJob rule. Of several, the oldest one
-// gives the message (J21). Pods that were accounted for count as well: the round that
+// failsJob fails the job if a failed pod matches a FailJob rule. Of several pods, the oldest one
+// gives the message (J21). Pods that are already accounted for are included, because the round that
 // saw them first may have failed to declare the end (J27).
 func failsJob(pods []Pod, c *census, policy *failurePolicy) Verdict {
 	if len(policy.rules) == 0 {
@@ -188,8 +188,8 @@ func failsJob(pods []Pod, c *census, policy *failurePolicy) Verdict {
 	return verdict
 }
 
-// unreported is the action of a match that no earlier round has reported (JI27). The
-// match of a pod that is ignored leaves no trace but in the memory.
+// unreported returns the action of a match, or "" if an earlier round has reported it (JI27). Only
+// the memory tells that the match of an ignored pod was reported.
 func unreported(f failure, facts uidFacts, quirks jobquirk.Set) FailureAction {
 	if facts&uidHandled != 0 && !quirks.Has(jobquirk.Miscount) {
 		return ""
@@ -197,8 +197,8 @@ func unreported(f failure, facts uidFacts, quirks jobquirk.Set) FailureAction {
 	return f.action
 }
 
-// unreportedOfRecorded is the same for a pod whose UID may be in an uncounted list. The
-// match was reported with the write that put it there, unless that write seemed to fail.
+// unreportedOfRecorded is unreported for a pod whose UID may be in an uncounted list. The round
+// that put the UID there reported the match, unless its write seemed to fail.
 func unreportedOfRecorded(pod *Pod, facts uidFacts, policy *failurePolicy, reported *reported) FailureAction {
 	switch {
 	case !reported.Known, facts&uidFailed == 0, slices.Contains(reported.Uncounted, pod.UID):

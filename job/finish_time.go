@@ -9,21 +9,20 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// sighting is a failed pod whose finish time nothing tells, and when it was first seen.
+// sighting is a failed pod without a known finish time, and the time at which a round first saw it.
 type sighting struct {
 	UID UID       `json:"uid"`
 	At  time.Time `json:"at"`
 }
 
-// findUntimed finds the failed pods whose finish time nothing tells, by UID. They count
-// as finished when a round first sees them. Without that there would be no backoff at
-// all, and with the time of each round the backoff of an index would never end. It uses
-// the memory of buf.
+// findUntimed finds the failed pods without a known finish time, sorted by UID. They count as
+// finished at the time of the round that first sees them. Without a time there would be no backoff
+// at all, and with the time of each round the backoff of an index would never end. It reuses buf.
 func findUntimed(buf []sighting, s *Snapshot, c *census, earlier []sighting, notes *noteList) []sighting {
 	seen := buf[:0]
 	lists := [...][]int32{c.failed, c.recorded}
 	if !s.Job.Spec.limitsIndexes() {
-		lists[1] = nil // the backoff record has them
+		lists[1] = nil // the backoff record has these already
 	}
 
 	for _, places := range lists {
@@ -46,7 +45,7 @@ func findUntimed(buf []sighting, s *Snapshot, c *census, earlier []sighting, not
 	return seen
 }
 
-// whyUntimed explains why nothing tells when the pod finished.
+// whyUntimed explains why the finish time of the pod is unknown.
 func whyUntimed(pod *Pod) string {
 	for _, c := range slices.Backward(pod.detail().Containers) {
 		if c.State != jobpod.Terminated && !c.FinishedAt.IsZero() {
@@ -65,7 +64,8 @@ func sightingOf(seen []sighting, uid UID) (sighting, bool) {
 	return seen[i], true
 }
 
-// timeFinished is when a pod finished, or was first seen if nothing tells (J32).
+// timeFinished returns the time at which a pod finished or, if that is unknown, was first seen
+// (J32).
 func timeFinished(pod *Pod, untimed []sighting) time.Time {
 	if at := finishTime(pod); !at.IsZero() {
 		return at
@@ -74,9 +74,9 @@ func timeFinished(pod *Pod, untimed []sighting) time.Time {
 	return sighting.At
 }
 
-// finishTime is when a pod finished: the time its containers tell; else when Ready
-// turned False; else the deletion less its grace period; else the creation (J32).
-// It is zero if nothing is known.
+// finishTime returns the time at which a pod finished (J32). It is the latest finish of its
+// containers; else the time at which Ready turned False; else the deletion time less the grace
+// period; else the creation time. It is zero if none of these is known.
 func finishTime(pod *Pod) time.Time {
 	detail := pod.detail()
 	if latest, all := lastContainer(detail.Containers); all {
@@ -91,10 +91,9 @@ func finishTime(pod *Pod) time.Time {
 	return detail.CreationTimestamp
 }
 
-// lastContainer is the latest finish of the app containers and the sidecars, which
-// are the restartable init containers. App containers that have not all finished
-// tell nothing, and the sidecars alone decide. A sidecar that has not finished
-// leaves the time open. Other init containers finish earlier and do not matter.
+// lastContainer returns the latest finish of the app containers and the sidecars, which are the
+// restartable init containers. If an app container has not finished, only the sidecars count. If a
+// sidecar has not finished, ok is false. Other init containers finish earlier and do not matter.
 func lastContainer(containers []jobpod.Container) (latest time.Time, ok bool) {
 	apps, _ := latestFinish(containers, jobpod.App)
 	sidecars, all := latestFinish(containers, jobpod.RestartableInit)
@@ -107,8 +106,8 @@ func lastContainer(containers []jobpod.Container) (latest time.Time, ok bool) {
 	return apps, !apps.IsZero()
 }
 
-// latestFinish is the latest finish of the containers of a kind, or zero with false
-// when one of them has not finished.
+// latestFinish returns the latest finish of the containers of a kind. If one of them has not
+// finished, all is false.
 func latestFinish(containers []jobpod.Container, kind jobpod.Kind) (latest time.Time, all bool) {
 	for i := range containers {
 		c := &containers[i]

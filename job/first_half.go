@@ -6,31 +6,30 @@ import (
 	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
-// findings are what a round has found out before it decides anything. They do not change
-// afterwards.
+// findings are everything that a round finds out before it decides. They do not change afterwards.
 type findings struct {
-	// memory is what the round knows from earlier ones; it is satisfied when the round need not
-	// wait for own writes to be seen.
+	// memory is the memory of earlier rounds. satisfied is true when the expectations are satisfied
+	// (E1).
 	memory    *Memory
 	satisfied bool
 
 	pods    *census
 	indexes *indexes
-	// group is the one that new pods name.
+	// group is the pod group that new pods name.
 	group jobgroup.Ref
-	// known are the UIDs that the round has to recognize, and lists is what has become
-	// of the uncounted ones.
+	// known holds the UIDs that the round has to recognize. lists is the state of the uncounted
+	// lists.
 	known  *uidTable
 	lists  backlog
 	policy failurePolicy
-	// untimed are the failed pods whose finish time nothing tells, by UID.
+	// untimed are the failed pods without a known finish time, sorted by UID.
 	untimed  []sighting
 	carriers carriers
 	tally    tally
 }
 
-// scratch is memory that a Planner uses again in each round. Nothing is read from it
-// before it is written.
+// scratch holds the buffers that a Planner reuses in each round. Nothing in them is read before it
+// is written.
 type scratch struct {
 	active   []int32
 	carriers []int32
@@ -41,13 +40,13 @@ type scratch struct {
 	places   placeTable
 }
 
-// look counts the pods, and marks the known UIDs of those that carry the finalizer.
+// look counts the pods, and marks in p.known the UIDs of pods that carry the finalizer.
 func (p *Planner) look(s *Snapshot, memory *Memory, notes *noteList) error {
 	p.lists = p.known.learn(memory, s.Job.Status.UncountedTerminatedPods, p.lists, notes)
 	return p.census.take(s, &p.known, shortcutsOf(s, &p.known))
 }
 
-// find collects what the round has to know before it decides, after a look.
+// find collects the findings of a round. It is called after look.
 func (p *Planner) find(s *Snapshot, memory *Memory, notes *noteList) *findings {
 	found := &p.found
 	*found = findings{

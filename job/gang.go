@@ -12,8 +12,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
-// planGroups plans what becomes of the job's workload and of its pod group (J44, J45), and returns
-// the group that new pods name. Without one, they name none.
+// planGroups plans the creations and new sizes of the job's workload and pod group (J44, J45). It
+// returns the group that new pods name, or the zero Ref if there is none.
 func planGroups(plan *Plan, s *Snapshot, c *census) (jobgroup.Ref, error) {
 	notes := (*noteList)(&plan.Notes)
 	ignored := func(why string) {
@@ -33,7 +33,7 @@ func planGroups(plan *Plan, s *Snapshot, c *census) (jobgroup.Ref, error) {
 		ignored(" without Options.Gangs: no gang is made of the pods")
 		return jobgroup.Ref{}, nil
 	case g.Preset:
-		return jobgroup.Ref{}, nil // who wrote the template has made the group
+		return jobgroup.Ref{}, nil // the template names a group that exists already
 	case !g.Controlled:
 		return planOwnGroup(plan, s, c)
 	case g.Template != nil:
@@ -51,7 +51,7 @@ func planOwnGroup(plan *Plan, s *Snapshot, c *census) (jobgroup.Ref, error) {
 			fmt.Sprintf("is below the size of the gang, %d, which never starts", size))
 	}
 
-	// The workload: the one that there is, or a new one.
+	// Take the existing workload, or plan a new one.
 	var own []jobgroup.Workload
 	for _, w := range s.Groups.Workloads {
 		if !w.Foreign {
@@ -90,7 +90,7 @@ func planOwnGroup(plan *Plan, s *Snapshot, c *census) (jobgroup.Ref, error) {
 		})
 	}
 
-	// The group is made from the template as it is going to be.
+	// The group is made from the template with its new size.
 	template := workload.Templates[0]
 	if template.MinCount > 0 && size > 0 {
 		template.MinCount = size
@@ -98,7 +98,7 @@ func planOwnGroup(plan *Plan, s *Snapshot, c *census) (jobgroup.Ref, error) {
 	return planPodGroup(plan, s, c, workload.Ref, template), nil
 }
 
-// planLentGroup plans the pod group of a job whose controller has the workload and leaves the
+// planLentGroup plans the pod group of a job whose controller has the workload and leaves the pod
 // group to the job. The group follows the controller's template.
 func planLentGroup(plan *Plan, s *Snapshot, c *census) jobgroup.Ref {
 	name := *s.Groups.Template
@@ -155,7 +155,7 @@ func planPodGroup(plan *Plan, s *Snapshot, c *census, workload jobgroup.Ref, tem
 	return group
 }
 
-// resize plans another size for a gang. A policy never changes from basic to gang or back.
+// resize plans a new size for a gang. A policy never changes from basic to gang or back.
 func (p *Plan) resize(kind jobgroup.Kind, ref jobgroup.Ref, template jobgroup.Template, size int32) {
 	if template.MinCount > 0 && size > 0 && template.MinCount != size {
 		p.Groups = append(p.Groups, jobgroup.Write{
@@ -172,8 +172,8 @@ func (p *Plan) goWithoutGroup(field, found string) {
 	(*noteList)(&p.Notes).add(field, found, "new pods are in no group")
 }
 
-// isNew reports whether the job has never had a pod, as far as it shows. Only such a job gets a
-// workload or a pod group: the pods of an older one would be in the group in part.
+// isNew reports whether nothing shows that the job has ever had a pod. Only such a job gets a
+// workload or a pod group, because the existing pods of an older job would not be in the group.
 func isNew(j *Job, c *census) bool {
 	switch status := &j.Status; {
 	case c.pods > 0,
@@ -189,15 +189,15 @@ func isNew(j *Job, c *census) bool {
 // maxGroupName is the longest name that an object can have.
 const maxGroupName = 253
 
-// workloadName is the name of the workload of a job: the same in each round, and another one for
-// another job of that name.
+// workloadName returns the name of a job's workload. It is the same in each round, and differs for
+// another job of the same name.
 func workloadName(j *Job) string {
 	hash := nameHash("(types.UID)" + string(j.UID))
 	return j.Name[:min(len(j.Name), maxGroupName-len(hash)-1)] + "-" + hash
 }
 
-// podGroupName is the name of the pod group that is made from a template. Where the two names have
-// no room, each keeps at least half of it.
+// podGroupName returns the name of the pod group that is made from a template. If the two names are
+// too long together, each may use at least half of the room.
 func podGroupName(workload, template string) string {
 	hash := nameHash(workload + template)
 	room := maxGroupName - len(hash) - 2
@@ -206,7 +206,7 @@ func podGroupName(workload, template string) string {
 	return first + "-" + second + "-" + hash
 }
 
-// nameHash is a hash of text in letters that spell no words, as in names of Kubernetes.
+// nameHash returns a hash of the text, as in names of Kubernetes. Its letters spell no words.
 func nameHash(text string) string {
 	const letters = "bcdfghjklmnpqrstvwxz2456789"
 	hash := fnv.New32a()

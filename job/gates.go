@@ -7,9 +7,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// withoutGates returns the snapshot as a controller sees it whose feature gates
-// Options.Without are off: without the fields that belong to them. Nothing in the snapshot
-// itself is written to.
+// withoutGates returns the snapshot without the fields that belong to feature gates in
+// Options.Without. Nothing in the snapshot itself is written to.
 func (s *Snapshot) withoutGates() *Snapshot {
 	seen, off := *s, s.Options.Without
 	ignoreFields(&seen.Job.Spec, off)
@@ -23,9 +22,9 @@ func (s *Snapshot) withoutGates() *Snapshot {
 	return &seen
 }
 
-// ignoreFields clears the fields of a spec that a controller ignores, except managedBy, which
-// [ManagerOf] reads. Rules with FailIndex stay, so that the others keep their places: without a
-// limit, they match nothing (J21).
+// ignoreFields clears the fields of a spec that belong to gates that are off, except managedBy:
+// [ManagerOf] ignores that itself. Rules with FailIndex stay, so that other rules keep their
+// places. Without backoffLimitPerIndex they match nothing (J21).
 func ignoreFields(spec *Spec, off release.Gates) {
 	if off.Has(release.JobPodReplacementPolicy) {
 		spec.PodReplacementPolicy = ""
@@ -38,11 +37,11 @@ func ignoreFields(spec *Spec, off release.Gates) {
 	}
 }
 
-// untimedSidecar is a restartable init container that tells no finish time.
+// untimedSidecar is the kind of a restartable init container whose finish time is ignored.
 const untimedSidecar jobpod.Kind = 255
 
-// withoutSidecars keeps the restartable init containers of a pod from telling a finish time
-// (J32). Their restarts rank the pod as before (J29).
+// withoutSidecars makes the planner ignore the finish times of a pod's restartable init containers
+// (J32). Their restarts still affect the order of deletions (J29).
 func withoutSidecars(pod *Pod) {
 	isSidecar := func(c jobpod.Container) bool { return c.Kind == jobpod.RestartableInit }
 	if pod.Detail == nil || !slices.ContainsFunc(pod.Detail.Containers, isSidecar) {

@@ -9,23 +9,21 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// failsIndex reports whether this failure was the index's last (J16).
+// failsIndex reports whether the failure of the pod fails its index (J16).
 func failsIndex(pod *Pod, policy *failurePolicy, limit int32) bool {
 	failure := policy.judge(pod)
 	return failure.action == FailIndex || failure.counts && pod.detail().FailureCount >= limit
 }
 
-// carriers are the failed pods that carry the failure count of their index, as places in
-// Snapshot.Pods in order of the index. They keep their finalizer until the replacement
-// exists (J17).
+// carriers are the failed pods that carry the failure count of their index. places are their places
+// in pods, in order of the index. Carriers keep their finalizer until the replacement exists (J17).
 type carriers struct {
 	pods   []Pod
 	places []int32
 }
 
-// findCarriers finds a carrier for each index that is neither active, succeeded nor
-// failed: the failed pod with the highest count that finished last (J17). It uses the
-// memory of buf.
+// findCarriers finds a carrier for each index that is neither active, succeeded nor failed: the
+// failed pod with the highest count that finished last (J17). It reuses buf.
 func findCarriers(buf []int32, s *Snapshot, c *census, x *indexes) carriers {
 	places := buf[:0]
 	if !s.Job.Spec.limitsIndexes() {
@@ -64,8 +62,8 @@ func (c carriers) has(place int32) bool {
 	return ok && i == place
 }
 
-// byIndexAndCount orders the failed pods of each index: the one that carries the failure
-// count comes first.
+// byIndexAndCount orders failed pods by index. The first pod of each index is the one that carries
+// the failure count.
 func byIndexAndCount(a, b *Pod) int {
 	if a.index() != b.index() {
 		return cmp.Compare(a.index(), b.index())
@@ -77,14 +75,14 @@ func byIndexAndCount(a, b *Pod) int {
 		return c
 	}
 	if x, y := a.Owner == jobpod.Orphan, b.Owner == jobpod.Orphan; x != y {
-		// Quirk: the reference looks at the pods that it adopts last.
+		// Quirk: the reference looks at adopted pods last, and the last pod wins.
 		return falseFirst(!x)
 	}
 	return byAge(a, b)
 }
 
-// laterFirst compares finish times the other way round. One that is not known counts as
-// the latest.
+// laterFirst orders finish times from the latest to the earliest. An unknown time counts as the
+// latest.
 func laterFirst(a, b time.Time) int {
 	if a.IsZero() != b.IsZero() {
 		return falseFirst(!a.IsZero())
@@ -92,14 +90,15 @@ func laterFirst(a, b time.Time) int {
 	return b.Compare(a)
 }
 
-// absoluteFailures is the number of failures before this pod, ignored ones included.
+// absoluteFailures returns the number of failures of the index before this pod, including ignored
+// ones.
 func absoluteFailures(pod *Pod) int64 {
 	detail := pod.detail()
 	return int64(max(detail.FailureCount, 0)) + int64(max(detail.IgnoredFailureCount, 0))
 }
 
-// indexDue returns when the index that the failed pod ran may run again: the
-// delay after its own failures, this one included (J31).
+// indexDue returns the time at which the index of the failed pod may run again. The delay depends
+// on all failures of the index, including this one (J31).
 func indexDue(pod *Pod, untimed []sighting, policy backoff.Policy) time.Time {
 	failures := min(absoluteFailures(pod)+1, 1<<31-1)
 	return timeFinished(pod, untimed).Add(policy.Delay(int(failures)))

@@ -14,23 +14,23 @@ import (
 // create next.
 type indexes struct {
 	completed, failed indexset.Set
-	// completedSame and failedSame are the sizes at which the index lists of the status
-	// stay as they are, -1 when they must be written again.
+	// completedSame and failedSame are the sizes of the sets that the status already lists. While a
+	// set has that size, its list need not be written again; -1 means that it must be.
 	completedSame, failedSame int
-	// spare is for sets that are needed for a moment.
+	// spare is a buffer for temporary sets.
 	spare indexset.Set
 	text  []byte
 }
 
-// reset empties the sets and keeps their memory.
+// reset empties the sets and keeps their buffers.
 func (x *indexes) reset() {
 	x.completed.Reset()
 	x.failed.Reset()
 	x.completedSame, x.failedSame = 0, 0
 }
 
-// find makes the sets from the status and the pods that have ended. An index that the
-// status lists keeps its verdict. Otherwise success wins (JI6).
+// find fills the sets from the status and from the pods that have ended. An index that the status
+// lists stays in its list. For any other index, success wins over failure (JI6).
 func (x *indexes) find(s *Snapshot, c *census, policy *failurePolicy, notes *noteList) {
 	x.reset()
 	spec, status := &s.Job.Spec, &s.Job.Status
@@ -46,8 +46,8 @@ func (x *indexes) find(s *Snapshot, c *census, policy *failurePolicy, notes *not
 		x.separate(*status.FailedIndexes, notes)
 	}
 
-	// A recorded pod that was counted as failed while it was being deleted may have
-	// succeeded after all. Then it completes its index: running it again would be a waste.
+	// A recorded pod that was counted as failed while it was being deleted may have succeeded after
+	// all. Then it completes its index, since running the index again would be a waste.
 	for _, places := range [...][]int32{c.succeeded, c.inFlight, c.recorded} {
 		x.addCompleted(s, places)
 	}
@@ -74,8 +74,8 @@ func readIndexes(set *indexset.Set, field, text string, completions int32, notes
 	return set.Len()
 }
 
-// separate takes those indexes out of the failed ones that the status lists as completed
-// as well. An API server refuses every status that has an index in both lists.
+// separate removes the indexes from the failed set that the status also lists as completed. An API
+// server refuses every status that has an index in both lists.
 func (x *indexes) separate(text string, notes *noteList) {
 	if indexset.Common(&x.completed, &x.failed) == 0 {
 		return
@@ -110,18 +110,18 @@ func (x *indexes) addFailed(s *Snapshot, places []int32, policy *failurePolicy) 
 	}
 }
 
-// has reports whether the index has come to an end.
+// has reports whether the index has succeeded or failed.
 func (x *indexes) has(index int32) bool { return x.completed.Has(index) || x.failed.Has(index) }
 
-// progress are the index lists to record.
+// progress holds the index lists to record.
 type progress struct {
 	Completed      string  `json:"completed,omitempty"`
 	CompletedCount int32   `json:"completedCount,omitempty"`
 	Failed         *string `json:"failed,omitempty"`
 }
 
-// progress makes the lists. Without limits no index fails, and a list of failed ones that the
-// status has goes.
+// progress returns the index lists to record. Without backoffLimitPerIndex no index fails, and a
+// list of failed indexes in the status is dropped.
 func (x *indexes) progress(status *Status, spec *Spec) (p progress) {
 	if !spec.isIndexed() {
 		return p
@@ -142,8 +142,8 @@ func (x *indexes) progress(status *Status, spec *Spec) (p progress) {
 	return p
 }
 
-// format returns old itself where the text has not changed. Indexes are only ever added
-// to what was read, so the size tells.
+// format returns the text of the set, or old itself if the text has not changed. Indexes are only
+// ever added to a set, so an unchanged size means an unchanged set.
 func (x *indexes) format(set *indexset.Set, old string, same int) string {
 	if set.Len() == same {
 		return old
@@ -156,7 +156,7 @@ func (x *indexes) format(set *indexset.Set, old string, same int) string {
 	return string(x.text)
 }
 
-// indexLimit is the number of indexes, 0 for a NonIndexed job.
+// indexLimit returns the number of indexes of the job, 0 for a NonIndexed job.
 func indexLimit(spec *Spec) int32 {
 	if !spec.isIndexed() {
 		return 0
@@ -164,10 +164,10 @@ func indexLimit(spec *Spec) int32 {
 	return *spec.Completions
 }
 
-// lacksIndex reports whether the job is Indexed and the pod has no index of it.
+// lacksIndex reports whether the job is Indexed and the pod has no index in its range.
 func lacksIndex(pod *Pod, spec *Spec) bool {
 	return spec.isIndexed() && !hasIndexBelow(pod, indexLimit(spec))
 }
 
-// hasIndexBelow reports whether the pod has an index, and one below the limit.
+// hasIndexBelow reports whether the pod has an index below the limit.
 func hasIndexBelow(pod *Pod, limit int32) bool { return pod.Index.isBelow(limit) }

@@ -8,8 +8,7 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// InputError says that a value breaks the contract of a snapshot, a spec or a
-// status.
+// InputError reports a value that breaks the contract of a snapshot, a spec or a status.
 type InputError struct {
 	// Field is the path of the field, such as "spec.parallelism".
 	Field string
@@ -28,7 +27,7 @@ func invalid(field string, v any, problem string) error {
 	return problems.New[InputError](field, v, problem)
 }
 
-// check is the invariant check at the entry: what no plan can be made from.
+// check refuses snapshots from which no plan can be made.
 func (s *Snapshot) check() error {
 	j := &s.Job
 	switch {

@@ -9,29 +9,30 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// Inspection holds the figures that a round decides by. A plan says what happens; the
-// inspection of the same snapshot has the numbers for people who ask why.
+// Inspection holds the figures on which a round decides. A plan lists the decisions; the inspection
+// of the same snapshot has the numbers that explain them.
 type Inspection struct {
 	// Active, Ready and Terminating are the pods in the snapshot (J11).
 	Active      int64 `json:"active,omitempty"`
 	Ready       int64 `json:"ready,omitempty"`
 	Terminating int64 `json:"terminating,omitempty"`
-	// Succeeded and Failed are the totals, with the pods that no status counts yet (J9, J10).
+	// Succeeded and Failed are the totals, including pods that no status counts yet (J9, J10).
 	Succeeded int64 `json:"succeeded,omitempty"`
 	Failed    int64 `json:"failed,omitempty"`
 	// Restarts sums the restarts that count towards backoffLimit with restartPolicy
 	// OnFailure (J22).
 	Restarts int64 `json:"restarts,omitempty"`
-	// Wanted is how many pods are to be active, unless the job ends or is suspended (J29).
+	// Wanted is the number of pods that should be active, unless the job ends or is suspended
+	// (J29).
 	Wanted int64 `json:"wanted,omitempty"`
 	// Completed and FailedIndexes are the indexes that need no more pods (J14, J16).
 	Completed     Indexes `json:"completed,omitzero"`
 	FailedIndexes Indexes `json:"failedIndexes,omitzero"`
-	// Backoff is the record of failures since the last success (J31). It is zero for a job
-	// that limits failures index by index.
+	// Backoff is the record of failures since the last success (J31). It is zero with
+	// backoffLimitPerIndex.
 	Backoff backoff.Record `json:"backoff,omitzero"`
-	// Retries are the indexes whose last pod has failed and that may run again, in
-	// order. Only a job that limits failures index by index has them.
+	// Retries are the indexes whose last pod has failed and that may run again, in increasing
+	// order. They exist only with backoffLimitPerIndex.
 	Retries []IndexRetry `json:"retries,omitempty"`
 	// Pods has one entry for each pod of the snapshot, in the same order.
 	Pods []PodInspection `json:"pods,omitempty"`
@@ -40,18 +41,18 @@ type Inspection struct {
 // IndexRetry is an index that waits for its next pod.
 type IndexRetry struct {
 	Index Index `json:"index"`
-	// Failures is how often the index has failed so far, and Ignored how often the
-	// podFailurePolicy has ignored it (J18).
+	// Failures is the number of failures of the index that count, and Ignored the number of those
+	// that the podFailurePolicy has ignored (J18).
 	Failures int32 `json:"failures,omitempty"`
 	Ignored  int32 `json:"ignored,omitempty"`
-	// Due is when its backoff ends (J31).
+	// Due is the time at which the backoff of the index ends (J31).
 	Due time.Time `json:"due,omitzero"`
 }
 
-// PodInspection is what a round makes of one pod.
+// PodInspection holds the findings of a round about one pod.
 type PodInspection struct {
-	// FinishTime is when the pod finished (J32). It is zero for an active pod, and where
-	// nothing tells.
+	// FinishTime is the time at which the pod finished (J32). It is zero for an active pod, and if
+	// the time is unknown.
 	FinishTime time.Time `json:"finishTime,omitzero"`
 	// Failed is true for a pod of the job that counts as failed (J7).
 	Failed bool `json:"failed,omitempty"`
@@ -61,20 +62,21 @@ type PodInspection struct {
 	Match *PolicyMatch `json:"match,omitempty"`
 }
 
-// PolicyMatch is a rule of a podFailurePolicy, and what of a pod it matches.
+// PolicyMatch is a rule of a podFailurePolicy, and the part of a pod that it matches.
 type PolicyMatch struct {
-	// Rule is the index of the rule, and Action what it does.
+	// Rule is the index of the rule, and Action its action.
 	Rule   int           `json:"rule"`
 	Action FailureAction `json:"action,omitempty"`
-	// Container and ExitCode are what the rule has matched, or else Condition is.
+	// Container and ExitCode are set if the rule matched a container, and Condition if it matched a
+	// condition.
 	Container string `json:"container,omitempty"`
 	ExitCode  int32  `json:"exitCode,omitempty"`
 	Condition string `json:"condition,omitempty"`
 }
 
-// Inspect plans a round as [Reconcile] does, and returns the figures that it has decided by. They
-// exist for every job, also for one that has ended or that another controller manages. It returns
-// the same errors as Reconcile.
+// Inspect plans a round as [Reconcile] does, and returns the figures on which it has decided. It
+// works for every job, including jobs that have ended or that another controller manages. It
+// returns the same errors as Reconcile.
 func Inspect(s Snapshot) (Inspection, error) {
 	if err := s.check(); err != nil {
 		return Inspection{}, err
@@ -111,7 +113,7 @@ func Inspect(s Snapshot) (Inspection, error) {
 	}, nil
 }
 
-// lookOn finds out what a round that plans nothing for the job has left out.
+// lookOn collects the findings that a stopped round has left out.
 func (p *Planner) lookOn(s *Snapshot) (*findings, backoff.Record, error) {
 	var memory Memory
 	var notes noteList
@@ -157,7 +159,7 @@ func inspectPods(s *Snapshot, found *findings) []PodInspection {
 	return pods
 }
 
-// indexesOf makes a value of a set.
+// indexesOf returns the set as a value.
 func indexesOf(set *indexset.Set) Indexes {
 	var ranges []indexRange
 	set.Ranges(func(first, last int32) bool {
@@ -167,10 +169,10 @@ func indexesOf(set *indexset.Set) Indexes {
 	return Indexes{ranges}
 }
 
-// InferBackoff returns the backoff record that a controller would have if it had seen the
-// end of all pods of the snapshot that are counted or recorded: a guess at what a
-// running controller remembers, for those who can only read its objects. Pods that were
-// deleted since are missing in it, and a controller that has restarted remembers less.
+// InferBackoff returns the backoff record that a controller would have if it had seen the end of
+// all pods of the snapshot that are counted or recorded. It is a guess at the memory of a running
+// controller, for programs that can only read its objects. Pods that were deleted are missing from
+// it, and a controller that has restarted remembers less.
 func InferBackoff(s Snapshot) backoff.Record {
 	var successes, failures []time.Time
 	recorded := make(map[UID]bool)

@@ -6,17 +6,17 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// management is what a round does about the number of pods, besides the plan's lists.
+// management is the result of managing pods, besides the lists of the plan.
 type management struct {
 	action  string
 	managed bool // whether pods were managed
-	more    bool // whether pods could be created that the round leaves out
+	more    bool // whether the round leaves out pods that could be created
 	held    bool // whether a backoff holds all missing pods
 }
 
-// managePods plans the deletions or else the creations of a round, never both. It plans
-// neither while own writes are still to be seen (E1), while the job is being deleted, and
-// while pods are being adopted.
+// managePods plans the deletions or else the creations of a round, never both. It plans neither
+// while the expectations are not satisfied (E1), nor while the job is being deleted, nor in a round
+// that adopts pods.
 func managePods(plan *Plan, s *Snapshot, found *findings, record backoff.Record, buf *scratch) management {
 	switch {
 	case !found.satisfied || s.Job.isDeleted():
@@ -49,15 +49,15 @@ func managePods(plan *Plan, s *Snapshot, found *findings, record backoff.Record,
 	return management{action: podsCreated, managed: true, more: more, held: held}
 }
 
-// waitsForAdoption reports whether pods are managed in a later round, because some are
-// adopted in this one. An adopted pod has a version that this plan cannot know, so its
-// finalizer must not go on condition of one (JI9). The next round sees it.
+// waitsForAdoption reports whether pods are managed only in the next round, because this one adopts
+// some. The adoption changes the version of a pod, so this plan cannot make the removal of its
+// finalizer conditional on the version (JI9).
 func waitsForAdoption(c *census, quirks jobquirk.Set) bool {
 	return len(c.adopted) > 0 && !quirks.Has(jobquirk.UncheckedUntrack)
 }
 
-// appendExcess adds the deletions of pods that have not started in time, of pods without
-// an index of their own, and of those beyond the wanted number (J29).
+// appendExcess adds the deletions of pods that have not started in time, of pods without an index
+// of their own, and of pods beyond the wanted number (J29).
 func appendExcess(deletions []Deletion, s *Snapshot, found *findings, wanted int64, buf *scratch) []Deletion {
 	deletions = appendLate(deletions, s, found.pods.late)
 	surplus := max(found.tally.active-wanted, 0)
@@ -68,7 +68,7 @@ func appendExcess(deletions []Deletion, s *Snapshot, found *findings, wanted int
 	return deletions
 }
 
-// createMissing plans the creations of missing pods that no backoff holds (J30, J31), and reports
+// createMissing plans the creations of missing pods that no backoff holds (J30, J31). It reports
 // whether it leaves some out, and whether a backoff holds all of them.
 func createMissing(
 	plan *Plan, s *Snapshot, found *findings, missing int64, record backoff.Record, buf *scratch,

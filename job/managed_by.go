@@ -6,13 +6,13 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// ManagerOf names the controller that manages a job of that spec, and reports whether that is
-// the controller with these options (J3). Rounds of other jobs plan nothing. A job that names no
-// controller is managed by the one of Kubernetes, and so is each job while the feature gate
-// JobManagedBy is off (Options.Without).
+// ManagerOf returns the name of the controller that manages a job with this spec, and whether that
+// is the controller with these options (J3). A round plans nothing for other jobs. A job that names
+// no controller is managed by [ControllerName]. So is every job if the feature gate JobManagedBy is
+// off (Options.Without).
 //
-// Whoever collects what a round needs asks here whether the job is ours: a job that the planner
-// takes, and that comes without its pods, gets new ones in each round.
+// Call it to decide whether a snapshot needs the pods of a job. If the pods of a job that is ours
+// are left out, each round creates new ones.
 func ManagerOf(spec Spec, o Options) (name string, ours bool) { return managerOf(&spec, &o) }
 
 func managerOf(spec *Spec, o *Options) (name string, ours bool) {

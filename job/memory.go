@@ -9,57 +9,56 @@ import (
 	"github.com/batchplan/batchplan/internal/stored"
 )
 
-// Memory is what a controller remembers between rounds and cannot read back
-// from its objects (B5). It is a plain value: it can be stored as JSON, shared between
-// workers, or lost. Losing it is a restart and can shorten a backoff. It breaks an
-// invariant only if the next snapshot shows older pods beside a newer job; then
-// list the pods from the source of truth.
+// Memory is the part of a controller's knowledge that it cannot read back from its objects (B5). It
+// is a plain value: it can be stored as JSON, shared between workers, or lost. Its loss has the
+// effect of a restart and can shorten a backoff. It breaks an invariant only if the next snapshot
+// shows older pods beside a newer job. If that can happen, list the pods from the source of truth
+// after a restart.
 //
-// A memory of another UID counts as empty, and so does one that cannot be read: the next
-// plan has a note that says so.
+// A memory of another job counts as empty. So does a memory that cannot be read; the next plan then
+// has a note.
 type Memory struct {
-	// JobUID is the job that the memory is about, so a new job of the same name
-	// inherits nothing (JI22).
+	// JobUID is the UID of the job that the memory belongs to. A new job of the same name inherits
+	// nothing (JI22).
 	JobUID UID
 	// Backoff is the record of recent failures (J31).
 	Backoff backoff.Record
-	// Expectations are the creations and deletions not yet seen (E1). An adapter that learns
-	// of them by events takes these off with Observe, or sets what its
-	// expectations.Tracker has.
+	// Expectations are the creations and deletions that no snapshot has shown yet (E1). An adapter
+	// that receives events lowers them with Observe, or copies those of its expectations.Tracker.
 	Expectations expectations.Counts
 	// Untracking are the UIDs of pods whose finalizer was removed and which the
 	// snapshot may still show with it (E4).
 	Untracking expectations.UIDs
-	// Written is the version of the job that the last status write has made, as its [Reply]
-	// tells; a snapshot of an earlier Job.Version is stale and is not planned from (E6).
+	// Written is the version of the job after the last status write, taken from its [Reply]. A
+	// snapshot with an earlier Job.Version is stale, and nothing is planned from it (E6).
 	Written int64
-	// Finished is set once a final status was written: a snapshot that does not
-	// show it is stale and is not planned from (E5).
+	// Finished is set once a final status was written. A snapshot that does not show the end is
+	// stale, and nothing is planned from it (E5).
 	Finished bool
 
 	rest remembered
-	// problem is why a stored memory could not be read.
+	// problem explains why a stored memory could not be read.
 	problem string
 }
 
-// remembered is what a memory holds for the planner alone.
+// remembered is the part of a memory that only the planner uses.
 type remembered struct {
-	// Untimed are the failed pods whose finish time nothing in the snapshot tells, by
-	// UID, with the time of the round that first saw each: their backoff counts from
-	// there (J32). Pods of Kubernetes always have a time.
+	// Untimed are the failed pods without a known finish time, sorted by UID. Each has the time of
+	// the round that first saw it, from which its backoff counts (J32). Pods of Kubernetes always
+	// have a finish time.
 	Untimed []sighting `json:"untimed,omitempty"`
-	// Ignored is the number of failures that the podFailurePolicy has ignored so
-	// far; kept for Options.MaxIgnoredFailures.
+	// Ignored is the number of failures that the podFailurePolicy has ignored so far.
+	// Options.MaxIgnoredFailures needs it.
 	Ignored int32 `json:"ignored,omitempty"`
-	// Handled are the UIDs of pods that the podFailurePolicy has ignored and whose
-	// finalizer has still to go: the metrics report each match once (JI27).
+	// Handled are the UIDs of pods that the podFailurePolicy has ignored and whose finalizer is
+	// still to be removed. With it, the metrics report each match once (JI27).
 	Handled expectations.UIDs `json:"handled,omitzero"`
-	// Reported are the figures up to which the metrics have told (JI27).
+	// Reported are the figures that the metrics have already reported (JI27).
 	Reported reported `json:"reported,omitzero"`
 }
 
-// Equal reports whether two memories are the same: a store needs to write one only when
-// it differs from the last.
+// Equal reports whether two memories are the same. A store needs to write a memory only if it
+// differs from the last one.
 func (m Memory) Equal(other Memory) bool {
 	switch {
 	case m.JobUID != other.JobUID,
@@ -91,7 +90,8 @@ func (r *remembered) equal(other *remembered) bool {
 // memoryVersion is the version of a memory's JSON.
 const memoryVersion = 1
 
-// memoryJSON is the JSON of a memory: a version, the fields, and what only this package reads.
+// memoryJSON is the JSON of a memory: a version, the fields, and a part that only this package
+// reads.
 type memoryJSON struct {
 	FormatVersion int                 `json:"formatVersion"`
 	JobUID        UID                 `json:"jobUID,omitempty"`
@@ -103,17 +103,17 @@ type memoryJSON struct {
 	Internal      remembered          `json:"internal,omitzero"`
 }
 
-// MarshalJSON writes the memory with the version of its form. Its member "internal" is for this
-// package alone.
+// MarshalJSON writes the memory with the version of its format. Only this package reads its member
+// "internal".
 func (m Memory) MarshalJSON() ([]byte, error) {
 	return json.Marshal(memoryJSON{
 		memoryVersion, m.JobUID, m.Backoff, m.Expectations, m.Untracking, m.Written, m.Finished, m.rest,
 	})
 }
 
-// UnmarshalJSON reads a memory. It never fails: what is of another version, or no memory at
-// all, reads as lost. Call it directly, and not through json.Unmarshal, for bytes that may
-// not even be JSON.
+// UnmarshalJSON reads a memory. It never fails: a memory of another version counts as lost, and so
+// does anything that is no memory. For bytes that may not be JSON, call it directly and not through
+// json.Unmarshal.
 func (m *Memory) UnmarshalJSON(data []byte) error {
 	var in memoryJSON
 	if problem := stored.Read(data, memoryVersion, &in); problem != "" {

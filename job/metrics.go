@@ -8,21 +8,19 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// Metrics are the figures of a round behind the metrics of a Job controller, prefix
-// job_controller_ (J42): what the round adds to each counter. No figure is negative,
-// and over all rounds each pod, index and match is reported once, as long as the memory
-// is kept (JI27).
+// Metrics holds what a round adds to the metrics of a Job controller, whose names have the prefix
+// job_controller_ (J42). No figure is negative, and over all rounds each pod, index and match is
+// reported once, as long as the memory is kept (JI27).
 //
-// Three metrics are about more than rounds, so the adapter measures them:
-// job_sync_duration_seconds; jobs_by_external_controller_total, one for each job that
-// appears with another managedBy; and terminated_pods_tracking_finalizer_total where pods
-// are watched (see [TrackingEvent]).
+// Three metrics cover more than rounds, so the adapter measures them: job_sync_duration_seconds;
+// jobs_by_external_controller_total, one for each job that appears with another managedBy; and
+// terminated_pods_tracking_finalizer_total where pods are watched (see [TrackingEvent]).
 type Metrics struct {
-	// CompletionMode, Action and Failed are the labels of job_syncs_total, which counts
-	// this round unless Action is empty: the job has ended, is not ours, or the snapshot
-	// is older than a status that was written. Action is "reconciling" where pods were not
-	// managed, "tracking" where there was none to create or delete, or else "pods_created" or
-	// "pods_deleted". Failed is result "error".
+	// CompletionMode, Action and Failed are the labels of job_syncs_total. Action is empty if that
+	// does not count the round: the job has ended, is not ours, or the snapshot is older than a
+	// status that was written. Action is "reconciling" if pods were not managed, "tracking" if
+	// there was none to create or delete, or else "pods_created" or "pods_deleted". Failed means
+	// result "error".
 	CompletionMode CompletionMode `json:"completionMode,omitempty"`
 	Action         string         `json:"action,omitempty"`
 	Failed         bool           `json:"failed,omitempty"`
@@ -37,9 +35,9 @@ type Metrics struct {
 	IndexesSucceeded int32 `json:"indexesSucceeded,omitempty"`
 	IndexesFailed    int32 `json:"indexesFailed,omitempty"`
 	PerIndex         bool  `json:"perIndex,omitempty"`
-	// PodsCreated and PodsNotCreated are job_pods_creation_total by status, with
-	// its Metric as the reason. A namespace that is being deleted refuses
-	// creations, which counts as neither.
+	// PodsCreated and PodsNotCreated are job_pods_creation_total by status. The label reason is
+	// CreateReason.Metric. Creations that a namespace refuses because it is being deleted count as
+	// neither.
 	PodsCreated    int32            `json:"podsCreated,omitempty"`
 	PodsNotCreated int32            `json:"podsNotCreated,omitempty"`
 	CreateReason   jobreason.Create `json:"createReason,omitempty"`
@@ -48,7 +46,7 @@ type Metrics struct {
 	// reason.
 	Finished       ConditionType `json:"finished,omitempty"`
 	FinishedReason string        `json:"finishedReason,omitempty"`
-	// Untracked is how many pods that had ended lost their finalizer:
+	// Untracked is the number of ended pods that lost their finalizer:
 	// terminated_pods_tracking_finalizer_total with event "delete".
 	Untracked int32 `json:"untracked,omitempty"`
 	// ManagedBy is true for a job of another controller.
@@ -76,10 +74,10 @@ const (
 	podsDeleted = "pods_deleted"
 )
 
-// TrackingEvent says what the change of a pod adds to
-// terminated_pods_tracking_finalizer_total: event "add" for a pod that has ended with its
-// finalizer, "delete" once it loses the finalizer or is gone, and "" for any other change.
-// Nil is a pod that does not exist.
+// TrackingEvent returns the event that the change of a pod adds to
+// terminated_pods_tracking_finalizer_total: "add" for a pod that has ended with its finalizer,
+// "delete" once it loses the finalizer or is gone, and "" for any other change. A nil pod does not
+// exist.
 func TrackingEvent(before, after *Pod) string {
 	counts := func(p *Pod) bool { return p != nil && !p.Untracked && p.isTerminal() }
 	switch was, is := counts(before), counts(after); {
@@ -94,7 +92,7 @@ func TrackingEvent(before, after *Pod) string {
 func (a *aftermath) metrics(recorded *Status, failed bool, before, after *reported) Metrics {
 	final := a.final
 	if a.Facts.Quirks.Has(jobquirk.Miscount) && a.recorded && !isUntracked(a.untrack, a.outcome.Untracked) {
-		// What Settle moves into the counters is counted by nobody.
+		// With this quirk, pods that Settle moves into the counters are not reported.
 		last := reportedOf(recorded)
 		final, after = recorded, &last
 	}
@@ -134,8 +132,8 @@ func (a *aftermath) metrics(recorded *Status, failed bool, before, after *report
 	return m
 }
 
-// countIndexes counts the indexes that are new in the lists. An elastic job that has
-// shrunk has lost some, so the counter says nothing about new ones.
+// countIndexes counts the indexes that are new in the lists. The numbers of indexes do not tell,
+// since an elastic job that has shrunk has lost some.
 func (f *Metrics) countIndexes(before, after *reported) {
 	succeeded := int32(indexset.Added(before.CompletedIndexes, after.CompletedIndexes))
 	f.IndexesSucceeded += succeeded

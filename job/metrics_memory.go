@@ -9,12 +9,12 @@ import (
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// reported are the figures that the metrics of earlier rounds have reported. What a status
-// says beyond them is still to be reported, even if it comes from a write that seemed to
-// fail. An older snapshot that says less changes nothing (JI27).
+// reported are the figures that the metrics of earlier rounds have reported. If a status has higher
+// figures, the difference is still to be reported, even if it comes from a write that seemed to
+// fail. Lower figures in an older snapshot change nothing (JI27).
 type reported struct {
-	// Known is false when nothing is known of earlier rounds: then the metrics tell what
-	// changes from the snapshot on.
+	// Known is false when nothing is known about earlier rounds. Then the metrics report the
+	// changes since the snapshot.
 	Known            bool   `json:"known,omitempty"`
 	Succeeded        int32  `json:"succeeded,omitempty"`
 	Failed           int32  `json:"failed,omitempty"`
@@ -53,7 +53,8 @@ func reportedOf(s *Status) reported {
 	return r
 }
 
-// reported is what earlier rounds have reported; without a memory, what the snapshot says.
+// reported returns the figures that earlier rounds have reported or, without a memory, those of the
+// snapshot.
 func (b *basis) reported() reported {
 	if !b.Carried.Memory.rest.Reported.Known || b.Facts.Quirks.Has(jobquirk.Miscount) {
 		return reportedOf(&b.Facts.Status)
@@ -61,8 +62,8 @@ func (b *basis) reported() reported {
 	return b.Carried.Memory.rest.Reported
 }
 
-// reportedNext is what this round and those before it have reported. A conditional write that
-// has succeeded shows that the snapshot was up to date.
+// reportedNext returns the figures that this and all earlier rounds have reported. A status write
+// is conditional, so its success shows that the snapshot was up to date.
 func (a *aftermath) reportedNext(before, after *reported) reported {
 	if a.Facts.Quirks.Has(jobquirk.Miscount) {
 		return reported{}
@@ -77,8 +78,8 @@ func (a *aftermath) reportedNext(before, after *reported) reported {
 		return next
 	}
 
-	// A UID that only the snapshot's list has, since the write that put it there seemed to
-	// fail, is reported when its finalizer goes.
+	// A UID that is only in the snapshot's list was put there by a write that seemed to fail. It is
+	// reported when its finalizer is removed.
 	next.Uncounted = uids
 	return before.later(next)
 }
@@ -92,7 +93,7 @@ func uidsOf(untrack []Untracking) []UID {
 	return uids
 }
 
-// common returns what is in both lists, in the order of the first.
+// common returns the UIDs that are in both lists, in the order of the first.
 func common(a, b []UID) (both []UID) {
 	if len(a) == 0 {
 		return nil
@@ -107,8 +108,8 @@ func common(a, b []UID) (both []UID) {
 	return both
 }
 
-// later is the greater of both in each figure. The UIDs are the second one's, which include all of
-// the first's.
+// later returns the greater value of each figure. The UIDs are those of next, which include all of
+// r.
 func (r reported) later(next reported) reported {
 	next.Succeeded = max(r.Succeeded, next.Succeeded)
 	next.Failed = max(r.Failed, next.Failed)

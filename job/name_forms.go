@@ -2,7 +2,7 @@ package job
 
 import "strings"
 
-// The forms of names in Kubernetes: of labels, of domains, and of paths.
+// This file checks the forms of names in Kubernetes: labels, domains and paths.
 
 const (
 	maxLabelLength     = 63

@@ -19,10 +19,10 @@ func (n *noteList) add(field, value, message string) {
 	*n = append(*n, Note{Field: field, Value: value, Message: message})
 }
 
-// noteUncovered names pods that have ended without the finalizer although no counter covers
-// them: nobody is going to count them. Either they never had it, or Pod.Untracked is wrong.
-// Two cases are in order and get no note: failures that the podFailurePolicy ignores, and
-// indexes that an elastic job has dropped.
+// noteUncovered adds a note if pods have ended without the finalizer and no counter includes them,
+// since they will never be counted. Either they never had the finalizer, or Pod.Untracked is wrong.
+// Indexed jobs and jobs with a podFailurePolicy get no note: there, indexes that an elastic job has
+// dropped and ignored failures are rightly uncounted.
 func noteUncovered(notes *noteList, s *Snapshot, c *census) {
 	status := &s.Job.Status
 	lists := status.uncounted()

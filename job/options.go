@@ -11,66 +11,66 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// Options choose where users want different behaviour. The zero value is what
-// the library recommends: Kubernetes without its
-// quirks. [Kubernetes] has the quirks of a release.
+// Options change the behaviour of the planner. The zero value is recommended: it decides as
+// Kubernetes does, without its quirks. [Kubernetes] returns options with the quirks of a release.
 type Options struct {
 	// Backoff is the delay after failures: 10 s doubling up to 10 min by default (J31).
 	Backoff backoff.Policy `json:"backoff,omitzero"`
-	// PendingTimeout is how long after its creation a pod may stay Pending; then it
-	// is deleted and counts as failed. Zero means no limit. A pod
-	// whose creation time is not known has none.
+	// PendingTimeout is the time for which a pod may stay Pending after its creation. After that it
+	// is deleted and counts as failed. Zero means no limit. A pod without a creation time has no
+	// limit.
 	PendingTimeout time.Duration `json:"pendingTimeout,omitempty"`
-	// TerminatingTimeout is how long a terminating pod may outstay the time by which
-	// it must be gone, where only failed pods are replaced; then it counts as failed
-	// and is replaced. Zero means no limit.
+	// TerminatingTimeout is the time for which a terminating pod may exceed the time by which it
+	// must be gone, if only failed pods are replaced. After that it counts as failed and is
+	// replaced. Zero means no limit.
 	TerminatingTimeout time.Duration `json:"terminatingTimeout,omitempty"`
-	// SuccessBeatsDeadline lets a job succeed whose successes suffice in the round
-	// in which its deadline passes; otherwise it fails (J23 before J25, J26).
+	// SuccessBeatsDeadline lets a job succeed if it has enough successes in the round in which its
+	// deadline passes. Without it, such a job fails (J23 before J25, J26).
 	SuccessBeatsDeadline bool `json:"successBeatsDeadline,omitempty"`
-	// MaxIgnoredFailures is how many failures the podFailurePolicy may ignore, in
-	// the whole job, or in each index with backoffLimitPerIndex; later ones count.
-	// It is checked once per round. Zero means no limit.
+	// MaxIgnoredFailures is the number of failures that the podFailurePolicy may ignore in the
+	// whole job or, with backoffLimitPerIndex, in each index. Later failures count. It is checked
+	// once per round. Zero means no limit.
 	MaxIgnoredFailures int32 `json:"maxIgnoredFailures,omitempty"`
 	// MaxPodWrites is the most pods that a round creates, and the most surplus pods that
 	// it deletes (J30). Zero means 500.
 	MaxPodWrites int32 `json:"maxPodWrites,omitempty"`
-	// MaxUncounted is the most UIDs in the uncounted lists of a status, together with the
-	// new completed indexes whose finalizers go in the same round (J35). Zero means 500.
+	// MaxUncounted is the most UIDs in the uncounted lists of a status, together with the new
+	// completed indexes whose finalizers are removed in the same round (J35). Zero means 500.
 	MaxUncounted int32 `json:"maxUncounted,omitempty"`
-	// NoSuccessCriteriaMet leaves out the condition SuccessCriteriaMet, for API servers whose
-	// feature gates JobManagedBy and JobPodReplacementPolicy are off: they refuse it. Other
-	// servers require it before Complete. A job with a successPolicy keeps it, as these
-	// servers do. Without it nothing would remember a success, so such a job is complete
-	// even while pods terminate (J38).
+	// NoSuccessCriteriaMet leaves out the condition SuccessCriteriaMet. It is for API servers whose
+	// feature gates JobManagedBy and JobPodReplacementPolicy are off, which refuse the condition.
+	// Other servers require it before Complete. A job with a successPolicy always gets the
+	// condition. Without it nothing would remember a success, so other jobs become complete even
+	// while pods terminate (J38).
 	NoSuccessCriteriaMet bool `json:"noSuccessCriteriaMet,omitempty"`
 	// ControllerName is the name of this controller in spec.managedBy (J3). Empty means
 	// [ControllerName]. A controller of another name plans only jobs that name it.
 	ControllerName string `json:"controllerName,omitempty"`
-	// TTLSecondsAfterComplete and TTLSecondsAfterFailed take the place of
-	// spec.ttlSecondsAfterFinished for that outcome (T2).
+	// TTLSecondsAfterComplete and TTLSecondsAfterFailed replace spec.ttlSecondsAfterFinished for
+	// jobs that ended in that way (T2).
 	TTLSecondsAfterComplete *int32 `json:"ttlSecondsAfterComplete,omitempty"`
 	TTLSecondsAfterFailed   *int32 `json:"ttlSecondsAfterFailed,omitempty"`
 	// Gangs makes a workload and a pod group for each new job that nobody controls, and lets its
 	// pods name the group, as Kubernetes from 1.37 does with the gate WorkloadWithJob (J44). The
-	// snapshot needs Groups then, and the backend has to write them.
+	// snapshot then needs Groups, and the backend has to write them.
 	Gangs bool `json:"gangs,omitempty"`
 	// Without are the feature gates that are off: see docs/releases.md. Fields that belong
 	// to one of them are ignored.
 	Without release.Gates `json:"without,omitzero"`
-	// Quirks are mistakes of the reference to make as well: see package jobquirk.
+	// Quirks are odd decisions of Kubernetes to follow: see package jobquirk.
 	Quirks jobquirk.Set `json:"quirks,omitzero"`
 }
 
 // Kubernetes returns the options with which the planner decides as the controllers of a
 // release do, with its gates and its quirks.
 func Kubernetes(r release.Release) Options {
-	const asOption = release.WorkloadWithJob // off unless it is asked for, whatever the release
+	const asOption = release.WorkloadWithJob // off in every release unless it is asked for
 	return Options{Quirks: jobquirk.Of(r), Without: r.Off().Without(asOption), Gangs: r.Has(asOption)}
 }
 
-// Validate checks the options. All problems are reported together: the error joins an [*InputError] for each,
-// which names the field and its value. A round makes no plan with what is wrong here.
+// Validate checks the options. All problems are reported together: the error joins an [*InputError]
+// for each, which names the field and its value. With invalid options a round returns this error
+// and no plan.
 func (o *Options) Validate() error {
 	if *o == (Options{Quirks: o.Quirks, Without: o.Without, Gangs: o.Gangs}) {
 		return nil // the common case
@@ -99,7 +99,7 @@ func (o *Options) Validate() error {
 		}
 	}
 	signed := min(int64(o.Backoff.Base), int64(o.Backoff.Factor), int64(o.Backoff.Max))
-	if err := o.Backoff.Validate(); err != nil && signed >= 0 { // signs are reported already
+	if err := o.Backoff.Validate(); err != nil && signed >= 0 { // negative values are reported already
 		problems = append(problems, invalid("options.backoff", o.Backoff.Max, err.Error()))
 	}
 	return errors.Join(problems...)

@@ -7,30 +7,30 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// Writes are what became of the writes to pods that come before the first status.
-// Results are in the order of the plan's actions; a missing one means ResultNotTried.
+// Writes holds the results of the writes that come before the first status. Results are in the
+// order of the plan's actions. A missing result means ResultNotTried.
 type Writes struct {
-	// Claimed is what became of Adopt and Release taken together: its result is ResultDone if all are
-	// done, and ResultGone if a pod to adopt is not there any more. Then the round ends,
-	// and the next one, which does not see the pod, plans without it.
+	// Claimed is the result of Adopt and Release taken together: ResultDone if all are done, and
+	// ResultGone if a pod to adopt no longer exists. With ResultGone the round ends, and the next
+	// one plans without that pod.
 	Claimed Reply `json:"claimed,omitzero"`
-	// Grouped is parallel to the plan's Groups. If one is not done, the round ends, and the next
-	// one tries again.
+	// Grouped is parallel to the plan's Groups. If one of these writes is not done, the round ends,
+	// and the next round tries again.
 	Grouped []jobgroup.Effect `json:"grouped,omitempty"`
 	// Deleted and Created are parallel to the plan's Delete and Create.
 	Deleted []Effect `json:"deleted,omitempty"`
 	Created []Effect `json:"created,omitempty"`
 }
 
-// Outcome is what became of all writes of a plan. It can be stored beside the plan;
-// [Plan.Conclude] takes it.
+// Outcome holds the results of all writes of a plan. It can be stored with the plan, and is the
+// argument of [Plan.Conclude].
 type Outcome struct {
 	Writes
-	// Recorded is what became of writing the status of the [Recording].
+	// Recorded is the result of writing the status of the [Recording].
 	Recorded Reply `json:"recorded,omitzero"`
 	// Untracked is parallel to the Untrack list of the Recording.
 	Untracked []Reply `json:"untracked,omitempty"`
-	// Settled is what became of writing the status of the [Settlement].
+	// Settled is the result of writing the status of the [Settlement].
 	Settled Reply `json:"settled,omitzero"`
 }
 
@@ -39,7 +39,7 @@ func (o *Outcome) wroteStatus() bool {
 	return o.Recorded.Result == jobreason.ResultDone || o.Settled.Result == jobreason.ResultDone
 }
 
-// Effect is what became of one creation or deletion.
+// Effect is the result of one creation or deletion.
 type Effect struct {
 	Result jobreason.Result `json:"result,omitzero"`
 	// Pod is the pod that was created.
@@ -48,12 +48,12 @@ type Effect struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Reply is what became of a write that creates nothing. As JSON it is the word of its result, or an
-// object where it says more.
+// Reply is the result of a write that creates nothing. Its JSON is the word of Result, or an object
+// if other fields are set.
 type Reply struct {
 	Result jobreason.Result `json:"result"`
-	// Version is the one that a status write has made, in the form of Job.Version; 0 if it is not
-	// known. It goes into Memory.Written.
+	// Version is the version of the job after a status write, in the form of Job.Version; 0 means
+	// unknown. It goes into Memory.Written.
 	Version int64 `json:"version,omitempty"`
 	// Error is the text of the error.
 	Error string `json:"error,omitempty"`
@@ -78,7 +78,8 @@ func (r *Reply) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*object)(r))
 }
 
-// version returns the version that a status write has made, if it took effect and tells.
+// version returns the version of the job after a status write, or 0 if the write did not take
+// effect or the version is unknown.
 func (r Reply) version() int64 {
 	if r.Result != jobreason.ResultDone {
 		return 0

@@ -11,22 +11,22 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// Plan is what a round decided. It is plain data: it can be printed, copied, stored as JSON
+// Plan holds the decisions of a round. It is plain data: it can be printed, copied, stored as JSON
 // and carried out elsewhere. The zero Plan does nothing.
 //
 // The writes go in this order, so that a crash between any two of them loses
 // nothing and counts nothing twice (J35):
 //
-//  1. Adopt and Release. If one fails, stop: the plan assumed them.
+//  1. Adopt and Release. If one fails, stop, since the rest of the plan assumes them.
 //  2. Groups, one after the other. If one fails, stop: pods would be in no group, or in one of the
 //     wrong size.
 //  3. Delete or Create; never both in one plan. Failures do not stop the round.
 //  4. The status that [Plan.Record] returns. If this write fails, stop.
-//  5. The finalizers that the [Recording] names.
+//  5. The removal of the finalizers that the [Recording] names.
 //  6. The status that [Recording.Settle] returns.
 //
-// Then [Settlement.Conclude] says what to remember, to report and to retry. Package
-// job/jobapply does all of this over a small interface.
+// Then [Settlement.Conclude] returns what to remember, to report and to retry. Package job/jobapply
+// does all of this over a small interface.
 type Plan struct {
 	// Adopt are pods that get a controller reference to the job and the finalizer
 	// (J6). Re-read the job from the source of truth first: its UID must be the
@@ -41,30 +41,30 @@ type Plan struct {
 	Delete []Deletion `json:"delete,omitempty"`
 	// Create are pods to create, with slow start (J34).
 	Create []Creation `json:"create,omitempty"`
-	// Untrack are the finalizers to remove if every deletion succeeds; [Recording.Untrack]
-	// are those to remove after what really happened.
+	// Untrack are the finalizers to remove if every deletion succeeds. [Recording.Untrack] are
+	// those to remove given the real results.
 	Untrack []Untracking `json:"untrack,omitempty"`
-	// Verdict is how the job is going to end, if that is decided.
+	// Verdict tells how the job is going to end, once that is decided.
 	Verdict Verdict `json:"verdict,omitzero"`
-	// Requeue says when the plan changes although nothing happens. [Conclusion.Requeue]
-	// says when to plan again, which may be sooner.
+	// Requeue is the time at which the plan changes even if nothing happens. [Conclusion.Requeue]
+	// is the time to plan again, which may be earlier.
 	Requeue Requeue `json:"requeue,omitzero"`
-	// Waits are what the job waits for, each with its figures.
+	// Waits list what the job waits for, with figures.
 	Waits []Wait `json:"waits,omitempty"`
-	// Events are to be reported whatever becomes of the writes.
+	// Events are to be reported whether or not the writes succeed.
 	Events []Event `json:"events,omitempty"`
 	// Notes name contradictions in the snapshot that the plan has worked around.
 	Notes []Note `json:"notes,omitempty"`
-	// JobUID is the job that the plan is for.
+	// JobUID is the UID of the plan's job.
 	JobUID UID `json:"jobUID,omitempty"`
-	// basis is what the status, the memory and the metrics are made from.
+	// basis holds the values from which Record, Settle and Conclude compute their results.
 	basis basis
 }
 
 // planVersion is the version of a plan's JSON.
 const planVersion = 1
 
-// planJSON is the JSON of a plan: a version, the fields, and what only this package reads.
+// planJSON is the JSON of a plan: a version, the fields, and a part that only this package reads.
 type planJSON struct {
 	FormatVersion int `json:"formatVersion"`
 	plainPlan
@@ -74,14 +74,14 @@ type planJSON struct {
 // plainPlan is a plan without its methods.
 type plainPlan Plan
 
-// MarshalJSON writes the whole plan with the version of its form. What Record, Settle and Conclude
-// need besides its fields is the member "internal", which is for this package alone.
+// MarshalJSON writes the whole plan with the version of its format. Only this package reads the
+// member "internal", which holds what Record, Settle and Conclude need besides the fields.
 func (p Plan) MarshalJSON() ([]byte, error) {
 	return json.Marshal(planJSON{planVersion, plainPlan(p), p.basis})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. A plan of another version is an error that names
-// both: make a new plan then, from a new snapshot.
+// UnmarshalJSON reads what MarshalJSON writes. For a plan of another version it returns an error
+// that names both versions. Make a new plan from a new snapshot then.
 func (p *Plan) UnmarshalJSON(data []byte) error {
 	var in planJSON
 	if problem := stored.Read(data, planVersion, &in); problem != "" {
@@ -96,28 +96,28 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 type Deletion struct {
 	PodRef
 	Reason jobreason.Delete `json:"reason"`
-	// UntrackFirst asks to remove the finalizer before the deletion: the pod is
-	// not going to be counted. The ResourceVersion is the condition of that: a pod that
-	// has succeeded since must not lose its finalizer, or the success would be lost (JI9).
+	// UntrackFirst asks to remove the finalizer before the deletion: the pod is not going to be
+	// counted. Make the removal conditional on ResourceVersion: a pod that has succeeded since must
+	// not lose its finalizer, or the success would be lost (JI9).
 	UntrackFirst bool `json:"untrackFirst,omitempty"`
 	// Ready is true when the pod was counted in status.ready.
 	Ready bool `json:"ready,omitempty"`
 }
 
-// Creation is a pod to create: the job's template with what this adds to it. A backend that
-// keeps its pods as values stores [Creation.Pod]; another keeps all fields of that with its own
-// object.
+// Creation is a pod to create: it lists what the pod has besides the job's template. A backend that
+// stores values of type [Pod] stores [Creation.Pod]. Any other backend must keep all fields of that
+// value with its own object.
 type Creation struct {
 	// Index is the completion index, or NoIndex for a NonIndexed job. A pod with
 	// an index gets [Creation.Labels] and [Creation.Annotations], Hostname, and the
 	// variable [IndexVariable] taken from the label, unless a container defines it (J33).
 	Index Index `json:"index"`
-	// NamePrefix is what the generated name starts with.
+	// NamePrefix is the prefix of the pod's generated name.
 	NamePrefix string `json:"namePrefix"`
 	// Hostname is empty for a NonIndexed job.
 	Hostname string `json:"hostname,omitempty"`
-	// PerIndex is true when failures are limited index by index. Then FailureCount
-	// and IgnoredFailureCount count the failures of the index so far (J18).
+	// PerIndex is true with backoffLimitPerIndex. Then FailureCount and IgnoredFailureCount count
+	// the failures of the index so far (J18).
 	PerIndex            bool             `json:"perIndex,omitempty"`
 	FailureCount        int32            `json:"failureCount,omitempty"`
 	IgnoredFailureCount int32            `json:"ignoredFailureCount,omitempty"`
@@ -126,19 +126,20 @@ type Creation struct {
 	// and the variable is taken from the annotation.
 	Unlabeled bool `json:"unlabeled,omitempty"`
 	// Group is the pod group that the pod names in spec.schedulingGroup.podGroupName. It is empty
-	// if the job has none. The UID is empty in a plan that creates the group, see [jobgroup.Effect].
+	// if the job has none. Its UID is empty in a plan that creates the group, see
+	// [jobgroup.Effect].
 	Group jobgroup.Ref `json:"group,omitzero"`
 }
 
 // Untracking is a finalizer to remove, and how its pod is accounted for.
 type Untracking struct {
 	PodRef
-	// As is how the pod is counted.
+	// As tells how the pod is counted.
 	As jobreason.Counted `json:"as"`
 	// OnEnd restricts the removal to a round that declares the job's end (J37).
 	OnEnd bool `json:"onEnd,omitempty"`
-	// UnlessEnd restricts it to a round that does not: an end fills the room of the
-	// round with other pods (J35).
+	// UnlessEnd restricts the removal to a round that does not declare the end. With the end, other
+	// pods use up the limit of the round (J35).
 	UnlessEnd bool `json:"unlessEnd,omitempty"`
 	// Ended is true for a pod whose phase is Succeeded or Failed.
 	Ended bool `json:"ended,omitempty"`
@@ -147,7 +148,7 @@ type Untracking struct {
 	Policy FailureAction `json:"policy,omitempty"`
 }
 
-// Verdict is how a job is going to end. The zero value means: not decided.
+// Verdict tells how a job is going to end. The zero value means that this is not decided.
 type Verdict struct {
 	// Type is FailureTarget or SuccessCriteriaMet.
 	Type    ConditionType `json:"type,omitempty"`
@@ -165,9 +166,9 @@ type Requeue struct {
 	Reason jobreason.Wait `json:"reason,omitempty"`
 }
 
-// After returns how long to wait from now; ok is false when there is nothing to wait
-// for but events. With ok the wait is at least a nanosecond, also when At has passed:
-// several work queues read 0 as "never".
+// After returns the time to wait from now. If ok is false, only events can change the plan. If ok
+// is true, d is at least a nanosecond even when At has passed, because several work queues take 0
+// for "never".
 func (r Requeue) After(now time.Time) (d time.Duration, ok bool) {
 	return value.WaitFor(r.At, now)
 }

@@ -2,7 +2,7 @@ package job
 
 import "github.com/batchplan/batchplan/job/jobreason"
 
-// reset empties the plan, keeps the memory of its lists and returns it.
+// reset empties the plan, keeps the buffers of its lists, and returns it.
 func (p *Plan) reset() *Plan {
 	deletions, creations, untrack := p.Delete[:0], p.Create[:0], p.Untrack[:0]
 	waits, events, notes, groups := p.Waits[:0], p.Events[:0], p.Notes[:0], p.Groups[:0]
@@ -19,7 +19,7 @@ func (p *Plan) stop(w Wait) *Plan {
 	return p
 }
 
-// isStoppedFor reports whether the round has planned nothing, for that reason.
+// isStoppedFor reports whether the round has planned nothing for the given reason.
 func (p *Plan) isStoppedFor(reason jobreason.Wait) bool {
 	return len(p.Waits) > 0 && p.Waits[0].Reason == reason
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// Clone returns a copy that shares nothing with the plan that anybody can write to. The plan of a
-// [Planner] changes with its next call; the copy does not.
+// Clone returns a copy that shares no writable memory with the plan. The plan of a [Planner]
+// changes with its next call; the copy does not.
 func (p *Plan) Clone() Plan {
 	c := *p
 	c.Adopt, c.Release = slices.Clone(p.Adopt), slices.Clone(p.Release)

@@ -7,9 +7,9 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// String prints the plan: an action a line, each with its reason, in the order
-// in which they are carried out; then what it waits for. A
-// plan that does nothing and waits for nothing prints as "nothing to do".
+// String prints the plan: its notes, then one line for each action with its reason, in the order in
+// which they are carried out, and then the waits. A plan that does nothing and waits for nothing
+// prints as "nothing to do".
 func (p *Plan) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -60,8 +60,8 @@ func (p *Plan) String() string {
 	return b.String()
 }
 
-// printCreations prints alike pods without an index in one line, and an index a
-// line otherwise.
+// printCreations prints one line for all pods without an index, since they are alike, or one line
+// for each index.
 func printCreations(all []Creation, line func(string, ...any)) {
 	if len(all) > 0 && all[0].Index.Int32() < 0 {
 		line("create %s%s: %s", value.Count(int64(len(all)), "pod"), inGroup(all[0]), all[0].Reason)
@@ -89,8 +89,7 @@ func phrase(is bool, text string) string {
 	return ""
 }
 
-// String prints what a reader of a status looks at first: conditions, then
-// counters, then lists, in one line.
+// String prints the counters, the lists and the conditions in one line.
 func (s Status) String() string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }

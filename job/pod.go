@@ -8,30 +8,30 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// Pod is a pod as a small value: what a round reads of every pod. What it reads only of
-// pods that have finished or must go is behind two pointers.
+// Pod is a pod as a small value, with the fields that a round reads of every pod. The fields that
+// it reads only of pods which have finished or are to be deleted are behind two pointers.
 type Pod struct {
-	// Phase is how far the pod has come in its life.
+	// Phase is the pod's phase; the zero value is Pending.
 	Phase PodPhase `json:"phase,omitempty"`
-	// Owner says whether the pod is the job's. The zero value is Owned; an
-	// adapter whose pods can change hands uses [OwnerOf].
+	// Owner tells whether the pod belongs to the job. The zero value is Owned. An adapter whose
+	// pods can change their owner uses [OwnerOf].
 	Owner jobpod.Ownership `json:"owner,omitempty"`
-	// Untracked is true once the pod has lost the finalizer [Finalizer]: it is accounted
-	// for. The zero value is a pod that has still to be counted.
+	// Untracked is true once the pod has lost the finalizer [Finalizer], because it is accounted
+	// for. False means that the pod is still to be counted.
 	Untracked bool `json:"untracked,omitempty"`
 	// Ready is true while the pod's condition Ready is True.
 	Ready bool `json:"ready,omitempty"`
 	// Assigned is true once the pod is bound to a node.
 	Assigned bool `json:"assigned,omitempty"`
-	// Index is the completion index, or NoIndex (J13). An Indexed job needs it; for
-	// a NonIndexed one it means nothing.
+	// Index is the completion index, or NoIndex (J13). It is required for an Indexed job and
+	// ignored for a NonIndexed one.
 	Index Index `json:"index,omitzero"`
-	// UID identifies the pod; a name can be used again. It must not be empty.
+	// UID identifies the pod, since a name can be reused. It must not be empty.
 	UID  UID    `json:"uid"`
 	Name string `json:"name"`
 	// Deletion is set once the pod is being deleted.
 	Deletion *PodDeletion `json:"deletion,omitempty"`
-	// Detail may be nil: then nothing of it is known.
+	// Detail may be nil, which means that none of its fields is known.
 	Detail *PodDetail `json:"detail,omitempty"`
 }
 
@@ -39,28 +39,28 @@ type Pod struct {
 type PodDeletion struct {
 	// Timestamp is the time by which the pod must be gone.
 	Timestamp time.Time `json:"timestamp,omitzero"`
-	// GracePeriodSeconds is how long before that the deletion was requested.
+	// GracePeriodSeconds is the time from the request for the deletion to Timestamp, in seconds.
 	GracePeriodSeconds int32 `json:"gracePeriodSeconds,omitempty"`
 }
 
-// PodDetail is what is looked at when a pod has finished or must go.
+// PodDetail holds the fields that are read when a pod has finished or is to be deleted.
 type PodDetail struct {
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
-	// ReadyTransition is when the condition Ready turned True or False. It is zero
-	// while Ready is Unknown or unset, which tells no finish time (J32).
+	// ReadyTransition is the time at which the condition Ready turned True or False. It is zero
+	// while Ready is Unknown or unset, since that is no sign of a finish (J32).
 	ReadyTransition time.Time          `json:"readyTransition,omitzero"`
 	Containers      []jobpod.Container `json:"containers,omitempty"`
 	Conditions      []PodCondition     `json:"conditions,omitempty"`
-	// FailureCount and IgnoredFailureCount are the failures of the index before
-	// this pod, kept with backoffLimitPerIndex (J18).
+	// FailureCount and IgnoredFailureCount are the numbers of failures of the index before this
+	// pod, with backoffLimitPerIndex: those that count, and those that the podFailurePolicy ignored
+	// (J18).
 	FailureCount        int32 `json:"failureCount,omitempty"`
 	IgnoredFailureCount int32 `json:"ignoredFailureCount,omitempty"`
 	// ResourceVersion is opaque: an adapter may make a deletion conditional on it.
 	ResourceVersion string `json:"resourceVersion,omitempty"`
 }
 
-// Sight is what the expectations of the job go by: an argument of expectations.Tracker.Observe.
-// It is nil for nil.
+// Sight returns the argument of expectations.Tracker.Observe for the pod. It is nil for a nil pod.
 func (p *Pod) Sight() *expectations.Sight {
 	if p == nil {
 		return nil
@@ -86,7 +86,7 @@ const (
 // PodPhase is the phase of a pod.
 type PodPhase uint8
 
-// The phases. The zero value is Pending: a pod of which nothing was heard yet.
+// The phases. The zero value is Pending, for pods about which nothing is known yet.
 const (
 	PodPending PodPhase = iota
 	PodUnknown
@@ -110,10 +110,10 @@ func (p *PodPhase) UnmarshalText(text []byte) error {
 	return err
 }
 
-// PodCondition is a condition of a pod, as podFailurePolicy sees it.
+// PodCondition is a condition of a pod, or a pattern for one in a podFailurePolicy.
 type PodCondition struct {
 	Type string `json:"type"`
-	// Status is True in a rule that leaves it out.
+	// Status is taken to be True if a pattern leaves it out.
 	Status ConditionStatus `json:"status,omitempty"`
 }
 
@@ -121,17 +121,17 @@ type PodCondition struct {
 type PodRef struct {
 	Name string `json:"name"`
 	UID  UID    `json:"uid"`
-	// ResourceVersion is the version of the pod that the plan saw, for writes on condition
-	// of it. Empty means that it is not known.
+	// ResourceVersion is the version of the pod in the snapshot, for conditional writes. Empty
+	// means unknown.
 	ResourceVersion string `json:"resourceVersion,omitempty"`
 }
 
-// index is the completion index as a number, -1 if there is none.
+// index returns the completion index as a number, -1 if there is none.
 func (p *Pod) index() int32 { return p.Index.Int32() }
 
 func (p *Pod) ref() PodRef { return PodRef{p.Name, p.UID, p.detail().ResourceVersion} }
 
-// detail is the detail of a pod, empty when nothing is known.
+// detail returns the detail of a pod, empty if nothing is known.
 func (p *Pod) detail() *PodDetail {
 	if p.Detail == nil {
 		return &PodDetail{}

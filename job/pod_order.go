@@ -28,7 +28,7 @@ func sortRefs(refs []PodRef) {
 	}
 }
 
-// falseFirst compares two different booleans, of which a is the first.
+// falseFirst compares two booleans that differ. a is the first of them.
 func falseFirst(a bool) int {
 	if a {
 		return 1

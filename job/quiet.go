@@ -8,9 +8,10 @@ import (
 )
 
 // Most rounds of a controller with many jobs find nothing to do: pods run, and everything else is
-// accounted for. planQuiet recognizes these by one look at each value, without the lists and tables
-// of a whole round. The whole round makes the same plan, in 2 to 4 times the time at 100 pods, 1.3 to
-// 1.5 times at 1,000, and the same from 10,000 on (BenchmarkSteady, BenchmarkSteadyHalfDone).
+// accounted for. planQuiet recognizes such rounds by one look at each value, without the lists and
+// tables of planRound. planRound makes the same plan, but takes 2 to 4 times as long for 100 pods,
+// 1.3 to 1.5 times for 1,000, and as long from 10,000 on (BenchmarkSteady,
+// BenchmarkSteadyHalfDone).
 
 // planQuiet plans a round that has nothing to do, and reports whether it is one.
 func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
@@ -52,8 +53,8 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 	return plan, true
 }
 
-// appendQuietWaits adds what a job waits for that has nothing to do: the deadline if there is one,
-// and its pods.
+// appendQuietWaits adds the waits of a job in a quiet round: its deadline, if there is one, and its
+// pods.
 func appendQuietWaits(waits []Wait, deadline time.Time, active int32) []Wait {
 	if !deadline.IsZero() {
 		waits = append(waits, Wait{Reason: jobreason.WaitDeadline, Until: deadline})
@@ -61,8 +62,8 @@ func appendQuietWaits(waits []Wait, deadline time.Time, active int32) []Wait {
 	return append(waits, Wait{Reason: jobreason.WaitPods, Pods: int64(active)})
 }
 
-// isPlain reports whether only the number of the job's pods matters, not which they are: no
-// indexes, no policies, no restarts to count, no gates and no options that decide something.
+// isPlain reports whether the plan depends only on the numbers of the job's pods. There are no
+// indexes, no policies, no restarts to count, and no options.
 func isPlain(spec *Spec, o *Options) bool {
 	switch {
 	case spec.isIndexed(),
@@ -78,8 +79,8 @@ func isPlain(spec *Spec, o *Options) bool {
 	return true
 }
 
-// isCalm reports whether nothing is under way: the job is not ending, no write of the controller is
-// still to be seen, and no pod is half accounted for.
+// isCalm reports whether nothing is under way: the job is not ending, no own write is in flight,
+// and no pod is half accounted for.
 func isCalm(j *Job, m *Memory) bool {
 	status, lists := &j.Status, j.Status.uncounted()
 	switch {
@@ -90,7 +91,7 @@ func isCalm(j *Job, m *Memory) bool {
 		m.problem != "":
 		return false
 	case m.JobUID != j.UID:
-		return true // of an earlier job of this name: it counts as empty
+		return true // a memory of an earlier job counts as empty
 	case m.Expectations != expectations.Counts{},
 		m.Untracking.Len() > 0,
 		m.rest.Handled.Len() > 0,
@@ -101,8 +102,8 @@ func isCalm(j *Job, m *Memory) bool {
 	return true
 }
 
-// agrees reports whether the status has the figures of the pods, and no pod has ended that it does
-// not count.
+// agrees reports whether the status has the same figures as the pods, and counts all pods that have
+// ended.
 func agrees(status *Status, pods plain) bool {
 	switch {
 	case int(status.Active) != pods.active,
@@ -113,8 +114,8 @@ func agrees(status *Status, pods plain) bool {
 	return pods.done <= int(status.Succeeded)+int(status.Failed)
 }
 
-// isRunning reports whether as many pods are active as there should be, at least one, and the job
-// goes on.
+// isRunning reports whether the job goes on, and has the wanted number of active pods, at least
+// one.
 func isRunning(spec *Spec, status *Status) bool {
 	t := tally{
 		active:    int64(status.Active),

@@ -10,22 +10,20 @@ import (
 //
 // The rules, in order of precedence:
 //
-//   - A job that is not ours gets an empty plan: managedBy names another
-//     controller (J3), the completion mode is unknown (J5).
-//   - A finished job keeps its status; finalizers that were left behind
-//     are removed (J4, J36).
+//   - A job that is not ours gets an empty plan: managedBy names another controller (J3), or the
+//     completion mode is unknown (J5).
+//   - A finished job keeps its status. Finalizers that are still on its pods are removed (J4, J36).
 //   - Pods are claimed (J6), the job's workload and pod group are made or resized (J44, J45),
 //     and pods are counted (J7-J14).
-//   - The end, the first that holds: SuccessCriteriaMet is declared (J19);
-//     FailureTarget is declared (J20); podFailurePolicy FailJob (J21); backoffLimit
-//     (J22); activeDeadlineSeconds (J23); failed indexes (J24); successPolicy
-//     (J25). An ending job deletes its active pods (J27).
-//   - Otherwise pods are managed, once the expectations are satisfied (E1) and
-//     unless the job is being deleted: a suspended job deletes all (J28), a
-//     running one deletes the surplus or else creates what is missing
-//     (J29-J33).
-//   - Reaching completions ends the job in success, decided after the pods were
-//     managed (J26), by [Plan.Record].
+//   - The first of these that applies decides the end: SuccessCriteriaMet is declared (J19);
+//     FailureTarget is declared (J20); podFailurePolicy FailJob (J21); backoffLimit (J22);
+//     activeDeadlineSeconds (J23); failed indexes (J24); successPolicy (J25). An ending job deletes
+//     its active pods (J27).
+//   - Otherwise pods are managed, once the expectations are satisfied (E1) and unless the job is
+//     being deleted: a suspended job deletes all pods (J28), a running one deletes surplus pods or
+//     else creates missing ones (J29-J33).
+//   - A job that reaches its completions ends in success. [Plan.Record] decides that, after the
+//     pods were managed (J26).
 //   - Finished pods are accounted for (J35).
 //
 // An error means that the snapshot breaks the contract: it is an [*InputError],
@@ -50,7 +48,7 @@ type Planner struct {
 	census  census
 	indexes indexes
 	scratch scratch
-	// found is what the last round has found.
+	// found holds the findings of the last round.
 	found findings
 }
 
@@ -66,7 +64,7 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 	return p.planRound(s)
 }
 
-// planRound plans a round of any kind.
+// planRound plans any round, quiet or not.
 func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 	if !s.Options.Without.IsZero() {
 		s = s.withoutGates()
@@ -119,7 +117,7 @@ func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 	return plan, nil
 }
 
-// decide plans a round from what it has found.
+// decide makes the plan from the findings.
 func decide(plan *Plan, s *Snapshot, found *findings, buf *scratch) {
 	record := recordBackoff(found.memory.Backoff, s, found, (*noteList)(&plan.Notes))
 

@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// Recording is the first status of a round and the finalizers that go after it. It is
-// valid as long as its plan.
+// Recording holds the first status of a round and the finalizers to remove after it is written. It
+// is valid as long as its plan.
 type Recording struct {
 	Status Status
 	// Write is false when there is nothing to write: the status has not changed, or a
@@ -26,9 +26,9 @@ type Recording struct {
 	terminating int32   // pods, after the writes
 }
 
-// Record returns what to write before finalizers go: UIDs of finished pods in
-// the uncounted lists, new completed indexes, the way the job ends. With the
-// status written, a crash can neither lose nor repeat a count (J35, step 1).
+// Record returns the status to write before finalizers are removed. It has the UIDs of finished
+// pods in the uncounted lists, new completed indexes, and the condition that announces the job's
+// end. Once it is written, a crash can neither lose nor repeat a count (J35, step 1).
 func (p *Plan) Record(w Writes) Recording {
 	b := &p.basis
 	r := Recording{Status: b.Facts.Status, plan: p, writes: w}
@@ -67,16 +67,15 @@ func (p *Plan) Record(w Writes) Recording {
 	return r
 }
 
-// isWritten reports whether what the recording asks for is in the status.
+// isWritten reports whether the status holds everything that the recording asks for.
 func (r *Recording) isWritten(recorded Reply) bool {
 	return hasBegun(r.plan, &r.writes) && (!r.Write || recorded.Result == jobreason.ResultDone)
 }
 
-// isToWrite reports whether a change of the status is to be written (J40). A start time goes
-// with the first write that there is. So does the number of successes of an Indexed job: it
-// follows from the list of indexes, and differs alone only if another writer has set it,
-// where the API server would refuse the write. A status that is written holds the
-// uncounted lists, even if both are empty.
+// isToWrite reports whether a changed status must be written (J40). A new start time waits for the
+// next write. So does a changed number of successes of an Indexed job: if its list of indexes is
+// unchanged, another writer has set the number, and the API server would refuse the correction.
+// Every written status has the uncounted lists, even if both are empty.
 func isToWrite(before, status *Status, indexed bool) bool {
 	compared := *status
 	compared.StartTime = before.StartTime
@@ -93,8 +92,8 @@ func isToWrite(before, status *Status, indexed bool) bool {
 	return true
 }
 
-// hasBegun reports whether the writes took effect that come before the deletions and creations.
-// Without them the round ends.
+// hasBegun reports whether the writes before the deletions and creations took effect. If not, the
+// round ends.
 func hasBegun(p *Plan, w *Writes) bool {
 	for i := range p.Groups {
 		if value.At(w.Grouped, i).Result != jobreason.ResultDone {
@@ -109,7 +108,7 @@ func hasClaimed(p *Plan, w *Writes) bool {
 	return len(p.Adopt)+len(p.Release) == 0 || w.Claimed.Result == jobreason.ResultDone
 }
 
-// change is what the writes to pods have changed in the counts.
+// change is the effect of the writes to pods on the counts.
 type change struct{ active, ready, terminating int32 }
 
 // changeOf sums the results of the deletions and creations. A pod whose deletion failed stays
@@ -155,7 +154,7 @@ func (c *counts) after(d change) counts {
 	}
 }
 
-// isExpected reports whether a creation with that result is going to be seen.
+// isExpected reports whether a later snapshot will show the pod of a creation with that result.
 func isExpected(created jobreason.Result, quirks jobquirk.Set) bool {
 	switch created {
 	case jobreason.ResultDone:
@@ -166,8 +165,8 @@ func isExpected(created jobreason.Result, quirks jobquirk.Set) bool {
 	return false
 }
 
-// Expected returns how many of the plan's creations will be observed, given their
-// results: what an adapter that keeps expectations waits for (E2).
+// Expected returns the number of the plan's creations that will be observed, given their results.
+// An adapter that keeps expectations waits for that many (E2).
 func (p *Plan) Expected(created []Effect) int {
 	n := 0
 	for i := range created {
@@ -178,9 +177,9 @@ func (p *Plan) Expected(created []Effect) int {
 	return n
 }
 
-// withFigures returns a status with the figures of a round that leaves so many pods. The counters
-// have the UIDs that have left the uncounted lists. The number of successes of an Indexed job follows
-// from its index lists.
+// withFigures returns the status with the figures of the round. pods are the numbers of pods after
+// its writes. The counters include the UIDs that have left the uncounted lists. The number of
+// successes of an Indexed job follows from its index lists.
 func withFigures(status Status, b *basis, pods *counts) Status {
 	status.StartTime = b.Facts.StartTime
 
@@ -202,7 +201,7 @@ func withFigures(status Status, b *basis, pods *counts) Status {
 // isAt reports whether the pointer points to the value.
 func isAt(p *int32, value int32) bool { return p != nil && *p == value }
 
-// repoint returns old where it points to the value already.
+// repoint returns old if it points to the value already, and a new pointer otherwise.
 func repoint(old *int32, value int32) *int32 {
 	if isAt(old, value) {
 		return old
@@ -211,8 +210,8 @@ func repoint(old *int32, value int32) *int32 {
 	return &changed
 }
 
-// withoutRoom returns lists that an append copies: who appends to a status does not write to the
-// snapshot.
+// withoutRoom returns the lists without spare capacity, so that appending to a status never writes
+// to the snapshot.
 func withoutRoom(lists *UncountedTerminatedPods) *UncountedTerminatedPods {
 	if lists == nil || cap(lists.Succeeded)+cap(lists.Failed) == len(lists.Succeeded)+len(lists.Failed) {
 		return lists
@@ -220,7 +219,7 @@ func withoutRoom(lists *UncountedTerminatedPods) *UncountedTerminatedPods {
 	return &UncountedTerminatedPods{Succeeded: slices.Clip(lists.Succeeded), Failed: slices.Clip(lists.Failed)}
 }
 
-// recordUIDs adds the pods whose finalizers are to go to the uncounted lists.
+// recordUIDs adds the UIDs of the pods that are to lose their finalizers to the uncounted lists.
 func recordUIDs(status *Status, uncounted *UncountedTerminatedPods, untrack []Untracking, end Verdict) {
 	lists := UncountedTerminatedPods{ // clipped, since the plan is only read
 		Succeeded: slices.Clip(uncounted.Succeeded),
@@ -240,18 +239,18 @@ func recordUIDs(status *Status, uncounted *UncountedTerminatedPods, untrack []Un
 	setUncounted(status, lists)
 }
 
-// setUncounted keeps the old value where nothing changed.
+// setUncounted sets the uncounted lists. It keeps the old value if nothing has changed.
 func setUncounted(status *Status, lists UncountedTerminatedPods) {
 	if equalUncounted(status.UncountedTerminatedPods, &lists) {
 		return
 	}
 
-	// The lists may be a planner's buffers: a status outlives those.
+	// The lists may be buffers of a planner, which a status outlives.
 	status.UncountedTerminatedPods = value.To(lists.clone())
 }
 
-// applies reports whether the finalizer goes in a round that declares this end, or
-// none.
+// applies reports whether the finalizer is removed in a round that declares this end. The zero
+// Verdict means no end.
 func (u *Untracking) applies(end Verdict) bool {
 	if end.decided() {
 		return !u.UnlessEnd
@@ -259,9 +258,9 @@ func (u *Untracking) applies(end Verdict) bool {
 	return !u.OnEnd
 }
 
-// applicable returns the finalizers to remove, given whether the end is declared.
-// Without it, pods that have not ended keep theirs, unless the job is being deleted:
-// then they lose it uncounted (J37).
+// applicable returns the finalizers to remove, given the end that the round declares. Without an
+// end, pods that have not ended keep their finalizer. But if the job is being deleted, they lose it
+// and are not counted (J37).
 func applicable(untrack []Untracking, end Verdict, deleted bool) []Untracking {
 	if !slices.ContainsFunc(untrack, func(u Untracking) bool { return !u.applies(end) }) {
 		return slices.Clip(untrack)

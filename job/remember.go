@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// remember makes the next memory (B5). The metrics of earlier rounds have reported what is before,
-// and the final status says what is after.
+// remember returns the next memory (B5). before are the figures that the metrics of earlier rounds
+// have reported, and after those of the final status.
 func (a *aftermath) remember(before, after *reported) Memory {
 	c := &a.Carried
 	if a.Facts.JobUID == "" {
@@ -38,8 +38,7 @@ func (a *aftermath) remember(before, after *reported) Memory {
 
 	if a.recorded && !a.isStopped() {
 		if a.toRecord || !a.Facts.Quirks.Has(jobquirk.EarlierFailure) {
-			// The pods behind the record are in the uncounted lists now and will not
-			// count as new again.
+			// The pods in the record are in the uncounted lists now, and will not look new again.
 			m.Backoff = c.Backoff
 		}
 		m.rest.Ignored = clamp32(int64(c.Memory.rest.Ignored) + int64(newlyIgnored(a.untrack, &c.Memory)))
@@ -52,10 +51,10 @@ func (a *aftermath) remember(before, after *reported) Memory {
 	return m
 }
 
-// expect returns the writes that the next snapshot may not show yet (E1, E3). A
-// write that failed is not expected (E2), nor is the deletion of a pod that was
-// gone already. The deletions that end a job are not expected either: they go
-// ahead whatever is still to be seen, and must not replace the record of that.
+// expect returns the writes that the next snapshot may not show yet (E1, E3). A write that failed
+// is not expected (E2), nor is the deletion of a pod that was gone already. The deletions that end
+// a job are not expected either: they do not wait for earlier writes to be seen, and must not
+// replace the record of those.
 func (a *aftermath) expect() expectations.Counts {
 	next := expectations.Counts{At: a.Facts.Now}
 
@@ -99,8 +98,7 @@ func (a *aftermath) untracking() expectations.UIDs {
 	return a.Carried.Untracking.With(uids...)
 }
 
-// handled are the pods that the podFailurePolicy ignores and that keep their finalizer for
-// now.
+// handled returns the pods that the podFailurePolicy ignores and that still have their finalizer.
 func (a *aftermath) handled() expectations.UIDs {
 	var kept, gone []UID
 	for i := range a.untrack {

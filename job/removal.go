@@ -47,9 +47,9 @@ func appendEnding(deletions []Deletion, s *Snapshot, buf *scratch) []Deletion {
 	return appendAll(deletions, s, buf.active, jobreason.DeleteEnding)
 }
 
-// appendSurplus adds deletions until there are at least that many, the least valuable
-// pods first, and the deletions of all pods of an Indexed job that have no index of their
-// own; at most 500 in all (J29). Pods that have not started in time are deleted already.
+// appendSurplus adds the deletions of all pods of an Indexed job that have no index of their own,
+// and then of the least valuable other pods, until there are atLeast deletions. There are at most
+// 500 in all (J29). Pods that have not started in time are in the list already.
 func appendSurplus(deletions []Deletion, s *Snapshot, active []int32, atLeast int64, spare *indexset.Set) []Deletion {
 	active = slices.DeleteFunc(active, func(i int32) bool { return isLate(&s.Pods[i], &s.Options, s.Now) })
 	sortPlaces(s.Pods, active, worth(s.Options.Quirks))
@@ -78,10 +78,10 @@ func hasMisplaced(spec *Spec, c *census) bool {
 	return spec.isIndexed() && c.active != int64(c.activeIndexes.Len())
 }
 
-// separateMisplaced separates the pods without an index of their own from the others.
-// The pods come in order of worth. Of several pods with one index, the last stays. If more
-// are misplaced than a round deletes, the pods of the lowest indexes go first. The spare set
-// is overwritten.
+// separateMisplaced separates the pods without an index of their own from the others. active must
+// be in order of worth. Of several pods with the same index, the last one stays. If more pods are
+// misplaced than a round deletes, those with the lowest indexes come first. The spare set is
+// overwritten.
 func separateMisplaced(s *Snapshot, active []int32, spare *indexset.Set) (rest, misplaced []int32) {
 	spare.Reset()
 	for _, i := range slices.Backward(active) {
@@ -103,7 +103,7 @@ func separateMisplaced(s *Snapshot, active []int32, spare *indexset.Set) (rest, 
 	return rest, misplaced
 }
 
-// misplacement is why a pod has no index of its own.
+// misplacement returns the reason why a pod has no index of its own.
 func misplacement(pod *Pod, completions int32) jobreason.Delete {
 	switch {
 	case pod.index() < 0:
@@ -126,7 +126,7 @@ func deletionOf(pod *Pod, reason jobreason.Delete, quirks jobquirk.Set) Deletion
 	}
 
 	if quirks.Has(jobquirk.UncheckedUntrack) {
-		d.ResourceVersion = "" // no condition of the removal (JI9)
+		d.ResourceVersion = "" // the removal is unconditional (JI9)
 	}
 	return d
 }

@@ -8,7 +8,7 @@ func replacesOnlyFailed(spec *Spec) bool {
 }
 
 // countsAsFailed reports whether a pod counts as failed (J7): it has failed, or it is being deleted
-// where that is enough.
+// and the job does not wait for its end.
 func countsAsFailed(pod *Pod, spec *Spec) bool {
 	if pod.isTerminal() {
 		return pod.Phase == PodFailed

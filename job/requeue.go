@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// requeueOf finds the earliest time at which one of the waits ends by itself. Nothing
-// changes before it without an event (L6).
+// requeueOf returns the earliest time at which one of the waits ends by itself. Nothing changes
+// before that time without an event (L6).
 func requeueOf(waits []Wait, now time.Time, quirks jobquirk.Set) (next Requeue) {
 	coarse := quirks.Has(jobquirk.CoarseRequeue)
 	for i := range waits {
@@ -32,12 +32,12 @@ func requeueOf(waits []Wait, now time.Time, quirks jobquirk.Set) (next Requeue) 
 	return next
 }
 
-// pollDelay is how long to wait for a snapshot that shows what a round has done, where
-// nothing proves that the next one does.
+// pollDelay is the delay of the next round if nothing proves that its snapshot will show the writes
+// of this one.
 const pollDelay = time.Second
 
-// requeue says when to plan again, with no event to wait for: at the time of the plan, or
-// sooner if the next round has something to do that only own writes have made possible (L9).
+// requeue returns the time to plan again if no event comes. It is the plan's, or earlier if the
+// writes of this round have made something possible for the next one (L9).
 func (a *aftermath) requeue(retry bool) Requeue {
 	// The real controller does not end a round because an orphan is gone.
 	coarse := a.Facts.Quirks.Has(jobquirk.CoarseRequeue) && a.outcome.Claimed.Result != jobreason.ResultGone
@@ -56,10 +56,10 @@ func (a *aftermath) requeue(retry bool) Requeue {
 	return Requeue{At: at, Reason: jobreason.WaitNext}
 }
 
-// provesNew reports whether this round cannot be repeated from the same snapshot, however
-// late an adapter sees its own writes: snapshots contain these, a status was written on
-// condition of its version, or the expectations hold the next round. Without that, rounds
-// could follow each other without a pause.
+// provesNew reports whether the next round is sure not to repeat this one, even if the adapter sees
+// its own writes late. That is so if snapshots contain all own writes, if a status was written on
+// condition of its version, or if the expectations hold the next round. Otherwise rounds could
+// follow each other without a pause.
 func (a *aftermath) provesNew() bool {
 	o := a.outcome
 	switch {
@@ -71,8 +71,8 @@ func (a *aftermath) provesNew() bool {
 	return slices.ContainsFunc(o.Created, tookEffect) || slices.ContainsFunc(o.Deleted, tookEffect)
 }
 
-// tookEffect reports whether the write itself did it: an object that was gone already
-// is none of its doing.
+// tookEffect reports whether the write itself had an effect, which it had not if the object was
+// gone already.
 func tookEffect(e Effect) bool { return e.Result == jobreason.ResultDone }
 
 // goesOn reports whether the next round builds on the writes of this one.
@@ -88,15 +88,15 @@ func (a *aftermath) goesOn() bool {
 	case a.Course.More && slices.ContainsFunc(o.Created, tookEffect):
 		return true
 	case slices.ContainsFunc(o.Deleted, tookEffect):
-		return true // whether the pods are gone, only the next snapshot shows
+		return true // only the next snapshot shows whether the pods are gone
 	case hasReplaced(a.plan.Create, o.Created):
 		return true
 	}
 	return hasUntrackedUnfinished(a.untrack, o.Untracked)
 }
 
-// hasReplaced reports whether an index has got a replacement that carries its failure
-// count: then the failed pod needs its finalizer no longer (J17).
+// hasReplaced reports whether an index has got a replacement that carries its failure count. The
+// failed pod then no longer needs its finalizer (J17).
 func hasReplaced(creations []Creation, created []Effect) bool {
 	for i := range creations {
 		c := &creations[i]
@@ -107,8 +107,8 @@ func hasReplaced(creations []Creation, created []Effect) bool {
 	return false
 }
 
-// hasUntrackedUnfinished reports whether a pod has lost its finalizer that had not ended:
-// if it was being deleted, it may be gone now.
+// hasUntrackedUnfinished reports whether a pod that had not ended has lost its finalizer. If it was
+// being deleted, it may be gone now.
 func hasUntrackedUnfinished(untrack []Untracking, results []Reply) bool {
 	for i := range untrack {
 		if !untrack[i].Ended && value.At(results, i).Result == jobreason.ResultDone {

@@ -18,7 +18,7 @@ const (
 	maxUncounted = 500
 )
 
-// dueUntracking is a finalizer that is to go, if this round has room for its pod.
+// dueUntracking is a finalizer that is removed if this round has room for its pod.
 type dueUntracking struct {
 	Untracking
 	place int32
@@ -29,14 +29,14 @@ type dueUntracking struct {
 	withEnd, withoutEnd bool
 }
 
-// appendFitting adds the finalizers for which the round has room, and reports whether
-// some are left over. The UIDs and the new indexes that a round records with them are at
-// most 500 (J35). Pods beyond that keep their finalizer until a later round. An Indexed
-// job goes by index. Its completed indexes are written all together whatever is left, so
-// progress is not late and the list has no needless gaps.
+// appendFitting adds the finalizers for which the round has room, and reports whether some are left
+// over. A round records at most 500 UIDs and new indexes (J35). Further pods keep their finalizer
+// until a later round. The pods of an Indexed job come in the order of their indexes. All new
+// completed indexes are written in this round, even those of pods that are left over, so progress
+// is not late and the list has no needless gaps.
 //
-// Whether the end is declared depends on the deletions. If it is not, the pods that
-// only an end gives up leave their room to the others (J37). The spare set is overwritten.
+// The results of the deletions decide whether the end is declared. If it is not, the pods that only
+// an end releases leave their room to other pods (J37). The spare set is overwritten.
 func appendFitting(
 	untrack []Untracking, due []dueUntracking, s *Snapshot, lists *backlog, spare *indexset.Set,
 ) (out []Untracking, capped bool) {
@@ -68,9 +68,9 @@ func appendFitting(
 	return untrack, capped
 }
 
-// markFitting marks the finalizers for which a round has room, if it declares the end or
-// if it does not, and reports whether some are left over. The reference stops at the
-// first pod that fills the round.
+// markFitting marks the finalizers for which a round has room, and reports whether some are left
+// over. end tells whether the round declares the end. If stops is true, it stops at the pod that
+// fills the round, as Kubernetes does.
 func markFitting(due []dueUntracking, room int, end, stops bool) (capped bool) {
 	for i := range due {
 		d := &due[i]
@@ -97,8 +97,8 @@ func markFitting(due []dueUntracking, room int, end, stops bool) (capped bool) {
 	return capped
 }
 
-// takesRoom reports whether the status has to record something new about the pod. The
-// written indexes are those that the status lists already.
+// takesRoom reports whether the status has to record something new about the pod. written are the
+// indexes that the status lists already.
 func takesRoom(d *dueUntracking, pods []Pod, written *indexset.Set) bool {
 	switch d.As {
 	case jobreason.CountedIndex:
@@ -109,7 +109,7 @@ func takesRoom(d *dueUntracking, pods []Pod, written *indexset.Set) bool {
 	return false
 }
 
-// sortByIndex orders what is due by index. Pods without one come first.
+// sortByIndex sorts the finalizers by the index of their pods. Pods without one come first.
 func sortByIndex(due []dueUntracking, pods []Pod) {
 	slices.SortFunc(due, func(a, b dueUntracking) int {
 		x, y := &pods[a.place], &pods[b.place]

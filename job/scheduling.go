@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
-// gangSize returns how many pods must start together, 0 for the policy basic. A policy that
-// breaks the rule of one holds basic, as Kubernetes reads it.
+// gangSize returns the number of pods that must start together, 0 for the policy basic. A policy
+// with both basic and gang, or with neither, counts as basic, as in Kubernetes.
 func (s *Spec) gangSize() int32 {
 	if s.Scheduling == nil || s.Scheduling.SchedulingPolicy == nil {
 		return 0
@@ -27,7 +27,8 @@ func (s *Spec) gangSize() int32 {
 	return max(value.Of(size), 1)
 }
 
-// checkScheduling checks what decides (J46). Constraints and claims are up to the server.
+// checkScheduling checks the fields that the planner uses (J46). The server checks constraints and
+// claims.
 func checkScheduling(s *Spec) (found problems.List) {
 	scheduling := s.Scheduling
 	if scheduling == nil {

@@ -15,7 +15,7 @@ type SelectorRequirement struct {
 	Values   []string         `json:"values,omitempty"`
 }
 
-// SelectorOperator is how a label relates to the values of a requirement.
+// SelectorOperator relates a label to the values of a requirement.
 type SelectorOperator string
 
 // The operators of a label selector.

@@ -2,7 +2,7 @@ package job
 
 import "github.com/batchplan/batchplan/internal/value"
 
-// Settlement is the second status of a round. It is valid as long as its plan.
+// Settlement holds the second status of a round. It is valid as long as its plan.
 type Settlement struct {
 	Status Status
 	// Write is false when there is nothing to write: nothing has changed since the
@@ -14,12 +14,12 @@ type Settlement struct {
 	untracked []Reply
 }
 
-// Settle returns what to write after the finalizers are gone: UIDs moved from
-// the lists into the counters (J35, step 3), and the final condition once nothing
-// is left to count and no pod is terminating (J38).
+// Settle returns the status to write after the finalizers are removed. UIDs move from the uncounted
+// lists into the counters (J35, step 3). The final condition is added once nothing is left to count
+// and no pod is terminating (J38).
 //
-// The arguments are what became of writing the status and of removing each of the
-// finalizers. Without a status to write, the first one does not matter.
+// The arguments are the results of writing the recording's status and of removing each of its
+// finalizers. The first one is ignored if there was nothing to write.
 func (r *Recording) Settle(recorded Reply, untracked []Reply) Settlement {
 	if r.plan == nil {
 		r = &Recording{plan: new(Plan)}
@@ -49,8 +49,8 @@ func (r *Recording) Settle(recorded Reply, untracked []Reply) Settlement {
 	return s
 }
 
-// countUntracked moves the UIDs whose finalizers went from the lists into the
-// counters. The successes of an Indexed job are counted by its indexes.
+// countUntracked moves UIDs from the lists into the counters if their finalizers were removed. The
+// successes of an Indexed job are counted by its indexes.
 func countUntracked(status *Status, indexed bool, untrack []Untracking, untracked []Reply) {
 	lists := status.UncountedTerminatedPods
 	if lists == nil || len(untrack) == 0 {

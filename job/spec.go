@@ -11,14 +11,14 @@ import (
 // UID identifies an object: a pod, a job or the owner of one. Empty means none.
 type UID = expectations.UID
 
-// Job is what the planner knows of a Job object: its identity, its spec and
-// the status that was last written.
+// Job is the part of a Job object that the planner needs: its identity, its spec and the status
+// that was last written.
 type Job struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
 	// Version grows with every write of the job; 0 means that the backend has none.
 	Version int64 `json:"version,omitempty"`
-	// UID tells this job from an earlier one of the same name. It must not be empty.
+	// UID distinguishes this job from an earlier one of the same name. It must not be empty.
 	UID UID `json:"uid"`
 	// CreationTimestamp is when the job was accepted.
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
@@ -46,31 +46,31 @@ type Spec struct {
 	BackoffLimitPerIndex *int32 `json:"backoffLimitPerIndex,omitempty"`
 	// MaxFailedIndexes is the number of failed indexes that the job survives.
 	MaxFailedIndexes *int32 `json:"maxFailedIndexes,omitempty"`
-	// ActiveDeadlineSeconds is how long the job may run, in seconds, counted from
+	// ActiveDeadlineSeconds is the number of seconds that the job may run, counted from
 	// status.startTime.
 	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
-	// TTLSecondsAfterFinished is how long a finished job is kept, in seconds.
+	// TTLSecondsAfterFinished is the number of seconds that a finished job is kept.
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 	// Suspend stops the job: its active pods are deleted and none is created.
 	Suspend *bool `json:"suspend,omitempty"`
-	// PodFailurePolicy says what a failed pod means (KEP-3329).
+	// PodFailurePolicy decides the effect of failed pods (KEP-3329).
 	PodFailurePolicy *PodFailurePolicy `json:"podFailurePolicy,omitempty"`
-	// SuccessPolicy says which indexes make the job a success (KEP-3998).
+	// SuccessPolicy tells which indexes make the job a success (KEP-3998).
 	SuccessPolicy *SuccessPolicy `json:"successPolicy,omitempty"`
-	// PodReplacementPolicy says when a pod that is going away is replaced (KEP-3939).
+	// PodReplacementPolicy tells when a terminating pod is replaced (KEP-3939).
 	PodReplacementPolicy PodReplacementPolicy `json:"podReplacementPolicy,omitempty"`
-	// ManagedBy names the controller that owns the job's semantics (KEP-4368).
+	// ManagedBy names the controller that manages the job (KEP-4368).
 	ManagedBy *string `json:"managedBy,omitempty"`
-	// Selector decides which pods are the job's (J6). Nil selects every pod.
+	// Selector decides which pods can belong to the job (J6). Nil selects every pod.
 	Selector *Selector `json:"selector,omitempty"`
 	// Template is the part of the pod template that the planner needs.
 	Template Template `json:"template"`
-	// Scheduling says how the pods are scheduled together (KEP-5547, off by default). Without
-	// [Options.Gangs] the planner does not follow it, and says so in a note.
+	// Scheduling tells how the pods are scheduled together (KEP-5547, off by default). Without
+	// [Options.Gangs] the planner ignores it and adds a note.
 	Scheduling *jobgroup.Scheduling `json:"scheduling,omitempty"`
 }
 
-// CompletionMode is how completions are counted.
+// CompletionMode tells how completions are counted.
 type CompletionMode string
 
 // The completion modes of batch/v1.
@@ -81,7 +81,7 @@ const (
 	Indexed CompletionMode = "Indexed"
 )
 
-// PodReplacementPolicy is when a pod that is going away gets its replacement.
+// PodReplacementPolicy tells when a terminating pod is replaced.
 type PodReplacementPolicy string
 
 // The replacement policies of batch/v1.
@@ -95,8 +95,8 @@ const (
 // ControllerName is the value of spec.managedBy that names this controller (J3).
 const ControllerName = "kubernetes.io/job-controller"
 
-// Template is the part of a pod template that decides about the job. What a
-// backend needs to build the pod stays with the backend.
+// Template is the part of a pod template that the planner needs. The backend keeps the rest, from
+// which it builds pods.
 type Template struct {
 	// RestartPolicy is Never or OnFailure.
 	RestartPolicy RestartPolicy
@@ -105,7 +105,7 @@ type Template struct {
 	InitContainers []string
 }
 
-// RestartPolicy says whether the containers of a pod are started again.
+// RestartPolicy tells whether the containers of a pod are restarted.
 type RestartPolicy string
 
 // The restart policies that a job's pods may have.
@@ -178,7 +178,7 @@ type PodFailurePolicyRule struct {
 	OnPodConditions []PodCondition `json:"onPodConditions,omitempty"`
 }
 
-// FailureAction is what a matched rule does with the failed pod.
+// FailureAction is the effect of a rule on a failed pod that matches it.
 type FailureAction string
 
 // The actions of a pod failure policy.
@@ -217,8 +217,8 @@ type SuccessPolicy struct {
 	Rules []SuccessPolicyRule `json:"rules"`
 }
 
-// SuccessPolicyRule holds the indexes that matter, and how many of them. At
-// least one of the two is set.
+// SuccessPolicyRule names indexes, and how many of them must succeed. At least one of the two
+// fields is set.
 type SuccessPolicyRule struct {
 	SucceededIndexes *string `json:"succeededIndexes,omitempty"`
 	SucceededCount   *int32  `json:"succeededCount,omitempty"`

@@ -7,9 +7,8 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// Status is a batch/v1 JobStatus. It has the JSON of batch/v1, which round-trips.
-// Times are written as they are: whole seconds encode exactly as Kubernetes
-// encodes them.
+// Status is a batch/v1 JobStatus. It has the JSON of batch/v1, which round-trips. Times are not
+// rounded; those of whole seconds encode exactly as in Kubernetes.
 type Status struct {
 	// Conditions hold each type at most once, in the order in which they appeared.
 	Conditions     []Condition `json:"conditions,omitempty"`
@@ -33,8 +32,8 @@ type Status struct {
 	Ready *int32 `json:"ready,omitempty"`
 }
 
-// UncountedTerminatedPods are the UIDs between "finished" and "counted". A UID
-// is in at most one of the lists, and only once (JI2).
+// UncountedTerminatedPods are the UIDs of pods that have finished and are not counted yet. A UID is
+// in at most one of the lists, and only once (JI2).
 type UncountedTerminatedPods struct {
 	Succeeded []UID `json:"succeeded,omitempty"`
 	Failed    []UID `json:"failed,omitempty"`
@@ -118,13 +117,13 @@ func (s *Status) isTrue(t ConditionType) bool {
 	return false
 }
 
-// withCondition returns conditions with c in place of the one of its type, or
-// behind the others. The argument's array is not written to.
+// withCondition returns the conditions with c, which replaces the condition of its type or comes
+// last. The argument's array is not written to.
 func withCondition(conditions []Condition, c Condition) []Condition {
 	return value.Put(conditions, c, func(other Condition) bool { return other.Type == c.Type })
 }
 
-// equalStatus tells whether writing b over a would change nothing.
+// equalStatus reports whether writing b over a would change nothing.
 func equalStatus(a, b *Status) bool {
 	switch {
 	case a.Active != b.Active,
@@ -148,11 +147,11 @@ func equalCondition(a, b Condition) bool {
 	return sameTimes && a == b
 }
 
-// equalUncounted takes a nil value for two empty lists: they mean the same.
+// equalUncounted treats nil like two empty lists.
 func equalUncounted(a, b *UncountedTerminatedPods) bool {
 	x, y := value.Of(a), value.Of(b)
 	return slices.Equal(x.Succeeded, y.Succeeded) && slices.Equal(x.Failed, y.Failed)
 }
 
-// uncounted returns the lists, empty ones for nil.
+// uncounted returns the uncounted lists. They are empty if the field is nil.
 func (s *Status) uncounted() UncountedTerminatedPods { return value.Of(s.UncountedTerminatedPods) }

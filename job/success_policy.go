@@ -33,7 +33,7 @@ func (r *SuccessPolicyRule) isMet(completions int32, completed, spare *indexset.
 
 	spare.Reset()
 	if read := spare.AddText(*r.SucceededIndexes, completions); read.Corrupt != nil {
-		return false // what Validate refuses is never met
+		return false // a rule that Validate refuses is never met
 	}
 
 	want := spare.Len()

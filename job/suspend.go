@@ -14,8 +14,8 @@ func appendSuspended(deletions []Deletion, s *Snapshot, buf *scratch) []Deletion
 	return appendAll(deletions, s, buf.active, jobreason.DeleteSuspended)
 }
 
-// recordSuspension turns the condition Suspended with spec.suspend. A condition
-// is never added with status False (J39).
+// recordSuspension makes the condition Suspended follow spec.suspend. A condition is never added
+// with status False (J39).
 func recordSuspension(status *Status, f *facts) {
 	if !suspensionTurns(f) {
 		return
@@ -34,7 +34,7 @@ func suspensionTurns(f *facts) bool {
 	return turnsSuspended(*is, suspension(f), f.Quirks)
 }
 
-// suspension is the condition Suspended that goes with the spec.
+// suspension returns the condition Suspended for the spec's suspend.
 func suspension(f *facts) Condition {
 	status, reason, message := jobrules.Suspension(f.Suspend)
 	return Condition{
@@ -47,9 +47,9 @@ func suspension(f *facts) Condition {
 	}
 }
 
-// turnsSuspended reports whether the condition is to be replaced. A condition that
-// says the same for another reason was set by another writer. It is left alone: the
-// start time must not change with it.
+// turnsSuspended reports whether the condition must be replaced. A condition with the right status
+// but another reason was set by another writer. It is left alone, so that the start time does not
+// change.
 func turnsSuspended(is, want Condition, quirks jobquirk.Set) bool {
 	if quirks.Has(jobquirk.SuspendedRewritten) {
 		sameText := is.Status == want.Status && is.Reason == want.Reason && is.Message == want.Message

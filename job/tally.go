@@ -1,15 +1,15 @@
 package job
 
-// counts are the figures of the pods that the status is made from.
+// counts are the numbers of pods from which the status is computed.
 type counts struct {
 	// Active, Ready and Terminating are the pods before the plan's writes (J11).
 	Active      int32 `json:"active,omitempty"`
 	Ready       int32 `json:"ready,omitempty"`
 	Terminating int32 `json:"terminating,omitempty"`
-	// Succeeded is the number of successes, those found in this round included (J9).
+	// Succeeded is the number of successes, including those found in this round (J9).
 	Succeeded int32 `json:"succeeded,omitempty"`
-	// CountedSucceeded and CountedFailed are the counters once the uncounted UIDs are in them
-	// whose pods have lost the finalizer. Uncounted are the others.
+	// CountedSucceeded and CountedFailed are the counters, including the uncounted UIDs whose pods
+	// have lost the finalizer. Uncounted holds the other UIDs.
 	CountedSucceeded int32                   `json:"countedSucceeded,omitempty"`
 	CountedFailed    int32                   `json:"countedFailed,omitempty"`
 	Uncounted        UncountedTerminatedPods `json:"uncounted,omitzero"`
@@ -25,7 +25,7 @@ func countsOf(status *Status, t tally, lists *backlog) counts {
 		CountedFailed:    clamp32(int64(status.Failed) + lists.failed),
 	}
 
-	// The empty lists of a planner that is used again are not nil, which JSON would show.
+	// The empty lists of a reused planner are not nil, which JSON would show.
 	if len(lists.left.Succeeded) > 0 {
 		c.Uncounted.Succeeded = lists.left.Succeeded
 	}
@@ -35,7 +35,7 @@ func countsOf(status *Status, t tally, lists *backlog) counts {
 	return c
 }
 
-// tally are the figures that the rules decide by.
+// tally holds the figures on which the rules decide.
 type tally struct {
 	// active, ready, terminating (J11) and restarts (J22) come from the census.
 	active, ready, terminating, restarts int64

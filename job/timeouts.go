@@ -6,10 +6,10 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// startDue is when a pod that has not started is given up (Options.PendingTimeout), or
-// zero for never: also if nothing tells when it was created. Giving it up takes two rounds:
-// in the first it is deleted, in the next one it counts as failed, so that a crash in between
-// loses nothing.
+// startDue returns the time at which a pod that has not started is given up
+// (Options.PendingTimeout), or zero for never. A pod without a creation time is never given up.
+// Giving up takes two rounds, so that a crash in between loses nothing: the first one deletes the
+// pod, and the next one counts it as failed.
 func startDue(pod *Pod, o *Options) time.Time {
 	if o.PendingTimeout == 0 || pod.Phase != PodPending {
 		return time.Time{}
@@ -17,9 +17,9 @@ func startDue(pod *Pod, o *Options) time.Time {
 	return timeAfter(pod.detail().CreationTimestamp, o.PendingTimeout)
 }
 
-// giveUpDue is when a terminating pod that must end before it is replaced is given up,
-// or zero for never: it has not started in time, or it has outstayed its time to end
-// (Options.TerminatingTimeout), whichever comes first.
+// giveUpDue returns the time at which a terminating pod that must end before it is replaced is
+// given up, or zero for never. It is given up if it has not started in time, or if it has exceeded
+// its time to end (Options.TerminatingTimeout), whichever comes first.
 func giveUpDue(pod *Pod, o *Options) time.Time {
 	due := startDue(pod, o)
 	if o.TerminatingTimeout > 0 {
@@ -28,7 +28,7 @@ func giveUpDue(pod *Pod, o *Options) time.Time {
 	return due
 }
 
-// timeAfter is the time that is d after t, or zero if t is not known.
+// timeAfter returns t plus d, or zero if t is zero.
 func timeAfter(t time.Time, d time.Duration) time.Time {
 	if t.IsZero() {
 		return t

@@ -5,7 +5,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// appendUntracking adds the finalizers that go (J35, J37), and reports whether more pods
+// appendUntracking adds the finalizers to remove (J35, J37), and reports whether more pods have
 // finished than the round may record.
 func appendUntracking(
 	untrack []Untracking, s *Snapshot, found *findings, end Verdict, buf *scratch,
@@ -16,8 +16,8 @@ func appendUntracking(
 	return appendFitting(untrack, buf.due, s, &found.lists, &buf.written)
 }
 
-// accounting decides how each tracked pod that has ended, or is not going to be waited
-// for, is counted when its finalizer goes (J35, J37). Its figures do not change.
+// accounting decides how a tracked pod is counted when its finalizer is removed (J35, J37): one
+// that has ended, or that the job does not wait for. Its fields do not change.
 type accounting struct {
 	snap  *Snapshot
 	found *findings
@@ -26,7 +26,7 @@ type accounting struct {
 	reported *reported
 }
 
-// appendDue adds the finalizers that are due.
+// appendDue adds the finalizers of the pods that have ended, and of stray pods.
 func (a *accounting) appendDue(due []dueUntracking) []dueUntracking {
 	pods := a.found.pods
 	for _, i := range pods.recorded {
@@ -55,8 +55,8 @@ func (a *accounting) appendDue(due []dueUntracking) []dueUntracking {
 	return due
 }
 
-// appendUnfinished adds the finalizers of the pods that have not ended, where the job is
-// ending or being deleted. Only an end in failure counts them (J37).
+// appendUnfinished adds the finalizers of pods that have not ended, if the job is ending or being
+// deleted. Only an end in failure counts these pods (J37).
 func (a *accounting) appendUnfinished(due []dueUntracking, buf *scratch) []dueUntracking {
 	isOver := a.end.decided() || a.snap.Job.isDeleted()
 	if !isOver && !completionsReached(a.snap.Job.Spec.Completions, a.found.tally.succeeded) {
@@ -87,7 +87,8 @@ func (a *accounting) isCarrier(place int32) bool {
 	return !a.snap.Job.isDeleted() && a.found.carriers.has(place)
 }
 
-// isHeldBack reports whether the pod is a carrier and no end of the job overrides that.
+// isHeldBack reports whether the pod keeps its finalizer as a carrier. The end of the job overrides
+// that.
 func (a *accounting) isHeldBack(place int32) bool {
 	return !a.end.decided() && a.isCarrier(place)
 }
@@ -102,7 +103,7 @@ func (a *accounting) failed(place int32, onEnd bool) dueUntracking {
 	return a.untracking(place, as, onEnd, unreported(failure, a.factsOf(place), a.snap.Options.Quirks))
 }
 
-// unfinished gives up a pod that has not ended.
+// unfinished removes the finalizer of a pod that has not ended.
 func (a *accounting) unfinished(place int32) dueUntracking {
 	switch {
 	case !a.failsUnfinished(),
@@ -113,8 +114,8 @@ func (a *accounting) unfinished(place int32) dueUntracking {
 	return a.failed(place, true)
 }
 
-// failsUnfinished reports whether the end counts pods that have not ended as failed. A success
-// that no condition announces does.
+// failsUnfinished reports whether the end counts pods that have not ended as failed. An end in
+// failure does, and so does a success that no condition announces.
 func (a *accounting) failsUnfinished() bool {
 	if jobrules.EndsWithoutNotice(a.snap.Options.Without) && !a.end.decided() {
 		return !a.snap.Job.isDeleted()

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Expire decides whether a finished job is to be deleted, with its pods and on
-// condition of its UID, because ttlSecondsAfterFinished have passed (T1, T2). The time
-// at which it expires is at, also if that has come; zero means never. Before deleting,
-// re-read the job from the source of truth and ask again (T4).
+// Expire reports whether a finished job is to be deleted because ttlSecondsAfterFinished have
+// passed (T1, T2). It expires at the time at, which may be past or future; zero means never. Before
+// deleting, re-read the job from the source of truth and call Expire again (T4). Delete the job
+// with its pods, on condition of its UID.
 //
-// An error means that the job has finished at an unknown time (T3). A finish
-// time in the future, by another machine's clock, just waits.
+// An error means that the job has finished at an unknown time (T3). If the finish time lies in the
+// future, set by another machine's clock, the job expires later.
 func Expire(j *Job, o Options, now time.Time) (expired bool, at time.Time, err error) {
 	finished := j.Status.Finished()
 	ttl := j.Spec.TTLSecondsAfterFinished

@@ -2,16 +2,16 @@ package job
 
 import "math/bits"
 
-// uidFacts is what is known of a UID.
+// uidFacts is a set of known facts about a UID.
 type uidFacts uint8
 
 const (
-	// uidSucceeded and uidFailed: the UID is in that uncounted list.
+	// uidSucceeded and uidFailed: the UID is in the uncounted list of that name.
 	uidSucceeded uidFacts = 1 << iota
 	uidFailed
 	// uidUntracking: the pod's finalizer was removed in an earlier round (E4).
 	uidUntracking
-	// uidHandled: the match of a pod that is ignored is reported (JI27).
+	// uidHandled: the podFailurePolicy ignores the pod, and the match was reported (JI27).
 	uidHandled
 	// uidSeen: a pod of the snapshot still carries the finalizer.
 	uidSeen
@@ -19,9 +19,8 @@ const (
 	uidRecorded = uidSucceeded | uidFailed
 )
 
-// uidTable maps UIDs to what is known of them. It is a hash table with linear
-// probing that keeps its memory; a Go map costs several times as much per pod
-// where every pod is looked up.
+// uidTable maps UIDs to the known facts about them. It is a hash table with linear probing that
+// reuses its memory. A Go map would cost several times as much, since every pod is looked up.
 type uidTable struct {
 	slots []uidSlot
 	used  int
@@ -35,20 +34,20 @@ type uidSlot struct {
 	facts uidFacts
 }
 
-// maxProbe is the most slots looked at for one UID. In a table that is half full,
-// chance alone takes about 70 of a million UIDs.
+// maxProbe is the most slots looked at for one UID. With a million random UIDs in a table that is
+// half full, the longest search takes about 70.
 const maxProbe = 128
 
 func (t *uidTable) len() int { return t.used }
 
-// reset empties the table and makes room for n UIDs. It uses no more of its memory than
-// they need: a small job costs the same after a large one.
+// reset empties the table and makes room for n UIDs. It clears only the memory that they need, so
+// that a small job costs no more after a large one.
 func (t *uidTable) reset(n int) {
 	t.used, t.crowded = 0, nil
 	t.slots = emptied(t.slots, n)
 }
 
-// emptied returns free slots for n UIDs, at least twice as many and a power of two.
+// emptied returns empty slots for n UIDs. Their number is a power of two and at least 2n.
 func emptied[S any](slots []S, n int) []S {
 	if n == 0 {
 		return slots[:0]
@@ -62,7 +61,7 @@ func emptied[S any](slots []S, n int) []S {
 	return slots
 }
 
-// facts returns what is known of the UID, nothing if it is not in the table.
+// facts returns the known facts about the UID, none if it is not in the table.
 func (t *uidTable) facts(uid UID) uidFacts {
 	switch {
 	case t.used == 0:
@@ -76,8 +75,8 @@ func (t *uidTable) facts(uid UID) uidFacts {
 	return 0
 }
 
-// add adds facts to those known of the UID and returns the earlier ones. There
-// must be room, and the UID must not be empty.
+// add adds facts about the UID and returns the earlier ones. The table must have room, and the UID
+// must not be empty.
 func (t *uidTable) add(uid UID, facts uidFacts) (earlier uidFacts) {
 	slot := t.find(uid)
 	if slot == nil {
@@ -98,16 +97,14 @@ func (t *uidTable) add(uid UID, facts uidFacts) (earlier uidFacts) {
 	return earlier
 }
 
-// see notes that the snapshot shows the pod with its finalizer, if the pod is known. The
-// facts are about its UID.
+// see marks a known UID if its pod carries the finalizer. facts are the known facts about that UID.
 func (t *uidTable) see(pod *Pod, facts uidFacts) {
 	if facts != 0 && carriesFinalizer(pod) {
 		t.add(pod.UID, uidSeen)
 	}
 }
 
-// find returns the slot of the UID, or nil when the crowded map holds it or is to
-// take it.
+// find returns the slot of the UID, or nil if the UID belongs into the crowded map.
 func (t *uidTable) find(uid UID) *uidSlot {
 	if t.crowded != nil {
 		return nil
@@ -129,8 +126,8 @@ func (t *uidTable) crowd() {
 	}
 }
 
-// probe returns the slot that holds the UID or would take it, or nil when
-// maxProbe others are in the way.
+// probe returns the slot that holds the UID or is free for it. It returns nil if the first maxProbe
+// slots hold other UIDs.
 func (t *uidTable) probe(uid UID) *uidSlot {
 	mask := len(t.slots) - 1
 	home := int(hash(uid))

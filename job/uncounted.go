@@ -6,20 +6,20 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 )
 
-// backlog is the state of the uncounted lists of the status, as a round finds them (J35,
-// step 3). record.go fills the lists, and settle.go empties them.
+// backlog is the state of the status's uncounted lists at the beginning of a round (J35, step 3).
+// record.go fills the lists, and settle.go empties them.
 type backlog struct {
 	// left are the UIDs whose pods still carry the finalizer.
 	left UncountedTerminatedPods
-	// succeeded and failed are the numbers of the others. They move into the counters
-	// with the next write.
+	// succeeded and failed are the numbers of the other UIDs. They move into the counters with the
+	// next write.
 	succeeded, failed int64
 }
 
-// learn fills the table with the UIDs that the round has to recognize: finalizer
-// removals in flight, ignored pods whose match is reported, and the uncounted lists.
-// It returns those lists without repeated and empty UIDs, in the memory of buf. A UID
-// that is listed twice keeps its first verdict (JI2, M5).
+// learn fills the table with the UIDs that the round has to recognize: finalizer removals in
+// flight, ignored pods whose match is reported, and the uncounted lists. It returns those lists
+// without repeated and empty UIDs, and reuses buf. A UID that is listed twice keeps its first
+// verdict (JI2, M5).
 func (t *uidTable) learn(
 	memory *Memory, lists *UncountedTerminatedPods, buf UncountedTerminatedPods, notes *noteList,
 ) UncountedTerminatedPods {
@@ -61,8 +61,8 @@ func (t *uidTable) learnList(field string, uids []UID, fact uidFacts, out []UID,
 	return out
 }
 
-// absorb takes those UIDs off the lists whose pods no longer carry the finalizer. The
-// others stay. Counting them now would count them again in the next round (J35, JI3, M4).
+// absorb removes the UIDs from the lists whose pods no longer carry the finalizer, and counts them.
+// The others stay: if they were counted now, the next round would count them again (J35, JI3, M4).
 func absorb(lists UncountedTerminatedPods, known *uidTable) backlog {
 	if len(lists.Succeeded)+len(lists.Failed) == 0 {
 		return backlog{}
@@ -85,7 +85,7 @@ func absorb(lists UncountedTerminatedPods, known *uidTable) backlog {
 	}
 }
 
-// stillTracked drops the pods that the snapshot does not show with a finalizer (E4).
+// stillTracked returns the UIDs whose pods the snapshot still shows with the finalizer (E4).
 func stillTracked(uids expectations.UIDs, known *uidTable) expectations.UIDs {
 	var seen []UID
 	for uid := range uids.All() {

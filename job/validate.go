@@ -97,8 +97,7 @@ func checkEnums(s *Spec) (found problems.List) {
 	return found
 }
 
-// checkIndexedFields checks what only an Indexed job may have. Of a job whose
-// completionMode is unknown it says nothing.
+// checkIndexedFields checks the fields that only an Indexed job may have.
 func checkIndexedFields(s *Spec) (found problems.List) {
 	switch s.CompletionMode {
 	case Indexed:
@@ -185,8 +184,8 @@ func checkFailurePolicy(s *Spec) (found problems.List) {
 	return found
 }
 
-// checkFailureRule checks a rule of the podFailurePolicy. The containers are the
-// template's.
+// checkFailureRule checks a rule of the podFailurePolicy. containers has the names of the
+// template's containers.
 func checkFailureRule(r *PodFailurePolicyRule, s *Spec, containers map[string]bool) (found problems.List) {
 	switch r.Action {
 	case FailJob, IgnoreFailure, CountFailure:

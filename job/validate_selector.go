@@ -9,8 +9,8 @@ import (
 
 const labelValueProblem = "must be a label value: at most 63 letters, digits, and -_. between them"
 
-// checkSelector checks the form of the selector (J6). Whether it selects the pods of the
-// template is not known here: the labels stay with the backend.
+// checkSelector checks the form of the selector (J6). It cannot check whether the selector matches
+// the template, because only the backend knows the template's labels.
 func checkSelector(s *Selector) (found problems.List) {
 	if s == nil {
 		return nil

@@ -7,16 +7,16 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// end is how a job is going to end.
+// end is the decision how a job is going to end.
 type end struct {
 	Verdict
-	// deadline is the one that can still overtake an end that is not declared, or zero.
+	// deadline is the time at which the deadline can still fail the job, or zero.
 	deadline time.Time
 }
 
-// decideEnd says how the job is going to end, or that it is not decided. The first rule
-// that holds wins: what an earlier round has declared, then failures, then the success
-// policy (J19-J25). Reaching completions is decided after the pods were managed (J26).
+// decideEnd decides how the job is going to end, if it is. The first rule that applies wins: an end
+// that an earlier round has declared, then failures, then the success policy (J19-J25). Whether the
+// job reaches its completions is decided later, after the pods were managed (J26).
 func decideEnd(s *Snapshot, found *findings) end {
 	spec, status, t := &s.Job.Spec, &s.Job.Status, found.tally
 	due := deadline(spec, startTime(&s.Job, s.Now))
@@ -58,7 +58,7 @@ func first(verdicts ...Verdict) Verdict {
 	return Verdict{}
 }
 
-// declared is an end that an earlier round has declared (J19, J20).
+// declared returns the end that an earlier round has declared with the condition t (J19, J20).
 func declared(status *Status, t ConditionType) Verdict {
 	c := status.find(t)
 	if c == nil || c.Status != ConditionTrue {

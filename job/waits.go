@@ -12,17 +12,17 @@ import (
 // Wait is one thing that the job waits for, with its figures.
 type Wait struct {
 	Reason jobreason.Wait `json:"reason"`
-	// Until is when it ends by itself, if it does.
+	// Until is the time at which the wait ends by itself, or zero if it does not.
 	Until time.Time `json:"until,omitzero"`
-	// Pods, Terminating and Failures are the figures of the sentence.
+	// Pods, Terminating and Failures are the figures that String prints.
 	Pods        int64 `json:"pods,omitempty"`
 	Terminating int64 `json:"terminating,omitempty"`
 	Failures    int64 `json:"failures,omitempty"`
-	// Name is the other controller, the unknown mode, or how the job ended.
+	// Name is the other controller, the unknown mode, or the condition that ended the job.
 	Name string `json:"name,omitempty"`
 }
 
-// String is the wait as a sentence, times in UTC.
+// String returns the wait as a sentence, with times in UTC.
 func (w Wait) String() string {
 	until := w.Until.UTC().Format("15:04:05.999")
 	switch w.Reason {
@@ -79,7 +79,7 @@ func pluralOf(n int64, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// explainWaits names what else the job waits for.
+// explainWaits adds the other waits of the job.
 func explainWaits(plan *Plan, s *Snapshot, found *findings, capped bool) {
 	if w := waitOfJob(plan, s, found.tally); w.Reason != 0 {
 		plan.wait(w)
@@ -101,7 +101,7 @@ func explainWaits(plan *Plan, s *Snapshot, found *findings, capped bool) {
 	}
 }
 
-// waitOfJob is what the job as a whole waits for, or the zero Wait.
+// waitOfJob returns the wait of the job as a whole, or the zero Wait.
 func waitOfJob(plan *Plan, s *Snapshot, t tally) Wait {
 	active := t.active - int64(len(plan.Delete)) + int64(len(plan.Create))
 	reached := completionsReached(s.Job.Spec.Completions, t.succeeded)
