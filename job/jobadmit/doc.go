@@ -1,6 +1,6 @@
-// Package jobadmit is what an API server of a release does with the spec of a Job at admission,
-// beside [job.Default] and [job.Validate]: [DropDisabled] clears the fields whose gates are off,
+// Package jobadmit treats the spec of a Job as an API server of a release does at admission,
+// besides [job.Default] and [job.Validate]. [DropDisabled] clears the fields whose gates are off.
 // [ValidateUpdate] and [ValidateTemplateUpdate] refuse changes.
 //
-// All functions are pure, as those of package job.
+// All functions are pure, like those of package job.
 package jobadmit

@@ -7,10 +7,10 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// DropDisabled clears the fields of a new spec that an API server of the release drops,
-// since their gates are off, and returns their names. Old is the spec that is stored, nil when
-// the job is created: on an update, a field stays that the stored spec has. It changes the
-// spec that it is given; what pointers in it point to is not written to.
+// DropDisabled clears the fields of next that an API server of the release drops because their
+// gates are off, and returns their names. old is the stored spec, or nil when the job is created:
+// an update keeps the fields that the stored spec has. DropDisabled changes next itself, but does
+// not write through its pointers.
 func DropDisabled(old, next *job.Spec, r release.Release) (dropped []string) {
 	drop := func(gate release.Gate, field string, isSet, wasSet bool, clear func()) {
 		if !r.Has(gate) && isSet && !wasSet {

@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// checkSchedulingUpdate finds what must not change of spec.scheduling in a release that has it
-// (J46).
+// checkSchedulingUpdate reports forbidden changes of spec.scheduling in a release that has the
+// field (J46).
 func checkSchedulingUpdate(old, next *jobgroup.Scheduling, r release.Release) (found problems.List) {
 	resizable := r.Has(release.WorkloadWithJob)
 	was, is := fixedScheduling(old, !resizable), fixedScheduling(next, !resizable)
@@ -28,8 +28,8 @@ func checkSchedulingUpdate(old, next *jobgroup.Scheduling, r release.Release) (f
 	return found
 }
 
-// fixedScheduling is what must not change of spec.scheduling, as JSON: everything except
-// minCount, unless the gate is off.
+// fixedScheduling returns the part of spec.scheduling that must not change, as JSON: everything
+// except minCount, which is included only if sizeToo is true.
 func fixedScheduling(s *jobgroup.Scheduling, sizeToo bool) string {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -45,6 +45,6 @@ func fixedScheduling(s *jobgroup.Scheduling, sizeToo bool) string {
 	if gang, ok := policy["gang"].(map[string]any); ok && !sizeToo {
 		delete(gang, "minCount")
 	}
-	data, _ = json.Marshal(tree) // what was JSON can be JSON again, with sorted keys
+	data, _ = json.Marshal(tree) // JSON again, with sorted keys
 	return string(data)
 }

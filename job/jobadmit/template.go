@@ -14,11 +14,10 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// ValidateTemplateUpdate reports what an API server of a release refuses when the pod template
-// of a job changes. The old job is the one that is stored, with its status; was and is are
-// the old and the new template as JSON, a PodTemplateSpec of v1, both with the defaults of
-// the server. The error joins an [*job.InputError] for each field that must not change, or
-// says that a template cannot be read.
+// ValidateTemplateUpdate reports what an API server of a release refuses when the pod template of a
+// job changes. old is the stored job, with its status. was and is are the old and the new template:
+// the JSON of a v1 PodTemplateSpec, with the defaults of the server. The error joins an
+// [*job.InputError] for each field that must not change, or reports that a template cannot be read.
 //
 // Nothing may change, except for a suspended job:
 //
@@ -105,7 +104,7 @@ func allowsScheduling(old *job.Job, r release.Release) bool {
 	return value.Of(old.Spec.Suspend) && old.Status.StartTime.IsZero()
 }
 
-// allowsTemplate is the condition of the two gates.
+// allowsTemplate reports whether the job is in a state in which the two gates allow changes.
 func allowsTemplate(old *job.Job, r release.Release) bool {
 	suspended := old.Status.Condition(job.ConditionSuspended).Status == job.ConditionTrue ||
 		old.Status.StartTime.IsZero() && !r.IsBefore(release.V136())
@@ -122,7 +121,8 @@ func whyKept(old *job.Job, r release.Release) string {
 	return "must not change, though scheduling directives may"
 }
 
-// differences are the paths at which two trees differ, down to what only one of them has.
+// differences returns the paths at which two trees differ. If only one of them has a field, it
+// returns the paths below that field.
 func differences(path string, a, b any) []string {
 	x, isMap := a.(map[string]any)
 	y, isAlso := b.(map[string]any)
@@ -165,7 +165,7 @@ func differencesOfItems(path string, x, y []any) (out []string) {
 	return out
 }
 
-// pruned returns a tree without what is empty, or nil if nothing is left.
+// pruned returns a tree without its empty parts, or nil if nothing is left.
 func pruned(tree any) any {
 	switch t := tree.(type) {
 	case map[string]any:

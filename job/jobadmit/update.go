@@ -11,19 +11,20 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// ValidateUpdate reports what an API server of a release refuses when the spec of a job
-// changes. The old job is the one that is stored, with its status; next is the spec that is
-// asked for. Both are after [job.Default], and next is checked as [job.Validate] does. The error
-// joins an [*job.InputError] for each problem.
+// ValidateUpdate reports what an API server of a release refuses when the spec of a job changes.
+// old is the stored job, with its status, and next is the requested spec. Both must have the
+// defaults of [job.Default]. next is also checked as [job.Validate] does. The error joins an
+// [*job.InputError] for each problem.
 //
-// These may change: parallelism, backoffLimit, maxFailedIndexes, activeDeadlineSeconds,
-// ttlSecondsAfterFinished, suspend, podReplacementPolicy; and completions of an Indexed
-// job, to the value of parallelism. Of the template, this looks at what a [job.Spec] has of it:
-// [ValidateTemplateUpdate] looks at the rest. Of spec.scheduling, which 1.37 has, only
-// schedulingPolicy.gang.minCount may change, and that with WorkloadWithJob (J46).
+// These fields may change: parallelism, backoffLimit, maxFailedIndexes, activeDeadlineSeconds,
+// ttlSecondsAfterFinished, suspend and podReplacementPolicy. completions of an Indexed job may
+// change to the value of parallelism. Of spec.scheduling, which exists from 1.37 on, only
+// schedulingPolicy.gang.minCount may change, with the gate WorkloadWithJob (J46). The part of the
+// template that a [job.Spec] has must not change; [ValidateTemplateUpdate] checks the whole
+// template.
 //
 // Fields whose gates are off are dropped first, as [DropDisabled] does. Without
-// JobPodReplacementPolicy, a server gives podReplacementPolicy no default.
+// JobPodReplacementPolicy, a server sets no default for podReplacementPolicy.
 func ValidateUpdate(old *job.Job, next job.Spec, r release.Release) error {
 	DropDisabled(&old.Spec, &next, r)
 
@@ -67,7 +68,7 @@ func checkUpdate(old, next *job.Spec) (found problems.List) {
 	return found
 }
 
-// plainJSON is a value as JSON. Keys are sorted, and what is empty inside is left out.
+// plainJSON returns a value as JSON, with sorted keys and without empty parts.
 func plainJSON(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -75,9 +76,9 @@ func plainJSON(v any) []byte {
 	}
 
 	var tree any
-	_ = json.Unmarshal(data, &tree) // what was just written
+	_ = json.Unmarshal(data, &tree) // data is valid JSON
 	if tree != nil && pruned(tree) == nil {
-		return []byte("{}") // set, and empty
+		return []byte("{}") // set, but empty
 	}
 	data, _ = json.Marshal(pruned(tree))
 	return data

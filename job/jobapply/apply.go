@@ -12,81 +12,81 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// Backend is what a plan is carried out on. Its methods are called concurrently,
-// except for WriteStatus and for an [Executor] with Parallel 1.
+// Backend makes the writes of a plan. Its methods are called concurrently, except for WriteStatus.
+// An [Executor] with Parallel 1 calls none of them concurrently.
 //
-// An error means that the write did not take effect, or that nobody knows. Three
-// errors say more: [ErrGone], [ErrStillTracked] and [ErrNamespaceTerminating].
+// An error means that the write did not take effect, or that this is unknown. Three errors are more
+// precise: [ErrGone], [ErrStillTracked] and [ErrNamespaceTerminating].
 type Backend interface {
-	// Adopt makes the job the pod's controller and adds the finalizer, after a
-	// fresh look at the job (J6). A pod that has a controller by now is left as it
-	// is: adding the finalizer again could count it again; pod.ResourceVersion is the
-	// condition for that, where it is not empty. [ErrGone] ends the round without an error:
-	// the next one plans without the pod.
+	// Adopt makes the job the pod's controller and adds the finalizer, after it has read the job
+	// again (J6). It must leave a pod alone that has a controller by now: with a new finalizer, the
+	// pod could be counted again. So the write is conditional on pod.ResourceVersion, unless that
+	// is empty. [ErrGone] ends the round without an error, and the next round plans without the
+	// pod.
 	Adopt(ctx context.Context, pod job.PodRef) error
 	// Release removes the controller reference and the finalizer (J6).
 	Release(ctx context.Context, pod job.PodRef) error
-	// Delete asks for the pod's end, on condition of its UID: from then on snapshots have
-	// job.Pod.Deletion set. A pod that still runs or has the finalizer stays in them. With
-	// d.UntrackFirst Delete removes the finalizer before, in one transaction if it can, on
-	// condition that the pod is still as the plan saw it (d.ResourceVersion, where that is
-	// not empty): a pod that has succeeded since would be lost (JI9).
+	// Delete requests the deletion of the pod, on condition of its UID. From then on, snapshots
+	// have job.Pod.Deletion set, as long as the pod runs or has the finalizer. With d.UntrackFirst,
+	// Delete removes the finalizer first, in the same transaction if it can. The removal is
+	// conditional on d.ResourceVersion, unless that is empty: the success of a pod that has ended
+	// since would be lost (JI9).
 	Delete(ctx context.Context, d job.Deletion) error
 	// Create creates a pod with the finalizer and returns its name and UID. No pod may ever
 	// have had that UID.
 	Create(ctx context.Context, c job.Creation) (job.PodRef, error)
 	// Untrack removes the finalizer, on condition of the pod's UID.
 	Untrack(ctx context.Context, pod job.PodRef) error
-	// WriteStatus replaces the job's status, on condition of the version that the
-	// snapshot was taken from or that the last WriteStatus of the round has made. Where the
-	// version is another one, any error will do: the next round looks again.
+	// WriteStatus replaces the job's status, on condition that the job has not changed since the
+	// snapshot, or since the last WriteStatus of the round. If it has, any error will do: the next
+	// round takes a new snapshot.
 	WriteStatus(ctx context.Context, s job.Status) error
 }
 
-// Versioned is a Backend that knows which version of the job it has written, for the Reply of the
-// status and Memory.Written: no round plans until a snapshot shows it (E6).
+// Versioned is a Backend that knows the version of the job after a status write. The version goes
+// into the Reply and Memory.Written. No round plans until a snapshot shows it (E6).
 type Versioned interface {
 	Backend
-	// JobVersion returns the version that the last WriteStatus has made, in the form that
-	// Job.Version of a snapshot has; 0 if it is not known. It is called only after a WriteStatus
-	// without an error.
+	// JobVersion returns the version of the job after the last WriteStatus, in the form of
+	// Job.Version in a snapshot; 0 means unknown. It is called only after a WriteStatus without an
+	// error.
 	JobVersion() int64
 }
 
-// Grouper is a Backend that has workloads and pod groups, for plans with job.Options.Gangs. A plan that
-// needs them fails on another one.
+// Grouper is a Backend that has workloads and pod groups, for plans with job.Options.Gangs. A plan
+// that needs them fails on any other Backend.
 type Grouper interface {
 	Backend
-	// WriteGroup creates or resizes a workload or a pod group, and returns its UID. Its calls come
-	// one after the other, before the first Delete or Create. A creation fails if the name is
-	// taken; only the size changes of an object that there is, on condition of its UID. The
-	// workload of a pod group that is created is given with the UID that the one before has
-	// returned, and so is the group of a creation.
+	// WriteGroup creates or resizes a workload or a pod group, and returns its UID. It is called
+	// for one object after the other, before the first Delete or Create. A creation must fail if
+	// the name is taken. A resize changes only the size, on condition of the UID. If this round has
+	// created the workload, g.Workload of its pod group has the UID that WriteGroup has returned.
+	// So has the group of a creation.
 	WriteGroup(ctx context.Context, g jobgroup.Write) (job.UID, error)
 }
 
-// Observer is a Backend whose status says more than that of a Job, such as conditions of its own.
+// Observer is a Backend whose status has more than a Job's, such as conditions of its own.
 type Observer interface {
 	Backend
-	// Executed is called once in a round, before the first status is written or left as it is, with what became
-	// of the writes to pods that come before it.
+	// Executed is called once in a round, with the results of the writes before the first status,
+	// even if that status needs no write.
 	Executed(job.Writes)
 }
 
-// ErrGone is the error of Delete, Untrack and Release for a pod that does not
-// exist any more: as good as done. It is also an error of Adopt.
+// ErrGone is the error of Delete, Untrack and Release for a pod that no longer exists. The write
+// then counts as done. Adopt can return it as well.
 var ErrGone = errors.New("the pod is gone")
 
-// ErrStillTracked is the error of Delete when the finalizer could not be removed:
-// the pod was not deleted, and no event is to say so.
+// ErrStillTracked is the error of Delete when the finalizer could not be removed: the pod was not
+// deleted, and no event reports that.
 var ErrStillTracked = errors.New("the finalizer is still there")
 
-// ErrNamespaceTerminating is the error of Create where no pod can be created any
-// more: nothing to retry (J34).
+// ErrNamespaceTerminating is the error of Create when the namespace is being deleted and takes no
+// more pods. There is nothing to retry (J34).
 var ErrNamespaceTerminating = step.ErrNamespaceTerminating
 
-// Expecter is a Backend whose program sees its writes late, by notifications. Without it the next Memory of
-// the plan is the only record of them.
+// Expecter is a Backend whose program sees its own writes late, through notifications. Without it,
+// the next Memory of the plan is the only record of these writes.
 type Expecter interface {
 	Backend
 	// Expectations returns the record of the job's writes, or nil for a round without one. It is called
@@ -94,20 +94,19 @@ type Expecter interface {
 	Expectations() Expectations
 }
 
-// Expectations learns of writes before they are made, so that events which arrive
-// while they are under way find the record (E2, E3, E4). expectations.Tracker.Of makes
-// one for a job.
+// Expectations records writes before they are made, so that events which arrive during a write find
+// the record (E2, E3, E4). expectations.Tracker.Of returns one for a job.
 type Expectations interface {
 	// Expect replaces the record of creations and deletions still to be observed.
 	Expect(creations, deletions int)
-	// Lower takes off what failed or was skipped.
+	// Lower subtracts the writes that failed or were skipped.
 	Lower(creations, deletions int)
-	// ExpectUntracked adds pods that are about to lose their finalizer (E4), and returns
-	// those that it has not held before.
+	// ExpectUntracked adds pods that are about to lose their finalizer (E4), and returns those that
+	// it did not hold before.
 	ExpectUntracked(uids ...job.UID) (added []job.UID)
-	// LowerUntracked takes pods off that this round has added and that keep their
-	// finalizer. One that was gone already, or that an earlier round has added, stays: the
-	// cache may still show it, and then it would be counted again.
+	// LowerUntracked removes pods that this round has added and that have kept their finalizer. It
+	// is not called for pods that were gone already or that an earlier round has added: the cache
+	// may still show them, and they would be counted again.
 	LowerUntracked(uids ...job.UID)
 }
 
@@ -121,12 +120,12 @@ type Executor struct {
 // DefaultParallel is the number of concurrent writes of an Executor with Parallel 0.
 const DefaultParallel = step.DefaultParallel
 
-// Apply carries out the plan and concludes it. The conclusion is true whatever the
-// error; the error joins what went wrong, step by step. Where it is not nil, something
-// has to be repeated, and the conclusion's Retry is true.
+// Apply carries out the plan and concludes the round. The conclusion is valid even if there is an
+// error. The error joins the errors of all steps. If it is not nil, some write must be retried, and
+// the conclusion's Retry is true.
 //
-// A cancelled context starts no further write: what was not tried says so in the
-// outcome, and the next round takes it up.
+// Once the context is cancelled, no further write starts. The outcome shows which writes were not
+// tried, and the next round plans them again.
 func (e Executor) Apply(ctx context.Context, b Backend, plan *job.Plan) (job.Conclusion, error) {
 	r := &round{Executor: e, ctx: ctx, backend: b, plan: plan}
 	if b, ok := step.As[Expecter](b); ok {
@@ -160,7 +159,7 @@ func (e Executor) Apply(ctx context.Context, b Backend, plan *job.Plan) (job.Con
 	return end, errors.Join(r.errs...)
 }
 
-// round is one Apply under way.
+// round is the state of one call of Apply.
 type round struct {
 	Executor
 	ctx     context.Context
@@ -171,7 +170,7 @@ type round struct {
 	expectations Expectations
 }
 
-// claim adopts and releases. The plan assumed that all of it succeeds (J6).
+// claim adopts and releases pods. The rest of the plan assumes that all of this succeeds (J6).
 func (r *round) claim() job.Reply {
 	claims := len(r.plan.Adopt) + len(r.plan.Release)
 	if claims == 0 {
@@ -236,14 +235,14 @@ func created(ref jobgroup.Ref, groups []jobgroup.Write, effects []jobgroup.Effec
 	return ref
 }
 
-// remove deletes pods. A failure does not stop the others.
+// remove deletes pods. A failed deletion does not stop the others.
 func (r *round) remove() []job.Effect {
 	deletions := r.plan.Delete
 	if len(deletions) == 0 {
 		return nil
 	}
 
-	ending := r.plan.Verdict.Type != "" // then an older record must stay
+	ending := r.plan.Verdict.Type != "" // an ending job keeps its older record (E3)
 	if !ending {
 		r.expect(0, len(deletions))
 	}
@@ -268,8 +267,8 @@ func (r *round) remove() []job.Effect {
 	return results.Effects
 }
 
-// create creates in batches of 1, 2, 4, ...: a cause that stops all, such as a
-// quota, shows on the first, and the rest is skipped (J34).
+// create creates pods in batches of 1, 2, 4, ... A cause that stops all creations, such as a quota,
+// shows in the first batch, and the rest is skipped (J34).
 func (r *round) create(grouped []jobgroup.Effect) []job.Effect {
 	creations := r.plan.Create
 	if len(creations) == 0 {
@@ -340,7 +339,7 @@ func (r *round) write(write bool, s job.Status) job.Reply {
 	return done
 }
 
-// note keeps what went wrong.
+// note keeps an error for the result of Apply.
 func (r *round) note(err error) {
 	if err != nil {
 		r.errs = append(r.errs, err)
@@ -360,7 +359,7 @@ func (r *round) lower(creations, deletions int) {
 }
 
 // expectUntracked announces the removal of finalizers. It returns the pods for which no earlier
-// removal is still unseen.
+// removal was still expected.
 func (r *round) expectUntracked(uids []job.UID) (added []job.UID) {
 	if r.expectations == nil || len(uids) == 0 {
 		return nil
@@ -368,7 +367,8 @@ func (r *round) expectUntracked(uids []job.UID) (added []job.UID) {
 	return r.expectations.ExpectUntracked(uids...)
 }
 
-// takeOffKept takes the pods off again that this round has added and that keep their finalizer.
+// takeOffKept removes from the expectations the pods that this round has added and that have kept
+// their finalizer.
 func (r *round) takeOffKept(results results, added []job.UID, uidOf func(i int) job.UID) {
 	var kept []job.UID
 	isNew := expectations.NewUIDs(added...)

@@ -1,7 +1,6 @@
-// Package jobapply carries out the plans of package job over a small backend
-// interface: the writes in the plan's order, creations with slow start, a bounded
-// number of concurrent writes. The status follows from the result of each write, so a
-// failure anywhere leads to a status that is true.
+// Package jobapply carries out the plans of package job over a small backend interface: the writes
+// in the plan's order, creations with slow start, a bounded number of concurrent writes. The status
+// is computed from the results of all writes, so it is true after any failure.
 //
 // The loop of an adapter:
 //

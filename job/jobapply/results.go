@@ -8,11 +8,11 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// each calls do(0) to do(n-1), at most Parallel concurrently, and returns when all
-// calls have. A cancelled context starts no further call.
+// each calls do(0) to do(n-1), at most Parallel concurrently, and returns when all calls have
+// returned. Once the context is cancelled, no further call starts.
 func (r *round) each(n int, do func(i int)) { step.Each(r.ctx, r.Parallel, n, do) }
 
-// results collects the result of a step's writes, from many goroutines.
+// results collects the results of a step's writes from many goroutines.
 type results struct{ *step.Step[job.Effect] }
 
 func newResults(n int) results { return results{step.New[job.Effect](n)} }
@@ -36,7 +36,7 @@ func (s results) setCreated(i int, pod job.PodRef, err error) {
 	}
 }
 
-// refuseRest marks what was not tried as refused.
+// refuseRest marks the writes that were not tried as refused.
 func (s results) refuseRest() { s.Rest(job.Effect{Result: jobreason.ResultRefused}) }
 
 func (s results) count(want jobreason.Result) (n int) {
@@ -48,7 +48,7 @@ func (s results) count(want jobreason.Result) (n int) {
 	return n
 }
 
-// all is what became of the writes taken together.
+// all returns the result of the writes taken together.
 func (s results) all() job.Reply {
 	for i := range s.Effects {
 		switch s.Effects[i].Result {
@@ -65,7 +65,7 @@ func (s results) all() job.Reply {
 	return job.Reply{Result: jobreason.ResultDone}
 }
 
-// replies are the results of writes that create nothing.
+// replies returns the results of writes that create nothing.
 func (s results) replies() []job.Reply {
 	out := make([]job.Reply, len(s.Effects))
 	for i, effect := range s.Effects {
