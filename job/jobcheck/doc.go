@@ -1,14 +1,13 @@
-// Package jobcheck checks what a Job controller decides and writes against the
-// invariants of docs/invariants.md.
+// Package jobcheck checks the plans and the writes of a Job controller against the invariants of
+// docs/invariants.md.
 //
-// The checks are functions of values: [Plan] compares a plan with its snapshot, and
-// the checks of a [State] compare a write with what the source of truth holds and
-// with what has happened so far. None of them changes what it is given, and none
-// calls the planner. So they hold for any planner: for the one of package job, for
-// one in another language, and for a loop that writes what no plan said.
+// The checks are functions of values: [Plan] compares a plan with its snapshot, and the methods of
+// [State] compare a write with the source of truth and with the history so far. No check changes
+// its arguments, and none calls the planner. So the checks work for any planner: for package job,
+// for a planner in another language, and for a loop that writes without a plan.
 //
-// [State.Status], [State.Create], [State.Untrack] and [State.DeleteUntracked] are asked before a write is
-// made, [State.Group] and [State.Member] as well. The [History] learns of it afterwards.
+// Call [State.Status], [State.Create], [State.Untrack], [State.DeleteUntracked], [State.Group] and
+// [State.Member] before a write is made. Update the [History] after it.
 package jobcheck
 
 import "fmt"
@@ -21,7 +20,7 @@ type Violation struct {
 	Problem string
 }
 
-// Error is the number and the problem.
+// Error returns the number and the problem.
 func (v Violation) Error() string { return v.Rule + ": " + v.Problem }
 
 // found collects violations.

@@ -11,8 +11,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// checkFailures checks JI21: a plan creates nothing once the failures exceed the limit, waits
-// for the backoff, and carries on the failures of an index.
+// checkFailures checks JI21: a plan creates nothing once the failures exceed the limit, waits for
+// the backoff, and continues the failure counts of an index.
 func checkFailures(f *found, s *job.Snapshot, p *job.Plan) {
 	if len(p.Create) == 0 {
 		return
@@ -33,9 +33,10 @@ func checkFailures(f *found, s *job.Snapshot, p *job.Plan) {
 	}
 }
 
-// backoffEnd is the earliest time of a creation, judged by the latest failure that no status has
-// recorded: the backoff after it is at least as long as after a first failure. It is zero if that
-// is not certain: some failures may be ignored, or a success ends the backoff.
+// backoffEnd returns the earliest time at which a pod may be created, judged by the latest failure
+// that no status has recorded. The backoff after it is at least as long as after a first failure.
+// The result is zero if that is not certain, since failures may be ignored or a success ends the
+// backoff.
 func backoffEnd(s *job.Snapshot, lists *job.UncountedTerminatedPods) (end time.Time) {
 	mayIgnore := s.Job.Spec.PodFailurePolicy != nil || s.Options.Quirks.Has(jobquirk.EarlierFailure)
 	if mayIgnore || s.Options.MaxUncounted > 0 {
@@ -59,8 +60,8 @@ func backoffEnd(s *job.Snapshot, lists *job.UncountedTerminatedPods) (end time.T
 	return end
 }
 
-// isCounted reports whether the end of a pod counts. In an Indexed job a pod
-// without an index of the job does not.
+// isCounted reports whether the end of a pod counts. In an Indexed job, only pods with an index of
+// the job count.
 func isCounted(spec *job.Spec, p *job.Pod) bool {
 	return spec.CompletionMode != job.Indexed || isIndexOf(spec, p.Index.Int32())
 }
@@ -68,7 +69,8 @@ func isCounted(spec *job.Spec, p *job.Pod) bool {
 // isIndexOf reports whether an Indexed job has the index.
 func isIndexOf(spec *job.Spec, i int32) bool { return i >= 0 && i < *spec.Completions }
 
-// finishTime is when the last container of a pod ended, zero if one has not.
+// finishTime returns the time at which the last container of a pod ended, or zero if one has not
+// ended.
 func finishTime(p *job.Pod) (last time.Time) {
 	if p.Detail == nil {
 		return last
@@ -89,10 +91,10 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// checkIndexFailures checks the failures that a new pod starts with (JI21). They include each
-// failed pod of its index that is still tracked, and the failures before that pod. Those that are
-// not ignored do not exceed the limit. The pod is not created before the backoff after the last of
-// these failures is over.
+// checkIndexFailures checks the failure counts of new pods (JI21). They must include each failed
+// pod of the same index that is still tracked, and the failures before that pod. The failures that
+// are not ignored must not exceed the limit. The pod must not be created before the backoff after
+// the last of these failures is over.
 func checkIndexFailures(f *found, s *job.Snapshot, p *job.Plan) {
 	for i := range p.Create {
 		c := &p.Create[i]
@@ -125,8 +127,8 @@ func checkIndexFailures(f *found, s *job.Snapshot, p *job.Plan) {
 	}
 }
 
-// failuresAfter is the number of failures of an index up to this pod, including its own if it has
-// failed.
+// failuresAfter returns the number of failures of an index up to this pod, including its own if it
+// has failed.
 func failuresAfter(p *job.Pod) (n int64) {
 	if p.Detail != nil {
 		n = int64(max(p.Detail.FailureCount, 0)) + int64(max(p.Detail.IgnoredFailureCount, 0))
@@ -137,7 +139,7 @@ func failuresAfter(p *job.Pod) (n int64) {
 	return n
 }
 
-// checkCarrier checks the removal of the finalizer of a failed pod: some other pod knows the
+// checkCarrier checks the removal of a failed pod's finalizer: some other pod must carry the
 // failures of its index (JI21).
 func (st *State) checkCarrier(f *found, p *job.Pod) {
 	spec, s := &st.Job.Spec, &st.Job.Status
@@ -146,7 +148,7 @@ func (st *State) checkCarrier(f *found, p *job.Pod) {
 	switch {
 	case spec.BackoffLimitPerIndex == nil || !isTrackedFailure:
 		return
-	case st.isUnannounced(): // nothing says that the job is ending
+	case st.isUnannounced(): // no condition shows that the job is ending
 		return
 	case st.isEnding():
 		return
@@ -159,7 +161,7 @@ func (st *State) checkCarrier(f *found, p *job.Pod) {
 		if other.UID == p.UID || other.Index != p.Index || isLeft {
 			continue
 		}
-		// A pod that knows less, and runs or is being deleted, was created before the failure
+		// A pod with fewer failures that runs or is being deleted was created before this failure
 		// was seen.
 		if other.Phase != job.PodFailed || failuresAfter(other) >= failuresAfter(p) {
 			return
@@ -169,17 +171,18 @@ func (st *State) checkCarrier(f *found, p *job.Pod) {
 	for i := range st.History.Pods {
 		l := &st.History.Pods[i]
 		isOther := l.UID != p.UID && (l.Index == at || l.Index < 0)
-		// A pod that is gone without an end knew less, and a late snapshot may still show it.
+		// A pod that is gone without an end had fewer failures, and a late snapshot may still show
+		// it.
 		vanished := l.Index == at && l.Ended != job.PodFailed
 		mayHaveKnown := l.Removed || l.Ended == job.PodSucceeded || vanished
 		if isOther && mayHaveKnown {
-			return // a pod that is deleted takes its count along
+			return // a deleted pod takes its count with it
 		}
 	}
 	f.add("JI21", "the finalizer of %s is removed, and no other pod knows that index %d has failed", p.Name, at)
 }
 
-// succeededOf is the number of successes that a status knows of.
+// succeededOf returns the number of successes that the job's status shows.
 func succeededOf(j *job.Job) int64 {
 	if j.Spec.CompletionMode != job.Indexed {
 		return int64(j.Status.Succeeded) + int64(len(uncounted(&j.Status).Succeeded))

@@ -11,10 +11,12 @@ func checkGroups(f *found, s *job.Snapshot, p *job.Plan) {
 	if !s.Options.Gangs && len(p.Groups) > 0 {
 		f.add("JI29", "%s %s is written without Options.Gangs", p.Groups[0].Kind, p.Groups[0].Name)
 	}
+
 	exists := make(map[jobgroup.Ref]bool)
 	for _, g := range s.Groups.PodGroups {
 		exists[g.Ref] = true
 	}
+
 	for i := range p.Groups {
 		g := &p.Groups[i]
 		if g.UID == "" {
@@ -44,6 +46,7 @@ func checkNewGroup(f *found, s *job.Snapshot, g *jobgroup.Write) {
 	if !s.Job.Status.StartTime.IsZero() || s.Job.Status.Succeeded+s.Job.Status.Failed > 0 {
 		f.add("JI29", "a job that has run gets the %s %s", g.Kind, g.Name)
 	}
+
 	if g.Kind == jobgroup.KindWorkload {
 		for _, w := range s.Groups.Workloads {
 			if !w.Foreign {
@@ -52,6 +55,7 @@ func checkNewGroup(f *found, s *job.Snapshot, g *jobgroup.Write) {
 		}
 		return
 	}
+
 	for _, group := range s.Groups.PodGroups {
 		if !group.Foreign && group.Workload == g.Workload.Name {
 			f.add("JI29", "a job gets the PodGroup %s, and has %s", g.Name, group.Name)
@@ -59,13 +63,14 @@ func checkNewGroup(f *found, s *job.Snapshot, g *jobgroup.Write) {
 	}
 }
 
-// sizeOf is the size that a write should give: what the job asks for, or the template of its controller. What
-// is a gang stays one, and what is none never becomes one.
+// sizeOf returns the size that a write should set: the size that the job asks for, or that of its
+// controller's template. A gang stays a gang, and the policy basic stays basic.
 func sizeOf(s *job.Snapshot, g *jobgroup.Write) int32 {
 	asked := askedSize(s)
 	if s.Groups.Controlled {
 		asked = 0
 	}
+
 	for _, w := range s.Groups.Workloads {
 		if w.Foreign && !s.Groups.Controlled {
 			continue
@@ -83,7 +88,7 @@ func sizeOf(s *job.Snapshot, g *jobgroup.Write) int32 {
 	return asked
 }
 
-// askedSize is the size of the gang that a job asks for, 0 if it asks for none.
+// askedSize returns the size of the gang that a job asks for, 0 if it asks for none.
 func askedSize(s *job.Snapshot) int32 {
 	scheduling := s.Job.Spec.Scheduling
 	if scheduling == nil || scheduling.SchedulingPolicy == nil || scheduling.SchedulingPolicy.Gang == nil {
@@ -101,6 +106,7 @@ func (st *State) Group(g *jobgroup.Write) []Violation {
 	if g.UID != "" {
 		return nil
 	}
+
 	for _, w := range st.Groups.Workloads {
 		if g.Kind == jobgroup.KindWorkload && !w.Foreign {
 			f.add("JI29", "the Workload %s is created beside %s", g.Name, w.Name)
@@ -114,14 +120,15 @@ func (st *State) Group(g *jobgroup.Write) []Violation {
 	return f
 }
 
-// Member checks that the pod group exists that a new pod names, and that the pod of a job with one
-// group is in it (JI28). A controller that sees its objects late may not see the group.
+// Member checks that the pod group of a new pod exists, and that each new pod of a job with one
+// group is in that group (JI28). A controller that sees its objects late may not see the group.
 func (st *State) Member(c *job.Creation) []Violation {
 	var f found
 	exists := false
 	for _, g := range st.Groups.PodGroups {
 		exists = exists || g.Ref == c.Group
 	}
+
 	mayMissRemoval := st.History.Late && st.History.Ungrouped
 	if c.Group.Name != "" && !exists && !mayMissRemoval {
 		f.add("JI28", "a pod is created in the group %s of UID %q, which does not exist", c.Group.Name, c.Group.UID)
@@ -134,13 +141,14 @@ func (st *State) Member(c *job.Creation) []Violation {
 	return f
 }
 
-// onlyGroup is the name of the job's pod group, empty if there are none or several, or if they are not
-// for its pods.
+// onlyGroup returns the name of the job's pod group. It is empty if there are none or several, or
+// if they are not for the job's pods.
 func onlyGroup(g *jobgroup.Groups, gangs bool) (name string) {
 	isLeftWithout := g.Controlled && g.Template == nil
 	if !gangs || g.Preset || isLeftWithout {
 		return ""
 	}
+
 	workload := ""
 	for _, w := range g.Workloads {
 		if w.Foreign != g.Controlled {
@@ -151,6 +159,7 @@ func onlyGroup(g *jobgroup.Groups, gangs bool) (name string) {
 		}
 		workload = w.Name
 	}
+
 	for _, group := range g.PodGroups {
 		if group.Foreign || group.Workload != workload {
 			continue

@@ -26,10 +26,10 @@ type History struct {
 	// LostStatus is set when the reply to a status write was lost: a controller that sees
 	// the job late cannot know that it has ended.
 	LostStatus bool
-	// Restarted is set once the controller has lost its memory, and Traveled once it
-	// restarted with an older list than before. Then less can be promised.
+	// Restarted is set once the controller has lost its memory, and Traveled once it restarted with
+	// an older list than before. Fewer invariants are checked then.
 	Restarted, Traveled bool
-	// Edited is set once the spec has changed: succeeded may fall.
+	// Edited is set once the spec has changed: succeeded may then fall.
 	Edited bool
 	// Ungrouped is set once another client has removed a pod group: a controller that sees it late
 	// still creates pods for it.
@@ -37,7 +37,7 @@ type History struct {
 	// Lagged is set once a write stayed unseen for longer than the expectations wait.
 	Lagged bool
 
-	// at finds a pod in a long history.
+	// at maps UIDs to places in Pods, in a long history only.
 	at map[job.UID]int
 }
 
@@ -55,7 +55,7 @@ type Life struct {
 	Removed bool
 }
 
-// short is the length up to which a history is searched from its end.
+// short is the greatest length of a history that is searched without a map.
 const short = 32
 
 // Clone returns an independent copy.
@@ -132,7 +132,7 @@ func (h *History) countedAs(uid job.UID) jobreason.Counted {
 	return jobreason.NotCounted
 }
 
-// succeeded are the indexes of which some pod has succeeded.
+// succeeded returns the indexes that have a succeeded pod.
 func (h *History) succeeded() (indexes indexset.Set) {
 	for i := range h.Pods {
 		if l := &h.Pods[i]; l.Ended == job.PodSucceeded && l.Index >= 0 {

@@ -23,7 +23,7 @@ func Plan(s *job.Snapshot, p *job.Plan) []Violation {
 	return f
 }
 
-// checkRound checks the bounds of a round, and the states of a job that create nothing.
+// checkRound checks the limits of a round, and that a job in certain states creates nothing.
 func checkRound(f *found, s *job.Snapshot, p *job.Plan) {
 	creates := len(p.Create)
 	if creates > 0 && len(p.Delete) > 0 {
@@ -116,14 +116,14 @@ func checkCreatedIndexes(f *found, s *job.Snapshot, p *job.Plan) {
 	}
 }
 
-// holdsIndex reports whether no other pod of the index may be created.
+// holdsIndex reports whether the pod forbids another pod of its index.
 func holdsIndex(p *job.Pod) bool {
 	running := p.Phase < job.PodSucceeded && p.Deletion == nil
 	return running || p.Phase == job.PodSucceeded && !p.Untracked
 }
 
-// checkAdopted checks the half of JI22 about adoption: only orphans are adopted, and
-// neither the pod nor the job is being deleted.
+// checkAdopted checks the part of JI22 about adoption: only orphans are adopted, and neither the
+// pod nor the job is being deleted.
 func checkAdopted(f *found, s *job.Snapshot, p *job.Plan) {
 	isLeaving := !s.Job.DeletionTimestamp.IsZero()
 	for _, ref := range p.Adopt {

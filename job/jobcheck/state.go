@@ -11,15 +11,14 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// State is what the source of truth holds before a write. The checks read it and do not
-// change it.
+// State is the content of the source of truth before a write. The checks do not change it.
 type State struct {
 	Job     *job.Job
 	Pods    []*job.Pod
 	History *History
 	// Groups are the workloads and pod groups.
 	Groups jobgroup.Groups
-	// Options are those of the controller, as far as they change what is right.
+	// Options are the options of the controller that affect the checks.
 	Options job.Options
 	// Find returns the pod of a UID, or nil. Without it the pods are searched.
 	Find func(uid job.UID) *job.Pod
@@ -49,8 +48,8 @@ func Active(pods []*job.Pod) (n int64) {
 
 func isActive(p *job.Pod) bool { return p.Phase < job.PodSucceeded && p.Deletion == nil }
 
-// Create checks the creation of a pod: JI16, and JI10 with the number of active pods
-// that there will be.
+// Create checks the creation of a pod: JI16 and JI10. active is the number of active pods after the
+// creation.
 func (st *State) Create(active int64) []Violation {
 	var f found
 	h := st.History
@@ -88,7 +87,7 @@ func (st *State) Untrack(p *job.Pod) []Violation {
 	return f
 }
 
-// checkRecorded checks that the success of a pod is recorded before its finalizer goes.
+// checkRecorded checks that the success of a pod is recorded before its finalizer is removed.
 func (st *State) checkRecorded(f *found, p *job.Pod) {
 	s := &st.Job.Status
 	isTrackedSuccess := !p.Untracked && p.Phase == job.PodSucceeded
@@ -102,7 +101,7 @@ func (st *State) checkRecorded(f *found, p *job.Pod) {
 	f.add("JI3", "the finalizer of %s is removed, and its success is not recorded", p.Name)
 }
 
-// isRecorded reports whether the status knows of the pod's success, or never will.
+// isRecorded reports whether the pod's success is recorded or counted, or is never going to be.
 func (st *State) isRecorded(p *job.Pod) bool {
 	s := &st.Job.Status
 	lists := uncounted(s)
@@ -124,7 +123,7 @@ func (st *State) isEnding() bool {
 		!st.Job.DeletionTimestamp.IsZero()
 }
 
-// isEnded reports whether a status has an index as completed or failed.
+// isEnded reports whether a status lists an index as completed or failed.
 func isEnded(s *job.Status, i int32) bool {
 	return hasIndex(s.CompletedIndexes, i) || s.FailedIndexes != nil && hasIndex(*s.FailedIndexes, i)
 }

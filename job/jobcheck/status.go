@@ -46,8 +46,8 @@ func (st *State) checkNumbers(f *found, s *job.Status) {
 	}
 }
 
-// checkList follows each UID through a list into its counter: it enters once and
-// leaves once, and the counter changes by as many (JI1, JI2, JI3).
+// checkList checks that each UID enters a list once and leaves it once, and that the counter rises
+// by the number of UIDs that leave (JI1, JI2, JI3).
 func (st *State) checkList(f *found, s *job.Status, as jobreason.Counted) {
 	was, is := uncounted(&st.Job.Status), uncounted(s)
 	before, after, other := was.Succeeded, is.Succeeded, was.Failed
@@ -114,7 +114,7 @@ func (st *State) checkMoved(f *found, s *job.Status, as jobreason.Counted, moved
 	}
 }
 
-// endConditions are the conditions that stay once they are True.
+// endConditions are the conditions that must stay True once they are.
 var endConditions = [...]job.ConditionType{
 	job.ConditionComplete,
 	job.ConditionFailed,
