@@ -1,4 +1,4 @@
-// Package jobgroup has the types of jobs that are scheduled as a gang (KEP-5547): what a spec asks for
-// ([Scheduling]), the workloads and pod groups that there are ([Groups]), and what a plan of package job creates or
-// resizes ([Write]). Nobody needs it without job.Options.Gangs.
+// Package jobgroup has the types for jobs that are scheduled as a gang (KEP-5547): the request in a
+// spec ([Scheduling]), the existing workloads and pod groups ([Groups]), and those that a plan of
+// package job creates or resizes ([Write]). It is needed only with job.Options.Gangs.
 package jobgroup

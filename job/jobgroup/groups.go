@@ -10,8 +10,8 @@ import (
 // the job: its value is the name of a template in the controller's workload.
 const TemplateAnnotation = "scheduling.k8s.io/group-template-name"
 
-// Groups are the workloads and pod groups that a round knows, and whose they are (J44). Without
-// job.Options.Gangs nothing reads them.
+// Groups are the workloads and pod groups in a snapshot, and the facts that decide which of them
+// are the job's (J44). They are ignored without job.Options.Gangs.
 type Groups struct {
 	// Controlled is true if another object controls the job, as a CronJob does.
 	Controlled bool `json:"controlled,omitempty"`
@@ -19,10 +19,10 @@ type Groups struct {
 	Template *string `json:"template,omitempty"`
 	// Preset is true if the pod template names a group by itself.
 	Preset bool `json:"preset,omitempty"`
-	// Workloads are those whose spec.controllerRef names the job; or, if the job is controlled,
-	// its controller.
+	// Workloads are the workloads whose spec.controllerRef names the job or, if the job is
+	// controlled, its controller.
 	Workloads []Workload `json:"workloads,omitempty"`
-	// PodGroups are those whose spec.workloadRef names one of the workloads.
+	// PodGroups are the pod groups whose spec.workloadRef names one of the workloads.
 	PodGroups []PodGroup `json:"podGroups,omitempty"`
 }
 
@@ -41,7 +41,7 @@ type Template struct {
 	MinCount int32 `json:"minCount,omitempty"`
 }
 
-// PodGroup is what pods name to be scheduled together.
+// PodGroup is a group of pods that are scheduled together. Each of the pods names it.
 type PodGroup struct {
 	Ref
 	// Foreign is true if the job is not its controller.
@@ -55,7 +55,7 @@ type PodGroup struct {
 // Ref names a workload or a pod group.
 type Ref struct {
 	Name string `json:"name"`
-	// UID is empty in a plan that creates the object: it is the one of the [Effect].
+	// UID is empty in a plan that creates the object. The [Effect] of the write has it.
 	UID expectations.UID `json:"uid,omitempty"`
 }
 
@@ -71,26 +71,26 @@ const (
 // Write is a workload or a pod group to create or to resize.
 type Write struct {
 	Kind Kind `json:"kind"`
-	// Ref is the object to resize. Without UID it is to be created; the name is its lock: if
-	// it is taken, the write fails.
+	// Ref names the object to resize. Without a UID the object is to be created; if the name is
+	// taken, the write fails.
 	Ref
-	// Template is the template in the workload, for a pod group the one that it is made from.
+	// Template is the name of the template in the workload. A pod group is made from it.
 	Template string `json:"template"`
 	// MinCount is the size of the gang; 0 means the policy basic, for objects that are created.
 	MinCount int32 `json:"minCount,omitempty"`
-	// Workload is the one that a pod group is made from. It becomes an owner of the group, not
-	// its controller, unless its UID is still empty when the group is created: then it
-	// belongs to the job's controller.
+	// Workload is the workload from which a pod group is made. It becomes an owner of the group,
+	// but not its controller. If its UID is still empty when the group is created, it belongs to
+	// the job's controller and does not become an owner.
 	Workload Ref    `json:"workload,omitzero"`
 	Reason   Reason `json:"reason"`
 }
 
-// Reason is why a workload or a pod group is written.
+// Reason tells why a workload or a pod group is written.
 type Reason uint8
 
 // The reasons to write a workload or a pod group.
 const (
-	// New: the job has never had a pod, and has none (J44).
+	// New: the job has never had a pod, and has no such object (J44).
 	New Reason = 1 + iota
 	// Resized: the gang has another size now (J45).
 	Resized
@@ -102,7 +102,7 @@ const groupReasons = "unspecified|" +
 	"the job has never had a pod, and has none (J44)|" +
 	"the gang has another size now (J45)"
 
-// String is a sentence for people.
+// String returns the reason as a sentence.
 func (r Reason) String() string { return enum.String(groupReasons, int(r), "GroupReason") }
 
 // MarshalText returns the name of the constant.
@@ -117,11 +117,11 @@ func (r *Reason) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Effect is what became of one write to a workload or a pod group.
+// Effect is the result of one write to a workload or a pod group.
 type Effect struct {
 	Result jobreason.Result `json:"result,omitzero"`
-	// UID is the one of the object. It goes where the plan names an object that it creates:
-	// into [Write.Workload] and job.Creation.Group.
+	// UID is the UID of the object. If the plan has created the object, the UID goes into
+	// [Write.Workload] and job.Creation.Group.
 	UID expectations.UID `json:"uid,omitempty"`
 	// Error is the text of the error, for the event.
 	Error string `json:"error,omitempty"`

@@ -2,20 +2,20 @@ package jobgroup
 
 import "encoding/json"
 
-// Scheduling says how the pods of a job are scheduled together (KEP-5547). job.Options.Gangs makes
+// Scheduling tells how the pods of a job are scheduled together (KEP-5547). job.Options.Gangs makes
 // the planner follow it.
 type Scheduling struct {
 	// SchedulingPolicy is basic when nil.
 	SchedulingPolicy *SchedulingPolicy `json:"schedulingPolicy,omitempty"`
-	// DisruptionMode says whether pods are disrupted one by one or all together.
+	// DisruptionMode tells whether pods are disrupted one by one or all together.
 	DisruptionMode *DisruptionMode `json:"disruptionMode,omitempty"`
-	// SchedulingConstraints and ResourceClaims decide nothing here: an adapter copies them into
-	// the workload.
+	// SchedulingConstraints and ResourceClaims do not affect the planner. An adapter copies them
+	// into the workload.
 	SchedulingConstraints json.RawMessage `json:"schedulingConstraints,omitempty"`
 	ResourceClaims        json.RawMessage `json:"resourceClaims,omitempty"`
 }
 
-// SchedulingPolicy holds exactly one of the two.
+// SchedulingPolicy must have exactly one of its two fields.
 type SchedulingPolicy struct {
 	// Basic schedules pod by pod.
 	Basic *struct{} `json:"basic,omitempty"`
@@ -25,11 +25,11 @@ type SchedulingPolicy struct {
 
 // Gang is the policy of pods that start together.
 type Gang struct {
-	// MinCount is how many pods must start together. Nil means parallelism, at least 1.
+	// MinCount is the number of pods that must start together. Nil means parallelism, at least 1.
 	MinCount *int32 `json:"minCount,omitempty"`
 }
 
-// DisruptionMode holds exactly one of the two. All needs the policy gang.
+// DisruptionMode must have exactly one of its two fields. All needs the policy gang.
 type DisruptionMode struct {
 	Single *struct{} `json:"single,omitempty"`
 	All    *struct{} `json:"all,omitempty"`

@@ -10,7 +10,7 @@ import (
 type Container struct {
 	Name string `json:"name"`
 	Kind Kind   `json:"kind,omitempty"`
-	// Restarts is how often the container was started again.
+	// Restarts is the number of times that the container was restarted.
 	Restarts int32 `json:"restarts,omitempty"`
 	State    State `json:"state,omitempty"`
 	// ExitCode and FinishedAt are set once the container has terminated.
@@ -18,11 +18,11 @@ type Container struct {
 	FinishedAt time.Time `json:"finishedAt,omitzero"`
 }
 
-// Kind tells app containers from init containers.
+// Kind distinguishes app containers from init containers.
 type Kind uint8
 
 const (
-	// App is a regular container; the pod ends when these have ended.
+	// App is a regular container. The pod ends when all its app containers have ended.
 	App Kind = iota
 	// Init runs to its end before the app containers start.
 	Init
@@ -33,7 +33,7 @@ const (
 
 const containerKinds = "AppContainer|InitContainer|RestartableInitContainer"
 
-// String returns the name of the constant, and "Container".
+// String returns the name of the constant followed by "Container".
 func (k Kind) String() string { return enum.String(containerKinds, int(k), "ContainerKind") }
 
 // MarshalText is [Kind.String].

@@ -1,3 +1,4 @@
-// Package jobpod has what few need to say of a pod of package job: the state of its containers, which a
-// podFailurePolicy reads ([Container]), and whose it is, where selectors and controllers decide ([Ownership]).
+// Package jobpod has the parts of package job's pods that few programs need: the state of the
+// containers, which a podFailurePolicy reads ([Container]), and the relation of a pod to the job,
+// if selectors and controllers decide it ([Ownership]).
 package jobpod

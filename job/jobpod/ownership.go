@@ -2,15 +2,15 @@ package jobpod
 
 import "github.com/batchplan/batchplan/internal/enum"
 
-// Ownership is what a pod is to the job (J6).
+// Ownership is the relation of a pod to the job (J6).
 type Ownership uint8
 
 const (
 	// Owned pods have a controller reference to the job and match its selector.
 	Owned Ownership = iota
-	// OwnedUnmatched pods have the reference and no longer match: they are released.
+	// OwnedUnmatched pods have the reference and no longer match. They are released.
 	OwnedUnmatched
-	// Orphan pods have no controller and match: they are adopted.
+	// Orphan pods have no controller and match. They are adopted.
 	Orphan
 	// Foreign pods belong to another owner and are never touched.
 	Foreign

@@ -1,8 +1,7 @@
-// Package jobquirk names the places where the Job controller of Kubernetes plainly
-// does the wrong thing. The planner of package job does not, unless told to: each quirk
-// can be switched on by itself in its Options, and job.Kubernetes has the quirks of a release.
-// Unless its comment says otherwise, a quirk is in all releases from 1.31 to 1.37.
-// docs/divergences.md describes each of them.
+// Package jobquirk names wrong decisions of the Job controller of Kubernetes. The planner of
+// package job does not make them by default. Its Options can switch on each quirk separately, and
+// job.Kubernetes returns options with the quirks of a release. Unless its comment says otherwise, a
+// quirk is in all releases from 1.31 to 1.37. docs/divergences.md describes each of them.
 package jobquirk
 
 import (
@@ -12,64 +11,63 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// A Quirk is a place where Kubernetes does the wrong thing.
+// A Quirk is a wrong decision of Kubernetes.
 type Quirk uint8
 
 const (
 	// DeleteCounts lowers status.ready by deletions that failed, and raises
 	// status.terminating by pods that were gone already, for one round.
 	DeleteCounts Quirk = 1 + iota
-	// UncheckedUntrack removes a finalizer before a deletion whatever became of
-	// the pod, and so loses successes (JI9). It also adopts pods whatever became of
-	// them, deletes pods in the round that adopts them, and counts a recorded pod whose
-	// adoption it has not seen before the finalizer is gone, if it cannot adopt it again (JI3).
+	// UncheckedUntrack removes a finalizer before a deletion without checking that the pod is
+	// unchanged, and so loses successes (JI9). It adopts pods without that check, too, and deletes
+	// pods in the round that adopts them. It counts a recorded pod before the finalizer is gone, if
+	// it has not seen the pod's adoption and cannot adopt it again (JI3).
 	UncheckedUntrack
-	// CoarseRequeue waits at least one second before it looks again after a backoff. It does
-	// not look again when the first of several waiting indexes is due while others are
-	// created, nor when expectations time out, which takes an instant longer.
+	// CoarseRequeue waits at least one second before it plans again after a backoff. It does not
+	// plan again when the first of several waiting indexes is due while others are created, nor
+	// when expectations time out. That timeout is an instant longer.
 	CoarseRequeue
-	// UnseenCompletion completes a job while own writes have not been seen (JI8). From 1.36
-	// this concerns only creations that a closing namespace has refused, since the
-	// controller waits for its caches first.
+	// UnseenCompletion completes a job while own writes have not been seen (JI8). From 1.36 this
+	// concerns only creations that a terminating namespace has refused, since the controller waits
+	// for its caches first.
 	UnseenCompletion
-	// EarlyEvents tells that a job was suspended or resumed before the status is
-	// written, and again if that fails (J41).
+	// EarlyEvents reports that a job was suspended or resumed before the status is written, and
+	// again if the write fails (J41).
 	EarlyEvents
-	// RefusedAreActive counts pods that a namespace under deletion has refused as
-	// active for one round, and waits five minutes to see them (J34).
+	// RefusedAreActive counts a creation that a terminating namespace has refused as an active pod
+	// for one round, and waits five minutes to see that pod (J34).
 	RefusedAreActive
-	// EarlierFailure counts the backoff from the latest failure that a round has
-	// found, though one found before may have happened later, and forgets a failure
-	// with whose round no status was written (J31).
+	// EarlierFailure counts the backoff from the latest failure that the round has found, even if
+	// an earlier round has found a later one. It forgets the failures of a round that has written
+	// no status (J31).
 	EarlierFailure
 	// UnmatchedStay leaves the finalizer on pods that do not match the selector any
 	// more while the job is being deleted, and so blocks a foreground deletion (J6, L4).
 	UnmatchedStay
-	// FullRound takes a round that records exactly 500 pods for one that has left
-	// some out (J35).
+	// FullRound treats a round that records exactly 500 pods as one that has left some out (J35).
 	FullRound
-	// SuspendedRewritten writes over a condition Suspended that has the right
-	// status and another reason or message, reports the event, and sets the start time
-	// anew, which an API server refuses for a job that runs (J39).
+	// SuspendedRewritten overwrites a condition Suspended that has the right status but another
+	// reason or message. It reports the event again, and sets a new start time, which an API server
+	// refuses for a job that runs (J39).
 	SuspendedRewritten
-	// WaitingTakeRoom looks for indexes to create among the 500 lowest pending ones
-	// only: those that wait for their backoff take room from those that are due, and 500
-	// of them hold back all others (J31, J33).
+	// WaitingTakeRoom looks for indexes to create only among the 500 lowest pending indexes.
+	// Indexes that wait for their backoff take room from those that are due, and 500 of them hold
+	// back all others (J31, J33).
 	WaitingTakeRoom
-	// Miscount counts in the metrics what the metrics of the reference count: a failed
-	// creation as a successful one besides, an ignored failure in each round that cannot
-	// remove the finalizer, and nothing of a status write whose reply was lost, or of pods
-	// that lost their finalizer in a round that could not remove all of them (J42, JI27).
+	// Miscount repeats the mistakes of the reference in the metrics. A failed creation also counts
+	// as a successful one. An ignored failure counts in each round that cannot remove the
+	// finalizer. Nothing counts from a status write whose reply was lost, nor from pods that lost
+	// their finalizer in a round that could not remove all of them (J42, JI27).
 	Miscount
-	// HeldIsIdle records no active pod while a backoff holds the missing ones, whatever
-	// runs (J11, J31). If one is ready, the API server refuses the status. Until 1.33, 1.34.9
-	// and 1.35.7 (kubernetes#139457).
+	// HeldIsIdle records 0 active pods while a backoff holds the missing ones, even if pods run
+	// (J11, J31). If one of them is ready, the API server refuses the status. In releases up to
+	// 1.33, 1.34.9 and 1.35.7 (kubernetes#139457).
 	HeldIsIdle
-	// UnseenEnd plans a job again whose final status was written and is not seen yet, and
-	// may create pods for it (E5). Until 1.33.
+	// UnseenEnd plans a job whose final status was written and is not seen yet, and may create pods
+	// for it (E5). In releases up to 1.33.
 	UnseenEnd
-	// SidecarsUnranked leaves the restarts of sidecars out of the order in which pods are
-	// deleted (J29). Until 1.31.
+	// SidecarsUnranked leaves the restarts of sidecars out of the order in which pods are deleted
+	// (J29). Only in 1.31.
 	SidecarsUnranked
 )
 
@@ -102,7 +100,7 @@ const names = "DeleteCounts|UncheckedUntrack|CoarseRequeue|UnseenCompletion|Earl
 // String returns the name of the quirk.
 func (q Quirk) String() string { return enum.String(names, int(q)-1, "Quirk") }
 
-// Set is a set of quirks. The zero value is the empty one. Sets can be compared with == and used as
+// Set is a set of quirks. The zero value is the empty set. Sets can be compared with == and used as
 // keys. As text and in JSON they are lists of names.
 type Set struct{ quirks enum.Set[Quirk] }
 
@@ -133,8 +131,8 @@ func (s Set) String() string { return s.quirks.Text(names) }
 // MarshalText is [Set.String].
 func (s Set) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what MarshalText writes. Names may have spaces around them; one that is not
-// known is an error.
+// UnmarshalText reads what MarshalText writes. Names may have spaces around them. An unknown name
+// is an error.
 func (s *Set) UnmarshalText(text []byte) (err error) {
 	s.quirks, err = enum.ParseSet[Quirk](names, string(text))
 	return err

@@ -2,7 +2,7 @@ package jobreason
 
 import "github.com/batchplan/batchplan/internal/enum"
 
-// Counted is how a pod is accounted for when its finalizer goes.
+// Counted tells how a pod is accounted for when its finalizer is removed.
 type Counted uint8
 
 const (
@@ -14,16 +14,16 @@ const (
 	CountedFailed
 	// CountedIndex pods are accounted for by their completed index.
 	CountedIndex
-	// AlreadyRecorded pods are in an uncounted list since an earlier round.
+	// AlreadyRecorded pods were put into an uncounted list by an earlier round.
 	AlreadyRecorded
 )
 
 const countedAs = "not counted|succeeded|failed|completed index|recorded earlier"
 
-// String says how the pod is counted.
+// String returns the way of counting in words.
 func (c Counted) String() string { return enum.String(countedAs, int(c), "CountedAs") }
 
-// MarshalText says how the pod is counted.
+// MarshalText is [Counted.String].
 func (c Counted) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText reads what MarshalText returns.

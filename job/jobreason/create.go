@@ -2,19 +2,18 @@ package jobreason
 
 import "github.com/batchplan/batchplan/internal/enum"
 
-// Create is why a pod is created. The metric job_controller_job_pods_creation_total
-// has the same values (J42).
+// Create is a reason to create a pod. The metric job_controller_job_pods_creation_total has the
+// same values (J42).
 type Create uint8
 
 // The reasons to create a pod.
 const (
 	// CreateNew: the job has no failed or terminating pod to replace.
 	CreateNew Create = 1 + iota
-	// CreateReplacement: a pod has failed or is terminating. The latter is not replaced
-	// where only failed pods are; the metric says the same.
+	// CreateReplacement: a pod has failed or is terminating. As in the metric, this includes a
+	// terminating pod that is not replaced, because only failed pods are.
 	CreateReplacement
-	// CreateReplacementOfFailed: a failed pod is replaced, where terminating pods
-	// are not.
+	// CreateReplacementOfFailed: a failed pod is replaced, and terminating pods are not.
 	CreateReplacementOfFailed
 )
 
@@ -25,7 +24,7 @@ const createReasons = "unspecified|" +
 	"replaces a failed or terminating pod (J30)|" +
 	"replaces a failed pod (J30)"
 
-// String is a sentence for people.
+// String returns the reason as a sentence.
 func (r Create) String() string { return enum.String(createReasons, int(r), "CreateReason") }
 
 // MarshalText returns the name of the constant without Create.

@@ -2,7 +2,7 @@ package jobreason
 
 import "github.com/batchplan/batchplan/internal/enum"
 
-// Delete is why a pod is deleted.
+// Delete is a reason to delete a pod.
 type Delete uint8
 
 // The reasons to delete a pod.
@@ -34,7 +34,7 @@ const deleteReasons = "unspecified|" +
 	"more pods are active than wanted (J29)|" +
 	"the pod has not started in time (PendingTimeout)"
 
-// String is a sentence for people.
+// String returns the reason as a sentence.
 func (r Delete) String() string { return enum.String(deleteReasons, int(r), "DeleteReason") }
 
 // MarshalText returns the name of the constant without Delete.

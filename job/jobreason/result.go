@@ -2,7 +2,7 @@ package jobreason
 
 import "github.com/batchplan/batchplan/internal/enum"
 
-// Result is what became of one read or write.
+// Result is the result of one read or write.
 type Result uint8
 
 const (
@@ -11,15 +11,14 @@ const (
 	ResultNotTried Result = iota
 	// ResultDone: the write took effect.
 	ResultDone
-	// ResultGone: the object was not there any more. That is as good as done, but no
-	// notification will come.
+	// ResultGone: the object no longer existed. That counts as done, but no notification will come.
 	ResultGone
 	// ResultUnsuccessful: the write did not take effect, or its reply was lost.
 	ResultUnsuccessful
 	// ResultStillTracked: the finalizer could not be removed, so the pod was not deleted.
 	ResultStillTracked
-	// ResultRefused: the write did not and will not take effect, since the namespace is
-	// going away; that is no reason to retry (J34).
+	// ResultRefused: the write will never take effect, since the namespace is being deleted. It is
+	// not retried (J34).
 	ResultRefused
 )
 

@@ -2,12 +2,12 @@ package jobreason
 
 import "github.com/batchplan/batchplan/internal/enum"
 
-// Wait is what a job waits for.
+// Wait is a reason for which a job waits.
 type Wait uint8
 
 // The reasons to wait.
 const (
-	// WaitBackoff: pods are wanted, held back after failures (J31).
+	// WaitBackoff: wanted pods are held back after failures (J31).
 	WaitBackoff Wait = 1 + iota
 	// WaitIndexBackoff: indexes are due later, each after its own failures (J31).
 	WaitIndexBackoff
@@ -36,9 +36,9 @@ const (
 	// WaitTimeout: a pod that does not start or end is given up at a time
 	// (Options.PendingTimeout, Options.TerminatingTimeout).
 	WaitTimeout
-	// WaitAdoption: pods are managed once the adopted ones are seen as such (J6).
+	// WaitAdoption: pods are managed once a snapshot shows the adopted ones as the job's (J6).
 	WaitAdoption
-	// WaitParallelism: pods are wanted, and parallelism allows none.
+	// WaitParallelism: the job is not complete, and parallelism is 0.
 	WaitParallelism
 	// WaitFinished: the job has finished, nothing is left to do (J4).
 	WaitFinished
@@ -49,8 +49,8 @@ const (
 const waitNames = "|Backoff|IndexBackoff|Deadline|Expectations|Replacement|Pods|Suspended|Terminating|Uncounted|" +
 	"Observed|ManagedBy|Deleted|UnknownMode|Timeout|Adoption|Parallelism|Finished|Next"
 
-// String returns the name of the constant without Wait. The sentence, with its figures, is that of a
-// plan's Wait.
+// String returns the name of the constant without Wait. A plan's job.Wait prints as a sentence with
+// figures.
 func (r Wait) String() string { return enum.String(waitNames, int(r), "Wait") }
 
 // MarshalText is [Wait.String].

@@ -10,8 +10,8 @@ import (
 // A Gate is a feature gate.
 type Gate uint8
 
-// The feature gates that change decisions, by their names in Kubernetes. What each does
-// when it is off is in docs/releases.md.
+// The feature gates that change decisions, by their names in Kubernetes. docs/releases.md describes
+// what happens when each is off.
 const (
 	// JobManagedBy honours spec.managedBy, and lets API servers check statuses strictly.
 	JobManagedBy Gate = 1 + iota
@@ -24,10 +24,11 @@ const (
 	JobBackoffLimitPerIndex
 	// PodIndexLabel gives pods the index as a label.
 	PodIndexLabel
-	// CronJobsScheduledAnnotation gives the jobs of CronJobs the time of their run.
+	// CronJobsScheduledAnnotation gives the jobs of CronJobs an annotation with the time of their
+	// run.
 	CronJobsScheduledAnnotation
-	// SidecarContainers lets the containers with restartPolicy Always among the init
-	// containers count in the time at which a pod finished.
+	// SidecarContainers lets init containers with restartPolicy Always count for the finish time of
+	// a pod.
 	SidecarContainers
 	// MutableSchedulingDirectivesForSuspendedJobs clears startTime when a job is
 	// suspended, and lets its scheduling directives change.
@@ -37,15 +38,15 @@ const (
 	// StaleControllerConsistencyJob keeps the controller from planning before its caches
 	// show its own writes (E6).
 	StaleControllerConsistencyJob
-	// WorkloadWithJob keeps spec.scheduling, and gives jobs a workload and a pod group. That of 1.36,
-	// whose objects are others, is not known here.
+	// WorkloadWithJob keeps spec.scheduling, and gives jobs a workload and a pod group. The gate of
+	// 1.36 has other objects and is not supported.
 	WorkloadWithJob
 )
 
-// gateRow is what becomes of a gate from release to release.
+// gateRow is the history of a gate.
 type gateRow struct {
 	name string
-	// states has a letter for each release from the first.
+	// states has a letter for each minor release, from 1.31 on.
 	states string
 }
 
@@ -96,7 +97,7 @@ func isPermanent(gate string) bool {
 	return false
 }
 
-// state returns what the gate is in a minor release.
+// state returns the state of the gate in a minor release.
 func (g Gate) state(minor int) byte { return table[g-1].states[minor-firstMinor] }
 
 // effective reports whether the gate is on by default.
@@ -112,8 +113,8 @@ const names = "JobManagedBy|JobPodReplacementPolicy|JobSuccessPolicy|JobBackoffL
 // String returns the name of the gate.
 func (g Gate) String() string { return enum.String(names, int(g)-1, "Gate") }
 
-// Gates is a set of feature gates. The zero value is the empty one. Sets can be compared with == and
-// used as keys. As text and in JSON they are lists of names.
+// Gates is a set of feature gates. The zero value is the empty set. Sets can be compared with ==
+// and used as keys. As text and in JSON they are lists of names.
 type Gates struct{ gates enum.Set[Gate] }
 
 // GatesOf returns the set of the gates.
@@ -143,8 +144,8 @@ func (g Gates) String() string { return g.gates.Text(names) }
 // MarshalText is [Gates.String].
 func (g Gates) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
-// UnmarshalText reads what MarshalText writes. Names may have spaces around them; one that is not
-// known is an error.
+// UnmarshalText reads what MarshalText writes. Names may have spaces around them. An unknown name
+// is an error.
 func (g *Gates) UnmarshalText(text []byte) (err error) {
 	g.gates, err = enum.ParseSet[Gate](names, string(text))
 	return err

@@ -7,8 +7,8 @@
 //	other, err := release.Parse("1.33,JobPodReplacementPolicy=false")
 //	patch := release.V135().At(4)
 //
-// job.Kubernetes and cronjob.Kubernetes turn it into options. Each is compared with the
-// controllers and the API server's code of that release.
+// job.Kubernetes and cronjob.Kubernetes turn it into options. The decisions for each release are
+// compared with its controllers and its API server.
 package release
 
 import (
@@ -18,13 +18,14 @@ import (
 )
 
 // Release is a release of Kubernetes, with the feature gates that are switched away from their
-// defaults. One without a patch stands for the newest patch that the library knows, which
-// docs/releases.md says. The zero value is [Newest] with its defaults.
-// Releases can be compared with == and used as keys.
+// defaults. Without a patch it stands for the newest patch that the library knows, see
+// docs/releases.md. The zero value is [Newest] with its defaults. Releases can be compared with ==
+// and used as keys.
 type Release struct {
-	// behind is how many minor releases there are up to Newest, so that the zero value equals that.
+	// behind is the number of minor releases from this one to Newest, so that the zero value is
+	// Newest.
 	behind uint16
-	// patch is one more than the patch, or 0 without one.
+	// patch is the patch plus 1, or 0 without a patch.
 	patch    uint16
 	switched Gates
 }
@@ -59,9 +60,9 @@ func V136() Release { return minor(36) }
 // V137 returns Kubernetes 1.37, with default gates.
 func V137() Release { return minor(37) }
 
-// Newest returns the newest release that the library is compared with, whose patch docs/releases.md
-// says. The zero value of a Release is the same. It moves with a version of the library whose
-// changelog says so under Semantics.
+// Newest returns the newest release that the library is compared with. docs/releases.md names its
+// patch. The zero Release is the same. A later version of the library may move it, and its
+// changelog then lists that under Semantics.
 func Newest() Release { return minor(lastMinor) }
 
 func minor(n int) Release { return Release{behind: uint16(lastMinor - n)} }
@@ -84,7 +85,7 @@ func (r Release) At(patch int) Release {
 	return r
 }
 
-// Patch returns the patch. Without one it is the newest that the library knows.
+// Patch returns the patch. Without one, it returns the newest patch that the library knows.
 func (r Release) Patch() int {
 	if r.HasPatch() {
 		return int(r.patch) - 1
@@ -98,7 +99,7 @@ func (r Release) HasPatch() bool { return r.patch != 0 }
 // Equal is ==. Package go-cmp calls it.
 func (r Release) Equal(other Release) bool { return r == other }
 
-// IsBefore reports whether the release is older than another, whatever the gates. Patches of a
+// IsBefore reports whether the release is older than another. Gates do not matter. Patches of a
 // minor release are compared only if both are named.
 func (r Release) IsBefore(other Release) bool {
 	if r.Minor() == other.Minor() && r.HasPatch() && other.HasPatch() {
@@ -107,8 +108,9 @@ func (r Release) IsBefore(other Release) bool {
 	return r.Minor() < other.Minor()
 }
 
-// IsFrom reports whether the release has what came with the releases since: the first patch of each
-// minor release, or a minor release from its first patch on. It stays in every later minor release.
+// IsFrom reports whether the release has a change that came with the releases since. Each of them
+// is the first patch of a minor release that has the change, or a minor release that has it from
+// the beginning. Every later minor release has it as well.
 func (r Release) IsFrom(since ...Release) bool {
 	has := false
 	for _, s := range since {
@@ -152,9 +154,9 @@ func (r Release) Off() (off Gates) {
 	return off
 }
 
-// With switches a gate on or off. An error says that the release does not have it, or that it is
-// locked, and lists the gates that can be switched. Switching a gate to what it is locked to
-// changes nothing.
+// With switches a gate on or off. It returns an error if the release does not have the gate, or if
+// the gate is locked. The error lists the gates that can be switched. Switching a locked gate to
+// the state that it has changes nothing.
 func (r Release) With(gate Gate, on bool) (Release, error) {
 	if !gate.isKnown() {
 		return Release{}, r.refusal(gate.String(), isUnknown)
@@ -258,7 +260,7 @@ func Parse(text string) (Release, error) {
 }
 
 func parseVersion(text string) (Release, bool) {
-	// What providers add, as in "1.34.4-gke.100", does not matter.
+	// Suffixes of providers, as in "1.34.4-gke.100", do not matter.
 	if i := strings.IndexAny(text, "-+"); i >= 0 {
 		text = text[:i]
 	}
