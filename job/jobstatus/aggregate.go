@@ -14,32 +14,33 @@ import (
 // Part is one of the jobs that a job is divided into: the same job in another cluster,
 // or a share of its pods.
 type Part struct {
-	// Name tells the parts apart in the words of a failure, such as the name of the cluster.
+	// Name distinguishes the parts in the words of a failure. It can be the name of the cluster.
 	Name   string     `json:"name,omitempty"`
 	Status job.Status `json:"status"`
-	// First is the index of the whole job that index 0 of the part is, for an Indexed job
-	// whose indexes are divided. Parts that run the same index are one for it.
+	// First is the index in the whole job of the part's index 0, for an Indexed job whose indexes
+	// are divided. Parts that run the same index count as one.
 	First int32 `json:"first,omitempty"`
 }
 
-// Aggregate returns the next status of a job that runs as parts, from the one that was
-// written last. An API server of the release serves the step, and no figure goes back: a
-// part that is missing for a while takes nothing with it. One that has not reported yet is
-// a part with an empty status: without it, the others alone decide the end.
+// Aggregate returns the next status of a job that runs as parts. old is the status that was written
+// last. An API server of the release accepts the change. Counts of ended pods never decrease, even
+// if a part is missing for a while. Pass a part that has not reported yet with an empty status;
+// otherwise the other parts alone decide the end.
 //
-//   - The counters are the sums; ready and terminating are nil if no part knows them. Of an
-//     Indexed job, succeeded is the number of completedIndexes.
-//   - The job fails when one part has failed, in the words of [JoinFailures]. FailureTarget
-//     is set then, and Failed, in the same words, once no part has pods left. Ending the
-//     others is up to the caller.
+//   - The counters are the sums; ready and terminating are nil if no part has them. For an Indexed
+//     job, succeeded is the number of completedIndexes.
+//   - The job fails when one part has failed, in the words of [JoinFailures]. FailureTarget is set
+//     then, and Failed, in the same words, once no part has pods left. The caller has to end the
+//     other parts.
 //   - It completes when there are parts and all have completed.
-//   - startTime is the earliest, and stays; completionTime is the latest.
-//   - Suspended is true once all parts are, and false once one is not, as far as
-//     spec.suspend says the same.
+//   - startTime is the earliest, and does not change once it is written. completionTime is the
+//     latest.
+//   - Suspended becomes True once all parts are suspended, and False once one is not, if
+//     spec.suspend agrees.
 //   - After the end nothing changes.
 //
-// The spec is the whole job's, after [job.Default]. The statuses of the parts should be
-// legal; what is not, is left out or bounded.
+// spec is the spec of the whole job, after [job.Default]. The statuses of the parts should be
+// valid; invalid values are left out or limited.
 func Aggregate(old job.Status, spec job.Spec, parts []Part, at time.Time, r release.Release) job.Status {
 	return AggregateFunc(old, spec, parts, JoinFailures, at, r)
 }
@@ -48,7 +49,7 @@ func Aggregate(old job.Status, spec job.Spec, parts []Part, at time.Time, r rele
 // failed.
 type Words func(failed []Part) (reason, message string)
 
-// AggregateFunc is [Aggregate] with other words for a failure.
+// AggregateFunc is [Aggregate] with another function for the words of a failure.
 func AggregateFunc(
 	old job.Status, spec job.Spec, parts []Part, words Words, at time.Time, r release.Release,
 ) job.Status {
@@ -83,8 +84,8 @@ func AggregateFunc(
 	return announced // pods are left
 }
 
-// JoinFailures joins the messages of parts that have failed: "member1, member3: Job has reached
-// the specified backoff limit; member2: ...". The reason is the first that is given.
+// JoinFailures joins the messages of parts that have failed: "member1, member3: Job has reached the
+// specified backoff limit; member2: ...". The reason is the first one that is not empty.
 func JoinFailures(failed []Part) (reason, message string) {
 	var messages []string
 	names := map[string][]string{}
@@ -115,8 +116,8 @@ func JoinFailures(failed []Part) (reason, message string) {
 	return reason, strings.Join(texts, "; ")
 }
 
-// endOf is how the job is going to end: as announced, in failure if parts have failed, or in
-// success if all have succeeded.
+// endOf decides how the job is going to end: as announced, in failure if a part has failed, or in
+// success if all parts have completed.
 func endOf(old *job.Status, parts []Part, words Words) job.Verdict {
 	for _, t := range [...]job.ConditionType{job.ConditionSuccessCriteriaMet, job.ConditionFailureTarget} {
 		if c := old.Condition(t); c.Status == job.ConditionTrue {
@@ -146,7 +147,8 @@ func endOf(old *job.Status, parts []Part, words Words) job.Verdict {
 	return job.Verdict{}
 }
 
-// startOf is the start time to write. One that was written stays, as servers want it.
+// startOf returns the start time to write. A start time that was written stays, because servers
+// refuse changes.
 func startOf(old *job.Status, parts []Part) time.Time {
 	start := old.StartTime
 	if !start.IsZero() {
@@ -161,7 +163,7 @@ func startOf(old *job.Status, parts []Part) time.Time {
 	return start
 }
 
-// lastCompletion is when the last part has completed.
+// lastCompletion returns the time at which the last part has completed, or now if that is unknown.
 func lastCompletion(parts []Part, now time.Time) time.Time {
 	var last time.Time
 	for i := range parts {
@@ -192,10 +194,10 @@ func sumPods(next, old *job.Status, parts []Part) {
 	next.Active = limited(active)
 	next.Ready, next.Terminating = ready.atMost(active), terminating.atMost(math.MaxInt32)
 	next.Succeeded, next.Failed = max(old.Succeeded, limited(succeeded)), max(old.Failed, limited(failed))
-	next.UncountedTerminatedPods = nil // the parts have them
+	next.UncountedTerminatedPods = nil // the parts keep them
 }
 
-// known is the sum of counts that not every part knows.
+// known is the sum of a count that some parts may not have.
 type known struct {
 	sum int64
 	any bool
@@ -214,11 +216,10 @@ func (k *known) atMost(most int64) *int32 {
 	return value.To(limited(min(k.sum, most)))
 }
 
-// limited is a sum as a counter holds it.
+// limited returns a sum, limited to the range of a counter.
 func limited(sum int64) int32 { return int32(min(sum, math.MaxInt32)) }
 
-// sumIndexes joins the index lists. An index that was decided stays decided: the first
-// verdict counts.
+// sumIndexes joins the index lists. An index that has succeeded or failed keeps its first verdict.
 func sumIndexes(next *job.Status, spec *job.Spec, parts []Part) {
 	completed, _ := job.ParseIndexes(next.CompletedIndexes)
 	failed, _ := job.ParseIndexes(value.Of(next.FailedIndexes))
@@ -243,7 +244,7 @@ func sumIndexes(next *job.Status, spec *job.Spec, parts []Part) {
 	next.Succeeded = int32(completed.Len())
 }
 
-// shifted adds to each index.
+// shifted returns the indexes, each increased by by.
 func shifted(x job.Indexes, by int32) (out job.Indexes) {
 	if by <= 0 {
 		return x
@@ -256,7 +257,7 @@ func shifted(x job.Indexes, by int32) (out job.Indexes) {
 	return out
 }
 
-// suspendAs turns the condition Suspended with the parts.
+// suspendAs makes the condition Suspended follow the parts.
 func suspendAs(s *job.Status, spec *job.Spec, parts []Part, now time.Time, r release.Release) {
 	all := len(parts) > 0
 	for i := range parts {
@@ -267,7 +268,7 @@ func suspendAs(s *job.Status, spec *job.Spec, parts []Part, now time.Time, r rel
 	if all {
 		to = Suspend
 	}
-	if turned, err := to(*s, *spec, now, r); err == nil { // the spec says so, and no end is announced
+	if turned, err := to(*s, *spec, now, r); err == nil { // spec.suspend agrees, and no end is announced
 		s.Conditions = turned.Conditions
 	}
 }

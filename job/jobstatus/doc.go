@@ -2,10 +2,10 @@
 // which copy or join the statuses of jobs that run elsewhere, controllers of jobs with
 // spec.managedBy (KEP-4368), services without an API server, and tests.
 //
-// [Announce], [Finish], [Suspend] and [Resume] return the status after a step, and [Aggregate]
-// the one of a job that runs as several. A server of the release serves each of them.
-// [CheckServed] says what an API server of a release refuses, and [CheckTransition] also keeps
-// the counts true, which no server checks.
+// [Announce], [Finish], [Suspend] and [Resume] return the status after a step, and [Aggregate] the
+// status of a job that runs as several jobs. A server of the release accepts each of these
+// statuses. [CheckServed] reports what an API server of a release refuses, and [CheckTransition]
+// also checks that the counts are true, which no server does.
 //
-// All functions are pure, as those of package job.
+// All functions are pure, like those of package job.
 package jobstatus

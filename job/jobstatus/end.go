@@ -11,10 +11,10 @@ import (
 )
 
 // Announce returns the status with the condition that tells how the job is going to end,
-// SuccessCriteriaMet or FailureTarget. An end that is announced already stays. Servers
-// whose gates JobManagedBy and JobPodReplacementPolicy are off know SuccessCriteriaMet with
-// a successPolicy only: for them, nothing announces another success. The error says that the
-// verdict is neither, or that the status tells the other end.
+// SuccessCriteriaMet or FailureTarget. An end that is announced already stays. Servers whose gates
+// JobManagedBy and JobPodReplacementPolicy are off accept SuccessCriteriaMet only with a
+// successPolicy, so for them no other success is announced. It returns an error if the verdict has
+// another type, or if the status announces the other end.
 func Announce(s job.Status, spec job.Spec, end job.Verdict, at time.Time, r release.Release) (job.Status, error) {
 	other := job.ConditionFailureTarget
 	switch end.Type {
@@ -39,18 +39,17 @@ func Announce(s job.Status, spec job.Spec, end job.Verdict, at time.Time, r rele
 	return s, nil
 }
 
-// holds is a condition that is True for the reason of a verdict.
+// holds returns a condition of type t that is True, with the reason and the message of the verdict.
 func holds(t job.ConditionType, end job.Verdict) job.Condition {
 	return job.Condition{Type: t, Status: job.ConditionTrue, Reason: end.Reason, Message: end.Message}
 }
 
-// Finish returns the status of a job that has ended: with the condition that announces
-// the end, and with Complete or Failed. It sets completionTime with Complete, and startTime
-// if there is none. An API server of the release serves the change, whether the end was
-// announced before or not.
+// Finish returns the status of a job that has ended: with the condition that announces the end, and
+// with Complete or Failed. It sets completionTime with Complete, and startTime if there is none. An
+// API server of the release accepts the change, whether or not the end was announced before.
 //
-// The error says what must be over first: pods that are active or terminating, and UIDs
-// that are not counted. A status that has ended is returned as it is.
+// It returns an error if pods are active or terminating, or if UIDs are not counted yet. A status
+// that has ended is returned unchanged.
 func Finish(s job.Status, spec job.Spec, end job.Verdict, at time.Time, r release.Release) (job.Status, error) {
 	if s.Finished() != "" {
 		return s, nil

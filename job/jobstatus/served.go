@@ -13,21 +13,20 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// CheckServed reports what an API server of a release refuses when a job's status is
-// replaced. It is meant for mirrors: controllers that copy a status from elsewhere, and so
-// skip writes of the one that counts. Those that count should use [CheckTransition],
-// which lets nothing pass that this refuses.
+// CheckServed reports what an API server of a release refuses when a job's status is replaced. It
+// is meant for mirrors: controllers that copy a status from elsewhere, and so may miss some of its
+// changes. Controllers that count pods should use [CheckTransition], which refuses everything that
+// CheckServed refuses.
 //
-// The error joins an [*job.InputError] for each problem. The spec is the one that is in force
-// now, after [job.Default].
+// The error joins an [*job.InputError] for each problem. spec is the current spec, after
+// [job.Default].
 //
-// With JobManagedBy, which is off by default in 1.31, these are the rules of
-// [CheckTransition] that API servers have. 1.31 with that gate also refuses to change
-// startTime in the write that resumes a job, and an end without startTime of a
-// suspended job with completions 0. Without the gate, a server checks only signs,
-// uncounted UIDs, and that SuccessCriteriaMet goes neither with a failure nor away;
-// without JobPodReplacementPolicy as well, it allows SuccessCriteriaMet only with a
-// successPolicy.
+// With JobManagedBy, which is off by default in 1.31, the rules are those of [CheckTransition] that
+// API servers have. 1.31 with that gate has two more: startTime must not change in the write that
+// resumes a job, and a suspended job with completions 0 cannot end without startTime. Without the
+// gate, a server checks only the signs of counters, the uncounted UIDs, and that SuccessCriteriaMet
+// is neither set beside a failure nor withdrawn. If JobPodReplacementPolicy is off as well, it
+// allows SuccessCriteriaMet only with a successPolicy.
 func CheckServed(old, next job.Status, spec job.Spec, r release.Release) error {
 	return problems.Join[job.InputError]("status.", servedProblems(&old, &next, &spec, r))
 }
@@ -47,7 +46,8 @@ func servedProblems(old, next *job.Status, spec *job.Spec, r release.Release) pr
 	return found
 }
 
-// knowsMet reports whether a server of the release takes SuccessCriteriaMet without a successPolicy.
+// knowsMet reports whether a server of the release accepts SuccessCriteriaMet without a
+// successPolicy.
 func knowsMet(r release.Release) bool {
 	return r.Has(release.JobManagedBy) || r.Has(release.JobPodReplacementPolicy)
 }
@@ -65,8 +65,8 @@ func checkMetKept(old, next *job.Status) (found problems.List) {
 	return found
 }
 
-// checkMetAllowed: servers without both gates know SuccessCriteriaMet with a
-// successPolicy only.
+// checkMetAllowed: servers whose two gates are off accept SuccessCriteriaMet only with a
+// successPolicy.
 func checkMetAllowed(s *job.Status, spec *job.Spec) (found problems.List) {
 	if isTrue(s, job.ConditionSuccessCriteriaMet) && (spec.CompletionMode != job.Indexed || spec.SuccessPolicy == nil) {
 		found.Add(conditionField(job.ConditionSuccessCriteriaMet), "True",
@@ -75,14 +75,14 @@ func checkMetAllowed(s *job.Status, spec *job.Spec) (found problems.List) {
 	return found
 }
 
-// served is an update of a status as a server looks at it.
+// served is an update of a status, to be checked as a server does.
 type served struct {
 	release   release.Release
 	old, next *job.Status
 	spec      *job.Spec
 }
 
-// turns reports whether a condition becomes true or ceases to be.
+// turns reports whether a condition becomes true or ceases to be true.
 func (u served) turns(t job.ConditionType) bool { return isTrue(u.old, t) != isTrue(u.next, t) }
 
 // strict applies the rules of servers with JobManagedBy. Most look only at what the update
@@ -120,7 +120,7 @@ func (u served) conditions() (found problems.List) {
 	return found
 }
 
-// finished are the rules about what is left at the end.
+// finished checks that nothing is left at the end.
 func (u served) finished() (found problems.List) {
 	next := u.next
 	if next.Finished() == "" {
@@ -239,8 +239,8 @@ func checkFormat(field, text string, completions *int32) (found problems.List) {
 	return found
 }
 
-// seenInBoth looks for an index that both lists hold, as a server does: it walks along both,
-// and so overlooks some where a list is out of order.
+// seenInBoth finds an index that is in both lists. Like a server, it walks along both lists, and so
+// misses some indexes if a list is not sorted.
 func seenInBoth(completed, failed string, completions int32) (int32, bool) {
 	a, b := validPieces(completed, completions), validPieces(failed, completions)
 	for len(a) > 0 && len(b) > 0 {
@@ -257,7 +257,7 @@ func seenInBoth(completed, failed string, completions int32) (int32, bool) {
 	return 0, false
 }
 
-// validPieces are the elements of a list that are well formed and below completions.
+// validPieces returns the elements of a list that are well formed and below completions.
 func validPieces(text string, completions int32) (out []indexset.Piece) {
 	for _, p := range indexset.Pieces(text) {
 		if p.OK && p.Last < completions && !(p.IsRange && p.First == p.Last) {

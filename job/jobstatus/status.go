@@ -16,14 +16,15 @@ func is(s *job.Status, t job.ConditionType, status job.ConditionStatus) bool {
 
 func isTrue(s *job.Status, t job.ConditionType) bool { return is(s, t, job.ConditionTrue) }
 
-// with returns the conditions with one that has turned now. The array of the argument is not
+// with returns the conditions with turned, whose times become now. The array of the argument is not
 // written to.
 func with(conditions []job.Condition, turned job.Condition, now time.Time) []job.Condition {
 	turned.LastProbeTime, turned.LastTransitionTime = now, now
 	return value.Put(conditions, turned, func(c job.Condition) bool { return c.Type == turned.Type })
 }
 
-// sameUncounted reports whether the lists hold the same. Nil means two empty ones.
+// sameUncounted reports whether both statuses have the same uncounted UIDs. Nil counts as two empty
+// lists.
 func sameUncounted(a, b *job.Status) bool {
 	x, y := value.Of(a.UncountedTerminatedPods), value.Of(b.UncountedTerminatedPods)
 	return slices.Equal(x.Succeeded, y.Succeeded) && slices.Equal(x.Failed, y.Failed)

@@ -10,9 +10,9 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// Suspend returns the status of a job that is suspended: with the condition, and without
-// startTime, which releases before 1.36 keep (J39). The error says that
-// spec.suspend is not set, or that the end is announced.
+// Suspend returns the status of a job that is suspended: with the condition, and without startTime;
+// releases before 1.36 keep startTime (J39). It returns an error if spec.suspend is not set, or if
+// the end is announced.
 func Suspend(s job.Status, spec job.Spec, at time.Time, r release.Release) (job.Status, error) {
 	if !value.Of(spec.Suspend) {
 		return job.Status{}, problems.New[job.InputError]("spec.suspend", false,
@@ -21,9 +21,9 @@ func Suspend(s job.Status, spec job.Spec, at time.Time, r release.Release) (job.
 	return turn(s, true, at, r)
 }
 
-// Resume returns the status of a job that runs again, with a new startTime. The error says
-// that spec.suspend is set, or that the end is announced. In 1.31 with JobManagedBy, the
-// server refuses to change a startTime, which stays.
+// Resume returns the status of a job that runs again, with a new startTime. It returns an error if
+// spec.suspend is set, or if the end is announced. In 1.31 with JobManagedBy, an existing startTime
+// stays, because the server refuses to change it.
 func Resume(s job.Status, spec job.Spec, at time.Time, r release.Release) (job.Status, error) {
 	if value.Of(spec.Suspend) {
 		return job.Status{}, problems.New[job.InputError]("spec.suspend", true, "must be false")
@@ -37,7 +37,7 @@ func Resume(s job.Status, spec job.Spec, at time.Time, r release.Release) (job.S
 	return next, err
 }
 
-// turn turns the condition Suspended, if it says otherwise.
+// turn sets the condition Suspended, unless it is right already.
 func turn(s job.Status, suspend bool, at time.Time, r release.Release) (job.Status, error) {
 	for _, t := range [...]job.ConditionType{job.ConditionSuccessCriteriaMet, job.ConditionFailureTarget} {
 		if isTrue(&s, t) {

@@ -12,16 +12,15 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// CheckTransition checks a job's next status against the one that it replaces. It
-// is meant for controllers that write job statuses themselves: for jobs with
-// spec.managedBy (KEP-4368), or in a database, where no API server looks at them.
-// The statuses that a [job.Plan] makes pass, unless its [job.Options] ask for quirks.
+// CheckTransition checks a job's next status against the one that it replaces. It is meant for
+// controllers that write job statuses themselves: for jobs with spec.managedBy (KEP-4368), or in a
+// database, where no API server looks at them. The statuses of a [job.Plan] pass, unless its
+// [job.Options] ask for quirks.
 //
-// It reports all problems together: the error joins an [*job.InputError] for each, with
-// the path of its field. What only a server of the release refuses is reported if there is nothing
-// else. Nil means that the status may be written. The spec is the
-// one that is in force now, after [job.Default]. A server of the release serves what passes; where no
-// server looks, take [release.Newest].
+// It reports all problems together: the error joins an [*job.InputError] for each, with the path of
+// its field. Problems that only a server of the release finds are reported if there are no others.
+// Nil means that the status may be written, and that a server of the release accepts it. Without a
+// server, use [release.Newest]. spec is the current spec, after [job.Default].
 //
 // These are the rules that API servers apply to updates of a job's status, from 1.32 on:
 //
@@ -38,40 +37,36 @@ import (
 //     startTime, and does not change.
 //   - startTime of a job that is not suspended is neither changed nor removed,
 //     except in the write that turns Suspended from True to False.
-//   - failed never decreases; succeeded neither, except for an Indexed job with
-//     completions equal to parallelism: an elastic one may have shrunk.
-//   - completedIndexes belongs to Indexed jobs, failedIndexes to those with
-//     backoffLimitPerIndex. Their indexes increase, are below completions, and
-//     are in only one of the lists.
+//   - failed never decreases. Nor does succeeded, except for an Indexed job with completions equal
+//     to parallelism: an elastic job may have shrunk.
+//   - Only Indexed jobs have completedIndexes, and only jobs with backoffLimitPerIndex have
+//     failedIndexes. The indexes increase, are below completions, and are in only one of the lists.
 //
-// 1.31 with JobManagedBy also refuses what [CheckServed] says. Where JobManagedBy and
-// JobPodReplacementPolicy are off, Complete needs no SuccessCriteriaMet, which servers then know with a
-// successPolicy only.
+// 1.31 with JobManagedBy has two more rules, see [CheckServed]. If JobManagedBy and
+// JobPodReplacementPolicy are off, Complete needs no SuccessCriteriaMet, and servers accept that
+// only with a successPolicy.
 //
-// And these keep the counts true, which no API server checks:
+// No API server checks the following rules, which keep the counts true:
 //
-//   - A UID that leaves an uncounted list is counted, and nothing else is: the
-//     counter rises by just as many. It never moves to the other list. For an
-//     Indexed job this is true of failed; succeeded is the size of
+//   - A counter rises by exactly the number of UIDs that leave its uncounted list. A UID never
+//     moves to the other list. For an Indexed job this holds for failed; succeeded is the number of
 //     completedIndexes.
 //   - No index is lost from a list, unless completions has shrunk below it.
 //   - Index lists have their canonical form (J14).
-//   - A condition type stands once, with status True, False or Unknown.
+//   - Each condition type appears once, with status True, False or Unknown.
 //   - The reason SuccessPolicy needs a successPolicy.
-//   - Suspended turns with spec.suspend, is never added as False, and does not
-//     turn once the end is declared (J39).
+//   - Suspended follows spec.suspend, is never added as False, and does not change once the end is
+//     declared (J39).
 //   - Nothing changes after the end (J4).
 //
-// As the API server does, it lets pass what was wrong in the old status and is the
-// same in the next one, except for negative counters, bad UIDs,
-// SuccessCriteriaMet with Failed or FailureTarget, and Complete without
-// SuccessCriteriaMet when there is a successPolicy. Times count in whole seconds,
-// since Kubernetes stores no more.
+// Like the API server, CheckTransition tolerates problems that the old status has in the same form,
+// except for negative counters, bad UIDs, SuccessCriteriaMet with Failed or FailureTarget, and
+// Complete without SuccessCriteriaMet when there is a successPolicy. Times are compared in whole
+// seconds, since Kubernetes stores no fractions.
 //
-// Old must be the very status that is replaced: a mirror that skips some writes of
-// the counting controller sees counters rise without UIDs. A UID that is counted,
-// forgotten and added again cannot be noticed here; only the order of writes
-// prevents it (J35).
+// old must be exactly the status that is replaced: a mirror that misses some writes of the counting
+// controller sees counters rise without UIDs. CheckTransition cannot notice that a UID was counted,
+// forgotten and added again. Only the order of writes prevents that (J35).
 func CheckTransition(old, next job.Status, spec job.Spec, r release.Release) error {
 	found := slices.Concat(
 		checkAll(&next, &spec, checkNegative, checkUncounted, checkMetAlone, checkPolicyMet),
@@ -79,13 +74,13 @@ func CheckTransition(old, next job.Status, spec job.Spec, r release.Release) err
 		checkAll(&next, &spec, changedLists(&old, &next)...),
 		checkStep(&old, &next, &spec),
 	)
-	if len(found) == 0 { // otherwise it would say much of it again, in other words
+	if len(found) == 0 { // otherwise it would repeat most of them in other words
 		found = servedProblems(&old, &next, &spec, r)
 	}
 	return problems.Join[job.InputError]("status.", found)
 }
 
-// checkTolerable finds what may stay as it was in the old status.
+// checkTolerable returns the problems that are tolerated if the old status has them, too.
 func checkTolerable(s *job.Status, spec *job.Spec, r release.Release) problems.List {
 	found := checkAll(s, spec, checkConditionList, checkReady, checkCompleteAlone, checkFailureTarget,
 		checkSuccessReason, checkFinished, checkCompletionTime, checkSucceeded)
@@ -95,7 +90,7 @@ func checkTolerable(s *job.Status, spec *job.Spec, r release.Release) problems.L
 	return found
 }
 
-// newIn returns the problems that were not there before.
+// newIn returns the found problems that are not among those before.
 func newIn(found, before problems.List) problems.List {
 	if len(found) == 0 {
 		return nil
@@ -107,7 +102,7 @@ func newIn(found, before problems.List) problems.List {
 	return slices.DeleteFunc(found, func(p problems.Problem) bool { return known[p] })
 }
 
-// statusCheck looks at one status.
+// statusCheck checks one status.
 type statusCheck func(s *job.Status, spec *job.Spec) problems.List
 
 func checkAll(s *job.Status, spec *job.Spec, checks ...statusCheck) (found problems.List) {
@@ -147,7 +142,7 @@ func checkReady(s *job.Status, _ *job.Spec) (found problems.List) {
 	return found
 }
 
-// checkUncounted: JI2, a UID stands once.
+// checkUncounted: JI2, each UID appears once.
 func checkUncounted(s *job.Status, _ *job.Spec) (found problems.List) {
 	lists := value.Of(s.UncountedTerminatedPods)
 	seen := make(map[job.UID]bool, len(lists.Succeeded)+len(lists.Failed))
@@ -169,7 +164,7 @@ func checkUncounted(s *job.Status, _ *job.Spec) (found problems.List) {
 	return found
 }
 
-// checkConditionList: each type once, with a status that is known.
+// checkConditionList: each type appears once, with a known status.
 func checkConditionList(s *job.Status, _ *job.Spec) (found problems.List) {
 	seen := make(map[job.ConditionType]bool, len(s.Conditions))
 	for i := range s.Conditions {
@@ -222,8 +217,8 @@ func checkFailureTarget(s *job.Status, _ *job.Spec) problems.List {
 	return needs(s, job.ConditionFailed, job.ConditionFailureTarget)
 }
 
-// checkMet: JI15, a success is declared before it is reached. With a successPolicy, checkPolicyMet has
-// looked at it.
+// checkMet: JI15, a success is declared before it is reached. With a successPolicy, checkPolicyMet
+// checks that.
 func checkMet(s *job.Status, spec *job.Spec) problems.List {
 	if spec.SuccessPolicy != nil {
 		return nil
@@ -290,11 +285,11 @@ func checkCompletionTime(s *job.Status, _ *job.Spec) (found problems.List) {
 	return found
 }
 
-// wholeSeconds is a time as Kubernetes stores it.
+// wholeSeconds returns a time as Kubernetes stores it.
 func wholeSeconds(t time.Time) time.Time { return t.Truncate(time.Second) }
 
-// changedLists are the checks of the index lists that the transition changes. One that
-// stays may have become wrong by a change of the spec, and is left alone.
+// changedLists returns the checks of the index lists that the transition changes. An unchanged list
+// is not checked, because a change of the spec may have made it wrong.
 func changedLists(old, next *job.Status) (checks []statusCheck) {
 	completed := old.CompletedIndexes != next.CompletedIndexes
 	failed := !value.Equal(old.FailedIndexes, next.FailedIndexes)
@@ -322,7 +317,7 @@ func checkCompletedIndexes(s *job.Status, spec *job.Spec) (found problems.List) 
 	return found
 }
 
-// checkSucceeded: JI6, the list and succeeded tell the same.
+// checkSucceeded: JI6, succeeded is the number of completed indexes.
 func checkSucceeded(s *job.Status, spec *job.Spec) (found problems.List) {
 	if spec.CompletionMode != job.Indexed {
 		return nil
@@ -335,7 +330,7 @@ func checkSucceeded(s *job.Status, spec *job.Spec) (found problems.List) {
 	return found
 }
 
-// checkFailedIndexes: JI6, the same for failedIndexes.
+// checkFailedIndexes: JI6, the list of failed indexes is in order and in range.
 func checkFailedIndexes(s *job.Status, spec *job.Spec) (found problems.List) {
 	switch {
 	case s.FailedIndexes == nil:
@@ -347,8 +342,8 @@ func checkFailedIndexes(s *job.Status, spec *job.Spec) (found problems.List) {
 	return found
 }
 
-// checkDecidedOnce: JI6, an index has failed or succeeded, not both. Indexes beyond
-// completions are none.
+// checkDecidedOnce: JI6, an index has failed or succeeded, not both. Indexes beyond completions do
+// not count.
 func checkDecidedOnce(s *job.Status, spec *job.Spec) (found problems.List) {
 	if s.FailedIndexes == nil || spec.Completions == nil {
 		return nil

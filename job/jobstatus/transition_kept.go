@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// checkStep checks what must stay, or may only change in a certain way, from one status to
-// the next.
+// checkStep checks the fields that must not change from one status to the next, or only in certain
+// ways.
 func checkStep(old, next *job.Status, spec *job.Spec) problems.List {
 	if old.Finished() != "" {
 		return checkNothingChanged(old, next)
@@ -26,7 +26,7 @@ func checkStep(old, next *job.Status, spec *job.Spec) problems.List {
 	)
 }
 
-// checkVerdictKept: JI14, how the job is going to end is not taken back.
+// checkVerdictKept: JI14, an announced end is not withdrawn.
 func checkVerdictKept(old, next *job.Status) (found problems.List) {
 	for _, c := range [...]job.ConditionType{job.ConditionFailureTarget, job.ConditionSuccessCriteriaMet} {
 		if isTrue(old, c) && !isTrue(next, c) {
@@ -36,7 +36,7 @@ func checkVerdictKept(old, next *job.Status) (found problems.List) {
 	return found
 }
 
-// checkCountersKept: JI4, what is counted stays counted.
+// checkCountersKept: JI4, counters do not decrease.
 func checkCountersKept(old, next *job.Status, spec *job.Spec) (found problems.List) {
 	check := func(field string, old, next int32) {
 		if next < old {
@@ -51,7 +51,7 @@ func checkCountersKept(old, next *job.Status, spec *job.Spec) (found problems.Li
 	return found
 }
 
-// checkTimesKept: JI17, the times of a job that runs stay.
+// checkTimesKept: JI17, the times of a job that runs do not change.
 func checkTimesKept(old, next *job.Status, spec *job.Spec) (found problems.List) {
 	start, nextStart := wholeSeconds(old.StartTime), wholeSeconds(next.StartTime)
 	turned := next.Condition(job.ConditionSuspended).Status
@@ -76,8 +76,8 @@ func timeValue(at time.Time) any {
 	return value.Time(at)
 }
 
-// checkIndexesKept: JI6, an index that is decided stays decided. Corrupt pieces hold
-// none (J14).
+// checkIndexesKept: JI6, an index stays in its list. Corrupt pieces of a list have no indexes
+// (J14).
 func checkIndexesKept(old, next *job.Status, spec *job.Spec) (found problems.List) {
 	if spec.CompletionMode != job.Indexed {
 		return nil
@@ -102,7 +102,7 @@ func checkIndexesKept(old, next *job.Status, spec *job.Spec) (found problems.Lis
 	return found
 }
 
-// checkSuspended: J39, the condition follows the spec while the job lives.
+// checkSuspended: J39, the condition follows the spec until the end is declared.
 func checkSuspended(old, next *job.Status, spec *job.Spec) (found problems.List) {
 	was, is := old.Condition(job.ConditionSuspended).Status, next.Condition(job.ConditionSuspended).Status
 	if was == is {
@@ -129,7 +129,7 @@ func checkSuspended(old, next *job.Status, spec *job.Spec) (found problems.List)
 	return found
 }
 
-// uidLists says in which lists a UID stands.
+// uidLists tells which lists have a UID.
 type uidLists struct{ succeeded, failed bool }
 
 func uidListsOf(s *job.Status) map[job.UID]uidLists {
@@ -144,8 +144,8 @@ func uidListsOf(s *job.Status) map[job.UID]uidLists {
 	return stands
 }
 
-// checkCounted: JI1, what leaves a list is counted, and nothing else is. A UID that
-// stood in both lists was an error; leaving both, it can be counted as either.
+// checkCounted: JI1, a UID that leaves a list is counted, and nothing else is. A UID in both lists
+// was an error. If it leaves both, it can be counted as either.
 func checkCounted(old, next *job.Status, spec *job.Spec) (found problems.List) {
 	was, is := uidListsOf(old), uidListsOf(next)
 	var succeeded, failed, either int64
@@ -164,7 +164,7 @@ func checkCounted(old, next *job.Status, spec *job.Spec) (found problems.List) {
 	}
 
 	found = checkMoved(was, value.Of(next.UncountedTerminatedPods))
-	if spec.CompletionMode != job.Indexed { // those are counted by index
+	if spec.CompletionMode != job.Indexed { // which are counted by index
 		found = append(found, checkRise("succeeded", old.Succeeded, next.Succeeded, succeeded, either)...)
 	}
 	return append(found, checkRise("failed", old.Failed, next.Failed, failed, either)...)
@@ -172,7 +172,7 @@ func checkCounted(old, next *job.Status, spec *job.Spec) (found problems.List) {
 
 func checkRise(field string, old, next int32, left, either int64) (found problems.List) {
 	rise := int64(next) - int64(old)
-	if rise >= left && rise <= left+either || rise < 0 { // the fall is reported already
+	if rise >= left && rise <= left+either || rise < 0 { // a decrease is reported already
 		return nil
 	}
 	found.Add(field, next, fmt.Sprintf(
@@ -180,7 +180,7 @@ func checkRise(field string, old, next int32, left, either int64) (found problem
 	return found
 }
 
-// checkMoved: JI1, the first verdict about a pod stays.
+// checkMoved: JI1, a UID does not move to the other list.
 func checkMoved(was map[job.UID]uidLists, lists job.UncountedTerminatedPods) (found problems.List) {
 	check := func(list, other string, uids []job.UID, stood func(uidLists) bool) {
 		for i, uid := range uids {
@@ -196,8 +196,8 @@ func checkMoved(was map[job.UID]uidLists, lists job.UncountedTerminatedPods) (fo
 	return found
 }
 
-// checkNothingChanged: JI14 and JI16, nothing changes after the end. Conditions of other
-// types are not ours to judge.
+// checkNothingChanged: JI14 and JI16, nothing changes after the end. Conditions of other types may
+// change.
 func checkNothingChanged(old, next *job.Status) (found problems.List) {
 	const problem = "must not change after the end"
 
