@@ -14,14 +14,14 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// checked is the program's backend behind the test.
+// checked wraps the program's backend, and checks each write.
 type checked struct {
 	e *Env
 	b jobapply.Backend
 }
 
-// do makes a write, and compares the store with what it held before. Argument pod is the UID of the
-// pod that may change, empty for a creation.
+// do makes a write, and compares the store before and after it. pod is the UID of the pod that may
+// change, empty for a creation.
 func (c *checked) do(pod job.UID, w life.Write) error {
 	e := c.e
 	return e.life.Do(w, func() { e.interfere(w.Verb, pod) }, func(lost bool, err error) {
@@ -125,10 +125,10 @@ func (c *checked) Untrack(ctx context.Context, pod job.PodRef) error {
 	})
 }
 
-// Unwrap lets the executor find what else the program's backend can do.
+// Unwrap lets the executor find the optional interfaces of the program's backend.
 func (c *checked) Unwrap() jobapply.Backend { return c.b }
 
-// JobVersion is the version that the program's backend knows, if it is a [jobapply.Versioned].
+// JobVersion returns the version of the program's backend, if that is a [jobapply.Versioned].
 func (c *checked) JobVersion() int64 {
 	v, ok := step.As[jobapply.Versioned](c.b)
 	if !ok {

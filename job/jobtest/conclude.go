@@ -14,8 +14,8 @@ import (
 // its pod, empty for a creation.
 type pending = life.Pending[job.Plan, error]
 
-// conclude works out when the program must come again, and what it remembers until then. A round
-// without a plan changes neither.
+// conclude computes the time at which the program must plan again, and its memory until then. A
+// round without a plan changes neither.
 func (e *Env) conclude() {
 	if e.pending == nil {
 		return
@@ -27,7 +27,7 @@ func (e *Env) conclude() {
 // unknown notes that it is no longer known when a round is due.
 func (e *Env) unknown() { e.pending, e.due, e.memory = nil, life.Due{}, nil }
 
-// replay is a backend that answers as the program's has done in this round.
+// replay is a backend that repeats the answers of the program's backend in this round.
 type replay struct{ *pending }
 
 func (r replay) answer(verb world.Verb, pod job.UID) error {

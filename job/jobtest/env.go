@@ -12,10 +12,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// Env is the environment of one life. A program reads its clock, sends its writes through
-// it, and shows it each plan. It is safe for concurrent use. But concurrent writes come in a
-// different order each time, so that a seed repeats nothing: in tests, let executors have
-// Parallel 1.
+// Env is the environment of one life. A program reads its clock, sends its writes through it, and
+// shows it each plan. It is safe for concurrent use. But concurrent writes come in a different
+// order each time, so a seed would not repeat a life. In tests, use executors with Parallel 1.
 type Env struct {
 	life    *life.Life
 	options job.Options
@@ -26,19 +25,19 @@ type Env struct {
 	truth    life.Family[job.Job, job.Pod] // what the store held when the test read it last
 	was      life.Family[job.Job, job.Pod] // the same before the last write or round
 	history  jobcheck.History
-	planned  map[job.UID]bool // of those that were planned
+	planned  map[job.UID]bool // the jobs that were planned
 	ended    map[job.UID]bool // the pods of whose end a plan knew
 	purged   map[job.UID]bool // the pods that the backend of a Purger has removed
-	seen     job.Spec         // of the last snapshot
+	seen     job.Spec         // the spec in the last snapshot
 	edited   bool             // the job has changed since the program looked
 	shows    int              // how often the watch has shown something when the round began
 	orphans  int              // how many pods other clients have created
 	adopting bool             // a user deletes the job when the next pod is about to be adopted
 	gone     bool             // the job was removed, and its pods are there
 	pending  *pending         // the plan of the round that is under way; nil for none
-	groups   jobgroup.Groups  // of a GroupStore, when the test read them last
+	groups   jobgroup.Groups  // the groups of a GroupStore, when the test read them last
 	due      life.Due         // when a round is due, by the last plan and its writes
-	memory   *job.Memory      // that the last plan and its writes have left; nil if the program was started since
+	memory   *job.Memory      // the memory after the last plan and its writes; nil if the program was started since
 	anySpec  bool             // the backend takes jobs with any field
 
 	// For one of the jobs of a queue:
@@ -54,8 +53,8 @@ func (e *Env) Now() time.Time { return e.life.Now() }
 // cannot do everything. A program with options of its own may ignore them.
 func (e *Env) Options() job.Options { return e.options }
 
-// Planned shows the test what the program has planned, before anything is written. The
-// plan and its snapshot are checked, and told in the story.
+// Planned shows a plan to the test before anything is written. The test checks the plan and its
+// snapshot, and tells them in the story.
 func (e *Env) Planned(s *job.Snapshot, p *job.Plan) {
 	e.life.Writing.Lock()
 	defer e.life.Writing.Unlock()
@@ -74,7 +73,7 @@ func (e *Env) Planned(s *job.Snapshot, p *job.Plan) {
 }
 
 // Write makes a write of the program that does not go through a backend, such as storing its
-// memory. It can fail, lose its reply, or be the one before which the program ends.
+// memory. The write can fail or lose its reply, or the program can end before it.
 func (e *Env) Write(what string, write func() error) error {
 	e.life.Writing.Lock()
 	defer e.life.Writing.Unlock()
@@ -82,14 +81,14 @@ func (e *Env) Write(what string, write func() error) error {
 	return err
 }
 
-// Backend stands between an executor and the program's backend. It makes writes go wrong,
-// and checks each before it is made and what happened to it.
+// Backend wraps the program's backend for an executor. It lets writes fail, and checks each write
+// and its effect.
 func (e *Env) Backend(b jobapply.Backend) jobapply.Backend { return &checked{e, b} }
 
 // Logf adds a line to the story.
 func (e *Env) Logf(format string, args ...any) { e.life.Tell(format, args...) }
 
-// checkWaits notices expectations that are never lowered: the plan waits for own writes, and the
+// checkWaits reports expectations that are never lowered: the plan waits for own writes, and the
 // snapshot shows all of them (E1).
 func (e *Env) checkWaits(s *job.Snapshot, p *job.Plan) {
 	for _, w := range p.Waits {
@@ -123,7 +122,7 @@ func (e *Env) happened() {
 	}
 }
 
-// one picks the job that something happens to.
+// one picks the job for the next event.
 func (e *Env) one() *Env {
 	if e.all == nil {
 		return e
@@ -131,7 +130,7 @@ func (e *Env) one() *Env {
 	return e.all[e.life.Pick("job", len(e.all))]
 }
 
-// of names the job that the story is about, if there are several.
+// of names the job in a story, if there are several.
 func (e *Env) of() string {
 	if e.name == "" {
 		return ""

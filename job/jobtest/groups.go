@@ -50,7 +50,7 @@ func (e *Env) drawScheduling(spec *job.Spec) {
 	}
 }
 
-// besides are the groups, which a cache shows late.
+// besides returns the groups as an object that a cache shows late.
 func (e *Env) besides(c Cache) (b life.Beside) {
 	shows, ok := c.(GroupCache)
 	if !ok {
@@ -66,7 +66,7 @@ func (e *Env) besides(c Cache) (b life.Beside) {
 	return b
 }
 
-// readGroups takes over which groups the store holds. A job that is gone has none.
+// readGroups reads the groups of the store. A job that is gone has none.
 func (e *Env) readGroups() {
 	store, ok := e.subject.Store.(GroupStore)
 	if !ok || e.gone {
@@ -86,7 +86,7 @@ func inOrder(g jobgroup.Groups) jobgroup.Groups {
 	return g
 }
 
-// checkGroups checks that the groups have not changed by a write that is not theirs.
+// checkGroups checks that only writes to groups change the groups.
 func (e *Env) checkGroups(was jobgroup.Groups, w world.Write) {
 	if w.Verb == world.WriteGroup {
 		return
@@ -96,7 +96,8 @@ func (e *Env) checkGroups(was jobgroup.Groups, w world.Write) {
 	}
 }
 
-// checkGroupsShown compares the groups of a snapshot with those of the store, or with what a cache was shown.
+// checkGroupsShown compares the groups of a snapshot with those of the store, or with those that a
+// cache was shown.
 func (e *Env) checkGroupsShown(s *job.Snapshot) {
 	if _, ok := e.subject.Store.(GroupStore); !ok || !s.Options.Gangs {
 		return
@@ -142,7 +143,7 @@ func (c *checked) WriteGroup(ctx context.Context, g jobgroup.Write) (uid job.UID
 	return uid, err
 }
 
-// written returns the groups with a write that took effect.
+// written returns the groups after a write to one of them.
 func written(g jobgroup.Groups, w *jobgroup.Write, uid job.UID) jobgroup.Groups {
 	g = inOrder(g)
 	template := jobgroup.Template{Name: w.Template, MinCount: w.MinCount}

@@ -12,17 +12,16 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// Test is a test of a backend, with what may be chosen. TestBackend is one with the zero
-// values.
+// Test is a test of a backend with settings. TestBackend runs the zero Test.
 type Test struct {
-	// Specs are the jobs; those of [Specs] if it is nil. For a backend that does not support a field,
-	// leave the field out here.
+	// Specs generates the specs of the jobs; nil means [Specs]. If a backend does not support a
+	// field, generate specs without it.
 	Specs *rapid.Generator[job.Spec]
 }
 
-// TestBackend lets random jobs live on a store and tests the program that plans them. Open
-// is called for each life, with an empty store. There are 100 lives, or as
-// many as -rapid.checks says. About 30 things happen in each, or as many as -rapid.steps says.
+// TestBackend lets random jobs live on a store and tests the program that plans them. open is
+// called for each life, with an empty store. There are 100 lives, or the number in -rapid.checks.
+// Each has about 30 events, or the number in -rapid.steps.
 //
 // The jobs, faults and rules are described in docs/testing.md.
 func TestBackend(t testing.TB, open func(*Env) Subject) {
@@ -71,8 +70,8 @@ func newEnv(l *life.Life, options job.Options) *Env {
 	}
 }
 
-// drawLimits draws options with small limits and without the gate JobManagedBy, which an importer
-// need not follow.
+// drawLimits draws the zero options, or options with small limits and without the gate
+// JobManagedBy. A program need not follow them.
 func drawLimits(t *rapid.T) job.Options {
 	if !rapid.Bool().Draw(t, "limits") {
 		return job.Options{}

@@ -80,7 +80,7 @@ func (e *Env) remove() {
 	}
 }
 
-// newProgram makes the program that lives.
+// newProgram returns the program under test.
 func (e *Env) newProgram() *life.Program {
 	return &life.Program{
 		Life:       e.life,
@@ -102,7 +102,7 @@ func (e *Env) newProgram() *life.Program {
 	}
 }
 
-// start starts the program. It is shown everything anew.
+// start starts the program. The watch shows it everything again.
 func (e *Env) start(forget bool) func(context.Context) (time.Time, error) {
 	program := e.subject.Start(forget)
 	e.unknown()
@@ -111,7 +111,7 @@ func (e *Env) start(forget bool) func(context.Context) (time.Time, error) {
 	return program
 }
 
-// checkStall plans from the store as it is: there must be nothing to do (L9).
+// checkStall checks that there is nothing to do (L9).
 func (e *Env) checkStall() {
 	if e.subject.Late && e.watch == nil || !e.watch.HasSeenAll() {
 		return
@@ -124,9 +124,9 @@ func (e *Env) checkStall() {
 	}
 }
 
-// checkIdle checks that a plan from the store as it is has nothing to do (L9). A program that comes
-// again may wait for longer than the store alone shows: after a failed write, and for a backoff
-// that it remembers.
+// checkIdle checks that a plan from the current store has nothing to do (L9). A program that is
+// going to plan again may wait for reasons that the store does not show: a failed write, or a
+// backoff that it remembers.
 func (e *Env) checkIdle() {
 	comesAgain := !e.program.Again.IsZero()
 	if comesAgain && (e.memory == nil || e.due.Retry) {
@@ -150,7 +150,7 @@ func (e *Env) checkIdle() {
 		return
 	}
 
-	// Finalizers that wait for the end are no work.
+	// Finalizers that wait for the end of the job do not count.
 	r := plan.Record(job.Writes{Claimed: job.Reply{Result: jobreason.ResultDone}})
 	claimed := len(plan.Adopt) + len(plan.Release) + len(plan.Groups)
 	touched := claimed + len(plan.Delete) + len(plan.Create) + len(r.Untrack)
@@ -207,7 +207,7 @@ func (e *Env) comeToRest() {
 	e.checkRest()
 }
 
-// exitCode is the exit code of a pod that may end: a pod that is being deleted is killed.
+// exitCode returns the exit code of a pod that ends. A pod that is being deleted is killed.
 func exitCode(p *job.Pod) int32 {
 	if p.Deletion != nil {
 		return 137
@@ -234,7 +234,7 @@ func (e *Env) checkRest() {
 		e.podStep(p, "ends", func(p *job.Pod) bool { return world.FinishPod(p, e.life.Now(), 137) })
 	}
 	e.program.Settle()
-	e.program.Settle() // what waited for those pods
+	e.program.Settle() // for rounds that waited for those pods
 
 	writes := e.life.Writes
 	e.program.Round()

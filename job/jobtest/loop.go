@@ -10,9 +10,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobapply"
 )
 
-// Loop returns a Start for a Subject without a loop of its own. It runs the loop of this
-// package: look, plan, carry the plan out, keep the memory as JSON, and come again when the
-// conclusion asks for it. So a backend can be tested alone. It can also serve as a model of a loop.
+// Loop returns a Start for a Subject without a loop of its own. It runs the loop of this package:
+// look, plan, carry the plan out, keep the memory as JSON, and plan again when the conclusion asks
+// for it. With it, a backend can be tested alone. It is also a model for loops.
 func Loop(env *Env, look Look) func(forget bool) Program {
 	l := &loop{env: env, look: look}
 	return func(forget bool) Program {
@@ -62,8 +62,8 @@ func (l *loop) round(ctx context.Context) (time.Time, error) {
 	return end.Requeue.At, err
 }
 
-// observe lowers the expectations by what has come and gone since the last look. The first
-// look after a start sees everything.
+// observe lowers the expectations by the pods that have come or gone since the last look. The first
+// look after a start shows everything, so nothing is expected then.
 func (l *loop) observe(s *job.Snapshot) {
 	if s.Consistent {
 		return

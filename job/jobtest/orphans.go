@@ -14,9 +14,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// Orphaner is a Store whose job can be removed while its pods stay. They keep their finalizers, and
-// are never counted. The program has to remove these finalizers through [Env.Backend], subject to
-// [job.MayUntrack]. It is called as for any other change.
+// Orphaner is a Store whose job can be removed while its pods stay. The pods keep their finalizers,
+// and are never counted. The program has to remove these finalizers through [Env.Backend], if
+// [job.MayUntrack] allows it. The program is called as for any other change.
 type Orphaner interface {
 	// RemoveJobOnly removes the job and leaves its pods, which Pods still returns. RemoveJob is
 	// called later, and removes them.
@@ -67,8 +67,8 @@ func (e *Env) checkGoneJob(w world.Write) {
 	}
 }
 
-// cleanUp removes the finalizers of pods whose job is gone, in the order in which the pods came into
-// sight: a look may return them in any order.
+// cleanUp removes the finalizers of pods whose job is gone. It takes the pods in the order in which
+// the test first saw them, because a look may return them in any order.
 func (l *loop) cleanUp(ctx context.Context, pods []job.Pod, b jobapply.Backend) (time.Time, error) {
 	b, pods = l.env.Backend(b), slices.Clone(pods)
 	l.env.truth.Sort(pods)

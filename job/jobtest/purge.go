@@ -14,8 +14,9 @@ import (
 // whether they were counted or not.
 type Purger interface {
 	// Purge removes a pod that has ended. A [Cache] is shown that it is gone. Until the program
-	// removes its finalizer, Pods and all snapshots have it as it was: the program keeps it in a
-	// ledger. No pod is purged before a plan was made from a snapshot that shows its end.
+	// removes its finalizer, Pods and all snapshots must show the pod as it was, so the program has
+	// to keep it in a ledger. No pod is purged before a plan was made from a snapshot that shows
+	// its end.
 	Purge(pod job.UID) error
 }
 
@@ -57,7 +58,7 @@ func (e *Env) purge(p *job.Pod) {
 	}
 }
 
-// purgeAfter lets the program be down for a while after a round that has failed, in which the backend
+// purgeAfter lets the program be down for a while after a failed round. Meanwhile the backend
 // purges its pods.
 func (e *Env) purgeAfter(failed bool) {
 	ended := e.truth.Those(e.isPurgeable)

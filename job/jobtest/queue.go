@@ -24,8 +24,8 @@ type Queue struct {
 	// Writes for a job go through the Env of that job.
 	Start func(forget bool) Program
 	// Changed reports a change of the job of the i-th Env that the program has not made itself. It
-	// is called like the handler of a watch: also in the middle of a round, of this job or of
-	// another. It must return without a write.
+	// is called like the handler of a watch, even in the middle of a round of this or another job.
+	// It must return without a write.
 	Changed func(i int)
 	// OneWriter and Unconditional are as in a [Subject].
 	OneWriter, Unconditional bool
@@ -34,8 +34,8 @@ type Queue struct {
 }
 
 // TestQueue is [TestBackend] for a program with a queue: a life has three jobs at the same time,
-// each with an Env of its own. It finds what a test of one job cannot: wake-ups that the queue
-// loses, and a job that keeps another from its work.
+// each with an Env of its own. It finds faults that a test of one job cannot: wake-ups that the
+// queue loses, and jobs that hold up other jobs.
 func TestQueue(t testing.TB, open func([]*Env) Queue) {
 	t.Helper()
 	Test{}.RunQueue(t, open)
@@ -99,7 +99,7 @@ func (q *queue) live(l *life.Life, specs *rapid.Generator[job.Spec]) {
 		q.program.Happened()
 		l.T.Repeat(q.all[0].steps())
 
-		// First those that are being deleted: their waits would hold the others up.
+		// Jobs that are being deleted come first, since their waits would hold up the others.
 		for _, deleted := range []bool{true, false} {
 			q.each(func(e *Env) {
 				if e.truth.Object.UID != "" && deleted == !e.truth.Object.DeletionTimestamp.IsZero() {
@@ -125,7 +125,7 @@ func (q *queue) start(forget bool) func(context.Context) (time.Time, error) {
 	return q.Start(forget)
 }
 
-// due is when a round is due for the first job.
+// due returns the first time at which a round is due for any job.
 func (q *queue) due() (first life.Due) {
 	q.each(func(e *Env) {
 		e.conclude()

@@ -7,8 +7,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// checkSnapshot checks the memory of a snapshot (JI22), what a program behind a watch was shown,
-// and, if the snapshot claims to be Consistent, all of it against the store.
+// checkSnapshot checks the memory of a snapshot (JI22). It compares the snapshot with the objects
+// that a program behind a watch was shown, and a Consistent snapshot with the store.
 func (e *Env) checkSnapshot(s *job.Snapshot) {
 	isFirst := s.Memory.JobUID == s.Job.UID && !e.planned[s.Job.UID]
 	if isFirst && !s.Memory.Equal(job.Memory{JobUID: s.Job.UID}) {
@@ -56,8 +56,8 @@ func (e *Env) checkSnapshot(s *job.Snapshot) {
 	}
 }
 
-// otherwise describes how a pod of a snapshot differs from the pod as it is, and is empty if it does
-// not. The detail may be missing while the pod runs, and once it is accounted for.
+// otherwise describes how a pod in a snapshot differs from the real pod. It returns "" if they are
+// the same. The detail may be missing while the pod runs, and once it is accounted for.
 func (e *Env) otherwise(is, shown *job.Pod) string {
 	want, got := e.reported(is), e.reported(shown)
 	if got.Detail == nil && (is.Phase < job.PodSucceeded || isDone(is)) {
@@ -66,8 +66,8 @@ func (e *Env) otherwise(is, shown *job.Pod) string {
 	return life.Difference(want, got)
 }
 
-// checkSeen compares the snapshot of a program behind a watch with what the program was shown. Pods
-// that it was not shown may be its own creations.
+// checkSeen compares the snapshot of a program behind a watch with the pods that the program was
+// shown. Other pods may be its own creations.
 func (e *Env) checkSeen(s *job.Snapshot) {
 	if e.watch.Shows() != e.shows {
 		return // more was shown since the round began

@@ -12,8 +12,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// steps are the things that can happen and of which the program is notified; each appears as often
-// as it is likely.
+// steps returns the events of which the program is notified. Likely events are in the list several
+// times.
 func (e *Env) steps() life.Steps {
 	times := []time.Duration{time.Second, 11 * time.Second, time.Minute, 20 * time.Minute}
 	drawTime := func(t *rapid.T) time.Duration { return rapid.SampledFrom(times).Draw(t, "time") }
@@ -29,8 +29,8 @@ func (e *Env) steps() life.Steps {
 	return steps
 }
 
-// interfere lets a kubelet or a user act before a write of a round, to the pod of that UID. A pod
-// that is about to be deleted succeeds.
+// interfere lets a kubelet or a user act before a write of a round. pod is the UID of the pod that
+// is written. A pod that is about to be deleted may succeed.
 func (e *Env) interfere(verb world.Verb, pod job.UID) {
 	if verb == world.Adopt && e.adopting && e.delete() {
 		e.adopting, e.edited = false, true
@@ -58,8 +58,8 @@ func (e *Env) interfere(verb world.Verb, pod job.UID) {
 	e.program.Interfere(others, user)
 }
 
-// kubelet makes one step of a pod. It reports whether there was something to do. A pod that has
-// ended may be purged, of which the program is not notified.
+// kubelet makes one step of a pod, and reports whether the program is notified of it. It may purge
+// a pod that has ended, of which the program is not notified.
 func (e *Env) kubelet() bool {
 	p := e.truth.Pick(func(p *job.Pod) bool { return isLeft(p) || !p.Untracked && e.isPurgeable(p) })
 	switch {
@@ -147,7 +147,7 @@ func (e *Env) user() bool {
 	}
 }
 
-// delete lets a user delete the job. It reports whether the store can.
+// delete lets a user delete the job. It reports whether the job was deleted.
 func (e *Env) delete() bool {
 	d, ok := e.subject.Store.(JobDeleter)
 	if !ok || !e.truth.Object.DeletionTimestamp.IsZero() {

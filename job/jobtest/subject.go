@@ -8,9 +8,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobapply"
 )
 
-// Store is the store of the program that is tested, as users, kubelets and the test see
-// it. It holds one job with its pods. Reads must show the source of truth, as it is now. The store
-// must not use the UID of a job or a pod twice in a life, even if the program starts again.
+// Store gives users, kubelets and the test access to the store of the program that is tested. It
+// holds one job with its pods. Reads must show the current source of truth. The store must not use
+// the UID of a job or a pod twice in a life, even if the program starts again.
 type Store interface {
 	// CreateJob stores a new job, without a status. Its spec has its defaults. The store may
 	// give it another UID, which must be new.
@@ -21,12 +21,13 @@ type Store interface {
 	UpdateSpec(s job.Spec) error
 	// Job reads the job. It is not called while there is none.
 	Job() (job.Job, error)
-	// Pods reads all pods of the job; after RemoveJobOnly of an [Orphaner], those that it has left.
+	// Pods reads all pods of the job; after RemoveJobOnly of an [Orphaner], the pods that were
+	// left.
 	Pods() ([]job.Pod, error)
-	// UpdatePod stores what a kubelet reports of a pod: its phase, whether it is assigned to a node
-	// and ready, its deletion and its detail. The resource version in the detail is the store's own,
-	// and the finalizer is the program's. A pod without a finalizer that is being deleted, and has
-	// ended or was never started, is gone: the store removes it now.
+	// UpdatePod stores the fields that a kubelet reports of a pod: its phase, whether it is
+	// assigned to a node and ready, its deletion and its detail. The resource version in the detail
+	// is the store's own, and the finalizer is the program's. If a pod is being deleted, has no
+	// finalizer, and has ended or was never started, the store must remove it now.
 	UpdatePod(p job.Pod) error
 }
 
@@ -46,12 +47,11 @@ type Program func(ctx context.Context) (again time.Time, err error)
 // Subject is a store with a program on it.
 type Subject struct {
 	Store Store
-	// Start starts the program. It is called at first, and again after the program was
-	// ended: with forget the program must drop the memories that it has stored, as if they were
-	// lost, otherwise it finds them.
+	// Start starts the program, at first and after the program was ended. With forget, the program
+	// must drop the memories that it has stored, as if they were lost. Otherwise it uses them.
 	Start func(forget bool) Program
-	// Late means that the program sees its objects late, through a watch or a cache. Then less can
-	// be promised.
+	// Late means that the program sees its objects late, through a watch or a cache. Fewer
+	// invariants are checked then.
 	Late bool
 	// Cache, if not nil, is the program's view of its objects. The test shows it the changes late,
 	// and calls the program after showing something. Such a subject is Late.

@@ -25,7 +25,7 @@ var traits = life.Traits[job.Pod]{
 
 func uidOf(p *job.Pod) string { return string(p.UID) }
 
-// pod is the pod of that UID, or nil.
+// pod returns the pod of that UID, or nil.
 func (e *Env) pod(uid job.UID) *job.Pod { return e.truth.Child(string(uid)) }
 
 // state returns the input of the checks of a write.
@@ -39,8 +39,8 @@ func (e *Env) state() *jobcheck.State {
 	}
 }
 
-// plannedState is the state with the spec that the plan was made for: a status and its indexes are
-// judged by that.
+// plannedState returns the state with the spec for which the plan was made. A status and its
+// indexes are checked against that spec.
 func (e *Env) plannedState() *jobcheck.State {
 	st, seen := e.state(), e.truth.Object
 	seen.Spec = e.seen
@@ -48,8 +48,8 @@ func (e *Env) plannedState() *jobcheck.State {
 	return st
 }
 
-// look reads the store again, and compares it with what it held before the write w of a pod. With
-// the zero write nothing may have changed.
+// look reads the store again, and compares it with the store before the write w of a pod. With the
+// zero write nothing may have changed.
 func (e *Env) look(w world.Write, pod job.UID) {
 	e.was = e.truth
 	groups := e.groups
@@ -97,7 +97,7 @@ func (e *Env) look(w world.Write, pod job.UID) {
 	}
 }
 
-// read takes over what the store holds.
+// read reads the store.
 func (e *Env) read() {
 	readJob := e.subject.Store.Job
 	if e.gone {
@@ -108,7 +108,7 @@ func (e *Env) read() {
 	e.watch.Note()
 }
 
-// checkGone checks that a pod does not vanish with its finalizer, and not by itself.
+// checkGone checks that a pod vanishes neither with its finalizer nor by itself.
 func (e *Env) checkGone(p *job.Pod, w world.Write, pod job.UID) {
 	removed := false
 	if l := e.history.Of(p.UID); l != nil {
@@ -171,9 +171,9 @@ func hasFailures(d *job.PodDetail, c *job.Creation) bool {
 	return d.FailureCount == c.FailureCount && d.IgnoredFailureCount == c.IgnoredFailureCount
 }
 
-// checkDeleted checks that a pod is being deleted, and that its finalizer was removed if and only if
-// UntrackFirst asked for that, on condition of the version. The pods are as before the write and as
-// after it; nil for none.
+// checkDeleted checks that a pod is being deleted, and that its finalizer was removed if and only
+// if UntrackFirst asked for that, on condition of the version. was and is are the pod before and
+// after the write, nil if there is none.
 func (e *Env) checkDeleted(was, is *job.Pod, d *job.Deletion) {
 	hadFinalizer := was != nil && !was.Untracked
 	isVersioned := was != nil && was.Detail != nil && !e.subject.Unconditional
@@ -191,8 +191,8 @@ func (e *Env) checkDeleted(was, is *job.Pod, d *job.Deletion) {
 	}
 }
 
-// checkNotDeleted checks that a deletion that has failed did not remove the finalizer of a pod that has
-// succeeded (JI9). The pods are as before the write and as after it; nil for none.
+// checkNotDeleted checks that a deletion that has failed did not remove the finalizer of a pod that
+// has succeeded (JI9). was and is are the pod before and after the write, nil if there is none.
 func (e *Env) checkNotDeleted(was, is *job.Pod) {
 	hadSuccess := was != nil && !was.Untracked && was.Phase == job.PodSucceeded
 	if hadSuccess && is != nil && is.Untracked {
@@ -200,7 +200,7 @@ func (e *Env) checkNotDeleted(was, is *job.Pod) {
 	}
 }
 
-// samePod compares what the rules of a job look at.
+// samePod compares the fields that the rules of a job read.
 func samePod(a, b *job.Pod) bool {
 	switch {
 	case a.Name != b.Name,
@@ -213,10 +213,10 @@ func samePod(a, b *job.Pod) bool {
 	return (a.Deletion == nil) == (b.Deletion == nil)
 }
 
-// sameStatus compares statuses, times by the second.
+// sameStatus compares statuses, with times in whole seconds.
 func sameStatus(a, b *job.Status) bool { return life.Difference(a, b) == "" }
 
-// describe is a pod in a few words.
+// describe describes a pod in a few words.
 func describe(p *job.Pod) string {
 	text := p.Phase.String()
 	if p.Index.Int32() >= 0 {
