@@ -50,7 +50,7 @@ func TestJ6_ClaimsByUID(t *testing.T) {
 	}
 }
 
-// TestJ6_OrphanThatIsBeingDeleted: it is not adopted, and counts as nothing.
+// TestJ6_OrphanThatIsBeingDeleted: such an orphan is not adopted, and is counted nowhere.
 func TestJ6_OrphanThatIsBeingDeleted(t *testing.T) {
 	for name, options := range bothOptions {
 		for _, pod := range []Pod{activePod("a"), endedPod("a", PodSucceeded), endedPod("a", PodFailed)} {
@@ -67,8 +67,8 @@ func TestJ6_OrphanThatIsBeingDeleted(t *testing.T) {
 	}
 }
 
-// TestJ6_ConditionOfAnAdoption: an orphan that has changed since is looked at again before it
-// is adopted; the real controller adopts it as it is.
+// TestJ6_ConditionOfAnAdoption: the adoption is conditional on the version of the orphan; the real
+// controller adopts without a condition.
 func TestJ6_ConditionOfAnAdoption(t *testing.T) {
 	for _, test := range []struct {
 		options Options
@@ -83,7 +83,7 @@ func TestJ6_ConditionOfAnAdoption(t *testing.T) {
 }
 
 // TestJ6_ASuspendedJobAdoptsFirst: a round that adopts manages no pods, so a suspended job deletes
-// its own in the next one.
+// its own pods in the next round.
 func TestJ6_ASuspendedJobAdoptsFirst(t *testing.T) {
 	s := snapshotOf(t, `{"suspend": true}`, activePod("own"), orphaned(activePod("orphan")))
 	s.Job.Status.Active = 1

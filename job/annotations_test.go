@@ -46,8 +46,8 @@ func TestJ18_CountAnnotation(t *testing.T) {
 	}
 }
 
-// A pod is what its creation says, read back from annotations: nothing else of a Creation is needed
-// later.
+// Read back from its annotations, a pod is equal to Creation.Pod: nothing else of a Creation is
+// needed later.
 func TestJ18_J33_AnnotationsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Creation{Index: IndexAt(rapid.Int32Range(-1, 9).Draw(t, "index")), Unlabeled: rapid.Bool().Draw(t, "unlabeled")}
@@ -68,7 +68,7 @@ func TestJ18_J33_AnnotationsRoundTrip(t *testing.T) {
 	})
 }
 
-// TestAnnotations_NoDetail: a pod of which nothing else is known gets a detail if it needs one.
+// TestAnnotations_NoDetail: a pod without a detail gets one if it needs one.
 func TestAnnotations_NoDetail(t *testing.T) {
 	for failures, want := range map[string]*PodDetail{"2": {FailureCount: 2}, "": nil} {
 		var pod Pod

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestJ22_Restarts: with restartPolicy OnFailure the restarts of pods that have not
-// ended reach the limit where failed pods exceed it, and a limit of 0 means that
-// nothing is restarted.
+// TestJ22_Restarts: with restartPolicy OnFailure, the restarts of pods that have not ended need
+// only reach the limit, while failed pods must exceed it. With a limit of 0, the first restart
+// fails the job.
 func TestJ22_Restarts(t *testing.T) {
 	pod := func(phase PodPhase, terminating bool, restarts ...int32) Pod {
 		p := activePod("a")
@@ -55,7 +55,7 @@ func TestJ22_Restarts(t *testing.T) {
 	}
 }
 
-// TestJ22_PastBackoffLimit: failures have to exceed the limit, restarts to reach it.
+// TestJ22_PastBackoffLimit: failures have to exceed the limit, and restarts have to reach it.
 func TestJ22_PastBackoffLimit(t *testing.T) {
 	for _, c := range []struct {
 		limit            string

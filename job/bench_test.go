@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// steady returns a snapshot in which nothing is to do: n pods run.
+// steady returns a snapshot of n running pods, with nothing to do.
 func steady(n int, indexed bool) job.Snapshot {
 	spec := job.Spec{
 		Parallelism: ptr(int32(n)),
@@ -58,11 +58,10 @@ func bySteadySize(b *testing.B, sizes []int, indexed bool, run func(b *testing.B
 	}
 }
 
-// BenchmarkSteady is a round in which nothing is to do, with a reused Planner.
+// BenchmarkSteady is a round with nothing to do, and a reused Planner.
 func BenchmarkSteady(b *testing.B) { bySteadySize(b, sizes, false, benchRounds) }
 
-// BenchmarkSteadyHalfDone is the same where every second pod has succeeded and is
-// accounted for.
+// BenchmarkSteadyHalfDone is BenchmarkSteady with every second pod succeeded and accounted for.
 func BenchmarkSteadyHalfDone(b *testing.B) {
 	bySteadySize(b, sizes, false, func(b *testing.B, s job.Snapshot, n int) {
 		for i := 0; i < n; i += 2 {
@@ -74,7 +73,7 @@ func BenchmarkSteadyHalfDone(b *testing.B) {
 	})
 }
 
-// BenchmarkSteadyIndexed is the same for an Indexed job.
+// BenchmarkSteadyIndexed is BenchmarkSteady for an Indexed job.
 func BenchmarkSteadyIndexed(b *testing.B) { bySteadySize(b, sizes[:4], true, benchRounds) }
 
 func benchRounds(b *testing.B, s job.Snapshot, n int) {
@@ -91,8 +90,8 @@ func benchRounds(b *testing.B, s job.Snapshot, n int) {
 	perPod(b, n)
 }
 
-// BenchmarkBareLoop reads of each pod what a round cannot do without, once: the
-// yardstick for BenchmarkSteady.
+// BenchmarkBareLoop reads once the fields of each pod that every round needs. It is the yardstick
+// for BenchmarkSteady.
 func BenchmarkBareLoop(b *testing.B) {
 	bySteadySize(b, sizes, false, func(b *testing.B, s job.Snapshot, n int) {
 		for b.Loop() {
@@ -105,7 +104,7 @@ func BenchmarkBareLoop(b *testing.B) {
 }
 
 // BenchmarkBareRound is the yardstick for a whole round: it reads the pods like BenchmarkBareLoop,
-// and does nothing else but empty a plan and fill a conclusion.
+// and only empties a plan and fills a conclusion.
 func BenchmarkBareRound(b *testing.B) {
 	bySteadySize(b, sizes[:3], false, func(b *testing.B, s job.Snapshot, n int) {
 		var plan job.Plan
@@ -135,10 +134,9 @@ func bareLoop(pods []job.Pod) (sum int) {
 	return sum
 }
 
-// BenchmarkFailing is a round of an Indexed job with 100 000 indexes, a per-index
-// limit and a failure policy; of 10 000 pods one in a hundred has just failed. Of
-// 40 000 completed indexes every hundredth is missing, or, where the list is as
-// long as it can get, every second one.
+// BenchmarkFailing is a round of an Indexed job with 100 000 indexes, a per-index limit and a
+// failure policy; one in a hundred of 10 000 pods has just failed. Of 40 000 completed indexes
+// every hundredth is missing, or every second one, so that the list is as long as it can get.
 func BenchmarkFailing(b *testing.B) {
 	for _, c := range []struct {
 		name  string
@@ -186,8 +184,8 @@ func failing(missingEvery int) job.Snapshot {
 	return s
 }
 
-// TestSteadyRoundDoesNotAllocate pins the allocations of a round in which nothing
-// is to do: planning, and settling what there is not.
+// TestSteadyRoundDoesNotAllocate: a round with nothing to do allocates nothing, neither in planning
+// nor in settling.
 func TestSteadyRoundDoesNotAllocate(t *testing.T) {
 	for _, indexed := range []bool{false, true} {
 		s := steady(1000, indexed)

@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// TestE1_ARecordThatExpiresNow: it no longer holds the round, except for a controller
-// that looks at whole seconds only. One that has expired holds nothing for either.
+// TestE1_ARecordThatExpiresNow: expectations that time out now no longer hold the round, except
+// with the quirk CoarseRequeue. A moment later they hold nothing in either case.
 func TestE1_ARecordThatExpiresNow(t *testing.T) {
 	none := jobquirk.SetOf()
 	for _, c := range []struct {
@@ -21,7 +21,7 @@ func TestE1_ARecordThatExpiresNow(t *testing.T) {
 		{none, expectations.Timeout, 1},
 		{jobquirk.SetOf(jobquirk.CoarseRequeue), expectations.Timeout, 0},
 		{jobquirk.SetOf(jobquirk.CoarseRequeue), expectations.Timeout + 1, 1},
-		{none, -1, 0}, // recorded in the future, which then counts from now (L6)
+		{none, -1, 0}, // recorded in the future, so it counts from now (L6)
 	} {
 		s := snapshotOf(t, `{}`)
 		s.Options.Quirks = c.quirks
@@ -34,8 +34,9 @@ func TestE1_ARecordThatExpiresNow(t *testing.T) {
 	}
 }
 
-// TestE1_TrackerWithoutMemory: what a tracker knows of writes in flight holds a round whose memory was lost, and nothing else of a
-// memory without a job does. A snapshot that contains own writes needs neither.
+// TestE1_TrackerWithoutMemory: if the memory was lost, the writes in flight that a tracker has put
+// into it hold the round, and nothing else in a memory without a job does. In a consistent
+// snapshot, neither counts.
 func TestE1_TrackerWithoutMemory(t *testing.T) {
 	for _, test := range []struct {
 		name       string

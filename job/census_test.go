@@ -12,7 +12,7 @@ func TestJ8_WhatIsNew(t *testing.T) {
 		name   string
 		spec   string
 		change func(*Snapshot, *Pod)
-		want   string // how the pod is accounted for, "" when it is not looked at
+		want   string // how the pod is accounted for, "" if it is not
 	}{
 		{"a tracked pod", `{}`, func(*Snapshot, *Pod) {}, "succeeded"},
 		{"a pod without the finalizer", `{}`, func(_ *Snapshot, p *Pod) { p.Untracked = true }, ""},

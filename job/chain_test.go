@@ -14,8 +14,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// checkStored holds that a plan and its outcome can be stored: what is read back leads to
-// the same conclusion. The outcome that the conclusion carries leads to it again.
+// checkStored checks that a plan and its outcome can be stored: they lead to the same conclusion
+// when they are read back. So does the outcome in the conclusion.
 func checkStored(t *rapid.T, plan *job.Plan) {
 	outcome := drawOutcome(t, plan, jobreason.ResultNotTried, jobreason.ResultDone, jobreason.ResultGone, jobreason.ResultUnsuccessful, jobreason.ResultStillTracked, jobreason.ResultRefused)
 	conclusion := plan.Conclude(outcome)
@@ -28,8 +28,8 @@ func checkStored(t *rapid.T, plan *job.Plan) {
 	}
 }
 
-// checkIdle holds that a plan that is marked as idle writes nothing, and that the chain
-// concludes the same without the mark.
+// checkIdle checks that a plan that is marked as idle writes nothing, and that the chain comes to
+// the same conclusion without the mark.
 func checkIdle(t *rapid.T, plan *job.Plan) {
 	outcome := drawOutcome(t, plan, jobreason.ResultNotTried, jobreason.ResultDone, jobreason.ResultUnsuccessful)
 	attentive, idle := job.Attentive(*plan)
@@ -43,7 +43,7 @@ func checkIdle(t *rapid.T, plan *job.Plan) {
 	}
 }
 
-// restored is the value after a detour through JSON: a copy that shares no pointer with it.
+// restored returns a copy of the value, made through JSON, that shares no pointer with it.
 func restored[T any](v T) (out T) {
 	if err := json.Unmarshal([]byte(text(v)), &out); err != nil {
 		panic(err)
@@ -59,7 +59,7 @@ func text(v any) string {
 	return string(data)
 }
 
-// TestOutcome_JSON: results are words, and what was not tried is left out.
+// TestOutcome_JSON: results are words, and writes that were not tried are left out.
 func TestOutcome_JSON(t *testing.T) {
 	o := job.Outcome{
 		Writes: job.Writes{Deleted: []job.Effect{{Result: jobreason.ResultGone}}, Created: []job.Effect{
@@ -97,7 +97,7 @@ func TestContainer_JSON(t *testing.T) {
 	}
 }
 
-// TestChain_ZeroValues: links that come from no plan write nothing and remember nothing.
+// TestChain_ZeroValues: a zero Recording and a zero Settlement write nothing and remember nothing.
 func TestChain_ZeroValues(t *testing.T) {
 	var recording job.Recording
 	var settlement job.Settlement
@@ -109,8 +109,8 @@ func TestChain_ZeroValues(t *testing.T) {
 	}
 }
 
-// TestJ35_NothingIsSettledUnrecorded: a status that could not be written, or a claim that
-// failed, leaves nothing for the links that follow.
+// TestJ35_NothingIsSettledUnrecorded: if the first status could not be written, or a claim failed,
+// nothing is left to settle.
 func TestJ35_NothingIsSettledUnrecorded(t *testing.T) {
 	completions := int32(1)
 	s := job.Snapshot{Job: job.Job{Name: "j", UID: "j", Spec: job.Spec{Completions: &completions}}, Now: world.Start}

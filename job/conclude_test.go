@@ -23,7 +23,7 @@ func activePod(uid string) Pod {
 	return Pod{UID: UID(uid), Name: uid, Phase: PodRunning, Ready: true, Index: NoIndex()}
 }
 
-// planned is a plan and the outcome in which every write takes effect, but for a change.
+// planned returns a plan, and the outcome in which every write takes effect, with a change.
 func planned(t *testing.T, s Snapshot, change func(*Outcome)) (*Plan, Outcome) {
 	t.Helper()
 	plan := PlanOf(t, s)
@@ -34,13 +34,13 @@ func planned(t *testing.T, s Snapshot, change func(*Outcome)) (*Plan, Outcome) {
 	return plan, o
 }
 
-// with is the snapshot with a change.
+// with returns the snapshot with a change.
 func with(s Snapshot, change func(*Snapshot)) Snapshot {
 	change(&s)
 	return s
 }
 
-// asSuspended is the snapshot with that status of the condition Suspended.
+// asSuspended returns the snapshot with that status of the condition Suspended.
 func asSuspended(s Snapshot, status ConditionStatus) Snapshot {
 	s.Job.Status.Conditions = []Condition{{Type: ConditionSuspended, Status: status}}
 	return s
@@ -128,7 +128,7 @@ func TestJ43_Retry(t *testing.T) {
 		if end.Retry != test.want {
 			t.Errorf("%s: got %v, want %v\n%s", test.name, end.Retry, test.want, plan.String())
 		}
-		// A retry comes by itself, and needs no other time than the plan's.
+		// A retry comes by itself, so the conclusion has the plan's time.
 		if end.Retry && end.Requeue != plan.Requeue {
 			t.Errorf("%s: again at %v, want %v\n%s", test.name, end.Requeue, plan.Requeue, plan.String())
 		}
@@ -146,7 +146,7 @@ func TestB5_Memory(t *testing.T) {
 		Expectations: expectations.Counts{Creations: 1, At: second(20)},
 		Untracking:   expectations.NewUIDs("gone", "stale"),
 	}
-	stale := endedPod("stale", PodFailed) // its finalizer went in an earlier round
+	stale := endedPod("stale", PodFailed) // an earlier round removed its finalizer
 	remembered := func(s *Snapshot) { s.Memory = before }
 	expired := func(s *Snapshot) { s.Memory, s.Now = before, second(0).AddDate(0, 0, 1) }
 	another := func(s *Snapshot) { s.Memory, s.Job.UID = before, "job-2" }
@@ -184,8 +184,8 @@ func TestB5_Memory(t *testing.T) {
 	}
 }
 
-// TestJ42_RecordedButNotSettled: what the first status has written is reported, and remembered
-// as told, though the second has failed.
+// TestJ42_RecordedButNotSettled: figures in the first status are reported, and remembered as
+// reported, even if the second status could not be written.
 func TestJ42_RecordedButNotSettled(t *testing.T) {
 	plan := PlanOf(t, snapshotOf(t, `{"completions": 3, "parallelism": 0, "completionMode": "Indexed"}`,
 		ofIndex(endedPod("s", PodSucceeded), 0), ofIndex(endedPod("f", PodFailed), 1)))
@@ -200,8 +200,7 @@ func TestJ42_RecordedButNotSettled(t *testing.T) {
 	}
 }
 
-// TestL9_TheEarlierTime: a round that builds on this one comes at the time of the plan, if
-// that is earlier.
+// TestL9_TheEarlierTime: a round that builds on this one is not later than the plan's time.
 func TestL9_TheEarlierTime(t *testing.T) {
 	for after, want := range map[time.Duration]time.Duration{
 		0: pollDelay, time.Millisecond: time.Millisecond, pollDelay: pollDelay, time.Hour: pollDelay,
@@ -224,7 +223,8 @@ func TestPlan_NothingToDo(t *testing.T) {
 	}
 }
 
-// TestJI24_ConcludedLists: who appends to the lists of a conclusion's status does not write to the snapshot's.
+// TestJI24_ConcludedLists: appending to the lists of a conclusion's status does not write to the
+// snapshot's.
 func TestJI24_ConcludedLists(t *testing.T) {
 	pod := endedPod("f", PodFailed)
 	pod.Index = IndexAt(0)

@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// TestJ23_Deadline: activeDeadlineSeconds count from the start. A suspended job has no
-// deadline, nor has one that has not started, and 292 years are as good as never.
+// TestJ23_Deadline: activeDeadlineSeconds count from the start. A suspended job has no deadline,
+// nor has a job that has not started. More than 292 years are taken as never.
 func TestJ23_Deadline(t *testing.T) {
 	var never time.Time
 	for _, c := range []struct {

@@ -16,10 +16,10 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// openPlan is a plan without what is internal in its JSON.
+// openPlan is a plan without the internal part of its JSON.
 type openPlan job.Plan
 
-// decided is what a round decides. How the notes word it is not a decision.
+// decided holds the decisions of a round. The wording of the notes is not a decision.
 type decided struct {
 	Plan    openPlan
 	Status  job.Status
@@ -28,7 +28,7 @@ type decided struct {
 	Metrics job.Metrics
 }
 
-// TestDecisions: what 10,000 rounds decide changes only on purpose.
+// TestDecisions: the decisions of 10,000 rounds change only on purpose.
 func TestDecisions(t *testing.T) {
 	presets := []release.Release{release.V131(), release.V132(), release.V133(), release.V134(), release.V135(), release.V136(), release.V137()}
 	golden.Decisions(t, "testdata/decisions.golden", func(t *rapid.T, round func(snapshot, decided any)) {
@@ -56,7 +56,7 @@ func TestDecisions(t *testing.T) {
 	})
 }
 
-// TestDecisions_Beside: what is decided where times and numbers meet changes only on purpose.
+// TestDecisions_Beside: decisions at the boundaries of times and numbers change only on purpose.
 func TestDecisions_Beside(t *testing.T) {
 	golden.Beside(t, "testdata/beside.golden", 60, func(t *rapid.T) job.Snapshot {
 		s := lived(t, 20, allFaults).Snapshot()
@@ -88,7 +88,7 @@ func TestDecisions_Beside(t *testing.T) {
 	})
 }
 
-// TestDecisions_OfOutcomes: what follows each single result changes only on purpose.
+// TestDecisions_OfOutcomes: the consequences of each single result change only on purpose.
 func TestDecisions_OfOutcomes(t *testing.T) {
 	type round struct {
 		job.Outcome
@@ -113,7 +113,7 @@ func TestDecisions_OfOutcomes(t *testing.T) {
 	})
 }
 
-// allDone is the outcome in which everything works.
+// allDone returns the outcome in which every write takes effect.
 func allDone(plan *job.Plan) job.Outcome {
 	done := job.Reply{Result: jobreason.ResultDone}
 	o := job.Outcome{Writes: job.Writes{Claimed: done}, Recorded: done, Settled: done}

@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// jobJSON is what kubectl get job -o json prints, in fewer lines, with fields of other versions.
+// jobJSON is the output of kubectl get job -o json in fewer lines, with fields of other versions.
 const jobJSON = `{
   "apiVersion": "batch/v1", "kind": "Job",
   "metadata": {
@@ -92,7 +92,7 @@ func TestDecode_Refusals(t *testing.T) {
 	}
 }
 
-// podText is what kubectl get pod -o json prints, in fewer lines, for a pod that is being deleted.
+// podText is the output of kubectl get pod -o json in fewer lines, for a pod that is being deleted.
 const podText = `{
   "apiVersion": "v1", "kind": "Pod",
   "metadata": {
@@ -148,8 +148,8 @@ func TestDecodePod(t *testing.T) {
 	Same(t, "pod", want, got)
 }
 
-// TestJ32_DecodeReadyUnknown: a node that is lost turns Ready Unknown. That does
-// not tell when a pod has finished.
+// TestJ32_DecodeReadyUnknown: Ready turns Unknown when a node is lost, which is not the time at
+// which the pod finished.
 func TestJ32_DecodeReadyUnknown(t *testing.T) {
 	for status, want := range map[string]bool{"True": true, "False": true, "Unknown": false} {
 		text := strings.Replace(podText, `"status": "True", "type": "Ready"`, `"status": "`+status+`", "type": "Ready"`, 1)
@@ -161,7 +161,7 @@ func TestJ32_DecodeReadyUnknown(t *testing.T) {
 	}
 }
 
-// TestJ6_DecodePodOwner edits the pod of podText.
+// TestJ6_DecodePodOwner replaces parts of podText.
 func TestJ6_DecodePodOwner(t *testing.T) {
 	const controller = `"controller": true, "kind": "Job", "name": "pi", "uid": "5f1d6a9e-aaaa"`
 	for _, test := range []struct {
@@ -197,7 +197,7 @@ func TestDecodePod_ItemOfAList(t *testing.T) {
 	}
 }
 
-// TestDecodePod_ExitCode: onExitCodes matches it (J21).
+// TestDecodePod_ExitCode: the exit code is read, which onExitCodes matches (J21).
 func TestDecodePod_ExitCode(t *testing.T) {
 	pod, err := DecodePod(ownerOfPodText(), []byte(`{"metadata": {"name": "p", "uid": "p"}, "spec": {"containers": [{"name": "main"}]},
 		"status": {"phase": "Failed", "containerStatuses": [{"name": "main", "state": {"terminated": {"exitCode": 42}}}]}}`))

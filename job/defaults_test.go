@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// looksFor is a policy that looks for a condition with each of the statuses.
+// looksFor returns a policy with a pattern for each of the statuses.
 func looksFor(statuses ...ConditionStatus) *PodFailurePolicy {
 	rule := PodFailurePolicyRule{Action: IgnoreFailure}
 	for _, s := range statuses {

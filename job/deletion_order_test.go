@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ranked is the pod that goes first, but for what the changes set.
+// ranked returns the pod that is deleted first, with changes.
 func ranked(changes ...func(*Pod)) Pod {
 	p := Pod{UID: "a", Index: NoIndex(), Detail: &PodDetail{CreationTimestamp: second(9)}}
 	for _, change := range changes {
@@ -18,8 +18,8 @@ func ranked(changes ...func(*Pod)) Pod {
 	return p
 }
 
-// TestJ29_Ranks compares pods that differ in one criterion; the criteria that come later
-// speak for the other pod.
+// TestJ29_Ranks compares pods that differ in one criterion, while all later criteria favour the
+// other pod.
 func TestJ29_Ranks(t *testing.T) {
 	assigned := func(p *Pod) { p.Assigned = true }
 	in := func(phase PodPhase) func(*Pod) { return func(p *Pod) { p.Phase = phase } }

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestB3_DuplicateUIDs: two pods with one UID are refused as soon as anything is
-// written, be it a single pod or the status alone. A quiet round does not look.
+// TestB3_DuplicateUIDs: two pods with the same UID are refused if the round writes anything, even
+// if that is only the status. A quiet round does not check.
 func TestB3_DuplicateUIDs(t *testing.T) {
 	for _, test := range []struct {
 		name, spec string
@@ -36,8 +36,8 @@ func TestB3_DuplicateUIDs(t *testing.T) {
 	}
 }
 
-// TestB3_FirstTwin holds the table of places against a map: ordinary UIDs of many lengths, UIDs
-// that collide by design, and a table that was larger before.
+// TestB3_FirstTwin compares the table of places with a map: ordinary UIDs of many lengths, UIDs
+// that collide by design, and a table that was used for more pods before.
 func TestB3_FirstTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		uid := rapid.SampledFrom([]func(uint32) UID{
@@ -61,8 +61,8 @@ func TestB3_FirstTwin(t *testing.T) {
 	})
 }
 
-// TestB3_FirstTwinFollows holds a table that follows the snapshots of a large job against a map: pods
-// come, go, change places, and now and then two have one UID.
+// TestB3_FirstTwinFollows compares a table that follows the snapshots of a large job with a map.
+// Pods come, go and change places, and sometimes two have the same UID.
 func TestB3_FirstTwinFollows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var table placeTable
@@ -93,7 +93,7 @@ func TestB3_FirstTwinFollows(t *testing.T) {
 				case 9:
 					if rapid.IntRange(0, 9).Draw(t, "twin") == 0 {
 						pods[i].UID = pods[j].UID
-					} else { // a twin, if there is one, goes again
+					} else { // this may remove a twin
 						pods[i] = fresh()
 					}
 				}
@@ -102,7 +102,8 @@ func TestB3_FirstTwinFollows(t *testing.T) {
 	})
 }
 
-// TestB3_FollowsWithoutLooking: of a large job in which little changes, only that is added to the table.
+// TestB3_FollowsWithoutLooking: if little changes in a large job, only the changes are added to the
+// table.
 func TestB3_FollowsWithoutLooking(t *testing.T) {
 	var table placeTable
 	pods := make([]Pod, 4*largeJob)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestJI22_TheEndDeletesOwnPods: when the job ends, its pods go and those that it
-// adopts, and no others.
+// TestJI22_TheEndDeletesOwnPods: when the job ends, its own pods and those that it adopts are
+// deleted, and no others.
 func TestJI22_TheEndDeletesOwnPods(t *testing.T) {
 	var pods []Pod
 	for _, owner := range []jobpod.Ownership{jobpod.Owned, jobpod.Orphan, jobpod.OwnedUnmatched, jobpod.Foreign} {
@@ -31,8 +31,7 @@ func TestJI22_TheEndDeletesOwnPods(t *testing.T) {
 	}
 }
 
-// TestJI8_NotWhilePodsRun: neither the end nor its declaration comes before each pod is
-// deleted.
+// TestJI8_NotWhilePodsRun: the end is neither declared nor reached before every pod is deleted.
 func TestJI8_NotWhilePodsRun(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 2, "activeDeadlineSeconds": 1}`, activePod("a"), activePod("b"))
 	plan := PlanOf(t, s)
@@ -73,7 +72,7 @@ func TestJI17_SuspendedEnd(t *testing.T) {
 }
 
 // TestJ27_ConditionsThatAreFalse: a condition with status False or Unknown neither ends a job nor
-// declares its end, and it is turned when the time has come, not added again.
+// declares its end, and it is set to True when the time has come, and not added a second time.
 func TestJ27_ConditionsThatAreFalse(t *testing.T) {
 	all := []ConditionType{ConditionSuccessCriteriaMet, ConditionFailureTarget, ConditionComplete, ConditionFailed}
 	for _, end := range []struct {

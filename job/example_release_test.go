@@ -7,7 +7,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// The options of a release have its quirks, and the gates that are off.
+// The options of a release have its quirks, and the gates that are off in it.
 func ExampleKubernetes() {
 	r, err := release.Parse("1.33,JobPodReplacementPolicy=false")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// A pod is the job's by its controller reference and its labels.
+// The controller reference and the labels of a pod decide whether it belongs to the job.
 func ExampleOwnerOf() {
 	j := &job.Job{Name: "render", UID: "job-1", Spec: job.Spec{
 		Selector: &job.Selector{MatchLabels: map[string]string{"app": "render"}},
@@ -26,7 +26,7 @@ func ExampleOwnerOf() {
 	// Foreign
 }
 
-// running is a job with two pods, which run.
+// running returns a job with two running pods.
 func running() job.Snapshot {
 	s := job.Snapshot{
 		Now: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC),
@@ -41,7 +41,7 @@ func running() job.Snapshot {
 	return s
 }
 
-// A job that is suspended deletes its pods without counting them, and starts anew when it is
+// A suspended job deletes its pods without counting them. It gets a new start time when it is
 // resumed.
 func ExampleReconcile_suspend() {
 	s := running()
@@ -61,8 +61,8 @@ func ExampleReconcile_suspend() {
 	// True true
 }
 
-// A job that is being deleted creates no pods. Those that have ended are counted, and all
-// lose the finalizer, so that nothing holds them.
+// A job that is being deleted creates no pods. Pods that have ended are counted, and all pods lose
+// the finalizer, so that they can be removed.
 func ExampleReconcile_deletion() {
 	s := running()
 	s.Job.DeletionTimestamp = s.Now
@@ -79,8 +79,7 @@ func ExampleReconcile_deletion() {
 	// wait: the job is being deleted
 }
 
-// Options choose where users want different behaviour: here, a pod that does not start is
-// given up.
+// Options change the behaviour of the planner: here, a pod that does not start is given up.
 func ExampleOptions() {
 	s := running()
 	s.Pods[1].Phase = job.PodPending
@@ -103,7 +102,7 @@ func ExampleOptions() {
 	// -
 }
 
-// A Planner keeps its buffers: a service with many jobs has one for each worker. The plan is
+// A Planner reuses its buffers. A service with many jobs has one Planner for each worker. A plan is
 // valid until the next round.
 func ExamplePlanner() {
 	var planner job.Planner
@@ -136,11 +135,11 @@ func ExampleMayUntrack() {
 	// true
 }
 
-// A service stores the memory with the job, and only when it has changed. What cannot be read
-// later counts as lost.
+// A service stores the memory with the job, and only when it has changed. A memory that cannot be
+// read counts as lost.
 func ExampleMemory() {
 	s := running()
-	s.Consistent = true // it is read from a database
+	s.Consistent = true // the snapshot is read from a database
 	s.Pods[1].Phase, s.Pods[1].Detail = job.PodFailed, finishedAt(s.Now, 1)
 	var stored []byte
 	for round := range 3 {
@@ -154,7 +153,7 @@ func ExampleMemory() {
 			stored, _ = json.Marshal(end.Memory)
 		}
 		fmt.Printf("round %d: stored %t, %d failure\n", round, !end.Memory.Equal(s.Memory), end.Memory.Backoff.Failures)
-		// The next round may be one of another process.
+		// Another process may run the next round.
 		s.Job.Status, s.Pods[1].Untracked, s.Memory = end.Status, true, job.Memory{}
 		if err := s.Memory.UnmarshalJSON(stored); err != nil {
 			fmt.Println(err)

@@ -69,7 +69,7 @@ func ExampleExpire() {
 	// true
 }
 
-// A whole adapter over a map, by hand: each value of the round leads to the next.
+// This adapter keeps its pods in a map. Each step of a round takes the value of the step before.
 func ExamplePlan_Record() {
 	pods := map[job.UID]*job.Pod{}
 	spec := job.Spec{Completions: ptr[int32](2)}

@@ -14,29 +14,29 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// What is closed to others, for the tests of this folder.
+// This file opens internals of the package to the tests of this folder.
 
 // Handled returns the UIDs of ignored pods whose match was reported.
 func (m *Memory) Handled() expectations.UIDs { return m.rest.Handled }
 
-// MoveUntimed moves the times at which failures were first seen.
+// MoveUntimed moves the times at which untimed failures were first seen.
 func (m *Memory) MoveUntimed(by time.Duration) {
 	for i := range m.rest.Untimed {
 		m.rest.Untimed[i].At = m.rest.Untimed[i].At.Add(by)
 	}
 }
 
-// Ignored returns how many failures the podFailurePolicy has ignored.
+// Ignored returns the number of failures that the podFailurePolicy has ignored.
 func (m *Memory) Ignored() int32 { return m.rest.Ignored }
 
-// Attentive returns the plan with the mark taken off that says that it is idle.
+// Attentive returns the plan without its mark as idle, and whether it had that mark.
 func Attentive(p Plan) (attentive Plan, idle bool) {
 	idle = p.basis.Course.Idle
 	p.basis.Course.Idle = false
 	return p, idle
 }
 
-// Census is what a round finds by looking at each pod, for tests outside of the package.
+// Census is the census of a round, for tests outside of the package.
 type Census struct{ census }
 
 // TakeCensus takes the census of a snapshot twice: with the shortcuts that a round uses,
@@ -58,8 +58,8 @@ func TakeCensus(s *Snapshot) (quick, thorough Census, err error) {
 	return quick, thorough, nil
 }
 
-// PlanOf plans a snapshot that must be accepted. The plan of a table's case is also made in all other
-// ways, which must agree (JI24).
+// PlanOf plans a snapshot that must be accepted. For a snapshot that was not drawn, the plan is
+// also made in all other ways, which must agree (JI24).
 func PlanOf(t rapid.TB, s Snapshot) *Plan {
 	t.Helper()
 	plan, err := Reconcile(s)
@@ -109,7 +109,7 @@ func checkOtherWays(t rapid.TB, s Snapshot, want *Plan) {
 	same("the pods in reverse order", &reversed, err)
 }
 
-// PlanRound plans a round of any kind, also where it is quiet.
+// PlanRound plans a round without the shortcut for quiet rounds.
 func PlanRound(s Snapshot) (Plan, error) {
 	var p Planner
 	plan, err := p.planRound(&s)
@@ -119,17 +119,17 @@ func PlanRound(s Snapshot) (Plan, error) {
 	return *plan, nil
 }
 
-// IsQuiet reports whether a round has nothing to do, by a look at the snapshot.
+// IsQuiet reports whether planQuiet recognizes a round as quiet.
 func IsQuiet(s Snapshot) bool {
 	var p Planner
 	_, ok := p.planQuiet(&s)
 	return ok
 }
 
-// CheckTransition is that of package jobstatus, which imports this one.
+// CheckTransition is jobstatus.CheckTransition. Package jobstatus imports this one.
 var CheckTransition func(old, next Status, spec Spec, r release.Release) error
 
-// Same reports how what there is differs from what is wanted.
+// Same reports the differences between the wanted and the actual value.
 func Same(t rapid.TB, what string, want, got any, options ...cmp.Option) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, options...); diff != "" {

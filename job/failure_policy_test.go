@@ -9,12 +9,12 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// failedPod is a pod that has failed with these containers and conditions.
+// failedPod returns a pod that has failed with these containers and conditions.
 func failedPod(containers []jobpod.Container, conditions ...PodCondition) Pod {
 	return Pod{Name: "p", UID: "p", Phase: PodFailed, Detail: &PodDetail{Containers: containers, Conditions: conditions}}
 }
 
-// exited is a container that ended with the code.
+// exited returns a container that ended with the code.
 func exited(name string, kind jobpod.Kind, code int32) jobpod.Container {
 	return jobpod.Container{Name: name, Kind: kind, State: jobpod.Terminated, ExitCode: code, FinishedAt: second(1)}
 }
@@ -90,7 +90,8 @@ func TestJ21_FirstMatchDecides(t *testing.T) {
 	}
 }
 
-// TestJ21_TheOldestDecides: of several pods that end the job the oldest gives the message (B3).
+// TestJ21_TheOldestDecides: of several pods that end the job, the oldest one gives the message
+// (B3).
 func TestJ21_TheOldestDecides(t *testing.T) {
 	pod := func(name string, created int, tracked bool) Pod {
 		p := failedPod([]jobpod.Container{exited("main", jobpod.App, 42)})
@@ -113,8 +114,8 @@ func TestJ21_TheOldestDecides(t *testing.T) {
 	}
 }
 
-// TestJ21_WhichPodsFailTheJob: a failed pod that matches ends the job whatever it still
-// counts for; a terminating one does not before it has failed.
+// TestJ21_WhichPodsFailTheJob: a failed pod that matches ends the job, even if it is already
+// accounted for. A terminating pod does not end the job before it has failed.
 func TestJ21_WhichPodsFailTheJob(t *testing.T) {
 	pod := func(change func(*Pod)) Pod {
 		p := failedPod([]jobpod.Container{exited("main", jobpod.App, 42)})
@@ -151,8 +152,8 @@ func TestJ21_WhichPodsFailTheJob(t *testing.T) {
 	}
 }
 
-// TestJ21_SuccessFailsNoJob: a pod that has succeeded and is counted matches no rule, though
-// it was about to be disrupted.
+// TestJ21_SuccessFailsNoJob: a pod that has succeeded and is counted matches no rule, although it
+// has a condition that matches.
 func TestJ21_SuccessFailsNoJob(t *testing.T) {
 	const spec = `{"completions": 2, "parallelism": 1, "podFailurePolicy": {"rules": [
 		{"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}}`

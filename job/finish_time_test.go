@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// second is a time of day in the tests of this package: so many seconds past midnight.
+// second returns the time n seconds past midnight on the day of the tests.
 func second(n int) time.Time { return time.Date(2026, 1, 1, 0, 0, n, 0, time.UTC) }
 
 func TestJ32_FinishTime(t *testing.T) {
@@ -53,7 +53,8 @@ func TestJ32_FinishTime(t *testing.T) {
 	}
 }
 
-// TestJ32_FinishTimeInTheFuture: a node's clock that is ahead delays nothing.
+// TestJ32_FinishTimeInTheFuture: the backoff counts from a finish time in the future, and a note
+// names it.
 func TestJ32_FinishTimeInTheFuture(t *testing.T) {
 	plan := PlanOf(t, snapshotOf(t, `{}`, exitedPod("a", 1, 59)))
 	if want := second(59 + 10); !plan.Requeue.At.Equal(want) {
@@ -71,7 +72,7 @@ func TestJ32_FinishTimeInTheFuture(t *testing.T) {
 	}
 }
 
-// snapshotOf is a job with pods at second(30), started at second(0).
+// snapshotOf returns a snapshot at second(30) of a job with pods, started at second(0).
 func snapshotOf(t rapid.TB, spec string, pods ...Pod) Snapshot {
 	t.Helper()
 	return Snapshot{

@@ -22,9 +22,9 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// FuzzReconcile plans from snapshots that contradict themselves, and settles
-// outcomes that contradict the plan: an error that names a field or a plan within
-// its bounds, never a panic, an overflow or a storm of creations.
+// FuzzReconcile plans from snapshots that contradict themselves, and settles outcomes that
+// contradict the plan: the result is an error that names a field, or a plan within its bounds, and
+// never a panic, an overflow or a storm of creations.
 func FuzzReconcile(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("contradictory snapshots are drawn from these bytes"))
@@ -109,7 +109,7 @@ func drawInt32(t *rapid.T, label string) int32 {
 	return rapid.OneOf(rapid.SampledFrom(extremes), rapid.Int32Range(0, 6)).Draw(t, label)
 }
 
-// drawSane mostly draws a number that the checks at the entry let through.
+// drawSane mostly draws a number that Snapshot.check accepts.
 func drawSane(t *rapid.T, label string) int32 {
 	if rapid.IntRange(0, 15).Draw(t, label+" insane") == 0 {
 		return drawInt32(t, label)
@@ -137,7 +137,7 @@ func drawIndexText(t *rapid.T, label string) string {
 	return rapid.SampledFrom([]string{"", "0", "0,1", "0-2147483646", "3-1", "x", "1,,2", "-1", "2147483647", "0-99999,5", ",", "1-"}).Draw(t, label)
 }
 
-// drawRanges draws a list of few ranges, in any order, some of which hold billions of indexes.
+// drawRanges draws a list of a few ranges in any order. Some of them hold billions of indexes.
 func drawRanges(t *rapid.T, label string) string {
 	border := rapid.SampledFrom([]int64{0, 1, 5, 8191, 8192, 100_000, 1 << 30, 1<<31 - 3, 1<<31 - 2, 1<<31 - 1})
 	var pieces []string
@@ -148,11 +148,11 @@ func drawRanges(t *rapid.T, label string) string {
 	return strings.Join(pieces, ",")
 }
 
-// TestBoundedWork_Ranges takes jobs of two billion indexes through a round and all checks. The
-// memory is bounded by the length of the lists. A loop over the indexes takes minutes.
+// TestBoundedWork_Ranges plans rounds of jobs with two billion indexes, and runs all checks on
+// them. The length of the lists bounds the memory. A loop over the indexes would take minutes.
 func TestBoundedWork_Ranges(t *testing.T) { rapid.Check(t, boundedWork) }
 
-// FuzzBoundedWork is the same for other bytes.
+// FuzzBoundedWork is TestBoundedWork_Ranges for fuzzing.
 func FuzzBoundedWork(f *testing.F) {
 	f.Add([]byte("ranges of indexes are drawn from these bytes"))
 	f.Fuzz(rapid.MakeFuzz(boundedWork))
@@ -177,7 +177,7 @@ func boundedWork(t *rapid.T) {
 	}
 }
 
-// drawManyIndexes draws an Indexed job with lists of few ranges and many indexes.
+// drawManyIndexes draws an Indexed job whose lists have a few ranges and many indexes.
 func drawManyIndexes(t *rapid.T) job.Snapshot {
 	s := job.Snapshot{Now: world.Start.Add(time.Minute), Job: job.Job{UID: "job", Name: "job"}}
 	spec, status := &s.Job.Spec, &s.Job.Status

@@ -11,13 +11,13 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// gangOf is a spec of three pods in a gang; more is what it says besides.
+// gangOf returns a spec of three pods in a gang; more has further fields.
 func gangOf(size, more string) string {
 	return `{"parallelism": 3, "completions": 3, "scheduling": {"schedulingPolicy": {"gang": {` + size + `}}}` + more + `}`
 }
 
-// groupsOf prints what a plan does about groups, in a line: its writes, the group of its pods, and
-// its notes.
+// groupsOf prints in one line how a plan treats groups: its writes, the group of its pods, and its
+// notes.
 func groupsOf(p *Plan) string {
 	var out []string
 	for _, g := range p.Groups {
@@ -111,7 +111,7 @@ func TestJ44_Groups(t *testing.T) {
 		{"a job that is being deleted", gangOf("", ""), func(s *Snapshot) { s.Job.DeletionTimestamp = s.Now },
 			strings.TrimSuffix(fmt.Sprintf(made, 3, 3), `; pods in "`+group+`"`)},
 
-		// What there is.
+		// Existing workloads and groups.
 		{"both exist", gangOf("", ""), all(started, has([]jobgroup.Workload{own(3)}, member("g", 3))), `pods in "g"`},
 		{"the group is missing", gangOf("", ""), has([]jobgroup.Workload{own(3)}), `create PodGroup w-t-56b6fd67c8 t 3; pods in "w-t-56b6fd67c8"`},
 		{"the group of a job that has run is missing", gangOf("", ""), all(started, has([]jobgroup.Workload{own(3)})), `pods in ""; snapshot.groups.podGroups none of the job, which has run already`},
@@ -134,7 +134,7 @@ func TestJ44_Groups(t *testing.T) {
 			`resize uid-w Workload w t 3; pods in ""; snapshot.groups.podGroups 2 of the job`},
 		{"a suspended job", gangOf("", `, "suspend": true`), all(started, has([]jobgroup.Workload{own(2)}, member("g", 2))), `resize uid-w Workload w t 3; resize uid-g PodGroup g t 3`},
 
-		// J44: the job's controller lends its workload.
+		// J44: the job's controller has the workload.
 		{"a template is lent", gangOf("", ""), lent("u", two), `create PodGroup w-u-56cfc9fff7 u 4; pods in "w-u-56cfc9fff7"`},
 		{"the first template is lent", gangOf("", ""), lent("", two), `create PodGroup w-t-56b6fd67c8 t 3; pods in "w-t-56b6fd67c8"`},
 		{"the first workload by name", gangOf("", ""), lent("t", jobgroup.Workload{Ref: jobgroup.Ref{Name: "x", UID: "u"}, Templates: two.Templates}, two), `create PodGroup w-t-56b6fd67c8 t 3; pods in "w-t-56b6fd67c8"`},
@@ -160,7 +160,7 @@ func TestJ44_Groups(t *testing.T) {
 	}
 }
 
-// TestJ44_Names: a name fits, whatever the job is called, and says which job it is for.
+// TestJ44_Names: a name is never too long, and differs between jobs.
 func TestJ44_Names(t *testing.T) {
 	long := strings.Repeat("a", 300)
 	other := Job{Name: "j", UID: "job-2"}

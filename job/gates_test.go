@@ -13,7 +13,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// sum is a plan and the status that follows from it, in a line.
+// sum prints a plan and the status that follows from it in one line.
 func sum(p *Plan) string {
 	end := p.Conclude(doneAll(p))
 	out := []string{fmt.Sprintf("creates %d", len(p.Create))}
@@ -37,8 +37,8 @@ func sum(p *Plan) string {
 	return strings.Join(out, ", ")
 }
 
-// What each gate does, and each quirk of old releases: the same snapshot in releases with it
-// and without.
+// TestReleases checks the effect of each gate, and of each quirk of old releases: it plans the same
+// snapshot in releases with it and without it.
 func TestReleases(t *testing.T) {
 	leaving := activePod("l")
 	leaving.Deletion = &PodDeletion{Timestamp: second(60)}
@@ -144,7 +144,7 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// TestReleases_IndexLabel: without the gate, the annotation alone has the index.
+// TestReleases_IndexLabel: without the gate, only the annotation has the index.
 func TestReleases_IndexLabel(t *testing.T) {
 	s := snapshotOf(t, `{"completionMode": "Indexed", "completions": 1}`)
 	s.Options.Without = release.GatesOf(release.PodIndexLabel)
@@ -171,7 +171,7 @@ func TestReleases_Metrics(t *testing.T) {
 	}
 }
 
-// TestKubernetes: 1.36 is the reference, and older releases have more quirks.
+// TestKubernetes: older releases have more quirks than the newest one.
 func TestKubernetes(t *testing.T) {
 	if Kubernetes(release.Newest()) != (Options{Quirks: jobquirk.Of(release.V137())}) {
 		t.Errorf("%+v", Kubernetes(release.Newest()))

@@ -14,7 +14,7 @@ func init() { job.CheckTransition = jobstatus.CheckTransition }
 
 func ptr[T any](v T) *T { return &v }
 
-// maybe draws a pointer, nil half of the time.
+// maybe draws a pointer that is nil half of the time.
 func maybe[T any](t *rapid.T, label string, g *rapid.Generator[T]) *T {
 	if rapid.Bool().Draw(t, label+"?") {
 		return ptr(g.Draw(t, label))

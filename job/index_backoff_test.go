@@ -16,7 +16,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// bothOptions are the options that a rule without a quirk must not depend on.
+// bothOptions are options under which a rule without a quirk must decide the same.
 var bothOptions = map[string]Options{"default": {}, "Kubernetes": Kubernetes(release.Newest())}
 
 // ofIndex gives the pod an index.
@@ -25,28 +25,28 @@ func ofIndex(p Pod, index int32) Pod {
 	return p
 }
 
-// orphaned is the pod before it was adopted.
+// orphaned returns the pod as it was before its adoption.
 func orphaned(p Pod) Pod {
 	p.Owner, p.Untracked = jobpod.Orphan, true
 	return p
 }
 
-// failedAt is a tracked pod of an index that has failed at second(at).
+// failedAt returns a tracked pod of an index that has failed at second(at).
 func failedAt(index int32, at int) Pod {
 	p := ofIndex(endedPod(fmt.Sprintf("pod-%04d", index), PodFailed), index)
 	p.Detail.Containers[0].FinishedAt = second(at)
 	return p
 }
 
-// TestJ17_RecordedPodKeepsItsCount: the failure count of an index is on its failed pod
-// until a replacement has it, also after a round that has recorded the pod. Without
-// the pod the count would begin again at 0, and the backoff would be lost (JI21).
+// TestJ17_RecordedPodKeepsItsCount: the failed pod of an index carries the failure count until a
+// replacement has it, even after a round has recorded the pod. Without the pod the count would
+// start again at 0, and the backoff would be lost (JI21).
 func TestJ17_RecordedPodKeepsItsCount(t *testing.T) {
 	tests := []struct {
 		name   string
 		change func(*Snapshot)
 		want   string // the plan
-		uids   int    // that are uncounted at the end of the round
+		uids   int    // UIDs that are uncounted at the end of the round
 	}{
 		{"the backoff holds the index", func(*Snapshot) {}, "", 1},
 		{"the replacement is created", func(s *Snapshot) { s.Now = second(100) }, "create index 0, failures 1", 1},
@@ -104,8 +104,8 @@ func TestJ31_QuirkHeldIsIdle(t *testing.T) {
 	}
 }
 
-// TestJ31_WaitingIndexes: indexes in their backoff leave the room of the round to
-// those that are due. The quirk has it the other way.
+// TestJ31_WaitingIndexes: indexes in their backoff take no room of the round from those that are
+// due. With the quirk they do.
 func TestJ31_WaitingIndexes(t *testing.T) {
 	for _, test := range []struct {
 		waiting, quirk, want int
@@ -142,7 +142,7 @@ func TestJ18_CountsOfTheReplacement(t *testing.T) {
 	disrupted := []PodCondition{{Type: "DisruptionTarget", Status: ConditionTrue}}
 	for _, test := range []struct {
 		name   string
-		detail *PodDetail // of the failed pod; nil: the index did not run
+		detail *PodDetail // of the failed pod; nil if the index did not run
 		want   map[string]string
 	}{
 		{"the first pod of an index", nil, map[string]string{counted: "0"}},
@@ -200,9 +200,9 @@ func TestJ17_TheLatestFailureIsKept(t *testing.T) {
 	}
 }
 
-// TestJ31_DueIndexes creates the missing indexes whose backoff is over, as many as a round
-// writes, against a list: one that waits takes up its place among the missing ones. The
-// first of those is the time to plan again.
+// TestJ31_DueIndexes compares the created indexes with a list: they are the missing indexes whose
+// backoff is over, at most as many as a round writes. An index that waits still counts as missing.
+// The end of the first backoff is the time to plan again.
 func TestJ31_DueIndexes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		completions, parallelism := rapid.Int32Range(1, 12).Draw(t, "completions"), rapid.Int32Range(0, 12).Draw(t, "parallelism")
@@ -218,13 +218,13 @@ func TestJ31_DueIndexes(t *testing.T) {
 		}
 		var want, got []int32
 		var due time.Time
-		isLeft := false // an index that the round has no room for
+		isLeft := false // whether the round has no room for some index
 		for i, state := range states {
 			pod := Pod{Name: state, UID: UID(rune('a' + i)), Index: IndexAt(int32(i)), Phase: PodFailed, Detail: &PodDetail{CreationTimestamp: second(1)}}
 			switch {
 			case state == "active":
 				pod.Phase = PodRunning
-				missing++ // it is not one of them
+				missing++ // it is not a missing one
 			case state == "waiting":
 				failed := rapid.IntRange(21, 29).Draw(t, "failed")
 				pod.Detail = &PodDetail{CreationTimestamp: second(failed)}
@@ -257,7 +257,8 @@ func TestJ31_DueIndexes(t *testing.T) {
 	})
 }
 
-// TestJ17_OrderOfFailures: a failure at an unknown time is the latest, and negative counts are none.
+// TestJ17_OrderOfFailures: a failure at an unknown time counts as the latest, and negative counts
+// as 0.
 func TestJ17_OrderOfFailures(t *testing.T) {
 	for _, pair := range [][2]time.Time{{{}, second(1)}, {second(2), second(1)}} {
 		if laterFirst(pair[0], pair[1]) >= 0 || laterFirst(pair[1], pair[0]) <= 0 {

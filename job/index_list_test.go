@@ -146,7 +146,7 @@ func TestIndexes_JSON(t *testing.T) {
 	}
 }
 
-// indexModel is the set that nobody can get wrong.
+// indexModel is a set of indexes that is too simple to be wrong.
 type indexModel map[int32]bool
 
 func (m indexModel) indexes() job.Indexes {
@@ -157,7 +157,7 @@ func (m indexModel) indexes() job.Indexes {
 	return s
 }
 
-// drawIndexes draws a set together with its model; many indexes are neighbours.
+// drawIndexes draws a set and its model. Many of the indexes are adjacent.
 func drawIndexes(t *rapid.T, label string) (job.Indexes, indexModel) {
 	var s job.Indexes
 	m := indexModel{}
@@ -211,7 +211,7 @@ func TestIndexes_EqualsModel(t *testing.T) {
 	})
 }
 
-// checkModel compares a set with its model, in what it tells, in its representation and in its text.
+// checkModel compares the answers, the representation and the text of a set with its model.
 func checkModel(t *rapid.T, name string, s job.Indexes, m indexModel) {
 	if back, err := job.ParseIndexes(s.String()); err != nil || !back.Equal(s) {
 		t.Fatalf("%s: %v reads back as %v, error %v", name, s, back, err)
@@ -236,8 +236,8 @@ func checkModel(t *rapid.T, name string, s job.Indexes, m indexModel) {
 	}
 }
 
-// TestIndexes_Values holds that a set stays what it is, whatever is made of it. The
-// sets that are made build on each other, so that memory is shared where it may be.
+// TestIndexes_Values checks that no operation changes an existing set. The sets are made from each
+// other, so that they share memory if they can.
 func TestIndexes_Values(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sets := []job.Indexes{{}}
@@ -268,7 +268,7 @@ func TestIndexes_Values(t *testing.T) {
 	})
 }
 
-// TestIndexes_EqualsSet compares with the set that the planner uses.
+// TestIndexes_EqualsSet compares Indexes with the set that the planner uses.
 func TestIndexes_EqualsSet(t *testing.T) {
 	pieces := rapid.SampledFrom([]string{"0", "1", "2", "3-5", "4,5", "6-6", "9-7", "", "x", "1-", "-1", "12-40", "8191,8192", "2147483646", "2147483648", "03", "+4"})
 	rapid.Check(t, func(t *rapid.T) {
@@ -305,7 +305,7 @@ func FuzzParseIndexes(f *testing.F) {
 	})
 }
 
-// everySecond is a list of n indexes, none beside another: the longest text for so many.
+// everySecond returns a list of n indexes, no two of them adjacent: the longest text for n indexes.
 func everySecond(n, first int) string {
 	text := strconv.AppendInt(nil, int64(first), 10)
 	for i := 1; i < n; i++ {
@@ -336,7 +336,7 @@ func BenchmarkIndexes(b *testing.B) {
 	}
 }
 
-// What is left to run of a job with ten completions?
+// The example lists the indexes that a job with ten completions still has to run.
 func ExampleIndexes() {
 	completed, err := job.ParseIndexes("0-3,6")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// TestJ16_RemovalInFlight: a pod whose finalizer was removed is done, but the status
-// may be as old as the pod. Its index must not run again (JI7).
+// TestJ16_RemovalInFlight: a pod whose finalizer was removed is done, but the status in the
+// snapshot may be just as old. The pod's index must not run again (JI7).
 func TestJ16_RemovalInFlight(t *testing.T) {
 	terminating := ofIndex(activePod("a"), 0)
 	terminating.Deletion = &PodDeletion{Timestamp: second(60), GracePeriodSeconds: 30}
@@ -42,8 +42,8 @@ func TestJ16_RemovalInFlight(t *testing.T) {
 	}
 }
 
-// TestJ16_FailedIndexesWithoutLimit: without backoffLimitPerIndex no index can fail,
-// and a list that the status has from elsewhere goes. A NonIndexed job keeps it.
+// TestJ16_FailedIndexesWithoutLimit: without backoffLimitPerIndex no index can fail, and an
+// existing list in the status is removed. A NonIndexed job keeps it.
 func TestJ16_FailedIndexesWithoutLimit(t *testing.T) {
 	for name, options := range bothOptions {
 		for mode, want := range map[string]*string{"Indexed": nil, "NonIndexed": value.To("1")} {
@@ -60,8 +60,8 @@ func TestJ16_FailedIndexesWithoutLimit(t *testing.T) {
 	}
 }
 
-// TestJI6_CompletedAndFailed: no index is in both lists, whatever the status and the
-// pods say. What the status says stands, and otherwise success wins.
+// TestJI6_CompletedAndFailed: no index gets into both lists, even if the status and the pods
+// disagree. The lists of the status win, and otherwise a success wins.
 func TestJI6_CompletedAndFailed(t *testing.T) {
 	failed, succeeded := ofIndex(endedPod("a", PodFailed), 0), ofIndex(endedPod("b", PodSucceeded), 0)
 	tests := []struct {
@@ -115,9 +115,9 @@ func TestJI6_TwoBillionInBothLists(t *testing.T) {
 	}
 }
 
-// TestJ15_RecordedBeyondCompletions: an elastic job has shrunk while the failure of an
-// index that it has no longer was being recorded. The index does not fail, and its pod
-// waits for no replacement.
+// TestJ15_RecordedBeyondCompletions: an elastic job has shrunk while it was recording a failure of
+// an index that is now beyond completions. The index does not fail, and its pod waits for no
+// replacement.
 func TestJ15_RecordedBeyondCompletions(t *testing.T) {
 	for _, limit := range []string{"0", "1"} {
 		s := snapshotOf(t, `{"completionMode": "Indexed", "completions": 1, "parallelism": 1, "backoffLimitPerIndex": `+limit+`}`,

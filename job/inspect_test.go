@@ -13,7 +13,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// exitedPod is a pod whose container has ended at that second.
+// exitedPod returns a pod whose container has ended at second(at).
 func exitedPod(name string, code int32, at int) Pod {
 	p := failedPod([]jobpod.Container{{Name: "main", State: jobpod.Terminated, ExitCode: code, FinishedAt: second(at)}})
 	p.Name, p.UID = name, UID(name)
@@ -36,7 +36,7 @@ func TestInspect_Pods(t *testing.T) {
 		Pod{Name: "d", UID: "d", Phase: PodRunning, Ready: true}, foreign, Pod{Name: "e", UID: "e", Phase: PodRunning, Deletion: &PodDeletion{Timestamp: second(40)}}))
 	must.OK(t, err)
 	want := []PodInspection{
-		// FailIndex is passed over, since failures are not limited index by index.
+		// FailIndex is skipped without backoffLimitPerIndex.
 		{FinishTime: second(2), Failed: true, Counts: true, Match: &PolicyMatch{Rule: 2, Action: CountFailure, Container: "main", ExitCode: 1}},
 		{FinishTime: second(3), Failed: true, Match: &PolicyMatch{Rule: 1, Action: IgnoreFailure, Condition: "DisruptionTarget"}},
 		{FinishTime: second(4), Failed: true, Counts: true},
@@ -51,8 +51,8 @@ func TestInspect_Pods(t *testing.T) {
 	Same(t, "figures", figures, got, ignored, cmp.Comparer(Indexes.Equal))
 }
 
-// TestInspect_AsReconcile: Inspect has the figures of the round that Reconcile plans: of a release without a feature, and not of
-// pods that it refuses.
+// TestInspect_AsReconcile: Inspect returns the figures of the round that Reconcile plans, also for
+// a release without a feature. It refuses the same pods.
 func TestInspect_AsReconcile(t *testing.T) {
 	leaving := Pod{Name: "e", UID: "e", Phase: PodRunning, Deletion: &PodDeletion{Timestamp: second(40)}}
 	s := snapshotOf(t, `{"completions": 5, "parallelism": 5, "podReplacementPolicy": "Failed"}`, leaving)
@@ -70,8 +70,8 @@ func TestInspect_AsReconcile(t *testing.T) {
 	}
 }
 
-// TestInspect_Retries: the failures of an index are those before its last pod, and the
-// one of that pod (J18). Its backoff is the delay after all of them (J31).
+// TestInspect_Retries: the failures of an index are those before its last pod, and that pod's own
+// (J18). Its backoff is the delay after all of them (J31).
 func TestInspect_Retries(t *testing.T) {
 	pod := func(index, failures int32, at int) Pod {
 		p := exitedPod("p"+IndexAt(index).String(), 1, at)
@@ -91,8 +91,8 @@ func TestInspect_Retries(t *testing.T) {
 	}
 }
 
-// TestInspect_EndedJob: a job that has ended, or that another controller manages, has
-// figures as well.
+// TestInspect_EndedJob: Inspect also works for a job that has ended, or that another controller
+// manages.
 func TestInspect_EndedJob(t *testing.T) {
 	s := snapshotOf(t, `{"completions": 2, "managedBy": "example.com/other"}`, exitedPod("a", 3, 2))
 	s.Pods[0].Untracked = true
@@ -121,8 +121,8 @@ func TestInspect_EndedJob(t *testing.T) {
 	}
 }
 
-// TestInferBackoff: the pods that are counted tell what a controller remembers, and those
-// that are new to it do not (J31).
+// TestInferBackoff: a controller remembers counted pods in its backoff record, but not new ones
+// (J31).
 func TestInferBackoff(t *testing.T) {
 	counted := func(p Pod) Pod { p.Untracked = true; return p }
 	for _, test := range []struct {
@@ -144,8 +144,8 @@ func TestInferBackoff(t *testing.T) {
 	}
 }
 
-// TestInspect_DeletedPods: a pod that is being deleted has failed, unless it has succeeded, where
-// it is replaced immediately. One that runs has not.
+// TestInspect_DeletedPods: a pod that is being deleted and has not succeeded counts as failed, if
+// it is replaced immediately. A running pod does not.
 func TestInspect_DeletedPods(t *testing.T) {
 	s := snapshotOf(t, `{"completions": 9, "completionMode": "Indexed", "parallelism": 3}`)
 	s.Job.Status.CompletedIndexes, s.Job.Status.Succeeded = "0-1", 2

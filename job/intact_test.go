@@ -26,13 +26,13 @@ var public = intact.Functions{
 	Skip: []string{"Planner"},
 }
 
-// TestJI24_NothingIsShared: no function writes to what it is given, and what one returns is its
-// caller's: to write to it changes nothing else.
+// TestJI24_NothingIsShared: no function writes to its arguments, and the caller may write to its
+// results without changing anything else.
 func TestJI24_NothingIsShared(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawLook(t, lived(t, 20, allFaults))
 		if lists := s.Job.Status.UncountedTerminatedPods; lists != nil {
-			s.Job.Status.UncountedTerminatedPods = &job.UncountedTerminatedPods{ // with room, as an informer's can be
+			s.Job.Status.UncountedTerminatedPods = &job.UncountedTerminatedPods{ // with spare capacity, as in an informer's objects
 				Succeeded: slices.Grow(lists.Succeeded, 1), Failed: slices.Grow(lists.Failed, 1),
 			}
 		}
@@ -43,7 +43,7 @@ func TestJI24_NothingIsShared(t *testing.T) {
 		pool.Add(s, *plan, o, recording, recording.Settle(o.Recorded, o.Untracked))
 		pool.Add(job.Selector{MatchLabels: map[string]string{"a": "b"}}, map[string]string{"a": "b"})
 		next := jobgen.Specs().Draw(t, "next")
-		raw := next // as it is before the defaults are set
+		raw := next // without its defaults
 		raw.PodFailurePolicy = &job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{
 			{Action: job.IgnoreFailure, OnPodConditions: []job.PodCondition{{Type: "a"}, {Type: "b", Status: job.ConditionFalse}}},
 		}}

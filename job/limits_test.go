@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// TestOptions_MaxPodWrites: the option takes the place of the limit of 500.
+// TestOptions_MaxPodWrites: the option replaces the limit of 500.
 func TestOptions_MaxPodWrites(t *testing.T) {
 	const busy = `{"completions": 9, "parallelism": 9}`
 	const none = `{"parallelism": 0}`
@@ -43,7 +43,7 @@ func TestOptions_MaxPodWrites(t *testing.T) {
 	}
 }
 
-// TestOptions_MaxUncounted: the option takes the place of the limit of 500.
+// TestOptions_MaxUncounted: the option replaces the limit of 500.
 func TestOptions_MaxUncounted(t *testing.T) {
 	var ended []Pod
 	for i := range 5 {
@@ -60,8 +60,8 @@ func TestOptions_MaxUncounted(t *testing.T) {
 	}
 }
 
-// TestJ3_ControllerName: a controller plans the jobs that name it. The controller of
-// Kubernetes also plans the jobs that name none.
+// TestJ3_ControllerName: a controller plans the jobs that name it. The controller of Kubernetes
+// also plans jobs that name no controller.
 func TestJ3_ControllerName(t *testing.T) {
 	for _, test := range []struct {
 		by, me string
@@ -76,7 +76,7 @@ func TestJ3_ControllerName(t *testing.T) {
 		{by: "example.com/a", me: "example.com/b"},
 		{by: ControllerName, me: "example.com/a"},
 		{by: "", me: "example.com/a"},
-		// Without the gate, nobody reads the field.
+		// Without the gate, the field is ignored.
 		{by: "example.com/a", me: "", off: release.GatesOf(release.JobManagedBy), ours: true},
 		{by: "example.com/a", me: ControllerName, off: release.GatesOf(release.JobManagedBy), ours: true},
 		{by: "example.com/a", me: "example.com/a", off: release.GatesOf(release.JobManagedBy)},
@@ -95,8 +95,8 @@ func TestJ3_ControllerName(t *testing.T) {
 	}
 }
 
-// TestOptions_NoSuccessCriteriaMet: only a success without successPolicy ends the job without
-// a condition before it. A failure is declared, and outlives the pod that has caused it.
+// TestOptions_NoSuccessCriteriaMet: only a success without successPolicy ends the job without an
+// announcing condition. A failure is announced, so it outlives the pod that has caused it.
 func TestOptions_NoSuccessCriteriaMet(t *testing.T) {
 	won, leaving := ofIndex(endedPod("s", PodSucceeded), 0), activePod("l")
 	leaving.Deletion = &PodDeletion{Timestamp: second(60)}

@@ -2,7 +2,7 @@ package job
 
 import "testing"
 
-// TestJ29_DeletionsTakePrecedence: a pod is in the way and two are missing. The
+// TestJ29_DeletionsTakePrecedence: one pod has a duplicate index, and others are missing. This
 // round deletes; the next one creates.
 func TestJ29_DeletionsTakePrecedence(t *testing.T) {
 	s := snapshotOf(t, `{"completionMode": "Indexed", "completions": 4, "parallelism": 4}`,

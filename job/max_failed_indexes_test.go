@@ -2,8 +2,8 @@ package job
 
 import "testing"
 
-// TestJ24_PastIndexLimits: the limit has to be exceeded, and without one the failed
-// indexes end the job once none is left to run.
+// TestJ24_PastIndexLimits: failed indexes end the job if they exceed the limit. Without a limit
+// they end it once no index is left to run.
 func TestJ24_PastIndexLimits(t *testing.T) {
 	const (
 		perIndex  = `{"completionMode": "Indexed", "completions": 5, "backoffLimitPerIndex": 1}`

@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// fullMemory has a value in each field, so that none is forgotten.
+// fullMemory returns a memory with a value in each field.
 func fullMemory() Memory {
 	return Memory{
 		JobUID:       "job-1",
@@ -47,7 +47,7 @@ func leaves(v reflect.Value, path string, visit func(path string, v reflect.Valu
 	}
 }
 
-// TestB5_MemoryEqual empties each field in turn: the memories differ then, and only then.
+// TestB5_MemoryEqual empties each field in turn: only then the memories differ.
 func TestB5_MemoryEqual(t *testing.T) {
 	full := fullMemory()
 	check := func(path string, change func(m *Memory)) {
@@ -58,7 +58,7 @@ func TestB5_MemoryEqual(t *testing.T) {
 		}
 	}
 	var paths []string
-	leaves(reflect.ValueOf(struct { // the fields of a Memory but for its problem
+	leaves(reflect.ValueOf(struct { // the fields of a Memory, except for its problem
 		JobUID       UID
 		Backoff      backoff.Record
 		Expectations expectations.Counts
@@ -111,7 +111,7 @@ func TestB5_MemoryEqual(t *testing.T) {
 	}
 }
 
-// TestB5_MemoryJSON: what is stored is read back, and what cannot be read is lost.
+// TestB5_MemoryJSON: a stored memory is read back, and an unreadable one is lost.
 func TestB5_MemoryJSON(t *testing.T) {
 	full := fullMemory()
 	data, err := json.Marshal(full)
@@ -147,8 +147,8 @@ func TestB5_MemoryJSON(t *testing.T) {
 	}
 }
 
-// TestE1_Consistent: a snapshot that contains the own writes waits for none of them, and
-// the next memory holds none.
+// TestE1_Consistent: with a snapshot that contains all own writes, the round waits for none of
+// them, and the next memory holds none.
 func TestE1_Consistent(t *testing.T) {
 	for _, finished := range []bool{false, true} {
 		s := snapshotOf(t, `{"completions": 2, "parallelism": 2}`, activePod("a"), endedPod("u", PodSucceeded))

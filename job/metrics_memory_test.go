@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// onWrite makes the first n writes of a kind go wrong.
+// onWrite lets the first n writes of a kind fail in the given way.
 func onWrite(verb world.Verb, n int, fault world.Fault) func(world.Write) world.Fault {
 	return func(w world.Write) world.Fault {
 		if w.Verb != verb || n == 0 {
@@ -19,7 +19,7 @@ func onWrite(verb world.Verb, n int, fault world.Fault) func(world.Write) world.
 	}
 }
 
-// told sums up what the rounds have reported.
+// told sums a figure over the metrics of all rounds.
 func told(w *world.Job, of func(*job.Metrics) int32) (sum int32) {
 	for i := range w.Metrics {
 		sum += of(&w.Metrics[i])
@@ -42,7 +42,7 @@ func TestJI27_ReportedOnce(t *testing.T) {
 		times     int
 		fault     world.Fault
 		of        func(*job.Metrics) int32
-		withQuirk int32 // how often all rounds together report it; without the quirk, once
+		withQuirk int32 // how often all rounds together report it; without the quirk it is once
 	}{
 		{"the finalizer of an ignored failure cannot be removed", policy(job.IgnoreFailure), 42, world.Untrack, 2, world.Fail, ignored, 3},
 		{"the finalizer of an ignored failure goes, and the reply is lost", policy(job.IgnoreFailure), 42, world.Untrack, 1, world.LoseReply, ignored, 1},
@@ -63,7 +63,7 @@ func TestJI27_ReportedOnce(t *testing.T) {
 			w.Fault = onWrite(c.verb, c.times, c.fault)
 			for range 5 {
 				mustRound(t, w)
-				w.Resume() // the memory outlives the controller
+				w.Resume() // the controller restarts with its memory
 			}
 			if got := told(w, c.of); got != want {
 				t.Errorf("%s, quirks %b: reported %d times, want %d", c.name, quirks, got, want)
@@ -75,8 +75,8 @@ func TestJI27_ReportedOnce(t *testing.T) {
 	}
 }
 
-// TestJI27_PartlyUntracked: one of two finalizers cannot be removed at first. The
-// reference tells only of the pod whose finalizer goes in a round without a failure.
+// TestJI27_PartlyUntracked: one of two finalizers cannot be removed at first. The reference reports
+// only the pod whose finalizer is removed in a round without a failure.
 func TestJI27_PartlyUntracked(t *testing.T) {
 	for quirks, want := range map[jobquirk.Set]int32{{}: 2, jobquirk.SetOf(jobquirk.Miscount): 1} {
 		w := newWorld(t, job.Spec{Completions: ptr[int32](2), Parallelism: ptr[int32](2)}, job.Options{Quirks: quirks})

@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// doneAll is the outcome in which every write of the plan took effect.
+// doneAll returns the outcome in which every write of the plan takes effect.
 func doneAll(p *Plan) Outcome {
 	o := Outcome{Writes: Writes{Claimed: Reply{Result: jobreason.ResultDone}}, Recorded: Reply{Result: jobreason.ResultDone}, Settled: Reply{Result: jobreason.ResultDone}}
 	for range p.Groups {
@@ -28,14 +28,14 @@ func doneAll(p *Plan) Outcome {
 	return o
 }
 
-// settled is the second status of a round with that outcome.
+// settled returns the second status of a round with that outcome.
 func settled(p *Plan, o Outcome) Settlement {
 	recording := p.Record(o.Writes)
 	return recording.Settle(o.Recorded, o.Untracked)
 }
 
-// TestJ42_Facts: each case is what the metrics of Kubernetes 1.36.3 have counted in the
-// same round, where it says nothing else.
+// TestJ42_Facts: unless a case tells otherwise, its figures are those that Kubernetes 1.36.3
+// counted in the same round.
 func TestJ42_Facts(t *testing.T) {
 	ended := func(uid UID, phase PodPhase, index int32) Pod {
 		code := int32(0)
@@ -69,7 +69,7 @@ func TestJ42_Facts(t *testing.T) {
 		name    string
 		snap    Snapshot
 		outcome func(*Outcome)
-		want    Metrics // but for the mode, which is the job's
+		want    Metrics // except for the mode, which is the job's
 	}{
 		{"nothing to do with running pods", snapshotOf(t, `{}`, running), nil, Metrics{Action: tracking}},
 		{"the first pods", snapshotOf(t, `{"parallelism": 2}`), nil, Metrics{Action: podsCreated, PodsCreated: 2, CreateReason: jobreason.CreateNew}},

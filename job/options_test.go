@@ -88,7 +88,7 @@ func TestOptions_TerminatingTimeout(t *testing.T) {
 	mustRound(t, w)
 	lost := w.Pods[0]
 	w.Run(lost)
-	w.Evict(lost) // and its node is gone: it never ends
+	w.Evict(lost) // its node is gone, so it never ends
 	plan := mustRound(t, w)
 	due := lost.Deletion.Timestamp.Add(time.Minute)
 	if len(plan.Create) > 0 || !plan.Requeue.At.Equal(due) {
@@ -116,7 +116,7 @@ func TestOptions_SuccessBeatsDeadline(t *testing.T) {
 	}{
 		{false, true, job.ConditionFailed},
 		{true, true, job.ConditionComplete},
-		{true, false, job.ConditionFailed}, // without enough successes the deadline counts
+		{true, false, job.ConditionFailed}, // without enough successes the deadline decides
 	} {
 		w := newWorld(t, job.Spec{ActiveDeadlineSeconds: ptr[int64](60)}, job.Options{SuccessBeatsDeadline: c.wins})
 		mustRound(t, w)
@@ -231,13 +231,13 @@ func TestM7_ActiveInBackoff(t *testing.T) {
 	}
 }
 
-// TestQuirks: each quirk decides as the reference does, and nothing else does.
+// TestQuirks: the planner decides as the reference only with the quirk.
 func TestQuirks(t *testing.T) {
 	for _, test := range []struct {
 		name         string
 		quirk        jobquirk.Quirk
 		ours, theirs any
-		decides      func(t *testing.T, w *world.Job) any // with w in the middle of a job of one pod
+		decides      func(t *testing.T, w *world.Job) any // w is in the middle of a job with one pod
 	}{
 		{"ready falls with a deletion that failed", jobquirk.DeleteCounts, "ready 1, active 1", "ready 0, active 1", func(t *testing.T, w *world.Job) any {
 			w.Run(w.Pods[0])
@@ -283,8 +283,7 @@ func TestQuirks(t *testing.T) {
 	}
 }
 
-// pendingCreation plans a job whose one pod has succeeded while a creation has not
-// been seen yet.
+// pendingCreation plans a job whose only pod has succeeded, while a creation is in flight.
 func pendingCreation(t *testing.T, w *world.Job) *job.Plan {
 	t.Helper()
 	w.Finish(w.Pods[0], 0)

@@ -2,8 +2,8 @@ package job
 
 import "testing"
 
-// TestJ29_WantedActive: never more than parallelism, nor more than are left to succeed. A
-// work queue that has had a success drains.
+// TestJ29_WantedActive: at most parallelism pods are wanted, and at most as many as successes are
+// missing. A work queue starts no more pods after a success.
 func TestJ29_WantedActive(t *testing.T) {
 	for _, c := range []struct {
 		spec              string

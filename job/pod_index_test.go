@@ -48,8 +48,8 @@ func TestJ13_Index(t *testing.T) {
 	}
 }
 
-// TestJ13_IndexNotGiven: pods of an Indexed job that are filled by hand without an index are
-// no duplicates of each other. It is an error that names the pod and the field.
+// TestJ13_IndexNotGiven: pods of an Indexed job whose Index was forgotten are not taken for
+// duplicates. The error names the pod and the field.
 func TestJ13_IndexNotGiven(t *testing.T) {
 	given := activePod("a")
 	given.Index = IndexAt(0)
@@ -74,8 +74,7 @@ func TestJ13_IndexNotGiven(t *testing.T) {
 	}
 }
 
-// TestPod_ZeroValueIsCounted: a pod that says only that it has succeeded is counted, so
-// the job ends.
+// TestPod_ZeroValueIsCounted: a pod is counted if only its phase is set, so the job ends.
 func TestPod_ZeroValueIsCounted(t *testing.T) {
 	s := snapshotOf(t, `{"completions": 1}`, Pod{UID: "a", Name: "a", Phase: PodSucceeded})
 	plan := PlanOf(t, s)
@@ -84,7 +83,7 @@ func TestPod_ZeroValueIsCounted(t *testing.T) {
 	}
 }
 
-// notesOf is the text of the notes of a plan.
+// notesOf returns the text of a plan's notes.
 func notesOf(p *Plan) string {
 	var out []string
 	for _, n := range p.Notes {
@@ -93,8 +92,8 @@ func notesOf(p *Plan) string {
 	return strings.Join(out, "\n")
 }
 
-// TestJ8_EndedAndInNoCounter: pods without the finalizer that no counter covers are named
-// in a note.
+// TestJ8_EndedAndInNoCounter: a note reports ended pods without the finalizer that no counter
+// includes.
 func TestJ8_EndedAndInNoCounter(t *testing.T) {
 	ended := func(uid UID, phase PodPhase) Pod {
 		return Pod{UID: uid, Name: string(uid), Phase: phase, Untracked: true}

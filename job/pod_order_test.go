@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestJI24_SeveralOfEachKind: with several pods of each kind, the order in which the
-// snapshot has them does not show in the plan.
+// TestJI24_SeveralOfEachKind: with several pods of each kind, their order in the snapshot does not
+// affect the plan.
 func TestJI24_SeveralOfEachKind(t *testing.T) {
 	var pods []Pod
 	for _, owner := range []jobpod.Ownership{jobpod.Owned, jobpod.Orphan, jobpod.OwnedUnmatched, jobpod.Foreign} {

@@ -17,10 +17,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// TestJI26_PrefixLaw runs a job whose pods end as a function of their index and
-// attempt, once without faults and once more for each write, with a crash before
-// that write: the controller forgets everything and continues. The end is always the
-// same (L8).
+// TestJI26_PrefixLaw runs a job whose pods end as a function of their index and attempt. It runs
+// once without faults, and once for each write with a crash before that write, after which the
+// controller has forgotten everything. The end is always the same (L8).
 func TestJI26_PrefixLaw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec, failures := drawDeterministic(t)
@@ -64,7 +63,7 @@ func drawDeterministic(t *rapid.T) (job.Spec, map[string]bool) {
 	return spec, failures
 }
 
-// runToEnd returns what the job came to, and how many writes it took.
+// runToEnd returns the end of the job and the number of writes.
 func runToEnd(t *rapid.T, spec job.Spec, failures map[string]bool, crash int) (string, int) {
 	w := world.NewJob(spec)
 	w.Options.Gangs = spec.Scheduling != nil
@@ -104,8 +103,8 @@ func runToEnd(t *rapid.T, spec job.Spec, failures map[string]bool, crash int) (s
 	return fmt.Sprintf("%s succeeded=%d failed=%d completed=%q failedIndexes=%q", s.Finished(), s.Succeeded, s.Failed, s.CompletedIndexes, value.Of(s.FailedIndexes)), writes
 }
 
-// TestJI25_Idempotence carries out plans on a world in which nothing else happens:
-// within three rounds there is nothing left to write, or four if the first one adopts pods.
+// TestJI25_Idempotence carries out plans in a world in which nothing else happens. Nothing is left
+// to write after three rounds, or after four if the first one adopts pods.
 func TestJI25_Idempotence(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := lived(t, 30, nil)
@@ -117,13 +116,13 @@ func TestJI25_Idempotence(t *testing.T) {
 			}
 			before = w.Writes
 			if plan := round(t, w); n == 0 && len(plan.Adopt) > 0 {
-				allowed++ // what follows from the adoption is decided in the next round (J6)
+				allowed++ // the consequences of the adoption are decided in the next round (J6)
 			}
 		}
 	})
 }
 
-// TestJI25_Adoption is the longest way to rest: an orphan is adopted, deleted as out of range, and only
+// TestJI25_Adoption needs the most rounds: an orphan is adopted, deleted as out of range, and only
 // then a failed pod is replaced and its finalizer removed.
 func TestJI25_Adoption(t *testing.T) {
 	w := newWorld(t, job.Spec{Completions: ptr[int32](1), CompletionMode: job.Indexed, BackoffLimitPerIndex: ptr[int32](1)}, job.Options{})

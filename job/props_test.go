@@ -19,24 +19,22 @@ import (
 
 var allFaults = jobgen.AllFaults
 
-// TestLivesFresh lets jobs live under a controller that reads its own writes, with
-// faults between any two writes. The world checks JI1, JI2, JI3, JI4, JI5, JI6,
-// JI7, JI8, JI9, JI10, JI11, JI13, JI14, JI15, JI16, JI17, JI18, JI20 and JI27 to JI30 on each
-// plan and each write; the laws are checked on each snapshot on the way (JI24, B3, B6,
-// L6). At the end the faults stop, and the job must come to rest: L1, L2, L3, L4, L5
-// and L7.
+// TestLivesFresh lets jobs live under a controller that reads its own writes, with faults between
+// any two writes. The world checks JI1, JI2, JI3, JI4, JI5, JI6, JI7, JI8, JI9, JI10, JI11, JI13,
+// JI14, JI15, JI16, JI17, JI18, JI20 and JI27 to JI30 on each plan and each write; the laws are
+// checked on each snapshot (JI24, B3, B6, L6). At the end the faults stop, and the job must come to
+// rest: L1, L2, L3, L4, L5 and L7.
 func TestLivesFresh(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { life(t, false, job.Options{}) })
 }
 
-// TestLivesStale is the same for a controller behind a watch: it sees each object
-// some time later, in any order, and counts on its expectations.
+// TestLivesStale is TestLivesFresh for a controller behind a watch: it sees each object some time
+// later, in any order, and relies on its expectations.
 func TestLivesStale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { life(t, true, job.Options{}) })
 }
 
-// TestLives_NoSuccessCriteriaMet is the same for a server that refuses the condition before
-// Complete.
+// TestLives_NoSuccessCriteriaMet lets jobs live on a server that refuses SuccessCriteriaMet.
 func TestLives_NoSuccessCriteriaMet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		life(t, rapid.Bool().Draw(t, "stale"), job.Options{NoSuccessCriteriaMet: true})
@@ -64,7 +62,7 @@ func liveToTheEnd(t *rapid.T, w *world.Job) {
 	comeToRest(t, w)
 }
 
-// lived is the world of a job that has lived for up to so many steps.
+// lived returns the world of a job after up to the given number of steps.
 func lived(t *rapid.T, steps int, faults []world.Fault) *world.Job {
 	w := drawWorld(t)
 	for range rapid.IntRange(0, steps).Draw(t, "steps") {
@@ -89,7 +87,7 @@ func step(t *rapid.T, w *world.Job, faults []world.Fault) {
 	}
 }
 
-// round checks the laws on what the controller sees, then lets it act.
+// round checks the laws on the snapshot that the controller sees, and then lets it act.
 func round(t *rapid.T, w *world.Job) *job.Plan {
 	checkLaws(t, w.Snapshot())
 	plan := mustRound(t, w)
@@ -139,8 +137,7 @@ func comeToRest(t *rapid.T, w *world.Job) {
 	}
 }
 
-// checkReason holds L3: from the time on from which all pods succeed, only what
-// had happened before can have made the job fail.
+// checkReason checks L3: once all pods succeed, only earlier events can have made the job fail.
 func checkReason(t *rapid.T, w *world.Job) {
 	s, spec := &w.Job.Status, &w.Job.Spec
 	failed := s.Condition(job.ConditionFailed)
@@ -163,7 +160,7 @@ func checkReason(t *rapid.T, w *world.Job) {
 	}
 }
 
-// checkLaws holds what is true of planning from any snapshot.
+// checkLaws checks the laws that hold for a plan from any snapshot.
 func checkLaws(t *rapid.T, s job.Snapshot) {
 	before := text(s)
 	plan := *job.PlanOf(t, s)
@@ -189,7 +186,7 @@ func checkLaws(t *rapid.T, s job.Snapshot) {
 	checkShortcuts(t, s)
 }
 
-// checkShortcuts holds that the shortcuts of a census change nothing (J11).
+// checkShortcuts checks that the shortcuts of a census change nothing (J11).
 func checkShortcuts(t *rapid.T, s job.Snapshot) {
 	quick, thorough, err := job.TakeCensus(&s)
 	if err != nil {
@@ -206,7 +203,7 @@ func same(t *rapid.T, law string, a, b job.Plan) {
 	}
 }
 
-// checkTranslation moves the whole snapshot in time: the plan moves with it.
+// checkTranslation shifts all times of the snapshot: the times of the plan shift with them.
 func checkTranslation(t *rapid.T, s job.Snapshot, plan job.Plan) {
 	const by = 1000 * time.Hour
 	moved, err := job.Reconcile(translate(restored(s), by))
@@ -219,7 +216,8 @@ func checkTranslation(t *rapid.T, s job.Snapshot, plan job.Plan) {
 	same(t, "JI24: the plan depends on the absolute time", actions(plan), actions(moved))
 }
 
-// checkWakeUp plans again at a time before the requeue: nothing may have changed (L6).
+// checkWakeUp plans again at a time before the requeue, and checks that the plan has not changed
+// (L6).
 func checkWakeUp(t *rapid.T, s job.Snapshot, plan job.Plan) {
 	if at := plan.Requeue.At; !at.IsZero() && !at.After(s.Now) {
 		t.Fatalf("L6: requeue at %v is not after now, %v:\n%s", at, s.Now, plan.String())
@@ -233,7 +231,7 @@ func checkWakeUp(t *rapid.T, s job.Snapshot, plan job.Plan) {
 	same(t, "L6: the plan changes before the requeue", actions(plan), actions(*later))
 }
 
-// actions is a plan without its times.
+// actions returns a plan without its times.
 func actions(p job.Plan) job.Plan {
 	return job.Plan{Adopt: p.Adopt, Release: p.Release, Groups: p.Groups, Delete: p.Delete, Create: p.Create, Untrack: p.Untrack, Verdict: p.Verdict, Events: p.Events}
 }
@@ -268,8 +266,8 @@ func translate(s job.Snapshot, by time.Duration) job.Snapshot {
 	return s
 }
 
-// TestInspectionMatchesPlan: the figures of an inspection are those that the plan of the
-// same snapshot was made from.
+// TestInspectionMatchesPlan: an inspection has the figures from which the plan of the same snapshot
+// was made.
 func TestInspectionMatchesPlan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)

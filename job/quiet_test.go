@@ -18,7 +18,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// checkQuiet holds that a look which finds nothing to do makes the same plan as the whole round.
+// checkQuiet checks that Reconcile and planRound make the same plan, whether or not the round is
+// quiet.
 func checkQuiet(t rapid.TB, s job.Snapshot, plan *job.Plan) {
 	t.Helper()
 	whole, err := job.PlanRound(s)
@@ -27,8 +28,8 @@ func checkQuiet(t rapid.TB, s job.Snapshot, plan *job.Plan) {
 	}
 }
 
-// TestQuiet_AsTheWholeRound changes one thing at a time in a round that has nothing to do. The rounds that
-// are still quiet are the ones of a large cluster; whichever are, the whole round makes the same plan.
+// TestQuiet_AsTheWholeRound makes one change at a time to a round that has nothing to do. Some of
+// these rounds are still quiet. planRound makes the same plan for all of them.
 func TestQuiet_AsTheWholeRound(t *testing.T) {
 	pod := func(change func(*job.Pod)) func(*job.Snapshot) {
 		return func(s *job.Snapshot) { change(&s.Pods[1]) }
@@ -161,5 +162,5 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 	}
 }
 
-// steadyStart is when the pods of a steady job have started.
+// steadyStart is the time at which the pods of a steady job have started.
 var steadyStart = steady(0, false).Now

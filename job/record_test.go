@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// TestJ27_EndNotDeclared ends a job by its deadline and lets the deletion of its pod
-// fail: the end is not declared, and the pod, which runs on, is neither counted nor
-// given up.
+// TestJ27_EndNotDeclared ends a job by its deadline and lets the deletion of its pod fail. The end
+// is not declared, and the pod, which still runs, is neither counted nor given up.
 func TestJ27_EndNotDeclared(t *testing.T) {
 	plan := PlanOf(t, snapshotOf(t, `{"activeDeadlineSeconds": 20}`, activePod("p")))
 	for _, c := range []struct {
@@ -23,8 +22,8 @@ func TestJ27_EndNotDeclared(t *testing.T) {
 	}
 }
 
-// TestJ40_TheListsAreWritten: a status that is written holds the uncounted lists,
-// empty or not, and the plan does not write to the status that it was given.
+// TestJ40_TheListsAreWritten: every written status has the uncounted lists, empty or not, and
+// Record does not write to the status in the plan.
 func TestJ40_TheListsAreWritten(t *testing.T) {
 	plan := PlanOf(t, snapshotOf(t, `{}`, activePod("a")))
 	recording := plan.Record(doneAll(plan).Writes)
@@ -39,8 +38,8 @@ func TestJ40_TheListsAreWritten(t *testing.T) {
 	}
 }
 
-// TestJI24_RoomBehindAList: neither a recording nor who appends to it writes to the memory behind a list
-// of the plan or of the status.
+// TestJI24_RoomBehindAList: neither Record nor appending to its lists writes to the spare capacity
+// of a list of the plan or of the status.
 func TestJI24_RoomBehindAList(t *testing.T) {
 	uids := func() []UID { return append(make([]UID, 0, 2), "old") }
 	for _, stopped := range []bool{true, false} {
@@ -55,8 +54,8 @@ func TestJI24_RoomBehindAList(t *testing.T) {
 	}
 }
 
-// TestJ35_AFinalizerThatIsGone: a pod that is gone has no finalizer any more, and counts as one whose
-// finalizer was removed; a finalizer that stays keeps its UID in the list.
+// TestJ35_AFinalizerThatIsGone: a pod that is gone counts like a pod whose finalizer was removed.
+// If the finalizer stays, the UID stays in the list.
 func TestJ35_AFinalizerThatIsGone(t *testing.T) {
 	for result, counts := range map[jobreason.Result]bool{
 		jobreason.ResultDone: true, jobreason.ResultGone: true,

@@ -7,8 +7,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// TestJ29_MisplacedByIndex: 600 pods have an index out of range. The round deletes the
-// 500 with the lowest indexes, though others are worth less.
+// TestJ29_MisplacedByIndex: 600 pods have an index out of range. The round deletes the 500 with the
+// lowest indexes, although others are less valuable.
 func TestJ29_MisplacedByIndex(t *testing.T) {
 	var pods []Pod
 	for i := range 600 {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestJ30_HeldByTerminating: where only failed pods are replaced, each terminating pod
-// holds one of the missing ones.
+// TestJ30_HeldByTerminating: if only failed pods are replaced, each terminating pod holds back one
+// of the missing pods.
 func TestJ30_HeldByTerminating(t *testing.T) {
 	const (
 		failed = `{"podReplacementPolicy": "Failed"}`
@@ -31,7 +31,7 @@ func TestJ30_HeldByTerminating(t *testing.T) {
 	}
 }
 
-// TestJ7_WhatHasFailed: what each pod is counted as, by what the job replaces.
+// TestJ7_WhatHasFailed: how each pod is counted, by podReplacementPolicy.
 func TestJ7_WhatHasFailed(t *testing.T) {
 	const (
 		byDefault = `{"backoffLimit": 9, "parallelism": 0}`

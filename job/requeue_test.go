@@ -13,8 +13,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// follow lets the controller go round as long as one of its conclusions says so, on a
-// backend that tells it nothing. It returns the number of rounds.
+// follow runs rounds as long as a conclusion asks for another one, on a backend without
+// notifications. It returns the number of rounds.
 func follow(t rapid.TB, w *world.Job) (rounds int) {
 	for ; rounds < 1000; rounds++ {
 		mustRound(t, w)
@@ -35,8 +35,8 @@ func follow(t rapid.TB, w *world.Job) (rounds int) {
 	return rounds
 }
 
-// TestL9_NoStall lets jobs live on a backend that only follows Requeue and Retry, and
-// tells of nothing but pods that start and end, and of edits.
+// TestL9_NoStall lets jobs live on a backend that follows only Requeue and Retry, and notifies only
+// of pods that start and end, and of edits.
 func TestL9_NoStall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world.NewJob(drawSpec(t))
@@ -60,8 +60,8 @@ func TestL9_NoStall(t *testing.T) {
 	})
 }
 
-// TestL6_NoHotLoop lets rounds follow each other on a view that stays the same, unless the
-// controller crashes and lists afresh. No two of them ask for another one immediately.
+// TestL6_NoHotLoop runs several rounds on the same view, unless the controller crashes and lists
+// afresh. No two of them ask for another round immediately.
 func TestL6_NoHotLoop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world.NewJob(drawSpec(t))
@@ -78,7 +78,7 @@ func TestL6_NoHotLoop(t *testing.T) {
 			for range 4 {
 				mustRound(t, w)
 				if w.Memory.JobUID == "" {
-					hurries = 0 // a crash: the next round lists afresh, which is another input
+					hurries = 0 // after a crash the next round lists afresh, so its input is another one
 				}
 				if d, ok := w.Requeue.After(w.Now); ok && d < time.Second && w.Requeue.Reason == jobreason.WaitNext {
 					hurries++
@@ -91,7 +91,7 @@ func TestL6_NoHotLoop(t *testing.T) {
 	})
 }
 
-// endSomePod lets the first pod end that has not; false if there is none.
+// endSomePod ends the first pod that has not ended. It returns false if there is none.
 func endSomePod(w *world.Job) bool {
 	for _, p := range slices.Clone(w.Pods) {
 		if p.Phase < job.PodSucceeded && p.Owner != jobpod.Foreign {
@@ -103,8 +103,8 @@ func endSomePod(w *world.Job) bool {
 	return false
 }
 
-// checkNoStall plans from the live state as it is now, unless something says that there
-// is more to do: then there must be nothing (L9).
+// checkNoStall plans from the current state and checks that there is nothing to do (L9), unless the
+// conclusion asks for another round soon.
 func checkNoStall(t *rapid.T, w *world.Job) {
 	if d, ok := w.Requeue.After(w.Now); w.Retry || w.Stale || ok && d <= time.Second {
 		return
@@ -116,11 +116,11 @@ func checkNoStall(t *rapid.T, w *world.Job) {
 }
 
 func isBusy(p *job.Plan) bool {
-	r := p.Record(job.Writes{Claimed: job.Reply{Result: jobreason.ResultDone}}) // finalizers that wait for the end are no work
+	r := p.Record(job.Writes{Claimed: job.Reply{Result: jobreason.ResultDone}}) // finalizers that wait for the end do not count
 	return r.Write || len(p.Adopt)+len(p.Release)+len(p.Delete)+len(p.Create)+len(r.Untrack) > 0
 }
 
-// TestL9_GoesOn: what one round leaves to the next comes immediately.
+// TestL9_GoesOn: if a round leaves work to the next one, that comes immediately.
 func TestL9_GoesOn(t *testing.T) {
 	const many = 1200
 	parallel := job.Spec{Completions: ptr[int32](many), Parallelism: ptr[int32](many)}
@@ -184,8 +184,8 @@ func TestL9_GoesOn(t *testing.T) {
 	}
 }
 
-// TestL9_OnlyADeletion: the status is right already, and the deletion alone proves that
-// the next snapshot is another one: the expectations hold the round until it is.
+// TestL9_OnlyADeletion: the status needs no write, and the deletion alone proves that the next
+// round is not the same: the expectations hold it until its snapshot shows the deletion.
 func TestL9_OnlyADeletion(t *testing.T) {
 	w := world.NewJob(job.Spec{Parallelism: ptr[int32](0), Completions: ptr[int32](1)})
 	s := w.Snapshot()

@@ -17,9 +17,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// TestJI24_ReusedPlanner plans the rounds of several jobs with one Planner, as a service
-// does. A fresh Planner makes the same plan, byte for byte, and later rounds change nothing
-// that earlier ones have led to.
+// TestJI24_ReusedPlanner plans the rounds of several jobs with one Planner, as a service does. A
+// fresh Planner makes the same plan, byte for byte, and later rounds do not change the results of
+// earlier ones.
 func TestJI24_ReusedPlanner(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var planner job.Planner
@@ -45,10 +45,10 @@ func TestJI24_ReusedPlanner(t *testing.T) {
 	})
 }
 
-// keepsake is a value that a caller keeps, and what it was.
+// keepsake is a value that a caller keeps, and a copy made at that time.
 type keepsake struct{ value, was any }
 
-// drawLook draws what the controller sees: now and then a job that it does not plan.
+// drawLook draws a snapshot that the controller sees, sometimes of a job that it does not plan.
 func drawLook(t *rapid.T, w *world.Job) job.Snapshot {
 	s := w.Snapshot()
 	switch rapid.IntRange(0, 15).Draw(t, "look") {
@@ -62,8 +62,8 @@ func drawLook(t *rapid.T, w *world.Job) job.Snapshot {
 	return s
 }
 
-// drawCrowd draws the next look at a job of which many things are under way: pods that ended at
-// an unknown time, and lists of which some pods still have the finalizer.
+// drawCrowd draws a snapshot of a job with much to do: pods that ended at an unknown time, and
+// uncounted UIDs, some of whose pods still have the finalizer.
 func drawCrowd(t *rapid.T, s *job.Snapshot) {
 	s.Now = world.Start.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "now")) * time.Minute)
 	s.Pods, s.Job.Status = nil, job.Status{}
@@ -86,7 +86,7 @@ func drawCrowd(t *rapid.T, s *job.Snapshot) {
 	}
 }
 
-// reuse plans a round and returns all that outlives the plan, with the conclusion.
+// reuse plans a round. It returns the conclusion, and all values that outlive the plan.
 func reuse(t *rapid.T, planner *job.Planner, s job.Snapshot) (kept []keepsake, conclusion job.Conclusion) {
 	plan, err := planner.Reconcile(&s)
 	must.OK(t, err)
@@ -111,7 +111,7 @@ func reuse(t *rapid.T, planner *job.Planner, s job.Snapshot) (kept []keepsake, c
 			kept = append(kept, keepsake{v, intact.Copy(v)})
 		}
 	}
-	// A caller may write to what it gets.
+	// A caller may write to the conclusion.
 	mine := plan.Conclude(job.Outcome{})
 	intact.Scribble(&mine.Events)
 	intact.Scribble(&mine.Metrics)
@@ -121,8 +121,8 @@ func reuse(t *rapid.T, planner *job.Planner, s job.Snapshot) (kept []keepsake, c
 	return kept, conclusion
 }
 
-// TestJI24_ListsThatAreEmptyAgain: a Planner keeps the memory of its lists, and an empty list in it
-// is not nil.
+// TestJI24_ListsThatAreEmptyAgain: a Planner reuses the memory of its lists, so its empty lists are
+// not nil.
 func TestJI24_ListsThatAreEmptyAgain(t *testing.T) {
 	var planner job.Planner
 	s := steady(1, false)

@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// TestJ35_RoomForUIDs: what the lists hold, and how much room that leaves (JI5).
+// TestJ35_RoomForUIDs: the UIDs in the lists leave less room for new ones (JI5).
 func TestJ35_RoomForUIDs(t *testing.T) {
 	tests := []struct {
 		name              string
@@ -50,8 +50,8 @@ func TestJ35_RoomForUIDs(t *testing.T) {
 	}
 }
 
-// TestJ35_IndexesAreRecordedAtOnce: the 500 of a round are finalizers and UIDs, by
-// index. All indexes that succeeded are in the first status, in one piece.
+// TestJ35_IndexesAreRecordedAtOnce: the limit of 500 is for finalizers and UIDs, in the order of
+// the indexes. All succeeded indexes are in the first status, together.
 func TestJ35_IndexesAreRecordedAtOnce(t *testing.T) {
 	var even Indexes
 	for i := int32(0); i < 600; i += 2 {
@@ -77,7 +77,7 @@ func TestJ35_IndexesAreRecordedAtOnce(t *testing.T) {
 			t.Run(name+"/"+test.name, func(t *testing.T) {
 				var pods []Pod
 				for i := range 600 {
-					// The age and the UID have nothing to do with the index.
+					// The age and the UID do not depend on the index.
 					p := ofIndex(endedPod(fmt.Sprintf("pod-%04d", i*7%600), test.phase(i)), int32(i))
 					p.Detail.CreationTimestamp = second(i * 11 % 30)
 					pods = append(pods, p)
@@ -105,9 +105,8 @@ func TestJ35_IndexesAreRecordedAtOnce(t *testing.T) {
 	}
 }
 
-// TestJ35_CappedRoundKeepsSuccesses: a pod that was recorded as failed while it was
-// terminating, and has succeeded after all, completes its index, also in a round that
-// has no room for all pods.
+// TestJ35_CappedRoundKeepsSuccesses: a pod that was recorded as failed while it was terminating,
+// and has succeeded after all, completes its index, even in a round that has no room for all pods.
 func TestJ35_CappedRoundKeepsSuccesses(t *testing.T) {
 	for name, options := range bothOptions {
 		pods := []Pod{ofIndex(endedPod("recorded", PodSucceeded), 800), ofIndex(endedPod("in flight", PodSucceeded), 801)}
@@ -125,10 +124,9 @@ func TestJ35_CappedRoundKeepsSuccesses(t *testing.T) {
 	}
 }
 
-// TestJ35_RoomWithoutTheEnd: a job is over its deadline with 450 active pods of the
-// lowest indexes and 300 that have succeeded. If the round declares the end, it gives up the active
-// pods and has room for 50 of the others. If it does not, all that have succeeded have
-// room.
+// TestJ35_RoomWithoutTheEnd: a job is over its deadline with 450 active pods of the lowest indexes
+// and 300 that have succeeded. If the round declares the end, it gives up the active pods and has
+// room for 50 of the others. Otherwise it has room for all that have succeeded.
 func TestJ35_RoomWithoutTheEnd(t *testing.T) {
 	var pods []Pod
 	for i := range 750 {
@@ -168,8 +166,8 @@ func TestJ35_RoomWithoutTheEnd(t *testing.T) {
 	}
 }
 
-// TestJ35_RecordedIndexesLeaveRoom: an index that the status lists takes no room, also
-// where the others just fill a round. The reference stops at the pod that fills it.
+// TestJ35_RecordedIndexesLeaveRoom: an index that the status lists takes no room, even if the
+// others just fill the round. The reference stops at the pod that fills the round.
 func TestJ35_RecordedIndexesLeaveRoom(t *testing.T) {
 	for listed, capped := range map[string]bool{"": true, "0": false} {
 		s := snapshotOf(t, `{"completionMode": "Indexed", "completions": 9, "parallelism": 0}`,

@@ -13,8 +13,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// dimensions are the things of which a snapshot can hold many, each with a
-// snapshot that holds n of them. A round must cost in proportion.
+// dimensions are the things of which a snapshot can hold many, each with a snapshot that holds n of
+// them. The cost of a round must be in proportion.
 var dimensions = []struct {
 	name     string
 	snapshot func(n int) job.Snapshot
@@ -38,8 +38,8 @@ var dimensions = []struct {
 	{"suspended", func(n int) job.Snapshot { s := steady(n, false); s.Job.Spec.Suspend = ptr(true); return s }},
 }
 
-// ending is a job whose deadline has passed: each pod is deleted, untracked,
-// counted and reported in one round.
+// ending returns a job whose deadline has passed: each pod is deleted, untracked, counted and
+// reported in one round.
 func ending(n int) job.Snapshot {
 	s := steady(n, false)
 	s.Job.Spec.ActiveDeadlineSeconds = ptr[int64](1)
@@ -55,7 +55,8 @@ func succeededAtOnce(n int) job.Snapshot {
 	return s
 }
 
-// uncounted has every second UID of the lists still on a pod.
+// uncounted returns a job with n UIDs in the lists. The pods of every second one still have the
+// finalizer.
 func uncounted(n int) job.Snapshot {
 	s := steady(n, false)
 	lists := &job.UncountedTerminatedPods{}
@@ -81,8 +82,8 @@ func untracking(n int) job.Snapshot {
 	return s
 }
 
-// intervals has completed indexes whose list is as long as it can get, and one
-// success more.
+// intervals returns a job with the longest possible list of n completed indexes, and one new
+// success.
 func intervals(n int) job.Snapshot {
 	s := steady(1, true)
 	s.Job.Spec.Completions, s.Job.Spec.Parallelism = ptr(int32(2*n)), ptr[int32](1)
@@ -102,7 +103,7 @@ func pendingTooLong(n int) job.Snapshot {
 	return s
 }
 
-// indexesInBackoff has a failed pod for each index, and each must wait.
+// indexesInBackoff returns a job with a failed pod for each index, all of which must wait.
 func indexesInBackoff(n int) job.Snapshot {
 	s := steady(n, true)
 	s.Job.Spec.BackoffLimitPerIndex, s.Job.Spec.BackoffLimit = ptr[int32](9), ptr[int32](1<<30)
@@ -142,7 +143,7 @@ func wholeRound(tb testing.TB, p *job.Planner, s *job.Snapshot) job.Conclusion {
 	return plan.Conclude(o)
 }
 
-// BenchmarkScale is a whole round with many of each thing.
+// BenchmarkScale is a whole round with many things of each dimension.
 func BenchmarkScale(b *testing.B) {
 	for _, d := range dimensions {
 		for _, n := range []int{1_000, 10_000, 100_000} {
@@ -159,9 +160,8 @@ func BenchmarkScale(b *testing.B) {
 	}
 }
 
-// TestMemoryGrowsInProportion compares the bytes that a round allocates for 2 000
-// and for 16 000 of each thing: eight times as many, give or take how slices
-// grow, and not sixty-four.
+// TestMemoryGrowsInProportion compares the bytes that a round allocates for 2 000 and for 16 000
+// things of each dimension. It must be about eight times as many, not sixty-four times.
 func TestMemoryGrowsInProportion(t *testing.T) {
 	for _, d := range dimensions {
 		few, many := d.snapshot(2_000), d.snapshot(16_000)

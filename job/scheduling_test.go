@@ -6,7 +6,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// TestJ46_Refusals: which policies are refused. Updates are in TestValidateUpdate.
+// TestJ46_Refusals: Validate refuses these policies. TestValidateUpdate has updates.
 func TestJ46_Refusals(t *testing.T) {
 	for _, test := range []struct{ name, spec, want string }{
 		{"a gang is larger than parallelism", `{"parallelism": 2, "scheduling": {"schedulingPolicy": {"gang": {"minCount": 3}}}}`, "scheduling.schedulingPolicy.gang.minCount: 3: must be at most parallelism, 2"},

@@ -8,7 +8,8 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// TestSnapshot_Refusals: what no plan can be made from, with the field that is to blame.
+// TestSnapshot_Refusals: snapshots from which no plan can be made, and the field that the error
+// names.
 func TestSnapshot_Refusals(t *testing.T) {
 	indexed := `{"completions": 2, "completionMode": "Indexed", "backoffLimitPerIndex": 1}`
 	for _, test := range []struct {

@@ -18,7 +18,7 @@ func TestE6_OlderThanOwnWrite(t *testing.T) {
 	if len(plan.Create) > 0 || len(plan.Waits) != 1 || plan.Waits[0].Reason != jobreason.WaitObserved {
 		t.Errorf("an older snapshot is planned from:\n%s", plan.String())
 	}
-	// A removal in flight that is forgotten here is counted a second time later.
+	// If this removal in flight were forgotten, the pod would be counted twice.
 	end := plan.Conclude(Outcome{})
 	if got := end.Memory; got.Written != 8 || !got.Untracking.Has("pod-1") {
 		t.Errorf("the round forgets what it was not about: %+v", got)
@@ -32,8 +32,8 @@ func TestE6_OlderThanOwnWrite(t *testing.T) {
 	}
 }
 
-// TestE1_ClockGoesBack plans with expectations that were recorded an hour ahead: the
-// job is held for five minutes, and in the whole of them.
+// TestE1_ClockGoesBack plans with expectations that were recorded an hour ahead: the job is held
+// for the next five minutes without a break.
 func TestE1_ClockGoesBack(t *testing.T) {
 	s := snapshotOf(t, `{}`)
 	now := s.Now

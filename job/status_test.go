@@ -14,8 +14,7 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// TestStatus_JSON holds the text that an API server prints: it reads and prints
-// the same.
+// TestStatus_JSON: the text that an API server prints is read and printed without a change.
 func TestStatus_JSON(t *testing.T) {
 	for _, test := range []struct{ name, text string }{
 		{"a job that nobody has looked at", `{}`},
@@ -57,14 +56,14 @@ func TestStatus_RoundTrip(t *testing.T) {
 	})
 }
 
-// jsonOf is the text of a status; nil and empty uncounted lists mean the same.
+// jsonOf returns the text of a status, in which nil and empty uncounted lists look the same.
 func jsonOf(t *rapid.T, s Status) string {
 	data, err := json.Marshal(s)
 	must.OK(t, err)
 	return strings.Replace(string(data), `,"uncountedTerminatedPods":{}`, "", 1)
 }
 
-// drawStatus draws a status of few values, so that two are often equal.
+// drawStatus draws a status from few values, so that two statuses are often equal.
 func drawStatus(t *rapid.T) Status {
 	count := rapid.Int32Range(0, 1)
 	uids := func() []UID {
@@ -126,7 +125,8 @@ func TestJ4_Finished(t *testing.T) {
 	}
 }
 
-// TestStatus_WithCondition holds that conditions are values: a new list, one of each type.
+// TestStatus_WithCondition: withCondition returns a new list with at most one condition of each
+// type.
 func TestStatus_WithCondition(t *testing.T) {
 	old := []Condition{{Type: ConditionSuspended, Status: ConditionTrue}, {Type: ConditionFailureTarget, Status: ConditionTrue}}
 	replaced := withCondition(old, Condition{Type: ConditionSuspended, Status: ConditionFalse})

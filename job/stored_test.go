@@ -14,7 +14,7 @@ import (
 )
 
 // TestStoredPlan_Damaged damages stored plans, outcomes and memories as a faulty disk or another
-// program may: what can still be read leads to a conclusion, and nothing panics.
+// program may. If they can still be read, they lead to a conclusion, and nothing panics.
 func TestStoredPlan_Damaged(t *testing.T) { rapid.Check(t, damagedPlan) }
 
 // TestStoredPlan_OtherVersion: a plan of another version is not read, and the error names both.
@@ -28,7 +28,7 @@ func TestStoredPlan_OtherVersion(t *testing.T) {
 	}
 }
 
-// TestStoredPlan_Wrong: what is no plan is an error that says so.
+// TestStoredPlan_Wrong: anything that is not a plan gives an error that begins with "plan".
 func TestStoredPlan_Wrong(t *testing.T) {
 	for _, stored := range []string{`{"formatVersion": 1, "create": 5}`, `{"formatVersion": 1, "internal": "none"}`, `[]`} {
 		var plan job.Plan
@@ -38,7 +38,7 @@ func TestStoredPlan_Wrong(t *testing.T) {
 	}
 }
 
-// TestWaitReason_Empty: an empty text is no reason, of a CronJob neither.
+// TestWaitReason_Empty: an empty text is read as no reason.
 func TestWaitReason_Empty(t *testing.T) {
 	reason := jobreason.WaitBackoff
 	if err := reason.UnmarshalText(nil); err != nil || reason != 0 {
@@ -46,7 +46,7 @@ func TestWaitReason_Empty(t *testing.T) {
 	}
 }
 
-// FuzzStoredPlan is the same for other bytes.
+// FuzzStoredPlan is TestStoredPlan_Damaged for fuzzing.
 func FuzzStoredPlan(f *testing.F) {
 	f.Add([]byte("a stored plan and its damage are drawn from these bytes"))
 	f.Fuzz(rapid.MakeFuzz(damagedPlan))
@@ -114,7 +114,8 @@ func drawChange(t *rapid.T, v any) any {
 		[]any{}, map[string]any{}, []any{nil}}).Draw(t, "value")
 }
 
-// TestReply: a result alone is a word, a reply that says more an object; what is not known is an error.
+// TestReply: the JSON of a reply is a word if only the result is set, and else an object. An
+// unknown word is an error.
 func TestReply(t *testing.T) {
 	tests := []struct {
 		reply job.Reply

@@ -20,9 +20,8 @@ import (
 // is named after the file whose rules its stories tell. Rewrite the outputs with
 // -update, and commit a rewritten story only if you can explain every line.
 //
-// The job is created by the command "job", with a batch/v1 spec as input; the
-// template is filled in where it is missing. The commands are the fields of the
-// table stage.commands, each with a comment.
+// The command "job" creates the job, with a batch/v1 spec as input. A missing template is filled
+// in. The commands are the fields of the table stage.commands, each with a comment.
 func TestStories(t *testing.T) {
 	golden.Run(t, "testdata", func() golden.Story {
 		s := &stage{}
@@ -30,10 +29,10 @@ func TestStories(t *testing.T) {
 	})
 }
 
-// World is an embedded world: its field is not called like the object in it.
+// World is the embedded world. Its own name keeps it apart from the field Job.
 type World = world.Job
 
-// stage is a world and what a story does to it.
+// stage is the world of a story, with the commands that change it.
 type stage struct {
 	*World
 	c *golden.Command
@@ -71,17 +70,17 @@ func (s *stage) commands() map[string]func() string {
 		"delete-job":   silently(s.DeleteJob),   // the job is being deleted
 		"recreate-job": silently(s.recreateJob), // a new job of the same name, the old one is gone
 		"write-status": silently(s.writeStatus), // changes of the status as input
-		// The controller. fail=N, lose=N (only the reply) and crash=N (before it) make
-		// the N-th write of the round go wrong, refuse=NAME all of that name. Then, or
-		// with the flag writes, a round prints its writes. A line of input such as
-		// "2: succeed j-1" happens before the 2nd write.
+		// The controller. fail=N, lose=N (only the reply) and crash=N (before it) affect the N-th
+		// write of the round, refuse=NAME all writes of that name. With any of these, or with the
+		// flag writes, a round prints its writes. A line of input such as "2: succeed j-1" happens
+		// before the 2nd write.
 		"round":   s.round,
 		"plan":    s.planOnly,                            // prints what a round would do
 		"restart": silently(func() { s.Restart(false) }), // the controller forgets everything
-		"deliver": silently(s.deliver),                   // all, job, groups, or pods: a stale view is brought up to date
-		"orphans": s.orphans,                             // the finalizers of a job that does not exist any more
+		"deliver": silently(s.deliver),                   // all, job, groups, or pods: updates a stale view
+		"orphans": s.orphans,                             // removes the finalizers of a job that no longer exists
 		"expire":  s.expire,                              // ttlSecondsAfterFinished
-		// The pods; "all" stands for all pods that the command can be about.
+		// The pods. "all" stands for all pods to which the command can apply.
 		"run":       pods(pending, s.Run),
 		"succeed":   pods(unfinished, func(p *job.Pod) { s.Finish(p, 0) }),
 		"fail":      pods(unfinished, s.fail),                                               // [code=N] [condition=TYPE] [init]
@@ -90,7 +89,7 @@ func (s *stage) commands() map[string]func() string {
 		"restarted": pods(unfinished, s.restarted),                                          // times=N: the container was restarted
 		"pod":       silently(s.addPod),                                                     // another client makes a pod
 		"unlabel":   pods(unfinished, func(p *job.Pod) { p.Owner = jobpod.OwnedUnmatched }), // pods stop matching the selector
-		// Time and what can be seen.
+		// Time, and the state to print.
 		"tick":   s.tick,
 		"state":  s.State,
 		"status": s.status,
@@ -110,7 +109,7 @@ func (s *stage) newJob() {
 	s.Stale, s.Options.Gangs = s.c.Bool("stale", false), s.c.Bool("gangs", false)
 }
 
-// read reads the command's input over a value.
+// read reads the command's input into a value.
 func (s *stage) read(into any) {
 	if s.c.Input == "" {
 		return
@@ -156,7 +155,7 @@ func (s *stage) round() string {
 	return s.LastPlan() + out.String() + s.State()
 }
 
-// faults arms the faults of the round and logs its writes, if anybody asks for it.
+// faults sets the faults of the round, and logs its writes if the command asks for that.
 func (s *stage) faults(log *strings.Builder) (asked bool) {
 	faults := make(map[int]world.Fault)
 	for key, fault := range map[string]world.Fault{"fail": world.Fail, "lose": world.LoseReply, "crash": world.Crash} {
@@ -331,7 +330,7 @@ func (s *stage) condition(p *job.Pod) {
 	}
 }
 
-// detailOf gives the pod a detail of its own: views share the one that it has.
+// detailOf gives the pod a detail of its own, because views share its old one.
 func detailOf(p *job.Pod) *job.PodDetail {
 	var d job.PodDetail
 	if p.Detail != nil {
@@ -341,8 +340,8 @@ func detailOf(p *job.Pod) *job.PodDetail {
 	return p.Detail
 }
 
-// addPod adds a pod: name=, index=, owner=, tracked, failures=, phase= (Running,
-// Succeeded and Failed pods have a past in the world).
+// addPod adds a pod: name=, index=, owner=, tracked, failures=, phase= (the world knows the past of
+// Running, Succeeded and Failed pods).
 func (s *stage) addPod() {
 	p := job.Pod{
 		Name:      s.c.String("name", ""),
@@ -428,8 +427,8 @@ var (
 	manyUIDs = regexp.MustCompile(`\[(uid-\d+ ){7,}uid-\d+\]`)
 )
 
-// brief prints more than five alike lines in a row as one, of a long text all
-// alike lines; and long lists of UIDs as their number.
+// brief shortens a text. More than five alike lines in a row become one line; in a long text, all
+// alike lines do. A long list of UIDs becomes their number.
 func brief(text string) string {
 	text = manyUIDs.ReplaceAllStringFunc(text, func(list string) string {
 		return fmt.Sprintf("[%d UIDs]", strings.Count(list, " ")+1)
@@ -454,14 +453,14 @@ func brief(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// alike is a line with its numbers left out: alike lines differ in those only.
+// alike returns a line without its numbers. Alike lines differ only in their numbers.
 func alike(line string) string {
 	return podName.ReplaceAllStringFunc(line, func(name string) string {
 		return strings.TrimRight(name, "-0123456789") + "*"
 	})
 }
 
-// grouped puts alike lines behind the first of them.
+// grouped moves alike lines behind the first of them.
 func grouped(lines []string) []string {
 	var order []string
 	groups := make(map[string][]string)

@@ -45,7 +45,8 @@ func TestJ25_SuccessPolicy(t *testing.T) {
 	}
 }
 
-// TestJ25_UnmetRuleChangesNothing: the indexes that a rule names matter to the rule alone.
+// TestJ25_UnmetRuleChangesNothing: the indexes that a rule names have no effect outside of the
+// rule.
 func TestJ25_UnmetRuleChangesNothing(t *testing.T) {
 	const spec = `"completions": 6, "parallelism": 6, "completionMode": "Indexed"`
 	succeeded := func(i int32) Pod { return ofIndex(endedPod(fmt.Sprintf("done-%d", i), PodSucceeded), i) }

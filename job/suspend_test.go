@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// TestJ39_ResumeStartsAnew resumes a job whose status has kept the start time, as
-// earlier versions of Kubernetes wrote it: the deadline counts from now.
+// TestJ39_ResumeStartsAnew resumes a job whose status has kept its start time, as in earlier
+// versions of Kubernetes. The start time becomes now, so the deadline counts from now.
 func TestJ39_ResumeStartsAnew(t *testing.T) {
 	now := second(0)
 	status := asSuspended(Snapshot{Job: Job{Status: Status{StartTime: now.Add(-time.Hour)}}}, ConditionTrue).Job.Status
@@ -22,15 +22,15 @@ func TestJ39_ResumeStartsAnew(t *testing.T) {
 	}
 }
 
-// TestJ39_ConditionOfAnotherWriter: another writer has set the condition to the right
-// status for a reason of its own. It is left alone, and so is the start time. The quirk
-// writes over both and reports the event.
+// TestJ39_ConditionOfAnotherWriter: another writer has set the condition to the right status for a
+// reason of its own. It is left alone, and so is the start time. The quirk overwrites both and
+// reports the event.
 func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		suspend bool
 		is      Condition
-		quirk   string // reason that the quirk writes
+		quirk   string // the reason that the quirk writes
 	}{
 		{"running, another reason", false, Condition{ConditionSuspended, ConditionFalse, second(1), second(1), "Queue", "Job resumed"}, "JobResumed"},
 		{"running, another message", false, Condition{ConditionSuspended, ConditionFalse, second(1), second(1), "JobResumed", "by the queue"}, "JobResumed"},
@@ -87,7 +87,8 @@ func TestJ39_ConditionIsAddedForTrueOnly(t *testing.T) {
 	}
 }
 
-// TestJ39_ResumedWithTooManyPods: the round that deletes them also writes that the job runs again.
+// TestJ39_ResumedWithTooManyPods: the round that deletes surplus pods also records that the job is
+// resumed.
 func TestJ39_ResumedWithTooManyPods(t *testing.T) {
 	plan := PlanOf(t, asSuspended(snapshotOf(t, `{"completions": 9}`, activePod("a"), activePod("b")), ConditionTrue))
 	if c := plan.Record(doneAll(plan).Writes).Status.Condition(ConditionSuspended); len(plan.Delete) != 1 || c.Status != ConditionFalse {

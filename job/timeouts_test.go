@@ -8,9 +8,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// TestJ7_GivenUp: a terminating pod is no longer waited for when it has had its time to
-// start or to end. One that counts as failed anyway is not waited for, and still counts as
-// terminating.
+// TestJ7_GivenUp: the job no longer waits for a terminating pod that has exceeded its time to start
+// or to end. The job never waits for a pod that counts as failed anyway, and such a pod still
+// counts as terminating.
 func TestJ7_GivenUp(t *testing.T) {
 	const failed = `{"backoffLimit": 9, "parallelism": 0, "podReplacementPolicy": "Failed"}`
 	for _, c := range []struct {
@@ -36,8 +36,8 @@ func TestJ7_GivenUp(t *testing.T) {
 	}
 }
 
-// TestL6_GivenUpAtTheFirstTimeout: with both options, the next round is at the first of the
-// two, and then the pod is given up.
+// TestL6_GivenUpAtTheFirstTimeout: with both options, the next round is at the first of the two
+// times, and then the pod is given up.
 func TestL6_GivenUpAtTheFirstTimeout(t *testing.T) {
 	const spec = `{"backoffLimit": 9, "parallelism": 0, "podReplacementPolicy": "Failed"}`
 	for _, c := range []struct {

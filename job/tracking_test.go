@@ -49,8 +49,8 @@ func TestJ36_UntrackedOnce(t *testing.T) {
 	}
 }
 
-// TestJ37_TerminatingPodsAtTheEnd: a pod that is being deleted and counts as nothing
-// yet is given up when the job ends, however it ends, and kept as long as it continues.
+// TestJ37_TerminatingPodsAtTheEnd: a pod that is being deleted and not counted yet is given up when
+// the job ends in any way, and kept as long as the job continues.
 func TestJ37_TerminatingPodsAtTheEnd(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -83,7 +83,7 @@ func TestJ37_TerminatingPodsAtTheEnd(t *testing.T) {
 	}
 }
 
-// TestJ38_UncountedUIDsKeepTheJobOpen: in either list, or as many in both.
+// TestJ38_UncountedUIDsKeepTheJobOpen: a UID in either list delays the end.
 func TestJ38_UncountedUIDsKeepTheJobOpen(t *testing.T) {
 	for name, c := range map[string]struct {
 		lists *UncountedTerminatedPods

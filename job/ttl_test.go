@@ -14,7 +14,7 @@ func finishedAt(t ConditionType, at time.Time) Status {
 func TestT1_T2_T3_Expire(t *testing.T) {
 	ttl := func(n int32) Spec { return Spec{TTLSecondsAfterFinished: &n} }
 	complete := finishedAt(ConditionComplete, second(10))
-	complete.CompletionTime = second(3) // where the clock has gone back, for example
+	complete.CompletionTime = second(3) // for example because the clock has gone back
 	for _, test := range []struct {
 		name    string
 		job     Job
@@ -51,8 +51,8 @@ func TestT1_T2_T3_Expire(t *testing.T) {
 	}
 }
 
-// TestT4_PlanningAgainAgrees: who re-reads the job and asks again at the time that was
-// named gets the job expired then, and not before (TI1).
+// TestT4_PlanningAgainAgrees: asked again with the re-read job, Expire reports the job expired at
+// the time that it has named, and not before (TI1).
 func TestT4_PlanningAgainAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int32Range(0, 100).Draw(t, "ttl")
@@ -71,11 +71,10 @@ func TestT4_PlanningAgainAgrees(t *testing.T) {
 	})
 }
 
-// TestTI2_TI3_ExpireConverges raises the TTL, moves the finish into the future, and
-// follows the wake-ups: the job goes at the very time it expires, and not before
-// (TI2, TI3).
+// TestTI2_TI3_ExpireConverges raises the TTL, moves the finish into the future, and follows the
+// wake-ups: the job is deleted exactly when it expires, and not before (TI2, TI3).
 func TestTI2_TI3_ExpireConverges(t *testing.T) {
-	ttl, finish := int32(60), second(3600) // by another machine's clock, which is ahead
+	ttl, finish := int32(60), second(3600) // set by another machine's clock, which is ahead
 	j := Job{Spec: Spec{TTLSecondsAfterFinished: &ttl}, Status: finishedAt(ConditionComplete, finish)}
 	now := second(0)
 	for round := 0; ; round++ {

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// collidingUID returns the n-th of many UIDs that all want the first slot of a
-// table. It undoes the steps of hash, whose results then have equal halves.
+// collidingUID returns the n-th of many UIDs that all belong into the first slot of a table. It
+// inverts the steps of hash, for results with equal halves.
 func collidingUID(n uint32) UID {
 	const k = 0x9e3779b97f4a7c15
 	inverse := uint64(k) // of k, modulo 2^64: each step doubles the bits that are right
@@ -25,8 +25,8 @@ func collidingUID(n uint32) UID {
 	return UID(uid)
 }
 
-// TestB5_UIDTable holds the table against a map, with UIDs that collide by
-// design among the others.
+// TestB5_UIDTable compares the table with a map, for ordinary UIDs and for UIDs that collide by
+// design.
 func TestB5_UIDTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		crafted := rapid.Bool().Draw(t, "crafted")
@@ -38,7 +38,7 @@ func TestB5_UIDTable(t *testing.T) {
 			return UID(fmt.Sprint("pod-", n))
 		}
 		var table uidTable
-		for range 2 { // a table is used again
+		for range 2 { // the table is reused
 			want := map[UID]uidFacts{}
 			table.reset(len(uids))
 			for i, n := range uids {
@@ -83,8 +83,8 @@ func TestB5_CollidingUIDs(t *testing.T) {
 	}
 }
 
-// TestB5_CrowdedTable: a table that UIDs made to collide have filled forgets none of
-// them, and knows nothing of one more, before and after it has turned to its map.
+// TestB5_CrowdedTable: a table that is full of colliding UIDs forgets none of them, and has no
+// facts about any other, before and after it has moved into its map.
 func TestB5_CrowdedTable(t *testing.T) {
 	var table uidTable
 	table.reset(1000)

@@ -7,8 +7,8 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 )
 
-// TestM5_UIDInBothLists: a status that holds a UID in both lists is refused by the API
-// server each time ("Duplicate value"). The first verdict stays, and the job continues (JI2, L1).
+// TestM5_UIDInBothLists: a status that holds a UID in both lists is refused by the API server each
+// time ("Duplicate value"). The UID keeps its first verdict, and the job continues (JI2, L1).
 func TestM5_UIDInBothLists(t *testing.T) {
 	for _, test := range []struct {
 		name              string
@@ -46,8 +46,8 @@ func TestM5_UIDInBothLists(t *testing.T) {
 	}
 }
 
-// TestJ35_WhenUIDsAreCounted: a recorded UID moves into the counter once its pod has
-// lost the finalizer, be it that only the memory says so, and never before (JI1, JI3).
+// TestJ35_WhenUIDsAreCounted: a recorded UID moves into the counter once its pod has lost the
+// finalizer, even if only the memory shows that, and never before (JI1, JI3).
 func TestJ35_WhenUIDsAreCounted(t *testing.T) {
 	bare := endedPod("a", PodSucceeded)
 	bare.Untracked = true
@@ -55,7 +55,7 @@ func TestJ35_WhenUIDsAreCounted(t *testing.T) {
 		name               string
 		pods               []Pod
 		recorded, inFlight bool
-		first, last        int32 // succeeded, in the first and the last status
+		first, last        int32 // status.succeeded in the first and the last status
 		untracked          int
 	}{
 		{"recorded, with the finalizer", []Pod{endedPod("a", PodSucceeded)}, true, false, 0, 1, 1},
@@ -89,8 +89,8 @@ func TestJ35_WhenUIDsAreCounted(t *testing.T) {
 	}
 }
 
-// TestE4_EmptyUntrackedUID remembers a removal without a UID, as a foreign store
-// can hand it back. It must not make other pods look accounted for.
+// TestE4_EmptyUntrackedUID has a memory with an empty UID among the removals, which a faulty store
+// may return. It must not make other pods look accounted for.
 func TestE4_EmptyUntrackedUID(t *testing.T) {
 	const n = 100
 	s := snapshotOf(t, `{"completions": 100, "parallelism": 100}`)

@@ -14,8 +14,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// TestJ32_UntimedFailure: nothing tells when a pod has failed. The backoff counts from
-// the round that first sees it, and a note says so once (JI21).
+// TestJ32_UntimedFailure: the time of a failure is unknown. The backoff counts from the round that
+// first sees the pod, and one note reports that (JI21).
 func TestJ32_UntimedFailure(t *testing.T) {
 	ended := jobpod.Container{Name: "main", State: jobpod.Terminated, ExitCode: 1, FinishedAt: world.Start}
 	forgotten, running := ended, ended
@@ -48,7 +48,7 @@ func TestJ32_UntimedFailure(t *testing.T) {
 				if len(plan.Notes) != 1 || plan.Notes[0].Field != "pods[a].containers.finishedAt" || !strings.Contains(plan.Notes[0].Message, test.note) {
 					t.Errorf("%s: notes %v, want one with %q", test.name, plan.Notes, test.note)
 				}
-				// The next round knows the pod, whatever became of the first one's writes.
+				// The next round knows the pod, even if no write of the first round was made.
 				s.Memory, s.Now = plan.Conclude(job.Outcome{}).Memory, s.Now.Add(4*time.Second)
 				plan = job.PlanOf(t, s)
 				if want := s.Now.Add(6 * time.Second); !plan.Requeue.At.Equal(want) || len(plan.Notes) > 0 {
@@ -59,8 +59,8 @@ func TestJ32_UntimedFailure(t *testing.T) {
 	}
 }
 
-// TestJ31_UntimedFailureAndSuccess: nothing tells whether the failure came after the
-// success of the same round. It counts, whatever the time of the round is (L6).
+// TestJ31_UntimedFailureAndSuccess: it is unknown whether the failure came after the success of the
+// same round. It counts, at any time of the round (L6).
 func TestJ31_UntimedFailureAndSuccess(t *testing.T) {
 	for _, since := range []time.Duration{-time.Second, 0, time.Second} {
 		s := world.NewJob(job.Spec{Completions: ptr[int32](3), Template: job.Template{RestartPolicy: job.RestartNever}}).Snapshot()
@@ -75,9 +75,9 @@ func TestJ31_UntimedFailureAndSuccess(t *testing.T) {
 	}
 }
 
-// TestJI21_Untimed lets the pods of a job fail again and again without a time, and
-// follows the wake-ups alone: each retry comes exactly when its backoff is over, also
-// where rounds come in between and writes fail.
+// TestJI21_Untimed lets the pods of a job fail again and again without a time, and follows the
+// wake-ups alone: each retry comes exactly when its backoff is over, even if there are rounds in
+// between and writes fail.
 func TestJI21_Untimed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := job.Spec{Completions: ptr[int32](1), Template: job.Template{RestartPolicy: job.RestartNever}}
@@ -108,8 +108,7 @@ func TestJI21_Untimed(t *testing.T) {
 	})
 }
 
-// TestLivesUntimed is TestLivesFresh with pods that tell no times: the job must still
-// come to rest (L1).
+// TestLivesUntimed is TestLivesFresh with pods without times: the job must still come to rest (L1).
 func TestLivesUntimed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world.NewJob(drawSpec(t))
@@ -118,8 +117,8 @@ func TestLivesUntimed(t *testing.T) {
 	})
 }
 
-// forgetTimes makes the pods look as if the adapter kept no times except of deletions. Of the end of
-// a container it forgets either the time or the state, by the parity of the UID.
+// forgetTimes makes the pods look as if the adapter kept no times except those of deletions. For an
+// ended container it clears either the time or the state, by the parity of the UID.
 func forgetTimes(s *job.Snapshot) {
 	for i := range s.Pods {
 		p := &s.Pods[i]

@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// successRules is a spec with n rules of one index each, and one of all indexes.
+// successRules returns a spec with n rules of one index each, and one rule of all indexes.
 func successRules(n int) job.Spec {
 	all, mode := int32(1<<31-1), job.Indexed
 	spec := job.Spec{Completions: &all, CompletionMode: mode, SuccessPolicy: new(job.SuccessPolicy), Template: job.Template{RestartPolicy: job.RestartNever}}
@@ -23,7 +23,7 @@ func successRules(n int) job.Spec {
 	return spec
 }
 
-// failureRules is a spec with n rules and n containers; each rule names one of them.
+// failureRules returns a spec with n rules and n containers. Each rule names one container.
 func failureRules(n int) job.Spec {
 	spec := job.Spec{PodFailurePolicy: new(job.PodFailurePolicy), Template: job.Template{RestartPolicy: job.RestartNever}}
 	for i := range n {
@@ -37,8 +37,8 @@ func failureRules(n int) job.Spec {
 	return spec
 }
 
-// manyConditions is a status with n conditions of different types, twice each, so that
-// every second one is a problem.
+// manyConditions returns a status with n conditions. Each type appears twice, so every second
+// condition is a problem.
 func manyConditions(n int) job.Status {
 	var s job.Status
 	for i := range n {
@@ -47,7 +47,7 @@ func manyConditions(n int) job.Status {
 	return s
 }
 
-// scattered is a status of an Indexed job with n ranges of completed indexes.
+// scattered returns a status of an Indexed job with n ranges of completed indexes.
 func scattered(n int) job.Status {
 	return job.Status{CompletedIndexes: everySecond(n, 0), Succeeded: int32(n)}
 }
@@ -86,7 +86,7 @@ func BenchmarkCheckTransition(b *testing.B) {
 	})
 }
 
-// bytesOf is how much one call allocates.
+// bytesOf returns the number of bytes that one call allocates.
 func bytesOf(call func()) uint64 {
 	const runs = 10
 	call()
@@ -99,7 +99,7 @@ func bytesOf(call func()) uint64 {
 	return (after.TotalAlloc - before.TotalAlloc) / runs
 }
 
-// TestJ2_CostFollowsTheText: a rule over two billion indexes is as cheap as any.
+// TestJ2_CostFollowsTheText: a rule with two billion indexes is as cheap as any other.
 func TestJ2_CostFollowsTheText(t *testing.T) {
 	spec := successRules(0)
 	if n := testing.AllocsPerRun(10, func() {

@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// specOf reads a spec over a minimal one and fills in the defaults.
+// specOf reads the fields of a spec into a minimal one, and sets the defaults.
 func specOf(t rapid.TB, text string) Spec {
 	t.Helper()
 	s := Spec{Template: Template{RestartPolicy: RestartNever, Containers: []string{"main"}}}
@@ -150,12 +150,12 @@ func TestJ2_Refusals(t *testing.T) {
 	}
 }
 
-// repeated is a list of n times the element.
+// repeated returns a list with the element n times.
 func repeated(element string, n int) string {
 	return strings.TrimSuffix(strings.Repeat(element+",", n), ",")
 }
 
-// numbers is "0,1,..." with n numbers.
+// numbers returns "0,1,..." with n numbers.
 func numbers(n int) string {
 	var out []string
 	for i := range n {
@@ -172,8 +172,8 @@ func TestJ2_RequiredAfterDefault(t *testing.T) {
 	}
 }
 
-// TestJ2_Accepted holds specs like the ones in Kubernetes' documentation, and
-// the limits themselves.
+// TestJ2_Accepted: Validate accepts specs like those in the documentation of Kubernetes, and specs
+// exactly at the limits.
 func TestJ2_Accepted(t *testing.T) {
 	for _, test := range []struct{ name, spec string }{
 		{"the smallest job", `{}`},
@@ -210,7 +210,7 @@ func TestJ2_Accepted(t *testing.T) {
 	}
 }
 
-// TestJ2_InputErrorIsReadable holds the form of a refusal: field, value, problem.
+// TestJ2_InputErrorIsReadable: an error has the form "field: value: problem".
 func TestJ2_InputErrorIsReadable(t *testing.T) {
 	err := invalid("spec.parallelism", int32(-1), "must not be negative")
 	e, ok := err.(*InputError)
@@ -219,7 +219,7 @@ func TestJ2_InputErrorIsReadable(t *testing.T) {
 	}
 }
 
-// TestJ2_LongSucceededIndexes: a list may be right in all but its length.
+// TestJ2_LongSucceededIndexes: a list that is only too long is refused.
 func TestJ2_LongSucceededIndexes(t *testing.T) {
 	text := "1000"
 	for i := range 10_922 {

@@ -20,7 +20,7 @@ func TestJ19_FirstDecided(t *testing.T) {
 	}
 }
 
-// TestJ19_OrderOfEnds: of two ends that hold at once, the rule with the lower number decides.
+// TestJ19_OrderOfEnds: if two rules would end the job, the one with the lower number decides.
 func TestJ19_OrderOfEnds(t *testing.T) {
 	const (
 		failJob  = `"podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]}`

@@ -41,7 +41,7 @@ func TestB4_WaitsAreSentences(t *testing.T) {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
 	}
-	// Every reason has a sentence, and any other number says that it has none.
+	// Every reason has a sentence. Any other number prints as "wait for reason".
 	for r := jobreason.WaitBackoff; r <= jobreason.WaitNext; r++ {
 		if text := (Wait{Reason: r}).String(); !have[r] || strings.HasPrefix(text, "wait for reason") {
 			t.Errorf("reason %d: %q, in the table: %v", r, text, have[r])

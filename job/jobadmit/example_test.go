@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// What a server does with a job that is created, and with a change of it.
+// The example shows how a server treats a new job and a change of it.
 func Example() {
 	name, two, three := "example.com/controller", int32(2), int32(3)
 	spec := job.Spec{ManagedBy: &name, Completions: &two, Template: job.Template{RestartPolicy: job.RestartNever}}

@@ -17,12 +17,12 @@ var public = intact.Functions{
 	Writes: map[string]int{"DropDisabled": 1},
 }
 
-// TestJI24_NothingIsShared: no function writes to what it is given.
+// TestJI24_NothingIsShared: no function writes to its arguments.
 func TestJI24_NothingIsShared(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := jobgen.Snapshots().Draw(t, "snapshot")
 		next := jobgen.Specs().Draw(t, "next")
-		raw := next // as it is before the defaults are set
+		raw := next // without its defaults
 		raw.PodFailurePolicy = &job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{
 			{Action: job.IgnoreFailure, OnPodConditions: []job.PodCondition{{Type: "a"}, {Type: "b", Status: job.ConditionFalse}}},
 		}}

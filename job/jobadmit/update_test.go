@@ -34,11 +34,11 @@ var (
 	noon     = midnight.Add(12 * time.Hour)
 )
 
-// suspended are the conditions of a job that is suspended.
+// suspended are the conditions of a suspended job.
 var suspended = []job.Condition{{Type: job.ConditionSuspended, Status: job.ConditionTrue, LastTransitionTime: noon}}
 
-// TestValidateUpdate: which fields of a spec may change. The comparison with the API server's own
-// code is in x/proof/conformance/validation.
+// TestValidateUpdate: only certain fields of a spec may change. x/proof/conformance/validation
+// compares that with the API server's own code.
 func TestValidateUpdate(t *testing.T) {
 	const template = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main"}]}}`
 	const indexed = `"completionMode":"Indexed","completions":3,"parallelism":3,`
@@ -95,8 +95,8 @@ func TestValidateUpdate(t *testing.T) {
 	}
 }
 
-// TestValidateTemplateUpdate: what may change in a template, by release and by the state of the
-// job.
+// TestValidateTemplateUpdate: the allowed changes of a template depend on the release and on the
+// state of the job.
 func TestValidateTemplateUpdate(t *testing.T) {
 	const was = `{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"main","image":"i"}],"initContainers":[{"name":"init"}],"nodeSelector":{}}}`
 	edit := func(old, next string) string { return strings.Replace(was, old, next, 1) }
@@ -105,10 +105,10 @@ func TestValidateTemplateUpdate(t *testing.T) {
 	const (
 		running = iota
 		unseen  // suspended, without startTime and condition
-		ran     // has run, and was suspended by 1.35 or older: startTime and condition
-		stopped // has run, and was suspended by 1.36: only the condition
+		ran     // has run, and was suspended by 1.35 or older: with startTime and condition
+		stopped // has run, and was suspended by 1.36: with the condition only
 		leaving // unseen, with an active pod
-		resumed // stopped, and the controller has not seen that it is to run again
+		resumed // stopped, and resumed in the spec, which the controller has not seen yet
 	)
 	states := []func(*job.Job){
 		running: func(j *job.Job) { j.Spec.Suspend = nil; j.Status.StartTime = midnight },
@@ -128,7 +128,7 @@ func TestValidateTemplateUpdate(t *testing.T) {
 	for _, test := range []struct {
 		name, is string
 		state    int
-		releases string // that take it
+		releases string // that accept the change
 	}{
 		{"nothing", was, running, "1.31 1.35 gated 1.36"},
 		{"an empty field", edit(`,"nodeSelector":{}`, ``), running, "1.31 1.35 gated 1.36"},
@@ -169,7 +169,8 @@ func TestValidateTemplateUpdate(t *testing.T) {
 	}
 }
 
-// TestDropDisabled: what a server drops when a job is created, and what stays on an update.
+// TestDropDisabled: a server drops these fields when a job is created, and keeps stored ones on an
+// update.
 func TestDropDisabled(t *testing.T) {
 	const all = `{"managedBy":"a/b","completionMode":"Indexed","completions":2,"backoffLimitPerIndex":1,"maxFailedIndexes":1,"successPolicy":{"rules":[]},
 		"podReplacementPolicy":"Failed","podFailurePolicy":{"rules":[{"action":"FailIndex"},{"action":"Count"}]}}`
@@ -200,8 +201,9 @@ func TestDropDisabled(t *testing.T) {
 	}
 }
 
-// TestReports_Templates: what others have run into when they change the template of a suspended job,
-// with the status that a mirror has copied or a test has written, and with the one of this package.
+// TestReports_Templates repeats problems that others have reported with changes of a suspended
+// job's template. The status is one that a mirror has copied or a test has written, or that of
+// package jobstatus.
 func TestReports_Templates(t *testing.T) {
 	spec := jobgen.SpecOf(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`)
 	const was, is = `{"spec":{"containers":[{"name":"main"}]}}`, `{"spec":{"containers":[{"name":"main"}],"nodeSelector":{"zone":"a"}}}`
@@ -211,7 +213,7 @@ func TestReports_Templates(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		status job.Status
-		// takes and refuses are releases.
+		// takes and refuses are the releases that accept and refuse the change.
 		takes, refuses []string
 	}{
 		{"kueue#11649: the manager has no condition yet, as before kubernetes#139287", job.Status{}, []string{"1.34", "1.35", "1.36"}, []string{strict}},

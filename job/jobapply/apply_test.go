@@ -40,7 +40,7 @@ func TestJ35_OrderOfWrites(t *testing.T) {
 			[]string{"release u", "delete b, finalizer first", "status", "untrack s", "untrack f", "status"}},
 		{"creations, status, finalizers, status",
 			snapshot(2, pod("s", 2, job.PodSucceeded)), nil,
-			[]string{"create 0", "create 1", "status", "untrack s"}}, // an index needs no second status
+			[]string{"create 0", "create 1", "status", "untrack s"}}, // a completed index needs no second status
 		{"nothing to do, nothing written", job.Snapshot{}, nil, nil},
 		{"a deletion that fails does not stop the round",
 			snapshot(0, pod("a", 0, job.PodRunning), pod("b", 1, job.PodRunning), pod("f", 3, job.PodFailed)),
@@ -99,8 +99,8 @@ func TestJ35_OrderOfWrites(t *testing.T) {
 	}
 }
 
-// TestJ44_FailedGroup: the round of a write to a group that fails is over, and is tried again; what has
-// happened is reported.
+// TestJ44_FailedGroup: if a write to a group fails, the round ends and is retried. Its events
+// report what has happened.
 func TestJ44_FailedGroup(t *testing.T) {
 	for _, test := range []struct {
 		fail, events string
@@ -119,8 +119,8 @@ func TestJ44_FailedGroup(t *testing.T) {
 	}
 }
 
-// TestGrouper: a plan that writes groups does nothing on a backend that has none, or once the context has
-// ended.
+// TestGrouper: a plan that writes groups does nothing on a backend without groups, or after the
+// context is cancelled.
 func TestGrouper(t *testing.T) {
 	f := &fake{}
 	end, err := jobapply.Executor{}.Apply(t.Context(), struct{ jobapply.Backend }{f}, plan(t, gang(snapshot(2))))
@@ -138,7 +138,7 @@ func TestGrouper(t *testing.T) {
 func TestJ34_SlowStart(t *testing.T) {
 	for _, test := range []struct {
 		creations, parallel int
-		want                []int // creations that start at the same time
+		want                []int // numbers of creations that start at the same time
 	}{
 		{1, 0, []int{1}},
 		{2, 0, []int{1, 1}},
@@ -216,8 +216,8 @@ func TestJ34_AFailureStopsTheRest(t *testing.T) {
 	}
 }
 
-// TestApply_GoneIsDone: a pod that is not there any more is as good as deleted, released
-// or let go.
+// TestApply_GoneIsDone: for a pod that no longer exists, a deletion, a release and a removal of the
+// finalizer count as done.
 func TestApply_GoneIsDone(t *testing.T) {
 	gone := fmt.Errorf("pods: %w", jobapply.ErrGone)
 	for _, test := range []struct {
@@ -252,8 +252,8 @@ func TestJ6_ResultOfTheClaims(t *testing.T) {
 	}
 }
 
-// A deletion that could not remove the finalizer is distinguished from one that failed
-// itself: no event tells users of a pod that was not to be deleted yet (J41).
+// A deletion that could not remove the finalizer is distinguished from one that failed itself: no
+// event reports a pod that was not to be deleted yet (J41).
 func TestJ41_StillTracked(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
@@ -270,8 +270,8 @@ func TestJ41_StillTracked(t *testing.T) {
 	}
 }
 
-// TestJ6_AdoptionOfAGonePod: the plan counted on the pod, so the round ends. That is no
-// failure: the next round, a second later, plans without the pod.
+// TestJ6_AdoptionOfAGonePod: the plan relied on the pod, so the round ends. This is not a failure:
+// the next round, a second later, plans without the pod.
 func TestJ6_AdoptionOfAGonePod(t *testing.T) {
 	for name, options := range map[string]job.Options{"default": {}, "preset": job.Kubernetes(release.Newest())} {
 		s := snapshot(2, withOwner(pod("o", 0, job.PodPending), jobpod.Orphan))
@@ -286,7 +286,7 @@ func TestJ6_AdoptionOfAGonePod(t *testing.T) {
 	}
 }
 
-// TestApply_Bounded: never more calls concurrently than Parallel says, and no status among others.
+// TestApply_Bounded: at most Parallel calls run concurrently, and a status is written alone.
 func TestApply_Bounded(t *testing.T) {
 	for _, parallel := range []int{-1, 0, 1, 3, 64} {
 		for name, snap := range map[string]job.Snapshot{
@@ -311,8 +311,8 @@ func TestApply_Bounded(t *testing.T) {
 	}
 }
 
-// TestE2_Expectations learns of the writes before they are made, and of what did not
-// take effect immediately.
+// TestE2_Expectations: writes are expected before they are made. Those that did not take effect are
+// subtracted immediately.
 func TestE2_Expectations(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -351,8 +351,8 @@ func TestE2_Expectations(t *testing.T) {
 	}
 }
 
-// TestE4_EarlierRemoval: the finalizer was removed in an earlier round, and the cache shows it. What
-// becomes of the second removal says nothing about the first, so the pod stays expected.
+// TestE4_EarlierRemoval: the finalizer was removed in an earlier round, and the cache shows it. The
+// result of the second removal tells nothing about the first, so the pod stays expected.
 func TestE4_EarlierRemoval(t *testing.T) {
 	for name, s := range map[string]job.Snapshot{
 		"a deletion, finalizer first": snapshot(0, pod("a", 0, job.PodRunning)),
@@ -366,8 +366,8 @@ func TestE4_EarlierRemoval(t *testing.T) {
 	}
 }
 
-// TestE4_ExpectedAfterARound: a tracker then holds what it held before, and the pods that have lost
-// their finalizer in the round.
+// TestE4_ExpectedAfterARound: after a round, a tracker holds the pods that it held before and the
+// pods that have lost their finalizer in the round.
 func TestE4_ExpectedAfterARound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var pods []job.Pod
@@ -398,7 +398,7 @@ func TestE4_ExpectedAfterARound(t *testing.T) {
 	})
 }
 
-// TestApply_CancelledBeforeTheFirstWrite: nothing is written, and all of it says so.
+// TestApply_CancelledBeforeTheFirstWrite: nothing is written, and the results show that.
 func TestApply_CancelledBeforeTheFirstWrite(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -429,7 +429,7 @@ func TestApply_CancelledBeforeTheFirstWrite(t *testing.T) {
 	}
 }
 
-// TestApply_CancelledMeanwhile: what was started ends, nothing more starts.
+// TestApply_CancelledMeanwhile: writes that have started end, and no more start.
 func TestApply_CancelledMeanwhile(t *testing.T) {
 	inBubble(t, "three at once", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -448,20 +448,20 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 	})
 }
 
-// versioned is a backend whose status writes make version 8 of the job.
+// versioned is a backend in which the job has version 8 after a status write.
 type versioned struct{ *fake }
 
 func (v versioned) JobVersion() int64 { return 8 }
 
-// TestE6_Written: the version of a status write is remembered until another is written. It does not go back, and a write that
-// fails has none.
+// TestE6_Written: the version of a status write is remembered until the next one. It never
+// decreases, and a failed write has no version.
 func TestE6_Written(t *testing.T) {
 	idle := snapshot(0)
 	idle.Job.Status = job.Status{StartTime: at(0), Ready: ptr[int32](0), Terminating: ptr[int32](0), UncountedTerminatedPods: &job.UncountedTerminatedPods{}}
 	for _, test := range []struct {
 		name   string
 		snap   job.Snapshot
-		known  int64 // to the memory
+		known  int64 // in the memory
 		fail   map[string]error
 		silent bool // the backend does not know the version
 		want   int64
@@ -489,7 +489,7 @@ func TestE6_Written(t *testing.T) {
 	}
 }
 
-// observing is a backend that learns what became of the writes.
+// observing is a backend that is given the results of the writes.
 type observing struct {
 	*fake
 	writes []job.Writes
@@ -500,7 +500,8 @@ func (o *observing) Executed(w job.Writes) {
 	_ = o.call("executed")
 }
 
-// TestObserver: a backend learns once what became of the writes before the first status, whether or not that is written.
+// TestObserver: a backend is given the results of the writes before the first status once, whether
+// or not that status is written.
 func TestObserver(t *testing.T) {
 	for _, test := range []struct {
 		name string

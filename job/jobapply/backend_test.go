@@ -25,11 +25,11 @@ var errDown = errors.New("the API server is down")
 type fake struct {
 	mu    sync.Mutex
 	calls []string
-	// fail holds what a call returns, by its text or the first word of it.
+	// fail holds the error of a call, by its text or the first word of that.
 	fail map[string]error
 	// before, if set, is called with the text of each call.
 	before func(call string)
-	// took, if set, is how long each call takes.
+	// took, if set, is the duration of each call.
 	took            time.Duration
 	running, atOnce int
 	// earlier are the pods of which an earlier removal is still to be seen.
@@ -110,7 +110,7 @@ func (f *fake) note(format string, args ...any) {
 	f.calls = append(f.calls, fmt.Sprintf(format, args...))
 }
 
-// count returns how many calls begin with the word.
+// count returns the number of calls that begin with the word.
 func (f *fake) count(word string) (n int) {
 	for _, call := range f.calls {
 		if first, _, _ := strings.Cut(call, " "); first == word {
@@ -124,7 +124,7 @@ func ptr[T any](v T) *T { return &v }
 
 func at(seconds int) time.Time { return time.Date(2026, 1, 1, 0, 0, seconds, 0, time.UTC) }
 
-// snapshot is a job of so many pods, Indexed, with the pods.
+// snapshot returns an Indexed job with that parallelism and these pods.
 func snapshot(parallelism int32, pods ...job.Pod) job.Snapshot {
 	spec := job.Spec{
 		Parallelism:    &parallelism,
@@ -136,21 +136,21 @@ func snapshot(parallelism int32, pods ...job.Pod) job.Snapshot {
 	return job.Snapshot{Job: job.Job{Name: "j", UID: "job-1", Spec: spec}, Pods: pods, Now: at(0)}
 }
 
-// ending is a job whose deadline has passed.
+// ending returns a job whose deadline has passed.
 func ending(pods ...job.Pod) job.Snapshot {
 	s := snapshot(1, pods...)
 	s.Job.Spec.ActiveDeadlineSeconds = ptr[int64](0)
 	return s
 }
 
-// gang gives the snapshot of a new job a gang.
+// gang makes the pods of a new job a gang.
 func gang(s job.Snapshot) job.Snapshot {
 	s.Options.Gangs = true
 	s.Job.Spec.Scheduling = &jobgroup.Scheduling{SchedulingPolicy: &jobgroup.SchedulingPolicy{Gang: new(jobgroup.Gang)}}
 	return s
 }
 
-// resized gives the snapshot of a job that runs a gang of another size.
+// resized makes the pods of a started job a gang that has another size.
 func resized(s job.Snapshot) job.Snapshot {
 	s = gang(s)
 	s.Job.Status.StartTime = at(0)
@@ -163,7 +163,7 @@ func pod(name string, index int32, phase job.PodPhase) job.Pod {
 	return job.Pod{Name: name, UID: job.UID(name), Index: job.IndexAt(index), Phase: phase}
 }
 
-// many are pods with the indexes below n.
+// many returns pods with the indexes below n.
 func many(n int, phase job.PodPhase) (out []job.Pod) {
 	for i := range n {
 		out = append(out, pod(fmt.Sprintf("p%03d", i), int32(i), phase))
@@ -190,7 +190,7 @@ func plan(t *testing.T, s job.Snapshot) *job.Plan {
 	return &p
 }
 
-// results are the results of effects, in short.
+// results prints the results of effects.
 func results(effects []job.Effect) string {
 	var out []string
 	for _, e := range effects {

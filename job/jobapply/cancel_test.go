@@ -92,8 +92,8 @@ func (c *cluster) WriteStatus(ctx context.Context, s job.Status) error {
 	return c.write(ctx, "status", "", func(*job.Pod) { c.job.Status = s })
 }
 
-// round is one round of the adapter; cancelled after that many writes, unless it
-// is negative.
+// round runs one round of the adapter. It is cancelled after that many writes, unless after is
+// negative.
 func (c *cluster) round(t *rapid.T, after int) (*job.Plan, job.Conclusion) {
 	p, err := job.Reconcile(job.Snapshot{Job: c.job, Pods: slices.Clone(c.pods), Now: at(c.now), Memory: c.memory, Consistent: true})
 	if err != nil {
@@ -113,7 +113,7 @@ func (c *cluster) round(t *rapid.T, after int) (*job.Plan, job.Conclusion) {
 	return &p, conclusion
 }
 
-// quiet runs rounds until nothing is written, and returns how many wrote something.
+// quiet runs rounds until one writes nothing, and returns the number of those that wrote something.
 func (c *cluster) quiet(t *rapid.T) (rounds int) {
 	for c.round(t, -1); len(c.writes) > 0; c.round(t, -1) {
 		if rounds++; rounds > 20 {
@@ -123,8 +123,8 @@ func (c *cluster) quiet(t *rapid.T) (rounds int) {
 	return rounds
 }
 
-// end lets the pods succeed and the time pass, whenever the controller has nothing
-// left to do, and returns how the job ends.
+// end lets pods succeed and time pass whenever the controller has nothing left to do, and returns
+// the end of the job.
 func (c *cluster) end(t *rapid.T) string {
 	c.quiet(t)
 	for more := true; more; more = c.quiet(t) > 0 {
@@ -194,8 +194,8 @@ func TestJI26_CancelAnywhere(t *testing.T) {
 	})
 }
 
-// said lists the writes that took effect as the outcome has it. Claims have one
-// result for all, so that they are listed only when all are done.
+// said lists the writes that took effect according to the outcome. All claims have one common
+// result, so they are listed only if all are done.
 func said(p *job.Plan, o job.Outcome) []string {
 	var out []string
 	add := func(r jobreason.Result, format string, args ...any) {

@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
-// ganged is a backend that has gangs as well: one more method.
+// ganged is a backend with gangs. It needs one more method.
 type ganged struct {
 	memory
 	groups jobgroup.Groups
@@ -36,7 +36,7 @@ func (c *ganged) Create(ctx context.Context, creation job.Creation) (job.PodRef,
 	return c.memory.Create(ctx, creation)
 }
 
-// A backend of one's own switches gangs on: three pods start together or none does.
+// With gangs on an own backend, three pods start together or not at all.
 func ExampleGrouper() {
 	three := int32(3)
 	c := &ganged{memory: memory{now: time.Unix(0, 0), job: job.Job{Name: "train", UID: "job-1", Spec: job.Spec{

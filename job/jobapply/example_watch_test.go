@@ -10,8 +10,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobapply"
 )
 
-// server holds the truth. It has a watch on the pods, which tells of each change later, and so
-// has the job.
+// server is the source of truth. Changes of the job and its pods show in the cache later.
 type server struct {
 	now     time.Time
 	job     job.Job
@@ -20,10 +19,10 @@ type server struct {
 	news    []event
 }
 
-// grace is how long a pod may take to end.
+// grace is the time that a pod may take to end.
 const grace = 30 * time.Second
 
-// event is what the watch tells of a pod.
+// event is a change of a pod, as the watch reports it.
 type event struct {
 	pod  job.Pod
 	gone bool
@@ -53,7 +52,7 @@ func (s *server) Delete(_ context.Context, d job.Deletion) error {
 	return nil
 }
 
-// end lets the time of grace pass: what is being deleted and has no finalizer is gone.
+// end lets the time of grace pass: pods that are being deleted and have no finalizer are removed.
 func (s *server) end() {
 	for uid, p := range s.pods {
 		if p.Deletion != nil && p.Untracked {
@@ -94,7 +93,8 @@ type controller struct {
 	memory  job.Memory
 }
 
-// see takes the job and the events of the pods into the cache, and off the tracker's list.
+// see brings the cache up to date with the job and the events of the pods, and lowers the tracker's
+// expectations.
 func (c *controller) see(s *server) {
 	c.cached = s.job
 	for _, e := range s.news {
@@ -110,7 +110,7 @@ func (c *controller) see(s *server) {
 	s.news = nil
 }
 
-// watched is the backend of a round: the server, and the record of what is written to it.
+// watched is the backend of a round: the server, and the record of the writes in flight.
 type watched struct {
 	*server
 	record jobapply.Expectations
@@ -135,8 +135,8 @@ func (c *controller) round(s *server, now time.Time) error {
 	return err
 }
 
-// An adapter behind a watch: its cache shows a write some time after it was made. A round
-// between the two creates nothing twice. A deletion is seen when it begins, not when the pod has ended.
+// An adapter behind a watch: its cache shows a write some time after it was made. A round in
+// between creates nothing twice. A deletion is seen when it begins, not when the pod has ended.
 func Example_watch() {
 	now, completions := time.Unix(0, 0), int32(2)
 	s := &server{now: now, pods: map[job.UID]job.Pod{}, job: job.Job{Name: "render", UID: "job-1", Version: 1, Spec: job.Spec{Completions: &completions, Parallelism: &completions}}}

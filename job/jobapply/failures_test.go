@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobapply"
 )
 
-// TestJ18_ABackendOfSixMethods: the backend of the example keeps what [job.Creation.Pod] makes, and
-// so the failures of each index. A job whose pods always fail ends.
+// TestJ18_ABackendOfSixMethods: the backend of the example stores the pods of [job.Creation.Pod],
+// and so the failure counts of each index. A job whose pods always fail ends.
 func TestJ18_ABackendOfSixMethods(t *testing.T) {
 	s := snapshot(2)
 	s.Job.Spec.Completions, s.Job.Spec.BackoffLimitPerIndex = ptr[int32](2), ptr[int32](2)

@@ -15,7 +15,7 @@ func perIndex(s *job.Spec) {
 	s.BackoffLimitPerIndex = ptr[int32](1)
 }
 
-// failedPod is a pod of index 0 that failed some time before now, after other failures.
+// failedPod returns a pod of index 0 that failed some time before now, after other failures.
 func failedPod(uid job.UID, ago time.Duration, failures int32) job.Pod {
 	ended := jobpod.Container{Name: "main", State: jobpod.Terminated, ExitCode: 1, FinishedAt: now.Add(-ago)}
 	return job.Pod{UID: uid, Name: "j-" + string(uid), Phase: job.PodFailed, Index: job.IndexAt(0), Detail: &job.PodDetail{
@@ -88,7 +88,7 @@ func TestPlan_Failures(t *testing.T) {
 	}
 }
 
-// TestState_Untrack_FailureCount: the last pod that knows of the failures of an index keeps its
+// TestState_Untrack_FailureCount: the last pod that carries the failures of an index keeps its
 // finalizer.
 func TestState_Untrack_FailureCount(t *testing.T) {
 	replacement := job.Pod{UID: "b", Name: "j-b", Phase: job.PodRunning, Index: job.IndexAt(0), Detail: &job.PodDetail{FailureCount: 1}}
@@ -137,8 +137,8 @@ func TestState_Untrack_FailureCount(t *testing.T) {
 	}
 }
 
-// TestState_Status_Finalizer: a job ends once no pod that has ended keeps its finalizer, as far
-// as the controller sees the pods immediately.
+// TestState_Status_Finalizer: a job must not end while a pod that has ended keeps its finalizer,
+// unless the controller sees the pods late.
 func TestState_Status_Finalizer(t *testing.T) {
 	p := failedPod("a", time.Minute, 0)
 	end := job.Status{StartTime: now, Terminating: ptr[int32](0), Conditions: []job.Condition{

@@ -15,7 +15,7 @@ func ptr[T any](v T) *T { return &v }
 
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// spec describes a job of three completions, two at a time.
+// spec returns the spec of a job with three completions, two at a time.
 func spec(change func(*job.Spec)) job.Spec {
 	s := job.Spec{Completions: ptr[int32](3), Parallelism: ptr[int32](2)}
 	if change != nil {
@@ -27,7 +27,7 @@ func spec(change func(*job.Spec)) job.Spec {
 
 func indexed(s *job.Spec) { s.CompletionMode = job.Indexed }
 
-// rules are the numbers of the violations.
+// rules returns the rules of the violations.
 func rules(all []jobcheck.Violation) (numbers []string) {
 	for _, v := range all {
 		numbers = append(numbers, v.Rule)
@@ -35,7 +35,7 @@ func rules(all []jobcheck.Violation) (numbers []string) {
 	return numbers
 }
 
-// expect compares the violations with the only rule that is broken, or with none.
+// expect checks that want is the first rule that is broken, or that none is if want is empty.
 func expect(t *testing.T, got []jobcheck.Violation, want string) {
 	t.Helper()
 	switch numbers := rules(got); {
@@ -53,7 +53,7 @@ func creations(indexes ...int32) (all []job.Creation) {
 	return all
 }
 
-// TestPlan gives each plan that breaks a rule to the check of plans.
+// TestPlan checks plans, most of which break a rule.
 func TestPlan(t *testing.T) {
 	ref := job.PodRef{UID: "a", Name: "j-a"}
 	running := job.Pod{UID: "a", Name: "j-a", Phase: job.PodRunning, Index: job.IndexAt(0)}
@@ -103,7 +103,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// before is a job with a success recorded and not counted, and a pod that runs.
+// before returns a job with a recorded and uncounted success, and a running pod.
 func before(change func(*job.Spec)) *jobcheck.State {
 	done := &job.Pod{UID: "a", Name: "j-a", Phase: job.PodSucceeded, Untracked: true, Index: job.IndexAt(0)}
 	runs := &job.Pod{UID: "b", Name: "j-b", Phase: job.PodRunning, Index: job.IndexAt(1)}
@@ -122,7 +122,7 @@ func before(change func(*job.Spec)) *jobcheck.State {
 	}
 }
 
-// TestState_Status gives each status that breaks a rule to the check of statuses.
+// TestState_Status checks statuses, most of which break a rule.
 func TestState_Status(t *testing.T) {
 	count := func(s *job.Status) { s.Succeeded, s.UncountedTerminatedPods = 1, nil }
 	end := func(s *job.Status) {
@@ -254,7 +254,7 @@ func TestState_Pods(t *testing.T) {
 	}
 }
 
-// TestHistory_Long: a long history knows what a short one does.
+// TestHistory_Long: a long history gives the same answers as a short one.
 func TestHistory_Long(t *testing.T) {
 	var h jobcheck.History
 	pods := make([]job.Pod, 100)
@@ -277,7 +277,7 @@ func TestHistory_Long(t *testing.T) {
 	expect(t, st.Status(&job.Status{CompletedIndexes: "0,98", Succeeded: 2}), "JI6")
 }
 
-// TestGroups gives each plan and each write that breaks a rule of groups to the checks.
+// TestGroups checks plans and writes of groups, most of which break a rule.
 func TestGroups(t *testing.T) {
 	ref := func(name string) jobgroup.Ref { return jobgroup.Ref{Name: name, UID: job.UID("uid of " + name)} }
 	workload := jobgroup.Workload{Ref: ref("w"), Templates: []jobgroup.Template{{Name: "t", MinCount: 2}}}

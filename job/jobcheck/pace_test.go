@@ -6,7 +6,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobcheck"
 )
 
-// Three rounds in a row may get nothing done, and each that gets something done begins anew.
+// Three rounds in a row may get nothing done. A round that gets something done restarts the count.
 func TestPace(t *testing.T) {
 	var p jobcheck.Pace
 	round := func(again, done bool, more int, want string) {

@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// TestOf: what the quirks that are gone were last in.
+// TestOf: the last releases of the quirks that are gone.
 func TestOf(t *testing.T) {
 	lasting := Of(release.Newest())
 	for r, gone := range map[release.Release][]Quirk{

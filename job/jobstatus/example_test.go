@@ -9,8 +9,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// A service that writes statuses itself, without an API server that checks them, has the
-// rules as a function.
+// A service that writes statuses without an API server can check them with this function.
 func ExampleCheckTransition() {
 	three := int32(3)
 	spec := job.Spec{Completions: &three}
@@ -58,7 +57,8 @@ func ExampleAggregate() {
 	// 2 of 3 clusters
 }
 
-// A test of another program suspends a job, resumes it and ends it, with statuses that each server takes.
+// A test of another program suspends a job, resumes it and ends it, with statuses that each server
+// accepts.
 func ExampleFinish() {
 	spec, at := job.Spec{}, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	job.Default(&spec)

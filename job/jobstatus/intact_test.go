@@ -18,10 +18,10 @@ var public = intact.Functions{
 		jobstatus.Announce, jobstatus.Finish, jobstatus.Suspend, jobstatus.Resume,
 		jobstatus.Aggregate, jobstatus.AggregateFunc, jobstatus.JoinFailures,
 	},
-	Shares: map[string]string{"Announce": "*", "Finish": "*", "Suspend": "*", "Resume": "*", "Aggregate": "*", "AggregateFunc": "*"}, // what does not change
+	Shares: map[string]string{"Announce": "*", "Finish": "*", "Suspend": "*", "Resume": "*", "Aggregate": "*", "AggregateFunc": "*"}, // for the fields that do not change
 }
 
-// TestJI24_NothingIsShared: no function writes to what it is given.
+// TestJI24_NothingIsShared: no function writes to its arguments.
 func TestJI24_NothingIsShared(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := jobgen.Snapshots().Draw(t, "snapshot")

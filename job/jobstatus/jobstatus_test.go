@@ -34,9 +34,9 @@ func servers() []release.Release {
 	return all
 }
 
-// TestAggregate_Lives lets several jobs live and joins their statuses from time to time, now and
-// then without one of them. Each server must take each step, nothing goes back, and the end
-// comes exactly when the parts have ended.
+// TestAggregate_Lives lets several jobs live and joins their statuses from time to time, sometimes
+// without one of them. Each server must accept each status, no count of ended pods decreases, and
+// the end comes exactly when the parts have ended.
 func TestAggregate_Lives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := jobgen.Specs().Draw(t, "spec")
@@ -114,7 +114,7 @@ func checkAggregate(t *rapid.T, r release.Release, old, next *job.Status, spec *
 	if asked := value.Of(spec.Suspend); !ends && is != (was && (asked || suspended) || asked && suspended) {
 		t.Fatalf("%v: suspended %t, was %t, asked for %t, the parts %t\n%s", r, is, was, asked, suspended, text(next))
 	}
-	// What no part knows is not known of the whole.
+	// A count that no part has is not known for the whole.
 	for name, of := range map[string]func(*job.Status) *int32{
 		"ready":       func(s *job.Status) *int32 { return s.Ready },
 		"terminating": func(s *job.Status) *int32 { return s.Terminating },
@@ -145,7 +145,7 @@ func checkAggregate(t *rapid.T, r release.Release, old, next *job.Status, spec *
 	}
 }
 
-// TestCheckServed_Lives: what counting controllers write passes the servers' checks.
+// TestCheckServed_Lives: the statuses that the planner writes pass the checks of servers.
 func TestCheckServed_Lives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world.NewJob(jobgen.Specs().Draw(t, "spec"))
@@ -170,7 +170,8 @@ func TestCheckServed_Lives(t *testing.T) {
 	})
 }
 
-// isKnown: what 1.36 writes and older servers refuse is in docs/releases.md.
+// isKnown reports whether docs/releases.md lists the refusal: older servers refuse some statuses
+// that 1.36 writes.
 func isKnown(r release.Release, err error) bool {
 	return strings.Contains(err.Error(), "since the gates JobManagedBy and JobPodReplacementPolicy are off") ||
 		r.IsBefore(release.V132()) && r.Has(release.JobManagedBy) && strings.Contains(err.Error(), "startTime")
@@ -200,7 +201,7 @@ func condition(t job.ConditionType) job.Condition {
 	return job.Condition{Type: t, Status: job.ConditionTrue, LastTransitionTime: noon}
 }
 
-// holding is the status with conditions that hold.
+// holding returns the status with conditions of these types that are True.
 func holding(s job.Status, types ...job.ConditionType) job.Status {
 	for _, t := range types {
 		s.Conditions = append(s.Conditions, condition(t))
@@ -211,8 +212,8 @@ func holding(s job.Status, types ...job.ConditionType) job.Status {
 // plain is the spec of a job that runs one pod.
 const plain = `{"template":{"spec":{"restartPolicy":"Never"}}}`
 
-// TestReports plays what others have run into: 1.36 refuses the status that they wrote by hand, as
-// they report, 1.31 serves it, and each server serves the one of this package.
+// TestReports repeats problems that others have reported. As they report, 1.36 refuses the status
+// that they wrote by hand. 1.31 accepts it, and each server accepts the status of this package.
 func TestReports(t *testing.T) {
 	const met, complete, target, failed = job.ConditionSuccessCriteriaMet, job.ConditionComplete, job.ConditionFailureTarget, job.ConditionFailed
 	spec, started := jobgen.SpecOf(plain), job.Status{StartTime: midnight}
@@ -277,8 +278,8 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// TestCheckServed_CriteriaMet: a server without JobManagedBy checks as well that SuccessCriteriaMet stays, and does not come
-// after the end.
+// TestCheckServed_CriteriaMet: a server without JobManagedBy also checks that SuccessCriteriaMet is
+// not withdrawn, and does not come after the end.
 func TestCheckServed_CriteriaMet(t *testing.T) {
 	met := holding(job.Status{StartTime: midnight}, job.ConditionSuccessCriteriaMet)
 	complete := holding(job.Status{StartTime: midnight, CompletionTime: noon}, job.ConditionComplete)
@@ -301,7 +302,8 @@ func TestCheckServed_CriteriaMet(t *testing.T) {
 	}
 }
 
-// TestCheckTransition_Release: what passes is served, and what a release needs is asked for.
+// TestCheckTransition_Release: a server of the release accepts what passes, and what it needs is
+// required.
 func TestCheckTransition_Release(t *testing.T) {
 	spec := jobgen.SpecOf(plain)
 	running := job.Status{StartTime: midnight, Active: 1}
@@ -334,8 +336,9 @@ func TestCheckTransition_Release(t *testing.T) {
 	}
 }
 
-// TestReports_GatesOff: a mirror that writes SuccessCriteriaMet, as it must from 1.32 on, is refused by a
-// server without the two gates, as 1.30 is (karmada#6414). What is joined for that server has none.
+// TestReports_GatesOff: a mirror that writes SuccessCriteriaMet, as it must from 1.32 on, is
+// refused by a server without the two gates, as 1.30 is (karmada#6414). A status that is joined for
+// that server has no SuccessCriteriaMet.
 func TestReports_GatesOff(t *testing.T) {
 	spec, off := jobgen.SpecOf(plain), parsed(t, "1.31,JobPodReplacementPolicy=false")
 	running := job.Status{StartTime: midnight, Active: 1}
@@ -352,7 +355,7 @@ func TestReports_GatesOff(t *testing.T) {
 	}
 }
 
-// TestFinish_Errors: what must be over before the end.
+// TestFinish_Errors: Finish refuses an end that comes too early.
 func TestFinish_Errors(t *testing.T) {
 	spec := jobgen.SpecOf(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`)
 	success, declared := job.Verdict{Type: job.ConditionSuccessCriteriaMet}, holding(job.Status{}, job.ConditionFailureTarget)
@@ -383,8 +386,8 @@ func TestFinish_Errors(t *testing.T) {
 	}
 }
 
-// TestSuspend: startTime goes in 1.36, stays before, and is new when the job is resumed, unless
-// the server refuses that.
+// TestSuspend: suspending removes startTime from 1.36 on, and keeps it before. Resuming sets a new
+// startTime, unless the server refuses that.
 func TestSuspend(t *testing.T) {
 	suspended, spec := jobgen.SpecOf(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`), jobgen.SpecOf(plain)
 	old := job.Status{StartTime: midnight}
@@ -412,7 +415,7 @@ func TestSuspend(t *testing.T) {
 	}
 }
 
-// TestCheckServed: a server with JobManagedBy looks at what a write changes.
+// TestCheckServed: a server with JobManagedBy checks only the fields that a write changes.
 func TestCheckServed(t *testing.T) {
 	const indexed = `{"completionMode":"Indexed","completions":5,"backoffLimitPerIndex":1,"template":{"spec":{"restartPolicy":"Never"}}}`
 	started, done := job.Status{StartTime: midnight}, job.Status{CompletionTime: noon}
@@ -451,7 +454,7 @@ func TestCheckServed(t *testing.T) {
 	}
 }
 
-// TestAggregate_Sums: the counts of the parts, and the end that the whole has announced.
+// TestAggregate_Sums: counts are the sums of the parts, and an announced end stays.
 func TestAggregate_Sums(t *testing.T) {
 	part := func(active, ready, terminating int32) jobstatus.Part {
 		return jobstatus.Part{Status: job.Status{StartTime: midnight, Active: active, Ready: &ready, Terminating: &terminating}}
@@ -502,8 +505,8 @@ func TestAggregate_Sums(t *testing.T) {
 	}
 }
 
-// TestAggregate_Words: the end says which parts have failed, and why. What was announced stays, also where others fail
-// because the caller ends them.
+// TestAggregate_Words: the message of the end names the parts that have failed, and why. An
+// announced message stays when other parts fail because the caller ends them.
 func TestAggregate_Words(t *testing.T) {
 	failed := func(name, reason, message string) jobstatus.Part {
 		c := job.Condition{Type: job.ConditionFailed, Status: job.ConditionTrue, Reason: reason, Message: message}

@@ -20,8 +20,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// conditions is a JSON list of conditions of these types, all of them True but
-// those written as "Type=Status".
+// conditions returns a JSON list of conditions of these types. They are True, except for those
+// written as "Type=Status".
 func conditions(types ...string) string {
 	var out []string
 	for _, t := range types {
@@ -52,7 +52,7 @@ func TestCheckTransition(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name            string
-		spec, old, next string // what stands within the braces
+		spec, old, next string // the text within the braces
 		want            string // the problems, each without "status."
 	}{
 		{"nothing happens", "", "", "", ""},
@@ -215,15 +215,14 @@ func unmarshal(t *testing.T, fields string, into any) {
 	}
 }
 
-// written is a status that a controller has written over another one.
+// written is a status that a controller has written, and the one that it replaced.
 type written struct {
 	old, next job.Status
 	spec      job.Spec
 }
 
-// watched lets a job live under faults and returns the statuses that were written.
-// It looks before each write and after each round: between two writes of the
-// status lies at least the beginning of the second.
+// watched lets a job live under faults and returns the statuses that were written. It looks before
+// each write and after each round, so it sees each status that is written.
 func watched(t *rapid.T) []written {
 	w := world.NewJob(jobgen.Specs().Draw(t, "spec"))
 	w.Stale = rapid.Bool().Draw(t, "stale")
@@ -254,7 +253,7 @@ func watched(t *rapid.T) []written {
 		case n < 19:
 			jobgen.Deliver(t, w)
 		case isElastic(&w.Job):
-			// With parallelism another, succeeded could not be lowered any more.
+			// If parallelism changed now, succeeded could no longer be lowered.
 		default:
 			jobgen.Meddle(t, w)
 		}
@@ -262,14 +261,15 @@ func watched(t *rapid.T) []written {
 	return all
 }
 
-// isElastic reports whether completions has been lowered, and the status not yet.
+// isElastic reports whether completions was lowered, and the index list still has indexes beyond
+// it.
 func isElastic(j *job.Job) bool {
 	completed, _ := job.ParseIndexes(j.Status.CompletedIndexes)
 	return j.Spec.Completions != nil && !completed.Equal(completed.Clip(*j.Spec.Completions))
 }
 
-// TestCheckTransition_Planner holds that each status which the planner writes may
-// be written, under faults and with stale snapshots.
+// TestCheckTransition_Planner: every status that the planner writes passes, even under faults and
+// with stale snapshots.
 func TestCheckTransition_Planner(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for _, w := range watched(t) {
@@ -284,15 +284,14 @@ func (w written) String() string {
 	return strings.Join([]string{text(w.spec), text(w.old), text(w.next)}, "\n")
 }
 
-// mutations break the status that a planner has written; each returns false where
-// it does not apply.
+// mutations break a status that the planner has written. Each returns false if it does not apply.
 var mutations = []struct {
 	name  string
 	apply func(t *rapid.T, w *written) bool
 }{
 	{"failed decreases", func(_ *rapid.T, w *written) bool { w.next.Failed = w.old.Failed - 1; return true }},
 	{"succeeded decreases", func(_ *rapid.T, w *written) bool {
-		planned := w.next.Succeeded // also lower where completions has shrunk
+		planned := w.next.Succeeded // this is lower as well if completions has shrunk
 		w.next.Succeeded = w.old.Succeeded - 1
 		return w.next.Succeeded < planned
 	}},
@@ -401,8 +400,8 @@ func listsOf(s *job.Status) *job.UncountedTerminatedPods {
 	return &job.UncountedTerminatedPods{Succeeded: slices.Clone(u.Succeeded), Failed: slices.Clone(u.Failed)}
 }
 
-// TestCheckTransition_Mutations breaks statuses that the planner has written, one
-// thing at a time: each is caught.
+// TestCheckTransition_Mutations makes one mistake at a time in statuses that the planner has
+// written: each mistake is found.
 func TestCheckTransition_Mutations(t *testing.T) {
 	met := make([]int, len(mutations))
 	rapid.Check(t, func(t *rapid.T) {
@@ -419,7 +418,7 @@ func TestCheckTransition_Mutations(t *testing.T) {
 			}
 		}
 	})
-	for n, times := range met { // a rare one may be missing in a short run
+	for n, times := range met { // a rare mutation may be missing in a short run
 		t.Logf("%s: %d times", mutations[n].name, times)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobtest"
 )
 
-// The tests of this file are those that docs/adapter.md and docs/testing.md show.
+// docs/adapter.md and docs/testing.md show the tests of this file.
 
 func newStore(env *jobtest.Env) *store { return &store{env: env} }
 

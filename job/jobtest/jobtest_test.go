@@ -14,12 +14,12 @@ import (
 	"github.com/batchplan/batchplan/job/jobtest"
 )
 
-// openRight is the subject of TestBackend_Right.
+// openRight returns the subject of TestBackend_Right.
 func openRight(env *jobtest.Env, s *store) jobtest.Subject {
 	return jobtest.Subject{Store: orphaning{labelled{s}}, Start: jobtest.Loop(env, s.Look)}
 }
 
-// openLate is the store behind a watch, with the loop of jobtest.
+// openLate returns the store behind a watch, with the loop of jobtest.
 func openLate(env *jobtest.Env, s *store) jobtest.Subject {
 	start, cache := jobtest.LateLoop(env, func(seen job.Job) jobapply.Backend { return &backend{s, int(seen.Version)} })
 	return jobtest.Subject{Store: labelled{s}, Start: start, Cache: cache}
@@ -53,8 +53,8 @@ func TestBackend_LateGroups(t *testing.T) {
 	})
 }
 
-// TestBackend_Polls finds nothing wrong with a loop that comes every ten seconds, however long a backoff
-// is.
+// TestBackend_Polls finds nothing wrong with a loop that plans every ten seconds, even during a
+// long backoff.
 func TestBackend_Polls(t *testing.T) {
 	jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject {
 		s := newStore(env)
@@ -72,7 +72,7 @@ func TestBackend_Polls(t *testing.T) {
 	})
 }
 
-// TestBackend_Map: a life can be repeated whatever the order in which a store returns its pods.
+// TestBackend_Map: a life can be repeated even if a store returns its pods in any order.
 func TestBackend_Map(t *testing.T) {
 	five := int32(5)
 	many := job.Spec{Parallelism: &five}
@@ -94,8 +94,9 @@ func TestBackend_Map(t *testing.T) {
 	}
 }
 
-// TestBackend_ConditionsUnseen finds a loop that does not see the conditions of pods that its
-// store shows: the first of them, not the end of the job that a podFailurePolicy asks for.
+// TestBackend_ConditionsUnseen finds a loop whose snapshots lack the conditions of pods that its
+// store has. It reports the first missing condition, and not only the different end of the job by a
+// podFailurePolicy.
 func TestBackend_ConditionsUnseen(t *testing.T) {
 	story := kittest.Find(t, "1000", func(tb testing.TB) {
 		jobtest.TestBackend(tb, func(env *jobtest.Env) jobtest.Subject {
@@ -116,7 +117,7 @@ func TestBackend_ConditionsUnseen(t *testing.T) {
 	}
 }
 
-// observer learns what became of the writes of a round.
+// observer counts how often it is given the results of the writes.
 type observer struct {
 	jobapply.Backend
 	told int
@@ -124,7 +125,7 @@ type observer struct {
 
 func (o *observer) Executed(job.Writes) { o.told++ }
 
-// TestEnv_BackendIsAsAble: what the program's backend can do besides, the executor finds behind the test.
+// TestEnv_BackendIsAsAble: the executor finds the optional interfaces of the program's backend.
 func TestEnv_BackendIsAsAble(t *testing.T) {
 	o := &observer{}
 	if _, err := (jobapply.Executor{}).Apply(t.Context(), new(jobtest.Env).Backend(o), &job.Plan{}); err != nil || o.told != 1 {

@@ -14,7 +14,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobtest"
 )
 
-// Mistakes of a program on a backend that purges pods.
+// The mistakes of a program on a backend that purges pods.
 const (
 	noLedger      bug = "there is no ledger"
 	shortLedger   bug = "the ledger forgets after ten minutes"
@@ -32,12 +32,12 @@ const (
 	failsLate     bug = "a deletion removes the finalizer, and fails"
 )
 
-// tagged is the store on a service that purges its pods and has no conditions. A pod with its finalizer
-// has a tag; the ledger has a row for each pod that was listed with its end and the tag.
+// tagged is the store on a service that purges its pods and has no conditions. A pod with its
+// finalizer has a tag. The ledger has a row for each ended pod that was listed with the tag.
 type tagged struct {
 	*store
 	bug    bug
-	mirror *jobtest.Mirror // the list that the program sees; nil if that is the store's own
+	mirror *jobtest.Mirror // the list that the program sees; nil if it sees the store's own
 	ledger map[job.UID]job.Pod
 }
 
@@ -58,7 +58,8 @@ func (s *tagged) Purge(uid job.UID) error {
 
 func (s *tagged) Pods() ([]job.Pod, error) { return s.merged(s.pods), nil }
 
-// merged is a list with the ledger, which knows better which pods are counted.
+// merged returns a list of pods with the rows of the ledger. The ledger decides which pods are
+// counted.
 func (s *tagged) merged(list []job.Pod) []job.Pod {
 	rows := maps.Clone(s.ledger)
 	pods := slices.Clone(list)
@@ -77,7 +78,7 @@ func (s *tagged) merged(list []job.Pod) []job.Pod {
 
 func (s *tagged) Look(ctx context.Context) (job.Snapshot, jobapply.Backend, error) {
 	seen, b, err := s.store.Look(ctx)
-	if s.mirror != nil { // pods come late, and the job does not: its status has no condition
+	if s.mirror != nil { // the program sees pods late, but not the job, whose status writes are unconditional
 		seen.Pods, seen.Consistent = s.mirror.Snapshot().Pods, false
 		seen.Job.Version = int64(s.version)
 	}
@@ -100,7 +101,7 @@ func (s *tagged) Look(ctx context.Context) (job.Snapshot, jobapply.Backend, erro
 	return seen, taggedBackend{b.(*backend), s, seen.Job.Spec}, err
 }
 
-// keep writes the row of a pod.
+// keep stores the row of a pod in the ledger.
 func (s *tagged) keep(p job.Pod) {
 	detail := *p.Detail
 	detail.Containers = slices.Clone(detail.Containers)
@@ -129,7 +130,7 @@ func (s *tagged) keep(p job.Pod) {
 type taggedBackend struct {
 	*backend
 	tagged *tagged
-	spec   job.Spec // that was read
+	spec   job.Spec // as it was read
 }
 
 func (b taggedBackend) Create(ctx context.Context, c job.Creation) (job.PodRef, error) {
@@ -140,7 +141,7 @@ func (b taggedBackend) Create(ctx context.Context, c job.Creation) (job.PodRef, 
 	return ref, err
 }
 
-// Untrack changes the row, and then removes the tag. A list shows that late, or not at all.
+// Untrack changes the row, and then removes the tag. A list shows the removal late, or not at all.
 func (b taggedBackend) Untrack(ctx context.Context, ref job.PodRef) error {
 	row, ok := b.tagged.ledger[ref.UID]
 	switch {
@@ -158,7 +159,7 @@ func (b taggedBackend) Untrack(ctx context.Context, ref job.PodRef) error {
 	return err
 }
 
-// Delete reads the pod as it is: there are no conditions.
+// Delete reads the current pod, since there are no conditional writes.
 func (b taggedBackend) Delete(ctx context.Context, d job.Deletion) error {
 	for _, p := range b.pods {
 		if p.UID == d.UID && p.Phase >= job.PodSucceeded && b.tagged.bug != succeeded {
@@ -173,7 +174,7 @@ func (b taggedBackend) Delete(ctx context.Context, d job.Deletion) error {
 	return b.backend.Delete(ctx, d)
 }
 
-// WriteStatus is without a condition.
+// WriteStatus is unconditional.
 func (b taggedBackend) WriteStatus(ctx context.Context, s job.Status) error {
 	b.seen = b.version
 	if b.tagged.bug == wholeDocument {
@@ -187,7 +188,7 @@ func (b taggedBackend) WriteStatus(ctx context.Context, s job.Status) error {
 	return b.backend.WriteStatus(ctx, s)
 }
 
-// purging is the test of the store, with a list of its own or one that is late.
+// purging returns a test of the store, whose program sees its list of pods immediately or late.
 func purging(b bug, late bool) func(testing.TB) {
 	return func(tb testing.TB) {
 		jobtest.TestBackend(tb, func(env *jobtest.Env) jobtest.Subject {
@@ -202,7 +203,7 @@ func purging(b bug, late bool) func(testing.TB) {
 	}
 }
 
-// TestPurger: nothing is wrong with a ledger that is right, on a backend without conditions.
+// TestPurger finds nothing wrong with a correct ledger on a backend without conditional writes.
 func TestPurger(t *testing.T) {
 	t.Run("consistent", func(t *testing.T) { purging(none, false)(t) })
 	t.Run("late", func(t *testing.T) { purging(none, true)(t) })
@@ -214,7 +215,7 @@ func TestPurger_Queue(t *testing.T) {
 	kittest.Within(t, 5, 20, "JI9: ", func(tb testing.TB) { jobtest.TestQueue(tb, openPurgedQueue(noLedger)) })
 }
 
-// TestPurger_Mistakes finds each mistake within that many lives.
+// TestPurger_Mistakes finds each mistake within the given number of lives.
 func TestPurger_Mistakes(t *testing.T) {
 	for _, c := range []struct {
 		bug   bug

@@ -16,7 +16,7 @@ type dispatcher struct {
 	stores   []*store
 	looks    []jobtest.Look
 	memories []job.Memory
-	due      map[int]time.Time // when a job is due, by its number
+	due      map[int]time.Time // the time at which a job is due, by its number
 	working  int               // the job that is planned for; -1 for none
 }
 
@@ -33,7 +33,7 @@ func openQueue(b bug) func([]*jobtest.Env) jobtest.Queue {
 	}
 }
 
-// openPurgedQueue is a queue on a service that purges pods and has no conditions.
+// openPurgedQueue returns a queue on a service that purges pods and has no conditional writes.
 func openPurgedQueue(b bug) func([]*jobtest.Env) jobtest.Queue {
 	return func(envs []*jobtest.Env) jobtest.Queue {
 		d := &dispatcher{envs: envs, memories: make([]job.Memory, len(envs)), working: -1}
@@ -61,14 +61,14 @@ func (d *dispatcher) start(forget bool) jobtest.Program {
 	return d.work
 }
 
-// changed puts a job into the queue, whatever it waits for.
+// changed puts a job into the queue immediately.
 func (d *dispatcher) changed(i int) {
 	if d.bug != wakeUpLost || i != d.working {
 		d.due[i] = time.Time{}
 	}
 }
 
-// work plans for what is due, the jobs by turns.
+// work plans for the jobs that are due, in turns.
 func (d *dispatcher) work(ctx context.Context) (next time.Time, err error) {
 	for range 100 {
 		i := d.next()
@@ -93,7 +93,7 @@ func (d *dispatcher) work(ctx context.Context) (next time.Time, err error) {
 	return d.envs[0].Now(), nil
 }
 
-// next is the job that is due first; -1 for none.
+// next returns the job that is due first, or -1 if there is none.
 func (d *dispatcher) next() int {
 	first := -1
 	for i := range d.stores {
@@ -104,7 +104,7 @@ func (d *dispatcher) next() int {
 	return first
 }
 
-// wait puts a job into the queue for later, unless it is due before.
+// wait puts a job into the queue for a later time, unless it is due before that.
 func (d *dispatcher) wait(i int, at time.Time) {
 	if at.IsZero() {
 		return

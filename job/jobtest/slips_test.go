@@ -77,7 +77,8 @@ func TestBackend_Slips(t *testing.T) {
 	}
 }
 
-// behindWatch is a program behind a watch, with the mistake in the times at which it comes again.
+// behindWatch returns a program behind a watch, with the mistake in the times at which it plans
+// again.
 func behindWatch(env *jobtest.Env, s *store, slip kittest.Slip) jobtest.Subject {
 	w := &watcher{store: s, clock: slip.Clock}
 	return jobtest.Subject{Store: s, Cache: w, Start: func(forget bool) jobtest.Program {
@@ -173,7 +174,7 @@ type unversionedBackend struct {
 
 func (b unversionedBackend) JobVersion() int64 { return b.read }
 
-// ageless is a store whose snapshots do not say when the job was created.
+// ageless is a store whose snapshots lack the creation time of the job.
 type ageless struct{ *store }
 
 func (s ageless) Look(ctx context.Context) (job.Snapshot, jobapply.Backend, error) {
@@ -182,7 +183,7 @@ func (s ageless) Look(ctx context.Context) (job.Snapshot, jobapply.Backend, erro
 	return seen, b, err
 }
 
-// unassigned is a store whose snapshots do not say which pods are on a node.
+// unassigned is a store whose snapshots do not tell which pods are on a node.
 type unassigned struct{ *store }
 
 func (s unassigned) Look(ctx context.Context) (job.Snapshot, jobapply.Backend, error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobtest"
 )
 
-// store is a store in memory: what the tutorial begins with. It is right.
+// store is a correct store in memory, with which the tutorial begins.
 type store struct {
 	env      *jobtest.Env
 	job      job.Job
@@ -27,7 +27,7 @@ type store struct {
 	revision int
 	isMap    bool   // returns pods in any order, and has no namespaces
 	keeps    bool   // keeps pods that are gone
-	prefix   string // of UIDs, where there are several stores
+	prefix   string // of UIDs, if there are several stores
 	changes  []string
 }
 
@@ -155,7 +155,7 @@ func (b *backend) WriteStatus(_ context.Context, s job.Status) error {
 
 func (b *backend) JobVersion() int64 { return int64(b.seen) }
 
-// Adopt makes an orphan a pod of the job, unless the job is on its way out.
+// Adopt makes an orphan a pod of the job, unless the job is being deleted.
 func (b *backend) Adopt(_ context.Context, ref job.PodRef) error {
 	if !b.job.DeletionTimestamp.IsZero() {
 		return errors.New("the job is being deleted")
@@ -205,7 +205,7 @@ func (s orphaning) RemoveJobOnly() error {
 type grouping struct {
 	labelled
 	groups *jobgroup.Groups
-	// mistakes, by their name in TestBackend_CarelessWithGroups
+	// mistake is a name in TestBackend_CarelessWithGroups, or empty
 	mistake string
 }
 
@@ -233,7 +233,7 @@ type groupingBackend struct {
 	to grouping
 }
 
-// WriteGroup makes the lists anew: a snapshot may have the old ones.
+// WriteGroup makes new lists, because a snapshot may have the old ones.
 func (b groupingBackend) WriteGroup(_ context.Context, w jobgroup.Write) (job.UID, error) {
 	g, uid := b.to.groups, w.UID
 	g.Workloads, g.PodGroups = slices.Clone(g.Workloads), slices.Clone(g.PodGroups)
@@ -277,7 +277,7 @@ func (b groupingBackend) Delete(ctx context.Context, d job.Deletion) error {
 	return b.backend.Delete(ctx, d)
 }
 
-// openLateGroups is the store with groups behind a watch, with the loop of jobtest.
+// openLateGroups returns the store with groups behind a watch, with the loop of jobtest.
 func openLateGroups(env *jobtest.Env, s grouping) jobtest.Subject {
 	start, cache := jobtest.LateLoop(env, func(seen job.Job) jobapply.Backend {
 		return groupingBackend{&backend{s.store, int(seen.Version)}, s}

@@ -19,7 +19,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobtest"
 )
 
-// bug is a mistake that is easily made.
+// bug is a likely mistake.
 type bug string
 
 const (
@@ -67,7 +67,7 @@ func (r *replica) Look(ctx context.Context) (job.Snapshot, jobapply.Backend, err
 	return s, b, err
 }
 
-// worker is the second backend: it carries plans out by itself, and keeps its memory in a
+// worker is the second backend: it carries out plans without an executor, and keeps its memory in a
 // table.
 type worker struct {
 	*store
@@ -75,7 +75,7 @@ type worker struct {
 	memories map[string]job.Memory // by the key of the job
 }
 
-// key is what a memory is stored under.
+// key returns the key under which a memory is stored.
 func (w *worker) key(j *job.Job) string {
 	if w.bug == memoryByName {
 		return j.Namespace + "/" + j.Name
@@ -91,7 +91,7 @@ func (w *worker) round(ctx context.Context) (time.Time, error) {
 	s.Now, s.Options = w.env.Now(), w.env.Options()
 	s.Memory = w.memories[w.key(&s.Job)]
 	if w.bug == memoryByName {
-		s.Memory.JobUID = s.Job.UID // or a note says that the memory is another job's
+		s.Memory.JobUID = s.Job.UID // so that the memory of another job is used
 	}
 	plan, err := job.Reconcile(s)
 	if err != nil {
@@ -198,7 +198,7 @@ func (c *careless) Look(ctx context.Context) (job.Snapshot, jobapply.Backend, er
 	return s, &carelessBackend{b.(*backend), c.bug}, err
 }
 
-// read is the detail of a pod as the program reads it.
+// read returns the detail of a pod as the program reads it.
 func (c *careless) read(d *job.PodDetail) *job.PodDetail {
 	switch {
 	case c.bug == noDetails:
@@ -253,7 +253,7 @@ func (b *carelessBackend) Create(ctx context.Context, c job.Creation) (job.PodRe
 	return b.backend.Create(ctx, c)
 }
 
-// open makes the subject that the bug is planted in; none of them has it if it is none.
+// open returns the subject of that kind with the bug.
 func open(kind string, b bug) func(*jobtest.Env) jobtest.Subject {
 	return func(env *jobtest.Env) jobtest.Subject {
 		s := &store{env: env}
@@ -282,7 +282,7 @@ func open(kind string, b bug) func(*jobtest.Env) jobtest.Subject {
 	}
 }
 
-// TestTutorial_Right: without their bugs, nothing is wrong with the backends of the tutorial.
+// TestTutorial_Right finds nothing wrong with the backends of the tutorial without their bugs.
 func TestTutorial_Right(t *testing.T) {
 	for _, kind := range []string{"replica", "worker", "watcher", "store", "orphans"} {
 		t.Run(kind, func(t *testing.T) { jobtest.TestBackend(t, open(kind, none)) })
@@ -322,9 +322,8 @@ var planted = []struct {
 	{"queue", firstAlone, "L9"},
 }
 
-// TestTutorial finds each bug of the tutorial, and tells the story that docs/testing.md
-// tells. The smallest life that shows the bug is stored; after a change of the generators,
-// -search looks for it again.
+// TestTutorial finds each bug of the tutorial, with the story in docs/testing.md. The smallest life
+// that shows the bug is stored. After a change of the generators, -search finds a new one.
 func TestTutorial(t *testing.T) {
 	for _, p := range planted {
 		t.Run(string(p.bug), func(t *testing.T) {
@@ -342,8 +341,8 @@ var (
 	search = flag.Bool("search", false, "look for the bugs of the tutorial again, among 3000 lives of each of five seeds, and keep the shortest story")
 )
 
-// find tests the subject with the life that is stored under that name, and returns the
-// story. A search stores the shortest that breaks the rule.
+// find runs the test with the life that is stored under that name, and returns the story. With
+// -search it stores the shortest life that breaks the rule.
 func find(t *testing.T, name, rule string, test func(testing.TB)) string {
 	t.Helper()
 	file := filepath.Join("testdata", "tutorial", strings.ReplaceAll(name, " ", "_")+".fail")
@@ -376,7 +375,7 @@ func find(t *testing.T, name, rule string, test func(testing.TB)) string {
 	return storyWithin(t, test)
 }
 
-// testOf is the test of a subject with a bug.
+// testOf returns the test of a subject with a bug.
 func testOf(kind string, b bug) func(testing.TB) {
 	return func(tb testing.TB) {
 		if kind == "queue" {
@@ -387,15 +386,15 @@ func testOf(kind string, b bug) func(testing.TB) {
 	}
 }
 
-// storyWithin is the story of a test, without the advice how to repeat it.
+// storyWithin returns the story of a test, without the advice how to repeat it.
 func storyWithin(t *testing.T, test func(testing.TB)) string {
 	t.Helper()
 	said := kittest.Story(t, test)
 	return said[:strings.LastIndex(said, "\n\n")]
 }
 
-// checkDocument compares a story with the tutorial's, a code block after a comment with the
-// name of the bug. Bugs that the tutorial does not mention are left out.
+// checkDocument compares a story with the one in the tutorial: a code block after a comment with
+// the name of the bug. It skips bugs that the tutorial does not mention.
 func checkDocument(t *testing.T, name, story string) {
 	t.Helper()
 	const file = "../../docs/testing.md"

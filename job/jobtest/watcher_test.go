@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobtest"
 )
 
-// watcher is the third backend of the tutorial: it lives behind a watch, whose events it
-// handles, and counts on its expectations.
+// watcher is the third backend of the tutorial: it handles the events of a watch, and relies on its
+// expectations.
 type watcher struct {
 	*store
 	bug     bug
@@ -59,7 +59,8 @@ func (w *watcher) round(ctx context.Context) (time.Time, error) {
 	return end.Requeue.At, err
 }
 
-// expecting is a backend with a record of its writes, which does not know the version that it writes.
+// expecting is a backend with a record of its writes, which does not return the version after a
+// status write.
 type expecting struct {
 	jobapply.Backend
 	record jobapply.Expectations

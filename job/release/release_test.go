@@ -61,7 +61,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// The gates of each release, as docs/releases.md has them.
+// TestOff: the gates that are off in each release are those in docs/releases.md.
 func TestOff(t *testing.T) {
 	newer := GatesOf(MutableSchedulingDirectivesForSuspendedJobs, MutablePodResourcesForSuspendedJobs, StaleControllerConsistencyJob, WorkloadWithJob)
 	for r, want := range map[Release]Gates{
@@ -97,7 +97,8 @@ func TestZero(t *testing.T) {
 	}
 }
 
-// Patches order releases of the same minor; a minor alone is before none of its patches.
+// Patches order the releases of a minor. A release without a patch is not before any of its
+// patches.
 func TestPatches(t *testing.T) {
 	old, next := V135().At(4), V135().At(8)
 	if old == next || old == V135() || V135().Patch() != 8 || old.Patch() != 4 || V135().HasPatch() || !old.HasPatch() {
@@ -128,7 +129,7 @@ func TestPatches(t *testing.T) {
 		}
 	}
 
-	// With a patch, gates switch as without one.
+	// With a patch, gates can be switched as without one.
 	gated, err := old.With(MutablePodResourcesForSuspendedJobs, true)
 	if err != nil || gated.Patch() != 4 || gated.Defaults() != old || gated.At(8).On() != gated.On() {
 		t.Errorf("%v, %v: defaults %v", gated, err, gated.Defaults())
