@@ -30,11 +30,11 @@ type claim uint8
 const (
 	// leaveAlone: the pod belongs to another owner, or to none.
 	leaveAlone claim = iota
-	// keep: the pod is the job's.
+	// keep: the pod belongs to the job.
 	keep
-	// adopt: the pod becomes the job's in this round.
+	// adopt: this round makes the job the pod's controller.
 	adopt
-	// disown: the pod stops being the job's in this round.
+	// disown: this round releases the pod.
 	disown
 	// letGo: the pod no longer matches, and the job is being deleted. The pod loses
 	// its finalizer and is not counted.

@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// TestJ6_WhoseJobIsBeingDeleted: a job that is being deleted neither adopts nor
-// releases; a pod that no longer matches still loses its finalizer, so that it can go.
+// TestJ6_WhoseJobIsBeingDeleted: a job that is being deleted neither adopts nor releases; a pod
+// that no longer matches still loses its finalizer, so that it can be removed.
 func TestJ6_WhoseJobIsBeingDeleted(t *testing.T) {
 	s := snapshotOf(t, `{}`,
 		Pod{Name: "unmatched", UID: "1", Owner: jobpod.OwnedUnmatched},
@@ -30,7 +30,8 @@ func TestJ6_WhoseJobIsBeingDeleted(t *testing.T) {
 	}
 }
 
-// TestJ6_ClaimsByUID: the pods to adopt and to release are listed by UID, whatever their order.
+// TestJ6_ClaimsByUID: the pods to adopt and to release are listed by UID, whatever their order in
+// the snapshot.
 func TestJ6_ClaimsByUID(t *testing.T) {
 	of := func(uid UID, owner jobpod.Ownership) Pod {
 		return Pod{Name: "p" + string(uid), UID: uid, Owner: owner, Untracked: true}

@@ -91,7 +91,7 @@ func pendingIndexes(dst []pendingIndex, completions int32, count int64, c *censu
 	return dst
 }
 
-// creationOf makes the creation of a pending index.
+// creationOf returns the creation for a pending index.
 func creationOf(s *Snapshot, pending pendingIndex, found *findings, reason jobreason.Create) Creation {
 	j := &s.Job
 	c := Creation{Index: IndexAt(pending.index), NamePrefix: j.Name + "-", Reason: reason, Group: found.group}

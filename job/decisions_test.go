@@ -92,7 +92,7 @@ func TestDecisions_Beside(t *testing.T) {
 func TestDecisions_OfOutcomes(t *testing.T) {
 	type round struct {
 		job.Outcome
-		Results  []jobreason.Result // that there are
+		Results  []jobreason.Result // all existing results
 		snapshot job.Snapshot
 		plan     *job.Plan
 	}

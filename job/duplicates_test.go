@@ -13,7 +13,7 @@ import (
 func TestB3_DuplicateUIDs(t *testing.T) {
 	for _, test := range []struct {
 		name, spec string
-		active     int32 // by the status
+		active     int32 // status.active
 		refused    bool
 	}{
 		{"nothing is written", `{"parallelism": 2}`, 2, false},

@@ -51,8 +51,8 @@ func TestJI8_NotWhilePodsRun(t *testing.T) {
 	}
 }
 
-// TestJI17_SuspendedEnd: a suspended job that has never started can still fail. It then
-// starts as it ends, since an API server refuses an end without a start.
+// TestJI17_SuspendedEnd: a suspended job that has never started can still fail. It then gets its
+// start time with the end, since an API server refuses an end without one.
 func TestJI17_SuspendedEnd(t *testing.T) {
 	for name, options := range bothOptions {
 		for completions, starts := range map[string]bool{`"completions": 2`: true, `"completions": 0`: false} {

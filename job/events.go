@@ -14,8 +14,8 @@ type Event struct {
 	Type    EventType `json:"type"`
 	Reason  string    `json:"reason"`
 	Message string    `json:"message"`
-	// PodWrite is true for an event about the creation or deletion of a pod. An adapter
-	// whose client reports these itself leaves them out.
+	// PodWrite is true for an event about the creation or deletion of a pod. An adapter leaves such
+	// events out if its client reports them.
 	PodWrite bool `json:"podWrite,omitempty"`
 }
 

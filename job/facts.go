@@ -33,7 +33,7 @@ type facts struct {
 	StartTime   time.Time `json:"startTime,omitzero"`
 	Completions *int32    `json:"completions,omitempty"`
 	Indexed     bool      `json:"indexed,omitempty"`
-	// PerIndex is true when failures are limited index by index.
+	// PerIndex is true with backoffLimitPerIndex.
 	PerIndex bool `json:"perIndex,omitempty"`
 	Suspend  bool `json:"suspend,omitempty"`
 	// Deleted is true while the job is being deleted.

@@ -23,7 +23,7 @@ type failure struct {
 type failurePolicy struct {
 	rules     []PodFailurePolicyRule
 	namespace string
-	// perIndex is true when failures are limited index by index.
+	// perIndex is true with backoffLimitPerIndex.
 	perIndex bool
 	// maxIgnored is Options.MaxIgnoredFailures, and ignored the number of failures that
 	// the job has ignored so far.

@@ -43,8 +43,8 @@ func ParseIndexes(text string) (Indexes, error) {
 	return indexes, nil
 }
 
-// parseIndexes returns what the list holds and its first corrupt piece; ok is
-// false when there is one.
+// parseIndexes returns the indexes in the list and its first corrupt piece. ok is false if there is
+// one.
 func parseIndexes(text string) (indexes Indexes, corrupt string, ok bool) {
 	if text == "" {
 		return Indexes{}, "", true
@@ -67,7 +67,7 @@ func parseIndexes(text string) (indexes Indexes, corrupt string, ok bool) {
 // argument.
 func newIndexes(ranges []indexRange) Indexes {
 	byFirst := func(a, b indexRange) int { return cmp.Compare(a.first, b.first) }
-	if !slices.IsSortedFunc(ranges, byFirst) { // the wire form is sorted
+	if !slices.IsSortedFunc(ranges, byFirst) { // a list in wire form is sorted already
 		slices.SortFunc(ranges, byFirst)
 	}
 
@@ -108,7 +108,7 @@ func (s Indexes) appendText(dst []byte) []byte {
 // MarshalText returns the wire form, so that a set is a string in JSON.
 func (s Indexes) MarshalText() ([]byte, error) { return s.appendText([]byte{}), nil }
 
-// UnmarshalText reads the wire form. After an error the set is what it was.
+// UnmarshalText reads the wire form. After an error the set is unchanged.
 func (s *Indexes) UnmarshalText(text []byte) error {
 	read, err := ParseIndexes(string(text))
 	if err == nil {
@@ -205,8 +205,8 @@ func (s Indexes) Clip(limit int32) Indexes {
 // All returns the indexes in increasing order.
 func (s Indexes) All() iter.Seq[int32] { return each(slices.Values(s.ranges)) }
 
-// Missing returns the indexes below limit that are not in the set, in increasing
-// order: those that a job with so many completions still has to run (J33).
+// Missing returns the indexes below limit that are not in the set, in increasing order: those that
+// a job with limit completions still has to run (J33).
 func (s Indexes) Missing(limit int32) iter.Seq[int32] { return each(s.gaps(int64(limit))) }
 
 // Ranges returns the runs of indexes, first and last, in increasing order.

@@ -101,7 +101,7 @@ func TestIndexes_Operations(t *testing.T) {
 	}
 }
 
-// TestIndexes_Stop breaks each iterator off after one step.
+// TestIndexes_Stop stops each iterator after one step.
 func TestIndexes_Stop(t *testing.T) {
 	s := job.Indexes{}.With(1, 3).With(5, 9)
 	var got []int32

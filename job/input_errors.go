@@ -14,7 +14,7 @@ type InputError struct {
 	Field string
 	// Value is the offending value, as text.
 	Value string
-	// Problem says what is wrong with it.
+	// Problem tells what is wrong with the value.
 	Problem string
 }
 

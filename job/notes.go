@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Note names a contradiction in the snapshot and what was done about it.
+// Note names a contradiction in the snapshot, and tells how the plan has worked around it.
 type Note struct {
 	Field   string `json:"field"`
 	Value   string `json:"value"`

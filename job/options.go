@@ -105,6 +105,6 @@ func (o *Options) Validate() error {
 	return errors.Join(problems...)
 }
 
-// podWrites and uncounted are the limits of a round.
+// podWrites and uncounted return the limits of a round.
 func (o *Options) podWrites() int { return cmp.Or(int(o.MaxPodWrites), maxPodWrites) }
 func (o *Options) uncounted() int { return cmp.Or(int(o.MaxUncounted), maxUncounted) }

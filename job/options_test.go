@@ -292,7 +292,7 @@ func pendingCreation(t *testing.T, w *world.Job) *job.Plan {
 	return job.PlanOf(t, s)
 }
 
-// TestLivesWithOptions is TestLivesFresh with the options that change what counts.
+// TestLivesWithOptions is TestLivesFresh with the options that change how pods count.
 func TestLivesWithOptions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world.NewJob(drawSpec(t))

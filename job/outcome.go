@@ -68,7 +68,7 @@ func (r Reply) MarshalJSON() ([]byte, error) {
 	return json.Marshal(object(r))
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. A result that is not known is an error.
+// UnmarshalJSON reads what MarshalJSON writes. An unknown result is an error.
 func (r *Reply) UnmarshalJSON(data []byte) error {
 	*r = Reply{}
 	if len(data) > 0 && data[0] == '"' {

@@ -35,7 +35,7 @@ type Pod struct {
 	Detail *PodDetail `json:"detail,omitempty"`
 }
 
-// PodDeletion is a deletion under way.
+// PodDeletion is the deletion of a pod that was requested.
 type PodDeletion struct {
 	// Timestamp is the time by which the pod must be gone.
 	Timestamp time.Time `json:"timestamp,omitzero"`
@@ -47,7 +47,7 @@ type PodDeletion struct {
 type PodDetail struct {
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
 	// ReadyTransition is the time at which the condition Ready turned True or False. It is zero
-	// while Ready is Unknown or unset, since that is no sign of a finish (J32).
+	// while Ready is Unknown or unset, since the pod need not have finished then (J32).
 	ReadyTransition time.Time          `json:"readyTransition,omitzero"`
 	Containers      []jobpod.Container `json:"containers,omitempty"`
 	Conditions      []PodCondition     `json:"conditions,omitempty"`

@@ -114,7 +114,7 @@ func misplacement(pod *Pod, completions int32) jobreason.Delete {
 	return jobreason.DeleteDuplicateIndex
 }
 
-// deletionOf makes the deletion of a pod. A pod that is not going to be counted loses its
+// deletionOf returns the deletion of a pod. A pod that is not going to be counted loses its
 // finalizer first.
 func deletionOf(pod *Pod, reason jobreason.Delete, quirks jobquirk.Set) Deletion {
 	counted := reason == jobreason.DeleteEnding || reason == jobreason.DeletePending

@@ -26,8 +26,8 @@ const (
 	LabelDoesNotExist SelectorOperator = "DoesNotExist"
 )
 
-// Matches reports whether a pod with these labels is selected. A nil selector
-// selects everything; an unknown operator nothing.
+// Matches reports whether a pod with these labels is selected. A nil selector selects every pod,
+// and an unknown operator selects none.
 func (s *Selector) Matches(labels map[string]string) bool {
 	if s == nil {
 		return true

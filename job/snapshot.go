@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
-// Snapshot is everything that a round knows. Nothing in it is written to.
+// Snapshot is the whole input of a round. The planner does not write to it.
 type Snapshot struct {
 	Job Job `json:"job"`
 	// Pods are all pods that could belong to the job, in any order (B3).

@@ -20,7 +20,7 @@ type Job struct {
 	Version int64 `json:"version,omitempty"`
 	// UID distinguishes this job from an earlier one of the same name. It must not be empty.
 	UID UID `json:"uid"`
-	// CreationTimestamp is when the job was accepted.
+	// CreationTimestamp is the time at which the job was accepted.
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
 	// DeletionTimestamp is set while the job is being deleted: no pods are managed
 	// then, only accounted for.

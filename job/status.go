@@ -16,8 +16,8 @@ type Status struct {
 	CompletionTime time.Time   `json:"completionTime,omitzero"`
 	// Active is the number of pods that run or wait to run.
 	Active int32 `json:"active,omitempty"`
-	// Succeeded and Failed count pods that carry no finalizer any more; for an
-	// Indexed job Succeeded is the size of CompletedIndexes.
+	// Succeeded and Failed count pods that have lost the finalizer. For an Indexed job, Succeeded
+	// is the number of CompletedIndexes.
 	Succeeded int32 `json:"succeeded,omitempty"`
 	Failed    int32 `json:"failed,omitempty"`
 	// Terminating counts pods that are being deleted and have not finished.
@@ -52,8 +52,8 @@ type Condition struct {
 // ConditionType names a condition of a job.
 type ConditionType string
 
-// The condition types of batch/v1. FailureTarget and SuccessCriteriaMet say how
-// the job is going to end; Failed and Complete say that it has ended.
+// The condition types of batch/v1. FailureTarget and SuccessCriteriaMet announce how the job is
+// going to end. Failed and Complete mean that it has ended.
 const (
 	ConditionSuspended          ConditionType = "Suspended"
 	ConditionFailureTarget      ConditionType = "FailureTarget"

@@ -93,7 +93,7 @@ func (s *stage) commands() map[string]func() string {
 		"tick":   s.tick,
 		"state":  s.State,
 		"status": s.status,
-		"events": s.events, // since the last time
+		"events": s.events, // the events since the last command events
 		"memory": s.memory,
 	}
 }

@@ -80,7 +80,8 @@ func TestJ7_PendingOfUnknownAge(t *testing.T) {
 	}
 }
 
-// TestL6_AtMostSoManyPods: a round deletes no more pods that have not started than it may write.
+// TestL6_AtMostSoManyPods: the limit of pod writes also bounds the deletions of pods that have not
+// started.
 func TestL6_AtMostSoManyPods(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 600}`)
 	s.Options = Options{PendingTimeout: time.Second}

@@ -128,7 +128,7 @@ func TestGrouper(t *testing.T) {
 		t.Errorf("%v, retry %t, calls %q", err, end.Retry, f.calls)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	f.before = func(string) { cancel() } // after the workload
+	f.before = func(string) { cancel() } // after the write of the workload
 	end, err = jobapply.Executor{}.Apply(ctx, f, plan(t, gang(snapshot(2))))
 	if !errors.Is(err, context.Canceled) || !end.Retry || len(f.calls) != 1 || end.Outcome.Grouped[1].Result != jobreason.ResultNotTried {
 		t.Errorf("%v, retry %t, calls %q, %+v", err, end.Retry, f.calls, end.Outcome)

@@ -32,7 +32,7 @@ type fake struct {
 	// took, if set, is the duration of each call.
 	took            time.Duration
 	running, atOnce int
-	// earlier are the pods of which an earlier removal is still to be seen.
+	// earlier are the pods with an earlier removal that is not seen yet.
 	earlier []job.UID
 	// together is true once a status was written while another call was running.
 	together bool

@@ -24,7 +24,7 @@ type cluster struct {
 	now    int // seconds
 	made   int // pods
 	writes []string
-	// left is how many writes may take effect before cancel is called.
+	// left is the number of writes that may take effect before cancel is called.
 	left   int
 	cancel func()
 }

@@ -16,7 +16,7 @@ import "fmt"
 type Violation struct {
 	// Rule is the number of the invariant, such as JI7.
 	Rule string
-	// Problem says what is wrong, with figures and names.
+	// Problem tells what is wrong, with figures and names.
 	Problem string
 }
 

@@ -23,8 +23,8 @@ func failedPod(uid job.UID, ago time.Duration, failures int32) job.Pod {
 	}}
 }
 
-// TestPlan_Failures gives plans that create too many pods after failures, or too soon, to the
-// check of plans.
+// TestPlan_Failures checks plans, most of which create too many pods after failures, or create them
+// too soon.
 func TestPlan_Failures(t *testing.T) {
 	one := creations(-1)
 	carried := func(n int32) []job.Creation {

@@ -29,7 +29,7 @@ type Groups struct {
 // Workload is a template for pod groups.
 type Workload struct {
 	Ref
-	// Foreign is true if the job is not its controller.
+	// Foreign is true if the job is not the workload's controller.
 	Foreign   bool       `json:"foreign,omitempty"`
 	Templates []Template `json:"templates,omitempty"`
 }
@@ -44,7 +44,7 @@ type Template struct {
 // PodGroup is a group of pods that are scheduled together. Each of the pods names it.
 type PodGroup struct {
 	Ref
-	// Foreign is true if the job is not its controller.
+	// Foreign is true if the job is not the group's controller.
 	Foreign bool `json:"foreign,omitempty"`
 	// Workload is the name of the workload that the group is made from.
 	Workload string `json:"workload"`

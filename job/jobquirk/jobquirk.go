@@ -19,7 +19,7 @@ const (
 	// status.terminating by pods that were gone already, for one round.
 	DeleteCounts Quirk = 1 + iota
 	// UncheckedUntrack removes a finalizer before a deletion without checking that the pod is
-	// unchanged, and so loses successes (JI9). It adopts pods without that check, too, and deletes
+	// unchanged, and so loses successes (JI9). It also adopts pods without that check, and deletes
 	// pods in the round that adopts them. It counts a recorded pod before the finalizer is gone, if
 	// it has not seen the pod's adoption and cannot adopt it again (JI3).
 	UncheckedUntrack

@@ -9,7 +9,7 @@ type Wait uint8
 const (
 	// WaitBackoff: wanted pods are held back after failures (J31).
 	WaitBackoff Wait = 1 + iota
-	// WaitIndexBackoff: indexes are due later, each after its own failures (J31).
+	// WaitIndexBackoff: indexes are held back, each after its own failures (J31).
 	WaitIndexBackoff
 	// WaitDeadline: the job fails when activeDeadlineSeconds have passed (J23).
 	WaitDeadline
@@ -33,7 +33,7 @@ const (
 	WaitDeleted
 	// WaitUnknownMode: the completion mode is not known to this version (J5).
 	WaitUnknownMode
-	// WaitTimeout: a pod that does not start or end is given up at a time
+	// WaitTimeout: a pod that does not start or end is going to be given up
 	// (Options.PendingTimeout, Options.TerminatingTimeout).
 	WaitTimeout
 	// WaitAdoption: pods are managed once a snapshot shows the adopted ones as the job's (J6).
@@ -42,7 +42,7 @@ const (
 	WaitParallelism
 	// WaitFinished: the job has finished, nothing is left to do (J4).
 	WaitFinished
-	// WaitNext: the next round builds on what this one has written (L9).
+	// WaitNext: the next round builds on the writes of this one (L9).
 	WaitNext
 )
 

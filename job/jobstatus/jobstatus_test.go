@@ -20,7 +20,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// servers are the releases, and those with gates that change what a server checks.
+// servers returns all releases, and some with gates that change the checks of a server.
 func servers() []release.Release {
 	all := release.All()
 	for _, text := range []string{"1.31,JobManagedBy=true", "1.31,JobPodReplacementPolicy=false", "1.33,JobManagedBy=false",
@@ -108,7 +108,7 @@ func checkAggregate(t *rapid.T, r release.Release, old, next *job.Status, spec *
 		failed = failed || p.Status.Finished() == job.ConditionFailed
 		busy = busy || p.Status.Active > 0 || value.Of(p.Status.Terminating) > 0
 	}
-	// The whole is suspended once all parts are, and resumed with the first.
+	// The whole job is suspended once all parts are, and resumed with the first part.
 	was, is := isTrue(old, job.ConditionSuspended), isTrue(next, job.ConditionSuspended)
 	ends := isTrue(next, job.ConditionFailureTarget) || isTrue(next, job.ConditionSuccessCriteriaMet) || next.Finished() != ""
 	if asked := value.Of(spec.Suspend); !ends && is != (was && (asked || suspended) || asked && suspended) {

@@ -80,7 +80,7 @@ func CheckTransition(old, next job.Status, spec job.Spec, r release.Release) err
 	return problems.Join[job.InputError]("status.", found)
 }
 
-// checkTolerable returns the problems that are tolerated if the old status has them, too.
+// checkTolerable returns the problems that are tolerated if the old status also has them.
 func checkTolerable(s *job.Status, spec *job.Spec, r release.Release) problems.List {
 	found := checkAll(s, spec, checkConditionList, checkReady, checkCompleteAlone, checkFailureTarget,
 		checkSuccessReason, checkFinished, checkCompletionTime, checkSucceeded)
@@ -233,7 +233,7 @@ func needs(s *job.Status, final, interim job.ConditionType) (found problems.List
 	return found
 }
 
-// checkSuccessReason: J25, only a successPolicy ends a job for this reason.
+// checkSuccessReason: J25, only a successPolicy ends a job with the reason SuccessPolicy.
 func checkSuccessReason(s *job.Status, spec *job.Spec) (found problems.List) {
 	if spec.SuccessPolicy != nil {
 		return nil
@@ -269,7 +269,7 @@ func checkFinished(s *job.Status, spec *job.Spec) (found problems.List) {
 	return found
 }
 
-// checkCompletionTime: JI17, it comes with Complete, at or after startTime.
+// checkCompletionTime: JI17, completionTime is set only with Complete, and is not before startTime.
 func checkCompletionTime(s *job.Status, _ *job.Spec) (found problems.List) {
 	complete, at := isTrue(s, job.ConditionComplete), s.CompletionTime
 	switch {

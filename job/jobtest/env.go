@@ -26,21 +26,21 @@ type Env struct {
 	was      life.Family[job.Job, job.Pod] // the same before the last write or round
 	history  jobcheck.History
 	planned  map[job.UID]bool // the jobs that were planned
-	ended    map[job.UID]bool // the pods of whose end a plan knew
+	ended    map[job.UID]bool // the pods whose end a snapshot has shown
 	purged   map[job.UID]bool // the pods that the backend of a Purger has removed
 	seen     job.Spec         // the spec in the last snapshot
 	edited   bool             // the job has changed since the program looked
-	shows    int              // how often the watch has shown something when the round began
-	orphans  int              // how many pods other clients have created
+	shows    int              // the number of things that the watch had shown when the round began
+	orphans  int              // the number of pods that other clients have created
 	adopting bool             // a user deletes the job when the next pod is about to be adopted
-	gone     bool             // the job was removed, and its pods are there
+	gone     bool             // the job was removed, and its pods are still there
 	pending  *pending         // the plan of the round that is under way; nil for none
 	groups   jobgroup.Groups  // the groups of a GroupStore, when the test read them last
 	due      life.Due         // when a round is due, by the last plan and its writes
 	memory   *job.Memory      // the memory after the last plan and its writes; nil if the program was started since
 	anySpec  bool             // the backend takes jobs with any field
 
-	// For one of the jobs of a queue:
+	// These fields are set for a job of a queue.
 	name    string
 	changed func()
 	all     []*Env // of all jobs

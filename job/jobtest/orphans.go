@@ -60,7 +60,7 @@ func (e *Env) checkOrphans() {
 	}
 }
 
-// checkGoneJob checks a write that took effect although the job is gone.
+// checkGoneJob checks that only removals of finalizers take effect once the job is gone.
 func (e *Env) checkGoneJob(w world.Write) {
 	if e.gone && w.Verb != world.Untrack {
 		e.life.Breaks("JI22", "the job is gone, and its controller still writes: %s", w)

@@ -20,8 +20,8 @@ type Queue struct {
 	// different names.
 	Stores []Store
 	// Start starts the program, as in a [Subject]. A starting program finds out by itself which
-	// jobs exist. A call works until nothing is due, and returns the time when something will be.
-	// Writes for a job go through the Env of that job.
+	// jobs exist. A call works until nothing is due, and returns the time at which something is due
+	// next. Writes for a job go through the Env of that job.
 	Start func(forget bool) Program
 	// Changed reports a change of the job of the i-th Env that the program has not made itself. It
 	// is called like the handler of a watch, even in the middle of a round of this or another job.

@@ -17,7 +17,7 @@ type dispatcher struct {
 	looks    []jobtest.Look
 	memories []job.Memory
 	due      map[int]time.Time // the time at which a job is due, by its number
-	working  int               // the job that is planned for; -1 for none
+	working  int               // the job that is being planned; -1 for none
 }
 
 func openQueue(b bug) func([]*jobtest.Env) jobtest.Queue {

@@ -47,8 +47,8 @@ func (p *program) round(ctx context.Context) (time.Time, error) {
 	return end.Requeue.At, err
 }
 
-// TestBackend_Slips finds each mistake in the times of a loop within 20 lives, whatever the seed, whether the loop reads its store or
-// is behind a watch.
+// TestBackend_Slips finds each mistake in the times of a loop within 20 lives with any seed, for
+// loops that read their store and for loops behind a watch.
 func TestBackend_Slips(t *testing.T) {
 	for _, slip := range append(kittest.Slips("L9", "L6"), kittest.Slip{}) {
 		for _, late := range []bool{false, true} {
@@ -86,7 +86,7 @@ func behindWatch(env *jobtest.Env, s *store, slip kittest.Slip) jobtest.Subject 
 	}}
 }
 
-// TestBackend_Careless finds each mistake of a store within 20 lives, whatever the seed.
+// TestBackend_Careless finds each mistake of a store within 20 lives with any seed.
 func TestBackend_Careless(t *testing.T) {
 	for name, m := range map[string]struct {
 		story string
@@ -112,7 +112,8 @@ func TestBackend_Careless(t *testing.T) {
 	}
 }
 
-// TestBackend_CarelessWithGroups finds each mistake of a store with gangs within 100 lives, whatever the seed.
+// TestBackend_CarelessWithGroups finds each mistake of a store with gangs within 100 lives with any
+// seed.
 func TestBackend_CarelessWithGroups(t *testing.T) {
 	for mistake, story := range map[string]string{
 		"groups are not read":      "shows the groups otherwise than the store",

@@ -174,7 +174,7 @@ func (e *Env) edit(says string, spec job.Spec) bool {
 	return true
 }
 
-// specText describes a spec in a line: the fields that decide something and are not the default.
+// specText describes a spec in one line: the fields that matter and are not the default.
 func specText(s *job.Spec) string {
 	var w life.Words
 	w.Add(s.CompletionMode == job.Indexed, "Indexed")

@@ -103,7 +103,7 @@ func (s *store) touch(p *job.Pod) {
 	p.Detail = &detail
 }
 
-// Look reads the job and its pods, as of one moment.
+// Look reads the job and its pods at one moment.
 func (s *store) Look(context.Context) (job.Snapshot, jobapply.Backend, error) {
 	snapshot := job.Snapshot{Job: s.job, Pods: kittest.Listed(s.pods, s.isMap), Consistent: true}
 	return snapshot, &backend{s, s.version}, nil

@@ -59,9 +59,10 @@ type Subject struct {
 	// OneWriter means that only the program writes the job during a round, so that its status needs
 	// no condition: users edit the job between the rounds.
 	OneWriter bool
-	// Unconditional means that the store has no conditional updates. A status may be written after the
-	// job has changed, and must leave the rest of the job alone. A pod may be deleted with UntrackFirst
-	// after it has changed, unless it has succeeded: the backend reads it as it is.
+	// Unconditional means that the store has no conditional updates. A status may be written after
+	// the job has changed, and must leave the rest of the job alone. A pod may be deleted with
+	// UntrackFirst after it has changed, unless it has succeeded: the backend reads its current
+	// state.
 	Unconditional bool
 	// Close, if not nil, is called when the life is over.
 	Close func()

@@ -166,7 +166,7 @@ func (e *Env) checkCreated(p *job.Pod, ref job.PodRef, c *job.Creation) {
 	}
 }
 
-// hasFailures reports whether a pod starts with the failures that were requested.
+// hasFailures reports whether a pod starts with the failure counts that were requested.
 func hasFailures(d *job.PodDetail, c *job.Creation) bool {
 	return d.FailureCount == c.FailureCount && d.IgnoredFailureCount == c.IgnoredFailureCount
 }

@@ -68,7 +68,7 @@ type expecting struct {
 
 func (e expecting) Expectations() jobapply.Expectations { return e.record }
 
-// The events of the watch.
+// The methods below handle the events of the watch.
 
 func (w *watcher) Replace(j job.Job, pods []job.Pod) {
 	w.tracker.Forget(j.UID) // a fresh list shows all own writes
