@@ -14,8 +14,7 @@
 //     [Validate] when a job is accepted, unless an API server does.
 //  2. Reconcile. An error means that the snapshot breaks the contract: report it, and write
 //     nothing.
-//  3. Adopt and release pods. With Options.Gangs, write the groups. If any of it fails, skip step
-//     4.
+//  3. Adopt and release pods. With Options.Gangs, write the groups. If anything fails, skip step 4.
 //  4. Delete or create pods.
 //  5. Write the status that [Plan.Record] returns. If that succeeds, remove the
 //     finalizers that the [Recording] names.

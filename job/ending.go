@@ -85,8 +85,8 @@ func mayFinish(b *basis, status *Status, terminating int32, end Verdict) bool {
 }
 
 // finish adds the condition that ends the job (J38). A suspended job has no startTime, and an API
-// server refuses an end without one, except for a suspended job with completions 0. So finish sets
-// startTime as well.
+// server refuses an end without one, except for a suspended job with completions 0. So finish also
+// sets startTime, unless that exception applies.
 func finish(status *Status, f *facts, end Verdict) {
 	hasNothingToDo := f.Suspend && value.Equal(f.Completions, new(int32))
 	if status.StartTime.IsZero() && !hasNothingToDo {

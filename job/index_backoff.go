@@ -75,7 +75,7 @@ func byIndexAndCount(a, b *Pod) int {
 		return c
 	}
 	if x, y := a.Owner == jobpod.Orphan, b.Owner == jobpod.Orphan; x != y {
-		// Quirk: the reference looks at adopted pods last, and the last pod wins.
+		// Quirk: the reference looks at adopted pods last, and prefers them.
 		return falseFirst(!x)
 	}
 	return byAge(a, b)

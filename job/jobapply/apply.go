@@ -242,7 +242,7 @@ func (r *round) remove() []job.Effect {
 		return nil
 	}
 
-	ending := r.plan.Verdict.Type != "" // an ending job keeps its older record (E3)
+	ending := r.plan.Verdict.Type != "" // an ending job keeps its older record
 	if !ending {
 		r.expect(0, len(deletions))
 	}

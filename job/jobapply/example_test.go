@@ -35,7 +35,7 @@ func (m *memory) Untrack(_ context.Context, pod job.PodRef) error {
 
 func (m *memory) WriteStatus(_ context.Context, s job.Status) error { m.job.Status = s; return nil }
 
-// The plans of this job do not delete, adopt or release pods.
+// The plans of this job delete, adopt and release no pod.
 func (m *memory) Delete(context.Context, job.Deletion) error { return errors.ErrUnsupported }
 func (m *memory) Adopt(context.Context, job.PodRef) error    { return errors.ErrUnsupported }
 func (m *memory) Release(context.Context, job.PodRef) error  { return errors.ErrUnsupported }

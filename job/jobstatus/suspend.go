@@ -10,9 +10,10 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// Suspend returns the status of a job that is suspended: with the condition, and without startTime;
-// releases before 1.36 keep startTime (J39). It returns an error if spec.suspend is not set, or if
-// the end is announced.
+// Suspend returns the status of a job that is suspended: with the condition, and without startTime
+// (J39). startTime stays if the gate MutableSchedulingDirectivesForSuspendedJobs is off, which is
+// the default before 1.36. It returns an error if spec.suspend is not set, or if the end is
+// announced.
 func Suspend(s job.Status, spec job.Spec, at time.Time, r release.Release) (job.Status, error) {
 	if !value.Of(spec.Suspend) {
 		return job.Status{}, problems.New[job.InputError]("spec.suspend", false,
