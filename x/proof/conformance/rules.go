@@ -18,23 +18,23 @@ import (
 type Rules struct {
 	mu     sync.Mutex
 	counts map[string]int // by rule and case
-	// schedules are what the CronJobs had in their last rounds (C17).
+	// schedules holds the schedule of each CronJob in its last round (C17).
 	schedules map[job.UID]string
 }
 
-// rule is a rule, or one case of it, and how to recognise it in something seen.
+// rule is a rule, or one case of it, with a function that recognises it.
 type rule[T any] struct {
-	// name is the number, and after a blank the case.
+	// name is the number of the rule, and after a blank the case.
 	name string
 	seen func(T) bool
 }
 
-// unreachable are the rules that no script exercises, and why.
+// unreachable holds the rules that no script exercises, and why.
 var unreachable = map[string]string{
 	"J4": "the controllers do not plan a job that has finished; what becomes of its pods is J36",
 }
 
-// NewRules returns a count of nothing.
+// NewRules returns empty counts.
 func NewRules() *Rules { return &Rules{counts: map[string]int{}, schedules: map[job.UID]string{}} }
 
 func count[T any](c *Rules, rules []rule[T], what T) {
@@ -98,13 +98,13 @@ func (c *Rules) TTL(j *job.Job, now time.Time, fresh, expired bool, at time.Time
 	count(c, ttlRules, &ttlLook{j, now, fresh, expired, at})
 }
 
-// names are the names of all cases, in the order of the tables.
+// names returns the names of all cases, in the order of the tables.
 func names() []string {
 	return slices.Concat(namesOf(scriptRules), namesOf(jobRules), namesOf(ttlRules), namesOf(cronRules),
 		[]string{"J36", "E6"})
 }
 
-// others are the names of what has no number: classes of scripts and situations.
+// others returns the names of the cases without a number: classes of scripts, and situations.
 func others() []string { return slices.Concat(namesOf(classRules), namesOf(situationRules)) }
 
 func namesOf[T any](rules []rule[T]) (out []string) {
@@ -114,7 +114,7 @@ func namesOf[T any](rules []rule[T]) (out []string) {
 	return out
 }
 
-// numbers are all rules.
+// numbers returns the numbers of all rules.
 func numbers() (out []string) {
 	for _, group := range [...]struct {
 		letter string
@@ -127,8 +127,8 @@ func numbers() (out []string) {
 	return out
 }
 
-// Missed names the rules of which nothing has exercised any case, and the classes and
-// situations that have not come up.
+// Missed returns the rules of which no case was exercised, and the classes and situations that did
+// not occur.
 func (c *Rules) Missed() (out []string) {
 	all := names()
 	for _, number := range numbers() {
@@ -157,7 +157,7 @@ func casesOf(all []string, number string) (out []string) {
 	return out
 }
 
-// String is a table: a rule a line, with the counts of its cases.
+// String returns a table with a line for each rule and the counts of its cases.
 func (c *Rules) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -181,7 +181,7 @@ func (c *Rules) String() string {
 	return b.String()
 }
 
-// steps is a line with the count of every step.
+// steps returns a line with the count of every step.
 func (c *Rules) steps() string {
 	var cells []string
 	for name, n := range c.counts {

@@ -25,11 +25,11 @@ func isBig(s *script.Script) bool {
 	return s.Job != nil && s.Job.Completions != nil && *s.Job.Completions > 500
 }
 
-// mostAtOnce is how much a round creates, deletes and accounts for (J30, J35).
+// mostAtOnce is the number of pods that a round creates, deletes or accounts for at most (J30,
+// J35).
 const mostAtOnce = 500
 
-// situationRules are situations that no single rule is about, and in which several
-// meet.
+// situationRules are situations in which several rules meet.
 var situationRules = []rule[*jobRound]{
 	{
 		"situation: more pods are missing than a round creates",
@@ -86,7 +86,7 @@ func isUntimed(p *job.Pod) bool {
 	})
 }
 
-// newSuccesses counts the pods that succeed in the round.
+// newSuccesses counts the pods whose success the round counts by their index.
 func (r *jobRound) newSuccesses() (n int32) {
 	for i := range r.recording.Untrack {
 		if r.recording.Untrack[i].As == jobreason.CountedIndex {

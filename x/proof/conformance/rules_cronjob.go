@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/script"
 )
 
-// scriptRules are the rules of what is refused, and of what is filled in.
+// scriptRules are the rules of validation and defaults.
 var scriptRules = []rule[*script.Script]{
 	{"J1", func(s *script.Script) bool {
 		if s.Job == nil {
@@ -101,8 +101,8 @@ var cronRules = []rule[*cronRound]{
 	}},
 }
 
-// hasStarted reports whether the latest run up to now is the one that was started
-// last, and nothing starts it again (C10).
+// hasStarted reports whether the latest run up to now is the recorded one, and is not started again
+// (C10).
 func (r *cronRound) hasStarted() bool {
 	last := r.CronJob.Status.LastScheduleTime
 	if last.IsZero() || last.After(r.Now) {
@@ -111,7 +111,7 @@ func (r *cronRound) hasStarted() bool {
 	return len(r.plan.Create) == 0 && r.Schedule.Schedule.Next(last).After(r.Now)
 }
 
-// restrictsDays is how many of the two fields of days are restricted.
+// restrictsDays returns how many of the two fields of days are restricted.
 func (r *cronRound) restrictsDays() (n int) {
 	fields := strings.Fields(r.Schedule.Source)
 	if len(fields) != 5 {
@@ -125,8 +125,8 @@ func (r *cronRound) restrictsDays() (n int) {
 	return n
 }
 
-// turns says by how much the zone's offset has grown since the last run, for a
-// round that starts one: daylight saving time has begun or ended.
+// turns returns by how much the zone's offset has grown since the last run, for a round that starts
+// a run: daylight saving time has begun or ended.
 func (r *cronRound) turns() time.Duration {
 	last := r.CronJob.Status.LastScheduleTime
 	if last.IsZero() || !r.created(cronjobreason.ResultDone) {

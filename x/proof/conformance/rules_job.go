@@ -193,8 +193,7 @@ func (r *jobRound) has(is func(*job.Pod) bool) bool {
 	return false
 }
 
-// hasFailed reports whether there is such a pod among those that count as failed
-// from now on.
+// hasFailed reports whether the function accepts a pod that counts as failed from this round on.
 func (r *jobRound) hasFailed(is func(*job.Pod) bool) bool {
 	return r.has(func(p *job.Pod) bool {
 		return is(p) && slices.ContainsFunc(r.recording.Untrack, func(u job.Untracking) bool {
@@ -218,7 +217,7 @@ func (r *jobRound) isKept(p *job.Pod) bool {
 	return !slices.ContainsFunc(r.recording.Untrack, func(u job.Untracking) bool { return u.UID == p.UID })
 }
 
-// hasRestarted reports whether only restarts can have ended the job (J22).
+// hasRestarted reports whether only restarts of containers can have ended the job (J22).
 func (r *jobRound) hasRestarted() bool {
 	failed := int32(len(uncounted(&r.Job.Status).Failed)) + r.Job.Status.Failed
 	for i := range r.Pods {
@@ -257,7 +256,7 @@ func (r *jobRound) createsFor(reason jobreason.Create) bool {
 	return r.creates(func(c *job.Creation) bool { return c.Reason == reason })
 }
 
-// created and deleted report whether that has become of a creation or deletion.
+// created and deleted report whether a creation or a deletion had this result.
 func (r *jobRound) created(result jobreason.Result) bool { return hasResult(r.outcome.Created, result) }
 func (r *jobRound) deleted(result jobreason.Result) bool { return hasResult(r.outcome.Deleted, result) }
 
@@ -288,7 +287,7 @@ func isFinishedPod(p *job.Pod) bool {
 	return !p.Untracked && (p.Phase == job.PodFailed || p.Phase == job.PodSucceeded)
 }
 
-// finish names what the finish time of a pod follows from (J32).
+// finish names the source of a pod's finish time (J32).
 func finish(p *job.Pod) string {
 	d := p.Detail
 	running := func(c jobpod.Container) bool { return c.Kind != jobpod.Init && c.State != jobpod.Terminated }

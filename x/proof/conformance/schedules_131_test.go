@@ -4,5 +4,5 @@ package conformance
 
 import "github.com/robfig/cron/v3"
 
-// parseSchedule is how the real controller reads a schedule.
+// parseSchedule reads a schedule as the real controller does.
 func parseSchedule(spec string) (cron.Schedule, error) { return cron.ParseStandard(spec) }

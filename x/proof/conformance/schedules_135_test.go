@@ -7,7 +7,7 @@ import (
 	"k8s.io/kubernetes/pkg/util/parsers"
 )
 
-// parseSchedule is how the real controller reads a schedule.
+// parseSchedule reads a schedule as the real controller does.
 func parseSchedule(spec string) (cron.Schedule, error) {
 	return parsers.ParseCronScheduleWithPanicRecovery(spec)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/script"
 )
 
-// shrink looks for a smaller script that shows a difference, beginning with the
-// one that follows from the seed. It returns the last that has shown one.
+// shrink looks for smaller scripts that show a difference, beginning with the script of the seed.
+// It returns the last one found.
 func shrink(t *testing.T, scripts *rapid.Generator[*script.Script], seed uint64, s *script.Script, difference string) (*script.Script, string) {
 	defer set("rapid.seed", strconv.FormatUint(seed, 10))()
 	defer set("rapid.checks", "1")()
@@ -22,13 +22,13 @@ func shrink(t *testing.T, scripts *rapid.Generator[*script.Script], seed uint64,
 		smaller := scripts.Draw(r, "script")
 		if result := Play(t, smaller, ours.Kubernetes(played)); result.Difference != "" {
 			s, difference = smaller, result.Difference
-			r.Fatal("a difference") // the same for all, so that rapid takes them for one
+			r.Fatal("a difference") // the same text for all, so that rapid treats them as one failure
 		}
 	})
 	return s, difference
 }
 
-// set sets a flag, and returns how to set it back.
+// set sets a flag, and returns a function that restores it.
 func set(name, value string) func() {
 	f := flag.Lookup(name)
 	old := f.Value.String()
@@ -38,8 +38,8 @@ func set(name, value string) func() {
 	return func() { _ = f.Value.Set(old) }
 }
 
-// silent is a test that fails without a word and continues: that a script shows a
-// difference is known before rapid looks for a smaller one.
+// silent is a test whose failures have no effect: the difference is already known when rapid looks
+// for a smaller script.
 type silent struct{ *testing.T }
 
 func (silent) Logf(string, ...any)   {}

@@ -81,7 +81,7 @@ func (n *node) startControllers() (stop func()) {
 	return stop
 }
 
-// sleep sleeps, and stops or starts the controllers where an outage begins or ends meanwhile.
+// sleep sleeps, and stops or starts the controllers when an outage begins or ends meanwhile.
 func (n *node) sleep(d time.Duration, stop *func()) {
 	end := time.Now().Add(d)
 	for _, o := range n.w.outages {
@@ -231,7 +231,7 @@ func (n *node) podEvent(e watch.Event) {
 	}
 }
 
-// run binds and starts a pod, and ends it after its life.
+// run binds and starts a pod, and ends it at the end of its life.
 func (n *node) run(p *corev1.Pod, life sim.Life) {
 	if err := n.Bind(p.Namespace, p.Name, "node"); err != nil {
 		panic(err)
@@ -255,10 +255,10 @@ func (n *node) terminate(p *corev1.Pod) {
 	_ = n.Delete(server.Pods, p.Namespace, p.Name, metav1.DeleteOptions{GracePeriodSeconds: &none}) // it may be gone
 }
 
-// end ends the containers of a pod that runs.
+// end ends the containers of a running pod.
 func (n *node) end(p *corev1.Pod, code int32) {
 	if time.Since(n.start) > n.w.until {
-		return // both are over
+		return // both sides are over
 	}
 	ended := false
 	n.status(p, func(p *corev1.Pod) {

@@ -21,29 +21,29 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// workload is what the unmodified controllers and the simulator of x/cmd/batchsim both play.
-// The times of pods end in fractions of a second, so that the milliseconds that notifications take here
-// never move one into another second.
+// workload is a workload for both the unmodified controllers and the simulator of x/cmd/batchsim.
+// The times of pods end in fractions of a second, so that the milliseconds of notifications never
+// move them into another second.
 type workload struct {
 	name string
 	// spec is a JobSpec, or with cron a CronJobSpec, as JSON. The template is added.
 	spec string
 	cron bool
-	// life says what the pod of a number or index does, with the number of earlier pods of
-	// that index.
+	// life returns the life of the pod with a number and an index, after some earlier pods of that
+	// index.
 	life func(number, index, earlier int32) sim.Life
 	// stop is how long a running pod takes to end once it is deleted.
 	stop  time.Duration
 	edits []sim.Edit
-	// outages are times in which the controllers are down, or writes are refused.
+	// outages are the times in which the controllers are down, or writes are refused.
 	outages []sim.Outage
 	until   time.Duration
 }
 
-// steady pods take half a minute.
+// steady returns the life of a pod that succeeds after half a minute.
 func steady(_, _, _ int32) sim.Life { return sim.Life{For: 30*time.Second + 400*time.Millisecond} }
 
-// failing pods fail if their number is in the list.
+// failing returns lives in which a pod fails if its number is in the list.
 func failing(code int32, numbers ...int32) func(_, _, _ int32) sim.Life {
 	return func(number, _, _ int32) sim.Life {
 		if slices.Contains(numbers, number) {
@@ -53,7 +53,7 @@ func failing(code int32, numbers ...int32) func(_, _, _ int32) sim.Life {
 	}
 }
 
-// stubborn indexes fail as often as the list says.
+// stubborn returns lives in which an index fails as often as the map says.
 func stubborn(failures map[int32]int32) func(_, _, _ int32) sim.Life {
 	return func(_, index, earlier int32) sim.Life {
 		if earlier < failures[index] {
@@ -71,8 +71,8 @@ func edit(after time.Duration, change string) sim.Edit {
 	}}
 }
 
-// down is an outage from a time on. It begins and ends in the middle of a tenth of a second, so that no
-// controller writes at the same moment.
+// down returns an outage from a time on. It begins and ends in the middle of a tenth of a second,
+// so that no controller writes at the same moment.
 func down(of sim.Component, from, how time.Duration) []sim.Outage {
 	return []sim.Outage{{Window: sim.Window{From: from + 250*time.Millisecond, For: how}, Of: of}}
 }
@@ -117,7 +117,7 @@ var workloads = []workload{
 	{name: "CronJob, writes refused", cron: true, spec: `"schedule":"*/2 * * * *"`, life: steady, outages: down(sim.APIServer, 50*time.Second, time.Minute)},
 }
 
-// outcome is what both must agree on, in whole seconds since the beginning.
+// outcome is the result on which both must agree, with times in whole seconds since the beginning.
 type outcome struct {
 	Jobs []jobOutcome
 	// Pods are the creations of pods and their ends, in their order.
@@ -130,8 +130,8 @@ type jobOutcome struct {
 	Status           string
 }
 
-// TestSimulate plays the workloads under the unmodified controllers and in the simulator: the
-// times of all jobs and pods, the counters, indexes and conditions are the same.
+// TestSimulate plays the workloads under the unmodified controllers and in the simulator. The times
+// of all jobs and pods, the counters, indexes and conditions must be the same.
 func TestSimulate(t *testing.T) {
 	for _, w := range workloads {
 		if w.until == 0 {
@@ -156,7 +156,7 @@ func TestSimulate(t *testing.T) {
 	}
 }
 
-// object is the manifest of the workload.
+// object decodes the manifest of the workload.
 func (w *workload) object(into any) {
 	text := `{"metadata":{"name":"w","namespace":"default"},"spec":{` + w.spec + `,` + script.Template + `}}`
 	if w.cron {
@@ -167,7 +167,7 @@ func (w *workload) object(into any) {
 	}
 }
 
-// sorted puts what happens in the same second into one order.
+// sorted sorts the events of each second.
 func (o outcome) sorted() outcome {
 	slices.SortFunc(o.Pods, func(a, b string) int {
 		var x, y int
@@ -225,7 +225,7 @@ func (w *workload) simulate(t *testing.T) outcome {
 	return outcomeOf(r, statuses)
 }
 
-// outcomeOf says of a simulation what is compared.
+// outcomeOf returns the outcome of a simulation.
 func outcomeOf(r *sim.Result, statuses last) outcome {
 	var o outcome
 	in := func(d time.Duration) int {

@@ -25,16 +25,16 @@ import (
 func init() {
 	playTheirs = reference
 	setGate = utilfeature.DefaultMutableFeatureGate.Set
-	time.Local = time.UTC // the zone of schedules without one
-	// The faults are intended.
+	time.Local = time.UTC // the zone of schedules that name none
+	// The errors are intended, and not logged.
 	utilruntime.ErrorHandlers = nil
 	klog.SetLogger(logr.Discard())
 }
 
 const key = namespace + "/" + name
 
-// reference is one round of the real controller. It runs in its own bubble, where
-// time passes only on request.
+// reference plays one round of the real controller. It runs in its own bubble, where time passes
+// only on request.
 func reference(s *Snapshot) (r Result) {
 	server := newServer(s)
 	events, queue := &recorder{}, &queue{}
@@ -70,7 +70,7 @@ func reference(s *Snapshot) (r Result) {
 
 	err := round.Sync(context.Background(), key)
 	if isFinished(s.Job) {
-		for _, p := range s.Pods { // another queue of the controller's
+		for _, p := range s.Pods { // the controller has another queue for this
 			if metav1.IsControlledBy(p, s.Job) && !slices.Contains(s.Untracking, expectations.UID(p.UID)) {
 				err = errors.Join(err, round.CleanUp(context.Background(), p))
 			}
@@ -111,9 +111,9 @@ func recall(round *job.Round) (r remembered) {
 	return r
 }
 
-// pods is a cache of pods with what the controllers use of it: from 1.34 the index by owner,
-// before all pods of the namespace and pods by name. It lists them in the order of the
-// snapshot: a real cache has none.
+// pods is a cache of pods with the methods that the controllers use: from 1.34 on the index by
+// owner, before that all pods of the namespace and pods by name. It lists pods in the order of the
+// snapshot; the order of a real cache is random.
 type pods struct {
 	cache.Indexer
 	all     []*corev1.Pod

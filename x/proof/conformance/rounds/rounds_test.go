@@ -31,7 +31,7 @@ var (
 
 func init() { mine.Flags(flag.CommandLine) }
 
-// last is printed at the very end.
+// last is printed at the end of the run.
 var last *Tally
 
 func TestMain(m *testing.M) {
@@ -42,8 +42,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestRounds plays single rounds, all on as many processes as there are cores, or the ones of a share. Each depends only on the seed and its number.
-// Without the overlay, the test builds itself with the overlay and runs the result.
+// TestRounds plays single rounds: all of them, in a process for each core, or those of a share.
+// Each depends only on the seed and its number. Without the overlay, the test builds itself with
+// the overlay and runs the result.
 func TestRounds(t *testing.T) {
 	if playTheirs != nil {
 		playRelease(t)
@@ -63,7 +64,8 @@ func TestRounds(t *testing.T) {
 		}
 		run(t, binary, *which, *rounds)
 		if *which == "" {
-			// As close to an older release as this one comes: its gates, with the newest code.
+			// This is as close to an older release as the binary gets: its gates, with the newest
+			// code.
 			run(t, binary, r.String()+gatesOff, *rounds/4)
 		}
 	case *merge:
@@ -83,12 +85,12 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// cases says which rounds the counts are of.
+// cases describes which rounds the counts are about.
 func cases() string {
 	return fmt.Sprintf("%d rounds from number %d of seed %d, %s", *rounds, *first, *seed, cmp.Or(*which, release.Newest().String()))
 }
 
-// conclude writes the counts if there is a file for them. The counts of all rounds are printed.
+// conclude writes the counts if there is a file for them. It prints them only for all rounds.
 func conclude(t *testing.T, of string, tally *Tally) {
 	if tally.Differences > 0 {
 		t.Errorf("%d rounds differ", tally.Differences)
@@ -104,7 +106,7 @@ func conclude(t *testing.T, of string, tally *Tally) {
 	}
 }
 
-// gatesOff are the gates that the release before the newest does not have, or has off.
+// gatesOff switches off the gates that the release before the newest lacks, or has off by default.
 const gatesOff = ",MutableSchedulingDirectivesForSuspendedJobs=false,MutablePodResourcesForSuspendedJobs=false,StaleControllerConsistencyJob=false"
 
 // run plays rounds of a release with a binary that has the overlay.
@@ -125,9 +127,8 @@ func playRelease(t *testing.T) {
 	}
 }
 
-// divide runs a process for each share of the rounds. The counters of the real
-// controllers belong to the process, so that a process can only play one round at a
-// time.
+// divide runs a process for each share of the rounds. The counters of the real controllers are
+// global, so a process can only play one round at a time.
 func divide(t *testing.T) *Tally {
 	binary, err := os.Executable()
 	if err != nil {
@@ -170,7 +171,7 @@ func playShare(t *testing.T) *Tally {
 	return tally
 }
 
-// both gives the snapshot to both sides.
+// both plays the snapshot on both sides.
 func both(t *testing.T, s subject) (theirs, ours Result, difference Difference) {
 	synctest.Test(t, func(*testing.T) { theirs = s.theirs() })
 	ours = s.ours()
@@ -180,8 +181,8 @@ func both(t *testing.T, s subject) (theirs, ours Result, difference Difference) 
 // byOrder explains a difference by the order in which a cache lists objects.
 const byOrder = "The order in which a cache lists objects"
 
-// explained returns the row that explains the difference. What the real controller
-// does with the same objects in another order is equally right.
+// explained returns the row that explains the difference. The result of the real controller with
+// the same objects in another order is equally right.
 func explained(t *testing.T, s subject, theirs, ours *Result) string {
 	if row := s.explain(theirs, ours); row != "" {
 		return row
@@ -232,7 +233,7 @@ func play(t *testing.T, tally *Tally, number int) {
 	fmt.Printf("\nround %d of seed %d differs:\n%s\n%s\n", number, *seed, small, strings.Join(difference, "\n"))
 }
 
-// clipped are the first lines, cut.
+// clipped returns the first lines, shortened.
 func clipped(d Difference) string {
 	var out []string
 	for i, line := range d {

@@ -27,7 +27,7 @@ type server struct {
 	once     map[string]bool // by write
 	statuses int
 	log      []string
-	group    []string // since the last write of the status
+	group    []string // the writes since the last write of the status
 	ended    bool     // whether a status was written that ends the job
 }
 
@@ -35,7 +35,7 @@ func newServer(s *Snapshot) *server {
 	return &server{snapshot: s, created: map[string]int{}, deleted: map[string]bool{}, once: map[string]bool{}}
 }
 
-// wrote keeps a write and returns its answer.
+// wrote records a write and returns its answer.
 func (s *server) wrote(what, fault string, err error) error {
 	if fault == "" {
 		fault = "ok"
@@ -44,7 +44,7 @@ func (s *server) wrote(what, fault string, err error) error {
 	return err
 }
 
-// repeated is like wrote, but it keeps a write only the first time. One of the two sides repeats
+// repeated is like wrote, but it records a write only the first time. One of the two sides repeats
 // such a write, and the repetition changes nothing.
 func (s *server) repeated(what, fault string, err error) error {
 	if s.once[what] {
@@ -54,7 +54,7 @@ func (s *server) repeated(what, fault string, err error) error {
 	return s.wrote(what, fault, err)
 }
 
-// writes are all that were kept.
+// writes returns all recorded writes.
 func (s *server) writes() []string {
 	s.flush()
 	return s.log
@@ -68,7 +68,7 @@ func (s *server) flush() {
 
 var errInjected = errors.New("injected")
 
-// answer is the error of a fault.
+// answer returns the error of a fault.
 func answer(fault, resource, name string) error {
 	group := schema.GroupResource{Resource: resource}
 	switch fault {
@@ -167,7 +167,7 @@ func describePod(p *corev1.Pod) string {
 	return b.String()
 }
 
-// writeStatus keeps a status.
+// writeStatus records a status.
 func (s *server) writeStatus(status *batchv1.JobStatus) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,8 +180,8 @@ func (s *server) writeStatus(status *batchv1.JobStatus) error {
 	return err
 }
 
-// describeStatus is the status as text, with times to the nanosecond. The uncounted
-// UIDs have no order.
+// describeStatus returns the status as text, with times to the nanosecond. It sorts the uncounted
+// UIDs, whose order has no meaning.
 func describeStatus(s *batchv1.JobStatus) string {
 	var b strings.Builder
 

@@ -19,7 +19,7 @@ const (
 
 // Snapshot is the input of both planners of jobs.
 type Snapshot struct {
-	// Number and Class say how the snapshot was drawn.
+	// Number and Class tell how the snapshot was drawn.
 	Number int
 	Class  string
 
@@ -31,7 +31,7 @@ type Snapshot struct {
 	Faults
 }
 
-// Memory is what a controller keeps between rounds.
+// Memory is the memory of a controller between rounds.
 type Memory struct {
 	Failures    int32
 	LastFailure time.Time
@@ -47,33 +47,33 @@ type Memory struct {
 // Faults holds the failing answers of the server: an error, "gone", "invalid" or
 // "closing".
 type Faults struct {
-	// Job is the answer to a read of the job; "deleted" and "replaced" are a job
-	// that is being deleted by now, and one of another UID.
+	// Job is the answer to a read of the job; "deleted" means that the job is being deleted by now,
+	// "replaced" that it has another UID.
 	Job string
-	// Patch and Delete go by the pod's name.
+	// Patch and Delete are the answers by the pod's name.
 	Patch, Delete map[string]string
-	// Create goes by the number of the creation among those with the same prefix of
-	// the name.
+	// Create holds the answers by the name of the created pod: its prefix, and its number among
+	// those with that prefix.
 	Create map[string]string
-	// Status goes by the number of the write.
+	// Status holds the answers by the number of the write.
 	Status map[int]string
 }
 
-// Result is what a controller does with a snapshot.
+// Result is the result of a controller's round.
 type Result struct {
-	// Writes are all writes that were tried, with their answers. Between two writes
-	// of the status they have no order, and are sorted.
+	// Writes are all attempted writes, with their answers. Those between two writes of the status
+	// are sorted, since their order is random.
 	Writes []string
 	// Requeue is the delay until the next round, or empty.
 	Requeue string
-	// Retry is true when the round must be repeated after a failure.
+	// Retry is true if the round must be repeated after a failure.
 	Retry  bool
 	Events []string
-	// Metrics are what the round has added to the counters.
+	// Metrics is what the round has added to the counters.
 	Metrics series.Counts
 	// Memory is the memory for the next round.
 	Memory string
-	// Seen is what the round has exercised, by the numbers of the rules; only ours.
+	// Seen lists what the round has exercised, with the numbers of the rules; only ours sets it.
 	Seen []string
 	// Panic is the value with which the controller panicked.
 	Panic string
@@ -89,8 +89,7 @@ var played release.Release
 // setGate sets a feature gate of the real controllers.
 var setGate func(string) error
 
-// playTheirs and playTheirsCron are one round of the real controllers; nil without
-// the overlay.
+// playTheirs and playTheirsCron play one round of the real controllers; nil without the overlay.
 var (
 	playTheirs     func(*Snapshot) Result
 	playTheirsCron func(*CronSnapshot) Result

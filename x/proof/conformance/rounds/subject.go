@@ -7,23 +7,23 @@ import (
 
 // subject is a snapshot of a job or of a CronJob.
 type subject interface {
-	// class is what rounds are counted by.
+	// class returns the class by which rounds are counted.
 	class() string
-	// theirs and ours are what the controllers make of it. Theirs runs in a bubble.
+	// theirs and ours play the round of each side. theirs runs in a bubble.
 	theirs() Result
 	ours() Result
 	// explain returns the row of the documentation that explains a difference.
 	explain(theirs, ours *Result) string
-	// orders yields it with its lists in other orders, smaller with less in it.
+	// orders yields the subject with its lists in other orders, smaller yields it with less in it.
 	orders() iter.Seq[subject]
 	smaller() iter.Seq[subject]
 	fmt.Stringer
 }
 
-// cronJobs is the number of rounds among which one is about a CronJob.
+// cronJobs is the number of rounds of which one is about a CronJob.
 const cronJobs = 4
 
-// drawSubject draws what the round of that number is about.
+// drawSubject draws the subject of the round with a number.
 func drawSubject(seed uint64, number int) subject {
 	if number%cronJobs == cronJobs-1 {
 		return drawCronJob(seed, number)

@@ -19,7 +19,7 @@ const (
 	longAmong = 20
 )
 
-// budget is the rest of the limits.
+// budget is what is left of the limits.
 type budget struct {
 	runs int
 	time time.Duration
@@ -71,7 +71,7 @@ func (b *budget) spend(wait, spec string) string {
 	return wait
 }
 
-// runs estimates how often a schedule fires in some time.
+// runs estimates how often a schedule is due in some time.
 func runs(spec string, in time.Duration) int {
 	if zone, rest, ok := strings.Cut(spec, " "); ok && strings.Contains(zone, "TZ=") {
 		spec = rest

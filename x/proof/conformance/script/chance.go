@@ -15,8 +15,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
 )
 
-// chances notes what has happened after which the two sides may differ, each by a line of
-// the comment of package conformance. Controllers write concurrently.
+// chances notes events after which the two sides may differ. Each has a line in the comment of
+// package conformance. Controllers write concurrently.
 type chances struct {
 	mu sync.Mutex
 	// blind: a CronJob's controller was refused a look at a CronJob or at a job, or has not
@@ -24,8 +24,8 @@ type chances struct {
 	blindCronJob, blindJob bool
 	// leftBehind: a pod whose job was deleted kept its finalizer.
 	leftBehind bool
-	// unseen: the finalizer of a pod went where a cache may still show it, before the pod was
-	// deleted or with it.
+	// unseen: the finalizer of a pod was removed before the pod was deleted or with it, while a
+	// cache may still show it.
 	unseen bool
 	// raced: an orphan was adopted and lost its finalizer in one instant.
 	raced bool
@@ -41,14 +41,15 @@ type chances struct {
 	runs    map[string]int
 }
 
-// IsLeftToChance reports whether a difference that has just been seen belongs to a line of
-// the comment of package conformance after which a script ends.
+// IsLeftToChance reports whether one of the lines of the comment of package conformance after which
+// a script ends may explain a difference that was just seen.
 func (w *World) IsLeftToChance(s *Script) bool {
 	c := &w.chances
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	// The real controller looks when it comes to a job that the status does not name, and
-	// then stops: what it does for the jobs before depends on the order of its cache.
+	// The real controller reads the CronJob when it comes to a job that the status does not name,
+	// and stops if that is refused: which jobs it has handled before depends on the order of its
+	// cache.
 	switch {
 	case c.blindCronJob && len(server.List[*batchv1.Job](w.Server)) > 1,
 		c.blindJob && s.CronJob != nil,
@@ -69,7 +70,7 @@ func (w *World) HasTenantsJob() bool {
 	})
 }
 
-// note looks at a write before it is answered. Refused says that a fault hits it.
+// note looks at a request before it is answered; refused is set if a fault hits it.
 func (c *chances) note(w *World, write server.Write, refused bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,8 +128,9 @@ func (c *chances) noteUnordered(w *World) {
 	c.unordered = c.unordered || slices.ContainsFunc(server.List[*batchv1.Job](w.Server), w.hasUnordered)
 }
 
-// hasUnordered reports whether two failed pods of one index have the finalizer, and the real controller takes whichever
-// it comes to first, or last: one had more failures before it and the other has finished later, or neither.
+// hasUnordered reports whether two failed pods of one index have the finalizer, and the real
+// controller uses the one that its cache lists first, or last: one pod had more failures before it
+// and the other has finished later, or they are equal.
 func (w *World) hasUnordered(o *batchv1.Job) bool {
 	if o.Spec.BackoffLimitPerIndex == nil {
 		return false
@@ -146,7 +148,8 @@ func (w *World) hasUnordered(o *batchv1.Job) bool {
 	return false
 }
 
-// failedByIndex returns the pods that have the finalizer and may have failed, of each index that has several.
+// failedByIndex returns, for each index that has several, the pods that have the finalizer and may
+// have failed.
 func failedByIndex(pods []*corev1.Pod) map[string][]*corev1.Pod {
 	all := make(map[string][]*corev1.Pod)
 	for _, p := range pods {

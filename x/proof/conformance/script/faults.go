@@ -49,16 +49,16 @@ func (w *World) fault(write server.Write) (err error, applied bool) {
 	return nil, false
 }
 
-// takeAway removes a pod that still carries the finalizer or may be adopted, as its owner may
-// do at any time: no server says that an object is gone and then shows it again. Other pods
-// are left alone, since theirs makes patches of them that ours does not.
+// takeAway removes a pod that still has the finalizer or may be adopted, as users may do at any
+// time: a server that reports an object as gone must not show it again. It does not touch other
+// pods, since theirs patches pods that ours does not.
 func (w *World) takeAway(name string) {
 	p := server.Get[*corev1.Pod](w.Server, Namespace, name)
 	if p == nil || !isTracked(p) && metav1.GetControllerOf(p) != nil {
 		return
 	}
 	none := int64(0)
-	// A pod that is being deleted goes with its finalizer.
+	// A pod that is being deleted vanishes with its finalizer.
 	_ = strip(w, p, Step{})
 	if err := w.Delete(server.Pods, Namespace, name, metav1.DeleteOptions{GracePeriodSeconds: &none}); err != nil &&
 		!apierrors.IsNotFound(err) {

@@ -21,7 +21,8 @@ func Jobs() *rapid.Generator[*Script] {
 		g.Indexed = limits
 		s.Job = drawJob(g)
 		if limits {
-			// An index can fail with a pod that only terminates; later most jobs have ended.
+			// An index can fail with a pod that still terminates. This comes first, since most jobs
+			// end soon.
 			if rapid.Bool().Draw(t, "going") {
 				begin = goingInFlight(t)
 			}
@@ -37,13 +38,13 @@ func Jobs() *rapid.Generator[*Script] {
 		switch rapid.IntRange(0, 60).Draw(t, "old") {
 		case 0:
 			s.Steps = slices.Insert(s.Steps, 0, step(t, "old", one("mode"), among("Sorted")))
-		case 1, 2, 3: // where the gate JobManagedBy is off, the server has dropped it
+		case 1, 2, 3: // if the gate JobManagedBy is off, the server has dropped the field
 			at := min(rapid.IntRange(0, 3).Draw(t, "at"), len(s.Steps))
 			s.Steps = slices.Insert(s.Steps, at, step(t, "old", one("managedBy"), among("example.com/other")))
 		}
 		if s.Stale {
-			// The reference adopts a pod again that it has let go of, and its cache not;
-			// the library does not, or the pod could count twice.
+			// The reference may adopt a pod again after releasing it, if its cache still shows the
+			// old state. The library does not, since the pod could count twice.
 			for i := range s.Steps {
 				if op := s.Steps[i].Op; op == "disown" || op == "stray" {
 					s.Steps[i] = Step{Op: "touch"}
@@ -67,7 +68,7 @@ func Gangs() *rapid.Generator[*Script] {
 	})
 }
 
-// groupSteps happen to workloads and pod groups, and to jobs that may be new.
+// groupSteps are steps about workloads and pod groups, and about jobs that may be new.
 func groupSteps() []choice {
 	kinds := among("workloads", "podgroups")
 	return []choice{
@@ -113,9 +114,9 @@ func CronJobs() *rapid.Generator[*Script] {
 	})
 }
 
-// keepJobs lets a script whose controllers do not see the CronJob's status keep the
-// finished jobs: the real controller starts a run again and again whose job is gone and
-// whose record it does not see, ours does not.
+// keepJobs makes a script keep the finished jobs if its controllers do not see the CronJob's
+// status: otherwise the real controller, unlike ours, repeatedly starts a run whose job is gone and
+// whose record it does not see.
 func keepJobs(s *Script) {
 	if !slices.ContainsFunc(s.Steps, func(step Step) bool { return step.String() == "hold cronjobs" }) {
 		return
@@ -132,9 +133,9 @@ func keepJobs(s *Script) {
 	}
 }
 
-// keepLookUps lets look-ups of jobs succeed in a script that holds the cache of jobs. A
-// failed look-up ends the round of the real controller, while the library still starts a
-// run that waits for no job.
+// keepLookUps makes look-ups of jobs succeed in a script that holds the cache of jobs. A failed
+// look-up ends the round of the real controller, while the library still starts a run that waits
+// for no job.
 func keepLookUps(s *Script) {
 	if !slices.ContainsFunc(s.Steps, func(step Step) bool { return step.String() == "hold jobs" }) {
 		return
@@ -146,8 +147,7 @@ func keepLookUps(s *Script) {
 	}
 }
 
-// choice is what can be drawn, with its weight: a step, or several that belong
-// together.
+// choice is something to draw, with its weight: a step, or several steps that belong together.
 type choice struct {
 	weight int
 	draw   func(*rapid.T) []Step
@@ -182,7 +182,7 @@ func step(t *rapid.T, op string, args ...func(*rapid.T) string) Step {
 	return s
 }
 
-// one is an argument that is not drawn.
+// one returns an argument that is not drawn.
 func one(arg string) func(*rapid.T) string { return func(*rapid.T) string { return arg } }
 
 // among draws one of the arguments.
@@ -208,7 +208,7 @@ var (
 // waiting is drawn often, since nothing happens without time.
 func waiting(weight int) choice { return of(weight, "wait", delays) }
 
-// choicesForPods lists what happens to pods.
+// choicesForPods lists the steps about pods.
 func choicesForPods() []choice {
 	return append(plotsOfPods(),
 		of(3, "bind", pod),
@@ -248,6 +248,7 @@ func jobSteps(spec *batchv1.JobSpec) []choice {
 		of(1, "touch"),
 		of(1, "restartall"),
 		of(1, "skew", among("0s", "3s", "-3s", "40s", "-40s", "1h", "-1h")),
+
 		of(2, "fault", among("create"), among("pods"), answers, shares, delays),
 		of(1, "fault", among("delete"), among("pods"), answers, shares, delays),
 		of(1, "fault", among("patch"), among("pods"), among("conflict", "error", "quota", "lost"), shares, delays),
@@ -270,8 +271,8 @@ func jobSteps(spec *batchv1.JobSpec) []choice {
 	return append(steps, of(1, "closing"))
 }
 
-// pace depends on how often a CronJob runs: jobs that do not end accumulate, and a
-// script should not have hundreds of them.
+// pace holds schedules and waits that fit each other: jobs that do not end accumulate, and a script
+// should not have hundreds of them.
 type pace struct{ schedules, waits []string }
 
 var (
@@ -307,6 +308,7 @@ func cronSteps(p pace) []choice {
 		of(3, "restartall"),
 		of(2, "stopall"),
 		of(3, "skew", among("0s", "40s", "1h", "1h")),
+
 		of(1, "fault", among("create"), among("jobs"), answers, among("all"), among("1s", "1m", "10m", "5h")),
 		of(1, "fault", among("delete"), among("jobs"), among("conflict", "error"), among("all"),
 			among("1s", "1m", "10m", "5h")),

@@ -42,7 +42,7 @@ func drawCronJob(t *rapid.T, p pace) *batchv1.CronJobSpec {
 	g.Schedules = p.schedules
 	s := specgen.Decode[batchv1.CronJobSpec](g.CronJob())
 	template := valid(t)
-	template.Statuses = true // older servers require them here
+	template.Statuses = true // older servers require these fields here
 	s.JobTemplate.Spec = *drawJob(template)
 	// The TTL controller and the history would race for the same jobs.
 	s.JobTemplate.Spec.TTLSecondsAfterFinished, s.JobTemplate.Spec.ManagedBy = nil, nil

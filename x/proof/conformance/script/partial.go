@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
 )
 
-// part gives a pod a phase, its container "main" a state and all others another one.
-// Its conditions do not change: a pod can fail without a change of readiness.
+// part sets a pod's phase, the state of its container "main", and the state of all others. The
+// conditions do not change: a pod can fail without a change of readiness.
 func part(w *World, p *corev1.Pod, s Step) error {
 	if isTerminal(p) {
 		return nil
@@ -31,8 +31,8 @@ func part(w *World, p *corev1.Pod, s Step) error {
 	})
 }
 
-// setState gives a container a state: "exit:1" has ended now, "untimed:1" some time
-// that nobody knows, and "none" says nothing. What has ended stays so.
+// setState sets the state of a container: "exit:1" has ended now, "untimed:1" has ended at an
+// unknown time, and "none" is no state. A container that has ended stays so.
 func setState(w *World, c *corev1.ContainerStatus, state string) {
 	if c.State.Terminated != nil {
 		return
@@ -51,8 +51,8 @@ func setState(w *World, c *corev1.ContainerStatus, state string) {
 	}
 }
 
-// editCondition is another writer of the job's status: it sets a condition, and
-// leaves what it is not given as it was.
+// editCondition acts as another writer of the job's status: it sets a condition, and keeps the
+// fields that have no argument.
 func editCondition(w *World, _ *Script, s Step) error {
 	return editStatus(w, func(status *batchv1.JobStatus) {
 		i := slices.IndexFunc(status.Conditions,
@@ -89,7 +89,7 @@ func editCondition(w *World, _ *Script, s Step) error {
 	})
 }
 
-// editCounter is another writer of the job's counters, or of its list of failed indexes.
+// editCounter acts as another writer of the job's counters, or of its list of failed indexes.
 func editCounter(w *World, _ *Script, s Step) error {
 	n := int32(number(s.Arg(1)))
 	return editStatus(w, func(status *batchv1.JobStatus) {

@@ -37,8 +37,8 @@ func plotsOfJobs() []choice {
 	}
 }
 
-// partialEnd fails a pod of some age with an incomplete report: the states of its
-// containers differ, and it was not ready for a while.
+// partialEnd fails an older pod with an incomplete report: the states of its containers differ, and
+// it may have been unready for a while.
 func partialEnd(t *rapid.T) []Step {
 	k := one(pod(t))
 	steps := []Step{step(t, "run", k), step(t, "wait", whiles)}
@@ -76,7 +76,7 @@ func restarts(t *rapid.T) []Step {
 	}
 }
 
-// thing is an event that a round has to count or a pod that it has to replace.
+// thing draws an event that makes a round count or replace a pod.
 func thing(t *rapid.T, k func(*rapid.T) string) Step {
 	switch rapid.IntRange(0, 5).Draw(t, "thing") {
 	case 0:
@@ -98,7 +98,7 @@ func lateCaches(t *rapid.T) []Step {
 			one("all"), moments))
 	}
 	if rapid.Bool().Draw(t, "seen") {
-		steps = append(steps, step(t, "wait", one("500ms"))) // the caches show the pod, and the round has not begun
+		steps = append(steps, step(t, "wait", one("500ms"))) // the caches show the event, and the round has not begun
 	}
 	held := among("pods jobs", "pods jobs", "pods", "jobs")(t)
 	for _, resource := range []string{"pods", "jobs"} {
@@ -143,8 +143,8 @@ func shrinkAndSucceed(t *rapid.T) []Step {
 	return append(steps, step(t, "resize", sizes), step(t, "wait", moments), step(t, "wait", delays))
 }
 
-// editedCondition lets another writer edit a condition, mostly one that suspending
-// or resuming has set before.
+// editedCondition makes another writer edit a condition, mostly one that suspending or resuming has
+// just set.
 func editedCondition(t *rapid.T) []Step {
 	var steps []Step
 	if rapid.Bool().Draw(t, "suspended") {
@@ -156,8 +156,8 @@ func editedCondition(t *rapid.T) []Step {
 	return append(steps, editsCondition(t), step(t, "wait", moments))
 }
 
-// editsCondition edits a condition. One that ends the job only becomes true: the real
-// controller puts another one of the same type beside one that is false.
+// editsCondition edits a condition. One that ends the job is only set to True: beside one that is
+// False, the real controller would add a second one of the same type.
 func editsCondition(t *rapid.T) Step {
 	kind := jobTypes(t)
 	statuses := among("", "True", "False")
@@ -200,7 +200,7 @@ func failedWrite(t *rapid.T) []Step {
 	return append(steps, step(t, "wait", moments), step(t, "wait", delays))
 }
 
-// failures are the answers that make sense for a verb.
+// failures draws one of the answers that make sense for a verb.
 func failures(verb string) func(*rapid.T) string {
 	switch verb {
 	case "create", "delete":
@@ -237,10 +237,11 @@ func Big() *rapid.Generator[*Script] {
 		if spec.BackoffLimitPerIndex == nil {
 			spec.BackoffLimit = int32Of(among("0", "600", "2000")(t))
 		}
-		// A round creates 500 pods, and the next ones the rest.
+		// A round creates 500 pods, and the next rounds create the rest.
 		steps := bigSteps(parallelism, most)
 		if indexed {
-			// Finalizers that stay accumulate, and their order would also be random.
+			// Without indexes, pods whose finalizer stays would accumulate, and their order would
+			// also be random.
 			steps = append(steps,
 				of(1, "fault", one("patch"), one("pods"), among("error", "conflict"), shares, moments))
 		}
@@ -249,7 +250,7 @@ func Big() *rapid.Generator[*Script] {
 	})
 }
 
-// some is a range of pods.
+// some draws a range of pods.
 func some(t *rapid.T) string {
 	from := rapid.SampledFrom([]int{0, 0, 0, 50, 300}).Draw(t, "from")
 	return fmt.Sprintf("%d-%d", from, from+rapid.SampledFrom([]int{50, 100, 600, 1200}).Draw(t, "count")-1)
@@ -319,9 +320,8 @@ func bigSteps(many func(*rapid.T) string, most string) []choice {
 	}
 }
 
-// lateRuns holds the caches of the CronJob and of its jobs over some runs. The cache
-// of the CronJob is held for a moment only: with each conflict the next try comes later,
-// and how much later is left to chance.
+// lateRuns holds the caches of the CronJob and of its jobs over some runs. The cache of the CronJob
+// is held for a moment only: each conflict delays the next try, by a random time.
 func lateRuns(t *rapid.T) []Step {
 	var steps []Step
 	held := strings.Fields(among("jobs cronjobs", "cronjobs", "jobs")(t))

@@ -111,7 +111,7 @@ func setPhase(w *World, p *corev1.Pod, phase corev1.PodPhase) error {
 	return status(w, p, func(p *corev1.Pod) { p.Status.Phase = phase })
 }
 
-// restart counts restarts of the containers: of all, or with a name of one.
+// restart counts restarts of all containers, or of the named one.
 func restart(w *World, p *corev1.Pod, s Step) error {
 	if isTerminal(p) || p.Spec.NodeName == "" {
 		return nil
@@ -125,7 +125,7 @@ func restart(w *World, p *corev1.Pod, s Step) error {
 	})
 }
 
-// exit ends the containers with a code, or only the one that is named.
+// exit ends all containers with a code, or only the named one.
 func exit(w *World, p *corev1.Pod, s Step) error {
 	if isTerminal(p) {
 		return nil
@@ -156,7 +156,7 @@ func exit(w *World, p *corev1.Pod, s Step) error {
 	})
 }
 
-// evict fails the pod for an outside reason, and says nothing about the containers.
+// evict fails the pod for an outside reason, and does not change the containers.
 func evict(w *World, p *corev1.Pod, s Step) error {
 	if isTerminal(p) {
 		return nil
@@ -179,8 +179,8 @@ func deletePod(w *World, p *corev1.Pod, s Step) error {
 	return w.Delete(server.Pods, p.Namespace, p.Name, opts)
 }
 
-// gone is what a kubelet does once a terminating pod has ended: it reports the end,
-// and then removes the pod.
+// gone acts as a kubelet once a terminating pod has ended: it reports the end, and then removes the
+// pod.
 func gone(w *World, p *corev1.Pod, s Step) error {
 	if p.DeletionTimestamp == nil {
 		return nil
@@ -216,7 +216,7 @@ func annotate(w *World, p *corev1.Pod, s Step) error {
 	})
 }
 
-// relabel takes the pod out of the job's selector, or back into it.
+// relabel changes the pod's labels so that the job's selector no longer matches, or matches again.
 func relabel(w *World, p *corev1.Pod, _ Step) error {
 	return change(w, p, func(p *corev1.Pod) {
 		const label, away = "batch.kubernetes.io/controller-uid", "was"

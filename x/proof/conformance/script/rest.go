@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// rest detects controllers that never come to rest: they write again and again, and
-// virtual time hardly moves. An example is a CronJob that keeps no finished job and
-// cannot write its status: it deletes the job of a run that finishes immediately, and
-// then believes that the run has not started.
+// rest detects controllers that never come to rest: they write again and again, and virtual time
+// hardly moves. An example is a CronJob that keeps no finished job and cannot write its status: it
+// deletes the job of a run, which finishes immediately, and then believes that the run has not
+// started.
 type rest struct {
 	mu     sync.Mutex
 	at     time.Time
@@ -16,7 +16,7 @@ type rest struct {
 	never  bool
 }
 
-// mostWrites is how many writes in one minute are acceptable.
+// mostWrites is the number of writes in one minute that is acceptable.
 const mostWrites = 5000
 
 // isOver counts a write and reports whether it exceeds the limit. After that no

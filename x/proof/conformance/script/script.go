@@ -8,9 +8,9 @@
 //	exit 0 1
 //	wait 10s
 //
-// A step names an operation and its arguments. Pods and jobs are counted in the
-// order of their names, and a number beyond their count begins again at the first,
-// so that every step means something whatever happened before.
+// A step names an operation and its arguments. Pods and jobs are numbered in the order of their
+// names. Numbers beyond the last start again at the first, so that every step has a meaning
+// whatever happened before.
 package script
 
 import (
@@ -24,18 +24,18 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// Script is what happens in one world.
+// Script is a sequence of steps in one world, with its objects.
 type Script struct {
-	// Comment says what the script is about.
+	// Comment describes the script.
 	Comment string
 	// Job is the spec of the job "j", and CronJob is the spec of the CronJob "c".
 	Job     *batchv1.JobSpec
 	CronJob *batchv1.CronJobSpec
 	// Manual leaves out the job controller: steps write the statuses of jobs.
 	Manual bool
-	// Stale lets controllers act on caches that do not show their own writes yet, as
-	// before Kubernetes 1.36 (without the feature gate StaleControllerConsistencyJob):
-	// then only expectations are in the way of mistakes.
+	// Stale lets controllers act on caches that do not show their own writes yet, as before
+	// Kubernetes 1.36 (without the feature gate StaleControllerConsistencyJob): then only
+	// expectations prevent mistakes.
 	Stale bool
 	// Begin is when the world begins, instead of the first second of 2000.
 	Begin time.Time
@@ -48,10 +48,10 @@ type Step struct {
 	Args []string
 }
 
-// String is the step as a line.
+// String returns the step as a line.
 func (s Step) String() string { return strings.Join(append([]string{s.Op}, s.Args...), " ") }
 
-// Arg is an argument, or empty.
+// Arg returns the argument at a place, or "".
 func (s Step) Arg(i int) string {
 	if i < len(s.Args) {
 		return s.Args[i]
@@ -59,7 +59,7 @@ func (s Step) Arg(i int) string {
 	return ""
 }
 
-// String is the script as text.
+// String returns the script as text.
 func (s *Script) String() string {
 	var b strings.Builder
 	for _, line := range strings.Split(s.Comment, "\n") {
@@ -67,6 +67,7 @@ func (s *Script) String() string {
 			fmt.Fprintf(&b, "# %s\n", line)
 		}
 	}
+
 	if s.Job != nil {
 		fmt.Fprintf(&b, "job %s\n", marshal(s.Job))
 	}
@@ -82,6 +83,7 @@ func (s *Script) String() string {
 	if !s.Begin.IsZero() {
 		fmt.Fprintf(&b, "begin %s\n", s.Begin.Format(time.RFC3339))
 	}
+
 	for _, step := range s.Steps {
 		fmt.Fprintln(&b, step)
 	}
@@ -112,17 +114,18 @@ func Parse(text string) (*Script, error) {
 	return s, lines.Err()
 }
 
-// Template is the field of a pod template, the simplest.
+// Template is the JSON field of the simplest pod template.
 const Template = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"i"}]}}`
 
 var line = strings.NewReplacer("; ", "\n", "TEMPLATE", Template, "JOB", `"jobTemplate":{"spec":{`+Template+`}}`)
 
-// ParseLine is like Parse, of lines with several steps, which "; " separates. TEMPLATE in it is
-// Template, and JOB the field of a job template with that.
+// ParseLine is like Parse for lines with several steps, separated by "; ". TEMPLATE in the text
+// means [Template], and JOB means the field of a job template with that.
 func ParseLine(text string) (*Script, error) { return Parse(line.Replace(text)) }
 
-// MadeStale returns the script for controllers of a release that never wait for own writes. Where it
-// holds the cache of pods, no pod is an orphan: the real controller adopts it again, see generate.go.
+// MadeStale returns the script for controllers of a release that never wait for own writes. If the
+// script holds the cache of pods, it has no orphans: the real controller would adopt them again,
+// see generate.go.
 func (s *Script) MadeStale() *Script {
 	out := *s
 	out.Stale = true

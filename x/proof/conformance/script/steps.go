@@ -14,8 +14,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
 )
 
-// worldSteps are what can happen to jobs, CronJobs, controllers and the server.
-// The step "wait" is not among them: time passes for all worlds together.
+// worldSteps are the steps about jobs, CronJobs, controllers and the server. The step "wait" is not
+// among them: time passes for all worlds together.
 var worldSteps = map[string]func(*World, *Script, Step) error{
 	"suspend":     editJob(func(s *batchv1.JobSpec, arg string) { on := arg == "on"; s.Suspend = &on }),
 	"parallelism": editJob(func(s *batchv1.JobSpec, arg string) { s.Parallelism = int32Of(arg) }),
@@ -100,7 +100,7 @@ func stringOf(arg string) *string {
 	return &arg
 }
 
-// touch changes an annotation of the job and nothing that matters.
+// touch changes an annotation of the job, which has no effect.
 func touch(w *World, _ *Script, s Step) error {
 	for _, j := range server.List[*batchv1.Job](w.Server) {
 		return server.Change(w.Server, j.Namespace, j.Name, func(j *batchv1.Job) {
@@ -132,8 +132,8 @@ func recreate(w *World, script *Script, _ Step) error {
 	return w.createJob(script.Job)
 }
 
-// stray creates a pod that the job has not requested: its arguments say whether it
-// has the job's labels, the finalizer, an index, which owner, and which namespace.
+// stray creates a pod that the job has not requested. The arguments choose whether it has the job's
+// labels, the finalizer or an index, its owner, and its namespace.
 func stray(w *World, script *Script, s Step) error {
 	j := server.Get[*batchv1.Job](w.Server, Namespace, "j")
 	if j == nil {
@@ -213,13 +213,14 @@ func deleteCronJob(w *World, _ *Script, s Step) error {
 	return w.Delete(server.CronJobs, Namespace, "c", metav1.DeleteOptions{PropagationPolicy: &policy})
 }
 
-// keep is a finalizer that keeps what the garbage collector deletes: an owner of another namespace
-// counts as gone.
+// keep is a finalizer that keeps objects which the garbage collector deletes because their owner is
+// in another namespace: to it, such an owner does not exist.
 const keep = "example.com/keep"
 
-// squat takes a name that a run could need: the name for the n-th minute from now. Owned is a job of
-// the CronJob. Restored and report are jobs whose controller has its name: an earlier CronJob, and
-// another kind. Elsewhere, a job of another tenant has the name and says that it is that run.
+// squat takes a name that a run could need: that of the n-th minute from now. Its second argument
+// chooses the job: "owned" by the CronJob; "restored" or "report" with a controller of the
+// CronJob's name, an earlier CronJob or another kind; "elsewhere" from another tenant, claiming to
+// be that run.
 func squat(w *World, script *Script, s Step) error {
 	c := server.Get[*batchv1.CronJob](w.Server, Namespace, "c")
 	if c == nil {
@@ -267,8 +268,8 @@ func (w *World) jobOf(c *batchv1.CronJob, name string, owned bool) *batchv1.Job 
 	return j
 }
 
-// old turns the job or the CronJob into one that an older release has stored, or the same with
-// other feature gates, and that this one would refuse or change.
+// old turns the job or the CronJob into one that this release would refuse or change, and that an
+// older release, or this one with other feature gates, has stored.
 func old(w *World, _ *Script, s Step) error {
 	switch s.Arg(0) {
 	case "mode":

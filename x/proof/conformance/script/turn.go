@@ -7,13 +7,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// turns are when the clocks of New York change.
+// turns are the times at which the clocks of New York change.
 var turns = []time.Time{time.Date(2000, 4, 2, 7, 0, 0, 0, time.UTC), time.Date(2000, 10, 29, 6, 0, 0, 0, time.UTC)}
 
-// acrossTurns are schedules with runs near the change, some at times that are skipped or repeated.
+// acrossTurns are schedules with runs near the change, some at local times that are skipped or
+// repeated.
 var acrossTurns = []string{"*/5 * * * *", "* * * * *", "*/15 0-3 * * *", "0 * * * *", "30 * * * *"}
 
-// drawTurn lets some scripts begin soon before the clocks of their zone change, and returns how long before.
+// drawTurn makes some scripts begin shortly before the clocks of their zone change, and returns how
+// long before, or 0.
 func drawTurn(t *rapid.T, s *Script) time.Duration {
 	if rapid.IntRange(0, 7).Draw(t, "turn") < 6 {
 		return 0
@@ -27,7 +29,7 @@ func drawTurn(t *rapid.T, s *Script) time.Duration {
 	return ahead
 }
 
-// acrossTurn lets a script wait until after the change.
+// acrossTurn makes a script wait until after the change.
 func acrossTurn(t *rapid.T, steps []Step, ahead time.Duration) []Step {
 	if ahead == 0 {
 		return steps
@@ -37,8 +39,8 @@ func acrossTurn(t *rapid.T, steps []Step, ahead time.Duration) []Step {
 		Step{Op: "wait", Args: []string{"1h0m0s"}})
 }
 
-// withOutage lets some scripts have no controllers for hours, in which more runs
-// are missed than Kubernetes counts.
+// withOutage stops the controllers of some scripts for hours, in which more runs are missed than
+// Kubernetes counts.
 func withOutage(t *rapid.T, steps []Step) []Step {
 	if rapid.IntRange(0, 15).Draw(t, "outage") < 14 {
 		return steps

@@ -14,7 +14,7 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
 )
 
-// Namespace is where everything in a script lives, but for what another tenant makes.
+// Namespace holds all objects of a script; elsewhere holds those of another tenant.
 const (
 	Namespace = "default"
 	elsewhere = "elsewhere"
@@ -33,7 +33,7 @@ type World struct {
 	strays  int
 }
 
-// Controllers makes controllers over a server, to be started phase by phase.
+// Controllers makes controllers for a server, to be started phase by phase.
 type Controllers func(*server.Server) (phases []func(), stop func())
 
 // NewWorld puts the objects of the script on a new server and starts the
@@ -95,8 +95,8 @@ func (w *World) Do(s *Script, step Step) error {
 	panic(fmt.Sprintf("step %q: no such operation", step))
 }
 
-// pick returns the pods that an argument means: "all", one by its number, or several
-// by two numbers, such as "0-99".
+// pick returns the pods that an argument selects: "all", one by its number, or a range such as
+// "0-99".
 func (w *World) pick(arg string) []*corev1.Pod {
 	pods := server.List[*corev1.Pod](w.Server)
 	if arg == "all" || len(pods) == 0 {

@@ -10,13 +10,13 @@ import (
 	jobmetrics "k8s.io/kubernetes/pkg/controller/job/metrics"
 )
 
-// reference are the counters of the real controllers, by name. Two are left out: the
-// duration of rounds, as there are as many as rounds, and the rounds that a stale cache
-// has put off, which are left to chance.
+// reference holds the counters of the real controllers, by name. Two are left out: the duration of
+// rounds, whose count is the number of rounds, and the rounds that a stale cache has postponed,
+// whose number is random.
 var reference = map[string]prometheus.Collector{}
 
 func init() {
-	jobmetrics.Register() // before, they count nothing
+	jobmetrics.Register() // before that, they count nothing
 	cronmetrics.Register()
 	for name, c := range map[string]prometheus.Collector{
 		"job_syncs_total":                              jobmetrics.JobSyncNum.CounterVec,
@@ -33,9 +33,8 @@ func init() {
 	reference["cronjob_controller_job_creation_skew_duration_seconds"] = cronmetrics.CronJobCreationSkew
 }
 
-// Reference returns what the real controllers have counted. The counters belong to the
-// process: what one world has counted is the difference between two calls, and two
-// worlds cannot be told apart.
+// Reference returns the counts of the real controllers. The counters are global: the counts of one
+// world are the difference between two calls, and concurrent worlds cannot be distinguished.
 func Reference() Counts {
 	counts := Counts{}
 	for name, collector := range reference {
@@ -55,7 +54,7 @@ func Reference() Counts {
 	return counts
 }
 
-// Since returns what has been added since another look.
+// Since returns what was added since earlier counts.
 func (c Counts) Since(before Counts) Counts {
 	added := Counts{}
 	for series, n := range c {

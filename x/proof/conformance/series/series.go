@@ -1,5 +1,5 @@
-// Package series names the counters of Kubernetes' Job and CronJob controllers: what the
-// library's metrics add to them, and what the real controllers have counted.
+// Package series reads the counters of Kubernetes' Job and CronJob controllers: from the library's
+// metrics, and from the real controllers.
 package series
 
 import (
@@ -12,8 +12,8 @@ import (
 )
 
 // Counts are counters by series: the name, then the labels in order, such as
-// "job_controller_jobs_finished_total{completion_mode=Indexed,reason=,result=succeeded}".
-// A histogram has a count and a sum. A series that is not there counts nothing.
+// "job_controller_jobs_finished_total{completion_mode=Indexed,reason=,result=succeeded}". A
+// histogram has a count and a sum. A missing series counts as 0.
 type Counts map[string]float64
 
 // add adds to one series.
@@ -30,7 +30,7 @@ func (c Counts) Add(others Counts) {
 	}
 }
 
-// Of returns what metrics have counted in the series that the real controllers have.
+// Of returns the counts of metrics, in the series that the real controllers also have.
 func Of(m *metrics.Metrics) Counts {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m)

@@ -1,14 +1,12 @@
-// Package server is a small and faithful API server in memory. Jobs, CronJobs and
-// pods pass through the registry code of Kubernetes itself on their way into
-// storage (defaults, validation of spec and status, graceful deletion, finalizers,
-// preconditions, generations). The package adds only the storage, the path of a
-// request to the registry, the garbage collector, and what makes two servers
-// comparable:
+// Package server is a small and faithful API server in memory. Jobs, CronJobs and pods pass through
+// the registry code of Kubernetes itself on their way into storage (defaults, validation of spec
+// and status, graceful deletion, finalizers, preconditions, generations). The package adds only the
+// storage, the path of a request to the registry, the garbage collector, and these properties,
+// which make two servers comparable:
 //
-//   - Names and UIDs depend on the created objects and are not random.
-//   - Creation times of pods differ by nanoseconds, which a real server cuts off. So
-//     the controllers meet no ties between otherwise equal pods, which they would
-//     break by chance.
+//   - Names and UIDs follow from the created objects and are not random.
+//   - Creation times of pods differ by nanoseconds, which a real server cuts off. So there are no
+//     ties between otherwise equal pods, which the controllers would break at random.
 //   - Every write is kept in a journal, with its virtual time.
 //
 // Package probe compares its answers with a real kube-apiserver's.

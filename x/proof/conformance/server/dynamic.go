@@ -11,7 +11,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// Dynamic returns a client of the workloads and pod groups, as plain trees.
+// Dynamic returns a dynamic client of the workloads and pod groups.
 func (s *Server) Dynamic() dynamic.Interface {
 	kinds := map[schema.GroupVersionResource]string{}
 	for _, name := range []string{Workloads, PodGroups} {
@@ -51,7 +51,7 @@ func (s *Server) Dynamic() dynamic.Interface {
 	return client
 }
 
-// tree is an object, or a list of objects, as plain trees.
+// tree returns an object, or a list of objects, in unstructured form.
 func (r *resource) tree(obj runtime.Object) runtime.Object {
 	if !meta.IsListType(obj) {
 		tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)

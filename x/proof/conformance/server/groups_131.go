@@ -9,14 +9,14 @@ import (
 
 func (s *Server) addGroups() {}
 
-// Groups returns nothing: there are none before 1.37.
+// Groups returns nothing: there are no groups before 1.37.
 func (s *Server) Groups() []metav1.Object { return nil }
 
 func (s *Server) collectGroups() int { return 0 }
 
-// SpecOf and GroupOf have nothing to show.
+// SpecOf and GroupOf return nil.
 func SpecOf(metav1.Object) any { return nil }
 func GroupOf(*corev1.Pod) any  { return nil }
 
-// Ungroup has nothing to delete.
+// Ungroup does nothing.
 func (s *Server) Ungroup(string) error { return nil }

@@ -56,7 +56,7 @@ func (s *Server) Groups() (all []metav1.Object) {
 	return all
 }
 
-// collectGroups deletes the groups whose job is gone, or goes with what it owns.
+// collectGroups deletes the groups whose job is gone, or is being deleted in the foreground.
 func (s *Server) collectGroups() (writes int) {
 	for _, o := range s.Groups() {
 		ref := metav1.GetControllerOf(o)
@@ -85,7 +85,7 @@ func nameOf(o metav1.Object) string {
 	return PodGroups
 }
 
-// SpecOf is the spec of a workload or a pod group.
+// SpecOf returns the spec of a workload or a pod group.
 func SpecOf(o metav1.Object) any {
 	if w, ok := o.(*schedulingv1beta1.Workload); ok {
 		return w.Spec
@@ -93,7 +93,7 @@ func SpecOf(o metav1.Object) any {
 	return o.(*schedulingv1beta1.PodGroup).Spec
 }
 
-// GroupOf is the group that a pod names.
+// GroupOf returns the group that a pod names.
 func GroupOf(p *corev1.Pod) any { return p.Spec.SchedulingGroup }
 
 // Ungroup deletes the objects of a resource, as a user may.

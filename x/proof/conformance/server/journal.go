@@ -26,7 +26,7 @@ type Write struct {
 	Verb        string // create, update, patch or delete
 	Resource    string
 	Subresource string
-	// Name is the object's name, or the prefix of one that is created and has no name yet.
+	// Name is the object's name, or the prefix of a name that is still to be generated.
 	Name string
 	// Index is the completion index of a pod to create, if it has one.
 	Index string
@@ -34,14 +34,14 @@ type Write struct {
 	Body string
 	// Unchanged is true for a write that has changed nothing.
 	Unchanged bool
-	// Contradicts is true for a status of a job that no version of the job would take:
-	// an index has both succeeded and failed, or a pod has.
+	// Contradicts is true for a status of a job that the server refuses whatever the stored job is:
+	// an index, or a pod, has both succeeded and failed.
 	Contradicts bool
 	// Answer is empty for success, and otherwise the reason and the causes.
 	Answer string
 }
 
-// String is a line of the journal, without the time.
+// String returns a line of the journal, without the time.
 func (w Write) String() string {
 	text := w.Verb + " " + w.Resource
 	if w.Subresource != "" {
@@ -76,7 +76,8 @@ func describe(action clienttesting.Action) Write {
 		}
 	case clienttesting.PatchActionImpl:
 		w.Name = a.Name
-		if w.Resource != Workloads && w.Resource != PodGroups { // there is one thing to patch, and several ways
+		// Only one field of groups is patched, in different ways.
+		if w.Resource != Workloads && w.Resource != PodGroups {
 			w.Body = effect(a.Patch)
 		}
 	case clienttesting.DeleteActionImpl:
@@ -172,7 +173,8 @@ func (s *Server) reactEvent(action clienttesting.Action) (runtime.Object, error)
 	defer s.mu.Unlock()
 	switch a := action.(type) {
 	case clienttesting.CreateActionImpl:
-		// A recorder makes names of nanoseconds, which virtual time does not move.
+		// A recorder makes names from nanoseconds, which do not change while virtual time stands
+		// still.
 		e := a.Object.(*corev1.Event).DeepCopy()
 		e.Name = fmt.Sprintf("%s-%d", e.Name, len(s.events))
 		s.events[e.Name] = e

@@ -62,10 +62,10 @@ func (s *Server) react(action clienttesting.Action) (bool, runtime.Object, error
 	return true, obj, nil
 }
 
-// errAborted is what a client gets when the server panics: the connection breaks.
+// errAborted is the error of a client when the server panics: the connection breaks.
 var errAborted = errors.New("the connection was lost")
 
-// asStatus converts other errors of the registry to the server's answer.
+// asStatus converts errors of the registry that are no API status to the server's answer.
 func asStatus(err error) error {
 	if err == nil || errors.Is(err, errAborted) || errors.As(err, new(apierrors.APIStatus)) {
 		return err
@@ -96,7 +96,7 @@ func (s *Server) tryWrite(r *resource, w *Write, action clienttesting.Action) (r
 	return obj, err
 }
 
-// version is the version of a stored object, or empty.
+// version returns the version of a stored object, or "".
 func (s *Server) version(r *resource, namespace, name string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,8 +146,7 @@ func (r *resource) list(namespace string, by fields.Selector) (runtime.Object, e
 	return r.listed(version, objects), nil
 }
 
-// matching are the UIDs of the objects that the registry selects by fields; nil
-// stands for all.
+// matching returns the UIDs of the objects that the registry selects by fields; nil means all.
 func (r *resource) matching(namespace string, by fields.Selector) (map[types.UID]bool, error) {
 	if by == nil || by.Empty() {
 		return nil, nil
@@ -223,7 +222,7 @@ func dropTwins(o metav1.Object) {
 	}
 }
 
-// uuids guards the one source of UIDs in the process.
+// uuids guards the process-wide source of UIDs.
 var uuids sync.Mutex
 
 // seed makes the next UID depend on the name of its object and on the number of
@@ -265,7 +264,7 @@ func (r *resource) updater(subresource string) rest.Updater {
 	return r.main
 }
 
-// change updates an object as a client that reads it first.
+// change updates an object like a client that reads it first.
 func (r *resource) change(namespace, name, subresource string, how func(object)) (runtime.Object, error) {
 	old, err := r.get(namespace, name)
 	if err != nil {
@@ -280,7 +279,7 @@ func (r *resource) remove(namespace, name string, opts metav1.DeleteOptions) err
 	return err
 }
 
-// answer converts the registry's result to what clients get.
+// answer converts the registry's result to the form in which clients get it.
 func (r *resource) answer(obj runtime.Object, err error) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
@@ -295,7 +294,7 @@ func (r *resource) answer(obj runtime.Object, err error) (runtime.Object, error)
 	return version, nil
 }
 
-// name gives a name to an object that asks for a generated one.
+// name generates the name of an object that asks for one.
 func (s *Server) name(o metav1.Object, namespace string) {
 	if o.GetName() != "" || o.GetGenerateName() == "" {
 		return

@@ -38,10 +38,9 @@ const (
 
 // Server is one API server. All its methods are safe for concurrent use.
 type Server struct {
-	// Fault, if set, decides about each write of a controller, and about each object that it reads
-	// past its caches (verb "get"): the error is what the controller gets, and applied says whether
-	// the write still takes effect. It is called by several goroutines and reads nothing of the
-	// server.
+	// Fault, if set, decides about each write of a controller, and about each read from the server
+	// instead of a cache (verb "get"). The controller gets the error; applied says whether the
+	// write still takes effect. Several goroutines call Fault, which must not use the server.
 	Fault func(Write) (err error, applied bool)
 	// Skew is the lead of the server's clock over the controllers'.
 	Skew time.Duration
@@ -49,8 +48,8 @@ type Server struct {
 	mu        sync.Mutex
 	revision  int64
 	resources map[string]*resource
-	names     map[string]int // how many names a prefix has given
-	born      map[string]int // how many objects a name has had
+	names     map[string]int // the number of names generated from a prefix
+	born      map[string]int // the number of objects with a name so far
 	closing   map[string]bool
 	held      map[string]bool
 	journal   []Write
@@ -59,7 +58,7 @@ type Server struct {
 	binding   rest.NamedCreater
 }
 
-// resource is one kind of objects with its storage.
+// resource is one kind of object with its storage.
 type resource struct {
 	server   *Server
 	name     string
@@ -71,8 +70,8 @@ type resource struct {
 	// objects holds what clients get, by namespace/name; stored objects are never
 	// changed.
 	objects map[string]object
-	// wire are the bytes in storage. They lack defaults that depend on what the
-	// server adds when it creates an object: those come with every read.
+	// wire holds the bytes in storage. They lack the defaults that depend on fields which the
+	// server sets at creation: every read adds these.
 	wire    map[string][]byte
 	history []change // every change, for watches that begin in the past
 	watches map[*watcher]struct{}
@@ -81,7 +80,7 @@ type resource struct {
 	status rest.Updater
 }
 
-// standardStorage is what a registry offers for a resource.
+// standardStorage is the interface of a registry to a resource.
 type standardStorage interface {
 	rest.Getter
 	rest.Lister
@@ -109,6 +108,7 @@ func New() *Server {
 			return &corev1.PodList{ListMeta: m, Items: items[corev1.Pod](all)}
 		},
 	})
+
 	s.add(&resource{
 		name: Jobs, gr: batch.Resource(Jobs), kind: batchv1.SchemeGroupVersion.WithKind("Job"),
 		internal: func() runtime.Object { return &batch.Job{} },
@@ -117,6 +117,7 @@ func New() *Server {
 			return &batchv1.JobList{ListMeta: m, Items: items[batchv1.Job](all)}
 		},
 	})
+
 	s.add(&resource{
 		name: CronJobs, gr: batch.Resource(CronJobs), kind: batchv1.SchemeGroupVersion.WithKind("CronJob"),
 		internal: func() runtime.Object { return &batch.CronJob{} },
@@ -163,10 +164,10 @@ func must(err error) {
 // Client returns the client set of the controllers.
 func (s *Server) Client() kubernetes.Interface { return s.client }
 
-// now is the server's clock.
+// now returns the time of the server's clock.
 func (s *Server) now() time.Time { return time.Now().Add(s.Skew).UTC() }
 
-// next is the next resource version.
+// next returns the next resource version.
 func (s *Server) next() int64 {
 	s.revision++
 	return s.revision
@@ -183,7 +184,7 @@ func (s *Server) CloseNamespace(name string) {
 // Hold keeps the notifications about a resource from all watches, until Release.
 func (s *Server) Hold(resource string) { s.setHeld(resource, true) }
 
-// Release delivers what was held.
+// Release delivers the held notifications.
 func (s *Server) Release(resource string) { s.setHeld(resource, false) }
 
 func (s *Server) setHeld(name string, held bool) {
@@ -198,7 +199,7 @@ func (s *Server) setHeld(name string, held bool) {
 	}
 }
 
-// context is what the registry reads of a request.
+// context returns a context with the parts of a request that the registry reads.
 func (r *resource) context(verb, namespace, name, subresource string) context.Context {
 	ctx := genericrequest.WithNamespace(context.Background(), namespace)
 	return genericrequest.WithRequestInfo(ctx, &genericrequest.RequestInfo{
@@ -213,8 +214,8 @@ func (r *resource) context(verb, namespace, name, subresource string) context.Co
 	})
 }
 
-// decode turns an object as clients send it into the registry's, through the bytes
-// of the wire and with defaults. The result shares nothing with it.
+// decode converts a client's object to the registry's form, through the bytes of the wire and with
+// defaults. The result shares no memory with it.
 func (r *resource) decode(in object) runtime.Object {
 	data, err := in.Marshal()
 	must(err)
@@ -223,8 +224,8 @@ func (r *resource) decode(in object) runtime.Object {
 	return r.toInternal(version)
 }
 
-// toInternal gives defaults to an object of a client and turns it into the
-// registry's, which takes its memory over.
+// toInternal sets the defaults of a client's object and converts it to the registry's form, which
+// takes over its memory.
 func (r *resource) toInternal(version object) runtime.Object {
 	legacyscheme.Scheme.Default(version)
 	out := r.internal()
@@ -232,8 +233,8 @@ func (r *resource) toInternal(version object) runtime.Object {
 	return out
 }
 
-// encode turns an object of the registry into one as clients get it, through the
-// bytes of the wire, which cut times to seconds. The result shares nothing with it.
+// encode converts an object of the registry to the form that clients get, through the bytes of the
+// wire, which cut times to seconds. The result shares no memory with it.
 func (r *resource) encode(in runtime.Object) object {
 	data, err := r.toExternal(in).Marshal()
 	must(err)
@@ -242,8 +243,8 @@ func (r *resource) encode(in runtime.Object) object {
 	return out
 }
 
-// toExternal turns an object of the registry into one as clients get it. It shares
-// memory with the registry's.
+// toExternal converts an object of the registry to the form that clients get. The result shares
+// memory with it.
 func (r *resource) toExternal(in runtime.Object) object {
 	out := r.external()
 	must(legacyscheme.Scheme.Convert(in, out, nil))

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestBind binds by the client: the probe of it leaves out the namespace, which the
+// TestBind binds a pod through the client. The probe cannot: it leaves out the namespace, which the
 // client does not add.
 func TestBind(t *testing.T) {
 	s := New()

@@ -22,7 +22,7 @@ import (
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
 )
 
-// object is an object of the API that can go over the wire.
+// object is an object of the API that can be sent over the wire.
 type object interface {
 	runtime.Object
 	metav1.Object
@@ -38,10 +38,10 @@ type change struct {
 	at       time.Time
 }
 
-// options hands the storage to a registry.
+// options gives a registry its storage.
 type options struct{ r *resource }
 
-// GetRESTOptions returns the same for every resource of the registry.
+// GetRESTOptions returns the same options for every resource of the registry.
 func (o options) GetRESTOptions(gr schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
 	return generic.RESTOptions{
 		StorageConfig:           &storagebackend.ConfigForResource{GroupResource: gr},
@@ -59,7 +59,7 @@ func (o options) GetRESTOptions(gr schema.GroupResource, _ runtime.Object) (gene
 // memory is the storage of one resource: a map instead of etcd.
 type memory struct{ r *resource }
 
-// key turns "/jobs/namespace/name" into "namespace/name".
+// key converts "/jobs/namespace/name" to "namespace/name".
 func (m memory) key(path string) string {
 	_, key, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return key
@@ -80,12 +80,12 @@ func (m memory) Create(_ context.Context, path string, obj, out runtime.Object, 
 		return storage.NewKeyExistsError(path, 0)
 	}
 	next := m.r.toExternal(obj)
-	next.SetCreationTimestamp(metav1.NewTime(s.now())) // the registry's clock is not ahead
+	next.SetCreationTimestamp(metav1.NewTime(s.now())) // the registry's clock does not have the server's skew
 	m.put(key, m.bytes(next), watch.Added)
 	return m.read(key, out)
 }
 
-// bytes are what is stored of an object: all but its version.
+// bytes returns the stored form of an object: all of it except its version.
 func (m memory) bytes(o object) []byte {
 	o.SetResourceVersion("")
 	data, err := o.Marshal()
@@ -93,7 +93,7 @@ func (m memory) bytes(o object) []byte {
 	return data
 }
 
-// put stores an object under the next resource version and tells the watches.
+// put stores an object with the next resource version and notifies the watches.
 func (m memory) put(key string, data []byte, kind watch.EventType) {
 	o := m.r.external()
 	must(o.Unmarshal(data))
@@ -110,15 +110,15 @@ func (m memory) put(key string, data []byte, kind watch.EventType) {
 	m.tell(o, kind)
 }
 
-// rank is a fraction of a second by which pods differ that were created in the
-// same: by their index, and then by the number in their name.
+// rank returns the fraction of a second by which creation times within the same second differ: by
+// the pod's index, and then by the number in its name.
 func rank(pod *corev1.Pod) time.Duration {
 	index, _ := strconv.Atoi(pod.Annotations["batch.kubernetes.io/job-completion-index"])
 	number, _ := strconv.Atoi(strings.TrimPrefix(pod.Name, base(pod.GenerateName)))
 	return time.Duration(index%10_000*10_000+number%10_000) * time.Nanosecond
 }
 
-// tell gives a change the next resource version and tells the watches.
+// tell gives a change the next resource version and notifies the watches.
 func (m memory) tell(o object, kind watch.EventType) {
 	revision := m.r.server.next()
 	o.SetResourceVersion(strconv.FormatInt(revision, 10))
@@ -128,8 +128,8 @@ func (m memory) tell(o object, kind watch.EventType) {
 	}
 }
 
-// read gives a stored object to the registry. The rank stays outside: the times that
-// clients send do not have it, and the two are compared.
+// read gives a stored object to the registry, without the rank in its creation time: the registry
+// compares that time with the client's, which has none.
 func (m memory) read(key string, out runtime.Object) error {
 	stored := m.r.objects[key].DeepCopyObject().(object)
 	stored.SetCreationTimestamp(metav1.NewTime(stored.GetCreationTimestamp().Truncate(time.Second)))
@@ -177,9 +177,9 @@ func (m memory) remove(ctx context.Context, path string, out runtime.Object, pre
 	return nil
 }
 
-// GuaranteedUpdate replaces an object by what tryUpdate makes of it. What changes
-// nothing is not written, and keeps its version: nothing of the bytes that are stored,
-// so that the first update of an object may write the defaults of reading it.
+// GuaranteedUpdate replaces an object by the result of tryUpdate. An object whose stored bytes stay
+// the same is not written, and keeps its version. The first update may write the defaults that
+// reading has added.
 func (m memory) GuaranteedUpdate(_ context.Context, path string, out runtime.Object, _ bool,
 	preconditions *storage.Preconditions, tryUpdate storage.UpdateFunc, _ runtime.Object,
 ) error {
@@ -211,7 +211,7 @@ func (m memory) GuaranteedUpdate(_ context.Context, path string, out runtime.Obj
 	return m.read(key, out)
 }
 
-// GetList lists the objects below a path, or the one that is it.
+// GetList lists the objects below a path, or the one object at the path.
 func (m memory) GetList(_ context.Context, path string, opts storage.ListOptions, list runtime.Object) error {
 	s := m.r.server
 	s.mu.Lock()
@@ -241,8 +241,8 @@ func (m memory) GetList(_ context.Context, path string, opts storage.ListOptions
 	return storage.APIObjectVersioner{}.UpdateList(list, uint64(s.revision), "", nil)
 }
 
-// The rest of the interface has no use here: watches do not go through the
-// registry, and nothing is compacted.
+// The rest of the interface is not used: watches do not go through the registry, and nothing is
+// compacted.
 
 func (m memory) Watch(context.Context, string, storage.ListOptions) (watch.Interface, error) {
 	return nil, fmt.Errorf("watches of %s do not go through the registry", m.r.name)

@@ -2,5 +2,5 @@
 
 package server
 
-// Count has no use here.
+// Count is not used.
 func (m memory) Count(string) (int64, error) { return 0, nil }

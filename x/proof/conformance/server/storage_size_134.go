@@ -8,7 +8,8 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 )
 
-// How large the objects are has no use here. SetKeysFunc is what 1.34 calls the estimation.
+// The sizes of objects are not used. SetKeysFunc is the name of EnableResourceSizeEstimation in
+// 1.34.
 
 func (m memory) Stats(context.Context) (storage.Stats, error)        { return storage.Stats{}, nil }
 func (m memory) EnableResourceSizeEstimation(storage.KeysFunc) error { return nil }

@@ -13,14 +13,14 @@ import (
 type watcher struct {
 	r         *resource
 	namespace string
-	from      int       // how much of the history is delivered
-	open      time.Time // since when it may be delivered
+	from      int       // the number of changes of the history that were delivered
+	open      time.Time // when the watch began: nothing is delivered before
 	news      chan struct{}
 	result    chan watch.Event
 	stop      chan struct{}
 }
 
-// watch begins a watch at the version that the client has.
+// watch starts a watch at the client's version.
 func (s *Server) watch(action clienttesting.Action) (bool, watch.Interface, error) {
 	r := s.resources[action.GetResource().Resource]
 	w := &watcher{
@@ -41,7 +41,7 @@ func (s *Server) watch(action clienttesting.Action) (bool, watch.Interface, erro
 	return true, w, nil
 }
 
-// wake tells the watcher to look again.
+// wake makes the watcher look again.
 func (w *watcher) wake() {
 	select {
 	case w.news <- struct{}{}:
@@ -62,9 +62,9 @@ func (w *watcher) Stop() {
 // ResultChan returns the channel of events.
 func (w *watcher) ResultChan() <-chan watch.Event { return w.result }
 
-// latency is how long a notification takes after its change. Notifications come after the round
-// that caused them, one by one, and those about an owner before those about what it owns. So
-// no order is left to chance, and no round begins in the middle of one.
+// latency is the delay of a notification after its change. Notifications come after the round that
+// caused them, one by one, and those about an owner before those about what it owns. So their order
+// does not depend on chance, and no round begins in the middle of them.
 var latency = map[string]time.Duration{
 	CronJobs:  time.Millisecond,
 	Jobs:      2 * time.Millisecond,
@@ -89,7 +89,7 @@ func (w *watcher) run() {
 	}
 }
 
-// deliver reports false if the watch has ended.
+// deliver delivers a change. It returns false if the watch has ended.
 func (w *watcher) deliver(c *change) bool {
 	select {
 	case <-w.stop:
@@ -99,8 +99,8 @@ func (w *watcher) deliver(c *change) bool {
 	return w.pause(time.Microsecond)
 }
 
-// pause waits, and reports false as soon as the watch ends: no time passes any more once
-// a script is over, so a watcher that slept would never end.
+// pause waits, and returns false as soon as the watch ends: virtual time stands still once a script
+// is over, so a sleeping watcher would never end.
 func (w *watcher) pause(d time.Duration) bool {
 	select {
 	case <-w.stop:
@@ -110,8 +110,8 @@ func (w *watcher) pause(d time.Duration) bool {
 	}
 }
 
-// next takes the next change to deliver, and says when; there is none while the resource
-// is held.
+// next takes the next change to deliver, and returns when it is due. There is none while the
+// resource is held.
 func (w *watcher) next() (c *change, due time.Time) {
 	s := w.r.server
 	s.mu.Lock()
@@ -130,7 +130,7 @@ func (w *watcher) next() (c *change, due time.Time) {
 	return nil, time.Time{}
 }
 
-// in are the objects of a namespace, or all, by key.
+// in returns the objects of a namespace, or all, by key.
 func (r *resource) in(namespace string) []object {
 	var out []object
 	for _, key := range slices.Sorted(maps.Keys(r.objects)) {

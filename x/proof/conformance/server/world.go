@@ -14,10 +14,9 @@ import (
 	"k8s.io/kubernetes/pkg/apis/core"
 )
 
-// What schedulers, kubelets and users do: the same registry, no faults and no
-// journal.
+// The methods for schedulers, kubelets and users use the same registry, without faults and journal.
 
-// Create stores an object from another client than the controllers.
+// Create creates an object for a client other than the controllers.
 func (s *Server) Create(obj runtime.Object) error {
 	o := obj.(object)
 	_, err := s.of(o).create(o.GetNamespace(), o)
@@ -38,8 +37,8 @@ func ChangeStatus[T runtime.Object](s *Server, namespace, name string, how func(
 	return err
 }
 
-// Overwrite changes an object past the registry, which has no say in it: an older
-// release may have stored what this one refuses.
+// Overwrite changes a stored object without the registry: an older release may have stored what
+// this one refuses.
 func Overwrite[T runtime.Object](s *Server, namespace, name string, how func(T)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,8 +107,8 @@ func (s *Server) of(obj runtime.Object) *resource {
 	return s.resources[CronJobs]
 }
 
-// Collect does what the garbage collector does, until nothing is left to do, and
-// returns how many writes it took.
+// Collect acts as the garbage collector until nothing is left to do, and returns the number of its
+// writes.
 func (s *Server) Collect() (writes int) {
 	for {
 		n := s.collectOnce()
@@ -134,8 +133,8 @@ func (s *Server) collectOnce() (writes int) {
 	return writes + s.collectGroups()
 }
 
-// collectOwner serves the two finalizers of deletions that do not let dependents
-// be: they go first, or are let go.
+// collectOwner handles the finalizers of the two deletions that wait for dependents: these are
+// deleted first, or lose their owner.
 func (s *Server) collectOwner(o object) int {
 	if o.GetDeletionTimestamp() == nil {
 		return 0
@@ -170,7 +169,7 @@ func (s *Server) collectOwner(o object) int {
 	return 0
 }
 
-// collectDependent deletes what has lost its owner.
+// collectDependent deletes an object whose owner is gone.
 func (s *Server) collectDependent(resource string, o object) int {
 	ref := metav1.GetControllerOf(o)
 	if ref == nil || o.GetDeletionTimestamp() != nil || s.owner(o.GetNamespace(), ref) {
@@ -180,7 +179,7 @@ func (s *Server) collectDependent(resource string, o object) int {
 	return 1
 }
 
-// owner reports whether the owner is there; owners of other kinds are.
+// owner reports whether the owner exists. Owners of other kinds always do.
 func (s *Server) owner(namespace string, ref *metav1.OwnerReference) bool {
 	switch ref.Kind {
 	case "Job":
@@ -205,7 +204,7 @@ func (s *Server) dropFinalizer(o object, finalizer string) int {
 	return 1
 }
 
-// ignore is for writes of the collector: it looks again anyway.
+// ignore ignores the result of a write of the collector, which looks again anyway.
 func (s *Server) ignore(runtime.Object, error) {}
 
 func background(o metav1.Object) metav1.DeleteOptions {

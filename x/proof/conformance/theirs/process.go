@@ -12,7 +12,8 @@ import (
 )
 
 // Run runs all controllers for one namespace until the context ends, as kube-controller-manager
-// does: on one set of caches, which keep no managed fields. It calls ready once the caches are full.
+// does: with one set of caches, which keep no managed fields. It calls ready once the caches are
+// full.
 func Run(ctx context.Context, client kubernetes.Interface, namespace string, workers int, ready func()) error {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace),
 		informers.WithTransform(trim))
@@ -41,7 +42,7 @@ func Run(ctx context.Context, client kubernetes.Interface, namespace string, wor
 	return nil
 }
 
-// trim is what kube-controller-manager does to each object of its caches.
+// trim trims an object as kube-controller-manager does for its caches.
 func trim(o any) (any, error) {
 	if m, err := meta.Accessor(o); err == nil && m.GetManagedFields() != nil {
 		m.SetManagedFields(nil)

@@ -9,9 +9,9 @@ import (
 	_ "k8s.io/client-go/tools/cache"
 )
 
-// never is the channel on which a cache waits that is not to be listed again. It is made outside
-// the bubbles of synctest, in which nobody can wait for it without stopping virtual time. Nil
-// is waited for as long.
+// never is the channel on which a cache waits if it must not be listed again. Kubernetes makes it
+// outside of synctest's bubbles, and waiting for such a channel in a bubble stops virtual time.
+// Waiting for a nil channel takes just as long, and does not.
 //
 //go:linkname never k8s.io/client-go/tools/cache.neverExitWatch
 var never <-chan time.Time

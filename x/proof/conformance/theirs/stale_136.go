@@ -7,8 +7,8 @@ import (
 	"k8s.io/kubernetes/pkg/features"
 )
 
-// setStale switches the gate that keeps the controller from acting on caches older than its
-// own writes. A gate that was set cannot be emulated as an older release has it afterwards.
+// setStale switches the gate that keeps the controller from acting on caches older than its own
+// writes. A gate that was set once no longer follows the emulation of an older release.
 func setStale(stale bool) {
 	if gate := features.StaleControllerConsistencyJob; utilfeature.DefaultFeatureGate.Enabled(gate) == stale {
 		must(utilfeature.DefaultMutableFeatureGate.SetFromMap(map[string]bool{string(gate): !stale}))

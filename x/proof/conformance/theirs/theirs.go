@@ -16,7 +16,7 @@ import (
 	_ "github.com/batchplan/batchplan/x/proof/conformance/theirs/unmeasured"
 )
 
-// Which says which controllers run.
+// Which chooses the controllers that run.
 type Which struct {
 	Jobs, CronJobs, TTL bool
 	// Stale switches off the feature gate that keeps the job controller from acting on
@@ -26,11 +26,11 @@ type Which struct {
 	Namespace string
 }
 
-// New makes the controllers. The phases start their caches, owners before what
-// they own, and then the controllers, one by one and with one worker each: each phase
-// begins when the one before has nothing more to do. A notification about a pod whose job is not in
-// the cache yet is lost, and the order of the caches would be left to chance. Stop
-// returns when nothing of the controllers is left.
+// New makes the controllers. The phases start their caches, owners before what they own, and then
+// the controllers, one by one and with one worker each. A phase must begin only when the previous
+// one has nothing more to do: a notification about a pod whose job is not yet in the cache is lost,
+// and otherwise the order of the caches would depend on chance. Stop returns when all goroutines of
+// the controllers have ended.
 func New(client kubernetes.Interface, which Which) (phases []func(), stop func()) {
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	newFactory := func() informers.SharedInformerFactory {
@@ -74,9 +74,8 @@ func New(client kubernetes.Interface, which Which) (phases []func(), stop func()
 	}
 }
 
-// Quiet keeps errors of controllers, which scripts provoke, from being logged. The
-// default handlers also remember the real time, and would sleep for years of
-// virtual time.
+// Quiet stops the logging of the controllers' errors, which scripts provoke. The default handlers
+// also remember the real time, and would sleep for years of virtual time.
 func Quiet() {
 	utilruntime.ErrorHandlers = nil
 	klog.SetLogger(logr.Discard())

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// askCreate and askUpdate ask where a server asks: until 1.36 the strategy has every rule.
+// askCreate and askUpdate validate as a server does: until 1.36 the strategy has every rule.
 func askCreate(ctx context.Context, obj runtime.Object, s rest.RESTCreateStrategy) field.ErrorList {
 	return s.Validate(ctx, obj)
 }

@@ -27,19 +27,19 @@ var (
 	which = flag.String("release", "", "the release of Kubernetes, with feature gates, such as 1.31,JobManagedBy=true")
 )
 
-// enough is how many cases hit every rule.
+// enough is a number of cases that hit every rule.
 const enough = 50_000
 
-// kind is one kind of comparison.
+// kind is a kind of comparison.
 type kind struct {
 	name string
 	// ask makes a case and gives it to both sides.
 	ask func(g *generator) (shown string, theirs, ours []refusal)
-	// own are the rules of ours that the API server does not have.
+	// own matches the rules of ours that the API server does not have.
 	own []*regexp.Regexp
-	// in is nil if the kind is compared in every release.
+	// in reports whether a release is compared; nil means every release.
 	in func(release.Release) bool
-	// listed kinds have all rules that are hit in testdata/rules.txt.
+	// listed is set if testdata/rules.txt lists all rules that the kind hits.
 	listed bool
 }
 
@@ -53,7 +53,7 @@ var kinds = []kind{
 		return string(spec.JSON()), theirCronJob(cronManifest(spec).JSON()), ourCronJob(spec.JSON())
 	}, nil, nil, true},
 	{"transition", transition(func(was, is job.Status, s job.Spec) error { return jobstatus.CheckTransition(was, is, s, played) }), ownRules, func(r release.Release) bool { return r.Has(release.JobManagedBy) && !r.IsBefore(release.V132()) }, true},
-	// As a server looks at them.
+	// Only the rules of a server.
 	{"served", transition(func(was, is job.Status, s job.Spec) error { return jobstatus.CheckServed(was, is, s, played) }), nil, nil, false},
 	{"update", func(g *generator) (string, []refusal, []refusal) {
 		old, next, status := g.update()
@@ -66,7 +66,7 @@ var kinds = []kind{
 	}, nil, nil, false},
 }
 
-// transition makes two statuses of a job, which are given to a check of the library.
+// transition returns a comparison of two statuses of a job, with a check of the library.
 func transition(check func(was, is job.Status, s job.Spec) error) func(*generator) (string, []refusal, []refusal) {
 	return func(g *generator) (string, []refusal, []refusal) {
 		spec := g.statusSpec()
@@ -83,7 +83,7 @@ func setRelease(t *testing.T) {
 	}
 }
 
-// ownRules keep the counts true, which no API server does: see jobstatus.CheckTransition.
+// ownRules keep the counts correct, which no API server does: see jobstatus.CheckTransition.
 var ownRules = []*regexp.Regexp{
 	regexp.MustCompile(`^\S+ must rise from`),
 	regexp.MustCompile(`^\S+ must not move here`),
@@ -131,10 +131,10 @@ func TestValidation(t *testing.T) {
 	fmt.Printf("%s: %d cases, %d differences\n", played, total, differences)
 }
 
-// difference says which field only one of the sides refuses.
+// difference returns the field that only one of the sides refuses, in a sentence.
 func difference(theirs, ours []refusal, own []*regexp.Regexp) string {
 	for _, r := range theirs {
-		if r.field == "" { // a panic, or what does not decode
+		if r.field == "" { // a panic, or a manifest that does not decode
 			if len(ours) == 0 {
 				return "only theirs refuses: " + r.rule
 			}
@@ -158,8 +158,9 @@ func difference(theirs, ours []refusal, own []*regexp.Regexp) string {
 	return ""
 }
 
-// isSeenElsewhere: the API server looks for FailureTarget again when failedIndexes of a
-// failed job change; ours refuses the change itself.
+// isSeenElsewhere reports whether ours refuses the same under another field: when the failedIndexes
+// of a failed job change, the API server looks for FailureTarget again, and ours refuses the change
+// itself.
 func isSeenElsewhere(r refusal, ours []refusal) bool {
 	return strings.Contains(r.rule, "Failed=True condition without the FailureTarget") &&
 		slices.Contains(ours, refusal{"status.failedIndexes", "must not change after the end"})
@@ -167,7 +168,7 @@ func isSeenElsewhere(r refusal, ours []refusal) bool {
 
 var place = regexp.MustCompile(`\[[^\]]*\]`)
 
-// top is a path without places in lists, cut after the second name.
+// top returns a path without indexes of lists, cut after the second name.
 func top(path string) string {
 	names := strings.SplitN(place.ReplaceAllString(path, ""), ".", 3)
 	return strings.Join(names[:min(2, len(names))], ".")
@@ -178,11 +179,11 @@ var (
 	figures = regexp.MustCompile(`-?[0-9]+([-,:T]-?[0-9]+)*Z?`)
 )
 
-// wordy are the fields whose messages have too many variants, some of them with words of
-// the machine's zone database.
+// wordy matches the fields whose messages have too many variants, some with words from the
+// machine's zone database.
 var wordy = regexp.MustCompile(`^spec\.(schedule|timeZone|selector\b.*)$`)
 
-// ruleOf is a refusal without the values in it.
+// ruleOf returns a refusal as text, without the values in it.
 func ruleOf(r refusal) string {
 	if wordy.MatchString(r.field) {
 		return place.ReplaceAllString(r.field, "[]")
@@ -214,8 +215,8 @@ func clipped(text string) string {
 	return text[:most] + "..."
 }
 
-// checkHits holds the rules that were hit against those that are known, which
-// testdata/rules.txt lists: many cases hit each of them, and none hits another.
+// checkHits compares the rules that were hit with the known ones, which testdata/rules.txt lists:
+// many cases must hit all of these and no others.
 func checkHits(t *testing.T, kind string, hits map[string]int) {
 	text, err := os.ReadFile(rulesFile)
 	must.OK(t, err)

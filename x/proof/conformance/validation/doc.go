@@ -2,7 +2,7 @@
 // Kubernetes refuses: specs of jobs and CronJobs when they are created, and statuses of
 // jobs when they are updated. The API server's side is its own registry code.
 //
-// Random manifests are given to both. Messages are not compared. What is compared is
-// the verdict, and the fields that it names: each field that the one side refuses must
-// be refused by the other, except for the rules that an API server does not have.
+// Both get the same random manifests. Messages are not compared, only the verdict and the fields
+// that it names: each field that the one side refuses must be refused by the other, except for the
+// rules that an API server does not have.
 package validation

@@ -6,10 +6,10 @@ import (
 	"github.com/batchplan/batchplan/internal/specgen"
 )
 
-// generator makes manifests. What it makes follows from its source alone.
+// generator makes manifests, which depend only on its source.
 type generator struct {
 	*rand.Rand
-	// wrong is how many of a hundred values are drawn from the wrong ones.
+	// wrong is the percentage of wrong values.
 	wrong int
 }
 
@@ -36,7 +36,7 @@ func (g *generator) jobSpec() object { return g.specs().Job() }
 
 func (g *generator) cronSpec() object { return g.specs().CronJob() }
 
-// manifest is the manifest of a job with a spec and, unless it is nil, a status.
+// manifest returns the manifest of a job with a spec and, unless it is nil, a status.
 func manifest(spec, status object) object {
 	o := document("Job", spec)
 	if status != nil {

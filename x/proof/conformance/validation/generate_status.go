@@ -10,7 +10,7 @@ import (
 
 // status is a status under construction.
 type status struct {
-	// fields are all fields of the status except conditions and uncountedTerminatedPods.
+	// fields holds all fields of the status except conditions and uncountedTerminatedPods.
 	fields     object
 	conditions []object
 	uncounted  [2][]string // succeeded, failed
@@ -41,7 +41,7 @@ func (s *status) object() object {
 	return o
 }
 
-// set sets fields: names and values in turns.
+// set sets fields, given as alternating names and values.
 func (s *status) set(fields ...any) {
 	for i := 0; i < len(fields); i += 2 {
 		s.fields[fields[i].(string)] = fields[i+1]
@@ -65,7 +65,7 @@ func (s *status) setCondition(kind, value, reason string) {
 	s.conditions = append(s.conditions, c)
 }
 
-// statusSpec draws the spec of a job that both sides take.
+// statusSpec draws the spec of a job that both sides accept.
 func (g *generator) statusSpec() object {
 	o := specgen.Generator{Source: g, Range: specgen.Wild}.Job()
 	if o["completions"] != nil && g.in100(50) {
@@ -74,8 +74,8 @@ func (g *generator) statusSpec() object {
 	return o
 }
 
-// transition draws a status and the next one. The step between them is a step of a
-// life, none or some changes by chance, or all of that.
+// transition draws a status and the next one. They differ by realistic steps, by random changes, by
+// both, or not at all.
 func (g *generator) transition(spec object) (old, next object) {
 	was := newStatus()
 	if g.in100(80) {
@@ -97,7 +97,7 @@ func (g *generator) transition(spec object) (old, next object) {
 	return was.object(), is.object()
 }
 
-// live takes a step as jobs take them.
+// live takes a realistic step.
 func (g *generator) live(s *status, spec object) {
 	indexed := spec["completionMode"] == "Indexed"
 	switch g.IntN(9) {
@@ -106,7 +106,7 @@ func (g *generator) live(s *status, spec object) {
 		s.set("active", active, "ready", g.IntN(active+1))
 	case 1:
 		s.uncounted[g.IntN(2)] = append(s.uncounted[0], fmt.Sprint("uid-", g.IntN(6)))
-	case 2: // what is uncounted is counted
+	case 2: // the uncounted pods are counted
 		if !indexed {
 			s.add("succeeded", len(s.uncounted[0]))
 		}
@@ -154,7 +154,7 @@ func (g *generator) end(s *status) {
 	s.set("completionTime", late)
 }
 
-// fieldValues are what a field of a status may hold by chance. Nil leaves it out.
+// fieldValues holds values for random changes of a field; nil removes the field.
 var fieldValues = []struct {
 	name   string
 	values []any
@@ -205,7 +205,7 @@ var (
 	}
 )
 
-// change changes one thing by chance.
+// change makes one random change.
 func (g *generator) change(s *status) {
 	if n := g.IntN(13); n < len(fieldValues) {
 		s.set(fieldValues[n].name, pick(g, fieldValues[n].values...))

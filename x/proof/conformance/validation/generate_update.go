@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/internal/specgen"
 )
 
-// update draws the spec of a job that a server has, the one that is asked for, and the status.
-// They differ in up to three fields.
+// update draws the stored spec of a job, the requested one, and the status. The specs differ in up
+// to three fields.
 func (g *generator) update() (old, next, state object) {
 	wrong := g.wrong
 	g.wrong = 0
@@ -45,10 +45,10 @@ func (g *generator) update() (old, next, state object) {
 	return old, next, s.object()
 }
 
-// clone copies an object and all in it.
+// clone returns a deep copy of an object.
 func clone(o object) object { return specgen.Decode[object](o) }
 
-// changeSpec changes a field of a spec by chance: to the value in another spec, or in the template.
+// changeSpec changes a random field: of the template, or of the spec, to its value in another spec.
 func (g *generator) changeSpec(o object) {
 	if g.in100(50) {
 		template := object(o["template"].(map[string]any))
@@ -151,10 +151,10 @@ func (g *generator) changeTemplate(template object) {
 	}
 }
 
-// cronUpdate draws the spec of a CronJob and the one that is asked for.
+// cronUpdate draws the stored spec of a CronJob and the requested one.
 func (g *generator) cronUpdate() (old, next object) {
 	wrong := g.wrong
-	g.wrong = max(wrong, 10) // what was there before may be wrong
+	g.wrong = max(wrong, 10) // the stored spec may be wrong
 	old = g.cronSpec()
 	g.wrong = wrong
 	next = clone(old)

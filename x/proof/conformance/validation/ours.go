@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// played is the release that both sides are.
+// played is the release that both sides play.
 var played release.Release
 
 // ourJob gives the spec of a new job to the library.
@@ -43,7 +43,7 @@ func ourUpdate(old, next []byte) []refusal {
 	return ourRefusals(err)
 }
 
-// defaults are what a server has: without its gate, podReplacementPolicy has none.
+// defaults sets the defaults as a server does: without its gate, podReplacementPolicy has none.
 func defaults(s *job.Spec) {
 	policy := s.PodReplacementPolicy
 	job.Default(s)
@@ -52,7 +52,7 @@ func defaults(s *job.Spec) {
 	}
 }
 
-// template is the pod template of a manifest.
+// template returns the pod template of a manifest.
 func template(manifest []byte) []byte {
 	var m struct {
 		Spec struct{ Template json.RawMessage }
@@ -95,7 +95,7 @@ func ourTransition(check func(was, is job.Status, s job.Spec) error, spec, old, 
 	return ourRefusals(check(was, is, s))
 }
 
-// ourRefusals takes a joined error apart.
+// ourRefusals returns the refusals in a joined error.
 func ourRefusals(err error) (all []refusal) {
 	if err == nil {
 		return nil

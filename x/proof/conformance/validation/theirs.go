@@ -18,12 +18,12 @@ import (
 	jobregistry "k8s.io/kubernetes/pkg/registry/batch/job"
 )
 
-// A server logs where its declarative rules differ from the others.
+// The server's code would log differences between its declarative and its other rules.
 func init() { klog.SetLogger(logr.Discard()) }
 
 // refusal is one problem that a side finds in a manifest.
 type refusal struct {
-	// field is the path of the field, rule what is wrong with it.
+	// field is the path of the field, and rule describes what is wrong with it.
 	field, rule string
 }
 
@@ -53,7 +53,7 @@ func theirCronUpdate(old, next []byte) []refusal {
 	return changed[*batch.CronJob](request("cronjobs"), cronjobregistry.Strategy, old, next)
 }
 
-// request is the context of a request for a resource, which the rules read.
+// request returns the context of a request for a resource, for the rules that read it.
 func request(resource string) context.Context {
 	info := &genericrequest.RequestInfo{APIGroup: "batch", APIVersion: "v1", Resource: resource}
 	return genericrequest.WithRequestInfo(context.Background(), info)
@@ -87,7 +87,7 @@ func changed[T runtime.Object](ctx context.Context, strategy rest.RESTUpdateStra
 	})
 }
 
-// decode reads a manifest with its defaults.
+// decode decodes a manifest and sets its defaults.
 func decode[T runtime.Object](manifest []byte) (obj T, err error) {
 	out, err := runtime.Decode(legacyscheme.Codecs.UniversalDecoder(), manifest)
 	if err != nil {
@@ -100,8 +100,8 @@ func decode[T runtime.Object](manifest []byte) (obj T, err error) {
 	return obj, nil
 }
 
-// guarded takes what does not decode, and a panic, for a refusal. The code panics on an
-// Indexed job that has a successPolicy and no completions.
+// guarded turns decoding errors and panics into refusals. The code panics for an Indexed job that
+// has a successPolicy and no completions.
 func guarded(ask func() ([]refusal, error)) (all []refusal) {
 	defer func() {
 		if r := recover(); r != nil {

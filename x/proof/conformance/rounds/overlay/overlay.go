@@ -141,8 +141,8 @@ func copyModule(r release.Release, root, work string) (mod string, err error) {
 	return mod, run(root, "go", "mod", "download", "-modfile="+mod, module)
 }
 
-// write writes the overlay, and changes the go.mod to go with it. Go does not let an overlay touch
-// the module cache, so the module is reached through a link.
+// write writes the overlay, and changes the go.mod to match. An overlay cannot replace files in the
+// module cache, so the go.mod names the module by a link to its folder.
 func write(r release.Release, mod, work string, more map[string]string) error {
 	dir, err := list("{{.Dir}}", "-m", "-modfile="+mod, module)
 	if err != nil {
@@ -178,8 +178,9 @@ func write(r release.Release, mod, work string, more map[string]string) error {
 	return run(work, "go", "mod", "edit", "-replace="+module+"="+link, mod)
 }
 
-// linkTo returns a link to a folder. It is the same each time, so that Go's build cache stays valid, and no
-// other folder's, so that builds with different module caches do not disturb each other.
+// linkTo returns a link to a folder. A folder always has the same link, so that Go's build cache
+// stays valid, and different folders have different links, so that builds with different module
+// caches do not disturb each other.
 func linkTo(dir string) (string, error) {
 	caches, err := os.UserCacheDir()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// Builds that run together, with module caches of their own, have the links of their folders.
+// Concurrent builds with different module caches have links to their own folders.
 func TestLinkTo(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())

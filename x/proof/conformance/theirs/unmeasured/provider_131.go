@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// factory holds the provider of metrics that queues take.
+// factory holds the metrics provider of the queues.
 //
 //go:linkname factory k8s.io/client-go/util/workqueue.globalMetricsFactory
 var factory struct {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// provider is the provider of metrics that queues take. Until another one is
-// set, they count nothing. There is no other way to reach its value.
+// provider is the metrics provider of the queues. Until another one is set, it counts nothing.
+// There is no other way to get its value.
 //
 //go:linkname provider k8s.io/client-go/util/workqueue.globalMetricsProvider
 var provider workqueue.MetricsProvider

@@ -1,11 +1,11 @@
-// Package unmeasured keeps the work queues of the controllers from being measured:
-// each queue that is would wake up twice a second, and days of virtual time would
-// cost as much time as all the rest. It changes nothing that a queue does.
+// Package unmeasured switches off the metrics of the controllers' work queues: a measured queue
+// wakes up twice a second, and over days of virtual time that would take as much processor time as
+// all the rest. It does not change what a queue does.
 package unmeasured
 
 import "k8s.io/client-go/util/workqueue"
 
-// Only the first call of SetProvider counts. The Prometheus provider calls it in its
-// package's init, and this call comes before: of the packages that could be initialised
-// next, the one with the lowest path comes first.
+// Only the first call of SetProvider counts. The package of the Prometheus provider calls it in its
+// init function, and this call comes first: of the packages that can be initialised next, Go takes
+// the one with the lowest path.
 func init() { workqueue.SetProvider(provider) }
