@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestCompatibility: the table of docs/compatibility.md has the versions that the adapter requires, and
-// those of its newest.mod.
+// TestCompatibility: the table of docs/compatibility.md has the versions of the adapter's go.mod
+// and newest.mod.
 func TestCompatibility(t *testing.T) {
 	version := func(mod, of string) string {
 		found := regexp.MustCompile(`(?m)^\s*` + regexp.QuoteMeta(of) + ` v?(\S+)`).FindStringSubmatch(read(t, mod))

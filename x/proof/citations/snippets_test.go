@@ -19,8 +19,8 @@ var quote = regexp.MustCompile("(?m)^<!-- from (\\S+) -->\n+```\\w*\n((?s:.*?))^
 var goBlock = regexp.MustCompile("(?m)^```go$")
 
 // TestQuotations compares what documents quote with the files that they name. Each block of Go is
-// such a quotation, so the code in documents compiles. The line "// ..." stands for what
-// is left out.
+// such a quotation, so the code in documents compiles. The line "// ..." marks lines that are left
+// out.
 func TestQuotations(t *testing.T) {
 	quotations := 0
 	for _, file := range documents(t) {

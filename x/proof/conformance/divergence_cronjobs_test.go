@@ -138,7 +138,7 @@ var cronDivergences = []divergence{
 		script: `cronjob {"schedule":"0 * * * *","successfulJobsHistoryLimit":0,JOB}; manual; wait 61m; pin; finish 0 complete; wait 150m`,
 		do:     map[string]func(*life){"pin": pin}, look: wrote("delete jobs"), quirk: cronQuirks(cronjobquirk.EagerHistory),
 		theirs: "1h1m0s c-15778140 Background; 1h1m0s c-15778140 Background; 1h1m0s c-15778140 Background; 2h0m0.1s c-15778140 Background; 2h0m0.1s c-15778140 Background; 2h0m0.1s c-15778140 Background; 3h0m0.1s c-15778140 Background; 3h0m0.1s c-15778140 Background; 3h0m0.1s c-15778140 Background",
-		ours:   "1h1m0s c-15778140 Background; 1h1m0s c-15778140 Background"}, // once more before its cache shows it
+		ours:   "1h1m0s c-15778140 Background; 1h1m0s c-15778140 Background"}, // repeated before its cache shows it
 	{row: "A schedule runs rarely, such as 29 February over 2100 (C7)", at: "2096-02-28T23:00:00Z",
 		script: `cronjob {"schedule":"0 0 29 2 *",JOB}; manual; wait 2h`,
 		look:   all(runs, reported("InvalidSchedule")), quirk: asKubernetes,
@@ -202,8 +202,8 @@ func pin(l *life) {
 	}
 }
 
-// showLocal shows that a server refuses such a zone, and what happens if another
-// server has accepted it.
+// showLocal shows that a server refuses the zone Local, and what happens if another server has
+// accepted it.
 func showLocal(t *testing.T) {
 	local := "Local"
 	err := server.New().Create(cronJobOf(&batchv1.CronJobSpec{Schedule: "0 0 * * *", TimeZone: &local}))

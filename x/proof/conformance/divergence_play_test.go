@@ -151,8 +151,7 @@ func orNone(p *int32) int32 {
 // statuses returns the counters of the first job, over time.
 func statuses(l *life) string { return strings.Join(l.statuses, "; ") }
 
-// wrote lists the writes with this beginning, including failed ones, with their
-// times.
+// wrote lists the writes that begin with prefix, including failed ones, with their times.
 func wrote(prefix string) func(*life) string {
 	return func(l *life) string {
 		var out []string
@@ -179,7 +178,7 @@ func (l *life) since(w server.Write) time.Duration {
 	return w.Time.Sub(l.start).Truncate(100 * time.Millisecond)
 }
 
-// timesOf lists the times of the successful writes with this beginning.
+// timesOf lists the times of the successful writes that begin with prefix.
 func timesOf(prefix string) func(*life) string {
 	return func(l *life) string {
 		var out []string
@@ -192,7 +191,7 @@ func timesOf(prefix string) func(*life) string {
 	}
 }
 
-// inARow counts the writes with this beginning, instant by instant.
+// inARow counts the writes that begin with prefix, instant by instant.
 func inARow(prefix string) func(*life) string {
 	return func(l *life) string {
 		var counts []string
@@ -238,7 +237,7 @@ func hasReported(reason string) func(*life) string {
 	}
 }
 
-// attempts counts the writes with this beginning, including failed ones.
+// attempts counts the writes that begin with prefix, including failed ones.
 func attempts(prefix string) func(*life) string {
 	return func(l *life) string {
 		n := 0
@@ -254,7 +253,7 @@ func attempts(prefix string) func(*life) string {
 	}
 }
 
-// answers lists the different failures of the writes with this beginning.
+// answers lists the different failures of the writes that begin with prefix.
 func answers(prefix string) func(*life) string {
 	return func(l *life) string {
 		var out []string

@@ -43,7 +43,7 @@ type divergence struct {
 	local *time.Location
 	// keep is set if the memories of ours survive a restart.
 	keep bool
-	// since and until are the first and the last release whose controllers do as theirs says; nil
+	// since and until are the first and the last release whose controllers behave as in theirs; nil
 	// means any.
 	since, until func() release.Release
 	// besides is set for rows of options that Kubernetes does not have.
@@ -153,13 +153,13 @@ func (d *divergence) problems(t *testing.T) (problems []string) {
 	return problems
 }
 
-// isPlayed reports whether the real controllers of this binary do as theirs says.
+// isPlayed reports whether the real controllers of this binary behave as in theirs.
 func (d *divergence) isPlayed() bool {
 	return (d.since == nil || !played.IsBefore(d.since())) && (d.until == nil || played.Minor() <= d.until().Minor())
 }
 
-// presetDiffers compares everything that can be observed with the real controllers,
-// not only the subject of the row.
+// presetDiffers compares ours, with the preset, to the real controllers: everything that can be
+// observed, not only the subject of the row.
 func (d *divergence) presetDiffers(t *testing.T) (difference string) {
 	preset := ours.Kubernetes(played)
 	preset.Schedule = append(preset.Schedule, d.quirk.Schedule...)

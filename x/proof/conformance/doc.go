@@ -3,10 +3,10 @@
 // everything that can be observed: statuses, pods, jobs, events, and every write
 // with its time.
 //
-// Both run in one bubble of testing/synctest, each on its own server, so hours pass
-// in milliseconds. Package server is the API server, package script says what
-// happens, and theirs and ours are the controllers. Package probe compares the
-// server's answers with a real kube-apiserver's.
+// Both run in one bubble of testing/synctest, each on its own server, so hours pass in
+// milliseconds. Package server is the API server, package script describes what happens, and theirs
+// and ours are the controllers. Package probe compares the server's answers with a real
+// kube-apiserver's.
 //
 // # What is left to chance and not compared
 //

@@ -65,7 +65,7 @@ func (g *game) observe(v *view, w *script.World) {
 	v.Writes = compactCronJobs(v.Writes)
 }
 
-// isIdle reports whether a write that changes nothing is not compared:
+// isIdle reports whether a write changes nothing and is not compared:
 //
 //   - a creation in a namespace that is being deleted, after which ours stops,
 //   - a patch of a pod that is gone or has lost its finalizer, which theirs tries in

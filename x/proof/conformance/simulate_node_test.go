@@ -127,7 +127,7 @@ func (n *node) create() {
 	}
 }
 
-// editDue makes the edits whose time has come, at a multiple of a tenth of a second.
+// editDue makes the edits that became due in the last tenth of a second.
 func (n *node) editDue() {
 	for _, e := range n.w.edits {
 		if d := time.Since(n.start) - e.After; d < 0 || d >= 100*time.Millisecond {

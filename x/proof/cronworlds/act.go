@@ -37,7 +37,7 @@ func (w *world) suspend(on bool) {
 
 // edit changes the schedule or its zone.
 func (w *world) edit() {
-	if w.n(3) > 0 { // so that most worlds account for all their runs
+	if w.n(3) > 0 { // rare, so that most worlds account for all their runs
 		return
 	}
 	w.Spec.Schedule = pick(w.source, schedules...)

@@ -250,7 +250,7 @@ func (w *world) doCreate(seen *object, c *cronjob.Creation) *aJob {
 	return made
 }
 
-// write writes the status, on condition of the version that was read.
+// write writes the status, if the CronJob still has the version that was read.
 func (w *world) write(seen *object, s *cronjob.Settlement) cronjobreason.Result {
 	if !s.Write {
 		return cronjobreason.ResultNotTried

@@ -6,7 +6,7 @@
 // matcher of its own, minute by minute, and each law is checked against what the source
 // of truth holds.
 //
-// The laws, each with the invariant that it stands for:
+// The laws, each with its invariants or rules:
 //
 //   - CI1: the schedule starts no run twice, and no run that had a job.
 //   - CI2, CI6, CI7, CI10: what starts is a run of the schedule that is due, the latest
@@ -16,7 +16,7 @@
 //     as the memory is kept; no event calls a run missed that has started.
 //   - C2, CI11: only the oldest finished jobs are deleted, and the limits hold as soon as
 //     nothing else changes.
-//   - CI4, CI5, CI12: times of the status do not fall, and the active list holds own jobs.
+//   - CI4, CI5, CI12: times of the status do not fall, and the active list holds only own jobs.
 //   - CI9, M9: rounds that follow each other immediately change something.
 //   - CL2, CL4: if the controller only wakes when it asked to, everything that is due still happens
 //     in the end, and triggers and backfills complete.

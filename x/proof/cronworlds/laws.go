@@ -211,7 +211,7 @@ func (w *world) checkStatus(s *cronjob.Status) {
 	}
 	names := map[job.UID]bool{}
 	for _, r := range s.Active {
-		isOwn := w.known[r.UID] || w.options.ActiveFromChildren // where the children alone tell what is active
+		isOwn := w.known[r.UID] || w.options.ActiveFromChildren // with that option the list is made from the children
 		if !isOwn || names[r.UID] {
 			w.fail("CI5", "%s (%s) is in the active list", r.Name, r.UID)
 		}

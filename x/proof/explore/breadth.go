@@ -151,7 +151,7 @@ func (e *explorer[S]) work(reports bool) {
 
 func (e *explorer[S]) expand(s *S) {
 	from := e.key(s)
-	var sound S // without the faults that come next
+	var sound S // the state without the faults that follow
 	e.worker.Expand(s, &e.tally, func(step Step[S]) {
 		e.tally.Taken[step.Kind]++
 		if step.Fault && step.Broken == nil {

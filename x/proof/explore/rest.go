@@ -29,7 +29,7 @@ func (r *rester[S]) check(s S) error {
 	return err
 }
 
-// checkEnds checks that calm steps from two states lead to the same end, where both have one.
+// checkEnds checks that calm steps from two states lead to the same end, if both have one.
 func (r *rester[S]) checkEnds(sound, faulty S) error {
 	ender, ok := r.worker.(Ender[S])
 	if !ok || r.limit == 0 {

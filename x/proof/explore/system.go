@@ -19,7 +19,7 @@ type System[S any] interface {
 type Worker[S any] interface {
 	// Expand calls step for each move from s.
 	Expand(s *S, tally *Tally, step func(Step[S]))
-	// Append appends the bytes that tell s apart from other states.
+	// Append appends bytes that distinguish s from other states.
 	Append(dst []byte, s *S) []byte
 	// Calm makes the step from s in which nothing goes wrong, and reports whether s is at rest:
 	// then there is no such step. An error means that s breaks an invariant of states at rest, or

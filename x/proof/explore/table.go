@@ -8,8 +8,8 @@ type table struct {
 	shards [64]shard
 }
 
-// shard is a hash table with linear probing. A slot with the key zero is free: no state
-// has that key, up to the chance at which two states share one.
+// shard is a hash table with linear probing. A slot with the key zero is free: no state has that
+// key, except with the tiny probability with which two states share a key.
 type shard struct {
 	mu    sync.Mutex
 	slots []slot

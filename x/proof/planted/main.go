@@ -15,7 +15,7 @@
 //   - answers: the questions that jobcheck asks of planners which answer wrongly;
 //   - worlds: the random worlds of CronJobs, which have a checker of their own;
 //   - scripts: the scripts of the differential tests;
-//   - rounds: their single rounds.
+//   - rounds: the single rounds of the differential tests.
 //
 // The bugs are in bugs.txt. A build holds all of them through an overlay, so the working tree
 // never changes, and an environment variable chooses one. The command fails if -must is given

@@ -17,7 +17,7 @@ import (
 // function with the old name calls the variant of the bug that the environment names. So one build
 // holds all bugs, and the working tree never changes.
 
-// environment is the variable that names the bug.
+// environment is the environment variable that names the bug.
 const environment = "PLANTED_BUG"
 
 // plantAll writes the changed files and the overlay that names them.

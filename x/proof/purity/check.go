@@ -31,7 +31,7 @@ const orderedComment = "//purity:ordered"
 // problem is a place where a package is not pure.
 type problem struct {
 	pos token.Position
-	// what names it in the form that exemptions use, for example "import sync".
+	// what describes the problem in the form that exemptions use, for example "import sync".
 	what string
 }
 

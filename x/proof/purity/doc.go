@@ -10,10 +10,9 @@
 //   - the clock and the machine's time zones: time.Now, time.Sleep, time.Local,
 //     time.LoadLocation and their like;
 //   - go statements, channels and select; printing; init functions;
-//   - a package variable that is not an error or made of numbers, strings, arrays
-//     and structs alone, and any variable that is written to after its
-//     declaration or whose address is taken: those in effect are constants, and
-//     the others are hidden state;
+//   - package variables, except errors and those made of numbers, strings, arrays and structs alone
+//     that are never written to after their declaration and whose address is never taken: these are
+//     constants in effect, and all others are hidden state;
 //   - ranging over a map, whose order is random. Where the order really does not reach the result,
 //     the comment "//purity:ordered" with the reason, on the line above, permits it.
 //     slices.Sorted(maps.Keys(m)) needs no comment.

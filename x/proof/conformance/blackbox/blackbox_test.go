@@ -1,4 +1,5 @@
-// Package blackbox puts the CronJob and Job controllers of Kubernetes, unmodified, through x/blackbox.
+// Package blackbox tests the CronJob and Job controllers of Kubernetes, unmodified, with
+// x/blackbox.
 package blackbox
 
 import (

@@ -233,7 +233,7 @@ func (p *place) reports(name, reason string) bool {
 	return len(list.Items) > 0 && list.Items[0].Type == corev1.EventTypeWarning
 }
 
-// store writes objects past the server.
+// store writes objects into the server's storage, without its validation.
 type store struct {
 	*place
 	etcd *clientv3.Client

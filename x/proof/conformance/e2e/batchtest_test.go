@@ -41,7 +41,7 @@ func TestBatchtest(t *testing.T) {
 			})
 		}
 	})
-	// Alone, since they measure.
+	// These run alone, since they measure.
 	t.Run("ten pods", func(t *testing.T) { batchTenPods(c.newPlace(t)) })
 	t.Run("many", func(t *testing.T) { batchMany(c.newPlace(t)) })
 	t.Run("panic", func(t *testing.T) { batchPanic(c.newPlace(t)) })

@@ -25,7 +25,7 @@ type feature struct {
 	succeeded, failed int32
 	completed         string
 	failedIndexes     string
-	perhapsFailed     string // failedIndexes, if a pod that the end deletes has failed before the end is written
+	perhapsFailed     string // the failedIndexes, if a pod that the end deletes fails before the end is written
 }
 
 const (

@@ -228,8 +228,8 @@ func as(user string) middleware {
 	}
 }
 
-// withoutStreams is a server that refuses to stream lists, as servers of 1.33 and before 1.32 do unless told
-// otherwise. Where lists are streamed, the right to list is not needed.
+// withoutStreams is a server that refuses to stream lists, as servers of 1.33 and before 1.32 do by
+// default. With streamed lists, the right to list is not needed.
 func withoutStreams(r *http.Request, server http.RoundTripper) (*http.Response, error) {
 	if isWatch(r) && r.URL.Query().Get("sendInitialEvents") == "true" {
 		return answer(r, http.StatusUnprocessableEntity, "Invalid"), nil

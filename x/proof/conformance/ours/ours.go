@@ -113,13 +113,13 @@ type worker interface {
 	ShutDown()
 }
 
-// factories make the caches, each kind of object in one that is started on its own.
+// factories make the caches. Each kind of object has a factory that is started separately.
 type factories struct {
 	cronJobs, jobs, pods informers.SharedInformerFactory
 	groups               dynamicinformer.DynamicSharedInformerFactory // nil without gangs
 }
 
-// caches are started and stopped together.
+// caches is the part of a factory that starts and stops its caches.
 type caches interface {
 	Start(stop <-chan struct{})
 	Shutdown()

@@ -62,7 +62,7 @@ func parseProbes(text string) (all []Probe, err error) {
 // step is a line of a probe.
 type step struct{ kind, verb, name, what, body string }
 
-// verbs are what can be done with an object, and alone what stands without one.
+// verbs are the verbs of lines about an object, and alone those of lines without one.
 var (
 	verbs = []string{
 		"create",
@@ -185,7 +185,7 @@ func orName(what, name string, o metav1.Object) string {
 	return name
 }
 
-// made returns a new object with a patch.
+// made returns a new object with a patch applied.
 func (k *kind[O]) made(name, patch string) O { return k.patched(k.fresh(name), patch) }
 
 // patched returns the object with a merge patch applied.

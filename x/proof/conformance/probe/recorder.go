@@ -135,7 +135,8 @@ func number(version string) uint64 {
 	return n
 }
 
-// longestBase is where a generated name is cut off to leave room for its random end.
+// longestBase is the length to which the base of a generated name is cut, to leave room for its
+// random end.
 const longestBase = 58
 
 // learn gives the object's UID and generated name their replacements.
@@ -169,7 +170,7 @@ func longestFirst(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// failure describes an error by what a caller can decide on.
+// failure describes an error by the parts that a caller can act on.
 func (r *recorder) failure(err error) string {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {

@@ -16,7 +16,7 @@ type cronServer struct {
 	snapshot *CronSnapshot
 	jobs     []*batchv1.Job // that exist
 	log      []string
-	// status is the last one that was written.
+	// status is the last status that was written.
 	status string
 	// version is the CronJob's version, which each write of the status raises.
 	version int

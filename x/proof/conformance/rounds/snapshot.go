@@ -35,7 +35,7 @@ type Snapshot struct {
 type Memory struct {
 	Failures    int32
 	LastFailure time.Time
-	// Creations and Deletions were recorded Age before the round.
+	// Creations and Deletions are the expectations, which were recorded Age before the round.
 	Creations, Deletions int
 	Age                  time.Duration
 	// Untracking are the UIDs of pods whose removal of the finalizer is in flight.

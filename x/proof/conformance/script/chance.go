@@ -19,8 +19,8 @@ import (
 // package conformance. Controllers write concurrently.
 type chances struct {
 	mu sync.Mutex
-	// blind: a CronJob's controller was refused a look at a CronJob or at a job, or has not
-	// found a job to replace.
+	// blindCronJob, blindJob: a read of the CronJob or of a job was refused, or a job to replace
+	// was not found.
 	blindCronJob, blindJob bool
 	// leftBehind: a pod whose job was deleted kept its finalizer.
 	leftBehind bool

@@ -8,12 +8,12 @@ import (
 	"github.com/batchplan/batchplan/internal/specgen"
 )
 
-// valid draws specs over the whole space of features.
+// valid returns a generator of specs over the whole space of features.
 func valid(t *rapid.T) specgen.Generator {
 	return specgen.Generator{Source: specgen.Rapid(t), Range: specgen.Wild}
 }
 
-// wild draws also specs with wrong values.
+// wild returns a generator that also draws wrong values.
 func wild(t *rapid.T) specgen.Generator {
 	g := valid(t)
 	if g.IntN(5) == 4 {

@@ -37,7 +37,7 @@ type Script struct {
 	// Kubernetes 1.36 (without the feature gate StaleControllerConsistencyJob): then only
 	// expectations prevent mistakes.
 	Stale bool
-	// Begin is when the world begins, instead of the first second of 2000.
+	// Begin is the time at which the world begins; zero means the first second of 2000.
 	Begin time.Time
 	Steps []Step
 }

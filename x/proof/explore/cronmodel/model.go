@@ -149,7 +149,7 @@ var kinds = [kindCount]string{
 
 var rule = explore.NewRule[cronjob.Snapshot, cronjob.Plan]
 
-// rules are what plans can do or decide.
+// rules lists what plans can do or decide.
 var rules = explore.Rules[cronjob.Snapshot, cronjob.Plan]{
 	rule("C2 history", deletes(cronjobreason.DeleteSuccessful, cronjobreason.DeleteFailed)),
 	rule("C3 unexpected", func(_ *cronjob.Snapshot, p *cronjob.Plan) bool { return len(p.Unexpected) > 0 }),

@@ -194,7 +194,7 @@ func (w *worker) call(s *state, write writeStep) (o outcome, broken error) {
 	return outcomeDone, broken
 }
 
-// setStatus changes the status.
+// setStatus writes a status, and returns the invariant that this breaks, or nil.
 func (w *worker) setStatus(s *state, id statusID) (broken error) {
 	st := w.check(s)
 	next := w.statuses.Of(uint32(id))

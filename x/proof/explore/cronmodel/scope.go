@@ -17,7 +17,7 @@ type Scope struct {
 	Name, Covers string
 	Spec         cronjob.Spec
 	Options      cronjob.Options
-	// Schedule are the options to compile schedules with.
+	// Schedule holds the options with which schedules are compiled.
 	Schedule []schedule.Option
 	// Runs is the number of runs that can come due, from the first hour on. Other runs are given by
 	// their Times since the start.

@@ -40,7 +40,7 @@ type state struct {
 // child is a job as it is, and as the controller sees it.
 type child struct{ live, seen childID }
 
-// controller is what the controller has seen and remembers, and its round.
+// controller is the state of the controller: what it has seen, its memory, and its round.
 type controller struct {
 	status statusID
 	spec   uint8

@@ -5,7 +5,7 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// values are the values that the states of a scope name by numbers.
+// values holds the values of a scope to which its states refer by number.
 type values struct {
 	scope    Scope
 	pods     podValues

@@ -38,7 +38,7 @@ const (
 	actDelete
 )
 
-// podStep is an act at a time.
+// podStep is an act on a pod, at a time.
 type podStep struct {
 	pod  podID
 	act  act

@@ -70,7 +70,7 @@ const (
 // writeStep is one write of a round.
 type writeStep struct {
 	verb verb
-	// place is the pod, as a place in the view.
+	// place is the place of the pod in the view.
 	place uint8
 	// index, failures and ignored belong to a pod to create.
 	index             job.Index
@@ -112,7 +112,8 @@ type round struct {
 // begun is the part that all rounds with the same view share.
 type begun struct {
 	view view
-	// rules and broken are what the plan exercises and breaks.
+	// rules are the rules that the plan exercises, and broken is the invariant that it breaks, or
+	// nil.
 	rules  explore.RuleSet
 	broken error
 }

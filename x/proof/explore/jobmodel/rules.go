@@ -12,7 +12,7 @@ import (
 
 var rule = explore.NewRule[job.Snapshot, job.Plan]
 
-// rules are what plans can do or decide.
+// rules lists what plans can do or decide.
 var rules = explore.Rules[job.Snapshot, job.Plan]{
 	rule("J4 finished", waits(jobreason.WaitFinished)),
 	rule("J6 adopt", func(_ *job.Snapshot, p *job.Plan) bool { return len(p.Adopt) > 0 }),

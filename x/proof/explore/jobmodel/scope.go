@@ -65,7 +65,7 @@ type Budget struct {
 type Option uint8
 
 const (
-	// NoSymmetry tells pods apart by the order in which they were created.
+	// NoSymmetry distinguishes pods by the order in which they were created.
 	NoSymmetry Option = 1 << iota
 	// NoReduction lets everything happen between any two writes of a round.
 	NoReduction

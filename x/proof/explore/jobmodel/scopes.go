@@ -17,7 +17,7 @@ func counted(completions, parallelism, backoffLimit int32) job.Spec {
 	}
 }
 
-// with changes a spec.
+// with returns a spec with a change.
 func with(s job.Spec, change func(*job.Spec)) job.Spec {
 	change(&s)
 	return s

@@ -45,7 +45,7 @@ type past struct {
 	lagged         bool
 }
 
-// controller is what a controller has seen and remembers, and its round.
+// controller is the state of a controller: what it has seen, its memory, and its round.
 type controller struct {
 	// status, deletedAt, spec and groups are the job as the controller saw it. behind is the number
 	// of versions by which that is older than the job, if versions are compared.

@@ -201,7 +201,7 @@ func search[S any](o options, name string, system explore.System[S], rest int) e
 	return fmt.Errorf("%s: %w", name, r.Found.Err)
 }
 
-// printStory prints the counterexample as a story, where the system can tell it.
+// printStory prints the counterexample as a story, if the system can write one.
 func printStory[S any](system explore.System[S], c *explore.Counterexample[S]) {
 	teller, ok := system.(interface {
 		Story(*explore.Counterexample[S]) (string, error)

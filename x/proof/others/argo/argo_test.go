@@ -1,4 +1,4 @@
-// Package argo puts the CronWorkflows of Argo Workflows, unmodified, through x/blackbox.
+// Package argo tests the CronWorkflows of Argo Workflows, unmodified, with x/blackbox.
 package argo
 
 import (

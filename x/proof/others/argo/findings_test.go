@@ -1,7 +1,7 @@
 package argo
 
-// The findings of docs/blackbox.md without the kit: the controller of CronWorkflows on fake clients. Each test passes while its finding
-// is there.
+// The findings of docs/blackbox.md without the kit: the controller of CronWorkflows on fake
+// clients. Each test passes while its finding exists.
 
 import (
 	"context"

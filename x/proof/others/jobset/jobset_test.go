@@ -1,4 +1,4 @@
-// Package jobset puts the controller of JobSets, unmodified, through x/blackbox.
+// Package jobset tests the controller of JobSets, unmodified, with x/blackbox.
 package jobset
 
 import (

@@ -1,7 +1,7 @@
 package kruise
 
-// The findings of docs/blackbox.md without the kit: the controller of AdvancedCronJobs on a fake client. Each test passes while its
-// finding is there.
+// The findings of docs/blackbox.md without the kit: the controller of AdvancedCronJobs on a fake
+// client. Each test passes while its finding exists.
 
 import (
 	"context"

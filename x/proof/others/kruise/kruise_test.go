@@ -1,4 +1,4 @@
-// Package kruise puts the AdvancedCronJobs of OpenKruise, unmodified, through x/blackbox.
+// Package kruise tests the AdvancedCronJobs of OpenKruise, unmodified, with x/blackbox.
 package kruise
 
 import (

@@ -1,4 +1,5 @@
-// Package blackbox puts the controllers of this library through x/blackbox, with their own manager and watches.
+// Package blackbox tests the controllers of this library with x/blackbox, on their own manager and
+// watches.
 package blackbox
 
 import (

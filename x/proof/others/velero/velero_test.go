@@ -1,4 +1,4 @@
-// Package velero puts the schedules of Velero, unmodified, through x/blackbox.
+// Package velero tests the schedules of Velero, unmodified, with x/blackbox.
 package velero
 
 import (

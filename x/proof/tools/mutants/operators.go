@@ -56,8 +56,7 @@ func (w *walker) walk(root ast.Node) {
 	})
 }
 
-// isHint reports whether a node only says how much memory to reserve, or is a
-// type.
+// isHint reports whether a node is a type, or only gives an amount of memory to reserve.
 func (w *walker) isHint(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.ArrayType, *ast.MapType, *ast.FuncType, *ast.StructType, *ast.InterfaceType:

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// importsRoot plans a round of a job, and asks a schedule.
+// importsRoot is a program that plans a round of a job, and asks a schedule.
 const importsRoot = `package main
 
 import (
@@ -135,7 +135,7 @@ func (o *outside) prints(dir, module, want string, takes ...string) error {
 	return o.takes(dir, append(slices.Clip(takes), o.modules[0].Path)...)
 }
 
-// tasks tests a program that runs jobs on a service of its own, with the kit that is published.
+// tasks tests the program of examples/tasks with the published kit.
 func (o *outside) tasks() error {
 	dir, err := o.copied("tasks", "examples/tasks", true)
 	if err != nil {

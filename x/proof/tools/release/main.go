@@ -4,9 +4,9 @@
 //	go run ./release -root ../.. -version v0.1.0 -check 'make check'
 //
 // It needs a clean tree, a section of CHANGELOG.md for the version, and an exported API that
-// differs from the last tag only as that section's API part says. The tags name a new commit whose
-// parent is HEAD: in it, the go.mod files have no replace directives and require this version of
-// each other. The branch stays where it is.
+// differs from that of the last tag only in ways that the section's API part mentions. The tags
+// name a new commit whose parent is HEAD: in it, the go.mod files have no replace directives and
+// require this version of each other. The branch stays where it is.
 //
 // With -dry it does the same, except the checks, in a copy of the working tree, and makes no tag
 // here. With -notes it prints the text for the page of a release. Without a version, both take the

@@ -1,5 +1,5 @@
-// Package broadcastjob puts the BroadcastJobs of OpenKruise, unmodified, through x/blackbox. It is
-// a package of its own because its build needs the scheduler of Kubernetes.
+// Package broadcastjob tests the BroadcastJobs of OpenKruise, unmodified, with x/blackbox. It is a
+// package of its own because its build needs the scheduler of Kubernetes.
 package broadcastjob
 
 import (
