@@ -20,6 +20,7 @@ func TestJ22_Restarts(t *testing.T) {
 		}
 		return p
 	}
+
 	tests := []struct {
 		name  string
 		limit string
@@ -41,6 +42,7 @@ func TestJ22_Restarts(t *testing.T) {
 		{"limit 3, terminating", "3", pod(PodRunning, true, 3), true},
 		{"limit 3, succeeded", "3", pod(PodSucceeded, false, 3), false},
 	}
+
 	for name, options := range bothOptions {
 		for policy, counts := range map[RestartPolicy]bool{RestartOnFailure: true, RestartNever: false} {
 			for _, test := range tests {

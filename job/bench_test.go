@@ -23,10 +23,12 @@ func steady(n int, indexed bool) job.Snapshot {
 		spec.CompletionMode = job.Indexed
 	}
 	job.Default(&spec)
+
 	s := job.Snapshot{
 		Now: world.Start,
 		Job: job.Job{Namespace: "default", Name: "j", UID: "6f1c2a9e-0000-4000-8000-000000000000", Spec: spec},
 	}
+
 	for i := range n {
 		s.Pods = append(s.Pods, job.Pod{
 			Name:     fmt.Sprintf("j-%d-abcde", i),
@@ -41,6 +43,7 @@ func steady(n int, indexed bool) job.Snapshot {
 			},
 		})
 	}
+
 	s.Job.Status = job.Status{StartTime: world.Start, Active: int32(n), Ready: ptr(int32(n)), Terminating: ptr[int32](0)}
 	return s
 }
@@ -168,6 +171,7 @@ func failing(missingEvery int) job.Snapshot {
 		{Action: job.FailIndex, OnExitCodes: &job.OnExitCodes{Operator: job.ExitCodeIn, Values: []int32{42}}},
 		{Action: job.IgnoreFailure, OnPodConditions: []job.PodCondition{{Type: "DisruptionTarget"}}},
 	}}
+
 	var completed indexset.Set
 	for i := 50_000; i < 90_000; i++ {
 		if i%missingEvery != 0 {
@@ -176,6 +180,7 @@ func failing(missingEvery int) job.Snapshot {
 	}
 	s.Job.Status.CompletedIndexes = string(completed.AppendText(nil))
 	s.Job.Status.Succeeded = int32(completed.Len())
+
 	for i := 0; i < pods; i += 100 {
 		s.Pods[i].Phase, s.Pods[i].Ready = job.PodFailed, false
 		s.Pods[i].Detail.Containers = []jobpod.Container{{Name: "main", State: jobpod.Terminated, ExitCode: 1, FinishedAt: world.Start}}

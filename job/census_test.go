@@ -36,6 +36,7 @@ func TestJ8_WhatIsNew(t *testing.T) {
 		pod := endedPod("a", PodSucceeded)
 		test.change(&s, &pod)
 		s.Pods = []Pod{pod}
+
 		plan := PlanOf(t, s)
 		got := ""
 		for _, u := range plan.Untrack {

@@ -91,6 +91,7 @@ func TestJ41_Events(t *testing.T) {
 			[]string{"Warning UnknownCompletionMode: Skipped Job sync because completion mode is unknown"}},
 	} {
 		plan, o := planned(t, test.snap, test.outcome)
+
 		var got []string
 		for _, e := range plan.Conclude(o).Events {
 			got = append(got, string(e.Type)+" "+e.Reason+": "+e.Message)
@@ -146,11 +147,13 @@ func TestB5_Memory(t *testing.T) {
 		Expectations: expectations.Counts{Creations: 1, At: second(20)},
 		Untracking:   expectations.NewUIDs("gone", "stale"),
 	}
+
 	stale := endedPod("stale", PodFailed) // an earlier round removed its finalizer
 	remembered := func(s *Snapshot) { s.Memory = before }
 	expired := func(s *Snapshot) { s.Memory, s.Now = before, second(0).AddDate(0, 0, 1) }
 	another := func(s *Snapshot) { s.Memory, s.Job.UID = before, "job-2" }
 	unseen := func(s *Snapshot) { s.Options.Quirks = jobquirk.SetOf(jobquirk.UnseenEnd) }
+
 	for _, test := range []struct {
 		name    string
 		snap    Snapshot
@@ -234,6 +237,7 @@ func TestJI24_ConcludedLists(t *testing.T) {
 			s.Job.Status.StartTime, s.Job.Status.FailedIndexes = s.Now, new(string)
 			s.Job.Status.Ready, s.Job.Status.Terminating = new(int32), new(int32)
 		})
+
 	for _, test := range []struct {
 		name     string
 		snap     Snapshot
@@ -246,6 +250,7 @@ func TestJI24_ConcludedLists(t *testing.T) {
 		room := append(make([]UID, 0, 2), "f")
 		test.snap.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: room}
 		plan, o := planned(t, test.snap, func(o *Outcome) { o.Recorded = Reply{Result: test.recorded} })
+
 		if plan.basis.Course.Idle != test.idle {
 			t.Errorf("%s: the plan is\n%s", test.name, plan)
 		}

@@ -71,6 +71,7 @@ func TestJ33_LowestPendingIndexes(t *testing.T) {
 			taken[i] = true
 			s.Pods = append(s.Pods, pod)
 		}
+
 		var want []int32
 		succeeded := int32(len(taken)) - busy
 		for i := range completions {
@@ -78,11 +79,13 @@ func TestJ33_LowestPendingIndexes(t *testing.T) {
 				want = append(want, i)
 			}
 		}
+
 		plan := PlanOf(t, s)
 		var got []int32
 		for _, c := range plan.Create {
 			got = append(got, c.Index.Int32())
 		}
+
 		if len(plan.Delete) == 0 && !cmp.Equal(want, got) {
 			t.Fatalf("created %v, want %v\n%s", got, want, plan.String())
 		}

@@ -30,6 +30,7 @@ func TestJ23_Deadline(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
+
 	for now, want := range map[time.Time]bool{second(60): false, second(61): true, second(62): true} {
 		if got := pastDeadline(second(61), now).decided(); got != want {
 			t.Errorf("at %v: %v", now, got)

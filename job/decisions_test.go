@@ -71,6 +71,7 @@ func TestDecisions_Beside(t *testing.T) {
 		rounds := []any{found, fmt.Sprint(err)}
 		expired, at, err := job.Expire(&s.Job, s.Options, s.Now)
 		rounds = append(rounds, expired, at, fmt.Sprint(err))
+
 		next := *s
 		for range 2 {
 			plan, err := job.Reconcile(next)
@@ -96,6 +97,7 @@ func TestDecisions_OfOutcomes(t *testing.T) {
 		snapshot job.Snapshot
 		plan     *job.Plan
 	}
+
 	golden.Beside(t, "testdata/outcomes.golden", 200, func(t *rapid.T) round {
 		r := round{snapshot: lived(t, 20, allFaults).Snapshot()}
 		for result := jobreason.ResultNotTried; result <= jobreason.ResultRefused; result++ {

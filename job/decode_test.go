@@ -37,6 +37,7 @@ const jobJSON = `{
 func TestDecodeJob(t *testing.T) {
 	got, err := DecodeJob([]byte(jobJSON))
 	must.OK(t, err)
+
 	container := "main"
 	want := Job{
 		Namespace: "default", Name: "pi", Version: 1234, UID: "5f1d6a9e-aaaa", CreationTimestamp: second(0), DeletionTimestamp: second(3600),
@@ -55,6 +56,7 @@ func TestDecodeJob(t *testing.T) {
 			CompletedIndexes: "0,2", UncountedTerminatedPods: &UncountedTerminatedPods{},
 		},
 	}
+
 	Same(t, "job", want, got)
 }
 
@@ -70,6 +72,7 @@ func TestDecode_Refusals(t *testing.T) {
 	if new(Template).UnmarshalJSON([]byte(`{"spec": 5}`)) == nil {
 		t.Error("a number is the spec of a template")
 	}
+
 	decodeJob := func(text string) error { _, err := DecodeJob([]byte(text)); return err }
 	decodePod := func(text string) error { _, err := DecodePod(ownerOfPodText(), []byte(text)); return err }
 	for _, test := range []struct {
@@ -179,6 +182,7 @@ func TestJ6_DecodePodOwner(t *testing.T) {
 			if test.old != "" && text == podText {
 				t.Fatal("nothing was replaced")
 			}
+
 			pod, err := DecodePod(ownerOfPodText(), []byte(text))
 			must.OK(t, err)
 			if pod.Owner != test.want {

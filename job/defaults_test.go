@@ -33,11 +33,13 @@ func TestJ1_Defaults(t *testing.T) {
 		}
 		return s
 	}
+
 	policy := &PodFailurePolicy{}
 	all := Spec{
 		Parallelism: three, Completions: three, BackoffLimit: three, CompletionMode: Indexed,
 		Suspend: value.To(true), PodReplacementPolicy: ReplaceFailed, BackoffLimitPerIndex: three,
 	}
+
 	for _, test := range []struct {
 		name string
 		in   Spec
@@ -65,6 +67,7 @@ func TestJ1_Defaults(t *testing.T) {
 		got := test.in
 		Default(&got)
 		Same(t, test.name, test.want, got)
+
 		again := got
 		if Default(&again); !cmp.Equal(got, again) {
 			t.Errorf("%s: a second time changes it:\n%s", test.name, cmp.Diff(got, again))

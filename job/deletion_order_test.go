@@ -34,6 +34,7 @@ func TestJ29_Ranks(t *testing.T) {
 			}
 		}
 	}
+
 	for _, test := range []struct {
 		name        string
 		first, then Pod
@@ -69,6 +70,7 @@ func TestJ29_TotalOrder(t *testing.T) {
 		for i := range pods {
 			pods[i] = drawRankedPod(t, string(rune('a'+i)))
 		}
+
 		for i := range pods {
 			for j := range pods {
 				ij, ji := byWorth(&pods[i], &pods[j]), byWorth(&pods[j], &pods[i])
@@ -82,6 +84,7 @@ func TestJ29_TotalOrder(t *testing.T) {
 				}
 			}
 		}
+
 		shuffled := rapid.Permutation(pods).Draw(t, "shuffled")
 		compare := func(a, b Pod) int { return byWorth(&a, &b) }
 		slices.SortFunc(pods, compare)

@@ -27,6 +27,7 @@ func TestB3_DuplicateUIDs(t *testing.T) {
 			s := snapshotOf(t, test.spec, activePod("a"), twin)
 			s.Options = options
 			s.Job.Status.Active, s.Job.Status.Ready = test.active, &test.active
+
 			_, err := Reconcile(s)
 			text := fmt.Sprint(err)
 			if test.refused && !(strings.HasPrefix(text, "pods[b].uid: ") && strings.Contains(text, "is the UID of two pods")) || !test.refused && err != nil {
@@ -72,11 +73,13 @@ func TestB3_FirstTwinFollows(t *testing.T) {
 		for i := range pods {
 			pods[i] = fresh()
 		}
+
 		for range rapid.IntRange(1, 30).Draw(t, "rounds") {
 			place, found := table.firstTwin(pods)
 			if wantPlace, want := firstTwinOf(pods); place != wantPlace || found != want {
 				t.Fatalf("%d %t, want %d %t", place, found, wantPlace, want)
 			}
+
 			at := func() int { return rapid.IntRange(0, len(pods)-1).Draw(t, "at") }
 			for range rapid.IntRange(0, 30).Draw(t, "changes") {
 				i, j := at(), at()

@@ -30,6 +30,7 @@ func TestJ21_FirstMatchDecides(t *testing.T) {
 	condition := func(action, more string) string {
 		return `{"action": "` + action + `", "onPodConditions": [` + more + `]}`
 	}
+
 	in42 := `"operator": "In", "values": [42]`
 	disrupted := PodCondition{Type: "DisruptionTarget", Status: ConditionTrue}
 	main := func(codes ...int32) (out []jobpod.Container) {
@@ -38,11 +39,13 @@ func TestJ21_FirstMatchDecides(t *testing.T) {
 		}
 		return out
 	}
+
 	counts := failure{counts: true}
 	failJob := func(message string) failure { return failure{counts: true, action: FailJob, message: message} }
 	exit := func(container, code, rule string) failure {
 		return failJob("Container " + container + " for pod default/p failed with exit code " + code + " matching FailJob rule at index " + rule)
 	}
+
 	for _, test := range []struct {
 		name string
 		spec string
@@ -123,6 +126,7 @@ func TestJ21_WhichPodsFailTheJob(t *testing.T) {
 		change(&p)
 		return p
 	}
+
 	tests := []struct {
 		name string
 		pod  Pod
@@ -139,6 +143,7 @@ func TestJ21_WhichPodsFailTheJob(t *testing.T) {
 		{"another owner", pod(func(p *Pod) { p.Owner = jobpod.Foreign }), false},
 	}
 	const spec = `{"completions": 3, "completionMode": "Indexed", "podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}]}}`
+
 	for name, options := range bothOptions {
 		for _, test := range tests {
 			s := snapshotOf(t, spec, test.pod)

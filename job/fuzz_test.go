@@ -41,12 +41,14 @@ func garbage(t *rapid.T) {
 	if encodeAnyTime(s) != before {
 		t.Fatal("JI24: the snapshot was modified")
 	}
+
 	if err != nil {
 		if !hasInputError(err) {
 			t.Fatalf("the error names no field: %v", err)
 		}
 		return
 	}
+
 	checkShortcuts(t, s)
 	checkQuiet(t, s, &plan)
 	if n := len(plan.Create); n > 500 || n > 0 && int64(n) > int64(*s.Job.Spec.Parallelism) {
@@ -55,11 +57,13 @@ func garbage(t *rapid.T) {
 	if len(plan.Create) > 0 && len(plan.Delete) > 0 {
 		t.Fatal("creates and deletes")
 	}
+
 	outcome := drawOutcome(t, &plan, jobreason.ResultNotTried, jobreason.ResultDone, jobreason.ResultGone, jobreason.ResultUnsuccessful, jobreason.ResultRefused, 99)
 	conclusion := plan.Conclude(outcome)
 	recording := plan.Record(outcome.Writes)
 	checkGarbageStatus(t, recording.Status)
 	checkGarbageStatus(t, recording.Settle(outcome.Recorded, outcome.Untracked).Status)
+
 	for _, w := range plan.Waits {
 		if w.String() == "" {
 			t.Fatal("a wait without a sentence")
@@ -191,9 +195,11 @@ func drawManyIndexes(t *rapid.T) job.Snapshot {
 		}}}
 	}))
 	job.Default(spec)
+
 	status.StartTime = world.Start
 	status.CompletedIndexes = drawRanges(t, "completedIndexes")
 	status.FailedIndexes = maybe(t, "failedIndexes", rapid.Custom(func(t *rapid.T) string { return drawRanges(t, "failedIndexes") }))
+
 	for i := range rapid.IntRange(0, 3).Draw(t, "pods") {
 		p := drawGarbagePod(t, i)
 		p.Phase, p.Owner, p.UID = min(p.Phase, job.PodFailed), jobpod.Owned, job.UID(fmt.Sprint("uid-", i))
@@ -214,6 +220,7 @@ func drawGarbage(t *rapid.T) job.Snapshot {
 	if rapid.IntRange(0, 9).Draw(t, "now") == 0 {
 		s.Now = drawTime(t, "now")
 	}
+
 	s.Memory = job.Memory{
 		JobUID:       rapid.SampledFrom([]job.UID{"job", "other", ""}).Draw(t, "memory of"),
 		Backoff:      backoff.Record{Failures: drawInt32(t, "failures"), LastFailure: drawTime(t, "last failure")},
@@ -221,6 +228,7 @@ func drawGarbage(t *rapid.T) job.Snapshot {
 		Untracking:   expectations.NewUIDs(drawUIDs(t, "untracking")...),
 		Finished:     rapid.IntRange(0, 9).Draw(t, "memory finished") == 0,
 	}
+
 	if rapid.IntRange(0, 9).Draw(t, "deleted") == 0 {
 		s.Job.DeletionTimestamp = drawTime(t, "job deletion")
 	}
@@ -293,12 +301,14 @@ func drawGarbagePod(t *rapid.T, i int) job.Pod {
 		UID:       rapid.SampledFrom([]job.UID{"a", "b", "c", "", "d"}).Draw(t, "uid"),
 		Name:      fmt.Sprintf("pod-%d", i),
 	}
+
 	if rapid.IntRange(0, 15).Draw(t, "same uid") > 0 {
 		p.UID = job.UID(fmt.Sprintf("uid-%d", i))
 	}
 	if rapid.IntRange(0, 3).Draw(t, "pod deleted") == 0 {
 		p.Deletion = &job.PodDeletion{Timestamp: drawTime(t, "deletion"), GracePeriodSeconds: drawInt32(t, "grace")}
 	}
+
 	if rapid.Bool().Draw(t, "detail") {
 		p.Detail = &job.PodDetail{
 			CreationTimestamp: drawTime(t, "creation"),

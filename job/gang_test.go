@@ -167,6 +167,7 @@ func TestJ44_Names(t *testing.T) {
 	if a, b := workloadName(&Job{Name: "j", UID: "job-1"}), workloadName(&other); a == b {
 		t.Errorf("two jobs have the workload %s", a)
 	}
+
 	for _, test := range []struct {
 		workload, template string
 		first, second      int // letters that are left of each
@@ -186,6 +187,7 @@ func TestJ44_Names(t *testing.T) {
 			t.Errorf("%d and %d letters: %s, %d letters", len(test.workload), len(test.template), name, len(name))
 		}
 	}
+
 	if name := workloadName(&Job{Name: long, UID: "job-1"}); len(name) != 253 || !strings.HasSuffix(name, "-746d6c8fd8") {
 		t.Errorf("%s, %d letters", name, len(name))
 	}

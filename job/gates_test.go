@@ -48,15 +48,18 @@ func TestReleases(t *testing.T) {
 	restarted, younger := activePod("a"), activePod("b")
 	restarted.Detail = &PodDetail{CreationTimestamp: second(1), Containers: []jobpod.Container{{Name: "s", Kind: jobpod.RestartableInit, Restarts: 3}}}
 	younger.Detail = &PodDetail{CreationTimestamp: second(2)}
+
 	late := endedPod("x", PodFailed)
 	late.Detail = &PodDetail{CreationTimestamp: second(0), Containers: []jobpod.Container{
 		{Name: "app", State: jobpod.Terminated, FinishedAt: second(5), ExitCode: 1},
 		{Name: "side", Kind: jobpod.RestartableInit, State: jobpod.Terminated, FinishedAt: second(9)},
 	}}
+
 	const policy = `{"podFailurePolicy": {"rules": [{"action": "FailIndex", "onExitCodes": {"operator": "NotIn", "values": [0]}},
 		{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1]}}]}, "completionMode": "Indexed", "completions": 2, "parallelism": 1,
 		"backoffLimitPerIndex": 1}`
 	broken := ofIndex(failedPod([]jobpod.Container{exited("main", jobpod.App, 1)}), 0)
+
 	for _, test := range []struct {
 		name, spec string
 		change     func(*Snapshot)
@@ -132,6 +135,7 @@ func TestReleases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			s := snapshotOf(t, test.spec, test.pods...)
 			if test.change != nil {
 				test.change(&s)

@@ -58,6 +58,7 @@ func TestJ17_RecordedPodKeepsItsCount(t *testing.T) {
 		{"the job is being deleted", func(s *Snapshot) { s.Job.DeletionTimestamp = second(29) },
 			"untrack pod-0000: recorded earlier", 0},
 	}
+
 	for name, options := range bothOptions {
 		for _, test := range tests {
 			t.Run(name+"/"+test.name, func(t *testing.T) {
@@ -65,11 +66,13 @@ func TestJ17_RecordedPodKeepsItsCount(t *testing.T) {
 				s.Options = options
 				s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []UID{"pod-0000"}}
 				test.change(&s)
+
 				plan := PlanOf(t, s)
 				text := plan.String()
 				if touched := len(plan.Create)+len(plan.Untrack) > 0; touched != (test.want != "") || !strings.Contains(text, test.want) {
 					t.Errorf("want %q:\n%s", test.want, text)
 				}
+
 				status := settled(plan, doneAll(plan)).Status
 				if u := status.UncountedTerminatedPods; len(u.Failed) != test.uids || int(status.Failed) != 1-test.uids {
 					t.Errorf("uncounted %v, failed %d, want %d UIDs", u, status.Failed, test.uids)
@@ -119,6 +122,7 @@ func TestJ31_WaitingIndexes(t *testing.T) {
 			pods = append(pods, failedAt(int32(i), 29))
 		}
 		s := snapshotOf(t, `{"completions": 1200, "parallelism": 1200, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, pods...)
+
 		for options, want := range map[*Options]int{{}: test.want, value.To(Kubernetes(release.Newest())): test.quirk} {
 			s.Options = *options
 			plan := PlanOf(t, s)
@@ -140,6 +144,7 @@ func TestJ18_CountsOfTheReplacement(t *testing.T) {
 		{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}}`
 	const counted, ignored = "batch.kubernetes.io/job-index-failure-count", "batch.kubernetes.io/job-index-ignored-failure-count"
 	disrupted := []PodCondition{{Type: "DisruptionTarget", Status: ConditionTrue}}
+
 	for _, test := range []struct {
 		name   string
 		detail *PodDetail // of the failed pod; nil if the index did not run
@@ -159,10 +164,12 @@ func TestJ18_CountsOfTheReplacement(t *testing.T) {
 				s.Pods = []Pod{{UID: "a", Name: "a", Phase: PodFailed, Index: IndexAt(0), Detail: test.detail}}
 			}
 			s.Now = second(0).AddDate(1, 0, 0) // every backoff is over
+
 			plan := PlanOf(t, s)
 			if len(plan.Create) != 1 || plan.Create[0].Index != IndexAt(0) {
 				t.Fatalf("creates %v", plan.Create)
 			}
+
 			want := map[string]string{indexAnnotation: "0"}
 			for k, v := range test.want {
 				want[k] = v
@@ -181,6 +188,7 @@ func TestJ17_TheLatestFailureIsKept(t *testing.T) {
 		p.Detail.FailureCount, p.Detail.IgnoredFailureCount = counted, ignored
 		return p
 	}
+
 	for _, test := range []struct {
 		name string
 		pods []Pod
@@ -210,12 +218,14 @@ func TestJ31_DueIndexes(t *testing.T) {
 			"podReplacementPolicy": "Failed"}`, completions, parallelism))
 		s.Options.MaxPodWrites = rapid.Int32Range(1, 4).Draw(t, "writes")
 		states := rapid.SliceOfN(rapid.SampledFrom([]string{"none", "active", "due", "waiting"}), int(completions), int(completions)).Draw(t, "states")
+
 		missing := min(parallelism, completions)
 		for _, state := range states {
 			if state == "active" {
 				missing--
 			}
 		}
+
 		var want, got []int32
 		var due time.Time
 		isLeft := false // whether the round has no room for some index
@@ -241,10 +251,12 @@ func TestJ31_DueIndexes(t *testing.T) {
 				s.Pods = append(s.Pods, pod)
 			}
 		}
+
 		plan := PlanOf(t, s)
 		for _, c := range plan.Create {
 			got = append(got, c.Index.Int32())
 		}
+
 		if len(plan.Delete) == 0 && !isLeft && !plan.Requeue.At.Equal(due) {
 			t.Fatalf("again at %v, want %v\n%s", plan.Requeue.At, due, plan.String())
 		}

@@ -57,6 +57,7 @@ func TestJ14_ParseIndexes(t *testing.T) {
 		if s.Len() != test.length {
 			t.Errorf("%s: Len %d, want %d", test.name, s.Len(), test.length)
 		}
+
 		problem := ""
 		if bad := (*job.InputError)(nil); errors.As(err, &bad) {
 			problem = bad.Error()
@@ -75,6 +76,7 @@ func TestIndexes_Operations(t *testing.T) {
 		must.OK(t, err)
 		return s
 	}
+
 	for _, test := range []struct {
 		name string
 		got  job.Indexes
@@ -186,9 +188,11 @@ func TestIndexes_EqualsModel(t *testing.T) {
 			}
 		}
 		maps.Copy(union, with)
+
 		limit := rapid.Int32Range(0, 60).Draw(t, "limit")
 		clipped := maps.Clone(in)
 		maps.DeleteFunc(clipped, func(i int32, _ bool) bool { return i >= limit })
+
 		for _, c := range []struct {
 			name string
 			got  job.Indexes
@@ -199,6 +203,7 @@ func TestIndexes_EqualsModel(t *testing.T) {
 		} {
 			checkModel(t, c.name, c.got, c.want)
 		}
+
 		var free []int32
 		for i := range limit {
 			if !in[i] {
@@ -216,6 +221,7 @@ func checkModel(t *rapid.T, name string, s job.Indexes, m indexModel) {
 	if back, err := job.ParseIndexes(s.String()); err != nil || !back.Equal(s) {
 		t.Fatalf("%s: %v reads back as %v, error %v", name, s, back, err)
 	}
+
 	want := slices.Sorted(maps.Keys(m))
 	if got := slices.Collect(s.All()); !slices.Equal(got, want) {
 		t.Fatalf("%s is %v, want %v", name, got, want)
@@ -223,10 +229,12 @@ func checkModel(t *rapid.T, name string, s job.Indexes, m indexModel) {
 	if s.Len() != len(m) || !s.Equal(m.indexes()) || len(m) == 0 && !reflect.DeepEqual(s, job.Indexes{}) {
 		t.Fatalf("%s: Len %d of %d, %#v", name, s.Len(), len(m), s)
 	}
+
 	at := rapid.Int32Range(-2, 45).Draw(t, "at")
 	if s.Has(at) != m[at] {
 		t.Fatalf("%s: Has(%d) is %v", name, at, s.Has(at))
 	}
+
 	before := int64(-2)
 	for first, last := range s.Ranges() {
 		if int64(first) <= before+1 || last < first {
@@ -258,6 +266,7 @@ func TestIndexes_Values(t *testing.T) {
 			case 5:
 				a = a.Clip(i)
 			}
+
 			sets, texts = append(sets, a), append(texts, a.String())
 			for n, s := range sets {
 				if s.String() != texts[n] {

@@ -23,12 +23,14 @@ func TestJ16_RemovalInFlight(t *testing.T) {
 		{"an orphan that was adopted and has failed", orphaned(ofIndex(endedPod("a", PodFailed), 0)), "", "0"},
 		{"an orphan that was adopted and has succeeded", orphaned(ofIndex(endedPod("a", PodSucceeded), 0)), "0", ""},
 	}
+
 	for name, options := range bothOptions {
 		for _, test := range tests {
 			t.Run(name+"/"+test.name, func(t *testing.T) {
 				s := snapshotOf(t, `{"completions": 2, "parallelism": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`, test.pod)
 				s.Options = options
 				s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("a")}
+
 				plan := PlanOf(t, s)
 				status := plan.Record(doneAll(plan).Writes).Status
 				if status.CompletedIndexes != test.completed || *status.FailedIndexes != test.failed {
@@ -76,12 +78,14 @@ func TestJI6_CompletedAndFailed(t *testing.T) {
 		{"both by the status alone", "0", "0", nil, "0", "", `job.status.failedIndexes: "0": has completed indexes; they are left out`},
 		{"both by the status", "0,2-4", "0,3,5", nil, "0,2-4", "5", `job.status.failedIndexes: "0,3,5": has completed indexes; they are left out`},
 	}
+
 	for name, options := range bothOptions {
 		for _, test := range tests {
 			t.Run(name+"/"+test.name, func(t *testing.T) {
 				s := snapshotOf(t, `{"completions": 9, "parallelism": 0, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`, test.pods...)
 				s.Options = options
 				s.Job.Status.CompletedIndexes, s.Job.Status.FailedIndexes = test.completed, &test.failed
+
 				plan := PlanOf(t, s)
 				recording := plan.Record(doneAll(plan).Writes)
 				if got := recording.Status; got.CompletedIndexes != test.wantCompleted || *got.FailedIndexes != test.wantFailed {

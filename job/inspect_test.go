@@ -98,19 +98,23 @@ func TestInspect_EndedJob(t *testing.T) {
 	s.Pods[0].Untracked = true
 	s.Job.Status.Failed = 1
 	s.Job.Status.Conditions = []Condition{{Type: ConditionFailed, Status: ConditionTrue}}
+
 	got, err := Inspect(s)
 	must.OK(t, err)
 	if got.Failed != 1 || !got.Pods[0].Failed || !got.Pods[0].FinishTime.Equal(second(2)) {
 		t.Errorf("got %+v", got)
 	}
+
 	s.Memory = Memory{JobUID: "job-1", Backoff: backoff.Record{Failures: 3, LastFailure: second(2)}}
 	got, err = Inspect(s)
 	must.OK(t, err)
 	Same(t, "the backoff that is remembered", s.Memory.Backoff, got.Backoff)
+
 	s.Memory.JobUID = "another"
 	got, err = Inspect(s)
 	must.OK(t, err)
 	Same(t, "the backoff of another job", backoff.Record{}, got.Backoff)
+
 	for what, s := range map[string]Snapshot{
 		"a UID":          with(s, func(s *Snapshot) { s.Job.UID = "" }),
 		"a UID of a pod": with(s, func(s *Snapshot) { s.Pods = []Pod{{Name: "a", Phase: PodFailed}} }),

@@ -36,12 +36,14 @@ func TestJI24_NothingIsShared(t *testing.T) {
 				Succeeded: slices.Grow(lists.Succeeded, 1), Failed: slices.Grow(lists.Failed, 1),
 			}
 		}
+
 		plan := job.PlanOf(t, s)
 		o := drawOutcome(t, plan, jobreason.ResultDone, jobreason.ResultGone, jobreason.ResultUnsuccessful)
 		recording := plan.Record(o.Writes)
 		var pool intact.Pool
 		pool.Add(s, *plan, o, recording, recording.Settle(o.Recorded, o.Untracked))
 		pool.Add(job.Selector{MatchLabels: map[string]string{"a": "b"}}, map[string]string{"a": "b"})
+
 		next := jobgen.Specs().Draw(t, "next")
 		raw := next // without its defaults
 		raw.PodFailurePolicy = &job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{

@@ -19,6 +19,7 @@ func TestOptions_MaxPodWrites(t *testing.T) {
 	for i := range 7 {
 		active = append(active, activePod(fmt.Sprint("a", i)))
 	}
+
 	for _, test := range []struct {
 		name             string
 		snap             Snapshot
@@ -36,6 +37,7 @@ func TestOptions_MaxPodWrites(t *testing.T) {
 		if len(plan.Create) != test.creates || len(plan.Delete) != test.deletes {
 			t.Errorf("%s: %d creations, %d deletions, want %d, %d", test.name, len(plan.Create), len(plan.Delete), test.creates, test.deletes)
 		}
+
 		limited := test.creates+test.deletes == int(test.limit)
 		if again := plan.Conclude(doneAll(plan)).Requeue.Reason == jobreason.WaitNext; again != (limited || test.deletes > 0) {
 			t.Errorf("%s: the next round comes immediately: %v", test.name, again)
@@ -101,6 +103,7 @@ func TestOptions_NoSuccessCriteriaMet(t *testing.T) {
 	won, leaving := ofIndex(endedPod("s", PodSucceeded), 0), activePod("l")
 	leaving.Deletion = &PodDeletion{Timestamp: second(60)}
 	const policy = `{"podReplacementPolicy": "Failed", "podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [1]}}]}}`
+
 	for _, test := range []struct {
 		name, spec string
 		pods       []Pod
@@ -121,6 +124,7 @@ func TestOptions_NoSuccessCriteriaMet(t *testing.T) {
 			plan := PlanOf(t, s)
 			recording := plan.Record(doneAll(plan).Writes)
 			status := plan.Conclude(doneAll(plan)).Status
+
 			var got []string
 			for _, c := range status.Conditions {
 				got = append(got, string(c.Type))
@@ -131,6 +135,7 @@ func TestOptions_NoSuccessCriteriaMet(t *testing.T) {
 			if err := CheckTransition(recording.Status, status, s.Job.Spec, release.Newest()); err != nil && !strings.Contains(err.Error(), "needs SuccessCriteriaMet") {
 				t.Error(err)
 			}
+
 			if status.Finished() == "" {
 				s.Job.Status, s.Pods = status, nil
 				last := PlanOf(t, s)

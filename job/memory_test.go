@@ -57,6 +57,7 @@ func TestB5_MemoryEqual(t *testing.T) {
 			t.Errorf("%s: the difference is not seen", path)
 		}
 	}
+
 	var paths []string
 	leaves(reflect.ValueOf(struct { // the fields of a Memory, except for its problem
 		JobUID       UID
@@ -72,6 +73,7 @@ func TestB5_MemoryEqual(t *testing.T) {
 		}
 		paths = append(paths, path)
 	})
+
 	changes := []func(m *Memory){
 		func(m *Memory) { m.JobUID = "" },
 		func(m *Memory) { m.Backoff.Failures = 0 },
@@ -93,17 +95,20 @@ func TestB5_MemoryEqual(t *testing.T) {
 		func(m *Memory) { m.rest.Reported.Uncounted = nil },
 		func(m *Memory) { m.rest.Reported.Finished = false },
 	}
+
 	if len(changes) != len(paths) {
 		t.Fatalf("%d changes for %d fields: %v", len(changes), len(paths), paths)
 	}
 	for i, change := range changes {
 		check(paths[i], change)
 	}
+
 	check("problem", func(m *Memory) { m.problem = "x" })
 	check("a time of rest.Untimed", func(m *Memory) { m.rest.Untimed = []sighting{{UID: "t", At: second(9)}} })
 	if same := fullMemory(); !full.Equal(same) {
 		t.Error("equal memories differ")
 	}
+
 	zone := fullMemory()
 	zone.Backoff.LastFailure = zone.Backoff.LastFailure.In(time.FixedZone("x", 3600))
 	if !full.Equal(zone) {
@@ -118,10 +123,12 @@ func TestB5_MemoryJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var back Memory
 	if err := json.Unmarshal(data, &back); err != nil || !back.Equal(full) || !strings.HasPrefix(string(data), `{"formatVersion":1,`) {
 		t.Errorf("%s: read back %+v, error %v", data, back, err)
 	}
+
 	for text, problem := range map[string]string{
 		``: ``, `null`: ``, ` `: ``,
 		`{}`:                                `its format has version 0, not 1`,
@@ -135,6 +142,7 @@ func TestB5_MemoryJSON(t *testing.T) {
 		if err := got.UnmarshalJSON([]byte(text)); err != nil || !got.Equal(Memory{problem: problem}) {
 			t.Errorf("%s: %+v, error %v", text, got, err)
 		}
+
 		plan := PlanOf(t, with(snapshotOf(t, `{}`), func(s *Snapshot) { s.Memory = got }))
 		var want []Note
 		if problem != "" {

@@ -34,6 +34,7 @@ func TestJI27_ReportedOnce(t *testing.T) {
 	pods := func(m *job.Metrics) int32 { return m.PodsSucceeded }
 	completed := func(m *job.Metrics) int32 { return m.IndexesSucceeded }
 	failed := func(m *job.Metrics) int32 { return m.IndexesFailed }
+
 	for _, c := range []struct {
 		name      string
 		spec      job.Spec
@@ -61,10 +62,12 @@ func TestJI27_ReportedOnce(t *testing.T) {
 			w.Run(w.Pods[0])
 			w.Finish(w.Pods[0], c.exit)
 			w.Fault = onWrite(c.verb, c.times, c.fault)
+
 			for range 5 {
 				mustRound(t, w)
 				w.Resume() // the controller restarts with its memory
 			}
+
 			if got := told(w, c.of); got != want {
 				t.Errorf("%s, quirks %b: reported %d times, want %d", c.name, quirks, got, want)
 			}

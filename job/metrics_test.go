@@ -46,10 +46,12 @@ func TestJ42_Facts(t *testing.T) {
 			Containers: []jobpod.Container{exited("main", jobpod.App, code)},
 		}}
 	}
+
 	running := Pod{UID: "r", Name: "r", Phase: PodRunning, Index: IndexAt(2)}
 	leaving := Pod{UID: "l", Name: "l", Phase: PodRunning, Index: NoIndex(), Deletion: &PodDeletion{Timestamp: second(40)}}
 	const policy = `"podFailurePolicy": {"rules": [{"action": "Ignore", "onExitCodes": {"operator": "In", "values": [42]}}]}`
 	const failJob = `"podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}, {"action": "Count", "onPodConditions": [{"type": "PodScheduled"}]}]}`
+
 	scheduled := running
 	scheduled.Detail = &PodDetail{Conditions: []PodCondition{{Type: "PodScheduled", Status: ConditionTrue}}}
 	unrecorded := func(o *Outcome) {
@@ -65,6 +67,7 @@ func TestJ42_Facts(t *testing.T) {
 		s.Job.Status.Conditions = []Condition{{Type: ConditionFailed, Status: ConditionTrue}}
 	}
 	const indexed = `"completions": 3, "parallelism": 3, "completionMode": "Indexed"`
+
 	for _, test := range []struct {
 		name    string
 		snap    Snapshot

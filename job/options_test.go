@@ -52,19 +52,23 @@ func TestOptions_PendingTimeout(t *testing.T) {
 		w := newWorld(t, job.Spec{PodReplacementPolicy: policy}, job.Options{PendingTimeout: time.Hour})
 		mustRound(t, w)
 		first := w.Pods[0]
+
 		plan := mustRound(t, w)
 		if want := world.Start.Add(time.Hour); !plan.Requeue.At.Equal(want) {
 			t.Fatalf("%s: requeue at %v, want %v", policy, plan.Requeue.At, want)
 		}
+
 		w.Now = w.Now.Add(time.Hour)
 		plan = mustRound(t, w)
 		if len(plan.Delete) != 1 || plan.Delete[0].Reason != jobreason.DeletePending || plan.Delete[0].UntrackFirst {
 			t.Fatalf("%s: %v", policy, plan)
 		}
+
 		mustRound(t, w)
 		if s := w.Job.Status; s.Failed != 1 {
 			t.Fatalf("%s: the pod does not count as failed: %v", policy, s)
 		}
+
 		w.Now = w.Now.Add(10 * time.Second)
 		mustRound(t, w)
 		if i := slices.IndexFunc(w.Pods, func(p *job.Pod) bool { return p.UID != first.UID }); i < 0 {
@@ -89,11 +93,13 @@ func TestOptions_TerminatingTimeout(t *testing.T) {
 	lost := w.Pods[0]
 	w.Run(lost)
 	w.Evict(lost) // its node is gone, so it never ends
+
 	plan := mustRound(t, w)
 	due := lost.Deletion.Timestamp.Add(time.Minute)
 	if len(plan.Create) > 0 || !plan.Requeue.At.Equal(due) {
 		t.Fatalf("before the timeout:\n%v", plan)
 	}
+
 	w.Now = due
 	mustRound(t, w)
 	if s := w.Job.Status; s.Failed != 1 || *s.Terminating != 0 {
@@ -102,6 +108,7 @@ func TestOptions_TerminatingTimeout(t *testing.T) {
 	if len(w.Pods) != 2 {
 		t.Fatalf("the pod is not replaced:\n%s", w.State())
 	}
+
 	w.Finish(w.Pods[len(w.Pods)-1], 0)
 	mustRound(t, w)
 	if w.Job.Status.Finished() != job.ConditionComplete {
@@ -123,6 +130,7 @@ func TestOptions_SuccessBeatsDeadline(t *testing.T) {
 		if w.Run(w.Pods[0]); c.succeeded {
 			w.Finish(w.Pods[0], 0)
 		}
+
 		w.Now = w.Now.Add(time.Minute)
 		for range 2 {
 			mustRound(t, w)
@@ -138,11 +146,13 @@ func TestOptions_MaxIgnoredFailures(t *testing.T) {
 	ignoreAll := &job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{
 		{Action: job.IgnoreFailure, OnExitCodes: &job.OnExitCodes{Operator: job.ExitCodeIn, Values: []int32{42}}},
 	}}
+
 	for _, perIndex := range []bool{false, true} {
 		spec := job.Spec{BackoffLimit: ptr[int32](100), PodFailurePolicy: ignoreAll}
 		if perIndex {
 			spec.CompletionMode, spec.Completions, spec.BackoffLimitPerIndex = job.Indexed, ptr[int32](1), ptr[int32](50)
 		}
+
 		w := newWorld(t, spec, job.Options{MaxIgnoredFailures: 2})
 		for range 4 {
 			mustRound(t, w)
@@ -150,6 +160,7 @@ func TestOptions_MaxIgnoredFailures(t *testing.T) {
 			mustRound(t, w)
 			w.Now = w.Now.Add(time.Hour)
 		}
+
 		mustRound(t, w)
 		mustRound(t, w)
 		if s := w.Job.Status; s.Failed != 2 {
@@ -204,11 +215,13 @@ func TestOptions_Refused(t *testing.T) {
 			t.Errorf("%s: Validate: %v", field, err)
 		}
 	}
+
 	both := job.Options{PendingTimeout: -1, MaxUncounted: -1}
 	want := "options.pendingTimeout: -1: must not be negative\noptions.maxUncounted: -1: must not be negative"
 	if err := both.Validate(); err == nil || err.Error() != want {
 		t.Errorf("two problems: %v", err)
 	}
+
 	for _, r := range release.All() {
 		if o := job.Kubernetes(r); o.Validate() != nil {
 			t.Errorf("%v: %v", r, o.Validate())

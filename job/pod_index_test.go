@@ -31,16 +31,19 @@ func TestJ13_Index(t *testing.T) {
 		if err != nil || string(data) != test.asJSON {
 			t.Errorf("%s: JSON %s, error %v, want %s", test.name, data, err, test.asJSON)
 		}
+
 		back := IndexAt(9)
 		if err := json.Unmarshal(data, &back); err != nil || !back.Equal(test.index) {
 			t.Errorf("%s: read back: %v, error %v", test.name, back, err)
 		}
+
 		for _, limit := range []int32{0, 1, 9, math.MaxInt32} {
 			if got, want := test.index.isBelow(limit), test.number >= 0 && test.number < limit; got != want {
 				t.Errorf("%s: below %d: %v, want %v", test.name, limit, got, want)
 			}
 		}
 	}
+
 	for _, text := range []string{`"3"`, `-2`, `2147483648`, `1.5`} {
 		if err := json.Unmarshal([]byte(text), new(Index)); err == nil || !strings.HasPrefix(err.Error(), "index: ") {
 			t.Errorf("%s: error %v", text, err)
@@ -57,18 +60,21 @@ func TestJ13_IndexNotGiven(t *testing.T) {
 		for _, phase := range []PodPhase{PodPending, PodSucceeded} {
 			bare := Pod{UID: "b", Name: "b", Phase: phase, Owner: owner}
 			_, err := Reconcile(snapshotOf(t, `{"completionMode": "Indexed", "completions": 2, "parallelism": 2}`, given, bare))
+
 			if owner == jobpod.Foreign {
 				if err != nil {
 					t.Errorf("%s, %s: %v", owner, phase, err)
 				}
 				continue
 			}
+
 			const want = `pods[b].index: "not given": is required when completionMode is Indexed; NoIndex says that there is none`
 			if err == nil || err.Error() != want {
 				t.Errorf("%s, %s: error %v\nwant %s", owner, phase, err, want)
 			}
 		}
 	}
+
 	if _, err := Reconcile(snapshotOf(t, `{"completions": 2}`, Pod{UID: "b", Name: "b"})); err != nil {
 		t.Errorf("a NonIndexed job needs no index: %v", err)
 	}
@@ -98,9 +104,11 @@ func TestJ8_EndedAndInNoCounter(t *testing.T) {
 	ended := func(uid UID, phase PodPhase) Pod {
 		return Pod{UID: uid, Name: string(uid), Phase: phase, Untracked: true}
 	}
+
 	leaving := ended("a", PodSucceeded)
 	leaving.Deletion = &PodDeletion{Timestamp: second(40)}
 	const policy = `{"podFailurePolicy": {"rules": [{"action": "Count", "onPodConditions": [{"type": "X"}]}]}}`
+
 	for _, test := range []struct {
 		name, spec string
 		status     Status

@@ -26,6 +26,7 @@ func TestJI24_SeveralOfEachKind(t *testing.T) {
 			}
 		}
 	}
+
 	text := func(p *Plan) string {
 		lists, err := json.Marshal(p)
 		if err != nil {
@@ -33,6 +34,7 @@ func TestJI24_SeveralOfEachKind(t *testing.T) {
 		}
 		return p.String() + string(lists)
 	}
+
 	specs := []string{`{"parallelism": 2}`, `{"completionMode": "Indexed", "completions": 9, "parallelism": 2, "backoffLimitPerIndex": 1}`, `{"activeDeadlineSeconds": 1}`}
 	rapid.Check(t, func(rt *rapid.T) {
 		s := snapshotOf(t, rapid.SampledFrom(specs).Draw(rt, "spec"), pods...)

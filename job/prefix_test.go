@@ -41,9 +41,11 @@ func drawDeterministic(t *rapid.T) (job.Spec, map[string]bool) {
 		BackoffLimit: ptr[int32](100),
 		Template:     job.Template{RestartPolicy: job.RestartNever},
 	}
+
 	if rapid.Bool().Draw(t, "gang") {
 		spec.Scheduling = jobgen.DrawScheduling(t)
 	}
+
 	failures := make(map[string]bool)
 	if rapid.Bool().Draw(t, "indexed") {
 		spec.CompletionMode = job.Indexed
@@ -57,6 +59,7 @@ func drawDeterministic(t *rapid.T) (job.Spec, map[string]bool) {
 		}
 		return spec, failures
 	}
+
 	for _, n := range rapid.SliceOfN(rapid.IntRange(0, 8), 0, 4).Draw(t, "failing attempts") {
 		failures[fmt.Sprintf("-1/%d", n)] = true
 	}
@@ -74,6 +77,7 @@ func runToEnd(t *rapid.T, spec job.Spec, failures map[string]bool, crash int) (s
 		}
 		return world.None
 	}
+
 	attempts := make(map[int32]int)
 	decided := make(map[job.UID]bool)
 	for range 200 {
@@ -91,6 +95,7 @@ func runToEnd(t *rapid.T, spec job.Spec, failures map[string]bool, crash int) (s
 			w.Run(p)
 			w.Finish(p, code)
 		}
+
 		if w.Job.Status.Finished() != "" {
 			break
 		}
@@ -99,6 +104,7 @@ func runToEnd(t *rapid.T, spec job.Spec, failures map[string]bool, crash int) (s
 		}
 		w.Now = w.Now.Add(time.Second)
 	}
+
 	s := w.Job.Status
 	return fmt.Sprintf("%s succeeded=%d failed=%d completed=%q failedIndexes=%q", s.Finished(), s.Succeeded, s.Failed, s.CompletedIndexes, value.Of(s.FailedIndexes)), writes
 }

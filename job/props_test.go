@@ -101,6 +101,7 @@ func comeToRest(t *rapid.T, w *world.Job) {
 	w.Fault, w.Stale = nil, false
 	w.Edit(func(s *job.Spec) { s.Suspend, s.Parallelism = ptr(false), ptr(max(*s.Parallelism, 1)) })
 	limit := 4 * (12 + len(w.Pods))
+
 	for n := 0; n < limit; n++ {
 		kubelet(w)
 		plan := round(t, w)
@@ -115,18 +116,22 @@ func comeToRest(t *rapid.T, w *world.Job) {
 			w.Now = w.Now.Add(d)
 		}
 	}
+
 	if w.Job.DeletionTimestamp.IsZero() && w.Job.Status.Finished() == "" {
 		t.Fatalf("L1: not finished after %d rounds\n%s\n%s", limit, w.State(), w.LastPlan())
 	}
 	checkReason(t, w)
+
 	for range 3 {
 		kubelet(w)
 		round(t, w)
 	}
+
 	before := w.Writes
 	if round(t, w); w.Writes != before {
 		t.Fatalf("L2: still writing after the end\n%s\n%s", w.State(), w.LastPlan())
 	}
+
 	for _, p := range w.Pods {
 		if !p.Untracked && p.Owner <= jobpod.OwnedUnmatched && w.Job.Status.Finished() != "" {
 			t.Fatalf("L4: %s keeps its finalizer\n%s", p.Name, w.State())
@@ -167,8 +172,10 @@ func checkLaws(t *rapid.T, s job.Snapshot) {
 	if after := text(s); after != before {
 		t.Fatalf("JI24: the snapshot was modified:\n%s", cmp.Diff(before, after))
 	}
+
 	again, _ := job.Reconcile(s)
 	same(t, "JI24: planning twice differs", plan, again)
+
 	shuffled := s
 	shuffled.Pods = slices.Clone(s.Pods)
 	slices.Reverse(shuffled.Pods)
@@ -178,6 +185,7 @@ func checkLaws(t *rapid.T, s job.Snapshot) {
 	}
 	permuted, _ := job.Reconcile(shuffled)
 	same(t, "JI24: the order of the pods shows", plan, permuted)
+
 	checkStored(t, &plan)
 	checkIdle(t, &plan)
 	checkQuiet(t, s, &plan)
@@ -243,6 +251,7 @@ func translate(s job.Snapshot, by time.Duration) job.Snapshot {
 			*at = at.Add(by)
 		}
 	}
+
 	move(&s.Now)
 	move(&s.Job.DeletionTimestamp)
 	move(&s.Job.Status.StartTime)
@@ -252,6 +261,7 @@ func translate(s job.Snapshot, by time.Duration) job.Snapshot {
 	if s.Memory.Expectations != (expectations.Counts{}) {
 		move(&s.Memory.Expectations.At)
 	}
+
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		if p.Deletion != nil {
@@ -289,6 +299,7 @@ func compareWithPlan(t *rapid.T, plan *job.Plan, found *job.Inspection) {
 	for _, r := range found.Retries {
 		retries[r.Index] = r
 	}
+
 	for _, c := range plan.Create {
 		r := retries[c.Index]
 		if c.PerIndex && (r.Failures != c.FailureCount || r.Ignored != c.IgnoredFailureCount) {
@@ -298,6 +309,7 @@ func compareWithPlan(t *rapid.T, plan *job.Plan, found *job.Inspection) {
 			t.Fatalf("index %s is created although it has ended", c.Index)
 		}
 	}
+
 	for _, wait := range plan.Waits {
 		if wait.Reason == jobreason.WaitBackoff && wait.Failures != int64(found.Backoff.Failures) {
 			t.Fatalf("the plan waits after %d failures, the inspection has %d", wait.Failures, found.Backoff.Failures)
@@ -306,6 +318,7 @@ func compareWithPlan(t *rapid.T, plan *job.Plan, found *job.Inspection) {
 			t.Fatalf("the plan waits for %d pods, the inspection has %d", wait.Pods, found.Active)
 		}
 	}
+
 	if n := int64(len(plan.Create)); n > 0 && n > found.Wanted-found.Active {
 		t.Fatalf("%d pods are created, where %d are wanted and %d active", n, found.Wanted, found.Active)
 	}

@@ -13,6 +13,7 @@ func TestJ30_HeldByTerminating(t *testing.T) {
 		policy = `{"podFailurePolicy": {"rules": []}, "podReplacementPolicy": "TerminatingOrFailed"}`
 		either = `{"podReplacementPolicy": "TerminatingOrFailed"}`
 	)
+
 	for _, c := range []struct {
 		spec                       string
 		missing, terminating, want int64
@@ -39,6 +40,7 @@ func TestJ7_WhatHasFailed(t *testing.T) {
 		policy    = `{"backoffLimit": 9, "parallelism": 0, "podFailurePolicy": {"rules": []}, "podReplacementPolicy": "TerminatingOrFailed"}`
 	)
 	deleted := &PodDeletion{Timestamp: second(40)}
+
 	for _, test := range []struct {
 		name                           string
 		spec                           string
@@ -61,12 +63,14 @@ func TestJ7_WhatHasFailed(t *testing.T) {
 		pod.UID, pod.Name, pod.Index, pod.Untracked = "a", "a", NoIndex(), false
 		plan := PlanOf(t, snapshotOf(t, test.spec, pod))
 		b := plan.basis.Counts
+
 		counted := 0
 		for _, u := range plan.Untrack {
 			if u.As == jobreason.CountedFailed {
 				counted++
 			}
 		}
+
 		if b.Active != test.active || b.Terminating != test.terminating || b.Succeeded != test.succeeded || counted != test.failed {
 			t.Errorf("%s: active=%d terminating=%d succeeded=%d failed=%d\n%s", test.name, b.Active, b.Terminating, b.Succeeded, counted, plan)
 		}

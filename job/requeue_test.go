@@ -73,6 +73,7 @@ func TestL6_NoHotLoop(t *testing.T) {
 				deliver(t, w)
 				continue
 			}
+
 			drawFaults(t, w, allFaults)
 			hurries := 0
 			for range 4 {
@@ -84,6 +85,7 @@ func TestL6_NoHotLoop(t *testing.T) {
 					hurries++
 				}
 			}
+
 			if hurries > 1 {
 				t.Fatalf("L6: %d rounds in a row ask for another one immediately\n%s\n%s", hurries, w.State(), w.LastPlan())
 			}
@@ -128,12 +130,14 @@ func TestL9_GoesOn(t *testing.T) {
 	perIndex.CompletionMode, perIndex.BackoffLimitPerIndex = job.Indexed, ptr[int32](1)
 	perIndexOne := perIndex
 	perIndexOne.Completions, perIndexOne.Parallelism = ptr[int32](1), ptr[int32](1)
+
 	end := func(w *world.Job) {
 		for _, p := range slices.Clone(w.Pods) {
 			w.Run(p)
 			w.Finish(p, 0)
 		}
 	}
+
 	for _, c := range []struct {
 		name   string
 		spec   job.Spec
@@ -170,6 +174,7 @@ func TestL9_GoesOn(t *testing.T) {
 			if c.begin != nil {
 				c.begin(w)
 			}
+
 			before := w.Now
 			if rounds := follow(t, w); rounds != c.rounds {
 				t.Errorf("%d rounds, want %d", rounds, c.rounds)

@@ -33,10 +33,12 @@ func TestJI24_ReusedPlanner(t *testing.T) {
 				crowd.Memory = c.Memory
 				continue
 			}
+
 			step(t, w, allFaults)
 			held, _ := reuse(t, &planner, drawLook(t, w))
 			kept = append(kept, held...)
 		}
+
 		for _, k := range kept {
 			if d := intact.Diff(k.value, k.was); d != "" {
 				t.Fatalf("JI24: a later round changes what an earlier one has returned: %s", d)

@@ -24,6 +24,7 @@ func TestJ35_RoomForUIDs(t *testing.T) {
 		{"the lists are full", 510, 500, 500, true},
 		{"some room is left", 510, 490, 500, true},
 	}
+
 	for _, phase := range []PodPhase{PodSucceeded, PodFailed} {
 		for _, test := range tests {
 			t.Run(phase.String()+"/"+test.name, func(t *testing.T) {
@@ -36,9 +37,11 @@ func TestJ35_RoomForUIDs(t *testing.T) {
 						recorded[phase] = append(recorded[phase], UID(uid))
 					}
 				}
+
 				s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: recorded[PodSucceeded], Failed: recorded[PodFailed]}
 				plan := PlanOf(t, s)
 				u := plan.Record(doneAll(plan).Writes).Status.UncountedTerminatedPods
+
 				if got := len(u.Succeeded) + len(u.Failed); got != test.want || len(plan.Untrack) != test.want {
 					t.Errorf("%d UIDs recorded, %d finalizers to remove, want %d", got, len(plan.Untrack), test.want)
 				}
@@ -136,6 +139,7 @@ func TestJ35_RoomWithoutTheEnd(t *testing.T) {
 		}
 		pods = append(pods, ofIndex(pod, int32(i)))
 	}
+
 	s := snapshotOf(t, `{"completions": 750, "parallelism": 750, "completionMode": "Indexed", "activeDeadlineSeconds": 1}`, pods...)
 	for name, options := range bothOptions {
 		s.Options = options
@@ -150,6 +154,7 @@ func TestJ35_RoomWithoutTheEnd(t *testing.T) {
 		} {
 			done := doneAll(plan)
 			done.Deleted[0].Result = test.deleted
+
 			succeeded, unfinished := 0, 450
 			for _, u := range plan.Record(done.Writes).Untrack {
 				if u.Ended {
@@ -158,6 +163,7 @@ func TestJ35_RoomWithoutTheEnd(t *testing.T) {
 					unfinished--
 				}
 			}
+
 			if succeeded != test.succeeded || unfinished != test.left {
 				t.Errorf("%s, %s: %d that have succeeded lose their finalizer and %d active ones keep it, want %d and %d",
 					name, test.name, succeeded, unfinished, test.succeeded, test.left)

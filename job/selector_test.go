@@ -10,6 +10,7 @@ func TestJ6_Selector(t *testing.T) {
 	expression := func(key string, op SelectorOperator, values ...string) *Selector {
 		return &Selector{MatchExpressions: []SelectorRequirement{{Key: key, Operator: op, Values: values}}}
 	}
+
 	for _, test := range []struct {
 		name     string
 		selector *Selector

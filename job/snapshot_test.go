@@ -43,6 +43,7 @@ func TestSnapshot_Refusals(t *testing.T) {
 			if test.change != nil {
 				test.change(&s)
 			}
+
 			plan, err := Reconcile(s)
 			var input *InputError
 			if !errors.As(err, &input) || input.Field != test.field {

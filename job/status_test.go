@@ -78,6 +78,7 @@ func drawStatus(t *rapid.T) Status {
 		}
 		return value.To(count.Draw(t, "count"))
 	}
+
 	s := Status{
 		StartTime:        at(),
 		CompletionTime:   at(),
@@ -88,6 +89,7 @@ func drawStatus(t *rapid.T) Status {
 		Ready:            pointer(),
 		CompletedIndexes: rapid.SampledFrom([]string{"", "0"}).Draw(t, "completed"),
 	}
+
 	if rapid.Bool().Draw(t, "failedIndexes") {
 		s.FailedIndexes = value.To(rapid.SampledFrom([]string{"", "1"}).Draw(t, "failed indexes"))
 	}

@@ -126,6 +126,7 @@ func TestReply(t *testing.T) {
 		{job.Reply{Result: jobreason.ResultDone, Version: 7}, `{"result":"done","version":7}`},
 		{job.Reply{Result: jobreason.ResultUnsuccessful, Error: "conflict"}, `{"result":"unsuccessful","error":"conflict"}`},
 	}
+
 	for _, test := range tests {
 		if got := text(test.reply); got != test.text {
 			t.Errorf("%+v is written as %s, want %s", test.reply, got, test.text)
@@ -135,6 +136,7 @@ func TestReply(t *testing.T) {
 			t.Errorf("%s reads as %+v, %v", test.text, again, err)
 		}
 	}
+
 	for _, bad := range []string{`"perhaps"`, `{"result":"perhaps"}`, `7`} {
 		if err := json.Unmarshal([]byte(bad), new(job.Reply)); err == nil {
 			t.Errorf("%s is read", bad)

@@ -163,9 +163,11 @@ func (s *stage) faults(log *strings.Builder) (asked bool) {
 			faults[n] = fault
 		}
 	}
+
 	refuse := s.c.String("refuse", "none")
 	meanwhile := s.meanwhile()
 	count := 0
+
 	s.Fault = func(write world.Write) world.Fault {
 		count++
 		for _, line := range meanwhile[count] {
@@ -305,6 +307,7 @@ func (s *stage) each(allows func(*job.Pod) bool, act func(*job.Pod)) {
 		}
 		words++
 	}
+
 	for _, p := range pods {
 		act(p)
 	}
@@ -433,10 +436,12 @@ func brief(text string) string {
 	text = manyUIDs.ReplaceAllStringFunc(text, func(list string) string {
 		return fmt.Sprintf("[%d UIDs]", strings.Count(list, " ")+1)
 	})
+
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if len(lines) > 60 {
 		lines = grouped(lines)
 	}
+
 	var out []string
 	for i := 0; i < len(lines); {
 		n := 1

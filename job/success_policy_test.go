@@ -11,6 +11,7 @@ func TestJ25_SuccessPolicy(t *testing.T) {
 	rules := func(text string) string {
 		return `{"completions": 6, "parallelism": 6, "completionMode": "Indexed", "successPolicy": {"rules": [` + text + `]}}`
 	}
+
 	for _, test := range []struct {
 		name      string
 		spec      string
@@ -37,6 +38,7 @@ func TestJ25_SuccessPolicy(t *testing.T) {
 		s := snapshotOf(t, test.spec)
 		s.Job.Status.CompletedIndexes = test.completed
 		plan := PlanOf(t, s)
+
 		var want Verdict
 		if test.want != "" {
 			want = Verdict{ConditionSuccessCriteriaMet, "SuccessPolicy", test.want}

@@ -53,6 +53,7 @@ func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 				if test.is.Type != "" {
 					s.Job.Status.Conditions = []Condition{test.is}
 				}
+
 				want, events := test.is.Reason, 0
 				if quirk && test.quirk != "" {
 					s.Options.Quirks = jobquirk.SetOf(jobquirk.SuspendedRewritten)
@@ -61,6 +62,7 @@ func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 						start = s.Now
 					}
 				}
+
 				plan := PlanOf(t, s)
 				o := doneAll(plan)
 				status := settled(plan, o).Status

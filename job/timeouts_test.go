@@ -30,6 +30,7 @@ func TestJ7_GivenUp(t *testing.T) {
 			Detail: &PodDetail{CreationTimestamp: second(10)}}
 		s := snapshotOf(t, c.spec, pod)
 		s.Options = c.options
+
 		if plan := PlanOf(t, s); plan.basis.Counts.Terminating != c.terminating {
 			t.Errorf("%s: %d terminating, want %d\n%s", c.name, plan.basis.Counts.Terminating, c.terminating, plan)
 		}
@@ -56,10 +57,12 @@ func TestL6_GivenUpAtTheFirstTimeout(t *testing.T) {
 		s := snapshotOf(t, spec, Pod{UID: "a", Name: "a", Index: NoIndex(), Deletion: &PodDeletion{Timestamp: c.deleted},
 			Detail: &PodDetail{CreationTimestamp: c.created}})
 		s.Options = Options{PendingTimeout: c.pending, TerminatingTimeout: c.terminated}
+
 		plan := PlanOf(t, s)
 		if plan.basis.Counts.Terminating != 1 || !plan.Requeue.At.Equal(c.again) {
 			t.Errorf("%s: %d terminating, again at %v, want %v", c.name, plan.basis.Counts.Terminating, plan.Requeue.At, c.again)
 		}
+
 		if s.Now = c.again; c.again.IsZero() {
 			continue
 		}

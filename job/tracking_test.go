@@ -15,6 +15,7 @@ func TestJ36_MayUntrack(t *testing.T) {
 	ended, foreign := running, running
 	ended.Status.Conditions = []Condition{{Type: ConditionFailed, Status: ConditionTrue}}
 	foreign.Spec.ManagedBy, foreign.Status = value.To("example.com/other"), ended.Status
+
 	for _, test := range []struct {
 		name  string
 		owner *Job
@@ -70,6 +71,7 @@ func TestJ37_TerminatingPodsAtTheEnd(t *testing.T) {
 		if test.deleted {
 			s.Job.DeletionTimestamp = second(25)
 		}
+
 		got := ""
 		plan := PlanOf(t, s)
 		for _, u := range plan.Untrack {

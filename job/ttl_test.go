@@ -15,6 +15,7 @@ func TestT1_T2_T3_Expire(t *testing.T) {
 	ttl := func(n int32) Spec { return Spec{TTLSecondsAfterFinished: &n} }
 	complete := finishedAt(ConditionComplete, second(10))
 	complete.CompletionTime = second(3) // for example because the clock has gone back
+
 	for _, test := range []struct {
 		name    string
 		job     Job
@@ -41,6 +42,7 @@ func TestT1_T2_T3_Expire(t *testing.T) {
 		if expired != test.expired || !at.Equal(test.at) {
 			t.Errorf("%s: got %v, %v; want %v, %v", test.name, expired, at, test.expired, test.at)
 		}
+
 		text := ""
 		if err != nil {
 			text = err.Error()

@@ -37,6 +37,7 @@ func TestB5_UIDTable(t *testing.T) {
 			}
 			return UID(fmt.Sprint("pod-", n))
 		}
+
 		var table uidTable
 		for range 2 { // the table is reused
 			want := map[UID]uidFacts{}
@@ -48,6 +49,7 @@ func TestB5_UIDTable(t *testing.T) {
 				}
 				want[uid(n)] |= facts
 			}
+
 			for n := range uint32(600) {
 				if got := table.facts(uid(n)); got != want[uid(n)] {
 					t.Fatalf("facts(%q) = %b, want %b", uid(n), got, want[uid(n)])

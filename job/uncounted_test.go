@@ -31,11 +31,13 @@ func TestM5_UIDInBothLists(t *testing.T) {
 	} {
 		s := snapshotOf(t, `{"completions": 9, "parallelism": 0}`, test.pods...)
 		s.Job.Status.UncountedTerminatedPods = &test.lists
+
 		plan := PlanOf(t, s)
 		o := doneAll(plan)
 		if got := plan.Record(o.Writes).Status.UncountedTerminatedPods; !equalUncounted(test.recorded, got) {
 			t.Errorf("%s: recorded %v, want %v", test.name, got, test.recorded)
 		}
+
 		final := settled(plan, o).Status
 		if final.Succeeded != test.succeeded || final.Failed != test.failed || !equalUncounted(final.UncountedTerminatedPods, nil) {
 			t.Errorf("%s: settled %v, want succeeded=%d failed=%d", test.name, final, test.succeeded, test.failed)
@@ -66,6 +68,7 @@ func TestJ35_WhenUIDsAreCounted(t *testing.T) {
 		{"not recorded any more, the removal is in flight", []Pod{endedPod("a", PodSucceeded)}, false, true, 0, 0, 0},
 		{"without the finalizer", []Pod{bare}, false, false, 0, 0, 0},
 	}
+
 	for name, options := range bothOptions {
 		for _, test := range tests {
 			t.Run(name+"/"+test.name, func(t *testing.T) {
@@ -78,6 +81,7 @@ func TestJ35_WhenUIDsAreCounted(t *testing.T) {
 				if test.inFlight {
 					s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("a")}
 				}
+
 				plan := PlanOf(t, s)
 				first, last := plan.Record(doneAll(plan).Writes).Status, settled(plan, doneAll(plan)).Status
 				if first.Succeeded != test.first || last.Succeeded != test.last || len(plan.Untrack) != test.untracked {

@@ -84,6 +84,7 @@ func TestJI21_Untimed(t *testing.T) {
 		if rapid.Bool().Draw(t, "per index") {
 			spec.CompletionMode, spec.BackoffLimitPerIndex = job.Indexed, ptr[int32](9)
 		}
+
 		w := world.NewJob(spec)
 		w.Seen = forgetTimes
 		for attempt := range 5 {
@@ -95,6 +96,7 @@ func TestJI21_Untimed(t *testing.T) {
 			w.Finish(w.Pods[len(w.Pods)-1], 1)
 			w.Now = w.Now.Add(time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "is seen after")))
 			due := w.Now.Add(10 * time.Second << attempt)
+
 			for range rapid.IntRange(1, 4).Draw(t, "rounds") {
 				drawFaults(t, w, []world.Fault{world.Fail})
 				plan := round(t, w)

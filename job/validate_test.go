@@ -35,6 +35,7 @@ func TestJ2_Refusals(t *testing.T) {
 	many := func(more string) string {
 		return `{"completionMode": "Indexed", "completions": 100001, "backoffLimitPerIndex": 1, ` + more + `}`
 	}
+
 	for _, test := range []struct{ name, spec, want string }{
 		{"parallelism is negative", `{"parallelism": -1}`, "parallelism: -1: must not be negative"},
 		{"completions are negative", `{"completions": -2}`, "completions: -2: must not be negative"},

@@ -30,11 +30,13 @@ func TestJ19_OrderOfEnds(t *testing.T) {
 		s.Job.Status.Conditions = conditions
 		return s
 	}
+
 	indexed := func(code int32, index int32) Pod {
 		p := exitedPod(IndexAt(index).String(), code, 3)
 		p.Index = IndexAt(index)
 		return p
 	}
+
 	met := Condition{Type: ConditionSuccessCriteriaMet, Status: ConditionTrue, Reason: "SuccessPolicy"}
 	target := Condition{Type: ConditionFailureTarget, Status: ConditionTrue, Reason: "DeadlineExceeded"}
 	for _, test := range []struct {

@@ -62,12 +62,14 @@ func TestB4_ReasonsAreSentences(t *testing.T) {
 		}
 		sentences[text] = true
 	}
+
 	for r := jobreason.DeleteEnding; r <= jobreason.DeletePending; r++ {
 		check("delete", r.String())
 	}
 	for r := jobreason.CreateNew; r <= jobreason.CreateReplacementOfFailed; r++ {
 		check("create", r.String())
 	}
+
 	for _, text := range []string{(jobreason.DeletePending + 1).String(), (jobreason.CreateReplacementOfFailed + 1).String()} {
 		if !strings.Contains(text, "Reason(") {
 			t.Errorf("an unknown reason reads %q", text)

@@ -47,6 +47,7 @@ func TestValidateUpdate(t *testing.T) {
 		return fmt.Sprintf(`"scheduling":{"schedulingPolicy":{"gang":{"minCount":%d}}},`, n)
 	}
 	gang := func(n int) string { return `"parallelism":3,` + minCount(n) }
+
 	for _, test := range []struct {
 		name, old, next, release, want string
 	}{
@@ -87,6 +88,7 @@ func TestValidateUpdate(t *testing.T) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}
+
 	old := &job.Job{Spec: defaulted("{" + template + "}")}
 	next := old.Spec
 	next.Template.RestartPolicy = job.RestartOnFailure
@@ -102,6 +104,7 @@ func TestValidateTemplateUpdate(t *testing.T) {
 	edit := func(old, next string) string { return strings.Replace(was, old, next, 1) }
 	directive := edit(`"nodeSelector":{}`, `"nodeSelector":{"zone":"x"}`)
 	resources := edit(`"image":"i"`, `"image":"i","resources":{"limits":{"cpu":"1"}}`)
+
 	const (
 		running = iota
 		unseen  // suspended, without startTime and condition
@@ -110,6 +113,7 @@ func TestValidateTemplateUpdate(t *testing.T) {
 		leaving // unseen, with an active pod
 		resumed // stopped, and resumed in the spec, which the controller has not seen yet
 	)
+
 	states := []func(*job.Job){
 		running: func(j *job.Job) { j.Spec.Suspend = nil; j.Status.StartTime = midnight },
 		unseen:  func(*job.Job) {},
@@ -124,6 +128,7 @@ func TestValidateTemplateUpdate(t *testing.T) {
 			j.Status.Conditions = suspended
 		},
 	}
+
 	const gated = "1.35,MutableSchedulingDirectivesForSuspendedJobs=true,MutablePodResourcesForSuspendedJobs=true"
 	for _, test := range []struct {
 		name, is string
@@ -159,6 +164,7 @@ func TestValidateTemplateUpdate(t *testing.T) {
 			}
 		}
 	}
+
 	old := &job.Job{Spec: job.Spec{Suspend: value.To(true)}}
 	if err := jobadmit.ValidateTemplateUpdate(old, []byte(was), []byte(edit(`"image":"i"`, `"image":"j"`)), release.V136()); err == nil ||
 		!strings.Contains(err.Error(), "spec.template.spec.containers[0].image") {
@@ -176,6 +182,7 @@ func TestDropDisabled(t *testing.T) {
 		"podReplacementPolicy":"Failed","podFailurePolicy":{"rules":[{"action":"FailIndex"},{"action":"Count"}]}}`
 	off := "1.31,JobSuccessPolicy=false,JobBackoffLimitPerIndex=false,JobPodReplacementPolicy=false"
 	old := jobgen.SpecOf(all)
+
 	for _, test := range []struct {
 		release string
 		old     *job.Spec
@@ -191,6 +198,7 @@ func TestDropDisabled(t *testing.T) {
 		if got := strings.Join(dropped, ", "); got != test.want {
 			t.Errorf("%s: dropped %q, want %q", test.release, got, test.want)
 		}
+
 		rules := next.PodFailurePolicy.Rules
 		if rules[len(rules)-1].Action != job.CountFailure || was[0].Action != job.FailIndex || was[1].Action != job.CountFailure {
 			t.Errorf("%s: of the rules %v %v are left", test.release, was, rules)

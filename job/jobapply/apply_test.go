@@ -88,6 +88,7 @@ func TestJ35_OrderOfWrites(t *testing.T) {
 		if test.snap.Job.UID != "" {
 			p = plan(t, test.snap)
 		}
+
 		f := &fake{fail: test.fail}
 		_, err := jobapply.Executor{Parallel: 1}.Apply(context.Background(), f, p)
 		if diff := cmp.Diff(test.want, f.calls); diff != "" {
@@ -157,9 +158,11 @@ func TestJ34_SlowStart(t *testing.T) {
 					started[time.Since(begin)]++
 				}
 			}
+
 			if _, err := (jobapply.Executor{Parallel: test.parallel}).Apply(t.Context(), f, plan(t, snapshot(int32(test.creations)))); err != nil {
 				t.Fatal(err)
 			}
+
 			var got []int
 			for at := time.Duration(0); started[at] > 0; at += time.Second {
 				got = append(got, started[at])
@@ -194,9 +197,11 @@ func TestJ34_AFailureStopsTheRest(t *testing.T) {
 			for _, i := range test.fails {
 				f.fail[fmt.Sprintf("create %d", i)] = test.err
 			}
+
 			p := plan(t, snapshot(5))
 			end, err := jobapply.Executor{}.Apply(t.Context(), f, p)
 			o := end.Outcome
+
 			if got := results(o.Created); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
@@ -299,6 +304,7 @@ func TestApply_Bounded(t *testing.T) {
 				if _, err := (jobapply.Executor{Parallel: parallel}).Apply(t.Context(), f, plan(t, snap)); err != nil {
 					t.Fatal(err)
 				}
+
 				want := parallel
 				if parallel <= 0 {
 					want = 16
@@ -375,6 +381,7 @@ func TestE4_ExpectedAfterARound(t *testing.T) {
 		var tracker expectations.Tracker[string]
 		want := expectations.UIDs{}
 		phase := rapid.SampledFrom([]job.PodPhase{job.PodRunning, job.PodFailed})
+
 		for i := range rapid.IntRange(1, 6).Draw(t, "pods") {
 			p := pod(fmt.Sprint("p", i), int32(i), phase.Draw(t, "phase"))
 			pods = append(pods, p)
@@ -387,6 +394,7 @@ func TestE4_ExpectedAfterARound(t *testing.T) {
 				want = want.With(p.UID)
 			}
 		}
+
 		p, err := job.Reconcile(snapshot(0, pods...))
 		if err != nil {
 			t.Fatal(err)
@@ -402,6 +410,7 @@ func TestE4_ExpectedAfterARound(t *testing.T) {
 func TestApply_CancelledBeforeTheFirstWrite(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
+
 	for name, snap := range map[string]job.Snapshot{
 		"creations":  snapshot(5),
 		"deletions":  snapshot(0, actives(5)...),
@@ -413,6 +422,7 @@ func TestApply_CancelledBeforeTheFirstWrite(t *testing.T) {
 				f := &fake{}
 				end, err := jobapply.Executor{Parallel: parallel}.Apply(ctx, f, plan(t, snap))
 				o := end.Outcome
+
 				if len(f.calls) > 0 || !errors.Is(err, context.Canceled) {
 					t.Errorf("calls %v, error %v", f.calls, err)
 				}
@@ -458,6 +468,7 @@ func (v versioned) JobVersion() int64 { return 8 }
 func TestE6_Written(t *testing.T) {
 	idle := snapshot(0)
 	idle.Job.Status = job.Status{StartTime: at(0), Ready: ptr[int32](0), Terminating: ptr[int32](0), UncountedTerminatedPods: &job.UncountedTerminatedPods{}}
+
 	for _, test := range []struct {
 		name   string
 		snap   job.Snapshot
@@ -479,6 +490,7 @@ func TestE6_Written(t *testing.T) {
 		if test.silent {
 			b = f
 		}
+
 		end, _ := jobapply.Executor{}.Apply(t.Context(), b, plan(t, test.snap))
 		if end.Memory.Written != test.want {
 			t.Errorf("%s: got %d, want %d (calls %v)", test.name, end.Memory.Written, test.want, f.calls)
@@ -517,6 +529,7 @@ func TestObserver(t *testing.T) {
 	} {
 		f := &observing{fake: &fake{fail: test.fail}}
 		end, _ := jobapply.Executor{Parallel: 1}.Apply(t.Context(), f, plan(t, test.snap))
+
 		if diff := cmp.Diff(test.want, f.calls); diff != "" {
 			t.Errorf("%s: (-want +got):\n%s", test.name, diff)
 		}

@@ -46,15 +46,18 @@ func (f *fake) call(format string, args ...any) error {
 	f.atOnce = max(f.atOnce, f.running)
 	f.together = f.together || text == "status" && f.running > 1
 	f.mu.Unlock()
+
 	if f.before != nil {
 		f.before(text)
 	}
 	if f.took > 0 {
 		time.Sleep(f.took)
 	}
+
 	f.mu.Lock()
 	f.running--
 	f.mu.Unlock()
+
 	if err := f.fail[text]; err != nil {
 		return err
 	}

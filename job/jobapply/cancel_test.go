@@ -174,10 +174,12 @@ func TestJI26_CancelAnywhere(t *testing.T) {
 		whole.round(t, -1)
 		writes := whole.writes
 		want := whole.end(t)
+
 		for k := range len(writes) + 1 {
 			cut := c.clone()
 			p, conclusion := cut.round(t, k)
 			o := conclusion.Outcome
+
 			if diff := cmp.Diff(writes[:k], cut.writes, cmp.Transformer("", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
 				t.Fatalf("cancelled after %d writes (-want +got):\n%s", k, diff)
 			}
@@ -203,6 +205,7 @@ func said(p *job.Plan, o job.Outcome) []string {
 			out = append(out, fmt.Sprintf(format, args...))
 		}
 	}
+
 	for _, ref := range p.Adopt {
 		add(o.Claimed.Result, "adopt %s", ref.Name)
 	}
@@ -215,6 +218,7 @@ func said(p *job.Plan, o job.Outcome) []string {
 	for _, e := range o.Created {
 		add(e.Result, "create %s", e.Pod.Name)
 	}
+
 	add(o.Recorded.Result, "status")
 	untrack := p.Record(o.Writes).Untrack
 	for i, r := range o.Untracked {

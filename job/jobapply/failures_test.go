@@ -17,18 +17,21 @@ func TestJ18_ABackendOfSixMethods(t *testing.T) {
 	s.Job.Spec.BackoffLimit = ptr[int32](1 << 30)
 	m := &memory{job: s.Job, now: at(0)}
 	var remembered job.Memory
+
 	for range 20 {
 		p := plan(t, job.Snapshot{Job: m.job, Pods: m.pods, Now: m.now, Memory: remembered, Consistent: true})
 		end, err := jobapply.Executor{Parallel: 1}.Apply(context.Background(), m, p)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		if m.job.Status.Finished() == job.ConditionFailed {
 			if len(m.pods) != 6 || *m.job.Status.FailedIndexes != "0,1" {
 				t.Errorf("%d pods, %s", len(m.pods), m.job.Status)
 			}
 			return
 		}
+
 		remembered, m.now = end.Memory, m.now.Add(time.Minute)
 		for i := range m.pods {
 			m.pods[i].Phase = job.PodFailed

@@ -32,11 +32,13 @@ func TestPlan_Failures(t *testing.T) {
 		all[0].FailureCount = n
 		return all
 	}
+
 	succeeded := job.Pod{UID: "s", Name: "j-s", Phase: job.PodSucceeded, Index: job.IndexAt(1)}
 	stripped := failedPod("a", time.Second, 0)
 	stripped.Untracked = true
 	beyond := failedPod("a", time.Second, 0)
 	beyond.Index = job.IndexAt(4)
+
 	for _, c := range []struct {
 		name   string
 		spec   func(*job.Spec)
@@ -95,6 +97,7 @@ func TestState_Untrack_FailureCount(t *testing.T) {
 	elsewhere, gone, leaving, again := replacement, replacement, replacement, failedPod("b", 0, 1)
 	leaving.Detail, leaving.Deletion = nil, &job.PodDeletion{Timestamp: now}
 	elsewhere.Index, gone.Phase, gone.Untracked = job.IndexAt(1), job.PodFailed, true
+
 	for _, c := range []struct {
 		name  string
 		other job.Pod
@@ -126,6 +129,7 @@ func TestState_Untrack_FailureCount(t *testing.T) {
 				Job:  &job.Job{Name: "j", UID: "j", Spec: spec(perIndex)},
 				Pods: []*job.Pod{&p, &c.other}, History: new(jobcheck.History),
 			}
+
 			for _, p := range st.Pods {
 				st.History.Born(p)
 			}

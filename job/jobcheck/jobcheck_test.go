@@ -61,6 +61,7 @@ func TestPlan(t *testing.T) {
 	leaving.Deletion = &job.PodDeletion{Timestamp: now}
 	foreign, orphan := running, running
 	foreign.Owner, orphan.Owner = jobpod.Foreign, jobpod.Orphan
+
 	for _, c := range []struct {
 		name string
 		spec func(*job.Spec)
@@ -130,6 +131,7 @@ func TestState_Status(t *testing.T) {
 		s.Active, s.CompletionTime = 0, now
 		s.Conditions = []job.Condition{{Type: job.ConditionSuccessCriteriaMet, Status: job.ConditionTrue}, {Type: job.ConditionComplete, Status: job.ConditionTrue}}
 	}
+
 	for _, c := range []struct {
 		name string
 		spec func(*job.Spec)
@@ -208,6 +210,7 @@ func TestState_Status(t *testing.T) {
 			if c.old != nil {
 				c.old(st)
 			}
+
 			next := st.Job.Status
 			lists := *next.UncountedTerminatedPods
 			next.UncountedTerminatedPods = &lists

@@ -30,6 +30,7 @@ func TestNames(t *testing.T) {
 	if all := slices.Collect(Of(release.V131()).All()); len(all) != len(known) || Quirk(len(known)).String() != known[len(known)-1] {
 		t.Errorf("%v, and there are %d names", all, len(known))
 	}
+
 	for name, quirk := range map[string]Quirk{
 		"DeleteCounts":       DeleteCounts,
 		"UncheckedUntrack":   UncheckedUntrack,

@@ -52,6 +52,7 @@ func TestAggregate_Lives(t *testing.T) {
 				whole.Completions = value.To(*whole.Completions + *spec.Completions)
 			}
 		}
+
 		old := make([]job.Status, len(servers()))
 		for range rapid.IntRange(3, 25).Draw(t, "steps") {
 			w := worlds[rapid.IntRange(0, len(worlds)-1).Draw(t, "part")]
@@ -67,6 +68,7 @@ func TestAggregate_Lives(t *testing.T) {
 			default:
 				jobgen.MustRound(t, w)
 			}
+
 			missing := rapid.IntRange(0, 9).Draw(t, "missing")
 			var parts []jobstatus.Part
 			for i, w := range worlds {
@@ -78,6 +80,7 @@ func TestAggregate_Lives(t *testing.T) {
 					parts = append(parts, p)
 				}
 			}
+
 			for i, r := range servers() {
 				next := jobstatus.Aggregate(old[i], whole, parts, w.Now, r)
 				checkAggregate(t, r, &old[i], &next, &whole, parts)
@@ -156,6 +159,7 @@ func TestCheckServed_Lives(t *testing.T) {
 				jobgen.Act(t, w)
 				continue
 			}
+
 			plan, err := w.Plan()
 			must.OK(t, err)
 			recording := plan.Record(jobgen.DrawOutcome(t, plan, jobreason.ResultDone).Writes)
@@ -165,6 +169,7 @@ func TestCheckServed_Lives(t *testing.T) {
 					t.Fatalf("%v: %v", r, err)
 				}
 			}
+
 			jobgen.MustRound(t, w)
 		}
 	})
@@ -223,6 +228,7 @@ func TestReports(t *testing.T) {
 	failedPart := jobstatus.Part{Status: holding(job.Status{StartTime: midnight, Failed: 7}, target, failed)}
 	completePart := jobstatus.Part{Status: holding(job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 1}, met, complete)}
 	success, failure := job.Verdict{Type: met, Reason: "CompletionsReached"}, job.Verdict{Type: target, Reason: "BackoffLimitExceeded"}
+
 	finish := func(s job.Status, end job.Verdict) func(release.Release) (job.Status, error) {
 		return func(r release.Release) (job.Status, error) { return jobstatus.Finish(s, spec, end, noon, r) }
 	}
@@ -231,6 +237,7 @@ func TestReports(t *testing.T) {
 			return jobstatus.Aggregate(old, spec, parts, noon, r), nil
 		}
 	}
+
 	for _, test := range []struct {
 		name        string
 		old, byHand job.Status
@@ -267,6 +274,7 @@ func TestReports(t *testing.T) {
 			if err := jobstatus.CheckServed(test.old, test.byHand, spec, release.V131()); err != nil {
 				t.Errorf("by hand, 1.31: %v", err)
 			}
+
 			for _, r := range servers() {
 				next, err := test.right(r)
 				must.OK(t, err)
@@ -359,6 +367,7 @@ func TestReports_GatesOff(t *testing.T) {
 func TestFinish_Errors(t *testing.T) {
 	spec := jobgen.SpecOf(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`)
 	success, declared := job.Verdict{Type: job.ConditionSuccessCriteriaMet}, holding(job.Status{}, job.ConditionFailureTarget)
+
 	for _, test := range []struct {
 		s    job.Status
 		end  job.Verdict
@@ -374,12 +383,14 @@ func TestFinish_Errors(t *testing.T) {
 			t.Errorf("%v, want %q", err, test.want)
 		}
 	}
+
 	if _, err := jobstatus.Suspend(declared, spec, noon, release.V136()); err == nil || !strings.Contains(err.Error(), "is neither suspended nor resumed") {
 		t.Error(err)
 	}
 	if _, err := jobstatus.Resume(job.Status{}, spec, noon, release.V136()); err == nil || !strings.Contains(err.Error(), "spec.suspend: true: must be false") {
 		t.Error(err)
 	}
+
 	spec.Suspend = value.To(false)
 	if _, err := jobstatus.Suspend(job.Status{}, spec, noon, release.V136()); err == nil || !strings.Contains(err.Error(), "spec.suspend: false: must be true") {
 		t.Error(err)
@@ -398,6 +409,7 @@ func TestSuspend(t *testing.T) {
 		if err != nil || s.StartTime.IsZero() == keeps || s.Condition(job.ConditionSuspended).Status != job.ConditionTrue {
 			t.Errorf("%v: %+v, %v", r, s, err)
 		}
+
 		resumed, err := jobstatus.Resume(s, spec, noon, r)
 		want := noon
 		if text == "1.31,JobManagedBy=true" {
@@ -406,6 +418,7 @@ func TestSuspend(t *testing.T) {
 		if err != nil || !resumed.StartTime.Equal(want) || resumed.Condition(job.ConditionSuspended).Status != job.ConditionFalse {
 			t.Errorf("%v: %+v, %v", r, resumed, err)
 		}
+
 		if err := jobstatus.CheckServed(s, resumed, spec, r); err != nil {
 			t.Errorf("%v: %v", r, err)
 		}
@@ -422,12 +435,14 @@ func TestCheckServed(t *testing.T) {
 	left := holding(started, job.ConditionFailureTarget, job.ConditionFailed)
 	left.UncountedTerminatedPods = &job.UncountedTerminatedPods{Failed: []job.UID{"a"}}
 	both := holding(started, job.ConditionComplete, job.ConditionFailureTarget, job.ConditionFailed)
+
 	lists := func(completed, failed string) job.Status {
 		return job.Status{StartTime: midnight, CompletedIndexes: completed, Succeeded: 2, FailedIndexes: &failed}
 	}
 	complete := func(at time.Time) job.Status {
 		return holding(job.Status{StartTime: midnight, CompletionTime: at}, job.ConditionSuccessCriteriaMet, job.ConditionComplete)
 	}
+
 	for _, c := range []struct {
 		name, spec string
 		old, next  job.Status
@@ -459,10 +474,12 @@ func TestAggregate_Sums(t *testing.T) {
 	part := func(active, ready, terminating int32) jobstatus.Part {
 		return jobstatus.Part{Status: job.Status{StartTime: midnight, Active: active, Ready: &ready, Terminating: &terminating}}
 	}
+
 	got := jobstatus.Aggregate(job.Status{StartTime: midnight}, jobgen.SpecOf(plain), []jobstatus.Part{part(2, 1, 1), part(3, 2, 2)}, noon, release.V136())
 	if got.Active != 5 || *got.Ready != 3 || *got.Terminating != 3 {
 		t.Errorf("%d active, %d ready, %d terminating", got.Active, *got.Ready, *got.Terminating)
 	}
+
 	for _, test := range []struct {
 		name        string
 		parts       []jobstatus.Part
@@ -482,10 +499,12 @@ func TestAggregate_Sums(t *testing.T) {
 			}
 		}
 	}
+
 	old := job.Status{Succeeded: 7, Failed: 8}
 	if got := jobstatus.Aggregate(old, jobgen.SpecOf(plain), nil, noon, release.V136()); got.Succeeded != 7 || got.Failed != 8 {
 		t.Errorf("without its parts, %d succeeded, %d failed", got.Succeeded, got.Failed)
 	}
+
 	completeAt := func(hour int) jobstatus.Part {
 		at := midnight.Add(time.Duration(hour) * time.Hour)
 		return jobstatus.Part{Status: holding(job.Status{StartTime: at.Add(-time.Hour), CompletionTime: at}, job.ConditionSuccessCriteriaMet, job.ConditionComplete)}
@@ -495,10 +514,12 @@ func TestAggregate_Sums(t *testing.T) {
 	if got.Finished() != job.ConditionComplete || !got.StartTime.Equal(midnight) || !got.CompletionTime.Equal(midnight.Add(3*time.Hour)) {
 		t.Errorf("complete from %v to %v: %v", got.StartTime, got.CompletionTime, got.Conditions)
 	}
+
 	again, err := jobstatus.Finish(got, jobgen.SpecOf(plain), job.Verdict{Type: job.ConditionFailureTarget}, noon, release.V136())
 	if err != nil || again.Finished() != job.ConditionComplete {
 		t.Errorf("what has ended ends as %q, %v", again.Finished(), err)
 	}
+
 	announced := holding(job.Status{StartTime: midnight}, job.ConditionFailureTarget)
 	if got := jobstatus.Aggregate(announced, jobgen.SpecOf(plain), []jobstatus.Part{complete}, noon, release.V136()); got.Finished() != job.ConditionFailed {
 		t.Errorf("announced is a failure, and the job ends as %q", got.Finished())

@@ -43,6 +43,7 @@ func TestCheckTransition(t *testing.T) {
 		later    = `"startTime":"2026-01-01T00:00:01Z"`
 		done     = `"completionTime":"2026-01-01T00:01:00Z"`
 	)
+
 	met := conditions("SuccessCriteriaMet")
 	target := conditions("FailureTarget")
 	complete := started + "," + done + "," + conditions("SuccessCriteriaMet", "Complete")
@@ -50,6 +51,7 @@ func TestCheckTransition(t *testing.T) {
 	uncounted := func(succeeded, failed string) string {
 		return `"uncountedTerminatedPods":{"succeeded":[` + succeeded + `],"failed":[` + failed + `]}`
 	}
+
 	for _, test := range []struct {
 		name            string
 		spec, old, next string // the text within the braces
@@ -202,6 +204,7 @@ func TestCheckTransition(t *testing.T) {
 		unmarshal(t, test.old, &old)
 		unmarshal(t, test.next, &next)
 		job.Default(&spec)
+
 		if got := must.Problems(t, jobstatus.CheckTransition(old, next, spec, release.Newest()), "status."); got != test.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, test.want)
 		}

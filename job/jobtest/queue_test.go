@@ -78,10 +78,12 @@ func (d *dispatcher) work(ctx context.Context) (next time.Time, err error) {
 		if at := d.due[i]; at.After(d.envs[i].Now()) {
 			return at, nil
 		}
+
 		delete(d.due, i)
 		d.working = i
 		again, err := d.round(ctx, i)
 		d.working = -1
+
 		switch {
 		case err != nil && d.bug == failureDropped:
 		case err != nil:

@@ -62,10 +62,12 @@ func TestBackend_Slips(t *testing.T) {
 					return jobtest.Subject{Store: s, Start: p.start}
 				})
 			}
+
 			name := slip.Name
 			if late {
 				name += ", behind a watch"
 			}
+
 			t.Run(name, func(t *testing.T) {
 				if slip.Name == "" {
 					test(t)
@@ -129,6 +131,7 @@ func TestBackend_CarelessWithGroups(t *testing.T) {
 			})
 		})
 	}
+
 	t.Run("a name is no lock", func(t *testing.T) {
 		kittest.Within(t, 5, 100, "JI29: the ", func(tb testing.TB) {
 			jobtest.TestBackend(tb, func(env *jobtest.Env) jobtest.Subject {

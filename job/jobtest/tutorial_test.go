@@ -88,20 +88,24 @@ func (w *worker) round(ctx context.Context) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
+
 	s.Now, s.Options = w.env.Now(), w.env.Options()
 	s.Memory = w.memories[w.key(&s.Job)]
 	if w.bug == memoryByName {
 		s.Memory.JobUID = s.Job.UID // so that the memory of another job is used
 	}
+
 	plan, err := job.Reconcile(s)
 	if err != nil {
 		return time.Time{}, err
 	}
+
 	w.env.Planned(&s, &plan)
 	end := w.carryOut(ctx, w.env.Backend(b), &plan)
 	if err := w.env.Write("store the memory", func() error { w.memories[w.key(&s.Job)] = end.Memory; return nil }); err != nil {
 		return time.Time{}, err
 	}
+
 	switch {
 	case end.Retry:
 		return w.env.Now().Add(time.Second), nil
@@ -124,6 +128,7 @@ func (w *worker) carryOut(ctx context.Context, b jobapply.Backend, plan *job.Pla
 			writes.Created = append(writes.Created, job.Effect{Result: result(err), Pod: ref})
 		}
 	}
+
 	recording := plan.Record(writes)
 	var untracked []job.Reply
 	untrack := func() {
@@ -131,6 +136,7 @@ func (w *worker) carryOut(ctx context.Context, b jobapply.Backend, plan *job.Pla
 			untracked = append(untracked, job.Reply{Result: result(b.Untrack(ctx, u.PodRef))})
 		}
 	}
+
 	recorded := jobreason.ResultDone
 	if w.bug == finalizerFirst {
 		untrack()
@@ -141,6 +147,7 @@ func (w *worker) carryOut(ctx context.Context, b jobapply.Backend, plan *job.Pla
 	if w.bug != finalizerFirst && recorded == jobreason.ResultDone {
 		untrack()
 	}
+
 	settlement := recording.Settle(job.Reply{Result: recorded}, untracked)
 	settled := jobreason.ResultDone
 	if settlement.Write {
@@ -273,6 +280,7 @@ func open(kind string, b bug) func(*jobtest.Env) jobtest.Subject {
 			w := &watcher{store: s, bug: b}
 			return jobtest.Subject{Store: s, Start: w.start, Cache: w}
 		}
+
 		c := &careless{store: s, bug: b}
 		s.keeps = c.bug == goneStay
 		if kind == "orphans" {
@@ -346,6 +354,7 @@ var (
 func find(t *testing.T, name, rule string, test func(testing.TB)) string {
 	t.Helper()
 	file := filepath.Join("testdata", "tutorial", strings.ReplaceAll(name, " ", "_")+".fail")
+
 	if *search {
 		kittest.Set(t, map[string]string{"rapid.checks": "3000"})
 		shortest := ""
@@ -368,6 +377,7 @@ func find(t *testing.T, name, rule string, test func(testing.TB)) string {
 		}
 		return shortest
 	}
+
 	if _, err := os.Stat(file); err != nil {
 		t.Fatalf("no life is stored for this bug: %v", err)
 	}

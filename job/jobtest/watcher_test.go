@@ -35,11 +35,13 @@ func (w *watcher) round(ctx context.Context) (time.Time, error) {
 	if w.clock != nil {
 		s.Now = w.clock(s.Now)
 	}
+
 	if w.memory.JobUID == uid {
 		s.Memory = w.memory
 	}
 	s.Memory.JobUID = uid
 	s.Memory.Expectations, s.Memory.Untracking = w.tracker.Snapshot(uid)
+
 	switch w.bug {
 	case notExpected:
 		s.Memory.Expectations = expectations.Counts{}
@@ -48,10 +50,12 @@ func (w *watcher) round(ctx context.Context) (time.Time, error) {
 	case endForgotten:
 		s.Memory.Finished = false
 	}
+
 	plan, err := job.Reconcile(s)
 	if err != nil {
 		return time.Time{}, err
 	}
+
 	w.env.Planned(&s, &plan)
 	b := expecting{&backend{w.store, int(s.Job.Version)}, w.tracker.Of(uid, s.Now)}
 	end, err := jobapply.Executor{Parallel: 1}.Apply(ctx, w.env.Backend(b), &plan)

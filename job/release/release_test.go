@@ -39,6 +39,7 @@ func TestParse(t *testing.T) {
 		{"1.36.1.2", "", "is not known"},
 		{"", "", "is not known"},
 	}
+
 	for _, test := range tests {
 		r, err := Parse(test.text)
 		if test.err != "" {
@@ -47,12 +48,14 @@ func TestParse(t *testing.T) {
 			}
 			continue
 		}
+
 		if err != nil || r.String() != test.want {
 			t.Errorf("Parse(%q) = %v, %v, want %s", test.text, r, err, test.want)
 		}
 		if again, err := Parse(r.String()); err != nil || again != r {
 			t.Errorf("%v reads as %v, %v", r, again, err)
 		}
+
 		data, _ := json.Marshal(r)
 		var again Release
 		if err := json.Unmarshal(data, &again); err != nil || again != r {
@@ -81,6 +84,7 @@ func TestOff(t *testing.T) {
 			}
 		}
 	}
+
 	r, err := V135().With(MutablePodResourcesForSuspendedJobs, true)
 	if err != nil || !r.Has(MutablePodResourcesForSuspendedJobs) || r.Has(StaleControllerConsistencyJob) || r.Has(0) || r.Has(WorkloadWithJob+1) || r.Defaults() != V135() {
 		t.Errorf("%v, %v: on %v", r, err, r.On())
