@@ -14,9 +14,9 @@ import (
 // Never is a duration that does not end.
 const Never = time.Duration(math.MaxInt64)
 
-// Behaviour describes how a pod runs and ends. The zero value does its work in no time: the pod gets a
-// node, and all its containers exit with 0. All durations are in the time of the controllers (see
-// [Speed]) and begin where the stage before ends; [Never] does not end.
+// Behaviour describes how a pod runs and ends. With the zero value, a pod gets a node immediately,
+// and all its containers exit immediately with 0. Durations are in the time of the controllers (see
+// [Speed]). Each begins when the stage before has ended; a stage of [Never] does not end.
 type Behaviour struct {
 	// Pending is how long the pod waits for a node.
 	Pending time.Duration
@@ -26,65 +26,63 @@ type Behaviour struct {
 	Unready time.Duration
 	// Run is how long the containers run before they exit.
 	Run time.Duration
-	// ExitCode is what one container exits with, the others exit with 0.
+	// ExitCode is the exit code of one container; the others exit with 0.
 	ExitCode int32
-	// Container is the container, or the init container, that exits with ExitCode; empty means the
-	// first one.
+	// Container is the container, or init container, that exits with ExitCode; empty means the first one.
 	Container string
 	// Message is the termination message of that container.
 	Message string
 	// Restarts is how often that container fails, with ExitCode or 1, and is started again in place
-	// before the run in which it does what the other fields say. A kubelet starts it again only if the
-	// restartPolicy is not Never: otherwise the pod fails the first time. A pod with restartPolicy
-	// OnFailure never fails by an exit code: its container is started again and again.
+	// before its last run, which the other fields describe. With restartPolicy Never, the pod fails
+	// the first time instead. With OnFailure, a container that fails is always started again.
 	Restarts int32
-	// Stop is how long the containers run on when the pod is deleted, at most the grace period. They
-	// exit with 143, and with 137 if the grace period ends first.
+	// Stop is how long the containers keep running after the pod is deleted, but at most the grace
+	// period. They exit with 143, or with 137 if the grace period ends first.
 	Stop time.Duration
-	// Disruption, if set, ends the pod when it has run, in place of an exit: it fails with the condition
-	// DisruptionTarget of that reason. corev1.PodReasonTerminationByKubelet leaves the failed pod
-	// there; with any other reason, such as a preemption, the pod is deleted.
+	// Disruption, if set, ends the pod after Run instead of an exit. It is the reason of the
+	// condition DisruptionTarget that the pod then has. With corev1.PodReasonTerminationByKubelet,
+	// the pod fails and stays; with any other reason, such as a preemption, it is deleted.
 	Disruption string
-	// Lost says that the node is lost when the pod has run: the pod is not ready, then it is deleted
-	// with the disruption DeletionByTaintManager. No kubelet answers, so it stays terminating for the
-	// duration Absent; then the garbage collector of pods marks it as failed, and it is gone.
+	// Lost means that the node is lost after Run. The pod becomes unready and is deleted with the
+	// disruption DeletionByTaintManager. No kubelet answers, so it stays terminating for the
+	// duration Absent. Then the garbage collector of pods marks it as failed and removes it.
 	Lost   bool
 	Absent time.Duration
 }
 
-// The behaviours that most tests need. Each is a [Behaviour], of which further fields can be set.
+// The behaviours that most tests need. Further fields of each can be set.
 
-// Succeed is a pod that succeeds immediately.
+// Succeed describes a pod that succeeds immediately.
 func Succeed() Behaviour { return Behaviour{} }
 
-// SucceedAfter is a pod that runs so long, and succeeds.
+// SucceedAfter describes a pod that runs for a duration and succeeds.
 func SucceedAfter(d time.Duration) Behaviour { return Behaviour{Run: d} }
 
-// FailWith is a pod whose first container fails immediately with an exit code.
+// FailWith describes a pod whose first container fails immediately with an exit code.
 func FailWith(code int32) Behaviour { return Behaviour{ExitCode: code} }
 
-// Hang is a pod that is ready and runs until a test ends it or it is deleted. It is the default.
+// Hang describes a pod that is ready and runs until it is ended or deleted. It is the default.
 func Hang() Behaviour { return Behaviour{Run: Never} }
 
-// Unready is a pod that runs, and is not ready until a test makes it ready.
+// Unready describes a pod that runs and is not ready until a test makes it ready.
 func Unready() Behaviour { return Behaviour{Unready: Never, Run: Never} }
 
-// Pending is a pod that no node takes.
+// Pending describes a pod that gets no node.
 func Pending() Behaviour { return Behaviour{Pending: Never, Run: Never} }
 
-// Evict is a pod that a node under pressure evicts immediately. It stays there, as failed.
+// Evict describes a pod that a node under pressure evicts immediately. The failed pod stays.
 func Evict() Behaviour { return Behaviour{Disruption: corev1.PodReasonTerminationByKubelet} }
 
-// Preempt is a pod that the scheduler deletes for the sake of another.
+// Preempt describes a pod that the scheduler deletes in favour of another.
 func Preempt() Behaviour { return Behaviour{Disruption: corev1.PodReasonPreemptionByScheduler} }
 
-// LoseNode is a pod whose node is lost after a time. The pod stays terminating for the time absent.
+// LoseNode describes a pod whose node is lost after a duration, and which stays terminating for absent.
 func LoseNode(after, absent time.Duration) Behaviour {
 	return Behaviour{Run: after, Lost: true, Absent: absent}
 }
 
-// A Match selects pods. The attempt of a pod is how many pods of its job, or of its index of the job,
-// the kubelet has seen before it.
+// A Match selects pods. The attempt of a pod is the number of earlier pods that the kubelet has
+// seen of its job, or of its index of the job.
 type Match func(pod *corev1.Pod, attempt int) bool
 
 // OfJob selects the pods of jobs of these names.
@@ -118,8 +116,7 @@ func Index(of ...int) Match {
 	}
 }
 
-// Attempt selects the first pod of a job or of an index with 0, the one that replaces it with 1, and so
-// on.
+// Attempt selects pods by their attempt: 0 is the first pod of a job or index, 1 its replacement.
 func Attempt(of ...int) Match {
 	return func(_ *corev1.Pod, attempt int) bool { return slices.Contains(of, attempt) }
 }
@@ -136,10 +133,10 @@ func Labelled(labels map[string]string) Match {
 	}
 }
 
-// indexOf returns the completion index of a pod as text, or nothing.
+// indexOf returns the completion index of a pod as text, or "".
 func indexOf(pod *corev1.Pod) string { return pod.Annotations[batchv1.JobCompletionIndexAnnotation] }
 
-// rule is a behaviour, and the pods that have it.
+// rule is a behaviour and the matches of the pods that have it.
 type rule struct {
 	Behaviour
 	matches []Match

@@ -27,12 +27,12 @@ func (c *fast) Now() time.Time {
 // Since implements [clock.PassiveClock].
 func (c *fast) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
-// realOf returns how long the real clock takes for a duration.
+// realOf returns the real time that a duration takes.
 func (c *fast) realOf(d time.Duration) time.Duration {
 	if d <= 0 {
 		return d
 	}
-	return max(time.Duration(float64(d)/c.speed), 1) // no ticker takes 0
+	return max(time.Duration(float64(d)/c.speed), 1) // a ticker refuses 0
 }
 
 // After implements [clock.Clock].
@@ -54,7 +54,7 @@ func (c *fast) NewTicker(d time.Duration) clock.Ticker {
 	return clock.RealClock{}.NewTicker(c.realOf(d))
 }
 
-// fastTimer is a timer whose durations are of the fast clock.
+// fastTimer is a timer that takes durations of the fast clock.
 type fastTimer struct {
 	clock.Timer
 	clock *fast

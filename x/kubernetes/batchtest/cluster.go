@@ -22,7 +22,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// T is what a cluster needs of a test: a testing.TB, or what ginkgo.GinkgoT returns.
+// T is the part of a testing.TB, or of the result of ginkgo.GinkgoT, that a cluster needs.
 type T interface {
 	Helper()
 	Cleanup(func())
@@ -30,7 +30,7 @@ type T interface {
 	Fatalf(format string, args ...any)
 }
 
-// Cluster is the controllers and a kubelet on the API server of a test.
+// Cluster runs the controllers and a kubelet on the API server of a test.
 type Cluster struct {
 	t         T
 	options   *options
@@ -49,8 +49,8 @@ type Cluster struct {
 	stop func() error
 }
 
-// Start runs the controllers and a kubelet until the end of the test. The test fails if the server
-// cannot be reached, refuses what they need, or if an option is wrong.
+// Start runs the controllers and a kubelet until the end of the test. The test fails if an option
+// is wrong, or if the server cannot be reached or refuses what they need.
 func Start(t T, config *rest.Config, given ...Option) *Cluster {
 	t.Helper()
 	c, err := start(t, config, given)
@@ -133,7 +133,7 @@ func (c *Cluster) run(conn *connection) error {
 // part is something that runs until a context ends.
 type part = interface{ Start(context.Context) error }
 
-// make makes everything that runs.
+// make makes the controllers, the kubelet and the garbage collector.
 func (c *Cluster) make(
 	ctx context.Context, conn *connection, factory informers.SharedInformerFactory,
 ) ([]part, error) {
@@ -178,10 +178,10 @@ func (c *Cluster) make(
 		errors.Join(err1, err2, err3, err4, err5, err6, err7)
 }
 
-// syncTimeout is how long the caches may take. Far less is normal.
+// syncTimeout limits the wait for the caches, which is normally far shorter.
 const syncTimeout = time.Minute
 
-// sync waits for the caches. A refusal of the server ends the wait.
+// sync waits for the caches. The wait ends if the server refuses a list.
 func (c *Cluster) sync(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, syncTimeout, fmt.Errorf("not within %v", syncTimeout))
 	defer cancel()
@@ -218,18 +218,18 @@ func (c *Cluster) watchErrors(_ *cache.Reflector, err error) {
 	c.log.add("", err.Error())
 }
 
-// Stop stops the cluster before the end of the test. Objects stay as they are. It returns when nothing
-// of the cluster runs, and may be called again.
+// Stop stops the cluster before the end of the test. Objects stay as they are. It returns when
+// nothing of the cluster runs any more. Further calls do nothing.
 func (c *Cluster) Stop() error { return c.stop() }
 
-// Pods sets the behaviour of pods for which all matches hold, including those that exist already. The
-// last call counts.
+// Pods sets the behaviour of the pods that all matches select, including existing pods. If several
+// calls select a pod, the last one counts.
 func (c *Cluster) Pods(b Behaviour, matches ...Match) { c.kubelet.add(rule{b, matches}) }
 
 // Now returns the time of the controllers.
 func (c *Cluster) Now() time.Time { return c.clock.Now() }
 
-// key reads "name" or "namespace/name".
+// key parses "name" or "namespace/name".
 func (c *Cluster) key(name string) types.NamespacedName {
 	if namespace, name, found := strings.Cut(name, "/"); found {
 		return types.NamespacedName{Namespace: namespace, Name: name}
@@ -240,7 +240,7 @@ func (c *Cluster) key(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: "default", Name: name}
 }
 
-// memories are the Job controller's, which an explanation needs.
+// memories keeps the memories of the Job controller, which [Cluster.Explain] needs.
 type memories struct{ all sync.Map }
 
 // Get implements [controller.Memories].
@@ -262,7 +262,7 @@ func (m *memories) Delete(_ context.Context, key types.NamespacedName) error {
 	return nil
 }
 
-// changes notifies those who wait of a change of an object.
+// changes notifies waiting goroutines that an object has changed.
 type changes struct {
 	mu   sync.Mutex
 	next chan struct{}
@@ -300,7 +300,7 @@ type tail struct {
 	lines []string
 }
 
-// tailLines is how many lines it keeps.
+// tailLines is the number of lines in a tail.
 const tailLines = 20
 
 func (l *tail) add(prefix, args string) {
@@ -312,7 +312,7 @@ func (l *tail) add(prefix, args string) {
 	l.lines = append(l.lines, strings.TrimSpace(prefix+" "+args))
 }
 
-// err returns the lines as an error, or nil without any.
+// err returns the lines as an error, or nil if there are none.
 func (l *tail) err() error {
 	if lines := l.String(); lines != "" {
 		return errors.New(lines)

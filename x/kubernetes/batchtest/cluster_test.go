@@ -29,8 +29,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/internal/memory"
 )
 
-// inMemory starts a cluster on a clientset in memory. What a real server refuses, it takes;
-// x/proof/conformance/e2e has the tests on a real one.
+// inMemory starts a cluster on a clientset in memory, which accepts what a real server refuses.
+// x/proof/conformance/e2e has the tests on a real server.
 func inMemory(t *testing.T, given ...Option) (*Cluster, *fake.Clientset) {
 	t.Helper()
 	client := fake.NewSimpleClientset()
@@ -82,7 +82,7 @@ func newJob(name string, change func(*batchv1.JobSpec)) *batchv1.Job {
 	return j
 }
 
-// In a bubble of synctest, nothing of a stopped cluster may be left: it would be a deadlock.
+// inBubble runs a test in a bubble of synctest. A goroutine left by a cluster would be a deadlock.
 func inBubble(t *testing.T, test func(*testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -130,8 +130,8 @@ func TestPod(t *testing.T) {
 	})
 }
 
-// TestKubelet_Appeared: who waits for the life of a pod learns of it from the kubelet. The cache has
-// shown the pod before, and a pod that stays pending is not written again.
+// TestKubelet_Appeared: the kubelet wakes those who wait when it begins the life of a pod. They may
+// have seen the pod in the cache before, and a pending pod is not written again.
 func TestKubelet_Appeared(t *testing.T) {
 	informer := informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0).Core().V1().Pods().Informer()
 	k, err := newKubelet(nil, informer, clock.RealClock{}, func(err error) { t.Error(err) })
@@ -152,7 +152,7 @@ func TestKubelet_Appeared(t *testing.T) {
 	}
 }
 
-// fatal is a T whose Fatalf is read.
+// fatal is a T that keeps the message of Fatalf.
 type fatal struct {
 	*testing.T
 	said string
@@ -230,7 +230,7 @@ func TestRights(t *testing.T) {
 	})
 }
 
-// TestServers: clusters on two servers, concurrently, know nothing of each other.
+// TestServers: clusters on two servers, concurrently, do not affect each other.
 func TestServers(t *testing.T) {
 	for _, code := range []int32{0, 1} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {

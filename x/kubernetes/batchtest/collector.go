@@ -25,11 +25,11 @@ import (
 // byOwner is the index of objects by the UIDs of their owners.
 const byOwner = "batchtest/owner"
 
-// collectorWorkers is how many objects are looked at concurrently.
+// collectorWorkers is the number of objects that are handled concurrently.
 const collectorWorkers = 4
 
-// collector is the garbage collector. It watches some kinds from the start, and each kind that owns
-// something as soon as that is seen.
+// collector is the garbage collector. It watches some kinds from the start, and any other kind as
+// soon as it sees an owner of that kind.
 type collector struct {
 	metadata  metadata.Interface
 	mapper    meta.ResettableRESTMapper
@@ -44,7 +44,7 @@ type collector struct {
 	stopped  bool
 }
 
-// item is an object to look at.
+// item is an object in the queue.
 type item struct {
 	resource schema.GroupVersionResource
 	types.NamespacedName
@@ -168,7 +168,7 @@ func (g *collector) watch(k kindOf) error {
 	return nil
 }
 
-// handle lets an informer fill the queue.
+// handle watches a resource with an informer, unless it is watched already.
 func (g *collector) handle(r schema.GroupVersionResource, informer cache.SharedIndexInformer) error {
 	g.mu.Lock()
 	_, known := g.watched[r]
@@ -206,7 +206,7 @@ func (g *collector) handle(r schema.GroupVersionResource, informer cache.SharedI
 	return err
 }
 
-// gone asks for a look at what an object has owned, and at what may have waited for its end.
+// gone queues the dependents of a deleted object, and its owners, which may wait for its end.
 func (g *collector) gone(object metav1.Object) {
 	for _, d := range g.dependents(object.GetUID()) {
 		g.queue.Add(item{d.resource, keyOf(d)})
@@ -228,7 +228,7 @@ func (k kindOf) key(namespace, name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: namespace, Name: name}
 }
 
-// dependents returns what an object owns, as far as it is watched.
+// dependents returns the objects that an object owns, from the watched kinds.
 func (g *collector) dependents(owner types.UID) (found []dependent) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// connection is the connections of one cluster. client-go keeps a transport for all clients of a
-// configuration; a cluster has its own, so that nothing is left when it has stopped.
+// connection holds the clients of one cluster. client-go shares a transport among all clients of a
+// configuration; a cluster has its own, so that no connection is left when it has stopped.
 type connection struct {
 	client   kubernetes.Interface
 	metadata metadata.Interface
@@ -24,7 +24,7 @@ func connect(given *rest.Config) (*connection, error) {
 	}
 	config := rest.CopyConfig(given)
 	config.UserAgent = "batchtest"
-	// Far more than a test writes: it must not wait for the limit of a client.
+	// So high that a test never waits for the rate limit.
 	config.QPS, config.Burst, config.RateLimiter = 10_000, 10_000, nil
 
 	transport, closeIdle, err := transportFor(config)
@@ -51,7 +51,7 @@ func connect(given *rest.Config) (*connection, error) {
 // transportFor returns a transport, and a function that closes its connections.
 func transportFor(config *rest.Config) (http.RoundTripper, func(), error) {
 	if config.Transport != nil {
-		return config.Transport, func() {}, nil // the caller's
+		return config.Transport, func() {}, nil // the caller closes it
 	}
 	secrets, err := rest.TLSConfigFor(config)
 	if err != nil {

@@ -18,7 +18,7 @@ type dependent struct {
 	resource schema.GroupVersionResource
 }
 
-// look looks at one object.
+// look does what is due for one object.
 func (g *collector) look(ctx context.Context, i item) error {
 	g.mu.Lock()
 	informer := g.watched[i.resource]
@@ -48,8 +48,8 @@ func (g *collector) look(ctx context.Context, i item) error {
 	return nil
 }
 
-// judge deletes an object whose owners are all gone or wait for it to go. If it has others, it only
-// loses the references to those that are gone.
+// judge removes the references of an object to owners that are gone or wait for its end. If no
+// other owner is left, it deletes the object instead.
 func (g *collector) judge(ctx context.Context, o dependent) error {
 	var kept, left []metav1.OwnerReference
 	awaited := false
@@ -76,7 +76,7 @@ func (g *collector) judge(ctx context.Context, o dependent) error {
 	return g.delete(ctx, o, awaited)
 }
 
-// delete deletes an object without an owner. What it owns itself goes before it if an owner
+// delete deletes an object that no owner needs. Its dependents are deleted before it if an owner
 // waits for it, and otherwise after it.
 func (g *collector) delete(ctx context.Context, o dependent, awaited bool) error {
 	policy := metav1.DeletePropagationBackground
@@ -94,7 +94,7 @@ func (g *collector) delete(ctx context.Context, o dependent, awaited bool) error
 	return ignoreGone(err)
 }
 
-// foreground deletes what an object owns, and lets it go when nothing is left that blocks it.
+// foreground deletes the dependents of an object, and releases it when none of them blocks it.
 func (g *collector) foreground(ctx context.Context, o dependent) error {
 	blocked := false
 	for _, d := range g.dependents(o.GetUID()) {
@@ -110,12 +110,12 @@ func (g *collector) foreground(ctx context.Context, o dependent) error {
 		}
 	}
 	if blocked {
-		return nil // its end wakes the owner
+		return nil // the end of a dependent queues its owner
 	}
 	return g.release(ctx, o, metav1.FinalizerDeleteDependents)
 }
 
-// orphan removes the references to an object from what it owns, and lets it go.
+// orphan removes the references to an object from its dependents, and releases the object.
 func (g *collector) orphan(ctx context.Context, o dependent) error {
 	for _, d := range g.dependents(o.GetUID()) {
 		isTo := func(ref metav1.OwnerReference) bool { return ref.UID == o.GetUID() }
@@ -133,8 +133,7 @@ func (g *collector) release(ctx context.Context, o dependent, finalizer string) 
 	return g.patch(ctx, o, map[string]any{"finalizers": left})
 }
 
-// patch replaces fields of the metadata, on condition of the version: another client may not have
-// written them.
+// patch replaces fields of the metadata if the version of the object is unchanged.
 func (g *collector) patch(ctx context.Context, o dependent, fields map[string]any) error {
 	fields["uid"], fields["resourceVersion"] = o.GetUID(), o.GetResourceVersion()
 	patch, err := json.Marshal(map[string]any{"metadata": fields})
@@ -146,17 +145,17 @@ func (g *collector) patch(ctx context.Context, o dependent, fields map[string]an
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	return err // a conflict too: before an owner goes, everything must be as it saw it
+	return err // also a conflict: an owner goes only after all of its patches
 }
 
-// ownerState is whether an owner exists.
+// ownerState is the state of an owner: alive, waiting for the end of its dependents, or absent.
 type ownerState int
 
-// ownerIs asks for an owner of an object. Only the server, not a cache, decides that it is gone.
+// ownerIs returns the state of an owner. It is absent only if the server, not just a cache, lacks it.
 func (g *collector) ownerIs(ctx context.Context, of dependent, ref metav1.OwnerReference) (ownerState, error) {
 	kind, err := g.kind(ref)
 	if meta.IsNoMatchError(err) {
-		return alive, nil // nobody knows
+		return alive, nil // of an unknown kind
 	}
 	if err != nil {
 		return alive, err
@@ -211,7 +210,7 @@ func (g *collector) kind(ref metav1.OwnerReference) (kindOf, error) {
 
 	mapping, err := g.mapper.RESTMapping(gk.GroupKind(), gk.Version)
 	if meta.IsNoMatchError(err) {
-		g.mapper.Reset() // its definition may be newer
+		g.mapper.Reset() // the kind may be newer than the known ones
 		mapping, err = g.mapper.RESTMapping(gk.GroupKind(), gk.Version)
 	}
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/batchtest"
 )
 
-// config is of the API server of the test, such as an envtest.Environment returns it.
+// config is the configuration of the test's API server, as envtest.Environment.Start returns it.
 var config *rest.Config
 
 func Example() {
@@ -40,7 +40,7 @@ func ExampleCluster_Pod() {
 		cluster.Pod("train-0").Ready(true)
 		cluster.Wait(t, batchtest.ReadyPods("train", 1))
 		cluster.Pod("train-0").Fail(137)
-		cluster.Pods(batchtest.Succeed(), batchtest.OfJob("train")) // also those that run
+		cluster.Pods(batchtest.Succeed(), batchtest.OfJob("train")) // also the running ones
 		cluster.Wait(t, batchtest.Complete("train"))
 	}
 }

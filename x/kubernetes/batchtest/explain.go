@@ -82,7 +82,7 @@ func (c *Cluster) explainJob(ctx context.Context, b *strings.Builder, j *batchv1
 	}
 }
 
-// podsOf returns the pods that could be the job's, in order.
+// podsOf returns the pods that the job's selector matches, by name.
 func (c *Cluster) podsOf(ctx context.Context, j *batchv1.Job) ([]corev1.Pod, error) {
 	selector := metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(j.Spec.Selector)}
 	list, err := c.client.CoreV1().Pods(j.Namespace).List(ctx, selector)
@@ -93,7 +93,7 @@ func (c *Cluster) podsOf(ctx context.Context, j *batchv1.Job) ([]corev1.Pod, err
 	return list.Items, nil
 }
 
-// explainPod describes a pod in a line.
+// explainPod describes a pod in one line.
 func (c *Cluster) explainPod(pod *corev1.Pod) string {
 	out := fmt.Sprintf("%s: %s", pod.Name, pod.Status.Phase)
 	if isTrue(pod, corev1.PodReady) {

@@ -19,28 +19,29 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// node is the name of the node of every pod. There is no object of that name.
+// node is the name of the node of every pod. There is no Node object.
 const node = "batchtest"
 
-// kubeletWorkers is how many pods move concurrently.
+// kubeletWorkers is the number of pods that are handled concurrently.
 const kubeletWorkers = 8
 
-// kubelet moves all pods: it is the scheduler, the kubelet of every node, and the collector of pods.
+// kubelet moves all pods through their lives. It is the scheduler, the kubelet of every node, and
+// the garbage collector of pods.
 type kubelet struct {
 	client kubernetes.Interface
 	pods   cache.Indexer
 	clock  clock.WithTicker
 	queue  workqueue.TypedRateLimitingInterface[types.NamespacedName]
-	report func(error) // of a test that asks for what cannot be
+	report func(error) // for behaviours that a pod cannot have
 
 	mu       sync.Mutex
 	rules    []rule
 	lives    map[types.UID]*entry
 	attempts map[string]int // pods seen, by controller and index
-	moved    chan struct{}  // closed and replaced when a pod has appeared, moved or gone
+	moved    chan struct{}  // closed and replaced when a pod appears, moves or is gone
 }
 
-// entry is the life of a pod, and what was written of it.
+// entry is the life of a pod, and what was written for it.
 type entry struct {
 	life
 	asked, done int    // commands given, and carried out
@@ -67,7 +68,7 @@ func newKubelet(
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(o any) { k.appeared(o.(*corev1.Pod)) },
 		UpdateFunc: func(_, o any) {
-			k.appeared(o.(*corev1.Pod)) // a pod may have the name of one that is gone
+			k.appeared(o.(*corev1.Pod)) // the pod may be another one of the same name
 		},
 		DeleteFunc: func(o any) {
 			if tombstone, ok := o.(cache.DeletedFinalStateUnknown); ok {
@@ -98,8 +99,8 @@ func (k *kubelet) Start(ctx context.Context) error {
 	return nil
 }
 
-// appeared begins the life of a pod that is new. Notifications come in order, so the attempts are
-// counted in the order of creation.
+// appeared queues a pod, and begins its life if it is new. Notifications come in order, so attempts
+// are counted in the order of creation.
 func (k *kubelet) appeared(pod *corev1.Pod) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -119,10 +120,10 @@ func (k *kubelet) appeared(pod *corev1.Pod) {
 	k.attempts[group]++
 	k.lives[pod.UID] = e
 	k.choose(pod, e)
-	k.broadcast() // a waiter may have read the cache before
+	k.broadcast() // a waiter may have looked before
 }
 
-// choose gives a pod the behaviour of the last rule that holds for it.
+// choose gives a pod the behaviour of the last rule that selects it.
 func (k *kubelet) choose(pod *corev1.Pod, e *entry) {
 	for i := len(k.rules) - 1; i >= 0; i-- {
 		if k.rules[i].holds(pod, e.attempt) {
@@ -155,7 +156,7 @@ func (k *kubelet) broadcast() {
 	k.moved = make(chan struct{})
 }
 
-// add adds a rule, also for the pods that are there.
+// add adds a rule, and applies it to the existing pods.
 func (k *kubelet) add(r rule) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -187,14 +188,14 @@ func (k *kubelet) work(ctx context.Context) bool {
 	return true
 }
 
-// step is what is to be written of a pod.
+// step describes the writes that are due for a pod.
 type step struct {
 	pod    *corev1.Pod
 	entry  *entry
 	asked  int
-	status []byte // nil means nothing
+	status []byte // nil means no write
 	evict  bool   // the pod is to be deleted
-	remove bool   // it is over: the grace period is over too
+	remove bool   // the pod has ended and need not wait for the grace period
 }
 
 // sync moves one pod. It returns when to look again, or the zero time.
@@ -215,7 +216,7 @@ func (k *kubelet) sync(ctx context.Context, key types.NamespacedName) (next time
 	return next, ignoreGone(k.do(ctx, s))
 }
 
-// ignoreGone ignores that a pod is not there any more, or another one has its name.
+// ignoreGone ignores the error of a write to an object that is gone or was replaced.
 func ignoreGone(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
@@ -223,7 +224,7 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// schedule gives a pod its node. It returns when that is due if it is not yet.
+// schedule gives a pod its node. If it is too early for that, it returns when it is due.
 func (k *kubelet) schedule(ctx context.Context, pod *corev1.Pod) (due time.Time, err error) {
 	k.mu.Lock()
 	e, now := k.lives[pod.UID], k.clock.Now()
@@ -258,7 +259,7 @@ func (k *kubelet) schedule(ctx context.Context, pod *corev1.Pod) (due time.Time,
 	return time.Time{}, nil
 }
 
-// plan moves the life of a pod, and returns what is to be written of it.
+// plan moves the life of a pod, and returns the writes that follow.
 func (k *kubelet) plan(pod *corev1.Pod) (s *step, next time.Time, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -271,7 +272,7 @@ func (k *kubelet) plan(pod *corev1.Pod) (s *step, next time.Time, err error) {
 	terminating := pod.DeletionTimestamp != nil
 	switch {
 	case isOver(pod) && e.stage != ended:
-		e.end(exit{at: now}) // another client says so
+		e.end(exit{at: now}) // another client has written so
 	case !isOver(pod) && e.stage == unscheduled && terminating:
 		e.end(exit{at: now, failed: true}) // as the collector of pods does
 		s.status = []byte(`{"phase":"Failed"}`)

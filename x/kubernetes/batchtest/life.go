@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// stage is how far a pod is.
+// stage is a part of a pod's life.
 type stage int
 
 const (
@@ -21,8 +21,8 @@ const (
 	ended
 )
 
-// life is a pod as the kubelet knows it. It has no lock and makes no request: advance moves it, and
-// status returns what to report to the server.
+// life is the state of a pod in the kubelet. It has no lock and makes no requests: advance moves
+// it, and status returns the status to write.
 type life struct {
 	Behaviour
 	attempt int
@@ -37,22 +37,21 @@ type life struct {
 	last       *corev1.ContainerStateTerminated // the run before a restart
 	exit       exit
 	disrupted  string    // the reason of DisruptionTarget
-	stopAt     time.Time // when it ends since it was deleted
+	stopAt     time.Time // when the deleted pod ends
 	killed     bool      // stopAt is the end of the grace period
 	conditions map[corev1.PodConditionType]corev1.PodCondition
 }
 
-// exit is how a pod has ended.
+// exit describes the end of a pod.
 type exit struct {
 	at     time.Time
-	code   int32 // of the container that matters
+	code   int32 // of the target container
 	all    bool  // all containers have exited with it
 	failed bool
 	reason string
 }
 
-// restartDelay is how long a container waits to be started again: a hundredth of what a kubelet lets it
-// wait, and nothing the first time.
+// restartDelay returns the delay of a restart: a hundredth of a kubelet's, and 0 the first time.
 func restartDelay(restarts int32) time.Duration {
 	if restarts <= 1 {
 		return 0
@@ -60,7 +59,7 @@ func restartDelay(restarts int32) time.Duration {
 	return min(100*time.Millisecond<<min(restarts-2, 6), 3*time.Second)
 }
 
-// after adds a duration that may not end. The zero time is never.
+// after adds a duration to a time. It returns the zero time, which means never, for [Never].
 func after(t time.Time, d time.Duration) time.Time {
 	if d == Never {
 		return time.Time{}
@@ -68,7 +67,7 @@ func after(t time.Time, d time.Duration) time.Time {
 	return t.Add(d)
 }
 
-// sooner returns the earlier of two times, of which the zero time is never.
+// sooner returns the earlier of two times. The zero time means never.
 func sooner(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -85,7 +84,7 @@ func (l *life) target(pod *corev1.Pod) string {
 	return cmp.Or(l.Container, pod.Spec.Containers[0].Name)
 }
 
-// check reports why the pod cannot behave like this.
+// check returns an error if the pod cannot have this behaviour.
 func (b *Behaviour) check(pod *corev1.Pod) error {
 	if b.Container == "" {
 		return nil
@@ -99,7 +98,7 @@ func (b *Behaviour) check(pod *corev1.Pod) error {
 	return nil
 }
 
-// schedulable returns when the pod gets its node.
+// schedulable returns when the pod gets its node, or the zero time for never.
 func (l *life) schedulable(pod *corev1.Pod) time.Time {
 	if len(pod.Spec.SchedulingGates) > 0 {
 		return time.Time{}
@@ -107,12 +106,12 @@ func (l *life) schedulable(pod *corev1.Pod) time.Time {
 	return after(l.since, l.Pending)
 }
 
-// bind notes that the pod has its node.
+// bind records that the pod has its node.
 func (l *life) bind(now time.Time) {
 	l.stage, l.since, l.bound = initializing, now, now
 }
 
-// deleted notes that the pod is being deleted: it has the grace period to end.
+// deleted records that the pod is being deleted, and when it ends at the latest.
 func (l *life) deleted(pod *corev1.Pod, now time.Time) {
 	if !l.stopAt.IsZero() || l.stage == ended {
 		return
@@ -156,7 +155,7 @@ func (l *life) due(pod *corev1.Pod) time.Time {
 		return after(l.since, l.Init)
 	case running:
 		if l.disrupted != "" {
-			return time.Time{} // it is to be deleted
+			return time.Time{} // it waits for its deletion
 		}
 		return after(l.since, l.Run)
 	case restarting:
@@ -194,7 +193,7 @@ func (l *life) leave(pod *corev1.Pod, now time.Time) {
 	}
 }
 
-// initialized is called at the end of an init container, or of all.
+// initialized is called at the end of each init container, and after all of them.
 func (l *life) initialized(pod *corev1.Pod, now time.Time) {
 	n := len(l.inits)
 	if n == len(pod.Spec.InitContainers) {
@@ -207,7 +206,7 @@ func (l *life) initialized(pod *corev1.Pod, now time.Time) {
 	l.inits, l.since = append(l.inits, now), now
 }
 
-// exited is called at the end of the containers, or at what happens instead.
+// exited is called when the time Run is over: the containers exit, or a disruption comes instead.
 func (l *life) exited(pod *corev1.Pod, now time.Time) {
 	isTarget := func(c corev1.Container) bool { return c.Name == l.target(pod) }
 	inits := slices.ContainsFunc(pod.Spec.InitContainers, isTarget)
@@ -227,8 +226,8 @@ func (l *life) exited(pod *corev1.Pod, now time.Time) {
 	}
 }
 
-// fails lets the container with the exit code fail, if it is to fail. With the restartPolicy Never
-// that is the end of the pod.
+// fails lets the target container fail if the behaviour asks for that, and reports whether it did.
+// With restartPolicy Never, the pod ends then.
 func (l *life) fails(pod *corev1.Pod, now time.Time) bool {
 	code := l.ExitCode
 	if l.restarts < l.Restarts {
@@ -265,7 +264,7 @@ func (l *life) terminated(code int32, from, to time.Time, message string) *corev
 	}
 }
 
-// leaving reports whether something other than the kubelet is to delete the pod now.
+// leaving reports whether the pod must be deleted now because of its disruption.
 func (l *life) leaving() bool { return l.disrupted != "" && l.stage != ended }
 
 // isOver reports whether a pod has ended.

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// told is a status in a line: the phase, whether it is ready, and each container.
+// told returns a status in one line: the phase, the conditions that are true, and each container.
 func told(s *corev1.PodStatus) string {
 	out := []string{string(s.Phase)}
 	for _, c := range s.Conditions {
@@ -43,7 +43,7 @@ func TestLife(t *testing.T) {
 		b       Behaviour
 		inits   []corev1.Container
 		policy  corev1.RestartPolicy // Never if empty
-		deleted time.Duration        // after its node, if not 0; the grace period is 30 s
+		deleted time.Duration        // after the pod got its node, if not 0; the grace period is 30 s
 		at      time.Duration
 		want    string
 	}{

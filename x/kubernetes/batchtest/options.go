@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// Option changes a cluster.
+// Option is an option of [Start].
 type Option func(*options) error
 
 type options struct {
@@ -43,8 +43,8 @@ func newOptions(given []Option) (*options, error) {
 	return o, nil
 }
 
-// Namespace restricts the cluster to one namespace, which is also the one of names without one.
-// Without it the cluster serves all, and names without a namespace are in "default".
+// Namespace restricts the cluster to one namespace, which also completes names without a namespace.
+// Without this option, the cluster serves all namespaces, and the default for names is "default".
 func Namespace(name string) Option {
 	return func(o *options) error {
 		if name == "" {
@@ -55,8 +55,8 @@ func Namespace(name string) Option {
 	}
 }
 
-// Speed lets n seconds of the controllers pass in a real one. See the package comment for what stays
-// real.
+// Speed makes n seconds pass for the controllers in each real second. See the package comment for
+// the clocks that stay real.
 func Speed(n float64) Option {
 	return func(o *options) error {
 		if !(n >= 1 && n <= 100_000) {
@@ -67,8 +67,7 @@ func Speed(n float64) Option {
 	}
 }
 
-// Patience is how long [Cluster.Wait] and the methods of [Pod] wait, in real time: 30 seconds by
-// default.
+// Patience sets how long [Cluster.Wait] and [Pod] wait, in real time. The default is 30 seconds.
 func Patience(d time.Duration) Option {
 	return func(o *options) error {
 		if d <= 0 {
@@ -89,8 +88,7 @@ func Release(r release.Release) Option {
 	}
 }
 
-// JobPlanner sets the options of the Job and TTL controllers. The default is what the controllers of
-// [release.Newest] do.
+// JobPlanner sets the options of the Job and TTL controllers; the default is that of [release.Newest].
 func JobPlanner(of job.Options) Option {
 	return func(o *options) error {
 		o.job = of
@@ -98,8 +96,8 @@ func JobPlanner(of job.Options) Option {
 	}
 }
 
-// CronJobPlanner sets the options of the CronJob controller, and how it reads schedules. The default is
-// what the controller of [release.Newest] does.
+// CronJobPlanner sets the options of the CronJob controller, and how it reads schedules. The
+// default is that of [release.Newest].
 func CronJobPlanner(of cronjob.Options, schedules ...schedule.Option) Option {
 	return func(o *options) error {
 		o.cronJob, o.schedule = of, schedules
@@ -107,8 +105,7 @@ func CronJobPlanner(of cronjob.Options, schedules ...schedule.Option) Option {
 	}
 }
 
-// Collect lets the garbage collector see further kinds, such as the services that a controller gives
-// its jobs.
+// Collect adds kinds for the garbage collector, such as the services of jobs.
 func Collect(kinds ...schema.GroupVersionResource) Option {
 	return func(o *options) error {
 		for _, kind := range kinds {

@@ -9,16 +9,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Pod is one pod, to be moved by hand. Each method waits until there is such a pod and until the
-// server has its new status; the [Patience] ends the test.
+// Pod controls one pod by hand. Each method waits until the pod exists and the server has its new
+// status. The test fails if that takes longer than the [Patience].
 type Pod struct {
 	cluster *Cluster
 	key     types.NamespacedName
 }
 
-// Pod returns the pod of a name or "namespace/name". Names of pods of jobs end with five random
-// characters, which may be left out: "train-0" is the newest pod of index 0 of the job train that has
-// not ended.
+// Pod returns the pod with a name, or "namespace/name". Names of pods of jobs end with five random
+// characters, which may be left out: "train-0" is the newest pod of index 0 of the job train that
+// has not ended.
 func (c *Cluster) Pod(name string) *Pod { return &Pod{c, c.key(name)} }
 
 // Behave gives the pod another behaviour.
@@ -33,8 +33,8 @@ func (p *Pod) Succeed() {
 	p.change(func(l *life) Behaviour { return Behaviour{Stop: l.Stop} })
 }
 
-// Fail lets the first container exit with the code. With restartPolicy OnFailure it is started again,
-// once, and runs on.
+// Fail lets the first container exit with the code. With restartPolicy OnFailure, it is started
+// again and fails again, until it gets another behaviour.
 func (p *Pod) Fail(code int32) {
 	p.cluster.t.Helper()
 	if code == 0 {
@@ -56,25 +56,25 @@ func (p *Pod) Ready(is bool) {
 	})
 }
 
-// Evict lets the node evict the pod. It stays there, as failed.
+// Evict lets the node evict the pod. The failed pod stays.
 func (p *Pod) Evict() {
 	p.cluster.t.Helper()
 	p.change(func(l *life) Behaviour { return Evict() })
 }
 
-// Preempt lets the scheduler delete the pod for the sake of another.
+// Preempt lets the scheduler delete the pod in favour of another.
 func (p *Pod) Preempt() {
 	p.cluster.t.Helper()
 	p.change(func(l *life) Behaviour { return Preempt() })
 }
 
-// LoseNode lets the node be lost. The pod stays terminating for the time absent.
+// LoseNode lets the node be lost. The pod stays terminating for the duration absent.
 func (p *Pod) LoseNode(absent time.Duration) {
 	p.cluster.t.Helper()
 	p.change(func(l *life) Behaviour { return LoseNode(0, absent) })
 }
 
-// Object returns the pod as the cache has it.
+// Object returns a copy of the cached pod.
 func (p *Pod) Object() *corev1.Pod {
 	p.cluster.t.Helper()
 	var found *corev1.Pod
@@ -85,7 +85,7 @@ func (p *Pod) Object() *corev1.Pod {
 	return found.DeepCopy()
 }
 
-// change gives the pod a behaviour, and waits until it shows.
+// change gives the pod a behaviour, and waits until the kubelet has applied it.
 func (p *Pod) change(to func(*life) Behaviour) {
 	p.cluster.t.Helper()
 	k := p.cluster.kubelet
@@ -111,7 +111,7 @@ func (p *Pod) change(to func(*life) Behaviour) {
 	})
 }
 
-// find returns the pod of the name, or the newest with a random end, one that has not ended first.
+// find returns the pod of the name, or else the best pod whose name has a random end after it.
 func (p *Pod) find() (found *corev1.Pod) {
 	for _, o := range p.cluster.kubelet.pods.List() {
 		pod := o.(*corev1.Pod)
@@ -127,6 +127,7 @@ func (p *Pod) find() (found *corev1.Pod) {
 	return found
 }
 
+// isBetter prefers pods that have not ended, then those that are not being deleted, then the newest.
 func isBetter(a, b *corev1.Pod) bool {
 	if over := isOver(a); over != isOver(b) {
 		return !over
@@ -137,7 +138,8 @@ func isBetter(a, b *corev1.Pod) bool {
 	return b.CreationTimestamp.Before(&a.CreationTimestamp)
 }
 
-// wait looks at the pods until the function returns true.
+// wait calls f for the pods after each change until it returns true. When the patience is over, the
+// test ends with the problem.
 func (p *Pod) wait(problem string, f func(map[types.UID]*entry) bool) {
 	p.cluster.t.Helper()
 	give := time.NewTimer(p.cluster.options.patience)
@@ -159,7 +161,7 @@ func (p *Pod) wait(problem string, f func(map[types.UID]*entry) bool) {
 	}
 }
 
-// describe lists the existing pods.
+// describe lists the pods of the namespace.
 func (p *Pod) describe() string {
 	var b strings.Builder
 	for _, o := range p.cluster.kubelet.pods.List() {

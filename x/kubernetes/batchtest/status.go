@@ -60,8 +60,8 @@ func (l *life) isUp(now time.Time) bool {
 	return l.stage == running && l.Unready != Never && !now.Before(l.since.Add(l.Unready))
 }
 
-// isReady reports whether the pod is ready: its containers are, and the conditions that its readiness
-// gates name are true.
+// isReady reports whether the pod is ready: its containers are ready, and the conditions of its
+// readiness gates are true.
 func (l *life) isReady(pod *corev1.Pod, now time.Time) bool {
 	if !l.isUp(now) || l.isLost() {
 		return false
@@ -95,7 +95,7 @@ func (l *life) unreadyReason() string {
 	return "ContainersNotReady"
 }
 
-// condition returns a condition that keeps its time while it stays as it is.
+// condition returns a condition. Its transition time changes only with its status.
 func (l *life) condition(of corev1.PodConditionType, is bool, reason string, now time.Time) corev1.PodCondition {
 	c := corev1.PodCondition{
 		Type:               of,
@@ -150,7 +150,7 @@ func (l *life) initStatus(pod *corev1.Pod, i int) corev1.ContainerStatus {
 	return s
 }
 
-// sidecarCode returns the exit code of a sidecar: it stops when the other containers have ended.
+// sidecarCode returns the exit code of a sidecar, which stops when the other containers have ended.
 func (l *life) sidecarCode() int32 {
 	if l.exit.all {
 		return l.exit.code
@@ -202,7 +202,7 @@ func (l *life) containerStatus(pod *corev1.Pod, i int, now time.Time) corev1.Con
 	return s
 }
 
-// addRestarts adds the runs before.
+// addRestarts adds the number of restarts and the last run.
 func (l *life) addRestarts(s *corev1.ContainerStatus) {
 	s.RestartCount = l.restarts
 	if l.last != nil {

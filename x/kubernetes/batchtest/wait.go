@@ -18,11 +18,11 @@ import (
 type Condition struct {
 	// Job is the name of the job, or "namespace/name".
 	Job string
-	// What names the condition in a few words: the job is "Complete".
+	// What describes the condition in messages, such as "Complete" in "is not Complete".
 	What string
-	// Is reports whether it holds. The job is nil if there is none.
+	// Is reports whether the condition holds. The job is nil if it does not exist.
 	Is func(*batchv1.Job) bool
-	// Lost reports whether it can no longer hold, so that waiting is useless; it may be nil.
+	// Lost reports whether the condition can no longer hold, which ends the wait. It may be nil.
 	Lost func(*batchv1.Job) bool
 }
 
@@ -87,8 +87,8 @@ func conditionOf(j *batchv1.Job, of batchv1.JobConditionType) *batchv1.JobCondit
 	return nil
 }
 
-// Wait waits until the condition holds, and returns the job as the server has it then. If it does not
-// hold within the [Patience], or can no longer hold, the test ends with an explanation of the job.
+// Wait waits until the condition holds, and returns the job from the server. If it does not hold
+// within the [Patience], or can no longer hold, the test ends with an explanation of the job.
 func (c *Cluster) Wait(t T, condition Condition) *batchv1.Job {
 	t.Helper()
 	key := c.key(condition.Job)
@@ -108,7 +108,7 @@ func (c *Cluster) wait(key types.NamespacedName, condition Condition) (j *batchv
 		cached := c.cachedJob(key)
 		lost := condition.Lost != nil && condition.Lost(cached)
 		if lost || condition.Is(cached) {
-			// The cache may be behind what the test has just written.
+			// The cache may not show yet what the test has just written.
 			fresh, err := c.freshJob(ctx, key)
 			switch {
 			case err != nil:
@@ -135,7 +135,7 @@ func (c *Cluster) cachedJob(key types.NamespacedName) *batchv1.Job {
 	return nil
 }
 
-// freshJob returns the job as the server has it, or nil if it has none.
+// freshJob reads the job from the server. It returns nil if there is none.
 func (c *Cluster) freshJob(ctx context.Context, key types.NamespacedName) (*batchv1.Job, error) {
 	j, err := c.client.BatchV1().Jobs(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
