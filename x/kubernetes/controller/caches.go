@@ -9,36 +9,36 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// byController is the index of pods by their namespace and the UID of their controller. Pods
-// without one are under their namespace.
+// byController is the index of pods by their namespace and the UID of their controller. The key of
+// a pod without a controller is [ofNobody].
 const byController = "batchplan/controller"
 
-// ownedPods are the objects of a kind and the pods, as informers cache them.
+// ownedPods holds the caches of the objects of a kind and of pods.
 type ownedPods struct {
 	kind         ownerKind
 	owners, pods cache.Indexer
 }
 
-// keyOf is how both caches and queues name an object.
+// keyOf returns the key of an object in caches and queues.
 func keyOf(o metav1.Object) types.NamespacedName {
 	return types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
-// named returns an object's name in an informer's cache and to a person: without a namespace, the
-// name alone.
+// named returns a key as an informer's cache and messages write it: namespace and name, or the name
+// alone if there is no namespace.
 func named(key types.NamespacedName) string {
 	return cache.NewObjectName(key.Namespace, key.Name).String()
 }
 
-// The two kinds of keys. Both hold the namespace, as any tenant can name any UID in a reference.
-// They differ, as no namespace and no object has an empty name.
+// The two kinds of keys of pods. Both hold the namespace, because any tenant can name any UID in a
+// reference. They never equal each other or a namespace with a name, because no name is empty.
 func ofController(namespace string, uid types.UID) string { return namespace + "//" + string(uid) }
 func ofNobody(namespace string) string                    { return namespace + "/" }
 
 func controllerOf(object any) ([]string, error) {
 	pod := object.(*corev1.Pod)
 	if pod.UID == "" {
-		return nil, nil // stored by mistake: no job could count it, nor any planner tell it from others
+		return nil, nil // invalid: without a UID, a pod cannot be counted or told from others
 	}
 	if ref := metav1.GetControllerOfNoCopy(pod); ref != nil {
 		return []string{ofController(pod.Namespace, ref.UID)}, nil
@@ -46,7 +46,7 @@ func controllerOf(object any) ([]string, error) {
 	return []string{ofNobody(pod.Namespace)}, nil
 }
 
-// addIndex adds an index unless another controller on the informer already has.
+// addIndex adds an index unless another controller has already added it to the informer.
 func addIndex(informer cache.SharedIndexInformer, name string, f cache.IndexFunc) error {
 	if _, found := informer.GetIndexer().GetIndexers()[name]; found {
 		return nil
@@ -102,8 +102,8 @@ func (c *ownedPods) podAt(key types.NamespacedName) *corev1.Pod {
 	return object.(*corev1.Pod)
 }
 
-// appendPods appends all pods that could be an owner's own: in its pods' namespace those that it
-// controls, and those without a controller.
+// appendPods appends all pods that could belong to an owner: in the namespace of its pods, those
+// that it controls and those without a controller.
 func (c *ownedPods) appendPods(dst []*corev1.Pod, owner Object) []*corev1.Pod {
 	namespace := c.kind.namespace(owner)
 	dst = c.appendUnder(dst, ofController(namespace, owner.GetUID()))
@@ -121,7 +121,7 @@ func (c *ownedPods) appendUnder(dst []*corev1.Pod, key string) []*corev1.Pod {
 	return dst
 }
 
-// last returns the object of a deletion, also of one whose notification was missed.
+// last returns the deleted object of a notification, also if the deletion itself was missed.
 func last[T any](object any) (T, bool) {
 	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		object = tombstone.Obj

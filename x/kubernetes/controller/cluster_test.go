@@ -38,8 +38,8 @@ import (
 
 const mine = "example.com/mine"
 
-// cluster is a clientset in memory with informers. What a real server refuses, it takes; the
-// scripts of x/proof/conformance are the test of that.
+// cluster is a clientset in memory with informers. It accepts what a real server refuses; the
+// scripts of x/proof/conformance test that.
 type cluster struct {
 	*testing.T
 	*fake.Clientset
@@ -50,8 +50,8 @@ type cluster struct {
 	stop                             func() // ends what start has started
 }
 
-// newCluster puts objects on a server, which names and numbers what is created. Its informers
-// show what the test puts into them until start is called.
+// newCluster puts objects on a server, which names and numbers new ones. Until start is called, the
+// informers show only what the test puts into them.
 func newCluster(t *testing.T, objects ...runtime.Object) *cluster {
 	client := fake.NewClientset(objects...)
 	memory.Number(client)
@@ -62,10 +62,10 @@ func newCluster(t *testing.T, objects ...runtime.Object) *cluster {
 	return c
 }
 
-// cached is an object of a cache, and what it was when it came there.
+// cached is an object of a cache, with a copy from when it was stored.
 type cached struct{ is, was any }
 
-// check fails if a reader has written to the object, which belongs to all readers of the cache.
+// check fails if a reader has changed the object, which all readers of the cache share.
 func (c cached) check(t *testing.T) {
 	t.Helper()
 	if d := intact.Diff(c.is, c.was); d != "" {
@@ -73,7 +73,7 @@ func (c cached) check(t *testing.T) {
 	}
 }
 
-// watch checks at the end of the test that no reader has written to what informers have stored.
+// watch checks at the end of the test that no reader has changed an object of the informers.
 func watch(t *testing.T, caches ...cache.SharedIndexInformer) {
 	var mu sync.Mutex
 	var all []cached
@@ -94,7 +94,7 @@ func watch(t *testing.T, caches ...cache.SharedIndexInformer) {
 	})
 }
 
-// unwritten calls f, and checks that it does not write to what caches hold.
+// unwritten calls f, and checks that it does not change the objects of the caches.
 func unwritten(t *testing.T, f func(), caches ...cache.SharedIndexInformer) {
 	t.Helper()
 	var all []cached
@@ -144,7 +144,7 @@ func cronOf[P, C controller.Object](
 
 type queued = controller.Controller[types.NamespacedName]
 
-// startJobs starts both controllers of jobs.
+// startJobs starts a Job and an orphan controller.
 func (c *cluster) startJobs(o controller.JobOptions) *queued {
 	c.Helper()
 	o.Events, o.ManagedBy = &c.events, cmp.Or(o.ManagedBy, mine)
@@ -172,7 +172,7 @@ func (c *cluster) startTTL(o controller.TTLOptions) *queued {
 	return ttl
 }
 
-// rest lets everything happen that happens within a time.
+// rest lets a duration pass, with everything that happens in it.
 func (c *cluster) rest(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -218,7 +218,7 @@ func (c *cluster) cronJob(name string) *batchv1.CronJob {
 	return o
 }
 
-// end lets a pod end.
+// end sets the phase of a pod that ends.
 func (c *cluster) end(p corev1.Pod, phase corev1.PodPhase) {
 	c.Helper()
 	p.Status.Phase = phase
@@ -242,7 +242,7 @@ func newJob(name string, managedBy *string) *batchv1.Job {
 	}
 }
 
-// complete lets a job have completed after a time.
+// complete marks a job as completed, at a time after now.
 func complete(j *batchv1.Job, after time.Duration) {
 	at := metav1.NewTime(time.Now().Add(after))
 	j.Status.CompletionTime = &at
@@ -254,7 +254,7 @@ func pointTo[T any](v T) *T { return &v }
 // quiet returns a context without a log.
 func quiet(t *testing.T) context.Context { return klog.NewContext(t.Context(), logr.Discard()) }
 
-// checkWarnings fails unless each warning is a line in the log too. The error of a round is that line.
+// checkWarnings fails unless each warning is logged. A round that fails logs its error instead.
 func (c *cluster) checkWarnings(events string, err error) {
 	c.Helper()
 	want := strings.Count(events, "Warning ")
@@ -298,7 +298,8 @@ func (r *reports) take() string {
 	return out
 }
 
-// calls returns the calls since the last time, as "verb resource name" with the version that an update is of, and forgets them.
+// calls returns the calls since the last time, as "verb resource name", with the version for an
+// update, and forgets them.
 func (c *cluster) calls() string {
 	var out []string
 	for _, a := range c.Actions() {
@@ -321,7 +322,7 @@ func (c *cluster) calls() string {
 	return strings.Join(out, ", ")
 }
 
-// refuse lets the next call of a verb fail.
+// refuse makes the next call of a verb fail.
 func (c *cluster) refuse(verb, resource string, err error) {
 	c.PrependReactor(verb, resource, func(clienttesting.Action) (bool, runtime.Object, error) {
 		defer func() { err = nil }()
@@ -329,7 +330,7 @@ func (c *cluster) refuse(verb, resource string, err error) {
 	})
 }
 
-// version lets the server give each object that is written a new version, from 101.
+// version makes the server give each written object a new version, from 101 on.
 func (c *cluster) version() {
 	var written atomic.Int32
 	write := clienttesting.ObjectReaction(c.Tracker())
@@ -346,5 +347,5 @@ func (c *cluster) version() {
 		named.SetResourceVersion(fmt.Sprint(100 + written.Add(1)))
 		return true, object, c.Tracker().Update(a.GetResource(), object, a.GetNamespace())
 	})
-	memory.Number(c.Clientset) // in front of it
+	memory.Number(c.Clientset) // runs before it
 }

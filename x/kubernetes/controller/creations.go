@@ -14,12 +14,11 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// creations are the pods that this process has created for each job and not seen end. They limit the
-// damage of a snapshot that leaves pods out: the planner replaces pods that it is not shown, in each
-// round.
+// creations holds the pods that this process has created for each job and has not seen end. They
+// limit the damage if snapshots lack pods, which the planner replaces in each round.
 //
-// They are compared with the cache by name, and so in another way than snapshots are made.
-// A pod that the cache does not have is gone, or not there yet, which expectations are for.
+// The pods are looked up in the cache by name, whereas snapshots are made with an index. A pod that
+// is not in the cache is gone, or has not arrived yet; expectations cover the latter.
 type creations struct {
 	mu    sync.Mutex
 	byJob map[types.NamespacedName]*created
@@ -31,7 +30,7 @@ type created struct {
 	pods map[job.UID]creation
 }
 
-// creation is when a pod was created, and its name.
+// creation is the name of a pod, and when it was created.
 type creation struct {
 	name string
 	at   time.Time
@@ -59,8 +58,8 @@ func (c *creations) forget(key types.NamespacedName) {
 	delete(c.byJob, key)
 }
 
-// active returns the pods of a job that still run by the cache, which at looks up, and drops the
-// others, except those that may still come into the cache.
+// active returns the pods of a job that are active in the cache, which at looks up by name. It
+// drops the others, except those that may still arrive in the cache.
 func (c *creations) active(
 	key types.NamespacedName, uid types.UID, at func(name string) *corev1.Pod, now time.Time,
 ) map[job.UID]bool {
@@ -85,7 +84,7 @@ func (c *creations) active(
 	return active
 }
 
-// isActive reports whether a pod of that owner has neither ended nor begins to.
+// isActive reports whether a pod belongs to that owner, has not ended and is not being deleted.
 func isActive(pod *corev1.Pod, owner types.UID) bool {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	isOwned := ref != nil && ref.UID == owner
@@ -93,8 +92,8 @@ func isActive(pod *corev1.Pod, owner types.UID) bool {
 	return isOwned && pod.DeletionTimestamp == nil && !hasEnded
 }
 
-// checkCreations refuses a plan with which more pods of the job's own would run than its parallelism.
-// No plan from a whole snapshot leads there (JI10), so this one was made without some of the pods.
+// checkCreations returns an error if, after the plan, more of the job's pods would run than its
+// parallelism allows. No plan from a complete snapshot leads to that (JI10), so pods are missing.
 func (c *Jobs) checkCreations(key types.NamespacedName, s *job.Snapshot, plan *job.Plan) error {
 	if len(plan.Create) == 0 {
 		return nil

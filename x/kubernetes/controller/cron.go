@@ -25,51 +25,56 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
-// Cron describes a kind of objects, P, that start objects of another kind, C, on a schedule: CronJobs and their
-// jobs, or resources of your own. What the functions are given is the cache's and is not written to.
+// Cron describes a kind of objects, P, that start objects of another kind, C, on a schedule:
+// CronJobs and their jobs, or resources of your own. The functions must not change the objects that
+// they get; only SetStatus and Report get copies.
 type Cron[P, C Object] struct {
 	// Parent and Child are the two kinds.
 	Parent, Child schema.GroupVersionKind
-	// Spec returns what is planned. Only the schedule is required; without a concurrency policy runs
-	// overlap, and without limits all children are kept.
+	// Spec returns the spec to plan. Only the schedule is required. Without a concurrency policy,
+	// runs overlap; without limits, all children are kept.
 	Spec func(P) cronjob.Spec
-	// Status returns what the status of the parent stores, and SetStatus sets it in a copy of the parent.
-	// LastScheduleTime is required. If the list of active children or the time of the last
-	// success does not come back, the children tell it ([cronjob.Options].ActiveFromChildren).
+	// Status returns the status that a parent stores, and SetStatus sets it in a copy of the
+	// parent. LastScheduleTime is required. If Status does not return the list of active children
+	// or the time of the last success that SetStatus has set, they are computed from the children
+	// ([cronjob.Options].ActiveFromChildren and SuccessFromChildren).
 	Status    func(P) cronjob.Status
 	SetStatus func(P, cronjob.Status)
-	// Report, if set, writes into a copy of the parent what else its status says: conditions, a phase,
-	// observedGeneration. It follows SetStatus in a write of the status, unless a write before has failed. At the end
-	// of each round it is called once more, and what it then changes is written as well: with the same report it must
-	// change nothing, as it would by the clock.
+	// Report, if set, fills in the rest of the status in a copy of the parent: conditions, a phase,
+	// observedGeneration. It is called after SetStatus when a round writes the status, unless an
+	// earlier write of the round has failed. At the end of each round it is called again, and its
+	// changes are written as well. The same report must always lead to the same status, so Report
+	// must not read the clock.
 	Report func(P, *CronReport)
-	// Check, if set, says why a parent cannot be served, such as a template that a server would refuse. Then nothing is
-	// started, stopped or recorded, an event says why, and Report gets the error.
+	// Check, if set, returns why a parent cannot be served, for example because a server would
+	// refuse its template. Then nothing is started, stopped or recorded, an event has the reason,
+	// and Report gets the error.
 	Check func(P) error
-	// New returns a new child from the parent's template. Its name, namespace, owner, and the marks of
-	// its run are added.
+	// New returns a new child from the parent's template. The controller adds the name, the
+	// namespace, the owner, and the labels and annotations of the run.
 	New func(P) C
-	// Ended sets Finished and FinishTime if a child has ended: anything else counts as running. If Finished is
-	// Complete, CompletionTime is FinishTime unless it is set. StartTime is the creation unless it is set.
+	// Ended sets Finished and FinishTime of a child that has ended; all other children count as running.
+	// CompletionTime of a Complete child defaults to FinishTime, and StartTime to the creation.
 	Ended func(C, *cronjob.Child)
-	// Schedule, if set, returns options of one parent's schedule, beside CronJobOptions.Schedule.
+	// Schedule, if set, returns the options to add to CronJobOptions.Schedule for a parent.
 	Schedule func(P) []schedule.Option
-	// OwnerLabel is the label of a child with the UID of its parent. If it is empty, a child has a controller
-	// reference, and the garbage collector deletes it after its parent.
+	// OwnerLabel is the label of a child that holds the UID of its parent. If it is empty, a child
+	// has a controller reference instead, and the garbage collector deletes it after its parent.
 	OwnerLabel string
 	// Namespace returns the namespace of a parent's children, for parents without a namespace of their
 	// own, and must be nil for others. Its result for a parent must not change. Without it, the
 	// children of such a parent have no namespace either.
 	Namespace func(P) string
-	// Parents and Children are the clients of a namespace, which is empty for objects without one.
-	// Typed clients of client-go are such clients.
+	// Parents and Children return the clients of a namespace, which is empty for objects without
+	// one. Typed clients of client-go are such clients.
 	Parents  func(namespace string) backend.ParentClient[P]
 	Children func(namespace string) backend.ChildClient[C]
-	// ParentInformer and ChildInformer are the caches of both.
+	// ParentInformer and ChildInformer cache the parents and the children.
 	ParentInformer, ChildInformer cache.SharedIndexInformer
 }
 
-// BatchCronJobs are the CronJobs of batch/v1, with the informers of the factory. If that is nil, set them.
+// BatchCronJobs returns the CronJobs of batch/v1 and their jobs, with the factory's informers. If
+// the factory is nil, set the informers.
 func BatchCronJobs(
 	client kubernetes.Interface, factory informers.SharedInformerFactory,
 ) Cron[*batchv1.CronJob, *batchv1.Job] {
@@ -95,21 +100,21 @@ func BatchCronJobs(
 	return kind
 }
 
-// cronKind is a Cron whose types are not known.
+// cronKind is a [Cron] of any types.
 type cronKind interface {
 	parent() schema.GroupVersionKind
 	childKind() string
-	// value returns the CronJob that a parent is, in the namespace of its children.
+	// value returns a parent as a CronJob, in the namespace of its children.
 	value(Object) cronjob.CronJob
-	// namespace returns the namespace of a parent's children, and ownNamespace the namespace of the
-	// parents with children there.
+	// namespace returns the namespace of a parent's children. ownNamespace returns the namespace of
+	// the parents whose children are in a namespace.
 	namespace(parent Object) string
 	ownNamespace(ofChildren string) string
 	child(of *cronjob.CronJob, o Object, options *cronjob.Options) cronjob.Child
-	// owner returns the UID of a child's parent, and the parent's name if the child tells it.
+	// owner returns the UID of a child's parent, and the parent's name if the child holds it.
 	owner(child Object) (uid types.UID, name string)
 	schedule(Object) (options []schedule.Option, ok bool)
-	// check says why a parent cannot be served.
+	// check returns why a parent cannot be served.
 	check(Object) error
 	// newBackend returns the backend of a plan, which keeps the report up to date.
 	newBackend(parent Object, report *CronReport) writer
@@ -117,13 +122,13 @@ type cronKind interface {
 	reports() bool
 	// tell writes the report into the status of a parent, if that changes anything.
 	tell(ctx context.Context, parent Object, report *CronReport) error
-	// says returns a sentence of the planner about a parent and its children.
+	// says returns a sentence of the planner with the names of the two kinds in it.
 	says(text string) string
 	// logKey is the key of a parent in the log.
 	logKey() string
 }
 
-// writer is a backend that returns what it has written, or nil.
+// writer is the backend of a plan; written returns the parent after its last write, or nil.
 type writer interface {
 	cronjobapply.Observer
 	// reread reads the parent from the server.
@@ -134,7 +139,7 @@ type writer interface {
 func (k *Cron[P, C]) parent() schema.GroupVersionKind { return k.Parent }
 func (k *Cron[P, C]) childKind() string               { return k.Child.Kind }
 
-// says implements [cronKind]: the sentences of the planner are about a CronJob and its jobs.
+// says implements [cronKind]. The planner's sentences are about a CronJob and its jobs.
 func (k *Cron[P, C]) says(text string) string {
 	child := cronjob.Kind{Kind: k.Child.Kind}.String()
 	return strings.NewReplacer("the CronJob ", "the "+k.Parent.Kind+" ", "an active job ", "an active "+child+" ",
@@ -218,7 +223,7 @@ func (k *Cron[P, C]) tell(ctx context.Context, o Object, report *CronReport) err
 	return err
 }
 
-// newChild returns the child of a creation.
+// newChild returns the child that a creation describes.
 func (k *Cron[P, C]) newChild(parent P, c *cronjob.Creation) C {
 	child := k.New(parent)
 	child.SetName(c.Name)
@@ -234,7 +239,7 @@ func (k *Cron[P, C]) newChild(parent P, c *cronjob.Creation) C {
 	return child
 }
 
-// merged returns both maps in a new one, the second over the first.
+// merged returns the entries of both maps; those of b win. It does not change the maps.
 func merged(a, b map[string]string) map[string]string {
 	if len(a) == 0 {
 		return b
@@ -279,7 +284,8 @@ func (w *cronWriter[P, C]) reread(ctx context.Context) (Object, error) {
 	return w.Parents.Get(ctx, w.Object.GetName(), metav1.GetOptions{})
 }
 
-// complete reports what is missing, and fills in the options that follow from the stored status.
+// complete returns an error if a field is missing. It sets the options that depend on the kind of
+// the children and on what the status stores.
 func (k *Cron[P, C]) complete(o *CronJobOptions) error {
 	for _, f := range []struct {
 		name string
@@ -332,7 +338,7 @@ func (k *Cron[P, C]) complete(o *CronJobOptions) error {
 	return nil
 }
 
-// newObject returns an empty object of a type of pointers.
+// newObject returns an empty object. T is a type of pointers.
 func newObject[T Object]() T {
 	object := reflect.New(reflect.TypeFor[T]().Elem()).Interface()
 	if u, ok := object.(*unstructured.Unstructured); ok {

@@ -22,7 +22,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// storing returns a kind whose status stores all, or what the function leaves of it.
+// storing returns a kind whose status stores everything, or what leaves returns.
 func storing(leaves func(cronjob.Status) cronjob.Status) controller.Cron[*beat, *task] {
 	kind, _ := inMinutes()
 	kind.Status = func(b *beat) cronjob.Status { return b.All }
@@ -36,7 +36,7 @@ func storing(leaves func(cronjob.Status) cronjob.Status) controller.Cron[*beat, 
 
 var hourly = beat{Schedule: "@hourly"}
 
-// TestC18_WhatTheStatusStores: what does not come back from the status is read off the children, and nothing else.
+// TestC18_WhatTheStatusStores: only what the status does not return is computed from the children.
 func TestC18_WhatTheStatusStores(t *testing.T) {
 	of := func(change func(*cronjob.Status)) func(cronjob.Status) cronjob.Status {
 		return func(s cronjob.Status) cronjob.Status {
@@ -90,7 +90,7 @@ func TestC18_WhatTheStatusStores(t *testing.T) {
 	}
 }
 
-// TestCron_Child: the kind of the children is the one of the options, or else of the kind.
+// TestCron_Child: the kind of the children comes from the options, or else from the kind.
 func TestCron_Child(t *testing.T) {
 	given := cronjob.Kind{Kind: "Errand", APIVersion: "example.com/v2"}
 	history(t, storing(nil), controller.CronJobOptions{Planner: cronjob.Options{Child: given}}, hourly, func(c *clockwork) {
@@ -101,7 +101,7 @@ func TestCron_Child(t *testing.T) {
 	})
 }
 
-// TestCron_Ending: the time of completion is the one of the end unless the kind knows it, and only of what is complete.
+// TestCron_Ending: only a complete child gets its end as time of completion, unless the kind sets one.
 func TestCron_Ending(t *testing.T) {
 	kind := storing(nil)
 	kind.Ended = func(t *task, c *cronjob.Child) {
@@ -132,15 +132,15 @@ func TestCron_Ending(t *testing.T) {
 	})
 }
 
-// TestCron_Schedule: the options of one parent's schedule come after those of all.
+// TestCron_Schedule: the options of one parent's schedule follow those of all schedules.
 func TestCron_Schedule(t *testing.T) {
 	all := []schedule.Option{schedule.WithTimeZone("Asia/Kathmandu"), schedule.Also("10 * * * *"), nil}
-	o := controller.CronJobOptions{Schedule: all[:2]} // with room behind them
+	o := controller.CronJobOptions{Schedule: all[:2]} // with spare capacity
 	kind, zone := storing(nil), "Etc/UTC"
 	kind.Schedule = func(*beat) []schedule.Option { return []schedule.Option{schedule.WithTimeZone(zone)} }
 	history(t, kind, o, hourly, func(c *clockwork) {
 		for _, test := range []struct {
-			zone  string // nothing says when it changes
+			zone  string // changes without a notification
 			after time.Duration
 			want  int // minutes after the creation
 		}{{"Etc/UTC", time.Second, 10}, {"Asia/Kolkata", 11 * time.Minute, 30}} {
@@ -156,7 +156,7 @@ func TestCron_Schedule(t *testing.T) {
 	})
 }
 
-// TestCron_Labels: a run's labels are over the template's, and the label of the owner over both.
+// TestCron_Labels: a run's labels override the template's, and the owner's label both.
 func TestCron_Labels(t *testing.T) {
 	const owner, at = "example.com/beat-uid", "example.com/run"
 	o := controller.CronJobOptions{Planner: cronjob.Options{Marks: cronjob.Marks{TimeIn: cronjob.InLabel, Time: at}}}
@@ -183,7 +183,7 @@ func TestCron_Labels(t *testing.T) {
 	})
 }
 
-// TestCron_Words: the events and the decisions in the log are about the two kinds.
+// TestCron_Words: events and logged decisions name the two kinds.
 func TestCron_Words(t *testing.T) {
 	kind, o := inSeconds()
 	o.SkipHeld = true
@@ -211,7 +211,7 @@ func TestCron_Words(t *testing.T) {
 	})
 }
 
-// Children that end in words of their own.
+// TestCron_Endings: children may end in ways of their own.
 func TestCron_Endings(t *testing.T) {
 	kind := beats("Broadcast", map[string]cronjob.Ending{
 		"Completed": cronjob.Complete, "Failed": cronjob.Failed, "Aborted": "Aborted", "Terminated": "Terminated",
@@ -226,7 +226,7 @@ func TestCron_Endings(t *testing.T) {
 			c.round(time.Hour)
 			c.end("Completed")
 			c.round(time.Second)
-			must.OK(c, c.tasks.Delete(c.Context(), "b-"+minute(60), metav1.DeleteOptions{})) // for its time to live
+			must.OK(c, c.tasks.Delete(c.Context(), "b-"+minute(60), metav1.DeleteOptions{})) // its time to live is over
 			c.restart()
 			c.round(time.Second)
 			c.round(time.Minute)
@@ -270,7 +270,7 @@ func (byName) Run(parent, name string) (time.Time, bool) {
 	return time.Unix(n, 0), is && n > 1000 && err == nil
 }
 
-// TestCron_Names: of tasks that it does not own, a beat is shown those whose name could be one of its runs (C14).
+// TestCron_Names: a beat also sees tasks of others whose name could be that of a run (C14).
 func TestCron_Names(t *testing.T) {
 	for _, test := range []struct {
 		naming cronjob.Naming
@@ -298,7 +298,7 @@ func TestCron_Names(t *testing.T) {
 	}
 }
 
-// TestCron_Unstructured: objects without a Go type are planned as others are.
+// TestCron_Unstructured: objects without a Go type are planned like others.
 func TestCron_Unstructured(t *testing.T) {
 	type object = *unstructured.Unstructured
 	kind := controller.Cron[object, object]{
@@ -324,7 +324,7 @@ func TestCron_Unstructured(t *testing.T) {
 	}
 }
 
-// What a cron controller cannot do without is an error that names it.
+// TestCron_WhatIsRequired: a missing required field is an error that names it.
 func TestCron_WhatIsRequired(t *testing.T) {
 	kind, _ := inMinutes()
 	kind.Parents = func(string) backend.ParentClient[*beat] { return nil }

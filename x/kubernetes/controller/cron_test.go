@@ -29,7 +29,7 @@ import (
 
 var example = schema.GroupVersion{Group: "example.com", Version: "v1"}
 
-// beat is a parent of tasks. Its status has lastScheduleTime alone, or all.
+// beat is a parent of tasks. Its status stores lastScheduleTime only, or everything in All.
 type beat struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
@@ -39,7 +39,7 @@ type beat struct {
 	Deadline *int64
 	Last     metav1.Time
 	All      cronjob.Status
-	Says     string // its condition
+	Says     string // the message of its condition
 	Next     metav1.Time
 	Observed int64
 }
@@ -61,7 +61,7 @@ func beatSpec(b *beat) cronjob.Spec {
 		StartingDeadlineSeconds: b.Deadline, SuccessfulJobsHistoryLimit: &one, FailedJobsHistoryLimit: &one}
 }
 
-// beats is one implementation for children that end in words of their own.
+// beats returns a kind of beats. Its children have a kind and end as the map says.
 func beats(kind string, ends map[string]cronjob.Ending) controller.Cron[*beat, *task] {
 	return controller.Cron[*beat, *task]{
 		Parent: example.WithKind("Beat"), Child: example.WithKind(kind),
@@ -73,24 +73,24 @@ func beats(kind string, ends map[string]cronjob.Ending) controller.Cron[*beat, *
 	}
 }
 
-// In unix minutes, with an annotation of its own.
+// inMinutes names runs by unix minutes, and has an annotation of its own.
 func inMinutes() (controller.Cron[*beat, *task], cronjob.Options) {
 	return beats("Task", map[string]cronjob.Ending{"SUCCEEDED": cronjob.Complete, "FAILED": cronjob.Failed}),
 		cronjob.Options{Marks: cronjob.Marks{Time: "example.com/run", Request: "example.com/by"}}
 }
 
-// In unix seconds, owned by a label, and created before it runs: no phase yet.
+// inSeconds names runs by unix seconds, and owns children by a label. A new child has no phase yet.
 func inSeconds() (controller.Cron[*beat, *task], cronjob.Options) {
 	kind := beats("Task", map[string]cronjob.Ending{"Complete": cronjob.Complete, "Failed": cronjob.Failed})
 	kind.OwnerLabel = "example.com/beat-uid"
 	return kind, cronjob.Options{Naming: cronjob.Naming{Form: cronjob.NameSeconds}, Marks: cronjob.Marks{TimeIn: cronjob.InName}}
 }
 
-// shelf holds the objects of a kind, at the server and in an informer that shows them immediately.
+// shelf holds the objects of a kind on a server, and in an informer that shows them immediately.
 type shelf[T controller.Object] struct {
 	informer cache.SharedIndexInformer
 	version  int
-	fails    string // the verb of the next write that gets no reply
+	fails    string // the verb whose next write gets no reply
 	writes   []string
 	patch    string // the last one
 }
@@ -174,7 +174,7 @@ func (s *shelf[T]) Patch(ctx context.Context, name string, _ types.PatchType, pa
 	return s.put("patch", o)
 }
 
-// clockwork is a beat, its tasks and its controller, without a queue: history calls each round.
+// clockwork is a beat, its tasks, and its controller without a queue: the test runs each round.
 type clockwork struct {
 	*testing.T
 	parents *shelf[*beat]
@@ -186,7 +186,7 @@ type clockwork struct {
 	log      []string
 }
 
-// renamed gives the event of a start a name of the kind.
+// renamed renames the event of a start.
 func renamed(_ controller.Object, _ controller.CronJobRound, events []job.Event) []job.Event {
 	for i := range events {
 		if events[i].Reason == "SuccessfulCreate" {
@@ -196,7 +196,7 @@ func renamed(_ controller.Object, _ controller.CronJobRound, events []job.Event)
 	return events
 }
 
-// history plays one history in virtual time, which begins with the creation of the beat.
+// history plays one history in virtual time, which starts when the beat is created.
 func history(t *testing.T, kind controller.Cron[*beat, *task], o controller.CronJobOptions, b beat, play func(c *clockwork)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -221,7 +221,7 @@ func history(t *testing.T, kind controller.Cron[*beat, *task], o controller.Cron
 	})
 }
 
-// round lets time pass and runs a round, and those that follow immediately.
+// round lets time pass, and runs a round and those that are due immediately after it.
 func (c *clockwork) round(d time.Duration) (next time.Time, err error) {
 	time.Sleep(d)
 	for range 9 {
@@ -269,7 +269,8 @@ func (c *clockwork) want(times ...string) {
 func minute(n int) string { return fmt.Sprint(time.Date(2000, 1, 1, 0, n, 0, 0, time.UTC).Unix() / 60) }
 func second(n int) string { return fmt.Sprint(time.Date(2000, 1, 1, 0, 0, n, 0, time.UTC).Unix()) }
 
-// A week of suspension is one task, not one for each missed minute; and the same after an edit.
+// TestCron_ResumeStartsOne: after a week of suspension one task starts, not one for each missed
+// minute; the same holds after an edit.
 func TestCron_ResumeStartsOne(t *testing.T) {
 	kind, o := inMinutes()
 	kind.New = func(*beat) *task {
@@ -293,7 +294,7 @@ func TestCron_ResumeStartsOne(t *testing.T) {
 	})
 }
 
-// One run that misses its deadline does not end the schedule.
+// TestCron_RunsAfterAMissedDeadline: a run that misses its deadline does not end the schedule.
 func TestCron_RunsAfterAMissedDeadline(t *testing.T) {
 	kind, o := inSeconds()
 	ten := int64(10)
@@ -308,7 +309,7 @@ func TestCron_RunsAfterAMissedDeadline(t *testing.T) {
 	})
 }
 
-// After an outage the latest run starts, under its own name.
+// TestCron_LatestAfterAnOutage: after an outage, the latest run starts, under its own name.
 func TestCron_LatestAfterAnOutage(t *testing.T) {
 	kind, o := inSeconds()
 	history(t, kind, controller.CronJobOptions{Planner: o}, beat{Schedule: "@hourly"}, func(c *clockwork) {
@@ -320,7 +321,8 @@ func TestCron_LatestAfterAnOutage(t *testing.T) {
 	})
 }
 
-// A status write that fails after the creation leads to no second task and no loop: the name is found, and recorded.
+// TestCron_NameThatExists: if the status write after a creation fails, there is no second task and
+// no loop: the name is found and recorded.
 func TestCron_NameThatExists(t *testing.T) {
 	kind, o := inSeconds()
 	history(t, kind, controller.CronJobOptions{Planner: o}, beat{Schedule: "@hourly"}, func(c *clockwork) {
@@ -341,7 +343,7 @@ func TestCron_NameThatExists(t *testing.T) {
 	})
 }
 
-// Forbid counts a task that was created and does not run yet, and Replace deletes it.
+// TestCron_CreatedAndNotRunning: Forbid counts a task that does not run yet, and Replace deletes it.
 func TestCron_CreatedAndNotRunning(t *testing.T) {
 	for policy, want := range map[string][]string{"Forbid": {second(3600)}, "Replace": {second(3600), second(7200)}} {
 		kind, o := inSeconds()
@@ -361,7 +363,7 @@ func TestCron_CreatedAndNotRunning(t *testing.T) {
 	}
 }
 
-// The end of a child wakes its parent, also where only a label with a UID tells which that is.
+// TestCron_EndWakesTheParent: the end of a child wakes its parent, even if a label has only its UID.
 func TestCron_EndWakesTheParent(t *testing.T) {
 	kind, o := inSeconds()
 	history(t, kind, controller.CronJobOptions{Planner: o}, beat{Schedule: "@hourly"}, func(c *clockwork) {
@@ -376,7 +378,7 @@ func TestCron_EndWakesTheParent(t *testing.T) {
 	})
 }
 
-// A task of another owner has the name of a run, which is reported.
+// TestCron_NameTaken: a task of another owner that has the name of a run is reported.
 func TestCron_NameTaken(t *testing.T) {
 	kind, o := inMinutes()
 	history(t, kind, controller.CronJobOptions{Planner: o}, hourly, func(c *clockwork) {
@@ -391,7 +393,7 @@ func TestCron_NameTaken(t *testing.T) {
 	})
 }
 
-// Nothing is created, nor tried again, in a namespace that is going away.
+// TestCron_NamespaceTerminating: no creation is retried in a namespace that is being deleted.
 func TestCron_NamespaceTerminating(t *testing.T) {
 	kind, o := inMinutes()
 	history(t, kind, controller.CronJobOptions{Planner: o}, beat{Schedule: "@hourly"}, func(c *clockwork) {

@@ -26,7 +26,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// cronDesk is a CronJob controller whose caches hold what the test puts there.
+// cronDesk is a CronJob controller whose caches the test fills.
 type cronDesk struct {
 	*cluster
 	*controller.CronJobs
@@ -48,7 +48,7 @@ func (d *cronDesk) round(name string) (time.Time, error) {
 	return d.Reconcile(logged(d.T, &d.log), types.NamespacedName{Namespace: "ns", Name: name})
 }
 
-// TestCronJobs_Calls: the calls, the events and the end of one round of a CronJob.
+// TestCronJobs_Calls: the calls, the events and the result of one round of a CronJob.
 func TestCronJobs_Calls(t *testing.T) {
 	live := controller.CronJobOptions{LiveReads: true}
 	quirks := controller.CronJobOptions{LiveReads: true, Planner: cronjob.Kubernetes(release.Newest())}

@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 )
 
-// CronJobEvents returns the handler of the CronJobs' informer. It requests a round immediately,
-// and after a change of the schedule when its next run is due (C17).
+// CronJobEvents returns the handler of the CronJobs' informer. It requests a round immediately, or,
+// after a change of the schedule, when the next run of the new schedule is due (C17).
 func (c *CronJobs) CronJobEvents(queue Queue[types.NamespacedName]) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(o any) { queue.Add(keyOf(o.(Object))) },
@@ -38,8 +38,8 @@ func (c *CronJobs) CronJobEvents(queue Queue[types.NamespacedName]) cache.Resour
 	}
 }
 
-// nextRun returns how long it is until the next run of a new schedule. It is 0 if there is none: a
-// round reports why.
+// nextRun returns the time until the next run of a new schedule. It is 0 if there is none, and a
+// round then reports the reason.
 func (c *CronJobs) nextRun(o Object) (after time.Duration, ok bool) {
 	value, now := c.kind.value(o), c.options.clock().Now()
 	// A deadline moves what "@every" counts from in a round, and does not here.
@@ -58,7 +58,7 @@ func (c *CronJobs) nextRun(o Object) (after time.Duration, ok bool) {
 }
 
 // JobEvents returns the handler of the jobs' informer. It requests a round of the CronJob that
-// controls the job, or did.
+// controls the job, or that did before a change.
 func (c *CronJobs) JobEvents(queue Queue[types.NamespacedName]) cache.ResourceEventHandler {
 	changed := func(j Object) {
 		if owner := c.ownerOf(j); owner != nil {

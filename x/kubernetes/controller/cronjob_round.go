@@ -17,8 +17,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// cronRound is one round of a CronJob. A round may make several plans: each builds on
-// what the last has written, which the caches do not show yet.
+// cronRound is one round of a CronJob. A round may make several plans: each builds on the writes of
+// the one before, which the caches do not show yet.
 type cronRound struct {
 	*CronJobs
 	key      types.NamespacedName
@@ -28,8 +28,8 @@ type cronRound struct {
 	report   CronReport // of the last plan
 }
 
-// Reconcile is one round of one CronJob. It returns when the next one is due even if nothing
-// happens, or the zero time. An error requests another one soon.
+// Reconcile runs one round of one CronJob. It returns the time when the next round is due even if
+// nothing changes, or the zero time. An error requests another round soon.
 func (c *CronJobs) Reconcile(ctx context.Context, key types.NamespacedName) (next time.Time, err error) {
 	object := c.at(key)
 	if object == nil || !c.takes(object) {
@@ -58,11 +58,11 @@ func (c *CronJobs) Reconcile(ctx context.Context, key types.NamespacedName) (nex
 	if isReported(ctx, err) {
 		err = told(err, c.kind.tell(ctx, r.object, &r.report))
 	}
-	c.planners.Put(r.planner) // and not after a panic
+	c.planners.Put(r.planner) // not after a panic
 	return next, err
 }
 
-// readRequests reads the requests anew.
+// readRequests reads the requests into the snapshot.
 func (r *cronRound) readRequests(ctx context.Context) error {
 	if r.options.Requests == nil {
 		return nil
@@ -75,7 +75,7 @@ func (r *cronRound) readRequests(ctx context.Context) error {
 	return nil
 }
 
-// look reads the children anew.
+// look reads the children into the snapshot.
 func (r *cronRound) look(value *cronjob.CronJob) {
 	r.snapshot.Children = nil
 	for _, j := range r.children(r.object) {
@@ -83,14 +83,14 @@ func (r *cronRound) look(value *cronjob.CronJob) {
 	}
 }
 
-// mostTurns is the number of plans that one round makes, and aBreath how long the next round then
-// waits: a worker is never held up, whatever a plan asks for (CL5).
+// mostTurns is the highest number of plans in a round. After that many, the next round waits for
+// aBreath, so that no sequence of plans holds up a worker (CL5).
 const (
 	mostTurns = 10
 	aBreath   = time.Second
 )
 
-// run plans and acts until nothing is left to do immediately, or its turns are over.
+// run makes plans and carries them out until nothing is due immediately, at most mostTurns.
 func (r *cronRound) run(ctx context.Context) (next time.Time, err error) {
 	for range mostTurns {
 		end, written, err := r.plan(ctx)
@@ -110,7 +110,7 @@ func (r *cronRound) run(ctx context.Context) (next time.Time, err error) {
 	return r.snapshot.Now.Add(aBreath), nil
 }
 
-// plan makes one plan and carries it out. It returns the CronJob if that was written.
+// plan makes one plan and carries it out. It returns the written CronJob, or nil.
 func (r *cronRound) plan(ctx context.Context) (end cronjob.Conclusion, written Object, err error) {
 	r.report = CronReport{Schedule: r.snapshot.Schedule}
 	plan, object, err := r.decide(ctx)
@@ -153,8 +153,8 @@ func (r *cronRound) plan(ctx context.Context) (end cronjob.Conclusion, written O
 	return end, nil, err
 }
 
-// decide plans. The children may be ahead of the cache of CronJobs (C3): if the plan finds
-// jobs that the status does not name and a fresh look does, it plans from that.
+// decide makes a plan. The cache of jobs may be ahead of the cache of CronJobs (C3). If the plan
+// finds jobs that the cached status lacks and the status on the server has, it plans again from that.
 func (r *cronRound) decide(ctx context.Context) (*cronjob.Plan, Object, error) {
 	if err := r.kind.check(r.object); err != nil {
 		return nil, nil, invalid{err}
@@ -174,7 +174,7 @@ func (r *cronRound) decide(ctx context.Context) (*cronjob.Plan, Object, error) {
 	named := func(unexpected cronjob.Reference) bool {
 		return slices.ContainsFunc(status.Active, func(a cronjob.Reference) bool { return a.UID == unexpected.UID })
 	}
-	isEdited := fresh.GetGeneration() != r.object.GetGeneration() // then a write on the cached version is a conflict
+	isEdited := fresh.GetGeneration() != r.object.GetGeneration() // writing the cached version will be a conflict
 	if isEdited || !slices.ContainsFunc(plan.Unexpected, named) {
 		return plan, r.object, nil
 	}
@@ -182,12 +182,13 @@ func (r *cronRound) decide(ctx context.Context) (*cronjob.Plan, Object, error) {
 	r.snapshot.CronJob.Status = status
 	plan, err = r.planner.Reconcile(&r.snapshot)
 	if !r.snapshot.Options.Quirks.IsZero() {
-		fresh = r.object // the built-in controller writes on the version of the cache, a conflict
+		fresh = r.object // the built-in controller writes the cached version, which is a conflict
 	}
 	return plan, fresh, err
 }
 
-// conclude keeps and reports what a plan has led to. An error says what could not be kept.
+// conclude stores and reports the results of a plan. It returns an error if the memory or the
+// requests could not be stored.
 func (r *cronRound) conclude(ctx context.Context, object Object, plan *cronjob.Plan, end *cronjob.Conclusion) error {
 	round := CronJobRound{&r.snapshot, plan, end.Outcome, &end.Metrics}
 	if r.options.Hooks.Round != nil {
@@ -199,7 +200,7 @@ func (r *cronRound) conclude(ctx context.Context, object Object, plan *cronjob.P
 
 	lost := ofMemory(r.options.Memories.Set(ctx, r.key, end.Memory))
 	events := end.Events
-	for i := range events { // the conclusion's own
+	for i := range events { // not shared
 		events[i].Message = r.kind.says(events[i].Message)
 	}
 	if r.options.EditEvents != nil {
@@ -221,10 +222,10 @@ func (r *cronRound) conclude(ctx context.Context, object Object, plan *cronjob.P
 	return errors.Join(lost, r.readRequests(ctx))
 }
 
-// passesGone takes the active jobs that the round has found gone off the snapshot's list, and
-// reports whether there were any. The built-in controller starts the run that Forbid has held
-// back for them in the same round, whether or not the status can be written; the planner
-// would first write the status.
+// passesGone removes the active jobs that the round has found to be gone from the snapshot's
+// status, and reports whether there were any. In the same round, the built-in controller starts the
+// run that Forbid has held back because of them, even if the status cannot be written. The planner
+// would write the status first.
 func (r *cronRound) passesGone(plan *cronjob.Plan, o *cronjob.Outcome) bool {
 	s := &r.snapshot.CronJob
 	if !r.options.LiveReads || s.Spec.ConcurrencyPolicy != cronjob.Forbid {
@@ -265,8 +266,8 @@ func (r *cronRound) newBackend(object Object) *cronBackend {
 	return &cronBackend{r.kind.newBackend(object, &r.report), &r.options}
 }
 
-// Delete implements [cronjobapply.Backend]. With quirks, a job that is gone is a failure: the
-// built-in controller reports one, and tries again.
+// Delete implements [cronjobapply.Backend]. With quirks, it fails if the job is gone: the built-in
+// controller reports a failure then, and tries again.
 func (b *cronBackend) Delete(ctx context.Context, d cronjob.Deletion) error {
 	if b.options.LiveReads && d.Reason == cronjobreason.DeleteReplaced {
 		if _, err := b.Get(ctx, d.Name); err != nil {

@@ -18,44 +18,44 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// CronJobOptions say which CronJobs a controller takes, and how.
+// CronJobOptions are the options of a CronJob controller.
 type CronJobOptions struct {
 	Common
 	// Takes reports whether a CronJob is this controller's; nil means that all are. A CronJob
 	// has no field like managedBy: the built-in controller takes all, and must be off.
 	Takes func(Object) bool
-	// EditEvents, if set, returns the events about a parent that are reported after a plan. It is given those of the
-	// planner, and may rename, leave out and add some. What it is given is valid until it returns.
+	// EditEvents, if set, returns the events to report about a parent after a plan. It gets the
+	// planner's events, and may edit, drop and add some. Its arguments are valid until it returns.
 	EditEvents func(parent Object, round CronJobRound, events []job.Event) []job.Event
-	// Planner are the options of the planner, Schedule the ones of [cronjob.Compile].
+	// Planner are the options of the planner, and Schedule those of [cronjob.Compile].
 	Planner  cronjob.Options
 	Schedule []schedule.Option
-	// LiveReads reads what the built-in controller reads past its caches: the jobs that
-	// Replace deletes, and those that Forbid still waits for (C5, C12).
+	// LiveReads reads from the server what the built-in controller reads past its caches: the jobs
+	// that Replace deletes, and those that Forbid still waits for (C5, C12).
 	LiveReads bool
 	// Memories keeps the memories between rounds; nil means in this process.
 	Memories Memories[cronjob.Memory]
-	// Requests are what users ask for besides the schedule; nil means nothing.
+	// Requests are the runs that users request besides the schedule; nil means none.
 	Requests Requests
 	Metrics  CronJobMetrics
 	Hooks    CronJobHooks
 }
 
-// CronJobMetrics receive what the metrics of a CronJob controller measure (C16). Several goroutines call them; each
-// may be nil. What they are given is valid until they return.
+// CronJobMetrics are callbacks for the metrics of a CronJob controller (C16). They are called
+// concurrently; each may be nil. Their arguments are valid until they return.
 type CronJobMetrics struct {
 	// Round is called after each plan of a round.
 	Round func(CronJobRound)
 }
 
-// CronJobHooks receive what the controller has seen and decided. Several goroutines call
-// them; each may be nil. What they are given is valid until they return.
+// CronJobHooks are callbacks for what the controller has seen and decided. They are called
+// concurrently; each may be nil. Their arguments are valid until they return.
 type CronJobHooks struct {
 	// Round is called after each plan of a round.
 	Round func(CronJobRound)
 }
 
-// CronJobRound is a plan of a round of a CronJob that was carried out.
+// CronJobRound is one plan of a round of a CronJob, after it was carried out.
 type CronJobRound struct {
 	Snapshot *cronjob.Snapshot
 	Plan     *cronjob.Plan
@@ -63,14 +63,14 @@ type CronJobRound struct {
 	Metrics  *cronjob.Metrics
 }
 
-// Requests are the runs that users have requested. Its methods are called by several
-// goroutines, but by one at a time for each CronJob. After a new request, call
-// [Controller.Enqueue] for the namespace. An error is the error of the round, which is repeated after a growing delay.
+// Requests are the runs that users have requested. The methods are called concurrently, but never
+// for the same CronJob. After a new request, call [Controller.Enqueue] for the namespace. An error
+// fails the round, which is repeated after a growing delay.
 type Requests interface {
 	// Get returns the open requests of a CronJob. After an error the round decides nothing.
 	Get(ctx context.Context, cronJob types.NamespacedName) (Requested, error)
-	// Advance stores what a round has led to. After an error the same requests lead to the same runs: a run that has
-	// its job is not started again.
+	// Advance stores the progress of a round. After an error, the next round plans the same
+	// requests again, but no run starts again whose job exists.
 	Advance(ctx context.Context, cronJob types.NamespacedName, to Advance) error
 }
 
@@ -80,15 +80,15 @@ type Requested struct {
 	Backfills []cronjob.Backfill
 }
 
-// Advance is what a round has led to.
+// Advance is the progress that a round has made on requests.
 type Advance struct {
-	// Triggered are the IDs of triggers that are to be taken out.
+	// Triggered are the IDs of the triggers to remove.
 	Triggered []string
-	// Backfills replace those with their IDs, or drop them if they are complete.
+	// Backfills replace the backfills of the same IDs. A complete one is removed instead.
 	Backfills []cronjob.Backfill
 }
 
-// CronJobs reconciles CronJobs. [NewCronJobs] returns it with a queue and workers.
+// CronJobs reconciles CronJobs. [NewCronJobs] adds a queue and workers.
 type CronJobs struct {
 	kind           cronKind
 	options        CronJobOptions
@@ -159,9 +159,9 @@ func NewCronJobReconciler[P, C Object](kind Cron[P, C], o CronJobOptions) (*Cron
 	}, nil
 }
 
-// byRun is the index of the jobs of a namespace by the UID of their controller, by its name, which is
-// all that cronjobquirk.ByName looks at, and by the CronJob of whose runs one could have their name:
-// another's job can hold it (C14).
+// byRun is the index of jobs by up to three keys, each with the namespace: the UID of the
+// controller; the name of the controller, which is all that cronjobquirk.ByName compares; and the
+// name of the CronJob that could have a run of the job's name, even if another owner holds it (C14).
 const byRun = "batchplan/run"
 
 func runsOf(kind cronKind, naming *cronjob.Naming, child Object) (keys []string) {
@@ -173,13 +173,13 @@ func runsOf(kind cronKind, naming *cronjob.Naming, child Object) (keys []string)
 	}
 	name, isNamed := strings.CutPrefix(child.GetName(), naming.Prefix)
 	if i := strings.LastIndexByte(name, '-'); i > 0 && isNamed && naming.Form != cronjob.NameCustom {
-		keys = append(keys, child.GetNamespace()+"/"+name[:i]) // the index holds a job once for each key
+		keys = append(keys, child.GetNamespace()+"/"+name[:i])
 	}
 	return keys
 }
 
-// byUID is the index of parents by their UID and the namespace of their children, for children that
-// name no more of them.
+// byUID is the index of parents by their UID and the namespace of their children. It finds the
+// parent of a child that does not hold the name of its parent.
 const byUID = "batchplan/uid"
 
 // takes reports whether the CronJob is this controller's and this replica's.
@@ -196,8 +196,8 @@ func (c *CronJobs) at(key types.NamespacedName) Object {
 	return object.(Object)
 }
 
-// children returns the jobs that the CronJob controls, and those that could hold the name of a run, of the
-// namespace of its jobs.
+// children returns the jobs in the namespace of the CronJob's jobs that it controls, and those that
+// could hold the name of one of its runs.
 func (c *CronJobs) children(of Object) (found []Object) {
 	namespace := c.kind.namespace(of)
 	for i, key := range [...]string{ofController(namespace, of.GetUID()), namespace + "/" + of.GetName()} {
@@ -215,7 +215,7 @@ func (c *CronJobs) children(of Object) (found []Object) {
 	return found
 }
 
-// each adds all CronJobs of some namespaces.
+// each calls add for all CronJobs of some namespaces.
 func (c *CronJobs) each(namespace func(string) bool, add func(types.NamespacedName)) {
 	for _, o := range c.cronJobs.List() {
 		if object := o.(Object); namespace(c.kind.namespace(object)) {
@@ -224,7 +224,7 @@ func (c *CronJobs) each(namespace func(string) bool, add func(types.NamespacedNa
 	}
 }
 
-// compile compiles the schedule once for each of its versions.
+// compile returns the compiled schedule. It compiles each version of a schedule only once.
 func (c *CronJobs) compile(key types.NamespacedName, o Object, value *cronjob.CronJob) cronjob.Compiled {
 	if own, ok := c.kind.schedule(o); ok { // these options may change at any time
 		return cronjob.Compile(value, append(slices.Clip(c.options.Schedule), own...)...)
@@ -244,7 +244,7 @@ func (c *CronJobs) compile(key types.NamespacedName, o Object, value *cronjob.Cr
 	return compiled
 }
 
-// forget drops what is known of a CronJob that is gone, or not this replica's.
+// forget drops what is known about a CronJob that is gone, or that is not this replica's.
 func (c *CronJobs) forget(ctx context.Context, key types.NamespacedName, isGone bool) error {
 	c.mu.Lock()
 	delete(c.compiled, key)
@@ -255,7 +255,7 @@ func (c *CronJobs) forget(ctx context.Context, key types.NamespacedName, isGone 
 	return c.of(key, ofMemory(c.options.Memories.Delete(ctx, key)))
 }
 
-// of says which CronJob an error is about.
+// of adds the name of the CronJob to an error.
 func (c *CronJobs) of(key types.NamespacedName, err error) error {
 	if err == nil {
 		return nil

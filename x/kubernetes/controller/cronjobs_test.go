@@ -36,7 +36,7 @@ func newCronJob(name, schedule string, policy batchv1.ConcurrencyPolicy) *batchv
 	}
 }
 
-// finish lets a job complete.
+// finish makes a job complete.
 func (c *cluster) finish(name string) {
 	c.Helper()
 	j, now := c.job(name), metav1.Now()
@@ -46,14 +46,13 @@ func (c *cluster) finish(name string) {
 	must.OK(c, err)
 }
 
-// run is the name of the job that runs n minutes after the time in virtual time at which the
-// tests begin.
+// run returns the name of the job of the run n minutes after the start of the virtual time.
 func run(name string, n int) string {
 	return fmt.Sprintf("%s-%d", name, time.Date(2000, 1, 1, 0, n, 0, 0, time.UTC).Unix()/60)
 }
 
-// TestCronJobs_Life: a run each minute, one held back by Forbid until the other ends, and
-// nothing after the CronJob is gone. A job is as the template says, and shares nothing with it.
+// TestCronJobs_Life: a run starts each minute, Forbid holds one back until the other ends, and
+// nothing starts after the CronJob is gone. A job has a copy of its template.
 func TestCronJobs_Life(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, newCronJob("c", "* * * * *", batchv1.ForbidConcurrent))
@@ -86,11 +85,11 @@ func TestCronJobs_Life(t *testing.T) {
 	})
 }
 
-// asked are requests in memory.
+// asked holds requests in memory.
 type asked struct {
 	triggers  []cronjob.Trigger
 	backfills []cronjob.Backfill
-	took      []string // the IDs, of each call
+	took      []string // the IDs of each call
 }
 
 func (a *asked) Get(context.Context, types.NamespacedName) (controller.Requested, error) {
@@ -109,8 +108,7 @@ func (a *asked) Advance(_ context.Context, _ types.NamespacedName, to controller
 	return nil
 }
 
-// TestCronJobs_Invalid: a CronJob that the planner refuses is reported, not repeated without
-// end, and the others run.
+// TestCronJobs_Invalid: a CronJob that the planner refuses is reported, and does not stop the others.
 func TestCronJobs_Invalid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newCronJob("bad", "* * * * *", batchv1.AllowConcurrent)
@@ -127,7 +125,7 @@ func TestCronJobs_Invalid(t *testing.T) {
 	})
 }
 
-// TestC17_NewZone: a new zone moves the next run, and so does none.
+// TestC17_NewZone: a new time zone moves the next run, and so does the removal of the zone.
 func TestC17_NewZone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, newCronJob("c", "0 12 * * *", batchv1.AllowConcurrent))
@@ -154,7 +152,7 @@ func TestC17_NewZone(t *testing.T) {
 	})
 }
 
-// runMemories counts the memories that are kept.
+// runMemories is a store of memories.
 type runMemories map[types.NamespacedName]cronjob.Memory
 
 func (s runMemories) Get(_ context.Context, key types.NamespacedName) (cronjob.Memory, error) {
@@ -171,8 +169,8 @@ func (s runMemories) Delete(_ context.Context, key types.NamespacedName) error {
 	return nil
 }
 
-// TestCronJobs_Mine: a replica leaves the CronJobs of others alone, takes a namespace over when it is told to, and forgets
-// what it has lost and what is gone.
+// TestCronJobs_Mine: a replica leaves the CronJobs of others alone, takes a namespace over when
+// told to, and forgets CronJobs that it has lost or that are gone.
 func TestCronJobs_Mine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mineNow atomic.Bool
@@ -219,8 +217,8 @@ func TestCronJobs_Mine(t *testing.T) {
 	})
 }
 
-// TestCronJobs_NewLife: what was compiled for a CronJob does not serve a later one of the name, nor another zone, and is
-// forgotten when the CronJob is gone.
+// TestCronJobs_NewLife: a compiled schedule is not used for a later CronJob of the name or for
+// another zone, and is forgotten when the CronJob is gone.
 func TestCronJobs_NewLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newCronDesk(t, controller.CronJobOptions{Schedule: []schedule.Option{schedule.WithTimeZone("Asia/Kathmandu")}})
@@ -251,7 +249,7 @@ func TestCronJobs_NewLife(t *testing.T) {
 	})
 }
 
-// TestCronJobs_CompiledOnce: rounds of one schedule share what was compiled.
+// TestCronJobs_CompiledOnce: the rounds of one schedule share the compiled schedule.
 func TestCronJobs_CompiledOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var zones []*time.Location
@@ -271,8 +269,8 @@ func TestCronJobs_CompiledOnce(t *testing.T) {
 	})
 }
 
-// TestCronJobs_TriggerAndBackfill: one round takes out what it has started, the plans that follow in it know, and each
-// tells its figures (C16).
+// TestCronJobs_TriggerAndBackfill: a round removes the requests that it has started, its later
+// plans know of that, and each plan counts in the metrics (C16).
 func TestCronJobs_TriggerAndBackfill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counted := 0

@@ -23,7 +23,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// asks is a queue that notes what it is asked for, as "name after".
+// asks is a queue that records the keys that are added, as "name delay".
 type asks struct{ got []string }
 
 func (q *asks) Add(key types.NamespacedName) { q.AddAfter(key, 0) }
@@ -31,7 +31,7 @@ func (q *asks) AddAfter(key types.NamespacedName, d time.Duration) {
 	q.got = append(q.got, fmt.Sprintf("%s %v", key.Name, d))
 }
 
-// take returns what was asked for since the last call, in order.
+// take returns the records since the last call, sorted.
 func (q *asks) take() string {
 	slices.Sort(q.got)
 	out := strings.Join(q.got, ", ")
@@ -39,7 +39,7 @@ func (q *asks) take() string {
 	return out
 }
 
-// told notes what is reported to the metrics of jobs.
+// told records what the metrics of jobs receive.
 type told struct {
 	all    []string
 	rounds []time.Duration
@@ -55,7 +55,7 @@ func (m *told) metrics() controller.JobMetrics {
 	}
 }
 
-// jobDesk is a Job controller whose caches hold what the test puts there.
+// jobDesk is a Job controller whose caches the test fills.
 type jobDesk struct {
 	*cluster
 	*controller.Jobs
@@ -80,7 +80,7 @@ func newJobDesk(t *testing.T, o controller.JobOptions, cached ...*batchv1.Job) *
 	return d
 }
 
-// put stores a pod of a job that is in the cache.
+// put stores a pod of a job in the cache and on the server.
 func (d *jobDesk) put(j *batchv1.Job, name string, changes ...func(*corev1.Pod)) {
 	d.Helper()
 	p := tracked(name, ownedBy(j))
@@ -99,7 +99,7 @@ func (d *jobDesk) round(name string) (next time.Time, err error) {
 	return next, err
 }
 
-// tell notifies a handler: without an old object one has appeared, and without a new one the old is gone.
+// tell notifies a handler of an addition without an old object, and of a deletion without a new one.
 func tell[T any](h cache.ResourceEventHandler, old, cur *T) {
 	switch {
 	case old == nil:
@@ -170,7 +170,7 @@ func TestJ43_JobEvents(t *testing.T) {
 	})
 }
 
-// TestJ43_PodEvents: which job a pod's change leads to.
+// TestJ43_PodEvents: which job has a round after a change of a pod.
 func TestJ43_PodEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, k, ended := newJob("j", pointTo(mine)), newJob("k", pointTo(mine)), newJob("ended", pointTo(mine))
@@ -190,7 +190,7 @@ func TestJ43_PodEvents(t *testing.T) {
 		namesake := func(p *corev1.Pod) { p.OwnerReferences[0].UID = "earlier" }
 		for _, test := range []struct {
 			what     string
-			old, cur *corev1.Pod // neither old: it appears; no cur: it is gone
+			old, cur *corev1.Pod // no old: an addition; no cur: a deletion
 			want     string
 		}{
 			{"a pod of the job", nil, of(j), "j 1s"},
@@ -340,7 +340,7 @@ func TestC17_CronJobEvents(t *testing.T) {
 	})
 }
 
-// TestC17_Jitter: a new schedule is followed with the options of the planner.
+// TestC17_Jitter: the next run of a new schedule depends on the options of the planner.
 func TestC17_Jitter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		delays := map[time.Duration]string{}
@@ -356,7 +356,8 @@ func TestC17_Jitter(t *testing.T) {
 	})
 }
 
-// TestPodEvents_WithoutIndex: an orphan wakes who could adopt it, also where the informer has no index by namespace.
+// TestPodEvents_WithoutIndex: an orphan wakes the jobs that could adopt it, even if the informer
+// has no index by namespace.
 func TestPodEvents_WithoutIndex(t *testing.T) {
 	inStudio(t, films(), controller.JobOptions{}, film{Spec: scene(corev1.RestartPolicyNever)}, func(s *studio) {
 		queue := &asks{}

@@ -15,7 +15,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// Clip is a resource of one's own, with the spec and the status of a job.
+// Clip is a resource of your own, with the spec and the status of a job.
 type Clip struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -28,7 +28,7 @@ func (c *Clip) DeepCopyObject() runtime.Object { // controller-gen writes the re
 	return &Clip{c.TypeMeta, j.ObjectMeta, j.Spec, j.Status}
 }
 
-// The controllers of a resource of one's own on client-go: the clients of clips are generated ones.
+// The controllers of a resource of your own on client-go. The clients of clips are generated.
 func ExampleNewJobs() {
 	run := func(ctx context.Context, client kubernetes.Interface, clips func(namespace string) backend.OwnerClient[*Clip], clipInformer cache.SharedIndexInformer, scheme *runtime.Scheme) error {
 		factory := informers.NewSharedInformerFactory(client, 0)

@@ -29,7 +29,7 @@ func (d *jobDesk) show(j *batchv1.Job, p *corev1.Pod) {
 	must.OK(d, errors.Join(d.owners.Update(j), d.pods.Update(p)))
 }
 
-// TestE6_HeldBack: a round waits until notifications have told of the writes of the round before, of any kind.
+// TestE6_HeldBack: a round waits until notifications have shown the writes of the one before.
 func TestE6_HeldBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newJobDesk(t, controller.JobOptions{}, newJob("j", pointTo(mine)), newJob("k", pointTo(mine)))
@@ -66,9 +66,9 @@ func TestE6_HeldBack(t *testing.T) {
 		held("pods", `ns/j: the cache of pods is at version "103", own writes are at "105"`)
 		untracked := d.pod("j-1")
 		d.events.OnUpdate(ended, untracked)
-		must.OK(t, d.pods.Update(untracked)) // newer caches say themselves how far they have come
+		must.OK(t, d.pods.Update(untracked)) // newer caches know their version themselves
 		held("jobs.batch", `ns/j: the cache of their owners is at version "102", own writes are at "106"`)
-		d.jobs.OnDelete(j) // the job of that name is another one now
+		d.jobs.OnDelete(j) // another job has the name now
 		j = newJob("j", pointTo(mine))
 		j.UID = "another"
 		d.show(j, untracked)
@@ -76,7 +76,7 @@ func TestE6_HeldBack(t *testing.T) {
 	})
 }
 
-// TestE6_Notifications: each notification of a pod or a job says how far the cache has come.
+// TestE6_Notifications: each notification of a pod or a job shows the version of its cache.
 func TestE6_Notifications(t *testing.T) {
 	other := newJob("k", pointTo(mine))
 	other.ResourceVersion = "999"
@@ -105,7 +105,7 @@ func TestE6_Notifications(t *testing.T) {
 	}
 }
 
-// TestE1_Expected: a round knows of the writes before it that no notification has told of (E1, E4).
+// TestE1_Expected: a round expects the earlier writes that no notification has shown yet (E1, E4).
 func TestE1_Expected(t *testing.T) {
 	leaving := func(p *corev1.Pod) { p.DeletionTimestamp = pointTo(metav1.Now()) }
 	freed := func(p *corev1.Pod) { p.Finalizers = nil }
@@ -163,7 +163,7 @@ func TestE1_Expected(t *testing.T) {
 	}
 }
 
-// TestJobs_Forgets: what was expected for a job that is gone, or another replica's for a time, holds no later round back.
+// TestJobs_Forgets: expectations of a job that is gone, or was not served for a time, delay no round.
 func TestJobs_Forgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mineNow := true
@@ -192,7 +192,7 @@ func TestJobs_Forgets(t *testing.T) {
 	})
 }
 
-// slow is a clientset whose pods take a second to create, and which counts those under way.
+// slow is a clientset that takes a second to create a pod, and counts the creations in progress.
 type slow struct {
 	kubernetes.Interface
 	now, most atomic.Int32
@@ -222,7 +222,8 @@ func (s slowPods) Create(ctx context.Context, pod *corev1.Pod, o metav1.CreateOp
 	return s.PodInterface.Create(ctx, pod, o)
 }
 
-// TestJobs_Parallel: a round makes no more writes at a time than the options say. Creations begin with one, then two, then four.
+// TestJobs_Parallel: a round makes no more concurrent writes than the options allow. Creations
+// begin with one, then two, then four.
 func TestJobs_Parallel(t *testing.T) {
 	for parallel, want := range map[int]int32{0: 4, 1: 1, 3: 3} {
 		synctest.Test(t, func(t *testing.T) {

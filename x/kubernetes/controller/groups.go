@@ -17,7 +17,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
 )
 
-// Groups are the workloads and pod groups of a cluster, for jobs whose Planner has Gangs (J44).
+// Groups are the workloads and pod groups of a cluster, for jobs with Planner.Gangs (J44).
 type Groups struct {
 	client               dynamic.Interface
 	workloads, podGroups cache.SharedIndexInformer
@@ -32,8 +32,8 @@ func NewGroups(client dynamic.Interface, factory dynamicinformer.DynamicSharedIn
 	}
 }
 
-// The indexes of workloads by the object that they are for, and of pod groups by their workload. Both name no
-// UID, so whose an object is is asked besides.
+// The indexes of workloads by the object that they belong to, and of pod groups by their workload.
+// The keys hold names and no UIDs, so the UID of the owner must be compared as well.
 const (
 	byJob      = "batchplan/job"
 	byWorkload = "batchplan/workload"
@@ -45,7 +45,7 @@ func jobKey(namespace string, kind schema.GroupKind, name string) string {
 
 func workloadKey(namespace, name string) string { return namespace + "/" + name }
 
-// index gives the caches their indexes.
+// index adds the indexes to the caches.
 func (g *Groups) index() error {
 	byRef := func(o any) ([]string, error) {
 		object := o.(*unstructured.Unstructured)
@@ -66,7 +66,7 @@ func (g *Groups) index() error {
 	return errors.Join(addIndex(g.workloads, byJob, byRef), addIndex(g.podGroups, byWorkload, byName))
 }
 
-// missing says why the planner cannot have gangs.
+// missing returns an error if Planner.Gangs cannot be used. Otherwise it adds the indexes for it.
 func (o *JobOptions) missing() error {
 	switch {
 	case !o.Planner.Gangs:
@@ -79,7 +79,7 @@ func (o *JobOptions) missing() error {
 	return o.Groups.index()
 }
 
-// of returns the groups of a job, as the caches have them.
+// of returns the groups of a job from the caches.
 func (g *Groups) of(
 	object Object, kind schema.GroupVersionKind, namespace string, template *corev1.PodTemplateSpec,
 ) jobgroup.Groups {
@@ -104,7 +104,7 @@ func (g *Groups) of(
 	return found
 }
 
-// backend makes the writes of a round.
+// backend returns the backend that writes the groups of a job.
 func (g *Groups) backend(
 	namespace string, owner metav1.OwnerReference, value *job.Job, template *corev1.PodTemplateSpec,
 ) *backend.Groups {

@@ -18,7 +18,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// TestJobs_Calls: the calls, the events and the end of one round of a job, which has started and has a deadline.
+// TestJobs_Calls: the calls, the events and the result of one round of a started job with a deadline.
 func TestJobs_Calls(t *testing.T) {
 	conflict := apierrors.NewConflict(batchv1.Resource("jobs"), "j", errors.New("too old"))
 	down, gone := errors.New("no reply"), apierrors.NewNotFound(corev1.Resource("pods"), "p")
@@ -121,7 +121,7 @@ func TestJobs_Calls(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				memories := stored{{Namespace: "ns", Name: "j"}: {JobUID: "uid-of-j"}}
-				rounds, retry := 0, false // without the plan that found all pods gone (J6)
+				rounds, retry := 0, false // not counting a plan that found all pods gone (J6)
 				test.options.Memories = memories
 				test.options.Hooks.Round = func(r controller.JobRound) {
 					rounds, retry = rounds+1, r.Plan.Conclude(r.Outcome).Retry

@@ -22,8 +22,8 @@ type jobEvents struct {
 	queue Queue[types.NamespacedName]
 }
 
-// OwnerEvents returns the handler of the jobs' informer. It requests a round immediately when a
-// job comes or its spec changes, and batched when its status does (J43).
+// OwnerEvents returns the handler of the jobs' informer. It requests a round immediately when a job
+// appears or its spec changes, and after the batch delay when its status changes (J43).
 func (c *Jobs) OwnerEvents(queue Queue[types.NamespacedName]) cache.ResourceEventHandler {
 	h := jobEvents{c, queue}
 	return cache.ResourceEventHandlerFuncs{
@@ -66,7 +66,7 @@ func (h jobEvents) jobAppeared(o Object) {
 	value := h.kind.value(o)
 	by, ours := job.ManagerOf(value.Spec, h.options.Planner)
 	if ours {
-		h.kept.add(keyOf(o)) // since it may be gone before its first round
+		h.kept.add(keyOf(o)) // the job may be gone before its first round
 	}
 	if !ours && by != job.ControllerName && h.options.Metrics.External != nil {
 		h.options.Metrics.External(by)
@@ -129,7 +129,7 @@ func (h jobEvents) podChanged(old, cur *corev1.Pod) {
 	}
 }
 
-// podTouched notifies the job that the pod has, or had as p, that the pod has changed.
+// podTouched notifies the job that controls p, which is old or cur, of the change from old to cur.
 func (h jobEvents) podTouched(p, old, cur *corev1.Pod) {
 	owner := h.ownerOf(p)
 	if owner == nil {
@@ -139,7 +139,7 @@ func (h jobEvents) podTouched(p, old, cur *corev1.Pod) {
 	h.queue.AddAfter(keyOf(owner), h.options.batchDelay())
 }
 
-// podLeaves is for a pod that is being deleted, or is gone: nil.
+// podLeaves handles a pod that is being deleted, or is gone if cur is nil.
 func (h jobEvents) podLeaves(old, cur *corev1.Pod) {
 	owner := h.ownerOf(cmp.Or(cur, old))
 	if owner == nil {
@@ -152,7 +152,7 @@ func (h jobEvents) podLeaves(old, cur *corev1.Pod) {
 	h.queue.AddAfter(keyOf(owner), h.options.batchDelay())
 }
 
-// offer wakes the jobs that could adopt the pod.
+// offer requests rounds of the jobs that could adopt the pod.
 func (h jobEvents) offer(p *corev1.Pod) {
 	for _, owner := range h.ownersIn(p.Namespace) {
 		value := h.kind.value(owner)
@@ -162,8 +162,8 @@ func (h jobEvents) offer(p *corev1.Pod) {
 	}
 }
 
-// seen counts pods that have ended with the finalizer, and those that lose it, and notes the version
-// of the notification.
+// seen counts pods that have ended with the finalizer and pods that have lost it, and records the
+// version of the notification.
 func (h jobEvents) seen(old, cur *corev1.Pod) {
 	event := job.TrackingEvent(tracking(old), tracking(cur))
 	if event != "" && h.options.Metrics.Tracking != nil {
@@ -172,7 +172,7 @@ func (h jobEvents) seen(old, cur *corev1.Pod) {
 	h.written.observe(ofPods, cmp.Or(cur, old).ResourceVersion)
 }
 
-// sight returns the part of a pod that the expectations go by.
+// sight returns the part of a pod that the expectations use.
 func sight(p *corev1.Pod) *expectations.Sight {
 	if p == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// remember returns the stored memory of a job, or else the memory in its annotation. What a store has of another
-// controller's job is that controller's.
+// remember returns the stored memory of a job, or else the memory in its annotation. It does not
+// read the memory of a job that another controller manages.
 func (c *Jobs) remember(
 	ctx context.Context, key types.NamespacedName, object Object, ours bool,
 ) (job.Memory, error) {
@@ -27,7 +27,7 @@ func (c *Jobs) remember(
 	return m, ofMemory(err)
 }
 
-// annotated reads the memory in an annotation. One that cannot be read counts as lost.
+// annotated reads the memory in an annotation. A memory that cannot be read counts as lost.
 func (c *Jobs) annotated(object Object) (m job.Memory, found bool) {
 	text, found := object.GetAnnotations()[c.options.MemoryAnnotation]
 	if found {
@@ -37,7 +37,7 @@ func (c *Jobs) annotated(object Object) (m job.Memory, found bool) {
 }
 
 // annotate stores the backoff in the job's annotation if it has changed. The rest of a memory
-// is about this process, or is what the caches show after a restart anyway.
+// concerns only this process, or can be read from the caches after a restart.
 func (b *roundBackend) annotate(ctx context.Context, m job.Memory) error {
 	c := b.jobs
 	if c.options.MemoryAnnotation == "" || m.JobUID == "" {
@@ -58,7 +58,7 @@ func (b *roundBackend) annotate(ctx context.Context, m job.Memory) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("memory: %w", err) // of the server: a conflict is one to expect
+		return fmt.Errorf("memory: %w", err) // not of the store: a conflict is expected
 	}
 	c.written.wrote(b.key, object.GetUID(), ofOwners, object.GetResourceVersion())
 	return nil

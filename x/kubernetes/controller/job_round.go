@@ -23,8 +23,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/backend"
 )
 
-// Reconcile is one round of one job. It returns when the next one is due even if nothing
-// happens, or the zero time. An error requests another one soon.
+// Reconcile runs one round of one job. It returns the time when the next round is due even if
+// nothing changes, or the zero time. An error requests another round soon.
 func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next time.Time, err error) {
 	if err := c.written.check(key); err != nil && !c.options.Stale {
 		if c.options.Metrics.Stale != nil {
@@ -74,18 +74,18 @@ func (c *Jobs) Reconcile(ctx context.Context, key types.NamespacedName) (next ti
 		d.objects = c.appendPods(d.objects[:0], object)
 		d.pods = c.known.Append(d.pods[:0], &value, d.objects)
 		snapshot.Pods = d.pods
-		clear(d.objects) // keep no pod alive that is gone
+		clear(d.objects) // keep no pods in memory that are gone
 		if c.options.Planner.Gangs {
 			snapshot.Groups = c.options.Groups.of(object, c.kind.gvk(), value.Namespace, c.kind.template(object))
 		}
 	}
 
 	next, err = c.plan(ctx, d, key, object, &snapshot)
-	c.desks.Put(d) // and not after a panic
+	c.desks.Put(d) // not after a panic
 	return next, err
 }
 
-// resource names a cache.
+// resource returns the resource of a cache.
 func (c *Jobs) resource(r resource) schema.GroupResource {
 	if r == ofPods {
 		return corev1.Resource("pods")
@@ -94,7 +94,7 @@ func (c *Jobs) resource(r resource) schema.GroupResource {
 	return plural.GroupResource()
 }
 
-// forget drops what is known of a job that is gone, or another replica's.
+// forget drops what is known about a job that is gone, or that belongs to another replica.
 func (c *Jobs) forget(ctx context.Context, key types.NamespacedName, isGone bool) error {
 	c.forgetPods(key)
 	c.tracker.Forget(key)
@@ -119,7 +119,7 @@ func (c *Jobs) drop(ctx context.Context, key types.NamespacedName) error {
 	return c.of(key, ofMemory(err))
 }
 
-// of says which job an error is about.
+// of adds the name of the job to an error.
 func (c *Jobs) of(key types.NamespacedName, err error) error {
 	if err == nil {
 		return nil
@@ -127,7 +127,7 @@ func (c *Jobs) of(key types.NamespacedName, err error) error {
 	return fmt.Errorf("%s %s: %w", c.kind.controller("job"), named(key), err)
 }
 
-// forgetPods drops what is known of the pods of a job.
+// forgetPods drops what is known about the pods of a job.
 func (c *Jobs) forgetPods(key types.NamespacedName) {
 	c.created.forget(key)
 	if place, is := c.places.LoadAndDelete(key); is {
@@ -172,8 +172,8 @@ func (c *Jobs) plan(
 	b.report.Plan = plan
 	end, err := jobapply.Executor{Parallel: c.options.Parallel}.Apply(ctx, b, plan)
 	if b.foundOnlyGone(plan) {
-		// The round has changed nothing, and the cache will soon show that these pods are
-		// gone: plan without them instead of waiting for that (J6).
+		// The round has changed nothing, and the cache will soon show that these pods are gone:
+		// plan again without them instead of waiting for the cache (J6).
 		snapshot.Pods = slices.DeleteFunc(snapshot.Pods, func(p job.Pod) bool { return b.gone[p.UID] })
 		return c.plan(ctx, d, key, object, snapshot)
 	}
@@ -214,7 +214,7 @@ func (c *Jobs) plan(
 	}
 
 	if end.Outcome.Claimed.Result == jobreason.ResultUnsuccessful {
-		return next, err // the next try is the first that has anything to do
+		return next, err // nothing can be done before the next try
 	}
 	return end.Requeue.At, err
 }
@@ -230,27 +230,27 @@ func (c *Jobs) log(ctx context.Context, key types.NamespacedName, plan *job.Plan
 	}
 }
 
-// said returns the events with sentences about an object of the kind.
+// said returns the events with the kind's name in their messages.
 func (c *Jobs) said(events []job.Event) []job.Event {
-	for i := range events { // the conclusion's own
+	for i := range events { // not shared
 		events[i].Message = c.kind.says(events[i].Message)
 	}
 	return events
 }
 
-// roundBackend makes the writes of one round, and keeps their versions.
+// roundBackend makes the writes of one round, and records their versions.
 type roundBackend struct {
 	*backend.Pods
 	*backend.Groups
 	jobs   *Jobs
 	key    types.NamespacedName
 	owner  types.UID
-	object Object // as the plan saw it, then as the last write of the round left it
+	object Object // as planned, or as returned by the last write
 	report JobReport
-	ours   bool // other controllers write the status of their jobs
+	ours   bool // if false, another controller writes the status
 
 	mu   sync.Mutex
-	gone map[job.UID]bool // orphans that could not be adopted since they are gone
+	gone map[job.UID]bool // orphans that are gone and could not be adopted
 }
 
 // Adopt implements [jobapply.Backend].
@@ -276,7 +276,7 @@ func (b *roundBackend) Create(ctx context.Context, c job.Creation) (job.PodRef, 
 	return ref, err
 }
 
-// foundOnlyGone reports whether all that the plan claims is gone.
+// foundOnlyGone reports whether all pods are gone that the plan adopts, and it releases none.
 func (b *roundBackend) foundOnlyGone(p *job.Plan) bool {
 	return len(b.gone) > 0 && len(b.gone) == len(p.Adopt) && len(p.Release) == 0
 }
@@ -313,7 +313,7 @@ func (b *roundBackend) WriteStatus(ctx context.Context, s job.Status) error {
 	return err
 }
 
-// wrote keeps the object as a write of its status left it.
+// wrote records the object that a write of the status has returned.
 func (b *roundBackend) wrote(object Object) {
 	b.object = object
 	b.jobs.written.wrote(b.key, object.GetUID(), ofOwners, object.GetResourceVersion())

@@ -18,17 +18,17 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
-// JobOptions say which jobs a controller takes, and how.
+// JobOptions are the options of a Job controller.
 type JobOptions struct {
 	Common
-	// ManagedBy is the spec.managedBy of the jobs to take (J3). It is required for jobs of batch/v1, so
-	// that no controller gets in the way of the built-in one by accident: that one has the name
-	// [job.ControllerName], which jobs without the field also have. For a resource of your own, empty
-	// means the objects without the field.
+	// ManagedBy is the spec.managedBy of the jobs to take (J3). It is required for jobs of
+	// batch/v1, so that no controller gets in the way of the built-in one by accident. The built-in
+	// controller is [job.ControllerName], and jobs without the field are its jobs. For a resource
+	// of your own, the empty string means the objects without the field.
 	ManagedBy string
-	// Planner are the options of the planner. Its ControllerName is ManagedBy, and need not be set.
+	// Planner are the options of the planner. Its ControllerName is set to ManagedBy.
 	Planner job.Options
-	// Groups are required if the Planner has Gangs.
+	// Groups are required if Planner.Gangs is set.
 	Groups *Groups
 	// Parallel is the number of concurrent writes in a round; 0 is the executor's default.
 	Parallel int
@@ -43,28 +43,28 @@ type JobOptions struct {
 	// BatchDelay is how long a round waits for more changes of pods or of the status (J43). 0 means
 	// one second, as in Kubernetes.
 	BatchDelay time.Duration
-	// MergeEvents reports the pods that a round has created, or deleted, in one event, which saves a
-	// request for each further one. The built-in controller has an event for each pod.
+	// MergeEvents reports all pods that a round creates in one event, and all that it deletes in
+	// another, to save requests. The built-in controller reports an event for each pod.
 	MergeEvents bool
 	Metrics     JobMetrics
 	Hooks       JobHooks
 }
 
-// JobMetrics receive what the counters of a Job controller count (J42). Several goroutines call them; each may be
-// nil. What they are given is valid until they return.
+// JobMetrics are callbacks for the counters of a Job controller (J42). They are called
+// concurrently; each may be nil. Their arguments are valid until they return.
 type JobMetrics struct {
 	// Round is called after each round.
 	Round func(JobRound)
-	// Tracking is called with the event of a pod, "add" or "delete", that [job.TrackingEvent] names.
+	// Tracking is called with the [job.TrackingEvent] of a changed pod, "add" or "delete".
 	Tracking func(event string)
-	// External is called with the spec.managedBy of a job of another controller, when that is first seen.
+	// External is called with the spec.managedBy of each new job of another controller.
 	External func(managedBy string)
-	// Stale is called when a round is put off, since that cache does not show own writes (E6).
+	// Stale is called when a round is delayed because the cache does not show own writes yet (E6).
 	Stale func(cache schema.GroupResource)
 }
 
-// JobHooks receive what the controller has seen and decided. Several goroutines call them;
-// each may be nil. What they are given is valid until they return.
+// JobHooks are callbacks for what the controller has seen and decided. They are called
+// concurrently; each may be nil. Their arguments are valid until they return.
 type JobHooks struct {
 	// Planned is called with the time that the planner took.
 	Planned func(took time.Duration)
@@ -82,8 +82,7 @@ type JobRound struct {
 	Took time.Duration
 }
 
-// Jobs reconciles jobs. [NewJobs] returns it with a queue and workers; on its own it is for
-// those who have their own.
+// Jobs reconciles jobs. [NewJobs] adds a queue and workers; [NewJobReconciler] does not.
 type Jobs struct {
 	ownedPods
 	client  kubernetes.Interface
@@ -92,13 +91,13 @@ type Jobs struct {
 	desks   sync.Pool // of *desk
 	tracker expectations.Tracker[types.NamespacedName]
 	known   convert.PodCache
-	places  sync.Map // the namespaces of pods, by the keys of jobs that are in another or in none
-	kept    keySet   // the jobs whose memories may be stored: others' in the same store are not touched
+	places  sync.Map // the pods' namespaces by job, for jobs without a namespace or in another
+	kept    keySet   // the jobs whose memories may be stored; other memories of the store are not touched
 	created creations
 	written versions
 }
 
-// desk is what a worker uses again and again.
+// desk holds buffers that rounds reuse.
 type desk struct {
 	planner job.Planner
 	objects []*corev1.Pod
@@ -123,14 +122,14 @@ func NewJobs[T Object](kind Kind[T], o JobOptions) (*Controller[types.Namespaced
 		c.watch(kind.PodInformer, j.PodEvents(c.queue)),
 	)
 	if o.Planner.Gangs {
-		none := cache.ResourceEventHandlerFuncs{} // the caches are waited for; no change of a group needs a round
+		none := cache.ResourceEventHandlerFuncs{} // waits for the caches; a change of a group needs no round
 		err = errors.Join(err, c.watch(o.Groups.workloads, none), c.watch(o.Groups.podGroups, none))
 	}
 	return c, err
 }
 
-// NewJobReconciler returns the reconciler alone. The caller gives the informers the handlers
-// OwnerEvents and PodEvents, and calls Reconcile for the keys that these put into a queue.
+// NewJobReconciler returns the reconciler alone. The caller adds the handlers OwnerEvents and
+// PodEvents to the informers, and calls Reconcile for the keys that they put into a queue.
 func NewJobReconciler[T Object](kind Kind[T], o JobOptions) (*Jobs, error) {
 	by, err := kind.managedBy(o.ManagedBy, &o.Planner)
 	if err := errors.Join(kind.complete(true), err, o.missing()); err != nil {
@@ -164,7 +163,7 @@ func (c *Jobs) takes(value *job.Job) bool {
 	return ours
 }
 
-// each adds all jobs of some namespaces.
+// each calls add for all jobs of some namespaces.
 func (c *Jobs) each(namespace func(string) bool, add func(types.NamespacedName)) {
 	for _, o := range c.owners.List() {
 		if object := o.(Object); namespace(c.kind.namespace(object)) {

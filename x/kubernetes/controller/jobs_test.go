@@ -62,7 +62,7 @@ func TestJobs_Life(t *testing.T) {
 	})
 }
 
-// TestJobs_ManagedBy: a controller takes the jobs of its name and no others.
+// TestJobs_ManagedBy: a controller takes only the jobs of its name.
 func TestJobs_ManagedBy(t *testing.T) {
 	builtIn := job.ControllerName
 	for name, want := range map[string]string{mine: "mine", builtIn: "builtin default", "example.com/nobody": ""} {
@@ -85,7 +85,7 @@ func TestJobs_ManagedBy(t *testing.T) {
 	}
 }
 
-// TestJ44_GangsNeedGroups: the planner has gangs only with what it needs for them. The conformance tests bring up
+// TestJ44_GangsNeedGroups: Planner.Gangs without Groups is an error. The conformance tests start
 // jobs with groups.
 func TestJ44_GangsNeedGroups(t *testing.T) {
 	c := newCluster(t)
@@ -101,8 +101,8 @@ func TestJ44_GangsNeedGroups(t *testing.T) {
 	}
 }
 
-// TestJ34_NamespaceTerminating: what cannot be created any more is reported, once for a round. As in Kubernetes, there is no
-// event with quirks.
+// TestJ34_NamespaceTerminating: a refused creation in a terminating namespace is reported once per
+// round. With quirks there is no event, as in Kubernetes.
 func TestJ34_NamespaceTerminating(t *testing.T) {
 	for _, planner := range []job.Options{{}, job.Kubernetes(release.Newest())} {
 		synctest.Test(t, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestJ34_NamespaceTerminating(t *testing.T) {
 	}
 }
 
-// stored counts the memories that are kept.
+// stored is a store of memories.
 type stored map[types.NamespacedName]job.Memory
 
 func (s stored) Get(_ context.Context, key types.NamespacedName) (job.Memory, error) {
@@ -148,7 +148,7 @@ func (s stored) Delete(_ context.Context, key types.NamespacedName) error {
 	return nil
 }
 
-// TestJobs_Memories: a controller that starts with the memory of the last one keeps the
+// TestJobs_Memories: a controller that starts with the memories of an earlier one keeps the
 // backoff, and drops the memory of a job that is gone.
 func TestJobs_Memories(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -179,8 +179,8 @@ func TestJobs_Memories(t *testing.T) {
 	})
 }
 
-// TestJobs_MemoryAnnotation: a controller that starts without the memory of the last one finds
-// the backoff in the job's annotation, which it writes once for each failure.
+// TestJobs_MemoryAnnotation: a controller that starts without memories finds the backoff in the
+// job's annotation, which is written once per failure.
 func TestJobs_MemoryAnnotation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const annotation = "example.com/memory"

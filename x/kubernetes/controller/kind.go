@@ -25,42 +25,44 @@ import (
 // Object is an object of any kind.
 type Object = backend.Object
 
-// Kind describes objects whose pods the planner of jobs runs: jobs, or a resource of your own. What the functions are
-// given is the cache's and is not written to.
+// Kind describes objects whose pods the planner of jobs runs: jobs, or a resource of your own. The
+// functions must not change the objects that they get; only SetStatus and Report get copies.
 type Kind[T Object] struct {
 	schema.GroupVersionKind
-	// Spec returns the job that an object is. Its template is required; the fields that a server fills in for a job
-	// are filled in (J1), and a spec that it would refuse is reported with an event (J2). Without a selector, the pods
-	// get the label batch.kubernetes.io/controller-uid with the UID of the object and are selected by it, as those of
-	// a job: another object of the name does not adopt them.
+	// Spec returns the job's spec that is in an object. Its template is required. Fields that a
+	// server defaults for a job are defaulted (J1), and a spec that a server would refuse is
+	// reported with an event (J2). Without a selector, the pods get the label
+	// batch.kubernetes.io/controller-uid with the object's UID and are selected by it, as the pods
+	// of a job are. So another object of the same name does not adopt them.
 	Spec func(T) *batchv1.JobSpec
-	// Status returns the status of the job as an object stores it, and SetStatus sets it in a copy of the object.
-	// SetStatus may be nil if Status returns a pointer to a field of the object.
+	// Status returns the job's status that an object stores, and SetStatus sets it in a copy of the
+	// object. SetStatus may be nil if Status returns a pointer to a field of the object.
 	Status    func(T) *batchv1.JobStatus
 	SetStatus func(T, batchv1.JobStatus)
-	// Report, if set, writes into a copy of the object what else its status says: conditions of its own, a phase,
-	// observedGeneration. It follows SetStatus in a write of the status, unless a write before has failed. At the end
-	// of each round it is called once more, and what it then changes is written as well: with the same report it must
-	// change nothing, as it would by the clock. Once the job has ended there is no round.
+	// Report, if set, fills in the rest of the status in a copy of the object: conditions of its
+	// own, a phase, observedGeneration. It is called after SetStatus when a round writes the
+	// status, unless an earlier write of the round has failed. At the end of each round it is
+	// called again, and its changes are written as well. The same report must always lead to the
+	// same status, so Report must not read the clock. A job that has ended has no rounds.
 	Report func(T, *JobReport)
-	// Check, if set, says why an object cannot be served. It is for what Spec does not return.
+	// Check, if set, returns why an object cannot be served. It checks what Spec does not return.
 	Check func(T) error
-	// Namespace returns the namespace of an object's pods. It is required for a kind whose objects have no namespace of
-	// their own, and must be nil for others. It must not change, and nor must what it returns for an object.
+	// Namespace returns the namespace of an object's pods. It is required for a kind whose objects
+	// have no namespace of their own, and must be nil for others. Its result must never change.
 	Namespace func(T) string
-	// Objects is the client of a namespace, which is empty for objects without one. The typed clients of client-go are
-	// such clients.
+	// Objects returns the client of a namespace, which is empty for objects without one. The typed
+	// clients of client-go are such clients.
 	Objects func(namespace string) backend.OwnerClient[T]
 	// PodClient writes the pods.
 	PodClient kubernetes.Interface
-	// ObjectInformer is the cache of the objects, and PodInformer the one of pods. NewTTL needs no pods.
+	// ObjectInformer and PodInformer cache the objects and the pods. NewTTL needs no PodInformer.
 	ObjectInformer, PodInformer cache.SharedIndexInformer
 
-	isBatch bool // a server has filled in and checked the spec
+	isBatch bool // of batch/v1: a server has defaulted and validated the spec
 }
 
-// BatchJobs returns the kind of jobs of batch/v1, with the informers of the factory, which then fills both caches: of
-// jobs and of pods. If the factory is nil, set them; for NewTTL alone, the ObjectInformer is enough.
+// BatchJobs returns the kind of jobs of batch/v1, with the informers of jobs and pods of the
+// factory. If the factory is nil, set the informers; NewTTL alone needs only ObjectInformer.
 func BatchJobs(client kubernetes.Interface, factory informers.SharedInformerFactory) Kind[*batchv1.Job] {
 	kind := Kind[*batchv1.Job]{
 		GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("Job"),
@@ -79,15 +81,16 @@ func BatchJobs(client kubernetes.Interface, factory informers.SharedInformerFact
 	return kind
 }
 
-// ownerKind is a Kind whose type is not known.
+// ownerKind is a [Kind] of any type.
 type ownerKind interface {
 	gvk() schema.GroupVersionKind
-	// value returns the job that an object is, in the namespace of its pods.
+	// value returns an object as a job, in the namespace of its pods.
 	value(Object) job.Job
-	// namespace returns the namespace of an object's pods, and ownNamespace the one of the objects with pods there.
+	// namespace returns the namespace of an object's pods. ownNamespace returns the namespace of
+	// the objects whose pods are in a namespace.
 	namespace(Object) string
 	ownNamespace(ofPods string) string
-	// check says why an object, with that value, cannot be served.
+	// check returns why an object cannot be served. The job is its value.
 	check(Object, *job.Job) error
 	template(Object) *corev1.PodTemplateSpec
 	get(ctx context.Context, key types.NamespacedName) (Object, error)
@@ -96,22 +99,22 @@ type ownerKind interface {
 	writeStatus(ctx context.Context, o Object, s job.Status, report *JobReport) (Object, error)
 	// reports reports whether the kind has a Report.
 	reports() bool
-	// tell writes the report into the status of an object, and returns it as that left it, or nil if the report changes
-	// nothing.
+	// tell writes the report into an object's status. It returns the written object, or nil if
+	// nothing changed.
 	tell(ctx context.Context, o Object, report *JobReport) (Object, error)
 	annotate(ctx context.Context, o Object, annotation, value string) (Object, error)
 	remove(ctx context.Context, key types.NamespacedName, o metav1.DeleteOptions) error
-	// says returns a sentence of the planner about an object of the kind.
+	// says returns a sentence of the planner with the kind's name in it.
 	says(text string) string
-	// decides returns a line of a plan for an object of the kind.
+	// decides returns a line of a plan with the kind's name in it.
 	decides(line string) string
-	// managedBy returns the name of the controller of objects that name none, if the options leave it empty.
+	// managedBy returns the ManagedBy of a controller, or its default if name is empty.
 	managedBy(name string, planner *job.Options) (string, error)
-	// controller names a controller of the kind; the Job controller has the short name.
+	// controller returns the name of a controller of the kind: for jobs of batch/v1, the short name.
 	controller(short string) string
 }
 
-// complete reports what is missing for a controller of the objects, and one of their pods.
+// complete checks that the fields are set that a controller needs, also of pods if ofPods is set.
 func (k *Kind[T]) complete(ofPods bool) error {
 	for _, f := range []struct {
 		name string
@@ -193,7 +196,7 @@ func (k *Kind[T]) value(o Object) job.Job {
 	if spec.Selector == nil {
 		value.Spec.Selector = &job.Selector{MatchLabels: uidLabel(object)}
 	}
-	for i := range value.Status.Conditions { // made for this value
+	for i := range value.Status.Conditions { // not shared with the object
 		if c := &value.Status.Conditions[i]; isAboutJob(c.Type) {
 			c.Message = replaced(c.Message, k.Kind, "Job")
 		}
@@ -215,7 +218,7 @@ func (k *Kind[T]) ownNamespace(ofPods string) string {
 	return ofPods
 }
 
-// uidLabel is the label of the pods of an object, and what selects them.
+// uidLabel returns the label that an object's pods have and by which they are selected.
 func uidLabel(o Object) map[string]string {
 	return map[string]string{batchv1.ControllerUidLabel: string(o.GetUID())}
 }
@@ -225,7 +228,7 @@ func (k *Kind[T]) template(o Object) *corev1.PodTemplateSpec {
 	if spec.Selector != nil {
 		return &spec.Template
 	}
-	template := spec.Template // of the cache: its labels are replaced and not written to
+	template := spec.Template // a shallow copy: the labels of the cache's template are not written to
 	template.Labels = merged(spec.Template.Labels, uidLabel(o))
 	return &template
 }
@@ -245,8 +248,9 @@ func (k *Kind[T]) check(o Object, value *job.Job) error {
 		}
 	}
 
-	// A server may have stored what it refuses: without a selector, a job would adopt every pod of its namespace that
-	// nobody controls; with one that its own pods do not match, it would release each of them and create another.
+	// A stored job may be invalid all the same. Without a selector, a job would adopt every pod of
+	// its namespace that nobody controls. With a selector that its own pods do not match, it would
+	// release each of them and create another.
 	switch labels := k.template(o).Labels; {
 	case value.Spec.Selector == nil:
 		return errors.New("job.spec.selector: is required")
@@ -316,8 +320,7 @@ func (k *Kind[T]) remove(ctx context.Context, key types.NamespacedName, o metav1
 	return k.Objects(key.Namespace).Delete(ctx, key.Name, o)
 }
 
-// says implements [ownerKind]. The planner's sentences speak of a Job, so says replaces that word
-// with the kind.
+// says implements [ownerKind]. It replaces the word Job at the beginning of a sentence.
 func (k *Kind[T]) says(text string) string { return replaced(text, "Job", k.Kind) }
 
 func (k *Kind[T]) decides(line string) string {
@@ -327,7 +330,7 @@ func (k *Kind[T]) decides(line string) string {
 	return strings.NewReplacer("the job ", "the "+k.Kind+" ", ": Job ", ": "+k.Kind+" ").Replace(line)
 }
 
-// replaced returns a sentence with another subject, if it has that subject.
+// replaced returns a sentence with another subject, if it begins with the given subject.
 func replaced(text, subject, by string) string {
 	if rest, has := strings.CutPrefix(text, subject+" "); has {
 		return by + " " + rest

@@ -18,7 +18,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// reel is a film whose status holds numbers where a job's holds pointers to them, and times in seconds.
+// reel is a film whose status has numbers instead of pointers to them, and times in seconds.
 type reel struct {
 	film
 	ready, terminating int32

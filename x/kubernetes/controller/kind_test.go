@@ -26,7 +26,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// film is a job by another name.
+// film is a resource with the spec and status of a job.
 type film struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -73,7 +73,7 @@ func inStudio(t *testing.T, kind controller.Kind[*film], o controller.JobOptions
 	})
 }
 
-// round runs a round, when the caches show what the one before has written.
+// round runs a round after the caches show the writes of the one before.
 func (s *studio) round() error {
 	synctest.Wait()
 	s.jobs.OwnerEvents(&asks{}).OnAdd(s.film(), false)
@@ -100,8 +100,8 @@ func scene(policy corev1.RestartPolicy) batchv1.JobSpec {
 	return batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: policy, Containers: []corev1.Container{{Name: "main"}}}}}
 }
 
-// TestKind_Words: conditions and events are about the kind, and what others have written stays. With the quirk that
-// rewrites the condition Suspended if its message differs, it is written once.
+// TestKind_Words: conditions and events name the kind, and conditions of other writers stay. With
+// the quirk that rewrites the condition Suspended if its message differs, it is written once.
 func TestKind_Words(t *testing.T) {
 	for _, planner := range []job.Options{{}, job.Kubernetes(release.Newest())} {
 		f := film{Spec: scene(corev1.RestartPolicyNever)}
@@ -153,7 +153,7 @@ func TestKind_Words(t *testing.T) {
 	}
 }
 
-// TestKind_Invalid: what a server would refuse of a job is an event of the kind.
+// TestKind_Invalid: a spec that a server would refuse for a job leads to an event of the kind.
 func TestKind_Invalid(t *testing.T) {
 	badLabels := scene(corev1.RestartPolicyNever)
 	badLabels.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
@@ -170,7 +170,7 @@ func TestKind_Invalid(t *testing.T) {
 	} {
 		inStudio(t, test.kind, controller.JobOptions{}, film{Spec: test.spec}, func(s *studio) {
 			defer func() {
-				if len(s.log) > 0 { // the error is logged by the caller
+				if len(s.log) > 0 { // the caller logs the error
 					t.Errorf("log %q", s.log)
 				}
 			}()
@@ -181,7 +181,7 @@ func TestKind_Invalid(t *testing.T) {
 	}
 }
 
-// TestKind_Strays: an object without a selector has the pods of its UID alone, and adopts no pod of others.
+// TestKind_Strays: an object without a selector has only the pods with its UID, and adopts none.
 func TestKind_Strays(t *testing.T) {
 	spec := scene(corev1.RestartPolicyNever)
 	spec.Template.Labels = map[string]string{"app": "a", batchv1.ControllerUidLabel: "of the template"}
@@ -213,7 +213,7 @@ func TestKind_MemoryAnnotation(t *testing.T) {
 	})
 }
 
-// TestKind_TTL: ttlSecondsAfterFinished of a resource of one's own.
+// TestKind_TTL: an object of your own is deleted after its ttlSecondsAfterFinished.
 func TestKind_TTL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		shelf, c := newShelf[*film](&film{}), newCluster(t)
@@ -255,7 +255,7 @@ func TestKind_TTL(t *testing.T) {
 	})
 }
 
-// What a controller cannot do without is an error that names it.
+// TestKind_WhatIsRequired: a missing required field is an error that names it.
 func TestKind_WhatIsRequired(t *testing.T) {
 	const lossy = "controller of Film: Status does not return what SetStatus has set"
 	type change struct {
@@ -301,7 +301,7 @@ func TestKind_WhatIsRequired(t *testing.T) {
 	}
 }
 
-// TestRecorder: events of a kind that only a scheme of one's own knows.
+// TestRecorder: events can be about a kind that only your own scheme knows.
 func TestRecorder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := newCluster(t)

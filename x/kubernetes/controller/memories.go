@@ -8,22 +8,22 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Memories keeps the memory of each object between its rounds, in a database for example: a job.Memory or a
-// cronjob.Memory. Its methods are called by several goroutines, but by one at a time for each object. An error is the
-// error of the round, which is repeated after a growing delay. Several controllers of jobs can share a store if no two
-// of them take a job of the same name: each asks only for the jobs that it takes.
+// Memories keeps the memory of each object between its rounds, in a database for example. M is job.Memory
+// or cronjob.Memory. The methods are called concurrently, but never for the same object. An error fails
+// the round, which is repeated after a growing delay. Several Job controllers can share a store if no two
+// of them take a job of the same name: each reads and writes only the memories of the jobs that it takes.
 type Memories[M any] interface {
 	// Get returns the memory, or the zero value for an object without one. After an error the round decides nothing.
 	Get(ctx context.Context, key types.NamespacedName) (M, error)
-	// Set is called at the end of each round, after its writes. After an error the memory before it is what the next
-	// round gets, as after a crash at that moment. No status counts a pod twice and no run starts twice, but events and
-	// metrics of the round may be repeated.
+	// Set is called at the end of each round, after its writes. After an error, the next round gets
+	// the earlier memory, as after a crash at that moment: no pod is counted twice and no run
+	// starts twice, but events and metrics of the round may be repeated.
 	Set(ctx context.Context, key types.NamespacedName, m M) error
-	// Delete drops the memory of an object that has ended or is gone. It may be called for one without a memory.
+	// Delete drops the memory of an object that has ended or is gone. There may be no memory.
 	Delete(ctx context.Context, key types.NamespacedName) error
 }
 
-// memories is the store of a process that forgets.
+// memories keeps the memories in this process.
 type memories[M any] struct {
 	mu    sync.Mutex
 	byKey map[types.NamespacedName]M
@@ -80,7 +80,8 @@ func (s *keySet) has(key types.NamespacedName) bool {
 	return found
 }
 
-// leave drops the memory of an object that is another replica's now. One that is stored elsewhere is that replica's.
+// leave drops the memory of an object that another replica has taken over. A memory in a store of
+// the user stays, since the other replica needs it.
 func leave[M any](ctx context.Context, all Memories[M], key types.NamespacedName) error {
 	if own, is := all.(*memories[M]); is {
 		return own.Delete(ctx, key)
@@ -88,12 +89,13 @@ func leave[M any](ctx context.Context, all Memories[M], key types.NamespacedName
 	return nil
 }
 
-// storeError is an error of [Memories] or [Requests]. It is never one to expect, not even beside a conflict.
+// storeError is an error of [Memories] or [Requests]. It is never expected, not even together with
+// a conflict; see [IsExpected].
 type storeError struct{ error }
 
 func (e storeError) Unwrap() error { return e.error }
 
-// ofMemory says that an error is one of [Memories].
+// ofMemory marks an error as one of [Memories].
 func ofMemory(err error) error {
 	if err == nil {
 		return nil
@@ -101,5 +103,5 @@ func ofMemory(err error) error {
 	return storeError{fmt.Errorf("memory: %w", err)}
 }
 
-// ofRequests says that an error is one of [Requests].
+// ofRequests marks an error as one of [Requests].
 func ofRequests(err error) error { return storeError{fmt.Errorf("requests: %w", err)} }

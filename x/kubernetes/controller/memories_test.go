@@ -24,7 +24,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// database is a store of memories and of requests which fails the first calls of one method.
+// database is a store of memories and of requests, in which the first calls of one method fail.
 type database[M any] struct {
 	byKey map[types.NamespacedName]M
 	asked
@@ -62,7 +62,7 @@ func (d *database[M]) Delete(_ context.Context, key types.NamespacedName) error 
 	return nil
 }
 
-// requests are the other table of a database.
+// requests is the Requests of a database.
 type requests[M any] struct{ *database[M] }
 
 func (r requests[M]) Get(ctx context.Context, key types.NamespacedName) (controller.Requested, error) {
@@ -77,7 +77,7 @@ func (r requests[M]) Advance(ctx context.Context, key types.NamespacedName, to c
 	return r.asked.Advance(ctx, key, to)
 }
 
-// checkSaid fails unless each failure is a line in the log.
+// checkSaid fails unless each failure is logged.
 func (c *cluster) checkSaid(method string, fails int, line string) {
 	c.Helper()
 	n := 0
@@ -91,8 +91,8 @@ func (c *cluster) checkSaid(method string, fails int, line string) {
 	}
 }
 
-// TestJobs_MemoriesFail: a job whose memory can be neither read, written nor deleted for a time is repeated and reported, and
-// counts each pod once.
+// TestJobs_MemoriesFail: while the memory of a job cannot be read, written or deleted, its rounds
+// are repeated and the failures reported. Each pod is counted once.
 func TestJobs_MemoriesFail(t *testing.T) {
 	for _, method := range []string{"Get", "Set", "Delete"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -121,8 +121,7 @@ func TestJobs_MemoriesFail(t *testing.T) {
 	}
 }
 
-// TestCronJobs_StoresFail: the same for CronJobs, and for the runs that users have requested: no run starts twice, and none is
-// lost.
+// TestCronJobs_StoresFail: the same for CronJobs and requested runs: no run starts twice or is lost.
 func TestCronJobs_StoresFail(t *testing.T) {
 	for method, store := range map[string]string{
 		"Get": "memory", "Set": "memory", "Delete": "memory", "Requested": "requests", "Advance": "requests",
@@ -150,7 +149,7 @@ func TestCronJobs_StoresFail(t *testing.T) {
 	}
 }
 
-// TestCron_StoresReported: the status of a parent says that its memory cannot be read or stored.
+// TestCron_StoresReported: the status of a parent shows that its memory cannot be read or stored.
 func TestCron_StoresReported(t *testing.T) {
 	for _, method := range []string{"Get", "Set"} {
 		kind := storing(nil)
@@ -167,7 +166,7 @@ func TestCron_StoresReported(t *testing.T) {
 	}
 }
 
-// TestControllerName: a name in the options of the planner that is not ManagedBy is an error, and not overwritten.
+// TestControllerName: a name in the options of the planner that is not ManagedBy is an error.
 func TestControllerName(t *testing.T) {
 	c := newCluster(t)
 	kind := controller.BatchJobs(c, c.factory)
@@ -189,11 +188,11 @@ func TestControllerName(t *testing.T) {
 	}
 }
 
-// noted is a store that notes its calls.
+// noted is a store that records its calls.
 type noted struct {
 	stored
 	calls  []string
-	broken error // of Delete, once
+	broken error // the error of the next Delete
 }
 
 func (n *noted) Get(ctx context.Context, key types.NamespacedName) (job.Memory, error) {
@@ -212,11 +211,12 @@ func (n *noted) Delete(ctx context.Context, key types.NamespacedName) error {
 	return cmp.Or(n.broken, n.stored.Delete(ctx, key))
 }
 
-// TestJobs_MemoriesShared: what a store has of the jobs of others is neither read nor written nor deleted, whatever
-// becomes of them. What it has of an own job is, also if the job is gone before its first round, or is another's then.
+// TestJobs_MemoriesShared: in a shared store, the memories of other controllers' jobs are never
+// read, written or deleted. The memory of an own job is, even if the job is gone before its first
+// round or gets another controller.
 func TestJobs_MemoriesShared(t *testing.T) {
 	const other = "example.com/other"
-	type step func(*jobDesk, *batchv1.Job) *batchv1.Job // it is followed by a round
+	type step func(*jobDesk, *batchv1.Job) *batchv1.Job // a round follows it
 	ended := func(d *jobDesk, j *batchv1.Job) *batchv1.Job {
 		j = j.DeepCopy()
 		complete(j, 0)
@@ -276,7 +276,7 @@ func TestJobs_MemoriesShared(t *testing.T) {
 	}
 }
 
-// TestKind_MemoryReported: the status of an object says that its memory cannot be read, unless the process is to stop.
+// TestKind_MemoryReported: the status shows that the memory cannot be read, unless the process stops.
 func TestKind_MemoryReported(t *testing.T) {
 	for _, stops := range []bool{false, true} {
 		says := ""
@@ -301,7 +301,7 @@ func TestKind_MemoryReported(t *testing.T) {
 	}
 }
 
-// TestStoresFailInConflict: the error of a store is one to worry about, also in a round that has met a conflict besides.
+// TestStoresFailInConflict: the error of a store is never expected, even together with a conflict.
 func TestStoresFailInConflict(t *testing.T) {
 	conflict := apierrors.NewConflict(batchv1.Resource("jobs"), "j", nil)
 	check := func(store string, err error) {

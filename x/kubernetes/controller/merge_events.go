@@ -7,13 +7,13 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// maxNames is the number of pods that a merged event names: its text has a limit.
+// maxNames is the number of pods that a merged event names. The text of an event has a limit.
 const maxNames = 20
 
-// mergeEvents makes one event of the pods that a round has created, and one of those that it has
-// deleted. Events of failures stay as they are: each may have another cause.
+// mergeEvents merges the events about created pods into one, and those about deleted pods into
+// another. Events of failures are not merged: each may have its own cause.
 func mergeEvents(events []job.Event) (out []job.Event) {
-	places := map[string]int{} // in out, by reason
+	places := map[string]int{} // indexes of out, by reason
 	names := map[string][]string{}
 	for _, e := range events {
 		text, name, found := strings.Cut(e.Message, " pod: ")

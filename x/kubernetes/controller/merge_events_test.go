@@ -17,8 +17,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// TestJ41_MergedEvents: one event about the pods that a round creates, which says how many they are. An event of a
-// single pod and each failure are reported as ever, even if the text of a failure reads like the event of a pod.
+// TestJ41_MergedEvents: a round reports the pods that it creates in one event with their number. A
+// single pod and each failure have their own event, even if the failure reads like the event of a pod.
 func TestJ41_MergedEvents(t *testing.T) {
 	names := func(n int) string {
 		var all []string
@@ -30,7 +30,7 @@ func TestJ41_MergedEvents(t *testing.T) {
 	const failed = "Warning FailedCreate Error creating: no pod: quota"
 	for _, test := range []struct {
 		pods    int32
-		allowed int // the others fail
+		allowed int // the other creations fail
 		want    string
 	}{
 		{1, 1, "Normal SuccessfulCreate Created pod: j-1"},
@@ -57,7 +57,7 @@ func TestJ41_MergedEvents(t *testing.T) {
 	}
 }
 
-// TestJ41_MergedDeletions: of the events of a round, those of the job itself stay.
+// TestJ41_MergedDeletions: the events about the job itself are not merged.
 func TestJ41_MergedDeletions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, three := newJob("j", pointTo(mine)), int32(3)
@@ -73,7 +73,7 @@ func TestJ41_MergedDeletions(t *testing.T) {
 	})
 }
 
-// TestJ41_MergedPlaces: a merged event comes where the first of its events was.
+// TestJ41_MergedPlaces: a merged event stands in the place of the first of its events.
 func TestJ41_MergedPlaces(t *testing.T) {
 	var events []job.Event
 	for _, e := range []string{"Failed pod: x", "Created pod: a", "Deleted pod: b", "Created pod: c", "Deleted pod: d"} {

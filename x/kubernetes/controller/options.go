@@ -34,24 +34,24 @@ func JobRateLimiter[K comparable]() workqueue.TypedRateLimiter[K] {
 type Common struct {
 	// Workers is the number of concurrent rounds; 0 is the default of the controller.
 	Workers int
-	// Namespace reports whether the objects of a namespace are this replica's; nil means that
-	// all are. When its answer changes, call [Controller.Enqueue] for the namespace: a replica
-	// forgets what it remembers of a lost namespace. An object without a namespace is with its pods or
-	// children; the name is empty if these have none either.
+	// Namespace reports whether the objects of a namespace are this replica's; nil means that all
+	// are. When its answer changes, call [Controller.Enqueue] for the namespace: a replica forgets
+	// what it remembers of a lost namespace. For an object without a namespace, the namespace is
+	// that of its pods or children, which may be empty too.
 	Namespace func(string) bool
-	// Events reports to the people who watch the objects; nil means nobody.
+	// Events records events about the objects; nil means that there are none.
 	Events Recorder
-	// CrashOnPanic lets a panic of a round end the process. By default it is logged, and the
-	// round is repeated after a growing delay.
+	// CrashOnPanic lets a panic of a round end the process. By default, the panic is logged, and
+	// the round is repeated after a growing delay.
 	CrashOnPanic bool
 	// QueueMetrics measure the work queue; nil means the provider of the process, if it has one.
 	QueueMetrics workqueue.MetricsProvider
-	// Clock is the time of the rounds and of the work queue; nil means the real one. Tests may
-	// compress it. Creation and deletion times are the server's in any case.
+	// Clock is the clock of the rounds and of the work queue; nil means the real one. It may run
+	// faster in tests. Creation and deletion times are always those of the server.
 	Clock clock.WithTicker
 }
 
-// clock is the time that the rounds go by.
+// clock returns the Clock, or the real one.
 func (o *Common) clock() clock.WithTicker {
 	if o.Clock == nil {
 		return clock.RealClock{}
@@ -64,9 +64,9 @@ type Recorder interface {
 	Event(object runtime.Object, eventtype, reason, message string)
 }
 
-// NewRecorder returns a recorder that writes events to the server until the context ends. The scheme
-// must know the kinds of the objects that have no kind in themselves, as those from typed clients; nil
-// is the scheme of client-go. The component is the source that the events name.
+// NewRecorder returns a recorder that writes events to the server until the context ends. The
+// scheme must know the kinds of objects whose TypeMeta is empty, such as objects from typed
+// clients; nil means the scheme of client-go. The component is the source in the events.
 func NewRecorder(ctx context.Context, client kubernetes.Interface, s *runtime.Scheme, component string) Recorder {
 	if s == nil {
 		s = scheme.Scheme
@@ -79,8 +79,8 @@ func NewRecorder(ctx context.Context, client kubernetes.Interface, s *runtime.Sc
 func (o *Common) serves(namespace string) bool { return o.Namespace == nil || o.Namespace(namespace) }
 
 // reportClosing reports that a round could create nothing in a namespace that is being deleted. The
-// built-in controllers have no event then. The server takes none for an object of that namespace, so
-// that only the line in the log remains.
+// built-in controllers report no event then; asKubernetes leaves it out too. If the object is in
+// that namespace, the server refuses the event, and only the line in the log remains.
 func (o *Common) reportClosing(
 	ctx context.Context, about Object, what, namespace string, asKubernetes bool,
 ) {
@@ -93,8 +93,8 @@ func (o *Common) reportClosing(
 	o.report(ctx, about, false, job.Event{Type: job.EventWarning, Reason: "NamespaceTerminating", Message: message})
 }
 
-// report reports events. A warning is a line in the log too, unless the round is repeated: then
-// its error is one.
+// report records events and logs warnings. It does not log the warnings of a round that is
+// repeated, because the error of that round is logged.
 func (o *Common) report(ctx context.Context, about Object, repeated bool, events ...job.Event) {
 	for _, e := range events {
 		if e.Type == job.EventWarning && !repeated {

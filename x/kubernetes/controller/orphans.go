@@ -32,25 +32,25 @@ type OrphanOptions struct {
 	Hooks   OrphanHooks
 }
 
-// OrphanHooks receive what the controller has decided. Each may be nil.
+// OrphanHooks are callbacks for what the controller has decided. Each may be nil.
 type OrphanHooks struct {
 	// Released is called with each pod that is about to lose the finalizer.
 	Released func(*corev1.Pod)
 }
 
-// Orphan names pods that may have the finalizer without a job that would remove it: one pod,
-// or all of a job.
+// Orphan is the key of pods that may have the finalizer although no job would remove it: of one
+// pod, or of all pods of a job.
 type Orphan struct {
 	types.NamespacedName
-	// Owner is the UID of a job that has ended or is gone, and Selector its selector: pods
-	// that do not match it any more are found when they are deleted. The name is then the
-	// job's, and the namespace is the one of its pods.
+	// Owner, if set, is the UID of a job that has ended or is gone, and Selector is its selector.
+	// Pods that no longer match it are found when they are deleted. The name is then that of the
+	// job, and the namespace that of its pods.
 	Owner    types.UID
 	Selector string
 }
 
-// Orphans removes the finalizer of pods that no job is going to count (J36). Without that,
-// such pods can never be deleted.
+// Orphans removes the finalizer of pods that no job will count (J36). The finalizer would keep them
+// forever.
 type Orphans struct {
 	ownedPods
 	client  kubernetes.Interface
@@ -141,8 +141,8 @@ func (c *Orphans) PodEvents(queue Queue[Orphan]) cache.ResourceEventHandler {
 	}
 }
 
-// isLeft reports whether the job's own events may not lead to the pod: nobody controls it, or
-// it is being deleted and its job is gone or has ended.
+// isLeft reports whether no event of a job may lead to the pod: nobody controls it, or it is being
+// deleted and its job is gone or has ended.
 func (c *Orphans) isLeft(p *corev1.Pod) bool {
 	if p.DeletionTimestamp == nil {
 		return metav1.GetControllerOfNoCopy(p) == nil
@@ -155,7 +155,7 @@ func (c *Orphans) isLeft(p *corev1.Pod) bool {
 	return value.Status.Finished() != ""
 }
 
-// each adds every pod with the finalizer in some namespaces.
+// each calls add for every pod with the finalizer in some namespaces.
 func (c *Orphans) each(namespace func(string) bool, add func(Orphan)) {
 	for _, o := range c.pods.List() {
 		if p := o.(*corev1.Pod); namespace(p.Namespace) && convert.IsTracked(p) {
@@ -164,7 +164,7 @@ func (c *Orphans) each(namespace func(string) bool, add func(Orphan)) {
 	}
 }
 
-// Reconcile looks at the pods of a key. It never asks to look again without an error.
+// Reconcile removes the finalizer of the pods of a key unless a job needs it. next is always zero.
 func (c *Orphans) Reconcile(ctx context.Context, key Orphan) (next time.Time, err error) {
 	if !c.options.serves(key.Namespace) {
 		return next, nil
@@ -206,7 +206,7 @@ func (c *Orphans) release(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
-// isFree reports whether nothing is to be counted any more.
+// isFree reports whether no job still has to count the pod.
 func (c *Orphans) isFree(pod *corev1.Pod) bool {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	if ref == nil {

@@ -26,13 +26,13 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/metrics"
 )
 
-// orphans is a queue that notes what it is asked for.
+// orphans is a queue that records the keys that are added.
 type orphans struct{ got []controller.Orphan }
 
 func (q *orphans) Add(o controller.Orphan)                       { q.got = append(q.got, o) }
 func (q *orphans) AddAfter(o controller.Orphan, _ time.Duration) { q.Add(o) }
 
-// tracked returns a pod with the finalizer, and with this owner.
+// tracked returns a pod with the finalizer and with that owner, if any.
 func tracked(name string, owner *metav1.OwnerReference) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Name: name, Namespace: "ns", UID: types.UID("uid-of-" + name), Finalizers: []string{job.Finalizer},
@@ -48,7 +48,7 @@ func ownedBy(j *batchv1.Job) *metav1.OwnerReference {
 	return metav1.NewControllerRef(j, batchv1.SchemeGroupVersion.WithKind("Job"))
 }
 
-// TestJ36_Orphans: finalizers of pods whose job is gone or has ended, while a pod of a job that
+// TestJ36_Orphans: pods whose job is gone or has ended lose the finalizer. A pod of a job that
 // another controller manages keeps it.
 func TestJ36_Orphans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -70,8 +70,8 @@ func TestJ36_Orphans(t *testing.T) {
 	})
 }
 
-// TestJ36_OrphanEvents: a job that has ended or is gone asks for a look at its pods, and so does a pod
-// that no job asks for.
+// TestJ36_OrphanEvents: a job that has ended or is gone queues its pods; other pods are queued
+// themselves.
 func TestJ36_OrphanEvents(t *testing.T) {
 	cluster := newCluster(t)
 	c, err := controller.NewOrphanReconciler(kindOf(controller.BatchJobs(cluster, nil), cluster, cluster.jobCache, cluster.podCache), controller.OrphanOptions{ManagedBy: mine})
@@ -133,8 +133,9 @@ func TestJ36_OrphanEvents(t *testing.T) {
 	}
 }
 
-// TestJ36_OrphansOfANamespace: a namespace that a replica takes over is looked through, at the pods with the finalizer alone. It goes
-// on condition of the pod's UID, and stays on the pod of an owner of another kind.
+// TestJ36_OrphansOfANamespace: in a namespace that a replica takes over, only the pods with the
+// finalizer are examined. The finalizer is removed on condition of the pod's UID, and stays on a
+// pod with an owner of another kind.
 func TestJ36_OrphansOfANamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mineNow atomic.Bool
@@ -178,7 +179,7 @@ func TestJ36_OrphansOfANamespace(t *testing.T) {
 	})
 }
 
-// A kind that says too little is refused.
+// TestNew_Incomplete: an incomplete kind is refused.
 func TestNew_Incomplete(t *testing.T) {
 	c := newCluster(t)
 	got, err := controller.NewOrphans(kindOf(controller.Kind[*batchv1.Job]{}, c, c.jobCache, c.podCache), controller.OrphanOptions{})
@@ -190,7 +191,7 @@ func TestNew_Incomplete(t *testing.T) {
 	}
 }
 
-// TestJ36_Release: which pods of a key lose the finalizer, and what is said of it.
+// TestJ36_Release: which pods of a key lose the finalizer, with which calls and errors.
 func TestJ36_Release(t *testing.T) {
 	const selector = "job=j"
 	j, ended, others := newJob("j", pointTo(mine)), newJob("j", pointTo(mine)), newJob("j", pointTo("example.com/other"))
@@ -212,7 +213,7 @@ func TestJ36_Release(t *testing.T) {
 		owner *batchv1.Job // in the cache
 		pod   *corev1.Pod
 		fails error
-		wants [2]string // the outcome for the key of the job, and for the one of the pod
+		wants [2]string // the outcomes for the key of the job and for that of the pod
 	}{
 		{"of a job that is gone", nil, ofJob("Job", same), nil, [2]string{"patch pods p", "patch pods p"}},
 		{"of a job that runs", j, ofJob("Job", same), nil, [2]string{}},

@@ -16,40 +16,42 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// CronReport is what a round knows of a parent, for what its status says besides the status of a CronJob. It is valid
-// until Report returns.
+// CronReport is what a round knows about a parent. [Cron].Report fills in the parent's own status
+// from it. It is valid until Report returns.
 type CronReport struct {
-	// Schedule is the schedule, or with its Problem and Message why there is none.
+	// Schedule is the compiled schedule. If there is none, its Problem and Message are the reason.
 	Schedule cronjob.Compiled
-	// Plan is what the round has decided: NextRun, Waits, the Unstarted runs. It is nil if nothing could be decided,
-	// for which Err is the reason.
+	// Plan holds the decisions of the round, such as NextRun, Waits and Unstarted. It is nil if
+	// nothing could be decided; Err is then the reason.
 	Plan *cronjob.Plan
 	// Writes holds the results of the plan's reads and writes. It is empty until they are made.
 	Writes cronjob.Writes
-	// Err is what went wrong: a [*cronjob.InputError] names the field of a parent that cannot be planned; what
-	// Cron.Check has returned; or a read or a write that failed. Texts of a server can differ from try to try.
+	// Err is why the round failed: a [*cronjob.InputError], which names the field of a parent that
+	// cannot be planned; the error of Cron.Check; or the error of a read or a write. The error
+	// texts of a server can differ from try to try.
 	Err error
 }
 
-// JobReport is what a round knows of an object whose pods it runs. It is valid until Report returns.
+// JobReport is what a round knows about an object with pods. It is valid until Report returns.
 type JobReport struct {
-	// Plan is what the round has decided. It is nil if nothing could be decided, for which Err is the reason.
+	// Plan holds the decisions of the round. If there are none, it is nil, and Err is the reason.
 	Plan *job.Plan
 	// Writes holds the results of the writes to pods. It is empty until they are made.
 	Writes job.Writes
-	// Err is what went wrong: a [*job.InputError] names the field of an object that cannot be planned; what Kind.Check
-	// has returned; or a write that failed. Texts of a server can differ from try to try.
+	// Err is why the round failed: a [*job.InputError], which names the field of an object that
+	// cannot be planned; the error of Kind.Check; or the error of a write. The error texts of a
+	// server can differ from try to try.
 	Err error
 }
 
-// isReported reports whether a status says that a round has failed so: not if the next one begins with another
-// snapshot.
+// isReported reports whether a round that ends with err, which may be nil, writes a report. It does
+// not if its context has ended, or if the error is expected and will go away with a newer snapshot.
 func isReported(ctx context.Context, err error) bool {
 	return ctx.Err() == nil && !IsExpected(err)
 }
 
-// hasFailed reports whether a write of the round has failed so far: the report then waits for its end, when Err says
-// more.
+// hasFailed reports whether a read or write of the round has failed so far. The report is then
+// written only at the end of the round, when Err has the reason.
 func (r *CronReport) hasFailed() bool {
 	failed := func(e cronjob.Effect) bool { return e.Result == cronjobreason.ResultUnsuccessful }
 	unseen := func(r cronjob.Reply) bool { return r.Result == cronjobreason.ResultUnsuccessful }
@@ -64,18 +66,19 @@ func (r *JobReport) hasFailed() bool {
 	return slices.ContainsFunc(r.Writes.Deleted, failed) || slices.ContainsFunc(r.Writes.Created, failed)
 }
 
-// isStoredAs reports whether a server would store the same for both. Times that are the same instant in two zones,
-// or that differ by less than is stored, are no change: else a round would write in vain, and its own write ask for
-// the next.
+// isStoredAs reports whether a server would store a and b as the same. Times in different zones, or
+// that differ by less than is stored, are the same. Otherwise a round would write in vain, and its
+// write would request another round.
 func isStoredAs(a, b any) bool {
 	x, failed := json.Marshal(a)
 	y, err := json.Marshal(b)
 	return failed == nil && err == nil && bytes.Equal(x, y)
 }
 
-// isTold reports whether an object has changed in nothing but what a Report writes, which asks for no round: the
-// text of an error can differ each time, and the queue already delays the next try. status are what a planner reads
-// of both statuses. Without generations nothing tells.
+// isTold reports whether an object has changed only in what a Report writes. Such a change requests
+// no round: the text of an error can differ each time, and the queue already delays the next try.
+// wasStatus and isStatus are the parts of the statuses that a planner reads. For objects without a
+// generation isTold is false.
 func isTold(was, is Object, wasStatus, isStatus any) bool {
 	switch {
 	case is.GetGeneration() == 0,
@@ -89,8 +92,8 @@ func isTold(was, is Object, wasStatus, isStatus any) bool {
 	return isStoredAs(wasStatus, isStatus)
 }
 
-// told is the error of a round whose report was written, or not: a conflict of that is none beside why the round
-// failed.
+// told returns the error of a round after its report was written. failed is the error of that
+// write, or nil. If the round itself has failed, a conflict of the write is left out.
 func told(err, failed error) error {
 	if err != nil && apierrors.IsConflict(failed) {
 		return err
@@ -98,7 +101,7 @@ func told(err, failed error) error {
 	return errors.Join(err, failed)
 }
 
-// invalid is an object that cannot be served as it is.
+// invalid is the error of an object that cannot be served as it is.
 type invalid struct{ error }
 
 func (i invalid) Unwrap() error { return i.error }

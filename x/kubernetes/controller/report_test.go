@@ -20,11 +20,11 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// says is the condition of a beat: what its author would tell people.
+// says is the Report of a beat: it writes a condition.
 func says(b *beat, r *controller.CronReport) {
 	failed := func(e cronjob.Effect) bool { return e.Error != "" }
 	b.Observed = b.Generation
-	if r.Plan != nil { // no write stores a nanosecond, or the zone
+	if r.Plan != nil { // a server stores neither the nanosecond nor the zone
 		b.Next = metav1.NewTime(r.Plan.NextRun.Add(1).In(time.FixedZone("", b.Next.Nanosecond()*3600)))
 	}
 	switch {
@@ -45,7 +45,7 @@ func says(b *beat, r *controller.CronReport) {
 	}
 }
 
-// TestCron_EditEvents: the events of a parent are what the kind makes of them: renamed, left out, and one while it is suspended.
+// TestCron_EditEvents: a kind renames and drops events, and adds one while the parent is suspended.
 func TestCron_EditEvents(t *testing.T) {
 	o := controller.CronJobOptions{EditEvents: func(o controller.Object, r controller.CronJobRound, events []job.Event) []job.Event {
 		if o.(*beat).Suspend && o.(*beat).Says != "Paused" {
@@ -70,8 +70,8 @@ func TestCron_EditEvents(t *testing.T) {
 	})
 }
 
-// TestCron_Report: what a round knows reaches the status of the parent: with the status of the CronJob in one write, alone if
-// that stays the same, and not at all if nothing changes.
+// TestCron_Report: the report reaches the status of the parent, in one write with the status of the
+// CronJob, or alone if that stays the same. There is no write if nothing changes.
 func TestCron_Report(t *testing.T) {
 	kind := storing(nil)
 	kind.Report = says
@@ -111,7 +111,7 @@ func TestCron_Report(t *testing.T) {
 		step("a run is held", time.Hour, "Held", 1)
 		c.end("SUCCEEDED")
 		c.tasks.fails = "create"
-		step("a creation without a reply", time.Minute, "NotStarted: no reply", 2) // the end of the round says why
+		step("a creation without a reply", time.Minute, "NotStarted: no reply", 2) // the end of the round has the reason
 		step("its job is there", time.Minute, "Next: 03:00", 1)
 		edit(func(b *beat) { b.Suspend = true })
 		step("a pause", time.Minute, "Paused", 1)
@@ -132,8 +132,8 @@ func TestCron_Report(t *testing.T) {
 	})
 }
 
-// TestCron_ToldAsksForNoRound: a failure whose text differs each time is written each time, and the write asks for no round
-// before the queue's delay is over. Whatever a planner reads does.
+// TestCron_ToldAsksForNoRound: a failure whose text differs each time is written each time, but the
+// write requests no round before the queue's delay is over. Any change that a planner reads does.
 func TestCron_ToldAsksForNoRound(t *testing.T) {
 	for _, reports := range []bool{true, false} {
 		kind := storing(nil)
@@ -172,7 +172,7 @@ func TestCron_ToldAsksForNoRound(t *testing.T) {
 	}
 }
 
-// TestKind_Report: the same for objects with pods.
+// TestKind_Report: the same holds for objects with pods.
 func TestKind_Report(t *testing.T) {
 	kind := films()
 	broken := errors.New("no camera")
@@ -208,7 +208,7 @@ func TestKind_Report(t *testing.T) {
 			f.Generation = 3
 			f.Spec.Template = scene(corev1.RestartPolicyNever).Template
 			inStudio(t, kind, controller.JobOptions{}, f, func(s *studio) {
-				for range 3 { // and no write more in the other rounds
+				for range 3 { // the other rounds write nothing more
 					_ = s.round()
 				}
 				writes := 0

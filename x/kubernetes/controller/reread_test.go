@@ -19,17 +19,17 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// TestC3_RereadStartsNothingTwice: the answer to the status write is lost, a fresh look at the CronJob
-// shows the status, and the run's job is removed. The next round reads the cache, which is still older
-// than the run. The memory keeps what the fresh look has shown.
+// TestC3_RereadStartsNothingTwice: the answer to the status write is lost, a fresh read of the
+// CronJob shows the status, and the run's job is removed. The next round still reads a cache that
+// is older than the run, but the memory keeps what the fresh read has shown.
 func TestC3_RereadStartsNothingTwice(t *testing.T) {
 	for _, test := range []struct {
 		lost int  // answers to status writes
-		seen bool // the job is seen in the round of the fresh look
+		seen bool // the round that reads afresh sees the job
 	}{{0, false}, {1, false}, {1, true}, {2, true}} {
 		synctest.Test(t, func(t *testing.T) {
 			cached := newCronJob("c", "* * * * *", batchv1.AllowConcurrent)
-			other := newJob("x", nil) // an earlier life of the controller has started it
+			other := newJob("x", nil) // started before a restart of the controller
 			other.CreationTimestamp = metav1.Now()
 			other.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(cached, batchv1.SchemeGroupVersion.WithKind("CronJob"))}
 			starts := 0
@@ -44,7 +44,7 @@ func TestC3_RereadStartsNothingTwice(t *testing.T) {
 			if _, err := d.round("c"); starts != 1 || (err != nil) != (test.lost > 0) {
 				t.Fatalf("%+v: %d jobs, %v", test, starts, err)
 			}
-			// Another client names the other job, and a user removes the run's.
+			// Another client names the other job, and a user removes the job of the run.
 			fresh := d.cronJob("c")
 			if len(fresh.Status.Active) != 1 || fresh.Status.LastScheduleTime == nil {
 				t.Fatalf("status %+v", fresh.Status)
@@ -63,7 +63,7 @@ func TestC3_RereadStartsNothingTwice(t *testing.T) {
 			})
 			for range 5 { // the cache stays behind
 				time.Sleep(time.Second)
-				_, _ = d.round("c") // it may ask for another one
+				_, _ = d.round("c") // it may request another round
 				// Both jobs are gone, so nothing is unexpected, and nothing is read again.
 				must.OK(t, errors.Join(d.jobs.Delete(other), d.jobs.Delete(started)))
 			}

@@ -23,8 +23,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
-// TestJ3_GateIsOff: without the gate JobManagedBy, each job is the one of Kubernetes', whatever its managedBy says: for
-// the planner, and so for the rounds, the handlers, and the controllers of expired jobs and of orphans.
+// TestJ3_GateIsOff: without the gate JobManagedBy, each job belongs to Kubernetes' controller,
+// whatever its managedBy. This holds for rounds, handlers, and the TTL and orphan controllers.
 func TestJ3_GateIsOff(t *testing.T) {
 	const other = "example.com/other"
 	for _, test := range []struct {
@@ -94,7 +94,7 @@ func TestJ3_GateIsOff(t *testing.T) {
 	}
 }
 
-// active returns the pods of a prefix that have neither ended nor begin to.
+// active returns the active pods whose names begin with a prefix.
 func active(pods []corev1.Pod, prefix string) []corev1.Pod {
 	return slices.DeleteFunc(pods, func(p corev1.Pod) bool {
 		return p.DeletionTimestamp != nil || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed ||
@@ -102,8 +102,8 @@ func active(pods []corev1.Pod, prefix string) []corev1.Pod {
 	})
 }
 
-// TestRunaway: whatever a snapshot leaves out, the pods that a controller has created and not seen end are at most
-// as many as parallelism. The index of pods hides a quarter of them, half, three quarters, or all.
+// TestRunaway: whatever snapshots leave out, a controller never has more pods that it has created
+// and not seen end than parallelism. The index hides a quarter, half, three quarters or all pods.
 func TestRunaway(t *testing.T) {
 	for seed := range uint64(40) {
 		draw := rand.New(rand.NewPCG(seed, 1))

@@ -22,21 +22,22 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
-// keys note the whole keys that a queue is asked for.
+// keys is a queue that records whole keys.
 type keys []types.NamespacedName
 
 func (q *keys) Add(key types.NamespacedName)                       { *q = append(*q, key) }
 func (q *keys) AddAfter(key types.NamespacedName, _ time.Duration) { q.Add(key) }
 
-// take returns them without their duplicates, and forgets them.
+// take returns the keys without duplicates, and forgets them.
 func (q *keys) take() string {
 	out := fmt.Sprint(slices.Compact(*q))
 	*q = nil
 	return out
 }
 
-// TestScope_Cron: parents and children without a namespace, and parents without one whose children have one. They run, are
-// kept as history and named in the status, wake their parent, and are a replica's by the namespace of the children.
+// TestScope_Cron: parents and children without a namespace, and parents without one whose children
+// have one. Children run, are kept as history, are named in the status, and wake their parent. The
+// namespace of the children decides whether they belong to a replica.
 func TestScope_Cron(t *testing.T) {
 	work := func(*beat) string { return "work" }
 	for _, test := range []struct {
@@ -126,7 +127,7 @@ func TestScope_Cron(t *testing.T) {
 	}
 }
 
-// TestScope_CronName: a task of another owner that has the name of a run is found, in the namespace of the children.
+// TestScope_CronName: another owner's task with the name of a run is found.
 func TestScope_CronName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parents, tasks, events := newShelf[*beat](&beat{}), newShelf[*task](&task{}), &reports{}
@@ -156,8 +157,9 @@ func TestScope_CronName(t *testing.T) {
 	})
 }
 
-// TestScope_Kind: pods of objects without a namespace are in the one that the kind names. They are created, seen, adopted,
-// counted and forgotten there, the object ends and expires, and what is left of it loses the finalizer.
+// TestScope_Kind: the pods of objects without a namespace are in the namespace that the kind
+// returns. They are created, seen, adopted, counted and forgotten there, the object ends and
+// expires, and its remaining pods lose the finalizer.
 func TestScope_Kind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, shelf := newCluster(t), newShelf[*film](&film{})
@@ -246,7 +248,7 @@ type orphanKeys []controller.Orphan
 func (q *orphanKeys) Add(o controller.Orphan)                       { *q = append(*q, o) }
 func (q *orphanKeys) AddAfter(o controller.Orphan, _ time.Duration) { q.Add(o) }
 
-// TestScope_KindWithout: an object without a namespace, of a kind that names none for its pods, is reported.
+// TestScope_KindWithout: an object without a namespace, for itself and for its pods, is reported.
 func TestScope_KindWithout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, shelf := newCluster(t), newShelf[*film](&film{})

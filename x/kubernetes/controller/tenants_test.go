@@ -18,8 +18,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
-// Another tenant can name any UID in an owner reference. Objects of another namespace are
-// nobody's children.
+// Another tenant can name any UID in an owner reference. So only objects of its own namespace
+// belong to an owner.
 
 // jobElsewhere is a job of another namespace that names a CronJob as its controller.
 func jobElsewhere(name string, of *batchv1.CronJob) *batchv1.Job {
@@ -29,8 +29,8 @@ func jobElsewhere(name string, of *batchv1.CronJob) *batchv1.Job {
 	return j
 }
 
-// TestC1_JobOfAnotherNamespace: such a job neither prevents a run nor changes the status, and it is
-// never deleted.
+// TestC1_JobOfAnotherNamespace: a job of another namespace neither prevents a run nor changes the
+// status, and is never deleted.
 func TestC1_JobOfAnotherNamespace(t *testing.T) {
 	scheduled := func(j *batchv1.Job, n int) {
 		j.Annotations = map[string]string{"batch.kubernetes.io/cronjob-scheduled-timestamp": time.Date(2000, 1, 1, 0, n, 0, 0, time.UTC).Format(time.RFC3339)}
@@ -97,7 +97,7 @@ func podIn(namespace string, of *batchv1.Job, phase corev1.PodPhase) *corev1.Pod
 	}
 }
 
-// TestJ6_PodOfAnotherNamespace: such a pod is never looked at, counted, adopted or deleted.
+// TestJ6_PodOfAnotherNamespace: a pod of another namespace is never read or written.
 func TestJ6_PodOfAnotherNamespace(t *testing.T) {
 	for _, phase := range []corev1.PodPhase{corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed} {
 		synctest.Test(t, func(t *testing.T) {
@@ -124,8 +124,8 @@ func TestJ6_PodOfAnotherNamespace(t *testing.T) {
 	}
 }
 
-// TestJ36_PodOfAnotherNamespace: the end of a job leads to the pods of its own namespace alone: the
-// others may be another replica's.
+// TestJ36_PodOfAnotherNamespace: the end of a job leads only to the pods of its own namespace;
+// others may belong to another replica.
 func TestJ36_PodOfAnotherNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJob("j", pointTo(mine))

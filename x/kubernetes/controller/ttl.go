@@ -19,24 +19,24 @@ import (
 // TTLOptions say which finished jobs are deleted, and when.
 type TTLOptions struct {
 	Common
-	// ManagedBy restricts the controller to the jobs of that spec.managedBy, where
-	// [job.ControllerName] also stands for jobs without the field. Empty means all jobs, which
-	// is what the built-in controller deletes.
+	// ManagedBy restricts the controller to the jobs of that spec.managedBy; [job.ControllerName]
+	// includes jobs without the field. Empty means all jobs, as for the built-in controller.
 	ManagedBy string
-	// Planner may hold other times to live. Its ControllerName is ManagedBy, and need not be set.
+	// Planner may hold other times to live. Its ControllerName is set to ManagedBy.
 	Planner job.Options
 	Metrics TTLMetrics
 	Hooks   TTLHooks
 }
 
-// TTLMetrics receive what the metric of a TTL controller measures. Several goroutines call them; each may be nil.
+// TTLMetrics are callbacks for metrics of a TTL controller. They are called concurrently; each may
+// be nil.
 type TTLMetrics struct {
-	// Expired is called when a job was deleted, with the time since it had expired.
+	// Expired is called after a job was deleted, with the time since it expired.
 	Expired func(late time.Duration)
 }
 
-// TTLHooks receive what the controller has seen and decided. Several goroutines call them; each may be nil. What they
-// are given is valid until they return.
+// TTLHooks are callbacks for what the controller has seen and decided. They are called
+// concurrently; each may be nil. Their arguments are valid until they return.
 type TTLHooks struct {
 	// Look is called with each look at a finished job.
 	Look func(TTLLook)
@@ -45,16 +45,15 @@ type TTLHooks struct {
 // TTLLook is a look at a finished job.
 type TTLLook struct {
 	Job *job.Job
-	// Fresh is true for the job at the server, and false for the one of the cache (T4).
+	// Fresh is true if the job was read from the server, and false if it is from the cache (T4).
 	Fresh bool
-	// Now is the time of the look, and At when the job expires; zero for never.
+	// Now is the time of the look. At is the time when the job expires; zero means never.
 	Now, At time.Time
 	// Expired is true if the job has expired.
 	Expired bool
 }
 
-// TTL deletes finished jobs when their time to live is over. [NewTTL] returns it with a queue
-// and workers.
+// TTL deletes finished jobs when their time to live is over. [NewTTL] adds a queue and workers.
 type TTL struct {
 	kind    ownerKind
 	options TTLOptions
@@ -89,8 +88,7 @@ func NewTTLReconciler[T Object](kind Kind[T], o TTLOptions) (*TTL, error) {
 	return &TTL{&kind, o, kind.ObjectInformer.GetIndexer()}, nil
 }
 
-// OwnerEvents returns the handler of the jobs' informer. It asks for a look at each job that
-// has finished.
+// OwnerEvents returns the handler of the jobs' informer. It requests a round of each finished job.
 func (c *TTL) OwnerEvents(queue Queue[types.NamespacedName]) cache.ResourceEventHandler {
 	look := func(o any) {
 		object := o.(Object)
@@ -110,7 +108,7 @@ func (c *TTL) takes(value *job.Job) bool {
 	return ours || c.options.ManagedBy == ""
 }
 
-// each adds all finished jobs of some namespaces.
+// each calls add for all finished jobs of some namespaces.
 func (c *TTL) each(namespace func(string) bool, add func(types.NamespacedName)) {
 	for _, o := range c.owners.List() {
 		object := o.(Object)
@@ -120,8 +118,8 @@ func (c *TTL) each(namespace func(string) bool, add func(types.NamespacedName)) 
 	}
 }
 
-// Reconcile deletes the job if it has expired by the cache and by the server (T4). It returns
-// when the job expires, or the zero time.
+// Reconcile deletes the job if it has expired both in the cache and on the server (T4). Otherwise
+// it returns the time when the job expires, or the zero time.
 func (c *TTL) Reconcile(ctx context.Context, key types.NamespacedName) (next time.Time, err error) {
 	object, found, err := c.owners.GetByKey(named(key))
 	if err != nil || !found {

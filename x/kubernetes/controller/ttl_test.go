@@ -25,7 +25,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/metrics"
 )
 
-// lateness notes how late jobs were deleted.
+// lateness records how late jobs were deleted.
 type lateness struct{ all []time.Duration }
 
 func (l *lateness) metrics() controller.TTLMetrics {
@@ -57,7 +57,7 @@ func TestTTL(t *testing.T) {
 	})
 }
 
-// added counts what is added to a queue.
+// added counts the keys that are added to a queue.
 type added struct {
 	*metrics.Metrics
 	queue string
@@ -71,7 +71,7 @@ func (a *added) NewAddsMetric(queue string) workqueue.CounterMetric {
 	return a
 }
 
-// TestTTL_OfANamespace: the finished jobs of a namespace that a replica takes over are looked at, and of no other.
+// TestTTL_OfANamespace: a replica examines the finished jobs only of a namespace that it takes over.
 func TestTTL_OfANamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mineNow atomic.Bool
@@ -101,7 +101,7 @@ func TestTTL_OfANamespace(t *testing.T) {
 	})
 }
 
-// TestTTL_Clock: rounds and the queue go by the clock of the options.
+// TestTTL_Clock: rounds and the queue use the clock of the options.
 func TestTTL_Clock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := testingclock.NewFakeClock(time.Now())
@@ -119,7 +119,7 @@ func TestTTL_Clock(t *testing.T) {
 	})
 }
 
-// TestTTL_Calls: what one round asks of the server, and how it deletes. The cache may be behind (T4).
+// TestTTL_Calls: the requests of one round, and how it deletes. The cache may be behind (T4).
 func TestTTL_Calls(t *testing.T) {
 	never := func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = nil }
 	later := func(j *batchv1.Job) { j.Spec.TTLSecondsAfterFinished = pointTo[int32](30) }
@@ -134,7 +134,7 @@ func TestTTL_Calls(t *testing.T) {
 		name          string
 		options       controller.TTLOptions
 		cached, fresh func(*batchv1.Job)
-		fails         string // the verb
+		fails         string // the verb that fails
 		calls         string
 		next          time.Duration // after the end
 		err           string

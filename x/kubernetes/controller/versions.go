@@ -22,11 +22,11 @@ const (
 
 func (r resource) String() string { return [...]string{"pods", "their owners"}[r] }
 
-// store is an informer's cache, which knows how new it is. It returns "" if it does not: the
-// feature gate AtomicFIFO of client-go is off.
+// store is an informer's cache that knows its version. The version is empty while client-go's
+// feature gate AtomicFIFO is off.
 type store interface{ LastStoreSyncResourceVersion() string }
 
-// unversioned is a cache of client-go before v0.36, which never knows.
+// unversioned stands for a cache of client-go before v0.36, which never knows its version.
 type unversioned struct{}
 
 func (unversioned) LastStoreSyncResourceVersion() string { return "" }
@@ -48,7 +48,7 @@ type versions struct {
 	told   [2]string
 }
 
-// ownWrites are the newest versions that a job's rounds have made.
+// ownWrites holds the newest versions that the rounds of a job have written.
 type ownWrites struct {
 	uid    types.UID
 	newest [2]string
@@ -77,7 +77,7 @@ func (v *versions) wrote(key types.NamespacedName, uid types.UID, r resource, ve
 	}
 }
 
-// observe takes the version of a notification, if the cache does not know its own.
+// observe records the version of a notification, if the cache does not know its own.
 func (v *versions) observe(r resource, version string) {
 	if v.stores[r].LastStoreSyncResourceVersion() != "" {
 		return
@@ -122,9 +122,9 @@ func (v *versions) check(key types.NamespacedName) *staleError {
 	return nil
 }
 
-// behind reports whether a cache is older than a write. A notification of the write can get
-// lost, when a watch breaks and its object is gone afterwards: then no other one may be as
-// new, and the write is waited for no longer than expectations are.
+// behind reports whether a cache is older than a write. If a watch breaks and the written object is
+// then gone, the notification of the write may never come, and no other may be as new. So if the
+// cache does not know its version, a write is waited for no longer than expectations are.
 func (v *versions) behind(r resource, written string, at time.Time) (seen string, behind bool) {
 	seen = v.stores[r].LastStoreSyncResourceVersion()
 	if seen != "" {
@@ -134,7 +134,7 @@ func (v *versions) behind(r resource, written string, at time.Time) (seen string
 	return seen, time.Since(at) < expectations.Timeout && (seen == "" || isNewer(written, seen))
 }
 
-// forget drops the writes of a job. With a UID, it must be that job's.
+// forget drops the writes of a job. If uid is set, it drops only those of the job with that UID.
 func (v *versions) forget(key types.NamespacedName, uid types.UID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -143,8 +143,8 @@ func (v *versions) forget(key types.NamespacedName, uid types.UID) {
 	}
 }
 
-// isNewer reports whether version a is newer than b. Versions that cannot be compared are
-// not: that must not hold a job back without end.
+// isNewer reports whether version a is newer than b. It is false for versions that cannot be
+// compared: they must not hold a job back forever.
 func isNewer(a, b string) bool {
 	if !isNumber(a) || !isNumber(b) {
 		return false
@@ -152,8 +152,7 @@ func isNewer(a, b string) bool {
 	return len(a) > len(b) || len(a) == len(b) && a > b
 }
 
-// isNumber reports whether a version is a positive number in its shortest form, as the versions of
-// Kubernetes are.
+// isNumber reports whether a version is a positive number without leading zeros.
 func isNumber(version string) bool {
 	return version != "" && version[0] != '0' && strings.Trim(version, "0123456789") == ""
 }

@@ -12,15 +12,14 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 )
 
-// seen is a store that has come as far as that version.
+// seen is a store at that version.
 type seen string
 
 func (s seen) LastStoreSyncResourceVersion() string { return string(s) }
 
 var key = types.NamespacedName{Namespace: "ns", Name: "j"}
 
-// TestE6_Versions: a round waits for the caches to show the job's own writes, however long
-// that takes.
+// TestE6_Versions: a round waits without limit for caches to show the job's own writes.
 func TestE6_Versions(t *testing.T) {
 	tests := []struct {
 		name       string
@@ -51,8 +50,8 @@ func TestE6_Versions(t *testing.T) {
 	}
 }
 
-// TestE6_NotificationsInstead: a cache that does not say its version, since its feature gate
-// is off, blocks no job. What its notifications tell takes the place of the version.
+// TestE6_NotificationsInstead: a cache that does not know its version, because its feature gate is
+// off, blocks no job. The versions of its notifications are used instead.
 func TestE6_NotificationsInstead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := versions{stores: [2]store{ofOwners: seen(""), ofPods: seen("")}}
@@ -68,7 +67,7 @@ func TestE6_NotificationsInstead(t *testing.T) {
 				t.Errorf("after %q: %v", told.version, err)
 			}
 		}
-		v.wrote(key, "u", ofPods, "40") // the watch breaks, and nothing tells of this one
+		v.wrote(key, "u", ofPods, "40") // the watch breaks, and no notification of this write comes
 		time.Sleep(expectations.Timeout - time.Nanosecond)
 		if v.check(key) == nil {
 			t.Error("the write is not waited for")
@@ -80,7 +79,7 @@ func TestE6_NotificationsInstead(t *testing.T) {
 	})
 }
 
-// TestE6_NotAVersion: what is not the number of a version holds no job back.
+// TestE6_NotAVersion: a string that is not a version number holds no job back.
 func TestE6_NotAVersion(t *testing.T) {
 	for _, written := range []string{"", "0", "099", "x", "x99", "99x", "9.9"} {
 		v := versions{stores: [2]store{ofOwners: seen("1"), ofPods: seen("7")}}
@@ -91,7 +90,7 @@ func TestE6_NotAVersion(t *testing.T) {
 	}
 }
 
-// TestVersions_Forget: the writes of a job do not hold back a later one of the name.
+// TestVersions_Forget: the writes of a job do not hold back a later job of the same name.
 func TestVersions_Forget(t *testing.T) {
 	v := versions{stores: [2]store{ofOwners: seen("1"), ofPods: seen("7")}}
 	v.wrote(key, "old", ofOwners, "5")

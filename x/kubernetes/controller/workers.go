@@ -49,7 +49,7 @@ func newController[K comparable](name string, o *Common, limiter workqueue.Typed
 	}
 }
 
-// watch lets a handler fill the queue.
+// watch adds a handler that fills the queue to an informer.
 func (c *Controller[K]) watch(informer cache.SharedIndexInformer, handler cache.ResourceEventHandler) error {
 	registration, err := informer.AddEventHandler(handler)
 	if err != nil {
@@ -59,9 +59,9 @@ func (c *Controller[K]) watch(informer cache.SharedIndexInformer, handler cache.
 	return nil
 }
 
-// Start waits for the caches and runs rounds until the context ends. It returns when the
-// last round has: a round under way makes no further write, and the next controller takes
-// it up. Start is called once.
+// Start waits for the caches and runs rounds until the context ends. It returns when all rounds
+// have ended: a round in progress makes no further write, and the next controller continues it.
+// Start must be called only once.
 func (c *Controller[K]) Start(ctx context.Context) error {
 	defer c.ShutDown()
 	if !cache.WaitForCacheSync(ctx.Done(), c.synced...) {
@@ -86,7 +86,7 @@ func (c *Controller[K]) Start(ctx context.Context) error {
 // NeedLeaderElection tells a manager of controller-runtime that only one replica runs rounds.
 func (c *Controller[K]) NeedLeaderElection() bool { return true }
 
-// Enqueue requests a round of every object in the namespaces that the function names, such as
+// Enqueue requests a round of every object in the namespaces that the function selects, for example
 // after a change of [Common.Namespace].
 func (c *Controller[K]) Enqueue(namespace func(string) bool) { c.each(namespace, c.queue.Add) }
 
@@ -96,7 +96,7 @@ func (c *Controller[K]) Work(ctx context.Context) {
 	}
 }
 
-// ShutDown ends Work once the rounds under way have ended.
+// ShutDown ends Work once the rounds in progress have ended.
 func (c *Controller[K]) ShutDown() { c.queue.ShutDown() }
 
 func (c *Controller[K]) workOnce(ctx context.Context) bool {
@@ -120,9 +120,9 @@ func (c *Controller[K]) workOnce(ctx context.Context) bool {
 	return true
 }
 
-// IsExpected reports whether an error of a round is nothing to worry about: the caches do not
-// show own writes yet, or another client has written the object. An error of [Memories] or [Requests] always is one to
-// worry about, also if the round has met a conflict besides.
+// IsExpected reports whether an error of a round is nothing to worry about: the caches do not show
+// own writes yet, or another client has written the object. An error of [Memories] or [Requests] is
+// never expected, even together with a conflict.
 func IsExpected(err error) bool {
 	var ofStore storeError
 	if errors.As(err, &ofStore) {
@@ -143,7 +143,7 @@ func (c *Controller[K]) logFailure(ctx context.Context, key K, err error) {
 		"failures", c.queue.NumRequeues(key)+1)
 }
 
-// round reconciles. A panic becomes an error, so that the other objects are still served.
+// round runs one round. A panic becomes an error, so that the other objects are still served.
 func (c *Controller[K]) round(ctx context.Context, key K) (next time.Time, err error) {
 	if c.fragile {
 		return c.reconcile(ctx, key)
@@ -158,8 +158,8 @@ func (c *Controller[K]) round(ctx context.Context, key K) (next time.Time, err e
 	return c.reconcile(ctx, key)
 }
 
-// Run starts controllers and returns when all have ended: when the context has, or with the
-// first error.
+// Run runs controllers until the context ends or one of them fails, and returns when all have
+// ended. It returns the first error.
 func Run(ctx context.Context, controllers ...interface{ Start(context.Context) error }) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -28,7 +28,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// brokenFor panics when it is asked for one job.
+// brokenFor is a store that panics for one job.
 type brokenFor struct {
 	stored
 	name  string
@@ -43,8 +43,8 @@ func (b brokenFor) Get(ctx context.Context, key types.NamespacedName) (job.Memor
 	return b.stored.Get(ctx, key)
 }
 
-// TestController_Panic: a round that panics ends neither the process nor the rounds of other
-// jobs, and is not repeated without a pause.
+// TestController_Panic: a round that panics ends neither the process nor the rounds of other jobs,
+// and is not repeated without a delay.
 func TestController_Panic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
@@ -60,8 +60,8 @@ func TestController_Panic(t *testing.T) {
 	})
 }
 
-// TestController_Namespaces: a replica leaves the namespaces of others alone, takes one over
-// when it is asked to, and then forgets what it knew when it loses the namespace.
+// TestController_Namespaces: a replica leaves the namespaces of others alone, takes one over when
+// asked to, and forgets what it knew when it loses the namespace.
 func TestController_Namespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mineNow atomic.Bool
@@ -100,7 +100,7 @@ func TestController_Namespaces(t *testing.T) {
 	})
 }
 
-// TestController_CrashOnPanic: then a panic of a round is one of its worker.
+// TestController_CrashOnPanic: with CrashOnPanic, the panic of a round panics in its worker.
 func TestController_CrashOnPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
@@ -125,8 +125,8 @@ type starts func(context.Context) error
 
 func (s starts) Start(ctx context.Context) error { return s(ctx) }
 
-// TestRun: the first error ends all controllers, is the cause of the end and the one that is returned. A controller
-// that ends without an error ends no other. The context of the controllers ends with Run in any case.
+// TestRun: the first error ends all controllers, is the cause of their contexts, and is returned. A
+// controller that ends without an error ends no other. The contexts end with Run in any case.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var inside context.Context
@@ -153,7 +153,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// TestController_LastRound: Start returns when the rounds under way have ended.
+// TestController_LastRound: Start returns when the rounds in progress have ended.
 func TestController_LastRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJob("j", nil)
@@ -177,7 +177,7 @@ func TestController_LastRound(t *testing.T) {
 	})
 }
 
-// TestIsExpected: caches that are late and writes of others are nothing to worry about.
+// TestIsExpected: late caches and writes of other clients are expected.
 func TestIsExpected(t *testing.T) {
 	conflict := apierrors.NewConflict(batchv1.Resource("jobs"), "j", nil)
 	for _, tc := range []struct {
@@ -193,7 +193,7 @@ func TestIsExpected(t *testing.T) {
 	}
 }
 
-// TestController_Caches: a controller whose caches are not filled before the context ends says so.
+// TestController_Caches: a controller fails if the context ends before its caches are full.
 func TestController_Caches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t)
@@ -207,7 +207,7 @@ func TestController_Caches(t *testing.T) {
 	})
 }
 
-// TestController_Workers: as many rounds at a time as the options say, or else five.
+// TestController_Workers: there are as many concurrent rounds as the options set, or else five.
 func TestController_Workers(t *testing.T) {
 	for _, test := range []struct {
 		workers int
@@ -246,7 +246,7 @@ func TestController_Workers(t *testing.T) {
 	}
 }
 
-// TestController_StoppedInformers: a controller that cannot listen says so, with its name.
+// TestController_StoppedInformers: the error about a stopped informer names the controller.
 func TestController_StoppedInformers(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -282,7 +282,7 @@ func TestController_StoppedInformers(t *testing.T) {
 	}
 }
 
-// TestController_Leader: a manager runs the rounds in one replica alone.
+// TestController_Leader: a manager runs the rounds in one replica only.
 func TestController_Leader(t *testing.T) {
 	if !new(controller.Controller[string]).NeedLeaderElection() {
 		t.Error("every replica runs rounds")
@@ -299,7 +299,7 @@ func TestJobRateLimiter(t *testing.T) {
 	}
 }
 
-// TestController_Log: what is logged of the rounds that fail, and at which level.
+// TestController_Log: what is logged about failed rounds, and at which level.
 func TestController_Log(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fails := []error{apierrors.NewConflict(batchv1.Resource("jobs"), "j", errors.New("too old")), errors.New("no reply"), errors.New("no reply"), nil, nil, errors.New("no rights")}
@@ -348,7 +348,7 @@ func TestController_Log(t *testing.T) {
 	})
 }
 
-// without returns the lines without those that begin with a text.
+// without returns the lines that do not begin with a text.
 func without(lines []string, begin string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return strings.HasPrefix(line, begin) })
 }
