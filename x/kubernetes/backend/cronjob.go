@@ -24,8 +24,8 @@ type Object interface {
 	metav1.Object
 }
 
-// ParentClient reads and writes the objects of one kind in one namespace that start others on a schedule.
-// The typed clients of client-go are such clients.
+// ParentClient reads the objects of one kind in one namespace that start others on a schedule, and
+// writes their statuses. The typed clients of client-go are such clients.
 type ParentClient[P Object] interface {
 	Get(ctx context.Context, name string, o metav1.GetOptions) (P, error)
 	UpdateStatus(ctx context.Context, object P, o metav1.UpdateOptions) (P, error)
@@ -42,7 +42,7 @@ type OwnerClient[T Object] interface {
 	Delete(ctx context.Context, name string, o metav1.DeleteOptions) error
 }
 
-// ChildClient reads and writes their children.
+// ChildClient reads, creates and deletes the children of parents.
 type ChildClient[C Object] interface {
 	Get(ctx context.Context, name string, o metav1.GetOptions) (C, error)
 	Create(ctx context.Context, object C, o metav1.CreateOptions) (C, error)
@@ -61,15 +61,14 @@ type Cron[P, C Object] struct {
 	Children ChildClient[C]
 	// Kind is the kind of the children.
 	Kind schema.GroupVersionKind
-	// New returns the child of a creation, complete, SetStatus sets the status of a copy of the parent, and
-	// Owner returns the UID of a child's parent.
+	// New returns the complete child of a creation. SetStatus sets the status in a copy of the
+	// parent. Owner returns the UID of a child's parent.
 	New       func(P, *cronjob.Creation) C
 	SetStatus func(P, cronjob.Status)
 	Owner     func(C) types.UID
-	// Object is the parent as the plan saw it, and after WriteStatus as that left it. The
-	// object itself is never written to.
+	// Object is the parent as planned, or after WriteStatus the written one. It is not changed in place.
 	Object P
-	// Wrote, if set, receives the parent as a write of its status left it.
+	// Wrote, if set, receives the parent after a write of its status.
 	Wrote func(P)
 }
 
@@ -94,7 +93,7 @@ func ControllerOf[C Object](o C) types.UID {
 	return ""
 }
 
-// Get reads a child from the server. None is without a name, which a stored status may not have.
+// Get reads a child from the server. Without a name, which a stored status may lack, it is ErrGone.
 func (b *Cron[P, C]) Get(ctx context.Context, name string) (cronjobapply.Job, error) {
 	if name == "" {
 		return cronjobapply.Job{}, cronjobapply.ErrGone
@@ -125,7 +124,7 @@ func (b *Cron[P, C]) describe(o C) cronjobapply.Job {
 	}
 }
 
-// Delete deletes the child, and what it owns through the garbage collector.
+// Delete deletes the child. The garbage collector deletes what the child owns.
 func (b *Cron[P, C]) Delete(ctx context.Context, d cronjob.Deletion) error {
 	policy := metav1.DeletePropagationBackground
 	if d.Foreground {
@@ -156,7 +155,7 @@ func (b *Cron[P, C]) Create(ctx context.Context, c cronjob.Creation) (cronjobapp
 	return b.describe(out), nil
 }
 
-// WriteStatus replaces the status, on condition of the version of Object.
+// WriteStatus replaces the status if the parent still has the version of Object.
 func (b *Cron[P, C]) WriteStatus(ctx context.Context, s cronjob.Status) error {
 	object := b.Object.DeepCopyObject().(P)
 	b.SetStatus(object, s)

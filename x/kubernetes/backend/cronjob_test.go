@@ -60,7 +60,7 @@ func ownedJob() *batchv1.Job {
 	return o
 }
 
-// TestCronJob_Requests: what goes over the wire, with the conditions.
+// TestCronJob_Requests: the requests of each write, with their conditions.
 func TestCronJob_Requests(t *testing.T) {
 	const jobs, cronJob = "/apis/batch/v1/namespaces/ns/jobs", "/apis/batch/v1/namespaces/ns/cronjobs/c"
 	const options = `{"kind":"DeleteOptions","apiVersion":"batch/v1","preconditions":{"uid":"job-1"},"propagationPolicy":`
@@ -99,7 +99,7 @@ func TestCronJob_Requests(t *testing.T) {
 	}
 }
 
-// TestCronJob_Errors: what the server's refusals mean to the executor.
+// TestCronJob_Errors: the error that the executor gets for each refusal of the server.
 func TestCronJob_Errors(t *testing.T) {
 	var other error = errors.New("any other error")
 	tests := []struct {
@@ -138,7 +138,7 @@ func TestCronJob_Errors(t *testing.T) {
 	}
 }
 
-// TestCronJob_Versions: a later write of the round is on the version that the first has made.
+// TestCronJob_Versions: a later write of the round has the version of the first as condition.
 func TestCronJob_Versions(t *testing.T) {
 	written := aCronJob()
 	written.ResourceVersion = "6"

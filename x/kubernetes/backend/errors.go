@@ -8,10 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// isOtherUID reports whether a patch has met another object of the name. A UID in a patch
-// is a change of the UID to the server, which refuses it. It refuses patches for other
-// reasons, too, such as an object that it would not accept any more: that object is still
-// there.
+// isOtherUID reports whether a patch has failed because another object has the name. A server takes
+// the UID in a patch for a change of the UID, and refuses it as invalid. It also refuses other
+// patches as invalid, such as one of an object that it no longer accepts; that object still exists.
 func isOtherUID(err error) bool {
 	var status apierrors.APIStatus
 	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
@@ -25,12 +24,12 @@ func isOtherUID(err error) bool {
 	return false
 }
 
-// isGone reports whether a deletion on condition of the UID has met no object or another one.
+// isGone reports whether a deletion on condition of the UID has found no object or another one.
 func isGone(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsConflict(err) && otherUIDInPrecondition.MatchString(err.Error())
 }
 
-// otherUIDInPrecondition is how a server says that the UID differs; the answer has no field
-// for it. A conflict with any other text may leave the object where it is, so it counts as
-// an error, and the deletion is tried again.
+// otherUIDInPrecondition matches a server's message that the UID differs, for which it has no
+// field. After any other conflict the object may still exist, so the conflict is an error, and the
+// deletion is retried.
 var otherUIDInPrecondition = regexp.MustCompile(`UID in (the )?precondition`)

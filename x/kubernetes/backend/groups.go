@@ -14,14 +14,15 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
 )
 
-// Groups makes the writes of one round to the workload and the pod group of one owner. A [Pods] together with
-// it is a [jobapply.Grouper].
+// Groups writes the workload and pod group of one owner in one round. With [Pods] it is a
+// [jobapply.Grouper].
 type Groups struct {
 	Client    dynamic.Interface
 	Namespace string
 	// Owner becomes the controller of each object.
 	Owner metav1.OwnerReference
-	// Scheduling is the spec.scheduling of the owner, and PriorityClass the one of its pods: a workload has both.
+	// Scheduling is the spec.scheduling of the owner, and PriorityClass the priority class of its
+	// pods. A workload gets both.
 	Scheduling    *jobgroup.Scheduling
 	PriorityClass string
 
@@ -60,7 +61,7 @@ func (b *Groups) WriteGroup(ctx context.Context, g jobgroup.Write) (job.UID, err
 	return job.UID(made.GetUID()), nil
 }
 
-// object is what is to be created.
+// object returns the object to create.
 func (b *Groups) object(ctx context.Context, g *jobgroup.Write) (*unstructured.Unstructured, error) {
 	if g.Kind == jobgroup.KindWorkload {
 		return groups.NewWorkload(b.Namespace, b.Owner, g, b.Scheduling, b.PriorityClass)

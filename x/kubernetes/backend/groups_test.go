@@ -16,8 +16,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/backend"
 )
 
-// TestGroups_Requests: what goes over the wire. A group that is created after its workload in one round needs no
-// look at that; another one does.
+// TestGroups_Requests: the requests of each write. A pod group reads its workload from the server
+// unless the same round has created it.
 func TestGroups_Requests(t *testing.T) {
 	const (
 		workloads = "/apis/scheduling.k8s.io/v1beta1/namespaces/ns/workloads"

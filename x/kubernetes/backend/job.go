@@ -20,10 +20,9 @@ type Job struct {
 	*Pods
 	// Client is the client of the job's namespace.
 	Client typedbatch.JobInterface
-	// Object is the job as the plan saw it, and after WriteStatus as that left it. The
-	// object itself is never written to.
+	// Object is the job as planned, or after WriteStatus the written one. It is not changed in place.
 	Object *batchv1.Job
-	// WroteJob, if set, receives the job as each write of its status left it.
+	// WroteJob, if set, receives the job after a write of its status.
 	WroteJob func(*batchv1.Job)
 }
 
@@ -45,7 +44,7 @@ func NewJob(client kubernetes.Interface, object *batchv1.Job) *Job {
 	}
 }
 
-// WriteStatus replaces the status, on condition of the version of Object.
+// WriteStatus replaces the status if the job still has the version of Object.
 func (b *Job) WriteStatus(ctx context.Context, s job.Status) error {
 	object := *b.Object
 	object.Status = convert.JobStatus(s)

@@ -46,7 +46,7 @@ func writeStatus(ctx context.Context, b *backend.Job) error {
 	return b.WriteStatus(ctx, job.Status{Active: 2})
 }
 
-// TestJob_Requests: what goes over the wire, with the conditions.
+// TestJob_Requests: the requests of each write, with their conditions.
 func TestJob_Requests(t *testing.T) {
 	pods, jobs := "/api/v1/namespaces/ns/pods", "/apis/batch/v1/namespaces/ns/jobs/j"
 	const owner = `{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"job-1","controller":true,"blockOwnerDeletion":true}`
@@ -93,8 +93,8 @@ func TestJob_Requests(t *testing.T) {
 	}
 }
 
-// TestJob_Errors: what the server's refusals mean to the executor. In particular, a pod that
-// the server would not accept any more is not gone: its finalizer is still there.
+// TestJob_Errors: the error that the executor gets for each refusal of the server. A pod that the
+// server no longer accepts is not gone: it still has its finalizer.
 func TestJob_Errors(t *testing.T) {
 	var other error = errors.New("any other error")
 	another, leaving := aJob(), aJob()
@@ -163,7 +163,7 @@ func TestJob_Errors(t *testing.T) {
 	}
 }
 
-// TestJob_ErrorsSay: an error says which write was held back, and why.
+// TestJob_ErrorsSay: an error says why a write was not made.
 func TestJob_ErrorsSay(t *testing.T) {
 	another, leaving := aJob(), aJob()
 	another.UID, leaving.DeletionTimestamp = "job-2", &created
@@ -185,7 +185,7 @@ func TestJob_ErrorsSay(t *testing.T) {
 	}
 }
 
-// TestJob_AdoptLooksOnce: one look at the job serves all adoptions of a round.
+// TestJob_AdoptLooksOnce: the job is read once for all adoptions of a round.
 func TestJob_AdoptLooksOnce(t *testing.T) {
 	s, client := newServer(t, map[string][]reply{"GET": ok(aJob()), "PATCH": ok(aPod())})
 	b := backend.NewJob(client, aJob())
@@ -197,8 +197,8 @@ func TestJob_AdoptLooksOnce(t *testing.T) {
 	}
 }
 
-// TestJob_Versions: each write tells of the version that it made, the second status is
-// written on the version of the first, and the object of the cache stays as it was.
+// TestJob_Versions: each write reports its version, the second status write has the version of the
+// first as condition, and the given object stays unchanged.
 func TestJob_Versions(t *testing.T) {
 	first, second := aJob(), aJob()
 	first.ResourceVersion, second.ResourceVersion = "6", "7"
@@ -224,7 +224,7 @@ func TestJob_Versions(t *testing.T) {
 	}
 }
 
-// TestJob_ErrorsOfTheServer: callers can still tell a conflict from other errors.
+// TestJob_ErrorsOfTheServer: a conflict remains recognizable for callers.
 func TestJob_ErrorsOfTheServer(t *testing.T) {
 	_, client := newServer(t, map[string][]reply{"PUT": conflict})
 	if err := writeStatus(t.Context(), backend.NewJob(client, aJob())); !apierrors.IsConflict(err) {

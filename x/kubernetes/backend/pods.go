@@ -18,8 +18,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
-// Pods makes the writes of one round to the pods of one owner, of any kind. It has the
-// methods of [jobapply.Backend] without WriteStatus.
+// Pods writes the pods of one owner of any kind in one round. It has the methods of
+// [jobapply.Backend] except WriteStatus.
 type Pods struct {
 	// Client is the client of the owner's namespace.
 	Client    typedcore.PodInterface
@@ -31,16 +31,16 @@ type Pods struct {
 	// Fresh reads the owner from the server. It is called once, before the first adoption
 	// of the round (J6).
 	Fresh func(ctx context.Context) (metav1.Object, error)
-	// Wrote, if set, receives each pod as a write left it. It is called concurrently.
+	// Wrote, if set, receives each pod after a write. It is called concurrently.
 	Wrote func(*corev1.Pod)
 
 	once     sync.Once
 	freshErr error
 }
 
-// Adopt makes the owner the pod's controller and adds the finalizer, if the owner is still
-// there and is not being deleted, and if the pod is as the plan saw it (J6). A pod that has
-// another controller is refused by the server.
+// Adopt makes the owner the pod's controller and adds the finalizer, if the owner exists and is not
+// being deleted, and if the pod still has the version of the plan (J6). The server refuses the
+// adoption of a pod that has another controller.
 func (b *Pods) Adopt(ctx context.Context, pod job.PodRef) error {
 	b.once.Do(func() { b.freshErr = b.checkOwner(ctx) })
 	if b.freshErr != nil {
@@ -75,8 +75,7 @@ func (b *Pods) Release(ctx context.Context, pod job.PodRef) error {
 	})
 }
 
-// Delete deletes the pod. It removes the finalizer first if it is asked to, on condition
-// of the pod's version.
+// Delete deletes the pod. With UntrackFirst, it first removes the finalizer if the version matches.
 func (b *Pods) Delete(ctx context.Context, d job.Deletion) error {
 	if d.UntrackFirst {
 		err := b.patch(ctx, d.PodRef, podPatch{ResourceVersion: d.ResourceVersion, Removed: []string{job.Finalizer}})
@@ -124,8 +123,7 @@ type podPatch struct {
 	Removed         []string `json:"$deleteFromPrimitiveList/finalizers,omitempty"`
 }
 
-// patch patches the pod on condition of its UID. The error is [jobapply.ErrGone] where no
-// pod of that UID is.
+// patch patches the pod. It returns [jobapply.ErrGone] if there is no pod with that UID.
 func (b *Pods) patch(ctx context.Context, pod job.PodRef, p podPatch) error {
 	p.UID = pod.UID
 	data, err := json.Marshal(map[string]podPatch{"metadata": p})

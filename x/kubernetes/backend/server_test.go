@@ -16,9 +16,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// server answers like an API server would, as a test tells it to: the replies to each method,
-// the last one again and again. The answers of a real server are in
-// x/proof/conformance/probe/testdata.
+// server is an API server with the replies of a test for each method; the last reply is repeated.
+// The answers of a real server are in x/proof/conformance/probe/testdata.
 type server struct {
 	t       *testing.T
 	replies map[string][]reply
@@ -48,7 +47,7 @@ func newServer(t *testing.T, replies map[string][]reply) (*server, kubernetes.In
 	return s, client
 }
 
-// withoutNull takes out what only old releases of apimachinery write.
+// withoutNull removes what only old releases of apimachinery write.
 var withoutNull = strings.NewReplacer(`"creationTimestamp":null,`, "", `,"creationTimestamp":null`, "", `"creationTimestamp":null`, "")
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -77,7 +76,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func ok(object any) []reply { return []reply{{http.StatusOK, object}} }
 
-// failure is the answer to a request that is refused, with causes as pairs of type and field.
+// failure returns the answer to a refused request, with causes as pairs of type and field.
 func failure(code int32, reason metav1.StatusReason, causes ...string) []reply {
 	status := metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
@@ -89,7 +88,7 @@ func failure(code int32, reason metav1.StatusReason, causes ...string) []reply {
 	return []reply{{int(code), status}}
 }
 
-// said is the answer with another message.
+// said returns the answer with another message.
 func said(answer []reply, message string) []reply {
 	status := answer[0].body.(metav1.Status)
 	status.Message = message

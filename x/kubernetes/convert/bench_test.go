@@ -14,7 +14,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
-// BenchmarkPod converts one running pod, by way of JSON, directly, and out of the cache.
+// BenchmarkPod converts one running pod through JSON, directly, and with the cache.
 func BenchmarkPod(b *testing.B) {
 	of := someJob("a")
 	pod := owned(of, 1, 1)
@@ -46,7 +46,7 @@ func BenchmarkPod(b *testing.B) {
 	})
 }
 
-// BenchmarkPods converts 10 000 pods none of which has changed.
+// BenchmarkPods converts 10,000 unchanged pods.
 func BenchmarkPods(b *testing.B) {
 	of, cache := someJob("a"), &convert.PodCache{}
 	var list []*corev1.Pod
@@ -60,8 +60,7 @@ func BenchmarkPods(b *testing.B) {
 	}
 }
 
-// BenchmarkDecode decodes a running pod that a server has sent, whole and without what is trimmed
-// afterwards.
+// BenchmarkDecode decodes a running pod of a server, whole and without the trimmed fields.
 func BenchmarkDecode(b *testing.B) {
 	pod := owned(someJob("a"), 1, 1)
 	pod.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}

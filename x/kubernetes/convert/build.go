@@ -13,9 +13,9 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
 )
 
-// NewPod returns the pod of a creation: the template with what the plan adds to it (J33),
-// its group (J44), the finalizer once, and owner as the controller. It shares nothing with either. The
-// name is left to the server, which generates one.
+// NewPod returns the pod of a creation: the template with what the plan adds to it (J33), its group
+// (J44), the finalizer once, and owner as the controller. It shares no memory with its arguments.
+// The server generates the name.
 func NewPod(
 	namespace string, owner metav1.OwnerReference, template *corev1.PodTemplateSpec, c *job.Creation,
 ) *corev1.Pod {
@@ -46,8 +46,7 @@ func NewPod(
 	return pod
 }
 
-// tracked returns the finalizers with the one of jobs, once: a server refuses a pod that has it
-// twice.
+// tracked returns the finalizers with that of jobs exactly once: a server refuses duplicates.
 func tracked(finalizers []string) []string {
 	out := slices.Clone(finalizers)
 	i := slices.Index(out, job.Finalizer)
@@ -58,8 +57,8 @@ func tracked(finalizers []string) []string {
 	return out[:i+1+len(rest)]
 }
 
-// addIndexVariable takes the variable from the field of the pod that holds the index, unless the
-// container defines it.
+// addIndexVariable adds the variable with the index, whose value is the field of the pod at path,
+// unless the container defines it.
 func addIndexVariable(c *corev1.Container, path string) {
 	isIt := func(e corev1.EnvVar) bool { return e.Name == job.IndexVariable }
 	if slices.ContainsFunc(c.Env, isIt) {
@@ -71,8 +70,7 @@ func addIndexVariable(c *corev1.Container, path string) {
 }
 
 // NewJob returns the job of a creation: the CronJob's template with the name, labels and
-// annotations of the plan, and the CronJob as the controller (C13). It shares nothing with
-// either.
+// annotations of the plan, controlled by the CronJob (C13). It shares no memory with its arguments.
 func NewJob(of *batchv1.CronJob, c *cronjob.Creation) *batchv1.Job {
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
@@ -88,7 +86,7 @@ func NewJob(of *batchv1.CronJob, c *cronjob.Creation) *batchv1.Job {
 	}
 }
 
-// joined returns a new map of both; what b holds wins.
+// joined returns a new map with the entries of both; those of b win.
 func joined(a, b map[string]string) map[string]string {
 	if len(a)+len(b) == 0 {
 		return nil

@@ -67,7 +67,7 @@ func TestNewPod(t *testing.T) {
 	}
 }
 
-// TestNewPod_FinalizerOfTheTemplate: a server refuses a pod with the finalizer twice.
+// TestNewPod_FinalizerOfTheTemplate: a pod has the finalizer once: servers refuse duplicates.
 func TestNewPod_FinalizerOfTheTemplate(t *testing.T) {
 	in := template()
 	in.Finalizers = []string{job.Finalizer, "example.com/f", job.Finalizer}

@@ -10,13 +10,12 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// PodCache converts each version of a pod once for a job, and not once a round. The zero
-// value is ready; a PodCache must not be copied, and is for objects of one kind. Different jobs may
-// be looked up at the same time, each by one goroutine, which is how a controller runs its rounds.
+// PodCache converts each version of a pod once for a job, instead of once a round. The zero value
+// is ready to use. A PodCache must not be copied, and is for objects of one kind. It may be used
+// concurrently for different jobs, but not for the same job.
 //
-// A pod that a round no longer lists leaves the cache in that round, and so do all pods of a job
-// that was created again under its name. So nothing has to watch for deletions, and a round that is
-// late cannot bring back a pod that is gone.
+// Each round drops the pods that it does not list, and all pods of an earlier job of the same name.
+// So nothing has to watch for deletions, and a late round cannot bring back a pod that is gone.
 type PodCache struct {
 	mu   sync.Mutex
 	jobs map[types.NamespacedName]*cachedPods
@@ -25,7 +24,7 @@ type PodCache struct {
 type cachedPods struct {
 	of      job.UID
 	round   uint64
-	decided int64 // the version of the job for which the owners are right
+	decided int64 // the version of the job that the owners were decided for
 	pods    map[types.UID]*cachedPod
 }
 
@@ -35,10 +34,9 @@ type cachedPod struct {
 	pod     job.Pod
 }
 
-// Append appends the value of each pod to dst, in order, and returns the extended slice.
-// The list must be complete: all pods that could be the job's. Pods that are Foreign to the
-// job are left out, and are not kept. What a pod is to the job is decided again when the version of
-// either has changed.
+// Append appends the value of each pod to dst, in order, and returns the extended slice. The list
+// must hold all pods that could belong to the job. Foreign pods are left out and not kept. The
+// Owner of a pod is decided again when the version of the pod or of the job has changed.
 func (c *PodCache) Append(dst []job.Pod, of *job.Job, list []*corev1.Pod) []job.Pod {
 	known := c.of(of)
 	known.round++
@@ -69,7 +67,7 @@ func (c *PodCache) Forget(name types.NamespacedName) {
 	delete(c.jobs, name)
 }
 
-// Len returns the number of pods in the cache. No round may be under way.
+// Len returns the number of pods in the cache. It must not be called during a round.
 func (c *PodCache) Len() (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,8 +93,8 @@ func (c *PodCache) of(j *job.Job) *cachedPods {
 	return known
 }
 
-// get returns the entry of the pod in the version that it has now, or nil if the pod is Foreign. A
-// pod without a version, as tests make them, is converted each time.
+// get returns the entry of the pod's current version, or nil if the pod is Foreign. A pod without a
+// version, as in tests, is converted each time.
 func (k *cachedPods) get(of *job.Job, o *corev1.Pod, decided bool) *cachedPod {
 	entry := k.pods[o.UID]
 	current := entry != nil && entry.version == o.ResourceVersion && o.ResourceVersion != ""
@@ -120,8 +118,7 @@ func (k *cachedPods) get(of *job.Job, o *corev1.Pod, decided bool) *cachedPod {
 	return entry
 }
 
-// sweep drops the pods that the round has not listed. In a round that has listed all that
-// are known there is nothing to look for.
+// sweep drops the pods that the round has not listed. kept is the number of listed pods.
 func (k *cachedPods) sweep(kept int) {
 	if kept == len(k.pods) {
 		return

@@ -51,20 +51,20 @@ func someJob(uid job.UID) *job.Job {
 	}
 }
 
-// TestPodCache_AsWithout: over random histories the cache gives what a conversion gives,
-// and holds no pod that is gone.
+// TestPodCache_AsWithout: in random histories, the cache returns what a conversion returns, and
+// holds no pod that is gone.
 func TestPodCache_AsWithout(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	of, cache := someJob("a"), &convert.PodCache{}
 	world, version := map[int]*corev1.Pod{}, 1
 	for range 2000 {
 		if random.IntN(10) == 0 {
-			of.Version = random.Int64N(3) // 0 is none
+			of.Version = random.Int64N(3) // 0 means unknown
 		}
 		switch i := random.IntN(20); random.IntN(4) {
 		case 0:
 			delete(world, i)
-		case 1: // it is another job's by now
+		case 1: // it now belongs to another job
 			if p := world[i]; p != nil {
 				version++
 				p = owned(of, i, version)
@@ -97,8 +97,8 @@ func TestPodCache_AsWithout(t *testing.T) {
 	}
 }
 
-// TestPodCache_Recreated: a job that is created again under its name takes the pods of the old one out
-// of the cache, although no round has seen that the old one was gone.
+// TestPodCache_Recreated: a new job of the same name removes the pods of the old job from the
+// cache, although no round has seen that the old job was gone.
 func TestPodCache_Recreated(t *testing.T) {
 	cache := &convert.PodCache{}
 	for i := range 200 {
@@ -121,8 +121,7 @@ func nameOf(j *job.Job) types.NamespacedName {
 	return types.NamespacedName{Namespace: j.Namespace, Name: j.Name}
 }
 
-// TestPodCache_Once: the same version is converted once, a new one again, and one without
-// a version each time.
+// TestPodCache_Once: each version is converted once, and a pod without a version each time.
 func TestPodCache_Once(t *testing.T) {
 	of, cache := someJob("a"), &convert.PodCache{}
 	phaseAfter := func(change func(*corev1.Pod)) job.PodPhase {
@@ -145,7 +144,7 @@ func TestPodCache_Once(t *testing.T) {
 	}
 }
 
-// TestPodCache_Owner: what a pod is to the job follows the job, not only the pod.
+// TestPodCache_Owner: the Owner of a pod also follows changes of the job.
 func TestPodCache_Owner(t *testing.T) {
 	tests := []struct {
 		name          string
@@ -169,7 +168,7 @@ func TestPodCache_Owner(t *testing.T) {
 	}
 }
 
-// TestPodCache_Workers: several jobs concurrently, for the race detector.
+// TestPodCache_Workers: several jobs use the cache concurrently, under the race detector.
 func TestPodCache_Workers(t *testing.T) {
 	cache := &convert.PodCache{}
 	var running sync.WaitGroup
@@ -204,7 +203,7 @@ func TestPodCache_NoAllocations(t *testing.T) {
 	}
 }
 
-// TestPodCache_NotOfTheNext: what was decided about a pod of a job does not hold for the next job of that
+// TestPodCache_NotOfTheNext: a decision about a pod of a job is not reused for the next job of that
 // name, even if both have the same version.
 func TestPodCache_NotOfTheNext(t *testing.T) {
 	first, next, cache := someJob("a"), someJob("b"), &convert.PodCache{}

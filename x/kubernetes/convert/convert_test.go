@@ -25,7 +25,7 @@ func toJSON(t testing.TB, object any) []byte {
 	return data
 }
 
-// same compares what a decoder returned with what a conversion did.
+// same compares the results of a decoder and of a conversion.
 func same[T any](t *testing.T, decoded T, err error, converted T) {
 	t.Helper()
 	must.OK(t, err)
@@ -34,7 +34,7 @@ func same[T any](t *testing.T, decoded T, err error, converted T) {
 	}
 }
 
-// FuzzJob: the same value as by way of JSON, and the same status back.
+// FuzzJob: a job converts to the same value as through JSON, and its status back to the same status.
 func FuzzJob(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -60,7 +60,7 @@ func FuzzJob(f *testing.F) {
 	})
 }
 
-// FuzzPod: the same value as by way of JSON, whatever the job is.
+// FuzzPod: a pod converts to the same value as through JSON, for any job.
 func FuzzPod(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -77,7 +77,7 @@ func FuzzPod(f *testing.F) {
 	})
 }
 
-// FuzzCronJob: the same values as by way of JSON, and the same status back.
+// FuzzCronJob: the same as FuzzJob, for a CronJob and a child.
 func FuzzCronJob(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -104,7 +104,7 @@ func FuzzCronJob(f *testing.F) {
 	})
 }
 
-// TestPod_Untyped: what the decoder refuses, and what JSON cannot hold.
+// TestPod_Untyped: values that the decoder refuses, and values that JSON cannot hold.
 func TestPod_Untyped(t *testing.T) {
 	o := &corev1.Pod{}
 	o.CreationTimestamp.Time = at(0).Add(1)
@@ -136,7 +136,7 @@ func TestPod_Counts(t *testing.T) {
 	}
 }
 
-// TestPod_Bounds: a grace period below zero is none, and a pod without conditions or containers has no list of them.
+// TestPod_Bounds: a negative grace period is 0, and without conditions or containers the lists are nil.
 func TestPod_Bounds(t *testing.T) {
 	grace, now := int64(-5), metav1.Now()
 	p := convert.Pod(&job.Job{}, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &now, DeletionGracePeriodSeconds: &grace}})
@@ -148,7 +148,7 @@ func TestPod_Bounds(t *testing.T) {
 	}
 }
 
-// TestChildOf: what the metadata of a child of any kind says: its start is its creation, and its run is in its name.
+// TestChildOf: the value of a child is made from its metadata. Its start is its creation.
 func TestChildOf(t *testing.T) {
 	o := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Name: fmt.Sprint("c-", at(0).Unix()/60), Namespace: "ns", UID: "p", CreationTimestamp: metav1.Time{Time: at(1)},

@@ -64,16 +64,16 @@ func reference(r *corev1.ObjectReference) cronjob.Reference {
 	}
 }
 
-// Child returns the planner's value of a job and what the job is to the CronJob (C1). List jobs of
-// the CronJob's namespace: others are Foreign. A scheduled time that cannot be parsed reads as none.
+// Child returns the planner's value of a job as a child of the CronJob (C1). Jobs of other
+// namespaces are Foreign. A scheduled time that cannot be parsed is left out.
 func Child(of *cronjob.CronJob, o *batchv1.Job) cronjob.Child {
 	child := ChildOf(of, o, types.UID(controllerUID(o.OwnerReferences)), &cronjob.Options{})
 	Ending(o, &child)
 	return child
 }
 
-// controllerUID returns the UID of the owner that is the controller, or "". An API server
-// refuses two; here the last one counts, as for the decoders.
+// controllerUID returns the UID of the owner that is the controller, or "". An API server refuses
+// two controllers; here the last one counts, as in the decoders.
 func controllerUID(owners []metav1.OwnerReference) (uid job.UID) {
 	for i := range owners {
 		if ref := &owners[i]; ref.Controller != nil && *ref.Controller {

@@ -2,14 +2,12 @@
 // and the planners' statuses and creations back into objects. It needs k8s.io/api and
 // k8s.io/apimachinery, and no client.
 //
-// [Job], [Pod], [CronJob] and [Child] give the same values as the JSON decoders of
-// packages job and cronjob do for the JSON of the object, except that times keep their
-// fraction of a second. None of them can fail: what the decoders refuse has a meaning
-// here, which the function states.
+// [Job], [Pod], [CronJob] and [Child] give the same values as the JSON decoders of packages job and
+// cronjob do for the JSON of the object, except that times keep their fraction of a second. None of
+// them can fail: each function says how it reads what the decoders refuse.
 //
-// A value shares strings, pointers and maps with the object that it was made from. So
-// do not write to an object, such as one of an informer's cache, and do not write
-// through a value.
+// A value shares strings, pointers and maps with the object that it was made from, which may be in
+// an informer's cache. So do not change either.
 //
 // [PodCache] converts each version of a pod once.
 package convert

@@ -12,8 +12,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// TestFieldsAreKnown lists the fields of batch/v1 as k8s.io/api has them. Each is one of ours, or
-// is listed here with the reason why the planners do without it.
+// TestFieldsAreKnown: each field of batch/v1 in k8s.io/api is also a field of ours, or is listed
+// here with the reason why the planners do not need it.
 func TestFieldsAreKnown(t *testing.T) {
 	for _, pair := range []struct {
 		theirs, ours reflect.Type

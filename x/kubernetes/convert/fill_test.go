@@ -18,12 +18,11 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// uids are few, so that owners and jobs often meet.
+// uids has few elements, so that owners and jobs often match.
 var uids = []types.UID{"", "a", "b"}
 
-// fill fills an object from the bytes of a fuzzer: any object that has a JSON form which
-// reads back as the same object, with values that mean something in the fields that are
-// converted.
+// fill fills an object from the bytes of a fuzzer. The JSON of the object decodes to the same
+// object, and the converted fields have values that mean something.
 func fill(data []byte, object any) {
 	randfill.NewFromGoFuzz(data).NilChance(0.3).NumElements(0, 4).MaxDepth(12).Funcs(
 		func(s *string, c randfill.Continue) { *s = pick(c, "", "x", "y", "x1", "Ready", "main") },
@@ -65,7 +64,7 @@ func fill(data []byte, object any) {
 
 func pick[T any](c randfill.Continue, of ...T) T { return of[c.Intn(len(of))] }
 
-// someTime is the zero time, or a whole second of the years that an object can hold.
+// someTime returns the zero time, or a whole second in the range of an object.
 func someTime(c randfill.Continue) metav1.Time {
 	if c.Intn(4) == 0 {
 		return metav1.Time{}
@@ -87,14 +86,13 @@ func someAnnotations(c randfill.Continue) map[string]string {
 	return out
 }
 
-// seeds gives a fuzz target inputs of its own, so that `go test` alone compares a
-// hundred objects.
+// seeds adds a hundred inputs to a fuzz target, so that plain `go test` compares objects.
 func seeds(f *testing.F) {
 	random := rand.New(rand.NewPCG(1, uint64(len(f.Name()))))
 	for range 100 {
 		var data bytes.Buffer
 		for range 200 + random.IntN(2000) {
-			_ = binary.Write(&data, binary.LittleEndian, random.Uint64()) // a buffer takes everything
+			_ = binary.Write(&data, binary.LittleEndian, random.Uint64()) // never fails
 		}
 		f.Add(data.Bytes())
 	}

@@ -25,14 +25,14 @@ var public = intact.Functions{
 		"Job": "*", "JobOf": "*", "Pod": "*", "CronJob": "*", "JobStatus": "*",
 	},
 	Skip: []string{
-		"Lean", "Trim", // they change what a client has just decoded
-		"Parent",   // holds the status that it is given
+		"Lean", "Trim", // change what a client has just decoded
+		"Parent",   // holds its argument status
 		"PodCache", // keeps what it has converted
 	},
 }
 
-// FuzzNothingIsShared: no function writes to an object, which may be that of a cache, and what one
-// builds shares no memory with it.
+// FuzzNothingIsShared: no function changes its arguments, which may be in a cache, and the built
+// objects share no memory with them.
 func FuzzNothingIsShared(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -11,11 +11,10 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/internal/batch"
 )
 
-// Job returns the planner's value of a job. The version is 0, unknown, if the
-// resource version is not a number.
+// Job returns the planner's value of a job. The version is 0 if the resource version is not a number.
 func Job(o *batchv1.Job) job.Job { return JobOf(o, &o.Spec, &o.Status) }
 
-// JobOf returns the planner's value of an object of any kind that is a job of that spec and status.
+// JobOf returns the planner's value of an object of any kind with the spec and the status of a job.
 func JobOf(o metav1.Object, spec *batchv1.JobSpec, status *batchv1.JobStatus) job.Job {
 	version, _ := strconv.ParseInt(o.GetResourceVersion(), 10, 64)
 	return job.Job{

@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Lean lets a client drop, before it decodes a pod, what [Trim] drops afterwards. Most of a pod is its
-// spec and its managed fields: a whole pod takes four times as long to decode. Only messages in protobuf
-// are read this way; everything else is decoded as before.
+// Lean returns a serializer that decodes pods without the fields that [Trim] drops. Most of a pod
+// is its spec and its managed fields: a whole pod takes four times as long to decode. Only messages
+// in protobuf are shortened; everything else is decoded as before.
 //
-// Dropped fields read as empty. Write no such pod back: send patches.
+// Dropped fields are empty. So do not write such a pod back: send patches.
 func Lean(s runtime.NegotiatedSerializer) runtime.NegotiatedSerializer { return leanSerializer{s} }
 
 type leanSerializer struct{ runtime.NegotiatedSerializer }
@@ -25,7 +25,7 @@ func (s leanSerializer) DecoderToVersion(d runtime.Decoder, gv runtime.GroupVers
 
 type leanDecoder struct{ runtime.Decoder }
 
-// buffers hold messages while they are decoded. Decoders keep nothing of what they are given.
+// buffers holds shortened messages while they are decoded. Decoders keep no reference to them.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // Decode implements [runtime.Decoder].
@@ -40,10 +40,11 @@ func (d leanDecoder) Decode(
 	return d.Decoder.Decode(data, gvk, into)
 }
 
-// fields are the fields of a message to keep: nil keeps all of a field, and nested fields some of it.
+// fields holds the numbers of the fields of a message to keep, each with the nested fields to keep;
+// nil keeps the whole field.
 type fields map[protowire.Number]fields
 
-// The numbers of k8s.io/api/core/v1/generated.proto and of those that it imports.
+// The numbers are from k8s.io/api/core/v1/generated.proto and the files that it imports.
 var (
 	leanMeta = fields{
 		1: nil, 3: nil, 5: nil, 6: nil, // name, namespace, UID, resource version
@@ -67,12 +68,12 @@ var (
 	}
 )
 
-// magic begins each object in protobuf. A runtime.Unknown follows, whose field 1 is the type and 2
-// the object. Decoders of a type read no other field of it.
+// magic begins each object in protobuf. A runtime.Unknown follows: its field 1 is the type, and its
+// field 2 the object. Decoders of a type read no other field of it.
 var magic = []byte("k8s\x00")
 
-// leanMessage appends the object without the fields that are not needed. It reports false if it does
-// not understand the message, and for other kinds.
+// leanMessage appends a message without the fields that are not needed. It returns false if it
+// cannot parse the message, and for other kinds.
 func leanMessage(dst, data []byte) ([]byte, bool) {
 	message, found := bytes.CutPrefix(data, magic)
 	if !found {
@@ -92,7 +93,7 @@ func leanMessage(dst, data []byte) ([]byte, bool) {
 	return appendKept(append(dst, magic...), message, fields{1: nil, 2: keep})
 }
 
-// kindOf returns the kind in a runtime.TypeMeta. Of a version other than v1 it is empty.
+// kindOf returns the kind in an encoded runtime.TypeMeta, or "" for a version other than v1.
 func kindOf(about []byte) string {
 	var meta runtime.TypeMeta
 	if meta.Unmarshal(about) != nil || meta.APIVersion != "v1" {
@@ -101,7 +102,7 @@ func kindOf(about []byte) string {
 	return meta.Kind
 }
 
-// appendKept appends the fields of a message that are to be kept.
+// appendKept appends the fields of a message that keep holds.
 func appendKept(dst, message []byte, keep fields) ([]byte, bool) {
 	for len(message) > 0 {
 		num, wire, n := protowire.ConsumeField(message)
@@ -134,7 +135,7 @@ func appendKept(dst, message []byte, keep fields) ([]byte, bool) {
 	return dst, true
 }
 
-// insertLength inserts, at a place, the length of what follows.
+// insertLength inserts, at an index, the length of the bytes that follow.
 func insertLength(dst []byte, at int) []byte {
 	n := len(dst) - at
 	var length [10]byte

@@ -19,7 +19,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
-// scheme has the kinds that the tests need. The scheme of client-go would make whoever imports convert need client-go in the go.sum.
+// scheme has the kinds that the tests need. With client-go's scheme, every importer of convert
+// would need client-go in its go.sum.
 var (
 	scheme = newScheme()
 	codecs = serializer.NewCodecFactory(scheme)
@@ -32,7 +33,7 @@ func newScheme() *runtime.Scheme {
 	return s
 }
 
-// decoders returns how a client decodes objects in protobuf, whole and lean.
+// decoders returns the protobuf decoders of a client, without and with Lean.
 func decoders(types *runtime.Scheme) (whole, lean runtime.Decoder) {
 	inner := protobuf.NewSerializer(types, types)
 	all := codecs.WithoutConversion()
@@ -54,7 +55,8 @@ func decode(t testing.TB, d runtime.Decoder, data []byte) runtime.Object {
 	return o
 }
 
-// FuzzLean: what is read lean is, when it is trimmed, the same as what is read whole, alone and in a list.
+// FuzzLean: a pod that is decoded with Lean and trimmed equals one decoded without Lean and
+// trimmed, alone and in a list.
 func FuzzLean(f *testing.F) {
 	seeds(f)
 	whole, lean := decoders(scheme)
@@ -96,7 +98,7 @@ func FuzzLean(f *testing.F) {
 	})
 }
 
-// FuzzLean_Malformed: a message that is none is read as it was, with the same error.
+// FuzzLean_Malformed: a malformed message gives the same object or error as without Lean.
 func FuzzLean_Malformed(f *testing.F) {
 	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "u"}}
 	message := encode(f, pod)
@@ -126,7 +128,7 @@ func FuzzLean_Malformed(f *testing.F) {
 	})
 }
 
-// TestLean_Truncated: a message that lacks its end, or has a byte too many, fails as without Lean.
+// TestLean_Truncated: a message that is cut off, or has an extra byte, fails as without Lean.
 func TestLean_Truncated(t *testing.T) {
 	whole, lean := decoders(scheme)
 	message := encode(t, &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "p"}})
@@ -143,8 +145,7 @@ func TestLean_Truncated(t *testing.T) {
 	}
 }
 
-// TestLean_Others: objects of other kinds keep everything, a Pod of another group too, and so do those that are
-// not in protobuf.
+// TestLean_Others: objects of other kinds or groups, or not in protobuf, keep everything.
 func TestLean_Others(t *testing.T) {
 	types := newScheme()
 	types.AddKnownTypeWithName(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Pod"}, &corev1.Pod{})

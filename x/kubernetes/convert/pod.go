@@ -11,17 +11,16 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/internal/batch"
 )
 
-// Pod returns the planner's value of a pod and what the pod is to the job (J6). A
-// phase that Kubernetes does not have reads as Unknown: the pod has neither ended nor
-// is it waiting to start. Annotations that do not hold a number read as the rules say:
-// no index (J13), no failures (J18).
+// Pod returns the planner's value of a pod, with its Owner for the job (J6). A phase that
+// Kubernetes does not have becomes Unknown: the pod has not ended, and does not wait to start. An
+// annotation that is not a number means no index (J13) or no failures (J18).
 func Pod(of *job.Job, o *corev1.Pod) job.Pod {
 	p := podOfAny(o)
 	p.Owner = owner(of, o)
 	return p
 }
 
-// podOfAny is Pod without what depends on a job.
+// podOfAny is [Pod] without the Owner.
 func podOfAny(o *corev1.Pod) job.Pod {
 	detail := &job.PodDetail{
 		CreationTimestamp: batch.Time(o.CreationTimestamp),
@@ -103,8 +102,8 @@ func containers(o *corev1.Pod) []jobpod.Container {
 	return out
 }
 
-// isRestartable reports whether the init container of that name is a sidecar. An API
-// server refuses a name that two containers have; here the last one decides.
+// isRestartable reports whether the init container of that name is a sidecar. An API server refuses
+// duplicate names; here the last container of the name decides.
 func isRestartable(in []corev1.Container, name string) bool {
 	for i := range slices.Backward(in) {
 		if in[i].Name == name {

@@ -11,10 +11,10 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/internal/batch"
 )
 
-// Trim returns a transform for the caches of controllers (informers.WithTransform): it keeps only
-// what [Pod] and the controllers read of a pod, which is about a third of it, and of
-// pods whose controller is of another kind hardly anything. Of other objects it drops the
-// managed fields. Do not trim a cache that others use.
+// Trim returns a transform for the caches of controllers (informers.WithTransform). Of a pod, it
+// keeps only what [Pod] and the controllers read, about a third; and hardly anything of a pod whose
+// controller is of a kind other than ownerKinds. Of other objects, it drops the managed fields. Do
+// not trim a cache that others use.
 func Trim(ownerKinds ...string) func(any) (any, error) {
 	return func(object any) (any, error) {
 		switch o := object.(type) {
@@ -28,8 +28,8 @@ func Trim(ownerKinds ...string) func(any) (any, error) {
 	}
 }
 
-// trimPod returns the pod without the fields that nothing reads. Of a pod of others, only changes of
-// its finalizers, its phase and its owner matter.
+// trimPod returns the pod without the fields that nothing reads. Of a pod of another controller,
+// only changes of the finalizers, the phase and the owner matter.
 func trimPod(o *corev1.Pod, ours bool) *corev1.Pod {
 	out := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -65,7 +65,7 @@ func trimPod(o *corev1.Pod, ours bool) *corev1.Pod {
 	return out
 }
 
-// trimOwner shares what most references have in common.
+// trimOwner shares the values that most references have in common.
 func trimOwner(r *metav1.OwnerReference) metav1.OwnerReference {
 	out := *r
 	out.APIVersion, out.Kind = shared(r.APIVersion), shared(r.Kind)
@@ -74,7 +74,7 @@ func trimOwner(r *metav1.OwnerReference) metav1.OwnerReference {
 }
 
 // trimLabels shares the names of the labels that all jobs give to their pods, and the values that
-// are in the owner's reference as well.
+// the owner's reference also holds.
 func trimLabels(o *corev1.Pod) map[string]string {
 	if len(o.Labels) == 0 {
 		return nil
@@ -93,7 +93,7 @@ func trimLabels(o *corev1.Pod) map[string]string {
 	return out
 }
 
-// trimAnnotations keeps those that job.Pod.ReadAnnotations reads.
+// trimAnnotations keeps the annotations that job.Pod.ReadAnnotations reads.
 func trimAnnotations(in map[string]string) (out map[string]string) {
 	for _, name := range [...]string{
 		batchv1.JobCompletionIndexAnnotation,
@@ -122,8 +122,7 @@ func trimStatus(s *corev1.ContainerStatus) corev1.ContainerStatus {
 	return out
 }
 
-// words are the texts that nearly every pod of a job has, each of which is otherwise decoded into a
-// copy of its own.
+// words holds the strings that nearly every pod has, so that pods need no copies of their own.
 var words = func() map[string]string {
 	out := map[string]string{}
 	for _, word := range []string{
@@ -140,7 +139,7 @@ var words = func() map[string]string {
 	return out
 }()
 
-// shared returns the one copy of a common text.
+// shared returns the common copy of a string, if there is one.
 func shared[T ~string](text T) T {
 	if word, found := words[string(text)]; found {
 		return T(word)
@@ -152,7 +151,7 @@ func share(text *string) string { return shared(*text) }
 
 var yes, no = true, false
 
-// sharedBool returns a pointer to the same value.
+// sharedBool returns a common pointer to the same value.
 func sharedBool(p *bool) *bool {
 	switch {
 	case p == nil:
@@ -163,5 +162,5 @@ func sharedBool(p *bool) *bool {
 	return &no
 }
 
-// running is the state of all containers that run: nothing reads since when.
+// running is the state of all running containers: nothing reads their start.
 var running = &corev1.ContainerStateRunning{}

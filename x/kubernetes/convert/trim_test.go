@@ -15,8 +15,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
-// FuzzTrim: a trimmed pod reads as the whole one, whatever the job is, unless its controller is of
-// another kind; then it is Foreign to every job.
+// FuzzTrim: a trimmed pod converts to the same value as the whole pod, for any job, unless its
+// controller is of another kind; then it is Foreign to every job.
 func FuzzTrim(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -56,7 +56,7 @@ func trim(t *testing.T, o *corev1.Pod, kinds ...string) *corev1.Pod {
 	return out.(*corev1.Pod)
 }
 
-// TestTrim_Others: other objects lose their managed fields alone.
+// TestTrim_Others: other objects lose only their managed fields.
 func TestTrim_Others(t *testing.T) {
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}}}
 	out, err := convert.Trim("Job")(j)
@@ -82,8 +82,7 @@ func TestTrim_Labels(t *testing.T) {
 	}
 }
 
-// TestTrim_Shares: all pods share the common words and flags, and the labels of a pod share the name and the UID
-// of its owner.
+// TestTrim_Shares: pods share common words and flags; labels share the name and UID of the owner.
 func TestTrim_Shares(t *testing.T) {
 	trimmed := func() (*corev1.Pod, *metav1.OwnerReference) {
 		yes, no := true, false

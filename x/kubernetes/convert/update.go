@@ -12,9 +12,9 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/internal/batch"
 )
 
-// ValidateUpdate is [jobadmit.ValidateUpdate] with [jobadmit.ValidateTemplateUpdate]: what an API server of
-// the release refuses when the spec of the stored job changes. Missing fields get their
-// defaults, except in the templates.
+// ValidateUpdate is [jobadmit.ValidateUpdate] with [jobadmit.ValidateTemplateUpdate]: it returns
+// why an API server of the release would refuse next as the spec of the stored job. Missing fields
+// get their defaults, except in the templates.
 func ValidateUpdate(old *batchv1.Job, next *batchv1.JobSpec, r release.Release) error {
 	was, err := json.Marshal(&old.Spec.Template)
 	if err != nil {
