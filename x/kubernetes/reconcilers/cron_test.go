@@ -55,7 +55,7 @@ func backupScheme() *runtime.Scheme {
 	return scheme
 }
 
-// TestSetup: the kinds come from the scheme, the informers and clients from the manager, and what is missing is
+// TestSetup: kinds come from the scheme, informers and clients from the manager. A missing one is
 // an error.
 func TestSetup(t *testing.T) {
 	asked := map[string]bool{}
@@ -98,7 +98,7 @@ type Reel struct{ Nightly }
 
 func (r *Reel) DeepCopyObject() runtime.Object { c := *r; return &c }
 
-// TestCron_Clients: the reads and writes of a round through controller-runtime's client.
+// TestCron_Clients: the reads and writes of a round with controller-runtime's client.
 func TestCron_Clients(t *testing.T) {
 	nightly := &Nightly{ObjectMeta: metav1.ObjectMeta{Name: "n", Namespace: "ns", UID: "uid-n"}}
 	c := crfake.NewClientBuilder().WithScheme(backupScheme()).WithObjects(nightly).WithStatusSubresource(&Nightly{}).Build()

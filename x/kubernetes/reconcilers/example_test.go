@@ -31,7 +31,7 @@ func Example() {
 	_ = run
 }
 
-// Nightly starts a Backup on a schedule. Both are resources of one's own.
+// Nightly starts a Backup on a schedule. Both are resources of your own.
 type Nightly struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -57,7 +57,7 @@ type Backup struct {
 func (n *Nightly) DeepCopyObject() runtime.Object { c := *n; return &c } // controller-gen writes the real ones
 func (b *Backup) DeepCopyObject() runtime.Object  { c := *b; return &c }
 
-// A cron controller for two kinds of one's own.
+// A cron controller for two kinds of your own.
 func ExampleCron() {
 	run := func(scheme *runtime.Scheme) error {
 		mgr, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{Scheme: scheme})

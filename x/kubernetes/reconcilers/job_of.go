@@ -13,20 +13,20 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// JobOf is all that a resource of your own needs to be a job: the Job controller, the controller of
-// pods that have lost their object, and the one that deletes objects after ttlSecondsAfterFinished.
+// JobOf runs a resource of your own as jobs. It adds three controllers: the Job controller, the
+// orphan controller, and the TTL controller.
 type JobOf[T controller.Object] struct {
 	controller.JobOptions
-	// TTLMetrics are those of the controller that deletes objects.
+	// TTLMetrics are the metrics of the TTL controller.
 	TTLMetrics controller.TTLMetrics
-	// Name is the name of the controllers, in logs and metrics, where the others append "-orphan" and "-ttl"; empty
-	// means the kind. Controllers of one manager must not share a name.
+	// Name is the name of the Job controller in logs and metrics, to which the others append
+	// "-orphan" and "-ttl"; empty means the kind. Controllers of one manager must not share a name.
 	Name string
-	// Kind describes the resource. Its name is taken from the manager's scheme, and its clients and informers from the
-	// manager, unless they are set.
+	// Kind describes the resource. Unless they are set, its name comes from the manager's scheme,
+	// and its clients and informers from the manager.
 	Kind controller.Kind[T]
-	// Client writes the objects; nil means the manager's. Reader reads what caches may show late; nil means the
-	// manager's reader of the API server.
+	// Client writes the objects; nil means the manager's client. Reader reads what caches may show
+	// late; nil means the manager's reader of the API server.
 	Client client.Client
 	Reader client.Reader
 }

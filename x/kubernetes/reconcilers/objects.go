@@ -30,7 +30,7 @@ func nameKind[T controller.Object](mgr ctrl.Manager, kind *schema.GroupVersionKi
 	return object, nil
 }
 
-// newOf returns an empty object of a type of pointers.
+// newOf returns an empty object. T is a type of pointers.
 func newOf[T controller.Object](kind schema.GroupVersionKind) T {
 	object := reflect.New(reflect.TypeFor[T]().Elem()).Interface()
 	if u, ok := object.(*unstructured.Unstructured); ok {
@@ -39,7 +39,7 @@ func newOf[T controller.Object](kind schema.GroupVersionKind) T {
 	return object.(T)
 }
 
-// objects are the objects of one kind in one namespace, for controller-runtime's clients.
+// objects reads and writes one kind in one namespace with controller-runtime's clients.
 type objects[T controller.Object] struct {
 	reader    client.Reader
 	writer    client.Client
@@ -54,7 +54,7 @@ func (o objects[T]) Get(ctx context.Context, name string, _ metav1.GetOptions) (
 	return object, err
 }
 
-// UpdateStatus implements [backend.ParentClient]: on condition of the version that the object has.
+// UpdateStatus implements [backend.ParentClient]. It fails if the object's version is old.
 func (o objects[T]) UpdateStatus(ctx context.Context, object T, _ metav1.UpdateOptions) (T, error) {
 	err := o.writer.Status().Update(ctx, object)
 	return object, err

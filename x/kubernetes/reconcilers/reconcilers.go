@@ -1,5 +1,5 @@
-// Package reconcilers puts the controllers of package controller on a manager of
-// controller-runtime. Each is complete on its own:
+// Package reconcilers runs the controllers of package controller on a manager of
+// controller-runtime. Each works on its own:
 //
 //	jobs := reconcilers.Job{JobOptions: controller.JobOptions{ManagedBy: "example.com/jobs"}}
 //	if err := jobs.SetupWithManager(mgr); err != nil {
@@ -8,12 +8,12 @@
 //
 // [JobOf] and [Cron] are for resources of your own.
 //
-// They use the manager's informers, so pods and jobs are watched and kept once. Its work
-// queues, metrics, logs, recovery from panics and leader election are controller-runtime's.
+// The controllers use the manager's informers, so pods and jobs are watched and cached once. Work
+// queues, metrics, logs, recovery from panics and leader election are those of controller-runtime.
 //
-// A cache restricted to several namespaces (cache.Options.DefaultNamespaces) has no single
-// informer, and is refused. Restrict the controllers with Common.Namespace instead, or add
-// controllers of package controller to the manager, one for each namespace.
+// A cache restricted to several namespaces (cache.Options.DefaultNamespaces) has no single informer
+// and is refused. Restrict the controllers with Common.Namespace instead, or add controllers of
+// package controller to the manager, one for each namespace.
 package reconcilers
 
 import (
@@ -40,7 +40,7 @@ type Job struct {
 	controller.JobOptions
 	// Name is the name of the controller, in logs and metrics; empty means "job".
 	Name string
-	// Client makes the writes; nil means a client of the manager's configuration.
+	// Client writes the objects; nil means a new client with the manager's configuration.
 	Client kubernetes.Interface
 }
 
@@ -78,12 +78,12 @@ func addJobs[T controller.Object](
 	return s.on(mgr, source(kind.ObjectInformer, j.OwnerEvents), source(kind.PodInformer, j.PodEvents))
 }
 
-// Orphan removes the finalizer of pods that no job is going to count.
+// Orphan removes the finalizer of pods that no job will count.
 type Orphan struct {
 	controller.OrphanOptions
 	// Name is the name of the controller, in logs and metrics; empty means "orphan".
 	Name string
-	// Client makes the writes; nil means a client of the manager's configuration.
+	// Client writes the objects; nil means a new client with the manager's configuration.
 	Client kubernetes.Interface
 }
 
@@ -116,7 +116,7 @@ type CronJob struct {
 	controller.CronJobOptions
 	// Name is the name of the controller, in logs and metrics; empty means "cronjob".
 	Name string
-	// Client makes the writes; nil means a client of the manager's configuration.
+	// Client writes the objects; nil means a new client with the manager's configuration.
 	Client kubernetes.Interface
 }
 
@@ -158,7 +158,7 @@ type TTL struct {
 	controller.TTLOptions
 	// Name is the name of the controller, in logs and metrics; empty means "ttl".
 	Name string
-	// Client makes the writes; nil means a client of the manager's configuration.
+	// Client writes the objects; nil means a new client with the manager's configuration.
 	Client kubernetes.Interface
 }
 
@@ -191,7 +191,7 @@ func addTTL[T controller.Object](
 	return s.on(mgr, source(kind.ObjectInformer, t.OwnerEvents))
 }
 
-// prepare fills in what the manager has: a client and a recorder of events.
+// prepare fills in a client and a recorder of events from the manager.
 func prepare(
 	mgr ctrl.Manager, client kubernetes.Interface, o *controller.Common, component string,
 ) (kubernetes.Interface, error) {
@@ -211,8 +211,8 @@ func prepare(
 	return client, err
 }
 
-// recorder reports events to the group events.k8s.io. The recorders of a manager are not used:
-// which ones there are, and of which types, differs between the releases of controller-runtime.
+// recorder reports events to the group events.k8s.io. The recorders of a manager are not used,
+// because they differ between releases of controller-runtime.
 type recorder struct{ events.EventRecorder }
 
 // newRecorder returns a recorder that writes events while the manager runs.
@@ -229,9 +229,9 @@ func newRecorder(mgr ctrl.Manager, client kubernetes.Interface, component string
 	return recorder{broadcaster.NewRecorder(mgr.GetScheme(), component)}, err
 }
 
-// Event implements [controller.Recorder]. The action of an event is its reason: it says what
-// the controller did. So the events of one reason are a series, which keeps the first message: an
-// action that told each run or pod apart would make an event object for each.
+// Event implements [controller.Recorder]. The action of an event is its reason. So the events of
+// one reason are a series, which keeps only the first message. An action that differed for each run
+// or pod would make an event object for each.
 func (r recorder) Event(about runtime.Object, eventtype, reason, message string) {
 	r.Eventf(about, nil, eventtype, reason, reason, "%s", message)
 }

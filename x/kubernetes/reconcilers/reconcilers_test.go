@@ -40,7 +40,7 @@ import (
 
 const mine = "example.com/mine"
 
-// memoryCache is a manager's cache of a clientset in memory.
+// memoryCache is the cache of a manager, filled from a clientset in memory.
 type memoryCache struct {
 	cache.Cache
 	factory informers.SharedInformerFactory
@@ -74,7 +74,7 @@ func (c memoryCache) WaitForCacheSync(ctx context.Context) bool {
 	return true
 }
 
-// newManager returns a manager that reaches no server.
+// newManager returns a manager that connects to no server.
 func newManager(t *testing.T, newCache cache.NewCacheFunc) ctrl.Manager {
 	t.Helper()
 	yes := true
@@ -89,13 +89,12 @@ func newManager(t *testing.T, newCache cache.NewCacheFunc) ctrl.Manager {
 	return mgr
 }
 
-// discard reports events to nobody.
+// discard drops events.
 type discard struct{}
 
 func (discard) Event(runtime.Object, string, string, string) {}
 
-// TestReconcilers: all four on one manager. A CronJob starts a job, its pod runs, the job ends
-// and expires.
+// TestReconcilers: all four run on one manager: a CronJob starts a job, which ends and expires.
 func TestReconcilers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clientset := fake.NewClientset(cronJob())
@@ -140,7 +139,7 @@ func TestReconcilers(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
-		rest(time.Second) // the queues of old releases end with a tick
+		rest(time.Second) // the queues of old releases end a tick later
 		events, err := clientset.EventsV1().Events("ns").List(t.Context(), metav1.ListOptions{})
 		must.OK(t, err)
 		var reported []string
@@ -155,7 +154,7 @@ func TestReconcilers(t *testing.T) {
 	})
 }
 
-// cronJob runs once, a minute after the beginning.
+// cronJob returns a CronJob that runs once, a minute after the start of the virtual time.
 func cronJob() *batchv1.CronJob {
 	one, six, ten, by, no := int32(1), int32(6), int32(10), mine, false
 	labels := map[string]string{"app": "c"}
@@ -174,7 +173,7 @@ func cronJob() *batchv1.CronJob {
 	}
 }
 
-// TestSeveralNamespaces: a cache without a single informer is refused, with a way out.
+// TestSeveralNamespaces: a cache without a single informer is refused; the error says what to do instead.
 func TestSeveralNamespaces(t *testing.T) {
 	mgr := newManager(t, func(c *rest.Config, o cache.Options) (cache.Cache, error) {
 		o.DefaultNamespaces = map[string]cache.Config{"a": {}, "b": {}}
@@ -187,7 +186,7 @@ func TestSeveralNamespaces(t *testing.T) {
 	}
 }
 
-// anyMapper knows jobs.
+// anyMapper maps every kind to jobs.
 type anyMapper struct{ meta.RESTMapper }
 
 func (anyMapper) RESTMapping(_ schema.GroupKind, _ ...string) (*meta.RESTMapping, error) {
@@ -195,7 +194,7 @@ func (anyMapper) RESTMapping(_ schema.GroupKind, _ ...string) (*meta.RESTMapping
 	return &meta.RESTMapping{Resource: batchv1.SchemeGroupVersion.WithResource("jobs"), GroupVersionKind: gvk, Scope: meta.RESTScopeNamespace}, nil
 }
 
-// TestMetrics: the metrics of the controllers go beside controller-runtime's own.
+// TestMetrics: the metrics of the controllers can be registered beside controller-runtime's own.
 func TestMetrics(t *testing.T) {
 	m := metrics.New()
 	m.Jobs().Tracking("add")

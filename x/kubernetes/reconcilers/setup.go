@@ -19,10 +19,10 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// defaultWorkers is the number of concurrent rounds where the options name none.
+// defaultWorkers is the number of concurrent rounds if the options set none.
 const defaultWorkers = 5
 
-// setup is a controller that is to be added to a manager.
+// setup describes a controller to add to a manager.
 type setup[K comparable] struct {
 	name      string
 	workers   int
@@ -43,10 +43,10 @@ func (s setup[K]) on(mgr ctrl.Manager, sources ...ctrlsource.TypedSource[K]) err
 	return b.Complete(reconcile.TypedFunc[K](s.round))
 }
 
-// waitDelay is how long a round waits for the caches, or after the write of another client.
+// waitDelay is the delay of the next round after an expected error.
 const waitDelay = time.Second
 
-// round is one round. A round that has to wait is not an error of a reconciler.
+// round runs one round. An expected error is not returned; it only delays the next round.
 func (s setup[K]) round(ctx context.Context, key K) (reconcile.Result, error) {
 	next, err := s.reconcile(ctx, key)
 	switch {
@@ -60,7 +60,7 @@ func (s setup[K]) round(ctx context.Context, key K) (reconcile.Result, error) {
 	return reconcile.Result{RequeueAfter: max(time.Until(next), 1)}, nil
 }
 
-// fill sets an informer to the manager's of an object's kind, unless it is set.
+// fill sets an informer to the manager's for the object's kind, unless it is set.
 func fill(mgr ctrl.Manager, informer *toolscache.SharedIndexInformer, of client.Object) error {
 	if *informer != nil {
 		return nil
@@ -78,7 +78,7 @@ func fill(mgr ctrl.Manager, informer *toolscache.SharedIndexInformer, of client.
 	return nil
 }
 
-// eventSource lets a handler fill the queue of a controller.
+// eventSource is a source of a controller: its handler fills the queue.
 type eventSource[K comparable] struct {
 	informer toolscache.SharedIndexInformer
 	handler  func(controller.Queue[K]) toolscache.ResourceEventHandler

@@ -18,7 +18,7 @@ type clients struct {
 	groups dynamic.Interface // for the workloads and pod groups of gangs
 }
 
-// leanClient is a client whose pods have only what the controllers read.
+// leanClient is a client whose pods have only the fields that the controllers read.
 type leanClient struct {
 	kubernetes.Interface
 	core typedcore.CoreV1Interface
@@ -27,7 +27,7 @@ type leanClient struct {
 // CoreV1 implements [kubernetes.Interface].
 func (c leanClient) CoreV1() typedcore.CoreV1Interface { return c.core }
 
-// newClients returns the clients of the server, which share connections and the limit of requests.
+// newClients returns the clients of the server, which share connections and a rate limit.
 func newClients(server *rest.Config) (clients, error) {
 	config := rest.CopyConfig(server)
 	if config.UserAgent == "" {

@@ -19,14 +19,13 @@ import (
 const (
 	Jobs    = "jobs"    // runs the pods of jobs
 	Orphans = "orphans" // removes the finalizer of pods that have lost their job
-	// CronJobs takes all CronJobs, as these have no field like managedBy: the built-in
-	// controller must be off.
+	// CronJobs takes all CronJobs, which have no managedBy: the built-in controller must be off.
 	CronJobs = "cronjobs"
-	TTL      = "ttl" // deletes finished jobs of that managedBy when their time to live is over
+	TTL      = "ttl" // deletes finished jobs of Config.ManagedBy when their time to live is over
 )
 
-// Controllers are all controllers. By default only the controllers of jobs run, which are
-// safe beside the built-in controllers.
+// Controllers are all controllers, and DefaultControllers those that run by default: they are safe
+// beside the built-in controllers.
 var (
 	Controllers        = []string{Jobs, Orphans, CronJobs, TTL}
 	DefaultControllers = []string{Jobs, Orphans}
@@ -34,8 +33,8 @@ var (
 
 // Config configures a replica. Only ManagedBy is required.
 type Config struct {
-	// ManagedBy is the spec.managedBy of the jobs to take. [job.ControllerName] takes the jobs
-	// without one, and then the built-in controller must be off.
+	// ManagedBy is the spec.managedBy of the jobs to take. With [job.ControllerName], the replica
+	// takes the jobs without the field, and the built-in controller must be off.
 	ManagedBy string
 	// Controllers are the controllers to run; none means [DefaultControllers].
 	Controllers []string
@@ -49,30 +48,30 @@ type Config struct {
 	// and a change of leader. It needs the right to patch jobs, and costs a request for each round
 	// in which the backoff changes.
 	MemoryAnnotation string
-	// MergeEvents reports the pods that a round has created, or deleted, in one event.
+	// MergeEvents reports all pods that a round creates, or deletes, in one event.
 	MergeEvents bool
 
-	// Identity names this replica among the others; empty means the name of the host. A random
-	// suffix is added, so that a process that was restarted is another replica.
+	// Identity is the name of this replica among the others; empty means the host name. A random
+	// suffix is added, so that a restarted process is another replica.
 	Identity string
-	// Election lets one replica run, and the others wait.
+	// Election makes one replica run while the others wait.
 	Election bool
-	// Lease is what they wait for.
+	// Lease is the lease that the replicas compete for.
 	Lease Lease
 
-	// Registry takes the metrics; nil means a new one.
+	// Registry is where the metrics are registered; nil means a new registry.
 	Registry *prometheus.Registry
 	// Status receives the replica's state, for the endpoints; it may be nil.
 	Status *Status
 
-	resync time.Duration // of the informers; not zero in tests only
+	resync time.Duration // of the informers; set only in tests
 }
 
-// Lease names the lease of the leader and says how long it lasts.
+// Lease is the name of the lease of the leader, and how long it lasts.
 type Lease struct {
 	Namespace, Name string
-	// Duration is how long the lease of a leader that was killed still holds. The others check it
-	// periodically, and need up to 1.6 times as long. Zero means 15 seconds.
+	// Duration is how long the lease still holds after its leader was killed. The others check it
+	// periodically, so that one takes over after up to 1.6 times as long. Zero means 15 seconds.
 	Duration time.Duration
 }
 
@@ -82,13 +81,13 @@ const (
 	DefaultLeaseDuration = 15 * time.Second
 )
 
-// Validate returns all that is wrong with the configuration, as [Run] does before anything else.
+// Validate returns all mistakes in the configuration, as [Run] does first.
 func (c Config) Validate() error {
 	_, err := c.withDefaults()
 	return err
 }
 
-// withDefaults returns the configuration with its defaults, or all that is wrong with it.
+// withDefaults returns the configuration with its defaults, or all mistakes in it.
 func (c Config) withDefaults() (Config, error) {
 	if len(c.Controllers) == 0 {
 		c.Controllers = DefaultControllers

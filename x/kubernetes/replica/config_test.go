@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestParsePlanners: the options of a file.
+// TestParsePlanners: a file can set the options of both planners.
 func TestParsePlanners(t *testing.T) {
 	got, err := ParsePlanners([]byte(`
 job:
@@ -32,7 +32,7 @@ cronJob:
 	}
 }
 
-// TestParsePlanners_Preset: what a file says comes on top of the preset that it names.
+// TestParsePlanners_Preset: the options of a file override those of its preset.
 func TestParsePlanners_Preset(t *testing.T) {
 	want := job.Kubernetes(release.V136())
 	want.PendingTimeout = time.Minute
@@ -60,7 +60,7 @@ func TestParsePlanners_Preset(t *testing.T) {
 	}
 }
 
-// TestParsePlanners_Errors: what is wrong, and where.
+// TestParsePlanners_Errors: errors name the field and the problem.
 func TestParsePlanners_Errors(t *testing.T) {
 	tests := []struct{ file, want string }{
 		{"job: {pendingTimeOut: 1m}", "job.pendingTimeOut: unknown; the fields are "},
@@ -88,7 +88,7 @@ func TestParsePlanners_Errors(t *testing.T) {
 	}
 }
 
-// TestConfig_Errors: all problems are named together.
+// TestConfig_Errors: one error has all problems.
 func TestConfig_Errors(t *testing.T) {
 	_, err := Config{
 		Controllers: []string{"pods"}, Namespaces: []string{"a", ""}, Workers: -1, Election: true, MemoryAnnotation: "a b",
@@ -105,7 +105,7 @@ func TestConfig_Errors(t *testing.T) {
 	}
 }
 
-// TestConfig_Identity: two processes of the same name are two replicas.
+// TestConfig_Identity: two processes with the same name are two replicas.
 func TestConfig_Identity(t *testing.T) {
 	var names []string
 	for range 2 {

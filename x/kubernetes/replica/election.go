@@ -11,12 +11,12 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// runElected waits for the lease and runs the controllers while it holds. A replica that loses
-// the lease returns an error: the process ends, and a new one waits for its turn.
+// runElected waits for the lease and runs the controllers while it holds. If the replica loses the
+// lease, it returns an error: the process ends, and a new process waits for the lease.
 func (c *Config) runElected(ctx context.Context, client clients) error {
 	c.Status.set(phaseStandby)
 
-	// The lease is given back only when the controllers have stopped.
+	// The lease is released only when the controllers have stopped.
 	election, stopElection := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopElection()
 
@@ -55,7 +55,7 @@ func (c *Config) runElected(ctx context.Context, client clients) error {
 		return fmt.Errorf("leader election: %w", err)
 	}
 
-	// While the replica waits, the end of the context ends the waiting.
+	// If the context ends while the replica waits, the wait ends.
 	defer context.AfterFunc(ctx, func() {
 		if !elector.IsLeader() {
 			stopElection()
@@ -71,7 +71,7 @@ func (c *Config) runElected(ctx context.Context, client clients) error {
 	case err := <-ended:
 		return err
 	default:
-		return nil // it has never led
+		return nil // the replica has never led
 	}
 }
 

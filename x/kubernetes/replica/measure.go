@@ -6,7 +6,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/metrics"
 )
 
-// measure returns the metrics in a registry: controllers that are made again count on.
+// measure returns the metrics of a registry, which it registers the first time.
 func measure(r *prometheus.Registry) *metrics.Metrics {
 	m := metrics.New()
 	err := r.Register(m)

@@ -18,20 +18,20 @@ import (
 
 // Planners are the options of the planners, as a file holds them.
 type Planners struct {
-	// Preset is the options to begin with: empty for the recommended ones, or [PresetKubernetes] and a
-	// release for the behaviour of its built-in controllers, quirks included.
+	// Preset names the options to begin with: empty means the recommended ones. [PresetKubernetes]
+	// and a release mean the behaviour of that release's built-in controllers, including quirks.
 	Preset  string          `json:"preset,omitempty"`
 	Job     job.Options     `json:"job,omitzero"`
 	CronJob cronjob.Options `json:"cronJob,omitzero"`
 }
 
-// PresetKubernetes, with a release that [release.Parse] reads, names the options with which the planners decide as
-// the controllers of that release do: "kubernetes-1.37", or "kubernetes-1.33,JobManagedBy=false".
+// PresetKubernetes, followed by a release that [release.Parse] reads, names the options with which
+// the planners decide like the controllers of that release: "kubernetes-1.37", or
+// "kubernetes-1.33,JobManagedBy=false".
 const PresetKubernetes = "kubernetes-"
 
-// ParsePlanners reads options from YAML or JSON. It has the fields of [job.Options] and
-// [cronjob.Options]; a duration is a text such as "90s". Unknown fields are errors. The preset
-// is for a file that names none.
+// ParsePlanners reads [Planners] from YAML or JSON. A duration is a string such as "90s". Unknown
+// fields are errors. The argument preset is used if the file has no preset.
 func ParsePlanners(data []byte, preset string) (Planners, error) {
 	p := Planners{Preset: preset}
 	data, err := yaml.YAMLToJSONStrict(data)
@@ -61,7 +61,7 @@ func ParsePlanners(data []byte, preset string) (Planners, error) {
 	return p, p.validate()
 }
 
-// presetOf fills in the preset that the file names.
+// presetOf fills in the options of the preset.
 func presetOf(tree any, p *Planners) error {
 	file, ok := tree.(map[string]any)
 	if !ok && tree != nil {
@@ -91,8 +91,8 @@ func presetOf(tree any, p *Planners) error {
 
 var durationType = reflect.TypeFor[time.Duration]()
 
-// plain replaces the durations of a tree by their nanoseconds, which is how the options read
-// them. The tree is going to be decoded into the type.
+// plain replaces the durations in a tree by their nanoseconds, as the JSON of the options has them.
+// t is the type that the tree will be decoded into.
 func plain(t reflect.Type, path string, tree any) (any, error) {
 	if t == durationType {
 		text, ok := tree.(string)
@@ -138,7 +138,7 @@ func fieldOf(t reflect.Type, path, name string) (reflect.StructField, error) {
 		strings.TrimPrefix(path+"."+name, "."), strings.Join(names, ", "))
 }
 
-// validate finds what the planners would refuse in each round.
+// validate returns the errors that the planners would return in each round.
 func (p *Planners) validate() error {
 	var problems []error
 	if p.Job.ControllerName != "" {

@@ -29,8 +29,8 @@ import (
 // component is the name in events and in requests.
 const component = "batchplan-controller"
 
-// Run runs a replica until the context ends, and then returns nil. Before it returns, all
-// rounds have ended and the lease is given back.
+// Run runs a replica until the context ends, and then returns nil. When it returns, all rounds have
+// ended and the lease is released.
 func Run(ctx context.Context, server *rest.Config, c Config) error {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -46,7 +46,7 @@ func Run(ctx context.Context, server *rest.Config, c Config) error {
 	})
 	defer func() {
 		if !stop() {
-			<-said // or the process could end first
+			<-said // otherwise the process could end first
 		}
 	}()
 
@@ -74,7 +74,7 @@ func Run(ctx context.Context, server *rest.Config, c Config) error {
 	return c.runControllers(ctx, client)
 }
 
-// adapt asks the server what it is.
+// adapt asks the server what it supports, and adapts the options of the planner.
 func (c *Config) adapt(ctx context.Context, client kubernetes.Interface) error {
 	namespace := corev1.NamespaceDefault
 	if len(c.Namespaces) > 0 {
@@ -98,7 +98,7 @@ func (c *Config) adapt(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// caches are the informers of a namespace. Those of groups are there for gangs alone.
+// caches holds the informers of a namespace. Those of groups are set only for gangs.
 type caches struct {
 	informers.SharedInformerFactory
 	groups     dynamicinformer.DynamicSharedInformerFactory
@@ -118,8 +118,8 @@ func (c *Config) newCaches(client clients, namespace string) *caches {
 	return made
 }
 
-// start starts the informers. From client-go 0.36 on they log refusals with the logger of the
-// context; before, with the logger of the process. The factory of the groups has no such start.
+// start starts the informers. From client-go 0.36 on, they log with the logger of the context, and
+// before with that of the process. The factory of the groups has no such start.
 func (c *caches) start(ctx context.Context) {
 	if f, ok := c.SharedInformerFactory.(interface{ StartWithContext(context.Context) }); ok {
 		f.StartWithContext(ctx)
@@ -149,7 +149,7 @@ func (c *caches) stop() {
 	c.groupsDone.Wait()
 }
 
-// unsynced waits until the caches are full, and returns the kinds of those that never were.
+// unsynced waits until the caches are full or done is closed, and returns the kinds that are missing.
 func (c *caches) unsynced(done <-chan struct{}) (kinds []string) {
 	for kind, synced := range c.WaitForCacheSync(done) {
 		if !synced {
@@ -204,8 +204,8 @@ func (c *Config) newControllers(client clients, from *caches, common controller.
 		}
 	}
 
-	// A cache is filled once it has an informer, which takes the right to list and the memory for all: those alone
-	// have one that a controller here reads.
+	// Each informer needs the right to list and memory for all objects. So only the caches that a
+	// controller here reads get an informer.
 	jobs := controller.BatchJobs(client.all, nil)
 	hasPods := c.runs(Jobs) || c.runs(Orphans)
 	if hasPods || c.runs(TTL) {
@@ -259,7 +259,7 @@ func (c *Config) newControllers(client clients, from *caches, common controller.
 	return all, err
 }
 
-// advise warns that the jobs of a CronJob are left to another controller, when one was started.
+// advise adds a warning if a job was started that is left to another controller.
 func (c *Config) advise(o controller.Object, round controller.CronJobRound, events []job.Event) []job.Event {
 	isStart := func(e cronjob.Effect) bool { return e.Result == cronjobreason.ResultDone }
 	if !slices.ContainsFunc(round.Outcome.Created, isStart) {
@@ -305,12 +305,12 @@ func (c *Config) start(ctx context.Context, from []*caches, all []starter) error
 
 	err := controller.Run(ctx, run...)
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return nil // the caches may not have been full yet
+		return nil // also if the caches were not full yet
 	}
 	return err
 }
 
-// whenSynced calls a function once the caches are full, and then waits for the end.
+// whenSynced calls a function once the caches are full, and then waits for the end of the context.
 type whenSynced struct {
 	from []*caches
 	do   func()

@@ -39,8 +39,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/internal/memory"
 )
 
-// TestRunControllers_MemoryAnnotation: the backoff of a job with a failed pod is in the annotation
-// that the configuration names, and the caches show all that the planner reads of the pod.
+// TestRunControllers_MemoryAnnotation: the configured annotation gets the backoff of a job with a
+// failed pod, and the caches hold everything that the planner reads of the pod.
 func TestRunControllers_MemoryAnnotation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		name, isController := "a.b/c", true
@@ -72,8 +72,9 @@ func TestRunControllers_MemoryAnnotation(t *testing.T) {
 	})
 }
 
-// TestRunControllers_Gangs: with the option of the planner, a workload and a pod group are there before the pods of a
-// job, whose caches are filled as the others are. Old libraries have no field for them, which the replica says.
+// TestRunControllers_Gangs: with Planner.Gangs, the workload and the pod group of a job are created
+// before its pods, and their caches are filled. With libraries that lack the fields, the replica
+// fails and says so.
 func TestRunControllers_Gangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, err := Config{ManagedBy: "a.b/c", Planners: Planners{Job: job.Options{Gangs: true}}, Identity: "me", resync: memory.Resync}.withDefaults()
@@ -125,7 +126,7 @@ func TestRunControllers_Gangs(t *testing.T) {
 	})
 }
 
-// TestRun_Errors: a server that cannot be reached, or not be asked, ends the replica with an error.
+// TestRun_Errors: if the server cannot be reached, the replica ends with an error.
 func TestRun_Errors(t *testing.T) {
 	ctx := klog.NewContext(t.Context(), logr.Discard())
 	for want, server := range map[string]*rest.Config{
@@ -138,7 +139,7 @@ func TestRun_Errors(t *testing.T) {
 	}
 }
 
-// TestNewControllers: those run that are named, and no others.
+// TestNewControllers: only the named controllers run.
 func TestNewControllers(t *testing.T) {
 	client := fake.NewClientset()
 	for _, names := range [][]string{{Jobs}, {Jobs, TTL}, {CronJobs, Jobs, Orphans, TTL}} {
@@ -151,7 +152,7 @@ func TestNewControllers(t *testing.T) {
 	}
 }
 
-// TestRunControllers_Caches: a replica lists what its controllers read, and nothing else.
+// TestRunControllers_Caches: a replica lists only what its controllers read.
 func TestRunControllers_Caches(t *testing.T) {
 	for _, test := range []struct{ names, want []string }{
 		{[]string{Jobs}, []string{"jobs", "pods"}},
@@ -185,7 +186,8 @@ func TestRunControllers_Caches(t *testing.T) {
 	}
 }
 
-// TestRunControllers_CronJobs: the replica says what it runs, and of a CronJob that its jobs are left to another.
+// TestRunControllers_CronJobs: the replica logs what it runs, and warns that the jobs of a CronJob
+// are left to another controller.
 func TestRunControllers_CronJobs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cron := &batchv1.CronJob{
@@ -241,8 +243,8 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
-// TestRunElected: a replica runs while nobody else leads, and gives the lease back; one that waits says who leads;
-// one that loses the lease ends with an error.
+// TestRunElected: a replica runs while no other leads, and releases the lease. A replica that waits
+// logs who leads. A replica that loses the lease ends with an error.
 func TestRunElected(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -290,13 +292,13 @@ func TestRunElected(t *testing.T) {
 	}
 }
 
-// log is what a replica has logged.
+// log collects what a replica logs.
 type log struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-// run runs a replica for some time and returns how it ends.
+// run runs a replica for a duration, and returns its error.
 func (l *log) run(t *testing.T, d time.Duration, replica func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(klog.NewContext(t.Context(), funcr.New(func(_, line string) {
 		l.mu.Lock()
@@ -304,7 +306,7 @@ func (l *log) run(t *testing.T, d time.Duration, replica func(context.Context) e
 		fmt.Fprintln(&l.text, line)
 	}, funcr.Options{})), d)
 	defer cancel()
-	defer time.Sleep(time.Second) // within which old queues see that they are shut down
+	defer time.Sleep(time.Second) // until then, old queues notice that they are shut down
 	return replica(ctx)
 }
 

@@ -23,10 +23,10 @@ import (
 // is the first that lets every kind of job declare its end before its last pods are gone.
 const OldestMinor = 31
 
-// Answer is a server's answer to a question: it may not let us ask.
+// Answer is a server's answer to a question that it may refuse.
 type Answer uint8
 
-// The answers. Unknown stands for a server that may not be asked.
+// The answers. Unknown means that the server refused the question.
 const (
 	Unknown Answer = iota
 	Yes
@@ -38,15 +38,15 @@ func (a Answer) String() string { return [...]string{"unknown", "yes", "no"}[a] 
 
 // Server is what a replica finds out about its server at the start.
 type Server struct {
-	// Version is such as "v1.36.3".
+	// Version is the version of the server, such as "v1.36.3".
 	Version string
 	// ManagedBy and ReplacementPolicy say whether the server keeps these fields of a job, and
 	// so whether its feature gates JobManagedBy and JobPodReplacementPolicy are on.
 	ManagedBy, ReplacementPolicy Answer
 }
 
-// AskServer finds out what the server is. It sends a job as a dry run, which creates nothing,
-// to see which fields come back; without the right to create jobs the answers stay unknown.
+// AskServer finds out what the server supports. It sends a job as a dry run, which creates nothing,
+// to see which fields come back. Without the right to create jobs, the answers stay Unknown.
 func AskServer(ctx context.Context, client kubernetes.Interface, namespace string) (Server, error) {
 	info, err := client.Discovery().ServerVersion()
 	if err != nil {
@@ -66,13 +66,13 @@ func AskServer(ctx context.Context, client kubernetes.Interface, namespace strin
 	return s, s.askFields(ctx, client, namespace)
 }
 
-// askGroups asks for the resources of gangs, which a server has with the feature gate GenericWorkload
-// and with its group switched on. Replicas without gangs do not ask.
+// askGroups returns an error if the server does not have the resources of gangs. It has them if its
+// feature gate GenericWorkload is on and their API group is enabled.
 func (s *Server) askGroups(client kubernetes.Interface) error {
 	list, err := client.Discovery().ServerResourcesForGroupVersion(groups.Workloads.GroupVersion().String())
 	switch {
 	case apierrors.IsForbidden(err):
-		return nil // it is tried
+		return nil // unknown: try to use them
 	case apierrors.IsNotFound(err):
 		list = &metav1.APIResourceList{}
 	case err != nil:
@@ -91,8 +91,8 @@ func (s *Server) askGroups(client kubernetes.Interface) error {
 		s.Version, version, version)
 }
 
-// behavesAs returns the version that a server emulates, or else its own. The oldest libraries have no fields
-// for it, so they are looked up by name.
+// behavesAs returns the version that a server emulates, or else its own. The oldest libraries have
+// no fields for the emulated version, so it is read from JSON.
 func behavesAs(info *version.Info) (major, minor string) {
 	var emulated struct{ EmulationMajor, EmulationMinor string }
 	data, err := json.Marshal(info)
@@ -111,7 +111,7 @@ func (s *Server) askFields(ctx context.Context, client kubernetes.Interface, nam
 	out, err := client.BatchV1().Jobs(namespace).Create(ctx, question(), dryRun)
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsNotFound(err):
-		return nil // a right, a policy, a webhook or the namespace: there is no answer
+		return nil // no answer, because of a right, a policy, a webhook or the namespace
 	case err != nil:
 		return fmt.Errorf("dry run of a job: %w", err)
 	}
@@ -144,15 +144,15 @@ func question() *batchv1.Job {
 	}
 }
 
-// adapt changes the options of the planner to what the server accepts. The error explains why the
-// controllers cannot work there.
+// adapt changes the options of the planner to what the server accepts. It returns an error if the
+// controllers cannot work with the server.
 func (s *Server) adapt(managedBy string, o *job.Options) error {
 	if s.ManagedBy == No && managedBy != job.ControllerName {
 		return fmt.Errorf("the server %s drops spec.managedBy, since its feature gate JobManagedBy is off "+
 			"(it is on from 1.32): no job can name %q", s.Version, managedBy)
 	}
 	if s.ManagedBy == No && s.ReplacementPolicy == No {
-		// It refuses SuccessCriteriaMet for a job without successPolicy.
+		// Such a server refuses SuccessCriteriaMet for a job without successPolicy.
 		o.NoSuccessCriteriaMet = true
 	}
 	return nil

@@ -20,7 +20,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// emulating is a server of 1.36 that behaves as one of 1.30. The oldest libraries do not know emulation.
+// emulating returns the version of a server of 1.36 that emulates 1.30. The oldest libraries do not
+// know emulation.
 func emulating(t *testing.T) (info version.Info) {
 	must.OK(t, json.Unmarshal([]byte(`{"major": "1", "minor": "36", "emulationMajor": "1", "emulationMinor": "30"}`), &info))
 	if reflect.TypeOf(info).NumField() < 10 {
@@ -29,7 +30,7 @@ func emulating(t *testing.T) (info version.Info) {
 	return info
 }
 
-// TestAskServer: versions, and what a server drops or refuses.
+// TestAskServer: the result for each version, and for the fields that a server drops or refuses.
 func TestAskServer(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -80,8 +81,8 @@ func TestAskServer(t *testing.T) {
 	}
 }
 
-// TestServer_Adapt: a name of one's own needs the field; without both gates the planner leaves
-// the interim conditions out.
+// TestServer_Adapt: a name of your own needs the field; without both gates, the planner writes no
+// SuccessCriteriaMet.
 func TestServer_Adapt(t *testing.T) {
 	tests := []struct {
 		server    Server
@@ -104,7 +105,8 @@ func TestServer_Adapt(t *testing.T) {
 	}
 }
 
-// TestServer_AskGroups: gangs need what the server serves, and one that may not be asked is tried.
+// TestServer_AskGroups: gangs are refused if the server lacks their resources, but not if it
+// refuses to answer.
 func TestServer_AskGroups(t *testing.T) {
 	for _, test := range []struct {
 		name    string

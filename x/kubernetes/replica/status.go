@@ -9,8 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Status is the state of a replica, for people and for probes. The zero value is a
-// replica that starts.
+// Status is the state of a replica, for people and probes. The zero value means that it starts.
 type Status struct {
 	mu    sync.Mutex
 	phase phase
@@ -33,8 +32,8 @@ func (s *Status) set(p phase) {
 	s.phase = p
 }
 
-// Ready says whether the replica does its part: it runs, or waits for its turn. Text is for
-// people.
+// Ready reports whether the replica runs the controllers or waits for the lease. text describes its
+// state.
 func (s *Status) Ready() (ready bool, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
