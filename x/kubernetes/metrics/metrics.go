@@ -8,8 +8,7 @@
 //	o := controller.JobOptions{Common: common, Metrics: m.Jobs(), ManagedBy: name}
 //	jobs, err := controller.NewJobs(controller.BatchJobs(client, factory), o)
 //
-// A figure that is not positive counts nothing: the counters of Prometheus panic on negative
-// ones.
+// Values that are not positive are not counted: the counters of Prometheus panic on negative ones.
 package metrics
 
 import (
@@ -22,8 +21,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// Metrics are all series of the controllers of one process. It is the prometheus.Collector of
-// these.
+// Metrics holds all series of the controllers of one process. It is their prometheus.Collector.
 type Metrics struct {
 	jobSyncs, jobsFinished, podsFinished, indexesFinished *prometheus.CounterVec
 	podsCreated, policy, tracking, external, stale        *prometheus.CounterVec
@@ -34,16 +32,15 @@ type Metrics struct {
 	queues                                                queues
 
 	all         collectors
-	controllers int // how many of all are not of the process
+	controllers int // the number of collectors before those of requests and queues
 }
 
-// New returns metrics that have counted nothing.
+// New returns metrics of the controllers of batch/v1, all at zero.
 func New() *Metrics { return newMetrics("", nil) }
 
-// Of returns metrics of a resource of your own. The series of its controllers have the names of New
-// with the prefix batchplan_ and the label kind, so that one registry takes several kinds. Work queues
-// and requests have the same series as with New: register [Metrics.Controllers] alone if something
-// else in the process has them.
+// Of returns metrics for a resource of your own. The series of its controllers have the prefix
+// batchplan_ and the label kind, so that one registry can hold several kinds. Work queues and requests
+// have the same series as with New: register only [Metrics.Controllers] if the process has them.
 func Of(kind string) *Metrics { return newMetrics("batchplan_", prometheus.Labels{"kind": kind}) }
 
 func newMetrics(prefix string, constant prometheus.Labels) *Metrics {
@@ -109,7 +106,7 @@ func (m *Metrics) TTL() controller.TTLMetrics {
 	return controller.TTLMetrics{Expired: func(late time.Duration) { m.ttlDuration.Observe(late.Seconds()) }}
 }
 
-// builder makes series that begin with a prefix and have constant labels.
+// builder makes series whose names begin with a prefix and which have constant labels.
 type builder struct {
 	m        *Metrics
 	prefix   string
@@ -147,8 +144,8 @@ func (b builder) histogram(name, help string, buckets []float64) prometheus.Hist
 	return h
 }
 
-// Controllers returns the metrics of the controllers alone, for a registry that has the
-// metrics of work queues and requests already, as the one of controller-runtime has.
+// Controllers returns only the metrics of the controllers, for a registry that already has those of
+// work queues and requests, such as controller-runtime's.
 func (m *Metrics) Controllers() prometheus.Collector { return m.all[:m.controllers] }
 
 // Describe implements [prometheus.Collector].
@@ -157,7 +154,7 @@ func (m *Metrics) Describe(to chan<- *prometheus.Desc) { m.all.Describe(to) }
 // Collect implements [prometheus.Collector].
 func (m *Metrics) Collect(to chan<- prometheus.Metric) { m.all.Collect(to) }
 
-// collectors are one collector.
+// collectors is a list of collectors that works as one.
 type collectors []prometheus.Collector
 
 func (all collectors) Describe(to chan<- *prometheus.Desc) {
@@ -172,7 +169,7 @@ func (all collectors) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// add adds a figure to one series.
+// add adds n to one series.
 func add(v *prometheus.CounterVec, n int32, labels ...string) {
 	if n > 0 {
 		v.WithLabelValues(labels...).Add(float64(n))

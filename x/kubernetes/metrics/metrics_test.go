@@ -23,7 +23,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/metrics"
 )
 
-// figures are the series that are not zero, a line each.
+// figures returns the series that are not zero, one per line.
 func figures(t *testing.T, m *metrics.Metrics) (lines []string) {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
@@ -54,8 +54,7 @@ func expect(t *testing.T, m *metrics.Metrics, want ...string) {
 	}
 }
 
-// TestJ42_NegativeFigures: a counter of the library panics on a negative figure. None that a
-// round could have reaches one.
+// TestJ42_NegativeFigures: no negative value of a round reaches a counter, which would panic.
 func TestJ42_NegativeFigures(t *testing.T) {
 	m := metrics.New()
 	round := job.Metrics{
@@ -81,7 +80,7 @@ func TestMetrics(t *testing.T) {
 	m.Jobs().Tracking("add")
 	m.Jobs().External("example.com/other")
 	m.Jobs().Stale(schema.GroupResource{Group: "batch", Resource: "jobs"})
-	scheduled := cronjob.Metrics{Created: 2, CreationSkews: []time.Duration{time.Second}, Missed: 2} // and a trigger
+	scheduled := cronjob.Metrics{Created: 2, CreationSkews: []time.Duration{time.Second}, Missed: 2} // one of them for a trigger
 	m.CronJobs().Round(controller.CronJobRound{Metrics: &scheduled})
 	m.TTL().Expired(time.Second)
 	expect(t, m,
@@ -106,7 +105,7 @@ func TestMetrics(t *testing.T) {
 	)
 }
 
-// TestOf: metrics of several kinds go into one registry, beside the metrics of jobs.
+// TestOf: one registry can hold the metrics of several kinds and of jobs.
 func TestOf(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	all := map[string]*metrics.Metrics{"": metrics.New(), "Render": metrics.Of("Render"), "Nightly": metrics.Of("Nightly")}
@@ -144,7 +143,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestRequests: each request counts once, by what came back.
+// TestRequests: each request is counted once, by its result.
 func TestRequests(t *testing.T) {
 	m := metrics.New()
 	answer := 0
@@ -173,7 +172,7 @@ type trip func(*http.Request) (*http.Response, error)
 
 func (f trip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// TestQueues: a queue with these metrics counts what is added and repeated.
+// TestQueues: a queue with these metrics counts added and repeated keys.
 func TestQueues(t *testing.T) {
 	m := metrics.New()
 	q := workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.NewTypedItemExponentialFailureRateLimiter[string](1, 1),

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Requests counts the requests of a client by method and code, so that conflicts are the ones
-// with code 409. It is for the Wrap method of a rest.Config.
+// Requests counts the requests of a client by method and code; conflicts have code 409. Pass it to
+// the Wrap method of a rest.Config.
 func (m *Metrics) Requests(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		response, err := next.RoundTrip(r)

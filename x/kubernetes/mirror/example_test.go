@@ -13,7 +13,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/mirror"
 )
 
-// A job runs in two clusters. It fails in one, and ends once no pod is left in the other.
+// A job runs in two clusters. It fails in one, and ends when no pod is left in the other.
 func Example() {
 	start := metav1.NewTime(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
 	running := batchv1.JobStatus{StartTime: &start, Active: 1}
@@ -30,7 +30,7 @@ func Example() {
 	} {
 		var parts []jobstatus.Part
 		for _, cluster := range []string{"member1", "member2"} {
-			report := reports[cluster] // empty while there is none
+			report := reports[cluster] // empty until the cluster reports
 			parts = append(parts, mirror.Part(cluster, &report))
 		}
 
@@ -40,7 +40,7 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		job.Status = next // which the server has taken
+		job.Status = next // as the server would store it
 
 		fmt.Println(next.Active, "active,", next.Failed, "failed")
 		for _, c := range next.Conditions {

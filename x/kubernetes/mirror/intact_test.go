@@ -16,11 +16,11 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/mirror"
 )
 
-// TestNothingIsShared: no function writes to an object, which may be that of a cache.
+// TestNothingIsShared: no function changes its arguments, which may be in a cache.
 func TestNothingIsShared(t *testing.T) {
 	public := intact.Functions{
 		Of:     []any{mirror.Part, mirror.Aggregate, mirror.AggregateFunc, mirror.CheckServed, mirror.Finish},
-		Shares: map[string]string{"Part": "*", "Aggregate": "*", "AggregateFunc": "*", "Finish": "*"}, // what does not change
+		Shares: map[string]string{"Part": "*", "Aggregate": "*", "AggregateFunc": "*", "Finish": "*"}, // parts that the functions do not change
 	}
 	start := metav1.NewTime(time.Unix(0, 0))
 	status := batchv1.JobStatus{

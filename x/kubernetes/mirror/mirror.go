@@ -1,5 +1,5 @@
-// Package mirror writes the statuses of Jobs that run elsewhere, in the types of k8s.io/api: it has Aggregate,
-// CheckServed and Finish of [jobstatus] for batch/v1. Missing fields of a spec get their defaults.
+// Package mirror computes the statuses of Jobs that run elsewhere: it has Aggregate, CheckServed
+// and Finish of [jobstatus] for the types of batch/v1. Missing fields of a spec get their defaults.
 //
 // It needs k8s.io/api and k8s.io/apimachinery, and no client. A program that imports it links no
 // planner of CronJobs.
@@ -16,24 +16,24 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/internal/batch"
 )
 
-// CheckServed is [jobstatus.CheckServed]: what an API server of the release refuses when the status
-// of a job is replaced by next.
+// CheckServed is [jobstatus.CheckServed]: it returns why an API server of the release would refuse
+// next as the job's status.
 func CheckServed(old *batchv1.Job, next *batchv1.JobStatus, r release.Release) error {
 	return jobstatus.CheckServed(batch.Status(&old.Status), batch.Status(next), batch.Defaulted(&old.Spec), r)
 }
 
-// Part returns a part of a job, for [Aggregate]. One that has not reported yet has an empty status.
-// Set [jobstatus.Part.First] where the indexes of an Indexed job are divided.
+// Part returns a part of a job, for [Aggregate]. A part that has not reported yet has an empty
+// status. Set [jobstatus.Part.First] if the parts divide the indexes of an Indexed job.
 func Part(name string, s *batchv1.JobStatus) jobstatus.Part {
 	return jobstatus.Part{Name: name, Status: batch.Status(s)}
 }
 
-// Aggregate is [jobstatus.Aggregate]: the next status of a job that runs as parts.
+// Aggregate is [jobstatus.Aggregate]: it returns the next status of a job that runs in parts.
 func Aggregate(old *batchv1.Job, parts []jobstatus.Part, at time.Time, r release.Release) batchv1.JobStatus {
 	return AggregateFunc(old, parts, jobstatus.JoinFailures, at, r)
 }
 
-// AggregateFunc is [jobstatus.AggregateFunc]: [Aggregate] with other words for a failure.
+// AggregateFunc is [jobstatus.AggregateFunc]: [Aggregate] with your own words for failures.
 func AggregateFunc(
 	old *batchv1.Job, parts []jobstatus.Part, words jobstatus.Words, at time.Time, r release.Release,
 ) batchv1.JobStatus {
@@ -41,7 +41,7 @@ func AggregateFunc(
 	return batch.JobStatus(jobstatus.AggregateFunc(was, spec, parts, words, at, r))
 }
 
-// Finish is [jobstatus.Finish]: the status of a job that has ended.
+// Finish is [jobstatus.Finish]: it returns the status of a job that has ended.
 func Finish(old *batchv1.Job, end job.Verdict, at time.Time, r release.Release) (batchv1.JobStatus, error) {
 	next, err := jobstatus.Finish(batch.Status(&old.Status), batch.Defaulted(&old.Spec), end, at, r)
 	return batch.JobStatus(next), err

@@ -1,5 +1,4 @@
-// Package batch turns the specs and statuses of batch/v1 into the values of package job, and the
-// statuses back.
+// Package batch converts specs and statuses of batch/v1 to values of package job, and statuses back.
 package batch
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
-// Defaulted is a spec with the defaults of a server.
+// Defaulted returns the planner's value of a spec, with a server's defaults.
 func Defaulted(s *batchv1.JobSpec) job.Spec {
 	spec := Spec(s)
 	job.Default(&spec)
@@ -48,10 +47,10 @@ func Spec(s *batchv1.JobSpec) job.Spec {
 	}
 }
 
-// scheduling is a field that k8s.io/api has from v0.37 on.
+// scheduling is the field spec.scheduling, which k8s.io/api has from v0.37 on.
 var scheduling, hasScheduling = reflect.TypeFor[batchv1.JobSpec]().FieldByName("Scheduling")
 
-// schedulingOf returns the field, nil if it is not set.
+// schedulingOf returns spec.scheduling, or nil if it is not set.
 func schedulingOf(s *batchv1.JobSpec) (out *jobgroup.Scheduling) {
 	if !hasScheduling {
 		return nil
@@ -149,11 +148,10 @@ func uncounted(u *batchv1.UncountedTerminatedPods) *job.UncountedTerminatedPods 
 	return &job.UncountedTerminatedPods{Succeeded: Texts[job.UID](u.Succeeded), Failed: Texts[job.UID](u.Failed)}
 }
 
-// Time returns the time in UTC, as the decoders do: the planners write the location of a time
-// nowhere.
+// Time returns the time in UTC, as the decoders do. The planners never write a time's location.
 func Time(t metav1.Time) time.Time { return t.UTC() }
 
-// TimeAt returns the time of a field, the zero time for nil.
+// TimeAt returns the time of a field, or the zero time for nil.
 func TimeAt(t *metav1.Time) time.Time {
 	if t == nil {
 		return time.Time{}
@@ -161,7 +159,7 @@ func TimeAt(t *metav1.Time) time.Time {
 	return Time(*t)
 }
 
-// textAt returns the text that a pointer of an object points to; nil is the empty text.
+// textAt returns the string at a pointer, or "" for nil.
 func textAt[To, From ~string](p *From) To {
 	if p == nil {
 		return ""
@@ -169,12 +167,12 @@ func textAt[To, From ~string](p *From) To {
 	return To(*p)
 }
 
-// Texts converts a list of texts.
+// Texts converts a list of strings.
 func Texts[To, From ~string](in []From) []To {
 	return Each(in, func(s *From) To { return To(*s) })
 }
 
-// Each converts a list; an empty one becomes nil.
+// Each converts a list; an empty list becomes nil.
 func Each[From, To any](in []From, convert func(*From) To) []To {
 	if len(in) == 0 {
 		return nil

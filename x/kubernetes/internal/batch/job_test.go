@@ -7,7 +7,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// TestScheduling: the field of 1.37 is read where k8s.io/api has it.
+// TestScheduling: the field of 1.37 is read if k8s.io/api has it.
 func TestScheduling(t *testing.T) {
 	const text = `{"scheduling":{"schedulingPolicy":{"gang":{"minCount":2}},"disruptionMode":{"all":{}},"schedulingConstraints":{"topology":[{"key":"rack"}]},"resourceClaims":[{"name":"c"}]}}`
 	var spec batchv1.JobSpec

@@ -45,7 +45,7 @@ func toJobCondition(c *job.Condition) batchv1.JobCondition {
 	}
 }
 
-// Pointer returns nil for the zero time: an object leaves it out.
+// Pointer returns a pointer to the time, or nil for the zero time, which an object leaves out.
 func Pointer(t time.Time) *metav1.Time {
 	if t.IsZero() {
 		return nil

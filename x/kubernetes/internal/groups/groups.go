@@ -1,6 +1,6 @@
-// Package groups reads and writes the workloads and pod groups of scheduling.k8s.io (J44), and the group that a
-// pod names. Their types are in k8s.io/api from v0.37 on, and this module builds with older ones, so objects are
-// plain trees, and fields are looked for.
+// Package groups reads and writes the workloads and pod groups of scheduling.k8s.io (J44), and the
+// group that a pod names. Their types are in k8s.io/api from v0.37 on, and this module also builds
+// with older versions. So objects are unstructured, and fields are found by reflection.
 package groups
 
 import (
@@ -27,8 +27,7 @@ var (
 	PodGroups         = schedulingVersion.WithResource("podgroups")
 )
 
-// policy, workloadSpec and podGroupSpec have the fields that decide something. The others stay in
-// the trees that they are read from.
+// policy, workloadSpec and podGroupSpec have only the fields that decisions need.
 type policy struct {
 	Gang *struct {
 		MinCount int32 `json:"minCount"`
@@ -61,15 +60,15 @@ type podGroupSpec struct {
 	SchedulingPolicy policy `json:"schedulingPolicy"`
 }
 
-// specOf reads the spec of an object. What cannot be read is empty.
+// specOf reads the spec of an object. Fields that cannot be read are empty.
 func specOf[T any](o *unstructured.Unstructured) (spec T) {
 	tree, _, _ := unstructured.NestedMap(o.Object, "spec")
 	_ = runtime.DefaultUnstructuredConverter.FromUnstructured(tree, &spec)
 	return spec
 }
 
-// WorkloadFor returns the group, kind and name of the object whose workload that is, and an empty name
-// if it is nobody's.
+// WorkloadFor returns the group, kind and name of the object that a workload belongs to. The name
+// is empty if there is none.
 func WorkloadFor(o *unstructured.Unstructured) (schema.GroupKind, string) {
 	ref := specOf[workloadSpec](o).ControllerRef
 	if ref == nil {
@@ -78,7 +77,7 @@ func WorkloadFor(o *unstructured.Unstructured) (schema.GroupKind, string) {
 	return schema.GroupKind{Group: ref.APIGroup, Kind: ref.Kind}, ref.Name
 }
 
-// PodGroupFrom returns the name of the workload that a pod group is made from, empty if there is none.
+// PodGroupFrom returns the name of the workload that a pod group is made from, or "".
 func PodGroupFrom(o *unstructured.Unstructured) string {
 	if ref := specOf[podGroupSpec](o).WorkloadRef; ref != nil {
 		return ref.WorkloadName
@@ -86,7 +85,7 @@ func PodGroupFrom(o *unstructured.Unstructured) string {
 	return ""
 }
 
-// Workload returns what the planner knows of a workload. Owner is the UID of the job.
+// Workload returns the planner's value of a workload. Owner is the UID of the job.
 func Workload(o *unstructured.Unstructured, owner types.UID) jobgroup.Workload {
 	w := jobgroup.Workload{Ref: groupRef(o), Foreign: isForeign(o, owner)}
 	for _, t := range specOf[workloadSpec](o).PodGroupTemplates {
@@ -95,7 +94,7 @@ func Workload(o *unstructured.Unstructured, owner types.UID) jobgroup.Workload {
 	return w
 }
 
-// PodGroup returns what the planner knows of a pod group. Owner is the UID of the job.
+// PodGroup returns the planner's value of a pod group. Owner is the UID of the job.
 func PodGroup(o *unstructured.Unstructured, owner types.UID) jobgroup.PodGroup {
 	return jobgroup.PodGroup{
 		Ref:      groupRef(o),
@@ -114,8 +113,8 @@ func isForeign(o *unstructured.Unstructured, owner types.UID) bool {
 	return ref == nil || ref.UID != owner
 }
 
-// NewWorkload returns the workload of a plan: the owner's, with what the job's spec.scheduling says and
-// the priority class of its pods.
+// NewWorkload returns the workload that a plan creates. It is controlled by the owner, and has the
+// fields of the job's spec.scheduling and the priority class of its pods.
 func NewWorkload(
 	namespace string, owner metav1.OwnerReference, w *jobgroup.Write, scheduling *jobgroup.Scheduling,
 	priorityClass string,
@@ -151,7 +150,7 @@ func NewWorkload(
 	return newObject("Workload", namespace, w.Name, spec, owner), nil
 }
 
-// NewPodGroup returns the pod group of a plan: the owner's, made from a template of the workload.
+// NewPodGroup returns the pod group that a plan creates from a template of the workload.
 func NewPodGroup(
 	namespace string, owner metav1.OwnerReference, w *jobgroup.Write, workload *unstructured.Unstructured,
 ) (*unstructured.Unstructured, error) {
@@ -196,7 +195,7 @@ func policyOf(size int32) map[string]any {
 	return map[string]any{"gang": map[string]any{"minCount": int64(size)}}
 }
 
-// treeOf is a value as plain JSON, nil if there is none.
+// treeOf returns a value as plain JSON, or nil if there is none.
 func treeOf(value any) (tree any, err error) {
 	data, err := json.Marshal(value)
 	if err == nil {
@@ -216,7 +215,7 @@ func newObject(
 	return o
 }
 
-// These are fields that k8s.io/api has from v0.37 and v0.36 on.
+// k8s.io/api has the first field from v0.37 on, and the second from v0.36 on.
 var (
 	_, hasScheduling                    = reflect.TypeFor[batchv1.JobSpec]().FieldByName("Scheduling")
 	schedulingGroup, hasSchedulingGroup = reflect.TypeFor[corev1.PodSpec]().FieldByName("SchedulingGroup")
@@ -231,8 +230,8 @@ func NamesGroup(template *corev1.PodTemplateSpec) bool {
 	return hasSchedulingGroup && !reflect.ValueOf(&template.Spec).Elem().FieldByIndex(schedulingGroup.Index).IsZero()
 }
 
-// Join puts a pod into a group. The group does not become an owner of the pod: Kubernetes writes that
-// reference into the template, and pods take none from there.
+// Join puts a pod into a group. The group does not become an owner of the pod: Kubernetes writes
+// such a reference into the template, but pods take no owners from their template.
 func Join(pod *corev1.Pod, group jobgroup.Ref) {
 	if !hasSchedulingGroup {
 		return

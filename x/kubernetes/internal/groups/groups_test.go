@@ -15,7 +15,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
 )
 
-// TestRead: what the planner learns of an object. What cannot be read is as if it were not there.
+// TestRead: the planner's values of objects. A field that cannot be read counts as missing.
 func TestRead(t *testing.T) {
 	const mine = `"ownerReferences":[{"kind":"Job","name":"j","uid":"u","controller":true}]`
 	const ref = `"controllerRef":{"apiGroup":"batch","kind":"Job","name":"j"}`
@@ -49,7 +49,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestNew: what cannot be made is an error, and a basic policy has no size.
+// TestNew: an object that cannot be made is an error, and a basic policy has no size.
 func TestNew(t *testing.T) {
 	write := &jobgroup.Write{Ref: jobgroup.Ref{Name: "w"}, Template: "t", Workload: jobgroup.Ref{Name: "w"}}
 	owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: "j", UID: "u"}
@@ -83,7 +83,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestJoin: a pod names its group, where k8s.io/api has the field.
+// TestJoin: a pod names its group if k8s.io/api has the field.
 func TestJoin(t *testing.T) {
 	var pod corev1.Pod
 	template := &corev1.PodTemplateSpec{}

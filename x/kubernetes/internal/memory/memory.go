@@ -14,11 +14,11 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// Resync is a period that no test reaches. Without one, old releases of client-go wait on a
-// channel of the process, and the time of a test does not advance.
+// Resync is a resync period that no test reaches. Without one, old releases of client-go wait on a
+// channel of the process, and the time of a synctest bubble does not advance.
 const Resync = 10_000 * time.Hour
 
-// Number lets a server name and number what is created.
+// Number makes a clientset set the name, the UID and the creation time of what is created.
 func Number(server *fake.Clientset) {
 	var created atomic.Int32
 	server.PrependReactor("create", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
