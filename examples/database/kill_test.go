@@ -30,8 +30,8 @@ const (
 	lease   = 2 * time.Second
 )
 
-// pauses notices that a process did not run for a while, since the machine is busy. Then its fuse is late,
-// and no lease can keep its work from overlapping with the work of its successor.
+// pauses notices that a process did not run for a while, because the machine is busy. Then its fuse
+// is late, and no lease can keep its work from overlapping with that of its successor.
 type pauses struct{ last, paused atomic.Int64 } // nanoseconds since 1970
 
 func (p *pauses) watch() {
@@ -42,7 +42,8 @@ func (p *pauses) watch() {
 	}
 }
 
-// word ends a line of the trace: "late" during a pause of a quarter of the lease, and for as long after it.
+// word returns the last word of a line of the trace: "late" during a pause of a quarter of the
+// lease and for as long after it, else "on-time".
 func (p *pauses) word() string {
 	now, longest := time.Now().UnixNano(), int64(lease/4)
 	if now-p.last.Load() > longest {
@@ -54,8 +55,8 @@ func (p *pauses) word() string {
 	return "on-time"
 }
 
-// workAndTrace is the program of a worker process. Each of its pods leaves a line when it starts and one when
-// it ends. The pods of each fifth index fail twice, which their counts tell them.
+// workAndTrace is the program of a worker process. Each of its pods writes a line when it starts
+// and when it ends. The pods of each fifth index fail twice: they know the number of failures.
 func workAndTrace(address, trace string) {
 	file, err := os.OpenFile(trace, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -89,7 +90,7 @@ func workAndTrace(address, trace string) {
 	os.Exit(1)
 }
 
-// ticking are the schedules of TestManyKills: how often each runs, its policy, and how long a run lasts.
+// ticking holds the schedules of TestManyKills: the crontab, the policy, and how long a run lasts.
 var ticking = map[string]struct {
 	crontab string
 	policy  cronjob.ConcurrencyPolicy
@@ -100,7 +101,7 @@ var ticking = map[string]struct {
 	"replace": {"*/3 * * * * *", cronjob.Replace, 6 * time.Second},
 }
 
-// duration is how long a pod works. The payload of a job is its name, that of a run is its schedule and its time.
+// duration returns how long a pod works. A payload is the name of a job, or schedule and time of a run.
 func duration(payload string) time.Duration {
 	name, _, _ := strings.Cut(payload, "/")
 	most := max(ticking[name].lasts, 60*time.Millisecond)
@@ -283,8 +284,8 @@ func (k *killed) check(jobs []job.UID) {
 	}
 }
 
-// checkSchedules compares what is stored of each schedule with its times and with the trace: each time has one job, which
-// has started once at most, or it counts as missed.
+// checkSchedules compares what is stored for each schedule with its times and with the trace: each
+// time has one job, which has started at most once, or counts as missed.
 func (k *killed) checkSchedules() {
 	starts, _, _ := k.readTrace()
 	k.must(k.within(k.Context(), func(t *tx) {
@@ -306,7 +307,7 @@ func (k *killed) checkSchedules() {
 				continue // the jobs of runs that were replaced are gone
 			}
 
-			// A run that Forbid holds back during the pause is later than the last one, and counts as missed.
+			// A run that Forbid holds back during the pause is later than the last run: it is missed.
 			missed, until := 0, c.Status.LastScheduleTime
 			for _, m := range list(t, func(m *Missed) []any { return []any{&m.Runs, asTime{&m.Latest}} },
 				"SELECT runs, latest FROM missed WHERE schedule = $1 ORDER BY latest", c.UID) {
@@ -336,8 +337,8 @@ type started struct {
 	line int
 }
 
-// readTrace returns the starts of each index, the line of the end of each pod that has ended, and the pods
-// of workers that did not run for long.
+// readTrace returns the starts of each index, the line of the end of each pod that has ended, and
+// the pods of workers that were paused for long.
 func (k *killed) readTrace() (starts map[string][]started, ends map[string]int, late map[string]bool) {
 	text, err := os.ReadFile(k.trace)
 	k.must(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobtest"
 )
 
-// TestBackend lets random jobs live in both databases.
+// TestBackend plays random lives of jobs in both databases.
 func TestBackend(t *testing.T) {
 	slog.SetLogLoggerLevel(slog.LevelError + 1)
 	onBoth(t, func(t *testing.T, address string) {
@@ -74,7 +74,7 @@ func (o *outside) start(forget bool) jobtest.Program {
 	}
 }
 
-// faulty is a backend whose last write can also go wrong.
+// faulty is a backend whose last write can also fail.
 type faulty struct {
 	jobapply.Backend
 	env *jobtest.Env
@@ -96,7 +96,7 @@ func (o *outside) must(err error) {
 	}
 }
 
-// due is when the job is due. A job that was never given back is due as soon as its worker can plan it.
+// due returns when the job is due. A job that was never given back is due when its worker can plan.
 func (o *outside) due() (at time.Time) {
 	o.must(o.within(context.Background(), func(t *tx) {
 		for _, ms := range list(t, func(ms *int64) []any { return []any{ms} }, "SELECT due FROM jobs WHERE due < $1", int64(math.MaxInt64)) {
@@ -123,8 +123,8 @@ func (o *outside) UpdateSpec(spec job.Spec) error {
 	return o.Edit(context.Background(), o.uid, func(s *job.Spec) { *s = spec })
 }
 
-// The test deletes jobs that have ended alone: outside is not a jobtest.JobDeleter, since a job that is
-// deleted goes by itself here. TestDelete has that.
+// The test deletes only jobs that have ended: outside is not a jobtest.JobDeleter, since a deleted
+// job is removed without it here. TestDelete tests that.
 
 func (o *outside) Job() (j job.Job, err error) {
 	err = o.within(context.Background(), func(t *tx) {

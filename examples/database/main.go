@@ -37,8 +37,8 @@ func main() {
 	}
 }
 
-// functions are what a pod can do, by the first word of its payload. A function returns soon after its
-// context is done: then the process ends, or the run is being deleted or replaced.
+// functions has a function for each first word of a payload. A function must return soon after its
+// context is done: the process ends, or the run is being deleted or replaced.
 var functions = map[string]func(ctx context.Context, argument string, p job.Pod) (output string, exitCode int32){
 	"sum": func(_ context.Context, argument string, p job.Pod) (string, int32) {
 		return fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, argument, p.Index))), 0
@@ -53,7 +53,7 @@ func do(ctx context.Context, payload string, p job.Pod) (string, int32) {
 	return "no function " + name, 1
 }
 
-// run adds a job of three indexes for a text, or works if there is none.
+// run adds a job of three indexes if there is a text. Otherwise it runs a worker.
 func run(ctx context.Context, listen, address string, text ...string) error {
 	s, err := Open(ctx, address)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 func init() { slog.SetLogLoggerLevel(slog.LevelError + 1) }
 
-// world is a database whose time is the test's.
+// world is a database whose clock the test sets.
 type world struct {
 	*testing.T
 	*Store
@@ -45,7 +45,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// worker is one of this test, whose lease lasts a minute.
+// worker returns a worker whose lease lasts a minute.
 func (w *world) worker(id string, do func(context.Context, string, job.Pod) (string, int32)) *Worker {
 	w.Helper()
 	worker := &Worker{Store: w.Store, ID: id, Lease: time.Minute, Poll: time.Millisecond, Slots: 1, Do: do, fuse: time.NewTimer(time.Hour)}
@@ -66,7 +66,7 @@ func (w *world) add(spec job.Spec) job.UID {
 	return uid
 }
 
-// indexed is the spec of a job whose indexes run at the same time.
+// indexed returns the spec of a job whose indexes run at the same time.
 func indexed(n int32) job.Spec {
 	return job.Spec{
 		Completions: &n, Parallelism: &n, CompletionMode: job.Indexed,
@@ -93,7 +93,7 @@ func (w *world) count(from string, arguments ...any) int {
 	return n
 }
 
-// settle lets a worker do what there is to do now.
+// settle lets a worker do everything that is due.
 func (w *world) settle(worker *Worker) {
 	w.Helper()
 	for did := true; did; {
@@ -165,7 +165,7 @@ func TestReopen(t *testing.T) {
 	})
 }
 
-// TestWakeUpDuringARound: what changes while a round is under way is planned after it.
+// TestWakeUpDuringARound: a change during a round is planned after it.
 func TestWakeUpDuringARound(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		w := newWorld(t, address)
@@ -191,8 +191,7 @@ func TestWakeUpDuringARound(t *testing.T) {
 	})
 }
 
-// TestManyJobs: the job that is due first comes first, and one that waits for its backoff keeps nobody
-// waiting.
+// TestManyJobs: the job that is due first is planned first. A job in its backoff delays no other.
 func TestManyJobs(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		w := newWorld(t, address)
@@ -215,8 +214,8 @@ func TestManyJobs(t *testing.T) {
 	})
 }
 
-// TestLostWorker: the job of a dead worker continues, and its pods count as disrupted. If the worker was only slow,
-// none of its writes takes effect any more.
+// TestLostWorker: the job of a dead worker continues, and its pods count as disrupted. A worker
+// that was only slow has no further effect.
 func TestLostWorker(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		w := newWorld(t, address)
@@ -267,8 +266,8 @@ func TestLostWorker(t *testing.T) {
 	})
 }
 
-// TestRunPod_NeedsLease: a worker that the others do not know yet, or know no more, takes no pod. They would count it
-// as disrupted immediately, and start its index again while it runs.
+// TestRunPod_NeedsLease: a worker whose lease has not begun, or has ended, takes no pod. The others
+// would count the pod as disrupted immediately, and start its index again while it runs.
 func TestRunPod_NeedsLease(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		w := newWorld(t, address)
@@ -292,7 +291,7 @@ func TestRunPod_NeedsLease(t *testing.T) {
 	})
 }
 
-// TestDelete: a deleted job stops its pods, and goes with them.
+// TestDelete: a deleted job stops its pods, and is removed with them.
 func TestDelete(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		w := newWorld(t, address)
@@ -334,7 +333,7 @@ func TestExpire(t *testing.T) {
 	})
 }
 
-// TestRefused: a job that the planner refuses comes again later, and later.
+// TestRefused: a job that the planner refuses is planned again after a growing delay.
 func TestRefused(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		w := newWorld(t, address)

@@ -31,7 +31,7 @@ type View struct {
 // Run is a job of a schedule.
 type Run struct {
 	Job        string
-	Start, End time.Time // zero before
+	Start, End time.Time // zero until then
 	Result     string    // Complete or Failed
 }
 
@@ -72,8 +72,8 @@ var pageText string
 
 var page = template.Must(template.New("page").Parse(pageText))
 
-// Handler serves the page, the same as JSON, and the requests of users. It asks nobody who he is: what does so comes
-// before it.
+// Handler serves the page, the same as JSON, and the requests of users. It does not authenticate
+// users: let a proxy do that.
 func (s *Store) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.show("text/html; charset=utf-8", func(views []View) ([]byte, error) {
@@ -93,15 +93,15 @@ func (s *Store) Handler() http.Handler {
 			}
 			return s.Put(r.Context(), name, o)
 		},
-		"DELETE /schedules/{name}": func(r *http.Request, name string) error {
-			return s.Remove(r.Context(), name)
-		},
+		"DELETE /schedules/{name}": func(r *http.Request, name string) error { return s.Remove(r.Context(), name) },
+
 		"POST /schedules/{name}/pause": func(r *http.Request, name string) error {
 			return s.Pause(r.Context(), name, true)
 		},
 		"POST /schedules/{name}/resume": func(r *http.Request, name string) error {
 			return s.Pause(r.Context(), name, false)
 		},
+
 		"POST /schedules/{name}/trigger": func(r *http.Request, name string) error {
 			return s.Trigger(r.Context(), name, cronjob.Trigger{ID: s.idOf(r)})
 		},
@@ -128,17 +128,19 @@ func (s *Store) Handler() http.Handler {
 			}
 		})
 	}
-	return http.NewCrossOriginProtection().Handler(mux) // pages of others cannot press the buttons of this one
+	return http.NewCrossOriginProtection().Handler(mux) // pages of other sites cannot send requests
 }
 
 // scheduleOf reads a schedule. A field that would have no effect is refused.
 func scheduleOf(r *http.Request) (Schedule, error) {
 	o := struct {
 		Schedule
-		JobTemplate json.RawMessage `json:"jobTemplate"` // hides the one of the CronJob
+		JobTemplate json.RawMessage `json:"jobTemplate"` // hides that of the CronJob
 	}{Schedule: Schedule{Job: once()}}
+
 	decoder := json.NewDecoder(r.Body)
 	decoder.DisallowUnknownFields()
+
 	err := decoder.Decode(&o)
 	if err == nil && o.JobTemplate != nil {
 		err = errors.New("jobTemplate: the job of a run is in the field job")
@@ -146,12 +148,12 @@ func scheduleOf(r *http.Request) (Schedule, error) {
 	return o.Schedule, refuse(err)
 }
 
-// idOf is the ID of a request. Whoever sends one can send the request again.
+// idOf returns the ID of a request, or a new one. Users who send an ID can repeat the request.
 func (s *Store) idOf(r *http.Request) string {
 	return cmp.Or(r.FormValue("id"), strings.ToLower(s.newID()))
 }
 
-// show answers with all schedules.
+// show returns a handler that answers with all schedules.
 func (s *Store) show(kind string, write func([]View) ([]byte, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		views, err := s.Views(r.Context())
@@ -163,6 +165,7 @@ func (s *Store) show(kind string, write func([]View) ([]byte, error)) http.Handl
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
+
 		w.Header().Set("Content-Type", kind)
 		_, _ = w.Write(text)
 	}

@@ -16,16 +16,16 @@ import (
 
 var errLost, errChanged = errors.New("another worker has taken it over"), errors.New("it has changed since it was read")
 
-// round is one round of a job, and its jobapply.Backend. The writes take effect only as long as the
-// worker holds the job. Otherwise a worker that was stopped for a while, and was taken for dead,
-// could create a pod that its successor has created already.
+// round is one round of a job, and its jobapply.Backend. The writes take effect only while the
+// worker holds the job. Otherwise a worker that was paused, and that others took for dead, could
+// create a pod that its successor has already created.
 type round struct {
 	*Worker
 	snapshot job.Snapshot
 	failures int
 }
 
-// backend is what tests put in place of a round.
+// backend is the part of a round that tests replace.
 type backend interface {
 	jobapply.Backend
 	giveBack(context.Context, job.Conclusion, error) error
@@ -37,6 +37,7 @@ func (w *Worker) Plan(ctx context.Context) (bool, error) {
 	if err != nil || r.snapshot.Job.UID == "" {
 		return false, err
 	}
+
 	var b backend = r
 	end := job.Conclusion{Status: r.snapshot.Job.Status, Memory: r.snapshot.Memory}
 	plan, err := job.Reconcile(r.snapshot)
@@ -46,6 +47,7 @@ func (w *Worker) Plan(ctx context.Context) (bool, error) {
 		}
 		end, err = jobapply.Executor{Parallel: 1}.Apply(ctx, b, &plan)
 	}
+
 	for _, e := range end.Events {
 		slog.Info(e.Message, "job", r.snapshot.Job.Name, "reason", e.Reason)
 	}
@@ -55,8 +57,8 @@ func (w *Worker) Plan(ctx context.Context) (bool, error) {
 	return true, err
 }
 
-// claim takes the job that is due first, and reads it. A job that this worker could not give back is
-// still its own, and comes again.
+// claim takes the job that is due first, and reads it. If a worker could not give a job back, it
+// still holds the job and claims it again.
 func (w *Worker) claim(ctx context.Context) (*round, error) {
 	var memory []byte
 	r := &round{Worker: w, snapshot: job.Snapshot{Options: w.Options, Consistent: true}}
@@ -69,11 +71,11 @@ func (w *Worker) claim(ctx context.Context) (*round, error) {
 			r.snapshot.Pods = list(t, pod, "SELECT pod FROM pods WHERE job = $1 ORDER BY uid", r.snapshot.Job.UID)
 		}
 	})
-	_ = r.snapshot.Memory.UnmarshalJSON(memory) // one that cannot be read counts as lost
+	_ = r.snapshot.Memory.UnmarshalJSON(memory) // a memory that cannot be read counts as lost
 	return r, err
 }
 
-// held runs a transaction that locks the job, if the worker holds it.
+// held runs a transaction that has locked the job. It fails if the worker does not hold the job.
 func (r *round) held(ctx context.Context, do func(*tx)) error {
 	return r.within(ctx, func(t *tx) {
 		if t.exec("UPDATE jobs SET claim = claim WHERE uid = $1 AND claim = $2", r.snapshot.Job.UID, r.ID) == 0 {
@@ -83,12 +85,12 @@ func (r *round) held(ctx context.Context, do func(*tx)) error {
 	})
 }
 
-// giveBack ends the round: it stores the memory, and when to plan the job next. A job that has expired
-// is deleted, and one that is being deleted goes with its last pod.
+// giveBack ends the round: it stores the memory and the time of the next round. It deletes a job
+// that has expired, and the row of a deleted job that has no more pods.
 func (r *round) giveBack(ctx context.Context, end job.Conclusion, failed error) error {
 	j, now, failures := r.snapshot.Job, r.snapshot.Now, 0
 	j.Status = end.Status
-	expired, due, _ := job.Expire(&j, r.snapshot.Options, now) // fails for times that no status of ours has
+	expired, due, _ := job.Expire(&j, r.snapshot.Options, now) // fails only for times that no status here has
 	switch {
 	case failed != nil:
 		failures = r.failures + 1
@@ -96,8 +98,9 @@ func (r *round) giveBack(ctx context.Context, end job.Conclusion, failed error) 
 	case !end.Requeue.At.IsZero():
 		due = end.Requeue.At
 	case due.IsZero():
-		due = time.UnixMilli(math.MaxInt64) // only a change matters
+		due = time.UnixMilli(math.MaxInt64) // only a change makes it due
 	}
+
 	err := r.held(ctx, func(t *tx) {
 		t.exec("UPDATE jobs SET claim = '', memory = $2, failures = $3, due = CASE WHEN woken THEN 0 ELSE CAST($4 AS BIGINT) END WHERE uid = $1",
 			j.UID, asJSON{end.Memory}, failures, due.UnixMilli())
@@ -106,6 +109,7 @@ func (r *round) giveBack(ctx context.Context, end job.Conclusion, failed error) 
 			t.exec("DELETE FROM jobs WHERE uid = $1 AND NOT EXISTS (SELECT 1 FROM pods WHERE job = $1)", j.UID)
 		}
 	})
+
 	if expired && err == nil {
 		err = r.Store.Delete(ctx, j.UID)
 	}
@@ -125,7 +129,7 @@ func (r *round) Delete(ctx context.Context, d job.Deletion) error {
 	return r.held(ctx, func(t *tx) {
 		t.changePod(d.UID, func(p *job.Pod) {
 			if d.UntrackFirst && p.Detail.ResourceVersion != d.ResourceVersion {
-				t.fail(errChanged) // it may have succeeded
+				t.fail(errChanged) // the pod may have succeeded
 			}
 			p.Untracked = p.Untracked || d.UntrackFirst
 			t.deletePod(p)
@@ -137,7 +141,7 @@ func (r *round) Untrack(ctx context.Context, pod job.PodRef) error {
 	return r.held(ctx, func(t *tx) { t.changePod(pod.UID, func(p *job.Pod) { p.Untracked = true }) })
 }
 
-// WriteStatus is on condition that no user has changed the job since it was read.
+// WriteStatus fails if a user has changed the job since it was read.
 func (r *round) WriteStatus(ctx context.Context, s job.Status) error {
 	return r.held(ctx, func(t *tx) {
 		t.changeJob(r.snapshot.Job.UID, func(j *job.Job) {
@@ -150,6 +154,6 @@ func (r *round) WriteStatus(ctx context.Context, s job.Status) error {
 	})
 }
 
-// Adopt and Release are for pods that change hands. These belong to their job for good.
+// Adopt and Release are for pods that change their owner. These pods never do.
 func (r *round) Adopt(context.Context, job.PodRef) error   { return errors.ErrUnsupported }
 func (r *round) Release(context.Context, job.PodRef) error { return errors.ErrUnsupported }

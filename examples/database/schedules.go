@@ -14,8 +14,9 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// crons plan the schedules. Runs are named by the second; which of them run is read from the rows of their jobs; a run
-// that replaces another starts when that one has stopped; and what came due during a pause does not start after it.
+// crons are the options of all schedules. Runs are named by the second. The rows of their jobs show
+// which are active. A run that replaces another starts when that one has stopped. Runs that came
+// due during a pause do not start after it.
 var crons = cronjob.Options{
 	Naming:             cronjob.Naming{Form: cronjob.NameSeconds},
 	ActiveFromChildren: true,
@@ -30,7 +31,7 @@ type Schedule struct {
 	Payload      string   `json:"payload"` // {run} stands for the time of the run
 }
 
-// errRefused is what a user has to change.
+// errRefused is an error that the user can fix.
 var errRefused = errors.New("refused")
 
 func refuse(err error) error {
@@ -40,8 +41,7 @@ func refuse(err error) error {
 	return err
 }
 
-// once is the job of a run by default: a function that runs in one process, and is not repeated if it
-// fails or if the process is lost.
+// once returns the default job of a run: one pod, not repeated if it fails or its process is lost.
 func once() job.Spec {
 	return job.Spec{
 		BackoffLimit: new(int32(0)),
@@ -49,9 +49,9 @@ func once() job.Spec {
 	}
 }
 
-// compile is the one place where a schedule is parsed. A schedule of some hours of the day, such as @daily or */2, runs
-// once on days on which the clocks change: a time that they skip runs when they go on, a time that they show twice runs
-// the first time. A schedule of every hour keeps its rhythm.
+// compile is the only place where a schedule is parsed. When the clocks change, a schedule of some
+// hours of the day, such as @daily or */2, runs once: a skipped time runs at the end of the gap,
+// and a repeated time runs the first time. A schedule of every hour keeps its interval.
 func compile(c *cronjob.CronJob) cronjob.Compiled {
 	options := []schedule.Option{schedule.WithSeconds()}
 	if !isHourly(strings.Fields(c.Spec.Schedule)) {
@@ -67,7 +67,7 @@ func isHourly(fields []string) bool {
 	return slices.Contains(fields, "@hourly") || slices.Contains(fields, "@every")
 }
 
-// Put creates a schedule, or edits it. An edit that does not say whether the schedule is paused leaves it as it is.
+// Put creates a schedule, or edits it. An edit without suspend leaves a paused schedule paused.
 func (s *Store) Put(ctx context.Context, name string, o Schedule) error {
 	job.Default(&o.Job)
 	return s.within(ctx, func(t *tx) {
@@ -86,7 +86,7 @@ func (s *Store) Put(ctx context.Context, name string, o Schedule) error {
 	})
 }
 
-// Pause stops the schedule, or lets it go on. Runs that were started continue.
+// Pause pauses or resumes a schedule. Runs that have started continue.
 func (s *Store) Pause(ctx context.Context, name string, paused bool) error {
 	return s.within(ctx, func(t *tx) {
 		t.changeSchedule(name, func(c *cronjob.CronJob) { c.Spec.Suspend, c.SpecChanged = &paused, t.now })
@@ -111,18 +111,18 @@ func (t *tx) changeSchedule(name string, do func(*cronjob.CronJob)) (id job.UID)
 
 func cron(c *cronjob.CronJob) []any { return []any{asJSON{c}} }
 
-// Trigger asks for a run now, beside the schedule. An ID that is sent again starts no second run while the
-// job of the first is kept.
+// Trigger requests a run now, besides the schedule. A repeated ID starts no second run while the
+// first has its job.
 func (s *Store) Trigger(ctx context.Context, name string, t cronjob.Trigger) error {
 	return s.request(ctx, name, "trigger", t.ID, t, cronjob.Snapshot{Triggers: []cronjob.Trigger{t}})
 }
 
-// Backfill asks for the runs of a time that have no job.
+// Backfill requests the runs of a period that have no job.
 func (s *Store) Backfill(ctx context.Context, name string, b cronjob.Backfill) error {
 	return s.request(ctx, name, "backfill", b.ID, b, cronjob.Snapshot{Backfills: []cronjob.Backfill{b}})
 }
 
-// request stores a request, unless a round with it would be refused.
+// request stores a request, unless the planner would refuse it.
 func (s *Store) request(ctx context.Context, name, kind, id string, request any, round cronjob.Snapshot) error {
 	return s.within(ctx, func(t *tx) {
 		of := t.changeSchedule(name, func(c *cronjob.CronJob) {
@@ -135,7 +135,7 @@ func (s *Store) request(ctx context.Context, name, kind, id string, request any,
 	})
 }
 
-// Remove removes a schedule with its jobs. Those that run are stopped.
+// Remove removes a schedule with its jobs. Running jobs are stopped.
 func (s *Store) Remove(ctx context.Context, name string) error {
 	return s.within(ctx, func(t *tx) {
 		for _, id := range list(t, uid, "DELETE FROM schedules WHERE name = $1 RETURNING uid", name) {
@@ -145,7 +145,7 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 			}
 			t.exec("DELETE FROM requests WHERE schedule = $1", id)
 			t.exec("DELETE FROM missed WHERE schedule = $1", id)
-			t.exec("DELETE FROM news WHERE schedule = $1", id) // its jobs are locked: there will be no more
+			t.exec("DELETE FROM news WHERE schedule = $1", id) // its jobs are locked, so no more news comes
 		}
 	})
 }

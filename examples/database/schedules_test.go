@@ -17,7 +17,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// request is one to the server of a store.
+// request sends a request to the handler of the store.
 func (w *world) request(method, path, body string) (code int, text string) {
 	w.Helper()
 	r := httptest.NewRequestWithContext(w.Context(), method, path, strings.NewReader(body))
@@ -26,7 +26,7 @@ func (w *world) request(method, path, body string) (code int, text string) {
 	return recorder.Code, recorder.Body.String()
 }
 
-// must303 is a request that is done.
+// must303 sends a request that must succeed.
 func (w *world) must303(method, path, body string) {
 	w.Helper()
 	if code, text := w.request(method, path, body); code != http.StatusSeeOther {
@@ -34,7 +34,7 @@ func (w *world) must303(method, path, body string) {
 	}
 }
 
-// pass lets time pass, and the worker do what there is to do at each second.
+// pass lets time pass, in which the worker does what is due.
 func (w *world) pass(worker *Worker, d time.Duration) {
 	w.Helper()
 	for end := w.time.Add(d); w.time.Before(end); {
@@ -101,7 +101,7 @@ func TestSchedules(t *testing.T) {
 
 		w.must303("POST", "/schedules/tidy/resume", "")
 		w.pass(worker, time.Second)
-		ran() // what came due during the pause does not start
+		ran() // runs that came due during the pause do not start
 		if v := w.view(); len(v.Missed) != 1 || v.Missed[0].Runs != 3 || !strings.Contains(v.Missed[0].Reason, "suspended") {
 			t.Errorf("missed %+v", v.Missed)
 		}
@@ -135,7 +135,7 @@ func (w *world) nothingIsLeft() {
 	}
 }
 
-// TestSchedules_RemovedDuringARun: the run stops, and its end is reported to nobody.
+// TestSchedules_RemovedDuringARun: the run stops, and its end makes no schedule due.
 func TestSchedules_RemovedDuringARun(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		w := newWorld(t, address)
@@ -175,7 +175,7 @@ func TestSchedules_Overlap(t *testing.T) {
 				w := newWorld(t, address)
 				w.must303("PUT", "/schedules/slow", `{"schedule": "*/10 * * * * *", "concurrencyPolicy": "`+string(c.policy)+`"}`)
 
-				// The pods are played by the test: each takes 25 seconds.
+				// The test plays the pods: each takes 25 seconds.
 				worker := w.worker("a", nil)
 				starts, replaced, most := map[string]time.Time{}, 0, 0
 				for range 41 {
@@ -224,7 +224,7 @@ func TestSchedules_Overlap(t *testing.T) {
 	}
 }
 
-// TestSchedules_Berlin: 02:30 runs once on the days on which the clocks change, also if the process ends in between.
+// TestSchedules_Berlin: 02:30 runs once on the days when the clocks change, even across a restart.
 func TestSchedules_Berlin(t *testing.T) {
 	for _, c := range []struct {
 		name, created string
@@ -261,8 +261,8 @@ func TestSchedules_Berlin(t *testing.T) {
 	}
 }
 
-// TestSchedules_Hours: a schedule of some hours runs once in the hour that the clocks show twice, and after the one
-// that they skip. One of every hour keeps its rhythm.
+// TestSchedules_Hours: a schedule of some hours runs once in the hour that the clocks repeat, and
+// after the one that they skip. A schedule of every hour keeps its interval.
 func TestSchedules_Hours(t *testing.T) {
 	at := func(text string) time.Time {
 		now, err := time.Parse(time.RFC3339, text)
@@ -302,8 +302,8 @@ func TestSchedules_Hours(t *testing.T) {
 	}
 }
 
-// TestSchedules_Page: a schedule runs, is paused, or never runs, and the page says which. An edit leaves it paused,
-// unless it says otherwise. Times name their zone, and what users have written is text.
+// TestSchedules_Page: the page shows whether a schedule runs, is paused, or never runs. An edit
+// without suspend leaves it paused. Times have their zone, and the text of users is escaped.
 func TestSchedules_Page(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		w := newWorld(t, address)
@@ -365,8 +365,8 @@ func (f failingTick) save(end cronjob.Conclusion) error {
 	return errors.Join(f.tick.save(end), errors.New("no space"))
 }
 
-// TestSchedules_Failing: a schedule whose round fails is put off, whatever has made it due, and whatever fails. The
-// others have their turn. Once it is fixed it goes on.
+// TestSchedules_Failing: a schedule whose round fails is delayed, whatever has made it due, and
+// whatever fails. The others are planned meanwhile. Once it is fixed, it continues.
 func TestSchedules_Failing(t *testing.T) {
 	run := func(statement string) func(*tx, *Worker) {
 		return func(t *tx, _ *Worker) { t.exec(statement) }
@@ -428,7 +428,7 @@ func TestSchedules_Failing(t *testing.T) {
 	}
 }
 
-// TestSchedules_Log: a round that was rolled back is not logged. The one that repeats it is.
+// TestSchedules_Log: a round that was rolled back is not logged, but the one that repeats it is.
 func TestSchedules_Log(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		var text strings.Builder
@@ -462,7 +462,7 @@ func TestSchedules_Log(t *testing.T) {
 	})
 }
 
-// TestSchedules_Forget: what is kept of schedules has a limit, since some are removed.
+// TestSchedules_Forget: the number of compiled schedules has a limit, since some schedules are removed.
 func TestSchedules_Forget(t *testing.T) {
 	w := newWorld(t, filepath.Join(t.TempDir(), "state.db"))
 	worker := w.worker("a", succeed)
@@ -477,7 +477,8 @@ func TestSchedules_Forget(t *testing.T) {
 	}
 }
 
-// TestSchedules_Refused: what cannot be planned is refused at the door. Other errors are not the user's.
+// TestSchedules_Refused: a schedule that cannot be planned is refused immediately. Other errors are
+// not the fault of the user.
 func TestSchedules_Refused(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		w, long := newWorld(t, address), strings.Repeat("x", 1<<20)
@@ -523,7 +524,7 @@ func TestSchedules_Refused(t *testing.T) {
 	})
 }
 
-// TestSchedules_Types: programs are told what they read.
+// TestSchedules_Types: an answer has its Content-Type.
 func TestSchedules_Types(t *testing.T) {
 	w := newWorld(t, filepath.Join(t.TempDir(), "state.db"))
 	for path, want := range map[string]string{"/": "text/html; charset=utf-8", "/schedules": "application/json"} {

@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// Each test runs on both databases.
+// onBoth runs a test on both databases.
 func onBoth(t *testing.T, test func(t *testing.T, address string)) {
 	t.Run("sqlite", func(t *testing.T) { test(t, filepath.Join(t.TempDir(), "state.db")) })
 	t.Run("postgres", func(t *testing.T) { test(t, newDatabase(t)) })
 }
 
-// server is a PostgreSQL of this test, in a folder of its own and on a socket in it.
+// server is a PostgreSQL server of this test. Its data and its socket are in a folder of its own.
 type server struct {
 	folder    string
 	command   *exec.Cmd
@@ -45,8 +45,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// newDatabase makes an empty database of PostgreSQL. Without a server on this machine the test is skipped,
-// but not in CI.
+// newDatabase makes an empty database of PostgreSQL. If there is no PostgreSQL on this machine, the
+// test is skipped, but not in CI.
 func newDatabase(t *testing.T) (address string) {
 	t.Helper()
 	starting.Do(func() { running, failed = start() })
@@ -64,7 +64,7 @@ func newDatabase(t *testing.T) (address string) {
 	return "postgres://postgres@/" + name + "?host=" + url.QueryEscape(running.folder)
 }
 
-// start starts a server. Its programs refuse to run as root: then they run as the user postgres.
+// start starts a server. PostgreSQL refuses to run as root; it then runs as the user postgres.
 func start() (*server, error) {
 	folder, err := os.MkdirTemp("/tmp", "postgres-") // a socket's path is short
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *server) stop() {
 	os.RemoveAll(s.folder)
 }
 
-// client is a command of PostgreSQL, as the user that it may run as.
+// client returns a command of PostgreSQL, with a user that may run it.
 func (s *server) client(name string, arguments ...string) *exec.Cmd {
 	path := name
 	if installed, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name); len(installed) > 0 {

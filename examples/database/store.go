@@ -25,18 +25,18 @@ import (
 //go:embed schema.sql
 var schema string
 
-// dialect is all in which the two databases differ.
+// dialect holds the differences between the two databases.
 type dialect struct {
 	driver string
-	conns  int    // most connections of a process; 0 means any number
+	conns  int    // the limit of connections of a process; 0 means none
 	clock  string // asks the database for the time: machines must agree on which leases are over
 	once   string // lets one process at a time create the tables
 	lock   string // locks the rows that are read
-	skip   string // the same, and passes over those that others have locked
+	skip   string // the same, but skips rows that others have locked
 }
 
-// A transaction of SQLite locks the whole database. Goroutines wait for the connection, in their order, and
-// processes for each other, up to 10 seconds: see Open.
+// A transaction of SQLite locks the whole database. Goroutines wait in line for the connection, and
+// processes wait for each other up to 10 seconds: see Open.
 var sqlite = dialect{"sqlite", 1, "SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)", "", "", ""}
 
 var postgres = dialect{"pgx", 0, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)",
@@ -47,33 +47,35 @@ type Store struct {
 	db *sql.DB
 	dialect
 	newID func() string   // random, except in tests
-	crons cronjob.Options // plan the schedules
+	crons cronjob.Options // of all schedules
 }
 
 // Open opens a database and creates the tables that are missing. The address of PostgreSQL begins
-// with postgres://; any other is a file of SQLite.
+// with postgres://; any other address is a file of SQLite.
 func Open(ctx context.Context, address string) (*Store, error) {
 	s := &Store{dialect: postgres, newID: rand.Text, crons: crons}
 	if !strings.HasPrefix(address, "postgres://") {
-		// A transaction begins as a writer: one that reads first and writes later fails if another
-		// one has written in between.
+		// A transaction begins as a writer. One that begins as a reader fails at its first write if
+		// another has written in between.
 		s.dialect = sqlite
 		address = "file:" + (&url.URL{Path: address}).EscapedPath() + // a name can have a # in it
 			"?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)"
 	}
+
 	var err error
 	if s.db, err = sql.Open(s.driver, address); err != nil {
 		return nil, err
 	}
+
 	s.db.SetMaxOpenConns(s.conns)
 	return s, s.within(ctx, func(t *tx) { t.exec(s.once + schema) })
 }
 
 // tx is a transaction. After its first error it does nothing more, and it is rolled back.
 //
-// Before it reads or changes the pods of a job it locks the job, by a write to its row, with lock or with skip, and
-// before the jobs of a schedule it locks the schedule. So what it has read stays true until it commits, and no two
-// transactions wait for each other.
+// Before it reads or changes the pods of a job, it locks the job, by a write to its row, with lock
+// or with skip. Before it locks the jobs of a schedule, it locks the schedule. So what it has read
+// stays true until it commits, and no two transactions wait for each other.
 type tx struct {
 	*Store
 	sql *sql.Tx
@@ -87,10 +89,12 @@ func (s *Store) within(ctx context.Context, do func(*tx)) error {
 		return err
 	}
 	defer func() { _ = begun.Rollback() }() // does nothing after Commit
+
 	t := &tx{Store: s, sql: begun}
 	var ms int64
 	t.fail(begun.QueryRow(s.clock).Scan(&ms))
 	t.now = time.UnixMilli(ms).UTC()
+
 	if do(t); t.err != nil {
 		return t.err
 	}
@@ -115,7 +119,7 @@ func (t *tx) exec(statement string, arguments ...any) (rows int64) {
 	return rows
 }
 
-// list reads rows. The function says where the columns of a row go.
+// list reads rows. columns returns where to store the columns of a row.
 func list[T any](t *tx, columns func(*T) []any, query string, arguments ...any) (all []T) {
 	if t.err != nil {
 		return nil
@@ -124,17 +128,19 @@ func list[T any](t *tx, columns func(*T) []any, query string, arguments ...any) 
 	if t.fail(err); err != nil {
 		return nil
 	}
+
 	defer rows.Close()
 	for rows.Next() {
 		var row T
 		t.fail(rows.Scan(columns(&row)...))
 		all = append(all, row)
 	}
+
 	t.fail(rows.Err())
 	return all
 }
 
-// asJSON is a value in a column of text.
+// asJSON is a value in a text column.
 type asJSON struct{ of any }
 
 func (v asJSON) Scan(text any) error { return json.Unmarshal([]byte(text.(string)), v.of) }
@@ -170,12 +176,12 @@ func (s *Store) Edit(ctx context.Context, id job.UID, change func(*job.Spec)) er
 	})
 }
 
-// Delete deletes a job and its pods. The rows go once the pods have stopped.
+// Delete deletes a job and its pods. The rows are removed when the pods have stopped.
 func (s *Store) Delete(ctx context.Context, id job.UID) error {
 	return s.within(ctx, func(t *tx) { t.wake(id); t.deleteJob(id) })
 }
 
-// deleteJob marks a job that is locked, and its pods.
+// deleteJob marks a locked job and its pods as being deleted.
 func (t *tx) deleteJob(id job.UID) {
 	t.changeJob(id, func(j *job.Job) { j.DeletionTimestamp = t.now })
 	for _, pod := range list(t, uid, "SELECT uid FROM pods WHERE job = $1", id) {
@@ -183,15 +189,15 @@ func (t *tx) deleteJob(id job.UID) {
 	}
 }
 
-// wake makes a job due, and locks it. A round that is under way does not know of the change: woken
-// says so at its end.
+// wake makes a job due, and locks it. A round in progress does not know of the change: with woken,
+// its end makes the job due again.
 func (t *tx) wake(id job.UID) {
 	if t.exec("UPDATE jobs SET due = 0, woken = TRUE WHERE uid = $1", id) == 0 {
 		t.fail(fmt.Errorf("job %s: %w", id, sql.ErrNoRows))
 	}
 }
 
-// changeJob changes a job that is locked.
+// changeJob changes a locked job.
 func (t *tx) changeJob(id job.UID, do func(*job.Job)) {
 	for _, j := range list(t, func(j *job.Job) []any { return []any{asJSON{j}} }, "SELECT job FROM jobs WHERE uid = $1", id) {
 		do(&j)
@@ -203,21 +209,21 @@ func (t *tx) changeJob(id job.UID, do func(*job.Job)) {
 	}
 }
 
-// report makes the schedule of a job due, unless it was removed. It does not lock the schedule: whoever does so goes on
-// to its jobs.
+// report makes the schedule of a job due, unless it was removed. It does not lock the schedule:
+// transactions that lock it lock its jobs next.
 func (t *tx) report(id job.UID) {
 	t.exec(`INSERT INTO news (schedule) SELECT schedule FROM jobs
 		WHERE uid = $1 AND schedule IN (SELECT uid FROM schedules)`, id)
 }
 
-// changePod changes a pod whose job is locked. A pod that is being deleted goes when it does not run
-// and is accounted for.
+// changePod changes a pod whose job is locked. A pod that is being deleted is removed when it does
+// not run and is accounted for.
 func (t *tx) changePod(id job.UID, do func(*job.Pod)) {
 	pods := list(t, pod, "SELECT pod FROM pods WHERE uid = $1", id)
 	for _, p := range pods {
 		do(&p)
 		version, _ := strconv.Atoi(p.Detail.ResourceVersion)
-		p.Detail.ResourceVersion = strconv.Itoa(version + 1) // a deletion comes back with it
+		p.Detail.ResourceVersion = strconv.Itoa(version + 1) // the condition of a deletion
 		t.exec("UPDATE pods SET pod = $2, phase = $3, leaving = $4 WHERE uid = $1", id, asJSON{p}, p.Phase.String(), p.Deletion != nil)
 		if p.Deletion != nil && p.Untracked && p.Phase != job.PodRunning {
 			t.exec("DELETE FROM pods WHERE uid = $1", id)

@@ -14,9 +14,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// tick is one round of a schedule, and its cronjobapply.Backend. All of it is one transaction, which has locked the
-// schedule and its jobs: nothing changes meanwhile, and a process that is killed leaves nothing behind. So it needs
-// neither a lease nor a version, and no run is lost between the status that passes over it and the row in missed.
+// tick is one round of a schedule, and its cronjobapply.Backend. It is one transaction, which locks the
+// schedule and its jobs: nothing changes meanwhile, and a process that is killed leaves nothing behind.
+// So it needs neither lease nor version, and a run that the status passes over gets its row in missed.
 type tick struct {
 	*tx
 	row
@@ -38,14 +38,15 @@ func (r *row) columns() []any {
 	return []any{&r.uid, asJSON{&r.cron}, asJSON{&r.job}, &r.payload, &r.memory}
 }
 
-// cronBackend is what tests put in place of a tick.
+// cronBackend is the part of a tick that tests replace.
 type cronBackend interface {
 	cronjobapply.Backend
 	save(cronjob.Conclusion) error
 }
 
-// Tick makes a round of the schedule that is due first, and reports whether there was one. A round that fails is rolled
-// back, and its schedule is put off: it would stay the first, and keep the others waiting.
+// Tick makes a round of the schedule that is due first, and reports whether there was one. A round
+// that fails is rolled back, and its schedule is delayed: otherwise it would stay the first and
+// delay the others.
 func (w *Worker) Tick(ctx context.Context) (bool, error) {
 	var r *tick
 	err := w.within(ctx, func(t *tx) {
@@ -60,7 +61,7 @@ func (w *Worker) Tick(ctx context.Context) (bool, error) {
 		return false, errors.Join(fmt.Errorf("schedule %s: %w", r.uid, err), w.putOff(ctx, r.uid))
 	}
 
-	for _, e := range r.end.Events { // not before: what was rolled back comes again
+	for _, e := range r.end.Events { // not before: after a rollback they come again
 		slog.Info(e.Message, "schedule", r.cron.Name, "reason", e.Reason)
 	}
 	for _, u := range r.end.Unstarted {
@@ -90,7 +91,7 @@ func (w *Worker) tick(ctx context.Context, t *tx) (*tick, error) {
 	return r, err
 }
 
-// putOff ends all that makes a schedule due now. The later round reads everything anew.
+// putOff delays a schedule, whatever has made it due. Its next round reads everything again.
 func (s *Store) putOff(ctx context.Context, id job.UID) error {
 	return s.within(ctx, func(t *tx) {
 		t.exec("UPDATE schedules SET planned = $2, due = $3 WHERE uid = $1",
@@ -99,8 +100,8 @@ func (s *Store) putOff(ctx context.Context, id job.UID) error {
 	})
 }
 
-// look takes the schedule that is due first, and reads all that a round has to know, unless the transaction fails.
-// After the clock was set back each schedule is due.
+// look locks the schedule that is due first, and reads all that a round needs. After the clock was
+// set back, each schedule is due.
 func (w *Worker) look(t *tx) *tick {
 	rows := list(t, (*row).columns, "SELECT "+rowColumns+` FROM schedules
 		WHERE due <= $1 OR planned > $1 OR uid IN (SELECT schedule FROM news) ORDER BY due LIMIT 1`+t.skip, t.now.UnixMilli())
@@ -111,12 +112,13 @@ func (w *Worker) look(t *tx) *tick {
 	if t.err != nil {
 		return r
 	}
+
 	id := r.uid
 
 	compiled := w.compiled[id]
 	if !compiled.IsFor(&r.cron) { // new or edited
 		compiled = compile(&r.cron)
-		if len(w.compiled)%1000 == 0 { // the first, or many, some of which may be removed
+		if len(w.compiled)%1000 == 0 { // none, or many, some of removed schedules
 			w.compiled = map[job.UID]cronjob.Compiled{}
 		}
 		w.compiled[id] = compiled
@@ -135,7 +137,7 @@ func (w *Worker) look(t *tx) *tick {
 		Backfills: list(t, func(r *cronjob.Backfill) []any { return []any{asJSON{r}} },
 			"SELECT request FROM requests WHERE schedule = $1 AND kind = 'backfill' ORDER BY id", id),
 	}
-	_ = r.snapshot.Memory.UnmarshalJSON([]byte(r.memory)) // one that cannot be read counts as lost
+	_ = r.snapshot.Memory.UnmarshalJSON([]byte(r.memory)) // a memory that cannot be read counts as lost
 	return r
 }
 
@@ -152,10 +154,10 @@ func (t *tx) children(c *cronjob.CronJob, lock string) (children []cronjob.Child
 	return children
 }
 
-// save ends the round: it stores the memory, what is left of the requests, which runs will not start, and when
-// to plan the schedule next.
+// save ends the round: it stores the memory, what is left of the requests, the runs that will not
+// start, and the time of the next round.
 func (r *tick) save(end cronjob.Conclusion) error {
-	id, due := r.cron.UID, int64(math.MaxInt64) // only a change matters
+	id, due := r.cron.UID, int64(math.MaxInt64) // only a change makes it due
 	if at := end.Requeue.At; !at.IsZero() {
 		due = at.Add(time.Millisecond - 1).UnixMilli() // rounded up: before it there is nothing to do
 	}
@@ -171,7 +173,7 @@ func (r *tick) save(end cronjob.Conclusion) error {
 	return r.err
 }
 
-// progress removes requests that are complete, and stores how far the others have come.
+// progress removes complete requests, and stores the progress of the others.
 func (r *tick) progress(triggered []string, backfills []cronjob.Backfill) {
 	const which = " WHERE schedule = $1 AND kind = $2 AND id = $3"
 	for _, id := range triggered {
@@ -196,24 +198,25 @@ func (r *tick) Get(_ context.Context, name string) (cronjobapply.Job, error) {
 	return cronjobapply.Job{}, cronjobapply.ErrGone
 }
 
-// Create adds the job of a run. Its name is taken if the run has one.
+// Create adds the job of a run. If the run has a job, its name is taken.
 func (r *tick) Create(_ context.Context, c cronjob.Creation) (cronjobapply.Job, error) {
 	j := job.Job{Name: c.Name, UID: job.UID(r.newID()), Version: 1, CreationTimestamp: r.now, Spec: r.job}
 	run := c.ScheduledTime
 	if run.IsZero() { // a trigger
 		run = r.now
 	}
+
 	payload := strings.ReplaceAll(r.payload, "{run}", run.Format(time.RFC3339))
 	rows := r.exec(`INSERT INTO jobs (uid, job, payload, schedule, name, marks) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT DO NOTHING`, j.UID, asJSON{j}, payload, r.cron.UID, j.Name, asJSON{c.Annotations})
+
 	if rows == 0 && r.err == nil {
 		return cronjobapply.Job{}, cronjobapply.ErrExists
 	}
 	return cronjobapply.Job{Reference: cronjob.Reference{UID: j.UID}, CreationTimestamp: r.now}, r.err
 }
 
-// Delete deletes a job of the history, or one that a run replaces. Its row goes once its pods have
-// stopped.
+// Delete deletes a job of the history, or a replaced one. Its row is removed when its pods have stopped.
 func (r *tick) Delete(_ context.Context, d cronjob.Deletion) error {
 	if r.exec("UPDATE jobs SET due = 0, woken = TRUE WHERE uid = $1", d.UID) == 0 && r.err == nil {
 		return cronjobapply.ErrGone

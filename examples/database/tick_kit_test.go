@@ -16,8 +16,8 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// TestSchedules_Backend lets random schedules live in both databases. A round is a transaction, and a process that is
-// killed leaves nothing of it behind. Here it leaves what was written until then, which is harder.
+// TestSchedules_Backend plays random lives of schedules in both databases. A round is a transaction,
+// of which a killed process leaves nothing. Here it leaves its writes until then, which is harder.
 func TestSchedules_Backend(t *testing.T) {
 	test := cronjobtest.Test{
 		Specs:    rapid.Map(cronjobtest.Specs(), inSeconds),
@@ -47,19 +47,20 @@ func inSeconds(s cronjob.Spec) cronjob.Spec {
 	return s
 }
 
-// asServed are options with what the service needs: where a job holds its run, and what the row of a schedule lacks.
+// asServed returns options with those that the service needs: where a job holds its run, and what
+// the row of a schedule does not store.
 func asServed(o cronjob.Options) cronjob.Options {
 	o.Naming, o.Marks, o.Child, o.Without = crons.Naming, crons.Marks, crons.Child, crons.Without
 	o.ActiveFromChildren, o.SuccessFromChildren, o.Quirks = crons.ActiveFromChildren, crons.SuccessFromChildren, crons.Quirks
 	return o
 }
 
-// clients is the store as users see it, and as the workers do that run the jobs.
+// clients is the store as users see it, and the workers that run the jobs.
 type clients struct {
 	*outside
 	env  *cronjobtest.Env
 	name string
-	open *tx // of the round that is under way
+	open *tx // of the round in progress
 }
 
 // in runs a transaction, or continues that of the round.
@@ -99,7 +100,7 @@ func (o *clients) start(forget bool) cronjobtest.Program {
 	}
 }
 
-// faultyTick is a backend whose last write can also go wrong.
+// faultyTick is a backend whose last write can also fail.
 type faultyTick struct {
 	cronjobapply.Backend
 	env *cronjobtest.Env
@@ -191,7 +192,7 @@ func requests[T any](t *tx, kind string) []T {
 	return list(t, func(r *T) []any { return []any{asJSON{r}} }, "SELECT request FROM requests WHERE kind = $1 ORDER BY id", kind)
 }
 
-// StoreProgress is for loops of the test: a tick stores its own.
+// StoreProgress is never called: a tick stores its progress itself.
 func (o *clients) StoreProgress([]string, []cronjob.Backfill) error {
 	panic("a tick stores its progress")
 }

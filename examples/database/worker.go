@@ -20,10 +20,10 @@ type Worker struct {
 	ID      string // unique for each start
 	Options job.Options
 	Slots   int           // concurrent pods
-	Lease   time.Duration // after this time in silence the others take over
+	Lease   time.Duration // others take over if it is not renewed for so long
 	Poll    time.Duration // how often it looks for something to do
-	// Do runs a pod, for an index of the job, after that many failures of the index. The output is stored
-	// together with the end of the pod: what must not happen twice belongs there. Do returns soon
+	// Do runs a pod, which knows its index and how often the index has failed. The output is stored
+	// together with the end of the pod: put there what must not happen twice. Do must return soon
 	// after its context is done.
 	Do func(ctx context.Context, payload string, p job.Pod) (output string, exitCode int32)
 
@@ -31,16 +31,18 @@ type Worker struct {
 	fuse    *time.Timer                     // ends the work unless the lease is renewed
 	around  func(*round, *job.Plan) backend // set by tests
 
-	compiled   map[job.UID]cronjob.Compiled           // what Tick has compiled lately
+	compiled   map[job.UID]cronjob.Compiled           // the schedules that Tick has compiled
 	aroundTick func(*tick, *cronjob.Plan) cronBackend // set by tests
 }
 
-// Run works until the context is done or the lease is over. What is left then goes to the others.
+// Run works until the context is done or the lease is over. Other workers take over what is left.
 func (w *Worker) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
-	w.fuse = time.AfterFunc(w.Lease/2, func() { stop(errLost) }) // in time, whatever the database does
+	w.fuse = time.AfterFunc(w.Lease/2, func() { stop(errLost) }) // before the lease ends, even if the database hangs
+
 	var group sync.WaitGroup
-	for _, step := range append(slices.Repeat([]func(context.Context) (bool, error){w.runPod}, w.Slots), w.beat, w.Plan, w.Tick) {
+	pods := slices.Repeat([]func(context.Context) (bool, error){w.runPod}, w.Slots)
+	for _, step := range append(pods, w.beat, w.Plan, w.Tick) {
 		group.Go(func() {
 			for ctx.Err() == nil {
 				did, err := step(ctx)
@@ -53,6 +55,7 @@ func (w *Worker) Run(ctx context.Context) error {
 			}
 		})
 	}
+
 	group.Wait()
 	return errors.Join(context.Cause(ctx), w.bury(context.WithoutCancel(ctx), w.ID))
 }
@@ -67,20 +70,22 @@ func (w *Worker) beat(ctx context.Context) (bool, error) {
 			}
 		}
 	})
+
 	if err == nil {
 		w.fuse.Reset(w.Lease / 2)
 	}
 	return false, errors.Join(err, w.bury(ctx, ""))
 }
 
-// bury removes a worker, and all whose lease is over. What they held is free for the others: jobs are
-// due, and pods count as disrupted, which a podFailurePolicy can ignore.
+// bury removes a worker, and all workers whose lease is over. Others can take what they held: the
+// jobs are due, and the pods count as disrupted, which a podFailurePolicy can ignore.
 func (s *Store) bury(ctx context.Context, worker string) error {
 	const jobs, pods = "claim <> '' AND claim NOT IN (SELECT id FROM workers)", "phase = 'Running' AND worker NOT IN (SELECT id FROM workers)"
 	return s.within(ctx, func(t *tx) {
 		t.exec("DELETE FROM workers WHERE id = $1 OR lease <= $2", worker, t.now.UnixMilli())
-		// In one order, or two such transactions could wait for each other.
-		for _, id := range list(t, uid, "SELECT uid FROM jobs WHERE "+jobs+" UNION SELECT job FROM pods WHERE "+pods+" ORDER BY 1") {
+		// Sorted, since otherwise two such transactions could wait for each other.
+		held := "SELECT uid FROM jobs WHERE " + jobs + " UNION SELECT job FROM pods WHERE " + pods + " ORDER BY 1"
+		for _, id := range list(t, uid, held) {
 			t.wake(id)
 			t.exec("UPDATE jobs SET claim = '' WHERE uid = $1 AND "+jobs, id)
 			for _, id := range list(t, uid, "SELECT uid FROM pods WHERE job = $1 AND "+pods, id) {
@@ -93,12 +98,13 @@ func (s *Store) bury(ctx context.Context, worker string) error {
 	})
 }
 
-// runPod takes the pod that has waited longest, and runs it. It takes none before the worker has a lease: the
-// others would take the worker for dead, and run the pod a second time.
+// runPod runs the pod that has waited longest. A worker without a lease runs none: the others would
+// take the worker for dead, and run the pod a second time.
 func (w *Worker) runPod(ctx context.Context) (bool, error) {
 	var p job.Pod
 	id, payload := job.UID(""), ""
 	columns := func(p *job.Pod) []any { return []any{asJSON{p}, &id, &payload} }
+
 	err := w.within(ctx, func(t *tx) {
 		for _, p = range list(t, columns, `SELECT p.pod, j.uid, j.payload FROM pods p JOIN jobs j ON j.uid = p.job
 			WHERE p.phase = 'Pending' AND EXISTS (SELECT 1 FROM workers WHERE id = $1) ORDER BY p.created LIMIT 1`+t.skip, w.ID) {
@@ -110,15 +116,18 @@ func (w *Worker) runPod(ctx context.Context) (bool, error) {
 			})
 		}
 	})
+
 	if err != nil || id == "" {
 		return false, err
 	}
+
 	work, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w.running.Store(p.UID, cancel)
 	defer w.running.Delete(p.UID)
 	output, code := w.Do(work, payload, p)
-	for ctx.Err() == nil || code == 0 { // what the end of Run has cut off is disrupted
+
+	for ctx.Err() == nil || code == 0 { // a pod that the end of Run cuts off is disrupted
 		err = w.report(context.WithoutCancel(ctx), p.UID, id, output, code)
 		if err == nil || errors.Is(err, errLost) || ctx.Err() != nil {
 			break
