@@ -1,2 +1,2 @@
-// Package crons has three cron controllers, each whole and for kinds of its own: report, snapshot and plan.
+// Package crons has three complete cron controllers for kinds of their own: report, snapshot and plan.
 package crons

@@ -1,5 +1,5 @@
-// Render is a controller of a resource of its own, on controller-runtime: a Render has frames, and runs one pod for
-// each, with the retries, counters, metrics, events and TTL of an Indexed job. Its definition is in crd.yaml.
+// Render is a controller of a resource of its own, on controller-runtime: a Render has frames, and
+// runs one pod for each like an Indexed job, with its retries, metrics, events and TTL. See crd.yaml.
 //
 //	kubectl apply -f examples/kubernetes/render/crd.yaml
 //	go run -C examples/kubernetes/render .
@@ -21,7 +21,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/reconcilers"
 )
 
-// renders are the controllers of Renders. Pods are selected by the UID of their Render.
+// renders returns the controllers of Renders. Pods are selected by the UID of their Render.
 func renders(measured *metrics.Metrics) reconcilers.JobOf[*Render] {
 	return reconcilers.JobOf[*Render]{
 		JobOptions: controller.JobOptions{Metrics: measured.Jobs()},
@@ -33,7 +33,7 @@ func renders(measured *metrics.Metrics) reconcilers.JobOf[*Render] {
 	}
 }
 
-// jobSpec returns the job that a Render is.
+// jobSpec returns the job's spec of a Render.
 func jobSpec(r *Render) *batchv1.JobSpec {
 	mode := batchv1.IndexedCompletion
 	return &batchv1.JobSpec{
@@ -50,6 +50,7 @@ func run() error {
 			return err
 		}
 	}
+
 	config, err := ctrl.GetConfig()
 	if err != nil {
 		return err
@@ -58,6 +59,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
+
 	measured := metrics.Of("Render")
 	if err := crmetrics.Registry.Register(measured.Controllers()); err != nil {
 		return err

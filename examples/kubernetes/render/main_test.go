@@ -39,7 +39,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/metrics"
 )
 
-// cluster is two fake clients with the controllers on them.
+// cluster has two fake clients, and the controllers on them.
 type cluster struct {
 	*testing.T
 	renders  client.WithWatch
@@ -58,7 +58,7 @@ func (c *cluster) Event(about runtime.Object, eventtype, reason, message string)
 	c.events = append(c.events, fmt.Sprint(about.(*Render).Name, " ", eventtype, " ", reason, ": ", message))
 }
 
-// informersOf is a manager's cache of the two clients.
+// informersOf is the cache of a manager, filled from the two clients.
 type informersOf struct {
 	crcache.Cache
 	pods informers.SharedInformerFactory
@@ -83,8 +83,8 @@ func (i informersOf) WaitForCacheSync(ctx context.Context) bool {
 	return cache.WaitForCacheSync(ctx.Done(), i.own.HasSynced)
 }
 
-// resync is a period that no test reaches. Without one, old releases of client-go wait on a
-// channel of the process, and the time of a test does not advance.
+// resync is a resync period that no test reaches. Without one, old releases of client-go wait on a
+// channel of the process, and the time of a synctest bubble does not advance.
 const resync = 10_000 * time.Hour
 
 // inCluster runs a test in virtual time.
@@ -132,14 +132,14 @@ func inCluster(t *testing.T, test func(c *cluster)) {
 			if err := <-done; err != nil {
 				t.Error(err)
 			}
-			c.rest(time.Second) // the queues of old releases end with a tick
+			c.rest(time.Second) // the queues of old releases end a tick later
 		}()
-		c.rest(time.Second) // a fake client shows nothing that happens between a list and its watch
+		c.rest(time.Second) // a fake client misses changes between a list and its watch
 		test(c)
 	})
 }
 
-// newManager returns a manager that reaches no server.
+// newManager returns a manager that connects to no server.
 func newManager(t *testing.T, scheme *runtime.Scheme, newCache crcache.NewCacheFunc) ctrl.Manager {
 	t.Helper()
 	mapper := meta.NewDefaultRESTMapper(nil)
@@ -181,7 +181,7 @@ func (c *cluster) add(name, uid string, frames int32, changes ...func(*Render)) 
 	c.must(c.renders.Create(c.Context(), r))
 }
 
-// series are the metrics that are not zero, a line each.
+// series returns the metrics that are not zero, one per line.
 func (c *cluster) series() string {
 	c.Helper()
 	registry := prometheus.NewPedanticRegistry()
@@ -264,8 +264,8 @@ func TestRender(t *testing.T) {
 	})
 }
 
-// TestSameName: after a deletion that keeps the pods, another Render of the name has pods of its own, and counts
-// none of the old ones.
+// TestSameName: after a deletion that keeps the pods, another Render of the name has its own pods,
+// and does not count the old ones.
 func TestSameName(t *testing.T) {
 	inCluster(t, func(c *cluster) {
 		c.add("r", "uid-old", 2)
@@ -317,7 +317,7 @@ func TestTTL(t *testing.T) {
 	})
 }
 
-// TestSetup sets the controllers up as main does, on a manager which reaches no server.
+// TestSetup sets up the controllers like main, on a manager that connects to no server.
 func TestSetup(t *testing.T) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientscheme.AddToScheme, addToScheme} {

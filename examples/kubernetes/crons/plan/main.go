@@ -1,5 +1,5 @@
-// Plan is a cron controller of three kinds of children: a Plan starts Broadcasts, Pulls or Copies, as it says. They may also
-// end as Aborted or Terminated.
+// Plan is a cron controller of three kinds of children: a Plan starts Broadcasts, Pulls or Copies,
+// as its spec says. They may also end as Aborted or Terminated.
 package main
 
 import (

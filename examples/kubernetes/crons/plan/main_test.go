@@ -12,7 +12,7 @@ import (
 
 var plurals = map[string]string{"Broadcast": "broadcasts", "Pull": "pulls", "Copy": "copies"}
 
-// of is the controller with a Plan of one kind of tasks.
+// of returns the controller, with a Plan of one kind of tasks.
 func of(kind string) *blackbox.Cron {
 	c := &blackbox.Cron{Program: blackbox.Program{
 		Resources: []blackbox.Resource{play.Resource("Plan", "plans")},
@@ -53,7 +53,8 @@ func TestAborted(t *testing.T) {
 	}
 }
 
-// TestTerminated: tasks that ended as Terminated or Aborted hold nothing back, and are cleaned up with those that failed.
+// TestTerminated: Terminated and Aborted tasks hold nothing back, and are cleaned up like failed
+// ones.
 func TestTerminated(t *testing.T) {
 	one := int32(1)
 	for kind := range plurals {
@@ -65,7 +66,7 @@ func TestTerminated(t *testing.T) {
 	}
 }
 
-// TestPhase: the status says whether tasks are started.
+// TestPhase: the phase shows whether tasks are started.
 func TestPhase(t *testing.T) {
 	for _, test := range []struct {
 		suspend bool
@@ -85,8 +86,8 @@ func TestPhase(t *testing.T) {
 	}
 }
 
-// TestThreeKinds: what goes wrong in three copies of a controller goes right in one for three kinds (OpenKruise): a run whose
-// task is gone does not start again, and more than 100 missed runs are one.
+// TestThreeKinds: one controller for three kinds avoids mistakes of three copies (OpenKruise): a
+// run whose task is gone does not start again, and of more than 100 missed runs one starts.
 func TestThreeKinds(t *testing.T) {
 	for kind := range plurals {
 		play.Want(t, play.Started(t, of(kind), blackbox.CronSettings{Schedule: "* * * * *", Policy: "Allow"},

@@ -2,7 +2,7 @@ package main
 
 import "github.com/batchplan/batchplan/x/kubernetes/controller"
 
-// report is the phase of a Plan.
+// report sets the phase of a Plan.
 func report(p *Plan, r *controller.CronReport) {
 	switch p.Status.Phase = "Active"; {
 	case r.Plan == nil, r.Schedule.Problem != "":

@@ -36,7 +36,7 @@ type Plan struct {
 	} `json:"status,omitzero"`
 }
 
-// spec returns what is planned.
+// spec returns the spec to plan.
 func (o *Plan) spec() cronjob.Spec {
 	return cronjob.Spec{
 		Schedule:               o.Spec.Schedule,
@@ -52,7 +52,7 @@ func (o *Plan) DeepCopyObject() runtime.Object { // controller-gen writes the re
 	return &c
 }
 
-// Task is what all kinds of tasks have.
+// Task has the fields of all kinds of tasks.
 type Task struct {
 	Image  string `json:"image"`
 	Status struct {
@@ -67,8 +67,7 @@ type task interface {
 	end(*cronjob.Child)
 }
 
-// end sets how and when a task has ended, if it has. Aborted and Terminated are cleaned up with
-// those that failed.
+// end sets how and when a task has ended. Aborted and Terminated tasks are cleaned up like failed ones.
 func (t *Task) end(c *cronjob.Child) {
 	ends := map[string]cronjob.Ending{"Completed": cronjob.Complete, "Failed": cronjob.Failed, "Aborted": "Aborted", "Terminated": "Terminated"}
 	c.Finished, c.FinishTime = ends[t.Status.Phase], t.Status.End.Time

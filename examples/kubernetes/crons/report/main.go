@@ -1,9 +1,9 @@
-// Report is a cron controller: a ReportSchedule starts Reports from a template. They are named in minutes from 1970 and
-// have the time of their run in an annotation of their own.
+// Report is a cron controller: a ReportSchedule starts Reports from a template. They are named by
+// the minutes since 1970, and an annotation of their own has the time of their run.
 package main
 
 import (
-	_ "time/tzdata" // spec.timeZone, also in an image without zones
+	_ "time/tzdata" // for spec.timeZone in an image without time zones
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"

@@ -33,14 +33,14 @@ var subject = &blackbox.Cron{Program: blackbox.Program{
 	Run: func(o blackbox.Object) time.Time { return o.Time("metadata", "annotations", "example.com/run") },
 }
 
-// TestResumed: after a week of suspension one Report starts, and not one for each hour that was missed (KubeRay).
+// TestResumed: after a week of suspension, one Report starts, and not one for each missed hour (KubeRay).
 func TestResumed(t *testing.T) {
 	play.Want(t, play.Started(t, subject, blackbox.CronSettings{Schedule: "@hourly", Policy: "Allow", Suspend: true},
 		play.Wait(7*24*time.Hour+time.Minute), play.Do(blackbox.Resume), play.Wait(2*time.Hour)),
 		"create 8 11:00", "create 8 12:00", "create 8 13:00")
 }
 
-// TestOutage: after an outage in which more than 100 runs were missed, the schedule goes on (OpenKruise).
+// TestOutage: after an outage with more than 100 missed runs, the schedule continues (OpenKruise).
 func TestOutage(t *testing.T) {
 	play.Want(t, play.Started(t, subject, blackbox.CronSettings{Schedule: "* * * * *", Policy: "Allow"},
 		play.Wait(30*time.Second), play.Down(5*time.Hour), play.Wait(time.Minute)),
@@ -54,7 +54,7 @@ func TestExpired(t *testing.T) {
 		"create 1 11:00", "create 1 12:00")
 }
 
-// TestReport: the condition says whether runs start, and keeps the time of its last change.
+// TestReport: the condition shows whether runs start, and keeps the time of its last change.
 func TestReport(t *testing.T) {
 	s := &ReportSchedule{}
 	s.Generation = 4

@@ -17,7 +17,7 @@ func check(s *ReportSchedule) error {
 	return nil
 }
 
-// report says in the status whether runs start, and when.
+// report writes into the status whether runs start, and when.
 func report(s *ReportSchedule, r *controller.CronReport) {
 	ready := metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, ObservedGeneration: s.Generation}
 	switch {

@@ -38,7 +38,7 @@ type ReportSchedule struct {
 	} `json:"status,omitzero"`
 }
 
-// Report is what is started.
+// Report is a child of a ReportSchedule.
 type Report struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -54,7 +54,7 @@ type ReportSpec struct {
 	Query string `json:"query"`
 }
 
-// ends are the states of a Report that has ended.
+// ends holds the states of a Report that has ended.
 var ends = map[string]cronjob.Ending{"SUCCEEDED": cronjob.Complete, "FAILED": cronjob.Failed}
 
 func (o *ReportSchedule) DeepCopyObject() runtime.Object { // controller-gen writes the real ones

@@ -1,6 +1,7 @@
-// Snapshot is a cron controller of kinds without a namespace: a SnapshotPolicy starts Snapshots, which are created before
-// they run. They are named in seconds from 1970, belong to their policy by a label, and start spread over half a minute. The
-// schedule has no zone. A condition says whether runs start.
+// Snapshot is a cron controller of kinds without a namespace: a SnapshotPolicy starts Snapshots,
+// which are created before they run. They are named by the seconds since 1970, have a label with
+// the UID of their policy, and start spread over half a minute. The schedule has no zone. A
+// condition shows whether runs start.
 package main
 
 import (

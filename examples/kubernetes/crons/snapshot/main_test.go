@@ -66,8 +66,8 @@ func TestLatest(t *testing.T) {
 	}
 }
 
-// TestNameThatExists: a creation whose reply is lost, or after which the controller crashes, is found by its name. No second one
-// follows, and no loop (Crossplane).
+// TestNameThatExists: if the reply to a creation is lost, or the controller crashes after it, the
+// Snapshot is found by its name. There is no second one, and no loop (Crossplane).
 func TestNameThatExists(t *testing.T) {
 	for _, fault := range []blackbox.Fault{blackbox.LoseReply, blackbox.CrashAfter} {
 		for nth := 1; nth <= 2; nth++ { // the creation, and the write of the status
@@ -87,7 +87,7 @@ func TestSpread(t *testing.T) {
 	play.Want(t, play.Started(t, subject, blackbox.CronSettings{Schedule: "* * * * *", Policy: "Allow"}, play.Wait(30*time.Minute)), want...)
 }
 
-// TestReport: the condition says whether runs start, and an event that none does, once after each edit.
+// TestReport: the condition shows whether runs start. If none does, an event says so once per edit.
 func TestReport(t *testing.T) {
 	p := &SnapshotPolicy{}
 	for i, test := range []struct {
@@ -115,7 +115,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestCreatedNotRunning: a Snapshot that was created and does not run yet counts as active.
+// TestCreatedNotRunning: a Snapshot that was created but does not run yet counts as active.
 func TestCreatedNotRunning(t *testing.T) {
 	for policy, want := range map[string][]string{
 		"Forbid":  {"create 1 11:00"},

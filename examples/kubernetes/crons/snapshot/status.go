@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// report says in a condition whether runs start.
+// report writes a condition that shows whether runs start.
 func report(p *SnapshotPolicy, r *controller.CronReport) {
 	running := metav1.Condition{Type: "Running", Status: metav1.ConditionFalse, ObservedGeneration: p.Generation}
 	switch {
@@ -24,7 +24,7 @@ func report(p *SnapshotPolicy, r *controller.CronReport) {
 	meta.SetStatusCondition(&p.Status.Conditions, running)
 }
 
-// announce adds an event to those of a policy that is suspended, once after each edit.
+// announce adds an event about a suspended policy, once after each edit.
 func announce(o controller.Object, _ controller.CronJobRound, events []job.Event) []job.Event {
 	p := o.(*SnapshotPolicy)
 	running := meta.FindStatusCondition(p.Status.Conditions, "Running")

@@ -34,7 +34,7 @@ type SnapshotPolicy struct {
 	} `json:"status,omitzero"`
 }
 
-// Snapshot is what is started. Its phase is empty, then Created, Running, and one of ends.
+// Snapshot is a child of a SnapshotPolicy. Its phase is empty, then Created, Running, and one of ends.
 type Snapshot struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -45,10 +45,10 @@ type Snapshot struct {
 	} `json:"status,omitzero"`
 }
 
-// ends are the phases of a Snapshot that has ended.
+// ends holds the phases of a Snapshot that has ended.
 var ends = map[string]cronjob.Ending{"Ready": cronjob.Complete, "Error": cronjob.Failed}
 
-// spec returns what is planned.
+// spec returns the spec to plan.
 func (o *SnapshotPolicy) spec() cronjob.Spec {
 	return cronjob.Spec{
 		Schedule:                o.Spec.Schedule,

@@ -1,4 +1,5 @@
-// Package kinds makes Go types known as kinds of example.com/v1, with their lists. controller-gen writes real ones.
+// Package kinds registers Go types as kinds of example.com/v1, with their lists. For real types,
+// controller-gen writes that code.
 package kinds
 
 import (
@@ -16,7 +17,7 @@ type object[T any] interface {
 	runtime.Object
 }
 
-// Add makes T known as a kind.
+// Add registers T as a kind.
 func Add[T any, O object[T]](scheme *runtime.Scheme, kind string) {
 	metav1.AddToGroupVersion(scheme, Group)
 	scheme.AddKnownTypeWithName(Group.WithKind(kind), O(new(T)))

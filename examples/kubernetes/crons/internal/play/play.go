@@ -21,12 +21,12 @@ import (
 	"github.com/batchplan/batchplan/x/blackbox"
 )
 
-// Kind is a kind of the examples.
+// Kind returns a kind of the examples.
 func Kind(kind string) schema.GroupVersionKind {
 	return kinds.Group.WithKind(kind)
 }
 
-// Resource is the resource of a kind of the examples.
+// Resource returns the resource of a kind of the examples.
 func Resource(kind, plural string) blackbox.Resource {
 	return blackbox.Resource{GroupVersionKind: Kind(kind), Plural: plural, Status: true}
 }
@@ -42,8 +42,10 @@ func Manager(scheme *runtime.Scheme, setup func(ctrl.Manager) error) func(contex
 	log.SetLogger(logr.Discard())
 	return func(ctx context.Context, c *rest.Config) error {
 		yes := true
+
 		mgr, err := ctrl.NewManager(c, ctrl.Options{
-			Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: &yes},
+			Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+			Controller: config.Controller{SkipNameValidation: &yes},
 		})
 		if err != nil {
 			return err
@@ -55,14 +57,14 @@ func Manager(scheme *runtime.Scheme, setup func(ctrl.Manager) error) func(contex
 	}
 }
 
-// Off is what the kit does not check here, and why.
+// Off holds the checks of the kit that are off here, with the reasons.
 var Off = map[blackbox.Check]string{
 	blackbox.NotInRetrospect: "as in Kubernetes, one run starts when a schedule is resumed",
 	blackbox.ReportsPassed:   "as in Kubernetes, there is no event for a run whose place a later one takes",
 	blackbox.ReportsLate:     "the recorder of the manager merges the events of some minutes into one, which names the first run",
 }
 
-// EndsAs returns a copy of a subject whose children that fail end in another phase.
+// EndsAs returns a copy of a subject whose failed children end in another phase.
 func EndsAs(c blackbox.Cron, phase string) *blackbox.Cron {
 	end := c.End
 	c.End = func(o blackbox.Object, succeeded bool) {
@@ -73,20 +75,23 @@ func EndsAs(c blackbox.Cron, phase string) *blackbox.Cron {
 	return &c
 }
 
-// Begin is when each history begins. It is before the full minute, so that the first run of "* * * * *" is a second later.
+// Begin is when each history begins: a second before a full minute, so that "* * * * *" soon runs.
 const Begin = 10*time.Hour + 59*time.Minute + 59*time.Second
 
-// Started plays a history, checks it, and returns when children were created and deleted before its end, such as "create 1 11:00".
+// Started plays a history, checks it, and returns the creations and deletions of children before
+// its end, such as "create 1 11:00".
 func Started(t *testing.T, c *blackbox.Cron, settings blackbox.CronSettings, steps ...blackbox.Step) (started []string) {
 	t.Helper()
 	var length time.Duration
 	for _, s := range steps {
 		length += s.For
 	}
+
 	result := c.Play(t, blackbox.CronLife{Settings: settings, Begin: Begin, Steps: steps})
 	for _, v := range result.Violations {
 		t.Errorf("%s: %s\n%s", v.Check, v.Problem, strings.Join(result.Story, "\n"))
 	}
+
 	end := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(Begin + length)
 	for _, line := range result.Story {
 		at, what, _ := strings.Cut(line, "  ")
@@ -96,14 +101,15 @@ func Started(t *testing.T, c *blackbox.Cron, settings blackbox.CronSettings, ste
 		}
 		verb, rest, _ := strings.Cut(what, " ")
 		ofChild := strings.HasPrefix(rest, strings.ToLower(c.Child.Kind)+" ")
-		if ofChild && (verb == "create" || verb == "delete") && when.AddDate(2000, 0, 0).Before(end) {
+		isCounted := ofChild && (verb == "create" || verb == "delete")
+		if isCounted && when.AddDate(2000, 0, 0).Before(end) {
 			started = append(started, verb+" "+when.Format("2 15:04"))
 		}
 	}
 	return started
 }
 
-// Want compares what was started in a history.
+// Want compares a result of [Started].
 func Want(t *testing.T, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
@@ -117,10 +123,10 @@ func Wait(d time.Duration) blackbox.Step { return blackbox.Step{Do: blackbox.Wai
 // Down ends the controller and starts it again after a time.
 func Down(d time.Duration) blackbox.Step { return blackbox.Step{Do: blackbox.Restart, For: d} }
 
-// Do does something.
+// Do returns a step with an action.
 func Do(a blackbox.Action) blackbox.Step { return blackbox.Step{Do: a} }
 
-// Break lets the nth write from now go wrong.
+// Break makes the nth write from now go wrong.
 func Break(f blackbox.Fault, nth int) blackbox.Step {
 	return blackbox.Step{Do: blackbox.Break, Fault: f, Nth: nth}
 }
