@@ -1,6 +1,6 @@
-// Package jobset runs sets of jobs with a shared limit of restarts. It shows what a parent of jobs can do without a planner: a job
-// has a name that follows from the status of its set, and the name is a lock. So the controller needs no memory of its own
-// writes, and caches may be late by any time.
+// Package jobset runs sets of jobs with a shared limit of restarts. It shows how a parent of jobs
+// works without a planner: the name of a job follows from the status of its set, and the name is a
+// lock. So the controller needs no memory of its own writes, and caches may be late by any time.
 package jobset
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Set is a set of jobs that run at the same time. When one of them fails, all are deleted and start again, Limit times at
-// most.
+// Set is a set of jobs that run at the same time. When one of them fails, all are deleted and start
+// again, at most Limit times.
 type Set struct {
 	Name   string
 	UID    job.UID
@@ -27,13 +27,13 @@ type Set struct {
 	Version int
 }
 
-// Status says how far a set has got.
+// Status is the progress of a set.
 type Status struct {
-	// Restarts is the number of the attempt that runs, from 0.
+	// Restarts is the number of the current attempt, from 0.
 	Restarts int
-	// Succeeded are the jobs of this attempt that do not run again, even if they are deleted.
+	// Succeeded are the jobs that have succeeded in this attempt. They never run again, even if deleted.
 	Succeeded []string
-	// Finished is Complete or Failed in the end.
+	// Finished is Complete or Failed once the set has ended.
 	Finished job.ConditionType
 }
 
@@ -44,10 +44,10 @@ type Job struct {
 	Finished job.ConditionType
 }
 
-// Backend is where a set and its jobs are.
+// Backend reads and writes a set and its jobs.
 type Backend interface {
 	cronjobapply.Children
-	// Read reads the set from the source of truth.
+	// Read reads the set from the source of truth, not from a cache.
 	Read(ctx context.Context) (Set, error)
 	// WriteStatus replaces the status of the set, if the set still has that version.
 	WriteStatus(ctx context.Context, s Status, version int) error
@@ -56,24 +56,26 @@ type Backend interface {
 // ErrLeft is the error of a round that waits until jobs are gone.
 var ErrLeft = errors.New("jobs are still there")
 
-// ErrTaken is the error of a round that finds a job of another owner under the name of its own.
+// ErrTaken is the error of a round that finds the name of a job taken by another owner.
 var ErrTaken = errors.New("the name of a job is taken")
 
-// Round does what is due. The jobs may come from a late cache, and were read before the round. After an error begin another
-// round, with a delay that grows. Never run two rounds of one set concurrently.
+// Round does what is due. The jobs were read before the round, and may come from a late cache. After
+// an error, begin another round after a growing delay. Never run two rounds of one set concurrently.
 func Round(ctx context.Context, b Backend, jobs []Job) error {
 	set, err := b.Read(ctx) // a late set would begin an earlier attempt again
 	if err != nil {
 		return err
 	}
-	// The status goes first, since the rest follows from it. A failed job that is deleted before would be forgotten by
-	// a crash.
+
+	// The status is written first, since the rest follows from it. If a failed job were deleted
+	// before, its failure could be lost in a crash.
 	if next := set.next(jobs); !reflect.DeepEqual(next, set.Status) {
 		if err := b.WriteStatus(ctx, next, set.Version); err != nil {
 			return fmt.Errorf("write status: %w", err)
 		}
 		set.Status = next
 	}
+
 	missing := slices.DeleteFunc(slices.Clone(set.Jobs), func(name string) bool { return set.shows(jobs, name) })
 	switch {
 	case set.Status.Finished == job.ConditionComplete, len(missing) == 0 && set.Status.Finished == "":
@@ -88,11 +90,12 @@ func Round(ctx context.Context, b Backend, jobs []Job) error {
 	return set.create(ctx, b, missing)
 }
 
-// next is the status after what the jobs say. An attempt fails once: jobs that fail together, or are seen again after the
-// status is written, count as one failure.
+// next returns the status that follows from the jobs. An attempt fails once: jobs that fail
+// together, or that are seen again after the status was written, count as one failure.
 func (s *Set) next(jobs []Job) Status {
 	next, failed := s.Status, false
 	for _, j := range jobs {
+
 		switch {
 		case next.Finished != "" || j.Attempt != next.Restarts:
 		case j.Finished == job.ConditionFailed:
@@ -112,7 +115,7 @@ func (s *Set) next(jobs []Job) Status {
 	return next
 }
 
-// shows reports whether a job of this attempt has succeeded or is seen.
+// shows reports whether a job of this attempt has succeeded or is listed.
 func (s *Set) shows(jobs []Job, name string) bool {
 	return slices.Contains(s.Status.Succeeded, name) ||
 		slices.ContainsFunc(jobs, func(j Job) bool { return j.Name == name && j.Attempt == s.Status.Restarts })
@@ -121,12 +124,14 @@ func (s *Set) shows(jobs []Job, name string) bool {
 // unended returns the jobs of this attempt that may still run.
 func (s *Set) unended(jobs []Job) []string {
 	return slices.DeleteFunc(slices.Clone(s.Jobs), func(name string) bool {
-		return slices.ContainsFunc(jobs, func(j Job) bool { return j.Name == name && j.Attempt == s.Status.Restarts && j.Finished != "" })
+		return slices.ContainsFunc(jobs, func(j Job) bool {
+			return j.Name == name && j.Attempt == s.Status.Restarts && j.Finished != ""
+		})
 	})
 }
 
-// jobName is the name of a job in one attempt. A job that is created again, behind a late cache or after a lost reply, is
-// refused.
+// jobName returns the name of a job in an attempt. If a job is created again, because of a late
+// cache or a lost reply, the name is taken.
 func (s *Set) jobName(attempt int, name string) string {
 	return fmt.Sprintf("%s-%d-%s", s.Name, attempt, name)
 }
@@ -148,8 +153,8 @@ func (s *Set) create(ctx context.Context, b Backend, names []string) error {
 	return errors.Join(errs...)
 }
 
-// remove deletes jobs of an attempt, and returns an error until they are gone. It asks for each by its name, since the cache
-// may not show it yet.
+// remove deletes jobs of an attempt, and returns an error until they are gone. It reads each by its
+// name, since the cache may not show it yet.
 func (s *Set) remove(ctx context.Context, b Backend, attempt int, names []string) error {
 	var errs []error
 	for _, name := range names {

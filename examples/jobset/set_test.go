@@ -18,8 +18,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// A set under faults: writes that fail, lost replies, crashes, conflicts, caches that are late by any time, users who delete
-// jobs, and names that others have taken.
+// TestSet plays a set with failed writes, lost replies, crashes, conflicts, caches that are late by
+// any time, users who delete jobs, and names that others have taken.
 func TestSet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pick := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "pick") }
@@ -29,7 +29,7 @@ func TestSet(t *testing.T) {
 	})
 }
 
-// The test finds each of these mistakes.
+// TestSet_Mistakes: the test finds each of these mistakes.
 func TestSet_Mistakes(t *testing.T) {
 	on := func(wrong func(*cluster) Backend) round {
 		return func(ctx context.Context, b Backend, jobs []Job) error { return Round(ctx, wrong(b.(*cluster)), jobs) }
@@ -63,7 +63,7 @@ func TestSet_Mistakes(t *testing.T) {
 
 type round func(context.Context, Backend, []Job) error
 
-// life is one random life of a set, to its end.
+// life plays one random life of a set to its end.
 func life(ctx context.Context, c *cluster, round round) error {
 	for range 5 + c.pick(40) {
 		c.step(ctx, round)
@@ -91,7 +91,7 @@ func life(ctx context.Context, c *cluster, round round) error {
 	return errors.New("the set does not end")
 }
 
-// step lets one thing happen.
+// step makes one thing happen.
 func (c *cluster) step(ctx context.Context, round round) {
 	all := c.Jobs()
 	if len(all) == 0 || c.pick(2) == 0 {
@@ -131,15 +131,15 @@ func (c *cluster) fault() {
 	}
 }
 
-// cluster is a set with its jobs, which are jobs with pods and a controller. It checks what is written.
+// cluster holds a set and its jobs, which have pods and a controller. It checks what is written.
 type cluster struct {
 	*world.Cluster
 	world.Injector
 	set    Set
 	made   map[string]child
-	failed map[int]bool // attempts in which a job has failed; false if none of them must count
-	views  [][]Job      // what a cache may show, the present last
-	sets   []Set        // the same of the set
+	failed map[int]bool // attempts with a failed job; false if no failure has to count
+	views  [][]Job      // the states that a cache may show, the current one last
+	sets   []Set        // the same for the set
 	broken error
 	pick   func(n int) int // draws a number below n; nil when nothing goes wrong any more
 }
@@ -160,12 +160,12 @@ func newCluster(pick func(n int) int) *cluster {
 	return c
 }
 
-// spec is the spec of all jobs: a job fails with its pod.
+// spec returns the spec of all jobs: a job fails with its pod.
 func spec() job.Spec {
 	return job.Spec{BackoffLimit: new(int32), Template: job.Template{RestartPolicy: job.RestartNever}}
 }
 
-// breaks notes what must not happen.
+// breaks records a violation.
 func (c *cluster) breaks(format string, args ...any) {
 	if c.broken == nil {
 		c.broken = fmt.Errorf(format, args...)
@@ -179,7 +179,7 @@ func (c *cluster) end(j *world.Job, exitCode int32) {
 	}
 }
 
-// remove deletes a job with its pods, which may take until they end.
+// remove deletes a job and its pods, which may run until they end.
 func (c *cluster) remove(j *world.Job) {
 	j.DeleteJob()
 	for _, p := range slices.Clone(j.Pods) {
@@ -188,7 +188,7 @@ func (c *cluster) remove(j *world.Job) {
 	}
 }
 
-// settle lets the controllers of the jobs have their rounds, and notes what caches will show.
+// settle runs the rounds of the jobs, and records what caches will show.
 func (c *cluster) settle(ctx context.Context) error {
 	c.Advance(c.Now().Add(time.Second))
 	if err := c.Settle(ctx); err != nil {
@@ -212,7 +212,7 @@ func (c *cluster) settle(ctx context.Context) error {
 	return errors.Join(c.broken, c.Err())
 }
 
-// list returns the jobs of the set as they are.
+// list returns the current jobs of the set.
 func (c *cluster) list() (jobs []Job) {
 	for _, j := range c.Jobs() {
 		if made, ours := c.made[j.Job.Name]; ours {
@@ -226,7 +226,7 @@ func (c *cluster) list() (jobs []Job) {
 func (c *cluster) Read(context.Context) (Set, error) {
 	read := c.set
 	if c.pick != nil && c.pick(8) == 0 {
-		c.set.Version++ // a user edits the set now
+		c.set.Version++ // a user edits the set
 	}
 	return read, nil
 }

@@ -1,4 +1,4 @@
-// Package schedulers shows how other schedulers run by the schedules of this library: robfig/cron, River
-// and gocron. Copy the function of yours. The tests show runs that these schedulers miss, repeat or move at
-// daylight saving by themselves, and that are right this way.
+// Package schedulers shows how robfig/cron, River and gocron can use the schedules of this library.
+// Copy the function for your scheduler. When the clocks change, these schedulers miss, repeat or
+// move some runs; the tests show that these runs are right with a schedule of this library.
 package schedulers

@@ -9,20 +9,20 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// exact is a schedule for gocron. gocron hands it the crontab and the location of its scheduler, and so
-// each job needs one of its own.
+// exact is a schedule for gocron. gocron passes the crontab and the location of its scheduler to
+// it, so each job needs its own.
 type exact struct {
 	schedule.Schedule
 	options []schedule.Option
 }
 
-// onceADay are the options of a schedule that runs at some times of the day: where the clocks skip such a time, it runs when
-// they go on, and where they show it twice, the first time. A schedule that runs each hour or more often needs none.
+// onceADay are the options of a schedule of some times of the day: a skipped time runs at the end
+// of the gap, and a repeated time runs the first time. A schedule of every hour needs none.
 var onceADay = []schedule.Option{schedule.RunSkippedAtGapEnd(), schedule.RunRepeatedFirst()}
 
 var _ gocron.Cron = (*exact)(nil)
 
-// IsValid takes over the crontab. A schedule that never runs is refused.
+// IsValid parses the crontab and keeps the schedule. It refuses a schedule that never runs.
 func (e *exact) IsValid(crontab string, location *time.Location, _ time.Time) (err error) {
 	options := append([]schedule.Option{schedule.WithLocation(location)}, e.options...)
 	if e.Schedule, err = schedule.Parse(crontab, options...); err != nil {
@@ -34,7 +34,8 @@ func (e *exact) IsValid(crontab string, location *time.Location, _ time.Time) (e
 	return nil
 }
 
-// addToGocron lets gocron run a function by a schedule of this library, in the scheduler's location.
+// addToGocron lets gocron run a function on a schedule of this library, in the scheduler's location.
 func addToGocron(s gocron.Scheduler, crontab string, run func(), options ...schedule.Option) (gocron.Job, error) {
-	return s.NewJob(gocron.CronJob(crontab, false), gocron.NewTask(run), gocron.WithCronImplementation(&exact{options: options}))
+	exactly := gocron.WithCronImplementation(&exact{options: options})
+	return s.NewJob(gocron.CronJob(crontab, false), gocron.NewTask(run), exactly)
 }

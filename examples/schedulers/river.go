@@ -6,10 +6,10 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// A schedule is one of River's periodic schedules as it is.
+// A Schedule is a PeriodicSchedule of River.
 var _ river.PeriodicSchedule = schedule.Schedule{}
 
-// periodicJob is a periodic job of River by a schedule of this library.
+// periodicJob returns a periodic job of River on a schedule of this library.
 func periodicJob(spec, zone string, args river.PeriodicJobConstructor) (*river.PeriodicJob, error) {
 	s, err := schedule.Parse(spec, schedule.WithTimeZone(zone))
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// A schedule is one of robfig/cron as it is.
+// A Schedule is a Schedule of robfig/cron.
 var _ cron.Schedule = schedule.Schedule{}
 
-// addToRobfig lets robfig/cron run a function by a schedule of this library.
+// addToRobfig lets robfig/cron run a function on a schedule of this library.
 func addToRobfig(c *cron.Cron, spec, zone string, run func()) (cron.EntryID, error) {
 	s, err := schedule.Parse(spec, schedule.WithTimeZone(zone))
 	if err != nil {

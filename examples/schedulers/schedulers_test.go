@@ -26,10 +26,10 @@ func at(t *testing.T, zone, text string) time.Time {
 	return when
 }
 
-// cases are schedules that robfig/cron, and so whoever uses it, gets wrong at a change of the clocks.
+// cases are schedules that robfig/cron, and everything that uses it, gets wrong when the clocks change.
 var cases = []struct {
 	name, spec, zone, from string
-	// want is the next run, theirs what robfig/cron v3.0.1 finds.
+	// want is the next run, and theirs the one that robfig/cron v3.0.1 finds.
 	want, theirs string
 }{
 	{"a Sunday for a Saturday", "0 9 * * 6", "America/Santiago", "2026-09-05 09:00", "2026-09-12 09:00", "2026-09-06 09:00"},
@@ -64,8 +64,7 @@ func TestRobfig(t *testing.T) {
 	}
 }
 
-// River takes robfig's schedules, and has intervals: a day of 24 hours is an hour off after a
-// change of the clocks.
+// TestRiver: an interval of 24 hours, which River also has, is an hour off after the clocks change.
 func TestRiver(t *testing.T) {
 	const zone = "America/New_York"
 	from := at(t, zone, "2026-03-07 09:00")
@@ -125,8 +124,8 @@ func TestGocron(t *testing.T) {
 	}
 }
 
-// TestGocron_OnceADay: on the days of 2026 on which Berlin's clocks change, 02:30 comes never or twice. gocron leaves the second
-// time out by itself, unless it has started between the two.
+// TestGocron_OnceADay: on the days of 2026 on which Berlin's clocks change, 02:30 comes never or
+// twice. gocron itself skips the second time, unless it has started between the two.
 func TestGocron_OnceADay(t *testing.T) {
 	for _, tc := range []struct {
 		name    string

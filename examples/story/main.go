@@ -43,7 +43,7 @@ func names() (all []string) {
 	return all
 }
 
-// tell plays a story: the controller has its rounds, then the next step happens.
+// tell plays a story: before each step, the controller has the rounds that are due.
 func tell(out io.Writer, s story) error {
 	fmt.Fprintf(out, "# %s: %s\n", s.name, s.about)
 	w := world.NewJob(s.spec)
@@ -51,6 +51,7 @@ func tell(out io.Writer, s story) error {
 	if err := t.settle(); err != nil {
 		return err
 	}
+
 	for _, step := range s.steps {
 		for w.Now.Before(world.Start.Add(step.at)) && t.wakes(step.at) {
 			w.Now = t.next
@@ -59,6 +60,7 @@ func tell(out io.Writer, s story) error {
 				return err
 			}
 		}
+
 		w.Now = world.Start.Add(step.at)
 		fmt.Fprintf(out, "\n%s  %s\n", t.clock(), step.says)
 		step.do(w)
@@ -66,6 +68,7 @@ func tell(out io.Writer, s story) error {
 			return err
 		}
 	}
+
 	fmt.Fprintf(out, "\nstatus    %s\n\n", w.Job.Status)
 	return w.Err()
 }
@@ -75,11 +78,11 @@ type teller struct {
 	out   io.Writer
 	world *world.Job
 	next  time.Time // when the last plan requested the next round
-	plan  string    // the last one
+	plan  string    // the last plan
 }
 
-// settle runs rounds until nothing is left to write. It prints each plan that
-// writes, and the first one if it differs from the last.
+// settle runs rounds until nothing is left to write. It prints each plan that writes, and the first
+// one if it is new.
 func (t *teller) settle() error {
 	for first := true; ; first = false {
 		before := t.world.Writes
@@ -87,6 +90,7 @@ func (t *teller) settle() error {
 		if err != nil {
 			return err
 		}
+
 		text, wrote := plan.String(), t.world.Writes > before
 		if wrote || first && text != t.plan {
 			fmt.Fprint(t.out, indent(text))

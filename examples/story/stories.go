@@ -14,7 +14,7 @@ type story struct {
 	steps       []step
 }
 
-// step is a change of the pods or the spec, at a time after the beginning.
+// step is a change of the pods or the spec, at a time after the start.
 type step struct {
 	at   time.Duration
 	says string

@@ -1,6 +1,6 @@
-// Study asks by simulation what two choices cost that users of Kubernetes have: how long a job waits after a
-// failed pod, and whether its pods all start together or it grows with its successes. Ten thousand jobs of
-// twenty pods run on 500 nodes of 8 slots, and one pod in twenty fails.
+// Study simulates the cost of two choices that users of Kubernetes have: how long a job waits after
+// a failed pod, and whether its pods all start together or it grows with its successes. Ten
+// thousand jobs of twenty pods run on 500 nodes of 8 slots, and one pod in twenty fails.
 //
 //	go run ./examples/study       # 10 000 jobs, 3 seeds
 //	go run ./examples/study 500   # fewer jobs
@@ -36,8 +36,8 @@ func main() {
 	fmt.Print(c)
 }
 
-// study compares both choices, in each combination. The same seed gives all of them the same arrivals and the same
-// pods, so that a difference comes from the choice.
+// study compares all combinations of the two choices. With the same seed, all have the same
+// arrivals and the same pods, so that a difference comes from the choice.
 func study(ctx context.Context, jobs, seeds int) (*sim.Comparison, error) {
 	var variants []sim.Variant
 	for _, wait := range []struct {
@@ -49,20 +49,22 @@ func study(ctx context.Context, jobs, seeds int) (*sim.Comparison, error) {
 			parallelism int32
 			adjust      func(time.Duration, *job.Spec, *job.Status) bool
 		}{{"all at once", 20, nil}, {"growing", 2, grow}} {
+
 			like := sim.Job{
 				Name: "job", Spec: sim.Spec(20, start.parallelism), Adjust: start.adjust,
 				Options: job.Options{Backoff: wait.policy},
 				Pod:     sim.Pod{Duration: sim.LogNormal(5*time.Minute, 0.6), Failure: 0.05},
 			}
-			variants = append(variants, sim.Variant{Name: wait.name + ", " + start.name, World: func(seed uint64) sim.World {
-				return world(jobs, seed, like)
-			}})
+
+			play := func(seed uint64) sim.World { return world(jobs, seed, like) }
+			variants = append(variants, sim.Variant{Name: wait.name + ", " + start.name, World: play})
 		}
 	}
+
 	return sim.Compare(ctx, variants, 1, seeds, 0, nil)
 }
 
-// world has jobs that come independently of each other, one in four seconds.
+// world returns a world in which jobs arrive independently of each other, on average one in four seconds.
 func world(jobs int, seed uint64, like sim.Job) sim.World {
 	return sim.World{
 		Seed: seed, Summary: true, Nodes: sim.Nodes(500, sim.Node{Pods: 8}),

@@ -7,8 +7,8 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// TestStudy: growing makes jobs half as slow again, whatever the backoff, which makes no difference where one pod in
-// twenty fails.
+// TestStudy: growing jobs take half as long again, with either backoff. The backoff makes no
+// difference if one pod in twenty fails.
 func TestStudy(t *testing.T) {
 	c, err := study(t.Context(), 100, 3)
 	if err != nil {
@@ -26,7 +26,7 @@ func TestStudy(t *testing.T) {
 		if e := c.Estimate(v, complete); e.Mean != 100 || e.Half != 0 {
 			t.Errorf("%s: %v jobs are complete", name, e)
 		}
-		// 100 jobs of 20 pods, and one more for each that fails.
+		// 100 jobs of 20 pods, and one more pod for each failure.
 		if e := c.Estimate(v, created); e.Mean < 2090 || e.Mean > 2130 {
 			t.Errorf("%s: %v pods", name, e)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobtest"
 )
 
-// TestRunner lets random jobs live on a service that purges its tasks, lists them late, and has no
+// TestRunner plays random lives of jobs on a service that purges tasks, lists them late, and has no
 // conditions.
 func TestRunner(t *testing.T) {
 	jobtest.TestBackend(t, func(env *jobtest.Env) jobtest.Subject {
@@ -25,8 +25,8 @@ func TestRunner(t *testing.T) {
 	})
 }
 
-// service is a Service in memory with its Documents. It is also the store of the test, and its Cache:
-// Tasks returns what the test has shown.
+// service is a Service in memory with its Documents. It is also the store of the test, and its
+// Cache: Tasks returns the state that the test has shown.
 type service struct {
 	env       *jobtest.Env
 	tasks     map[string]Task
@@ -34,7 +34,7 @@ type service struct {
 	created   int
 	documents map[string][]byte
 	uid       job.UID
-	planned   bool // a plan is carried out: a write that is made now goes through the backend
+	planned   bool // a plan is being carried out, whose writes go through the backend
 }
 
 func (s *service) start(forget bool) jobtest.Program {
@@ -136,7 +136,7 @@ func (s *service) List(_ context.Context, prefix string) (map[string][]byte, err
 	return found, nil
 }
 
-// What users and the service itself do.
+// These methods do what users and the service itself do.
 
 func (s *service) CreateJob(j job.Job) error {
 	s.uid = j.UID
@@ -204,7 +204,7 @@ func (s *service) Purge(uid job.UID) error {
 // What a list shows.
 
 func (s *service) Replace(job.Job, []job.Pod) { s.listed = maps.Clone(s.tasks) }
-func (s *service) SetJob(job.Job)             {} // a job is read where it was written
+func (s *service) SetJob(job.Job)             {} // jobs are read without a cache
 func (s *service) SetPod(p job.Pod)           { s.RemovePod(p.UID) }
 
 func (s *service) RemovePod(uid job.UID) {

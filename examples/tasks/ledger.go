@@ -8,13 +8,13 @@ import (
 	"github.com/batchplan/batchplan/job/jobapply"
 )
 
-// rows are the ledger. It keeps a task that has ended as the list has shown it, until the task is accounted
-// for. After that it keeps the UID, with Untracked: also of a task that was dropped while it ran.
+// rows is the ledger. It keeps an ended task, as the list has shown it, until the task is accounted
+// for, and then only the UID, with Untracked; also that of a task that was dropped while it ran.
 type rows map[job.UID]job.Pod
 
-// merge returns the pods of a snapshot: the tasks of a list, and tasks that it lacks and that are not accounted
-// for. It also returns the tasks that need a row, and the rows that are no longer needed: only they show that a
-// task is accounted for, as long as a list has the task.
+// merge returns the pods of a snapshot: the listed tasks, and tasks that the list lacks and that
+// are not accounted for. It also returns the tasks that need a row, and the rows that are no longer
+// needed. While a list has a task, only its row shows that the task is accounted for.
 func (l rows) merge(tasks []Task) (pods, ended []job.Pod, over []job.UID) {
 	listed := map[job.UID]bool{}
 	for i := range tasks {
@@ -25,7 +25,7 @@ func (l rows) merge(tasks []Task) (pods, ended []job.Pod, over []job.UID) {
 			ended = append(ended, p)
 		}
 
-		// A task that was stopped and is accounted for is gone, unless it still runs.
+		// A stopped task that is accounted for is gone, unless it still runs.
 		if isStopped := p.Deletion != nil && p.Phase != job.PodRunning; !isStopped || !p.Untracked {
 			pods = append(pods, p)
 		}
@@ -51,8 +51,8 @@ func (r backend) Create(ctx context.Context, c job.Creation) (job.PodRef, error)
 	return job.PodRef{Name: id, UID: job.UID(id)}, err
 }
 
-// Delete stops a task. A task that is dropped must not have ended: the list may be too old to show its success.
-// If it succeeds after it was read, its work is done again.
+// Delete stops a task. With UntrackFirst, the task must not have ended: the list may be too old to
+// show its success. If the task succeeds after it was read, its work is done again.
 func (r backend) Delete(ctx context.Context, d job.Deletion) error {
 	if d.UntrackFirst {
 		t, err := r.Service.Task(ctx, string(d.UID))
@@ -69,7 +69,7 @@ func (r backend) Delete(ctx context.Context, d job.Deletion) error {
 	return orGone(r.Service.Stop(ctx, string(d.UID)))
 }
 
-// orGone is the error of the executor for a task that is forgotten.
+// orGone returns the error that the executor expects for a forgotten task.
 func orGone(err error) error {
 	if errors.Is(err, ErrNoTask) {
 		return jobapply.ErrGone
@@ -77,16 +77,16 @@ func orGone(err error) error {
 	return err
 }
 
-// Untrack notes that a task is accounted for.
+// Untrack records that a task is accounted for.
 func (r backend) Untrack(ctx context.Context, pod job.PodRef) error {
 	return r.keep(ctx, job.Pod{UID: pod.UID, Untracked: true})
 }
 
-// WriteStatus needs no condition: the status has one writer, who has read it in this round.
+// WriteStatus needs no condition: the status has one writer, which has read it in this round.
 func (r backend) WriteStatus(ctx context.Context, s job.Status) error {
 	return r.put(ctx, "status", &s)
 }
 
-// Adopt and Release are for pods that change hands. Tasks belong to their job for good.
+// Adopt and Release are for pods that change their owner. Tasks never do.
 func (r backend) Adopt(context.Context, job.PodRef) error   { return errors.ErrUnsupported }
 func (r backend) Release(context.Context, job.PodRef) error { return errors.ErrUnsupported }

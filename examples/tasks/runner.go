@@ -13,8 +13,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobapply"
 )
 
-// Runner runs one job. Only one Runner of a job may be at work, and its first round must come when the lists
-// of the service show all that the one before has done.
+// Runner runs one job. Only one Runner of a job may run at a time. Its first round must begin after
+// the lists of the service show all that the previous Runner has done.
 //
 // Each document of a job has one writer. Users write UID/job, with the defaults of job.Default, if job.Validate
 // accepts it. The Runner writes UID/status, UID/memory, and the ledger: a row UID/task/ID for each task that
@@ -30,13 +30,13 @@ type Runner struct {
 	Now       func() time.Time
 
 	memory job.Memory                      // of the last round, also if it could not be stored
-	stored job.Memory                      // as it is stored
+	stored job.Memory                      // the stored one
 	seen   map[job.UID]*expectations.Sight // in the last list; nil before the first
 	around func(*job.Snapshot, *job.Plan, jobapply.Backend) jobapply.Backend
 }
 
-// Round makes a round, and returns when the next one is due: never, if the time is zero. After an error that
-// is soon, after a delay that grows. A change by a user needs a round at once.
+// Round makes a round, and returns when the next one is due; the zero time means never. After an
+// error, it is due after a growing delay. A change by a user needs a round immediately.
 func (r *Runner) Round(ctx context.Context) (next time.Time, err error) {
 	s, err := r.look(ctx)
 	if err != nil {
@@ -44,6 +44,7 @@ func (r *Runner) Round(ctx context.Context) (next time.Time, err error) {
 	}
 	s.Memory.Expectations = r.observe(s.Memory.Expectations, s.Pods)
 	r.memory.Expectations = s.Memory.Expectations // also if nothing can be planned
+
 	plan, err := job.Reconcile(s)
 	if err != nil {
 		return time.Time{}, err
@@ -61,7 +62,7 @@ func (r *Runner) Round(ctx context.Context) (next time.Time, err error) {
 		}
 	}
 
-	// No event says that a task has changed: poll until all have ended.
+	// No event reports a change of a task: poll until all have ended.
 	isLeft := func(p job.Pod) bool { return !p.Untracked || p.Phase < job.PodSucceeded }
 	isOver := end.Status.Finished() != "" && !slices.ContainsFunc(s.Pods, isLeft)
 	poll := s.Now.Add(r.Poll)
@@ -78,7 +79,7 @@ func (r *Runner) look(ctx context.Context) (job.Snapshot, error) {
 		return job.Snapshot{}, err
 	}
 	if r.seen == nil { // the first round
-		_ = json.Unmarshal(memory, &r.memory) // one that cannot be read counts as lost
+		_ = json.Unmarshal(memory, &r.memory) // a memory that cannot be read counts as lost
 	}
 	tasks, err := r.Service.Tasks(ctx, jobTag, string(r.Job))
 	if err != nil {
@@ -95,8 +96,7 @@ func (r *Runner) look(ctx context.Context) (job.Snapshot, error) {
 	return job.Snapshot{Job: j, Pods: pods, Memory: r.memory, Options: r.Options, Now: r.Now()}, err
 }
 
-// observe lowers expectations by what has changed since the last list. The first list shows all that
-// was written before.
+// observe lowers expectations by the changes since the last list. The first one shows all earlier writes.
 func (r *Runner) observe(counts expectations.Counts, pods []job.Pod) expectations.Counts {
 	if r.seen == nil {
 		counts = expectations.Counts{}

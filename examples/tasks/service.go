@@ -1,6 +1,6 @@
-// Package tasks runs jobs on a service that starts tasks and knows no finalizers: it forgets a task some
-// time after it has ended, lists tasks late, and has no conditional updates. A [Runner] keeps a ledger in
-// place of finalizers. docs/adapter.md says what goes wrong without each part of it.
+// Package tasks runs jobs on a service that starts tasks and knows no finalizers: it forgets a task
+// some time after it has ended, lists tasks late, and has no conditional updates. A [Runner] keeps
+// a ledger instead of finalizers. docs/adapter.md says what goes wrong without each part of it.
 package tasks
 
 import (
@@ -18,12 +18,13 @@ type Service interface {
 	// Start starts a task with a command, an environment and tags, and returns its ID. No two tasks
 	// ever have the same ID.
 	Start(ctx context.Context, t Task) (id string, err error)
-	// Stop asks a task to end. The error is ErrEnded if it has, and ErrNoTask if it is forgotten.
+	// Stop asks a task to end. It returns ErrEnded if the task has ended, and ErrNoTask if it is
+	// forgotten.
 	Stop(ctx context.Context, id string) error
-	// Task returns a task as it is, or ErrNoTask.
+	// Task returns the current state of a task, or ErrNoTask.
 	Task(ctx context.Context, id string) (Task, error)
-	// Tasks returns the tasks with a tag, as they were some seconds ago. No task is older than in
-	// the list before.
+	// Tasks returns the tasks with a tag, as they were some seconds ago. No list shows an older
+	// state of a task than the list before.
 	Tasks(ctx context.Context, tag, value string) ([]Task, error)
 }
 
@@ -33,7 +34,7 @@ var (
 	ErrNoTask = errors.New("there is no such task")
 )
 
-// Documents keep JSON under keys. A write has no condition.
+// Documents keep JSON under keys. Writes have no conditions.
 type Documents interface {
 	Put(ctx context.Context, key string, document []byte) error
 	Delete(ctx context.Context, key string) error
@@ -50,17 +51,17 @@ type Task struct {
 	ID       string
 	Created  time.Time
 	State    State
-	Since    time.Time // when the task got into its state
+	Since    time.Time // when the task entered its state
 	ExitCode int32     // once it has ended
-	// Preempted is set if the service needed the room.
+	// Preempted is set if the service has ended the task to make room.
 	Preempted bool
-	// StopBy is when the task is killed, and Grace the time that it has for its end. They are zero
-	// unless it is being stopped.
+	// StopBy is the time at which the task is killed, and Grace the time that it has to end. They
+	// are zero unless the task is being stopped.
 	StopBy time.Time
 	Grace  time.Duration
 }
 
-// State is how far a task has come.
+// State is the progress of a task.
 type State int
 
 // The states of a task.
@@ -73,7 +74,7 @@ const (
 // jobTag is the tag with the UID of the job.
 const jobTag = "example.com/job"
 
-// newTask returns the task of a pod that is to be created.
+// newTask returns the task of a pod to create.
 func newTask(uid job.UID, command []string, c *job.Creation) Task {
 	t := Task{Command: command, Tags: map[string]string{jobTag: string(uid)}}
 	maps.Copy(t.Tags, c.Annotations())
