@@ -345,7 +345,7 @@ func (c lateJobs) Get(ctx context.Context, name string) (cronjobapply.Job, error
 	return c.cluster.Get(ctx, name)
 }
 
-// owner takes every job for one of the set.
+// owner treats every job as one of the set.
 type owner struct{ *cluster }
 
 func (c owner) Get(ctx context.Context, name string) (cronjobapply.Job, error) {

@@ -41,7 +41,7 @@ type kubelet struct {
 	moved    chan struct{}  // closed and replaced when a pod appears, moves or is gone
 }
 
-// entry is the life of a pod, and what was written for it.
+// entry is the life of a pod, and the state of its writes.
 type entry struct {
 	life
 	asked, done int    // commands given, and carried out

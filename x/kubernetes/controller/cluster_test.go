@@ -47,7 +47,7 @@ type cluster struct {
 	jobCache, cronJobCache, podCache cache.SharedIndexInformer
 	events                           reports
 	log                              []string
-	stop                             func() // ends what start has started
+	stop                             func() // stops the informers and controllers
 }
 
 // newCluster puts objects on a server, which names and numbers new ones. Until start is called, the

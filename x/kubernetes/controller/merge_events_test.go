@@ -73,7 +73,7 @@ func TestJ41_MergedDeletions(t *testing.T) {
 	})
 }
 
-// TestJ41_MergedPlaces: a merged event stands in the place of the first of its events.
+// TestJ41_MergedPlaces: a merged event takes the place of the first of its events.
 func TestJ41_MergedPlaces(t *testing.T) {
 	var events []job.Event
 	for _, e := range []string{"Failed pod: x", "Created pod: a", "Deleted pod: b", "Created pod: c", "Deleted pod: d"} {

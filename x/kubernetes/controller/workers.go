@@ -49,7 +49,7 @@ func newController[K comparable](name string, o *Common, limiter workqueue.Typed
 	}
 }
 
-// watch adds a handler that fills the queue to an informer.
+// watch adds a handler, which fills the queue, to an informer.
 func (c *Controller[K]) watch(informer cache.SharedIndexInformer, handler cache.ResourceEventHandler) error {
 	registration, err := informer.AddEventHandler(handler)
 	if err != nil {

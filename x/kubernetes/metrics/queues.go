@@ -49,12 +49,12 @@ func (m *Metrics) NewWorkDurationMetric(name string) workqueue.HistogramMetric {
 	return m.queues.working.WithLabelValues(name)
 }
 
-// NewUnfinishedWorkSecondsMetric measures the rounds under way.
+// NewUnfinishedWorkSecondsMetric measures the rounds in progress.
 func (m *Metrics) NewUnfinishedWorkSecondsMetric(name string) workqueue.SettableGaugeMetric {
 	return m.queues.unfinished.WithLabelValues(name)
 }
 
-// NewLongestRunningProcessorSecondsMetric measures the longest round under way.
+// NewLongestRunningProcessorSecondsMetric measures the longest round in progress.
 func (m *Metrics) NewLongestRunningProcessorSecondsMetric(name string) workqueue.SettableGaugeMetric {
 	return m.queues.longest.WithLabelValues(name)
 }

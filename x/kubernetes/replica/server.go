@@ -36,7 +36,7 @@ const (
 // String returns the answer in a word.
 func (a Answer) String() string { return [...]string{"unknown", "yes", "no"}[a] }
 
-// Server is what a replica finds out about its server at the start.
+// Server describes the server of a replica.
 type Server struct {
 	// Version is the version of the server, such as "v1.36.3".
 	Version string

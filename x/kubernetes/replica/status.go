@@ -15,7 +15,7 @@ type Status struct {
 	phase phase
 }
 
-// phase is what a replica does.
+// phase is the current work of a replica.
 type phase string
 
 const (
