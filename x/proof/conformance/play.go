@@ -184,7 +184,6 @@ func (g *game) begin(o ours.Options) (difference string) {
 	return ""
 }
 
-// step carries out one step in both worlds.
 func (g *game) step(step script.Step) string {
 	if step.Op == "wait" {
 		d, err := time.ParseDuration(step.Arg(0))
@@ -242,7 +241,6 @@ func (g *game) look(after string) string {
 	return fmt.Sprintf("after %q, at %v (- theirs, + ours):\n%s", after, time.Since(g.start), diff(&real, &mine))
 }
 
-// diff lists the lines that only one side has.
 func diff(a, b *view) string {
 	var out strings.Builder
 	for _, part := range [...]struct {

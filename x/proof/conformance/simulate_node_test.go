@@ -280,7 +280,6 @@ func (n *node) end(p *corev1.Pod, code int32) {
 	}
 }
 
-// status changes the status of a pod that still exists.
 func (n *node) status(p *corev1.Pod, how func(*corev1.Pod)) {
 	if now := server.Get[*corev1.Pod](n.Server, p.Namespace, p.Name); now == nil || now.UID != p.UID {
 		return

@@ -35,7 +35,6 @@ func (w *world) suspend(on bool) {
 	w.changedObject(false)
 }
 
-// edit changes the schedule or its zone.
 func (w *world) edit() {
 	if w.n(3) > 0 { // rare, so that most worlds account for all their runs
 		return

@@ -21,7 +21,6 @@ const (
 	byOther    owner = "foreign" // owned by another
 )
 
-// aJob is a job that exists.
 type aJob struct {
 	cronjob.Child
 	by owner
@@ -109,7 +108,6 @@ func (c *cluster) children() []cronjob.Child {
 	return list
 }
 
-// find returns the job of a name, or nil.
 func (c *cluster) find(name string) *aJob {
 	for i := range c.jobs {
 		if c.jobs[i].Name == name {
@@ -119,7 +117,6 @@ func (c *cluster) find(name string) *aJob {
 	return nil
 }
 
-// add creates a job.
 func (c *cluster) add(j aJob, now time.Time) *aJob {
 	c.uids++
 	j.UID = job.UID(fmt.Sprintf("uid-%d", c.uids))

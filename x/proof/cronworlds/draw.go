@@ -102,7 +102,6 @@ func (w *world) describe() string {
 
 func ptr[T any](v T) *T { return &v }
 
-// text returns the value behind a pointer.
 func text[T any](p *T) string {
 	if p == nil {
 		return "nil"

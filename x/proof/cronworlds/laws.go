@@ -106,7 +106,6 @@ func (w *world) checkBackfilled(seen *object, c *cronjob.Creation) {
 	}
 }
 
-// checkRun checks a run that the schedule starts.
 func (w *world) checkRun(seen *object, c *cronjob.Creation) {
 	run, spec, m := c.ScheduledTime, &seen.Spec, w.matcher(&seen.Spec)
 	limit, bounded := w.lateness(spec)

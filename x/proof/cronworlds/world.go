@@ -102,7 +102,6 @@ func play(s *source, t tamper, only string, trace func(string)) (broken *violati
 	return nil
 }
 
-// matcher returns the matcher of the schedule of a spec.
 func (w *world) matcher(spec *cronjob.Spec) *matcher {
 	key := spec.Schedule
 	if spec.TimeZone != nil {

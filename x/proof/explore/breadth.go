@@ -40,7 +40,6 @@ type breadth[S any] struct {
 	found []broken[S]
 }
 
-// packed is a chunk of states.
 type packed struct {
 	data []byte
 	n    int

@@ -21,7 +21,6 @@ type slot struct {
 	value uint64
 }
 
-// slotSize is the size of a slot in bytes.
 const slotSize = 24
 
 func (t *table) shard(k Key) *shard { return &t.shards[k.hi>>58] }
@@ -59,7 +58,6 @@ func (t *table) lower(k Key, value uint64) bool {
 	return true
 }
 
-// get returns the value of a key.
 func (t *table) get(k Key) (value uint64, ok bool) {
 	s := t.shard(k)
 	s.mu.Lock()

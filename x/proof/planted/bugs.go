@@ -17,7 +17,6 @@ type bug struct {
 
 type edit struct{ file, from, to string }
 
-// parse reads the list of bugs.
 func parse(text string) (all []bug, err error) {
 	var b *bug
 	var e *edit

@@ -38,5 +38,4 @@ func compileTests(dir, name, overlay, pkg string) []string {
 // notAll returns the cell for a bug that was not found within the time limit.
 func notAll(o options) string { return fmt.Sprintf("– (not all in %s)", o.limit) }
 
-// testBinary returns the path of a compiled test.
 func testBinary(dir, name string) string { return filepath.Join(dir, name+".test") }

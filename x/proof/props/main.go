@@ -33,7 +33,6 @@ func main() {
 	}
 }
 
-// command runs the go command.
 var command = func(args ...string) ([]byte, error) { return exec.Command("go", args...).Output() }
 
 func run(args []string) error {
@@ -71,7 +70,6 @@ func run(args []string) error {
 	return o.play(all)
 }
 
-// test is a test of a package.
 type test struct{ pkg, name string }
 
 // reaching makes go list print the packages whose tests import rapid, directly or not.

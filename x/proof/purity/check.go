@@ -139,7 +139,6 @@ func constantLike(t types.Type) bool {
 	return false
 }
 
-// node checks one node of a file.
 func (c *checker) node(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.ImportSpec:

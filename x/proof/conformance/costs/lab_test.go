@@ -91,7 +91,6 @@ func newLab(t *testing.T) *lab {
 // hands is the number of pods that move concurrently.
 const hands = 16
 
-// makeNamespace makes a namespace.
 func (l *lab) makeNamespace(t *testing.T, name string) {
 	t.Helper()
 	object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -110,7 +109,6 @@ func (l *lab) podsOf(namespace string) []*corev1.Pod {
 	return pods
 }
 
-// jobsOf returns the jobs of a namespace.
 func (l *lab) jobsOf(namespace string) []*batchv1.Job {
 	jobs, err := l.jobs.Jobs(namespace).List(labels.Everything())
 	if err != nil {
@@ -138,7 +136,6 @@ func (l *lab) run(ctx context.Context, pod *corev1.Pod) error {
 	return l.write(ctx, pod, statusOf(pod, corev1.PodRunning, corev1.ConditionTrue, running()))
 }
 
-// exit ends a pod with a code.
 func (l *lab) exit(ctx context.Context, pod *corev1.Pod, code int32) error {
 	if isOver(pod) {
 		return nil
@@ -153,7 +150,6 @@ func (l *lab) write(ctx context.Context, pod *corev1.Pod, status corev1.PodStatu
 	return err
 }
 
-// running returns the state of a running container.
 func running() corev1.ContainerState {
 	return corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}
 }
@@ -234,7 +230,6 @@ func (l *lab) await(t *testing.T, namespace string, n int, is func(*batchv1.Job)
 	}
 }
 
-// isComplete reports whether a job has succeeded.
 func isComplete(j *batchv1.Job) bool {
 	return slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool {
 		return c.Type == batchv1.JobComplete && c.Status == corev1.ConditionTrue

@@ -96,7 +96,6 @@ func jobOf(t *testing.T, s side, spec string) *batchv1.Job {
 	return j
 }
 
-// ready reports whether n pods of a job are ready.
 func ready(n int) func(*batchv1.Job) bool {
 	return func(j *batchv1.Job) bool { return j.Status.Ready != nil && int(*j.Status.Ready) == n }
 }
@@ -157,7 +156,6 @@ func (l *lab) finish(t *testing.T, world string, n int) {
 	}
 }
 
-// complete runs n jobs to completion.
 func (l *lab) complete(t *testing.T, world string, workers, n int) {
 	for _, s := range sides {
 		namespace := s.namespaceOf(world)

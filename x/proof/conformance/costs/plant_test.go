@@ -77,7 +77,6 @@ func fieldsOf(size int) *metav1.FieldsV1 {
 	return metav1.NewFieldsV1(text + `".":{}}}`)
 }
 
-// rewrite stores pods again with another status.
 func (l *lab) rewrite(t *testing.T, pods []*corev1.Pod, status func(*corev1.Pod) corev1.PodStatus) {
 	t.Helper()
 	many(t, len(pods), func(i int) error {
@@ -105,7 +104,6 @@ func many(t *testing.T, n int, do func(i int) error) {
 	working.Wait()
 }
 
-// dial connects to the storage.
 func dial(t *testing.T, address string) *clientv3.Client {
 	t.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{address}})

@@ -16,7 +16,6 @@ import (
 // counts holds the numbers of requests by kind: the verb and the resource.
 type counts map[string]int
 
-// kindOf names a kind of request.
 func kindOf(verb, resource, subresource string) string {
 	if subresource != "" {
 		resource += "/" + subresource
@@ -41,7 +40,6 @@ func (a counts) total() (n int) {
 	return n
 }
 
-// String lists all kinds in order.
 func (a counts) String() string {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(a)) {

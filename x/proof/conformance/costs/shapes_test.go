@@ -30,7 +30,6 @@ wait 3s; run all; wait 3s; exit 1 1; wait 14s; run all; wait 3s; exit 1-2 1; wai
 	{"cron", `cronjob {"schedule":"* * * * *","successfulJobsHistoryLimit":1,JOB}; wait 62s; run all; wait 3s; exit all 0; wait 57s; run all; wait 3s; exit all 0; wait 10s`},
 }
 
-// parse reads the script of a shape.
 func (s shape) parse(t testing.TB) *script.Script {
 	t.Helper()
 	parsed, err := script.ParseLine(s.script)

@@ -68,7 +68,6 @@ func (s side) run(ctx context.Context, config *rest.Config, namespace string, wo
 	}
 }
 
-// namespaceOf names the namespace of a side.
 func (s side) namespaceOf(world string) string {
 	names := map[side]string{reference: "theirs", recommended: "ours", preset: "preset"}
 	return fmt.Sprintf("%s-%s", world, names[s])

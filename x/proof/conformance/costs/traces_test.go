@@ -281,7 +281,6 @@ func (x *randomLife) user(j *batchv1.Job) {
 	x.check(err)
 }
 
-// makeCronJobs makes a CronJob of each policy.
 func (x *randomLife) makeCronJobs() {
 	for i, policy := range []batchv1.ConcurrencyPolicy{batchv1.AllowConcurrent, batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent} {
 		for k, schedule := range []string{"* * * * *", "@every 7s"} {

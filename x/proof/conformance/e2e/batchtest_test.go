@@ -47,7 +47,6 @@ func TestBatchtest(t *testing.T) {
 	t.Run("panic", func(t *testing.T) { batchPanic(c.newPlace(t)) })
 }
 
-// batch starts the cluster of a test.
 func (p *place) batch(options ...batchtest.Option) *batchtest.Cluster {
 	p.Helper()
 	return batchtest.Start(p.T, p.Config, append([]batchtest.Option{batchtest.Namespace(p.namespace), batchtest.Patience(patience)}, options...)...)
@@ -121,7 +120,6 @@ func batchByHand(p *place) {
 	cluster.Wait(p.T, batchtest.Suspended("off"))
 }
 
-// batchTenPods measures a job of ten pods.
 func batchTenPods(p *place) {
 	cluster := p.batch()
 	cluster.Pods(batchtest.Succeed())
@@ -473,7 +471,6 @@ func batchMany(p *place) {
 	p.noneLeft(before, max(tests/2, 50)) // some goroutines of the server come and go
 }
 
-// batchPanic lets a test panic.
 func batchPanic(p *place) {
 	before := goroutines()
 	f := &failing{}

@@ -65,7 +65,6 @@ func liveOfGangs(p *place, _ *process) {
 	}
 }
 
-// onlyGroup returns the pod group of the place.
 func (p *place) onlyGroup() schedulingv1beta1.PodGroup {
 	p.Helper()
 	list, err := p.SchedulingV1beta1().PodGroups(p.namespace).List(p.Context(), metav1.ListOptions{})

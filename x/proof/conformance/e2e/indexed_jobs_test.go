@@ -91,7 +91,6 @@ func (p *place) runShares(manifest, claim string) (dir string) {
 	return dir
 }
 
-// output runs a program in a folder, and returns what it prints.
 func output(t *testing.T, dir, program string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program, args...)

@@ -48,7 +48,6 @@ func newJobs(client kubernetes.Interface, f *factories, events controller.Record
 	return []worker{jobs, orphans}
 }
 
-// newCronJobs makes the CronJob controller.
 func newCronJobs(client kubernetes.Interface, f *factories, events controller.Recorder, o Options) worker {
 	kind := controller.BatchCronJobs(client, nil)
 	kind.ParentInformer, kind.ChildInformer = f.cronJobInformer(), f.jobInformer()
@@ -66,7 +65,6 @@ func newCronJobs(client kubernetes.Interface, f *factories, events controller.Re
 	return c
 }
 
-// newTTL makes the controller of expired jobs.
 func newTTL(client kubernetes.Interface, f *factories, o Options) worker {
 	kind := controller.BatchJobs(client, nil)
 	kind.ObjectInformer = f.jobInformer()

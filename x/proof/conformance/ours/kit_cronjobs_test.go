@@ -55,7 +55,6 @@ func newCronJobStore(env *cronjobtest.Env) *cronJobStore {
 	}
 }
 
-// tick sets the clock of the server.
 func (s *cronJobStore) tick() { setClock(s.Server, s.env.Now()) }
 
 func (s *cronJobStore) look(context.Context) (cronjob.Snapshot, cronjobapply.Backend, error) {

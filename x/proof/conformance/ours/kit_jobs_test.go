@@ -74,12 +74,10 @@ func newJobStore(env *jobtest.Env) *jobStore {
 	}
 }
 
-// tick sets the clock of the server.
 func (s *jobStore) tick() { setClock(s.Server, s.env.Now()) }
 
 func setClock(s *server.Server, now time.Time) { s.Skew = time.Until(now) }
 
-// look reads the job and its pods from the server.
 func (s *jobStore) look(context.Context) (job.Snapshot, jobapply.Backend, error) {
 	j, err := s.Job()
 	if err != nil {

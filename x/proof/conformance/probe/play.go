@@ -104,7 +104,6 @@ func parseStep(line string) (step, error) {
 	return step{words[0], words[1], name, what, body}, nil
 }
 
-// playSteps plays the lines of a probe.
 func (s *script) playSteps(p Probe) {
 	for _, st := range p.steps {
 		switch st.verb {

@@ -16,13 +16,11 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// cronUID is the UID of the CronJob of every snapshot.
 const cronUID = "cron-uid"
 
 // wrongSchedules are schedules that an API server refuses.
 var wrongSchedules = []string{"61 * * * *", "* * * * * *", "", "@every x", "0 0 * * 8"}
 
-// drawCronJob draws a snapshot of a CronJob.
 func drawCronJob(seed uint64, number int) *CronSnapshot {
 	d := newDraw(seed, number)
 	d.now = d.now.Add(time.Duration(d.IntN(25*365*24*3600)) * time.Second)

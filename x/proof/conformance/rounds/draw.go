@@ -26,7 +26,6 @@ func newDraw(seed uint64, number int) *draw {
 // chance returns true with this probability, in percent.
 func (d *draw) chance(percent int) bool { return d.IntN(100) < percent }
 
-// pick draws one of the values.
 func pick[T any](d *draw, values ...T) T { return values[d.IntN(len(values))] }
 
 // maybe draws one of the values or, half of the time, nil.

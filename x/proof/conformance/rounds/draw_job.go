@@ -20,7 +20,6 @@ import (
 // delete or record.
 const crowds = 251
 
-// drawJob draws a snapshot of a job.
 func drawJob(seed uint64, number int) *Snapshot {
 	d := newDraw(seed, number)
 	s := &Snapshot{Number: number, Class: "small", Now: d.now}

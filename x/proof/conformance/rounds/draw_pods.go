@@ -49,7 +49,6 @@ func (d *draw) kindOf() kind {
 	return k
 }
 
-// pod draws the pod with a number.
 func (d *draw) pod(of *batchv1.Job, k *kind, number int) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -130,7 +129,6 @@ func (d *draw) index(of *batchv1.Job, p *corev1.Pod, k *kind) {
 	}
 }
 
-// owner draws the owner of the pod.
 func (d *draw) owner(of *batchv1.Job, p *corev1.Pod, k *kind) {
 	ref := *metav1.NewControllerRef(of, batchv1.SchemeGroupVersion.WithKind("Job"))
 	switch {

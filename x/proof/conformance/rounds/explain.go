@@ -172,7 +172,6 @@ func isFull(r *Result) bool {
 	})
 }
 
-// hasStuckFinalizer reports whether a finalizer could not be removed.
 func hasStuckFinalizer(r *Result) bool {
 	return slices.ContainsFunc(r.Writes, func(w string) bool {
 		return strings.HasPrefix(w, "untrack ") && !strings.HasSuffix(w, ": ok") && !strings.HasSuffix(w, ": gone")
@@ -210,7 +209,6 @@ func withoutReady(s *Snapshot, r *Result) *Result {
 	return &out
 }
 
-// isReady reports whether the condition Ready is True.
 func isReady(p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue

@@ -119,7 +119,6 @@ func run(t *testing.T, binary, which string, rounds int) {
 	}
 }
 
-// playRelease sets the release that both sides play.
 func playRelease(t *testing.T) {
 	var err error
 	if played, err = releases.Choose(*which, setGate); err != nil {
@@ -155,7 +154,6 @@ func divide(t *testing.T) *Tally {
 	return total
 }
 
-// playShare plays this process's rounds.
 func playShare(t *testing.T) *Tally {
 	tally, started, printed := newTally(), time.Now(), time.Now()
 	for i := range *rounds {

@@ -109,7 +109,6 @@ func (s *server) readJob() (*batchv1.Job, error) {
 	return &out, nil
 }
 
-// patch adopts, releases or untracks a pod.
 func (s *server) patch(verb, pod string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +166,6 @@ func describePod(p *corev1.Pod) string {
 	return b.String()
 }
 
-// writeStatus records a status.
 func (s *server) writeStatus(status *batchv1.JobStatus) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

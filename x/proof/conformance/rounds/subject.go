@@ -31,7 +31,6 @@ func drawSubject(seed uint64, number int) subject {
 	return drawJob(seed, number)
 }
 
-// tries is the number of smaller snapshots to try.
 const tries = 300
 
 // minimise drops things one by one as long as the snapshot still shows the difference.

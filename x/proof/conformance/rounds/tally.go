@@ -29,7 +29,6 @@ func newTally() *Tally {
 	}
 }
 
-// differs counts an unexplained difference.
 func (t *Tally) differs(number int, kinds string) {
 	t.Differences++
 	t.Kinds[kinds]++
@@ -38,7 +37,6 @@ func (t *Tally) differs(number int, kinds string) {
 	}
 }
 
-// add adds another tally.
 func (t *Tally) add(other *Tally) {
 	t.Rounds += other.Rounds
 	t.Differences += other.Differences

@@ -6,7 +6,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// setMinCount sets the size of a gang.
 func setMinCount(s *batchv1.JobSpec, arg string) {
 	if s.Scheduling == nil || s.Scheduling.SchedulingPolicy == nil || s.Scheduling.SchedulingPolicy.Gang == nil {
 		return

@@ -27,7 +27,6 @@ func drawJob(g specgen.Generator) *batchv1.JobSpec {
 	return &s
 }
 
-// limitIndexes limits the failures of each index.
 func limitIndexes(s *batchv1.JobSpec, limit string) {
 	s.BackoffLimitPerIndex = int32Of(limit)
 	s.Template.Spec.RestartPolicy = corev1.RestartPolicyNever

@@ -111,7 +111,6 @@ func editCounter(w *World, _ *Script, s Step) error {
 	})
 }
 
-// editStatus changes the status of the first job.
 func editStatus(w *World, how func(*batchv1.JobStatus)) error {
 	for _, j := range server.List[*batchv1.Job](w.Server) {
 		return server.ChangeStatus(w.Server, j.Namespace, j.Name, func(j *batchv1.Job) { how(&j.Status) })

@@ -11,7 +11,6 @@ import (
 // A plot is a few steps that belong together. Steps that are drawn one by one rarely
 // affect the same pod within a second, which many bugs require.
 
-// plot makes a choice of several steps.
 func plot(weight int, draw func(*rapid.T) []Step) choice { return choice{weight, draw} }
 
 var (

@@ -11,7 +11,6 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
 )
 
-// podSteps lists what can happen to a pod.
 var podSteps = map[string]func(*World, *corev1.Pod, Step) error{
 	"bind":     bind,
 	"run":      run,
@@ -45,7 +44,6 @@ func isTerminal(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// bind assigns the pod to a node.
 func bind(w *World, p *corev1.Pod, _ Step) error {
 	if p.Spec.NodeName != "" || p.DeletionTimestamp != nil {
 		return nil
@@ -53,7 +51,6 @@ func bind(w *World, p *corev1.Pod, _ Step) error {
 	return w.Bind(p.Namespace, p.Name, "node")
 }
 
-// run starts the containers.
 func run(w *World, p *corev1.Pod, s Step) error {
 	if isTerminal(p) {
 		return nil
@@ -71,7 +68,6 @@ func run(w *World, p *corev1.Pod, s Step) error {
 	})
 }
 
-// setContainers gives every container a status.
 func setContainers(p *corev1.Pod, how func(*corev1.ContainerStatus)) {
 	set := func(containers []corev1.Container, statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
 		for i := range containers {
@@ -227,12 +223,10 @@ func relabel(w *World, p *corev1.Pod, _ Step) error {
 	})
 }
 
-// disown removes the controller reference from the pod.
 func disown(w *World, p *corev1.Pod, _ Step) error {
 	return change(w, p, func(p *corev1.Pod) { p.OwnerReferences = nil })
 }
 
-// claim gives the pod another controller.
 func claim(w *World, p *corev1.Pod, _ Step) error {
 	return change(w, p, func(p *corev1.Pod) { p.OwnerReferences = []metav1.OwnerReference{somebody()} })
 }

@@ -115,7 +115,6 @@ func touch(w *World, _ *Script, s Step) error {
 	return nil
 }
 
-// deleteJob deletes the first job, with a propagation policy.
 func deleteJob(w *World, _ *Script, s Step) error {
 	for _, j := range server.List[*batchv1.Job](w.Server) {
 		policy := metav1.DeletionPropagation(s.Arg(0))

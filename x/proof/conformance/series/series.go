@@ -16,7 +16,6 @@ import (
 // histogram has a count and a sum. A missing series counts as 0.
 type Counts map[string]float64
 
-// add adds to one series.
 func (c Counts) add(n float64, series string) {
 	if n != 0 {
 		c[series] += n

@@ -18,5 +18,4 @@ func (s *Server) collectGroups() int { return 0 }
 func SpecOf(metav1.Object) any { return nil }
 func GroupOf(*corev1.Pod) any  { return nil }
 
-// Ungroup does nothing.
 func (s *Server) Ungroup(string) error { return nil }

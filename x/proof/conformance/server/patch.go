@@ -52,7 +52,6 @@ func (r *resource) patched(old runtime.Object, kind types.PatchType, patch []byt
 	return obj, nil
 }
 
-// apply applies a patch to JSON.
 func (r *resource) apply(data []byte, kind types.PatchType, patch []byte) (out []byte, err error) {
 	switch kind {
 	case types.StrategicMergePatchType:

@@ -68,7 +68,6 @@ func (m memory) key(path string) string {
 // Versioner reads and writes resource versions.
 func (m memory) Versioner() storage.Versioner { return storage.APIObjectVersioner{} }
 
-// Create stores a new object.
 func (m memory) Create(_ context.Context, path string, obj, out runtime.Object, _ uint64) error {
 	s, key := m.r.server, m.key(path)
 	s.mu.Lock()
@@ -136,7 +135,6 @@ func (m memory) read(key string, out runtime.Object) error {
 	return legacyscheme.Scheme.Convert(stored, out, nil)
 }
 
-// Get reads one object.
 func (m memory) Get(_ context.Context, path string, opts storage.GetOptions, out runtime.Object) error {
 	s := m.r.server
 	s.mu.Lock()
@@ -151,7 +149,6 @@ func (m memory) Get(_ context.Context, path string, opts storage.GetOptions, out
 	return m.read(key, out)
 }
 
-// remove removes an object for good.
 func (m memory) remove(ctx context.Context, path string, out runtime.Object, preconditions *storage.Preconditions,
 	validate storage.ValidateObjectFunc,
 ) error {

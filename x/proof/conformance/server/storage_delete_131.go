@@ -9,7 +9,6 @@ import (
 	"k8s.io/apiserver/pkg/storage"
 )
 
-// Delete removes an object for good.
 func (m memory) Delete(ctx context.Context, path string, out runtime.Object, preconditions *storage.Preconditions,
 	validate storage.ValidateObjectFunc, _ runtime.Object,
 ) error {

@@ -49,7 +49,6 @@ func (w *watcher) wake() {
 	}
 }
 
-// Stop ends the watch.
 func (w *watcher) Stop() {
 	w.r.server.mu.Lock()
 	defer w.r.server.mu.Unlock()
@@ -59,7 +58,6 @@ func (w *watcher) Stop() {
 	}
 }
 
-// ResultChan returns the channel of events.
 func (w *watcher) ResultChan() <-chan watch.Event { return w.result }
 
 // latency is the delay of a notification after its change. Notifications come after the round that

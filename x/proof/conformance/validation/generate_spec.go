@@ -23,7 +23,6 @@ func newGenerator(seed uint64, number int) *generator {
 
 func (g *generator) in100(percent int) bool { return g.IntN(100) < percent }
 
-// pick draws one of the values.
 func pick[T any](g *generator, values ...T) T { return values[g.IntN(len(values))] }
 
 type object = specgen.Object

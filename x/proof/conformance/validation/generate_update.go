@@ -97,7 +97,6 @@ func sub(o object, field string) object {
 	return made
 }
 
-// changeTemplate changes one thing in a pod template.
 func (g *generator) changeTemplate(template object) {
 	spec, meta := sub(template, "spec"), sub(template, "metadata")
 	word := func() string { return fmt.Sprint("v", g.IntN(3)) }

@@ -63,7 +63,6 @@ func template(manifest []byte) []byte {
 	return m.Spec.Template
 }
 
-// ourCronUpdate gives the specs of a CronJob before and after a change to the library.
 func ourCronUpdate(old, next []byte) []refusal {
 	var was, is cronjob.Spec
 	if err := errors.Join(json.Unmarshal(old, &was), json.Unmarshal(next, &is)); err != nil {
@@ -74,7 +73,6 @@ func ourCronUpdate(old, next []byte) []refusal {
 	return ourRefusals(cronjob.ValidateUpdate(was, is, release.Newest()))
 }
 
-// ourCronJob gives the spec of a new CronJob to the library.
 func ourCronJob(spec []byte) []refusal {
 	var s cronjob.Spec
 	if err := json.Unmarshal(spec, &s); err != nil {

@@ -32,7 +32,6 @@ func theirJob(manifest []byte) []refusal {
 	return created[*batch.Job](request("jobs"), jobregistry.Strategy, manifest)
 }
 
-// theirCronJob gives the manifest of a new CronJob to the API server's code.
 func theirCronJob(manifest []byte) []refusal {
 	return created[*batch.CronJob](request("cronjobs"), cronjobregistry.Strategy, manifest)
 }
@@ -48,7 +47,6 @@ func theirUpdate(old, next []byte) []refusal {
 	return changed[*batch.Job](request("jobs"), jobregistry.Strategy, old, next)
 }
 
-// theirCronUpdate does the same with a CronJob.
 func theirCronUpdate(old, next []byte) []refusal {
 	return changed[*batch.CronJob](request("cronjobs"), cronjobregistry.Strategy, old, next)
 }

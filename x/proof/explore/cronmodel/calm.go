@@ -64,7 +64,6 @@ func (w *worker) calmRound(s state) (next state, rest bool, err error) {
 	return s, false, nil
 }
 
-// calmJobs lets every job end.
 func (w *worker) calmJobs(s *state) (moved bool) {
 	for i := range s.jobs {
 		id := s.jobs[i].live

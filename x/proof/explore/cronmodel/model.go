@@ -188,14 +188,12 @@ func creates(like func(cronjob.Creation) bool) func(*cronjob.Snapshot, *cronjob.
 	return func(_ *cronjob.Snapshot, p *cronjob.Plan) bool { return slices.ContainsFunc(p.Create, like) }
 }
 
-// worker computes moves.
 type worker struct {
 	*Model
 	step  func(explore.Step[state])
 	tally *explore.Tally
 }
 
-// Append appends the bytes of a state.
 func (w *worker) Append(dst []byte, s *state) []byte { return s.append(dst) }
 
 func (w *worker) emit(s *state, k kind, detail int, broken error) {
@@ -254,7 +252,6 @@ func first(found []cronjobcheck.Violation) error {
 	return found[0]
 }
 
-// finished returns the job after its end.
 func (r *rounds) finished(id childID, how job.ConditionType, now uint32) childID {
 	c := r.children.Of(uint32(id))
 	c.Finished, c.FinishTime = how, clock(now)

@@ -253,7 +253,6 @@ func (w *worker) wasStarted(s *state, at time.Time) bool {
 	return false
 }
 
-// jobMoves makes the moves of one job.
 func (w *worker) jobMoves(s *state, i int) {
 	if s.jobs[i].live == 0 {
 		return

@@ -16,7 +16,6 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// cronJobName is the name of the CronJob.
 const cronJobName = "c"
 
 // rounds holds the values of a scope and its rounds. Each round is planned once, for all states in

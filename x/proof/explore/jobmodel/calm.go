@@ -64,7 +64,6 @@ func (w *worker) calmRounds(s *state) (moved bool, err error) {
 	return moved, nil
 }
 
-// calmDelayed lets a delayed status write take effect.
 func (w *worker) calmDelayed(s *state) (moved bool, err error) {
 	if s.delayed == 0 {
 		return false, nil

@@ -112,7 +112,6 @@ func undetail(d uint32) (controller, pod, number int) {
 	return int(d >> 24), int(d >> 16 & 0xff), int(d & 0xffff)
 }
 
-// worker computes moves.
 type worker struct {
 	*Model
 	check checker
@@ -120,7 +119,6 @@ type worker struct {
 	tally *explore.Tally
 }
 
-// Append appends the bytes of a state.
 func (w *worker) Append(dst []byte, s *state) []byte { return s.append(dst) }
 
 // emit passes a step on, with its state in the form in which states are compared.

@@ -128,7 +128,6 @@ type ending struct {
 	retry                bool
 }
 
-// rounds holds the rounds of a scope.
 type rounds struct {
 	*values
 	all      explore.List[round]

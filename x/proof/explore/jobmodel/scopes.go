@@ -17,7 +17,6 @@ func counted(completions, parallelism, backoffLimit int32) job.Spec {
 	}
 }
 
-// with returns a spec with a change.
 func with(s job.Spec, change func(*job.Spec)) job.Spec {
 	change(&s)
 	return s
@@ -28,7 +27,6 @@ func gang(s *job.Spec) {
 	s.Scheduling = &jobgroup.Scheduling{SchedulingPolicy: &jobgroup.SchedulingPolicy{Gang: new(jobgroup.Gang)}}
 }
 
-// indexed makes a spec Indexed.
 func indexed(s *job.Spec) { s.CompletionMode = job.Indexed }
 
 // perIndex limits failures index by index.

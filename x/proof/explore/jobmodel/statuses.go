@@ -12,11 +12,9 @@ import (
 type (
 	// statusID is the number of a status without its uncounted lists.
 	statusID uint32
-	// specID is the number of a spec.
-	specID uint8
+	specID   uint8
 )
 
-// statusValues holds the statuses.
 type statusValues struct {
 	values explore.Interned[string, job.Status]
 }

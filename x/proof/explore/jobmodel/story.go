@@ -51,7 +51,6 @@ func (m *Model) Story(c *explore.Counterexample[state]) (string, error) {
 	return out.String(), nil
 }
 
-// command is one command of a story.
 type command struct{ name, input string }
 
 func (c command) String() string {

@@ -97,7 +97,6 @@ func TestStory(t *testing.T) {
 	}
 }
 
-// playStory plays a story in a world.
 func playStory(t *testing.T, m *Model, story string) *world.Job {
 	w := world.NewJob(m.rounds.scope.Spec)
 	w.Stale, w.Consistent = m.rounds.scope.Late, !m.rounds.scope.Late

@@ -82,7 +82,6 @@ func compareSeen(a, b seenPod) int {
 	return word(a) - word(b)
 }
 
-// beginRound begins a round with a view.
 func (w *worker) beginRound(s *state, c int, v view, order []int, delivered int) {
 	next := *s
 	rules, err := w.begin(&next, c, v, order)

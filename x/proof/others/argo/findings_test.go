@@ -146,7 +146,6 @@ func (s slowList) List(ctx context.Context, o metav1.ListOptions) (*unstructured
 	return s.ResourceInterface.List(ctx, o)
 }
 
-// run runs the controller for a while.
 func (p *plain) run(t *testing.T, d time.Duration, during func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error)

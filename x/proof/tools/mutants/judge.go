@@ -36,7 +36,6 @@ func judge(o options, pkgs []*pkg, chosen []*mutant) error {
 	return nil
 }
 
-// progress reports the progress of a long run.
 type progress struct {
 	mu               sync.Mutex
 	done, of, living int

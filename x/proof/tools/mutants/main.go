@@ -11,7 +11,6 @@ import (
 	"time"
 )
 
-// options holds the command line.
 type options struct {
 	root     string
 	packages []string

@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// verdict is the result of a mutant.
 type verdict int
 
 const (

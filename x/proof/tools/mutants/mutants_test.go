@@ -8,7 +8,6 @@ import (
 	"testing"
 )
 
-// write fills a folder with files.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -155,7 +155,6 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// failed names the first test that failed.
 func (t *tail) failed(err error) string {
 	for line := range strings.Lines(string(t.kept)) {
 		if rest, ok := strings.CutPrefix(line, "--- FAIL: "); ok {

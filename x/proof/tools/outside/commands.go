@@ -23,7 +23,6 @@ var runs = map[string]struct {
 	"jobcheck": {[]string{"-questions", "10", "-seed", "1", "-sample", "3"}, `"id"`},
 }
 
-// installs installs every command by its version, and runs it.
 func (o *outside) installs() error {
 	commands, err := o.commands()
 	if err != nil {

@@ -191,7 +191,6 @@ func (o *outside) vendors(dir string) error {
 	return err
 }
 
-// minus returns what is in a and not in b.
 func minus(a, b []string) (left []string) {
 	for _, s := range a {
 		if !slices.Contains(b, s) {

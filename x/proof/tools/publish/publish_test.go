@@ -12,7 +12,6 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-// write makes a folder with files.
 func write(t *testing.T, files map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -9,7 +9,7 @@ import (
 
 const lib = "github.com/batchplan/small"
 
-// repository is a repository with a library, an adapter on it, and a changelog.
+// repository returns a repository with a library, an adapter on it, and a changelog.
 func repository(t *testing.T) release {
 	t.Helper()
 	r := release{root: t.TempDir(), version: "v0.1.0"}
