@@ -197,7 +197,7 @@ func (w *world) doDelete(j *aJob, d *cronjob.Deletion) {
 	w.changedJobs(true)
 }
 
-// hold lets a job that is deleted stay for a while.
+// hold marks a job as deleted, and keeps it for a while.
 func (w *world) hold(j *aJob) {
 	most := 60
 	if w.holds && !w.calm {

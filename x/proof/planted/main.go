@@ -24,7 +24,7 @@
 // Why a judge misses a bug of docs/results/planted.txt:
 //
 //   - X4, X7, X18: another line prevents what they allow.
-//   - X20: the backoff gets longer, and JI21 sets only its least length.
+//   - X20: the backoff gets longer, and JI21 sets only a lower bound.
 //   - X23, X31, X32: no invariant says how few pods a round may delete, or that a failing job
 //     counts the pods that it deletes; a write on condition of an old version is refused and repeated.
 //   - X27: in the worlds of the search nothing depends on the comparison of versions.

@@ -21,7 +21,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// things are the objects of a kind without a namespace.
+// things is a client of the objects of a kind without a namespace.
 type things struct{ dynamic.ResourceInterface }
 
 type thing = unstructured.Unstructured

@@ -232,8 +232,7 @@ func hasIndexTwice(write string) bool {
 
 var uidLists = regexp.MustCompile(`^status .*uncounted=\[([^]]*)\],\[([^]]*)\]`)
 
-// hasUIDTwice reports whether a write is of a status that holds a UID in both of the
-// uncounted lists.
+// hasUIDTwice reports whether a write is of a status that has a UID in both uncounted lists.
 func hasUIDTwice(write string) bool {
 	lists := uidLists.FindStringSubmatch(write)
 	if lists == nil {

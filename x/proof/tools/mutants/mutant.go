@@ -20,7 +20,7 @@ const (
 
 func (v verdict) String() string { return [...]string{"alive", "killed", "late"}[v] }
 
-// An edit replaces the bytes of a file from from up to, but not including, to.
+// An edit replaces the bytes [from, to) of a file.
 type edit struct {
 	from, to int
 	text     string
