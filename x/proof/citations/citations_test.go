@@ -84,15 +84,18 @@ func TestCitationsAreFound(t *testing.T) {
 		"docs/more.md":            "See F2.\n",
 		".hidden/b.md":            "J42\n",
 	}
+
 	for name, text := range files {
 		testfile.Write(t, text, dir, name)
 	}
+
 	all, err := scan(dir)
 	must.OK(t, err)
 	var got []string
 	for _, c := range all {
 		got = append(got, c.id.String()+" "+c.file+" "+c.function)
 	}
+
 	want := []string{
 		"F2 docs/more.md ",
 		"J1 job/a.go decide", "J43 job/a.go decide", "M4 job/a.go decide",
@@ -102,6 +105,7 @@ func TestCitationsAreFound(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
+
 	wantIndex := "| rule | decided in | tests and stories |\n|---|---|---|\n| J1 | `job/a.go: decide` |  |\n| J2 |  | `TestJ2_Case` |\n"
 	if got := index([]id{{"J", 1}, {"J", 2}, {"D", 5}}, all); got != wantIndex {
 		t.Errorf("index:\n%s\nwant:\n%s", got, wantIndex)

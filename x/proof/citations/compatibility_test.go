@@ -85,10 +85,12 @@ func interfaces(t *testing.T) map[string]string {
 		case d.IsDir() || !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go"):
 			return nil
 		}
+
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
+
 		ast.Inspect(file, func(n ast.Node) bool {
 			spec, ok := n.(*ast.TypeSpec)
 			if !ok {
@@ -107,6 +109,7 @@ func interfaces(t *testing.T) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	return rows
 }
 

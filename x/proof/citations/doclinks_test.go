@@ -28,6 +28,7 @@ func TestDocLinks(t *testing.T) {
 		case slices.Contains(unpublished, d.Name()), strings.HasPrefix(d.Name(), ".g"):
 			return filepath.SkipDir
 		}
+
 		fset := token.NewFileSet()
 		names, err := filepath.Glob(filepath.Join(path, "*.go"))
 		var files []*ast.File
@@ -44,11 +45,13 @@ func TestDocLinks(t *testing.T) {
 		if len(files) == 0 || files[0].Name.Name == "main" {
 			return err
 		}
+
 		p, err := doc.NewFromFiles(fset, files, "github.com/batchplan/batchplan")
 		if err != nil {
 			return err
 		}
 		packages++
+
 		folder, _ := filepath.Rel(root, path)
 		for what, text := range docsOf(p) {
 			for _, problem := range linkProblems(p.Parser(), text) {
@@ -65,6 +68,7 @@ func TestDocLinks(t *testing.T) {
 // docsOf returns the doc comments of a package, by the names that they describe.
 func docsOf(p *doc.Package) map[string]string {
 	docs := map[string]string{"package " + p.Name: p.Doc}
+
 	values := func(all []*doc.Value) {
 		for _, v := range all {
 			docs[v.Names[0]] = v.Doc
@@ -75,11 +79,13 @@ func docsOf(p *doc.Package) map[string]string {
 			}
 		}
 	}
+
 	functions := func(of string, all []*doc.Func) {
 		for _, f := range all {
 			docs[of+f.Name] = f.Doc
 		}
 	}
+
 	values(p.Consts)
 	values(p.Vars)
 	functions("", p.Funcs)
@@ -90,6 +96,7 @@ func docsOf(p *doc.Package) map[string]string {
 		functions("", of.Funcs)
 		functions(of.Name+".", of.Methods)
 	}
+
 	return docs
 }
 

@@ -37,16 +37,19 @@ func TestProofs(t *testing.T) {
 			}
 		}
 	}
+
 	for _, name := range targets {
 		if !regexp.MustCompile(`(?m)^` + name + `:.* ## \w`).MatchString(makefile) {
 			t.Errorf("the Makefile does not say what make %s does", name)
 		}
 	}
+
 	for _, name := range found(pathNamed, page) {
 		if _, err := os.Stat(filepath.Join(root, name)); err != nil {
 			t.Errorf("docs/proofs.md names %s, which does not exist", name)
 		}
 	}
+
 	places := placeNamed.FindAllStringSubmatch(page, -1)
 	for _, place := range places {
 		for _, file := range place[2:] {
@@ -55,12 +58,14 @@ func TestProofs(t *testing.T) {
 			}
 		}
 	}
+
 	packages := packagesBelow(t, "x/proof")
 	for _, pkg := range packages {
 		if !hasComment(t, pkg) {
 			t.Errorf("package %s has no comment", pkg)
 		}
 	}
+
 	if len(targets) < 15 || len(packages) < 15 || len(places) < 4 {
 		t.Errorf("%d targets, %d packages and %d places were found: something is not read", len(targets), len(packages), len(places))
 	}

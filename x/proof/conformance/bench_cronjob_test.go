@@ -83,12 +83,14 @@ func newCronJobs(b *testing.B, n int, controllers script.Controllers) *cronJobs 
 				return err
 			}
 		}
+
 		phases, stop := controllers(a.server)
 		for _, start := range phases {
 			start()
 			synctest.Wait()
 		}
 		a.stopControllers = stop
+
 		for range 5 {
 			if err := a.almostDue(); err != nil {
 				return err
@@ -100,6 +102,7 @@ func newCronJobs(b *testing.B, n int, controllers script.Controllers) *cronJobs 
 		a.server.Journal()
 		return nil
 	})
+
 	return a
 }
 
@@ -125,6 +128,7 @@ func (a *cronJobs) almostDue() error {
 			return err
 		}
 	}
+
 	time.Sleep(settled)
 	synctest.Wait()
 	now := time.Now()

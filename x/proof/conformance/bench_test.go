@@ -243,6 +243,7 @@ func benchRounds(b *testing.B, c benchCase, n int, controllers script.Controller
 	m := meter{B: b}
 	var a *arena
 	round := 0
+
 	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
@@ -250,8 +251,10 @@ func benchRounds(b *testing.B, c benchCase, n int, controllers script.Controller
 			a = newArena(b, c, n, controllers)
 			runtime.GC() // the round must not pay for the creation of the world
 		}
+
 		a.prepare(round)
 		round++
+
 		before := planned.Load()
 		m.start()
 		a.round()
@@ -259,12 +262,14 @@ func benchRounds(b *testing.B, c benchCase, n int, controllers script.Controller
 		if rounds := planned.Load() - before; !c.once && rounds != 1 && strings.HasSuffix(b.Name(), "/ours") {
 			b.Fatalf("%d rounds", rounds)
 		}
+
 		if c.once {
 			m.writes += a.stop()
 			a = nil
 		}
 		b.StartTimer()
 	}
+
 	if a != nil {
 		m.writes += a.stop()
 	}
@@ -317,9 +322,11 @@ func benchPlanning(b *testing.B, c benchCase, n int) {
 		})
 		a.stop()
 	}
+
 	runtime.GC()
 	var p job.Planner
 	m := meter{B: b}
+
 	b.ReportAllocs()
 	m.start()
 	for b.Loop() {
@@ -327,6 +334,7 @@ func benchPlanning(b *testing.B, c benchCase, n int) {
 			b.Fatal(err)
 		}
 	}
+
 	m.stop()
 	m.report()
 }

@@ -75,6 +75,7 @@ func TestDivergencesNameOptions(t *testing.T) {
 			declared[name] = true
 		}
 	}
+
 	named := map[string]bool{}
 	for _, row := range tableRows(t) {
 		for _, m := range optionName.FindAllStringSubmatch(row.option, -1) {
@@ -83,6 +84,7 @@ func TestDivergencesNameOptions(t *testing.T) {
 			if !ok || strings.ToLower(pkg) != pkg {
 				pkg, rest = "", name
 			}
+
 			found := false
 			for d := range declared {
 				of, is, _ := strings.Cut(d, ".")
@@ -95,6 +97,7 @@ func TestDivergencesNameOptions(t *testing.T) {
 			}
 		}
 	}
+
 	about := []string{"Quirk", "Set", "SetOf", "Of"} // not quirks themselves
 	for full := range declared {
 		pkg, name, _ := strings.Cut(full, ".")

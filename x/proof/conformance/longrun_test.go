@@ -75,6 +75,7 @@ func TestLongRun(t *testing.T) {
 		y.check(t, of)
 		return
 	}
+
 	must.OK(t, mine.Check())
 	if y.seed == 0 {
 		if mine.Of > 1 {
@@ -82,6 +83,7 @@ func TestLongRun(t *testing.T) {
 		}
 		y.seed = uint64(time.Now().UnixNano()/1e6) % 1e9
 	}
+
 	fmt.Printf("seed %d\n", y.seed)
 	for i := range *scripts {
 		if !mine.Has(i) {
@@ -93,6 +95,7 @@ func TestLongRun(t *testing.T) {
 			break
 		}
 	}
+
 	y.check(t, fmt.Sprintf("%d scripts from number %d of seed %d, %s", *scripts, *first, y.seed, played))
 }
 

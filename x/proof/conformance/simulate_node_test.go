@@ -43,6 +43,7 @@ type node struct {
 func (w *workload) playReal() outcome {
 	n := &node{Server: server.New(), w: w, jobs: map[string]*jobOutcome{}, born: map[string]int32{}, tries: map[string]int32{}, begun: map[string]bool{}, going: map[string]bool{}}
 	stop := n.startControllers()
+
 	ctx, cancel := context.WithCancel(context.Background())
 	pods, err := n.Client().CoreV1().Pods("").Watch(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -52,17 +53,20 @@ func (w *workload) playReal() outcome {
 	if err != nil {
 		panic(err)
 	}
+
 	time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute)))
 	n.start = time.Now()
 	n.wg.Go(func() { n.each(pods, n.podEvent) })
 	n.wg.Go(func() { n.each(jobs, n.jobEvent) })
 	n.Fault = n.refuse
 	n.create()
+
 	for time.Since(n.start) < w.until {
 		n.sleep(100*time.Millisecond, &stop)
 		n.Collect()
 		n.editDue()
 	}
+
 	pods.Stop()
 	jobs.Stop()
 	cancel()

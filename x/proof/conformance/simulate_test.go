@@ -194,6 +194,7 @@ func (last) CronJob(time.Duration, string, *cronjob.Snapshot, *cronjob.Plan, *cr
 func (w *workload) simulate(t *testing.T) outcome {
 	statuses := last{}
 	tries := map[string]int32{}
+
 	one := sim.Job{Name: "w", Options: job.Kubernetes(played), Edits: w.edits, Pod: sim.Pod{
 		Stop: sim.Constant(w.stop),
 		Behave: func(s sim.Start, life *sim.Life, _ *rand.Rand) {
@@ -202,7 +203,9 @@ func (w *workload) simulate(t *testing.T) outcome {
 			tries[key]++
 		},
 	}}
+
 	world := sim.World{ControlPlane: sim.ControlPlane{Outages: w.outages}, Start: time.Date(2000, 1, 1, 0, 1, 0, 0, time.UTC), Until: w.until, Watch: statuses}
+
 	if w.cron {
 		var c batchv1.CronJob
 		w.object(&c)
@@ -220,6 +223,7 @@ func (w *workload) simulate(t *testing.T) outcome {
 		one.Spec = object.Spec
 		world.Jobs = sim.Of(one)
 	}
+
 	r, err := sim.Run(t.Context(), world)
 	must.OK(t, err)
 	return outcomeOf(r, statuses)

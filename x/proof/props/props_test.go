@@ -53,6 +53,7 @@ func TestShares(t *testing.T) {
 	defer func() { command = real }()
 	command = tree
 	dir := t.TempDir()
+
 	play := func(index int, file string, args ...string) (lines string, err error) {
 		t.Setenv(job.IndexVariable, fmt.Sprint(index))
 		err = run(append(args, "-checks=7", "-out="+filepath.Join(dir, file)))
@@ -62,11 +63,13 @@ func TestShares(t *testing.T) {
 		data, _ := os.ReadFile(filepath.Join(dir, file))
 		return string(data), err
 	}
+
 	whole, err := play(0, "whole.txt")
 	if want := "passed\tm/a\tTestA1\t14\nskipped\tm/a\tTestA2\t0\npassed\tm/a\tTestA3\t14\n" +
 		"failed\tm/b\tTestB1\t0\npassed\tm/b\tTestB2\t14\n"; whole != want || err == nil || err.Error() != "1 tests failed" {
 		t.Errorf("%v\n%s\nwant\n%s", err, whole, want)
 	}
+
 	var files []string
 	for i := range 3 {
 		if _, err := play(i, "part.txt", "-shares=3"); (err != nil) != (i == 0) {
@@ -74,13 +77,16 @@ func TestShares(t *testing.T) {
 		}
 		files = append(files, filepath.Join(dir, fmt.Sprintf("part-%d.txt", i)))
 	}
+
 	var merged bytes.Buffer
 	if err := share.Lines(&merged, files); err != nil || merged.String() != whole {
 		t.Errorf("%v\n%s\nwant\n%s", err, &merged, whole)
 	}
+
 	if only, err := play(0, "a.txt", "-match=a$"); strings.Contains(only, "m/b") || err != nil {
 		t.Errorf("%v\n%s", err, only)
 	}
+
 	if err := run([]string{"-seed=0"}); err == nil {
 		t.Error("a seed that differs from process to process")
 	}

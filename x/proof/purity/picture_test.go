@@ -115,12 +115,14 @@ func (p picture) partOf(pkg string) string {
 // needs an import, must be the only path between its parts, and must lead down.
 func (p picture) problems(imports map[string][]string) (list []string) {
 	needed, used := map[string][]string{}, map[string]bool{p.partOf(cron): true}
+
 	for _, pkg := range slices.Sorted(maps.Keys(imports)) {
 		upper := p.partOf(pkg)
 		if upper == "" {
 			list = append(list, pkg+" is missing")
 			continue
 		}
+
 		used[upper] = true
 		for _, path := range imports[pkg] {
 			if lower := p.partOf(path); lower != "" && lower != upper && !slices.Contains(needed[upper], lower) {
@@ -128,6 +130,7 @@ func (p picture) problems(imports map[string][]string) (list []string) {
 			}
 		}
 	}
+
 	for _, upper := range p.parts {
 		if !used[upper] {
 			list = append(list, upper+" has no package")
@@ -149,6 +152,7 @@ func (p picture) problems(imports map[string][]string) (list []string) {
 			}
 		}
 	}
+
 	return list
 }
 

@@ -48,9 +48,11 @@ type lab struct {
 func newLab(t *testing.T) *lab {
 	t.Helper()
 	l := &lab{Server: apiserver.StartServer(t), queue: workqueue.NewTyped[*corev1.Pod]()}
+
 	client, err := kubernetes.NewForConfig(l.Config)
 	must.OK(t, err)
 	l.Interface, l.etcd = client, dial(t, l.Etcd)
+
 	factory := informers.NewSharedInformerFactory(client, 0)
 	l.pods, l.jobs = factory.Core().V1().Pods().Lister(), factory.Batch().V1().Jobs().Lister()
 	_, err = factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(o any) {
@@ -60,10 +62,12 @@ func newLab(t *testing.T) *lab {
 		}
 	}})
 	must.OK(t, err)
+
 	ctx, cancel := context.WithCancel(context.Background())
 	factory.Batch().V1().Jobs().Informer()
 	factory.StartWithContext(ctx)
 	factory.WaitForCacheSync(ctx.Done())
+
 	var working sync.WaitGroup
 	for range hands {
 		working.Go(func() {
@@ -79,12 +83,14 @@ func newLab(t *testing.T) *lab {
 			}
 		})
 	}
+
 	t.Cleanup(func() {
 		cancel()
 		l.queue.ShutDown()
 		working.Wait()
 		factory.Shutdown()
 	})
+
 	return l
 }
 

@@ -29,9 +29,11 @@ func TestRequestsOnServer(t *testing.T) {
 	if !*onServer {
 		t.Skip("make costs")
 	}
+
 	l := newLab(t)
 	table := map[string]map[side]counts{}
 	var mu sync.Mutex
+
 	t.Run("shapes", func(t *testing.T) {
 		for _, s := range shapes {
 			for _, of := range []side{reference, recommended, preset} {

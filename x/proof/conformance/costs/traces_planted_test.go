@@ -207,6 +207,7 @@ func (r *recording) plantAll(t *testing.T) {
 		must.OK(t, err)
 		texts[kind] = text
 	}
+
 	for _, p := range plants {
 		tried, found := 0, ""
 		for _, planted := range p.everywhere(t, texts[p.kind]) {
@@ -218,6 +219,7 @@ func (r *recording) plantAll(t *testing.T) {
 				}
 				inputs = append(inputs, trace.Log{Name: kind + ".json", Reader: bytes.NewReader(text)})
 			}
+
 			tried++
 			checkLogs(t, inputs, func(f trace.Finding) {
 				if found == "" && strings.Contains(p.rule, f.Rule) {
@@ -228,6 +230,7 @@ func (r *recording) plantAll(t *testing.T) {
 				break
 			}
 		}
+
 		switch {
 		case tried == 0:
 			t.Logf("%s: nowhere to plant it", p.name)
@@ -246,6 +249,7 @@ func (p *plant) everywhere(t *testing.T, text []byte) (logs [][]byte) {
 	if len(lines[len(lines)-1]) == 0 {
 		lines = lines[:len(lines)-1]
 	}
+
 	places, order := map[string][]int{}, []string{}
 	for n, line := range lines {
 		uid := decode(t, line).Object.uid()
@@ -254,14 +258,17 @@ func (p *plant) everywhere(t *testing.T, text []byte) (logs [][]byte) {
 		}
 		places[uid] = append(places[uid], n)
 	}
+
 	for _, uid := range order {
 		if len(logs) == 20 {
 			break
 		}
+
 		var versions []*version
 		for _, n := range places[uid] {
 			versions = append(versions, decode(t, lines[n]))
 		}
+
 		for i := range versions {
 			if !p.fits(versions, i) {
 				continue
@@ -277,6 +284,7 @@ func (p *plant) everywhere(t *testing.T, text []byte) (logs [][]byte) {
 			break
 		}
 	}
+
 	return logs
 }
 

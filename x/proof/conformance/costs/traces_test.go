@@ -77,12 +77,15 @@ func (r *recording) start(ctx context.Context, t *testing.T, config *rest.Config
 	t.Helper()
 	config = rest.CopyConfig(config)
 	config.ContentConfig = rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json", NegotiatedSerializer: scheme.Codecs.WithoutConversion()}
+
 	client, err := rest.UnversionedRESTClientFor(config)
 	must.OK(t, err)
 	in, err := client.Get().AbsPath(watched[resource], "namespaces", namespace, resource).Param("watch", "true").Stream(ctx)
 	must.OK(t, err)
+
 	out, err := os.Create(filepath.Join(r.folder, resource+".json"))
 	must.OK(t, err)
+
 	done = make(chan error, 1)
 	go func() {
 		defer in.Close()
@@ -104,6 +107,7 @@ func (r *recording) start(ctx context.Context, t *testing.T, config *rest.Config
 			r.lines.Add(1)
 		}
 	}()
+
 	return done
 }
 

@@ -110,6 +110,7 @@ func testBadInput(t *testing.T, c *cluster) {
 	config.Controllers = replica.Controllers
 	var requests atomic.Int32
 	r := p.start(config, counts(&requests, func(q *http.Request) bool { return !isWatch(q) && !isEvent(q) }))
+
 	reported := map[string]string{} // reasons, by the names of objects
 	for what, bad := range badJobs {
 		j := store.newJob(strings.ReplaceAll(what, " ", "-"))
@@ -117,16 +118,19 @@ func testBadInput(t *testing.T, c *cluster) {
 		store.put("jobs", j)
 		reported[j.Name] = bad.reported
 	}
+
 	for what, bad := range badCronJobs {
 		o := store.newCronJob("cron-" + what)
 		bad.change(o)
 		store.put("cronjobs", o)
 		reported[o.Name] = bad.reported
 	}
+
 	store.putPods()
 	p.deleteKept()
 	p.badExpiry(reported)
 	p.finishesGood()
+
 	t.Run("each", func(t *testing.T) {
 		for name, reason := range reported {
 			t.Run(name, func(t *testing.T) {
@@ -142,6 +146,7 @@ func testBadInput(t *testing.T, c *cluster) {
 			})
 		}
 	})
+
 	p.isQuiet(r, &requests, len(reported))
 	p.finishesGood()
 }

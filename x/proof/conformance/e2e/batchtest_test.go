@@ -149,6 +149,7 @@ func batchStages(p *place) {
 	cluster := p.batch()
 	cluster.Pods(batchtest.Pending())
 	p.create(builtIn("all", stages))
+
 	pod := cluster.Pod("all")
 	name := pod.Object().Name
 	pod.Behave(batchtest.Behaviour{Init: batchtest.Never, Run: batchtest.Never})
@@ -157,12 +158,14 @@ func batchStages(p *place) {
 		got.Status.InitContainerStatuses[1].State.Waiting == nil || got.Status.ContainerStatuses[0].State.Waiting == nil {
 		p.Errorf("first init container: %+v", got.Status)
 	}
+
 	pod.Ready(true)
 	got = p.pod(name)
 	if inits := got.Status.InitContainerStatuses; got.Status.Phase != corev1.PodRunning || inits[0].State.Terminated == nil ||
 		inits[1].State.Running == nil || !inits[1].Ready || inits[2].State.Terminated == nil || got.Status.ContainerStatuses[1].State.Running == nil {
 		p.Errorf("running: %+v", got.Status)
 	}
+
 	ready := func() bool {
 		return slices.ContainsFunc(p.pod(name).Status.Conditions, func(c corev1.PodCondition) bool {
 			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
@@ -171,9 +174,11 @@ func batchStages(p *place) {
 	if ready() {
 		p.Error("ready although its gate is closed")
 	}
+
 	p.patchPodStatus(name, `{"status":{"conditions":[{"type":"example.com/open","status":"True"}]}}`)
 	p.until("ready", ready)
 	cluster.Wait(p.T, batchtest.ReadyPods("all", 1))
+
 	pod.Behave(batchtest.Behaviour{ExitCode: 7, Container: "helper", Message: "no disk"})
 	got = p.pod(name)
 	main, helper := got.Status.ContainerStatuses[0].State.Terminated, got.Status.ContainerStatuses[1].State.Terminated
@@ -203,6 +208,7 @@ func batchDeletion(p *place) {
 	slow := batchtest.Hang()
 	slow.Stop = 20 * time.Second
 	cluster.Pods(slow)
+
 	grace := func(seconds int64) func(*batchv1.JobSpec) {
 		return func(s *batchv1.JobSpec) {
 			s.PodReplacementPolicy = pointTo(batchv1.Failed)
@@ -210,6 +216,7 @@ func batchDeletion(p *place) {
 			s.Template.Finalizers = []string{"example.com/keep"}
 		}
 	}
+
 	for name, of := range map[string]struct {
 		grace int64
 		code  int32
@@ -217,14 +224,17 @@ func batchDeletion(p *place) {
 		p.create(builtIn(name, grace(of.grace)))
 		cluster.Wait(p.T, batchtest.ReadyPods(name, 1))
 		pod := cluster.Pod(name).Object()
+
 		p.deletePods("job-name=" + name)
 		p.await(name, "a terminating pod", func(j *batchv1.Job) bool { return *j.Status.Terminating == 1 && j.Status.Active == 0 })
 		p.await(name, "a new pod", func(j *batchv1.Job) bool { return j.Status.Failed == 1 && j.Status.Active == 1 })
 		p.until("no grace left", func() bool { g := p.pod(pod.Name).DeletionGracePeriodSeconds; return g != nil && *g == 0 })
+
 		end := p.pod(pod.Name)
 		if got := end.Status.ContainerStatuses[0].State.Terminated; got == nil || got.ExitCode != of.code {
 			p.Errorf("%s: %+v, want %d", name, end.Status, of.code)
 		}
+
 		p.patchPod(pod.Name, `{"metadata":{"finalizers":null}}`)
 		p.until("gone", func() bool {
 			_, err := p.CoreV1().Pods(p.namespace).Get(p.Context(), pod.Name, metav1.GetOptions{})
@@ -334,6 +344,7 @@ func batchOwners(p *place) {
 		cluster.Wait(p.T, batchtest.ReadyPods(name, 1))
 		must.OK(p, p.BatchV1().Jobs(p.namespace).Delete(p.Context(), name, metav1.DeleteOptions{PropagationPolicy: &policy}))
 		cluster.Wait(p.T, batchtest.Gone(name))
+
 		if policy != metav1.DeletePropagationOrphan {
 			p.until("its pods are gone", func() bool { return len(p.pods("job-name="+name)) == 0 })
 			continue
@@ -343,13 +354,16 @@ func batchOwners(p *place) {
 			return len(pods) == 1 && len(pods[0].OwnerReferences) == 0 && len(pods[0].Finalizers) == 0 && pods[0].DeletionTimestamp == nil
 		})
 	}
+
 	maps := p.CoreV1().ConfigMaps(p.namespace)
 	owner, err := maps.Create(p.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "owner"}}, metav1.CreateOptions{})
 	must.OK(p, err)
+
 	j := builtIn("owned", nil)
 	j.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: owner.UID}}
 	p.create(j)
 	cluster.Wait(p.T, batchtest.ReadyPods("owned", 1))
+
 	must.OK(p, maps.Delete(p.Context(), "owner", metav1.DeleteOptions{}))
 	cluster.Wait(p.T, batchtest.Gone("owned"))
 	p.until("its pods are gone", func() bool { return len(p.pods("job-name=owned")) == 0 })
@@ -399,10 +413,12 @@ func batchExplanation(p *place) {
 		}
 	}
 	p.Logf("%s", text)
+
 	cluster := p.batch()
 	p.create(builtIn("whole", nil))
 	cluster.Pod("whole").Succeed()
 	cluster.Wait(p.T, batchtest.Complete("whole"))
+
 	for want, condition := range map[string]batchtest.Condition{
 		"cannot be any more": batchtest.Failed("whole"), "there is no such job; the jobs of the namespace: held, whole": batchtest.Complete("other"),
 	} {
@@ -421,6 +437,7 @@ func batchExplanation(p *place) {
 func batchMisuse(p *place) {
 	nowhere := rest.CopyConfig(p.Config)
 	nowhere.Dial, nowhere.Host = nil, "https://127.0.0.1:1"
+
 	for want, start := range map[string]func(*failing){
 		"Speed(0.5): must be 1 to 100000": func(f *failing) { batchtest.Start(f, p.Config, batchtest.Speed(0.5)) },
 		"a rest.Config":                   func(f *failing) { batchtest.Start(f, nil) },

@@ -21,10 +21,12 @@ func testBurst(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	var requests atomic.Int32
 	p.start(p.config(), counts(&requests, func(*http.Request) bool { return true }))
+
 	began, used := time.Now(), processorTime(t)
 	for i := range *burstJobs {
 		p.create(jobOf(fmt.Sprintf("burst-%d", i), "0", indexed(int32(*burstPods))))
 	}
+
 	p.create(jobOf("array", "0", with(indexed(int32(*burstIndexes)), func(s *batchv1.JobSpec) {
 		s.Parallelism = pointTo(min(int32(*burstIndexes), 1000))
 	})))
@@ -38,6 +40,7 @@ func testBurst(t *testing.T, c *cluster) {
 			t.Logf("list: %v", err) // the server is busy; this counts as no progress
 			list = &batchv1.JobList{}
 		}
+
 		is, ends := 0, 0
 		for i := range list.Items {
 			is += int(list.Items[i].Status.Succeeded)
@@ -48,6 +51,7 @@ func testBurst(t *testing.T, c *cluster) {
 		if ends == *burstJobs+1 {
 			break
 		}
+
 		if is+ends > was {
 			was, moved = is+ends, time.Now()
 		} else if time.Since(moved) > patience {
@@ -55,6 +59,7 @@ func testBurst(t *testing.T, c *cluster) {
 		}
 		time.Sleep(time.Second)
 	}
+
 	took := time.Since(began)
 	t.Logf("%d jobs with %d pods have ended after %v: %.1f jobs/s, %d requests of the replica; server, etcd, kubelet and replica took %v of "+
 		"processor time, and had %d MB on the heap", *burstJobs+1, *burstJobs**burstPods+*burstIndexes, took.Round(time.Millisecond),

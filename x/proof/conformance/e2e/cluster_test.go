@@ -194,6 +194,7 @@ func (p *place) await(name, what string, is func(*batchv1.Job) bool) *batchv1.Jo
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.Context(), patience)
 	defer cancel()
+
 	jobs := p.BatchV1().Jobs(p.namespace)
 	selector := fields.OneTermEqualSelector("metadata.name", name).String()
 	source := &cache.ListWatch{
@@ -206,6 +207,7 @@ func (p *place) await(name, what string, is func(*batchv1.Job) bool) *batchv1.Jo
 			return jobs.Watch(ctx, o)
 		},
 	}
+
 	var last *batchv1.Job
 	_, err := watchtools.UntilWithSync(ctx, source, &batchv1.Job{}, nil, func(e watch.Event) (bool, error) {
 		if j, ok := e.Object.(*batchv1.Job); ok && e.Type != watch.Deleted {
@@ -217,6 +219,7 @@ func (p *place) await(name, what string, is func(*batchv1.Job) bool) *batchv1.Jo
 	if err != nil {
 		p.Fatalf("%s/%s: waiting for %s: %v; the last status: %+v", p.namespace, name, what, err, statusOf(last))
 	}
+
 	return last
 }
 

@@ -76,6 +76,7 @@ func testColumns(t *testing.T, c *cluster) {
 		"recommended": {},
 		"preset":      {Preset: replica.PresetKubernetes + release.Newest().String(), Job: job.Kubernetes(release.Newest()), CronJob: cronjob.Kubernetes(release.Newest())},
 	}
+
 	ourPlaces := map[string]*place{}
 	for preset, planners := range presets {
 		p := c.newPlace(t)
@@ -85,10 +86,12 @@ func testColumns(t *testing.T, c *cluster) {
 		p.start(config)
 		ourPlaces[preset] = p
 	}
+
 	theirPlace.createAll()
 	for _, p := range ourPlaces {
 		p.createAll()
 	}
+
 	want := theirPlace.shown()
 	for preset, p := range ourPlaces {
 		got := p.shown()

@@ -16,10 +16,12 @@ func TestEndToEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a real API server")
 	}
+
 	logErrors()
 	began := time.Now()
 	c := newCluster(t, serverFlags...)
 	t.Logf("the server is up after %v", time.Since(began).Round(time.Millisecond))
+
 	together := func(name string, tests map[string]func(*testing.T, *cluster)) {
 		t.Run(name, func(t *testing.T) {
 			for name, test := range tests {
@@ -30,6 +32,7 @@ func TestEndToEnd(t *testing.T) {
 			}
 		})
 	}
+
 	together("together", map[string]func(*testing.T, *cluster){
 		"features":      testFeatures,
 		"restarts":      testRestarts,
@@ -41,6 +44,7 @@ func TestEndToEnd(t *testing.T) {
 		"namespace":     testNamespaceDeleted,
 		"scope":         testScope,
 	})
+
 	together("then", map[string]func(*testing.T, *cluster){
 		"rights":         testRights,
 		"columns":        testColumns,

@@ -25,13 +25,16 @@ func testRestarts(t *testing.T, c *cluster) {
 		for _, arrives := range []bool{false, true} {
 			t.Run(fmt.Sprintf("write %d, arrives %v", n+1, arrives), func(t *testing.T) {
 				t.Parallel()
+
 				p := c.newPlace(t)
 				var count atomic.Int32
 				at := make(chan struct{})
+
 				first := p.start(p.config(), func(r *http.Request, server http.RoundTripper) (*http.Response, error) {
 					if !isWrite(r) || isEvent(r) || strings.Contains(r.URL.RawQuery, "dryRun") {
 						return server.RoundTrip(r)
 					}
+
 					is := count.Add(1) - 1
 					if is < int32(n) || is == int32(n) && arrives {
 						response, err := server.RoundTrip(r)
@@ -45,12 +48,14 @@ func testRestarts(t *testing.T, c *cluster) {
 					}
 					return nil, errCut
 				})
+
 				p.create(jobOf("job", "0,10,0", indexed(3)))
 				select {
 				case <-at:
 				case <-time.After(patience):
 					t.Fatalf("only %d writes", count.Load())
 				}
+
 				first.kill()
 				p.start(p.config())
 				p.awaitSuccess("job", 3, 1)
@@ -139,6 +144,7 @@ func testConflictingWriters(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	p.start(p.config())
 	p.create(jobOf("job", "0,10,0,r0", indexed(4)))
+
 	ctx, cancel := context.WithCancel(t.Context())
 	var writers sync.WaitGroup
 	var written atomic.Int32
@@ -149,6 +155,7 @@ func testConflictingWriters(t *testing.T, c *cluster) {
 				if _, err := p.BatchV1().Jobs(p.namespace).Patch(ctx, "job", "application/merge-patch+json", patch, metav1.PatchOptions{}); err == nil {
 					written.Add(1)
 				}
+
 				list, err := p.CoreV1().Pods(p.namespace).List(ctx, metav1.ListOptions{})
 				if err != nil {
 					continue
@@ -159,10 +166,12 @@ func testConflictingWriters(t *testing.T, c *cluster) {
 			}
 		})
 	}
+
 	p.await("job", "three indexes", func(j *batchv1.Job) bool { return j.Status.Succeeded == 3 && running(1)(j) })
 	p.until("ten writes of the others", func() bool { return written.Load() >= 10 })
 	p.deletePods("batch.kubernetes.io/job-completion-index=3,job-name=job")
 	p.awaitSuccess("job", 4, 2)
+
 	cancel()
 	writers.Wait()
 }

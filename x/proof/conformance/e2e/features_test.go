@@ -195,14 +195,17 @@ func (f *feature) test(p *place, name string) {
 	if f.during != nil {
 		f.during(p, name)
 	}
+
 	j := p.awaitEnd(name)
 	end, s := ended(j), j.Status
 	if end.Type != f.end || end.Reason != f.reason {
 		p.Errorf("it ended with %s %s (%s), want %s %s", end.Type, end.Reason, end.Message, f.end, f.reason)
 	}
+
 	if s.Succeeded != f.succeeded || s.Failed != f.failed {
 		p.Errorf("%d succeeded and %d failed, want %d and %d", s.Succeeded, s.Failed, f.succeeded, f.failed)
 	}
+
 	got := ""
 	if s.FailedIndexes != nil {
 		got = *s.FailedIndexes
@@ -210,6 +213,7 @@ func (f *feature) test(p *place, name string) {
 	if s.CompletedIndexes != f.completed || got != f.failedIndexes && (got == "" || got != f.perhapsFailed) {
 		p.Errorf("completed indexes %q, failed %q; want %q and %q", s.CompletedIndexes, got, f.completed, f.failedIndexes)
 	}
+
 	if s.Active != 0 || s.UncountedTerminatedPods != nil && len(s.UncountedTerminatedPods.Succeeded)+len(s.UncountedTerminatedPods.Failed) > 0 {
 		p.Errorf("something is left: %+v", s)
 	}

@@ -66,6 +66,7 @@ func startKubelet(t *testing.T, client kubernetes.Interface) *kubelet {
 		exited: map[types.UID]int32{}, node: t.TempDir(),
 		queue: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](10*time.Millisecond, time.Second)),
 	}
+
 	add := func(o any) {
 		if pod, ok := o.(*corev1.Pod); ok {
 			k.queue.Add(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name})
@@ -74,6 +75,7 @@ func startKubelet(t *testing.T, client kubernetes.Interface) *kubelet {
 	if _, err := informer.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, o any) { add(o) }}); err != nil {
 		t.Fatal(err)
 	}
+
 	ctx, cancel := context.WithCancel(context.Background())
 	factory.StartWithContext(ctx)
 	var working sync.WaitGroup
@@ -83,12 +85,14 @@ func startKubelet(t *testing.T, client kubernetes.Interface) *kubelet {
 			}
 		})
 	}
+
 	t.Cleanup(func() {
 		cancel()
 		k.queue.ShutDown()
 		working.Wait()
 		factory.Shutdown()
 	})
+
 	return k
 }
 
@@ -217,10 +221,12 @@ func (k *kubelet) process(ctx context.Context, pod *corev1.Pod, kill bool) (code
 	if known {
 		return code, nil
 	}
+
 	main := pod.Spec.Containers[0]
 	cmd := exec.CommandContext(ctx, filepath.Join(k.node, main.Command[0]), main.Command[1:]...)
 	cmd.Dir = filepath.Join(k.node, pod.Namespace, pod.Spec.Volumes[0].PersistentVolumeClaim.ClaimName)
 	cmd.Env, cmd.Stderr = []string{}, os.Stderr
+
 	for _, e := range main.Env {
 		if e.ValueFrom != nil && e.ValueFrom.FieldRef != nil {
 			if e.Value, err = fieldpath.ExtractFieldPathAsString(pod, e.ValueFrom.FieldRef.FieldPath); err != nil {
@@ -229,6 +235,7 @@ func (k *kubelet) process(ctx context.Context, pod *corev1.Pod, kill bool) (code
 		}
 		cmd.Env = append(cmd.Env, e.Name+"="+e.Value)
 	}
+
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
@@ -237,6 +244,7 @@ func (k *kubelet) process(ctx context.Context, pod *corev1.Pod, kill bool) (code
 			return 0, err
 		}
 	}
+
 	var exit *exec.ExitError
 	switch err := cmd.Wait(); {
 	case kill:
@@ -246,6 +254,7 @@ func (k *kubelet) process(ctx context.Context, pod *corev1.Pod, kill bool) (code
 	case err != nil:
 		return 0, err
 	}
+
 	k.mu.Lock()
 	k.exited[pod.UID] = code
 	k.mu.Unlock()

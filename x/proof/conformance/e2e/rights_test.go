@@ -81,11 +81,13 @@ func (w *world) test(t *testing.T, c *cluster, all, more []right, missing *right
 	}
 	p.give(slices.Concat(given, more))
 	p.untilGiven(slices.Concat(given, more)[0])
+
 	config := p.config()
 	config.Lease = replica.Lease{Namespace: p.namespace, Duration: 30 * time.Second}
 	if w.set != nil {
 		w.set(&config)
 	}
+
 	refused := &refusals{}
 	between := []middleware{as(p.user()), refused.between}
 	if w.fails != nil {
@@ -94,12 +96,14 @@ func (w *world) test(t *testing.T, c *cluster, all, more []right, missing *right
 	if missing != nil && missing.verb == "list" {
 		between = append(between, withoutStreams)
 	}
+
 	r := p.start(config, between...)
 	if missing == nil {
 		w.live(p, r)
 		refused.check(p)
 		return
 	}
+
 	var waiting sync.WaitGroup
 	waiting.Go(func() {
 		if !r.named(t.Context(), *missing) {
@@ -172,11 +176,13 @@ func (p *place) give(rights []right) {
 			everywhere = append(everywhere, rule)
 		}
 	}
+
 	meta := metav1.ObjectMeta{Name: p.user(), Namespace: p.namespace}
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: p.user()}}
 	role := &rbacv1.Role{ObjectMeta: meta, Rules: here}
 	clusterRole := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: p.user()}, Rules: everywhere}
 	ctx, rbac := context.WithoutCancel(p.Context()), p.RbacV1()
+
 	if _, err := rbac.ClusterRoles().Get(ctx, p.user(), metav1.GetOptions{}); err == nil {
 		_, err := rbac.Roles(p.namespace).Update(ctx, role, metav1.UpdateOptions{})
 		p.must(err)
@@ -184,6 +190,7 @@ func (p *place) give(rights []right) {
 		p.must(err)
 		return
 	}
+
 	_, err := rbac.RoleBindings(p.namespace).Create(ctx, &rbacv1.RoleBinding{
 		ObjectMeta: meta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: p.user()},
 	}, metav1.CreateOptions{})
@@ -192,6 +199,7 @@ func (p *place) give(rights []right) {
 		ObjectMeta: clusterRole.ObjectMeta, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: p.user()},
 	}, metav1.CreateOptions{})
 	p.must(err)
+
 	_, err = rbac.Roles(p.namespace).Create(ctx, role, metav1.CreateOptions{})
 	p.must(err)
 	_, err = rbac.ClusterRoles().Create(ctx, clusterRole, metav1.CreateOptions{})

@@ -141,8 +141,10 @@ func testScope(t *testing.T, c *cluster) {
 	common := controller.Common{Events: controller.NewRecorder(ctx, c, nil, "scope"), Namespace: func(namespace string) bool {
 		return namespace == p.namespace || namespace == ""
 	}}
+
 	filmKind.PodClient, filmKind.ObjectInformer, filmKind.PodInformer = c, filmCache, podCache
 	seasonKind.ParentInformer, seasonKind.ChildInformer = seasonCache, filmCache
+
 	jobs, err := controller.NewJobs(filmKind, controller.JobOptions{Common: common})
 	must.OK(t, err)
 	orphans, err := controller.NewOrphans(filmKind, controller.OrphanOptions{Common: common})
@@ -151,6 +153,7 @@ func testScope(t *testing.T, c *cluster) {
 	must.OK(t, err)
 	crons, err := controller.NewCronJobs(seasonKind, controller.CronJobOptions{Common: common})
 	must.OK(t, err)
+
 	objects.Start(ctx.Done())
 	pods.Start(ctx.Done())
 	ended := make(chan error, 1)
@@ -196,6 +199,7 @@ func testScope(t *testing.T, c *cluster) {
 		}
 		return n >= 2
 	})
+
 	if s := part[cronjob.Status](parent(), "status"); s.LastScheduleTime.IsZero() || s.LastSuccessfulTime.IsZero() {
 		t.Errorf("the season has the status %+v", s)
 	}
@@ -204,6 +208,7 @@ func testScope(t *testing.T, c *cluster) {
 			t.Errorf("pod %s is of %v", pod.Name, ref)
 		}
 	}
+
 	p.until("events of both kinds", func() bool {
 		list, err := c.CoreV1().Events(corev1.NamespaceDefault).List(t.Context(), metav1.ListOptions{})
 		must.OK(t, err)

@@ -67,6 +67,7 @@ func TestJ44_Gangs(t *testing.T) {
 	featuregatetesting.SetFeatureGatesDuringTest(t, utilfeature.DefaultFeatureGate, featuregatetesting.FeatureOverrides{
 		features.GenericWorkload: true, features.WorkloadWithJob: true,
 	})
+
 	const gang = `"scheduling":{"schedulingPolicy":{"gang":{"minCount":2}},"disruptionMode":{"all":{}},"schedulingConstraints":{"topology":[{"key":"rack"}]},"resourceClaims":[{"name":"c","resourceClaimName":"r"}]},`
 	const elastic = `"scheduling":{"schedulingPolicy":{"gang":{}}},`
 	parallel := func(n int32) func(*batchv1.Job) {
@@ -77,6 +78,7 @@ func TestJ44_Gangs(t *testing.T) {
 		o.SetUID(types.UID("uid-" + o.GetName()))
 		o.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(j, batchv1.SchemeGroupVersion.WithKind("Job"))})
 	}
+
 	policy := func(size int32) schedulingv1beta1.PodGroupSchedulingPolicy {
 		if size == 0 {
 			return schedulingv1beta1.PodGroupSchedulingPolicy{Basic: &schedulingv1beta1.BasicSchedulingPolicy{}}
@@ -105,6 +107,7 @@ func TestJ44_Gangs(t *testing.T) {
 		w.podGroups = append(w.podGroups, out)
 		return out
 	}
+
 	lend := func(w *world, template string) {
 		isController := true
 		w.job.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "set", UID: "uid-set", Controller: &isController}}
@@ -115,6 +118,7 @@ func TestJ44_Gangs(t *testing.T) {
 		out.OwnerReferences = nil
 		out.Spec.ControllerRef = &schedulingv1beta1.TypedLocalObjectReference{APIGroup: "jobset.x-k8s.io", Kind: "JobSet", Name: "set"}
 	}
+
 	for _, test := range []struct {
 		name, spec string
 		change     func(*world)
@@ -190,6 +194,7 @@ func TestJ44_Gangs(t *testing.T) {
 				}
 				return w
 			}
+
 			var got, want string
 			synctest.Test(t, func(t *testing.T) { want = playTheirs(t, made()) })
 			synctest.Test(t, func(t *testing.T) { got = playOurs(t, made()) })
@@ -393,6 +398,7 @@ func show(t *testing.T, client *fake.Clientset, groups []any, events []string) s
 		}))
 		lines = append(lines, string(data))
 	}
+
 	ctx := context.Background()
 	pods, _ := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 	for _, p := range pods.Items {
@@ -404,12 +410,14 @@ func show(t *testing.T, client *fake.Clientset, groups []any, events []string) s
 		status := convert.Job(&j).Status
 		lines = append(lines, fmt.Sprint("Job ", status))
 	}
+
 	for _, e := range events {
 		if strings.HasPrefix(e, "Successful") {
 			e, _, _ = strings.Cut(e, ":") // not the name of the pod
 		}
 		lines = append(lines, "event "+e)
 	}
+
 	slices.Sort(lines)
 	return strings.Join(slices.Compact(lines), "\n")
 }

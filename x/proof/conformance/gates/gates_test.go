@@ -85,12 +85,14 @@ func conditions(t *testing.T, text string, options *job.Options) string {
 			return ours.New(s.Client(), ours.Options{Job: *options, Jobs: true})
 		}
 	}
+
 	var seen []string
 	synctest.Test(t, func(t *testing.T) {
 		w, err := script.NewWorld(s, controllers)
 		must.OK(t, err)
 		defer w.Stop()
 		settle(w)
+
 		for _, step := range s.Steps {
 			if step.Op == "wait" {
 				wait, _ := time.ParseDuration(step.Arg(0))
@@ -100,6 +102,7 @@ func conditions(t *testing.T, text string, options *job.Options) string {
 			}
 			settle(w)
 		}
+
 		for _, c := range server.List[*batchv1.Job](w.Server)[0].Status.Conditions {
 			seen = append(seen, string(c.Type))
 		}
@@ -109,6 +112,7 @@ func conditions(t *testing.T, text string, options *job.Options) string {
 			}
 		}
 	})
+
 	return strings.Join(seen, " ")
 }
 

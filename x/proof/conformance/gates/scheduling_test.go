@@ -42,9 +42,11 @@ func TestJ46_Scheduling(t *testing.T) {
 		`{` + fmt.Sprintf(gang, ``) + `,"schedulingConstraints":{"topology":[{"key":"example.com/rack"}]}}`,
 		`{` + fmt.Sprintf(gang, ``) + `,"schedulingConstraints":{"topology":[{"key":"example.com/zone"}]}}`,
 	}
+
 	for _, size := range []string{``, `"minCount":-1`, `"minCount":0`, `"minCount":1`, `"minCount":2`, `"minCount":3`} {
 		schedulings = append(schedulings, `{`+fmt.Sprintf(gang, size)+`}`)
 	}
+
 	var specs []string
 	for _, s := range schedulings {
 		for _, parallelism := range []int{0, 1, 2} {
@@ -55,11 +57,13 @@ func TestJ46_Scheduling(t *testing.T) {
 			specs = append(specs, fmt.Sprintf(`{%s"parallelism":%d,"completions":3,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"i"}]}}}`, scheduling, parallelism))
 		}
 	}
+
 	for _, on := range []bool{false, true} {
 		t.Run(fmt.Sprintf("gate %t", on), func(t *testing.T) {
 			featuregatetesting.SetFeatureGatesDuringTest(t, utilfeature.DefaultFeatureGate, featuregatetesting.FeatureOverrides{
 				features.GenericWorkload: on, features.WorkloadWithJob: on,
 			})
+
 			r := gated(t, on)
 			refusals := 0
 			for _, next := range specs {
@@ -80,6 +84,7 @@ func TestJ46_Scheduling(t *testing.T) {
 					}
 				}
 			}
+
 			if refusals == 0 {
 				t.Error("no update is refused")
 			}

@@ -130,17 +130,20 @@ func TestUpstream(t *testing.T) {
 			must.OK(t, err)
 			s, err := script.ParseLine(strings.ReplaceAll(test.script, "TEMPLATE", template))
 			must.OK(t, err)
+
 			featuregatetesting.SetFeatureGateEmulationVersionDuringTest(t, utilfeature.DefaultFeatureGate, version.MustParse(r.Defaults().String()))
 			overrides := featuregatetesting.FeatureOverrides{}
 			for gate := range r.Switchable().All() {
 				overrides[featuregate.Feature(gate.String())] = r.Has(gate)
 			}
 			featuregatetesting.SetFeatureGatesDuringTest(t, utilfeature.DefaultFeatureGate, overrides)
+
 			t.Run("theirs", func(t *testing.T) {
 				see(t, s, r, func(s *server.Server, _ release.Release) ([]func(), func()) {
 					return theirs.New(s.Client(), theirs.Which{Jobs: true, Stale: true})
 				})
 			})
+
 			t.Run("ours", func(t *testing.T) {
 				see(t, s, r, func(s *server.Server, r release.Release) ([]func(), func()) {
 					options := job.Kubernetes(release.V136()) // its code, with the gates of an older release
@@ -229,6 +232,7 @@ func switchGates(t *testing.T, r release.Release) {
 func shown(s batchv1.JobStatus) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+
 	for _, count := range []struct {
 		name string
 		n    int32
@@ -237,6 +241,7 @@ func shown(s batchv1.JobStatus) string {
 			add("%s %d", count.name, count.n)
 		}
 	}
+
 	if s.Terminating != nil {
 		add("terminating %d", *s.Terminating)
 	}
@@ -246,11 +251,13 @@ func shown(s batchv1.JobStatus) string {
 	if s.FailedIndexes != nil && *s.FailedIndexes != "" {
 		add("failedIndexes %s", *s.FailedIndexes)
 	}
+
 	for _, c := range s.Conditions {
 		if c.Type == batchv1.JobSuspended {
 			continue
 		}
 		parts = append(parts, strings.TrimSuffix(fmt.Sprintf("%s:%s", c.Type, c.Reason), ":"))
 	}
+
 	return strings.Join(parts, " ")
 }

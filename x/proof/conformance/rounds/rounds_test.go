@@ -207,6 +207,7 @@ func play(t *testing.T, tally *Tally, number int) {
 	if *rounds == 1 {
 		fmt.Printf("%s\ntheirs:\n  %s\nours:\n  %s\n", s, strings.Join(theirs.lines(), "\n  "), strings.Join(ours.lines(), "\n  "))
 	}
+
 	if len(difference) == 0 {
 		return
 	}
@@ -214,6 +215,7 @@ func play(t *testing.T, tally *Tally, number int) {
 		tally.Explained[row]++
 		return
 	}
+
 	kinds := difference.kinds()
 	tally.differs(number, kinds)
 	if tally.Kinds[kinds] > 1 || len(tally.Kinds) > *shown {
@@ -223,6 +225,7 @@ func play(t *testing.T, tally *Tally, number int) {
 		fmt.Printf("\nround %d of seed %d differs:\n%s\n", number, *seed, clipped(difference))
 		return
 	}
+
 	small := minimise(s, func(s subject) bool {
 		theirs, ours, difference := both(t, s)
 		return difference.kinds() == kinds && s.explain(&theirs, &ours) == ""

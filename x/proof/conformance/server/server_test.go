@@ -32,11 +32,13 @@ func TestBind(t *testing.T) {
 func BenchmarkServer(b *testing.B) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "a-", Namespace: "default", Finalizers: []string{"batch.kubernetes.io/job-tracking"}},
 		Spec: corev1.PodSpec{RestartPolicy: "Never", Containers: []corev1.Container{{Name: "m", Image: "i"}}}}
+
 	b.Run("new", func(b *testing.B) {
 		for b.Loop() {
 			New()
 		}
 	})
+
 	s := New()
 	c := s.Client()
 	b.Run("create", func(b *testing.B) {
@@ -46,6 +48,7 @@ func BenchmarkServer(b *testing.B) {
 			}
 		}
 	})
+
 	b.Run("change", func(b *testing.B) {
 		i := int32(0)
 		for b.Loop() {
@@ -57,6 +60,7 @@ func BenchmarkServer(b *testing.B) {
 			}
 		}
 	})
+
 	b.Run("job", func(b *testing.B) {
 		for b.Loop() {
 			_, err := c.BatchV1().Jobs("default").Create(context.Background(), &batchv1.Job{ObjectMeta: metav1.ObjectMeta{GenerateName: "j-"},

@@ -102,12 +102,14 @@ var ownRules = []*regexp.Regexp{
 func TestValidation(t *testing.T) {
 	setRelease(t)
 	total, differences := 0, 0
+
 	for _, k := range kinds {
 		if k.in != nil && !k.in(played) {
 			continue
 		}
 		hits := map[string]int{}
 		refused := 0
+
 		for number := *first; number < *first+*cases; number++ {
 			shown, theirs, ours := k.ask(newGenerator(*seed, number))
 			count(hits, "theirs", theirs)
@@ -116,6 +118,7 @@ func TestValidation(t *testing.T) {
 			if len(theirs) > 0 {
 				refused++
 			}
+
 			if d := difference(theirs, ours, k.own); d != "" {
 				differences++
 				if differences <= 12 {
@@ -123,11 +126,13 @@ func TestValidation(t *testing.T) {
 				}
 			}
 		}
+
 		fmt.Printf("%s: %d cases, of which the API server refuses %d\n%s", k.name, *cases, refused, table(hits))
 		if played == release.Newest() && k.listed {
 			checkHits(t, k.name, hits)
 		}
 	}
+
 	fmt.Printf("%s: %d cases, %d differences\n", played, total, differences)
 }
 

@@ -78,10 +78,12 @@ func TestStory(t *testing.T) {
 					m = New(scope, 0)
 				}
 			}
+
 			r := explore.Breadth[state](goal{m, c.reached}, explore.Options{})
 			if r.Found == nil {
 				t.Fatal("the goal was not reached")
 			}
+
 			r.Found.Steps[len(r.Found.Steps)-1].Broken = nil
 			story, err := m.Story(r.Found)
 			if err != nil {
@@ -90,6 +92,7 @@ func TestStory(t *testing.T) {
 			if !strings.Contains(story, c.want) || !strings.HasPrefix(story, "# goal: reached") {
 				t.Errorf("the story has no %q:\n%s", c.want, story)
 			}
+
 			if w := playStory(t, m, story); !c.ends(w) {
 				t.Errorf("%s\nafter\n%s", w.State(), story)
 			}

@@ -85,6 +85,7 @@ func subject(t *testing.T) *blackbox.Cron {
 		return slices.Contains(phases, v1alpha1.WorkflowPhase(o.Text("status", "phase")))
 	}
 	ended := func(o blackbox.Object) bool { return phase(o, v1alpha1.WorkflowSucceeded, v1alpha1.WorkflowFailed) }
+
 	end := func(o blackbox.Object, succeeded bool) {
 		is := v1alpha1.WorkflowFailed
 		if succeeded {
@@ -94,6 +95,7 @@ func subject(t *testing.T) *blackbox.Cron {
 		o.Set(time.Now().UTC().Format(time.RFC3339), "status", "finishedAt")
 		o.Set("true", "metadata", "labels", common.LabelKeyCompleted)
 	}
+
 	return &blackbox.Cron{
 		Program: blackbox.Program{
 			Resources: []blackbox.Resource{

@@ -26,6 +26,7 @@ import (
 // with the start of the manager.
 func BenchmarkReconcile(b *testing.B) {
 	var reconciles atomic.Int64
+
 	trivial := cron
 	trivial.Start = func(ctx context.Context, restConfig *rest.Config) error {
 		skip := true
@@ -36,6 +37,7 @@ func BenchmarkReconcile(b *testing.B) {
 		if err != nil {
 			return err
 		}
+
 		round := func(ctx context.Context, r ctrl.Request) (ctrl.Result, error) {
 			reconciles.Add(1)
 			var cronJob batchv1.CronJob
@@ -45,6 +47,7 @@ func BenchmarkReconcile(b *testing.B) {
 			cronJob.Status.LastScheduleTime = &metav1.Time{Time: time.Now()}
 			return ctrl.Result{RequeueAfter: time.Second}, mgr.GetClient().Status().Update(ctx, &cronJob)
 		}
+
 		err = ctrl.NewControllerManagedBy(mgr).For(&batchv1.CronJob{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 			Complete(reconcile.Func(round))
 		if err != nil {
@@ -52,6 +55,7 @@ func BenchmarkReconcile(b *testing.B) {
 		}
 		return mgr.Start(ctx)
 	}
+
 	life := blackbox.CronLife{Settings: blackbox.CronSettings{Schedule: "0 * * * *", Policy: "Allow"}}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -61,5 +65,6 @@ func BenchmarkReconcile(b *testing.B) {
 			b.Fatal("a life could not be played")
 		}
 	}
+
 	b.ReportMetric(float64(reconciles.Load())/b.Elapsed().Seconds(), "reconciles/s")
 }

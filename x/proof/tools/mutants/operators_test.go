@@ -168,24 +168,29 @@ func (*s) b() { println(1) }
 func c[K comparable, V any](m map[K]V, _ V) int { return len(m) + 1 }
 type g[T any] struct{ v T }
 func (x g[T]) d() int { return 1 }`)
+
 	found, err := p.mutants()
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for path, text := range p.instrumented(found) {
 		fset := token.NewFileSet()
 		parsed, err := parser.ParseFile(fset, path, text, 0)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
+
 		selector, err := parser.ParseFile(fset, "", "package p\nvar mutantNo int\nfunc mutantReached(int) {}", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		config := types.Config{Importer: p}
 		if _, err := config.Check("p", fset, []*ast.File{parsed, selector}, nil); err != nil {
 			t.Errorf("%v\n%s", err, text)
 		}
+
 		for _, name := range []string{"_a(", "_b(", "_c[", "_d("} {
 			if !strings.Contains(text, name) {
 				t.Errorf("no copy %s in\n%s", name, text)
@@ -242,11 +247,13 @@ func TestSampleIsTheSameForASeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	draw := func(seed string) string {
 		o, err := parseOptions([]string{"-n", "5", "-seed", seed, "p"})
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		var out []string
 		for _, m := range sample(found, o) {
 			out = append(out, m.String())
@@ -256,6 +263,7 @@ func TestSampleIsTheSameForASeed(t *testing.T) {
 		}
 		return strings.Join(out, "\n")
 	}
+
 	first := draw("1")
 	if again := draw("1"); again != first {
 		t.Error("a seed draws two samples")

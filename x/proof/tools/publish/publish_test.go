@@ -52,12 +52,14 @@ func TestTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	var paths []string
 	for _, m := range modules {
 		paths = append(paths, m.Path)
 		if strings.Contains(string(m.Mod), "replace") || strings.Contains(string(m.Mod), "v0.0.0") {
 			t.Errorf("%s: %s", m.Path, m.Mod)
 		}
+
 		name := filepath.Join(t.TempDir(), "m.zip")
 		if err := os.WriteFile(name, m.Zip, 0o666); err != nil {
 			t.Fatal(err)
@@ -66,6 +68,7 @@ func TestTree(t *testing.T) {
 		if err := zip.Unzip(dir, module.Version{Path: m.Path, Version: "v1.2.3"}, name); err != nil {
 			t.Error(err)
 		}
+
 		for _, f := range []string{"LICENSE", "go.mod"} {
 			if _, err := os.Stat(filepath.Join(dir, f)); err != nil {
 				t.Errorf("%s: %v", m.Path, err)
@@ -75,17 +78,21 @@ func TestTree(t *testing.T) {
 			t.Errorf("%s: the archive has %q, %v", m.Path, got, err)
 		}
 	}
+
 	if want := []string{"example.com/lib", "example.com/lib/adapter", "example.com/lib/cmd/tool"}; !slices.Equal(paths, want) {
 		t.Fatalf("modules %q", paths)
 	}
+
 	tool := modules[2]
 	if tool.Tag("v1.2.3") != "cmd/tool/v1.2.3" || modules[0].Tag("v1.2.3") != "v1.2.3" {
 		t.Errorf("tags %q, %q", tool.Tag("v1.2.3"), modules[0].Tag("v1.2.3"))
 	}
+
 	f, err := modfile.Parse("go.mod", tool.Mod, nil)
 	if err != nil || len(f.Require) != 2 || f.Require[0].Mod.Version != "v1.2.3" || f.Require[1].Mod.Version != "v1.2.3" {
 		t.Errorf("%v %s", err, tool.Mod)
 	}
+
 	want := "example.com/lib v1.2.3 " + modules[0].ZipHash + "\nexample.com/lib v1.2.3/go.mod " + modules[0].ModHash +
 		"\nexample.com/lib/adapter v1.2.3 " + modules[1].ZipHash + "\nexample.com/lib/adapter v1.2.3/go.mod " + modules[1].ModHash +
 		"\nexample.com/z v1.0.0/go.mod h1:x\n"

@@ -62,6 +62,7 @@ func subject(t *testing.T) *blackbox.Batch {
 		}
 		nodes[i] = node
 	}
+
 	return &blackbox.Batch{
 		Program: blackbox.Program{
 			Resources: []blackbox.Resource{

@@ -43,6 +43,7 @@ func running(t *testing.T, phases ...corev1.PodPhase) *fixture {
 		},
 		Status: v1alpha1.BroadcastJobStatus{Phase: v1alpha1.PhaseRunning, StartTime: new(metav1.Now())},
 	}
+
 	objects := []client.Object{job}
 	for i, phase := range phases {
 		name := fmt.Sprintf("node-%d", i)
@@ -59,6 +60,7 @@ func running(t *testing.T, phases ...corev1.PodPhase) *fixture {
 			Status: corev1.PodStatus{Phase: phase},
 		})
 	}
+
 	f := new(fixture)
 	write := func(verb string, do func() error) error {
 		if refuse := f.refuse; refuse != nil {
@@ -69,6 +71,7 @@ func running(t *testing.T, phases ...corev1.PodPhase) *fixture {
 		}
 		return do()
 	}
+
 	f.client = fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(objects...).WithStatusSubresource(&v1alpha1.BroadcastJob{}, &corev1.Pod{}).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
@@ -85,6 +88,7 @@ func running(t *testing.T, phases ...corev1.PodPhase) *fixture {
 				return write(sub, func() error { return c.SubResource(sub).Update(ctx, o, opts...) })
 			},
 		}).Build()
+
 	if err := forget(t.Context()); err != nil {
 		t.Fatal(err)
 	}
