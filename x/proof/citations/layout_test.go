@@ -48,6 +48,7 @@ func TestLayout(t *testing.T) {
 		if err != nil {
 			return err
 		}
+
 		if !slices.Contains(tables, folder) {
 			for _, line := range wideLines(source) {
 				t.Errorf("%s:%d: more than %d columns", name, line, maxColumns)

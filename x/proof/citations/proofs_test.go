@@ -118,12 +118,14 @@ func TestSteps(t *testing.T) {
 			t.Errorf("check.yml has no %s", want)
 		}
 	}
+
 	steps := 0
 	for line := range strings.Lines(list) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
 		steps++
+
 		parts := strings.Split(line, "|")
 		for _, command := range regexp.MustCompile(`make ([a-z ]+)`).FindAllStringSubmatch(parts[len(parts)-1], -1) {
 			for _, target := range strings.Fields(command[1]) {
@@ -133,6 +135,7 @@ func TestSteps(t *testing.T) {
 			}
 		}
 	}
+
 	if steps < 10 {
 		t.Errorf("only %d steps", steps)
 	}

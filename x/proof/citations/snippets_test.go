@@ -35,11 +35,13 @@ func TestQuotations(t *testing.T) {
 				t.Errorf("%s: %s does not hold these lines:\n%s", file, m[1], missing)
 			}
 		}
+
 		if blocks := len(goBlock.FindAllString(text, -1)); blocks > found {
 			t.Errorf("%s: of %d blocks of Go %d have no line <!-- from FILE --> above them", file, blocks, blocks-found)
 		}
 		quotations += found
 	}
+
 	if quotations < 10 {
 		t.Errorf("only %d quotations were found: something is not read", quotations)
 	}

@@ -34,6 +34,7 @@ func BenchmarkCronJobs(b *testing.B) {
 				m := meter{B: b}
 				a := newCronJobs(b, n, controllers)
 				runtime.GC()
+
 				b.ReportAllocs()
 				for b.Loop() {
 					b.StopTimer()
@@ -175,6 +176,7 @@ func (a *cronJobs) steady(m *meter) {
 		synctest.Wait()
 		return nil
 	})
+
 	m.start()
 	a.do(func() error {
 		a.server.Release(server.CronJobs)

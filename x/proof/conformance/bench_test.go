@@ -182,18 +182,21 @@ func newArena(b *testing.B, c benchCase, n int, controllers script.Controllers) 
 		if err != nil {
 			return err
 		}
+
 		if a.world, err = script.NewWorld(s, controllers); err != nil {
 			return err
 		}
 		if err := a.wait(func(s *batchv1.JobStatus) bool { return int(s.Active) == n }); err != nil {
 			return err
 		}
+
 		if err := runAll(a.world); err != nil {
 			return err
 		}
 		if err := a.wait(func(s *batchv1.JobStatus) bool { return s.Ready != nil && int(*s.Ready) == n }); err != nil {
 			return err
 		}
+
 		time.Sleep(time.Minute)
 		a.world.Journal()
 		return nil
@@ -342,6 +345,7 @@ func benchPlanning(b *testing.B, c benchCase, n int) {
 // look reads the job and its pods through JSON, a second after the change.
 func look(w *script.World) (s job.Snapshot, err error) {
 	s = job.Snapshot{Now: time.Now().Add(time.Second), Options: job.Kubernetes(played)}
+
 	object := server.Get[*batchv1.Job](w.Server, script.Namespace, "j").DeepCopy()
 	object.APIVersion, object.Kind = "batch/v1", "Job"
 	data, err := json.Marshal(object)
@@ -351,16 +355,19 @@ func look(w *script.World) (s job.Snapshot, err error) {
 	if s.Job, err = job.DecodeJob(data); err != nil {
 		return s, err
 	}
+
 	for _, object := range server.List[*corev1.Pod](w.Server) {
 		if data, err = json.Marshal(object); err != nil {
 			return s, err
 		}
+
 		pod, err := job.DecodePod(&s.Job, data)
 		if err != nil {
 			return s, err
 		}
 		s.Pods = append(s.Pods, pod)
 	}
+
 	return s, nil
 }
 

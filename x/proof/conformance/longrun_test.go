@@ -164,22 +164,27 @@ func (y *tally) play(t *testing.T, number int) {
 	s.Comment = fmt.Sprintf("seed %d, number %d", y.seed, number)
 	current := found(fmt.Sprintf("current-%s-%d-%d", played, y.seed, number))
 	keep(t, current, s) // in case a controller panics, or the script does not end
+
 	o := ours.Kubernetes(played)
 	o.Watch = y.rules
 	y.rules.Script(s)
+
 	r := Play(t, s, o)
 	y.Scripts++
 	y.Steps += r.Steps
+
 	if r.Chance {
 		y.Chance++
 	}
 	if r.Stuck {
 		y.Stuck++
 	}
+
 	if r.Difference != "" {
 		y.Different++
 		y.report(t, number, generator, own, s, r.Difference)
 	}
+
 	must.OK(t, os.Remove(current))
 }
 

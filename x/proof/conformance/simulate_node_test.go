@@ -264,6 +264,7 @@ func (n *node) end(p *corev1.Pod, code int32) {
 	if time.Since(n.start) > n.w.until {
 		return // both sides are over
 	}
+
 	ended := false
 	n.status(p, func(p *corev1.Pod) {
 		if ended = p.Status.Phase == corev1.PodRunning; !ended {
@@ -273,10 +274,12 @@ func (n *node) end(p *corev1.Pod, code int32) {
 		if code != 0 {
 			p.Status.Phase = corev1.PodFailed
 		}
+
 		now := metav1.Now()
 		p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: now}}
 		p.Status.Conditions[len(p.Status.Conditions)-1] = corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: now}
 	})
+
 	if ended {
 		n.mu.Lock()
 		defer n.mu.Unlock()

@@ -137,16 +137,19 @@ func TestSimulate(t *testing.T) {
 		if w.until == 0 {
 			w.until = 11*time.Minute + 500*time.Millisecond
 		}
+
 		t.Run(w.name, func(t *testing.T) {
 			var real outcome
 			synctest.Test(t, func(*testing.T) { real = w.playReal() })
 			simulated := w.simulate(t)
+
 			if len(real.Jobs) == 0 || len(real.Pods) == 0 {
 				t.Fatal("nothing happens")
 			}
 			if diff := cmp.Diff(real, simulated); diff != "" {
 				t.Errorf("(-real +simulated):\n%s", diff)
 			}
+
 			calm := w
 			calm.outages = nil
 			if len(w.outages) > 0 && cmp.Equal(simulated, calm.simulate(t)) {
@@ -238,6 +241,7 @@ func outcomeOf(r *sim.Result, statuses last) outcome {
 		}
 		return int(d / time.Second)
 	}
+
 	for _, j := range r.Jobs {
 		s := statuses[j.Name]
 		for i := range s.Conditions {
@@ -247,6 +251,7 @@ func outcomeOf(r *sim.Result, statuses last) outcome {
 		o.Jobs = append(o.Jobs, jobOutcome{Name: j.Name, Created: in(j.Submitted), Deleted: in(j.Deleted), Status: describeStatus(s, r.Start)})
 	}
 	slices.SortFunc(o.Jobs, func(a, b jobOutcome) int { return strings.Compare(a.Name, b.Name) })
+
 	for _, p := range r.Pods {
 		name := r.Jobs[p.Job].Name
 		o.Pods = append(o.Pods, fmt.Sprintf("%d %s created, index %d", in(p.Created), name, p.Index))
@@ -254,5 +259,6 @@ func outcomeOf(r *sim.Result, statuses last) outcome {
 			o.Pods = append(o.Pods, fmt.Sprintf("%d %s ended with %d", in(p.Ended), name, p.ExitCode))
 		}
 	}
+
 	return o.sorted()
 }

@@ -41,14 +41,17 @@ func (j jugs) Expand(s *jug, tally *Tally, step func(Step[jug])) {
 		}
 		step(next)
 	}
+
 	emit(0, 3, s.large, s.rounds)
 	emit(0, s.small, 5, s.rounds)
 	emit(1, 0, s.large, s.rounds)
 	emit(1, s.small, 0, s.rounds)
+
 	over := min(s.small, 5-s.large)
 	emit(2, s.small-over, s.large+over, s.rounds)
 	back := min(s.large, 3-s.small)
 	emit(2, s.small+back, s.large-back, s.rounds)
+
 	if s.rounds < j.rounds {
 		emit(3, s.small, s.large, s.rounds+1)
 	} else {
@@ -178,6 +181,7 @@ func TestKeyOf(t *testing.T) {
 			}
 		}
 	}
+
 	if len(low) != n || len(high) != n {
 		t.Errorf("%d texts have %d and %d keys", n, len(low), len(high))
 	}
@@ -191,19 +195,23 @@ func TestKeyOf(t *testing.T) {
 func TestTable(t *testing.T) {
 	var tab table
 	key := func(i int) Key { return KeyOf([]byte(fmt.Sprint(i))) }
+
 	for i := range 10000 {
 		if !tab.add(key(i), key(i/2).lo) || tab.add(key(i), 5) {
 			t.Fatalf("add %d", i)
 		}
 	}
+
 	if n, bytes := tab.len(); n != 10000 || bytes < 10000*slotSize {
 		t.Errorf("%d keys, %d bytes", n, bytes)
 	}
+
 	for i := 1; i < 10000; i++ {
 		if p, ok := tab.parent(key(i)); !ok || p != key(i/2) {
 			t.Fatalf("the parent of %d is %v", i, p)
 		}
 	}
+
 	if once, twice := tab.lower(key(7), 1), tab.lower(key(7), 1); !once || twice {
 		t.Errorf("lowered once %t, twice %t", once, twice)
 	}

@@ -31,6 +31,7 @@ func TestStatesWithPointersAreRefused(t *testing.T) {
 		pack()
 		return false
 	}
+
 	for name, pack := range map[string]func(){
 		"a slice":   func() { newPacker[struct{ s []int }]() },
 		"a pointer": func() { newPacker[[2]*int]() },
@@ -40,6 +41,7 @@ func TestStatesWithPointersAreRefused(t *testing.T) {
 			t.Errorf("%s in a state is not refused", name)
 		}
 	}
+
 	if refused(func() {
 		newPacker[struct {
 			a [3]uint16

@@ -113,17 +113,21 @@ func TestAnswers(t *testing.T) {
 		t.Skip("builds jobcheck")
 	}
 	t.Chdir("../../..")
+
 	all, err := parse(list)
 	must.OK(t, err)
 	chosen, err := judgesNamed("answers")
 	must.OK(t, err)
+
 	o, dir := options{questions: 160, seed: 1, limit: building}, t.TempDir()
 	must.OK(t, build(all, chosen, dir))
+
 	want := map[string][2]string{
 		"right": {"–", "–"}, "Q15": {"–", "exact delete"},
 		"Q9":  {"question 0: no answer: the program has ended: exit status 3", "the same"},
 		"Q12": {"JI22", "JI22, exact untrack"},
 	}
+
 	for _, b := range append(all, bug{number: "right"}) {
 		if cells, asked := want[b.number]; asked {
 			if got := answers(&b, dir, o).cells; got[0] != cells[0] || got[1] != cells[1] {

@@ -232,6 +232,7 @@ func checkPackage(t *testing.T, dir string) []problem {
 // typesOf checks the types of the files; pkgs hold what they import.
 func typesOf(t *testing.T, fset *token.FileSet, path string, files []*ast.File, pkgs []pkg) *types.Info {
 	t.Helper()
+
 	exports := map[string]string{}
 	for _, p := range pkgs {
 		exports[p.ImportPath] = p.Export
@@ -242,12 +243,14 @@ func typesOf(t *testing.T, fset *token.FileSet, path string, files []*ast.File, 
 		}
 		return os.Open(exports[path])
 	}
+
 	info := &types.Info{
 		Types:      map[ast.Expr]types.TypeAndValue{},
 		Defs:       map[*ast.Ident]types.Object{},
 		Uses:       map[*ast.Ident]types.Object{},
 		Selections: map[*ast.SelectorExpr]*types.Selection{},
 	}
+
 	config := types.Config{Importer: importer.ForCompiler(fset, "gc", lookup)}
 	if _, err := config.Check(path, fset, files, info); err != nil {
 		t.Fatal(err)

@@ -107,13 +107,16 @@ func (l *lab) steady(t *testing.T, world string, mode batchv1.CompletionMode, n 
 		namespace := s.namespaceOf(world)
 		l.makeNamespace(t, namespace)
 		l.plant(t, l.create(t, s, namespace, mode, n), n)
+
 		p := l.start(t, s, namespace, 5)
 		l.await(t, namespace, 1, ready(n))
 		time.Sleep(quiet)
 		report("SteadyStart/"+parameters, s, 1, p.end(), "")
+
 		p.begin("SteadyIdle")
 		time.Sleep(idle * time.Second)
 		report("SteadyIdle/"+parameters, s, idle, p.end(), "")
+
 		p.begin("SteadyTouch")
 		for i := range touches {
 			all := l.podsOf(namespace)
@@ -124,6 +127,7 @@ func (l *lab) steady(t *testing.T, world string, mode batchv1.CompletionMode, n 
 			time.Sleep(quiet)
 		}
 		report("SteadyTouch/"+parameters, s, touches, p.end(), "")
+
 		p.stop()
 	}
 }
@@ -133,13 +137,16 @@ func (l *lab) finish(t *testing.T, world string, n int) {
 	for _, s := range sides {
 		namespace := s.namespaceOf(world)
 		l.makeNamespace(t, namespace)
+
 		p := l.start(t, s, namespace, 5)
 		p.end()
+
 		p.begin("Create")
 		l.create(t, s, namespace, batchv1.IndexedCompletion, n)
 		l.await(t, namespace, 1, func(j *batchv1.Job) bool { return int(j.Status.Active) == n })
 		time.Sleep(quiet)
 		report(fmt.Sprintf("Create/pods=%d", n), s, n, p.end(), "")
+
 		p.begin("Run")
 		l.rewrite(t, l.podsOf(namespace), func(p *corev1.Pod) corev1.PodStatus {
 			return statusOf(p, corev1.PodRunning, corev1.ConditionTrue, running())
@@ -147,11 +154,13 @@ func (l *lab) finish(t *testing.T, world string, n int) {
 		l.await(t, namespace, 1, ready(n))
 		time.Sleep(quiet)
 		report(fmt.Sprintf("Run/pods=%d", n), s, n, p.end(), "")
+
 		p.begin("Finish")
 		l.rewrite(t, l.podsOf(namespace), func(p *corev1.Pod) corev1.PodStatus { return ended(p, 0) })
 		l.await(t, namespace, 1, isComplete)
 		time.Sleep(quiet)
 		report(fmt.Sprintf("Finish/pods=%d", n), s, n, p.end(), "")
+
 		p.stop()
 	}
 }
@@ -161,6 +170,7 @@ func (l *lab) complete(t *testing.T, world string, workers, n int) {
 		namespace := s.namespaceOf(world)
 		l.makeNamespace(t, namespace)
 		l.quick.Store(namespace, true)
+
 		for i := range n {
 			j := jobOf(t, s, "")
 			j.Name = fmt.Sprintf("j-%d", i)
@@ -168,12 +178,14 @@ func (l *lab) complete(t *testing.T, world string, workers, n int) {
 				t.Fatal(err)
 			}
 		}
+
 		server := processorTime()
 		p := l.start(t, s, namespace, workers)
 		began := time.Now()
 		l.await(t, namespace, n, isComplete)
 		took := time.Since(began)
 		server = processorTime() - server
+
 		time.Sleep(quiet)
 		report(fmt.Sprintf("Jobs/jobs=%d/workers=%d", n, workers), s, n, p.end(), fmt.Sprintf(" %.4g jobs/s %d server-cpu-ns/op",
 			float64(n)/took.Seconds(), server.Nanoseconds()/int64(n)))

@@ -51,12 +51,14 @@ func TestRequests(t *testing.T) {
 			if reference.total() < 10 {
 				t.Fatalf("the reference has made hardly any requests: %v", reference)
 			}
+
 			for name, options := range map[string]ours.Options{"preset": ours.Kubernetes(release.Newest()), "recommended": {}, "merged events": {MergeEvents: true}} {
 				options.Jobs, options.CronJobs, options.TTL = true, true, true
 				got := requestsOf(t, parsed, func(s *server.Server) ([]func(), func()) { return ours.New(s.Client(), options) })
 				for _, kind := range reference.more(got) {
 					t.Errorf("with the options %s: %s", name, kind)
 				}
+
 				if options.MergeEvents && got.total() >= reference.total() {
 					t.Errorf("with merged events: %d requests, with the controllers of Kubernetes %d", got.total(), reference.total())
 				}
@@ -71,9 +73,11 @@ func TestRequests(t *testing.T) {
 func requestsOf(t *testing.T, s *script.Script, controllers script.Controllers) counts {
 	t.Helper()
 	out := counts{}
+
 	synctest.Test(t, func(t *testing.T) {
 		w, err := script.NewWorld(s, controllers)
 		must.OK(t, err)
+
 		for _, step := range s.Steps {
 			if step.Op == "wait" {
 				d, err := time.ParseDuration(step.Arg(0))
@@ -84,10 +88,12 @@ func requestsOf(t *testing.T, s *script.Script, controllers script.Controllers) 
 			}
 			synctest.Wait()
 		}
+
 		for _, a := range w.Client().(*fake.Clientset).Actions() {
 			out[kindOf(a.GetVerb(), a.GetResource().Resource, a.GetSubresource())]++
 		}
 		w.Stop()
 	})
+
 	return out
 }

@@ -58,6 +58,7 @@ func TestRequestsOnServer(t *testing.T) {
 				kinds[kind] = true
 			}
 		}
+
 		for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 			t.Logf("%-16s %-24s %4d %4d %4d", s.name, kind, row[reference][kind], row[recommended][kind], row[preset][kind])
 		}
@@ -75,9 +76,11 @@ func (l *lab) play(t *testing.T, s shape, of side) counts {
 	world := "shape-" + strconv.Itoa(slices.IndexFunc(shapes, func(other shape) bool { return other.name == s.name }))
 	namespace := of.namespaceOf(world)
 	l.makeNamespace(t, namespace)
+
 	var c counter
 	config := rest.CopyConfig(l.Config)
 	config.Wrap(c.wrap)
+
 	ctx, cancel := context.WithCancel(context.Background())
 	started, ended := make(chan struct{}), make(chan error, 1)
 	go func() { ended <- of.run(ctx, config, namespace, 1, func() { close(started) }) }()
@@ -87,12 +90,14 @@ func (l *lab) play(t *testing.T, s shape, of side) counts {
 	case <-started:
 	}
 	time.Sleep(quiet)
+
 	parsed := s.parse(t)
 	if parsed.Job == nil {
 		// A CronJob that is created just before the full minute would run once more than the script
 		// expects.
 		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute + 5*time.Second)))
 	}
+
 	before, _ := c.sum()
 	l.createOf(t, parsed, of, namespace)
 	for _, step := range parsed.Steps {
@@ -104,10 +109,12 @@ func (l *lab) play(t *testing.T, s shape, of side) counts {
 			time.Sleep(100 * time.Millisecond)
 		}
 	}
+
 	after, _ := c.sum()
 	if parsed.Job != nil && parsed.Job.TTLSecondsAfterFinished == nil {
 		l.await(t, namespace, 1, func(j *batchv1.Job) bool { return len(j.Status.Conditions) > 0 })
 	}
+
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)

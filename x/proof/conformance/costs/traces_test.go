@@ -39,6 +39,7 @@ func TestTraces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a real API server")
 	}
+
 	l := newLab(t)
 	for _, s := range sides {
 		t.Run(string(s), func(t *testing.T) {
@@ -49,6 +50,7 @@ func TestTraces(t *testing.T) {
 			summary := r.check(t, func(f trace.Finding) { found = append(found, f) })
 			t.Logf("%d transitions of %d jobs, %d pods and %d CronJobs in %v: %+v", summary.Transitions, summary.Jobs, summary.Pods, summary.CronJobs,
 				time.Since(began).Round(time.Second), summary)
+
 			for _, f := range found {
 				t.Errorf("%v", f)
 			}

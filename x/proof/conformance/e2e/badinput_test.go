@@ -295,9 +295,11 @@ func (s *store) putPods() {
 		change(o)
 		s.put("pods", o)
 	}
+
 	owner := func(version string, uid types.UID) metav1.OwnerReference {
 		return metav1.OwnerReference{APIVersion: version, Kind: "Job", Name: "gone", UID: uid, Controller: pointTo(true)}
 	}
+
 	pod("of-nobody", func(o *corev1.Pod) {})
 	pod("of-a-job-that-is-gone", func(o *corev1.Pod) {
 		o.OwnerReferences = []metav1.OwnerReference{owner("batch/v1", "gone")}
@@ -309,6 +311,7 @@ func (s *store) putPods() {
 	pod("of-two", func(o *corev1.Pod) {
 		o.OwnerReferences = []metav1.OwnerReference{owner("batch/v1", "a"), owner("batch/v1", "b")}
 	})
+
 	// The server refuses every change of this one.
 	pod("without-uid", func(o *corev1.Pod) { o.UID = "" })
 	pod("of-an-odd-phase", func(o *corev1.Pod) { o.Status.Phase = "Zombie" })

@@ -455,6 +455,7 @@ func batchMisuse(p *place) {
 			p.Errorf("%q is not in %q", want, text)
 		}
 	}
+
 	f := &failing{}
 	f.run(func() {
 		cluster := batchtest.Start(f, p.Config, batchtest.Namespace(p.namespace), batchtest.Patience(patience))

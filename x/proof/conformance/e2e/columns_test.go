@@ -143,6 +143,7 @@ func (p *place) shown() map[string]string {
 	for name, s := range shapes {
 		p.await(name, "its end", s.until)
 	}
+
 	p.until("the CronJob's job has ended", func() bool { return len(p.active("cron")) == 0 })
 	p.until("the other one's runs", func() bool {
 		list := p.pods("")
@@ -150,6 +151,7 @@ func (p *place) shown() map[string]string {
 			return strings.HasPrefix(pod.Name, "cron-running-") && pod.Status.Phase == corev1.PodRunning
 		})
 	})
+
 	out := map[string]string{}
 	for resource, kind := range map[string]schema.GroupKind{
 		"jobs": {Group: "batch", Kind: "Job"}, "cronjobs": {Group: "batch", Kind: "CronJob"}, "pods": {Kind: "Pod"},

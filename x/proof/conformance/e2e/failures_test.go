@@ -109,19 +109,23 @@ func testLeaderKilled(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	config := p.config()
 	config.Election, config.Lease = true, replica.Lease{Namespace: p.namespace, Duration: 10 * time.Second}
+
 	config.Identity = "first"
 	first := p.start(config)
 	p.create(jobOf("before", "0", nil))
 	p.awaitSuccess("before", 1, 0)
 	p.wantLeader("first")
+
 	config.Identity = "second"
 	second := p.start(config)
 	p.create(jobOf("during", "r0", nil))
 	p.await("during", "a running pod", running(1))
+
 	first.kill()
 	p.deletePods("job-name=during")
 	p.awaitSuccess("during", 1, 1)
 	p.wantLeader("second")
+
 	config.Identity = "third"
 	p.start(config)
 	second.stop()

@@ -171,8 +171,10 @@ func (p *place) createMissed(name string, history int32, change func(*batchv1.Cr
 	if change != nil {
 		change(&c.Spec)
 	}
+
 	c, err := p.BatchV1().CronJobs(p.namespace).Create(p.Context(), c, metav1.CreateOptions{})
 	must.OK(p, err)
+
 	p.until("a missed run", func() bool {
 		c.Status.LastScheduleTime = &metav1.Time{Time: time.Now().AddDate(-1, 0, -1)}
 		c.Status.Active = []corev1.ObjectReference{{APIVersion: "batch/v1", Kind: "Job", Namespace: p.namespace, Name: "gone", UID: "gone"}}
@@ -182,6 +184,7 @@ func (p *place) createMissed(name string, history int32, change func(*batchv1.Cr
 		}
 		return err == nil
 	})
+
 	return c
 }
 

@@ -24,20 +24,25 @@ func TestTenants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a real API server")
 	}
+
 	logErrors()
 	c := newCluster(t)
 	victim, tenant := c.newPlace(t), c.newPlace(t)
+
 	scheduled := victim.createCronJob("backup")
 	for i := range 3 {
 		tenant.claimRun(scheduled, time.Now().Truncate(time.Minute).Add(time.Duration(i)*time.Minute), i == 2)
 	}
+
 	config := victim.config()
 	config.Namespaces, config.Controllers = nil, []string{replica.Jobs, replica.Orphans, replica.CronJobs}
+
 	j := victim.create(jobOf("job", "r", func(s *batchv1.JobSpec) { s.BackoffLimit = pointTo(int32(0)) }))
 	tenant.createPod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Labels: j.Spec.Template.Labels, OwnerReferences: []metav1.OwnerReference{controlledBy("Job", j.Name, j.UID)}, Finalizers: []string{job.Finalizer},
 		Annotations: map[string]string{exitsAnnotation: "1"},
 	}, Spec: jobOf("", "1", nil).Spec.Template.Spec}, "pod")
+
 	victim.start(config)
 
 	var o *batchv1.CronJob
@@ -50,6 +55,7 @@ func TestTenants(t *testing.T) {
 		started := slices.ContainsFunc(list.Items, func(j batchv1.Job) bool { return strings.HasPrefix(j.Name, "backup-") })
 		return started && o.Status.LastScheduleTime != nil
 	})
+
 	if o.Status.LastSuccessfulTime != nil || time.Until(o.Status.LastScheduleTime.Time) > 0 {
 		t.Errorf("status %+v", o.Status)
 	}
@@ -57,6 +63,7 @@ func TestTenants(t *testing.T) {
 		t.Error("the tenant's jobs are unexpected")
 	}
 	tenant.until("an end of the tenant's pod", func() bool { return tenant.pod("pod").Status.Phase == corev1.PodFailed })
+
 	running := victim.await("job", "a pod that runs", running(1))
 	if running.Status.Failed > 0 || len(victim.pods("job-name=job")) != 1 {
 		t.Errorf("status %+v", running.Status)

@@ -231,6 +231,7 @@ func number(f *clienttesting.Fake, w *world) {
 			return true, watch.NewFake(), nil
 		})
 	}
+
 	f.PrependReactor("*", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		if a.GetVerb()+" "+a.GetResource().Resource == w.fail {
 			return true, nil, fmt.Errorf("the API server is down")
@@ -304,6 +305,7 @@ func (e *events) Event(_ runtime.Object, _, reason, message string) {
 func playOurs(t *testing.T, w *world) string {
 	client := fake.NewSimpleClientset(w.job)
 	number(&client.Fake, w)
+
 	var objects []runtime.Object
 	add := func(kind string, o any) {
 		tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
@@ -314,12 +316,14 @@ func playOurs(t *testing.T, w *world) string {
 		u.SetGroupVersionKind(schedulingv1beta1.SchemeGroupVersion.WithKind(kind))
 		objects = append(objects, u)
 	}
+
 	for _, o := range w.workloads {
 		add("Workload", o)
 	}
 	for _, o := range w.podGroups {
 		add("PodGroup", o)
 	}
+
 	groups := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{
 		workloads: "WorkloadList", podGroups: "PodGroupList",
 	}, objects...)
@@ -334,6 +338,7 @@ func playOurs(t *testing.T, w *world) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	ctx, cancel := context.WithCancel(t.Context())
 	factory.Start(ctx.Done())
 	dynamics.Start(ctx.Done())
@@ -351,6 +356,7 @@ func playOurs(t *testing.T, w *world) string {
 			found = append(found, list.Items[i].Object)
 		}
 	}
+
 	cancel()
 	<-done
 	factory.Shutdown()

@@ -189,11 +189,13 @@ func (s *jobStore) Pods() (pods []job.Pod, err error) {
 	if o := s.object(); o != nil {
 		of = convert.Job(o)
 	}
+
 	for _, o := range server.List[*corev1.Pod](s.Server) {
 		p := convert.Pod(&of, o)
 		p.Detail.Conditions = slices.DeleteFunc(p.Detail.Conditions, func(c job.PodCondition) bool {
 			return c.Type == string(corev1.PodReady) // Ready and ReadyTransition have it
 		})
+
 		if p.Deletion != nil {
 			if _, known := s.leaving[p.UID]; !known {
 				grace := time.Duration(p.Deletion.GracePeriodSeconds) * time.Second
@@ -204,6 +206,7 @@ func (s *jobStore) Pods() (pods []job.Pod, err error) {
 			deletion := s.leaving[p.UID]
 			p.Deletion = &deletion
 		}
+
 		pods = append(pods, p)
 	}
 	return pods, nil

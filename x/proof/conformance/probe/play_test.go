@@ -15,8 +15,10 @@ func TestProbesAreRead(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
+
 	all, err := All()
 	must.OK(t, err)
+
 	played := map[string]bool{}
 	for _, p := range all {
 		for _, st := range p.steps {
@@ -28,6 +30,7 @@ func TestProbesAreRead(t *testing.T) {
 			}
 		}
 	}
+
 	if len(played) != len(special) || len(all) < 80 {
 		t.Errorf("%d of %d probes in Go are played, among %d", len(played), len(special), len(all))
 	}

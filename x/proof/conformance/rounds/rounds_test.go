@@ -133,6 +133,7 @@ func divide(t *testing.T) *Tally {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	n, done, files := runtime.NumCPU(), make(chan error), []string{}
 	for i := range n {
 		part := share.Share{Mine: i, Of: n, File: filepath.Join(t.TempDir(), "counts.json")}
@@ -142,15 +143,18 @@ func divide(t *testing.T) *Tally {
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		go func() { done <- cmd.Run() }()
 	}
+
 	for range files {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	}
+
 	total := newTally()
 	if _, err := share.ReadCounts(files, total.add); err != nil {
 		t.Fatal(err)
 	}
+
 	return total
 }
 
@@ -251,6 +255,7 @@ func TestExplanationsAreDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	rows := []string{byOrder}
 	for _, e := range explanations {
 		rows = append(rows, e.row)
@@ -258,6 +263,7 @@ func TestExplanationsAreDocumented(t *testing.T) {
 	for _, e := range cronExplanations {
 		rows = append(rows, e.row)
 	}
+
 	_, section, _ := strings.Cut(string(text), "# What explains a difference")
 	section = strings.ReplaceAll(section, "\n//     ", " ")
 	for _, row := range rows {
@@ -265,6 +271,7 @@ func TestExplanationsAreDocumented(t *testing.T) {
 			t.Errorf("no line is called %q", row)
 		}
 	}
+
 	if got := strings.Count(section, "\n//   - "); got != len(rows) {
 		t.Errorf("%d rows for %d explanations", got, len(rows))
 	}

@@ -154,6 +154,7 @@ func difference(theirs, ours []refusal, own []*regexp.Regexp) string {
 			return "only theirs refuses " + r.field
 		}
 	}
+
 	for _, r := range ours {
 		isOwn := slices.ContainsFunc(own, func(e *regexp.Regexp) bool { return e.MatchString(top(r.field) + " " + r.rule) })
 		if !isOwn && !slices.ContainsFunc(theirs, func(o refusal) bool { return top(o.field) == top(r.field) }) {
@@ -225,20 +226,24 @@ func clipped(text string) string {
 func checkHits(t *testing.T, kind string, hits map[string]int) {
 	text, err := os.ReadFile(rulesFile)
 	must.OK(t, err)
+
 	known := map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		if rule, ok := strings.CutPrefix(strings.TrimSpace(line), kind+" "); ok {
 			known[rule] = true
 		}
 	}
+
 	if len(known) == 0 {
 		t.Errorf("%s lists no rule of kind %s", rulesFile, kind)
 	}
+
 	for rule := range hits {
 		if !known[rule] {
 			t.Errorf("%s does not list: %s %s", rulesFile, kind, rule)
 		}
 	}
+
 	for rule := range known {
 		if *cases >= enough && hits[rule] == 0 {
 			t.Errorf("%s: no case hits %s", kind, rule)

@@ -67,11 +67,13 @@ func walk(m *Model, random *rand.Rand, length int) (steps []told) {
 func compare(t *testing.T, m *Model, steps []told) (rounds int) {
 	w := world.NewJob(m.rounds.scope.Spec)
 	w.Stale, w.Consistent, w.Options = m.rounds.scope.Late, !m.rounds.scope.Late, m.rounds.scope.Options
+
 	done := 0
 	for n := range steps {
 		if steps[n].step.To.control[0].round != 0 {
 			continue
 		}
+
 		commands, err := m.tell(steps[:n+1])
 		must.OK(t, err)
 		for _, c := range commands[done:] {
@@ -80,11 +82,13 @@ func compare(t *testing.T, m *Model, steps []told) (rounds int) {
 				rounds++
 			}
 		}
+
 		done = len(commands)
 		if is, want := describe(w), m.describe(&steps[n].step.To); is != want {
 			t.Fatalf("after\n%v\nthe world is\n%s\nand the model\n%s", commands, is, want)
 		}
 	}
+
 	must.OK(t, w.Err())
 	return rounds
 }

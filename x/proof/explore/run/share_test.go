@@ -32,16 +32,19 @@ func TestShares(t *testing.T) {
 	if n := strings.Count(whole, "\n"); n < 20 {
 		t.Fatalf("%d lines", n)
 	}
+
 	var files []string
 	for i := range 4 {
 		t.Setenv(job.IndexVariable, fmt.Sprint(i))
 		explored(t, filepath.Join(dir, "part.txt"), "-shares=4")
 		files = append(files, filepath.Join(dir, fmt.Sprintf("part-%d.txt", i)))
 	}
+
 	var merged bytes.Buffer
 	if err := share.Lines(&merged, files); err != nil || merged.String() != whole {
 		t.Errorf("%v\n%s\nwant\n%s", err, &merged, whole)
 	}
+
 	files[0], files[3] = files[3], files[0]
 	if err := share.Lines(&merged, files); strings.Count(whole, "\n")%4 != 0 && err == nil {
 		t.Error("shares in another order are merged")

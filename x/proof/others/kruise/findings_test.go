@@ -50,6 +50,7 @@ func with(t *testing.T, spec v1alpha1.AdvancedCronJobSpec) *fixture {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cron", UID: "cron", CreationTimestamp: metav1.Now()},
 		Spec:       spec,
 	}}
+
 	p.client = fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(p.cron).
 		WithStatusSubresource(&v1alpha1.AdvancedCronJob{}, &batchv1.Job{}).
 		WithIndex(&batchv1.Job{}, fieldindex.IndexNameForController, owner).
@@ -116,8 +117,10 @@ func (p *fixture) run(t *testing.T) (crons, jobs *controllertest.FakeInformer) {
 		}
 		return i
 	}
+
 	crons, jobs = informer(&v1alpha1.AdvancedCronJob{}), informer(&batchv1.Job{})
 	informer(&v1alpha1.BroadcastJob{})
+
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- p.Start(ctx) }()
@@ -128,6 +131,7 @@ func (p *fixture) run(t *testing.T) (crons, jobs *controllertest.FakeInformer) {
 		}
 		time.Sleep(time.Second) // its queue ends at the next tick
 	})
+
 	synctest.Wait()
 	crons.Add(p.cron)
 	return crons, jobs

@@ -110,6 +110,7 @@ func TestFindingQueuedBackups(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+
 		for range 3 {
 			hour()
 			for _, b := range backups(t, c) {
@@ -118,6 +119,7 @@ func TestFindingQueuedBackups(t *testing.T) {
 				}
 			}
 		}
+
 		waiting := backups(t, c)
 		for _, b := range waiting {
 			if b.Status.Phase != velerov1.BackupPhaseQueued {

@@ -278,6 +278,7 @@ func compile(t *testing.T, module string, sources map[string]string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	tmp, replace := t.TempDir(), map[string]string{}
 	for dir, source := range sources {
 		name := strings.ReplaceAll(dir, "/", "_")
@@ -287,6 +288,7 @@ func compile(t *testing.T, module string, sources map[string]string) string {
 		}
 		replace[filepath.Join(base, "comments", name, "comment.go")] = file
 	}
+
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		t.Fatal(err)

@@ -145,6 +145,7 @@ func TestEquivalentsNameCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for key := range known {
 		file, change, _ := strings.Cut(key, "  ")
 		text, err := os.ReadFile(filepath.Join("../../../..", filepath.FromSlash(file)))
@@ -152,6 +153,7 @@ func TestEquivalentsNameCode(t *testing.T) {
 			t.Errorf("%s: %v", key, err)
 			continue
 		}
+
 		was, _, _ := strings.Cut(change, " -> ")
 		was = strings.TrimPrefix(was, "func ")             // all mutants of a function or a method
 		for _, part := range strings.Split(was, " ... ") { // the middle of a long line is left out
@@ -160,6 +162,7 @@ func TestEquivalentsNameCode(t *testing.T) {
 			}
 		}
 	}
+
 	if len(known) < 20 {
 		t.Errorf("only %d", len(known))
 	}

@@ -13,6 +13,7 @@ import (
 func TestLinkTo(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())
+
 	var group sync.WaitGroup
 	defer group.Wait()
 	for _, cache := range []string{t.TempDir(), t.TempDir()} {
