@@ -52,11 +52,13 @@ func Build(ctx context.Context) (Files, error) {
 		return nil, err
 	}
 	defer clean()
+
 	out, err := run(ctx, from, "list", "-f", "{{.Dir}}", module)
 	if err != nil {
 		return nil, err
 	}
 	dir := strings.TrimSpace(out)
+
 	files := make(Files)
 	if err := files.readAll(static, "static"); err != nil {
 		return nil, err
@@ -64,20 +66,25 @@ func Build(ctx context.Context) (Files, error) {
 	if files["module.js"], err = compile(ctx, from); err != nil {
 		return nil, err
 	}
-	if files["situations.js"], err = situationsOf(filepath.Join(dir, "..", "internal", "explain", "testdata")); err != nil {
+	testdata := filepath.Join(dir, "..", "internal", "explain", "testdata")
+	if files["situations.js"], err = situationsOf(testdata); err != nil {
 		return nil, err
 	}
+
 	root, err := run(ctx, from, "env", "GOROOT")
 	if err != nil {
 		return nil, err
 	}
-	if files["zones.js"], err = zonesOf(filepath.Join(strings.TrimSpace(root), "lib", "time", "zoneinfo.zip")); err != nil {
+	lib := filepath.Join(strings.TrimSpace(root), "lib")
+	if files["zones.js"], err = zonesOf(filepath.Join(lib, "time", "zoneinfo.zip")); err != nil {
 		return nil, err
 	}
-	// The glue between a browser and a Go program belongs to the compiler's version.
-	if files["wasm_exec.js"], err = os.ReadFile(filepath.Join(strings.TrimSpace(root), "lib", "wasm", "wasm_exec.js")); err != nil {
+
+	// The script that loads a Go program in a browser must be of the compiler's version.
+	if files["wasm_exec.js"], err = os.ReadFile(filepath.Join(lib, "wasm", "wasm_exec.js")); err != nil {
 		return nil, err
 	}
+
 	files["worker.js"], err = workerOf(files)
 	return files, err
 }
@@ -100,13 +107,17 @@ func findSource(ctx context.Context) (dir string, clean func(), err error) {
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" || strings.Contains(info.Main.Version, "devel") {
-		return "", nil, fmt.Errorf("this binary contains no page, and has no version to build it from: use a released binary, or run it in x/cmd/batchwhy: %w", err)
+		return "", nil, fmt.Errorf("this binary contains no page, and has no version to build it from: use a "+
+			"released binary, or run it in x/cmd/batchwhy: %w", err)
 	}
 	if dir, err = os.MkdirTemp("", "batchwhy"); err != nil {
 		return "", nil, err
 	}
 	clean = func() { os.RemoveAll(dir) }
-	for _, args := range [][]string{{"mod", "init", "batchwhy.invalid/page"}, {"get", module + "@" + info.Main.Version}} {
+	for _, args := range [][]string{
+		{"mod", "init", "batchwhy.invalid/page"},
+		{"get", module + "@" + info.Main.Version},
+	} {
 		if _, err := run(ctx, dir, args...); err != nil {
 			clean()
 			return "", nil, err
@@ -141,27 +152,27 @@ func (f Files) readAll(from embed.FS, folder string) error {
 }
 
 // compile makes a script that holds the module. A page that is opened from disk may load
-// scripts, but not other files. Without inlining, the module is a tenth smaller. It is
-// compressed twice: the compressed form of its tables repeats itself.
+// scripts, but not other files. Without inlining, the module is a tenth smaller.
 func compile(ctx context.Context, from string) ([]byte, error) {
 	temp, err := os.MkdirTemp("", "explain")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
+
 	file := filepath.Join(temp, "module.wasm")
-	if _, err := run(ctx, from, "build", "-trimpath", "-ldflags=-s -w", "-gcflags=all=-l", "-o", file, module); err != nil {
+	args := []string{"build", "-trimpath", "-ldflags=-s -w", "-gcflags=all=-l", "-o", file, module}
+	if _, err := run(ctx, from, args...); err != nil {
 		return nil, err
 	}
+
 	code, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	packed, err := pack(code)
+
+	packed, err := pack(fold(code))
 	if err != nil {
-		return nil, err
-	}
-	if packed, err = pack(packed); err != nil {
 		return nil, err
 	}
 	return []byte("globalThis.batchplanModule = \"" + base64.StdEncoding.EncodeToString(packed) + "\";\n"), nil
@@ -192,8 +203,8 @@ type situation struct {
 	Text         string `json:"text"`
 }
 
-// situations are ready-made inputs, the ones that are asked for most first. Those without a folder
-// are questions, whose files have the note and the time.
+// situations are ready-made inputs, the most wanted first. Those without a folder are questions, whose
+// files contain the note and the time.
 var situations = []situation{
 	{Name: "sidecar", file: "sidecar_istio", Title: "The container has finished, the pod runs on"},
 	{Name: "backoff-limit", file: "backoff_exceeded", Title: "BackoffLimitExceeded"},
@@ -201,24 +212,67 @@ var situations = []situation{
 	{Name: "image-pull", file: "image_missing", Title: "ImagePullBackOff"},
 	{Name: "pending", file: "no_cpu", Title: "Pending: Insufficient cpu"},
 	{Name: "container-creating", file: "mount_failed", Title: "ContainerCreating: FailedMount"},
-	{Name: "forbid", folder: "forbid", file: "input.json", Title: "Forbid: a run is held back", At: "2026-10-14T09:12:00Z", Ahead: 3600,
-		Note: "The Job of 08:10 hangs, and concurrencyPolicy is Forbid. Five runs are lost, and the next is held back until its starting deadline passes."},
+	{
+		Name:   "forbid",
+		folder: "forbid",
+		file:   "input.json",
+		Title:  "Forbid: a run is held back",
+		At:     "2026-10-14T09:12:00Z",
+		Ahead:  3600,
+		Note: "The Job of 08:10 hangs, and concurrencyPolicy is Forbid. Five runs are lost, and the next is held " +
+			"back until its starting deadline passes.",
+	},
 	{Name: "forbid-image", file: "forbid_image", Title: "The CronJob does not run any more"},
 	{Name: "replace", file: "replace_kills", Title: "Replace: no run ever finishes"},
 	{Name: "runs-fail", file: "all_fail", Title: "Every run fails"},
 	{Name: "time-zone", file: "zone_typo", Title: "A misspelled time zone"},
-	{Name: "lost-run", folder: "lost_run", file: "input.yaml", Title: "Catch-up: a run is lost", At: "2026-10-14T20:00:00Z", Ahead: 86400,
-		Note: "The controller was down for a day. The latest missed run should be made up, but Kubernetes 1.37 does not find it, since the schedule is irregular."},
-	{Name: "suspended", folder: "suspended_cron", file: "input.json", Title: "A suspended CronJob", At: "2026-10-14T09:00:00Z",
-		Note: "Thirteen runs have come due during the suspension. On resumption only the latest starts immediately."},
-	{Name: "backoff", folder: "backoff", file: "input.json", Title: "Backoff: nothing runs", At: "2026-10-14T09:01:00Z", Ahead: 3600,
-		Note: "Three pods have failed. No pod runs, because the controller waits; the forecast says when the Job fails if the next pods fail as well."},
+	{
+		Name:   "lost-run",
+		folder: "lost_run",
+		file:   "input.yaml",
+		Title:  "Catch-up: a run is lost",
+		At:     "2026-10-14T20:00:00Z",
+		Ahead:  86400,
+		Note: "The controller was down for a day. The latest missed run should be made up, but Kubernetes 1.37 " +
+			"does not find it, since the schedule is irregular.",
+	},
+	{
+		Name:   "suspended",
+		folder: "suspended_cron",
+		file:   "input.json",
+		Title:  "A suspended CronJob",
+		At:     "2026-10-14T09:00:00Z",
+		Note:   "Thirteen runs have come due during the suspension. On resumption only the latest starts immediately.",
+	},
+	{
+		Name:   "backoff",
+		folder: "backoff",
+		file:   "input.json",
+		Title:  "Backoff: nothing runs",
+		At:     "2026-10-14T09:01:00Z",
+		Ahead:  3600,
+		Note: "Three pods have failed. No pod runs, because the controller waits; the forecast says when the Job " +
+			"fails if the next pods fail as well.",
+	},
 	{Name: "spot", file: "preempted", Title: "Preemption uses up backoffLimit"},
 	{Name: "deadline", file: "deadline_waves", Title: "Will it meet the deadline?"},
-	{Name: "per-index", folder: "per_index", file: "input.json", Title: "Failures index by index", At: "2026-10-14T09:00:30Z", Ahead: 3600,
-		Note: "Index 0 has failed twice and is given up, index 2 waits for its last retry."},
-	{Name: "node-lost", folder: "node_lost", file: "input.json", Title: "A node that is lost", At: "2026-10-14T09:00:00Z",
-		Note: "A pod cannot end on a dead node, and podReplacementPolicy Failed waits for it."},
+	{
+		Name:   "per-index",
+		folder: "per_index",
+		file:   "input.json",
+		Title:  "Failures index by index",
+		At:     "2026-10-14T09:00:30Z",
+		Ahead:  3600,
+		Note:   "Index 0 has failed twice and is given up, index 2 waits for its last retry.",
+	},
+	{
+		Name:   "node-lost",
+		folder: "node_lost",
+		file:   "input.json",
+		Title:  "A node that is lost",
+		At:     "2026-10-14T09:00:00Z",
+		Note:   "A pod cannot end on a dead node, and podReplacementPolicy Failed waits for it.",
+	},
 	{Name: "quota", file: "pod_security", Title: "The API server refuses the pods"},
 	{Name: "kueue", file: "kueue", Title: "Kueue has not admitted the Job"},
 	{Name: "finalizer", file: "orphan_finalizer", Title: "A pod hangs in Terminating"},
@@ -233,16 +287,19 @@ func situationsOf(folder string) ([]byte, error) {
 		if s.folder == "" {
 			file = filepath.Join(folder, "questions", s.file+".yaml")
 		}
+
 		data, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
+
 		s.Text = string(data)
 		if s.folder == "" {
 			s.readHead()
 		}
 		all = append(all, s)
 	}
+
 	data, err := json.Marshal(all)
 	if err != nil {
 		return nil, err
@@ -250,7 +307,7 @@ func situationsOf(folder string) ([]byte, error) {
 	return fmt.Appendf(nil, "const situations = %s;\n", data), nil
 }
 
-// readHead takes the question and the time out of the comments at the head of a text.
+// readHead moves the question and the time from the comments at the head of the text to the fields.
 func (s *situation) readHead() {
 	for strings.HasPrefix(s.Text, "# ") {
 		var line string
@@ -263,10 +320,11 @@ func (s *situation) readHead() {
 	}
 }
 
-// At makes the links of the page's preview absolute, as they must be where it is published.
+// At makes the links of the page's preview absolute. A published page needs that.
 func (f Files) At(url string) {
 	const link = `content="preview.png"`
-	f["index.html"] = bytes.ReplaceAll(f["index.html"], []byte(link), []byte(`content="`+html.EscapeString(strings.TrimSuffix(url, "/"))+`/preview.png"`))
+	f["index.html"] = bytes.ReplaceAll(f["index.html"], []byte(link),
+		[]byte(`content="`+html.EscapeString(strings.TrimSuffix(url, "/"))+`/preview.png"`))
 }
 
 // Write writes the files into a folder.
@@ -282,7 +340,7 @@ func (f Files) Write(dir string) error {
 	return nil
 }
 
-// Size returns how many bytes a browser loads from a server that compresses.
+// Size returns the number of bytes that a browser loads from a server that compresses.
 func (f Files) Size() (sum int, err error) {
 	for _, data := range f {
 		packed, err := pack(data)

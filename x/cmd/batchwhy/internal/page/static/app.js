@@ -12,11 +12,35 @@ function say(text, ...parts) {
   $("status").textContent = statuses[statuses.shown];
 }
 
-// unpack decodes and decompresses a text, as often as it was compressed.
-async function unpack(text, times) {
-  let stream = new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]).stream();
-  for (let i = 0; i < times; i++) stream = stream.pipeThrough(new DecompressionStream("gzip"));
+// unpack decodes and decompresses a text.
+async function unpack(text) {
+  const packed = new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))]);
+  const stream = packed.stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// unfold writes the repetitions out. fold.go describes the format.
+function unfold(folded) {
+  let at = 0, end = 0;
+  const number = () => {
+    for (let n = 0, unit = 1; ; unit *= 128) {
+      const byte = folded[at++];
+      n += (byte & 127) * unit;
+      if (byte < 128) return n;
+    }
+  };
+  const data = new Uint8Array(number());
+  const length = number(), last = at + length;
+  let from = last;
+  while (at < last) {
+    const plain = number(), repeated = number(), distance = number();
+    data.set(folded.subarray(from, from + plain), end);
+    from += plain;
+    end += plain;
+    for (const stop = end + repeated; end < stop; end++) data[end] = data[end - distance];
+  }
+  data.set(folded.subarray(from), end);
+  return data;
 }
 
 // toLink compresses a text for the address.
@@ -45,8 +69,8 @@ async function fromLink(link, longest) {
 async function load() {
   const { files, data: packed } = globalThis.batchplanZones, packedCode = globalThis.batchplanModule;
   globalThis.batchplanZones = globalThis.batchplanModule = undefined;
-  const [data, code] = await Promise.all([unpack(packed, 1), unpack(packedCode, 2)]);
-  const module = await WebAssembly.compile(code);
+  const [data, code] = await Promise.all([unpack(packed), unpack(packedCode)]);
+  const module = await WebAssembly.compile(unfold(code));
   startWorker(module, { files, data });
   await startEngine(module, { files, data });
 }

@@ -1,0 +1,78 @@
+package page
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+const (
+	leastFold  = 32      // bytes; the least length that fold replaces
+	foldFactor = 1000003 // of the rolling hash
+	foldBits   = 22      // of an entry in the table of hashes
+)
+
+// fold replaces repetitions at any distance, so that gzip, which looks back 32 KiB only, has less
+// to compress. Unlike a second gzip, it does not depend on how bits are aligned.
+//
+// The result begins with the length of the data and the length of the steps. The steps follow, and
+// then all bytes that are not repetitions. A step is three numbers: how many of these bytes come
+// next, how many bytes are repeated after them, and from how far back. Numbers are varints.
+func fold(data []byte) []byte {
+	var steps, plain []byte
+	last := make([]int32, 1<<foldBits) // where each hash was seen last, plus 1
+	oldest := uint32(1)                // the factor of the byte that leaves the hash
+	for range leastFold {
+		oldest *= foldFactor
+	}
+
+	var hash uint32
+	begin := 0 // of the bytes that are in no step yet
+	for i, b := range data {
+		hash = hash*foldFactor + uint32(b)
+		if i < leastFold-1 {
+			continue
+		}
+		if i >= leastFold {
+			hash -= oldest * uint32(data[i-leastFold])
+		}
+		at := i - leastFold + 1
+		slot := &last[hash*2654435769>>(32-foldBits)]
+		from := int(*slot) - 1
+		*slot = int32(at + 1)
+		if at < begin || from < 0 {
+			continue
+		}
+
+		back := commonSuffix(data[:from], data[begin:at])
+		n := commonPrefix(data[from:], data[at:])
+		if n < leastFold {
+			continue // another text with the same hash
+		}
+		plain = append(plain, data[begin:at-back]...)
+		for _, number := range []int{at - back - begin, back + n, at - from} {
+			steps = binary.AppendUvarint(steps, uint64(number))
+		}
+		begin = at + n
+	}
+	plain = append(plain, data[begin:]...)
+
+	head := binary.AppendUvarint(nil, uint64(len(data)))
+	head = binary.AppendUvarint(head, uint64(len(steps)))
+	return slices.Concat(head, steps, plain)
+}
+
+// commonPrefix returns the number of bytes that both begin with.
+func commonPrefix(a, b []byte) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// commonSuffix returns the number of bytes that both end with.
+func commonSuffix(a, b []byte) (n int) {
+	for n < min(len(a), len(b)) && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	return n
+}

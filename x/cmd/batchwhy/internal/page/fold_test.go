@@ -1,0 +1,66 @@
+package page
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func TestFold(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	noise := make([]byte, 100_000)
+	for i := range noise {
+		noise[i] = byte(r.Uint32())
+	}
+	var pieces []byte
+	for range 1000 {
+		from := r.IntN(len(noise) - 100)
+		pieces = append(pieces, noise[from:from+r.IntN(100)]...)
+	}
+
+	for _, c := range []struct {
+		name string
+		data []byte
+		most int // bytes of the folded data
+	}{
+		{"nothing", nil, 2},
+		{"one byte", []byte{1}, 3},
+		{"a repetition that is too short", slices.Concat(noise[:31], []byte{1}, noise[:31]), 65},
+		{"the shortest repetition", slices.Concat(noise[:32], []byte{1}, noise[:32]), 38},
+		{"no repetition", noise, len(noise) + 4},
+		{"a repetition from far back", slices.Concat(noise, noise), len(noise) + 16},
+		{"a repetition of itself", make([]byte, 1000), 50},
+		{"many pieces", slices.Concat(noise, pieces), len(noise) + 20_000},
+	} {
+		folded := fold(c.data)
+		if len(folded) > c.most {
+			t.Errorf("%s: %d bytes, want at most %d", c.name, len(folded), c.most)
+		}
+		if !bytes.Equal(unfold(folded), c.data) {
+			t.Errorf("%s: other bytes when unfolded", c.name)
+		}
+	}
+}
+
+// unfold is the inverse of fold. The page has the same function in app.js.
+func unfold(folded []byte) (data []byte) {
+	next := func(from *[]byte) int {
+		n, size := binary.Uvarint(*from)
+		*from = (*from)[size:]
+		return int(n)
+	}
+	next(&folded) // the length of the data
+	length := next(&folded)
+
+	steps, plain := folded[:length], folded[length:]
+	for len(steps) > 0 {
+		n, repeated, distance := next(&steps), next(&steps), next(&steps)
+		data, plain = append(data, plain[:n]...), plain[n:]
+		for range repeated {
+			data = append(data, data[len(data)-distance])
+		}
+	}
+	return append(data, plain...)
+}
