@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/patience"
 )
 
-// ending is how the session ended, as far as await knows.
+// ending is what await knows about the end of the session.
 type ending struct {
 	status      int
 	interrupted bool
@@ -19,8 +19,8 @@ type ending struct {
 	problems    []error
 }
 
-// await collects the results of the loops, and stops them when the flags say so or
-// the user does.
+// await collects the results of the loops. It stops them when --until or --runs is reached, or
+// the user interrupts the program.
 func (r *session) await(signals <-chan os.Signal) (int, error) {
 	var e ending
 	until := r.untilTime()
@@ -33,7 +33,8 @@ func (r *session) await(signals <-chan os.Signal) (int, error) {
 				return r.kill(&e)
 			}
 			e.interrupted = true
-			r.reporter.Note("suspending: processes get SIGTERM, then SIGKILL after their grace period; Ctrl-C again kills immediately")
+			r.reporter.Note("suspending: processes get SIGTERM, then SIGKILL after their grace period; Ctrl-C " +
+				"again kills immediately")
 			hold = time.After(0)
 		case <-hold:
 			began := time.Now()
@@ -81,7 +82,7 @@ func (r *session) left() int {
 	return r.open
 }
 
-// ended notes how a loop ended.
+// ended notes the result of a loop.
 func (r *session) ended(e *ending, got result) {
 	r.mu.Lock()
 	r.open--
@@ -127,7 +128,7 @@ func (r *session) jobEnded(e *ending, got result) {
 	}
 }
 
-// removed reports what the user has removed. Jobs of CronJobs come and go.
+// removed reports an object that the user has removed. It does not report Jobs of CronJobs.
 func (r *session) removed(e *ending, got result) {
 	switch {
 	case got.cronJob != nil:
@@ -138,7 +139,7 @@ func (r *session) removed(e *ending, got result) {
 	}
 }
 
-// drain starts no more runs and lets those under way end.
+// drain starts no more runs and lets the current ones end.
 func (r *session) drain(e *ending, why string) {
 	if e.drained || e.interrupted {
 		return

@@ -36,29 +36,35 @@ func readKnown(s *store.Store) (known objects, err error) {
 }
 
 // compare refuses manifests that differ from the jobs of the same names in the
-// state folder. CronJobs may change: later runs follow the new manifest.
+// state folder. A CronJob may change: its next runs use the new manifest.
 func (k *objects) compare(given manifest.Objects) error {
 	var problems []error
 	for _, j := range given.Jobs {
 		if c := k.findCronJob(j.Object.Namespace, j.Object.Name); c != nil {
-			problems = append(problems, fmt.Errorf("%s: metadata.name: %q: a CronJob in the state folder has this name", j.Source, j.Object.Name))
+			problems = append(problems, fmt.Errorf("%s: metadata.name: %q: a CronJob in the state folder has this "+
+				"name", j.Source, j.Object.Name))
 		}
+
 		old := k.findJob(j.Object.Namespace, j.Object.Name)
 		if old == nil {
 			continue
 		}
+
 		fields, err := changes(old.Manifest, j.Raw)
 		if err != nil {
 			return err
 		}
 		if len(fields) > 0 {
-			problems = append(problems, fmt.Errorf("%s: %s: differs from job %s in the state folder and cannot be changed; rm %s first, or use another name",
+			problems = append(problems, fmt.Errorf("%s: %s: differs from job %s in the state folder and cannot be "+
+				"changed; rm %s first, or use another name",
 				j.Source, strings.Join(fields, ", "), old.Key(), old.Key()))
 		}
 	}
+
 	for _, c := range given.CronJobs {
 		if k.findJob(c.Object.Namespace, c.Object.Name) != nil {
-			problems = append(problems, fmt.Errorf("%s: metadata.name: %q: a job in the state folder has this name", c.Source, c.Object.Name))
+			problems = append(problems,
+				fmt.Errorf("%s: metadata.name: %q: a job in the state folder has this name", c.Source, c.Object.Name))
 		}
 	}
 	return errors.Join(problems...)
@@ -108,19 +114,21 @@ func merge(maps ...map[string]any) map[string]bool {
 	return keys
 }
 
-// toRun returns the manifests of the jobs that are going to run, and for CronJobs
-// their templates: those that are given, or else all that have not ended, and the
-// jobs that CronJobs have started.
+// toRun returns the manifests of the jobs that are going to run, and the templates of the CronJobs:
+// those of the given objects, or else of all that have not ended. It includes the jobs that CronJobs
+// have started.
 func (k *objects) toRun(given manifest.Objects) (all []*manifest.Job, err error) {
 	all = slices.Clone(given.Jobs)
 	for _, c := range given.CronJobs {
 		all = append(all, c.Template)
 	}
+
 	for i := range k.jobs {
 		j := &k.jobs[i]
 		if finished(j) || given.Len() > 0 && j.CronJob == "" {
 			continue
 		}
+
 		m, err := manifest.Load(j.Manifest)
 		if err != nil {
 			return nil, fmt.Errorf("job %s: %w", j.Key(), err)
@@ -128,8 +136,10 @@ func (k *objects) toRun(given manifest.Objects) (all []*manifest.Job, err error)
 		m.Source = "job " + j.Key()
 		all = append(all, m)
 	}
+
 	for i := 0; i < len(k.cronJobs) && given.Len() == 0; i++ {
 		c := &k.cronJobs[i]
+
 		m, err := manifest.LoadCronJob(c.Manifest)
 		if err != nil {
 			return nil, fmt.Errorf("CronJob %s: %w", c.Key(), err)
@@ -143,23 +153,30 @@ func (k *objects) toRun(given manifest.Objects) (all []*manifest.Job, err error)
 // choose stores new objects and returns what to run, and the number of other
 // unfinished objects. Without manifests, it chooses all unfinished jobs and all
 // CronJobs. Jobs of CronJobs are left out: the loops of their CronJobs find them.
-func (k *objects) choose(s *store.Store, given manifest.Objects, now time.Time) (chosen objects, others int, err error) {
+func (k *objects) choose(
+	s *store.Store, given manifest.Objects, now time.Time,
+) (chosen objects, others int, err error) {
 	all := objects{cronJobs: k.cronJobs}
-	all.jobs = slices.DeleteFunc(slices.Clone(k.jobs), func(j store.Job) bool { return finished(&j) || j.CronJob != "" })
+	all.jobs = slices.DeleteFunc(slices.Clone(k.jobs),
+		func(j store.Job) bool { return finished(&j) || j.CronJob != "" })
+
 	if given.Len() == 0 {
 		return all, 0, nil
 	}
+
 	others = all.len()
 	for _, j := range given.Jobs {
 		old := k.findJob(j.Object.Namespace, j.Object.Name)
 		if old == nil {
-			added, err := s.AddJob(store.Job{Namespace: j.Object.Namespace, Name: j.Object.Name, Created: now, Manifest: j.Raw})
+			added, err := s.AddJob(
+				store.Job{Namespace: j.Object.Namespace, Name: j.Object.Name, Created: now, Manifest: j.Raw})
 			if err != nil {
 				return chosen, 0, err
 			}
 			chosen.jobs = append(chosen.jobs, added)
 			continue
 		}
+
 		if err := s.SetManifest(old.UID, j.Raw); err != nil {
 			return chosen, 0, err
 		}
@@ -169,6 +186,7 @@ func (k *objects) choose(s *store.Store, given manifest.Objects, now time.Time) 
 		old.Manifest = j.Raw
 		chosen.jobs = append(chosen.jobs, *old)
 	}
+
 	for _, c := range given.CronJobs {
 		old := k.findCronJob(c.Object.Namespace, c.Object.Name)
 		if old == nil {
@@ -179,6 +197,7 @@ func (k *objects) choose(s *store.Store, given manifest.Objects, now time.Time) 
 			chosen.cronJobs = append(chosen.cronJobs, added)
 			continue
 		}
+
 		if err := s.SetCronJobManifest(old.UID, c.Raw); err != nil {
 			return chosen, 0, err
 		}

@@ -26,7 +26,15 @@ const defaultState = ".batchplan"
 
 // Main runs a command and returns the exit status.
 func Main(args []string, in io.Reader, out, errOut io.Writer) int {
-	p := &program{in: in, out: terminal.NewWriter(out), err: terminal.NewWriter(errOut), rawOut: out, rawErr: errOut, caller: command.Caller()}
+	p := &program{
+		in:     in,
+		out:    terminal.NewWriter(out),
+		err:    terminal.NewWriter(errOut),
+		rawOut: out,
+		rawErr: errOut,
+		caller: command.Caller(),
+	}
+
 	root := &cobra.Command{
 		Use:     "batchrun",
 		Short:   "Run Kubernetes Jobs and CronJobs as processes of this machine",
@@ -42,23 +50,31 @@ input, nothing was run; 3 the runner gave up; 130 interrupted.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+
 	root.PersistentFlags().StringVar(&p.state, "state", defaultState, "folder that holds all state")
-	root.AddCommand(p.runCommand(), p.nextCommand(), p.triggerCommand(), p.statusCommand(), p.logsCommand(), p.removeCommand())
+	root.AddCommand(p.runCommand(), p.nextCommand(), p.triggerCommand(), p.statusCommand(), p.logsCommand(),
+		p.removeCommand())
+
 	for _, c := range root.Commands() {
 		if right := c.Args; right != nil {
 			c.Args = func(c *cobra.Command, args []string) error {
 				if right(c, args) != nil {
-					return fmt.Errorf("wrong number of arguments, %d: expected %s; see %s -h", len(args), c.UseLine(), c.CommandPath())
+					return fmt.Errorf("wrong number of arguments, %d: expected %s; see %s -h", len(args),
+						c.UseLine(), c.CommandPath())
 				}
 				return nil
 			}
 		}
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return fmt.Errorf("%w; see %s -h", err, c.CommandPath()) })
+
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see %s -h", err, c.CommandPath())
+	})
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(p.out)
 	root.SetErr(p.err)
+
 	if err := root.Execute(); err != nil {
 		command.Report(errOut, "batchrun", err)
 		if p.status == 0 || p.status == exitBadInput {

@@ -64,21 +64,25 @@ func (p *program) tableOfCronJobs(s *store.Store, cronJobs []store.CronJob, wide
 	if err != nil {
 		return err
 	}
+
 	titles := []string{"CRONJOB", "AGE", "SCHEDULE", "ACTIVE", "LAST RUN", "NEXT RUN"}
 	if wide {
 		titles = []string{"CRONJOB", "AGE", "SCHEDULE", "ZONE", "ACTIVE", "LAST RUN", "NEXT RUN"}
 	}
 	t := newTable(wide, titles...)
+
 	for i := range cronJobs {
 		c, err := loadScheduled(&cronJobs[i])
 		if err != nil {
 			return err
 		}
+
 		active, old := fmt.Sprint(len(c.Status.Active)), age(c.Created, now)
 		if wide {
 			t.add(c.Key(), old, c.spec.Schedule, c.zone(), active, c.show(c.Status.LastScheduleTime), c.nextRun(now))
 			continue
 		}
+
 		last := age(c.Status.LastScheduleTime, now)
 		if last != "-" {
 			last += " ago"
@@ -97,6 +101,7 @@ func (p *program) showCronJob(s *store.Store, stored *store.CronJob, output stri
 	if output == "json" {
 		return p.writeCronJob(stored)
 	}
+
 	c, err := loadScheduled(stored)
 	if err != nil {
 		return err
@@ -105,6 +110,7 @@ func (p *program) showCronJob(s *store.Store, stored *store.CronJob, output stri
 	if err != nil {
 		return err
 	}
+
 	jobs, err := s.JobsOf(c.UID)
 	if err != nil {
 		return err
@@ -117,12 +123,17 @@ func (p *program) showCronJob(s *store.Store, stored *store.CronJob, output stri
 	if err != nil {
 		return err
 	}
-	p.facts(output == "wide", fmt.Sprintf("%s: %q, %s: %s", c.Key(), c.spec.Schedule, c.zone(), c.compiled.Schedule.Describe()),
-		fmt.Sprintf("%s, active %d, last run %s, last success %s, next run %s", c.spec.ConcurrencyPolicy, len(c.Status.Active),
+
+	p.facts(output == "wide",
+		fmt.Sprintf("%s: %q, %s: %s", c.Key(), c.spec.Schedule, c.zone(), c.compiled.Schedule.Describe()),
+		fmt.Sprintf("%s, active %d, last run %s, last success %s, next run %s", c.spec.ConcurrencyPolicy,
+			len(c.Status.Active),
 			c.show(c.Status.LastScheduleTime), c.show(c.Status.LastSuccessfulTime), c.nextRun(now)))
+
 	for _, t := range triggers {
 		fmt.Fprintf(p.out, "requested jobs: %s\n", t.JobName(c.Name))
 	}
+
 	fmt.Fprintln(p.out)
 	if err := p.tableOfJobs(s, jobs, output == "wide"); err != nil {
 		return err

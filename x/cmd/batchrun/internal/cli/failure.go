@@ -13,10 +13,10 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// lastLines is how many lines of the last failed pod are shown.
+// lastLines is the number of lines of the last failed pod that are shown.
 const lastLines = 10
 
-// failure says why a job has failed; nil if it has not.
+// failure returns why a job has failed, nil if it has not.
 func (p *program) failure(s *store.Store, j *store.Job, status *job.Status) (*report.Failure, error) {
 	if status.Finished() != job.ConditionFailed {
 		return nil, nil
@@ -32,25 +32,31 @@ func (p *program) failure(s *store.Store, j *store.Job, status *job.Status) (*re
 	return f, err
 }
 
-// lastFailed finds the pod of a job that has failed last, and the container for which it did.
+// lastFailed finds the last failed pod of a job, and the container that made it fail.
 func (p *program) lastFailed(s *store.Store, j *store.Job) (*report.Failure, *store.Pod, error) {
 	pods, err := s.Pods(j.UID)
 	if err != nil {
 		return nil, nil, err
 	}
+
 	f := &report.Failure{Next: [][2]string{{p.command("status", j.Key()), "its pods and events"}}}
 	var last *store.Pod
 	var at time.Time
 	itself := false // the pod was not stopped, as others are once the job has failed
+
 	for i := range pods {
 		if pods[i].State.Phase != job.PodFailed {
 			continue
 		}
+
 		c, end := culprit(&pods[i].State)
 		own := pods[i].State.Reason != pod.ReasonStopped && pods[i].State.Reason != pod.ReasonNeverStarted
-		if last != nil && (end.Before(at) && own == itself || itself && !own) {
+		switch {
+		case last == nil:
+		case own == itself && end.Before(at), itself && !own:
 			continue
 		}
+
 		last, at, itself = &pods[i], end, own
 		f.Pod, f.Container, f.ExitCode, f.Reason = last.Name, "", 0, last.State.Reason
 		if c != nil {
@@ -60,6 +66,7 @@ func (p *program) lastFailed(s *store.Store, j *store.Job) (*report.Failure, *st
 	if last == nil {
 		return nil, nil, nil
 	}
+
 	f.Next = append([][2]string{{p.command("logs", j.Key(), "--pod", last.Name), "all that it has printed"}}, f.Next...)
 	if j.CronJob == "" {
 		f.Next = append(f.Next, [2]string{p.command("rm", j.Key()), "before it can run again"})
@@ -71,7 +78,8 @@ func (p *program) lastFailed(s *store.Store, j *store.Job) (*report.Failure, *st
 func culprit(s *pod.State) (c *pod.Container, at time.Time) {
 	for i := range s.Containers {
 		k := &s.Containers[i]
-		if k.State == jobpod.Terminated && k.ExitCode != 0 && k.Kind != jobpod.RestartableInit && !k.FinishedAt.Before(at) {
+		failed := k.State == jobpod.Terminated && k.ExitCode != 0
+		if failed && k.Kind != jobpod.RestartableInit && !k.FinishedAt.Before(at) {
 			c, at = k, k.FinishedAt
 		}
 	}

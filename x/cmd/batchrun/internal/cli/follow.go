@@ -28,19 +28,20 @@ type follower struct {
 // followTime is the time between two looks at the logs.
 const followTime = 100 * time.Millisecond
 
-// isNamed reports whether a pod has a name, or one that begins with it.
+// isNamed reports whether the name of a pod is name, or begins with name and a dash.
 func isNamed(p *store.Pod, name string) bool {
 	return name == "" || p.Name == name || strings.HasPrefix(p.Name, name+"-")
 }
 
-// observe begins to follow a pod, and shows the rest of its logs at its end. What a pod has printed
-// before this runner was there is not shown.
+// observe starts to follow a pod, and shows the rest of its logs at its end. It does not show output
+// from before this runner.
 func (f *follower) observe(p *store.Pod, here, end bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ended[p.UID] || !isNamed(p, f.only) {
 		return
 	}
+
 	r := f.open[p.UID]
 	if r == nil {
 		var err error
@@ -53,6 +54,7 @@ func (f *follower) observe(p *store.Pod, here, end bool) {
 		}
 		f.open[p.UID] = r
 	}
+
 	if end {
 		f.read(p.UID, r, true)
 		f.drop(p.UID, nil)
@@ -65,7 +67,7 @@ func (f *follower) read(uid job.UID, r *logs.Reader, end bool) {
 	}
 }
 
-// drop ends to follow a pod, whose log may not be readable: a container can replace it.
+// drop stops following a pod. err is set if a log cannot be read: a container can replace it.
 func (f *follower) drop(uid job.UID, err error) {
 	if err != nil {
 		f.to.Note(err.Error())
@@ -81,7 +83,7 @@ func (f *follower) show(l logs.Line) {
 	f.to.Log(l)
 }
 
-// run shows what is added, until the context ends.
+// run shows new output until the context ends.
 func (f *follower) run(ctx context.Context) {
 	for sleep(ctx, followTime) {
 		f.mu.Lock()

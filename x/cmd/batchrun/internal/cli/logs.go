@@ -48,17 +48,20 @@ until the job has ended; for a CronJob until Ctrl-C. With --pod or --index, with
   batchrun logs hello -f --tail 5        # the last five lines of each pod, and what comes
   batchrun logs backup --since 10m`,
 		Args: cobra.ExactArgs(1),
+
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.indexed = cmd.Flags().Changed("index")
 			which, err := o.selected(time.Now())
 			if err != nil {
 				return err
 			}
+
 			s, err := p.openToLook()
 			if err != nil {
 				return err
 			}
 			defer s.Close()
+
 			if o.follow {
 				return p.followLogs(cmd.Context(), s, args[0], &o, which)
 			}
@@ -72,12 +75,14 @@ until the job has ended; for a CronJob until Ctrl-C. With --pod or --index, with
 			return p.writeLogs(s, pods, which)
 		},
 	}
+
 	cmd.Flags().Int32Var(&o.index, "index", -1, "only the pods of this completion index")
 	cmd.Flags().StringVarP(&o.container, "container", "c", "", "only this container")
 	cmd.Flags().StringVar(&o.pod, "pod", "", "only this pod")
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "print lines as they come until the job has ended")
 	cmd.Flags().IntVar(&o.tail, "tail", -1, "only the last lines of each log, this many; -1 means all")
-	cmd.Flags().StringVar(&o.since, "since", "", "only what was printed since a time, or for a duration (such as 10m), by this machine's clock; up to a second more")
+	cmd.Flags().StringVar(&o.since, "since", "", "only what was printed since a time, or for a duration (such as "+
+		"10m), by this machine's clock; up to a second more")
 	return cmd
 }
 
@@ -105,19 +110,21 @@ func (o *logOptions) selected(now time.Time) (logs.Select, error) {
 	return which, nil
 }
 
-// pods returns the wanted pods of a job, or of all jobs of a CronJob, and whether there can be no
-// more of them.
+// pods returns the selected pods of a job, or of all jobs of a CronJob, and whether no more can
+// come.
 func (o *logOptions) pods(s *store.Store, key string) (pods []store.Pod, complete bool, err error) {
 	j, c, err := find(s, key)
 	if err != nil {
 		return nil, false, err
 	}
+
 	var jobs []store.Job
 	if c == nil {
 		jobs, complete = []store.Job{*j}, finished(j)
 	} else if jobs, err = s.JobsOf(c.UID); err != nil {
 		return nil, false, err
 	}
+
 	for i := range jobs {
 		of, err := s.Pods(jobs[i].UID)
 		if err != nil {
@@ -126,7 +133,10 @@ func (o *logOptions) pods(s *store.Store, key string) (pods []store.Pod, complet
 		pods = append(pods, of...)
 	}
 	pods = slices.DeleteFunc(pods, func(q store.Pod) bool {
-		return o.pod != "" && q.Name != o.pod || o.indexed && q.Index != o.index
+		if o.indexed && q.Index != o.index {
+			return true
+		}
+		return o.pod != "" && q.Name != o.pod
 	})
 	return pods, complete, nil
 }
@@ -138,27 +148,31 @@ func (p *program) writeLogs(s *store.Store, pods []store.Pod, which logs.Select)
 		if err := json.Unmarshal(pods[i].Spec, &spec); err != nil {
 			return err
 		}
+
 		folder := pod.Folder(s.PodFolder(pods[i].UID))
 		for _, c := range spec.Containers {
 			if which.Container != "" && c.Name != which.Container {
 				continue
 			}
+
 			found = true
 			if len(pods) > 1 || which.Container == "" && len(spec.Containers) > 1 {
 				fmt.Fprintf(p.err, "== pod %s, container %s\n", pods[i].Name, c.Name)
 			}
-			if err := errors.Join(copyLog(forLogs(p.rawOut), folder, c.Name, "stdout", which), copyLog(forLogs(p.rawErr), folder, c.Name, "stderr", which)); err != nil {
+			if err := errors.Join(copyLog(forLogs(p.rawOut), folder, c.Name, "stdout", which),
+				copyLog(forLogs(p.rawErr), folder, c.Name, "stderr", which)); err != nil {
 				return err
 			}
 		}
 	}
+
 	if !found {
 		return fmt.Errorf("no pod has a container %q", which.Container)
 	}
 	return nil
 }
 
-// forLogs returns what to write logs to: as they are, unless that is a terminal.
+// forLogs returns the writer for logs. It neutralises control characters only on a terminal.
 func forLogs(out io.Writer) io.Writer {
 	if file, ok := out.(*os.File); ok && isatty.IsTerminal(file.Fd()) {
 		return terminal.NewWriter(out)
@@ -199,15 +213,24 @@ type tailing struct {
 	failed  error                // of a write
 }
 
-// followLogs prints lines as they come. It ends when nothing more can come.
+// followLogs prints lines as they are written. It ends when no more can come.
 func (p *program) followLogs(ctx context.Context, s *store.Store, key string, o *logOptions, which logs.Select) error {
-	t := &tailing{program: p, store: s, options: o, which: which, open: map[job.UID]*logs.Reader{}, ended: map[job.UID]bool{},
-		out: map[string]io.Writer{"stdout": forLogs(p.rawOut), "stderr": forLogs(p.rawErr)}}
+	t := &tailing{
+		program: p,
+		store:   s,
+		options: o,
+		which:   which,
+		open:    map[job.UID]*logs.Reader{},
+		ended:   map[job.UID]bool{},
+		out:     map[string]io.Writer{"stdout": forLogs(p.rawOut), "stderr": forLogs(p.rawErr)},
+	}
+
 	for {
 		inUse, err := s.InUse()
 		if err != nil {
 			return err
 		}
+
 		pods, complete, err := o.pods(s, key)
 		if errors.Is(err, store.ErrNotFound) && len(t.ended)+len(t.open) > 0 {
 			return nil // removed meanwhile
@@ -218,6 +241,7 @@ func (p *program) followLogs(ctx context.Context, s *store.Store, key string, o 
 		if err := t.pass(pods); err != nil {
 			return err
 		}
+
 		t.which = logs.Select{Container: o.container, Tail: -1} // later pods count as a whole
 		switch alive, err := t.alive(); {
 		case err != nil:
@@ -230,6 +254,7 @@ func (p *program) followLogs(ctx context.Context, s *store.Store, key string, o 
 			fmt.Fprintf(p.err, "no runner is there and no pod runs; %s resumes\n", p.command("run"))
 			return nil
 		}
+
 		if !sleep(ctx, 2*followTime) {
 			return ctx.Err()
 		}
@@ -246,7 +271,7 @@ func (t *tailing) alive() (bool, error) {
 	return false, nil
 }
 
-// pass prints what the pods have added.
+// pass prints the new lines of the pods.
 func (t *tailing) pass(pods []store.Pod) error {
 	for i := range pods {
 		q := &pods[i]
@@ -264,7 +289,7 @@ func (t *tailing) pass(pods []store.Pod) error {
 			}
 			t.open[q.UID] = r
 		}
-		// A pod that has ended, by what was read before the log, adds nothing.
+		// If the pod had ended when its state was read, its log is complete.
 		if err := errors.Join(r.Read(q.Finished() || q.Gone, t.print), t.failed); err != nil {
 			return err
 		}

@@ -22,10 +22,12 @@ func (p *program) nextCommand() *cobra.Command {
 		Example: `  batchrun next backup.yaml -n 10
   batchrun next backup             # one in the state folder`,
 		Args: cobra.ExactArgs(1),
+
 		RunE: func(_ *cobra.Command, args []string) error {
 			if n < 1 {
 				return fmt.Errorf("-n: %d: must be at least 1", n)
 			}
+
 			cronJobs, now, err := p.look(args[0])
 			if err != nil {
 				return err
@@ -38,12 +40,13 @@ func (p *program) nextCommand() *cobra.Command {
 			return nil
 		},
 	}
+
 	cmd.Flags().IntVarP(&n, "number", "n", 5, "how many runs to show")
 	return cmd
 }
 
-// look returns the CronJobs of a file, or the named one in the state folder, and
-// the time to start from. An argument that is not a file is a name.
+// look returns the CronJobs of a file, or the named one in the state folder, and the time from which
+// to list runs. An argument that is not a file is a name.
 func (p *program) look(name string) ([]store.CronJob, time.Time, error) {
 	if _, err := os.Stat(p.input(name)); name != "-" && errors.Is(err, os.ErrNotExist) {
 		return p.lookStored(name)

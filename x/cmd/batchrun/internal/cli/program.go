@@ -14,7 +14,7 @@ import (
 type program struct {
 	in       io.Reader
 	out, err io.Writer // control characters in what is written are neutralised
-	// rawOut and rawErr take what the program draws, and logs that are not for a terminal.
+	// rawOut and rawErr are for live lines, and for logs that do not go to a terminal.
 	rawOut, rawErr io.Writer
 	// caller is the folder of the user's shell; relative paths start there.
 	caller string
@@ -54,7 +54,7 @@ func (p *program) open(create bool) (*store.Store, error) {
 	return store.Open(dir)
 }
 
-// openToLook opens a state folder to read it; the folder may be read-only.
+// openToLook opens a state folder for reading. The folder may be read-only.
 func (p *program) openToLook() (*store.Store, error) {
 	dir := p.path(p.state)
 	if err := holdsJobs(dir); err != nil {

@@ -46,6 +46,7 @@ func (p *program) removeNamed(s *store.Store, key string) error {
 		if err != nil {
 			return err
 		}
+
 		unlock, err := s.Lock()
 		if err == nil {
 			defer unlock()
@@ -57,6 +58,7 @@ func (p *program) removeNamed(s *store.Store, key string) error {
 		if !errors.Is(err, store.ErrLocked) {
 			return err
 		}
+
 		if asked, err = askToRemove(s, j, c); err != nil {
 			return err
 		}
@@ -112,6 +114,7 @@ func (p *program) removeCronJob(s *store.Store, c *store.CronJob) error {
 	if err != nil {
 		return err
 	}
+
 	jobs, err := s.Jobs()
 	if err != nil {
 		return err
@@ -124,6 +127,7 @@ func (p *program) removeCronJob(s *store.Store, c *store.CronJob) error {
 			return err
 		}
 	}
+
 	if err := s.RemoveDeletedCronJobs(); err != nil {
 		return err
 	}
@@ -138,12 +142,14 @@ func (p *program) remove(s *store.Store, j *store.Job) error {
 	if err != nil {
 		return err
 	}
+
 	for i := range pods {
 		folder := pod.Folder(s.PodFolder(pods[i].UID))
 		if _, err := folder.Cancel(time.Now()); err != nil && !pod.IsUnreadable(err) {
 			return err // what is in place of an unreadable file is removed
 		}
 	}
+
 	for i := range pods {
 		folder := pod.Folder(s.PodFolder(pods[i].UID))
 		for {
@@ -159,10 +165,12 @@ func (p *program) remove(s *store.Store, j *store.Job) error {
 			}
 			time.Sleep(20 * time.Millisecond)
 		}
+
 		if err := folder.Remove(); err != nil {
 			return err
 		}
 	}
+
 	if err := s.RemoveJob(j.UID); err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ type session struct {
 	crons map[job.UID]*control.CronLoop
 	// followed holds the unfinished jobs of CronJobs that have had a loop.
 	followed map[job.UID]bool
-	// open is the number of loops that have not ended, as far as await knows.
+	// open is the number of loops whose result await has not received.
 	open int
 	// held is true once the jobs are suspended.
 	held bool
@@ -56,7 +56,7 @@ type jobLoop struct {
 	job store.Job
 }
 
-// result is how the loop of a job or of a CronJob ended.
+// result is the end of the loop of a job or of a CronJob.
 type result struct {
 	job     *store.Job
 	status  job.Status
@@ -70,12 +70,21 @@ func newSession(p *program, s *store.Store, c *clock.Clock, o runOptions, to rep
 		ends: make(chan result), broken: make(chan error),
 		loops: map[job.UID]*jobLoop{}, crons: map[job.UID]*control.CronLoop{}, followed: map[job.UID]bool{},
 	}
+
 	r.node = node.New(s, c, o.parallel, r.wakeJob)
 	r.node.Warn, r.node.Patience.Limit = to.Note, o.giveUp
+
 	if !o.quiet && o.output != "json" {
-		r.follower = &follower{store: s, to: to, only: o.follow, open: map[job.UID]*logs.Reader{}, ended: map[job.UID]bool{}}
+		r.follower = &follower{
+			store: s,
+			to:    to,
+			only:  o.follow,
+			open:  map[job.UID]*logs.Reader{},
+			ended: map[job.UID]bool{},
+		}
 		r.node.Output = r.follower.observe
 	}
+
 	r.collector = control.NewCollector(s, c)
 	r.collector.Warn, r.collector.Patience.Limit = to.Note, o.giveUp
 	r.collector.Stop, r.collector.Changed = r.wakeJob, r.node.Wake
@@ -88,6 +97,7 @@ func (r *session) run(chosen objects) (int, error) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
+
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	r.ctx = ctx
@@ -102,15 +112,18 @@ func (r *session) run(chosen objects) (int, error) {
 		r.group.Wait()
 		return exitBroken, err
 	}
+
 	if r.follower != nil {
 		r.group.Go(func() { r.follower.run(ctx) })
 	}
 	for _, part := range []func(context.Context) error{r.node.Run, r.collector.Run, r.watchStore, r.keepTime} {
 		r.group.Go(func() { r.fail(part(ctx)) })
 	}
+
 	status, err := r.await(signals)
 	cancel()
 	r.group.Wait()
+
 	if !r.clock.IsReal() {
 		err = errors.Join(err, r.store.Saw(r.clock.Now()))
 	}
@@ -149,9 +162,11 @@ func (r *session) startJob(j *store.Job) error {
 	if err != nil {
 		return err
 	}
+
 	l.Settings, l.Changed, l.Report = r.settings, r.node.Wake, r.jobRound
 	l.Warn, l.Patience.Limit = r.reporter.Note, r.options.giveUp
 	l.Options.Backoff = r.options.backoff
+
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.store.SetHeld(j.UID, r.held); err != nil {
@@ -159,6 +174,7 @@ func (r *session) startJob(j *store.Job) error {
 	}
 	r.loops[j.UID] = &jobLoop{l, *j}
 	r.open++
+
 	r.group.Go(func() {
 		status, err := l.Run(r.ctx)
 		r.mu.Lock()
@@ -187,7 +203,7 @@ func (r *session) startCronJob(c *store.CronJob) error {
 	return nil
 }
 
-// end passes on how a loop ended. Once the context has ended, nothing receives it.
+// end sends the result of a loop to await, unless the context has ended.
 func (r *session) end(got result) {
 	select {
 	case r.ends <- got:
@@ -256,13 +272,14 @@ func (r *session) isBusy(cronJobUID job.UID) bool {
 	return false
 }
 
-// interval is how often the session looks for the writes of other processes.
+// interval is the time between two looks for the writes of other processes.
 const interval = 100 * time.Millisecond
 
 // watchStore notices the writes of other processes: triggers and removals.
 func (r *session) watchStore(ctx context.Context) error {
 	last := int64(-1)
 	endurance := patience.Patience{Limit: r.options.giveUp}
+
 	for {
 		began := time.Now()
 		version, err := r.store.Version()
@@ -270,6 +287,7 @@ func (r *session) watchStore(ctx context.Context) error {
 		if fatal != nil {
 			return fatal
 		}
+
 		if err == nil && version != last {
 			last = version
 			r.collector.Wake()
@@ -279,14 +297,15 @@ func (r *session) watchStore(ctx context.Context) error {
 			}
 			r.mu.Unlock()
 		}
+
 		if !sleep(ctx, max(interval, delay)) {
 			return nil
 		}
 	}
 }
 
-// keepTime stores the time of a virtual clock, so that no waiting is lost when a
-// runner is killed while nothing happens.
+// keepTime stores the time of a virtual clock regularly, so that time that has passed is not lost when
+// a runner is killed while nothing happens.
 func (r *session) keepTime(ctx context.Context) error {
 	endurance := patience.Patience{Limit: r.options.giveUp}
 	delay := time.Duration(0)

@@ -27,10 +27,12 @@ func (p *program) statusCommand() *cobra.Command {
   batchrun status hello -o wide    # one, with its folders and whole messages
   batchrun status -o json          # the objects, as an API server has them`,
 		Args: cobra.MaximumNArgs(1),
+
 		RunE: func(_ *cobra.Command, args []string) error {
 			if !slices.Contains([]string{"plain", "wide", "json"}, output) {
 				return fmt.Errorf("--output: %q: must be plain, wide or json", output)
 			}
+
 			s, err := p.openToLook()
 			if err != nil {
 				return err
@@ -39,6 +41,7 @@ func (p *program) statusCommand() *cobra.Command {
 			if len(args) == 0 {
 				return p.list(s, output)
 			}
+
 			j, c, err := find(s, args[0])
 			switch {
 			case err != nil:
@@ -49,7 +52,9 @@ func (p *program) statusCommand() *cobra.Command {
 			return p.showJob(s, j, output)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "plain", "plain (at most 100 columns), wide, or json: the objects with their status")
+
+	cmd.Flags().StringVarP(&output, "output", "o", "plain",
+		"plain (at most 100 columns), wide, or json: the objects with their status")
 	return cmd
 }
 
@@ -78,6 +83,7 @@ func (p *program) list(s *store.Store, output string) error {
 	if err != nil {
 		return err
 	}
+
 	if output == "json" {
 		for i := range cronJobs {
 			if err := p.writeCronJob(&cronJobs[i]); err != nil {
@@ -91,6 +97,7 @@ func (p *program) list(s *store.Store, output string) error {
 		}
 		return nil
 	}
+
 	if len(cronJobs) > 0 {
 		if err := p.tableOfCronJobs(s, cronJobs, output == "wide"); err != nil || len(jobs) == 0 {
 			return err
@@ -100,24 +107,27 @@ func (p *program) list(s *store.Store, output string) error {
 	return p.tableOfJobs(s, jobs, output == "wide")
 }
 
-// tableOfJobs lists jobs: with the exit status of the container for which a job has failed, and with -o wide with
-// all counters and the message of the end.
+// tableOfJobs lists jobs with the exit status of the container that made a job fail. With -o wide it
+// also lists all counters and the message of the end.
 func (p *program) tableOfJobs(s *store.Store, jobs []store.Job, wide bool) error {
 	now, err := timeOf(s)
 	if err != nil {
 		return err
 	}
+
 	titles := []string{"JOB", "AGE", "DONE", "FAILED", "EXIT", "STATE"}
 	if wide {
 		titles = []string{"JOB", "AGE", "CREATED", "ACTIVE", "DONE", "FAILED", "EXIT", "STATE"}
 	}
 	t := newTable(wide, titles...)
+
 	for i := range jobs {
 		j := &jobs[i]
 		m, err := manifest.Load(j.Manifest)
 		if err != nil {
 			return err
 		}
+
 		done := fmt.Sprint(j.Status.Succeeded)
 		if c := m.Spec.Completions; c != nil {
 			done += fmt.Sprintf("/%d", *c)
@@ -126,9 +136,11 @@ func (p *program) tableOfJobs(s *store.Store, jobs []store.Job, wide bool) error
 		if err != nil {
 			return err
 		}
+
 		failed, state := fmt.Sprint(j.Status.Failed), stateOf(j, wide)
 		if wide {
-			t.add(j.Key(), age(j.Created, now), local(j.Created), fmt.Sprint(j.Status.Active), done, failed, exit, state)
+			t.add(j.Key(), age(j.Created, now), local(j.Created), fmt.Sprint(j.Status.Active), done, failed, exit,
+				state)
 		} else {
 			t.add(j.Key(), age(j.Created, now), done, failed, exit, state)
 		}
@@ -174,7 +186,9 @@ func (p *program) writeJob(j *store.Job) error {
 	return p.writeObject(j.Manifest, j.UID, j.Namespace, j.Created, j.Deleted, j.Status)
 }
 
-func (p *program) writeObject(raw json.RawMessage, uid job.UID, namespace string, created, deleted time.Time, status any) error {
+func (p *program) writeObject(
+	raw json.RawMessage, uid job.UID, namespace string, created, deleted time.Time, status any,
+) error {
 	var object map[string]any
 	if err := json.Unmarshal(raw, &object); err != nil {
 		return err
@@ -193,6 +207,7 @@ func (p *program) showJob(s *store.Store, j *store.Job, output string) error {
 	if output == "json" {
 		return p.writeJob(j)
 	}
+
 	pods, err := s.Pods(j.UID)
 	if err != nil {
 		return err
@@ -205,13 +220,16 @@ func (p *program) showJob(s *store.Store, j *store.Job, output string) error {
 	if err != nil {
 		return err
 	}
+
 	wide := output == "wide"
 	p.facts(wide, j.Key()+": "+report.Verdict(&j.Status), j.Status.String(), "")
+
 	titles := []string{"POD", "INDEX", "AGE", "PHASE", "EXIT CODES"}
 	if wide {
 		titles = append(titles, "FOLDER")
 	}
 	t := newTable(wide, titles...)
+
 	for i := range pods {
 		q := &pods[i]
 		cells := []string{q.Name, index(q), age(q.Created, now), phase(q), codes(&q.State)}
@@ -266,6 +284,7 @@ func codes(s *pod.State) string {
 		if len(c.Exits) == 0 {
 			continue
 		}
+
 		if text != "" {
 			text += " "
 		}
@@ -276,6 +295,7 @@ func codes(s *pod.State) string {
 			}
 			text += fmt.Sprint(e.Code)
 		}
+
 		if c.Message != "" {
 			text += " (" + terminal.Text(c.Message) + ")"
 		}

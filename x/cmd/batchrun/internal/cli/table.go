@@ -12,14 +12,14 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/terminal"
 )
 
-// tableWidth is the most columns of a table, except with -o wide.
+// tableWidth is the maximum number of columns of a table, except with -o wide.
 const tableWidth = 100
 
-// maxName is the most columns of a name in such a table.
+// maxName is the maximum number of columns of a name in such a table.
 const maxName = 34
 
-// table is what status prints: rows of cells below a line of titles. Its first column is a
-// name, and its last one is cut where the line would be too long.
+// table has rows of cells below a line of titles. The first column is a name. The last column is cut
+// if a line would be too long.
 type table struct {
 	wide bool
 	rows [][]string
@@ -40,6 +40,7 @@ func (t *table) add(cells ...string) {
 
 func (t *table) write(out io.Writer) error {
 	widths := make([]int, len(t.rows[0]))
+
 	for _, row := range t.rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], runewidth.StringWidth(cell))
@@ -53,6 +54,7 @@ func (t *table) write(out io.Writer) error {
 			}
 			b.WriteString(cell)
 		}
+
 		line := strings.TrimRight(b.String(), " ")
 		if !t.wide {
 			line = runewidth.Truncate(line, tableWidth, "…")
@@ -95,7 +97,7 @@ func wrap(text string, width int) string {
 	return b.String()
 }
 
-// age is how long ago a time was, "-" if there is none.
+// age returns how long ago a time was, "-" if there is none.
 func age(at, now time.Time) string {
 	if at.IsZero() {
 		return "-"

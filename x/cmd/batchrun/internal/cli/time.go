@@ -50,7 +50,8 @@ func (o *runOptions) untilTime(now time.Time, crons bool) (time.Time, error) {
 		return t, fmt.Errorf("--until: %w", err)
 	}
 	if t.Before(now) {
-		return t, fmt.Errorf("--until: %q: is in the past; the clock of the state folder shows %s", o.until, now.Local().Format(time.RFC3339))
+		return t, fmt.Errorf("--until: %q: is in the past; the clock of the state folder shows %s", o.until,
+			now.Local().Format(time.RFC3339))
 	}
 	return t, nil
 }
@@ -60,7 +61,8 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil {
 		return now.Add(d), nil
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04", time.DateOnly} {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime,
+		"2006-01-02 15:04", time.DateOnly} {
 		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
 			return t, nil
 		}

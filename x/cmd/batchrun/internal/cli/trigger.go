@@ -15,12 +15,14 @@ folder starts it immediately; without one, the next run does. It starts even if 
 CronJob is suspended, or other runs are active.`,
 		Example: `  batchrun trigger backup`,
 		Args:    cobra.ExactArgs(1),
+
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := p.open(false)
 			if err != nil {
 				return err
 			}
 			defer s.Close()
+
 			c, err := s.FindCronJob(args[0])
 			if err != nil {
 				return err
@@ -28,11 +30,13 @@ CronJob is suspended, or other runs are active.`,
 			if !c.Deleted.IsZero() {
 				return fmt.Errorf("CronJob %q is being removed", args[0])
 			}
+
 			t, err := s.AddTrigger(c.UID)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(p.out, "requested job %s\n", t.JobName(c.Key()))
+
 			if used, err := s.InUse(); used || err != nil {
 				return err // the runner starts it
 			}

@@ -1,5 +1,5 @@
-// Package clock is the time that the planners see: the machine's time, or a
-// multiple of its speed to watch a schedule.
+// Package clock is the clock of the planners: the machine's clock, or a faster one, to watch a
+// schedule.
 package clock
 
 import (
@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Span is a time during which the clock runs evenly: it shows Virtual at Real, and
-// from then on runs at Speed times the pace of the machine's clock.
+// Span is a part of time in which the clock has one speed: it shows Virtual at the machine's time
+// Real, and from then on runs Speed times as fast as the machine's clock.
 type Span struct {
 	Real    time.Time
 	Virtual time.Time
@@ -18,18 +18,17 @@ type Span struct {
 
 // Clock translates the machine's time. The zero Clock changes nothing.
 type Clock struct {
-	// spans come from all runners of a state folder since the first with a
-	// virtual clock, the oldest first. Later runners read what processes recorded
-	// during earlier ones.
+	// spans come from all runners of a state folder since the first with a virtual clock, oldest
+	// first. Earlier spans are needed for times that processes recorded under earlier runners.
 	spans []Span
 }
 
 // New returns a clock with the given spans, the oldest first.
 func New(spans []Span) *Clock { return &Clock{spans: slices.Clone(spans)} }
 
-// Start begins a span at a machine's time and returns it. The clock then shows the
-// machine's time, or seen if that is later: it never goes back. False means that
-// the machine's own time is enough.
+// Start begins a span at a time of the machine and returns it. The clock then shows the machine's
+// time, or seen if that is later: it never goes back. It returns false if no span is needed, since
+// the clock can show the machine's time.
 func (c *Clock) Start(real, seen time.Time, speed float64) (Span, bool) {
 	s := Span{Real: real, Virtual: real, Speed: speed}
 	if seen.After(real) {
@@ -45,11 +44,10 @@ func (c *Clock) Start(real, seen time.Time, speed float64) (Span, bool) {
 // IsReal reports whether the clock shows the machine's time.
 func (c *Clock) IsReal() bool { return len(c.spans) == 0 }
 
-// Now is the current time.
+// Now returns the current time.
 func (c *Clock) Now() time.Time { return c.At(time.Now()) }
 
-// At translates a time of the machine. Between the spans, when no runner was there,
-// time stands still.
+// At translates a time of the machine. Between two spans, without a runner, the clock does not move.
 func (c *Clock) At(real time.Time) time.Time {
 	i := len(c.spans) - 1
 	for i >= 0 && real.Before(c.spans[i].Real) {
@@ -68,16 +66,14 @@ func (c *Clock) At(real time.Time) time.Time {
 	return t
 }
 
-// end is where the clock stops, close to the largest number of nanoseconds since
-// 1970.
+// end is the time at which the clock stops, close to the largest number of nanoseconds since 1970.
 var end = time.Date(2262, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (s *Span) at(real time.Time) time.Time {
 	return s.Virtual.Add(scale(real.Sub(s.Real), s.Speed)).UTC()
 }
 
-// Until returns how long the machine's clock takes until this one shows t; at least
-// 0.
+// Until returns the time on the machine's clock until this clock shows t, at least 0.
 func (c *Clock) Until(t time.Time) time.Duration {
 	d := max(t.Sub(c.Now()), 0)
 	if c.IsReal() {

@@ -22,7 +22,7 @@ type backend struct {
 	manifest *manifest.Job
 	settings manifest.Settings
 	now      time.Time // of the round
-	// changed is called when the node has something to do.
+	// changed is called when there is work for the node.
 	changed func()
 }
 
@@ -34,8 +34,8 @@ func (b *backend) Adopt(context.Context, job.PodRef) error { return errNotOurs }
 // Release is never planned either.
 func (b *backend) Release(context.Context, job.PodRef) error { return errNotOurs }
 
-// Create stores the pod. It runs as soon as the node gets to it: a crash right
-// after this write loses nothing, since the pod is found in the store.
+// Create stores the pod; the node starts it. A crash right after this write loses nothing, since the
+// node finds the pod in the store.
 func (b *backend) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
 	ref := job.PodRef{Name: c.NamePrefix + manifest.Suffix(), UID: job.UID(uuid.NewString())}
 	spec, err := json.Marshal(b.manifest.Pod(&c, b.uid, ref.Name, ref.UID, b.settings))
@@ -54,7 +54,7 @@ func (b *backend) Create(_ context.Context, c job.Creation) (job.PodRef, error) 
 }
 
 // Delete marks the pod; the node ends it. A pod that has finished must keep its
-// finalizer, even if the store does not know yet (JI9).
+// finalizer, even if its end is not in the store yet (JI9).
 func (b *backend) Delete(_ context.Context, d job.Deletion) error {
 	if d.UntrackFirst {
 		if state, _, err := pod.Folder(b.store.PodFolder(d.UID)).State(); err == nil && state.Done {

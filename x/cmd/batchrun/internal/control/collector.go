@@ -14,12 +14,11 @@ import (
 
 // Collector removes deleted jobs and CronJobs, as the garbage collector of a
 // cluster does: it ends their pods, removes the pods with their logs, and then
-// their owners. It may be killed at any time, since each pass does what is left to
-// do.
+// their owners. It may be killed at any time, since each pass continues the work.
 type Collector struct {
 	Store *store.Store
 	Clock *clock.Clock
-	// Stop is called for each deleted job: its loop has nothing left to do.
+	// Stop is called for each deleted job, to stop its loop.
 	Stop func(jobUID job.UID)
 	// Changed is called when pods have to end.
 	Changed func()
@@ -69,7 +68,7 @@ func (c *Collector) Run(ctx context.Context) error {
 	}
 }
 
-// Pass does what can be done now, and returns the number of jobs left.
+// Pass does the work that is possible now, and returns the number of jobs that are left.
 func (c *Collector) Pass() (left int, err error) {
 	jobs, err := c.Store.DeletedJobs()
 	if err != nil {
@@ -88,8 +87,8 @@ func (c *Collector) Pass() (left int, err error) {
 	return left, c.Store.RemoveDeletedCronJobs()
 }
 
-// collect does the next step to remove a job; true means that it is gone. A deleted
-// job gets no new pods, so these are all.
+// collect does the next step to remove a job, and returns true if the job is gone. Since a deleted
+// job gets no new pods, it reads the pods once.
 func (c *Collector) collect(j *store.Job) (bool, error) {
 	pods, err := c.Store.Pods(j.UID)
 	if err != nil {
@@ -116,6 +115,7 @@ func (c *Collector) end(j *store.Job, p *store.Pod) (bool, error) {
 		if !p.Deleted.IsZero() {
 			return false, nil
 		}
+
 		m, err := manifest.Load(j.Manifest)
 		if err != nil {
 			return false, err
@@ -128,6 +128,7 @@ func (c *Collector) end(j *store.Job, p *store.Pod) (bool, error) {
 		_, err = c.Store.DeletePod(p.UID, manifest.GraceSeconds(&m.Object), false, now)
 		return false, err
 	}
+
 	over, err := folder.Reap()
 	if err == nil && !over {
 		err = folder.Enforce(time.Now())

@@ -17,7 +17,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// Lag is how late, at worst, a loop looks at a run that is due.
+// Lag is the longest time after which a loop notices a run that is due.
 const Lag = time.Second
 
 // CronRound is the result of a round of a CronJob, to be reported to the user.
@@ -74,7 +74,7 @@ func Compile(stored *store.CronJob, m *manifest.CronJob) cronjob.Compiled {
 	return cronjob.Compile(&cronjob.CronJob{CreationTimestamp: stored.Created, Spec: m.Spec})
 }
 
-// Hold stops the start of runs. Run then returns once the running jobs have ended.
+// Hold starts no more runs. Run then returns once the running jobs have ended.
 func (l *CronLoop) Hold() {
 	l.held.Store(true)
 	l.Wake()
@@ -91,7 +91,7 @@ func (l *CronLoop) Run(ctx context.Context) error {
 			err = ErrRemoved
 		}
 		if ctx.Err() != nil && (err != nil || round.Err != nil) {
-			return ctx.Err() // cut short: nothing of it is tried again here
+			return ctx.Err() // the round was cut short, and another runner repeats it
 		}
 		if failed, err := l.endure(ctx, began, err); err != nil {
 			return err
@@ -113,8 +113,8 @@ func (l *CronLoop) Run(ctx context.Context) error {
 	}
 }
 
-// round plans once and carries the plan out. Again reports that it has written
-// something, retry that a write has failed.
+// round plans once and carries the plan out. again is true if it has written something, and retry if
+// a write has failed.
 func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again, retry bool, err error) {
 	now, err := Now(l.Store, l.Clock)
 	if err != nil {
@@ -127,24 +127,29 @@ func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again
 	if err := l.Follow(jobs); err != nil {
 		return round, false, false, err
 	}
+
 	if held {
-		triggers = nil // they stay in the store
+		triggers = nil // they stay in the store for the next runner
 	}
+
 	plan, err := l.planner.Reconcile(l.snapshot(&stored, jobs, triggers, now, held))
 	if err != nil {
 		return round, false, false, fmt.Errorf("CronJob %s: %w", stored.Key(), err)
 	}
+
 	b := &cronBackend{store: l.Store, now: now, cronJob: &stored, manifest: l.Manifest}
 	end, applyErr := cronjobapply.Executor{Parallel: 1}.Apply(ctx, b, plan)
 	if err := l.Store.ConcludeCronJob(l.UID, &end, now); err != nil {
 		return round, false, false, err
 	}
+
 	if !end.Retry && !b.wrote {
 		end.Requeue, err = l.expire(b, jobs, triggers, end.Requeue, now)
 	}
 	if b.deleted {
 		l.Deleted()
 	}
+
 	round = CronRound{
 		CronJob: &stored, Events: end.Events, Notes: plan.Notes, Waits: plan.Waits, Requeue: end.Requeue,
 		NextRun: plan.NextRun, Now: now, Err: applyErr,
@@ -152,6 +157,7 @@ func (l *CronLoop) round(ctx context.Context, held bool) (round CronRound, again
 	if held {
 		round.Waits = nil // they would say that it is suspended
 	}
+
 	round.CronJob.Status = end.Status
 	return round, b.wrote, end.Retry, err
 }
@@ -170,7 +176,9 @@ func (l *CronLoop) read() (stored store.CronJob, jobs []store.Job, triggers []cr
 	return stored, jobs, triggers, err
 }
 
-func (l *CronLoop) snapshot(stored *store.CronJob, jobs []store.Job, triggers []cronjob.Trigger, now time.Time, held bool) *cronjob.Snapshot {
+func (l *CronLoop) snapshot(
+	stored *store.CronJob, jobs []store.Job, triggers []cronjob.Trigger, now time.Time, held bool,
+) *cronjob.Snapshot {
 	spec := l.Manifest.Spec
 	if held {
 		suspend := true // suspension already has the right effect on runs (C6)
@@ -189,26 +197,31 @@ func (l *CronLoop) snapshot(stored *store.CronJob, jobs []store.Job, triggers []
 	}
 }
 
-// expire deletes the finished jobs whose TTL is over (T2), and moves the next round
-// forward to the next expiry. It follows a round without writes, since a job that
-// the status does not know yet would start again once it is gone (CI1).
-func (l *CronLoop) expire(b *cronBackend, jobs []store.Job, triggers []cronjob.Trigger, next cronjob.Requeue, now time.Time) (cronjob.Requeue, error) {
+// expire deletes the finished jobs whose TTL has passed (T2), and moves the next round
+// forward to the next expiry. It runs after a round without writes: a job that is not
+// in the status yet would start again once it is gone (CI1).
+func (l *CronLoop) expire(
+	b *cronBackend, jobs []store.Job, triggers []cronjob.Trigger, next cronjob.Requeue, now time.Time,
+) (cronjob.Requeue, error) {
 	for i := range jobs {
 		j := &jobs[i]
 		asked := func(t cronjob.Trigger) bool { return t.JobName(b.cronJob.Name) == j.Name }
 		if j.Status.Finished() == "" || slices.ContainsFunc(triggers, asked) {
 			continue
 		}
+
 		var object struct {
 			Spec job.Spec `json:"spec"`
 		}
 		if err := json.Unmarshal(j.Manifest, &object); err != nil {
 			return next, err
 		}
+
 		expired, at, err := job.Expire(&job.Job{Spec: object.Spec, Status: j.Status}, job.Options{}, now)
 		if err != nil {
 			return next, fmt.Errorf("job %s: %w", j.Key(), err)
 		}
+
 		if expired {
 			if _, err := l.Store.DeleteJob(j.UID, now); err != nil {
 				return next, err

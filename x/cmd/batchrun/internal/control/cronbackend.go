@@ -17,8 +17,7 @@ type cronBackend struct {
 	now      time.Time
 	cronJob  *store.CronJob
 	manifest *manifest.CronJob
-	// wrote is set by every write, deleted by writes that leave work for the
-	// collector.
+	// wrote is set by every write, and deleted by a write after which the collector has work.
 	wrote, deleted bool
 }
 

@@ -26,7 +26,7 @@ type Round struct {
 	Waits   []job.Wait
 	Requeue job.Requeue
 	Now     time.Time
-	// again is when the next round is due. It may be earlier than the plan's own time.
+	// again is the time of the next round. It may be earlier than the plan's own time.
 	again time.Time
 	// Pending is the number of pods that have not started.
 	Pending int
@@ -47,7 +47,7 @@ type Loop struct {
 	// Report is called after every round.
 	Report func(Round)
 
-	// settled says that the last round left no failed pod that still has to end the job: see pods.
+	// settled is true if the last round left no failed pod that may still end the job; see pods.
 	settled bool
 	waiter
 }
@@ -75,6 +75,7 @@ func (l *Loop) Run(ctx context.Context) (job.Status, error) {
 		if errors.Is(err, store.ErrNotFound) {
 			err = ErrRemoved
 		}
+
 		quiet := false
 		if ctx.Err() != nil && (err != nil || round.Err != nil) {
 			return round.Status, ctx.Err() // cut short: nothing of it is tried again here
@@ -83,11 +84,13 @@ func (l *Loop) Run(ctx context.Context) (job.Status, error) {
 			l.Report(round)
 			quiet, err = l.isQuiet(&round)
 		}
+
 		if failed, err := l.endure(ctx, began, err); quiet || err != nil {
 			return round.Status, err
 		} else if failed {
 			continue
 		}
+
 		if ctx.Err() != nil {
 			return round.Status, ctx.Err()
 		}
@@ -104,21 +107,24 @@ func (l *Loop) round(ctx context.Context, b *backend) (Round, bool, error) {
 	if err != nil {
 		return Round{}, false, err
 	}
+
 	pods, err := l.pods()
 	if err != nil {
 		return Round{}, false, err
 	}
-	// The clock is read last: otherwise a pod that ends meanwhile would end in the future.
+	// The clock is read after the store: otherwise a pod could have ended in the future.
 	now, err := Now(l.Store, l.Clock)
 	if err != nil {
 		return Round{}, false, err
 	}
+
 	b.now = now
 	snapshot := l.snapshot(&stored, pods, now)
 	plan, err := job.Reconcile(snapshot)
 	if err != nil {
 		return Round{}, false, fmt.Errorf("job %s: %w", stored.Key(), err)
 	}
+
 	conclusion, applyErr := jobapply.Executor{}.Apply(ctx, b, &plan)
 	l.settled = applyErr == nil && plan.Verdict == job.Verdict{}
 	if err := l.Store.Conclude(l.UID, conclusion.Memory, conclusion.Events, now); err != nil {
@@ -127,10 +133,13 @@ func (l *Loop) round(ctx context.Context, b *backend) (Round, bool, error) {
 	if stored, err = l.Store.Job(l.UID); err != nil {
 		return Round{}, false, err
 	}
+
 	round := Round{
 		Job: &stored, Spec: &l.Manifest.Spec, Status: stored.Status, Events: conclusion.Events,
-		Notes: plan.Notes, Waits: plan.Waits, Requeue: plan.Requeue, again: conclusion.Requeue.At, Now: now, Err: applyErr,
+		Notes: plan.Notes, Waits: plan.Waits, Requeue: plan.Requeue, again: conclusion.Requeue.At, Now: now,
+		Err: applyErr,
 	}
+
 	for i := range pods {
 		if len(pods[i].State.Containers) == 0 && !pods[i].Finished() {
 			round.Pending++
@@ -139,9 +148,10 @@ func (l *Loop) round(ctx context.Context, b *backend) (Round, bool, error) {
 	return round, conclusion.Retry, nil
 }
 
-// pods returns the pods that a plan needs. With a podFailurePolicy these may be failed pods that are accounted for: a round that
-// accounts for the pod of a FailJob rule declares the end only if all pods could be deleted, and otherwise a later
-// round has to find the pod again (J21). That is the case after a start, after an error, and while the job is ending.
+// pods returns the pods that a plan needs. With a podFailurePolicy these may include failed pods that
+// are already accounted for. If a round accounts for a pod that matched FailJob, but could not delete
+// all other pods, it does not declare the end, so a later round must see the pod again (J21). That is
+// possible after a start, after an error, and while the job is ending.
 func (l *Loop) pods() ([]store.Pod, error) {
 	if l.settled || l.Manifest.Spec.PodFailurePolicy == nil {
 		return l.Store.OpenPods(l.UID)
@@ -164,7 +174,7 @@ func (l *Loop) snapshot(stored *store.Job, pods []store.Pod, now time.Time) job.
 	return job.Snapshot{
 		Job: job.Job{Namespace: stored.Namespace, Name: stored.Name, UID: stored.UID,
 			CreationTimestamp: stored.Created, Spec: spec, Status: stored.Status},
-		// Pods are read from the store that the writes of earlier rounds went to.
+		// The store contains all writes of earlier rounds, so the snapshot is Consistent.
 		Pods: views, Now: now, Memory: stored.Memory, Consistent: true, Options: l.Options,
 	}
 }
@@ -172,8 +182,8 @@ func (l *Loop) snapshot(stored *store.Job, pods []store.Pod, now time.Time) job.
 // isQuiet reports whether nothing more can happen to the job: it has ended or is
 // suspended, and no process is left.
 func (l *Loop) isQuiet(r *Round) (bool, error) {
-	suspended := r.Status.Condition(job.ConditionSuspended).Status == job.ConditionTrue &&
-		(r.Job.Held || l.Manifest.Spec.Suspend != nil && *l.Manifest.Spec.Suspend)
+	held := r.Job.Held || l.Manifest.Spec.Suspend != nil && *l.Manifest.Spec.Suspend
+	suspended := held && r.Status.Condition(job.ConditionSuspended).Status == job.ConditionTrue
 	if r.Status.Finished() == "" && !suspended {
 		return false, nil
 	}

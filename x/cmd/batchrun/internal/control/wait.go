@@ -24,9 +24,8 @@ type waiter struct {
 	failures int
 }
 
-// endure notes how a round ended that began at a time, and waits after a temporary failure. It
-// returns true after such a failure. After any other failure it returns the error with which the
-// loop has to end.
+// endure notes the result of a round that began at a time. After a temporary failure, it waits and
+// returns true. After any other failure it returns the error with which the loop has to end.
 func (w *waiter) endure(ctx context.Context, began time.Time, failure error) (failed bool, err error) {
 	delay, err := w.Patience.Try(failure, began, time.Now(), w.Warn)
 	if err != nil || failure == nil {
@@ -52,12 +51,12 @@ func (w *waiter) Wake() {
 	}
 }
 
-// LongestNap is the longest wait without a look at the clock: when a machine
-// sleeps, its timers stop but time does not.
+// LongestNap is the longest wait without a look at the clock: while a machine
+// sleeps, its timers stop, but its clock does not.
 const LongestNap = time.Minute
 
-// wait returns when the next round is due: something has changed, the plan's time
-// has come, or a failed write must be retried. Retries use the machine's clock.
+// wait returns when the next round is due: after a change, at the plan's time, or to retry a failed
+// write. Retries use the machine's clock.
 func (w *waiter) wait(ctx context.Context, at time.Time, retry bool) {
 	var again time.Time
 	if w.failures++; retry {
@@ -79,7 +78,7 @@ func (w *waiter) wait(ctx context.Context, at time.Time, retry bool) {
 	}
 }
 
-// left returns how long to wait; the zero Time never comes.
+// left returns how long to wait for the earlier of two times. The zero Time means never.
 func (w *waiter) left(at, again time.Time) time.Duration {
 	left := time.Duration(math.MaxInt64)
 	if !at.IsZero() {
@@ -91,8 +90,7 @@ func (w *waiter) left(at, again time.Time) time.Duration {
 	return left
 }
 
-// Now returns the time of a round. The store has it before anything is written with
-// it.
+// Now returns the time of a round. It stores the time before anything is written with it.
 func Now(s *store.Store, c *clock.Clock) (time.Time, error) {
 	now := c.Now()
 	if c.IsReal() {

@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience is how long processes that were asked to end may take.
+// patience is the time in which processes that were asked to end must end.
 const patience = 20 * time.Second
 
 // Run runs the tests and returns the exit status. The tests fail if a process that
-// they started, or a descendant of one, is alive after them.
+// they started, or a descendant of it, is still alive at their end.
 func Run(m *testing.M) int {
 	// Descendants whose parents have ended become children of this process.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {

@@ -20,7 +20,7 @@ type Line struct {
 	Text                   []byte
 }
 
-// Name returns the name to put before the line: of the pod, and of the container if the pod has
+// Name returns the name to write before the line: that of the pod, and of the container if the pod has
 // several.
 func (l *Line) Name() string {
 	if l.Container == "" {
@@ -33,9 +33,9 @@ func (l *Line) Name() string {
 type Select struct {
 	// Container is the only container to read, if it is set.
 	Container string
-	// Tail is the most lines of each log at first; negative means all.
+	// Tail is the maximum number of lines of each log at first; negative means all.
 	Tail int
-	// Since is the time from which on lines count, up to a second too early.
+	// Since selects lines since a time, with up to a second more.
 	Since time.Time
 }
 
@@ -43,7 +43,7 @@ type Select struct {
 type Reader struct {
 	folder  pod.Folder
 	streams []*stream
-	// only is true for a pod with one container, whose name is left out.
+	// only is true for a pod with one container. Its name is left out.
 	only bool
 	name string
 }
@@ -52,10 +52,11 @@ type Reader struct {
 type stream struct {
 	container, name string
 	offset          int64
-	rest            []byte // the beginning of a line whose end is still to come
+	rest            []byte // the beginning of an incomplete line
 }
 
-// maxLine is the most bytes of a line: a longer one is split, so that it is shown before it ends.
+// maxLine is the maximum size of a line in bytes. A longer line is split, so that it is shown before it
+// ends.
 const maxLine = 16 << 10
 
 // Open returns a reader of the logs of a stored pod. It has no streams if the pod has no such
@@ -81,18 +82,18 @@ func Open(folder pod.Folder, p *store.Pod, which Select) (*Reader, error) {
 	return r, nil
 }
 
-// Empty reports whether the pod has none of the wanted containers.
+// Empty reports whether the pod has none of the selected containers.
 func (r *Reader) Empty() bool { return len(r.streams) == 0 }
 
-// SkipAll continues at the end of what there is now.
+// SkipAll skips the present contents of the logs.
 func (r *Reader) SkipAll() {
 	for _, s := range r.streams {
 		s.offset = r.folder.LogSize(s.container, s.name)
 	}
 }
 
-// Read passes on the lines that were written since the last call. At the end of the pod it also passes
-// on a last line without an end.
+// Read calls to with the lines that were written since the last call. At the end of the pod these
+// include a last line without a line end.
 func (r *Reader) Read(end bool, to func(Line)) error {
 	var problems []error
 	for _, s := range r.streams {
@@ -129,6 +130,7 @@ func (s *stream) copy(folder pod.Folder, to func(text []byte)) error {
 	if _, err := file.Seek(s.offset, io.SeekStart); err != nil {
 		return err
 	}
+
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := file.Read(buffer)
@@ -144,7 +146,7 @@ func (s *stream) copy(folder pod.Folder, to func(text []byte)) error {
 	}
 }
 
-// lines passes on the whole lines of the rest, and parts of one that is too long.
+// lines calls to with the complete lines of the rest, and with parts of a line that is too long.
 func (s *stream) lines(to func(text []byte)) {
 	for {
 		i := bytes.IndexByte(s.rest, '\n')
@@ -162,7 +164,7 @@ func (s *stream) lines(to func(text []byte)) {
 	}
 }
 
-// Offset returns where in a log the wanted part begins.
+// Offset returns the offset at which the selected part of a log begins.
 func Offset(folder pod.Folder, container, stream string, which Select) (offset int64, err error) {
 	if !which.Since.IsZero() {
 		if offset, err = folder.LogSince(container, stream, which.Since); err != nil {
@@ -186,10 +188,12 @@ func tail(folder pod.Folder, container, name string, n int) (int64, error) {
 		return 0, err
 	}
 	defer file.Close()
+
 	size, err := file.Seek(0, io.SeekEnd)
 	if err != nil || n == 0 {
 		return size, err
 	}
+
 	buffer := make([]byte, 64<<10)
 	for end, last := size, true; end > 0; last = false {
 		begin := max(0, end-int64(len(buffer)))
@@ -197,10 +201,12 @@ func tail(folder pod.Folder, container, name string, n int) (int64, error) {
 		if _, err := file.ReadAt(part, begin); err != nil {
 			return 0, err
 		}
+
 		from := len(part)
 		if last && part[from-1] == '\n' {
 			from-- // it ends the last line
 		}
+
 		for from = bytes.LastIndexByte(part[:from], '\n'); from >= 0; from = bytes.LastIndexByte(part[:from], '\n') {
 			if n--; n == 0 {
 				return begin + int64(from) + 1, nil
@@ -211,8 +217,8 @@ func tail(folder pod.Folder, container, name string, n int) (int64, error) {
 	return 0, nil
 }
 
-// Last returns the last lines of a pod's logs: of the container's stderr, or of its stdout
-// if it has written nothing to the former.
+// Last returns the last lines of a container's stderr, or of its stdout if it has written nothing to
+// stderr.
 func Last(folder pod.Folder, p *store.Pod, container string, n int) ([]string, error) {
 	r, err := Open(folder, p, Select{Container: container, Tail: n})
 	if err != nil {

@@ -33,7 +33,7 @@ func Load(raw []byte) (*Job, error) {
 	return j, nil
 }
 
-// Settings holds what the runner adds to the pods of all jobs.
+// Settings holds the settings of the runner for the pods of all jobs.
 type Settings struct {
 	RestartDelay    time.Duration
 	RestartDelayMax time.Duration
@@ -65,17 +65,20 @@ func (j *Job) Pod(c *job.Creation, jobUID job.UID, name string, uid job.UID, set
 		labels:      maps.Clone(template.Labels),
 		annotations: maps.Clone(template.Annotations),
 	}
+
 	if template.Spec.Hostname != "" {
 		b.hostname = template.Spec.Hostname
 	}
 	if c.Hostname != "" {
 		b.hostname = c.Hostname
 	}
+
 	b.labels = merged(b.labels, map[string]string{
 		batchv1.JobNameLabel: j.Object.Name, batchv1.ControllerUidLabel: string(jobUID),
 		"job-name": j.Object.Name, "controller-uid": string(jobUID),
 	}, c.Labels())
 	b.annotations = merged(b.annotations, c.Annotations())
+
 	spec := pod.Spec{
 		UID: uid, Name: name, Namespace: j.Object.Namespace, Job: j.Object.Name,
 		RestartPolicy:   job.RestartPolicy(template.Spec.RestartPolicy),
@@ -85,6 +88,7 @@ func (j *Job) Pod(c *job.Creation, jobUID job.UID, name string, uid job.UID, set
 		Isolation:       settings.Isolation,
 		MaxLog:          settings.MaxLog,
 	}
+
 	for i := range template.Spec.InitContainers {
 		kind := jobpod.Init
 		if template.Spec.InitContainers[i].RestartPolicy != nil {
@@ -127,14 +131,15 @@ func (b *builder) container(c *corev1.Container, kind jobpod.Kind) pod.Container
 		out.Argv = append(out.Argv, expand(word, vars))
 	}
 	for _, m := range c.VolumeMounts {
-		out.Mounts = append(out.Mounts, pod.Mount{Volume: m.Name, SubPath: m.SubPath, Path: m.MountPath, ReadOnly: m.ReadOnly})
+		out.Mounts = append(out.Mounts,
+			pod.Mount{Volume: m.Name, SubPath: m.SubPath, Path: m.MountPath, ReadOnly: m.ReadOnly})
 	}
 	giveUp(c, &out)
 	return out
 }
 
-// inherited are the variables of the runner that processes of this machine need.
-// Containers see no others, except those in the manifest.
+// inherited are the variables of the runner that every process on this machine needs.
+// Containers get no others, except those in the manifest.
 var inherited = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR"}
 
 // environment returns the variables that $(NAME) can refer to, and all variables

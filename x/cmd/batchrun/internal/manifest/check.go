@@ -11,10 +11,11 @@ import (
 
 // Fields of pods and containers that are honoured, and those that make no
 // difference to processes on a bare machine. Any other field that is set is refused
-// by name: without a field that this program does not know, the run could be wrong.
+// by name, since the pod might not work without it.
 var (
-	podHonoured = words(`containers initContainers volumes restartPolicy terminationGracePeriodSeconds hostname securityContext`)
-	podIgnored  = words(`nodeSelector nodeName affinity tolerations topologySpreadConstraints priority
+	podHonoured = words(
+		`containers initContainers volumes restartPolicy terminationGracePeriodSeconds hostname securityContext`)
+	podIgnored = words(`nodeSelector nodeName affinity tolerations topologySpreadConstraints priority
 		priorityClassName preemptionPolicy schedulerName runtimeClassName overhead imagePullSecrets
 		serviceAccountName serviceAccount automountServiceAccountToken enableServiceLinks dnsPolicy dnsConfig
 		hostNetwork hostPID hostIPC hostUsers shareProcessNamespace subdomain setHostnameAsFQDN

@@ -16,6 +16,7 @@ func (d *document) checkPod(raw map[string]any, j *Job) {
 	pod := &j.Object.Spec.Template.Spec
 	d.fields(path, raw, podHonoured, podIgnored)
 	d.checkSecurity(path, raw["securityContext"])
+
 	list, _ := raw["volumes"].([]any)
 	for i, v := range pod.Volumes {
 		at := fmt.Sprintf("%s.volumes[%d]", path, i)
@@ -27,6 +28,7 @@ func (d *document) checkPod(raw map[string]any, j *Job) {
 			}
 		}
 	}
+
 	for _, group := range []struct {
 		field      string
 		containers []corev1.Container
@@ -47,14 +49,17 @@ func (d *document) checkContainer(path string, raw map[string]any, c *corev1.Con
 	d.checkSecurity(path, raw["securityContext"])
 	switch {
 	case len(c.Command) == 0 && len(c.Args) > 0:
-		d.reject(path+".command", "is required: args need the entry point of image %q, and images are not pulled", c.Image)
+		d.reject(path+".command", "is required: args need the entry point of image %q, and images are not pulled",
+			c.Image)
 	case len(c.Command) == 0:
-		d.reject(path+".command", "is required: the entry point of image %q is unknown, since images are not pulled", c.Image)
+		d.reject(path+".command",
+			"is required: the entry point of image %q is unknown, since images are not pulled", c.Image)
 	case c.Command[0] == "":
 		d.reject(path+".command[0]", "\"\": is not a program")
 	}
 	if p := c.RestartPolicy; p != nil && (!isInit || *p != corev1.ContainerRestartPolicyAlways) {
-		d.reject(path+".restartPolicy", "%q: not supported by this runner: only init containers may have one, and only \"Always\"", *p)
+		d.reject(path+".restartPolicy",
+			"%q: not supported by this runner: only init containers may have one, and only \"Always\"", *p)
 	}
 	d.checkDir(path+".workingDir", c)
 	for i, e := range c.Env {
@@ -81,7 +86,8 @@ func (d *document) checkDir(path string, c *corev1.Container) {
 }
 
 func mounted(dir string, c *corev1.Container) bool {
-	return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return hides(m.MountPath, filepath.Clean(dir)) })
+	return slices.ContainsFunc(c.VolumeMounts,
+		func(m corev1.VolumeMount) bool { return hides(m.MountPath, filepath.Clean(dir)) })
 }
 
 func (d *document) checkEnv(path string, e *corev1.EnvVar) {
@@ -98,13 +104,16 @@ func (d *document) checkEnv(path string, e *corev1.EnvVar) {
 	}
 	switch {
 	case from.SecretKeyRef != nil:
-		d.reject(path+".valueFrom.secretKeyRef", "%q: not supported by this runner, which has no Secrets", from.SecretKeyRef.Name)
+		d.reject(path+".valueFrom.secretKeyRef", "%q: not supported by this runner, which has no Secrets",
+			from.SecretKeyRef.Name)
 	case from.ConfigMapKeyRef != nil:
-		d.reject(path+".valueFrom.configMapKeyRef", "%q: not supported by this runner, which has no ConfigMaps", from.ConfigMapKeyRef.Name)
+		d.reject(path+".valueFrom.configMapKeyRef", "%q: not supported by this runner, which has no ConfigMaps",
+			from.ConfigMapKeyRef.Name)
 	case from.FieldRef == nil:
 		d.reject(path+".valueFrom", "not supported by this runner, which has fieldRef only")
 	case !slices.Contains(envFields, from.FieldRef.FieldPath) && metadataKey(from.FieldRef.FieldPath) == "":
-		d.reject(path+".valueFrom.fieldRef.fieldPath", "%q: not supported by this runner; use %s, metadata.labels['KEY'] or metadata.annotations['KEY']",
+		d.reject(path+".valueFrom.fieldRef.fieldPath",
+			"%q: not supported by this runner; use %s, metadata.labels['KEY'] or metadata.annotations['KEY']",
 			from.FieldRef.FieldPath, strings.Join(envFields, ", "))
 	}
 }
@@ -131,7 +140,8 @@ func (d *document) checkMounts(path string, c *corev1.Container) {
 		case m.MountPath == "": // refused already
 		case clean == "." || clean == ".." || strings.HasPrefix(clean, "../"):
 			d.reject(at+".mountPath", "%q: is not a path inside the container", m.MountPath)
-		case slices.ContainsFunc([]string{"/", "/proc", "/sys", "/dev"}, func(dir string) bool { return hides(clean, dir) }):
+		case slices.ContainsFunc([]string{"/", "/proc", "/sys", "/dev"},
+			func(dir string) bool { return hides(clean, dir) }):
 			d.reject(at+".mountPath", "%q: not possible: it would hide the system's own files", m.MountPath)
 		case m.SubPathExpr != "":
 			d.reject(at+".subPathExpr", "%q: cannot be honoured by this runner", m.SubPathExpr)

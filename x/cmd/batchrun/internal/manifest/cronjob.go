@@ -65,6 +65,7 @@ func (c *CronJob) complete() error {
 	if c.Object.Namespace == "" {
 		c.Object.Namespace = "default"
 	}
+
 	var planner struct {
 		Spec *cronjob.Spec `json:"spec"`
 	}
@@ -75,10 +76,12 @@ func (c *CronJob) complete() error {
 			} `json:"jobTemplate"`
 		} `json:"spec"`
 	}
+
 	planner.Spec = &c.Spec
 	if err := errors.Join(json.Unmarshal(c.Raw, &planner), json.Unmarshal(c.Raw, &runner)); err != nil {
 		return err
 	}
+
 	c.jobSpec = runner.Spec.JobTemplate.Spec
 	cronjob.Default(&c.Spec)
 	c.Template = &Job{Source: c.Source, base: jobTemplatePath}
@@ -102,5 +105,6 @@ func (c *CronJob) Job(creation *cronjob.Creation, uid job.UID) (json.RawMessage,
 	if len(creation.Labels) > 0 {
 		metadata["labels"] = creation.Labels
 	}
-	return json.Marshal(map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": c.jobSpec})
+	return json.Marshal(
+		map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": c.jobSpec})
 }

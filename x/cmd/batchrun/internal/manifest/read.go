@@ -64,8 +64,8 @@ func Read(file string, in io.Reader) (all Objects, err error) {
 	return all, err
 }
 
-// ReadCronJobs reads the CronJobs of a stream for their schedules: whether their jobs can run does
-// not matter.
+// ReadCronJobs reads the CronJobs of a stream for their schedules. It does not check whether their jobs
+// can run here.
 func ReadCronJobs(file string, in io.Reader) (all []*CronJob, err error) {
 	err = manifest.Read(file, in, func(o *manifest.Object) error {
 		t, err := o.Type()
@@ -119,7 +119,7 @@ func (d *document) read() (one Objects) {
 		}
 	}
 
-	// An object without a name gets one, as a server makes it.
+	// An object with generateName gets a name, as on an API server.
 	metadata, _ := object["metadata"].(map[string]any)
 	if prefix, _ := metadata["generateName"].(string); prefix != "" && isUnset(metadata["name"]) {
 		metadata["name"] = manifest.NameFrom(prefix, Suffix())

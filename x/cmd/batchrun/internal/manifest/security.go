@@ -70,7 +70,8 @@ func (d *document) checkGroups(at string, value any) {
 	list, _ := value.([]any)
 	for i, v := range list {
 		if !slices.ContainsFunc(own, func(g int) bool { return fmt.Sprint(g) == fmt.Sprint(v) }) {
-			d.reject(fmt.Sprintf("%s[%d]", at, i), "%v: not supported by this runner, whose processes have the groups %v", v, own)
+			d.reject(fmt.Sprintf("%s[%d]", at, i),
+				"%v: not supported by this runner, whose processes have the groups %v", v, own)
 		}
 	}
 }
@@ -95,7 +96,7 @@ func (d *document) checkCapabilities(at string, value any) {
 }
 
 // giveUp translates the securityContext of a container into the rights that its
-// process gives up.
+// process drops.
 func giveUp(c *corev1.Container, out *pod.ContainerSpec) {
 	s := c.SecurityContext
 	if s == nil {

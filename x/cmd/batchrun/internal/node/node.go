@@ -21,14 +21,14 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// interval is the time between two passes of a node that is not woken.
+// interval is the time between two passes of a node without a call of Wake.
 const interval = 50 * time.Millisecond
 
 // probeInterval is how often a node checks whether a silent supervisor is alive, and whether there
 // is room on the disk.
 const probeInterval = time.Second
 
-// maxLaunches is how often the node starts a supervisor that records nothing.
+// maxLaunches is the number of times that the node starts a supervisor that records nothing.
 const maxLaunches = 3
 
 // Node runs pods. Run owns it; the other methods are safe to call at any time.
@@ -43,17 +43,17 @@ type Node struct {
 	Parallel int
 	// Notify is called for each job whose pods have changed.
 	Notify func(jobUID job.UID)
-	// Output, if set, is called for a pod that has begun, again and again until its end: then its
-	// logs are complete. Here is true for a pod that this node has started.
+	// Output, if set, is called again and again for a pod that has begun. end is true in the last
+	// call, when the pod's logs are complete. here is true for a pod that this node has started.
 	Output func(p *store.Pod, here, end bool)
-	// Warn is called with what the user should know.
+	// Warn is called with warnings for the user.
 	Warn func(text string)
 	// Patience says how long to retry passes that fail, for example on a full disk.
 	Patience patience.Patience
 
 	wake  chan struct{}
 	known map[job.UID]*knowledge
-	// room is Store.Room, looked is when it was called last, and full whether it has failed.
+	// room is Store.Room, looked is the time of its last call, and full is true if that call failed.
 	room   func() error
 	looked time.Time
 	full   bool
@@ -67,15 +67,14 @@ type knowledge struct {
 	launches int
 	child    *child // nil before the first launch
 	cut      bool   // a log of the pod is known to be cut
-	// notBefore is the earliest time to start a supervisor again that could not
-	// begin.
+	// notBefore is the earliest time for another attempt after a supervisor could not begin.
 	notBefore time.Time
 }
 
 // child is a supervisor, or its watcher, that this node started.
 type child struct {
 	ended chan struct{}
-	// again is true when it could not begin for a temporary reason. It is valid once
+	// again is true if it could not begin for a temporary reason. It is valid once
 	// ended is closed.
 	again bool
 }
@@ -118,11 +117,10 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 }
 
-// rest returns how long to rest after a pass that took a time. The delay is that of a pass
-// that failed.
+// rest returns how long to rest after a pass that took a time. delay is set if the pass failed.
 func rest(took, delay time.Duration) time.Duration {
 	if delay > 0 {
-		return max(interval, delay) // a full disk makes passes slow, which says nothing of the next
+		return max(interval, delay) // a full disk makes a pass slow, so its time does not matter
 	}
 	// With very many pods, passes take at most a tenth of the time.
 	return max(interval, 10*took)
@@ -174,8 +172,8 @@ func (n *Node) pass() error {
 	return errors.Join(problems...)
 }
 
-// lookForRoom fails while the disk is full. Otherwise nobody would notice while pods run: their
-// supervisors wait for room without a word, and the node has nothing to write.
+// lookForRoom returns an error while the disk is full. Otherwise nobody would notice that while pods
+// run: their supervisors wait for room silently, and the node has nothing to write.
 func (n *Node) lookForRoom(now time.Time) error {
 	if !n.full && now.Sub(n.looked) < probeInterval {
 		return nil
@@ -183,12 +181,12 @@ func (n *Node) lookForRoom(now time.Time) error {
 	err := n.room()
 	n.looked, n.full = now, patience.IsTransient(err)
 	if !n.full {
-		return nil // what is not of the disk is for those that need the folder
+		return nil // another error is reported by whoever uses the folder next
 	}
 	return err
 }
 
-// tend does what one pod needs now, and returns its standing.
+// tend does the work for one pod, and returns the pod's standing.
 func (n *Node) tend(p *store.Pod) (standing, error) {
 	k := n.known[p.UID]
 	if k == nil {
@@ -198,7 +196,7 @@ func (n *Node) tend(p *store.Pod) (standing, error) {
 	if p.Finished() {
 		delete(n.known, p.UID)
 		defer n.Notify(p.Job)
-		return ended, n.Store.Bury(p.UID) // deleted, and no finalizer holds it
+		return ended, n.Store.Bury(p.UID) // deleted and without a finalizer
 	}
 	folder := pod.Folder(n.Store.PodFolder(p.UID))
 	if !p.Deleted.IsZero() && !k.stopped {
@@ -249,11 +247,14 @@ func read(p *store.Pod, folder pod.Folder) (state pod.State, begun bool, lost, e
 // state again. A supervisor is alive from before its first record until after its
 // last one. So if there is a record and then no live supervisor, the supervisor has
 // ended, and the state read after that is its last one.
-func (n *Node) observe(p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.Stamp, now time.Time) (standing, error) {
+func (n *Node) observe(
+	p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.Stamp, now time.Time,
+) (standing, error) {
 	state, begun, lost, err := read(p, folder)
 	if err != nil {
 		return running, err
 	}
+
 	if !state.Done {
 		over, err := n.reap(p, folder, now)
 		switch {
@@ -277,16 +278,19 @@ func (n *Node) observe(p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.
 			}
 		}
 	}
+
 	if n.Output != nil {
 		n.Output(p, k.launches > 0, state.Done)
 	}
 	n.warnOfCut(p, k, &state)
+
 	if stamp != k.stamp || state.Done {
 		if err := n.record(p, state); err != nil {
 			return running, err
 		}
 		n.Notify(p.Job)
 	}
+
 	k.stamp, k.probed = stamp, now
 	if state.Done {
 		delete(n.known, p.UID)
@@ -296,7 +300,7 @@ func (n *Node) observe(p *store.Pod, k *knowledge, folder pod.Folder, stamp pod.
 	return running, nil
 }
 
-// lose returns the end of a pod whose record is lost, and says which file it was.
+// lose returns the final state of a pod whose record is lost, and warns with the name of the file.
 func (n *Node) lose(p *store.Pod, why error, now time.Time) (pod.State, error) {
 	var spec pod.Spec
 	if err := json.Unmarshal(p.Spec, &spec); err != nil {
@@ -311,7 +315,8 @@ func (n *Node) warnOfCut(p *store.Pod, k *knowledge, state *pod.State) {
 	for i := range state.Containers {
 		if c := &state.Containers[i]; c.LogCut && !k.cut {
 			k.cut = true
-			n.Warn(fmt.Sprintf("pod %s: container %s has written more than --max-log: the rest of its log is cut", p.Name, c.Name))
+			n.Warn(fmt.Sprintf("pod %s: container %s has written more than --max-log: the rest of its log is cut",
+				p.Name, c.Name))
 		}
 	}
 }
@@ -371,15 +376,18 @@ func (n *Node) launch(p *store.Pod) error {
 	if err := folder.Prepare(p.Spec); err != nil {
 		return err
 	}
+
 	cmd, err := pod.Command(folder, n.Containment)
 	if err != nil {
 		return err
 	}
 	defer cmd.Stdout.(*os.File).Close()
+
 	k.launches++
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start supervisor: %w", err)
 	}
+
 	c := &child{ended: make(chan struct{})}
 	k.child = c
 	go func() {

@@ -1,4 +1,4 @@
-// Package patience recognises temporary failures, such as a full disk, and says how
+// Package patience recognises temporary failures, such as a full disk, and decides how
 // long to retry.
 package patience
 
@@ -11,12 +11,13 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 )
 
-// transient lists errors of the system that may be gone at the next attempt.
+// transient lists errors of the system after which another attempt may succeed.
 var transient = []error{
-	syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, syscall.EIO, syscall.EINTR,
+	syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM, syscall.EIO,
+	syscall.EINTR,
 }
 
-// The same errors in the low byte of SQLite's codes: busy, locked, out of memory,
+// transientCodes are the same errors in the low byte of SQLite's codes: busy, locked, out of memory,
 // input or output, full, cannot open.
 var transientCodes = []int{5, 6, 7, 10, 13, 14}
 
@@ -38,7 +39,7 @@ func IsTransient(err error) bool {
 	return false
 }
 
-// policy is the one for failed writes with a lower maximum, so that work resumes soon
+// policy is the retry policy for failed writes with a lower maximum, so that work resumes soon
 // after there is room again.
 var policy = backoff.Policy{Base: backoff.Retry().Base, Factor: backoff.Retry().Factor, Max: 5 * time.Second}
 
@@ -52,9 +53,9 @@ type Patience struct {
 	since    time.Time
 }
 
-// Failed notes that an attempt has failed, and returns how long to wait before the next one. If
-// waiting cannot help, it returns the failure itself. Limit after the first attempt began it
-// returns a *GaveUp that wraps the failure.
+// Failed notes that an attempt has failed, and returns how long to wait before the next one. It
+// returns the failure itself if that is not temporary, and a *GaveUp that wraps the failure if Limit
+// has passed since the first failed attempt began.
 func (p *Patience) Failed(err error, began, now time.Time) (time.Duration, error) {
 	if !IsTransient(err) {
 		return 0, err
@@ -70,8 +71,8 @@ func (p *Patience) Failed(err error, began, now time.Time) (time.Duration, error
 	return min(policy.Delay(p.failures), p.Limit-lasted), nil
 }
 
-// Try notes how a pass of a loop ended. It returns how long to wait before the next
-// pass, after a warning that says why, or the error with which the loop has to end.
+// Try notes the result of a pass of a loop. After a temporary failure it warns and returns how long to
+// wait before the next pass. Otherwise it returns the error with which the loop has to end.
 func (p *Patience) Try(err error, began, now time.Time, tell func(string)) (time.Duration, error) {
 	if err == nil {
 		p.Worked()

@@ -50,7 +50,7 @@ func ownCgroup() (string, error) {
 	return findCgroup(string(memberships), string(mounts))
 }
 
-// findCgroup reads both files, whose form is described in proc(5).
+// findCgroup finds the folder in the contents of both files. proc(5) describes their format.
 func findCgroup(memberships, mounts string) (string, error) {
 	member, found := "", false
 	for line := range strings.Lines(memberships) {

@@ -24,22 +24,25 @@ const (
 	Watched Containment = "watcher"
 )
 
-// Containments lists all of them in the order in which they are tried: the most
-// reliable first. The one that changes what containers see is last but one.
+// Containments lists all of them in the order in which they are tried, most reliable first.
+// UserNamespace comes after Cgroup, since it changes what containers see.
 var Containments = []Containment{Namespace, Cgroup, UserNamespace, Watched}
 
-// Promise says in one sentence what the containment guarantees and what it does
+// Promise describes in one sentence what the containment guarantees and what it does
 // not.
 func (c Containment) Promise() string {
 	switch c {
 	case Namespace:
 		return "each pod runs in a PID namespace, so all its processes end with its supervisor"
 	case UserNamespace:
-		return "each pod runs in a PID namespace and a user namespace, so all its processes end with its supervisor; files of other users appear to belong to nobody, and sudo does not work"
+		return "each pod runs in a PID namespace and a user namespace, so all its processes end with its " +
+			"supervisor; files of other users appear to belong to nobody, and sudo does not work"
 	case Cgroup:
-		return "each pod runs in a cgroup that is killed when its supervisor or its watcher dies; a process that leaves the cgroup survives, but only root can leave it"
+		return "each pod runs in a cgroup that is killed when its supervisor or its watcher dies; a process that " +
+			"leaves the cgroup survives, but only root can leave it"
 	case Watched:
-		return "no PID namespace and no writable cgroup here: a second process ends the processes that a pod's supervisor leaves; if both are killed together, processes can be left"
+		return "no PID namespace and no writable cgroup here: a second process ends the processes that a pod's " +
+			"supervisor leaves; if both are killed together, processes can be left"
 	}
 	return string(c)
 }
@@ -59,6 +62,7 @@ func ChooseContainment(wanted string, try func(Containment) error) (Containment,
 			return "", fmt.Errorf("%q: must be auto, %s", wanted, names(Containments))
 		}
 	}
+
 	var problems []error
 	for _, c := range candidates {
 		err := try(c)
@@ -67,7 +71,8 @@ func ChooseContainment(wanted string, try func(Containment) error) (Containment,
 		}
 		problems = append(problems, fmt.Errorf("%s: %w", c, err))
 	}
-	return "", fmt.Errorf("no container is started, since nothing on this machine would end its processes if its supervisor were killed: %w", errors.Join(problems...))
+	return "", fmt.Errorf("no container is started, since nothing on this machine would end its processes if its "+
+		"supervisor were killed: %w", errors.Join(problems...))
 }
 
 func names(all []Containment) string {

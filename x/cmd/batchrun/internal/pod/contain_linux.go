@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// commandName is the name under which supervisors and helpers appear in a list of processes. A
-// supervisor has the name of its pod behind it, as "batchrun: default/render-0-x7k2p".
+// commandName is the name of supervisors and helpers in a list of processes. A supervisor also has the
+// name of its pod, as in "batchrun: default/render-0-x7k2p".
 const commandName = "batchrun"
 
 // The commands with which this program starts itself.
@@ -58,7 +58,8 @@ func self(args ...string) *exec.Cmd {
 		Args: append([]string{commandName}, args...),
 		Env:  []string{},
 	}
-	for _, name := range []string{"GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GORACE", "GOTRACEBACK", "GOCOVERDIR"} {
+	for _, name := range []string{"GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GORACE", "GOTRACEBACK",
+		"GOCOVERDIR"} {
 		if value, ok := os.LookupEnv(name); ok {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}
@@ -89,7 +90,7 @@ func ownUser(attr *syscall.SysProcAttr) {
 }
 
 // enter completes the containment from inside: a PID namespace needs its own /proc.
-// Later mounts of the system appear here; mounts of a container do not appear
+// Later mounts of the system appear inside; mounts of a container do not appear
 // outside.
 func (c Containment) enter() error {
 	if c != Namespace && c != UserNamespace {
@@ -127,9 +128,11 @@ func ProbeContainment(c Containment) error {
 	cmd.SysProcAttr = c.attributes()
 	report := &strings.Builder{}
 	cmd.Stderr = report
+
 	if c != Cgroup {
 		return explain(cmd.Run(), report)
 	}
+
 	group, err := newCgroup(commandName + "-probe-" + strconv.Itoa(os.Getpid()))
 	if err != nil {
 		return err
@@ -137,6 +140,7 @@ func ProbeContainment(c Containment) error {
 	defer group.remove()
 	defer group.close()
 	group.admit(cmd.SysProcAttr)
+
 	in, err := cmd.StdinPipe() // the probe runs until it is killed
 	if err != nil {
 		return err
@@ -145,6 +149,7 @@ func ProbeContainment(c Containment) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+
 	if err := group.kill(); err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -161,7 +166,7 @@ func explain(err error, report *strings.Builder) error {
 	return err
 }
 
-// probe is the other side of ProbeContainment.
+// probe is the part of ProbeContainment that runs in the started process.
 func (c Containment) probe() error {
 	if c == Cgroup {
 		_, err := os.Stdin.Read(make([]byte, 1))

@@ -14,8 +14,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// longRun is the run time after which the earlier crashes of a container are
-// forgotten.
+// longRun is the run time after which the earlier crashes of a container do not count any more.
 const longRun = 10 * time.Minute
 
 // start starts the process of a container. A process that cannot be started counts
@@ -64,7 +63,8 @@ func (s *supervisor) end(i int, code int32, reason string, at time.Time) {
 	c.Exits = append(c.Exits, Exit{Code: code, Reason: reason, StartedAt: c.StartedAt, FinishedAt: at})
 	c.Exits = c.Exits[max(0, len(c.Exits)-maxExits):]
 	sidecar := c.Kind == jobpod.RestartableInit
-	if s.stopping || !sidecar && s.isFinal(c) || c.Kind == jobpod.Init && s.initFailed() {
+	switch {
+	case s.stopping, !sidecar && s.isFinal(c), c.Kind == jobpod.Init && s.initFailed():
 		return
 	}
 	if at.Sub(c.StartedAt) > longRun {
@@ -118,7 +118,7 @@ func (s *supervisor) killTime(now time.Time, kind jobpod.Kind) time.Time {
 	return at
 }
 
-// kill kills the containers whose time to end is over. Their processes were not
+// kill kills the containers whose time to end has passed. Their processes were not
 // waited for, so no other process can have their IDs.
 func (s *supervisor) kill(now time.Time) {
 	for i := range s.runs {
@@ -138,6 +138,7 @@ func (s *supervisor) command(c *ContainerSpec) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, fmt.Errorf("workingDir: %w", err)
 	}
+
 	cmd := &exec.Cmd{Args: c.Argv, Env: append(c.Env[:len(c.Env):len(c.Env)], "PWD="+dir), Dir: dir}
 	if len(mounts) > 0 || c.NoNewPrivileges || len(c.Drop) > 0 {
 		cmd, err = wrappedCommand(cmd, c, mounts, s.folder, s.spec.Isolation)
@@ -147,6 +148,7 @@ func (s *supervisor) command(c *ContainerSpec) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	cmd.SysProcAttr = isolate(cmd.SysProcAttr)
 	if s.group != nil {
 		s.group.admit(cmd.SysProcAttr)

@@ -63,13 +63,13 @@ func (f Folder) path(elem ...string) string {
 	return filepath.Join(append([]string{string(f)}, elem...)...)
 }
 
-// Work is the folder in which containers start.
+// Work returns the folder in which containers start.
 func (f Folder) Work() string { return f.path("work") }
 
 // supervisorLog is where the supervisor writes its own errors.
 const supervisorLog = "supervisor.log"
 
-// SupervisorLog is the path of the file with the supervisor's own errors.
+// SupervisorLog returns the path of the file with the supervisor's own errors.
 func (f Folder) SupervisorLog() string { return f.path(supervisorLog) }
 
 // Prepare creates the folder and writes the spec. It may be repeated.
@@ -106,8 +106,8 @@ func (f Folder) readSpec() (spec Spec, err error) {
 	return spec, f.readRecord("spec.json", &spec)
 }
 
-// State reads the recorded state; begun is false when nothing has begun. If the error is an
-// *Unreadable, the pod has begun, but how far it got is not known.
+// State reads the recorded state; begun is false if the pod has not begun. If the error is an
+// *Unreadable, the pod has begun, but its state is unknown.
 func (f Folder) State() (s State, begun bool, err error) {
 	err = f.readRecord("state.json", &s)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -163,8 +163,8 @@ func (f Folder) Stop(grace time.Duration) error {
 	return f.writeRecord("stop", stopFile{grace})
 }
 
-// stopAsked reads the stop file; ok is false when there is none. The pod's own grace period
-// replaces one that is damaged: nobody writes the file who does not want the pod to stop.
+// stopAsked reads the stop file; ok is false if there is none. If the file is damaged, the pod is
+// still to stop, with its own grace period.
 func (f Folder) stopAsked() (grace time.Duration, ok bool) {
 	var s stopFile
 	err := f.readRecord("stop", &s)
@@ -189,7 +189,7 @@ func (f Folder) Cancel(now time.Time) (bool, error) {
 	defer lock.Close()
 	if _, begun, err := f.State(); begun || err != nil {
 		if begun {
-			err = nil // it has begun, however little its record says
+			err = nil // an unreadable record also means that it has begun
 		}
 		return false, err
 	}
@@ -206,12 +206,14 @@ func (f Folder) write(name string, data []byte) error {
 		return err
 	}
 	defer root.Close()
+
 	scratch := fmt.Sprintf(".%s-%d-%x", name, os.Getpid(), rand.Uint64())
 	file, err := private.Open(root, scratch, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return err
 	}
 	defer root.Remove(scratch) // fails after the rename, as intended
+
 	_, err = file.Write(data)
 	if err == nil {
 		err = file.Sync()
@@ -219,6 +221,7 @@ func (f Folder) write(name string, data []byte) error {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
+
 	if err := root.Rename(scratch, name); err != nil {
 		return err
 	}

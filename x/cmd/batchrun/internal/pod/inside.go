@@ -10,8 +10,8 @@ import (
 )
 
 // inside creates the folder for a manifest's path below a root, and returns its
-// path without links. Every relative path of a manifest is resolved here: neither
-// dots nor links that a container has left lead out of the root.
+// path without links. It resolves every relative path of a manifest, so that neither
+// dots nor links of a container lead out of the root.
 func inside(r *os.Root, path string) (string, error) {
 	if path = filepath.Clean(path); path != "." {
 		if err := r.MkdirAll(path, private.DirMode); err != nil {

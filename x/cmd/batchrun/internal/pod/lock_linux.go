@@ -29,8 +29,8 @@ func (f Folder) Alive() (bool, error) {
 	for _, name := range []string{superviseLock, watchLock} {
 		held, _, err := f.holder(name)
 		if IsUnreadable(err) {
-			// Something else is in its place, so no lock can be queried. The supervisor notices
-			// and ends its pod.
+			// Something else has replaced the file, so no lock can be queried. The supervisor notices
+			// that and ends its pod.
 			held, err = g.supervises()
 		}
 		if held || err != nil {
@@ -58,7 +58,7 @@ func (f Folder) holder(name string) (held bool, pid int, err error) {
 		return false, 0, nil
 	}
 	if errors.Is(err, unix.EROFS) || errors.Is(err, fs.ErrPermission) {
-		return false, 0, nil // a user who cannot write here cannot run pods here
+		return false, 0, nil // without the right to write, no pod runs here
 	}
 	if err != nil {
 		return false, 0, err
@@ -128,8 +128,8 @@ func bootID() (string, error) {
 	return string(bytes.TrimSpace(data)), err
 }
 
-// guard reads the pod's guard. If that file is lost or damaged, the copy in the pod's state
-// takes its place. If both are, the locks alone decide whether the pod has ended.
+// guard reads the pod's guard. If that file is lost or damaged, it returns the copy in the pod's
+// state. If both are lost, the locks alone decide whether the pod has ended.
 func (f Folder) guard() (guard, error) {
 	var g guard
 	err := f.readRecord("guard.json", &g)
@@ -143,7 +143,7 @@ func (f Folder) guard() (guard, error) {
 	return state.Guard, err
 }
 
-// remains reports whether processes are left of a pod whose locks are free.
+// remains reports whether a pod whose locks are free has processes left.
 func (g *guard) remains() (bool, error) {
 	if g.Cgroup != "" {
 		return isPopulated(g.Cgroup)
@@ -199,7 +199,7 @@ func (f Folder) dropCgroup(ended bool) error {
 	return removeCgroup(g.Cgroup)
 }
 
-// Enforce kills a supervisor that was asked to stop and has not done so in time,
+// Enforce kills a supervisor that was asked to stop and has not ended in time,
 // because it hangs or was stopped by a signal. Its containers end with it.
 func (f Folder) Enforce(now time.Time) error {
 	info, err := os.Lstat(f.path("stop"))
@@ -214,7 +214,7 @@ func (f Folder) Enforce(now time.Time) error {
 	return errors.Join(f.signal(watchLock, unix.SIGCONT), f.signal(superviseLock, unix.SIGKILL))
 }
 
-// overtime is how long a supervisor may take after the grace period of its pod:
+// overtime is the time that a supervisor has after the grace period of its pod:
 // sidecars end one after the other, and disks can be slow.
 const overtime = 20 * time.Second
 
@@ -223,11 +223,12 @@ const overtime = 20 * time.Second
 func (f Folder) signal(name string, s unix.Signal) error {
 	_, pid, err := f.holder(name)
 	if IsUnreadable(err) {
-		return nil // who holds it cannot be found out
+		return nil // the holder is not visible from here
 	}
 	if err != nil || pid == 0 {
 		return err
 	}
+
 	fd, err := unix.PidfdOpen(pid, 0)
 	if errors.Is(err, unix.ESRCH) {
 		return nil
@@ -236,6 +237,7 @@ func (f Folder) signal(name string, s unix.Signal) error {
 		return fmt.Errorf("open process %d: %w", pid, err)
 	}
 	defer unix.Close(fd)
+
 	if _, again, err := f.holder(name); err != nil || again != pid {
 		return err
 	}
@@ -245,7 +247,7 @@ func (f Folder) signal(name string, s unix.Signal) error {
 	return nil
 }
 
-// processStat is what /proc says about a process.
+// processStat is the state of a process according to /proc.
 type processStat struct {
 	state   byte
 	threads int

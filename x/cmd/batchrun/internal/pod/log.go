@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// timesSuffix ends the name of the file with the times of a log: lines with an offset in
-// the log and the time at which it was written to from there on, in nanoseconds since 1970.
+// timesSuffix ends the name of the file with the times of a log. Each line has an offset in the log
+// and the time at which the log was written from there on, in nanoseconds since 1970.
 const timesSuffix = ".times"
 
-// timesStep is the least time between two marks in that file.
+// timesStep is the minimum time between two lines in that file.
 const timesStep = time.Second
 
 // OpenLog opens the log of a stream, "stdout" or "stderr", of a container.
@@ -22,8 +22,8 @@ func (f Folder) OpenLog(container, stream string) (*os.File, error) {
 	return f.openFile(os.O_RDONLY, "logs", container+"."+stream)
 }
 
-// LogSize returns the size of a log; one that is not there is empty. It costs one system
-// call, and says nothing about whether the log can be opened.
+// LogSize returns the size of a log, 0 if it does not exist. It takes one system call, and does not
+// check whether the log can be opened.
 func (f Folder) LogSize(container, stream string) int64 {
 	info, err := os.Lstat(f.path("logs", container+"."+stream))
 	if err != nil {
@@ -32,9 +32,9 @@ func (f Folder) LogSize(container, stream string) int64 {
 	return info.Size()
 }
 
-// LogSince returns the offset in a log from which on it was written at a time or later. It is
-// up to a second too early. Without marks, as in logs of earlier versions, a log that was
-// written to since then counts as a whole.
+// LogSince returns the offset in a log from which on it was written since a time, or up to a second
+// earlier. Logs of earlier versions have no times: then the offset is 0 if the log was written since
+// the time.
 func (f Folder) LogSince(container, stream string, since time.Time) (int64, error) {
 	times, err := f.openFile(os.O_RDONLY, "logs", container+"."+stream+timesSuffix)
 	if errors.Is(err, fs.ErrNotExist) {

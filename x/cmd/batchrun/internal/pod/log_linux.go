@@ -11,17 +11,16 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// stream is the log of a container's stdout or stderr. Containers write into a pipe, and
-// the supervisor copies from the pipe into the file, so that the file has at most the
-// size of MaxLog at any time, and the container has no descriptor of it. The supervisor
-// opens the file before anything runs and keeps it open: what a container puts in its
-// place is neither followed nor written to. A supervisor that is killed loses what is in
-// the pipe.
+// stream is the log of a container's stdout or stderr. The container writes into a pipe, and the
+// supervisor copies from the pipe into the file. So the file never exceeds MaxLog, and the
+// container has no descriptor of it. The supervisor opens the file before anything runs and keeps
+// it open, so a container cannot replace it. If the supervisor is killed, the contents of the pipe
+// are lost.
 type stream struct {
 	in   *os.File // of the container; it is the same after a restart
 	out  *os.File // what the supervisor reads
 	file *os.File
-	// times gets a mark for each second in which something is written; see LogSince.
+	// times is the file with the times of the log; see LogSince.
 	times  *os.File
 	size   int64 // of the file
 	lastAt time.Time
@@ -36,11 +35,13 @@ type stream struct {
 func (s *supervisor) openStreams() error {
 	for i := range s.spec.Containers {
 		for k, name := range []string{"stdout", "stderr"} {
-			file, err := s.folder.openFile(os.O_WRONLY|os.O_CREATE|os.O_APPEND, "logs", s.spec.Containers[i].Name+"."+name)
+			file, err := s.folder.openFile(os.O_WRONLY|os.O_CREATE|os.O_APPEND, "logs",
+				s.spec.Containers[i].Name+"."+name)
 			if err != nil {
 				return fmt.Errorf("open a log: %w", err)
 			}
-			times, err := s.folder.openFile(os.O_WRONLY|os.O_CREATE|os.O_APPEND, "logs", s.spec.Containers[i].Name+"."+name+timesSuffix)
+			times, err := s.folder.openFile(os.O_WRONLY|os.O_CREATE|os.O_APPEND, "logs",
+				s.spec.Containers[i].Name+"."+name+timesSuffix)
 			if err != nil {
 				return fmt.Errorf("open the times of a log: %w", err)
 			}
@@ -66,8 +67,8 @@ func newStream(file, times *os.File, most int64) (*stream, error) {
 	return s, nil
 }
 
-// copy copies until no process can write any more. It always reads, so that a full log
-// or a full disk does not stop the container.
+// copy copies until no process can write any more. It reads even if the log or the disk is full, so
+// that the container is not stopped.
 func (s *stream) copy() {
 	defer close(s.done)
 	buffer := make([]byte, 32<<10)
@@ -83,11 +84,12 @@ func (s *stream) copy() {
 	}
 }
 
-// write writes what there is room for, and a line where the log is cut or has a gap.
+// write writes as much as there is room for, and a line where the log is cut or has a gap.
 func (s *stream) write(data []byte) {
 	if len(data) == 0 || s.cut.Load() {
 		return
 	}
+
 	s.note(time.Now())
 	if s.lost > 0 {
 		n, err := fmt.Fprintf(s.file, "\n[%s lost here: the write failed]\n", value.Count(s.lost, "byte"))
@@ -97,10 +99,12 @@ func (s *stream) write(data []byte) {
 		}
 		s.lost = 0
 	}
+
 	whole := data
 	if s.room >= 0 {
 		data = data[:min(int64(len(data)), s.room)]
 	}
+
 	n, err := s.file.Write(data)
 	s.size += int64(n)
 	if s.room >= 0 {
@@ -112,14 +116,15 @@ func (s *stream) write(data []byte) {
 		}
 		return
 	}
+
 	if len(data) < len(whole) {
 		s.cut.Store(true)
 		_, _ = s.file.WriteString(s.mark) // LogCut says the same
 	}
 }
 
-// note marks where the log is at a time, at most once a second. A mark that cannot be written,
-// for example on a full disk, only makes the times less exact.
+// note writes the present offset of the log with the time, at most once a second. If that fails, for
+// example on a full disk, the times are only less exact.
 func (s *stream) note(now time.Time) {
 	if !s.lastAt.IsZero() && now.Sub(s.lastAt) < timesStep {
 		return
@@ -128,8 +133,8 @@ func (s *stream) note(now time.Time) {
 	_, _ = fmt.Fprintf(s.times, "%d %d\n", s.size, now.UnixNano())
 }
 
-// drainTime is how long to wait for the end of a log. A process outside of the pod, to
-// which a container has passed its descriptor, could keep it open.
+// drainTime is the time to wait for the end of a log. A process outside of the pod, to
+// which a container has passed its descriptor, could keep the pipe open.
 const drainTime = time.Second
 
 // closeStreams completes the logs after all processes of the pod have ended.

@@ -39,7 +39,7 @@ func Main() {
 		return
 	}
 	runtime.LockOSThread()
-	// Otherwise lists of processes and the kernel's messages call it exe, as it was started.
+	// Without this, lists of processes and messages of the kernel would show it as "exe".
 	_ = os.WriteFile("/proc/self/comm", []byte(commandName), 0)
 	// Only the stop file stops a supervisor. When all processes of a machine are
 	// asked to end, it must stay with its containers. The signals are caught and

@@ -35,7 +35,7 @@ func (s *supervisor) prepareMounts(c *ContainerSpec) ([]bind, error) {
 	return binds, nil
 }
 
-// volume creates the folder of a volume, and returns the path of what is mounted.
+// volume creates the folder of a volume, and returns the path to mount.
 func (s *supervisor) volume(m *Mount) (string, error) {
 	volumes, err := s.folder.open("volumes")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // execCommand is the command that runs the helper of a container with mounts.
 const execCommand = "__exec"
 
-// helperInput is what the helper has to do before it becomes the container.
+// helperInput tells the helper what to do before it becomes the container.
 type helperInput struct {
 	Argv  []string `json:"argv,omitempty"`
 	Dir   string   `json:"dir,omitempty"`
@@ -30,8 +30,8 @@ type helperInput struct {
 	Drop            []int `json:"drop,omitempty"`
 }
 
-// ProbeIsolation tries how processes can have their own mounts here. Scratch is a
-// folder to use.
+// ProbeIsolation finds out how processes can have their own mounts here. It works in the folder
+// scratch.
 func ProbeIsolation(scratch string) (Isolation, error) {
 	source, stage := filepath.Join(scratch, "source"), filepath.Join(scratch, "stage")
 	for _, dir := range []string{source, stage} {
@@ -137,6 +137,7 @@ func mountAndExec(input string) error {
 	if len(in.Argv) == 0 {
 		return nil
 	}
+
 	if err := os.Chdir(in.Dir); err != nil {
 		return err
 	}
@@ -144,6 +145,7 @@ func mountAndExec(input string) error {
 	if err := giveUp(in.Drop, in.NoNewPrivileges); err != nil {
 		return fmt.Errorf("give up rights: %w", err)
 	}
+
 	path, err := lookPath(in.Argv[0], os.Environ(), in.Dir)
 	if err != nil {
 		return err
@@ -167,8 +169,8 @@ func mountAll(stage string, binds []bind) error {
 	return nil
 }
 
-// giveUp drops capabilities of this process, including those that it could gain. Without
-// the right to do the latter it has none to lose, and must not gain any.
+// giveUp drops capabilities of this process, including those that it could gain. A process without the
+// right to drop the latter has no capabilities, and only must not gain any.
 func giveUp(drop []int, noNew bool) error {
 	if len(drop) > 0 {
 		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
@@ -176,15 +178,18 @@ func giveUp(drop []int, noNew bool) error {
 		if err := unix.Capget(&header, &sets[0]); err != nil {
 			return err
 		}
+
 		for _, c := range drop {
 			err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(c), 0, 0, 0)
 			noNew = noNew || errors.Is(err, unix.EPERM)
 			if err != nil && !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EINVAL) { // unknown to this kernel
 				return err
 			}
+
 			set, bit := &sets[c/32], uint32(1)<<(c%32)
 			set.Effective, set.Permitted, set.Inheritable = set.Effective&^bit, set.Permitted&^bit, set.Inheritable&^bit
 		}
+
 		if err := unix.Capset(&header, &sets[0]); err != nil {
 			return err
 		}
@@ -198,9 +203,9 @@ func giveUp(drop []int, noNew bool) error {
 // view is the file system as seen by one container.
 type view struct {
 	stage string
-	// replaced holds the folders in memory, and volumes the mounted volumes. A
-	// missing mount point can be created directly in the former and anywhere in the
-	// latter. Everywhere else it would be created on the machine itself.
+	// replaced holds the folders in memory, and volumes the mounted volumes. A missing mount point
+	// can be created directly in a folder in memory and anywhere in a volume. Everywhere else it
+	// would be created on the machine itself.
 	replaced, volumes []string
 }
 
@@ -217,12 +222,14 @@ func (v *view) bind(b bind) error {
 		}
 		above = filepath.Dir(above)
 	}
-	// Another container may have left a link in a volume. It must not lead out of
+
+	// Another container may have created a link in a volume. The link must not lead out of
 	// this container's own folders.
 	real, err := filepath.EvalSymlinks(above)
 	if err != nil {
 		return err
 	}
+
 	b.Target, above = filepath.Join(real, strings.TrimPrefix(b.Target, above)), real
 	if above != b.Target {
 		if !slices.Contains(v.replaced, above) && !v.insideVolume(above) {
@@ -234,6 +241,7 @@ func (v *view) bind(b bind) error {
 			return err
 		}
 	}
+
 	if err := unix.Mount(b.Source, b.Target, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return err
 	}
@@ -253,6 +261,7 @@ func (v *view) replace(dir string) error {
 	if err := unix.Mount("tmpfs", v.stage, "tmpfs", 0, "mode=0755"); err != nil {
 		return err
 	}
+
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -262,10 +271,12 @@ func (v *view) replace(dir string) error {
 			return err
 		}
 	}
+
 	v.replaced = append(v.replaced, dir)
 	if dir != "/" {
 		return unix.Mount(v.stage, dir, "", unix.MS_MOVE, "")
 	}
+
 	if err := os.Chdir(v.stage); err != nil {
 		return err
 	}

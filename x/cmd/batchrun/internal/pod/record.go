@@ -14,10 +14,10 @@ import (
 )
 
 // A record is a JSON file in a pod's folder: spec.json, guard.json, state.json or stop. It is
-// replaced as a whole, never edited, and carries the checksum of its bytes. So a record that
-// is cut short, or in which a bit has flipped, is never believed, valid JSON or not.
+// replaced as a whole, never edited, and contains the checksum of its bytes. So a record that
+// is cut short, or in which a bit has flipped, is recognised as damaged even if it is valid JSON.
 //
-// Records without a checksum are refused as damaged: no released version has written any.
+// Records without a checksum are refused as damaged.
 
 // maxRecord is the maximum size of a record. A container may replace one by a file of any size.
 const maxRecord = 64 << 20
@@ -29,7 +29,7 @@ func seal(data []byte) []byte {
 	return fmt.Appendf(nil, `{"crc32c":"%08x","record":%s}`+"\n", crc32.Checksum(data, castagnoli), data)
 }
 
-// unseal returns the record in a file, which must be, to the byte, what seal has returned.
+// unseal returns the record in a file. The file must be, to the byte, what seal returned.
 func unseal(file []byte) ([]byte, error) {
 	frame := seal(nil)
 	tail := len("}\n")
@@ -44,11 +44,10 @@ func unseal(file []byte) ([]byte, error) {
 	return data, nil
 }
 
-// errDamaged is the error for a record that is not as it was written.
+// errDamaged is the error for a record whose content has changed.
 var errDamaged = errors.New("it is damaged: its checksum does not match")
 
-// Unreadable is the error for a file of a pod that is not as this program has left it: its
-// content is damaged, or something else is in its place. Trying again does not help.
+// Unreadable is the error for a file of a pod that was damaged or replaced. Trying again does not help.
 type Unreadable struct {
 	Path string
 	Err  error
@@ -66,10 +65,11 @@ func IsUnreadable(err error) bool {
 	return errors.As(err, &u)
 }
 
-// unreadable turns errors that mean that a file was damaged or replaced into an *Unreadable. A
-// file that is missing, and failures that may pass, are no such errors.
+// unreadable wraps an error in an *Unreadable, unless it means that the file is missing or that the
+// failure is temporary.
 func unreadable(path string, err error) error {
-	if err == nil || errors.Is(err, fs.ErrNotExist) || patience.IsTransient(err) || IsUnreadable(err) {
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist), patience.IsTransient(err), IsUnreadable(err):
 		return err
 	}
 	return &Unreadable{Path: path, Err: err}

@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// Spec is what a supervisor needs to run a pod. Variables are already expanded.
+// Spec contains everything that a supervisor needs to run a pod. Variables are already expanded.
 type Spec struct {
 	UID       job.UID `json:"uid"`
 	Name      string  `json:"name"`
@@ -26,7 +26,7 @@ type Spec struct {
 	// MaxLog is the maximum size of the log of each stream of a container; 0 means
 	// no limit.
 	MaxLog int64 `json:"maxLog,omitempty"`
-	// Isolation is how containers get mounts of their own; empty when none needs them.
+	// Isolation is the way in which containers get their own mounts; empty if none needs them.
 	Isolation Isolation `json:"isolation,omitempty"`
 	// Containers holds the init containers in order, then the app containers.
 	Containers []ContainerSpec `json:"containers"`
@@ -70,11 +70,11 @@ type State struct {
 	Containers      []Container `json:"containers"`
 	// Done is true once no process is left; then the state is final.
 	Done bool `json:"done,omitempty"`
-	// Guard is also in a file of its own, so that losing one of them loses nothing.
+	// Guard is a copy of guard.json, in case that file is lost.
 	Guard guard `json:"guard,omitzero"`
 }
 
-// guard names what must be gone before a pod whose supervisor is dead has ended. A
+// guard names what must be gone before a pod with a dead supervisor counts as ended. A
 // lock alone is not enough: the kernel frees it before it ends the processes of a
 // PID namespace, and regardless of the processes of a cgroup.
 type guard struct {
@@ -96,7 +96,7 @@ type Container struct {
 	StartedAt time.Time `json:"startedAt,omitzero"`
 	// LogCut is true once a log of the container was cut.
 	LogCut bool `json:"logCut,omitempty"`
-	// Exits holds the ends of runs, the latest last, at most maxExits.
+	// Exits has the ends of the last runs, latest last, at most maxExits.
 	Exits []Exit `json:"exits,omitempty"`
 }
 
@@ -108,7 +108,7 @@ type Exit struct {
 	FinishedAt time.Time `json:"finishedAt"`
 }
 
-// maxExits bounds the history of a container that is restarted again and again.
+// maxExits limits the history of a container that is restarted again and again.
 const maxExits = 20
 
 // Reasons that this package sets on pods and containers.
@@ -179,8 +179,8 @@ func (s State) Lost(now time.Time) State {
 	return s
 }
 
-// Unrecorded returns the final state of a pod that has begun and ended, and whose record is
-// lost: each container counts as one that a dead supervisor has left.
+// Unrecorded returns the final state of a pod that has begun and ended, but whose record is
+// lost. Its containers count as under a dead supervisor; see Lost.
 func (spec *Spec) Unrecorded(why error, now time.Time) State {
 	s := newState(spec).Lost(now)
 	s.fail(ReasonRecordLost, fmt.Sprintf("how the pod ended is not known: %v", why), now)

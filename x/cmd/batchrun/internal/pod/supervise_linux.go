@@ -12,8 +12,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// pollInterval is how often a supervisor looks for the stop file: a file that
-// outlives both processes cannot be lost, unlike a signal, and needs no process id.
+// pollInterval is the time between two looks for the stop file. Unlike a signal, a file outlives both
+// processes, and needs no process ID.
 const pollInterval = 50 * time.Millisecond
 
 // Supervise runs the pod of a folder to its end. It does nothing when another
@@ -57,7 +57,7 @@ func (s *supervisor) begin() error {
 	return s.folder.writeRecord("guard.json", s.state.Guard)
 }
 
-// contain prepares the pod's containment, and notes what must be gone at the end.
+// contain prepares the pod's containment, and makes its guard.
 func (s *supervisor) contain() error {
 	g, err := newGuard(s.containment)
 	if err == nil {
@@ -94,7 +94,7 @@ type supervisor struct {
 	dirty    bool
 }
 
-// run is what the supervisor knows of a container beyond its recorded state.
+// run is what the supervisor knows about a container beyond its recorded state.
 type run struct {
 	process   *os.Process
 	streams   [2]*stream // stdout and stderr
@@ -124,7 +124,7 @@ func (s *supervisor) loop() error {
 		done := s.step(now)
 		s.noteCuts()
 		if s.dirty || done {
-			// An end that is recorded late is better than one that is not recorded.
+			// A late record of the end is better than none.
 			err := s.folder.writeState(s.state)
 			if s.dirty = err != nil; s.dirty && done {
 				fmt.Fprintln(os.Stderr, "record the pod's end; trying again:", err)
@@ -159,7 +159,7 @@ func (s *supervisor) readStop(now time.Time) {
 	}
 }
 
-// step does everything that can be done now. It returns true once the pod has ended
+// step does everything that is possible now. It returns true once the pod has ended
 // and no process is left.
 func (s *supervisor) step(now time.Time) bool {
 	s.kill(now)
@@ -290,9 +290,9 @@ func (s *supervisor) finish(now time.Time) bool {
 	return true
 }
 
-// abandon ends the pod immediately. Without the watcher, its processes would outlive a
-// supervisor that is killed. Without its folder, nobody could stop it or learn its end,
-// and another supervisor could begin it again.
+// abandon ends the pod immediately, since its watcher or its folder is gone. Without the watcher, its
+// processes would outlive a supervisor that is killed. Without the folder, nobody could stop it or
+// learn its end, and another supervisor could begin it again.
 func (s *supervisor) abandon(now time.Time) {
 	s.abandoned, s.stopping = nil, true
 	for i := range s.runs {

@@ -11,9 +11,10 @@ import (
 	"time"
 )
 
-// errSystem says why pods do not run here. Their processes could be started, but if
-// a supervisor died, its containers would run on beside their replacements.
-var errSystem = fmt.Errorf("pods run on Linux only: on %s nothing would end all processes of a container if its supervisor were killed", runtime.GOOS)
+// errSystem is the reason why pods do not run here. Their processes could be started, but if
+// a supervisor died, its containers would continue beside their replacements.
+var errSystem = fmt.Errorf("pods run on Linux only: on %s nothing would end all processes of a container if its "+
+	"supervisor were killed", runtime.GOOS)
 
 const superviseLock = "lock"
 
@@ -27,20 +28,19 @@ func Main() {}
 // reason.
 const ExitTryAgain = 75
 
-// Command fails with the reason that Available gives, as do the others that need a
-// supervisor.
+// Command returns the error of Available, as do the other functions that need a supervisor.
 func Command(Folder, Containment) (*exec.Cmd, error) { return nil, errSystem }
 
-// ProbeContainment fails likewise.
+// ProbeContainment returns the error of Available.
 func ProbeContainment(Containment) error { return errSystem }
 
-// ProbeIsolation fails likewise.
+// ProbeIsolation returns the error of Available.
 func ProbeIsolation(string) (Isolation, error) { return "", errSystem }
 
-// Alive reports that no supervisor lives: none can.
+// Alive returns false, since there are no supervisors here.
 func (f Folder) Alive() (bool, error) { return false, nil }
 
-// Supervisor returns 0 for the same reason.
+// Supervisor returns 0, since there are no supervisors here.
 func (f Folder) Supervisor() (int, error) { return 0, nil }
 
 // Reap has nothing to do.

@@ -24,11 +24,13 @@ func watch(folder Folder, c Containment) error {
 	if err := adoptStrays(); err != nil {
 		return err
 	}
+
 	mine, its, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer its.Close()
+
 	cmd := self(superviseCommand, string(folder), string(c))
 	cmd.Args[0] = os.Args[0]
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = os.Stdout, os.Stderr, []*os.File{mine}
@@ -37,11 +39,13 @@ func watch(folder Folder, c Containment) error {
 	if err != nil {
 		return err
 	}
+
 	_ = cmd.Wait() // what happened is in the folder
 	g, err := folder.guard()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err) // it still kills what it can
 	}
+
 	killAll(g.Cgroup)
 	if g.Cgroup != "" {
 		_ = removeCgroup(g.Cgroup) // if this fails, the next runner does it
@@ -71,8 +75,8 @@ func killAll(group string) {
 	for {
 		switch {
 		case isFirst():
-			// All processes of the namespace but this one. Outside of a namespace it
-			// would be all of the machine, so only the process ID may decide this.
+			// This kills all other processes of the namespace. Outside of a namespace it would kill all
+			// processes of the machine, so it depends on the process ID alone.
 			_ = unix.Kill(-1, unix.SIGKILL)
 		case group != "":
 			_ = killCgroup(group)

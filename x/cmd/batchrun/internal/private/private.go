@@ -45,8 +45,8 @@ func check(path string, info fs.FileInfo) error {
 // errReplaced is the error for a file that was replaced while it was opened.
 var errReplaced = errors.New("is replaced again and again")
 
-// maxReplaced is how often Open starts over. A supervisor replaces its files a few times a
-// second; only a container that means harm gets further.
+// maxReplaced is the number of attempts of Open. A supervisor replaces its files a few times a
+// second; only a malicious container replaces them more often.
 const maxReplaced = 100
 
 // Open opens a regular file of the caller's below a root. It refuses links and special
@@ -88,7 +88,8 @@ func checkRegular(root *os.Root, name string, info fs.FileInfo) error {
 	if err := check(path, named); err != nil {
 		return err
 	}
-	if !named.Mode().IsRegular() || links(named) > 1 || !info.Mode().IsRegular() || links(info) > 1 {
+	switch {
+	case !named.Mode().IsRegular(), links(named) > 1, !info.Mode().IsRegular(), links(info) > 1:
 		return fmt.Errorf("%s: is not a regular file with one name", path)
 	}
 	if !os.SameFile(named, info) {
@@ -107,8 +108,8 @@ func ReadFile(root *os.Root, name string) ([]byte, error) {
 	return io.ReadAll(file)
 }
 
-// Restrict checks the files and folders below a root that exist, and removes other
-// users' right to read them. It opens none: a process that closes a file loses its locks.
+// Restrict checks the named files and folders below a root that exist, and removes other
+// users' right to read them. It does not open them, since a process that closes a file loses its locks.
 func Restrict(root *os.Root, mode fs.FileMode, names ...string) error {
 	for _, name := range names {
 		info, err := root.Lstat(name)

@@ -14,5 +14,5 @@ func checkMode(string, fs.FileInfo) error { return nil }
 
 func links(fs.FileInfo) uint64 { return 1 }
 
-// Resolve returns the path as it is, for the same reason.
+// Resolve returns the path unchanged, for the same reason.
 func Resolve(path string) (string, error) { return path, nil }

@@ -30,7 +30,8 @@ func checkOwner(path string, info fs.FileInfo) error {
 
 func checkMode(path string, info fs.FileInfo) error {
 	if mode := info.Mode().Perm(); mode&0o022 != 0 {
-		return fmt.Errorf("%s: has mode %04o, so other users can write to it; if you trust its contents, run chmod go-w", path, mode)
+		return fmt.Errorf("%s: has mode %04o, so other users can write to it; if you trust its contents, run chmod "+
+			"go-w", path, mode)
 	}
 	return nil
 }
@@ -45,6 +46,7 @@ func Resolve(path string) (string, error) {
 		if err := checkParent(real); err != nil {
 			return "", err
 		}
+
 		next := filepath.Join(real, rest[0])
 		info, err := os.Lstat(next)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -53,17 +55,20 @@ func Resolve(path string) (string, error) {
 		if err != nil {
 			return "", err
 		}
+
 		rest = rest[1:]
 		if info.Mode()&fs.ModeSymlink == 0 {
 			real = next
 			continue
 		}
+
 		if followed++; followed > maxLinks {
 			return "", fmt.Errorf("%s: leads through more than %d symbolic links", path, maxLinks)
 		}
 		if err := checkTrusted(next, info); err != nil {
 			return "", err
 		}
+
 		target, err := os.Readlink(next)
 		if err != nil {
 			return "", err
@@ -76,13 +81,13 @@ func Resolve(path string) (string, error) {
 	return real, nil
 }
 
-// split returns the names of a path. Dots in the target of a link stay: they count from
-// where the link is.
+// split returns the names of a path. It keeps dots in the target of a link, which are relative to the
+// folder of the link.
 func split(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == filepath.Separator })
 }
 
-// checkParent refuses a folder in which other users can replace what the caller has.
+// checkParent refuses a folder in which other users can replace the caller's files.
 func checkParent(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -92,12 +97,13 @@ func checkParent(dir string) error {
 		return err
 	}
 	if mode := info.Mode(); mode.Perm()&0o022 != 0 && mode&fs.ModeSticky == 0 {
-		return fmt.Errorf("%s: has mode %04o, so other users can replace what is in it; run chmod go-w, or use a folder elsewhere", dir, mode.Perm())
+		return fmt.Errorf("%s: has mode %04o, so other users can replace what is in it; run chmod go-w, or use a "+
+			"folder elsewhere", dir, mode.Perm())
 	}
 	return nil
 }
 
-// checkTrusted refuses what belongs neither to root nor to the caller.
+// checkTrusted refuses a file that belongs neither to root nor to the caller.
 func checkTrusted(path string, info fs.FileInfo) error {
 	if owner := owner(info); owner != 0 && owner != os.Geteuid() {
 		return fmt.Errorf("%s: belongs to user %d, who can replace what is in it", path, owner)

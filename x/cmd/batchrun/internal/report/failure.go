@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/logs"
 )
 
-// Failure says why a job has failed: how its last failed pod ended, and what to do next. A nil
-// Failure says nothing.
+// Failure describes why a job has failed: how its last failed pod ended, and what to do next. A nil
+// Failure has no text.
 type Failure struct {
 	Pod       string `json:"pod"`
 	Container string `json:"container,omitempty"`
@@ -28,6 +28,7 @@ func (f *Failure) text() string {
 	if f == nil {
 		return ""
 	}
+
 	var b strings.Builder
 	fmt.Fprintf(&b, "  pod %s", f.Pod)
 	if f.Container != "" {
@@ -39,10 +40,12 @@ func (f *Failure) text() string {
 	if len(f.Log) > 0 {
 		fmt.Fprint(&b, "; its last lines:")
 	}
+
 	b.WriteString("\n")
 	for _, line := range f.Log {
 		fmt.Fprintf(&b, "    | %s\n", line)
 	}
+
 	width := 0
 	for _, n := range f.Next {
 		width = max(width, runewidth.StringWidth(n[0]))
@@ -63,7 +66,8 @@ type prefixes struct {
 	most  int // columns of a name, which is shortened; 0 means any number
 }
 
-// maxPrefix is the most columns that are kept free for a name; a longer one pushes its line.
+// maxPrefix is the maximum number of columns that are reserved for a name. A longer name moves its line
+// to the right.
 const maxPrefix = 40
 
 func (p *prefixes) of(l *logs.Line) string {

@@ -14,9 +14,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// line is one line of JSON, about a job or a CronJob. Type says which of the other
-// fields are set: "event", "status" (it has changed) or "end" (the last line of a
-// job).
+// line is one line of JSON, about a job or a CronJob. Which fields are set depends on Type: "event",
+// "status" (it has changed) or "end" (the last line of a job).
 type line struct {
 	Time    time.Time  `json:"time"`
 	Type    string     `json:"type"`

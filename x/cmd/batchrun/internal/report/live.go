@@ -22,9 +22,9 @@ import (
 // live shows one line for each unfinished job and each CronJob at the bottom of a terminal, kept up to
 // date. Everything else is written above, permanently.
 //
-// A frame is drawn from where the last one begins, with one write, and ends with the cursor below
-// it: nothing has to be restored when the program is killed. No line of it is wider than
-// the terminal, which may have another size each time.
+// A frame is drawn over the last one, with one write, and ends with the cursor below it, so that
+// nothing has to be restored when the program is killed. Its lines are not wider than
+// the terminal, whose size may change.
 type live struct {
 	mu     sync.Mutex
 	out    io.Writer
@@ -50,10 +50,10 @@ type liveLine struct {
 	over    bool
 }
 
-// minHeight is the least number of rows for a live line: two lines above, and the cursor's below.
+// minHeight is the minimum number of rows for a live line: two lines above, and the cursor's below.
 const minHeight = 4
 
-// frameTime is the least time between two frames.
+// frameTime is the minimum time between two frames.
 const frameTime = 100 * time.Millisecond
 
 // FitLive reports whether a terminal has room for live lines.
@@ -75,7 +75,7 @@ func NewLive(out *os.File, layout string, now func() time.Time) Reporter {
 	return l
 }
 
-// redraw draws what has changed, and each second, since time passes.
+// redraw draws a frame after changes, and every second, since frames show times.
 func (l *live) redraw() {
 	tick := time.NewTicker(frameTime)
 	defer tick.Stop()
@@ -108,7 +108,7 @@ func (l *live) draw(text string) {
 	width, height := l.size()
 	var b strings.Builder
 	if rows := rowsOf(l.drawn, width); rows > 0 {
-		// At most what the screen shows: higher up the cursor cannot go.
+		// The cursor cannot go above the first row of the screen.
 		fmt.Fprintf(&b, "\r\x1b[%dA\x1b[J", min(rows, max(1, height-1)))
 	}
 	b.WriteString(text)
@@ -121,8 +121,8 @@ func (l *live) draw(text string) {
 	_, _ = io.WriteString(l.out, b.String())
 }
 
-// rowsOf returns how many rows lines take on a terminal that has become as wide as that: most
-// terminals wrap what is too long now.
+// rowsOf returns the number of rows of lines on a terminal whose width has changed to width: most
+// terminals wrap lines that are too long now.
 func rowsOf(widths []int, width int) (rows int) {
 	for _, w := range widths {
 		rows += max(1, (w+width-1)/max(width, 1))
@@ -145,7 +145,7 @@ func (l *live) frame(width, height int) (lines []string) {
 	return lines
 }
 
-// barWidth is the width of a bar, and barFrom the least width of a terminal to have one.
+// barWidth is the width of a bar, and barFrom the minimum width of a terminal with bars.
 const barWidth, barFrom = 22, 76
 
 // line returns the line of a job or CronJob, at most as wide as the terminal.
@@ -183,7 +183,7 @@ func totalOf(spec *job.Spec) int64 {
 // cut ends a line before the last column: some terminals wrap a line that fills it.
 func cut(line string, width int) string { return runewidth.Truncate(line, max(width-1, 1), "…") }
 
-// Shorten shortens a long name in its middle: its end tells it from others.
+// Shorten shortens a long name in its middle, since names often differ at their ends.
 func Shorten(name string, width int) string {
 	if runewidth.StringWidth(name) <= width {
 		return name
@@ -218,7 +218,7 @@ func (l *live) find(key string) *liveLine {
 	return j
 }
 
-// Round updates the line of the job. Jobs of CronJobs come and go and have none.
+// Round updates the line of the job. Jobs of CronJobs have no lines.
 func (l *live) Round(r control.Round) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -272,7 +272,7 @@ func (l *live) Log(line logs.Line) {
 	l.above("%s%s\n", l.names.of(&line), line.Text)
 }
 
-// End removes the line of the job, and keeps its final state, to be written below everything.
+// End removes the line of the job, and keeps its final state, which Close writes.
 func (l *live) End(stored *store.Job, s job.Status, f *Failure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -295,7 +295,7 @@ func (l *live) Close() {
 	l.over.Wait()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	// What has not ended keeps its last line.
+	// A job that has not ended keeps its last line.
 	l.draw("")
 	l.drawn = nil
 	l.lines = nil

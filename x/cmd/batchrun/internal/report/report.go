@@ -44,7 +44,7 @@ func counters(spec *job.Spec, s *job.Status) string {
 	return text
 }
 
-// succeeded returns the number of successes, and of how many, if that is known.
+// succeeded returns the number of successes, and the number of completions if there is one.
 func succeeded(spec *job.Spec, s *job.Status) string {
 	if spec.Completions == nil {
 		return fmt.Sprint(s.Succeeded)
@@ -52,7 +52,7 @@ func succeeded(spec *job.Spec, s *job.Status) string {
 	return fmt.Sprintf("%d/%d", s.Succeeded, *spec.Completions)
 }
 
-// outlook says what the job waits for and when the next round is due.
+// outlook describes what the job waits for and when the next round is due.
 func outlook(r *control.Round, layout string) string {
 	var parts []string
 	for _, w := range r.Waits {
@@ -67,7 +67,7 @@ func outlook(r *control.Round, layout string) string {
 	return strings.Join(parts, "; ")
 }
 
-// zoned formats a time on this machine's clock, and says its zone.
+// zoned formats a time in this machine's zone, with the name of the zone.
 func zoned(t time.Time, layout string) string { return t.Local().Format(layout + " MST") }
 
 // Verdict describes the state of a job.
@@ -101,7 +101,14 @@ type plain struct {
 // NewPlain returns a reporter that writes what happens to out, with times in the
 // given layout, and notes for the user to notes.
 func NewPlain(out, notes io.Writer, layout string, now func() time.Time) Reporter {
-	return &plain{out: out, notes: notes, layout: layout, now: now, specs: map[string]job.Spec{}, last: map[string]string{}}
+	return &plain{
+		out:    out,
+		notes:  notes,
+		layout: layout,
+		now:    now,
+		specs:  map[string]job.Spec{},
+		last:   map[string]string{},
+	}
 }
 
 // Round writes the events, and the counters when they have changed.

@@ -14,7 +14,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// lines writes what two rounds of a job and of a CronJob are reported as, the second of which changes nothing.
+// lines writes what two rounds of a job and of a CronJob are reported as, the second of which
+// changes nothing.
 func lines(r Reporter, at time.Time) {
 	one := round("hello", 2, 1, 1)
 	one.Now, one.Requeue = at, job.Requeue{At: at.Add(7 * time.Second)}

@@ -34,14 +34,15 @@ func (s *Store) AddSpan(span clock.Span) error {
 	return err
 }
 
-// Saw stores the time that the clock has reached. It comes before any write with a
-// time of the clock, so that the clock of the next runner is never behind it.
+// Saw stores the present time of the clock. It is called before any write with that
+// time, so that the clock of the next runner is never behind it.
 func (s *Store) Saw(now time.Time) error {
-	_, err := s.db.Exec("UPDATE clock SET seen = max(seen, ?) WHERE rowid = (SELECT max(rowid) FROM clock)", now.UnixNano())
+	_, err := s.db.Exec("UPDATE clock SET seen = max(seen, ?) WHERE rowid = (SELECT max(rowid) FROM clock)",
+		now.UnixNano())
 	return err
 }
 
-// Version changes whenever another process has written to the database.
+// Version returns a number that changes whenever another process has written to the database.
 func (s *Store) Version() (version int64, err error) {
 	err = s.db.QueryRow("PRAGMA data_version").Scan(&version)
 	return version, err

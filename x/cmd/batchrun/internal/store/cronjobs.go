@@ -35,7 +35,13 @@ const cronJobColumns = "uid, namespace, name, created, deleted, manifest, status
 
 // AddCronJob stores a new CronJob and gives it its UID.
 func (s *Store) AddCronJob(namespace, name string, manifest []byte, now time.Time) (CronJob, error) {
-	c := CronJob{UID: job.UID(uuid.NewString()), Namespace: namespace, Name: name, Created: now.Truncate(time.Second), Manifest: manifest}
+	c := CronJob{
+		UID:       job.UID(uuid.NewString()),
+		Namespace: namespace,
+		Name:      name,
+		Created:   now.Truncate(time.Second),
+		Manifest:  manifest,
+	}
 	_, err := s.db.Exec("INSERT INTO cronjobs (uid, namespace, name, created, manifest) VALUES (?, ?, ?, ?, ?)",
 		c.UID, namespace, name, c.Created.UnixNano(), string(manifest))
 	return c, err
@@ -68,7 +74,8 @@ func (s *Store) CronJobs() ([]CronJob, error) {
 // FindCronJob returns a CronJob by its name, or by namespace/name.
 func (s *Store) FindCronJob(key string) (CronJob, error) {
 	namespace, name := splitKey(key)
-	c, err := scanCronJob(s.db.QueryRow("SELECT "+cronJobColumns+" FROM cronjobs WHERE namespace = ? AND name = ?", namespace, name))
+	c, err := scanCronJob(s.db.QueryRow("SELECT "+cronJobColumns+" FROM cronjobs WHERE namespace = ? AND name = ?",
+		namespace, name))
 	return c, notFound("CronJob", key, err)
 }
 
@@ -106,6 +113,7 @@ func (s *Store) ConcludeCronJob(uid job.UID, end *cronjob.Conclusion, now time.T
 	if err != nil {
 		return err
 	}
+
 	return s.write(func(tx *sql.Tx) error {
 		found, err := affected(tx.Exec("UPDATE cronjobs SET memory = ? WHERE uid = ?", string(data), uid))
 		if err == nil && !found {
@@ -116,24 +124,28 @@ func (s *Store) ConcludeCronJob(uid job.UID, end *cronjob.Conclusion, now time.T
 				return err
 			}
 		}
+
 		if err != nil || len(end.Events) == 0 {
 			return err
 		}
-		err = addEvents(tx, "INSERT INTO cronjob_events (cronjob, at, type, reason, message) VALUES (?, ?, ?, ?, ?)", uid, end.Events, now)
+		err = addEvents(tx, "INSERT INTO cronjob_events (cronjob, at, type, reason, message) VALUES (?, ?, ?, ?, ?)",
+			uid, end.Events, now)
 		if err == nil {
 			_, err = tx.Exec("DELETE FROM cronjob_events WHERE rowid IN "+
-				"(SELECT rowid FROM cronjob_events WHERE cronjob = ? ORDER BY rowid DESC LIMIT -1 OFFSET ?)", uid, keptEvents)
+				"(SELECT rowid FROM cronjob_events WHERE cronjob = ? ORDER BY rowid DESC LIMIT -1 OFFSET ?)", uid,
+				keptEvents)
 		}
 		return err
 	})
 }
 
-// keptEvents is how many events of a CronJob are kept, since it has no end.
+// keptEvents is the number of events of a CronJob that are kept.
 const keptEvents = 100
 
 // CronJobEvents returns the events of a CronJob, oldest first.
 func (s *Store) CronJobEvents(uid job.UID) ([]StoredEvent, error) {
-	return s.queryEvents("SELECT at, type, reason, message FROM cronjob_events WHERE cronjob = ? ORDER BY at, rowid", uid)
+	return s.queryEvents("SELECT at, type, reason, message FROM cronjob_events WHERE cronjob = ? ORDER BY at, rowid",
+		uid)
 }
 
 // AddTrigger requests a job outside of the schedule.
@@ -178,7 +190,8 @@ func (s *Store) DeleteCronJob(uid job.UID, now time.Time) error {
 
 // RemoveDeletedCronJobs removes the marked CronJobs that have no job left.
 func (s *Store) RemoveDeletedCronJobs() error {
-	_, err := s.db.Exec("DELETE FROM cronjobs WHERE deleted <> 0 AND uid NOT IN (SELECT cronjob FROM jobs WHERE cronjob IS NOT NULL)")
+	_, err := s.db.Exec("DELETE FROM cronjobs WHERE deleted <> 0 AND uid NOT IN (SELECT cronjob FROM jobs WHERE " +
+		"cronjob IS NOT NULL)")
 	return err
 }
 

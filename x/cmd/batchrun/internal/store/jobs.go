@@ -36,7 +36,8 @@ type Job struct {
 // Key returns the name of the job as users write it.
 func (j *Job) Key() string { return joinKey(j.Namespace, j.Name) }
 
-const jobColumns = "uid, namespace, name, created, manifest, status, memory, held, coalesce(cronjob, ''), scheduled, deleted"
+const jobColumns = "uid, namespace, name, created, manifest, status, memory, held, " +
+	"coalesce(cronjob, ''), scheduled, deleted"
 
 // ErrNotFound is the error for a job or CronJob that does not exist.
 var ErrNotFound = errors.New("not found")
@@ -51,13 +52,17 @@ func (s *Store) AddJob(j Job) (Job, error) {
 	err := s.write(func(tx *sql.Tx) error {
 		if j.CronJob != "" {
 			var deleted bool
-			if err := tx.QueryRow("SELECT deleted <> 0 FROM cronjobs WHERE uid = ?", j.CronJob).Scan(&deleted); err != nil || deleted {
+			if err := tx.QueryRow("SELECT deleted <> 0 FROM cronjobs WHERE uid = ?",
+				j.CronJob).Scan(&deleted); err != nil || deleted {
 				return errors.Join(err, ErrNotFound)
 			}
 		}
-		added, err := affected(tx.Exec("INSERT INTO jobs (uid, namespace, name, created, manifest, cronjob, scheduled) "+
+
+		added, err := affected(tx.Exec("INSERT INTO jobs (uid, namespace, name, created, manifest, cronjob, "+
+			"scheduled) "+
 			"VALUES (?, ?, ?, ?, ?, nullif(?, ''), ?) ON CONFLICT (namespace, name) DO NOTHING",
 			j.UID, j.Namespace, j.Name, j.Created.UnixNano(), string(j.Manifest), j.CronJob, toNano(j.ScheduledTime)))
+
 		if err == nil && !added {
 			return fmt.Errorf("job %q: %w", j.Key(), ErrExists)
 		}
@@ -104,7 +109,8 @@ func (s *Store) queryJobs(condition string, args ...any) ([]Job, error) {
 // FindJob returns a job by its name, or by namespace/name.
 func (s *Store) FindJob(key string) (Job, error) {
 	namespace, name := splitKey(key)
-	j, err := scanJob(s.db.QueryRow("SELECT "+jobColumns+" FROM jobs WHERE namespace = ? AND name = ?", namespace, name))
+	j, err := scanJob(s.db.QueryRow("SELECT "+jobColumns+" FROM jobs WHERE namespace = ? AND name = ?", namespace,
+		name))
 	return j, notFound("job", key, err)
 }
 
@@ -151,8 +157,8 @@ func scanJob(row interface{ Scan(...any) error }) (Job, error) {
 	return j, errors.Join(json.Unmarshal([]byte(status), &j.Status), readMemory(memory, &j.Memory))
 }
 
-// readMemory reads a stored memory. "{}" is the default of the column: no round has
-// ended yet, and nothing was lost.
+// readMemory reads a stored memory. "{}" is the default of the column for a job without a finished
+// round, and not a lost memory.
 func readMemory(text string, memory any) error {
 	if text == "{}" {
 		return nil
@@ -176,7 +182,7 @@ func (s *Store) SetHeld(uid job.UID, held bool) error {
 	return err
 }
 
-// DeleteJob marks a job for removal; false means there is no such job.
+// DeleteJob marks a job for removal. It returns false if the job does not exist.
 func (s *Store) DeleteJob(uid job.UID, now time.Time) (bool, error) {
 	return affected(s.db.Exec("UPDATE jobs SET deleted = ? WHERE uid = ? AND deleted = 0", now.UnixNano(), uid))
 }
@@ -193,7 +199,8 @@ func (s *Store) Conclude(uid job.UID, memory job.Memory, events []job.Event, now
 		if err == nil && !found {
 			return fmt.Errorf("job %q: %w", uid, ErrNotFound)
 		}
-		return errors.Join(err, addEvents(tx, "INSERT INTO events (job, at, type, reason, message) VALUES (?, ?, ?, ?, ?)", uid, events, now))
+		return errors.Join(err, addEvents(tx,
+			"INSERT INTO events (job, at, type, reason, message) VALUES (?, ?, ?, ?, ?)", uid, events, now))
 	})
 }
 

@@ -43,21 +43,22 @@ func openToLook(dir string) (*Store, error) {
 	file := filepath.Join(dir, database)
 	switch {
 	case size(file+walSuffix) == 0 && size(file+journalSuffix) == 0:
-		// All is in the database. Without immutable, SQLite would create its other files.
+		// There is no write-ahead log. Without immutable, SQLite would create its other files.
 		if s, err := look(dir, dir, "mode=ro&immutable=1"); err == nil {
 			return s, nil
 		}
 	case size(file+shmSuffix) > 0:
-		// A runner is here, or was killed. SQLite reads along, and takes locks only.
+		// There is a write-ahead log of a runner. SQLite reads it, and only takes locks.
 		if s, err := look(dir, dir, "mode=ro"); err == nil {
 			return s, nil
 		}
 	}
-	// What is left needs a write: an index of the log, a step back, another schema.
+	// Otherwise the database must be changed first: for the index of the log, a rollback, or an older
+	// schema.
 	return lookAtCopy(dir)
 }
 
-// size returns the size of a file; one that is not there is empty.
+// size returns the size of a file, 0 if it does not exist.
 func size(path string) int64 {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -97,11 +98,13 @@ func lookAtCopy(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
+
 	for _, name := range []string{database, database + walSuffix, database + journalSuffix} {
 		data, readErr := private.ReadFile(root, name)
 		if errors.Is(readErr, fs.ErrNotExist) && name != database {
@@ -109,6 +112,7 @@ func lookAtCopy(dir string) (*Store, error) {
 		}
 		err = errors.Join(err, readErr, os.WriteFile(filepath.Join(where, name), data, private.FileMode))
 	}
+
 	var s *Store
 	if err == nil {
 		s, err = lookAndUpgrade(where, dir)
@@ -116,6 +120,7 @@ func lookAtCopy(dir string) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(where))
 	}
+
 	s.copy = where
 	return s, nil
 }

@@ -17,7 +17,7 @@ type Pod struct {
 	Job     job.UID
 	Name    string
 	Created time.Time
-	// Spec is what the supervisor runs, as JSON.
+	// Spec is the pod.Spec as JSON.
 	Spec         json.RawMessage
 	Index        int32
 	Failures     int32
@@ -62,7 +62,8 @@ func (s *Store) AddPod(p Pod) error {
 	if err != nil {
 		return err
 	}
-	added, err := affected(s.db.Exec("INSERT INTO pods ("+podColumns+", phase) SELECT ?, uid, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, 0, ? "+
+	added, err := affected(s.db.Exec("INSERT INTO pods ("+podColumns+", phase) SELECT ?, uid, ?, ?, ?, ?, ?, ?, ?, "+
+		"0, 0, ?, 0, ? "+
 		"FROM jobs WHERE uid = ? AND deleted = 0",
 		p.UID, p.Name, p.Created.UnixNano(), string(p.Spec), p.Index, p.Failures, p.Ignored, p.Tracked,
 		string(state), p.State.Phase.String(), p.Job))
@@ -83,9 +84,13 @@ func (s *Store) OpenPods(jobUID job.UID) ([]Pod, error) {
 	return s.queryPods("SELECT "+podColumns+" FROM pods WHERE job = ? AND "+isOpen+" ORDER BY created, rowid", jobUID)
 }
 
-// OpenOrFailedPods is OpenPods with the failed pods that are accounted for and not removed.
+// OpenOrFailedPods returns the OpenPods, and the failed pods that are accounted for and not removed.
 func (s *Store) OpenOrFailedPods(jobUID job.UID) ([]Pod, error) {
-	return s.queryPods("SELECT "+podColumns+" FROM pods WHERE job = ? AND gone = 0 AND (phase = 'Failed' OR "+isOpen+") ORDER BY created, rowid", jobUID)
+	return s.queryPods(
+		"SELECT "+podColumns+" FROM pods WHERE job = ? AND gone = 0 "+
+			"AND (phase = 'Failed' OR "+isOpen+") ORDER BY created, rowid",
+		jobUID,
+	)
 }
 
 // Pending returns the pods of all jobs that need the node: those that have not
@@ -101,6 +106,7 @@ func (s *Store) queryPods(query string, args ...any) ([]Pod, error) {
 		return nil, err
 	}
 	defer rows.Close()
+
 	var pods []Pod
 	for rows.Next() {
 		var p Pod
@@ -110,6 +116,7 @@ func (s *Store) queryPods(query string, args ...any) ([]Pod, error) {
 			&p.Tracked, &deleted, &p.GraceSeconds, &state, &p.Gone); err != nil {
 			return nil, err
 		}
+
 		p.Created, p.Deleted, p.Spec = fromNano(created), fromNano(deleted), json.RawMessage(spec)
 		if err := json.Unmarshal([]byte(state), &p.State); err != nil {
 			return nil, err
@@ -133,37 +140,40 @@ func (s *Store) SetState(uid job.UID, state pod.State) error {
 // meantime.
 var ErrFinished = errors.New("the pod has finished in the meantime")
 
-// DeletePod marks a pod as deleted, once; false means there is no such pod. With
-// untrack it removes the finalizer in the same transaction, unless the pod has
-// finished, since it then has to be counted (JI9).
+// DeletePod marks a pod as deleted, once. It returns false if the pod does not exist. With
+// untrack it removes the finalizer in the same transaction. If the pod has finished, it must be
+// counted first (JI9), and the error is ErrFinished.
 func (s *Store) DeletePod(uid job.UID, graceSeconds int32, untrack bool, now time.Time) (found bool, err error) {
 	at := now.Add(time.Duration(graceSeconds) * time.Second)
 	err = s.write(func(tx *sql.Tx) error {
 		var finished bool
-		err := tx.QueryRow("SELECT phase IN ('Succeeded', 'Failed') FROM pods WHERE uid = ? AND gone = 0", uid).Scan(&finished)
+		err := tx.QueryRow("SELECT phase IN ('Succeeded', 'Failed') FROM pods WHERE uid = ? AND gone = 0",
+			uid).Scan(&finished)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
 		if found = err == nil; !found {
 			return err
 		}
+
 		if untrack && finished {
 			return ErrFinished
 		}
-		_, err = tx.Exec("UPDATE pods SET tracked = tracked AND NOT ?, grace = CASE deleted WHEN 0 THEN ? ELSE grace END, "+
-			"deleted = CASE deleted WHEN 0 THEN ? ELSE deleted END WHERE uid = ?", untrack, graceSeconds, at.UnixNano(), uid)
+		_, err = tx.Exec("UPDATE pods SET tracked = tracked AND NOT ?, grace = CASE deleted WHEN 0 THEN ? ELSE "+
+			"grace END, "+
+			"deleted = CASE deleted WHEN 0 THEN ? ELSE deleted END WHERE uid = ?", untrack, graceSeconds,
+			at.UnixNano(), uid)
 		return err
 	})
 	return found, err
 }
 
-// Untrack removes the finalizer; false means there is no such pod.
+// Untrack removes the finalizer. It returns false if the pod does not exist.
 func (s *Store) Untrack(uid job.UID) (bool, error) {
 	return affected(s.db.Exec("UPDATE pods SET tracked = 0 WHERE uid = ? AND gone = 0", uid))
 }
 
-// Bury hides a pod from the controller: it has ended, is deleted and has no
-// finalizer.
+// Bury hides from the controller a pod that has ended, is deleted and has no finalizer.
 func (s *Store) Bury(uid job.UID) error {
 	_, err := s.db.Exec("UPDATE pods SET gone = 1 WHERE uid = ?", uid)
 	return err

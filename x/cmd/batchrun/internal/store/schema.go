@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// schemas holds what each version of the database adds to the one before. A
+// schemas has the additions of each version of the database to the version before. A
 // database with an unknown version is refused and not changed.
 var schemas = [...]string{firstSchema, cronSchema}
 
@@ -16,10 +16,11 @@ func (s *Store) migrate() error {
 			return err
 		}
 		if version > len(schemas) {
-			return fmt.Errorf("state.db has schema version %d, this program knows versions up to %d", version, len(schemas))
+			return fmt.Errorf("state.db has schema version %d, this program knows versions up to %d", version,
+				len(schemas))
 		}
 		if version == 0 {
-			// A folder with pods is not new: what was in the database is lost.
+			// A folder with pods is not new: the database was lost.
 			if err := checkPods(s.Dir, nil); err != nil {
 				return err
 			}
@@ -33,8 +34,8 @@ func (s *Store) migrate() error {
 	})
 }
 
-// isOpen selects the pods that still need work: they run, or are not accounted for,
-// or are being deleted. The number of others grows over the life of a job, so an
+// isOpen selects the pods that still need work: they have not finished, or are not accounted for,
+// or are being deleted. The number of other pods grows over the life of a job, so an
 // index leaves them out.
 const isOpen = "gone = 0 AND (tracked <> 0 OR deleted <> 0 OR phase NOT IN ('Succeeded', 'Failed'))"
 

@@ -13,9 +13,9 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/private"
 )
 
-// CheckDatabase refuses a state folder whose database is missing, empty or damaged although
-// its write-ahead log or pods are there. SQLite would begin a new database and delete the log.
-// It comes before SQLite opens the files, whose locks a process loses by closing them.
+// CheckDatabase refuses a state folder whose database is missing, empty or damaged although there is a
+// write-ahead log or a pod. SQLite would create a new database and delete the log. It must be called
+// before SQLite opens the files, since closing them here would release SQLite's locks.
 func CheckDatabase(dir string) error {
 	file := filepath.Join(dir, database)
 	var state string
@@ -42,14 +42,14 @@ func CheckDatabase(dir string) error {
 	return nil
 }
 
-// restore says what helps.
+// restore tells the user what to do.
 const restore = "restore state.db as it was beside this state.db-wal, or both from one backup; " +
 	"or remove the folder if none of its pods is running"
 
 // magic begins every database of SQLite.
 const magic = "SQLite format 3\x00"
 
-// readHeader reads the beginning of a database. Special files are left to Check.
+// readHeader reads the beginning of a database. It skips special files, which Check refuses.
 func readHeader(path string) ([]byte, error) {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() {
@@ -74,9 +74,9 @@ func readHeader(path string) ([]byte, error) {
 // repeat the work of these pods.
 func (s *Store) CheckPods() error { return checkPods(s.Dir, s.podUIDs) }
 
-// checkPods checks the folders of pods. Without a function that returns the known ones, none is
-// known. A runner may add and remove pods meanwhile: a pod is in the database before its spec is
-// written, and its folder is removed first, so the order of the looks matters.
+// checkPods checks the folders of pods. podUIDs returns the known pods; if it is nil, none is known. A
+// runner may add and remove pods at the same time: it adds a pod to the database before it writes the
+// spec, and removes the folder first. So the folders are listed before the database is read.
 func checkPods(state string, podUIDs func() (map[job.UID]bool, error)) error {
 	dir := filepath.Join(state, "pods")
 	entries, err := os.ReadDir(dir)
@@ -106,8 +106,10 @@ func checkPods(state string, podUIDs func() (map[job.UID]bool, error)) error {
 		}
 	}
 	if unknown > 0 {
-		return fmt.Errorf("state folder %s: state.db does not know %s that ran from it, for example %s: it was lost or replaced; "+
-			"restore the right one, with its state.db-wal, or remove the folder if none of these pods is running", state, value.Count(unknown, "pod"), example)
+		return fmt.Errorf("state folder %s: state.db does not know %s that ran from it, for example %s: it was "+
+			"lost or replaced; "+
+			"restore the right one, with its state.db-wal, or remove the folder if none of these pods is running",
+			state, value.Count(unknown, "pod"), example)
 	}
 	return nil
 }

@@ -38,7 +38,8 @@ func Open(dir string) (*Store, error) {
 	}
 	// One connection: SQLite has one writer, and waiting here is cheaper than in
 	// SQLite. WAL with synchronous=FULL is durable and needs one sync a commit.
-	s, err := connect(dir, dir, "_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(ON)&_txlock=immediate")
+	s, err := connect(dir, dir,
+		"_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(ON)&_txlock=immediate")
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +52,8 @@ func Open(dir string) (*Store, error) {
 
 // connect opens the database in one folder as the database of another.
 func connect(where, dir, parameters string) (*Store, error) {
-	db, err := sql.Open("sqlite", "file:"+escape(filepath.Join(where, database))+"?_pragma=busy_timeout(10000)&"+parameters)
+	db, err := sql.Open("sqlite",
+		"file:"+escape(filepath.Join(where, database))+"?_pragma=busy_timeout(10000)&"+parameters)
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +96,8 @@ func protect(dir string) error {
 		private.Restrict(root, private.DirMode, "pods"))
 }
 
-// database is the file that SQLite writes to, beside those with a suffix: the write-ahead log,
-// which may hold all of the data, its index, and a journal.
+// database is the file of SQLite. Files with a suffix are beside it: the write-ahead log, which may
+// hold all of the data, its index, and a journal.
 const (
 	database      = "state.db"
 	walSuffix     = "-wal"
@@ -129,11 +131,11 @@ func (s *Store) Close() error {
 	return err
 }
 
-// roomFile is the file with which Room tries how much room there is.
+// roomFile is the file that Room writes.
 const roomFile = ".room"
 
-// Room writes a small file into the state folder and removes it. It returns why that fails: then
-// supervisors cannot write their records either.
+// Room writes a small file into the state folder and removes it. If it returns an error, supervisors
+// cannot write their records either.
 func (s *Store) Room() (err error) {
 	root, err := os.OpenRoot(s.Dir)
 	if err != nil {
@@ -155,8 +157,8 @@ func (s *Store) Room() (err error) {
 	return nil
 }
 
-// Hurry lets writes wait for other processes for a second only: whoever tries again by itself
-// decides how long that goes on.
+// Hurry lets writes wait for other processes for at most a second. It is for a caller that retries
+// itself.
 func (s *Store) Hurry() error {
 	_, err := s.db.Exec("PRAGMA busy_timeout = 1000")
 	return err
