@@ -73,8 +73,9 @@ func runKilled(t *testing.T, dir, manifest string) {
 	}
 }
 
-// TestSweepAsIndexedJob runs the printed manifest of a sweep with the runner of x/cmd/batchrun: each index
-// makes its part, one of them is killed and retried, and the parts together are the file of a sweep in one process.
+// TestSweepAsIndexedJob runs the printed manifest of a sweep with the runner of x/cmd/batchrun:
+// each index makes its part, one of them is killed and retried, and the parts together are the file
+// of a sweep in one process.
 func TestSweepAsIndexedJob(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds another program")
@@ -113,7 +114,8 @@ func TestSearchAsIndexedJob(t *testing.T) {
 	dir := t.TempDir()
 	search := filepath.Join(dir, "explore")
 	output(t, filepath.Join("..", "..", "proof"), "go", "build", "-o", search, "./explore/run")
-	manifest, _, _ := strings.Cut(testfile.Read(t, "../../proof/explore/run/search.yaml"), "        volumeMounts:") // it writes to the folder of the test
+	// it writes to the folder of the test
+	manifest, _, _ := strings.Cut(testfile.Read(t, "../../proof/explore/run/search.yaml"), "        volumeMounts:")
 	for _, change := range [][2]string{
 		{"workingDir: /data", "workingDir: " + dir},
 		{"[explore, -brief, -size=large,", "[" + killing(t, dir, search) + ", -brief, -depth=3,"},

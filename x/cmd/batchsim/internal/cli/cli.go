@@ -51,18 +51,25 @@ Exit status: 0 done; 2 the command or its input is wrong; 130 interrupted.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+
 	root.AddCommand(runCommand(), compareCommand(), sweepCommand(), mergeCommand(), manifestCommand(), whyCommand())
+
 	for _, c := range root.Commands() {
 		if right := c.Args; right != nil {
 			c.Args = func(c *cobra.Command, args []string) error {
 				if right(c, args) != nil {
-					return fmt.Errorf("wrong number of arguments, %d: expected %s; see %s -h", len(args), c.UseLine(), c.CommandPath())
+					return fmt.Errorf("wrong number of arguments, %d: expected %s; see %s -h", len(args),
+						c.UseLine(), c.CommandPath())
 				}
 				return nil
 			}
 		}
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return fmt.Errorf("%w; see %s -h", err, c.CommandPath()) })
+
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return fmt.Errorf("%w; see %s -h", err, c.CommandPath())
+	})
+
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errs)
@@ -78,12 +85,13 @@ type input struct {
 
 func (in *input) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.StringArrayVar(&in.settings, "set", nil, "set a value of the scenario, such as nodes.0.count=50 or jobs.backoffLimit=3; repeatable")
+	f.StringArrayVar(&in.settings, "set", nil,
+		"set a value of the scenario, such as nodes.0.count=50 or jobs.backoffLimit=3; repeatable")
 	f.DurationVar(&in.until, "until", 0, "end of the simulated time, such as 24h; required with CronJobs")
 	f.Uint64Var(&in.seed, "seed", 1, "seed of all draws")
 }
 
-// load reads the scenario with more settings.
+// load reads the scenario with additional settings.
 func (in *input) load(files []string, more ...string) (*scenario.Scenario, error) {
 	var settings []scenario.Setting
 	for _, text := range append(append([]string{}, in.settings...), more...) {
@@ -121,11 +129,13 @@ func runCommand() *cobra.Command {
   batchsim run job.yaml jobs.csv trace.swf.gz --until 24h --set nodes.0.count=50
   batchsim run day.yaml --seed 7 --out report --trace trace.json`,
 		Args: cobra.MinimumNArgs(1),
+
 		RunE: func(c *cobra.Command, files []string) (err error) {
 			s, err := in.load(files)
 			if err != nil {
 				return err
 			}
+
 			w := s.World(in.seed)
 			var closers []func() error
 			if plans != "" {
@@ -137,6 +147,7 @@ func runCommand() *cobra.Command {
 				w.Watch = lines
 				closers = append(closers, lines.Close, f.Close)
 			}
+
 			begin := time.Now()
 			r, err := sim.Run(c.Context(), w)
 			for _, close := range closers {
@@ -145,23 +156,27 @@ func runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+
 			took := time.Since(begin)
-			fmt.Fprintf(c.ErrOrStderr(), "%s in %v, %.0f a second\n", value.Count(r.PodEvents, "pod event"), took.Round(time.Millisecond), float64(r.PodEvents)/max(took.Seconds(), 1e-9))
+			fmt.Fprintf(c.ErrOrStderr(), "%s in %v, %.0f a second\n", value.Count(r.PodEvents, "pod event"),
+				took.Round(time.Millisecond), float64(r.PodEvents)/max(took.Seconds(), 1e-9))
 			if err := printResult(c.OutOrStdout(), r); err != nil {
 				return err
 			}
 			return errors.Join(writeReport(command.Path(dir), r, focus), writePerfetto(command.Path(perfetto), r))
 		},
 	}
+
 	in.flags(c)
 	c.Flags().StringVar(&dir, "out", "", "write a report with pictures into this folder")
 	c.Flags().StringVar(&plans, "plans", "", "write every plan with its reasons into this file, as JSON lines")
 	c.Flags().StringVar(&perfetto, "trace", "", "write a trace for Perfetto and chrome://tracing into this file")
-	c.Flags().StringVar(&focus, "job", "", "the job whose retries the report shows; the one with the most failures otherwise")
+	c.Flags().StringVar(&focus, "job", "",
+		"the job whose retries the report shows; the one with the most failures otherwise")
 	return c
 }
 
-// printResult says what happened.
+// printResult prints what happened in a simulation.
 func printResult(out io.Writer, r *sim.Result) error {
 	if r.Stopped != "" {
 		fmt.Fprintf(out, "stopped %s, at %v\n", r.Stopped, r.End.Round(time.Second))

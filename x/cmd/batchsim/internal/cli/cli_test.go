@@ -81,7 +81,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// checkTrace: a trace has so many events, and jobs, and pods of a node, that overlap are on different lines.
+// checkTrace: a trace has so many events, and jobs, and pods of a node, that overlap are on
+// different lines.
 func checkTrace(t *testing.T, file string, atLeast int) {
 	t.Helper()
 	var events []struct {

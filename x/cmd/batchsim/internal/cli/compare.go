@@ -33,30 +33,44 @@ func compareCommand() *cobra.Command {
 			"  --variant 'as it is:' --variant 'patient: options.backoff.base=1m jobs.backoffLimit=10'\n" +
 			"A value may have blanks: it ends before the next PATH=.\n" +
 			"Every variant sees the same draws. Means have confidence intervals of 95 percent.",
-		Example: `  batchsim compare day.yaml --seeds 20 --variant 'forbid:' --variant 'allow: cronJobs.concurrencyPolicy=Allow'
-  batchsim compare spot.yaml --variant 'spot:' --variant 'on demand: nodes.0.price=0.10 nodes.0.preempted=0/h' --out report`,
+		Example: "  batchsim compare day.yaml --seeds 20 --variant 'forbid:' " +
+			"--variant 'allow: cronJobs.concurrencyPolicy=Allow'\n" +
+			"  batchsim compare spot.yaml --variant 'spot:' " +
+			"--variant 'on demand: nodes.0.price=0.10 nodes.0.preempted=0/h' --out report",
 		Args: cobra.MinimumNArgs(1),
+
 		RunE: func(c *cobra.Command, files []string) error {
 			if seeds < 1 {
 				return fmt.Errorf("--seeds %d: must be at least 1", seeds)
 			}
+
 			variants, err := in.variants(files, texts)
 			if err != nil {
 				return err
 			}
+
 			bar := newBar(c.ErrOrStderr(), seeds*len(variants))
 			samples := picture.NewSamples(len(variants))
-			comparison, err := sim.Compare(c.Context(), variants, in.seed, seeds, cores, func(variant, _ int, r *sim.Result) {
-				samples.Add(variant, r)
-				bar.add()
-			})
+			comparison, err := sim.Compare(
+				c.Context(),
+				variants,
+				in.seed,
+				seeds,
+				cores,
+				func(variant, _ int, r *sim.Result) {
+					samples.Add(variant, r)
+					bar.add()
+				},
+			)
 			bar.end()
 			if err != nil {
 				return err
 			}
+
 			if _, err := fmt.Fprint(c.OutOrStdout(), comparison); err != nil {
 				return err
 			}
+
 			if dir = command.Path(dir); dir == "" {
 				return nil
 			}
@@ -64,6 +78,7 @@ func compareCommand() *cobra.Command {
 			return errors.Join(os.MkdirAll(dir, 0o755), report.Write(dir))
 		},
 	}
+
 	in.flags(c)
 	c.Flags().StringArrayVar(&texts, "variant", nil, "a variant: its name, a colon, and settings")
 	c.Flags().IntVar(&seeds, "seeds", 10, "number of seeds")
@@ -72,7 +87,7 @@ func compareCommand() *cobra.Command {
 	return c
 }
 
-// settingStart is the beginning of a setting: a path and the sign after it.
+// settingStart matches the beginning of a setting: its path and the sign after it.
 var settingStart = regexp.MustCompile(`(?:^|\s)[\w/-]+(?:\.[\w/-]+)*=`)
 
 // splitSettings splits the settings of a variant. A value ends before the next setting.
@@ -109,7 +124,7 @@ func (in *input) variants(files, texts []string) (out []sim.Variant, err error) 
 	return out, nil
 }
 
-// bar shows how far many runs are, on a terminal.
+// bar shows the progress of many runs on a terminal.
 type bar struct {
 	progress *mpb.Progress
 	bar      *mpb.Bar
@@ -123,7 +138,8 @@ func newBar(out io.Writer, total int) *bar {
 	p := mpb.New(mpb.WithOutput(out), mpb.WithWidth(50))
 	return &bar{p, p.AddBar(int64(total),
 		mpb.PrependDecorators(decor.CountersNoUnit("%d of %d runs ")),
-		mpb.AppendDecorators(decor.Percentage(), decor.OnComplete(decor.AverageETA(decor.ET_STYLE_GO, decor.WC{W: 6}), " done")),
+		mpb.AppendDecorators(decor.Percentage(),
+			decor.OnComplete(decor.AverageETA(decor.ET_STYLE_GO, decor.WC{W: 6}), " done")),
 	)}
 }
 
@@ -142,7 +158,7 @@ func (b *bar) end() {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// absolute returns the paths as a program in another folder would give them.
+// absolute returns the absolute paths of files.
 func absolute(files []string) ([]string, error) {
 	out := make([]string, len(files))
 	for i, f := range files {

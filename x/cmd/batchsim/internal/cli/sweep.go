@@ -39,10 +39,13 @@ func (s *sweep) flags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&s.axes, "grid", nil, "an axis of the grid: PATH=VALUE|VALUE|...; repeatable")
 	c.Flags().IntVar(&s.seeds, "seeds", 10, "number of seeds at each point")
 	c.Flags().IntVar(&s.cores, "cores", 0, "cores to use; 0 means all")
-	c.Flags().StringVar(&s.share.File, "db", "sweep.sqlite", "the SQLite file of the results; runs that it has are not repeated")
-	c.Flags().IntVar(&s.share.Of, "shares", 1, "number of shares that the runs are divided into; each writes its own file, with its number in the name")
+	c.Flags().StringVar(&s.share.File, "db", "sweep.sqlite",
+		"the SQLite file of the results; runs that it has are not repeated")
+	c.Flags().IntVar(&s.share.Of, "shares", 1,
+		"number of shares that the runs are divided into; each writes its own file, with its number in the name")
 	c.Flags().IntVar(&s.share.Mine, "share", -1, "the share to run, from 0; "+job.IndexVariable+" otherwise")
-	c.Flags().StringSliceVar(&s.show, "show", []string{"jobs failed", "makespan", "turnaround mean", "pods failed", "runs missed"}, "metrics to print")
+	c.Flags().StringSliceVar(&s.show, "show",
+		[]string{"jobs failed", "makespan", "turnaround mean", "pods failed", "runs missed"}, "metrics to print")
 }
 
 func sweepCommand() *cobra.Command {
@@ -50,14 +53,16 @@ func sweepCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sweep FILE... --grid PATH=VALUE|VALUE --grid ...",
 		Short: "Simulate a scenario at every point of a grid of settings",
-		Long: "Simulate a scenario at every point of a grid of settings, over many seeds and on all cores. The results\n" +
-			"go into a SQLite file as they come: the same command goes on where it was interrupted.",
-		Example: `  batchsim sweep render.yaml --grid 'jobs.parallelism=2|4|8' --grid 'jobs.backoffLimitPerIndex=0|2' --seeds 20`,
-		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(c *cobra.Command, files []string) error { return s.run(c, files) },
+		Long: "Simulate a scenario at every point of a grid of settings, over many seeds and on all cores. " +
+			"The results\ngo into a SQLite file as they come: the same command goes on where it was interrupted.",
+		Example: "  batchsim sweep render.yaml --grid 'jobs.parallelism=2|4|8' " +
+			"--grid 'jobs.backoffLimitPerIndex=0|2' --seeds 20",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, files []string) error { return s.run(c, files) },
 	}
 	s.flags(c)
-	c.Flags().StringVar(&s.dir, "out", "", "write a report with pictures of the points into this folder, once all runs are there")
+	c.Flags().StringVar(&s.dir, "out", "",
+		"write a report with pictures of the points into this folder, once all runs are there")
 	return c
 }
 
@@ -80,10 +85,11 @@ func (s *sweep) points() ([][]string, error) {
 	return points, nil
 }
 
-// definition is the text of all that the results depend on.
+// definition returns a text with everything that the results depend on.
 func (s *sweep) definition(files []string) (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "grid %q\nset %q\nseed %d, %d seeds\nuntil %v\n", s.axes, s.in.settings, s.in.seed, s.seeds, s.in.until)
+	fmt.Fprintf(&b, "grid %q\nset %q\nseed %d, %d seeds\nuntil %v\n", s.axes, s.in.settings, s.in.seed, s.seeds,
+		s.in.until)
 	for _, f := range files {
 		data, err := os.ReadFile(command.Input(f))
 		if err != nil {
@@ -101,10 +107,12 @@ func (s *sweep) run(c *cobra.Command, files []string) error {
 	if err := s.share.Check(); err != nil {
 		return err
 	}
+
 	points, err := s.points()
 	if err != nil {
 		return err
 	}
+
 	worlds := make([]func(uint64) sim.World, len(points))
 	for i, settings := range points {
 		loaded, err := s.in.load(files, settings...)
@@ -113,6 +121,7 @@ func (s *sweep) run(c *cobra.Command, files []string) error {
 		}
 		worlds[i] = loaded.World
 	}
+
 	definition, err := s.definition(files)
 	if err != nil {
 		return err
@@ -128,12 +137,13 @@ func (s *sweep) run(c *cobra.Command, files []string) error {
 	return s.print(c, db)
 }
 
-// fill simulates the runs of the share that the file does not have.
+// fill simulates the runs of the share whose results are not in the file.
 func (s *sweep) fill(c *cobra.Command, db *store.Store, points [][]string, worlds []func(uint64) sim.World) error {
 	done, err := db.Done()
 	if err != nil {
 		return err
 	}
+
 	var todo []store.Key
 	for seed := range s.seeds {
 		for point := range points {
@@ -143,12 +153,14 @@ func (s *sweep) fill(c *cobra.Command, db *store.Store, points [][]string, world
 			}
 		}
 	}
+
 	bar := newBar(c.ErrOrStderr(), len(todo))
 	defer bar.end()
 	return sim.Each(c.Context(), len(todo), s.cores, func(ctx context.Context, i int) error {
 		k := todo[i]
 		w := worlds[k.Point](k.Seed)
 		w.Summary = true
+
 		r, err := sim.Run(ctx, w)
 		if err == nil {
 			err = ctx.Err()
@@ -166,9 +178,11 @@ func (s *sweep) print(c *cobra.Command, db *store.Store) error {
 	if err != nil {
 		return err
 	}
+
 	t := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 	noise := false
 	fmt.Fprintf(t, "point\t%s\n", strings.Join(s.show, "\t"))
+
 	for i, p := range points {
 		fmt.Fprintf(t, "%s", p.Settings)
 		for _, metric := range s.show {
@@ -180,12 +194,14 @@ func (s *sweep) print(c *cobra.Command, db *store.Store) error {
 		}
 		fmt.Fprintln(t)
 	}
+
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	if noise {
 		fmt.Fprintln(c.OutOrStdout(), noiseNote)
 	}
+
 	missing, err := db.Missing()
 	if missing > 0 {
 		fmt.Fprintf(c.OutOrStdout(), "%s in other shares or missing\n", value.Count(missing, "run"))
@@ -196,7 +212,7 @@ func (s *sweep) print(c *cobra.Command, db *store.Store) error {
 	return s.report(points)
 }
 
-// report draws the points as variants of each other.
+// report draws a comparison of the points.
 func (s *sweep) report(points []store.Point) error {
 	comparison := &sim.Comparison{Metrics: (&sim.Result{}).Metrics()}
 	for i := range s.seeds {
@@ -216,7 +232,7 @@ func (s *sweep) report(points []store.Point) error {
 	return errors.Join(os.MkdirAll(dir, 0o755), report.Write(dir))
 }
 
-// noiseNote explains the mark of a figure.
+// noiseNote explains the mark ~ after a figure.
 const noiseNote = "~: may be chance: over these seeds, it cannot be told from the first point (95 percent)"
 
 func mergeCommand() *cobra.Command {
@@ -245,10 +261,13 @@ func manifestCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "manifest FILE... --shares N --grid ...",
 		Short: "Print an Indexed Job that runs a sweep on a cluster",
-		Long: "Print an Indexed Job that runs a sweep on a cluster: each index runs its share of the grid and writes its own\n" +
-			"file, and merge joins them. Files and results are on a volume (--claim), or in the image and at absolute paths.",
-		Example: `  batchsim manifest render.yaml --grid 'jobs.parallelism=2|4|8' --shares 4 --claim data --image example.com/batchsim`,
-		Args:    cobra.MinimumNArgs(1),
+		Long: "Print an Indexed Job that runs a sweep on a cluster: each index runs its share of the grid and " +
+			"writes its own\nfile, and merge joins them. " +
+			"Files and results are on a volume (--claim), or in the image and at absolute paths.",
+		Example: "  batchsim manifest render.yaml --grid 'jobs.parallelism=2|4|8' " +
+			"--shares 4 --claim data --image example.com/batchsim",
+		Args: cobra.MinimumNArgs(1),
+
 		RunE: func(c *cobra.Command, files []string) error {
 			if s.share.Of < 2 {
 				return errors.New("--shares: at least 2 are required")
@@ -256,6 +275,7 @@ func manifestCommand() *cobra.Command {
 			if _, err := s.points(); err != nil {
 				return err
 			}
+
 			if claim == "" {
 				var err error
 				if files, err = absolute(files); err != nil {
@@ -265,6 +285,7 @@ func manifestCommand() *cobra.Command {
 					return err
 				}
 			}
+
 			data, err := yaml.Marshal(s.indexedJob(name, image, command, claim, files))
 			if err != nil {
 				return err
@@ -273,6 +294,7 @@ func manifestCommand() *cobra.Command {
 			return err
 		},
 	}
+
 	s.flags(c)
 	c.Flags().StringVar(&name, "name", "sweep", "name of the job")
 	c.Flags().StringVar(&image, "image", "batchsim", "image of the container")
@@ -281,10 +303,10 @@ func manifestCommand() *cobra.Command {
 	return c
 }
 
-// object is a map of a manifest.
+// object is an object of a manifest.
 type object = map[string]any
 
-// indexedJob is the manifest of a job that runs the sweep.
+// indexedJob returns the manifest of a Job that runs the sweep.
 func (s *sweep) indexedJob(name, image, command, claim string, files []string) object {
 	words := append([]string{command, "sweep"}, files...)
 	for _, axis := range s.axes {
@@ -296,8 +318,10 @@ func (s *sweep) indexedJob(name, image, command, claim string, files []string) o
 	if s.in.until > 0 {
 		words = append(words, "--until", s.in.until.String())
 	}
+
 	words = append(words, "--seed", strconv.FormatUint(s.in.seed, 10), "--seeds", strconv.Itoa(s.seeds),
 		"--shares", strconv.Itoa(s.share.Of), "--db", s.share.File)
+
 	container := object{"name": "sweep", "image": image, "command": words}
 	pod := object{"restartPolicy": "Never", "containers": []object{container}}
 	if claim != "" {
@@ -305,11 +329,13 @@ func (s *sweep) indexedJob(name, image, command, claim string, files []string) o
 		container["volumeMounts"] = []object{{"name": "data", "mountPath": "/data"}}
 		pod["volumes"] = []object{{"name": "data", "persistentVolumeClaim": object{"claimName": claim}}}
 	}
+
 	return object{
 		"apiVersion": "batch/v1", "kind": "Job", "metadata": object{"name": name},
 		"spec": object{
-			"completions": s.share.Of, "parallelism": s.share.Of, "completionMode": "Indexed", "backoffLimitPerIndex": 3,
-			"template": object{"spec": pod},
+			"completions": s.share.Of, "parallelism": s.share.Of, "completionMode": "Indexed",
+			"backoffLimitPerIndex": 3,
+			"template":             object{"spec": pod},
 		},
 	}
 }

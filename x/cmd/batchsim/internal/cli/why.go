@@ -24,21 +24,25 @@ func whyCommand() *cobra.Command {
 			"TIME is a duration since the start, such as 1h30m. The round shown is the last one up to it.",
 		Example: `  batchsim why day.yaml backup-3 8h10m`,
 		Args:    cobra.MinimumNArgs(3),
+
 		RunE: func(c *cobra.Command, args []string) error {
 			files, name, text := args[:len(args)-2], args[len(args)-2], args[len(args)-1]
 			at, err := time.ParseDuration(text)
 			if err != nil || at < 0 {
 				return fmt.Errorf("TIME %q is not a duration since the start, such as 1h30m", text)
 			}
+
 			s, err := in.load(files)
 			if err != nil {
 				return err
 			}
+
 			w := s.World(in.seed)
 			if w.Until == 0 || w.Until > at {
-				w.Until = at + 1 // nothing later matters
+				w.Until = at + 1 // later events do not matter
 			}
 			w.Summary = true
+
 			last := &round{name: name}
 			w.Watch = last
 			r, err := sim.Run(c.Context(), w)
@@ -48,6 +52,7 @@ func whyCommand() *cobra.Command {
 			return last.print(c.OutOrStdout(), at, r)
 		},
 	}
+
 	in.flags(c)
 	return c
 }
@@ -60,12 +65,13 @@ type round struct {
 	seen map[string]bool
 }
 
-// Job keeps a round of the job.
+// Job keeps the round if it is one of the job.
 func (w *round) Job(at time.Duration, name string, s *job.Snapshot, p *job.Plan, c *job.Conclusion) {
 	if name != w.name {
 		w.notice(name)
 		return
 	}
+
 	var phases [5]int
 	deleted := 0
 	for i := range s.Pods {
@@ -74,6 +80,7 @@ func (w *round) Job(at time.Duration, name string, s *job.Snapshot, p *job.Plan,
 		}
 		phases[s.Pods[i].Phase]++
 	}
+
 	var b strings.Builder
 	fmt.Fprintf(&b, "knew:\n  status %s\n  pods:", s.Job.Status)
 	for phase, n := range phases {
@@ -87,8 +94,10 @@ func (w *round) Job(at time.Duration, name string, s *job.Snapshot, p *job.Plan,
 	if deleted > 0 {
 		fmt.Fprintf(&b, ", %d of them are being deleted", deleted)
 	}
+
 	if r := s.Memory.Backoff; r.Failures > 0 {
-		fmt.Fprintf(&b, "\n  backoff: %s, the last at %s", value.Count(r.Failures, "failure"), r.LastFailure.UTC().Format(time.TimeOnly))
+		fmt.Fprintf(&b, "\n  backoff: %s, the last at %s", value.Count(r.Failures, "failure"),
+			r.LastFailure.UTC().Format(time.TimeOnly))
 	}
 	fmt.Fprintf(&b, "\ndecided:\n  %s\nwrote:\n  status %s\n", indent(p.String()), c.Status)
 	for _, e := range c.Events {
@@ -97,21 +106,22 @@ func (w *round) Job(at time.Duration, name string, s *job.Snapshot, p *job.Plan,
 	w.at, w.text = at, b.String()
 }
 
-// CronJob keeps a round of the CronJob.
+// CronJob keeps the round if it is one of the CronJob.
 func (w *round) CronJob(at time.Duration, name string, s *cronjob.Snapshot, p *cronjob.Plan, c *cronjob.Conclusion) {
 	if name != w.name {
 		w.notice(name)
 		return
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "knew:\n  status %s\n  %s\ndecided:\n  %s\nwrote:\n  status %s\n", s.CronJob.Status, value.Count(len(s.Children), "job"), indent(p.String()), c.Status)
+	fmt.Fprintf(&b, "knew:\n  status %s\n  %s\ndecided:\n  %s\nwrote:\n  status %s\n", s.CronJob.Status,
+		value.Count(len(s.Children), "job"), indent(p.String()), c.Status)
 	for _, e := range c.Events {
 		fmt.Fprintf(&b, "  event %s: %s\n", e.Reason, e.Message)
 	}
 	w.at, w.text = at, b.String()
 }
 
-// notice keeps a few names, for those who ask for one that does not exist.
+// notice keeps a few names, for the error if the requested name does not exist.
 func (w *round) notice(name string) {
 	if w.seen == nil {
 		w.seen = map[string]bool{}
@@ -130,8 +140,10 @@ func (w *round) print(out io.Writer, at time.Duration, r *sim.Result) error {
 		if len(w.seen) == 0 {
 			return errors.New("no job and no CronJob has been planned up to that time")
 		}
-		return fmt.Errorf("%s has not been planned up to %v; among others there are %s", w.name, at, strings.Join(sortedKeys(w.seen), ", "))
+		return fmt.Errorf("%s has not been planned up to %v; among others there are %s", w.name, at,
+			strings.Join(sortedKeys(w.seen), ", "))
 	}
-	_, err := fmt.Fprintf(out, "%s, round at %v (%s UTC):\n%s", w.name, w.at, r.Start.Add(w.at).Format("2006-01-02 15:04:05.000"), w.text)
+	_, err := fmt.Fprintf(out, "%s, round at %v (%s UTC):\n%s", w.name, w.at,
+		r.Start.Add(w.at).Format("2006-01-02 15:04:05.000"), w.text)
 	return err
 }

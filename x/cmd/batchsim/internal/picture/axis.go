@@ -20,7 +20,7 @@ type unit struct {
 
 var units = []unit{{"d", 24 * time.Hour}, {"h", time.Hour}, {"min", time.Minute}, {"s", time.Second}}
 
-// unitFor returns the largest unit of which the span has several.
+// unitFor returns the largest unit that fits several times into the span.
 func unitFor(span time.Duration) unit {
 	for _, u := range units {
 		if span >= 3*u.of {
@@ -32,10 +32,10 @@ func unitFor(span time.Duration) unit {
 
 func (u unit) in(d time.Duration) float64 { return float64(d) / float64(u.of) }
 
-// timeLabel is the label of an axis of time.
+// label returns the label of an axis of time.
 func (u unit) label(what string) string { return fmt.Sprintf("%s (%s)", what, u.name) }
 
-// steps are distances of ticks that people like, by the unit.
+// steps are usual distances of ticks, by the unit.
 var steps = map[string][]float64{
 	"s":   {1, 2, 5, 10, 15, 20, 30, 60, 120},
 	"min": {1, 2, 5, 10, 15, 20, 30, 60, 120},
@@ -45,7 +45,7 @@ var steps = map[string][]float64{
 // timeTicks are ticks at round times since the start.
 type timeTicks struct{ unit unit }
 
-// clockTicks are ticks at round times of the clock, as CronJobs have them.
+// clockTicks are ticks at round times of day. They are used with CronJobs.
 type clockTicks struct {
 	unit  unit
 	start time.Time
@@ -69,7 +69,8 @@ func (t clockTicks) Ticks(low, high float64) (out []plot.Tick) {
 	return out
 }
 
-// timeAxis labels the axis of time: with CronJobs by the clock, otherwise since the start.
+// timeAxis labels the axis of time: with times of day if there are CronJobs, and otherwise with times
+// since the start.
 func (p *Picture) timeAxis(r *sim.Result, u unit) {
 	if len(r.CronJobs) == 0 {
 		p.plot.X.Tick.Marker = timeTicks{u}
@@ -123,7 +124,7 @@ func (t numberTicks) Ticks(low, high float64) (out []plot.Tick) {
 	return out
 }
 
-// thousands writes a number with short units.
+// thousands formats a number with short units.
 func thousands(x float64) string {
 	switch a := math.Abs(x); {
 	case a < 1e-9:
@@ -144,7 +145,8 @@ func (logTicks) Ticks(low, high float64) (out []plot.Tick) {
 	for _, t := range []struct {
 		at    float64
 		label string
-	}{{0.01, "≤10ms"}, {0.1, "100ms"}, {1, "1s"}, {10, "10s"}, {60, "1m"}, {600, "10m"}, {3600, "1h"}, {6 * 3600, "6h"}, {24 * 3600, "1d"}, {7 * 24 * 3600, "7d"}} {
+	}{{0.01, "≤10ms"}, {0.1, "100ms"}, {1, "1s"}, {10, "10s"}, {60, "1m"}, {600, "10m"}, {3600, "1h"},
+		{6 * 3600, "6h"}, {24 * 3600, "1d"}, {7 * 24 * 3600, "7d"}} {
 		if t.at >= low*(1-1e-9) && t.at <= high*(1+1e-9) {
 			out = append(out, plot.Tick{Value: t.at, Label: t.label})
 		}

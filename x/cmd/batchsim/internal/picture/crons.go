@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// mostCrons is the most CronJobs, mostRuns the most runs, that are drawn one by one.
+	// mostCrons and mostRuns are the numbers of CronJobs and runs up to which each is drawn.
 	mostCrons = 24
 	mostRuns  = 1500
 )
 
-// Crons shows the runs of CronJobs against their schedule, and what was missed and why: run by
-// run, or as numbers over time where there are many.
+// Crons shows the runs of CronJobs against their schedule, and which were missed and why: each run, or
+// numbers over time if there are many.
 func Crons(r *sim.Result) *Picture {
 	if len(r.Runs)+len(r.Missed) == 0 {
 		return nil
@@ -49,14 +49,16 @@ func reasons(r *sim.Result) (names []string, inkOf map[string]ink) {
 	return names, inkOf
 }
 
-// aboveBar is where the marks of a row are.
+// aboveBar is the height of the marks of a row above its bar.
 const aboveBar = 0.45
 
 // cronRows draws a row for each CronJob.
 func cronRows(r *sim.Result) *Picture {
 	u := unitFor(r.End)
-	p := newPicture("cronjobs", "Which runs of CronJobs started, and which were missed", u.label("time since the start"), "CronJobs")
+	p := newPicture("cronjobs", "Which runs of CronJobs started, and which were missed",
+		u.label("time since the start"), "CronJobs")
 	b := &bars{rows: float64(len(r.CronJobs))}
+
 	var ticks plotter.XYs
 	for i := range r.Runs {
 		run := &r.Runs[i]
@@ -64,6 +66,7 @@ func cronRows(r *sim.Result) *Picture {
 		if run.Created-run.Scheduled > time.Second {
 			b.all = append(b.all, bar{u.in(run.Scheduled), u.in(run.Created), row, inkBackoff, true})
 		}
+
 		k := inkSuccess
 		switch run.End {
 		case "Failed":
@@ -74,6 +77,7 @@ func cronRows(r *sim.Result) *Picture {
 		b.all = append(b.all, bar{u.in(run.Created), u.in(until(r.End, run.Finished)), row, k, false})
 		ticks = append(ticks, plotter.XY{X: u.in(run.Scheduled), Y: row - aboveBar})
 	}
+
 	names, inkOf := reasons(r)
 	missed := map[string]plotter.XYs{}
 	unnamed := 0
@@ -84,6 +88,7 @@ func cronRows(r *sim.Result) *Picture {
 		}
 		unnamed += m.Count - len(m.Runs)
 	}
+
 	p.outages(r, u)
 	p.grid()
 	p.plot.Add(b)
@@ -92,9 +97,11 @@ func cronRows(r *sim.Result) *Picture {
 	for _, name := range names {
 		p.marks("missed: "+name, missed[name], inkOf[name], draw.CrossGlyph{}, 4)
 	}
+
 	if unnamed > 0 {
 		p.Note = value.Count(unnamed, "more missed run") + " before the latest ten that each round names."
 	}
+
 	p.timeAxis(r, u)
 	p.plot.X.Min, p.plot.X.Max = 0, u.in(r.End)
 	p.rowsFromTop(r.CronJobs)
@@ -102,8 +109,8 @@ func cronRows(r *sim.Result) *Picture {
 	return p
 }
 
-// niceWidth rounds an interval up to one that divides the hour or the day, so that each holds
-// as many runs of a schedule as the next.
+// niceWidth rounds an interval up to one that divides the hour or the day, so that all intervals have
+// the same number of runs of a schedule.
 func niceWidth(d time.Duration) time.Duration {
 	for _, minutes := range []time.Duration{1, 2, 5, 10, 15, 30, 60, 120, 240, 360, 720} {
 		if d <= minutes*time.Minute {
@@ -113,7 +120,7 @@ func niceWidth(d time.Duration) time.Duration {
 	return (d/(24*time.Hour) + 1) * 24 * time.Hour
 }
 
-// kinds are what a run can become: two that start, then the reasons of those that do not.
+// The kinds of runs: two kinds that start, then one for each reason why a run does not start.
 const (
 	onTime = iota
 	late
@@ -123,14 +130,19 @@ const (
 // cronCounts draws how many runs there were over time.
 func cronCounts(r *sim.Result) *Picture {
 	u := unitFor(r.End)
-	p := newPicture("cronjobs", fmt.Sprintf("Which runs of %s CronJobs started, and which were missed", thousands(float64(len(r.CronJobs)))), u.label("time of the schedule, since the start"), "runs in each interval")
+	p := newPicture("cronjobs",
+		fmt.Sprintf("Which runs of %s CronJobs started, and which were missed", thousands(float64(len(r.CronJobs)))),
+		u.label("time of the schedule, since the start"), "runs in each interval")
+
 	width := niceWidth(r.End / 160)
 	names, inkOf := reasons(r)
 	counts := countRuns(r, names, width)
+
 	inks := []ink{inkSuccess, inkBackoff}
 	for _, name := range names {
 		inks = append(inks, inkOf[name])
 	}
+
 	var all columns
 	for i := range counts[onTime] {
 		bottom, from := 0.0, time.Duration(i)*width
@@ -141,6 +153,7 @@ func cronCounts(r *sim.Result) *Picture {
 			}
 		}
 	}
+
 	p.outages(r, u)
 	p.grid()
 	p.plot.Add(all)
@@ -148,6 +161,7 @@ func cronCounts(r *sim.Result) *Picture {
 	for _, name := range names {
 		p.legend("missed: "+name, inkOf[name])
 	}
+
 	p.timeAxis(r, u)
 	p.plot.Y.Tick.Marker = numberTicks{true}
 	p.plot.X.Min, p.plot.X.Max, p.plot.Y.Min = 0, u.in(r.End), 0
@@ -163,9 +177,11 @@ func countRuns(r *sim.Result, reasons []string, width time.Duration) [][]float64
 	for i := range counts {
 		counts[i] = make([]float64, intervals)
 	}
+
 	add := func(kind int, at time.Duration, n int) {
 		counts[kind][min(max(int(at/width), 0), intervals-1)] += float64(n)
 	}
+
 	for i := range r.Runs {
 		if run := &r.Runs[i]; run.Created-run.Scheduled > time.Minute {
 			add(late, run.Scheduled, 1)
@@ -173,13 +189,14 @@ func countRuns(r *sim.Result, reasons []string, width time.Duration) [][]float64
 			add(onTime, run.Scheduled, 1)
 		}
 	}
+
 	for i := range r.Missed {
 		m := &r.Missed[i]
 		kind := firstReason + slices.Index(reasons, m.Why)
 		for _, t := range m.Runs {
 			add(kind, t, 1)
 		}
-		if n := len(m.Runs); n > 0 { // the oldest that is named stands for those before it
+		if n := len(m.Runs); n > 0 { // earlier runs count as the oldest named one
 			add(kind, m.Runs[n-1], m.Count-n)
 		}
 	}

@@ -16,7 +16,7 @@ type Samples struct {
 	waiting, turnaround, delay []sim.Sketch
 }
 
-// NewSamples returns the empty distributions of so many variants.
+// NewSamples returns empty distributions for a number of variants.
 func NewSamples(variants int) *Samples {
 	return &Samples{make([]sim.Sketch, variants), make([]sim.Sketch, variants), make([]sim.Sketch, variants)}
 }
@@ -28,10 +28,11 @@ func (s *Samples) Add(variant int, r *sim.Result) {
 	s.delay[variant].Merge(&r.RunDelay)
 }
 
-// Distribution shows which share of durations lies below each value, for each variant.
+// Distribution shows, for each variant, the share of durations below each value.
 func Distribution(name, title, what string, variants []string, sketches []sim.Sketch) *Picture {
 	p := newPicture(name, title, what, "share of all, in percent")
 	p.grid()
+
 	some := false
 	low, high := math.Inf(1), 0.0
 	for i := range sketches {
@@ -39,6 +40,7 @@ func Distribution(name, title, what string, variants []string, sketches []sim.Sk
 		if len(points) == 0 {
 			continue
 		}
+
 		some = true
 		low, high = min(low, points[0].X), max(high, points[len(points)-1].X)
 		var dashes []vg.Length
@@ -47,12 +49,14 @@ func Distribution(name, title, what string, variants []string, sketches []sim.Sk
 		}
 		p.line(variants[i], points, series[i%len(series)], false, dashes...)
 	}
+
 	if !some {
 		return nil
 	}
-	for len(logTicks{}.Ticks(low, high)) < 2 { // an axis has numbers
+	for len(logTicks{}.Ticks(low, high)) < 2 { // an axis has at least two numbers
 		low, high = low/2, high*2
 	}
+
 	p.plot.X.Scale = plot.LogScale{}
 	p.plot.X.Tick.Marker = logTicks{}
 	p.plot.X.Min, p.plot.X.Max = low, high
@@ -89,17 +93,22 @@ func Estimates(c *sim.Comparison, metric int) *Picture {
 	} else if m.Unit != "" {
 		label += " (" + m.Unit + ")"
 	}
-	p := newPicture(fileName("metric-"+m.Name), "Mean "+m.Name+", with the interval that holds it in 19 of 20 cases", label, "")
+
+	p := newPicture(fileName("metric-"+m.Name),
+		"Mean "+m.Name+", with the interval that holds it in 19 of 20 cases", label, "")
 	p.grid()
+
 	b := &bars{rows: float64(len(c.Variants))}
 	var means plotter.XYs
 	for v := range c.Variants {
 		e := c.Estimate(v, metric)
 		means = append(means, plotter.XY{X: e.Mean * scale, Y: float64(v)})
 		if !math.IsInf(e.Half, 0) {
-			b.all = append(b.all, bar{(e.Mean - e.Half) * scale, (e.Mean + e.Half) * scale, float64(v), inkPending, true})
+			b.all = append(b.all,
+				bar{(e.Mean - e.Half) * scale, (e.Mean + e.Half) * scale, float64(v), inkPending, true})
 		}
 	}
+
 	p.plot.Add(b)
 	p.marks("", means, inkSuccess, draw.CircleGlyph{}, 4)
 	p.plot.X.Tick.Marker = numberTicks{}

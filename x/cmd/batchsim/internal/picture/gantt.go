@@ -13,10 +13,10 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// mostBars is the most pods that are drawn one by one.
+// mostBars is the number of pods up to which each is drawn.
 const mostBars = 400
 
-// Gantt shows when pods waited and ran: one by one, or as density where there are many.
+// Gantt shows when pods waited and ran: each pod, or the density if there are many.
 func Gantt(r *sim.Result) *Picture {
 	if len(r.Pods) == 0 {
 		return nil
@@ -35,7 +35,7 @@ func until(end, at time.Duration) time.Duration {
 	return at
 }
 
-// endOf is when the interesting part of a result is over.
+// endOf returns the time at which the interesting part of a result ends.
 func endOf(r *sim.Result) time.Duration {
 	if r.Open.IsEmpty() && r.LastEnd > 0 && len(r.CronJobs) == 0 {
 		return r.LastEnd
@@ -43,8 +43,8 @@ func endOf(r *sim.Result) time.Duration {
 	return r.End
 }
 
-// ganttBars draws each pod, the pods of a job below each other. Pods share a row if one ends
-// before the other comes.
+// ganttBars draws each pod, with the pods of a job below each other. Pods share a row if one ends
+// before the other is created.
 func ganttBars(r *sim.Result) *Picture {
 	end := endOf(r)
 	u := unitFor(end)
@@ -67,16 +67,19 @@ func rowsOf(r *sim.Result, u unit, end time.Duration) (names []string, all []bar
 	for i := range r.Pods {
 		byJob[r.Pods[i].Job] = append(byJob[r.Pods[i].Job], &r.Pods[i])
 	}
+
 	for id := range r.Jobs {
 		var free []time.Duration
 		first := len(names)
 		for _, pod := range byJob[int32(id)] {
+
 			row := slices.IndexFunc(free, func(t time.Duration) bool { return t <= pod.Created })
 			if row < 0 {
 				row = len(free)
 				free = append(free, 0)
 				names = append(names, "")
 			}
+
 			over := until(end, pod.Ended)
 			if pod.Started == sim.None && pod.Gone != sim.None {
 				over = pod.Gone
@@ -84,6 +87,7 @@ func rowsOf(r *sim.Result, u unit, end time.Duration) (names []string, all []bar
 			free[row] = over
 			all = append(all, podBars(pod, u, over, first+row)...)
 		}
+
 		if len(free) > 0 {
 			names[first] = r.Jobs[id].Name
 		}
@@ -91,7 +95,7 @@ func rowsOf(r *sim.Result, u unit, end time.Duration) (names []string, all []bar
 	return names, all
 }
 
-// podBars are the waiting and the running time of a pod.
+// podBars returns the bars of a pod: its waiting and its running time.
 func podBars(pod *sim.PodRecord, u unit, over time.Duration, row int) []bar {
 	k := inkFailure
 	switch {
@@ -117,15 +121,17 @@ const (
 	densityRows    = 160
 )
 
-// ganttDensity draws how many pods ran, by time and by the order of their jobs. Failed ones
-// show in their colour.
+// ganttDensity draws how many pods ran, by time and by the order of their jobs. Failed pods
+// have another colour.
 func ganttDensity(r *sim.Result) *Picture {
 	end := endOf(r)
 	u := unitFor(end)
 	jobs := len(r.Jobs)
 	rows := min(jobs, densityRows)
 	what := "jobs in the order of their submission"
-	p := newPicture("gantt", fmt.Sprintf("When the pods of %s ran", numbered(jobs)), u.label("time since the start"), what)
+	p := newPicture("gantt", fmt.Sprintf("When the pods of %s ran", numbered(jobs)),
+		u.label("time since the start"), what)
+
 	good, bad := newCells(rows), newCells(rows)
 	for i := range r.Pods {
 		pod := &r.Pods[i]
@@ -138,6 +144,7 @@ func ganttDensity(r *sim.Result) *Picture {
 		}
 		cells.add(int(int64(pod.Job)*int64(rows)/int64(jobs)), pod.Started, until(end, pod.Ended), end)
 	}
+
 	picture := image.NewNRGBA(image.Rect(0, 0, densityColumns, rows))
 	most := 0.0
 	for i := range good.value {
@@ -149,6 +156,7 @@ func ganttDensity(r *sim.Result) *Picture {
 			picture.SetNRGBA(column, row, mixed(good.value[i], bad.value[i], most))
 		}
 	}
+
 	p.outages(r, u)
 	p.grid()
 	p.plot.Add(plotter.NewImage(picture, 0, 0, u.in(end), float64(jobs)))
@@ -156,8 +164,11 @@ func ganttDensity(r *sim.Result) *Picture {
 	p.plot.Y.Tick.Marker = numberTicks{true}
 	p.plot.Y.Min, p.plot.Y.Max = 0, float64(jobs)
 	p.plot.X.Min, p.plot.X.Max = 0, u.in(end)
-	p.Note = fmt.Sprintf("The first jobs are at the top. Each cell is %v of %s; the darkest has %s running pods on average. Cells where pods fail are red.",
+
+	p.Note = fmt.Sprintf("The first jobs are at the top. Each cell is %v of %s; the darkest has %s running pods on "+
+		"average. Cells where pods fail are red.",
 		(end / densityColumns).Round(time.Second), numbered((jobs+rows-1)/rows), sim.Number(most))
+
 	p.legend("pods that succeed", inkSuccess, "pods that fail", inkFailure)
 	p.flipNumbers(jobs)
 	p.height = vg.Points(420)
@@ -176,7 +187,7 @@ func (p *Picture) flipNumbers(n int) {
 	p.plot.Y.Tick.Marker = flipped{n}
 }
 
-// mixed is the colour of a cell.
+// mixed returns the colour of a cell.
 func mixed(good, bad, most float64) color.NRGBA {
 	sum := good + bad
 	if sum == 0 {

@@ -22,14 +22,17 @@ func Load(r *sim.Result) *Picture {
 	end := endOf(r)
 	u := unitFor(end)
 	p := newPicture("load", "How many pods ran, waited and failed", u.label("time since the start"), "pods")
+
 	running, pending := newCurve(end), newCurve(end)
 	failed := make(plotter.XYs, failureBins+1)
 	for i := range failed {
 		failed[i].X = u.in(end) * float64(i) / failureBins
 	}
+
 	hasFailures := false
 	for i := range r.Pods {
 		pod := &r.Pods[i]
+
 		over := until(end, pod.Ended)
 		waited := pod.Started
 		if waited == sim.None {
@@ -38,11 +41,13 @@ func Load(r *sim.Result) *Picture {
 			running.span(pod.Started, over)
 		}
 		pending.span(pod.Created, waited)
+
 		if pod.Ended != sim.None && !pod.Succeeded {
 			hasFailures = true
 			failed[min(int(float64(pod.Ended)/float64(max(end, 1))*failureBins), failureBins-1)].Y++
 		}
 	}
+
 	p.outages(r, u)
 	p.grid()
 	p.line("running", running.points(u), inkSuccess, true)
@@ -50,6 +55,7 @@ func Load(r *sim.Result) *Picture {
 	if hasFailures {
 		p.line("failures in each "+(end/failureBins).Round(time.Second).String(), failed, inkFailure, true)
 	}
+
 	p.timeAxis(r, u)
 	p.plot.Y.Tick.Marker = numberTicks{true}
 	p.plot.X.Min, p.plot.X.Max, p.plot.Y.Min = 0, u.in(end), 0
@@ -57,7 +63,7 @@ func Load(r *sim.Result) *Picture {
 	return p
 }
 
-// curve counts how many things are under way, at points of time.
+// curve counts how many spans include each point of time.
 type curve struct {
 	end  time.Duration
 	diff []int
@@ -74,7 +80,7 @@ func (c *curve) place(at time.Duration) int {
 	return min(max(n, 0), loadPoints+1)
 }
 
-// span counts one thing from a time to another.
+// span adds a span from a time to another.
 func (c *curve) span(from, to time.Duration) {
 	if to > from {
 		c.diff[c.place(from)]++
@@ -88,7 +94,7 @@ func (c *curve) points(u unit) plotter.XYs {
 	for i := range loadPoints + 1 {
 		sum += c.diff[i]
 		if n := len(out); n > 0 && out[n-1].Y == float64(sum) && i < loadPoints {
-			continue // steps hold the value
+			continue // the line keeps its value until the next point
 		}
 		out = append(out, plotter.XY{X: u.in(c.end) * float64(i) / loadPoints, Y: float64(sum)})
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// Report is pictures and figures.
+// Report has pictures and figures.
 type Report struct {
 	Title    string
 	Figures  []Figure
@@ -24,7 +24,7 @@ type Report struct {
 // Figure is a number with its name.
 type Figure struct{ Name, Value string }
 
-// NewReport draws a result. Focus is the job whose retries are shown.
+// NewReport draws a result. focus is the job whose retries are shown.
 func NewReport(r *sim.Result, focus string) (*Report, error) {
 	out := &Report{Title: "Simulation from " + r.Start.Format("2006-01-02 15:04 MST")}
 	for _, m := range r.Metrics() {
@@ -35,19 +35,23 @@ func NewReport(r *sim.Result, focus string) (*Report, error) {
 	if !r.Open.IsEmpty() {
 		out.Figures = append(out.Figures, Figure{"at the end", r.Open.String()})
 	}
+
 	one := func(s *sim.Sketch) []sim.Sketch { return []sim.Sketch{*s} }
 	retries, err := Retries(r, focus)
 	if err != nil {
 		return nil, err
 	}
+
 	out.add(Gantt(r), Load(r), retries, Crons(r),
-		Distribution("waiting", "Time from the creation of a pod to its start", "waiting time", []string{"pods"}, one(&r.Waiting)),
-		Distribution("turnaround", "Time from the submission of a job to its end", "turnaround", []string{"jobs"}, one(&r.Turnaround)),
+		Distribution("waiting", "Time from the creation of a pod to its start", "waiting time", []string{"pods"},
+			one(&r.Waiting)),
+		Distribution("turnaround", "Time from the submission of a job to its end", "turnaround", []string{"jobs"},
+			one(&r.Turnaround)),
 		Distribution("delay", "Delay of the runs of CronJobs", "delay", []string{"runs"}, one(&r.RunDelay)))
 	return out, nil
 }
 
-// figure writes a value with a unit that people read.
+// figure formats a value with a readable unit.
 func figure(m sim.Metric) string {
 	if m.Unit == "s" && m.Value >= 60 {
 		return duration(m.Value).Round(time.Second).String()
@@ -65,12 +69,13 @@ func NewComparison(c *sim.Comparison, s *Samples) *Report {
 	}
 	out.add(
 		Distribution("waiting", "Time from the creation of a pod to its start", "waiting time", c.Variants, s.waiting),
-		Distribution("turnaround", "Time from the submission of a job to its end", "turnaround", c.Variants, s.turnaround),
+		Distribution("turnaround", "Time from the submission of a job to its end", "turnaround", c.Variants,
+			s.turnaround),
 		Distribution("delay", "Delay of the runs of CronJobs", "delay", c.Variants, s.delay))
 	return out
 }
 
-// differs reports whether a metric is not the same for all variants.
+// differs reports whether a metric differs between the variants.
 func differs(c *sim.Comparison, metric int) bool {
 	for v := range c.Variants {
 		if c.Estimate(v, metric).Mean != c.Estimate(0, metric).Mean {
@@ -88,7 +93,7 @@ func (r *Report) add(pictures ...*Picture) {
 	}
 }
 
-// Write writes report.html, which holds everything, and each picture as files, SVG and PNG.
+// Write writes report.html, which contains everything, and each picture as an SVG and a PNG file.
 func (r *Report) Write(dir string) error {
 	for _, p := range r.Pictures {
 		if err := os.WriteFile(filepath.Join(dir, p.Name+".svg"), p.SVG(Auto), 0o644); err != nil {
@@ -110,7 +115,8 @@ func (r *Report) Write(dir string) error {
 }
 
 var page = template.Must(template.New("report").Parse(`<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
 <title>{{.Title}}</title>
 <style>
 body{font:15px/1.5 system-ui,sans-serif;max-width:1060px;margin:2em auto;padding:0 1em;background:#fff;color:#24292f}

@@ -9,14 +9,14 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// bar is a stretch of time in a row.
+// bar is a span of time in a row.
 type bar struct {
 	from, to, row float64
 	ink           ink
 	thin          bool
 }
 
-// bars draws stretches of time. Rows count from the top. A bar has at least a visible width.
+// bars draws spans of time. Rows count from the top. Every bar is wide enough to be visible.
 type bars struct {
 	all  []bar
 	rows float64
@@ -37,7 +37,7 @@ func (b *bars) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// DataRange returns what the bars cover.
+// DataRange returns the range that the bars cover.
 func (b *bars) DataRange() (xmin, xmax, ymin, ymax float64) {
 	for i, s := range b.all {
 		if i == 0 || s.from < xmin {
@@ -58,7 +58,7 @@ func rectangle(x0, y0, x1, y1 vg.Length) vg.Path {
 	return p
 }
 
-// shades are stretches of time in which something was down, behind everything else.
+// shades are spans of time in which something was down, drawn behind everything else.
 type shades []bar
 
 // Plot shades them over the whole height.
@@ -73,7 +73,8 @@ func (all shades) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// outages shades the times in which the control plane was down. It comes before the data.
+// outages shades the times in which the control plane was down. It must be called before the data are
+// added.
 func (p *Picture) outages(r *sim.Result, u unit) {
 	var all shades
 	for _, o := range r.Outages {
@@ -135,13 +136,13 @@ func (p *Picture) marks(name string, points plotter.XYs, k ink, shape draw.Glyph
 	}
 }
 
-// column is a count in an interval, on top of others.
+// column is a count in an interval, drawn on top of other counts.
 type column struct {
 	from, to, bottom, top float64
 	ink                   ink
 }
 
-// columns draws counts. A column has at least a visible width.
+// columns draws counts. Every column is wide enough to be visible.
 type columns []column
 
 // Plot draws the columns.
@@ -153,7 +154,7 @@ func (all columns) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// DataRange returns what the columns cover.
+// DataRange returns the range that the columns cover.
 func (all columns) DataRange() (xmin, xmax, ymin, ymax float64) {
 	for i, s := range all {
 		if i == 0 || s.from < xmin {
@@ -179,7 +180,7 @@ func (n nameTicks) Ticks(float64, float64) (out []plot.Tick) {
 	return out
 }
 
-// rowsFromTop lets row 0 be the first one.
+// rowsFromTop puts row 0 at the top, and labels the rows.
 func (p *Picture) rowsFromTop(names []string) {
 	p.plot.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
 	p.plot.Y.Tick.Marker = nameTicks(names)

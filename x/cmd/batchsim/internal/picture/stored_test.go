@@ -60,13 +60,14 @@ func some(jobs ...sim.Job) iter.Seq2[sim.Job, error] {
 	}
 }
 
-// TestStored compares reports with stored ones, which have a line for each word and shape of a picture: where it is, and in which
-// colour.
+// TestStored compares reports with stored ones, which have a line for each word and shape of a
+// picture: where it is, and in which colour.
 func TestStored(t *testing.T) {
 	outage := sim.ControlPlane{Outages: []sim.Outage{{Window: sim.Window{From: 65 * time.Minute, For: 40 * time.Minute}}}}
 	late, impatient := rendering("late", 20, 0.2), rendering("impatient", 9, 0)
 	late.Submit, impatient.Submit = 110*time.Minute, 125*time.Minute
-	impatient.Spec.Parallelism, impatient.Spec.ActiveDeadlineSeconds = new(int32(9)), new(int64(240)) // some of its pods never start
+	// some of its pods never start
+	impatient.Spec.Parallelism, impatient.Spec.ActiveDeadlineSeconds = new(int32(9)), new(int64(240))
 	played := func(w sim.World, focus string) *Report {
 		w.Seed, w.Start = 1, time.Date(2026, 3, 1, 22, 30, 0, 0, time.UTC)
 		r, err := sim.Run(t.Context(), w)
@@ -174,7 +175,8 @@ func rounded(text string) string {
 	})
 }
 
-// difference returns the first difference of two texts whose numbers may be a tenth apart, as processors round.
+// difference returns the first difference of two texts whose numbers may be a tenth apart, as
+// processors round.
 func difference(got, want string) string {
 	a, b := number.FindAllString(got, -1), number.FindAllString(want, -1)
 	if n := len(a); number.ReplaceAllString(got, "0") == number.ReplaceAllString(want, "0") && n == len(b) {

@@ -19,8 +19,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/terminal"
 )
 
-// ink is a colour by its meaning: the one it is drawn with on light backgrounds, and the one
-// on dark ones. The colours can be told apart by people who do not see red or green.
+// ink is a colour by its meaning: its values on light and on dark backgrounds. People who do not
+// see red or green can tell the colours apart.
 type ink struct {
 	name        string
 	light, dark color.NRGBA
@@ -38,7 +38,18 @@ var (
 	inkShade   = newInk("shade", 0xf3e3d3, 0x3b2f26)
 	inkFifth   = newInk("fifth", 0x8a6d3b, 0xc9a871)
 
-	inks   = []ink{inkText, inkGrid, inkSuccess, inkFailure, inkPending, inkBackoff, inkOpen, inkFourth, inkFifth, inkShade}
+	inks = []ink{
+		inkText,
+		inkGrid,
+		inkSuccess,
+		inkFailure,
+		inkPending,
+		inkBackoff,
+		inkOpen,
+		inkFourth,
+		inkFifth,
+		inkShade,
+	}
 	series = []ink{inkSuccess, inkBackoff, inkOpen, inkFailure, inkFourth, inkFifth, inkPending}
 )
 
@@ -50,7 +61,7 @@ func rgb(hex uint32) color.NRGBA {
 
 func hex(c color.NRGBA) string { return fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B) }
 
-// Mode is the background that a picture is made for.
+// Mode is the background for which a picture is made.
 type Mode uint8
 
 // The modes. Auto pictures follow the reader's settings; they need a browser.
@@ -68,7 +79,7 @@ func init() {
 
 // Picture is one drawing.
 type Picture struct {
-	// Name is its file's name without an ending; Title and Note are for readers.
+	// Name is the name of its file without an ending. Title and Note are texts for readers.
 	Name, Title, Note string
 	plot              *plot.Plot
 	width, height     vg.Length
@@ -134,7 +145,7 @@ func entryWidth(style draw.TextStyle, e entry) vg.Length {
 	return markWidth + markGap + style.Width(e.name) + entryGap
 }
 
-// legendLine is what stands side by side in a legend.
+// legendLine has the entries on one line of a legend.
 type legendLine struct {
 	entries []entry
 	width   vg.Length
@@ -174,8 +185,8 @@ func (p *Picture) PNG() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// plain neutralises control characters, which only the names of objects bring in: XML has
-// none, and programs that show a picture should not obey them.
+// plain neutralises control characters, which can only come from the names of objects: they are not
+// allowed in XML, and programs that show a picture must not act on them.
 func plain(svg []byte) []byte {
 	var b bytes.Buffer
 	_, _ = terminal.NewWriter(&b).Write(svg) // a buffer takes everything
@@ -184,8 +195,8 @@ func plain(svg []byte) []byte {
 
 var textTag = regexp.MustCompile(`(<text [^>]*font-size:([0-9.]+)px[^>]*)>([^<]+)</text>`)
 
-// fit gives each text the width that it was drawn for, so that a reader's machine without the font
-// does not draw it over others.
+// fit gives each text the width for which it was drawn, so that texts do not overlap on a machine
+// without the font.
 func fit(svg []byte, style draw.TextStyle) []byte {
 	return textTag.ReplaceAllFunc(svg, func(tag []byte) []byte {
 		parts := textTag.FindSubmatch(tag)
@@ -195,17 +206,20 @@ func fit(svg []byte, style draw.TextStyle) []byte {
 		}
 		style.Font.Size = vg.Points(size)
 		width := style.Width(html.UnescapeString(string(parts[3]))).Points()
-		return fmt.Appendf(nil, `%s textLength="%.1f" lengthAdjust="spacingAndGlyphs">%s</text>`, parts[1], width, parts[3])
+		return fmt.Appendf(nil, `%s textLength="%.1f" lengthAdjust="spacingAndGlyphs">%s</text>`, parts[1], width,
+			parts[3])
 	})
 }
 
 var svgTag = regexp.MustCompile(`(?s)<svg [^>]*>`)
 
-// recolour turns the colours of a drawing into the colours of a mode.
+// recolour replaces the colours of a drawing by those of a mode.
 func recolour(svg []byte, mode Mode, title string) []byte {
 	// The canvas says JPEG of pictures that are PNG, and would keep their shape.
-	text := strings.ReplaceAll(string(svg), `xlink:href="data:image/jpg;`, `preserveAspectRatio="none" style="image-rendering:pixelated" xlink:href="data:image/png;`)
-	text = strings.ReplaceAll(text, "font-family:Liberation Sans;", "font-family:Liberation Sans,Arial,Helvetica,sans-serif;")
+	text := strings.ReplaceAll(string(svg), `xlink:href="data:image/jpg;`,
+		`preserveAspectRatio="none" style="image-rendering:pixelated" xlink:href="data:image/png;`)
+	text = strings.ReplaceAll(text, "font-family:Liberation Sans;",
+		"font-family:Liberation Sans,Arial,Helvetica,sans-serif;")
 	var light, dark strings.Builder
 	for _, k := range inks {
 		from := hex(k.light)
@@ -214,9 +228,10 @@ func recolour(svg []byte, mode Mode, title string) []byte {
 		case Dark:
 			to = hex(k.dark)
 		case Auto:
-			// The plain colour comes first, for viewers that know no variables.
+			// The plain colour comes first, for viewers that do not support variables.
 			for _, property := range []string{"fill", "stroke"} {
-				text = strings.ReplaceAll(text, property+":"+from, property+":"+strings.ToLower(from)+";"+property+":var(--"+k.name+")")
+				text = strings.ReplaceAll(text, property+":"+from,
+					property+":"+strings.ToLower(from)+";"+property+":var(--"+k.name+")")
 			}
 			fmt.Fprintf(&light, "--%s:%s;", k.name, from)
 			fmt.Fprintf(&dark, "--%s:%s;", k.name, hex(k.dark))
@@ -226,7 +241,8 @@ func recolour(svg []byte, mode Mode, title string) []byte {
 	var head string
 	switch mode {
 	case Auto:
-		head = fmt.Sprintf("<style>svg{%s}@media(prefers-color-scheme:dark){svg{%s}}</style>", light.String(), dark.String())
+		head = fmt.Sprintf("<style>svg{%s}@media(prefers-color-scheme:dark){svg{%s}}</style>", light.String(),
+			dark.String())
 	case Light:
 		head = `<rect width="100%" height="100%" fill="#ffffff"/>`
 	case Dark:

@@ -13,12 +13,12 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// Prefix is what the annotations begin with that say how the pods of a manifest behave, as in
+// Prefix begins the annotations that define how the pods of a manifest behave, as in
 // batchsim.batchplan/duration.
 const Prefix = "batchsim.batchplan/"
 
-// Behaviour says how the pods of some jobs behave: names and values as in the annotations, and
-// match, a pattern for the names of jobs and CronJobs.
+// Behaviour defines how the pods of some jobs behave. It has the names and values of the annotations,
+// and match, a pattern for the names of jobs and CronJobs.
 type Behaviour struct {
 	match  string
 	values []setting
@@ -52,17 +52,17 @@ func (b *Behaviour) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// shape changes the pods of a job of that name.
+// shape applies the behaviour to the pods of a job, if its name matches.
 func (b *Behaviour) shape(p *sim.Pod, name string) {
 	if ok, _ := path.Match(b.match, name); b.match != "" && !ok {
 		return
 	}
 	for _, s := range b.values {
-		_ = apply(p, s.key, s.value) // it was tried when it was read
+		_ = apply(p, s.key, s.value) // UnmarshalYAML has tried it
 	}
 }
 
-// keys lists the names of values, and how each is read.
+// keys lists the names of values, and how to read each.
 var keys = []struct {
 	name  string
 	apply func(p *sim.Pod, value string) error
@@ -128,7 +128,7 @@ func apply(p *sim.Pod, key, value string) error {
 	return fmt.Errorf("%s: %w", key, noSuch("value", key, names))
 }
 
-// failAfter sets when failing pods fail. To the simulation, no time at all means some part of the
+// failAfter sets when failing pods fail. For the simulation, the zero value means some part of the
 // duration.
 func failAfter(p *sim.Pod, d sim.Dist) {
 	if p.FailAfter = d; d.IsZero() {
@@ -139,7 +139,7 @@ func failAfter(p *sim.Pod, d sim.Dist) {
 // maxGrace is the longest grace period, in seconds.
 const maxGrace = math.MaxInt32
 
-// grace sets the grace period. To the simulation, 0 means the default.
+// grace sets the grace period. For the simulation, 0 means the default.
 func grace(p *sim.Pod, d time.Duration) {
 	if p.Grace = d; d == 0 {
 		p.Grace = -1
@@ -187,7 +187,8 @@ func windows(text string) (out []sim.Window, err error) {
 		if w.From, err = time.ParseDuration(from); ok && err == nil {
 			w.For, err = time.ParseDuration(length)
 		}
-		if !ok || err != nil || min(w.From, w.For) < 0 || max(w.From, w.For) > maxDuration {
+		isOutside := min(w.From, w.For) < 0 || max(w.From, w.For) > maxDuration
+		if !ok || err != nil || isOutside {
 			return nil, fmt.Errorf("%q is not a time such as 1h+10m: from 1h on, for 10m", part)
 		}
 		out = append(out, w)

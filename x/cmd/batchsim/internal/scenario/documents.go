@@ -22,8 +22,7 @@ import (
 )
 
 // readScenario returns the document of a file if it is a scenario: a YAML file of one document
-// without apiVersion and kind. What else a file can be, and what is wrong with it, is left to the
-// reader of manifests.
+// without apiVersion and kind. It leaves other files, and their errors, to the reader of manifests.
 func readScenario(file string) (*yaml.Node, error) {
 	if base := strings.ToLower(file); !strings.HasSuffix(base, ".yaml") && !strings.HasSuffix(base, ".yml") {
 		return nil, nil
@@ -66,7 +65,7 @@ func documents(file string, data []byte) (out []*yaml.Node, err error) {
 
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
-// located puts the line of an error of the YAML package behind the file. The path leads to the
+// located writes the line of an error of the YAML package after the file. path is the path of the
 // value; it may be empty.
 func located(file, path string, err error) error {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ")
@@ -90,8 +89,8 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// decode reads a document into a struct. An unknown field is an error, and a value that the field
-// cannot have.
+// decode reads a document into a struct. Unknown fields, and values that a field cannot have, are
+// errors.
 func decode(file string, n *yaml.Node, into any) error {
 	if err := checkKnown(file, "", n, reflect.StructField{Type: reflect.TypeOf(into).Elem()}, "yaml"); err != nil {
 		return err
@@ -102,8 +101,9 @@ func decode(file string, n *yaml.Node, into any) error {
 	return nil
 }
 
-// checkKnown refuses keys that are not fields of the type, which has their names in the given tags,
-// and, if these are those of YAML, values that the fields cannot have. The path leads to the node.
+// checkKnown refuses keys that are not fields of the type, by the names in its tags of the given
+// kind. For the tags of YAML, it also refuses values that the fields cannot have. path is the path of
+// the node.
 func checkKnown(file, path string, n *yaml.Node, f reflect.StructField, tag string) error {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -115,8 +115,9 @@ func checkKnown(file, path string, n *yaml.Node, f reflect.StructField, tag stri
 	switch {
 	case t == reflect.TypeFor[yaml.Node]():
 		return nil
-	case pointer.Implements(reflect.TypeFor[yaml.Unmarshaler]()), pointer.Implements(reflect.TypeFor[json.Unmarshaler]()):
-		// It reads itself.
+	case pointer.Implements(reflect.TypeFor[yaml.Unmarshaler]()),
+		pointer.Implements(reflect.TypeFor[json.Unmarshaler]()):
+		// The type has a decoder of its own.
 	case t.Kind() == reflect.Slice && n.Kind == yaml.SequenceNode:
 		f.Type = t.Elem()
 		for i, item := range n.Content {
@@ -131,7 +132,8 @@ func checkKnown(file, path string, n *yaml.Node, f reflect.StructField, tag stri
 			key := n.Content[i]
 			field, ok := fields[key.Value]
 			if !ok {
-				return fmt.Errorf("%s:%d: %s%s: %w", file, key.Line, path, key.Value, noSuch("field", key.Value, slices.Sorted(maps.Keys(fields))))
+				return fmt.Errorf("%s:%d: %s%s: %w", file, key.Line, path, key.Value,
+					noSuch("field", key.Value, slices.Sorted(maps.Keys(fields))))
 			}
 			if err := checkKnown(file, path+key.Value+".", n.Content[i+1], field, tag); err != nil {
 				return err
@@ -153,9 +155,9 @@ func checkKnown(file, path string, n *yaml.Node, f reflect.StructField, tag stri
 	return nil
 }
 
-// checkLimit refuses a number outside of a limit: "LEAST MOST", and perhaps one more number that is
-// allowed, or "positive". It also refuses a fraction of something that is counted, which the
-// decoder would cut. What is not of the type is left to the decoder.
+// checkLimit refuses a number outside of a limit: "LEAST MOST", optionally with another number that is
+// allowed, or "positive". It also refuses a fraction for an integer, which the decoder would cut.
+// Values of another type are left to the decoder.
 func checkLimit(n *yaml.Node, t reflect.Type, limit string) error {
 	words := strings.Fields(limit)
 	var x float64
@@ -198,13 +200,14 @@ func bound(text string) float64 {
 	return x
 }
 
-// fieldsOf returns the fields of a struct, and of those that it embeds, by their names.
+// fieldsOf returns the fields of a struct, and of its embedded structs, by their names.
 func fieldsOf(t reflect.Type, tag string) map[string]reflect.StructField {
 	fields := map[string]reflect.StructField{}
 	for f := range t.Fields() {
 		name, options, _ := strings.Cut(f.Tag.Get(tag), ",")
+		isInline := f.Anonymous && (options == "inline" || name == "")
 		switch {
-		case f.Anonymous && (options == "inline" || name == "") && f.Type.Kind() == reflect.Struct:
+		case isInline && f.Type.Kind() == reflect.Struct:
 			maps.Copy(fields, fieldsOf(f.Type, tag))
 		case name != "" && name != "-":
 			fields[name] = f
@@ -213,7 +216,8 @@ func fieldsOf(t reflect.Type, tag string) map[string]reflect.StructField {
 	return fields
 }
 
-// noSuch is the error for a name that does not exist: with the one that was probably meant, or all.
+// noSuch returns the error for a name that does not exist. It has the name that was probably meant, or
+// all names.
 func noSuch(kind, name string, names []string) error {
 	if near := nearest.Name(name, names); near != "" {
 		return fmt.Errorf("no such %s; did you mean %s?", kind, near)

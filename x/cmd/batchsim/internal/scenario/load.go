@@ -18,13 +18,13 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// loaded is what the files of a scenario hold.
+// loaded has the contents of the files of a scenario.
 type loaded struct {
 	cronJobs []sim.CronJob
-	// streams make the jobs of a seed.
+	// streams return the jobs for a seed.
 	streams []func(seed uint64) iter.Seq2[sim.Job, error]
 	stages  []stage
-	// jobs and cronJobs are changes of specs, as JSON.
+	// jobs and cronSpec are changes of specs, as JSON.
 	jobs, cronSpec json.RawMessage
 }
 
@@ -33,12 +33,15 @@ func (s *Scenario) load() (err error) {
 	if err := s.check(); err != nil {
 		return err
 	}
-	if s.loaded.jobs, err = specJSON[job.Spec](s.file, "jobs", &s.Jobs, reflect.TypeFor[batchv1.JobSpec]()); err != nil {
+	if s.loaded.jobs, err = specJSON[job.Spec](s.file, "jobs", &s.Jobs,
+		reflect.TypeFor[batchv1.JobSpec]()); err != nil {
 		return err
 	}
-	if s.loaded.cronSpec, err = specJSON[cronjob.Spec](s.file, "cronJobs", &s.CronJobs, reflect.TypeFor[batchv1.CronJobSpec]()); err != nil {
+	if s.loaded.cronSpec, err = specJSON[cronjob.Spec](s.file, "cronJobs", &s.CronJobs,
+		reflect.TypeFor[batchv1.CronJobSpec]()); err != nil {
 		return err
 	}
+
 	for _, file := range s.Stages {
 		stages, err := readStages(s.path(file))
 		if err != nil {
@@ -46,6 +49,7 @@ func (s *Scenario) load() (err error) {
 		}
 		s.loaded.stages = append(s.loaded.stages, stages...)
 	}
+
 	for i := range s.Load {
 		if err := s.loadSource(i, &s.Load[i]); err != nil {
 			return err
@@ -54,8 +58,8 @@ func (s *Scenario) load() (err error) {
 	return nil
 }
 
-// specJSON turns fields of a spec into JSON; nothing if there are none. It refuses fields that the API does not
-// have, and values that they cannot have.
+// specJSON returns fields of a spec as JSON, nil if there are none. It refuses fields that the API
+// does not have, and values that they cannot have.
 func specJSON[Spec any](file, path string, n *yaml.Node, api reflect.Type) (json.RawMessage, error) {
 	if n.Kind == 0 {
 		return nil, nil
@@ -66,15 +70,18 @@ func specJSON[Spec any](file, path string, n *yaml.Node, api reflect.Type) (json
 	if err := checkKnown(file, path+".", n, reflect.StructField{Type: api}, "json"); err != nil {
 		return nil, err
 	}
+
 	plain(n)
 	var value any
 	if err := n.Decode(&value); err != nil {
 		return nil, located(file, "", err)
 	}
+
 	data, err := json.Marshal(value)
 	if err != nil {
 		return nil, fmt.Errorf("%s:%d: %w", file, n.Line, err)
 	}
+
 	var spec Spec
 	if err := json.Unmarshal(data, &spec); err != nil {
 		return nil, fmt.Errorf("%s:%d: %s: %w", file, n.Line, path, err)
@@ -128,53 +135,62 @@ func (s *Scenario) loadSource(i int, src *Source) error {
 	return nil
 }
 
-// finish gives a job what the scenario says about all jobs.
+// finish applies to a job the settings of the scenario for all jobs.
 func (s *Scenario) finish(j *sim.Job, name string) error {
 	if s.loaded.jobs != nil {
 		if err := json.Unmarshal(s.loaded.jobs, &j.Spec); err != nil {
 			return fmt.Errorf("%s: jobs: %w", s.file, err)
 		}
 	}
+
 	for _, size := range []struct {
 		name string
 		n    *int32
 		most int32
 	}{{"parallelism", j.Spec.Parallelism, maxCount}, {"completions", j.Spec.Completions, maxTracePods}} {
 		if size.n != nil && *size.n > size.most {
-			return fmt.Errorf("%s: %s: spec.%s: %d: must not be above %d", cmpOr(j.Source, s.file), name, size.name, *size.n, size.most)
+			return fmt.Errorf("%s: %s: spec.%s: %d: must not be above %d", cmpOr(j.Source, s.file), name, size.name,
+				*size.n, size.most)
 		}
 	}
+
 	for _, st := range s.loaded.stages {
 		st.shape(&j.Pod)
 	}
 	for i := range s.Pods {
 		s.Pods[i].shape(&j.Pod, name)
 	}
+
 	j.Options = s.Options.jobOptions()
 	return nil
 }
 
-// loadManifest reads jobs and CronJobs, and makes as many of them as the source says.
+// loadManifest reads jobs and CronJobs, and makes the number of copies that the source has.
 func (s *Scenario) loadManifest(place int, src *Source) error {
 	objects, err := ReadManifest(s.path(src.Manifest))
 	if err != nil {
 		return err
 	}
+
 	count := src.Count.or1()
 	if total := len(s.loaded.cronJobs) + count*len(objects.CronJobs); total > maxCount {
-		return fmt.Errorf("%s: load.%d.count: %d: makes %d CronJobs in all; expected at most %d", s.file, place, count, total, maxCount)
+		return fmt.Errorf("%s: load.%d.count: %d: makes %d CronJobs in all; expected at most %d", s.file, place,
+			count, total, maxCount)
 	}
+
 	for i := range objects.Jobs {
 		j := objects.Jobs[i]
 		if err := s.finish(&j, j.Name); err != nil {
 			return err
 		}
+
 		spec := j.Spec
 		if job.Default(&spec); true {
 			if err := job.Validate(spec); err != nil {
 				return fmt.Errorf("%s: %s: %w", j.Source, j.Name, err)
 			}
 		}
+
 		s.loaded.streams = append(s.loaded.streams, func(seed uint64) iter.Seq2[sim.Job, error] {
 			if count == 1 && src.Arrivals == (Arrivals{}) {
 				return sim.Of(j)
@@ -184,6 +200,7 @@ func (s *Scenario) loadManifest(place int, src *Source) error {
 			return sim.Jobs(count, seed+uint64(place)<<32, src.Arrivals.times(), like)
 		})
 	}
+
 	for _, c := range objects.CronJobs {
 		if s.loaded.cronSpec != nil {
 			if err := json.Unmarshal(s.loaded.cronSpec, &c.Spec); err != nil {
@@ -193,16 +210,19 @@ func (s *Scenario) loadManifest(place int, src *Source) error {
 		if err := s.finish(&c.Job, c.Name); err != nil {
 			return err
 		}
+
 		c.Options = s.Options.cronOptions()
 		if s.Options.Kubernetes {
 			c.Schedule = append(c.Schedule, kubernetesSchedule)
 		}
 		c.Create = time.Duration(src.Arrivals.From)
+
 		spec := c.Spec
 		cronjob.Default(&spec)
 		if err := cronjob.Validate(spec); err != nil {
 			return fmt.Errorf("%s: %s: %w", c.Source, c.Name, err)
 		}
+
 		for n := range count {
 			one := c
 			if count > 1 {
@@ -214,7 +234,7 @@ func (s *Scenario) loadManifest(place int, src *Source) error {
 	return nil
 }
 
-// times returns the arrivals; without any, all jobs come together.
+// times returns the arrivals. By default, all jobs arrive together.
 func (a Arrivals) times() sim.Arrivals {
 	switch {
 	case a.Mean > 0:

@@ -61,7 +61,7 @@ func ReadManifest(file string) (all Objects, err error) {
 	return all, err
 }
 
-// plain keeps times as they are written: YAML would turn them into values of its own.
+// plain makes times strings, so that YAML does not convert them.
 func plain(n *yaml.Node) {
 	if n.Tag == "!!timestamp" {
 		n.Tag = "!!str"
@@ -115,7 +115,7 @@ func readCronJob(o *manifest.Object) (sim.CronJob, error) {
 	return c, err
 }
 
-// defaultDuration is how long a pod runs of which a manifest says nothing.
+// defaultDuration is how long a pod runs if its manifest does not define that.
 const defaultDuration = time.Minute
 
 // annotated are the annotations of the metadata at a path.
@@ -124,7 +124,7 @@ type annotated struct {
 	annotations map[string]string
 }
 
-// readPod says how the pods of the spec at a path behave. Later annotations win.
+// readPod returns how the pods of the spec at a path behave. Later annotations win.
 func readPod(o *manifest.Object, path string, spec *corev1.PodSpec, all ...annotated) (sim.Pod, error) {
 	p := sim.Pod{Duration: sim.Constant(defaultDuration)}
 	if s := spec.TerminationGracePeriodSeconds; s != nil {
@@ -188,8 +188,9 @@ func requested(c *corev1.Container) (r sim.Resources, within bool) {
 	return r, true
 }
 
-// tooMuch is the error of the container with which the requests are out of bounds.
+// tooMuch returns the error for the container with which the requests exceed the bounds.
 func tooMuch(c *corev1.Container) error {
 	r := c.Resources.Requests
-	return fmt.Errorf("container %s: requests: cpu %v, memory %v: must be from 0 to 1P in all", c.Name, r.Cpu(), r.Memory())
+	return fmt.Errorf("container %s: requests: cpu %v, memory %v: must be from 0 to 1P in all", c.Name, r.Cpu(),
+		r.Memory())
 }

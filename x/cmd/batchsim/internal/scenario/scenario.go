@@ -18,10 +18,9 @@ import (
 
 // Scenario is a scenario file. Times count from the start.
 //
-// A number that is given means what it says, or is refused. The tag limit has the least and the
-// most of each, and one more that is allowed; or it is "positive". A number whose zero stands for a
-// default, for never or for no limit cannot be given as 0: a grid over 0, 1 and 2 would simulate
-// something else at 0.
+// The tag limit has the minimum and the maximum of a number, and optionally another number that is
+// allowed; or it is "positive". A number whose zero value means a default, never or no limit
+// cannot be set to 0: a grid over 0, 1 and 2 would simulate something else at 0.
 type Scenario struct {
 	Start        time.Time    `yaml:"start"`
 	Until        Duration     `yaml:"until" limit:"positive"`
@@ -33,7 +32,7 @@ type Scenario struct {
 	Load         []Source     `yaml:"load"`
 	// Stages are files with stages of KWOK.
 	Stages []string `yaml:"stages"`
-	// Pods say how pods behave, by the names of their jobs; a later entry wins.
+	// Pods define how pods behave, by the names of their jobs; a later entry wins.
 	Pods []Behaviour `yaml:"pods"`
 	// Jobs and CronJobs change the spec of every job and CronJob: fields of batch/v1.
 	Jobs     yaml.Node `yaml:"jobs"`
@@ -51,11 +50,12 @@ type Nodes struct {
 	CPU    Quantity `yaml:"cpu" limit:"positive"`
 	Memory Quantity `yaml:"memory" limit:"positive"`
 	Skew   Duration `yaml:"skew"`
-	// Name is what the names of the nodes begin with.
+	// Name is the beginning of the names of the nodes.
 	Name string `yaml:"name"`
-	// Price is what an hour of a node costs.
+	// Price is the cost of an hour of a node.
 	Price float64 `yaml:"price" limit:"0 1000000000"`
-	// Lost and Preempted are how often that happens to each node, and Away how long it is gone then.
+	// Lost and Preempted are the rates at which each node is lost or preempted. Away is how long it is
+	// then gone.
 	Lost      Rate `yaml:"lost"`
 	Preempted Rate `yaml:"preempted"`
 	Away      Dist `yaml:"away" limit:"positive"`
@@ -77,14 +77,14 @@ type ControlPlane struct {
 	PodGC      int        `yaml:"podGC" limit:"1 1000000000 -1"`
 }
 
-// Outage is sim.Outage; Of is controllers or apiServer.
+// Outage is sim.Outage. Of is "controllers" or "apiServer".
 type Outage struct {
 	From Duration `yaml:"from"`
 	For  Duration `yaml:"for"`
 	Of   string   `yaml:"of"`
 }
 
-// Disruption is sim.Disruption; Kind is lost or drained.
+// Disruption is sim.Disruption. Kind is "lost" or "drained".
 type Disruption struct {
 	Kind    string   `yaml:"kind"`
 	Node    int      `yaml:"node" limit:"0 999999"`
@@ -104,17 +104,18 @@ type Source struct {
 	Manifest string `yaml:"manifest"`
 	SWF      string `yaml:"swf"`
 	CSV      string `yaml:"csv"`
-	// Count is how many of each object of a manifest there are, and Arrivals when they come.
+	// Count is the number of copies of each object of a manifest, and Arrivals are the times at
+	// which they arrive.
 	Count    Count    `yaml:"count"`
 	Arrivals Arrivals `yaml:"arrivals"`
-	// Limit is the most jobs of a trace; without it, all.
+	// Limit is the maximum number of jobs of a trace; all by default.
 	Limit int `yaml:"limit" limit:"1 1000000000"`
-	// MaxPods is the most pods that a job of a trace runs concurrently; without it, all.
+	// MaxPods is the maximum number of pods that a job of a trace runs concurrently; all by default.
 	MaxPods int32 `yaml:"maxPods" limit:"1 1000000"`
 }
 
-// Arrivals are times at which jobs come: one in each interval, with random distances, or
-// independently of each other at a rate that swings over the day.
+// Arrivals are times at which jobs arrive: one in each interval, with random distances, or
+// independently of each other at a rate that varies over the day.
 type Arrivals struct {
 	From    Duration `yaml:"from"`
 	Every   Duration `yaml:"every"`
@@ -137,7 +138,7 @@ type Options struct {
 	TerminatingTimeout   Duration `yaml:"terminatingTimeout" limit:"positive"`
 	SuccessBeatsDeadline bool     `yaml:"successBeatsDeadline"`
 	MaxIgnoredFailures   int32    `yaml:"maxIgnoredFailures" limit:"1 2147483647"`
-	// CatchUp is latest, none or all.
+	// CatchUp is "latest", "none" or "all".
 	CatchUp         string   `yaml:"catchUp"`
 	CatchUpWindow   Duration `yaml:"catchUpWindow" limit:"positive"`
 	CatchUpLimit    int32    `yaml:"catchUpLimit" limit:"1 2147483647"`
@@ -225,8 +226,15 @@ func (s *Scenario) World(seed uint64) sim.World {
 
 func (s *Scenario) nodes() (out []sim.Node) {
 	for _, n := range s.Nodes {
-		node := sim.Node{Pods: n.Pods, Resources: sim.Resources{CPU: n.CPU.milli(), Memory: n.Memory.bytes()}, Skew: time.Duration(n.Skew),
-			Losses: float64(n.Lost), Preemptions: float64(n.Preempted), Away: n.Away.Dist, Price: n.Price}
+		node := sim.Node{
+			Pods:        n.Pods,
+			Resources:   sim.Resources{CPU: n.CPU.milli(), Memory: n.Memory.bytes()},
+			Skew:        time.Duration(n.Skew),
+			Losses:      float64(n.Lost),
+			Preemptions: float64(n.Preempted),
+			Away:        n.Away.Dist,
+			Price:       n.Price,
+		}
 		for range n.Count.or1() {
 			node.Name = fmt.Sprintf("%s-%d", cmpOr(n.Name, "node"), len(out))
 			out = append(out, node)
@@ -241,7 +249,13 @@ func (s *Scenario) disruptions() (out []sim.Disruption) {
 		if d.Kind == "drained" {
 			kind = sim.NodeDrained
 		}
-		out = append(out, sim.Disruption{Kind: kind, Node: d.Node, At: time.Duration(d.At), Back: time.Duration(d.Back), Removed: time.Duration(d.Removed)})
+		out = append(out, sim.Disruption{
+			Kind:    kind,
+			Node:    d.Node,
+			At:      time.Duration(d.At),
+			Back:    time.Duration(d.Back),
+			Removed: time.Duration(d.Removed),
+		})
 	}
 	return out
 }
@@ -271,7 +285,8 @@ func (o *Options) jobOptions() job.Options {
 	if o.Kubernetes {
 		out = job.Kubernetes(release.Newest())
 	}
-	if p := (backoff.Policy{Base: time.Duration(o.Backoff.Base), Factor: o.Backoff.Factor, Max: time.Duration(o.Backoff.Max)}); p != (backoff.Policy{}) {
+	if p := (backoff.Policy{Base: time.Duration(o.Backoff.Base), Factor: o.Backoff.Factor,
+		Max: time.Duration(o.Backoff.Max)}); p != (backoff.Policy{}) {
 		out.Backoff = p
 	}
 	out.PendingTimeout, out.TerminatingTimeout = time.Duration(o.PendingTimeout), time.Duration(o.TerminatingTimeout)
@@ -292,15 +307,17 @@ func (o *Options) cronOptions() cronjob.Options {
 	return out
 }
 
-// check refuses words that are not among the choices, too few or too many nodes, and a burst of no
+// check refuses words that are not among the choices, too few or too many nodes, and a burst without a
 // limit. A world without nodes has room for all pods.
 func (s *Scenario) check() error {
 	refuse := func(path, value, choices string) error {
 		return fmt.Errorf("%s: %s: %q: expected %s", s.file, path, value, choices)
 	}
+
 	if new(cronjob.CatchUp).UnmarshalText([]byte(s.Options.CatchUp)) != nil {
 		return refuse("options.catchUp", s.Options.CatchUp, "latest, none or all")
 	}
+
 	for i, o := range s.ControlPlane.Outages {
 		if o.Of != "" && o.Of != "controllers" && o.Of != "apiServer" {
 			return refuse(fmt.Sprintf("controlPlane.outages.%d.of", i), o.Of, "controllers or apiServer")
@@ -309,6 +326,7 @@ func (s *Scenario) check() error {
 	if c := s.ControlPlane; c.Burst > 0 && c.QPS == 0 {
 		return fmt.Errorf("%s: controlPlane.burst: %d: needs qps", s.file, c.Burst)
 	}
+
 	if len(s.Nodes) > 0 {
 		total := 0
 		for _, n := range s.Nodes {
@@ -318,6 +336,7 @@ func (s *Scenario) check() error {
 			return fmt.Errorf("%s: nodes: %d in all; expected 1 to %d", s.file, total, maxCount)
 		}
 	}
+
 	for i, d := range s.Disruptions {
 		if d.Kind != "" && d.Kind != "lost" && d.Kind != "drained" {
 			return refuse(fmt.Sprintf("disruptions.%d.kind", i), d.Kind, "lost or drained")

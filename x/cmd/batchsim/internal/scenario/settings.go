@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Setting changes a value of a scenario before it is read: the path leads to the field, with
-// numbers for the places in lists, such as nodes.0.count.
+// Setting changes a value of a scenario before it is read. The path of a field has numbers for the
+// places in lists, such as nodes.0.count.
 type Setting struct{ Path, Value string }
 
 // ParseSetting reads PATH=VALUE; the value is YAML.
@@ -24,7 +24,7 @@ func ParseSetting(text string) (Setting, error) {
 // set changes a value of the tree.
 func set(n *yaml.Node, s Setting) error {
 	var value yaml.Node
-	// A schedule may begin with a sign that has no meaning in YAML, or none here.
+	// A schedule may begin with a sign that YAML would not accept as text.
 	if strings.HasPrefix(s.Value, "*") || strings.HasPrefix(s.Value, "@") {
 		value.Content = []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: s.Value}}
 	} else if err := yaml.Unmarshal([]byte(s.Value), &value); err != nil {
@@ -33,6 +33,7 @@ func set(n *yaml.Node, s Setting) error {
 	if len(value.Content) == 0 {
 		value.Content = []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!null"}}
 	}
+
 	parts := strings.Split(s.Path, ".")
 	for i, part := range parts {
 		last := i == len(parts)-1
@@ -40,6 +41,7 @@ func set(n *yaml.Node, s Setting) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Path, err)
 		}
+
 		if last {
 			line := next.Line
 			*next = *value.Content[0]
@@ -52,7 +54,7 @@ func set(n *yaml.Node, s Setting) error {
 
 func isNumber(text string) bool { return len(text) > 0 && strings.Trim(text, "0123456789") == "" }
 
-// descend returns a part of a map or a list; one that is missing is added.
+// descend returns a part of a map or a list, and adds it if it is missing.
 func descend(n *yaml.Node, part string, list bool) (*yaml.Node, error) {
 	fresh := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line}
 	if list {

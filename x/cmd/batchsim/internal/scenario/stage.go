@@ -13,10 +13,10 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// stage is a Stage of KWOK for pods: what happens to a pod after a delay. Understood are stages
-// that lead to the phase Running, Succeeded or Failed, or delete the pod; with a delay between
+// stage is a Stage of KWOK for pods: what happens to a pod after a delay. It supports stages that
+// lead to the phase Running, Succeeded or Failed, or delete the pod; a delay between
 // durationMilliseconds and, if it is larger, jitterDurationMilliseconds; and the weights with
-// which a pod succeeds or fails. Selectors are not looked at, templates only for the phase.
+// which a pod succeeds or fails. It ignores selectors, and everything but the phase in templates.
 type stage struct {
 	what   string // Running, Succeeded, Failed or delete
 	delay  sim.Dist
@@ -51,7 +51,7 @@ type stageObject struct {
 
 var stagePhase = regexp.MustCompile(`(?m)^\s*"?phase"?: "?(\w+)"?`)
 
-// readStages reads the stages of pods in a file. Other kinds are left out.
+// readStages reads the stages of pods in a file. It ignores other kinds.
 func readStages(file string) (out []stage, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -61,6 +61,7 @@ func readStages(file string) (out []stage, err error) {
 	if err != nil {
 		return nil, err
 	}
+
 	for _, n := range nodes {
 		var o stageObject
 		if err := n.Decode(&o); err != nil {
@@ -69,9 +70,11 @@ func readStages(file string) (out []stage, err error) {
 		if o.Kind != "Stage" {
 			return nil, fmt.Errorf("%s:%d: kind %q is not a Stage", file, n.Line, o.Kind)
 		}
+
 		if o.Spec.ResourceRef.Kind != "Pod" {
 			continue
 		}
+
 		s, err := o.stage()
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: stage %s: %w", file, n.Line, o.Metadata.Name, err)
@@ -92,19 +95,23 @@ func (o *stageObject) stage() (stage, error) {
 	if w := o.Spec.Weight; w < 0 || w > maxCount {
 		return stage{}, fmt.Errorf("weight: %d: must be from 0 to %d", w, maxCount)
 	}
+
 	from, to := time.Duration(d.Duration)*time.Millisecond, time.Duration(d.Jitter)*time.Millisecond
 	s := stage{delay: sim.Constant(from), weight: o.Spec.Weight}
 	if to > from {
 		s.delay = sim.Uniform(from, to)
 	}
+
 	if o.Spec.Next.Delete {
 		s.what = "delete"
 		return s, nil
 	}
+
 	templates := []string{o.Spec.Next.StatusTemplate}
 	for _, p := range o.Spec.Next.Patches {
 		templates = append(templates, p.Template)
 	}
+
 	m := stagePhase.FindStringSubmatch(strings.Join(templates, "\n"))
 	if m != nil && slices.Contains([]string{"Running", "Succeeded", "Failed"}, m[1]) {
 		s.what = m[1]
@@ -112,7 +119,7 @@ func (o *stageObject) stage() (stage, error) {
 	return s, nil
 }
 
-// weigh lets stages know of those that a pod chooses between.
+// weigh tells each stage the stages between which a pod chooses.
 func weigh(all []stage) []stage {
 	var ends []*stage
 	for i := range all {
@@ -126,7 +133,7 @@ func weigh(all []stage) []stage {
 	return all
 }
 
-// shape gives pods the behaviour of the stage.
+// shape applies the behaviour of the stage to a pod.
 func (s *stage) shape(p *sim.Pod) {
 	switch s.what {
 	case "Running":
@@ -141,7 +148,7 @@ func (s *stage) shape(p *sim.Pod) {
 	}
 }
 
-// share is the probability of the stage among those that end a pod.
+// share returns the probability of the stage among the stages that end a pod.
 func (s *stage) share() float64 {
 	sum := 0
 	for _, o := range s.others {

@@ -16,25 +16,28 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// trace reads the jobs of a trace one by one, so that its length does not matter.
+// trace reads the jobs of a trace one by one, so that a trace may have any length.
 func (s *Scenario) trace(src *Source) iter.Seq2[sim.Job, error] {
 	return func(yield func(sim.Job, error) bool) {
 		file, read := s.path(src.SWF), readSWF
 		if src.CSV != "" {
 			file, read = s.path(src.CSV), readCSV
 		}
+
 		in, err := open(file)
 		if err != nil {
 			yield(sim.Job{}, err)
 			return
 		}
 		defer in.Close()
+
 		n := 0
 		for r, err := range read(file, in) {
 			if err == nil && src.Limit > 0 && n == src.Limit {
 				return
 			}
 			n++
+
 			var j sim.Job
 			if err == nil {
 				j = r.job(src.MaxPods)
@@ -68,7 +71,7 @@ func open(file string) (io.ReadCloser, error) {
 type record struct {
 	name             string
 	submit, duration time.Duration
-	// pods must succeed, parallel of them at a time.
+	// pods is the number of pods that must succeed, and parallel how many run at a time.
 	pods, parallel int32
 	backoffLimit   int32
 	cpu, memory    int64
@@ -94,17 +97,17 @@ func (r *record) job(most int32) sim.Job {
 	return j
 }
 
-// maxTracePods is the most pods of a job of a trace.
+// maxTracePods is the maximum number of pods of a job of a trace.
 const maxTracePods = 10_000_000
 
-// The fields of a line of the Standard Workload Format that matter here, from 0.
+// The numbers, from 0, of the fields that are read in a line of the Standard Workload Format.
 const (
 	swfNumber, swfSubmit, swfRunTime, swfProcessors = 0, 1, 3, 4
 	swfRequested, swfStatus, swfFields              = 7, 10, 18
 )
 
-// readSWF reads a trace of the Parallel Workloads Archive. A job has a pod for each processor,
-// all of which run for its run time; one that has failed fails with its first pod.
+// readSWF reads a trace of the Parallel Workloads Archive. A job has a pod for each processor. All
+// pods run for the job's run time, and a failed job fails with its first pod.
 func readSWF(file string, in io.Reader) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		lines := bufio.NewScanner(in)
@@ -150,7 +153,8 @@ func parseSWF(text string) (record, error) {
 	case !(n[swfRunTime] >= 0):
 		return record{}, fmt.Errorf("field 4, run time: %s: must not be negative", fields[swfRunTime])
 	case !(processors >= 1 && processors <= maxTracePods):
-		return record{}, fmt.Errorf("fields 5 and 8, processors: %s and %s: one must be from 1 to %d", fields[swfProcessors], fields[swfRequested], maxTracePods)
+		return record{}, fmt.Errorf("fields 5 and 8, processors: %s and %s: one must be from 1 to %d",
+			fields[swfProcessors], fields[swfRequested], maxTracePods)
 	}
 	pods := int32(processors)
 	return record{
@@ -164,7 +168,7 @@ func inSeconds(s float64) time.Duration {
 	return time.Duration(min(s, most) * float64(time.Second))
 }
 
-// columns are those that a CSV file may have. The first two are required.
+// columns are the columns that a CSV file may have. The first two are required.
 var columns = map[string]func(r *record, value string) error{
 	"submit":   func(r *record, v string) error { return duration(&r.submit, v) },
 	"duration": func(r *record, v string) error { return duration(&r.duration, v) },
@@ -217,28 +221,33 @@ func readCSV(file string, in io.Reader) iter.Seq2[record, error] {
 		lines := csv.NewReader(in)
 		lines.ReuseRecord = true
 		fail := func(err error) { yield(record{}, err) }
+
 		header, err := lines.Read()
 		if err != nil {
 			fail(csvError(file, err))
 			return
 		}
+
 		readers := make([]func(*record, string) error, len(header))
 		names := make([]string, len(header))
 		has := map[string]bool{}
 		for i, name := range header {
 			names[i] = strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))
 			if readers[i] = columns[names[i]]; readers[i] == nil {
-				fail(fmt.Errorf("%s:1: column %q is unknown; there are submit, duration, name, pods, parallelism, backoffLimit, cpu, memory and fails", file, names[i]))
+				fail(fmt.Errorf("%s:1: column %q is unknown; there are submit, duration, name, pods, parallelism, "+
+					"backoffLimit, cpu, memory and fails", file, names[i]))
 				return
 			}
 			has[names[i]] = true
 		}
+
 		for _, name := range []string{"submit", "duration"} {
 			if !has[name] {
 				fail(fmt.Errorf("%s:1: column %q is missing", file, name))
 				return
 			}
 		}
+
 		for n := 0; ; n++ {
 			fields, err := lines.Read()
 			if errors.Is(err, io.EOF) {
@@ -248,14 +257,22 @@ func readCSV(file string, in io.Reader) iter.Seq2[record, error] {
 				fail(csvError(file, err))
 				return
 			}
+
 			line, _ := lines.FieldPos(0)
-			r := record{name: fmt.Sprintf("job-%d", n), pods: 1, backoffLimit: 6, source: fmt.Sprintf("%s:%d", file, line)}
+			r := record{
+				name:         fmt.Sprintf("job-%d", n),
+				pods:         1,
+				backoffLimit: 6,
+				source:       fmt.Sprintf("%s:%d", file, line),
+			}
+
 			for i, value := range fields {
 				if err := readers[i](&r, strings.TrimSpace(value)); err != nil {
 					fail(fmt.Errorf("%s: %s: %w", r.source, names[i], err))
 					return
 				}
 			}
+
 			if r.parallel == 0 {
 				r.parallel = r.pods
 			}
@@ -266,7 +283,7 @@ func readCSV(file string, in io.Reader) iter.Seq2[record, error] {
 	}
 }
 
-// csvError puts the line behind the file.
+// csvError writes the line of an error after the file.
 func csvError(file string, err error) error {
 	var parse *csv.ParseError
 	if errors.As(err, &parse) {

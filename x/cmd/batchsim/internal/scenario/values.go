@@ -11,17 +11,16 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// The largest durations, counts, rates and amounts. What is above would be cut by the simulation,
-// or would keep it busy without end.
+// The largest durations, counts, rates and amounts. The simulation would cut larger ones, or would not
+// end.
 const (
 	maxDuration = 100 * 365 * 24 * time.Hour
 	maxCount    = 1_000_000
-	maxRate     = 3600                  // an hour: once a second
+	maxRate     = 3600                  // per hour: once a second
 	maxQuantity = 1_000_000_000_000_000 // 1P; thousandths of it still fit
 )
 
-// Duration is a duration such as 90s, written as in Go. It is neither negative nor more than a
-// hundred years.
+// Duration is a duration such as 90s, in the format of Go, from 0 to a hundred years.
 type Duration time.Duration
 
 // UnmarshalYAML reads a duration.
@@ -37,7 +36,7 @@ func (d *Duration) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// Count is how many there are of something: from 0 to a million. Without a value there is one.
+// Count is a number of objects, from 0 to a million. The default is 1.
 type Count struct{ n *int }
 
 // UnmarshalYAML reads a count.
@@ -68,7 +67,7 @@ func (d *Dist) UnmarshalYAML(n *yaml.Node) (err error) {
 	return nil
 }
 
-// Rate is how many times an hour something happens, as [sim.ParseRate] reads it.
+// Rate is a number of events per hour, as [sim.ParseRate] reads it.
 type Rate float64
 
 // UnmarshalYAML reads a rate.

@@ -26,16 +26,18 @@ type Key struct {
 }
 
 const schema = `
-create table if not exists sweep (id integer primary key check (id = 1), definition text not null, runs integer not null);
+create table if not exists sweep (id integer primary key check (id = 1),
+	definition text not null, runs integer not null);
 create table if not exists points (point integer primary key, settings text not null);
-create table if not exists results (point integer not null, seed integer not null, metric text not null, unit text not null,
-	value real not null, primary key (point, seed, metric)) without rowid;
+create table if not exists results (point integer not null, seed integer not null,
+	metric text not null, unit text not null, value real not null, primary key (point, seed, metric)) without rowid;
 `
 
-// Open opens a file, or makes it, for a sweep with so many runs. Its definition is the text of
-// all that the results depend on: a file with results of another sweep is refused.
+// Open opens or creates the file of a sweep with a number of runs. The definition is a text with
+// everything that the results depend on. Open refuses a file with another definition.
 func Open(file, definition string, runs int) (*Store, error) {
-	db, err := sql.Open("sqlite", "file:"+file+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_pragma=synchronous(normal)")
+	db, err := sql.Open("sqlite",
+		"file:"+file+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(10000)&_pragma=synchronous(normal)")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -64,8 +66,8 @@ func (s *Store) begin(definition string, runs int) error {
 	return nil
 }
 
-// Close closes the file. One that holds all runs is written anew, so that it has the same bytes in whichever
-// order the runs came: in one process, or merged.
+// Close closes the file. If it has all runs, it is rewritten first, so that its bytes do not depend on
+// the order in which the runs were added.
 func (s *Store) Close() error {
 	missing, err := s.Missing()
 	if err != nil || missing > 0 {
@@ -82,7 +84,7 @@ func (s *Store) Close() error {
 	return os.Rename(whole, s.file)
 }
 
-// Done returns the runs whose results are there.
+// Done returns the runs that have results.
 func (s *Store) Done() (map[Key]bool, error) {
 	rows, err := s.db.Query(`select distinct point, seed from results`)
 	if err != nil {
@@ -102,7 +104,7 @@ func (s *Store) Done() (map[Key]bool, error) {
 	return done, rows.Err()
 }
 
-// Add stores the figures of a run, all or none.
+// Add stores all figures of a run, or none of them.
 func (s *Store) Add(ctx context.Context, k Key, settings string, metrics []sim.Metric) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
@@ -134,7 +136,8 @@ type Point struct {
 
 // Points returns all figures, in the order of the grid and of the seeds.
 func (s *Store) Points() (out []Point, err error) {
-	rows, err := s.db.Query(`select point, settings, metric, value from results join points using (point) order by point, seed, metric`)
+	rows, err := s.db.Query(
+		`select point, settings, metric, value from results join points using (point) order by point, seed, metric`)
 	if err != nil {
 		return nil, err
 	}
@@ -173,6 +176,7 @@ func Merge(file string, parts []string) (missing int, err error) {
 			return 0, err
 		}
 	}
+
 	var into *Store
 	var whole string // the definition of the first part
 	for _, part := range parts {
@@ -180,12 +184,14 @@ func Merge(file string, parts []string) (missing int, err error) {
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", part, err)
 		}
+
 		var definition string
 		var runs int
 		err = from.QueryRow(`select definition, runs from sweep`).Scan(&definition, &runs)
 		if err = errors.Join(err, from.Close()); err != nil {
 			return 0, fmt.Errorf("%s: is not the result of a sweep: %w", part, err)
 		}
+
 		if into == nil {
 			if into, err = Open(file, definition, runs); err != nil {
 				return 0, err
@@ -193,6 +199,7 @@ func Merge(file string, parts []string) (missing int, err error) {
 			defer into.Close()
 			whole = definition
 		}
+
 		if err := into.copy(part, whole); err != nil {
 			return 0, fmt.Errorf("%s: %w", part, err)
 		}
@@ -211,7 +218,10 @@ func (s *Store) copy(part, definition string) error {
 		err = fmt.Errorf("is part of another sweep than %s", s.file)
 	}
 	if err == nil {
-		_, err = s.db.Exec(`insert or ignore into points select * from part.points; insert or replace into results select * from part.results`)
+		_, err = s.db.Exec(
+			`insert or ignore into points select * from part.points;
+	insert or replace into results select * from part.results`,
+		)
 	}
 	_, detached := s.db.Exec(`detach part`)
 	return errors.Join(err, detached)

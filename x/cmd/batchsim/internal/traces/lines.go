@@ -1,4 +1,4 @@
-// Package traces writes what happened in a simulation in forms that other programs read.
+// Package traces writes what happened in a simulation in formats that other programs read.
 package traces
 
 import (
@@ -44,7 +44,16 @@ type line struct {
 
 // Job writes a plan of a job.
 func (l *Lines) Job(at time.Duration, name string, _ *job.Snapshot, p *job.Plan, c *job.Conclusion) {
-	out := line{At: at.Seconds(), Job: name, Status: c.Status, Untrack: p.Untrack, Events: c.Events, Why: p.String(), Retry: c.Retry}
+	out := line{
+		At:      at.Seconds(),
+		Job:     name,
+		Status:  c.Status,
+		Untrack: p.Untrack,
+		Events:  c.Events,
+		Why:     p.String(),
+		Retry:   c.Retry,
+	}
+
 	if len(p.Create) > 0 {
 		out.Create = p.Create
 	}
@@ -57,9 +66,11 @@ func (l *Lines) Job(at time.Duration, name string, _ *job.Snapshot, p *job.Plan,
 	if !p.Requeue.At.IsZero() {
 		out.Again = p.Requeue.At
 	}
+
 	for _, w := range p.Waits {
 		out.Waits = append(out.Waits, w.String())
 	}
+
 	l.write(&out)
 }
 
@@ -90,7 +101,7 @@ func (l *Lines) write(out *line) {
 	}
 }
 
-// Close writes what is left and returns the first error.
+// Close flushes the output and returns the first error.
 func (l *Lines) Close() error {
 	if err := l.out.Flush(); l.err == nil {
 		l.err = err

@@ -71,7 +71,7 @@ func (w *traceWriter) name(process int, name string) {
 	w.write(slice{Name: "process_name", Phase: "M", Process: process, Args: map[string]any{"name": name}})
 }
 
-// span writes a slice. What has not ended lasts until the end.
+// span writes a slice. A slice that has not ended lasts until the end.
 func (w *traceWriter) span(s slice, from, to, end time.Duration) {
 	if from == sim.None {
 		return
@@ -91,9 +91,21 @@ func (w *traceWriter) jobs(r *sim.Result) {
 		if to == sim.None {
 			to = r.End
 		}
-		w.span(slice{Name: j.Name, Category: "job", Process: ofJobs, Thread: lanes.take(j.Submitted, to), Args: map[string]any{
-			"end": j.End, "reason": j.Reason, "pods": j.Pods, "succeeded": j.Succeeded, "failed": j.Failed,
-		}}, j.Submitted, j.Finished, r.End)
+
+		w.span(
+			slice{
+				Name:     j.Name,
+				Category: "job",
+				Process:  ofJobs,
+				Thread:   lanes.take(j.Submitted, to),
+				Args: map[string]any{
+					"end": j.End, "reason": j.Reason, "pods": j.Pods, "succeeded": j.Succeeded, "failed": j.Failed,
+				},
+			},
+			j.Submitted,
+			j.Finished,
+			r.End,
+		)
 	}
 }
 
@@ -121,27 +133,62 @@ func (w *traceWriter) pods(r *sim.Result) {
 		case p.Ended == sim.None:
 			category = "open"
 		}
-		w.span(slice{Name: fmt.Sprintf("%s/%d", r.Jobs[p.Job].Name, p.Number), Category: category, Process: ofNodes, Thread: int(p.Node+1)*1000 + lane,
-			Args: map[string]any{"exitCode": p.ExitCode, "index": p.Index, "restarts": p.Restarts, "waited": (from - p.Created).Seconds()}}, from, to, r.End)
+		w.span(
+			slice{
+				Name:     fmt.Sprintf("%s/%d", r.Jobs[p.Job].Name, p.Number),
+				Category: category,
+				Process:  ofNodes,
+				Thread:   int(p.Node+1)*1000 + lane,
+				Args: map[string]any{
+					"exitCode": p.ExitCode,
+					"index":    p.Index,
+					"restarts": p.Restarts,
+					"waited":   (from - p.Created).Seconds(),
+				},
+			},
+			from,
+			to,
+			r.End,
+		)
 	}
 }
 
 func (w *traceWriter) runs(r *sim.Result) {
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		w.span(slice{Name: r.CronJobs[run.Cron], Category: "run", Process: ofCronJobs, Thread: int(run.Cron), Args: map[string]any{
-			"scheduled": run.Scheduled.Seconds(), "late": (run.Created - run.Scheduled).Seconds(), "end": run.End,
-		}}, run.Created, run.Finished, r.End)
+		w.span(
+			slice{
+				Name:     r.CronJobs[run.Cron],
+				Category: "run",
+				Process:  ofCronJobs,
+				Thread:   int(run.Cron),
+				Args: map[string]any{
+					"scheduled": run.Scheduled.Seconds(), "late": (run.Created - run.Scheduled).Seconds(),
+					"end": run.End,
+				},
+			},
+			run.Created,
+			run.Finished,
+			r.End,
+		)
 	}
+
 	for i := range r.Missed {
 		m := &r.Missed[i]
-		w.write(slice{Name: "missed: " + m.Why, Category: "missed", Phase: "i", At: m.At.Microseconds(), Process: ofCronJobs, Thread: int(m.Cron),
-			Args: map[string]any{"runs": m.Count}})
+		w.write(slice{
+			Name:     "missed: " + m.Why,
+			Category: "missed",
+			Phase:    "i",
+			At:       m.At.Microseconds(),
+			Process:  ofCronJobs,
+			Thread:   int(m.Cron),
+			Args:     map[string]any{"runs": m.Count},
+		})
 	}
 }
 
-// lanes are lines on which slices do not overlap, as a heap of the times at which they become
-// free, with the number of each.
+// lanes are lines on which slices do not overlap: a heap of their numbers and the times at which they
+// become free.
 type lanes []lane
 
 type lane struct {
@@ -149,7 +196,7 @@ type lane struct {
 	number int
 }
 
-// take returns the line for a slice. Slices come roughly in the order of their beginnings.
+// take returns the line for a slice. Slices are added roughly in the order of their beginnings.
 func (l *lanes) take(from, to time.Duration) int {
 	h := *l
 	if len(h) == 0 || h[0].free > from {
@@ -160,8 +207,10 @@ func (l *lanes) take(from, to time.Duration) int {
 		*l = h
 		return len(h) - 1
 	}
+
 	number := h[0].number
 	h[0].free = to
+
 	for i := 0; ; {
 		least := i
 		for c := 2*i + 1; c <= 2*i+2 && c < len(h); c++ {
@@ -169,6 +218,7 @@ func (l *lanes) take(from, to time.Duration) int {
 				least = c
 			}
 		}
+
 		if least == i {
 			return number
 		}
