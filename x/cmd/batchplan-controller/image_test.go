@@ -94,8 +94,9 @@ func decoded[T any](r *http.Request) (object T) {
 	return object
 }
 
-// TestImage runs the command as the Containerfile builds it, in a root that has nothing else but what Kubernetes mounts: no
-// zones, certificates, users, home or folder for temporary files. It starts a run of a zone.
+// TestImage runs the command as the Containerfile builds it, in a root that has nothing else but
+// what Kubernetes mounts: no zones, certificates, users, home or folder for temporary files. It
+// starts a run of a zone.
 func TestImage(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a process another root")

@@ -2,7 +2,7 @@
 //
 //	batchplan-controller -managed-by example.com/jobs
 //
-// It takes the jobs whose spec.managedBy is that name and touches no others.
+// It manages the jobs whose spec.managedBy is that name, and does not touch others.
 package main
 
 import (
@@ -63,7 +63,7 @@ type options struct {
 	preset              string
 }
 
-// help is what -h says in addition to the flags.
+// help is the text of -h, besides the flags.
 var help = command.Help{
 	Short:  "Run the controllers of batchplan on a Kubernetes API server.",
 	Use:    "batchplan-controller -managed-by NAME [FLAGS]",
@@ -78,39 +78,58 @@ var help = command.Help{
 func parse(args []string, out io.Writer) (*options, error) {
 	c := &options{}
 	flags := flag.NewFlagSet("batchplan-controller", flag.ContinueOnError)
-	flags.StringVar(&c.ManagedBy, "managed-by", "", "take the jobs whose spec.managedBy is this `name` (required); kubernetes.io/job-controller takes those without one, and the built-in controller must then be off")
-	list(flags, &c.Controllers, "controllers", "comma-separated `names` of the controllers to run, of "+strings.Join(replica.Controllers, ",")+" (default "+strings.Join(replica.DefaultControllers, ",")+"); cronjobs takes every CronJob, and the built-in controller must then be off")
+	flags.StringVar(&c.ManagedBy, "managed-by", "", "take the jobs whose spec.managedBy is this `name` (required); "+
+		"kubernetes.io/job-controller takes those without one, and the built-in controller must then be off")
+
+	list(flags, &c.Controllers, "controllers", "comma-separated `names` of the controllers to run, of "+
+		strings.Join(replica.Controllers, ",")+" (default "+strings.Join(replica.DefaultControllers, ",")+"); "+
+		"cronjobs takes every CronJob, and the built-in controller must then be off")
 	list(flags, &c.Namespaces, "namespaces", "comma-separated `names` of the namespaces to serve (default all)")
+
 	flags.IntVar(&c.Workers, "workers", 0, "concurrent rounds of each controller (default 5)")
+
 	flags.StringVar(&c.planners, "planners", "", "`file` with the options of the planners, in YAML")
-	flags.StringVar(&c.preset, "preset", "", "options of the planners to begin with: "+replica.PresetKubernetes+release.Newest().String()+
-		", or another release, decides as its controllers do, quirks included")
-	flags.StringVar(&c.MemoryAnnotation, "memory-annotation", "", "annotation `name` of a job that keeps its backoff over a restart and a change of leader; needs the right to patch jobs (default none: the backoff starts again)")
-	flags.BoolVar(&c.MergeEvents, "merge-events", false, "report the pods that a round has created, or deleted, in one event")
-	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig `file` (default $KUBECONFIG, then the service account of the pod, then ~/.kube/config)")
+	flags.StringVar(&c.preset, "preset", "",
+		"options of the planners to begin with: "+replica.PresetKubernetes+release.Newest().String()+
+			", or another release, decides as its controllers do, quirks included")
+	flags.StringVar(&c.MemoryAnnotation, "memory-annotation", "", "annotation `name` of a job that keeps its "+
+		"backoff over a restart and a change of leader; needs the right to patch jobs (default none: the backoff "+
+		"starts again)")
+	flags.BoolVar(&c.MergeEvents, "merge-events", false,
+		"report the pods that a round has created, or deleted, in one event")
+
+	flags.StringVar(&c.kubeconfig, "kubeconfig", "",
+		"kubeconfig `file` (default $KUBECONFIG, then the service account of the pod, then ~/.kube/config)")
 	flags.StringVar(&c.context, "context", "", "`context` of the kubeconfig")
 	flags.Float64Var(&c.qps, "qps", 50, "requests to the server per second")
 	flags.IntVar(&c.burst, "burst", 100, "requests to the server in a burst, beyond -qps")
+
 	flags.StringVar(&c.listen, "listen", ":8080", "`address` of /healthz and /readyz; empty for none")
-	flags.StringVar(&c.metrics, "metrics-listen", "127.0.0.1:8081", "`address` of /metrics, which has no authentication; empty for none")
+	flags.StringVar(&c.metrics, "metrics-listen", "127.0.0.1:8081",
+		"`address` of /metrics, which has no authentication; empty for none")
+
 	flags.BoolVar(&c.Election, "leader-elect", false, "let one replica run and the others wait")
-	flags.StringVar(&c.Lease.Namespace, "lease-namespace", os.Getenv("POD_NAMESPACE"), "namespace of the lease (default $POD_NAMESPACE, then the namespace of the context)")
+	flags.StringVar(&c.Lease.Namespace, "lease-namespace", os.Getenv("POD_NAMESPACE"),
+		"namespace of the lease (default $POD_NAMESPACE, then the namespace of the context)")
 	flags.StringVar(&c.Lease.Name, "lease-name", replica.DefaultLeaseName, "name of the lease")
-	flags.DurationVar(&c.Lease.Duration, "lease-duration", replica.DefaultLeaseDuration, "how long a lease lasts after the last sign of life")
+	flags.DurationVar(&c.Lease.Duration, "lease-duration", replica.DefaultLeaseDuration,
+		"how long a lease lasts after the last sign of life")
 	flags.StringVar(&c.Identity, "identity", "", "name of this replica (default the name of the host)")
+
 	klog.InitFlags(flags)
 	if done, err := command.Parse(flags, help, args, out); err != nil {
 		return nil, err
 	} else if done {
 		return nil, flag.ErrHelp
 	}
+
 	if flags.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q: everything is a flag", flags.Arg(0))
 	}
 	return c, c.readPlanners()
 }
 
-// list adds a flag that is a list.
+// list adds a flag whose value is a list.
 func list(flags *flag.FlagSet, to *[]string, name, usage string) {
 	flags.Func(name, usage, func(text string) error {
 		*to = strings.Split(text, ",")
@@ -133,11 +152,12 @@ func (c *options) readPlanners() (err error) {
 	return nil
 }
 
-// server returns how to reach the API server, and fills in the namespace of the lease.
+// server returns the configuration for the API server, and fills in the namespace of the lease.
 func (c *options) server() (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.kubeconfig
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: c.context})
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
+		&clientcmd.ConfigOverrides{CurrentContext: c.context})
 	config, err := loader.ClientConfig()
 	if err == nil && c.Lease.Namespace == "" {
 		c.Lease.Namespace, _, err = loader.Namespace()
@@ -155,6 +175,7 @@ func (c *options) server() (*rest.Config, error) {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	// client-go logs each of its gates at the first question, which comes before -v is read.
 	features.FeatureGates().Enabled(features.WatchListClient)
+
 	c, err := parse(args, out)
 	if errors.Is(err, flag.ErrHelp) {
 		return err
@@ -162,12 +183,16 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return usageError{err}
 	}
+
 	server, err := c.server()
 	if err = errors.Join(err, c.Validate()); err != nil {
 		return usageError{err}
 	}
+
 	c.Registry, c.Status = prometheus.NewRegistry(), &replica.Status{}
-	c.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	c.Registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+
 	for _, e := range []struct {
 		flag, address string
 		handler       http.Handler

@@ -24,15 +24,16 @@ type answer struct {
 	ID     *int        `json:"id,omitempty"`
 	Plan   *job.Plan   `json:"plan,omitempty"`
 	Status *job.Status `json:"status,omitempty"`
-	// Settled is the status once the finalizers are gone.
+	// Settled is the status after the finalizers are removed.
 	Settled *job.Status `json:"settled,omitempty"`
 	Error   string      `json:"error,omitempty"`
 }
 
-// planForm is a plan without its own decoder, which lets unknown fields pass.
+// planForm is a plan without the decoder of job.Plan, which accepts unknown fields.
 type planForm job.Plan
 
-// answerForm is an answer as it is read. A Go program that marshals a job.Plan writes its version and what is internal as well.
+// answerForm is an answer as it is read. It also accepts the version and the internal fields that a Go
+// program writes when it marshals a job.Plan.
 type answerForm struct {
 	ID   *int `json:"id"`
 	Plan *struct {
@@ -45,7 +46,7 @@ type answerForm struct {
 	Error   string      `json:"error"`
 }
 
-// readAnswer reads the answer to the question of that id. It refuses fields that it does not know.
+// readAnswer reads the answer to the question with an id. It refuses unknown fields.
 func readAnswer(line []byte, id int) (*answer, error) {
 	var form answerForm
 	decoder := json.NewDecoder(bytes.NewReader(line))
@@ -53,6 +54,7 @@ func readAnswer(line []byte, id int) (*answer, error) {
 	wrong := func(problem any) error {
 		return fmt.Errorf("answer %s: %s", quote(bytes.TrimSpace(line)), clip(fmt.Sprint(problem)))
 	}
+
 	if err := decoder.Decode(&form); err != nil {
 		return nil, wrong(err)
 	}
@@ -62,11 +64,13 @@ func readAnswer(line []byte, id int) (*answer, error) {
 	if form.ID == nil || *form.ID != id {
 		return nil, wrong("the id is not the question's")
 	}
+
 	a := answer{ID: form.ID, Status: form.Status, Settled: form.Settled, Error: form.Error}
 	if form.Plan != nil {
 		plan := job.Plan(form.Plan.planForm)
 		a.Plan = &plan
 	}
+
 	switch said := a.Plan != nil || a.Status != nil; {
 	case a.Settled != nil && a.Plan == nil:
 		return nil, wrong("it has a settled status and no plan")
@@ -78,10 +82,10 @@ func readAnswer(line []byte, id int) (*answer, error) {
 	return &a, nil
 }
 
-// maxShown is how many bytes of what a program says an error shows.
+// maxShown is the maximum number of bytes of a program's output in an error.
 const maxShown = 1024
 
-// quote quotes the beginning of a line, and says how long the line is if that is not all.
+// quote quotes a line, or the beginning of a long line with the length of the line.
 func quote(line []byte) string {
 	if len(line) <= maxShown {
 		return fmt.Sprintf("%q", line)
@@ -97,18 +101,20 @@ func clip(problem string) string {
 	return strings.ToValidUTF8(problem[:maxShown], "") + " and so on"
 }
 
-// right is the answer of this library. The snapshot must not be refused.
+// right returns the answer of this library. The library must not refuse the snapshot.
 func right(s *job.Snapshot) (*answer, error) {
 	plan, err := job.Reconcile(*s)
 	if err != nil {
 		return nil, err
 	}
 	written := job.Reply{Result: jobreason.ResultDone}
+
 	recording := plan.Record(job.Writes{
 		Claimed: written,
 		Deleted: done(len(plan.Delete)),
 		Created: done(len(plan.Create)),
 	})
+
 	a := &answer{Plan: &plan}
 	plan.Untrack = recording.Untrack
 	if recording.Write {
@@ -129,7 +135,7 @@ func done(n int) []job.Effect {
 	return effects
 }
 
-// withoutID is an answer in a form that two can be compared in.
+// withoutID returns an answer in a form in which two answers can be compared.
 func withoutID(line []byte) []byte {
 	var fields map[string]any
 	if err := json.Unmarshal(line, &fields); err != nil {
@@ -143,7 +149,7 @@ func withoutID(line []byte) []byte {
 	return data
 }
 
-// withID is an answer to the question of that id.
+// withID returns the answer with an id.
 func (a *answer) withID(id int) *answer {
 	b := *a
 	b.ID = &id

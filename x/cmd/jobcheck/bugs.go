@@ -13,22 +13,22 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// bug is a planner with a planted bug: this library's, with something overlooked before it plans, or something
-// done wrong afterwards. The rule of docs/rules.md that it breaks decides in a snapshot if its answer is
-// another one there.
+// bug is a planner with a planted bug: the planner of this library, which overlooks something
+// before it plans, or whose answer is changed afterwards. It breaks one rule of docs/rules.md. The
+// rule decides in a snapshot if the answer of this planner differs from the right one.
 type bug struct {
 	rule, text string
-	// overlook changes what it sees. What pointers and slices of the snapshot point to is replaced,
-	// never written to.
+	// overlook changes the snapshot before it plans. It replaces the values of pointers and slices,
+	// and never writes to them.
 	overlook func(*job.Snapshot)
-	// spoil changes what it answers.
+	// spoil changes the answer.
 	spoil func(*job.Snapshot, *answer)
-	// spec and meddle lead lives to where the rule decides, if they seldom come there by themselves.
+	// spec and meddle lead lives to snapshots in which the rule decides, if these are rare otherwise.
 	spec   func(*rapid.T, *job.Spec)
 	meddle func(*rapid.T, *world.Job)
 }
 
-// answer is the planner's answer, or nil if it has none.
+// answer returns the planner's answer, or nil if it has none.
 func (b *bug) answer(s *job.Snapshot) *answer {
 	seen := *s
 	seen.Pods = slices.Clone(s.Pods)
@@ -45,7 +45,7 @@ func (b *bug) answer(s *job.Snapshot) *answer {
 	return a
 }
 
-// bugs are the planners that a set of questions is measured with, in the order of the rules.
+// bugs are the planners with which a set of questions is measured, in the order of the rules.
 var bugs = []bug{
 	{rule: "J3", text: "plans the job of another controller",
 		overlook: func(s *job.Snapshot) { s.Job.Spec.ManagedBy = nil },
@@ -77,20 +77,44 @@ var bugs = []bug{
 		spec:     func(_ *rapid.T, s *job.Spec) { s.PodFailurePolicy, s.PodReplacementPolicy = nil, "" }},
 	{rule: "J8", text: "counts pods that have lost their finalizer",
 		overlook: changePods(func(p *job.Pod) { p.Untracked = false })},
-	{rule: "J9", text: "forgets the successes in the uncounted list", overlook: changeUncounted(func(u *job.UncountedTerminatedPods) { u.Succeeded = nil }),
+	{
+		rule:     "J9",
+		text:     "forgets the successes in the uncounted list",
+		overlook: changeUncounted(func(u *job.UncountedTerminatedPods) { u.Succeeded = nil }),
 		spec: func(_ *rapid.T, s *job.Spec) {
 			s.CompletionMode, s.Parallelism, s.Completions = job.NonIndexed, ptr[int32](3), ptr[int32](5)
 			s.BackoffLimitPerIndex, s.MaxFailedIndexes, s.SuccessPolicy, s.Suspend = nil, nil, nil, ptr(false)
-		}},
-	{rule: "J10", text: "forgets the failures in the uncounted list", overlook: changeUncounted(func(u *job.UncountedTerminatedPods) { u.Failed = nil })},
-	{rule: "J11", text: "leaves the number of active pods as it is", spoil: changeStatus(func(s *job.Snapshot, next *job.Status) { next.Active = s.Job.Status.Active })},
-	{rule: "J12", text: "sets no startTime", spoil: changeStatus(func(s *job.Snapshot, next *job.Status) { next.StartTime = s.Job.Status.StartTime })},
+		},
+	},
+	{
+		rule:     "J10",
+		text:     "forgets the failures in the uncounted list",
+		overlook: changeUncounted(func(u *job.UncountedTerminatedPods) { u.Failed = nil }),
+	},
+	{
+		rule:  "J11",
+		text:  "leaves the number of active pods as it is",
+		spoil: changeStatus(func(s *job.Snapshot, next *job.Status) { next.Active = s.Job.Status.Active }),
+	},
+	{
+		rule:  "J12",
+		text:  "sets no startTime",
+		spoil: changeStatus(func(s *job.Snapshot, next *job.Status) { next.StartTime = s.Job.Status.StartTime }),
+	},
 	{rule: "J13", text: "takes a missing index for 0",
 		overlook: changePods(func(p *job.Pod) { p.Index = job.IndexAt(max(p.Index.Int32(), 0)) }),
 		spec:     indexed,
 		meddle:   func(_ *rapid.T, w *world.Job) { w.AddPod(job.Pod{Index: job.NoIndex()}) }},
-	{rule: "J14", text: "forgets completed indexes whose pods are counted", overlook: func(s *job.Snapshot) { s.Job.Status.CompletedIndexes = "" }},
-	{rule: "J15", text: "keeps the completed indexes that a smaller number of completions has cut off", spec: elastic, meddle: shrink,
+	{
+		rule:     "J14",
+		text:     "forgets completed indexes whose pods are counted",
+		overlook: func(s *job.Snapshot) { s.Job.Status.CompletedIndexes = "" },
+	},
+	{
+		rule:   "J15",
+		text:   "keeps the completed indexes that a smaller number of completions has cut off",
+		spec:   elastic,
+		meddle: shrink,
 		spoil: changeStatus(func(s *job.Snapshot, next *job.Status) {
 			if s.Job.Spec.CompletionMode == job.Indexed {
 				old, _ := job.ParseIndexes(s.Job.Status.CompletedIndexes)
@@ -98,16 +122,48 @@ var bugs = []bug{
 				all := old.Union(now)
 				next.CompletedIndexes, next.Succeeded = all.String(), int32(all.Len())
 			}
-		})},
-	{rule: "J16", text: "forgets failed indexes", overlook: func(s *job.Snapshot) { s.Job.Status.FailedIndexes = nil }, spec: perIndex},
-	{rule: "J17", text: "lets the failed pod go that carries the count of its index", spoil: untrackFailed, spec: perIndex},
+		}),
+	},
+	{
+		rule:     "J16",
+		text:     "forgets failed indexes",
+		overlook: func(s *job.Snapshot) { s.Job.Status.FailedIndexes = nil },
+		spec:     perIndex,
+	},
+	{
+		rule:  "J17",
+		text:  "lets the failed pod go that carries the count of its index",
+		spoil: untrackFailed,
+		spec:  perIndex,
+	},
 	{rule: "J18", text: "a replacement carries no failure count",
 		spoil: changeCreations(func(c *job.Creation) { c.FailureCount, c.IgnoredFailureCount = 0, 0 }), spec: perIndex},
-	{rule: "J19", text: "withdraws a success that was declared", overlook: func(s *job.Snapshot) { without(s, job.ConditionSuccessCriteriaMet) }, spec: firstSuccess},
-	{rule: "J20", text: "withdraws a failure that was declared", overlook: func(s *job.Snapshot) { without(s, job.ConditionFailureTarget) }},
-	{rule: "J21", text: "has no podFailurePolicy", overlook: func(s *job.Snapshot) { s.Job.Spec.PodFailurePolicy = nil }},
-	{rule: "J21", text: "counts failures that are to be ignored", overlook: changeActions(job.IgnoreFailure, job.CountFailure)},
-	{rule: "J22", text: "has no backoffLimit", overlook: func(s *job.Snapshot) { s.Job.Spec.BackoffLimit = ptr[int32](1 << 30) }},
+	{
+		rule:     "J19",
+		text:     "withdraws a success that was declared",
+		overlook: func(s *job.Snapshot) { without(s, job.ConditionSuccessCriteriaMet) },
+		spec:     firstSuccess,
+	},
+	{
+		rule:     "J20",
+		text:     "withdraws a failure that was declared",
+		overlook: func(s *job.Snapshot) { without(s, job.ConditionFailureTarget) },
+	},
+	{
+		rule:     "J21",
+		text:     "has no podFailurePolicy",
+		overlook: func(s *job.Snapshot) { s.Job.Spec.PodFailurePolicy = nil },
+	},
+	{
+		rule:     "J21",
+		text:     "counts failures that are to be ignored",
+		overlook: changeActions(job.IgnoreFailure, job.CountFailure),
+	},
+	{
+		rule:     "J22",
+		text:     "has no backoffLimit",
+		overlook: func(s *job.Snapshot) { s.Job.Spec.BackoffLimit = ptr[int32](1 << 30) },
+	},
 	{rule: "J22", text: "allows one failure too few", overlook: func(s *job.Snapshot) {
 		if n := *s.Job.Spec.BackoffLimit; n > 0 {
 			s.Job.Spec.BackoffLimit = ptr(n - 1)
@@ -116,13 +172,29 @@ var bugs = []bug{
 	{rule: "J22", text: "forgets the restarts of containers",
 		overlook: changeContainers(func(c *jobpod.Container) { c.Restarts = 0 }),
 		spec: func(_ *rapid.T, s *job.Spec) {
-			s.Template.RestartPolicy, s.PodFailurePolicy, s.BackoffLimitPerIndex, s.MaxFailedIndexes = job.RestartOnFailure, nil, nil, nil
+			s.Template.RestartPolicy, s.PodFailurePolicy, s.BackoffLimitPerIndex,
+				s.MaxFailedIndexes = job.RestartOnFailure, nil, nil, nil
 			s.BackoffLimit = ptr[int32](1)
 		}},
 	{rule: "J23", text: "has no deadline", overlook: func(s *job.Snapshot) { s.Job.Spec.ActiveDeadlineSeconds = nil }},
-	{rule: "J24", text: "has no maxFailedIndexes", overlook: func(s *job.Snapshot) { s.Job.Spec.MaxFailedIndexes = nil }, spec: perIndex},
-	{rule: "J24", text: "completes with failed indexes", spec: perIndex, spoil: rename("FailedIndexes", job.ConditionSuccessCriteriaMet, "CompletionsReached")},
-	{rule: "J25", text: "has no successPolicy", overlook: func(s *job.Snapshot) { s.Job.Spec.SuccessPolicy = nil }, spec: indexed},
+	{
+		rule:     "J24",
+		text:     "has no maxFailedIndexes",
+		overlook: func(s *job.Snapshot) { s.Job.Spec.MaxFailedIndexes = nil },
+		spec:     perIndex,
+	},
+	{
+		rule:  "J24",
+		text:  "completes with failed indexes",
+		spec:  perIndex,
+		spoil: rename("FailedIndexes", job.ConditionSuccessCriteriaMet, "CompletionsReached"),
+	},
+	{
+		rule:     "J25",
+		text:     "has no successPolicy",
+		overlook: func(s *job.Snapshot) { s.Job.Spec.SuccessPolicy = nil },
+		spec:     indexed,
+	},
 	{rule: "J26", text: "never completes", spoil: changeStatus(func(s *job.Snapshot, next *job.Status) {
 		if s.Job.Status.CompletionTime.IsZero() {
 			next.CompletionTime = time.Time{}
@@ -132,10 +204,20 @@ var bugs = []bug{
 		})
 	})},
 	{rule: "J27", text: "lets pods run when the job ends", spoil: dropDeletions(jobreason.DeleteEnding)},
-	{rule: "J28", text: "goes on while the job is suspended", overlook: func(s *job.Snapshot) { s.Job.Spec.Suspend = ptr(false) }},
+	{
+		rule:     "J28",
+		text:     "goes on while the job is suspended",
+		overlook: func(s *job.Snapshot) { s.Job.Spec.Suspend = ptr(false) },
+	},
 	{rule: "J29", text: "deletes no surplus pod", spoil: dropDeletions(jobreason.DeleteSurplus), meddle: scaleDown},
 	{rule: "J29", text: "deletes the wrong one of two surplus pods", spoil: deleteAnother, meddle: scaleDown},
-	{rule: "J29", text: "keeps two pods of an index", spoil: dropDeletions(jobreason.DeleteDuplicateIndex), spec: indexed, meddle: addTwin},
+	{
+		rule:   "J29",
+		text:   "keeps two pods of an index",
+		spoil:  dropDeletions(jobreason.DeleteDuplicateIndex),
+		spec:   indexed,
+		meddle: addTwin,
+	},
 	{rule: "J30", text: "creates one pod too many", spoil: func(_ *job.Snapshot, a *answer) {
 		if n := len(a.Plan.Create); n > 0 {
 			a.Plan.Create = append(a.Plan.Create, a.Plan.Create[n-1])
@@ -148,14 +230,22 @@ var bugs = []bug{
 	}, spec: func(_ *rapid.T, s *job.Spec) {
 		s.PodFailurePolicy, s.PodReplacementPolicy = nil, job.ReplaceFailed
 	}},
-	{rule: "J30", text: "writes more pods in a round than the option allows", overlook: func(s *job.Snapshot) { s.Options.MaxPodWrites = 0 },
-		meddle: func(_ *rapid.T, w *world.Job) { w.Options.MaxPodWrites = 1 }},
+	{
+		rule:     "J30",
+		text:     "writes more pods in a round than the option allows",
+		overlook: func(s *job.Snapshot) { s.Options.MaxPodWrites = 0 },
+		meddle:   func(_ *rapid.T, w *world.Job) { w.Options.MaxPodWrites = 1 },
+	},
 	{rule: "J31", text: "replaces failed pods without a backoff", overlook: func(s *job.Snapshot) {
 		s.Options.Backoff = backoff.Policy{Base: 1, Max: 1}
 		endEarlier(s)
 	}},
-	{rule: "J31", text: "waits as long after any number of failures", overlook: func(s *job.Snapshot) { s.Options.Backoff.Factor = 1 },
-		spec: func(_ *rapid.T, s *job.Spec) { s.BackoffLimit = ptr[int32](6) }},
+	{
+		rule:     "J31",
+		text:     "waits as long after any number of failures",
+		overlook: func(s *job.Snapshot) { s.Options.Backoff.Factor = 1 },
+		spec:     func(_ *rapid.T, s *job.Spec) { s.BackoffLimit = ptr[int32](6) },
+	},
 	{rule: "J32", text: "takes the creation of a pod for its end", overlook: changePods(func(p *job.Pod) {
 		if p.Detail != nil {
 			detail := *p.Detail
@@ -163,33 +253,51 @@ var bugs = []bug{
 			p.Detail = &detail
 		}
 	})},
-	{rule: "J33", text: "creates the highest free indexes first", spoil: highestIndexes, spec: func(t *rapid.T, s *job.Spec) {
-		indexed(t, s)
-		s.Parallelism, s.Completions, s.SuccessPolicy, s.MaxFailedIndexes = ptr[int32](2), ptr[int32](5), nil, nil
-	}},
-	{rule: "J33", text: "forgets the hostname of an index", spoil: changeCreations(func(c *job.Creation) { c.Hostname = "" })},
-	{rule: "J35", text: "counts pods that still have the finalizer", spoil: changeStatus(func(_ *job.Snapshot, next *job.Status) {
-		lists := valueOf(next.UncountedTerminatedPods)
-		next.Succeeded += int32(len(lists.Succeeded))
-		next.Failed += int32(len(lists.Failed))
-		next.UncountedTerminatedPods = nil
-	})},
+	{
+		rule:  "J33",
+		text:  "creates the highest free indexes first",
+		spoil: highestIndexes,
+		spec: func(t *rapid.T, s *job.Spec) {
+			indexed(t, s)
+			s.Parallelism, s.Completions, s.SuccessPolicy, s.MaxFailedIndexes = ptr[int32](2), ptr[int32](5), nil, nil
+		},
+	},
+	{
+		rule:  "J33",
+		text:  "forgets the hostname of an index",
+		spoil: changeCreations(func(c *job.Creation) { c.Hostname = "" }),
+	},
+	{
+		rule: "J35",
+		text: "counts pods that still have the finalizer",
+		spoil: changeStatus(func(_ *job.Snapshot, next *job.Status) {
+			lists := valueOf(next.UncountedTerminatedPods)
+			next.Succeeded += int32(len(lists.Succeeded))
+			next.Failed += int32(len(lists.Failed))
+			next.UncountedTerminatedPods = nil
+		}),
+	},
 	{rule: "J36", text: "leaves finalizers behind when the job is over", spoil: func(s *job.Snapshot, a *answer) {
 		if s.Job.Status.Finished() != "" || !s.Job.DeletionTimestamp.IsZero() {
 			a.Plan.Untrack = nil
 		}
 	}, meddle: func(_ *rapid.T, w *world.Job) { w.DeleteJob() }},
 	{rule: "J37", text: "keeps the finalizers of pods that never end", spoil: func(_ *job.Snapshot, a *answer) {
-		a.Plan.Untrack = slices.DeleteFunc(slices.Clone(a.Plan.Untrack), func(u job.Untracking) bool { return !u.Ended })
+		a.Plan.Untrack = slices.DeleteFunc(slices.Clone(a.Plan.Untrack),
+			func(u job.Untracking) bool { return !u.Ended })
 	}},
-	{rule: "J38", text: "never says that the job has ended", spoil: changeStatus(func(s *job.Snapshot, next *job.Status) {
-		if s.Job.Status.Finished() == "" {
-			next.CompletionTime = time.Time{}
-			next.Conditions = slices.DeleteFunc(slices.Clone(next.Conditions), func(c job.Condition) bool {
-				return c.Type == job.ConditionComplete || c.Type == job.ConditionFailed
-			})
-		}
-	})},
+	{
+		rule: "J38",
+		text: "never says that the job has ended",
+		spoil: changeStatus(func(s *job.Snapshot, next *job.Status) {
+			if s.Job.Status.Finished() == "" {
+				next.CompletionTime = time.Time{}
+				next.Conditions = slices.DeleteFunc(slices.Clone(next.Conditions), func(c job.Condition) bool {
+					return c.Type == job.ConditionComplete || c.Type == job.ConditionFailed
+				})
+			}
+		}),
+	},
 	{rule: "J38", text: "ends the job while pods are terminating", overlook: dropPods(func(p *job.Pod) bool {
 		return p.Deletion != nil && p.Phase < job.PodSucceeded
 	})},
@@ -200,13 +308,18 @@ var bugs = []bug{
 		})
 	})},
 	{rule: "J40", text: "writes a status for a startTime alone", spoil: func(s *job.Snapshot, a *answer) {
-		if a.Status == nil && s.Job.Status.Finished() == "" && s.Job.DeletionTimestamp.IsZero() && !valueOf(s.Job.Spec.Suspend) && s.Job.Status.StartTime.IsZero() {
+		goesOn := s.Job.Status.Finished() == "" && s.Job.DeletionTimestamp.IsZero() && !valueOf(s.Job.Spec.Suspend)
+		if goesOn && a.Status == nil && s.Job.Status.StartTime.IsZero() {
 			next := s.Job.Status
 			next.StartTime = s.Now
 			a.Status = &next
 		}
 	}, spec: func(_ *rapid.T, s *job.Spec) { s.Parallelism = ptr[int32](0) }, meddle: forgetStart},
-	{rule: "J43", text: "asks for no round at a time", spoil: func(_ *job.Snapshot, a *answer) { a.Plan.Requeue = job.Requeue{} }},
+	{
+		rule:  "J43",
+		text:  "asks for no round at a time",
+		spoil: func(_ *job.Snapshot, a *answer) { a.Plan.Requeue = job.Requeue{} },
+	},
 	{rule: "L9", text: "does nothing", spoil: func(_ *job.Snapshot, a *answer) { *a = answer{Plan: new(job.Plan)} }},
 	{rule: "JI3", text: "deletes every pod and removes every finalizer", spoil: func(s *job.Snapshot, a *answer) {
 		p := new(job.Plan)
@@ -249,7 +362,7 @@ func changeContainers(change func(*jobpod.Container)) func(*job.Snapshot) {
 	})
 }
 
-// endEarlier makes the pods have ended a second earlier.
+// endEarlier moves the end of each pod to a second earlier.
 func endEarlier(s *job.Snapshot) {
 	changeContainers(func(c *jobpod.Container) { c.FinishedAt = secondBefore(c.FinishedAt) })(s)
 	changePods(func(p *job.Pod) {
@@ -291,7 +404,7 @@ func changeActions(from, to job.FailureAction) func(*job.Snapshot) {
 	}
 }
 
-// without takes conditions out of what is seen.
+// without removes conditions from the snapshot.
 func without(s *job.Snapshot, types ...job.ConditionType) {
 	s.Job.Status.Conditions = slices.DeleteFunc(slices.Clone(s.Job.Status.Conditions), func(c job.Condition) bool {
 		return slices.Contains(types, c.Type)
@@ -322,7 +435,7 @@ func dropDeletions(reason jobreason.Delete) func(*job.Snapshot, *answer) {
 	}
 }
 
-// deleteAnother deletes an active pod that is to stay in place of the first one that has to go.
+// deleteAnother replaces the first deletion by that of an active pod that should stay.
 func deleteAnother(s *job.Snapshot, a *answer) {
 	if len(a.Plan.Delete) == 0 || a.Plan.Delete[0].Reason != jobreason.DeleteSurplus {
 		return
@@ -330,8 +443,9 @@ func deleteAnother(s *job.Snapshot, a *answer) {
 	var other *job.Pod // of several the first by UID, whatever the order of the pods
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		stays := p.Owner == jobpod.Owned && p.Phase < job.PodSucceeded && p.Deletion == nil &&
-			!slices.ContainsFunc(a.Plan.Delete, func(d job.Deletion) bool { return d.UID == p.UID })
+		isDeleted := slices.ContainsFunc(a.Plan.Delete, func(d job.Deletion) bool { return d.UID == p.UID })
+		isActive := p.Owner == jobpod.Owned && p.Phase < job.PodSucceeded && p.Deletion == nil
+		stays := isActive && !isDeleted
 		if stays && (other == nil || p.UID < other.UID) {
 			other = p
 		}
@@ -346,7 +460,8 @@ func rename(from string, to job.ConditionType, reason string) func(*job.Snapshot
 	return changeStatus(func(s *job.Snapshot, next *job.Status) {
 		next.Conditions = slices.Clone(next.Conditions)
 		for i := range next.Conditions {
-			if c := &next.Conditions[i]; c.Reason == from && c.Type == job.ConditionFailureTarget && s.Job.Status.Condition(c.Type) != *c {
+			if c := &next.Conditions[i]; c.Reason == from && c.Type == job.ConditionFailureTarget &&
+				s.Job.Status.Condition(c.Type) != *c {
 				c.Type, c.Reason = to, reason
 			}
 		}
@@ -361,11 +476,13 @@ func untrackFailed(s *job.Snapshot, a *answer) {
 	lists := valueOf(a.Status.UncountedTerminatedPods)
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if p.Owner != jobpod.Owned || p.Phase != job.PodFailed || p.Untracked ||
-			slices.ContainsFunc(a.Plan.Untrack, func(u job.Untracking) bool { return u.UID == p.UID }) {
+		isUntracked := slices.ContainsFunc(a.Plan.Untrack, func(u job.Untracking) bool { return u.UID == p.UID })
+		switch {
+		case p.Owner != jobpod.Owned, p.Phase != job.PodFailed, p.Untracked, isUntracked:
 			continue
 		}
-		a.Plan.Untrack = append(slices.Clip(a.Plan.Untrack), job.Untracking{PodRef: job.PodRef{Name: p.Name, UID: p.UID}, Ended: true})
+		a.Plan.Untrack = append(slices.Clip(a.Plan.Untrack),
+			job.Untracking{PodRef: job.PodRef{Name: p.Name, UID: p.UID}, Ended: true})
 		if !slices.Contains(lists.Failed, p.UID) {
 			lists.Failed = append(slices.Clip(lists.Failed), p.UID)
 		}
@@ -443,7 +560,7 @@ func addTwin(_ *rapid.T, w *world.Job) {
 	}
 }
 
-// forgetStart resumes a job of which nothing but the start is to be written.
+// forgetStart resumes a job so that only its start has to be written.
 func forgetStart(_ *rapid.T, w *world.Job) {
 	if w.Job.Status.Finished() == "" {
 		w.Job.Status.StartTime = time.Time{}

@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// asked is a question with what is known about it.
+// asked is a question with its right answer and the life that it comes from.
 type asked struct {
 	snapshot job.Snapshot
 	life     *world.Job
@@ -20,10 +20,11 @@ type asked struct {
 	decision decision // of the right answer
 }
 
-// check returns what is wrong with an answer. Exact asks whether it is this library's.
+// check returns what is wrong with an answer. With exact, the answer must also be that of this library.
 func (q *asked) check(a *answer, exact bool) (broken []jobcheck.Violation) {
 	s := &q.snapshot
 	st := jobcheck.State{Job: &q.life.Job, Pods: q.life.Pods, History: q.life.History(), Options: s.Options}
+
 	if p := a.Plan; p != nil {
 		broken = jobcheck.Plan(s, p)
 		if at := p.Requeue.At; !at.IsZero() && !at.After(s.Now) {
@@ -33,12 +34,14 @@ func (q *asked) check(a *answer, exact bool) (broken []jobcheck.Violation) {
 		broken = append(broken, q.checkFinalizers(st, a)...)
 		broken = append(broken, q.checkIdle(a)...)
 	}
+
 	if next := a.Status; next != nil {
 		broken = append(broken, st.Status(next)...)
 		if err := jobstatus.CheckTransition(s.Job.Status, *next, s.Job.Spec, release.Newest()); err != nil {
 			broken = append(broken, violation("CheckTransition", "%v", err))
 		}
 	}
+
 	if a.Settled != nil {
 		broken = append(broken, q.checkSettled(a)...)
 	}
@@ -52,7 +55,8 @@ func violation(rule, format string, args ...any) jobcheck.Violation {
 	return jobcheck.Violation{Rule: rule, Problem: fmt.Sprintf(format, args...)}
 }
 
-// after is the status once the answer is carried out. An answer without one leaves it to this library.
+// after returns the status after the answer is carried out. If the answer has no status, it is that of
+// this library.
 func (q *asked) after(a *answer) *job.Status {
 	switch {
 	case a.Status != nil:
@@ -63,8 +67,8 @@ func (q *asked) after(a *answer) *job.Status {
 	return &q.snapshot.Job.Status
 }
 
-// checkDeletions checks that each deleted pod has to go: the job ends or is suspended, the pod has no valid
-// index of its own, or more pods are active than wanted (J27 to J29).
+// checkDeletions checks that each deletion is justified: the job ends or is suspended, the pod has no
+// valid index of its own, or more pods are active than wanted (J27 to J29).
 func (q *asked) checkDeletions(st *jobcheck.State, a *answer) (broken []jobcheck.Violation) {
 	s := &q.snapshot
 	excess, indexes := int64(0), make(map[int32]bool)
@@ -73,15 +77,18 @@ func (q *asked) checkDeletions(st *jobcheck.State, a *answer) (broken []jobcheck
 		if p.Owner != jobpod.Owned || p.Phase >= job.PodSucceeded || p.Deletion != nil {
 			continue
 		}
+
 		excess++
 		if at := p.Index.Int32(); s.Job.Spec.CompletionMode == job.Indexed && at >= 0 && at < *s.Job.Spec.Completions {
 			indexes[at] = true
 		}
 	}
+
 	wanted := q.wanted()
 	if s.Job.Spec.CompletionMode == job.Indexed {
 		wanted = min(wanted, int64(len(indexes)))
 	}
+
 	deleted := int64(0)
 	for i := range a.Plan.Delete {
 		d := &a.Plan.Delete[i]
@@ -90,17 +97,21 @@ func (q *asked) checkDeletions(st *jobcheck.State, a *answer) (broken []jobcheck
 			continue // JI22
 		}
 		if p.Phase >= job.PodSucceeded || p.Deletion != nil {
-			broken = append(broken, violation("J29", "%s is deleted, which has ended or is being deleted already", p.Name))
+			broken = append(broken,
+				violation("J29", "%s is deleted, which has ended or is being deleted already", p.Name))
 			continue
 		}
+
 		deleted++
 		if d.UntrackFirst {
 			broken = append(broken, st.DeleteUntracked(p)...)
 		}
 	}
-	free := isEnding(&s.Job.Status) || isEnding(q.after(a)) || valueOf(s.Job.Spec.Suspend) || s.Options.PendingTimeout > 0
+	ending := isEnding(&s.Job.Status) || isEnding(q.after(a))
+	free := ending || valueOf(s.Job.Spec.Suspend) || s.Options.PendingTimeout > 0
 	if excess = max(excess-wanted, 0); deleted > excess && !free {
-		broken = append(broken, violation("J29", "%d active pods are deleted, and %d are more than wanted", deleted, excess))
+		broken = append(broken,
+			violation("J29", "%d active pods are deleted, and %d are more than wanted", deleted, excess))
 	}
 	return broken
 }
@@ -109,7 +120,7 @@ func isTerminating(p *job.Pod) bool {
 	return p.Owner == jobpod.Owned && p.Phase < job.PodSucceeded && p.Deletion != nil
 }
 
-// pod returns the live pod of that UID, or nil.
+// pod returns the live pod with a UID, or nil.
 func (q *asked) pod(uid job.UID) *job.Pod {
 	if i := slices.IndexFunc(q.life.Pods, func(p *job.Pod) bool { return p.UID == uid }); i >= 0 {
 		return q.life.Pods[i]
@@ -117,7 +128,7 @@ func (q *asked) pod(uid job.UID) *job.Pod {
 	return nil
 }
 
-// wanted is how many pods are to be active.
+// wanted returns the number of pods that should be active.
 func (q *asked) wanted() int64 {
 	inspection, err := job.Inspect(q.snapshot)
 	if err != nil {
@@ -126,7 +137,7 @@ func (q *asked) wanted() int64 {
 	return inspection.Wanted
 }
 
-// checkFinalizers checks that finalizers go from pods that are accounted for (JI3, JI21, J37).
+// checkFinalizers checks that only pods that are accounted for lose their finalizers (JI3, JI21, J37).
 func (q *asked) checkFinalizers(st jobcheck.State, a *answer) (broken []jobcheck.Violation) {
 	s := &q.snapshot
 	next := *st.Job
@@ -137,7 +148,7 @@ func (q *asked) checkFinalizers(st jobcheck.State, a *answer) (broken []jobcheck
 		u := &a.Plan.Untrack[i]
 		p := q.pod(u.UID)
 		switch {
-		case p == nil || p.Owner == jobpod.Foreign || p.Untracked || !isApplied(s, a, u):
+		case p == nil, p.Owner == jobpod.Foreign, p.Untracked, !isApplied(s, a, u):
 		case p.Phase < job.PodSucceeded && p.Deletion == nil && !over:
 			broken = append(broken, violation("JI3", "the finalizer of %s is removed, which has not ended", p.Name))
 		default:
@@ -147,7 +158,7 @@ func (q *asked) checkFinalizers(st jobcheck.State, a *answer) (broken []jobcheck
 	return broken
 }
 
-// checkSettled checks the status that is written once the finalizers are gone.
+// checkSettled checks the status that is written after the finalizers are removed.
 func (q *asked) checkSettled(a *answer) (broken []jobcheck.Violation) {
 	recorded, history := q.life.Job, q.life.History().Clone()
 	recorded.Status = *q.after(a)
@@ -160,7 +171,7 @@ func (q *asked) checkSettled(a *answer) (broken []jobcheck.Violation) {
 	return broken
 }
 
-// podsAfter are the pods when the answer's deletions are made and its finalizers are gone.
+// podsAfter returns the pods after the deletions and removals of finalizers in the answer.
 func (q *asked) podsAfter(a *answer) (pods []*job.Pod) {
 	for _, old := range q.life.Pods {
 		p := *old
@@ -169,7 +180,8 @@ func (q *asked) podsAfter(a *answer) (pods []*job.Pod) {
 			p.Untracked = p.Untracked || a.Plan.Delete[i].UntrackFirst
 			world.EvictPod(&p, q.snapshot.Now)
 		}
-		if slices.ContainsFunc(a.Plan.Untrack, func(u job.Untracking) bool { return named(u.PodRef) && isApplied(&q.snapshot, a, &u) }) {
+		if slices.ContainsFunc(a.Plan.Untrack,
+			func(u job.Untracking) bool { return named(u.PodRef) && isApplied(&q.snapshot, a, &u) }) {
 			p.Untracked = true
 		}
 		if !world.IsCollected(&p) {
@@ -179,25 +191,29 @@ func (q *asked) podsAfter(a *answer) (pods []*job.Pod) {
 	return pods
 }
 
-// checkIdle checks that something is done where something is to be done (L9). Creations may wait longer than
-// they must, and finalizers for the end of a pod.
+// checkIdle checks that the answer does something if something must be done (L9). Creations may wait
+// longer than necessary, and the removal of a finalizer may wait for the end of a pod.
 func (q *asked) checkIdle(a *answer) []jobcheck.Violation {
 	s, p, right := &q.snapshot, a.Plan, q.right.Plan
 	acts := func(p *job.Plan) int {
 		return len(p.Adopt) + len(p.Release) + len(p.Delete) + len(p.Create) + len(p.Untrack)
 	}
+
 	if acts(right) == 0 || acts(p) > 0 {
 		return nil
 	}
-	if a.Status != nil && len(decisionOf(s, &answer{Status: a.Status}).differences(decisionOf(s, &answer{Status: &s.Job.Status}))) > 0 {
+	if a.Status != nil && len(decisionOf(s,
+		&answer{Status: a.Status}).differences(decisionOf(s, &answer{Status: &s.Job.Status}))) > 0 {
 		return nil // the next round can do it
 	}
-	terminating := 0 // finalizers of pods that are sure to end
+
+	terminating := 0 // finalizers of pods that will certainly end
 	for i := range right.Untrack {
 		if p := q.pod(right.Untrack[i].UID); p != nil && isTerminating(p) {
 			terminating++
 		}
 	}
+
 	waits := p.Requeue.At.After(s.Now) || slices.ContainsFunc(q.life.Pods, isTerminating)
 	if waits && acts(right) == len(right.Create)+terminating {
 		return nil

@@ -12,7 +12,7 @@ import (
 )
 
 // decision holds the parts of an answer by name, in a normal form. The text of a part does not
-// depend on the order of UIDs or on time zones, and omits what is only for people to read.
+// depend on the order of UIDs or on time zones, and omits reasons and messages.
 type decision map[string]string
 
 func decisionOf(s *job.Snapshot, a *answer) decision {
@@ -41,6 +41,7 @@ func (d decision) plan(s *job.Snapshot, a *answer) {
 		}
 		return uids
 	}
+
 	var deletes, creates, untracked []string
 	for i := range p.Delete {
 		deletes = append(deletes, fmt.Sprintf("%s (untrackFirst %v)", p.Delete[i].UID, p.Delete[i].UntrackFirst))
@@ -55,6 +56,7 @@ func (d decision) plan(s *job.Snapshot, a *answer) {
 			untracked = append(untracked, string(u.UID))
 		}
 	}
+
 	d.set("adopt", refs(p.Adopt))
 	d.set("release", refs(p.Release))
 	d.set("delete", deletes)
@@ -63,7 +65,7 @@ func (d decision) plan(s *job.Snapshot, a *answer) {
 	d["requeue.at"] = textOf(p.Requeue.At)
 }
 
-// isApplied reports whether the finalizer goes once the answered status is written.
+// isApplied reports whether the finalizer is removed once the status of the answer is written.
 func isApplied(s *job.Snapshot, a *answer, u *job.Untracking) bool {
 	if !s.Job.DeletionTimestamp.IsZero() || !u.OnEnd && !u.UnlessEnd {
 		return true
@@ -71,9 +73,10 @@ func isApplied(s *job.Snapshot, a *answer, u *job.Untracking) bool {
 	return u.OnEnd == (isEnding(&s.Job.Status) || a.Status != nil && isEnding(a.Status))
 }
 
-// isEnding reports whether the end of the job is declared.
+// isEnding reports whether a status declares the end of the job.
 func isEnding(s *job.Status) bool {
-	for _, t := range []job.ConditionType{job.ConditionFailureTarget, job.ConditionSuccessCriteriaMet, job.ConditionFailed, job.ConditionComplete} {
+	for _, t := range []job.ConditionType{job.ConditionFailureTarget, job.ConditionSuccessCriteriaMet,
+		job.ConditionFailed, job.ConditionComplete} {
 		if s.Condition(t).Status == job.ConditionTrue {
 			return true
 		}
@@ -84,11 +87,13 @@ func isEnding(s *job.Status) bool {
 func (d decision) status(name string, s *job.Status) {
 	var conditions []string
 	for _, c := range s.Conditions {
-		conditions = append(conditions, fmt.Sprintf("%s=%s %s since %s", c.Type, c.Status, c.Reason, textOf(c.LastTransitionTime)))
+		conditions = append(conditions,
+			fmt.Sprintf("%s=%s %s since %s", c.Type, c.Status, c.Reason, textOf(c.LastTransitionTime)))
 	}
 	d.set(name+".conditions", conditions)
 	d[name+".startTime"], d[name+".completionTime"] = textOf(s.StartTime), textOf(s.CompletionTime)
-	for field, n := range map[string]*int32{"active": &s.Active, "ready": s.Ready, "terminating": s.Terminating, "succeeded": &s.Succeeded, "failed": &s.Failed} {
+	for field, n := range map[string]*int32{"active": &s.Active, "ready": s.Ready, "terminating": s.Terminating,
+		"succeeded": &s.Succeeded, "failed": &s.Failed} {
 		d[name+"."+field] = fmt.Sprint(valueOf(n))
 	}
 	d[name+".completedIndexes"], d[name+".failedIndexes"] = s.CompletedIndexes, valueOf(s.FailedIndexes)
@@ -108,7 +113,7 @@ func (d decision) set(part string, list []string) {
 	d[part] = strings.Join(list, "; ")
 }
 
-// differences names the parts that an answer has and in which it is not as wanted.
+// differences returns the parts of an answer that differ from the wanted ones.
 func (d decision) differences(want decision) (broken []jobcheck.Violation) {
 	for _, part := range slices.Sorted(maps.Keys(d)) {
 		wanted, known := want[part]
@@ -116,7 +121,8 @@ func (d decision) differences(want decision) (broken []jobcheck.Violation) {
 			wanted = want["status."+strings.TrimPrefix(part, "settled.")] // nothing more is written
 		}
 		if d[part] != wanted {
-			broken = append(broken, jobcheck.Violation{Rule: "exact " + part, Problem: fmt.Sprintf("%q, want %q", d[part], wanted)})
+			broken = append(broken,
+				jobcheck.Violation{Rule: "exact " + part, Problem: fmt.Sprintf("%q, want %q", d[part], wanted)})
 		}
 	}
 	return broken

@@ -10,11 +10,11 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// tries is how many lives are looked through for a snapshot in which a rule decides.
+// tries is the number of lives in which to look for a snapshot in which a rule decides.
 const tries = 200
 
-// drawQuestion returns the n-th question of a seed. Each question is drawn for one of the bugs, in turn: it comes
-// from the first of its lives, and there from the first moment, in which that bug shows.
+// drawQuestion returns the n-th question of a seed. Each question is drawn for one of the bugs, in
+// turn: it is the first moment, in the first of several lives, in which that bug shows.
 func drawQuestion(seed, n int) (*asked, error) {
 	b := &bugs[n%len(bugs)]
 	lives := rapid.Custom(b.live)
@@ -31,7 +31,7 @@ func drawQuestion(seed, n int) (*asked, error) {
 	return ask(life)
 }
 
-// ask makes the question of the moment that a life has come to.
+// ask returns the question about the present moment of a life.
 func ask(life *world.Job) (*asked, error) {
 	s := snapshotOf(life)
 	a, err := right(&s)
@@ -47,7 +47,7 @@ func snapshotOf(life *world.Job) job.Snapshot {
 	return s
 }
 
-// moment is a life up to a moment.
+// moment is a life up to some moment.
 type moment struct {
 	life    *world.Job
 	decides bool
@@ -63,8 +63,10 @@ func (b *bug) live(t *rapid.T) moment {
 			spec = changed
 		}
 	}
+
 	w := world.NewJob(spec)
 	w.Consistent = true
+
 	length := rapid.IntRange(1, 40).Draw(t, "length")
 	meddleAt := rapid.IntRange(0, length-1).Draw(t, "meddle at")
 	for i := range length {
@@ -72,6 +74,7 @@ func (b *bug) live(t *rapid.T) moment {
 		if b.meddle != nil && i == meddleAt {
 			b.meddle(t, w)
 		}
+
 		w.Fault = nil
 		if s := snapshotOf(w); b.shows(&s) {
 			return moment{w, true}
@@ -80,7 +83,7 @@ func (b *bug) live(t *rapid.T) moment {
 	return moment{w, false}
 }
 
-// shows reports whether the bug's answer to a snapshot is another one than the right answer.
+// shows reports whether the bug's answer to a snapshot differs from the right answer.
 func (b *bug) shows(s *job.Snapshot) bool {
 	a, err := right(s)
 	wrong := b.answer(s)

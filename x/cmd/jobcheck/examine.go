@@ -23,7 +23,7 @@ type finding struct {
 	ID       int             `json:"id"`
 	Question json.RawMessage `json:"question"`
 	Answer   json.RawMessage `json:"answer"`
-	// Right is what this library answers.
+	// Right is the answer of this library.
 	Right json.RawMessage `json:"right"`
 }
 
@@ -36,14 +36,14 @@ type examiner struct {
 	plans, statuses, refused int
 	settles                  bool                // the program answers with settled statuses
 	found                    map[string]*finding // by rule
-	caught                   []bool              // by bug: these questions and checks find it
+	caught                   []bool              // by bug: whether these questions and checks find it
 }
 
-// errEnded says that the program has ended before it has answered.
+// errEnded is the error if the program has ended before it has answered.
 var errEnded = errors.New("no answer: the program has ended")
 
-// ask asks all questions. The next one is written when the last one is answered. Each is asked twice, the second time
-// with the pods in another order.
+// ask asks all questions, one after the other. It asks each twice, the second time with the pods in
+// another order.
 func (e *examiner) ask(out io.Writer, in io.Reader) error {
 	lines := bufio.NewReader(in)
 	e.found, e.caught = make(map[string]*finding), make([]bool, len(bugs))
@@ -59,6 +59,7 @@ func (e *examiner) ask(out io.Writer, in io.Reader) error {
 		} else {
 			slices.Reverse(q.snapshot.Pods)
 		}
+
 		line, err := json.Marshal(question{id, q.snapshot})
 		if err != nil {
 			return err
@@ -71,11 +72,14 @@ func (e *examiner) ask(out io.Writer, in io.Reader) error {
 		if err != nil {
 			return fmt.Errorf("question %d: %w", id, err)
 		}
+
 		broken := q.check(a, e.exact)
 		if again && !bytes.Equal(before, withoutID(reply)) {
-			broken = append(broken, violation("JI24", "the order of the pods shows: the same snapshot with its pods the other way round has another answer"))
+			broken = append(broken, violation("JI24", "the order of the pods shows: the same snapshot with its "+
+				"pods the other way round has another answer"))
 		}
 		before = withoutID(reply)
+
 		if err := e.note(id, q, line, reply, broken); err != nil {
 			return err
 		}
@@ -85,7 +89,7 @@ func (e *examiner) ask(out io.Writer, in io.Reader) error {
 	return nil
 }
 
-// exchange writes a question and reads the line that answers it.
+// exchange writes a question and reads the answer.
 func (e *examiner) exchange(question []byte, out io.Writer, in *bufio.Reader) ([]byte, error) {
 	type result struct {
 		line []byte
@@ -116,7 +120,8 @@ func (e *examiner) exchange(question []byte, out io.Writer, in *bufio.Reader) ([
 	}
 }
 
-// maxAnswer is the length of the longest answer. The questions have few pods: right answers are below a hundredth of it.
+// maxAnswer is the maximum length of an answer in bytes. The questions have few pods: right answers are
+// below a hundredth of it.
 const maxAnswer = 4 << 20
 
 // readLine reads a line of at most maxAnswer bytes.
@@ -168,7 +173,7 @@ func (e *examiner) note(id int, q *asked, question, reply []byte, broken []jobch
 	return nil
 }
 
-// measure notes which bugs the question would have caught, if their answers had the same parts.
+// measure notes which bugs the question would have caught in an answer with the same parts.
 func (e *examiner) measure(q *asked, a *answer) {
 	for i := range bugs {
 		if e.caught[i] {
@@ -199,18 +204,22 @@ func (e *examiner) report(out, summary io.Writer) (broken int, err error) {
 			return 0, err
 		}
 	}
+
 	fmt.Fprintf(summary, "questions: %d, plans: %d, statuses: %d, not answered: %d, failed checks: %d\n",
 		e.questions, e.plans, e.statuses, e.refused, len(e.found))
 	if e.plans+e.statuses == 0 && e.questions > 0 {
 		return 0, errors.New("the program has answered with neither a plan nor a status")
 	}
+
 	var missed []string
 	for i, caught := range e.caught {
 		if !caught {
 			missed = append(missed, fmt.Sprintf("  %s: %s", bugs[i].rule, bugs[i].text))
 		}
 	}
-	fmt.Fprintf(summary, "On these questions they would have caught %d of %d planners with a planted bug", len(bugs)-len(missed), len(bugs))
+
+	fmt.Fprintf(summary, "On these questions they would have caught %d of %d planners with a planted bug",
+		len(bugs)-len(missed), len(bugs))
 	if len(missed) > 0 {
 		fmt.Fprintf(summary, ", and missed:\n%s", strings.Join(missed, "\n"))
 	}

@@ -1,4 +1,4 @@
-// Jobcheck asks a planner in another language for plans and statuses, and says which
+// Jobcheck asks a planner in another language for plans and statuses, and reports which
 // checks fail.
 //
 //	go run github.com/batchplan/batchplan/x/cmd/jobcheck -questions 1000 -seed 1 -- python3 planner.py
@@ -13,15 +13,16 @@
 // Each is Consistent, and has no memory.
 //
 // An answer is {"id": 7, "plan": ..., "status": ...}, in the form of job.Plan and job.Status. Each
-// of the two may be left out. The plan needs create, delete, adopt, release and untrack, and the at of its requeue.
-// The status is the one that the program writes once all creations and deletions of its plan are done, before
-// it removes finalizers: its uncounted lists hold the UIDs of the pods that lose them next. It is left
-// out if nothing is to be written. An answer with a plan may add "settled", the status
-// once the finalizers are gone, if that is written. A program that cannot answer says {"id": 7, "error": "..."}. Unknown fields
-// are errors. -sample 7 prints question 7 and the answer of this library.
+// of the two may be left out. The plan needs create, delete, adopt, release and untrack, and the at
+// of its requeue. The status is the one that the program writes once all creations and deletions of
+// its plan are done, before it removes finalizers: its uncounted lists hold the UIDs of the pods
+// that lose them next. It is left out if nothing is to be written. An answer with a plan may add
+// "settled", the status once the finalizers are gone, if that is written. A program that cannot
+// answer says {"id": 7, "error": "..."}. Unknown fields are errors. -sample 7 prints question 7 and
+// the answer of this library.
 //
-// The numbers in questions are the values of the constants in package job. Reasons are for people, and an answer need
-// not have them:
+// The numbers in questions are the values of the constants in package job. An answer may leave out
+// reasons, which are for people:
 //
 //	state   (of a container) 0 waiting, 1 running, 2 terminated
 //	kind    (of a container) 0 app, 1 init, 2 restartable init
@@ -29,15 +30,15 @@
 //	reason  (of create) New, Replacement, ReplacementOfFailed
 //	reason  (of delete) Ending, Suspended, NoIndex, IndexOutOfRange, DuplicateIndex, Surplus, Pending
 //
-// The answers must keep the invariants of docs/invariants.md. With -exact they must also be what this library
-// decides, apart from reasons, messages, events, notes, and the order of pods.
+// The answers must keep the invariants of docs/invariants.md. With -exact they must also be what
+// this library decides, apart from reasons, messages, events, notes, and the order of pods.
 //
-// Jobcheck writes a line for each check that failed, with the smallest snapshot that
-// shows it, to standard output, or to the file of -report. It exits with 1 if there is one, and
-// with 2 if the program does not answer as it should. A line is {"rule": "JI10", "problem":
-// "...", "times": 12, "id": 7, "question": ..., "answer": ..., "right": ...}; right is the answer of this library. The
-// report ends with how many planners with a planted bug the same questions and checks would have caught;
-// -bugs lists them, with the share of the questions in which each shows.
+// Jobcheck writes a line for each check that failed, with the smallest snapshot that shows it, to
+// standard output, or to the file of -report. It exits with 1 if there is one, and with 2 if the
+// program does not answer as it should. A line is {"rule": "JI10", "problem": "...", "times": 12,
+// "id": 7, "question": ..., "answer": ..., "right": ...}; right is the answer of this library. The
+// report ends with how many planners with a planted bug the same questions and checks would have
+// caught; -bugs lists them, with the share of the questions in which each shows.
 package main
 
 import (
@@ -67,7 +68,7 @@ func main() {
 	}
 }
 
-// help is what -h says beside the flags.
+// help is the text of -h, besides the flags.
 var help = command.Help{
 	Short:  "Ask a planner in another language for plans and statuses, and say which checks fail.",
 	Use:    "jobcheck [FLAGS] [--] [PROGRAM [ARGUMENT...]]",
@@ -79,7 +80,7 @@ var help = command.Help{
 	},
 }
 
-// run asks, and returns how many invariants were broken.
+// run asks all questions, and returns how many checks failed.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (broken int, err error) {
 	flags := flag.NewFlagSet("jobcheck", flag.ContinueOnError)
 	questions := flags.Int("questions", 1000, "how many `questions` to ask")
@@ -88,10 +89,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (broken int, 
 	timeout := flags.Duration("timeout", time.Minute, "how `long` an answer may take")
 	sample := flags.Int("sample", -1, "print the question of this `id` and its answer, and exit")
 	listBugs := flags.Bool("bugs", false, "list the planted bugs and how many of the questions show each, and exit")
-	report := flags.String("report", "", "the `file` of the report; standard output if it is empty and a program is given")
+	report := flags.String("report", "",
+		"the `file` of the report; standard output if it is empty and a program is given")
+
 	if done, err := command.Parse(flags, help, args, stdout); done || err != nil {
 		return 0, err
 	}
+
 	switch {
 	case *questions < 0:
 		return 0, fmt.Errorf("-questions %d: must not be negative", *questions)
@@ -102,10 +106,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (broken int, 
 	case *listBugs:
 		return 0, printBugs(stdout, *seed, *questions)
 	}
+
 	program := flags.Args()
 	if *report == "" && len(program) == 0 {
 		return 0, errors.New("without a program, the report needs a file: -report FILE")
 	}
+
 	out := stdout
 	if *report != "" {
 		file, problem := os.Create(*report)
@@ -115,6 +121,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (broken int, 
 		defer func() { err = errors.Join(err, file.Close()) }()
 		out = file
 	}
+
 	e := &examiner{questions: *questions, seed: *seed, exact: *exact, timeout: *timeout}
 	if len(program) == 0 {
 		err = e.ask(stdout, stdin)
@@ -127,14 +134,15 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (broken int, 
 	return e.report(terminal.NewWriter(out), stderr)
 }
 
-// patience is how long a program may take to end once its input has ended.
+// patience is the time in which the program must end after its input has ended.
 const patience = 10 * time.Second
 
-// askProgram starts the program and asks it.
+// askProgram starts the program and asks it all questions.
 func (e *examiner) askProgram(program []string, stderr io.Writer) error {
 	command := exec.Command(program[0], program[1:]...)
 	command.Stderr = stderr
 	command.WaitDelay = time.Second // a child of the program may keep its stderr
+
 	in, err := command.StdinPipe()
 	if err != nil {
 		return err
@@ -146,6 +154,7 @@ func (e *examiner) askProgram(program []string, stderr io.Writer) error {
 	if err := command.Start(); err != nil {
 		return err
 	}
+
 	asked := e.ask(in, out)
 	_ = in.Close() // that the program has ended shows below
 	if asked != nil && !errors.Is(asked, errEnded) {
@@ -153,6 +162,7 @@ func (e *examiner) askProgram(program []string, stderr io.Writer) error {
 		_ = command.Wait()
 		return asked
 	}
+
 	late := time.AfterFunc(patience, func() { _ = command.Process.Kill() })
 	defer late.Stop()
 	ended := command.Wait()
@@ -165,7 +175,7 @@ func (e *examiner) askProgram(program []string, stderr io.Writer) error {
 	return nil
 }
 
-// printSample prints a question and its answer, as they are written.
+// printSample prints a question and its right answer, in the format of the exchange.
 func printSample(out io.Writer, seed, id int) error {
 	q, err := drawQuestion(seed, id/2)
 	if err != nil {
@@ -174,16 +184,19 @@ func printSample(out io.Writer, seed, id int) error {
 	if id%2 == 1 {
 		slices.Reverse(q.snapshot.Pods)
 	}
+
 	encoder := json.NewEncoder(out)
 	if err := encoder.Encode(question{id, q.snapshot}); err != nil {
 		return err
 	}
+
 	a := q.right.withID(id)
 	line, err := json.Marshal(a)
 	if err != nil {
 		return err
 	}
-	var form answerForm // without the basis, which is ours alone
+
+	var form answerForm // without the internal fields
 	if err := json.Unmarshal(line, &form); err != nil {
 		return err
 	}
@@ -210,7 +223,8 @@ func printBugs(out io.Writer, seed, questions int) error {
 		}
 	}
 	for i := range bugs {
-		if _, err := fmt.Fprintf(out, "%5.1f %%  %-4s %s\n", 100*float64(shown[i])/float64(max(asked, 1)), bugs[i].rule, bugs[i].text); err != nil {
+		if _, err := fmt.Fprintf(out, "%5.1f %%  %-4s %s\n", 100*float64(shown[i])/float64(max(asked, 1)),
+			bugs[i].rule, bugs[i].text); err != nil {
 			return err
 		}
 	}

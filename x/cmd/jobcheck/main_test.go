@@ -223,8 +223,9 @@ func TestAsk_BadAnswers(t *testing.T) {
 	}
 }
 
-// TestQuestions: each planted bug shows in at least 1 % of the questions, so each rule that a question can ask for decides
-// there; nearly all jobs have pods; and the right answer passes where most of the bugs do not.
+// TestQuestions: each planted bug shows in at least 1 % of the questions, so each rule that a
+// question can ask for decides there; nearly all jobs have pods; and the right answer passes where
+// most of the bugs do not.
 func TestQuestions(t *testing.T) {
 	const n = 530
 	shown, found, differ, podless := make([]int, len(bugs)), make([]bool, len(bugs)), make([]bool, len(bugs)), 0

@@ -14,7 +14,8 @@ import (
 // examplePlanner is a planner of jobs in Python.
 const examplePlanner = "../../../examples/planner/planner.py"
 
-// examine lets jobcheck ask a planner in Python. It returns the rules that are broken, and the last line of what it says.
+// examine lets jobcheck ask a planner in Python. It returns the rules that are broken, and the last
+// line of what it says.
 func examine(t *testing.T, planner string, questions int) (broken, summary string) {
 	t.Helper()
 	program, err := exec.LookPath("python3")
