@@ -47,7 +47,7 @@ func Version() string {
 	return version + " " + info.GoVersion
 }
 
-// Help is what -h says beside the flags.
+// Help is the text of -h, besides the flags.
 type Help struct {
 	// Short is one line; Use is the command line, and Status what the exit statuses mean.
 	Short, Use, Status string
@@ -55,9 +55,9 @@ type Help struct {
 	Examples []string
 }
 
-// Parse parses the flags of a command that has no subcommands. It adds -version, and the argument completion, which
-// prints a script for a shell. It reports true if one of these or help was wanted: then it has written that to out,
-// and nothing else is to be done. Its error is for Report, and its exit status is Usage.
+// Parse parses the flags of a command that has no subcommands. It adds -version, and the argument
+// completion, which prints a script for a shell. It returns true if one of these or help was requested,
+// which it then has written to out. An error is for Report, and its exit status is Usage.
 func Parse(flags *flag.FlagSet, help Help, args []string, out io.Writer) (done bool, err error) {
 	version := flags.Bool("version", false, "print the version")
 	flags.SetOutput(io.Discard) // the error is reported once
@@ -105,11 +105,12 @@ func complete(flags *flag.FlagSet, args []string, out io.Writer) error {
 	if args[0] == "zsh" {
 		fmt.Fprintln(out, "autoload -U +X bashcompinit && bashcompinit")
 	}
-	_, err := fmt.Fprintf(out, "# %s completion for %s\ncomplete -o default -W %s %s\n", args[0], name, quote(strings.Join(words, " ")), name)
+	_, err := fmt.Fprintf(out, "# %s completion for %s\ncomplete -o default -W %s %s\n", args[0], name,
+		quote(strings.Join(words, " ")), name)
 	return err
 }
 
-// quote makes one word for a shell.
+// quote returns a text as one word of a shell.
 func quote(text string) string {
 	return "'" + strings.ReplaceAll(strings.ReplaceAll(text, "\n", " "), "'", "'\\''") + "'"
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/nearest"
 )
 
-// fieldTable has the types of the API that a Job or CronJob consists of, one a line: the name of
-// the type, then name=type for each field. A test makes it from the API's own types.
+// fieldTable has the API types of a Job or CronJob, one on each line: the name of the type, then
+// name=type for each field. A test generates it from the types of the API.
 //
 //go:embed fields.txt
 var fieldTable string
@@ -41,12 +41,12 @@ var schema = sync.OnceValue(func() map[string]map[string]string {
 // Unknown is a field that does not exist.
 type Unknown struct {
 	Position
-	// Path leads to the field. Belongs is the path of the part that has a field of this name, if
-	// one is near; otherwise Near is the name that was probably meant, if there is one.
+	// Path is the path of the field. Belongs is the path of a part nearby that has a field of this
+	// name, if there is one. Otherwise Near is the name that was probably meant, if there is one.
 	Path, Belongs, Near string
 }
 
-// Problem says what is wrong with the field.
+// Problem returns the field as a problem.
 func (u Unknown) Problem() Problem {
 	text := u.Path + ": no such field"
 	switch {
@@ -58,7 +58,7 @@ func (u Unknown) Problem() Problem {
 	return Problem{u.Position, text}
 }
 
-// Type returns the type that the object tells, or that its list has told.
+// Type returns the type of the object, which may come from its list.
 func (o *Object) Type() (t Type, err error) {
 	if t, err = readType(o.JSON); t.Kind == "" {
 		t = o.Default
@@ -66,7 +66,7 @@ func (o *Object) Type() (t Type, err error) {
 	return t, err
 }
 
-// name is the name of the object, or the beginning of the one that it will get.
+// name returns the name of the object, or its generateName.
 func (o *Object) name() string {
 	metadata := child(o.node(), "metadata")
 	if metadata == nil {
@@ -80,8 +80,8 @@ func (o *Object) name() string {
 	return ""
 }
 
-// Check compares an object of batch/v1 with the API: which of its fields do not exist, and which
-// occur twice or have a value of another type.
+// Check compares an object of batch/v1 with the API. It returns the fields that do not exist, and as
+// problems those that occur twice or have a value of the wrong type.
 func (o *Object) Check(kind string) (unknown []Unknown, wrong Problems) {
 	c := checker{object: o, kind: kind, wrong: o.doubles()}
 	c.value("", o.node(), kind)
@@ -90,7 +90,7 @@ func (o *Object) Check(kind string) (unknown []Unknown, wrong Problems) {
 	return c.unknown, inOrder(c.wrong)
 }
 
-// inOrder sorts problems by their places.
+// inOrder sorts problems by their positions.
 func inOrder(all Problems) Problems {
 	sort.SliceStable(all, func(i, j int) bool {
 		a, b := &all[i], &all[j]
@@ -180,10 +180,12 @@ func (c *checker) fields(path string, n *yaml.Node, typ string, fields map[strin
 			}
 			continue
 		}
+
 		if t, ok := fields[key.Value]; ok {
 			c.value(join(path, key.Value), value, t)
 			continue
 		}
+
 		u := Unknown{Position: c.object.position(key), Path: join(path, key.Value)}
 		if u.Belongs = belongs(c.kind, path, key.Value); u.Belongs == "" {
 			u.Near = nearest.Name(key.Value, slices.Collect(maps.Keys(fields)))
@@ -192,7 +194,8 @@ func (c *checker) fields(path string, n *yaml.Node, typ string, fields map[strin
 	}
 }
 
-// parts are the parts of a Job in which people misplace fields; a CronJob has them below jobTemplate.
+// parts are the parts of a Job that a misplaced field may belong to. A CronJob has them below
+// jobTemplate.
 var parts = []struct{ path, typ string }{
 	{"metadata", "ObjectMeta"}, {"spec", "JobSpec"},
 	{"spec.template.metadata", "ObjectMeta"}, {"spec.template.spec", "PodSpec"},
@@ -220,7 +223,7 @@ func belongs(kind, path, name string) (best string) {
 	return best
 }
 
-// steps is how many steps up and down lead from one path to another.
+// steps returns the number of steps, up and down, from one path to another.
 func steps(from, to string) int {
 	split := func(path string) []string {
 		return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' })
@@ -246,7 +249,8 @@ func (c *checker) scalar(path string, n *yaml.Node, typ string) {
 		}
 		ok = kind == "number" && n.Decode(&v) == nil && v == math.Trunc(v)
 		if ok && (v > most || v < -most-1) {
-			c.wrong = append(c.wrong, Problem{c.object.position(n), fmt.Sprintf("%s: %s: is too large; expected at most %.0f", path, n.Value, most)})
+			c.wrong = append(c.wrong, Problem{c.object.position(n), fmt.Sprintf("%s: %s: is too large; expected at "+
+				"most %.0f", path, n.Value, most)})
 			return
 		}
 	case "float64":
@@ -262,7 +266,7 @@ func (c *checker) scalar(path string, n *yaml.Node, typ string) {
 	}
 }
 
-// mistyped notes a value that is not of its type.
+// mistyped notes a value of the wrong type.
 func (c *checker) mistyped(path string, n *yaml.Node, typ string) {
 	what := "is an object"
 	switch n.Kind {

@@ -6,42 +6,42 @@ import (
 	"strings"
 )
 
-// maxObject is the most bytes of one object. An API server stores at most 1.5 MB, which
-// may be a few times as much when it is printed.
+// maxObject is the maximum size of one object in bytes. An API server stores at most 1.5 MB, which
+// may be several times as much as text.
 const maxObject = 16 << 20
 
-// maxHeld is how many items without a kind wait for the kind of their list.
+// maxHeld is the maximum number of items without a kind that wait for the kind of their list.
 const maxHeld = 10_000
 
-// jsonFormat splits a stream of JSON values into objects. It looks at brackets and strings
-// only; what is inside an object is checked when the object is decoded. So it finds the
-// items of a list of any length while these are coming in.
+// jsonFormat splits a stream of JSON values into objects. It looks at brackets and strings only, so
+// that it finds the items of a list of any length while the list is being read. The contents of an
+// object are checked when it is decoded.
 type jsonFormat struct {
 	to   *Stream
 	line int
-	// depth is how many brackets are open, the outermost included; text is true inside a
-	// string, and escape after a backslash in it.
+	// depth is the number of open brackets. text is true inside a string, and escape after a
+	// backslash in a string.
 	depth  int
 	text   bool
 	escape bool
-	// items is the depth inside the list's array, 0 outside of it. List says that the
-	// outermost value is a list, at that line, of which count items have come so far.
+	// items is the depth inside the list's array, 0 outside of it. count is the number of items so
+	// far, and listLine the line at which the list begins.
 	items, count, listLine int
-	// wantsKey is true where the outermost object may have a key; key is the last one.
+	// wantsKey is true where the outermost object may have a key. key is its last key.
 	wantsKey bool
 	keyStart int
 	key      string
-	// value is the part read so far of an object that begins at valueLine.
-	// head is the outermost object without its items.
+	// value is the part that was read of an object that begins at valueLine.
 	value     []byte
 	valueLine int
 	tooLong   bool
-	head      []byte
-	// itemType is the type of items that do not tell theirs, if the list has told it.
+	// head is the outermost object without its items.
+	head []byte
+	// itemType is the type of items without a type, if the list has one.
 	itemType Type
-	// held are the items of a list whose kind is not known yet.
+	// held has the items of a list whose kind is not known yet.
 	held []*Object
-	// broken is set when the rest cannot be read.
+	// broken is true if the rest cannot be read.
 	broken bool
 }
 
@@ -99,7 +99,7 @@ func (f *jsonFormat) next(c byte) {
 		f.open(c)
 	case c == '}' || c == ']':
 		f.shut(c)
-	case c == ' ' || c == '\t' || c == '\r' || c == '\n':
+	case c == ' ', c == '\t', c == '\r', c == '\n':
 		f.keep(c)
 	default:
 		f.plain(c)
@@ -120,7 +120,7 @@ func (f *jsonFormat) inText(c byte) {
 	}
 }
 
-// plain is a character outside of strings that is neither a bracket nor a space.
+// plain reads a character outside of strings that is neither a bracket nor a space.
 func (f *jsonFormat) plain(c byte) {
 	switch {
 	case c == ',' && f.depth == 1:
@@ -135,6 +135,7 @@ func (f *jsonFormat) plain(c byte) {
 }
 
 func (f *jsonFormat) open(c byte) {
+	isList := c == '[' && f.depth == 1 && f.items == 0
 	switch {
 	case f.depth == 0 && c == '[':
 		f.depth, f.items, f.count, f.listLine, f.head, f.itemType = 1, 1, 0, f.line, nil, Type{}
@@ -148,7 +149,7 @@ func (f *jsonFormat) open(c byte) {
 			return
 		}
 		f.valueLine, f.value, f.tooLong = f.line, f.value[:0], false
-	case f.depth == 1 && f.items == 0 && c == '[' && f.key == "items":
+	case isList && f.key == "items":
 		f.keep(c)
 		f.head, f.listLine = bytes.Clone(f.value), f.valueLine
 		f.itemType = itemTypeOf(append(bytes.Clone(f.head), "]}"...))
@@ -197,7 +198,7 @@ func (f *jsonFormat) endItems() {
 	f.tooLong = false
 }
 
-// endList ends a list, whose kind is known now.
+// endList ends a list. Its kind is known now.
 func (f *jsonFormat) endList() {
 	line := f.listLine
 	head, err := readType(f.value)
@@ -231,8 +232,8 @@ func (f *jsonFormat) emit(value []byte) {
 	f.to.add(f.object(value, f.valueLine, Type{}), false)
 }
 
-// emitItem takes an item over. One without a kind, in a list that has not told its own,
-// waits for that.
+// emitItem adds an item. If neither the item nor, so far, its list has a kind, the item waits for the
+// kind of the list.
 func (f *jsonFormat) emitItem() {
 	if f.tooLong {
 		f.emit(nil)
@@ -270,7 +271,7 @@ func (f *jsonFormat) close() {
 	f.releaseHeld(Type{})
 }
 
-// truncated says inside of what the input ends.
+// truncated describes where in a value the input ends.
 func (f *jsonFormat) truncated() string {
 	var b strings.Builder
 	b.WriteString("the input ends")

@@ -12,9 +12,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Judge returns what an API server refuses of a well-formed Job or CronJob: what the library knows of
-// the specs and names, the labels, the selector, and what each container needs. It does not look at
-// probes, resources and the sources of volumes.
+// Judge returns the problems for which an API server refuses a well-formed Job or CronJob: those that
+// the library finds in specs and names, and those of labels, the selector and containers. It does
+// not look at probes, resources and the sources of volumes.
 func (o *Object) Judge() Problems {
 	j := judge{object: o}
 	t, err := o.Type()
@@ -43,12 +43,13 @@ func (o *Object) Judge() Problems {
 			jobs = new(job.Spec)
 		}
 
-		// The jobs have names of their own, and a server makes their selectors.
+		// The Jobs have other names, and an API server makes their selectors.
 		template := spec.at("jobTemplate")
 		j.metadata("spec.jobTemplate.metadata", template.at("metadata"))
 		j.job("spec.jobTemplate.", jobs, template.at("spec").at("template"))
 		if isTrue, _ := template.at("spec")["manualSelector"].(bool); isTrue {
-			j.add("spec.jobTemplate.spec.manualSelector", "must not be true in a CronJob: all its Jobs would have one selector")
+			j.add("spec.jobTemplate.spec.manualSelector",
+				"must not be true in a CronJob: all its Jobs would have one selector")
 		}
 		return inOrder(j.found)
 	}
@@ -74,7 +75,7 @@ func JobSpecOf(cronJob []byte) (*job.Spec, error) {
 	return c.Spec.JobTemplate.Spec, err
 }
 
-// fields are the fields of an object whose types are right.
+// fields are the fields of an object whose values have the right types.
 type fields map[string]any
 
 func (f fields) at(name string) fields {
@@ -96,7 +97,7 @@ func (f fields) list(name string) (all []fields) {
 	return all
 }
 
-// judge collects what is refused of one object.
+// judge collects the problems of one object.
 type judge struct {
 	object *Object
 	found  Problems
@@ -106,8 +107,8 @@ func (j *judge) add(path, format string, args ...any) {
 	j.found = append(j.found, j.object.Problem(path, format, args...))
 }
 
-// Refused returns the problems that the library reports, each at its place below a base such as
-// "spec.jobTemplate.".
+// Refused returns the errors of the library as problems with their positions. base, such as
+// "spec.jobTemplate.", comes before their paths.
 func (o *Object) Refused(base string, err error) (all Problems) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
@@ -147,16 +148,17 @@ func (j *judge) name(meta fields) string {
 	return ""
 }
 
-// namePath is the field that gives the object its name.
+// namePath returns the path of the field that gives the object its name.
 func (o *Object) namePath() string {
-	if metadata := child(o.node(), "metadata"); metadata != nil && child(metadata, "name") == nil && child(metadata, "generateName") != nil {
+	if metadata := child(o.node(), "metadata"); metadata != nil && child(metadata, "name") == nil && child(metadata,
+		"generateName") != nil {
 		return "metadata.generateName"
 	}
 	return "metadata.name"
 }
 
-// selector checks what a server says of the selector of a Job. Without manualSelector it adds labels with the UID that
-// the Job gets, and the name; whoever gives them cannot know the one and must give the other as it is.
+// selector checks the selector of a Job as an API server does. Without manualSelector, the server adds
+// labels with the Job's UID and name, so a manifest can only have the label with the right name.
 func (j *judge) selector(name string, spec fields, selector *job.Selector) {
 	const notMade = "is made by the server; leave it out, or set manualSelector"
 	labels := map[string]string{}
@@ -193,12 +195,12 @@ func (j *judge) selector(name string, spec fields, selector *job.Selector) {
 	}
 }
 
-// NameFrom is the name that a server makes of generateName and five random letters and digits.
+// NameFrom returns the name that an API server makes of generateName and five random characters.
 func NameFrom(generateName, random string) string {
 	return generateName[:min(len(generateName), maxLabel-5)] + random
 }
 
-// jobName checks the name of a job. Its pods have the name as a label. In an Indexed job, the name
+// jobName checks the name of a Job. Its pods have the name as a label. In an Indexed Job, the name
 // followed by an index is the host name of a pod.
 func (j *judge) jobName(name string, s *job.Spec) {
 	var last string
@@ -217,7 +219,8 @@ func (j *judge) jobName(name string, s *job.Spec) {
 	}
 }
 
-// metadata checks the keys and values of labels and annotations. A server ignores the name and the namespace of a template.
+// metadata checks the keys and values of labels and annotations. An API server ignores the name and
+// the namespace of a template.
 func (j *judge) metadata(path string, meta fields) {
 	labels := meta.at("labels")
 	for key := range labels {
@@ -274,7 +277,7 @@ func (j *judge) container(path string, c fields, seen, volumes map[string]bool) 
 	}
 }
 
-// unique checks the name of a container or volume.
+// unique checks that the name of a container or volume is valid and unique.
 func (j *judge) unique(path, name string, seen map[string]bool) {
 	switch {
 	case name == "":
@@ -291,7 +294,8 @@ const (
 	maxLabel = 63
 	notLabel = "must consist of at most 63 lower case letters, digits and '-', and begin and end with a letter or digit"
 	notWord  = "must consist of at most 63 letters, digits, '-', '_' and '.', and begin and end with a letter or digit"
-	notKey   = "the key must be a name of at most 63 letters, digits, '-', '_' and '.', which may have a domain and '/' before it"
+	notKey   = "the key must be a name of at most 63 letters, digits, '-', '_' and '.', " +
+		"which may have a domain and '/' before it"
 )
 
 var (
@@ -299,8 +303,8 @@ var (
 	word  = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`)
 )
 
-// isLabel reports whether a name is a DNS label, as the names of namespaces, volumes and
-// containers are.
+// isLabel reports whether a name is a DNS label. The names of namespaces, volumes and containers must
+// be DNS labels.
 func isLabel(name string) bool { return len(name) <= maxLabel && label.MatchString(name) }
 
 // isKey reports whether a text can be the key of a label.

@@ -22,8 +22,8 @@ func (t Type) itemType() Type {
 	return Type{t.APIVersion, strings.TrimSuffix(t.Kind, "List")}
 }
 
-// itemTypeOf returns the type of a list's items. Head is the beginning of the list, with brackets
-// added that close it.
+// itemTypeOf returns the type of a list's items. head is the beginning of the list, with closing
+// brackets added.
 func itemTypeOf(head []byte) Type {
 	t, err := readType(head)
 	if err != nil {
@@ -37,11 +37,12 @@ func readType(object []byte) (t Type, err error) {
 	return t, err
 }
 
-// ErrNoKind says that an object does not tell its kind.
-var ErrNoKind = errors.New("the object has no kind; expected a Job, CronJob, Pod, Event, Namespace, Node or a List of them, as kubectl get -o json or -o yaml prints them (kubectl describe does not)")
+// ErrNoKind is the error for an object without a kind.
+var ErrNoKind = errors.New("the object has no kind; expected a Job, CronJob, Pod, Event, Namespace, Node or a List " +
+	"of them, as kubectl get -o json or -o yaml prints them (kubectl describe does not)")
 
-// CheckType returns an error for a type that looks like a Job or CronJob and is none that is
-// served: another version, or a misspelt kind.
+// CheckType returns an error for a type that looks like a Job or CronJob, but is of another version or
+// has a misspelt kind.
 func CheckType(t Type, name string) error {
 	if t.Kind == "" {
 		return ErrNoKind
@@ -56,7 +57,8 @@ func CheckType(t Type, name string) error {
 	case isJob && group != "batch" && group != "v1":
 		return nil // a kind of another API
 	case isJob && (t.APIVersion == "batch/v1beta1" || t.APIVersion == "batch/v2alpha1"):
-		return fmt.Errorf("apiVersion: %q of %s %s is not supported; expected \"batch/v1\", which has served CronJobs since Kubernetes 1.21", t.APIVersion, t.Kind, name)
+		return fmt.Errorf("apiVersion: %q of %s %s is not supported; expected \"batch/v1\", which has served "+
+			"CronJobs since Kubernetes 1.21", t.APIVersion, t.Kind, name)
 	case isJob:
 		return fmt.Errorf("apiVersion: %q of %s %s is not supported; expected \"batch/v1\"", t.APIVersion, t.Kind, name)
 	case t.APIVersion == "batch/v1" && !strings.HasSuffix(t.Kind, "List"):
@@ -67,9 +69,9 @@ func CheckType(t Type, name string) error {
 
 // Object is an object of an input.
 type Object struct {
-	// At is where it begins.
+	// At is the position at which it begins.
 	At Position
-	// Default is the type of an object that does not tell its own: the item of a list.
+	// Default is the type of an object without a type in a list.
 	Default Type
 	// JSON is the object. It is valid until Add returns.
 	JSON json.RawMessage
@@ -79,7 +81,7 @@ type Object struct {
 	nowhere bool // the lines of root are not those of the input
 }
 
-// Inner is the object of a watch event, which is a part of the event's text.
+// Inner returns the object in a watch event. data is a part of the event's text.
 func (o *Object) Inner(data json.RawMessage) *Object {
 	inner := &Object{At: o.At, JSON: data}
 	if at := bytes.Index(o.JSON, data); at > 0 {
@@ -88,14 +90,14 @@ func (o *Object) Inner(data json.RawMessage) *Object {
 	return inner
 }
 
-// node returns the object with the places of its values.
+// node returns the object with the positions of its values.
 func (o *Object) node() *yaml.Node {
 	if o.root == nil {
-		// A tab cannot be in a string of JSON, and the parser takes offence at it elsewhere.
+		// Strings of JSON contain no tabs, and the parser of YAML refuses tabs elsewhere.
 		text := bytes.ReplaceAll(o.JSON, []byte("\t"), []byte(" "))
 		var root yaml.Node
 		if yaml.Unmarshal(text, &root) != nil {
-			// Escapes of JSON that YAML does not have: the object without its places.
+			// JSON has escapes that YAML does not have. Then the object has no positions.
 			o.nowhere = true
 			var value any
 			if json.Unmarshal(o.JSON, &value) == nil {
@@ -111,7 +113,7 @@ func (o *Object) node() *yaml.Node {
 	return o.root
 }
 
-// position is the place of a node of the object.
+// position returns the position of a node of the object.
 func (o *Object) position(n *yaml.Node) Position {
 	if o.nowhere || n.Line == 0 {
 		return o.At
@@ -119,8 +121,8 @@ func (o *Object) position(n *yaml.Node) Position {
 	return Position{o.At.File, o.At.Line + n.Line - 1, n.Column}
 }
 
-// Place returns where the value at a path such as spec.template.spec.containers[0].env is, or the
-// part of the path that exists. A field of a mapping is at its key.
+// Place returns the position of the value at a path such as spec.template.spec.containers[0].env, or
+// of the part of the path that exists. The position of a field is that of its key.
 func (o *Object) Place(path string) Position {
 	node := o.node()
 	at := node
@@ -147,8 +149,8 @@ func (o *Object) Problem(path, format string, args ...any) Problem {
 }
 
 // step goes one step down a path: to a member of a mapping, whose name may contain dots, or to an
-// item of a list. A path without an index leads to the first item that has it, as the decoder of
-// JSON writes it.
+// item of a list. If the path has no index, as in errors of the JSON decoder, it goes to the first
+// item that has the rest of the path.
 func step(node *yaml.Node, path string) (key, value *yaml.Node, rest string) {
 	node = resolve(node)
 	path = strings.TrimPrefix(path, ".")
@@ -156,7 +158,8 @@ func step(node *yaml.Node, path string) (key, value *yaml.Node, rest string) {
 	case yaml.MappingNode:
 		for i := 0; i+1 < len(node.Content); i += 2 {
 			after, ok := strings.CutPrefix(path, node.Content[i].Value)
-			if ok && (after == "" || after[0] == '.' || after[0] == '[') {
+			isWhole := after == "" || after[0] == '.' || after[0] == '['
+			if ok && isWhole {
 				return node.Content[i], node.Content[i+1], after
 			}
 		}
@@ -184,7 +187,7 @@ func resolve(node *yaml.Node) *yaml.Node {
 	return node
 }
 
-// where is the place that an error of the decoder names.
+// where returns the position of an error of the decoder.
 func (o *Object) where(err error) Position {
 	var syntax *json.SyntaxError
 	var typed *json.UnmarshalTypeError
@@ -203,7 +206,7 @@ func (o *Object) where(err error) Position {
 	return at
 }
 
-// jsonText is the text of a decoding error, in the words of a manifest.
+// jsonText returns the text of a decoding error in the terms of a manifest.
 func jsonText(err error) string {
 	var typed *json.UnmarshalTypeError
 	if errors.As(err, &typed) {
@@ -212,7 +215,7 @@ func jsonText(err error) string {
 	return err.Error()
 }
 
-// plainType is the name of a type for people who do not write Go.
+// plainType returns the name of a type for users who do not write Go.
 func plainType(name string) string {
 	switch {
 	case strings.HasPrefix(name, "int"), strings.HasPrefix(name, "uint"):

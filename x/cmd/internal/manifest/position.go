@@ -12,7 +12,7 @@ type Position struct {
 	Column int    `json:"column,omitempty"`
 }
 
-// String returns file:line:column, where editors look for it, as far as these are known.
+// String returns file:line:column, the form that editors recognise, or the part of it that is known.
 func (p Position) String() string {
 	switch {
 	case p.Line == 0:
@@ -29,7 +29,7 @@ type Problem struct {
 	Text string `json:"text"`
 }
 
-// Error names the place and the problem.
+// Error returns the position and the problem.
 func (p Problem) Error() string { return p.Position.String() + ": " + p.Text }
 
 // Problems is an error that joins several problems of one object.

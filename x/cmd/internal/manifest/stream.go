@@ -1,5 +1,5 @@
 // Package manifest reads objects of Kubernetes: JSON or YAML, single objects, lists, streams of
-// documents and watches. It knows the place of every value, and which fields there are.
+// documents and watches. It knows the position of every value, and the fields of Jobs and CronJobs.
 package manifest
 
 import (
@@ -10,27 +10,27 @@ import (
 	"path"
 )
 
-// Sink takes over what a Stream finds.
+// Sink receives the objects and problems that a Stream finds.
 type Sink interface {
-	// Add takes an object over, or says why it cannot. An item of a list that gets ErrNoKind is
-	// added again when the kind of the list is known.
+	// Add adds an object, or returns why it cannot. An item of a list for which it returns ErrNoKind
+	// is added again when the kind of the list is known.
 	Add(o *Object) error
-	// Problem notes what cannot be read.
+	// Problem notes a part of the input that cannot be read.
 	Problem(p Problem)
-	// PassForeign reports whether what is not an object of Kubernetes is passed over.
+	// PassForeign reports whether to ignore a document that is not an object of Kubernetes.
 	PassForeign() bool
 }
 
 // Stream reads one input: write its bytes, in pieces of any size, then close it. Each
-// object is taken over when it is complete, so that an input of any length needs little memory.
+// object is added to the sink when it is complete, so that an input of any length needs little memory.
 type Stream struct {
 	to   Sink
 	file string
-	// start holds the first bytes until they tell the format.
+	// start has the first bytes until the format is known.
 	start  []byte
 	format format
 	closed bool
-	// found is true when an object, a list or a problem has come.
+	// found is true if there was an object, a list or a problem.
 	found bool
 }
 
@@ -40,7 +40,7 @@ type format interface {
 	close()
 }
 
-// NewStream starts an input of that name.
+// NewStream returns a reader of an input with this name.
 func NewStream(to Sink, file string) *Stream { return &Stream{to: to, file: file} }
 
 // Write reads the next bytes. It never fails: problems go to the sink.
@@ -78,8 +78,8 @@ func (s *Stream) Close() error {
 	return nil
 }
 
-// detect tells JSON from YAML by the first two characters, and returns nil while it takes
-// more bytes to tell. A brace without a quote after it begins a flow mapping of YAML.
+// detect tells JSON from YAML by the first two characters, and returns nil as long as it needs more
+// bytes. A brace without a quote after it begins a flow mapping of YAML.
 func (s *Stream) detect() format {
 	text := bytes.TrimLeft(bytes.TrimPrefix(s.start, []byte("\xef\xbb\xbf")), " \t\r\n")
 	switch {
@@ -107,12 +107,13 @@ func (s *Stream) problem(at Position, text string) {
 	s.to.Problem(Problem{at, text})
 }
 
-// tooLong is the problem of an object that is left out.
+// tooLong reports the problem of an object that is too long.
 func (s *Stream) tooLong(line int) {
-	s.problem(Position{File: s.file, Line: line}, fmt.Sprintf("an object of more than %d MB is left out", maxObject>>20))
+	s.problem(Position{File: s.file, Line: line},
+		fmt.Sprintf("an object of more than %d MB is left out", maxObject>>20))
 }
 
-// foreign passes over what is not an object of Kubernetes, if the sink does.
+// foreign reports whether the sink ignores a document that is not an object of Kubernetes.
 func (s *Stream) foreign() bool {
 	if s.to.PassForeign() {
 		s.found = true
@@ -121,7 +122,7 @@ func (s *Stream) foreign() bool {
 	return false
 }
 
-// add hands an object over. It reports whether the object waits for the kind of its list.
+// add adds an object to the sink. It reports whether the object waits for the kind of its list.
 func (s *Stream) add(o *Object, mayWait bool) (waits bool) {
 	s.found = true
 	err := s.to.Add(o)

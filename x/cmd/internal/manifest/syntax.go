@@ -9,8 +9,8 @@ import (
 
 var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\s*)?line (\d+): `)
 
-// Syntax is the problem of a text that the parser of YAML refuses, with the line that it names, or
-// a better one: it tells the line before, and not what was meant.
+// Syntax returns the problem of a text that the parser of YAML refuses. It has the parser's line, or,
+// if the mistake is recognised, a better line and text.
 func Syntax(file string, text []byte, err error) Problem {
 	if what, line := NotManifest(text); what != "" {
 		return Problem{Position{File: file, Line: line}, what}
@@ -20,15 +20,18 @@ func Syntax(file string, text []byte, err error) Problem {
 		p.Line, _ = strconv.Atoi(m[1])
 		p.Text = strings.ReplaceAll(err.Error()[len(m[0]):], "\n  ", "; ")
 	}
+	isAboutTabs := strings.Contains(p.Text, "tab character") || strings.Contains(p.Text, "cannot start any token")
 	for i, line := range bytes.Split(text, []byte("\n")) {
 		indent := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]
+		hasTab := len(indent) < len(line) && bytes.IndexByte(indent, '\t') >= 0
 		switch {
-		case len(indent) < len(line) && bytes.IndexByte(indent, '\t') >= 0 &&
-			(strings.Contains(p.Text, "tab character") || strings.Contains(p.Text, "cannot start any token")):
-			return Problem{Position{file, i + 1, bytes.IndexByte(indent, '\t') + 1}, "indented with a tab; YAML requires spaces"}
+		case hasTab && isAboutTabs:
+			return Problem{Position{file, i + 1, bytes.IndexByte(indent, '\t') + 1}, "indented with a tab; YAML " +
+				"requires spaces"}
 		case unquoted.Match(line):
 			return Problem{Position{file, i + 1, bytes.IndexAny(line, "*@") + 1},
-				"schedule: begins with " + strconv.Quote(string(line[bytes.IndexAny(line, "*@")])) + ", which has a meaning of its own in YAML; write the schedule in quotes"}
+				"schedule: begins with " + strconv.Quote(string(line[bytes.IndexAny(line,
+					"*@")])) + ", which has a meaning of its own in YAML; write the schedule in quotes"}
 		}
 	}
 	return p
@@ -41,8 +44,8 @@ var (
 	describe = regexp.MustCompile(`^Name:\s[^\n]*\n(.*\n)*?(Namespace|Labels|Annotations|Selector|Schedule):`)
 )
 
-// NotManifest recognises texts that people give where a manifest is expected, and the line that
-// shows it.
+// NotManifest recognises other texts that users pass instead of a manifest, and the line that shows
+// what they are.
 func NotManifest(text []byte) (what string, line int) {
 	trimmed := bytes.TrimLeft(text, " \r\n")
 	line = 1 + bytes.Count(text[:len(text)-len(trimmed)], []byte("\n"))
@@ -53,7 +56,8 @@ func NotManifest(text []byte) (what string, line int) {
 		return "is a text of kubectl describe; expected objects, as kubectl get -o yaml prints them", line
 	}
 	if at := template.FindIndex(text); at != nil {
-		return "is a template with {{ }}, as those of Helm; expected objects: render it first, as with helm template", 1 + bytes.Count(text[:at[0]], []byte("\n"))
+		return "is a template with {{ }}, as those of Helm; expected objects: render it first, as with helm template",
+			1 + bytes.Count(text[:at[0]], []byte("\n"))
 	}
 	return "", 0
 }

@@ -8,9 +8,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// yamlFormat splits YAML into documents, and a document with items into these, line by
-// line. A line that begins a document or an item can be told by its first characters:
-// whatever belongs to an item is indented further than its dash.
+// yamlFormat splits YAML into documents, and a list into its items, line by line. The first
+// characters of a line show whether it begins a document or an item: all other lines of an item are
+// indented further than its dash.
 type yamlFormat struct {
 	to *Stream
 	// line is the number of the last whole line; rest is the beginning of the next one.
@@ -19,7 +19,7 @@ type yamlFormat struct {
 	// doc is the document without its items, which begins at docLine.
 	doc     []byte
 	docLine int
-	// inItems is true behind "items:"; indent is where the dashes are, -1 before the first.
+	// inItems is true after "items:". indent is the column of the dashes, -1 before the first.
 	inItems bool
 	indent  int
 	count   int
@@ -85,7 +85,7 @@ func (f *yamlFormat) next(line []byte) {
 	f.nextInItems(line, text)
 }
 
-// nextInItems sorts a line behind "items:" into an item, or ends the items.
+// nextInItems adds a line after "items:" to an item, or ends the items.
 func (f *yamlFormat) nextInItems(line, text []byte) {
 	content := bytes.TrimLeft(text, " ")
 	indent := len(text) - len(content)
@@ -111,7 +111,7 @@ func (f *yamlFormat) nextInItems(line, text []byte) {
 	}
 }
 
-// add appends a line, unless the text grows too long.
+// add appends a line, unless the text would become too long.
 func (f *yamlFormat) add(to *[]byte, line []byte) {
 	if len(*to)+len(line) > maxObject {
 		f.tooLong = true
@@ -137,7 +137,7 @@ func (f *yamlFormat) endItem() {
 	}
 }
 
-// endDocument decodes what is left of a document: an object, or a list without its items.
+// endDocument decodes the rest of a document: an object, or a list without its items.
 func (f *yamlFormat) endDocument() {
 	f.endItem()
 	doc, list, line := f.doc, f.inItems || f.count > 0, f.docLine
@@ -152,7 +152,7 @@ func (f *yamlFormat) endDocument() {
 		return
 	}
 
-	// The items of a list in block style have come before; those in flow style are in it.
+	// The items of a list in block style were already added. Those in flow style are in the document.
 	items := child(o.root, "items")
 	if list || items != nil && items.Kind == yaml.SequenceNode {
 		t, _ := readType(o.JSON)
@@ -175,7 +175,7 @@ func (f *yamlFormat) endDocument() {
 	f.to.add(o, false)
 }
 
-// object parses one YAML document. It is nil for an empty document, and after a problem.
+// object parses one YAML document. It returns nil for an empty document, and after a problem.
 func (f *yamlFormat) object(line int, text []byte) *Object {
 	var root yaml.Node
 	if err := yaml.Unmarshal(text, &root); err != nil {
@@ -195,9 +195,10 @@ func (f *yamlFormat) object(line int, text []byte) *Object {
 	return f.convert(line, root.Content[0])
 }
 
-// convert makes an object of a node of the document that begins at a line.
+// convert returns a node of a document as an object that begins at a line.
 func (f *yamlFormat) convert(line int, node *yaml.Node) *Object {
 	o := &Object{At: Position{File: f.to.file, Line: line}, root: node, isYAML: true}
+
 	if resolve(node).Kind != yaml.MappingNode {
 		if what, at := NotManifest(f.text); what != "" {
 			f.to.problem(Position{File: f.to.file, Line: line + at - 1}, what)
@@ -206,18 +207,21 @@ func (f *yamlFormat) convert(line int, node *yaml.Node) *Object {
 		}
 		return nil
 	}
+
 	if twice := o.doubles(); len(twice) > 0 {
 		for _, p := range twice {
 			f.to.problem(p.Position, p.Text)
 		}
 		return nil
 	}
+
 	plain(node, 0)
 	var value any
 	if err := node.Decode(&value); err != nil {
 		f.problem(line, f.text, err)
 		return nil
 	}
+
 	data, err := json.Marshal(value)
 	if err != nil {
 		f.to.problem(o.At, strings.TrimPrefix(err.Error(), "json: "))
@@ -244,10 +248,12 @@ func child(node *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// plain reads scalars as Kubernetes does: a date is text, and the words for true and false are
-// those of YAML 1.1.
+// plain gives scalars the types that Kubernetes gives them: a date is text, and the words for true and
+// false are those of YAML 1.1.
 func plain(node *yaml.Node, depth int) {
-	if node.Kind == yaml.ScalarNode && node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0 {
+	const marked = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle |
+		yaml.LiteralStyle | yaml.FoldedStyle | yaml.TaggedStyle
+	if node.Kind == yaml.ScalarNode && node.Style&marked == 0 {
 		switch tag := node.ShortTag(); {
 		case tag == "!!timestamp":
 			node.Tag = "!!str"

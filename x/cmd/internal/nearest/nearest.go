@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Name returns the name that was probably meant, or "" if none is near: one that differs by
-// case, or in few letters.
+// Name returns the name that was probably meant: one that differs only by case or in few letters. It
+// returns "" if there is none.
 func Name(name string, names []string) string {
 	best, least := "", max(1, len(name)/3)+1
 	for _, n := range slices.Sorted(slices.Values(names)) {
@@ -19,7 +19,8 @@ func Name(name string, names []string) string {
 	return best
 }
 
-// Distance is how many letters have to be added, removed, changed, or swapped with the next.
+// Distance returns the number of letters to add, remove, change, or swap with the next one to turn a
+// into b.
 func Distance(a, b string) int {
 	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range last {
@@ -33,7 +34,7 @@ func Distance(a, b string) int {
 				cost = 0
 			}
 			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+			if min(i, j) > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
 				row[j+1] = min(row[j+1], before[j-1]+1)
 			}
 		}

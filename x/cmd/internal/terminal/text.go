@@ -1,5 +1,5 @@
-// Package terminal writes what a terminal cannot take for orders. All commands write through
-// it.
+// Package terminal writes texts without characters that control a terminal. All commands write
+// through it.
 package terminal
 
 import (
@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns a text without what a terminal, or a reader, could take for something else:
-// control characters, among them line ends, marks that change the direction of writing, and
-// bytes that are not UTF-8. It writes them as \u001b, as JSON does. XML can hold the result.
+// Text escapes characters that could mislead a terminal or a reader: control characters, among them
+// line ends, marks that change the direction of writing, and bytes that are not UTF-8. It writes them
+// as JSON does, such as \u001b. The result is valid in XML.
 func Text(text string) string {
 	if strings.IndexFunc(text, isHostile) < 0 && utf8.ValidString(text) {
 		return text
@@ -27,7 +27,7 @@ func Text(text string) string {
 	return b.String()
 }
 
-// isHostile reports whether a character is not shown as it is. All of them have four
+// isHostile reports whether Text escapes a character. All of these have at most four
 // hexadecimal digits.
 func isHostile(r rune) bool {
 	switch {
@@ -36,7 +36,11 @@ func isHostile(r rune) bool {
 	case r == 0x061c, r == 0x200e, r == 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // directions
 		return true
 	}
-	return r == 0x2028 || r == 0x2029 || r == 0xfffe || r == 0xffff // line ends, and no characters
+	switch r {
+	case 0x2028, 0x2029, 0xfffe, 0xffff: // line ends, and no characters
+		return true
+	}
+	return false
 }
 
 // Writer writes texts of several lines to a terminal, or anything else. It treats
@@ -44,13 +48,13 @@ func isHostile(r rune) bool {
 // control characters only escaped, the meaning stays the same.
 type Writer struct {
 	out  io.Writer
-	rest []byte // the beginning of a character whose end is still to come
+	rest []byte // the first bytes of an incomplete character
 }
 
 // NewWriter returns a Writer to out.
 func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
 
-// Write writes p, except for a last character whose end is still to come.
+// Write writes p, except for an incomplete character at its end.
 func (w *Writer) Write(p []byte) (int, error) {
 	data := append(w.rest, p...)
 	whole := len(data)

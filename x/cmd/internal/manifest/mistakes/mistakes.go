@@ -1,5 +1,5 @@
-// Package mistakes has a manifest for each mistake that people make, and the sentence that each
-// command answers it with.
+// Package mistakes has a manifest for each usual mistake, and the sentence that every command prints
+// for it.
 package mistakes
 
 import (
@@ -46,8 +46,8 @@ spec:
           - {name: main, image: busybox}
 `
 
-// mistake is a manifest with a mistake, and the sentence that it gets, at its place in f.yaml; "" if
-// it is none.
+// mistake is a manifest in which one part is replaced by a mistake, and the sentence for it, with its
+// position in f.yaml; "" if the manifest is good.
 type mistake struct{ name, text, from, to, want string }
 
 var all = []mistake{
@@ -135,7 +135,7 @@ const madeByServer = "is made by the server; leave it out, or set manualSelector
 
 const notLabel = "must consist of at most 63 lower case letters, digits and '-', and begin and end with a letter or digit"
 
-// Check compares what a command prints of each mistake with its sentence. The command reads f.yaml.
+// Check compares the output of a command for each mistake with its sentence. The command reads f.yaml.
 func Check(t *testing.T, run func() string, except ...string) {
 	t.Chdir(t.TempDir())
 	for _, m := range all {
