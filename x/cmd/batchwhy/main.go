@@ -1,5 +1,5 @@
-// Command batchwhy says why Jobs and CronJobs do what they do, and what comes next. As
-// kubectl-why it is a plugin of kubectl.
+// Command batchwhy explains why Jobs and CronJobs do what they do, and what comes next. Under the
+// name kubectl-why it is a plugin of kubectl.
 package main
 
 import (

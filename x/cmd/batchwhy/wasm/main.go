@@ -51,10 +51,12 @@ func answer(f func([]js.Value) (any, error), args []js.Value) (text string) {
 			text = failure(fmt.Errorf("a mistake in this page: %v", r))
 		}
 	}()
+
 	value, err := f(args)
 	if err != nil {
 		return failure(err)
 	}
+
 	data, err := json.Marshal(value)
 	if err != nil {
 		return failure(err)
@@ -67,7 +69,7 @@ func failure(err error) string {
 	return string(data)
 }
 
-// maxObjects is how many objects a page can show without running out of memory.
+// maxObjects is the number of objects that a page can show without running out of memory.
 const maxObjects = 100_000
 
 func (p *page) reset([]js.Value) (any, error) {
@@ -89,8 +91,8 @@ func (p *page) write(args []js.Value) (any, error) {
 
 func (p *page) close([]js.Value) (any, error) { return struct{}{}, p.stream.Close() }
 
-// begin takes what is requested: {"at": TIME, "for": SECONDS}, or in place of a time when the newest file was written, and
-// when now is.
+// begin starts the explanations. Its argument is {"at": TIME, "for": SECONDS}, or, instead of "at",
+// "written", the time at which the newest file was written, and "now", the present.
 func (p *page) begin(args []js.Value) (any, error) {
 	var in struct {
 		At      time.Time `json:"at"`
@@ -101,15 +103,19 @@ func (p *page) begin(args []js.Value) (any, error) {
 	if err := json.Unmarshal([]byte(args[0].String()), &in); err != nil {
 		return nil, err
 	}
+
 	var from, warning string
 	if in.At.IsZero() {
-		in.At, from, warning = p.objects.AsOf(read.Source{Written: in.Written, Live: in.Written.IsZero()}, in.Now, "As of:")
+		source := read.Source{Written: in.Written, Live: in.Written.IsZero()}
+		in.At, from, warning = p.objects.AsOf(source, in.Now, "As of:")
 	}
-	p.explainer = explain.New(p.objects, explain.Options{At: in.At, For: time.Duration(in.For) * time.Second, Timeline: true, Plan: true})
+
+	p.explainer = explain.New(p.objects,
+		explain.Options{At: in.At, For: time.Duration(in.For) * time.Second, Timeline: true, Plan: true})
 	return map[string]any{"count": p.explainer.Len(), "at": in.At.UTC(), "from": from, "warning": warning}, nil
 }
 
-// some explains for a number of milliseconds.
+// some explains objects for a number of milliseconds.
 func (p *page) some(args []js.Value) (any, error) {
 	until := time.Now().Add(time.Duration(args[0].Int()) * time.Millisecond)
 	out := struct {
@@ -129,16 +135,18 @@ func (p *page) some(args []js.Value) (any, error) {
 	}
 }
 
-// play plays the first steps of a script, and shows the items from a place on.
+// play plays the first steps of a script, and returns the view with the items from a place on.
 func (p *page) play(args []js.Value) (any, error) {
 	var s play.Script
 	if err := json.Unmarshal([]byte(args[0].String()), &s); err != nil {
 		return nil, err
 	}
+
 	life, err := p.theatre.Play(&s, args[1].Int())
 	if life == nil {
 		return nil, err
 	}
+
 	out := struct {
 		View  *play.View `json:"view,omitempty"`
 		Error string     `json:"problem,omitempty"`
@@ -147,6 +155,7 @@ func (p *page) play(args []js.Value) (any, error) {
 		out.Error = err.Error()
 		return out, nil
 	}
+
 	p.life, p.script, p.steps = life, s, args[1].Int()
 	view := life.View(args[2].Int())
 	out.View = &view

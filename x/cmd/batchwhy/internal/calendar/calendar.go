@@ -11,7 +11,7 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// Calendar is what there is to say about a schedule.
+// Calendar describes the runs of a schedule.
 type Calendar struct {
 	Spec     string    `json:"spec"`
 	Zone     string    `json:"zone"`
@@ -19,12 +19,11 @@ type Calendar struct {
 	Runs     []Run     `json:"runs"`
 	Shifts   []Shift   `json:"shifts"`
 	Findings []Finding `json:"findings"`
-	// Differences are runs of the next year that Kubernetes 1.37 has at other times.
+	// Differences are runs of the next year that Kubernetes 1.37 starts at other times.
 	Differences []Difference `json:"differences"`
-	// PerYear is the number of runs in the year that follows.
+	// PerYear is the number of runs in the year after From.
 	PerYear int `json:"perYear"`
-	// Days are the numbers of runs on each day of that year, in the zone, the day of From first.
-	// Day is its date.
+	// Days has the number of runs on each day of that year, in the zone. Day is the date of the first.
 	Days []int     `json:"days"`
 	Day  string    `json:"day"`
 	From time.Time `json:"from"`
@@ -40,14 +39,15 @@ type Run struct {
 // Shift is a change of the zone's clock.
 type Shift struct {
 	At time.Time `json:"at"`
-	// Before and After are what the clock shows then; Gap is true if it is put forward.
+	// Before and After are the times of day that the clock shows. Gap is true if the clock is put
+	// forward.
 	Before string `json:"before"`
 	After  string `json:"after"`
 	Gap    bool   `json:"gap"`
-	// Minutes is how far the clock jumps.
+	// Minutes is the size of the change, negative if the clock is put back.
 	Minutes int    `json:"minutes"`
 	Text    string `json:"text"`
-	// Runs are the runs of the hours around it, in minutes from the change.
+	// Runs are the runs in the hours around the change, in minutes from the change.
 	Runs []int `json:"runs"`
 }
 
@@ -57,7 +57,7 @@ type Finding struct {
 	Text string `json:"text"`
 }
 
-// Difference is a run that Kubernetes 1.37 has at another time.
+// Difference is a run that Kubernetes 1.37 starts at another time, or not at all.
 type Difference struct {
 	Ours   string `json:"ours"`
 	Theirs string `json:"theirs"`
@@ -65,12 +65,13 @@ type Difference struct {
 
 const layout = "Mon 2006-01-02 15:04:05 MST"
 
-// Look describes a schedule from a time on, in a zone of the zone database. An empty zone is
+// Look describes a schedule after a time, in a zone of the zone database. An empty zone is
 // UTC. The deadline is startingDeadlineSeconds, -1 for none.
 func Look(spec, zone string, deadline int64, from time.Time) (*Calendar, error) {
 	if zone == "" {
 		zone = "UTC"
 	}
+
 	s, err := schedule.Parse(spec, schedule.WithTimeZone(zone))
 	if err != nil {
 		return nil, err
@@ -79,21 +80,25 @@ func Look(spec, zone string, deadline int64, from time.Time) (*Calendar, error) 
 	if err != nil {
 		return nil, err
 	}
+
 	loc := s.Location()
 	c := &Calendar{
 		Spec: spec, Zone: loc.String(), Sentence: s.Describe(), From: from,
 		Runs: []Run{}, Shifts: []Shift{}, Findings: []Finding{}, Differences: []Difference{},
 	}
+
 	for run := range s.NextN(from, 10) {
 		c.Runs = append(c.Runs, Run{run.In(loc).Format(layout), run.UTC().Format(layout), distance(run.Sub(from))})
 	}
 	c.PerYear = s.Count(from, from.AddDate(1, 0, 0))
+
 	first := time.Date(from.In(loc).Year(), from.In(loc).Month(), from.In(loc).Day(), 0, 0, 0, 0, loc)
 	c.Day = first.Format(time.DateOnly)
 	for i := range 365 {
 		day, next := first.AddDate(0, 0, i), first.AddDate(0, 0, i+1)
 		c.Days = append(c.Days, s.Count(day.Add(-time.Second), next.Add(-time.Second)))
 	}
+
 	around := schedule.Circumstances{From: from, WakeUpLag: 10 * time.Second}
 	if deadline >= 0 {
 		around.StartingDeadlineSeconds = &deadline
@@ -101,9 +106,11 @@ func Look(spec, zone string, deadline int64, from time.Time) (*Calendar, error) 
 	for _, f := range s.Lint(around) {
 		c.Findings = append(c.Findings, Finding{string(f.Kind), f.Message})
 	}
+
 	for at := range shifts(loc, from, from.AddDate(3, 0, 0)) {
 		c.Shifts = append(c.Shifts, describe(s, at))
 	}
+
 	c.Differences = append(c.Differences, compare(s, theirs, from)...)
 	return c, nil
 }
@@ -129,8 +136,8 @@ func shifts(loc *time.Location, from, to time.Time) func(yield func(time.Time) b
 				return
 			}
 			if !end.After(t) {
-				// With the rules behind the last transition that a zone file lists, the
-				// bounds of the moment of a change may belong to the time before it.
+				// After the last transition that a zone file lists, ZoneBounds at the time of
+				// a change may return the bounds of the time before it.
 				t = t.Add(time.Hour)
 				continue
 			}
@@ -143,10 +150,10 @@ func shifts(loc *time.Location, from, to time.Time) func(yield func(time.Time) b
 	}
 }
 
-// window is how far around a change of the clock runs are shown.
+// window is the time before and after a change of the clock for which runs are shown.
 const window = 3 * time.Hour
 
-// describe says what a change of the clock means for the schedule.
+// describe describes a change of the clock and the runs around it.
 func describe(s schedule.Schedule, at time.Time) Shift {
 	loc := s.Location()
 	_, before := at.Add(-1).In(loc).Zone()
@@ -155,28 +162,33 @@ func describe(s schedule.Schedule, at time.Time) Shift {
 		At: at.UTC(), Gap: after > before, Minutes: (after - before) / 60, Runs: []int{},
 		Before: at.In(time.FixedZone("", before)).Format("15:04"), After: at.In(loc).Format("15:04"),
 	}
+
 	n := 0
 	for run := range s.Between(at.Add(-window), at.Add(window)) {
 		if n++; n <= 400 {
 			out.Runs = append(out.Runs, int(run.Sub(at)/time.Minute))
 		}
 	}
+
 	day, verb := at.In(loc).Format("2006-01-02"), "back"
 	if out.Gap {
 		verb = "forward"
 	}
-	out.Text = fmt.Sprintf("%s: clocks go %s from %s to %s; %s in the three hours before and after", day, verb, out.Before, out.After, value.Count(n, "run"))
+	out.Text = fmt.Sprintf("%s: clocks go %s from %s to %s; %s in the three hours before and after", day, verb,
+		out.Before, out.After, value.Count(n, "run"))
 	return out
 }
 
-// compare finds runs of the next year that the reference has at other times, at most ten.
+// compare finds runs of the next year that Kubernetes starts at other times, at most ten.
 func compare(ours, theirs schedule.Schedule, from time.Time) (out []Difference) {
 	a, b := from, from
 	end := from.AddDate(1, 0, 0)
-	// Both continue from their own times: a run that only one has shifts nothing.
+	// Each schedule continues from its own time, so a run that only one has does not shift the others.
 	for range 3000 {
 		x, y := ours.Next(a), theirs.Next(b)
-		if x.IsZero() && y.IsZero() || x.After(end) && y.After(end) || len(out) == 10 {
+
+		switch {
+		case x.IsZero() && y.IsZero(), x.After(end) && y.After(end), len(out) == 10:
 			return out
 		}
 		switch {

@@ -15,17 +15,19 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/terminal"
 )
 
-// explain reads the inputs and explains what they contain.
+// explain reads the inputs and explains their Jobs and CronJobs.
 func (p *program) explain(ctx context.Context, args []string) error {
 	options, err := p.options()
 	if err != nil {
 		return err
 	}
+
 	objects := &read.Objects{Limit: p.limit}
 	source, err := p.readAll(ctx, objects, args)
 	if err != nil {
 		return err
 	}
+
 	from := ", as requested"
 	if p.at == "" {
 		var warning string
@@ -34,10 +36,12 @@ func (p *program) explain(ctx context.Context, args []string) error {
 			p.report(fmt.Errorf("warning: %s", warning))
 		}
 	}
+
 	e := explain.New(objects, options)
 	if e.Len() == 0 && objects.ProblemCount() == 0 && len(e.Report().Findings) == 0 {
 		return p.nothing(objects)
 	}
+
 	report, err := p.write(e, options, from)
 	if err != nil {
 		return err
@@ -74,7 +78,8 @@ func (p *program) nothing(objects *read.Objects) error {
 	case len(p.names) > 0:
 		return fmt.Errorf("no Job or CronJob has the name %q", p.names[0])
 	case len(objects.Pods) > 0:
-		return fmt.Errorf("the input contains pods (%d) and no Job or CronJob: add these, as in kubectl get jobs,cronjobs,pods,events -o json", len(objects.Pods))
+		return fmt.Errorf("the input contains pods (%d) and no Job or CronJob: add these, as in kubectl get "+
+			"jobs,cronjobs,pods,events -o json", len(objects.Pods))
 	}
 	for kind, n := range objects.Others {
 		return fmt.Errorf("the input contains no Job or CronJob, only other objects such as %d of kind %s", n, kind)
@@ -84,18 +89,26 @@ func (p *program) nothing(objects *read.Objects) error {
 
 func (p *program) printer() explain.Printer {
 	width, height := p.size(p.out)
-	return explain.Printer{Out: p.out, Width: width, Height: height, Colour: p.colour == "always" || p.colour == "auto" && isTerminal(p.out)}
+	return explain.Printer{
+		Out:    p.out,
+		Width:  width,
+		Height: height,
+		Colour: p.colour == "always" || p.colour == "auto" && isTerminal(p.out),
+	}
 }
 
-// write writes the explanations, each as soon as it is made.
+// write writes the explanations, each as soon as it is ready.
 func (p *program) write(e *explain.Explainer, options explain.Options, from string) (*explain.Report, error) {
 	var plots []explain.Explanation
 	var summary *explain.Summary
 	findings := false
 	printer := p.printer()
-	if p.output == "text" && !p.details && len(options.Names) == 0 && options.For == 0 && !options.Plan && e.Len() > mostDetailed {
+	switch {
+	case p.details, options.Plan, len(options.Names) > 0, options.For != 0: // each object is explained
+	case p.output == "text" && e.Len() > mostDetailed:
 		summary = &explain.Summary{Command: p.detailsOf}
 	}
+
 	list := jsonList{out: terminal.NewWriter(p.out)}
 	if p.output == "json" {
 		list.open(options.At)
@@ -143,10 +156,10 @@ func (p *program) write(e *explain.Explainer, options explain.Options, from stri
 	return report, err
 }
 
-// mostDetailed is how many objects are explained one by one; more are summarised.
+// mostDetailed is the number of objects up to which each is explained; more are summarised.
 const mostDetailed = 10
 
-// detailsOf is the command that explains one object of a summary.
+// detailsOf returns the command that explains one object of a summary.
 func (p *program) detailsOf(kind, namespace, name string) string {
 	if p.kubectl {
 		return fmt.Sprintf("kubectl why -n %s %s/%s", namespace, kind, name)
@@ -166,7 +179,7 @@ func writePlot(name string, plots []explain.Explanation) error {
 	return f.Close()
 }
 
-// conclude reports what could not be read.
+// conclude reports the problems of the input.
 func (p *program) conclude(report *explain.Report, objects *read.Objects) {
 	if objects.ProblemCount() == 0 {
 		return
@@ -214,7 +227,7 @@ func (l *jsonList) add(x *explain.Explanation) error {
 	return l.err
 }
 
-// encode writes a value with its angle brackets as they are.
+// encode encodes a value as JSON and does not escape angle brackets.
 func encode(v any, prefix string) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -230,7 +243,8 @@ func (l *jsonList) close(r *explain.Report) error {
 		name  string
 		count int
 		value any
-	}{{"findings", len(r.Findings), r.Findings}, {"problems", len(r.Problems), r.Problems}, {"moreProblems", r.MoreProblems, r.MoreProblems}} {
+	}{{"findings", len(r.Findings), r.Findings}, {"problems", len(r.Problems), r.Problems},
+		{"moreProblems", r.MoreProblems, r.MoreProblems}} {
 		if part.count == 0 {
 			continue
 		}

@@ -18,27 +18,28 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/terminal"
 )
 
-// What belongs together comes in several pieces: an explanation waits until the inputs are
-// quiet, up to a limit.
+// Changes that belong together arrive in several pieces. So an explanation waits until nothing has
+// arrived for quietTime, but for mostTime at most.
 const (
 	quietTime = 300 * time.Millisecond
 	mostTime  = 2 * time.Second
 )
 
-// follower explains what changes.
+// follower explains objects again when they change.
 type follower struct {
 	*program
 	objects *read.Objects
 	options explain.Options
 	printer explain.Printer
-	// owners are the Jobs and CronJobs that a change is about, with the changes.
+	// owners has the changes that are not explained yet, by the UID of the Job or CronJob that they
+	// concern.
 	owners map[job.UID][]read.Change
-	// said is what was explained last, problems how many problems are reported.
+	// said has the latest explanation of each object, and problems is the number of reported problems.
 	said     map[job.UID]*explain.Explanation
 	problems int
 }
 
-// piece is what an input has brought: bytes, or its end.
+// piece is what was read from an input: bytes, or its end.
 type piece struct {
 	input int
 	data  []byte
@@ -51,15 +52,18 @@ func (p *program) follow(ctx context.Context, args []string) error {
 	if p.at != "" || p.plot != "" {
 		return errors.New("--watch: explains the present: leave out --at and --plot")
 	}
+
 	options, err := p.options()
 	if err != nil {
 		return err
 	}
+
 	f := &follower{
 		program: p, objects: &read.Objects{Limit: p.limit}, options: options, printer: p.printer(),
 		owners: make(map[job.UID][]read.Change), said: make(map[job.UID]*explain.Explanation),
 	}
 	f.objects.OnChange = f.note
+
 	streams, pieces, err := f.open(ctx, args)
 	if err != nil {
 		return err
@@ -67,6 +71,7 @@ func (p *program) follow(ctx context.Context, args []string) error {
 	if err := f.listen(ctx, streams, pieces); err != nil {
 		return err
 	}
+
 	for _, x := range f.said {
 		if explain.IsWrong(x.Findings) {
 			p.status = exitFindings
@@ -78,7 +83,7 @@ func (p *program) follow(ctx context.Context, args []string) error {
 	return nil
 }
 
-// open begins to read all inputs.
+// open starts to read all inputs.
 func (f *follower) open(ctx context.Context, args []string) (streams []*manifest.Stream, pieces chan piece, err error) {
 	inputs, err := f.inputs(ctx, args)
 	if err != nil {
@@ -92,7 +97,7 @@ func (f *follower) open(ctx context.Context, args []string) (streams []*manifest
 	return streams, pieces, nil
 }
 
-// inputs are what is followed: a cluster, or files and standard input.
+// inputs returns the inputs to follow: a cluster, or files and standard input.
 func (f *follower) inputs(ctx context.Context, args []string) (inputs []input, err error) {
 	if f.kubectl {
 		return f.watchKubectl(ctx)
@@ -131,7 +136,7 @@ func send(ctx context.Context, pieces chan<- piece, input int, from io.Reader) {
 	}
 }
 
-// listen takes the pieces, and explains in between.
+// listen reads the pieces, and explains the changes when the inputs are quiet.
 func (f *follower) listen(ctx context.Context, streams []*manifest.Stream, pieces <-chan piece) error {
 	timer := time.NewTimer(0)
 	<-timer.C
@@ -166,8 +171,8 @@ func (f *follower) listen(ctx context.Context, streams []*manifest.Stream, piece
 	return f.explainChanged()
 }
 
-// note sorts a change to the objects that it concerns: a pod concerns its Job, a Job also
-// its CronJob.
+// note adds a change to the objects that it concerns: that of a pod concerns its Job, that of a Job
+// also its CronJob.
 func (f *follower) note(c read.Change) {
 	concerned := []job.UID{c.Owner}
 	if c.Kind == "Job" || c.Kind == "CronJob" {
@@ -185,6 +190,7 @@ func (f *follower) explainChanged() error {
 	f.owners = make(map[job.UID][]read.Change)
 	f.options.At = f.now()
 	f.options.Only = func(uid job.UID) bool { return len(owners[uid]) > 0 }
+
 	e := explain.New(f.objects, f.options)
 	for {
 		x, ok := e.Next()
@@ -196,6 +202,7 @@ func (f *follower) explainChanged() error {
 		}
 		f.said[x.UID] = &x
 	}
+
 	for _, uid := range slices.Sorted(maps.Keys(owners)) {
 		last := owners[uid][len(owners[uid])-1]
 		if x := f.said[uid]; x != nil && last.Gone && last.UID == uid {
@@ -205,6 +212,7 @@ func (f *follower) explainChanged() error {
 			}
 		}
 	}
+
 	for _, problem := range f.objects.Problems[min(f.problems, len(f.objects.Problems)):] {
 		f.report(problem)
 	}
@@ -212,12 +220,16 @@ func (f *follower) explainChanged() error {
 	return nil
 }
 
-// write writes one explanation: as a line of JSON, or for people, what is new in it.
+// write writes one explanation as a line of JSON, or its news as text.
 func (f *follower) write(x *explain.Explanation, changes []read.Change) error {
 	if f.output != "json" {
 		return f.printer.Update(f.options.At, x, f.said[x.UID], changes)
 	}
-	data, err := json.Marshal(explain.Report{SchemaVersion: explain.SchemaVersion, At: f.options.At.UTC(), Objects: []explain.Explanation{*x}})
+	data, err := json.Marshal(explain.Report{
+		SchemaVersion: explain.SchemaVersion,
+		At:            f.options.At.UTC(),
+		Objects:       []explain.Explanation{*x},
+	})
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,8 @@ func (p *program) readAll(ctx context.Context, objects *read.Objects, args []str
 	}
 	if len(args) == 0 {
 		if isTerminal(p.in) {
-			return nil, fmt.Errorf("no input: name files, or pipe: kubectl get jobs,cronjobs,pods,events -o json | batchwhy")
+			return nil, fmt.Errorf("no input: name files, or pipe: kubectl get jobs,cronjobs,pods,events -o json | " +
+				"batchwhy")
 		}
 		args = []string{"-"}
 	}
@@ -38,8 +39,7 @@ func (p *program) readAll(ctx context.Context, objects *read.Objects, args []str
 	return s, nil
 }
 
-// readStandardInput notes how old standard input is: a pipe is as new as can be, a file is as old
-// as it is.
+// readStandardInput notes how old standard input is: a pipe is of the present, and a file has a time.
 func readStandardInput(s *read.Source, in io.Reader) {
 	if f, ok := in.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -62,6 +62,7 @@ func (p *program) readOne(objects *read.Objects, arg string, s *read.Source, bar
 		readStandardInput(s, p.in)
 		return copyAll(objects.Stream("standard input"), p.in, bar)
 	}
+
 	name := resolve(arg)
 	info, err := os.Stat(name)
 	if err != nil {
@@ -70,6 +71,7 @@ func (p *program) readOne(objects *read.Objects, arg string, s *read.Source, bar
 	if !info.IsDir() {
 		return p.readFile(objects, name, arg, s, bar)
 	}
+
 	files, err := filesOf(name)
 	if err != nil {
 		return err
@@ -77,6 +79,7 @@ func (p *program) readOne(objects *read.Objects, arg string, s *read.Source, bar
 	if len(files) == 0 {
 		return fmt.Errorf("%s: contains no .json, .yaml or .yml file", arg)
 	}
+
 	objects.Lenient = true
 	defer func() { objects.Lenient = false }()
 	for _, file := range files {
@@ -138,7 +141,7 @@ func copyAll(to *manifest.Stream, from io.Reader, bar *progress) error {
 	}
 }
 
-// progress is a line that says how much is read.
+// progress is a line that shows how much has been read.
 type progress struct {
 	out         io.Writer
 	on          bool
@@ -166,8 +169,8 @@ func (p *progress) clear() {
 	}
 }
 
-// resolve finds a file of the user. Under "go run -C DIR" the command starts in DIR, and
-// the user's folder is in PWD; it is tried first.
+// resolve returns the path of a file to read. Under "go run -C DIR" the command starts in DIR, and
+// PWD is the user's folder, which is tried first.
 func resolve(name string) string {
 	caller := os.Getenv("PWD")
 	if filepath.IsAbs(name) || !filepath.IsAbs(caller) {
@@ -179,7 +182,7 @@ func resolve(name string) string {
 	return name
 }
 
-// output names a file to write, relative to the user's folder.
+// output returns the path of a file to write, relative to the user's folder.
 func output(name string) string {
 	if caller := os.Getenv("PWD"); !filepath.IsAbs(name) && filepath.IsAbs(caller) {
 		return filepath.Join(caller, name)

@@ -14,19 +14,18 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// kinds are what an explanation uses. Each is read by a command of its own, so that what the user
-// may not read does not hide the rest.
+// kinds are the kinds that an explanation uses. Each is read by a command of its own, so that the
+// others are read if the user may not read one.
 var kinds = []string{"jobs", "cronjobs", "pods", "events"}
 
-// answer is what kubectl has printed about one kind.
+// answer is the output of kubectl for one kind, or why there is none.
 type answer struct {
 	kind, why string
 	data      []byte
 	err       error
 }
 
-// askKubectl reads the objects of a cluster: with the rights of the user, and only with the verb
-// that is needed.
+// askKubectl reads the objects of a cluster, with the rights of the user.
 func (p *program) askKubectl(ctx context.Context, objects *read.Objects) error {
 	answers := make([]answer, len(kinds))
 	var all sync.WaitGroup
@@ -34,6 +33,7 @@ func (p *program) askKubectl(ctx context.Context, objects *read.Objects) error {
 		all.Go(func() { answers[i] = p.get(ctx, kind) })
 	}
 	all.Wait()
+
 	for i := range answers {
 		a := &answers[i]
 		if a.err != nil && !isForbidden(a.why) {
@@ -46,16 +46,19 @@ func (p *program) askKubectl(ctx context.Context, objects *read.Objects) error {
 			objects.Withheld[a.kind] = firstLine(a.why)
 			continue
 		}
+
 		if objects.Complete == nil {
 			objects.Complete = make(map[string]bool)
 		}
 		objects.Complete[a.kind] = len(p.names) == 0 || a.kind != "jobs" && a.kind != "cronjobs"
+
 		stream := objects.Stream("kubectl get " + a.kind)
 		_, _ = stream.Write(a.data) // never fails
 		if err := stream.Close(); err != nil {
 			return err
 		}
 	}
+
 	if len(objects.Withheld) > 0 {
 		names := slices.Sorted(maps.Keys(objects.Withheld))
 		p.report(fmt.Errorf("warning: explained without %s: %s", strings.Join(names, ", "), objects.Withheld[names[0]]))
@@ -66,19 +69,20 @@ func (p *program) askKubectl(ctx context.Context, objects *read.Objects) error {
 	return nil
 }
 
-// get asks for the objects of one kind, all or some.
+// get reads the objects of one kind, all or the named ones.
 func (p *program) get(ctx context.Context, kind string, names ...string) answer {
 	cmd := exec.CommandContext(ctx, "kubectl", p.getArgs(kind, names...)...)
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	err := cmd.Run()
-	if err != nil && isForbidden(errOut.String()) && len(names) == 0 && len(p.namesOf(kind)) > 0 {
-		return p.get(ctx, kind, p.namesOf(kind)...) // who may not list may still get
+	mayNotList := err != nil && isForbidden(errOut.String())
+	if mayNotList && len(names) == 0 && len(p.namesOf(kind)) > 0 {
+		return p.get(ctx, kind, p.namesOf(kind)...) // a user who may not list may still get
 	}
 	return answer{kind, errOut.String(), out.Bytes(), err}
 }
 
-// namesOf are the names of a kind that were requested, as in job/import.
+// namesOf returns the requested names of a kind, as in job/import.
 func (p *program) namesOf(kind string) (names []string) {
 	for _, name := range p.names {
 		prefix, rest, ok := strings.Cut(name, "/")
@@ -103,7 +107,7 @@ func (p *program) getArgs(kind string, names ...string) []string {
 	return args
 }
 
-// isForbidden reports whether kubectl says that the user may not read a kind.
+// isForbidden reports whether an error of kubectl means that the user may not read a kind.
 func isForbidden(text string) bool {
 	return strings.Contains(text, "(Forbidden)") || strings.Contains(text, "forbidden:")
 }
@@ -113,14 +117,14 @@ func firstLine(text string) string {
 	return line
 }
 
-// input is something that is followed.
+// input is an input to follow.
 type input struct {
 	name string
 	from io.Reader
 }
 
-// watchKubectl begins to watch all kinds of a cluster. A kind that the user may not watch ends at
-// once, which kubectl says on standard error.
+// watchKubectl starts to watch all kinds of a cluster. If the user may not watch a kind, its input
+// ends immediately, and kubectl writes the reason to standard error.
 func (p *program) watchKubectl(ctx context.Context) (inputs []input, err error) {
 	for _, kind := range kinds {
 		cmd := exec.CommandContext(ctx, "kubectl", append(p.getArgs(kind), "--watch", "--output-watch-events")...)

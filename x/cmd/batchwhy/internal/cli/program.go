@@ -34,7 +34,7 @@ type flags struct {
 	progress  bool
 	following bool
 	limit     int
-	// kubectl asks kubectl for the objects; namespace, context and all are passed on.
+	// kubectl is true if kubectl reads the objects. It gets namespace, context and all.
 	kubectl   bool
 	namespace string
 	context   string
@@ -43,7 +43,7 @@ type flags struct {
 
 func (p *program) report(err error) { command.Report(p.err, p.name, err) }
 
-// size is the width and the height of the terminal that a stream writes to, 0 for none.
+// size returns the width and the height of a stream's terminal, 0 if it is none.
 func (p *program) size(stream any) (width, height int) {
 	if f, ok := stream.(*os.File); ok {
 		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
@@ -59,9 +59,10 @@ func isTerminal(stream any) bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// parseTime parses a time, UTC unless it names a zone.
+// parseTime parses a time. It is in UTC unless it names a zone.
 func parseTime(text string) (time.Time, error) {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime, "2006-01-02 15:04", time.DateOnly} {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateTime,
+		"2006-01-02 15:04", time.DateOnly} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t.UTC(), nil
 		}

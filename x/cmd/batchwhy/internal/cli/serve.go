@@ -26,7 +26,8 @@ func (p *program) serveCommand() *cobra.Command {
 			return p.serve(cmd.Context(), address)
 		},
 	}
-	cmd.Flags().StringVar(&address, "address", "127.0.0.1:8765", "`address` to listen on; it must be one of this machine")
+	cmd.Flags().StringVar(&address, "address", "127.0.0.1:8765",
+		"`address` to listen on; it must be one of this machine")
 	return cmd
 }
 
@@ -36,6 +37,7 @@ func (p *program) serve(ctx context.Context, address string) error {
 		return err
 	}
 	defer listener.Close()
+
 	files, err := page.Load(ctx)
 	if err != nil {
 		return err
@@ -44,9 +46,11 @@ func (p *program) serve(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
+
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
 	stop := context.AfterFunc(ctx, func() { server.Close() })
 	defer stop()
+
 	fmt.Fprintf(p.out, "http://%s/\n", listener.Addr())
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -63,6 +67,7 @@ func (p *program) pageCommand() *cobra.Command {
 		Example: `  batchwhy page --out site                    # open site/index.html
   batchwhy page --out site --url https://jobs.example.com/why`,
 		Args: cobra.NoArgs,
+
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			files, err := page.Load(cmd.Context())
 			if err != nil {
@@ -71,6 +76,7 @@ func (p *program) pageCommand() *cobra.Command {
 			if url != "" {
 				files.At(url)
 			}
+
 			folder := output(folder)
 			if err := files.Write(folder); err != nil {
 				return err
@@ -80,6 +86,7 @@ func (p *program) pageCommand() *cobra.Command {
 			return err
 		},
 	}
+
 	cmd.Flags().StringVar(&folder, "out", "", "the `folder`, which is created")
 	cmd.Flags().StringVar(&url, "url", "", "the `address` at which it is published, for the preview of links")
 	cobra.CheckErr(cmd.MarkFlagRequired("out"))

@@ -23,7 +23,7 @@ type traceFlags struct {
 	limit       int
 }
 
-// traceCommand checks what a cluster did.
+// traceCommand checks the writes of a cluster's controllers against the planners.
 func (p *program) traceCommand() *cobra.Command {
 	var f traceFlags
 	cmd := &cobra.Command{
@@ -49,11 +49,15 @@ log cannot be read; what could be read is checked.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.trace(cmd, f, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.release, "release", "1.36", "the `release` of the controllers, with feature gates that are switched, as in 1.33,JobManagedBy=false")
-	flags.StringSliceVar(&f.controllers, "controller", nil, "also judge the jobs whose spec.managedBy is one of these `names`")
-	flags.BoolVar(&f.incomplete, "incomplete", false, "versions may be missing anywhere, as in what an informer has logged: check only what holds over gaps")
+	flags.StringVar(&f.release, "release", "1.36",
+		"the `release` of the controllers, with feature gates that are switched, as in 1.33,JobManagedBy=false")
+	flags.StringSliceVar(&f.controllers, "controller", nil,
+		"also judge the jobs whose spec.managedBy is one of these `names`")
+	flags.BoolVar(&f.incomplete, "incomplete", false,
+		"versions may be missing anywhere, as in what an informer has logged: check only what holds over gaps")
 	flags.IntVar(&f.limit, "max-findings", 100, "the most findings to print; the others are counted")
-	flags.StringVarP(&p.output, "output", "o", "text", "`format` of the output: text, or json: a finding a line, and the summary as the last")
+	flags.StringVarP(&p.output, "output", "o", "text",
+		"`format` of the output: text, or json: a finding a line, and the summary as the last")
 	return cmd
 }
 
@@ -61,6 +65,7 @@ func (p *program) trace(cmd *cobra.Command, f traceFlags, args []string) error {
 	if p.output != "text" && p.output != "json" {
 		return fmt.Errorf("--output: %q: must be text or json", p.output)
 	}
+
 	r, err := release.Parse(f.release)
 	if err != nil {
 		return fmt.Errorf("--release: %w", err)
@@ -69,6 +74,7 @@ func (p *program) trace(cmd *cobra.Command, f traceFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+
 	out := cmd.OutOrStdout()
 	printed := 0
 	var failed error
@@ -82,24 +88,29 @@ func (p *program) trace(cmd *cobra.Command, f traceFlags, args []string) error {
 			_, failed = fmt.Fprintln(out, found)
 		}
 	}
-	summary, err := trace.Check(trace.Options{Release: r, Controllers: f.controllers, Incomplete: f.incomplete}, print, logs...)
+
+	summary, err := trace.Check(trace.Options{Release: r, Controllers: f.controllers, Incomplete: f.incomplete},
+		print, logs...)
 	for _, l := range logs {
 		if c, ok := l.Reader.(io.Closer); ok && l.Reader != p.in {
 			c.Close()
 		}
 	}
+
 	if err = errors.Join(err, failed); err != nil {
 		return err
 	}
 	for _, problem := range summary.Problems {
 		p.report(fmt.Errorf("%v: %s", problem.Place, problem.Text))
 	}
+
 	switch {
 	case summary.Unreadable > 0:
 		p.status = exitBadInput
 	case summary.Findings > 0:
 		p.status = exitFindings
 	}
+
 	if p.output == "json" {
 		return json.NewEncoder(out).Encode(summary)
 	}
@@ -107,7 +118,7 @@ func (p *program) trace(cmd *cobra.Command, f traceFlags, args []string) error {
 	return err
 }
 
-// openLogs opens the logs that are named, or standard input.
+// openLogs opens the named logs, or standard input.
 func (p *program) openLogs(args []string) (logs []trace.Log, err error) {
 	if len(args) == 0 {
 		args = []string{"-"}
@@ -129,20 +140,22 @@ func (p *program) openLogs(args []string) (logs []trace.Log, err error) {
 	return logs, nil
 }
 
-// traceText is the end of the report.
+// traceText returns the end of the report.
 func traceText(s *trace.Summary, limit int) string {
 	var b strings.Builder
 	if more := s.Findings - limit; more > 0 {
 		fmt.Fprintf(&b, "and %s: --max-findings shows all\n", value.Count(more, "more finding"))
 	}
-	fmt.Fprintf(&b, "%s in %s of %s, %s and %s\n", value.Count(s.Findings, "finding"), value.Count(s.Transitions, "step"),
+	fmt.Fprintf(&b, "%s in %s of %s, %s and %s\n", value.Count(s.Findings, "finding"),
+		value.Count(s.Transitions, "step"),
 		value.Count(s.Jobs, "Job"), value.Count(s.Pods, "Pod"), value.Count(s.CronJobs, "CronJob"))
 	for _, note := range []struct {
 		n          int
 		noun, text string
 	}{
 		{s.Unreadable, "part", "could not be read"},
-		{s.Untyped, "object", "came without an event type, so versions may be missing: kubectl get needs --output-watch-events"},
+		{s.Untyped, "object", "came without an event type, so versions may be missing: kubectl get needs " +
+			"--output-watch-events"},
 		{s.Bodiless, "audit event", "had no object: the policy needs the level RequestResponse"},
 		{s.Gaps, "step", "may lack versions in between: only what holds over a gap was checked"},
 		{s.Restarts, "time", "a watch began anew: what did not come again was not used"},

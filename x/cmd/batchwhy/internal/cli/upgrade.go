@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/upgrade"
 )
 
-// upgradeCommand says what differs between two releases of Kubernetes.
+// upgradeCommand shows what differs between two releases of Kubernetes.
 func (p *program) upgradeCommand() *cobra.Command {
 	var from, to string
 	cmd := &cobra.Command{
@@ -45,6 +45,7 @@ func (p *program) upgrade(cmd *cobra.Command, from, to string, args []string) er
 	if p.output != "text" && p.output != "json" {
 		return fmt.Errorf("--output: %q: must be text or json", p.output)
 	}
+
 	var releases [2]release.Release
 	for i, flag := range [...]struct{ name, value string }{{"--from", from}, {"--to", to}} {
 		if flag.value == "" {
@@ -56,6 +57,7 @@ func (p *program) upgrade(cmd *cobra.Command, from, to string, args []string) er
 		}
 		releases[i] = r
 	}
+
 	objects := &read.Objects{Limit: p.limit}
 	if _, err := p.readAll(cmd.Context(), objects, args); err != nil {
 		return err
@@ -63,16 +65,19 @@ func (p *program) upgrade(cmd *cobra.Command, from, to string, args []string) er
 	if len(objects.Jobs)+len(objects.CronJobs) == 0 && objects.ProblemCount() == 0 {
 		return errors.New("the input contains no Job or CronJob")
 	}
+
 	report := upgrade.Compare(objects, releases[0], releases[1])
 	for _, problem := range objects.Problems {
 		p.report(fmt.Errorf("%v", problem))
 	}
+
 	switch {
 	case objects.ProblemCount() > 0:
 		p.status = exitBadInput
 	case report.Differs():
 		p.status = exitFindings
 	}
+
 	if p.output == "text" {
 		return report.Write(cmd.OutOrStdout())
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Verb is what an act does to its object.
+// Verb names what an act does to its object.
 type Verb string
 
 // The verbs of acts.
@@ -19,20 +19,20 @@ const (
 	Ends    Verb = "end"    // lets a container end with an exit code
 )
 
-// Act is one thing that a remedy does to an object, with its command. TestRemedies does it in memory, and looks at
-// the result.
+// Act is one thing that a remedy does to an object, with its command. TestRemedies does it in memory
+// and checks the result.
 type Act struct {
 	Verb                  Verb
 	Kind, Namespace, Name string
-	// Patch is what is set, as JSON.
+	// Patch is a merge patch with the fields to set, as JSON.
 	Patch []byte
-	// Container ends with the code.
+	// Container is the container that ends, with exit code Code.
 	Container string
 	Code      int32
 	Command   string
 }
 
-// does is a remedy that does something to objects.
+// does returns a remedy that changes objects.
 func does(do, risk string, acts ...*Act) *Remedy {
 	var commands []string
 	for _, a := range acts {
@@ -43,7 +43,7 @@ func does(do, risk string, acts ...*Act) *Remedy {
 	return r
 }
 
-// Acts are what the command does to Jobs, CronJobs and pods; none if it only shows something.
+// Acts returns what the command does to Jobs, CronJobs and pods; none if it only shows something.
 func (r *Remedy) Acts() []*Act {
 	if r.acts == nil {
 		return nil
@@ -63,7 +63,14 @@ func patch(namespace, kind, name, field string, value any) *Act {
 // merge sets the fields of a merge patch.
 func merge(namespace, kind, name, fields string, options ...string) *Act {
 	args := append([]string{"patch", kind, name}, append(options, "--type=merge", "-p", fields)...)
-	return &Act{Verb: Patches, Kind: kind, Namespace: namespace, Name: name, Patch: []byte(fields), Command: kubectl(namespace, args...)}
+	return &Act{
+		Verb:      Patches,
+		Kind:      kind,
+		Namespace: namespace,
+		Name:      name,
+		Patch:     []byte(fields),
+		Command:   kubectl(namespace, args...),
+	}
 }
 
 func remove(namespace, kind, name string, options ...string) *Act {
@@ -73,19 +80,45 @@ func remove(namespace, kind, name string, options ...string) *Act {
 
 // apply creates an object from its corrected manifest.
 func apply(namespace, kind, name string) *Act {
-	return &Act{Verb: Applies, Kind: kind, Namespace: namespace, Name: name, Command: kubectl(namespace, "apply", "-f", kind+".yaml")}
+	return &Act{
+		Verb:      Applies,
+		Kind:      kind,
+		Namespace: namespace,
+		Name:      name,
+		Command:   kubectl(namespace, "apply", "-f", kind+".yaml"),
+	}
 }
 
 func edit(namespace, kind, name string) *Act {
-	return &Act{Verb: Edits, Kind: kind, Namespace: namespace, Name: name, Command: kubectl(namespace, "edit", kind, name)}
+	return &Act{
+		Verb:      Edits,
+		Kind:      kind,
+		Namespace: namespace,
+		Name:      name,
+		Command:   kubectl(namespace, "edit", kind, name),
+	}
 }
 
 // start creates a Job from the template of a CronJob.
 func start(namespace, cronJob, name string) *Act {
-	return &Act{Verb: Starts, Kind: "job", Namespace: namespace, Name: name, Command: kubectl(namespace, "create", "job", "--from=cronjob/"+cronJob, name)}
+	return &Act{
+		Verb:      Starts,
+		Kind:      "job",
+		Namespace: namespace,
+		Name:      name,
+		Command:   kubectl(namespace, "create", "job", "--from=cronjob/"+cronJob, name),
+	}
 }
 
 // end lets a container of a pod end with a code.
 func end(namespace, pod, container string, code int32, command string) *Act {
-	return &Act{Verb: Ends, Kind: "pod", Namespace: namespace, Name: pod, Container: container, Code: code, Command: command}
+	return &Act{
+		Verb:      Ends,
+		Kind:      "pod",
+		Namespace: namespace,
+		Name:      pod,
+		Container: container,
+		Code:      code,
+		Command:   command,
+	}
 }

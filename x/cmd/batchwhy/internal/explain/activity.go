@@ -9,27 +9,30 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// activity is what a pod does.
+// activity describes what the containers of a pod do.
 type activity struct {
 	// working is true while a container that does the work runs.
 	working bool
 	// helpers are containers that still run after those that do the work have ended. The
-	// pod ends when they do.
+	// pod ends when they end.
 	helpers []read.Container
-	// ended are the containers that do the work, if helpers keep the pod running.
+	// ended are the containers that did the work, if helpers keep the pod running.
 	ended []read.Container
-	// guessed is true if only the order of the containers says who helps whom.
+	// guessed is true if it was guessed, from the order of the containers or from how long ago
+	// the others ended, which ones are helpers.
 	guessed bool
 }
 
-// endedLong is how long after the end of one container another may well be at work.
+// endedLong is the time after the end of one container in which another one may still be at work.
 const endedLong = 15 * time.Minute
 
-// activityOf tells who works in a pod. Template has the containers of the Job's template.
+// activityOf finds out which containers of a pod work. template has the names of the containers of the
+// Job's template.
 func activityOf(p *read.Pod, pod *job.Pod, template map[string]bool, now time.Time) (a activity) {
 	if pod.Phase != job.PodRunning && pod.Phase != job.PodPending {
 		return a
 	}
+
 	var running, ended, waiting []read.Container
 	for _, c := range p.Containers {
 		switch {
@@ -42,13 +45,18 @@ func activityOf(p *read.Pod, pod *job.Pod, template map[string]bool, now time.Ti
 			waiting = append(waiting, c)
 		}
 	}
+
 	if pod.Phase == job.PodRunning && len(p.Containers) == 0 {
 		return activity{working: pod.Deletion == nil} // nothing tells more
 	}
+
 	a.working = len(running) > 0 && pod.Deletion == nil
-	if len(ended) == 0 || len(running) == 0 || len(waiting) > 0 || pod.Deletion != nil {
+
+	switch {
+	case len(ended) == 0, len(running) == 0, len(waiting) > 0, pod.Deletion != nil:
 		return a
 	}
+
 	known := 0
 	for _, c := range running {
 		if isHelper(c.Name, p.Spec.Container(c.Name).Image) || len(template) > 0 && !template[c.Name] {
@@ -69,10 +77,12 @@ func hasName(containers []read.Container, name string) bool {
 }
 
 // helpers are parts of the names of containers that support others and do not end by themselves.
-const helpers = "istio-proxy linkerd-proxy cloud-sql-proxy cloudsql-proxy cloudsql alloydb-auth-proxy vault-agent envoy consul-connect consul-dataplane " +
-	"daprd kuma-sidecar fluent-bit fluentbit fluentd filebeat promtail vector datadog-agent otel-collector otc-container opentelemetry " +
-	"gke-gcsfuse-sidecar osm-sidecar nginx-proxy tailscale oauth2-proxy pgbouncer aws-otel secrets-store log-shipper logging-sidecar sidecar " +
-	"gce-proxy proxyv2 xray-daemon cloudwatch-agent fluent telegraf statsd-exporter node-exporter jaeger-agent splunk newrelic csi-proxy minio-console"
+const helpers = "istio-proxy linkerd-proxy cloud-sql-proxy cloudsql-proxy cloudsql alloydb-auth-proxy " +
+	"vault-agent envoy consul-connect consul-dataplane daprd kuma-sidecar fluent-bit fluentbit fluentd " +
+	"filebeat promtail vector datadog-agent otel-collector otc-container opentelemetry " +
+	"gke-gcsfuse-sidecar osm-sidecar nginx-proxy tailscale oauth2-proxy pgbouncer aws-otel secrets-store " +
+	"log-shipper logging-sidecar sidecar gce-proxy proxyv2 xray-daemon cloudwatch-agent fluent telegraf " +
+	"statsd-exporter node-exporter jaeger-agent splunk newrelic csi-proxy minio-console"
 
 // isHelper reports whether a container has the name or the image of a helper.
 func isHelper(name, image string) bool {

@@ -12,32 +12,48 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// lookAtCron asks the planner, once as the schedule means it and once as Kubernetes 1.37 decides.
+// lookAtCron runs the planner twice: by what the schedule means, and as Kubernetes 1.37 decides.
 func (e *Explainer) lookAtCron(c *read.CronJob) (l *cronLook, err error) {
 	object := c.Object
 	if c.IsManifest && object.CreationTimestamp.IsZero() {
 		object.CreationTimestamp = e.options.At
 	}
+
 	l = &cronLook{
-		words: e.words, cron: c, events: e.objects.EventsOf("CronJob", &c.Meta), closing: e.objects.Closing[c.Namespace],
-		jobs: make(map[job.UID]*read.Job), jobsRead: len(e.objects.Jobs) > 0 || e.objects.Complete["jobs"] || c.IsManifest,
-		podsRead: len(e.objects.Pods) > 0 || e.objects.Complete["pods"], troubleOf: e.troubleOf,
+		words:     e.words,
+		cron:      c,
+		events:    e.objects.EventsOf("CronJob", &c.Meta),
+		closing:   e.objects.Closing[c.Namespace],
+		jobs:      make(map[job.UID]*read.Job),
+		jobsRead:  len(e.objects.Jobs) > 0 || e.objects.Complete["jobs"] || c.IsManifest,
+		podsRead:  len(e.objects.Pods) > 0 || e.objects.Complete["pods"],
+		troubleOf: e.troubleOf,
 	}
+
 	for _, j := range e.children[c.UID] {
 		l.children = append(l.children, cronjob.ChildOf(&object, &j.Object, j.Controller().UID, j.Annotations))
 		l.jobs[j.UID] = j
 	}
 	if !l.jobsRead { // the status names those that are active
 		for _, ref := range object.Status.Active {
-			l.children = append(l.children, cronjob.Child{Name: ref.Name, UID: ref.UID, CreationTimestamp: object.Status.LastScheduleTime, StartTime: object.Status.LastScheduleTime})
+			l.children = append(l.children, cronjob.Child{
+				Name:              ref.Name,
+				UID:               ref.UID,
+				CreationTimestamp: object.Status.LastScheduleTime,
+				StartTime:         object.Status.LastScheduleTime,
+			})
 		}
 	}
+
 	l.snapshot = cronjob.Snapshot{
 		CronJob: object, Children: l.children, Now: e.options.At, Schedule: cronjob.Compile(&object), Consistent: true,
 	}
+
 	l.theirSnapshot = l.snapshot
-	l.theirSnapshot.Schedule, l.theirSnapshot.Options = cronjob.Compile(&object, schedule.Kubernetes(release.Newest())), cronjob.Kubernetes(release.Newest())
+	l.theirSnapshot.Schedule = cronjob.Compile(&object, schedule.Kubernetes(release.Newest()))
+	l.theirSnapshot.Options = cronjob.Kubernetes(release.Newest())
 	l.spec, l.status = &l.snapshot.CronJob.Spec, &l.snapshot.CronJob.Status
+
 	if l.plan, err = cronjob.Reconcile(l.snapshot); err != nil {
 		return l, err
 	}
@@ -45,7 +61,7 @@ func (e *Explainer) lookAtCron(c *read.CronJob) (l *cronLook, err error) {
 	return l, err
 }
 
-// troubleOf is the worst finding about a Job that is an error or a warning, or nil.
+// troubleOf returns the worst finding about a Job, or nil if there are no errors and no warnings.
 func (e *Explainer) troubleOf(j *read.Job) *Finding {
 	l, err := e.lookAt(j)
 	if err != nil {
@@ -62,19 +78,23 @@ func (e *Explainer) cronJob(c *read.CronJob) Explanation {
 	if c.IsManifest {
 		out.UID = ""
 	}
+
 	l, err := e.lookAtCron(c)
 	if err != nil && len(c.Refused) > 0 {
 		return refused(out, l.specFindings())
 	}
 	if err != nil {
-		return broken(out, err, inspect("look at the object", kubectl(c.Namespace, "get", "cronjob", c.Name, "-o", "yaml")))
+		return broken(out, err,
+			inspect("look at the object", kubectl(c.Namespace, "get", "cronjob", c.Name, "-o", "yaml")))
 	}
+
 	out.Schedule = l.schedule()
 	out.Findings = l.findings()
 	out.State, out.Summary = l.state(out.Schedule, out.Findings)
 	out.Summary = sentence(out.Summary)
 	out.Next = l.next()
 	out.Facts = l.facts()
+
 	if e.options.Timeline {
 		out.Timeline = l.timeline(out.Schedule)
 	}
@@ -90,37 +110,44 @@ func (e *Explainer) cronJob(c *read.CronJob) Explanation {
 	return out
 }
 
-// state is the state in a word and in a sentence. The word agrees with the findings.
+// state returns the state in a word and in a sentence. The word agrees with the findings.
 func (l *cronLook) state(s *Schedule, findings []Finding) (State, string) {
 	switch {
 	case !l.snapshot.CronJob.DeletionTimestamp.IsZero():
 		return Deleting, "being deleted: no run starts any more"
 	case l.snapshot.Schedule.Problem != "":
 		if l.snapshot.Schedule.Problem == "UnknownTimeZone" {
-			return Broken, fmt.Sprintf("no run of %q starts: the time zone %q cannot be used (%s)", l.spec.Schedule, *l.spec.TimeZone, l.snapshot.Schedule.Problem)
+			return Broken, fmt.Sprintf("no run of %q starts: the time zone %q cannot be used (%s)", l.spec.Schedule,
+				*l.spec.TimeZone, l.snapshot.Schedule.Problem)
 		}
-		return Broken, fmt.Sprintf("no run starts: schedule %q cannot be used (%s)", l.spec.Schedule, l.snapshot.Schedule.Problem)
+		return Broken, fmt.Sprintf("no run starts: schedule %q cannot be used (%s)", l.spec.Schedule,
+			l.snapshot.Schedule.Problem)
 	case len(l.cron.Refused) > 0:
 		return Broken, fmt.Sprintf("a manifest that a server would refuse: %s (%s)", runs(s.Sentence), s.Zone)
 	case l.isSuspended():
 		return Suspended, "suspended: no run starts; " + l.ifResumed()
 	}
+
 	sentence := fmt.Sprintf("%s (%s)", runs(s.Sentence), s.Zone)
 	for _, w := range l.plan.Waits {
 		if w.Reason == cronjobreason.WaitActive || w.Reason == cronjobreason.WaitNameTaken {
 			return Held, sentence + ": the run of " + l.moment(w.Run) + " is due and does not start"
 		}
 	}
+
 	if strings.HasPrefix(s.Sentence, "never") {
 		return Broken, sentence
 	}
 	if name := l.staleHolder(); name != "" && len(l.plan.Create) > 0 {
-		return Held, fmt.Sprintf("%s: the run of %s is due and does not start as long as status.active names Job %s", sentence, l.moment(l.plan.Create[0].ScheduledTime), name)
+		return Held, fmt.Sprintf("%s: the run of %s is due and does not start as long as status.active names Job %s",
+			sentence, l.moment(l.plan.Create[0].ScheduledTime), name)
 	}
+
 	if last := l.lastRun(s); last != "" {
 		sentence += "; the last run, " + last
 	}
 	sentence += "; " + l.nextRun()
+
 	if f := worst(findings); f != nil && f.Severity == Error {
 		if f.Code == "RunsFail" || f.Code == "ReplaceKills" || f.Code == "NoSuccess" {
 			return Failing, sentence
@@ -133,7 +160,7 @@ func (l *cronLook) state(s *Schedule, findings []Finding) (State, string) {
 	return Scheduled, sentence
 }
 
-// lastRun says how the latest run that was due has ended.
+// lastRun returns the outcome of the latest run that was due.
 func (l *cronLook) lastRun(s *Schedule) string {
 	if len(s.Last) == 0 {
 		return ""
@@ -149,7 +176,7 @@ func (l *cronLook) nextRun() string {
 	return "the next run is due " + l.at(l.plan.NextRun) + l.inZone(l.plan.NextRun)
 }
 
-// ifResumed says what would happen if spec.suspend became false now.
+// ifResumed describes what would happen if spec.suspend became false now.
 func (l *cronLook) ifResumed() string {
 	s := l.snapshot
 	resumed := false
@@ -158,14 +185,19 @@ func (l *cronLook) ifResumed() string {
 	if err != nil {
 		return ""
 	}
+
 	switch {
 	case len(plan.Create) > 0 && plan.Missed.Count > 0:
-		return fmt.Sprintf("%s have come due since %s, and if it were resumed now, the run of %s would start immediately and the other %d never",
-			count(int64(plan.Missed.Count+1), "run"), l.base(), l.moment(plan.Create[0].ScheduledTime), plan.Missed.Count)
+		return fmt.Sprintf("%s have come due since %s, and if it were resumed now, the run of %s would start "+
+			"immediately and the other %d never",
+			count(int64(plan.Missed.Count+1), "run"), l.base(), l.moment(plan.Create[0].ScheduledTime),
+			plan.Missed.Count)
 	case len(plan.Create) > 0:
-		return fmt.Sprintf("1 run has come due since %s, and if it were resumed now, the run of %s would start immediately", l.base(), l.moment(plan.Create[0].ScheduledTime))
+		return fmt.Sprintf("1 run has come due since %s, and if it were resumed now, the run of %s would start "+
+			"immediately", l.base(), l.moment(plan.Create[0].ScheduledTime))
 	case plan.Missed.Count > 0:
-		return fmt.Sprintf("%s have come due since %s and would not start any more", count(int64(plan.Missed.Count), "run"), l.base())
+		return fmt.Sprintf("%s have come due since %s and would not start any more",
+			count(int64(plan.Missed.Count), "run"), l.base())
 	}
 	return "no run has come due since " + l.base()
 }

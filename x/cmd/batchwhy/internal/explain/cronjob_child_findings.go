@@ -19,6 +19,7 @@ func (l *cronLook) failedRunFindings() []Finding {
 		}
 	}
 	slices.SortFunc(ended, func(a, b *cronjob.Child) int { return b.FinishTime.Compare(a.FinishTime) })
+
 	n := int64(0)
 	for _, c := range ended {
 		if c.Finished != job.ConditionFailed {
@@ -26,23 +27,28 @@ func (l *cronLook) failedRunFindings() []Finding {
 		}
 		n++
 	}
+
 	base, since := l.successBase()
 	if n == 0 {
 		return l.goneRunFindings(len(ended) > 0)
 	}
+
 	last := ended[0]
 	severity, what := Warning, "the last run has failed"
 	if n > 1 || base.Before(last.CreationTimestamp.Add(-2*l.interval())) && l.interval() > 0 {
-		severity, what = Error, fmt.Sprintf("the last %s failed, and none has succeeded since %s", count(n, "run has", "runs have"), since)
+		severity, what = Error, fmt.Sprintf("the last %s failed, and none has succeeded since %s",
+			count(n, "run has", "runs have"), since)
 		if n == 1 {
 			what = fmt.Sprintf("the last run has failed, and none has succeeded since %s", since)
 		}
 	}
+
 	text, remedies := fmt.Sprintf("%s: %s %s", what, last.Name, l.at(last.FinishTime)), []*Remedy(nil)
 	if f := l.troubleOf(l.jobs[last.UID]); f != nil {
 		text += "; " + strings.TrimSuffix(lowerFirst(f.Text), ".")
 		remedies = slices.Clone(f.Remedies[:min(2, len(f.Remedies))])
 	}
+
 	again := when("the cause is gone", l.runNow("try it without waiting for the schedule"))
 	if !slices.ContainsFunc(remedies, func(r *Remedy) bool { return r.Command == again.Command }) {
 		remedies = append(remedies, again)
@@ -50,13 +56,17 @@ func (l *cronLook) failedRunFindings() []Finding {
 	return oneFinding(severity, "RunsFail", text, remedies...)
 }
 
-// successFindings report that runs start and none succeeds, although no failed Job is left that would say so.
+// successFindings report that runs start but none succeeds, although no failed Job shows it.
 func (l *cronLook) successFindings() []Finding {
 	base, since := l.successBase()
 	last := l.status.LastScheduleTime
 	known := l.jobsRead || !l.status.LastSuccessfulTime.IsZero()
-	waits := l.cron.IsManifest || l.isSuspended() || l.snapshot.Schedule.Problem != "" || len(l.holding()) > 0
-	if !known || waits || last.IsZero() || len(l.failedRunFindings()) > 0 || len(l.replaceFindings()) > 0 || len(l.refusedFindings()) > 0 {
+	switch {
+	case !known, last.IsZero(), l.cron.IsManifest:
+		return nil
+	case l.isSuspended(), l.snapshot.Schedule.Problem != "", len(l.holding()) > 0: // none starts now
+		return nil
+	case len(l.failedRunFindings()) > 0, len(l.replaceFindings()) > 0, len(l.refusedFindings()) > 0:
 		return nil
 	}
 	for i := range l.children {
@@ -64,14 +74,18 @@ func (l *cronLook) successFindings() []Finding {
 			return nil // the status is behind
 		}
 	}
+
 	const few = 5
 	n := l.snapshot.Schedule.Schedule.Count(base, last)
 	if n < few || last.Sub(base) < 24*time.Hour {
 		return nil
 	}
-	return oneFinding(Error, "NoSuccess", fmt.Sprintf("no run has succeeded since %s, although %s due since then and the last recorded one was that of %s", since, count(int64(n), "run has come", "runs have come"), l.moment(last)),
+	return oneFinding(Error, "NoSuccess", fmt.Sprintf("no run has succeeded since %s, although %s due since then "+
+		"and the last recorded one was that of %s", since, count(int64(n), "run has come", "runs have come"),
+		l.moment(last)),
 		l.runNow("start a run and watch it"),
-		l.set("keep the last failed Jobs, to see why they fail", "spec.failedJobsHistoryLimit", max(2, int64(deref32(l.spec.FailedJobsHistoryLimit))), "safe: failed Jobs with their pods are kept"))
+		l.set("keep the last failed Jobs, to see why they fail", "spec.failedJobsHistoryLimit",
+			max(2, int64(deref32(l.spec.FailedJobsHistoryLimit))), "safe: failed Jobs with their pods are kept"))
 }
 
 func deref32(n *int32) int32 {
@@ -87,20 +101,24 @@ func (l *cronLook) overrunFindings() []Finding {
 	if interval == 0 || longest <= interval || l.isSuspended() {
 		return nil
 	}
+
 	becomes := map[cronjob.ConcurrencyPolicy]string{
 		cronjob.Forbid:  "a run that comes due meanwhile starts late or never",
 		cronjob.Replace: "a run is deleted before it ends",
 		cronjob.Allow:   "runs overlap",
 	}[l.spec.ConcurrencyPolicy]
+
 	longer := fmt.Sprintf("make the distance of the runs longer than %s", span(longest))
 	fix := l.edit(longer + ", or the runs shorter")
 	if instead := l.everyAtLeast(longest); instead != "" {
 		fix = l.set(longer, "spec.schedule", instead, "safe: Jobs that exist go on; there are fewer runs from then on")
 	}
-	return oneFinding(Warning, "RunsOverrun", fmt.Sprintf("runs take up to %s, and the next one is due %s after each: %s", span(longest), span(interval), becomes), fix)
+	return oneFinding(Warning, "RunsOverrun", fmt.Sprintf("runs take up to %s, and the next one is due %s after "+
+		"each: %s", span(longest), span(interval), becomes), fix)
 }
 
-// everyAtLeast is a schedule like that of the CronJob, "*/5 * * * *", with a longer distance, or "".
+// everyAtLeast returns a schedule such as "*/5 * * * *" whose runs are more than d apart, or "" if the
+// CronJob's schedule is of another form.
 func (l *cronLook) everyAtLeast(d time.Duration) string {
 	step, rest, _ := strings.Cut(l.spec.Schedule, " ")
 	if rest != "* * * *" || step != "*" && !strings.HasPrefix(step, "*/") {
@@ -114,7 +132,7 @@ func (l *cronLook) everyAtLeast(d time.Duration) string {
 	return ""
 }
 
-// goneRunFindings report that runs fail whose Jobs are deleted already.
+// goneRunFindings report failed runs whose Jobs are already deleted.
 func (l *cronLook) goneRunFindings(hasEnded bool) []Finding {
 	failures := 0
 	var last time.Time
@@ -123,41 +141,55 @@ func (l *cronLook) goneRunFindings(hasEnded bool) []Finding {
 			failures, last = failures+e.Count, later(last, e.Last)
 		}
 	}
+
 	base, since := l.successBase()
 	if hasEnded || failures == 0 || last.Before(base) {
 		return nil
 	}
+
 	remedies := []*Remedy{l.runNow("start a run and watch it")}
 	keep := int32(1)
 	if limit := l.spec.FailedJobsHistoryLimit; limit != nil {
 		keep = *limit
 	}
-	text := fmt.Sprintf("runs fail: the controller saw %s end, the last %s, and none has succeeded since %s", count(int64(failures), "failed Job"), l.at(last), since)
+
+	text := fmt.Sprintf("runs fail: the controller saw %s end, the last %s, and none has succeeded since %s",
+		count(int64(failures), "failed Job"), l.at(last), since)
 	if keep == 0 {
 		text += "; failedJobsHistoryLimit is 0, so each failed Job is deleted with its pods and logs as soon as it ends"
-		remedies = append([]*Remedy{l.set("keep the last failed Jobs, to see why they fail", "spec.failedJobsHistoryLimit", 2, "safe: two more Jobs with their pods are kept")}, remedies...)
+		keepThem := l.set("keep the last failed Jobs, to see why they fail", "spec.failedJobsHistoryLimit", 2,
+			"safe: two more Jobs with their pods are kept")
+		remedies = append([]*Remedy{keepThem}, remedies...)
 	}
 	return oneFinding(Error, "RunsFail", text, remedies...)
 }
 
-// staleFindings report active Jobs of the status that do not exist.
+// staleFindings report Jobs that status.active names and that do not exist.
 func (l *cronLook) staleFindings() (all []Finding) {
 	if !l.jobsRead || l.cron.IsManifest {
 		return nil
 	}
+
 	ns := l.cron.Namespace
 	for _, ref := range l.status.Active {
 		if slices.ContainsFunc(l.children, func(c cronjob.Child) bool { return c.UID == ref.UID }) {
 			continue
 		}
+
 		severity, text := Warning, fmt.Sprintf("status.active names Job %s, which the input does not contain", ref.Name)
 		if ref.Name == l.staleHolder() {
-			severity, text = Error, text+fmt.Sprintf(", and concurrencyPolicy is Forbid: if the Job is gone, the entry has probably held back the %s since %s", count(int64(l.plan.Missed.Count), "run"), l.base())
+			severity, text = Error, text+fmt.Sprintf(", and concurrencyPolicy is Forbid: if the Job is gone, the "+
+				"entry has probably held back the %s since %s", count(int64(l.plan.Missed.Count), "run"), l.base())
 		}
-		all = append(all, inferred(finding(severity, "ActiveStale", text+". A controller that runs takes a Job that is gone off the list at its next look",
+
+		all = append(all, inferred(finding(severity, "ActiveStale",
+			text+". A controller that runs takes a Job that is gone off the list at its next look",
 			inspect("look whether the Job exists", kubectl(ns, "get", "job", ref.Name)),
-			when("it is gone and stays on the list", inspect("look whether the kube-controller-manager runs: it should have taken it off", kubectl("kube-system", "get", "lease", "kube-controller-manager", "-o", "jsonpath={.spec.renewTime}"))),
-			when("it is gone and the controller runs", does("take it off by hand", "safe only if no Job of the CronJob is active: otherwise two runs overlap; needs kubectl 1.24",
+			when("it is gone and stays on the list", inspect("look whether the kube-controller-manager runs: it "+
+				"should have taken it off", kubectl("kube-system", "get", "lease", "kube-controller-manager", "-o",
+				"jsonpath={.spec.renewTime}"))),
+			when("it is gone and the controller runs", does("take it off by hand",
+				"safe only if no Job of the CronJob is active: otherwise two runs overlap; needs kubectl 1.24",
 				merge(ns, "cronjob", l.cron.Name, `{"status":{"active":null}}`, "--subresource=status"))))))
 	}
 	return all
@@ -169,45 +201,63 @@ func (l *cronLook) activeFindings() []Finding {
 	if len(active) < 3 || l.spec.ConcurrencyPolicy != cronjob.Allow {
 		return nil
 	}
+
 	oldest := l.now
 	for _, c := range active {
 		if c.CreationTimestamp.Before(oldest) {
 			oldest = c.CreationTimestamp
 		}
 	}
+
 	cause := ""
 	if j := l.jobs[active[0].UID]; j != nil {
 		if f := l.troubleOf(j); f != nil {
 			cause = "; " + strings.TrimSuffix(lowerFirst(f.Text), ".")
 		}
 	}
-	return oneFinding(Warning, "PileUp", fmt.Sprintf("%d Jobs are active at the same time, the oldest for %s: concurrencyPolicy is Allow, and runs take longer than the %s between them%s", len(active), l.since(oldest), span(l.interval()), cause),
-		l.set("let no run start while another is active", "spec.concurrencyPolicy", "Forbid", "safe: the Jobs that run go on; runs that come due meanwhile are skipped, except for the latest"),
-		l.set("let runs that hang end by themselves", "spec.jobTemplate.spec.activeDeadlineSeconds", max(3600, int64(2*l.interval().Seconds())), "a run that takes longer fails; only Jobs created from now on have it"),
+
+	return oneFinding(Warning, "PileUp", fmt.Sprintf("%d Jobs are active at the same time, the oldest for %s: "+
+		"concurrencyPolicy is Allow, and runs take longer than the %s between them%s", len(active), l.since(oldest),
+		span(l.interval()), cause),
+		l.set("let no run start while another is active", "spec.concurrencyPolicy", "Forbid",
+			"safe: the Jobs that run go on; runs that come due meanwhile are skipped, except for the latest"),
+		l.set("let runs that hang end by themselves", "spec.jobTemplate.spec.activeDeadlineSeconds", max(3600,
+			int64(2*l.interval().Seconds())), "a run that takes longer fails; only Jobs created from now on have it"),
 		inspect("look what the oldest does", kubectl(l.cron.Namespace, "logs", "job/"+oldestName(active), "--tail=20")))
 }
 
 func oldestName(active []*cronjob.Child) string {
-	return slices.MinFunc(active, func(a, b *cronjob.Child) int { return a.CreationTimestamp.Compare(b.CreationTimestamp) }).Name
+	oldest := slices.MinFunc(active, func(a, b *cronjob.Child) int {
+		return a.CreationTimestamp.Compare(b.CreationTimestamp)
+	})
+	return oldest.Name
 }
 
-// historyFindings report limits of the history that finished jobs pass immediately.
+// historyFindings report history limits and TTLs so low that Jobs are deleted soon after their end.
 func (l *cronLook) historyFindings() (all []Finding) {
 	active := int64(len(l.active()))
 	check := func(field string, limit *int32, how string) {
 		if limit != nil && active > int64(*limit) && *limit > 0 {
-			all = append(all, finding(Note, "HistoryTooShort", fmt.Sprintf("%s is %d and %s active: if all of them %s, all but %d are deleted immediately, logs included",
-				field, *limit, count(active, "Job is", "Jobs are"), how, *limit), l.set("keep more", "spec."+field, active, "safe: more finished Jobs with their pods are kept")))
+			text := fmt.Sprintf("%s is %d and %s active: if all of them %s, all but %d are deleted immediately, "+
+				"logs included", field, *limit, count(active, "Job is", "Jobs are"), how, *limit)
+			all = append(all, finding(Note, "HistoryTooShort", text,
+				l.set("keep more", "spec."+field, active, "safe: more finished Jobs with their pods are kept")))
 		}
 	}
+
 	if ttl := l.ttl(); ttl != nil && time.Duration(*ttl)*time.Second < l.interval() {
 		end := "as soon as it has ended"
 		if *ttl > 0 {
 			end = span(time.Duration(*ttl)*time.Second) + " after its end"
 		}
-		all = append(all, finding(Note, "JobsExpire", fmt.Sprintf("ttlSecondsAfterFinished is %d in spec.jobTemplate: each Job is deleted %s with its pods and their logs, whatever the history limits say", *ttl, end),
-			l.set("keep Jobs for a day, or take the field out: the history limits delete old Jobs as well", "spec.jobTemplate.spec.ttlSecondsAfterFinished", int64(86400), "safe: only Jobs created from now on have it")))
+		text := fmt.Sprintf("ttlSecondsAfterFinished is %d in spec.jobTemplate: each Job is deleted %s with its pods "+
+			"and their logs, whatever the history limits say", *ttl, end)
+		all = append(all, finding(Note, "JobsExpire", text,
+			l.set("keep Jobs for a day, or take the field out: the history limits delete old Jobs as well",
+				"spec.jobTemplate.spec.ttlSecondsAfterFinished", int64(86400),
+				"safe: only Jobs created from now on have it")))
 	}
+
 	check("failedJobsHistoryLimit", l.spec.FailedJobsHistoryLimit, "fail")
 	check("successfulJobsHistoryLimit", l.spec.SuccessfulJobsHistoryLimit, "succeed")
 	return all

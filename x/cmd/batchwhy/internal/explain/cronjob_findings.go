@@ -14,12 +14,13 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
-// findings are everything that is wrong with the CronJob, or will hurt, the worst first.
+// findings returns everything that is wrong with the CronJob or will become a problem, worst first.
 func (l *cronLook) findings() []Finding {
-	return worstFirst(slices.Concat(
-		l.specFindings(), l.namespaceFindings(), l.refusedFindings(), l.heldFindings(), l.lateFindings(), l.startedLate(), l.differenceFindings(),
-		l.replaceFindings(), l.failedRunFindings(), l.successFindings(), l.overrunFindings(), l.missedFindings(), l.staleFindings(), l.activeFindings(), l.historyFindings(),
-		l.lintFindings(), l.restartFindings(), l.suspendedFindings(), l.zoneFindings(), l.contradictions()))
+	return worstFirst(slices.Concat(l.specFindings(), l.namespaceFindings(), l.refusedFindings(), l.heldFindings(),
+		l.lateFindings(), l.startedLate(), l.differenceFindings(), l.replaceFindings(), l.failedRunFindings(),
+		l.successFindings(), l.overrunFindings(), l.missedFindings(), l.staleFindings(), l.activeFindings(),
+		l.historyFindings(), l.lintFindings(), l.restartFindings(), l.suspendedFindings(), l.zoneFindings(),
+		l.contradictions()))
 }
 
 func (l *cronLook) set(do, field string, value any, risk string) *Remedy {
@@ -35,7 +36,8 @@ func (l *cronLook) set(do, field string, value any, risk string) *Remedy {
 
 func (l *cronLook) edit(do string) *Remedy {
 	if l.cron.IsManifest {
-		return does(do+", in the manifest", "safe: no server has the CronJob yet", apply(l.cron.Namespace, "cronjob", l.cron.Name))
+		return does(do+", in the manifest", "safe: no server has the CronJob yet",
+			apply(l.cron.Namespace, "cronjob", l.cron.Name))
 	}
 	const safe = "safe: Jobs that exist are not changed, and the next run uses the new values"
 	if k := keeperOf(&l.cron.Meta); k.name != "" {
@@ -43,10 +45,11 @@ func (l *cronLook) edit(do string) *Remedy {
 		change.Command = k.command
 		return does(fmt.Sprintf("%s, in %s, from which %s has made the CronJob", do, k.source, k.name), safe, change)
 	}
-	return does(do, safe+"; if the manifest is kept elsewhere (git, Helm), change it there as well", edit(l.cron.Namespace, "cronjob", l.cron.Name))
+	return does(do, safe+"; if the manifest is kept elsewhere (git, Helm), change it there as well",
+		edit(l.cron.Namespace, "cronjob", l.cron.Name))
 }
 
-// accepts returns what a server refuses of a patch of the CronJob.
+// accepts returns the error of an API server for a patch of the CronJob, or nil.
 func (l *cronLook) accepts(change *Act) error {
 	var next cronjob.Spec
 	if err := patched(&next, l.spec, change.Patch); err != nil {
@@ -55,19 +58,23 @@ func (l *cronLook) accepts(change *Act) error {
 	return cronjob.ValidateUpdate(*l.spec, next, release.Newest())
 }
 
-// runNow is the remedy to start a run by hand.
+// runNow returns the remedy that starts a run by hand.
 func (l *cronLook) runNow(do string) *Remedy {
-	return does(do, "starts immediately, also beside an active run: concurrencyPolicy does not hold it back, "+l.beside(), start(l.cron.Namespace, l.cron.Name, l.cron.Name+"-by-hand"))
+	return does(do,
+		"starts immediately, also beside an active run: concurrencyPolicy does not hold it back, "+l.beside(),
+		start(l.cron.Namespace, l.cron.Name, l.cron.Name+"-by-hand"))
 }
 
-// beside says what a Job that is started by hand means for the run that comes next.
+// beside describes what a Job that is started by hand means for the next run.
 func (l *cronLook) beside() string {
 	s := l.theirSnapshot
 	byHand := cronjob.Child{Name: l.cron.Name + "-by-hand", UID: "by-hand", CreationTimestamp: l.now, StartTime: l.now}
 	s.Now, s.Children, s.CronJob.Status.Active = l.theirs.NextRun, []cronjob.Child{byHand}, nil
 	s.CronJob.Status.LastScheduleTime = l.now
+
 	plan, err := cronjob.Reconcile(s)
-	if err == nil && len(plan.Create) == 0 && len(plan.Waits) > 0 && plan.Waits[0].Reason == cronjobreason.WaitActive {
+	waits := err == nil && len(plan.Create) == 0 && len(plan.Waits) > 0
+	if waits && plan.Waits[0].Reason == cronjobreason.WaitActive {
 		return "but it holds back scheduled runs while it is active"
 	}
 	return "and it holds back no scheduled run, which would start beside it"
@@ -88,38 +95,53 @@ func (l *cronLook) specFindings() (all []Finding) {
 		})
 		all = append(all, finding(Error, "NoSchedule", text+", so no run starts", l.scheduleRemedies()...))
 	} else if !l.cron.IsManifest {
-		live = cronjob.ValidateUpdate(*l.spec, *l.spec, release.Newest()) // what is stored may be what no new object may have
+		// An update may keep a stored value that a new object may not have.
+		live = cronjob.ValidateUpdate(*l.spec, *l.spec, release.Newest())
 	}
+
 	return append(all, invalidFindings(l.cron.Unknown, refused, live, l.edit("correct the field"))...)
 }
 
-// scheduleRemedies say what to do about a schedule or a zone that cannot be used.
+// scheduleRemedies tell what to do about a schedule or a zone that cannot be used.
 func (l *cronLook) scheduleRemedies() []*Remedy {
-	const risk = "safe: nothing runs now; the runs that have come due since the last one are not made up, except for the latest"
+	const risk = "safe: nothing runs now; the runs that have come due since the last one are not made up, " +
+		"except for the latest"
 	zone := ""
 	if l.spec.TimeZone != nil {
 		zone = *l.spec.TimeZone
 	}
+
 	fields := strings.Fields(l.spec.Schedule)
+
 	switch {
 	case l.snapshot.Schedule.Problem == "UnknownTimeZone":
 		if near, why := zoneMeant(zone); near != "" {
-			return []*Remedy{when(fmt.Sprintf("you mean %s%s", near, why), l.set("correct the time zone", "spec.timeZone", near, risk)),
-				when("you mean another zone", l.edit("use its name in the IANA time zone database, such as America/New_York"))}
+			return []*Remedy{
+				when(fmt.Sprintf("you mean %s%s", near, why),
+					l.set("correct the time zone", "spec.timeZone", near, risk)),
+				when("you mean another zone",
+					l.edit("use its name in the IANA time zone database, such as America/New_York")),
+			}
 		}
-		return []*Remedy{l.set("use a name of the IANA time zone database, such as Europe/Berlin or Etc/UTC", "spec.timeZone", "Etc/UTC", risk)}
+		return []*Remedy{
+			l.set("use a name of the IANA time zone database, such as Europe/Berlin or Etc/UTC", "spec.timeZone",
+				"Etc/UTC", risk),
+		}
 	case strings.Contains(l.spec.Schedule, "TZ="):
 		return []*Remedy{l.zoneOut(risk)}
 	case len(fields) == 5 && strings.EqualFold(fields[2], "L"):
 		fields[2] = "28-31"
-		return []*Remedy{l.set(`run on the 28th to the 31st, and let the program end unless tomorrow is the 1st: [ "$(date -d tomorrow +%d)" = 01 ] || exit 0`, "spec.schedule", strings.Join(fields, " "), risk)}
+		return []*Remedy{l.set("run on the 28th to the 31st, and let the program end unless tomorrow is the 1st: "+
+			`[ "$(date -d tomorrow +%d)" = 01 ] || exit 0`, "spec.schedule", strings.Join(fields, " "), risk)}
 	case len(fields) == 6:
-		return []*Remedy{l.set("a schedule has 5 fields and no seconds (minute, hour, day of month, month, day of week): leave the first of the 6 fields out", "spec.schedule", strings.Join(fields[1:], " "), risk)}
+		return []*Remedy{l.set("a schedule has 5 fields and no seconds (minute, hour, day of month, month, day of "+
+			"week): leave the first of the 6 fields out", "spec.schedule", strings.Join(fields[1:], " "), risk)}
 	}
-	return []*Remedy{l.edit("correct spec.schedule: 5 fields for minute, hour, day of month, month and day of week, or a name such as @daily")}
+	return []*Remedy{l.edit("correct spec.schedule: 5 fields for minute, hour, day of month, month and day of " +
+		"week, or a name such as @daily")}
 }
 
-// zoneOut is the remedy to take the zone out of the schedule.
+// zoneOut returns the remedy that moves the zone from the schedule to spec.timeZone.
 func (l *cronLook) zoneOut(risk string) *Remedy {
 	named, rest, _ := strings.Cut(l.spec.Schedule, " ")
 	_, zone, _ := strings.Cut(named, "=")
@@ -127,27 +149,39 @@ func (l *cronLook) zoneOut(risk string) *Remedy {
 		zone = meant
 	}
 	rest = strings.TrimSpace(rest)
-	const do = "name the zone in spec.timeZone, and not in the schedule, which API servers from Kubernetes 1.29 on refuse"
-	change := merge(l.cron.Namespace, "cronjob", l.cron.Name, fmt.Sprintf(`{"spec":{"schedule":%q,"timeZone":%q}}`, rest, zone))
+	const do = "name the zone in spec.timeZone, and not in the schedule, which API servers " +
+		"from Kubernetes 1.29 on refuse"
+
+	change := merge(l.cron.Namespace, "cronjob", l.cron.Name,
+		fmt.Sprintf(`{"spec":{"schedule":%q,"timeZone":%q}}`, rest, zone))
 	if l.cron.IsManifest || l.accepts(change) != nil {
 		return l.edit(fmt.Sprintf("%s (schedule: %q, timeZone: %q)", do, rest, zone))
 	}
 	return does(do, risk+setBack(&l.cron.Meta), change)
 }
 
-// lintFindings report what a schedule holds ready.
+// lintFindings report surprises of a schedule, such as runs that are skipped when clocks change.
 func (l *cronLook) lintFindings() (all []Finding) {
 	if l.snapshot.Schedule.Problem != "" {
 		return nil
 	}
+
 	lint := func(from time.Time) []schedule.Finding {
-		return l.snapshot.Schedule.Schedule.Lint(schedule.Circumstances{From: from, StartingDeadlineSeconds: l.spec.StartingDeadlineSeconds, WakeUpLag: 10 * time.Second})
+		return l.snapshot.Schedule.Schedule.Lint(schedule.Circumstances{
+			From:                    from,
+			StartingDeadlineSeconds: l.spec.StartingDeadlineSeconds,
+			WakeUpLag:               10 * time.Second,
+		})
 	}
+
 	recent := lint(l.now.AddDate(0, 0, -3))
 	for _, f := range lint(l.now) {
-		if i := slices.IndexFunc(recent, func(r schedule.Finding) bool { return r.Kind == f.Kind }); i >= 0 && (f.Kind == schedule.SkippedTime || f.Kind == schedule.RepeatedTime) {
-			f = recent[i] // whoever asks may have missed a run in the last days
+		changesClocks := f.Kind == schedule.SkippedTime || f.Kind == schedule.RepeatedTime
+		i := slices.IndexFunc(recent, func(r schedule.Finding) bool { return r.Kind == f.Kind })
+		if changesClocks && i >= 0 {
+			f = recent[i] // the user may have missed a run in the last days
 		}
+
 		severity := Warning
 		switch {
 		case f.Kind == schedule.NeverRuns:
@@ -155,10 +189,13 @@ func (l *cronLook) lintFindings() (all []Finding) {
 		case f.Kind == schedule.DeadlineTooShort && *l.spec.StartingDeadlineSeconds == 0:
 			severity, f.Message = Error, "startingDeadlineSeconds is 0: no run is ever in time, so none starts"
 		}
+
 		fix := l.lintRemedy(f.Kind)
 		if f.Instead != "" {
-			fix = l.set("if once was meant, write it so", "spec.schedule", f.Instead, "safe: Jobs that exist go on, and the next run is due when the new schedule says")
+			fix = l.set("if once was meant, write it so", "spec.schedule", f.Instead,
+				"safe: Jobs that exist go on, and the next run is due when the new schedule says")
 		}
+
 		all = append(all, finding(severity, string(f.Kind), f.Message, fix))
 	}
 	return all
@@ -169,24 +206,30 @@ func (l *cronLook) lintRemedy(kind schedule.FindingKind) *Remedy {
 	case schedule.NeverRuns:
 		return l.edit("correct spec.schedule: no date has this day and this month")
 	case schedule.EitherDay:
-		return l.edit("restrict only one of the two day fields, and let the program test the other, as in: [ \"$(date +%u)\" = 5 ] || exit 0 (5 is Friday)")
+		return l.edit("restrict only one of the two day fields, and let the program test the other, as in: [ " +
+			"\"$(date +%u)\" = 5 ] || exit 0 (5 is Friday)")
 	case schedule.MissingDay, schedule.RareDate:
-		return l.edit("if it should run at the end of each month, run on the 28th to the 31st and let the program test whether tomorrow is the 1st: [ \"$(date -d tomorrow +%d)\" = 01 ] || exit 0")
+		return l.edit("if it should run at the end of each month, run on the 28th to the 31st and let the program " +
+			"test whether tomorrow is the 1st: [ \"$(date -d tomorrow +%d)\" = 01 ] || exit 0")
 	case schedule.UnevenStep:
-		return l.edit("if the distance matters, use a step that divides 60 (minutes) or 24 (hours): a schedule cannot say another, since each field begins anew; or run more often, and let the program end when the last success is too recent")
+		return l.edit("if the distance matters, use a step that divides 60 (minutes) or 24 (hours): a schedule " +
+			"cannot say another, since each field begins anew; or run more often, and let the program end when the " +
+			"last success is too recent")
 	case schedule.SkippedTime, schedule.RepeatedTime:
-		return l.edit("choose an hour that the change of clocks does not touch (before 01:00 or after 04:00 in most zones), or timeZone Etc/UTC")
+		return l.edit("choose an hour that the change of clocks does not touch (before 01:00 or after 04:00 in " +
+			"most zones), or timeZone Etc/UTC")
 	case schedule.ZoneSign:
 		return l.edit("use the name of a place, such as America/New_York, or the opposite sign")
 	case schedule.DeadlineTooShort:
-		return l.set("give the controller time: at least 200 seconds, or the time to the next run", "spec.startingDeadlineSeconds", l.lateness(), "safe: late runs then start instead of being lost")
+		return l.set("give the controller time: at least 200 seconds, or the time to the next run",
+			"spec.startingDeadlineSeconds", l.lateness(), "safe: late runs then start instead of being lost")
 	case schedule.NameCollision, schedule.RoundedInterval:
 		return l.edit("use a schedule of whole minutes")
 	}
 	return l.edit("change spec.schedule if this is not meant")
 }
 
-// restartFindings report what the Jobs' backoffLimit means with restartPolicy OnFailure.
+// restartFindings report that containers share the Jobs' backoffLimit under restartPolicy OnFailure.
 func (l *cronLook) restartFindings() []Finding {
 	if l.cron.Jobs == nil {
 		return nil
@@ -197,37 +240,49 @@ func (l *cronLook) restartFindings() []Finding {
 	if text == "" {
 		return nil
 	}
+
 	return oneFinding(Note, "RestartsShared", "in its Jobs, "+text,
-		when("each container should have that many", l.set("raise backoffLimit", "spec.jobTemplate.spec.backoffLimit", limit,
-			"safe: only Jobs created from now on have it; a container that fails alone is also restarted as often")),
-		when("pods should be replaced as a whole", l.edit("set restartPolicy: Never in spec.jobTemplate.spec.template.spec: then backoffLimit counts failed pods")))
+		when("each container should have that many",
+			l.set("raise backoffLimit", "spec.jobTemplate.spec.backoffLimit", limit,
+				"safe: only Jobs created from now on have it; a container that fails alone is also restarted as "+
+					"often")),
+		when("pods should be replaced as a whole", l.edit("set restartPolicy: Never in "+
+			"spec.jobTemplate.spec.template.spec: then backoffLimit counts failed pods")))
 }
 
 func (l *cronLook) namespaceFindings() []Finding {
 	if l.closing.IsZero() {
 		return nil
 	}
-	return oneFinding(Error, "NamespaceEnds", fmt.Sprintf("namespace %s is being deleted since %s: the API server refuses new Jobs", l.cron.Namespace, l.clock(l.closing)),
-		remedy("create the CronJob in another namespace", kubectl("OTHER", "apply", "-f", "cronjob.yaml"), "safe: what is in this namespace will be deleted"))
+	return oneFinding(Error, "NamespaceEnds", fmt.Sprintf("namespace %s is being deleted since %s: the API server "+
+		"refuses new Jobs", l.cron.Namespace, l.clock(l.closing)),
+		remedy("create the CronJob in another namespace", kubectl("OTHER", "apply", "-f", "cronjob.yaml"),
+			"safe: what is in this namespace will be deleted"))
 }
 
-// differenceFindings report that Kubernetes 1.37 decides otherwise than the schedule says.
+// differenceFindings report that Kubernetes 1.37 does not do what the schedule means.
 func (l *cronLook) differenceFindings() []Finding {
 	switch {
 	case l.snapshot.Schedule.Problem != "" || l.isSuspended():
 		return nil
 	case l.isLost():
-		return oneFinding(Error, "RunLost", fmt.Sprintf("the run of %s is due, and Kubernetes 1.37 does not start it: it takes the distance between the first two missed runs for the distance of all, and this schedule is irregular; the next run, %s, starts again",
+		return oneFinding(Error, "RunLost", fmt.Sprintf("the run of %s is due, and Kubernetes 1.37 does not start "+
+			"it: it takes the distance between the first two missed runs for the distance of all, and this "+
+			"schedule is irregular; the next run, %s, starts again",
 			l.moment(l.plan.Create[0].ScheduledTime), l.moment(l.plan.NextRun)), l.runNow("start the lost run by hand"))
 	case !l.plan.NextRun.Equal(l.theirs.NextRun) && l.theirs.NextRun.IsZero():
-		return oneFinding(Warning, "KubernetesDiffers", fmt.Sprintf("the schedule runs next at %s, and Kubernetes 1.37 finds no run at all within five years", l.moment(l.plan.NextRun)), l.runNow("start that run by hand when its time has come"))
+		return oneFinding(Warning, "KubernetesDiffers", fmt.Sprintf("the schedule runs next at %s, and Kubernetes "+
+			"1.37 finds no run at all within five years", l.moment(l.plan.NextRun)), l.runNow("start that run by "+
+			"hand when its time has come"))
 	case !l.plan.NextRun.Equal(l.theirs.NextRun):
-		return oneFinding(Warning, "KubernetesDiffers", fmt.Sprintf("the schedule runs next at %s, and Kubernetes 1.37 runs it at %s", l.moment(l.plan.NextRun), l.moment(l.theirs.NextRun)), l.edit("write the schedule so that both agree: see the page's part Schedules"))
+		return oneFinding(Warning, "KubernetesDiffers", fmt.Sprintf("the schedule runs next at %s, and Kubernetes "+
+			"1.37 runs it at %s", l.moment(l.plan.NextRun), l.moment(l.theirs.NextRun)),
+			l.edit("write the schedule so that both agree: see the page's part Schedules"))
 	}
 	return nil
 }
 
-// interval is the distance of the next two runs.
+// interval returns the time between the next two runs, or 0.
 func (l *cronLook) interval() time.Duration {
 	if l.snapshot.Schedule.Problem != "" {
 		return 0
@@ -239,61 +294,83 @@ func (l *cronLook) interval() time.Duration {
 	return next[1].Sub(next[0])
 }
 
-// successBase is since when no run has succeeded: the last success, or the creation.
+// successBase returns the time since which no run has succeeded: the last success, or the creation. The
+// text names it.
 func (l *cronLook) successBase() (time.Time, string) {
 	if t := l.status.LastSuccessfulTime; !t.IsZero() {
 		return t, "the last success, " + l.since(t) + " ago"
 	}
-	return l.snapshot.CronJob.CreationTimestamp, "its creation, " + l.since(l.snapshot.CronJob.CreationTimestamp) + " ago"
+	created := l.snapshot.CronJob.CreationTimestamp
+	return created, "its creation, " + l.since(created) + " ago"
 }
 
-// suspendedFindings say how to resume.
+// suspendedFindings report a suspended CronJob, and Jobs that it creates suspended.
 func (l *cronLook) suspendedFindings() (all []Finding) {
 	if l.isSuspended() {
-		all = append(all, finding(Note, "Suspended", "spec.suspend is true: no run starts, and none is recorded as missed",
-			l.set("resume it", "spec.suspend", false, "the latest run that has come due starts immediately if there is one, unless startingDeadlineSeconds has passed for it; the others are lost. Ask first why it was suspended")))
+		all = append(all,
+			finding(Note, "Suspended", "spec.suspend is true: no run starts, and none is recorded as missed",
+				l.set("resume it", "spec.suspend", false, "the latest run that has come due starts immediately if "+
+					"there is one, unless startingDeadlineSeconds has passed for it; the others are lost. Ask "+
+					"first why it was suspended")))
 	}
 	if l.cron.JobsSuspended {
-		all = append(all, finding(Warning, "JobsSuspended", "spec.jobTemplate.spec.suspend is true: each Job is created suspended and starts only when a user or a controller such as Kueue resumes it",
-			when("nobody does", l.set("create Jobs that start", "spec.jobTemplate.spec.suspend", false, "safe: Jobs that exist stay as they are"))))
+		all = append(all, finding(Warning, "JobsSuspended", "spec.jobTemplate.spec.suspend is true: each Job is "+
+			"created suspended and starts only when a user or a controller such as Kueue resumes it",
+			when("nobody does", l.set("create Jobs that start", "spec.jobTemplate.spec.suspend", false,
+				"safe: Jobs that exist stay as they are"))))
 	}
 	return all
 }
 
-// zoneFindings say which zone counts if none is named.
+// zoneFindings report which zone applies if spec.timeZone is not set.
 func (l *cronLook) zoneFindings() []Finding {
-	if l.spec.TimeZone != nil || l.snapshot.Schedule.Problem != "" || l.isEveryHour() || l.plan.NextRun.IsZero() && !l.isSuspended() {
+	switch {
+	case l.spec.TimeZone != nil, l.snapshot.Schedule.Problem != "", l.isEveryHour():
+		return nil
+	case l.plan.NextRun.IsZero() && !l.isSuspended():
 		return nil
 	}
 	if strings.Contains(l.spec.Schedule, "TZ=") {
-		return oneFinding(Warning, "ZoneInSchedule", "the schedule names its zone, which an API server accepts of no new CronJob: whoever creates this one again is refused",
+		return oneFinding(Warning, "ZoneInSchedule", "the schedule names its zone, which an API server accepts of "+
+			"no new CronJob: whoever creates this one again is refused",
 			l.zoneOut("safe: the runs stay at the same times"))
 	}
-	return oneFinding(Note, "NoTimeZone", "timeZone is not set: the zone of the kube-controller-manager counts, which is UTC almost everywhere and is taken to be UTC here",
-		when("the times are meant in another zone", l.set("name the zone, whose daylight saving time then applies", "spec.timeZone", "Europe/Berlin", "safe: the next run is due at the time of the new zone; replace Europe/Berlin by yours")))
+	return oneFinding(
+		Note,
+		"NoTimeZone",
+		"timeZone is not set: the zone of the kube-controller-manager counts, "+
+			"which is UTC almost everywhere and is taken to be UTC here",
+		when("the times are meant in another zone", l.set("name the zone, whose daylight saving time then applies",
+			"spec.timeZone", "Europe/Berlin",
+			"safe: the next run is due at the time of the new zone; replace Europe/Berlin by yours")),
+	)
 }
 
-// isEveryHour reports whether the schedule runs alike in all hours and days, so that the zone
-// does not matter.
+// isEveryHour reports whether the schedule is the same in every hour and on every day, so that the
+// zone does not matter.
 func (l *cronLook) isEveryHour() bool {
-	fields := strings.Fields(l.spec.Schedule)
-	return len(fields) == 5 && fields[1] == "*" && fields[2] == "*" && fields[3] == "*" && fields[4] == "*" || strings.HasPrefix(l.spec.Schedule, "@every") || l.spec.Schedule == "@hourly"
+	_, rest, _ := strings.Cut(strings.Join(strings.Fields(l.spec.Schedule), " "), " ")
+	return rest == "* * * *" || strings.HasPrefix(l.spec.Schedule, "@every") || l.spec.Schedule == "@hourly"
 }
 
-// contradictions report what contradicts itself.
+// contradictions report fields that the planner found to contradict each other.
 func (l *cronLook) contradictions() (all []Finding) {
 	for _, n := range l.plan.Notes {
 		if n.Field == "cronJob.spec.startingDeadlineSeconds" && n.Value == "0" {
-			continue // DeadlineTooShort says it
+			continue // DeadlineTooShort reports it
 		}
 		var remedies []*Remedy
 		if n.Field == "cronJob.status.lastScheduleTime" && l.status.LastScheduleTime.After(l.now) {
-			remedies = append(remedies, when("a clock was wrong", does("set it back to now: runs start again at their times",
-				"the runs between the last one and now are not made up; needs kubectl 1.24",
-				merge(l.cron.Namespace, "cronjob", l.cron.Name, fmt.Sprintf(`{"status":{"lastScheduleTime":%q}}`, l.now.UTC().Format(time.RFC3339)), "--subresource=status"))))
+			remedies = append(remedies,
+				when("a clock was wrong", does("set it back to now: runs start again at their times",
+					"the runs between the last one and now are not made up; needs kubectl 1.24",
+					merge(l.cron.Namespace, "cronjob", l.cron.Name, fmt.Sprintf(`{"status":{"lastScheduleTime":%q}}`,
+						l.now.UTC().Format(time.RFC3339)), "--subresource=status"))))
 		}
-		all = append(all, finding(Warning, "Contradiction", fmt.Sprintf("%s %s: %s", strings.TrimPrefix(n.Field, "cronJob."), n.Value, withoutRule(n.Message)), append(remedies,
-			inspect("read the object again; if it stays, look at its status", kubectl(l.cron.Namespace, "get", "cronjob", l.cron.Name, "-o", "yaml")))...))
+		all = append(all, finding(Warning, "Contradiction", fmt.Sprintf("%s %s: %s",
+			strings.TrimPrefix(n.Field, "cronJob."), n.Value, withoutRule(n.Message)), append(remedies,
+			inspect("read the object again; if it stays, look at its status",
+				kubectl(l.cron.Namespace, "get", "cronjob", l.cron.Name, "-o", "yaml")))...))
 	}
 	return all
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// cronLook is everything that is known about one CronJob. It is made once, by lookAtCron, and
-// only read after that.
+// cronLook is everything that is known about one CronJob. lookAtCron makes it, and it is not changed
+// after that.
 type cronLook struct {
 	words
 	cron     *read.CronJob
@@ -22,7 +22,7 @@ type cronLook struct {
 	plan     cronjob.Plan
 	// theirs is the plan of Kubernetes 1.37, quirks included.
 	theirs cronjob.Plan
-	// theirSnapshot is what that plan was made from.
+	// theirSnapshot is the snapshot for theirs.
 	theirSnapshot cronjob.Snapshot
 	events        []read.Event
 	closing       time.Time
@@ -30,18 +30,18 @@ type cronLook struct {
 	jobsRead bool
 	// podsRead is false if the input has no pods.
 	podsRead bool
-	// jobs are the Jobs of the input by their UID, to look at what they do.
+	// jobs has the Jobs of the input by their UID.
 	jobs map[job.UID]*read.Job
-	// troubleOf is the worst finding about a Job, or nil.
+	// troubleOf returns the worst finding about a Job, or nil.
 	troubleOf func(*read.Job) *Finding
 }
 
 func (l *cronLook) isSuspended() bool { return l.spec.Suspend != nil && *l.spec.Suspend }
 
-// isLost reports whether a run is due that Kubernetes 1.37 does not find.
+// isLost reports whether a run is due that Kubernetes 1.37 does not start.
 func (l *cronLook) isLost() bool { return len(l.plan.Create) > 0 && len(l.theirs.Create) == 0 }
 
-// inZone adds the wall clock of the schedule's zone.
+// inZone returns the time of day in the schedule's zone, as an addition to the time in UTC.
 func (l *cronLook) inZone(t time.Time) string {
 	zone := l.snapshot.Schedule.Schedule.Location()
 	if zone == time.UTC || zone.String() == "UTC" {
@@ -50,7 +50,7 @@ func (l *cronLook) inZone(t time.Time) string {
 	return t.In(zone).Format(", 15:04 MST")
 }
 
-// moment names a run, with its day unless it is today.
+// moment returns the time of a run in UTC, with the date unless it is today.
 func (l *cronLook) moment(t time.Time) string {
 	if t.UTC().Format(time.DateOnly) == l.now.UTC().Format(time.DateOnly) {
 		return t.UTC().Format("15:04")
@@ -58,7 +58,7 @@ func (l *cronLook) moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04")
 }
 
-// childOf returns the job of a run, or nil.
+// childOf returns the Job of a run, or nil.
 func (l *cronLook) childOf(run time.Time) *cronjob.Child {
 	name := cronjob.JobName(l.cron.Name, run)
 	for i := range l.children {
@@ -79,7 +79,7 @@ func outcomeOf(c *cronjob.Child) string {
 	return "active"
 }
 
-// active are the jobs of the CronJob that have not ended.
+// active returns the Jobs of the CronJob that have not ended.
 func (l *cronLook) active() (active []*cronjob.Child) {
 	for i := range l.children {
 		if c := &l.children[i]; !c.Foreign && c.Finished == "" {
@@ -89,8 +89,8 @@ func (l *cronLook) active() (active []*cronjob.Child) {
 	return active
 }
 
-// holding are the active Jobs that hold back or are replaced: those that the status names, or that a run has started. A
-// Job that was started by hand is none of them.
+// holding returns the active Jobs that a concurrency policy looks at: Jobs that the status names, and
+// Jobs of runs. It leaves out Jobs that were started by hand.
 func (l *cronLook) holding() []*cronjob.Child {
 	return slices.DeleteFunc(l.active(), func(c *cronjob.Child) bool {
 		isListed := slices.ContainsFunc(l.status.Active, func(r cronjob.Reference) bool { return r.UID == c.UID })
@@ -98,7 +98,8 @@ func (l *cronLook) holding() []*cronjob.Child {
 	})
 }
 
-// isByHand reports whether a Job was created from the CronJob by hand, as kubectl create job --from does.
+// isByHand reports whether a Job was created from the CronJob by hand, as kubectl create job --from
+// does.
 func (l *cronLook) isByHand(c *cronjob.Child) bool {
 	j := l.jobs[c.UID]
 	return j != nil && c.ScheduledTime.IsZero() && !c.Foreign
@@ -119,7 +120,7 @@ func (l *cronLook) activeJobs() string {
 	return list(names)
 }
 
-// base names the moment since which runs count.
+// base describes the time since which runs are looked for.
 func (l *cronLook) base() string {
 	if t := l.status.LastScheduleTime; !t.IsZero() {
 		return "the last recorded run (" + l.moment(t) + ")"
@@ -127,12 +128,16 @@ func (l *cronLook) base() string {
 	return "its creation, " + l.moment(l.snapshot.CronJob.CreationTimestamp)
 }
 
-// staleHolder is the Job that does not exist and, as an entry of status.active, has held back runs
-// under Forbid, or "".
+// staleHolder returns the name of a Job that does not exist, but is in status.active and so holds
+// back runs under Forbid, or "".
 func (l *cronLook) staleHolder() string {
-	if !l.jobsRead || l.cron.IsManifest || l.spec.ConcurrencyPolicy != cronjob.Forbid || l.plan.Missed.Count == 0 || l.isSuspended() {
+	switch {
+	case !l.jobsRead, l.cron.IsManifest, l.spec.ConcurrencyPolicy != cronjob.Forbid:
+		return ""
+	case l.plan.Missed.Count == 0, l.isSuspended():
 		return ""
 	}
+
 	for _, ref := range l.status.Active {
 		if !slices.ContainsFunc(l.children, func(c cronjob.Child) bool { return c.UID == ref.UID }) {
 			return ref.Name
@@ -141,7 +146,7 @@ func (l *cronLook) staleHolder() string {
 	return ""
 }
 
-// ttl is the ttlSecondsAfterFinished of its Jobs, or nil.
+// ttl returns the ttlSecondsAfterFinished of the CronJob's Jobs, or nil.
 func (l *cronLook) ttl() *int32 {
 	if l.cron.Jobs == nil {
 		return nil
@@ -160,33 +165,37 @@ func (l *cronLook) whyTooLate() string {
 	return why
 }
 
-// heldBy says which job has held a run back under Forbid.
+// heldBy names the Job that has held a run back under Forbid.
 func (l *cronLook) heldBy(run time.Time) string {
 	if l.spec.ConcurrencyPolicy != cronjob.Forbid {
 		return ""
 	}
 	for i := range l.children {
 		c := &l.children[i]
-		if !c.Foreign && !l.isByHand(c) && c.CreationTimestamp.Before(run) && (c.Finished == "" || c.FinishTime.After(run)) {
+		wasActive := c.CreationTimestamp.Before(run) && (c.Finished == "" || c.FinishTime.After(run))
+		if !c.Foreign && !l.isByHand(c) && wasActive {
 			return fmt.Sprintf(", since concurrencyPolicy is Forbid and %s was active", c.Name)
 		}
 	}
 	return ""
 }
 
-// outcome says how a run ended whose job is there.
+// outcome describes how a run has ended whose Job exists, in a word and as a text.
 func (l *cronLook) outcome(c *cronjob.Child) (outcome, text string) {
 	if c.Foreign {
 		return "taken", fmt.Sprintf("did not start: a Job of another owner has the name %s", c.Name)
 	}
+
 	since := c.StartTime
 	if since.IsZero() {
 		since = c.CreationTimestamp
 	}
+
 	late := ""
 	if d := c.CreationTimestamp.Sub(c.ScheduledTime); !c.ScheduledTime.IsZero() && d >= time.Minute {
 		late = fmt.Sprintf(", started %s late", span(d))
 	}
+
 	switch outcomeOf(c) {
 	case "complete":
 		return "complete", fmt.Sprintf("succeeded after %s%s", span(c.FinishTime.Sub(since)), late)

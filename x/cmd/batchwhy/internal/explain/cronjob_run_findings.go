@@ -11,44 +11,64 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// refusedFindings are about writes that the API server has refused, and events whose advice is
-// wrong.
+// refusedFindings report writes that the API server has refused, and events of the controller that
+// need an explanation.
 func (l *cronLook) refusedFindings() (all []Finding) {
 	ns, name := l.cron.Namespace, l.cron.Name
 	if e := refusal(l.events, l.now); e != nil {
-		remedies := []*Remedy{inspect("read the whole message; the controller retries by itself", kubectl(ns, "describe", "cronjob", name))}
+		remedies := []*Remedy{
+			inspect("read the whole message; the controller retries by itself",
+				kubectl(ns, "describe", "cronjob", name)),
+		}
 		switch {
 		case contains(e.Message, "exceeded quota"):
 			remedies = []*Remedy{
-				does("make room: finished Jobs count as well. Let them be deleted by setting ttlSecondsAfterFinished in spec.jobTemplate.spec, or delete them now",
-					"the first command changes nothing; the second deletes every Job of the namespace that has one success, with its logs",
-					&Act{Verb: Deletes, Kind: "jobs", Namespace: ns, Command: kubectl(ns, "get", "resourcequota") + " && " + kubectl(ns, "delete", "jobs", "--field-selector", "status.successful=1")}),
-				when("the quota is too small", remedy("raise it", editQuota(ns, e.Message), "needs the rights of an administrator")),
+				does("make room: finished Jobs count as well. Let them be deleted by setting "+
+					"ttlSecondsAfterFinished in spec.jobTemplate.spec, or delete them now",
+					"the first command changes nothing; the second deletes every Job of the namespace that has one "+
+						"success, with its logs",
+					&Act{
+						Verb:      Deletes,
+						Kind:      "jobs",
+						Namespace: ns,
+						Command: kubectl(ns, "get", "resourcequota") + " && " + kubectl(ns, "delete", "jobs",
+							"--field-selector", "status.successful=1"),
+					}),
+				when("the quota is too small",
+					remedy("raise it", editQuota(ns, e.Message), "needs the rights of an administrator")),
 			}
 		case contains(e.Message, "webhook"):
-			remedies = []*Remedy{inspect("look at the webhook that the message names: its policy, or whether its pods run; the controller retries by itself", "kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations"),
+			remedies = []*Remedy{inspect("look at the webhook that the message names: its policy, or whether its "+
+				"pods run; the controller retries by itself", "kubectl get "+
+				"mutatingwebhookconfigurations,validatingwebhookconfigurations"),
 				l.edit("change spec.jobTemplate as its policy demands")}
 		case contains(e.Message, "is invalid"):
 			remedies = []*Remedy{l.edit("correct the field of spec.jobTemplate that the message names")}
 		}
-		all = append(all, finding(Error, "FailedCreate", fmt.Sprintf("the API server refuses new Jobs, reported %s, last %s: %s", times(e.Count), l.at(e.Last), brief(e.Message)), remedies...))
+		all = append(all, finding(Error, "FailedCreate", fmt.Sprintf("the API server refuses new Jobs, reported "+
+			"%s, last %s: %s", times(e.Count), l.at(e.Last), brief(e.Message)), remedies...))
 	}
+
 	for _, e := range lastWarnings(l.events) {
 		text := fmt.Sprintf("the controller reported %s, last %s: %s", times(e.Count), l.at(e.Last), brief(e.Message))
 		if j := l.byHand(e.Message); e.Reason == "UnexpectedJob" && j != "" {
-			all = append(all, finding(Note, e.Reason, fmt.Sprintf("the controller reported %s that it has not created Job %s: it was started by hand, and is none of the runs", times(e.Count), j),
-				inspect("nothing has to be done: look at the Job if it is not known who has started it", kubectl(ns, "describe", "job", j))))
+			all = append(all, finding(Note, e.Reason, fmt.Sprintf("the controller reported %s that it has not "+
+				"created Job %s: it was started by hand, and is none of the runs", times(e.Count), j),
+				inspect("nothing has to be done: look at the Job if it is not known who has started it",
+					kubectl(ns, "describe", "job", j))))
 			continue
 		}
+
 		switch e.Reason {
 		case "FailedDelete", "FailedGet", "UnexpectedJob":
-			all = append(all, finding(Error, e.Reason, text, inspect("look at the Job that the message names; the controller retries by itself", kubectl(ns, "get", "jobs"))))
+			all = append(all, finding(Error, e.Reason, text, inspect("look at the Job that the message names; the "+
+				"controller retries by itself", kubectl(ns, "get", "jobs"))))
 		}
 	}
 	return all
 }
 
-// byHand is the Job of a message that was started by hand, or "".
+// byHand returns the name of the Job at the end of a message if it was started by hand, or "".
 func (l *cronLook) byHand(message string) string {
 	for i := range l.children {
 		if c := &l.children[i]; l.isByHand(c) && strings.HasSuffix(strings.TrimSpace(message), " "+c.Name) {
@@ -68,19 +88,24 @@ func (l *cronLook) heldFindings() (all []Finding) {
 			if strings.HasPrefix(cause, "; what") {
 				severity = Error
 			}
-			all = append(all, finding(severity, "RunHeld", fmt.Sprintf("the run of %s, due %s, does not start: concurrencyPolicy is Forbid, and %s%s", l.moment(w.Run), l.at(w.Run), l.activeJobs(), cause), remedies...))
+			all = append(all, finding(severity, "RunHeld", fmt.Sprintf("the run of %s, due %s, does not start: "+
+				"concurrencyPolicy is Forbid, and %s%s", l.moment(w.Run), l.at(w.Run), l.activeJobs(), cause),
+				remedies...))
 		case cronjobreason.WaitNameTaken:
 			ns := l.cron.Namespace
-			all = append(all, finding(Error, "NameTaken", fmt.Sprintf("the run of %s does not start: a Job of another owner has its name, %s", l.moment(w.Run), w.Name),
+			all = append(all, finding(Error, "NameTaken", fmt.Sprintf("the run of %s does not start: a Job of "+
+				"another owner has its name, %s", l.moment(w.Run), w.Name),
 				inspect("look whose it is", kubectl(ns, "get", "job", w.Name, "-o", "yaml")),
-				when("nobody needs it", does("delete it: the run then starts", "its pods and their logs are deleted, and a Job that runs is ended", remove(ns, "job", w.Name))),
-				when("the run is needed", does("start the run by hand under another name", "the next run of the schedule is not affected", start(ns, l.cron.Name, w.Name+"-b")))))
+				when("nobody needs it", does("delete it: the run then starts",
+					"its pods and their logs are deleted, and a Job that runs is ended", remove(ns, "job", w.Name))),
+				when("the run is needed", does("start the run by hand under another name",
+					"the next run of the schedule is not affected", start(ns, l.cron.Name, w.Name+"-b")))))
 		}
 	}
 	return all
 }
 
-// blocker says what is wrong with the active Job that holds a run back, and what to do.
+// blocker describes what is wrong with the active Job that holds a run back, and what to do.
 func (l *cronLook) blocker() (cause string, remedies []*Remedy) {
 	var stuck []*Remedy
 	for _, c := range l.holding() {
@@ -93,25 +118,33 @@ func (l *cronLook) blocker() (cause string, remedies []*Remedy) {
 			stuck = f.Remedies
 		}
 	}
+
 	ns := l.cron.Namespace
 	if active := l.holding(); len(active) > 0 {
 		name := active[0].Name
-		end := does("delete the active Job: the run that is due then starts", "its work is ended, and its pods are deleted with their logs: read them before", remove(ns, "job", name))
+		end := does("delete the active Job: the run that is due then starts",
+			"its work is ended, and its pods are deleted with their logs: read them before", remove(ns, "job", name))
 		switch long := l.runsLong(active[0]); {
 		case cause == "" && long != "":
 			cause, remedies = "; "+long, l.longRemedies(active[0])
 		case cause == "" && !l.podsRead:
-			remedies = []*Remedy{inspect("collect the pods and events as well: without them nobody can tell whether it works or hangs", collect(ns)), when("it hangs", end)}
+			remedies = []*Remedy{inspect("collect the pods and events as well: without them nobody can tell "+
+				"whether it works or hangs", collect(ns)), when("it hangs", end)}
 		case cause == "":
 			remedies = []*Remedy{
-				when("the run does its work and only takes longer", inspect("wait: the run that is due starts when it has ended, if no deadline passes; look what it prints", kubectl(ns, "logs", "job/"+name, "--tail=20"))),
+				when("the run does its work and only takes longer", inspect("wait: the run that is due starts when "+
+					"it has ended, if no deadline passes; look what it prints",
+					kubectl(ns, "logs", "job/"+name, "--tail=20"))),
 				when("it hangs", end)}
 		default:
 			remedies = append(slices.Clone(stuck[:min(2, len(stuck))]), end)
 		}
 	}
+
 	if !l.cron.JobsEnd {
-		remedies = append(remedies, l.set("for the next time, let each run end by itself after a time, so that one that hangs holds back no more than that", "spec.jobTemplate.spec.activeDeadlineSeconds", l.enough(), "a run that takes longer fails; choose more than the longest good run"))
+		remedies = append(remedies, l.set("for the next time, let each run end by itself after a time, so that one "+
+			"that hangs holds back no more than that", "spec.jobTemplate.spec.activeDeadlineSeconds", l.enough(),
+			"a run that takes longer fails; choose more than the longest good run"))
 	}
 	return cause, remedies
 }
@@ -130,23 +163,30 @@ func (l *cronLook) lateFindings() (all []Finding) {
 		for i := range l.children { // what held it back may have ended just now
 			since = later(since, l.children[i].FinishTime)
 		}
-		if late := l.now.Sub(since); late > slack && !l.cron.IsManifest && len(l.theirs.Create) > 0 && refusal(l.events, l.now) == nil && l.closing.IsZero() && !l.isSuspended() {
-			all = append(all, inferred(finding(Error, "ControllerBehind", fmt.Sprintf("the run of %s was due %s and should have started immediately", l.moment(c.ScheduledTime), l.at(c.ScheduledTime)),
+		mayStart := refusal(l.events, l.now) == nil && l.closing.IsZero() && !l.isSuspended()
+		isWanted := !l.cron.IsManifest && len(l.theirs.Create) > 0
+		if l.now.Sub(since) > slack && isWanted && mayStart {
+			all = append(all, inferred(finding(Error, "ControllerBehind", fmt.Sprintf("the run of %s was due %s "+
+				"and should have started immediately", l.moment(c.ScheduledTime), l.at(c.ScheduledTime)),
 				controllerRemedies(l.cron.Namespace, "cronjob", l.cron.Name)...)))
 		}
 	}
-	if len(l.plan.Waits) > 0 && slices.ContainsFunc(l.plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjobreason.WaitActive }) {
-		return nil // the finding about the run that is held back says it
+
+	isHeld := func(w cronjob.Wait) bool { return w.Reason == cronjobreason.WaitActive }
+	if slices.ContainsFunc(l.plan.Waits, isHeld) {
+		return nil // heldFindings report it
 	}
+
 	for _, c := range l.active() {
 		if long := l.runsLong(c); long != "" {
-			return append(all, inferred(finding(Warning, "RunsLong", fmt.Sprintf("Job %s runs for %s, and %s", c.Name, l.since(c.CreationTimestamp), long), l.longRemedies(c)...)))
+			return append(all, inferred(finding(Warning, "RunsLong", fmt.Sprintf("Job %s runs for %s, and %s",
+				c.Name, l.since(c.CreationTimestamp), long), l.longRemedies(c)...)))
 		}
 	}
 	return all
 }
 
-// startedLate reports an active run that started long after it was due. Which pause has delayed it is not known.
+// startedLate reports an active run that started long after it was due. What delayed it is unknown.
 func (l *cronLook) startedLate() []Finding {
 	if l.spec.StartingDeadlineSeconds != nil || l.isSuspended() {
 		return nil
@@ -156,19 +196,29 @@ func (l *cronLook) startedLate() []Finding {
 		if c.ScheduledTime.IsZero() || late < max(5*time.Minute, slack) {
 			continue
 		}
+
 		why := "the CronJob was suspended until then, or the controller was down"
 		if l.spec.ConcurrencyPolicy == cronjob.Forbid {
 			why += ", or an earlier run was active (Forbid)"
 		}
-		return oneFinding(Note, "StartedLate",
-			fmt.Sprintf("the run of %s started %s after it was due, %s: %s. After such a pause the latest run that has come due starts immediately, and the others never", l.moment(c.ScheduledTime), span(late), l.at(c.CreationTimestamp), why),
-			l.set("for the next time, let no run start that is more than an hour late", "spec.startingDeadlineSeconds", int64(3600), "a run that cannot start within that time is lost; set it before the CronJob is resumed"),
-			when("this run is not wanted", does("delete its Job", "its work is ended, and its pods are deleted with their logs; the next run starts as scheduled", remove(l.cron.Namespace, "job", c.Name))))
+
+		return oneFinding(
+			Note,
+			"StartedLate",
+			fmt.Sprintf("the run of %s started %s after it was due, %s: %s. After such a pause the latest run that "+
+				"has come due starts immediately, and the others never", l.moment(c.ScheduledTime), span(late),
+				l.at(c.CreationTimestamp), why),
+			l.set("for the next time, let no run start that is more than an hour late",
+				"spec.startingDeadlineSeconds", int64(3600),
+				"a run that cannot start within that time is lost; set it before the CronJob is resumed"),
+			when("this run is not wanted", does("delete its Job", "its work is ended, and its pods are deleted "+
+				"with their logs; the next run starts as scheduled", remove(l.cron.Namespace, "job", c.Name))),
+		)
 	}
 	return nil
 }
 
-// runsLong says that an active Job takes much longer than those before it, or "".
+// runsLong returns a text if an active Job takes much longer than earlier ones, or "".
 func (l *cronLook) runsLong(active *cronjob.Child) string {
 	longest := l.longest()
 	age := l.now.Sub(active.CreationTimestamp)
@@ -178,7 +228,7 @@ func (l *cronLook) runsLong(active *cronjob.Child) string {
 	return fmt.Sprintf("the runs before took %s at most: it may hang", span(longest))
 }
 
-// longest is how long the longest good run took that is known, or 0.
+// longest returns the duration of the longest known run that succeeded, or 0.
 func (l *cronLook) longest() (d time.Duration) {
 	for i := range l.children {
 		if c := &l.children[i]; !c.Foreign && c.Finished == job.ConditionComplete {
@@ -188,7 +238,8 @@ func (l *cronLook) longest() (d time.Duration) {
 	return d
 }
 
-// enough is an activeDeadlineSeconds for the runs: three times the longest good one, or an hour.
+// enough returns an activeDeadlineSeconds for the Jobs: three times the longest successful run, or an
+// hour if none is known.
 func (l *cronLook) enough() int64 {
 	if d := l.longest(); d > 0 {
 		return max(300, 3*int64(d.Seconds()))
@@ -196,13 +247,14 @@ func (l *cronLook) enough() int64 {
 	return 3600
 }
 
-// longRemedies say how to find out whether a Job hangs.
+// longRemedies tell how to find out whether a Job hangs.
 func (l *cronLook) longRemedies(c *cronjob.Child) []*Remedy {
 	ns := l.cron.Namespace
 	return []*Remedy{
 		inspect("look what it prints", kubectl(ns, "logs", "job/"+c.Name, "--tail=50")),
 		inspect("look what it does", kubectl(ns, "exec", "job/"+c.Name, "--", "ps", "-ef")),
-		when("it hangs", does("delete it: a run that is held back then starts", "its work is ended, and its pods are deleted with their logs: read them before", remove(ns, "job", c.Name))),
+		when("it hangs", does("delete it: a run that is held back then starts", "its work is ended, and its pods "+
+			"are deleted with their logs: read them before", remove(ns, "job", c.Name))),
 	}
 }
 
@@ -210,15 +262,22 @@ func (l *cronLook) longRemedies(c *cronjob.Child) []*Remedy {
 func (l *cronLook) replaceFindings() []Finding {
 	interval := l.interval()
 	base, since := l.successBase()
-	if l.spec.ConcurrencyPolicy != cronjob.Replace || interval == 0 || l.now.Sub(base) < 3*interval || l.isSuspended() || len(l.active()) == 0 {
+	switch {
+	case l.spec.ConcurrencyPolicy != cronjob.Replace, l.isSuspended(), len(l.active()) == 0:
+		return nil
+	case interval == 0, l.now.Sub(base) < 3*interval:
 		return nil
 	}
 	said, severity := "", Warning
 	if e := lastEvent(l.events, "SuccessfulDelete"); e != nil && e.Count > 1 {
 		said, severity = fmt.Sprintf(", and %d Jobs were deleted", e.Count), Error
 	}
-	f := finding(severity, "ReplaceKills", fmt.Sprintf("no run has succeeded since %s%s: concurrencyPolicy is Replace, so a run that takes longer than the %s between runs is deleted when the next is due, and never ends", since, said, span(interval)),
-		l.set("let a run end before the next one starts", "spec.concurrencyPolicy", "Forbid", "safe: runs that come due meanwhile are skipped, except for the latest"),
+
+	f := finding(severity, "ReplaceKills", fmt.Sprintf("no run has succeeded since %s%s: concurrencyPolicy is "+
+		"Replace, so a run that takes longer than the %s between runs is deleted when the next is due, and never "+
+		"ends", since, said, span(interval)),
+		l.set("let a run end before the next one starts", "spec.concurrencyPolicy", "Forbid",
+			"safe: runs that come due meanwhile are skipped, except for the latest"),
 		when("each run must be on time", l.edit("make the runs shorter, or their distance longer")))
 	f.Inferred = severity == Warning
 	return []Finding{f}
@@ -234,28 +293,39 @@ func (l *cronLook) missedFindings() []Finding {
 	for _, r := range m.Runs {
 		runs = append(runs, l.moment(r))
 	}
+
 	why := "a later run takes their place" + l.heldBy(m.Runs[0])
 	if m.TooLate {
 		why = l.whyTooLate()
 	}
-	text := fmt.Sprintf("%s since %s did not start and will not start any more, the latest first: %s; %s", count(int64(m.Count), "run"), l.base(), list(runs[:min(len(runs), 3)])+moreRuns(m.Count-min(len(runs), 3)), why)
+
+	text := fmt.Sprintf("%s since %s did not start and will not start any more, the latest first: %s; %s",
+		count(int64(m.Count), "run"), l.base(), list(runs[:min(len(runs), 3)])+moreRuns(m.Count-min(len(runs), 3)),
+		why)
+
 	if e := lastEvent(l.events, "TooManyMissedTimes"); e != nil {
-		text += fmt.Sprintf("; the controller's event TooManyMissedTimes (%s) is harmless: since Kubernetes 1.21 the latest run starts however many were missed, and no setting has to be changed", brief(firstPart(e.Message)))
+		text += fmt.Sprintf("; the controller's event TooManyMissedTimes (%s) is harmless: since Kubernetes 1.21 "+
+			"the latest run starts however many were missed, and no setting has to be changed",
+			brief(firstPart(e.Message)))
 	}
+
 	remedies := []*Remedy{l.runNow("if the work of a missed run is needed, start one by hand")}
-	if l.isLost() { // the finding about the lost run says it
+	if l.isLost() { // the finding RunLost has the same remedy
 		remedies = nil
 	}
+
 	switch {
 	case m.TooLate:
-		remedies = append(remedies, l.set("let late runs start later", "spec.startingDeadlineSeconds", l.lateness(), "safe: a run then starts late instead of never, as long as the next is not due"))
+		remedies = append(remedies, l.set("let late runs start later", "spec.startingDeadlineSeconds", l.lateness(),
+			"safe: a run then starts late instead of never, as long as the next is not due"))
 	case l.heldBy(m.Runs[0]) == "" && refusal(l.events, l.now) == nil && len(l.lateFindings()) == 0:
-		remedies = append(remedies, inspect("look whether the controller was down, or the CronJob suspended, in that time", kubectl("kube-system", "get", "lease", "kube-controller-manager", "-o", "yaml")))
+		remedies = append(remedies, inspect("look whether the controller was down, or the CronJob suspended, in "+
+			"that time", kubectl("kube-system", "get", "lease", "kube-controller-manager", "-o", "yaml")))
 	}
 	return oneFinding(Warning, "RunsMissed", text, remedies...)
 }
 
-// lateness is a startingDeadlineSeconds that loses no run for a short outage.
+// lateness returns a startingDeadlineSeconds under which no run is lost because of a short outage.
 func (l *cronLook) lateness() int64 { return max(200, int64(l.interval().Seconds())) }
 
 func moreRuns(n int) string {
@@ -265,7 +335,7 @@ func moreRuns(n int) string {
 	return fmt.Sprintf(" (and %d more)", n)
 }
 
-// firstPart is a message without the advice in its later sentences.
+// firstPart returns the first sentence of a message, without the advice after it.
 func firstPart(message string) string {
 	part, _, _ := strings.Cut(message, ". ")
 	return part

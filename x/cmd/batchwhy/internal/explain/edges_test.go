@@ -79,7 +79,8 @@ func printed(print func(p *Printer)) string {
 	return b.String()
 }
 
-// TestPrinter_Runs: runs that went the same way are one line, which names the day again if that is another.
+// TestPrinter_Runs: runs that went the same way are one line, which names the day again if that is
+// another.
 func TestPrinter_Runs(t *testing.T) {
 	run := func(hours int, text string) Run {
 		return Run{At: midnight.Add(time.Second + time.Duration(hours)*time.Hour), Text: text}
@@ -112,7 +113,8 @@ func TestPrinter_Runs(t *testing.T) {
 	}
 }
 
-// TestPrinter_Pods: ten pods are written, and the others are counted, also those that the explanation leaves out.
+// TestPrinter_Pods: ten pods are written, and the others are counted, also those that the
+// explanation leaves out.
 func TestPrinter_Pods(t *testing.T) {
 	for _, test := range []struct {
 		pods, more int
@@ -140,7 +142,8 @@ func TestPrinter_Pods(t *testing.T) {
 	}
 }
 
-// TestPrinter_Width: a line may be as wide as the printer says; colours and control characters take no room.
+// TestPrinter_Width: a line may be as wide as the printer says; colours and control characters take
+// no room.
 func TestPrinter_Width(t *testing.T) {
 	for words, want := range map[string][]string{
 		strings.Repeat("a", 50) + " " + strings.Repeat("b", 7):               {"  " + strings.Repeat("a", 50) + " " + strings.Repeat("b", 7)},
@@ -158,7 +161,8 @@ func TestPrinter_Width(t *testing.T) {
 	}
 }
 
-// TestTimeline_Finish: sixty lanes are drawn, of which those that are left out do not count, over at least ten seconds.
+// TestTimeline_Finish: sixty lanes are drawn, of which those that are left out do not count, over
+// at least ten seconds.
 func TestTimeline_Finish(t *testing.T) {
 	for lanes, want := range map[int][2]int{0: {0, 0}, 60: {60, 0}, 61: {60, 1}, 75: {60, 15}} {
 		tl := &Timeline{From: midnight, To: midnight, Now: midnight}
@@ -181,7 +185,8 @@ func TestTimeline_Finish(t *testing.T) {
 	}
 }
 
-// TestActivity: what still runs after the others helps them, if it is known for that, or if they ended long ago.
+// TestActivity: what still runs after the others helps them, if it is known for that, or if they
+// ended long ago.
 func TestActivity(t *testing.T) {
 	running := func(name string) read.Container { return read.Container{Name: name, Running: true} }
 	ended := func(name string, ago time.Duration) read.Container {

@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// lastEvent is the latest event of a reason, with the number of all of them, or nil.
+// lastEvent returns the latest event with a reason, or nil. Its count is that of all such events.
 func lastEvent(events []read.Event, reason string) (last *read.Event) {
 	n := 0
 	for i := range events {
@@ -49,8 +49,8 @@ func lastWarnings(events []read.Event) (last []read.Event) {
 	return last
 }
 
-// refusal is the latest event that says that a write of the controller was refused, or nil if
-// pods came after it.
+// refusal returns the latest event about a creation that was refused, or nil if it is old or a later
+// creation succeeded.
 func refusal(events []read.Event, now time.Time) *read.Event {
 	e := lastEvent(events, "FailedCreate")
 	if e == nil || now.Sub(e.Last) > recently {
@@ -62,13 +62,13 @@ func refusal(events []read.Event, now time.Time) *read.Event {
 	return e
 }
 
-// contains reports whether a message has one of some words, whatever their case.
+// contains reports whether a message contains any of the words, whatever its case.
 func contains(message string, words ...string) bool {
 	message = strings.ToLower(message)
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(message, w) })
 }
 
-// quoted is the name behind a word in a message, as in: configmap "settings" not found.
+// quoted returns the quoted name after a word in a message, as in: configmap "settings" not found.
 func quoted(message, word string) string {
 	at := strings.Index(strings.ToLower(message), word+` "`)
 	if at < 0 {
@@ -84,7 +84,7 @@ func quoted(message, word string) string {
 	return name
 }
 
-// said is the message with which a container ended.
+// said returns a part of a sentence with the message with which a container ended.
 func said(message string) string {
 	if message = brief(message); message == "" {
 		return ""
@@ -92,5 +92,5 @@ func said(message string) string {
 	return fmt.Sprintf(`, and it said "%s"`, strings.ReplaceAll(message, `"`, "'"))
 }
 
-// told is a message as a part of a sentence.
+// told returns a message as a part of a sentence.
 func told(message string) string { return strings.TrimRight(brief(message), ".") }

@@ -1,4 +1,4 @@
-// Package explain says in sentences what becomes of Jobs and CronJobs, and why. The planners
+// Package explain describes in sentences what Jobs and CronJobs do next, and why. The planners
 // of batchplan decide; this package finds the words.
 package explain
 
@@ -15,18 +15,18 @@ import (
 
 // Options choose what a report contains.
 type Options struct {
-	// At is the time to explain. It must not be zero.
+	// At is the time for which to explain the objects. It must not be zero.
 	At time.Time
 	// For is how far to look ahead, 0 for no forecast.
 	For time.Duration
 	// Timeline adds a drawing to each explanation, Plan the text of the plan.
 	Timeline, Plan bool
-	// Pods is how many pods of a Job are listed, 0 for 100, behind the first PodsFrom.
+	// Pods is the number of pods of a Job to list, 0 for 100. The first PodsFrom pods are left out.
 	Pods, PodsFrom int
-	// Names are the objects to explain, as NAME or NAMESPACE/NAME, optionally behind
-	// "job/" or "cronjob/"; none means all.
+	// Names are the objects to explain, as NAME or NAMESPACE/NAME, optionally after
+	// "job/" or "cronjob/". Without names, all objects are explained.
 	Names []string
-	// Only, if not nil, chooses among these by their UID.
+	// Only, if not nil, reports by UID whether to explain an object that Names include.
 	Only func(job.UID) bool
 }
 
@@ -35,13 +35,13 @@ type Explainer struct {
 	objects *read.Objects
 	options Options
 	words
-	// pods are the pods of each Job, by its UID, children the Jobs that could belong to each
-	// CronJob.
-	pods     map[job.UID][]*read.Pod
+	// pods has the pods of each Job by the Job's UID.
+	pods map[job.UID][]*read.Pod
+	// children has the Jobs that could belong to each CronJob by the CronJob's UID.
 	children map[job.UID][]*read.Job
 	// strays are pods whose Job is not in the input.
 	strays []*read.Pod
-	// gone are the pods that only events name, by their names without the random ends.
+	// gone has the pods that only events name, by their names without the random ends.
 	gone   map[string][]gonePod
 	queue  []any
 	report Report
@@ -54,11 +54,13 @@ func New(objects *read.Objects, options Options) *Explainer {
 	e.sortPods()
 	e.sortChildren()
 	e.sortGone()
+
 	for _, c := range objects.CronJobs {
 		if c != nil && e.wants("cronjob", &c.Meta) {
 			e.queue = append(e.queue, c)
 		}
 	}
+
 	for _, j := range objects.Jobs {
 		if j != nil && e.wants("job", &j.Meta) {
 			e.queue = append(e.queue, j)
@@ -67,7 +69,7 @@ func New(objects *read.Objects, options Options) *Explainer {
 	return e
 }
 
-// All explains everything together.
+// All explains all objects and returns the whole report.
 func All(objects *read.Objects, options Options) *Report {
 	e := New(objects, options)
 	for {
@@ -79,10 +81,10 @@ func All(objects *read.Objects, options Options) *Report {
 	}
 }
 
-// Len is how many objects are to be explained.
+// Len returns the number of objects that Next has not explained yet.
 func (e *Explainer) Len() int { return len(e.queue) }
 
-// Next explains the next object. It is false at the end.
+// Next explains the next object. It returns false after the last one.
 func (e *Explainer) Next() (Explanation, bool) {
 	if len(e.queue) == 0 {
 		return Explanation{}, false
@@ -95,7 +97,7 @@ func (e *Explainer) Next() (Explanation, bool) {
 	return e.job(object.(*read.Job)), true
 }
 
-// Report returns what there is to say about the input as a whole.
+// Report returns the findings and problems of the input as a whole.
 func (e *Explainer) Report() *Report {
 	e.report.Findings = e.strayFindings()
 	e.report.Problems = e.objects.Problems
@@ -103,7 +105,7 @@ func (e *Explainer) Report() *Report {
 	return &e.report
 }
 
-// IsWrong reports whether findings are more than notes.
+// IsWrong reports whether any finding is an error or a warning.
 func IsWrong(all []Finding) bool {
 	return slices.ContainsFunc(all, func(f Finding) bool { return f.Severity != Note })
 }
@@ -143,10 +145,12 @@ func (e *Explainer) sortPods() {
 			byLabel[key] = append(byLabel[key], j)
 		}
 	}
+
 	for _, p := range e.objects.Pods {
 		if p == nil {
 			continue
 		}
+
 		owner := p.Controller()
 		switch {
 		case owner.UID != "" && known[owner.UID] != nil:
@@ -157,6 +161,7 @@ func (e *Explainer) sortPods() {
 			e.strays = append(e.strays, p) // left behind by a Job that was deleted without its pods
 		}
 	}
+
 	for _, pods := range e.pods {
 		slices.SortFunc(pods, byAge)
 	}
@@ -171,8 +176,8 @@ func byAge(a, b *read.Pod) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 }
 
-// offer gives a pod without a controller to the Jobs that would adopt it (J6).
-// It reports whether there is one.
+// offer adds a pod without a controller to the Jobs that would adopt it (J6), and reports whether
+// there is such a Job.
 func (e *Explainer) offer(p *read.Pod, byLabel map[string][]*read.Job) (taken bool) {
 	for _, key := range sortedKeys(p.Labels) {
 		for _, j := range byLabel[p.Namespace+"/"+key+"="+p.Labels[key]] {
@@ -185,8 +190,8 @@ func (e *Explainer) offer(p *read.Pod, byLabel map[string][]*read.Job) (taken bo
 	return taken
 }
 
-// selectorKey is a label that all pods of the Job have, so that pods without a controller
-// need not be compared with every Job.
+// selectorKey returns the namespace and one label that all pods of the Job have, so that pods
+// without a controller need not be compared with every Job.
 func selectorKey(j *read.Job) string {
 	if j.Object.Spec.Selector == nil {
 		return ""
@@ -198,8 +203,8 @@ func selectorKey(j *read.Job) string {
 	return ""
 }
 
-// sortChildren finds the Jobs that could belong to each CronJob: which it controls, and
-// which could have the name of one of its runs.
+// sortChildren finds the Jobs that could belong to each CronJob: Jobs that it controls, and Jobs
+// whose names could be names of its runs.
 func (e *Explainer) sortChildren() {
 	byName := make(map[string]job.UID, len(e.objects.CronJobs))
 	for _, c := range e.objects.CronJobs {
@@ -207,15 +212,18 @@ func (e *Explainer) sortChildren() {
 			byName[c.Key()] = c.UID
 		}
 	}
+
 	e.children = make(map[job.UID][]*read.Job)
 	for _, j := range e.objects.Jobs {
 		if j == nil {
 			continue
 		}
+
 		owner := j.Controller()
 		if owner.Kind == "CronJob" {
 			e.children[owner.UID] = append(e.children[owner.UID], j)
 		}
+
 		name := j.Key()
 		if i := strings.LastIndexByte(name, '-'); i > 0 {
 			if uid := byName[name[:i]]; uid != "" && uid != owner.UID {

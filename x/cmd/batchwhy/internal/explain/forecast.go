@@ -13,13 +13,13 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// maxForecast is how many events a forecast lists, and maxRounds how many rounds it plans.
 const (
-	maxForecast = 200
-	maxRounds   = 5000
+	maxForecast = 200  // events that a forecast lists
+	maxRounds   = 5000 // rounds that a forecast plans
 )
 
-// habit is how pods or jobs have ended so far, and how long they took.
+// habit is the way in which pods or Jobs have ended so far: how long they took, and whether they
+// failed.
 type habit struct {
 	known  bool
 	took   time.Duration
@@ -32,7 +32,8 @@ func (f *Forecast) add(reason string, at time.Time, format string, args ...any) 
 		f.Cut = true
 		return
 	}
-	f.Events = append(f.Events, Step{At: at.UTC(), Reason: reason, Text: sentence(fmt.Sprintf(format, args...)), Inferred: true})
+	f.Events = append(f.Events,
+		Step{At: at.UTC(), Reason: reason, Text: sentence(fmt.Sprintf(format, args...)), Inferred: true})
 }
 
 // future is a Job whose rounds are planned in advance.
@@ -41,25 +42,28 @@ type future struct {
 	snapshot job.Snapshot
 	planner  job.Planner
 	habit    habit
-	// ends holds when each pod that the forecast has created ends.
+	// ends has the times at which the pods that the forecast has created will end.
 	ends map[job.UID]time.Time
 	made int
 	last string
 }
 
-// forecastJob plans the rounds to come: pods that run continue, and new ones do what the last
-// one that ended has done.
+// forecastJob plans the rounds to come. Pods that exist stay as they are, and new pods do what the
+// latest ended pod has done.
 func (e *Explainer) forecastJob(l *look) *Forecast {
 	f := &future{
 		Forecast: &Forecast{Until: l.now.Add(e.options.For).UTC()},
 		snapshot: l.snapshot, habit: l.habit(), ends: make(map[job.UID]time.Time),
 	}
+
 	f.snapshot.Pods = slices.Clone(l.snapshot.Pods)
 	f.Assumption = "pods that are pending, running or terminating stay so, and new pods run on"
 	if f.habit.known {
-		f.Assumption = fmt.Sprintf("pods that are pending, running or terminating stay so, and new pods do what the last pod did: end after %s with exit code %d",
+		f.Assumption = fmt.Sprintf("pods that are pending, running or terminating stay so, and new pods do what "+
+			"the last pod did: end after %s with exit code %d",
 			span(f.habit.took), f.habit.code)
 	}
+
 	for range maxRounds {
 		if !f.round() {
 			break
@@ -68,7 +72,7 @@ func (e *Explainer) forecastJob(l *look) *Forecast {
 	return f.Forecast
 }
 
-// habit is what the pod that ended last has done.
+// habit returns what the latest ended pod has done.
 func (l *look) habit() (h habit) {
 	var last time.Time
 	for i := range l.snapshot.Pods {
@@ -76,8 +80,15 @@ func (l *look) habit() (h habit) {
 		if p.Phase < job.PodSucceeded || p.Owner != jobpod.Owned || !found.FinishTime.After(last) {
 			continue
 		}
+
 		last = found.FinishTime
-		h = habit{known: true, took: max(found.FinishTime.Sub(l.pods[i].CreationTimestamp), time.Second), failed: p.Phase == job.PodFailed}
+
+		h = habit{
+			known:  true,
+			took:   max(found.FinishTime.Sub(l.pods[i].CreationTimestamp), time.Second),
+			failed: p.Phase == job.PodFailed,
+		}
+
 		if p.Detail != nil {
 			for _, c := range p.Detail.Containers {
 				h.code = cmp.Or(h.code, c.ExitCode)
@@ -90,7 +101,7 @@ func (l *look) habit() (h habit) {
 	return h
 }
 
-// round plans one round, carries it out in memory, and moves the time on. It is false when
+// round plans one round, carries it out in memory, and moves the time on. It returns false if
 // nothing more happens until the end of the forecast.
 func (f *future) round() bool {
 	s := &f.snapshot
@@ -99,18 +110,23 @@ func (f *future) round() bool {
 		f.add("Broken", s.Now, "the planner cannot go on: %v", err)
 		return false
 	}
+
 	end := plan.Conclude(allDone(plan))
 	f.tell(plan, &end)
 	f.carryOut(plan, &end)
+
 	next := end.Requeue.At
 	for _, at := range f.ends {
 		next = sooner(next, at)
 	}
-	if _, at, err := job.Expire(&s.Job, s.Options, s.Now); err == nil && !at.IsZero() && !at.After(f.Until) {
+
+	_, at, err := job.Expire(&s.Job, s.Options, s.Now)
+	if err == nil && !at.IsZero() && !at.After(f.Until) {
 		f.add("Expiry", at, "the TTL controller deletes the Job and its pods")
 		return false
 	}
-	if next.IsZero() || next.After(f.Until) || s.Job.Status.Finished() != "" || f.Cut {
+	switch {
+	case next.IsZero(), next.After(f.Until), s.Job.Status.Finished() != "", f.Cut:
 		return false
 	}
 	s.Now = later(s.Now, next)
@@ -125,7 +141,7 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
-// tell adds what the round does to the forecast.
+// tell adds the events of a round to the forecast.
 func (f *future) tell(plan *job.Plan, end *job.Conclusion) {
 	now := f.snapshot.Now
 	if n := len(plan.Create); n > 0 {
@@ -144,17 +160,19 @@ func (f *future) tell(plan *job.Plan, end *job.Conclusion) {
 	}
 }
 
-// carryOut does in memory what the plan asks for.
+// carryOut applies a plan to the snapshot.
 func (f *future) carryOut(plan *job.Plan, end *job.Conclusion) {
 	s := &f.snapshot
 	untracked := make(map[job.UID]bool)
 	for _, u := range plan.Untrack {
 		untracked[u.UID] = true
 	}
+
 	deleted := make(map[job.UID]bool)
 	for _, d := range plan.Delete {
 		deleted[d.UID] = true
 	}
+
 	pods := s.Pods[:0]
 	for _, p := range s.Pods {
 		p.Untracked = p.Untracked || untracked[p.UID] || deleted[p.UID]
@@ -165,6 +183,7 @@ func (f *future) carryOut(plan *job.Plan, end *job.Conclusion) {
 	for i := range plan.Create {
 		pods = append(pods, f.newPod(&plan.Create[i]))
 	}
+
 	s.Pods, s.Job.Status, s.Memory = pods, end.Status, end.Memory
 }
 
@@ -173,7 +192,11 @@ func (f *future) newPod(c *job.Creation) job.Pod {
 	p := job.Pod{
 		Name: fmt.Sprintf("%s%d", c.NamePrefix, f.made), UID: job.UID(fmt.Sprintf("future %d", f.made)),
 		Phase: job.PodRunning, Index: c.Index, Ready: true,
-		Detail: &job.PodDetail{CreationTimestamp: f.snapshot.Now, FailureCount: c.FailureCount, IgnoredFailureCount: c.IgnoredFailureCount},
+		Detail: &job.PodDetail{
+			CreationTimestamp:   f.snapshot.Now,
+			FailureCount:        c.FailureCount,
+			IgnoredFailureCount: c.IgnoredFailureCount,
+		},
 	}
 	if f.habit.known {
 		f.ends[p.UID] = f.snapshot.Now.Add(f.habit.took)
@@ -181,7 +204,7 @@ func (f *future) newPod(c *job.Creation) job.Pod {
 	return p
 }
 
-// endPods ends the pods of the future whose time has come.
+// endPods ends the pods of the forecast whose time has come.
 func (f *future) endPods() {
 	s, n := &f.snapshot, int64(0)
 	for i := range s.Pods {
@@ -190,14 +213,18 @@ func (f *future) endPods() {
 		if !ok || at.After(s.Now) {
 			continue
 		}
+
 		delete(f.ends, p.UID)
 		n++
 		p.Phase, p.Ready = job.PodSucceeded, false
 		if f.habit.failed {
 			p.Phase = job.PodFailed
 		}
+
 		detail := *p.Detail
-		detail.Containers = []jobpod.Container{{Name: "main", State: jobpod.Terminated, ExitCode: f.habit.code, FinishedAt: at}}
+		detail.Containers = []jobpod.Container{
+			{Name: "main", State: jobpod.Terminated, ExitCode: f.habit.code, FinishedAt: at},
+		}
 		p.Detail = &detail
 	}
 	if n > 0 {
@@ -211,8 +238,10 @@ func (l *cronLook) forecast(ahead time.Duration) *Forecast {
 	h := l.habit()
 	f.Assumption = "Jobs that are active stay so, and new Jobs run on"
 	if h.known {
-		f.Assumption = fmt.Sprintf("Jobs that are active stay so, and new Jobs do what the last one did: %s after %s", ended(h.failed), span(h.took))
+		f.Assumption = fmt.Sprintf("Jobs that are active stay so, and new Jobs do what the last one did: %s after %s",
+			ended(h.failed), span(h.took))
 	}
+
 	s := l.theirSnapshot
 	s.Children = slices.Clone(s.Children)
 	for range maxRounds {
@@ -221,6 +250,7 @@ func (l *cronLook) forecast(ahead time.Duration) *Forecast {
 			f.add("Broken", s.Now, "the planner cannot go on: %v", err)
 			break
 		}
+
 		next := f.playRuns(&s, &plan, h)
 		if next.IsZero() || next.After(f.Until) || f.Cut {
 			break
@@ -238,7 +268,7 @@ func ended(failed bool) string {
 	return "succeed"
 }
 
-// playRuns carries a plan out in memory, and returns when the next round is.
+// playRuns applies a plan to the snapshot, and returns the time of the next round.
 func (f *Forecast) playRuns(s *cronjob.Snapshot, plan *cronjob.Plan, h habit) (next time.Time) {
 	var w cronjob.Writes
 	gone := make(map[job.UID]bool)
@@ -247,39 +277,56 @@ func (f *Forecast) playRuns(s *cronjob.Snapshot, plan *cronjob.Plan, h habit) (n
 		gone[d.UID] = true
 		f.add("Delete", s.Now, "Job %s is deleted: %s", d.Name, withoutRule(d.Reason.String()))
 	}
+
 	for range plan.Verify {
 		w.Verified = append(w.Verified, cronjob.Reply{Result: cronjobreason.ResultGone})
 	}
 	s.Children = slices.DeleteFunc(s.Children, func(c cronjob.Child) bool { return gone[c.UID] })
+
 	for _, c := range plan.Create {
-		w.Created = append(w.Created, cronjob.Effect{Result: cronjobreason.ResultDone, Job: cronjob.Reference{Name: c.Name, UID: futureUID(c.Name)}})
+		w.Created = append(w.Created, cronjob.Effect{
+			Result: cronjobreason.ResultDone,
+			Job:    cronjob.Reference{Name: c.Name, UID: futureUID(c.Name)},
+		})
 		s.Children = append(s.Children, cronjob.Child{
-			Name: c.Name, UID: futureUID(c.Name), CreationTimestamp: s.Now, StartTime: s.Now, ScheduledTime: c.ScheduledTime,
+			Name: c.Name, UID: futureUID(c.Name), CreationTimestamp: s.Now, StartTime: s.Now,
+			ScheduledTime: c.ScheduledTime,
 		})
 		f.add("Create", s.Now, "the run of %s starts as Job %s", c.ScheduledTime.UTC().Format("15:04"), c.Name)
 	}
+
 	for _, wait := range plan.Waits {
 		if wait.Reason == cronjobreason.WaitActive {
-			f.add("Held", s.Now, "the run of %s does not start: concurrencyPolicy is Forbid, and %s active", wait.Run.UTC().Format("15:04"), count(int64(wait.Jobs), "Job is", "Jobs are"))
+			f.add("Held", s.Now, "the run of %s does not start: concurrencyPolicy is Forbid, and %s active",
+				wait.Run.UTC().Format("15:04"), count(int64(wait.Jobs), "Job is", "Jobs are"))
 		}
 	}
+
 	end := plan.Conclude(cronjob.Outcome{Writes: w, Settled: cronjob.Reply{Result: cronjobreason.ResultDone}})
 	s.CronJob.Status, s.Memory = end.Status, end.Memory
 	next = end.Requeue.At
+
+	if !h.known {
+		return next
+	}
 	for _, c := range s.Children {
-		if h.known && !c.Foreign && c.Finished == "" && c.UID == futureUID(c.Name) {
+		if !c.Foreign && c.Finished == "" && c.UID == futureUID(c.Name) {
 			next = sooner(next, c.StartTime.Add(h.took))
 		}
 	}
 	return next
 }
 
-// finishChildren ends the jobs of the future whose time has come.
+// finishChildren ends the Jobs of the forecast whose time has come.
 func finishChildren(s *cronjob.Snapshot, h habit) {
+	if !h.known {
+		return
+	}
+
 	for i := range s.Children {
 		c := &s.Children[i]
 		due := c.StartTime.Add(h.took)
-		if !h.known || c.Finished != "" || c.UID != futureUID(c.Name) || due.After(s.Now) {
+		if c.Finished != "" || c.UID != futureUID(c.Name) || due.After(s.Now) {
 			continue
 		}
 		c.FinishTime, c.Finished = due, job.ConditionComplete
@@ -291,7 +338,7 @@ func finishChildren(s *cronjob.Snapshot, h habit) {
 	}
 }
 
-// habit is what the job that ended last has done.
+// habit returns what the latest ended Job has done.
 func (l *cronLook) habit() (h habit) {
 	var last time.Time
 	for _, c := range l.children {
@@ -299,15 +346,19 @@ func (l *cronLook) habit() (h habit) {
 			continue
 		}
 		last = c.FinishTime
-		h = habit{known: true, took: max(c.FinishTime.Sub(c.CreationTimestamp), time.Second), failed: c.Finished == job.ConditionFailed}
+		h = habit{
+			known:  true,
+			took:   max(c.FinishTime.Sub(c.CreationTimestamp), time.Second),
+			failed: c.Finished == job.ConditionFailed,
+		}
 	}
 	return h
 }
 
-// futureUID is the UID of a Job that a forecast has created.
+// futureUID returns the UID of a Job that a forecast has created.
 func futureUID(name string) job.UID { return job.UID("future " + name) }
 
-// allDone is the outcome of a plan whose writes all succeed.
+// allDone returns the outcome of a plan whose writes all succeed.
 func allDone(plan *job.Plan) job.Outcome {
 	done := job.Reply{Result: jobreason.ResultDone}
 	o := job.Outcome{Writes: job.Writes{Claimed: done}, Recorded: done, Settled: done}

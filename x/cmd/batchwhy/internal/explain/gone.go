@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// gonePod is a pod that does not exist any more, or was not read, and that events are about.
+// gonePod is a pod that is known only by its events: it does not exist any more, or was not read.
 type gonePod struct {
 	name   string
 	events []read.Event
@@ -24,6 +24,7 @@ func (e *Explainer) sortGone() {
 			there[p.Key()] = true
 		}
 	}
+
 	for _, key := range sortedKeys(e.objects.EventPods) {
 		if at := strings.LastIndexByte(key, '-'); at > 0 && len(key)-at == 6 && !there[key] {
 			_, name, _ := strings.Cut(key, "/")
@@ -32,8 +33,8 @@ func (e *Explainer) sortGone() {
 	}
 }
 
-// goneOf are the pods of a Job that only events name. Events from before the Job are about an
-// earlier one with its name.
+// goneOf returns the pods of a Job that only events name. Events from before the Job's creation are
+// about an earlier Job with its name.
 func (e *Explainer) goneOf(j *read.Job) (all []gonePod) {
 	names := []string{j.Key()}
 	if n := j.Object.Spec.Completions; j.Object.Spec.CompletionMode == "Indexed" && n != nil {
@@ -52,7 +53,7 @@ func (e *Explainer) goneOf(j *read.Job) (all []gonePod) {
 	return all
 }
 
-// disruptions are the reasons of events about pods that something outside of them has ended.
+// disruptions describes the reasons of events about pods that were ended from outside.
 var disruptions = map[string]string{
 	"Preempted":            "preempted for a pod of higher priority",
 	"Preempting":           "ended by the kubelet to make room for a critical pod",
@@ -62,7 +63,7 @@ var disruptions = map[string]string{
 	"NodeShutdown":         "ended with its node, which was shut down",
 }
 
-// goneDisruptions is how many of the pods that are gone were disrupted, and by what, with the latest.
+// goneDisruptions returns how many of the gone pods were disrupted, and what disrupted them.
 func (l *look) goneDisruptions() (n int64, why string) {
 	var all tally
 	var latest read.Event
@@ -79,17 +80,20 @@ func (l *look) goneDisruptions() (n int64, why string) {
 			}
 		}
 	}
+
 	if n == 0 {
 		return 0, ""
 	}
 	return n, all.list() + fmt.Sprintf(", the last one %s %s", name, l.at(latest.Last))
 }
 
-// goneRemedies say how to keep what disrupted the pods that are gone from doing so, or from counting.
+// goneRemedies say how to prevent such disruptions, or how to keep them from counting.
 func (l *look) goneRemedies() []*Remedy {
 	for _, p := range l.gone {
 		if lastEvent(p.events, "ScaleDown") != nil {
-			keep := l.again(`let the autoscaler wait for its pods: set the annotation cluster-autoscaler.kubernetes.io/safe-to-evict: "false" (for Karpenter karpenter.sh/do-not-disrupt: "true") on the pod template,`)
+			keep := l.again("let the autoscaler wait for its pods: set the annotation " +
+				"cluster-autoscaler.kubernetes.io/safe-to-evict: \"false\" " +
+				"(for Karpenter karpenter.sh/do-not-disrupt: \"true\") on the pod template,")
 			keep.Risk += " Nodes with such pods stay, and cost, until the pods end."
 			return append([]*Remedy{keep}, l.ignoreRemedies()...)
 		}
@@ -97,52 +101,69 @@ func (l *look) goneRemedies() []*Remedy {
 	return l.ignoreRemedies()
 }
 
-// goneFindings report that pods which are gone were disrupted, and count as failed.
+// goneFindings report that gone pods were disrupted, and count as failed.
 func (l *look) goneFindings() []Finding {
 	counted := l.failures() - int64(l.countFailed())
 	n, why := l.goneDisruptions()
-	if n == 0 && counted > 0 && !l.isElsewhere() && !l.isFinished() {
-		return l.stoppedFindings()
-	}
-	if n = min(n, counted); n <= 0 || l.isElsewhere() {
+	if l.isElsewhere() {
 		return nil
 	}
+	if n == 0 && counted > 0 && !l.isFinished() {
+		return l.stoppedFindings()
+	}
+	if n = min(n, counted); n <= 0 {
+		return nil
+	}
+
 	return []Finding{inferred(finding(Warning, string(failedNode),
 		fmt.Sprintf("%s, by the events about %s, and %s against %s although the work did nothing wrong: %s",
-			count(n, "pod that is gone was disrupted from outside", "pods that are gone were disrupted from outside"), verb(n, "it", "them"), verb(n, "counts", "count"), l.failureLimit(), why),
+			count(n, "pod that is gone was disrupted from outside", "pods that are gone were disrupted from outside"),
+			verb(n, "it", "them"), verb(n, "counts", "count"), l.failureLimit(), why),
 		l.goneRemedies()...))}
 }
 
-// stoppedFindings report a pod that is gone since another has deleted it.
+// stoppedFindings report a gone pod that something other than the controller has deleted.
 func (l *look) stoppedFindings() []Finding {
 	for _, p := range slices.Backward(l.gone) {
 		e := lastEvent(p.events, "Killing")
-		if e == nil || !l.stopsWork(e.Message) || lastEvent(p.events, "DeadlineExceeded") != nil || slices.ContainsFunc(l.events, func(own read.Event) bool {
+		byController := func(own read.Event) bool {
 			return own.Reason == "SuccessfulDelete" && strings.HasSuffix(own.Message, p.name)
-		}) {
+		}
+		switch {
+		case e == nil, !l.stopsWork(e.Message), lastEvent(p.events, "DeadlineExceeded") != nil:
+			continue
+		case slices.ContainsFunc(l.events, byController):
 			continue
 		}
-		all := []*Remedy{inspect("find out who has deleted it: drains and autoscalers leave events about nodes, a person only a line in the audit log of the API server", "kubectl get events -A --field-selector involvedObject.kind=Node")}
+
+		all := []*Remedy{inspect("find out who has deleted it: drains and autoscalers leave events about nodes, a "+
+			"person only a line in the audit log of the API server", "kubectl get events -A --field-selector "+
+			"involvedObject.kind=Node")}
 		if l.spec.ActiveDeadlineSeconds == nil {
 			all = append(all, when("it happens again", l.moreFailures("allow this Job more failures")))
 		}
-		return []Finding{inferred(finding(Warning, "PodDeleted", fmt.Sprintf("pod %s was deleted while it ran, and counts against %s: its containers were stopped %s, and the controller has not asked for that", p.name, l.failureLimit(), l.at(e.Last)), all...))}
+
+		return []Finding{inferred(finding(Warning, "PodDeleted", fmt.Sprintf("pod %s was deleted while it ran, and "+
+			"counts against %s: its containers were stopped %s, and the controller has not asked for that", p.name,
+			l.failureLimit(), l.at(e.Last)), all...))}
 	}
 	return nil
 }
 
-// stopsWork reports whether an event says that a container which does the work was stopped. The
-// kubelet stops sidecars also when the work is done.
+// stopsWork reports whether an event's message is about the stop of a container that does the work. The
+// kubelet also stops sidecars when the work is done.
 func (l *look) stopsWork(message string) bool {
 	name, ok := strings.CutPrefix(message, "Stopping container ")
 	return ok && slices.Contains(l.spec.Template.Containers, strings.TrimSpace(name))
 }
 
-// goneText is what events tell of the pods of a failed Job that are gone.
+// goneText describes what events report about the gone pods of a failed Job.
 func (l *look) goneText() string {
 	if n, why := l.goneDisruptions(); n > 0 {
-		return fmt.Sprintf("; by the events, %s disrupted from outside: %s", count(n, "of them was", "of them were"), why)
+		return fmt.Sprintf("; by the events, %s disrupted from outside: %s",
+			count(n, "of them was", "of them were"), why)
 	}
+
 	var last *read.Event
 	name := ""
 	for _, p := range l.gone {
@@ -156,22 +177,26 @@ func (l *look) goneText() string {
 	return fmt.Sprintf("; the last warning about %s, %s %s: %s", name, last.Reason, l.at(last.Last), told(last.Message))
 }
 
-// killReport is the event with which a node says that it has killed a process for its memory when
-// a container ended with exit code 137, or nil.
+// killReport returns the event with which a node reports that it killed a process for its memory at
+// the time when a container ended with exit code 137, or nil.
 func (l *look) killReport(p *read.Pod, c *read.Container) *read.Event {
-	if c.ExitCode != 137 || c.Reason == "OOMKilled" || p.Node == "" || p.Condition("DisruptionTarget").Status == "True" {
+	switch {
+	case c.ExitCode != 137, c.Reason == "OOMKilled", p.Node == "", p.Condition("DisruptionTarget").Status == "True":
 		return nil
 	}
+
 	events := l.nodeEvents(p.Node)
 	for i := range events {
-		if e := &events[i]; (e.Reason == "OOMKilling" || e.Reason == "SystemOOM") && c.Since.Sub(e.Last).Abs() < slack {
+		e := &events[i]
+		isKill := e.Reason == "OOMKilling" || e.Reason == "SystemOOM"
+		if isKill && c.Since.Sub(e.Last).Abs() < slack {
 			return e
 		}
 	}
 	return nil
 }
 
-// killed says what a node has reported about a container that it killed.
+// killed describes what a node has reported about a container that it killed.
 func (l *look) killed(p *read.Pod, c *read.Container) string {
 	e := l.killReport(p, c)
 	if e == nil {

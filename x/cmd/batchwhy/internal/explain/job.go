@@ -6,8 +6,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// snapshotOf is what a controller would plan from. What it holds in memory is inferred from
-// the pods that still exist.
+// snapshotOf returns the snapshot from which a controller would plan. The controller's memory is
+// inferred from the pods that still exist.
 func (e *Explainer) snapshotOf(j *read.Job) job.Snapshot {
 	s := job.Snapshot{Job: j.Object, Now: e.options.At, Options: job.Kubernetes(release.Newest()), Consistent: true}
 	if j.IsManifest && s.Job.CreationTimestamp.IsZero() {
@@ -22,7 +22,7 @@ func (e *Explainer) snapshotOf(j *read.Job) job.Snapshot {
 	return s
 }
 
-// lookAt asks the planner, and supposes that all writes of the plan succeed.
+// lookAt runs the planner, and assumes that all writes of the plan succeed.
 func (e *Explainer) lookAt(j *read.Job) (l *look, err error) {
 	l = &look{
 		words: e.words, job: j, pods: e.pods[j.UID], snapshot: e.snapshotOf(j),
@@ -30,6 +30,7 @@ func (e *Explainer) lookAt(j *read.Job) (l *look, err error) {
 		workload: e.objects.Workloads[j.UID], nodesLost: e.objects.NotReady,
 		gone: e.goneOf(j), nodeEvents: e.objects.NodeEvents,
 	}
+
 	l.spec, l.status = &l.snapshot.Job.Spec, &l.snapshot.Job.Status
 	if l.plan, err = job.Reconcile(l.snapshot); err != nil {
 		return l, err
@@ -37,9 +38,11 @@ func (e *Explainer) lookAt(j *read.Job) (l *look, err error) {
 	if l.found, err = job.Inspect(l.snapshot); err != nil {
 		return l, err
 	}
+
 	l.after = l.plan.Conclude(allDone(&l.plan)).Status
 	l.podsRead = l.status.Active == 0 || len(e.objects.Pods) > 0 || e.objects.Complete["pods"]
 	l.changed = l.lastChange()
+
 	for i, p := range l.pods {
 		l.podEvents = append(l.podEvents, e.objects.EventsOf("Pod", &p.Meta))
 		l.doing = append(l.doing, activityOf(p, &l.snapshot.Pods[i], l.templateNames(), l.now))
@@ -53,6 +56,7 @@ func (e *Explainer) job(j *read.Job) Explanation {
 	if j.IsManifest {
 		out.UID = ""
 	}
+
 	l, err := e.lookAt(j)
 	if err != nil && len(j.Refused) > 0 {
 		return refused(out, invalidFindings(j.Unknown, j.Refused, nil, l.again("correct the field")))
@@ -60,6 +64,7 @@ func (e *Explainer) job(j *read.Job) Explanation {
 	if err != nil {
 		return broken(out, err, inspect("look at the object", kubectl(j.Namespace, "get", "job", j.Name, "-o", "yaml")))
 	}
+
 	troubles := l.podTroubles()
 	out.Findings = l.findings(troubles)
 	out.State, out.Summary = l.state(out.Findings)
@@ -67,6 +72,7 @@ func (e *Explainer) job(j *read.Job) Explanation {
 	out.Next = l.next()
 	out.Facts = l.facts(out.State)
 	out.Pods, out.MorePods = l.listPods(e.options.PodsFrom, e.options.Pods, troubles)
+
 	if e.options.Timeline {
 		out.Timeline = l.timeline(out.State, out.Summary)
 	}
@@ -85,11 +91,12 @@ func (e *Explainer) job(j *read.Job) Explanation {
 // broken explains an object that the planner refuses.
 func broken(out Explanation, err error, r *Remedy) Explanation {
 	out.State, out.Summary = Broken, sentence("the planner cannot use the object: "+err.Error())
-	out.Findings = oneFinding(Error, "BrokenObject", "the object contradicts itself, so that nothing can be said about it", r)
+	out.Findings = oneFinding(Error, "BrokenObject",
+		"the object contradicts itself, so that nothing can be said about it", r)
 	return out
 }
 
-// refused explains a manifest that the planner and a server refuse.
+// refused explains a manifest that both the planner and an API server refuse.
 func refused(out Explanation, findings []Finding) Explanation {
 	out.State, out.Summary, out.Findings = Broken, "A manifest that a server would refuse.", findings
 	return out

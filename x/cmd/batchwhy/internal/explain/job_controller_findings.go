@@ -8,18 +8,22 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// heldFindings are about a Job that its users, or a queue, hold back.
+// heldFindings report that a user, a queue or another controller holds the Job back.
 func (l *look) heldFindings() (all []Finding) {
 	ns, name := l.job.Namespace, l.job.Name
 	switch {
 	case l.isElsewhere() && !l.isFinished():
 		by := l.waits(jobreason.WaitManagedBy).Name
-		show := inspect("ask the controller that has this name: its logs and the events of the Job say what it does", kubectl(ns, "describe", "job", name))
+		show := inspect("ask the controller that has this name: its logs and the events of the Job say what it does",
+			kubectl(ns, "describe", "job", name))
 		if contains(by, "multikueue") {
-			show = inspect("look at the Job's workload: it says which worker cluster runs it, or why none does", kubectl(ns, "describe", "workloads.kueue.x-k8s.io"))
+			show = inspect("look at the Job's workload: it says which worker cluster runs it, or why none does",
+				kubectl(ns, "describe", "workloads.kueue.x-k8s.io"))
 		}
-		return oneFinding(Note, "ManagedElsewhere", fmt.Sprintf("spec.managedBy is %q: the controllers of this cluster create no pod for the Job and end it never", by), show,
-			when("that is not meant", withRisk(l.again("leave out managedBy, which cannot be changed"), "what the other controller has begun is ended, and its logs go with the pods")))
+		return oneFinding(Note, "ManagedElsewhere", fmt.Sprintf("spec.managedBy is %q: the controllers of this "+
+			"cluster create no pod for the Job and end it never", by), show,
+			when("that is not meant", withRisk(l.again("leave out managedBy, which cannot be changed"),
+				"what the other controller has begun is ended, and its logs go with the pods")))
 	case l.isFinished() || !l.snapshot.Job.DeletionTimestamp.IsZero():
 		return nil
 	case l.isSuspended() && (l.queue() != "" || l.workload.Name != ""):
@@ -29,27 +33,35 @@ func (l *look) heldFindings() (all []Finding) {
 		if c := l.status.Condition(job.ConditionSuspended); c.Status == job.ConditionTrue {
 			since = c.LastTransitionTime
 		}
+
 		risk := "safe: its pods are created, and the time for activeDeadlineSeconds begins then"
 		if l.spec.ActiveDeadlineSeconds != nil {
-			risk = fmt.Sprintf("safe: its pods are created, and the deadline of %d s (activeDeadlineSeconds) counts from then", *l.spec.ActiveDeadlineSeconds)
+			risk = fmt.Sprintf("safe: its pods are created, and the deadline of %d s (activeDeadlineSeconds) "+
+				"counts from then", *l.spec.ActiveDeadlineSeconds)
 		}
+
 		owner := "whoever has suspended it may suspend it again; ask first"
 		if o := l.job.Controller(); o.Kind != "" && o.Kind != "CronJob" {
 			owner = fmt.Sprintf("%s %s, which has created the Job, may suspend it again", o.Kind, o.Name)
 		}
+
 		resume := does("resume it", risk+". But "+owner, patch(ns, "job", name, "spec.suspend", false))
 		if o := l.job.Controller(); o.Kind == "CronJob" {
-			resume = does(fmt.Sprintf("resume it, and set suspend to false in spec.jobTemplate.spec of CronJob %s if all its Jobs begin so", o.Name), risk, patch(ns, "job", name, "spec.suspend", false))
+			resume = does(fmt.Sprintf("resume it, and set suspend to false in spec.jobTemplate.spec of CronJob %s "+
+				"if all its Jobs begin so", o.Name), risk, patch(ns, "job", name, "spec.suspend", false))
 		}
-		all = append(all, finding(Note, "Suspended", fmt.Sprintf("spec.suspend is true for %s, and no pod starts until it is false", l.since(since)), resume))
+		all = append(all, finding(Note, "Suspended",
+			fmt.Sprintf("spec.suspend is true for %s, and no pod starts until it is false", l.since(since)), resume))
 	case l.waits(jobreason.WaitParallelism) != nil:
-		all = append(all, finding(Warning, "ParallelismZero", "parallelism is 0: the controller creates no pod, and nothing else will happen",
-			l.set("allow pods", "spec.parallelism", 1, "safe: pods are created immediately, as many as parallelism says")))
+		all = append(all, finding(Warning, "ParallelismZero",
+			"parallelism is 0: the controller creates no pod, and nothing else will happen",
+			l.set("allow pods", "spec.parallelism", 1,
+				"safe: pods are created immediately, as many as parallelism says")))
 	}
 	return all
 }
 
-// queueFinding is about a Job that Kueue has not admitted.
+// queueFinding reports that Kueue has not admitted the Job.
 func (l *look) queueFinding() Finding {
 	ns, workload := l.job.Namespace, l.workload.Name
 	why := l.workload.Why
@@ -58,52 +70,77 @@ func (l *look) queueFinding() Finding {
 			_, workload, _ = strings.Cut(strings.TrimSpace(name), "/")
 		}
 	}
-	for _, reason := range []string{"Stopped", "Preempted", "EvictedDueToPodsReadyTimeout", "Pending", "ErrWorkloadCompose", "InvalidQueue"} {
+
+	for _, reason := range []string{"Stopped", "Preempted", "EvictedDueToPodsReadyTimeout", "Pending",
+		"ErrWorkloadCompose", "InvalidQueue"} {
 		if e := lastEvent(l.events, reason); e != nil && why == "" {
 			why = fmt.Sprintf("%s: %s", l.at(e.Last), brief(e.Message))
 		}
 	}
+
 	since := l.created()
 	if c := l.status.Condition(job.ConditionSuspended); c.Status == job.ConditionTrue {
 		since = c.LastTransitionTime
 	}
-	text := fmt.Sprintf("Kueue holds the Job back for %s (spec.suspend is true), until LocalQueue %s has quota for it", l.since(since), orUnknown(l.queue()))
+
+	text := fmt.Sprintf(
+		"Kueue holds the Job back for %s (spec.suspend is true), until LocalQueue %s has quota for it",
+		l.since(since), orUnknown(l.queue()))
 	if why != "" {
 		text += "; " + told(why)
 	}
+
 	if contains(why, "doesn't exist", "does not exist", "not found", "inactive") {
-		text = fmt.Sprintf("Kueue holds the Job back for %s (spec.suspend is true), and will do so until its queue can admit it: %s", l.since(since), told(why))
+		text = fmt.Sprintf("Kueue holds the Job back for %s (spec.suspend is true), and will do so until its queue "+
+			"can admit it: %s", l.since(since), told(why))
 	}
+
 	describe := []string{"describe", "workloads.kueue.x-k8s.io"}
 	if workload != "" {
 		describe = []string{"describe", "workload", workload}
 	}
+
 	if contains(why, "localqueue") && contains(why, "doesn't exist", "does not exist", "not found") {
 		return finding(Error, "QueueWaits", text,
-			when("its name is misspelled", remedy("name one that exists: the label of a suspended Job can be changed", kubectl(ns, "get", "localqueues")+" && "+kubectl(ns, "label", "job", l.job.Name, "--overwrite", "kueue.x-k8s.io/queue-name=NAME"), "safe: nothing of the Job runs yet")),
-			when("it was forgotten", remedy("create it, in this namespace", kubectl(ns, "apply", "-f", "localqueue.yaml"), "safe: Kueue then admits what waits for it as far as the ClusterQueue has quota")))
+			when("its name is misspelled", remedy("name one that exists: the label of a suspended Job can be changed",
+				kubectl(ns, "get", "localqueues")+" && "+kubectl(ns, "label", "job", l.job.Name, "--overwrite",
+					"kueue.x-k8s.io/queue-name=NAME"),
+				"safe: nothing of the Job runs yet")),
+			when("it was forgotten", remedy("create it, in this namespace",
+				kubectl(ns, "apply", "-f", "localqueue.yaml"),
+				"safe: Kueue then admits what waits for it as far as the ClusterQueue has quota")))
 	}
+
 	return finding(Warning, "QueueWaits", text,
 		inspect("read why it is not admitted, in the conditions of its workload", kubectl(ns, describe...)),
-		inspect("look whether the queue exists, is active, and how much of its quota is taken: a localqueue names its clusterqueue", kubectl(ns, "get", "localqueue", l.queue())+" && kubectl get clusterqueue"),
-		when("you want it to start anyway", remedy("do not set spec.suspend to false, which Kueue sets back; raise the quota or the Job's priority, or take the queue-name label off a new copy of the Job", kubectl(ns, "get", "localqueue", l.queue(), "-o", "yaml"), readsOnly)))
+		inspect("look whether the queue exists, is active, and how much of its quota is taken: a localqueue names "+
+			"its clusterqueue", kubectl(ns, "get", "localqueue", l.queue())+" && kubectl get clusterqueue"),
+		when("you want it to start anyway", remedy("do not set spec.suspend to false, which Kueue sets back; raise "+
+			"the quota or the Job's priority, or take the queue-name label off a new copy of the Job",
+			kubectl(ns, "get", "localqueue", l.queue(), "-o", "yaml"), readsOnly)))
 }
 
-// behindFindings report that the controller has not done for a while what it does immediately.
+// behindFindings report that the controller is late with work that it should do immediately.
 func (l *look) behindFindings() []Finding {
 	late := l.now.Sub(l.changed)
-	if l.changed.IsZero() || late < slack || l.job.IsManifest || l.isElsewhere() || !l.closing.IsZero() || !l.podsRead ||
-		refusal(l.events, l.now) != nil || len(l.gangFindings()) > 0 || !l.snapshot.Job.DeletionTimestamp.IsZero() {
+	switch {
+	case l.changed.IsZero(), late < slack, l.job.IsManifest, l.isElsewhere(), !l.podsRead:
+		return nil
+	case !l.closing.IsZero(), !l.snapshot.Job.DeletionTimestamp.IsZero():
+		return nil
+	case refusal(l.events, l.now) != nil, len(l.gangFindings()) > 0:
 		return nil
 	}
-	// What a controller would have done by then it has not done. What has only become due since, such as a retry
-	// after its backoff, does not make it late.
+
+	// Only work that was due a while ago makes the controller late, and not a retry, for example,
+	// whose backoff has just passed.
 	earlier := l.snapshot
 	earlier.Now = l.now.Add(-slack)
 	before, err := job.Reconcile(earlier)
 	if err != nil {
 		return nil
 	}
+
 	var what []string
 	if n := min(len(l.plan.Create), len(before.Create)); n > 0 {
 		what = append(what, "create "+count(int64(n), "pod"))
@@ -112,19 +149,26 @@ func (l *look) behindFindings() []Finding {
 		what = append(what, "delete "+count(int64(n), "pod"))
 	}
 	if ended := l.toAccount(); len(ended) > 0 && !l.isFinished() {
-		what = append(what, fmt.Sprintf("account for %s (%s, with the finalizer %s)", count(int64(len(ended)), "ended pod"), list(ended), job.Finalizer))
+		what = append(what, fmt.Sprintf("account for %s (%s, with the finalizer %s)",
+			count(int64(len(ended)), "ended pod"), list(ended), job.Finalizer))
 	}
+
 	if len(what) == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("nothing has changed for %s, although the controller should %s immediately", span(late), list(what))
+
+	text := fmt.Sprintf("nothing has changed for %s, although the controller should %s immediately", span(late),
+		list(what))
 	if len(l.toAccount()) > 0 && !l.isFinished() {
-		text += "; do not remove the finalizer by hand: what such a pod has done would not be counted, and be done again"
+		text += "; do not remove the finalizer by hand: what such a pod has done would not be counted, " +
+			"and be done again"
 	}
-	return []Finding{inferred(finding(Error, "ControllerBehind", text, controllerRemedies(l.job.Namespace, "job", l.job.Name)...))}
+	return []Finding{
+		inferred(finding(Error, "ControllerBehind", text, controllerRemedies(l.job.Namespace, "job", l.job.Name)...)),
+	}
 }
 
-// toAccount names the ended pods that a round would account for.
+// toAccount returns the names of the ended pods that the next round would account for.
 func (l *look) toAccount() (names []string) {
 	for _, u := range l.plan.Untrack {
 		if u.Ended && !u.OnEnd {

@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// failureKind is why a pod has failed, as far as the remedies differ.
+// failureKind is the reason why a pod has failed. Reasons with the same remedies are one kind.
 type failureKind string
 
 const (
@@ -23,15 +23,15 @@ const (
 	failedLost   failureKind = "ContainerLost"
 )
 
-// failure is a failed pod that is still there.
+// failure is a failed pod that still exists.
 type failure struct {
-	place int
+	place int // in look.pods
 	kind  failureKind
-	// container is the one that has failed, or the zero Container.
+	// container is the container that has failed, or the zero Container.
 	container read.Container
 }
 
-// failedPods are the failed pods that still exist, the latest last.
+// failedPods returns the failed pods that still exist, latest last.
 func (l *look) failedPods() (all []failure) {
 	for i, found := range l.found.Pods {
 		if found.Failed && l.snapshot.Pods[i].Phase == job.PodFailed {
@@ -44,15 +44,17 @@ func (l *look) failedPods() (all []failure) {
 	})
 }
 
-// kindOf tells why a pod has failed.
+// kindOf returns why a pod has failed, and the container that has failed.
 func (l *look) kindOf(i int) (failureKind, read.Container) {
 	p := l.pods[i]
 	var bad read.Container
 	for _, c := range p.Containers {
-		if c.Ended && c.ExitCode != 0 && (bad.Name == "" || c.Reason == "OOMKilled") {
+		failed := c.Ended && c.ExitCode != 0
+		if failed && (bad.Name == "" || c.Reason == "OOMKilled") {
 			bad = c
 		}
 	}
+
 	switch {
 	case bad.Reason == "OOMKilled", l.killReport(p, &bad) != nil:
 		return failedMemory, bad
@@ -60,24 +62,37 @@ func (l *look) kindOf(i int) (failureKind, read.Container) {
 		return failedLate, bad
 	case p.Reason == "Evicted" && !contains(p.Message, "taint"):
 		return failedEvict, bad
-	case p.Condition("DisruptionTarget").Status == "True", p.Reason == "Terminated", p.Reason == "NodeLost", p.Reason == "Shutdown", p.Reason == "Preempting", p.Reason == "NodeShutdown":
+	case p.Condition("DisruptionTarget").Status == "True",
+		p.Reason == "Terminated",
+		p.Reason == "NodeLost",
+		p.Reason == "Shutdown",
+		p.Reason == "Preempting",
+		p.Reason == "NodeShutdown":
 		return failedNode, bad
-	case strings.HasPrefix(p.Reason, "OutOf"), p.Reason == "UnexpectedAdmissionError", p.Reason == "NodeAffinity", p.Reason == "NodePorts":
+	case strings.HasPrefix(p.Reason, "OutOf"),
+		p.Reason == "UnexpectedAdmissionError",
+		p.Reason == "NodeAffinity",
+		p.Reason == "NodePorts":
 		return failedAdmit, bad
 	case bad.Reason == "ContainerStatusUnknown":
 		return failedLost, bad
-	case bad.Reason == "StartError", bad.Reason == "ContainerCannotRun", bad.ExitCode == 127, bad.ExitCode == 126, contains(bad.Message, "exec format error"):
+	case bad.Reason == "StartError",
+		bad.Reason == "ContainerCannotRun",
+		bad.ExitCode == 127,
+		bad.ExitCode == 126,
+		contains(bad.Message, "exec format error"):
 		return failedStart, bad
 	}
 	return failedOther, bad
 }
 
-// failureFindings are about the pods that have failed, one for each kind. Many failures that
-// do not count are one finding.
+// failureFindings report the pods that have failed, with one finding for each kind of failure. Many
+// failures that do not count are one finding more.
 func (l *look) failureFindings() (all []Finding) {
 	if l.isElsewhere() || l.status.Finished() == job.ConditionComplete {
 		return nil
 	}
+
 	byKind := make(map[failureKind][]failure)
 	var order []failureKind
 	for _, f := range l.failedPods() {
@@ -89,37 +104,46 @@ func (l *look) failureFindings() (all []Finding) {
 		}
 		byKind[f.kind] = append(byKind[f.kind], f)
 	}
+
 	for _, kind := range order {
 		all = append(all, l.failureFinding(kind, byKind[kind]))
 	}
 	return append(all, l.ignoredFindings()...)
 }
 
-// failureFinding is about the failed pods of one kind. The remedies are for the latest.
+// failureFinding reports the failed pods of one kind. The remedies are those for the latest pod.
 func (l *look) failureFinding(kind failureKind, failed []failure) Finding {
 	var ends tally
 	for _, f := range failed {
 		ends.add(l.endOf(f.place))
 	}
+
 	last := failed[len(failed)-1]
 	p, n := l.pods[last.place], int64(len(failed))
 	text := fmt.Sprintf("%s failed with %s", count(n, "pod"), ends.each())
+
 	switch kind {
 	case failedMemory:
-		text = fmt.Sprintf("%s ran out of memory: %s%s%s", count(n, "pod"), ends.list(), l.memoryLimit(p, last.container.Name), l.killed(p, &last.container))
+		text = fmt.Sprintf("%s ran out of memory: %s%s%s", count(n, "pod"), ends.list(),
+			l.memoryLimit(p, last.container.Name), l.killed(p, &last.container))
 		return finding(Warning, string(kind), text, l.memoryRemedies(p, last.container.Name)...)
 	case failedStart:
-		return finding(Warning, string(kind), text+said(last.container.Message), l.startRemedies(p, last.container.Message+" "+exit(last.container.ExitCode, ""))...)
+		return finding(Warning, string(kind), text+said(last.container.Message),
+			l.startRemedies(p, last.container.Message+" "+exit(last.container.ExitCode, ""))...)
 	case failedEvict:
-		return finding(Warning, string(kind), fmt.Sprintf("%s evicted by the kubelet, and %s as failed: %s", count(n, "pod was", "pods were"), verb(n, "counts", "count"), brief(p.Message)), l.evictedRemedies(p)...)
+		return finding(Warning, string(kind), fmt.Sprintf("%s evicted by the kubelet, and %s as failed: %s",
+			count(n, "pod was", "pods were"), verb(n, "counts", "count"), brief(p.Message)), l.evictedRemedies(p)...)
 	case failedNode:
 		return finding(Warning, string(kind), l.disrupted(failed), l.ignoreRemedies()...)
 	case failedAdmit:
 		return finding(Warning, string(kind), text+after(": ", brief(p.Message)), l.refusedPodRemedies(p)...)
 	case failedLate:
-		text := fmt.Sprintf("%s ended by %s: each further pod has as long again", count(n, "pod was", "pods were"), podDeadline(p))
-		if limit := int64(*l.spec.BackoffLimit); limit < 1000 { // a greater one limits nothing, as with backoffLimitPerIndex
-			text += fmt.Sprintf(", and all %d that backoffLimit %d allows have %s together, besides the backoffs between them",
+		text := fmt.Sprintf("%s ended by %s: each further pod has as long again", count(n, "pod was", "pods were"),
+			podDeadline(p))
+		// A greater limit is none, as with backoffLimitPerIndex.
+		if limit := int64(*l.spec.BackoffLimit); limit < 1000 {
+			text += fmt.Sprintf(", and all %d that backoffLimit %d allows have %s together, besides the backoffs "+
+				"between them",
 				limit+1, limit, span(time.Duration((limit+1)*deref(p.Spec.Deadline))*time.Second))
 		}
 		return finding(Warning, string(kind), text, l.lateRemedies(p)...)
@@ -129,41 +153,55 @@ func (l *look) failureFinding(kind failureKind, failed []failure) Finding {
 	return finding(Warning, string(kind), text+said(last.container.Message), l.failedRemedies(last)...)
 }
 
-// failedRemedies say how to find out why a pod has failed.
+// failedRemedies tell how to find out why a pod has failed.
 func (l *look) failedRemedies(f failure) []*Remedy {
 	p := l.pods[f.place]
 	logs := l.logs(p, f.container.Name, false)
 	if l.found.Pods[f.place].FinishTime.IsZero() || p.Object.Deletion != nil {
 		logs.Risk = sentence(readsOnly + "; the logs are there as long as the pod is")
 	}
-	if contains(f.container.Message, "outofmemoryerror", "heap out of memory", "cannot allocate memory", "memoryerror") {
+	if contains(f.container.Message, "outofmemoryerror", "heap out of memory", "cannot allocate memory",
+		"memoryerror") {
 		return append([]*Remedy{logs}, l.memoryRemedies(p, f.container.Name)...)
 	}
+
 	if f.container.ExitCode == 137 {
-		return []*Remedy{logs, when("a process in it was killed for its memory, which the kubelet does not always see", l.memoryRemedies(p, f.container.Name)[0]),
-			l.rerun("correct what makes the pods fail")}
+		return []*Remedy{
+			logs,
+			when("a process in it was killed for its memory, which the kubelet does not always see",
+				l.memoryRemedies(p, f.container.Name)[0]),
+			l.rerun("correct what makes the pods fail"),
+		}
 	}
+
 	return []*Remedy{logs, l.rerun("correct what makes the pods fail")}
 }
 
-// podDeadline is what ends a pod that runs too long, as distinct from the deadline of its Job.
+// podDeadline describes the deadline of a pod, as distinct from the deadline of its Job.
 func podDeadline(p *read.Pod) string {
-	return fmt.Sprintf("the deadline of the pod, activeDeadlineSeconds %d in the pod template, which counts for each pod from its own start", deref(p.Spec.Deadline))
+	return fmt.Sprintf("the deadline of the pod, activeDeadlineSeconds %d in the pod template, which counts for "+
+		"each pod from its own start", deref(p.Spec.Deadline))
 }
 
-// lateRemedies say what to do about pods that have reached the deadline in their template.
+// lateRemedies tell what to do about pods that have reached the deadline in the pod template.
 func (l *look) lateRemedies(p *read.Pod) []*Remedy {
-	more := when("each pod needs more time", l.again(fmt.Sprintf("raise activeDeadlineSeconds in the pod template, now %d,", deref(p.Spec.Deadline))))
-	whole := when("it was meant for the Job as a whole", l.again("move activeDeadlineSeconds from spec.template.spec to spec"))
+	more := when("each pod needs more time",
+		l.again(fmt.Sprintf("raise activeDeadlineSeconds in the pod template, now %d,", deref(p.Spec.Deadline))))
+	whole := when("it was meant for the Job as a whole",
+		l.again("move activeDeadlineSeconds from spec.template.spec to spec"))
 	if !l.isFinished() && !l.fails() && l.spec.ActiveDeadlineSeconds == nil {
-		whole = when("it was meant for the Job as a whole", l.set("set spec.activeDeadlineSeconds of the Job, and take it out of the pod template in the manifest",
-			"spec.activeDeadlineSeconds", deref(p.Spec.Deadline),
-			fmt.Sprintf("it counts from the start of the Job, %s: the Job fails %s, and its active pods are deleted", l.at(l.start()), l.atOrNow(l.start().Add(time.Duration(deref(p.Spec.Deadline))*time.Second)))))
+		whole = when("it was meant for the Job as a whole",
+			l.set("set spec.activeDeadlineSeconds of the Job, and take it out of the pod template in the manifest",
+				"spec.activeDeadlineSeconds", deref(p.Spec.Deadline),
+				fmt.Sprintf("it counts from the start of the Job, %s: the Job fails %s, and its active pods are "+
+					"deleted", l.at(l.start()),
+					l.atOrNow(l.start().Add(time.Duration(deref(p.Spec.Deadline))*time.Second)))))
 	}
+
 	return []*Remedy{whole, more, when("it hangs", l.logs(p, firstOf(&p.Spec), false))}
 }
 
-// atOrNow is a time to come, or "immediately".
+// atOrNow returns the words for a time to come, or "immediately".
 func (l *look) atOrNow(t time.Time) string {
 	if t.After(l.now) {
 		return l.at(t)
@@ -171,36 +209,43 @@ func (l *look) atOrNow(t time.Time) string {
 	return "immediately"
 }
 
-// containerLost says what ContainerStatusUnknown means.
+// containerLost explains ContainerStatusUnknown.
 func (l *look) containerLost(p *read.Pod) string {
-	return fmt.Sprintf(": the kubelet of node %s did not find the container any more, as after a restart of the node or of its container runtime, and writes 137 since it does not know how it ended; this is not a sign of too little memory, and there may be no logs", p.Node)
+	return fmt.Sprintf(": the kubelet of node %s did not find the container any more, as after a restart of the "+
+		"node or of its container runtime, and writes 137 since it does not know how it ended; this is not a sign "+
+		"of too little memory, and there may be no logs", p.Node)
 }
 
-// containerLostRemedies say how to find out why a node has lost a container. Such a pod has no condition
-// DisruptionTarget, so no rule for it ignores the failure.
+// containerLostRemedies tell how to find out why a node has lost a container. Such a pod does not
+// have the condition DisruptionTarget, so no pod failure policy can ignore the failure.
 func (l *look) containerLostRemedies(p *read.Pod) []*Remedy {
-	look := inspect("look what has happened to the node: its conditions and events say whether it was restarted, and when", kubectl("", "describe", "node", p.Node))
+	look := inspect("look what has happened to the node: its conditions and events say whether it was restarted, "+
+		"and when", kubectl("", "describe", "node", p.Node))
 	if l.isFinished() || l.fails() {
 		return []*Remedy{look, l.again("raise backoffLimit: a pod whose container is lost counts as a failure")}
 	}
 	return []*Remedy{look, when("it happens again", l.moreFailures("allow this Job more failures"))}
 }
 
-// refusedPodRemedies say what to do about pods that the kubelet of their node did not accept. Such a
-// pod has no condition DisruptionTarget, so no rule for it ignores the failure.
+// refusedPodRemedies tell what to do about pods that the kubelet of their node did not accept. Such a
+// pod does not have the condition DisruptionTarget, so no pod failure policy can ignore the failure.
 func (l *look) refusedPodRemedies(p *read.Pod) []*Remedy {
 	more := l.moreFailures("allow this Job more failures: the pod has failed without having begun, and counts")
-	full := inspect("look what else runs on the node: something that the scheduler does not count, such as static pods or a second scheduler, has taken the room", kubectl("", "describe", "node", p.Node))
+	full := inspect("look what else runs on the node: something that the scheduler does not count, such as static "+
+		"pods or a second scheduler, has taken the room", kubectl("", "describe", "node", p.Node))
 	if contains(p.Message, "devices unavailable", "allocate failed") {
-		full = inspect("look at the device plugin on that node: it has reported a device that is not free, as after its restart, or a broken one", kubectl("kube-system", "get", "pods", "-o", "wide", "--field-selector", "spec.nodeName="+p.Node))
+		full = inspect("look at the device plugin on that node: it has reported a device that is not free, as "+
+			"after its restart, or a broken one",
+			kubectl("kube-system", "get", "pods", "-o", "wide", "--field-selector", "spec.nodeName="+p.Node))
 	}
+
 	if l.isFinished() || l.fails() {
 		return []*Remedy{full, l.again("raise backoffLimit: a pod that a node refuses counts as a failure")}
 	}
 	return []*Remedy{more, when("it happens again", full)}
 }
 
-// disrupted says by what pods were ended that did not fail by themselves.
+// disrupted describes what ended pods that did not fail by themselves.
 func (l *look) disrupted(failed []failure) string {
 	var why tally
 	for _, f := range failed {
@@ -220,48 +265,58 @@ func (l *look) disrupted(failed []failure) string {
 		count(n, "pod was", "pods were"), verb(n, "counts", "count"), l.failureLimit(), why.list())
 }
 
-// ignorePolicy is the rule that keeps disruptions from counting.
+// ignorePolicy is a pod failure policy under which disruptions do not count.
 const ignorePolicy = "podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}"
 
-// evictedRemedies say what to do about pods that their node could not feed.
+// evictedRemedies tell what to do about pods that were evicted because their node ran out of a
+// resource.
 func (l *look) evictedRemedies(p *read.Pod) []*Remedy {
 	if contains(p.Message, "ephemeral-storage") {
 		return []*Remedy{
-			l.again("give the container requests and limits for ephemeral-storage that it keeps to, or write to a PersistentVolumeClaim instead of an emptyDir or the image's own files,"),
+			l.again("give the container requests and limits for ephemeral-storage that it keeps to, or write to a " +
+				"PersistentVolumeClaim instead of an emptyDir or the image's own files,"),
 			when("others fill the node", l.ignoreRemedies()[0]),
 		}
 	}
-	return []*Remedy{l.again("set resources.requests to what the container really uses: pods that use more than they request are evicted first,"), when("others fill the node", l.ignoreRemedies()[0])}
+	return []*Remedy{l.again("set resources.requests to what the container really uses: pods that use more than " +
+		"they request are evicted first,"), when("others fill the node", l.ignoreRemedies()[0])}
 }
 
-// ignoredFindings are about a podFailurePolicy that ignores failure after failure.
+// ignoredFindings report a podFailurePolicy that ignores failure after failure.
 func (l *look) ignoredFindings() []Finding {
 	var ends tally
 	rule, n := 0, int64(0)
 	for i, found := range l.found.Pods {
 		match := found.Match
-		ignored := found.Failed && match != nil && match.Action == job.IgnoreFailure && match.Condition == ""
-		if ignored && l.snapshot.Pods[i].Phase == job.PodFailed {
+		ignored := match != nil && match.Action == job.IgnoreFailure && match.Condition == ""
+		if ignored && found.Failed && l.snapshot.Pods[i].Phase == job.PodFailed {
 			n, rule = n+1, match.Rule
 			ends.add(l.endOf(i))
 		}
 	}
+
 	if n < 3 || l.isFinished() || l.spec.ActiveDeadlineSeconds != nil {
 		return nil
 	}
+
 	severity := Warning
 	if l.found.Succeeded == 0 {
 		severity = Error
 	}
+
 	failed := l.failedPods()
 	return oneFinding(severity, "IgnoredForever",
-		fmt.Sprintf("rule %d of the podFailurePolicy (Ignore) has ignored %s with %s: ignored failures count towards no limit and have no end, since activeDeadlineSeconds is not set", rule, count(n, "failure"), ends.list()),
+		fmt.Sprintf("rule %d of the podFailurePolicy (Ignore) has ignored %s with %s: ignored failures count "+
+			"towards no limit and have no end, since activeDeadlineSeconds is not set", rule, count(n, "failure"),
+			ends.list()),
 		l.logs(l.pods[failed[len(failed)-1].place], failed[len(failed)-1].container.Name, false),
-		l.set("give the Job an end", "spec.activeDeadlineSeconds", int64(l.now.Sub(l.start()).Seconds())+3600, "the Job fails when the time has passed since its start, and its running pods are deleted"),
-		when("these failures should count", l.again("narrow the rule to the exit codes or conditions that are nobody's fault")))
+		l.set("give the Job an end", "spec.activeDeadlineSeconds", int64(l.now.Sub(l.start()).Seconds())+3600,
+			"the Job fails when the time has passed since its start, and its running pods are deleted"),
+		when("these failures should count",
+			l.again("narrow the rule to the exit codes or conditions that are nobody's fault")))
 }
 
-// failedFinding is about a Job that has failed, or is about to.
+// failedFinding reports a Job that has failed or is about to fail.
 func (l *look) failedFinding() []Finding {
 	var reason, message, begin, code string
 	switch {
@@ -269,10 +324,12 @@ func (l *look) failedFinding() []Finding {
 		c := l.status.Condition(job.ConditionFailed)
 		reason, message, begin, code = c.Reason, c.Message, "", "JobFailed"
 	case l.fails():
-		reason, message, begin, code = l.plan.Verdict.Reason, l.plan.Verdict.Message, "the Job is about to fail: ", "JobFails"
+		reason, message, begin, code = l.plan.Verdict.Reason, l.plan.Verdict.Message, "the Job is about to fail: ",
+			"JobFails"
 	default:
 		return nil
 	}
+
 	failed := l.failedPods()
 	text := begin + l.cause(reason, message)
 	if leaving := l.leavingFailures(); len(failed) == 0 && len(leaving) > 0 && code == "JobFails" {
@@ -281,19 +338,22 @@ func (l *look) failedFinding() []Finding {
 	if len(failed) == 0 {
 		return oneFinding(Error, code, text+l.deletedPods()+l.goneText(), l.lostRemedies(reason)...)
 	}
+
 	last := failed[len(failed)-1]
-	for _, f := range failed { // what matched FailJob has decided
+	for _, f := range failed { // the pod that matched FailJob has made the Job fail
 		match := l.found.Pods[f.place].Match
 		if match != nil && match.Action == job.FailJob && reason == "PodFailurePolicy" {
 			last = f
 		}
 	}
+
 	remedies := l.failedRemedies(last)
 	switch last.kind {
 	case failedMemory:
 		remedies = l.memoryRemedies(l.pods[last.place], last.container.Name)
 	case failedStart:
-		remedies = append([]*Remedy{l.logs(l.pods[last.place], last.container.Name, false)}, l.startRemedies(l.pods[last.place], last.container.Message+" "+exit(last.container.ExitCode, ""))...)
+		remedies = append([]*Remedy{l.logs(l.pods[last.place], last.container.Name, false)},
+			l.startRemedies(l.pods[last.place], last.container.Message+" "+exit(last.container.ExitCode, ""))...)
 	case failedAdmit:
 		remedies = l.refusedPodRemedies(l.pods[last.place])
 	case failedEvict:
@@ -303,39 +363,49 @@ func (l *look) failedFinding() []Finding {
 	case failedLost:
 		remedies = l.containerLostRemedies(l.pods[last.place])
 	case failedNode:
-		remedies = append(l.ignoreRemedies(), when("nodes go away often", inspect("look what has happened to them", kubectl("", "describe", "nodes"))))
+		remedies = append(l.ignoreRemedies(),
+			when("nodes go away often", inspect("look what has happened to them", kubectl("", "describe", "nodes"))))
 	}
+
 	if reason == "DeadlineExceeded" {
 		remedies = append(l.deadlineRemedies(), remedies...)
 	}
 	remedies = append(remedies, l.indexRemedies()...)
+
 	var ends tally
 	for _, f := range failed {
 		ends.add(l.endOf(f.place))
 	}
-	text += fmt.Sprintf("; the failed pods that still exist ended with %s%s%s%s", ends.list(), said(last.container.Message)+l.nodeSaid(&last), l.killed(l.pods[last.place], &last.container), l.failuresGone())
+	text += fmt.Sprintf("; the failed pods that still exist ended with %s%s%s%s", ends.list(),
+		said(last.container.Message)+l.nodeSaid(&last), l.killed(l.pods[last.place], &last.container),
+		l.failuresGone())
 	return oneFinding(Error, code, text, remedies...)
 }
 
-// indexRemedies say how to run only the indexes again that have failed.
+// indexRemedies tell how to run only the failed indexes again.
 func (l *look) indexRemedies() []*Remedy {
 	const most = 50
 	failed := l.found.FailedIndexes
 	n := failed.Len()
-	if !l.isIndexed() || !l.isFinished() || n == 0 || n > most || int64(n) >= int64(*l.spec.Completions) {
+	switch {
+	case !l.isIndexed(), !l.isFinished(), n == 0, n > most, int64(n) >= int64(*l.spec.Completions):
 		return nil
 	}
+
 	var places []string
 	for index := range failed.All() {
 		places = append(places, fmt.Sprint(index))
 	}
 	return []*Remedy{when("what the other indexes have done is to stay", inspect(
-		fmt.Sprintf("run only %s %s again: create a copy of the Job under another name with completions %d, and let its command find the old index before it begins: set -- %s; shift $JOB_COMPLETION_INDEX; export JOB_COMPLETION_INDEX=$1",
+		fmt.Sprintf("run only %s %s again: create a copy of the Job under another name with completions %d, and "+
+			"let its command find the old index before it begins: set -- %s; shift $JOB_COMPLETION_INDEX; export "+
+			"JOB_COMPLETION_INDEX=$1",
 			verb(int64(n), "index", "indexes"), failed, n, strings.Join(places, " ")),
 		kubectl(l.job.Namespace, "get", "job", l.job.Name, "-o", "yaml")))}
 }
 
-// leavingFailures are the pods that count as failed since something else than the controller deletes them (J7).
+// leavingFailures returns the pods that count as failed because something other than the controller
+// deletes them (J7).
 func (l *look) leavingFailures() (all []int) {
 	for i, found := range l.found.Pods {
 		if found.Failed && l.snapshot.Pods[i].Phase < job.PodSucceeded {
@@ -345,22 +415,25 @@ func (l *look) leavingFailures() (all []int) {
 	return all
 }
 
-// leavingText says which pods are being deleted, and by whom, as far as the condition of the first tells.
+// leavingText describes which pods are being deleted, and by whom, if a condition of the first one
+// tells.
 func (l *look) leavingText(leaving []int) string {
 	var names []string
 	for _, i := range leaving {
 		names = append(names, l.pods[i].Name)
 	}
+
 	d, reason := l.snapshot.Pods[leaving[0]].Deletion, l.pods[leaving[0]].Condition("DisruptionTarget").Reason
 	who := "deleted by somebody else than the controller, such as a person, an eviction or the drain of its node"
 	if reason != "" {
 		who = disruptionText(reason)
 	}
+
 	begun := d.Timestamp.Add(-time.Duration(d.GracePeriodSeconds) * time.Second)
 	return fmt.Sprintf("%s is being deleted since %s and counts as failed: it was %s", list(names), l.clock(begun), who)
 }
 
-// leavingRemedies say what to do about pods that are deleted while they work.
+// leavingRemedies tell what to do about pods that are deleted while they work.
 func (l *look) leavingRemedies(leaving []int) []*Remedy {
 	p := l.pods[leaving[0]]
 	look := inspect("look who has deleted it: its events name an eviction or a preemption, those of the node a drain",
@@ -369,7 +442,7 @@ func (l *look) leavingRemedies(leaving []int) []*Remedy {
 	return append([]*Remedy{look, logs}, l.ignoreRemedies()[0])
 }
 
-// nodeSaid is why a node has evicted or refused a pod, ended it or lost its container.
+// nodeSaid describes why a node has evicted, refused or ended a pod, or lost its container.
 func (l *look) nodeSaid(f *failure) string {
 	switch p := l.pods[f.place]; f.kind {
 	case failedLate:
@@ -383,7 +456,7 @@ func (l *look) nodeSaid(f *failure) string {
 	return ""
 }
 
-// deletedPods names the pods that events say were deleted.
+// deletedPods names the pods that were deleted according to events.
 func (l *look) deletedPods() string {
 	var names []string
 	for _, e := range l.events {
@@ -403,36 +476,45 @@ func (l *look) deletedPods() string {
 	return "; none of the failed pods is among those that were read"
 }
 
-// lostRemedies say what to do about a failed Job whose pods are gone.
+// lostRemedies tell what to do about a failed Job whose pods are gone.
 func (l *look) lostRemedies(reason string) (all []*Remedy) {
 	if reason == "DeadlineExceeded" {
 		all = l.deadlineRemedies()
 		for i, p := range l.pods {
 			if l.snapshot.Pods[i].Phase == job.PodRunning {
-				return append(all, inspect("read what the pod prints, as long as it is there: the controller deletes it", kubectl(p.Namespace, "logs", p.Name)))
+				return append(all, inspect("read what the pod prints, as long as it is there: the controller "+
+					"deletes it", kubectl(p.Namespace, "logs", p.Name)))
 			}
 		}
 	}
+
 	if n, _ := l.goneDisruptions(); n > 0 {
 		return append(all, l.goneRemedies()...)
 	}
-	search := inspect("search the cluster's log store for the Job's name: the API server has no logs of deleted pods; events are kept for an hour",
-		kubectl(l.job.Namespace, "get", "events", "--field-selector=involvedObject.kind=Pod", "--sort-by=.lastTimestamp"))
-	keep := l.again("set restartPolicy: Never, under which failed pods stay with their logs (with OnFailure the pod is deleted at the limit),")
+
+	search := inspect("search the cluster's log store for the Job's name: the API server has no logs of deleted "+
+		"pods; events are kept for an hour",
+		kubectl(l.job.Namespace, "get", "events", "--field-selector=involvedObject.kind=Pod",
+			"--sort-by=.lastTimestamp"))
+	keep := l.again("set restartPolicy: Never, under which failed pods stay with their logs (with OnFailure the " +
+		"pod is deleted at the limit),")
+
 	if l.spec.Template.RestartPolicy == job.RestartOnFailure {
 		return append(all, keep, search)
 	}
 	if all = append(all, search); reason == "DeadlineExceeded" {
-		return all // what it needs is more time
+		return all // the Job needs more time
 	}
 	return append(all, l.rerun("correct what makes the pods fail"))
 }
 
-// deadlineRemedies say what to do about a Job that was too slow.
+// deadlineRemedies tell what to do about a Job that was too slow.
 func (l *look) deadlineRemedies() []*Remedy {
 	return []*Remedy{
-		when("the work needs more time", l.again(fmt.Sprintf("raise activeDeadlineSeconds, now %d,", deref(l.spec.ActiveDeadlineSeconds)))),
-		when("its pods were pending, or hung", inspect("look at the events before the deadline: time without a running pod counts as well", kubectl(l.job.Namespace, "describe", "job", l.job.Name))),
+		when("the work needs more time",
+			l.again(fmt.Sprintf("raise activeDeadlineSeconds, now %d,", deref(l.spec.ActiveDeadlineSeconds)))),
+		when("its pods were pending, or hung", inspect("look at the events before the deadline: time without a "+
+			"running pod counts as well", kubectl(l.job.Namespace, "describe", "job", l.job.Name))),
 	}
 }
 
@@ -443,11 +525,12 @@ func deref(n *int64) int64 {
 	return *n
 }
 
-// failuresGone is how many failures are counted whose pods are not there.
+// failuresGone describes how many counted failures have no pod any more.
 func (l *look) failuresGone() string {
 	gone := l.failures() - int64(l.countFailed())
 	if gone <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s counted whose %s gone", count(gone, "more failure is", "more failures are"), verb(gone, "pod is", "pods are"))
+	return fmt.Sprintf("; %s counted whose %s gone", count(gone, "more failure is", "more failures are"),
+		verb(gone, "pod is", "pods are"))
 }

@@ -13,20 +13,21 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
-// findings are everything that is wrong with the Job, or will hurt, the worst first.
+// findings returns everything that is wrong with the Job or will become a problem, worst first.
 func (l *look) findings(troubles []*podTrouble) []Finding {
-	return worstFirst(slices.Concat(
-		l.failedFinding(), l.deletionFindings(), l.namespaceFindings(), l.refusedFindings(),
-		l.unsaid(l.groupTroubles(troubles)), l.heldFindings(), l.gangFindings(), l.adoptionFindings(), l.behindFindings(), l.activeFailures(), l.deadlineFindings(), l.hookFindings(),
+	return worstFirst(slices.Concat(l.failedFinding(), l.deletionFindings(), l.namespaceFindings(),
+		l.refusedFindings(), l.unsaid(l.groupTroubles(troubles)), l.heldFindings(), l.gangFindings(),
+		l.adoptionFindings(), l.behindFindings(), l.activeFailures(), l.deadlineFindings(), l.hookFindings(),
 		l.specFindings(), l.widthFindings(), l.expiryFindings(), l.counterFindings(), l.keptFindings()))
 }
 
-// unsaid leaves out what the finding about the deletion of the Job says.
+// unsaid leaves out the findings about pods that the finding about the deletion of the Job covers.
 func (l *look) unsaid(all []Finding) []Finding {
 	if len(l.deletionFindings()) == 0 || !slices.Contains(l.job.Finalizers, "foregroundDeletion") {
 		return all
 	}
-	return slices.DeleteFunc(all, func(f Finding) bool { return f.Code == "FinalizerLeftBehind" || f.Code == "PodTerminating" })
+	return slices.DeleteFunc(all,
+		func(f Finding) bool { return f.Code == "FinalizerLeftBehind" || f.Code == "PodTerminating" })
 }
 
 // specFindings report what the API server would refuse, and limits that do nothing.
@@ -39,34 +40,41 @@ func (l *look) specFindings() (all []Finding) {
 	if l.isFinished() {
 		return all
 	}
+
 	all = append(all, l.unreachable()...)
 	if text, limit := sharedRestarts(l.spec); text != "" {
 		all = append(all, finding(Note, "RestartsShared", text,
 			when("each container should have that many", l.set("raise backoffLimit", "spec.backoffLimit", limit,
 				"safe at any time before the Job has failed; a container that fails alone is also restarted as often")),
-			when("pods should be replaced as a whole", l.again("set restartPolicy: Never: then backoffLimit counts failed pods"))))
+			when("pods should be replaced as a whole",
+				l.again("set restartPolicy: Never: then backoffLimit counts failed pods"))))
 	}
 	return all
 }
 
-// sharedRestarts says that containers share the restarts that backoffLimit allows with
-// restartPolicy OnFailure, and returns the limit that allows each of them as many. The text is
-// empty if nothing shares them.
+// sharedRestarts reports in a text that, with restartPolicy OnFailure, several containers share the
+// restarts that backoffLimit allows, and returns a limit that is enough for all of them. The text is
+// empty if there is only one container, or the limit is high.
 func sharedRestarts(s *job.Spec) (text string, enough int64) {
 	limit, containers, pods := int64(*s.BackoffLimit), int64(len(s.Template.Containers)), int64(*s.Parallelism)
 	if s.Completions != nil {
 		pods = min(pods, int64(*s.Completions))
 	}
 	all := containers * pods
+
 	const enoughEach = 6 // the default of the limit
-	if s.Template.RestartPolicy != job.RestartOnFailure || all < 2 || limit < 2 || limit/all >= enoughEach {
+	switch {
+	case s.Template.RestartPolicy != job.RestartOnFailure, all < 2, limit < 2, limit/all >= enoughEach:
 		return "", 0
 	}
-	return fmt.Sprintf("with restartPolicy OnFailure, backoffLimit %d counts the restarts of all containers of all active pods together (%s with %s): if they fail equally often, the Job fails when each has had %s",
-		limit, count(pods, "pod"), count(containers, "container"), atMost(limit, all)), min(max(limit, enoughEach)*all, math.MaxInt32)
+
+	text = fmt.Sprintf("with restartPolicy OnFailure, backoffLimit %d counts the restarts of all containers of all "+
+		"active pods together (%s with %s): if they fail equally often, the Job fails when each has had %s",
+		limit, count(pods, "pod"), count(containers, "container"), atMost(limit, all))
+	return text, min(max(limit, enoughEach)*all, math.MaxInt32)
 }
 
-// atMost is how many restarts each of n containers has when they reach a limit together.
+// atMost returns the number of restarts that each of n containers has when together they reach a limit.
 func atMost(limit, n int64) string {
 	each := (limit + n - 1) / n
 	if limit%n == 0 {
@@ -75,8 +83,8 @@ func atMost(limit, n int64) string {
 	return "at most " + count(each, "restart")
 }
 
-// invalidFindings report what a server refuses: fields of a manifest that do not exist, what the
-// judge says of it, and what the library says of a live object.
+// invalidFindings report what an API server refuses: unknown fields of a manifest, problems with its
+// values, and errors that the library finds in a live object.
 func invalidFindings(unknown []manifest.Unknown, refused manifest.Problems, live error, edit *Remedy) (all []Finding) {
 	for _, u := range unknown {
 		name, fix := u.Path[strings.LastIndexByte(u.Path, '.')+1:], "remove the field"
@@ -86,8 +94,10 @@ func invalidFindings(unknown []manifest.Unknown, refused manifest.Problems, live
 		case u.Near != "":
 			fix = fmt.Sprintf("write %s instead of %s", u.Near, name)
 		}
-		all = append(all, finding(Error, "UnknownField", u.Problem().Error()+" (kubectl refuses the manifest, and without its validation the field is dropped and the default counts)",
-			remedy(fix+" in the manifest, and let the server check it before it is applied", "kubectl apply --dry-run=server -f FILE", readsOnly)))
+		all = append(all, finding(Error, "UnknownField", u.Problem().Error()+" (kubectl refuses the manifest, and "+
+			"without its validation the field is dropped and the default counts)",
+			remedy(fix+" in the manifest, and let the server check it before it is applied",
+				"kubectl apply --dry-run=server -f FILE", readsOnly)))
 	}
 
 	for _, p := range refused {
@@ -101,52 +111,66 @@ func invalidFindings(unknown []manifest.Unknown, refused manifest.Problems, live
 	return all
 }
 
-// unreachable are failure limits that other limits overtake.
+// unreachable reports failure limits that can never be reached, because another limit is reached first.
 func (l *look) unreachable() (all []Finding) {
 	add := func(text string, remedies ...*Remedy) {
 		all = append(all, finding(Warning, "LimitUnreachable", text, remedies...))
 	}
+
 	s := l.spec
 	completions := int64(math.MaxInt32)
 	if s.Completions != nil {
 		completions = int64(*s.Completions)
 	}
+
 	if most := s.MaxFailedIndexes; most != nil && int64(*most) >= completions {
-		add(fmt.Sprintf("maxFailedIndexes is %d and there are only %s: the Job never fails early", *most, count(completions, "index", "indexes")),
-			l.set("lower it: the Job fails as soon as more indexes have failed", "spec.maxFailedIndexes", completions-1, "safe as long as no more have failed"))
+		add(fmt.Sprintf("maxFailedIndexes is %d and there are only %s: the Job never fails early", *most,
+			count(completions, "index", "indexes")),
+			l.set("lower it: the Job fails as soon as more indexes have failed", "spec.maxFailedIndexes",
+				completions-1, "safe as long as no more have failed"))
 	}
+
 	limit := int64(*s.BackoffLimit)
 	if s.BackoffLimitPerIndex != nil {
 		most := completions * (int64(*s.BackoffLimitPerIndex) + 1)
 		if limit != math.MaxInt32 && limit >= most {
-			add(fmt.Sprintf("backoffLimit is %d, and %s with backoffLimitPerIndex %d fail at most %s: the limit is never passed",
+			add(fmt.Sprintf("backoffLimit is %d, and %s with backoffLimitPerIndex %d fail at most %s: the limit is "+
+				"never passed",
 				limit, count(completions, "index", "indexes"), *s.BackoffLimitPerIndex, count(most, "time")),
 				l.set("lower backoffLimit", "spec.backoffLimit", most-1, "safe as long as no more pods have failed"))
 		}
 		return all
 	}
+
 	if d := s.ActiveDeadlineSeconds; d != nil && *d < math.MaxInt64/int64(time.Second) && limit > 0 {
+
 		deadline := time.Duration(*d) * time.Second
 		if totalBackoff(limit, deadline) >= deadline {
 			fewer, sum := int64(0), delayAfter(1)
 			for ; sum < deadline; sum += delayAfter(fewer + 1) {
 				fewer++
 			}
-			add(fmt.Sprintf("the backoffs between the failures that backoffLimit %d allows are longer than activeDeadlineSeconds, %d: if pods fail in a row, the deadline ends the Job before its retries are used up", limit, *d),
-				when("the deadline should end the Job", l.set("allow as many retries as it has time for", "spec.backoffLimit", fewer, "safe as long as no more pods have failed")),
-				when("the retries matter", l.set("give it the time for them", "spec.activeDeadlineSeconds", l.enoughFor(limit), "safe at any time before the deadline; a hung pod may then run longer")))
+			add(fmt.Sprintf("the backoffs between the failures that backoffLimit %d allows are longer than "+
+				"activeDeadlineSeconds, %d: if pods fail in a row, the deadline ends the Job before its retries "+
+				"are used up", limit, *d),
+				when("the deadline should end the Job", l.set("allow as many retries as it has time for",
+					"spec.backoffLimit", fewer, "safe as long as no more pods have failed")),
+				when("the retries matter", l.set("give it the time for them", "spec.activeDeadlineSeconds",
+					l.enoughFor(limit), "safe at any time before the deadline; a hung pod may then run longer")))
 		}
 	}
 	return all
 }
 
-// enoughFor is an activeDeadlineSeconds that the backoffs up to a limit do not use up: they, and as long again for the work.
+// enoughFor returns an activeDeadlineSeconds that leaves time for the work besides the backoffs up to
+// a limit: twice the backoffs, and the present deadline.
 func (l *look) enoughFor(limit int64) int64 {
 	const most = math.MaxInt32 * time.Second
 	return 2*int64(totalBackoff(limit, most)/time.Second) + *l.spec.ActiveDeadlineSeconds
 }
 
-// totalBackoff is how long a job waits that fails again and again, up to a limit.
+// totalBackoff returns the sum of the backoffs of a Job that fails again and again. It stops adding
+// at most.
 func totalBackoff(failures int64, most time.Duration) (sum time.Duration) {
 	for n := int64(1); n <= failures && sum < most; n++ {
 		sum += delayAfter(n)
@@ -154,7 +178,7 @@ func totalBackoff(failures int64, most time.Duration) (sum time.Duration) {
 	return sum
 }
 
-// delayAfter is the delay after that many failures in a row.
+// delayAfter returns the backoff after a number of failures in a row.
 func delayAfter(failures int64) time.Duration {
 	var policy backoff.Policy
 	return policy.Delay(int(min(failures, math.MaxInt32)))
@@ -165,16 +189,19 @@ func (l *look) unhandledFindings() []Finding {
 	if l.spec.PodFailurePolicy == nil {
 		return nil
 	}
+
 	var ends tally
 	for i, found := range l.found.Pods {
 		if found.Failed && found.Match == nil && l.snapshot.Pods[i].Phase == job.PodFailed {
 			ends.add(l.endOf(i))
 		}
 	}
+
 	if len(ends.order) == 0 {
 		return nil
 	}
-	return oneFinding(Note, "UnhandledFailure", fmt.Sprintf("no rule of the podFailurePolicy matches pods that ended with %s: each of them counts as a failure", ends.list()),
+	return oneFinding(Note, "UnhandledFailure", fmt.Sprintf("no rule of the podFailurePolicy matches pods that "+
+		"ended with %s: each of them counts as a failure", ends.list()),
 		when("that is not meant", l.again("add a rule for them to podFailurePolicy")))
 }
 
@@ -182,24 +209,33 @@ func (l *look) namespaceFindings() []Finding {
 	if l.closing.IsZero() || l.isFinished() {
 		return nil
 	}
-	return oneFinding(Error, "NamespaceEnds", fmt.Sprintf("namespace %s is being deleted since %s: the API server refuses new pods", l.job.Namespace, l.clock(l.closing)),
-		remedy("create the Job in another namespace: what is in this one will be deleted", kubectl("OTHER", "apply", "-f", "job.yaml"), "safe; nothing here can be saved but logs, as long as the pods exist"),
-		when("the namespace should be gone by now", inspect("look what still holds it: its status names the finalizers and kinds", kubectl("", "get", "namespace", l.job.Namespace, "-o", "yaml"))))
+	return oneFinding(Error, "NamespaceEnds", fmt.Sprintf("namespace %s is being deleted since %s: the API server "+
+		"refuses new pods", l.job.Namespace, l.clock(l.closing)),
+		remedy("create the Job in another namespace: what is in this one will be deleted", kubectl("OTHER", "apply",
+			"-f", "job.yaml"), "safe; nothing here can be saved but logs, as long as the pods exist"),
+		when("the namespace should be gone by now", inspect("look what still holds it: its status names the "+
+			"finalizers and kinds", kubectl("", "get", "namespace", l.job.Namespace, "-o", "yaml"))))
 }
 
-// widthFindings say why the pods of a Job run one after another.
+// widthFindings report that the pods of a Job run one after another because parallelism is 1.
 func (l *look) widthFindings() []Finding {
 	left := l.remaining()
-	if l.spec.Parallelism == nil || *l.spec.Parallelism != 1 || left < 2 || l.found.Active != 1 || l.isFinished() || l.isElsewhere() || l.isSuspended() || l.job.IsManifest {
+	switch {
+	case l.spec.Parallelism == nil, *l.spec.Parallelism != 1, left < 2, l.found.Active != 1:
+		return nil
+	case l.isFinished(), l.isElsewhere(), l.isSuspended(), l.job.IsManifest:
 		return nil
 	}
+
 	width := min(left, 10)
-	return oneFinding(Note, "OneAtATime", fmt.Sprintf("%d completions are left and 1 pod runs at a time: parallelism is 1, which is the default", left),
+	return oneFinding(Note, "OneAtATime",
+		fmt.Sprintf("%d completions are left and 1 pod runs at a time: parallelism is 1, which is the default", left),
 		when("they may run side by side", l.set("raise parallelism", "spec.parallelism", width,
-			fmt.Sprintf("up to %d pods run concurrently from then on, if the cluster has room and nothing that they share objects", width))))
+			fmt.Sprintf("up to %d pods run concurrently from then on, if the cluster has room and nothing that "+
+				"they share objects", width))))
 }
 
-// remaining is how many completions are left, or 0 for a work queue.
+// remaining returns the number of completions that are left, or 0 for a work queue.
 func (l *look) remaining() int64 {
 	if l.spec.Completions == nil {
 		return 0
@@ -211,47 +247,62 @@ func (l *look) remaining() int64 {
 // take as long as those that have succeeded.
 func (l *look) deadlineFindings() []Finding {
 	w := l.waits(jobreason.WaitDeadline)
-	if w == nil || l.spec.Completions == nil || l.spec.Parallelism == nil || *l.spec.Parallelism <= 0 || l.isSuspended() {
+	if w == nil || l.isSuspended() {
+		return nil
+	}
+	if l.spec.Completions == nil || l.spec.Parallelism == nil || *l.spec.Parallelism <= 0 {
 		return nil
 	}
 	left := l.remaining()
 	if left <= 0 {
 		return nil
 	}
+
 	mean := l.meanTime()
 	width := min(int64(*l.spec.Parallelism), left)
 	waves := (left + width - 1) / width
+
 	endsWith := func(waves int64) time.Time {
 		needs := time.Duration(waves) * mean
-		if l.found.Active > 0 { // the wave that runs has begun before
+		if l.found.Active > 0 { // the present wave has already run for a while
 			needs -= min(mean, l.now.Sub(l.oldestRunning()))
 		}
 		return l.now.Add(needs)
 	}
+
 	ends := endsWith(waves)
 	if !ends.After(w.Until) {
 		return nil
 	}
+
 	enough := int64(ends.Sub(l.start())/time.Second)*5/4 + 1
-	remedies := []*Remedy{l.set("give it more time: activeDeadlineSeconds of a running Job can be changed", "spec.activeDeadlineSeconds", enough,
-		"safe at any time before the deadline; a hung pod may then run longer")}
+	remedies := []*Remedy{
+		l.set("give it more time: activeDeadlineSeconds of a running Job can be changed",
+			"spec.activeDeadlineSeconds", enough,
+			"safe at any time before the deadline; a hung pod may then run longer"),
+	}
+
 	if fit := int64((w.Until.Sub(l.now) + time.Duration(waves)*mean - ends.Sub(l.now)) / mean); fit > 0 {
 		wider := (left + fit - 1) / fit
 		remedies = append(remedies, l.set("let more pods run at a time", "spec.parallelism", wider,
 			fmt.Sprintf("safe if the nodes, and whatever the pods use, can take %d concurrently", wider)))
 	}
+
 	return []Finding{inferred(finding(Warning, "DeadlineNotMet",
-		fmt.Sprintf("%s are left, %d at a time, and those done took %s on average: that is %s, until about %s, and the deadline passes %s",
-			count(left, "completion"), width, span(mean), count(waves, "wave"), l.clock(ends), l.at(w.Until)), remedies...))}
+		fmt.Sprintf("%s are left, %d at a time, and those done took %s on average: that is %s, until about %s, and "+
+			"the deadline passes %s",
+			count(left, "completion"), width, span(mean), count(waves, "wave"), l.clock(ends), l.at(w.Until)),
+		remedies...))}
 }
 
-// meanTime is how long those that are done took, 0 if nothing tells. If their pods are gone, it
-// is the time before those that run now, by the number of waves in it.
+// meanTime returns how long a completion took on average, 0 if that is unknown. If the succeeded pods
+// are gone, it divides the time until the present pods started by the number of earlier waves.
 func (l *look) meanTime() time.Duration {
 	var sum time.Duration
 	n := int64(0)
 	for i := range l.pods {
-		if took := l.found.Pods[i].FinishTime.Sub(startOf(l.pods[i])); l.snapshot.Pods[i].Phase == job.PodSucceeded && took > 0 {
+		took := l.found.Pods[i].FinishTime.Sub(startOf(l.pods[i]))
+		if l.snapshot.Pods[i].Phase == job.PodSucceeded && took > 0 {
 			sum, n = sum+took, n+1
 		}
 	}
@@ -265,7 +316,7 @@ func (l *look) meanTime() time.Duration {
 	return max(sum, 0) / time.Duration(n)
 }
 
-// oldestRunning is when the oldest active pod has started.
+// oldestRunning returns the time at which the oldest running pod started, or now.
 func (l *look) oldestRunning() time.Time {
 	oldest := l.now
 	for i, p := range l.pods {
@@ -287,9 +338,12 @@ func (l *look) expiryFindings() []Finding {
 	case !expired || l.now.Sub(at) <= slack || !l.snapshot.Job.DeletionTimestamp.IsZero():
 		return nil
 	}
-	text := fmt.Sprintf("the Job should have been deleted %s by its ttlSecondsAfterFinished of %d", l.at(at), *l.spec.TTLSecondsAfterFinished)
+
+	text := fmt.Sprintf("the Job should have been deleted %s by its ttlSecondsAfterFinished of %d", l.at(at),
+		*l.spec.TTLSecondsAfterFinished)
 	if len(l.job.Finalizers) > 0 {
-		text += "; its finalizers " + list(l.job.Finalizers) + " are not the reason: they keep an object only after its deletion has begun"
+		text += "; its finalizers " + list(l.job.Finalizers) + " are not the reason: they keep an object only " +
+			"after its deletion has begun"
 	}
 	return oneFinding(Warning, "NotExpired", text, controllerRemedies(ns, "job", name)...)
 }
@@ -299,23 +353,30 @@ func (l *look) counterFindings() (all []Finding) {
 	read := inspect("read the status and the pods again, together", collect(l.job.Namespace))
 	for _, n := range l.plan.Notes {
 		if n.Field == "job.spec.scheduling" {
-			continue // whether the controller follows it, its gates say, and nothing here
+			continue // only the gates of the controller, which are unknown, decide about it
 		}
-		all = append(all, finding(Warning, "Contradiction", fmt.Sprintf("%s %s: %s", strings.TrimPrefix(n.Field, "job."), n.Value, withoutRule(n.Message)), read))
+		all = append(all, finding(Warning, "Contradiction",
+			fmt.Sprintf("%s %s: %s", strings.TrimPrefix(n.Field, "job."), n.Value, withoutRule(n.Message)), read))
 	}
+
 	if !l.podsRead {
-		return append(all, finding(Note, "PodsNotRead", fmt.Sprintf("the input has no pods, although the status counts %d: what they do is not known, and what follows from it is left out", l.status.Active),
+		return append(all, finding(Note, "PodsNotRead", fmt.Sprintf("the input has no pods, although the status "+
+			"counts %d: what they do is not known, and what follows from it is left out", l.status.Active),
 			inspect("collect the pods and events as well", collect(l.job.Namespace))))
 	}
-	if l.isFinished() || l.isElsewhere() || l.waits(jobreason.WaitUnknownMode) != nil || l.now.Sub(l.changed) < slack {
+	switch {
+	case l.isFinished(), l.isElsewhere(), l.waits(jobreason.WaitUnknownMode) != nil, l.now.Sub(l.changed) < slack:
 		return all
 	}
+
 	compare := func(field string, status, pods int64) {
 		if status != pods {
-			all = append(all, inferred(finding(Warning, "CountersContradict", fmt.Sprintf("status.%s is %d, and %d of the pods that were read %s", field, status, pods, verb(pods, "is", "are")+" "+field), read)))
+			all = append(all, inferred(finding(Warning, "CountersContradict", fmt.Sprintf("status.%s is %d, and %d "+
+				"of the pods that were read %s", field, status, pods, verb(pods, "is", "are")+" "+field), read)))
 		}
 	}
-	if len(l.behindFindings()) == 0 && len(l.adoptionFindings()) == 0 { // which is why they contradict
+
+	if len(l.behindFindings()) == 0 && len(l.adoptionFindings()) == 0 { // these explain a contradiction
 		compare("active", int64(l.status.Active), l.found.Active)
 	}
 	if l.status.Ready != nil && int64(l.status.Active) == l.found.Active {
@@ -324,7 +385,7 @@ func (l *look) counterFindings() (all []Finding) {
 	return all
 }
 
-// hookFindings report a hook whose Job is deleted before its tool has seen that it has ended.
+// hookFindings report a hook of Helm or Argo CD whose Job may be deleted before the tool sees its end.
 func (l *look) hookFindings() []Finding {
 	tool, policy := "", ""
 	switch {
@@ -333,23 +394,34 @@ func (l *look) hookFindings() []Finding {
 	case l.job.Annotations["argocd.argoproj.io/hook"] != "":
 		tool, policy = "Argo CD", "annotation argocd.argoproj.io/hook-delete-policy: HookSucceeded"
 	}
+
 	const enough = 60
 	ttl := l.spec.TTLSecondsAfterFinished
 	if tool == "" || ttl == nil || *ttl >= enough {
 		return nil
 	}
-	return oneFinding(Warning, "HookExpires", fmt.Sprintf("the Job is a hook of %s, and ttlSecondsAfterFinished %d deletes it as soon as it has ended: %s may not see that, and then waits until its timeout, or fails", tool, *ttl, tool),
-		l.set(fmt.Sprintf("keep it for ten minutes after its end, and let %s delete it (%s)", tool, policy), "spec.ttlSecondsAfterFinished", 600, "safe: the Job and its logs stay as long"))
+
+	return oneFinding(Warning, "HookExpires", fmt.Sprintf("the Job is a hook of %s, and ttlSecondsAfterFinished %d "+
+		"deletes it as soon as it has ended: %s may not see that, and then waits until its timeout, or fails", tool,
+		*ttl, tool),
+		l.set(fmt.Sprintf("keep it for ten minutes after its end, and let %s delete it (%s)", tool, policy),
+			"spec.ttlSecondsAfterFinished", 600, "safe: the Job and its logs stay as long"))
 }
 
-// keptFindings say that nothing deletes a finished Job.
+// keptFindings report that nothing deletes a finished Job.
 func (l *look) keptFindings() []Finding {
-	if !l.isFinished() || l.spec.TTLSecondsAfterFinished != nil || len(l.job.Owners) > 0 || l.now.Sub(l.endTime()) < time.Hour || !l.snapshot.Job.DeletionTimestamp.IsZero() {
+	switch {
+	case !l.isFinished(), l.now.Sub(l.endTime()) < time.Hour, !l.snapshot.Job.DeletionTimestamp.IsZero():
+		return nil
+	case l.spec.TTLSecondsAfterFinished != nil, len(l.job.Owners) > 0:
 		return nil
 	}
+
 	ns, name := l.job.Namespace, l.job.Name
-	return oneFinding(Note, "KeptForever", fmt.Sprintf("nothing deletes the Job and its %s, %s after its end: ttlSecondsAfterFinished is not set", count(int64(len(l.pods)), "pod"), l.since(l.endTime())),
+	return oneFinding(Note, "KeptForever", fmt.Sprintf("nothing deletes the Job and its %s, %s after its end: "+
+		"ttlSecondsAfterFinished is not set", count(int64(len(l.pods)), "pod"), l.since(l.endTime())),
 		does("let it be deleted a day after its end, and set ttlSecondsAfterFinished in the manifests of Jobs to come",
-			"the Job is deleted as soon as that time has passed since its end, which may be now, with its pods and their logs",
+			"the Job is deleted as soon as that time has passed since its end, which may be now, with its pods and "+
+				"their logs",
 			patch(ns, "job", name, "spec.ttlSecondsAfterFinished", 86400)))
 }

@@ -10,22 +10,23 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// fact is a sentence about a topic.
+// fact returns a sentence about a topic.
 func fact(topic, format string, args ...any) Fact {
 	return Fact{Topic: topic, Text: sentence(fmt.Sprintf(format, args...))}
 }
 
-// facts say how many failures the Job tolerates, as a whole and in each index, and which rules
+// facts returns how many failures the Job tolerates, as a whole and in each index, and which rules
 // of its policies have matched.
 func (l *look) facts(state State) (all []Fact) {
-	if !l.isFinished() && l.snapshot.Job.DeletionTimestamp.IsZero() && l.podsRead &&
-		state != Elsewhere && state != Broken && state != Ending {
+	goesOn := !l.isFinished() && l.snapshot.Job.DeletionTimestamp.IsZero()
+	isActedOn := state != Elsewhere && state != Broken && state != Ending
+	if goesOn && isActedOn && l.podsRead {
 		all = slices.Concat(l.backoffLimitFacts(), l.indexLimitFacts(), l.successPolicyFacts(), l.backoffFacts())
 	}
 	return slices.Concat(all, l.policyFacts(), l.goneFacts())
 }
 
-// backoffFacts say that a backoff has passed.
+// backoffFacts report a backoff for which the controller does not wait.
 func (l *look) backoffFacts() []Fact {
 	n := l.found.Backoff.Failures
 	if n == 0 || l.waits(jobreason.WaitBackoff) != nil {
@@ -50,18 +51,23 @@ func (l *look) backoffLimitFacts() (all []Fact) {
 		return nil
 	}
 	restarts := l.spec.Template.RestartPolicy == job.RestartOnFailure && l.found.Restarts > 0
+
 	left := max(limit-l.found.Failed, 0)
 	so := "no pod has failed"
 	if n := l.found.Failed; n > 0 {
 		so = hasFailed(n)
 	}
+
 	if !restarts || l.found.Failed > 0 {
 		all = append(all, fact("retries", "%s left of backoffLimit %d: %s so far, and the Job fails when %s",
 			count(left, "retry", "retries"), limit, so, hasFailed(limit+1)))
 	}
+
 	if restarts {
-		all = append(all, fact("restarts", "%s left of backoffLimit %d: the containers of pods that have not ended were restarted %s; the Job fails at %s",
-			count(max(limit-l.found.Restarts, 0), "restart"), limit, count(l.found.Restarts, "time"), count(max(limit, 1), "restart")))
+		all = append(all, fact("restarts", "%s left of backoffLimit %d: the containers of pods that have not ended "+
+			"were restarted %s; the Job fails at %s",
+			count(max(limit-l.found.Restarts, 0), "restart"), limit, count(l.found.Restarts, "time"),
+			count(max(limit, 1), "restart")))
 	}
 	return all
 }
@@ -70,31 +76,39 @@ func hasFailed(n int64) string {
 	return fmt.Sprintf("%s %s failed", count(n, "pod"), verb(n, "has", "have"))
 }
 
-// indexLimitFacts say which indexes have failed before, and what they have left.
+// indexLimitFacts report which indexes have failed, and how many retries they have left.
 func (l *look) indexLimitFacts() (all []Fact) {
 	limit := l.spec.BackoffLimitPerIndex
 	if limit == nil || !l.isIndexed() {
 		return nil
 	}
+
 	var parts []string
 	for _, r := range l.found.Retries {
-		parts = append(parts, fmt.Sprintf("index %s waits for retry %d of %d%s", r.Index, r.Failures, *limit, ignoredText(r.Ignored)))
+		parts = append(parts,
+			fmt.Sprintf("index %s waits for retry %d of %d%s", r.Index, r.Failures, *limit, ignoredText(r.Ignored)))
 	}
 	for i := range l.snapshot.Pods {
 		p := &l.snapshot.Pods[i]
-		if p.Phase < job.PodSucceeded && p.Deletion == nil && p.Detail != nil && p.Detail.FailureCount > 0 {
-			parts = append(parts, fmt.Sprintf("index %s runs its retry %d of %d", p.Index, p.Detail.FailureCount, *limit))
+		isActive := p.Phase < job.PodSucceeded && p.Deletion == nil
+		if isActive && p.Detail != nil && p.Detail.FailureCount > 0 {
+			parts = append(parts,
+				fmt.Sprintf("index %s runs its retry %d of %d", p.Index, p.Detail.FailureCount, *limit))
 		}
 	}
+
 	if len(parts) == 0 {
-		all = append(all, fact("retries", "each index has %s left (backoffLimitPerIndex): none of those that go on has failed", count(int64(*limit), "retry", "retries")))
+		all = append(all, fact("retries", "each index has %s left (backoffLimitPerIndex): none of those that go on "+
+			"has failed", count(int64(*limit), "retry", "retries")))
 	} else {
-		all = append(all, fact("retries", "with backoffLimitPerIndex %d, %s; the other indexes that go on have used none", *limit, list(parts)))
+		all = append(all, fact("retries",
+			"with backoffLimitPerIndex %d, %s; the other indexes that go on have used none", *limit, list(parts)))
 	}
+
 	failed := int64(l.found.FailedIndexes.Len())
-	switch most := l.spec.MaxFailedIndexes; {
-	case most != nil:
-		all = append(all, fact("indexes", "%s failed%s; the Job fails when more than %d have failed (maxFailedIndexes)", count(failed, "index", "indexes"), named(l.found.FailedIndexes), *most))
+	if most := l.spec.MaxFailedIndexes; most != nil {
+		all = append(all, fact("indexes", "%s failed%s; the Job fails when more than %d have failed "+
+			"(maxFailedIndexes)", count(failed, "index", "indexes"), named(l.found.FailedIndexes), *most))
 	}
 	return all
 }
@@ -113,7 +127,7 @@ func named(set job.Indexes) string {
 	return " (" + set.String() + ")"
 }
 
-// successPolicyFacts say how far each rule of the success policy is from being met.
+// successPolicyFacts report how far each rule of the success policy is from being met.
 func (l *look) successPolicyFacts() (all []Fact) {
 	if l.spec.SuccessPolicy == nil || l.plan.Verdict.Type != "" {
 		return nil
@@ -128,12 +142,13 @@ func (l *look) successPolicyFacts() (all []Fact) {
 		if r.SucceededCount != nil {
 			needs = fmt.Sprintf("%d of %s", *r.SucceededCount, of)
 		}
-		all = append(all, fact("success", "rule %d of the successPolicy needs %s to succeed; so far %d %s", i, needs, done.Len(), verb(int64(done.Len()), "has", "have")))
+		all = append(all, fact("success", "rule %d of the successPolicy needs %s to succeed; so far %d %s", i,
+			needs, done.Len(), verb(int64(done.Len()), "has", "have")))
 	}
 	return all
 }
 
-// policyFacts say which rule of the podFailurePolicy matched which pods.
+// policyFacts report which rule of the podFailurePolicy matched which pods.
 func (l *look) policyFacts() (all []Fact) {
 	if l.spec.PodFailurePolicy == nil {
 		return nil
@@ -148,7 +163,8 @@ func (l *look) policyFacts() (all []Fact) {
 			}
 		}
 		if len(pods) > 0 {
-			all = append(all, fact("policy", "rule %d of the podFailurePolicy (%s) matched %s, %s: %s", i, rule.Action, list(pods), why.list(), meaning(rule.Action)))
+			all = append(all, fact("policy", "rule %d of the podFailurePolicy (%s) matched %s, %s: %s", i,
+				rule.Action, list(pods), why.list(), meaning(rule.Action)))
 		}
 	}
 	return all
@@ -173,11 +189,16 @@ func meaning(a job.FailureAction) string {
 	return "the failure counts like any other"
 }
 
-// goneFacts say how many failures of a Job that goes on are counted whose pods are gone.
+// goneFacts report, for a Job that goes on, how many counted failures have no pod any more.
 func (l *look) goneFacts() []Fact {
 	gone := l.failures() - int64(l.countFailed())
-	if gone <= 0 || !l.podsRead || l.status.Finished() == job.ConditionFailed || l.fails() {
+	switch {
+	case gone <= 0, !l.podsRead, l.status.Finished() == job.ConditionFailed, l.fails():
 		return nil
 	}
-	return []Fact{fact("failures", "%s counted whose %s not among those that were read", count(gone, "failure is", "failures are"), verb(gone, "pod is", "pods are"))}
+
+	return []Fact{
+		fact("failures", "%s counted whose %s not among those that were read",
+			count(gone, "failure is", "failures are"), verb(gone, "pod is", "pods are")),
+	}
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// look is everything that is known about one Job. It is made once, by lookAt, and only read
-// after that.
+// look is everything that is known about one Job. lookAt makes it, and it is not changed after that.
 type look struct {
 	words
 	job      *read.Job
@@ -22,20 +21,21 @@ type look struct {
 	snapshot job.Snapshot
 	found    job.Inspection
 	plan     job.Plan
-	// after is the status once the plan is carried out.
+	// after is the status after the plan has been carried out.
 	after  job.Status
 	events []read.Event
-	// podEvents are the events about each pod.
+	// podEvents has the events about each pod, in the order of pods.
 	podEvents [][]read.Event
-	// doing says of each pod whether it gets on with its work.
+	// doing describes what each pod does, in the order of pods.
 	doing []activity
-	// closing is since when the namespace is being deleted.
+	// closing is the time at which the deletion of the namespace began, or zero.
 	closing time.Time
 	// changed is the latest time at which anything about the Job is known to have changed.
 	changed time.Time
 	// podsRead is false if the input has no pods, although the status counts some.
-	podsRead  bool
-	workload  read.Workload
+	podsRead bool
+	workload read.Workload
+	// nodesLost has the times since when nodes are not ready; zero if a node is ready.
 	nodesLost map[string]time.Time
 	// gone are failed or deleted pods that only events still name.
 	gone []gonePod
@@ -43,7 +43,7 @@ type look struct {
 	nodeEvents func(node string) []read.Event
 }
 
-// lastChange is the latest time at which the Job or one of its pods is known to have
+// lastChange returns the latest time at which the Job or one of its pods is known to have
 // changed.
 func (l *look) lastChange() (last time.Time) {
 	see := func(t time.Time) {
@@ -51,6 +51,7 @@ func (l *look) lastChange() (last time.Time) {
 			last = t
 		}
 	}
+
 	see(l.snapshot.Job.CreationTimestamp)
 	see(l.status.StartTime)
 	for _, c := range l.status.Conditions {
@@ -77,13 +78,12 @@ func (l *look) isFinished() bool { return l.status.Finished() != "" }
 // isElsewhere reports whether another controller manages the Job.
 func (l *look) isElsewhere() bool { return l.waits(jobreason.WaitManagedBy) != nil }
 
-// fails reports whether the plan says that the Job fails, and the status does not yet say that it
-// has ended.
+// fails reports whether the plan decides that the Job fails, and the Job has not ended by its status.
 func (l *look) fails() bool {
 	return !l.isFinished() && l.plan.Verdict.Type == job.ConditionFailureTarget
 }
 
-// start is when the Job started, or when it was created.
+// start returns the time at which the Job started, or else was created.
 func (l *look) start() time.Time {
 	if !l.status.StartTime.IsZero() {
 		return l.status.StartTime
@@ -95,8 +95,8 @@ func (l *look) endTime() time.Time {
 	return l.status.Condition(l.status.Finished()).LastTransitionTime
 }
 
-// succeeded is how many successes are counted, or will be in this round. What is found on the
-// pods of a Job that has ended is not added any more.
+// succeeded returns the number of successes that are counted, or will be counted in this round. Pods
+// of a Job that has ended are not counted any more.
 func (l *look) succeeded() int64 {
 	if l.isFinished() {
 		return int64(l.status.Succeeded)
@@ -104,7 +104,7 @@ func (l *look) succeeded() int64 {
 	return l.found.Succeeded
 }
 
-// failures is how many failures are counted, as succeeded.
+// failures returns the number of failures that are counted, or will be counted in this round.
 func (l *look) failures() int64 {
 	if l.isFinished() {
 		return int64(l.status.Failed)
@@ -112,7 +112,7 @@ func (l *look) failures() int64 {
 	return l.found.Failed
 }
 
-// works is the number of pods that get on with their work.
+// works returns the number of pods that do their work.
 func (l *look) works() (n int64) {
 	if !l.podsRead {
 		return int64(l.status.Active)
@@ -125,14 +125,15 @@ func (l *look) works() (n int64) {
 	return n
 }
 
-// hasBegun reports whether a container of the Job, init containers apart, has ever run.
+// hasBegun reports whether a container of the Job other than an init container has ever run.
 func (l *look) hasBegun() bool {
 	if l.failures()+l.succeeded() > 0 || !l.podsRead {
 		return true
 	}
 	for _, p := range l.pods {
 		for _, c := range p.Containers {
-			if !c.Init && (c.Running || c.Ended || c.Last != nil) {
+			hasRun := c.Running || c.Ended || c.Last != nil
+			if hasRun && !c.Init {
 				return true
 			}
 		}
@@ -150,8 +151,8 @@ func (l *look) waits(reason jobreason.Wait) *job.Wait {
 	return nil
 }
 
-// templateNames are the names of the containers that the Job's template has. Others were
-// injected.
+// templateNames returns the names of the containers of the Job's template. Other containers of a pod
+// were injected.
 func (l *look) templateNames() map[string]bool {
 	names := make(map[string]bool)
 	for _, c := range l.job.Template.Containers {
@@ -163,14 +164,16 @@ func (l *look) templateNames() map[string]bool {
 // isOnLostNode reports whether the node of a pod is known not to be ready.
 func (l *look) isOnLostNode(i int) bool { return l.pods[i].Node != "" && !l.lostSince(i).IsZero() }
 
-// lostSince is since when the node of a pod is not ready.
+// lostSince returns the time since when the node of a pod is not ready, or zero.
 func (l *look) lostSince(i int) time.Time {
 	p := l.pods[i]
 	if since, known := l.nodesLost[p.Node]; known {
 		return since
 	}
+
 	lost, back := lastEvent(l.podEvents[i], "NodeNotReady"), lastEvent(l.podEvents[i], "NodeReady")
-	if lost != nil && p.Condition("Ready").Status != "True" && (back == nil || back.Last.Before(lost.Last)) {
+	isBack := lost != nil && back != nil && !back.Last.Before(lost.Last)
+	if lost != nil && !isBack && p.Condition("Ready").Status != "True" {
 		return lost.Last
 	}
 	return time.Time{}
@@ -185,7 +188,7 @@ func (l *look) countFailed() (n int) {
 	return n
 }
 
-// queue is the queue of Kueue that the Job belongs to.
+// queue returns the name of the Kueue queue that the Job belongs to, or "".
 func (l *look) queue() string {
 	const label = "kueue.x-k8s.io/queue-name"
 	if name := l.job.Labels[label]; name != "" {
@@ -199,7 +202,7 @@ func (l *look) queue() string {
 	return ""
 }
 
-// endOf says how the containers of a pod ended.
+// endOf describes how the containers of a pod ended.
 func (l *look) endOf(place int) string {
 	p := l.pods[place]
 	var parts []string
@@ -208,6 +211,7 @@ func (l *look) endOf(place int) string {
 			parts = append(parts, exit(c.ExitCode, c.Reason))
 		}
 	}
+
 	switch {
 	case len(parts) > 0 && p.Reason != "":
 		return parts[0] + " (" + p.Reason + ")"
@@ -225,7 +229,7 @@ func (l *look) endOf(place int) string {
 	return "no exit code"
 }
 
-// successes is how much is done.
+// successes describes how many completions are done.
 func (l *look) successes() string {
 	n := l.succeeded()
 	switch {

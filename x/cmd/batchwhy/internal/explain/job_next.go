@@ -11,11 +11,11 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// next says what the controller will do, when and why: the writes of the plan, then what it
-// waits for, then what time alone brings.
+// next returns what the controller will do, when and why: first the writes of the plan, then what it
+// waits for.
 func (l *look) next() []Step {
 	if !l.podsRead || len(l.job.Refused) > 0 {
-		return nil // the plan is made as if there were none, or nothing is going to be created
+		return nil // the plan was made without the pods, or an API server refuses the Job
 	}
 	all := slices.Concat(l.nextDeletions(), l.nextCreations(), l.nextAccounting(), l.nextVerdict())
 	for _, w := range l.plan.Waits {
@@ -24,7 +24,7 @@ func (l *look) next() []Step {
 	return sortedStably(append(all, l.nextExpiry()...), func(a, b *Step) int { return compareTimes(a.At, b.At) })
 }
 
-// compareTimes puts what has no time first: it happens now, or is what everything waits for.
+// compareTimes orders times, zero times first: such steps happen now, or everything waits for them.
 func compareTimes(a, b time.Time) int {
 	if a.IsZero() || b.IsZero() {
 		return boolToInt(!a.IsZero()) - boolToInt(!b.IsZero())
@@ -32,7 +32,7 @@ func compareTimes(a, b time.Time) int {
 	return a.Compare(b)
 }
 
-// step is a step at a time, zero for now.
+// step returns a step at a time, which is zero for now.
 func step(reason string, at time.Time, format string, args ...any) Step {
 	s := Step{Reason: reason, Text: sentence(fmt.Sprintf(format, args...))}
 	if !at.IsZero() {
@@ -41,7 +41,7 @@ func step(reason string, at time.Time, format string, args ...any) Step {
 	return s
 }
 
-// steps is a list of one step.
+// steps returns a list of one step.
 func steps(reason string, at time.Time, format string, args ...any) []Step {
 	return []Step{step(reason, at, format, args...)}
 }
@@ -51,6 +51,7 @@ func (l *look) nextCreations() []Step {
 	if n == 0 {
 		return nil
 	}
+
 	what := count(n, "pod")
 	if l.isIndexed() {
 		var set job.Indexes
@@ -59,18 +60,23 @@ func (l *look) nextCreations() []Step {
 		}
 		what += fmt.Sprintf(" for %s %s", verb(n, "index", "indexes"), set)
 	}
+
 	if !l.closing.IsZero() {
-		return steps("Create", time.Time{}, "the controller tries to create %s and is refused: the namespace is being deleted", what)
+		return steps("Create", time.Time{},
+			"the controller tries to create %s and is refused: the namespace is being deleted", what)
 	}
 	if refusal(l.events, l.now) != nil {
-		return steps("Create", time.Time{}, "the controller tries again and again to create %s, at most a minute apart, until the API server accepts it: %s", what, l.whyCreate(n))
+		return steps("Create", time.Time{}, "the controller tries again and again to create %s, at most a minute "+
+			"apart, until the API server accepts it: %s", what, l.whyCreate(n))
 	}
 	if len(l.gangFindings()) > 0 {
-		return steps("Create", time.Time{}, "the controller tries again and again to create the workload and its pod group, at most a minute apart, and then %s: %s", what, l.whyCreate(n))
+		return steps("Create", time.Time{}, "the controller tries again and again to create the workload and its "+
+			"pod group, at most a minute apart, and then %s: %s", what, l.whyCreate(n))
 	}
 	if len(l.behindFindings()) > 0 {
 		return steps("Create", time.Time{}, "the controller would create %s now, if it ran: %s", what, l.whyCreate(n))
 	}
+
 	return steps("Create", time.Time{}, "the controller creates %s now: %s", what, l.whyCreate(n))
 }
 
@@ -91,7 +97,7 @@ func active(n int64) string {
 	return fmt.Sprintf("%d %s", n, verb(n, "is", "are"))
 }
 
-// lost is how many pods failed or are going away.
+// lost describes how many pods failed or are terminating.
 func (l *look) lost() string {
 	var parts []string
 	if n := l.found.Failed; n > 0 {
@@ -115,19 +121,21 @@ func (l *look) nextDeletions() (all []Step) {
 	}
 	for _, r := range order {
 		names := byReason[r]
-		all = append(all, step("Delete", time.Time{}, "the controller deletes %s now: %s: %s", count(int64(len(names)), "pod"), list(names), l.whyDelete(r)))
+		all = append(all, step("Delete", time.Time{}, "the controller deletes %s now: %s: %s",
+			count(int64(len(names)), "pod"), list(names), l.whyDelete(r)))
 	}
 	return all
 }
 
 func (l *look) whyDelete(r jobreason.Delete) string {
 	if r == jobreason.DeleteSurplus {
-		return fmt.Sprintf("%d are active and %d %s wanted", l.found.Active, l.found.Wanted, verb(l.found.Wanted, "is", "are"))
+		return fmt.Sprintf("%d are active and %d %s wanted", l.found.Active, l.found.Wanted,
+			verb(l.found.Wanted, "is", "are"))
 	}
 	return withoutRule(r.String())
 }
 
-// nextAccounting says which ended pods are counted now.
+// nextAccounting returns which ended pods the controller counts now.
 func (l *look) nextAccounting() (all []Step) {
 	byKind := make(map[jobreason.Counted][]string)
 	for _, u := range l.plan.Untrack {
@@ -135,13 +143,16 @@ func (l *look) nextAccounting() (all []Step) {
 			byKind[u.As] = append(byKind[u.As], u.Name)
 		}
 	}
-	for _, as := range []jobreason.Counted{jobreason.CountedSucceeded, jobreason.CountedIndex, jobreason.CountedFailed, jobreason.NotCounted, jobreason.AlreadyRecorded} {
+	for _, as := range []jobreason.Counted{jobreason.CountedSucceeded, jobreason.CountedIndex,
+		jobreason.CountedFailed, jobreason.NotCounted, jobreason.AlreadyRecorded} {
 		if names := byKind[as]; len(names) > 0 {
 			if len(l.behindFindings()) > 0 || l.isFinished() && l.now.Sub(l.endTime()) > time.Minute {
-				all = append(all, step("Count", time.Time{}, "the controller would account for %s now, as %s, if it ran", count(int64(len(names)), "ended pod"), countedAs(as)))
+				all = append(all, step("Count", time.Time{}, "the controller would account for %s now, as %s, if "+
+					"it ran", count(int64(len(names)), "ended pod"), countedAs(as)))
 				continue
 			}
-			all = append(all, step("Count", time.Time{}, "the controller accounts for %s now, as %s: %s", count(int64(len(names)), "ended pod"), countedAs(as), list(names)))
+			all = append(all, step("Count", time.Time{}, "the controller accounts for %s now, as %s: %s",
+				count(int64(len(names)), "ended pod"), countedAs(as), list(names)))
 		}
 	}
 	return all
@@ -165,66 +176,78 @@ func (l *look) nextVerdict() []Step {
 		if v.Type == job.ConditionSuccessCriteriaMet {
 			end = "completes"
 		}
-		return steps("End", time.Time{}, "the Job %s once no pod is active or terminating and all are counted (%s)", end, v.Reason)
+		return steps("End", time.Time{}, "the Job %s once no pod is active or terminating and all are counted (%s)",
+			end, v.Reason)
 	}
 	if c := l.after.Condition(job.ConditionComplete); c.Status == job.ConditionTrue && !l.isFinished() {
 		if len(l.behindFindings()) > 0 {
-			return steps("End", time.Time{}, "the controller would then complete the Job: %s (%s)", l.successes(), c.Reason)
+			return steps("End", time.Time{}, "the controller would then complete the Job: %s (%s)", l.successes(),
+				c.Reason)
 		}
 		return steps("End", time.Time{}, "the controller completes the Job now: %s (%s)", l.successes(), c.Reason)
 	}
 	return nil
 }
 
-// nextWait says what the controller waits for. What is said elsewhere, or impossible in a
-// snapshot that contains all writes, is left out.
+// nextWait returns what the controller waits for. It leaves out waits that other steps describe, and
+// waits that are impossible in a snapshot that contains all writes.
 func (l *look) nextWait(w job.Wait) []Step {
 	switch w.Reason {
 	case jobreason.WaitBackoff:
-		s := step("Backoff", w.Until, "%s: the controller creates %s then, and not before: %s in a row, the last one %s, mean a backoff of %s",
+		s := step("Backoff", w.Until,
+			"%s: the controller creates %s then, and not before: %s in a row, the last one %s, mean a backoff of %s",
 			l.at(w.Until), count(w.Pods, "pod"), count(w.Failures, "failure"), l.at(l.found.Backoff.LastFailure),
 			span(w.Until.Sub(l.found.Backoff.LastFailure)))
 		s.Inferred = true
 		return []Step{s}
 	case jobreason.WaitIndexBackoff:
-		return steps("IndexBackoff", w.Until, "%s: the controller creates the next pod of an index that has failed, and not before: %s for the backoff after %s own failures: %s",
+		return steps("IndexBackoff", w.Until, "%s: the controller creates the next pod of an index that has "+
+			"failed, and not before: %s for the backoff after %s own failures: %s",
 			l.at(w.Until), count(w.Pods, "index waits", "indexes wait"), verb(w.Pods, "its", "their"), l.retryTimes())
 	case jobreason.WaitDeadline:
-		return steps("Deadline", w.Until, "%s: the Job fails with DeadlineExceeded, unless it has ended by then: activeDeadlineSeconds is %d, and it started at %s",
+		return steps("Deadline", w.Until, "%s: the Job fails with DeadlineExceeded, unless it has ended by then: "+
+			"activeDeadlineSeconds is %d, and it started at %s",
 			l.at(w.Until), *l.spec.ActiveDeadlineSeconds, l.clock(l.start()))
 	case jobreason.WaitReplacement:
-		return steps("Replacement", time.Time{}, "%s %s wanted and not created: podReplacementPolicy Failed replaces a pod only when it has ended, and %d %s terminating",
+		return steps("Replacement", time.Time{}, "%s %s wanted and not created: podReplacementPolicy Failed "+
+			"replaces a pod only when it has ended, and %d %s terminating",
 			count(w.Pods, "pod"), verb(w.Pods, "is", "are"), w.Terminating, verb(w.Terminating, "is", "are"))
 	case jobreason.WaitPods:
 		if len(l.plan.Create) > 0 && l.found.Active == 0 {
-			return nil // the creation says it
+			return nil // the step Create describes it
 		}
 		return steps("Pods", time.Time{}, "the controller waits for %s to end%s", l.activePods(w.Pods), l.noMorePods())
 	case jobreason.WaitSuspended:
-		return steps("Suspended", time.Time{}, "the controller creates no pod as long as spec.suspend is true; once it is false, it creates %s", count(l.ifResumed(), "pod"))
+		return steps("Suspended", time.Time{}, "the controller creates no pod as long as spec.suspend is true; "+
+			"once it is false, it creates %s", count(l.ifResumed(), "pod"))
 	case jobreason.WaitTerminating:
-		return steps("Terminating", time.Time{}, "the end waits for %s to be gone", count(w.Terminating, "terminating pod"))
+		return steps("Terminating", time.Time{}, "the end waits for %s to be gone",
+			count(w.Terminating, "terminating pod"))
 	case jobreason.WaitDeleted:
 		return steps("Deleted", time.Time{}, "the controller creates no pod, since the Job is being deleted")
 	case jobreason.WaitUncounted:
-		return steps("Uncounted", time.Time{}, "more pods have ended than the controller records in one round; the next rounds do the rest")
+		return steps("Uncounted", time.Time{},
+			"more pods have ended than the controller records in one round; the next rounds do the rest")
 	case jobreason.WaitAdoption:
-		return steps("Adoption", time.Time{}, "the controller adopts %s without a controller now, and manages them in the next round", count(w.Pods, "pod"))
+		return steps("Adoption", time.Time{}, "the controller adopts %s without a controller now, and manages them "+
+			"in the next round", count(w.Pods, "pod"))
 	case jobreason.WaitManagedBy:
-		return steps("ManagedBy", time.Time{}, "no pod is created by the Job controller of Kubernetes; ask the logs of %q", w.Name)
+		return steps("ManagedBy", time.Time{},
+			"no pod is created by the Job controller of Kubernetes; ask the logs of %q", w.Name)
 	}
 	return nil
 }
 
-// noMorePods says that a work queue gets no more pods.
+// noMorePods reports that a work queue gets no more pods.
 func (l *look) noMorePods() string {
 	if l.spec.Completions != nil || l.found.Succeeded == 0 {
 		return ""
 	}
-	return ", and creates no pod any more: one of a work queue (completions is not set) has succeeded, so the queue is taken to be empty"
+	return ", and creates no pod any more: one of a work queue (completions is not set) has succeeded, so the " +
+		"queue is taken to be empty"
 }
 
-// activePods names the pods that the Job waits for, and what these do.
+// activePods describes how many pods the Job waits for, and what they do.
 func (l *look) activePods(n int64) string {
 	pending, running := 0, 0
 	for i := range l.snapshot.Pods {
@@ -239,6 +262,7 @@ func (l *look) activePods(n int64) string {
 			running++
 		}
 	}
+
 	var parts []string
 	if running > 0 {
 		parts = append(parts, fmt.Sprintf("%d running", running))
@@ -259,7 +283,7 @@ func parenthesis(parts []string) string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
-// retryTimes lists when indexes may run again.
+// retryTimes lists the times at which failed indexes may run again.
 func (l *look) retryTimes() string {
 	var parts []string
 	for _, r := range l.found.Retries {
@@ -270,7 +294,7 @@ func (l *look) retryTimes() string {
 	return list(parts)
 }
 
-// ifResumed is how many pods the controller would create if the Job were resumed now.
+// ifResumed returns the number of pods that the controller would create if the Job were resumed now.
 func (l *look) ifResumed() int64 {
 	s := l.snapshot
 	resumed := false
@@ -282,16 +306,18 @@ func (l *look) ifResumed() int64 {
 	return int64(len(plan.Create))
 }
 
-// nextExpiry says when the finished Job is deleted (T1).
+// nextExpiry returns when the finished Job is deleted (T1).
 func (l *look) nextExpiry() []Step {
 	expired, at, err := job.Expire(&l.snapshot.Job, l.snapshot.Options, l.now)
 	switch {
 	case err != nil || at.IsZero():
 		return nil
 	case expired && len(l.expiryFindings()) > 0:
-		return nil // the finding says it
+		return nil // the finding NotExpired reports it
 	case expired:
-		return steps("Expiry", time.Time{}, "the TTL controller deletes the Job and its pods now: ttlSecondsAfterFinished, %d, passed %s", *l.spec.TTLSecondsAfterFinished, l.at(at))
+		return steps("Expiry", time.Time{}, "the TTL controller deletes the Job and its pods now: "+
+			"ttlSecondsAfterFinished, %d, passed %s", *l.spec.TTLSecondsAfterFinished, l.at(at))
 	}
-	return steps("Expiry", at, "%s: the TTL controller deletes the Job and its pods: ttlSecondsAfterFinished is %d", l.at(at), *l.spec.TTLSecondsAfterFinished)
+	return steps("Expiry", at, "%s: the TTL controller deletes the Job and its pods: ttlSecondsAfterFinished is %d",
+		l.at(at), *l.spec.TTLSecondsAfterFinished)
 }

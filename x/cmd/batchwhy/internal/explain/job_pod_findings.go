@@ -12,8 +12,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// activeFailures are the findings about failed pods of a Job that goes on. A Job that
-// has failed names them in its own finding.
+// activeFailures returns the findings about failed pods of a Job that goes on. For a Job that has
+// failed, the finding about the Job names them.
 func (l *look) activeFailures() []Finding {
 	if l.status.Finished() == job.ConditionFailed || l.fails() {
 		return l.unhandledFindings()
@@ -25,18 +25,26 @@ func (l *look) activeFailures() []Finding {
 }
 
 // failedIndexFindings report that indexes have failed for good while others go on, so that the
-// Job fails at its end. The finding about failed pods that still exist does not say so.
+// Job will fail at its end. failureFindings do not report that.
 func (l *look) failedIndexFindings() []Finding {
 	failed := l.found.FailedIndexes
-	if failed.Len() == 0 || l.isElsewhere() || !l.isIndexed() || l.spec.MaxFailedIndexes != nil {
+	switch {
+	case failed.Len() == 0, l.isElsewhere(), !l.isIndexed(), l.spec.MaxFailedIndexes != nil:
 		return nil
 	}
+
 	n := int64(failed.Len())
-	return oneFinding(Warning, "IndexesFailed", fmt.Sprintf("%s failed for good (%s), as often as backoffLimitPerIndex %d allows: the others go on, and the Job fails with FailedIndexes at its end",
-		count(n, "index", "indexes"), failed, *l.spec.BackoffLimitPerIndex),
-		when("the others are of no use without it", l.set("set maxFailedIndexes, so that the Job ends at the first index that fails", "spec.maxFailedIndexes", 0, "safe as long as no index has failed")),
-		when("failed indexes are acceptable", l.again("say which must succeed in successPolicy: without one, any failed index fails the Job")),
-		inspect("look which pods of these indexes are left, and read their logs", kubectl(l.job.Namespace, "get", "pods", "-l", "batch.kubernetes.io/job-name="+l.job.Name, "-L", "batch.kubernetes.io/job-completion-index")))
+	text := fmt.Sprintf("%s failed for good (%s), as often as backoffLimitPerIndex %d allows: the others go on, and "+
+		"the Job fails with FailedIndexes at its end",
+		count(n, "index", "indexes"), failed, *l.spec.BackoffLimitPerIndex)
+	return oneFinding(Warning, "IndexesFailed", text,
+		when("the others are of no use without it", l.set("set maxFailedIndexes, so that the Job ends at the first "+
+			"index that fails", "spec.maxFailedIndexes", 0, "safe as long as no index has failed")),
+		when("failed indexes are acceptable",
+			l.again("say which must succeed in successPolicy: without one, any failed index fails the Job")),
+		inspect("look which pods of these indexes are left, and read their logs", kubectl(l.job.Namespace, "get",
+			"pods", "-l", "batch.kubernetes.io/job-name="+l.job.Name, "-L",
+			"batch.kubernetes.io/job-completion-index")))
 }
 
 // deletionFindings report a Job that should be gone.
@@ -45,11 +53,15 @@ func (l *look) deletionFindings() []Finding {
 	if since.IsZero() || l.now.Sub(since) < time.Minute {
 		return nil
 	}
+
 	ns, name := l.job.Namespace, l.job.Name
 	foreground := slices.Contains(l.job.Finalizers, "foregroundDeletion")
-	others := slices.DeleteFunc(slices.Clone(l.job.Finalizers), func(f string) bool { return f == "foregroundDeletion" || f == "orphan" })
+	others := slices.DeleteFunc(slices.Clone(l.job.Finalizers),
+		func(f string) bool { return f == "foregroundDeletion" || f == "orphan" })
+
 	text := fmt.Sprintf("the Job is being deleted for %s and still exists", l.since(since))
 	var remedies []*Remedy
+
 	if foreground {
 		var held []string
 		for i, p := range l.pods {
@@ -71,44 +83,64 @@ func (l *look) deletionFindings() []Finding {
 			remedies = remedies[:min(len(remedies), 3)]
 		}
 		if len(held) == 0 {
-			remedies = append(remedies, inspect("look for pods that it still waits for", kubectl(ns, "get", "pods", "-l", "batch.kubernetes.io/job-name="+name)))
+			remedies = append(remedies, inspect("look for pods that it still waits for",
+				kubectl(ns, "get", "pods", "-l", "batch.kubernetes.io/job-name="+name)))
 		}
 	}
+
 	if slices.Contains(l.job.Finalizers, "orphan") {
-		text += ": it was deleted without its pods (--cascade=orphan, finalizer orphan), and the garbage collector, a part of the kube-controller-manager, has not let go of them"
+		text += ": it was deleted without its pods (--cascade=orphan, finalizer orphan), and the garbage " +
+			"collector, a part of the kube-controller-manager, has not let go of them"
 		remedies = append(remedies, controllerRemedies(ns, "job", name)[0],
-			when("it runs", inspect("read its log: the garbage collector waits while an API service or a conversion webhook does not answer; this lists those that are not available",
+			when("it runs", inspect("read its log: the garbage collector waits while an API service or a "+
+				"conversion webhook does not answer; this lists those that are not available",
 				"kubectl get apiservices | grep -v True")),
-			when("you cannot wait", remedy("take the owner off the Job's pods, and then the finalizer off the Job, by hand: "+
-				"pods whose owner is gone are deleted", kubectl(ns, "get", "pods", "-l", "batch.kubernetes.io/job-name="+name, "-o", "name"), "the command changes nothing; with the steps in the other order the pods are lost")))
+			when("you cannot wait",
+				remedy("take the owner off the Job's pods, and then the finalizer off the Job, by hand: "+
+					"pods whose owner is gone are deleted",
+					kubectl(ns, "get", "pods", "-l", "batch.kubernetes.io/job-name="+name, "-o", "name"),
+					"the command changes nothing; with the steps in the other order the pods are lost")))
 	}
+
 	if len(others) > 0 {
 		text += fmt.Sprintf("; its finalizer %s keeps it until whoever has set it is done", list(others))
-		remedies = append(remedies, when("whoever has set it still runs", inspect("find out why it does not remove "+list(others)+": its logs say", kubectl(ns, "get", "job", name, "-o", "yaml"))), when("it is gone", does("remove the finalizer by hand",
-			"safe if nobody waits for it any more; what the finalizer should have cleaned up stays", merge(ns, "job", name, `{"metadata":{"finalizers":null}}`))))
+		remedies = append(remedies,
+			when("whoever has set it still runs", inspect("find out why it does not remove "+list(others)+": its logs "+
+				"say", kubectl(ns, "get", "job", name, "-o", "yaml"))),
+			when("it is gone", does("remove the finalizer by hand",
+				"safe if nobody waits for it any more; what the finalizer should have cleaned up stays",
+				merge(ns, "job", name, `{"metadata":{"finalizers":null}}`))))
 	}
+
 	if len(remedies) == 0 {
 		remedies = controllerRemedies(ns, "job", name)
 	}
 	return oneFinding(Error, "DeletionHangs", text, remedies...)
 }
 
-// recently is how long a refused write counts as the present state.
+// recently is the time for which a refused write counts as the present state.
 const recently = 15 * time.Minute
 
-// refusedFindings are about writes that the API server has refused.
+// refusedFindings report writes that the API server has refused.
 func (l *look) refusedFindings() (all []Finding) {
 	if e := refusal(l.events, l.now); e != nil && !l.isFinished() && l.closing.IsZero() {
-		text := fmt.Sprintf("the API server refuses new pods, reported %s, last %s: %s", times(e.Count), l.at(e.Last), told(e.Message))
+		text := fmt.Sprintf("the API server refuses new pods, reported %s, last %s: %s", times(e.Count),
+			l.at(e.Last), told(e.Message))
 		all = append(all, finding(Error, "FailedCreate", text, l.refusalRemedies(e.Message)...))
 	}
+
 	if e := lastEvent(l.events, "FailedDelete"); e != nil && l.now.Sub(e.Last) < recently {
-		all = append(all, finding(Error, "FailedDelete", fmt.Sprintf("the controller reported %s, last %s: %s", times(e.Count), l.at(e.Last), brief(e.Message)),
-			inspect("look at the pods and their finalizers; the controller retries by itself", kubectl(l.job.Namespace, "get", "pods", "-l", "batch.kubernetes.io/job-name="+l.job.Name, "-o", "wide"))))
+		text := fmt.Sprintf("the controller reported %s, last %s: %s", times(e.Count), l.at(e.Last), brief(e.Message))
+		all = append(all, finding(Error, "FailedDelete", text,
+			inspect("look at the pods and their finalizers; the controller retries by itself", kubectl(l.job.Namespace,
+				"get", "pods", "-l", "batch.kubernetes.io/job-name="+l.job.Name, "-o", "wide"))))
 	}
+
 	if e := lastEvent(l.events, "TooManySucceededPods"); e != nil {
-		all = append(all, finding(Warning, e.Reason, fmt.Sprintf("the controller reported %s: %s", l.at(e.Last), brief(e.Message)),
-			inspect("look for pods with the Job's labels that others have created", kubectl(l.job.Namespace, "get", "pods", "-l", "batch.kubernetes.io/job-name="+l.job.Name, "--show-labels"))))
+		all = append(all,
+			finding(Warning, e.Reason, fmt.Sprintf("the controller reported %s: %s", l.at(e.Last), brief(e.Message)),
+				inspect("look for pods with the Job's labels that others have created", kubectl(l.job.Namespace, "get",
+					"pods", "-l", "batch.kubernetes.io/job-name="+l.job.Name, "--show-labels"))))
 	}
 	return all
 }
@@ -121,16 +153,27 @@ func (l *look) refusalRemedies(message string) []*Remedy {
 	switch {
 	case contains(message, "failed calling webhook", "failed to call webhook"):
 		return []*Remedy{
-			inspect(fmt.Sprintf("webhook %s does not answer: bring the pods of its service back%s", hook, retries), "kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations && kubectl get pods -A -o wide"),
-			when("it is not needed any more", remedy("delete its configuration", "kubectl delete mutatingwebhookconfiguration NAME", "from then on nothing is checked or injected by it, in all namespaces that it covers")),
+			inspect(fmt.Sprintf("webhook %s does not answer: bring the pods of its service back%s", hook, retries),
+				"kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations && "+
+					"kubectl get pods -A -o wide"),
+			when("it is not needed any more", remedy("delete its configuration", "kubectl delete "+
+				"mutatingwebhookconfiguration NAME", "from then on nothing is checked or injected by it, in all "+
+				"namespaces that it covers")),
 		}
 	case contains(message, "denied the request", "denied by", "admission webhook", "validatingadmissionpolicy"):
-		return []*Remedy{l.again(fmt.Sprintf("change the pod template as the policy of webhook %s demands", orUnknown(hook))),
-			when("the policy is wrong", inspect("look at the policy, or ask its owner for an exception"+retries, "kubectl get validatingwebhookconfigurations,validatingadmissionpolicies"))}
+		return []*Remedy{
+			l.again(fmt.Sprintf("change the pod template as the policy of webhook %s demands", orUnknown(hook))),
+			when("the policy is wrong", inspect("look at the policy, or ask its owner for an exception"+retries,
+				"kubectl get validatingwebhookconfigurations,validatingadmissionpolicies")),
+		}
 	case contains(message, "exceeded quota"):
 		room := []*Remedy{
-			inspect("make room: wait for pods to end, or end what is not needed; pods that have ended count only against count/pods"+retries, kubectl(ns, "get", "resourcequota")+" && "+kubectl(ns, "get", "pods", "--field-selector=status.phase!=Succeeded,status.phase!=Failed")),
-			when("the quota is too small", remedy("raise it", editQuota(ns, message), "needs the rights of an administrator; the cluster must have the capacity")),
+			inspect("make room: wait for pods to end, or end what is not needed; pods that have ended count only "+
+				"against count/pods"+retries,
+				kubectl(ns, "get", "resourcequota")+" && "+kubectl(ns, "get", "pods",
+					"--field-selector=status.phase!=Succeeded,status.phase!=Failed")),
+			when("the quota is too small", remedy("raise it", editQuota(ns, message),
+				"needs the rights of an administrator; the cluster must have the capacity")),
 		}
 		if contains(message, "cpu=", "memory=", "storage=", "gpu=") {
 			room = append(room, when("the pods ask for more than they need", l.again("lower resources.requests")))
@@ -138,29 +181,51 @@ func (l *look) refusalRemedies(message string) []*Remedy {
 		return room
 	case contains(message, "must specify limits", "must specify requests", "failed quota"):
 		return []*Remedy{l.again("set the resources (requests and limits) that the message names on each container"),
-			when("all pods of the namespace should have them", remedy("create a LimitRange, whose defaults are set on pods that name none"+retries, kubectl(ns, "apply", "-f", "limitrange.yaml"), "safe for pods that exist; new ones get the defaults"))}
+			when("all pods of the namespace should have them", remedy("create a LimitRange, whose defaults are set "+
+				"on pods that name none"+retries, kubectl(ns, "apply", "-f", "limitrange.yaml"), "safe for pods "+
+				"that exist; new ones get the defaults"))}
 	case contains(message, "security context constraint"):
-		return []*Remedy{l.again("take out of securityContext and volumes what no constraint allows, such as a fixed runAsUser: OpenShift then chooses a user"),
-			when("the pods need it", remedy("let their service account use a constraint that allows it"+retries, "oc adm policy add-scc-to-user anyuid -z "+quote(l.serviceAccount())+" -n "+quote(ns), "every pod of that service account may then do it; needs the rights of an administrator"))}
+		return []*Remedy{l.again("take out of securityContext and volumes what no constraint allows, such as a " +
+			"fixed runAsUser: OpenShift then chooses a user"),
+			when("the pods need it", remedy("let their service account use a constraint that allows it"+retries,
+				"oc adm policy add-scc-to-user anyuid -z "+quote(l.serviceAccount())+" -n "+quote(ns),
+				"every pod of that service account may then do it; needs the rights of an administrator"))}
 	case contains(message, "service account", "serviceaccount"):
-		return []*Remedy{when("it was forgotten", remedy("create it"+retries, kubectl(ns, "create", "serviceaccount", cmp.Or(quoted(message, "serviceaccount"), quoted(message, "account"), l.serviceAccount())), "safe: it has no rights until it is given some")),
-			when("the name is misspelled", l.again("correct serviceAccountName"))}
+		return []*Remedy{
+			when("it was forgotten", remedy("create it"+retries, kubectl(ns, "create", "serviceaccount",
+				cmp.Or(quoted(message, "serviceaccount"), quoted(message, "account"), l.serviceAccount())),
+				"safe: it has no rights until it is given some")),
+			when("the name is misspelled", l.again("correct serviceAccountName")),
+		}
 	case contains(message, "podsecurity"):
 		return []*Remedy{l.again("set the securityContext fields that the message names"),
-			when("these pods must be privileged", remedy("lower the level of the namespace"+retries, kubectl("", "label", "namespace", ns, "--overwrite", "pod-security.kubernetes.io/enforce=baseline"), "every pod of the namespace may then do more: a decision about security"))}
+			when("these pods must be privileged", remedy("lower the level of the namespace"+retries,
+				kubectl("", "label", "namespace", ns, "--overwrite", "pod-security.kubernetes.io/enforce=baseline"),
+				"every pod of the namespace may then do more: a decision about security"))}
 	case contains(message, "maximum", "minimum", "limitrange"):
-		return []*Remedy{l.again("keep the container's resources within the LimitRange of the namespace"), when("the LimitRange is too narrow", remedy("widen it"+retries, kubectl(ns, "edit", "limitrange"), "needs the rights of an administrator"))}
+		return []*Remedy{
+			l.again("keep the container's resources within the LimitRange of the namespace"),
+			when("the LimitRange is too narrow",
+				remedy("widen it"+retries, kubectl(ns, "edit", "limitrange"), "needs the rights of an administrator")),
+		}
 	case contains(message, "priorityclass", "priority class"):
-		return []*Remedy{l.again("correct priorityClassName"), inspect("look which classes there are", "kubectl get priorityclasses")}
+		return []*Remedy{
+			l.again("correct priorityClassName"),
+			inspect("look which classes there are", "kubectl get priorityclasses"),
+		}
 	case contains(message, "cannot create resource"):
-		return []*Remedy{remedy("give the controller its rights back"+retries, "kubectl get clusterrolebinding system:controller:job-controller -o yaml", "a cluster without them runs no Job at all")}
+		return []*Remedy{remedy("give the controller its rights back"+retries, "kubectl get clusterrolebinding "+
+			"system:controller:job-controller -o yaml", "a cluster without them runs no Job at all")}
 	case contains(message, "is invalid"):
 		return []*Remedy{l.again("correct the field that the message names")}
 	}
-	return []*Remedy{inspect("read the whole message"+retries, kubectl(ns, "describe", "job", l.job.Name)), l.again("change what the message complains about")}
+	return []*Remedy{
+		inspect("read the whole message"+retries, kubectl(ns, "describe", "job", l.job.Name)),
+		l.again("change what the message complains about"),
+	}
 }
 
-// editQuota edits the quota that a message names.
+// editQuota returns the command that edits the quota that a message names.
 func editQuota(namespace, message string) string {
 	args := []string{"edit", "resourcequota"}
 	if _, name, ok := strings.Cut(message, "exceeded quota: "); ok {
@@ -177,7 +242,7 @@ func orUnknown(name string) string {
 	return name
 }
 
-// adoptionFindings are about pods of nobody that the Job takes over.
+// adoptionFindings report pods without a controller that the Job adopts (J6).
 func (l *look) adoptionFindings() []Finding {
 	var names []string
 	for i, p := range l.pods {
@@ -185,30 +250,41 @@ func (l *look) adoptionFindings() []Finding {
 			names = append(names, p.Name)
 		}
 	}
-	if len(names) == 0 || l.isFinished() || l.isElsewhere() || !l.snapshot.Job.DeletionTimestamp.IsZero() {
+	switch {
+	case len(names) == 0, l.isFinished(), l.isElsewhere(), !l.snapshot.Job.DeletionTimestamp.IsZero():
 		return nil
 	}
+
 	ns, name := l.job.Namespace, names[0]
 	off := []string{"label", "pod", name}
 	for _, key := range sortedKeys(l.snapshot.Job.Spec.Selector.MatchLabels) {
 		off = append(off, key+"-")
 	}
+
 	labels := l.snapshot.Job.Spec.Selector.MatchLabels // generated ones have the UID of the Job
 	if labels["batch.kubernetes.io/controller-uid"] == "" && labels["controller-uid"] == "" {
-		return oneFinding(Error, "Adoption", fmt.Sprintf("manualSelector is true, and the selector of the Job matches %s, which another has made: the Job takes %s over, counts %s like its own, and deletes pods when there are more than parallelism %d",
-			podsNamed(names), verb(int64(len(names)), "it", "them"), verb(int64(len(names)), "it", "them"), *l.spec.Parallelism),
-			remedy("take the label off the pod before it is adopted: it would be deleted with the Job", kubectl(ns, off...), "the pod runs on; a Service that finds it by this label loses it"),
+		return oneFinding(Error, "Adoption", fmt.Sprintf("manualSelector is true, and the selector of the Job "+
+			"matches %s, which another has made: the Job takes %s over, counts %s like its own, and deletes pods "+
+			"when there are more than parallelism %d",
+			podsNamed(names), verb(int64(len(names)), "it", "them"), verb(int64(len(names)), "it", "them"),
+			*l.spec.Parallelism),
+			remedy("take the label off the pod before it is adopted: it would be deleted with the Job",
+				kubectl(ns, off...), "the pod runs on; a Service that finds it by this label loses it"),
 			l.again("then leave out manualSelector and selector, so that the Job gets labels that no other pod has"))
 	}
-	return oneFinding(Note, "Adoption", fmt.Sprintf("%s without a controller %s the Job's labels: the Job takes %s over now, and counts %s like its own", podsNamed(names), verb(int64(len(names)), "has", "have"), verb(int64(len(names)), "it", "them"), verb(int64(len(names)), "it", "them")),
-		when("that is not meant", remedy("take the Job's label off the pod before it is adopted", kubectl(ns, off...), "safe: the pod runs on, and the Job creates one of its own")))
+
+	return oneFinding(Note, "Adoption", fmt.Sprintf("%s without a controller %s the Job's labels: the Job takes %s "+
+		"over now, and counts %s like its own", podsNamed(names), verb(int64(len(names)), "has", "have"),
+		verb(int64(len(names)), "it", "them"), verb(int64(len(names)), "it", "them")),
+		when("that is not meant", remedy("take the Job's label off the pod before it is adopted",
+			kubectl(ns, off...), "safe: the pod runs on, and the Job creates one of its own")))
 }
 
 func podsNamed(names []string) string {
 	return verb(int64(len(names)), "pod ", "pods ") + list(names)
 }
 
-// strayFindings are about pods whose Job is not in the input.
+// strayFindings report pods whose Job is not in the input.
 func (e *Explainer) strayFindings() (out []Finding) {
 	if len(e.strays) == 0 || len(e.options.Names) > 0 {
 		return nil
@@ -221,29 +297,44 @@ func (e *Explainer) strayFindings() (out []Finding) {
 			others = append(others, p)
 		}
 	}
+
 	if n := int64(len(held)); n > 0 {
 		p := held[0]
 		age := ""
 		if d := p.Object.Deletion; d != nil {
-			age = fmt.Sprintf(", deleted for %s", e.since(d.Timestamp.Add(-time.Duration(d.GracePeriodSeconds)*time.Second)))
+			age = fmt.Sprintf(", deleted for %s",
+				e.since(d.Timestamp.Add(-time.Duration(d.GracePeriodSeconds)*time.Second)))
 		}
+
 		owner := cmp.Or(p.Controller().Name, p.Labels["batch.kubernetes.io/job-name"], p.Labels["job-name"], "NAME")
 		whose := "Jobs that the input does not contain"
-		look := inspect("look whether the Job is really gone: while it exists, the controller removes the finalizer when it has counted the pod", kubectl(p.Namespace, "get", "job", owner))
-		if slices.ContainsFunc(e.objects.Jobs, func(j *read.Job) bool { return j != nil && j.Namespace == p.Namespace && j.Name == owner }) {
+		look := inspect("look whether the Job is really gone: while it exists, the controller removes the "+
+			"finalizer when it has counted the pod", kubectl(p.Namespace, "get", "job", owner))
+
+		if slices.ContainsFunc(e.objects.Jobs,
+			func(j *read.Job) bool { return j != nil && j.Namespace == p.Namespace && j.Name == owner }) {
 			whose = fmt.Sprintf("a deleted Job %s, whose name a newer one has,", owner)
-			look = inspect("compare the UID of the Job with that in the pod's ownerReferences: they differ if the pod is of an earlier Job", kubectl(p.Namespace, "get", "job/"+owner, "pod/"+p.Name, "-o", "yaml"))
+			look = inspect("compare the UID of the Job with that in the pod's ownerReferences: they differ if the "+
+				"pod is of an earlier Job", kubectl(p.Namespace, "get", "job/"+owner, "pod/"+p.Name, "-o", "yaml"))
 		}
-		out = append(out, inferred(finding(Error, "FinalizerLeftBehind", fmt.Sprintf(
-			"%s of %s %s ended or been deleted and still %s the finalizer %s, so %s cannot go: %s%s",
-			count(n, "pod"), whose, verb(n, "has", "have"), verb(n, "carries", "carry"), job.Finalizer, verb(n, "it", "they"), list(keys(held)), age),
+
+		text := fmt.Sprintf("%s of %s %s ended or been deleted and still %s the finalizer %s, so %s cannot go: %s%s",
+			count(n, "pod"), whose, verb(n, "has", "have"), verb(n, "carries", "carry"), job.Finalizer,
+			verb(n, "it", "they"), list(keys(held)), age)
+		out = append(out, inferred(finding(Error, "FinalizerLeftBehind", text,
 			look,
-			when("the Job is gone", does("remove the finalizer by hand: the pod then goes", "safe if the Job does not exist: nothing counts the pod any more",
+			when("the Job is gone", does("remove the finalizer by hand: the pod then goes",
+				"safe if the Job does not exist: nothing counts the pod any more",
 				merge(p.Namespace, "pod", p.Name, `{"metadata":{"finalizers":null}}`))),
-			when("many pods hang so", inspect("look whether the kube-controller-manager runs: it removes the finalizers of pods whose Job is gone", kubectl("kube-system", "get", "lease", "kube-controller-manager", "-o", "jsonpath={.spec.renewTime}"))))))
+			when("many pods hang so", inspect("look whether the kube-controller-manager runs: it removes the "+
+				"finalizers of pods whose Job is gone",
+				kubectl("kube-system", "get", "lease", "kube-controller-manager", "-o",
+					"jsonpath={.spec.renewTime}"))))))
 	}
+
 	if n := int64(len(others)); n > 0 && len(e.objects.Jobs) > 0 {
-		out = append(out, inferred(finding(Warning, "JobMissing", fmt.Sprintf("%s %s to Jobs that the input does not contain: %s", count(n, "pod"), verb(n, "belongs", "belong"), list(keys(others))),
+		out = append(out, inferred(finding(Warning, "JobMissing", fmt.Sprintf("%s %s to Jobs that the input does "+
+			"not contain: %s", count(n, "pod"), verb(n, "belongs", "belong"), list(keys(others))),
 			inspect("collect the Jobs as well", collect(others[0].Namespace)))))
 	}
 	return out

@@ -7,7 +7,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// state is the state in a word and in a sentence. The word agrees with the findings.
+// state returns the state in a word and in a sentence. The word agrees with the findings.
 func (l *look) state(findings []Finding) (State, string) {
 	end := l.status.Finished()
 	switch {
@@ -21,7 +21,8 @@ func (l *look) state(findings []Finding) (State, string) {
 		return Elsewhere, fmt.Sprintf("managed by %q: the Job controller of Kubernetes leaves it alone, %s",
 			l.waits(jobreason.WaitManagedBy).Name, l.progress())
 	case l.waits(jobreason.WaitUnknownMode) != nil:
-		return Broken, fmt.Sprintf("completionMode %q is unknown: the controller leaves the Job alone", l.spec.CompletionMode)
+		return Broken, fmt.Sprintf("completionMode %q is unknown: the controller leaves the Job alone",
+			l.spec.CompletionMode)
 	case l.plan.Verdict.Type != "":
 		return Ending, l.ending()
 	case l.isSuspended():
@@ -30,22 +31,26 @@ func (l *look) state(findings []Finding) (State, string) {
 	return l.going(findings)
 }
 
-// going is the state of a Job that neither ends nor is held by its users.
+// going returns the state of a Job that neither ends nor is suspended.
 func (l *look) going(findings []Finding) (State, string) {
 	lasts := l.since(l.start())
 	isNew := len(l.pods) == 0 && l.found.Succeeded+l.found.Failed == 0
 	bad := worst(findings)
+	isBad := bad != nil && bad.Severity == Error
+
 	switch {
 	case !l.podsRead:
-		return Running, fmt.Sprintf("active for %s by its status: %s, %s", lasts, l.successes(), count(int64(l.status.Active), "active pod"))
-	case isNew && l.job.IsManifest && bad != nil && bad.Severity == Error:
+		return Running, fmt.Sprintf("active for %s by its status: %s, %s", lasts, l.successes(),
+			count(int64(l.status.Active), "active pod"))
+	case isBad && isNew && l.job.IsManifest:
 		return Broken, fmt.Sprintf("a manifest that a server would refuse: %s", l.successes())
-	case bad != nil && bad.Severity == Error && l.works() == 0:
+	case isBad && l.works() == 0:
 		return Stuck, fmt.Sprintf("stuck, %s after its start: %s, %s", lasts, l.successes(), l.podCounts())
 	case l.works() > 0:
 		return Running, fmt.Sprintf("active for %s: %s, %s", lasts, l.successes(), l.podCounts())
 	case l.found.Active > 0:
-		return Starting, fmt.Sprintf("active for %s, and no container runs yet: %s, %s", lasts, l.successes(), l.podCounts())
+		return Starting, fmt.Sprintf("active for %s, and no container runs yet: %s, %s", lasts, l.successes(),
+			l.podCounts())
 	case isNew && l.job.IsManifest:
 		return Starting, "a manifest that no server has accepted yet: explained as if it were created now"
 	case isNew && l.waits(jobreason.WaitParallelism) == nil:
@@ -77,16 +82,18 @@ func (l *look) failed() string {
 	return s + ": " + l.successes()
 }
 
-// cause says why a Job fails, with the figures of the limit that was passed.
+// cause describes why a Job fails, with the numbers of the limit that was exceeded.
 func (l *look) cause(reason, message string) string {
 	failed := count(l.failures(), "pod") + " failed"
 	if l.failures() == 0 {
 		failed = "no pod failed"
 	}
+
 	switch reason {
 	case "BackoffLimitExceeded":
 		if l.spec.Template.RestartPolicy == job.RestartOnFailure && l.failures() <= int64(*l.spec.BackoffLimit) {
-			return fmt.Sprintf("restartPolicy is OnFailure, and the containers of its pods were restarted more often than backoffLimit %d allows%s (%s)",
+			return fmt.Sprintf("restartPolicy is OnFailure, and the containers of its pods were restarted more "+
+				"often than backoffLimit %d allows%s (%s)",
 				*l.spec.BackoffLimit, l.restartsSeen(), reason)
 		}
 		return fmt.Sprintf("%s, and backoffLimit is %d (%s)", failed, *l.spec.BackoffLimit, reason)
@@ -97,7 +104,8 @@ func (l *look) cause(reason, message string) string {
 	case "MaxFailedIndexesExceeded":
 		if l.spec.MaxFailedIndexes != nil {
 			return fmt.Sprintf("%s failed, which are %s, and maxFailedIndexes is %d (%s)",
-				count(int64(l.found.FailedIndexes.Len()), "index", "indexes"), l.found.FailedIndexes, *l.spec.MaxFailedIndexes, reason)
+				count(int64(l.found.FailedIndexes.Len()), "index", "indexes"), l.found.FailedIndexes,
+				*l.spec.MaxFailedIndexes, reason)
 		}
 	case "FailedIndexes":
 		return fmt.Sprintf("all indexes have ended, and %s failed: %s (%s)",
@@ -106,7 +114,7 @@ func (l *look) cause(reason, message string) string {
 	return fmt.Sprintf("%s (%s)", plainly(message), reason)
 }
 
-// restartsSeen is how often the containers of the pods that are left were restarted.
+// restartsSeen describes how often the containers of the pods that still exist were restarted.
 func (l *look) restartsSeen() string {
 	if l.found.Restarts == 0 {
 		return ""
@@ -115,7 +123,8 @@ func (l *look) restartsSeen() string {
 }
 
 func (l *look) deleting() string {
-	s := fmt.Sprintf("being deleted since %s (%s)", l.clock(l.snapshot.Job.DeletionTimestamp), l.since(l.snapshot.Job.DeletionTimestamp))
+	s := fmt.Sprintf("being deleted since %s (%s)", l.clock(l.snapshot.Job.DeletionTimestamp),
+		l.since(l.snapshot.Job.DeletionTimestamp))
 	if l.isFinished() {
 		return s + fmt.Sprintf(": it has ended before (%s), %s", l.status.Finished(), l.successes())
 	}
@@ -140,7 +149,7 @@ func (l *look) suspended() string {
 
 func (l *look) progress() string { return l.successes() + ", " + l.podCounts() }
 
-// podCounts is how many pods there are of each kind.
+// podCounts describes how many pods are active, terminating and failed.
 func (l *look) podCounts() string {
 	s := "no pod is active"
 	if n := l.found.Active; n > 0 {
@@ -161,7 +170,7 @@ func (l *look) podCounts() string {
 	return s
 }
 
-// terminatingFailures is the number of pods that count as failed since they are being
+// terminatingFailures returns the number of pods that count as failed because they are being
 // deleted (J7).
 func (l *look) terminatingFailures() (n int) {
 	for i, found := range l.found.Pods {

@@ -8,23 +8,23 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// keeper is the tool that has made an object from a source of its own, by its labels and annotations. It makes the
-// object again from there, so changes belong there. The name is empty if there is none.
+// keeper is a tool that creates an object from a source, such as a chart, and creates it again from
+// there. So changes belong into the source.
 type keeper struct {
-	name   string // such as "Argo CD"
-	source string // where a person changes the object
-	// command lets the tool make the object anew.
-	command string
+	name    string // such as "Argo CD"; empty if there is no tool
+	source  string // where a user changes the object
+	command string // lets the tool create the object again
 }
 
-// keeperOf tells who keeps an object: of each tool the table has the mark that names the source, and its command.
+// keeperOf finds the tool that keeps an object, by its labels and annotations.
 func keeperOf(m *read.Meta) keeper {
 	app, _, _ := strings.Cut(m.Annotations["argocd.argoproj.io/tracking-id"], ":")
 	marks := map[string]string{"app": cmp.Or(app, m.Labels["argocd.argoproj.io/instance"])}
 	for key, value := range m.Labels {
 		marks[key] = value
 	}
-	if marks["helm"] = m.Annotations["meta.helm.sh/release-name"]; marks["helm"] == "" && marks["app.kubernetes.io/managed-by"] == "Helm" {
+	if marks["helm"] = m.Annotations["meta.helm.sh/release-name"]; marks["helm"] == "" &&
+		marks["app.kubernetes.io/managed-by"] == "Helm" {
 		marks["helm"] = "RELEASE"
 	}
 	if strings.HasPrefix(marks["app.kubernetes.io/managed-by"], "kustomize") {
@@ -33,15 +33,19 @@ func keeperOf(m *read.Meta) keeper {
 
 	for _, k := range []struct{ mark, name, source, command, namespace string }{
 		{"app", "Argo CD", "the source of application ", "argocd app sync ", ""},
-		{"helm.toolkit.fluxcd.io/name", "Flux", "HelmRelease ", "flux reconcile helmrelease --force ", marks["helm.toolkit.fluxcd.io/namespace"]},
-		{"kustomize.toolkit.fluxcd.io/name", "Flux", "the source of Kustomization ", "flux reconcile kustomization --with-source ", marks["kustomize.toolkit.fluxcd.io/namespace"]},
-		{"helm", "Helm", "the chart or the values of release ", "helm upgrade --reuse-values ", cmp.Or(m.Annotations["meta.helm.sh/release-namespace"], m.Namespace)},
+		{"helm.toolkit.fluxcd.io/name", "Flux", "HelmRelease ", "flux reconcile helmrelease --force ",
+			marks["helm.toolkit.fluxcd.io/namespace"]},
+		{"kustomize.toolkit.fluxcd.io/name", "Flux", "the source of Kustomization ",
+			"flux reconcile kustomization --with-source ", marks["kustomize.toolkit.fluxcd.io/namespace"]},
+		{"helm", "Helm", "the chart or the values of release ", "helm upgrade --reuse-values ",
+			cmp.Or(m.Annotations["meta.helm.sh/release-namespace"], m.Namespace)},
 		{"kustomize", "Kustomize", "the kustomization in ", "kubectl apply -k ", m.Namespace},
 	} {
 		value := marks[k.mark]
 		if value == "" {
 			continue
 		}
+
 		command := k.command + quote(value)
 		if k.mark == "helm" {
 			command += " CHART"
@@ -54,14 +58,16 @@ func keeperOf(m *read.Meta) keeper {
 	return keeper{}
 }
 
-// setBack says that whoever keeps an object may undo a change that is made to it alone.
+// setBack warns that the tool or the owner that created an object may undo a change to the object
+// alone.
 func setBack(m *read.Meta) string {
 	owner := m.Controller()
 	switch k := keeperOf(m); {
 	case k.name != "":
 		return fmt.Sprintf("; %s may set it back: change %s as well", k.name, k.source)
 	case owner.Kind != "" && owner.Kind != "CronJob":
-		return fmt.Sprintf("; %s %s, which has created it, may set it back: change it there as well", owner.Kind, owner.Name)
+		return fmt.Sprintf("; %s %s, which has created it, may set it back: change it there as well", owner.Kind,
+			owner.Name)
 	}
 	return ""
 }

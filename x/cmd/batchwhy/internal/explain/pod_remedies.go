@@ -22,33 +22,45 @@ func (l *look) imageRemedies(p *read.Pod, c *read.Container) []*Remedy {
 		}
 		missing = lastEvent(l.podEvents[i], "FailedToRetrieveImagePullSecret")
 	}
+
 	if missing != nil && contains(message, "401", "403", "denied", "unauthorized", "credentials") {
 		return l.pullSecretRemedies(p, missing.Message)
 	}
+
 	ns := p.Namespace
 	fix := l.again("correct the image's name or tag")
-	secret := remedy("create a secret with the registry's credentials, and name it in imagePullSecrets of the pods' service account: the kubelet retries by itself",
-		kubectl(ns, "create", "secret", "docker-registry", "registry", "--docker-server=SERVER", "--docker-username=USER", "--docker-password=TOKEN")+" && "+
-			kubectl(ns, "patch", "serviceaccount", l.serviceAccount(), "-p", `{"imagePullSecrets":[{"name":"registry"}]}`),
-		"safe for what runs; pods that exist take a service account's secrets only if they are created again, so delete the pending pods after it")
+	secret := remedy("create a secret with the registry's credentials, and name it in imagePullSecrets of the "+
+		"pods' service account: the kubelet retries by itself",
+		kubectl(ns, "create", "secret", "docker-registry", "registry", "--docker-server=SERVER",
+			"--docker-username=USER", "--docker-password=TOKEN")+" && "+
+			kubectl(ns, "patch", "serviceaccount", l.serviceAccount(), "-p",
+				`{"imagePullSecrets":[{"name":"registry"}]}`),
+		"safe for what runs; pods that exist take a service account's secrets only if they are created again, so "+
+			"delete the pending pods after it")
+
 	switch {
 	case c.Reason == "InvalidImageName":
 		return []*Remedy{fix}
 	case c.Reason == "ErrImageNeverPull":
 		return []*Remedy{
-			when("the image was built on this machine", remedy("load it onto the nodes, which do not see the images of docker on this machine (with kind: kind load docker-image): the kubelet retries by itself",
+			when("the image was built on this machine", remedy("load it onto the nodes, which do not see the "+
+				"images of docker on this machine (with kind: kind load docker-image): the kubelet retries by itself",
 				"minikube image load "+quote(l.imageOf(p, c)), "safe for what runs")),
 			when("a registry has it", l.again("set imagePullPolicy to IfNotPresent")),
 		}
 	case contains(message, "toomanyrequests", "rate limit", "429"):
 		return []*Remedy{
-			remedy("wait: the kubelet retries, at most 5 minutes apart, and succeeds once the registry's rate limit allows it", kubectl(ns, "get", "pod", p.Name, "--watch"), readsOnly),
-			when("it comes back", withDo(secret, "pull with credentials, whose rate limit is higher: create a secret and name it in imagePullSecrets")),
+			remedy("wait: the kubelet retries, at most 5 minutes apart, and succeeds once the registry's rate "+
+				"limit allows it", kubectl(ns, "get", "pod", p.Name, "--watch"), readsOnly),
+			when("it comes back", withDo(secret, "pull with credentials, whose rate limit is higher: create a "+
+				"secret and name it in imagePullSecrets")),
 			when("it comes back", l.again("use a mirror or a copy of the image in a registry of your own")),
 		}
 	case contains(message, "x509", "certificate"):
 		return []*Remedy{
-			when("the registry's certificate comes from a CA of your own", inspect("install that CA on each node for the container runtime, and restart the runtime; the kubelet retries by itself. This shows which node it is", kubectl(ns, "get", "pod", p.Name, "-o", "wide"))),
+			when("the registry's certificate comes from a CA of your own", inspect("install that CA on each node "+
+				"for the container runtime, and restart the runtime; the kubelet retries by itself. This shows "+
+				"which node it is", kubectl(ns, "get", "pod", p.Name, "-o", "wide"))),
 			when("the registry has another name", fix),
 		}
 	case contains(message, "no match for platform", "exec format"):
@@ -57,14 +69,18 @@ func (l *look) imageRemedies(p *read.Pod, c *read.Container) []*Remedy {
 		return []*Remedy{when("the name is misspelled", fix), when("the image is private", secret)}
 	case contains(message, "unauthorized", "authoriz", "401", "403", "forbidden", "denied", "credentials"):
 		return []*Remedy{when("the registry wants credentials", secret), when("the name is misspelled", fix)}
-	case contains(message, "timeout", "no such host", "connection refused", "x509", "dial tcp", "network is unreachable", "tls"):
+	case contains(message, "timeout", "no such host", "connection refused", "x509", "dial tcp",
+		"network is unreachable", "tls"):
 		return []*Remedy{
-			when("the node cannot reach the registry", inspect("try to pull on the node, and check its DNS, proxy and certificates; the kubelet retries by itself", kubectl(ns, "describe", "pod", p.Name))),
+			when("the node cannot reach the registry", inspect("try to pull on the node, and check its DNS, proxy "+
+				"and certificates; the kubelet retries by itself", kubectl(ns, "describe", "pod", p.Name))),
 			when("the registry's name is misspelled", fix),
 		}
 	}
 	return []*Remedy{when("the name or the tag is wrong", fix),
-		when("the image is still to be pushed", remedy("push it: the kubelet retries by itself, at most 5 minutes apart", kubectl(ns, "get", "pod", p.Name, "--watch"), "safe: the Job goes on as soon as the image is there")),
+		when("the image is still to be pushed", remedy("push it: the kubelet retries by itself, at most 5 minutes "+
+			"apart", kubectl(ns, "get", "pod", p.Name, "--watch"), "safe: the Job goes on as soon as the image is "+
+			"there")),
 		when("the image is private", secret)}
 }
 
@@ -76,8 +92,11 @@ func (l *look) pullSecretRemedies(p *read.Pod, message string) []*Remedy {
 		name = "NAME"
 	}
 	return []*Remedy{
-		when("it was never created, or in another namespace", remedy(fmt.Sprintf("create secret %s, which imagePullSecrets names and the kubelet does not find in namespace %s: it retries by itself", name, p.Namespace),
-			kubectl(p.Namespace, "create", "secret", "docker-registry", name, "--docker-server=SERVER", "--docker-username=USER", "--docker-password=TOKEN"), "safe for what runs")),
+		when("it was never created, or in another namespace", remedy(fmt.Sprintf("create secret %s, which "+
+			"imagePullSecrets names and the kubelet does not find in namespace %s: it retries by itself", name,
+			p.Namespace),
+			kubectl(p.Namespace, "create", "secret", "docker-registry", name, "--docker-server=SERVER",
+				"--docker-username=USER", "--docker-password=TOKEN"), "safe for what runs")),
 		when("the name is misspelled", l.again("correct imagePullSecrets")),
 	}
 }
@@ -108,14 +127,16 @@ func (l *look) missingRemedies(p *read.Pod, message string) []*Remedy {
 	switch {
 	case contains(message, "find key"):
 		return []*Remedy{
-			when("the key is missing", inspect("look which keys there are, and add the missing one: the kubelet retries by itself", kubectl(ns, "get", "configmap,secret"))),
+			when("the key is missing", inspect("look which keys there are, and add the missing one: the kubelet "+
+				"retries by itself", kubectl(ns, "get", "configmap,secret"))),
 			when("the key is misspelled", l.again("correct the name of the key")),
 		}
 	case create == "":
 		return []*Remedy{l.describePodRemedy(p), l.again("correct what the message names")}
 	}
 	return []*Remedy{
-		when("it was not created, or in another namespace", remedy("create it: the kubelet retries and starts the pod by itself", create, "safe: no container of the pod has run yet")),
+		when("it was not created, or in another namespace", remedy("create it: the kubelet retries and starts the "+
+			"pod by itself", create, "safe: no container of the pod has run yet")),
 		when("the name is misspelled", l.again("correct the name")),
 	}
 }
@@ -124,28 +145,40 @@ func (l *look) missingRemedies(p *read.Pod, message string) []*Remedy {
 func (l *look) startRemedies(p *read.Pod, message string) []*Remedy {
 	switch {
 	case contains(message, "mount a directory onto a file", "not a directory"):
-		return []*Remedy{l.again("mount a file on a file, or a directory on a directory: subPath names what the volume does not have, or has as the other of the two (a key of a ConfigMap that is missing becomes a directory),"),
+		return []*Remedy{l.again("mount a file on a file, or a directory on a directory: subPath names what the " +
+			"volume does not have, or has as the other of the two (a key of a ConfigMap that is missing becomes a " +
+			"directory),"),
 			inspect("look which keys or files the volume has", kubectl(p.Namespace, "describe", "configmaps,secrets"))}
 	case contains(message, "executable file not found", "no such file", "was not found"):
 		return []*Remedy{l.again("correct command, which names a program that the image does not have,"),
-			inspect("look what the image has", kubectl(p.Namespace, "run", "look", "--rm", "-it", "--image="+l.imageOf(p, &read.Container{Name: firstOf(&p.Spec)}), "--", "sh"))}
+			inspect("look what the image has", kubectl(p.Namespace, "run", "look", "--rm", "-it",
+				"--image="+l.imageOf(p, &read.Container{Name: firstOf(&p.Spec)}), "--", "sh"))}
 	case contains(message, "permission denied", "not executable"):
-		return []*Remedy{l.again("make the program executable in the image (chmod +x), or start it with its interpreter in command,")}
+		return []*Remedy{l.again("make the program executable in the image (chmod +x), or start it with its " +
+			"interpreter in command,")}
 	case contains(message, "exec format"):
 		return l.platformRemedies()
 	case contains(message, "is reserved for", "context deadline exceeded"):
 		return []*Remedy{
-			inspect("wait: the runtime of the node still works at an earlier attempt, and the kubelet retries by itself; look whether the node is short of disk or processor time, which is why it is slow", kubectl("", "describe", "node", p.Node)),
-			when("it stays so", does("delete the pod: the Job creates another", "it counts as failed against backoffLimit; no container of it has run", remove(p.Namespace, "pod", p.Name))),
+			inspect("wait: the runtime of the node still works at an earlier attempt, and the kubelet retries by "+
+				"itself; look whether the node is short of disk or processor time, which is why it is slow",
+				kubectl("", "describe", "node", p.Node)),
+			when("it stays so", does("delete the pod: the Job creates another", "it counts as failed against "+
+				"backoffLimit; no container of it has run", remove(p.Namespace, "pod", p.Name))),
 		}
 	}
-	return []*Remedy{l.again("correct command and args: the container's program does not start,"), l.describePodRemedy(p)}
+	return []*Remedy{
+		l.again("correct command and args: the container's program does not start,"),
+		l.describePodRemedy(p),
+	}
 }
 
 // platformRemedies say what to do about an image that is built for other nodes.
 func (l *look) platformRemedies() []*Remedy {
 	return []*Remedy{
-		l.again("build the image for the architecture of each node it runs on (docker buildx build --platform linux/amd64,linux/arm64), or keep the pods on nodes that it is for with a nodeSelector for kubernetes.io/arch,"),
+		l.again("build the image for the architecture of each node it runs on (docker buildx build --platform " +
+			"linux/amd64,linux/arm64), or keep the pods on nodes that it is for with a nodeSelector for " +
+			"kubernetes.io/arch,"),
 		inspect("look which architectures the nodes have", "kubectl get nodes -L kubernetes.io/arch"),
 	}
 }
@@ -159,7 +192,8 @@ func (l *look) memoryRemedies(p *read.Pod, container string) []*Remedy {
 	}
 	return []*Remedy{
 		when("the work needs more memory", l.again(raise)),
-		when("the program leaks, or takes the node's memory for its own", inspect("watch what it uses while it runs, and give runtimes such as Java and Node.js a limit of their own",
+		when("the program leaks, or takes the node's memory for its own", inspect("watch what it uses while it "+
+			"runs, and give runtimes such as Java and Node.js a limit of their own",
 			kubectl(p.Namespace, "top", "pod", p.Name, "--containers"))),
 	}
 }
@@ -171,44 +205,67 @@ func (l *look) sidecarRemedies(p *read.Pod, activity *activity) []*Remedy {
 	logs.If = "the work itself has failed"
 	now := func(code int32, args ...string) *Remedy {
 		command := kubectl(ns, append([]string{"exec", p.Name, "-c", name, "--"}, args...)...)
-		return does("end the sidecar now, so that the pod ends", l.whenEnded(p, activity, code), end(ns, p.Name, name, code, command))
+		return does("end the sidecar now, so that the pod ends", l.whenEnded(p, activity, code),
+			end(ns, p.Name, name, code, command))
 	}
-	native := l.nextTime(fmt.Sprintf("move %s into initContainers with restartPolicy: Always (a native sidecar, from Kubernetes 1.29 on, does not keep the pod running)", name))
+
+	native := l.nextTime(fmt.Sprintf("move %s into initContainers with restartPolicy: Always (a native sidecar, "+
+		"from Kubernetes 1.29 on, does not keep the pod running)", name))
 	image := p.Spec.Container(name).Image
+
 	var all []*Remedy
 	switch {
 	case contains(name+" "+image, "istio"):
 		all = []*Remedy{now(0, "pilot-agent", "request", "POST", "quitquitquit"),
-			l.nextTime(`let Istio inject a native sidecar: set the annotation sidecar.istio.io/nativeSidecar: "true" on the pod template (older Istio: ENABLE_NATIVE_SIDECARS on istiod), or keep the proxy out with the label sidecar.istio.io/inject: "false",`)}
+			l.nextTime("let Istio inject a native sidecar: set the annotation " +
+				"sidecar.istio.io/nativeSidecar: \"true\" on the pod template (older Istio: ENABLE_NATIVE_SIDECARS " +
+				"on istiod), or keep the proxy out with the label sidecar.istio.io/inject: \"false\",")}
 	case contains(name+" "+image, "linkerd"):
-		command := kubectl(ns, "port-forward", p.Name, "4191") + " & sleep 2; curl -X POST http://127.0.0.1:4191/shutdown"
+		command := kubectl(ns, "port-forward", p.Name, "4191") +
+			" & sleep 2; curl -X POST http://127.0.0.1:4191/shutdown"
 		all = []*Remedy{
-			does("end the proxy now, so that the pod ends", l.whenEnded(p, activity, 0)+". The proxy must have config.linkerd.io/proxy-admin-shutdown: enabled", end(ns, p.Name, name, 0, command)),
-			l.nextTime(`set the annotation config.linkerd.io/proxy-enable-native-sidecar: "true" (config.alpha.linkerd.io/proxy-enable-native-sidecar before Linkerd 2.19) on the pod template, or linkerd.io/inject: disabled,`)}
+			does("end the proxy now, so that the pod ends", l.whenEnded(p, activity, 0)+". The proxy must have "+
+				"config.linkerd.io/proxy-admin-shutdown: enabled", end(ns, p.Name, name, 0, command)),
+			l.nextTime("set the annotation config.linkerd.io/proxy-enable-native-sidecar: \"true\" " +
+				"(config.alpha.linkerd.io/proxy-enable-native-sidecar before Linkerd 2.19) on the pod template, or " +
+				"linkerd.io/inject: disabled,")}
 	case contains(name+" "+image, "cloud-sql", "cloudsql", "alloydb"):
-		command := kubectl(ns, "port-forward", p.Name, "9091") + " & sleep 2; curl -X POST http://127.0.0.1:9091/quitquitquit"
-		all = []*Remedy{native, does("end the proxy now, if it was started with --quitquitquit", l.whenEnded(p, activity, 0), end(ns, p.Name, name, 0, command))}
+		command := kubectl(ns, "port-forward", p.Name, "9091") +
+			" & sleep 2; curl -X POST http://127.0.0.1:9091/quitquitquit"
+		all = []*Remedy{
+			native,
+			does("end the proxy now, if it was started with --quitquitquit", l.whenEnded(p, activity, 0),
+				end(ns, p.Name, name, 0, command)),
+		}
 	case contains(name+" "+image, "vault"):
-		all = []*Remedy{now(0, "kill", "1"), l.nextTime(`let the agent fill in the secrets before the work and end: annotation vault.hashicorp.com/agent-pre-populate-only: "true",`)}
+		all = []*Remedy{
+			now(0, "kill", "1"),
+			l.nextTime("let the agent fill in the secrets before the work and end: " +
+				"annotation vault.hashicorp.com/agent-pre-populate-only: \"true\","),
+		}
 	default:
-		// What it does at SIGTERM is not known. A program without a handler ends with 143, or not at all as process 1.
+		// Nothing tells what it does at SIGTERM. A program without a handler ends with 143, or as
+		// process 1 does not end.
 		const gently = "it has a way of its own to end with exit code 0, or does so at SIGTERM"
 		stop := when(gently, now(143, "kill", "1"))
 		stop.Risk = sentence("safe only if its exit code is 0: with another, such as 143, " + lowerWord(stop.Risk))
-		given := when("nothing waits for the Job's end", does("delete the Job, whose work has ended: nothing is done again",
-			"the Job never counts as complete, and its logs are lost with its pods: read them before", remove(ns, "job", l.job.Name)))
+		given := when("nothing waits for the Job's end",
+			does("delete the Job, whose work has ended: nothing is done again",
+				"the Job never counts as complete, and its logs are lost with its pods: read them before",
+				remove(ns, "job", l.job.Name)))
 		all = []*Remedy{stop, given, native}
 		if l.works() > 0 || l.spec.Completions == nil || l.remaining() > 1 {
 			all = []*Remedy{stop, native}
 		}
 	}
+
 	if activity.ended[0].ExitCode != 0 {
 		all = append([]*Remedy{logs}, all...)
 	}
 	return all
 }
 
-// whenEnded asks the planner what happens to a pod whose sidecar ends with a code.
+// whenEnded describes what the planner decides about a pod whose sidecar ends with a code.
 func (l *look) whenEnded(p *read.Pod, a *activity, code int32) string {
 	if code != 0 && l.spec.Template.RestartPolicy == job.RestartOnFailure {
 		return "the kubelet starts it again, as restartPolicy OnFailure says, and the pod goes on"
@@ -224,6 +281,7 @@ func (l *look) whenEnded(p *read.Pod, a *activity, code int32) string {
 			s.Pods[i].Phase, s.Pods[i].Ready = job.PodFailed, false
 		}
 	}
+
 	plan, err := job.Reconcile(s)
 	if err == nil && plan.Verdict.Type == job.ConditionFailureTarget {
 		return "the pod then counts as failed, and the Job fails"
@@ -231,60 +289,82 @@ func (l *look) whenEnded(p *read.Pod, a *activity, code int32) string {
 	return "the pod then counts as failed, and its work is done again"
 }
 
-// gateRemedies say who may remove scheduling gates.
+// gateRemedies say which controller removes scheduling gates.
 func (l *look) gateRemedies(p *read.Pod) []*Remedy {
 	if contains(strings.Join(p.Spec.Gates, " "), "kueue") || l.queue() != "" {
-		return []*Remedy{inspect("read in the conditions of the pod's workload why Kueue does not admit it: it removes the gate when there is quota; the workload names the pod as its owner", kubectl(p.Namespace, "describe", "workloads.kueue.x-k8s.io")),
-			inspect("look at the quota of the queue, and at what holds it: describe shows both", "kubectl describe clusterqueues.kueue.x-k8s.io")}
+		return []*Remedy{inspect("read in the conditions of the pod's workload why Kueue does not admit it: it "+
+			"removes the gate when there is quota; the workload names the pod as its owner",
+			kubectl(p.Namespace, "describe", "workloads.kueue.x-k8s.io")),
+			inspect("look at the quota of the queue, and at what holds it: describe shows both",
+				"kubectl describe clusterqueues.kueue.x-k8s.io")}
 	}
-	return []*Remedy{inspect("find out who has set the gate: its name begins with the name of a controller, whose logs say what it waits for",
+	return []*Remedy{inspect("find out who has set the gate: its name begins with the name of a controller, whose "+
+		"logs say what it waits for",
 		kubectl(p.Namespace, "get", "pod", p.Name, "-o", "jsonpath={.spec.schedulingGates}"))}
 }
 
 // scaleUpTakes is how long an autoscaler may take to add a node.
 const scaleUpTakes = 10 * time.Minute
 
-// scheduleRemedies say what to do about a pod that fits on no node. The message has the reasons of the nodes, and each
-// is dealt with once.
+// scheduleRemedies say what to do about a pod that fits on no node. They deal with each reason in the
+// scheduler's message once.
 func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event) (all []*Remedy) {
 	message, _, _ = strings.Cut(message, "preemption:")
 	reasons := strings.Split(message, ", ")
-	if len(reasons) > 1 { // a taint of the control plane explains nothing as long as there are other nodes
-		reasons = slices.DeleteFunc(reasons, func(r string) bool { return contains(r, "taint {node-role.kubernetes.io/control-plane") })
+	if len(reasons) > 1 { // with other nodes, the taint of the control plane is not the cause
+		reasons = slices.DeleteFunc(reasons,
+			func(r string) bool { return contains(r, "taint {node-role.kubernetes.io/control-plane") })
 	}
+
 	take := func(words ...string) bool {
 		before := len(reasons)
 		reasons = slices.DeleteFunc(reasons, func(r string) bool { return contains(r, words...) })
 		return len(reasons) < before
 	}
+
 	if e := lastEvent(events, "TriggeredScaleUp"); e != nil && l.now.Sub(e.Last) < scaleUpTakes {
-		all = append(all, inspect(fmt.Sprintf("wait: the autoscaler adds nodes since %s, which takes some minutes; the scheduler tries again by itself", l.clock(e.Last)), kubectl(p.Namespace, "get", "pod", p.Name, "--watch")))
+		all = append(all, inspect(fmt.Sprintf("wait: the autoscaler adds nodes since %s, which takes some minutes; "+
+			"the scheduler tries again by itself", l.clock(e.Last)),
+			kubectl(p.Namespace, "get", "pod", p.Name, "--watch")))
 	}
+
 	free := inspect("look how much of each node is taken", "kubectl describe nodes | grep -A 9 'Allocated resources'")
 	if name := extended(message); name != "" {
 		take("insufficient " + strings.ToLower(name))
 		all = append(all, deviceRemedies(name)...)
 	}
+
 	if take("insufficient") {
 		all = append(all, l.roomRemedies(p, free, events)...)
 	}
+
 	if take("volume node affinity", "persistentvolume's node affinity") {
 		all = append(all, l.volumeZoneRemedies(p)...)
 	}
+
 	if take("taint") {
-		all = append(all, when("the nodes are reserved, and this Job may use them", l.again("add a toleration for the taint that the message names")))
+		all = append(all, when("the nodes are reserved, and this Job may use them",
+			l.again("add a toleration for the taint that the message names")))
 	}
+
 	if take("topology spread") {
-		all = append(all, when("the zones or nodes cannot be filled evenly", l.again("set whenUnsatisfiable: ScheduleAnyway in topologySpreadConstraints, or raise maxSkew")),
-			inspect("look which zones the nodes are in: a zone without room holds back the others", "kubectl get nodes -L topology.kubernetes.io/zone"))
+		all = append(all, when("the zones or nodes cannot be filled evenly",
+			l.again("set whenUnsatisfiable: ScheduleAnyway in topologySpreadConstraints, or raise maxSkew")),
+			inspect("look which zones the nodes are in: a zone without room holds back the others",
+				"kubectl get nodes -L topology.kubernetes.io/zone"))
 	}
+
 	if take("pod affinity", "anti-affinity") {
-		all = append(all, when("podAntiAffinity or podAffinity excludes the nodes", l.again("use preferredDuringSchedulingIgnoredDuringExecution there instead of required")),
+		all = append(all, when("podAntiAffinity or podAffinity excludes the nodes",
+			l.again("use preferredDuringSchedulingIgnoredDuringExecution there instead of required")),
 			withDo(free, "look which pods run on which nodes"))
 	}
+
 	if take("affinity", "selector", "didn't match") {
-		all = append(all, when("no node has the labels that the pod wants", inspect("compare the labels of the nodes with nodeSelector and affinity, and correct one of them", "kubectl get nodes --show-labels")))
+		all = append(all, when("no node has the labels that the pod wants", inspect("compare the labels of the "+
+			"nodes with nodeSelector and affinity, and correct one of them", "kubectl get nodes --show-labels")))
 	}
+
 	if take("persistentvolumeclaim", "volume") {
 		claim, args := quoted(message, "persistentvolumeclaim"), []string{"get", "pvc"}
 		if claim == "" && len(p.Spec.Claims) == 1 {
@@ -293,25 +373,32 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 		if claim != "" {
 			args = []string{"describe", "pvc", claim}
 		}
-		all = append(all, when("its PersistentVolumeClaim is not bound", inspect("look why: no such claim, storage class or volume; the pod is scheduled once the claim is bound", kubectl(p.Namespace, args...))))
+		all = append(all, when("its PersistentVolumeClaim is not bound", inspect("look why: no such claim, storage "+
+			"class or volume; the pod is scheduled once the claim is bound", kubectl(p.Namespace, args...))))
 	}
+
 	if take("too many pods") {
-		all = append(all, when("the nodes run as many pods as they may", inspect("wait for pods to end, or add nodes: pods that have ended do not count. This shows how many a node may run",
+		all = append(all, when("the nodes run as many pods as they may", inspect("wait for pods to end, or add "+
+			"nodes: pods that have ended do not count. This shows how many a node may run",
 			"kubectl get nodes -o "+quote("custom-columns=NAME:.metadata.name,PODS:.status.allocatable.pods"))))
 	}
+
 	if take("unschedulable") {
-		all = append(all, when("nodes are cordoned", remedy("allow pods on them again", "kubectl uncordon NODE", "a node may be cordoned for maintenance: ask first")))
+		all = append(all, when("nodes are cordoned", remedy("allow pods on them again", "kubectl uncordon NODE",
+			"a node may be cordoned for maintenance: ask first")))
 	}
+
 	if take("free ports") {
 		all = append(all, when("another pod has the hostPort", l.again("remove hostPort")))
 	}
+
 	if len(all) == 0 {
 		all = []*Remedy{l.describePodRemedy(p), free}
 	}
 	return all
 }
 
-// extended is a resource in a message that only some nodes have, such as nvidia.com/gpu, or "".
+// extended returns the resource in a message that only some nodes have, such as nvidia.com/gpu, or "".
 func extended(message string) string {
 	for _, reason := range strings.Split(message, ", ") {
 		if _, name, ok := strings.Cut(reason, "Insufficient "); ok && strings.Contains(name, "/") {
@@ -323,9 +410,11 @@ func extended(message string) string {
 
 // deviceRemedies say what to do about a resource of which no node has enough.
 func deviceRemedies(name string) []*Remedy {
-	look := inspect(fmt.Sprintf("look which nodes have %s: if all say none, add such nodes, or look why the device plugin, a DaemonSet, does not run on those that have it", name),
-		"kubectl get nodes -o "+quote("custom-columns=NAME:.metadata.name,HAS:.status.allocatable."+strings.ReplaceAll(name, ".", `\.`)))
-	return []*Remedy{look, when("all of it is taken", inspect("wait until a pod that has it ends: the scheduler tries again by itself; look who has it", "kubectl describe nodes | grep "+quote(name)))}
+	columns := "custom-columns=NAME:.metadata.name,HAS:.status.allocatable." + strings.ReplaceAll(name, ".", `\.`)
+	look := inspect(fmt.Sprintf("look which nodes have %s: if all say none, add such nodes, or look why the device "+
+		"plugin, a DaemonSet, does not run on those that have it", name), "kubectl get nodes -o "+quote(columns))
+	return []*Remedy{look, when("all of it is taken", inspect("wait until a pod that has it ends: the scheduler "+
+		"tries again by itself; look who has it", "kubectl describe nodes | grep "+quote(name)))}
 }
 
 // roomRemedies say what to do about nodes without enough of something.
@@ -337,11 +426,16 @@ func (l *look) roomRemedies(p *read.Pod, free *Remedy, events []read.Event) (all
 			break
 		}
 	}
+
 	lower := l.again("lower resources.requests" + size)
 	if e := lastEvent(events, "NotTriggerScaleUp"); e != nil {
-		all = append(all, when("the autoscaler is at its limit", remedy("raise the maximum size of the node group, or add a group whose nodes are large enough", "kubectl -n kube-system get configmap cluster-autoscaler-status -o yaml", "more nodes cost money")))
+		all = append(all, when("the autoscaler is at its limit", remedy("raise the maximum size of the node group, "+
+			"or add a group whose nodes are large enough", "kubectl -n kube-system get configmap "+
+			"cluster-autoscaler-status -o yaml", "more nodes cost money")))
 	}
-	return append(all, when("the pod asks for more than any node has", lower), when("the nodes are full for now", withDo(free, "wait until pods end or nodes are added: the scheduler tries again by itself; look how full the nodes are")))
+	return append(all, when("the pod asks for more than any node has", lower),
+		when("the nodes are full for now", withDo(free, "wait until pods end or nodes are added: the scheduler tries "+
+			"again by itself; look how full the nodes are")))
 }
 
 // volumeZoneRemedies say what to do about a volume that the nodes cannot reach.
@@ -351,11 +445,17 @@ func (l *look) volumeZoneRemedies(p *read.Pod) []*Remedy {
 		claim = p.Spec.Claims[0]
 	}
 	return []*Remedy{
-		when("the volume is in a zone without a free node", inspect(fmt.Sprintf("look where the volume of claim %s is (Node Affinity), and bring back or add a node in that zone: only such nodes can use it, and the scheduler tries again by itself", claim),
-			fmt.Sprintf("kubectl describe pv $(%s)", kubectl(p.Namespace, "get", "pvc", claim, "-o", "jsonpath={.spec.volumeName}")))),
-		when("nodeSelector or affinity keeps the pod out of that zone", l.again("name the zone of the volume there, or leave it out")),
-		when("the data can be restored elsewhere", remedy("create the claim anew with a storage class whose volumeBindingMode is WaitForFirstConsumer: its volume is made where the pod can run",
-			"kubectl get storageclass", "the command changes nothing; deleting the claim deletes the data, unless its reclaim policy is Retain")),
+		when("the volume is in a zone without a free node", inspect(fmt.Sprintf("look where the volume of claim %s "+
+			"is (Node Affinity), and bring back or add a node in that zone: only such nodes can use it, and the "+
+			"scheduler tries again by itself", claim),
+			fmt.Sprintf("kubectl describe pv $(%s)",
+				kubectl(p.Namespace, "get", "pvc", claim, "-o", "jsonpath={.spec.volumeName}")))),
+		when("nodeSelector or affinity keeps the pod out of that zone",
+			l.again("name the zone of the volume there, or leave it out")),
+		when("the data can be restored elsewhere", remedy("create the claim anew with a storage class whose "+
+			"volumeBindingMode is WaitForFirstConsumer: its volume is made where the pod can run",
+			"kubectl get storageclass", "the command changes nothing; deleting the claim deletes the data, unless "+
+				"its reclaim policy is Retain")),
 	}
 }
 
@@ -372,41 +472,61 @@ func (l *look) mountRemedies(p *read.Pod, message string) []*Remedy {
 	switch {
 	case contains(message, "multi-attach", "already used", "already exclusively attached"):
 		return []*Remedy{
-			when("another pod still uses the volume", remedy("end the pod that the message names: a ReadWriteOnce volume can be on one node only", kubectl(ns, "get", "pods", "-o", "wide"), "ending the other pod ends its work; the command changes nothing")),
-			when("its old node is gone", remedy("wait: the volume is released after 6 minutes; or delete the VolumeAttachment of the dead node", "kubectl get volumeattachments", "deleting it while the node still writes damages data")),
-			when("both must use it", l.again("use a volume with ReadWriteMany, or an affinity that puts both pods on one node,")),
+			when("another pod still uses the volume", remedy("end the pod that the message names: a ReadWriteOnce "+
+				"volume can be on one node only", kubectl(ns, "get", "pods", "-o", "wide"), "ending the other pod "+
+				"ends its work; the command changes nothing")),
+			when("its old node is gone", remedy("wait: the volume is released after 6 minutes; or delete the "+
+				"VolumeAttachment of the dead node", "kubectl get volumeattachments", "deleting it while the node "+
+				"still writes damages data")),
+			when("both must use it",
+				l.again("use a volume with ReadWriteMany, or an affinity that puts both pods on one node,")),
 		}
 	case quoted(message, "configmap") != "" || quoted(message, "secret") != "":
 		return l.missingRemedies(p, message)
 	case contains(message, "not found", "doesn't exist"):
-		return []*Remedy{inspect("look whether the claim, its volume and its storage class exist", kubectl(ns, "get", "pvc")), l.again("correct the name of the volume's source")}
+		return []*Remedy{
+			inspect("look whether the claim, its volume and its storage class exist", kubectl(ns, "get", "pvc")),
+			l.again("correct the name of the volume's source"),
+		}
 	}
-	return []*Remedy{inspect("look at the claim and its volume; the kubelet retries by itself", kubectl(ns, "describe", "pvc")), l.describePodRemedy(p)}
+	return []*Remedy{
+		inspect("look at the claim and its volume; the kubelet retries by itself", kubectl(ns, "describe", "pvc")),
+		l.describePodRemedy(p),
+	}
 }
 
 // sandboxRemedies say what to do about a pod whose network or sandbox cannot be made.
 func (l *look) sandboxRemedies(p *read.Pod, message string) []*Remedy {
-	look := inspect("look at the pods of the network plugin on that node; the kubelet retries by itself", "kubectl -n kube-system get pods -o wide --field-selector spec.nodeName="+quote(p.Node))
+	look := inspect("look at the pods of the network plugin on that node; the kubelet retries by itself",
+		"kubectl -n kube-system get pods -o wide --field-selector spec.nodeName="+quote(p.Node))
 	if contains(message, "ip address", "no available ip", "assign an ip", "failed to allocate", "no ips", "ippool") {
 		return []*Remedy{
-			when("the node or its subnet has no IP address left", inspect("wait for pods to end, or give the network plugin more addresses (a larger subnet, prefix delegation); pods that have ended hold none. This shows which pods the node runs",
-				"kubectl get pods -A -o wide --field-selector="+quote("spec.nodeName="+p.Node+",status.phase=Running"))),
+			when("the node or its subnet has no IP address left", inspect("wait for pods to end, or give the network "+
+				"plugin more addresses (a larger subnet, prefix delegation); pods that have ended hold none. This "+
+				"shows which pods the node runs",
+				"kubectl get pods -A -o wide --field-selector="+
+					quote("spec.nodeName="+p.Node+",status.phase=Running"))),
 			when("the network plugin is ill", look),
 		}
 	}
+
+	cordon := &Act{Verb: Edits, Kind: "node", Name: p.Node, Command: kubectl("", "cordon", p.Node)}
 	return []*Remedy{when("the network plugin on the node is ill", look),
-		when("other nodes work", does("keep new pods off the node, and delete this one: the Job creates another", "safe for the pod, which has not run; the deleted pod may count as failed",
-			&Act{Verb: Edits, Kind: "node", Name: p.Node, Command: kubectl("", "cordon", p.Node)}, remove(p.Namespace, "pod", p.Name)))}
+		when("other nodes work", does("keep new pods off the node, and delete this one: the Job creates another",
+			"safe for the pod, which has not run; the deleted pod may count as failed",
+			cordon, remove(p.Namespace, "pod", p.Name)))}
 }
 
 // terminatingRemedies say what to do about a pod that does not go.
 func (l *look) terminatingRemedies(i int) []*Remedy {
 	p := l.pods[i]
-	force := does("delete the pod without waiting for its node", "safe only if the containers certainly do not run any more: otherwise two pods may do the same work and write to the same volume; its logs are lost",
+	force := does("delete the pod without waiting for its node", "safe only if the containers certainly do not run "+
+		"any more: otherwise two pods may do the same work and write to the same volume; its logs are lost",
 		remove(p.Namespace, "pod", p.Name, "--force", "--grace-period=0"))
 	if others := otherFinalizers(p.Finalizers); len(others) > 0 {
 		return append(finalizerRemedies(p.Namespace, p.Name, list(others), p.Finalizers), force)
 	}
+
 	node := inspect("look whether the node is ready", kubectl("", "get", "node", p.Node))
 	if p.Node == "" {
 		return []*Remedy{force}
@@ -416,7 +536,8 @@ func (l *look) terminatingRemedies(i int) []*Remedy {
 	}
 	return []*Remedy{
 		when("you do not know whether the node lives", node),
-		when("the node is gone for good", remedy("delete the node: its pods then go by themselves", kubectl("", "delete", "node", p.Node), "safe only if the machine is switched off")),
+		when("the node is gone for good", remedy("delete the node: its pods then go by themselves",
+			kubectl("", "delete", "node", p.Node), "safe only if the machine is switched off")),
 		when("the container ignores SIGTERM, or hangs in the kernel or on a volume", force),
 	}
 }
@@ -424,9 +545,13 @@ func (l *look) terminatingRemedies(i int) []*Remedy {
 // lostNodeRemedies say what to do about a node that does not answer.
 func (l *look) lostNodeRemedies(p *read.Pod) []*Remedy {
 	return []*Remedy{
-		when("it comes back", inspect("look why the node is not ready; after 5 minutes Kubernetes begins to delete its pods, and the Job replaces them", kubectl("", "describe", "node", p.Node))),
-		when("the machine is switched off", remedy("tell Kubernetes so: it deletes the pods immediately and releases their volumes", kubectl("", "taint", "nodes", p.Node, "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"),
-			"safe only if the machine certainly does not run: otherwise two pods may do the same work and write to the same volume")),
+		when("it comes back", inspect("look why the node is not ready; after 5 minutes Kubernetes begins to delete "+
+			"its pods, and the Job replaces them", kubectl("", "describe", "node", p.Node))),
+		when("the machine is switched off", remedy("tell Kubernetes so: it deletes the pods immediately and "+
+			"releases their volumes", kubectl("", "taint", "nodes", p.Node,
+			"node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"),
+			"safe only if the machine certainly does not run: otherwise two pods may do the same work and write to "+
+				"the same volume")),
 	}
 }
 
@@ -435,12 +560,14 @@ func finalizerRemedies(namespace, pod, names string, all []string) []*Remedy {
 	off := merge(namespace, "pod", pod, `{"metadata":{"finalizers":null}}`)
 	risk := "safe if whoever has set it does not exist any more; what it would have cleaned up stays"
 	if names == job.Finalizer {
-		risk = "safe if the Job is gone or has ended: otherwise this pod's end may not be counted, and its work be done again"
+		risk = "safe if the Job is gone or has ended: otherwise this pod's end may not be counted, " +
+			"and its work be done again"
 	} else if len(all) > 1 && slices.Contains(all, job.Finalizer) {
 		risk += ". The pod also has " + job.Finalizer + ", which the Job controller removes"
 	}
 	return []*Remedy{
-		when("the controller of the finalizer still runs", inspect("find out why it does not remove "+names+": its logs say", kubectl(namespace, "get", "pod", pod, "-o", "yaml"))),
+		when("the controller of the finalizer still runs", inspect("find out why it does not remove "+names+": its "+
+			"logs say", kubectl(namespace, "get", "pod", pod, "-o", "yaml"))),
 		when("it is gone", does("remove the finalizer by hand: the pod then goes", risk, off)),
 	}
 }

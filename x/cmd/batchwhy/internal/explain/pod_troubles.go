@@ -10,22 +10,20 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// slack is how long a controller may take before it counts as late, and pendingLong how
-// long a pod may be pending or terminating.
 const (
-	slack       = 30 * time.Second
-	pendingLong = 5 * time.Minute
+	slack       = 30 * time.Second // after which a controller counts as late
+	pendingLong = 5 * time.Minute  // after which a pod counts as pending for too long
 )
 
-// podTrouble is what is wrong with a pod.
+// podTrouble is a finding about one pod.
 type podTrouble struct {
 	Finding
-	// since is how long it has been so.
+	// since is the time at which the trouble began.
 	since time.Time
 }
 
-// podTroubles says what is wrong with each pod that has not ended well. A pod without trouble
-// has a nil entry.
+// podTroubles returns the trouble of each pod, in the order of the pods. A pod without trouble has a
+// nil entry.
 func (l *look) podTroubles() []*podTrouble {
 	all := make([]*podTrouble, len(l.pods))
 	for i := range l.pods {
@@ -36,8 +34,8 @@ func (l *look) podTroubles() []*podTrouble {
 	return all
 }
 
-// groupTroubles is one finding for all pods with the same trouble. While some pods still work,
-// it is a warning.
+// groupTroubles returns one finding for all pods with the same trouble. While other pods still work,
+// an error is only a warning.
 func (l *look) groupTroubles(troubles []*podTrouble) (all []Finding) {
 	places := make(map[string][]int)
 	var order []string
@@ -51,11 +49,13 @@ func (l *look) groupTroubles(troubles []*podTrouble) (all []Finding) {
 		}
 		places[key] = append(places[key], i)
 	}
+
 	for _, key := range order {
 		var names []string
 		for _, i := range places[key] {
 			names = append(names, l.pods[i].Name+after(" for ", l.lasting(troubles[i].since)))
 		}
+
 		f := troubles[places[key][0]].Finding
 		f.Text = sentence(fmt.Sprintf("%s (%s) %s", count(int64(len(names)), "pod"), list(names), f.Text))
 		if f.Severity == Error && l.works() > 0 {
@@ -73,23 +73,28 @@ func (l *look) lasting(since time.Time) string {
 	return l.since(since)
 }
 
-// podTrouble is the trouble of one pod, or nil. Its text goes on after "1 pod".
+// podTrouble returns the trouble of one pod, or nil. Its text continues a sentence that begins with the
+// pod.
 func (l *look) podTrouble(i int) *podTrouble {
 	pod, p := &l.snapshot.Pods[i], l.pods[i]
 	trouble := func(since time.Time, s Severity, code, text string, remedies ...*Remedy) *podTrouble {
 		return &podTrouble{Finding{Severity: s, Code: code, Text: text, Remedies: remedies}, since}
 	}
+
 	switch {
 	case pod.Phase >= job.PodSucceeded:
 		return l.leftBehind(i)
 	case pod.Deletion != nil && l.now.Sub(pod.Deletion.Timestamp) > time.Minute:
 		begun := pod.Deletion.Timestamp.Add(-time.Duration(pod.Deletion.GracePeriodSeconds) * time.Second)
-		return trouble(begun, Error, "PodTerminating", "should be gone since the end of the grace period, but "+l.whyThere(i), l.terminatingRemedies(i)...)
+		return trouble(begun, Error, "PodTerminating",
+			"should be gone since the end of the grace period, but "+l.whyThere(i), l.terminatingRemedies(i)...)
 	case pod.Deletion != nil:
 		return nil
 	case pod.Phase == job.PodRunning && l.isOnLostNode(i):
-		return trouble(l.lostSince(i), Error, "NodeNotReady", fmt.Sprintf("is on node %s, which is not ready: nobody knows whether it still runs", p.Node), l.lostNodeRemedies(p)...)
+		return trouble(l.lostSince(i), Error, "NodeNotReady", fmt.Sprintf("is on node %s, which is not ready: "+
+			"nobody knows whether it still runs", p.Node), l.lostNodeRemedies(p)...)
 	}
+
 	if t := l.containerTrouble(i); t != nil {
 		return t
 	}
@@ -99,49 +104,67 @@ func (l *look) podTrouble(i int) *podTrouble {
 	return nil
 }
 
-// containerTrouble is what keeps the containers of a pod from running or ending.
+// containerTrouble returns what keeps the containers of a pod from running or ending, or nil.
 func (l *look) containerTrouble(i int) *podTrouble {
 	p, does := l.pods[i], &l.doing[i]
 	for k := range p.Containers {
 		c := &p.Containers[k]
-		if c.Waiting && !(c.Reason == "PodInitializing" || c.Reason == "ContainerCreating" || c.Reason == "") {
-			if f, ok := l.waitTrouble(p, c); ok {
-				return &podTrouble{f, p.CreationTimestamp}
-			}
+		switch {
+		case !c.Waiting, c.Reason == "PodInitializing", c.Reason == "ContainerCreating", c.Reason == "":
+			continue
+		}
+		if f, ok := l.waitTrouble(p, c); ok {
+			return &podTrouble{f, p.CreationTimestamp}
 		}
 	}
+
 	if len(does.helpers) > 0 {
 		return &podTrouble{l.sidecarTrouble(p, does), latestEnd(does.ended)}
 	}
+
 	for k := range p.Containers {
 		c := &p.Containers[k]
-		if c.Init && !c.Sidecar && c.Running && l.now.Sub(c.Since) > pendingLong {
+
+		runsLong := c.Running && l.now.Sub(c.Since) > pendingLong
+		if runsLong && c.Init && !c.Sidecar {
 			return &podTrouble{Finding{Severity: Error, Code: "InitRuns",
-				Text: fmt.Sprintf("cannot begin, init container %s runs for %s and has not ended", c.Name, l.since(c.Since)),
+				Text: fmt.Sprintf("cannot begin, init container %s runs for %s and has not ended", c.Name,
+					l.since(c.Since)),
 				Remedies: []*Remedy{
-					when("it waits for something that is not there", inspect("read what it printed, and start what it waits for", kubectl(p.Namespace, "logs", p.Name, "-c", c.Name))),
-					when("it is meant to run beside the others", l.again("give it restartPolicy: Always, which makes an init container a native sidecar,")),
+					when("it waits for something that is not there", inspect("read what it printed, and start what "+
+						"it waits for", kubectl(p.Namespace, "logs", p.Name, "-c", c.Name))),
+					when("it is meant to run beside the others",
+						l.again("give it restartPolicy: Always, which makes an init container a native sidecar,")),
 				}}, p.CreationTimestamp}
 		}
-		if c.Sidecar && c.Running && !c.Started && l.now.Sub(c.Since) > pendingLong && p.Object.Phase == job.PodPending {
+
+		startsLong := runsLong && !c.Started && p.Object.Phase == job.PodPending
+		if startsLong && c.Sidecar {
 			return &podTrouble{Finding{Severity: Error, Code: "SidecarNotStarted",
-				Text: fmt.Sprintf("cannot begin, native sidecar %s runs for %s and counts as not started, since its startupProbe has not succeeded, and the other containers wait for it", c.Name, l.since(c.Since)),
-				Remedies: []*Remedy{inspect("read what it printed", kubectl(p.Namespace, "logs", p.Name, "-c", c.Name)), l.describePodRemedy(p),
-					when("the probe is wrong", l.again("correct or remove the startupProbe of "+c.Name))}}, p.CreationTimestamp}
+				Text: fmt.Sprintf("cannot begin, native sidecar %s runs for %s and counts as not started, since "+
+					"its startupProbe has not succeeded, and the other containers wait for it", c.Name,
+					l.since(c.Since)),
+				Remedies: []*Remedy{
+					inspect("read what it printed", kubectl(p.Namespace, "logs", p.Name, "-c", c.Name)),
+					l.describePodRemedy(p),
+					when("the probe is wrong", l.again("correct or remove the startupProbe of "+c.Name)),
+				}}, p.CreationTimestamp}
 		}
+
 		if f, ok := l.restartTrouble(i, c); ok {
 			return &podTrouble{f, c.Since}
 		}
 	}
+
 	if p.Condition("AllContainersRestarting").Status == "True" {
-		return &podTrouble{Finding{Severity: Warning, Code: "AllContainersRestart", Text: "restarts all its containers, as a restart rule of its spec says",
+		return &podTrouble{Finding{Severity: Warning, Code: "AllContainersRestart", Text: "restarts all its " +
+			"containers, as a restart rule of its spec says",
 			Remedies: []*Remedy{l.logs(p, firstOf(&p.Spec), true)}}, p.Condition("AllContainersRestarting").At}
 	}
 	return nil
 }
 
-// imageMessage is a message about an image without what comes before its cause: what the registry
-// said is at the end.
+// imageMessage returns the end of a message about an image, where the answer of the registry is.
 func imageMessage(message string) string {
 	if rest, ok := strings.CutPrefix(message, "Back-off pulling image "); ok {
 		if _, why, ok := strings.Cut(rest, ": ErrImagePull: "); ok {
@@ -151,7 +174,9 @@ func imageMessage(message string) string {
 	if rest, ok := strings.CutPrefix(message, "rpc error: code = "); ok {
 		_, message, _ = strings.Cut(rest, " desc = ")
 	}
-	for _, step := range []string{"failed to pull and unpack image ", "failed to resolve reference ", "failed to resolve image "} {
+
+	for _, step := range []string{"failed to pull and unpack image ", "failed to resolve reference ",
+		"failed to resolve image "} {
 		if rest, ok := strings.CutPrefix(message, step+`"`); ok {
 			if _, why, ok := strings.Cut(rest, `": `); ok {
 				message = why
@@ -161,155 +186,221 @@ func imageMessage(message string) string {
 	return told(message)
 }
 
-// waitTrouble is why a container waits to be started.
+// waitTrouble returns why a container waits to be started. It returns false if that is no trouble yet.
 func (l *look) waitTrouble(p *read.Pod, c *read.Container) (Finding, bool) {
 	waits := fmt.Sprintf("container %s waits with %s%s", c.Name, c.Reason, after(": ", imageMessage(c.Message)))
 	switch c.Reason {
-	case "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed":
-		return Finding{Severity: Error, Code: "ImagePull", Text: fmt.Sprintf("cannot pull image %s, %s", l.imageOf(p, c), waits),
-			Remedies: l.imageRemedies(p, c)}, true
+	case "ImagePullBackOff",
+		"ErrImagePull",
+		"InvalidImageName",
+		"ErrImageNeverPull",
+		"ImageInspectError",
+		"RegistryUnavailable",
+		"SignatureValidationFailed":
+		return Finding{
+			Severity: Error,
+			Code:     "ImagePull",
+			Text:     fmt.Sprintf("cannot pull image %s, %s", l.imageOf(p, c), waits),
+			Remedies: l.imageRemedies(p, c),
+		}, true
 	case "CreateContainerConfigError":
 		if contains(c.Message, "runasnonroot") {
 			return Finding{Severity: Error, Code: "CannotStart", Text: "cannot start, " + waits,
-				Remedies: []*Remedy{l.again(fmt.Sprintf("set securityContext.runAsUser to the number of a user other than root, who can read what the program needs, or build image %s with such a user (USER and a number)", l.imageOf(p, c)))}}, true
+				Remedies: []*Remedy{l.again(fmt.Sprintf("set securityContext.runAsUser to the number of a user "+
+					"other than root, who can read what the program needs, or build image %s with such a user "+
+					"(USER and a number)", l.imageOf(p, c)))}}, true
 		}
-		return Finding{Severity: Error, Code: "ConfigMissing", Text: "cannot start, " + waits, Remedies: l.missingRemedies(p, c.Message)}, true
-	case "CreateContainerError", "RunContainerError", "StartError", "ContainerCannotRun", "CreatePodSandboxError", "PreStartHookError", "PostStartHookError":
-		return Finding{Severity: Error, Code: "CannotStart", Text: "cannot start, " + waits, Remedies: l.startRemedies(p, c.Message)}, true
+		return Finding{
+			Severity: Error,
+			Code:     "ConfigMissing",
+			Text:     "cannot start, " + waits,
+			Remedies: l.missingRemedies(p, c.Message),
+		}, true
+	case "CreateContainerError",
+		"RunContainerError",
+		"StartError",
+		"ContainerCannotRun",
+		"CreatePodSandboxError",
+		"PreStartHookError",
+		"PostStartHookError":
+		return Finding{
+			Severity: Error,
+			Code:     "CannotStart",
+			Text:     "cannot start, " + waits,
+			Remedies: l.startRemedies(p, c.Message),
+		}, true
 	case "CrashLoopBackOff":
 		return l.crashTrouble(p, c), true
 	}
+
 	if l.now.Sub(p.CreationTimestamp) > pendingLong {
-		return Finding{Severity: Error, Code: "PodPending", Text: "cannot run, " + waits, Remedies: []*Remedy{l.describePodRemedy(p)}}, true
+		return Finding{
+			Severity: Error,
+			Code:     "PodPending",
+			Text:     "cannot run, " + waits,
+			Remedies: []*Remedy{l.describePodRemedy(p)},
+		}, true
 	}
 	return Finding{}, false
 }
 
-// crashTrouble is a container that is started again and again.
+// crashTrouble reports a container that is restarted again and again.
 func (l *look) crashTrouble(p *read.Pod, c *read.Container) Finding {
 	if c.Last != nil && c.Last.Reason == "OOMKilled" {
 		return l.memoryTrouble(p, c)
 	}
+
 	ended, message := "", ""
 	if c.Last != nil {
 		ended = ", last with " + exit(c.Last.ExitCode, c.Last.Reason)
 		message = said(c.Last.Message)
 	}
+
 	kind := "container"
 	if c.Init {
 		kind = "init container"
 	}
-	text := fmt.Sprintf("crashes in a loop, %s %s was restarted %s%s%s%s", kind, c.Name, count(int64(c.Restarts), "time"), ended, message, l.restartsLeft())
+	text := fmt.Sprintf("crashes in a loop, %s %s was restarted %s%s%s%s", kind, c.Name,
+		count(int64(c.Restarts), "time"), ended, message, l.restartsLeft())
+
 	remedies := []*Remedy{l.logs(p, c.Name, true), l.rerun("correct what makes it fail")}
-	if c.Last != nil && (c.Last.ExitCode == 127 || c.Last.ExitCode == 126 || c.Last.Reason == "StartError" || c.Last.Reason == "ContainerCannotRun") {
-		remedies = l.startRemedies(p, c.Last.Message)
+	switch last := c.Last; {
+	case last == nil:
+	case last.ExitCode == 127, last.ExitCode == 126, last.Reason == "StartError", last.Reason == "ContainerCannotRun":
+		remedies = l.startRemedies(p, last.Message)
 	}
 	return Finding{Severity: Error, Code: "CrashLoop", Text: text, Remedies: remedies}
 }
 
-// restartsLeft says how far backoffLimit is, for containers that are restarted in their pods.
+// restartsLeft describes at how many restarts the Job fails, if containers are restarted in their pods.
 func (l *look) restartsLeft() string {
 	if l.spec.Template.RestartPolicy != job.RestartOnFailure || l.found.Restarts == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; the Job fails at %s (backoffLimit %d)", count(max(int64(*l.spec.BackoffLimit), 1), "restart"), *l.spec.BackoffLimit)
+	return fmt.Sprintf("; the Job fails at %s (backoffLimit %d)",
+		count(max(int64(*l.spec.BackoffLimit), 1), "restart"), *l.spec.BackoffLimit)
 }
 
-// memoryTrouble is a container that is killed since it takes more memory than it may.
+// memoryTrouble reports a container that was killed because it exceeded its memory.
 func (l *look) memoryTrouble(p *read.Pod, c *read.Container) Finding {
 	text := fmt.Sprintf("runs out of memory, container %s ended last with %s%s and was restarted %s%s",
-		c.Name, exit(c.Last.ExitCode, c.Last.Reason), l.memoryLimit(p, c.Name), count(int64(c.Restarts), "time"), l.restartsLeft())
+		c.Name, exit(c.Last.ExitCode, c.Last.Reason), l.memoryLimit(p, c.Name),
+		count(int64(c.Restarts), "time"), l.restartsLeft())
 	return Finding{Severity: Error, Code: "OutOfMemory", Text: text, Remedies: l.memoryRemedies(p, c.Name)}
 }
 
-// restartTrouble is about a container that runs now and has ended before.
+// restartTrouble reports a container that runs now and has failed before.
 func (l *look) restartTrouble(i int, c *read.Container) (Finding, bool) {
 	p := l.pods[i]
-	if !c.Running || c.Last == nil || c.Last.ExitCode == 0 || c.Sidecar {
+	switch {
+	case !c.Running, c.Last == nil, c.Last.ExitCode == 0, c.Sidecar:
 		return Finding{}, false
 	}
+
 	if c.Last.Reason == "OOMKilled" {
 		f := l.memoryTrouble(p, c)
 		f.Severity = Warning
 		return f, true
 	}
+
 	if e := lastEvent(l.podEvents[i], "Killing"); e != nil && strings.Contains(e.Message, "liveness probe") {
 		why := ""
 		if probe := lastEvent(l.podEvents[i], "Unhealthy"); probe != nil {
 			why = ": " + plainly(probe.Message)
 		}
 		return Finding{Severity: Warning, Code: "ProbeKills",
-			Text: fmt.Sprintf("is killed by the liveness probe, container %s was restarted %s%s%s", c.Name, count(int64(c.Restarts), "time"), why, l.restartsLeft()),
+			Text: fmt.Sprintf("is killed by the liveness probe, container %s was restarted %s%s%s", c.Name,
+				count(int64(c.Restarts), "time"), why, l.restartsLeft()),
 			Remedies: []*Remedy{
-				l.again("a container that works through a Job seldom needs a livenessProbe: remove it, or give it a longer timeoutSeconds and failureThreshold,"),
+				l.again("a container that works through a Job seldom needs a livenessProbe: remove it, or give it " +
+					"a longer timeoutSeconds and failureThreshold,"),
 				l.logs(p, c.Name, true),
 			}}, true
 	}
+
 	return Finding{Severity: Warning, Code: "Restarts",
-		Text:     fmt.Sprintf("restarts: container %s was restarted %s, last after %s%s%s", c.Name, count(int64(c.Restarts), "time"), exit(c.Last.ExitCode, c.Last.Reason), said(c.Last.Message), l.restartsLeft()),
+		Text: fmt.Sprintf("restarts: container %s was restarted %s, last after %s%s%s", c.Name,
+			count(int64(c.Restarts), "time"), exit(c.Last.ExitCode, c.Last.Reason), said(c.Last.Message),
+			l.restartsLeft()),
 		Remedies: []*Remedy{l.logs(p, c.Name, true)}}, true
 }
 
-// sidecarTrouble is a pod that helpers keep running after the work has ended.
+// sidecarTrouble reports a pod that helpers keep running after the work has ended.
 func (l *look) sidecarTrouble(p *read.Pod, does *activity) Finding {
 	var running, ended []string
 	for _, c := range does.helpers {
 		running = append(running, c.Name)
 	}
 	for _, c := range does.ended {
-		ended = append(ended, fmt.Sprintf("container %s ended %s with %s%s", c.Name, l.at(c.Since), exit(c.ExitCode, c.Reason), said(c.Message)))
+		ended = append(ended, fmt.Sprintf("container %s ended %s with %s%s", c.Name, l.at(c.Since),
+			exit(c.ExitCode, c.Reason), said(c.Message)))
 	}
+
 	f := Finding{Severity: Error, Code: "SidecarRuns", Remedies: l.sidecarRemedies(p, does),
-		Text: fmt.Sprintf("will never end: %s, and sidecar %s still %s, so the pod counts as active", list(ended), list(running), verb(int64(len(running)), "runs", "run"))}
+		Text: fmt.Sprintf("will never end: %s, and sidecar %s still %s, so the pod counts as active", list(ended),
+			list(running), verb(int64(len(running)), "runs", "run"))}
 	if does.guessed {
 		f.Severity, f.Inferred = Warning, true
-		f.Text = fmt.Sprintf("may never end: %s, and %s still %s; if that is a sidecar, it keeps the pod active", list(ended), list(running), verb(int64(len(running)), "runs", "run"))
+		f.Text = fmt.Sprintf("may never end: %s, and %s still %s; if that is a sidecar, it keeps the pod active",
+			list(ended), list(running), verb(int64(len(running)), "runs", "run"))
 	}
 	return f
 }
 
-// pendingTrouble is why a pod has no node, or does not begin on it.
+// pendingTrouble returns why a pod has no node or does not start on its node, or nil.
 func (l *look) pendingTrouble(i int) *podTrouble {
 	p, events := l.pods[i], l.podEvents[i]
 	age := l.now.Sub(p.CreationTimestamp)
 	trouble := func(code, text string, remedies ...*Remedy) *podTrouble {
 		return &podTrouble{Finding{Severity: Error, Code: code, Text: text, Remedies: remedies}, p.CreationTimestamp}
 	}
+
 	scheduled := p.Condition("PodScheduled")
 	gates := p.Spec.Gates
 	switch {
 	case len(gates) > 0 || scheduled.Reason == "SchedulingGated":
-		return trouble("SchedulingGated", "is held by "+gateText(gates)+": no scheduler looks at it until whoever set the gate removes it", l.gateRemedies(p)...)
+		return trouble("SchedulingGated", "is held by "+gateText(gates)+": no scheduler looks at it until whoever "+
+			"set the gate removes it", l.gateRemedies(p)...)
 	case scheduled.Status == "False":
-		t := trouble("Unschedulable", "cannot be scheduled: "+told(scheduled.Message)+l.scaleUp(events), l.scheduleRemedies(p, scheduled.Message, events)...)
+		t := trouble("Unschedulable", "cannot be scheduled: "+told(scheduled.Message)+l.scaleUp(events),
+			l.scheduleRemedies(p, scheduled.Message, events)...)
 		if age < slack*2 {
 			t.Severity = Warning
 		}
 		return t
 	case p.Node == "" && lastEvent(events, "FailedScheduling") != nil:
 		message := lastEvent(events, "FailedScheduling").Message
-		return trouble("Unschedulable", "cannot be scheduled: "+told(message)+l.scaleUp(events), l.scheduleRemedies(p, message, events)...)
+		return trouble("Unschedulable", "cannot be scheduled: "+told(message)+l.scaleUp(events),
+			l.scheduleRemedies(p, message, events)...)
 	}
+
 	if e := lastPull(events); e != nil {
 		image, why := pullOf(e.Message)
 		c := read.Container{Reason: "ErrImagePull", Message: e.Message}
-		return trouble("ImagePull", fmt.Sprintf("cannot pull image %s, as node %s has reported %s, last %s: %s", image, p.Node, times(e.Count), l.at(e.Last), why), l.imageRemedies(p, &c)...)
+		return trouble("ImagePull", fmt.Sprintf("cannot pull image %s, as node %s has reported %s, last %s: %s",
+			image, p.Node, times(e.Count), l.at(e.Last), why), l.imageRemedies(p, &c)...)
 	}
-	for _, reason := range []string{"FailedMount", "FailedAttachVolume", "FailedMapVolume", "FailedCreatePodSandBox", "FailedCreatePodContainer", "NetworkNotReady"} {
+
+	for _, reason := range []string{"FailedMount", "FailedAttachVolume", "FailedMapVolume",
+		"FailedCreatePodSandBox", "FailedCreatePodContainer", "NetworkNotReady"} {
 		e := lastEvent(events, reason)
 		if e == nil {
 			continue
 		}
-		if attach := lastEvent(events, "FailedAttachVolume"); reason == "FailedMount" && attach != nil && contains(e.Message, "timed out") {
+		attach := lastEvent(events, "FailedAttachVolume")
+		if reason == "FailedMount" && attach != nil && contains(e.Message, "timed out") {
 			e, reason = attach, attach.Reason // the mount waits for this
 		}
-		text := fmt.Sprintf("cannot start on node %s: %s was reported %s, last %s: %s", p.Node, reason, times(e.Count), l.at(e.Last), told(e.Message))
+
+		text := fmt.Sprintf("cannot start on node %s: %s was reported %s, last %s: %s", p.Node, reason,
+			times(e.Count), l.at(e.Last), told(e.Message))
 		switch reason {
 		case "FailedMount", "FailedMapVolume", "FailedAttachVolume":
 			return trouble(reason, text, l.mountRemedies(p, e.Message)...)
 		}
 		return trouble(reason, text, l.sandboxRemedies(p, e.Message)...)
 	}
+
 	if age <= pendingLong {
 		return nil
 	}
@@ -318,18 +409,23 @@ func (l *look) pendingTrouble(i int) *podTrouble {
 		if name == "" {
 			name = "default-scheduler"
 		}
-		return trouble("NotScheduled", fmt.Sprintf("has no node, and no scheduler has reported anything: schedulerName is %s", name),
-			when("no scheduler has that name", l.again("correct schedulerName: the scheduler of Kubernetes is default-scheduler,")),
-			when("the scheduler does not run", inspect("look for the scheduler's pods; on a managed control plane, ask its provider", "kubectl get pods -A -o wide | grep -i "+quote(shortName(name)))))
+		return trouble("NotScheduled",
+			fmt.Sprintf("has no node, and no scheduler has reported anything: schedulerName is %s", name),
+			when("no scheduler has that name",
+				l.again("correct schedulerName: the scheduler of Kubernetes is default-scheduler,")),
+			when("the scheduler does not run", inspect("look for the scheduler's pods; on a managed control plane, "+
+				"ask its provider", "kubectl get pods -A -o wide | grep -i "+quote(shortName(name)))))
 	}
+
 	text := fmt.Sprintf("has node %s, which has not started its containers", p.Node)
 	if e := latestWarning(events); e != nil {
 		text += fmt.Sprintf("; the last warning, %s: %s", e.Reason, brief(e.Message))
 	}
-	return trouble("PodPending", text, l.describePodRemedy(p), when("the kubelet does not answer", inspect("look at the node", kubectl("", "describe", "node", p.Node))))
+	return trouble("PodPending", text, l.describePodRemedy(p),
+		when("the kubelet does not answer", inspect("look at the node", kubectl("", "describe", "node", p.Node))))
 }
 
-// lastPull is the latest event about an image that could not be pulled, or nil.
+// lastPull returns the latest event about an image that could not be pulled, or nil.
 func lastPull(events []read.Event) *read.Event {
 	for _, reason := range []string{"Failed", "BackOff"} {
 		if e := lastEvent(events, reason); e != nil && contains(e.Message, "pull image", "pulling image") {
@@ -339,8 +435,7 @@ func lastPull(events []read.Event) *read.Event {
 	return nil
 }
 
-// pullOf is the image that a message is about, and why it could not be pulled: what the registry
-// said is at the end.
+// pullOf returns the image that a message is about, and why it could not be pulled.
 func pullOf(message string) (image, why string) {
 	_, rest, _ := strings.Cut(message, `image "`)
 	image, why, _ = strings.Cut(rest, `"`)
@@ -364,7 +459,7 @@ func gateText(gates []string) string {
 	return "scheduling gate " + list(gates)
 }
 
-// scaleUp is what the autoscaler has said about a pod without a node.
+// scaleUp returns what the autoscaler has reported about a pod without a node.
 func (l *look) scaleUp(events []read.Event) string {
 	if e := lastEvent(events, "NotTriggerScaleUp"); e != nil {
 		return "; the autoscaler: " + plainly(e.Message)
@@ -375,13 +470,14 @@ func (l *look) scaleUp(events []read.Event) string {
 	return ""
 }
 
-// leftBehind reports finalizers on ended pods that nothing removes any more.
+// leftBehind reports finalizers of an ended pod that nothing removes any more.
 func (l *look) leftBehind(i int) *podTrouble {
 	pod, p := &l.snapshot.Pods[i], l.pods[i]
 	end := l.found.Pods[i].FinishTime
 	if !pod.Untracked && l.isFinished() && l.now.Sub(l.endTime()) > time.Minute {
 		return &podTrouble{Finding{Severity: Warning, Code: "FinalizerLeftBehind",
-			Text:     "of a finished Job cannot be deleted, because of the finalizer " + job.Finalizer + " that the controller has not removed",
+			Text: "of a finished Job cannot be deleted, because of the finalizer " + job.Finalizer +
+				" that the controller has not removed",
 			Remedies: finalizerRemedies(p.Namespace, p.Name, job.Finalizer, p.Finalizers)}, end}
 	}
 	others := otherFinalizers(p.Finalizers)
@@ -393,11 +489,12 @@ func (l *look) leftBehind(i int) *podTrouble {
 	return nil
 }
 
-// whyThere says why a pod that should be gone may still be there.
+// whyThere describes why a pod that should be gone may still exist.
 func (l *look) whyThere(i int) string {
 	p := l.pods[i]
 	if l.isOnLostNode(i) {
-		return fmt.Sprintf("its node %s is not ready since %s, so nobody can say whether its containers have ended", p.Node, l.clock(l.lostSince(i)))
+		return fmt.Sprintf("its node %s is not ready since %s, so nobody can say whether its containers have ended",
+			p.Node, l.clock(l.lostSince(i)))
 	}
 	if p.Node == "" {
 		return "never had a node"

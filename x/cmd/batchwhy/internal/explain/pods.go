@@ -12,28 +12,31 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// maxPods is how many pods an explanation names, unless the options say otherwise.
+// maxPods is the number of pods that an explanation names by default.
 const maxPods = 100
 
-// listPods says of each pod why it is as it is: those that have not ended first, then the
-// ended ones, the latest first. More is how many are left out. What a finding says of a pod is
-// not said again.
+// listPods describes the state of each pod: first pods that have not ended, then the ended ones,
+// latest first. It leaves out the first from pods and returns at most most; more is the number of
+// pods after those. For a pod with a trouble, it names the finding.
 func (l *look) listPods(from, most int, troubles []*podTrouble) (all []Pod, more int) {
 	if most == 0 {
 		most = maxPods
 	}
+
 	places := make([]int, 0, len(l.pods))
 	for i := range l.pods {
 		if l.snapshot.Pods[i].Owner != jobpod.Foreign {
 			places = append(places, i)
 		}
 	}
+
 	sort.Slice(places, func(a, b int) bool { return l.compareForList(places[a], places[b]) < 0 })
 	places = places[min(from, len(places)):]
 	if len(places) > most {
 		more = len(places) - most
 		places = places[:most]
 	}
+
 	for _, i := range places {
 		all = append(all, l.describePod(i, troubles[i]))
 	}
@@ -61,6 +64,7 @@ func (l *look) describePod(i int, t *podTrouble) Pod {
 	if t != nil && p.Phase < job.PodSucceeded {
 		text = fmt.Sprintf("%s for %s%s (%s)", phaseVerb(p), l.since(startOf(l.pods[i])), l.onNode(l.pods[i]), t.Code)
 	}
+
 	out := Pod{Name: p.Name, Phase: p.Phase.String(), Text: sentence(text)}
 	if n := p.Index.Int32(); n >= 0 && l.isIndexed() {
 		out.Index = &n
@@ -86,7 +90,7 @@ func (l *look) podText(i int, p *read.Pod) string {
 	return fmt.Sprintf("is pending for %s%s", l.since(p.CreationTimestamp), l.pendingWhy(p))
 }
 
-// phaseVerb says what a pod that has not ended does, in a word or two.
+// phaseVerb returns the verb for the phase of a pod that has not ended.
 func phaseVerb(p *job.Pod) string {
 	switch {
 	case p.Deletion != nil:
@@ -159,7 +163,7 @@ func (l *look) pendingWhy(p *read.Pod) string {
 	return ": it has no node yet"
 }
 
-// firstOf is the name of the first container of a spec, which most often does the work.
+// firstOf returns the name of the first container of a spec, which usually does the work.
 func firstOf(spec *read.PodSpec) string {
 	for _, c := range spec.Containers {
 		if !c.Init {

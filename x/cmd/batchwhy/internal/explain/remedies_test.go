@@ -73,7 +73,8 @@ func (s scene) podsOf(j *read.Job) (all []*read.Pod) {
 	return all
 }
 
-// finding returns a finding of that code about an object, or nil. If some text is given, it begins alike.
+// finding returns a finding of that code about an object, or nil. If some text is given, it begins
+// alike.
 func (s scene) finding(x *explain.Explanation, code, text string) *explain.Finding {
 	begin := text[:min(len(text), 20)]
 	report := explain.All(s.Objects, explain.Options{At: s.at})
@@ -116,7 +117,8 @@ func (p price) unsaid(r *explain.Remedy) (all []string) {
 	return all
 }
 
-// hasRun reports whether a container has run, so that there are logs, and isWorking whether one runs that does the work.
+// hasRun reports whether a container has run, so that there are logs, and isWorking whether one
+// runs that does the work.
 func hasRun(p *read.Pod) bool {
 	return slices.ContainsFunc(p.Containers, func(c read.Container) bool { return c.Running || c.Ended || c.Last != nil })
 }
@@ -301,8 +303,8 @@ func (s scene) start(a *explain.Act) error {
 	return nil
 }
 
-// liveJob is how a Job goes on if all pods are well from now on. The first round shows what a remedy does at once:
-// how many working pods are lost, and whether the Job fails.
+// liveJob is how a Job goes on if all pods are well from now on. The first round shows what a
+// remedy does at once: how many working pods are lost, and whether the Job fails.
 func (s scene) liveJob(t *testing.T, j *read.Job) (end job.ConditionType, lost int, fails bool) {
 	t.Helper()
 	w := world.NewJob(j.Object.Spec)
@@ -474,17 +476,20 @@ func (s scene) after(t *testing.T, before scene, x *explain.Explanation, f *expl
 
 	was, lostBefore, failsAnyway := without.liveJob(t, without.job(x.Namespace, x.Name))
 	is, lost, fails := s.liveJob(t, with)
-	later := is == job.ConditionFailed && was != is && f.Code != "Suspended" // without a resumption nothing would happen at all
+	// without a resumption nothing would happen at all
+	later := is == job.ConditionFailed && was != is && f.Code != "Suspended"
 	cost.fails = fails && !failsAnyway || later
 	cost.ended = cost.ended || lost > lostBefore
-	fromWidth := f.Code == "DeadlineNotMet" && strings.Contains(r.Command, "parallelism") && len(before.podsOf(with)) < 3 // the mean of pods that are gone
+	// the mean of pods that are gone
+	fromWidth := f.Code == "DeadlineNotMet" && strings.Contains(r.Command, "parallelism") && len(before.podsOf(with)) < 3
 	if !gone && !fromWidth && !slices.Contains(aboutThePast, f.Code) {
 		faults = append(faults, "the finding stays")
 	}
 	return faults
 }
 
-// cheaper looks for a patch of a limit that removes the finding, where no remedy is a patch, and changes nothing else.
+// cheaper looks for a patch of a limit that removes the finding, where no remedy is a patch, and
+// changes nothing else.
 func (s scene) cheaper(t *testing.T, x *explain.Explanation, f *explain.Finding, j *read.Job) string {
 	t.Helper()
 	isPatch := func(r *explain.Remedy) bool { return len(r.Acts()) > 0 && r.Acts()[0].Verb == explain.Patches }
@@ -554,8 +559,8 @@ func (p *played) log(t *testing.T) {
 	t.Logf("%d remedies played", sum)
 }
 
-// TestRemedies does what the remedies of all questions and situations say. A server accepts it, the finding goes, and
-// whatever it costs is said.
+// TestRemedies does what the remedies of all questions and situations say. A server accepts it, the
+// finding goes, and whatever it costs is said.
 func TestRemedies(t *testing.T) {
 	p := &played{map[string]int{}, map[string]int{}}
 	for _, q := range questions(t) {
@@ -662,8 +667,8 @@ func TestRemedies_Faults(t *testing.T) {
 	}
 }
 
-// sidecar is a pod whose work has ended, tooMany one that no node takes, and failedIndex one whose index has failed, beside
-// one that runs.
+// sidecar is a pod whose work has ended, tooMany one that no node takes, and failedIndex one whose
+// index has failed, beside one that runs.
 var (
 	sidecar = []string{`"phase": "Running", "containerStatuses": [
 		{"name": "main", "state": {"terminated": {"exitCode": 0, "finishedAt": "2026-03-04T09:10:00Z"}}},
@@ -701,7 +706,8 @@ func cronWith(spec string) string {
 		"spec": {%s, "jobTemplate": {"spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "a"}]}}}}}}`, spec)
 }
 
-// TestControllerBehind: what becomes due now does not make a controller late, and what was due half a minute ago does.
+// TestControllerBehind: what becomes due now does not make a controller late, and what was due half
+// a minute ago does.
 func TestControllerBehind(t *testing.T) {
 	failed := []string{`"phase": "Failed", "containerStatuses": [{"name": "main", "state": {"terminated": {"exitCode": 1, "finishedAt": "2026-03-04T09:59:00Z"}}}]`}
 	objects := &read.Objects{}

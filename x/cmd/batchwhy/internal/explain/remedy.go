@@ -12,12 +12,12 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// remedy is a Remedy without a condition.
+// remedy returns a Remedy without a condition.
 func remedy(do, command, risk string) *Remedy {
 	return &Remedy{Do: sentence(do), Command: command, Risk: sentence(risk)}
 }
 
-// when is a remedy that helps in one of several causes.
+// when returns a remedy that helps if a condition is true.
 func when(cause string, r *Remedy) *Remedy {
 	c := *r
 	c.If = cause
@@ -30,13 +30,13 @@ func withRisk(r *Remedy, risk string) *Remedy {
 	return &c
 }
 
-// readsOnly is the risk of a command that looks.
+// readsOnly is the risk of a command that only shows something.
 const readsOnly = "changes nothing"
 
-// inspect is a remedy that shows more.
+// inspect returns a remedy whose command only shows something.
 func inspect(do, command string) *Remedy { return remedy(do, command, readsOnly) }
 
-// kubectl is a command line that a shell takes as it is meant, whatever the names contain.
+// kubectl returns a command line whose arguments are quoted for a shell, whatever they contain.
 func kubectl(namespace string, args ...string) string {
 	line := "kubectl"
 	if namespace != "" {
@@ -48,7 +48,7 @@ func kubectl(namespace string, args ...string) string {
 	return line
 }
 
-// quote quotes an argument for a shell, if it has to be.
+// quote quotes an argument for a shell if necessary.
 func quote(arg string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
 	if arg != "" && strings.Trim(arg, plain) == "" {
@@ -57,17 +57,17 @@ func quote(arg string) string {
 	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 }
 
-// finding is a finding with its remedies, the most likely cause first.
+// finding returns a finding with its remedies, that for the most likely cause first.
 func finding(s Severity, code, text string, remedies ...*Remedy) Finding {
 	return Finding{Severity: s, Code: code, Text: sentence(text), Remedies: remedies}
 }
 
-// oneFinding is a list of one finding.
+// oneFinding returns a list of one finding.
 func oneFinding(s Severity, code, text string, remedies ...*Remedy) []Finding {
 	return []Finding{finding(s, code, text, remedies...)}
 }
 
-// inferred marks a finding that depends on what no object shows.
+// inferred marks a finding that depends on facts that no object shows.
 func inferred(f Finding) Finding {
 	f.Inferred = true
 	return f
@@ -90,14 +90,18 @@ func worst(all []Finding) *Finding {
 
 // The remedies that many findings share.
 
-// controllerRemedies say what to do if a controller does not act. Kind is "job" or "cronjob".
+// controllerRemedies say what to do if a controller does not act. kind is "job" or "cronjob".
 func controllerRemedies(namespace, kind, name string) []*Remedy {
 	return []*Remedy{
-		when("no controller is running", inspect("look whether the kube-controller-manager runs and holds its lease; on a managed control plane, ask its provider",
-			kubectl("kube-system", "get", "lease", "kube-controller-manager", "-o", "jsonpath={.spec.holderIdentity} {.spec.renewTime}"))),
-		when("its writes are refused", inspect("read the events of the "+kindName(kind)+": quotas, webhooks and missing permissions are reported there",
+		when("no controller is running", inspect("look whether the kube-controller-manager runs and holds its "+
+			"lease; on a managed control plane, ask its provider",
+			kubectl("kube-system", "get", "lease", "kube-controller-manager", "-o",
+				"jsonpath={.spec.holderIdentity} {.spec.renewTime}"))),
+		when("its writes are refused", inspect("read the events of the "+kindName(kind)+": quotas, webhooks and "+
+			"missing permissions are reported there",
 			kubectl(namespace, "describe", kind, name))),
-		when("the input is old or incomplete", inspect("collect all kinds again and explain them together", collect(namespace))),
+		when("the input is old or incomplete",
+			inspect("collect all kinds again and explain them together", collect(namespace))),
 	}
 }
 
@@ -108,7 +112,7 @@ func kindName(kind string) string {
 	return "Job"
 }
 
-// collect is the command that prints everything that an explanation uses.
+// collect returns the command that prints everything that an explanation uses.
 func collect(namespace string) string {
 	command := "kubectl get jobs,cronjobs,pods,events"
 	if namespace != "" {
@@ -117,7 +121,7 @@ func collect(namespace string) string {
 	return command + " -o json"
 }
 
-// cost says what is lost with the Job.
+// cost describes what is lost if the Job is deleted.
 func (l *look) cost() string {
 	cost := "deleting the Job deletes its pods and their logs"
 	switch n := l.succeeded(); {
@@ -130,60 +134,71 @@ func (l *look) cost() string {
 	case slices.ContainsFunc(l.doing, func(a activity) bool { return len(a.ended) > 0 }):
 		cost += ", and its work, which has ended, is done again"
 	case l.works() > 0:
-		cost += fmt.Sprintf(", and the work of %s that %s now is done again", count(l.works(), "pod"), verb(l.works(), "works", "work"))
+		cost += fmt.Sprintf(", and the work of %s that %s now is done again", count(l.works(), "pod"),
+			verb(l.works(), "works", "work"))
 	}
 	return cost
 }
 
 // hasRun reports whether a container of a pod has run, so that there are logs.
 func hasRun(p *read.Pod) bool {
-	return slices.ContainsFunc(p.Containers, func(c read.Container) bool { return c.Running || c.Ended || c.Last != nil })
+	return slices.ContainsFunc(p.Containers,
+		func(c read.Container) bool { return c.Running || c.Ended || c.Last != nil })
 }
 
-// again is the remedy to correct the manifest of a Job and to run it again.
+// again returns the remedy to correct the manifest of a Job and to run it again.
 func (l *look) again(fix string) *Remedy {
 	ns, name := l.job.Namespace, l.job.Name
 	fix = strings.TrimSuffix(fix, ",")
 	if l.job.IsManifest {
 		return does(fix+" in the manifest", "safe: no server has the Job yet", apply(ns, "job", name))
 	}
+
 	why := "its pod template cannot be changed"
 	if l.isFinished() {
 		why = "it does not start again"
 	}
+
 	owner, cost := l.job.Controller(), l.cost()
 	if owner.Kind == "CronJob" {
-		return does(fix+fmt.Sprintf(" in spec.jobTemplate of CronJob %s, and delete this Job, which cannot be changed", owner.Name),
-			"the runs to come are created from the new template; "+cost, edit(ns, "cronjob", owner.Name), remove(ns, "job", name))
+		return does(fix+fmt.Sprintf(" in spec.jobTemplate of CronJob %s, and delete this Job, which cannot be changed",
+			owner.Name), "the runs to come are created from the new template; "+cost,
+			edit(ns, "cronjob", owner.Name), remove(ns, "job", name))
 	}
 
 	switch k := keeperOf(&l.job.Meta); {
 	case owner.Kind != "":
-		return remedy(fix+fmt.Sprintf(" in %s %s, which has created the Job: what is changed in the Job alone is lost with it", owner.Kind, owner.Name),
-			kubectl(ns, "get", strings.ToLower(owner.Kind), owner.Name, "-o", "yaml"), "changing the owner may create the Job again; "+cost)
+		return remedy(fix+fmt.Sprintf(" in %s %s, which has created the Job: what is changed in the Job alone is "+
+			"lost with it", owner.Kind, owner.Name),
+			kubectl(ns, "get", strings.ToLower(owner.Kind), owner.Name, "-o", "yaml"),
+			"changing the owner may create the Job again; "+cost)
 	case k.name != "":
 		recreate := apply(ns, "job", name)
 		recreate.Command = k.command
-		return does(fmt.Sprintf("%s in %s, from which %s has made the Job, delete this Job, and let it be made anew: %s", fix, k.source, k.name, why),
+		return does(fmt.Sprintf("%s in %s, from which %s has made the Job, delete this Job, and let it be made "+
+			"anew: %s", fix, k.source, k.name, why),
 			cost, remove(ns, "job", name), recreate)
 	}
-	return does(fix+" (in the manifest), and create the Job anew: "+why, cost, remove(ns, "job", name), apply(ns, "job", name))
+	return does(fix+" (in the manifest), and create the Job anew: "+why, cost, remove(ns, "job", name),
+		apply(ns, "job", name))
 }
 
-// nextTime is the remedy to correct the manifest for Jobs to come, and to leave this one alone.
+// nextTime returns the remedy to correct the manifest for future Jobs and to leave this one as it is.
 func (l *look) nextTime(fix string) *Remedy {
 	if l.job.IsManifest || l.isFinished() {
 		return l.again(fix)
 	}
 	fix = "for the next time, " + strings.TrimSuffix(fix, ",")
 	if owner := l.job.Controller(); owner.Kind == "CronJob" {
-		return does(fix+", in spec.jobTemplate of CronJob "+owner.Name, "safe: Jobs that exist are not changed", edit(l.job.Namespace, "cronjob", owner.Name))
+		return does(fix+", in spec.jobTemplate of CronJob "+owner.Name, "safe: Jobs that exist are not changed",
+			edit(l.job.Namespace, "cronjob", owner.Name))
 	}
-	return inspect(fix+", in the manifest; this Job cannot be changed any more, and stays as it is", "kubectl explain job.spec.template")
+	return inspect(fix+", in the manifest; this Job cannot be changed any more, and stays as it is",
+		"kubectl explain job.spec.template")
 }
 
-// set is the remedy to change a field of the Job by a patch. The field is one that may change while the Job runs, which
-// TestRemedies asks the server's rules for updates.
+// set returns the remedy to patch a field of the Job, or to run the Job again if a patch is not
+// possible. TestRemedies checks that API servers allow each such field to change while the Job runs.
 func (l *look) set(do, field string, value any, risk string) *Remedy {
 	change := patch(l.job.Namespace, "job", l.job.Name, field, value)
 	s := l.snapshot
@@ -192,13 +207,14 @@ func (l *look) set(do, field string, value any, risk string) *Remedy {
 	if err = errors.Join(err, job.Validate(s.Job.Spec)); l.job.IsManifest || l.isFinished() || err != nil {
 		return l.again(fmt.Sprintf("%s (%s: %v)", do, field, value))
 	}
+
 	if plan, err := job.Reconcile(s); err == nil && plan.Verdict.Type == job.ConditionFailureTarget && !l.fails() {
 		risk = "the Job fails now, and its active pods are deleted with their logs"
 	}
 	return does(do, risk+setBack(&l.job.Meta), change)
 }
 
-// patched makes the next spec of one and a merge patch of its object.
+// patched decodes into next the spec that results from spec and a merge patch of its object.
 func patched(next, spec any, fields []byte) error {
 	all := map[string]any{"spec": nil}
 	var change map[string]any
@@ -213,7 +229,7 @@ func patched(next, spec any, fields []byte) error {
 	return err
 }
 
-// mergeInto applies a merge patch, in which null deletes.
+// mergeInto applies a merge patch, in which null deletes a field.
 func mergeInto(to, patch map[string]any) {
 	for key, value := range patch {
 		inner, isMap := value.(map[string]any)
@@ -229,22 +245,26 @@ func mergeInto(to, patch map[string]any) {
 	}
 }
 
-// rerun is the remedy to correct what lies outside of the manifest, and to run the Job again.
+// rerun returns the remedy to correct a cause that may lie outside of the manifest, and to run the Job
+// again.
 func (l *look) rerun(fix string) *Remedy {
 	switch owner := l.job.Controller(); {
 	case !l.isFinished() && !l.fails():
 		r := l.again("correct it there")
-		r.Do = sentence(fix + ": if it lies outside of the Job (a service, a Secret), the Job goes on by itself; if it lies in the manifest or the image, " + lowerWord(r.Do))
+		r.Do = sentence(fix + ": if it lies outside of the Job (a service, a Secret), the Job goes on by itself; " +
+			"if it lies in the manifest or the image, " + lowerWord(r.Do))
 		return r
 	case owner.Kind == "CronJob":
-		return does(fix+fmt.Sprintf(", in spec.jobTemplate of CronJob %s if it lies there, and start a run without waiting for the schedule", owner.Name),
-			"starts immediately; this Job and its logs stay as long as the history keeps them", start(l.job.Namespace, owner.Name, owner.Name+"-by-hand"))
+		return does(fix+fmt.Sprintf(", in spec.jobTemplate of CronJob %s if it lies there, and start a run without "+
+			"waiting for the schedule", owner.Name),
+			"starts immediately; this Job and its logs stay as long as the history keeps them",
+			start(l.job.Namespace, owner.Name, owner.Name+"-by-hand"))
 	}
 	return l.again(fix)
 }
 
-// logs is the remedy to read what a container has printed. Previous is true for its run before
-// the last restart.
+// logs returns the remedy to read what a container has printed, or, with previous, what it printed
+// before its last restart.
 func (l *look) logs(p *read.Pod, container string, previous bool) *Remedy {
 	args := []string{"logs", p.Name}
 	if container != "" {
@@ -257,7 +277,7 @@ func (l *look) logs(p *read.Pod, container string, previous bool) *Remedy {
 	return inspect(do, kubectl(l.job.Namespace, args...))
 }
 
-// failureLimit is the limit that a failed pod counts against.
+// failureLimit names the limit that a failed pod counts against.
 func (l *look) failureLimit() string {
 	if limit := l.spec.BackoffLimitPerIndex; limit != nil {
 		return fmt.Sprintf("backoffLimitPerIndex %d", *limit)
@@ -265,20 +285,24 @@ func (l *look) failureLimit() string {
 	return fmt.Sprintf("backoffLimit %d", *l.spec.BackoffLimit)
 }
 
-// moreFailures is the remedy to raise backoffLimit. The limit of each index cannot change.
+// moreFailures returns the remedy to raise backoffLimit. backoffLimitPerIndex cannot be changed.
 func (l *look) moreFailures(do string) *Remedy {
 	if l.spec.BackoffLimitPerIndex != nil {
 		return l.again("raise backoffLimitPerIndex")
 	}
-	return l.set(do, "spec.backoffLimit", min(int64(*l.spec.BackoffLimit)*2+2, math.MaxInt32), "safe at any time before it has failed; real failures are also retried as often")
+	return l.set(do, "spec.backoffLimit", min(int64(*l.spec.BackoffLimit)*2+2, math.MaxInt32),
+		"safe at any time before it has failed; real failures are also retried as often")
 }
 
 // ignoreRemedies say how to keep disruptions from counting.
 func (l *look) ignoreRemedies() []*Remedy {
-	ignore := l.again("let the Job ignore disruptions: add " + ignorePolicy + " to its spec, which needs restartPolicy: Never,")
+	ignore := l.again("let the Job ignore disruptions: add " + ignorePolicy + " to its spec, which needs " +
+		"restartPolicy: Never,")
 	if l.spec.Template.RestartPolicy == job.RestartOnFailure {
-		ignore = l.again("set restartPolicy: Never, and let the Job ignore disruptions: add " + ignorePolicy + " to its spec,")
+		ignore = l.again(
+			"set restartPolicy: Never, and let the Job ignore disruptions: add " + ignorePolicy + " to its spec,")
 	}
+
 	ignore.Risk += " A Job that ignores disruptions has no limit of them: give it an activeDeadlineSeconds too."
 	if l.isFinished() || l.fails() {
 		return []*Remedy{ignore}

@@ -9,23 +9,27 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
-// runCount is how many runs of the past and of the future are listed.
+// runCount is the number of past and of future runs to list.
 const runCount = 5
 
-// schedule says when the CronJob runs, how the last runs ended, and which come next.
+// schedule describes when the CronJob runs, how the last runs ended, and which runs come next.
 func (l *cronLook) schedule() *Schedule {
 	s := l.snapshot.Schedule.Schedule
 	out := &Schedule{Spec: l.spec.Schedule, Zone: "UTC", Missed: l.plan.Missed.Count}
 	for _, r := range l.plan.Missed.Runs {
 		out.MissedRuns = append(out.MissedRuns, r.UTC())
 	}
+
 	if l.spec.TimeZone != nil {
 		out.Zone = *l.spec.TimeZone
 	}
+
 	if l.snapshot.Schedule.Problem != "" {
 		return out
 	}
+
 	out.Zone, out.Sentence = s.Location().String(), s.Describe()
+
 	created := l.snapshot.CronJob.CreationTimestamp
 	run, ok := s.Latest(created, l.now)
 	for ok && len(out.Last) < runCount {
@@ -33,13 +37,14 @@ func (l *cronLook) schedule() *Schedule {
 		run = s.Prev(run)
 		ok = run.After(created)
 	}
+
 	for run := range s.NextN(later(l.now, l.status.LastScheduleTime), runCount) {
 		out.Next = append(out.Next, l.futureRun(run))
 	}
 	return out
 }
 
-// pastRun says how a run ended.
+// pastRun describes how a run ended.
 func (l *cronLook) pastRun(run time.Time) Run {
 	out := Run{At: run.UTC()}
 	if c := l.childOf(run); c != nil {
@@ -52,7 +57,7 @@ func (l *cronLook) pastRun(run time.Time) Run {
 	return out
 }
 
-// noJob says why a run has no job, as far as anything tells.
+// noJob describes why a run has no Job, as far as that is known.
 func (l *cronLook) noJob(run time.Time) (outcome, text string) {
 	last := l.status.LastScheduleTime
 	switch {
@@ -60,7 +65,8 @@ func (l *cronLook) noJob(run time.Time) (outcome, text string) {
 		return "gone", "started; the input has no Jobs, so how it ended is not known"
 	case run.Equal(last):
 		if ttl := l.ttl(); ttl != nil {
-			return "gone", fmt.Sprintf("started; its Job is not in the input: it was probably deleted after its end, by ttlSecondsAfterFinished %d", *ttl)
+			return "gone", fmt.Sprintf("started; its Job is not in the input: it was probably deleted after its "+
+				"end, by ttlSecondsAfterFinished %d", *ttl)
 		}
 		return "gone", "started; its Job is not in the input, so it was probably deleted since"
 	case run.Before(last):
@@ -68,6 +74,7 @@ func (l *cronLook) noJob(run time.Time) (outcome, text string) {
 	case l.isSuspended():
 		return "suspended", "did not start: the CronJob is suspended"
 	}
+
 	for _, c := range l.plan.Create {
 		if c.ScheduledTime.Equal(run) {
 			switch {
@@ -83,11 +90,13 @@ func (l *cronLook) noJob(run time.Time) (outcome, text string) {
 			return "due", "is due and starts now"
 		}
 	}
+
 	for _, w := range l.plan.Waits {
 		if w.Run.Equal(run) && w.Reason == cronjobreason.WaitActive {
 			return "held", "held back"
 		}
 	}
+
 	if slices.ContainsFunc(l.plan.Missed.Runs, run.Equal) {
 		if l.plan.Missed.TooLate {
 			return "missed", "missed: " + l.whyTooLate()
@@ -97,8 +106,8 @@ func (l *cronLook) noJob(run time.Time) (outcome, text string) {
 	return "unknown", "no Job of this run is left"
 }
 
-// unrecorded is a run before the last recorded one that has no job. Nothing tells whether
-// it has ever had one; an overlapping job under Forbid is a hint.
+// unrecorded describes a run before the last recorded one that has no Job. Whether it ever had one is
+// unknown; an overlapping Job under Forbid suggests that it had none.
 func (l *cronLook) unrecorded(run time.Time) (outcome, text string) {
 	if why := l.heldBy(run); why != "" {
 		return "skipped", "did not start (inferred)" + why
@@ -110,7 +119,13 @@ func (l *cronLook) unrecorded(run time.Time) (outcome, text string) {
 }
 
 func (l *cronLook) futureRun(run time.Time) Run {
-	out := Run{At: run.UTC(), Outcome: "scheduled", Job: cronjob.JobName(l.cron.Name, run), Text: "In " + span(run.Sub(l.now))}
+	out := Run{
+		At:      run.UTC(),
+		Outcome: "scheduled",
+		Job:     cronjob.JobName(l.cron.Name, run),
+		Text:    "In " + span(run.Sub(l.now)),
+	}
+
 	if zone := l.snapshot.Schedule.Schedule.Location(); zone.String() != "UTC" {
 		out.Text += run.In(zone).Format(", at 15:04 MST in ") + zone.String()
 	}
@@ -121,7 +136,7 @@ func (l *cronLook) futureRun(run time.Time) Run {
 	return out
 }
 
-// facts say when a run was last recorded, and when one last succeeded.
+// facts returns when a run was last recorded, and when one last succeeded.
 func (l *cronLook) facts() (all []Fact) {
 	if l.snapshot.Schedule.Problem != "" {
 		return nil

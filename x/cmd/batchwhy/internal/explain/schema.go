@@ -7,8 +7,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
-// SchemaVersion is the version of the report's JSON. It grows when a field is removed or
-// changes its meaning; fields may be added without that.
+// SchemaVersion is the version of the report's JSON. It grows if a field is removed or changes its
+// meaning, but not if a field is added.
 const SchemaVersion = 1
 
 // Report explains all Jobs and CronJobs of an input.
@@ -19,7 +19,7 @@ type Report struct {
 	Objects []Explanation `json:"objects"`
 	// Findings are about the input as a whole.
 	Findings []Finding `json:"findings,omitempty"`
-	// Problems are what could not be read.
+	// Problems are the parts of the input that could not be read.
 	Problems []manifest.Problem `json:"problems,omitempty"`
 	// MoreProblems counts the problems beyond those.
 	MoreProblems int `json:"moreProblems,omitempty"`
@@ -46,7 +46,7 @@ const (
 	Failing   State = "failing"   // a CronJob whose runs start and do not succeed
 )
 
-// Explanation is what there is to say about one Job or CronJob.
+// Explanation explains one Job or CronJob.
 type Explanation struct {
 	Kind      string  `json:"kind"`
 	Namespace string  `json:"namespace,omitempty"`
@@ -77,13 +77,12 @@ type Explanation struct {
 
 // Step is something that the controller does or waits for.
 type Step struct {
-	// At is when; zero means now, or after an event whose time is not known.
+	// At is zero for a step that happens now, or after an event whose time is unknown.
 	At   time.Time `json:"at,omitzero"`
 	Text string    `json:"text"`
 	// Reason is the name of the plan's reason, such as "Backoff".
 	Reason string `json:"reason"`
-	// Inferred is true if the step depends on what the controller holds in memory and no
-	// object shows.
+	// Inferred is true if the step depends on the controller's memory, which no object shows.
 	Inferred bool `json:"inferred,omitempty"`
 }
 
@@ -94,7 +93,7 @@ type Fact struct {
 	Inferred bool   `json:"inferred,omitempty"`
 }
 
-// Severity says how bad a finding is.
+// Severity is how bad a finding is.
 type Severity string
 
 // The severities: an error stops the work, a warning will hurt later, and a note is not wrong,
@@ -111,27 +110,27 @@ type Finding struct {
 	// Code is a stable name, such as "PodPending".
 	Code string `json:"code"`
 	Text string `json:"text"`
-	// Inferred is true if it depends on what no object shows.
+	// Inferred is true if the finding depends on facts that no object shows.
 	Inferred bool `json:"inferred,omitempty"`
-	// Remedies are what can be done about it, for the most likely cause first.
+	// Remedies are ways to deal with it, those for the most likely cause first.
 	Remedies []*Remedy `json:"remedies"`
 }
 
 // Remedy is something that a person can do about a finding.
 type Remedy struct {
-	// If is the cause for which it helps, where there are several.
+	// If is the condition under which the remedy helps, if there are several.
 	If string `json:"if,omitempty"`
-	// Do says what to do, in a sentence.
+	// Do is a sentence that says what to do.
 	Do string `json:"do"`
-	// Command does it, or shows what is needed for it.
+	// Command carries out Do, or shows what a person needs for it.
 	Command string `json:"command,omitempty"`
-	// Risk says when it is safe, and what it costs.
+	// Risk is a sentence that says when the command is safe, and what it costs.
 	Risk string `json:"risk"`
 
 	acts *[]*Act
 }
 
-// Pod is one pod of a Job and why it is as it is.
+// Pod describes the state of one pod of a Job.
 type Pod struct {
 	Name  string `json:"name"`
 	Index *int32 `json:"index,omitempty"`
@@ -157,7 +156,7 @@ type Schedule struct {
 // Run is a run of a schedule and its result.
 type Run struct {
 	At time.Time `json:"at"`
-	// Outcome is a word, and Text says it in a sentence.
+	// Outcome is the result in a word, and Text in a sentence.
 	Outcome string `json:"outcome"`
 	Job     string `json:"job,omitempty"`
 	Text    string `json:"text"`

@@ -143,7 +143,8 @@ func TestUnsaid_Ended(t *testing.T) {
 	}
 }
 
-// TestTimeline_NotStarted: a Job that has never been started has a bar, which begins now and not in the year 1.
+// TestTimeline_NotStarted: a Job that has never been started has a bar, which begins now and not in
+// the year 1.
 func TestTimeline_NotStarted(t *testing.T) {
 	objects := &read.Objects{}
 	stream := objects.Stream("input")
@@ -158,8 +159,10 @@ func TestTimeline_NotStarted(t *testing.T) {
 // TestUnsaid: what is said of a situation, and is wrong of one that differs in a line.
 func TestUnsaid(t *testing.T) {
 	for _, test := range []struct{ file, old, new, never string }{
-		{"preempted_gone", "suspend: false", "suspend: false, managedBy: example.com/queue", "against backoffLimit 3"}, // its controller may count otherwise
-		{"replace_kills", "'*/2 * * * *'", "'0 3 30 2 *'", "between runs is deleted"},                                  // no run is ever due
+		// its controller may count otherwise
+		{"preempted_gone", "suspend: false", "suspend: false, managedBy: example.com/queue", "against backoffLimit 3"},
+		// no run is ever due
+		{"replace_kills", "'*/2 * * * *'", "'0 3 30 2 *'", "between runs is deleted"},
 	} {
 		q := readQuestion(t, "testdata/questions/"+test.file+".yaml")
 		in := testfile.Read(t, "testdata/questions", test.file+".yaml")
@@ -226,7 +229,8 @@ func TestTimeline_SameSecond(t *testing.T) {
 	}
 }
 
-// TestForecast_Ignored: the failures that are ignored lengthen the backoff of an index, also of those to come.
+// TestForecast_Ignored: the failures that are ignored lengthen the backoff of an index, also of
+// those to come.
 func TestForecast_Ignored(t *testing.T) {
 	objects := &read.Objects{}
 	stream := objects.Stream("input")
@@ -241,7 +245,8 @@ func TestForecast_Ignored(t *testing.T) {
 			created = append(created, e.At.Format(time.TimeOnly))
 		}
 	}
-	if got := strings.Join(created[:4], " "); got != "10:01:10 11:03:40 12:08:50 13:18:40" { // 80, 160, 320 and 600 seconds after a pod has ended
+	// 80, 160, 320 and 600 seconds after a pod has ended
+	if got := strings.Join(created[:4], " "); got != "10:01:10 11:03:40 12:08:50 13:18:40" {
 		t.Errorf("pods are created at %s", got)
 	}
 }

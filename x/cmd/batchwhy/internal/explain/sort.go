@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Lists of large elements are sorted by pointers and places: the code that sorts those exists
-// once for all types, and the page loads less.
+// Lists of large elements are sorted by pointers and places: the code that sorts these is shared by
+// all types, which keeps the page small.
 
 // pointers returns pointers to the elements of a list.
 func pointers[E any](list []E) []*E {
@@ -18,7 +18,7 @@ func pointers[E any](list []E) []*E {
 	return all
 }
 
-// sortedStably returns the elements in order, equal ones as they were.
+// sortedStably returns the elements in order. Equal elements keep their order.
 func sortedStably[E any](list []E, compare func(a, b *E) int) (sorted []E) {
 	for _, i := range placesInOrder(len(list), func(a, b int32) int { return compare(&list[a], &list[b]) }) {
 		sorted = append(sorted, list[i])
@@ -26,7 +26,7 @@ func sortedStably[E any](list []E, compare func(a, b *E) int) (sorted []E) {
 	return sorted
 }
 
-// placesInOrder returns the places of n elements in order, equal ones as they were.
+// placesInOrder returns the places of n elements in order. Equal elements keep their order.
 func placesInOrder(n int, compare func(a, b int32) int) []int32 {
 	places := make([]int32, n)
 	for i := range places {

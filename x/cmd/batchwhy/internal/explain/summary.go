@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/terminal"
 )
 
-// Summary gathers many explanations into one screen: what is wrong, the worst first, and how
-// many are well.
+// Summary gathers many explanations for one screen: what is wrong, worst first, and how many objects
+// are well.
 type Summary struct {
 	// Command is the command that explains one object.
 	Command func(kind, namespace, name string) string
@@ -25,14 +25,15 @@ type Summary struct {
 // summaryGroup is one trouble of one or more objects.
 type summaryGroup struct {
 	finding Finding
-	// first is the object that the finding is about, names are all.
+	// first is the object that the finding is about, and names are all objects of the group.
 	first   string
 	command string
 	names   []string
 	state   State
 }
 
-// causeOf tells causes of one code apart: what is to be done first, without the names in it.
+// causeOf returns a key that differs between causes of the same finding: the first words of the first
+// remedy, without names.
 func causeOf(f *Finding) string {
 	if len(f.Remedies) == 0 {
 		return ""
@@ -47,30 +48,40 @@ func (s *Summary) Add(x *Explanation) {
 	if s.count == nil {
 		s.count, s.places = make(map[string]int), make(map[string]int)
 	}
+
 	key := x.Kind + " " + string(x.State)
 	if s.count[key] == 0 {
 		s.order = append(s.order, key)
 	}
 	s.count[key]++
+
 	f := worst(x.Findings)
 	if f == nil || f.Severity == Note {
 		s.well++
 		s.notes += boolToInt(f != nil)
 		return
 	}
+
 	group := string(f.Severity) + " " + f.Code + " " + x.Kind + " " + causeOf(f)
 	place, ok := s.places[group]
 	if !ok {
 		place = len(s.bad)
 		s.places[group] = place
-		s.bad = append(s.bad, summaryGroup{finding: *f, first: nameOf(x), state: x.State, command: s.Command(strings.ToLower(x.Kind), x.Namespace, x.Name)})
+		s.bad = append(s.bad, summaryGroup{
+			finding: *f,
+			first:   nameOf(x),
+			state:   x.State,
+			command: s.Command(strings.ToLower(x.Kind), x.Namespace, x.Name),
+		})
 	}
+
 	s.bad[place].names = append(s.bad[place].names, keyOf(x.Namespace, x.Name))
 }
 
-// Summary writes the summary, and what there is to say about the input as a whole.
+// Summary writes a summary, with the findings about the input as a whole.
 func (p *Printer) Summary(s *Summary, r *Report) error {
 	height := cmp.Or(p.Height, 40)
+
 	var parts []string
 	total := 0
 	for _, key := range sortedStably(s.order, func(a, b *string) int { return s.count[*b] - s.count[*a] }) {
@@ -78,8 +89,10 @@ func (p *Printer) Summary(s *Summary, r *Report) error {
 		kind, state, _ := strings.Cut(key, " ")
 		parts = append(parts, fmt.Sprintf("%s %s", count(int64(s.count[key]), kind), state))
 	}
+
 	all := strings.Join(parts, ", ")
 	p.item("", p.paint(bold, count(int64(total), "object")+":"), all+".")
+
 	left := height - 6 - len(all)/max(p.width(), 1)
 	bad := sortedStably(s.bad, func(a, b *summaryGroup) int {
 		return cmp.Or(a.finding.Severity.rank()-b.finding.Severity.rank(), len(b.names)-len(a.names))
@@ -87,16 +100,19 @@ func (p *Printer) Summary(s *Summary, r *Report) error {
 	for _, f := range r.Findings {
 		bad = append([]summaryGroup{{finding: f, first: "the input", command: ""}}, bad...)
 	}
+
 	for i := range bad {
 		lines := p.group(&bad[i])
 		if left -= len(lines); left < 0 && i > 0 {
-			p.line("%s", p.paint(dim, fmt.Sprintf("and %s more: --details has all", count(int64(len(bad)-i), "kind of trouble", "kinds of trouble"))))
+			p.line("%s", p.paint(dim, fmt.Sprintf("and %s more: --details has all",
+				count(int64(len(bad)-i), "kind of trouble", "kinds of trouble"))))
 			break
 		}
 		for _, line := range lines {
 			p.line("%s", line)
 		}
 	}
+
 	note := ""
 	if s.notes > 0 {
 		note = fmt.Sprintf(" (%s notes)", verb(int64(s.notes), "1 with", fmt.Sprintf("%d with", s.notes)))
@@ -107,18 +123,22 @@ func (p *Printer) Summary(s *Summary, r *Report) error {
 
 func (p *Printer) width() int { return cmp.Or(p.Width, 100) }
 
-// group is a trouble in three or four lines: who has it, what it is, what to do.
+// group returns the lines for a group: which objects have the trouble, what it is, and what to do.
 func (p *Printer) group(g *summaryGroup) (lines []string) {
 	colour := yellow
 	if g.finding.Severity == Error {
 		colour = red
 	}
+
 	who := g.first
 	if n := len(g.names) - 1; n > 0 {
 		who += fmt.Sprintf(" and %d more", n)
 	}
-	lines = append(lines, "", p.cut(fmt.Sprintf("%s  %s  %s", p.paint(colour, string(g.finding.Severity)+" "+g.finding.Code), p.paint(bold, who), g.state), p.width()))
+
+	lines = append(lines, "", p.cut(fmt.Sprintf("%s  %s  %s",
+		p.paint(colour, string(g.finding.Severity)+" "+g.finding.Code), p.paint(bold, who), g.state), p.width()))
 	lines = append(lines, p.fold("  ", g.finding.Text, 2)...)
+
 	if len(g.finding.Remedies) > 0 {
 		r := g.finding.Remedies[0]
 		text := r.Do
@@ -127,6 +147,7 @@ func (p *Printer) group(g *summaryGroup) (lines []string) {
 		}
 		lines = append(lines, p.fold("  "+p.paint(green, "do:")+" ", text, 1)...)
 	}
+
 	if g.command != "" {
 		lines = append(lines, "  "+p.paint(dim, p.cut(g.command, p.width()-2)))
 	}
@@ -136,10 +157,11 @@ func (p *Printer) group(g *summaryGroup) (lines []string) {
 	return lines
 }
 
-// fold breaks a text into a few lines, and cuts what does not fit.
+// fold breaks a text into at most most lines, and cuts the rest off.
 func (p *Printer) fold(indent, text string, most int) (lines []string) {
 	line := indent
 	words := strings.Fields(terminal.Text(text))
+
 	for i, word := range words {
 		if visible(line)+visible(word) > p.width()-2 && visible(line) > visible(indent) {
 			if len(lines) == most-1 {
@@ -156,7 +178,7 @@ func (p *Printer) fold(indent, text string, most int) (lines []string) {
 	return append(lines, p.cut(line, p.width()))
 }
 
-// cut cuts a line that is too long. What is painted is not cut.
+// cut cuts a line that is too long, unless it has colours.
 func (p *Printer) cut(line string, most int) string {
 	if visible(line) <= most || p.Colour {
 		return line

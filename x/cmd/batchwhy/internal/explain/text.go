@@ -15,7 +15,8 @@ type Printer struct {
 	Out io.Writer
 	// Colour turns colours on.
 	Colour bool
-	// Width is where lines are broken, 0 for 100. Height is how many lines a summary has, 0 for 40.
+	// Width is the number of columns of a line, 0 for 100. Height is the number of lines of a summary,
+	// 0 for 40.
 	Width, Height int
 	err           error
 }
@@ -30,7 +31,7 @@ const (
 	cyan   = "36"
 )
 
-// paint returns a text that is safe to write, in a colour.
+// paint returns a text in a colour, without characters that a terminal would act on.
 func (p *Printer) paint(colour, text string) string {
 	if !p.Colour {
 		return terminal.Text(text)
@@ -44,9 +45,10 @@ func (p *Printer) line(format string, args ...any) {
 	}
 }
 
-// Head writes what all explanations have in common. From says where the time comes from.
+// Head writes the line before all explanations. from describes where the time comes from.
 func (p *Printer) Head(at time.Time, from string) error {
-	p.line("%s", p.paint(dim, fmt.Sprintf("As of %s%s. All times are UTC.", at.UTC().Format("2006-01-02 15:04:05"), from)))
+	p.line("%s", p.paint(dim,
+		fmt.Sprintf("As of %s%s. All times are UTC.", at.UTC().Format("2006-01-02 15:04:05"), from)))
 	return p.err
 }
 
@@ -57,16 +59,20 @@ func (p *Printer) Explanation(x *Explanation) error {
 	for _, f := range x.Findings {
 		p.finding(&f)
 	}
+
 	p.steps("next", x.Next)
 	p.schedule(x.Schedule)
+
 	if len(x.Facts) > 0 {
 		p.line("  %s", p.paint(cyan, "facts"))
 		for _, f := range x.Facts {
 			p.item("    ", "", mark(f.Text, f.Inferred))
 		}
 	}
+
 	p.pods(x)
 	p.forecast(x.Forecast)
+
 	if x.Plan != "" {
 		p.line("  %s", p.paint(cyan, "plan"))
 		for line := range strings.Lines(x.Plan) {
@@ -76,7 +82,7 @@ func (p *Printer) Explanation(x *Explanation) error {
 	return p.err
 }
 
-// mark says that a sentence depends on what no object shows.
+// mark marks a sentence that depends on facts that no object shows.
 func mark(text string, inferred bool) string {
 	if inferred {
 		return text + " [inferred]"
@@ -108,7 +114,7 @@ func (p *Printer) finding(f *Finding) {
 	}
 }
 
-// remedy writes what to do, the command to copy in a line of its own, and what it costs.
+// remedy writes what to do and what it costs, and the command on a line of its own, to copy it.
 func (p *Printer) remedy(n int, r *Remedy) {
 	head := "do:"
 	if n > 0 {
@@ -124,7 +130,7 @@ func (p *Printer) remedy(n int, r *Remedy) {
 	}
 }
 
-// lowerWord begins a sentence with a small letter, since it goes on behind another part.
+// lowerWord begins a sentence with a small letter, to append it to another part.
 func lowerWord(text string) string {
 	word, _, _ := strings.Cut(text, " ")
 	if len(word) > 1 && strings.ToLower(word[1:]) != word[1:] {
@@ -148,23 +154,27 @@ func (p *Printer) schedule(s *Schedule) {
 		return
 	}
 	p.line("  %s", p.paint(cyan, fmt.Sprintf("runs of %q", s.Spec)))
+
 	past := slices.Clone(s.Last)
 	slices.Reverse(past)
-	for len(past) > 0 { // runs that went the same way are one line
+	for len(past) > 0 { // consecutive runs with the same text are one line
 		n := 1
 		for n < len(past) && past[n].Text == past[0].Text {
 			n++
 		}
+
 		at := past[0].At.Format("2006-01-02 15:04")
 		if n > 1 {
 			at += fmt.Sprintf(" to %s (%d runs)", past[n-1].At.Format("15:04"), n)
 			if past[0].At.Format(time.DateOnly) != past[n-1].At.Format(time.DateOnly) {
-				at = fmt.Sprintf("%s to %s (%d runs)", past[0].At.Format("2006-01-02 15:04"), past[n-1].At.Format("2006-01-02 15:04"), n)
+				at = fmt.Sprintf("%s to %s (%d runs)", past[0].At.Format("2006-01-02 15:04"),
+					past[n-1].At.Format("2006-01-02 15:04"), n)
 			}
 		}
 		p.item("    ", "", at+"  "+past[0].Text)
 		past = past[n:]
 	}
+
 	for _, r := range s.Next {
 		p.item("    ", "", r.At.Format("2006-01-02 15:04")+"  "+r.Text)
 	}
@@ -199,6 +209,7 @@ func (p *Printer) forecast(f *Forecast) {
 	for _, e := range f.Events {
 		p.item("    ", "", e.At.Format("2006-01-02 15:04:05")+"  "+e.Text)
 	}
+
 	switch {
 	case f.Cut:
 		p.line("    and more: ask for a shorter time")
@@ -207,13 +218,14 @@ func (p *Printer) forecast(f *Forecast) {
 	}
 }
 
-// item writes a text, broken into lines that are indented alike. Head, which may be painted,
-// comes before it.
+// item writes a text after a head, which may have a colour. It breaks the text into lines, and indents
+// further lines by two more columns.
 func (p *Printer) item(indent, head, text string) {
 	width := p.Width
 	if width == 0 {
 		width = 100
 	}
+
 	line, rest := head, indent
 	for _, word := range strings.Fields(text) {
 		word = terminal.Text(word)
@@ -229,7 +241,7 @@ func (p *Printer) item(indent, head, text string) {
 	p.line("%s%s", rest, line)
 }
 
-// visible is the number of characters that a terminal shows.
+// visible returns the number of characters of a text that a terminal shows.
 func visible(text string) (n int) {
 	inside := false
 	for _, r := range text {
@@ -245,7 +257,7 @@ func visible(text string) (n int) {
 	return n
 }
 
-// Report writes what there is to say about the input as a whole.
+// Report writes the findings about the input as a whole.
 func (p *Printer) Report(r *Report) error {
 	if len(r.Findings) > 0 {
 		p.line("\n%s", p.paint(bold, "Input"))

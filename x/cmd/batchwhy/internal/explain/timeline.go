@@ -14,38 +14,44 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// maxLanes is how many rows a timeline has.
+// maxLanes is the maximum number of lanes of a timeline.
 const maxLanes = 60
 
-// timeline draws the life of the Job: a lane for itself, then one for each index, or as
-// many as pods were there together.
+// timeline draws the life of the Job: a lane for the Job, and lanes for its pods, one for each index
+// or as few as possible.
 func (l *look) timeline(state State, summary string) *Timeline {
 	t := &Timeline{From: l.created(), Now: l.now, To: l.now}
 	if t.From.IsZero() || t.From.After(l.now) {
 		t.From = l.now
 	}
+
 	own := Lane{Label: "Job", Bars: []Bar{l.ownBar(state, summary)}}
 	for _, w := range l.plan.Waits {
 		switch w.Reason {
 		case jobreason.WaitDeadline:
-			own.Marks = append(own.Marks, Mark{At: w.Until, Kind: "deadline", Text: "activeDeadlineSeconds pass " + l.at(w.Until)})
+			own.Marks = append(own.Marks,
+				Mark{At: w.Until, Kind: "deadline", Text: "activeDeadlineSeconds pass " + l.at(w.Until)})
 		case jobreason.WaitBackoff:
 			from := l.found.Backoff.LastFailure
 			own.Bars = append(own.Bars, Bar{From: from, To: w.Until, Kind: "backoff",
-				Text: fmt.Sprintf("backoff of %s after %s in a row (inferred)", span(w.Until.Sub(from)), count(w.Failures, "failure"))})
-			own.Marks = append(own.Marks, Mark{At: w.Until, Kind: "retry", Text: "the next pod is created " + l.at(w.Until)})
+				Text: fmt.Sprintf("backoff of %s after %s in a row (inferred)", span(w.Until.Sub(from)),
+					count(w.Failures, "failure"))})
+			own.Marks = append(own.Marks,
+				Mark{At: w.Until, Kind: "retry", Text: "the next pod is created " + l.at(w.Until)})
 		}
 	}
+
 	if _, at, err := job.Expire(&l.snapshot.Job, l.snapshot.Options, l.now); err == nil && !at.IsZero() {
 		own.Marks = append(own.Marks, Mark{At: at, Kind: "expiry", Text: "ttlSecondsAfterFinished pass " + l.at(at)})
 	}
+
 	t.Lanes = append(t.Lanes, own)
 	t.Lanes = append(t.Lanes, l.podLanes()...)
 	t.finish()
 	return t
 }
 
-// ownBar is the life of the Job itself.
+// ownBar returns the bar of the Job itself.
 func (l *look) ownBar(state State, summary string) Bar {
 	b := Bar{From: l.start(), To: l.now, Kind: "job", Text: summary}
 	switch state {
@@ -69,10 +75,12 @@ func (l *look) podLanes() []Lane {
 			places = append(places, i)
 		}
 	}
+
 	sort.Slice(places, func(a, b int) bool {
 		p, q := l.pods[places[a]], l.pods[places[b]]
 		return cmp.Or(p.CreationTimestamp.Compare(q.CreationTimestamp), cmp.Compare(p.Name, q.Name)) < 0
 	})
+
 	if l.isIndexed() {
 		return l.lanesByIndex(places)
 	}
@@ -90,6 +98,7 @@ func (l *look) lanesByIndex(places []int) (lanes []Lane) {
 		}
 		byIndex[n].Bars = append(byIndex[n].Bars, l.bars(i, l.pods[i])...)
 	}
+
 	for _, r := range l.found.Retries {
 		if lane := byIndex[r.Index.Int32()]; lane != nil && r.Due.After(l.now) {
 			from := lane.Bars[len(lane.Bars)-1].To
@@ -97,6 +106,7 @@ func (l *look) lanesByIndex(places []int) (lanes []Lane) {
 				Text: fmt.Sprintf("backoff of index %s after %s", r.Index, count(int64(r.Failures), "failure"))})
 		}
 	}
+
 	sort.Slice(order, func(a, b int) bool { return order[a] < order[b] })
 	for _, n := range order {
 		lanes = append(lanes, *byIndex[n])
@@ -112,6 +122,7 @@ func (l *look) packedLanes(places []int) (lanes []Lane) {
 		if len(bars) == 0 {
 			continue
 		}
+
 		n := slices.IndexFunc(free, func(t time.Time) bool { return !t.After(bars[0].From) })
 		if n < 0 {
 			if len(lanes) > maxLanes {
@@ -127,10 +138,11 @@ func (l *look) packedLanes(places []int) (lanes []Lane) {
 	return lanes
 }
 
-// bars are the parts of a pod's life.
+// bars returns the bars of a pod: the time before it started, and the time after that.
 func (l *look) bars(i int, p *read.Pod) (bars []Bar) {
 	pod, found := &l.snapshot.Pods[i], &l.found.Pods[i]
 	text := p.Name + ": " + lower(l.podText(i, p))
+
 	end, kind := l.now, "running"
 	switch {
 	case pod.Phase == job.PodSucceeded:
@@ -144,18 +156,22 @@ func (l *look) bars(i int, p *read.Pod) (bars []Bar) {
 	case pod.Phase == job.PodPending:
 		kind = "pending"
 	}
+
 	from := p.CreationTimestamp
 	if start := p.StartTime; start.After(from) && kind != "pending" && start.Before(end) {
-		bars = append(bars, Bar{From: from, To: start, Kind: "pending", Text: p.Name + ": pending for " + span(start.Sub(from))})
+		bars = append(bars,
+			Bar{From: from, To: start, Kind: "pending", Text: p.Name + ": pending for " + span(start.Sub(from))})
 		from = start
 	}
+
 	if end.Before(from) {
 		end = from
 	}
 	return append(bars, Bar{From: from, To: end, Kind: kind, Text: text})
 }
 
-// finish rounds a timeline off: it spans all its bars and marks, and has a margin.
+// finish limits the number of lanes, and extends the timeline to all its bars and marks and to at least
+// ten seconds.
 func (t *Timeline) finish() {
 	if len(t.Lanes) > maxLanes {
 		t.More = len(t.Lanes) - maxLanes
@@ -187,7 +203,7 @@ func (t *Timeline) include(at time.Time) {
 	}
 }
 
-// addForecast adds a lane with what is going to happen.
+// addForecast adds a lane with the events of a forecast.
 func (t *Timeline) addForecast(f *Forecast) {
 	lane := Lane{Label: "forecast"}
 	for _, e := range f.Events {
@@ -197,8 +213,8 @@ func (t *Timeline) addForecast(f *Forecast) {
 	t.include(f.Until)
 }
 
-// timeline draws the runs of a CronJob: one lane for the times of the schedule, and the
-// jobs in lanes of their own.
+// timeline draws the runs of a CronJob: one lane for the times of the schedule, and lanes for the
+// Jobs.
 func (l *cronLook) timeline(s *Schedule) *Timeline {
 	t := &Timeline{Now: l.now, From: l.now, To: l.now}
 	runs := Lane{Label: "runs"}
@@ -223,12 +239,14 @@ func (l *cronLook) jobLanes() (lanes []Lane) {
 	slices.SortFunc(children, func(a, b *cronjob.Child) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp), cmp.Compare(a.Name, b.Name))
 	})
+
 	var free []time.Time
 	for _, c := range children {
 		if c.Foreign || c.CreationTimestamp.IsZero() {
 			continue
 		}
 		_, text := l.outcome(c)
+
 		b := Bar{From: c.CreationTimestamp, To: l.now, Kind: "running", Text: c.Name + ": " + text}
 		switch outcomeOf(c) {
 		case "complete":
@@ -236,6 +254,7 @@ func (l *cronLook) jobLanes() (lanes []Lane) {
 		case "failed":
 			b.To, b.Kind = c.FinishTime, "failed"
 		}
+
 		n := slices.IndexFunc(free, func(t time.Time) bool { return !t.After(b.From) })
 		if n < 0 {
 			n = len(lanes)

@@ -9,19 +9,23 @@ import (
 )
 
 // Update writes an explanation after changes to its objects: the new state, the pods that have
-// changed, what comes next, and the findings that have come or gone since the explanation
-// before. Without one, it writes all findings.
+// changed, what comes next, and the findings that are new or gone since the explanation before. If
+// before is nil, it writes all findings.
 func (p *Printer) Update(at time.Time, x, before *Explanation, changes []read.Change) error {
-	p.line("\n%s %s  %s  %s", at.UTC().Format("15:04:05"), p.paint(bold, nameOf(x)), p.paint(stateColour(x.State), string(x.State)), p.paint(dim, causes(changes)))
+	p.line("\n%s %s  %s  %s", at.UTC().Format("15:04:05"), p.paint(bold, nameOf(x)),
+		p.paint(stateColour(x.State), string(x.State)), p.paint(dim, causes(changes)))
 	p.item("  ", "", x.Summary)
+
 	if before == nil {
 		before = &Explanation{}
 	}
 	for _, pod := range x.Pods {
-		if slices.ContainsFunc(changes, func(c read.Change) bool { return c.Kind == "Pod" && c.Key == keyOf(x.Namespace, pod.Name) }) {
+		if slices.ContainsFunc(changes,
+			func(c read.Change) bool { return c.Kind == "Pod" && c.Key == keyOf(x.Namespace, pod.Name) }) {
 			p.item("    ", "", "pod "+pod.Name+": "+pod.Text)
 		}
 	}
+
 	for _, f := range x.Findings {
 		if !hasFinding(before, f.Code) {
 			p.finding(&f)
@@ -32,6 +36,7 @@ func (p *Printer) Update(at time.Time, x, before *Explanation, changes []read.Ch
 			p.item("  ", p.paint(green, "no longer "+f.Code), "")
 		}
 	}
+
 	p.steps("next", x.Next)
 	return p.err
 }
@@ -55,7 +60,7 @@ func keyOf(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// causes says what has changed.
+// causes lists the objects that have changed.
 func causes(changes []read.Change) string {
 	var parts []string
 	for _, c := range changes {

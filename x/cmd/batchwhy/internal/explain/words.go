@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// words says times relative to one moment.
+// words writes times relative to one moment.
 type words struct{ now time.Time }
 
-// at is a moment with its distance from now, as in "at 10:00:40 (in 40s)". A moment of
+// at returns a time with its distance from now, as in "at 10:00:40 (in 40s)". A time on
 // another day has its date.
 func (w words) at(t time.Time) string {
 	layout := "at 15:04:05"
@@ -30,7 +30,7 @@ func (w words) distance(t time.Time) string {
 	}
 }
 
-// clock is a past moment, with its date unless it is today.
+// clock returns a past time, with its date unless it is today.
 func (w words) clock(t time.Time) string {
 	if t.UTC().Format(time.DateOnly) == w.now.UTC().Format(time.DateOnly) {
 		return t.UTC().Format("15:04:05")
@@ -38,10 +38,10 @@ func (w words) clock(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05")
 }
 
-// since is the distance of a past moment without the word "ago".
+// since returns how long ago a time was, without the word "ago".
 func (w words) since(t time.Time) string { return span(w.now.Sub(t)) }
 
-// span is a duration in its two largest units, rounded up to whole seconds.
+// span returns a duration in its two largest units, rounded up to whole seconds.
 func span(d time.Duration) string {
 	s := int64((max(d, 0) + time.Second - 1) / time.Second)
 	switch {
@@ -62,7 +62,7 @@ func join(a int64, unit string, b int64, small string) string {
 	return fmt.Sprintf("%d%s%d%s", a, unit, b, small)
 }
 
-// count is a number of things. The plural of the noun ends in "s", unless it is given.
+// count returns a number with its noun. The plural of the noun ends in "s" unless it is given.
 func count(n int64, noun string, plural ...string) string {
 	switch {
 	case n == 1:
@@ -73,7 +73,7 @@ func count(n int64, noun string, plural ...string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// verb is the form of a verb after a number of things.
+// verb returns the form of a verb for a number of things.
 func verb(n int64, one, many string) string {
 	if n == 1 {
 		return one
@@ -81,7 +81,7 @@ func verb(n int64, one, many string) string {
 	return many
 }
 
-// list is "a, b and c", cut after a few with the number of the others.
+// list returns items as in "a, b and c". Of more than six, it names five and the number of the others.
 func list(items []string) string {
 	const most = 5
 	if n := len(items); n > most+1 {
@@ -119,8 +119,8 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// brief cuts a message that an object contains to one line of a bearable length. It cuts in the middle: runtimes and
-// registries say at the end what is wrong.
+// brief makes a message of an object one short line. It cuts in the middle, since the messages of
+// runtimes and registries have the cause at the end.
 func brief(text string) string {
 	const most, ending = 240, 130
 	text = strings.Join(strings.Fields(text), " ")
@@ -158,7 +158,7 @@ func (t *tally) list() string {
 	return list(parts)
 }
 
-// each is list, but without the number of what is true of all.
+// each is list, but without the number if all texts are equal.
 func (t *tally) each() string {
 	if len(t.order) == 1 {
 		return t.order[0]
@@ -166,7 +166,7 @@ func (t *tally) each() string {
 	return t.list()
 }
 
-// runs is the sentence of a schedule with its verb, such as "runs every hour" or "never runs
+// runs returns the sentence of a schedule with its verb, such as "runs every hour" or "never runs
 // (no such date)".
 func runs(schedule string) string {
 	if why, never := strings.CutPrefix(schedule, "never"); never {
@@ -175,7 +175,7 @@ func runs(schedule string) string {
 	return "runs " + schedule
 }
 
-// withoutRule is a reason of the planner without the number of its rule.
+// withoutRule returns a reason of the planner without the number of its rule.
 func withoutRule(text string) string {
 	for _, letter := range []string{" (J", " (C", " (T"} {
 		text, _, _ = strings.Cut(text, letter)
@@ -215,7 +215,7 @@ func plainly(message string) string {
 	return message
 }
 
-// exit is an exit code with what it usually means.
+// exit returns an exit code with its usual meaning.
 func exit(code int32, reason string) string {
 	s := fmt.Sprintf("exit code %d", code)
 	switch {

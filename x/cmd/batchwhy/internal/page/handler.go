@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// policy is the policy of the page itself, and what only a header can say.
-const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// policy is the policy in the page itself, and frame-ancestors, which only a header can set.
+const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'self'; " +
+	"img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // Handler serves the files, compressed.
 func (f Files) Handler() (http.Handler, error) {
@@ -23,21 +24,25 @@ func (f Files) Handler() (http.Handler, error) {
 			return nil, err
 		}
 	}
+
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
 		if name == "" {
 			name = "index.html"
 		}
+
 		data, ok := f[name]
 		if !ok {
 			http.NotFound(w, r)
 			return
 		}
+
 		h := w.Header()
 		h.Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-cache")
+
 		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 			h.Set("Content-Encoding", "gzip")
 			data = packed[name]

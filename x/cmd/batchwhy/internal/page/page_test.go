@@ -25,8 +25,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// TestSize: what a browser loads is at most 2.35 megabytes, of which the module has 2.2. The remedies are sentences, a
-// tenth of the module.
+// TestSize: what a browser loads is at most 2.35 megabytes, of which the module has 2.2. The
+// remedies are sentences, a tenth of the module.
 func TestSize(t *testing.T) {
 	size, err := files(t).Size()
 	if err != nil || size > 2_350_000 {
@@ -149,8 +149,9 @@ func compareWithPackage(t *testing.T, p *tab, folder string, data []byte, at str
 	}
 }
 
-// TestAsOf: the time of an example goes with it, and what is the user's own is explained as of the time that the command
-// takes: a pasted text as of now, a file as of the newest time that its objects know.
+// TestAsOf: the time of an example goes with it, and what is the user's own is explained as of the
+// time that the command takes: a pasted text as of now, a file as of the newest time that its
+// objects know.
 func TestAsOf(t *testing.T) {
 	p := open(t, "")
 	begin := time.Now().UTC()
@@ -274,7 +275,8 @@ func TestSchedules(t *testing.T) {
 	}
 	p.click("#tab-schedules")
 	for zone, want := range map[string]string{
-		"US/Eastern": "EDT", "constructor": "constructor", "Mars/Base": "Mars/Base", "../../etc/passwd": "passwd", // an alias, and zones that are not there
+		// an alias, and zones that are not there
+		"US/Eastern": "EDT", "constructor": "constructor", "Mars/Base": "Mars/Base", "../../etc/passwd": "passwd",
 	} {
 		p.set("zone", zone)
 		p.click("#look")
@@ -372,8 +374,9 @@ func TestTimelineFits(t *testing.T) {
 	}
 }
 
-// manyObjects copies a list of Jobs, as kubectl prints it, of which one in twenty has a pod that cannot be scheduled and
-// one in fifty wants no pods. It watches how long the page is busy at a time, and when the first finding is there.
+// manyObjects copies a list of Jobs, as kubectl prints it, of which one in twenty has a pod that
+// cannot be scheduled and one in fifty wants no pods. It watches how long the page is busy at a
+// time, and when the first finding is there.
 const manyObjects = `{
 	const items = [], at = "2026-10-14T08:00:00Z";
 	for (let i = 0; i < %d; i++) {
@@ -467,8 +470,9 @@ func (p *tab) trace() (longest func() float64) {
 }
 
 // TestManyObjects pastes lists of hundreds and thousands of objects: a worker explains them, the
-// page reacts in between, what is wrong comes first, and what is well is one line. The figures depend on the machine: an
-// idle one has no block beyond 100 ms, and the first findings within two seconds.
+// page reacts in between, what is wrong comes first, and what is well is one line. The figures
+// depend on the machine: an idle one has no block beyond 100 ms, and the first findings within two
+// seconds.
 func TestManyObjects(t *testing.T) {
 	for _, test := range []struct{ jobs, indent int }{{600, 0}, {600, 4}, {3000, 4}} {
 		n := test.jobs
@@ -516,7 +520,8 @@ func TestManyObjects(t *testing.T) {
 	}
 }
 
-// TestLongPaste: of a long text the field shows the beginning, Share and Explain take all of it, and it can be removed.
+// TestLongPaste: of a long text the field shows the beginning, Share and Explain take all of it,
+// and it can be removed.
 func TestLongPaste(t *testing.T) {
 	p := many(t, 100, 0, size(1440, 900, false)...)
 	p.paste()

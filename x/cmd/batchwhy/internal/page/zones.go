@@ -18,17 +18,20 @@ func zonesOf(archive string) ([]byte, error) {
 		return nil, err
 	}
 	defer r.Close()
+
 	var all bytes.Buffer
-	places := make(map[string][2]int) // of a content: where it begins, and its length
+	places := make(map[string][2]int) // offset and length of each content
 	index := make(map[string][2]int)
 	for _, f := range r.File {
 		if f.FileInfo().IsDir() {
 			continue
 		}
+
 		content, err := readZipped(f)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
+
 		place, ok := places[string(content)]
 		if !ok {
 			place = [2]int{all.Len(), len(content)}
@@ -37,6 +40,7 @@ func zonesOf(archive string) ([]byte, error) {
 		}
 		index[f.Name] = place
 	}
+
 	names, err := json.Marshal(index)
 	if err != nil {
 		return nil, err
@@ -45,7 +49,8 @@ func zonesOf(archive string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return fmt.Appendf(nil, "globalThis.batchplanZones = {\"files\": %s, \"data\": %q};\n", names, base64.StdEncoding.EncodeToString(packed)), nil
+	return fmt.Appendf(nil, "globalThis.batchplanZones = {\"files\": %s, \"data\": %q};\n", names,
+		base64.StdEncoding.EncodeToString(packed)), nil
 }
 
 func readZipped(f *zip.File) ([]byte, error) {

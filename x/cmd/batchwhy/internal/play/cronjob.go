@@ -18,12 +18,12 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// CronJob is a CronJob and what has happened to it. Its jobs run until the user ends them.
+// CronJob is the life of a CronJob. Its Jobs run until the user ends them.
 type CronJob struct {
 	world *world.CronJob
-	// jobs are the lives of all jobs, in the order of their creation.
+	// jobs has the lives of all Jobs, in the order of their creation.
 	jobs []jobLife
-	// events are the events of all rounds; asked counts the jobs that were requested by hand.
+	// events has the events of all rounds, and asked counts the Jobs that were requested by hand.
 	events []job.Event
 	asked  int
 	story  *teller
@@ -32,11 +32,11 @@ type CronJob struct {
 	last   string
 	// wait is what happens next by itself.
 	wait wait
-	// differs says that Kubernetes 1.37 would not have started what this step has started.
+	// differs is a sentence if Kubernetes 1.37 would not have started a run of this step, or "".
 	differs string
 }
 
-// jobLife is the life of a job, which continues in the drawing when the job is gone.
+// jobLife is the life of a Job. The drawing also shows it after the Job is gone.
 type jobLife struct {
 	name           string
 	run            time.Time
@@ -44,11 +44,11 @@ type jobLife struct {
 	kind           string
 }
 
-// maxJobs is how many jobs may be active together.
+// maxJobs is the number of Jobs that may be active at the same time.
 const maxJobs = 500
 
-// newCronJob starts the life of a CronJob with this spec. It has the name that
-// the stories of cronjob/testdata use.
+// newCronJob starts the life of a CronJob with this spec. The CronJob has the same name as in the
+// stories of cronjob/testdata.
 func newCronJob(spec cronjob.Spec, story *teller) (*CronJob, error) {
 	cronjob.Default(&spec)
 	c := cronjob.CronJob{Namespace: "default", Name: "report", UID: "cj-1", CreationTimestamp: world.Start, Spec: spec}
@@ -75,9 +75,9 @@ func (p *CronJob) Clone() Life {
 //	tick DURATION, next, down DURATION, clock TIME
 //	edit JSON
 //
-// JOB is a name or "all". A started job is one beside the schedule. The controller has its
-// rounds after each step and while time passes, except while it is down; "clock" puts the
-// clock to another time, which may lie before.
+// JOB is a name or "all". "start" creates a Job outside of the schedule, and "down" passes time
+// without the controller; otherwise it has its rounds after each step and while time passes. "clock"
+// sets the clock to another time, which may be earlier.
 func (p *CronJob) Do(step string) error {
 	verb, rest, _ := strings.Cut(strings.TrimSpace(step), " ")
 	rest = strings.TrimSpace(rest)
@@ -101,7 +101,8 @@ func (p *CronJob) Do(step string) error {
 	case "clock":
 		t, err := time.Parse(time.RFC3339, rest)
 		if err != nil || t.Before(world.Start) || t.After(world.Start.AddDate(20, 0, 0)) {
-			return fmt.Errorf("clock: %q: must be a time such as 2026-01-31T18:00:00Z, at most 20 years from the beginning", rest)
+			return fmt.Errorf("clock: %q: must be a time such as 2026-01-31T18:00:00Z, at most 20 years from the "+
+				"beginning", rest)
 		}
 		p.setClock(t)
 	case "edit":
@@ -126,7 +127,7 @@ func (p *CronJob) setClock(t time.Time) {
 	p.story.tell("at "+p.world.Now.Format(time.RFC3339), "", "")
 }
 
-// next is the next time at which the controller acts by itself, and why.
+// next returns the next time at which the controller acts by itself, and why.
 func (p *CronJob) next() (at time.Time, what string) {
 	for _, w := range p.plan.Waits {
 		if !w.Until.After(p.world.Now) || !at.IsZero() && !w.Until.Before(at) {
@@ -176,7 +177,8 @@ func (p *CronJob) edit(text string) error {
 		return err
 	}
 	if err := json.Unmarshal([]byte(text), &c.Spec); err != nil {
-		return fmt.Errorf("edit: %q: must be fields of the spec as JSON, such as {\"schedule\": \"@daily\"}: %w", text, err)
+		return fmt.Errorf("edit: %q: must be fields of the spec as JSON, such as {\"schedule\": \"@daily\"}: %w",
+			text, err)
 	}
 	if err := c.Validate(); err != nil {
 		return fmt.Errorf("edit: %w", err)
@@ -186,14 +188,15 @@ func (p *CronJob) edit(text string) error {
 	return nil
 }
 
-// jobStep does something to one job or to all that it can be done to.
+// jobStep applies a verb to one Job, or to all Jobs to which it applies.
 func (p *CronJob) jobStep(verb, name string) error {
 	if !slices.Contains([]string{"complete", "fail", "remove"}, verb) {
 		return fmt.Errorf("%q: must be complete, fail, remove, start, tick, next, down, clock or edit", verb)
 	}
 	done := 0
 	for _, c := range p.world.Children() {
-		if name != "all" && c.Name != name || c.Finished != "" && verb != "remove" {
+		isNamed := name == "all" || c.Name == name
+		if !isNamed || c.Finished != "" && verb != "remove" {
 			continue
 		}
 		done++
@@ -214,7 +217,7 @@ func (p *CronJob) jobStep(verb, name string) error {
 	return nil
 }
 
-// storyName is what a story calls a job: its run, or the ID of its trigger.
+// storyName returns the name of a Job in a story: its run, or the ID of its trigger.
 func storyName(c *cronjob.Child) string {
 	if c.ScheduledTime.IsZero() {
 		return strings.TrimPrefix(c.Name, cronjob.Trigger{}.JobName("report"))
@@ -226,6 +229,7 @@ func storyName(c *cronjob.Child) string {
 func (p *CronJob) settle() error {
 	defer func() { until, _ := p.next(); p.wait = p.wait.next(until, p.world.Now) }()
 	p.observe()
+
 	for first, n := true, 0; n < maxRounds; first, n = false, n+1 {
 		before := p.world.Writes
 		snapshot := p.world.Snapshot()
@@ -233,6 +237,7 @@ func (p *CronJob) settle() error {
 		if err != nil {
 			return err
 		}
+
 		p.compare(snapshot, &plan)
 		end, err := p.world.CarryOut(context.Background(), &plan)
 		if err != nil {
@@ -240,6 +245,7 @@ func (p *CronJob) settle() error {
 		}
 		p.events = append(p.events, end.Events...)
 		p.observe()
+
 		text, wrote := plan.String(), p.world.Writes > before
 		if wrote || first && text != p.last {
 			p.plans = append(p.plans, text)
@@ -252,6 +258,7 @@ func (p *CronJob) settle() error {
 			break
 		}
 	}
+
 	if n := len(p.world.Running()); n > maxJobs {
 		return fmt.Errorf("%d jobs are active: at most %d can be played", n, maxJobs)
 	}
@@ -263,14 +270,16 @@ func (p *CronJob) compare(s cronjob.Snapshot, plan *cronjob.Plan) {
 	if len(plan.Create) == 0 || plan.Create[0].ScheduledTime.IsZero() {
 		return
 	}
-	s.Options, s.Schedule = cronjob.Kubernetes(release.Newest()), cronjob.Compile(&s.CronJob, schedule.Kubernetes(release.Newest()))
+	s.Options, s.Schedule = cronjob.Kubernetes(release.Newest()), cronjob.Compile(&s.CronJob,
+		schedule.Kubernetes(release.Newest()))
 	if theirs, err := cronjob.Reconcile(s); err == nil && len(theirs.Create) == 0 {
-		p.differs = fmt.Sprintf("Kubernetes 1.37 would not have started the run of %s: from the distance between the first two missed runs it estimates when the latest was due, and finds none.",
+		p.differs = fmt.Sprintf("Kubernetes 1.37 would not have started the run of %s: from the distance between "+
+			"the first two missed runs it estimates when the latest was due, and finds none.",
 			plan.Create[0].ScheduledTime.UTC().Format(time.DateTime))
 	}
 }
 
-// observe writes the lives of the jobs down.
+// observe records the lives of the Jobs.
 func (p *CronJob) observe() {
 	known := make(map[string]bool, len(p.jobs))
 	for i := range p.jobs {
@@ -294,7 +303,7 @@ func (p *CronJob) observe() {
 	}
 }
 
-// state is what a story shows of the API server.
+// state returns the state of the API server, as a story shows it.
 func (p *CronJob) state() string {
 	var out strings.Builder
 	w := p.world
@@ -308,7 +317,11 @@ func (p *CronJob) state() string {
 		if !c.ScheduledTime.IsZero() {
 			fmt.Fprintf(&out, ", the run of %s,", c.ScheduledTime.UTC().Format(time.DateTime))
 		}
-		words := map[job.ConditionType]string{"": "runs", job.ConditionComplete: "is complete", job.ConditionFailed: "has failed"}
+		words := map[job.ConditionType]string{
+			"":                    "runs",
+			job.ConditionComplete: "is complete",
+			job.ConditionFailed:   "has failed",
+		}
 		fmt.Fprintf(&out, " %s\n", words[c.Finished])
 	}
 	return out.String()

@@ -21,6 +21,7 @@ func (p *CronJob) View(from int) View {
 	x := p.explanation()
 	children := p.children()
 	from = pageFrom(from, len(children))
+
 	v := View{
 		Kind: "CronJob", Clock: w.Now.Format(time.DateTime) + " UTC, after " + short(w.Now.Sub(world.Start)),
 		Summary: x.Summary, State: x.State, Next: x.Next, Facts: x.Facts, Findings: x.Findings,
@@ -29,12 +30,15 @@ func (p *CronJob) View(from int) View {
 		Suspend:  p.isSuspended(),
 		Timeline: p.timeline(),
 	}
+
 	if p.differs != "" {
-		v.Findings = append(v.Findings, explain.Finding{Severity: explain.Warning, Code: "KubernetesDiffers", Text: p.differs})
+		v.Findings = append(v.Findings,
+			explain.Finding{Severity: explain.Warning, Code: "KubernetesDiffers", Text: p.differs})
 	}
 	for _, c := range children[from:min(from+pageSize, len(children))] {
 		v.Items = append(v.Items, p.item(c))
 	}
+
 	if at, what := p.next(); !at.IsZero() {
 		v.Wake = fmt.Sprintf("in %s %s", short(at.Sub(w.Now)), what)
 		v.Waited = p.wait.passed(w.Now)
@@ -46,7 +50,7 @@ func (p *CronJob) isSuspended() bool {
 	return p.world.CronJob.Spec.Suspend != nil && *p.world.CronJob.Spec.Suspend
 }
 
-// children are the jobs, the active ones first, the newest first.
+// children returns the Jobs, active ones first, and among these the newest first.
 func (p *CronJob) children() []*cronjob.Child {
 	children := pointers(p.world.Children())
 	slices.SortFunc(children, func(a, b *cronjob.Child) int {
@@ -65,7 +69,8 @@ func (p *CronJob) children() []*cronjob.Child {
 func (p *CronJob) explanation() explain.Explanation {
 	w := p.world
 	c := &read.CronJob{Object: w.CronJob}
-	c.Namespace, c.Name, c.UID, c.CreationTimestamp = w.CronJob.Namespace, w.CronJob.Name, w.CronJob.UID, w.CronJob.CreationTimestamp
+	c.Namespace, c.Name, c.UID, c.CreationTimestamp = w.CronJob.Namespace, w.CronJob.Name, w.CronJob.UID,
+		w.CronJob.CreationTimestamp
 	objects := &read.Objects{CronJobs: []*read.CronJob{c}}
 	for _, child := range w.Children() {
 		objects.Jobs = append(objects.Jobs, p.object(&child))
@@ -73,7 +78,7 @@ func (p *CronJob) explanation() explain.Explanation {
 	return explain.All(objects, explain.Options{At: w.Now, Names: []string{"cronjob/" + w.CronJob.Name}}).Objects[0]
 }
 
-// object is a job as the API server would show it.
+// object returns a Job as an API server would return it.
 func (p *CronJob) object(c *cronjob.Child) *read.Job {
 	owner := &p.world.CronJob
 	out := &read.Job{Object: job.Job{
@@ -81,19 +86,28 @@ func (p *CronJob) object(c *cronjob.Child) *read.Job {
 		Status: job.Status{StartTime: c.StartTime, CompletionTime: c.CompletionTime},
 	}}
 	if c.Finished != "" {
-		out.Object.Status.Conditions = []job.Condition{{Type: c.Finished, Status: job.ConditionTrue, LastTransitionTime: c.FinishTime}}
+		out.Object.Status.Conditions = []job.Condition{
+			{Type: c.Finished, Status: job.ConditionTrue, LastTransitionTime: c.FinishTime},
+		}
 	}
 	out.Namespace, out.Name, out.UID, out.CreationTimestamp = owner.Namespace, c.Name, c.UID, c.CreationTimestamp
 	out.Owners = []read.Owner{{Kind: "CronJob", Name: owner.Name, UID: owner.UID, Controller: true}}
 	if !c.ScheduledTime.IsZero() {
-		out.Annotations = map[string]string{"batch.kubernetes.io/cronjob-scheduled-timestamp": c.ScheduledTime.Format(time.RFC3339)}
+		out.Annotations = map[string]string{
+			"batch.kubernetes.io/cronjob-scheduled-timestamp": c.ScheduledTime.Format(time.RFC3339),
+		}
 	}
 	return out
 }
 
 func (p *CronJob) item(c *cronjob.Child) Item {
 	since := p.world.Now.Sub(c.CreationTimestamp)
-	out := Item{Name: c.Name, Phase: "Active", Text: "Active for " + short(since) + ".", Actions: []string{"complete", "fail", "remove"}}
+	out := Item{
+		Name:    c.Name,
+		Phase:   "Active",
+		Text:    "Active for " + short(since) + ".",
+		Actions: []string{"complete", "fail", "remove"},
+	}
 	if c.Finished != "" {
 		out.Phase, out.Actions = string(c.Finished), []string{"remove"}
 		out.Text = fmt.Sprintf("Ended after %s.", short(c.FinishTime.Sub(c.CreationTimestamp)))
@@ -108,7 +122,7 @@ func (p *CronJob) item(c *cronjob.Child) Item {
 
 var cronHead = []string{"NAME", "SCHEDULE", "TIMEZONE", "SUSPEND", "ACTIVE", "LAST SCHEDULE", "AGE"}
 
-// table is what kubectl get cronjob prints.
+// table returns the columns of kubectl get cronjob.
 func (p *CronJob) table() []string {
 	c := &p.world.CronJob
 	zone, last, suspend := "<none>", "<none>", "False"
@@ -121,10 +135,18 @@ func (p *CronJob) table() []string {
 	if p.isSuspended() {
 		suspend = "True"
 	}
-	return []string{c.Name, c.Spec.Schedule, zone, suspend, fmt.Sprint(len(c.Status.Active)), last, short(p.world.Now.Sub(c.CreationTimestamp))}
+	return []string{
+		c.Name,
+		c.Spec.Schedule,
+		zone,
+		suspend,
+		fmt.Sprint(len(c.Status.Active)),
+		last,
+		short(p.world.Now.Sub(c.CreationTimestamp)),
+	}
 }
 
-// cronStatusText is the status as YAML.
+// cronStatusText returns the status as YAML.
 func cronStatusText(s *cronjob.Status) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -141,7 +163,7 @@ func cronStatusText(s *cronjob.Status) string {
 	return b.String()
 }
 
-// maxMarks is how many past runs the drawing has, the latest ones.
+// maxMarks is the number of past runs in the drawing. It shows the latest.
 const maxMarks = 100
 
 // timeline draws the life so far and the next runs.
@@ -152,24 +174,28 @@ func (p *CronJob) timeline() *explain.Timeline {
 	for i := range p.jobs {
 		started[p.jobs[i].run.UTC()] = true
 	}
+
 	lane := explain.Lane{Label: "runs"}
 	past := p.pastRuns()
 	if len(past) == maxMarks {
 		t.From = past[0]
 	}
+
 	for _, run := range past {
 		lane.Marks = append(lane.Marks, p.runMark(run, started[run.UTC()]))
 	}
 	for run := range w.Schedule.Schedule.NextN(w.Now, 3) {
-		lane.Marks = append(lane.Marks, explain.Mark{At: run.UTC(), Kind: "run", Text: "due in " + short(run.Sub(w.Now))})
+		lane.Marks = append(lane.Marks,
+			explain.Mark{At: run.UTC(), Kind: "run", Text: "due in " + short(run.Sub(w.Now))})
 		t.To = run.UTC()
 	}
+
 	t.Lanes = append(t.Lanes, lane)
 	p.jobLanes(t)
 	return t
 }
 
-// pastRuns are the latest runs up to now, in order.
+// pastRuns returns the latest runs up to now, in order.
 func (p *CronJob) pastRuns() (runs []time.Time) {
 	s := p.world.Schedule.Schedule
 	run, ok := s.Latest(world.Start, p.world.Now)
@@ -182,7 +208,7 @@ func (p *CronJob) pastRuns() (runs []time.Time) {
 	return runs
 }
 
-// runMark says how a run ended.
+// runMark returns the mark for a past run.
 func (p *CronJob) runMark(run time.Time, started bool) explain.Mark {
 	if started {
 		return explain.Mark{At: run, Kind: "started", Text: "started"}
@@ -204,12 +230,14 @@ func (p *CronJob) jobLanes(t *explain.Timeline) {
 		if end.IsZero() {
 			end = t.Now
 		}
+
 		if end.Before(t.From) {
 			continue
 		}
 		if end.Before(l.created) {
 			end = l.created // the clock was put back
 		}
+
 		n := slices.IndexFunc(free, func(at time.Time) bool { return !at.After(l.created) })
 		if n < 0 && len(free) >= maxLanes {
 			t.More++
@@ -220,11 +248,18 @@ func (p *CronJob) jobLanes(t *explain.Timeline) {
 			free = append(free, time.Time{})
 			t.Lanes = append(t.Lanes, explain.Lane{Label: "jobs"})
 		}
+
 		from := l.created
 		if from.Before(t.From) {
 			from = t.From
 		}
-		t.Lanes[n+1].Bars = append(t.Lanes[n+1].Bars, explain.Bar{From: from, To: end, Kind: l.kind, Text: l.name + ": " + l.kind + " for " + short(end.Sub(l.created))})
+		t.Lanes[n+1].Bars = append(t.Lanes[n+1].Bars, explain.Bar{
+			From: from,
+			To:   end,
+			Kind: l.kind,
+			Text: l.name + ": " + l.kind + " for " + short(end.Sub(l.created)),
+		})
+
 		free[n] = end
 		if l.ended.IsZero() {
 			free[n] = t.Now.Add(time.Nanosecond)

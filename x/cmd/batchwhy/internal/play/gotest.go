@@ -34,10 +34,11 @@ func goTest(planner, prepare string, snapshot any, plan string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	return strings.NewReplacer("PLANNER", planner, "PREPARE", prepare, "SNAPSHOT", quoted(string(data)), "WANT", quoted(plan)).Replace(testTemplate), nil
+	return strings.NewReplacer("PLANNER", planner, "PREPARE", prepare, "SNAPSHOT", quoted(string(data)), "WANT",
+		quoted(plan)).Replace(testTemplate), nil
 }
 
-// quoted is a Go string literal over several lines.
+// quoted returns a Go string literal over several lines.
 func quoted(text string) string {
 	return "`" + strings.ReplaceAll(text, "`", "` + \"`\" + `") + "`"
 }

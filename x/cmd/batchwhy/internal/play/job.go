@@ -1,6 +1,6 @@
-// Package play steps through the life of a Job or CronJob in memory: a user does what
-// kubelets, nodes and people do, and the controller answers with its plans. The steps are a
-// text of a few lines, so that a situation can be sent in a link.
+// Package play steps through the life of a Job or CronJob in memory: a user acts as kubelets, nodes
+// and people, and the controller carries out its plans. The steps are a text of a few lines, so that
+// a situation fits in a link.
 package play
 
 import (
@@ -16,38 +16,38 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// maxRounds is how many rounds may follow one step.
+// maxRounds is the maximum number of rounds after one step.
 const maxRounds = 100
 
-// Job is a Job and what has happened to it.
+// Job is the life of a Job.
 type Job struct {
 	world *world.Job
-	// pods are the lives of all pods, in the order of their creation; at finds them.
+	// pods has the lives of all pods, in the order of their creation, and at their places by UID.
 	pods []podLife
 	at   map[job.UID]int
-	// looks counts the looks at the pods.
+	// looks counts the calls of observe.
 	looks int
-	// lost are pods whose node does not answer.
+	// lost has the pods whose node does not answer.
 	lost map[job.UID]bool
-	// story is written only when it is requested; plans are the plans of the last step that
-	// wrote something or differ from the one before.
+	// story is nil unless a story was requested.
 	story *teller
+	// plans has the plans of the latest step that write something or differ from the plan before.
 	plans []string
 	plan  job.Plan
 	last  string
 	// wait is what happens next by itself.
 	wait wait
-	// ended is when the Job came to its end.
+	// ended is the time at which the Job ended.
 	ended time.Time
 }
 
-// podLife is the life of a pod, which continues in the drawing when the pod is gone.
+// podLife is the life of a pod. The drawing also shows it after the pod is gone.
 type podLife struct {
 	name                    string
 	index                   int32
 	created, started, ended time.Time
 	kind                    string
-	// looked is the look that has seen the pod last.
+	// looked is the value of Job.looks when the pod was last seen.
 	looked int
 }
 
@@ -73,7 +73,7 @@ func newJob(spec job.Spec, story *teller) (*Job, error) {
 	return p, p.settle()
 }
 
-// maxPods is how many pods may be active together.
+// maxPods is the number of pods that may be active at the same time.
 const maxPods = 5000
 
 func jsonText(spec any) string {
@@ -99,8 +99,8 @@ func (p *Job) Clone() Life {
 //	tick DURATION, next
 //	edit JSON, delete
 //
-// POD is a name or "all". Evicted pods end when their time is over, pods of a lost node do
-// not. The controller has its rounds after each step, and while time passes.
+// POD is a name or "all". An evicted pod ends after its grace period, except on a lost node. The
+// controller has its rounds after each step, and while time passes.
 func (p *Job) Do(step string) error {
 	verb, rest, _ := strings.Cut(strings.TrimSpace(step), " ")
 	rest = strings.TrimSpace(rest)
@@ -133,7 +133,7 @@ func (p *Job) Do(step string) error {
 	return p.settle()
 }
 
-// next is the next time at which something happens by itself, and what.
+// next returns the next time at which something happens by itself, and what happens.
 func (p *Job) next() (at time.Time, what string) {
 	if again := p.world.Requeue; again.At.After(p.world.Now) {
 		at, what = again.At, "the controller acts again"
@@ -146,7 +146,8 @@ func (p *Job) next() (at time.Time, what string) {
 	return at, what
 }
 
-// killTime is when the kubelet kills a pod that is being deleted, and zero for others.
+// killTime returns the time at which the kubelet kills a pod that is being deleted, zero for other
+// pods.
 func (p *Job) killTime(pod *job.Pod) time.Time {
 	if pod.Deletion == nil || pod.Phase != job.PodRunning || p.lost[pod.UID] {
 		return time.Time{}
@@ -161,16 +162,19 @@ func (p *Job) passTime(until time.Time) error {
 		if next.IsZero() || next.After(until) {
 			next = until
 		}
+
 		if d := next.Sub(p.world.Now); d > 0 {
 			p.world.Now = next
 			p.story.tell("tick "+d.String(), "", next.Format("15:04:05")+"\n")
 		}
+
 		for _, pod := range slices.Clone(p.world.Pods) {
 			if due := p.killTime(pod); !due.IsZero() && !due.After(p.world.Now) {
 				p.world.Finish(pod, 137)
 				p.story.tell("fail "+pod.Name+" code=137", "", "")
 			}
 		}
+
 		if err := p.settle(); err != nil {
 			return err
 		}
@@ -187,6 +191,7 @@ func (p *Job) edit(text string) error {
 	if err != nil {
 		return err
 	}
+
 	var next job.Spec
 	if err := json.Unmarshal(data, &next); err != nil {
 		return err
@@ -194,24 +199,27 @@ func (p *Job) edit(text string) error {
 	if err := json.Unmarshal([]byte(text), &next); err != nil {
 		return fmt.Errorf("edit: %q: must be fields of the spec as JSON, such as {\"parallelism\": 3}: %w", text, err)
 	}
+
 	if err := job.Validate(next); err != nil {
 		return fmt.Errorf("edit: %w", err)
 	}
 	if int64(*next.Parallelism) > maxPods {
 		return fmt.Errorf("edit: parallelism: %d: at most %d pods can be played", *next.Parallelism, maxPods)
 	}
+
 	p.world.Edit(func(s *job.Spec) { *s = next })
 	p.story.tell("edit", text, "")
 	return nil
 }
 
-// podStep does something to one pod or to all that it can be done to.
+// podStep applies a verb to one pod, or to all pods to which it applies.
 func (p *Job) podStep(verb, rest string) error {
 	name, options, _ := strings.Cut(rest, " ")
 	act, ok := podActions[verb]
 	if !ok {
 		return fmt.Errorf("%q: must be run, succeed, fail, evict, lose, restart, tick, next, edit or delete", verb)
 	}
+
 	code := int64(1)
 	if text, ok := strings.CutPrefix(strings.TrimSpace(options), "code="); ok {
 		n, err := strconv.ParseInt(text, 10, 32)
@@ -220,6 +228,7 @@ func (p *Job) podStep(verb, rest string) error {
 		}
 		code = n
 	}
+
 	var pods []*job.Pod
 	for _, pod := range p.world.Pods {
 		if (name == "all" || pod.Name == name) && act.can(pod) {
@@ -229,13 +238,14 @@ func (p *Job) podStep(verb, rest string) error {
 	if len(pods) == 0 {
 		return fmt.Errorf("%s: no pod %q that this can be done to", verb, name)
 	}
+
 	for _, pod := range pods {
 		act.do(p, pod, int32(code))
 	}
 	return nil
 }
 
-// action is what can be done to a pod.
+// action is an action on a pod, and whether it applies.
 type action struct {
 	can func(*job.Pod) bool
 	do  func(p *Job, pod *job.Pod, code int32)
@@ -278,12 +288,14 @@ func isRunning(p *job.Pod) bool { return p.Phase == job.PodRunning && p.Deletion
 func (p *Job) settle() error {
 	defer func() { until, _ := p.next(); p.wait = p.wait.next(until, p.world.Now) }()
 	p.observe()
+
 	for first, n := true, 0; n < maxRounds; first, n = false, n+1 {
 		before := p.world.Writes
 		plan, err := p.world.Round()
 		if err != nil {
 			return err
 		}
+
 		text, wrote := plan.String(), p.world.Writes > before
 		if wrote {
 			p.observe()
@@ -294,11 +306,13 @@ func (p *Job) settle() error {
 				p.story.tell("round", "", text+p.world.State())
 			}
 		}
+
 		p.last = text
 		p.keep(plan)
 		if p.world.Job.Status.Finished() != "" && p.ended.IsZero() {
 			p.ended = p.world.Now
 		}
+
 		if !wrote {
 			break
 		}
@@ -306,14 +320,14 @@ func (p *Job) settle() error {
 	return p.world.Err()
 }
 
-// keep keeps what the view shows of the last plan, which is valid only until the next one.
+// keep copies the parts of a plan that the view shows, since a plan is valid only until the next one.
 func (p *Job) keep(plan *job.Plan) {
 	p.plan = job.Plan{
 		Waits: slices.Clone(plan.Waits), Notes: slices.Clone(plan.Notes), Requeue: plan.Requeue, Verdict: plan.Verdict,
 	}
 }
 
-// observe writes the lives of the pods down.
+// observe records the lives of the pods.
 func (p *Job) observe() {
 	now := p.world.Now
 	p.looks++

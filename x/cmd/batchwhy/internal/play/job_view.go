@@ -21,7 +21,8 @@ func (p *Job) View(from int) View {
 	from = pageFrom(from, len(w.Pods))
 	x := p.explanation(from)
 	v := View{
-		Kind: "Job", Clock: "after " + short(w.Now.Sub(world.Start)), Summary: x.Summary, State: x.State, Next: x.Next, Facts: x.Facts,
+		Kind: "Job", Clock: "after " + short(w.Now.Sub(world.Start)), Summary: x.Summary, State: x.State,
+		Next: x.Next, Facts: x.Facts,
 		Plans: p.plans, Status: statusText(&w.Job.Status), Head: jobHead, Table: p.table(),
 		Items: p.items(x.Pods), From: from, Count: len(w.Pods),
 		Ended:    w.Job.Status.Finished() != "",
@@ -37,7 +38,7 @@ func (p *Job) View(from int) View {
 	return v
 }
 
-// lastEvents are the latest events, as kubectl prints them.
+// lastEvents returns the latest events, as kubectl prints them.
 func lastEvents(events []job.Event) []string {
 	texts := []string{}
 	for _, e := range events[max(0, len(events)-maxEvents):] {
@@ -64,7 +65,7 @@ func (p *Job) explanation(from int) explain.Explanation {
 	return explain.All(objects, explain.Options{At: w.Now, PodsFrom: from, Pods: pageSize}).Objects[0]
 }
 
-// object fills a pod in as an API server would show it.
+// object fills in out with a pod as an API server would return it.
 func (p *Job) object(out *read.Pod, pod *job.Pod) {
 	out.Object = *pod
 	out.Namespace, out.Name, out.UID = p.world.Job.Namespace, pod.Name, pod.UID
@@ -74,13 +75,14 @@ func (p *Job) object(out *read.Pod, pod *job.Pod) {
 	if d := pod.Detail; d != nil {
 		for _, c := range d.Containers {
 			if c.State == jobpod.Terminated && c.ExitCode != 0 {
-				out.Containers = append(out.Containers, read.Container{Name: c.Name, Ended: true, ExitCode: c.ExitCode, Since: c.FinishedAt})
+				out.Containers = append(out.Containers,
+					read.Container{Name: c.Name, Ended: true, ExitCode: c.ExitCode, Since: c.FinishedAt})
 			}
 		}
 	}
 }
 
-// items are the pods of an explanation, with what can be done to each.
+// items returns the pods of an explanation, with the actions that apply to each.
 func (p *Job) items(pods []explain.Pod) []Item {
 	items := make([]Item, len(pods))
 	places := make(map[string]*Item, len(pods))
@@ -107,7 +109,7 @@ var podVerbs = []string{"run", "succeed", "fail", "evict", "lose", "restart"}
 
 var jobHead = []string{"NAME", "STATUS", "COMPLETIONS", "DURATION", "AGE"}
 
-// table is what kubectl get job prints: status, completions, duration.
+// table returns the columns of kubectl get job: status, completions, duration.
 func (p *Job) table() []string {
 	w := p.world
 	status := &w.Job.Status
@@ -138,7 +140,7 @@ func (p *Job) table() []string {
 	return []string{w.Job.Name, state, done, took, short(w.Now.Sub(w.Job.CreationTimestamp))}
 }
 
-// statusText is the status as YAML.
+// statusText returns the status as YAML.
 func statusText(s *job.Status) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -147,11 +149,13 @@ func statusText(s *job.Status) string {
 			line("%s: %d", name, n)
 		}
 	}
+
 	number("active", s.Active)
 	if s.CompletedIndexes != "" {
 		line("completedIndexes: %q", s.CompletedIndexes)
 	}
 	moment(line, "", "completionTime", s.CompletionTime)
+
 	if len(s.Conditions) > 0 {
 		line("conditions:")
 	}
@@ -162,6 +166,7 @@ func statusText(s *job.Status) string {
 		line("  message: %s", c.Message)
 		moment(line, "  ", "lastTransitionTime", c.LastTransitionTime)
 	}
+
 	number("failed", s.Failed)
 	if s.FailedIndexes != nil {
 		line("failedIndexes: %q", *s.FailedIndexes)
@@ -169,11 +174,13 @@ func statusText(s *job.Status) string {
 	if s.Ready != nil {
 		line("ready: %d", *s.Ready)
 	}
+
 	moment(line, "", "startTime", s.StartTime)
 	number("succeeded", s.Succeeded)
 	if s.Terminating != nil {
 		line("terminating: %d", *s.Terminating)
 	}
+
 	if u := s.UncountedTerminatedPods; u != nil && len(u.Failed)+len(u.Succeeded) > 0 {
 		line("uncountedTerminatedPods: {failed: %d UIDs, succeeded: %d UIDs}", len(u.Failed), len(u.Succeeded))
 	}
@@ -186,7 +193,7 @@ func moment(line func(string, ...any), indent, name string, t time.Time) {
 	}
 }
 
-// maxLanes is how many rows the drawing has.
+// maxLanes is the maximum number of lanes of the drawing.
 const maxLanes = 40
 
 // timeline draws the life so far.
@@ -252,7 +259,7 @@ func (p *Job) podLanes(t *explain.Timeline) {
 	}
 }
 
-// ownLane is the life of the Job, with what it waits for.
+// ownLane returns the lane of the Job, with marks for the times for which it waits.
 func (p *Job) ownLane(t *explain.Timeline) explain.Lane {
 	w := p.world
 	end, kind := w.Now, "job"
@@ -265,17 +272,25 @@ func (p *Job) ownLane(t *explain.Timeline) explain.Lane {
 	case w.Job.Spec.Suspend != nil && *w.Job.Spec.Suspend:
 		kind = "suspended"
 	}
-	lane := explain.Lane{Label: "Job", Bars: []explain.Bar{{From: world.Start, To: end, Kind: kind, Text: "the Job: " + kind}}}
+
+	lane := explain.Lane{
+		Label: "Job",
+		Bars:  []explain.Bar{{From: world.Start, To: end, Kind: kind, Text: "the Job: " + kind}},
+	}
+
 	for _, wait := range p.plan.Waits {
 		if wait.Until.IsZero() {
 			continue
 		}
+
 		mark := explain.Mark{At: wait.Until, Kind: "retry", Text: wait.String()}
 		if wait.Reason == jobreason.WaitDeadline {
 			mark.Kind = "deadline"
 		} else {
-			lane.Bars = append(lane.Bars, explain.Bar{From: w.Now, To: wait.Until, Kind: "backoff", Text: wait.String()})
+			lane.Bars = append(lane.Bars,
+				explain.Bar{From: w.Now, To: wait.Until, Kind: "backoff", Text: wait.String()})
 		}
+
 		lane.Marks = append(lane.Marks, mark)
 		if wait.Until.After(t.To) {
 			t.To = wait.Until
@@ -287,7 +302,8 @@ func (p *Job) ownLane(t *explain.Timeline) explain.Lane {
 // bars adds the bars of the pod.
 func (l *podLife) bars(bars []explain.Bar, now time.Time) []explain.Bar {
 	add := func(from, to time.Time, kind string) {
-		bars = append(bars, explain.Bar{From: from, To: to, Kind: kind, Text: l.name + ": " + kind + " for " + short(to.Sub(from))})
+		bars = append(bars,
+			explain.Bar{From: from, To: to, Kind: kind, Text: l.name + ": " + kind + " for " + short(to.Sub(from))})
 	}
 	end, kind, from := l.ended, l.kind, l.created
 	if end.IsZero() {

@@ -7,26 +7,26 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/explain"
 )
 
-// Life is a Job or CronJob and what has happened to it.
+// Life is the life of a Job or CronJob up to now.
 type Life interface {
-	// Do takes one step, and lets the controller answer. After an error the life must not
+	// Do takes one step, and runs the controller after it. After an error the life must not
 	// be used any more.
 	Do(step string) error
 	// Clone returns a life that goes its own way from here.
 	Clone() Life
-	// View describes this state, with a page of its pods or jobs that begins at one of them.
+	// View describes this state, with the page of pods or Jobs that contains the place from.
 	View(from int) View
 	// GoTest is a test of the planner in Go: the snapshot of this state, and its plan.
 	GoTest() (string, error)
 }
 
-// View is what a page shows of a Life.
+// View is the state of a Life as the page shows it.
 type View struct {
 	// Kind is "Job" or "CronJob".
 	Kind string `json:"kind"`
 	// Clock is the time since the beginning, and for a CronJob the time of day.
 	Clock string `json:"clock"`
-	// Summary is the state in a sentence, Next what happens next and why.
+	// Summary is the state in a sentence. Next is what happens next, and why.
 	Summary  string            `json:"summary"`
 	State    explain.State     `json:"state"`
 	Next     []explain.Step    `json:"next"`
@@ -34,17 +34,18 @@ type View struct {
 	Findings []explain.Finding `json:"findings,omitempty"`
 	// Plans are the plans of the step, with their reasons.
 	Plans []string `json:"plans"`
-	// Status is as Kubernetes would show it, Head and Table what kubectl get prints.
+	// Status is the status as YAML. Head and Table are the lines of kubectl get.
 	Status string   `json:"status"`
 	Head   []string `json:"head"`
 	Table  []string `json:"table"`
-	// Items are a page of the pods of a Job or the jobs of a CronJob: those from the
-	// place From, of Count.
+	// Items are a page of the pods of a Job or the Jobs of a CronJob. From is the place of the
+	// first, and Count the number of all.
 	Items  []Item   `json:"items"`
 	From   int      `json:"from"`
 	Count  int      `json:"count"`
 	Events []string `json:"events"`
-	// Wake says when something happens by itself, and Waited which share of the wait has passed.
+	// Wake is the time at which something happens by itself, and Waited the share of the wait that has
+	// passed, from 0 to 1.
 	Wake     string            `json:"wake,omitempty"`
 	Waited   float64           `json:"waited,omitempty"`
 	Ended    bool              `json:"ended"`
@@ -53,7 +54,7 @@ type View struct {
 	Timeline *explain.Timeline `json:"timeline"`
 }
 
-// Item is a pod or a job with what can be done to it.
+// Item is a pod or a Job, with the actions that apply to it.
 type Item struct {
 	Name    string   `json:"name"`
 	Index   *int32   `json:"index,omitempty"`
@@ -62,20 +63,20 @@ type Item struct {
 	Actions []string `json:"actions"`
 }
 
-// pageSize is how many items a view has.
+// pageSize is the number of items in a view.
 const pageSize = 50
 
-// pageFrom is where the page that contains an item begins.
+// pageFrom returns the place at which the page with an item begins.
 func pageFrom(from, count int) int {
 	from = min(max(from, 0), max(count-1, 0))
 	return from - from%pageSize
 }
 
-// maxEvents is how many events a view has, the latest ones.
+// maxEvents is the number of events in a view. It shows the latest.
 const maxEvents = 50
 
-// teller writes the story of a life down. A nil teller is silent, since the text of a large
-// life costs more than the life.
+// teller writes the story of a life. A nil teller writes nothing: the story of a large life takes more
+// time than the life.
 type teller struct{ strings.Builder }
 
 // tell adds a command to the story.
@@ -90,10 +91,10 @@ func (t *teller) tell(command, input, output string) {
 	t.WriteString("----\n" + output + "\n")
 }
 
-// wait is the time until something happens by itself, and since when it is awaited.
+// wait is a wait until something happens by itself.
 type wait struct{ since, until time.Time }
 
-// next is the wait for the time that is awaited now: the same one, or another that begins.
+// next returns the wait until a time: w if that is its time, or else a wait that begins now.
 func (w wait) next(until, now time.Time) wait {
 	if until.Equal(w.until) {
 		return w
@@ -101,7 +102,7 @@ func (w wait) next(until, now time.Time) wait {
 	return wait{now, until}
 }
 
-// passed is the share of the wait that has passed, from 0 to 1.
+// passed returns the share of the wait that has passed, from 0 to 1.
 func (w wait) passed(now time.Time) float64 {
 	if whole := w.until.Sub(w.since); whole > 0 {
 		return float64(now.Sub(w.since)) / float64(whole)

@@ -65,8 +65,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestViews compares what the page shows in the middle and at the end of each example, and of a life in which a person
-// removes and edits, with stored views.
+// TestViews compares what the page shows in the middle and at the end of each example, and of a
+// life in which a person removes and edits, with stored views.
 func TestViews(t *testing.T) {
 	scripts := append(slices.Clone(Examples), Script{Title: "By hand", Manifest: example(t, "CronJob: Forbid").Manifest,
 		Steps: []string{"next", "complete all", "next", "start", `edit {"suspend": true}`, "tick 7m", "fail all", "tick 1m", "remove all", `edit {"suspend": false, "concurrencyPolicy": "Allow"}`, "next", "next"}})

@@ -7,20 +7,18 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// Script is a life: a Job or CronJob and the steps that follow. It can be stored as text, and
-// always leads to the same states.
+// Script is a life as text: the manifest of a Job or CronJob and the steps after it. It always leads
+// to the same states.
 type Script struct {
 	// Manifest is a Job or CronJob, as YAML or JSON.
 	Manifest string   `json:"manifest"`
 	Steps    []string `json:"steps,omitempty"`
-	// Title and Notes guide through an example; there is a note for the beginning, and one
-	// for each step.
+	// Title and Notes are set in an example. There is a note for the beginning, and one for each step.
 	Title string   `json:"title,omitempty"`
 	Notes []string `json:"notes,omitempty"`
 }
 
-// first starts the life of the manifest's Job or CronJob, and tells its story unless the
-// teller is nil.
+// first starts the life of the manifest's Job or CronJob, and writes its story to the teller.
 func (s *Script) first(story *teller) (Life, error) {
 	objects := &read.Objects{}
 	stream := objects.Stream("manifest")
@@ -37,7 +35,7 @@ func (s *Script) first(story *teller) (Life, error) {
 	return nil, fmt.Errorf("the manifest contains no Job or CronJob")
 }
 
-// life makes a Life of a pointer, so that nil stays nil.
+// life converts a pointer to a Life. After an error the Life is nil.
 func life[T Life](one T, err error) (Life, error) {
 	if err != nil {
 		return nil, err
@@ -45,8 +43,8 @@ func life[T Life](one T, err error) (Life, error) {
 	return one, nil
 }
 
-// Story is the life after the first n steps as a story file, as job/testdata and
-// cronjob/testdata have them.
+// Story returns the life up to step n as a story file, in the format of job/testdata and
+// cronjob/testdata.
 func (s *Script) Story(n int) (string, error) {
 	story := &teller{}
 	one, err := s.first(story)
@@ -65,16 +63,16 @@ func stepError(i int, step string, err error) error {
 	return fmt.Errorf("step %d, %s: %w", i+1, step, err)
 }
 
-// Theatre plays scripts. It remembers the states of the last one, so that going back and
-// forth costs nothing.
+// Theatre plays scripts. It remembers the states of the latest script, so that a user can step back and
+// forth without a delay.
 type Theatre struct {
 	manifest string
 	steps    []string
 	states   []Life
 }
 
-// Play plays the first n steps of a script. A step that cannot be taken ends the play with an
-// error, and the state before it.
+// Play plays the first n steps of a script. If a step cannot be taken, it returns the state before the
+// step and an error.
 func (t *Theatre) Play(s *Script, n int) (Life, error) {
 	if t.states == nil || t.manifest != s.Manifest {
 		first, err := s.first(nil)
@@ -83,14 +81,17 @@ func (t *Theatre) Play(s *Script, n int) (Life, error) {
 		}
 		t.manifest, t.steps, t.states = s.Manifest, nil, []Life{first}
 	}
+
 	n = min(max(n, 0), len(s.Steps))
 	same := 0
 	for same < min(n, len(t.steps)) && t.steps[same] == s.Steps[same] {
 		same++
 	}
+
 	if same < n {
 		t.steps, t.states = slices.Clone(t.steps[:same]), t.states[:same+1]
 	}
+
 	for i := same; i < n; i++ {
 		next := t.states[i].Clone()
 		if err := next.Do(s.Steps[i]); err != nil {

@@ -26,7 +26,7 @@ func (o *Objects) EventsOf(kind string, m *Meta) []Event {
 // NodeEvents returns the events about a node.
 func (o *Objects) NodeEvents(name string) []Event { return o.Events[unnamed("Node", "", name)] }
 
-// unnamed is where the events about an object are whose UID is not known.
+// unnamed returns the key in Objects.Events for an object whose UID is not known.
 func unnamed(kind, namespace, name string) job.UID {
 	return job.UID(kind + " " + namespace + "/" + name)
 }
@@ -39,7 +39,7 @@ type subject struct {
 	UID       job.UID `json:"uid"`
 }
 
-// decodeEvent reads an event of either API group, and what it is about.
+// decodeEvent reads an event of either API group, and the object that it is about.
 func decodeEvent(data []byte) (Event, subject, error) {
 	var e struct {
 		Type    string `json:"type"`
@@ -61,18 +61,23 @@ func decodeEvent(data []byte) (Event, subject, error) {
 		InvolvedObject subject `json:"involvedObject"`
 		Regarding      subject `json:"regarding"`
 	}
+
 	if err := json.Unmarshal(data, &e); err != nil {
 		return Event{}, subject{}, err
 	}
+
 	about := e.InvolvedObject
 	if about.Kind == "" {
 		about = e.Regarding
 	}
+
 	event := Event{Type: e.Type, Reason: e.Reason, Message: e.Message, Count: max(e.Count, e.OldCount, 1)}
 	if event.Message == "" {
 		event.Message = e.Note
 	}
-	event.First, event.Last = firstTime(e.FirstTimestamp, e.OldFirst, e.EventTime), firstTime(e.LastTimestamp, e.OldLast, e.EventTime)
+	event.First = firstTime(e.FirstTimestamp, e.OldFirst, e.EventTime)
+	event.Last = firstTime(e.LastTimestamp, e.OldLast, e.EventTime)
+
 	if e.Series != nil {
 		event.Count, event.Last = e.Series.Count, e.Series.LastObservedTime
 	}
@@ -84,6 +89,7 @@ func (o *Objects) addEvent(data []byte) error {
 	if err != nil {
 		return err
 	}
+
 	switch about.Kind {
 	case "Job", "CronJob", "Pod":
 		if about.UID == "" {
@@ -95,11 +101,12 @@ func (o *Objects) addEvent(data []byte) error {
 			}
 			o.EventPods[about.Namespace+"/"+about.Name] = about.UID
 		}
-	case "Node": // its kubelet knows only the name
+	case "Node": // kubelets write no UID of a Node in their events
 		about.UID = unnamed("Node", "", about.Name)
 	default:
 		return nil
 	}
+
 	o.see(event.Last)
 	if o.Events == nil {
 		o.Events = make(map[job.UID][]Event)
@@ -109,7 +116,8 @@ func (o *Objects) addEvent(data []byte) error {
 	return nil
 }
 
-// concerned is the object that an event matters to: for one about a pod, the pod's Job.
+// concerned returns the UID of the object that an event matters to. For an event about a pod, that is
+// the pod's controller.
 func (o *Objects) concerned(about job.UID) job.UID {
 	if id, ok := o.byUID[about]; ok && id.kind == "Pod" && o.Pods[id.place] != nil {
 		return o.Pods[id.place].Controller().UID
@@ -137,7 +145,7 @@ func (o *Objects) addNamespace(m *Meta) {
 	o.Closing[m.Name] = m.DeletionTimestamp
 }
 
-// addNode notes since when a node is not ready; zero for one that is.
+// addNode notes since when a node is not ready; zero if it is ready.
 func (o *Objects) addNode(head *envelope) {
 	if o.NotReady == nil {
 		o.NotReady = make(map[string]time.Time)
@@ -159,6 +167,7 @@ func (o *Objects) addWorkload(head *envelope) {
 	if owner.Kind != "Job" {
 		return
 	}
+
 	w := Workload{Name: head.Metadata.Name}
 	for _, c := range head.Status.Conditions {
 		switch {
@@ -169,16 +178,17 @@ func (o *Objects) addWorkload(head *envelope) {
 		}
 		o.see(c.At)
 	}
+
 	if o.Workloads == nil {
 		o.Workloads = make(map[job.UID]Workload)
 	}
 	o.Workloads[owner.UID] = w
 }
 
-// Workload is what Kueue has made of a Job.
+// Workload is the object that Kueue creates for a Job.
 type Workload struct {
 	Name     string
 	Admitted bool
-	// Why is why it is not admitted.
+	// Why is the reason why it is not admitted.
 	Why string
 }

@@ -5,21 +5,23 @@ import (
 	"time"
 )
 
-// Source is how old the inputs are.
+// Source describes how old the inputs are.
 type Source struct {
-	// Written is when the newest file was written. Live is true if an input may be as new as can be: a
-	// pipe, a pasted text, a cluster. Fresh is true if it certainly is: the cluster itself was asked.
+	// Written is the time at which the newest file was written.
 	Written time.Time
-	Live    bool
-	Fresh   bool
+	// Live is true if an input may be of the present: a pipe, a pasted text or a cluster.
+	Live bool
+	// Fresh is true if an input is certainly of the present: a cluster was read.
+	Fresh bool
 }
 
-// farApart is how far the newest time of the objects may be from their source's before a user is warned.
+// farApart is the time that a file may be newer than its objects without a warning.
 const farApart = time.Hour
 
-// AsOf is the time to explain if none is given: the present for a cluster, a pipe and a pasted text, and for files the
-// newest time that their objects know. from is the rest of the sentence that begins with "As of", and warning is what
-// may be wrong with that choice. otherwise names what gives another time.
+// AsOf returns the time to explain if none is given: the present for a cluster, a pipe and a pasted
+// text, and for files the newest time in their objects. from continues a sentence that begins with
+// "As of". warning describes what may be wrong with the time, and names the option otherwise, with
+// which a user chooses another time.
 func (o *Objects) AsOf(s Source, now time.Time, otherwise string) (at time.Time, from, warning string) {
 	latest := o.Latest
 	switch {
@@ -29,16 +31,19 @@ func (o *Objects) AsOf(s Source, now time.Time, otherwise string) (at time.Time,
 		}
 		return now, "", ""
 	case s.Live && !s.Fresh && now.Sub(latest) > 24*farApart:
-		return now, "", fmt.Sprintf("the newest time in the input is %s: if it was saved earlier, explain that time with %s %s",
+		return now, "", fmt.Sprintf("the newest time in the input is %s: if it was saved earlier, explain that "+
+			"time with %s %s",
 			stamp(latest), otherwise, latest.UTC().Format(time.RFC3339))
 	case s.Live:
 		return now, "", ""
 	case latest.After(now):
-		return now, "", fmt.Sprintf("the objects contain a time in the future, %s: a clock is wrong; explained as of now", stamp(latest))
+		return now, "", fmt.Sprintf("the objects contain a time in the future, %s: a clock is wrong; explained as "+
+			"of now", stamp(latest))
 	}
 
 	if d := s.Written.Sub(latest); d > farApart {
-		warning = fmt.Sprintf("explained as of %s, the newest time that the objects contain, although the file was written %s later: choose another time with %s",
+		warning = fmt.Sprintf("explained as of %s, the newest time that the objects contain, although the file was "+
+			"written %s later: choose another time with %s",
 			stamp(latest), d.Round(time.Minute), otherwise)
 	}
 	return latest, ", the newest time in the objects", warning

@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
-// check returns the unknown fields of a manifest, or what is wrong with it. What has a UID was
-// checked by a server.
+// check returns the unknown fields of a manifest, or as an error what is wrong with it. It does not
+// check an object with a UID, since an API server did.
 func (m *Meta) check(x *manifest.Object, kind string) ([]manifest.Unknown, error) {
 	if m.UID != "" {
 		return nil, nil
@@ -27,21 +27,25 @@ func (o *Objects) addJob(x *manifest.Object, data []byte, head *envelope, place 
 	if err != nil {
 		return err
 	}
+
 	decoded, err := job.DecodeJob(data)
 	if err != nil {
 		return err
 	}
+
 	j := &Job{Meta: *m, Object: decoded, At: at, IsManifest: m.UID == "", Template: head.Spec.Template.Spec.read()}
 	if j.IsManifest {
 		j.Object.UID = manifestUID(at, j.Key())
 		j.UID = j.Object.UID
 		j.Unknown, j.Refused = unknown, x.Judge()
 	}
+
 	job.Default(&j.Object.Spec)
 	for _, c := range j.Object.Status.Conditions {
 		o.see(c.LastTransitionTime)
 	}
 	o.see(j.Object.Status.StartTime)
+
 	o.Jobs = put(o.Jobs, place, j)
 	return nil
 }
@@ -52,29 +56,41 @@ func (o *Objects) addCronJob(x *manifest.Object, data []byte, head *envelope, pl
 	if err != nil {
 		return err
 	}
+
 	decoded, err := cronjob.DecodeCronJob(data)
 	if err != nil {
 		return err
 	}
-	c := &CronJob{Meta: *m, Object: decoded, At: at, IsManifest: m.UID == "", Template: head.Spec.JobTemplate.Spec.Template.Spec.read()}
+
+	c := &CronJob{
+		Meta:       *m,
+		Object:     decoded,
+		At:         at,
+		IsManifest: m.UID == "",
+		Template:   head.Spec.JobTemplate.Spec.Template.Spec.read(),
+	}
+
 	jobs := &head.Spec.JobTemplate.Spec
 	c.JobsSuspended, c.JobsEnd = jobs.Suspend != nil && *jobs.Suspend, jobs.Deadline != nil
 	if jobs, err := manifest.JobSpecOf(data); err == nil {
 		c.Jobs = jobs
 	}
+
 	if c.IsManifest {
 		c.Object.UID = manifestUID(at, c.Key())
 		c.UID = c.Object.UID
 		c.Unknown, c.Refused = unknown, x.Judge()
 	}
+
 	cronjob.Default(&c.Object.Spec)
 	o.see(c.Object.Status.LastScheduleTime)
 	o.see(c.Object.Status.LastSuccessfulTime)
+
 	o.CronJobs = put(o.CronJobs, place, c)
 	return nil
 }
 
-// manifestUID stands for the UID that a server would give.
+// manifestUID returns a UID for a manifest, to which no API server has given one yet.
 func manifestUID(at manifest.Position, key string) job.UID {
 	return job.UID(fmt.Sprintf("manifest %s %s", key, at))
 }

@@ -20,33 +20,33 @@ type Objects struct {
 	Jobs     []*Job
 	CronJobs []*CronJob
 	Pods     []*Pod
-	// Events are about Jobs, CronJobs, Pods and Nodes, by the UID of the object; EventsOf and
-	// NodeEvents find them.
+	// Events has the events about Jobs, CronJobs, Pods and Nodes by the UID of the object. EventsOf
+	// and NodeEvents look them up.
 	Events map[job.UID][]Event
-	// EventPods are the pods that events name, as NAMESPACE/NAME, with the key of their events.
+	// EventPods has the key in Events of each pod that events name, by NAMESPACE/NAME.
 	EventPods map[string]job.UID
-	// NotReady are the nodes, and since when they are not ready.
+	// NotReady has the time since when each node is not ready, zero for a node that is ready.
 	NotReady map[string]time.Time
-	// Workloads are what Kueue has made of Jobs, by the UID of the Job.
+	// Workloads has the workloads of Kueue by the UID of their Job.
 	Workloads map[job.UID]Workload
-	// Complete names the kinds, such as "pods", of which the input has all there are;
-	// Withheld names those that could not be read, and why.
+	// Complete names the kinds, such as "pods", of which the input has all objects.
 	Complete map[string]bool
+	// Withheld has the kinds that could not be read, and why.
 	Withheld map[string]string
-	// Closing are the namespaces that are being deleted, since when.
+	// Closing has the time since when a namespace is being deleted.
 	Closing map[string]time.Time
-	// Others counts the objects of other kinds, which are passed over.
+	// Others counts the objects of other kinds, which are ignored.
 	Others map[string]int
-	// Problems are what could not be read.
+	// Problems are the parts of the input that could not be read.
 	Problems []manifest.Problem
-	// Latest is the latest time that any object contains about itself.
+	// Latest is the latest time in any object.
 	Latest time.Time
-	// Lenient ignores what is not an object of Kubernetes, as in the folder of a support
+	// Lenient ignores documents that are not objects of Kubernetes, as in the folder of a support
 	// bundle.
 	Lenient bool
-	// Limit is the most Jobs, CronJobs and Pods that are kept; 0 means a million.
+	// Limit is the maximum number of Jobs, CronJobs and Pods that are kept; 0 means a million.
 	Limit int
-	// OnChange, if not nil, is called for each object that has come, changed or gone.
+	// OnChange, if not nil, is called for each object that is new, changed or gone.
 	OnChange func(Change)
 
 	byUID    map[job.UID]identity
@@ -54,12 +54,11 @@ type Objects struct {
 	problems int
 }
 
-// Change is an object that an input has brought, changed or taken away.
+// Change is an object that an input has added, changed or removed.
 type Change struct {
 	Kind, Key string
 	UID       job.UID
-	// Owner is the controller of the object; for an event it is the object that the
-	// event is about.
+	// Owner is the UID of the object's controller, or for an event, of the object that it matters to.
 	Owner job.UID
 	Gone  bool
 }
@@ -70,7 +69,7 @@ func (o *Objects) changed(c Change) {
 	}
 }
 
-// identity is which object has a UID.
+// identity is the object that has a UID.
 type identity struct {
 	kind, key string
 	version   int64
@@ -85,10 +84,11 @@ type Job struct {
 	At     manifest.Position
 	// Template is the spec of its pods.
 	Template PodSpec
-	// IsManifest is true for an object that no server has accepted yet: it has no UID.
+	// IsManifest is true for an object that no API server has accepted yet: it has no UID.
 	IsManifest bool
-	// Unknown are the fields of a manifest that do not exist, Refused what else a server would refuse of it.
+	// Unknown are the fields of a manifest that do not exist.
 	Unknown []manifest.Unknown
+	// Refused are the other problems for which an API server would refuse a manifest.
 	Refused manifest.Problems
 }
 
@@ -98,7 +98,8 @@ type CronJob struct {
 	Object   cronjob.CronJob
 	At       manifest.Position
 	Template PodSpec
-	// JobsSuspended and JobsEnd say whether its Jobs have suspend and activeDeadlineSeconds.
+	// JobsSuspended is true if its Jobs are created suspended, and JobsEnd if they have an
+	// activeDeadlineSeconds.
 	JobsSuspended, JobsEnd bool
 	// Jobs is the spec of its Jobs, without defaults; nil if it does not decode.
 	Jobs       *job.Spec
@@ -107,10 +108,10 @@ type CronJob struct {
 	Refused    manifest.Problems
 }
 
-// Stream starts an input of that name.
+// Stream returns a reader of an input with this name.
 func (o *Objects) Stream(file string) *manifest.Stream { return manifest.NewStream(o, file) }
 
-// Problem notes what cannot be read.
+// Problem notes a part of the input that cannot be read.
 func (o *Objects) Problem(p manifest.Problem) {
 	o.problems++
 	if o.problems <= maxProblems {
@@ -118,7 +119,7 @@ func (o *Objects) Problem(p manifest.Problem) {
 	}
 }
 
-// PassForeign reports whether what is not an object of Kubernetes is passed over.
+// PassForeign reports whether to ignore a document that is not an object of Kubernetes, and counts it.
 func (o *Objects) PassForeign() bool {
 	if o.Lenient {
 		o.pass("an unknown kind")
@@ -126,7 +127,7 @@ func (o *Objects) PassForeign() bool {
 	return o.Lenient
 }
 
-// pass counts an object that is passed over.
+// pass counts an object that is ignored.
 func (o *Objects) pass(kind string) {
 	if o.Others == nil {
 		o.Others = make(map[string]int)
@@ -134,13 +135,13 @@ func (o *Objects) pass(kind string) {
 	o.Others[kind]++
 }
 
-// maxProblems is how many problems are kept; ProblemCount counts all.
+// maxProblems is the number of problems that are kept. ProblemCount counts all.
 const maxProblems = 1000
 
-// ProblemCount is the number of problems, also of those that are not kept.
+// ProblemCount returns the number of all problems, including those that are not kept.
 func (o *Objects) ProblemCount() int { return o.problems }
 
-// Len is the number of Jobs, CronJobs and Pods.
+// Len returns the number of Jobs, CronJobs and Pods.
 func (o *Objects) Len() int { return len(o.Jobs) + len(o.CronJobs) + len(o.Pods) }
 
 func (o *Objects) limit() int {
@@ -150,10 +151,10 @@ func (o *Objects) limit() int {
 	return 1_000_000
 }
 
-// Add takes an object over.
+// Add adds an object, or replaces its earlier version.
 func (o *Objects) Add(x *manifest.Object) error { return o.add(x, x.JSON) }
 
-// add takes over an object, or the one that an event of a watch holds.
+// add adds an object, or the object in an event of a watch.
 func (o *Objects) add(x *manifest.Object, data []byte) error {
 	var head envelope
 	err := json.Unmarshal(data, &head)
@@ -165,21 +166,25 @@ func (o *Objects) add(x *manifest.Object, data []byte) error {
 		}
 		return err
 	}
+
 	if head.Kind == "" && head.Object != nil {
 		return o.addWatched(x, &head)
 	}
 	if head.Kind == "" {
 		head.Type = x.Default
 	}
+
 	if err := manifest.CheckType(head.Type, head.Metadata.Key()); err != nil {
 		return err
 	}
+
 	switch head.Kind {
 	case "Job", "CronJob", "Pod", "Event", "Namespace", "Node", "Workload":
 	default:
 		o.pass(head.Kind)
 		return nil
 	}
+
 	m := &head.Metadata
 	if m.Name == "" && m.UID == "" {
 		m.Name = m.GenerateName
@@ -190,11 +195,15 @@ func (o *Objects) add(x *manifest.Object, data []byte) error {
 	return o.addKind(x, data, &head)
 }
 
-// isOther reports whether an error comes from a field of a kind that is passed over anyway:
-// its status may be of any form.
+// isOther reports whether an error is about the type of a field in an object of another kind, whose
+// fields may have any type.
 func isOther(err error, kind string) bool {
+	switch kind {
+	case "", "Job", "CronJob", "Pod":
+		return false
+	}
 	var typed *json.UnmarshalTypeError
-	return errors.As(err, &typed) && kind != "" && kind != "Job" && kind != "CronJob" && kind != "Pod"
+	return errors.As(err, &typed)
 }
 
 func (o *Objects) addWatched(x *manifest.Object, e *envelope) error {
@@ -219,6 +228,7 @@ func (o *Objects) addKind(x *manifest.Object, data []byte, head *envelope) error
 	if d := m.DeletionTimestamp; !d.IsZero() {
 		o.see(d.Add(-time.Duration(m.GracePeriod) * time.Second))
 	}
+
 	switch head.Kind {
 	case "Event":
 		return o.addEvent(data)
@@ -232,6 +242,7 @@ func (o *Objects) addKind(x *manifest.Object, data []byte, head *envelope) error
 		o.addWorkload(head)
 		return nil
 	}
+
 	place, ok, err := o.claim(at, head)
 	if err != nil || !ok {
 		return err
@@ -247,6 +258,7 @@ func (o *Objects) addKind(x *manifest.Object, data []byte, head *envelope) error
 	if err != nil {
 		return err
 	}
+
 	c := Change{Kind: head.Kind, Key: m.Key(), UID: m.UID, Owner: m.Controller().UID}
 	if c.UID == "" {
 		c.UID = manifestUID(at, c.Key)
@@ -255,8 +267,8 @@ func (o *Objects) addKind(x *manifest.Object, data []byte, head *envelope) error
 	return nil
 }
 
-// claim says where to put an object: at a place where an earlier version of it is, or at
-// the end, which is -1. An older version than the one that is there is passed over.
+// claim returns where to put an object: the place of its earlier version, or -1 for the end. It
+// returns false if a newer version is already there, or there is no room.
 func (o *Objects) claim(at manifest.Position, head *envelope) (place int, ok bool, err error) {
 	m := &head.Metadata
 	id := identity{kind: head.Kind, key: m.Key(), at: at, place: -1}
@@ -265,8 +277,9 @@ func (o *Objects) claim(at manifest.Position, head *envelope) (place int, ok boo
 		return -1, o.hasRoom(at), nil
 	}
 	before, seen := o.byUID[m.UID]
+	isSame := before.kind == id.kind && before.key == id.key
 	switch {
-	case seen && (before.kind != id.kind || before.key != id.key):
+	case seen && !isSame:
 		return 0, false, fmt.Errorf("uid: %q of %s %s belongs to %s %s at %s already; no two objects share a UID",
 			m.UID, id.kind, id.key, before.kind, before.key, before.at)
 	case seen && id.version < before.version:
@@ -278,6 +291,7 @@ func (o *Objects) claim(at manifest.Position, head *envelope) (place int, ok boo
 	default:
 		id.place = o.next(id.kind)
 	}
+
 	if o.byUID == nil {
 		o.byUID = make(map[job.UID]identity)
 	}
@@ -298,7 +312,7 @@ func (o *Objects) next(kind string) int {
 	return len(o.Pods)
 }
 
-// hasRoom reports whether another object can be kept. The first one that cannot is a
+// hasRoom reports whether another object can be kept. The first one that cannot be kept is a
 // problem.
 func (o *Objects) hasRoom(at manifest.Position) bool {
 	if o.Len() < o.limit() {
@@ -306,17 +320,19 @@ func (o *Objects) hasRoom(at manifest.Position) bool {
 	}
 	if !o.tooMany {
 		o.tooMany = true
-		o.Problem(manifest.Problem{Position: at, Text: fmt.Sprintf("more than %d Jobs, CronJobs and Pods; the rest is not read", o.limit())})
+		o.Problem(manifest.Problem{Position: at, Text: fmt.Sprintf("more than %d Jobs, CronJobs and Pods; the rest "+
+			"is not read", o.limit())})
 	}
 	return false
 }
 
-// forget removes an object that a watch has seen go.
+// forget removes an object that was deleted according to a watch.
 func (o *Objects) forget(uid job.UID) {
 	id, ok := o.byUID[uid]
 	if !ok {
 		return
 	}
+
 	delete(o.byUID, uid)
 	gone := Change{Kind: id.kind, Key: id.key, UID: uid, Gone: true}
 	switch id.kind {
@@ -329,6 +345,7 @@ func (o *Objects) forget(uid job.UID) {
 		gone.Owner = o.Pods[id.place].Controller().UID
 		o.Pods[id.place] = nil
 	}
+
 	o.changed(gone)
 }
 
@@ -338,7 +355,7 @@ func (o *Objects) see(t time.Time) {
 	}
 }
 
-// put puts an object at its place, -1 for the end.
+// put puts an object at a place, or at the end if the place is -1.
 func put[T any](list []T, place int, object T) []T {
 	if place >= 0 && place < len(list) {
 		list[place] = object

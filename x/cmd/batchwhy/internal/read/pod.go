@@ -13,14 +13,14 @@ type Pod struct {
 	Meta
 	Object job.Pod
 	At     manifest.Position
-	// StartTime is when a kubelet accepted the pod.
+	// StartTime is the time at which a kubelet accepted the pod.
 	StartTime time.Time
 	Node      string
 	// Reason and Message come from the status, as in "Evicted".
 	Reason, Message string
 	// Conditions are the status's conditions.
 	Conditions []Condition
-	// Containers are the containers that the status tells of, init containers first.
+	// Containers are the containers in the status, init containers first.
 	Containers []Container
 	Spec       PodSpec
 }
@@ -32,7 +32,7 @@ type Condition struct {
 	Reason  string    `json:"reason"`
 	Message string    `json:"message"`
 	At      time.Time `json:"lastTransitionTime"`
-	// Heartbeat is when a kubelet last confirmed a node's condition.
+	// Heartbeat is the time at which a kubelet last confirmed a node's condition.
 	Heartbeat time.Time `json:"lastHeartbeatTime"`
 }
 
@@ -46,26 +46,27 @@ func (p *Pod) Condition(kind string) Condition {
 	return Condition{}
 }
 
-// Container is what a container of a pod does.
+// Container is the state of a container of a pod.
 type Container struct {
 	Name string
-	// Init is true for an init container. One that is a Sidecar runs beside the others.
+	// Init is true for an init container, and Sidecar for an init container that runs beside the
+	// others.
 	Init, Sidecar bool
 	// Started is false for a running container whose startup probe has not succeeded.
 	Started bool
-	// Waiting, Running and Ended say what it does; all are false if nothing tells.
+	// Waiting, Running and Ended are the state; all are false if it is unknown.
 	Waiting, Running, Ended bool
 	// Reason and Message belong to Waiting and Ended, the exit code to Ended.
 	Reason, Message string
 	ExitCode        int32
-	// Since is when it was started, if it is Running, and when it ended, if it is Ended.
+	// Since is the time at which it started, if it is Running, or ended, if it is Ended.
 	Since    time.Time
 	Restarts int32
-	// Last is how it ended before it was started again, or nil.
+	// Last is its end before it was last restarted, or nil.
 	Last *End
 }
 
-// End is how a container ended.
+// End is the end of a container.
 type End struct {
 	ExitCode   int32     `json:"exitCode"`
 	Reason     string    `json:"reason"`
@@ -74,17 +75,17 @@ type End struct {
 	FinishedAt time.Time `json:"finishedAt"`
 }
 
-// PodSpec is what explanations need of a pod's spec, or of a template.
+// PodSpec has the fields of a pod's spec, or of a template's, that explanations need.
 type PodSpec struct {
 	Scheduler, ServiceAccount string
 	// Gates are the names of the scheduling gates, Claims the names of the volume claims.
 	Gates, Claims []string
-	// Deadline is activeDeadlineSeconds: how long the pod may run, or nil.
+	// Deadline is activeDeadlineSeconds, or nil.
 	Deadline   *int64
 	Containers []ContainerSpec
 }
 
-// ContainerSpec is a container of a spec. The sizes are as the spec writes them.
+// ContainerSpec is a container of a spec. The sizes are in the form in which the spec has them.
 type ContainerSpec struct {
 	Name, Image             string
 	Init, Sidecar, Liveness bool
@@ -102,7 +103,7 @@ func (s *PodSpec) Container(name string) ContainerSpec {
 	return ContainerSpec{}
 }
 
-// more is what explanations need of an object beyond the planner's view.
+// more has the fields of an object that explanations need and the planner does not.
 type more struct {
 	Spec struct {
 		podSpec
@@ -160,7 +161,7 @@ type containerOfSpec struct {
 	} `json:"resources"`
 }
 
-// quantity is a size as it is written: a string or a number.
+// quantity is a size in the form in which an object has it, a string or a number.
 type quantity string
 
 func (q *quantity) UnmarshalJSON(data []byte) error {
@@ -189,8 +190,14 @@ func (s *podSpec) read() PodSpec {
 
 func (c *containerOfSpec) read(init bool) ContainerSpec {
 	return ContainerSpec{
-		Name: c.Name, Image: c.Image, Init: init, Sidecar: init && c.RestartPolicy == "Always", Liveness: c.Liveness != nil,
-		CPU: string(c.Resources.Requests.CPU), Memory: string(c.Resources.Requests.Memory), MemoryLimit: string(c.Resources.Limits.Memory),
+		Name:        c.Name,
+		Image:       c.Image,
+		Init:        init,
+		Sidecar:     init && c.RestartPolicy == "Always",
+		Liveness:    c.Liveness != nil,
+		CPU:         string(c.Resources.Requests.CPU),
+		Memory:      string(c.Resources.Requests.Memory),
+		MemoryLimit: string(c.Resources.Limits.Memory),
 	}
 }
 
@@ -215,11 +222,12 @@ type containerThen struct {
 
 func (o *Objects) addPod(at manifest.Position, data []byte, head *envelope, place int) error {
 	m, more := &head.Metadata, &head.more
-	// The job is not known yet; Snapshot decides what the pod is to it.
+	// The Job is not known yet. The explainer sets Pod.Owner when it makes a snapshot.
 	decoded, err := job.DecodePod(&job.Job{Namespace: m.Namespace}, data)
 	if err != nil {
 		return err
 	}
+
 	p := &Pod{
 		Meta: *m, Object: decoded, At: at,
 		StartTime: more.Status.StartTime, Node: more.Spec.NodeName,
@@ -230,7 +238,8 @@ func (o *Objects) addPod(at manifest.Position, data []byte, head *envelope, plac
 		p.Object.UID = manifestUID(at, p.Key())
 		p.UID = p.Object.UID
 	}
-	p.Annotations = nil // the planner's view has what matters
+
+	p.Annotations = nil // p.Object has those that matter
 	for i := range more.Status.InitContainerStatuses {
 		c := more.Status.InitContainerStatuses[i].read()
 		c.Init, c.Sidecar = true, p.Spec.Container(c.Name).Sidecar
@@ -239,6 +248,7 @@ func (o *Objects) addPod(at manifest.Position, data []byte, head *envelope, plac
 	for i := range more.Status.ContainerStatuses {
 		p.Containers = append(p.Containers, more.Status.ContainerStatuses[i].read())
 	}
+
 	for _, c := range p.Conditions {
 		o.see(c.At)
 	}
@@ -249,12 +259,18 @@ func (o *Objects) addPod(at manifest.Position, data []byte, head *envelope, plac
 		}
 	}
 	o.see(p.StartTime)
+
 	o.Pods = put(o.Pods, place, p)
 	return nil
 }
 
 func (c *containerMore) read() Container {
-	out := Container{Name: c.Name, Started: c.Started == nil || *c.Started, Restarts: c.RestartCount, Last: c.LastState.Terminated}
+	out := Container{
+		Name:     c.Name,
+		Started:  c.Started == nil || *c.Started,
+		Restarts: c.RestartCount,
+		Last:     c.LastState.Terminated,
+	}
 	switch s := &c.State; {
 	case s.Running != nil:
 		out.Running, out.Since = true, s.Running.StartedAt

@@ -8,10 +8,10 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
-// envelope is what all objects have in common, and the event of a watch.
+// envelope has the fields that all objects have in common, and those of an event of a watch.
 type envelope struct {
 	manifest.Type
-	// Event and Object are set in what kubectl prints with --output-watch-events.
+	// Event and Object are set in the output of kubectl with --output-watch-events.
 	Event    string          `json:"type"`
 	Object   json.RawMessage `json:"object"`
 	Metadata Meta            `json:"metadata"`
@@ -52,7 +52,7 @@ func (m *Meta) Controller() (owner Owner) {
 	return owner
 }
 
-// Key is the name as users write it.
+// Key returns NAMESPACE/NAME, or the name if there is no namespace.
 func (m *Meta) Key() string {
 	if m.Namespace == "" {
 		return m.Name

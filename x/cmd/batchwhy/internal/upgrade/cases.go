@@ -15,10 +15,10 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// A case is the smallest one that tells two releases apart. It is played in a release, and
-// what it returns is what that release does.
+// A case plays, in a release, the smallest situation in which two releases differ, and returns what
+// the release does.
 
-// verdict says whether a server takes something.
+// verdict returns whether an API server accepts an object.
 func verdict(err error) string {
 	if err == nil {
 		return "taken"
@@ -27,9 +27,12 @@ func verdict(err error) string {
 	return "refused: " + first
 }
 
-// caseSpec is a job of one pod, suspended or not.
+// caseSpec returns the spec of a Job with one pod.
 func caseSpec(suspended bool) job.Spec {
-	s := job.Spec{Suspend: &suspended, Template: job.Template{RestartPolicy: job.RestartNever, Containers: []string{"main"}}}
+	s := job.Spec{
+		Suspend:  &suspended,
+		Template: job.Template{RestartPolicy: job.RestartNever, Containers: []string{"main"}},
+	}
 	job.Default(&s)
 	return s
 }
@@ -38,14 +41,14 @@ func isNow(t job.ConditionType) job.Condition {
 	return job.Condition{Type: t, Status: job.ConditionTrue, LastTransitionTime: world.Start}
 }
 
-// writtenByHand is a failure as controllers wrote it before servers looked.
+// writtenByHand writes a failure without FailureTarget. Older API servers did not check that.
 func writtenByHand(r release.Release) string {
 	running := job.Status{StartTime: world.Start, Active: 1}
 	failed := job.Status{StartTime: world.Start, Failed: 1, Conditions: []job.Condition{isNow(job.ConditionFailed)}}
 	return verdict(jobstatus.CheckServed(running, failed, caseSpec(false), r))
 }
 
-// endNeverStarted is the end of a job that was suspended all the time.
+// endNeverStarted writes the end of a Job that was always suspended.
 func endNeverStarted(r release.Release) string {
 	old := job.Status{Conditions: []job.Condition{isNow(job.ConditionSuspended)}}
 	end := job.Status{CompletionTime: world.Start, Succeeded: 1, Conditions: []job.Condition{
@@ -54,22 +57,26 @@ func endNeverStarted(r release.Release) string {
 	return verdict(jobstatus.CheckServed(old, end, caseSpec(true), r))
 }
 
-// surplus is a job with a pod too many. The pods differ in their age and their sidecars.
+// surplus plays a Job with a pod too many. The pods differ in their age and their sidecars.
 func surplus(r release.Release) string {
 	spec := caseSpec(false)
 	w := world.NewJob(spec)
 	w.Options, w.Consistent = job.Kubernetes(r), true
 	for i, name := range [...]string{"the older one", "the newer one"} {
 		w.AddPod(job.Pod{Name: name, Phase: job.PodRunning, Assigned: true, Ready: true, Detail: &job.PodDetail{
-			CreationTimestamp: world.Start.Add(time.Duration(i) * time.Second), ReadyTransition: world.Start.Add(time.Minute),
-			Containers: []jobpod.Container{{Name: "main"}, {Name: "sidecar", Kind: jobpod.RestartableInit, Restarts: int32(3 - 3*i)}},
+			CreationTimestamp: world.Start.Add(time.Duration(i) * time.Second),
+			ReadyTransition:   world.Start.Add(time.Minute),
+			Containers: []jobpod.Container{
+				{Name: "main"},
+				{Name: "sidecar", Kind: jobpod.RestartableInit, Restarts: int32(3 - 3*i)},
+			},
 		}})
 	}
 	w.Now = world.Start.Add(time.Hour)
 	return planned(w)
 }
 
-// planned is what the next round of a world does.
+// planned returns what the next round of a world does.
 func planned(w *world.Job) string {
 	plan, err := w.Plan()
 	if err != nil {
@@ -84,14 +91,14 @@ func planned(w *world.Job) string {
 	return "does nothing"
 }
 
-// lateWorld is a job whose controller has written a status that its caches do not show.
+// lateWorld returns a world in which the controller's caches lag behind its writes.
 func lateWorld(r release.Release) *world.Job {
 	w := world.NewJob(caseSpec(false))
 	w.Options, w.Stale = job.Kubernetes(r), true
 	return w
 }
 
-// unseenEnd is a job whose end was written, while the cache of jobs is behind.
+// unseenEnd plays a Job whose end was written, but is not in the cache of Jobs.
 func unseenEnd(r release.Release) string {
 	w := lateWorld(r)
 	_, _ = w.Round()
@@ -106,16 +113,18 @@ func unseenEnd(r release.Release) string {
 	return planned(w)
 }
 
-// unseenStart is a job whose first status was written, while the cache of jobs is behind. A
+// unseenStart plays a Job whose first status was written, but is not in the cache of Jobs. A
 // controller that waits for its own writes remembers their versions.
 func unseenStart(r release.Release) string {
 	w := lateWorld(r)
 	w.Versions = r.Has(release.StaleControllerConsistencyJob)
+
 	older := w.View
 	_, _ = w.Round()
 	w.DeliverAll()
 	w.View.Job, w.View.Version = older.Job, older.Version
 	w.Now = w.Now.Add(2 * time.Second)
+
 	tried := 0
 	w.Fault = func(write world.Write) world.Fault {
 		if write.Verb == world.WriteStatus {
@@ -123,17 +132,18 @@ func unseenStart(r release.Release) string {
 		}
 		return world.None
 	}
+
 	if _, err := w.Round(); err != nil {
 		return err.Error() // unreachable: worlds are valid
 	}
+
 	if tried > 0 {
 		return "plans from the older status"
 	}
 	return "waits"
 }
 
-// retemplated asks for another nodeSelector, or for other resources, in the template of a
-// suspended job.
+// retemplated changes the nodeSelector or the resources in the template of a suspended Job.
 func retemplated(status job.Status, was, is string) func(release.Release) string {
 	return func(r release.Release) string {
 		old := job.Job{Spec: caseSpec(true), Status: status}
@@ -144,17 +154,18 @@ func retemplated(status job.Status, was, is string) func(release.Release) string
 const (
 	plainTemplate  = `{"spec": {"containers": [{"name": "main", "image": "i"}]}}`
 	movedTemplate  = `{"spec": {"nodeSelector": {"zone": "a"}, "containers": [{"name": "main", "image": "i"}]}}`
-	biggerTemplate = `{"spec": {"containers": [{"name": "main", "image": "i", "resources": {"requests": {"cpu": "2"}}}]}}`
+	biggerTemplate = `{"spec": {"containers": [` +
+		`{"name": "main", "image": "i", "resources": {"requests": {"cpu": "2"}}}]}}`
 )
 
-// hasRun is the status of a suspended job that kept its startTime, and isAlive of one that lost
-// it, as Kueue makes it, while a pod still runs.
+// hasRun is the status of a suspended Job that kept its startTime. isAlive is that of a Job whose
+// startTime was removed, as by Kueue, while a pod still runs.
 var (
 	hasRun  = job.Status{StartTime: world.Start, Conditions: []job.Condition{isNow(job.ConditionSuspended)}}
 	isAlive = job.Status{Active: 1}
 )
 
-// rescheduled asks for a gang.
+// rescheduled changes the scheduling policy to a gang.
 func rescheduled(r release.Release) string {
 	old, next := caseSpec(false), caseSpec(false)
 	old.Scheduling = &jobgroup.Scheduling{SchedulingPolicy: &jobgroup.SchedulingPolicy{Basic: new(struct{})}}
@@ -162,19 +173,36 @@ func rescheduled(r release.Release) string {
 	return verdict(jobadmit.ValidateUpdate(&job.Job{Spec: old}, next, r))
 }
 
-// unrecorded is a CronJob whose controller has crashed between the creation of a job and the
-// status, and taken one whose run has the name of another's job.
+// unrecorded plays a CronJob whose controller crashed between the creation of a Job and the status
+// write, and taken one whose run has the name of another owner's Job.
 func unrecorded(r release.Release) string { return existing(r, cronjobreason.ResultAlreadyExists) }
 func taken(r release.Release) string      { return existing(r, cronjobreason.ResultNameTaken) }
 
-// sameName is a CronJob without a history, in whose namespace another kind of its name has a job.
+// sameName plays a new CronJob whose Job name belongs to an object of another kind with its name.
 func sameName(r release.Release) string {
-	c := cronjob.CronJob{Namespace: "default", Name: "c", UID: "c", CreationTimestamp: world.Start, Spec: cronjob.Spec{Schedule: "@hourly"}}
+	c := cronjob.CronJob{
+		Namespace:         "default",
+		Name:              "c",
+		UID:               "c",
+		CreationTimestamp: world.Start,
+		Spec:              cronjob.Spec{Schedule: "@hourly"},
+	}
+
 	cronjob.Default(&c.Spec)
 	*c.Spec.FailedJobsHistoryLimit = 0
+
 	plan, err := cronjob.Reconcile(cronjob.Snapshot{
 		CronJob: c, Now: world.Start.Add(time.Minute), Schedule: cronjob.Compile(&c), Options: cronjob.Kubernetes(r),
-		Children: []cronjob.Child{{Name: "x", UID: "x", Foreign: true, Misnamed: true, CreationTimestamp: world.Start, Finished: cronjob.Failed}},
+		Children: []cronjob.Child{
+			{
+				Name:              "x",
+				UID:               "x",
+				Foreign:           true,
+				Misnamed:          true,
+				CreationTimestamp: world.Start,
+				Finished:          cronjob.Failed,
+			},
+		},
 	})
 	switch {
 	case err != nil:
@@ -185,10 +213,17 @@ func sameName(r release.Release) string {
 	return "leaves it alone"
 }
 
-// existing is a round in which the job of the run exists, and what a creation comes to.
+// existing plays a round in which the Job of the run already exists, and its creation has a result.
 func existing(r release.Release, result cronjobreason.Result) string {
-	c := cronjob.CronJob{Namespace: "default", Name: "c", UID: "c", CreationTimestamp: world.Start, Spec: cronjob.Spec{Schedule: "@hourly"}}
+	c := cronjob.CronJob{
+		Namespace:         "default",
+		Name:              "c",
+		UID:               "c",
+		CreationTimestamp: world.Start,
+		Spec:              cronjob.Spec{Schedule: "@hourly"},
+	}
 	cronjob.Default(&c.Spec)
+
 	run := world.Start.Add(time.Hour)
 	plan, err := cronjob.Reconcile(cronjob.Snapshot{
 		CronJob: c, Now: run.Add(5 * time.Second), Schedule: cronjob.Compile(&c), Options: cronjob.Kubernetes(r),
@@ -203,6 +238,7 @@ func existing(r release.Release, result cronjobreason.Result) string {
 	if err != nil {
 		return err.Error() // unreachable: the snapshot is valid
 	}
+
 	w := cronjob.Writes{Created: []cronjob.Effect{{Result: result, Job: cronjob.Reference{UID: "j"}}}}
 	switch end := plan.Conclude(cronjob.Outcome{Writes: w, Settled: cronjob.Reply{Result: cronjobreason.ResultDone}}); {
 	case end.Retry:

@@ -16,26 +16,26 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// Parting is where two releases part.
+// Parting is a point at which two releases do different things.
 type Parting struct {
-	// After is the time from the start of a life to the parting. Once is the last thing that had
-	// happened in the life, or the situation of a case. Both are empty for fields and statuses.
+	// After is the time from the start of a life to the parting. Once is the last event of the life, or
+	// the situation of a case. Both are empty for fields and statuses.
 	After string `json:"after,omitempty"`
 	Once  string `json:"once,omitempty"`
-	// Before and Behind are what differs, in the old release and in the new one.
+	// Before and Behind are what the old and the new release do.
 	Before string `json:"before"`
 	Behind string `json:"after_upgrade"`
 }
 
 const (
-	// played is how many lives of a Job are played, and steps how long each is.
+	// played is the number of lives of a Job that are played, and steps the number of steps of each.
 	played = 60
 	steps  = 40
-	// mostPods bounds the pods of a life: more of them show nothing new.
+	// mostPods is the maximum number of pods of a life. More pods would show nothing new.
 	mostPods = 8
 )
 
-// lives plays lives of a spec in both releases, and returns the first parting of each kind.
+// lives plays lives of a Job in both releases, and returns the first parting of each kind.
 func lives(spec job.Spec, from, to release.Release) (changes []Change) {
 	seen := map[string]bool{}
 	for seed := range uint64(played) {
@@ -56,14 +56,14 @@ func lives(spec job.Spec, from, to release.Release) (changes []Change) {
 	return changes
 }
 
-// pair is one job in two worlds.
+// pair is one Job in two worlds.
 type pair struct {
 	worlds [2]*world.Job
 	last   string // what happened last
 }
 
-// newPair makes the worlds, nil if the spec is not one that a server takes. Neither is
-// suspended: a life suspends and resumes.
+// newPair returns a pair, or nil if an API server refuses the spec. The Jobs are not suspended at
+// first: a life suspends and resumes them.
 func newPair(spec job.Spec, from, to release.Release) *pair {
 	p := &pair{last: "the Job was created"}
 	for i, r := range [...]release.Release{from, to} {
@@ -82,7 +82,7 @@ func newPair(spec job.Spec, from, to release.Release) *pair {
 	return p
 }
 
-// play takes steps until the worlds differ, and says in what.
+// play takes steps until the worlds differ, and returns in what they differ.
 func (p *pair) play(d *rand.Rand) (kind string, parting Parting) {
 	for range steps {
 		var plans [2]string
@@ -105,13 +105,13 @@ func (p *pair) play(d *rand.Rand) (kind string, parting Parting) {
 	return "", parting
 }
 
-// idle is what a plan does without writes to pods.
+// idle describes a plan without writes to pods.
 const idle = "neither creates nor deletes pods"
 
-// leaves begins what a controller does with a Job that is managed by another.
+// leaves begins the text for a Job that another controller manages.
 const leaves = "leaves the Job to "
 
-// doing are the writes of a plan to pods.
+// doing describes the writes of a plan to pods.
 func doing(plan *job.Plan) string {
 	var out []string
 	for _, d := range plan.Delete {
@@ -129,7 +129,7 @@ func doing(plan *job.Plan) string {
 	return strings.Join(out, ", ")
 }
 
-// part finds the first field of the status, or else the writes, in which the worlds differ.
+// part finds in what the worlds differ: the first such field of the status, or else the writes.
 func part(a, b *world.Job, plans [2]string) (kind, before, behind string) {
 	switch {
 	case plans[0] == plans[1]:
@@ -139,9 +139,11 @@ func part(a, b *world.Job, plans [2]string) (kind, before, behind string) {
 		return "pods", plans[0], plans[1]
 	}
 	x, y := fieldsOf(&a.Job.Status), fieldsOf(&b.Job.Status)
-	for _, field := range [...]string{"conditions", "startTime", "active", "terminating", "failed", "succeeded", "failedIndexes", "uncountedTerminatedPods", "ready", "completionTime"} {
+	for _, field := range [...]string{"conditions", "startTime", "active", "terminating", "failed", "succeeded",
+		"failedIndexes", "uncountedTerminatedPods", "ready", "completionTime"} {
 		if !reflect.DeepEqual(x[field], y[field]) {
-			return field, "status." + field + " is " + shown(field, x[field]), "status." + field + " is " + shown(field, y[field])
+			return field, "status." + field + " is " + shown(field,
+				x[field]), "status." + field + " is " + shown(field, y[field])
 		}
 	}
 	return "", "", ""
@@ -169,7 +171,7 @@ func shown(field string, v any) string {
 		return "absent"
 	case string:
 		if isTime {
-			return "set" // lives begin at a time that nobody knows
+			return "set" // the time itself would tell a reader nothing
 		}
 	case []any:
 		var types []string
@@ -183,7 +185,7 @@ func shown(field string, v any) string {
 	return fmt.Sprint(v)
 }
 
-// step lets time pass and the same thing happen in both worlds.
+// step lets time pass, and does the same thing in both worlds.
 func (p *pair) step(d *rand.Rand) {
 	wait := time.Duration(1+d.IntN(12)) * time.Second
 	if d.IntN(5) == 0 {
@@ -202,7 +204,7 @@ func (p *pair) step(d *rand.Rand) {
 	}
 }
 
-// happen does one thing in a world, and says what.
+// happen does one thing in a world, and returns its description.
 func happen(w *world.Job, choice, which int, code int32) string {
 	if choice >= 8 {
 		on := !(w.Job.Spec.Suspend != nil && *w.Job.Spec.Suspend)
@@ -226,7 +228,7 @@ func happen(w *world.Job, choice, which int, code int32) string {
 	return "pod " + pod.Name + " was evicted"
 }
 
-// wordsOf says what a kind of parting means.
+// wordsOf returns the change that a kind of parting means.
 func wordsOf(kind string, from, to release.Release) Change {
 	gate := release.MutableSchedulingDirectivesForSuspendedJobs
 	switch {
@@ -236,17 +238,23 @@ func wordsOf(kind string, from, to release.Release) Change {
 			clears, keeps = to, from
 		}
 		return Change{Rule: "J39", See: "KEP-5440", What: fmt.Sprintf(
-			"Suspending clears startTime in %s, so that activeDeadlineSeconds counts from the resumption. It keeps startTime in %s, where a Job whose deadline has passed meanwhile fails when it is resumed.", clears, keeps)}
+			"Suspending clears startTime in %s, so that activeDeadlineSeconds counts from the resumption. It keeps "+
+				"startTime in %s, where a Job whose deadline has passed meanwhile fails when it is resumed.",
+			clears, keeps)}
 	case kind == "managedBy":
 		leaving, running := from, to
 		if to.Has(release.JobManagedBy) {
 			leaving, running = to, from
 		}
-		return Change{Rule: "J3", See: "KEP-4368", What: fmt.Sprintf("The Job controller of %s leaves the Job to the controller that spec.managedBy names; the one of %s runs it.", leaving, running)}
+		return Change{Rule: "J3", See: "KEP-4368", What: fmt.Sprintf("The Job controller of %s leaves the Job to "+
+			"the controller that spec.managedBy names; the one of %s runs it.", leaving, running)}
 	case kind == "active":
-		return Change{Rule: "J31", See: "kubernetes#139457", What: "While a backoff holds missing pods, status.active is 0 before 1.34.10, 1.35.8 and 1.36, although other pods run. From 1.32 on the API server refuses that status if a pod is ready, and nothing is counted until the backoff is over."}
+		return Change{Rule: "J31", See: "kubernetes#139457", What: "While a backoff holds missing pods, " +
+			"status.active is 0 before 1.34.10, 1.35.8 and 1.36, although other pods run. From 1.32 on the API " +
+			"server refuses that status if a pod is ready, and nothing is counted until the backoff is over."}
 	case kind == "terminating":
-		return Change{Rule: "J11", See: "KEP-3939", What: "status.terminating is written by one of the releases only, or counts other pods."}
+		return Change{Rule: "J11", See: "KEP-3939", What: "status.terminating is written by one of the releases " +
+			"only, or counts other pods."}
 	case kind == "pods":
 		return Change{Rule: "J28 to J33", What: "Pods are created or deleted differently."}
 	case kind == "conditions":

@@ -1,7 +1,7 @@
-// Package upgrade says what differs for Jobs and CronJobs between two releases of Kubernetes:
-// which fields an API server drops, and where the plans of the two controllers part. The
-// lives of a Job are played side by side, with the same pods ending in the same way; what
-// differs is what the planner of package job decides with the options of each release.
+// Package upgrade finds what differs for Jobs and CronJobs between two releases of Kubernetes:
+// which fields an API server drops, and what the two controllers do differently. It plays the lives
+// of a Job in both releases, with the same pods ending in the same way. The differences are decisions
+// of the planner of package job with the options of each release.
 package upgrade
 
 import (
@@ -19,16 +19,16 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// Report is what differs between two releases.
+// Report has the differences between two releases.
 type Report struct {
 	From    release.Release `json:"from"`
 	To      release.Release `json:"to"`
 	Objects []Object        `json:"objects"`
-	// Cluster are the differences that do not depend on an object.
+	// Cluster has the changes that do not depend on an object.
 	Cluster []Change `json:"cluster"`
 }
 
-// Object is a Job or a CronJob with what changes for it.
+// Object is a Job or a CronJob with its changes.
 type Object struct {
 	Kind      string   `json:"kind"`
 	Namespace string   `json:"namespace,omitempty"`
@@ -38,18 +38,18 @@ type Object struct {
 
 // Change is one difference.
 type Change struct {
-	// What says what changes, and Rule is the rule of docs/rules.md, if there is one.
+	// What is a sentence about the change, and Rule the rule of docs/rules.md, if there is one.
 	What string `json:"what"`
 	Rule string `json:"rule,omitempty"`
 	// See is the enhancement proposal or the pull request of Kubernetes that made the change, such as
 	// KEP-3939 or kubernetes#130333; empty where none is known.
 	See string `json:"see,omitempty"`
-	// FoundBy says how the change was found: by "lives" of the Job, by a "case" that is played
-	// in both releases, by the "fields" that a server drops, by the "status" of the object, or
-	// only "read".
+	// FoundBy is how the change was found: by "lives" of the Job, by a "case" that is played
+	// in both releases, by the "fields" that an API server drops, or by the "status" of the object.
+	// It is "read" for a change that none of these shows.
 	FoundBy string `json:"found_by"`
-	// Shown is what came out in both releases: at a step of a life, in a case, for a field or for the status.
-	// It is nil for what was only read.
+	// Shown is what both releases do, in a life, in a case, with a field or with the status.
+	// It is nil for a change that was only read.
 	Shown *Parting `json:"shown,omitempty"`
 }
 
@@ -71,10 +71,12 @@ func (r *Report) Differs() bool {
 func Compare(objects *read.Objects, from, to release.Release) *Report {
 	r := &Report{From: from, To: to, Objects: []Object{}, Cluster: clusterChanges(from, to)}
 	for _, j := range objects.Jobs {
-		r.Objects = append(r.Objects, Object{"Job", j.Object.Namespace, j.Object.Name, append([]Change{}, jobChanges(&j.Object, from, to)...)})
+		r.Objects = append(r.Objects,
+			Object{"Job", j.Object.Namespace, j.Object.Name, append([]Change{}, jobChanges(&j.Object, from, to)...)})
 	}
 	for _, c := range objects.CronJobs {
-		r.Objects = append(r.Objects, Object{"CronJob", c.Object.Namespace, c.Object.Name, append([]Change{}, cronJobChanges(c, from, to)...)})
+		r.Objects = append(r.Objects,
+			Object{"CronJob", c.Object.Namespace, c.Object.Name, append([]Change{}, cronJobChanges(c, from, to)...)})
 	}
 	slices.SortStableFunc(r.Objects, func(a, b Object) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
@@ -82,8 +84,8 @@ func Compare(objects *read.Objects, from, to release.Release) *Report {
 	return r
 }
 
-// jobChanges are the fields that are dropped or honoured, what the state of the job brings with
-// it, and what random lives show.
+// jobChanges returns the changes of fields, those that depend on the Job's status, and those that
+// random lives show.
 func jobChanges(j *job.Job, from, to release.Release) []Change {
 	changes := fieldChanges("spec.", j.Spec, from, to)
 	for _, change := range [...]Change{resumeTrap(j, from, to), refusedStatus(j, from, to)} {
@@ -94,33 +96,45 @@ func jobChanges(j *job.Job, from, to release.Release) []Change {
 	return append(changes, lives(j.Spec, from, to)...)
 }
 
-// fieldChanges are the fields that only one of the releases keeps. Their names begin with the path.
+// fieldChanges returns the fields that only one of the releases keeps. Their names begin with path.
 func fieldChanges(path string, spec job.Spec, from, to release.Release) (changes []Change) {
 	dropped := func(r release.Release) []string {
 		s := spec
 		job.Default(&s)
 		if spec.PodReplacementPolicy == "" {
-			s.PodReplacementPolicy = "" // nobody misses the default
+			s.PodReplacementPolicy = "" // the default is no loss
 		}
 		return jobadmit.DropDisabled(nil, &s, r)
 	}
+
 	before, after := dropped(from), dropped(to)
 	for _, field := range before {
 		if !slices.Contains(after, field) {
-			changes = append(changes, Change{See: proposals[field], FoundBy: foundFields, Shown: &Parting{Before: "dropped", Behind: "honoured"},
-				What: fmt.Sprintf("%s%s is dropped by %s when the object is created, and honoured by %s.", path, field, from, to)})
+			changes = append(changes, Change{
+				See:     proposals[field],
+				FoundBy: foundFields,
+				Shown:   &Parting{Before: "dropped", Behind: "honoured"},
+				What: fmt.Sprintf("%s%s is dropped by %s when the object is created, and honoured by %s.", path,
+					field, from, to),
+			})
 		}
 	}
+
 	for _, field := range after {
 		if !slices.Contains(before, field) {
-			changes = append(changes, Change{See: proposals[field], FoundBy: foundFields, Shown: &Parting{Before: "honoured", Behind: "dropped"},
-				What: fmt.Sprintf("%s%s is honoured by %s, and dropped by %s when the object is created.", path, field, from, to)})
+			changes = append(changes, Change{
+				See:     proposals[field],
+				FoundBy: foundFields,
+				Shown:   &Parting{Before: "honoured", Behind: "dropped"},
+				What: fmt.Sprintf("%s%s is honoured by %s, and dropped by %s when the object is created.", path,
+					field, from, to),
+			})
 		}
 	}
 	return changes
 }
 
-// proposals are the enhancement proposals of the fields that a release may drop.
+// proposals has the enhancement proposals of the fields that a release may drop.
 var proposals = map[string]string{
 	"managedBy": "KEP-4368", "podReplacementPolicy": "KEP-3939", "successPolicy": "KEP-3998",
 	"backoffLimitPerIndex": "KEP-3850", "maxFailedIndexes": "KEP-3850",
@@ -129,43 +143,60 @@ var proposals = map[string]string{
 // trapRule is the rule of resumeTrap, and of no other change.
 const trapRule = "J23"
 
-// resumeTrap is a job that a release which keeps startTime has suspended: its deadline counts
-// from before the suspension, also in a release that clears it.
+// resumeTrap finds a Job that was suspended by a release that keeps startTime. Its deadline counts
+// from before the suspension, even in a newer release that clears startTime.
 func resumeTrap(j *job.Job, from, to release.Release) Change {
 	const gate = release.MutableSchedulingDirectivesForSuspendedJobs
-	suspended := j.Spec.Suspend != nil && *j.Spec.Suspend && j.Status.Condition(job.ConditionSuspended).Status == job.ConditionTrue
-	if !suspended || j.Status.StartTime.IsZero() || j.Spec.ActiveDeadlineSeconds == nil || from.Has(gate) || !to.Has(gate) {
+	suspended := j.Spec.Suspend != nil && *j.Spec.Suspend &&
+		j.Status.Condition(job.ConditionSuspended).Status == job.ConditionTrue
+	switch {
+	case !suspended, j.Status.StartTime.IsZero(), j.Spec.ActiveDeadlineSeconds == nil:
+		return Change{}
+	case from.Has(gate), !to.Has(gate):
 		return Change{}
 	}
-	return Change{Rule: trapRule, See: "KEP-5440", FoundBy: foundStatus, What: fmt.Sprintf("The Job is suspended and kept its startTime, %s. When %s resumes it, activeDeadlineSeconds still counts from there: "+
-		"once %d s have passed, the Job fails with DeadlineExceeded instead of being resumed. Raise the deadline first.",
+
+	return Change{Rule: trapRule, See: "KEP-5440", FoundBy: foundStatus, What: fmt.Sprintf("The Job is suspended "+
+		"and kept its startTime, %s. When %s resumes it, activeDeadlineSeconds still counts from there: "+
+		"once %d s have passed, the Job fails with DeadlineExceeded instead of being resumed. Raise the deadline "+
+		"first.",
 		j.Status.StartTime.UTC().Format("2006-01-02 15:04:05"), to, *j.Spec.ActiveDeadlineSeconds)}
 }
 
-// refusedStatus is a status that only the release that runs now takes. One that the controller of
-// Kubernetes has left behind does no harm, but a mirror writes such statuses again and again.
+// refusedStatus finds a status that only the old release accepts. That is harmless for a status that
+// the controller of Kubernetes has written, but a mirror writes such statuses again and again.
 func refusedStatus(j *job.Job, from, to release.Release) Change {
 	spec := j.Spec
 	job.Default(&spec)
-	before, behind := jobstatus.CheckServed(job.Status{}, j.Status, spec, from), jobstatus.CheckServed(job.Status{}, j.Status, spec, to)
+	before, behind := jobstatus.CheckServed(job.Status{}, j.Status, spec, from), jobstatus.CheckServed(job.Status{},
+		j.Status, spec, to)
 	if before != nil || behind == nil {
 		return Change{}
 	}
 	problems := strings.ReplaceAll(behind.Error(), "\n", "; ")
-	return Change{Rule: "J3", See: "KEP-4368", FoundBy: foundStatus, Shown: &Parting{Before: verdict(before), Behind: "refused: " + problems}, What: fmt.Sprintf(
-		"%s refuses this status: %s. If a controller other than the one of Kubernetes has written it, change that controller first.", to, problems)}
+	return Change{
+		Rule:    "J3",
+		See:     "KEP-4368",
+		FoundBy: foundStatus,
+		Shown:   &Parting{Before: verdict(before), Behind: "refused: " + problems},
+		What: fmt.Sprintf(
+			"%s refuses this status: %s. If a controller other than the one of Kubernetes has written it, change that "+
+				"controller first.", to, problems),
+	}
 }
 
 // Write writes the report in plain English.
 func (r *Report) Write(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "From Kubernetes %s to %s\n", r.From, r.To)
+
 	same := 0
 	for _, o := range r.Objects {
 		if len(o.Changes) == 0 {
 			same++
 		}
 	}
+
 	if grouped := r.byChange(); len(grouped) > 0 {
 		b.WriteString("\n")
 		r.writeChanges(&b, grouped)
@@ -173,21 +204,23 @@ func (r *Report) Write(w io.Writer) error {
 	if same > 0 {
 		fmt.Fprintf(&b, "\nNothing changes for %d of %s.\n", same, value.Count(len(r.Objects), "object"))
 	}
+
 	if len(r.Cluster) > 0 {
 		b.WriteString("\nIn the cluster\n")
 		r.writeChanges(&b, alone(r.Cluster))
 	}
+
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// concern is a change with the objects for which it is the same.
+// concern is a change with all objects that have it.
 type concern struct {
 	Change
 	objects []concerned
 }
 
-// concerned is an object, or the Jobs of one.
+// concerned is an object, or the Jobs of a CronJob.
 type concerned struct{ kind, name string }
 
 func (c concerned) String() string { return c.kind + " " + c.name }
@@ -199,8 +232,8 @@ func alone(changes []Change) (all []concern) {
 	return all
 }
 
-// byChange are the changes of all objects, each once: many objects share them. Those that matter
-// most come first, and otherwise what appears first. A change is shown by its first object.
+// byChange returns the changes of all objects, each once with its objects. The most important come
+// first, and otherwise the first found. Shown is that of the first object.
 func (r *Report) byChange() (all []concern) {
 	places := map[string]int{}
 	for _, o := range r.Objects {
@@ -208,11 +241,13 @@ func (r *Report) byChange() (all []concern) {
 		if o.Namespace != "" {
 			of.name = o.Namespace + "/" + o.Name
 		}
+
 		for _, c := range o.Changes {
 			of := of
 			if what, ok := strings.CutPrefix(c.What, ofItsJobs); ok {
 				c.What, of.kind = what, "the Jobs of "+of.kind
 			}
+
 			place, ok := places[c.What]
 			if !ok {
 				place = len(all)
@@ -222,12 +257,13 @@ func (r *Report) byChange() (all []concern) {
 			all[place].objects = append(all[place].objects, of)
 		}
 	}
+
 	slices.SortStableFunc(all, func(a, b concern) int { return cmp.Compare(b.rank(), a.rank()) })
 	return all
 }
 
-// rank is greater for what matters more: what needs a hand before the upgrade, then what is refused,
-// dropped or left to others, and last what only a suspension shows.
+// rank is greater for more important changes: changes that need an action before the upgrade, then
+// what is refused, dropped or left to other controllers, and last what only a suspension shows.
 func (c *concern) rank() int {
 	switch c.Rule {
 	case trapRule:
@@ -243,10 +279,10 @@ func (c *concern) rank() int {
 	return 1
 }
 
-// mostNames bounds the names of a change in the text; the JSON has all objects.
+// mostNames is the maximum number of names for a change in the text. The JSON has all objects.
 const mostNames = 20
 
-// names lists objects, each kind once as long as it stays the same.
+// names lists objects, and repeats the kind only when it changes.
 func names(objects []concerned, of int) string {
 	if len(objects) == of && of > 2 {
 		return fmt.Sprintf("all %d objects", of)
