@@ -19,7 +19,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
-	_ "time/tzdata" // the test needs them, and says nothing about the command: that is built apart
+	_ "time/tzdata" // for the test alone: the command is built separately
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -30,7 +30,7 @@ import (
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
-// apiServer is as much of an API server as a CronJob needs. It keeps what is created.
+// apiServer is a fake API server with the endpoints that a CronJob needs. It keeps created objects.
 type apiServer struct {
 	mu      sync.Mutex
 	cronJob *batchv1.CronJob
@@ -78,7 +78,7 @@ func (s *apiServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// decoded is the object in the body of a request, with its kind.
+// decoded returns the object in the body of a request.
 func decoded[T any](r *http.Request) (object T) {
 	data, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -94,9 +94,9 @@ func decoded[T any](r *http.Request) (object T) {
 	return object
 }
 
-// TestImage runs the command as the Containerfile builds it, in a root that has nothing else but
-// what Kubernetes mounts: no zones, certificates, users, home or folder for temporary files. It
-// starts a run of a zone.
+// TestImage runs the command as the Containerfile builds it, in a root that has only the files that
+// Kubernetes mounts: no zones, certificates, users, home or folder for temporary files. The command
+// starts a run in a time zone.
 func TestImage(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a process another root")

@@ -46,7 +46,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParse_Errors: each names what is wrong.
+// TestParse_Errors: each error names what is wrong.
 func TestParse_Errors(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "planners.yaml")
 	testfile.Write(t, "job: {pendingTimeout: soon}", file)
@@ -68,8 +68,8 @@ func TestParse_Errors(t *testing.T) {
 	}
 }
 
-// TestManifests: every manifest is one that the server would take, the kustomization names all
-// but those in more, and the command takes the arguments of the Deployment.
+// TestManifests: an API server would accept every manifest, the kustomization names all except those
+// in the folder more, and the command accepts the arguments of the Deployment.
 func TestManifests(t *testing.T) {
 	var kustomization struct {
 		Resources []string `json:"resources"`
@@ -108,7 +108,8 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// TestReadme: kubectl apply takes the job of the README: it has a name, and the controllers take it.
+// TestReadme: kubectl apply accepts the Job of the README, which has a name, and the controllers manage
+// it.
 func TestReadme(t *testing.T) {
 	_, rest, _ := strings.Cut(testfile.Read(t, "README.md"), "```yaml\n")
 	text, _, _ := strings.Cut(rest, "```")
@@ -156,7 +157,7 @@ func checkDeployment(t *testing.T, object runtime.Object) {
 	}
 }
 
-// checkRole checks that the role does not reach the leases of others.
+// checkRole checks that the role gives no access to the leases of other programs.
 func checkRole(t *testing.T, object runtime.Object) {
 	t.Helper()
 	role, ok := object.(*rbacv1.Role)
@@ -201,7 +202,7 @@ func kubeconfig(t *testing.T, server, namespace string) string {
 	return file
 }
 
-// TestRun_ChecksFirst: what is wrong with the flags is said before a port is opened.
+// TestRun_ChecksFirst: errors in the flags are reported before a port is opened.
 func TestRun_ChecksFirst(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	must.OK(t, err)
@@ -219,7 +220,7 @@ func TestRun_ChecksFirst(t *testing.T) {
 	}
 }
 
-// TestMain is the command itself if the environment asks for it.
+// TestMain runs the command if a variable asks for it.
 func TestMain(m *testing.M) {
 	if os.Getenv("BE_THE_COMMAND") != "" {
 		main()
@@ -228,8 +229,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestLog: at level 2, the client library has nothing to say about itself, and the log tells who runs
-// the CronJobs. A command that is interrupted before its caches are full has not failed.
+// TestLog: at level 2, the client library logs nothing about itself, and the log names the controller
+// that runs the CronJobs. A command that is interrupted before its caches are full has not failed.
 func TestLog(t *testing.T) {
 	asked := make(chan struct{}, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -288,8 +289,8 @@ func TestEndpoints(t *testing.T) {
 	}
 }
 
-// TestCommandLine: as the other commands of this project. Names reach a terminal without control
-// characters.
+// TestCommandLine: the command line is like those of the other commands. Names reach a terminal without
+// control characters.
 func TestCommandLine(t *testing.T) {
 	for _, test := range []struct {
 		args     []string

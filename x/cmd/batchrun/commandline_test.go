@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// orders returns what a terminal, or the eye, could obey in a text.
+// orders returns the characters of a text that could mislead a terminal or a reader.
 func orders(text string) (found []rune) {
 	for _, r := range text {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {

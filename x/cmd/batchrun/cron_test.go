@@ -22,7 +22,7 @@ import (
 )
 
 // tick is a CronJob whose jobs each write a line "begin JOB" and, unless stopped,
-// "end JOB". TIME is how long a job takes; MORE stands for further fields of the
+// "end JOB". TIME is replaced by the run time of a job, and MORE by more fields of the
 // spec.
 const tick = `
 apiVersion: batch/v1
@@ -50,7 +50,7 @@ func tickWith(more, time string) string {
 	return strings.NewReplacer("MORE", more, "TIME", time).Replace(tick)
 }
 
-// traces returns the second words of the lines in the trace "runs" that begin with a
+// runs returns the second words of the lines in the trace "runs" that begin with a
 // word.
 func (w *world) runs(word string) (names []string) {
 	for _, words := range w.trace("runs") {
@@ -131,8 +131,8 @@ func TestCronJobRuns(t *testing.T) {
 	}
 }
 
-// atSpeeds tries with a fast clock what a slow or busy machine can only do with a slower one.
-// What must hold at any speed is not for the result, which says what is missing.
+// atSpeeds tries a fast clock, and slower ones if the machine is too slow or busy for it. try returns
+// what is missing at a speed, or ""; it reports other errors itself.
 func atSpeeds(t *testing.T, speed int, try func(w *world, speed int) (missing string)) {
 	t.Helper()
 	var missing string
@@ -257,7 +257,7 @@ func (w *world) until(command, object, text string) {
 	w.t.Fatalf("%s %s never says %q: %v", command, object, text, w.call(command, object))
 }
 
-// A running runner starts a triggered job immediately; otherwise the next one does.
+// A running runner starts a triggered job immediately. Without one, the next runner starts it.
 func TestTrigger(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -292,7 +292,7 @@ func TestTrigger(t *testing.T) {
 	}
 }
 
-// A running runner ends what is removed.
+// A running runner stops jobs that are removed.
 func TestRemoveWhileRunning(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -326,7 +326,8 @@ func TestRemoveOutlivesRunner(t *testing.T) {
 	w.want(2, "status", "tick")
 }
 
-// What an interrupted rm has left is removed when its name is used again, beside one that stays.
+// The rest of a job that an interrupted rm has left is removed when its name is used again, and another
+// such job stays.
 func TestRemovedNamesAreFree(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -364,7 +365,7 @@ func TestCronJobInterrupted(t *testing.T) {
 	}
 }
 
-// A CronJob may change between two runs: the new schedule counts from then on (C17).
+// A CronJob may change between two runs of the program: the new schedule applies from then on (C17).
 func TestCronJobChanges(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -17,12 +17,12 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// wantCronKills is how often the runner is killed in TestCronRunnerKilledAtRandom.
+// wantCronKills is the number of kills in TestCronRunnerKilledAtRandom.
 const wantCronKills = 30
 
-// killCronJobs holds three CronJobs by their policies. Each job writes a line
-// "begin JOB" and, unless it is replaced, "end JOB". A run comes each minute; on
-// the fast clock this is each half second.
+// killCronJobs returns three CronJobs, one for each policy. Each job writes a line
+// "begin JOB" and, unless it is replaced, "end JOB". A run is due every minute, which is
+// every half second on the fast clock.
 func killCronJobs() string {
 	var all []string
 	for _, c := range []struct{ policy, time string }{{"Allow", "0.2"}, {"Forbid", "0.7"}, {"Replace", "0.7"}} {

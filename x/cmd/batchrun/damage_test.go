@@ -15,7 +15,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
 )
 
-// damages are what disks and people do to a file.
+// damages are ways in which disks and people damage a file.
 var damages = map[string]func(path string) error{
 	"cut":   func(path string) error { return os.Truncate(path, 20) },
 	"empty": func(path string) error { return os.Truncate(path, 0) },
@@ -48,8 +48,8 @@ func (w *world) killed() (file string, folder pod.Folder) {
 	return file, folder
 }
 
-// One damaged file of one pod costs at most that pod: the others go on and end, and the job can
-// be removed. Whatever a damaged record says, no pod of the same index runs beside it.
+// A damaged file of a pod makes at most that pod fail: the others go on and end, and the job can
+// be removed. Whatever a damaged record contains, no two pods of one index run at the same time.
 func TestDamagedRecord(t *testing.T) {
 	for _, name := range []string{"state.json", "guard.json", "spec.json", "stop"} {
 		for how, damage := range damages {

@@ -16,7 +16,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
 )
 
-// nobody is another user than the one who runs the tests.
+// nobody is the ID of a user who does not run the tests.
 const nobody = 65534
 
 func needRoot(t *testing.T) {
@@ -113,7 +113,7 @@ func TestHostileFolder(t *testing.T) {
 	}
 }
 
-// A log that a container has replaced is not printed, and logs does not wait for it.
+// The command logs does not print a log that a container has replaced, and does not wait for it.
 func TestHostileLog(t *testing.T) {
 	t.Parallel()
 	for name, replace := range map[string]func(log, secret string) error{
@@ -187,8 +187,8 @@ func TestNothingIsReadable(t *testing.T) {
 	}
 }
 
-// A missing, empty or damaged database does not count as new while its log or the pods of the old
-// one are here. Every command refuses it and says what to restore, before SQLite could delete the
+// A missing, empty or damaged database does not count as new if there is a write-ahead log or a pod of
+// the old one. Every command refuses it and says what to restore, before SQLite could delete the
 // log. With the database restored, the job goes on.
 func TestLostDatabase(t *testing.T) {
 	tidy := func(db string) error { return errors.Join(os.Remove(db+"-wal"), os.Remove(db+"-shm")) }
@@ -241,8 +241,8 @@ func TestLostDatabase(t *testing.T) {
 	}
 }
 
-// files returns the contents of the state folder, except of what pods write and the index of
-// SQLite's log, which readers use for their locks.
+// files returns the contents of the files in the state folder, without the files of pods and without
+// the index of SQLite's log, which readers use for their locks.
 func (w *world) files() map[string]string {
 	w.t.Helper()
 	all := map[string]string{}
@@ -271,8 +271,8 @@ func (w *world) wantFiles(want map[string]string) {
 	}
 }
 
-// Commands that read write nothing, whatever SQLite would tidy up: not while the log has data,
-// with its index or without, not after the end, and not to upgrade an earlier version.
+// Commands that read write nothing, even where SQLite would clean up: while the log has data, with its
+// index or without, after the end, and for a database of an earlier version.
 func TestLooksWriteNothing(t *testing.T) {
 	for name, prepare := range map[string]func(w *world, db string){
 		"the runner was killed": func(*world, string) {},
@@ -306,13 +306,14 @@ func TestLooksWriteNothing(t *testing.T) {
 			for _, args := range [][]string{{"status"}, {"status", "sleepers"}, {"status", "-o", "json"}, {"logs", "sleepers"}} {
 				w.want(0, args...)
 			}
-			w.want(2, "next", "sleepers") // it is no CronJob
+			w.want(2, "next", "sleepers") // sleepers is not a CronJob
 			w.wantFiles(before)
 		})
 	}
 }
 
-// What a command cannot read in the database is an error, and not as if it were not there.
+// A command that cannot read an object in the database reports an error, and does not treat it as
+// missing.
 func TestBrokenDatabase(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ damage, args, want string }{
@@ -377,7 +378,7 @@ func TestGrandchildrenEnd(t *testing.T) {
 }
 
 // Hostile manifests are refused before anything runs, with file, line, field and
-// value. The commands run, status and logs report where a log was cut.
+// value. The commands run, status and logs report that a log was cut.
 func TestHostileManifest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -17,11 +17,11 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// wantKills is how often the runner is killed in TestRunnerKilledAtRandom.
+// wantKills is the number of kills in TestRunnerKilledAtRandom.
 const wantKills = 60
 
-// killJobs leave a line "begin UID INDEX" and a line "end UID INDEX CODE" for
-// each pod. Every fifth index fails at first, and so do four pods of the other job.
+// killJobs are two jobs whose pods write lines "begin UID INDEX" and "end UID INDEX CODE".
+// Every fifth index fails at first, and so do four pods of the other job.
 const killJobs = `
 apiVersion: batch/v1
 kind: Job
@@ -100,8 +100,8 @@ func TestRunnerKilledAtRandom(t *testing.T) {
 	t.Logf("%d kills in %v", kills, time.Since(begin).Round(time.Millisecond))
 }
 
-// Ctrl-C, Ctrl-C twice, and SIGKILL in any order: no pod runs twice, no failure
-// is counted that was not one, and the jobs complete.
+// After Ctrl-C, Ctrl-C twice, and SIGKILL in any order, no pod has run twice, only real failures are
+// counted, and the jobs complete.
 func TestRunnerStoppedAtRandom(t *testing.T) {
 	w := newWorld(t)
 	file := w.manifest(killJobs)
@@ -142,7 +142,7 @@ func TestRunnerStoppedAtRandom(t *testing.T) {
 	}
 }
 
-// checkCounts compares what the pods have left behind with what was counted.
+// checkCounts compares the traces of the pods with the counters of the job.
 func checkCounts(t *testing.T, w *world, key string, succeeded, failed int32) {
 	t.Helper()
 	begun, codes, perIndex := map[job.UID]bool{}, map[job.UID]int32{}, map[string]int{}
@@ -176,7 +176,7 @@ func checkCounts(t *testing.T, w *world, key string, succeeded, failed int32) {
 	}
 }
 
-// checkCode demands that the stored exit code is the one that the process gave.
+// checkCode checks that the stored exit code is that of the process.
 func checkCode(t *testing.T, p *store.Pod, codes map[job.UID]int32) {
 	t.Helper()
 	code, ended := codes[p.UID]

@@ -34,7 +34,7 @@ spec:
 
 func talking(script string) string { return strings.Replace(talker, "SCRIPT", script, 1) }
 
-// While a job runs, one sees what its pods print; with -f what one of them prints, and with -q nothing.
+// While a job runs, the output of its pods is shown; with -f that of one pod, and with -q nothing.
 func TestRunShowsLogs(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -59,7 +59,8 @@ func TestRunShowsLogs(t *testing.T) {
 	}
 }
 
-// A job that fails says with which exit status, what its last failed pod has printed, and what to type.
+// After a failed job, its exit status, the last output of its last failed pod and commands to type are
+// shown.
 func TestRunSaysWhyItFailed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -78,7 +79,7 @@ func TestRunSaysWhyItFailed(t *testing.T) {
 	}
 }
 
-// logs -f prints lines as they come, and ends with the job.
+// logs -f prints lines as they are written, and ends with the job.
 func TestFollowLogs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -115,7 +116,7 @@ func TestFollowLogs(t *testing.T) {
 	w.want(2, "logs", "talker", "-f", "--pod", "none")
 }
 
-// After a runner was killed and its pods have ended, logs -f says that nothing comes.
+// After a runner was killed and its pods have ended, logs -f reports that nothing more comes.
 func TestFollowLogsWithoutRunner(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(leftover.Run(m))
 }
 
-// world is a state folder and a folder in which pods leave their traces.
+// world is a state folder and a folder in which pods write their traces.
 type world struct {
 	t      *testing.T
 	state  string
@@ -101,7 +101,7 @@ func (w *world) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// output is what a call of the program has left.
+// output is the result of a call of the program.
 type output struct {
 	code        int
 	out, errOut string
@@ -120,7 +120,7 @@ func (w *world) call(args ...string) output {
 	return output{cmd.ProcessState.ExitCode(), out.String(), errOut.String()}
 }
 
-// want calls the program and demands an exit status.
+// want calls the program and checks its exit status.
 func (w *world) want(code int, args ...string) output {
 	w.t.Helper()
 	o := w.call(args...)

@@ -29,10 +29,9 @@ var (
 // manyIndexes is the number of indexes of each job that TestManyKills runs.
 const manyIndexes = 40
 
-// manyJob leaves a line "start UID INDEX PID TIME" and a line "end UID INDEX PID TIME
-// CODE" for each pod, and lines "beat UID INDEX" in between. A grandchild does
-// the work; a daemon beside it, which has left session and parent, works too. Every
-// fifth index fails at first.
+// manyJob is a job whose pods each write a line "start UID INDEX PID TIME" and a line "end UID INDEX
+// PID TIME CODE", and lines "beat UID INDEX" in between. A grandchild does the work, and so does a
+// daemon, which has another session and no living parent. Every fifth index fails at first.
 const manyJob = `
 apiVersion: batch/v1
 kind: Job
@@ -133,7 +132,7 @@ func (k *killer) life() {
 	}
 }
 
-// killSupervisor kills one of the supervisors that live.
+// killSupervisor kills one of the living supervisors.
 func (k *killer) killSupervisor(choice uint64) bool {
 	var alive []int
 	for _, folder := range k.folders() {
@@ -147,7 +146,7 @@ func (k *killer) killSupervisor(choice uint64) bool {
 	return syscall.Kill(alive[choice%uint64(len(alive))], syscall.SIGKILL) == nil
 }
 
-// check compares the trace with what is stored.
+// check compares the trace with the state folder.
 func (k *killer) check() {
 	j, pods := k.job("many")
 	k.jobs++

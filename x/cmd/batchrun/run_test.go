@@ -17,8 +17,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
 )
 
-// sleepers run until they get SIGTERM, and then write a line "asked". They end after ten
-// minutes, so that tests that are killed leave nothing for longer.
+// sleepers is a job whose pods run until they get SIGTERM, and then write a line "asked". They end
+// after ten minutes at the latest, so that a test that is killed leaves no process for longer.
 const sleepers = `
 apiVersion: batch/v1
 kind: Job
@@ -138,7 +138,7 @@ func TestSecondInterruptKills(t *testing.T) {
 	}
 }
 
-// underGrace is less than the grace period of sleepers, and much for a machine that is busy.
+// underGrace is less than the grace period of sleepers, and enough for a busy machine.
 const underGrace = 25 * time.Second
 
 // awaitNoPods waits, less than a grace period, until no process of a pod is left.
@@ -291,7 +291,7 @@ func TestOutputJSON(t *testing.T) {
 	}
 }
 
-// Under "go run -C" relative paths start where the user called from.
+// Under "go run -C", relative paths start in the user's folder.
 func TestRelativePaths(t *testing.T) {
 	if !strings.Contains(os.Args[0], "go-build") {
 		t.Skip("the test binary is not where go run puts programs")

@@ -36,8 +36,8 @@ func terminal(t *testing.T, rows, columns uint16) (outer, inner *os.File) {
 	return outer, inner
 }
 
-// On a terminal the notes are written permanently before the first live line is drawn. On one that
-// is too low, there are lines for each event instead.
+// On a terminal the notes are written permanently before the first live line is drawn. On a terminal
+// with too few rows, there is a line for each event instead.
 func TestTerminal(t *testing.T) {
 	for _, test := range []struct {
 		rows uint16

@@ -16,8 +16,8 @@ import (
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
-// TestMain makes this test program the command, under that name: so the sweep below needs no
-// second build of it.
+// TestMain makes this test program the command if it is called by the command's name, so that the
+// sweep below needs no other build.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "batchsim" {
 		main()
@@ -40,8 +40,8 @@ func output(t *testing.T, dir, program string, args ...string) string {
 	return string(out)
 }
 
-// buildRunner builds the runner of x/cmd/batchrun, with the race detector if this test has it: then
-// its own tests have compiled nearly all of it.
+// buildRunner builds the runner of x/cmd/batchrun, with the race detector if this test has it, so that
+// most packages are already compiled.
 func buildRunner(t *testing.T, dir string) string {
 	runner := filepath.Join(dir, "batchrun")
 	args := []string{"build", "-C", filepath.Join("..", "batchrun"), "-o", runner}
@@ -114,7 +114,7 @@ func TestSearchAsIndexedJob(t *testing.T) {
 	dir := t.TempDir()
 	search := filepath.Join(dir, "explore")
 	output(t, filepath.Join("..", "..", "proof"), "go", "build", "-o", search, "./explore/run")
-	// it writes to the folder of the test
+	// the search writes to the folder of the test
 	manifest, _, _ := strings.Cut(testfile.Read(t, "../../proof/explore/run/search.yaml"), "        volumeMounts:")
 	for _, change := range [][2]string{
 		{"workingDir: /data", "workingDir: " + dir},

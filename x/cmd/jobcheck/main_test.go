@@ -19,7 +19,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// The test binary is the foreign program if this variable names a planner.
+// The test binary plays the foreign program if this variable names a planner.
 const planner = "JOBCHECK_PLANNER"
 
 // The test binary is the command if this variable is set.
@@ -223,9 +223,8 @@ func TestAsk_BadAnswers(t *testing.T) {
 	}
 }
 
-// TestQuestions: each planted bug shows in at least 1 % of the questions, so each rule that a
-// question can ask for decides there; nearly all jobs have pods; and the right answer passes where
-// most of the bugs do not.
+// TestQuestions: each planted bug shows in at least 1 % of the questions, so each rule decides in some
+// of them. Nearly all jobs have pods. The right answers pass, and the answers of most bugs do not.
 func TestQuestions(t *testing.T) {
 	const n = 530
 	shown, found, differ, podless := make([]int, len(bugs)), make([]bool, len(bugs)), make([]bool, len(bugs)), 0
@@ -266,7 +265,7 @@ func TestQuestions(t *testing.T) {
 	t.Logf("%d of %d questions have no pod; the invariants find %d of %d bugs", podless, n, caught, len(bugs))
 }
 
-// TestSample: the sample answer is one that passes.
+// TestSample: the sample answer passes.
 func TestSample(t *testing.T) {
 	var out bytes.Buffer
 	if _, err := run([]string{"-sample", "9"}, nil, &out, io.Discard); err != nil {
@@ -286,15 +285,15 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestRun_NeedsAReport: without a program, standard output is taken by the questions.
+// TestRun_NeedsAReport: without a program, standard output is used for the questions.
 func TestRun_NeedsAReport(t *testing.T) {
 	if _, err := run(nil, strings.NewReader(""), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "-report FILE") {
 		t.Errorf("error %v", err)
 	}
 }
 
-// TestCommandLine: as the other commands of this project. Names reach a terminal without control
-// characters.
+// TestCommandLine: the command line is like those of the other commands. Names reach a terminal without
+// control characters.
 func TestCommandLine(t *testing.T) {
 	for _, test := range []struct {
 		args     []string
@@ -320,7 +319,7 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
-// endless is a line without an end. It notes how much of it was read.
+// endless is a line without an end. It counts the bytes that were read.
 type endless struct{ read int }
 
 func (e *endless) Read(p []byte) (int, error) {

@@ -15,7 +15,7 @@ import (
 const examplePlanner = "../../../examples/planner/planner.py"
 
 // examine lets jobcheck ask a planner in Python. It returns the rules that are broken, and the last
-// line of what it says.
+// line of the output.
 func examine(t *testing.T, planner string, questions int) (broken, summary string) {
 	t.Helper()
 	program, err := exec.LookPath("python3")

@@ -45,7 +45,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// The scripts name every flag, for shells that can be tried here.
+// The scripts name every flag. The test runs those of the shells on this machine.
 func TestCompletion(t *testing.T) {
 	for shell, want := range map[string]string{
 		"bash": "complete -o default -W '-it -n -version' tool\n",

@@ -39,8 +39,8 @@ func hostile(t *rapid.T) string {
 	return strings.Join(rapid.SliceOf(part).Draw(t, "text"), "")
 }
 
-// Whatever a text holds, and wherever it is split between writes, what is written is UTF-8 without
-// control characters but line ends and tabs. XML can hold it.
+// Whatever a text contains, and wherever it is split between writes, the output is UTF-8 whose only
+// control characters are line ends and tabs. It is valid in XML.
 func TestWriter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := hostile(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
 )
 
-// The container that is to blame has ended by itself, with a status other than 0, and last.
+// The culprit is the container that was the last to end by itself with a status other than 0.
 func TestCulprit(t *testing.T) {
 	at := func(seconds int) time.Time { return time.Date(2026, 1, 1, 0, 0, seconds, 0, time.UTC) }
 	ended := func(name string, code int32, end time.Time) pod.Container {

@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest/mistakes"
 )
 
-// TestMistakes: the command has no opinion of its own on manifests, but it needs no image.
+// TestMistakes: the command reports the same mistakes as the other commands, but requires no image.
 func TestMistakes(t *testing.T) {
 	mistakes.Check(t, func() string {
 		var out, errs bytes.Buffer
@@ -23,7 +23,7 @@ func TestMistakes(t *testing.T) {
 
 var update = flag.Bool("update", false, "rewrite the stored help: read it as a new user would")
 
-// processors is the one default that depends on the machine.
+// processors matches the only default that depends on the machine.
 var processors = regexp.MustCompile(`(over all jobs \(default )\d+`)
 
 // TestHelp compares the help of each command with the stored one.

@@ -8,7 +8,8 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// A table fits 100 columns unless it is wide: long names lose their middle, long messages their end.
+// A table fits 100 columns unless it is wide: long names are cut in the middle, long messages at
+// the end.
 func TestTable(t *testing.T) {
 	name, message := strings.Repeat("long-", 12)+"end", strings.Repeat("a message ", 20)
 	for _, wide := range []bool{false, true} {

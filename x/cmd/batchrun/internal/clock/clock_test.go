@@ -23,8 +23,8 @@ func TestReal(t *testing.T) {
 	}
 }
 
-// Three runners, one after the other: at 60 times the speed, from the last stored
-// time of the first, and long after.
+// Three runners, one after the other: the first at 60 times the speed of the machine, the second from
+// the last stored time of the first, and the third long after.
 func TestSpans(t *testing.T) {
 	c := New(nil)
 	c.Start(at(0), time.Time{}, 60)

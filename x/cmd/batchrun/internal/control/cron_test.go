@@ -20,7 +20,7 @@ const cronManifest = `{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": 
 	"schedule": "* * * * *", "concurrencyPolicy": "POLICY", "successfulJobsHistoryLimit": 0,
 	"jobTemplate": {"spec": {"ttlSecondsAfterFinished": 0, "template": {"spec": {"restartPolicy": "Never"}}}}}}`
 
-// now is the time of all rounds: the clock hardly moves.
+// now is the time of all rounds: the clock of the tests hardly moves.
 var now = time.Date(2026, 1, 1, 12, 0, 30, 0, time.UTC)
 
 // life is a state folder with one CronJob. Its jobs succeed immediately and are removed

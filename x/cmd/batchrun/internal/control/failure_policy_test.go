@@ -11,9 +11,9 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// TestJ21_FailJobOutlivesAFailedDeletion: a round accounts for the pod of a FailJob rule, and
-// cannot declare the end since another pod could not be deleted. The next round declares it, and so
-// does the first round of a new runner.
+// TestJ21_FailJobOutlivesAFailedDeletion: a round accounts for a pod that matched FailJob, but does not
+// declare the end, since another pod could not be deleted. The next round declares it, also in a new
+// runner.
 func TestJ21_FailJobOutlivesAFailedDeletion(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		l := newLife(t, "Allow")

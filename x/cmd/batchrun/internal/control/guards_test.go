@@ -17,8 +17,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// A finished pod keeps its finalizer until it is counted, even if the store does
-// not know its end yet (JI9).
+// A finished pod keeps its finalizer until it is counted, even if its end is not in the
+// store yet (JI9).
 func TestJI9_FinishedPodKeepsFinalizer(t *testing.T) {
 	for _, where := range []string{"folder", "store"} {
 		l := newLife(t, "Allow")
@@ -60,7 +60,7 @@ func (l *life) addJob(name string, cronJob job.UID) store.Job {
 	return j
 }
 
-// Triggers that wait together all start, each once.
+// Several waiting triggers all start, each once.
 func TestTriggersStart(t *testing.T) {
 	l := newLife(t, "Allow")
 	var want []string
@@ -146,7 +146,7 @@ func TestLookAtDeletedJob(t *testing.T) {
 	}
 }
 
-// The delay of retries grows, and starts again after a round that has worked.
+// The delay of retries grows, and is reset after a successful round.
 func TestRetryDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWaiter(&clock.Clock{})

@@ -20,15 +20,15 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// kit is the store as users and the node see it. The spec of a job comes from its
+// kit plays users and the node on the store. The spec of a job comes from its
 // manifest, which the test edits.
 type kit struct {
 	env      *jobtest.Env
 	store    *store.Store
 	uid      job.UID
 	manifest *manifest.Job
-	// conditions are the conditions of pods. The node reports none, so the store keeps none; the
-	// kit shows them to the loop.
+	// conditions has the conditions of pods. The store has none, since the node reports none, so
+	// the kit adds them to what the loop reads.
 	conditions map[job.UID][]job.PodCondition
 }
 
@@ -103,7 +103,7 @@ func (k *kit) withConditions(pods []job.Pod) []job.Pod {
 	return pods
 }
 
-// UpdatePod writes what a supervisor would report, and removes a pod that is deleted as the
+// UpdatePod writes the state that a supervisor would report, and removes a deleted pod, as the
 // node does.
 func (k *kit) UpdatePod(p job.Pod) error {
 	k.conditions[p.UID] = p.Detail.Conditions

@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/patience"
 )
 
-// After a temporary failure a loop waits, with a warning, and tries again; any other ends it.
+// After a temporary failure a loop warns, waits and tries again. Any other failure ends the loop.
 func TestEndure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		warned := ""

@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// A process whose parent has ended is found, and one that ends in time is not.
+// A process whose parent has ended is found. A process that ends in time is not reported.
 func TestLeftover(t *testing.T) {
 	must.OK(t, unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 	must.OK(t, exec.Command("sh", "-c", "setsid sleep 60 & setsid sleep 0.1 &").Run())

@@ -52,7 +52,7 @@ func want(t *testing.T, have []string, want ...string) {
 	}
 }
 
-// Lines come once, whole, and from the containers that are wanted.
+// Lines are read once, as a whole, and from the selected containers only.
 func TestRead(t *testing.T) {
 	folder, p := prepare(t, "a", "b")
 	all, err := Open(folder, p, Select{Tail: -1})
@@ -78,7 +78,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// One call reads all that is there. What cannot be read is an error.
+// One call reads the whole log. A log that cannot be read is an error.
 func TestRead_Long(t *testing.T) {
 	folder, p := prepare(t, "a")
 	write(t, folder, "a.stdout", strings.Repeat(strings.Repeat("z", 99)+"\n", 3000))
@@ -128,7 +128,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// The marks of a log say where it was at a time; without any, the time of the file counts.
+// The times of a log give its offset at a time. Without them, the time of the file decides.
 func TestSince(t *testing.T) {
 	folder, p := prepare(t, "a")
 	base := time.Now().Add(-time.Hour)

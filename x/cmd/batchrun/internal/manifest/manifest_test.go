@@ -101,7 +101,7 @@ func TestReadBad(t *testing.T) {
 	}
 }
 
-// The process gives up the rights that a securityContext drops. Fields without effect
+// The process drops the rights that a securityContext drops. Fields without effect
 // are reported.
 func TestSecurityContext(t *testing.T) {
 	text := strings.Replace(good, "env:", `securityContext:

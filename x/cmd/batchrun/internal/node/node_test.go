@@ -24,8 +24,8 @@ import (
 )
 
 // A supervisor that could not begin on a full disk is started again, as often as
-// necessary. If it records nothing for another reason, it is given up, and so is the
-// pod.
+// necessary. If it records nothing for another reason, the node gives up after some attempts, and
+// the pod fails.
 func TestUnbegun(t *testing.T) {
 	for _, again := range []bool{true, false} {
 		s, err := store.Open(filepath.Join(t.TempDir(), "state"))
@@ -60,8 +60,8 @@ func TestUnbegun(t *testing.T) {
 	}
 }
 
-// A pod whose record is cut, has a flipped bit or is gone counts as lost once nothing of it
-// runs, whatever its record says. The reason names the file, and other pods go on.
+// A pod whose record is cut, has a flipped bit or is gone counts as lost once none of its processes
+// runs. The reason names the file, and other pods go on.
 func TestLostRecord(t *testing.T) {
 	s, err := store.Open(filepath.Join(t.TempDir(), "state"))
 	must.OK(t, err)
@@ -120,7 +120,8 @@ func TestLostRecord(t *testing.T) {
 }
 
 // While pods run, the node itself has nothing to write. It still notices that the disk is full, and
-// gives up as asked, however long an attempt takes. Room in between is a new beginning.
+// gives up after the limit, however long an attempt takes. If there is room in between, the limit
+// counts from the next failure.
 func TestFullDisk(t *testing.T) {
 	for _, test := range []struct{ limit, attempt, full, free time.Duration }{
 		{limit: 0},

@@ -64,7 +64,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// However long an attempt takes, the last one begins before the limit is over.
+// However long an attempt takes, the last one begins before the limit has passed.
 func TestSlowAttempts(t *testing.T) {
 	const limit = 3 * time.Second
 	for _, took := range []time.Duration{0, time.Millisecond, time.Second, 5 * time.Second} {

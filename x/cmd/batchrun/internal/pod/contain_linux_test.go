@@ -20,7 +20,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// inEach runs a test in each containment that works here.
+// inEach runs a test with each containment that works here.
 func inEach(t *testing.T, test func(t *testing.T, c Containment)) {
 	for _, c := range Containments {
 		t.Run(string(c), func(t *testing.T) {
@@ -176,8 +176,8 @@ func TestCgroupOutlivesBoth(t *testing.T) {
 	}
 }
 
-// A supervisor that was stopped by a signal does not see that its pod has to end. It
-// is killed after its time is over, and not before.
+// A supervisor that was stopped by a signal does not notice that its pod has to end. It
+// is killed when its time has passed, and not before.
 func TestStoppedSupervisor(t *testing.T) {
 	inEach(t, func(t *testing.T, c Containment) {
 		folder, marker := prepareWild(t)
@@ -303,8 +303,8 @@ func TestNothingLeaks(t *testing.T) {
 		must.OK(t, err)
 		defer file.Close()
 		must.OK(t, unix.Flock(int(file.Fd()), unix.LOCK_EX))
-		// A descriptor as a shell passes it to its children, given to a separate
-		// process that launches a supervisor as a runner does.
+		// A separate process launches a supervisor as a runner does. It has inherited a descriptor, as
+		// from a shell.
 		folder := prepare(t, "Never", shell("a", jobpod.App, "ls -l /proc/self/fd > fds; touch up; sleep 60"))
 		launcher := self(launchCommand, string(folder), string(c))
 		launcher.Env = os.Environ()
@@ -330,7 +330,7 @@ func TestNothingLeaks(t *testing.T) {
 				t.Errorf("the holder of %s has %q", name, environ)
 			}
 			if pid == 0 {
-				continue // nobody watches
+				continue // there is no watcher
 			}
 			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 			comm, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))

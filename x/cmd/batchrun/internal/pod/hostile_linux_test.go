@@ -23,7 +23,7 @@ func limitLogs(t *testing.T, folder Folder, most int64) {
 	writeSpec(t, folder, spec)
 }
 
-// However many processes write as fast as they can, a log is never above its bound.
+// However many processes write as fast as they can, a log never exceeds its limit.
 func TestLogIsBounded(t *testing.T) {
 	const most = 100_000
 	folder := prepare(t, "Never", shell("a", jobpod.App, "for i in 1 2 3 4 5 6 7 8; do yes & done; sleep 0.5; kill $(jobs -p)"))
@@ -50,9 +50,9 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-// A container that replaces a file of its pod by a link or a pipe makes the
-// supervisor neither write elsewhere nor wait. It runs without capabilities, as one that
-// may write less than its supervisor.
+// If a container replaces a file of its pod by a link or a pipe, the supervisor neither writes
+// elsewhere nor waits. The container runs without capabilities, so that it may write less than the
+// supervisor.
 func TestReplacedFiles(t *testing.T) {
 	for _, test := range []struct{ name, script string }{
 		{"the log is a link", "rm -f ../logs/a.*; ln -s TARGET ../logs/a.stdout; ln -s TARGET ../logs/a.stderr"},
@@ -94,7 +94,7 @@ func TestReplacedFiles(t *testing.T) {
 	}
 }
 
-// A record of the pod that is a pipe is an error, and nothing waits for it.
+// If a record of the pod is a pipe, that is an error, and nothing waits for the pipe.
 func TestRecordIsPipe(t *testing.T) {
 	for _, name := range []string{"state.json", "guard.json", "lock", "watch", "spec.json", "stop"} {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,7 @@ func TestPathsStayInside(t *testing.T) {
 			{"volume", func(c *ContainerSpec) { c.Mounts = []Mount{{Volume: path, Path: "here"}} }},
 		} {
 			if field.name == "mountPath" && path == "out" || path == "out/../x" {
-				continue // a name that is taken, and one that is not outside
+				continue // one name is taken, and the other is not outside
 			}
 			t.Run(field.name+" "+strings.ReplaceAll(path, "/", ":"), func(t *testing.T) {
 				t.Parallel()
@@ -86,7 +86,7 @@ func TestMountsStayInside(t *testing.T) {
 	}
 }
 
-// A container has given up the rights that its manifest drops, and its children
+// A container does not have the rights that its manifest drops, and its children
 // cannot get them back.
 func TestRightsAreGivenUp(t *testing.T) {
 	c := shell("a", jobpod.App, "grep -E '^(Cap(Prm|Eff|Bnd)|NoNewPrivs)' /proc/self/status > status")

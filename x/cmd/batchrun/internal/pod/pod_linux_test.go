@@ -298,7 +298,7 @@ func TestMounts(t *testing.T) {
 	}
 }
 
-// A log is cut at its bound, once and visibly, however much is written.
+// A log is cut at its limit, once and visibly, however much is written.
 func TestLogsAreCut(t *testing.T) {
 	folder := prepare(t, "Never",
 		shell("a", jobpod.App, "echo first; yes | head -c 300000; sleep 0.2; yes | head -c 300000; echo last"),

@@ -53,7 +53,7 @@ func damages(t *testing.T, file []byte) map[string][][]byte {
 	return all
 }
 
-// No record that was damaged in any way is believed, and the error names its file.
+// A record that was damaged in any way is refused, and the error names its file.
 func TestDamagedRecord(t *testing.T) {
 	for name, read := range map[string]func(Folder) error{
 		"spec.json":  func(f Folder) error { _, err := f.readSpec(); return err },
@@ -134,7 +134,7 @@ func TestBegunWithoutState(t *testing.T) {
 	}
 }
 
-// If a lock was replaced, the guard says whether the supervisor lives.
+// If a lock was replaced, the guard shows whether the supervisor lives.
 func TestLostLock(t *testing.T) {
 	for _, name := range []string{superviseLock, watchLock} {
 		folder := recorded(t)
@@ -149,8 +149,8 @@ func TestLostLock(t *testing.T) {
 	}
 }
 
-// A request to stop that is damaged is one all the same, with the grace period of the pod. A
-// later request replaces it.
+// A damaged request to stop still stops the pod, with the grace period of the pod. A later request
+// replaces it.
 func TestDamagedStop(t *testing.T) {
 	folder := recorded(t)
 	must.OK(t, os.Truncate(folder.path("stop"), 0))
@@ -163,7 +163,7 @@ func TestDamagedStop(t *testing.T) {
 	}
 }
 
-// A pod can be stopped although something else is in place of its folders.
+// A pod can be stopped even if its folders were replaced by something else.
 func TestStopWithoutFolders(t *testing.T) {
 	folder := recorded(t)
 	for _, name := range []string{"work", "logs", "volumes"} {

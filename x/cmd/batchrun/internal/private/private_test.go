@@ -60,7 +60,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// makeWith makes a file or folder of exactly that mode, whatever the umask is.
+// makeWith creates a file or folder with exactly a mode, whatever the umask is.
 func makeWith(path string, mode os.FileMode) error {
 	var err error
 	if mode.IsDir() {
@@ -74,7 +74,7 @@ func makeWith(path string, mode os.FileMode) error {
 	return os.Chmod(path, mode)
 }
 
-// A path is refused if another user can lead it elsewhere, and otherwise loses its links.
+// A path is refused if another user can lead it elsewhere, and otherwise returned without its links.
 func TestResolve(t *testing.T) {
 	const other = 65534
 	give := func(path string) error { return os.Lchown(path, other, other) }
@@ -83,7 +83,7 @@ func TestResolve(t *testing.T) {
 		root bool // the test needs root
 		make func(dir string) error
 		path string
-		real string // or else
+		real string // the resolved path, if it differs
 		want string // in the error
 	}{
 		{"nothing exists", false, func(string) error { return nil }, "a/b", "a/b", ""},
@@ -166,8 +166,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A file that is replaced while it is opened, as supervisors replace their records, is opened
-// all the same: the old one or the new one.
+// A file that is replaced while it is opened, as supervisors replace their records, is still opened:
+// either the old or the new one.
 func TestOpenReplaced(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -204,7 +204,7 @@ func TestOpenReplaced(t *testing.T) {
 	}
 }
 
-// A file that was replaced after it was opened is distinguished from a link, so that Open starts over.
+// Open distinguishes a file that was replaced after it was opened from a link, and tries again.
 func TestReplacedIsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)

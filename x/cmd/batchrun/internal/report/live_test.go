@@ -63,7 +63,7 @@ func TestFrame(t *testing.T) {
 	}
 }
 
-// A frame leaves half of the screen to what is written above, however many jobs there are.
+// A frame leaves half of the screen for the text above, however many jobs there are.
 func TestFrame_ManyJobs(t *testing.T) {
 	for height, most := range map[int]int{4: 2, 5: 3, 24: 12, 1: 1} {
 		l, _ := screen(80, height)
@@ -107,7 +107,8 @@ func TestElapsed(t *testing.T) {
 	}
 }
 
-// emulate shows what a terminal of a width shows: it knows what live writes, and wraps long lines.
+// emulate returns the lines on a terminal of a width. It knows the sequences that live writes, and
+// wraps long lines.
 func emulate(width int, output string) (lines []string) {
 	rows, at := []string{""}, 0
 	for output != "" {
@@ -140,8 +141,8 @@ func emulate(width int, output string) (lines []string) {
 	return rows
 }
 
-// What is written above stays, the live lines are there once, and Ctrl-C, which the terminal
-// echoes, leaves nothing behind.
+// The text above stays, there is one copy of the live lines, and the echo of Ctrl-C on the terminal
+// disappears.
 func TestLive(t *testing.T) {
 	l, b := screen(60, 24)
 	l.Note("a note")
@@ -178,7 +179,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// A terminal that becomes narrower wraps the lines that are there: they are still removed.
+// A terminal that becomes narrower wraps the live lines. They are still removed.
 func TestLive_Resized(t *testing.T) {
 	width := 100
 	var b bytes.Buffer

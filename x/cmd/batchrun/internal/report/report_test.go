@@ -14,8 +14,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// lines writes what two rounds of a job and of a CronJob are reported as, the second of which
-// changes nothing.
+// lines reports two rounds of a job and of a CronJob. The second round changes nothing.
 func lines(r Reporter, at time.Time) {
 	one := round("hello", 2, 1, 1)
 	one.Now, one.Requeue = at, job.Requeue{At: at.Add(7 * time.Second)}
@@ -38,7 +37,7 @@ func lines(r Reporter, at time.Time) {
 	r.Close()
 }
 
-// TestPlain: a line for each event and each change, and notes for the user apart.
+// TestPlain: there is a line for each event and each change, and notes for the user are separate.
 func TestPlain(t *testing.T) {
 	at := begin.Local()
 	var out, notes bytes.Buffer
@@ -62,7 +61,7 @@ hello: Complete (CompletionsReached: Reached)
 NOW hello: active 3, succeeded 1/2, failed 1; 3 active pods not finished; 2 not started yet; next round at SOON
 `
 
-// TestJSON: an object for each event, change and end.
+// TestJSON: there is an object for each event, change and end.
 func TestJSON(t *testing.T) {
 	var out, notes bytes.Buffer
 	lines(NewJSON(&out, &notes, func() time.Time { return begin.Add(time.Minute) }), begin)

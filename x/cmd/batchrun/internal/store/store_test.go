@@ -56,7 +56,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A name is taken once, whoever comes second (C13).
+// A second object with the same name is refused (C13).
 func TestNameIsTheLock(t *testing.T) {
 	s := open(t)
 	c, err := s.AddCronJob("default", "c", []byte("{}"), now)
@@ -75,7 +75,7 @@ func TestNameIsTheLock(t *testing.T) {
 	}
 }
 
-// What is to go gets neither pods nor jobs any more, and goes once it is empty.
+// Objects that are marked for removal get no more pods and jobs, and are removed once they are empty.
 func TestDeleted(t *testing.T) {
 	s := open(t)
 	c, err := s.AddCronJob("default", "c", []byte("{}"), now)
@@ -107,7 +107,7 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
-// A round ends with its triggers gone and its events stored, the latest of them.
+// The end of a round removes its triggers and stores its events, of which the latest are kept.
 func TestConcludeCronJob(t *testing.T) {
 	s := open(t)
 	c, err := s.AddCronJob("default", "c", []byte("{}"), now)
@@ -168,7 +168,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// An object whose first round has not ended has no memory, and none is lost.
+// An object whose first round has not ended has no memory. That is not a lost memory.
 func TestNoMemoryIsNotLost(t *testing.T) {
 	s := open(t)
 	j, errJob := s.AddJob(Job{Namespace: "default", Name: "a", Created: now, Manifest: []byte("{}")})

@@ -15,7 +15,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/terminal"
 )
 
-// TestMistakes: the command has no opinion of its own on manifests.
+// TestMistakes: the command reports the same mistakes in manifests as the other commands.
 func TestMistakes(t *testing.T) {
 	mistakes.Check(t, func() string {
 		_, err := simulate(t, "run", "f.yaml")
@@ -81,8 +81,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// checkTrace: a trace has so many events, and jobs, and pods of a node, that overlap are on
-// different lines.
+// checkTrace checks that a trace has at least a number of events, and that jobs, or pods of a node,
+// that overlap are on different lines.
 func checkTrace(t *testing.T, file string, atLeast int) {
 	t.Helper()
 	var events []struct {
@@ -133,7 +133,7 @@ func TestWhy(t *testing.T) {
 			t.Errorf("%q is missing in %s", want, out)
 		}
 	}
-	// What was known is what the round was planned from, and not what it has written.
+	// "knew" shows the state from which the round was planned, and not what it has written.
 	out = succeed(t, "why", render, "render", "1ms")
 	if _, after, _ := strings.Cut(out, "knew:\n  status"); !strings.HasPrefix(after, " active=0") || !strings.Contains(after, "wrote:\n  status active=4") {
 		t.Errorf("got %s", out)
@@ -156,7 +156,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// sweepArgs are a grid of four points with two seeds.
+// sweepArgs returns the arguments for a grid of four points with two seeds.
 func sweepArgs(db string, more ...string) []string {
 	return append([]string{"sweep", render, "--grid", "jobs.parallelism=2|6", "--grid", "jobs.backoffLimitPerIndex=0|3",
 		"--seeds", "2", "--db", db, "--show", "makespan,pods failed"}, more...)
@@ -222,7 +222,7 @@ func TestSweep_RefusesTheFileOfAnother(t *testing.T) {
 	}
 }
 
-// A sweep draws its points once it is complete, also when it was before.
+// A sweep draws its points once it is complete, even if it was already complete.
 func TestSweep_Report(t *testing.T) {
 	dir := t.TempDir()
 	db := filepath.Join(dir, "x.sqlite")

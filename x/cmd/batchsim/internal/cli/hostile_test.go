@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// evil are orders for a terminal, and marks that change the direction of writing.
+	// evil has control sequences for a terminal, and marks that change the direction of writing.
 	evil         = "\x1b[2J\x1b]0;owned\x07\u009b31m\u202egnp\u2066\x7f"
 	hostileTrace = "submit,duration,name,fails,backoffLimit\n0,60,a" + evil + ",true,3\n"
 	everyFive    = `{apiVersion: batch/v1, kind: CronJob, metadata: {name: c}, spec: {schedule: "*/5 * * * *", jobTemplate: {
   spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}}}`
 )
 
-// orders returns what a terminal, or the eye, could obey in a text.
+// orders returns the characters of a text that could mislead a terminal or a reader.
 func orders(text string) (found []rune) {
 	for _, r := range text {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
@@ -32,7 +32,7 @@ func orders(text string) (found []rune) {
 	return found
 }
 
-// TestHostile: whatever names and messages hold, in every form of output.
+// TestHostile: no form of output contains orders, whatever names and messages contain.
 func TestHostile(t *testing.T) {
 	dir := t.TempDir()
 	file, cron := filepath.Join(dir, "hostile.csv"), filepath.Join(dir, "cron.yaml")
@@ -79,7 +79,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestCommandLine: as the other commands of this project.
+// TestCommandLine: the command line is like those of the other commands.
 func TestCommandLine(t *testing.T) {
 	for _, test := range []struct {
 		args   []string

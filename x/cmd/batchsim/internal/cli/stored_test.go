@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the stored outputs: explain each changed line")
 
-// TestStored compares what the commands print, and the files for other programs, with stored ones.
+// TestStored compares the output of the commands, and the files for other programs, with stored ones.
 func TestStored(t *testing.T) {
 	const hour, spot = "testdata/hour.yaml", "../../testdata/spot.yaml"
 	dir := t.TempDir()

@@ -98,7 +98,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// Every pod of a small world is a bar, and bars of a row do not overlap.
+// Every pod of a small world has a bar, and the bars of a row do not overlap.
 func TestGantt_Bars(t *testing.T) {
 	r := result(t, 8, 0)
 	if len(r.Pods) > mostBars {
@@ -139,7 +139,7 @@ func TestGantt_Most(t *testing.T) {
 	}
 }
 
-// What ends in the moment in which it begins can be drawn.
+// A span that ends when it begins can be drawn.
 func TestNoTime(t *testing.T) {
 	r := &sim.Result{Jobs: make([]sim.JobRecord, 1), Pods: make([]sim.PodRecord, 500)}
 	for _, p := range []*Picture{Gantt(r), Load(r)} {
@@ -163,7 +163,7 @@ func TestGantt_Density(t *testing.T) {
 	}
 }
 
-// The colour of a cell says which share of its pods fails, and its depth how many run.
+// The colour of a cell shows the share of its pods that fail, and its depth how many run.
 func TestGantt_Colours(t *testing.T) {
 	success, failure := inkSuccess.light, inkFailure.light
 	for _, c := range []struct {
@@ -215,7 +215,7 @@ func TestRetries_UnknownJob(t *testing.T) {
 	}
 }
 
-// Without a name, it is the job with the most failures.
+// Without a name, the picture shows the job with the most failures.
 func TestRetries_Most(t *testing.T) {
 	r := &sim.Result{Jobs: []sim.JobRecord{{Name: "fine"}, {Name: "worst", Failed: 3}, {Name: "bad", Failed: 1}, {Name: "as bad", Failed: 3}}}
 	for first, want := range map[int]string{0: "Retries of worst", 1: "Retries of worst", 2: "Retries of as bad"} {
@@ -240,7 +240,7 @@ func TestCrons_CountsAllRuns(t *testing.T) {
 	}
 }
 
-// In an SVG each colour of a variable has a plain one before it, for viewers that know no variables.
+// In an SVG, a plain colour comes before each variable, for viewers that do not support variables.
 func TestColoursWithoutVariables(t *testing.T) {
 	svg := string(Load(result(t, 10, 3)).SVG(Auto))
 	if strings.Count(svg, "var(--") < 10 {
@@ -272,7 +272,7 @@ func TestPNG(t *testing.T) {
 	}
 }
 
-// With CronJobs the axis is the clock, whatever the time of the start.
+// With CronJobs the axis has times of day, whatever the time of the start.
 func TestClockTicks(t *testing.T) {
 	start := time.Date(2026, 3, 1, 20, 30, 0, 0, time.UTC)
 	var labels []string
@@ -305,7 +305,7 @@ func TestRoundTimes(t *testing.T) {
 	}
 }
 
-// Labels are short, and times those that people say.
+// Labels are short, and their times are usual ones.
 func TestLabels(t *testing.T) {
 	for x, want := range map[float64]string{0: "0", -1e-12: "0", 0.1 + 0.2: "0.3", 9999: "9999", 10e3: "10k", 12500: "12.5k", 1e6: "1M", -2.5e6: "-2.5M"} {
 		if got := thousands(x); got != want {
@@ -340,7 +340,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// Times in which the control plane is down are shaded, and the legend says so.
+// Times in which the control plane is down are shaded, and the legend explains that.
 func TestOutages(t *testing.T) {
 	r := result(t, 10, 3)
 	if words := wellFormed(t, Load(r), Light); strings.Contains(words, "control plane down") {

@@ -25,7 +25,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the stored reports: look at the pictures that batchsim writes")
 
-// crons are CronJobs whose runs start, start late, fail, last, and are missed for several reasons.
+// crons returns CronJobs whose runs start, start late, fail, last long, or are missed for several
+// reasons.
 func crons(n int) (all []sim.CronJob) {
 	kinds := []sim.CronJob{
 		{Name: "slow", Spec: cronjob.Spec{Schedule: "*/10 * * * *", ConcurrencyPolicy: cronjob.Forbid}, Job: sim.Job{Pod: sim.Pod{Duration: sim.Exponential(12 * time.Minute)}}},
@@ -61,7 +62,7 @@ func some(jobs ...sim.Job) iter.Seq2[sim.Job, error] {
 }
 
 // TestStored compares reports with stored ones, which have a line for each word and shape of a
-// picture: where it is, and in which colour.
+// picture, with its place and its colour.
 func TestStored(t *testing.T) {
 	outage := sim.ControlPlane{Outages: []sim.Outage{{Window: sim.Window{From: 65 * time.Minute, For: 40 * time.Minute}}}}
 	late, impatient := rendering("late", 20, 0.2), rendering("impatient", 9, 0)
@@ -94,7 +95,7 @@ func TestStored(t *testing.T) {
 			Jobs: some(rendering("render", 12, 0.2), late, impatient)}, "late"),
 		// Densities, since there are more pods; and one job with more retries than are drawn.
 		"dense": played(sim.World{Nodes: sim.Nodes(6, sim.Node{Pods: 10}), Jobs: sim.Jobs(12, 1, sim.Every(7*time.Minute), rendering("render", 50, 0.3))}, ""),
-		// All is over: the axis of time ends there.
+		// Everything has ended: the axis of time ends there.
 		"over": played(sim.World{Nodes: sim.Nodes(1, sim.Node{Pods: 2}), Jobs: sim.Jobs(2, 1, sim.Every(10*time.Second), sim.Job{Name: "job", Spec: sim.Spec(2, 2), Pod: sim.Pod{Duration: sim.Constant(20 * time.Second)}})}, ""),
 		// Columns, since there are many CronJobs; one outage lasts until the end.
 		"columns": played(sim.World{Until: 10 * time.Hour, CronJobs: crons(27), ControlPlane: sim.ControlPlane{
@@ -112,7 +113,7 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// sketch lists what a report shows.
+// sketch lists the words and shapes of a report.
 func sketch(t *testing.T, r *Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%v\n%s", r.Title, r.Figures, r.Table)
@@ -175,8 +176,8 @@ func rounded(text string) string {
 	})
 }
 
-// difference returns the first difference of two texts whose numbers may be a tenth apart, as
-// processors round.
+// difference returns the first difference of two texts. Numbers may differ by a tenth, since processors
+// round differently.
 func difference(got, want string) string {
 	a, b := number.FindAllString(got, -1), number.FindAllString(want, -1)
 	if n := len(a); number.ReplaceAllString(got, "0") == number.ReplaceAllString(want, "0") && n == len(b) {

@@ -129,9 +129,9 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// A number outside of what a field can mean is refused, with the field and the value: below its
-// least, above its most, a part of something counted, and no number at all. A new field needs a
-// limit, or a type that has one.
+// A number that a field cannot have is refused, with the field and the value: a number below the
+// minimum or above the maximum, a fraction for a count, and a text. A new field needs a limit, or a
+// type with a limit.
 func TestEveryNumber(t *testing.T) {
 	outside := map[reflect.Type][]string{
 		reflect.TypeFor[Duration](): {"-1s", "1000000h", "1e30h", "x"},
@@ -217,7 +217,7 @@ func TestEveryNumber(t *testing.T) {
 	}
 }
 
-// Numbers that mean nothing where they are, and sums that are too large.
+// Numbers without a meaning in their context, and sums that are too large, are refused.
 func TestNumbersTogether(t *testing.T) {
 	const head = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {parallelism: %d, completions: %d, template: {spec: {restartPolicy: Never, %s}}}\n"
 	jobs := func(parallelism, completions int) string {
@@ -284,7 +284,7 @@ func TestNumbersTogether(t *testing.T) {
 	}
 }
 
-// Each value of a pod's behaviour, in a scenario and in the annotations of a manifest.
+// Each value of a pod's behaviour can be set in a scenario and in the annotations of a manifest.
 func TestEveryValue(t *testing.T) {
 	values := map[string]string{"duration": "11s", "schedule": "12s", "pull": "13s", "init": "14s", "ready": "15s", "stop": "16s", "failAfter": "17s",
 		"failure": "0.18", "disruption": "1", "exitCode": "120", "failIn": "1h+10m, 5h+0s", "grace": "21s", "cpu": "22m", "memory": "23Mi"}
@@ -349,7 +349,7 @@ func TestEveryValue(t *testing.T) {
 	}
 }
 
-// A setting leads to each place of a scenario, whether it is there or not.
+// A setting can change each place of a scenario, even one that is missing.
 func TestSetPlaces(t *testing.T) {
 	file := write(t, "scenario.yaml", "nodes: [{count: 2}]\ndisruptions: [{node: 1}]\n")
 	for _, test := range []struct{ settings, want string }{
@@ -459,7 +459,7 @@ func TestDisruption(t *testing.T) {
 	}
 }
 
-// A value that is also the name of a field is not taken for it.
+// A value that is also the name of a field is not mistaken for the field.
 func TestNameOfAField(t *testing.T) {
 	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: pull}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}\n"
 	r := run(t, []string{write(t, "scenario.yaml", "pods: [{match: pull, pull: 1s}]\n"), write(t, "job.yaml", job)}, "pods.0.pull=2s")
@@ -468,7 +468,7 @@ func TestNameOfAField(t *testing.T) {
 	}
 }
 
-// A stage without a delay counts, and one to a phase that no pod of ours has does not.
+// A stage without a delay is used. A stage to a phase that the simulation does not have is ignored.
 func TestStageShapes(t *testing.T) {
 	stage := func(delay, phase string) string {
 		return "---\nkind: Stage\nmetadata: {name: x}\nspec: {resourceRef: {kind: Pod}, delay: {" + delay + "}, next: {statusTemplate: \"phase: " + phase + "\"}}\n"

@@ -209,8 +209,8 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// Manifests as people write them run, or say where they are wrong: our own of many shapes, and
-// some of the documentation of Kubernetes where that folder is here.
+// Manifests as people write them run, or are refused with the place of the error: our own, and some of
+// the documentation of Kubernetes if that folder exists.
 func TestManifests(t *testing.T) {
 	wrong := map[string]string{
 		"testdata/manifests/old_version.yaml": `:1: apiVersion: "batch/v1beta1" of CronJob hello is not supported`, "testdata/manifests/tab.yaml": ":7:1: indented with a tab",

@@ -80,15 +80,15 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestDense: a schedule that runs every minute is looked at in no time.
+// TestDense: a schedule that runs every minute does not take long.
 func TestDense(t *testing.T) {
 	if c := look(t, "* * * * *", "Europe/Berlin"); c.PerYear != 525600 || len(c.Shifts[0].Runs) != 360 {
 		t.Errorf("%d runs a year, %d around a shift", c.PerYear, len(c.Shifts[0].Runs))
 	}
 }
 
-// TestShortZoneFiles: zone files that list no transitions of the future, as a browser has
-// them, give the same shifts.
+// TestShortZoneFiles: zone files without future transitions, as on the page, give the same
+// shifts.
 func TestShortZoneFiles(t *testing.T) {
 	want := look(t, "30 2 * * *", "Europe/Berlin").Shifts
 	loc, err := time.LoadLocationFromTZData("Europe/Berlin", embedded(t, "Europe/Berlin"))
@@ -121,7 +121,7 @@ func embedded(t *testing.T, name string) []byte {
 	return data
 }
 
-// TestStored compares what is said of some schedules with what is stored.
+// TestStored compares the descriptions of some schedules with stored ones.
 func TestStored(t *testing.T) {
 	var got strings.Builder
 	for _, s := range [][2]string{{"30 2 * * *", "Europe/Berlin"}, {"*/20 1-3 * * 0", "America/New_York"}, {"0 9 * * 6", "America/Santiago"}, {"0 12 29 2 *", ""}} {

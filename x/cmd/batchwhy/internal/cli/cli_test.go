@@ -34,7 +34,7 @@ func run(t *testing.T, in string, args ...string) (status int, out, errOut strin
 
 const at = "--at=2026-10-14T09:14:00Z"
 
-// TestMistakes: the command has no opinion of its own on manifests.
+// TestMistakes: the command reports the same mistakes in manifests as the other commands.
 func TestMistakes(t *testing.T) {
 	mistakes.Check(t, func() string {
 		_, out, errOut := run(t, "", "explain", "f.yaml")
@@ -134,7 +134,7 @@ func TestPlot(t *testing.T) {
 	}
 }
 
-// TestPlugin: as a plugin the command asks kubectl, and its arguments are names.
+// TestPlugin: as a plugin the command reads objects with kubectl, and its arguments are names.
 func TestPlugin(t *testing.T) {
 	bin := t.TempDir()
 	input, err := filepath.Abs(situations + "forbid/input/input.json")
@@ -151,7 +151,7 @@ func TestPlugin(t *testing.T) {
 		t.Errorf("errors %q", errOut)
 	}
 	args, _ := os.ReadFile(filepath.Join(bin, "args"))
-	// It has asked for all pods: that there are none is known.
+	// All pods were read, so the Job certainly has none.
 	alone := `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "backup-29866090", "namespace": "default", "uid": "u"}, "spec": {"template": {"spec": {"restartPolicy": "Never"}}}, "status": {"active": 1}}`
 	must.OK(t, os.WriteFile(filepath.Join(bin, "kubectl"), []byte(strings.Replace(script, "cat "+input, "echo '"+alone+"'", 1)), 0o755))
 	if _, out, _ = run(t, "", "/usr/bin/kubectl-why", "-n", "default", "job/backup-29866090"); !strings.Contains(out, "Job default/backup-29866090") || strings.Contains(out, "PodsNotRead") {
@@ -169,7 +169,7 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
-// TestFileTime: without --at, files are explained for the newest time that their objects know.
+// TestFileTime: without --at, files are explained for the newest time in their objects.
 func TestFileTime(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "input.json")
 	testfile.Write(t, testfile.Read(t, situations+"backoff/input/input.json"), file)

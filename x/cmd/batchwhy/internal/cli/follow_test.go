@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// watched is what kubectl get -w -o json prints of a Job and its pod.
+// The output of kubectl get -w -o json for a Job and its pod.
 const (
 	watchedJob = `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a", "namespace": "n", "uid": "job-a", "resourceVersion": "%d", "creationTimestamp": "2026-10-14T09:13:00Z"},
 		"spec": {"backoffLimit": 1, "completions": 1, "parallelism": 1, "selector": {"matchLabels": {"a": "b"}}, "template": {"spec": {"restartPolicy": "Never"}}},
@@ -23,7 +23,7 @@ const (
 	terminated = `"terminated": {"exitCode": 3, "reason": "Error", "finishedAt": "2026-10-14T09:14:02Z"}`
 )
 
-// follow runs the command with inputs that come over time, in virtual time from 09:14.
+// follow runs the command with inputs that arrive one after the other, in virtual time from 09:14.
 func follow(t *testing.T, inputs []string, pause time.Duration, args ...string) (status int, out, errOut string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -50,7 +50,7 @@ var watchedLife = []string{
 	`{"type": "DELETED", "object": ` + strings.TrimSpace(fmt.Sprintf(watchedJob, 5, 0, 1)) + "}\n",
 }
 
-// TestFollow: each change is explained when it comes, with what is new.
+// TestFollow: each change is explained when it arrives, with what is new.
 func TestFollow(t *testing.T) {
 	status, out, errOut := follow(t, watchedLife, 10*time.Second)
 	parts := strings.Split(out, "\n\n")
@@ -76,7 +76,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollow_Event: what is reported of a pod concerns its Job.
+// TestFollow_Event: an event about a pod concerns the pod's Job.
 func TestFollow_Event(t *testing.T) {
 	_, out, _ := follow(t, append(watchedLife[:2:2], `{"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e", "namespace": "n", "uid": "e"}, "involvedObject": {"kind": "Pod", "namespace": "n", "name": "a-x", "uid": "pod-x"},
 		"type": "Warning", "reason": "Unhealthy", "message": "m", "count": 1, "lastTimestamp": "2026-10-14T09:14:15Z"}`), 10*time.Second)
@@ -85,8 +85,8 @@ func TestFollow_Event(t *testing.T) {
 	}
 }
 
-// TestFollow_Together: what comes together is explained once, and what never pauses is
-// explained as well.
+// TestFollow_Together: changes that arrive together are explained once, and changes without a pause
+// are explained as well.
 func TestFollow_Together(t *testing.T) {
 	_, out, _ := follow(t, watchedLife[:4], 0)
 	if n := strings.Count(out, "Job n/a  "); n != 1 {
@@ -102,8 +102,8 @@ func TestFollow_Together(t *testing.T) {
 	}
 }
 
-// TestFollow_CronJob: a change of a Job concerns its CronJob, and what goes wrong is an exit
-// status at the end.
+// TestFollow_CronJob: a change of a Job concerns its CronJob, and findings lead to an exit status at
+// the end.
 func TestFollow_CronJob(t *testing.T) {
 	cron := `{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "c", "namespace": "n", "uid": "cron-c", "creationTimestamp": "2026-10-14T08:55:00Z"},
 		"spec": {"schedule": "*/10 * * * *", "concurrencyPolicy": "Forbid", "jobTemplate": {"spec": {"template": {"spec": {"restartPolicy": "Never"}}}}},

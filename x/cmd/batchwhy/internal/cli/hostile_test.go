@@ -14,8 +14,8 @@ import (
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
-// evil is what a message of a cluster may hold: orders for a terminal, and marks that change the
-// direction of writing.
+// evil is a message with control sequences for a terminal, and marks that change the direction of
+// writing.
 const evil = "\x1b[2J\x1b]0;owned\x07\u009b31m\u202egnp\u2066\x7f\r\b"
 
 // hostileJob is a Job with a Pod that cannot start, as kubectl would print it.
@@ -41,7 +41,7 @@ func hostileJob(t *testing.T) string {
 
 var colours = regexp.MustCompile("\x1b\\[(0|1|2|3[1-6])m")
 
-// orders returns what a terminal, or the eye, could obey in a text.
+// orders returns the characters of a text that could mislead a terminal or a reader.
 func orders(text string) (found []rune) {
 	for _, r := range text {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
@@ -51,7 +51,7 @@ func orders(text string) (found []rune) {
 	return found
 }
 
-// TestHostile: whatever names and messages hold, in every form of output.
+// TestHostile: no form of output contains orders, whatever names and messages contain.
 func TestHostile(t *testing.T) {
 	in := hostileJob(t)
 	file := filepath.Join(t.TempDir(), "plot.svg")
@@ -102,7 +102,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestCommandLine: as the other commands of this project.
+// TestCommandLine: the command line is like those of the other commands.
 func TestCommandLine(t *testing.T) {
 	for _, test := range []struct {
 		args   []string

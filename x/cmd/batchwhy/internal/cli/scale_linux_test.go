@@ -18,7 +18,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// How much TestScale reads. With -jobs 10000 -pods 5 the file has about 200 MB.
+// The size of the input of TestScale. With -jobs 10000 -pods 5 the file has about 200 MB.
 var (
 	scaleJobs = flag.Int("jobs", 200, "number of Jobs of the scale test")
 	scalePods = flag.Int("pods", 5, "number of pods of each")
@@ -103,7 +103,7 @@ const (
             "spec": {"backoffLimit": 6, "completions": 10, "parallelism": 5, "selector": {"matchLabels": {"batch.kubernetes.io/job-name": "job-%[1]d"}},
             "template": {"spec": {"containers": [{"name": "main", "image": "busybox"}], "restartPolicy": "Never"}}},
             "status": {"active": %[2]d, "failed": %[3]d, "startTime": "2026-10-14T08:00:00Z", "ready": %[2]d, "terminating": 0, "uncountedTerminatedPods": {}}}`
-	// filler stands for what a pod has beside: environment, volumes, tolerations.
+	// filler has other fields of a pod, so that pods have their usual size.
 	filler = `            "tolerations": [{"effect": "NoExecute", "key": "node.kubernetes.io/not-ready", "operator": "Exists", "tolerationSeconds": 300}],`
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/batchplan/batchplan/x/trace"
 )
 
-// TestTrace: the exit status, both outputs, what is not judged, and what is refused.
+// TestTrace: the exit status, both outputs, lines that are not judged, and input that is refused.
 func TestTrace(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -58,7 +58,7 @@ func TestTrace(t *testing.T) {
 			t.Errorf("%s: status %d, want %d and %q:\n%s", test.args, status, test.status, test.want, out.String())
 		}
 	}
-	// What cannot be written is an error, also if later lines can be.
+	// A failed write is an error, even if later writes succeed.
 	if status := Main(context.Background(), []string{"batchwhy", "trace"}, strings.NewReader(log("", `"failed":1`)+`{"type":"MODIFIED","object":`+job("3", "", `"failed":0`)+"}"), &failsOnce{}, io.Discard, time.Now); status != exitBadInput {
 		t.Errorf("a full disk: status %d", status)
 	}

@@ -15,7 +15,7 @@ import (
 // The last moment of a day.
 var midnight = time.Date(2026, 3, 4, 23, 59, 59, 0, time.UTC)
 
-// TestWords: each unit has a case on each side of its edge.
+// TestWords has a case on each side of the boundary of each unit.
 func TestWords(t *testing.T) {
 	w := words{midnight}
 	zone := time.FixedZone("", 7200)
@@ -72,15 +72,15 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// printed is what a printer writes.
+// printed returns the output of a printer.
 func printed(print func(p *Printer)) string {
 	var b strings.Builder
 	print(&Printer{Out: &b, Width: 60})
 	return b.String()
 }
 
-// TestPrinter_Runs: runs that went the same way are one line, which names the day again if that is
-// another.
+// TestPrinter_Runs: consecutive runs with the same text are one line. It names the last day if that
+// differs from the first.
 func TestPrinter_Runs(t *testing.T) {
 	run := func(hours int, text string) Run {
 		return Run{At: midnight.Add(time.Second + time.Duration(hours)*time.Hour), Text: text}
@@ -113,7 +113,7 @@ func TestPrinter_Runs(t *testing.T) {
 	}
 }
 
-// TestPrinter_Pods: ten pods are written, and the others are counted, also those that the
+// TestPrinter_Pods: ten pods are written, and the others are counted, including those that the
 // explanation leaves out.
 func TestPrinter_Pods(t *testing.T) {
 	for _, test := range []struct {
@@ -142,8 +142,8 @@ func TestPrinter_Pods(t *testing.T) {
 	}
 }
 
-// TestPrinter_Width: a line may be as wide as the printer says; colours and control characters take
-// no room.
+// TestPrinter_Width: a line may have the width of the printer. Colours and control characters do not
+// count.
 func TestPrinter_Width(t *testing.T) {
 	for words, want := range map[string][]string{
 		strings.Repeat("a", 50) + " " + strings.Repeat("b", 7):               {"  " + strings.Repeat("a", 50) + " " + strings.Repeat("b", 7)},
@@ -161,8 +161,8 @@ func TestPrinter_Width(t *testing.T) {
 	}
 }
 
-// TestTimeline_Finish: sixty lanes are drawn, of which those that are left out do not count, over
-// at least ten seconds.
+// TestTimeline_Finish: at most sixty lanes are drawn, over at least ten seconds. Lanes that are left
+// out do not extend the time.
 func TestTimeline_Finish(t *testing.T) {
 	for lanes, want := range map[int][2]int{0: {0, 0}, 60: {60, 0}, 61: {60, 1}, 75: {60, 15}} {
 		tl := &Timeline{From: midnight, To: midnight, Now: midnight}
@@ -185,8 +185,8 @@ func TestTimeline_Finish(t *testing.T) {
 	}
 }
 
-// TestActivity: what still runs after the others helps them, if it is known for that, or if they
-// ended long ago.
+// TestActivity: a container that still runs after the others is a helper if it is known as one, or if
+// the others ended long ago.
 func TestActivity(t *testing.T) {
 	running := func(name string) read.Container { return read.Container{Name: name, Running: true} }
 	ended := func(name string, ago time.Duration) read.Container {
@@ -227,7 +227,7 @@ func TestActivity(t *testing.T) {
 	}
 }
 
-// TestSorted: equal elements stay as they were, and the list that was given stays too.
+// TestSorted: equal elements keep their order, and the given list is not changed.
 func TestSorted(t *testing.T) {
 	list := strings.Fields("b1 a1 b2 a2 a3")
 	got := sortedStably(list, func(a, b *string) int { return strings.Compare((*a)[:1], (*b)[:1]) })

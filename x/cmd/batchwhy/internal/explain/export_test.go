@@ -1,4 +1,4 @@
 package explain
 
-// NewRemedy is a remedy that does something.
+// NewRemedy returns a remedy with acts.
 func NewRemedy(do, risk string, acts []*Act) *Remedy { return does(do, risk, acts...) }

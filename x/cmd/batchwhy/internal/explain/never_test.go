@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// TestNeverRuns: a schedule without a time says so in a sentence.
+// TestNeverRuns: a sentence says that a schedule never runs.
 func TestNeverRuns(t *testing.T) {
 	objects := &read.Objects{}
 	stream := objects.Stream("cron.yaml")

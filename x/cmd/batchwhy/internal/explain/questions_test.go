@@ -15,8 +15,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// question is a question that users ask, with the objects that it is about. The comments at the
-// head of its file say what a right answer has and has not.
+// question is a question of users, with the objects that it is about. The comments at the
+// head of its file list what a right answer contains and what it does not contain.
 type question struct {
 	name, text  string
 	file        string // without its extension
@@ -63,7 +63,8 @@ func readQuestion(t *testing.T, file string) question {
 	return q
 }
 
-// questions are those whose answers have marks, and corners, whose answers were wrong once.
+// questions returns the questions whose answers have marks, and the corners, whose answers were once
+// wrong.
 func questions(t *testing.T) (all []question) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/[cq]*/*.yaml")
@@ -76,7 +77,7 @@ func questions(t *testing.T) (all []question) {
 	return all
 }
 
-// TestQuestions answers the questions, and compares with the stored answers, which were marked.
+// TestQuestions compares the answers to the questions with the stored answers, which have marks.
 func TestQuestions(t *testing.T) {
 	schema := compileSchema(t)
 	for _, q := range questions(t) {
@@ -105,7 +106,7 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// stateOf is the state of the first object.
+// stateOf returns the state of the first object.
 func stateOf(r *explain.Report) string {
 	if len(r.Objects) == 0 {
 		return "none"
@@ -115,9 +116,9 @@ func stateOf(r *explain.Report) string {
 
 var ruleNumber = regexp.MustCompile(`\([JCETIF][0-9]+`)
 
-// checkReport checks what is true of every explanation: each finding has a remedy with its
-// price, commands name the namespace, no state contradicts a finding, no sentence comes twice
-// and none cites a rule by its number.
+// checkReport checks the properties of every explanation: each finding has a remedy with its
+// risk, commands name the namespace, no state contradicts a finding, no sentence is repeated,
+// and none contains the number of a rule.
 func checkReport(t *testing.T, r *explain.Report) {
 	t.Helper()
 	checkFindings(t, r.Findings)
@@ -184,9 +185,9 @@ func checkFindings(t *testing.T, all []explain.Finding) {
 	}
 }
 
-// TestMarks checks the marks of the answers: each question and each situation has five, each
-// answer at least 4 on average, and all together at least 4.5. The situations have marks of two
-// readers. The key is in the file's head.
+// TestMarks checks the marks of the answers: each question and each situation has five marks. Their
+// mean is at least 4 for each answer, and at least 4.5 for all. The situations have marks of two
+// readers. The head of the file explains the marks.
 func TestMarks(t *testing.T) {
 	data := testfile.Read(t, "testdata/marks.txt")
 	marks, second, blind := make(map[string]float64), make(map[string]float64), make(map[string]float64)

@@ -25,13 +25,13 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// scene is a cluster at a time, in which remedies are played.
+// scene is the state of a cluster at a time, in which remedies are played.
 type scene struct {
 	*read.Objects
 	at time.Time
 }
 
-// clone copies what acts change.
+// clone copies the objects that acts change.
 func (s scene) clone() scene {
 	o := *s.Objects
 	o.Jobs, o.CronJobs, o.Pods = copies(o.Jobs), copies(o.CronJobs), copies(o.Pods)
@@ -73,8 +73,8 @@ func (s scene) podsOf(j *read.Job) (all []*read.Pod) {
 	return all
 }
 
-// finding returns a finding of that code about an object, or nil. If some text is given, it begins
-// alike.
+// finding returns the finding with a code about an object, or nil. If text is not empty, the finding's
+// text has the same beginning.
 func (s scene) finding(x *explain.Explanation, code, text string) *explain.Finding {
 	begin := text[:min(len(text), 20)]
 	report := explain.All(s.Objects, explain.Options{At: s.at})
@@ -101,7 +101,7 @@ type price struct {
 	fails    bool // the Job fails, which would otherwise complete
 }
 
-// unsaid names what a remedy costs and does not say.
+// unsaid names the costs that a remedy does not mention.
 func (p price) unsaid(r *explain.Remedy) (all []string) {
 	text := strings.ToLower(r.Do + " " + r.Risk)
 	check := func(is bool, what string, words ...string) {
@@ -117,8 +117,8 @@ func (p price) unsaid(r *explain.Remedy) (all []string) {
 	return all
 }
 
-// hasRun reports whether a container has run, so that there are logs, and isWorking whether one
-// runs that does the work.
+// hasRun reports whether a container has run, so that there are logs. isWorking reports whether a
+// container that does the work is running.
 func hasRun(p *read.Pod) bool {
 	return slices.ContainsFunc(p.Containers, func(c read.Container) bool { return c.Running || c.Ended || c.Last != nil })
 }
@@ -128,7 +128,7 @@ func isWorking(p *read.Pod) bool {
 		slices.ContainsFunc(p.Containers, func(c read.Container) bool { return !c.Init && c.Running })
 }
 
-// do does what an act says. The error is the server's refusal.
+// do carries out an act. The error is that of an API server.
 func (s scene) do(a *explain.Act, cost *price) error {
 	switch a.Verb {
 	case explain.Patches:
@@ -143,7 +143,7 @@ func (s scene) do(a *explain.Act, cost *price) error {
 	return nil
 }
 
-// patch applies a merge patch, and asks the server.
+// patch applies a merge patch. The error is that of an API server.
 func (s scene) patch(a *explain.Act) error {
 	var fields struct{ Metadata, Spec, Status map[string]json.RawMessage }
 	if err := json.Unmarshal(a.Patch, &fields); err != nil {
@@ -198,7 +198,7 @@ func notThere(is bool, a *explain.Act) error {
 	return nil
 }
 
-// overlaid is an object with the fields of a merge patch, none of which is an object itself.
+// overlaid returns an object with the fields of a merge patch, none of which may be an object.
 func overlaid[T any](object T, fields map[string]json.RawMessage) (out T) {
 	all := map[string]json.RawMessage{}
 	for _, data := range []any{object, fields} {
@@ -217,7 +217,7 @@ func overlaid[T any](object T, fields map[string]json.RawMessage) (out T) {
 	return out
 }
 
-// patchTemplate changes the spec of the jobs to come.
+// patchTemplate changes the spec of future Jobs.
 func (s scene) patchTemplate(c *read.CronJob, template json.RawMessage) error {
 	var fields struct{ Spec map[string]json.RawMessage }
 	if template == nil || c.Jobs == nil {
@@ -303,8 +303,8 @@ func (s scene) start(a *explain.Act) error {
 	return nil
 }
 
-// liveJob is how a Job goes on if all pods are well from now on. The first round shows what a
-// remedy does at once: how many working pods are lost, and whether the Job fails.
+// liveJob returns how a Job ends if all pods succeed from now on. lost and fails are the immediate
+// effects of a remedy, in the first round: how many working pods are lost, and whether the Job fails.
 func (s scene) liveJob(t *testing.T, j *read.Job) (end job.ConditionType, lost int, fails bool) {
 	t.Helper()
 	w := world.NewJob(j.Object.Spec)
@@ -352,7 +352,7 @@ func (s scene) liveJob(t *testing.T, j *read.Job) (end job.ConditionType, lost i
 	return w.Job.Status.Finished(), lost, fails
 }
 
-// seen is a pod of a world as a reader sees it.
+// seen returns a pod of a world as an object of the input.
 func seen(j *read.Job, p *job.Pod) *read.Pod {
 	out := &read.Pod{Object: *p, Node: "node-a"}
 	out.Namespace, out.Name, out.UID = j.Namespace, p.Name, p.UID
@@ -370,7 +370,8 @@ func seen(j *read.Job, p *job.Pod) *read.Pod {
 	return out
 }
 
-// startsBeside plays a CronJob on to its next run, beside a Job that was started by hand and runs on.
+// startsBeside reports whether the next run of a CronJob starts beside a running Job that was started
+// by hand.
 func (s scene) startsBeside(t *testing.T, c *read.CronJob) bool {
 	t.Helper()
 	w := world.NewCronJob(c.Object, cronjob.Kubernetes(release.Newest()))
@@ -393,17 +394,17 @@ func (s scene) startsBeside(t *testing.T, c *read.CronJob) bool {
 	return false
 }
 
-// aboutThePast are findings that a patch does not undo: what has happened stays, and so do its signs.
+// aboutThePast are findings about past events. A patch does not remove them.
 var aboutThePast = strings.Fields("PodsFail OutOfMemory CannotStart Evicted DisruptionsCount NodeRefused PodDeadline ContainerLost " +
 	"PodDeleted RunsMissed StartedLate IgnoredForever RunsFail CrashLoop")
 
-// changing finds what changes Jobs, CronJobs and pods in a remedy, which must have an act for it.
+// changing matches commands that change Jobs, CronJobs and pods. A remedy must have an act for each.
 var changing = regexp.MustCompile(`kubectl( -n \S+)? (patch|delete|edit) (job|cronjob|pod)s? |create job |delete finished|delete the (pod|Job)`)
 
-// played counts remedies by the kind of their acts, and what was wrong with them.
+// played counts the remedies by the kind of their acts, and their faults.
 type played struct{ done, wrong map[string]int }
 
-// remedy plays one remedy, and reports what is wrong with it.
+// remedy plays one remedy, and returns its faults.
 func (p *played) remedy(t *testing.T, before scene, x *explain.Explanation, f *explain.Finding, r *explain.Remedy) (faults []string) {
 	t.Helper()
 	var verbs []string
@@ -456,7 +457,7 @@ func (p *played) remedy(t *testing.T, before scene, x *explain.Explanation, f *e
 	return append(faults, cost.unsaid(r)...)
 }
 
-// after compares how a Job goes on with and without a remedy.
+// after compares how a Job continues with and without a remedy.
 func (s scene) after(t *testing.T, before scene, x *explain.Explanation, f *explain.Finding, r *explain.Remedy, cost *price) (faults []string) {
 	t.Helper()
 	gone := s.finding(x, f.Code, f.Text) == nil
@@ -476,7 +477,7 @@ func (s scene) after(t *testing.T, before scene, x *explain.Explanation, f *expl
 
 	was, lostBefore, failsAnyway := without.liveJob(t, without.job(x.Namespace, x.Name))
 	is, lost, fails := s.liveJob(t, with)
-	// without a resumption nothing would happen at all
+	// without a resumption, nothing would happen
 	later := is == job.ConditionFailed && was != is && f.Code != "Suspended"
 	cost.fails = fails && !failsAnyway || later
 	cost.ended = cost.ended || lost > lostBefore
@@ -488,12 +489,12 @@ func (s scene) after(t *testing.T, before scene, x *explain.Explanation, f *expl
 	return faults
 }
 
-// cheaper looks for a patch of a limit that removes the finding, where no remedy is a patch, and
-// changes nothing else.
+// cheaper looks for a patch of a limit that removes a finding and changes nothing else, if no remedy is
+// a patch.
 func (s scene) cheaper(t *testing.T, x *explain.Explanation, f *explain.Finding, j *read.Job) string {
 	t.Helper()
 	isPatch := func(r *explain.Remedy) bool { return len(r.Acts()) > 0 && r.Acts()[0].Verb == explain.Patches }
-	// What is about to fail has failed before anybody can write.
+	// A Job that is about to fail has failed before a user can patch it.
 	if j.Object.Status.Finished() != "" || f.Code == "JobFails" || x.Kind != "Job" || slices.ContainsFunc(f.Remedies, isPatch) {
 		return ""
 	}
@@ -559,8 +560,8 @@ func (p *played) log(t *testing.T) {
 	t.Logf("%d remedies played", sum)
 }
 
-// TestRemedies does what the remedies of all questions and situations say. A server accepts it, the
-// finding goes, and whatever it costs is said.
+// TestRemedies carries out the remedies of all questions and situations. An API server accepts each,
+// the finding disappears, and the remedy mentions its costs.
 func TestRemedies(t *testing.T) {
 	p := &played{map[string]int{}, map[string]int{}}
 	for _, q := range questions(t) {
@@ -577,7 +578,7 @@ func TestRemedies(t *testing.T) {
 	p.log(t)
 }
 
-// TestRemedies_Lives does what the remedies of random lives say.
+// TestRemedies_Lives carries out the remedies of random lives.
 func TestRemedies_Lives(t *testing.T) {
 	p := &played{map[string]int{}, map[string]int{}}
 	lives := 300
@@ -608,7 +609,7 @@ func TestRemedies_Lives(t *testing.T) {
 	p.log(t)
 }
 
-// TestRemedies_Faults puts remedies back that were wrong, and finds what is wrong with each.
+// TestRemedies_Faults replaces remedies by wrong ones, and finds what is wrong with each.
 func TestRemedies_Faults(t *testing.T) {
 	const namespace, name = "default", "x"
 	remove := []*explain.Act{
@@ -667,8 +668,8 @@ func TestRemedies_Faults(t *testing.T) {
 	}
 }
 
-// sidecar is a pod whose work has ended, tooMany one that no node takes, and failedIndex one whose
-// index has failed, beside one that runs.
+// The statuses of pods: of one whose work has ended, one that no node accepts, and one whose index has
+// failed beside one that runs.
 var (
 	sidecar = []string{`"phase": "Running", "containerStatuses": [
 		{"name": "main", "state": {"terminated": {"exitCode": 0, "finishedAt": "2026-03-04T09:10:00Z"}}},
@@ -682,7 +683,7 @@ var (
 	}
 )
 
-// jobWith is a Job x with fields of its spec, and a pod of each status.
+// jobWith returns a Job x with fields of its spec, and a pod for each status.
 func jobWith(spec string, statuses []string) string {
 	policy := "Never"
 	if rest, ok := strings.CutPrefix(spec, `"restartPolicy": "OnFailure"`); ok {
@@ -700,14 +701,14 @@ func jobWith(spec string, statuses []string) string {
 	return out
 }
 
-// cronWith is a CronJob x with fields of its spec.
+// cronWith returns a CronJob x with fields of its spec.
 func cronWith(spec string) string {
 	return fmt.Sprintf(`{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"namespace": "default", "name": "x", "uid": "c", "creationTimestamp": "2026-03-04T09:00:00Z"},
 		"spec": {%s, "jobTemplate": {"spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "a"}]}}}}}}`, spec)
 }
 
-// TestControllerBehind: what becomes due now does not make a controller late, and what was due half
-// a minute ago does.
+// TestControllerBehind: work that becomes due now does not make a controller late. Work that was due
+// half a minute ago does.
 func TestControllerBehind(t *testing.T) {
 	failed := []string{`"phase": "Failed", "containerStatuses": [{"name": "main", "state": {"terminated": {"exitCode": 1, "finishedAt": "2026-03-04T09:59:00Z"}}}]`}
 	objects := &read.Objects{}

@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// A limit of failures for each index makes backoffLimit the greatest number there is, which is neither
-// doubled nor counted with nor named.
+// With backoffLimitPerIndex, backoffLimit is the largest number. It is neither doubled nor named, and
+// nothing is computed from it.
 func TestMoreFailures(t *testing.T) {
 	few, all, perIndex := int32(2), int32(math.MaxInt32), int32(1)
 	for _, c := range []struct {
@@ -37,7 +37,7 @@ func TestMoreFailures(t *testing.T) {
 	}
 }
 
-// A sidecar is stopped when the work is done, and says nothing about a deletion.
+// A sidecar is also stopped when the work is done, so its stop does not mean a deletion.
 func TestStopsWork(t *testing.T) {
 	l := &look{spec: &job.Spec{Template: job.Template{Containers: []string{"main"}}}}
 	for message, want := range map[string]bool{"Stopping container main": true, "Stopping container proxy": false, "Killing": false} {
@@ -47,7 +47,7 @@ func TestStopsWork(t *testing.T) {
 	}
 }
 
-// A limit of which each container has the default is no surprise.
+// A limit that gives each container the default number of restarts is not reported.
 func TestSharedRestarts(t *testing.T) {
 	one, many := int32(1), int32(math.MaxInt32)
 	for limit, want := range map[int32]string{1: "", 2: "12", 11: "22", 12: "", many: ""} {

@@ -26,13 +26,13 @@ func pod(name, index, rest string) string {
 	return strings.NewReplacer("NAME", name, "INDEX", index).Replace(podOf) + rest
 }
 
-// eventOf is a warning about an object.
+// eventOf returns a warning about an object.
 func eventOf(kind, name, uid, reason, message string) string {
 	return fmt.Sprintf("---\napiVersion: v1\nkind: Event\nmetadata: {name: e, namespace: 'n', uid: e}\ninvolvedObject: {kind: %s, name: %s, namespace: 'n', uid: %s}\n"+
 		"type: Warning\nreason: %s\nmessage: \"%s\"\ncount: 2\nlastTimestamp: \"2026-01-01T09:59:50Z\"\n", kind, name, uid, reason, message)
 }
 
-// failedBy holds the conditions of a Job that has failed half an hour ago.
+// failedBy returns the conditions of a Job that failed half an hour ago.
 func failedBy(reason string) string {
 	c := func(name string) string {
 		return fmt.Sprintf("{type: %s, status: \"True\", reason: %s, message: m, lastTransitionTime: \"2026-01-01T09:30:00Z\"}", name, reason)
@@ -40,7 +40,7 @@ func failedBy(reason string) string {
 	return "conditions: [" + c("FailureTarget") + ", " + c("Failed") + "]"
 }
 
-// TestSentences: what no situation shows.
+// TestSentences has sentences that are in no situation.
 func TestSentences(t *testing.T) {
 	for _, test := range []struct{ name, in, want string }{
 		{"an invalid CronJob", cronHead + "spec: {schedule: \"TZ=UTC * * * * *\", jobTemplate: {spec: {" + template + "}}}\n",
@@ -129,7 +129,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// TestUnsaid_Ended: what kept pods away is of no use any more once the Job has ended.
+// TestUnsaid_Ended: once the Job has ended, it does not matter what prevented pods.
 func TestUnsaid_Ended(t *testing.T) {
 	refused := eventOf("Job", "a", "u", "FailedCreate", "Error creating: pods \\\"a-x\\\" is forbidden: exceeded quota: q")
 	for status, want := range map[string]bool{"startTime: \"2026-01-01T09:00:00Z\"": true, "failed: 1, startTime: \"2026-01-01T09:00:00Z\", " + failedBy("BackoffLimitExceeded"): false} {
@@ -143,7 +143,7 @@ func TestUnsaid_Ended(t *testing.T) {
 	}
 }
 
-// TestTimeline_NotStarted: a Job that has never been started has a bar, which begins now and not in
+// TestTimeline_NotStarted: the bar of a Job that has never started begins now, and not in
 // the year 1.
 func TestTimeline_NotStarted(t *testing.T) {
 	objects := &read.Objects{}
@@ -156,7 +156,7 @@ func TestTimeline_NotStarted(t *testing.T) {
 	}
 }
 
-// TestUnsaid: what is said of a situation, and is wrong of one that differs in a line.
+// TestUnsaid: a sentence about a situation is not repeated for one in which it is wrong.
 func TestUnsaid(t *testing.T) {
 	for _, test := range []struct{ file, old, new, never string }{
 		// its controller may count otherwise
@@ -182,8 +182,8 @@ func TestUnsaid(t *testing.T) {
 	}
 }
 
-// TestUnsharedRestarts: nothing is shared by one container, by a limit of one restart, without a
-// limit, and with restartPolicy Never.
+// TestUnsharedRestarts: restarts are not shared with one container, with a limit of one restart,
+// without a limit, and with restartPolicy Never.
 func TestUnsharedRestarts(t *testing.T) {
 	for _, spec := range []string{
 		"parallelism: 4, completions: 1, template: {spec: {restartPolicy: OnFailure, containers: [{name: a, image: x}]}}",
@@ -205,7 +205,7 @@ func TestUnsharedRestarts(t *testing.T) {
 	}
 }
 
-// TestTimeline_SameSecond: a pod that ends in the second in which it starts has a bar that can be seen.
+// TestTimeline_SameSecond: a pod that ends in the second in which it starts has a visible bar.
 func TestTimeline_SameSecond(t *testing.T) {
 	objects := &read.Objects{}
 	stream := objects.Stream("input")
@@ -229,8 +229,7 @@ func TestTimeline_SameSecond(t *testing.T) {
 	}
 }
 
-// TestForecast_Ignored: the failures that are ignored lengthen the backoff of an index, also of
-// those to come.
+// TestForecast_Ignored: ignored failures lengthen the backoff of an index, also in the forecast.
 func TestForecast_Ignored(t *testing.T) {
 	objects := &read.Objects{}
 	stream := objects.Stream("input")
@@ -251,7 +250,7 @@ func TestForecast_Ignored(t *testing.T) {
 	}
 }
 
-// TestPlots: the pictures of all situations, with names that XML has to escape.
+// TestPlots draws all situations, with names that need escapes in XML.
 func TestPlots(t *testing.T) {
 	var all []explain.Explanation
 	for _, name := range []string{"forbid", "backoff", "per_index", "node_lost"} {
@@ -267,7 +266,7 @@ func TestPlots(t *testing.T) {
 	compare(t, "testdata/plots.svg", b.Bytes())
 }
 
-// TestCommands: a shell takes a command as it is meant, whatever the names in the input contain.
+// TestCommands: a shell splits a command into the right words, whatever the names in the input contain.
 func TestCommands(t *testing.T) {
 	objects := &read.Objects{}
 	stream := objects.Stream("input")

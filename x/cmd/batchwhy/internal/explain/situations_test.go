@@ -148,8 +148,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestEverySentenceHasFigures: what an explanation says of its state names a number or a
-// time, and no sentence lacks its end.
+// TestEverySentenceHasFigures: the summary of an explanation contains a number or a
+// time, and every sentence ends with a full stop.
 func TestEverySentenceHasFigures(t *testing.T) {
 	folders, _ := filepath.Glob("testdata/situations/*")
 	for _, folder := range folders {

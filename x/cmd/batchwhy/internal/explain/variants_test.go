@@ -25,9 +25,9 @@ import (
 
 var dump = flag.String("dump", "", "folder for the answers of TestVariants: write it before and after a change, and compare")
 
-// TestVariants asks each question again at the edges of each time in its answer, and about objects
-// that differ in one field. Nobody has read these answers. The file has a hash of those to each
-// question, so that a change of the code shows in how many of them it changes a word.
+// TestVariants asks each question again around each time in its answer, and about objects
+// that differ in one field. Nobody has read these answers. The file has a hash of the answers to each
+// question, which shows for how many questions a change of the code changes an answer.
 func TestVariants(t *testing.T) {
 	const file = "testdata/variants.txt"
 	stored := strings.Split(testfile.Read(t, file), "\n")
@@ -53,7 +53,7 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// answer is all that an explanation has, except the plan, which has the planner's words.
+// answer returns everything in the explanations except the plan, whose text is the planner's.
 func answer(t *testing.T, title string, objects *read.Objects, o explain.Options) string {
 	t.Helper()
 	o.Timeline = true
@@ -63,8 +63,8 @@ func answer(t *testing.T, title string, objects *read.Objects, o explain.Options
 
 var times = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// atEdges explains a second before, at and a second after each time of the answer, with a forecast
-// that ends there too.
+// atEdges explains the objects a second before, at and a second after each time in the answer, and with
+// a forecast that ends there.
 func atEdges(t *testing.T, q *question) (all []string) {
 	o := q.options
 	o.For = time.Hour
@@ -91,11 +91,11 @@ func atEdges(t *testing.T, q *question) (all []string) {
 	return all
 }
 
-// enough is in how many questions a field is changed.
+// enough is the number of questions in which a field is changed.
 const enough = 10
 
-// withOtherFields explains objects of which one field is missing or has a value beside its own: a
-// field of each path once, if few questions before had it.
+// withOtherFields explains objects in which one field is missing or has another value. It changes each
+// field once, unless enough questions have changed it before.
 func withOtherFields(t *testing.T, q *question, asked map[string]int) (all []string) {
 	var list any
 	must.OK(t, yaml.Unmarshal([]byte(testfile.Read(t, q.file+".yaml")), &list))
@@ -144,7 +144,7 @@ func withOtherFields(t *testing.T, q *question, asked map[string]int) (all []str
 	return all
 }
 
-// others are values beside one.
+// others returns other values than v.
 func others(v any) []any {
 	switch v := v.(type) {
 	case bool:

@@ -78,7 +78,7 @@ func start(t *testing.T) *browser {
 	return started
 }
 
-// patience is how long a busy machine may take to start the browser, or to show what is awaited.
+// patience is the time that a busy machine may take to start the browser, or to show something.
 const patience = 2 * time.Minute
 
 // tab is a tab of the browser with the page in it.
@@ -88,7 +88,7 @@ type tab struct {
 	url string
 }
 
-// open opens the page. A mistake on its console fails the test.
+// open opens the page. An error on its console fails the test.
 func open(t *testing.T, fragment string, before ...chromedp.Action) *tab {
 	t.Helper()
 	b := start(t)
@@ -195,8 +195,8 @@ func size(width, height int64, dark bool) []chromedp.Action {
 	}
 }
 
-// layout returns what is wrong with the layout: a page that is wider than the window, text
-// that is cut, lies outside, or has to be scrolled to sideways, controls of a row that
+// layout returns faults of the layout: a page that is wider than the window, text
+// that is cut, lies outside, or needs sideways scrolling, controls of a row that
 // overlap, and drawings whose text is too small or cut.
 const layout = `(() => {
   const bad = [], wide = document.documentElement.clientWidth;
@@ -246,7 +246,7 @@ const layout = `(() => {
   return bad;
 })()`
 
-// names returns the controls without a name for screen readers.
+// unnamed returns the controls without a name for screen readers.
 const unnamed = `[...document.querySelectorAll("button,input,select,textarea,[role=img],[role=tab]")].filter((n) =>
   !n.getAttribute("aria-label") && !n.textContent.trim() && !(n.labels && n.labels.length)).map((n) => n.outerHTML.slice(0, 80))`
 

@@ -90,8 +90,7 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// TestPastedList pastes each situation, and compares each sentence with what the package
-// says.
+// TestPastedList pastes each situation, and compares each sentence on the page with the package's.
 func TestPastedList(t *testing.T) {
 	p := open(t, "")
 	for _, folder := range []string{"forbid", "per_index", "fail_job", "lost_run", "schedule_trouble"} {
@@ -149,9 +148,8 @@ func compareWithPackage(t *testing.T, p *tab, folder string, data []byte, at str
 	}
 }
 
-// TestAsOf: the time of an example goes with it, and what is the user's own is explained as of the
-// time that the command takes: a pasted text as of now, a file as of the newest time that its
-// objects know.
+// TestAsOf: an example has a time. The user's own input is explained as of the same time as by the
+// command: a pasted text as of now, a file as of the newest time in its objects.
 func TestAsOf(t *testing.T) {
 	p := open(t, "")
 	begin := time.Now().UTC()
@@ -214,8 +212,8 @@ func TestReadyMade(t *testing.T) {
 	}
 }
 
-// TestBadFile drops files that cannot be read as a whole: the problem has a place, and what
-// could be read is explained.
+// TestBadFile drops files that cannot be read completely: the problem has a position, and the rest is
+// explained.
 func TestBadFile(t *testing.T) {
 	p := open(t, "")
 	fine := `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "fine"}, "spec": {"template": {"spec": {"restartPolicy": "Never"}}}}`
@@ -275,7 +273,7 @@ func TestSchedules(t *testing.T) {
 	}
 	p.click("#tab-schedules")
 	for zone, want := range map[string]string{
-		// an alias, and zones that are not there
+		// an alias, and zones that do not exist
 		"US/Eastern": "EDT", "constructor": "constructor", "Mars/Base": "Mars/Base", "../../etc/passwd": "passwd",
 	} {
 		p.set("zone", zone)
@@ -294,7 +292,7 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// TestShare shares what is pasted: the link holds it, and shows the same answer.
+// TestShare shares a pasted text: the link contains the text, and shows the same answer.
 func TestShare(t *testing.T) {
 	p := open(t, "")
 	p.set("input", `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "shared-ü"}, "spec": {"parallelism": 0, "template": {"spec": {"restartPolicy": "Never"}}}}`)
@@ -321,7 +319,7 @@ func TestFrontPage(t *testing.T) {
 	}
 }
 
-// TestTyping: a schedule answers while one types.
+// TestTyping: a schedule is described while the user types.
 func TestTyping(t *testing.T) {
 	p := open(t, "#schedules")
 	p.set("cron", "")
@@ -335,7 +333,7 @@ func TestTyping(t *testing.T) {
 	}
 }
 
-// TestMeanings: each field of a schedule is said in words.
+// TestMeanings: each field of a schedule is described in words.
 func TestMeanings(t *testing.T) {
 	p := open(t, "#schedules")
 	for spec, want := range map[string]string{
@@ -351,7 +349,8 @@ func TestMeanings(t *testing.T) {
 	}
 }
 
-// TestNarrowed: the drawings of a schedule fit a window that becomes narrow, as a phone that is turned.
+// TestNarrowed: the drawings of a schedule fit a window that becomes narrow, as on a phone that is
+// turned.
 func TestNarrowed(t *testing.T) {
 	p := open(t, "#schedules", size(1440, 900, false)...)
 	p.run(size(390, 844, false)...)
@@ -361,8 +360,8 @@ func TestNarrowed(t *testing.T) {
 	p.wait("document.querySelector('.year').getBoundingClientRect().right > 700")
 }
 
-// TestTimelineFits: a forecast that ends after five minutes fills the drawing, although the hour
-// to come was asked for.
+// TestTimelineFits: a forecast that ends after five minutes fills the drawing, although one for an hour
+// was requested.
 func TestTimelineFits(t *testing.T) {
 	p := open(t, "#why/per-index")
 	p.wait("document.querySelector('#results .k-future') !== null")
@@ -374,9 +373,9 @@ func TestTimelineFits(t *testing.T) {
 	}
 }
 
-// manyObjects copies a list of Jobs, as kubectl prints it, of which one in twenty has a pod that
-// cannot be scheduled and one in fifty wants no pods. It watches how long the page is busy at a
-// time, and when the first finding is there.
+// manyObjects copies a list of Jobs, as kubectl prints it, to the clipboard. One in twenty has a
+// pod that cannot be scheduled, and one in fifty wants no pods. It measures the longest time for
+// which the page does not react, and the time until the first finding appears.
 const manyObjects = `{
 	const items = [], at = "2026-10-14T08:00:00Z";
 	for (let i = 0; i < %d; i++) {
@@ -401,7 +400,7 @@ const manyObjects = `{
 	addEventListener("paste", () => { globalThis.asked = performance.now(); globalThis.firstFinding = 0; globalThis.blocks = []; }, { capture: true });
 	navigator.clipboard.writeText(text).then(() => text.length) }`
 
-// many opens the page with a list of Jobs on the clipboard, and the cursor in the field.
+// many opens the page with a list of Jobs in the clipboard, and the cursor in the field.
 func many(t *testing.T, jobs, indent int, before ...chromedp.Action) *tab {
 	t.Helper()
 	p := open(t, "", append(before, cdpbrowser.GrantPermissions([]cdpbrowser.PermissionType{cdpbrowser.PermissionTypeClipboardReadWrite, cdpbrowser.PermissionTypeClipboardSanitizedWrite}))...)
@@ -413,13 +412,13 @@ func many(t *testing.T, jobs, indent int, before ...chromedp.Action) *tab {
 	return p
 }
 
-// paste pastes what is on the clipboard, as the keyboard does.
+// paste pastes the clipboard with the keyboard.
 func (p *tab) paste() {
 	p.t.Helper()
 	p.run(input.DispatchKeyEvent(input.KeyDown).WithKey("v").WithCode("KeyV").WithModifiers(input.ModifierCtrl).WithCommands([]string{"Paste"}))
 }
 
-// traceEvent is a part of what a trace tells: a task, or the name of a thread.
+// traceEvent is an event of a trace: a task, or the name of a thread.
 type traceEvent struct {
 	Name     string
 	PID, TID int
@@ -427,8 +426,8 @@ type traceEvent struct {
 	Args     struct{ Name string }
 }
 
-// trace watches the tasks of the pages' main threads. The function that it returns ends that, and
-// returns how much processor time the longest task took, in milliseconds.
+// trace starts to record the tasks of the pages' main threads. The function that it returns ends the
+// recording, and returns the processor time of the longest task in milliseconds.
 func (p *tab) trace() (longest func() float64) {
 	p.t.Helper()
 	var tasks []traceEvent
@@ -470,9 +469,9 @@ func (p *tab) trace() (longest func() float64) {
 }
 
 // TestManyObjects pastes lists of hundreds and thousands of objects: a worker explains them, the
-// page reacts in between, what is wrong comes first, and what is well is one line. The figures
-// depend on the machine: an idle one has no block beyond 100 ms, and the first findings within two
-// seconds.
+// page reacts in between, findings come first, and healthy objects are one line. The times depend on
+// the machine: on an idle one, no task takes more than 100 ms, and the first findings appear within
+// two seconds.
 func TestManyObjects(t *testing.T) {
 	for _, test := range []struct{ jobs, indent int }{{600, 0}, {600, 4}, {3000, 4}} {
 		n := test.jobs
@@ -520,7 +519,7 @@ func TestManyObjects(t *testing.T) {
 	}
 }
 
-// TestLongPaste: of a long text the field shows the beginning, Share and Explain take all of it,
+// TestLongPaste: the field shows the beginning of a long text, Share and Explain use all of it,
 // and it can be removed.
 func TestLongPaste(t *testing.T) {
 	p := many(t, 100, 0, size(1440, 900, false)...)
@@ -550,7 +549,8 @@ func TestLongPaste(t *testing.T) {
 	}
 }
 
-// TestAxe asks axe-core, a checker of accessibility, whose script the variable AXE names: "make axe".
+// TestAxe runs axe-core, which checks accessibility. The variable AXE is the path of its script; see
+// "make axe".
 func TestAxe(t *testing.T) {
 	file := os.Getenv("AXE")
 	if file == "" {
@@ -611,7 +611,7 @@ func TestFirstExplanation(t *testing.T) {
 		eval[string](p, "document.documentElement.dataset.loaded"), eval[string](p, "document.documentElement.dataset.explained"), p.metrics()["TaskDuration"]*1000)
 }
 
-// situation finds a ready-made input in the script that holds them.
+// situation finds a ready-made input in situations.js.
 func (f Files) situation(name string) (s situation, err error) {
 	var all []situation
 	text := strings.TrimSuffix(strings.TrimPrefix(string(f["situations.js"]), "const situations = "), ";\n")

@@ -17,7 +17,7 @@ import (
 )
 
 // TestGuidedExamples steps through each example with the button, and compares each sentence
-// with what the package says.
+// with the package's.
 func TestGuidedExamples(t *testing.T) {
 	p := open(t, "#play")
 	if problem := p.text("#play-problem"); problem != "" {
@@ -144,7 +144,7 @@ func TestCronJobButtons(t *testing.T) {
 	p.checkLayout("CronJob buttons")
 }
 
-// exampleOf is the number of the guided example of that title.
+// exampleOf returns the number of the guided example with a title.
 func exampleOf(t *testing.T, title string) int {
 	t.Helper()
 	for i := range play.Examples {
@@ -195,7 +195,7 @@ func TestFragment(t *testing.T) {
 	}
 }
 
-// TestFragment_Damaged: a link that holds no script, or a bomb, says so.
+// TestFragment_Damaged: a link without a script, or with a decompression bomb, is reported.
 func TestFragment_Damaged(t *testing.T) {
 	link := func(text string) string {
 		var b strings.Builder

@@ -33,9 +33,9 @@ const stepTimes = `(() => {
 	return { whole, inside };
 })()`
 
-// TestThousandPods plays a job of a thousand pods, and logs what a step costs: the module's
-// part, the drawing and the layout. The figures depend on the machine, so none is a failure;
-// processor time comes closest to what an idle one takes.
+// TestThousandPods plays a Job of a thousand pods, and logs the time of a step: in the module, and for
+// drawing and layout. It does not fail, since the times depend on the machine; processor time is the
+// closest to the time on an idle one.
 func TestThousandPods(t *testing.T) {
 	for _, pods := range []int{10, 1000} {
 		p := open(t, "#play")
@@ -67,7 +67,7 @@ func TestThousandPods(t *testing.T) {
 	}
 }
 
-// metrics are the sums of the times that the page has taken, in seconds of processor time.
+// metrics returns the times that the page has taken so far, in seconds of processor time.
 func (p *tab) metrics() map[string]float64 {
 	p.t.Helper()
 	sums := make(map[string]float64)
@@ -81,7 +81,7 @@ func (p *tab) metrics() map[string]float64 {
 	return sums
 }
 
-// startJob starts the life of a Job with that spec.
+// startJob starts the life of a Job with a spec.
 func (p *tab) startJob(spec string) {
 	p.t.Helper()
 	p.run(chromedp.Evaluate("document.getElementById('spec').open = true; 0", new(int)))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// BenchmarkStep takes a step among many pods and shows it: what the page does for a click.
+// BenchmarkStep takes a step among many pods and shows the view, as the page does after a click.
 func BenchmarkStep(b *testing.B) {
 	for _, pods := range []int{10, 1000} {
 		b.Run(fmt.Sprint(pods), func(b *testing.B) {

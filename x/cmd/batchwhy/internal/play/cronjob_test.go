@@ -13,7 +13,7 @@ func viewOf(t *testing.T, manifest string, steps ...string) View {
 	return play(t, &Script{Manifest: manifest, Steps: steps}).View(0)
 }
 
-// TestCronJobSteps: what each step does.
+// TestCronJobSteps tests the effect of each step.
 func TestCronJobSteps(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -53,8 +53,8 @@ func TestCronJobSteps(t *testing.T) {
 	}
 }
 
-// TestCronJobDrawing: past runs are marked with what became of them, and jobs that are gone
-// stay in the drawing.
+// TestCronJobDrawing: past runs are marked with their outcome, and Jobs that are gone stay in the
+// drawing.
 func TestCronJobDrawing(t *testing.T) {
 	v := viewOf(t, everyHour, "next", "complete all", "down 2h10m", `edit {"successfulJobsHistoryLimit": 0}`, "complete all")
 	var kinds []string
@@ -71,7 +71,7 @@ func TestCronJobDrawing(t *testing.T) {
 	if bars != 2 || v.Count != 0 {
 		t.Errorf("%d bars, %d jobs", bars, v.Count)
 	}
-	// A life of many runs is drawn from the first run that is shown.
+	// The drawing of a life with many runs begins at the first run that it shows.
 	v = viewOf(t, cronJob+"  schedule: \"* * * * *\"\n", "down 24h", "clock 2026-01-01T12:00:00Z")
 	if n := len(v.Timeline.Lanes[0].Marks); n != maxMarks+3 || !v.Timeline.From.After(time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)) {
 		t.Errorf("%d marks from %s", n, v.Timeline.From)

@@ -65,8 +65,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestViews compares what the page shows in the middle and at the end of each example, and of a
-// life in which a person removes and edits, with stored views.
+// TestViews compares the views in the middle and at the end of each example, and of a life in which a
+// user removes and edits objects, with stored views.
 func TestViews(t *testing.T) {
 	scripts := append(slices.Clone(Examples), Script{Title: "By hand", Manifest: example(t, "CronJob: Forbid").Manifest,
 		Steps: []string{"next", "complete all", "next", "start", `edit {"suspend": true}`, "tick 7m", "fail all", "tick 1m", "remove all", `edit {"suspend": false, "concurrencyPolicy": "Allow"}`, "next", "next"}})
@@ -99,7 +99,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestStatusText: the fields that no example has in the end.
+// TestStatusText tests the fields that no example has at its end.
 func TestStatusText(t *testing.T) {
 	got := statusText(&job.Status{Active: 1, FailedIndexes: new(""), UncountedTerminatedPods: &job.UncountedTerminatedPods{Failed: []job.UID{"a"}, Succeeded: []job.UID{"b", "c"}}})
 	if want := "active: 1\nfailedIndexes: \"\"\nuncountedTerminatedPods: {failed: 1 UIDs, succeeded: 2 UIDs}\n"; got != want {
@@ -107,8 +107,8 @@ func TestStatusText(t *testing.T) {
 	}
 }
 
-// TestBackAndForth: to go back and on again leads to the same state, and another step after
-// going back does not disturb what was there.
+// TestBackAndForth: going back and forward again leads to the same state, and another step after going
+// back does not change the earlier states.
 func TestBackAndForth(t *testing.T) {
 	others := map[string][]string{"Retries and backoff": {"run all", "succeed all"}, "CronJob: Forbid": {"next", "complete all"}, "CronJob: suspend and resume": {"next", "complete all"}}
 	for title, begin := range others {
@@ -194,7 +194,7 @@ func TestExportedTest(t *testing.T) {
 	defer os.RemoveAll(dir)
 	for i, title := range []string{"Failure policy", "CronJob: catch-up after an outage"} {
 		s := example(t, title)
-		s = &Script{Manifest: s.Manifest, Steps: s.Steps[:4]} // something is to be planned
+		s = &Script{Manifest: s.Manifest, Steps: s.Steps[:4]} // here the plan has writes
 		text, err := play(t, s).GoTest()
 		must.OK(t, err)
 		if pretty, err := format.Source([]byte(text)); err != nil || string(pretty) != text {

@@ -11,8 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the stories that are exported from examples")
 
-// TestExportedStories: the stories of some examples are among those that the tests of the
-// planners play, so what is exported is a story, and the planner makes its plans.
+// TestExportedStories: the stories of some examples are also stories of the planners' tests. So
+// exported stories can be played, and the planner makes the same plans.
 func TestExportedStories(t *testing.T) {
 	for _, test := range []struct{ title, file, comment string }{
 		{"Failure policy", "job/testdata/failure_policy/guided.txt", "J10 J21: the guided example of the page, as it is exported."},

@@ -94,7 +94,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestBadInput: what cannot be read is named with file and line, and the rest is read.
+// TestBadInput: problems have a file and a line, and the rest of the input is read.
 func TestBadInput(t *testing.T) {
 	var bomb strings.Builder
 	bomb.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
@@ -133,7 +133,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// TestDeepNesting: brackets without end are an error and not a crash.
+// TestDeepNesting: any number of open brackets is an error and not a crash.
 func TestDeepNesting(t *testing.T) {
 	for _, text := range []string{
 		`{"kind": "Pod", "x": ` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + "}",
@@ -155,8 +155,8 @@ func TestLongObjects(t *testing.T) {
 	}
 }
 
-// TestMillionItems: a list of any length is read in little memory; beyond the limit, objects
-// are counted as one problem.
+// TestMillionItems: a list of any length is read in little memory. All objects beyond the limit
+// are one problem.
 func TestMillionItems(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a few seconds")
@@ -184,7 +184,7 @@ func TestMillionItems(t *testing.T) {
 	}
 }
 
-// TestPods: what the planner does not need is kept for the explanations.
+// TestPods: fields that the planner does not need are kept for the explanations.
 func TestPods(t *testing.T) {
 	o := readText("f.json", `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "uid": "1", "finalizers": ["a/b"]}, "spec": {"nodeName": "n1"},
 		"status": {"phase": "Pending", "reason": "Evicted", "startTime": "2026-01-01T00:00:00Z",
@@ -204,7 +204,7 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// TestLatest: the newest time that an input tells of. A deletion was asked for before its grace period.
+// TestLatest: the newest time in an input. The time of a deletion is that before its grace period.
 func TestLatest(t *testing.T) {
 	const at = `"creationTimestamp": "2026-01-01T09:00:00Z"`
 	for metadata, want := range map[string]string{at: "09:00:00", at + `, "deletionTimestamp": "2026-01-01T10:00:30Z", "deletionGracePeriodSeconds": 30`: "10:00:00"} {
@@ -229,8 +229,8 @@ func TestWorkload(t *testing.T) {
 	}
 }
 
-// FuzzStream: no input makes the reader fail, and no size of the pieces changes what it
-// finds.
+// FuzzStream: no input makes the reader crash, and the size of the pieces does not change the
+// result.
 func FuzzStream(f *testing.F) {
 	for _, s := range []string{jobA, "[" + jobA + "]", `{"items": [` + podP + `]}`, "items:\n- kind: Job\n  a: |\n    - x\n", "---\na: b\n...\n", "{a: [", `{"items":[{"a":"\"`} {
 		f.Add([]byte(s), uint64(1))

@@ -29,7 +29,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// rows are all rows of both tables.
+// rows returns all rows of both tables.
 func rows() (all []*difference) {
 	for i := range cluster {
 		all = append(all, &cluster[i])
@@ -40,7 +40,7 @@ func rows() (all []*difference) {
 	return all
 }
 
-// TestRows: each case parts the two releases between which its row stands, and no others.
+// TestRows: each case differs between the two releases of its row, and between no other neighbours.
 func TestRows(t *testing.T) {
 	for _, d := range rows() {
 		neighbours(func(before, r release.Release) {
@@ -56,15 +56,15 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// finding is a difference between two neighbours that a random case has shown.
+// finding is a difference between two neighbouring releases in a random case.
 type finding struct {
-	what          string // is compared
+	what          string // what is compared
 	to            release.Release
 	before, after string
-	// gate or quirk is what makes the difference in a round.
+	// gate or quirk is the option that makes the difference in a round.
 	gate  release.Gate
 	quirk any
-	// paths are what changes in a template.
+	// paths are the fields that change in a template.
 	paths []string
 }
 
@@ -74,8 +74,8 @@ func (f *finding) String() string {
 
 const onlyStart = "refused: status.startTime: <nil>: is required when finished"
 
-// claims say which row a difference belongs to. Rows with a case are named by what happens
-// in it, the others by how they are found.
+// claims has a function for each row that reports whether a difference belongs to the row. The key of
+// a row with a case is the description of the case, and that of another row how it is found.
 var claims = map[string]func(f *finding) bool{
 	"a controller writes Failed without FailureTarget": func(f *finding) bool {
 		return f.what == "status" && f.to == release.V132() && f.before == "taken" && f.after != onlyStart
@@ -136,7 +136,7 @@ func claim(t *rapid.T, found map[string]int, f *finding) {
 	found[by[0]]++
 }
 
-// TestLaw_Claims: each row with a case can claim, and nothing else does but the lives and the
+// TestLaw_Claims: there is a claim for each row with a case, and otherwise only for lives and
 // fields, which [TestDocumented] finds in manifests.
 func TestLaw_Claims(t *testing.T) {
 	left := 0
@@ -158,7 +158,7 @@ func TestLaw_Claims(t *testing.T) {
 	}
 }
 
-// neighbours calls look for each release and the one before.
+// neighbours calls look for each release and the release before.
 func neighbours(look func(from, to release.Release)) {
 	all := release.All()
 	for i, r := range all[1:] {
@@ -166,7 +166,7 @@ func neighbours(look func(from, to release.Release)) {
 	}
 }
 
-// TestLaw_Statuses: what one server refuses and its neighbour takes is in the table.
+// TestLaw_Statuses: the table has the statuses that one API server refuses and its neighbour accepts.
 func TestLaw_Statuses(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -182,7 +182,7 @@ func TestLaw_Statuses(t *testing.T) {
 	t.Log(found)
 }
 
-// all is a verdict with all that is refused.
+// all returns a verdict with all errors.
 func all(err error, verdict string) string {
 	if err == nil {
 		return verdict
@@ -190,7 +190,7 @@ func all(err error, verdict string) string {
 	return "refused: " + err.Error()
 }
 
-// drawStatus draws a status, often one that nobody would write.
+// drawStatus draws a status, often one that no controller would write.
 func drawStatus(t *rapid.T, label string) (s job.Status) {
 	if rapid.Bool().Draw(t, label+" of a life") {
 		s = jobgen.Statuses().Draw(t, label)
@@ -226,7 +226,7 @@ func drawConditions(t *rapid.T) (out []job.Condition) {
 
 func pointer[T any](v T) *T { return &v }
 
-// TestLaw_Fields: what one server drops and its neighbour keeps is in the table.
+// TestLaw_Fields: the table has the fields that one API server drops and its neighbour keeps.
 func TestLaw_Fields(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -242,7 +242,7 @@ func TestLaw_Fields(t *testing.T) {
 	t.Log(found)
 }
 
-// drawManaged draws a spec, sometimes for another controller.
+// drawManaged draws a spec, sometimes one that another controller manages.
 func drawManaged(t *rapid.T) job.Spec {
 	spec := jobgen.Specs().Draw(t, "spec")
 	if rapid.IntRange(0, 3).Draw(t, "managed") == 0 {
@@ -251,8 +251,8 @@ func drawManaged(t *rapid.T) job.Spec {
 	return spec
 }
 
-// TestLaw_Updates: what one server lets change in a spec, and its neighbour does not, is in the
-// table. An update of a CronJob knows no release.
+// TestLaw_Updates: the table has the changes of a spec that one API server accepts and its neighbour
+// refuses. Updates of CronJobs do not depend on the release.
 func TestLaw_Updates(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -283,7 +283,7 @@ func TestLaw_Updates(t *testing.T) {
 	t.Log(found)
 }
 
-// changes are what an update may do to a template.
+// changes are changes of a template by an update.
 var changes = []struct {
 	path   string
 	change func(template, spec, container map[string]any)
@@ -338,9 +338,9 @@ func toJSON(t *rapid.T, v any) []byte {
 	return data
 }
 
-// TestLaw_Rounds goes from the options of a release to the options of the next one, gate by gate and
-// quirk by quirk. A round that one of them changes belongs to its row, and nothing is left
-// at the end of the way.
+// TestLaw_Rounds changes the options of a release into the options of the next one, gate by gate and
+// quirk by quirk. If one of them changes a round, the difference belongs to its row. After the last,
+// the rounds are equal.
 func TestLaw_Rounds(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -375,7 +375,7 @@ func TestLaw_Rounds(t *testing.T) {
 	t.Log(found)
 }
 
-// TestLaw_Lives: lives that are played side by side part as the table says, and in no other way.
+// TestLaw_Lives: lives in two releases only differ as in the table.
 func TestLaw_Lives(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -409,8 +409,8 @@ func drawWorld(t *rapid.T) *world.Job {
 	return w
 }
 
-// roundOf is what a round does with the options, and what becomes of it. A controller that waits
-// for its own writes knows their versions; here, that one is later than what it sees.
+// roundOf returns what a round does with the options, and its result. A controller that waits
+// for its own writes remembers their versions; here, that version is later than its caches.
 func roundOf(t *rapid.T, w *world.Job, options job.Options, r release.Release) string {
 	c := w.Clone()
 	c.Options = options

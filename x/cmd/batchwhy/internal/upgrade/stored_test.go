@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "write the stored reports again")
 
-// TestStored compares reports with stored ones: what each step to the next release changes for some
-// manifests, and what the way from the first to the newest release that was run does.
+// TestStored compares reports with stored ones: the changes for some manifests by each upgrade to the
+// next release, and by the upgrade from the first to the newest release that was run.
 func TestStored(t *testing.T) {
 	var steps strings.Builder
 	neighbours(func(from, to release.Release) {
@@ -43,7 +43,7 @@ func reportOf(t *testing.T, from, to release.Release) string {
 	return b.String()
 }
 
-// reports are those that a test has asked for: the lives behind them take time.
+// reports keeps the reports, since their lives take time.
 var reports = map[[2]release.Release]*Report{}
 
 func compared(t *testing.T, from, to release.Release) *Report {
@@ -59,8 +59,8 @@ func compared(t *testing.T, from, to release.Release) *Report {
 	return reports[key]
 }
 
-// TestDocumented compares the table of docs/releases.md with what each step to the next release
-// changes for the stored manifests, and in any cluster.
+// TestDocumented compares the table of docs/releases.md with the changes by each upgrade to the next
+// release, for the stored manifests and for any cluster.
 func TestDocumented(t *testing.T) {
 	const file, head = "../../../../../docs/releases.md", "| To | What changes | Found by | See |\n"
 	var table strings.Builder

@@ -31,7 +31,7 @@ func jobText(spec, status string) string {
 	return `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j", "namespace": "d", "uid": "u"}, "spec": {` + spec + template + `}, "status": {` + status + `}}`
 }
 
-// TestCompare: what each step of an upgrade changes for some Jobs and CronJobs.
+// TestCompare: the changes by each step of an upgrade for some Jobs and CronJobs.
 func TestCompare(t *testing.T) {
 	cronOf := func(schedule, spec string) string {
 		return `{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "c"}, "spec": {"schedule": "` + schedule + `", "jobTemplate": {"spec": {` + spec + template + `}}}}`
@@ -92,7 +92,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestWrite: a change that objects share appears once, with their names as far as there is room.
+// TestWrite: a change of several objects appears once, with as many of their names as fit.
 func TestWrite(t *testing.T) {
 	r := &Report{From: release.V135(), To: release.V136()}
 	shared := Change{What: "It changes.", Shown: &Parting{After: "6s", Once: "it began", Before: "a", Behind: "b"}}
@@ -119,7 +119,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestCluster: what no object shows, upwards and downwards.
+// TestCluster: the changes that do not depend on an object, for an upgrade and a downgrade.
 func TestCluster(t *testing.T) {
 	up, down := clusterChanges(release.V131(), release.V137()), clusterChanges(release.V137(), release.V131())
 	if len(up) != len(cluster) || len(down) != len(cluster) || len(clusterChanges(release.V132(), release.V133())) != 0 {

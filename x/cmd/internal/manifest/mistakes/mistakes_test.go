@@ -7,7 +7,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
-// TestMistakes: each mistake has its sentence, at its place. A good object beside it is read.
+// TestMistakes: each mistake has its sentence, with its position. A good object beside it is read.
 func TestMistakes(t *testing.T) {
 	for _, test := range all {
 		t.Run(test.name, func(t *testing.T) {
