@@ -149,7 +149,6 @@ func withoutID(line []byte) []byte {
 	return data
 }
 
-// withID returns the answer with an id.
 func (a *answer) withID(id int) *answer {
 	b := *a
 	b.ID = &id

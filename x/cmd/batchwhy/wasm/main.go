@@ -18,7 +18,6 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
-// page is the state of the page.
 type page struct {
 	objects   *read.Objects
 	stream    *manifest.Stream

@@ -25,7 +25,6 @@ func loadScheduled(c *store.CronJob) (scheduled, error) {
 	return scheduled{CronJob: c, spec: m.Spec, compiled: control.Compile(c, m)}, nil
 }
 
-// zone returns the name of the schedule's zone.
 func (s *scheduled) zone() string {
 	if s.spec.TimeZone == nil {
 		return "UTC"

@@ -20,7 +20,6 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/terminal"
 )
 
-// logOptions are the flags of logs.
 type logOptions struct {
 	index     int32
 	indexed   bool // --index is given

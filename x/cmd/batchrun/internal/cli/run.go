@@ -24,7 +24,6 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
 
-// runOptions are the flags of run.
 type runOptions struct {
 	output          string
 	quiet           bool

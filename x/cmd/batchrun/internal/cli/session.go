@@ -186,7 +186,6 @@ func (r *session) startJob(j *store.Job) error {
 	return nil
 }
 
-// startCronJob starts the loop of a CronJob.
 func (r *session) startCronJob(c *store.CronJob) error {
 	l, err := control.NewCronLoop(r.store, r.clock, c)
 	if err != nil {

@@ -27,7 +27,6 @@ type table struct {
 
 func newTable(wide bool, titles ...string) *table { return &table{wide, [][]string{titles}} }
 
-// add adds a row.
 func (t *table) add(cells ...string) {
 	for i := range cells {
 		cells[i] = terminal.Text(cells[i])

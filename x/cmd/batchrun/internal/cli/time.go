@@ -12,7 +12,6 @@ import (
 // maxSpeed is about a day a second.
 const maxSpeed = 100_000
 
-// checkTime checks the flags about time.
 func (o *runOptions) checkTime() error {
 	if !(o.speed > 0 && o.speed <= maxSpeed) {
 		return fmt.Errorf("--speed: %v: must be above 0 and at most %d", o.speed, maxSpeed)

@@ -87,8 +87,8 @@ func (c *Collector) Pass() (left int, err error) {
 	return left, c.Store.RemoveDeletedCronJobs()
 }
 
-// collect does the next step to remove a job, and returns true if the job is gone. Since a deleted
-// job gets no new pods, it reads the pods once.
+// collect does the next step to remove a job, and returns true if the job is gone. A deleted job gets
+// no new pods, so the stored pods are all of them.
 func (c *Collector) collect(j *store.Job) (bool, error) {
 	pods, err := c.Store.Pods(j.UID)
 	if err != nil {

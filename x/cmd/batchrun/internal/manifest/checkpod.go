@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// checkPod checks the pod template.
 func (d *document) checkPod(raw map[string]any, j *Job) {
 	const path = "spec.template.spec"
 	pod := &j.Object.Spec.Template.Spec

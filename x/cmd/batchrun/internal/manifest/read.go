@@ -102,7 +102,6 @@ func (d *document) reject(path, format string, args ...any) {
 	d.problems = append(d.problems, d.object.Problem(path, format, args...))
 }
 
-// read reads the object.
 func (d *document) read() (one Objects) {
 	raw := d.object.JSON
 	var object map[string]any

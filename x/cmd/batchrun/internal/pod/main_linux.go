@@ -56,7 +56,6 @@ func Main() {
 // temporary reason, such as a full disk.
 const ExitTryAgain = 75
 
-// end ends the process.
 func end(err error) {
 	if err == nil {
 		os.Exit(0)

@@ -75,7 +75,6 @@ func unreadable(path string, err error) error {
 	return &Unreadable{Path: path, Err: err}
 }
 
-// readRecord reads a record of the pod.
 func (f Folder) readRecord(name string, v any) error {
 	file, err := f.openFile(os.O_RDONLY, name)
 	if err != nil {

@@ -120,7 +120,6 @@ func (s *Store) Job(uid job.UID) (Job, error) {
 	return j, notFound("job", string(uid), err)
 }
 
-// splitKey splits a key into namespace and name.
 func splitKey(key string) (namespace, name string) {
 	namespace, name, ok := strings.Cut(key, "/")
 	if !ok {

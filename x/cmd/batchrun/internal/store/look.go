@@ -43,7 +43,7 @@ func openToLook(dir string) (*Store, error) {
 	file := filepath.Join(dir, database)
 	switch {
 	case size(file+walSuffix) == 0 && size(file+journalSuffix) == 0:
-		// There is no write-ahead log. Without immutable, SQLite would create its other files.
+		// All data are in the database. Without immutable, SQLite would create its other files.
 		if s, err := look(dir, dir, "mode=ro&immutable=1"); err == nil {
 			return s, nil
 		}

@@ -23,7 +23,6 @@ func TestMistakes(t *testing.T) {
 	})
 }
 
-// simulate runs the command.
 func simulate(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer

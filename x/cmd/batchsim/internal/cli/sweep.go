@@ -303,7 +303,6 @@ func manifestCommand() *cobra.Command {
 	return c
 }
 
-// object is an object of a manifest.
 type object = map[string]any
 
 // indexedJob returns the manifest of a Job that runs the sweep.

@@ -49,7 +49,7 @@ func reasons(r *sim.Result) (names []string, inkOf map[string]ink) {
 	return names, inkOf
 }
 
-// aboveBar is the height of the marks of a row above its bar.
+// aboveBar is the distance of the marks of a row from its middle, towards the row above.
 const aboveBar = 0.45
 
 // cronRows draws a row for each CronJob.

@@ -120,7 +120,6 @@ func (p *Picture) line(name string, points plotter.XYs, k ink, steps bool, dashe
 	p.entries = append(p.entries, entry{name, l})
 }
 
-// marks adds points.
 func (p *Picture) marks(name string, points plotter.XYs, k ink, shape draw.GlyphDrawer, size float64) {
 	if len(points) == 0 {
 		return

@@ -15,7 +15,6 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
-// readAll reads all inputs.
 func (p *program) readAll(ctx context.Context, objects *read.Objects, args []string) (*read.Source, error) {
 	s := &read.Source{}
 	bar := &progress{out: p.err, on: p.progress}
@@ -141,7 +140,6 @@ func copyAll(to *manifest.Stream, from io.Reader, bar *progress) error {
 	}
 }
 
-// progress is a line that shows how much has been read.
 type progress struct {
 	out         io.Writer
 	on          bool

@@ -21,7 +21,6 @@ type program struct {
 	flags
 }
 
-// flags are the flags of the command.
 type flags struct {
 	at        string
 	ahead     string
@@ -53,7 +52,6 @@ func (p *program) size(stream any) (width, height int) {
 	return 0, 0
 }
 
-// isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())

@@ -15,7 +15,6 @@ import (
 	"github.com/batchplan/batchplan/x/trace"
 )
 
-// traceFlags are the flags of the trace command.
 type traceFlags struct {
 	release     string
 	controllers []string
@@ -140,7 +139,6 @@ func (p *program) openLogs(args []string) (logs []trace.Log, err error) {
 	return logs, nil
 }
 
-// traceText returns the end of the report.
 func traceText(s *trace.Summary, limit int) string {
 	var b strings.Builder
 	if more := s.Findings - limit; more > 0 {

@@ -72,7 +72,6 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// printed returns the output of a printer.
 func printed(print func(p *Printer)) string {
 	var b strings.Builder
 	print(&Printer{Out: &b, Width: 60})

@@ -50,7 +50,6 @@ func (e *Explainer) lookAt(j *read.Job) (l *look, err error) {
 	return l, nil
 }
 
-// job explains one Job.
 func (e *Explainer) job(j *read.Job) Explanation {
 	out := Explanation{Kind: "Job", Namespace: j.Namespace, Name: j.Name, UID: j.UID, Source: j.At.String()}
 	if j.IsManifest {

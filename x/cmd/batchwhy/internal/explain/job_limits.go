@@ -10,7 +10,6 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// fact returns a sentence about a topic.
 func fact(topic, format string, args ...any) Fact {
 	return Fact{Topic: topic, Text: sentence(fmt.Sprintf(format, args...))}
 }

@@ -41,7 +41,6 @@ func step(reason string, at time.Time, format string, args ...any) Step {
 	return s
 }
 
-// steps returns a list of one step.
 func steps(reason string, at time.Time, format string, args ...any) []Step {
 	return []Step{step(reason, at, format, args...)}
 }

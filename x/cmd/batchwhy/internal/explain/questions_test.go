@@ -106,7 +106,6 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// stateOf returns the state of the first object.
 func stateOf(r *explain.Report) string {
 	if len(r.Objects) == 0 {
 		return "none"

@@ -526,7 +526,6 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// all plays each remedy of a report.
 func (p *played) all(t *testing.T, s scene) {
 	t.Helper()
 	report := explain.All(s.Objects, explain.Options{At: s.at})

@@ -62,7 +62,6 @@ func finding(s Severity, code, text string, remedies ...*Remedy) Finding {
 	return Finding{Severity: s, Code: code, Text: sentence(text), Remedies: remedies}
 }
 
-// oneFinding returns a list of one finding.
 func oneFinding(s Severity, code, text string, remedies ...*Remedy) []Finding {
 	return []Finding{finding(s, code, text, remedies...)}
 }

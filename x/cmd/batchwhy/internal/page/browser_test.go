@@ -129,7 +129,6 @@ func (p *tab) run(actions ...chromedp.Action) {
 	}
 }
 
-// wait waits until an expression is true.
 func (p *tab) wait(expression string) {
 	p.t.Helper()
 	var ok bool
@@ -161,7 +160,6 @@ func (p *tab) click(selector string) {
 	p.run(chromedp.Click(selector, chromedp.ByQuery))
 }
 
-// set fills a field.
 func (p *tab) set(id, value string) {
 	p.t.Helper()
 	data, err := json.Marshal(value)

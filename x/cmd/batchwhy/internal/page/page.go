@@ -178,7 +178,6 @@ func compile(ctx context.Context, from string) ([]byte, error) {
 	return []byte("globalThis.batchplanModule = \"" + base64.StdEncoding.EncodeToString(packed) + "\";\n"), nil
 }
 
-// pack compresses bytes.
 func pack(data []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)

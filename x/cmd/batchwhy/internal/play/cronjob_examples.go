@@ -16,7 +16,6 @@ spec:
             image: busybox
 `
 
-// cronExamples are lives of CronJobs.
 var cronExamples = []Script{
 	{
 		Title: "CronJob: Forbid",

@@ -146,7 +146,6 @@ func (p *CronJob) table() []string {
 	}
 }
 
-// cronStatusText returns the status as YAML.
 func cronStatusText(s *cronjob.Status) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

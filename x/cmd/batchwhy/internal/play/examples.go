@@ -5,7 +5,6 @@ import "slices"
 // Examples are lives to look at, one for each feature.
 var Examples = slices.Concat(jobExamples, cronExamples)
 
-// jobExamples are lives of Jobs.
 var jobExamples = []Script{
 	{
 		Title: "Retries and backoff",

@@ -140,7 +140,6 @@ func (p *Job) table() []string {
 	return []string{w.Job.Name, state, done, took, short(w.Now.Sub(w.Job.CreationTimestamp))}
 }
 
-// statusText returns the status as YAML.
 func statusText(s *job.Status) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -299,7 +298,6 @@ func (p *Job) ownLane(t *explain.Timeline) explain.Lane {
 	return lane
 }
 
-// bars adds the bars of the pod.
 func (l *podLife) bars(bars []explain.Bar, now time.Time) []explain.Bar {
 	add := func(from, to time.Time, kind string) {
 		bars = append(bars,

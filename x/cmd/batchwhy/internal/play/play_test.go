@@ -16,7 +16,6 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// play plays a script to its end.
 func play(t *testing.T, s *Script) Life {
 	t.Helper()
 	var theatre Theatre

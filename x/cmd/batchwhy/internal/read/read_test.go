@@ -25,7 +25,6 @@ func readText(file, text string, size int) *Objects {
 	return o
 }
 
-// summary lists what was read.
 func summary(o *Objects) string {
 	var parts []string
 	for _, j := range o.Jobs {

@@ -29,7 +29,6 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// rows returns all rows of both tables.
 func rows() (all []*difference) {
 	for i := range cluster {
 		all = append(all, &cluster[i])
@@ -182,7 +181,6 @@ func TestLaw_Statuses(t *testing.T) {
 	t.Log(found)
 }
 
-// all returns a verdict with all errors.
 func all(err error, verdict string) string {
 	if err == nil {
 		return verdict
