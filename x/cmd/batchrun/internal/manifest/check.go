@@ -27,7 +27,7 @@ var (
 		maxFailedIndexes activeDeadlineSeconds suspend podFailurePolicy successPolicy podReplacementPolicy
 		managedBy template`)
 	jobIgnored = words(`ttlSecondsAfterFinished selector manualSelector`)
-	// Jobs of a CronJob come and go by themselves.
+	// The TTL of a CronJob's jobs is honoured. That of a Job with a manifest of its own is not.
 	templateHonoured = append(words(`ttlSecondsAfterFinished`), jobHonoured...)
 	// envFields are the downward API fields that this program supports.
 	envFields = words(`metadata.name metadata.namespace metadata.uid spec.nodeName`)

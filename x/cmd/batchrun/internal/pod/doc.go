@@ -17,17 +17,17 @@
 //	volumes/     one folder for each emptyDir volume
 //	logs/        stdout and stderr of each container
 //
-// The records, spec.json, guard.json, state.json and stop, are replaced atomically and carry
-// a checksum. One that cannot be read is never believed and never stops the runner: a pod
-// without a readable state.json counts as lost once nothing of it runs, state.json has a copy
-// of guard.json, a damaged stop still asks the pod to stop, and spec.json is written again
+// The records, spec.json, guard.json, state.json and stop, are replaced atomically and contain
+// a checksum. A record that cannot be read is ignored and does not stop the runner: a pod
+// without a readable state.json counts as lost once none of its processes runs, state.json has a
+// copy of guard.json, a damaged stop still asks the pod to stop, and spec.json is written again
 // before each attempt to begin.
 //
 // Two rules make a pod run at most once. A supervisor starts nothing before it holds
 // the lock, and nothing if state.json or guard.json exists; and it writes both before it
-// starts the first process. So it is harmless to start a supervisor twice, and a
-// folder without the two and without a lock has certainly run nothing. No decision
-// rests on a process ID alone, which could belong to another process by now.
+// starts the first process. So it is harmless to start a supervisor twice, and in a folder
+// without these files and without a lock, no process has ever run. No decision depends on a
+// process ID alone, which could belong to another process by now.
 //
 // A supervisor whose folder was removed ends its pod: nothing could stop it any more.
 //

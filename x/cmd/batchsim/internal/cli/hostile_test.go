@@ -32,7 +32,8 @@ func orders(text string) (found []rune) {
 	return found
 }
 
-// TestHostile: no form of output contains orders, whatever names and messages contain.
+// TestHostile: no form of output has characters that mislead a terminal, whatever names and messages
+// contain.
 func TestHostile(t *testing.T) {
 	dir := t.TempDir()
 	file, cron := filepath.Join(dir, "hostile.csv"), filepath.Join(dir, "cron.yaml")

@@ -156,7 +156,8 @@ func readPod(o *manifest.Object, path string, spec *corev1.PodSpec, all ...annot
 	return p, nil
 }
 
-// requests sums what the containers request; init containers need theirs one after the other.
+// requests returns the sum of the requests of the containers, or the largest request of an init
+// container if that is larger: init containers run before the others, one after the other.
 func requests(spec *corev1.PodSpec) (sum sim.Resources, err error) {
 	for i := range spec.Containers {
 		c := &spec.Containers[i]

@@ -92,7 +92,7 @@ func (s scene) finding(x *explain.Explanation, code, text string) *explain.Findi
 	return nil
 }
 
-// price is what an act has cost.
+// price has the costs of the acts of a remedy.
 type price struct {
 	repeated bool // work that was done, or that goes on, is done again
 	ended    bool // work is ended
