@@ -9,7 +9,7 @@ import (
 )
 
 // TestJ23_Deadline: activeDeadlineSeconds count from the start. A suspended job has no deadline,
-// nor has a job that has not started. More than 292 years are taken as never.
+// nor has a job that has not started. A deadline after more than 292 years counts as never.
 func TestJ23_Deadline(t *testing.T) {
 	var never time.Time
 	for _, c := range []struct {

@@ -59,8 +59,8 @@ func recordVerdict(status *Status, end Verdict, now time.Time) {
 	})
 }
 
-// isUntracked reports whether every finalizer is gone. Any remaining one, even an uncounted
-// pod's, delays the end: a finished job is not planned for again.
+// isUntracked reports whether every finalizer is gone. Any remaining one, even an uncounted pod's,
+// delays the end, so that a finished job needs no further rounds.
 func isUntracked(untrack []Untracking, untracked []Reply) bool {
 	for i := range untrack {
 		if !isDone(value.At(untracked, i).Result) {

@@ -103,7 +103,7 @@ func separateMisplaced(s *Snapshot, active []int32, spare *indexset.Set) (rest, 
 	return rest, misplaced
 }
 
-// misplacement returns the reason why a pod has no index of its own.
+// misplacement returns the reason to delete a pod that has no index of its own.
 func misplacement(pod *Pod, completions int32) jobreason.Delete {
 	switch {
 	case pod.index() < 0:

@@ -53,8 +53,8 @@ func TestJ35_RoomForUIDs(t *testing.T) {
 	}
 }
 
-// TestJ35_IndexesAreRecordedAtOnce: the limit of 500 is for finalizers and UIDs, in the order of
-// the indexes. All succeeded indexes are in the first status, together.
+// TestJ35_IndexesAreRecordedAtOnce: a round takes 500 finalizers and UIDs, in the order of the
+// indexes. All succeeded indexes are in the first status, together.
 func TestJ35_IndexesAreRecordedAtOnce(t *testing.T) {
 	var even Indexes
 	for i := int32(0); i < 600; i += 2 {

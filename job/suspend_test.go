@@ -77,8 +77,8 @@ func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 	}
 }
 
-// TestJ39_ConditionIsAddedForTrueOnly: a job without the condition gets it when it is
-// suspended, and never with status False, with the quirk and without.
+// TestJ39_ConditionIsAddedForTrueOnly: a job without the condition gets it when it is suspended,
+// and never with status False. This holds with the quirk and without it.
 func TestJ39_ConditionIsAddedForTrueOnly(t *testing.T) {
 	for _, quirks := range []jobquirk.Set{{}, jobquirk.SetOf(jobquirk.SuspendedRewritten)} {
 		for status, want := range map[ConditionStatus]bool{ConditionTrue: true, ConditionFalse: false} {

@@ -79,8 +79,8 @@ type Write struct {
 	// MinCount is the size of the gang; 0 means the policy basic, for objects that are created.
 	MinCount int32 `json:"minCount,omitempty"`
 	// Workload is the workload from which a pod group is made. It becomes an owner of the group,
-	// but not its controller. If its UID is still empty when the group is created, it belongs to
-	// the job's controller and does not become an owner.
+	// but not its controller. If its UID is still empty when the group is created, the workload
+	// belongs to the job's controller and does not become an owner.
 	Workload Ref    `json:"workload,omitzero"`
 	Reason   Reason `json:"reason"`
 }

@@ -56,8 +56,8 @@ const (
 	WaitingTakeRoom
 	// Miscount repeats the mistakes of the reference in the metrics. A failed creation also counts
 	// as a successful one. An ignored failure counts in each round that cannot remove the
-	// finalizer. Nothing counts from a status write whose reply was lost, nor from pods that lost
-	// their finalizer in a round that could not remove all of them (J42, JI27).
+	// finalizer. If the reply to a status write was lost, its figures are not counted. Nor are pods
+	// that lost their finalizer in a round that could not remove all of them (J42, JI27).
 	Miscount
 	// HeldIsIdle records 0 active pods while a backoff holds the missing ones, even if pods run
 	// (J11, J31). If one of them is ready, the API server refuses the status. In releases up to

@@ -75,7 +75,7 @@ func (s *store) UpdatePod(p job.Pod) error {
 	})
 }
 
-// update changes a pod, and removes it if nothing holds it any more.
+// update changes a pod, and removes it if it is being deleted and nothing keeps it.
 func (s *store) update(uid job.UID, change func(*job.Pod) error) error {
 	i := slices.IndexFunc(s.pods, func(p job.Pod) bool { return p.UID == uid })
 	if i < 0 {
