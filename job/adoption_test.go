@@ -44,7 +44,8 @@ func TestJ6_ClaimsByUID(t *testing.T) {
 		}
 		plan := PlanOf(t, s)
 		for _, refs := range [][]PodRef{plan.Adopt, plan.Release} {
-			if sorted := slices.IsSortedFunc(refs, func(a, b PodRef) int { return cmp.Compare(a.UID, b.UID) }); len(refs) != n || !sorted {
+			if sorted := slices.IsSortedFunc(refs,
+				func(a, b PodRef) int { return cmp.Compare(a.UID, b.UID) }); len(refs) != n || !sorted {
 				t.Errorf("%d of each: %v", n, refs)
 			}
 		}
@@ -60,7 +61,8 @@ func TestJ6_OrphanThatIsBeingDeleted(t *testing.T) {
 			s := snapshotOf(t, `{}`, pod)
 			s.Options = options
 			plan := PlanOf(t, s)
-			if status := plan.Record(doneAll(plan).Writes).Status; len(plan.Adopt)+len(plan.Untrack) > 0 || len(plan.Create) != 1 ||
+			if status := plan.Record(doneAll(plan).Writes).Status; len(plan.Adopt)+len(plan.Untrack) > 0 ||
+				len(plan.Create) != 1 ||
 				*status.Terminating != 0 || status.Condition(ConditionSuccessCriteriaMet).Status == ConditionTrue {
 				t.Errorf("%s, %v: %v\n%s", name, pod.Phase, status, plan.String())
 			}
@@ -75,7 +77,8 @@ func TestJ6_ConditionOfAnAdoption(t *testing.T) {
 		options Options
 		want    string
 	}{{Options{}, "7"}, {Kubernetes(release.Newest()), ""}} {
-		s := snapshotOf(t, `{}`, Pod{Name: "orphan", UID: "a", Owner: jobpod.Orphan, Untracked: true, Detail: &PodDetail{ResourceVersion: "7"}})
+		s := snapshotOf(t, `{}`, Pod{Name: "orphan", UID: "a", Owner: jobpod.Orphan, Untracked: true,
+			Detail: &PodDetail{ResourceVersion: "7"}})
 		s.Options = test.options
 		if plan := PlanOf(t, s); len(plan.Adopt) != 1 || plan.Adopt[0].ResourceVersion != test.want {
 			t.Errorf("adopted %+v, want version %q", plan.Adopt, test.want)

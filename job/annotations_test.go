@@ -50,7 +50,8 @@ func TestJ18_CountAnnotation(t *testing.T) {
 // needed later.
 func TestJ18_J33_AnnotationsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := Creation{Index: IndexAt(rapid.Int32Range(-1, 9).Draw(t, "index")), Unlabeled: rapid.Bool().Draw(t, "unlabeled")}
+		c := Creation{Index: IndexAt(rapid.Int32Range(-1, 9).Draw(t, "index")),
+			Unlabeled: rapid.Bool().Draw(t, "unlabeled")}
 		if c.PerIndex = c.Index != NoIndex() && rapid.Bool().Draw(t, "per index"); c.PerIndex {
 			c.FailureCount = rapid.Int32Range(0, 9).Draw(t, "failures")
 			c.IgnoredFailureCount = rapid.Int32Range(0, 9).Draw(t, "ignored")

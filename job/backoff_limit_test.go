@@ -46,7 +46,8 @@ func TestJ22_Restarts(t *testing.T) {
 	for name, options := range bothOptions {
 		for policy, counts := range map[RestartPolicy]bool{RestartOnFailure: true, RestartNever: false} {
 			for _, test := range tests {
-				s := snapshotOf(t, `{"completions": 5, "podReplacementPolicy": "Failed", "backoffLimit": `+test.limit+`}`, test.pod)
+				s := snapshotOf(t,
+					`{"completions": 5, "podReplacementPolicy": "Failed", "backoffLimit": `+test.limit+`}`, test.pod)
 				s.Job.Spec.Template.RestartPolicy = policy
 				s.Options = options
 				if got := PlanOf(t, s).Verdict.Reason == "BackoffLimitExceeded"; got != (test.want && counts) {

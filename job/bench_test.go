@@ -44,7 +44,8 @@ func steady(n int, indexed bool) job.Snapshot {
 		})
 	}
 
-	s.Job.Status = job.Status{StartTime: world.Start, Active: int32(n), Ready: ptr(int32(n)), Terminating: ptr[int32](0)}
+	s.Job.Status = job.Status{StartTime: world.Start, Active: int32(n), Ready: ptr(int32(n)),
+		Terminating: ptr[int32](0)}
 	return s
 }
 
@@ -183,7 +184,8 @@ func failing(missingEvery int) job.Snapshot {
 
 	for i := 0; i < pods; i += 100 {
 		s.Pods[i].Phase, s.Pods[i].Ready = job.PodFailed, false
-		s.Pods[i].Detail.Containers = []jobpod.Container{{Name: "main", State: jobpod.Terminated, ExitCode: 1, FinishedAt: world.Start}}
+		s.Pods[i].Detail.Containers = []jobpod.Container{{Name: "main", State: jobpod.Terminated, ExitCode: 1,
+			FinishedAt: world.Start}}
 	}
 	s.Now = world.Start.Add(time.Minute)
 	return s

@@ -28,7 +28,8 @@ func TestE1_ARecordThatExpiresNow(t *testing.T) {
 		s.Memory = Memory{JobUID: "job-1", Expectations: expectations.Counts{Creations: 1, At: s.Now.Add(-c.ago)}}
 
 		if plan := PlanOf(t, s); len(plan.Create) != c.want {
-			t.Errorf("quirks %v, recorded %v ago: %d creations, want %d\n%s", c.quirks, c.ago, len(plan.Create), c.want, plan)
+			t.Errorf("quirks %v, recorded %v ago: %d creations, want %d\n%s", c.quirks, c.ago, len(plan.Create), c.want,
+				plan)
 		} else if at := plan.basis.Carried.Memory.Expectations.At; at.After(s.Now) {
 			t.Errorf("recorded %v ago: counts from %v, after now", c.ago, at)
 		}

@@ -17,7 +17,8 @@ import (
 // checkStored checks that a plan and its outcome can be stored: they lead to the same conclusion
 // when they are read back. So does the outcome in the conclusion.
 func checkStored(t *rapid.T, plan *job.Plan) {
-	outcome := drawOutcome(t, plan, jobreason.ResultNotTried, jobreason.ResultDone, jobreason.ResultGone, jobreason.ResultUnsuccessful, jobreason.ResultStillTracked, jobreason.ResultRefused)
+	outcome := drawOutcome(t, plan, jobreason.ResultNotTried, jobreason.ResultDone, jobreason.ResultGone,
+		jobreason.ResultUnsuccessful, jobreason.ResultStillTracked, jobreason.ResultRefused)
 	conclusion := plan.Conclude(outcome)
 	if again := plan.Conclude(conclusion.Outcome); !reflect.DeepEqual(conclusion, again) {
 		t.Fatalf("the outcome of the conclusion leads to another one:\n%s", cmp.Diff(conclusion, again))
@@ -133,7 +134,8 @@ func TestJ35_NothingIsSettledUnrecorded(t *testing.T) {
 	plan = job.PlanOf(t, s)
 	recording = plan.Record(job.Writes{Claimed: job.Reply{Result: jobreason.ResultUnsuccessful}})
 	settlement := recording.Settle(job.Reply{Result: jobreason.ResultNotTried}, nil)
-	if recording.Write || len(recording.Untrack) > 0 || settlement.Write || !settlement.Conclude(job.Reply{Result: jobreason.ResultNotTried}).Retry {
+	if recording.Write || len(recording.Untrack) > 0 || settlement.Write ||
+		!settlement.Conclude(job.Reply{Result: jobreason.ResultNotTried}).Retry {
 		t.Errorf("recording %+v, settlement %+v", recording, settlement)
 	}
 }

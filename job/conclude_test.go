@@ -57,14 +57,17 @@ func TestJ41_Events(t *testing.T) {
 			[]string{"Normal SuccessfulCreate: Created pod: j-x", "Normal SuccessfulCreate: Created pod: j-x"}},
 		{"a creation fails, and the rest is not tried", snapshotOf(t, `{"parallelism": 3}`),
 			func(o *Outcome) {
-				o.Created = []Effect{{Result: jobreason.ResultDone, Pod: PodRef{Name: "j-x"}}, {Result: jobreason.ResultUnsuccessful, Error: "exceeded quota"}}
+				o.Created = []Effect{{Result: jobreason.ResultDone, Pod: PodRef{Name: "j-x"}},
+					{Result: jobreason.ResultUnsuccessful, Error: "exceeded quota"}}
 			},
-			[]string{"Normal SuccessfulCreate: Created pod: j-x", "Warning FailedCreate: Error creating: exceeded quota"}},
+			[]string{"Normal SuccessfulCreate: Created pod: j-x",
+				"Warning FailedCreate: Error creating: exceeded quota"}},
 		{"the namespace is going away: no event", snapshotOf(t, `{}`),
 			func(o *Outcome) { o.Created = []Effect{{Result: jobreason.ResultRefused, Error: "terminating"}} }, nil},
 		{"a pod is deleted, another was gone, a third stays", snapshotOf(t, `{"parallelism": 0}`, activePod("a"), activePod("b"), activePod("c")),
 			func(o *Outcome) {
-				o.Deleted = []Effect{{Result: jobreason.ResultDone}, {Result: jobreason.ResultGone}, {Result: jobreason.ResultUnsuccessful, Error: "timeout"}}
+				o.Deleted = []Effect{{Result: jobreason.ResultDone}, {Result: jobreason.ResultGone},
+					{Result: jobreason.ResultUnsuccessful, Error: "timeout"}}
 			},
 			[]string{"Normal SuccessfulDelete: Deleted pod: a", "Warning FailedDelete: Error deleting: timeout"}},
 		{"a finalizer stays, and so its pod is not deleted yet", snapshotOf(t, `{"parallelism": 0}`, activePod("a")),
@@ -80,7 +83,8 @@ func TestJ41_Events(t *testing.T) {
 		{"the last write fails: it is not complete", snapshotOf(t, `{}`, endedPod("a", PodSucceeded)),
 			func(o *Outcome) { o.Settled = Reply{Result: jobreason.ResultUnsuccessful} }, nil},
 		{"more pods succeed than are wanted", snapshotOf(t, `{}`, endedPod("a", PodSucceeded), endedPod("b", PodSucceeded)), nil,
-			[]string{"Warning TooManySucceededPods: Too many succeeded pods running after completion count reached", "Normal Completed: Job completed"}},
+			[]string{"Warning TooManySucceededPods: Too many succeeded pods running after completion count reached",
+				"Normal Completed: Job completed"}},
 		{"the backoff limit is exceeded", snapshotOf(t, `{"backoffLimit": 0}`, endedPod("a", PodFailed)), nil,
 			[]string{"Warning BackoffLimitExceeded: Job has reached the specified backoff limit"}},
 		{"the deadline has passed", snapshotOf(t, `{"activeDeadlineSeconds": 30}`), nil,
@@ -135,7 +139,8 @@ func TestJ43_Retry(t *testing.T) {
 		}
 		test.snap.Options = Kubernetes(release.Newest())
 		if plan = PlanOf(t, test.snap); plan.Conclude(o).Requeue != plan.Requeue {
-			t.Errorf("%s: Kubernetes: again at %v, want %v\n%s", test.name, plan.Conclude(o).Requeue, plan.Requeue, plan.String())
+			t.Errorf("%s: Kubernetes: again at %v, want %v\n%s", test.name, plan.Conclude(o).Requeue, plan.Requeue,
+				plan.String())
 		}
 	}
 }
@@ -161,9 +166,11 @@ func TestB5_Memory(t *testing.T) {
 		want    Memory
 	}{
 		{"E4: a removal that is seen is forgotten, one that is not stays", with(snapshotOf(t, `{}`, stale), remembered), nil,
-			Memory{JobUID: "job-1", Backoff: before.Backoff, Expectations: before.Expectations, Untracking: expectations.NewUIDs("stale")}},
+			Memory{JobUID: "job-1", Backoff: before.Backoff, Expectations: before.Expectations,
+				Untracking: expectations.NewUIDs("stale")}},
 		{"E3: a creation replaces the record", with(snapshotOf(t, `{"parallelism": 0}`, endedPod("f", PodFailed)), remembered), nil,
-			Memory{JobUID: "job-1", Backoff: backoff.Record{Failures: 3, LastFailure: second(25)}, Expectations: before.Expectations, Untracking: expectations.NewUIDs("f")}},
+			Memory{JobUID: "job-1", Backoff: backoff.Record{Failures: 3, LastFailure: second(25)},
+				Expectations: before.Expectations, Untracking: expectations.NewUIDs("f")}},
 		{"J31: what was not recorded is not remembered", with(snapshotOf(t, `{"parallelism": 0}`, endedPod("f", PodFailed)), remembered), func(o *Outcome) { *o = Outcome{} },
 			Memory{JobUID: "job-1", Backoff: before.Backoff, Expectations: before.Expectations}},
 		{"J31: a success resets the backoff", with(snapshotOf(t, `{"completions": 2, "parallelism": 0}`, endedPod("s", PodSucceeded)), remembered), nil,
@@ -174,11 +181,13 @@ func TestB5_Memory(t *testing.T) {
 			func(o *Outcome) {
 				o.Deleted[0].Result, o.Deleted[1].Result = jobreason.ResultUnsuccessful, jobreason.ResultGone
 			},
-			Memory{JobUID: "job-1", Expectations: expectations.Counts{Deletions: 1, At: second(30)}, Untracking: expectations.NewUIDs("b", "c")}},
+			Memory{JobUID: "job-1", Expectations: expectations.Counts{Deletions: 1, At: second(30)},
+				Untracking: expectations.NewUIDs("b", "c")}},
 		{"E5: the end that was written is remembered, the backoff is not", snapshotOf(t, `{"backoffLimit": 0}`, endedPod("f", PodFailed)), nil,
 			Memory{JobUID: "job-1", Untracking: expectations.NewUIDs("f"), Finished: true}},
 		{"E5: the reference keeps the backoff until it sees the end", with(snapshotOf(t, `{"backoffLimit": 0}`, endedPod("f", PodFailed)), unseen), nil,
-			Memory{JobUID: "job-1", Backoff: backoff.Record{Failures: 1, LastFailure: second(1)}, Untracking: expectations.NewUIDs("f"), Finished: true}},
+			Memory{JobUID: "job-1", Backoff: backoff.Record{Failures: 1, LastFailure: second(1)},
+				Untracking: expectations.NewUIDs("f"), Finished: true}},
 	} {
 		plan, o := planned(t, test.snap, test.outcome)
 		got := plan.Conclude(o).Memory
@@ -213,7 +222,8 @@ func TestL9_TheEarlierTime(t *testing.T) {
 		if after > 0 {
 			p.Requeue.At = second(30).Add(after)
 		}
-		a := aftermath{basis: &p.basis, plan: p, outcome: &Outcome{Writes: Writes{Claimed: Reply{Result: jobreason.ResultDone}}}}
+		a := aftermath{basis: &p.basis, plan: p,
+			outcome: &Outcome{Writes: Writes{Claimed: Reply{Result: jobreason.ResultDone}}}}
 		if got := a.requeue(false).At.Sub(second(30)); got != want {
 			t.Errorf("due after %v: again after %v, want %v", after, got, want)
 		}

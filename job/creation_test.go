@@ -51,7 +51,8 @@ func TestJ33_NonIndexedCreation(t *testing.T) {
 // of a set.
 func TestJ33_LowestPendingIndexes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		completions, parallelism := rapid.Int32Range(1, 12).Draw(t, "completions"), rapid.Int32Range(0, 12).Draw(t, "parallelism")
+		completions, parallelism := rapid.Int32Range(1, 12).Draw(t, "completions"),
+			rapid.Int32Range(0, 12).Draw(t, "parallelism")
 		s := snapshotOf(t, fmt.Sprintf(`{"completionMode": "Indexed", "completions": %d, "parallelism": %d, "podReplacementPolicy": "Failed"}`, completions, parallelism))
 		taken := map[int32]bool{}
 		busy := int32(0) // active or terminating

@@ -46,7 +46,8 @@ func TestJ12_StartInTheFuture(t *testing.T) {
 	s := snapshotOf(t, `{"activeDeadlineSeconds": 60}`, activePod("a"))
 	s.Job.Status.StartTime = second(50)
 	plan := PlanOf(t, s)
-	want := []Note{{"job.status.startTime", value.Time(second(50)), "lies in the future; the deadline counts from there"}}
+	want := []Note{{"job.status.startTime", value.Time(second(50)),
+		"lies in the future; the deadline counts from there"}}
 	if !slices.Equal(plan.Notes, want) {
 		t.Errorf("notes %+v, want %+v", plan.Notes, want)
 	}

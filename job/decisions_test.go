@@ -30,7 +30,8 @@ type decided struct {
 
 // TestDecisions: the decisions of 10,000 rounds change only on purpose.
 func TestDecisions(t *testing.T) {
-	presets := []release.Release{release.V131(), release.V132(), release.V133(), release.V134(), release.V135(), release.V136(), release.V137()}
+	presets := []release.Release{release.V131(), release.V132(), release.V133(), release.V134(), release.V135(),
+		release.V136(), release.V137()}
 	golden.Decisions(t, "testdata/decisions.golden", func(t *rapid.T, round func(snapshot, decided any)) {
 		w := drawWorld(t)
 		w.Stale = rapid.Bool().Draw(t, "stale")
@@ -45,7 +46,8 @@ func TestDecisions(t *testing.T) {
 			s := w.Snapshot()
 			plan, err := job.Reconcile(s)
 			must.OK(t, err)
-			end := plan.Conclude(drawOutcome(t, &plan, jobreason.ResultDone, jobreason.ResultDone, jobreason.ResultUnsuccessful))
+			end := plan.Conclude(drawOutcome(t, &plan, jobreason.ResultDone, jobreason.ResultDone,
+				jobreason.ResultUnsuccessful))
 			for i := range plan.Notes {
 				plan.Notes[i].Message = ""
 			}
@@ -111,7 +113,8 @@ func TestDecisions_OfOutcomes(t *testing.T) {
 		next := r.snapshot
 		next.Job.Status, next.Memory = end.Status, end.Memory
 		plan, err := job.Reconcile(next)
-		return []any{end.Status, end.Events, end.Requeue, end.Metrics, end.Retry, end.Synced, openPlan(plan), err == nil}
+		return []any{end.Status, end.Events, end.Requeue, end.Metrics, end.Retry, end.Synced, openPlan(plan),
+			err == nil}
 	})
 }
 
@@ -127,7 +130,8 @@ func allDone(plan *job.Plan) job.Outcome {
 	}
 	for i := range plan.Create {
 		name := fmt.Sprint("new-", i)
-		o.Created = append(o.Created, job.Effect{Result: jobreason.ResultDone, Pod: job.PodRef{Name: name, UID: job.UID(name)}})
+		o.Created = append(o.Created,
+			job.Effect{Result: jobreason.ResultDone, Pod: job.PodRef{Name: name, UID: job.UID(name)}})
 	}
 	recording := plan.Record(o.Writes)
 	for range recording.Untrack {
@@ -152,7 +156,8 @@ func TestStored_Released(t *testing.T) {
 		s.Options.MaxPodWrites = rapid.SampledFrom([]int32{0, 1}).Draw(t, "MaxPodWrites")
 		s.Options.MaxUncounted = rapid.SampledFrom([]int32{0, 1, 2}).Draw(t, "MaxUncounted")
 		plan := job.PlanOf(t, s)
-		return *plan, drawOutcome(t, plan, jobreason.ResultDone, jobreason.ResultDone, jobreason.ResultGone, jobreason.ResultUnsuccessful)
+		return *plan, drawOutcome(t, plan, jobreason.ResultDone, jobreason.ResultDone, jobreason.ResultGone,
+			jobreason.ResultUnsuccessful)
 	}
 	golden.Stored(t, "testdata", "v0.1.0", draw, func(p *job.Plan, o job.Outcome) (job.Status, job.Memory) {
 		end := p.Conclude(o)

@@ -61,7 +61,8 @@ func TestJ1_Defaults(t *testing.T) {
 		{"what is set stays", all, all},
 		{"zero is not unset", Spec{Parallelism: value.To[int32](0), Completions: value.To[int32](0), BackoffLimit: value.To[int32](0)},
 			filled(func(s *Spec) {
-				s.Parallelism, s.Completions, s.BackoffLimit = value.To[int32](0), value.To[int32](0), value.To[int32](0)
+				s.Parallelism, s.Completions, s.BackoffLimit = value.To[int32](0), value.To[int32](0),
+					value.To[int32](0)
 			})},
 	} {
 		got := test.in

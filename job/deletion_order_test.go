@@ -108,7 +108,8 @@ func drawRankedPod(t *rapid.T, uid string) Pod {
 		Detail: &PodDetail{
 			CreationTimestamp: at.Draw(t, "created"),
 			ReadyTransition:   at.Draw(t, "transition"),
-			Containers:        []jobpod.Container{{Kind: kinds.Draw(t, "kind"), Restarts: rapid.Int32Range(0, 2).Draw(t, "restarts")}},
+			Containers: []jobpod.Container{{Kind: kinds.Draw(t, "kind"),
+				Restarts: rapid.Int32Range(0, 2).Draw(t, "restarts")}},
 		}, Untracked: true,
 	}
 }

@@ -30,7 +30,8 @@ func TestB3_DuplicateUIDs(t *testing.T) {
 
 			_, err := Reconcile(s)
 			text := fmt.Sprint(err)
-			if test.refused && !(strings.HasPrefix(text, "pods[b].uid: ") && strings.Contains(text, "is the UID of two pods")) || !test.refused && err != nil {
+			if test.refused && !(strings.HasPrefix(text, "pods[b].uid: ") &&
+				strings.Contains(text, "is the UID of two pods")) || !test.refused && err != nil {
 				t.Errorf("%s, %s: refused %v, error %v", name, test.name, test.refused, err)
 			}
 		}

@@ -78,24 +78,29 @@ func TestJ27_ConditionsThatAreFalse(t *testing.T) {
 	for _, end := range []struct {
 		phase           PodPhase
 		interim, reason ConditionType
-	}{{PodSucceeded, ConditionSuccessCriteriaMet, ConditionComplete}, {PodFailed, ConditionFailureTarget, ConditionFailed}} {
+	}{{PodSucceeded, ConditionSuccessCriteriaMet, ConditionComplete},
+		{PodFailed, ConditionFailureTarget, ConditionFailed}} {
 		for _, status := range []ConditionStatus{ConditionFalse, ConditionUnknown} {
 			s := snapshotOf(t, `{"backoffLimit": 0}`, activePod("a"))
 			for _, c := range all {
-				s.Job.Status.Conditions = append(s.Job.Status.Conditions, Condition{Type: c, Status: status, LastTransitionTime: second(1)})
+				s.Job.Status.Conditions = append(s.Job.Status.Conditions,
+					Condition{Type: c, Status: status, LastTransitionTime: second(1)})
 			}
 			plan := PlanOf(t, s)
-			if got := settled(plan, doneAll(plan)).Status; len(plan.Delete) > 0 || !slices.Equal(got.Conditions, s.Job.Status.Conditions) {
+			if got := settled(plan, doneAll(plan)).Status; len(plan.Delete) > 0 ||
+				!slices.Equal(got.Conditions, s.Job.Status.Conditions) {
 				t.Errorf("%s: the job does not go on: %v\n%s", status, got.Conditions, plan)
 			}
 
 			s.Pods = []Pod{endedPod("a", end.phase)}
 			plan = PlanOf(t, s)
 			recorded, next := plan.Record(doneAll(plan).Writes).Status, settled(plan, doneAll(plan)).Status
-			if got := recorded.Condition(end.interim); got.Status != ConditionTrue || !got.LastTransitionTime.Equal(s.Now) || !got.LastProbeTime.Equal(s.Now) {
+			if got := recorded.Condition(end.interim); got.Status != ConditionTrue ||
+				!got.LastTransitionTime.Equal(s.Now) || !got.LastProbeTime.Equal(s.Now) {
 				t.Errorf("%s, %s: declared %+v", status, end.phase, got)
 			}
-			if got := next.Condition(end.reason); got.Status != ConditionTrue || !got.LastTransitionTime.Equal(s.Now) || !got.LastProbeTime.Equal(s.Now) || len(next.Conditions) != len(all) {
+			if got := next.Condition(end.reason); got.Status != ConditionTrue || !got.LastTransitionTime.Equal(s.Now) ||
+				!got.LastProbeTime.Equal(s.Now) || len(next.Conditions) != len(all) {
 				t.Errorf("%s, %s: %v", status, end.phase, next.Conditions)
 			}
 		}

@@ -11,7 +11,8 @@ import (
 
 // failedPod returns a pod that has failed with these containers and conditions.
 func failedPod(containers []jobpod.Container, conditions ...PodCondition) Pod {
-	return Pod{Name: "p", UID: "p", Phase: PodFailed, Detail: &PodDetail{Containers: containers, Conditions: conditions}}
+	return Pod{Name: "p", UID: "p", Phase: PodFailed,
+		Detail: &PodDetail{Containers: containers, Conditions: conditions}}
 }
 
 // exited returns a container that ended with the code.
@@ -63,13 +64,16 @@ func TestJ21_FirstMatchDecides(t *testing.T) {
 			failedPod([]jobpod.Container{{Name: "main", State: jobpod.Running, ExitCode: 42}}), counts},
 		{"an unknown operator matches nothing", policy(code("FailJob", `"operator": "Near", "values": [42]`)), failedPod(main(42)), counts},
 		{"any container, without a name", policy(code("FailJob", in42)),
-			failedPod([]jobpod.Container{exited("log", jobpod.App, 1), exited("main", jobpod.App, 42)}), exit("main", "42", "0")},
+			failedPod([]jobpod.Container{exited("log", jobpod.App, 1), exited("main", jobpod.App, 42)}),
+			exit("main", "42", "0")},
 		{"another container, with a name", policy(code("FailJob", `"containerName": "main", `+in42)),
 			failedPod([]jobpod.Container{exited("log", jobpod.App, 42), exited("main", jobpod.App, 1)}), counts},
 		{"app containers are looked at before init containers", policy(code("FailJob", `"operator": "In", "values": [7, 42]`)),
-			failedPod([]jobpod.Container{exited("setup", jobpod.Init, 7), exited("main", jobpod.App, 42)}), exit("main", "42", "0")},
+			failedPod([]jobpod.Container{exited("setup", jobpod.Init, 7), exited("main", jobpod.App, 42)}),
+			exit("main", "42", "0")},
 		{"init containers are looked at", policy(code("FailJob", in42)),
-			failedPod([]jobpod.Container{exited("setup", jobpod.Init, 42), exited("main", jobpod.App, 1)}), exit("setup", "42", "0")},
+			failedPod([]jobpod.Container{exited("setup", jobpod.Init, 42), exited("main", jobpod.App, 1)}),
+			exit("setup", "42", "0")},
 		{"sidecars are init containers", policy(code("FailJob", in42)),
 			failedPod([]jobpod.Container{exited("proxy", jobpod.RestartableInit, 42)}), exit("proxy", "42", "0")},
 		{"a condition that is True", policy(condition("Ignore", `{"type": "DisruptionTarget", "status": "True"}`)), failedPod(main(1), disrupted), failure{action: IgnoreFailure}},
@@ -77,7 +81,8 @@ func TestJ21_FirstMatchDecides(t *testing.T) {
 		{"a condition of another status", policy(condition("Ignore", `{"type": "DisruptionTarget"}`)),
 			failedPod(main(1), PodCondition{Type: "DisruptionTarget", Status: ConditionFalse}), counts},
 		{"a pattern that wants False", policy(condition("Count", `{"type": "Healthy", "status": "False"}`)),
-			failedPod(main(1), PodCondition{Type: "Healthy", Status: ConditionFalse}), failure{counts: true, action: CountFailure}},
+			failedPod(main(1), PodCondition{Type: "Healthy", Status: ConditionFalse}),
+			failure{counts: true, action: CountFailure}},
 		{"a missing condition is not False", policy(condition("Count", `{"type": "Healthy", "status": "False"}`)), failedPod(main(1)), counts},
 		{"the message names the condition", policy(condition("FailJob", `{"type": "Other"}, {"type": "DisruptionTarget"}`)), failedPod(main(1), disrupted),
 			failJob("Pod default/p has condition DisruptionTarget matching FailJob rule at index 0")},
@@ -165,7 +170,8 @@ func TestJ21_SuccessFailsNoJob(t *testing.T) {
 	for phase, decided := range map[PodPhase]bool{PodSucceeded: false, PodFailed: true} {
 		pod := endedPod("a", phase)
 		pod.Untracked = true
-		pod.Detail = &PodDetail{CreationTimestamp: second(1), Conditions: []PodCondition{{Type: "DisruptionTarget", Status: ConditionTrue}}}
+		pod.Detail = &PodDetail{CreationTimestamp: second(1),
+			Conditions: []PodCondition{{Type: "DisruptionTarget", Status: ConditionTrue}}}
 		plan := PlanOf(t, snapshotOf(t, spec, pod))
 		if got := plan.Verdict.decided(); got != decided {
 			t.Errorf("%s: the job ends: %v, want %v\n%s", phase, got, decided, plan.String())

@@ -58,7 +58,8 @@ func garbage(t *rapid.T) {
 		t.Fatal("creates and deletes")
 	}
 
-	outcome := drawOutcome(t, &plan, jobreason.ResultNotTried, jobreason.ResultDone, jobreason.ResultGone, jobreason.ResultUnsuccessful, jobreason.ResultRefused, 99)
+	outcome := drawOutcome(t, &plan, jobreason.ResultNotTried, jobreason.ResultDone, jobreason.ResultGone,
+		jobreason.ResultUnsuccessful, jobreason.ResultRefused, 99)
 	conclusion := plan.Conclude(outcome)
 	recording := plan.Record(outcome.Writes)
 	checkGarbageStatus(t, recording.Status)
@@ -138,7 +139,8 @@ func drawIndexText(t *rapid.T, label string) string {
 	if rapid.Bool().Draw(t, label+" in ranges") {
 		return drawRanges(t, label)
 	}
-	return rapid.SampledFrom([]string{"", "0", "0,1", "0-2147483646", "3-1", "x", "1,,2", "-1", "2147483647", "0-99999,5", ",", "1-"}).Draw(t, label)
+	return rapid.SampledFrom([]string{"", "0", "0,1", "0-2147483646", "3-1", "x", "1,,2", "-1", "2147483647",
+		"0-99999,5", ",", "1-"}).Draw(t, label)
 }
 
 // drawRanges draws a list of a few ranges in any order. Some of them hold billions of indexes.
@@ -167,9 +169,11 @@ func boundedWork(t *rapid.T) {
 	const enough = 32 << 20 // page tables of two billion indexes take one megabyte each
 	used := allocated(func() {
 		plan := job.PlanOf(t, s)
-		conclusion := plan.Conclude(drawOutcome(t, plan, jobreason.ResultDone, jobreason.ResultDone, jobreason.ResultUnsuccessful))
+		conclusion := plan.Conclude(drawOutcome(t, plan, jobreason.ResultDone, jobreason.ResultDone,
+			jobreason.ResultUnsuccessful))
 		_ = plan.String() + conclusion.Status.String()
-		_ = errors.Join(job.Validate(s.Job.Spec), jobstatus.CheckTransition(s.Job.Status, conclusion.Status, s.Job.Spec, release.Newest()))
+		_ = errors.Join(job.Validate(s.Job.Spec),
+			jobstatus.CheckTransition(s.Job.Status, conclusion.Status, s.Job.Spec, release.Newest()))
 		if _, err := job.Inspect(s); err != nil {
 			t.Fatal(err)
 		}
@@ -186,19 +190,22 @@ func drawManyIndexes(t *rapid.T) job.Snapshot {
 	s := job.Snapshot{Now: world.Start.Add(time.Minute), Job: job.Job{UID: "job", Name: "job"}}
 	spec, status := &s.Job.Spec, &s.Job.Status
 	spec.CompletionMode = job.Indexed
-	spec.Completions = ptr(rapid.SampledFrom([]int32{1, 8192, 1 << 30, math.MaxInt32 - 1, math.MaxInt32, math.MaxInt32}).Draw(t, "completions"))
+	spec.Completions = ptr(rapid.SampledFrom([]int32{1, 8192, 1 << 30, math.MaxInt32 - 1, math.MaxInt32,
+		math.MaxInt32}).Draw(t, "completions"))
 	spec.Parallelism = ptr(rapid.SampledFrom([]int32{0, 10, math.MaxInt32}).Draw(t, "parallelism"))
 	spec.BackoffLimitPerIndex = maybe(t, "backoffLimitPerIndex", rapid.Int32Range(0, 1))
 	spec.SuccessPolicy = maybe(t, "success policy", rapid.Custom(func(t *rapid.T) job.SuccessPolicy {
 		return job.SuccessPolicy{Rules: []job.SuccessPolicyRule{{
-			SucceededIndexes: ptr(drawRanges(t, "succeededIndexes")), SucceededCount: maybe(t, "succeededCount", rapid.Int32Range(0, math.MaxInt32)),
+			SucceededIndexes: ptr(drawRanges(t, "succeededIndexes")),
+			SucceededCount:   maybe(t, "succeededCount", rapid.Int32Range(0, math.MaxInt32)),
 		}}}
 	}))
 	job.Default(spec)
 
 	status.StartTime = world.Start
 	status.CompletedIndexes = drawRanges(t, "completedIndexes")
-	status.FailedIndexes = maybe(t, "failedIndexes", rapid.Custom(func(t *rapid.T) string { return drawRanges(t, "failedIndexes") }))
+	status.FailedIndexes = maybe(t, "failedIndexes",
+		rapid.Custom(func(t *rapid.T) string { return drawRanges(t, "failedIndexes") }))
 
 	for i := range rapid.IntRange(0, 3).Draw(t, "pods") {
 		p := drawGarbagePod(t, i)
@@ -215,7 +222,8 @@ func drawUIDs(t *rapid.T, label string) []job.UID {
 func drawGarbage(t *rapid.T) job.Snapshot {
 	s := job.Snapshot{
 		Now: world.Start.Add(time.Minute),
-		Job: job.Job{UID: "job", Name: strings.Repeat("n", rapid.SampledFrom([]int{0, 1, 80}).Draw(t, "name")), Spec: drawGarbageSpec(t), Status: drawGarbageStatus(t)},
+		Job: job.Job{UID: "job", Name: strings.Repeat("n", rapid.SampledFrom([]int{0, 1, 80}).Draw(t, "name")),
+			Spec: drawGarbageSpec(t), Status: drawGarbageStatus(t)},
 	}
 	if rapid.IntRange(0, 9).Draw(t, "now") == 0 {
 		s.Now = drawTime(t, "now")
@@ -240,15 +248,17 @@ func drawGarbage(t *rapid.T) job.Snapshot {
 
 func drawGarbageSpec(t *rapid.T) job.Spec {
 	return job.Spec{
-		Parallelism:           maybeNot(t, "parallelism", drawSane),
-		Completions:           maybeNot(t, "completions", drawSane),
-		BackoffLimit:          maybeNot(t, "backoffLimit", drawSane),
-		CompletionMode:        rapid.SampledFrom([]job.CompletionMode{"", job.NonIndexed, job.Indexed, job.Indexed, "Round"}).Draw(t, "mode"),
+		Parallelism:  maybeNot(t, "parallelism", drawSane),
+		Completions:  maybeNot(t, "completions", drawSane),
+		BackoffLimit: maybeNot(t, "backoffLimit", drawSane),
+		CompletionMode: rapid.SampledFrom(
+			[]job.CompletionMode{"", job.NonIndexed, job.Indexed, job.Indexed, "Round"}).Draw(t, "mode"),
 		BackoffLimitPerIndex:  maybe(t, "backoffLimitPerIndex", rapid.SampledFrom([]int32{0, 1, math.MaxInt32})),
 		MaxFailedIndexes:      maybe(t, "maxFailedIndexes", rapid.SampledFrom([]int32{0, 1, math.MaxInt32})),
 		ActiveDeadlineSeconds: maybe(t, "deadline", rapid.SampledFrom([]int64{0, 1, math.MaxInt64})),
 		Suspend:               maybe(t, "suspend", rapid.Bool()),
-		PodReplacementPolicy:  rapid.SampledFrom([]job.PodReplacementPolicy{"", job.ReplaceFailed, "Never"}).Draw(t, "replacement"),
+		PodReplacementPolicy: rapid.SampledFrom(
+			[]job.PodReplacementPolicy{"", job.ReplaceFailed, "Never"}).Draw(t, "replacement"),
 		PodFailurePolicy: maybe(t, "failure policy", rapid.Just(job.PodFailurePolicy{Rules: []job.PodFailurePolicyRule{
 			{},
 			{Action: "Panic", OnExitCodes: &job.OnExitCodes{Operator: "About", Values: []int32{1}}},
@@ -257,7 +267,8 @@ func drawGarbageSpec(t *rapid.T) job.Spec {
 		SuccessPolicy: maybe(t, "success policy", rapid.Just(job.SuccessPolicy{Rules: []job.SuccessPolicyRule{
 			{}, {SucceededIndexes: ptr("x")}, {SucceededCount: ptr[int32](-1), SucceededIndexes: ptr("")},
 		}})),
-		Template: job.Template{RestartPolicy: rapid.SampledFrom([]job.RestartPolicy{"", "Never", "OnFailure", "Always"}).Draw(t, "restartPolicy")},
+		Template: job.Template{RestartPolicy: rapid.SampledFrom(
+			[]job.RestartPolicy{"", "Never", "OnFailure", "Always"}).Draw(t, "restartPolicy")},
 	}
 }
 
@@ -283,7 +294,8 @@ func drawGarbageStatus(t *rapid.T) job.Status {
 			Failed:    drawUIDs(t, "uncounted failed"),
 		},
 	}
-	for _, c := range []job.ConditionType{job.ConditionSuspended, job.ConditionFailureTarget, job.ConditionSuccessCriteriaMet, job.ConditionComplete} {
+	for _, c := range []job.ConditionType{job.ConditionSuspended, job.ConditionFailureTarget,
+		job.ConditionSuccessCriteriaMet, job.ConditionComplete} {
 		if rapid.IntRange(0, 7).Draw(t, string(c)) == 0 {
 			s.Conditions = append(s.Conditions, job.Condition{Type: c, Status: job.ConditionTrue})
 		}

@@ -43,7 +43,8 @@ func TestJ44_Groups(t *testing.T) {
 		made     = "create Workload " + workload + " j-pgt-0 %d; create PodGroup " + group + " j-pgt-0 %d; pods in \"" + group + "\""
 	)
 	own := func(size int32) jobgroup.Workload {
-		return jobgroup.Workload{Ref: jobgroup.Ref{Name: "w", UID: "uid-w"}, Templates: []jobgroup.Template{{Name: "t", MinCount: size}}}
+		return jobgroup.Workload{Ref: jobgroup.Ref{Name: "w", UID: "uid-w"},
+			Templates: []jobgroup.Template{{Name: "t", MinCount: size}}}
 	}
 	member := func(name string, size int32) jobgroup.PodGroup {
 		return jobgroup.PodGroup{Ref: jobgroup.Ref{Name: name, UID: UID("uid-" + name)}, Workload: "w", MinCount: size}
@@ -188,7 +189,8 @@ func TestJ44_Names(t *testing.T) {
 		}
 	}
 
-	if name := workloadName(&Job{Name: long, UID: "job-1"}); len(name) != 253 || !strings.HasSuffix(name, "-746d6c8fd8") {
+	if name := workloadName(&Job{Name: long, UID: "job-1"}); len(name) != 253 ||
+		!strings.HasSuffix(name, "-746d6c8fd8") {
 		t.Errorf("%s, %d letters", name, len(name))
 	}
 }

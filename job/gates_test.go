@@ -46,7 +46,8 @@ func TestReleases(t *testing.T) {
 	ready := activePod("r")
 	ready.Ready = true
 	restarted, younger := activePod("a"), activePod("b")
-	restarted.Detail = &PodDetail{CreationTimestamp: second(1), Containers: []jobpod.Container{{Name: "s", Kind: jobpod.RestartableInit, Restarts: 3}}}
+	restarted.Detail = &PodDetail{CreationTimestamp: second(1),
+		Containers: []jobpod.Container{{Name: "s", Kind: jobpod.RestartableInit, Restarts: 3}}}
 	younger.Detail = &PodDetail{CreationTimestamp: second(2)}
 
 	late := endedPod("x", PodFailed)
@@ -98,7 +99,8 @@ func TestReleases(t *testing.T) {
 				"1.33,JobManagedBy=false,JobPodReplacementPolicy=false": "creates 0, active 0, SuccessCriteriaMet SuccessPolicy, Complete SuccessPolicy",
 			}},
 		{"a declared success", `{}`, func(s *Snapshot) {
-			s.Job.Status.Conditions = []Condition{{Type: ConditionSuccessCriteriaMet, Status: ConditionTrue, Reason: "before"}}
+			s.Job.Status.Conditions = []Condition{{Type: ConditionSuccessCriteriaMet, Status: ConditionTrue,
+				Reason: "before"}}
 		}, nil, map[string]string{
 			"1.31":                               "creates 0, active 0, terminating 0, SuccessCriteriaMet before, Complete before",
 			"1.31,JobPodReplacementPolicy=false": "creates 0, active 0, SuccessCriteriaMet before, Complete before",
@@ -153,11 +155,13 @@ func TestReleases_IndexLabel(t *testing.T) {
 	s := snapshotOf(t, `{"completionMode": "Indexed", "completions": 1}`)
 	s.Options.Without = release.GatesOf(release.PodIndexLabel)
 	c := PlanOf(t, s).Create[0]
-	if c.Labels() != nil || c.IndexPath() != "metadata.annotations['batch.kubernetes.io/job-completion-index']" || c.Annotations()[indexAnnotation] != "0" {
+	if c.Labels() != nil || c.IndexPath() != "metadata.annotations['batch.kubernetes.io/job-completion-index']" ||
+		c.Annotations()[indexAnnotation] != "0" {
 		t.Errorf("labels %v, variable from %s", c.Labels(), c.IndexPath())
 	}
 	s.Options.Without = release.Gates{}
-	if c = PlanOf(t, s).Create[0]; c.Labels() == nil || c.IndexPath() != "metadata.labels['batch.kubernetes.io/job-completion-index']" {
+	if c = PlanOf(t, s).Create[0]; c.Labels() == nil ||
+		c.IndexPath() != "metadata.labels['batch.kubernetes.io/job-completion-index']" {
 		t.Errorf("labels %v, variable from %s", c.Labels(), c.IndexPath())
 	}
 }
@@ -166,7 +170,8 @@ func TestReleases_IndexLabel(t *testing.T) {
 func TestReleases_Metrics(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 1, "completions": 1}`, endedPod("f", PodFailed))
 	s.Now = s.Now.Add(time.Hour)
-	for r, want := range map[release.Gates]jobreason.Create{{}: jobreason.CreateReplacement, release.GatesOf(release.JobPodReplacementPolicy): jobreason.CreateNew} {
+	for r, want := range map[release.Gates]jobreason.Create{{}: jobreason.CreateReplacement,
+		release.GatesOf(release.JobPodReplacementPolicy): jobreason.CreateNew} {
 		s.Options.Without = r
 		p := PlanOf(t, s)
 		if m := p.Conclude(doneAll(p)).Metrics; m.CreateReason != want || m.PodsCreated != 1 {
@@ -180,7 +185,8 @@ func TestKubernetes(t *testing.T) {
 	if Kubernetes(release.Newest()) != (Options{Quirks: jobquirk.Of(release.V137())}) {
 		t.Errorf("%+v", Kubernetes(release.Newest()))
 	}
-	if o := Kubernetes(release.V135().At(4)); !o.Quirks.Has(jobquirk.HeldIsIdle) || o.Quirks.Has(jobquirk.UnseenEnd) || o.Without.Has(release.JobManagedBy) {
+	if o := Kubernetes(release.V135().At(4)); !o.Quirks.Has(jobquirk.HeldIsIdle) || o.Quirks.Has(jobquirk.UnseenEnd) ||
+		o.Without.Has(release.JobManagedBy) {
 		t.Errorf("%+v", o)
 	}
 }

@@ -62,19 +62,23 @@ func TestJ17_RecordedPodKeepsItsCount(t *testing.T) {
 	for name, options := range bothOptions {
 		for _, test := range tests {
 			t.Run(name+"/"+test.name, func(t *testing.T) {
-				s := snapshotOf(t, `{"completions": 2, "parallelism": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, failedAt(0, 29))
+				s := snapshotOf(t,
+					`{"completions": 2, "parallelism": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`,
+					failedAt(0, 29))
 				s.Options = options
 				s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []UID{"pod-0000"}}
 				test.change(&s)
 
 				plan := PlanOf(t, s)
 				text := plan.String()
-				if touched := len(plan.Create)+len(plan.Untrack) > 0; touched != (test.want != "") || !strings.Contains(text, test.want) {
+				if touched := len(plan.Create)+len(plan.Untrack) > 0; touched != (test.want != "") ||
+					!strings.Contains(text, test.want) {
 					t.Errorf("want %q:\n%s", test.want, text)
 				}
 
 				status := settled(plan, doneAll(plan)).Status
-				if u := status.UncountedTerminatedPods; len(u.Failed) != test.uids || int(status.Failed) != 1-test.uids {
+				if u := status.UncountedTerminatedPods; len(u.Failed) != test.uids ||
+					int(status.Failed) != 1-test.uids {
 					t.Errorf("uncounted %v, failed %d, want %d UIDs", u, status.Failed, test.uids)
 				}
 			})
@@ -98,7 +102,8 @@ func TestJ31_QuirkHeldIsIdle(t *testing.T) {
 		{"one is created", jobquirk.SetOf(jobquirk.HeldIsIdle), []Pod{running, failedAt(0, 29), failedAt(1, 29)}, 2},
 		{"all are created", jobquirk.SetOf(jobquirk.HeldIsIdle), []Pod{running}, 4},
 	} {
-		s := snapshotOf(t, `{"completions": 4, "parallelism": 4, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, tc.pods...)
+		s := snapshotOf(t,
+			`{"completions": 4, "parallelism": 4, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, tc.pods...)
 		s.Options.Quirks = tc.quirks
 		plan := PlanOf(t, s)
 		if got := settled(plan, doneAll(plan)).Status.Active; got != tc.active {
@@ -121,7 +126,9 @@ func TestJ31_WaitingIndexes(t *testing.T) {
 		for i := range test.waiting {
 			pods = append(pods, failedAt(int32(i), 29))
 		}
-		s := snapshotOf(t, `{"completions": 1200, "parallelism": 1200, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, pods...)
+		s := snapshotOf(t,
+			`{"completions": 1200, "parallelism": 1200, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`,
+			pods...)
 
 		for options, want := range map[*Options]int{{}: test.want, value.To(Kubernetes(release.Newest())): test.quirk} {
 			s.Options = *options
@@ -130,10 +137,12 @@ func TestJ31_WaitingIndexes(t *testing.T) {
 				t.Errorf("%d indexes wait, quirks %v: %d creations, want %d", test.waiting, options.Quirks, got, want)
 			}
 			if len(plan.Create) > 0 && plan.Create[0].Index != IndexAt(int32(test.waiting)) {
-				t.Errorf("%d indexes wait, quirks %v: the first creation is of index %d", test.waiting, options.Quirks, plan.Create[0].Index)
+				t.Errorf("%d indexes wait, quirks %v: the first creation is of index %d", test.waiting, options.Quirks,
+					plan.Create[0].Index)
 			}
 			if want := second(39); want != plan.Requeue.At && (len(plan.Create) == 0 || options.Quirks.IsZero()) {
-				t.Errorf("%d indexes wait, quirks %v: again at %v, want %v", test.waiting, options.Quirks, plan.Requeue.At, want)
+				t.Errorf("%d indexes wait, quirks %v: again at %v, want %v", test.waiting, options.Quirks,
+					plan.Requeue.At, want)
 			}
 		}
 	}
@@ -202,7 +211,8 @@ func TestJ17_TheLatestFailureIsKept(t *testing.T) {
 		s := snapshotOf(t, spec, test.pods...)
 		s.Now = second(10) // the backoff is not over
 		plan := PlanOf(t, s)
-		if len(plan.Untrack) != 1 || plan.Untrack[0].Name == test.want || plan.Untrack[0].As != jobreason.CountedFailed {
+		if len(plan.Untrack) != 1 || plan.Untrack[0].Name == test.want ||
+			plan.Untrack[0].As != jobreason.CountedFailed {
 			t.Errorf("%s: want all but %s to be counted:\n%s", test.name, test.want, plan.String())
 		}
 	}
@@ -213,11 +223,13 @@ func TestJ17_TheLatestFailureIsKept(t *testing.T) {
 // The end of the first backoff is the time to plan again.
 func TestJ31_DueIndexes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		completions, parallelism := rapid.Int32Range(1, 12).Draw(t, "completions"), rapid.Int32Range(0, 12).Draw(t, "parallelism")
+		completions, parallelism := rapid.Int32Range(1, 12).Draw(t, "completions"),
+			rapid.Int32Range(0, 12).Draw(t, "parallelism")
 		s := snapshotOf(t, fmt.Sprintf(`{"completionMode": "Indexed", "completions": %d, "parallelism": %d, "backoffLimit": 99, "backoffLimitPerIndex": 9,
 			"podReplacementPolicy": "Failed"}`, completions, parallelism))
 		s.Options.MaxPodWrites = rapid.Int32Range(1, 4).Draw(t, "writes")
-		states := rapid.SliceOfN(rapid.SampledFrom([]string{"none", "active", "due", "waiting"}), int(completions), int(completions)).Draw(t, "states")
+		states := rapid.SliceOfN(rapid.SampledFrom([]string{"none", "active", "due", "waiting"}), int(completions),
+			int(completions)).Draw(t, "states")
 
 		missing := min(parallelism, completions)
 		for _, state := range states {
@@ -230,7 +242,8 @@ func TestJ31_DueIndexes(t *testing.T) {
 		var due time.Time
 		isLeft := false // whether the round has no room for some index
 		for i, state := range states {
-			pod := Pod{Name: state, UID: UID(rune('a' + i)), Index: IndexAt(int32(i)), Phase: PodFailed, Detail: &PodDetail{CreationTimestamp: second(1)}}
+			pod := Pod{Name: state, UID: UID(rune('a' + i)), Index: IndexAt(int32(i)), Phase: PodFailed,
+				Detail: &PodDetail{CreationTimestamp: second(1)}}
 			switch {
 			case state == "active":
 				pod.Phase = PodRunning

@@ -164,7 +164,8 @@ func drawIndexes(t *rapid.T, label string) (job.Indexes, indexModel) {
 	var s job.Indexes
 	m := indexModel{}
 	for range rapid.IntRange(0, 8).Draw(t, label+" ranges") {
-		first := rapid.SampledFrom([]int32{0, 0, 0, math.MaxInt32 - 40}).Draw(t, label+" base") + rapid.Int32Range(0, 30).Draw(t, label+" first")
+		first := rapid.SampledFrom([]int32{0, 0, 0, math.MaxInt32 - 40}).Draw(t, label+" base") +
+			rapid.Int32Range(0, 30).Draw(t, label+" first")
 		last := first + rapid.Int32Range(-1, 10).Draw(t, label+" length")
 		s = s.With(first, last)
 		for i := int64(first); i <= int64(last); i++ { // the greatest index is the greatest int32
@@ -279,7 +280,8 @@ func TestIndexes_Values(t *testing.T) {
 
 // TestIndexes_EqualsSet compares Indexes with the set that the planner uses.
 func TestIndexes_EqualsSet(t *testing.T) {
-	pieces := rapid.SampledFrom([]string{"0", "1", "2", "3-5", "4,5", "6-6", "9-7", "", "x", "1-", "-1", "12-40", "8191,8192", "2147483646", "2147483648", "03", "+4"})
+	pieces := rapid.SampledFrom([]string{"0", "1", "2", "3-5", "4,5", "6-6", "9-7", "", "x", "1-", "-1", "12-40",
+		"8191,8192", "2147483646", "2147483648", "03", "+4"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(pieces, 0, 9).Draw(t, "pieces"), ",")
 		compareWithSet(t, text, rapid.SampledFrom([]int32{0, 4, 30, 10_000, math.MaxInt32}).Draw(t, "limit"))

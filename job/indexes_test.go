@@ -27,16 +27,20 @@ func TestJ16_RemovalInFlight(t *testing.T) {
 	for name, options := range bothOptions {
 		for _, test := range tests {
 			t.Run(name+"/"+test.name, func(t *testing.T) {
-				s := snapshotOf(t, `{"completions": 2, "parallelism": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`, test.pod)
+				s := snapshotOf(t,
+					`{"completions": 2, "parallelism": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`,
+					test.pod)
 				s.Options = options
 				s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("a")}
 
 				plan := PlanOf(t, s)
 				status := plan.Record(doneAll(plan).Writes).Status
 				if status.CompletedIndexes != test.completed || *status.FailedIndexes != test.failed {
-					t.Errorf("completed %q, failed %q, want %q and %q", status.CompletedIndexes, *status.FailedIndexes, test.completed, test.failed)
+					t.Errorf("completed %q, failed %q, want %q and %q", status.CompletedIndexes, *status.FailedIndexes,
+						test.completed, test.failed)
 				}
-				if len(plan.Create) != 1 || plan.Create[0].Index != IndexAt(1) || len(plan.Untrack)+len(plan.Adopt) > 0 {
+				if len(plan.Create) != 1 || plan.Create[0].Index != IndexAt(1) ||
+					len(plan.Untrack)+len(plan.Adopt) > 0 {
 					t.Errorf("want a creation of index 1 only:\n%s", plan.String())
 				}
 			})
@@ -82,16 +86,21 @@ func TestJI6_CompletedAndFailed(t *testing.T) {
 	for name, options := range bothOptions {
 		for _, test := range tests {
 			t.Run(name+"/"+test.name, func(t *testing.T) {
-				s := snapshotOf(t, `{"completions": 9, "parallelism": 0, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`, test.pods...)
+				s := snapshotOf(t,
+					`{"completions": 9, "parallelism": 0, "completionMode": "Indexed", "backoffLimitPerIndex": 0}`,
+					test.pods...)
 				s.Options = options
 				s.Job.Status.CompletedIndexes, s.Job.Status.FailedIndexes = test.completed, &test.failed
 
 				plan := PlanOf(t, s)
 				recording := plan.Record(doneAll(plan).Writes)
-				if got := recording.Status; got.CompletedIndexes != test.wantCompleted || *got.FailedIndexes != test.wantFailed {
-					t.Errorf("completed %q, failed %q, want %q and %q", got.CompletedIndexes, *got.FailedIndexes, test.wantCompleted, test.wantFailed)
+				if got := recording.Status; got.CompletedIndexes != test.wantCompleted ||
+					*got.FailedIndexes != test.wantFailed {
+					t.Errorf("completed %q, failed %q, want %q and %q", got.CompletedIndexes, *got.FailedIndexes,
+						test.wantCompleted, test.wantFailed)
 				}
-				if changed := test.completed != test.wantCompleted || test.failed != test.wantFailed; changed && !recording.Write {
+				if changed := test.completed != test.wantCompleted || test.failed != test.wantFailed; changed &&
+					!recording.Write {
 					t.Error("the status is not written")
 				}
 				if got := notesOf(plan); got != test.note {
@@ -113,8 +122,10 @@ func TestJI6_TwoBillionInBothLists(t *testing.T) {
 		s := snapshotOf(t, `{"completions": 2147483647, "parallelism": 10, "completionMode": "Indexed", "backoffLimitPerIndex": 1, "maxFailedIndexes": 5}`)
 		s.Job.Status.CompletedIndexes, s.Job.Status.FailedIndexes = test.completed, &test.failed
 		plan := PlanOf(t, s)
-		if got := plan.Record(doneAll(plan).Writes).Status; got.CompletedIndexes != test.completed || *got.FailedIndexes != test.want {
-			t.Errorf("completed %q, failed %q, want %q and %q", got.CompletedIndexes, *got.FailedIndexes, test.completed, test.want)
+		if got := plan.Record(doneAll(plan).Writes).Status; got.CompletedIndexes != test.completed ||
+			*got.FailedIndexes != test.want {
+			t.Errorf("completed %q, failed %q, want %q and %q", got.CompletedIndexes, *got.FailedIndexes,
+				test.completed, test.want)
 		}
 	}
 }
@@ -124,7 +135,8 @@ func TestJI6_TwoBillionInBothLists(t *testing.T) {
 // replacement.
 func TestJ15_RecordedBeyondCompletions(t *testing.T) {
 	for _, limit := range []string{"0", "1"} {
-		s := snapshotOf(t, `{"completionMode": "Indexed", "completions": 1, "parallelism": 1, "backoffLimitPerIndex": `+limit+`}`,
+		s := snapshotOf(t,
+			`{"completionMode": "Indexed", "completions": 1, "parallelism": 1, "backoffLimitPerIndex": `+limit+`}`,
 			ofIndex(activePod("a"), 0), ofIndex(endedPod("b", PodFailed), 5))
 		s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []UID{"b"}}
 		plan := PlanOf(t, s)

@@ -33,7 +33,8 @@ func TestInspect_Pods(t *testing.T) {
 	foreign := exitedPod("foreign", 7, 3)
 	foreign.Owner = jobpod.Foreign
 	got, err := Inspect(snapshotOf(t, spec, exitedPod("a", 1, 2), disrupted, exitedPod("b", 5, 4), exitedPod("c", 0, 5),
-		Pod{Name: "d", UID: "d", Phase: PodRunning, Ready: true}, foreign, Pod{Name: "e", UID: "e", Phase: PodRunning, Deletion: &PodDeletion{Timestamp: second(40)}}))
+		Pod{Name: "d", UID: "d", Phase: PodRunning, Ready: true}, foreign,
+		Pod{Name: "e", UID: "e", Phase: PodRunning, Deletion: &PodDeletion{Timestamp: second(40)}}))
 	must.OK(t, err)
 	want := []PodInspection{
 		// FailIndex is skipped without backoffLimitPerIndex.

@@ -35,11 +35,13 @@ func TestOptions_MaxPodWrites(t *testing.T) {
 		test.snap.Options.MaxPodWrites = test.limit
 		plan := PlanOf(t, test.snap)
 		if len(plan.Create) != test.creates || len(plan.Delete) != test.deletes {
-			t.Errorf("%s: %d creations, %d deletions, want %d, %d", test.name, len(plan.Create), len(plan.Delete), test.creates, test.deletes)
+			t.Errorf("%s: %d creations, %d deletions, want %d, %d", test.name, len(plan.Create), len(plan.Delete),
+				test.creates, test.deletes)
 		}
 
 		limited := test.creates+test.deletes == int(test.limit)
-		if again := plan.Conclude(doneAll(plan)).Requeue.Reason == jobreason.WaitNext; again != (limited || test.deletes > 0) {
+		if again := plan.Conclude(doneAll(plan)).Requeue.Reason == jobreason.WaitNext; again !=
+			(limited || test.deletes > 0) {
 			t.Errorf("%s: the next round comes immediately: %v", test.name, again)
 		}
 	}
@@ -56,7 +58,8 @@ func TestOptions_MaxUncounted(t *testing.T) {
 		s.Options.MaxUncounted = limit
 		plan := PlanOf(t, s)
 		c := plan.Conclude(doneAll(plan))
-		if len(plan.Untrack) != want || c.Status.Succeeded != int32(want) || (c.Status.Finished() != "") != (want == 5) {
+		if len(plan.Untrack) != want || c.Status.Succeeded != int32(want) ||
+			(c.Status.Finished() != "") != (want == 5) {
 			t.Errorf("limit %d: %d finalizers, want %d, %s", limit, len(plan.Untrack), want, c.Status)
 		}
 	}
@@ -132,14 +135,16 @@ func TestOptions_NoSuccessCriteriaMet(t *testing.T) {
 			if !slices.Equal(got, test.want) {
 				t.Errorf("conditions %q, want %q", got, test.want)
 			}
-			if err := CheckTransition(recording.Status, status, s.Job.Spec, release.Newest()); err != nil && !strings.Contains(err.Error(), "needs SuccessCriteriaMet") {
+			if err := CheckTransition(recording.Status, status, s.Job.Spec, release.Newest()); err != nil &&
+				!strings.Contains(err.Error(), "needs SuccessCriteriaMet") {
 				t.Error(err)
 			}
 
 			if status.Finished() == "" {
 				s.Job.Status, s.Pods = status, nil
 				last := PlanOf(t, s)
-				if got := last.Conclude(doneAll(last)).Status; got.Finished() != ConditionFailed || got.Condition(ConditionFailed).Reason != "PodFailurePolicy" {
+				if got := last.Conclude(doneAll(last)).Status; got.Finished() != ConditionFailed ||
+					got.Condition(ConditionFailed).Reason != "PodFailurePolicy" {
 					t.Errorf("without its pods the job is %s", got)
 				}
 			}

@@ -125,7 +125,8 @@ func TestB5_MemoryJSON(t *testing.T) {
 	}
 
 	var back Memory
-	if err := json.Unmarshal(data, &back); err != nil || !back.Equal(full) || !strings.HasPrefix(string(data), `{"formatVersion":1,`) {
+	if err := json.Unmarshal(data, &back); err != nil || !back.Equal(full) ||
+		!strings.HasPrefix(string(data), `{"formatVersion":1,`) {
 		t.Errorf("%s: read back %+v, error %v", data, back, err)
 	}
 
@@ -163,7 +164,8 @@ func TestE1_Consistent(t *testing.T) {
 		s.Memory, s.Consistent = fullMemory(), true
 		s.Memory.Finished = finished
 		plan := PlanOf(t, s)
-		if len(plan.Untrack) != 1 || plan.Untrack[0].UID != "u" || len(plan.Waits) != 1 || plan.Waits[0].Reason != jobreason.WaitPods {
+		if len(plan.Untrack) != 1 || plan.Untrack[0].UID != "u" || len(plan.Waits) != 1 ||
+			plan.Waits[0].Reason != jobreason.WaitPods {
 			t.Fatalf("own writes are waited for:\n%s", plan.String())
 		}
 		m := plan.Conclude(doneAll(plan)).Memory

@@ -124,7 +124,8 @@ func policy(action job.FailureAction) job.Spec {
 }
 
 func indexed(perIndex *int32) job.Spec {
-	return job.Spec{CompletionMode: job.Indexed, Completions: ptr[int32](2), Parallelism: ptr[int32](2), BackoffLimitPerIndex: perIndex}
+	return job.Spec{CompletionMode: job.Indexed, Completions: ptr[int32](2), Parallelism: ptr[int32](2),
+		BackoffLimitPerIndex: perIndex}
 }
 
 // TestJI27_NextStatusFails: the reply to the status that records a match is lost, and the next

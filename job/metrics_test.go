@@ -12,7 +12,8 @@ import (
 
 // doneAll returns the outcome in which every write of the plan takes effect.
 func doneAll(p *Plan) Outcome {
-	o := Outcome{Writes: Writes{Claimed: Reply{Result: jobreason.ResultDone}}, Recorded: Reply{Result: jobreason.ResultDone}, Settled: Reply{Result: jobreason.ResultDone}}
+	o := Outcome{Writes: Writes{Claimed: Reply{Result: jobreason.ResultDone}},
+		Recorded: Reply{Result: jobreason.ResultDone}, Settled: Reply{Result: jobreason.ResultDone}}
 	for range p.Groups {
 		o.Grouped = append(o.Grouped, jobgroup.Effect{Result: jobreason.ResultDone, UID: "group"})
 	}
@@ -20,7 +21,8 @@ func doneAll(p *Plan) Outcome {
 		o.Deleted = append(o.Deleted, Effect{Result: jobreason.ResultDone})
 	}
 	for _, c := range p.Create {
-		o.Created = append(o.Created, Effect{Result: jobreason.ResultDone, Pod: PodRef{Name: c.NamePrefix + "x", UID: UID(c.NamePrefix + "x")}})
+		o.Created = append(o.Created,
+			Effect{Result: jobreason.ResultDone, Pod: PodRef{Name: c.NamePrefix + "x", UID: UID(c.NamePrefix + "x")}})
 	}
 	for range p.Record(o.Writes).Untrack {
 		o.Untracked = append(o.Untracked, Reply{Result: jobreason.ResultDone})
@@ -48,14 +50,16 @@ func TestJ42_Facts(t *testing.T) {
 	}
 
 	running := Pod{UID: "r", Name: "r", Phase: PodRunning, Index: IndexAt(2)}
-	leaving := Pod{UID: "l", Name: "l", Phase: PodRunning, Index: NoIndex(), Deletion: &PodDeletion{Timestamp: second(40)}}
+	leaving := Pod{UID: "l", Name: "l", Phase: PodRunning, Index: NoIndex(),
+		Deletion: &PodDeletion{Timestamp: second(40)}}
 	const policy = `"podFailurePolicy": {"rules": [{"action": "Ignore", "onExitCodes": {"operator": "In", "values": [42]}}]}`
 	const failJob = `"podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}, {"action": "Count", "onPodConditions": [{"type": "PodScheduled"}]}]}`
 
 	scheduled := running
 	scheduled.Detail = &PodDetail{Conditions: []PodCondition{{Type: "PodScheduled", Status: ConditionTrue}}}
 	unrecorded := func(o *Outcome) {
-		o.Recorded, o.Untracked, o.Settled = Reply{Result: jobreason.ResultUnsuccessful}, nil, Reply{Result: jobreason.ResultNotTried}
+		o.Recorded, o.Untracked, o.Settled = Reply{Result: jobreason.ResultUnsuccessful}, nil,
+			Reply{Result: jobreason.ResultNotTried}
 	}
 	justFailed := ended("a", PodFailed, -1)
 	justFailed.Detail.Containers[0].FinishedAt = second(30)
@@ -78,10 +82,12 @@ func TestJ42_Facts(t *testing.T) {
 		{"the first pods", snapshotOf(t, `{"parallelism": 2}`), nil, Metrics{Action: podsCreated, PodsCreated: 2, CreateReason: jobreason.CreateNew}},
 		{"a creation fails, and counts once", snapshotOf(t, `{"parallelism": 2}`),
 			func(o *Outcome) { o.Created[0] = Effect{Result: jobreason.ResultUnsuccessful, Error: "quota"} },
-			Metrics{Action: podsCreated, PodsCreated: 1, PodsNotCreated: 1, CreateReason: jobreason.CreateNew, Failed: true}},
+			Metrics{Action: podsCreated, PodsCreated: 1, PodsNotCreated: 1, CreateReason: jobreason.CreateNew,
+				Failed: true}},
 		{"with the quirk it counts as created as well", with(snapshotOf(t, `{"parallelism": 2}`), func(s *Snapshot) { s.Options.Quirks = jobquirk.SetOf(jobquirk.Miscount) }),
 			func(o *Outcome) { o.Created[0] = Effect{Result: jobreason.ResultUnsuccessful, Error: "quota"} },
-			Metrics{Action: podsCreated, PodsCreated: 2, PodsNotCreated: 1, CreateReason: jobreason.CreateNew, Failed: true}},
+			Metrics{Action: podsCreated, PodsCreated: 2, PodsNotCreated: 1, CreateReason: jobreason.CreateNew,
+				Failed: true}},
 		{"a namespace that is being deleted refuses creations", snapshotOf(t, `{"parallelism": 2}`),
 			func(o *Outcome) {
 				o.Created[0].Result, o.Created[1].Result = jobreason.ResultRefused, jobreason.ResultRefused
@@ -95,7 +101,8 @@ func TestJ42_Facts(t *testing.T) {
 		{"suspended without pods", snapshotOf(t, `{"suspend": true}`), nil, Metrics{Action: podsDeleted}},
 		{"held by backoff", snapshotOf(t, `{"parallelism": 1}`, justFailed), nil, Metrics{Action: podsCreated, PodsFailed: 1, Untracked: 1}},
 		{"expectations unmet while a pod has succeeded",
-			with(snapshotOf(t, `{"completions": 2, "parallelism": 2}`, ended("a", PodSucceeded, -1), running), unmet), nil,
+			with(snapshotOf(t, `{"completions": 2, "parallelism": 2}`, ended("a", PodSucceeded, -1), running), unmet),
+			nil,
 			Metrics{Action: reconciling, PodsSucceeded: 1, Untracked: 1}},
 		{"the deadline ends the job, with deletions", snapshotOf(t, `{"activeDeadlineSeconds": 5}`, running), nil,
 			Metrics{Action: reconciling, PodsFailed: 1}},
@@ -112,13 +119,17 @@ func TestJ42_Facts(t *testing.T) {
 		{"an unfinished pod matches as the job fails", snapshotOf(t, `{"parallelism": 2, "completions": 2, `+failJob+`}`, ended("a", PodFailed, -1), scheduled), nil,
 			Metrics{Action: reconciling, PodsFailed: 2, Policy: PolicyActions{FailJob: 1, Count: 1}, Untracked: 1}},
 		{"the job completes", snapshotOf(t, `{}`, ended("a", PodSucceeded, -1)), nil,
-			Metrics{Action: tracking, PodsSucceeded: 1, Untracked: 1, Finished: ConditionComplete, FinishedReason: "CompletionsReached"}},
+			Metrics{Action: tracking, PodsSucceeded: 1, Untracked: 1, Finished: ConditionComplete,
+				FinishedReason: "CompletionsReached"}},
 		{"the job fails", snapshotOf(t, `{"backoffLimit": 0}`, ended("a", PodFailed, -1)), nil,
-			Metrics{Action: reconciling, PodsFailed: 1, Untracked: 1, Finished: ConditionFailed, FinishedReason: "BackoffLimitExceeded"}},
+			Metrics{Action: reconciling, PodsFailed: 1, Untracked: 1, Finished: ConditionFailed,
+				FinishedReason: "BackoffLimitExceeded"}},
 		{"indexes have ended", snapshotOf(t, `{`+indexed+`, "backoffLimitPerIndex": 0}`, ended("a", PodSucceeded, 0), ended("b", PodFailed, 1), running), nil,
-			Metrics{Action: podsCreated, PodsSucceeded: 1, PodsFailed: 1, IndexesSucceeded: 1, IndexesFailed: 1, PerIndex: true, Untracked: 2}},
+			Metrics{Action: podsCreated, PodsSucceeded: 1, PodsFailed: 1, IndexesSucceeded: 1, IndexesFailed: 1,
+				PerIndex: true, Untracked: 2}},
 		{"an index has failed, and the status cannot be written", snapshotOf(t, `{`+indexed+`, "backoffLimitPerIndex": 0}`, ended("b", PodFailed, 1), running), unrecorded,
-			Metrics{Action: podsCreated, PodsCreated: 1, CreateReason: jobreason.CreateReplacement, PerIndex: true, Failed: true}},
+			Metrics{Action: podsCreated, PodsCreated: 1, CreateReason: jobreason.CreateReplacement, PerIndex: true,
+				Failed: true}},
 		{"an elastic job shrinks", with(snapshotOf(t, `{`+indexed+`}`, running), shrunk), nil,
 			Metrics{Action: podsCreated, PodsCreated: 1, CreateReason: jobreason.CreateNew}},
 		{"an elastic job shrinks together with a success", with(snapshotOf(t, `{`+indexed+`}`, ended("a", PodSucceeded, 1), running), shrunk), nil,

@@ -35,7 +35,8 @@ func mustRound(t rapid.TB, w *world.Job) *job.Plan {
 }
 
 func TestOptions_BackoffPolicy(t *testing.T) {
-	w := newWorld(t, job.Spec{}, job.Options{Backoff: backoff.Policy{Base: time.Minute, Factor: 3, Max: 5 * time.Minute}})
+	w := newWorld(t, job.Spec{},
+		job.Options{Backoff: backoff.Policy{Base: time.Minute, Factor: 3, Max: 5 * time.Minute}})
 	for n, want := range []time.Duration{time.Minute, 3 * time.Minute, 5 * time.Minute} {
 		mustRound(t, w)
 		w.Finish(w.Pods[len(w.Pods)-1], 1)
@@ -136,7 +137,8 @@ func TestOptions_SuccessBeatsDeadline(t *testing.T) {
 			mustRound(t, w)
 			kubelet(w) // ends the pods that are being deleted
 		}
-		if got := w.Job.Status; got.Finished() != c.want || c.want == job.ConditionFailed && got.Condition(c.want).Reason != "DeadlineExceeded" {
+		if got := w.Job.Status; got.Finished() != c.want || c.want == job.ConditionFailed &&
+			got.Condition(c.want).Reason != "DeadlineExceeded" {
 			t.Errorf("SuccessBeatsDeadline %v, enough successes %v: %v, want %s", c.wins, c.succeeded, got, c.want)
 		}
 	}
@@ -150,7 +152,8 @@ func TestOptions_MaxIgnoredFailures(t *testing.T) {
 	for _, perIndex := range []bool{false, true} {
 		spec := job.Spec{BackoffLimit: ptr[int32](100), PodFailurePolicy: ignoreAll}
 		if perIndex {
-			spec.CompletionMode, spec.Completions, spec.BackoffLimitPerIndex = job.Indexed, ptr[int32](1), ptr[int32](50)
+			spec.CompletionMode, spec.Completions, spec.BackoffLimitPerIndex = job.Indexed, ptr[int32](1),
+				ptr[int32](50)
 		}
 
 		w := newWorld(t, spec, job.Options{MaxIgnoredFailures: 2})
@@ -186,7 +189,8 @@ func TestOptions_TTLByOutcome(t *testing.T) {
 	if want := world.Start.Add(time.Hour); expired || !at.Equal(want) {
 		t.Errorf("a failed job stays for an hour: %v, again at %v", expired, at)
 	}
-	if _, at, _ := job.Expire(value.To(ended(job.ConditionFailed)), job.Options{}, world.Start); !at.Equal(world.Start.Add(10 * time.Second)) {
+	if _, at, _ := job.Expire(value.To(ended(job.ConditionFailed)), job.Options{},
+		world.Start); !at.Equal(world.Start.Add(10 * time.Second)) {
 		t.Errorf("without the option the spec decides: again at %v", at)
 	}
 }
@@ -310,8 +314,10 @@ func TestLivesWithOptions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world.NewJob(drawSpec(t))
 		w.Options = job.Options{
-			PendingTimeout:       rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute}).Draw(t, "pending timeout"),
-			TerminatingTimeout:   rapid.SampledFrom([]time.Duration{0, time.Second, time.Minute}).Draw(t, "terminating timeout"),
+			PendingTimeout: rapid.SampledFrom(
+				[]time.Duration{0, time.Second, time.Minute}).Draw(t, "pending timeout"),
+			TerminatingTimeout: rapid.SampledFrom(
+				[]time.Duration{0, time.Second, time.Minute}).Draw(t, "terminating timeout"),
 			SuccessBeatsDeadline: rapid.Bool().Draw(t, "success beats deadline"),
 			MaxIgnoredFailures:   rapid.Int32Range(0, 2).Draw(t, "max ignored failures"),
 		}

@@ -59,7 +59,8 @@ func TestJ13_IndexNotGiven(t *testing.T) {
 	for _, owner := range []jobpod.Ownership{jobpod.Owned, jobpod.OwnedUnmatched, jobpod.Orphan, jobpod.Foreign} {
 		for _, phase := range []PodPhase{PodPending, PodSucceeded} {
 			bare := Pod{UID: "b", Name: "b", Phase: phase, Owner: owner}
-			_, err := Reconcile(snapshotOf(t, `{"completionMode": "Indexed", "completions": 2, "parallelism": 2}`, given, bare))
+			_, err := Reconcile(snapshotOf(t, `{"completionMode": "Indexed", "completions": 2, "parallelism": 2}`,
+				given, bare))
 
 			if owner == jobpod.Foreign {
 				if err != nil {

@@ -35,7 +35,9 @@ func TestJI24_SeveralOfEachKind(t *testing.T) {
 		return p.String() + string(lists)
 	}
 
-	specs := []string{`{"parallelism": 2}`, `{"completionMode": "Indexed", "completions": 9, "parallelism": 2, "backoffLimitPerIndex": 1}`, `{"activeDeadlineSeconds": 1}`}
+	specs := []string{`{"parallelism": 2}`,
+		`{"completionMode": "Indexed", "completions": 9, "parallelism": 2, "backoffLimitPerIndex": 1}`,
+		`{"activeDeadlineSeconds": 1}`}
 	rapid.Check(t, func(rt *rapid.T) {
 		s := snapshotOf(t, rapid.SampledFrom(specs).Draw(rt, "spec"), pods...)
 		want := text(PlanOf(t, s))

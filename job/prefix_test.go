@@ -106,7 +106,8 @@ func runToEnd(t *rapid.T, spec job.Spec, failures map[string]bool, crash int) (s
 	}
 
 	s := w.Job.Status
-	return fmt.Sprintf("%s succeeded=%d failed=%d completed=%q failedIndexes=%q", s.Finished(), s.Succeeded, s.Failed, s.CompletedIndexes, value.Of(s.FailedIndexes)), writes
+	return fmt.Sprintf("%s succeeded=%d failed=%d completed=%q failedIndexes=%q", s.Finished(), s.Succeeded, s.Failed,
+		s.CompletedIndexes, value.Of(s.FailedIndexes)), writes
 }
 
 // TestJI25_Idempotence carries out plans in a world in which nothing else happens. Nothing is left
@@ -131,7 +132,9 @@ func TestJI25_Idempotence(t *testing.T) {
 // TestJI25_Adoption needs the most rounds: an orphan is adopted, deleted as out of range, and only
 // then a failed pod is replaced and its finalizer removed.
 func TestJI25_Adoption(t *testing.T) {
-	w := newWorld(t, job.Spec{Completions: ptr[int32](1), CompletionMode: job.Indexed, BackoffLimitPerIndex: ptr[int32](1)}, job.Options{})
+	w := newWorld(t,
+		job.Spec{Completions: ptr[int32](1), CompletionMode: job.Indexed, BackoffLimitPerIndex: ptr[int32](1)},
+		job.Options{})
 	mustRound(t, w)
 	w.Run(w.Pods[0])
 	w.Finish(w.Pods[0], 1)

@@ -158,7 +158,8 @@ func checkReason(t *rapid.T, w *world.Job) {
 	case "PodFailurePolicy":
 		holds = spec.PodFailurePolicy != nil
 	case "":
-		holds = w.Job.DeletionTimestamp.IsZero() == (s.Finished() == job.ConditionComplete) || s.Finished() == job.ConditionComplete
+		holds = w.Job.DeletionTimestamp.IsZero() == (s.Finished() == job.ConditionComplete) ||
+			s.Finished() == job.ConditionComplete
 	}
 	if !holds {
 		t.Fatalf("L3: the job ends as %s (%s) without reason\n%s", s.Finished(), failed.Reason, w.State())
@@ -241,7 +242,8 @@ func checkWakeUp(t *rapid.T, s job.Snapshot, plan job.Plan) {
 
 // actions returns a plan without its times.
 func actions(p job.Plan) job.Plan {
-	return job.Plan{Adopt: p.Adopt, Release: p.Release, Groups: p.Groups, Delete: p.Delete, Create: p.Create, Untrack: p.Untrack, Verdict: p.Verdict, Events: p.Events}
+	return job.Plan{Adopt: p.Adopt, Release: p.Release, Groups: p.Groups, Delete: p.Delete, Create: p.Create,
+		Untrack: p.Untrack, Verdict: p.Verdict, Events: p.Events}
 }
 
 // translate moves every time of the snapshot.
@@ -314,7 +316,8 @@ func compareWithPlan(t *rapid.T, plan *job.Plan, found *job.Inspection) {
 		if wait.Reason == jobreason.WaitBackoff && wait.Failures != int64(found.Backoff.Failures) {
 			t.Fatalf("the plan waits after %d failures, the inspection has %d", wait.Failures, found.Backoff.Failures)
 		}
-		if wait.Reason == jobreason.WaitPods && wait.Pods != found.Active-int64(len(plan.Delete))+int64(len(plan.Create)) {
+		if wait.Reason == jobreason.WaitPods &&
+			wait.Pods != found.Active-int64(len(plan.Delete))+int64(len(plan.Create)) {
 			t.Fatalf("the plan waits for %d pods, the inspection has %d", wait.Pods, found.Active)
 		}
 	}

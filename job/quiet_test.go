@@ -23,7 +23,8 @@ import (
 func checkQuiet(t rapid.TB, s job.Snapshot, plan *job.Plan) {
 	t.Helper()
 	whole, err := job.PlanRound(s)
-	if diff := cmp.Diff(whole, *plan, cmpopts.EquateEmpty(), cmp.Exporter(func(reflect.Type) bool { return true })); err != nil || diff != "" {
+	if diff := cmp.Diff(whole, *plan, cmpopts.EquateEmpty(),
+		cmp.Exporter(func(reflect.Type) bool { return true })); err != nil || diff != "" {
 		t.Fatalf("quiet (%t), and the whole round has another plan: %v %s", job.IsQuiet(s), err, diff)
 	}
 }
@@ -75,12 +76,14 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 			s.Job.Status.Succeeded = 1
 		}, true},
 		{"a counted pod is being deleted", func(s *job.Snapshot) {
-			s.Pods = append(s.Pods, job.Pod{Name: "done", UID: "done", Phase: job.PodFailed, Untracked: true, Deletion: &job.PodDeletion{}})
+			s.Pods = append(s.Pods,
+				job.Pod{Name: "done", UID: "done", Phase: job.PodFailed, Untracked: true, Deletion: &job.PodDeletion{}})
 		}, true},
 		{"a work queue", spec(func(s *job.Spec) { s.Completions = nil }), true},
 		{"no mode", spec(func(s *job.Spec) { s.CompletionMode = "" }), true},
 		{"one pod", func(s *job.Snapshot) {
-			s.Job.Spec.Parallelism, s.Pods, s.Job.Status.Active, s.Job.Status.Ready = ptr[int32](1), s.Pods[:1], 1, ptr[int32](1)
+			s.Job.Spec.Parallelism, s.Pods, s.Job.Status.Active, s.Job.Status.Ready = ptr[int32](1), s.Pods[:1], 1,
+				ptr[int32](1)
 		}, true},
 		{"fields for indexes alone", spec(func(s *job.Spec) {
 			s.SuccessPolicy = &job.SuccessPolicy{Rules: []job.SuccessPolicyRule{{SucceededCount: ptr[int32](0)}}}
@@ -99,7 +102,8 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 		{"more pods are wanted", spec(func(s *job.Spec) { s.Parallelism = ptr[int32](3) }), false},
 		{"a work queue has had its success", func(s *job.Snapshot) { s.Job.Spec.Completions, s.Job.Status.Succeeded = nil, 1 }, false},
 		{"no pod is wanted", func(s *job.Snapshot) {
-			s.Job.Spec.Parallelism, s.Pods, s.Job.Status.Active, s.Job.Status.Ready = ptr[int32](0), nil, 0, ptr[int32](0)
+			s.Job.Spec.Parallelism, s.Pods, s.Job.Status.Active, s.Job.Status.Ready = ptr[int32](0), nil, 0,
+				ptr[int32](0)
 		}, false},
 		{"suspended", spec(func(s *job.Spec) { s.Suspend = ptr(true) }), false},
 		{"being deleted", func(s *job.Snapshot) { s.Job.DeletionTimestamp = s.Now }, false},

@@ -12,12 +12,14 @@ func TestJ27_EndNotDeclared(t *testing.T) {
 	for _, c := range []struct {
 		deletion jobreason.Result
 		declared bool
-	}{{jobreason.ResultUnsuccessful, false}, {jobreason.ResultNotTried, false}, {jobreason.ResultDone, true}, {jobreason.ResultGone, true}} {
+	}{{jobreason.ResultUnsuccessful, false}, {jobreason.ResultNotTried, false},
+		{jobreason.ResultDone, true}, {jobreason.ResultGone, true}} {
 		r := plan.Record(Writes{Deleted: []Effect{{Result: c.deletion}}})
 		declared := r.Status.Condition(ConditionFailureTarget).Status == ConditionTrue
 		counted := len(r.Status.uncounted().Succeeded)+len(r.Status.uncounted().Failed) > 0
 		if goes := len(r.Untrack) == 1; declared != c.declared || counted != c.declared || goes != c.declared {
-			t.Errorf("deletion %v: declared %v, the pod is counted %v, the finalizer goes %v, want all %v", c.deletion, declared, counted, goes, c.declared)
+			t.Errorf("deletion %v: declared %v, the pod is counted %v, the finalizer goes %v, want all %v", c.deletion,
+				declared, counted, goes, c.declared)
 		}
 	}
 }
@@ -43,7 +45,9 @@ func TestJ40_TheListsAreWritten(t *testing.T) {
 func TestJI24_RoomBehindAList(t *testing.T) {
 	uids := func() []UID { return append(make([]UID, 0, 2), "old") }
 	for _, stopped := range []bool{true, false} {
-		p := Plan{Untrack: append(make([]Untracking, 0, 3), Untracking{PodRef: PodRef{UID: "s"}, As: jobreason.CountedSucceeded}, Untracking{PodRef: PodRef{UID: "f"}, As: jobreason.CountedFailed})}
+		p := Plan{Untrack: append(make([]Untracking, 0, 3),
+			Untracking{PodRef: PodRef{UID: "s"}, As: jobreason.CountedSucceeded},
+			Untracking{PodRef: PodRef{UID: "f"}, As: jobreason.CountedFailed})}
 		p.basis.Course.Stopped, p.basis.Facts.JobUID = stopped, "job-1"
 		p.basis.Counts.Uncounted = UncountedTerminatedPods{Succeeded: uids(), Failed: uids()}
 		r, lists := p.Record(Writes{}), &p.basis.Counts.Uncounted
@@ -59,7 +63,8 @@ func TestJI24_RoomBehindAList(t *testing.T) {
 func TestJ35_AFinalizerThatIsGone(t *testing.T) {
 	for result, counts := range map[jobreason.Result]bool{
 		jobreason.ResultDone: true, jobreason.ResultGone: true,
-		jobreason.ResultNotTried: false, jobreason.ResultUnsuccessful: false, jobreason.ResultStillTracked: false, jobreason.ResultRefused: false,
+		jobreason.ResultNotTried: false, jobreason.ResultUnsuccessful: false, jobreason.ResultStillTracked: false,
+		jobreason.ResultRefused: false,
 	} {
 		for _, phase := range []PodPhase{PodSucceeded, PodFailed} {
 			plan := PlanOf(t, snapshotOf(t, `{"completions": 9, "parallelism": 3}`, endedPod("a", phase)))
@@ -76,7 +81,8 @@ func TestJ35_AFinalizerThatIsGone(t *testing.T) {
 // TestJI24_WithoutRoom: an append to a list that a round records does not reach the snapshot's.
 func TestJI24_WithoutRoom(t *testing.T) {
 	roomy := func() []UID { return append(make([]UID, 0, 4), "a") }
-	for _, lists := range []*UncountedTerminatedPods{nil, {Succeeded: roomy()}, {Failed: roomy()}, {Succeeded: roomy(), Failed: roomy()}} {
+	for _, lists := range []*UncountedTerminatedPods{nil, {Succeeded: roomy()}, {Failed: roomy()},
+		{Succeeded: roomy(), Failed: roomy()}} {
 		got := withoutRoom(lists)
 		Same(t, "lists", lists, got)
 		if got != nil && (cap(got.Succeeded) > len(got.Succeeded) || cap(got.Failed) > len(got.Failed)) {

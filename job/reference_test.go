@@ -17,7 +17,8 @@ import (
 
 func TestJ38_TheEndWaitsForEveryFinalizer(t *testing.T) {
 	stray := ofIndex(endedPod("b", PodFailed), 7) // not counted
-	s := snapshotOf(t, `{"completions": 1, "completionMode": "Indexed"}`, ofIndex(endedPod("a", PodSucceeded), 0), stray)
+	s := snapshotOf(t, `{"completions": 1, "completionMode": "Indexed"}`, ofIndex(endedPod("a", PodSucceeded), 0),
+		stray)
 	plan := PlanOf(t, s)
 	o := doneAll(plan)
 	if settled(plan, o).Status.Finished() != ConditionComplete {
@@ -92,7 +93,8 @@ func TestJ17_TheAdoptedOneOfEqualFailures(t *testing.T) {
 	for _, pods := range [][]Pod{{older, adopted}, {adopted, older}} {
 		s := snapshotOf(t, `{"completions": 1, "completionMode": "Indexed", "backoffLimitPerIndex": 3}`, pods...)
 		plan := PlanOf(t, s)
-		if slices.ContainsFunc(plan.Record(doneAll(plan).Writes).Untrack, func(u Untracking) bool { return u.UID == "b" }) {
+		if slices.ContainsFunc(plan.Record(doneAll(plan).Writes).Untrack,
+			func(u Untracking) bool { return u.UID == "b" }) {
 			t.Errorf("the adopted pod loses its finalizer:\n%s", plan)
 		}
 	}
@@ -116,7 +118,8 @@ func TestSlips_FoundByRunning(t *testing.T) {
 	failed, unmatched, adopted := endedPod("a", PodFailed), activePod("a"), endedPod("a", PodSucceeded)
 	failed.Detail.Containers[0].FinishedAt = second(5)
 	unmatched.Owner, adopted.Owner = jobpod.OwnedUnmatched, jobpod.Orphan
-	untracked := Outcome{Recorded: Reply{Result: jobreason.ResultDone}, Untracked: []Reply{{Result: jobreason.ResultDone}}, Settled: Reply{Result: jobreason.ResultDone}}
+	untracked := Outcome{Recorded: Reply{Result: jobreason.ResultDone},
+		Untracked: []Reply{{Result: jobreason.ResultDone}}, Settled: Reply{Result: jobreason.ResultDone}}
 	for _, test := range []struct {
 		name         string
 		quirk        jobquirk.Quirk
@@ -131,7 +134,8 @@ func TestSlips_FoundByRunning(t *testing.T) {
 			}},
 		{"expected creations that are refused", jobquirk.RefusedAreActive, 0, 2, snapshotOf(t, `{"parallelism": 2, "completions": 2}`), nil,
 			func(p *Plan) any {
-				o := Outcome{Writes: Writes{Created: []Effect{{Result: jobreason.ResultRefused}, {Result: jobreason.ResultRefused}}}, Recorded: Reply{Result: jobreason.ResultDone}}
+				o := Outcome{Writes: Writes{Created: []Effect{{Result: jobreason.ResultRefused},
+					{Result: jobreason.ResultRefused}}}, Recorded: Reply{Result: jobreason.ResultDone}}
 				return p.Conclude(o).Memory.Expectations.Creations
 			}},
 		{"the last failure, after an earlier one is seen", jobquirk.EarlierFailure, second(20), second(5), snapshotOf(t, `{"backoffLimit": 9}`, failed),

@@ -71,8 +71,10 @@ func TestJ7_WhatHasFailed(t *testing.T) {
 			}
 		}
 
-		if b.Active != test.active || b.Terminating != test.terminating || b.Succeeded != test.succeeded || counted != test.failed {
-			t.Errorf("%s: active=%d terminating=%d succeeded=%d failed=%d\n%s", test.name, b.Active, b.Terminating, b.Succeeded, counted, plan)
+		if b.Active != test.active || b.Terminating != test.terminating || b.Succeeded != test.succeeded ||
+			counted != test.failed {
+			t.Errorf("%s: active=%d terminating=%d succeeded=%d failed=%d\n%s", test.name, b.Active, b.Terminating,
+				b.Succeeded, counted, plan)
 		}
 	}
 }

@@ -87,7 +87,8 @@ func TestL6_NoHotLoop(t *testing.T) {
 			}
 
 			if hurries > 1 {
-				t.Fatalf("L6: %d rounds in a row ask for another one immediately\n%s\n%s", hurries, w.State(), w.LastPlan())
+				t.Fatalf("L6: %d rounds in a row ask for another one immediately\n%s\n%s", hurries, w.State(),
+					w.LastPlan())
 			}
 		}
 	})
@@ -113,7 +114,8 @@ func checkNoStall(t *rapid.T, w *world.Job) {
 	}
 	plan := job.PlanOf(t, w.Snapshot())
 	if isBusy(plan) {
-		t.Fatalf("L9: again at %v, and there is something to do immediately:\n%s\nafter the plan:\n%s\n%s", w.Requeue.At, plan.String(), w.LastPlan(), w.State())
+		t.Fatalf("L9: again at %v, and there is something to do immediately:\n%s\nafter the plan:\n%s\n%s",
+			w.Requeue.At, plan.String(), w.LastPlan(), w.State())
 	}
 }
 
@@ -194,7 +196,8 @@ func TestL9_GoesOn(t *testing.T) {
 func TestL9_OnlyADeletion(t *testing.T) {
 	w := world.NewJob(job.Spec{Parallelism: ptr[int32](0), Completions: ptr[int32](1)})
 	s := w.Snapshot()
-	s.Job.Status = job.Status{StartTime: s.Now, Ready: ptr[int32](0), Terminating: ptr[int32](1), UncountedTerminatedPods: &job.UncountedTerminatedPods{}}
+	s.Job.Status = job.Status{StartTime: s.Now, Ready: ptr[int32](0), Terminating: ptr[int32](1),
+		UncountedTerminatedPods: &job.UncountedTerminatedPods{}}
 	s.Pods = []job.Pod{{Name: "a", UID: "a", Phase: job.PodRunning, Index: job.NoIndex()}}
 	plan := job.PlanOf(t, s)
 	if len(plan.Delete) != 1 {

@@ -80,7 +80,8 @@ func drawCrowd(t *rapid.T, s *job.Snapshot) {
 		}
 		if rapid.Bool().Draw(t, "seen") {
 			phase := rapid.SampledFrom([]job.PodPhase{job.PodRunning, job.PodSucceeded, job.PodFailed}).Draw(t, "phase")
-			s.Pods = append(s.Pods, job.Pod{UID: uid, Name: string(uid), Index: job.IndexAt(i), Phase: phase, Untracked: rapid.Bool().Draw(t, "untracked")})
+			s.Pods = append(s.Pods, job.Pod{UID: uid, Name: string(uid), Index: job.IndexAt(i), Phase: phase,
+				Untracked: rapid.Bool().Draw(t, "untracked")})
 		}
 	}
 	if rapid.Bool().Draw(t, "lists") {

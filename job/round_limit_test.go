@@ -38,14 +38,16 @@ func TestJ35_RoomForUIDs(t *testing.T) {
 					}
 				}
 
-				s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: recorded[PodSucceeded], Failed: recorded[PodFailed]}
+				s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Succeeded: recorded[PodSucceeded],
+					Failed: recorded[PodFailed]}
 				plan := PlanOf(t, s)
 				u := plan.Record(doneAll(plan).Writes).Status.UncountedTerminatedPods
 
 				if got := len(u.Succeeded) + len(u.Failed); got != test.want || len(plan.Untrack) != test.want {
 					t.Errorf("%d UIDs recorded, %d finalizers to remove, want %d", got, len(plan.Untrack), test.want)
 				}
-				if waits := slices.ContainsFunc(plan.Waits, func(w Wait) bool { return w.Reason == jobreason.WaitUncounted }); waits != test.waits {
+				if waits := slices.ContainsFunc(plan.Waits,
+					func(w Wait) bool { return w.Reason == jobreason.WaitUncounted }); waits != test.waits {
 					t.Errorf("waits for room: %v, want %v", waits, test.waits)
 				}
 			})
@@ -85,7 +87,9 @@ func TestJ35_IndexesAreRecordedAtOnce(t *testing.T) {
 					p.Detail.CreationTimestamp = second(i * 11 % 30)
 					pods = append(pods, p)
 				}
-				s := snapshotOf(t, `{"completions": 1000, "parallelism": 0, "backoffLimit": 1000, "completionMode": "Indexed"}`, pods...)
+				s := snapshotOf(t,
+					`{"completions": 1000, "parallelism": 0, "backoffLimit": 1000, "completionMode": "Indexed"}`,
+					pods...)
 				s.Options = options
 				s.Job.Status.CompletedIndexes = test.earlier
 				s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{}
@@ -95,12 +99,16 @@ func TestJ35_IndexesAreRecordedAtOnce(t *testing.T) {
 				plan := PlanOf(t, s)
 				status := plan.Record(doneAll(plan).Writes).Status
 				if status.CompletedIndexes != test.completed || int(status.Succeeded) != test.succeeded {
-					t.Errorf("succeeded %d, completed %.60q, want %d and %.60q", status.Succeeded, status.CompletedIndexes, test.succeeded, test.completed)
+					t.Errorf("succeeded %d, completed %.60q, want %d and %.60q", status.Succeeded,
+						status.CompletedIndexes, test.succeeded, test.completed)
 				}
-				if got := len(status.UncountedTerminatedPods.Failed); got != test.failed || len(plan.Untrack) != test.untracked {
-					t.Errorf("%d UIDs of failed pods, %d finalizers, want %d and %d", got, len(plan.Untrack), test.failed, test.untracked)
+				if got := len(status.UncountedTerminatedPods.Failed); got != test.failed ||
+					len(plan.Untrack) != test.untracked {
+					t.Errorf("%d UIDs of failed pods, %d finalizers, want %d and %d", got, len(plan.Untrack),
+						test.failed, test.untracked)
 				}
-				if last := plan.Untrack[len(plan.Untrack)-1].Name; last != fmt.Sprintf("pod-%04d", (test.untracked-1)*7%600) && test.untracked < 600 {
+				if last := plan.Untrack[len(plan.Untrack)-1].Name; last !=
+					fmt.Sprintf("pod-%04d", (test.untracked-1)*7%600) && test.untracked < 600 {
 					t.Errorf("the last finalizer is %s's, whose index is not %d", last, test.untracked-1)
 				}
 			})
@@ -112,7 +120,8 @@ func TestJ35_IndexesAreRecordedAtOnce(t *testing.T) {
 // and has succeeded after all, completes its index, even in a round that has no room for all pods.
 func TestJ35_CappedRoundKeepsSuccesses(t *testing.T) {
 	for name, options := range bothOptions {
-		pods := []Pod{ofIndex(endedPod("recorded", PodSucceeded), 800), ofIndex(endedPod("in flight", PodSucceeded), 801)}
+		pods := []Pod{ofIndex(endedPod("recorded", PodSucceeded), 800),
+			ofIndex(endedPod("in flight", PodSucceeded), 801)}
 		for i := range 600 {
 			pods = append(pods, ofIndex(endedPod(fmt.Sprint(i), PodSucceeded), int32(i)))
 		}
@@ -121,7 +130,8 @@ func TestJ35_CappedRoundKeepsSuccesses(t *testing.T) {
 		s.Job.Status.UncountedTerminatedPods = &UncountedTerminatedPods{Failed: []UID{"recorded"}}
 		s.Memory = Memory{JobUID: s.Job.UID, Untracking: expectations.NewUIDs("in flight")}
 		plan := PlanOf(t, s)
-		if got := plan.Record(doneAll(plan).Writes).Status.CompletedIndexes; !plan.basis.Course.Capped || got != "0-599,800,801" {
+		if got := plan.Record(doneAll(plan).Writes).Status.CompletedIndexes; !plan.basis.Course.Capped ||
+			got != "0-599,800,801" {
 			t.Errorf("%s: capped %v, completed %q", name, plan.basis.Course.Capped, got)
 		}
 	}
@@ -140,7 +150,8 @@ func TestJ35_RoomWithoutTheEnd(t *testing.T) {
 		pods = append(pods, ofIndex(pod, int32(i)))
 	}
 
-	s := snapshotOf(t, `{"completions": 750, "parallelism": 750, "completionMode": "Indexed", "activeDeadlineSeconds": 1}`, pods...)
+	s := snapshotOf(t,
+		`{"completions": 750, "parallelism": 750, "completionMode": "Indexed", "activeDeadlineSeconds": 1}`, pods...)
 	for name, options := range bothOptions {
 		s.Options = options
 		plan := PlanOf(t, s)
@@ -181,7 +192,8 @@ func TestJ35_RecordedIndexesLeaveRoom(t *testing.T) {
 		s.Options = Options{MaxUncounted: 2, Quirks: jobquirk.SetOf(jobquirk.FullRound)}
 		s.Job.Status.CompletedIndexes = listed
 		if plan := PlanOf(t, s); plan.basis.Course.Capped != capped || len(plan.Untrack) != 2 {
-			t.Errorf("indexes %q are listed: capped %v, want %v\n%s", listed, plan.basis.Course.Capped, capped, plan.String())
+			t.Errorf("indexes %q are listed: capped %v, want %v\n%s", listed, plan.basis.Course.Capped, capped,
+				plan.String())
 		}
 	}
 }

@@ -109,7 +109,8 @@ func indexesInBackoff(n int) job.Snapshot {
 	s.Job.Spec.BackoffLimitPerIndex, s.Job.Spec.BackoffLimit = ptr[int32](9), ptr[int32](1<<30)
 	for i := range s.Pods {
 		s.Pods[i].Phase, s.Pods[i].Ready = job.PodFailed, false
-		s.Pods[i].Detail.Containers = []jobpod.Container{{Name: "main", State: jobpod.Terminated, ExitCode: 1, FinishedAt: world.Start}}
+		s.Pods[i].Detail.Containers = []jobpod.Container{{Name: "main", State: jobpod.Terminated, ExitCode: 1,
+			FinishedAt: world.Start}}
 	}
 	return s
 }
@@ -133,7 +134,8 @@ func wholeRound(tb testing.TB, p *job.Planner, s *job.Snapshot) job.Conclusion {
 		o.Deleted = append(o.Deleted, job.Effect{Result: jobreason.ResultDone, Pod: plan.Delete[i].PodRef})
 	}
 	for i := range plan.Create {
-		o.Created = append(o.Created, job.Effect{Result: jobreason.ResultDone, Pod: job.PodRef{Name: "new", UID: job.UID(fmt.Sprint("new-", i))}})
+		o.Created = append(o.Created,
+			job.Effect{Result: jobreason.ResultDone, Pod: job.PodRef{Name: "new", UID: job.UID(fmt.Sprint("new-", i))}})
 	}
 	o.Recorded = job.Reply{Result: jobreason.ResultDone}
 	for range plan.Record(o.Writes).Untrack {
@@ -165,7 +167,8 @@ func BenchmarkScale(b *testing.B) {
 func TestMemoryGrowsInProportion(t *testing.T) {
 	for _, d := range dimensions {
 		few, many := d.snapshot(2_000), d.snapshot(16_000)
-		a, b := allocated(func() { wholeRound(t, new(job.Planner), &few) }), allocated(func() { wholeRound(t, new(job.Planner), &many) })
+		a, b := allocated(func() { wholeRound(t, new(job.Planner), &few) }),
+			allocated(func() { wholeRound(t, new(job.Planner), &many) })
 		if b > 16*a+1<<16 {
 			t.Errorf("%s: a round of 2 000 allocates %d bytes, one of 16 000 allocates %d", d.name, a, b)
 		}

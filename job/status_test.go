@@ -130,9 +130,11 @@ func TestJ4_Finished(t *testing.T) {
 // TestStatus_WithCondition: withCondition returns a new list with at most one condition of each
 // type.
 func TestStatus_WithCondition(t *testing.T) {
-	old := []Condition{{Type: ConditionSuspended, Status: ConditionTrue}, {Type: ConditionFailureTarget, Status: ConditionTrue}}
+	old := []Condition{{Type: ConditionSuspended, Status: ConditionTrue},
+		{Type: ConditionFailureTarget, Status: ConditionTrue}}
 	replaced := withCondition(old, Condition{Type: ConditionSuspended, Status: ConditionFalse})
-	want := []Condition{{Type: ConditionSuspended, Status: ConditionFalse}, {Type: ConditionFailureTarget, Status: ConditionTrue}}
+	want := []Condition{{Type: ConditionSuspended, Status: ConditionFalse},
+		{Type: ConditionFailureTarget, Status: ConditionTrue}}
 	Same(t, "replaced", want, replaced)
 	appended := withCondition(old, Condition{Type: ConditionFailed, Status: ConditionTrue})
 	if len(appended) != 3 || appended[2].Type != ConditionFailed {
@@ -161,7 +163,8 @@ func TestJ40_EveryFieldOfAConditionCounts(t *testing.T) {
 
 // TestSpec_ContainersRoundTrip: the names of all containers survive the text form.
 func TestSpec_ContainersRoundTrip(t *testing.T) {
-	want := Template{RestartPolicy: RestartNever, Containers: []string{"main", "log"}, InitContainers: []string{"first"}}
+	want := Template{RestartPolicy: RestartNever, Containers: []string{"main", "log"},
+		InitContainers: []string{"first"}}
 	text, err := json.Marshal(want)
 	must.OK(t, err)
 	var got Template

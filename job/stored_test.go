@@ -30,7 +30,8 @@ func TestStoredPlan_OtherVersion(t *testing.T) {
 
 // TestStoredPlan_Wrong: anything that is not a plan gives an error that begins with "plan".
 func TestStoredPlan_Wrong(t *testing.T) {
-	for _, stored := range []string{`{"formatVersion": 1, "create": 5}`, `{"formatVersion": 1, "internal": "none"}`, `[]`} {
+	for _, stored := range []string{`{"formatVersion": 1, "create": 5}`, `{"formatVersion": 1, "internal": "none"}`,
+		`[]`} {
 		var plan job.Plan
 		if err := json.Unmarshal([]byte(stored), &plan); err == nil || !strings.HasPrefix(err.Error(), "plan: ") {
 			t.Errorf("%s: %v", stored, err)
@@ -55,10 +56,12 @@ func FuzzStoredPlan(f *testing.F) {
 func damagedPlan(t *rapid.T) {
 	w := lived(t, 8, allFaults)
 	plan := job.PlanOf(t, w.Snapshot())
-	outcome := drawOutcome(t, plan, jobreason.ResultDone, jobreason.ResultDone, jobreason.ResultUnsuccessful, jobreason.ResultGone)
+	outcome := drawOutcome(t, plan, jobreason.ResultDone, jobreason.ResultDone, jobreason.ResultUnsuccessful,
+		jobreason.ResultGone)
 	var storedPlan job.Plan
 	var storedOutcome job.Outcome
-	if json.Unmarshal(drawDamage(t, text(plan)), &storedPlan) != nil || json.Unmarshal(drawDamage(t, text(outcome)), &storedOutcome) != nil {
+	if json.Unmarshal(drawDamage(t, text(plan)), &storedPlan) != nil ||
+		json.Unmarshal(drawDamage(t, text(outcome)), &storedOutcome) != nil {
 		return
 	}
 	conclusion := storedPlan.Conclude(storedOutcome)
@@ -110,7 +113,8 @@ func drawChange(t *rapid.T, v any) any {
 			return append(v, v[at])
 		}
 	}
-	return rapid.SampledFrom([]any{nil, "", "x", "0-2147483646", "Indexed", "done", "2026-01-01T00:00:00Z", -1, 0, 1, int64(1 << 31), int64(1 << 62), true, false,
+	return rapid.SampledFrom([]any{nil, "", "x", "0-2147483646", "Indexed", "done", "2026-01-01T00:00:00Z", -1, 0, 1,
+		int64(1 << 31), int64(1 << 62), true, false,
 		[]any{}, map[string]any{}, []any{nil}}).Draw(t, "value")
 }
 

@@ -401,7 +401,8 @@ func (s *stage) memory() string {
 	var parts []string
 	m := s.Memory
 	if m.Backoff.Failures > 0 {
-		parts = append(parts, fmt.Sprintf("%d failures, the last at %s", m.Backoff.Failures, clock(m.Backoff.LastFailure)))
+		parts = append(parts,
+			fmt.Sprintf("%d failures, the last at %s", m.Backoff.Failures, clock(m.Backoff.LastFailure)))
 	}
 	if e := m.Expectations; e.Creations != 0 || e.Deletions != 0 {
 		parts = append(parts, fmt.Sprintf("to be seen: %d creations, %d deletions", e.Creations, e.Deletions))

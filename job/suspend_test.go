@@ -17,7 +17,8 @@ func TestJ39_ResumeStartsAnew(t *testing.T) {
 	if !status.StartTime.Equal(now) {
 		t.Errorf("start time %v, want %v", status.StartTime, now)
 	}
-	if c, want := status.Condition(ConditionSuspended), (Condition{ConditionSuspended, ConditionFalse, now, now, "JobResumed", "Job resumed"}); c != want {
+	if c, want := status.Condition(ConditionSuspended),
+		(Condition{ConditionSuspended, ConditionFalse, now, now, "JobResumed", "Job resumed"}); c != want {
 		t.Errorf("condition %+v, want %+v", c, want)
 	}
 }
@@ -82,7 +83,8 @@ func TestJ39_ConditionOfAnotherWriter(t *testing.T) {
 func TestJ39_ConditionIsAddedForTrueOnly(t *testing.T) {
 	for _, quirks := range []jobquirk.Set{{}, jobquirk.SetOf(jobquirk.SuspendedRewritten)} {
 		for status, want := range map[ConditionStatus]bool{ConditionTrue: true, ConditionFalse: false} {
-			if got := turnsSuspended(Condition{}, Condition{Type: ConditionSuspended, Status: status, Reason: "r", Message: "m"}, quirks); got != want {
+			if got := turnsSuspended(Condition{},
+				Condition{Type: ConditionSuspended, Status: status, Reason: "r", Message: "m"}, quirks); got != want {
 				t.Errorf("quirks %v, %s: %v, want %v", quirks, status, got, want)
 			}
 		}
@@ -93,7 +95,8 @@ func TestJ39_ConditionIsAddedForTrueOnly(t *testing.T) {
 // resumed.
 func TestJ39_ResumedWithTooManyPods(t *testing.T) {
 	plan := PlanOf(t, asSuspended(snapshotOf(t, `{"completions": 9}`, activePod("a"), activePod("b")), ConditionTrue))
-	if c := plan.Record(doneAll(plan).Writes).Status.Condition(ConditionSuspended); len(plan.Delete) != 1 || c.Status != ConditionFalse {
+	if c := plan.Record(doneAll(plan).Writes).Status.Condition(ConditionSuspended); len(plan.Delete) != 1 ||
+		c.Status != ConditionFalse {
 		t.Errorf("%d deletions, %+v", len(plan.Delete), c)
 	}
 }

@@ -54,13 +54,15 @@ func TestL6_GivenUpAtTheFirstTimeout(t *testing.T) {
 		{"the start alone, since the deletion is unknown", time.Minute, 15 * time.Second, second(10), time.Time{}, second(70)},
 		{"neither is known", time.Minute, time.Minute, time.Time{}, time.Time{}, time.Time{}},
 	} {
-		s := snapshotOf(t, spec, Pod{UID: "a", Name: "a", Index: NoIndex(), Deletion: &PodDeletion{Timestamp: c.deleted},
-			Detail: &PodDetail{CreationTimestamp: c.created}})
+		s := snapshotOf(t, spec,
+			Pod{UID: "a", Name: "a", Index: NoIndex(), Deletion: &PodDeletion{Timestamp: c.deleted},
+				Detail: &PodDetail{CreationTimestamp: c.created}})
 		s.Options = Options{PendingTimeout: c.pending, TerminatingTimeout: c.terminated}
 
 		plan := PlanOf(t, s)
 		if plan.basis.Counts.Terminating != 1 || !plan.Requeue.At.Equal(c.again) {
-			t.Errorf("%s: %d terminating, again at %v, want %v", c.name, plan.basis.Counts.Terminating, plan.Requeue.At, c.again)
+			t.Errorf("%s: %d terminating, again at %v, want %v", c.name, plan.basis.Counts.Terminating, plan.Requeue.At,
+				c.again)
 		}
 
 		if s.Now = c.again; c.again.IsZero() {
@@ -90,7 +92,8 @@ func TestL6_AtMostSoManyPods(t *testing.T) {
 	s.Options = Options{PendingTimeout: time.Second}
 	for i := range s.Options.podWrites() + 1 {
 		name := fmt.Sprint("p", i)
-		s.Pods = append(s.Pods, Pod{UID: UID(name), Name: name, Index: NoIndex(), Detail: &PodDetail{CreationTimestamp: second(0)}})
+		s.Pods = append(s.Pods,
+			Pod{UID: UID(name), Name: name, Index: NoIndex(), Detail: &PodDetail{CreationTimestamp: second(0)}})
 	}
 	if plan := PlanOf(t, s); len(plan.Delete) != s.Options.podWrites() {
 		t.Errorf("%d deletions", len(plan.Delete))

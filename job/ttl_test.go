@@ -58,7 +58,8 @@ func TestT1_T2_T3_Expire(t *testing.T) {
 func TestT4_PlanningAgainAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int32Range(0, 100).Draw(t, "ttl")
-		j := Job{Spec: Spec{TTLSecondsAfterFinished: &n}, Status: finishedAt(ConditionComplete, second(rapid.IntRange(0, 200).Draw(t, "finished")))}
+		j := Job{Spec: Spec{TTLSecondsAfterFinished: &n},
+			Status: finishedAt(ConditionComplete, second(rapid.IntRange(0, 200).Draw(t, "finished")))}
 		now := second(rapid.IntRange(0, 300).Draw(t, "now"))
 		expired, at, err := Expire(&j, Options{}, now)
 		if err != nil || at.IsZero() || expired != !at.After(now) {

@@ -23,7 +23,8 @@ func TestM5_UIDInBothLists(t *testing.T) {
 		{"in both lists, and the finalizer is gone", UncountedTerminatedPods{Succeeded: []UID{"a"}, Failed: []UID{"a"}},
 			nil, 1, 0, nil, 1},
 		{"twice in one list", UncountedTerminatedPods{Failed: []UID{"a", "a", "b"}},
-			[]Pod{endedPod("a", PodFailed), endedPod("b", PodFailed)}, 0, 2, &UncountedTerminatedPods{Failed: []UID{"a", "b"}}, 1},
+			[]Pod{endedPod("a", PodFailed), endedPod("b", PodFailed)}, 0, 2,
+			&UncountedTerminatedPods{Failed: []UID{"a", "b"}}, 1},
 		{"an empty UID", UncountedTerminatedPods{Succeeded: []UID{""}, Failed: []UID{"a"}},
 			[]Pod{endedPod("a", PodFailed)}, 0, 1, &UncountedTerminatedPods{Failed: []UID{"a"}}, 1},
 		{"failed by the list and succeeded after all", UncountedTerminatedPods{Failed: []UID{"a"}},
@@ -39,7 +40,8 @@ func TestM5_UIDInBothLists(t *testing.T) {
 		}
 
 		final := settled(plan, o).Status
-		if final.Succeeded != test.succeeded || final.Failed != test.failed || !equalUncounted(final.UncountedTerminatedPods, nil) {
+		if final.Succeeded != test.succeeded || final.Failed != test.failed ||
+			!equalUncounted(final.UncountedTerminatedPods, nil) {
 			t.Errorf("%s: settled %v, want succeeded=%d failed=%d", test.name, final, test.succeeded, test.failed)
 		}
 		if len(plan.Notes) != test.notes {
@@ -85,7 +87,8 @@ func TestJ35_WhenUIDsAreCounted(t *testing.T) {
 				plan := PlanOf(t, s)
 				first, last := plan.Record(doneAll(plan).Writes).Status, settled(plan, doneAll(plan)).Status
 				if first.Succeeded != test.first || last.Succeeded != test.last || len(plan.Untrack) != test.untracked {
-					t.Errorf("succeeded %d, then %d, %d finalizers; want %d, %d, %d", first.Succeeded, last.Succeeded, len(plan.Untrack),
+					t.Errorf("succeeded %d, then %d, %d finalizers; want %d, %d, %d", first.Succeeded, last.Succeeded,
+						len(plan.Untrack),
 						test.first, test.last, test.untracked)
 				}
 			})

@@ -12,7 +12,8 @@ func TestJ5_CompletionMode(t *testing.T) {
 	}
 	s = snapshotOf(t, `{"completionMode": "Sorted"}`, endedPod("a", PodFailed))
 	plan := PlanOf(t, s)
-	if end := plan.Conclude(Outcome{}); len(plan.Create)+len(plan.Untrack) > 0 || end.Retry || len(end.Events) != 1 || end.Metrics.PodsFailed != 0 {
+	if end := plan.Conclude(Outcome{}); len(plan.Create)+len(plan.Untrack) > 0 || end.Retry || len(end.Events) != 1 ||
+		end.Metrics.PodsFailed != 0 {
 		t.Errorf("an unknown mode: %+v\n%s", end, plan)
 	}
 }

@@ -34,25 +34,29 @@ func TestJ32_UntimedFailure(t *testing.T) {
 	} {
 		for _, perIndex := range []bool{false, true} {
 			for _, options := range []job.Options{{}, job.Kubernetes(release.Newest())} {
-				spec := job.Spec{CompletionMode: job.Indexed, Completions: ptr[int32](1), Template: job.Template{RestartPolicy: job.RestartNever}}
+				spec := job.Spec{CompletionMode: job.Indexed, Completions: ptr[int32](1),
+					Template: job.Template{RestartPolicy: job.RestartNever}}
 				if perIndex {
 					spec.BackoffLimitPerIndex = ptr[int32](3)
 				}
 				s := world.NewJob(spec).Snapshot()
 				s.Options = options
-				s.Pods = []job.Pod{{Name: "a", UID: "a", Phase: job.PodFailed, Index: job.IndexAt(0), Detail: test.detail}}
+				s.Pods = []job.Pod{{Name: "a", UID: "a", Phase: job.PodFailed, Index: job.IndexAt(0),
+					Detail: test.detail}}
 				plan := job.PlanOf(t, s)
 				if want := s.Now.Add(10 * time.Second); len(plan.Create) > 0 || !plan.Requeue.At.Equal(want) {
 					t.Errorf("%s, per index %v: want a backoff until %v:\n%s", test.name, perIndex, want, plan.String())
 				}
-				if len(plan.Notes) != 1 || plan.Notes[0].Field != "pods[a].containers.finishedAt" || !strings.Contains(plan.Notes[0].Message, test.note) {
+				if len(plan.Notes) != 1 || plan.Notes[0].Field != "pods[a].containers.finishedAt" ||
+					!strings.Contains(plan.Notes[0].Message, test.note) {
 					t.Errorf("%s: notes %v, want one with %q", test.name, plan.Notes, test.note)
 				}
 				// The next round knows the pod, even if no write of the first round was made.
 				s.Memory, s.Now = plan.Conclude(job.Outcome{}).Memory, s.Now.Add(4*time.Second)
 				plan = job.PlanOf(t, s)
 				if want := s.Now.Add(6 * time.Second); !plan.Requeue.At.Equal(want) || len(plan.Notes) > 0 {
-					t.Errorf("%s, per index %v: again at %v, want %v, notes %v", test.name, perIndex, plan.Requeue.At, want, plan.Notes)
+					t.Errorf("%s, per index %v: again at %v, want %v, notes %v", test.name, perIndex, plan.Requeue.At,
+						want, plan.Notes)
 				}
 			}
 		}
@@ -63,7 +67,8 @@ func TestJ32_UntimedFailure(t *testing.T) {
 // same round. It counts, at any time of the round (L6).
 func TestJ31_UntimedFailureAndSuccess(t *testing.T) {
 	for _, since := range []time.Duration{-time.Second, 0, time.Second} {
-		s := world.NewJob(job.Spec{Completions: ptr[int32](3), Template: job.Template{RestartPolicy: job.RestartNever}}).Snapshot()
+		s := world.NewJob(job.Spec{Completions: ptr[int32](3),
+			Template: job.Template{RestartPolicy: job.RestartNever}}).Snapshot()
 		s.Pods = []job.Pod{
 			{Name: "a", UID: "a", Phase: job.PodFailed},
 			{Name: "b", UID: "b", Phase: job.PodSucceeded, Detail: &job.PodDetail{CreationTimestamp: s.Now.Add(-since)}},

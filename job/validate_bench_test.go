@@ -13,7 +13,8 @@ import (
 // successRules returns a spec with n rules of one index each, and one rule of all indexes.
 func successRules(n int) job.Spec {
 	all, mode := int32(1<<31-1), job.Indexed
-	spec := job.Spec{Completions: &all, CompletionMode: mode, SuccessPolicy: new(job.SuccessPolicy), Template: job.Template{RestartPolicy: job.RestartNever}}
+	spec := job.Spec{Completions: &all, CompletionMode: mode, SuccessPolicy: new(job.SuccessPolicy),
+		Template: job.Template{RestartPolicy: job.RestartNever}}
 	whole, one := "0-2147483646", "7"
 	spec.SuccessPolicy.Rules = append(spec.SuccessPolicy.Rules, job.SuccessPolicyRule{SucceededIndexes: &whole})
 	for range n {
@@ -25,12 +26,14 @@ func successRules(n int) job.Spec {
 
 // failureRules returns a spec with n rules and n containers. Each rule names one container.
 func failureRules(n int) job.Spec {
-	spec := job.Spec{PodFailurePolicy: new(job.PodFailurePolicy), Template: job.Template{RestartPolicy: job.RestartNever}}
+	spec := job.Spec{PodFailurePolicy: new(job.PodFailurePolicy),
+		Template: job.Template{RestartPolicy: job.RestartNever}}
 	for i := range n {
 		name := fmt.Sprint("c", i)
 		spec.Template.Containers = append(spec.Template.Containers, name)
 		spec.PodFailurePolicy.Rules = append(spec.PodFailurePolicy.Rules, job.PodFailurePolicyRule{
-			Action: job.CountFailure, OnExitCodes: &job.OnExitCodes{ContainerName: &name, Operator: job.ExitCodeIn, Values: []int32{1, 2, 3}},
+			Action:      job.CountFailure,
+			OnExitCodes: &job.OnExitCodes{ContainerName: &name, Operator: job.ExitCodeIn, Values: []int32{1, 2, 3}},
 		})
 	}
 	job.Default(&spec)
@@ -42,7 +45,8 @@ func failureRules(n int) job.Spec {
 func manyConditions(n int) job.Status {
 	var s job.Status
 	for i := range n {
-		s.Conditions = append(s.Conditions, job.Condition{Type: job.ConditionType(fmt.Sprint("T", i/2)), Status: job.ConditionTrue})
+		s.Conditions = append(s.Conditions,
+			job.Condition{Type: job.ConditionType(fmt.Sprint("T", i/2)), Status: job.ConditionTrue})
 	}
 	return s
 }
@@ -62,7 +66,8 @@ func bySize(b *testing.B, name string, run func(b *testing.B, n int)) {
 }
 
 func BenchmarkValidate(b *testing.B) {
-	for name, specOf := range map[string]func(n int) job.Spec{"SuccessRules": successRules, "FailureRules": failureRules} {
+	for name, specOf := range map[string]func(n int) job.Spec{"SuccessRules": successRules,
+		"FailureRules": failureRules} {
 		bySize(b, name, func(b *testing.B, n int) {
 			for spec := specOf(n); b.Loop(); {
 				_ = job.Validate(spec)

@@ -166,7 +166,8 @@ func numbers(n int) string {
 }
 
 func TestJ2_RequiredAfterDefault(t *testing.T) {
-	err := Validate(Spec{CompletionMode: NonIndexed, PodReplacementPolicy: ReplaceFailed, Template: Template{RestartPolicy: RestartNever}})
+	err := Validate(Spec{CompletionMode: NonIndexed, PodReplacementPolicy: ReplaceFailed,
+		Template: Template{RestartPolicy: RestartNever}})
 	const want = "parallelism: <nil>: is required; Default sets it; backoffLimit: <nil>: is required; Default sets it"
 	if got := must.Problems(t, err, "spec."); got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -215,7 +216,8 @@ func TestJ2_Accepted(t *testing.T) {
 func TestJ2_InputErrorIsReadable(t *testing.T) {
 	err := invalid("spec.parallelism", int32(-1), "must not be negative")
 	e, ok := err.(*InputError)
-	if !ok || e.Field != "spec.parallelism" || e.Value != "-1" || !slices.Equal(strings.Split(err.Error(), ": "), []string{e.Field, e.Value, e.Problem}) {
+	if !ok || e.Field != "spec.parallelism" || e.Value != "-1" ||
+		!slices.Equal(strings.Split(err.Error(), ": "), []string{e.Field, e.Value, e.Problem}) {
 		t.Errorf("%#v", err)
 	}
 }

@@ -57,7 +57,8 @@ func TestB4_WaitsAreSentences(t *testing.T) {
 func TestB4_ReasonsAreSentences(t *testing.T) {
 	sentences := map[string]bool{}
 	check := func(kind, text string) {
-		if sentences[text] || len(text) < 12 || strings.HasPrefix(text, "unspecified") || strings.Contains(text, "Reason(") {
+		if sentences[text] || len(text) < 12 || strings.HasPrefix(text, "unspecified") ||
+			strings.Contains(text, "Reason(") {
 			t.Errorf("%s: %q is not a sentence of its own", kind, text)
 		}
 		sentences[text] = true
@@ -70,7 +71,8 @@ func TestB4_ReasonsAreSentences(t *testing.T) {
 		check("create", r.String())
 	}
 
-	for _, text := range []string{(jobreason.DeletePending + 1).String(), (jobreason.CreateReplacementOfFailed + 1).String()} {
+	for _, text := range []string{(jobreason.DeletePending + 1).String(),
+		(jobreason.CreateReplacementOfFailed + 1).String()} {
 		if !strings.Contains(text, "Reason(") {
 			t.Errorf("an unknown reason reads %q", text)
 		}

@@ -27,7 +27,8 @@ func TestJI24_NothingIsShared(t *testing.T) {
 			{Action: job.IgnoreFailure, OnPodConditions: []job.PodCondition{{Type: "a"}, {Type: "b", Status: job.ConditionFalse}}},
 		}}
 		var pool intact.Pool
-		pool.Add(s.Job, next, raw, []byte(`{"spec":{"nodeSelector":{"a":"b"}}}`), rapid.SampledFrom(release.All()).Draw(t, "release"))
+		pool.Add(s.Job, next, raw, []byte(`{"spec":{"nodeSelector":{"a":"b"}}}`),
+			rapid.SampledFrom(release.All()).Draw(t, "release"))
 		public.Check(t, &pool)
 	})
 	public.AllCalled(t)

@@ -84,7 +84,8 @@ func TestValidateUpdate(t *testing.T) {
 		old := &job.Job{Spec: defaulted("{" + test.old + template + "}")}
 		next := defaulted("{" + test.next + template + "}")
 		err := jobadmit.ValidateUpdate(old, next, parsed(t, test.release))
-		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+		if test.want == "" && err != nil || test.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}
@@ -92,7 +93,8 @@ func TestValidateUpdate(t *testing.T) {
 	old := &job.Job{Spec: defaulted("{" + template + "}")}
 	next := old.Spec
 	next.Template.RestartPolicy = job.RestartOnFailure
-	if err := jobadmit.ValidateUpdate(old, next, release.Release{}); err == nil || !strings.Contains(err.Error(), "spec.template") {
+	if err := jobadmit.ValidateUpdate(old, next, release.Release{}); err == nil ||
+		!strings.Contains(err.Error(), "spec.template") {
 		t.Error(err)
 	}
 }
@@ -166,11 +168,13 @@ func TestValidateTemplateUpdate(t *testing.T) {
 	}
 
 	old := &job.Job{Spec: job.Spec{Suspend: value.To(true)}}
-	if err := jobadmit.ValidateTemplateUpdate(old, []byte(was), []byte(edit(`"image":"i"`, `"image":"j"`)), release.V136()); err == nil ||
+	if err := jobadmit.ValidateTemplateUpdate(old, []byte(was), []byte(edit(`"image":"i"`, `"image":"j"`)),
+		release.V136()); err == nil ||
 		!strings.Contains(err.Error(), "spec.template.spec.containers[0].image") {
 		t.Error(err)
 	}
-	if err := jobadmit.ValidateTemplateUpdate(old, []byte(was), []byte("{"), release.V136()); err == nil || !strings.Contains(err.Error(), `spec.template: "new": cannot be read`) {
+	if err := jobadmit.ValidateTemplateUpdate(old, []byte(was), []byte("{"), release.V136()); err == nil ||
+		!strings.Contains(err.Error(), `spec.template: "new": cannot be read`) {
 		t.Error(err)
 	}
 }
@@ -200,7 +204,8 @@ func TestDropDisabled(t *testing.T) {
 		}
 
 		rules := next.PodFailurePolicy.Rules
-		if rules[len(rules)-1].Action != job.CountFailure || was[0].Action != job.FailIndex || was[1].Action != job.CountFailure {
+		if rules[len(rules)-1].Action != job.CountFailure || was[0].Action != job.FailIndex ||
+			was[1].Action != job.CountFailure {
 			t.Errorf("%s: of the rules %v %v are left", test.release, was, rules)
 		}
 		if again := jobadmit.DropDisabled(test.old, &next, parsed(t, test.release)); len(again) > 0 {
@@ -232,7 +237,8 @@ func TestReports_Templates(t *testing.T) {
 	} {
 		old := job.Job{Spec: spec, Status: test.status}
 		for _, text := range append(test.takes, test.refuses...) {
-			if err := jobadmit.ValidateTemplateUpdate(&old, []byte(was), []byte(is), parsed(t, text)); (err == nil) != slices.Contains(test.takes, text) {
+			if err := jobadmit.ValidateTemplateUpdate(&old, []byte(was), []byte(is),
+				parsed(t, text)); (err == nil) != slices.Contains(test.takes, text) {
 				t.Errorf("%s, %s: %v", test.name, text, err)
 			}
 		}

@@ -30,11 +30,13 @@ func TestJ35_OrderOfWrites(t *testing.T) {
 	}{
 		{"claims, status, finalizers, status",
 			snapshot(1, pod("a", 0, job.PodRunning), pod("s", 2, job.PodSucceeded), pod("f", 3, job.PodFailed),
-				withOwner(pod("o", 4, job.PodPending), jobpod.Orphan), withOwner(pod("u", 5, job.PodRunning), jobpod.OwnedUnmatched)),
+				withOwner(pod("o", 4, job.PodPending), jobpod.Orphan),
+				withOwner(pod("u", 5, job.PodRunning), jobpod.OwnedUnmatched)),
 			nil,
 			[]string{"adopt o", "release u", "status", "untrack s", "untrack f", "status"}},
 		{"a claim, deletions, status, finalizers, status",
-			snapshot(1, pod("a", 0, job.PodRunning), pod("b", 1, job.PodPending), pod("s", 2, job.PodSucceeded), pod("f", 3, job.PodFailed),
+			snapshot(1, pod("a", 0, job.PodRunning), pod("b", 1, job.PodPending), pod("s", 2, job.PodSucceeded),
+				pod("f", 3, job.PodFailed),
 				withOwner(pod("u", 5, job.PodRunning), jobpod.OwnedUnmatched)),
 			nil,
 			[]string{"release u", "delete b, finalizer first", "status", "untrack s", "untrack f", "status"}},
@@ -58,11 +60,13 @@ func TestJ35_OrderOfWrites(t *testing.T) {
 			map[string]error{"status": errDown},
 			[]string{"status"}},
 		{"a claim that fails stops the round, once the other claims are made",
-			snapshot(0, pod("f", 3, job.PodFailed), withOwner(pod("o", 4, job.PodPending), jobpod.Orphan), withOwner(pod("u", 5, job.PodRunning), jobpod.OwnedUnmatched)),
+			snapshot(0, pod("f", 3, job.PodFailed), withOwner(pod("o", 4, job.PodPending), jobpod.Orphan),
+				withOwner(pod("u", 5, job.PodRunning), jobpod.OwnedUnmatched)),
 			map[string]error{"adopt o": errDown},
 			[]string{"adopt o", "release u"}},
 		{"a release that fails also stops the round",
-			snapshot(0, pod("a", 0, job.PodRunning), pod("f", 3, job.PodFailed), withOwner(pod("u", 5, job.PodRunning), jobpod.OwnedUnmatched)),
+			snapshot(0, pod("a", 0, job.PodRunning), pod("f", 3, job.PodFailed),
+				withOwner(pod("u", 5, job.PodRunning), jobpod.OwnedUnmatched)),
 			map[string]error{"release u": errDown},
 			[]string{"release u"}},
 		{"a finalizer that stays does not keep others",
@@ -70,19 +74,22 @@ func TestJ35_OrderOfWrites(t *testing.T) {
 			map[string]error{"untrack f": errDown},
 			[]string{"status", "untrack f", "untrack g", "status"}},
 		{"J44: the workload and the group of a gang come before its pods", gang(snapshot(2)), nil,
-			[]string{"group create Workload 2", "group create in new Workload PodGroup 2", "create 0 in new PodGroup", "create 1 in new PodGroup", "status"}},
+			[]string{"group create Workload 2", "group create in new Workload PodGroup 2", "create 0 in new PodGroup",
+				"create 1 in new PodGroup", "status"}},
 		{"J44: without its workload a job gets nothing", gang(snapshot(2)), map[string]error{"group create Workload 2": errDown},
 			[]string{"group create Workload 2"}},
 		{"J44: without its group a job gets no pod", gang(snapshot(2)), map[string]error{"group create in new Workload PodGroup 2": errDown},
 			[]string{"group create Workload 2", "group create in new Workload PodGroup 2"}},
 		{"J45: a gang is resized before pods are created and finalizers go", resized(snapshot(2, pod("s", 2, job.PodSucceeded))), nil,
-			[]string{"group resize Workload 2", "group resize PodGroup 2", "create 0 in g", "create 1 in g", "status", "untrack s"}},
+			[]string{"group resize Workload 2", "group resize PodGroup 2", "create 0 in g", "create 1 in g", "status",
+				"untrack s"}},
 		{"J45: a gang that cannot be resized keeps pods, status and finalizers", resized(snapshot(2, pod("f", 3, job.PodFailed))),
 			map[string]error{"group resize Workload 2": errDown}, []string{"group resize Workload 2"}},
 		{"J45: a gang that shrinks is resized before pods are deleted", resized(snapshot(1, actives(2)...)), nil,
 			[]string{"group resize Workload 1", "group resize PodGroup 1", "delete p000, finalizer first", "status"}},
 		{"J44: a claim comes before a group",
-			gang(snapshot(1, withOwner(pod("u", 5, job.PodRunning), jobpod.OwnedUnmatched))), map[string]error{"release u": errDown}, []string{"release u"}},
+			gang(snapshot(1, withOwner(pod("u", 5, job.PodRunning), jobpod.OwnedUnmatched))),
+			map[string]error{"release u": errDown}, []string{"release u"}},
 	} {
 		p := &job.Plan{}
 		if test.snap.Job.UID != "" {
@@ -114,7 +121,8 @@ func TestJ44_FailedGroup(t *testing.T) {
 		for _, e := range end.Events {
 			events = append(events, e.Reason+" "+e.Message)
 		}
-		if !errors.Is(err, errDown) || !end.Retry || strings.Join(events, "; ") != test.events || len(end.Outcome.Created) > 0 || end.Metrics.Action != "reconciling" {
+		if !errors.Is(err, errDown) || !end.Retry || strings.Join(events, "; ") != test.events ||
+			len(end.Outcome.Created) > 0 || end.Metrics.Action != "reconciling" {
 			t.Errorf("%s: %v, %+v, events %q", test.fail, err, end, events)
 		}
 	}
@@ -131,7 +139,8 @@ func TestGrouper(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f.before = func(string) { cancel() } // after the write of the workload
 	end, err = jobapply.Executor{}.Apply(ctx, f, plan(t, gang(snapshot(2))))
-	if !errors.Is(err, context.Canceled) || !end.Retry || len(f.calls) != 1 || end.Outcome.Grouped[1].Result != jobreason.ResultNotTried {
+	if !errors.Is(err, context.Canceled) || !end.Retry || len(f.calls) != 1 ||
+		end.Outcome.Grouped[1].Result != jobreason.ResultNotTried {
 		t.Errorf("%v, retry %t, calls %q, %+v", err, end.Retry, f.calls, end.Outcome)
 	}
 }
@@ -159,7 +168,8 @@ func TestJ34_SlowStart(t *testing.T) {
 				}
 			}
 
-			if _, err := (jobapply.Executor{Parallel: test.parallel}).Apply(t.Context(), f, plan(t, snapshot(int32(test.creations)))); err != nil {
+			if _, err := (jobapply.Executor{Parallel: test.parallel}).Apply(t.Context(), f,
+				plan(t, snapshot(int32(test.creations)))); err != nil {
 				t.Fatal(err)
 			}
 
@@ -249,8 +259,10 @@ func TestApply_GoneIsDone(t *testing.T) {
 
 // TestJ6_ResultOfTheClaims: the results of the claims are one result.
 func TestJ6_ResultOfTheClaims(t *testing.T) {
-	for err, want := range map[error]jobreason.Result{nil: jobreason.ResultDone, errDown: jobreason.ResultUnsuccessful, jobapply.ErrGone: jobreason.ResultDone} {
-		s := snapshot(2, withOwner(pod("o", 0, job.PodPending), jobpod.Orphan), withOwner(pod("u", 1, job.PodRunning), jobpod.OwnedUnmatched))
+	for err, want := range map[error]jobreason.Result{nil: jobreason.ResultDone, errDown: jobreason.ResultUnsuccessful,
+		jobapply.ErrGone: jobreason.ResultDone} {
+		s := snapshot(2, withOwner(pod("o", 0, job.PodPending), jobpod.Orphan),
+			withOwner(pod("u", 1, job.PodRunning), jobpod.OwnedUnmatched))
 		if _, end, _ := apply(t, s, map[string]error{"release u": err}); end.Outcome.Claimed.Result != want {
 			t.Errorf("release: %v: claims are %s, want %s", err, end.Outcome.Claimed.Result, want)
 		}
@@ -269,8 +281,10 @@ func TestJ41_StillTracked(t *testing.T) {
 		"the deletion has failed": {errDown, jobreason.ResultUnsuccessful, 1},
 	} {
 		_, end, err := apply(t, snapshot(0, actives(1)...), map[string]error{"delete": c.err})
-		if deleted := end.Outcome.Deleted[0]; deleted != (job.Effect{Result: c.want, Error: c.err.Error()}) || !errors.Is(err, c.err) || !end.Retry || len(end.Events) != c.events {
-			t.Errorf("%s: outcome %+v, error %v, retry %v, events %+v, want %d", name, end.Outcome, err, end.Retry, end.Events, c.events)
+		if deleted := end.Outcome.Deleted[0]; deleted != (job.Effect{Result: c.want, Error: c.err.Error()}) ||
+			!errors.Is(err, c.err) || !end.Retry || len(end.Events) != c.events {
+			t.Errorf("%s: outcome %+v, error %v, retry %v, events %+v, want %d", name, end.Outcome, err, end.Retry,
+				end.Events, c.events)
 		}
 	}
 }
@@ -282,7 +296,8 @@ func TestJ6_AdoptionOfAGonePod(t *testing.T) {
 		s := snapshot(2, withOwner(pod("o", 0, job.PodPending), jobpod.Orphan))
 		s.Options = options
 		f, end, err := apply(t, s, map[string]error{"adopt": jobapply.ErrGone})
-		if !slices.Equal(f.calls, []string{"adopt o"}) || end.Outcome.Claimed.Result != jobreason.ResultGone || end.Retry || err != nil || end.Metrics.Failed {
+		if !slices.Equal(f.calls, []string{"adopt o"}) || end.Outcome.Claimed.Result != jobreason.ResultGone ||
+			end.Retry || err != nil || end.Metrics.Failed {
 			t.Errorf("%s: calls %q, outcome %+v, retry %v, error %v", name, f.calls, end.Outcome, end.Retry, err)
 		}
 		if want := (job.Requeue{At: at(1), Reason: jobreason.WaitNext}); end.Requeue != want {
@@ -332,9 +347,11 @@ func TestE2_Expectations(t *testing.T) {
 		{"creations are refused", snapshot(2), map[string]error{"create": jobapply.ErrNamespaceTerminating},
 			[]string{"expect 2 0", "create 0", "lower 2 0", "status"}},
 		{"deletions", snapshot(0, actives(2)...), nil,
-			[]string{"expect 0 2", "untracking p000 p001", "delete p000, finalizer first", "delete p001, finalizer first", "status"}},
+			[]string{"expect 0 2", "untracking p000 p001", "delete p000, finalizer first",
+				"delete p001, finalizer first", "status"}},
 		{"a deletion fails", snapshot(0, actives(2)...), map[string]error{"delete p000, finalizer first": errDown},
-			[]string{"expect 0 2", "untracking p000 p001", "delete p000, finalizer first", "delete p001, finalizer first", "lower 0 1", "tracked p000", "status"}},
+			[]string{"expect 0 2", "untracking p000 p001", "delete p000, finalizer first",
+				"delete p001, finalizer first", "lower 0 1", "tracked p000", "status"}},
 		{"a pod that is gone sends no event", snapshot(0, actives(1)...), map[string]error{"delete": jobapply.ErrGone},
 			[]string{"expect 0 1", "untracking p000", "delete p000, finalizer first", "lower 0 1", "status"}},
 		{"the deletions that end a job make no record, and leave the older one alone (E3)", ending(actives(1)...), nil,
@@ -385,7 +402,8 @@ func TestE4_ExpectedAfterARound(t *testing.T) {
 		for i := range rapid.IntRange(1, 6).Draw(t, "pods") {
 			p := pod(fmt.Sprint("p", i), int32(i), phase.Draw(t, "phase"))
 			pods = append(pods, p)
-			result := rapid.SampledFrom([]error{nil, errDown, jobapply.ErrGone, jobapply.ErrStillTracked}).Draw(t, "result")
+			result := rapid.SampledFrom(
+				[]error{nil, errDown, jobapply.ErrGone, jobapply.ErrStillTracked}).Draw(t, "result")
 			fails["delete "+p.Name+", finalizer first"], fails["untrack "+p.Name] = result, result
 			if earlier := rapid.Bool().Draw(t, "earlier"); earlier {
 				tracker.ExpectUntracked("j", p.UID)
@@ -431,7 +449,8 @@ func TestApply_CancelledBeforeTheFirstWrite(t *testing.T) {
 						t.Errorf("outcome %+v", o)
 					}
 				}
-				if o.Recorded.Result != jobreason.ResultNotTried || name == "claims" && o.Claimed.Result != jobreason.ResultNotTried || !end.Retry {
+				if o.Recorded.Result != jobreason.ResultNotTried || name == "claims" &&
+					o.Claimed.Result != jobreason.ResultNotTried || !end.Retry {
 					t.Errorf("outcome %+v", o)
 				}
 			})
@@ -451,8 +470,10 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 		if f.count("untrack") != 3 || f.count("status") != 1 || !errors.Is(err, context.Canceled) {
 			t.Errorf("calls %v, error %v", f.calls, err)
 		}
-		failed := slices.DeleteFunc(slices.Clone(o.Untracked), func(r job.Reply) bool { return r.Result == jobreason.ResultDone })
-		if len(o.Untracked)-len(failed) != 3 || o.Recorded.Result != jobreason.ResultDone || o.Settled.Result != jobreason.ResultNotTried || !end.Retry {
+		failed := slices.DeleteFunc(slices.Clone(o.Untracked),
+			func(r job.Reply) bool { return r.Result == jobreason.ResultDone })
+		if len(o.Untracked)-len(failed) != 3 || o.Recorded.Result != jobreason.ResultDone ||
+			o.Settled.Result != jobreason.ResultNotTried || !end.Retry {
 			t.Errorf("outcome %+v", o)
 		}
 	})
@@ -467,7 +488,8 @@ func (v versioned) JobVersion() int64 { return 8 }
 // decreases, and a failed write has no version.
 func TestE6_Written(t *testing.T) {
 	idle := snapshot(0)
-	idle.Job.Status = job.Status{StartTime: at(0), Ready: ptr[int32](0), Terminating: ptr[int32](0), UncountedTerminatedPods: &job.UncountedTerminatedPods{}}
+	idle.Job.Status = job.Status{StartTime: at(0), Ready: ptr[int32](0), Terminating: ptr[int32](0),
+		UncountedTerminatedPods: &job.UncountedTerminatedPods{}}
 
 	for _, test := range []struct {
 		name   string

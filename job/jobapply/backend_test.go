@@ -157,7 +157,8 @@ func gang(s job.Snapshot) job.Snapshot {
 func resized(s job.Snapshot) job.Snapshot {
 	s = gang(s)
 	s.Job.Status.StartTime = at(0)
-	s.Groups.Workloads = []jobgroup.Workload{{Ref: jobgroup.Ref{Name: "w", UID: "w"}, Templates: []jobgroup.Template{{Name: "t", MinCount: 9}}}}
+	s.Groups.Workloads = []jobgroup.Workload{{Ref: jobgroup.Ref{Name: "w", UID: "w"},
+		Templates: []jobgroup.Template{{Name: "t", MinCount: 9}}}}
 	s.Groups.PodGroups = []jobgroup.PodGroup{{Ref: jobgroup.Ref{Name: "g", UID: "g"}, Workload: "w", MinCount: 9}}
 	return s
 }

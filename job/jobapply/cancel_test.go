@@ -95,7 +95,8 @@ func (c *cluster) WriteStatus(ctx context.Context, s job.Status) error {
 // round runs one round of the adapter. It is cancelled after that many writes, unless after is
 // negative.
 func (c *cluster) round(t *rapid.T, after int) (*job.Plan, job.Conclusion) {
-	p, err := job.Reconcile(job.Snapshot{Job: c.job, Pods: slices.Clone(c.pods), Now: at(c.now), Memory: c.memory, Consistent: true})
+	p, err := job.Reconcile(job.Snapshot{Job: c.job, Pods: slices.Clone(c.pods), Now: at(c.now), Memory: c.memory,
+		Consistent: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,8 @@ func drawCluster(t *rapid.T) *cluster {
 	for i := range rapid.IntRange(0, 6).Draw(t, "pods") {
 		p := pod(fmt.Sprint("p", i), rapid.Int32Range(-1, 5).Draw(t, "index"), rapid.SampledFrom([]job.PodPhase{
 			job.PodPending, job.PodRunning, job.PodSucceeded, job.PodFailed}).Draw(t, "phase"))
-		p.Owner = rapid.SampledFrom([]jobpod.Ownership{jobpod.Owned, jobpod.Owned, jobpod.Owned, jobpod.OwnedUnmatched, jobpod.Orphan, jobpod.Foreign}).Draw(t, "owner")
+		p.Owner = rapid.SampledFrom([]jobpod.Ownership{jobpod.Owned, jobpod.Owned, jobpod.Owned, jobpod.OwnedUnmatched,
+			jobpod.Orphan, jobpod.Foreign}).Draw(t, "owner")
 		p.Untracked = p.Owner == jobpod.Orphan || rapid.IntRange(0, 4).Draw(t, "tracked") == 0
 		c.pods = append(c.pods, p)
 	}
@@ -180,10 +182,12 @@ func TestJI26_CancelAnywhere(t *testing.T) {
 			p, conclusion := cut.round(t, k)
 			o := conclusion.Outcome
 
-			if diff := cmp.Diff(writes[:k], cut.writes, cmp.Transformer("", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
+			if diff := cmp.Diff(writes[:k], cut.writes,
+				cmp.Transformer("", func(s []string) []string { return append([]string{}, s...) })); diff != "" {
 				t.Fatalf("cancelled after %d writes (-want +got):\n%s", k, diff)
 			}
-			if got := said(p, o); !slices.Equal(got, cut.writes) && (o.Claimed.Result == jobreason.ResultDone || len(got) > 0) {
+			if got := said(p, o); !slices.Equal(got, cut.writes) &&
+				(o.Claimed.Result == jobreason.ResultDone || len(got) > 0) {
 				t.Fatalf("cancelled after %d writes, the outcome says %v\nwritten: %v\n%s", k, got, cut.writes, p)
 			}
 			if !conclusion.Retry && k < len(writes) {

@@ -18,9 +18,10 @@ func perIndex(s *job.Spec) {
 // failedPod returns a pod of index 0 that failed some time before now, after other failures.
 func failedPod(uid job.UID, ago time.Duration, failures int32) job.Pod {
 	ended := jobpod.Container{Name: "main", State: jobpod.Terminated, ExitCode: 1, FinishedAt: now.Add(-ago)}
-	return job.Pod{UID: uid, Name: "j-" + string(uid), Phase: job.PodFailed, Index: job.IndexAt(0), Detail: &job.PodDetail{
-		Containers: []jobpod.Container{ended}, FailureCount: failures,
-	}}
+	return job.Pod{UID: uid, Name: "j-" + string(uid), Phase: job.PodFailed, Index: job.IndexAt(0),
+		Detail: &job.PodDetail{
+			Containers: []jobpod.Container{ended}, FailureCount: failures,
+		}}
 }
 
 // TestPlan_Failures checks plans, most of which create too many pods after failures, or create them
@@ -63,7 +64,8 @@ func TestPlan_Failures(t *testing.T) {
 		{name: "as many failures as allowed", create: one, edit: func(s *job.Snapshot) { s.Job.Status.Failed = 6 }},
 		{name: "one failure too many", create: one, edit: func(s *job.Snapshot) { s.Job.Status.Failed = 7 }, want: "JI21"},
 		{name: "one failure too many, not counted yet", create: one, edit: func(s *job.Snapshot) {
-			s.Job.Status.Failed, s.Job.Status.UncountedTerminatedPods = 6, &job.UncountedTerminatedPods{Failed: []job.UID{"a"}}
+			s.Job.Status.Failed, s.Job.Status.UncountedTerminatedPods = 6,
+				&job.UncountedTerminatedPods{Failed: []job.UID{"a"}}
 		}, want: "JI21"},
 		{name: "a failure is carried on", spec: perIndex, pods: []job.Pod{failedPod("a", 10*time.Second, 0)}, create: carried(1)},
 		{name: "a failure is forgotten", spec: perIndex, pods: []job.Pod{failedPod("a", 10*time.Second, 0)}, create: carried(0), want: "JI21"},
@@ -75,7 +77,8 @@ func TestPlan_Failures(t *testing.T) {
 			pods: []job.Pod{failedPod("a", -time.Hour, 0), failedPod("b", 30*time.Second, 1)}, create: carried(2)},
 		{name: "successes leave no room", edit: func(s *job.Snapshot) { s.Job.Status.Succeeded = 3 }, create: one, want: "JI10"},
 		{name: "successes that are not counted yet leave no room", create: one, want: "JI10", edit: func(s *job.Snapshot) {
-			s.Job.Status.Succeeded, s.Job.Status.UncountedTerminatedPods = 2, &job.UncountedTerminatedPods{Succeeded: []job.UID{"a"}}
+			s.Job.Status.Succeeded, s.Job.Status.UncountedTerminatedPods = 2,
+				&job.UncountedTerminatedPods{Succeeded: []job.UID{"a"}}
 		}},
 		{name: "completed indexes leave no room", spec: indexed, pods: []job.Pod{{UID: "r", Phase: job.PodRunning, Index: job.IndexAt(2)}},
 			edit: func(s *job.Snapshot) { s.Job.Status.CompletedIndexes = "0,1" }, create: creations(0), want: "JI10"},
@@ -93,7 +96,8 @@ func TestPlan_Failures(t *testing.T) {
 // TestState_Untrack_FailureCount: the last pod that carries the failures of an index keeps its
 // finalizer.
 func TestState_Untrack_FailureCount(t *testing.T) {
-	replacement := job.Pod{UID: "b", Name: "j-b", Phase: job.PodRunning, Index: job.IndexAt(0), Detail: &job.PodDetail{FailureCount: 1}}
+	replacement := job.Pod{UID: "b", Name: "j-b", Phase: job.PodRunning, Index: job.IndexAt(0),
+		Detail: &job.PodDetail{FailureCount: 1}}
 	elsewhere, gone, leaving, again := replacement, replacement, replacement, failedPod("b", 0, 1)
 	leaving.Detail, leaving.Deletion = nil, &job.PodDeletion{Timestamp: now}
 	elsewhere.Index, gone.Phase, gone.Untracked = job.IndexAt(1), job.PodFailed, true
@@ -148,7 +152,8 @@ func TestState_Status_Finalizer(t *testing.T) {
 	end := job.Status{StartTime: now, Terminating: ptr[int32](0), Conditions: []job.Condition{
 		{Type: job.ConditionFailureTarget, Status: job.ConditionTrue}, {Type: job.ConditionFailed, Status: job.ConditionTrue},
 	}}
-	st := &jobcheck.State{Job: &job.Job{Name: "j", UID: "j", Spec: spec(nil)}, Pods: []*job.Pod{&p}, History: new(jobcheck.History)}
+	st := &jobcheck.State{Job: &job.Job{Name: "j", UID: "j", Spec: spec(nil)}, Pods: []*job.Pod{&p},
+		History: new(jobcheck.History)}
 	st.History.Born(&p)
 	expect(t, st.Status(&end), "JI8")
 	st.History.Late = true

@@ -74,7 +74,8 @@ func TestPlan(t *testing.T) {
 		{name: "two more pods", pods: []job.Pod{running}, plan: job.Plan{Create: creations(-1, -1)}, want: "JI10"},
 		{name: "beside a pod that leaves", pods: []job.Pod{leaving}, plan: job.Plan{Create: creations(-1, -1)}},
 		{name: "beside a pod that leaves, where only failed ones are replaced", pods: []job.Pod{leaving},
-			spec: func(s *job.Spec) { s.PodReplacementPolicy = job.ReplaceFailed }, plan: job.Plan{Create: creations(-1, -1)}, want: "JI11"},
+			spec: func(s *job.Spec) { s.PodReplacementPolicy = job.ReplaceFailed },
+			plan: job.Plan{Create: creations(-1, -1)}, want: "JI11"},
 		{name: "a running index", spec: indexed, pods: []job.Pod{running}, plan: job.Plan{Create: creations(0)}, want: "JI7"},
 		{name: "a completed index", spec: indexed, edit: func(s *job.Snapshot) { s.Job.Status.CompletedIndexes = "0,1" }, plan: job.Plan{Create: creations(1)}, want: "JI7"},
 		{name: "an index twice", spec: indexed, plan: job.Plan{Create: creations(2, 2)}, want: "JI7"},
@@ -129,7 +130,8 @@ func TestState_Status(t *testing.T) {
 	end := func(s *job.Status) {
 		count(s)
 		s.Active, s.CompletionTime = 0, now
-		s.Conditions = []job.Condition{{Type: job.ConditionSuccessCriteriaMet, Status: job.ConditionTrue}, {Type: job.ConditionComplete, Status: job.ConditionTrue}}
+		s.Conditions = []job.Condition{{Type: job.ConditionSuccessCriteriaMet, Status: job.ConditionTrue},
+			{Type: job.ConditionComplete, Status: job.ConditionTrue}}
 	}
 
 	for _, c := range []struct {
@@ -201,7 +203,8 @@ func TestState_Status(t *testing.T) {
 		{name: "another start", next: func(s *job.Status) { s.StartTime = now.Add(time.Second) }, want: "JI17"},
 		{name: "an index that has not succeeded", spec: indexed, next: func(s *job.Status) { count(s); s.CompletedIndexes = "1" }, want: "JI6"},
 		{name: "two billion indexes that have not", spec: func(s *job.Spec) { indexed(s); s.Completions = ptr[int32](1<<31 - 1) },
-			next: func(s *job.Status) { count(s); s.Succeeded, s.CompletedIndexes = 1<<31-1, "0-2147483646" }, want: "JI6"},
+			next: func(s *job.Status) { count(s); s.Succeeded, s.CompletedIndexes = 1<<31-1, "0-2147483646" },
+			want: "JI6"},
 		{name: "an index that has", spec: indexed, next: func(s *job.Status) { count(s); s.CompletedIndexes = "0" }},
 		{name: "a list that is not canonical", spec: indexed, next: func(s *job.Status) { count(s); s.CompletedIndexes = "0-0" }, want: "JI6"},
 	} {
@@ -275,7 +278,8 @@ func TestHistory_Long(t *testing.T) {
 			t.Fatalf("pod %d: %+v", i, l)
 		}
 	}
-	st := jobcheck.State{Job: &job.Job{Spec: spec(func(s *job.Spec) { indexed(s); s.Completions = ptr[int32](100) })}, History: &h}
+	st := jobcheck.State{Job: &job.Job{Spec: spec(func(s *job.Spec) { indexed(s); s.Completions = ptr[int32](100) })},
+		History: &h}
 	expect(t, st.Status(&job.Status{CompletedIndexes: "0,99", Succeeded: 2}), "")
 	expect(t, st.Status(&job.Status{CompletedIndexes: "0,98", Succeeded: 2}), "JI6")
 }
@@ -285,11 +289,13 @@ func TestGroups(t *testing.T) {
 	ref := func(name string) jobgroup.Ref { return jobgroup.Ref{Name: name, UID: job.UID("uid of " + name)} }
 	workload := jobgroup.Workload{Ref: ref("w"), Templates: []jobgroup.Template{{Name: "t", MinCount: 2}}}
 	group := jobgroup.PodGroup{Ref: ref("g"), Workload: "w", MinCount: 2}
-	newGroup := jobgroup.Write{Kind: jobgroup.KindPodGroup, Ref: jobgroup.Ref{Name: "h"}, MinCount: 2, Workload: jobgroup.Ref{Name: "w"}}
+	newGroup := jobgroup.Write{Kind: jobgroup.KindPodGroup, Ref: jobgroup.Ref{Name: "h"}, MinCount: 2,
+		Workload: jobgroup.Ref{Name: "w"}}
 	small := newGroup
 	small.MinCount, small.Template = 1, "t"
 	resize := func(ref jobgroup.Ref, size int32) *job.Plan {
-		return &job.Plan{Groups: []jobgroup.Write{{Kind: jobgroup.KindPodGroup, Ref: ref, Template: "t", MinCount: size}}}
+		return &job.Plan{Groups: []jobgroup.Write{{Kind: jobgroup.KindPodGroup, Ref: ref, Template: "t",
+			MinCount: size}}}
 	}
 	of := func(groups ...jobgroup.Ref) (all []job.Creation) {
 		for _, g := range groups {
@@ -336,7 +342,8 @@ func TestGroups(t *testing.T) {
 			s.Groups.Workloads = []jobgroup.Workload{{Ref: ref("w"), Templates: []jobgroup.Template{{Name: "t"}}}}
 		}, &job.Plan{Groups: []jobgroup.Write{small}}, "JI30"},
 		{"a new group of a job that asks for no gang any more", func(s *job.Snapshot) {
-			s.Groups.Workloads, s.Job.Spec.Scheduling = []jobgroup.Workload{{Ref: ref("w"), Templates: []jobgroup.Template{{Name: "t", MinCount: 1}}}}, nil
+			s.Groups.Workloads, s.Job.Spec.Scheduling = []jobgroup.Workload{{Ref: ref("w"),
+				Templates: []jobgroup.Template{{Name: "t", MinCount: 1}}}}, nil
 		}, &job.Plan{Groups: []jobgroup.Write{small}}, ""},
 		{"the size of parallelism", has, resize(ref("g"), 2), ""},
 		{"another size", has, resize(ref("g"), 1), "JI30"},
@@ -346,7 +353,9 @@ func TestGroups(t *testing.T) {
 		{"another size than that of a template", func(s *job.Snapshot) { has(s); s.Groups.Controlled = true }, resize(ref("g"), 1), "JI30"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := job.Snapshot{Job: job.Job{Name: "j", UID: "j", Spec: spec(func(s *job.Spec) { s.Scheduling = gang(nil) })}, Now: now, Options: job.Options{Gangs: true}}
+			s := job.Snapshot{Job: job.Job{Name: "j", UID: "j",
+				Spec: spec(func(s *job.Spec) { s.Scheduling = gang(nil) })}, Now: now,
+				Options: job.Options{Gangs: true}}
 			if test.change != nil {
 				test.change(&s)
 			}
@@ -355,7 +364,8 @@ func TestGroups(t *testing.T) {
 	}
 	st := func(late bool) *jobcheck.State {
 		groups := jobgroup.Groups{Workloads: []jobgroup.Workload{workload}, PodGroups: []jobgroup.PodGroup{group}}
-		return &jobcheck.State{Groups: groups, History: &jobcheck.History{Late: late}, Options: job.Options{Gangs: true}}
+		return &jobcheck.State{Groups: groups, History: &jobcheck.History{Late: late},
+			Options: job.Options{Gangs: true}}
 	}
 	expect(t, st(false).Group(&newGroup), "JI29")
 	expect(t, st(false).Group(&jobgroup.Write{Kind: jobgroup.KindWorkload, Ref: jobgroup.Ref{Name: "v"}}), "JI29")

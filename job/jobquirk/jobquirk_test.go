@@ -27,7 +27,8 @@ func TestOf(t *testing.T) {
 // Each constant has its name, and each is in the oldest release.
 func TestNames(t *testing.T) {
 	known := strings.Split(names, "|")
-	if all := slices.Collect(Of(release.V131()).All()); len(all) != len(known) || Quirk(len(known)).String() != known[len(known)-1] {
+	if all := slices.Collect(Of(release.V131()).All()); len(all) != len(known) ||
+		Quirk(len(known)).String() != known[len(known)-1] {
 		t.Errorf("%v, and there are %d names", all, len(known))
 	}
 

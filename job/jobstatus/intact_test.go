@@ -26,9 +26,11 @@ func TestJI24_NothingIsShared(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := jobgen.Snapshots().Draw(t, "snapshot")
 		other := jobgen.Statuses().Draw(t, "status")
-		end := rapid.SampledFrom([]job.ConditionType{job.ConditionFailureTarget, job.ConditionSuccessCriteriaMet}).Draw(t, "end")
+		end := rapid.SampledFrom([]job.ConditionType{job.ConditionFailureTarget,
+			job.ConditionSuccessCriteriaMet}).Draw(t, "end")
 		var pool intact.Pool
-		pool.Add(s.Job, s.Now, other, job.Verdict{Type: end}, jobstatus.Words(jobstatus.JoinFailures), []jobstatus.Part{{Status: s.Job.Status}, {Status: other}})
+		pool.Add(s.Job, s.Now, other, job.Verdict{Type: end}, jobstatus.Words(jobstatus.JoinFailures),
+			[]jobstatus.Part{{Status: s.Job.Status}, {Status: other}})
 		pool.Add(rapid.SampledFrom(release.All()).Draw(t, "release"))
 		public.Check(t, &pool)
 	})

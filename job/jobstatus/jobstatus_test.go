@@ -23,7 +23,8 @@ import (
 // servers returns all releases, and some with gates that change the checks of a server.
 func servers() []release.Release {
 	all := release.All()
-	for _, text := range []string{"1.31,JobManagedBy=true", "1.31,JobPodReplacementPolicy=false", "1.33,JobManagedBy=false",
+	for _, text := range []string{"1.31,JobManagedBy=true", "1.31,JobPodReplacementPolicy=false",
+		"1.33,JobManagedBy=false",
 		"1.33,JobManagedBy=false,JobPodReplacementPolicy=false"} {
 		r, err := release.Parse(text)
 		if err != nil {
@@ -113,7 +114,8 @@ func checkAggregate(t *rapid.T, r release.Release, old, next *job.Status, spec *
 	}
 	// The whole job is suspended once all parts are, and resumed with the first part.
 	was, is := isTrue(old, job.ConditionSuspended), isTrue(next, job.ConditionSuspended)
-	ends := isTrue(next, job.ConditionFailureTarget) || isTrue(next, job.ConditionSuccessCriteriaMet) || next.Finished() != ""
+	ends := isTrue(next, job.ConditionFailureTarget) || isTrue(next, job.ConditionSuccessCriteriaMet) ||
+		next.Finished() != ""
 	if asked := value.Of(spec.Suspend); !ends && is != (was && (asked || suspended) || asked && suspended) {
 		t.Fatalf("%v: suspended %t, was %t, asked for %t, the parts %t\n%s", r, is, was, asked, suspended, text(next))
 	}
@@ -128,7 +130,8 @@ func checkAggregate(t *rapid.T, r release.Release, old, next *job.Status, spec *
 		}
 	}
 	// The first end that is announced names the parts that have failed.
-	if c := next.Condition(job.ConditionFailureTarget); c.Status == job.ConditionTrue && !isTrue(old, job.ConditionFailureTarget) {
+	if c := next.Condition(job.ConditionFailureTarget); c.Status == job.ConditionTrue &&
+		!isTrue(old, job.ConditionFailureTarget) {
 		for _, p := range parts {
 			named := strings.Contains(c.Message, p.Name)
 			if ended := p.Status.Finished() == job.ConditionFailed; named != ended {
@@ -226,8 +229,10 @@ func TestReports(t *testing.T) {
 	earlier := running
 	earlier.StartTime = midnight.Add(-time.Second)
 	failedPart := jobstatus.Part{Status: holding(job.Status{StartTime: midnight, Failed: 7}, target, failed)}
-	completePart := jobstatus.Part{Status: holding(job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 1}, met, complete)}
-	success, failure := job.Verdict{Type: met, Reason: "CompletionsReached"}, job.Verdict{Type: target, Reason: "BackoffLimitExceeded"}
+	completePart := jobstatus.Part{Status: holding(job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 1},
+		met, complete)}
+	success, failure := job.Verdict{Type: met, Reason: "CompletionsReached"},
+		job.Verdict{Type: target, Reason: "BackoffLimitExceeded"}
 
 	finish := func(s job.Status, end job.Verdict) func(release.Release) (job.Status, error) {
 		return func(r release.Release) (job.Status, error) { return jobstatus.Finish(s, spec, end, noon, r) }
@@ -259,7 +264,8 @@ func TestReports(t *testing.T) {
 			"startTime: <nil>: is required when finished", finish(job.Status{}, success)},
 		{"jobset#882: a test fails a job", job.Status{}, holding(job.Status{}, failed), "needs FailureTarget", finish(job.Status{}, failure)},
 		{"jobset#882: a test makes pods ready, and none active", job.Status{}, job.Status{Ready: value.To[int32](3)}, "ready: 3: must be at most active, 0",
-			aggregate(job.Status{}, jobstatus.Part{Status: job.Status{StartTime: midnight, Active: 3, Ready: value.To[int32](3)}})},
+			aggregate(job.Status{},
+				jobstatus.Part{Status: job.Status{StartTime: midnight, Active: 3, Ready: value.To[int32](3)}})},
 		{"kueue#4027, kueue#4029: a test completes a job", job.Status{}, holding(job.Status{}, complete),
 			"startTime: <nil>: is required when finished", finish(job.Status{}, success)},
 		{"kuberay#4324: a test completes a job with a pod", running, holding(job.Status{StartTime: midnight, Active: 1}, complete),
@@ -268,7 +274,8 @@ func TestReports(t *testing.T) {
 			`completionTime: "2026-01-01T12:00:00Z": must not be set unless Complete`, finish(started, failure)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if err := jobstatus.CheckServed(test.old, test.byHand, spec, release.V136()); err == nil || !strings.Contains(err.Error(), test.refused) {
+			if err := jobstatus.CheckServed(test.old, test.byHand, spec, release.V136()); err == nil ||
+				!strings.Contains(err.Error(), test.refused) {
 				t.Errorf("by hand: %v, want %q", err, test.refused)
 			}
 			if err := jobstatus.CheckServed(test.old, test.byHand, spec, release.V131()); err != nil {
@@ -317,9 +324,11 @@ func TestCheckTransition_Release(t *testing.T) {
 	running := job.Status{StartTime: midnight, Active: 1}
 	undeclared := holding(job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 1}, job.ConditionComplete)
 	declared := holding(undeclared, job.ConditionSuccessCriteriaMet)
-	counted := job.Status{StartTime: midnight, UncountedTerminatedPods: &job.UncountedTerminatedPods{Succeeded: []job.UID{"a"}}}
+	counted := job.Status{StartTime: midnight,
+		UncountedTerminatedPods: &job.UncountedTerminatedPods{Succeeded: []job.UID{"a"}}}
 	suspended := holding(job.Status{StartTime: midnight}, job.ConditionSuspended)
-	resumed := job.Status{StartTime: noon, Conditions: []job.Condition{{Type: job.ConditionSuspended, Status: job.ConditionFalse}}}
+	resumed := job.Status{StartTime: noon,
+		Conditions: []job.Condition{{Type: job.ConditionSuspended, Status: job.ConditionFalse}}}
 
 	tests := []struct {
 		name      string
@@ -350,15 +359,18 @@ func TestCheckTransition_Release(t *testing.T) {
 func TestReports_GatesOff(t *testing.T) {
 	spec, off := jobgen.SpecOf(plain), parsed(t, "1.31,JobPodReplacementPolicy=false")
 	running := job.Status{StartTime: midnight, Active: 1}
-	complete := holding(job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 1}, job.ConditionSuccessCriteriaMet, job.ConditionComplete)
-	if err := jobstatus.CheckServed(running, complete, spec, off); err == nil || !strings.Contains(err.Error(), "needs a successPolicy") {
+	complete := holding(job.Status{StartTime: midnight, CompletionTime: noon, Succeeded: 1},
+		job.ConditionSuccessCriteriaMet, job.ConditionComplete)
+	if err := jobstatus.CheckServed(running, complete, spec, off); err == nil ||
+		!strings.Contains(err.Error(), "needs a successPolicy") {
 		t.Errorf("by hand: %v", err)
 	}
 	if err := jobstatus.CheckServed(running, complete, spec, release.V136()); err != nil {
 		t.Errorf("by hand, 1.36: %v", err)
 	}
 	joined := jobstatus.Aggregate(running, spec, []jobstatus.Part{{Status: complete}}, noon, off)
-	if err := jobstatus.CheckServed(running, joined, spec, off); err != nil || joined.Finished() != job.ConditionComplete {
+	if err := jobstatus.CheckServed(running, joined, spec, off); err != nil ||
+		joined.Finished() != job.ConditionComplete {
 		t.Errorf("%v: %s", err, text(joined))
 	}
 }
@@ -366,7 +378,8 @@ func TestReports_GatesOff(t *testing.T) {
 // TestFinish_Errors: Finish refuses an end that comes too early.
 func TestFinish_Errors(t *testing.T) {
 	spec := jobgen.SpecOf(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`)
-	success, declared := job.Verdict{Type: job.ConditionSuccessCriteriaMet}, holding(job.Status{}, job.ConditionFailureTarget)
+	success, declared := job.Verdict{Type: job.ConditionSuccessCriteriaMet},
+		holding(job.Status{}, job.ConditionFailureTarget)
 
 	for _, test := range []struct {
 		s    job.Status
@@ -379,20 +392,24 @@ func TestFinish_Errors(t *testing.T) {
 		{job.Status{}, job.Verdict{Type: job.ConditionComplete}, "end.type: \"Complete\": must be SuccessCriteriaMet or FailureTarget"},
 		{declared, success, "excludes SuccessCriteriaMet"},
 	} {
-		if _, err := jobstatus.Finish(test.s, spec, test.end, noon, release.V136()); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := jobstatus.Finish(test.s, spec, test.end, noon, release.V136()); err == nil ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%v, want %q", err, test.want)
 		}
 	}
 
-	if _, err := jobstatus.Suspend(declared, spec, noon, release.V136()); err == nil || !strings.Contains(err.Error(), "is neither suspended nor resumed") {
+	if _, err := jobstatus.Suspend(declared, spec, noon, release.V136()); err == nil ||
+		!strings.Contains(err.Error(), "is neither suspended nor resumed") {
 		t.Error(err)
 	}
-	if _, err := jobstatus.Resume(job.Status{}, spec, noon, release.V136()); err == nil || !strings.Contains(err.Error(), "spec.suspend: true: must be false") {
+	if _, err := jobstatus.Resume(job.Status{}, spec, noon, release.V136()); err == nil ||
+		!strings.Contains(err.Error(), "spec.suspend: true: must be false") {
 		t.Error(err)
 	}
 
 	spec.Suspend = value.To(false)
-	if _, err := jobstatus.Suspend(job.Status{}, spec, noon, release.V136()); err == nil || !strings.Contains(err.Error(), "spec.suspend: false: must be true") {
+	if _, err := jobstatus.Suspend(job.Status{}, spec, noon, release.V136()); err == nil ||
+		!strings.Contains(err.Error(), "spec.suspend: false: must be true") {
 		t.Error(err)
 	}
 }
@@ -400,13 +417,16 @@ func TestFinish_Errors(t *testing.T) {
 // TestSuspend: suspending removes startTime from 1.36 on, and keeps it before. Resuming sets a new
 // startTime, unless the server refuses that.
 func TestSuspend(t *testing.T) {
-	suspended, spec := jobgen.SpecOf(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`), jobgen.SpecOf(plain)
+	suspended, spec := jobgen.SpecOf(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`),
+		jobgen.SpecOf(plain)
 	old := job.Status{StartTime: midnight}
-	kept := map[string]bool{"1.31": true, "1.34": true, "1.35": true, "1.35,MutableSchedulingDirectivesForSuspendedJobs=true": false, "1.36": false, "1.31,JobManagedBy=true": true}
+	kept := map[string]bool{"1.31": true, "1.34": true, "1.35": true,
+		"1.35,MutableSchedulingDirectivesForSuspendedJobs=true": false, "1.36": false, "1.31,JobManagedBy=true": true}
 	for text, keeps := range kept {
 		r := parsed(t, text)
 		s, err := jobstatus.Suspend(old, suspended, noon, r)
-		if err != nil || s.StartTime.IsZero() == keeps || s.Condition(job.ConditionSuspended).Status != job.ConditionTrue {
+		if err != nil || s.StartTime.IsZero() == keeps ||
+			s.Condition(job.ConditionSuspended).Status != job.ConditionTrue {
 			t.Errorf("%v: %+v, %v", r, s, err)
 		}
 
@@ -415,7 +435,8 @@ func TestSuspend(t *testing.T) {
 		if text == "1.31,JobManagedBy=true" {
 			want = midnight
 		}
-		if err != nil || !resumed.StartTime.Equal(want) || resumed.Condition(job.ConditionSuspended).Status != job.ConditionFalse {
+		if err != nil || !resumed.StartTime.Equal(want) ||
+			resumed.Condition(job.ConditionSuspended).Status != job.ConditionFalse {
 			t.Errorf("%v: %+v, %v", r, resumed, err)
 		}
 
@@ -440,7 +461,8 @@ func TestCheckServed(t *testing.T) {
 		return job.Status{StartTime: midnight, CompletedIndexes: completed, Succeeded: 2, FailedIndexes: &failed}
 	}
 	complete := func(at time.Time) job.Status {
-		return holding(job.Status{StartTime: midnight, CompletionTime: at}, job.ConditionSuccessCriteriaMet, job.ConditionComplete)
+		return holding(job.Status{StartTime: midnight, CompletionTime: at}, job.ConditionSuccessCriteriaMet,
+			job.ConditionComplete)
 	}
 
 	for _, c := range []struct {
@@ -472,10 +494,12 @@ func TestCheckServed(t *testing.T) {
 // TestAggregate_Sums: counts are the sums of the parts, and an announced end stays.
 func TestAggregate_Sums(t *testing.T) {
 	part := func(active, ready, terminating int32) jobstatus.Part {
-		return jobstatus.Part{Status: job.Status{StartTime: midnight, Active: active, Ready: &ready, Terminating: &terminating}}
+		return jobstatus.Part{Status: job.Status{StartTime: midnight, Active: active, Ready: &ready,
+			Terminating: &terminating}}
 	}
 
-	got := jobstatus.Aggregate(job.Status{StartTime: midnight}, jobgen.SpecOf(plain), []jobstatus.Part{part(2, 1, 1), part(3, 2, 2)}, noon, release.V136())
+	got := jobstatus.Aggregate(job.Status{StartTime: midnight}, jobgen.SpecOf(plain),
+		[]jobstatus.Part{part(2, 1, 1), part(3, 2, 2)}, noon, release.V136())
 	if got.Active != 5 || *got.Ready != 3 || *got.Terminating != 3 {
 		t.Errorf("%d active, %d ready, %d terminating", got.Active, *got.Ready, *got.Terminating)
 	}
@@ -501,27 +525,33 @@ func TestAggregate_Sums(t *testing.T) {
 	}
 
 	old := job.Status{Succeeded: 7, Failed: 8}
-	if got := jobstatus.Aggregate(old, jobgen.SpecOf(plain), nil, noon, release.V136()); got.Succeeded != 7 || got.Failed != 8 {
+	if got := jobstatus.Aggregate(old, jobgen.SpecOf(plain), nil, noon, release.V136()); got.Succeeded != 7 ||
+		got.Failed != 8 {
 		t.Errorf("without its parts, %d succeeded, %d failed", got.Succeeded, got.Failed)
 	}
 
 	completeAt := func(hour int) jobstatus.Part {
 		at := midnight.Add(time.Duration(hour) * time.Hour)
-		return jobstatus.Part{Status: holding(job.Status{StartTime: at.Add(-time.Hour), CompletionTime: at}, job.ConditionSuccessCriteriaMet, job.ConditionComplete)}
+		return jobstatus.Part{Status: holding(job.Status{StartTime: at.Add(-time.Hour), CompletionTime: at},
+			job.ConditionSuccessCriteriaMet, job.ConditionComplete)}
 	}
 	complete := completeAt(1)
-	got = jobstatus.Aggregate(job.Status{}, jobgen.SpecOf(plain), []jobstatus.Part{complete, completeAt(3), completeAt(2)}, noon, release.V136())
-	if got.Finished() != job.ConditionComplete || !got.StartTime.Equal(midnight) || !got.CompletionTime.Equal(midnight.Add(3*time.Hour)) {
+	got = jobstatus.Aggregate(job.Status{}, jobgen.SpecOf(plain),
+		[]jobstatus.Part{complete, completeAt(3), completeAt(2)}, noon, release.V136())
+	if got.Finished() != job.ConditionComplete || !got.StartTime.Equal(midnight) ||
+		!got.CompletionTime.Equal(midnight.Add(3*time.Hour)) {
 		t.Errorf("complete from %v to %v: %v", got.StartTime, got.CompletionTime, got.Conditions)
 	}
 
-	again, err := jobstatus.Finish(got, jobgen.SpecOf(plain), job.Verdict{Type: job.ConditionFailureTarget}, noon, release.V136())
+	again, err := jobstatus.Finish(got, jobgen.SpecOf(plain), job.Verdict{Type: job.ConditionFailureTarget}, noon,
+		release.V136())
 	if err != nil || again.Finished() != job.ConditionComplete {
 		t.Errorf("what has ended ends as %q, %v", again.Finished(), err)
 	}
 
 	announced := holding(job.Status{StartTime: midnight}, job.ConditionFailureTarget)
-	if got := jobstatus.Aggregate(announced, jobgen.SpecOf(plain), []jobstatus.Part{complete}, noon, release.V136()); got.Finished() != job.ConditionFailed {
+	if got := jobstatus.Aggregate(announced, jobgen.SpecOf(plain), []jobstatus.Part{complete}, noon,
+		release.V136()); got.Finished() != job.ConditionFailed {
 		t.Errorf("announced is a failure, and the job ends as %q", got.Finished())
 	}
 }
@@ -554,7 +584,8 @@ func TestAggregate_Words(t *testing.T) {
 		all := append([]jobstatus.Part{failed("later", "Late", "late")}, test.parts...)
 		all = slices.DeleteFunc(all, func(p jobstatus.Part) bool { return p.Status.Active > 0 })
 		ended := jobstatus.Aggregate(announced, jobgen.SpecOf(plain), all, noon.Add(time.Minute), release.V136())
-		for _, c := range []job.Condition{announced.Condition(job.ConditionFailureTarget), ended.Condition(job.ConditionFailureTarget), ended.Condition(job.ConditionFailed)} {
+		for _, c := range []job.Condition{announced.Condition(job.ConditionFailureTarget),
+			ended.Condition(job.ConditionFailureTarget), ended.Condition(job.ConditionFailed)} {
 			if c.Status != job.ConditionTrue || c.Reason != test.reason || c.Message != test.message {
 				t.Errorf("%s: %s says %q, %q", test.name, c.Type, c.Reason, c.Message)
 			}
@@ -565,7 +596,8 @@ func TestAggregate_Words(t *testing.T) {
 		return "PartsFailed", fmt.Sprintf("%d have failed, the last is %s", len(failed), failed[len(failed)-1].Name)
 	}
 	parts := []jobstatus.Part{ofLimit("a"), running, ofDeadline("d")}
-	got := jobstatus.AggregateFunc(job.Status{}, jobgen.SpecOf(plain), parts, count, noon, release.V136()).Condition(job.ConditionFailureTarget)
+	got := jobstatus.AggregateFunc(job.Status{}, jobgen.SpecOf(plain), parts, count, noon,
+		release.V136()).Condition(job.ConditionFailureTarget)
 	if got.Reason != "PartsFailed" || got.Message != "2 have failed, the last is d" {
 		t.Errorf("the caller's words: %q, %q", got.Reason, got.Message)
 	}

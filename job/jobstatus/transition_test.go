@@ -93,7 +93,8 @@ func TestCheckTransition(t *testing.T) {
 		{"JI15: Complete without SuccessCriteriaMet", "", started, started + "," + done + "," + conditions("Complete"),
 			`conditions[Complete]: "True": needs SuccessCriteriaMet`},
 		{"JI15: Complete without SuccessCriteriaMet is one problem, also with a successPolicy", indexed + `,"successPolicy":{"rules":[{}]}`, started,
-			started + "," + done + "," + conditions("Complete"), `conditions[Complete]: "True": needs SuccessCriteriaMet`},
+			started + "," + done + "," + conditions("Complete"),
+			`conditions[Complete]: "True": needs SuccessCriteriaMet`},
 		{"JI15: a job that an old controller has ended", "", started + "," + conditions("Failed"), started + "," + conditions("Failed"), ""},
 		{"JI8: a job ends in success", "", started + `,"active":1,` + met, complete + `,"terminating":0`, ""},
 		{"JI8: pods are left at the end", "", started, failed + `,"active":1,"terminating":2,` + uncounted(`"a"`, `"b"`),
@@ -106,7 +107,8 @@ func TestCheckTransition(t *testing.T) {
 		{"JI16: an empty list of failed indexes comes after the end", perIndex, failed, failed + `,"failedIndexes":""`,
 			`failedIndexes: "": must not change after the end`},
 		{"JI14: one of two conditions of a type vanishes after the end", "", started + "," + conditions("FailureTarget", "Failed=False", "Failed"),
-			started + "," + conditions("FailureTarget", "Failed=False"), `conditions[Failed]: "False": must not change after the end`},
+			started + "," + conditions("FailureTarget", "Failed=False"),
+			`conditions[Failed]: "False": must not change after the end`},
 		{"JI17: Complete without completionTime", "", started, started + "," + conditions("SuccessCriteriaMet", "Complete"),
 			"completionTime: <nil>: is required when Complete"},
 		{"JI17: completionTime without Complete", "", started, started + "," + done + "," + met,
@@ -205,7 +207,8 @@ func TestCheckTransition(t *testing.T) {
 		unmarshal(t, test.next, &next)
 		job.Default(&spec)
 
-		if got := must.Problems(t, jobstatus.CheckTransition(old, next, spec, release.Newest()), "status."); got != test.want {
+		if got := must.Problems(t, jobstatus.CheckTransition(old, next, spec, release.Newest()),
+			"status."); got != test.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, test.want)
 		}
 	}
@@ -306,7 +309,8 @@ var mutations = []struct {
 			return false
 		}
 		dropped := rapid.SampledFrom(w.old.Conditions).Draw(t, "dropped").Type
-		w.next.Conditions = slices.DeleteFunc(slices.Clone(w.next.Conditions), func(c job.Condition) bool { return c.Type == dropped })
+		w.next.Conditions = slices.DeleteFunc(slices.Clone(w.next.Conditions),
+			func(c job.Condition) bool { return c.Type == dropped })
 		return true
 	}},
 	{"a condition turns", func(t *rapid.T, w *written) bool {
@@ -319,7 +323,8 @@ var mutations = []struct {
 		return true
 	}},
 	{"a job fails after all", func(_ *rapid.T, w *written) bool {
-		w.next.Conditions = append(slices.Clip(w.next.Conditions), job.Condition{Type: job.ConditionFailureTarget, Status: job.ConditionTrue})
+		w.next.Conditions = append(slices.Clip(w.next.Conditions),
+			job.Condition{Type: job.ConditionFailureTarget, Status: job.ConditionTrue})
 		return w.next.Condition(job.ConditionSuccessCriteriaMet).Status == job.ConditionTrue
 	}},
 	{"a UID is added twice", func(t *rapid.T, w *written) bool {

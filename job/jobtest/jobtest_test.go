@@ -101,15 +101,16 @@ func TestBackend_ConditionsUnseen(t *testing.T) {
 	story := kittest.Find(t, "1000", func(tb testing.TB) {
 		jobtest.TestBackend(tb, func(env *jobtest.Env) jobtest.Subject {
 			s := &store{env: env}
-			return jobtest.Subject{Store: s, Start: jobtest.Loop(env, func(ctx context.Context) (job.Snapshot, jobapply.Backend, error) {
-				seen, b, err := s.Look(ctx)
-				for i := range seen.Pods {
-					detail := *seen.Pods[i].Detail
-					detail.Conditions = nil
-					seen.Pods[i].Detail = &detail
-				}
-				return seen, b, err
-			})}
+			return jobtest.Subject{Store: s,
+				Start: jobtest.Loop(env, func(ctx context.Context) (job.Snapshot, jobapply.Backend, error) {
+					seen, b, err := s.Look(ctx)
+					for i := range seen.Pods {
+						detail := *seen.Pods[i].Detail
+						detail.Conditions = nil
+						seen.Pods[i].Detail = &detail
+					}
+					return seen, b, err
+				})}
 		})
 	})
 	if !strings.Contains(story, "otherwise than the store: detail.conditions[0]") {
@@ -128,7 +129,8 @@ func (o *observer) Executed(job.Writes) { o.told++ }
 // TestEnv_BackendIsAsAble: the executor finds the optional interfaces of the program's backend.
 func TestEnv_BackendIsAsAble(t *testing.T) {
 	o := &observer{}
-	if _, err := (jobapply.Executor{}).Apply(t.Context(), new(jobtest.Env).Backend(o), &job.Plan{}); err != nil || o.told != 1 {
+	if _, err := (jobapply.Executor{}).Apply(t.Context(), new(jobtest.Env).Backend(o), &job.Plan{}); err != nil ||
+		o.told != 1 {
 		t.Errorf("told %d times, %v", o.told, err)
 	}
 }

@@ -42,7 +42,8 @@ func (p *program) round(ctx context.Context) (time.Time, error) {
 
 	end, err := jobapply.Executor{Parallel: 1}.Apply(ctx, p.env.Backend(b), &plan)
 	if !end.Memory.Equal(s.Memory) {
-		err = errors.Join(err, p.env.Write("store the memory", func() error { p.memories[s.Job.UID] = end.Memory; return nil }))
+		err = errors.Join(err,
+			p.env.Write("store the memory", func() error { p.memories[s.Job.UID] = end.Memory; return nil }))
 	}
 	return end.Requeue.At, err
 }

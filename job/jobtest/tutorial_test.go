@@ -102,7 +102,8 @@ func (w *worker) round(ctx context.Context) (time.Time, error) {
 
 	w.env.Planned(&s, &plan)
 	end := w.carryOut(ctx, w.env.Backend(b), &plan)
-	if err := w.env.Write("store the memory", func() error { w.memories[w.key(&s.Job)] = end.Memory; return nil }); err != nil {
+	if err := w.env.Write("store the memory",
+		func() error { w.memories[w.key(&s.Job)] = end.Memory; return nil }); err != nil {
 		return time.Time{}, err
 	}
 
@@ -346,7 +347,8 @@ func TestTutorial(t *testing.T) {
 
 var (
 	update = flag.Bool("update", false, "rewrite the stories of the tutorial")
-	search = flag.Bool("search", false, "look for the bugs of the tutorial again, among 3000 lives of each of five seeds, and keep the shortest story")
+	search = flag.Bool("search", false,
+		"look for the bugs of the tutorial again, among 3000 lives of each of five seeds, and keep the shortest story")
 )
 
 // find runs the test with the life that is stored under that name, and returns the story. With

@@ -66,7 +66,8 @@ func TestParse(t *testing.T) {
 
 // TestOff: the gates that are off in each release are those in docs/releases.md.
 func TestOff(t *testing.T) {
-	newer := GatesOf(MutableSchedulingDirectivesForSuspendedJobs, MutablePodResourcesForSuspendedJobs, StaleControllerConsistencyJob, WorkloadWithJob)
+	newer := GatesOf(MutableSchedulingDirectivesForSuspendedJobs, MutablePodResourcesForSuspendedJobs,
+		StaleControllerConsistencyJob, WorkloadWithJob)
 	for r, want := range map[Release]Gates{
 		V131(): newer.With(JobManagedBy),
 		V132(): newer,
@@ -79,24 +80,28 @@ func TestOff(t *testing.T) {
 			t.Errorf("%v: off %v, want %v, on %v", r, r.Off(), want, r.On())
 		}
 		for _, gate := range all {
-			if r.Has(gate) == want.Has(gate) || r.Off().Has(gate) != want.Has(gate) || r.On().Has(gate) == want.Has(gate) {
+			if r.Has(gate) == want.Has(gate) || r.Off().Has(gate) != want.Has(gate) ||
+				r.On().Has(gate) == want.Has(gate) {
 				t.Errorf("%v: %v is on: %t, want %t", r, gate, r.Has(gate), !want.Has(gate))
 			}
 		}
 	}
 
 	r, err := V135().With(MutablePodResourcesForSuspendedJobs, true)
-	if err != nil || !r.Has(MutablePodResourcesForSuspendedJobs) || r.Has(StaleControllerConsistencyJob) || r.Has(0) || r.Has(WorkloadWithJob+1) || r.Defaults() != V135() {
+	if err != nil || !r.Has(MutablePodResourcesForSuspendedJobs) || r.Has(StaleControllerConsistencyJob) || r.Has(0) ||
+		r.Has(WorkloadWithJob+1) || r.Defaults() != V135() {
 		t.Errorf("%v, %v: on %v", r, err, r.On())
 	}
 }
 
 func TestZero(t *testing.T) {
 	var r Release
-	if r != Newest() || r.String() != "1.37" || r.Defaults() != Newest() || !V136().IsBefore(r) || r.IsBefore(Newest()) {
+	if r != Newest() || r.String() != "1.37" || r.Defaults() != Newest() || !V136().IsBefore(r) ||
+		r.IsBefore(Newest()) {
 		t.Errorf("the zero release is %v", r)
 	}
-	if set, err := r.With(StaleControllerConsistencyJob, false); err != nil || set.String() != "1.37,StaleControllerConsistencyJob=false" {
+	if set, err := r.With(StaleControllerConsistencyJob, false); err != nil ||
+		set.String() != "1.37,StaleControllerConsistencyJob=false" {
 		t.Errorf("%v, %v", set, err)
 	}
 }
@@ -125,7 +130,8 @@ func TestPatches(t *testing.T) {
 
 	mended := []Release{V134().At(10), V135().At(8), V136()}
 	for r, want := range map[Release]bool{
-		V133(): false, V134().At(9): false, V134().At(10): true, V134(): true, V135().At(7): false, V135().At(8): true, V135(): true,
+		V133(): false, V134().At(9): false, V134().At(10): true, V134(): true,
+		V135().At(7): false, V135().At(8): true, V135(): true,
 		V136().At(0): true, V137(): true, {}: true,
 	} {
 		if r.IsFrom(mended...) != want {
@@ -152,7 +158,8 @@ func TestTable(t *testing.T) {
 		}
 		var again Gates
 		gate := Gate(i + 1)
-		if gate.String() != row.name || again.UnmarshalText([]byte(row.name)) != nil || again != GatesOf(gate) || again.String() != row.name {
+		if gate.String() != row.name || again.UnmarshalText([]byte(row.name)) != nil || again != GatesOf(gate) ||
+			again.String() != row.name {
 			t.Errorf("%s prints as %v and reads as %v", row.name, gate, again)
 		}
 	}
