@@ -164,7 +164,7 @@ func found(pattern *regexp.Regexp, text string) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// packagesBelow returns a folder and the folders below it, those that hold Go files.
+// packagesBelow returns the folders with Go files: of the folder itself and those below it.
 func packagesBelow(t *testing.T, folder string) []string {
 	t.Helper()
 	set := map[string]bool{}

@@ -32,7 +32,7 @@ type divergence struct {
 	do map[string]func(*life)
 	// options are for the library; the zero value has the recommended ones.
 	options ours.Options
-	// look returns what is compared after the script: with theirs and with ours.
+	// look returns a text after the script: theirs with the real controllers, ours with this library.
 	look         func(*life) string
 	theirs, ours string
 
@@ -144,7 +144,7 @@ func (d *divergence) problems(t *testing.T) (problems []string) {
 		if difference := d.presetDiffers(t); difference != "" {
 			problems = append(problems, "ours with the preset: "+difference)
 		}
-	case d.besides && d.do != nil: // a request is not an option
+	case d.besides && d.do != nil: // the row is about requests, not about an option
 	case d.besides:
 		check("ours without the option", ourSide(ours.Options{}), d.theirs)
 	default:
@@ -163,7 +163,7 @@ func (d *divergence) isPlayed() bool {
 func (d *divergence) presetDiffers(t *testing.T) (difference string) {
 	preset := ours.Kubernetes(played)
 	preset.Schedule = append(preset.Schedule, d.quirk.Schedule...)
-	if d.do != nil { // steps that only a case has cannot be played
+	if d.do != nil { // package script cannot play these steps
 		if seen := d.live(t, ourSide(preset)); seen != d.theirs {
 			return seen
 		}

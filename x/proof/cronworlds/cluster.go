@@ -91,7 +91,7 @@ func (c *cache[T]) deliver(now time.Time) (moved, news bool) {
 // show shows the newest version now.
 func (c *cache[T]) show(value T) { c.seen, c.queue = value, nil }
 
-// first returns when the next version shows, or zero.
+// first returns the time at which the next version shows, or zero.
 func (c *cache[T]) first() time.Time {
 	if len(c.queue) == 0 {
 		return time.Time{}

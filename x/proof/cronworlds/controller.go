@@ -17,7 +17,7 @@ type controller struct {
 	triggers  []cronjob.Trigger
 	backfills []cronjob.Backfill
 	compiled  map[string]cronjob.Compiled
-	// wake is when it plans again; zero means when something changes.
+	// wake is the time of the next plan; if it is zero, the controller waits for a change.
 	wake time.Time
 	// down is set while it does not run.
 	down    bool

@@ -143,7 +143,8 @@ func (w *world) lateness(spec *cronjob.Spec) (limit time.Duration, bounded bool)
 	return limit + w.options.Jitter, bounded
 }
 
-// checkReplaced checks that no job still runs that a run of the schedule must not start beside.
+// checkReplaced checks that a run of the schedule starts beside no other job if the policy is Forbid
+// or Replace.
 func (w *world) checkReplaced(seen *object, c *cronjob.Creation) {
 	switch seen.Spec.ConcurrencyPolicy {
 	case cronjob.Forbid:

@@ -69,7 +69,7 @@ func (t *table) get(k Key) (value uint64, ok bool) {
 	return found.value, found.key == k
 }
 
-// find returns the slot of the key, or the free one that would take it.
+// find returns the slot of the key, or the free slot for it.
 func (s *shard) find(k Key) int {
 	if 8*(s.used+1) > 7*len(s.slots) {
 		s.grow()

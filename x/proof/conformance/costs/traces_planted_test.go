@@ -181,7 +181,7 @@ func holds(word string, v []*version, i int) bool {
 	return has != nil && strings.HasPrefix(fmt.Sprint(has), begin)
 }
 
-// doubled replaces the last version of a pod by a copy of its first one, as another pod.
+// doubled replaces a version of a pod by a copy of the first version with another UID.
 func doubled(v []*version, i int) {
 	text, err := json.Marshal(v[0])
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 // Watch receives what the controllers have seen, decided and done. Several goroutines call it. A
 // plan is valid only until the method returns.
 type Watch interface {
-	// Job is a round of a job. A finished job still has rounds for its orphans.
+	// Job receives a round of a job. A finished job still has rounds for its orphans.
 	Job(*job.Snapshot, *job.Plan, job.Outcome)
-	// Stale is a round of a job that was postponed, because own writes were not yet seen (E6).
+	// Stale is called when a round of a job is postponed because own writes were not yet seen (E6).
 	Stale()
-	// Orphan is the removal of a finalizer that no job removes any more (J36).
+	// Orphan is called when a finalizer is removed that no job removes any more (J36).
 	Orphan()
-	// CronJob is a round of a CronJob.
+	// CronJob receives a round of a CronJob.
 	CronJob(*cronjob.Snapshot, *cronjob.Plan, cronjob.Outcome)
-	// TTL is a result of [job.Expire]; fresh is set for the second look (T4).
+	// TTL receives a result of [job.Expire]; fresh is set for the second look (T4).
 	TTL(j *job.Job, now time.Time, fresh, expired bool, at time.Time)
 }
 

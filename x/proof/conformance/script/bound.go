@@ -15,7 +15,7 @@ import (
 const (
 	mostRuns  = 120
 	mostTime  = 12 * time.Hour
-	longTime  = 150 * time.Hour // one script in some
+	longTime  = 150 * time.Hour // instead of mostTime, in about one of longAmong scripts
 	longAmong = 20
 )
 
@@ -52,8 +52,8 @@ func bounded(t *rapid.T, spec string, steps []Step) []Step {
 	return steps
 }
 
-// spend returns a wait that the budget allows: a shorter one, of at most half of
-// what is left, if it is too long.
+// spend returns the wait or, if the budget does not allow it, a shorter one that uses at most half of
+// the budget.
 func (b *budget) spend(wait, spec string) string {
 	d := duration(wait)
 	if d > b.time || runs(spec, d) > b.runs {

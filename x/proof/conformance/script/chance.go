@@ -41,8 +41,8 @@ type chances struct {
 	runs    map[string]int
 }
 
-// IsLeftToChance reports whether one of the lines of the comment of package conformance after which
-// a script ends may explain a difference that was just seen.
+// IsLeftToChance reports whether chance may explain a difference that was just seen. The script then
+// ends. The comment of package conformance lists the cases.
 func (w *World) IsLeftToChance(s *Script) bool {
 	c := &w.chances
 	c.mu.Lock()

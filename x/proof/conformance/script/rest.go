@@ -16,7 +16,7 @@ type rest struct {
 	never  bool
 }
 
-// mostWrites is the number of writes in one minute that is acceptable.
+// mostWrites is the greatest acceptable number of writes in one minute.
 const mostWrites = 5000
 
 // isOver counts a write and reports whether it exceeds the limit. After that no

@@ -154,7 +154,7 @@ func (s *Server) connect() {
 	s.resources[CronJobs].main, s.resources[CronJobs].status = cronJobs, cronJobStatus
 }
 
-// must is for errors that only a bug in this program can cause.
+// must panics on an error. Only a bug in this program can cause one.
 func must(err error) {
 	if err != nil {
 		panic(err)

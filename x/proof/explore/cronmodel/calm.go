@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// soon is the number of seconds in which a requeue still comes before the rest.
+// soon is in seconds. A state in which the controller asks for a round so soon is not at rest.
 const soon = 600
 
 // Calm makes the next step of a world in which nothing goes wrong any more and no further run comes

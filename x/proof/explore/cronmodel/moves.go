@@ -79,7 +79,7 @@ func (w *worker) begin(s *state) (rules explore.RuleSet, broken error, ok bool) 
 	return round.rules, round.broken, true
 }
 
-// inScope calls a function. It reports false if that meets a job for which the scope has no place.
+// inScope calls f. It reports false if f needs a job for which the scope has no place.
 func (w *worker) inScope(f func() roundID) (id roundID, ok bool) {
 	defer func() {
 		if r := recover(); r != nil && r != any(errOutside) {

@@ -170,7 +170,7 @@ func (m *Model) tell(steps []told) (commands []command, err error) {
 
 func defaultOptions(s *Scope) bool { return s.Options == job.Options{Gangs: s.Options.Gangs} }
 
-// name adds the name of a pod that the step has created: the name that the world gives it.
+// name adds the name that the world gives to a pod that the step has created.
 func (m *Model) name(names map[uint8]string, t *told) {
 	for i := range t.step.To.pods {
 		p := &t.step.To.pods[i]

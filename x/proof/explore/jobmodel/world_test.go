@@ -187,7 +187,7 @@ func playRound(t *testing.T, w *world.Job, c command, argument func(string) int)
 	w.Fault = nil
 }
 
-// describe returns what is compared, from the world: pods by the number of their UID.
+// describe returns the state of a world as text. Pods have the number of their UID.
 func describe(w *world.Job) string {
 	var lines []string
 	var values podValues
@@ -227,7 +227,7 @@ func podText(values *podValues, p job.Pod) string {
 	return string(text)
 }
 
-// describe returns the same, from the model.
+// describe returns a state of the model as the same text.
 func (m *Model) describe(s *state) string {
 	var lines []string
 	var lists job.UncountedTerminatedPods

@@ -305,7 +305,7 @@ func (w *worker) writeStatus(s *state, c int, write writeStep) (outcome, error) 
 	return outcomeDone, w.first(w.setStatus(s, c, write.status, s.lists(c, write)))
 }
 
-// lists returns the uncounted list of each pod in a status that is to be written.
+// lists returns, for each pod, the uncounted list that names it in the status of a write.
 func (s *state) lists(c int, write writeStep) (in [maxPods]listed) {
 	for i := range s.pods {
 		if place := s.pods[i].place[c]; place > 0 {

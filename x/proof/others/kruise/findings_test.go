@@ -164,8 +164,9 @@ func TestFindingActiveList(t *testing.T) {
 	})
 }
 
-// The same, with failedJobsHistoryLimit 0. The job fails, the watch reports it, and it is kept for ten hours.
-// A right controller deletes it when the watch reports its end.
+// The controller runs with its watches, and failedJobsHistoryLimit is 0. The job fails, the watch
+// reports it, and it is kept for ten hours. A right controller deletes it when the watch reports its
+// end.
 func TestFindingHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := with(t, v1alpha1.AdvancedCronJobSpec{Schedule: "0 12 * * *", FailedJobsHistoryLimit: new(int32(0))})
