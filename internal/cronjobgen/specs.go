@@ -115,7 +115,7 @@ func drawOptions(t *rapid.T) (o cronjob.Options) {
 	return all
 }
 
-// drawAll chooses the options that are not about the number of jobs and their kind.
+// drawAll draws all options except those about the number of jobs and the kind of the children.
 func drawAll(t *rapid.T) (o cronjob.Options) {
 	duration := func(label string, most time.Duration) time.Duration {
 		seconds := int64(most / time.Second)

@@ -175,7 +175,7 @@ func TestUpdateOfEveryShapeOfOutput(t *testing.T) {
 			say := func(*Command) string { return output }
 			before := "say\n----\n" + old + "\nsay\n----\n" + old
 			reports, text := play(t, before, true, say)
-			if len(reports) > 0 { // refused: then the file must be as it was
+			if len(reports) > 0 { // the update was refused, so the file must be as it was
 				if text != before || !strings.Contains(reports[0], "the output contains") {
 					t.Errorf("%q: reported %q, wrote\n%s", output, reports, text)
 				}
@@ -291,7 +291,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, output string) {
 		s, err := parse("fuzz", text)
 		if err != nil || strings.Contains(text+output, "\r") {
-			return // line ends of Windows need not survive
+			return // line ends of Windows may change
 		}
 
 		output = strings.TrimRight(output, "\n")

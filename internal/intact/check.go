@@ -187,7 +187,7 @@ func (f *Functions) shared(name string) *string {
 	return nil
 }
 
-// check makes one call, and describes what is wrong with it.
+// check makes one call, and describes its first problem.
 func check(fn reflect.Value, given []reflect.Value, written int, method bool, shares *string, p *Pool) string {
 	var args, was []reflect.Value
 	for _, v := range given {

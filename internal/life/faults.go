@@ -16,7 +16,7 @@ type Trouble struct {
 	faultAt int // the number of the write
 	happens int // the number of the write before which something happens; -1 for none
 	picks   []int
-	writes  int // so far
+	writes  int // the number of writes so far
 }
 
 // Begin draws the trouble of the next round, and starts it.

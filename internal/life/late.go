@@ -28,7 +28,7 @@ type Cache[O, C any] struct {
 
 // Beside is an object beside a family.
 type Beside struct {
-	// Name is its key, and names it in a story.
+	// Name is the object's key, and its name in a story.
 	Name string
 	// Value returns the object as it is, and Show shows it.
 	Value func() any
@@ -49,7 +49,7 @@ type object struct {
 // program that sees everything immediately.
 type Late struct {
 	life    *Life
-	objects func() []object // none before the first is created
+	objects func() []object // empty until the first object is created
 	// show shows the program one object: was is its value when it was last shown, is the present
 	// one. Nil means that there is none.
 	show    func(key string, was, is any)

@@ -31,7 +31,7 @@ type Life struct {
 	// counts things that can be done finitely often: writes other than statuses, and what a kit
 	// adds.
 	Writes, Done int
-	uids         map[job.UID]bool // of all objects so far
+	uids         map[job.UID]bool // the UIDs of all objects so far
 
 	mu    sync.Mutex // guards the rest: stores may ask for the time during a write
 	start time.Time

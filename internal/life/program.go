@@ -28,12 +28,11 @@ type Program struct {
 	// Busy is the rule that a program breaks by asking for rounds in vain. Stuck is the rule that
 	// it breaks if all its rounds end with an error.
 	Busy, Stuck string
-	// SeesLate means that the program sees its objects late. Late is its watch, nil if the test
-	// knows of none.
+	// SeesLate means that the program sees its objects late. Late is its watch, nil if the test does not have it.
 	SeesLate bool
 	Late     *Late
-	// Patience is how long all its rounds may end with an error after it has seen everything. After
-	// a restart it may not know its last write, and wait to see it.
+	// Patience is how long all rounds may end with an error after the program has seen everything.
+	// After a restart the program may not know its last write, and wait to see it.
 	Patience time.Duration
 
 	// Again is when the program wants to be called. Zero means not at all.
@@ -154,7 +153,7 @@ func (p *Program) Pass(d time.Duration) {
 	case p.MoveClock(until):
 		p.Happened()
 	case p.isAtRest():
-		p.CheckStall() // time alone must have given it nothing to do
+		p.CheckStall() // the passing of time must not give it anything to do
 		p.Stop()
 	}
 }

@@ -11,11 +11,10 @@ import (
 // story has the events so far, and the names of the objects that they can be about.
 type story struct {
 	events []event
-	plan   string // the last one
+	plan   string // the latest plan
 	names  map[string]bool
 }
 
-// event is one thing that has happened.
 type event struct {
 	kind       kind
 	when, what string
@@ -25,7 +24,7 @@ type event struct {
 type kind int
 
 const (
-	act       kind = iota // of the environment, or a fault
+	act       kind = iota // an action of the environment, or a fault
 	routine               // what a program does all the time
 	plan                  // a plan; its lines matter one by one
 	violation             // what is broken
@@ -81,8 +80,8 @@ func (l *Life) Story() string {
 
 const (
 	whole  = 60 // the most lines of a story that leaves nothing out
-	before = 25 // so many lines before the first violation are always told
-	behind = 10 // and so many after it
+	before = 25 // lines before the first violation that are always printed
+	behind = 10 // lines after it that are always printed
 )
 
 func (s *story) lines() (lines []string) {

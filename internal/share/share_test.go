@@ -53,7 +53,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The counts of all shares add up to the counts of one process. Each share counts once.
+// The counts of all shares add up to the counts of one process. Each share may be counted only once.
 func TestCounts(t *testing.T) {
 	dir := t.TempDir()
 	count := func(s *Share) {

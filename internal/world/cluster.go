@@ -119,7 +119,7 @@ func (c *Cluster) Jobs() []*Job {
 	return all
 }
 
-// Advance moves the clock, also back. It calls no controller: see Settle.
+// Advance moves the clock, forwards or back. It calls no controller: see Settle.
 func (c *Cluster) Advance(to time.Time) {
 	c.now = to
 	for _, m := range c.jobs {
@@ -269,7 +269,7 @@ func (c *Cluster) follow(m *cronMember) {
 		case j.owner != name:
 		case !there:
 			delete(c.jobs, at)
-		case !child.DeletionTimestamp.IsZero(): // its pods go first
+		case !child.DeletionTimestamp.IsZero(): // the job stays until its pods are gone
 			j.DeleteJob()
 			for _, p := range slices.Clone(j.Pods) {
 				j.Evict(p)

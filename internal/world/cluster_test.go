@@ -80,7 +80,7 @@ func clusterStep(t *rapid.T, c *world.Cluster, crons []*world.CronJob) {
 	case n < 4:
 		now := j.Now
 		jobgen.Act(t, j)
-		c.Advance(later(c.Now(), now, j.Now)) // one clock for all
+		c.Advance(later(c.Now(), now, j.Now)) // all jobs share one clock
 	case n < 5:
 		jobgen.Deliver(t, j)
 	case n < 6:

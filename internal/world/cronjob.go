@@ -162,8 +162,8 @@ func (w *CronJob) CarryOut(ctx context.Context, plan *cronjob.Plan) (end cronjob
 	return end, err
 }
 
-// Conclude ends the round. After a crash there is no conclusion: the controller starts
-// again, with a fresh list, and without its memory unless that is Stored.
+// Conclude ends the round. After a crash there is no conclusion: the controller starts again with a
+// fresh list, and without its memory unless Stored is true.
 func (w *CronJob) Conclude(end *cronjob.Conclusion) {
 	crashes := w.Crashed() || len(w.Backfills) > 0 && w.CrashesBefore(Write{Verb: StoreBackfills})
 	if crashes {

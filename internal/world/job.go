@@ -53,12 +53,12 @@ type Job struct {
 	// goroutines need one each.
 	Planner *job.Planner
 
-	plan     *job.Plan // of the round
-	version  int       // of the job
+	plan     *job.Plan // the plan of the round
+	version  int       // the version of the job
 	readAt   int       // the version in the round's snapshot
 	nextUID  int
 	groups   int   // how many workloads and pod groups were created
-	revision int   // of pods
+	revision int   // the latest version of a pod
 	wrote    int   // how many writes there were before the round
 	shown    int   // how often something was delivered to a late controller
 	active   int64 // the number of active pods, -1 if it is not known
@@ -109,7 +109,7 @@ func (w *Job) Clone() *Job {
 	return &c
 }
 
-// History returns what happened to each pod, and what has gone wrong so far.
+// History returns what happened to each pod, and everything that has gone wrong so far.
 func (w *Job) History() *jobcheck.History { return &w.history }
 
 // state returns the input of the checks of a write.

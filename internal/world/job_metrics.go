@@ -22,11 +22,10 @@ type tally struct {
 	// that have lost their finalizer since they matched, and plain those that were recorded
 	// before they matched.
 	matches, due, plain map[job.UID]bool
-	// created, completed and failed count the creations that were confirmed, and the new
-	// indexes of the statuses that were written.
+	// created counts the confirmed creations; completed and failed count the new indexes of the written statuses.
 	created, completed, failed int
 	untracked                  int // removed finalizers of ended pods
-	// job is the UID of the job, and status the last one that was written.
+	// job is the UID of the job, and status the status that was last written.
 	job    job.UID
 	status job.Status
 	// forgot is set once a round has ended without a conclusion, or a memory was lost:

@@ -24,8 +24,7 @@ func (w *Job) step(p *job.Pod, do func() bool) bool {
 	return true
 }
 
-// collect removes a deleted pod once it has ended or if it never ran, and only
-// without the finalizer.
+// collect removes a deleted pod that has ended or never ran, once it has no finalizer.
 func (w *Job) collect(p *job.Pod) {
 	if IsCollected(p) {
 		w.Pods = w.pods.remove(w.Pods, p)

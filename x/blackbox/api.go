@@ -83,7 +83,7 @@ type server struct {
 	closed   bool
 	losing   bool // the reply to the current write gets lost
 	total    int  // all requests
-	requests int  // at that instant
+	requests int  // requests at the instant
 	instant  time.Time
 	busy     time.Time // when there were too many requests
 }
@@ -192,7 +192,6 @@ func (a *server) put(r *Resource, k key, o Object, kind string) entry {
 	return e
 }
 
-// wake wakes all watches.
 func (a *server) wake() {
 	close(a.changed)
 	a.changed = make(chan struct{})
@@ -220,7 +219,7 @@ func (a *server) expire() {
 	a.wake()
 }
 
-// close ends the activities of the API.
+// close ends everything that waits for the API.
 func (a *server) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

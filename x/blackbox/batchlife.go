@@ -13,11 +13,11 @@ type batchScript struct {
 	batch *Batch
 	kind  ChildKind
 
-	uid       string // of the parent
+	uid       string // the UID of the parent
 	settings  BatchSettings
 	most      int32     // limit of running children: the highest that the program may still see
 	edited    time.Time // when the settings changed
-	suspended time.Time // zero if it is not
+	suspended time.Time // when the parent was suspended; zero if it is not
 	fates     map[string]*fate
 	tally     Tally
 	endless   bool // it was reported that the parent does not end
@@ -141,7 +141,7 @@ func (b *batchScript) changed(f *fate, w write) {
 	}
 	switch {
 	case f.succeeded && (w.New == nil || o.isDeleted()):
-		f.removed = true // by anyone: the program may not have seen that it had succeeded
+		f.removed = true // whoever deleted it: the program may not have seen the success
 	case f.succeeded || f.failed:
 	case b.Ended(o) && b.succeeded(o):
 		f.succeeded = true

@@ -193,7 +193,7 @@ func PodEnded(o Object) bool {
 // node is the node of pods whose affinity names none.
 const node = "node"
 
-// BeginPod binds a pod and lets it run.
+// BeginPod binds a pod and makes it run.
 func BeginPod(o Object) {
 	if o.Text("spec", "nodeName") == "" {
 		o.Set(nodeOf(o), "spec", "nodeName")

@@ -13,7 +13,7 @@ type cronChild struct {
 	run                  time.Time
 	created, ended, gone time.Time // gone is its deletion, even if finalizers hold it
 	succeeded            bool
-	removed              bool // by a user
+	removed              bool // deleted by a user
 }
 
 // cleanup is the deletion of a child that had ended.

@@ -18,7 +18,7 @@ type cronScript struct {
 	settings  CronSettings
 	schedules []schedule.Schedule // all that were in force; the last one still is
 	since     time.Time           // when the schedule was last edited, or the parent resumed
-	suspended time.Time           // zero if it is not
+	suspended time.Time           // when the parent was suspended; zero if it is not
 	invalid   bool                // the current schedule does not parse
 	created   time.Time           // when the parent was created
 	deleted   time.Time           // when the parent was deleted; zero if it was not

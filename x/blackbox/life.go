@@ -55,7 +55,7 @@ type Step struct {
 	// to. In the life of an Operator, Nth also selects the object that Remove deletes.
 	Fault Fault
 	Nth   int
-	// Of is the kind whose watches Hold pauses, in the plural such as "pods". "" means all kinds.
+	// Of is the plural of the kind whose watches Hold pauses, such as "pods"; "" means all kinds.
 	Of string
 }
 
@@ -69,7 +69,7 @@ type Life[S Settings] struct {
 	Steps []Step
 }
 
-// The lives of the profiles.
+// The lives of a [Cron] and a [Batch].
 type (
 	CronLife  = Life[CronSettings]
 	BatchLife = Life[BatchSettings]

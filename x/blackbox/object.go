@@ -91,7 +91,6 @@ func (o Object) IsOwnedBy(uid string) bool {
 	return false
 }
 
-// kind returns the kind of an object.
 func (o Object) kind() schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(o.Text("apiVersion"), o.Text("kind"))
 }
@@ -122,7 +121,6 @@ func cloneValue(v any) any {
 
 func equalObjects(a, b Object) bool { return reflect.DeepEqual(a, b) }
 
-// decodeObject reads an object from JSON.
 func decodeObject(data []byte) (Object, error) {
 	var o map[string]any
 	err := json.Unmarshal(data, &o)

@@ -235,7 +235,7 @@ func (p *player) pass(d time.Duration) error {
 			again = false
 		case e := <-p.events:
 			if !p.runs(e.of) {
-				continue // it was stopped
+				continue // the kit has stopped it
 			}
 			if e.returned {
 				return fmt.Errorf("the program has returned: %w", e.err)

@@ -165,7 +165,7 @@ func (f *freedom) text(i item) string {
 type normalizer struct {
 	names      map[string]bool
 	sorted     []string
-	generation any // of the object
+	generation any // the generation of the object
 }
 
 // ofServer are fields that the API server sets, and that differ after each write.

@@ -26,7 +26,8 @@ type Search struct {
 	Short int
 }
 
-// Flags defines flags for the fields: -seed, -first, -lives and -short. Their values are the defaults.
+// Flags defines flags for the fields: -seed, -first, -lives and -short. The present values of the
+// fields are the defaults.
 func (s *Search) Flags(f *flag.FlagSet) {
 	f.Uint64Var(&s.Seed, "seed", s.Seed, "the `seed` of the lives")
 	f.IntVar(&s.First, "first", s.First, "the `number` of the first life")
@@ -88,7 +89,7 @@ func (c *Cron) Test(t *testing.T, s Search) {
 	}
 }
 
-// Find plays lives, and returns what was found, the most frequent first.
+// Find plays lives, and returns the findings, the most frequent first.
 func (c *Cron) Find(t *testing.T, s Search) []Finding[CronSettings] {
 	t.Helper()
 	return find(t, profile[CronSettings](c), s)
@@ -102,7 +103,7 @@ func (b *Batch) Test(t *testing.T, s Search) {
 	}
 }
 
-// Find plays lives, and returns what was found, the most frequent first.
+// Find plays lives, and returns the findings, the most frequent first.
 func (b *Batch) Find(t *testing.T, s Search) []Finding[BatchSettings] {
 	t.Helper()
 	return find(t, profile[BatchSettings](b), s)

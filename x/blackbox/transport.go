@@ -233,8 +233,8 @@ func selectors(label, field string) (func(Object) bool, error) {
 	}, nil
 }
 
-// cached returns the view of a cache of the API server: a list of version 0 may be as old as the
-// watches.
+// cached returns the objects and the revision in the cache of the API server. A list of version 0
+// may be as old as the watches.
 func (a *server) cached() (objects map[key]entry, revision int) {
 	objects, revision = make(map[key]entry), 1
 	for i := range a.history {

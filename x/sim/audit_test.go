@@ -159,7 +159,7 @@ func audit(t *testing.T, w *World, r *Result) {
 	for i := range there {
 		there[i] = paid
 	}
-	for _, d := range r.Disruptions[len(want.Disruptions):] { // by chance
+	for _, d := range r.Disruptions[len(want.Disruptions):] { // the random ones
 		want.NodesLost++
 		want.Disruptions = append(want.Disruptions, d)
 		back := paid

@@ -36,15 +36,15 @@ type worker struct {
 	// seen is the snapshot of a job's round for World.Watch, cronSeen that of a CronJob's round.
 	seen     job.Snapshot
 	cronSeen cronjob.Snapshot
-	// conclusion ends the latest round of a job.
+	// conclusion is the conclusion of the latest round of a job.
 	conclusion     job.Conclusion
 	cronConclusion cronjob.Conclusion
 	cronBackend    cronBackend
 	// aborted is set when the controller stops.
 	aborted bool
 
-	// yield hands control back to the engine until a time; resume and stop are the engine's
-	// side of it.
+	// yield returns control to the engine until a time. The engine continues the round with resume,
+	// and ends it with stop.
 	yield  func(int64) bool
 	resume func() (int64, bool)
 	stop   func()

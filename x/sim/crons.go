@@ -15,7 +15,7 @@ type cronState struct {
 	of   *CronJob
 	id   int32
 	key  uint64
-	spec job.Spec // of its jobs, with defaults
+	spec job.Spec // the spec of its jobs, with defaults
 
 	truth cronjob.CronJob
 	snap  cronjob.Snapshot

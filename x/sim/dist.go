@@ -15,7 +15,7 @@ import (
 // negative, and at most a century.
 type Dist struct {
 	kind distKind
-	// a and b are the parameters of the kind, in seconds where they are times.
+	// a and b are the parameters of the kind, in seconds if they are times.
 	a, b float64
 }
 
@@ -36,7 +36,7 @@ const century = 100 * 365 * 24 * time.Hour
 // Constant is always d.
 func Constant(d time.Duration) Dist { return Dist{distConstant, d.Seconds(), 0} }
 
-// Uniform lies between low and high, each value being as likely as any other.
+// Uniform is between low and high; all values are equally likely.
 func Uniform(low, high time.Duration) Dist { return Dist{distUniform, low.Seconds(), high.Seconds()} }
 
 // Exponential is the time between events that happen independently of each other.

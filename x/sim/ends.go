@@ -59,7 +59,7 @@ func (e *engine) containerEnds(id int32, p *pod) {
 	e.at(e.now+int64(delay), evStart, id, p.timer)
 }
 
-// endPod ends the pod in the phase that its run leads to.
+// endPod ends the pod, in the phase that follows from its exit code.
 func (e *engine) endPod(id int32, p *pod) {
 	p.timer++
 	p.state, p.Ready = podEnded, false

@@ -32,14 +32,14 @@ const (
 	evDown                         // controllers stop
 	evUp                           // controllers start
 	evAdmit                        // jobs may be admitted
-	evFate                         // chance disrupts a node
+	evFate                         // a random disruption of a node
 )
 
 // engine runs one simulation.
 type engine struct {
 	world *World
 	ctx   context.Context
-	// now is nanoseconds since start.
+	// now is the present, in nanoseconds since start.
 	now   int64
 	until int64
 	start time.Time

@@ -36,7 +36,7 @@ type JobRecord struct {
 	// Submitted to Deleted are the steps of the life; None for those that were not reached.
 	// Admitted is when an Admission admitted the job, Started when its first pod started.
 	Submitted, Admitted, Started, Finished, Deleted time.Duration
-	// End is how it ended, with the reason of the condition; empty if it has not.
+	// End is the condition with which the job ended, and Reason its reason; empty if it has not ended.
 	End    job.ConditionType
 	Reason string
 	// Pods is how many pods were created; Succeeded and Failed are the counts of the status.
@@ -50,15 +50,15 @@ type RunRecord struct {
 	Cron int32
 	// Job is the place of its job in Result.Jobs, or -1.
 	Job int32
-	// Scheduled is the time of the schedule, Created when the job was created.
+	// Scheduled is the time of the run by the schedule, Created when the job was created.
 	Scheduled, Created, Finished time.Duration
 	End                          job.ConditionType
 }
 
-// Miss is a run, or several, that a CronJob will never start.
+// Miss is one or more runs that a CronJob will never start.
 type Miss struct {
 	Cron int32
-	// Runs are the latest of them, at most ten; Count is the number of all.
+	// Runs has the latest of these runs, at most ten; Count is the number of all.
 	Runs  []time.Duration
 	Count int
 	// At is when the controller noticed, and Why the reason.

@@ -128,7 +128,7 @@ func (e *engine) stopPod(id int32, p *pod, grace time.Duration) {
 		stop, code = min(stop, grace), exitKilled
 	}
 	if ends := time.Duration(p.running) + p.run.For - time.Duration(e.now); p.state == podRunning && ends <= stop {
-		stop = max(ends, 0) // it ends by itself before
+		stop = max(ends, 0) // the pod ends by itself earlier
 	} else {
 		p.run.ExitCode = code
 	}

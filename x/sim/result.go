@@ -13,7 +13,7 @@ type Result struct {
 	// Start is the time at which the world began, and Nodes its number of nodes.
 	Start time.Time
 	Nodes int
-	// Outages and Disruptions are those that have begun: of the world, and by chance.
+	// Outages and Disruptions have begun before the end. Disruptions has those of the world and the random ones.
 	Outages     []Outage
 	Disruptions []Disruption
 	// End is when the last event happened, and LastEnd when the last job ended.
@@ -51,9 +51,9 @@ type Result struct {
 	// deleted after their TTL, PodsCollected the pods deleted because too many had ended.
 	Restarted, Evictions, Expired, PodsCollected int64
 	RunsStarted, RunsMissed                      int64
-	// NodesLost counts the losses and preemptions of nodes by chance. Cost is the cost of the nodes
-	// until the last job ended, or the simulation if jobs are open or CronJobs exist; CostBusy only
-	// while they had pods.
+	// NodesLost counts the random losses and preemptions of nodes. Cost is the cost of the nodes
+	// until the last job ended, or until the end if jobs are open or CronJobs exist; CostBusy is
+	// the cost of the time in which they had pods.
 	NodesLost      int64
 	Cost, CostBusy float64
 	// Used is the running time of pods that succeeded, Wasted that of all others.
@@ -66,21 +66,21 @@ type Result struct {
 
 // Open is what was not over at the end of a simulation.
 type Open struct {
-	// Jobs is how many have not ended, and Suspended how many of these are suspended.
+	// Jobs is the number of jobs that have not ended, Suspended the number of these that are suspended.
 	Jobs, Suspended int
-	// Pending and Running are pods.
+	// Pending and Running are numbers of pods.
 	Pending, Running int
 	// Names has the first few jobs that have not ended, and Why what the first of them waits for.
 	Names []string
 	Why   string
-	// Events counts what would have happened later.
+	// Events counts the events after the end.
 	Events int64
 	// Idle has the CronJobs without a run: none was due after its creation and before the end, or
 	// the CronJob was suspended.
 	Idle []string
 }
 
-// IsEmpty reports whether all is over.
+// IsEmpty reports whether no job and no pod is open.
 func (o *Open) IsEmpty() bool { return o.Jobs == 0 && o.Pending+o.Running == 0 }
 
 // String returns a sentence about what is still open.

@@ -12,8 +12,8 @@ type Scheduler interface {
 	Schedule(q *Pending)
 }
 
-// scheduler holds the pods that wait. Pods with the same needs wait in one line: if the
-// first of a line does not fit, none of it does.
+// scheduler holds the pods that wait. Pods with the same needs wait in one line: if the first one
+// does not fit, none of the others does.
 type scheduler struct {
 	e     *engine
 	own   Scheduler
@@ -29,7 +29,7 @@ type scheduler struct {
 	order map[int32]int64
 }
 
-// line is where pods with the same needs wait.
+// line is a queue of pods with the same needs.
 type line struct {
 	need room
 	pods fifo[ticket]

@@ -63,7 +63,7 @@ func timeline(r *Result) string {
 	}
 
 	counts := reflect.ValueOf(r).Elem()
-	for i := range counts.NumField() { // those that do not follow from the records
+	for i := range counts.NumField() { // only the counts that do not follow from the records
 		if f := counts.Type().Field(i); counts.Field(i).Type() == reflect.TypeFor[int64]() && !counts.Field(i).IsZero() {
 			switch f.Name {
 			case "JobsSubmitted", "JobsComplete", "JobsFailed", "PodsCreated", "PodsSucceeded", "PodsFailed", "RunsStarted":

@@ -30,8 +30,7 @@ type World struct {
 	Nodes []Node
 	// Disruptions happen to nodes.
 	Disruptions []Disruption
-	// Scheduler chooses the nodes of pods; nil means the first node, in their order, that
-	// has room.
+	// Scheduler chooses the nodes of pods; nil means the first node in the list that has room.
 	Scheduler Scheduler
 	// Admission decides when jobs start: it receives each submitted job, which begins suspended.
 	// Nil means that jobs start immediately.
@@ -104,11 +103,11 @@ type Resources struct {
 // Node is a machine that runs pods.
 type Node struct {
 	Name string
-	// Pods is the most pods at one time; zero means 110.
+	// Pods is the maximum number of pods at one time; zero means 110.
 	Pods int32
 	// Resources are available for pods; zero means no limit.
 	Resources
-	// Skew is the lead of the node's clock, which stamps the ends of its pods.
+	// Skew is how far the node's clock is ahead, which stamps the ends of its pods.
 	Skew time.Duration
 	// Losses and Preemptions are how many times an hour the node is lost, as in NodeLost, or
 	// preempted, as spot nodes are: its pods are evicted and it goes away. It comes back after

@@ -185,7 +185,7 @@ func (d drawing) disruption(nodes int) Disruption {
 	return out
 }
 
-// drawWorld draws a world of few minutes.
+// drawWorld draws a world of a few minutes.
 func drawWorld(seed uint64) World {
 	d := drawing{rand.New(rand.NewPCG(seed, 7))}
 	w := World{Seed: seed, Until: 20 * time.Minute, ControlPlane: d.controlPlane()}

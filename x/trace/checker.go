@@ -151,7 +151,7 @@ func (c *checker) found(f Finding) {
 	c.report(f)
 }
 
-// advance compares an event with what was seen of its object, and notes it.
+// advance compares an event with what was seen of its object before, and notes the event.
 func (c *checker) advance(s *seen, e *event) step {
 	was, wasEpoch, known := s.version, s.epoch, s.known
 	if known && e.change != isDeleted {
@@ -208,7 +208,7 @@ func (c *checker) isCertainPod(p *podState) bool {
 	return isCurrent && !c.options.Incomplete && p.isShown
 }
 
-// precedes reports whether a version is older than an event, for sure.
+// precedes reports whether the version that was seen is surely older than an event.
 func (s *seen) precedes(e *event) bool {
 	return s.version != 0 && e.version != 0 && s.version < e.version
 }

@@ -222,7 +222,7 @@ func matchesAny(cron *cronState, specs []cronjob.Spec, run time.Time) bool {
 // A spec without a zone has the controller's zone, which the run shows.
 func matches(cron *cronState, spec *cronjob.Spec, run time.Time) bool {
 	if strings.HasPrefix(strings.TrimSpace(spec.Schedule), "@every") {
-		return true // counts from the last run
+		return true // its runs count from the last run
 	}
 
 	of := cronjob.CronJob{Spec: *spec, CreationTimestamp: cron.cronJob.CreationTimestamp}

@@ -77,10 +77,10 @@ type source struct {
 	seq    int
 	// queue holds events that were read from one value and not yet returned.
 	queue []*event
-	// window holds events that are being put into order.
+	// window holds events that are being sorted.
 	window window
 	ended  bool
-	// over is set once all events were taken.
+	// over is set once all events were returned.
 	over bool
 	// has are the kinds that the log has shown, joined those that another log has shown before it.
 	has, joined [kinds]bool
@@ -119,8 +119,7 @@ func (s *source) problem(line int, text string) {
 	}
 }
 
-// head tells the type of a value: an object, a list, an event of a watch, or one of an audit
-// log.
+// head shows the type of a value: an object, a list, an event of a watch, or an event of an audit log.
 type head struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`

@@ -83,7 +83,7 @@ func (c *checker) podEvent(e *event) {
 	owner := ownerOf(e, kindJob)
 	switch {
 	case e.change == isDeleted, owner == "" && e.change != isLost:
-		c.podGone(uid) // or released
+		c.podGone(uid) // it is gone or released
 		return
 	case p == nil && e.change == isLost:
 		return

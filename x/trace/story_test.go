@@ -105,7 +105,6 @@ func merged(o, patch map[string]any) map[string]any {
 	return out
 }
 
-// job creates a job.
 func (s *story) job(name, spec string) {
 	s.put("ADDED", "Job", name, s.parse(`"spec":{%s}`, spec))
 }
@@ -136,7 +135,7 @@ func (s *story) uid(key string) string {
 	return s.objects[key]["metadata"].(map[string]any)["uid"].(string)
 }
 
-// ends ends a pod now.
+// ends makes a pod end at the present time.
 func (s *story) ends(name, phase string) {
 	s.put("MODIFIED", "Pod", name, s.parse(`"spec":{"nodeName":"n"},"status":{"phase":%q,"containerStatuses":[{"name":"main","state":{"terminated":{"exitCode":0,"finishedAt":%q}}}]}`, phase, s.time(0)))
 }
@@ -178,7 +177,6 @@ func (s *story) condition(job, kind, status string) {
 	s.status(job, `"conditions":[{"type":%q,"status":%q,"reason":"R","lastTransitionTime":%q}]`, kind, status, s.time(0))
 }
 
-// cronJob creates a CronJob.
 func (s *story) cronJob(name, spec string) {
 	s.put("ADDED", "CronJob", name, s.parse(`"spec":{%s}`, spec))
 }

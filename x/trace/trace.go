@@ -36,7 +36,7 @@ type Place struct {
 	Line int    `json:"line"`
 }
 
-// String returns file:line, where editors look for it.
+// String returns file:line, a form in which editors find the place.
 func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 
 // Finding is a step that the controller could not have taken.
