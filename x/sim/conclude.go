@@ -33,7 +33,7 @@ func (e *engine) conclude() {
 		if len(r.Open.Names) < 3 {
 			r.Open.Names = append(r.Open.Names, js.truth.Name)
 		}
-		if r.Open.Why == "" {
+		if r.Open.Jobs == 1 {
 			r.Open.Why = e.why(js)
 		}
 	}

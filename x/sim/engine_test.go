@@ -248,6 +248,16 @@ func TestRun_SaysWhatIsOpen(t *testing.T) {
 	}
 }
 
+// The reason is that of the first open job. Here its pod ended just before the end, and only the other job waits.
+func TestRun_SaysWhyOfTheFirstJob(t *testing.T) {
+	ends := Job{Name: "a", Spec: Spec(1, 1), Pod: Pod{Duration: Constant(59500 * time.Millisecond)}}
+	waits := Job{Name: "b", Spec: Spec(1, 1), Pod: Pod{Duration: Constant(time.Second), Failure: 1}}
+	r := play(t, World{Until: time.Minute, Jobs: Of(ends, waits)})
+	if want := "still open: 2 jobs, 0 pods pending, 0 running: a, b"; r.Open.String() != want {
+		t.Errorf("got %q, want %q", &r.Open, want)
+	}
+}
+
 func TestRun_Interrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
