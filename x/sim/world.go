@@ -107,7 +107,7 @@ type Node struct {
 	Pods int32
 	// Resources are available for pods; zero means no limit.
 	Resources
-	// Skew is how far the node's clock is ahead, which stamps the ends of its pods.
+	// Skew is how far the clock of the node is ahead; that clock stamps the ends of its pods.
 	Skew time.Duration
 	// Losses and Preemptions are how many times an hour the node is lost, as in NodeLost, or
 	// preempted, as spot nodes are: its pods are evicted and it goes away. It comes back after
