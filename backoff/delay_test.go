@@ -88,8 +88,8 @@ func TestJ31_Validate(t *testing.T) {
 	}
 }
 
-// TestJ31_DelayAgainstFloats compares with the formula, and checks that more
-// failures never mean a shorter wait.
+// TestJ31_DelayAgainstFloats compares Delay with the formula, and checks that more failures never
+// mean a shorter wait.
 func TestJ31_DelayAgainstFloats(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := backoff.Policy{
@@ -100,7 +100,7 @@ func TestJ31_DelayAgainstFloats(t *testing.T) {
 		n := rapid.IntRange(1, 100).Draw(t, "failures")
 		want := math.Min(float64(p.Base)*math.Pow(float64(p.Factor), float64(n-1)), float64(p.Max))
 		got := p.Delay(n)
-		// Every product up to the maximum is far below 2^53, so floats are exact.
+		// Every product up to the maximum is below 2^53, so floats are exact.
 		if float64(got) != want {
 			t.Fatalf("%+v after %d failures: %v, want %v", p, n, got, time.Duration(want))
 		}

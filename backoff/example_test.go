@@ -7,7 +7,7 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 )
 
-// Two pods failed after the last success; the third attempt waits for them.
+// Two pods failed after the last success: the next attempt is due 20 s after the second failure.
 func ExampleRecord_Observe() {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	succeeded := []time.Time{noon}

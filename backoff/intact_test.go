@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/internal/intact"
 )
 
-// TestB1_NothingIsShared: no function writes to what it is given; the times need not be in order.
+// TestB1_NothingIsShared: no function writes to its arguments, which include times in any order.
 func TestB1_NothingIsShared(t *testing.T) {
 	public := intact.Functions{Of: []any{backoff.Retry}}
 	var pool intact.Pool

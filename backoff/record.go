@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Record holds the failures since the last success (J31, B2). The zero value means
-// none: start with it, and a success returns to it. A Record is a value: its
-// methods never change it.
+// Record counts the failures since the last success (J31, B2). The zero value means no failure:
+// start with it. A Record is a value: its methods never change it.
 type Record struct {
 	// Failures is the number of failures, at most 2^31-1. A negative number means
 	// none.
@@ -35,10 +34,10 @@ func (r Record) Failure(at time.Time) Record {
 // Success returns the record after a success: the zero Record.
 func (Record) Success() Record { return Record{} }
 
-// Observe returns the record after a batch of successes and failures, given by
-// their times in any order (J31). Any success resets the record. Of the failures in
-// the batch, only those later than its latest success count; a failure at the same
-// time does not. The slices are only read.
+// Observe returns the record after a batch of successes and failures, given by their times in any
+// order (J31). Any success resets the record. Of the failures in the batch, only those later than
+// its latest success count; a failure at the time of that success does not. The slices are only
+// read.
 func (r Record) Observe(successes, failures []time.Time) Record {
 	var success time.Time
 	for i, at := range successes {
@@ -68,9 +67,9 @@ func (r Record) Due(p Policy) time.Time {
 	return r.LastFailure.Add(p.Delay(int(r.Failures)))
 }
 
-// Remaining returns how long after now the next attempt is due under p; 0 when it
-// is already due. If the last failure lies after now, by another machine's clock,
-// the wait is longer by the difference.
+// Remaining returns how long after now the next attempt is due under p; 0 when it is already due.
+// If the last failure is later than now, because another machine's clock is ahead, the wait is
+// longer by the difference.
 func (r Record) Remaining(p Policy, now time.Time) time.Duration {
 	return max(r.Due(p).Sub(now), 0)
 }

@@ -51,8 +51,8 @@ func TestJ31_Observe(t *testing.T) {
 	}
 }
 
-// observeByLoop is a plain Observe: it takes all events in the order of time, and
-// at the same time failures before successes.
+// observeByLoop is a simple model of Observe: it applies all events in order of time, failures
+// before successes of the same time.
 func observeByLoop(r backoff.Record, successes, failures []time.Time) backoff.Record {
 	type event struct {
 		at      time.Time

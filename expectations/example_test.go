@@ -7,8 +7,8 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 )
 
-// An adapter records what it is about to write, lowers what failed, and lets its
-// watch handlers take off the rest.
+// An adapter records the writes that it is about to make and takes off those that failed. Its watch
+// handlers take off the others.
 func ExampleTracker() {
 	var tracker expectations.Tracker[string]
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -29,7 +29,7 @@ func ExampleTracker() {
 	// satisfied: true
 }
 
-// The set is a value: what is derived from it leaves it as it was.
+// The set is a value: deriving another set from it does not change it.
 func ExampleUIDs() {
 	inFlight := expectations.NewUIDs("uid-2", "uid-1")
 	seen := inFlight.Without("uid-1")

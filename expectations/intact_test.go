@@ -8,8 +8,7 @@ import (
 	"github.com/batchplan/batchplan/internal/intact"
 )
 
-// TestE4_NothingIsShared: no function writes to what it is given, and what one returns is its
-// caller's.
+// TestE4_NothingIsShared: no function writes to its arguments, and the caller owns the results.
 func TestE4_NothingIsShared(t *testing.T) {
 	public := intact.Functions{Of: []any{expectations.NewUIDs}, Skip: []string{"Tracker", "Writer"}}
 	var pool intact.Pool

@@ -1,7 +1,7 @@
 package expectations
 
-// Sight is a pod as a watch has shown it; from these the records of its job are kept. Method Sight
-// of job.Pod makes one.
+// Sight holds the facts about a pod, as a watch shows it, on which the records of its job depend.
+// Method Sight of job.Pod returns one.
 type Sight struct {
 	UID UID
 	// Foreign is true for a pod that the job does not own.
@@ -12,9 +12,10 @@ type Sight struct {
 	Untracked bool
 }
 
-// Observe takes off what a notification shows of a pod: the pod as it was shown before and as it is
-// now, each nil for none. A pod of the job that comes into sight is a creation. A deletion is seen
-// once: when it begins or, if that was not shown, when the pod is gone (E1).
+// Observe returns the record less what a notification shows about a pod. Argument old is the pod as
+// it was shown before, nil for a new pod; now is the pod as it is, nil if it is gone. A new pod of
+// the job is a creation. A deletion is observed once: when it begins or, if that was not shown,
+// when the pod is gone (E1).
 func (c Counts) Observe(old, now *Sight) Counts {
 	last := now
 	if last == nil {
@@ -36,9 +37,9 @@ func (c Counts) Observe(old, now *Sight) Counts {
 	return c.Lower(creations, deletions)
 }
 
-// Observe is for the handlers of a watch, and all that a handler has to call (E1, E4). It takes
-// what a notification shows of a pod off the record of key. Argument old is the pod as the watch
-// has shown it before, nil for a new one, and now is the pod as it is, nil if it is gone.
+// Observe lowers the record of key by what a notification shows about a pod, see [Counts.Observe]
+// (E1, E4). A watch handler has to call no other method. Argument old is the pod as the watch
+// showed it before, nil for a new pod; now is the pod as it is, nil if it is gone.
 func (t *Tracker[K]) Observe(key K, old, now *Sight) {
 	t.update(key, func(e tracked) tracked {
 		e.counts = e.counts.Observe(old, now)

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// TestE1_Sights: a creation is seen when a pod of the job comes into sight, a deletion when it begins or is over without that,
-// and only once. A finalizer is seen to be gone, also with its pod.
+// TestE1_Sights: a new pod of the job is a creation. A deletion is observed once: when it begins
+// or, if that was not shown, when the pod is gone. A finalizer is removed from the pod, or is gone
+// with it.
 func TestE1_Sights(t *testing.T) {
 	none := (*Sight)(nil)
 	is := func(change func(*Sight)) *Sight {
@@ -26,7 +27,7 @@ func TestE1_Sights(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		old, now *Sight
-		want     string // creations, deletions and finalizers that are still to be seen, of two of each
+		want     string // the creations, deletions and finalizers still expected, of two each
 	}{
 		{"nothing is shown", none, none, "2 2 2"},
 		{"a pod is new", none, there, "1 2 2"},

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Tracker keeps [Counts] and [UIDs] for many jobs, each under a key such as the
-// job's UID or its namespaced name. It is for adapters that learn of their
-// writes by notification. Any number of goroutines may use a Tracker concurrently.
-// The zero value is ready for use; a Tracker must not be copied.
+// Tracker keeps [Counts] and [UIDs] for many jobs, each under a key such as the job's UID or its
+// namespaced name. It is for adapters that learn of their writes from notifications. Any number of
+// goroutines may use a Tracker concurrently. The zero value is ready for use; a Tracker must not be
+// copied.
 //
-// Keys that hold nothing take no memory.
+// A key of which nothing is expected takes no memory.
 type Tracker[K comparable] struct {
 	mu   sync.Mutex
 	jobs map[K]tracked
@@ -20,24 +20,24 @@ type Tracker[K comparable] struct {
 
 type tracked struct {
 	counts Counts
-	// uids is written to in place: hundreds are observed one by one, and a new set for each
-	// would cost the square of their number.
+	// uids is changed in place: hundreds are observed one by one, and copying the set each time
+	// would take quadratic time.
 	uids map[UID]struct{}
 }
 
-// Expect records that creations and deletions of pods are about to be written
-// for key, at now. It replaces the former record and renews its time (E3). Call
-// it before the writes: their notifications may come before they return.
+// Expect records that creations and deletions of pods are about to be written for key, at now. It
+// replaces the former record and renews its time (E3). Call it before the writes, because
+// notifications may arrive before the writes return.
 func (t *Tracker[K]) Expect(key K, creations, deletions int, now time.Time) {
 	t.update(key, func(e tracked) tracked {
-		// Lowering by nothing brings the record into its plainest form.
+		// Lower(0, 0) replaces negative numbers by zero, and an empty record by the zero value.
 		e.counts = Counts{Creations: creations, Deletions: deletions, At: now}.Lower(0, 0)
 		return e
 	})
 }
 
-// Lower takes writes off the record of key that failed or were skipped, and so
-// will never be observed (E2). It does not renew the time.
+// Lower lowers the record of key by writes that failed or were skipped, and will never be observed
+// (E2). It does not renew the time.
 func (t *Tracker[K]) Lower(key K, creations, deletions int) {
 	t.update(key, func(e tracked) tracked {
 		e.counts = e.counts.Lower(creations, deletions)
@@ -45,9 +45,8 @@ func (t *Tracker[K]) Lower(key K, creations, deletions int) {
 	})
 }
 
-// Satisfied reports whether key may create and delete pods at now, by
-// [Counts.Satisfied]. Finalizer removals in flight do not matter for that: they
-// keep a pod from being counted twice, and hold back nothing else.
+// Satisfied reports whether pods of key may be created and deleted at now, see [Counts.Satisfied].
+// Finalizer removals in flight do not matter here: they only keep a pod from being counted twice.
 func (t *Tracker[K]) Satisfied(key K, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,8 +71,8 @@ func (t *Tracker[K]) ExpectUntracked(key K, uids ...UID) (added []UID) {
 	return added
 }
 
-// LowerUntracked takes pods off the record of key whose only write failed or was skipped, so that
-// they keep their finalizer (E4). A pod that was not expected changes nothing.
+// LowerUntracked takes pods off the record of key that keep their finalizer, because the only write
+// to remove it failed or was skipped (E4). Pods that were not expected are ignored.
 func (t *Tracker[K]) LowerUntracked(key K, uids ...UID) {
 	t.update(key, func(e tracked) tracked {
 		for _, uid := range uids {
@@ -99,11 +98,11 @@ func (t *Tracker[K]) Forget(key K) {
 	delete(t.jobs, key)
 }
 
-// Of returns the record of key, to which the executor of a round reports its writes, at now: it is
-// a jobapply.Expectations.
+// Of returns a writer to the record of key; now is the time of the writes that it records. It
+// implements jobapply.Expectations, so the executor of a round can report its writes to it.
 func (t *Tracker[K]) Of(key K, now time.Time) Writer[K] { return Writer[K]{t, key, now} }
 
-// Writer tells a [Tracker] of the writes for one key.
+// Writer records the writes for one key in a [Tracker].
 type Writer[K comparable] struct {
 	tracker *Tracker[K]
 	key     K

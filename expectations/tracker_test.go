@@ -59,7 +59,7 @@ func TestE3_TrackerReplacesAndRenews(t *testing.T) {
 	}
 }
 
-// TestE2_Writer: a Writer passes what it learns to the tracker, for its own key.
+// TestE2_Writer: a Writer's methods call the tracker's for its own key, and for no other.
 func TestE2_Writer(t *testing.T) {
 	var direct, written expectations.Tracker[string]
 	w := written.Of("demo", t0)
@@ -114,7 +114,7 @@ func TestE4_TrackerOfFinalizers(t *testing.T) {
 	}
 }
 
-// TestE4_TrackerAgainstValues drives a tracker and a map of plain values alike.
+// TestE4_TrackerAgainstValues makes the same changes to a tracker and to a map of plain values.
 func TestE4_TrackerAgainstValues(t *testing.T) {
 	type record struct {
 		counts expectations.Counts
@@ -172,8 +172,8 @@ func TestE4_TrackerAgainstValues(t *testing.T) {
 	})
 }
 
-// TestE2_TrackerFromManyGoroutines observes every write from a goroutine of its
-// own while others read; it says most under the race detector.
+// TestE2_TrackerFromManyGoroutines observes every write from its own goroutine while others read;
+// the race detector finds what it does not.
 func TestE2_TrackerFromManyGoroutines(t *testing.T) {
 	const jobs, writes = 8, 50
 	var tracker expectations.Tracker[int]
@@ -202,7 +202,7 @@ func TestE2_TrackerFromManyGoroutines(t *testing.T) {
 	}
 }
 
-// TestE4_TrackerOfOneJob: a writer does for its key what the tracker does.
+// TestE4_TrackerOfOneJob: each of a Writer's methods has the effect of the tracker's for its key.
 func TestE4_TrackerOfOneJob(t *testing.T) {
 	var direct, bound expectations.Tracker[string]
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -233,8 +233,8 @@ func TestE4_TrackerOfOneJob(t *testing.T) {
 	}
 }
 
-// TestE4_ObservationsAreLinear: to observe one pod of many costs no more than to observe
-// one of few, or a batch of pods would cost the square of their number.
+// TestE4_ObservationsAreLinear: observing one pod of many costs no more than observing one of few;
+// otherwise a batch of pods would take quadratic time.
 func TestE4_ObservationsAreLinear(t *testing.T) {
 	const n = 10_000
 	uids := make([]expectations.UID, n)
@@ -256,7 +256,7 @@ func TestE4_ObservationsAreLinear(t *testing.T) {
 	}
 }
 
-// TestE4_TrackerKeepsNoEmptyRecord: a job of which nothing is expected takes no memory.
+// TestE4_TrackerKeepsNoEmptyRecord: a key of which nothing is expected takes no memory.
 func TestE4_TrackerKeepsNoEmptyRecord(t *testing.T) {
 	var tracker expectations.Tracker[int]
 	for key := range 100 {

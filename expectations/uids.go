@@ -7,19 +7,19 @@ import (
 	"slices"
 )
 
-// UID is the unique identifier of an object: a pod, a job or a cron job. No two objects
-// have the same one, even if one replaces another of the same name. Empty means none.
-// It is a type of its own so that it cannot be mistaken for a name.
+// UID is the unique identifier of an object: a pod, a job or a cron job. No two objects have the
+// same UID, even if one replaces another of the same name. The empty UID means none. UID is its own
+// type so that it cannot be mistaken for a name.
 type UID string
 
-// UIDs is a set of pod UIDs: those that were asked to lose their finalizer and
-// have not been seen without it (E4). The zero value is the empty set.
+// UIDs is a set of pod UIDs: those of the pods whose finalizer is being removed and which have not
+// been seen without it (E4). The zero value is the empty set.
 //
 // A UIDs is a value: its methods return new sets and never write to an array
 // that another set can see, so copies may be kept and shared freely. As JSON it
 // is an array in increasing order; the empty set is left out by omitzero.
 type UIDs struct {
-	sorted []UID // strictly increasing; nil when empty, never written to once here
+	sorted []UID // strictly increasing; nil when empty; never written to
 }
 
 // NewUIDs returns the set of the given UIDs, in any order, repeated or not.

@@ -28,7 +28,7 @@ func TestE4_UIDs(t *testing.T) {
 	}
 }
 
-// TestE4_EmptyUIDs: empty sets are alike, however they came about.
+// TestE4_EmptyUIDs: empty sets are deeply equal, however they were made.
 func TestE4_EmptyUIDs(t *testing.T) {
 	for _, u := range []expectations.UIDs{
 		expectations.NewUIDs(), expectations.NewUIDs("a").Without("a"), expectations.NewUIDs("a", "b").Without("b").Without("a"),
@@ -123,7 +123,7 @@ func TestB5_UIDsRoundTripAsJSON(t *testing.T) {
 	}
 }
 
-// TestE4_NothingAdded: most rounds remove no finalizer, and are free of allocations.
+// TestE4_NothingAdded: adding no UIDs, as in most rounds, allocates nothing.
 func TestE4_NothingAdded(t *testing.T) {
 	u := expectations.NewUIDs("a", "b")
 	if n := testing.AllocsPerRun(10, func() { u.With() }); n != 0 {
@@ -134,7 +134,7 @@ func TestE4_NothingAdded(t *testing.T) {
 	}
 }
 
-// drawnUID generates UIDs of the form of a regular expression.
+// drawnUID generates UIDs that match a regular expression.
 func drawnUID(form string) *rapid.Generator[expectations.UID] {
 	return rapid.Map(rapid.StringMatching(form), func(s string) expectations.UID { return expectations.UID(s) })
 }
