@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// bound sets the bounds of NotBefore and NotAfter (C20).
+// bound applies NotBefore and NotAfter (C20).
 func (p *plan) bound(spec string, set *settings) error {
 	p.after, p.until = firstUnix, lastUnix
 	begin, end := set.notBefore, set.notAfter
@@ -42,8 +42,8 @@ func (p *plan) boundsAreEmpty() bool {
 	return !ok
 }
 
-// boundsText is what Describe adds for the bounds and the single run, in the wall clock of the
-// schedule.
+// boundsText returns the text about the bounds and the single run for Describe, with times on the
+// schedule's wall clock.
 func (p *plan) boundsText() string {
 	text := ""
 	if p.hasSingleIn(p.after, p.until) {

@@ -28,8 +28,8 @@ const (
 	lastUnix  = 253402300799
 )
 
-// civilAt returns what a clock that is offset seconds ahead of UTC shows at a Unix
-// time.
+// civilAt returns the wall-clock time at a Unix time, on a clock that is offset seconds ahead of
+// UTC.
 func civilAt(unix, offset int64) civil { return civil(unix + offset + unixCivil) }
 
 // unixAt returns the instant at which a clock with that offset shows c.
@@ -85,11 +85,11 @@ func isLeap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 ==
 // kinds repeat every 400 years, so tables over kinds answer for all years.
 const yearKinds = 14
 
-// monthShape is what it takes to match the days of a month in a kind of year.
+// monthShape holds the facts needed to match the days of a month in a kind of year.
 type monthShape struct {
 	weekday uint8  // of its first day
 	offset  uint16 // days from 1 January to its first day
-	days    uint32 // bit d is set for each day d that it has
+	days    uint32 // bit d is set for each day d of the month
 }
 
 // calendarTables is filled once and never written again.
@@ -138,7 +138,7 @@ func monthShapes(kind int) (shapes [13]monthShape) {
 // kindOf returns the kind of a year; the year is not negative.
 func kindOf(year int) int { return int(calendar.kind[uint(year)%400]) }
 
-// text names a time, with seconds where there are any.
+// text returns the time as text, with seconds unless they are zero.
 func (c civil) text() string {
 	if c%60 == 0 {
 		return c.format("15:04 on 2006-01-02")

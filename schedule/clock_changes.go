@@ -2,10 +2,10 @@ package schedule
 
 // A zone is a sequence of stretches in which wall clock and instants differ by a
 // constant. The runs of a stretch are therefore the pattern's times in one
-// wall-clock interval. This file says which, where the clock changes, as daylight saving time (DST)
-// begins and ends; timetable.go searches across them.
+// wall-clock interval. This file computes the intervals between clock changes, such as the start
+// and end of daylight saving time (DST); timetable.go searches across them.
 
-// repeated says which run is kept of a wall-clock time that is shown twice.
+// repeated is the policy for wall-clock times that are shown twice: which of the two runs is kept.
 type repeated uint8
 
 const (
@@ -14,11 +14,10 @@ const (
 	repeatedLast
 )
 
-// window is the wall-clock interval [lo, hi) whose times run in the stretch (S4). To run
-// a repeated time once, one of the two neighbours is cut shorter. This assumes that
-// a stretch shows all that its neighbour's end repeats. In every zone of the
-// database it does, since stretches last longer than overlaps; in a custom zone
-// where they do not, an interval may be empty.
+// window returns the wall-clock interval [lo, hi) whose times run in the stretch (S4). If repeated
+// times run once, the overlap is cut off one of the two stretches around it. This assumes that
+// stretches last longer than overlaps, as in every zone of the database; in a custom zone where
+// they do not, an interval may be empty.
 func (t *timetable) window(s stretch) (lo, hi civil) {
 	lo, hi = civilAt(s.start, s.offset), civilAt(s.end, s.offset)
 	switch t.repeated {
@@ -30,8 +29,8 @@ func (t *timetable) window(s stretch) (lo, hi civil) {
 	return lo, max(lo, hi)
 }
 
-// runsAtStart reports whether times were skipped just before the stretch and
-// run at its first instant (S4).
+// runsAtStart reports whether matching times were skipped just before the stretch and therefore run
+// at its first instant (S4).
 func (t *timetable) runsAtStart(s stretch) bool {
 	if !t.gapEnd || s.offset <= s.prev() {
 		return false

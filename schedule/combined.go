@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// combined is a set of wall-clock times: the times of several patterns, without the
-// times of others. The times of a day depend only on the kind of its year and
-// its place in the year, so tables over these two answer for all years. A lookup
-// and a count cost the same whatever is combined. Immutable.
+// combined is a set of wall-clock times: the times of several patterns, without the times of
+// others. The times of a day depend only on the kind of its year and its number in the year, so
+// tables over these two answer for all years. The cost of a lookup or a count does not depend on
+// the number of patterns. Immutable.
 type combined struct {
-	also, except []pattern // beside the pattern that holds this
+	also, except []pattern // in addition to the pattern that contains c
 
 	times []dayTimes             // the distinct sets of times in a day; the first is empty
-	on    [yearKinds][367]uint16 // by day of the year from 1 on: its place in times
+	on    [yearKinds][367]uint16 // by day of the year from 1 on: an index into times
 	days  [yearKinds]dayBits     // the days with any times
 
 	before   [yearKinds][367]uint32 // times in the year before a day
@@ -24,7 +24,7 @@ type combined struct {
 // dayBits holds the days 1-366 of a year as bits.
 type dayBits [6]uint64
 
-// equal compares the combined patterns, in the order in which they were given.
+// equal reports whether the combined patterns are the same, in the same order.
 func (c *combined) equal(other *combined) bool {
 	if c == nil || other == nil {
 		return c == other
@@ -41,14 +41,15 @@ func (c *combined) yearsBefore(n int) int64 {
 	return sum
 }
 
-// place is a day as the tables know it.
+// place returns the year of a day, the kind of that year, and the number of the day in it from 1
+// on.
 func place(day int64) (year, kind, inYear int) {
 	year, month, dom := dateOf(day)
 	kind = kindOf(year)
 	return year, kind, int(calendar.month[kind][month].offset) + dom
 }
 
-// from is pattern.from.
+// from implements pattern.from.
 func (c *combined) from(t civil) civil {
 	minute := (int64(t) + 59) / 60
 	day, rest := minute/minutesPerDay, int(minute%minutesPerDay)
@@ -68,7 +69,7 @@ func (c *combined) from(t civil) civil {
 	}
 }
 
-// upTo is pattern.upTo.
+// upTo implements pattern.upTo.
 func (c *combined) upTo(t civil) civil {
 	minute := int64(t) / 60
 	day, rest := minute/minutesPerDay, int(minute%minutesPerDay)
@@ -89,7 +90,7 @@ func (c *combined) upTo(t civil) civil {
 	return 0
 }
 
-// rank is pattern.before.
+// rank implements pattern.before.
 func (c *combined) rank(t civil) int64 {
 	minute := (int64(t) + 59) / 60
 	day, rest := minute/minutesPerDay, int(minute%minutesPerDay)

@@ -82,8 +82,8 @@ func newCombined(main *pattern, also, except []pattern) *combined {
 	return c
 }
 
-// placeOf returns the place of a set of times. Most schedules have only a few, so
-// it searches linearly.
+// placeOf returns the index of a set of times in c.times, and adds it if it is new. Most schedules
+// have only a few sets, so it searches linearly.
 func (c *combined) placeOf(times dayTimes) uint16 {
 	i := slices.Index(c.times, times)
 	if i < 0 {
@@ -123,10 +123,11 @@ func (d *dayTimes) add(p *pattern, kind, month, dom int) {
 	}
 }
 
-// errNotCombined refuses "@every" beside other schedules.
+// errNotCombined is the error for "@every" together with other schedules.
 var errNotCombined = errors.New("an interval is not on the wall clock, so it cannot be combined " +
 	"with other schedules")
 
-// errSecondsNotCombined refuses a field of seconds beside other schedules: the tables are in
-// minutes, and whether Except("* * 25 12 *") means whole minutes could be read in two ways.
+// errSecondsNotCombined is the error for a field of seconds together with other schedules: the
+// tables are in minutes, and it would be ambiguous whether Except("* * 25 12 *") means whole
+// minutes.
 var errSecondsNotCombined = errors.New("seconds cannot be combined with other schedules")

@@ -1,9 +1,8 @@
 package schedule
 
-// Describe says in English when the schedule runs, as in "every 15 minutes from
-// 08:00 to 18:45 on weekdays". It speaks of the wall clock in the schedule's zone
-// and does not name the zone. The sentence is meant for people; its wording may
-// change.
+// Describe returns an English description of the runs, such as "every 15 minutes from 08:00 to
+// 18:45 on weekdays". Times are on the wall clock of the schedule's zone, which is not named. The
+// text is meant for people; its wording may change.
 func (s Schedule) Describe() string {
 	switch p := s.plan; {
 	case p == nil:

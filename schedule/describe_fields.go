@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// text describes a pattern by itself.
+// text describes a pattern without the patterns combined with it.
 func (p *pattern) text() string {
 	if never := p.neverText(); never != "" {
 		return never
@@ -25,7 +25,7 @@ func (p *pattern) neverText() string {
 	return ""
 }
 
-// onDays adds the days to the times of a day.
+// onDays appends the description of the days to that of the times.
 func (p *pattern) onDays(times string) string {
 	days := p.daysText()
 	hasRhythm := strings.HasSuffix(times, "every hour") || strings.HasSuffix(times, "every minute")
@@ -36,7 +36,7 @@ func (p *pattern) onDays(times string) string {
 	return strings.TrimSpace(times + " " + days)
 }
 
-// period names a number of seconds by the largest unit that divides it.
+// period returns a number of seconds as text, in the largest unit that divides it.
 func period(seconds int64) string {
 	unit, n := "second", seconds
 	switch {
@@ -51,7 +51,7 @@ func period(seconds int64) string {
 	return fmt.Sprintf("%d %ss", n, unit)
 }
 
-// progression recognises evenly spaced values. A single value has step 0.
+// progression is a set of evenly spaced values. A single value has step 0.
 type progression struct {
 	first, last, step, n int
 }
@@ -71,8 +71,8 @@ func progressionOf(set uint64) (progression, bool) {
 	return p, p.first+(p.n-1)*p.step == p.last
 }
 
-// fillsHour: the minutes continue at the same distance into the next hour, or seconds into
-// the next minute.
+// fillsHour reports whether the minutes continue with the same step into the next hour, or seconds
+// into the next minute.
 func (p progression) fillsHour() bool { return p.first == 0 && p.n*p.step == 60 }
 
 func clock(hour, minute int) string { return fmt.Sprintf("%02d:%02d", hour, minute) }
@@ -99,7 +99,7 @@ func (p *pattern) timesText() string {
 	return p.minutesText() + p.hoursText()
 }
 
-// hoursText names the hours of a day when they are not all of them.
+// hoursText describes the hours of a day when not all hours match.
 func (p *pattern) hoursText() string {
 	if hours, even := progressionOf(uint64(p.hours)); even && hours.step > 1 && hours.n > 4 {
 		return fmt.Sprintf("every %s hour from %d to %d", ordinal(hours.step), hours.first, hours.last)
@@ -110,7 +110,7 @@ func (p *pattern) hoursText() string {
 	return "the hours " + numbers(uint64(p.hours))
 }
 
-// minutesText names the minutes of an hour; the text of the hours follows it.
+// minutesText describes the minutes of an hour; the text of the hours follows it.
 func (p *pattern) minutesText() string {
 	minutes, even := progressionOf(p.minutes)
 	switch {
@@ -144,8 +144,8 @@ func (p *pattern) clockTimes() string {
 	return enumerate(times)
 }
 
-// daysText is empty when all days match. Under S2 this can happen even if both
-// fields look restricted.
+// daysText describes the days. It is empty if all days match, which by S2 can be so even if both
+// fields are restricted.
 func (p *pattern) daysText() string {
 	byDom := p.doms != allDoms && p.doms != 0 // an empty field adds no day
 	byDow := p.dows != allDows && p.dows != 0

@@ -31,7 +31,7 @@ func (t *timetable) secondsText() string {
 	return t.secondNumbers() + " the minute, " + t.text()
 }
 
-// secondNumbers names the seconds of a minute; "every minute" or "the minute" follows.
+// secondNumbers describes the seconds of a minute; "every minute" or "the minute" follows.
 func (t *timetable) secondNumbers() string {
 	seconds, even := progressionOf(uint64(t.seconds))
 	switch {

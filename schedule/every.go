@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// interval is "@every d": the instants anchor + k*d for all whole k. The distance
-// is real time, so that zones and daylight saving have no effect on it.
+// interval is "@every d": the instants anchor + k*d for all integers k. The distance is elapsed
+// time, so zones and daylight saving have no effect on it.
 type interval struct {
 	seconds int64
 	anchor  int64
@@ -30,7 +30,7 @@ func (v interval) count(after, until int64) int64 {
 	return (until-first)/v.seconds + 1
 }
 
-// floorMod is the remainder that is never negative; n is positive.
+// floorMod returns x modulo n, which is never negative; n must be positive.
 func floorMod(x, n int64) int64 {
 	r := x % n
 	if r < 0 {

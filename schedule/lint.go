@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// FindingKind names what is surprising about a schedule.
+// FindingKind is a kind of surprise in a schedule.
 type FindingKind string
 
 // The kinds of findings, in the order in which Lint reports them.
@@ -17,33 +17,32 @@ const (
 	// EitherDay: day of month and day of week are both restricted, so either
 	// matches; many expect both to be required (S2).
 	EitherDay FindingKind = "EitherDay"
-	// EachMinute: the minutes are a star below an hour, a day or a step of them, as in
-	// "* 3 * * *", which runs sixty times from 03:00 to 03:59; "0 3 * * *" runs once. With
-	// seconds it is the same for them. A range of hours or days, as in "* 9-17 * * *",
-	// is taken to be intended.
+	// EachMinute: the minutes are a star, although the hours or days are single values or a step,
+	// as in "* 3 * * *", which runs sixty times from 03:00 to 03:59; "0 3 * * *" runs once. The
+	// same goes for a star of seconds. A range of hours or days, as in "* 9-17 * * *", is not
+	// reported.
 	EachMinute FindingKind = "EachMinute"
 	// RareDate: some years have no matching date.
 	RareDate FindingKind = "RareDate"
-	// MissingDay: a day of the month, such as the 31st, that some of the months
-	// lack; they have no run for it.
+	// MissingDay: a day of the month, such as the 31st, that some of the months lack, so these
+	// months have no run for it.
 	MissingDay FindingKind = "MissingDay"
-	// UnevenStep: a step that does not divide its field, such as "*/7" minutes, so
-	// that the last distance differs.
+	// UnevenStep: a step that does not divide its field, such as "*/7" minutes, so that the last
+	// interval has another length.
 	UnevenStep FindingKind = "UnevenStep"
-	// SkippedTime: a run falls into a gap within ten years and is left out (S4).
-	// Schedules that run in every hour of the day keep their rhythm, so they are
-	// not reported, here and under RepeatedTime.
+	// SkippedTime: a run falls into a gap within ten years and is left out (S4). Schedules that run
+	// in every hour of the day are not reported, neither here nor under RepeatedTime.
 	SkippedTime FindingKind = "SkippedTime"
 	// RepeatedTime: a run falls into an overlap within ten years and happens
 	// twice (S4).
 	RepeatedTime FindingKind = "RepeatedTime"
-	// ZoneSign: a zone such as Etc/GMT+5, whose sign is the opposite of what it seems: it
-	// is five hours behind UTC.
+	// ZoneSign: a zone such as Etc/GMT+5, which is five hours behind UTC: the sign is the opposite
+	// of the usual one.
 	ZoneSign FindingKind = "ZoneSign"
 	// DeadlineTooShort: a run can be past its starting deadline before the
 	// controller sees it (C7).
 	DeadlineTooShort FindingKind = "DeadlineTooShort"
-	// RoundedInterval: "@every" with less than a second or a fraction of one.
+	// RoundedInterval: "@every" with less than a second, or with a fraction of a second.
 	RoundedInterval FindingKind = "RoundedInterval"
 	// NameCollision: "@every" with less than a minute, or several seconds of a minute; jobs
 	// are named after the minute of their run, so only one run in a minute gets a job (C13).
@@ -61,19 +60,19 @@ type Finding struct {
 // String returns the kind and the message.
 func (f Finding) String() string { return string(f.Kind) + ": " + f.Message }
 
-// Circumstances is what Lint needs to know besides the schedule. Each field is
-// optional: without it, Lint leaves out the findings that depend on it.
+// Circumstances holds what Lint needs besides the schedule. Each field is optional: without it,
+// Lint leaves out the findings that depend on it.
 type Circumstances struct {
 	// From is the time from which to look for gaps, overlaps and rare dates. The
 	// zero Time means the beginning of 2026.
 	From time.Time
 	// StartingDeadlineSeconds is the CronJob's field of that name; nil if unset.
 	StartingDeadlineSeconds *int64
-	// WakeUpLag is how late the caller may look at a due run. The documentation of
+	// WakeUpLag is how long after its time a due run may be noticed. The documentation of
 	// Kubernetes mentions 10 seconds.
 	WakeUpLag time.Duration
-	// NameSeconds says that jobs are named after the second of their run, or by other
-	// names that tell all runs apart.
+	// NameSeconds is true if jobs are named after the second of their run, or have other names that
+	// differ for all runs.
 	NameSeconds bool
 }
 
@@ -182,7 +181,7 @@ func (s Schedule) lintTransitions(from time.Time, check func(*timetable, stretch
 	return ""
 }
 
-// isHourly reports whether the main schedule or one beside it runs in every hour.
+// isHourly reports whether the main schedule or one of Also runs in every hour.
 func (p *pattern) isHourly() bool {
 	hourly := func(p pattern) bool { return p.hours == 1<<24-1 }
 	return hourly(*p) || p.combined != nil && slices.ContainsFunc(p.combined.also, hourly)
@@ -210,7 +209,7 @@ func repeatedAt(t *timetable, a, b stretch) string {
 		c.text(), t.zone.location, to.format("15:04"), from.format("15:04"))
 }
 
-// lintZone looks at the zones of Etc, whose names have the sign of POSIX.
+// lintZone reports the zones of Etc, whose names have the opposite sign, as in POSIX.
 func (s Schedule) lintZone() string {
 	name := s.Location().String()
 	offset, isOffset := strings.CutPrefix(name, "Etc/GMT")

@@ -63,8 +63,8 @@ func partOf(field int, text string) part {
 	return p
 }
 
-// lintEachMinute looks at schedules whose finest fields are stars although the next one picks single values or a
-// step. It returns the schedule that runs once for each of them as well.
+// lintEachMinute reports schedules whose smallest fields are stars although the next field has
+// single values or a step. It also returns the schedule that runs once for each of these values.
 func (s Schedule) lintEachMinute() (message, once string) {
 	if s.isInterval() || s.plan.table.combined != nil || strings.HasPrefix(s.plan.spec, "@") {
 		return "", ""
@@ -106,8 +106,8 @@ func (s Schedule) lintEachMinute() (message, once string) {
 	return fmt.Sprintf("%q runs %d times %s; %q runs once", s.plan.spec, times, part, once), once
 }
 
-// lintUnevenStep looks at steps that run to the end of their field. A range with an end
-// of its own is taken to be intended.
+// lintUnevenStep reports uneven steps that reach the end of their field. A range that ends before
+// is not reported.
 func (s Schedule) lintUnevenStep() string {
 	if s.isInterval() {
 		return ""
@@ -148,7 +148,7 @@ func (p *pattern) goesOn(field int) bool {
 	return true
 }
 
-// lintMissingDay looks at days and ranges that begin after the end of a month.
+// lintMissingDay reports days, and ranges of days, that begin after the end of a month.
 func (s Schedule) lintMissingDay() string {
 	if s.isInterval() || s.plan.table.combined != nil { // a combined one may fill the gap
 		return ""
@@ -181,7 +181,7 @@ func (s Schedule) lintMissingDay() string {
 	return ""
 }
 
-// hasOrHave is the verb after a set of names.
+// hasOrHave returns the verb after a list of names.
 func hasOrHave(set uint64) string {
 	if bits.OnesCount64(set) == 1 {
 		return "has"

@@ -5,15 +5,13 @@ import (
 	"time"
 )
 
-// errMachineZone refuses the one name that means something else on every
-// machine.
+// errMachineZone is the error for "Local", the one name that means another zone on each machine.
 var errMachineZone = errors.New("it means another zone on each machine; name the zone")
 
-// loadZone is the only function of this package that reads anything but its
-// arguments: time.LoadLocation looks a name up in the zone database of the machine,
-// or in the one built in with the import of time/tzdata. It runs during Parse for a
-// zone given by name (WithTimeZone, or a "TZ=" prefix) and never afterwards. As for
-// time.LoadLocation, "" and "UTC" mean UTC and need no database.
+// loadZone is the only function of this package that reads anything but its arguments:
+// time.LoadLocation looks a name up in the zone database of the machine, or in the one built in
+// with the import of time/tzdata. Parse calls it for a zone given by name (WithTimeZone, or a "TZ="
+// prefix). As for time.LoadLocation, "" and "UTC" mean UTC and need no database.
 func loadZone(name string) (*time.Location, error) {
 	if name == "Local" {
 		return nil, errMachineZone

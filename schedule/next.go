@@ -2,8 +2,8 @@ package schedule
 
 import "time"
 
-// Next returns the first run later than t, in the schedule's zone, or the zero
-// Time if there is none until the end of the year 9999.
+// Next returns the first run later than t, in the schedule's zone, or the zero Time if there is
+// none before the end of the year 9999.
 func (s Schedule) Next(t time.Time) time.Time {
 	p := s.plan
 	if p == nil || p.special {
@@ -26,7 +26,8 @@ func (s Schedule) Next(t time.Time) time.Time {
 	return time.Unix(run, 0).In(p.zone.location)
 }
 
-// specialNext is Next for a schedule that never runs, follows the reference or has a single run.
+// specialNext implements Next for schedules that never run, follow the reference or have a single
+// run.
 func (p *plan) specialNext(t time.Time) time.Time {
 	if p == nil || t.Unix() >= p.until {
 		return time.Time{}
@@ -46,11 +47,9 @@ func (p *plan) specialNext(t time.Time) time.Time {
 // horizon covers the five calendar years that the reference searches.
 const horizon = 6 * 366 * secondsPerDay
 
-// referenceNext is Next under Kubernetes, bounded. The reference's search ends
-// unless it steps onto a date that does not exist; from there it steps back
-// endlessly. That requires such a date within its horizon. Nothing outside the
-// search tells whether it would step there, so before such a date Next gives the
-// exact answer.
+// referenceNext implements Next under Kubernetes, but always ends. The reference's search never
+// ends if it steps onto a date that does not exist. Only the search itself would show whether it
+// does, so if there is such a date within its horizon, Next gives the exact answer.
 //
 // Quirk: impossible dates (S3) can have runs. Around a month that begins without a
 // midnight the reference does not notice that the month has changed, so it can find
@@ -58,7 +57,7 @@ const horizon = 6 * 366 * secondsPerDay
 func (p *plan) referenceNext(t time.Time) time.Time {
 	interval := p.every.seconds > 0
 	if !interval && p.table.perDay == 0 {
-		return time.Time{} // it would look at each minute of five years
+		return time.Time{} // the reference would try each minute of five years
 	}
 
 	unix := max(t.Unix(), p.after)
@@ -68,7 +67,7 @@ func (p *plan) referenceNext(t time.Time) time.Time {
 		}
 	}
 
-	// The parsed schedule has no zone, so it follows its argument's zone.
+	// The parsed schedule has no zone of its own, so it uses its argument's zone.
 	run, ok := p.reference.next(time.Unix(unix, 0).In(p.zone.location))
 	if !ok {
 		return p.exactNext(unix)

@@ -7,15 +7,14 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// Option changes how Parse reads a schedule. Options are values: make one and
-// give it to many calls.
+// Option changes how Parse compiles a schedule. An Option can be passed to many calls.
 type Option func(*settings)
 
 type settings struct {
 	zone     *zone
 	zoneName string // to be loaded, when zone is nil
 	anchor   int64
-	// afterAnchor adds a run.
+	// afterAnchor adds a run a second after the anchor.
 	afterAnchor bool
 	gapEnd      bool
 	repeated    repeated
@@ -27,12 +26,12 @@ type settings struct {
 	also, except []string
 }
 
-// WithLocation sets the zone (S5). It reads nothing, so a program that must not
-// depend on its machine uses it. nil means UTC, as in package time.
+// WithLocation sets the zone (S5). It does not read the machine's zone database. nil means UTC, as
+// in package time.
 //
-// WithLocation compiles the zone, which takes about a tenth of a millisecond and some
-// ten kilobytes. With many schedules in one zone, call it once and pass the Option to
-// each Parse: they share the compiled zone.
+// WithLocation compiles the zone, which takes about a tenth of a millisecond and ten kilobytes. For
+// many schedules in one zone, call it once and pass the Option to each Parse: they share the
+// compiled zone.
 func WithLocation(loc *time.Location) Option {
 	if loc == nil {
 		loc = time.UTC
@@ -48,37 +47,36 @@ func WithTimeZone(name string) Option {
 	return func(s *settings) { s.zone, s.zoneName = nil, name }
 }
 
-// WithSeconds accepts a field of seconds before the five others, as in "*/10 * * * * *": a
-// run is an instant whose wall clock shows a matching minute and a matching second. Five
-// fields and descriptors mean what they mean without the option. Parse refuses Also and
-// Except beside a field of seconds other than "0".
+// WithSeconds accepts a field of seconds before the five others, as in "*/10 * * * * *": a run is
+// an instant whose wall clock shows a matching minute and a matching second. Five fields and
+// descriptors have the same meaning as without the option. Parse returns an error if Also or Except
+// is used with a field of seconds other than "0".
 func WithSeconds() Option {
 	return func(s *settings) { s.seconds = true }
 }
 
-// NotBefore leaves the runs earlier than t out, and NotAfter those later than t. All answers
-// are as if only the other runs existed. The zero Time means no bound. Parse refuses an
-// end before the start; a schedule without a run between them never runs (S3).
+// NotBefore removes the runs earlier than t, and NotAfter the runs later than t. All methods work
+// as if only the other runs existed. The zero Time means no bound. Parse returns an error if the
+// end is before the start; a schedule without a run between them never runs (S3).
 func NotBefore(t time.Time) Option {
 	return func(s *settings) { s.notBefore = t }
 }
 
-// NotAfter leaves the runs later than t out: see NotBefore.
+// NotAfter removes the runs later than t: see NotBefore.
 func NotAfter(t time.Time) Option {
 	return func(s *settings) { s.notAfter = t }
 }
 
-// WithAnchor sets an instant from which "@every" counts, forwards and backwards, to
-// the second. The default is 1970-01-01T00:00:00Z, so that all programs agree on
-// the runs whenever they started.
+// WithAnchor sets an instant from which "@every" counts, forwards and backwards, to the second. The
+// default is 1970-01-01T00:00:00Z, so that all programs agree on the runs, no matter when they
+// started.
 func WithAnchor(t time.Time) Option {
 	return func(s *settings) { s.anchor = min(max(t.Unix(), firstUnix), lastUnix) }
 }
 
-// RunAfterAnchor adds one run, a second after the anchor (C20). cronjob.Compile anchors a
-// schedule at the creation of its CronJob, and all runs are later than the anchor: with this
-// option the first run comes with the creation. A schedule whose fields never match does not get
-// this run.
+// RunAfterAnchor adds one run, a second after the anchor (C20). cronjob.Compile sets the anchor to
+// the creation of the CronJob, so with this option a CronJob's first run follows its creation. A
+// schedule whose fields never match does not get this run.
 func RunAfterAnchor() Option {
 	return func(s *settings) { s.afterAnchor = true }
 }
@@ -105,39 +103,36 @@ func RunRepeatedLast() Option {
 	return func(s *settings) { s.repeated = repeatedLast }
 }
 
-// Also adds the times of other schedules: a run is a time of any of them, and a time
-// that several share is one run. They use the same zone and the same policies.
+// Also adds the times of other schedules. A time that several of them share is one run. They use
+// the same zone and the same policies.
 //
-// Also and Except combine times of the wall clock, before the zone applies. They take
-// five fields or a descriptor. Parse refuses a zone of their own, and "@every", which
-// is not on the wall clock. Answers are exact and cost two to four times as much as
-// for a plain schedule, however many schedules there are and however long the span.
-// Parse takes about half a millisecond for them, and the result takes some 35
-// kilobytes. If nothing is left, the schedule never runs (S3). The reference has no
-// such schedules, so Kubernetes has no effect on them.
+// Also and Except combine wall-clock times, before the zone applies. They take five fields or a
+// descriptor. Parse returns an error for a zone of their own and for "@every", which is not on the
+// wall clock. Answers are exact and take two to four times as long as for a plain schedule, no
+// matter how many schedules there are and how long the span is. Parse takes about half a
+// millisecond for them, and the result takes about 35 kilobytes. If no time is left, the schedule
+// never runs (S3). The reference has no such schedules, so option Kubernetes has no effect on them.
 func Also(specs ...string) Option {
 	specs = slices.Clone(specs)
 	return func(s *settings) { s.also = append(s.also, specs...) }
 }
 
-// Except removes the times of other schedules, those that Also adds included. With
-// Except("* * 25 12 *") nothing runs on the 25th of December. See Also.
+// Except removes the times of other schedules, also from those that Also adds. With Except("* * 25
+// 12 *") nothing runs on the 25th of December. See Also.
 func Except(specs ...string) Option {
 	specs = slices.Clone(specs)
 	return func(s *settings) { s.except = append(s.except, specs...) }
 }
 
-// Kubernetes is the preset of the reference (S4): Next, and NextN and Between
-// through it, give the answers of the robfig/cron that the release uses, wrong ones
-// included. That is v3.0.1 in all releases from 1.31 to 1.37, so the argument decides
-// nothing so far. Around unusual transitions it runs on wrong days or not at
-// all, it finds nothing after the fifth year from t (rare dates then have no next
-// run), and "@every d" is d after t. Policies for gaps and overlaps have no effect
-// on it.
+// Kubernetes is the preset of the reference (S4): Next, NextN and Between give the answers of the
+// robfig/cron that the release uses, including wrong ones. That is v3.0.1 in all releases from 1.31
+// to 1.37, so the argument makes no difference so far. Around unusual transitions robfig/cron runs
+// on wrong days or not at all, it finds no run after the fifth year from t (so rare dates may have
+// no next run), and "@every d" is d after t. Policies for gaps and overlaps have no effect on it.
 //
-// The reference never returns when its search meets a date that a zone skipped (30
-// December 2011 in Pacific/Apia). In the years before such a date, and where the
-// search panics, Next is exact instead. Before the time of NotBefore, Next answers as at that time.
+// The reference never returns when its search meets a date that a zone skipped (30 December 2011 in
+// Pacific/Apia). In the years before such a date, and if the search panics, Next is exact instead.
+// If t is before NotBefore, the search starts at NotBefore.
 //
 // robfig/cron has no Prev, Latest or Count. They stay exact under the preset.
 func Kubernetes(_ release.Release) Option {

@@ -5,22 +5,20 @@ import (
 	"strings"
 )
 
-// fieldNames are the fields by index. The seconds are the last, although they are written
-// first, so that the others keep their index without them.
+// fieldNames are the names of the fields by index. The seconds come last, although they are written
+// first, so that the others have the same index without them.
 var fieldNames = [...]string{"minute", "hour", "day-of-month", "month", "day-of-week", "second"}
 
-// Parse compiles a schedule: five fields, six if WithSeconds is given, a descriptor such as
-// @daily, or "@every 1h30m" (S1). It accepts what robfig/cron's standard parser accepts;
-// anything else is an error of type *ParseError. So "@every" is rounded to whole
-// seconds, at least one, which Lint reports; and a schedule that can never run is
-// accepted, but Never and Lint report it.
+// Parse compiles a schedule: five fields, six if WithSeconds is given, a descriptor such as @daily,
+// or "@every 1h30m" (S1). It accepts what robfig/cron's standard parser accepts; anything else is
+// an error of type *ParseError. "@every" is rounded to whole seconds, at least one, which Lint
+// reports. A schedule that can never run is accepted, but Never and Lint report it.
 //
-// A leading "TZ=zone " or "CRON_TZ=zone " sets the zone and, as in Kubernetes,
-// wins over an option. Without either the zone is UTC. The zone "Local" is
-// refused, since it depends on the machine.
+// A leading "TZ=zone " or "CRON_TZ=zone " sets the zone and, as in Kubernetes, overrides an option.
+// Without either the zone is UTC. The zone "Local" is an error, because it depends on the machine.
 //
-// Parse is the slow step: parse once and keep the Schedule. A zone given by name is
-// read from the zone database; nothing else is read.
+// Parse is slow compared with the methods: parse once and keep the Schedule. A zone given by name
+// is read from the zone database; nothing else is read.
 func Parse(spec string, opts ...Option) (Schedule, error) {
 	var set settings
 	for _, opt := range opts {

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// ParseError names the part of a schedule that does not parse. Field is "second", "minute",
-// "hour", "day-of-month", "month" or "day-of-week" for a field, "zone" for the time zone,
-// "descriptor" for a word after "@", "fields" for a wrong number of fields, and "bounds" for
-// NotBefore and NotAfter. Value is the offending text.
+// ParseError is the error for a schedule that does not parse. Field is "second", "minute", "hour",
+// "day-of-month", "month" or "day-of-week" for a field, "zone" for the time zone, "descriptor" for
+// a word after "@", "fields" for a wrong number of fields, and "bounds" for NotBefore and NotAfter.
+// Value is the offending text.
 type ParseError struct {
 	Spec  string // as given to Parse, Also or Except
 	Field string
 	Value string
-	Err   error // what is wrong with it
+	Err   error // the problem
 }
 
 // Error names the field and the value, as in: schedule "0 0 * * 7": day-of-week

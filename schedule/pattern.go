@@ -2,31 +2,31 @@ package schedule
 
 import "math/bits"
 
-// pattern holds the five fields of a schedule as sets, with counts that are
-// computed in advance. It knows the wall clock only; it has no zone. Immutable.
+// pattern holds the five fields of a schedule as sets, with counts that are computed in advance.
+// Its times are on the wall clock; it has no zone. Immutable.
 type pattern struct {
 	minutes uint64 // bit 0-59
 	hours   uint32 // bit 0-23
 	months  uint32 // bit 1-12, January to December
 	doms    uint32 // bit 1-31
 	dows    uint32 // bit 0-6
-	// anyDom and anyDow say that the field was written with a star. That differs
-	// from listing all its values: it decides S2.
+	// anyDom and anyDow are true if the field was written with a star. By S2 that differs from
+	// listing all its values.
 	anyDom, anyDow bool
 
-	// days holds the matching days of a month of 31 days by the weekday of its
-	// first day, before the months field.
+	// days holds the matching days of a month of 31 days, by the weekday of its first day. The
+	// months field is not applied.
 	days [7]uint32
 
-	// weekly says that the weekday alone decides, as for most schedules; then
-	// week holds the matching weekdays of two weeks in a row.
+	// weekly is true if only the weekday decides, as for most schedules. Then week holds the
+	// matching weekdays of two weeks in a row.
 	weekly bool
 	week   uint16
 
 	// monthsFromMarch holds the months as bits 3-14, March to February.
 	monthsFromMarch uint32
 
-	// daily says that each day matches, and hourly that each hour does. daily is false
+	// daily is true if each day matches, and hourly if each hour of each day does. daily is false
 	// for a combined schedule and for one with seconds.
 	daily, hourly bool
 
@@ -37,11 +37,11 @@ type pattern struct {
 
 	perHour, perDay int64
 	yearDays        [yearKinds]uint16     // matching days in a year
-	monthDaysBefore [yearKinds][13]uint16 // matching days in it before a month
+	monthDaysBefore [yearKinds][13]uint16 // matching days in a year before a month
 	cycleDays       int64                 // matching days in 400 years
 
-	// combined, if not nil, answers instead of the fields above, which then describe
-	// the main schedule alone.
+	// combined, if not nil, is used instead of the fields above, which then describe only the main
+	// schedule.
 	combined *combined
 }
 
@@ -83,8 +83,8 @@ func (p *pattern) equal(other *pattern) bool {
 	return a == b && p.combined.equal(other.combined)
 }
 
-// daysOfMonth applies S2. A starred field holds every value, so with one star
-// the other field decides alone, and with two all days match.
+// daysOfMonth applies S2. A starred field holds every value, so with one star only the other field
+// decides, and with two all days match.
 func (p *pattern) daysOfMonth(firstWeekday int) uint32 {
 	var byWeekday uint32
 	for d := 1; d <= 31; d++ {
@@ -98,8 +98,8 @@ func (p *pattern) daysOfMonth(firstWeekday int) uint32 {
 	return p.doms | byWeekday
 }
 
-// never reports that no minute of any year matches (S3). Kinds of years repeat
-// every 400 years, so a cycle without a day is a proof.
+// never reports whether no minute of any year matches (S3). Kinds of years repeat every 400 years,
+// so it is enough that no day of a cycle matches.
 func (p *pattern) never() bool {
 	if p.combined != nil {
 		return p.combined.perCycle == 0
@@ -190,7 +190,7 @@ func (p *pattern) upTo(c civil) civil {
 	return p.time(match, bits.Len32(p.hours)-1, bits.Len64(p.minutes)-1)
 }
 
-// time is a wall-clock time of a day.
+// time returns a wall-clock time of a day.
 func (p *pattern) time(day int64, hour, minute int) civil {
 	return civil(day*secondsPerDay + int64(hour*60+minute)*60)
 }
@@ -203,9 +203,9 @@ func (p *pattern) dayFrom(day int64) int64 {
 	return p.dateFrom(day)
 }
 
-// dateFrom is dayFrom where the date decides. It looks at the month of the day and at
-// the next one of the months field. In both, the days up to the 28th exist in each
-// year.
+// dateFrom implements dayFrom if not only the weekday decides. It looks at the month of the day and
+// at the next month of the months field, and only at days up to the 28th, which exist in each year.
+// Otherwise it calls searchFrom.
 func (p *pattern) dateFrom(day int64) int64 {
 	year, rest := yearOf(day)
 	month, dom := monthOf(rest)
@@ -230,8 +230,8 @@ func (p *pattern) dateFrom(day int64) int64 {
 	return p.searchFrom(day)
 }
 
-// searchFrom is dateFrom, month by month. The search ends: two matching days in a row
-// are at most eight years apart, as the leap days around 2100.
+// searchFrom is like dateFrom, but searches month by month. The search ends, because successive
+// matching days are at most eight years apart, like the leap days around 2100.
 func (p *pattern) searchFrom(day int64) int64 {
 	year, month, dom := dateOf(day)
 	kind := kindOf(year)

@@ -8,8 +8,8 @@ import "math/bits"
 // ranks is the count of a span, in the same few nanoseconds for a day or a thousand
 // years.
 
-// before returns the number of matching times that are earlier than c, counted
-// from a time before the year 1.
+// before returns the number of matching times earlier than c, counted from a fixed time before the
+// year 1.
 func (p *pattern) before(c civil) int64 {
 	if p.combined != nil {
 		return p.combined.rank(c)

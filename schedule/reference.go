@@ -8,16 +8,15 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// This file is the fence around robfig/cron: all calls to it are here, and none of
-// its panics leaves this file.
+// This file isolates robfig/cron: all calls to it are here, and all its panics are recovered here.
 
 // reference is a schedule as robfig/cron compiled it.
 type reference struct {
 	cron.Schedule
 }
 
-// parseReference asks the reference to parse five fields, six if there may be seconds, or a
-// descriptor. The caller has removed a zone prefix: with one, the parser would read the
+// parseReference parses five fields, six if seconds are allowed, or a descriptor, with the
+// reference's parser. The caller must remove a zone prefix: for a prefix, the parser would read the
 // disk, and v3.0.1 panics on "TZ=0".
 func parseReference(spec string, seconds bool) (s cron.Schedule, err error) {
 	defer func() {
@@ -32,16 +31,16 @@ func parseReference(spec string, seconds bool) (s cron.Schedule, err error) {
 	return cron.ParseStandard(spec)
 }
 
-// fieldError returns the reference's complaint about one field alone.
+// fieldError returns the reference's error for one field, or nil.
 func fieldError(index int, value string) error {
 	fields := []string{"*", "*", "*", "*", "*", "*"}
 	fields[(index+1)%len(fields)] = value // the seconds come first
-	// The space keeps a value that looks like a zone prefix from being one.
+	// Because of the space, a value that looks like a zone prefix is not read as one.
 	_, err := parseReference(" "+strings.Join(fields, " "), true)
 	return err
 }
 
-// adopt takes over the fields that the reference parsed.
+// adopt copies the fields that the reference parsed.
 func (p *plan) adopt(parsed cron.Schedule, set *settings) {
 	switch s := parsed.(type) {
 	case *cron.SpecSchedule:
@@ -57,10 +56,10 @@ func (p *plan) adopt(parsed cron.Schedule, set *settings) {
 	}
 }
 
-// star is how the reference marks a field that was written with a star.
+// star is the bit with which the reference marks a field that was written with a star.
 const star = 1 << 63
 
-// fieldsOf returns the fields that the reference parsed; false if it has parsed an interval.
+// fieldsOf returns the fields that the reference parsed, and false if it parsed an interval.
 func fieldsOf(parsed cron.Schedule) (pattern, bool) {
 	s, ok := parsed.(*cron.SpecSchedule)
 	if !ok {

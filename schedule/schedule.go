@@ -6,24 +6,23 @@ import (
 	"time"
 )
 
-// Schedule is a compiled schedule with its zone and policies. It is a small
-// immutable value: copy it, share it between goroutines, keep it in a snapshot. The
-// zero Schedule never runs. Two schedules that were parsed separately may differ
-// under == although they are the same; use Equal.
+// Schedule is a compiled schedule with its zone and policies. It is a small immutable value: copy
+// it, share it between goroutines, keep it in a snapshot. The zero Schedule never runs. Compare
+// schedules with Equal, not with ==.
 type Schedule struct {
 	plan *plan
 }
 
-// plan is what all copies of a schedule share. Either table.zone is set, or
-// every.seconds.
+// plan is shared by all copies of a schedule. Either table.zone is set, or every.seconds.
 type plan struct {
 	spec string
 	// Runs lie in (after, until].
 	after, until int64
-	// single is a run beside the others, if hasSingle.
+	// single is a run in addition to the others, if hasSingle is true.
 	single    int64
 	hasSingle bool
-	// evenSince is the instant since which each minute of UTC has the same runs, if any.
+	// evenSince is the instant since which each minute of UTC has the same runs; MaxInt64 if there
+	// is none.
 	evenSince int64
 	// also and except are the specs of combined schedules.
 	also, except []string
@@ -32,13 +31,12 @@ type plan struct {
 	table          timetable
 	every          interval
 	never, special bool
-	// reference answers Next in place of the table; nil without Kubernetes.
+	// reference implements Next instead of table; nil without option Kubernetes.
 	reference *reference
 }
 
-// Prev returns the last run earlier than t, in the schedule's zone, or the
-// zero Time if there is none since the year 1. It undoes Next: for every run r,
-// Prev(Next(r)) is r.
+// Prev returns the last run earlier than t, in the schedule's zone, or the zero Time if there is
+// none since the year 1. It is the inverse of Next: for every run r, Prev(Next(r)) is r.
 func (s Schedule) Prev(t time.Time) time.Time {
 	unix := max(t.Unix(), firstUnix)
 	if t.Nanosecond() == 0 {
@@ -51,9 +49,9 @@ func (s Schedule) Prev(t time.Time) time.Time {
 	return s.plan.instant(s.plan.prev(unix))
 }
 
-// Latest returns the last run in (after, now], and whether there is one: the run
-// that is due at now if after was the last one handled. It costs as much as Next,
-// however long the span (B1).
+// Latest returns the last run in (after, now], and whether there is one. If after is the last run
+// that was handled, this is the run that is due at now. Latest takes as long as Next, no matter how
+// long the span is (B1).
 func (s Schedule) Latest(after, now time.Time) (time.Time, bool) {
 	from, until := span(after, now)
 	if s.Never() || from >= until || until <= s.plan.after {
@@ -67,10 +65,9 @@ func (s Schedule) Latest(after, now time.Time) (time.Time, bool) {
 	return s.plan.instant(run, true), true
 }
 
-// Count returns the number of runs in (after, now] (B1). It visits none of them: it
-// costs two lookups, and two more for each transition of the zone in the span.
-// Where an int has 32 bits, a count that is too large is returned as the largest
-// int.
+// Count returns the number of runs in (after, now] (B1). It does not visit them: it needs two
+// lookups, and two more for each transition of the zone in the span. If an int has 32 bits, a
+// larger count is returned as the largest int.
 func (s Schedule) Count(after, now time.Time) int {
 	from, until := span(after, now)
 	if s.Never() || from >= until {
@@ -111,17 +108,18 @@ func upTo(n int, t time.Time, find func(time.Time) time.Time) iter.Seq[time.Time
 	}
 }
 
-// Never reports that no date matches the fields, as with 31 February, that no run lies
-// within its bounds, or that the schedule is the zero one (S3). Such a schedule parses, because the
-// reference accepts it; all its answers are "none", except for Next under
-// Kubernetes, which gives the wrong runs that the reference finds.
+// Never reports whether the schedule has no run at all: no date matches its fields, as with 31
+// February, no run is within its bounds, or it is the zero Schedule (S3). Such a schedule parses,
+// because the reference accepts it. No method finds a run, except Next under Kubernetes, which
+// returns the wrong runs that the reference finds.
 func (s Schedule) Never() bool {
 	return s.plan == nil || s.plan.never
 }
 
-// DistinctMinutes reports whether no two runs show the same minute without showing it twice.
-// It is false for "@every" with less than a minute, for several seconds of a minute, and for
-// seconds with RunSkippedAtGapEnd or RunAfterAnchor, whose runs have a second of their own.
+// DistinctMinutes reports whether each minute has at most one run, apart from minutes that the wall
+// clock shows twice. It is false for "@every" with less than a minute, for several seconds of a
+// minute, and for seconds with RunSkippedAtGapEnd or RunAfterAnchor, which add runs at other
+// seconds.
 func (s Schedule) DistinctMinutes() bool {
 	if s.plan == nil {
 		return true
@@ -185,9 +183,8 @@ func (s Schedule) String() string {
 	return text
 }
 
-// span turns (after, until] into whole seconds inside the supported years.
-// Runs lie on whole seconds, so cutting fractions off on both sides moves no
-// run across a border.
+// span returns (after, until] in whole seconds, limited to the supported years. Runs are at whole
+// seconds, so truncating both ends does not change which runs are inside.
 func span(after, until time.Time) (from, to int64) {
 	return max(after.Unix(), firstUnix), min(until.Unix(), lastUnix)
 }

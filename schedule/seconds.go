@@ -8,8 +8,8 @@ import (
 // This file adds seconds to a pattern, which knows whole minutes only. Each matching minute has
 // one run for each second of the set.
 
-// seconds holds bit 0-59. It is 0 where second 0 alone matches, as without a field of
-// seconds, so that the pattern answers by itself.
+// seconds is the set of matching seconds as bits 0-59. If only second 0 matches, as without a field
+// of seconds, it is 0: then the pattern is used alone.
 type seconds uint64
 
 const onlySecondZero = 1
@@ -17,12 +17,12 @@ const onlySecondZero = 1
 func (s seconds) first() civil { return civil(bits.TrailingZeros64(uint64(s))) }
 func (s seconds) last() civil  { return civil(bits.Len64(uint64(s)) - 1) }
 
-// perMinute is the number of runs in a matching minute.
+// perMinute returns the number of runs in a matching minute.
 func (s seconds) perMinute() int64 { return int64(bits.OnesCount64(uint64(s))) }
 
-// next returns the first run after an instant where all minutes match.
+// next returns the first run after an instant if all minutes match.
 func (s seconds) next(unix int64) int64 {
-	c := civilAt(unix+1, 0) // not negative, which is divided faster
+	c := civilAt(unix+1, 0) // not negative: unsigned division is faster
 	second := uint64(c) % 60
 	if later := s >> second; later != 0 {
 		return unix + 1 + int64(later.first())
@@ -30,8 +30,8 @@ func (s seconds) next(unix int64) int64 {
 	return unix + 1 + int64(60-second) + int64(s.first())
 }
 
-// evenSince returns the instant since which the zone does not matter, because all minutes
-// match and clocks differ by whole minutes. Next then needs no look at the zone.
+// evenSince returns the instant since which the zone does not matter, because all minutes match and
+// all offsets are whole minutes. Then Next does not use the zone.
 func (t *timetable) evenSince() int64 {
 	if !t.eachMinute || t.gapEnd || t.repeated != repeatedBoth {
 		return math.MaxInt64
@@ -106,7 +106,7 @@ func (t *timetable) before(c civil) int64 {
 	return n
 }
 
-// between counts the matching times in [from, to); from may not be after to.
+// between counts the matching times in [from, to); from must not be after to.
 func (t *timetable) between(from, to civil) int64 { return t.before(to) - t.before(from) }
 
 // matches reports whether exactly c is a matching time.

@@ -8,20 +8,21 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// storedSchedule is a schedule in JSON: what Parse needs to make it again.
+// storedSchedule is the JSON of a schedule: the arguments with which Parse makes it again.
 type storedSchedule struct {
 	Spec   string   `json:"spec"`
 	Also   []string `json:"also,omitempty"`
 	Except []string `json:"except,omitempty"`
-	// TimeZone is the name of the zone; UTC if it is empty. With Offset, in seconds east of UTC,
-	// the zone is always that far from UTC, and its name need not be in the zone database.
+	// TimeZone is the name of the zone; UTC if it is empty. If Offset is set, in seconds east of
+	// UTC, the zone always has that offset, and its name need not be in the zone database.
 	TimeZone string `json:"timeZone,omitempty"`
 	Offset   *int   `json:"offset,omitempty"`
-	// Anchor is where "@every" counts from, in seconds since 1970.
+	// Anchor is the time from which "@every" counts, in seconds since 1970.
 	Anchor int64 `json:"anchor,omitempty"`
 	// AfterAnchor adds the run a second after the anchor.
 	AfterAnchor bool `json:"afterAnchor,omitempty"`
-	// NotBefore and NotAfter are the seconds of the first and the last possible run, since 1970.
+	// NotBefore and NotAfter are the times of the first and the last possible run, in seconds since
+	// 1970.
 	NotBefore  *int64 `json:"notBefore,omitempty"`
 	NotAfter   *int64 `json:"notAfter,omitempty"`
 	Skipped    string `json:"skipped,omitempty"`
@@ -39,9 +40,8 @@ const (
 // maxOffset is farther from UTC than any zone has ever been, in seconds.
 const maxOffset = 26 * 60 * 60
 
-// MarshalJSON writes everything that Parse was given, and null for the zero Schedule. The zone is
-// written by its name, with its offset if that never changes. A zone that only this machine knows
-// is an error.
+// MarshalJSON writes the arguments of Parse, and null for the zero Schedule. The zone is written as
+// its name, with its offset if that never changes. The machine's zone "Local" is an error.
 func (s Schedule) MarshalJSON() ([]byte, error) {
 	p := s.plan
 	if p == nil {
@@ -89,8 +89,8 @@ func (s Schedule) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. As Parse does, it looks a zone up in the zone
-// database by its name.
+// UnmarshalJSON reads what MarshalJSON writes. Like Parse, it looks up a zone in the zone database
+// by name.
 func (s *Schedule) UnmarshalJSON(data []byte) error {
 	var in *storedSchedule
 	if err := json.Unmarshal(data, &in); err != nil {
@@ -114,7 +114,7 @@ func (s *Schedule) UnmarshalJSON(data []byte) error {
 }
 
 func (in *storedSchedule) options() ([]Option, error) {
-	// A field of seconds is there or not, whatever the option was.
+	// With WithSeconds, both five and six fields parse.
 	opts := []Option{
 		WithTimeZone(in.TimeZone),
 		WithSeconds(),
@@ -133,7 +133,7 @@ func (in *storedSchedule) options() ([]Option, error) {
 		opts = append(opts, NotBefore(time.Unix(*in.NotBefore, 0)))
 	}
 	if in.NotAfter != nil {
-		opts = append(opts, NotAfter(time.Unix(*in.NotAfter, 1))) // the zero Time would be no bound
+		opts = append(opts, NotAfter(time.Unix(*in.NotAfter, 1))) // not the zero Time, which means no bound
 	}
 	if in.AfterAnchor {
 		opts = append(opts, RunAfterAnchor())
@@ -163,7 +163,7 @@ func (in *storedSchedule) options() ([]Option, error) {
 	return opts, nil
 }
 
-// fixedOffset returns how far a zone is from UTC, and false if that changes.
+// fixedOffset returns the offset of a zone from UTC, and false if it changes.
 func fixedOffset(location *time.Location) (seconds int, ok bool) {
 	t := time.Unix(0, 0).In(location)
 	_, seconds = t.Zone()

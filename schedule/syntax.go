@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// This file says what is wrong with a field, and what to write instead. The reference
-// decides that it is wrong.
+// This file explains the problem of a field that the reference refuses, and what to write instead.
 
-// fieldRange is what a field can hold.
+// fieldRange holds the possible values of a field.
 type fieldRange struct {
 	min, max int
 	names    []string // three letters each, from min on
@@ -77,7 +76,7 @@ func partProblem(index int, part string) string {
 	return ""
 }
 
-// extensionProblem recognises what other programs have beside standard schedules.
+// extensionProblem explains extensions of other programs, such as "L" or "#".
 func extensionProblem(index int, part string) string {
 	const days, weekdays = 2, 4
 	switch r := rangeOf(index); {
@@ -146,7 +145,7 @@ func valueProblem(index int, value, part string) string {
 	return fmt.Sprintf("must be a number from %d to %d", r.min, r.max)
 }
 
-// valueOf is a number or a name as a number, and -1 for anything else.
+// valueOf returns the value of a number or a name, and -1 for anything else.
 func valueOf(index int, value string) int {
 	r := rangeOf(index)
 	for i, name := range r.names {
@@ -160,7 +159,7 @@ func valueOf(index int, value string) int {
 	return -1
 }
 
-// splitFields returns the fields of a schedule by index.
+// splitFields returns the fields of a schedule by index (fieldNames).
 func splitFields(text string) []string {
 	fields := strings.Fields(text)
 	if len(fields) == len(fieldNames) {

@@ -11,11 +11,11 @@ type timetable struct {
 	repeated   repeated
 }
 
-// slack is more than any offset differs from UTC.
+// slack is larger than any offset from UTC.
 const slack = 36 * 60 * 60
 
-// next returns the first run after an instant of the supported range. Most runs
-// are in the stretch of the instant.
+// next returns the first run after an instant of the supported range. Most runs are in the same
+// stretch as the instant.
 func (t *timetable) next(unix int64) (int64, bool) {
 	if unix >= ruleBegins || t.repeated != repeatedBoth {
 		s := t.zone.at(unix)
@@ -87,7 +87,7 @@ func (t *timetable) prev(unix int64) (int64, bool) {
 
 		back := s.start - 1
 		if s.prev() <= s.offset {
-			back = min(back, unixAt(c, -slack)) // as in next
+			back = min(back, unixAt(c, -slack)) // as in nextAcross
 		}
 		s = t.zone.at(back)
 		lo, hi = t.window(s)
@@ -102,8 +102,8 @@ func (t *timetable) prev(unix int64) (int64, bool) {
 func (t *timetable) count(after, until int64) int64 {
 	n := int64(0)
 	if z := t.zone; z.yearly != nil && until-max(after, ruleBegins) > 2*secondsPerCycle {
-		// Calendar and rule repeat together, so whole cycles count alike. This
-		// bounds the number of transitions below.
+		// Calendar and rule repeat every cycle, so all cycles have the same count. This limits the
+		// number of transitions to visit.
 		from := max(after, ruleBegins) + secondsPerDay
 		cycles := (until - from) / secondsPerCycle
 		n = cycles * t.countStretches(from, from+secondsPerCycle)

@@ -18,40 +18,40 @@ type zone struct {
 	// all supported times.
 	moves []move
 
-	// index finds a move without a search: entry i is the last move that holds when
-	// the i-th slot begins. The first slot begins just before the second move.
+	// index makes finding a move faster: entry i is the index of the move that holds at the
+	// beginning of the i-th slot. The first slot begins just before the second move.
 	index   []uint32
 	indexed int64 // the beginning of the first slot
 
 	// yearly, if not nil, holds from the year firstRuledYear on.
 	yearly *yearlyRule
 
-	// lost holds the ends of gaps that skip a date, or nearly (reference.go).
+	// lost holds the ends of gaps that skip most of a date or more (see referenceNext).
 	lost []int64
 }
 
-// equal also compares the names: two zones that agree today may differ tomorrow.
+// equal compares also the names: zones with equal moves today may differ in a later zone database.
 func (z *zone) equal(other *zone) bool {
 	return z == other || z.location.String() == other.location.String() && slices.Equal(z.moves, other.moves)
 }
 
-// move says that an offset holds from an instant on.
+// move is the start of an offset: it holds from an instant on.
 type move struct {
 	since  int64
 	offset int64
 }
 
-// Before firstRuledYear, transitions are listed, which is faster. No zone of
-// the database has both a yearly rule and single transitions after it: zic,
-// which compiles the database, stops at 2037 where a rule takes over.
+// Before firstRuledYear, transitions are listed, which is faster. After it, zones of the database
+// have no single transitions in addition to a yearly rule: zic, which compiles the database, lists
+// transitions only up to 2037 if a rule follows.
 const (
 	firstRuledYear = 2100
 	ruleBegins     = 4102444800
 )
 
-// yearlyRule is a rule like "last Sunday of March and of October". By kind of year,
-// it lists offsets and the second of the year, in UTC, at which each begins. The
-// first of a year begins with the year.
+// yearlyRule is a rule like "last Sunday of March and of October". For each kind of year, it lists
+// the offsets and the seconds of the year, in UTC, at which they begin. The first one begins with
+// the year.
 type yearlyRule [yearKinds]struct {
 	n     int
 	turns [maxTurns]struct{ after, offset int32 }
@@ -60,8 +60,8 @@ type yearlyRule [yearKinds]struct {
 // maxTurns is one more than the two transitions a year that a rule can have.
 const maxTurns = 3
 
-// stretch is a time with one offset, from start until before end, with the
-// offsets of its neighbours. Neighbours may have the same offset.
+// stretch is an interval [start, end) with one offset. It also holds the offsets of the stretches
+// before and after it, which may be the same.
 //
 // It has four fields because the compiler keeps no larger struct in registers,
 // and passing this one through memory doubles the cost of Next.
@@ -81,14 +81,14 @@ func around(prev, next int64) neighbours {
 func (s stretch) prev() int64 { return int64(int32(s.around >> 32)) }
 func (s stretch) next() int64 { return int64(int32(s.around)) }
 
-// The first and the last stretch end well outside the supported years, so that sums
+// The first stretch begins and the last one ends well outside of the supported years, so that sums
 // of times and offsets need no check.
 const (
 	beginning = firstUnix - 2*secondsPerDay
 	ending    = lastUnix + 2*secondsPerDay
 )
 
-// at returns the stretch that holds the instant.
+// at returns the stretch that contains the instant.
 func (z *zone) at(unix int64) stretch {
 	if z.yearly != nil && unix >= ruleBegins {
 		return z.byRule(unix)
@@ -96,8 +96,7 @@ func (z *zone) at(unix int64) stretch {
 	return z.byMove(z.place(unix))
 }
 
-// place returns the place of the move that holds at an instant before the end of
-// the list.
+// place returns the index of the move that holds at an instant before the end of the list.
 func (z *zone) place(unix int64) int {
 	if last := len(z.moves) - 2; unix >= z.moves[last].since {
 		return last
@@ -111,7 +110,7 @@ func (z *zone) place(unix int64) int {
 	return i
 }
 
-// slotBits makes a slot of 2^25 seconds, a little more than a year.
+// slotBits is the logarithm of a slot's length: 2^25 seconds, a little more than a year.
 const slotBits = 25
 
 // indexMoves fills index.
@@ -188,8 +187,7 @@ func (r *yearlyRule) isInMinutes() bool {
 	return true
 }
 
-// first is the offset at the beginning of a year in UTC, last the offset at its
-// end.
+// first returns the offset at the beginning of a year in UTC, and last the offset at its end.
 func (r *yearlyRule) first(year int) int64 { return int64(r[kindOf(year)].turns[0].offset) }
 
 func (r *yearlyRule) last(year int) int64 {
@@ -197,7 +195,7 @@ func (r *yearlyRule) last(year int) int64 {
 	return int64(k.turns[k.n-1].offset)
 }
 
-// yearAt is the year of an instant in UTC.
+// yearAt returns the year of an instant in UTC.
 func yearAt(unix int64) int {
 	year, rest := yearOf((unix + unixCivil) / secondsPerDay)
 	if rest >= daysToJanuary {
@@ -206,5 +204,5 @@ func yearAt(unix int64) int {
 	return int(year)
 }
 
-// yearBegins is the instant at which a year begins in UTC.
+// yearBegins returns the instant at which a year begins in UTC.
 func yearBegins(year int) int64 { return newYear(year)*secondsPerDay - unixCivil }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Compiling a zone asks a time.Location two pure questions: the offset at an
+// Compiling a zone uses only two pure methods of package time: they return the offset at an
 // instant, and how long it holds.
 
 // lostDay is the length in seconds from which a gap counts as skipping a date. The
@@ -36,7 +36,8 @@ func compileZone(loc *time.Location) *zone {
 	return z
 }
 
-// hasYearlyRule: without one, the last offset has no end.
+// hasYearlyRule reports whether a rule applies in the last year. Without one, the last offset has
+// no end.
 func hasYearlyRule(loc *time.Location) bool {
 	_, ends := time.Unix(lastUnix, 0).In(loc).ZoneBounds()
 	return !ends.IsZero()
@@ -60,7 +61,7 @@ func offsetAt(loc *time.Location, unix int64) int64 {
 	return int64(offset)
 }
 
-// stretchEnd returns an instant after unix up to which the offset stays.
+// stretchEnd returns an instant after unix until which the offset does not change.
 func stretchEnd(loc *time.Location, unix int64) int64 {
 	_, ends := time.Unix(unix, 0).In(loc).ZoneBounds()
 	if ends.IsZero() {
@@ -75,8 +76,7 @@ func stretchEnd(loc *time.Location, unix int64) int64 {
 	return yearBegins(yearAt(unix) + 1)
 }
 
-// compileRule reads one year of each kind, from the 28 that follow a year in
-// which only the rule is left.
+// compileRule reads one year of each kind from 28 years in which only the rule applies.
 func compileRule(loc *time.Location) *yearlyRule {
 	r := new(yearlyRule)
 	for year := 2401; year < 2401+28; year++ {
