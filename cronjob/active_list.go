@@ -8,11 +8,12 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// matchActive compares the active list of the status with the children. Finished jobs leave it (C4).
-// Those without a child are to be looked up, and stay until the answer is known (C5); a consistent
-// snapshot needs no look-up for a job that nobody has. It returns the buffer.
+// matchActive compares the active list of the status with the children. Finished jobs leave the
+// list (C4). A job without a child is to be looked up, and stays listed until the answer is known
+// (C5). A consistent snapshot makes the look-up unnecessary, unless a foreign child has the job's
+// UID. matchActive returns the buffer.
 func (c *census) matchActive(refs, buffer []Reference, consistent bool) []Reference {
-	var foreign map[job.UID]bool // once it is needed
+	var foreign map[job.UID]bool // filled when first needed
 	kept := buffer
 	for i := range refs {
 		ref := &refs[i]
@@ -29,7 +30,7 @@ func (c *census) matchActive(refs, buffer []Reference, consistent bool) []Refere
 			if foreign == nil {
 				foreign = foreignUIDs(c.children)
 			}
-			if !foreign[ref.UID] { // certainly nobody has it
+			if !foreign[ref.UID] { // the job is certainly gone
 				c.events = append(c.events, event(job.EventNormal, "MissingJob", activeMissing(c.kind, ref.Name)))
 				continue
 			}
@@ -44,7 +45,7 @@ func (c *census) matchActive(refs, buffer []Reference, consistent bool) []Refere
 	switch c.kept {
 	case len(refs):
 	case 0:
-		c.active = nil // the same plan as with a fresh buffer
+		c.active = nil // nil, as with a fresh buffer
 	default:
 		c.active = kept
 	}
@@ -79,8 +80,8 @@ func lastSuccess(children []Child, last time.Time) time.Time {
 	return last
 }
 
-// unexpected appends the running jobs of the CronJob that it did not record, in the order of
-// their names (C3).
+// unexpected appends the running jobs of the CronJob that its active list lacks, sorted by name
+// (C3).
 func (c *census) unexpected(refs []Reference) []Reference {
 	for i, v := range c.verdicts {
 		if v.is(unexpected) {

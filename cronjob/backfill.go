@@ -6,48 +6,46 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// Backfill asks for the runs of the schedule in a range of time that have no job:
-// runs from before the CronJob was created, missed runs, runs of an outage. They
-// start oldest first, a few in each round, whether or not the CronJob is suspended.
-// startingDeadlineSeconds, the catch-up options and jitter do not apply to them. The
-// job of a run is the same as if the schedule had started it, except that the annotation
-// cronjob.kubernetes.io/instantiate says "backfill". It is named after the run, so a run
-// never gets a second job (C13, CI1).
+// Backfill requests the runs of the schedule that lie in a range of time and have no job: runs from
+// before the CronJob was created, missed runs, runs of an outage. They start oldest first, a few in
+// each round, whether or not the CronJob is suspended. startingDeadlineSeconds, the catch-up
+// options and jitter do not apply to them. The job of a run is the same as if the schedule had
+// started it, except that the annotation cronjob.kubernetes.io/instantiate says "backfill". It is
+// named after the run, so a run never gets a second job (C13, CI1).
 //
-// The runs come from the schedule that the snapshot shows. Request runs of an edited schedule
-// once the snapshots show the edit.
+// The runs are those of the snapshot's schedule. After an edit of the schedule, request its runs
+// once snapshots show the edit.
 //
-// A run took place if its job is there, whatever became of the job: delete the job
-// of a failed run to have it run again. Nothing is known of a run whose job was deleted
-// before the backfill was requested, by the history or by hand: it runs again, unless
-// Except names it.
+// A run took place if its job exists, even if the job failed: delete the job of a failed run to
+// repeat the run. If a job was deleted before the backfill was requested, by the history limits or
+// by hand, its run is repeated unless Except names it.
 //
-// The schedule goes first. The backfill leaves to it the runs that it is going to start, and
-// starts no run while a due run of the schedule is held back. The backfill does not change
-// lastScheduleTime, but the history records a later run there before it deletes the job of that
-// run (C2). The jobs of a backfill are active jobs: Forbid and Options.MaxActive count them.
-// Replace spares them, since no run of the schedule takes their place. But it cannot recognise
-// such a job if neither the children nor the memory show it.
+// The schedule has priority. The backfill does not start runs that the schedule is going to start,
+// and starts no run while a due run of the schedule is held back. The backfill does not change
+// lastScheduleTime. But before the history limits delete the job of a later run, that run is
+// recorded there (C2). The jobs of a backfill are active jobs: Forbid and Options.MaxActive count
+// them. Replace spares them, since no run of the schedule takes their place. But it cannot
+// recognise such a job if neither the children nor the memory show it.
 type Backfill struct {
-	// ID tells backfills apart.
+	// ID identifies the backfill.
 	ID string `json:"id"`
-	// After and Until are the range: runs later than After and not later than Until.
-	// Runs that are not due yet start when they are.
+	// After and Until bound the range: it has the runs later than After and not later than Until.
+	// Runs that are not due yet start when they are due.
 	After time.Time `json:"after"`
 	Until time.Time `json:"until"`
-	// Overlap is Forbid when empty: a run starts when no job is active, so they go
-	// one by one. With Allow they start beside others.
+	// Overlap is Forbid or Allow; empty means Forbid. With Forbid a run starts only when no job is
+	// active, with Allow beside other jobs.
 	Overlap ConcurrencyPolicy `json:"overlap,omitempty"`
-	// MaxActive holds runs back while so many jobs are active, jobs of the schedule
-	// included; zero means no limit but Options.MaxActive.
+	// MaxActive holds runs back while this many jobs are active, including jobs of the schedule.
+	// Zero means that only Options.MaxActive limits them.
 	MaxActive int32 `json:"maxActive,omitempty"`
-	// Except are runs to leave out, told apart by the minute, as names are. A round adds runs
-	// that have a job, up to 100 in all; the history keeps the jobs of further ones until After has
-	// come closer.
+	// Except lists runs to leave out. Runs with the same job name (by default, of one minute) are
+	// one run. A round adds runs that have a job, up to 100 in all; the history limits keep the
+	// jobs of runs beyond these until After is closer to them.
 	Except []time.Time `json:"except,omitempty"`
 }
 
-// IsComplete reports whether nothing of the range is left.
+// IsComplete reports whether no part of the range is left.
 func (b *Backfill) IsComplete() bool { return !b.After.Before(b.Until) }
 
 func (b *Backfill) check() error {
@@ -87,15 +85,15 @@ func checkBackfills(all []Backfill) error {
 	return nil
 }
 
-// covers reports whether a run lies in what is left of the range.
+// covers reports whether a run is in the rest of the range.
 func (b *Backfill) covers(run time.Time) bool { return isIn(run, b.After, b.Until) }
 
-// backfillStep is what a round does for a backfill.
+// backfillStep is the progress of a backfill in a round.
 type backfillStep struct {
-	// Backfill is the backfill without the runs that are settled before any write.
+	// Backfill is the backfill less the runs that are settled without any write of this round.
 	Backfill
-	// Moved says that it differs from that in the snapshot.
+	// Moved is true if Backfill differs from the snapshot's.
 	Moved bool `json:"moved,omitempty"`
-	// Last says that nothing is left once the plan's creations took effect.
+	// Last is true if no run is left after the plan's creations.
 	Last bool `json:"last,omitempty"`
 }

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// awaited says which runs are left of a set of backfills. It is made once a round, so that
-// asking for a run costs no look at each backfill.
+// awaited is an index of the runs that backfills have not settled. It is built once a round, so
+// that has need not look at each backfill.
 type awaited struct {
 	backfills []Backfill
-	// after and until are the ends of the ranges, each in order.
+	// after and until are the starts and the ends of the ranges, each sorted.
 	after, until []time.Time
-	// except are the places of the backfills that leave a run out, by its number in names.
+	// except holds, by the number of a run, the indexes of the backfills that leave that run out.
 	except map[int64][]int32
 	names  *names
 }
@@ -39,7 +39,7 @@ func awaitedBy(backfills []Backfill, n *names) *awaited {
 	return a
 }
 
-// has reports whether a run is left of any of the backfills.
+// has reports whether any of the backfills has a run left to settle.
 func (a *awaited) has(run time.Time) bool {
 	if a == nil {
 		return false

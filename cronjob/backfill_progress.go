@@ -7,16 +7,16 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// A backfill is its own progress: After has passed the runs that are settled, and
-// Except holds later runs that are settled. A job in what is left of the
-// range is the only trace of its run, so none is deleted before the progress is
-// stored: a crash between any two writes starts no run twice (CI1).
+// A Backfill holds its own progress: After is moved past settled runs, and Except holds settled
+// runs after it. For a run in the rest of the range, its job is the only proof that it started. So
+// no such job is deleted before the progress is stored: then a crash between any two writes starts
+// no run twice (CI1).
 
 // ownRuns returns the runs that have a job of the CronJob, in order.
 func (c *census) ownRuns() (runs []time.Time) {
 	note := func(run time.Time, name string) {
 		if c.names.of(run).is(name) {
-			runs = append(runs, run.UTC()) // one form, whichever of two traces comes first (B3)
+			runs = append(runs, run.UTC()) // in UTC, so that the order of children and names does not matter (B3)
 		}
 	}
 
@@ -27,17 +27,17 @@ func (c *census) ownRuns() (runs []time.Time) {
 	}
 
 	for _, r := range c.active {
-		note(c.names.runNamed(r.Name), r.Name) // a child, or a job that is to be looked up
+		note(c.names.runNamed(r.Name), r.Name) // the job may not be among the children
 	}
 	return c.names.sorted(runs)
 }
 
-// maxExcept is how many runs a backfill notes ahead of After. The history keeps the jobs of
-// further ones until the backfill has come closer.
+// maxExcept limits the settled runs that a backfill holds in Except. The history limits keep the
+// jobs of later runs until After is closer to them.
 const maxExcept = 100
 
-// settledAhead returns the runs after After that are settled: the runs in Except, and the next
-// runs that have a job of the CronJob.
+// settledAhead returns the settled runs later than After, at most maxExcept: the runs in Except,
+// then the next runs that have a job of the CronJob.
 func settledAhead(b *Backfill, own []time.Time, n *names) []time.Time {
 	all := runsAfter(b.Except, b.After)
 	first, _ := slices.BinarySearchFunc(own, b.After.Add(1), time.Time.Compare)
@@ -54,7 +54,7 @@ func settledAhead(b *Backfill, own []time.Time, n *names) []time.Time {
 	return n.sorted(all)
 }
 
-// backfills lists the backfills that made progress, once the status is written.
+// backfills returns the backfills that made progress in the round.
 func (p *Plan) backfills(w *Writes) []Backfill {
 	var all []Backfill
 	first := len(p.Create) - countBackfilled(p.Create)
@@ -67,10 +67,10 @@ func (p *Plan) backfills(w *Writes) []Backfill {
 	return all
 }
 
-// progress adds what the creations of a round settled. They are in the order of
-// their runs and leave none out, so After follows them up to the first that is not
-// settled. A name that belongs to another owner settles its run, as it settles a trigger. The
-// creations of backfills begin at first.
+// progress adds the runs that the creations of the round settled. The creations are in the order of
+// their runs and skip none, so After moves up to the first that is not settled, and later settled
+// runs go into Except. A name taken by another owner's job settles its run, as it settles a
+// trigger. The creations of backfills begin at index first.
 func (p *Plan) progress(step *backfillStep, first int, w *Writes) (b Backfill, moved bool) {
 	b = step.Backfill
 	b.Except = slices.Clone(b.Except)

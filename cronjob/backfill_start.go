@@ -9,14 +9,15 @@ import (
 )
 
 const (
-	// maxBackfill is how many jobs a round creates for all backfills.
+	// maxBackfill limits the jobs that a round creates for all backfills together.
 	maxBackfill = 10
-	// maxLook is how many runs a round looks at for one backfill.
+	// maxLook limits the runs that a round looks at for one backfill.
 	maxLook = 100
 )
 
-// startBackfills starts what the backfills ask for, in the order of their IDs, beside the run
-// that the round starts. The turn says what all of them depend on.
+// startBackfills starts runs of the backfills, in the order of their IDs. Argument started holds
+// the jobs that the round creates for the schedule; turn holds the conditions common to all
+// backfills.
 func startBackfills(s *Snapshot, c *census, started []Creation, turn backfillTurn) (all moves) {
 	if s.CronJob.isDeleted() {
 		return moves{}
@@ -44,7 +45,7 @@ func startBackfills(s *Snapshot, c *census, started []Creation, turn backfillTur
 	return all
 }
 
-// stepBackfill takes one backfill as far as it gets.
+// stepBackfill advances one backfill as far as possible.
 func stepBackfill(s *Snapshot, b *Backfill, own []time.Time, turn *backfillTurn) moves {
 	step := backfillStep{Backfill: *b}
 	step.Except = turn.names.sorted(b.Except)
@@ -59,8 +60,8 @@ func stepBackfill(s *Snapshot, b *Backfill, own []time.Time, turn *backfillTurn)
 	return out
 }
 
-// walk goes from run to run through what is left of the range. Runs that took
-// place move After. The others start, up to the first that may not.
+// walk visits the runs in the rest of the range, in order. It starts runs without a job, up to the
+// first that must wait. It moves After past settled runs, up to the first run that it starts.
 func walk(s *Snapshot, step backfillStep, turn *backfillTurn) (backfillStep, moves) {
 	var out moves
 
@@ -92,47 +93,48 @@ func walk(s *Snapshot, step backfillStep, turn *backfillTurn) (backfillStep, mov
 	return step, out
 }
 
-// backfillTurn is what the runs of a backfill depend on in a round.
+// backfillTurn holds the conditions for the runs of a backfill in a round.
 type backfillTurn struct {
-	// Runs from reserved on are left to the schedule. Nothing starts while held says that a run
-	// of the schedule is held back.
+	// Runs from reserved on are left to the schedule. Nothing starts if held is true: then a run of
+	// the schedule is held back.
 	now, reserved time.Time
 	held          bool
-	// late is since when the snapshots have been behind, and behind says that they are.
+	// behind is true if the snapshot lacks the controller's own writes; late is the time since
+	// which snapshots have lacked them.
 	late   time.Time
 	behind bool
 	limit  int32
-	// active are the active jobs, and the jobs of triggers that the round creates; created are
-	// the other jobs that it creates.
+	// active is the number of active jobs and of jobs that the round creates for triggers; created
+	// holds the other jobs that the round creates.
 	active  int
 	created []Creation
 	names   *names
 	hasJob  func(name string) bool
 }
 
-// hold returns what a run waits for, and false if it starts beside the jobs that the round creates.
+// hold returns the moves of a run that must wait. It returns false if the run can start, in
+// addition to the jobs in created.
 func (t *backfillTurn) hold(id string, run time.Time, name string, created []Creation) (held moves, ok bool) {
 	wait := Wait{Reason: cronjobreason.WaitBackfill, Name: id, Run: run}
 	hasName := func(c Creation) bool { return c.Name == name }
 	switch busy := t.active + len(created); {
 	case run.After(t.now):
 		wait.Until = run
-	case !t.reserved.IsZero() && !run.Before(t.reserved): // it is left to the schedule
+	case !t.reserved.IsZero() && !run.Before(t.reserved): // the schedule starts it
 	case t.behind && t.limit > 0:
 		return waitForSnapshot(t.now, t.late, run, id), true
 	case t.held, isAtLimit(t.limit, busy):
 		wait.Jobs = busy
 		return moves{waits: []Wait{wait}, blocked: true}, true
 	case countBackfilled(created) >= maxBackfill, slices.ContainsFunc(created, hasName):
-		return moves{unfinished: true}, true // the next round goes on
+		return moves{unfinished: true}, true // the next round continues
 	default:
 		return moves{}, false
 	}
 	return waitsFor(wait), true
 }
 
-// backfillLimit returns the number of active jobs from which on a backfill waits. Zero
-// means no limit.
+// backfillLimit returns the number of active jobs at which a backfill waits. Zero means no limit.
 func backfillLimit(b *Backfill, maxActive int32) int32 {
 	switch own := b.MaxActive; {
 	case b.Overlap != Allow:
@@ -144,7 +146,7 @@ func backfillLimit(b *Backfill, maxActive int32) int32 {
 	}
 }
 
-// backfill describes the job of a run that was requested.
+// backfill returns the creation of a requested run's job.
 func backfill(s *Snapshot, id, name string, run time.Time) Creation {
 	c := creationOf(s, name, run, cronjobreason.CreateBackfilled)
 	c.Backfill = id

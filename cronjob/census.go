@@ -9,54 +9,54 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// family are the CronJob's jobs as the snapshot shows them, and what tells them apart. A [Child] is
-// one job. lookup.go finds jobs in it.
+// family holds the CronJob's jobs as the snapshot shows them, with the names, triggers and
+// backfills that identify them. A [Child] is one job. lookup.go finds jobs in it.
 type family struct {
 	names     names
 	kind      Kind
 	namespace string
 	children  []Child
-	byUID     map[job.UID]int32 // places of owned children, if a search would cost more
+	byUID     map[job.UID]int32 // indexes of owned children; nil if linear searches are cheaper
 
-	// triggers are in the order of their IDs, each once.
+	// triggers are sorted by ID, without duplicates.
 	triggers []Trigger
-	// awaited are the runs that are left of the backfills.
+	// awaited holds the runs that backfills have not settled.
 	awaited *awaited
 
-	// replacing is true for the policy Replace, where the memory knows what it has deleted; with
-	// whenGone, a run waits until the jobs that it replaces are gone. unstored is true for that policy
-	// with Options.ActiveFromChildren.
+	// replacing is true for policy Replace if the memory remembers deleted jobs. whenGone is true
+	// if also Options.ReplaceWhenGone is set: a run waits until the jobs that it replaces are gone.
+	// unstored is true for policy Replace with Options.ActiveFromChildren.
 	replacing, whenGone, unstored bool
 }
 
-// census is what a round knows of the CronJob's jobs, once the snapshot and the memory are put
-// together. takeCensus makes it from what the status says (active_list.go), what the memory adds
-// (recall.go) and what the children show (recovery.go). verdict.go says what follows for each child.
-// At the end of the round, remember.go makes the next memory.
+// census is all that a round knows about the CronJob's jobs. takeCensus combines the status
+// (active_list.go), the memory (recall.go) and the children (recovery.go). verdict.go judges each
+// child. At the end of the round, remember.go makes the next memory.
 type census struct {
 	family
 	recalled
 
-	// marks are what the status and the memory say of each child, and verdicts what follows.
+	// marks hold what the status and the memory know about each child; verdicts are the judgements
+	// that follow.
 	marks    []mark
 	verdicts []verdict
 
-	// active is the active list as the round has brought it up to date. Its first kept entries are
-	// from the status; the others were found. found are those that are still to be added.
+	// active is the updated active list. Its first kept entries are from the status; the round has
+	// added the others. found holds jobs that are still to be added.
 	active []Reference
 	kept   int
 	found  []Reference
 
-	// verify are the jobs to look up, and events are about the others.
+	// verify holds the listed jobs to look up, and events the reports about other listed jobs.
 	verify []Reference
 	events []job.Event
-	// lastRun is the latest run that is known to have started, and lastSuccess the latest completion
-	// of a job that succeeded.
+	// lastRun is the latest run known to have started, and lastSuccess the latest completion of a
+	// job that succeeded.
 	lastRun, lastSuccess time.Time
 }
 
-// takeCensus finds out which jobs there are and which of them are active, and brings the memory up to
-// date with the snapshot.
+// takeCensus determines which jobs exist and which of them are active, and updates the memory by
+// the snapshot.
 func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 	c := &b.census
 	*c = census{
@@ -69,11 +69,11 @@ func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 	}
 	c.awaited = awaitedBy(s.Backfills, &c.names)
 
-	// What the status says.
+	// The status.
 	b.active = c.matchActive(s.CronJob.Status.Active, b.active[:0], s.Consistent)
 	c.lastSuccess = lastSuccess(s.Children, s.CronJob.Status.LastSuccessfulTime)
 
-	// What the memory adds.
+	// The memory.
 	m.Recorded, m.Unrecorded = recallUnrecorded(m, s)
 	c.lastRun = later(s.CronJob.Status.LastScheduleTime, m.Unrecorded)
 	c.recallWrites(s, m)
@@ -82,7 +82,7 @@ func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 		c.accounted = m.Accounted
 	}
 
-	// What the children show.
+	// The children.
 	c.recoverStarts(s)
 	return c
 }
@@ -99,7 +99,7 @@ func familyOf(s *Snapshot, m *memory, b *buffers) family {
 		triggers:  b.triggers,
 	}
 	if f.byUID != nil {
-		b.byUID = f.byUID // its memory is kept
+		b.byUID = f.byUID // to be reused
 	}
 
 	if s.CronJob.Spec.ConcurrencyPolicy == Replace {
@@ -109,7 +109,7 @@ func familyOf(s *Snapshot, m *memory, b *buffers) family {
 	return f
 }
 
-// cleared returns a list of so many places, none of them set.
+// cleared returns a slice of n zero values, in the buffer if it is large enough.
 func cleared[T any](buffer []T, n int) []T {
 	if cap(buffer) < n {
 		return make([]T, n)
@@ -119,14 +119,14 @@ func cleared[T any](buffer []T, n int) []T {
 	return buffer
 }
 
-// takeIn notes that a running child belongs on the active list, which lacks it. addFound adds it.
+// takeIn notes that a running child is missing from the active list; addFound adds it.
 func (c *census) takeIn(place int) {
 	c.marks[place] |= markNamed
 	c.found = append(c.found, c.reference(place))
 }
 
-// addFound adds the jobs that were found to the active list, sorted, so that the order of
-// the children does not matter (B3).
+// addFound adds the noted jobs to the active list, sorted, so that the order of the children does
+// not matter (B3).
 func (c *census) addFound() {
 	if len(c.found) > 0 {
 		sortReferences(c.found)
@@ -135,7 +135,7 @@ func (c *census) addFound() {
 	}
 }
 
-// admit takes the job into the active list that was found for the run that is due.
+// admit adds the due run's job to the active list if findObstacle has found it running.
 func (c *census) admit(o obstacle) {
 	if o.standing == isFound && !c.children[o.place].isFinished() {
 		c.takeIn(o.place)
@@ -144,7 +144,7 @@ func (c *census) admit(o obstacle) {
 	}
 }
 
-// reference returns the name of a child in the active list.
+// reference returns the entry of a child in the active list.
 func (f *family) reference(place int) Reference {
 	child := &f.children[place]
 	return Reference{
@@ -166,14 +166,14 @@ func (c *census) isNamedActive(name runName) bool {
 	return false
 }
 
-// isBackfilled reports whether a child is the job of a backfill, by its mark and its
-// name. Such a job says nothing about the schedule (lastScheduleTime).
+// isBackfilled reports whether a child is the job of a backfill, according to its mark and its
+// name. Such a job does not show which runs of the schedule have started.
 func (f *family) isBackfilled(child *Child) bool {
 	return child.Backfilled && f.names.of(child.ScheduledTime).is(child.Name)
 }
 
-// runOf returns the run of an active job, from its child or else from its name. It is
-// zero for a job that was started by hand.
+// runOf returns the run of an active job, from its child or else from its name. It returns zero for
+// a job that was started by hand.
 func (f *family) runOf(r Reference) time.Time {
 	if place := f.placeOf(r.UID); place >= 0 {
 		return f.children[place].ScheduledTime
@@ -181,14 +181,14 @@ func (f *family) runOf(r Reference) time.Time {
 	return f.names.runNamed(r.Name)
 }
 
-// isAwaited reports whether a trigger or a backfill of the snapshot still needs a job as
-// the trace of its run.
+// isAwaited reports whether a trigger or a backfill of the snapshot still needs the job as proof
+// that it was started.
 func (f *family) isAwaited(name string, run time.Time) bool {
 	return isTriggered(f.triggers, f.names.cronJob, name) || f.awaited.has(run) && f.names.of(run).is(name)
 }
 
-// sortReferences sorts the runs of a CronJob by their times: names whose numbers differ
-// in length differ in length.
+// sortReferences sorts the jobs of a CronJob by the times of their runs: shorter names first, since
+// they end in smaller numbers.
 func sortReferences(refs []Reference) {
 	slices.SortFunc(refs, func(a, b Reference) int {
 		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))

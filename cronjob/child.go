@@ -11,28 +11,31 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Child is a job that could be the CronJob's, as a flat value.
+// Child is a job that the CronJob may control, reduced to what the planner needs.
 type Child struct {
 	Name string  `json:"name"`
 	UID  job.UID `json:"uid"`
 	// Foreign is true for a job that the CronJob does not control (C1). Such a job is
 	// never touched, but it can hold the name of a run.
 	Foreign bool `json:"foreign,omitempty"`
-	// Misnamed is true if the name of the job's controller says the opposite: a Foreign job whose
-	// controller has the CronJob's name, whatever its kind and UID, or a job of the CronJob whose
+	// Misnamed is true if the name of the job's controller contradicts Foreign: the job is foreign
+	// but its controller has the CronJob's name, or the job is the CronJob's but its owner
 	// reference has another name. It matters only with cronjobquirk.ByName.
 	Misnamed          bool      `json:"misnamed,omitempty"`
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
 	DeletionTimestamp time.Time `json:"deletionTimestamp,omitzero"`
 	// StartTime is status.startTime; zero for a job that has not started.
 	StartTime time.Time `json:"startTime,omitzero"`
-	// Finished is how the job has ended, and empty before: Complete, Failed or, for children of another
-	// kind, a word of that kind, such as Aborted. Such a child has neither succeeded nor failed.
+	// Finished is how the job ended: Complete, Failed or, for children of another kind, that kind's
+	// own word such as Aborted. A child with such a word has neither succeeded nor failed. Finished
+	// is empty while the job runs.
 	Finished Ending `json:"finished,omitempty"`
-	// KeptAs says whose limits count a child with such a word (C2): those of successful jobs if it is Complete, and of
-	// failed ones if it is Failed or empty. With any other word no limit counts it, and the history leaves it alone.
+	// KeptAs selects the history limit for a child with such a word (C2): Complete means the limit
+	// of successful jobs; Failed or empty, that of failed jobs. With any other value no limit
+	// applies, and the history keeps the child.
 	KeptAs Ending `json:"keptAs,omitempty"`
-	// FinishTime is when that condition turned True.
+	// FinishTime is the time at which the job ended: when its condition Complete or Failed became
+	// True.
 	FinishTime time.Time `json:"finishTime,omitzero"`
 	// CompletionTime is status.completionTime; zero for a job that has not succeeded.
 	CompletionTime time.Time `json:"completionTime,omitzero"`
@@ -48,23 +51,23 @@ func (c *Child) isFinished() bool { return c.Finished != "" }
 func (c *Child) isDeleted() bool  { return !c.DeletionTimestamp.IsZero() }
 func (c *Child) isOfRun() bool    { return !c.ScheduledTime.IsZero() }
 
-// isRunning reports whether a job is the CronJob's and has not ended.
+// isRunning reports whether the CronJob controls the job and the job has not ended.
 func (c *Child) isRunning() bool { return !c.Foreign && !c.isFinished() }
 
-// isOwnSuccess reports whether a job is the CronJob's and has succeeded.
+// isOwnSuccess reports whether the CronJob controls the job and the job has succeeded.
 func (c *Child) isOwnSuccess() bool { return c.Finished == Complete && !c.Foreign }
 
-// keptAs returns whose limits are about a job: Complete or Failed, empty for one that runs, and another word for one
-// that no limit counts.
+// keptAs returns which history limit applies to a job: Complete or Failed. It is empty for a job
+// that runs, and another word if no limit applies.
 func (c *Child) keptAs() Ending { return jobrules.KeptAs(c.Finished, c.KeptAs) }
 
-// isKeptAs reports whether the limits of such jobs are about a job of the CronJob.
+// isKeptAs reports whether the CronJob controls the job and the given history limit applies to it.
 func (c *Child) isKeptAs(ending Ending) bool { return !c.Foreign && c.keptAs() == ending }
 
-// ChildOf makes a child of a job's values. What it is to the CronJob follows from the job's
-// namespace and the UID of its controller, which is empty if it has none (C1): anybody can name
-// that UID elsewhere. Its run, and whether a backfill asked for it, follow from the job's
-// annotations. The job's spec is not needed. Misnamed is left to the caller.
+// ChildOf returns the child for a job. The CronJob controls it if the job is in the CronJob's
+// namespace and controllerUID, which is empty if the job has no controller, is the CronJob's UID
+// (C1); a job of another namespace can name any UID. The job's annotations give its run and whether
+// a backfill requested it. The job's spec is not needed. ChildOf does not set Misnamed.
 func ChildOf(c *CronJob, j *job.Job, controllerUID job.UID, annotations map[string]string) Child {
 	child := Child{
 		Name:              j.Name,
@@ -87,8 +90,8 @@ func ChildOf(c *CronJob, j *job.Job, controllerUID job.UID, annotations map[stri
 	return child
 }
 
-// DecodeChild is [ChildOf] for a batch/v1 Job object. Unknown fields are ignored; a
-// scheduled time that does not parse reads as none.
+// DecodeChild is [ChildOf] for a batch/v1 Job object in JSON, and also sets Misnamed. Unknown
+// fields are ignored, and so is a scheduled time that does not parse.
 func DecodeChild(c *CronJob, data []byte) (Child, error) {
 	var in struct {
 		object.Head
@@ -113,8 +116,8 @@ func DecodeChild(c *CronJob, data []byte) (Child, error) {
 	return child, nil
 }
 
-// byName returns the snapshot with the children that have the CronJob's name in place of its UID
-// (cronjobquirk.ByName).
+// byName returns a snapshot in which the name of a job's controller decides whether the job is
+// foreign, not the UID (cronjobquirk.ByName).
 func byName(s *Snapshot) *Snapshot {
 	isMisnamed := func(c Child) bool { return c.Misnamed }
 	if !s.Options.Quirks.Has(cronjobquirk.ByName) || !slices.ContainsFunc(s.Children, isMisnamed) {

@@ -10,30 +10,31 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// Compiled is the schedule of a spec, or why there is none. Keep it beside the
-// CronJob for as long as it is for that CronJob: [Compiled.IsFor].
+// Compiled is the schedule of a spec, or the reason why there is none. Keep it with the CronJob as
+// long as [Compiled.IsFor] returns true.
 type Compiled struct {
 	// Schedule is the schedule in its zone.
 	Schedule schedule.Schedule `json:"schedule,omitzero"`
-	// Problem is why there is none, as the reason of an event: "UnparseableSchedule" or
-	// "UnknownTimeZone" (C6). It is empty if there is a schedule. Message is the sentence.
+	// Problem is the reason why there is no schedule, also used as the reason of an event:
+	// "UnparseableSchedule" or "UnknownTimeZone" (C6). It is empty if there is a schedule. Message
+	// explains the problem in a sentence.
 	Problem string `json:"problem,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Location is the zone of timeZone, in which the annotations of runs are written; nil
-	// means the schedule's. The two differ only where the schedule names a zone itself,
-	// which current servers refuse.
+	// Location is the spec's timeZone, in which the annotations of runs are written; nil means the
+	// zone of the schedule. The two differ only if the schedule itself names a zone, which current
+	// servers refuse.
 	Location *time.Location `json:"-"`
-	// Source and Zone are what it was compiled from. A round refuses a schedule
-	// that was compiled from another spec; empty means: unknown.
+	// Source and Zone are schedule and timeZone of the spec that was compiled. A round refuses a
+	// schedule that was compiled from another spec; if Source is empty, this is not checked.
 	Source string `json:"source,omitempty"`
 	Zone   string `json:"zone,omitempty"`
-	// Created is the creation of the CronJob, from which "@every d" counts.
+	// Created is the creation time of the CronJob, from which "@every d" counts.
 	Created time.Time `json:"created,omitzero"`
 }
 
-// IsFor reports whether Compile would make the same of a CronJob, with the same options: nothing that a
-// schedule is compiled from has changed. The zero Compiled is for none. One that was filled in by hand needs
-// Source, Zone, Created and Location.
+// IsFor reports whether Compile with the same options would return the same for the CronJob: its
+// schedule, timeZone and creation time have not changed. The zero Compiled is for no CronJob. A
+// Compiled that was filled in by hand needs Source, Zone, Created and Location.
 func (c *Compiled) IsFor(of *CronJob) bool {
 	hasZone := c.Location != nil || c.Problem == unknownTimeZone
 	switch {
@@ -48,12 +49,13 @@ func (c *Compiled) IsFor(of *CronJob) bool {
 // isEmpty reports whether nothing was compiled.
 func (c *Compiled) isEmpty() bool { return c.Problem == "" && c.Schedule.Equal(schedule.Schedule{}) }
 
-// isOf reports whether it was compiled from schedule and timeZone of a spec.
+// isOf reports whether c was compiled from schedule and timeZone of a spec.
 func (c *Compiled) isOf(spec *Spec) bool {
 	return c.Source == spec.Schedule && c.Zone == value.Of(spec.TimeZone)
 }
 
-// openCompiled is Compiled without its methods, compiledJSON its JSON: the zone by its name.
+// openCompiled is Compiled without its methods. compiledJSON is the JSON of a Compiled, with the
+// zone as a name.
 type (
 	openCompiled Compiled
 	compiledJSON struct {
@@ -62,8 +64,8 @@ type (
 	}
 )
 
-// MarshalJSON writes the schedule so that it can be read without the CronJob and the options. A zone that
-// only this machine knows is an error.
+// MarshalJSON writes the schedule so that it can be read without the CronJob and the options. The
+// machine's zone "Local" is an error.
 func (c Compiled) MarshalJSON() ([]byte, error) {
 	out := compiledJSON{openCompiled: openCompiled(c)}
 	if c.Location != nil {
@@ -81,7 +83,7 @@ func (c *Compiled) UnmarshalJSON(data []byte) error {
 
 	out := Compiled(in.openCompiled)
 	if name := in.Location; name != "" {
-		// Nearly always it is the zone of the schedule, which need not be in the database.
+		// Nearly always this is the zone of the schedule. Using that one needs no zone database.
 		if out.Location = out.Schedule.Location(); out.Location.String() != name {
 			location, err := findZone(out.Source, name)
 			if err != nil {
@@ -100,17 +102,16 @@ const (
 	unknownTimeZone     = "UnknownTimeZone"
 )
 
-// Compile reads schedule and timeZone of a CronJob, once, outside the rounds: it
-// is the only place of this package, with [Validate], that looks a zone up in the
-// machine's database. "@every d" counts from the CronJob's creation, as it does in
-// Kubernetes when no run is missed. The options give daylight saving policies, the
-// preset of the reference, another zone for specs without one, or more schedules
-// beside the one of the spec ([schedule.Also], [schedule.Except]): a time that several
-// share is one run. If one of these does not parse, the problem is UnparseableSchedule.
-// Compile again after a change of schedule, timeZone or the options (C17).
+// Compile compiles schedule and timeZone of a CronJob. Call it outside the rounds: only Compile and
+// [Validate] look up zones in the machine's database. "@every d" counts from the CronJob's
+// creation, as it does in Kubernetes when no run is missed. The options give daylight saving
+// policies, the preset of the reference, another zone for specs without one, or more schedules
+// beside the spec's ([schedule.Also], [schedule.Except]); a time that several of them share is one
+// run. If one of these does not parse, the problem is UnparseableSchedule. Compile again after a
+// change of schedule, timeZone or the options (C17).
 //
-// With many CronJobs in one zone, make their schedules with
-// [schedule.WithLocation], which shares the compiled zone, and fill Compiled in.
+// For many CronJobs in one zone, parse the schedules with [schedule.WithLocation], which shares the
+// compiled zone, and fill in Compiled by hand.
 func Compile(c *CronJob, opts ...schedule.Option) Compiled {
 	out := Compiled{Source: c.Spec.Schedule, Created: c.CreationTimestamp}
 	all := make([]schedule.Option, 0, len(opts)+2)
@@ -122,7 +123,7 @@ func Compile(c *CronJob, opts ...schedule.Option) Compiled {
 	if zone := c.Spec.TimeZone; zone != nil {
 		out.Zone = *zone
 
-		// An unknown zone comes first: it is wrong whatever the schedule says.
+		// An unknown zone is reported before a schedule that does not parse.
 		location, err := findZone(c.Spec.Schedule, *zone)
 		if err != nil {
 			return out.without(unknownTimeZone, err)
@@ -139,7 +140,7 @@ func Compile(c *CronJob, opts ...schedule.Option) Compiled {
 	return out
 }
 
-// check refuses a schedule that was not compiled, or from another spec.
+// check returns an error if nothing was compiled, or another spec was.
 func (c *Compiled) check(spec *Spec) error {
 	switch {
 	case c.isEmpty():
@@ -155,8 +156,7 @@ func (c Compiled) without(problem string, err error) Compiled {
 	return c
 }
 
-// findZone looks a zone up without the schedule that it is for. The schedule may also be
-// wrong, and the error still names it.
+// findZone looks up a zone. It does not parse spec, which may be wrong too; the error quotes it.
 func findZone(spec, zone string) (*time.Location, error) {
 	s, err := schedule.Parse("@daily", schedule.WithTimeZone(zone))
 	var parse *schedule.ParseError

@@ -11,55 +11,57 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Conclusion is what is left of a round when its writes are over.
+// Conclusion is the result of a round after its writes: what to remember, report and retry.
 type Conclusion struct {
-	// Outcome is what became of the plan's reads and writes.
+	// Outcome holds the results of the plan's reads and writes.
 	Outcome Outcome `json:"outcome"`
-	// Status is the settlement's if it was written, and the snapshot's otherwise.
+	// Status is the settlement's status if it was written or did not need to be, otherwise the
+	// snapshot's.
 	Status Status `json:"status"`
 	// Memory goes into the next snapshot of the CronJob.
 	Memory Memory `json:"memory"`
 	// Events are all events of the round, including the plan's.
 	Events  []job.Event `json:"events,omitempty"`
 	Metrics Metrics     `json:"metrics"`
-	// Triggered are the completed triggers: take them out of the next snapshot.
+	// Triggered lists the IDs of completed triggers: remove them from the next snapshot.
 	Triggered []string `json:"triggered,omitempty"`
-	// Backfills have advanced in this round. Before the next one, store each in place of
-	// the backfill with its ID, or drop it if it is complete.
+	// Backfills are those that made progress in this round. Before the next round, replace the
+	// stored backfill of the same ID with each, or remove it if it is complete.
 	Backfills []Backfill `json:"backfills,omitempty"`
-	// Requeue is the plan's, immediate when the round has made room for more, or soon when
-	// something waits for a snapshot that shows the controller's own writes (CI15). A round that
-	// follows immediately plans from Status: a cache can still show the status before.
+	// Requeue is the time of the next round: the plan's Requeue, now if more can be done
+	// immediately, or soon if something waits for a snapshot with the controller's own writes
+	// (CI15). A round that follows immediately plans from Status, since a cache may still show the
+	// status from before.
 	Requeue Requeue `json:"requeue,omitzero"`
-	// Retry is true when a read or a write failed or was not tried, and so exactly when
-	// cronjobapply.Executor.Apply returns an error: plan again soon, after
-	// backoff.Retry().Delay of the failures in a row.
+	// Retry is true if a read or a write failed or was not tried, exactly when
+	// cronjobapply.Executor.Apply returns an error. Then plan again after backoff.Retry().Delay,
+	// for the number of failures in a row.
 	Retry bool `json:"retry,omitempty"`
-	// Unstarted are the runs that will not start any more, by reason: each is in the
-	// conclusion of one round alone, as long as the memory is kept.
+	// Unstarted are the runs that will not start any more, by reason. Each run is in the conclusion
+	// of only one round, as long as the memory is kept.
 	Unstarted []Unstarted `json:"unstarted,omitempty"`
 }
 
-// Metrics are the figures of a round behind the metrics of a CronJob controller.
+// Metrics are a round's contributions to the metrics of a CronJob controller.
 type Metrics struct {
 	// Created is the number of jobs created.
 	Created int `json:"created,omitempty"`
-	// CreationSkews are how long after their times runs of the schedule were created, one for each
-	// job: cronjob_controller_job_creation_skew_duration_seconds (C16). Other jobs have none.
+	// CreationSkews holds, for each created job of the schedule, the time from its run to its
+	// creation: cronjob_controller_job_creation_skew_duration_seconds (C16). Other jobs have none.
 	CreationSkews []time.Duration `json:"creationSkews,omitempty"`
-	// Missed is the number of runs in Conclusion.Unstarted: a counter can add it up.
+	// Missed is the number of runs in Conclusion.Unstarted, to be added to a counter.
 	Missed int `json:"missed,omitempty"`
 }
 
 // Conclude returns what to remember, report and retry. It is [Plan.Settle] and
-// [Settlement.Conclude] in one step, for reads and writes that are over.
+// [Settlement.Conclude] in one step, for a plan that was executed elsewhere.
 func (p *Plan) Conclude(o Outcome) Conclusion {
 	settlement := p.Settle(o.Writes)
 	return settlement.Conclude(o.Settled)
 }
 
-// Conclude returns what to remember, report and retry. The argument is what became of
-// writing the status; without a status to write, it does not matter.
+// Conclude returns what to remember, report and retry. Argument written is the result of writing
+// the status; it is ignored if there was no status to write.
 func (s *Settlement) Conclude(written Reply) Conclusion {
 	p, w := s.plan, &s.writes
 	if p == nil {
@@ -94,15 +96,15 @@ func (s *Settlement) Conclude(written Reply) Conclusion {
 	return end
 }
 
-// hasLearned reports whether the next round decides from another memory: runs were
-// passed, or jobs that it waited for are gone or on their way out. One that was perhaps created does not
-// count: its creation may fail each time (M9).
+// hasLearned reports whether the new memory can change the decisions of the next round: runs were
+// passed, or jobs that a run waited for are gone or being deleted. A job that was perhaps created
+// does not count, because its creation may fail each time (M9).
 func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 	for range p.foundGone(w) {
 		return true
 	}
 
-	// With the quirk, the next round deletes the same jobs.
+	// With quirk Stale, the next round deletes the same jobs again.
 	if p.basis.Consistent || !p.basis.Quirks.Has(cronjobquirk.Stale) {
 		for d := range p.removed(w) {
 			if d.Foreground {
@@ -113,9 +115,9 @@ func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 	return m.Since.After(p.basis.Since)
 }
 
-// hasUnfinished reports whether something other than the status write is to be
-// repeated. A refused creation, or one whose name is taken, is not; the reference
-// fails on these.
+// hasUnfinished reports whether a read or a write other than the status write is to be repeated. A
+// creation that was refused, or whose name is taken, is not repeated, except with the quirks of the
+// reference.
 func (p *Plan) hasUnfinished(w *Writes) bool {
 	for i := range p.Verify {
 		switch value.At(w.Verified, i).Result {
@@ -148,8 +150,8 @@ func (p *Plan) hasUnfinished(w *Writes) bool {
 	return false
 }
 
-// isEager reports whether a deletion is one of the history with cronjobquirk.EagerHistory:
-// before anything else, and not repeated if it fails.
+// isEager reports whether the history limits caused a deletion and cronjobquirk.EagerHistory is
+// set: then it comes before everything else, and is not repeated if it fails.
 func (p *Plan) isEager(d *Deletion) bool {
 	switch d.Reason {
 	case cronjobreason.DeleteSuccessful, cronjobreason.DeleteFailed:
@@ -158,12 +160,13 @@ func (p *Plan) isEager(d *Deletion) bool {
 	return false
 }
 
-// again brings the next round forward: when more is to do after the status was
-// written or after the memory has passed a run that cannot start, when what
-// waits for active jobs has room now, and when something waits for a newer snapshot. Moved says
-// that the next snapshot is another one, so there is no hot loop (M9).
+// again returns the time of the next round. It is earlier than the plan's if more is to do after
+// the status was written or after the memory has passed a run that cannot start, if there is room
+// now for a run that waits for active jobs, or if something waits for a newer snapshot. An
+// immediate round needs moved, which is true if the next snapshot or memory differs: otherwise
+// there would be a hot loop (M9).
 func (p *Plan) again(w *Writes, moved, wrote bool) Requeue {
-	// Quirk: whoever has the name of the run is taken to look after it.
+	// Quirk: if the name is taken, the reference does not plan another round.
 	isLeft := func(e Effect) bool { return e.Result == cronjobreason.ResultNameTaken }
 	if p.basis.Quirks.Has(cronjobquirk.BlindCreate) && slices.ContainsFunc(w.Created, isLeft) {
 		return Requeue{}
@@ -195,8 +198,8 @@ func (p *Plan) isFree(w *Writes) bool {
 	return p.basis.Blocked && slices.ContainsFunc(w.Verified, isGone)
 }
 
-// madeRoom reports whether fewer jobs are active than the plan counted: some were
-// replaced, or a creation came to nothing.
+// madeRoom reports whether fewer jobs are active than the plan counted: a job was replaced, or a
+// creation was refused or its name was taken.
 func (p *Plan) madeRoom(w *Writes) bool {
 	for d := range p.removed(w) {
 		if d.Reason == cronjobreason.DeleteReplaced {
@@ -212,7 +215,7 @@ func (p *Plan) madeRoom(w *Writes) bool {
 	return false
 }
 
-// report makes the events of the round.
+// report returns the events of the round.
 func (p *Plan) report(w *Writes, unstarted []Unstarted) []job.Event {
 	events := slices.Concat(p.current(w),
 		unstartedEvents(unstarted, p.Missed.TooLate, p.basis.Quirks, p.basis.Child))
@@ -250,14 +253,14 @@ func (p *Plan) report(w *Writes, unstarted []Unstarted) []job.Event {
 	return events
 }
 
-// current returns the events of the plan that the outcome has not made untrue.
+// current returns the plan's events that are still true after the writes.
 func (p *Plan) current(w *Writes) []job.Event {
 	free := p.isFree(w) // the next round follows immediately and starts the run
 	if !free && !p.basis.Quirks.Has(cronjobquirk.EagerHistory) {
 		return p.Events
 	}
 
-	// Quirk: what is deleted is not in the list any more when that is looked at.
+	// Quirk: deleted jobs are no longer listed when the active list is checked.
 	unseen := map[string]bool{}
 	for d := range p.removed(w) {
 		if p.isEager(d) {
@@ -273,7 +276,7 @@ func (p *Plan) current(w *Writes) []job.Event {
 	})
 }
 
-// metrics returns the figures of the jobs that were created (C16), and of the runs that never start.
+// metrics counts the created jobs (C16) and the runs that will not start.
 func (p *Plan) metrics(w *Writes, unstarted []Unstarted) (m Metrics) {
 	for i := range p.Create {
 		c, e := &p.Create[i], value.At(w.Created, i)
@@ -292,7 +295,7 @@ func (p *Plan) metrics(w *Writes, unstarted []Unstarted) (m Metrics) {
 	return m
 }
 
-// triggered lists the triggers that need no more.
+// triggered returns the IDs of the completed triggers.
 func (p *Plan) triggered(w *Writes) []string {
 	ids := slices.Clone(p.Triggered)
 	for i := range p.Create {
@@ -303,8 +306,8 @@ func (p *Plan) triggered(w *Writes) []string {
 	return ids
 }
 
-// unstarted returns the runs that the plan gives up, and those that the writes have decided about: a
-// name is taken, or a job that was perhaps created is not there.
+// unstarted returns the runs that the plan gives up, and the runs that cannot start after the
+// writes: the name is taken, or a job that was perhaps created does not exist.
 func (p *Plan) unstarted(w *Writes) []Unstarted {
 	all := slices.Clip(p.Unstarted)
 	for i := range p.Create {

@@ -8,68 +8,70 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// CronJob is what the planner knows of a CronJob object: its identity, its spec
-// and the status that was last written.
+// CronJob holds what the planner needs of a CronJob object: its identity, its spec and the status
+// that was last written.
 type CronJob struct {
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name"`
-	// Version grows with every write of the CronJob; 0 means that the backend has none. A backend
-	// can write a status on condition of it; plans do not depend on it.
+	// Version grows with every write of the CronJob; 0 means that the backend has no versions. A
+	// backend can make the status write conditional on it; plans do not depend on it.
 	Version int64 `json:"version,omitempty"`
-	// UID tells this CronJob from an earlier one of the same name. It must not be
-	// empty.
+	// UID distinguishes this CronJob from an earlier one of the same name. It must not be empty.
 	UID job.UID `json:"uid"`
-	// CreationTimestamp is when the CronJob was accepted: earlier runs do not count (C7).
+	// CreationTimestamp is the time at which the CronJob was created: earlier runs do not count
+	// (C7).
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
 	// DeletionTimestamp is set while the CronJob is being deleted: nothing is
 	// started then (C6).
 	DeletionTimestamp time.Time `json:"deletionTimestamp,omitzero"`
-	// SpecChanged is when the spec was last changed, or later: what SkipOnResume and
-	// SkipOnEdit set aside came due before it. Zero means unknown: then a change counts
-	// from the round that sees it, and runs in between are also set aside.
+	// SpecChanged is the time of the last change of the spec, or a later time: SkipOnResume and
+	// SkipOnEdit set aside runs that were due before it. Zero means unknown: then the first round
+	// that sees a change counts as its time, so runs between the change and that round are set
+	// aside too.
 	SpecChanged time.Time `json:"specChanged,omitzero"`
 	Spec        Spec      `json:"spec"`
 	Status      Status    `json:"status,omitzero"`
 }
 
-// Spec is a batch/v1 CronJobSpec. It has the JSON of batch/v1. What the
-// planner does not need of the job template is ignored.
+// Spec is a batch/v1 CronJobSpec with the same JSON. Parts of the job template that the planner
+// does not need are ignored.
 type Spec struct {
-	// Schedule is five fields or a descriptor (S1). [Compile] reads it.
+	// Schedule has five fields or is a descriptor such as @daily (S1). [Compile] parses it.
 	Schedule string `json:"schedule"`
 	// TimeZone names the zone of the schedule. If it is nil, the options of Compile
 	// decide. Without such an option the zone is UTC.
 	TimeZone *string `json:"timeZone,omitempty"`
-	// StartingDeadlineSeconds is how late a run may start. Nil means any time, as
-	// long as it is the latest.
+	// StartingDeadlineSeconds is how late a run may start. Nil means that the latest run may start
+	// at any time.
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
 	// ConcurrencyPolicy is Allow when empty.
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
-	// Suspend stops new runs; those that were started continue.
+	// Suspend stops new runs; jobs that were started continue.
 	Suspend *bool `json:"suspend,omitempty"`
-	// JobTemplate is the part of the template that the planner passes on.
+	// JobTemplate holds the labels and annotations for new jobs.
 	JobTemplate JobTemplate `json:"jobTemplate"`
-	// SuccessfulJobsHistoryLimit and FailedJobsHistoryLimit are how many finished
-	// jobs are kept; nil keeps all, [Default] sets 3 and 1.
+	// SuccessfulJobsHistoryLimit and FailedJobsHistoryLimit are the numbers of finished jobs to
+	// keep. Nil keeps all; [Default] sets 3 and 1.
 	SuccessfulJobsHistoryLimit *int32 `json:"successfulJobsHistoryLimit,omitempty"`
 	FailedJobsHistoryLimit     *int32 `json:"failedJobsHistoryLimit,omitempty"`
 }
 
-// ConcurrencyPolicy is what to do with a run that is due while an earlier one is active.
+// ConcurrencyPolicy decides what happens to a run that is due while jobs of earlier runs are
+// active.
 type ConcurrencyPolicy string
 
 // The concurrency policies of batch/v1.
 const (
-	// Allow starts the run beside other active jobs.
+	// Allow starts the run beside active jobs.
 	Allow ConcurrencyPolicy = "Allow"
-	// Forbid does not start the run while another is active (C11).
+	// Forbid does not start the run while a job is active (C11).
 	Forbid ConcurrencyPolicy = "Forbid"
-	// Replace deletes the active runs first (C12).
+	// Replace deletes the active jobs first (C12).
 	Replace ConcurrencyPolicy = "Replace"
 )
 
-// JobTemplate is what a created job copies of its template's metadata. What a
-// backend needs to build the job stays with the backend.
+// JobTemplate holds the metadata that a created job copies from its template. The backend keeps the
+// rest of the template, from which it builds the job.
 type JobTemplate struct {
 	Labels      map[string]string
 	Annotations map[string]string
@@ -82,7 +84,7 @@ type templateJSON struct {
 	} `json:"metadata,omitzero"`
 }
 
-// UnmarshalJSON reads a batch/v1 JobTemplateSpec and keeps what the planner needs.
+// UnmarshalJSON reads a batch/v1 JobTemplateSpec and keeps its labels and annotations.
 func (t *JobTemplate) UnmarshalJSON(data []byte) error {
 	var in templateJSON
 	if err := json.Unmarshal(data, &in); err != nil {
@@ -92,7 +94,7 @@ func (t *JobTemplate) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes a batch/v1 JobTemplateSpec that holds what the planner needs.
+// MarshalJSON writes a batch/v1 JobTemplateSpec that has only labels and annotations.
 func (t JobTemplate) MarshalJSON() ([]byte, error) {
 	var out templateJSON
 	out.Metadata.Labels, out.Metadata.Annotations = t.Labels, t.Annotations

@@ -8,10 +8,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// DecodeCronJob reads a batch/v1 CronJob object, as `kubectl get -o json` prints it or a
-// typed client marshals it, which leaves apiVersion and kind out. Unknown fields are
-// ignored: objects come from other versions as well. Version is the resourceVersion, where that
-// is a number.
+// DecodeCronJob reads a batch/v1 CronJob object in JSON, as `kubectl get -o json` prints it or as a
+// typed client marshals it, without apiVersion and kind. Unknown fields are ignored, so objects of
+// other releases can be read. Version is the resourceVersion if that is a number, otherwise 0.
 func DecodeCronJob(data []byte) (CronJob, error) {
 	var in struct {
 		object.Head
@@ -23,7 +22,7 @@ func DecodeCronJob(data []byte) (CronJob, error) {
 	}
 
 	m := &in.Metadata
-	version, _ := strconv.ParseInt(m.ResourceVersion, 10, 64) // 0, unknown, if it is not a number
+	version, _ := strconv.ParseInt(m.ResourceVersion, 10, 64) // 0 if it is not a number
 	return CronJob{
 		Version:           version,
 		Namespace:         m.Namespace,

@@ -2,8 +2,8 @@ package cronjob
 
 import "github.com/batchplan/batchplan/internal/value"
 
-// Default fills the fields that an API server would fill (C1). It changes the
-// spec that it is given; pointers in it are replaced, never written through.
+// Default sets the fields that an API server would set (C1). It changes s itself; it replaces
+// pointers in s and never writes through them.
 func Default(s *Spec) {
 	if s.ConcurrencyPolicy == "" {
 		s.ConcurrencyPolicy = Allow

@@ -1,7 +1,6 @@
-// Package cronjob decides what a CronJob controller does: which run is due, which
-// jobs to create and delete, what to write into the status, and when to look
-// again. It is the CronJob controller of Kubernetes as a pure function: nothing
-// is read but the snapshot, nothing is written but the plan.
+// Package cronjob decides what a CronJob controller does: which run is due, which jobs to create
+// and delete, what to write into the status, and when to plan again. It is the CronJob controller
+// of Kubernetes as a pure function: it reads only the snapshot and returns a plan.
 //
 //	compiled := cronjob.Compile(&cronJob) // once, and after schedule or timeZone change
 //	...
@@ -25,26 +24,26 @@
 //	conclusion := settlement.Conclude(settled)
 //	memory = conclusion.Memory
 //
-// Then report the conclusion's events and plan again at its Requeue, sooner if its Retry
-// is set. Package cronjob/cronjobapply does all after Reconcile over a backend of four
-// methods. An adapter that executes plans elsewhere stores the plan and its [Outcome];
-// [Plan.Conclude] is the chain in one step.
+// Then report the conclusion's events and plan again at its Requeue, sooner if its Retry is set.
+// Package cronjob/cronjobapply does everything after Reconcile through a backend of four methods.
+// An adapter that executes plans elsewhere stores the plan and its [Outcome], and calls
+// [Plan.Conclude] for all steps from Settle on.
 //
-// The core of Reconcile reads as plain Kubernetes. What [Options] add for other cron
-// controllers is in files that begin with option_, mistakes of the reference are in
-// those that begin with quirk_, and requests of users in trigger and backfill.
+// The core of Reconcile behaves like Kubernetes. Files whose names begin with option_ add what
+// [Options] offer for other cron controllers, quirk_ repeats mistakes of the reference, and trigger
+// and backfill serve requests of users.
 //
 // # Duties of the adapter
 //
-// In this order, which a crash may cut off anywhere:
+// In this order; a crash may happen between any two steps:
 //
 //  1. Call [Compile] outside the rounds, once for each schedule and timeZone: it
 //     reads the zone database and parses. A round does neither.
 //  2. Read the CronJob and all jobs that could be its children. The children may be
 //     stale: the name of a job is the lock of its run (C13). CronJob and children may
-//     both lack the controller's own writes for a while: the memory knows them (CI15). A
-//     snapshot that is read from a database in one transaction contains them: then set
-//     [Snapshot.Consistent].
+//     both lack the controller's own writes for a while: the memory has them (CI15). A
+//     snapshot that is read from a database in one transaction contains all writes: then
+//     set [Snapshot.Consistent].
 //  3. Reconcile. Carry out the plan in the order of its fields: look up Verify,
 //     delete, create if MayCreate, write the status that Settle returns. The status
 //     write is conditional on the version that was read.
@@ -58,18 +57,17 @@
 //
 // # Children that are not jobs
 //
-// A [Child] is anything with a name and a UID that starts and ends. [Options] say what its kind is,
-// how its name follows from its run ([Naming]), where it holds the time of the run ([Marks]), and what
-// the status of its parent does not store. A Child that has ended in neither way says so in a word of its
-// own. None of that needs package job.
+// A [Child] is anything with a name and a UID that starts and ends. [Options] define its kind, how
+// its name follows from its run ([Naming]), where it stores the time of the run ([Marks]), and what
+// the status of its parent does not store. A Child that has neither succeeded nor failed can end
+// with another word. None of that needs package job.
 //
 // # Exactness
 //
-// The run due is the latest in (earliest, now] for every schedule, and the number
-// of missed runs is exact; neither costs more after ten years than after a day.
-// Kubernetes estimates both, and so often starts nothing after an outage of an irregular
-// schedule; [Kubernetes] restores that. docs/divergences.md lists
-// all differences.
+// The due run is the latest in (earliest, now] for every schedule, and the number of missed runs is
+// exact; neither takes longer to find after ten years than after a day. Kubernetes estimates both,
+// and so often starts nothing after an outage if the schedule is irregular; [Kubernetes] restores
+// that. docs/divergences.md lists all differences.
 //
 // # Words
 //
@@ -78,10 +76,9 @@
 //
 // # Compatibility
 //
-// Types and reasons are stable. Sentences (String, messages of waits and notes)
-// may change. What decides differently is listed under Semantics in
-// CHANGELOG.md.
+// Types and reasons are stable. Sentences (String, messages of waits and notes) may change. Changed
+// decisions are listed under Semantics in CHANGELOG.md.
 //
-// [Namer] never gets another method. A later feature comes as an optional interface: a new one that
-// embeds Namer and adds a method.
+// [Namer] never gets another method. A later feature would be an optional interface that embeds
+// Namer and adds a method.
 package cronjob

@@ -7,29 +7,29 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// timing says which runs of the schedule are due (C7).
+// timing holds the runs of the schedule that are due, and the next one (C7).
 type timing struct {
-	// base is the time after which runs count; earliest is the same, raised by the
-	// deadline.
+	// Only runs after base count, and only runs after earliest can start: earliest is base, or
+	// later because of the deadline.
 	base, earliest time.Time
-	// deadline is how late a run may start, if that is bounded.
+	// deadline is how late a run may start, if bounded is true.
 	deadline time.Duration
 	bounded  bool
 	// pick is the run to start, chosen from those in (earliest, now].
 	pick
-	// next is the first run that is not due. Zero means that there is none.
+	// next is the first run that is not due yet. Zero means that there is none.
 	next time.Time
-	// quiet is true when no run came due since base.
+	// quiet is true if no run after base is due.
 	quiet bool
-	// invalid is true when the reference gives the schedule up (estimateDue).
+	// invalid is true if the reference refuses the schedule (estimateDue).
 	invalid bool
 }
 
 // pick is the run that is due.
 type pick struct {
-	// due is the run to start, latest the last one that is due. Zero means none.
+	// due is the run to start, and latest the latest run that is due. Zero means none.
 	due, latest time.Time
-	// overdue is the number of runs to choose from.
+	// overdue is the number of due runs from which due was chosen.
 	overdue int
 }
 
@@ -57,9 +57,9 @@ func findDue(s *Snapshot, base time.Time) timing {
 	return t
 }
 
-// startsFrom returns the time after which runs count, apart from deadlines: the last
-// one that is known to have started, or else the creation. The memory knows of status writes
-// that the snapshot does not show yet, and of runs that were set aside.
+// startsFrom returns the time after which runs count, apart from deadlines: the last run that is
+// known to have started, or else the CronJob's creation. The memory can make it later: it holds
+// status writes that the snapshot does not show yet, and runs that were set aside.
 func startsFrom(s *Snapshot, lastRun time.Time, m *memory) time.Time {
 	base := s.CronJob.CreationTimestamp
 	if !lastRun.IsZero() {
@@ -68,11 +68,11 @@ func startsFrom(s *Snapshot, lastRun time.Time, m *memory) time.Time {
 	return later(later(base, m.Recorded), m.Since)
 }
 
-// tooMany is the number of missed runs above which a warning is due (C8).
+// tooMany is the largest number of missed runs without a warning (C8).
 const tooMany = 100
 
-// oddities says what is odd about the schedule and its deadline, and warns of too many missed runs; the
-// latest of them starts even so (C8).
+// oddities notes a deadline of zero, and warns about an invalid schedule and about too many missed
+// runs, the latest of which still starts (C8).
 func oddities(s *Snapshot, t *timing) (out moves) {
 	if t.bounded && t.deadline == 0 {
 		out = notes("cronJob.spec.startingDeadlineSeconds", "0", "no run is ever in time")

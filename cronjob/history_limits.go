@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// trimHistory deletes the oldest finished jobs beyond the limits (C2, CI11), and those
-// that are older than the options keep them.
+// trimHistory deletes the oldest finished jobs beyond the limits (C2, CI11), and those that are
+// older than the options allow.
 func trimHistory(s *Snapshot, c *census, b *buffers) trimming {
 	spec, o := &s.CronJob.Spec, &s.Options
 	successful := history{Complete, spec.SuccessfulJobsHistoryLimit, o.KeepSuccessful, cronjobreason.DeleteSuccessful}
@@ -22,25 +22,25 @@ func trimHistory(s *Snapshot, c *census, b *buffers) trimming {
 	return trim(s, c, b, failed, out)
 }
 
-// history is which finished jobs are kept.
+// history holds the limits for finished jobs of one ending.
 type history struct {
 	finished Ending
-	limit    *int32        // nil keeps all
-	keep     time.Duration // zero means without end
+	limit    *int32        // nil means no limit
+	keep     time.Duration // maximal age; zero means no limit
 	reason   cronjobreason.Delete
 }
 
-// trimming is what the history does.
+// trimming holds the moves of the history limits.
 type trimming struct {
 	moves
-	// unrecorded are the runs of backfills whose jobs are deleted once the status tells that the
-	// runs have started.
+	// unrecorded are runs of backfills. Their jobs can be deleted once lastScheduleTime is not
+	// before these runs.
 	unrecorded []time.Time
-	// kept is the success that is not deleted, if there is one (C19).
+	// kept is a successful job that must be kept, or nil (C19).
 	kept *Child
 }
 
-// trim deletes the finished jobs of one kind that are not kept.
+// trim deletes the finished jobs of one ending that exceed the limits.
 func trim(s *Snapshot, c *census, b *buffers, h history, out trimming) trimming {
 	finished := b.finished[:0]
 	for i := range s.Children {
@@ -64,7 +64,7 @@ func trim(s *Snapshot, c *census, b *buffers, h history, out trimming) trimming 
 	return out
 }
 
-// surplus returns how many of the finished jobs are beyond the limit.
+// surplus returns the number of finished jobs beyond the limit.
 func surplus(finished int, limit *int32) int {
 	if limit == nil {
 		return 0
@@ -72,8 +72,8 @@ func surplus(finished int, limit *int32) int {
 	return max(0, finished-int(*limit))
 }
 
-// byStart orders jobs by start time, those without one last, then by name: the
-// order in which the history forgets them.
+// byStart compares jobs by start time, then by name; jobs without a start time are last. The
+// history deletes jobs in this order.
 func byStart(a, b *Child) int {
 	if noA, noB := a.StartTime.IsZero(), b.StartTime.IsZero(); noA != noB {
 		if noA {
@@ -84,8 +84,8 @@ func byStart(a, b *Child) int {
 	return cmp.Or(a.StartTime.Compare(b.StartTime), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 }
 
-// deleteFinished deletes a finished job, unless that is under way. If the status has yet
-// to learn from the job, it goes a round later.
+// deleteFinished deletes a finished job, unless it is being deleted. A job that the status still
+// depends on is deleted in a later round.
 func deleteFinished(s *Snapshot, c *census, place int, reason cronjobreason.Delete, out trimming) trimming {
 	child := &s.Children[place]
 	switch {
@@ -108,16 +108,15 @@ func deleteFinished(s *Snapshot, c *census, place int, reason cronjobreason.Dele
 		return out
 	}
 	out.remove = append(out.remove, Deletion{Reference: c.reference(place), Reason: reason})
-	if s.Options.PauseAfterFailures > 0 && child.keptAs() == Failed { // without it a pause may be over
+	if s.Options.PauseAfterFailures > 0 && child.keptAs() == Failed { // without this failed job a pause may end
 		out.waits = append(out.waits, Wait{Reason: cronjobreason.WaitHistory, Until: s.Now.Add(aMoment)})
 	}
 	return out
 }
 
-// isNeeded reports whether the status has yet to learn from a finished job. Without the
-// job, a crash before the status write would start its run again (CI1), lose its success
-// (CI12), or leave a missing job in the active list that holds others back until it is
-// looked up (C5).
+// isNeeded reports whether a finished job must stay until the status is written. If it were deleted
+// first, a crash before the status write would start its run again (CI1), lose its success (CI12),
+// or leave a missing job in the active list that holds runs back until it is looked up (C5).
 func (c *census) isNeeded(place int, cronJob *CronJob) bool {
 	child := &c.children[place]
 	switch {
@@ -125,15 +124,15 @@ func (c *census) isNeeded(place int, cronJob *CronJob) bool {
 		canStart(child, cronJob),
 		c.isAwaited(child.Name, child.ScheduledTime):
 		return true
-	case child.isOwnSuccess(): // it moves lastSuccessfulTime to its new value
+	case child.isOwnSuccess(): // it determines the new lastSuccessfulTime
 		at := child.CompletionTime
 		return at.After(cronJob.Status.LastSuccessfulTime) && !at.Before(c.lastSuccess)
 	}
 	return false
 }
 
-// canStart reports whether the schedule would start the run of a job again if the
-// job were gone. Runs from before the CronJob was created have jobs only by backfills.
+// canStart reports whether the schedule would start the run of a job again if the job were deleted.
+// Only backfills start runs from before the CronJob's creation, and the schedule never does.
 func canStart(c *Child, cronJob *CronJob) bool {
 	recorded := cronJob.Status.LastScheduleTime
 	if recorded.IsZero() && c.Backfilled {
@@ -142,7 +141,8 @@ func canStart(c *Child, cronJob *CronJob) bool {
 	return c.ScheduledTime.After(recorded)
 }
 
-// checkDuplicates refuses two deletions of one UID, which two children of one UID cause.
+// checkDuplicates returns an error if two deletions have the same UID, because two children have
+// it.
 func checkDuplicates(all []Deletion) error {
 	if len(all) < 2 {
 		return nil
@@ -159,10 +159,11 @@ func checkDuplicates(all []Deletion) error {
 	return nil
 }
 
-// lastBackfilled returns the latest of these runs that a backfill has started and before which the
-// schedule has no run left to start. Recording it takes nothing from the schedule, and then the
-// history may delete its job (C2). Zero means none. If runs remain, it also returns when the schedule
-// gives up the run that it has left: zero means at no known time.
+// lastBackfilled returns the latest of the runs, all started by backfills, before which the
+// schedule has no run left to start; zero means none. Recording that run in the status takes no run
+// from the schedule, and then the history may delete its job (C2). If runs remain, lastBackfilled
+// also returns the time at which the schedule gives up its oldest run; zero means that the time is
+// unknown.
 func (c *census) lastBackfilled(s *Snapshot, base time.Time, runs []time.Time) (last, next time.Time) {
 	if len(runs) == 0 || s.Schedule.Problem != "" {
 		return last, next
@@ -179,12 +180,13 @@ func (c *census) lastBackfilled(s *Snapshot, base time.Time, runs []time.Time) (
 	return last, next
 }
 
-// appendUnreached adds that a job is kept until its run can be recorded: a backfill has started it, and
-// then the clock went back, or the schedule has an older run left to start and gives it up at the time next.
+// appendUnreached appends waits for jobs of backfills that are kept until their runs can be
+// recorded. Such a run is in the future because the clock went back, or the schedule still has an
+// older run to start, which it gives up at the time next.
 func appendUnreached(waits []Wait, s *Snapshot, runs []time.Time, next time.Time) []Wait {
 	delay := jitterOf(s)
 	for _, run := range runs {
-		until := run // a backfill waits for no jitter
+		until := run // jitter does not delay backfills
 		if !run.After(s.Now) {
 			until = delay.startOf(run)
 		}
@@ -199,11 +201,12 @@ func appendUnreached(waits []Wait, s *Snapshot, runs []time.Time, next time.Time
 	return waits
 }
 
-// nothingLeftBefore returns a time before which the schedule starts no run any more: the first run
-// without a job that CatchUpAll may make up, or else the latest run that is due. It also returns when that
-// run is given up, if it does not start before: at its deadline, or when a later run puts it beyond the limit.
+// nothingLeftBefore returns a time before which the schedule will start no run: the first run
+// without a job that CatchUpAll may still start, or else now. It also returns the time at which
+// that run is given up unless it has started: at its deadline, or when a later run exceeds the
+// catch-up limit.
 func (c *census) nothingLeftBefore(s *Snapshot, base time.Time) (until, givenUp time.Time) {
-	until = s.Now // a backfill waits for no jitter
+	until = s.Now // jitter does not delay backfills
 	if s.Options.CatchUp != CatchUpAll {
 		return until, givenUp
 	}

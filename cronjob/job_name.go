@@ -12,21 +12,21 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// JobName returns the name that Kubernetes gives to the job of a run: the name of the CronJob, and the
-// minutes from 1970 to the run. It is the lock that keeps a run from starting twice (C13). Runs of
-// one minute, as "@every 30s" has them, share a name: one of them starts. [Naming.JobName] returns
-// other names.
+// JobName returns the name that Kubernetes gives to the job of a run: the name of the CronJob, a
+// dash, and the minutes from 1970 to the run. The name is the lock that keeps a run from starting
+// twice (C13). Runs in the same minute, as "@every 30s" has them, share a name, so only one of them
+// starts. [Naming.JobName] supports other names.
 func JobName(cronJob string, run time.Time) string { return Naming{}.JobName(cronJob, run) }
 
-// names are the names of one CronJob's jobs.
+// names converts between runs and names of one CronJob's jobs.
 type names struct {
 	cronJob string // with the prefix
 	form    NameForm
 	namer   Namer
 }
 
-// runName is the name of the job of a run in two parts, to compare it without building
-// it. A Namer makes the whole name.
+// runName is the name of a run's job in two parts, so that it can be compared without allocating.
+// If a Namer made it, cronJob holds the whole name.
 type runName struct {
 	cronJob string
 	number  [20]byte
@@ -42,7 +42,7 @@ func (n *names) of(run time.Time) runName {
 	return name
 }
 
-// is reports whether a name is this one.
+// is reports whether n equals name.
 func (n runName) is(name string) bool {
 	if n.digits == 0 {
 		return name == n.cronJob
@@ -59,7 +59,8 @@ func (n runName) String() string {
 	return n.cronJob + "-" + string(n.number[:n.digits])
 }
 
-// number is what the name of a run tells. It tells runs apart, and grows with their times.
+// number returns the number in the name of a run: different for each run, and larger for later
+// runs.
 func (n *names) number(run time.Time) int64 {
 	switch n.form {
 	case NameMinutes:
@@ -72,7 +73,7 @@ func (n *names) number(run time.Time) int64 {
 	return run.Unix()
 }
 
-// startOf returns the first time that has the name of a run.
+// startOf returns the earliest time whose job would have the same name as the run's.
 func (n *names) startOf(run time.Time) time.Time { return n.timeOf(n.number(run)) }
 
 func (n *names) timeOf(number int64) time.Time {
@@ -82,7 +83,7 @@ func (n *names) timeOf(number int64) time.Time {
 	return time.Unix(number, 0).UTC()
 }
 
-// runNamed returns the run that a name belongs to, or zero.
+// runNamed returns the run to which a name belongs, or zero.
 func (n *names) runNamed(name string) time.Time {
 	if n.form == NameCustom {
 		if run, ok := n.namer.Run(n.cronJob, name); ok {
@@ -100,12 +101,12 @@ func (n *names) runNamed(name string) time.Time {
 
 func (n *names) isSameRun(a, b time.Time) bool { return n.number(a) == n.number(b) }
 
-// sorted is a list of runs in order and without repetition.
+// sorted returns the runs sorted and without duplicates.
 func (n *names) sorted(runs []time.Time) []time.Time {
 	return slices.CompactFunc(slices.SortedFunc(slices.Values(runs), time.Time.Compare), n.isSameRun)
 }
 
-// has reports whether a sorted list has a run.
+// has reports whether a sorted list contains a run.
 func (n *names) has(runs []time.Time, run time.Time) bool {
 	number := n.number(run)
 	_, found := slices.BinarySearchFunc(runs, number, func(r time.Time, number int64) int {
@@ -114,7 +115,7 @@ func (n *names) has(runs []time.Time, run time.Time) bool {
 	return found
 }
 
-// creation describes a job of the template.
+// creation returns the creation of a job from the template.
 func creation(s *Snapshot, name string, reason cronjobreason.Create) Creation {
 	template := &s.CronJob.Spec.JobTemplate
 	annotations := make(map[string]string, len(template.Annotations)+1)
@@ -122,7 +123,7 @@ func creation(s *Snapshot, name string, reason cronjobreason.Create) Creation {
 	return Creation{Name: name, Labels: maps.Clone(template.Labels), Annotations: annotations, Reason: reason}
 }
 
-// creationOf describes the job of a run (C13).
+// creationOf returns the creation of a run's job (C13).
 func creationOf(s *Snapshot, name string, run time.Time, reason cronjobreason.Create) Creation {
 	c := creation(s, name, reason)
 	c.ScheduledTime = run
@@ -140,8 +141,8 @@ func creationOf(s *Snapshot, name string, run time.Time, reason cronjobreason.Cr
 	return c
 }
 
-// timestamp returns the text of a run. Without a timeZone it is in UTC, even if the
-// schedule is in another zone, as in the reference.
+// timestamp formats the time of a run. Without a timeZone it is in UTC, even if the schedule is in
+// another zone, as in the reference.
 func timestamp(s *Snapshot, run time.Time) string {
 	zone := time.UTC
 	if s.CronJob.Spec.TimeZone != nil && !s.Options.Marks.UTC {

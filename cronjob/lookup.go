@@ -2,11 +2,11 @@ package cronjob
 
 import "github.com/batchplan/batchplan/job"
 
-// few is the number of comparisons up to which a search is cheaper than a table.
+// few is the number of comparisons up to which linear searches are cheaper than a map.
 const few = 256
 
-// find returns a function that finds the first place of a key in a list of n, or -1. The number of
-// times says how often it will be called.
+// find returns a function that returns the first index of a key in a list of n elements, or -1. It
+// is expected to be called the given number of times.
 func find[K comparable](n, times int, key func(place int) K) func(K) int {
 	if n*times <= few {
 		return func(k K) int {
@@ -31,8 +31,8 @@ func find[K comparable](n, times int, key func(place int) K) func(K) int {
 	}
 }
 
-// memberOf returns a function that reports whether a list names a job: by its UID, or by
-// its name if the UID is not known.
+// memberOf returns a function that reports whether a list contains a job: by UID, or by name if the
+// UID is not known.
 func memberOf(refs []Reference, times int) func(uid job.UID, name string) bool {
 	if len(refs)*times <= few {
 		return func(uid job.UID, name string) bool {
@@ -55,7 +55,7 @@ func memberOf(refs []Reference, times int) func(uid job.UID, name string) bool {
 	}
 }
 
-// names reports whether the reference names a job.
+// names reports whether r refers to a job: by UID, or by name if the UID is not known.
 func (r *Reference) names(uid job.UID, name string) bool {
 	if uid == "" {
 		return r.Name == name
@@ -63,14 +63,14 @@ func (r *Reference) names(uid job.UID, name string) bool {
 	return r.UID == uid
 }
 
-// childNamed returns a function that finds the place of the first child of a name,
-// whoever owns it, or -1.
+// childNamed returns a function that returns the index of the first child with a name, foreign or
+// not, or -1.
 func childNamed(children []Child, times int) func(name string) int {
 	return find(len(children), times, func(i int) string { return children[i].Name })
 }
 
-// jobNamed returns a function that reports whether a job has a name: an active one, or a
-// child, whoever owns it.
+// jobNamed returns a function that reports whether an active job or a child, foreign or not, has a
+// name.
 func (c *census) jobNamed(times int) func(name string) bool {
 	active, children := c.active, c.children
 	place := find(len(active)+len(children), times, func(i int) string {
@@ -82,8 +82,8 @@ func (c *census) jobNamed(times int) func(name string) bool {
 	return func(name string) bool { return place(name) >= 0 }
 }
 
-// indexChildren fills a table with the places of the owned children by UID, for placeOf, if it costs
-// less than searches. Otherwise there is none.
+// indexChildren returns a map of the owned children's indexes by UID, for placeOf. It returns nil
+// if linear searches are cheaper.
 func indexChildren(s *Snapshot, m *memory, byUID map[job.UID]int32) map[job.UID]int32 {
 	asked := len(s.CronJob.Status.Active) + len(m.Started) + len(m.Replaced) + len(m.Deleted)
 	if len(s.Children)*asked <= few {
@@ -102,7 +102,7 @@ func indexChildren(s *Snapshot, m *memory, byUID map[job.UID]int32) map[job.UID]
 	return byUID
 }
 
-// placeOf returns the place of an owned child, or -1.
+// placeOf returns the index of an owned child, or -1.
 func (f *family) placeOf(uid job.UID) int {
 	if f.byUID != nil {
 		if i, ok := f.byUID[uid]; ok {

@@ -2,9 +2,8 @@ package cronjob
 
 import "github.com/batchplan/batchplan/schedule"
 
-// missed describes the runs that were due and will not start any more: those between the last one handled
-// and the one that is due or, if the deadlines of all have passed, all of them. Which one starts is decided in
-// due.go.
+// missed returns the runs that were due and will not start any more: those after base and before
+// the due run or, if no run is due, up to the deadline. due.go decides which run is due.
 func missed(s schedule.Schedule, t *timing, b *buffers) Missed {
 	after, until := t.base, t.due.Add(-1)
 	if t.due.IsZero() {

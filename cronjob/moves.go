@@ -6,8 +6,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// moves is what a step of a round wants: writes, what it waits for and what it says. The plan is
-// assembled from these.
+// moves is the result of one step of a round: writes, waits, events and notes. The moves of all
+// steps make the plan.
 type moves struct {
 	remove    []Deletion
 	create    []Creation
@@ -16,16 +16,18 @@ type moves struct {
 	waits     []Wait
 	events    []job.Event
 	notes     []job.Note
-	// recorded is a run that needs no job; runs up to since are set aside.
+	// recorded is a run to record as started without creating a job. Runs up to since are set
+	// aside.
 	recorded, since time.Time
-	// blocked is true when a run waits for active jobs some of which are looked up;
-	// unfinished, when more is to do once the status is written.
+	// blocked is true if a run waits for active jobs, some of which are looked up. unfinished is
+	// true if more is to do once the status is written.
 	blocked, unfinished bool
-	// look is when to look for a snapshot that shows the own writes, where something waits for one.
+	// look is the time at which to look for a snapshot with the controller's own writes, if
+	// something waits for one.
 	look time.Time
 }
 
-// and adds the moves of a later step.
+// and returns m with the moves of a later step added.
 func (m moves) and(n moves) moves {
 	m.remove, m.create = append(m.remove, n.remove...), append(m.create, n.create...)
 	m.triggered, m.backfills = append(m.triggered, n.triggered...), append(m.backfills, n.backfills...)
@@ -35,15 +37,15 @@ func (m moves) and(n moves) moves {
 	return m
 }
 
-// waitsFor is a step that does nothing but wait.
+// waitsFor returns moves with only a wait.
 func waitsFor(w Wait) moves { return moves{waits: []Wait{w}} }
 
-// says is a step that does nothing but report an event.
+// says returns moves with only an event.
 func says(t job.EventType, reason, message string) moves {
 	return moves{events: []job.Event{event(t, reason, message)}}
 }
 
-// notes is a step that does nothing but note a contradiction.
+// notes returns moves with only a note.
 func notes(field, value, message string) moves {
 	return moves{notes: []job.Note{{Field: field, Value: value, Message: message}}}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 )
 
-// standing is what becomes of the run that is due.
+// standing is the decision about the due run.
 type standing uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 	isFree
 	// isStarted: the active list names its job (C10).
 	isStarted
-	// isFound: its job is a child that recoverStarts did not know, since it lacks the
+	// isFound: its job is a child that recoverStarts did not recognise, because it lacks the
 	// annotation (C14).
 	isFound
 	// isTaken: another owner's job has its name (C14).
@@ -25,24 +25,24 @@ const (
 	isStale
 	// isForbidden: Forbid, and a job is active (C11).
 	isForbidden
-	// isSkipped: the same with Options.SkipHeld, which gives the run up.
+	// isSkipped: Forbid with Options.SkipHeld, and a job is active: the run is given up.
 	isSkipped
 	// isHalted: too many jobs in a row have failed (Options.PauseAfterFailures).
 	isHalted
 	// isFull: Options.MaxActive jobs are active.
 	isFull
-	// isUnsettled: jobs to replace are to be recorded first (CI1).
+	// isUnsettled: the jobs to replace must be recorded first (CI1).
 	isUnsettled
-	// isReplacing: they are to be gone first (Options.ReplaceWhenGone).
+	// isReplacing: the jobs to replace must be gone first (Options.ReplaceWhenGone).
 	isReplacing
 )
 
-// obstacle is what keeps the run that is due from starting, if anything does.
+// obstacle is the reason why the due run does not start, if there is one.
 type obstacle struct {
 	standing
 	// jobs is the number of jobs that the run waits for.
 	jobs int
-	// place is the place of the child with the name of the run (isFound).
+	// place is the index of the child with the name of the run (isFound).
 	place int
 }
 
@@ -55,8 +55,8 @@ func (o obstacle) holds() bool {
 	return false
 }
 
-// findObstacle finds what keeps the run that is due from starting: a job that has its name,
-// PauseAfterFailures, concurrencyPolicy (forbid.go, replace.go) and MaxActive.
+// findObstacle returns the reason why the due run does not start: a job with its name,
+// PauseAfterFailures, concurrencyPolicy (forbid.go, replace.go) or MaxActive.
 func findObstacle(s *Snapshot, c *census, t *timing) obstacle {
 	if t.due.IsZero() {
 		return obstacle{}
@@ -91,7 +91,7 @@ func findObstacle(s *Snapshot, c *census, t *timing) obstacle {
 	return fills(s.Options.MaxActive, len(c.active))
 }
 
-// dependsOnActive reports whether the active jobs decide about a run of the schedule.
+// dependsOnActive reports whether a run of the schedule may have to wait for active jobs.
 func dependsOnActive(s *Snapshot) bool {
 	switch s.CronJob.Spec.ConcurrencyPolicy {
 	case Forbid, Replace:

@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// inTime is the window of CatchUpNone: longer than a wake-up takes, shorter than
+	// inTime is the window of CatchUpNone: longer than a controller needs to wake up, shorter than
 	// an outage.
 	inTime = time.Minute
-	// maxCatchUp is the limit of CatchUpAll where none is given.
+	// maxCatchUp is the default limit of CatchUpAll.
 	maxCatchUp = 100
 )
 
-// catchUpWindow returns how late a run may start. It reports false if nothing bounds it.
+// catchUpWindow returns how late a run may start, and false if there is no limit.
 func (o *Options) catchUpWindow() (window time.Duration, ok bool) {
 	if o.CatchUp == CatchUpNone && o.CatchUpWindow == 0 {
 		return inTime, true
@@ -22,7 +22,7 @@ func (o *Options) catchUpWindow() (window time.Duration, ok bool) {
 	return o.CatchUpWindow, o.CatchUpWindow > 0
 }
 
-// catchUpLimit returns how many runs CatchUpAll makes up at most.
+// catchUpLimit returns the maximal number of overdue runs that CatchUpAll starts.
 func (o *Options) catchUpLimit() int {
 	if o.CatchUpLimit == 0 {
 		return maxCatchUp
@@ -30,7 +30,7 @@ func (o *Options) catchUpLimit() int {
 	return int(o.CatchUpLimit)
 }
 
-// pickDue chooses among the runs in (earliest, until].
+// pickDue chooses the run to start from the runs in (earliest, until].
 func pickDue(s schedule.Schedule, earliest, until time.Time, o *Options) pick {
 	latest, ok := s.Latest(earliest, until)
 	if !ok {
@@ -46,8 +46,8 @@ func pickDue(s schedule.Schedule, earliest, until time.Time, o *Options) pick {
 		return pick{s.Next(earliest), latest, overdue}
 	}
 
-	// The runs over the limit count as missed once the first one is recorded, so this
-	// walk back happens only once.
+	// This walk back happens only once: when the first run is recorded, the runs over the limit
+	// count as missed.
 	due := latest
 	for range limit - 1 {
 		due = s.Prev(due)

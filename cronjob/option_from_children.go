@@ -6,9 +6,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// fromChildren returns the snapshot with a status that has what the CronJob's kind does not store
-// (C18). lastScheduleTime cannot be replaced: once a child is gone, nothing else shows that its
-// run has started.
+// fromChildren returns the snapshot with those status fields derived from the children which the
+// CronJob's kind does not store (C18). lastScheduleTime cannot be derived: once a child is gone,
+// nothing else shows that its run has started.
 func fromChildren(s *Snapshot) *Snapshot {
 	o := &s.Options
 	if !o.ActiveFromChildren && !o.SuccessFromChildren {
@@ -25,9 +25,10 @@ func fromChildren(s *Snapshot) *Snapshot {
 	return &full
 }
 
-// running returns the children that run, except three. The job of a run that is not recorded is found
-// like any other trace of a crash (CI3): a run must not replace it before. A job that is out
-// is not active any more, and neither is one that was found gone and that the children still show.
+// running returns the children that run, with three exceptions. The job of an unrecorded run is
+// left to recoverStarts, as after a crash (CI3), so that no run replaces it before it is recorded.
+// A job that is out is not active any more. Neither is a job that was found to be gone while the
+// children still show it.
 func running(s *Snapshot) (refs []Reference) {
 	c := family{
 		kind:      s.Options.Child.orJob(),
@@ -55,7 +56,7 @@ func running(s *Snapshot) (refs []Reference) {
 		switch {
 		case !start.Recorded, start.Over, slices.ContainsFunc(s.Children, isShown):
 		default:
-			refs = append(refs, start.Reference) // created, and not seen yet (CI15)
+			refs = append(refs, start.Reference) // created, but not among the children yet (CI15)
 		}
 	}
 

@@ -6,8 +6,8 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
-// expireFinished deletes finished jobs that are older than the options keep them, and
-// notes when the next one will be.
+// expireFinished deletes finished jobs that are older than keep, and adds a wait for the time at
+// which the next one will be.
 func expireFinished(s *Snapshot, c *census, places []int32, keep time.Duration, out trimming) trimming {
 	var next time.Time
 	for _, i := range places {

@@ -50,7 +50,7 @@ func (j jitter) reach(base, now time.Time) time.Time {
 	return now
 }
 
-// spread turns a UID into a number that looks like chance and is always the same.
+// spread returns a hash of a UID.
 func spread(uid job.UID) uint64 {
 	h := uint64(len(uid))
 	for i := range len(uid) {

@@ -7,17 +7,17 @@ import "github.com/batchplan/batchplan/job"
 type (
 	// UID is the UID of an object.
 	UID = job.UID
-	// Event is something to report to the people who watch a CronJob.
+	// Event is an event about a CronJob, to be reported to its users.
 	Event = job.Event
 	// Note is a contradiction in a snapshot.
 	Note = job.Note
-	// InputError says which field of the input cannot be planned with.
+	// InputError is the error for an invalid field of the input.
 	InputError = job.InputError
-	// Ending is how a child has ended: Complete, Failed, or a word of its own kind.
+	// Ending is how a child ended: Complete, Failed, or another word of its kind.
 	Ending = job.ConditionType
 )
 
-// How children end. Any other word says that a child has ended in neither way.
+// The endings of jobs. Any other word means that a child has neither succeeded nor failed.
 const (
 	Complete = job.ConditionComplete
 	Failed   = job.ConditionFailed
@@ -37,7 +37,7 @@ func (k Kind) orJob() Kind {
 	return k
 }
 
-// String is the word for a child in events.
+// String returns the word for a child in events.
 func (k Kind) String() string {
 	if k.isJob() {
 		return "job"
@@ -45,7 +45,7 @@ func (k Kind) String() string {
 	return k.Kind
 }
 
-// isJob reports whether the kind has the word of a Job.
+// isJob reports whether events call the children jobs.
 func (k Kind) isJob() bool { return k.Kind == "" || k.Kind == "Job" }
 
 func (k Kind) check() error {

@@ -7,39 +7,40 @@ import (
 	"github.com/batchplan/batchplan/internal/enum"
 )
 
-// Marks are where a job holds the time of its run, and who requested it. The zero value is where
-// Kubernetes has them.
+// Marks define where a job stores the time of its run, and who requested the job. The zero value
+// stores both as Kubernetes does.
 type Marks struct {
-	// TimeIn says where the time of the run is.
+	// TimeIn is the place of the run's time.
 	TimeIn MarkPlace `json:"timeIn,omitempty"`
 	// Time is the key of the annotation or label with the time of the run;
 	// batch.kubernetes.io/cronjob-scheduled-timestamp if it is empty.
 	Time string `json:"time,omitempty"`
-	// UTC writes the time in an annotation in UTC. By default it is in the zone of the schedule, as in
+	// UTC writes the annotation's time in UTC. By default it is in the CronJob's timeZone, as in
 	// Kubernetes (C13).
 	UTC bool `json:"utc,omitempty"`
-	// Request is the key of the annotation that says who requested a job that the schedule did not
-	// start; cronjob.kubernetes.io/instantiate if it is empty.
+	// Request is the key of the annotation that jobs have which the schedule did not start, with
+	// "manual" or "backfill" as the value; cronjob.kubernetes.io/instantiate if it is empty.
 	Request string `json:"request,omitempty"`
 }
 
-// MarkPlace is where a job holds the time of its run.
+// MarkPlace is a place where jobs can store the times of their runs.
 type MarkPlace uint8
 
 // The places.
 const (
-	// InAnnotation: the value is the time in the form of RFC 3339.
+	// InAnnotation: the value is the time in RFC 3339 format.
 	InAnnotation MarkPlace = iota
-	// InLabel: the value is the seconds from 1970, since a label cannot hold the other form.
+	// InLabel: the value is in seconds since 1970, because a label cannot contain the colons of RFC
+	// 3339.
 	InLabel
-	// InName: only the name of the job tells its run. Then every job of such a name counts as the job
-	// of the run, also one that was made by hand.
+	// InName: only the name of the job identifies its run. Then every job with the name counts as
+	// the job of the run, even if it was made by hand.
 	InName
 )
 
 const markPlaces = "annotation|label|name"
 
-// String returns the place in a word.
+// String returns the place as a word.
 func (p MarkPlace) String() string { return enum.String(markPlaces, int(p), "MarkPlace") }
 
 // MarshalText is [MarkPlace.String].
@@ -52,11 +53,11 @@ func (p *MarkPlace) UnmarshalText(text []byte) error {
 	return err
 }
 
-// timestampAnnotation holds the run that a job belongs to (KEP-4026).
+// timestampAnnotation holds the time of a job's run (KEP-4026).
 const timestampAnnotation = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 
-// instantiateAnnotation marks jobs that the schedule did not start: "manual" by a
-// trigger or by hand, "backfill" by a backfill.
+// instantiateAnnotation marks jobs that the schedule did not start: its value is "manual" for jobs
+// of triggers and jobs made by hand, and "backfill" for jobs of backfills.
 const instantiateAnnotation = "cronjob.kubernetes.io/instantiate"
 
 // backfilled is the value of instantiateAnnotation on the job of a backfill.
@@ -76,9 +77,9 @@ func (m *Marks) requestKey() string {
 	return m.Request
 }
 
-// ReadMarks returns what a job says of its run: its time, zero for a job that no run has, and whether a
-// backfill started it. An adapter fills ScheduledTime and Backfilled of a [Child] with them. A time that
-// cannot be parsed reads as none.
+// ReadMarks returns the marks of a job: the time of its run, zero if it belongs to no run, and
+// whether a backfill started it. An adapter copies them into ScheduledTime and Backfilled of a
+// [Child]. A time that cannot be parsed counts as zero.
 func (o *Options) ReadMarks(
 	cronJob, name string, labels, annotations map[string]string,
 ) (run time.Time, isBackfill bool) {

@@ -8,36 +8,37 @@ import (
 	"github.com/batchplan/batchplan/internal/enum"
 )
 
-// Naming is how the jobs of a CronJob are named. The zero value names them as Kubernetes does.
-// A name is the lock of its run (C13), so it must follow from the CronJob and the run alone. Do
-// not change it while jobs of other names are kept: their runs would be unknown.
+// Naming defines the names of a CronJob's jobs. The zero value names them as Kubernetes does. A
+// name is the lock of its run (C13), so it must depend only on the CronJob and the run. Do not
+// change the naming while jobs with old names exist: their runs would be unknown.
 type Naming struct {
-	// Form says how the name of a job identifies its run.
+	// Form determines how the name of a job identifies its run.
 	Form NameForm `json:"form,omitempty"`
-	// Prefix begins the names of all jobs, including jobs of triggers. NameCustom has its own.
+	// Prefix begins the names of all jobs, including jobs of triggers. It must be empty with
+	// NameCustom.
 	Prefix string `json:"prefix,omitempty"`
-	// Namer makes the names of runs. It is required with NameCustom, and refused otherwise. A
-	// stored snapshot leaves it out: set it again.
+	// Namer makes the names of runs. It is required with NameCustom, and an error otherwise. It is
+	// not stored with a snapshot: set it again.
 	Namer Namer `json:"-"`
 }
 
-// NameForm says how the name of a job identifies its run.
+// NameForm determines how the name of a job identifies its run.
 type NameForm uint8
 
 // The forms of names.
 const (
-	// NameMinutes: the name ends in the minutes from 1970 to the run. Runs of one minute, as
-	// "@every 30s" has them, share a name, and one of them starts.
+	// NameMinutes: the name ends in the minutes from 1970 to the run. Runs in the same minute, as
+	// "@every 30s" has them, share a name, so only one of them starts.
 	NameMinutes NameForm = iota
-	// NameSeconds: it ends in the seconds.
+	// NameSeconds: the name ends in the seconds from 1970 to the run.
 	NameSeconds
-	// NameCustom: Naming.Namer makes it.
+	// NameCustom: Naming.Namer makes the name.
 	NameCustom
 )
 
 const nameForms = "minutes|seconds|custom"
 
-// String returns the form in a word.
+// String returns the form as a word.
 func (f NameForm) String() string { return enum.String(nameForms, int(f), "NameForm") }
 
 // MarshalText is [NameForm.String].
@@ -50,15 +51,14 @@ func (f *NameForm) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Namer names the jobs of runs. Both methods are pure functions, which any number of goroutines call.
-// Runs that share a name are one run: the first of them to be due starts.
+// Namer names the jobs of runs. Both methods must be pure functions and safe for concurrent use.
+// Runs that share a name count as one run: the first of them that is due starts.
 type Namer interface {
-	// Name returns the name of the job of a run. Different parents have different names.
+	// Name returns the name of the job of a run. Different parents must get different names.
 	Name(parent string, run time.Time) string
-	// Run returns the time that a name tells, and false for a name that is not one of this parent's
-	// runs. Of the name of a run, it is the time of the run, or the start of the span whose
-	// runs share the name, to the second. Without it, nothing would tell which run a
-	// job belongs to that the snapshot does not show.
+	// Run returns the time of the run with a name, to the second, and false if it is not the name
+	// of one of parent's runs. If several runs share the name, it returns the start of the span
+	// that has them. It is needed to identify the run of a job that is missing from the snapshot.
 	Run(parent, name string) (run time.Time, ok bool)
 }
 
@@ -71,16 +71,16 @@ func (n Naming) JobName(cronJob string, run time.Time) string {
 // TriggerName returns the name of the job of a trigger.
 func (n Naming) TriggerName(cronJob string, t Trigger) string { return t.JobName(n.Prefix + cronJob) }
 
-// RunNamed returns the time that the name of a job tells (see [Namer]), and false for a name that is not
-// one of this CronJob's runs.
+// RunNamed returns the time of the run to which the name of a job belongs (see [Namer]), and false
+// if it is not the name of one of the CronJob's runs.
 func (n Naming) RunNamed(cronJob, name string) (run time.Time, ok bool) {
 	own := n.of(cronJob)
 	run = own.runNamed(name)
 	return run, !run.IsZero() && own.of(run).is(name)
 }
 
-// check refuses a form that does not fit, and a Namer that cannot read its own names. Now is the time of
-// the round.
+// check returns an error if the fields contradict each other, or if the Namer cannot read its own
+// names. Argument now is the time of the round.
 func (n *Naming) check(cronJob string, now time.Time) error {
 	switch {
 	case n.Form > NameCustom:
@@ -106,8 +106,9 @@ func (n *Naming) check(cronJob string, now time.Time) error {
 	return nil
 }
 
-// checkMinutes refuses names in minutes for a schedule in seconds, whose runs of one minute would
-// be one run. Kubernetes has them so for "@every 30s", which is not refused.
+// checkMinutes returns an error if names are in minutes while the schedule can have several runs in
+// a minute, which would count as one run. It accepts "@every 30s", where Kubernetes has the same
+// problem.
 func (n *Naming) checkMinutes(c *Compiled) error {
 	switch {
 	case n.Form != NameMinutes, c.Schedule.DistinctMinutes(), strings.HasPrefix(c.Schedule.String(), "@"):

@@ -2,11 +2,11 @@ package cronjob
 
 import "time"
 
-// isPaused applies Options.PauseAfterFailures (C19): after that many failures in a row no run starts. The pause
-// ends with a success, which may be a trigger's job, with an edit of the spec, or when failed jobs are
-// deleted, by hand or for their age (KeepFailed). Until then a run that is due waits, like one that
-// Forbid holds back. A child that has ended in a way of its own is a failure unless it is kept as
-// successful.
+// isPaused applies Options.PauseAfterFailures (C19): after that many failures in a row no run
+// starts. The pause ends with a success, which may be a trigger's job, with an edit of the spec, or
+// when failed jobs are deleted, by hand or for their age (KeepFailed). Until then a due run waits,
+// like one that Forbid holds back. A child of another kind also counts as a failure if the limit of
+// failed jobs applies to it ([Child].KeptAs).
 func isPaused(s *Snapshot, c *census) (failures int, paused bool) {
 	limit := int(s.Options.PauseAfterFailures)
 	if limit == 0 {
@@ -26,9 +26,10 @@ func failuresSince(children []Child, since time.Time) (n int) {
 	return n
 }
 
-// endOfRow returns the last success if failures that the history still keeps came before it, and only its job
-// tells of it (C18): without the job they would be failures in a row again. Of several that were completed at one
-// time it is the one that the history deletes last.
+// endOfRow returns the job of the last success if it must be kept: failed jobs from before it still
+// exist, and only this job shows the success (C18), so without it they would count as failures in a
+// row again. If several jobs were completed at that time, it returns the one that the history
+// deletes last.
 func endOfRow(s *Snapshot, lastSuccess time.Time) (success *Child) {
 	switch {
 	case s.Options.PauseAfterFailures == 0, !s.Options.SuccessFromChildren, lastSuccess.IsZero():
@@ -51,8 +52,9 @@ func endOfRow(s *Snapshot, lastSuccess time.Time) (success *Child) {
 	return success
 }
 
-// failedLimit returns how many failed jobs the history keeps; nil means all. It is never less than
-// Options.PauseAfterFailures, since the failures that lead to a pause are counted from these jobs.
+// failedLimit returns the number of failed jobs that the history keeps; nil means all. It is never
+// less than Options.PauseAfterFailures, because the failures before a pause are counted from these
+// jobs.
 func failedLimit(s *Snapshot) *int32 {
 	limit, n := s.CronJob.Spec.FailedJobsHistoryLimit, s.Options.PauseAfterFailures
 	if limit == nil || *limit >= n {

@@ -5,9 +5,9 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
-// countLeft counts the jobs that are to be gone before the run starts: all running jobs
-// of earlier runs, and all jobs to look up but those that it spares. The active list is not
-// enough, since a job leaves it with its deletion.
+// countLeft counts the jobs that must be gone before the run starts: all running jobs of earlier
+// runs, and all jobs to look up, except those that it spares. The active list is not enough,
+// because a deleted job leaves it.
 func (c *census) countLeft() int {
 	left := len(c.verify) + c.count(toBeGone)
 	for i := range c.verify {
@@ -31,8 +31,8 @@ func waitUntilGone(s *Snapshot, c *census, t *timing, o obstacle, m *memory) mov
 	return held
 }
 
-// replaceFirst deletes these jobs, pods included, unless they are being deleted already.
-// Jobs of the active list come first, then the others in the order of their names (B3).
+// replaceFirst deletes the jobs that must be gone, pods included, unless they are being deleted
+// already. Jobs of the active list come first, then the others sorted by name (B3).
 func replaceFirst(c *census) (all []Deletion) {
 	add := func(ref Reference) {
 		all = append(all, Deletion{Reference: ref, Reason: cronjobreason.DeleteReplaced, Foreground: true})
@@ -62,8 +62,8 @@ func replaceFirst(c *census) (all []Deletion) {
 	return all
 }
 
-// countBusy counts the jobs that a trigger or a backfill waits for: the active ones, and
-// those that a run has replaced and whose pods are not gone.
+// countBusy counts the jobs that hold back a trigger or a backfill: the active jobs and, with
+// ReplaceWhenGone, deleted jobs that are not gone yet.
 func (c *census) countBusy() int {
 	busy := len(c.active)
 	if !c.whenGone {
@@ -73,7 +73,7 @@ func (c *census) countBusy() int {
 	busy += c.count(leaving) + len(c.deleted)
 	for _, ref := range c.active {
 		if c.deleted[ref.UID] {
-			busy-- // once is enough
+			busy-- // counted above
 		}
 	}
 	return busy

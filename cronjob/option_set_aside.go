@@ -8,10 +8,10 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// setAside moves the time after which runs count, and returns why. Runs
-// that came due while the CronJob was suspended, or before its schedule had them, then lie before
-// it. Only the memory shows such a change: after a restart it goes unnoticed. Runs that came due
-// after the change still count if CronJob.SpecChanged says when it was.
+// setAside applies Options.SkipOnResume and SkipOnEdit: it moves the time after which runs count
+// past runs that were due while the CronJob was suspended or before its schedule was edited. It
+// returns the reason. Only a comparison with the memory shows such a change, so after a restart it
+// goes unnoticed. If CronJob.SpecChanged is set, runs that were due after the change still count.
 func setAside(m *memory, s *Snapshot) cronjobreason.Unstarted {
 	o, cronJob := &s.Options, &s.CronJob
 	since, why := changedAt(cronJob.SpecChanged, m.Since, s.Now), cronjobreason.UnstartedSuspended
@@ -30,7 +30,7 @@ func setAside(m *memory, s *Snapshot) cronjobreason.Unstarted {
 	if o.SkipOnEdit {
 		text, zone := scheduleText(s), value.Of(cronJob.Spec.TimeZone)
 		switch {
-		case m.Schedule == "": // nothing is known of an earlier round
+		case m.Schedule == "": // there is no earlier round to compare with
 		case m.Schedule != text, m.TimeZone != zone:
 			m.Since, why = since, cronjobreason.UnstartedEdited
 		}
@@ -40,8 +40,8 @@ func setAside(m *memory, s *Snapshot) cronjobreason.Unstarted {
 	return why
 }
 
-// changedAt returns the time up to which a change of the spec sets runs aside: the time of
-// the change, or now if that is not known, but never a time before since.
+// changedAt returns the time up to which a change of the spec sets runs aside: the time of the
+// change but not before since, or now if the time of the change is not known.
 func changedAt(changed, since, now time.Time) time.Time {
 	if changed.IsZero() || changed.After(now) {
 		return now

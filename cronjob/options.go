@@ -8,17 +8,16 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// Options choose where users want different behaviour. The zero value is what
-// the library recommends: Kubernetes without its
-// quirks. [Kubernetes] has the quirks of a release.
+// Options change the behaviour where users have different needs. The zero value is recommended:
+// Kubernetes without its quirks. [Kubernetes] returns options with the quirks of a release.
 type Options struct {
-	// CatchUp says which of several missed runs start: the latest by default.
+	// CatchUp selects which of several missed runs start: the latest by default.
 	CatchUp CatchUp `json:"catchUp,omitempty"`
-	// CatchUpWindow is how late a run may start, beside startingDeadlineSeconds.
-	// Zero means any time, and one minute with CatchUpNone.
+	// CatchUpWindow limits how late a run may start, in addition to startingDeadlineSeconds. Zero
+	// means no limit, except with CatchUpNone, where it means one minute.
 	CatchUpWindow time.Duration `json:"catchUpWindow,omitempty"`
-	// CatchUpLimit is how many missed runs CatchUpAll makes up, the latest ones;
-	// zero means 100.
+	// CatchUpLimit limits how many missed runs CatchUpAll starts: only the latest ones. Zero means
+	// 100.
 	CatchUpLimit int32 `json:"catchUpLimit,omitempty"`
 	// SkipOnResume sets aside the runs that came due while the CronJob was suspended.
 	SkipOnResume bool `json:"skipOnResume,omitempty"`
@@ -27,62 +26,63 @@ type Options struct {
 	SkipOnEdit bool `json:"skipOnEdit,omitempty"`
 	// SkipHeld gives up a run that Forbid holds back, instead of starting it late.
 	SkipHeld bool `json:"skipHeld,omitempty"`
-	// MaxActive holds runs, triggers and backfills back while so many jobs are active;
-	// zero means no limit. Jobs that a run replaces do not count.
+	// MaxActive holds runs, triggers and backfills back while this many jobs are active; zero means
+	// no limit. Jobs that a run replaces do not count.
 	MaxActive int32 `json:"maxActive,omitempty"`
-	// ReplaceWhenGone starts a run that replaces others only after these, pods
-	// included, are gone.
+	// ReplaceWhenGone starts a run that replaces jobs only after these jobs and their pods are
+	// gone.
 	ReplaceWhenGone bool `json:"replaceWhenGone,omitempty"`
-	// Jitter delays each run by a time below it and below the distance to the next
-	// run. The delay follows from the UID: it is the same each time. It extends
-	// startingDeadlineSeconds and CatchUpWindow.
+	// Jitter delays each run, by less than Jitter and less than the time to the next run. The delay
+	// is computed from the UID, so it is not random. Jitter is added to startingDeadlineSeconds and
+	// CatchUpWindow.
 	Jitter time.Duration `json:"jitter,omitempty"`
-	// KeepSuccessful and KeepFailed are how long finished jobs are kept, beside the
-	// limits of the history; zero means without end.
+	// KeepSuccessful and KeepFailed limit how long finished jobs are kept, in addition to the
+	// history limits; zero means no limit.
 	KeepSuccessful time.Duration `json:"keepSuccessful,omitempty"`
 	KeepFailed     time.Duration `json:"keepFailed,omitempty"`
-	// Punctual asks for the next round at the time of the next run. By default that is 100 ms later, against clocks
-	// that differ, as in Kubernetes (C7).
+	// Punctual requests the next round exactly at the time of the next run. By default it is 100 ms
+	// later, as in Kubernetes, because clocks differ (C7).
 	Punctual bool `json:"punctual,omitempty"`
-	// Without are the feature gates that are off. CronJobsScheduledAnnotation is the only one
-	// that matters: without it, jobs do not get the time of their run (C13).
+	// Without holds the feature gates that are off. Only CronJobsScheduledAnnotation matters:
+	// without it, jobs do not get the time of their run (C13).
 	Without release.Gates `json:"without,omitzero"`
-	// PauseAfterFailures holds the runs of the schedule back once so many jobs in a row have failed
-	// (C19); zero means never.
+	// PauseAfterFailures holds the runs of the schedule back once this many jobs in a row have
+	// failed (C19); zero means never.
 	PauseAfterFailures int32 `json:"pauseAfterFailures,omitempty"`
 	// Child is the kind of the children, for references and events; Job of batch/v1 by default.
 	Child Kind `json:"child,omitzero"`
-	// Naming is how they are named, Marks where they hold their runs; as in Kubernetes by default.
+	// Naming defines the names of the children, and Marks where they store their runs; by default
+	// as in Kubernetes.
 	Naming Naming `json:"naming,omitzero"`
 	Marks  Marks  `json:"marks,omitzero"`
-	// ActiveFromChildren and SuccessFromChildren are for a CronJob whose kind stores no list of active
-	// jobs, or no lastSuccessfulTime: the children tell (C18). Jobs that others made for the CronJob
-	// then count as active, and a success is forgotten with its job.
+	// ActiveFromChildren and SuccessFromChildren compute the active list and lastSuccessfulTime
+	// from the children, for a CronJob whose kind does not store them (C18). Then jobs that others
+	// made for the CronJob count as active, and a success is forgotten once its job is deleted.
 	ActiveFromChildren  bool `json:"activeFromChildren,omitempty"`
 	SuccessFromChildren bool `json:"successFromChildren,omitempty"`
-	// Quirks are mistakes of the reference to make as well: see package cronjobquirk.
+	// Quirks are mistakes of the reference to repeat: see package cronjobquirk.
 	Quirks cronjobquirk.Set `json:"quirks,omitzero"`
 }
 
-// CatchUp says which runs start when several were missed.
+// CatchUp selects which runs start when several were missed.
 type CatchUp uint8
 
 // The ways to catch up.
 const (
-	// CatchUpLatest starts the latest of them (C7).
+	// CatchUpLatest starts the latest missed run (C7).
 	CatchUpLatest CatchUp = iota
-	// CatchUpNone starts none: a run starts in time, which is within
-	// Options.CatchUpWindow, or not at all.
+	// CatchUpNone starts no missed run: a run starts within Options.CatchUpWindow after its time,
+	// or not at all.
 	CatchUpNone
-	// CatchUpAll starts all of them, one a round and the oldest first, within
-	// Options.CatchUpWindow and up to Options.CatchUpLimit. With Forbid the runs wait
-	// in line for each other.
+	// CatchUpAll starts all missed runs within Options.CatchUpWindow and up to
+	// Options.CatchUpLimit, oldest first, one per round. With Forbid each run waits until the one
+	// before it has ended.
 	CatchUpAll
 )
 
 const catchUps = "latest|none|all"
 
-// String returns the way in a word.
+// String returns the way as a word.
 func (c CatchUp) String() string { return enum.String(catchUps, int(c), "CatchUp") }
 
 // MarshalText is [CatchUp.String].
@@ -95,9 +95,9 @@ func (c *CatchUp) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Kubernetes returns the options with which the planner decides as the controller of a
-// release does, with its gates and its quirks. Also compile the schedule with
-// [schedule.Kubernetes] of the same release.
+// Kubernetes returns the options with which the planner decides like the controller of a release,
+// including its gates and its quirks. Compile the schedule with [schedule.Kubernetes] of the same
+// release.
 func Kubernetes(r release.Release) Options {
 	o := Options{Quirks: cronjobquirk.Of(r)}
 	if !r.Has(release.CronJobsScheduledAnnotation) {
@@ -106,7 +106,8 @@ func Kubernetes(r release.Release) Options {
 	return o
 }
 
-// hasNegative is the quick look, which builds no field paths.
+// hasNegative reports whether a number is negative. It is faster than check, which builds field
+// paths.
 func (o *Options) hasNegative() bool {
 	return int64(o.CatchUpWindow)|int64(o.CatchUpLimit)|int64(o.MaxActive)|int64(o.Jitter)|int64(o.PauseAfterFailures)|
 		int64(o.KeepSuccessful)|int64(o.KeepFailed) < 0

@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// Writes are what became of the reads and writes that come before the status. Results
-// are in the order of the plan's actions; a missing one means ResultNotTried.
+// Writes holds the results of the reads and writes that come before the status write. Results are
+// in the order of the plan's actions; a missing result means ResultNotTried.
 type Writes struct {
 	// Verified is parallel to the plan's Verify: ResultDone, ResultGone or ResultUnsuccessful.
 	Verified []Reply `json:"verified,omitempty"`
@@ -19,35 +19,35 @@ type Writes struct {
 	Created []Effect `json:"created,omitempty"`
 }
 
-// Outcome is what became of all reads and writes of a plan. It can be stored beside the
-// plan; [Plan.Conclude] takes it.
+// Outcome holds the results of all reads and writes of a plan, for [Plan.Conclude]. It can be
+// stored with the plan.
 type Outcome struct {
 	Writes
-	// Settled is what became of writing the status of the [Settlement].
+	// Settled is the result of writing the status of the [Settlement].
 	Settled Reply `json:"settled,omitzero"`
 }
 
-// Effect is what became of one creation or deletion.
+// Effect is the result of one creation or deletion.
 type Effect struct {
 	Result cronjobreason.Result `json:"result,omitzero"`
-	// Job is the job that was created or was found in its place.
+	// Job is the created job, or the existing job of that name.
 	Job Reference `json:"job,omitzero"`
-	// CreationTimestamp is when the job was created, for the metric (C16).
+	// CreationTimestamp is the time of the job's creation, for the metric (C16).
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
-	// Error is the text of the error, for the event. Without it there is none: a creation
-	// that has met another job has not failed, though whose job it is may be unknown.
+	// Error is the text of the error, for the event. If it is empty, there is no event: a creation
+	// that found an existing job has not failed, even if the owner of that job is unknown.
 	Error string `json:"error,omitempty"`
 }
 
-// Reply is what became of a look-up or write that creates nothing. As JSON it is the word of its result, or an
-// object where it says more.
+// Reply is the result of a look-up or of the status write. As JSON it is the word of its result, or
+// an object if there is an error text.
 type Reply struct {
 	Result cronjobreason.Result `json:"result"`
 	// Error is the text of the error.
 	Error string `json:"error,omitempty"`
 }
 
-// MarshalJSON writes a word or an object.
+// MarshalJSON writes a word, or an object if there is an error text.
 func (r Reply) MarshalJSON() ([]byte, error) {
 	if r == (Reply{Result: r.Result}) {
 		return json.Marshal(r.Result)
@@ -66,7 +66,7 @@ func (r *Reply) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*object)(r))
 }
 
-// isDeleted reports whether a deletion took effect, or was not needed.
+// isDeleted reports whether a deletion succeeded or was unnecessary.
 func isDeleted(r cronjobreason.Result) bool {
 	switch r {
 	case cronjobreason.ResultDone, cronjobreason.ResultGone:
@@ -75,7 +75,7 @@ func isDeleted(r cronjobreason.Result) bool {
 	return false
 }
 
-// hasStarted reports whether a creation has made the CronJob's job, or has found it.
+// hasStarted reports whether a creation has created the CronJob's job, or found that it exists.
 func hasStarted(e Effect) bool {
 	switch e.Result {
 	case cronjobreason.ResultDone, cronjobreason.ResultAlreadyExists:
@@ -84,7 +84,8 @@ func hasStarted(e Effect) bool {
 	return false
 }
 
-// isSettled reports whether a creation needs no more: its name has a job, whoever owns that.
+// isSettled reports whether a creation is not to be repeated: a job of its name exists, foreign or
+// not.
 func isSettled(r cronjobreason.Result) bool {
 	switch r {
 	case cronjobreason.ResultDone, cronjobreason.ResultAlreadyExists, cronjobreason.ResultNameTaken:
@@ -93,10 +94,10 @@ func isSettled(r cronjobreason.Result) bool {
 	return false
 }
 
-// isScheduled reports whether the schedule has asked for a job.
+// isScheduled reports whether the job is for the schedule, not for a trigger or a backfill.
 func (c *Creation) isScheduled() bool { return c.Trigger == "" && c.Backfill == "" }
 
-// isPassed reports whether a run can never start, and the next one takes its turn.
+// isPassed reports whether a run of CatchUpAll can never start, so that the next one follows.
 func (c *Creation) isPassed(r cronjobreason.Result) bool {
 	return c.Reason == cronjobreason.CreateOldest && r == cronjobreason.ResultNameTaken
 }
@@ -112,8 +113,8 @@ func (p *Plan) lookedUp(w *Writes, result cronjobreason.Result) iter.Seq[*Refere
 	}
 }
 
-// foundGone returns the jobs that the look-ups have found gone, except those that were perhaps
-// created (isLost).
+// foundGone returns the jobs that look-ups found gone, except those that were perhaps never created
+// (isLost).
 func (p *Plan) foundGone(w *Writes) iter.Seq[*Reference] {
 	return func(yield func(*Reference) bool) {
 		for i := range p.Verify {
@@ -128,7 +129,8 @@ func (p *Plan) foundGone(w *Writes) iter.Seq[*Reference] {
 	}
 }
 
-// lostNames returns the names of those that were perhaps created and whose look-up had this result.
+// lostNames returns the names of the jobs that were perhaps created and whose look-up had this
+// result.
 func (p *Plan) lostNames(w *Writes, result cronjobreason.Result) map[string]bool {
 	names := map[string]bool{}
 	for ref := range p.lookedUp(w, result) {
@@ -139,7 +141,7 @@ func (p *Plan) lostNames(w *Writes, result cronjobreason.Result) map[string]bool
 	return names
 }
 
-// removed returns the deletions after which the job is gone, or on its way out.
+// removed returns the deletions after which the job is gone or being deleted.
 func (p *Plan) removed(w *Writes) iter.Seq[*Deletion] {
 	return func(yield func(*Deletion) bool) {
 		for i := range p.Delete {
@@ -150,9 +152,9 @@ func (p *Plan) removed(w *Writes) iter.Seq[*Deletion] {
 	}
 }
 
-// MayCreate reports whether the plan's creations may go ahead after the
-// look-ups and deletions: a run replaces the active jobs only if all of them are deleted
-// (C12), and nothing starts beside a job that was created without a reply (CI15).
+// MayCreate reports whether the plan's jobs may be created after these look-ups and deletions: all
+// jobs that a run replaces must be deleted (C12), and look-ups must show that jobs whose creation
+// had no reply do not exist (CI15).
 func (p *Plan) MayCreate(w Writes) bool {
 	for i := range p.Verify[:len(p.Verify)-p.basis.Reviewed.of(len(p.Verify))] {
 		if p.Verify[i].UID == "" && value.At(w.Verified, i).Result != cronjobreason.ResultGone {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Clone returns a copy that shares nothing with the plan that anybody can write to. The plan of a
-// [Planner] changes with its next call; the copy does not.
+// Clone returns a copy that shares no slices or maps with the plan. The next call of a [Planner]
+// changes its plan, but not the copy.
 func (p *Plan) Clone() Plan {
 	c := *p
 	c.Verify, c.Unexpected = slices.Clone(p.Verify), slices.Clone(p.Unexpected)

@@ -10,8 +10,8 @@ import (
 // planVersion is the version of a plan's JSON.
 const planVersion = 1
 
-// openPlan is a Plan without its methods, planJSON its JSON: a version, the fields, and what only
-// this package reads.
+// openPlan is a Plan without its methods. planJSON is the JSON of a plan: a version, the fields,
+// and a part that only this package reads.
 type (
 	openPlan Plan
 	planJSON struct {
@@ -21,9 +21,9 @@ type (
 	}
 )
 
-// MarshalJSON writes the whole plan with the version of its form, so that it can be concluded after
-// it was stored. What Settle and Conclude need besides its fields is the member "internal", which is
-// for this package alone.
+// MarshalJSON writes the whole plan with the version of its format, so that a stored plan can be
+// concluded. The member "internal" holds what Settle and Conclude need besides the fields; it is
+// private to this package.
 func (p Plan) MarshalJSON() ([]byte, error) {
 	return json.Marshal(planJSON{planVersion, openPlan(p), p.basis})
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// String prints the plan: an action a line, each with its reason, in the order
-// in which they are carried out; then what it waits for. A
-// plan that does nothing and waits for nothing prints as "nothing to do".
+// String returns the plan as text: a line for each action and its reason, in the order in which
+// they are carried out, then the waits. For a plan without actions and waits it returns "nothing to
+// do".
 func (p *Plan) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -76,7 +76,7 @@ func (p *Plan) String() string {
 	return b.String()
 }
 
-// String prints what a reader of a status looks at first, in one line.
+// String returns the names of the active jobs and the times, in one line.
 func (s Status) String() string {
 	var names []string
 	for i := range s.Active {

@@ -6,10 +6,10 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
-// Most rounds of many CronJobs find nothing to do. planQuiet tells these from the others by one look at
-// each value, without the lists and copies of a whole round, which comes to the same plan.
+// Most rounds find nothing to do. planQuiet recognises them by one look at each value, without the
+// lists and copies of a full round. The plan of a full round would be the same.
 
-// planQuiet plans a round that has nothing to do, and reports whether it is one.
+// planQuiet returns the plan of a round that has nothing to do, and false for other rounds.
 func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 	if !isCalm(s) || !isUpToDate(s) {
 		return nil, false
@@ -47,8 +47,9 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 	return plan, true
 }
 
-// isCalm reports whether nothing but the children and the time can ask for anything: the schedule runs,
-// at most one job is active, none is asked for, and no own write is waited for.
+// isCalm reports whether only the children and the time can make the round do something: the
+// schedule is active, at most one job runs, there are no triggers or backfills, and the snapshot
+// lacks no own write.
 func isCalm(s *Snapshot) bool {
 	c, m, o := &s.CronJob, &s.Memory.kept, &s.Options
 	last := c.Status.LastScheduleTime
@@ -68,8 +69,8 @@ func isCalm(s *Snapshot) bool {
 	return !ok || d > 0
 }
 
-// isUpToDate reports whether the status has all that the children tell, and the history is within its
-// limits: a job that runs is the one that the status names, the others have ended.
+// isUpToDate reports whether the status agrees with the children and the history is within its
+// limits: a job that the status lists runs, and all others have ended.
 func isUpToDate(s *Snapshot) bool {
 	status, running, successful, failed := &s.CronJob.Status, 0, 0, 0
 	for i := range s.Children {

@@ -6,31 +6,29 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// estimated is what the reference makes of a span.
+// estimated is the reference's estimate of the runs in a span of time.
 type estimated struct {
-	// latest is the run it takes for the latest; zero is none.
+	// latest is the run that the reference considers the latest; zero means none.
 	latest time.Time
-	// missed is how many runs it believes to have been missed.
+	// missed is the estimated number of missed runs.
 	missed int64
-	// invalid is true where it gives the schedule up.
+	// invalid is true if the reference refuses the schedule.
 	invalid bool
 }
 
-// noGap is what the reference says of a schedule whose first two runs it cannot tell
-// apart, since there are none.
+// noGap is the reference's message about a schedule that lacks two runs at least a second apart.
 const noGap = "time difference between two schedules is less than 1 second"
 
 // estimateDue is findDue with cronjobquirk.Estimate.
 //
-// Quirk: the reference takes the gap between the first two runs for that between
-// all, jumps by it to just before now, and looks from there. For a schedule with
-// uneven gaps it can land behind the latest run, and then nothing starts
-// (CJ1-CJ3).
+// Quirk: the reference assumes that the gap between the first two runs is the gap between all runs,
+// jumps by multiples of it to just before now, and searches from there. If the gaps are uneven, it
+// can jump past the latest run, and then nothing starts (CJ1-CJ3).
 func estimateDue(t timing, s schedule.Schedule, now time.Time) timing {
 	found := estimate(s, t.earliest, now)
 	if found.invalid {
 		t.invalid = true
-		return t // and it never looks again
+		return t // the reference never looks again
 	}
 
 	t.pick = pick{found.latest, found.latest, int(min(found.missed, tooMany+1))}
@@ -38,9 +36,9 @@ func estimateDue(t timing, s schedule.Schedule, now time.Time) timing {
 	return t
 }
 
-// estimateNext finds the next run as the reference does. Once it has started the run
-// that is due, it looks from there, whatever its first look made of the deadline. Its
-// own latest run matters for "@every", which counts from there.
+// estimateNext finds the next run as the reference does: after the run that it considers the
+// latest, without regard to the deadline. Where the search starts matters for "@every", which
+// counts from there.
 func estimateNext(s schedule.Schedule, base, now time.Time) time.Time {
 	from, whole := now, estimate(s, base, now)
 	switch {
@@ -80,7 +78,7 @@ func estimate(s schedule.Schedule, after, now time.Time) estimated {
 // maxSteps bounds the walk of lastByStep. Beyond it, the exact answer is used.
 const maxSteps = 1000
 
-// lastByStep walks from run to run up to now.
+// lastByStep steps from run to run and returns the last one in (from, now], or zero.
 func lastByStep(s schedule.Schedule, from, now time.Time) (last time.Time) {
 	run := s.Next(from)
 	for range maxSteps {

@@ -8,44 +8,46 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Own writes may be missing from a snapshot: caches show the CronJob and its jobs
-// late, and each by itself. What depends on the active list must not be decided
-// without them (CI15). The memory therefore holds the jobs that were started until a
-// status names them and the children show them, and a snapshot whose status is older
-// than the last write holds such decisions back.
+// A snapshot may lack the controller's own writes: caches show the CronJob and its jobs late, and
+// independently of each other. Decisions that depend on the active list must not be made without
+// these writes (CI15). Therefore the memory holds started jobs until a status lists them and the
+// children show them. Such decisions wait if the snapshot's status is older than the last write.
 
-// recalled is what the memory adds to the snapshot.
+// recalled holds what the memory adds to the snapshot.
 type recalled struct {
 	// behind is true when the snapshot is older than the controller's own writes (CI15).
 	behind bool
-	// accounted is the last run that the snapshot's memory accounts for; zero means that it does not say.
+	// accounted is the last run that the snapshot's memory accounts for; zero means unknown.
 	accounted time.Time
-	// spared are the UIDs of jobs of backfills that the children may not show yet.
+	// spared holds the UIDs of backfilled jobs that the children may not show yet.
 	spared map[job.UID]bool
-	// deleted are the UIDs of deleted jobs that are not among the children.
+	// deleted holds the UIDs of replaced jobs that are not among the children.
 	deleted map[job.UID]bool
 	// doubtful are active jobs that the children show and that were perhaps deleted.
 	doubtful []Reference
-	// taken are the runs that were perhaps started, and whose names belong to other owners.
+	// taken are runs that were perhaps started, but whose names turned out to belong to other
+	// owners.
 	taken []time.Time
-	// ended are the places of jobs that have ended before the snapshot shows the status that names them.
+	// ended are the indexes of children that have ended, while the snapshot does not show the
+	// status that lists them yet.
 	ended []int
-	// unshown is true if a status names a job that neither the snapshot's status nor the children
-	// show: it may be gone, and then only a round that sees that status takes it out.
+	// unshown is true if a status that was written, or perhaps was, lists a job that neither the
+	// snapshot's status nor the children show. The job may be gone, and only a round that sees that
+	// status removes it from the list.
 	unshown bool
 }
 
-// patience is how long a status may stay behind what the memory knows. No cache is
-// that late: another writer has changed the status, and nothing waits for it any more.
+// patience limits how long a status may be older than the memory. No cache is that late: after this
+// time another writer must have changed the status, and nothing waits for it any more.
 const patience = 5 * time.Minute
 
-// recallUnrecorded returns the latest run that was recorded, and the run of a status write that has not
-// succeeded, until the snapshot shows it. Nothing else may know of that run: its job can be gone
-// before the status is seen (CI1).
+// recallUnrecorded returns the latest run that was recorded, and the run of a failed status write
+// until a snapshot shows it. Perhaps only the memory has that run: its job can be gone before a
+// status shows it (CI1).
 //
-// The memory also keeps the latest time that any snapshot has shown: the next one may come
-// from a cache that is behind. A time in the future is not kept, unless this controller has
-// written it: it may be a mistake, which a user corrects.
+// The latest time that any snapshot has shown also counts as recorded, because the next snapshot
+// may come from a cache that is behind. A time in the future counts only if this controller wrote
+// it: otherwise it may be a mistake, which a user corrects.
 func recallUnrecorded(m *memory, s *Snapshot) (recorded, unrecorded time.Time) {
 	seen := s.CronJob.Status.LastScheduleTime
 	if !keepsUnrecorded(s.Options.Quirks) {
@@ -63,8 +65,8 @@ func recallUnrecorded(m *memory, s *Snapshot) (recorded, unrecorded time.Time) {
 	return later(recorded, m.Unrecorded), time.Time{}
 }
 
-// recallWrites adds to the census what the memory knows better than the snapshot, and brings the memory
-// up to date: the jobs that were started, replaced and deleted, and since when the snapshots have been late.
+// recallWrites adds own writes that the snapshot lacks to the census, and updates the memory: the
+// started, replaced and deleted jobs, and the time since which snapshots have been late.
 func (c *census) recallWrites(s *Snapshot, m *memory) {
 	if !keepsWrites(s.Consistent, s.Options.Quirks) {
 		m.Started, m.Replaced, m.Deleted, m.Behind = nil, nil, nil, time.Time{}
@@ -78,7 +80,7 @@ func (c *census) recallWrites(s *Snapshot, m *memory) {
 	late := hidden || m.Recorded.After(s.CronJob.Status.LastScheduleTime)
 	m.Behind = behindSince(m.Behind, s.Now, late || c.unshown || len(c.ended) > 0)
 
-	// Another writer has changed a status that stays behind.
+	// A status that is late for so long was changed by another writer.
 	patient := m.Behind.IsZero() || s.Now.Before(m.Behind.Add(patience))
 	c.behind = late && patient
 	if !patient {
@@ -86,25 +88,25 @@ func (c *census) recallWrites(s *Snapshot, m *memory) {
 	}
 
 	for _, place := range c.ended {
-		c.marks[place] |= markNamed // the history spares it
+		c.marks[place] |= markNamed // the history keeps it
 	}
 	m.Deleted = c.recallDeleted(s, m.Deleted)
 }
 
-// behindSince is since when the snapshots have been late.
+// behindSince returns the time since which snapshots have been late.
 func behindSince(since, now time.Time, late bool) time.Time {
 	switch {
 	case !late:
 		return time.Time{}
-	case since.IsZero(), since.After(now): // or a clock that went back would make it long
+	case since.IsZero(), since.After(now): // a clock that went back must not prolong the wait
 		return now
 	}
 	return since
 }
 
-// recallStarts takes the started jobs that run into the active list, and returns those that
-// the next round must know. It reports whether a snapshot has yet to show a job of which nothing
-// else is known.
+// recallStarts adds the started jobs that run to the active list, and returns the started jobs that
+// the next round must know. Result hidden is true if the snapshot shows nothing of a job that a
+// written status lists or a look-up has found.
 func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.Time) (kept []startedJob, hidden bool) {
 	if len(starts) == 0 {
 		return nil, false
@@ -120,16 +122,16 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 
 		switch {
 		case start.Over && unstored:
-			continue // no status names it
+			continue // no status lists jobs
 		case isNamed(start.UID, start.Name):
 			if sight != sightNone && sight != sightTriggered {
-				continue // the children tell the rest, but not that a trigger has started it
+				continue // the children show all but a start by a trigger
 			}
 			start = recordedIn(status.Active, start)
 
 		case sight.runs():
 			if c.isOut(&c.children[place]) {
-				continue // a run that is not recorded is found as one
+				continue // recoverStarts finds it if its run is not recorded
 			}
 			start.UID = c.children[place].UID
 			c.takeIn(place)
@@ -138,7 +140,7 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 
 		case sight == sightForeign:
 			if start.isAccountedLost(accounted) {
-				c.taken = append(c.taken, start.ScheduledTime) // it was not reported, since it might have started
+				c.taken = append(c.taken, start.ScheduledTime) // not reported before, because it might have started
 			}
 			continue
 		case sight == sightOther:
@@ -148,45 +150,46 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 				continue
 			}
 			start.Over = true
-			c.ended = append(c.ended, place) // nothing else would take it out of that status
+			c.ended = append(c.ended, place) // nothing else would remove it from that status
 
-		// No child has its name.
+		// No child has the name.
 		case start.Over:
-			c.unshown = true // it holds nothing back
+			c.unshown = true // but nothing waits for it
 		case start.Recorded:
 			hidden, c.unshown = true, true
 		case start.UID == "":
 			hidden = hidden || start.Found
 		default:
 			c.takeInUnrecorded(&start)
-			c.unshown = c.unshown || !unstored // if it is gone
+			c.unshown = c.unshown || !unstored // it may be gone
 		}
 		kept = append(kept, start)
 	}
 	return kept, hidden
 }
 
-// sight is what the children show of a started job.
+// sight is the state of a started job according to the children.
 type sight uint8
 
 const (
 	// sightNone: no child has its name.
 	sightNone sight = iota
-	// sightForeign: a job of another owner has it.
+	// sightForeign: a foreign child has its name.
 	sightForeign
-	// sightOther: another job of the CronJob has it, or one that has ended and may be another.
+	// sightOther: another job of the CronJob has its name, or a finished job that may be another.
 	sightOther
-	// sightTriggered: it runs, for a trigger.
+	// sightTriggered: the job runs, for a trigger.
 	sightTriggered
-	// sightRunning: it runs, for a run of the schedule.
+	// sightRunning: the job runs, for a run of the schedule.
 	sightRunning
-	// sightEnded: it has ended.
+	// sightEnded: the job has ended.
 	sightEnded
 )
 
 func (s sight) runs() bool { return s == sightTriggered || s == sightRunning }
 
-// sightOf returns what the children show of a started job. The child at the place has its name.
+// sightOf returns the state of a started job. Argument place is the index of the child with its
+// name, or -1.
 func (c *census) sightOf(start *startedJob, place int) sight {
 	if place < 0 {
 		return sightNone
@@ -207,9 +210,9 @@ func (c *census) sightOf(start *startedJob, place int) sight {
 	return sightTriggered
 }
 
-// recordedIn returns a started job with what an active list says of it: its UID, and that it is recorded.
-// The list may come from a fresh look at the CronJob, and the next snapshot's may be older
-// (Plan.Unexpected), so the job is remembered.
+// recordedIn returns a started job that is in the active list, with its UID and marked as recorded.
+// It stays in the memory, because the list may come from a fresh read of the CronJob
+// (Plan.Unexpected), and the next snapshot's list may be older.
 func recordedIn(active []Reference, s startedJob) startedJob {
 	for i := 0; s.UID == "" && i < len(active); i++ {
 		if active[i].Name == s.Name {
@@ -220,28 +223,30 @@ func recordedIn(active []Reference, s startedJob) startedJob {
 	return s
 }
 
-// hasLeft reports whether a status is later than the one that named a job, whose name it lacks.
+// hasLeft reports whether a status that lacks a started job is later than the status that listed
+// it.
 func hasLeft(s startedJob, status *Status) bool {
 	if !s.Recorded && !s.Over {
-		return false // no status has named it
+		return false // no status has listed it
 	}
 	return isOfRun(s) && !status.LastScheduleTime.Before(s.ScheduledTime)
 }
 
-// takeInUnrecorded does the same for a job whose status write failed and which the children do not show.
-// It was created, and may be gone by now.
+// takeInUnrecorded notes that a started job is missing from the active list, if its status write
+// failed and the children do not show it. The job may be gone already, so it is also looked up.
 func (c *census) takeInUnrecorded(s *startedJob) {
 	c.found = append(c.found, s.Reference)
 	c.verify = append(c.verify, s.Reference)
 	c.lastRun = later(c.lastRun, s.ScheduledTime)
 }
 
-// isOfRun reports whether a started job is the schedule's.
+// isOfRun reports whether the schedule started a job.
 func isOfRun(s startedJob) bool { return !s.ScheduledTime.IsZero() }
 
-// recallReplaced returns the deleted jobs that the children do not show to be deleted. Where a run waits
-// for them to be gone, those that the children do not show at all are looked up. Elsewhere these count as gone,
-// unless the children are late: they may still come to show a job as long as they lack a later one.
+// recallReplaced returns the replaced jobs whose deletion the children do not show yet. If a run
+// waits until they are gone, those that are not among the children are looked up. Otherwise such
+// jobs count as gone, unless the children are late: while they lack a later job, they may come to
+// show an earlier one.
 func (c *census) recallReplaced(s *Snapshot, old []leavingJob, late bool) (kept []leavingJob) {
 	if !c.replacing || len(old) == 0 {
 		return nil
@@ -273,7 +278,7 @@ func (c *census) recallReplaced(s *Snapshot, old []leavingJob, late bool) (kept 
 	return kept
 }
 
-// mark notes that a child was deleted and does not show it.
+// mark marks a child as deleted, although it does not show that yet.
 func (c *census) mark(place int, l leavingJob) {
 	c.marks[place] |= markDeleted
 	if l.Gone {
@@ -281,9 +286,9 @@ func (c *census) mark(place int, l leavingJob) {
 	}
 }
 
-// recallDeleted finds the jobs that were deleted, or perhaps, and that the status still names though the
-// children show them: these may be older than the deletion (CL2). It returns the jobs that the next
-// round must know: a status that is behind may yet name them.
+// recallDeleted finds the jobs that were deleted, or perhaps were, and that both the status and the
+// children still show: the children may be older than the deletion (CL2). It returns the jobs that
+// the next round must know, because another late status may list them.
 func (c *census) recallDeleted(s *Snapshot, old []leavingJob) (kept []leavingJob) {
 	if len(old) == 0 {
 		return nil
@@ -309,8 +314,8 @@ func (c *census) recallDeleted(s *Snapshot, old []leavingJob) (kept []leavingJob
 	return kept
 }
 
-// appendDoubtful appends the jobs that were perhaps deleted, so that they are looked up, except those that
-// this round deletes.
+// appendDoubtful appends jobs to look up: those that were perhaps deleted, except those that this
+// round deletes.
 func (c *census) appendDoubtful(verify []Reference, remove []Deletion) []Reference {
 	for _, ref := range c.doubtful {
 		if !slices.ContainsFunc(remove, func(d Deletion) bool { return d.UID == ref.UID }) {
@@ -320,10 +325,10 @@ func (c *census) appendDoubtful(verify []Reference, remove []Deletion) []Referen
 	return verify
 }
 
-// appendLost appends jobs that may have been created without a reply, so that they are looked up:
-// before others are created that must not run beside them, and before their runs are
-// reported, which are those up to accounted. It returns the number of the latter, which come
-// last. A creation that is tried again needs no look: its name is its lock.
+// appendLost appends jobs whose creation had no reply, so that they are looked up: because this
+// round creates jobs that must not run beside them, or because their runs, if not later than
+// accounted, must be reported if the jobs do not exist. It returns the number of the latter, which
+// come last. A creation that is repeated needs no look-up: its name is its lock.
 func appendLost(verify []Reference, starts []startedJob, limited []string, accounted time.Time) ([]Reference, count) {
 	if !slices.ContainsFunc(starts, isLost) {
 		return verify, 0
@@ -342,7 +347,7 @@ func appendLost(verify []Reference, starts []startedJob, limited []string, accou
 	return append(verify, reviewed...), count(len(reviewed))
 }
 
-// limited returns the names of the creations that the active jobs have decided about.
+// limited returns the names of the creations that active jobs could have held back.
 func limited(m *moves, s *Snapshot, c *census) (names []string) {
 	for i := range m.create {
 		if creation := &m.create[i]; isLimited(creation, m.backfills, s, c) {
@@ -352,7 +357,7 @@ func limited(m *moves, s *Snapshot, c *census) (names []string) {
 	return names
 }
 
-// isLimited reports whether the active jobs decided about a creation.
+// isLimited reports whether active jobs could have held back a creation.
 func isLimited(creation *Creation, steps []backfillStep, s *Snapshot, c *census) bool {
 	switch {
 	case creation.Trigger != "":
@@ -365,17 +370,17 @@ func isLimited(creation *Creation, steps []backfillStep, s *Snapshot, c *census)
 	return dependsOnActive(s)
 }
 
-// waitForSnapshot holds something back until the snapshot shows the controller's own
-// writes (CI15). The snapshots have not done so since the time behind.
+// waitForSnapshot returns a wait until snapshots show the controller's own writes (CI15), which
+// they have lacked since the time behind.
 func waitForSnapshot(now, behind, run time.Time, name string) moves {
 	held := waitsFor(Wait{Reason: cronjobreason.WaitStale, Run: run, Name: name, Until: behind.Add(patience)})
 	held.look = lookAgain(now, behind)
 	return held
 }
 
-// lookAgain is when to plan again, with no event that asks for it, where something has waited for
-// a newer snapshot since a time: after a second, and then each time when the wait has
-// doubled, or after a minute.
+// lookAgain returns the time to plan again, even without an event, if something has waited for a
+// newer snapshot since the given time: after a second, then whenever the wait has doubled, at the
+// latest after a minute.
 func lookAgain(now, since time.Time) time.Time {
 	return now.Add(min(max(now.Sub(since), time.Second), time.Minute))
 }

@@ -9,23 +9,23 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Reconcile plans one round of a CronJob. The same snapshot always gives the same
-// plan; nothing in the snapshot is written to.
+// Reconcile plans one round of a CronJob. The same snapshot always gives the same plan. The
+// snapshot is not modified.
 //
 // The rules, in order of precedence:
 //
 //   - The list of active jobs is brought up to date: finished ones leave it (C4),
 //     missing ones are to be looked up (C5), unknown ones are reported (C3), and
-//     runs that a crash kept from being recorded are recorded (CI3).
+//     runs that were not recorded because of a crash are recorded (CI3).
 //   - Nothing starts while the CronJob is being deleted, has no schedule, or is
 //     suspended (C6).
-//   - The run due is the latest since the last one handled that its deadline still
-//     allows (C7, C8); without one, missed runs are reported (C9).
+//   - The due run is the latest since the last one handled whose deadline has not
+//     passed (C7, C8); if there is none, missed runs are reported (C9).
 //   - A run whose job exists is recorded and not started again (C10, C14).
 //   - After Options.PauseAfterFailures failures in a row it is held back (C19).
 //   - Forbid holds the run back while a job is active (C11), Replace deletes the
 //     active jobs first (C12), and otherwise the run starts (C13).
-//   - Triggers and backfills start what was asked for, beside the schedule.
+//   - Triggers and backfills start the requested jobs, besides those of the schedule.
 //   - Finished jobs beyond the limits of the history are deleted (C2).
 //
 // An error means that the snapshot breaks the contract: it is an [*job.InputError],
@@ -48,8 +48,8 @@ type Planner struct {
 	buffers buffers
 }
 
-// buffers are what a Planner keeps from one round to the next: no round reads what another
-// has left in them.
+// buffers are reused from round to round, only for their memory: no round reads what another has
+// left in them.
 type buffers struct {
 	census     census
 	triggers   []Trigger
@@ -63,8 +63,8 @@ type buffers struct {
 	events     []job.Event
 }
 
-// Reconcile is [Reconcile] for a snapshot that is not copied. The plan is valid
-// until the next call: [Plan.Clone] is what can be kept.
+// Reconcile is like the function [Reconcile], but does not copy the snapshot, and its plan is valid
+// only until the next call. [Plan.Clone] returns a plan to keep.
 func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (p *Planner) Reconcile(s *Snapshot) (*Plan, error) {
 	return p.planRound(s)
 }
 
-// planRound plans a round of any kind.
+// planRound plans any round.
 func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 	s = fromChildren(byName(s))
 	b, m := &p.buffers, memoryAbout(s)
@@ -93,16 +93,16 @@ func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 	return p.assemble(s, c, &m, &run, &out, l), nil
 }
 
-// dueRun is what is due, and what stands against it.
+// dueRun is the due run and its obstacle.
 type dueRun struct {
-	// noRuns is why no run can start; zero if runs can.
+	// noRuns is the reason why no run can start; zero if runs can start.
 	noRuns cronjobreason.Wait
 	timing
 	obstacle
 	missed Missed
 }
 
-// findRun finds the run that is due, and what stands against it.
+// findRun finds the due run and its obstacle.
 func findRun(s *Snapshot, c *census, base time.Time, b *buffers) dueRun {
 	run := dueRun{noRuns: noRuns(s)}
 	if run.noRuns != 0 {
@@ -116,7 +116,7 @@ func findRun(s *Snapshot, c *census, base time.Time, b *buffers) dueRun {
 	return run
 }
 
-// decide says what happens: to the run that is due, to triggers and backfills, and to the history.
+// decide returns the moves for the due run, the triggers, the backfills and the history.
 func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *buffers) moves {
 	out := moves{waits: b.waits[:0], events: c.events}
 	if problem := s.Memory.problem; problem != "" {
@@ -161,8 +161,8 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 	return out
 }
 
-// account accounts for the runs that this round finds to have started, and for those that it gives
-// up.
+// account accounts for the runs that have started according to this round, and for those that it
+// gives up.
 func account(s *Snapshot, c *census, run *dueRun, m *memory, aside cronjobreason.Unstarted, recorded time.Time) ledger {
 	all := runs{s.Schedule.Schedule, c, m.Started}
 	return openLedger(s, c, m).recorded(&all, c.lastRun).upTo(&all, m.Since, aside).
@@ -170,7 +170,7 @@ func account(s *Snapshot, c *census, run *dueRun, m *memory, aside cronjobreason
 		recorded(&all, recorded)
 }
 
-// assemble makes the plan and replaces the last one.
+// assemble makes the plan, which replaces the Planner's last one.
 func (p *Planner) assemble(s *Snapshot, c *census, m *memory, run *dueRun, out *moves, l ledger) *Plan {
 	b, plan := &p.buffers, &p.plan
 	plan.Verify, plan.basis.Reviewed = appendLost(c.appendDoubtful(c.verify, out.remove),
@@ -197,7 +197,7 @@ func (p *Planner) assemble(s *Snapshot, c *census, m *memory, run *dueRun, out *
 // fill sets everything that the status and the conclusion are computed from, except Reviewed.
 func (b *basis) fill(s *Snapshot, c *census, m *memory, out *moves, accounted time.Time) {
 	b.Now, b.Before = s.Now, s.CronJob.Status
-	b.Before.Active = slices.Clip(b.Before.Active) // who appends does not write to the snapshot
+	b.Before.Active = slices.Clip(b.Before.Active) // appending must not write to the snapshot
 	b.Status = b.Before.startedAt(later(c.lastRun, out.recorded))
 	b.Status.Active, b.Status.LastSuccessfulTime = c.active, c.lastSuccess
 
@@ -210,7 +210,7 @@ func (b *basis) fill(s *Snapshot, c *census, m *memory, out *moves, accounted ti
 	b.Consistent, b.Quirks, b.Child = s.Consistent, s.Options.Quirks, s.Options.Child
 }
 
-// clockNotes says that the last run lies in the future.
+// clockNotes returns a note if the last run is in the future.
 func clockNotes(s *Snapshot, noRuns cronjobreason.Wait) []job.Note {
 	last := s.CronJob.Status.LastScheduleTime
 	if noRuns != 0 || !last.After(s.Now) {
@@ -223,7 +223,7 @@ func clockNotes(s *Snapshot, noRuns cronjobreason.Wait) []job.Note {
 	}}
 }
 
-// appendWaits appends when the next run comes, or why none can.
+// appendWaits appends the wait for the next run, or the reason why none can start.
 func appendWaits(waits []Wait, s *Snapshot, run *dueRun, looks int) []Wait {
 	if run.noRuns != 0 {
 		w := Wait{Reason: run.noRuns}

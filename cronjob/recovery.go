@@ -6,17 +6,16 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 )
 
-// recoverStarts records the jobs of runs that were created and not recorded: the
-// traces of a crash between the creation and the status write (CI3). The name
-// together with the annotation tells them from jobs that were made by hand.
-// The reference only finds the job of the run that is due, by trying to create it
-// again (C14).
+// recoverStarts records runs whose jobs were created but not recorded, because of a crash between
+// the creation and the status write (CI3). Name and annotation distinguish these jobs from jobs
+// that were made by hand. The reference finds only the due run's job, by trying to create it again
+// (C14).
 func (c *census) recoverStarts(s *Snapshot) {
 	recorded := s.CronJob.Status.LastScheduleTime
 	for i := range c.children {
 		child := &c.children[i]
 		if child.Foreign {
-			continue // as the zero verdict says
+			continue // its verdict is zero
 		}
 
 		isRun := c.isUnrecordedRun(child, recorded) && !s.Options.Quirks.Has(cronjobquirk.BlindCreate)
@@ -33,8 +32,8 @@ func (c *census) recoverStarts(s *Snapshot) {
 	c.addFound()
 }
 
-// isUnrecordedRun reports whether a child has the name of a run of the schedule that is
-// later than the last one recorded.
+// isUnrecordedRun reports whether a child is the job of a run of the schedule that is later than
+// the last one recorded.
 func (f *family) isUnrecordedRun(child *Child, recorded time.Time) bool {
 	return child.ScheduledTime.After(recorded) && !child.Backfilled && f.names.of(child.ScheduledTime).is(child.Name)
 }
@@ -45,10 +44,10 @@ func (f *family) isRequested(child *Child) bool {
 }
 
 // countUnsettled counts the active jobs that are not recorded or not accounted for, or whose
-// trigger or backfill is not settled. A run must not replace these: after their deletion and a
-// crash before the status write no trace of them would be left, and they could start
-// again (CI1), or count as unstarted. ReplaceWhenGone also deletes jobs that the active list does
-// not name.
+// trigger or backfill is not settled. A run must not replace these yet: if they were deleted and a
+// crash followed before the status write, nothing would show that they started, and they could
+// start again (CI1) or be reported as unstarted. With ReplaceWhenGone, jobs outside of the active
+// list count too, because they are also deleted.
 func (c *census) countUnsettled() int {
 	n := len(c.active) - c.kept
 	for _, ref := range c.active[:c.kept] {
@@ -69,17 +68,18 @@ func (c *census) countUnsettled() int {
 	return n
 }
 
-// aMoment is how long a round waits for the next one, which decides from its memory.
+// aMoment is the time until the next round if that only needs the memory of this one.
 const aMoment = time.Second
 
-// isUnaccounted reports whether the snapshot's memory does not account for a run that has a
-// job: after a crash, this round is the first to see it. Without the job and after another crash,
-// nothing would tell that the run has started (C9).
+// isUnaccounted reports whether the snapshot's memory does not account for a run that has a job,
+// because of a crash. The job must be kept until the memory does: after another crash, only the job
+// shows that the run has started (C9).
 func (c *census) isUnaccounted(run time.Time) bool {
 	return !c.accounted.IsZero() && run.After(c.accounted)
 }
 
-// untilAccounted returns when the active jobs will be accounted for, or zero if they are.
+// untilAccounted returns the time of the round in which all active jobs are accounted for, or zero
+// if they are now.
 func (c *census) untilAccounted(now time.Time) time.Time {
 	for _, ref := range c.active[:c.kept] {
 		if c.isUnaccounted(c.runOf(ref)) {

@@ -10,14 +10,15 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// remember makes the next memory (B5). The status is settled if it was written, or did not need to be.
+// remember returns the next memory (B5). Argument settled is true if the status was written, or did
+// not need to be.
 func (p *Plan) remember(s *Settlement, settled, written bool) memory {
 	m, w, b := p.basis.Memory, &s.writes, &p.basis
 	switch last := s.Status.LastScheduleTime; {
 	case written:
 		switch {
 		case last.After(m.Recorded), b.Found > 0, slices.ContainsFunc(w.Created, hasStarted):
-			m.Behind = time.Time{} // the next snapshots lack this write: the wait for it begins anew (CI15)
+			m.Behind = time.Time{} // restart the wait, now for a snapshot with this write (CI15)
 		}
 		m.Recorded, m.Unrecorded = later(m.Recorded, last), time.Time{}
 	case settled:
@@ -28,7 +29,7 @@ func (p *Plan) remember(s *Settlement, settled, written bool) memory {
 	for i := range p.Create {
 		switch c, e := &p.Create[i], value.At(w.Created, i); {
 		case c.isPassed(e.Result):
-			m.Since = c.ScheduledTime // or the later runs would never get their turn
+			m.Since = c.ScheduledTime // otherwise later runs would never start
 			m.Accounted = later(m.Accounted, m.Since)
 		case c.isScheduled() && hasStarted(e):
 			m.Accounted = later(m.Accounted, c.ScheduledTime)
@@ -44,9 +45,10 @@ func (p *Plan) remember(s *Settlement, settled, written bool) memory {
 	return m
 }
 
-// remembered returns the next memory of started jobs. Jobs that are known to have ended leave it, and jobs
-// that the round has created enter. A status is written on condition that the snapshot's was the latest. If
-// that succeeds, a job that was recorded before and is not on the list has left it.
+// remembered returns the started jobs of the next memory: those of the last memory that are not
+// known to have ended, and those that the round has created. The status write is conditional on the
+// snapshot's version. So if it succeeded, a job that was recorded before and is not in the active
+// list has left it.
 func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
 	known, found := p.basis.Memory.Started, p.found()
 	if len(known)+len(found) == 0 {
@@ -63,7 +65,7 @@ func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
 	refound := p.lostNames(w, cronjobreason.ResultDone)
 	keep := func(s startedJob) {
 		if key := (startKey{s.UID, s.Name}); !over[key] {
-			over[key] = true // each once
+			over[key] = true // only once
 			if s.UID != "" {
 				s.Recorded = s.Recorded || settled
 			} else if refound[s.Name] {
@@ -89,21 +91,22 @@ func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
 	return append(kept, p.newStarts(w, settled)...)
 }
 
-// found returns the jobs that the round has added to the active list. Until a snapshot shows
-// the status that names them, they are known only from their trigger or backfill, which
-// may be settled by then.
+// found returns the jobs that the round has added to the active list. They must be remembered until
+// a snapshot shows a status that lists them: by then their trigger or backfill, which identified
+// them, may be settled.
 func (p *Plan) found() []Reference {
 	active := p.basis.Status.Active
 	return active[len(active)-p.basis.Found.of(len(active)):]
 }
 
-// startKey tells started jobs apart: those without a known UID by their names.
+// startKey identifies a started job. The UID is empty if it is not known.
 type startKey struct {
 	uid  job.UID
 	name string
 }
 
-// overStarts returns the started jobs that need not be remembered any more; gone are those of goneUnnamed.
+// overStarts returns the started jobs that need not be remembered any more. Argument gone is the
+// result of goneUnnamed.
 func (p *Plan) overStarts(w *Writes, gone map[job.UID]bool) map[startKey]bool {
 	over := make(map[startKey]bool)
 	for ref := range p.lookedUp(w, cronjobreason.ResultGone) {
@@ -122,8 +125,9 @@ func (p *Plan) overStarts(w *Writes, gone map[job.UID]bool) map[startKey]bool {
 	return over
 }
 
-// goneUnnamed returns the jobs that a look-up has found gone and that the snapshot's status does not name. The
-// next snapshot's may, if the reply to its write was lost, and no later write would tell (CL2).
+// goneUnnamed returns the jobs that look-ups found gone and that the snapshot's status does not
+// list. The next snapshot's status may list them, if it was written but the reply was lost. Then
+// the memory must show that they are gone (CL2).
 func (p *Plan) goneUnnamed(w *Writes) map[job.UID]bool {
 	gone, isNamed := make(map[job.UID]bool), memberOf(p.basis.Before.Active, len(p.Verify))
 	for ref := range p.foundGone(w) {
@@ -151,7 +155,7 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 		}
 
 		if !s.Recorded && p.basis.Quirks.Has(cronjobquirk.BlindCreate) {
-			continue // with it, what was not recorded never is
+			continue // with the quirk, it is never recorded later
 		}
 		if s.Backfilled {
 			s.ScheduledTime = time.Time{}
@@ -161,10 +165,11 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 	return starts
 }
 
-// deleted returns the next memory of the active jobs that were deleted, or perhaps. Those that a look-up has
-// found are there after all. The others are known until a snapshot's status does not name them or, without
-// a list, until the children do not show them. If the status that was written has a later run, its time
-// already tells whether a snapshot is older (Behind).
+// deleted returns the active jobs of the next memory that were deleted, or perhaps were. Jobs that
+// a look-up has found exist, and are left out. The others stay until a snapshot's status does not
+// list them or, if no list is stored, until the children do not show them. New deletions are left
+// out if the written status has a later run, because its time shows whether a snapshot is older
+// (Behind).
 func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 	w, old := &s.writes, p.basis.Memory.Deleted
 	if len(old)+len(p.Delete) == 0 {
@@ -174,7 +179,7 @@ func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 	known := make(map[job.UID]bool)
 	keep := func(l leavingJob) {
 		if !known[l.UID] {
-			known[l.UID] = true // each once
+			known[l.UID] = true // only once
 			all = append(all, l)
 		}
 	}
@@ -201,7 +206,7 @@ func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 	return all
 }
 
-// leaving returns the next memory of the jobs that Replace has deleted.
+// leaving returns the jobs of the next memory that Replace has deleted.
 func (p *Plan) leaving(w *Writes) []leavingJob {
 	looks := make(map[job.UID]cronjobreason.Result, len(p.Verify))
 	for i := range p.Verify {

@@ -32,8 +32,7 @@ func replaceActive(c *census, policy ConcurrencyPolicy) (all []Deletion) {
 	return all
 }
 
-// isSpared reports whether Replace leaves an active job alone, since a backfill started
-// it.
+// isSpared reports whether Replace does not delete an active job, because a backfill started it.
 func (c *census) isSpared(r Reference) bool {
 	if place := c.placeOf(r.UID); place >= 0 {
 		return c.isBackfilled(&c.children[place])
@@ -54,8 +53,8 @@ func backfilledUIDs(starts []startedJob) (uids map[job.UID]bool) {
 	return uids
 }
 
-// countSpared counts the active jobs that a run does not replace. Where a run waits until jobs are gone, so does the
-// room of one that is being deleted and has left the active list.
+// countSpared counts the active jobs that a run does not replace. With ReplaceWhenGone it also
+// counts such jobs that left the active list when they were deleted, until they are gone.
 func (c *census) countSpared() (n int) {
 	for _, ref := range c.active {
 		if c.isSpared(ref) {

@@ -9,10 +9,11 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Settlement is the status of a round. It is valid as long as its plan; the status is longer.
+// Settlement holds the status that a round writes. It is valid as long as its plan; Status stays
+// valid.
 type Settlement struct {
 	Status Status
-	// Write is false when nothing has changed: then there is nothing to write.
+	// Write is true if Status differs from the snapshot's status and must be written.
 	Write bool
 
 	plan   *Plan
@@ -34,12 +35,12 @@ func (p *Plan) Settle(w Writes) Settlement {
 
 	write := p.CronJobUID != "" && !equalStatus(&b.Before, &status)
 	if write {
-		status.Active = slices.Clone(status.Active) // the list may be a buffer of the planner
+		status.Active = slices.Clone(status.Active) // it may be in a buffer of the planner
 	}
 	return Settlement{Status: status, Write: write, plan: p, writes: w}
 }
 
-// gone are the UIDs that leave the active list.
+// gone returns the UIDs of the jobs that leave the active list.
 func (p *Plan) gone(w *Writes) map[job.UID]bool {
 	if len(p.Verify)+len(p.Delete) == 0 {
 		return nil
@@ -55,8 +56,8 @@ func (p *Plan) gone(w *Writes) map[job.UID]bool {
 	return uids
 }
 
-// recordStarts takes the jobs that were created or found into the status. A job that it
-// names already came with its time.
+// recordStarts adds the jobs that were created or found to the active list, each only once, and
+// moves lastScheduleTime to their runs.
 func (p *Plan) recordStarts(status Status, w *Writes) Status {
 	if len(p.Create) == 0 {
 		return status
@@ -78,12 +79,12 @@ func (p *Plan) recordStarts(status Status, w *Writes) Status {
 	return status
 }
 
-// isKnown reports whether a round learns that its creation has a job of the CronJob.
+// isKnown reports whether the result of a creation shows that the CronJob has the job.
 func (p *Plan) isKnown(e Effect) bool {
 	return e.Result == cronjobreason.ResultDone || hasStarted(e) && !p.basis.Quirks.Has(cronjobquirk.NoNamespace)
 }
 
-// named fills what an adapter left out of a reference.
+// named returns the reference with the fields filled that the adapter left empty.
 func (p *Plan) named(c *Creation, ref Reference) Reference {
 	if ref.Kind == "" {
 		kind := p.basis.Child.orJob()

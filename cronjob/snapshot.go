@@ -7,10 +7,10 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// Snapshot is everything that a round knows. Nothing in it is written to.
+// Snapshot is the input of a round. A round does not modify it.
 //
-// It can be stored as JSON and replayed: what is read back has the same plan. Zones are stored by name
-// and read from the zone database again, and a [Namer] has to be set again.
+// It can be stored as JSON and replayed, with the same plan as the result. Zones are stored by name
+// and looked up again. A [Namer] is not stored and must be set again.
 type Snapshot struct {
 	CronJob CronJob `json:"cronJob"`
 	// Children are all jobs of the CronJob's namespace that could be its own or hold the name
@@ -18,25 +18,23 @@ type Snapshot struct {
 	Children []Child `json:"children,omitempty"`
 	// Now is the time of the round. Every time in the plan comes from it (B6).
 	Now time.Time `json:"now"`
-	// Schedule is what [Compile] made of the spec.
+	// Schedule is the compiled schedule of the spec: see [Compile].
 	Schedule Compiled `json:"schedule"`
-	// Memory is what the last round's [Conclusion] handed back; the zero value
-	// means "just restarted".
+	// Memory is copied from the last round's [Conclusion]; the zero value means "just restarted".
 	Memory  Memory  `json:"memory,omitzero"`
 	Options Options `json:"options,omitzero"`
-	// Consistent says that the snapshot contains all of the controller's own writes, and
-	// all jobs, as of one moment: it was read in one transaction, or from the source of
-	// truth. Nothing then waits for own writes to show, and an active job that is not
-	// among the children is gone without a look-up. Leave it false for a snapshot from a
-	// watch or a cache.
+	// Consistent is true if the snapshot contains all of the controller's own writes, and all jobs,
+	// as of one moment: it was read in one transaction, or from the source of truth. Then nothing
+	// waits for own writes to show, and an active job that is not among the children counts as gone
+	// without a look-up. Leave it false for a snapshot from a watch or a cache.
 	Consistent bool `json:"consistent,omitempty"`
-	// Triggers ask for jobs outside of the schedule.
+	// Triggers request jobs outside of the schedule.
 	Triggers []Trigger `json:"triggers,omitempty"`
-	// Backfills ask for runs of the schedule in a range.
+	// Backfills request runs of the schedule in ranges of time.
 	Backfills []Backfill `json:"backfills,omitempty"`
 }
 
-// check is the invariant check at the entry: what no plan can be made from.
+// check returns an error if no plan can be made from the snapshot.
 func (s *Snapshot) check() error {
 	c, year := &s.CronJob, s.Now.Year()
 	switch {
@@ -81,7 +79,7 @@ func (s *Snapshot) check() error {
 	return nil
 }
 
-// checkKind checks the options about what the children are.
+// checkKind checks the options that define the children.
 func (s *Snapshot) checkKind() error {
 	o := &s.Options
 	if err := o.Naming.check(s.CronJob.Name, s.Now); err != nil {
@@ -93,7 +91,7 @@ func (s *Snapshot) checkKind() error {
 	return errors.Join(o.Marks.check(), o.Child.check())
 }
 
-// hasNegative is the quick look, which builds no field paths.
+// hasNegative reports whether a number is negative, without building field paths.
 func (s *Snapshot) hasNegative() bool {
 	spec := &s.CronJob.Spec
 	return value.Of(spec.StartingDeadlineSeconds)|

@@ -8,8 +8,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// startDue starts the run that is due, or does what its obstacle asks for. The memory is the
-// one of this round.
+// startDue starts the due run, or handles its obstacle. Argument m is the memory of this round.
 func startDue(s *Snapshot, c *census, t *timing, o obstacle, m *memory) moves {
 	switch o.standing {
 	case isFree:
@@ -43,7 +42,7 @@ func startDue(s *Snapshot, c *census, t *timing, o obstacle, m *memory) moves {
 	return moves{}
 }
 
-// create creates the job of the run that is due, after the deletion of those that it replaces.
+// create creates the due run's job, and deletes the jobs that it replaces before.
 func create(s *Snapshot, c *census, t *timing) moves {
 	reason := cronjobreason.CreateLatest
 	switch {
@@ -60,9 +59,8 @@ func create(s *Snapshot, c *census, t *timing) moves {
 	}
 }
 
-// passOn records a run that needs no start, or cannot start. If several runs are made
-// up, the next one gets its turn immediately: nothing else would ask for it before the
-// schedule does (CL4).
+// passOn handles a due run that has started already, or cannot start. With CatchUpAll the next run
+// follows immediately: nothing else would cause a round before the schedule's next run (CL4).
 func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 	passed := noteOneName(s, c, t)
 	all := s.Options.CatchUp == CatchUpAll
@@ -73,11 +71,11 @@ func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 		passed.waits = []Wait{{Reason: cronjobreason.WaitNameTaken, Run: t.due, Name: name}}
 		passed.events = appendTaken(passed.events, s.Options.Quirks, c.kind, name)
 		if all {
-			passed.since = t.due // or the later runs would never get their turn
+			passed.since = t.due // otherwise later runs would never start
 		}
 	case o.standing == isFound, !s.Options.Quirks.Has(cronjobquirk.BlindCreate):
-		// Only a status that was edited, or a second run within one minute, lacks the
-		// time of a run that the active list names.
+		// If the active list has the run's job, lastScheduleTime is earlier than the run only if
+		// the status was edited, or if the job is of another run in the same minute.
 		passed.recorded = t.due
 	}
 
@@ -85,8 +83,8 @@ func passOn(s *Snapshot, c *census, t *timing, o obstacle) moves {
 	return passed
 }
 
-// appendTaken appends the event about a job that cannot be created, since its name belongs to another owner.
-// The reference has none (C14).
+// appendTaken appends the event about a job that cannot be created, because its name belongs to
+// another owner. The reference reports no such event (C14).
 func appendTaken(events []job.Event, quirks cronjobquirk.Set, k Kind, name string) []job.Event {
 	if !quirks.IsZero() {
 		return events
@@ -96,14 +94,15 @@ func appendTaken(events []job.Event, quirks cronjobquirk.Set, k Kind, name strin
 		"Cannot create "+child+" "+name+": another owner has a "+child+" of that name"))
 }
 
-// sharing is how runs come to share a name, by its form.
+// sharing explains why runs share a name, for each form of names.
 var sharing = [...]string{
 	NameMinutes: "has several runs in one minute",
 	NameSeconds: "has several runs in one second",
 	NameCustom:  "has several runs of one name",
 }
 
-// noteOneName says that a run does not start since another of its name has started.
+// noteOneName returns a note if the due run does not start because another run of the same name has
+// started.
 func noteOneName(s *Snapshot, c *census, t *timing) moves {
 	last := s.CronJob.Status.LastScheduleTime
 	switch {
@@ -114,14 +113,15 @@ func noteOneName(s *Snapshot, c *census, t *timing) moves {
 		sharing[s.Options.Naming.Form]+"; they share the name "+c.names.of(t.due).String()+", and one of them starts")
 }
 
-// hold explains that the run waits for active jobs.
+// hold returns the waits of a run that is held back by active jobs.
 func hold(s *Snapshot, t *timing, o obstacle) moves {
 	held := waitsFor(Wait{Reason: cronjobreason.WaitActive, Run: t.due, Jobs: o.jobs})
 	held.blocked = true
 	return held.and(waitForDeadline(s, t))
 }
 
-// waitForDeadline waits until the run that is held back is given up, if it ever is.
+// waitForDeadline returns a wait for the time at which a run that is held back is given up, if it
+// has a deadline.
 func waitForDeadline(s *Snapshot, t *timing) moves {
 	if !t.bounded || s.Options.Quirks.Has(cronjobquirk.SilentMiss) {
 		return moves{}
@@ -129,8 +129,8 @@ func waitForDeadline(s *Snapshot, t *timing) moves {
 	return waitsFor(Wait{Reason: cronjobreason.WaitStartDeadline, Run: t.due, Until: t.due.Add(t.deadline)})
 }
 
-// nextRun returns the first run that is not due. The reference looks again once it has started the
-// run that is due.
+// nextRun returns the first run that is not due yet. The reference searches again from the due run
+// once it has started that.
 func nextRun(s *Snapshot, t *timing, o obstacle) time.Time {
 	if o.standing == isFree && s.Options.Quirks.Has(cronjobquirk.Estimate) {
 		return estimateNext(s.Schedule.Schedule, t.due, s.Now)
@@ -138,9 +138,9 @@ func nextRun(s *Snapshot, t *timing, o obstacle) time.Time {
 	return t.next
 }
 
-// reserved returns the first run that the schedule is going to start by itself. Zero
-// means none. The run that is due no longer counts once it is recorded or set aside, up to the time
-// last; the runs after it do, if all are made up.
+// reserved returns the first run that the schedule is going to start by itself, or zero. Runs up to
+// the time last are recorded or set aside. After it, the schedule starts the due run or, with
+// CatchUpAll, all overdue runs.
 func reserved(s *Snapshot, t *timing, last time.Time) time.Time {
 	switch {
 	case t.due.After(last):

@@ -6,9 +6,8 @@ import (
 )
 
 // startingDeadline returns how late a run may start (C7, CI7): the smaller of
-// startingDeadlineSeconds and the window of the catch-up options, plus the jitter. It
-// reports false if nothing bounds it. A deadline longer than a time.Duration can hold,
-// 292 years, bounds nothing.
+// startingDeadlineSeconds and the window of the catch-up options, plus the jitter. It returns false
+// if there is no limit. A deadline longer than a time.Duration can hold, 292 years, is no limit.
 func startingDeadline(spec *Spec, o *Options) (d time.Duration, ok bool) {
 	d, ok = o.catchUpWindow()
 	if seconds := spec.StartingDeadlineSeconds; seconds != nil && *seconds <= int64(math.MaxInt64/time.Second) {

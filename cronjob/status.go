@@ -7,12 +7,11 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Status is a batch/v1 CronJobStatus. It has the JSON of batch/v1, which
-// round-trips. Times are written as they are: whole seconds encode exactly as
-// Kubernetes encodes them.
+// Status is a batch/v1 CronJobStatus with the same JSON. Times are not rounded: whole seconds are
+// encoded exactly as in Kubernetes.
 type Status struct {
-	// Active are the jobs that were started and have not been seen to finish, in
-	// the order of their start.
+	// Active lists the jobs that were started and are not known to have finished, in the order of
+	// their start.
 	Active []Reference `json:"active,omitempty"`
 	// LastScheduleTime is the time of the latest run whose job was created or found:
 	// its time in the schedule, not the time of the creation.

@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// noRuns returns why no run of the schedule can start (C6): the CronJob is being
-// deleted or suspended, or has no schedule that ever runs. It is zero if runs can.
+// noRuns returns the reason why no run of the schedule can start (C6): the CronJob is being deleted
+// or suspended, or has no schedule that ever runs. It returns zero if runs can start.
 func noRuns(s *Snapshot) cronjobreason.Wait {
 	c, compiled := &s.CronJob, &s.Schedule
 	switch {
@@ -22,14 +22,15 @@ func noRuns(s *Snapshot) cronjobreason.Wait {
 	case compiled.Problem != "":
 		return cronjobreason.WaitNoSchedule
 	case compiled.Schedule.Never() && !s.Options.Quirks.Has(cronjobquirk.Estimate):
-		// With the quirk, estimateDue asks the schedule itself: under its preset it may run.
+		// With the quirk, estimateDue decides: under the reference's preset the schedule may have
+		// runs.
 		return cronjobreason.WaitNever
 	}
 	return 0
 }
 
-// aboutSchedule returns the events about what is wrong with the schedule. The schedule of a CronJob which is
-// deleted or suspended is not read.
+// aboutSchedule returns the events about problems of the schedule. There are none if the CronJob is
+// deleted or suspended.
 func aboutSchedule(s *Snapshot, why cronjobreason.Wait) (events []job.Event) {
 	switch why {
 	case cronjobreason.WaitDeleted, cronjobreason.WaitSuspended:
@@ -38,7 +39,7 @@ func aboutSchedule(s *Snapshot, why cronjobreason.Wait) (events []job.Event) {
 
 	compiled, text := &s.Schedule, s.CronJob.Spec.Schedule
 	if compiled.Problem != unknownTimeZone && namesZone(text) {
-		// The zone that a schedule names wins; the API server refuses such a schedule by now.
+		// A zone in the schedule overrides timeZone. Current API servers refuse such a schedule.
 		events = append(events, event(job.EventWarning, "UnsupportedSchedule", fmt.Sprintf(
 			"CRON_TZ or TZ used in schedule %q is not officially supported, see "+
 				"https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details", text)))

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// runsAfter is the part of a sorted list that is later than t.
+// runsAfter returns the runs of a sorted list that are later than t.
 func runsAfter(runs []time.Time, t time.Time) []time.Time {
 	i, _ := slices.BinarySearchFunc(runs, t.Add(1), time.Time.Compare)
 	return slices.Clip(runs[i:])
@@ -14,7 +14,7 @@ func runsAfter(runs []time.Time, t time.Time) []time.Time {
 // isIn reports whether a run is in (after, until].
 func isIn(run, after, until time.Time) bool { return run.After(after) && !run.After(until) }
 
-// isBeyond reports whether a run is later than a time. The zero time stands for no run, which never comes.
+// isBeyond reports whether a run is later than a time, or zero, which means that there is no run.
 func isBeyond(run, until time.Time) bool { return run.IsZero() || run.After(until) }
 
 // later returns the later of two times.
@@ -25,7 +25,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// sooner returns the earlier of two times; a zero time is none.
+// sooner returns the earlier of two times, ignoring a zero time.
 func sooner(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// Trigger asks for a job outside of the schedule. It starts whether or not the
-// CronJob is suspended, and does not touch lastScheduleTime.
+// Trigger requests a job outside of the schedule. The job starts even if the CronJob is suspended,
+// and does not change lastScheduleTime.
 type Trigger struct {
-	// ID tells triggers apart and is part of the job's name, so that a trigger never
-	// starts twice. Keep the trigger in the snapshot until [Conclusion.Triggered]
-	// names it.
+	// ID identifies the trigger and is part of the job's name, so that a trigger never starts
+	// twice. Keep the trigger in the snapshot until [Conclusion.Triggered] has its ID.
 	ID string `json:"id"`
-	// Overlap is Allow when empty; Forbid waits until no job is active. With either
-	// the trigger waits while Options.MaxActive jobs are active, and while a run waits for the
-	// jobs that it replaces to be gone: it would replace the trigger's job as well.
+	// Overlap is Allow when empty; Forbid waits until no job is active. In both cases the trigger
+	// also waits while Options.MaxActive jobs are active, and while a run waits until the jobs that
+	// it replaces are gone, because that run would replace the trigger's job as well.
 	Overlap ConcurrencyPolicy `json:"overlap,omitempty"`
 }
 
-// JobName is the name of the trigger's job.
+// JobName returns the name of the trigger's job.
 func (t Trigger) JobName(cronJob string) string { return cronJob + manualInfix + t.ID }
 
 const manualInfix = "-manual-"
@@ -34,7 +33,7 @@ func (t *Trigger) check() error {
 	return nil
 }
 
-// isOverlap reports whether a trigger or a backfill may ask for the policy.
+// isOverlap reports whether a trigger or a backfill may have the policy.
 func (p ConcurrencyPolicy) isOverlap() bool {
 	switch p {
 	case "", Allow, Forbid:
@@ -43,7 +42,7 @@ func (p ConcurrencyPolicy) isOverlap() bool {
 	return false
 }
 
-// sortTriggers appends the triggers in the order of their IDs, each once.
+// sortTriggers appends the triggers to the buffer, sorted by ID and without duplicates.
 func sortTriggers(buffer, triggers []Trigger) []Trigger {
 	sorted := append(buffer, triggers...)
 	slices.SortFunc(sorted, func(a, b Trigger) int {
@@ -52,13 +51,12 @@ func sortTriggers(buffer, triggers []Trigger) []Trigger {
 	return slices.CompactFunc(sorted, func(a, b Trigger) bool { return a.ID == b.ID })
 }
 
-// findTrigger returns the place of a trigger among sorted ones.
+// findTrigger returns the index of a trigger in a sorted list.
 func findTrigger(triggers []Trigger, id string) (int, bool) {
 	return slices.BinarySearchFunc(triggers, id, func(t Trigger, id string) int { return cmp.Compare(t.ID, id) })
 }
 
-// isTriggered reports whether a job has the name of one of these triggers, which are
-// sorted.
+// isTriggered reports whether a job has the name of one of these triggers, which must be sorted.
 func isTriggered(triggers []Trigger, cronJob, name string) bool {
 	if len(triggers) == 0 || !isTriggerName(cronJob, name) {
 		return false

@@ -6,8 +6,9 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
-// startTriggers starts what the triggers ask for, in the order of their IDs, beside so many jobs that
-// the round creates before, unless the obstacle of the run that is due holds them back as well.
+// startTriggers starts the triggers' jobs, in the order of their IDs, unless the due run's obstacle
+// holds them back as well. Argument created is the number of jobs that the round creates for the
+// schedule.
 func startTriggers(s *Snapshot, c *census, o obstacle, created int, behind time.Time) (all moves) {
 	if s.CronJob.isDeleted() {
 		return moves{}
@@ -34,7 +35,7 @@ func startTriggers(s *Snapshot, c *census, o obstacle, created int, behind time.
 	return all
 }
 
-// triggered describes the job of a trigger.
+// triggered returns the creation of a trigger's job.
 func triggered(s *Snapshot, id, name string) Creation {
 	c := creation(s, name, cronjobreason.CreateTriggered)
 	c.Trigger = id

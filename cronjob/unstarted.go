@@ -12,23 +12,23 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// ledger accounts for the runs of a CronJob: each has started, or is reported as unstarted
-// by one round alone (C9).
+// ledger accounts for the runs of a CronJob: each run has started, or is reported as unstarted by
+// exactly one round (C9).
 type ledger struct {
-	// accounted is the last run that is accounted for, with all runs before it.
+	// accounted is the last run that is accounted for, as are all runs before it.
 	accounted time.Time
 	unstarted []Unstarted
 }
 
-// runs are all runs of a CronJob, and what is known of their jobs.
+// runs holds the schedule of a CronJob and everything known about the jobs of its runs.
 type runs struct {
 	schedule schedule.Schedule
 	census   *census
 	starts   []startedJob
 }
 
-// openLedger continues the ledger of the memory. Without one, the runs up to the last one
-// recorded count as accounted for.
+// openLedger continues the ledger of the memory. If the memory has none, the runs up to
+// lastScheduleTime count as accounted for.
 func openLedger(s *Snapshot, c *census, m *memory) ledger {
 	accounted := m.Accounted
 	if accounted.IsZero() {
@@ -53,8 +53,8 @@ func (l ledger) recorded(r *runs, run time.Time) ledger {
 	return l
 }
 
-// upTo accounts for the runs up to a time: those without a job never start, for this reason (C9).
-// Without a schedule nothing is known of them.
+// upTo accounts for the runs up to a time: runs without a job are reported as unstarted, for the
+// given reason (C9).
 func (l ledger) upTo(r *runs, until time.Time, why cronjobreason.Unstarted) ledger {
 	sch := r.schedule
 	if !until.After(l.accounted) {
@@ -72,13 +72,12 @@ func (l ledger) upTo(r *runs, until time.Time, why cronjobreason.Unstarted) ledg
 	return l
 }
 
-// countUnstarted counts the runs after a time and up to the run last that have no job, and
-// returns the latest of them.
+// countUnstarted counts the runs in (after, last] that have no job, and returns the latest of them.
 func (r *runs) countUnstarted(after, last time.Time) (latest time.Time, n int) {
 	sch, started := r.schedule, r.started(after, last)
 	latest, n = last, sch.Count(after, last)
 	for _, run := range started {
-		start := r.census.names.startOf(run) // a name tells no more
+		start := r.census.names.startOf(run) // the name does not identify the run more exactly
 		if r.census.names.isSameRun(sch.Next(start.Add(-1)), run) {
 			n--
 		}
@@ -90,8 +89,8 @@ func (r *runs) countUnstarted(after, last time.Time) (latest time.Time, n int) {
 	return latest, n
 }
 
-// started returns the runs in (after, until] that have a job. One that was perhaps created counts
-// until a look-up has told (isLost).
+// started returns the runs in (after, until] that have a job. A job that was perhaps created counts
+// until a look-up shows that it does not exist (isLost).
 func (r *runs) started(after, until time.Time) (all []time.Time) {
 	c := r.census
 	add := func(run time.Time, name string) {
@@ -106,7 +105,7 @@ func (r *runs) started(after, until time.Time) (all []time.Time) {
 		}
 	}
 
-	for _, ref := range c.active[:c.kept] { // the others are children, or were started
+	for _, ref := range c.active[:c.kept] { // the others are among the children or starts
 		add(c.runOf(ref), ref.Name)
 	}
 
@@ -116,8 +115,8 @@ func (r *runs) started(after, until time.Time) (all []time.Time) {
 	return c.names.sorted(all)
 }
 
-// due accounts for the runs that the run which is due leaves behind, or, if there is none,
-// for those whose deadlines have passed.
+// due accounts for the runs before the due run or, if no run is due, for those whose deadlines have
+// passed.
 func (l ledger) due(r *runs, t *timing) ledger {
 	switch {
 	case t.quiet, t.invalid:
@@ -130,7 +129,7 @@ func (l ledger) due(r *runs, t *timing) ledger {
 	return l.upTo(r, t.due.Add(-1), cronjobreason.UnstartedForLater)
 }
 
-// givenUp accounts for the run that is due where its obstacle gives it up.
+// givenUp accounts for the due run if its obstacle gives it up.
 func (l ledger) givenUp(r *runs, t *timing, o obstacle, catchUp CatchUp) ledger {
 	switch {
 	case o.standing == isSkipped:
@@ -141,15 +140,16 @@ func (l ledger) givenUp(r *runs, t *timing, o obstacle, catchUp CatchUp) ledger 
 	return l
 }
 
-// unstartedEvents are the events about runs that a round gives up. A run whose place another one
-// takes makes none, as in the reference, and neither does one whose name is taken: its wait
-// says so.
+// unstartedEvents returns the events about runs that a round gives up. There is no event for a run
+// if a later one starts instead, as in the reference, nor if its name is taken, since a wait shows
+// that.
 func unstartedEvents(all []Unstarted, tooLate bool, quirks cronjobquirk.Set, k Kind) (events []job.Event) {
 	for i := range all {
 		u := &all[i]
 		switch at := u.Latest.UTC().Format(time.RFC1123Z); u.Reason {
 		case cronjobreason.UnstartedTooLate:
-			// The reference cannot report this: it never looks further back than the deadline.
+			// The reference cannot report this, because it does not look further back than the
+			// deadline.
 			if tooLate && !quirks.Has(cronjobquirk.SilentMiss) {
 				events = append(events, event(job.EventWarning, "MissSchedule",
 					"Missed scheduled time to start a "+k.String()+": "+at))

@@ -22,10 +22,11 @@ func (s *Spec) validate(opts ...schedule.Option) error {
 		checkSchedule(s, opts...), checkTimeZone(s), checkPolicy(s.ConcurrencyPolicy), checkSigns(s, "spec."))
 }
 
-// ValidateUpdate reports what an API server refuses when the spec of a CronJob changes. Both are
-// after [Default]. All fields may change, and next is checked as [Validate] does, except for what was
-// there before: a schedule may name a zone if the old one does and there is no timeZone, and a timeZone
-// that stays is not looked up. So far the release decides nothing: 1.31 to 1.37 refuse the same.
+// ValidateUpdate returns the errors for which an API server refuses a change of a CronJob's spec.
+// Both specs are after [Default]. All fields may change, and next is checked as by [Validate], with
+// two exceptions: its schedule may name a zone if the old one does and there is no timeZone, and an
+// unchanged timeZone is not looked up. The release makes no difference so far: 1.31 to 1.37 refuse
+// the same.
 func ValidateUpdate(old, next Spec, _ release.Release) error {
 	var problems []error
 	if namesZone(next.Schedule) && namesZone(old.Schedule) && next.TimeZone == nil {
@@ -41,10 +42,9 @@ func ValidateUpdate(old, next Spec, _ release.Release) error {
 	return errors.Join(problems...)
 }
 
-// Validate checks the name and the spec of a CronJob after [Default], and the triggers
-// that it is given (C1). With a name that is too long, or a trigger whose ID cannot be part
-// of a name, a server refuses each job. All problems are reported together, as by the
-// function [Validate].
+// Validate checks the name and the spec of a CronJob after [Default], and the given triggers (C1).
+// If the name is too long, or a trigger's ID cannot be part of a name, a server refuses the jobs.
+// All problems are reported together, as by the function [Validate].
 func (c *CronJob) Validate(triggers ...Trigger) error {
 	var problems []error
 	for i := range triggers {
@@ -60,12 +60,13 @@ func (c *CronJob) checkName() error {
 	return nil
 }
 
-// ValidateTrigger checks a trigger of a CronJob, whose job gets its name by these options: by a prefix, say.
+// ValidateTrigger checks a trigger of a CronJob. The options determine the name of its job, by a
+// prefix for example.
 func (o *Options) ValidateTrigger(c *CronJob, t Trigger) error {
 	return checkTrigger(o.Naming.TriggerName(c.Name, t), &t)
 }
 
-// checkTrigger checks a trigger whose job has that name.
+// checkTrigger checks a trigger whose job has the given name.
 func checkTrigger(name string, t *Trigger) error {
 	var problem string
 	switch {
@@ -85,7 +86,8 @@ func checkTrigger(name string, t *Trigger) error {
 	return errors.Join(problems...)
 }
 
-// namesZone reports whether a schedule has TZ in it, as in "TZ=UTC 0 * * * *": a server looks no closer.
+// namesZone reports whether a schedule contains TZ, as in "TZ=UTC 0 * * * *". A server does not
+// look closer.
 func namesZone(schedule string) bool { return strings.Contains(schedule, "TZ") }
 
 func checkSchedule(s *Spec, opts ...schedule.Option) error {
@@ -140,7 +142,7 @@ func checkPolicy(p ConcurrencyPolicy) error {
 	return invalid("spec.concurrencyPolicy", string(p), policyProblem)
 }
 
-// causeOf is what is wrong with a field of a schedule, with the field's name.
+// causeOf returns the problem of a field of a schedule, with the field's name.
 func causeOf(err error) error {
 	var parse *schedule.ParseError
 	if errors.As(err, &parse) {
@@ -149,7 +151,7 @@ func causeOf(err error) error {
 	return err // unreachable
 }
 
-// checkSigns refuses negative numbers, all together.
+// checkSigns returns an error for each negative number.
 func checkSigns(s *Spec, path string) error {
 	return noneNegative(path,
 		number{"startingDeadlineSeconds", value.Of(s.StartingDeadlineSeconds)},
@@ -174,7 +176,7 @@ func noneNegative(path string, numbers ...number) error {
 	return errors.Join(problems...)
 }
 
-// invalid is the error about a field that breaks the contract.
+// invalid returns the error about a field that breaks the contract.
 func invalid(field string, v any, problem string) error {
 	return &job.InputError{Field: field, Value: value.Text(v), Problem: problem}
 }

@@ -18,7 +18,7 @@ const (
 const notLabel = "must consist of at most 63 lower case letters, digits and '-', " +
 	"and begin and end with a letter or digit"
 
-// nameProblem is what is wrong with the name of a CronJob.
+// nameProblem returns the problem of a CronJob's name, or "".
 func nameProblem(name string) string {
 	switch {
 	case len(name) > maxName:
@@ -29,7 +29,7 @@ func nameProblem(name string) string {
 	return ""
 }
 
-// isSubdomain reports whether a text is labels with dots between them.
+// isSubdomain reports whether a text consists of DNS labels with dots between them.
 func isSubdomain(text string) bool {
 	for part := range strings.SplitSeq(text, ".") {
 		if !isLabel(part) {
@@ -47,8 +47,8 @@ func isWord(text, letters, marks string) bool {
 	return text != "" && strings.Trim(text, letters+marks) == "" && strings.Trim(text, marks) == text
 }
 
-// isZoneName reports whether a name has the form that the zone database gives to names.
-// If the database is a folder of files, other names may also find a file in it.
+// isZoneName reports whether a name has the form of the zone database's names. If the database is a
+// folder of files, a name of another form could find a file that is not a zone.
 func isZoneName(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
 		switch {

@@ -9,11 +9,11 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// Validate checks a CronJob after [Default] together with the options that it is planned with, and
-// those that its schedule is compiled with. Beside the problems of [CronJob.Validate], it reports
-// names that a server would refuse, names that do not tell runs or parents apart, a [Namer] that is
-// not a function of its arguments, and keys that are none of labels and annotations. All problems
-// are reported together. Call it outside the rounds; a round refuses only what it cannot plan with.
+// Validate checks a CronJob after [Default] together with the options for planning it, and the
+// options for compiling its schedule. In addition to the problems of [CronJob.Validate], it reports
+// names that a server would refuse, names that do not distinguish runs or parents, a [Namer] that
+// is not a pure function, and invalid keys of labels and annotations. All problems are reported
+// together. Call it outside the rounds; a round returns an error only if it cannot plan at all.
 func (o *Options) Validate(c *CronJob, opts ...schedule.Option) error {
 	problems := []error{
 		c.checkName(), c.Spec.validate(opts...),
@@ -33,10 +33,10 @@ func (o *Options) Validate(c *CronJob, opts ...schedule.Option) error {
 	return errors.Join(append(problems, o.Naming.checkNames(c.Name, compiled.Schedule))...)
 }
 
-// aRun is some time of a run: names are tried with it.
+// aRun is an arbitrary run, to try names with.
 var aRun = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// checkNames tries the names of a parent's runs.
+// checkNames checks names of a parent's runs.
 func (n *Naming) checkNames(parent string, s schedule.Schedule) error {
 	if n.Form != NameCustom {
 		name := n.Prefix + parent
@@ -72,7 +72,7 @@ func (n *Naming) checkNames(parent string, s schedule.Schedule) error {
 	return invalid("options.naming.namer", name, problem)
 }
 
-// number is what the name of a run tells.
+// number returns the number in the name of a run.
 func (n *Naming) number(parent string, run time.Time) int64 {
 	own := n.of(parent)
 	return own.number(run)
@@ -87,8 +87,8 @@ func (m *Marks) checkKeys() error {
 	return errors.Join(problems...)
 }
 
-// checkKey checks the key of a label or an annotation, if there is one: a name after an optional domain
-// and a slash.
+// checkKey checks the key of a label or an annotation, unless it is empty: a name after an optional
+// domain and a slash.
 func checkKey(field, key string) error {
 	domain, name, found := strings.Cut(key, "/")
 	if !found {

@@ -1,69 +1,73 @@
 package cronjob
 
-// mark is what the status and the memory say about a child, before the round has judged it.
+// mark is a fact about a child from the status or the memory, on which its verdict depends.
 type mark uint8
 
 const (
-	// markNamed: the active list names it.
+	// markNamed: the active list contains the child.
 	markNamed mark = 1 << iota
-	// markDeleted: it was deleted, and it does not show that yet.
+	// markDeleted: the child was deleted, but does not show that yet.
 	markDeleted
-	// markGone: a look-up or a deletion has found that it is gone.
+	// markGone: a look-up or a deletion has found that the child is gone.
 	markGone
 )
 
-// is reports whether one of these marks is set.
+// is reports whether any of these marks is set.
 func (m mark) is(these mark) bool { return m&these != 0 }
 
-// verdict is what a round makes of one child. Every rule about the CronJob's jobs reads it. Each is a
-// bit, so that a rule can name several.
+// verdict is a round's judgement of one child. Every rule about the CronJob's jobs reads it. Each
+// verdict is a bit, so that a rule can combine several.
 type verdict uint16
 
-// childForeign: another owner controls it, or none (C1). Only its name matters.
+// childForeign: the child is not controlled by the CronJob (C1). Only its name matters.
 const childForeign verdict = 0
 
 const (
-	// childEnded: it has ended, and the history may delete it (C2).
+	// childEnded: the child has ended, and the history may delete it (C2).
 	childEnded verdict = 1 << iota
-	// childEndedNamed: it has ended, and a status names it, or may: the history spares it.
+	// childEndedNamed: the child has ended, but a status lists it, or may list it: the history
+	// keeps it.
 	childEndedNamed
 
-	// childActive: it runs, and the active list names it. Replace deletes it (C12).
+	// childActive: the child runs and is in the active list. Replace deletes it (C12).
 	childActive
-	// childActiveLeaving: the same, and it is already deleted.
+	// childActiveLeaving: like childActive, but the child is already deleted.
 	childActiveLeaving
-	// childActiveKept: the active list names it, and no run replaces it: a backfill has started it,
-	// or it is gone.
+	// childActiveKept: the child is in the active list, but no run replaces it: a backfill has
+	// started it, or it is gone.
 	childActiveKept
 
-	// childLeaving: it has left the active list with its deletion. ReplaceWhenGone waits for it.
+	// childLeaving: the child left the active list when it was deleted. ReplaceWhenGone waits until
+	// it is gone.
 	childLeaving
-	// childLeavingKept: the same for the job of a backfill, which no run waits for.
+	// childLeavingKept: like childLeaving, but a backfill started the child, so no run waits for
+	// it.
 	childLeavingKept
-	// childLeavingOther: the same for a job that the CronJob has not started, or that is gone.
+	// childLeavingOther: like childLeaving, but the CronJob has not started the child, or it is
+	// gone.
 	childLeavingOther
-	// childGone: it only seems to run.
+	// childGone: the child seems to run but is gone.
 	childGone
 
-	// childForgotten: it runs for a run of the schedule, and the active list does not name it (C3).
+	// childForgotten: the child runs for a run of the schedule, but the active list lacks it (C3).
 	// ReplaceWhenGone deletes it.
 	childForgotten
-	// childUnexpected: it runs, and nothing says why (C3).
+	// childUnexpected: the child runs for an unknown reason (C3).
 	childUnexpected
 )
 
 const (
-	// toReplace are jobs that are to be deleted before a run of Replace starts, toBeGone also those that
-	// are on their way out.
+	// toReplace are the jobs to delete before a run of Replace starts. toBeGone adds jobs that are
+	// being deleted already.
 	toReplace = childActive | childForgotten
 	toBeGone  = toReplace | childActiveLeaving | childLeaving
-	// leaving are on their way out, and the active list does not name them any more.
+	// leaving are jobs that left the active list when they were deleted.
 	leaving = childLeaving | childLeavingKept | childLeavingOther
-	// unexpected run, and the CronJob did not record them (C3).
+	// unexpected are running jobs that the active list lacks (C3).
 	unexpected = childForgotten | childUnexpected
 )
 
-// is reports whether a verdict is one of these.
+// is reports whether v is one of these verdicts.
 func (v verdict) is(these verdict) bool { return v&these != 0 }
 
 // count counts the children with one of these verdicts.
@@ -82,7 +86,7 @@ func (c *census) judge(place int) verdict {
 	named, gone := m.is(markNamed), m.is(markGone)
 	deleted := m.is(markDeleted) || child.isDeleted()
 
-	// The active list names it, or it has ended.
+	// The child is in the active list or has ended.
 	switch {
 	case child.Foreign:
 		return childForeign
@@ -100,7 +104,7 @@ func (c *census) judge(place int) verdict {
 		return childActive
 	}
 
-	// It runs beside the active list.
+	// The child runs and is not in the active list.
 	if c.isOut(child) {
 		switch {
 		case c.isBackfilled(child):
@@ -124,16 +128,16 @@ func (c *census) judge(place int) verdict {
 	return childUnexpected
 }
 
-// isOut reports whether a running child has left the active list with its deletion, where no list is
-// stored that could tell: Replace has deleted it, or need not. A finalizer may hold the child for a
-// long time. If the list took it in again, each round would find it again, and a run that waits until
-// it is recorded would never start (CL5).
+// isOut reports whether a running child has left the active list because it is being deleted. It
+// matters only if no list is stored: then Replace has deleted the child, or need not delete it any
+// more. A finalizer may hold the child for a long time. If the list contained it, each round would
+// find it again, and a run that waits until it is recorded would never start (CL5).
 func (f *family) isOut(child *Child) bool {
 	return f.unstored && child.isDeleted() && child.isRunning()
 }
 
-// isStarted reports whether the CronJob has started a child: for a run, or for a trigger. It would not
-// have deleted another one.
+// isStarted reports whether the CronJob has started a child: the child is of a run or a trigger, or
+// the CronJob has deleted it.
 func (c *census) isStarted(place int) bool {
 	child := &c.children[place]
 	switch {

@@ -8,28 +8,28 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// Wait is one thing that the CronJob waits for, with its figures.
+// Wait is one thing that the CronJob waits for. Fields that the reason does not need are zero.
 type Wait struct {
 	Reason cronjobreason.Wait `json:"reason"`
-	// Until is when it ends by itself, if it does.
+	// Until is the time at which the wait ends without an event, if there is one.
 	Until time.Time `json:"until,omitzero"`
 	// Run is the run that is held back.
 	Run time.Time `json:"run,omitzero"`
-	// Jobs is the figure of the sentence.
+	// Jobs is the number of jobs in the sentence.
 	Jobs int `json:"jobs,omitempty"`
-	// Name is the job in the way, or why there is no schedule.
+	// Name is the name in the sentence, or the reason why there is no schedule.
 	Name string `json:"name,omitempty"`
 	// Kind is the kind of the children in the sentence; empty means jobs.
 	Kind string `json:"kind,omitempty"`
 }
 
-// child is the word for a child.
+// child returns the word for a child.
 func (w Wait) child() string { return Kind{Kind: w.Kind}.String() }
 
-// activeText is the figure of the active children.
+// activeText returns the number of active children as text.
 func (w Wait) activeText() string { return value.Count(w.Jobs, "active "+w.child()) }
 
-// String is the wait as a sentence, times in UTC.
+// String returns the wait as a sentence, with times in UTC.
 func (w Wait) String() string {
 	switch w.Reason {
 	case cronjobreason.WaitNextRun:
@@ -86,7 +86,7 @@ func (w Wait) backfillText() string {
 	return run + " is held back: " + w.activeText()
 }
 
-// ofKind writes the kind of the children into waits, if they are not jobs.
+// ofKind sets the kind of the children in the waits, unless they are jobs.
 func ofKind(waits []Wait, kind Kind) []Wait {
 	if kind.isJob() {
 		return waits
@@ -97,23 +97,23 @@ func ofKind(waits []Wait, kind Kind) []Wait {
 	return waits
 }
 
-// Requeue is the next time at which the plan can change without an event. The
-// zero value means: never.
+// Requeue is the next time at which the plan can change without an event. The zero value means
+// never.
 type Requeue struct {
 	At     time.Time          `json:"at,omitzero"`
 	Reason cronjobreason.Wait `json:"reason,omitempty"`
 }
 
-// After returns how long to wait from now; ok is false when there is nothing to wait
-// for but events. With ok the wait is at least a nanosecond, as that of [job.Requeue.After].
+// After returns how long to wait from now. It returns false if only events can change the plan.
+// Otherwise the wait is at least a nanosecond, as in [job.Requeue.After].
 func (r Requeue) After(now time.Time) (d time.Duration, ok bool) { return value.WaitFor(r.At, now) }
 
 func shortTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999Z07:00") }
 
-// skew is added to the time of the next run, against clocks that differ (C7).
+// skew is added to the time of the next run, because clocks differ (C7).
 const skew = 100 * time.Millisecond
 
-// firstEnd returns the earliest time at which a wait ends by itself.
+// firstEnd returns the earliest time at which a wait ends without an event.
 func firstEnd(waits []Wait, isPunctual bool) (first Requeue) {
 	for i := range waits {
 		w := &waits[i]

@@ -12,11 +12,11 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Backend is what the plans of one CronJob are carried out on. Get and Delete are
-// called concurrently, except by an [Executor] with Parallel 1.
+// Backend makes the reads and writes of one CronJob's plans. Get and Delete are called
+// concurrently, except by an [Executor] with Parallel 1.
 //
-// An error means that the write did not take effect, or that nobody knows. Three
-// errors say more: [ErrGone], [ErrExists] and [ErrNamespaceTerminating].
+// An error means that the write did not take effect, or perhaps did. Three errors are more
+// specific: [ErrGone], [ErrExists] and [ErrNamespaceTerminating].
 type Backend interface {
 	Children
 	// WriteStatus replaces the CronJob's status, on condition of the version that
@@ -24,34 +24,34 @@ type Backend interface {
 	WriteStatus(ctx context.Context, s cronjob.Status) error
 }
 
-// Children is the part of a [Backend] that reads and writes jobs. Nothing in it is about
-// time: it also serves other parents of jobs that have names (examples/jobset).
+// Children is the part of a [Backend] that reads and writes jobs. It has nothing to do with
+// schedules, so it also serves other parents of named jobs (examples/jobset).
 type Children interface {
-	// Get reads the job of that name in the parent's namespace, from the source of
-	// truth and not from a cache (C5, C14). The error is ErrGone where there is none.
+	// Get reads the job of that name in the parent's namespace, from the source of truth and not
+	// from a cache (C5, C14). The error is ErrGone if there is none.
 	Get(ctx context.Context, name string) (Job, error)
 	// Delete deletes the job with its pods, on condition of its UID. With
 	// d.Foreground the job stays until its pods are gone.
 	Delete(ctx context.Context, d cronjob.Deletion) error
-	// Create creates the job from the template with the name, labels and annotations
-	// of the plan, and the parent as its controller. If that name exists,
-	// whoever owns it, the error is ErrExists and that job stays as it is: the
-	// name is the lock of the run (C13).
+	// Create creates the job from the template with the name, labels and annotations of the plan,
+	// and the parent as its controller. If a job of that name exists, no matter who owns it, the
+	// error is ErrExists and that job is not changed: the name is the lock of the run (C13).
 	Create(ctx context.Context, c cronjob.Creation) (Job, error)
 }
 
-// Observer is a Backend whose status says more than that of a CronJob, such as conditions.
+// Observer is a Backend that needs the results of a round, to add conditions to the status for
+// example.
 type Observer interface {
 	Backend
-	// Executed is called once in a round, before its status is written or left as it is, with what became of
-	// the reads and writes of the plan.
+	// Executed is called once in a round, after the plan's reads and writes, with their results.
+	// The status write follows, if one is needed.
 	Executed(cronjob.Writes)
 }
 
 // Job is a job that a backend has found or created.
 type Job struct {
-	// Reference goes into the list of active jobs. The UID is required; kind,
-	// apiVersion, namespace and name are filled in where they are empty.
+	// Reference goes into the list of active jobs. The UID is required; kind, apiVersion, namespace
+	// and name are filled in if they are empty.
 	cronjob.Reference
 	// Controller is the UID of the job's controller, and empty for a job without
 	// one. Create need not fill it.
@@ -60,39 +60,39 @@ type Job struct {
 	CreationTimestamp time.Time
 }
 
-// ErrGone is the error of Get for a name that no job has, and of Delete for a job
-// that does not exist any more: as good as done.
+// ErrGone is the error of Get for a name that no job has, and of Delete for a job that does not
+// exist any more. Neither is a failure.
 var ErrGone = errors.New("the job is gone")
 
-// ErrExists is the error of Create for a name that a job has. The executor looks
-// whose it is (C14).
+// ErrExists is the error of Create for a name that a job has. The executor then finds out who owns
+// the job (C14).
 var ErrExists = errors.New("a job of that name exists")
 
-// ErrNamespaceTerminating is the error of Create where no job can be created any
-// more: nothing to retry. Package job/jobapply has the same error.
+// ErrNamespaceTerminating is the error of Create if no job can be created any more, so that
+// retrying is useless. Package job/jobapply has the same error.
 var ErrNamespaceTerminating = step.ErrNamespaceTerminating
 
-// ErrAgain is the error of Apply if nothing went wrong but something was not tried: a run did not
-// start because a job that only a look-up has found may still be running (CI15).
+// ErrAgain is the error of Apply if no call failed but a run was not started, because a job that
+// only a look-up has found may still be running (CI15).
 var ErrAgain = errors.New("plan again soon: a run waits for a job that only a look-up has found")
 
 // Executor carries out plans. The zero value is ready to use, and safe for
 // concurrent use.
 type Executor struct {
-	// Parallel is the most reads or deletions that run concurrently; 0 means
-	// DefaultParallel. Creations, of which a round has few, go one by one.
+	// Parallel limits the reads or deletions that run concurrently; 0 means DefaultParallel.
+	// Creations are made one by one, since a round has few.
 	Parallel int
 }
 
 // DefaultParallel is the number of concurrent calls of an Executor with Parallel 0.
 const DefaultParallel = step.DefaultParallel
 
-// Apply carries out the plan and concludes it. The conclusion is true whatever the
-// error; the error joins what went wrong, step by step. It is not nil if and only if the
-// conclusion asks to Retry.
+// Apply carries out the plan and concludes it. The conclusion is valid even if there is an error.
+// The error joins the errors of all steps; it is not nil if and only if Retry of the conclusion is
+// set.
 //
-// A cancelled context starts no further read or write: what was not tried says so
-// in the outcome, and the next round takes it up.
+// After ctx is cancelled, no further read or write starts. Their results are ResultNotTried, and
+// the next round plans them again.
 func (e Executor) Apply(ctx context.Context, b Backend, plan *cronjob.Plan) (cronjob.Conclusion, error) {
 	r := &round{Executor: e, ctx: ctx, backend: b, plan: plan}
 
@@ -115,7 +115,7 @@ func (e Executor) Apply(ctx context.Context, b Backend, plan *cronjob.Plan) (cro
 	return end, errors.Join(r.errs...)
 }
 
-// round is one Apply under way.
+// round is one call of Apply.
 type round struct {
 	Executor
 	ctx     context.Context
@@ -124,15 +124,15 @@ type round struct {
 	errs    []error
 }
 
-// note keeps what went wrong.
+// note keeps an error for Apply to return.
 func (r *round) note(err error) {
 	if err != nil {
 		r.errs = append(r.errs, err)
 	}
 }
 
-// verify looks up the active jobs that the snapshot did not hold. A job of that
-// name with another UID is a later one: the job of the list is gone (C5).
+// verify looks up active jobs that may be gone. If the job of that name has another UID, it is a
+// later one, and the job of the list is gone (C5).
 func (r *round) verify() []cronjob.Reply {
 	refs := r.plan.Verify
 	if len(refs) == 0 {
@@ -155,8 +155,8 @@ func (r *round) verify() []cronjob.Reply {
 	return looks.Effects
 }
 
-// isMeant reports whether a look-up has found the right job: the one with the UID or, if its UID
-// never became known, any job that the CronJob controls (CI15).
+// isMeant reports whether a look-up has found the right job: the one with the UID or, if the UID is
+// not known, any job that the CronJob controls (CI15).
 func (r *round) isMeant(found Job, uid job.UID) bool {
 	if uid == "" {
 		return found.Controller == r.plan.CronJobUID
@@ -199,14 +199,14 @@ func (r *round) gone(verified []cronjob.Reply) map[job.UID]bool {
 			if uids == nil {
 				uids = make(map[job.UID]bool)
 			}
-			uids[r.plan.Verify[i].UID] = true // one without a UID is never deleted
+			uids[r.plan.Verify[i].UID] = true // a job without a UID is never deleted
 		}
 	}
 	return uids
 }
 
-// create creates jobs. They do not depend on each other, so that a failure does not stop
-// the others; a namespace that is going away does.
+// create creates jobs. They do not depend on each other, so a failure does not stop the others. A
+// namespace that is being deleted does.
 func (r *round) create() []cronjob.Effect {
 	creations := r.plan.Create
 	if len(creations) == 0 {
@@ -227,8 +227,8 @@ func (r *round) create() []cronjob.Effect {
 	return writes.Effects
 }
 
-// effectOf is what became of a write, and the error once more if there is one: for those
-// that no sentinel explains.
+// effectOf returns the effect of a write, and its error, which must not be one of the specific
+// errors.
 func effectOf(j Job, err error) (cronjob.Effect, error) {
 	if err != nil {
 		return cronjob.Effect{Result: cronjobreason.ResultUnsuccessful, Error: err.Error()}, err
@@ -253,7 +253,8 @@ func (r *round) start(c *cronjob.Creation) (cronjob.Effect, error) {
 	return effectOf(identified(made, c.Name, err))
 }
 
-// whose looks at the job that has the name of a run.
+// whose returns the effect of a creation that found an existing job: it depends on who owns that
+// job.
 func (r *round) whose(name string) (cronjob.Effect, error) {
 	found, err := r.look(name)
 	if errors.Is(err, ErrGone) { // the next round creates the job
@@ -280,8 +281,8 @@ func (r *round) look(name string) (Job, error) {
 	return identified(found, name, err)
 }
 
-// identified refuses a job without a UID: it would enter the list of active jobs and never be
-// recognised again.
+// identified returns an error for a job without a UID, which could never be recognised in the
+// active list.
 func identified(j Job, name string, err error) (Job, error) {
 	if err == nil && j.UID == "" {
 		err = fmt.Errorf("the backend names no UID for %q", name)

@@ -79,7 +79,7 @@ func TestC15_OrderOfWrites(t *testing.T) {
 	}
 }
 
-// TestApply_ZeroPlan: it does nothing.
+// TestApply_ZeroPlan: the zero plan does nothing.
 func TestApply_ZeroPlan(t *testing.T) {
 	f := &fake{}
 	end, err := cronjobapply.Executor{}.Apply(t.Context(), f, &cronjob.Plan{})
@@ -88,7 +88,7 @@ func TestApply_ZeroPlan(t *testing.T) {
 	}
 }
 
-// TestC14_TheNameIsTheLock: what becomes of the creation of the run that is due.
+// TestC14_TheNameIsTheLock compares the results of creating the due run's job.
 func TestC14_TheNameIsTheLock(t *testing.T) {
 	exists := fmt.Errorf("jobs: %w", cronjobapply.ErrExists)
 	ours := cronjobapply.Job{Reference: cronjob.Reference{UID: "u"}, Controller: "cron-1", CreationTimestamp: at(9)}
@@ -128,7 +128,7 @@ func TestC14_TheNameIsTheLock(t *testing.T) {
 			if made.Result != test.want || end.Retry != (test.error != "") {
 				t.Errorf("got %s, retry %v, want %s", made.Result, end.Retry, test.want)
 			}
-			// A creation that has met another job has not failed.
+			// A creation that found an existing job has not failed.
 			failed := slices.ContainsFunc(end.Events, func(e job.Event) bool { return e.Reason == "FailedCreate" })
 			if want := test.want == cronjobreason.ResultUnsuccessful && !errors.Is(test.create, cronjobapply.ErrExists); failed != want {
 				t.Errorf("a FailedCreate event: %v, want %v", failed, want)
@@ -147,7 +147,7 @@ func TestC14_TheNameIsTheLock(t *testing.T) {
 	}
 }
 
-// TestApply_ReferenceOfTheBackend: what the backend says of a job is what the status holds.
+// TestApply_ReferenceOfTheBackend: the status holds the reference that the backend returned.
 func TestApply_ReferenceOfTheBackend(t *testing.T) {
 	ref := cronjob.Reference{Kind: "Work", APIVersion: "example.com/v1", Namespace: "other", Name: "w", UID: "u", ResourceVersion: "7"}
 	f := &fake{made: func(cronjob.Creation) cronjobapply.Job { return cronjobapply.Job{Reference: ref} }}
@@ -158,7 +158,7 @@ func TestApply_ReferenceOfTheBackend(t *testing.T) {
 	}
 }
 
-// TestApply_NamespaceTerminating: what comes after the first refusal is not tried.
+// TestApply_NamespaceTerminating: creations after the first refusal are not tried.
 func TestApply_NamespaceTerminating(t *testing.T) {
 	f := &fake{fail: map[string]error{"create c-manual-1": cronjobapply.ErrNamespaceTerminating}}
 	_, end, err := apply(t, f, snapshot(cronjob.Allow, triggers("1", "2", "3")))
@@ -206,7 +206,8 @@ func TestC5_LookUp(t *testing.T) {
 	}
 }
 
-// TestApply_Deletions: a failure does not stop the others, and gone is as good as deleted.
+// TestApply_Deletions: a failure does not stop the others, and a job that is gone counts as
+// deleted.
 func TestApply_Deletions(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -230,10 +231,10 @@ func TestApply_Deletions(t *testing.T) {
 	}
 }
 
-// TestApply_JoinsErrors: each step says what went wrong in it.
+// TestApply_JoinsErrors: the error has a line for each step that failed.
 func TestApply_JoinsErrors(t *testing.T) {
 	f := &fake{fail: map[string]error{"look": errDown, "delete": errDown, "create": errDown, "status": errDown}}
-	saw := func(s *cronjob.Snapshot) { s.Children[0].Finished = "Complete" } // the status is to be written whatever happens
+	saw := func(s *cronjob.Snapshot) { s.Children[0].Finished = "Complete" } // so the status must be written
 	_, _, err := apply(t, f, snapshot(cronjob.Allow, running("done"), saw, active("lost"), finished(2)))
 	checkError(t, err, `look up jobs: the API server is down
 delete jobs: the API server is down
@@ -241,8 +242,8 @@ create jobs: the API server is down
 write status: the API server is down`)
 }
 
-// TestApply_Bounded: never more concurrent calls than Parallel says, and never more than
-// one creation or status.
+// TestApply_Bounded: there are at most Parallel concurrent calls, and creations and status writes
+// are made one by one.
 func TestApply_Bounded(t *testing.T) {
 	var names []string
 	for i := range 50 {
@@ -274,8 +275,8 @@ func TestApply_Bounded(t *testing.T) {
 	}
 }
 
-// CI15: a run that does not start beside a job which only a look-up has found is incomplete, and
-// the error says so.
+// TestApply_IncompleteIsAnError: if a run does not start because of a job that only a look-up has
+// found, the error is ErrAgain (CI15).
 func TestApply_IncompleteIsAnError(t *testing.T) {
 	s := snapshot(cronjob.Forbid)
 	_, lost, err := apply(t, &fake{fail: map[string]error{"create": errDown}}, s)
@@ -290,7 +291,7 @@ func TestApply_IncompleteIsAnError(t *testing.T) {
 	}
 }
 
-// observing is a backend that learns what became of the writes.
+// observing is a backend that records the results of the writes.
 type observing struct {
 	*fake
 	writes []cronjob.Writes
@@ -301,7 +302,8 @@ func (o *observing) Executed(w cronjob.Writes) {
 	_ = o.call("executed")
 }
 
-// TestObserver: a backend learns once what became of the reads and writes before the status, whether or not that is written.
+// TestObserver: an Observer gets the results of the reads and writes once, before the status write
+// and without one.
 func TestObserver(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -24,15 +24,15 @@ var errDown = errors.New("the API server is down")
 type fake struct {
 	mu    sync.Mutex
 	calls []string
-	// fail holds what a call returns, by its text or the first word of it.
+	// fail holds the errors of calls, by the text of a call or its first word.
 	fail map[string]error
-	// jobs are what Get finds, by name.
+	// jobs are the jobs that Get finds, by name.
 	jobs map[string]cronjobapply.Job
-	// made is what Create returns; by default a job with a UID and nothing else.
+	// made returns the result of Create; by default a job with only a UID.
 	made func(c cronjob.Creation) cronjobapply.Job
 	// before, if set, is called with the text of each call.
 	before func(call string)
-	// took, if set, is how long each call takes.
+	// took is the duration of each call.
 	took            time.Duration
 	running, atOnce int
 	status          cronjob.Status
@@ -104,7 +104,7 @@ func (f *fake) count(word string) (n int) {
 
 func at(hour int) time.Time { return time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC) }
 
-// due is the name of the run that is due in the snapshots.
+// due is the name of the due run's job in the snapshots.
 var due = cronjob.JobName("c", at(9))
 
 // snapshot is an hourly CronJob at nine o'clock, last run at eight.
@@ -119,10 +119,10 @@ func snapshot(policy cronjob.ConcurrencyPolicy, change ...func(s *cronjob.Snapsh
 	return s
 }
 
-// early is the time at which nothing is due.
+// early sets a time at which nothing is due.
 func early(s *cronjob.Snapshot) { s.Now = at(9).Add(-time.Minute) }
 
-// active adds names to the active list; the children do not hold their jobs.
+// active adds jobs to the active list, but not to the children.
 func active(names ...string) func(s *cronjob.Snapshot) {
 	return func(s *cronjob.Snapshot) {
 		for _, name := range names {
@@ -132,7 +132,7 @@ func active(names ...string) func(s *cronjob.Snapshot) {
 	}
 }
 
-// running adds jobs that are active and known.
+// running adds jobs to the active list and to the children.
 func running(names ...string) func(s *cronjob.Snapshot) {
 	return func(s *cronjob.Snapshot) {
 		active(names...)(s)
@@ -142,7 +142,7 @@ func running(names ...string) func(s *cronjob.Snapshot) {
 	}
 }
 
-// finished adds n jobs that failed, all but one of them more than the history keeps.
+// finished adds n failed jobs. The history keeps one of them.
 func finished(n int) func(s *cronjob.Snapshot) {
 	return func(s *cronjob.Snapshot) {
 		for i := range n {
@@ -168,7 +168,7 @@ func plan(t *testing.T, s cronjob.Snapshot) *cronjob.Plan {
 	return &p
 }
 
-// results are the results of effects, in short.
+// results returns the results of effects as text.
 func results(effects []cronjob.Effect) string {
 	var out []string
 	for _, e := range effects {
@@ -185,7 +185,7 @@ func apply(t *testing.T, f *fake, s cronjob.Snapshot) (*cronjob.Plan, cronjob.Co
 	return p, end, err
 }
 
-// checkError compares the text of an error; that of none is empty.
+// checkError compares the text of an error; the empty text means no error.
 func checkError(t *testing.T, err error, want string) {
 	t.Helper()
 	if text := fmt.Sprint(err); err != nil && text != want || (err == nil) != (want == "") {

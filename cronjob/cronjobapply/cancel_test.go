@@ -20,7 +20,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// TestApply_CancelledBeforeTheFirstCall: nothing is called, and all of it says so.
+// TestApply_CancelledBeforeTheFirstCall: nothing is called, and all results are ResultNotTried.
 func TestApply_CancelledBeforeTheFirstCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -50,7 +50,7 @@ func TestApply_CancelledBeforeTheFirstCall(t *testing.T) {
 	}
 }
 
-// TestApply_CancelledMeanwhile: what was started ends, nothing more starts.
+// TestApply_CancelledMeanwhile: calls that were started end, and no more start.
 func TestApply_CancelledMeanwhile(t *testing.T) {
 	inBubble(t, "three at once", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -66,7 +66,7 @@ func TestApply_CancelledMeanwhile(t *testing.T) {
 	})
 }
 
-// TestC14_CancelledBeforeTheLook: whose job has the name is for the next round to ask.
+// TestC14_CancelledBeforeTheLook: the next round finds out who owns the existing job.
 func TestC14_CancelledBeforeTheLook(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &fake{fail: map[string]error{"create": cronjobapply.ErrExists}, before: func(string) { cancel() }}
@@ -76,17 +76,17 @@ func TestC14_CancelledBeforeTheLook(t *testing.T) {
 	}
 }
 
-// World is an embedded world: its field is not called like the object in it.
+// World renames the type, since an embedded field CronJob would hide the world's own field CronJob.
 type World = world.CronJob
 
-// cluster is a world that notes the writes of a round.
+// cluster is a world that records the writes of a round.
 type cluster struct {
 	*World
 	writes []string
 }
 
-// round is one round of the adapter; cancelled after that many writes, unless it
-// is negative. What the controller sees may lack the jobs that hidden names.
+// round runs one round of the adapter, cancelled after the given number of writes unless that is
+// negative. The snapshot lacks the jobs in hidden.
 func (c *cluster) round(t *rapid.T, after int, hidden ...string) cronjob.Conclusion {
 	s := c.Snapshot()
 	s.Children = slices.DeleteFunc(s.Children, func(j cronjob.Child) bool { return slices.Contains(hidden, j.Name) })
@@ -114,7 +114,7 @@ func (c *cluster) round(t *rapid.T, after int, hidden ...string) cronjob.Conclus
 	return end
 }
 
-// said lists the writes that took effect as the outcome has it.
+// said lists the writes that took effect according to the outcome.
 func said(p *cronjob.Plan, o cronjob.Outcome) []string {
 	var out []string
 	for i, e := range o.Deleted {
@@ -145,7 +145,7 @@ func (c *cluster) quiet(t *rapid.T) {
 	}
 }
 
-// picture is what is left, without the UIDs and the order in which jobs were recorded.
+// picture returns the state as text, without the UIDs and the order in which jobs were recorded.
 func (c *cluster) picture() string {
 	var jobs, active []string
 	for _, j := range c.Children() {
@@ -186,10 +186,10 @@ func drawCluster(t *rapid.T) *cluster {
 	switch rapid.IntRange(0, 5).Draw(t, "taken") {
 	case 0: // a job of another owner has the name of the run
 		c.Add(cronjob.Child{Name: due, UID: "taken", Foreign: true})
-	case 1: // the run was started, and a crash came before the status
+	case 1: // the run was started, and a crash prevented the status write
 		c.Add(cronjob.Child{Name: due, UID: "started", ScheduledTime: at(9), StartTime: at(9)})
 	}
-	if policy != cronjob.Forbid { // where a trigger and a run depend on which comes first
+	if policy != cronjob.Forbid { // with Forbid, a trigger and a run exclude each other, and the first one wins
 		for i := range rapid.IntRange(0, 2).Draw(t, "triggers") {
 			c.Triggers = append(c.Triggers, cronjob.Trigger{ID: fmt.Sprint(i)})
 		}
@@ -197,9 +197,9 @@ func drawCluster(t *rapid.T) *cluster {
 	return c
 }
 
-// TestCI3_CancelAnywhere cancels the context after each number of writes: no further
-// write is started, the outcome is true, and further rounds come to the same end,
-// even if the first of them does not see the job of the run.
+// TestCI3_CancelAnywhere cancels the context after each number of writes: no further write is
+// started, the outcome is true, and further rounds reach the same end, even if the first of them
+// does not see the job of the run.
 func TestCI3_CancelAnywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
@@ -216,7 +216,8 @@ func TestCI3_CancelAnywhere(t *testing.T) {
 			if !end.Retry && k < len(writes) {
 				t.Fatalf("cancelled after %d of %d writes, and there is no retry", k, len(writes))
 			}
-			// A run with Replace deletes what runs before it finds that its own name is taken.
+			// With Replace, running jobs are deleted before the creation finds that the name of the
+			// run is taken.
 			if c.CronJob.Spec.ConcurrencyPolicy != cronjob.Replace && rapid.Bool().Draw(t, "stale") {
 				cut.round(t, -1, due)
 			}

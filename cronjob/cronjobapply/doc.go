@@ -1,8 +1,7 @@
-// Package cronjobapply carries out the plans of package cronjob over a small backend
-// interface: the reads and writes in the plan's order, creations only where
-// [cronjob.Plan.MayCreate] allows them, a bounded number of concurrent deletions. The status
-// follows from the result of each, so that a failure anywhere leads to a status that is
-// true.
+// Package cronjobapply carries out the plans of package cronjob over a small backend interface: the
+// reads and writes in the plan's order, creations only if [cronjob.Plan.MayCreate] allows them, a
+// bounded number of concurrent deletions. The status is computed from all results, so it is true
+// even after failures.
 //
 // The loop of an adapter follows. Its snapshots are Consistent only if they are read from a
 // database in one transaction.
@@ -18,7 +17,7 @@
 // conclusion names. Plan again at conclusion.Requeue, when the CronJob or one of its jobs
 // changes, and after a delay when conclusion.Retry is set.
 //
-// The interfaces of this package never get another method. A later feature comes as an optional
-// interface that the executor asks a backend for, like [Observer] now. A backend that wraps another
-// has a method Unwrap() [Backend], so that the optional interfaces of the other are found.
+// The interfaces of this package never get another method. A later feature would be an optional
+// interface like [Observer], which the executor looks for. A backend that wraps another needs a
+// method Unwrap() [Backend], so that the optional interfaces of the other are found.
 package cronjobapply

@@ -54,8 +54,8 @@ func (m *memory) WriteStatus(_ context.Context, s cronjob.Status) error {
 	return nil
 }
 
-// A CronJob lives for an hour on a backend of four short methods. Each of its jobs
-// ends before the next round.
+// A CronJob runs for an hour on a backend of four short methods. Each of its jobs ends before the
+// next round.
 func Example() {
 	m := &memory{now: time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC), cronJob: cronjob.CronJob{
 		Name: "report", UID: "cron-1", Spec: cronjob.Spec{Schedule: "*/20 * * * *"},

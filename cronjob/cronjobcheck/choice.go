@@ -7,11 +7,11 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 )
 
-// maxDeadline is more seconds than a life of anything; a longer deadline bounds nothing.
+// maxDeadline is longer than any test, in seconds: a deadline from there on is no limit.
 const maxDeadline = 1 << 32
 
-// Deadline is how late a run may start: startingDeadlineSeconds or the window of the catch-up
-// options, whichever is shorter, and the jitter. It reports false if nothing bounds it.
+// Deadline returns how late a run may start: startingDeadlineSeconds or the window of the catch-up
+// options, whichever is shorter, plus the jitter. It returns false if there is no limit.
 func Deadline(spec *cronjob.Spec, o *cronjob.Options) (d time.Duration, ok bool) {
 	d, ok = o.CatchUpWindow, o.CatchUpWindow > 0
 	if !ok && o.CatchUp == cronjob.CatchUpNone {
@@ -25,8 +25,8 @@ func Deadline(spec *cronjob.Spec, o *cronjob.Options) (d time.Duration, ok bool)
 	return d + o.Jitter, ok
 }
 
-// checkChoice checks CI6: the run that the options choose among the due ones is started. The
-// snapshot does not show runs that a memory has set aside, so fewer runs may be due.
+// checkChoice checks CI6: the started run is the one that the options choose among the due runs.
+// The snapshot does not show runs that a memory has set aside, so fewer runs may be due.
 func checkChoice(f *found, s *cronjob.Snapshot, base, run time.Time) {
 	sch, o := s.Schedule.Schedule, &s.Options
 	if !o.Quirks.IsZero() {
@@ -40,7 +40,7 @@ func checkChoice(f *found, s *cronjob.Snapshot, base, run time.Time) {
 		checkOldest(f, s, base, run)
 		return
 	}
-	// A run that was due more than the jitter ago is due whatever its delay is.
+	// A run more than the jitter ago is due, no matter how long its delay is.
 	if latest, ok := sch.Latest(base, s.Now.Add(-o.Jitter)); ok && run.Before(latest) {
 		f.add("CI6", "starts the run of %s, the latest is %s", run, latest)
 	}
@@ -49,8 +49,8 @@ func checkChoice(f *found, s *cronjob.Snapshot, base, run time.Time) {
 // maxCatchUp is the limit of CatchUpAll unless the options set one.
 const maxCatchUp = 100
 
-// checkOldest checks CI6 for CatchUpAll: the oldest run within the deadline starts, or the
-// first of as many as the limit allows.
+// checkOldest checks CI6 for CatchUpAll: the oldest run within the deadline starts or, if there are
+// more than the limit, the oldest within the limit.
 func checkOldest(f *found, s *cronjob.Snapshot, base, run time.Time) {
 	sch, o := s.Schedule.Schedule, &s.Options
 	limit := int(o.CatchUpLimit)
@@ -74,7 +74,7 @@ func checkOldest(f *found, s *cronjob.Snapshot, base, run time.Time) {
 	if d, ok := Deadline(&s.CronJob.Spec, o); ok {
 		from = later(from, s.Now.Add(-d))
 	}
-	for i := range s.Children { // recorded nowhere yet
+	for i := range s.Children { // their runs may not be recorded yet
 		if c := &s.Children[i]; !c.Foreign && !c.Backfilled {
 			from = later(from, c.ScheduledTime)
 		}

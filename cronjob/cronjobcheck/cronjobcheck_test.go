@@ -25,7 +25,7 @@ func snapshot() *cronjob.Snapshot {
 	return &cronjob.Snapshot{CronJob: c, Now: hour(3).Add(30 * time.Minute), Schedule: cronjob.Compile(&c)}
 }
 
-// run is the creation of a run.
+// run returns the creation of a run's job.
 func run(n int) cronjob.Creation {
 	return cronjob.Creation{
 		Name: cronjob.JobName("c", hour(n)), ScheduledTime: hour(n),
@@ -45,7 +45,7 @@ func expect(t *testing.T, got []cronjobcheck.Violation, want string) {
 	}
 }
 
-// TestPlan gives each plan that breaks a rule to the check of plans.
+// TestPlan checks plans that break a rule, and some that break none.
 func TestPlan(t *testing.T) {
 	replace := cronjob.Deletion{Reference: cronjob.Reference{UID: child(2).UID}, Reason: cronjobreason.DeleteReplaced}
 	forget := replace
@@ -138,7 +138,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestState checks the creations and the statuses that break a rule.
+// TestState checks creations and statuses that break a rule, and some that break none.
 func TestState(t *testing.T) {
 	s := snapshot()
 	s.CronJob.Spec.ConcurrencyPolicy = cronjob.Forbid

@@ -1,10 +1,9 @@
-// Package cronjobcheck checks what a CronJob controller decides and writes against the
+// Package cronjobcheck checks the decisions and writes of a CronJob controller against the
 // invariants of docs/invariants.md.
 //
-// The checks are functions of values: [Plan] compares a plan with its snapshot, the checks
-// of a [State] compare a write with what the source of truth holds. None of them
-// changes what it is given, and none calls the planner: they hold for any planner and
-// any backend.
+// The checks are functions of values: [Plan] compares a plan with its snapshot, the checks of a
+// [State] compare a write with the source of truth. None of them changes its arguments or calls the
+// planner, so they work for any planner and any backend.
 package cronjobcheck
 
 import (

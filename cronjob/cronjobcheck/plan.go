@@ -40,9 +40,9 @@ func Plan(s *cronjob.Snapshot, p *cronjob.Plan) []Violation {
 	return f
 }
 
-// active returns the jobs that run as far as the snapshot shows. The status names most of
-// them. The others belong to later runs that a crash has kept from being recorded (CI3);
-// the reference does not look for these.
+// active returns the jobs that run according to the snapshot. Most of them are in the active list.
+// The others belong to later runs that were not recorded because of a crash (CI3); the reference
+// does not look for these.
 func active(s *cronjob.Snapshot) (busy []cronjob.Child) {
 	status := &s.CronJob.Status
 	children := make(map[string]*cronjob.Child, len(s.Children))
@@ -77,8 +77,8 @@ func active(s *cronjob.Snapshot) (busy []cronjob.Child) {
 	return busy
 }
 
-// checkRun checks CI2, CI6, CI7 and CI10: the run may start, is of the schedule, due, the latest, and not
-// too late; its job has its name and its time.
+// checkRun checks CI2, CI6, CI7 and CI10: the run may start, it is of the schedule, due, the right
+// one of the due runs and not too late, and its job has its name and its time.
 func checkRun(f *found, s *cronjob.Snapshot, c *cronjob.Creation) {
 	run, spec := c.ScheduledTime, &s.CronJob.Spec
 	base := s.CronJob.Status.LastScheduleTime
@@ -109,7 +109,7 @@ func checkRun(f *found, s *cronjob.Snapshot, c *cronjob.Creation) {
 func tellsRun(s *cronjob.Snapshot, c *cronjob.Creation, isBackfill bool) bool {
 	o, parent := &s.Options, s.CronJob.Name
 	at, marked := o.ReadMarks(parent, c.Name, c.Labels, c.Annotations)
-	isExact := o.Marks.TimeIn != cronjob.InName // a name may tell the minute alone
+	isExact := o.Marks.TimeIn != cronjob.InName // a name may contain only the minute
 	if marked != isBackfill || isExact && !at.Equal(c.ScheduledTime) {
 		return false
 	}
@@ -149,15 +149,15 @@ func checkOverlap(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy []cronjob
 	}
 }
 
-// isRemembered reports whether the memory may tell that a backfill has started an active job, which
-// the children do not show.
+// isRemembered reports whether only the memory may show that a backfill has started an active job:
+// the job is not among the children.
 func isRemembered(s *cronjob.Snapshot, c *cronjob.Child) bool {
 	isChild := func(child cronjob.Child) bool { return child.UID == c.UID && !child.Foreign }
 	return !slices.ContainsFunc(s.Children, isChild) && !s.Memory.Equal(cronjob.Memory{})
 }
 
-// isKnownGone reports whether the memory may hold that a child is gone: its deletion, or a look-up,
-// has found no such job, and the children are older. State.Create checks against the truth.
+// isKnownGone reports whether the memory may show that a child is gone: a deletion or a look-up
+// found no such job, and the children are older. State.Create checks against the truth.
 func isKnownGone(s *cronjob.Snapshot, c *cronjob.Child) bool {
 	return !s.Consistent && c.DeletionTimestamp.IsZero() && !s.Memory.Equal(cronjob.Memory{})
 }
@@ -177,7 +177,7 @@ func checkUnexpected(f *found, s *cronjob.Snapshot, p *cronjob.Plan) {
 	}
 }
 
-// isReplaced reports whether a job is one of a run of the schedule that has not ended.
+// isReplaced reports whether a job is of a run of the schedule and has not ended.
 func isReplaced(c *cronjob.Child) bool {
 	isOfSchedule := !c.Foreign && !c.Backfilled && !c.ScheduledTime.IsZero()
 	return isOfSchedule && c.Finished == ""
@@ -257,8 +257,8 @@ func checkLimit(f *found, how job.ConditionType, limit *int32, all, kept map[job
 	}
 }
 
-// checkBackfills checks the jobs of backfills: each is a run of its range that is due, after those
-// that it started before, within its overlap policy and the limit of a round.
+// checkBackfills checks the jobs of backfills: their runs are due, in the backfill's range and in
+// order, and the overlap policy and the limit of a round are kept.
 func checkBackfills(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy int) {
 	last, n := map[string]time.Time{}, 0
 	for i := range p.Create {

@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// State is what the source of truth holds before a write.
+// State is the source of truth before a write.
 type State struct {
 	CronJob    *cronjob.CronJob
 	Options    *cronjob.Options
@@ -19,17 +19,17 @@ type State struct {
 	Neighbours Neighbours
 }
 
-// Neighbours are the jobs of the CronJob that run when another is created.
+// Neighbours counts the jobs of the CronJob that run when another is created.
 type Neighbours struct {
-	// Active is how many of them are not being deleted. Backfilled is how many of the active jobs
-	// were started by a backfill.
+	// Active is the number of jobs that are not being deleted. Backfilled is the number of active
+	// jobs that were started by a backfill.
 	Active, Backfilled int
-	// Leaving is how many are being deleted and were not started by a backfill: a run that replaces
-	// others need not wait for jobs of backfills.
+	// Leaving is the number of jobs that are being deleted and were not started by a backfill: a
+	// run that replaces others need not wait for jobs of backfills.
 	Leaving int
 }
 
-// Add counts one more job. A job that a user has made by hand, without a trigger, holds nothing back.
+// Add counts one more job. A job that a user made by hand, without a trigger, does not count.
 func (n *Neighbours) Add(c *cronjob.Child) {
 	byHand := c.ScheduledTime.IsZero() && !strings.Contains(c.Name, "-manual-")
 	switch {
@@ -60,7 +60,7 @@ func (st *State) Create(c *cronjob.Creation) []Violation {
 
 	waits, busy := waitsUntilGone(st.CronJob, st.Options), n.Active
 	if waits {
-		busy += n.Leaving // their pods run
+		busy += n.Leaving // their pods may still run
 	}
 
 	switch {
@@ -96,8 +96,8 @@ func overlaps(b *cronjob.Backfill, active int) bool {
 	return b.Overlap != cronjob.Allow && active > 0
 }
 
-// Status checks a status before it is written (CI4, CI12). Function started reports whether a job
-// of that run was ever created.
+// Status checks a status before it is written (CI4, CI12). Function started must report whether a
+// job of the run was ever created.
 func (st *State) Status(next *cronjob.Status, started func(run time.Time) bool) []Violation {
 	var f found
 	before := &st.CronJob.Status
@@ -123,8 +123,8 @@ type History struct {
 // Clone returns an independent copy.
 func (h *History) Clone() History { return History{maps.Clone(h.runs), maps.Clone(h.others)} }
 
-// Started notes that a job was created for a run or, where the time is zero, under a
-// name. It checks CI1.
+// Started records that a job was created for a run or, if the time is zero, under a name. It checks
+// CI1.
 func (h *History) Started(name string, run time.Time) []Violation {
 	if h.runs == nil {
 		h.runs, h.others = make(map[int64]int), make(map[string]int)
@@ -151,7 +151,7 @@ func (h *History) HasStarted(run time.Time) bool { return h.runs[run.Unix()] > 0
 // HasStartedBeside reports whether a job of that name was created outside of the schedule.
 func (h *History) HasStartedBeside(name string) bool { return h.others[name] > 0 }
 
-// Runs are the runs that a job was created for, in order.
+// Runs returns the runs for which a job was created, in order.
 func (h *History) Runs() (all []time.Time) {
 	for _, at := range slices.Sorted(maps.Keys(h.runs)) {
 		all = append(all, time.Unix(at, 0).UTC())

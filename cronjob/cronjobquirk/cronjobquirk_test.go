@@ -8,7 +8,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// TestOf: each release has all quirks, until 1.37 looks jobs up in their namespace and by UID.
+// TestOf: each release has all quirks, except that 1.37 looks up jobs in their namespace and by
+// UID.
 func TestOf(t *testing.T) {
 	for _, r := range release.All() {
 		want := SetOf(Estimate, SilentMiss, EagerHistory, BlindCreate, Stale, NoNamespace, ByName)
@@ -21,7 +22,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// Each constant has its name, and each is in the oldest release.
+// TestNames: each constant has its name, and each quirk is in the oldest release.
 func TestNames(t *testing.T) {
 	known := strings.Split(names, "|")
 	if all := slices.Collect(Of(release.V131()).All()); len(all) != len(known) || Quirk(len(known)).String() != known[len(known)-1] {

@@ -2,7 +2,7 @@ package cronjobreason
 
 import "github.com/batchplan/batchplan/internal/enum"
 
-// Create is why a job is created.
+// Create is the reason why a job is created.
 type Create uint8
 
 // The reasons to create a job.
@@ -11,9 +11,10 @@ const (
 	CreateDue Create = 1 + iota
 	// CreateLatest: the run is the latest of several that were missed (C7).
 	CreateLatest
-	// CreateOldest: the run is the oldest of several that are made up (CatchUpAll).
+	// CreateOldest: the run is the oldest of several missed runs, which start one by one
+	// (CatchUpAll).
 	CreateOldest
-	// CreateTriggered: a user requested it (Trigger).
+	// CreateTriggered: a user requested the job (Trigger).
 	CreateTriggered
 	// CreateBackfilled: a user requested the run (Backfill).
 	CreateBackfilled
@@ -28,7 +29,7 @@ const createReasons = "unspecified|" +
 	"it was asked for (Trigger)|" +
 	"the run was asked for (Backfill)"
 
-// String is a sentence for people.
+// String returns the reason as a sentence.
 func (r Create) String() string { return enum.String(createReasons, int(r), "CreateReason") }
 
 // MarshalText returns the name of the constant without Create.

@@ -2,17 +2,17 @@ package cronjobreason
 
 import "github.com/batchplan/batchplan/internal/enum"
 
-// Delete is why a job is deleted.
+// Delete is the reason why a job is deleted.
 type Delete uint8
 
 // The reasons to delete a job.
 const (
-	// DeleteReplaced: another run takes its place (C12).
+	// DeleteReplaced: another run replaces it (C12).
 	DeleteReplaced Delete = 1 + iota
-	// DeleteSuccessful and DeleteFailed: more finished jobs than the history keeps (C2).
+	// DeleteSuccessful and DeleteFailed: there are more finished jobs than the history keeps (C2).
 	DeleteSuccessful
 	DeleteFailed
-	// DeleteExpired: a finished job was kept for as long as the options say.
+	// DeleteExpired: a finished job is as old as the options allow (KeepSuccessful, KeepFailed).
 	DeleteExpired
 )
 
@@ -24,7 +24,7 @@ const deleteReasons = "unspecified|" +
 	"more failed jobs than failedJobsHistoryLimit (C2)|" +
 	"it finished long enough ago (KeepSuccessful, KeepFailed)"
 
-// String is a sentence for people.
+// String returns the reason as a sentence.
 func (r Delete) String() string { return enum.String(deleteReasons, int(r), "DeleteReason") }
 
 // MarshalText returns the name of the constant without Delete.

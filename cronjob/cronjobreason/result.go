@@ -2,25 +2,25 @@ package cronjobreason
 
 import "github.com/batchplan/batchplan/internal/enum"
 
-// Result is what became of one read or write.
+// Result is the result of one read or write.
 type Result uint8
 
 const (
-	// ResultNotTried: the round stopped before it. An Outcome with only these is what a crash
-	// before the first write leaves.
+	// ResultNotTried: the round ended before it was made. After a crash before the first write, all
+	// results are ResultNotTried.
 	ResultNotTried Result = iota
-	// ResultDone: the write took effect; for a read, the job is there.
+	// ResultDone: the write took effect; for a read, the job exists.
 	ResultDone
-	// ResultGone: the job was not there any more.
+	// ResultGone: the job did not exist any more.
 	ResultGone
 	// ResultUnsuccessful: the write did not take effect, or its reply was lost.
 	ResultUnsuccessful
-	// ResultRefused: the write did not and will not take effect, since the namespace is
-	// going away.
+	// ResultRefused: the write did not and will not take effect, because the namespace is being
+	// deleted.
 	ResultRefused
-	// ResultAlreadyExists: a job of that name is there, and this CronJob controls it.
+	// ResultAlreadyExists: a job of that name exists, and this CronJob controls it.
 	ResultAlreadyExists
-	// ResultNameTaken: a job of that name is there, and another owner controls it or none.
+	// ResultNameTaken: a job of that name exists, and this CronJob does not control it.
 	ResultNameTaken
 )
 

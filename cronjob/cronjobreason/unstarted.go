@@ -2,23 +2,23 @@ package cronjobreason
 
 import "github.com/batchplan/batchplan/internal/enum"
 
-// Unstarted is why a run never starts.
+// Unstarted is the reason why a run never starts.
 type Unstarted uint8
 
 // The reasons why runs never start.
 const (
-	// UnstartedForLater: a later run takes its place (C8).
+	// UnstartedForLater: a later run starts instead (C8).
 	UnstartedForLater Unstarted = 1 + iota
 	// UnstartedTooLate: its deadline has passed (C9).
 	UnstartedTooLate
-	// UnstartedSuspended: it came due while the CronJob was suspended (Options.SkipOnResume).
+	// UnstartedSuspended: it was due while the CronJob was suspended (Options.SkipOnResume).
 	UnstartedSuspended
-	// UnstartedEdited: a new schedule has it, and it lies before the edit (Options.SkipOnEdit).
+	// UnstartedEdited: it is a run of the new schedule from before the edit (Options.SkipOnEdit).
 	UnstartedEdited
 	// UnstartedHeld: Forbid held it back (Options.SkipHeld).
 	UnstartedHeld
-	// UnstartedNameTaken: its name belongs to another owner, and the next run takes its turn
-	// (C14, CatchUpAll).
+	// UnstartedNameTaken: its name belongs to another owner, and the next run follows (C14,
+	// CatchUpAll).
 	UnstartedNameTaken
 )
 
@@ -32,7 +32,7 @@ const unstartedReasons = "unspecified|" +
 	"an active job held it back (SkipHeld)|" +
 	"its name belongs to another owner (C14)"
 
-// String is a sentence for people.
+// String returns the reason as a sentence.
 func (r Unstarted) String() string {
 	return enum.String(unstartedReasons, int(r), "UnstartedReason")
 }

@@ -9,31 +9,31 @@ type Wait uint8
 const (
 	// WaitNextRun: the next run is not due yet (C7).
 	WaitNextRun Wait = 1 + iota
-	// WaitNever: no run is going to come (S3).
+	// WaitNever: the schedule has no further run (S3).
 	WaitNever
 	// WaitActive: a run is due, and active jobs hold it back (C11).
 	WaitActive
-	// WaitVerify: active jobs that the snapshot does not hold are looked up (C5).
+	// WaitVerify: active jobs that are not among the children are looked up (C5).
 	WaitVerify
-	// WaitStartDeadline: a run held back is given up at a time (C9).
+	// WaitStartDeadline: a run is held back, and is given up at its deadline (C9).
 	WaitStartDeadline
 	// WaitNameTaken: the name of the run belongs to another owner (C14).
 	WaitNameTaken
 	// WaitNoSchedule: the schedule does not parse, or its zone is unknown (C6).
 	WaitNoSchedule
-	// WaitClock: the last run lies in the future; nothing starts before it has passed (CI14).
+	// WaitClock: the last run is in the future; nothing starts until that time has passed (CI14).
 	WaitClock
 	// WaitHistory: a finished job is kept until a time (KeepSuccessful, KeepFailed).
 	WaitHistory
 	// WaitTrigger: a trigger waits for active jobs (Trigger.Overlap).
 	WaitTrigger
-	// WaitRecord: jobs that a run replaces are to be recorded first (CI1).
+	// WaitRecord: jobs that a run replaces must be recorded first (CI1).
 	WaitRecord
 	// WaitBackfill: a run of a backfill is not due, is left to the schedule, or waits
 	// for active jobs (Backfill.Overlap).
 	WaitBackfill
-	// WaitStale: the snapshot is older than the controller's own writes, and what the
-	// active list decides waits until it shows them (CI15).
+	// WaitStale: the snapshot is older than the controller's own writes, and a decision that
+	// depends on the active list waits until it shows them (CI15).
 	WaitStale
 	// WaitFailures: a run is due, and too many jobs in a row have failed (C19).
 	WaitFailures
@@ -46,8 +46,7 @@ const (
 const waitNames = "|NextRun|Never|Active|Verify|StartDeadline|NameTaken|NoSchedule|" +
 	"Clock|History|Trigger|Record|Backfill|Stale|Failures|Suspended|Deleted"
 
-// String returns the name of the constant without Wait. The sentence, with its figures, is that of a
-// plan's Wait.
+// String returns the name of the constant without Wait. A cronjob.Wait has a sentence.
 func (r Wait) String() string { return enum.String(waitNames, int(r), "Wait") }
 
 // MarshalText is [Wait.String].

@@ -10,15 +10,15 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// aside is what is known of the time up to which runs are set aside, for the check of CI16.
-// A round that ends well leaves a memory that knows it; after any other the memory
-// may come from an earlier round.
+// aside holds bounds of the time up to which runs are set aside, to check CI16. After a round
+// without an error the memory has that time; after any other round the memory may be an earlier
+// one.
 type aside struct {
 	// least is the time up to which no run may start any more; most is the time up to which
 	// runs may have been given up.
 	least, most time.Time
-	// suspended and schedule are what the memory certainly knows of the spec; an empty
-	// schedule is unknown.
+	// suspended and schedule are the parts of the spec that the memory certainly has; an empty
+	// schedule means unknown.
 	suspended bool
 	schedule  string
 	// resumes and edited are set if the memory may be older than a change.
@@ -69,7 +69,7 @@ func (a aside) planned(s *cronjob.Snapshot) aside {
 	if o.SkipHeld && spec.ConcurrencyPolicy == cronjob.Forbid {
 		next.most = latest(next.most, s.Now)
 		if !suspended && isHeld(s) {
-			due := s.Now.Add(-o.Jitter + 1) // whatever its delay
+			due := s.Now.Add(-o.Jitter + 1) // earlier runs are due, no matter how long their delays are
 			next.least = latest(next.least, s.Schedule.Schedule.Prev(due))
 		}
 	}
@@ -77,8 +77,8 @@ func (a aside) planned(s *cronjob.Snapshot) aside {
 }
 
 // isHeld reports whether an active job certainly holds back the latest run, and that run would be
-// in time. CatchUpAll goes from run to run, and may first pass one whose job exists. A pause is
-// checked before the active jobs, and sets nothing aside.
+// in time. With CatchUpAll that is uncertain, because it may first pass an earlier run whose job
+// exists. With PauseAfterFailures too, because a pause has priority and sets nothing aside.
 func isHeld(s *cronjob.Snapshot) bool {
 	o := &s.Options
 	inTime := s.CronJob.Spec.StartingDeadlineSeconds == nil && o.CatchUpWindow == 0
@@ -95,8 +95,8 @@ func isHeld(s *cronjob.Snapshot) bool {
 	})
 }
 
-// failed returns what is set aside after a round that has not ended well: the memory may be the one
-// from before the round, or the one from after it.
+// failed returns what is set aside after a round with an error: the memory may be the one from
+// before the round, or the one from after it.
 func (a aside) failed(before aside) aside {
 	a.least = earliest(a.least, before.least)
 	a.resumes, a.edited = a.resumes || before.resumes, a.edited || before.schedule != a.schedule

@@ -13,14 +13,14 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 )
 
-// checked is the program's backend behind the test.
+// checked is the program's backend, wrapped by the test.
 type checked struct {
 	e *Env
 	b cronjobapply.Backend
 }
 
-// do makes a write, and compares the store with what it held before. Argument run is the run whose
-// job is created, and made the job in the reply.
+// do makes a write, and compares the store before and after it. Argument run is the run whose job
+// is created, and made the job in the reply.
 func (c *checked) do(run time.Time, made *cronjobapply.Job, w life.Write) error {
 	return c.e.life.Do(w, func() { c.e.interfere(w.Write, run) }, func(_ bool, err error) {
 		c.e.look(w.Write)
@@ -28,7 +28,7 @@ func (c *checked) do(run time.Time, made *cronjobapply.Job, w life.Write) error 
 	})
 }
 
-// Unwrap lets the executor find what else the program's backend can do.
+// Unwrap lets the executor find the optional interfaces of the program's backend.
 func (c *checked) Unwrap() cronjobapply.Backend { return c.b }
 
 // Get reads a job. A read fails only if the program has ended.
@@ -86,7 +86,7 @@ func (c *checked) Create(ctx context.Context, n cronjob.Creation) (made cronjoba
 
 			seesLate := c.e.subject.Late && c.e.watch == nil
 			if seesLate || c.e.respec {
-				return wrong // the program could not know more
+				return wrong // the program could not know that this is wrong
 			}
 			return slices.Concat(wrong, c.e.state().Create(&n), c.e.checkAside(&n))
 		},
@@ -124,7 +124,7 @@ func (e *Env) isNow(t time.Time) bool { return t.IsZero() || t.Sub(e.life.Now())
 
 func (c *checked) WriteStatus(ctx context.Context, s cronjob.Status) error {
 	if c.e.options.ActiveFromChildren {
-		s.Active = nil // the kind of the CronJob has no place for it
+		s.Active = nil // the CronJob's kind does not store it
 	}
 	if c.e.options.SuccessFromChildren {
 		s.LastSuccessfulTime = time.Time{}

@@ -8,10 +8,10 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 )
 
-// Cache is the view that a program behind a watch has of its CronJob. The test is the watch: it
-// shows each object some time after it has changed, in any order, and several changes as one.
-// A program with a Cache must plan only from what it was shown; its backend reads and writes the
-// store itself.
+// Cache is the view of the CronJob that a program with a watch has. The test plays the watch: it
+// shows each object some time after it has changed, in any order, and several changes as one. A
+// program with a Cache must plan only from the objects that were shown; its backend reads and
+// writes the store itself.
 //
 // The methods may be called while a write of a round is in flight, since events arrive at any time.
 type Cache interface {
@@ -26,39 +26,39 @@ type Cache interface {
 	RemoveJob(name string)
 }
 
-// Mirror is a Cache that keeps what it is shown.
+// Mirror is a Cache that keeps the objects it is shown.
 type Mirror struct {
 	CronJob cronjob.CronJob
 	Jobs    []cronjob.Child
 }
 
-// Replace takes over everything.
+// Replace replaces the CronJob and all jobs.
 func (m *Mirror) Replace(c cronjob.CronJob, jobs []cronjob.Child) {
 	m.CronJob, m.Jobs = c, slices.Clone(jobs)
 }
 
-// SetCronJob takes the CronJob over.
+// SetCronJob replaces the CronJob.
 func (m *Mirror) SetCronJob(c cronjob.CronJob) { m.CronJob = c }
 
-// SetJob takes a job over.
+// SetJob adds or replaces a job.
 func (m *Mirror) SetJob(c cronjob.Child) {
 	m.RemoveJob(c.Name)
 	m.Jobs = append(m.Jobs, c)
 }
 
-// RemoveJob forgets a job.
+// RemoveJob removes a job.
 func (m *Mirror) RemoveJob(name string) {
 	m.Jobs = slices.DeleteFunc(m.Jobs, func(c cronjob.Child) bool { return c.Name == name })
 }
 
-// Snapshot returns what the mirror shows now. It is not Consistent.
+// Snapshot returns the current objects. It is not Consistent.
 func (m *Mirror) Snapshot() cronjob.Snapshot {
 	return cronjob.Snapshot{CronJob: m.CronJob, Children: slices.Clone(m.Jobs)}
 }
 
-// LateLoop is [Loop] for a backend whose program sees its objects late: it plans from
-// a Mirror, which it returns as the Cache of the subject. The function makes the backend of a
-// round, whose status writes are on condition of the version of that CronJob.
+// LateLoop is [Loop] for a program that sees its objects late: it plans from a Mirror, which it
+// returns as the Cache of the subject. Function backend must return the backend of a round, whose
+// status writes are conditional on the version of the CronJob seen.
 func LateLoop(env *Env, backend func(seen cronjob.CronJob) cronjobapply.Backend) (func(forget bool) Program, Cache) {
 	m := &Mirror{}
 	return Loop(env, func(context.Context) (cronjob.Snapshot, cronjobapply.Backend, error) {

@@ -20,7 +20,8 @@ type answer struct {
 // get is the call that is not a write.
 const get world.Verb = "get"
 
-// conclude works out when the program must come again. A round without a plan leaves that as it is.
+// conclude computes when the program must run again. After a round without a plan that does not
+// change.
 func (e *Env) conclude() {
 	if e.pending == nil {
 		return
@@ -29,7 +30,7 @@ func (e *Env) conclude() {
 	e.pending, e.due = nil, e.life.Due(end.Requeue.At, end.Retry)
 }
 
-// replay is a backend that answers as the program's has done in this round.
+// replay is a backend that repeats the answers of the program's backend in this round.
 type replay struct{ *pending }
 
 func (r replay) answer(verb world.Verb, name string) (cronjobapply.Job, error) {

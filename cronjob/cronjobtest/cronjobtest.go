@@ -12,24 +12,23 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// Test is a test of a backend, with what may be chosen. TestBackend is one with the zero
-// values.
+// Test is a test of a backend with some choices. TestBackend runs the zero Test.
 type Test struct {
-	// Specs are the CronJobs; those of [Specs] if it is nil.
+	// Specs generates the CronJobs' specs; nil means [Specs].
 	Specs *rapid.Generator[cronjob.Spec]
-	// Options are the options to plan with; those of [Options] if it is nil. A program that plans
-	// with options of its own needs none.
+	// Options generates the options to plan with; nil means [Options]. It does not matter for a
+	// program that plans with its own options.
 	Options *rapid.Generator[cronjob.Options]
-	// Schedule are the options to compile schedules with, by [Env.Compile]; none if it is nil.
+	// Schedule generates the options with which [Env.Compile] compiles schedules; nil means none.
 	Schedule *rapid.Generator[[]schedule.Option]
-	// Endings are how children end: Complete or Failed if it is nil. "Skipped" is kept as
+	// Endings lists how children can end; nil means Complete and Failed. "Skipped" is kept as
 	// successful, any other word as failed.
 	Endings []cronjob.Ending
 }
 
-// TestBackend lets random CronJobs live on a store and tests the program that plans them. Open
-// is called for each life, with an empty store. There are 100 lives, or as
-// many as -rapid.checks says. About 30 things happen in each, or as many as -rapid.steps says.
+// TestBackend creates random CronJobs on a store and tests the program that plans them. Function
+// open is called for each life and must use an empty store. There are 100 lives, or the number in
+// -rapid.checks. About 30 things happen in each, or the number in -rapid.steps.
 func TestBackend(t testing.TB, open func(*Env) Subject) {
 	t.Helper()
 	Test{}.Run(t, open)

@@ -49,8 +49,8 @@ type store struct {
 	jobs    []cronjob.Child
 	behind  []cronjob.Child
 	created int
-	late    bool // reads the jobs from a replica, and says so
-	dates   bool // tells when the spec was changed
+	late    bool // reads the jobs from a replica, and is not Consistent
+	dates   bool // sets SpecChanged
 	isMap   bool // returns jobs in any order, and draws their UIDs
 	changes []string
 
@@ -238,25 +238,24 @@ func open(bug bug) func(*cronjobtest.Env) cronjobtest.Subject {
 	}
 }
 
-// TestBackend_Right finds nothing wrong with a store that is right.
+// TestBackend_Right: a correct store passes.
 func TestBackend_Right(t *testing.T) { cronjobtest.TestBackend(t, open(none)) }
 
-// TestBackend_Replica is the same for a store that reads from a replica and says so.
+// TestBackend_Replica: a store passes if it reads from a replica and is not Consistent.
 func TestBackend_Replica(t *testing.T) { cronjobtest.TestBackend(t, open(late)) }
 
-// openLate is the store behind a watch.
+// openLate returns a store behind a watch.
 func openLate(env *cronjobtest.Env) cronjobtest.Subject {
 	s := &store{env: env, dates: true}
 	start, cache := cronjobtest.LateLoop(env, func(seen cronjob.CronJob) cronjobapply.Backend { return &backend{s, int(seen.Version)} })
 	return cronjobtest.Subject{Store: s, Start: start, Cache: cache}
 }
 
-// TestBackend_Late is the same for a program that sees its objects late, each by itself, and
-// keeps its memory.
+// TestBackend_Late: a program passes if it sees each object late, and keeps its memory.
 func TestBackend_Late(t *testing.T) { cronjobtest.TestBackend(t, openLate) }
 
-// TestBackend_Kinds is the same for children that are not jobs, with all options together. The lives that
-// -rapid.checks asks for are shared out between the stores and the names: make lives runs more of them.
+// TestBackend_Kinds: stores with children that are not jobs pass, with all options together. The
+// number of lives in -rapid.checks is divided among the subtests; make lives runs more.
 func TestBackend_Kinds(t *testing.T) {
 	lives, err := strconv.Atoi(flag.Lookup("rapid.checks").Value.String())
 	if err != nil {
@@ -281,7 +280,7 @@ func TestBackend_Kinds(t *testing.T) {
 	}
 }
 
-// TestBackend_Wrong finds each of the bugs.
+// TestBackend_Wrong: the test finds each of the bugs.
 func TestBackend_Wrong(t *testing.T) {
 	for _, c := range []struct {
 		bug  bug
@@ -299,8 +298,8 @@ func TestBackend_Wrong(t *testing.T) {
 	}
 }
 
-// TestBackend_Map: a life can be repeated whatever the order in which a store returns its jobs, and
-// whatever their UIDs.
+// TestBackend_Map: a life can be repeated even if a store returns its jobs in any order, with any
+// UIDs.
 func TestBackend_Map(t *testing.T) {
 	for name, open := range map[string]func(*cronjobtest.Env) cronjobtest.Subject{"consistent": open(none), "late": openLate} {
 		t.Run(name, func(t *testing.T) {
@@ -316,7 +315,7 @@ func TestBackend_Map(t *testing.T) {
 	}
 }
 
-// observer learns what became of the writes of a round.
+// observer counts the rounds whose results it gets.
 type observer struct {
 	cronjobapply.Backend
 	told int
@@ -324,7 +323,7 @@ type observer struct {
 
 func (o *observer) Executed(cronjob.Writes) { o.told++ }
 
-// TestEnv_BackendIsAsAble: what the program's backend can do besides, the executor finds behind the test.
+// TestEnv_BackendIsAsAble: the executor finds the optional interfaces of the program's backend.
 func TestEnv_BackendIsAsAble(t *testing.T) {
 	o := &observer{}
 	if _, err := (cronjobapply.Executor{}).Apply(t.Context(), new(cronjobtest.Env).Backend(o), &cronjob.Plan{}); err != nil || o.told != 1 {

@@ -1,23 +1,23 @@
 // Package cronjobtest tests programs that plan CronJobs with package cronjob.
 //
-// [TestBackend] lets random CronJobs live on a program's own store. It acts as users, lets jobs
-// end, makes writes fail, loses replies, ends the program between two writes, starts it again with
-// its stored memory and without, and checks the invariants of docs/invariants.md on each
-// write. What goes wrong is shrunk and told as a story.
+// [TestBackend] creates random CronJobs on a program's own store. It acts as users, ends jobs,
+// makes writes fail, loses replies, ends the program between two writes, starts it again with its
+// stored memory and without, and checks the invariants of docs/invariants.md on each write. A
+// failure is shrunk and printed as a story.
 //
 //	cronjobtest.TestBackend(t, func(env *cronjobtest.Env) cronjobtest.Subject {
 //		store := newStore(env)
 //		return cronjobtest.Subject{Store: store, Start: cronjobtest.Loop(env, store.Look)}
 //	})
 //
-// A program behind a watch has a [Cache], which the test fills late. On a [Requester], users also
-// ask for jobs beside the schedule and for backfills; on a [SharedStore], jobs of other owners take the
-// names of runs. Half of the lives choose [Env.Options], which a program with options of its own
-// may ignore.
+// A program behind a watch has a [Cache], which the test fills late. If the store is a [Requester],
+// users also request triggers and backfills; if it is a [SharedStore], jobs of other owners take
+// the names of runs. Half of the lives have [Env.Options], which a program with its own options may
+// ignore.
 //
-// [Specs], [Snapshots] and the like are generators for properties of your own. This package is the
-// counterpart of job/jobtest, which says more, as does docs/testing.md.
+// [Specs], [Snapshots] and others are generators for your own properties. Package job/jobtest is
+// the counterpart for jobs. Its documentation and docs/testing.md explain more.
 //
-// The interfaces of this package never get another method. A later feature comes as an optional
-// interface that the kit asks a [Store] for, like [Requester] now.
+// The interfaces of this package never get another method. A later feature would be an optional
+// interface of a [Store], like [Requester].
 package cronjobtest

@@ -22,7 +22,7 @@ type Env struct {
 	subject Subject
 	program *life.Program
 
-	truth     life.Family[cronjob.CronJob, cronjob.Child] // what the store held when the test read it last
+	truth     life.Family[cronjob.CronJob, cronjob.Child] // the store when the test read it last
 	was       life.Family[cronjob.CronJob, cronjob.Child] // the same before the last write or round
 	history   cronjobcheck.History
 	options   cronjob.Options
@@ -30,20 +30,20 @@ type Env struct {
 	endings   []cronjob.Ending
 	watch     *life.Late
 	edited    bool             // the CronJob has changed since the program looked
-	respec    bool             // its spec has
-	seen      cronjob.CronJob  // as the program has looked at it
-	schedule  cronjob.Compiled // as the program has compiled it
-	compiles  job.UID          // the CronJob that it was compiled for
-	memory    cronjob.Memory   // as the last plan alone leaves it
-	before    aside            // what was set aside before the round
-	aside     aside            // what is set aside with it
+	respec    bool             // the spec has changed since then
+	seen      cronjob.CronJob  // as the program saw it last
+	schedule  cronjob.Compiled // as the program compiled it last
+	compiles  job.UID          // the CronJob for which it was compiled
+	memory    cronjob.Memory   // after the last plan, without its writes
+	before    aside            // set aside before the round
+	aside     aside            // set aside after it
 	pending   *pending         // the plan of the round that is under way; nil for none
-	due       life.Due         // when a round is due, by the last plan and its calls
+	due       life.Due         // when a round is due according to the last plan and its calls
 
 	compiling sync.Mutex // guards sources: a program may compile in any goroutine
 	sources   map[source]cronjob.Compiled
 
-	triggers  []cronjob.Trigger  // that the store holds, with the truth
+	triggers  []cronjob.Trigger  // in the store, read with truth
 	backfills []cronjob.Backfill // the same
 	requests  int                // how many triggers and backfills there were
 	requested []cronjob.Trigger  // all triggers
@@ -53,12 +53,12 @@ type Env struct {
 // Now returns the time in this life.
 func (e *Env) Now() time.Time { return e.life.Now() }
 
-// Options returns the options to plan with: in half of the lives the zero value. A program with
-// options of its own may ignore them.
+// Options returns the options to plan with: in half of the lives the zero value. A program with its
+// own options may ignore them.
 func (e *Env) Options() cronjob.Options { return e.options }
 
-// Compile compiles the schedule of a CronJob with the options of this life. A program with options
-// of its own may ignore it.
+// Compile compiles the schedule of a CronJob with the options of this life. A program with its own
+// options may ignore it.
 func (e *Env) Compile(c *cronjob.CronJob) cronjob.Compiled {
 	key := source{c.Spec.Schedule, value.Of(c.Spec.TimeZone), c.CreationTimestamp}
 	e.compiling.Lock()
@@ -101,7 +101,7 @@ func (e *Env) Planned(s *cronjob.Snapshot, p *cronjob.Plan) {
 }
 
 // Write makes a write of the program that does not go through a backend, such as storing its
-// memory. It can fail, lose its reply, or be the one before which the program ends.
+// memory. The write can fail, its reply can be lost, or the program can end before it.
 func (e *Env) Write(what string, write func() error) error {
 	e.life.Writing.Lock()
 	defer e.life.Writing.Unlock()
@@ -109,12 +109,12 @@ func (e *Env) Write(what string, write func() error) error {
 	return err
 }
 
-// Backend stands between an executor and the program's backend. It makes writes go wrong,
-// and checks each before it is made and what happened to it.
+// Backend wraps the program's backend for the executor. It makes writes fail, and checks each write
+// before and after it is made.
 func (e *Env) Backend(b cronjobapply.Backend) cronjobapply.Backend { return &checked{e, b} }
 
-// compiled is the schedule of the CronJob as the program compiles it, which may have options of its
-// own.
+// compiled returns the schedule of the CronJob as the program compiles it, perhaps with its own
+// options.
 func (e *Env) compiled() cronjob.Compiled {
 	now := e.Compile(&e.truth.Object)
 	if e.compiles == e.truth.Object.UID && e.schedule.Source == now.Source && e.schedule.Zone == now.Zone {

@@ -18,8 +18,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// live lets one or two CronJobs of the same name live, one after the other, with faults, and come
-// to rest.
+// live creates one or two CronJobs of the same name, one after the other. Each lives with faults,
+// then comes to rest.
 func (e *Env) live(specs *rapid.Generator[cronjob.Spec]) {
 	e.life.StartAt(rapid.SampledFrom(cronjobgen.Starts).Draw(e.life.T, "start"))
 	if text := optionsText(&e.options); text != "" {
@@ -65,8 +65,7 @@ func (e *Env) removeAll() {
 	e.program.Again, e.pending, e.due = time.Time{}, nil, life.Due{}
 }
 
-// steps are the things that can happen and of which the program is notified; each appears as often
-// as it is likely.
+// steps returns the things that can happen. More likely ones are added more often.
 func (e *Env) steps() life.Steps {
 	drawTime := func(t *rapid.T) time.Duration {
 		return time.Duration(rapid.IntRange(1, 2000).Draw(t, "seconds")) * time.Second
@@ -93,7 +92,7 @@ func (e *Env) steps() life.Steps {
 	return steps
 }
 
-// newProgram makes the program that lives.
+// newProgram returns the program under test.
 func (e *Env) newProgram() *life.Program {
 	p := &life.Program{
 		Life:       e.life,
@@ -116,7 +115,7 @@ func (e *Env) newProgram() *life.Program {
 	return p
 }
 
-// start starts the program. A program with a cache lists everything anew.
+// start starts the program. A program with a cache lists everything again.
 func (e *Env) start(forget bool) func(context.Context) (time.Time, error) {
 	program := e.subject.Start(forget)
 	e.pending, e.due = nil, life.Due{}
@@ -128,7 +127,7 @@ func (e *Env) start(forget bool) func(context.Context) (time.Time, error) {
 	return program
 }
 
-// roundEnded looks at what a round has left.
+// roundEnded checks the store after a round.
 func (e *Env) roundEnded(failed bool) {
 	if failed {
 		e.aside = e.aside.failed(e.before)
@@ -198,12 +197,12 @@ func podsAreGone(c *cronjob.Child) string {
 	return "the pods of " + c.Name + " are gone, and so is the job"
 }
 
-// isLeft reports whether a job of the CronJob has not ended, or is still to go.
+// isLeft reports whether a job of the CronJob has not ended, or is being deleted.
 func isLeft(c *cronjob.Child) bool {
 	return !c.Foreign && (c.Finished == "" || !c.DeletionTimestamp.IsZero())
 }
 
-// end lets a job end.
+// end ends a job.
 func (e *Env) end(c cronjob.Child, how cronjob.Ending) {
 	c.Finished, c.FinishTime, c.KeptAs = how, e.life.Now(), world.KeptAs(how)
 	says := "ends: " + string(how)
@@ -216,7 +215,7 @@ func (e *Env) end(c cronjob.Child, how cronjob.Ending) {
 	e.update(c, says, "has ended")
 }
 
-// update stores a change of a job that something outside has made.
+// update stores a change of a job that the program did not make.
 func (e *Env) update(c cronjob.Child, says, what string) {
 	e.life.Tell("%s%s %s", e.life.Meanwhile, c.Name, says)
 	e.life.Must("update "+c.Name, e.subject.Store.UpdateJob(c))
@@ -340,8 +339,8 @@ func (e *Env) checkStall() {
 	e.life.Breaks("CL4", "the program waits, and there is something to do:\n%s", todo)
 }
 
-// patience is how long a program that sees its objects late may wait to see its own writes even
-// though it has seen them (CI15): after a restart it does not know its last write.
+// patience limits how long a program that sees its objects late may wait for its own writes
+// although they were shown (CI15): after a restart it does not know its last write.
 const patience = 5 * time.Minute
 
 // endAll lets all jobs complete, including those that are created meanwhile.

@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 )
 
-// Loop returns a Start for a Subject without a loop of its own: it runs the loop of this
-// package. So it tests a backend alone.
+// Loop returns the Start function of a Subject that has no loop of its own: its program runs the
+// loop of this package. Then the test is only about the backend.
 func Loop(env *Env, look Look) func(forget bool) Program {
 	l := &loop{env: env, look: look}
 	return func(forget bool) Program {

@@ -19,7 +19,7 @@ type Requester interface {
 	AddBackfill(b cronjob.Backfill) error
 	// Triggers reads the triggers that are not complete.
 	Triggers() ([]cronjob.Trigger, error)
-	// Backfills reads the backfills that are not complete, as far as they have got.
+	// Backfills reads the backfills that are not complete, with their progress.
 	Backfills() ([]cronjob.Backfill, error)
 	// StoreProgress removes the triggers with these IDs, stores each backfill in place of the
 	// one with its ID, and removes those that are complete.
@@ -39,7 +39,7 @@ func (e *Env) readRequests() {
 	e.life.Must("read the backfills", err)
 }
 
-// request lets a user ask for a job now or for a backfill.
+// request lets a user request a trigger or a backfill.
 func (e *Env) request() bool {
 	r := e.subject.Store.(Requester)
 	e.requests++
@@ -67,7 +67,7 @@ func (e *Env) request() bool {
 		MaxActive: int32(e.life.Pick("most active", 3)),
 	}
 
-	// Nothing is known of runs whose jobs are gone, or will be soon.
+	// Runs whose jobs are gone, or will be soon, would be repeated.
 	for _, run := range e.history.Runs() {
 		c := e.truth.Child(e.options.Naming.JobName(e.truth.Object.Name, run))
 		if c == nil || !c.DeletionTimestamp.IsZero() {
@@ -98,7 +98,7 @@ func (e *Env) checkRequests() {
 	for _, b := range e.backfills {
 		due := e.life.Now().Add(-e.options.Jitter)
 		if e.mayPause() {
-			continue // the run that is due is the schedule's, and waits (C19)
+			continue // a due run of the schedule may be held back, and has priority (C19)
 		}
 		run := e.compiled().Schedule.Next(b.After)
 		isDue := !run.IsZero() && !run.After(due)
@@ -111,7 +111,7 @@ func (e *Env) checkRequests() {
 	for _, t := range e.requested {
 		name := e.options.Naming.TriggerName(e.truth.Object.Name, t)
 		if c := e.truth.Child(name); c != nil && c.Foreign {
-			continue // the name of an earlier job, taken since
+			continue // another owner has taken the name since
 		}
 		if !e.history.HasStartedBeside(name) {
 			e.life.Breaks("CL4", "trigger %s is complete, and %s was never created", t.ID, name)

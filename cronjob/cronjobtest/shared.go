@@ -7,7 +7,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// SharedStore is a Store in which others have jobs as well. One of theirs can have the name of a
+// SharedStore is a Store that also holds jobs of other owners. Such a job can have the name of a
 // run, which then cannot start (C14).
 type SharedStore interface {
 	// AddJob stores a job of another owner: it is Foreign, and Jobs returns it.
@@ -31,8 +31,8 @@ func (e *Env) takeName() bool {
 	return e.addForeign(name, "the name of the run of "+clock(run))
 }
 
-// takeOver lets another owner have the name of the job that is about to be created or deleted. The
-// job that has it is removed first.
+// takeOver gives the name of a job that is about to be created or deleted to another owner's job. A
+// job that has the name is removed first.
 func (e *Env) takeOver(name string) bool {
 	is := e.truth.Child(name)
 	if is != nil && is.Foreign {

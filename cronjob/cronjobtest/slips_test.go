@@ -62,7 +62,8 @@ func TestBackend_Slips(t *testing.T) {
 	}
 }
 
-// TestBackend_Young finds within 20 lives that snapshots take the time of the look for that of the creation (C7).
+// TestBackend_Young finds, within 20 lives, that snapshots have the current time as the
+// creationTimestamp (C7).
 func TestBackend_Young(t *testing.T) {
 	kittest.Within(t, 5, 20, "shows the CronJob otherwise than the store: creationTimestamp: got", func(tb testing.TB) {
 		cronjobtest.TestBackend(tb, func(env *cronjobtest.Env) cronjobtest.Subject {

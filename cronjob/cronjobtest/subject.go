@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 )
 
-// Store is the store of the program that is tested, as users and the test see it. It
-// holds one CronJob with its jobs. Reads must show the source of truth, as it is now.
+// Store is the store of the program under test, as users and the test see it. It holds one CronJob
+// with its jobs. Reads must show the current source of truth.
 type Store interface {
 	// CreateCronJob stores a new CronJob, without a status. Its spec has its defaults. The store
 	// may give it another UID, which must be new.
@@ -21,44 +21,42 @@ type Store interface {
 	UpdateSpec(s cronjob.Spec) error
 	// CronJob reads the CronJob.
 	CronJob() (cronjob.CronJob, error)
-	// Jobs reads all jobs of the CronJob, also those that have ended. A UID must be new in
+	// Jobs reads all jobs of the CronJob, including those that have ended. UIDs must be unique in
 	// the whole life.
 	Jobs() ([]cronjob.Child, error)
 	// UpdateJob stores how a job has ended: Finished, FinishTime and CompletionTime. Or it stores
-	// the DeletionTimestamp of a job that a user has deleted, and that stays until RemoveJob.
+	// the DeletionTimestamp of a job that a user has deleted; the job stays until RemoveJob.
 	UpdateJob(c cronjob.Child) error
 	// RemoveJob removes a job, as a user does, or as the garbage collector does once the pods of a
 	// deleted job are gone.
 	RemoveJob(name string) error
 }
 
-// Program is the program that is tested, while it runs. A call looks at the CronJob, plans
-// once and carries out the plan. It returns the time at which it wants to be called again even if
-// nothing happens; the zero time means never. A program is called when the CronJob or a job
-// changes, when that time comes, and soon again after an error, but never because of a write
-// of its own.
+// Program is the program under test, while it runs. A call reads the CronJob, plans once and
+// carries out the plan. It returns the time at which it wants to be called again even if nothing
+// happens; the zero time means never. A program is called when the CronJob or a job changes, when
+// that time comes, and soon again after an error, but never because of a write of its own.
 type Program func(ctx context.Context) (again time.Time, err error)
 
 // Subject is a store with a program on it.
 type Subject struct {
 	Store Store
-	// Start starts the program. It is called at first, and again after the program was
-	// ended: with forget the program must drop the memory that it has stored, as if it were
-	// lost, otherwise it finds it.
+	// Start starts the program, at first and after each end. If forget is true, the program must
+	// drop its stored memory, as if that were lost; otherwise it must use it.
 	Start func(forget bool) Program
-	// Late means that the program sees its objects late, through a watch or a cache. Then less can
-	// be promised.
+	// Late is true if the program sees its objects late, through a watch or a cache. Then the test
+	// demands less.
 	Late bool
 	// Cache, if not nil, is the program's view of its objects. The test shows it the changes late,
 	// and calls the program after showing something. Such a subject is Late.
 	Cache Cache
-	// OneWriter means that only the program writes the CronJob during a round, so that its status
-	// needs no condition: users edit it between the rounds.
+	// OneWriter is true if only the program writes the CronJob during a round, so that status
+	// writes need no condition. Then users edit it only between rounds.
 	OneWriter bool
-	// Close, if not nil, is called when the life is over.
+	// Close, if not nil, is called at the end of the life.
 	Close func()
 }
 
-// Look reads a snapshot, and returns it with the backend that carries out a plan made from
-// it. Now, Schedule and Memory are filled in by the caller.
+// Look reads a snapshot, and returns it with the backend that carries out a plan made from it. The
+// caller fills in Now, Schedule and Memory.
 type Look func(ctx context.Context) (cronjob.Snapshot, cronjobapply.Backend, error)

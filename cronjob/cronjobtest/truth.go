@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 )
 
-// traits name a CronJob and its jobs in a story, and tell the jobs apart.
+// traits define how a story names a CronJob and its jobs, and what identifies a job.
 var traits = life.Traits[cronjob.Child]{
 	Object:   "CronJob",
 	Child:    "job",
@@ -38,7 +38,7 @@ func (e *Env) state() *cronjobcheck.State {
 	return st
 }
 
-// look reads the store again, and compares it with what it held before the write w. With the zero
+// look reads the store again, and compares it with its content before the write w. With the zero
 // write nothing may have changed.
 func (e *Env) look(w world.Write) {
 	by := life.By(w)
@@ -66,14 +66,14 @@ func (e *Env) look(w world.Write) {
 	}
 }
 
-// read takes over what the store holds.
+// read reads the whole store.
 func (e *Env) read() {
 	e.truth.Read(e.subject.Store.CronJob, e.subject.Store.Jobs)
 	e.readRequests()
 	e.watch.Note()
 }
 
-// sameJob compares what the rules of a CronJob look at.
+// sameJob compares the fields that the rules of a CronJob use.
 func sameJob(a, b *cronjob.Child) bool {
 	switch {
 	case a.UID != b.UID,
@@ -94,7 +94,7 @@ func sameStatus(a, b *cronjob.Status) bool {
 		slices.EqualFunc(a.Active, b.Active, sameJob)
 }
 
-// describe is a job in a few words.
+// describe returns a job in a few words.
 func describe(c *cronjob.Child) string {
 	text := c.Name
 	if !c.ScheduledTime.IsZero() {
