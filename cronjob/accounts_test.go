@@ -12,8 +12,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// TestC9_LivesOfAccounts: each run of a life has started, or is reported as unstarted once, whatever
-// goes wrong, as long as the memory is stored, the clock does not go back and nobody deletes jobs.
+// TestC9_LivesOfAccounts: despite all faults, each run of a life has started or is reported as
+// unstarted once, if the memory is stored, the clock does not go back and nobody deletes jobs.
 func TestC9_LivesOfAccounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawAccounts(t)
@@ -67,7 +67,7 @@ func accountStep(t *rapid.T, w *world.CronJob) {
 	w.Commit()
 }
 
-// accounts returns how many runs have started, and how many are reported as unstarted.
+// accounts returns the numbers of runs that have started and that are reported as unstarted.
 func accounts(w *world.CronJob) (started, unstarted int) {
 	for i := range w.Unstarted {
 		unstarted += w.Unstarted[i].Count
@@ -75,7 +75,7 @@ func accounts(w *world.CronJob) (started, unstarted int) {
 	return len(w.Runs()), unstarted
 }
 
-// checkNotTwice: no more runs have started or are reported than there were.
+// checkNotTwice checks that no run is counted twice, as started or as unstarted.
 func checkNotTwice(t *rapid.T, w *world.CronJob) {
 	started, unstarted := accounts(w)
 	if all := w.Schedule.Schedule.Count(start, w.Now.AddDate(0, 0, 30)); started+unstarted > all {
@@ -83,13 +83,13 @@ func checkNotTwice(t *rapid.T, w *world.CronJob) {
 	}
 }
 
-// checkAccounts lets the faults stop and all jobs end. Then each run that was due is accounted for.
+// checkAccounts stops the faults, ends all jobs, and checks that each due run is accounted for.
 func checkAccounts(t *rapid.T, w *world.CronJob) {
 	w.CronJob.Spec.Suspend = ptr(false)
 	if w.Lag != nil {
 		w.Lag.Draw = func(_, to int) int { return to }
 	}
-	for range 600 { // CatchUpAll makes up 100 runs, each of which may first wait for others
+	for range 600 { // CatchUpAll starts 100 runs, each of which may first wait for others
 		for _, name := range w.Running() {
 			if !w.Jobs[name].Foreign {
 				w.Finish(name, job.ConditionComplete)
@@ -106,7 +106,7 @@ func checkAccounts(t *rapid.T, w *world.CronJob) {
 	pending := 0
 	for _, wait := range plan.Waits {
 		if wait.Reason == cronjobreason.WaitNameTaken {
-			pending++ // until a later run takes its place
+			pending++ // until a later run is due
 		}
 	}
 	started, unstarted := accounts(w)
@@ -115,9 +115,9 @@ func checkAccounts(t *rapid.T, w *world.CronJob) {
 	}
 }
 
-// C9: two rounds crash, one after it has created the run of 1:00, one after it has recorded it. The
-// next run does not replace the job in the first round that sees it: a third crash would leave
-// nothing that tells that the run has started.
+// C9: two rounds crash, one after it has created the job of 1:00, one after it has recorded the
+// run. The first round that sees the job does not delete it: after a third crash nothing would show
+// that the run has started.
 func TestC9_JobsThatAreNotAccountedForAreNotDeleted(t *testing.T) {
 	for name, test := range map[string]struct {
 		spec cronjob.Spec

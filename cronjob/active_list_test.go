@@ -14,15 +14,14 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// A reader finds unexpected jobs in the order of their names, whatever the order of
-// the children (B3). They are left alone.
+// Unexpected jobs are sorted by name, for any order of the children (B3), and are not deleted.
 func TestC3_UnexpectedJobsInOrder(t *testing.T) {
 	var children []cronjob.Child
 	for _, name := range []string{"c", "a", "b"} {
 		children = append(children, cronjob.Child{Name: name, UID: job.UID("u" + name)})
 	}
 	s := hourly(cronjob.Spec{}, hours(0.5), append(children, child(hours(0.2)))...)
-	s.CronJob.Status = cronjob.Status{LastScheduleTime: hours(0.2), Active: []cronjob.Reference{ref(child(hours(0.2)))}} // that one is expected
+	s.CronJob.Status = cronjob.Status{LastScheduleTime: hours(0.2), Active: []cronjob.Reference{ref(child(hours(0.2)))}} // this job is expected
 	plan := reconcile(t, s)
 	if got := names(plan.Unexpected); !slices.Equal(got, []string{"a", "b", "c"}) || !slices.Equal(reasons(plan.Events), slices.Repeat([]string{"UnexpectedJob"}, 3)) {
 		t.Error(plan.String())
@@ -32,8 +31,8 @@ func TestC3_UnexpectedJobsInOrder(t *testing.T) {
 	}
 }
 
-// Above some hundred comparisons a table takes the place of the search. The plan must
-// be the same on both sides of the border.
+// Above some hundred comparisons a map replaces linear searches. The plan must be the same on both
+// sides of the boundary.
 func TestC4_C5_LongLists(t *testing.T) {
 	plans := func(n int) []string {
 		c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: ptr[int32](1000)})
@@ -50,13 +49,13 @@ func TestC4_C5_LongLists(t *testing.T) {
 			}
 			c.Status.Active = append(c.Status.Active, ref(run))
 		}
-		children = append(children, foreign(child(hours(2)))) // the same UID on a job of another owner: the entry has no child
-		for i := range n {                                    // others that make the list longer and change nothing
+		children = append(children, foreign(child(hours(2)))) // a foreign job with the UID of an entry: the entry has no child
+		for i := range n {                                    // these only make the list longer
 			children = append(children, finished(child(hours(float64(-i-1))), job.ConditionComplete, hours(10)))
 		}
 		var p cronjob.Planner
 		var all []string
-		for range 2 { // the table must not survive into a round without one
+		for range 2 { // the second round must not use the map of the first
 			s := snapshot(c, hours(100.5), children...)
 			started := []cronjob.StartedJob{{Reference: ref(child(hours(3)))}, {Reference: ref(child(hours(15)))}, {Reference: ref(child(hours(99.5)))}}
 			s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: c.UID, Recorded: hours(100), Started: started}) // one is a child
@@ -89,7 +88,7 @@ func TestC4_CI12_FinishedJobsLeave(t *testing.T) {
 			plan := reconcile(t, s)
 			two := second("", finished(child(hours(1)), tc.how, hours(1.5)), child(hours(0.5)))
 			two.CronJob.Status.Active = append(two.CronJob.Status.Active, ref(two.Children[1]))
-			var again cronjob.Planner // with the buffers of a round that leaves one
+			var again cronjob.Planner // with the buffers of a round that keeps a job active
 			for _, s := range []cronjob.Snapshot{two, s} {
 				reused, err := again.Reconcile(&s)
 				must.OK(t, err)
@@ -134,8 +133,7 @@ func TestC5_CI5_MissingJobsAreLookedUp(t *testing.T) {
 	}
 }
 
-// A job that turned out to be gone does not bring the next round forward where no run
-// waits for it.
+// A job that turned out to be gone does not cause an earlier next round if no run waits for it.
 func TestC5_AGoneJobThatNothingWaitsFor(t *testing.T) {
 	s := second(cronjob.Allow)
 	if plan, end := play(t, s); len(plan.Verify) != 1 || end.Requeue.At.Equal(s.Now) {
@@ -143,8 +141,8 @@ func TestC5_AGoneJobThatNothingWaitsFor(t *testing.T) {
 	}
 }
 
-// C1, C5: a job of the active list that another owner has taken over counts as missing:
-// it is looked up, and neither replaced nor reported by what the children say of it.
+// C1, C5: an active job that another owner has taken over counts as missing: it is looked up, and
+// neither replaced nor reported, even if its child has finished.
 func TestC5_AnActiveJobThatChangedOwners(t *testing.T) {
 	for _, taken := range []cronjob.Child{child(hours(1)), finished(child(hours(1)), job.ConditionComplete, hours(1.5))} {
 		s := second("", foreign(taken))

@@ -8,9 +8,8 @@ import (
 )
 
 // A Backfill holds its own progress: After is moved past settled runs, and Except holds settled
-// runs after it. For a run in the rest of the range, its job is the only proof that it started. So
-// no such job is deleted before the progress is stored: then a crash between any two writes starts
-// no run twice (CI1).
+// runs after it. For a run in the rest of the range, only the job shows that it started. So the job
+// is not deleted before the progress is stored, and no crash lets a run start twice (CI1).
 
 // ownRuns returns the runs that have a job of the CronJob, in order.
 func (c *census) ownRuns() (runs []time.Time) {

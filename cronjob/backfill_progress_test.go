@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestC13_RunsOfOneMinute: the job's name holds the minute of its run, so two runs
-// of one minute, as "@every 30s" has them, are one.
+// TestC13_RunsOfOneMinute: the job's name contains the minute of its run, so two runs in the same
+// minute, as "@every 30s" has them, are one run.
 func TestC13_RunsOfOneMinute(t *testing.T) {
 	at := func(seconds int) time.Time { return time.Date(2026, 3, 1, 12, 0, seconds, 0, time.UTC) }
 	runs := []time.Time{at(90), at(30), at(0), at(60), at(120)}
@@ -27,7 +27,7 @@ func TestC13_RunsOfOneMinute(t *testing.T) {
 	}
 }
 
-// What is left of many backfills is what is left of any of them.
+// A run is awaited if it is left of any backfill.
 func TestAwaitedBy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := func(label string) time.Time { return time.Unix(rapid.Int64Range(0, 600).Draw(t, label), 0) }
@@ -53,7 +53,7 @@ func TestAwaitedBy(t *testing.T) {
 	})
 }
 
-// A backfill notes the next runs that have jobs, in order and a bounded number of them.
+// A backfill adds the next runs that have jobs to Except, in order and up to a limit.
 func TestSettledAhead(t *testing.T) {
 	minute := func(n int) time.Time { return time.Unix(int64(n)*60, 0) }
 	var own []time.Time

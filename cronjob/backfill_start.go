@@ -16,8 +16,7 @@ const (
 )
 
 // startBackfills starts runs of the backfills, in the order of their IDs. Argument started holds
-// the jobs that the round creates for the schedule; turn holds the conditions common to all
-// backfills.
+// the jobs that the round creates for the schedule, and turn the conditions for all backfills.
 func startBackfills(s *Snapshot, c *census, started []Creation, turn backfillTurn) (all moves) {
 	if s.CronJob.isDeleted() {
 		return moves{}

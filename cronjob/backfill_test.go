@@ -14,7 +14,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// asked are the hours of the runs that the plan starts for backfills.
+// asked returns the hours of the runs that the plan starts for backfills.
 func asked(p *cronjob.Plan) []float64 {
 	var all []float64
 	for _, c := range p.Create {
@@ -25,7 +25,7 @@ func asked(p *cronjob.Plan) []float64 {
 	return all
 }
 
-// settled has the CronJob's last run recorded at hour 9; it is half past nine.
+// settled returns an hourly CronJob at 9:30, whose run of 9:00 is recorded.
 func settled(policy cronjob.ConcurrencyPolicy, children ...cronjob.Child) cronjob.Snapshot {
 	s := hourly(cronjob.Spec{ConcurrencyPolicy: policy}, hours(9.5), children...)
 	s.CronJob.Status.LastScheduleTime = hours(9)
@@ -37,7 +37,7 @@ func settled(policy cronjob.ConcurrencyPolicy, children ...cronjob.Child) cronjo
 	return s
 }
 
-// between is a backfill of the runs after one hour until another.
+// between returns a backfill of the runs after one hour, until another.
 func between(id string, after, until float64, overlap cronjob.ConcurrencyPolicy) cronjob.Backfill {
 	return cronjob.Backfill{ID: id, After: hours(after), Until: hours(until), Overlap: overlap}
 }
@@ -126,8 +126,8 @@ func TestBackfill_Errors(t *testing.T) {
 	}
 }
 
-// playBackfill plans until nothing is left of the backfills, at most n rounds. Jobs end
-// after each round, and the history keeps what it may.
+// playBackfill plans until the backfills are complete, at most n rounds. Jobs end after each round,
+// and the history limits apply.
 func playBackfill(t *testing.T, s cronjob.Snapshot, n int) (runs []float64, rounds int) {
 	t.Helper()
 	for rounds = range n {
@@ -153,7 +153,7 @@ func playBackfill(t *testing.T, s cronjob.Snapshot, n int) (runs []float64, roun
 	return runs, rounds
 }
 
-// Each run once, in order, although the history keeps but one job.
+// Each run starts once, in order, although the history keeps only one job.
 func TestBackfill_CI1_HistoryDoesNotRepeatRuns(t *testing.T) {
 	for _, overlap := range []cronjob.ConcurrencyPolicy{cronjob.Forbid, cronjob.Allow} {
 		s := settled("", finished(child(hours(-3)), job.ConditionComplete, hours(-3)))
@@ -173,7 +173,7 @@ func TestBackfill_CI1_HistoryDoesNotRepeatRuns(t *testing.T) {
 	}
 }
 
-// Runs with jobs are passed over in bounded rounds, and complete the backfill.
+// Runs with jobs are passed in rounds of limited size, and complete the backfill.
 func TestBackfill_CI13_BoundedRounds(t *testing.T) {
 	s := settled("")
 	s.Backfills = []cronjob.Backfill{between("b", -1000, -1, "")}
@@ -183,7 +183,7 @@ func TestBackfill_CI13_BoundedRounds(t *testing.T) {
 	if runs, rounds := playBackfill(t, s, 50); len(runs) > 0 || rounds != 10 {
 		t.Errorf("%d runs in %d rounds", len(runs), rounds)
 	}
-	for _, ends := range []float64{-7, -13} { // ten jobs of all backfills, beside the run that is due
+	for _, ends := range []float64{-7, -13} { // ten jobs of all backfills, in addition to the due run
 		s := hourly(cronjob.Spec{}, hours(1))
 		s.Backfills = []cronjob.Backfill{between("a", -20, ends, cronjob.Allow), between("b", ends, 0, cronjob.Allow)}
 		plan, end := play(t, s)
@@ -208,7 +208,7 @@ func TestBackfill_Progress(t *testing.T) {
 	for _, tc := range []struct {
 		results []cronjobreason.Result
 		settled cronjobreason.Result
-		want    string // hours of After and Except
+		want    string // After and Except, in hours
 		retry   bool
 	}{
 		{[]cronjobreason.Result{works, works, works}, works, "6 []", false},
@@ -218,7 +218,7 @@ func TestBackfill_Progress(t *testing.T) {
 		{[]cronjobreason.Result{fails, works, works}, works, "3 [5 6]", true},
 		{nil, works, "", true},
 		{[]cronjobreason.Result{cronjobreason.ResultRefused, cronjobreason.ResultRefused, cronjobreason.ResultRefused}, works, "", false},
-		{[]cronjobreason.Result{works, works, works}, fails, "", true}, // the status does not know the jobs: nothing may be dropped
+		{[]cronjobreason.Result{works, works, works}, fails, "", true}, // the status lacks the jobs: no progress may be stored
 	} {
 		o := cronjob.Outcome{Settled: cronjob.Reply{Result: tc.settled}}
 		for i, r := range tc.results {
@@ -240,7 +240,7 @@ func TestBackfill_Progress(t *testing.T) {
 		}
 	}
 
-	// A plan that is concluded again comes to the same.
+	// A plan that is concluded again has the same result.
 	s.Backfills = []cronjob.Backfill{between("b", 3, 8, cronjob.Allow)}
 	s.Backfills[0].Except = []time.Time{hours(6), hours(7), hours(8)}
 	plan = reconcile(t, s)
@@ -253,8 +253,8 @@ func TestBackfill_Progress(t *testing.T) {
 	}
 }
 
-// CI4: a backfill does not speak for the schedule, neither when its job is created
-// nor when it is found after a crash, be its run before or after the last one.
+// CI4: a backfill does not change lastScheduleTime, neither when its job is created nor when it is
+// found after a crash, for runs before and after the last one.
 func TestBackfill_CI3_CI4_LastScheduleTimeStays(t *testing.T) {
 	for _, last := range []time.Time{{}, hours(4)} {
 		s := hourly(cronjob.Spec{Suspend: ptr(true)}, hours(9.5))
@@ -273,8 +273,8 @@ func TestBackfill_CI3_CI4_LastScheduleTimeStays(t *testing.T) {
 	}
 }
 
-// CI1: a run that the schedule has not passed yet could start once its job is gone.
-// Runs from before the creation cannot.
+// CI1: a run later than lastScheduleTime could start again if its job were deleted. Runs from
+// before the CronJob's creation could not.
 func TestBackfill_CI1_JobsAreKeptUntilTheScheduleHasPassed(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -298,7 +298,7 @@ func TestBackfill_CI1_JobsAreKeptUntilTheScheduleHasPassed(t *testing.T) {
 			t.Errorf("%s, and the backfill goes by it: %s", tc.name, plan.String())
 		}
 
-		s.CronJob.Spec.Schedule, s.Backfills = "soon", nil // one that has no runs passes none
+		s.CronJob.Spec.Schedule, s.Backfills = "soon", nil // a schedule without runs passes none
 		s = snapshot(s.CronJob, s.Now, s.Children...)
 		plan := reconcile(t, s)
 		if got := plan.Settle(cronjob.Writes{}).Status.LastScheduleTime; !got.Equal(tc.last) {
@@ -307,8 +307,8 @@ func TestBackfill_CI1_JobsAreKeptUntilTheScheduleHasPassed(t *testing.T) {
 	}
 }
 
-// C12: what a backfill started is not replaced. A run of the schedule in the range
-// is, but not before the backfill knows that it took place.
+// C12: the job of a backfill is not replaced. The job of a scheduled run in the range is, but only
+// after the backfill has recorded that the run took place.
 func TestBackfill_C12_Replace(t *testing.T) {
 	for _, whenGone := range []bool{false, true} {
 		old := child(hours(9))
@@ -344,8 +344,8 @@ func TestBackfill_C12_Replace(t *testing.T) {
 	}
 }
 
-// C12: a run starts beside the job of a backfill that has not noted it yet. Only what a
-// run replaces has to be noted first.
+// C12: a run starts beside a job that its backfill has not recorded yet. Only jobs that a run
+// replaces must be recorded first.
 func TestBackfill_C12_SparedBeforeItIsNoted(t *testing.T) {
 	s := settled(cronjob.Replace, backfilled(child(hours(3))))
 	s.Now = hours(10)
@@ -356,20 +356,20 @@ func TestBackfill_C12_SparedBeforeItIsNoted(t *testing.T) {
 	}
 }
 
-// A job that the children do not hold still tells of its run, by its name.
+// The name of an active job shows its run, even if the job is not among the children.
 func TestBackfill_C5_MissingActiveJob(t *testing.T) {
 	s := settled(cronjob.Replace, child(hours(7)))
 	s.Children = nil
 	s.CronJob.Status.Active = append(s.CronJob.Status.Active, cronjob.Reference{Name: "report-by-hand", UID: "h"})
 	s.Backfills = []cronjob.Backfill{between("b", 5, 7, "")}
-	plan, end := play(t, s) // both are gone
+	plan, end := play(t, s) // both jobs are gone
 	if len(plan.Create) > 0 || !plan.Basis().Blocked {
 		t.Fatal(plan.String())
 	}
 	if len(end.Backfills) != 1 || !slices.ContainsFunc(end.Backfills[0].Except, hours(7).Equal) || !end.Requeue.At.Equal(s.Now) {
 		t.Errorf("%+v", end)
 	}
-	// The same holds beside many others.
+	// The same holds with many other children.
 	s.Backfills = []cronjob.Backfill{between("b", 5, 7, cronjob.Allow)}
 	for n := range 4 {
 		if got := asked(ptr(reconcile(t, s))); !slices.Equal(got, []float64{6}) {
@@ -379,7 +379,7 @@ func TestBackfill_C5_MissingActiveJob(t *testing.T) {
 	}
 }
 
-// Two backfills that share a run start it once, and the second waits to see.
+// Two backfills that share a run start it once, and the second waits for the first.
 func TestBackfill_CI1_SharedRun(t *testing.T) {
 	s := settled("")
 	s.Backfills = []cronjob.Backfill{between("b", 3, 4, cronjob.Allow), between("a", 3, 4, cronjob.Allow)}
@@ -392,7 +392,7 @@ func TestBackfill_CI1_SharedRun(t *testing.T) {
 	}
 }
 
-// The names and marks of the jobs survive the way through an API server.
+// The names and marks of the jobs can be decoded from API objects.
 func TestBackfill_C13_Creation(t *testing.T) {
 	s := settled("")
 	s.Backfills = []cronjob.Backfill{between("b", 3, 4, "")}
@@ -407,8 +407,8 @@ func TestBackfill_C13_Creation(t *testing.T) {
 	}
 }
 
-// CI1: a run that CatchUpAll passes, since its name is taken, does not leave the runs after it to
-// the backfills: these would start, and start again once their jobs have been replaced.
+// CI1: after CatchUpAll passes a run whose name is taken, the later overdue runs are still left to
+// the schedule. It would repeat them if backfills started them and their jobs were gone.
 func TestBackfill_CI1_RunsThatAreMadeUpAreReserved(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(3.5), foreign(child(hours(1))))
 	s.Options.CatchUp = cronjob.CatchUpAll
@@ -419,7 +419,7 @@ func TestBackfill_CI1_RunsThatAreMadeUpAreReserved(t *testing.T) {
 	}
 }
 
-// A backfill passes over a hundred runs a round that have jobs, and asks for the next round.
+// A backfill passes up to a hundred runs with jobs in a round, and requests the next round.
 func TestBackfill_CI13_GoesOnAfterAHundredLooks(t *testing.T) {
 	for runs, again := range map[int]bool{99: false, 100: true, 101: true, 190: true} {
 		s := settled("")

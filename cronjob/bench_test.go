@@ -11,8 +11,7 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// steady returns a snapshot in which nothing is to do: a job runs, the history
-// holds what it may.
+// steady returns a snapshot with nothing to do: a job runs, and the history is within its limits.
 func steady(schedule string, zone *string) cronjob.Snapshot {
 	c := newCronJob(cronjob.Spec{Schedule: schedule, TimeZone: zone, ConcurrencyPolicy: cronjob.Forbid, StartingDeadlineSeconds: ptr[int64](200)})
 	compiled := cronjob.Compile(&c)
@@ -39,14 +38,14 @@ var benchSchedules = []struct {
 	{"29 February", "0 0 29 2 *", nil},
 }
 
-// BenchmarkSteady is a round in which nothing is to do, with a reused Planner.
+// BenchmarkSteady plans a round with nothing to do, with a reused Planner.
 func BenchmarkSteady(b *testing.B) {
 	for _, bench := range benchSchedules {
 		b.Run(bench.name, func(b *testing.B) { benchRounds(b, steady(bench.schedule, bench.zone)) })
 	}
 }
 
-// BenchmarkDue is a round that starts a run after a missed time.
+// BenchmarkDue plans a round that starts a run, after zero or ten years of missed runs.
 func BenchmarkDue(b *testing.B) {
 	for _, bench := range benchSchedules {
 		for _, years := range []int{0, 10} {
@@ -59,7 +58,7 @@ func BenchmarkDue(b *testing.B) {
 	}
 }
 
-// everyday are twenty schedules as one meets them.
+// everyday holds twenty typical schedules.
 var everyday = []string{
 	"* * * * *", "*/5 * * * *", "*/15 * * * *", "0 * * * *", "30 * * * *",
 	"0 */2 * * *", "0 */6 * * *", "0 0 * * *", "0 2 * * *", "30 3 * * *",
@@ -67,8 +66,8 @@ var everyday = []string{
 	"0 0 * * 0", "0 4 * * 6", "0 0 1 * *", "0 6 1,15 * *", "0 0 1 1 *",
 }
 
-// many returns so many CronJobs with memory of their own, each with four children, at a
-// Monday's nine o'clock. All runs up to that time are recorded, or all before it.
+// many returns n CronJobs, each with its own memory and four children, on a Monday at nine o'clock.
+// If recorded is false, a run due at that time is not recorded.
 func many(b *testing.B, n int, recorded bool) []cronjob.Snapshot {
 	now, all := at("2026-06-01T09:00:00Z"), make([]cronjob.Snapshot, n)
 	berlin, err := time.LoadLocation("Europe/Berlin")
@@ -95,8 +94,8 @@ func many(b *testing.B, n int, recorded bool) []cronjob.Snapshot {
 	return all
 }
 
-// BenchmarkMany plans a hundred thousand CronJobs on one core, more than fit into a
-// cache, and reports what a million of them take.
+// BenchmarkMany plans a hundred thousand CronJobs on one core, more than fit into a processor
+// cache, and reports the time for a million.
 func BenchmarkMany(b *testing.B) {
 	const n = 100_000
 	for _, recorded := range []bool{true, false} {
@@ -120,8 +119,8 @@ func BenchmarkMany(b *testing.B) {
 	}
 }
 
-// BenchmarkBareMany is the yardstick for BenchmarkMany: it reads what a round in which nothing
-// is to do cannot do without, once, and decides nothing.
+// BenchmarkBareMany is the baseline for BenchmarkMany: it reads once all values that a round with
+// nothing to do needs, and decides nothing.
 func BenchmarkBareMany(b *testing.B) {
 	const n = 100_000
 	all := many(b, n, true)
@@ -139,7 +138,7 @@ func BenchmarkBareMany(b *testing.B) {
 	b.ReportMetric(perRound/1000, "s/million")
 }
 
-// bareRound reads the times and limits of a CronJob, and of each child its name, its times and its end.
+// bareRound reads the times and limits of a CronJob, and the name, times and ending of each child.
 //
 //go:noinline
 func bareRound(s *cronjob.Snapshot) (sum int) {
@@ -170,7 +169,7 @@ func benchRounds(b *testing.B, s cronjob.Snapshot) {
 	}
 }
 
-// TestSteadyRoundAllocatesNothing pins the claim of the Planner's documentation.
+// TestSteadyRoundAllocatesNothing checks the claim of the Planner's documentation.
 func TestSteadyRoundAllocatesNothing(t *testing.T) {
 	for _, bench := range benchSchedules {
 		s := steady(bench.schedule, bench.zone)

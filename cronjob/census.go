@@ -36,8 +36,7 @@ type census struct {
 	family
 	recalled
 
-	// marks hold what the status and the memory know about each child; verdicts are the judgements
-	// that follow.
+	// marks hold facts about each child from the status and the memory, and verdicts the judgement.
 	marks    []mark
 	verdicts []verdict
 
@@ -50,13 +49,11 @@ type census struct {
 	// verify holds the listed jobs to look up, and events the reports about other listed jobs.
 	verify []Reference
 	events []job.Event
-	// lastRun is the latest run known to have started, and lastSuccess the latest completion of a
-	// job that succeeded.
+	// lastRun is the latest run known to have started, and lastSuccess the latest completion time.
 	lastRun, lastSuccess time.Time
 }
 
-// takeCensus determines which jobs exist and which of them are active, and updates the memory by
-// the snapshot.
+// takeCensus determines which jobs exist and which are active, and updates the memory.
 func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 	c := &b.census
 	*c = census{
@@ -125,8 +122,7 @@ func (c *census) takeIn(place int) {
 	c.found = append(c.found, c.reference(place))
 }
 
-// addFound adds the noted jobs to the active list, sorted, so that the order of the children does
-// not matter (B3).
+// addFound adds the noted jobs to the active list, sorted for any order of the children (B3).
 func (c *census) addFound() {
 	if len(c.found) > 0 {
 		sortReferences(c.found)
@@ -181,8 +177,7 @@ func (f *family) runOf(r Reference) time.Time {
 	return f.names.runNamed(r.Name)
 }
 
-// isAwaited reports whether a trigger or a backfill of the snapshot still needs the job as proof
-// that it was started.
+// isAwaited reports whether a trigger or a backfill still needs the job as proof of its start.
 func (f *family) isAwaited(name string, run time.Time) bool {
 	return isTriggered(f.triggers, f.names.cronJob, name) || f.awaited.has(run) && f.names.of(run).is(name)
 }

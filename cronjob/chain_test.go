@@ -13,7 +13,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// drawResults is an outcome of a plan in which anything may have happened.
+// drawResults draws an outcome of a plan with arbitrary results.
 func drawResults(t *rapid.T, p *cronjob.Plan) (o cronjob.Outcome) {
 	result := rapid.Custom(func(t *rapid.T) cronjobreason.Result {
 		return cronjobreason.Result(rapid.IntRange(int(cronjobreason.ResultNotTried), int(cronjobreason.ResultRefused)).Draw(t, "result"))
@@ -33,8 +33,8 @@ func drawResults(t *rapid.T, p *cronjob.Plan) (o cronjob.Outcome) {
 	return o
 }
 
-// checkStored holds that a plan and its outcome can be stored: what is read back leads to
-// the same conclusion. The outcome that the conclusion carries leads to it again.
+// checkStored checks that a stored plan and a stored outcome have the same conclusion, and so does
+// the outcome in the conclusion.
 func checkStored(t *rapid.T, p *cronjob.Plan) {
 	o := drawResults(t, p)
 	end := p.Conclude(o)
@@ -47,7 +47,7 @@ func checkStored(t *rapid.T, p *cronjob.Plan) {
 	}
 }
 
-// restored is a value that was stored and read again.
+// restored stores a value and reads it again.
 func restored[T any](t *rapid.T, v *T) *T {
 	out := new(T)
 	if err := json.Unmarshal([]byte(encode(t, v)), out); err != nil {
@@ -56,7 +56,7 @@ func restored[T any](t *rapid.T, v *T) *T {
 	return out
 }
 
-// Results are stored as words, and what was not tried is left out.
+// Results are stored as words, and zero values are left out.
 func TestOutcome_JSON(t *testing.T) {
 	o := cronjob.Outcome{Writes: cronjob.Writes{
 		Verified: []cronjob.Reply{{Result: cronjobreason.ResultGone}},
@@ -73,7 +73,7 @@ func TestOutcome_JSON(t *testing.T) {
 	}
 }
 
-// What an option chooses is stored as a word.
+// The values of options are stored as words.
 func TestOptions_JSON(t *testing.T) {
 	o := cronjob.Options{CatchUp: cronjob.CatchUpAll, Naming: cronjob.Naming{Form: cronjob.NameSeconds}, Marks: cronjob.Marks{TimeIn: cronjob.InName}}
 	const want = `{"catchUp":"all","naming":{"form":"seconds"},"marks":{"timeIn":"name"}}`
@@ -92,7 +92,7 @@ func TestOptions_JSON(t *testing.T) {
 	}
 }
 
-// A settlement that comes from no plan writes nothing and remembers nothing.
+// The zero Settlement writes nothing and remembers nothing.
 func TestChain_ZeroValues(t *testing.T) {
 	var s cronjob.Settlement
 	if end := s.Conclude(cronjob.Reply{Result: cronjobreason.ResultDone}); !reflect.DeepEqual(end, cronjob.Conclusion{}) {
@@ -100,8 +100,8 @@ func TestChain_ZeroValues(t *testing.T) {
 	}
 }
 
-// Without a status to write, the result of writing it does not count; with one, the
-// conclusion has the status that is in force.
+// Without a status to write, the result of writing it is ignored. With one, the conclusion has the
+// status that is stored afterwards.
 func TestC15_TheStatusInForce(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(0.5))
 	plan := reconcile(t, s)

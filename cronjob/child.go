@@ -34,8 +34,7 @@ type Child struct {
 	// of successful jobs; Failed or empty, that of failed jobs. With any other value no limit
 	// applies, and the history keeps the child.
 	KeptAs Ending `json:"keptAs,omitempty"`
-	// FinishTime is the time at which the job ended: when its condition Complete or Failed became
-	// True.
+	// FinishTime is the time at which the condition Complete or Failed became True.
 	FinishTime time.Time `json:"finishTime,omitzero"`
 	// CompletionTime is status.completionTime; zero for a job that has not succeeded.
 	CompletionTime time.Time `json:"completionTime,omitzero"`

@@ -18,7 +18,7 @@ func TestC1_ForeignJobsAreNotTouched(t *testing.T) {
 	}
 }
 
-// C1: what a job is to the CronJob, from its values.
+// C1: the child for a job, by its owner and its annotations.
 func TestC1_ChildOf(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
 	j := job.Job{Namespace: c.Namespace, Name: "report-1", UID: "u", CreationTimestamp: hours(1), DeletionTimestamp: hours(3), Status: job.Status{

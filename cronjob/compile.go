@@ -21,8 +21,7 @@ type Compiled struct {
 	Problem string `json:"problem,omitempty"`
 	Message string `json:"message,omitempty"`
 	// Location is the spec's timeZone, in which the annotations of runs are written; nil means the
-	// zone of the schedule. The two differ only if the schedule itself names a zone, which current
-	// servers refuse.
+	// zone of the schedule. The two differ only if the schedule names a zone, which servers refuse.
 	Location *time.Location `json:"-"`
 	// Source and Zone are schedule and timeZone of the spec that was compiled. A round refuses a
 	// schedule that was compiled from another spec; if Source is empty, this is not checked.
@@ -54,8 +53,7 @@ func (c *Compiled) isOf(spec *Spec) bool {
 	return c.Source == spec.Schedule && c.Zone == value.Of(spec.TimeZone)
 }
 
-// openCompiled is Compiled without its methods. compiledJSON is the JSON of a Compiled, with the
-// zone as a name.
+// openCompiled is Compiled without its methods. compiledJSON is its JSON, with the zone's name.
 type (
 	openCompiled Compiled
 	compiledJSON struct {

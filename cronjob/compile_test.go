@@ -14,8 +14,7 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// A time that two schedules share is one run; what is taken out does not run, and
-// does not count as missed.
+// A time that two schedules share is one run. An excluded time neither runs nor counts as missed.
 func TestCompile_SeveralSchedules(t *testing.T) {
 	s := snapshot(newCronJob(cronjob.Spec{Schedule: "0 */2 * * *"}), hours(6.5))
 	s.Schedule = cronjob.Compile(&s.CronJob, schedule.Also("0 */3 * * *"), schedule.Except("* 4 * * *"))
@@ -36,7 +35,7 @@ func TestCompile_EveryCountsFromTheCreation(t *testing.T) {
 	if got, want := created(t, reconcile(t, s)), at("2026-01-01T15:02:03Z"); !got.Equal(want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	// An option counts from elsewhere.
+	// Without a creation time it counts from another time.
 	c.CreationTimestamp = time.Time{}
 	c.Status.LastScheduleTime = start
 	if got := created(t, reconcile(t, snapshot(c, at("2026-01-01T20:00:00Z")))); got.Equal(at("2026-01-01T15:02:03Z")) {
@@ -44,7 +43,7 @@ func TestCompile_EveryCountsFromTheCreation(t *testing.T) {
 	}
 }
 
-// The message is about the schedule that the user wrote.
+// The message quotes the schedule that the user wrote.
 func TestC6_UnknownTimeZoneQuotesTheSchedule(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "30 6 * * *", TimeZone: ptr("Mars/Base")})
 	compiled := cronjob.Compile(&c)
@@ -53,8 +52,8 @@ func TestC6_UnknownTimeZoneQuotesTheSchedule(t *testing.T) {
 	}
 }
 
-// A schedule is for a CronJob until something changes that it was compiled from (C17): the schedule, its zone, or a creation
-// from which "@every" counts.
+// A compiled schedule is for a CronJob until one of its inputs changes (C17): the schedule, its
+// zone, or the creation from which "@every" counts.
 func TestCompiled_IsFor(t *testing.T) {
 	for _, of := range []string{"@every 7h", "at noon"} {
 		c := newCronJob(cronjob.Spec{Schedule: of})
@@ -74,7 +73,7 @@ func TestCompiled_IsFor(t *testing.T) {
 		} {
 			was, is := c, c
 			change.change(&is)
-			for range 2 { // and the way back
+			for range 2 { // also the reverse change
 				compiled := cronjob.Compile(&was)
 				if got := compiled.IsFor(&is); got != change.want {
 					t.Errorf("%s, %s: got %t, want %t", of, change.name, got, change.want)
@@ -91,7 +90,8 @@ func TestCompiled_IsFor(t *testing.T) {
 	}
 }
 
-// Both zones, and a schedule that does not parse, are stored; what cannot be read is an error that says why.
+// Both zones, and a schedule that does not parse, are stored. The error for other data has the
+// reason.
 func TestCompiled_Stored(t *testing.T) {
 	berlin := "Europe/Berlin"
 	for _, tc := range []struct {
@@ -141,7 +141,7 @@ func TestCompiled_Stored(t *testing.T) {
 	}
 }
 
-// A snapshot that was stored without its schedule, or with a namer, says what is missing.
+// The error names what is missing in a snapshot that was stored without schedule or namer.
 func TestSnapshot_StoredIncomplete(t *testing.T) {
 	s := in(hourly(cronjob.Spec{}, hours(1)), cronjob.Options{Naming: cronjob.Naming{Form: cronjob.NameCustom, Namer: cronjobgen.Stamps{}}})
 	data, err := json.Marshal(s)
@@ -158,7 +158,7 @@ func TestSnapshot_StoredIncomplete(t *testing.T) {
 	}
 }
 
-// TestC17_CompiledForAnotherZone: a schedule is compiled for a zone as well.
+// TestC17_CompiledForAnotherZone: a schedule that was compiled for another zone is refused.
 func TestC17_CompiledForAnotherZone(t *testing.T) {
 	for _, zone := range []*string{nil, ptr("America/New_York"), ptr("Etc/UTC")} {
 		s := snapshot(newCronJob(cronjob.Spec{Schedule: "0 9 * * *", TimeZone: ptr("Europe/Berlin")}), start)
@@ -169,7 +169,7 @@ func TestC17_CompiledForAnotherZone(t *testing.T) {
 	}
 }
 
-// TestCompile_AnchorOfTheOptions: it comes before that of the CronJob, which is its creation.
+// TestCompile_AnchorOfTheOptions: an anchor in the options overrides the creation of the CronJob.
 func TestCompile_AnchorOfTheOptions(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@every 7h"})
 	c.CreationTimestamp = hours(1)

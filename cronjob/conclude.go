@@ -15,8 +15,7 @@ import (
 type Conclusion struct {
 	// Outcome holds the results of the plan's reads and writes.
 	Outcome Outcome `json:"outcome"`
-	// Status is the settlement's status if it was written or did not need to be, otherwise the
-	// snapshot's.
+	// Status is the settlement's, but the snapshot's if the status write failed or was not tried.
 	Status Status `json:"status"`
 	// Memory goes into the next snapshot of the CronJob.
 	Memory Memory `json:"memory"`
@@ -30,8 +29,7 @@ type Conclusion struct {
 	Backfills []Backfill `json:"backfills,omitempty"`
 	// Requeue is the time of the next round: the plan's Requeue, now if more can be done
 	// immediately, or soon if something waits for a snapshot with the controller's own writes
-	// (CI15). A round that follows immediately plans from Status, since a cache may still show the
-	// status from before.
+	// (CI15). A round that follows immediately plans from Status: a cache may show the old one.
 	Requeue Requeue `json:"requeue,omitzero"`
 	// Retry is true if a read or a write failed or was not tried, exactly when
 	// cronjobapply.Executor.Apply returns an error. Then plan again after backoff.Retry().Delay,
@@ -116,8 +114,7 @@ func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 }
 
 // hasUnfinished reports whether a read or a write other than the status write is to be repeated. A
-// creation that was refused, or whose name is taken, is not repeated, except with the quirks of the
-// reference.
+// creation that was refused, or whose name is taken, is repeated only with the reference's quirks.
 func (p *Plan) hasUnfinished(w *Writes) bool {
 	for i := range p.Verify {
 		switch value.At(w.Verified, i).Result {

@@ -12,8 +12,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// C2: with the quirk, a failed deletion of the history is not repeated. One that a new
-// run asked for is.
+// C2: with the quirk, failed deletions of the history are not repeated. Those of replaced jobs are.
 func TestC2_EagerDeletionsAreNotRepeated(t *testing.T) {
 	for _, reason := range []cronjobreason.Delete{cronjobreason.DeleteSuccessful, cronjobreason.DeleteFailed, cronjobreason.DeleteReplaced} {
 		for _, quirks := range []cronjobquirk.Set{{}, cronjobquirk.SetOf(cronjobquirk.EagerHistory)} {
@@ -26,14 +25,14 @@ func TestC2_EagerDeletionsAreNotRepeated(t *testing.T) {
 	}
 }
 
-// C11: that a job runs already is not told where the round finds out that it is gone and
-// a run waits for it. Other events are reported in any case.
+// C11: there is no JobAlreadyActive event if the round finds out that the job is gone and a run
+// waits for it. Other events are reported in any case.
 func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 	none := cronjobquirk.SetOf()
 	for _, tc := range []struct {
 		blocked  bool
 		verified cronjobreason.Result
-		quirks   cronjobquirk.Set // with it, a job that the history deletes was not seen
+		quirks   cronjobquirk.Set // with EagerHistory, a job that the history deletes was not seen
 		want     string
 	}{
 		{true, cronjobreason.ResultGone, none, "Planned SawCompletedJob"},
@@ -48,7 +47,7 @@ func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 			Delete: []Deletion{{Reference: Reference{Name: "b", UID: "b"}, Reason: cronjobreason.DeleteFailed}},
 			Events: []job.Event{{Reason: "JobAlreadyActive"}, {Reason: "Planned"}, {Reason: "SawCompletedJob", Message: "Saw completed job: b, condition: Failed"}},
 		}
-		if !tc.blocked { // a run was perhaps started, and was not
+		if !tc.blocked { // a job was perhaps created, and does not exist
 			run := time.Unix(1, 0)
 			p.Verify, p.basis.Memory.Accounted = append(p.Verify, Reference{Name: "lost"}), run
 			p.basis.Memory.Started = []startedJob{{Reference: p.Verify[1], ScheduledTime: run}}
@@ -63,8 +62,8 @@ func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 	}
 }
 
-// CI15: a started job is recorded by the status write that names it, if its UID is known, and the
-// memory of one ends with its deletion. Nothing is written about a CronJob without a UID.
+// CI15: a started job with a known UID is recorded by the status write that lists it, and is
+// forgotten when it is deleted. Without the CronJob's UID nothing is written.
 func TestCI15_StartedUntilRecorded(t *testing.T) {
 	for _, tc := range []struct {
 		uid     job.UID
@@ -97,7 +96,7 @@ func TestCI15_StartedUntilRecorded(t *testing.T) {
 	}
 }
 
-// CL2: a deleted job is remembered once, and for good what was known of it.
+// CL2: a deleted job is remembered once, and Gone stays set.
 func TestCL2_DeletedIsRememberedOnce(t *testing.T) {
 	old := leavingJob{Reference: Reference{Name: "a", UID: "a"}, Gone: true}
 	p := Plan{basis: basis{Memory: memory{Deleted: []leavingJob{old}}}}
@@ -112,7 +111,7 @@ func TestCL2_DeletedIsRememberedOnce(t *testing.T) {
 	}
 }
 
-// C16: only the job of a run has a time that it should have been created at.
+// C16: only jobs of scheduled runs have a creation skew.
 func TestC16_SkewOfRunsAlone(t *testing.T) {
 	run := time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
 	for _, tc := range []struct {
@@ -142,8 +141,8 @@ func TestC16_SkewOfRunsAlone(t *testing.T) {
 	}
 }
 
-// TestCL4_RoomMadeByTheRound: what waits for active jobs gets its turn immediately when the
-// round has replaced these, or when a creation that was counted has come to nothing.
+// TestCL4_RoomMadeByTheRound: another round follows immediately for runs that wait for active jobs,
+// if the round has replaced jobs or a creation that counted was refused or its name was taken.
 func TestCL4_RoomMadeByTheRound(t *testing.T) {
 	deleted := func(r cronjobreason.Result) Writes { return Writes{Deleted: []Effect{{Result: r}}} }
 	created := func(r cronjobreason.Result) Writes { return Writes{Created: []Effect{{Result: r}}} }
@@ -178,8 +177,7 @@ func TestCL4_RoomMadeByTheRound(t *testing.T) {
 	}
 }
 
-// C14: a job that is found instead of a new one is remembered like a new one, and
-// one whose name belongs to another owner is not.
+// C14: an own job that exists already is remembered like a new one. A job of another owner is not.
 func TestC14_FoundInPlaceIsRemembered(t *testing.T) {
 	none := cronjobquirk.SetOf()
 	for _, tc := range []struct {

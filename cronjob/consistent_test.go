@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// A consistent snapshot holds nothing back for own writes: a status that is older than the
-// memory was changed by someone else.
+// With a consistent snapshot nothing waits for own writes: a status that is older than the memory
+// was changed by another client.
 func TestCI15_ConsistentWaitsForNothing(t *testing.T) {
 	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, hours(3.1))
 	s.Memory = cronjob.Remember(cronjob.Remembered{
@@ -38,8 +38,7 @@ func TestCI15_ConsistentWaitsForNothing(t *testing.T) {
 	}
 }
 
-// C5: an active job that a consistent snapshot does not hold is gone. The next run starts
-// immediately, with no look-up.
+// C5: an active job that a consistent snapshot lacks is gone: the next run needs no look-up.
 func TestC5_ConsistentNeedsNoLookUp(t *testing.T) {
 	running := child(hours(1))
 	s := second(cronjob.Forbid)
@@ -51,12 +50,12 @@ func TestC5_ConsistentNeedsNoLookUp(t *testing.T) {
 	if got := reasons(end.Events); !slices.Equal(got, []string{"MissingJob", "SuccessfulCreate"}) || len(end.Status.Active) != 1 {
 		t.Errorf("events %v, %s", end.Events, end.Status)
 	}
-	// One that another owner has taken over is there: nothing but a look-up tells about it.
+	// A job that another owner has taken over exists, so it must be looked up.
 	s.Children = []cronjob.Child{foreign(running)}
 	if plan := reconcile(t, s); len(plan.Create) > 0 || !slices.Equal(plan.Verify, []cronjob.Reference{ref(running)}) {
 		t.Error(plan.String())
 	}
-	// What has finished is not reported as missing.
+	// A finished job is not reported as missing.
 	s.Children = []cronjob.Child{finished(running, job.ConditionComplete, hours(1.5))}
 	if plan := reconcile(t, s); !slices.Equal(reasons(plan.Events), []string{"SawCompletedJob"}) {
 		t.Error(plan.String())

@@ -13,11 +13,11 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// crowds are snapshots with many of what a user can have many of. The run of 1:00 is due.
+// crowds are snapshots with many objects of one sort. The run of 1:00 is due.
 var crowds = []struct {
 	name   string
 	policy cronjob.ConcurrencyPolicy
-	add    func(s *cronjob.Snapshot, i, n int) // the next of n
+	add    func(s *cronjob.Snapshot, i, n int) // adds number i of n
 }{
 	{"triggers", cronjob.Allow, func(s *cronjob.Snapshot, i, n int) {
 		s.Triggers = append(s.Triggers, cronjob.Trigger{ID: fmt.Sprintf("t%06d", n-i)})
@@ -76,10 +76,10 @@ var crowds = []struct {
 	}},
 }
 
-// minutes is so long after the start.
+// minutes returns the time n minutes after the start.
 func minutes(n int) time.Time { return start.Add(time.Duration(n) * time.Minute) }
 
-// crowd is the snapshot with n of a kind, the number i of crowds.
+// crowd returns the snapshot with n objects of the sort crowds[i].
 func crowd(i, n int) cronjob.Snapshot {
 	s := hourly(cronjob.Spec{ConcurrencyPolicy: crowds[i].policy}, hours(1))
 	s.CronJob.Status.LastScheduleTime = start
@@ -90,7 +90,7 @@ func crowd(i, n int) cronjob.Snapshot {
 	return s
 }
 
-// wholeRound plans and concludes, with an outcome in which all works, or nothing does.
+// wholeRound plans and concludes a round. Either all its deletions and creations succeed, or none.
 func wholeRound(tb testing.TB, p *cronjob.Planner, s *cronjob.Snapshot, works bool) {
 	plan, err := p.Reconcile(s)
 	must.OK(tb, err)
@@ -105,9 +105,8 @@ func wholeRound(tb testing.TB, p *cronjob.Planner, s *cronjob.Snapshot, works bo
 	s.Memory.Kept().CronJobUID = kept(plan.Conclude(o).Memory).CronJobUID
 }
 
-// TestCost_GrowsLinearly counts what a whole round allocates: ten times as many of
-// anything may cost about ten times as much. Growth with the square would be a
-// hundred times.
+// TestCost_GrowsLinearly measures the memory that a whole round allocates: for ten times as many
+// objects it may be about ten times as much. Quadratic growth would be a hundred times.
 func TestCost_GrowsLinearly(t *testing.T) {
 	for i := range crowds {
 		for _, works := range []bool{true, false} {
@@ -119,7 +118,7 @@ func TestCost_GrowsLinearly(t *testing.T) {
 	}
 }
 
-// allocated is the number of bytes that a round with a used planner allocates.
+// allocated returns the number of bytes that a round with a used planner allocates.
 func allocated(t *testing.T, s cronjob.Snapshot, works bool) uint64 {
 	var p cronjob.Planner
 	wholeRound(t, &p, &s, works)
@@ -130,7 +129,7 @@ func allocated(t *testing.T, s cronjob.Snapshot, works bool) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// BenchmarkCrowds is a whole round with many of something.
+// BenchmarkCrowds runs whole rounds with many objects of one sort.
 func BenchmarkCrowds(b *testing.B) {
 	for i := range crowds {
 		for _, n := range []int{1000, 10_000, 100_000} {

@@ -18,16 +18,13 @@ type CronJob struct {
 	Version int64 `json:"version,omitempty"`
 	// UID distinguishes this CronJob from an earlier one of the same name. It must not be empty.
 	UID job.UID `json:"uid"`
-	// CreationTimestamp is the time at which the CronJob was created: earlier runs do not count
-	// (C7).
+	// CreationTimestamp is the time of the CronJob's creation: earlier runs do not count (C7).
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
-	// DeletionTimestamp is set while the CronJob is being deleted: nothing is
-	// started then (C6).
+	// DeletionTimestamp is set while the CronJob is being deleted: then nothing is started (C6).
 	DeletionTimestamp time.Time `json:"deletionTimestamp,omitzero"`
 	// SpecChanged is the time of the last change of the spec, or a later time: SkipOnResume and
 	// SkipOnEdit set aside runs that were due before it. Zero means unknown: then the first round
-	// that sees a change counts as its time, so runs between the change and that round are set
-	// aside too.
+	// that sees a change counts as its time, and runs in between are set aside too.
 	SpecChanged time.Time `json:"specChanged,omitzero"`
 	Spec        Spec      `json:"spec"`
 	Status      Status    `json:"status,omitzero"`
@@ -41,8 +38,7 @@ type Spec struct {
 	// TimeZone names the zone of the schedule. If it is nil, the options of Compile
 	// decide. Without such an option the zone is UTC.
 	TimeZone *string `json:"timeZone,omitempty"`
-	// StartingDeadlineSeconds is how late a run may start. Nil means that the latest run may start
-	// at any time.
+	// StartingDeadlineSeconds is how late a run may start. Nil means no limit for the latest run.
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
 	// ConcurrencyPolicy is Allow when empty.
 	ConcurrencyPolicy ConcurrencyPolicy `json:"concurrencyPolicy,omitempty"`
@@ -56,8 +52,7 @@ type Spec struct {
 	FailedJobsHistoryLimit     *int32 `json:"failedJobsHistoryLimit,omitempty"`
 }
 
-// ConcurrencyPolicy decides what happens to a run that is due while jobs of earlier runs are
-// active.
+// ConcurrencyPolicy decides what happens to a run that is due while earlier jobs are active.
 type ConcurrencyPolicy string
 
 // The concurrency policies of batch/v1.

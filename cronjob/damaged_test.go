@@ -18,7 +18,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// TestPlan_DamagedConcludes: a stored plan in which anything has changed is refused, or it can be
+// TestPlan_DamagedConcludes: a stored plan with any change either cannot be read, or can be
 // printed, settled and concluded with any outcome.
 func TestPlan_DamagedConcludes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -71,7 +71,7 @@ func damaged(t *rapid.T, tree any) any {
 	return rapid.SampledFrom(scrap).Draw(t, "scrap")
 }
 
-// scrap takes the place of values, and stray fields are added to objects.
+// scrap holds replacements for values, and stray the names of fields that are added to objects.
 var (
 	scrap = []any{
 		nil, "", "x", -1, 1, int64(1 << 40), true, []any{}, []any{map[string]any{}}, map[string]any{}, "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", 2, 7, 255,
@@ -79,7 +79,7 @@ var (
 	stray = []string{"internal", "missed", "verify", "delete", "create", "found", "reviewed", "backfills", "memory", "status", "active", "count", "unstarted"}
 )
 
-// concludes takes a stored plan to its end.
+// concludes reads a stored plan and concludes it, and fails on a panic.
 func concludes(t *rapid.T, data []byte) {
 	var plan cronjob.Plan
 	if json.Unmarshal(data, &plan) != nil {
@@ -110,7 +110,7 @@ func concludes(t *rapid.T, data []byte) {
 	_ = encode(t, end.Memory)
 }
 
-// A damaged plan that has panicked.
+// These damaged plans once caused a panic.
 func TestPlan_Damaged(t *testing.T) {
 	for _, text := range []string{
 		`{"formatVersion":1,"missed":{"count":1}}`,
@@ -127,8 +127,8 @@ func TestPlan_Damaged(t *testing.T) {
 	}
 }
 
-// TestPlanner_KeepsNothing: what a reused planner and its plans have returned never changes, and
-// its plans have the bytes of a fresh one.
+// TestPlanner_KeepsNothing: the results of a reused planner and its plans never change later, and
+// its plans equal those of a fresh planner.
 func TestPlanner_KeepsNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var planner cronjob.Planner
@@ -168,7 +168,7 @@ func TestPlanner_KeepsNothing(t *testing.T) {
 			status, end := plan.Settle(o.Writes).Status, plan.Conclude(o)
 			keep("status", status)
 			keep("conclusion", end.Status, end.Memory, end.Events, end.Triggered, end.Backfills, end.Unstarted)
-			// A caller may write to what it gets.
+			// A caller may modify the results.
 			mine := plan.Conclude(o)
 			intact.Scribble(&mine.Events)
 			intact.Scribble(&mine.Triggered)

@@ -16,10 +16,10 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// openPlan is a plan without what is internal in its JSON.
+// openPlan is a plan whose JSON lacks the internal part.
 type openPlan cronjob.Plan
 
-// decided is what a round decides. How the notes word it is not a decision.
+// decided holds the decisions of a round. The wording of notes is not one.
 type decided struct {
 	Plan      openPlan
 	Status    cronjob.Status
@@ -31,7 +31,7 @@ type decided struct {
 	Unstarted []cronjob.Unstarted
 }
 
-// TestDecisions: what 10,000 rounds decide changes only on purpose.
+// TestDecisions: the decisions of 10,000 rounds change only on purpose.
 func TestDecisions(t *testing.T) {
 	presets := []release.Release{release.V131(), release.V136(), release.V137()}
 	golden.Decisions(t, "testdata/decisions.golden", func(t *rapid.T, round func(snapshot, decided any)) {
@@ -63,7 +63,7 @@ func TestDecisions(t *testing.T) {
 	})
 }
 
-// TestDecisions_Beside: what is decided where times and numbers meet changes only on purpose.
+// TestDecisions_Beside: decisions at the boundaries of times and numbers change only on purpose.
 func TestDecisions_Beside(t *testing.T) {
 	golden.Beside(t, "testdata/beside.golden", 60, func(t *rapid.T) cronjob.Snapshot {
 		w := cronjobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")
@@ -92,11 +92,11 @@ func TestDecisions_Beside(t *testing.T) {
 	})
 }
 
-// TestDecisions_OfOutcomes: what follows each single result changes only on purpose.
+// TestDecisions_OfOutcomes: the conclusions from each single result change only on purpose.
 func TestDecisions_OfOutcomes(t *testing.T) {
 	type round struct {
 		cronjob.Outcome
-		Results  []cronjobreason.Result // that there are
+		Results  []cronjobreason.Result // all possible results
 		snapshot cronjob.Snapshot
 		plan     cronjob.Plan
 	}

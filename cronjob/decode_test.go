@@ -48,7 +48,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// C1: whose job it is follows from the UID of its controller; with the quirk, from its name.
+// C1: the UID of a job's controller decides whose job it is; with the quirk, its name does.
 func TestC1_QuirkByName(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: ptr[int32](0)})
 	c.Status.LastScheduleTime, c.Status.LastSuccessfulTime = hours(1), hours(9)
@@ -76,7 +76,7 @@ func TestC1_QuirkByName(t *testing.T) {
 	}
 }
 
-// What does not decode is an error that says which object it was.
+// The error for an object that does not decode names the sort of object.
 func TestC1_DecodeErrors(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
 	for _, bad := range []string{"", "{}", `{"apiVersion":"batch/v1","kind":"Job"}`, `{"kind":"CronJobList"}`} {
@@ -100,7 +100,7 @@ func TestC1_DecodeErrors(t *testing.T) {
 	}
 }
 
-// The server notes who wrote what and when; the status is not the spec.
+// SpecChanged is the last write in managedFields that was not only to the status.
 func TestDecodeCronJob_SpecChanged(t *testing.T) {
 	c, err := cronjob.DecodeCronJob([]byte(`{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"a","managedFields":[
 		{"manager":"kubectl","operation":"Update","time":"2026-01-01T02:00:00Z"},

@@ -8,11 +8,11 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 )
 
-// The run due, in both modes; CJ1 to CJ5 and M8, M10 among them.
+// The due run, exact and with the quirk Estimate, including CJ1 to CJ5, M8 and M10.
 func TestC7_CI6_LatestDue(t *testing.T) {
 	for _, tc := range []struct {
 		name, schedule, created, now string
-		exact, theirs                string // the run; empty: none
+		exact, theirs                string // the due run; empty means none
 		deadline                     *int64
 	}{
 		{"none is due", "@hourly", "2026-01-01T00:10:00Z", "2026-01-01T00:50:00Z", "", "", nil},
@@ -72,7 +72,7 @@ func TestC7_CI9_Requeue(t *testing.T) {
 	}
 }
 
-// The preset's estimate of the number warns from the same number on.
+// With the preset's estimate, the warning starts at the same number.
 func TestC8_TooManyMissedTimes(t *testing.T) {
 	for minutes, want := range map[int]bool{99: false, 100: false, 101: true, 102: true, 10_000: true, 50_000_000: true} {
 		s := snapshot(newCronJob(cronjob.Spec{Schedule: "* * * * *"}), start.Add(time.Duration(minutes)*time.Minute))
@@ -88,8 +88,8 @@ func TestC8_TooManyMissedTimes(t *testing.T) {
 	}
 }
 
-// With the preset "@every" counts from the run that was started, even if a deadline has
-// moved it away from the runs that were missed before.
+// With the preset "@every" counts from the run that was started, even if that is not a multiple of
+// the interval after the earlier runs, because of a deadline.
 func TestC7_EveryAfterACreation(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@every 1h", StartingDeadlineSeconds: ptr[int64](5400)})
 	plan := reconcile(t, kubernetes(snapshot(c, start.Add(5*time.Hour+20*time.Minute))))
@@ -108,7 +108,7 @@ func TestCI14_ClockGoesBack(t *testing.T) {
 	}
 }
 
-// A new schedule takes effect only once it is compiled; then its next run decides.
+// A new schedule takes effect only once it is compiled.
 func TestC17_EditedSchedule(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(0.1))
 	s.CronJob.Spec.Schedule = "30 * * * *"
@@ -121,9 +121,9 @@ func TestC17_EditedSchedule(t *testing.T) {
 	}
 }
 
-// TestB1_OutagesOfIrregularSchedules sweeps outages of a day over eight weeks. The
-// planner starts the latest run after each outage in which one was missed; with the
-// estimate of the reference it starts nothing after many.
+// TestB1_OutagesOfIrregularSchedules tries outages of a day throughout eight weeks. The planner
+// starts the latest missed run after each outage. With the estimate of the reference it often
+// starts nothing.
 func TestB1_OutagesOfIrregularSchedules(t *testing.T) {
 	for _, tc := range []struct {
 		schedule    string
@@ -164,8 +164,7 @@ func TestB1_OutagesOfIrregularSchedules(t *testing.T) {
 	}
 }
 
-// C7 and CJ5 with the estimate of the reference, which sees no further than five years
-// ahead.
+// C7 and CJ5 with the estimate of the reference, which searches only the next five years.
 func TestC7_EstimateOfRareDates(t *testing.T) {
 	for _, tc := range []struct {
 		name, created, now string
@@ -186,7 +185,7 @@ func TestC7_EstimateOfRareDates(t *testing.T) {
 	}
 }
 
-// CI9: how long to wait is never 0 with ok, which several work queues read as "never".
+// CI9: if ok is true, the wait is not 0, because several work queues treat 0 as "never".
 func TestCI9_RequeueAfter(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -205,8 +204,8 @@ func TestCI9_RequeueAfter(t *testing.T) {
 	}
 }
 
-// TestC7_CreatedAfterItsLastRun: a CronJob that was restored from a backup has a status that is older
-// than itself. The runs of the time without it are missed, and the latest starts.
+// TestC7_CreatedAfterItsLastRun: a CronJob restored from a backup was created after its
+// lastScheduleTime. The runs in between are missed, and the latest starts.
 func TestC7_CreatedAfterItsLastRun(t *testing.T) {
 	for _, tc := range []struct {
 		name          string

@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// A report runs each half hour of the working day. The controller was down from
-// Friday noon until Monday morning: what now?
+// A report runs each half hour of the working day. The controller was down from Friday noon until
+// Monday morning. Then the latest missed run starts.
 func ExampleReconcile() {
 	c := cronjob.CronJob{Namespace: "default", Name: "report", UID: "cj-1", Spec: cronjob.Spec{
 		Schedule: "*/30 9-17 * * 1-5", TimeZone: ptr("Europe/Berlin"), ConcurrencyPolicy: cronjob.Forbid,
@@ -36,8 +36,8 @@ func ExampleReconcile() {
 	// again at 2026-01-05T08:00:00.1Z
 }
 
-// The reports of the first days of the year are wanted, from before the CronJob was
-// there. They run one at a time.
+// A backfill requests the reports of the first days of the year, from before the CronJob was
+// created. They run one at a time.
 func ExampleBackfill() {
 	c := cronjob.CronJob{Name: "report", UID: "cj-1", Spec: cronjob.Spec{Schedule: "0 6 * * *"}}
 	cronjob.Default(&c.Spec)
@@ -55,7 +55,7 @@ func ExampleBackfill() {
 			return
 		}
 		fmt.Print(plan.String())
-		// Everything works, and the job ends and is cleaned up before the next round.
+		// All writes succeed, and the job ends and is deleted before the next round.
 		end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: cronjobreason.ResultDone}}}, Settled: cronjob.Reply{Result: cronjobreason.ResultDone}})
 		snapshot.Backfills = slices.DeleteFunc(end.Backfills, func(b cronjob.Backfill) bool { return b.IsComplete() })
 	}
@@ -87,7 +87,7 @@ func ExampleCompile() {
 	// again at 2026-12-28T08:00:00.1Z
 }
 
-// What really happened decides about the status.
+// The status depends on the results of the writes.
 func ExamplePlan_Settle() {
 	c := cronjob.CronJob{Name: "report", UID: "cj-1", Spec: cronjob.Spec{Schedule: "@hourly"}}
 	cronjob.Default(&c.Spec)
@@ -110,8 +110,8 @@ func ExamplePlan_Settle() {
 	// false active=[]
 }
 
-// A user asks for a report between two runs of the schedule. The ID makes the name of the
-// job, so asking twice is harmless.
+// A user requests a report between two runs of the schedule. The ID is part of the job's name, so
+// requesting it twice is harmless.
 func ExampleTrigger() {
 	c := cronjob.CronJob{Name: "report", UID: "cj-1", Spec: cronjob.Spec{Schedule: "@hourly"}}
 	cronjob.Default(&c.Spec)

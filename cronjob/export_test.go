@@ -1,6 +1,6 @@
 package cronjob
 
-// What is closed to others, for the tests of this folder.
+// Unexported identifiers for the external tests of this package.
 
 type (
 	StartedJob = startedJob
@@ -14,19 +14,19 @@ const (
 	MaxMissedRuns         = maxMissedRuns
 )
 
-// Kept returns what the memory holds.
+// Kept returns the content of the memory.
 func (m *Memory) Kept() *Remembered { return &m.kept }
 
-// Remember returns the memory that holds m.
+// Remember returns the memory with the content m.
 func Remember(m Remembered) Memory { return Memory{kept: m} }
 
-// WhoseLimits returns whose limits are about a child.
+// WhoseLimits returns which history limit applies to a child.
 func (c *Child) WhoseLimits() Ending { return c.keptAs() }
 
-// Basis returns what the status and the conclusion are made from.
+// Basis returns the basis of the plan.
 func (p *Plan) Basis() *basis { return &p.basis }
 
-// PlanRound plans a round of any kind, also where it is quiet.
+// PlanRound plans a full round, even if there is nothing to do.
 func PlanRound(s Snapshot) (Plan, error) {
 	var p Planner
 	plan, err := p.planRound(&s)
@@ -36,12 +36,12 @@ func PlanRound(s Snapshot) (Plan, error) {
 	return *plan, nil
 }
 
-// IsQuiet reports whether a round has nothing to do, by a look at the snapshot.
+// IsQuiet reports whether planQuiet plans the round.
 func IsQuiet(s Snapshot) bool {
 	var p Planner
 	_, ok := p.planQuiet(&s)
 	return ok
 }
 
-// Spread is the number that a CronJob's delay is made of.
+// Spread returns the hash from which a CronJob's delay is computed.
 func Spread(uid UID) uint64 { return spread(uid) }

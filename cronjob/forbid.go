@@ -4,8 +4,7 @@ import "github.com/batchplan/batchplan/job"
 
 // forbids applies Forbid: a run does not start while a job is active (C11). The run is not recorded
 // as started, so it can start later, as long as it is the latest run that is due. With
-// Options.SkipHeld the run is given up, but only once it is certain that the active jobs still
-// exist.
+// Options.SkipHeld the run is given up, but only if the active jobs certainly exist.
 func forbids(c *census, o *Options) obstacle {
 	active := len(c.active)
 	switch {

@@ -49,7 +49,7 @@ func TestSkipHeld(t *testing.T) {
 	}
 }
 
-// SkipHeld gives no run up for a job that is perhaps gone: a look-up comes first.
+// SkipHeld does not give up a run if the active job is perhaps gone: the job is looked up first.
 func TestSkipHeld_LooksUpFirst(t *testing.T) {
 	s := second(cronjob.Forbid)
 	s.Options.SkipHeld = true

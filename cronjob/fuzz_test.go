@@ -15,16 +15,16 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// FuzzReconcile plans from snapshots that contradict themselves, and settles
-// outcomes that contradict the plan: an error that names a field or a plan within
-// its bounds, never a panic or a loop (CI13).
+// FuzzReconcile plans from contradictory snapshots, and settles outcomes that contradict the plan.
+// The result is an error that names a field or a plan of limited size, never a panic or a loop
+// (CI13).
 func FuzzReconcile(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("contradictory snapshots are drawn from these bytes"))
 	f.Fuzz(rapid.MakeFuzz(garbage))
 }
 
-// TestGarbage is FuzzReconcile with rapid's own choice of bytes.
+// TestGarbage runs FuzzReconcile with bytes chosen by rapid.
 func TestGarbage(t *testing.T) { rapid.Check(t, garbage) }
 
 func garbage(t *rapid.T) {

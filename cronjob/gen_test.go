@@ -20,7 +20,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// at parses a time of a test.
+// at parses a time.
 func at(text string) time.Time {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -29,7 +29,7 @@ func at(text string) time.Time {
 	return t
 }
 
-// start is when the CronJobs of the tests were created.
+// start is the creation time of the tests' CronJobs.
 var start = at("2026-01-01T00:00:00Z")
 
 // newCronJob returns a CronJob with defaults.
@@ -38,7 +38,7 @@ func newCronJob(spec cronjob.Spec) cronjob.CronJob {
 	return cronjob.CronJob{Namespace: "ns", Name: "report", UID: "cj-1", CreationTimestamp: start, Spec: spec}
 }
 
-// snapshot compiles the schedule as well.
+// snapshot returns a snapshot with the compiled schedule.
 func snapshot(c cronjob.CronJob, now time.Time, children ...cronjob.Child) cronjob.Snapshot {
 	return cronjob.Snapshot{CronJob: c, Children: children, Now: now, Schedule: cronjob.Compile(&c)}
 }
@@ -50,8 +50,8 @@ func kubernetes(s cronjob.Snapshot) cronjob.Snapshot {
 	return s
 }
 
-// reconcile plans a snapshot that must be accepted. The plan of a table's case is also made in all
-// other ways, which must agree (B3).
+// reconcile plans a snapshot that must be valid. Outside of rapid tests, it also checks that all
+// other ways give the same plan (B3).
 func reconcile(t rapid.TB, s cronjob.Snapshot) cronjob.Plan {
 	t.Helper()
 	plan, err := cronjob.Reconcile(s)
@@ -64,13 +64,13 @@ func reconcile(t rapid.TB, s cronjob.Snapshot) cronjob.Plan {
 	return plan
 }
 
-// busy is a planner that has planned the cases of other tables.
+// busy is a planner that all tests share.
 var busy struct {
 	sync.Mutex
 	cronjob.Planner
 }
 
-// checkOtherWays plans with a planner that has planned other CronJobs, without a shortcut, and from
+// checkOtherWays plans with a planner that was used for other CronJobs, without planQuiet, and with
 // the children in reverse order.
 func checkOtherWays(t rapid.TB, s cronjob.Snapshot, plan *cronjob.Plan) {
 	t.Helper()
@@ -95,7 +95,7 @@ func checkOtherWays(t rapid.TB, s cronjob.Snapshot, plan *cronjob.Plan) {
 		uids[c.UID] = true
 	}
 	if len(uids) < len(s.Children) {
-		return // of two children with one UID, the first counts
+		return // of two children with the same UID, the first counts, so their order matters
 	}
 	s.Children = slices.Clone(s.Children)
 	slices.Reverse(s.Children)
@@ -111,7 +111,7 @@ func child(run time.Time) cronjob.Child {
 	return cronjob.Child{Name: name, UID: job.UID("uid-" + name), CreationTimestamp: run, StartTime: run, ScheduledTime: run}
 }
 
-// finished returns the job after it has ended.
+// finished returns the job after its end.
 func finished(c cronjob.Child, how job.ConditionType, when time.Time) cronjob.Child {
 	c.Finished, c.FinishTime = how, when
 	if how == job.ConditionComplete {
@@ -145,7 +145,7 @@ func reasons(events []job.Event) []string {
 	return all
 }
 
-// done is the outcome in which everything works.
+// done returns the outcome in which all writes succeed and all looked up jobs are gone.
 func done(p *cronjob.Plan) cronjob.Outcome {
 	o := cronjob.Outcome{Settled: cronjob.Reply{Result: cronjobreason.ResultDone}}
 	for range p.Verify {
@@ -162,45 +162,44 @@ func done(p *cronjob.Plan) cronjob.Outcome {
 	return o
 }
 
-// kept is what a memory holds.
+// kept returns the content of a memory.
 func kept(m cronjob.Memory) *cronjob.Remembered { return m.Kept() }
 
 func hours(n float64) time.Time { return start.Add(time.Duration(n * float64(time.Hour))) }
 
-// hourly is a CronJob that runs each hour.
+// hourly returns a snapshot of a CronJob that runs each hour.
 func hourly(spec cronjob.Spec, now time.Time, children ...cronjob.Child) cronjob.Snapshot {
 	spec.Schedule = "@hourly"
 	return snapshot(newCronJob(spec), now, children...)
 }
 
-// second is an hourly CronJob at 2:00, whose status names the job of 1:00 as active.
+// second returns an hourly CronJob at 2:00, whose active list has the job of 1:00.
 func second(policy cronjob.ConcurrencyPolicy, children ...cronjob.Child) cronjob.Snapshot {
 	s := hourly(cronjob.Spec{ConcurrencyPolicy: policy}, hours(2), children...)
 	s.CronJob.Status = cronjob.Status{Active: []cronjob.Reference{ref(child(hours(1)))}, LastScheduleTime: hours(1)}
 	return s
 }
 
-// foreign is the child of another owner.
+// foreign returns the child as a job of another owner.
 func foreign(c cronjob.Child) cronjob.Child {
 	c.Foreign = true
 	return c
 }
 
-// backfilled is the child of a backfill.
+// backfilled returns the child as the job of a backfill.
 func backfilled(c cronjob.Child) cronjob.Child {
 	c.Backfilled = true
 	return c
 }
 
-// play plans a round in which everything works.
+// play plans and concludes a round with outcome done.
 func play(t rapid.TB, s cronjob.Snapshot) (cronjob.Plan, cronjob.Conclusion) {
 	t.Helper()
 	plan := reconcile(t, s)
 	return plan, plan.Conclude(done(&plan))
 }
 
-// playUnwritten plans a round in which everything works but the status write. It ends with the status
-// of the snapshot.
+// playUnwritten plays a round in which only the status write fails. The status does not change.
 func playUnwritten(t rapid.TB, s cronjob.Snapshot) (cronjob.Plan, cronjob.Conclusion) {
 	t.Helper()
 	plan := reconcile(t, s)
@@ -213,7 +212,7 @@ func playUnwritten(t rapid.TB, s cronjob.Snapshot) (cronjob.Plan, cronjob.Conclu
 	return plan, end
 }
 
-// goOn is play, after which the snapshot has the memory and the status of the round.
+// goOn calls play, and copies the memory and the status of the round into the snapshot.
 func goOn(t rapid.TB, s *cronjob.Snapshot) (cronjob.Plan, cronjob.Conclusion) {
 	t.Helper()
 	plan, end := play(t, *s)
@@ -221,7 +220,7 @@ func goOn(t rapid.TB, s *cronjob.Snapshot) (cronjob.Plan, cronjob.Conclusion) {
 	return plan, end
 }
 
-// remember gives the snapshot the memory of a round that writes nothing.
+// remember sets the snapshot's memory to that of a round that writes nothing.
 func remember(t rapid.TB, s *cronjob.Snapshot) cronjob.Plan {
 	t.Helper()
 	plan := reconcile(t, *s)
@@ -229,7 +228,7 @@ func remember(t rapid.TB, s *cronjob.Snapshot) cronjob.Plan {
 	return plan
 }
 
-// found is the outcome in which all look-ups end as result says.
+// found returns the outcome done with the given result of all look-ups.
 func found(p *cronjob.Plan, result cronjobreason.Result) cronjob.Outcome {
 	o := done(p)
 	for i := range o.Verified {
@@ -238,12 +237,12 @@ func found(p *cronjob.Plan, result cronjobreason.Result) cronjob.Outcome {
 	return o
 }
 
-// creation is an outcome in which nothing but the first creation was tried.
+// creation returns an outcome in which only the first creation was tried.
 func creation(result cronjobreason.Result) cronjob.Outcome {
 	return cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{Result: result}}}}
 }
 
-// names are the names of jobs.
+// names returns the names of jobs.
 func names(refs []cronjob.Reference) (all []string) {
 	for _, r := range refs {
 		all = append(all, r.Name)
@@ -257,7 +256,7 @@ func in(s cronjob.Snapshot, o cronjob.Options) cronjob.Snapshot {
 	return s
 }
 
-// ended is the job of the run of an hour, which has ended a minute after it.
+// ended returns the job of an hour's run, which ended a minute after that hour.
 func ended(hour float64, how job.ConditionType) cronjob.Child {
 	return finished(child(hours(hour)), how, hours(hour).Add(time.Minute))
 }

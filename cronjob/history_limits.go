@@ -33,8 +33,7 @@ type history struct {
 // trimming holds the moves of the history limits.
 type trimming struct {
 	moves
-	// unrecorded are runs of backfills. Their jobs can be deleted once lastScheduleTime is not
-	// before these runs.
+	// unrecorded are runs of backfills that must be recorded before their jobs can be deleted.
 	unrecorded []time.Time
 	// kept is a successful job that must be kept, or nil (C19).
 	kept *Child
@@ -141,8 +140,7 @@ func canStart(c *Child, cronJob *CronJob) bool {
 	return c.ScheduledTime.After(recorded)
 }
 
-// checkDuplicates returns an error if two deletions have the same UID, because two children have
-// it.
+// checkDuplicates returns an error if two deletions have the same UID, as two children have.
 func checkDuplicates(all []Deletion) error {
 	if len(all) < 2 {
 		return nil
@@ -162,8 +160,7 @@ func checkDuplicates(all []Deletion) error {
 // lastBackfilled returns the latest of the runs, all started by backfills, before which the
 // schedule has no run left to start; zero means none. Recording that run in the status takes no run
 // from the schedule, and then the history may delete its job (C2). If runs remain, lastBackfilled
-// also returns the time at which the schedule gives up its oldest run; zero means that the time is
-// unknown.
+// also returns the time at which the schedule gives up its oldest run; zero means unknown.
 func (c *census) lastBackfilled(s *Snapshot, base time.Time, runs []time.Time) (last, next time.Time) {
 	if len(runs) == 0 || s.Schedule.Problem != "" {
 		return last, next
@@ -203,8 +200,7 @@ func appendUnreached(waits []Wait, s *Snapshot, runs []time.Time, next time.Time
 
 // nothingLeftBefore returns a time before which the schedule will start no run: the first run
 // without a job that CatchUpAll may still start, or else now. It also returns the time at which
-// that run is given up unless it has started: at its deadline, or when a later run exceeds the
-// catch-up limit.
+// that run is given up: at its deadline, or when a later run exceeds the catch-up limit.
 func (c *census) nothingLeftBefore(s *Snapshot, base time.Time) (until, givenUp time.Time) {
 	until = s.Now // jitter does not delay backfills
 	if s.Options.CatchUp != CatchUpAll {

@@ -18,7 +18,7 @@ func TestC2_CI11_HistoryDeletesTheOldest(t *testing.T) {
 	for run := 5.0; run >= 1; run-- {
 		children = append(children, finished(child(hours(run)), job.ConditionComplete, hours(run+0.1)))
 	}
-	children[4].StartTime = time.Time{} // never started: forgotten last
+	children[4].StartTime = time.Time{} // never started: deleted last
 	s := hourly(cronjob.Spec{SuccessfulJobsHistoryLimit: ptr[int32](2)}, hours(10), children...)
 	s.CronJob.Status.LastScheduleTime = hours(10)
 	for range 2 { // in both orders
@@ -37,14 +37,14 @@ func TestC2_CI11_HistoryDeletesTheOldest(t *testing.T) {
 	}
 }
 
-// TestC2_CL4_ClockBackBeforeABackfilledRun: a backfill has started a run, and then the clock went back
-// before it. The job goes once the run can be recorded, also if nothing else happens.
+// TestC2_CL4_ClockBackBeforeABackfilledRun: the clock went back to before a run that a backfill has
+// started. The job is deleted once the run can be recorded, even if nothing else happens.
 func TestC2_CL4_ClockBackBeforeABackfilledRun(t *testing.T) {
 	before := hours(1).Add(-time.Second)
 	s := hourly(cronjob.Spec{Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr[int32](0)}, before,
 		backfilled(finished(child(hours(1)), job.ConditionComplete, before)))
 	s.CronJob.Status.LastSuccessfulTime = before
-	for _, jitter := range []time.Duration{50 * time.Minute, 0} { // which a backfill does not wait for
+	for _, jitter := range []time.Duration{50 * time.Minute, 0} { // jitter does not delay backfills
 		s.Options.Jitter = jitter
 		if plan := reconcile(t, s); !plan.Requeue.At.Equal(hours(1)) || plan.Requeue.Reason != cronjobreason.WaitHistory {
 			t.Errorf("jitter %s: again at %s, want 1:00\n%s", jitter, plan.Requeue.At, plan.String())
@@ -56,9 +56,9 @@ func TestC2_CL4_ClockBackBeforeABackfilledRun(t *testing.T) {
 	}
 }
 
-// TestC2_CL4_OlderRunIsGivenUp: a backfill has started a run, and the schedule may still start an older one. While the
-// CronJob is suspended it does not, and later the older one is beyond the limit or its deadline. The job goes then, also if
-// nothing else happens.
+// TestC2_CL4_OlderRunIsGivenUp: a backfill has started a run, and the schedule could still start an
+// older one, but the CronJob is suspended. Once the older run is beyond the limit or its deadline,
+// the job is deleted, even if nothing else happens.
 func TestC2_CL4_OlderRunIsGivenUp(t *testing.T) {
 	s := hourly(cronjob.Spec{Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr[int32](0)}, hours(3.2),
 		backfilled(finished(child(hours(3)), job.ConditionComplete, hours(3.1))))
@@ -88,7 +88,7 @@ func TestC2_CL4_OlderRunIsGivenUp(t *testing.T) {
 	}
 }
 
-// The job of a run that is not recorded is its only trace.
+// The job of an unrecorded run is kept: only the job shows that the run has started.
 func TestC2_CI1_HistoryKeepsWhatIsNotRecorded(t *testing.T) {
 	s := hourly(cronjob.Spec{SuccessfulJobsHistoryLimit: ptr[int32](0)}, hours(1).Add(time.Minute), finished(child(hours(1)), job.ConditionComplete, hours(1)))
 	plan, end := play(t, s)
@@ -101,7 +101,7 @@ func TestC2_CI1_HistoryKeepsWhatIsNotRecorded(t *testing.T) {
 	}
 }
 
-// CI12: a success that the status does not have yet is kept until it does.
+// CI12: a successful job is kept until the status has the time of its success.
 func TestC2_CI12_HistoryKeepsAnUnrecordedSuccess(t *testing.T) {
 	s := hourly(cronjob.Spec{SuccessfulJobsHistoryLimit: ptr[int32](0)}, hours(1.5), ended(1, job.ConditionComplete), ended(0, job.ConditionComplete))
 	s.CronJob.Status = cronjob.Status{LastScheduleTime: hours(1), LastSuccessfulTime: hours(-1)}
@@ -115,9 +115,9 @@ func TestC2_CI12_HistoryKeepsAnUnrecordedSuccess(t *testing.T) {
 	}
 }
 
-// TestC2_HistoryKeepsWhatTheStatusNames: the job goes in the round after the one that
-// takes it out of the active list, which follows immediately. It is deleted immediately with
-// cronjobquirk.EagerHistory. KeepFailed does the same as the limit.
+// TestC2_HistoryKeepsWhatTheStatusNames: one round takes the job off the active list, and the next
+// one, which follows immediately, deletes it. With cronjobquirk.EagerHistory the first round
+// deletes it. KeepFailed has the same effect as the limit.
 func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -184,14 +184,14 @@ func TestC2_OddJobsOfTheHistory(t *testing.T) {
 	}
 }
 
-// C2: the history deletes the jobs of backfills that are later than lastScheduleTime, though the
-// CronJob stays suspended: the latest such run is recorded first, so that none of them can start
-// again. With CatchUpAll a job stays while an older run may still be made up.
+// C2: the history deletes jobs of backfills whose runs are later than lastScheduleTime, although
+// the CronJob stays suspended: the latest such run is recorded first, so that none can start again.
+// With CatchUpAll a job stays while the schedule may still start an older run.
 func TestC2_BackfilledJobsOfASuspendedCronJob(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		catchUp cronjob.CatchUp
-		runs    []float64 // that the backfill has started
+		runs    []float64 // started by the backfill
 		last    time.Time
 		left    int
 	}{
@@ -201,7 +201,7 @@ func TestC2_BackfilledJobsOfASuspendedCronJob(t *testing.T) {
 		{"all are made up, and the first ones were backfilled", cronjob.CatchUpAll, []float64{1, 2, 4}, hours(2), 1},
 	} {
 		s := hourly(cronjob.Spec{Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr[int32](0)}, hours(9.5))
-		s.Options.CatchUp, s.Options.Jitter = tc.catchUp, 40*time.Minute // which no backfill waits for
+		s.Options.CatchUp, s.Options.Jitter = tc.catchUp, 40*time.Minute // jitter does not delay backfills
 		for _, run := range tc.runs {
 			s.Children = append(s.Children, backfilled(finished(child(hours(run)), job.ConditionComplete, hours(9))))
 		}
@@ -221,9 +221,9 @@ func TestC2_BackfilledJobsOfASuspendedCronJob(t *testing.T) {
 	}
 }
 
-// C2, CL2: the status that names a job is written, and the snapshot does not show it yet. The job
-// stays until it does, and the controller asks for a round: afterwards nothing would take the job
-// out of the active list.
+// C2, CL2: the status that lists a job is written, but the snapshot does not show that status yet.
+// The job stays until it does, and another round is requested: without the job, nothing would
+// remove it from the active list.
 func TestC2_CL2_HistoryKeepsWhatAnUnseenStatusNames(t *testing.T) {
 	s := hourly(cronjob.Spec{Suspend: ptr(true), FailedJobsHistoryLimit: ptr(int32(0))}, hours(0.5))
 	s.Triggers = []cronjob.Trigger{{ID: "t"}}
@@ -231,7 +231,7 @@ func TestC2_CL2_HistoryKeepsWhatAnUnseenStatusNames(t *testing.T) {
 	s.Memory, s.Triggers, s.Now = end.Memory, nil, hours(0.6)
 	written := end.Status
 	s.Children = []cronjob.Child{finished(cronjob.Child{Name: written.Active[0].Name, UID: written.Active[0].UID, StartTime: hours(0.5)}, job.ConditionFailed, hours(0.6))}
-	for range 3 { // the cache shows the job, and not the status
+	for range 3 { // the cache shows the job, but not the status
 		plan, end := play(t, s)
 		if len(plan.Delete) > 0 || !waitsForNewer(&end) {
 			t.Fatalf("again %v\n%s", end.Requeue, plan.String())
@@ -244,7 +244,7 @@ func TestC2_CL2_HistoryKeepsWhatAnUnseenStatusNames(t *testing.T) {
 	if got := reasons(plan.Events); !slices.Contains(got, "SawCompletedJob") || len(plan.Settle(cronjob.Writes{}).Status.Active) > 0 {
 		t.Errorf("events %v\n%s", got, plan.String())
 	}
-	unseen.Now = hours(0.8) // another writer has taken the job out of the status
+	unseen.Now = hours(0.8) // another writer has removed the job from the status
 	for retry := true; retry; {
 		plan, end = play(t, unseen)
 		unseen.Memory, retry = end.Memory, end.Retry
@@ -254,7 +254,7 @@ func TestC2_CL2_HistoryKeepsWhatAnUnseenStatusNames(t *testing.T) {
 	}
 }
 
-// C2: the run of a backfill ends before its jitter is over. The wake-up is then.
+// C2: the job of a backfill ends before its run's jitter does. The next round is after the jitter.
 func TestC2_BackfilledJobsThatEndWithinTheirJitter(t *testing.T) {
 	s := hourly(cronjob.Spec{Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr(int32(0))}, hours(1).Add(10*time.Second),
 		backfilled(finished(child(hours(1)), job.ConditionComplete, hours(1).Add(5*time.Second))))
@@ -271,8 +271,8 @@ func TestC2_BackfilledJobsThatEndWithinTheirJitter(t *testing.T) {
 	t.Error("the job stays")
 }
 
-// KeepSuccessful, KeepFailed: a job expires exactly at its time, not a moment before; and
-// the wake-up is that time. A younger one stays, and has the next wake-up.
+// KeepSuccessful, KeepFailed: a job expires exactly at its time, and the next round is at that
+// time. A younger job stays, and the round after is at its time.
 func TestKeepByAge_ExactlyAtItsTime(t *testing.T) {
 	for how, keep := range map[job.ConditionType]cronjob.Options{
 		job.ConditionComplete: {KeepSuccessful: time.Hour}, job.ConditionFailed: {KeepFailed: time.Hour},
@@ -291,7 +291,7 @@ func TestKeepByAge_ExactlyAtItsTime(t *testing.T) {
 	}
 }
 
-// TestC2_EventsOfTheHistory: what became of each deletion.
+// TestC2_EventsOfTheHistory: there is an event for the result of each deletion.
 func TestC2_EventsOfTheHistory(t *testing.T) {
 	s := hourly(cronjob.Spec{SuccessfulJobsHistoryLimit: ptr[int32](0)}, hours(3.5),
 		finished(child(hours(1)), job.ConditionComplete, hours(1.1)), finished(child(hours(2)), job.ConditionComplete, hours(2.1)))

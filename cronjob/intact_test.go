@@ -19,14 +19,14 @@ var public = intact.Functions{
 		cronjob.ChildOf, cronjob.DecodeChild, cronjob.DecodeCronJob, cronjob.JobName, cronjob.Kubernetes,
 	},
 	Writes: map[string]int{"Default": 0},
-	Shares: map[string]string{ // the status of the snapshot, and its requests
+	Shares: map[string]string{ // results that share the status of the snapshot and its requests
 		"Reconcile": "", "Plan.Settle": "", "Settlement.Conclude": "*", "Plan.Conclude": "Outcome",
 	},
 	Skip: []string{"Planner", "Plan.Basis", "Memory.Kept"},
 }
 
-// TestB3_NothingIsShared: no function writes to what it is given, and what one returns is its
-// caller's: to write to it changes nothing else.
+// TestB3_NothingIsShared: no function writes to its arguments, and the caller owns the results:
+// writing to them changes nothing else.
 func TestB3_NothingIsShared(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := cronjobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")
@@ -40,7 +40,7 @@ func TestB3_NothingIsShared(t *testing.T) {
 		s.CronJob.Spec.JobTemplate.Labels = map[string]string{"a": "b"}
 		for i := range s.Backfills {
 			b := &s.Backfills[i]
-			for _, hours := range []time.Duration{20, 25, 30} { // so many that an append leaves room
+			for _, hours := range []time.Duration{20, 25, 30} { // enough that append leaves spare capacity
 				b.Except = append(b.Except, b.After.Add(hours*time.Hour))
 			}
 		}

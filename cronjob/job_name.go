@@ -59,8 +59,7 @@ func (n runName) String() string {
 	return n.cronJob + "-" + string(n.number[:n.digits])
 }
 
-// number returns the number in the name of a run: different for each run, and larger for later
-// runs.
+// number returns the number in the name of a run. It identifies the run, and grows with its time.
 func (n *names) number(run time.Time) int64 {
 	switch n.form {
 	case NameMinutes:

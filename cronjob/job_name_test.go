@@ -15,7 +15,7 @@ func TestC13_CI2_Creation(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "30 1 * * *", TimeZone: ptr("America/New_York"), JobTemplate: cronjob.JobTemplate{
 		Labels: map[string]string{"app": "report"}, Annotations: map[string]string{"team": "a"},
 	}})
-	// An hour that is shown twice makes two jobs.
+	// In an hour that is shown twice, a run has two jobs.
 	for _, tc := range []struct{ now, name, run string }{
 		{"2026-11-01T05:30:00Z", "report-29891850", "2026-11-01T01:30:00-04:00"},
 		{"2026-11-01T06:30:00Z", "report-29891910", "2026-11-01T01:30:00-05:00"},
@@ -30,7 +30,7 @@ func TestC13_CI2_Creation(t *testing.T) {
 		if diff := cmp.Diff(map[string]string{"app": "report"}, made.Labels); diff != "" {
 			t.Error(diff)
 		}
-		made.Labels["mine"] = "x" // and not the template's
+		made.Labels["mine"] = "x" // this must not change the template
 
 		for _, o := range []cronjob.Options{{Without: release.GatesOf(release.CronJobsScheduledAnnotation)}, {Marks: cronjob.Marks{TimeIn: cronjob.InLabel, Time: "run"}}} {
 			other := reconcile(t, in(snapshot(c, at(tc.now)), o)).Create[0]
@@ -46,8 +46,8 @@ func TestC13_CI2_Creation(t *testing.T) {
 	}
 }
 
-// C13: a zone in the schedule itself wins over timeZone. The run's annotation is still in
-// the zone of timeZone, and an event says that this is not supported.
+// C13: a zone in the schedule overrides timeZone. The run's annotation is still in timeZone, and an
+// event reports that this is not supported.
 func TestC13_ZoneInTheSchedule(t *testing.T) {
 	for _, preset := range []bool{false, true} {
 		c := newCronJob(cronjob.Spec{Schedule: "TZ=Asia/Tokyo 0 10 * * *", TimeZone: ptr("Europe/Berlin")})

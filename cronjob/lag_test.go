@@ -11,14 +11,13 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 )
 
-// TestCI15_LivesBehindOwnWrites: what must not overlap does not, although the
-// controller sees the CronJob and its jobs several seconds late, each by itself.
+// TestCI15_LivesBehindOwnWrites: jobs that must not overlap do not, although the controller sees
+// the CronJob and each of its jobs several seconds late.
 func TestCI15_LivesBehindOwnWrites(t *testing.T) {
 	rapid.Check(t, lateLife)
 }
 
-// lateLife is a life behind late caches, at the end of which faults stop and everything is
-// seen.
+// lateLife runs a life behind late caches. At its end faults stop and everything is shown.
 func lateLife(t *rapid.T) {
 	options := cronjob.Options{}
 	switch rapid.IntRange(0, 3).Draw(t, "with options") {
@@ -44,7 +43,7 @@ func lateLife(t *rapid.T) {
 	}
 	checkNoHotLoop(t, w)
 	w.Lag.Draw = func(_, to int) int { return to }
-	for range 400 { // CatchUpAll makes up 100 runs, each of which may first wait for others
+	for range 400 { // CatchUpAll starts 100 runs, each of which may first wait for others
 		w.RemovePods()
 		round(t, w, func() world.Fault { return world.None })
 		if !w.Retry && (w.Requeue.At.IsZero() || w.Requeue.At.After(w.Now)) {
@@ -54,8 +53,8 @@ func lateLife(t *rapid.T) {
 	comeToRest(t, w)
 }
 
-// checkNoHotLoop follows the requeue while nothing new is seen: soon no round asks for the next one
-// immediately (M9). CatchUpAll makes up 100 runs.
+// checkNoHotLoop repeats rounds while nothing new is shown: soon no round may request the next one
+// immediately (M9). CatchUpAll may need 100 rounds.
 func checkNoHotLoop(t *rapid.T, w *world.CronJob) {
 	w.Lag.Draw = func(from, _ int) int { return from }
 	for range 150 {
@@ -98,8 +97,8 @@ func lateStep(t *rapid.T, w *world.CronJob) {
 	w.Commit()
 }
 
-// lateRound is a round with faults, and those for which it asks immediately. A controller
-// that restarts lists anew.
+// lateRound plays a round with faults, and the rounds that it requests immediately. After a restart
+// the controller lists everything again.
 func lateRound(t *rapid.T, w *world.CronJob) {
 	for range rapid.IntRange(1, 4).Draw(t, "rounds") {
 		w.Requeue.At = time.Time{}

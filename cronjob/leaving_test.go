@@ -10,14 +10,14 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
-// leaving is a child that is being deleted and that a finalizer or its grace period holds.
+// leaving returns the child while it is being deleted, held by a finalizer or its grace period.
 func leaving(c cronjob.Child) cronjob.Child {
 	c.DeletionTimestamp = c.ScheduledTime.Add(time.Minute)
 	return c
 }
 
-// toRest plays rounds in which everything works, and nothing else happens, until one does not ask for
-// another immediately. What the kind does not store is lost in between. It returns all plans.
+// toRest plays rounds with outcome done until one does not request another immediately. Status
+// fields that the kind does not store are lost between rounds. It returns all plans.
 func toRest(t *testing.T, s cronjob.Snapshot) (plans []cronjob.Plan) {
 	t.Helper()
 	s.Children = slices.Clone(s.Children)
@@ -45,9 +45,9 @@ func toRest(t *testing.T, s cronjob.Snapshot) (plans []cronjob.Plan) {
 	return nil
 }
 
-// CL5, C18: a run is due, and the job of the last one is on its way out: a user has deleted it, or a
-// deletion whose reply was lost. Replace need not delete it, and nothing can record it: the run
-// starts, or waits until the job is gone.
+// CL5, C18: a run is due, and the last run's job is being deleted, by a user or by a deletion whose
+// reply was lost. Replace need not delete it, and nothing can record it: the run starts, or waits
+// until the job is gone.
 func TestCL5_AJobOnItsWayOut(t *testing.T) {
 	triggered := leaving(cronjob.Child{Name: "report-manual-x", UID: "x", StartTime: hours(1)})
 	for _, tc := range []struct {
@@ -96,7 +96,7 @@ func TestCL5_AJobOnItsWayOut(t *testing.T) {
 	}
 }
 
-// C3: Replace has deleted a job that no snapshot had shown. A later one shows it, and not yet the job that has replaced it.
+// C3: Replace has deleted a job before a snapshot shows it. That snapshot lacks the new job.
 func TestC3_ReplacedBeforeItIsShown(t *testing.T) {
 	old, next := child(hours(1)), child(hours(2))
 	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, hours(2.5))
@@ -114,7 +114,7 @@ func TestC3_ReplacedBeforeItIsShown(t *testing.T) {
 		plan := reconcile(t, s)
 		o := done(&plan)
 		for i := range o.Verified {
-			o.Verified[i] = cronjob.Reply{Result: cronjobreason.ResultDone} // the new job is there
+			o.Verified[i] = cronjob.Reply{Result: cronjobreason.ResultDone} // the new job exists
 		}
 		end := plan.Conclude(o)
 		if left := end.Memory.Kept().Replaced; len(plan.Unexpected) > 0 || len(left) != step.remembered {

@@ -63,14 +63,12 @@ func (r *Reference) names(uid job.UID, name string) bool {
 	return r.UID == uid
 }
 
-// childNamed returns a function that returns the index of the first child with a name, foreign or
-// not, or -1.
+// childNamed returns a function that returns the index of the first child with a name, or -1.
 func childNamed(children []Child, times int) func(name string) int {
 	return find(len(children), times, func(i int) string { return children[i].Name })
 }
 
-// jobNamed returns a function that reports whether an active job or a child, foreign or not, has a
-// name.
+// jobNamed returns a function that reports whether an active job or any child has a name.
 func (c *census) jobNamed(times int) func(name string) bool {
 	active, children := c.active, c.children
 	place := find(len(active)+len(children), times, func(i int) string {

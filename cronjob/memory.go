@@ -14,8 +14,7 @@ import (
 // is a plain value: it can be stored as JSON, or lost. The zero value means "just restarted". If it
 // is lost, reports of runs that have not started are lost or repeated, SkipOnResume and SkipOnEdit
 // forget the runs that they set aside, and the planner trusts a stale snapshot: jobs can overlap
-// with earlier ones that the snapshot does not show, and a run whose job is gone already can start
-// again.
+// with earlier ones that the snapshot does not show, and a run whose job is gone can start again.
 //
 // The memory of another UID counts as empty. So does a stored memory that cannot be read, and then
 // the next plan has a note.
@@ -29,12 +28,10 @@ type Memory struct {
 type memory struct {
 	// CronJobUID identifies the CronJob to which the memory belongs.
 	CronJobUID job.UID `json:"cronJobUID,omitempty"`
-	// Accounted is the latest run that is accounted for: every run up to it has started or was
-	// reported (C9).
+	// Accounted is the run up to which every run has started or was reported (C9).
 	Accounted time.Time `json:"accounted,omitzero"`
 	// Recorded is the latest lastScheduleTime that was written or that a snapshot has shown.
-	// Without it, a snapshot with an older status would start that run again once its job is gone
-	// (CI1).
+	// Without it, a snapshot with an older status would repeat that run once its job is gone (CI1).
 	Recorded time.Time `json:"recorded,omitzero"`
 	// Unrecorded is the lastScheduleTime of a status write that failed or whose reply was lost:
 	// that run has started, even if its job is gone. It becomes zero once a snapshot's
@@ -57,8 +54,7 @@ type memory struct {
 	// Since is the time up to which runs were set aside (Options.SkipOnResume, SkipOnEdit,
 	// SkipHeld), or could not start because their names are taken (CatchUpAll).
 	Since time.Time `json:"since,omitzero"`
-	// Suspended, Schedule and TimeZone are from the spec of the last round, kept only for these
-	// options.
+	// Suspended, Schedule and TimeZone are from the last round's spec, kept for these options.
 	Suspended bool   `json:"suspended,omitempty"`
 	Schedule  string `json:"schedule,omitempty"`
 	TimeZone  string `json:"timeZone,omitempty"`
@@ -84,8 +80,7 @@ type startedJob struct {
 // isHidden reports whether the memory knows more about the job than any snapshot has shown.
 func isHidden(s startedJob) bool { return s.Recorded || s.Found || s.Over }
 
-// leavingJob is a job that the controller has deleted, while the children do not show its deletion
-// yet.
+// leavingJob is a job that the controller has deleted and whose deletion the children do not show.
 type leavingJob struct {
 	Reference
 	// Seen is true if the children have shown the job: once they do not any more, it is gone.
@@ -128,8 +123,7 @@ func keepsUnrecorded(quirks cronjobquirk.Set) bool {
 	return true
 }
 
-// Equal reports whether two memories are the same. A memory equal to the stored one need not be
-// written.
+// Equal reports whether two memories are the same, so that storing one again is unnecessary.
 func (m Memory) Equal(other Memory) bool {
 	a, b := &m.kept, &other.kept
 	switch {

@@ -27,7 +27,7 @@ func fullMemory() cronjob.Memory {
 	})
 }
 
-// A memory comes back from its JSON as it was.
+// A memory that is stored and read again is the same.
 func TestMemory_RoundTrip(t *testing.T) {
 	for _, m := range []cronjob.Memory{{}, fullMemory()} {
 		data, err := json.Marshal(m)
@@ -41,7 +41,7 @@ func TestMemory_RoundTrip(t *testing.T) {
 	}
 }
 
-// A difference in any field is one.
+// Equal compares each field.
 func TestMemory_EqualSeesEachField(t *testing.T) {
 	m := fullMemory()
 	var walk func(name string, v reflect.Value)
@@ -81,7 +81,8 @@ func TestMemory_EqualSeesEachField(t *testing.T) {
 	}
 }
 
-// What cannot be read is lost, and the next plan says so; what was never stored is not.
+// A memory that cannot be read counts as lost, and the next plan has a note. A memory that was
+// never stored needs none.
 func TestMemory_UnreadableReadsAsLost(t *testing.T) {
 	for text, note := range map[string]string{
 		"": "", " ": "", "null": "", `{"formatVersion":1}`: "",
@@ -108,8 +109,8 @@ func TestMemory_UnreadableReadsAsLost(t *testing.T) {
 	}
 }
 
-// A plan names its CronJob and the next run, and reads the same once it was stored. That it also concludes
-// the same is a law of planWithLaws.
+// A plan names its CronJob and the next run, and a stored plan is read unchanged. planWithLaws
+// checks that its conclusion is also the same.
 func TestPlan_Stored(t *testing.T) {
 	s := second(cronjob.Replace, child(hours(1)))
 	s.Now, s.Triggers, s.Backfills = hours(4), []cronjob.Trigger{{ID: "t"}}, []cronjob.Backfill{between("b", -24, 0, cronjob.Allow)}

@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// CI1: the memory of what was recorded keeps a run from starting again under a snapshot
-// whose status is older, once its job has ended and the history has deleted it.
+// CI1: Recorded in the memory prevents a run from starting again under a snapshot with an older
+// status, after the history has deleted its job.
 func TestCI1_RecordedInTheMemoryAlone(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1.5))
 	_, end := play(t, s)
@@ -27,8 +27,8 @@ func TestCI1_RecordedInTheMemoryAlone(t *testing.T) {
 	}
 }
 
-// A status that could not be written is not remembered as recorded, and the planner says
-// so: the next round writes it, and starts nothing twice.
+// A failed status write is not remembered as recorded, and Retry is set. The next round writes the
+// status, and starts nothing twice.
 func TestCI3_FailedStatusIsNotRecorded(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1.5))
 	s.Triggers = []cronjob.Trigger{{ID: "a"}}
@@ -48,8 +48,7 @@ func TestCI3_FailedStatusIsNotRecorded(t *testing.T) {
 	}
 }
 
-// M9, CI15: what failed is retried with a delay, never planned again immediately, whatever else the
-// round had to do.
+// M9, CI15: after a failed write, the next round has a delay, no matter what else there is to do.
 func TestM9_FailedWritesAreNoHotLoop(t *testing.T) {
 	asked := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, hours(3.5))
 	asked.Triggers = []cronjob.Trigger{{ID: "a"}}
@@ -76,9 +75,9 @@ func TestM9_FailedWritesAreNoHotLoop(t *testing.T) {
 	}
 }
 
-// CI1: the reply to the status write that records a run is lost, and the run's job is gone
-// before a snapshot shows that status. The run does not start again, neither while status
-// writes meet a later version nor after.
+// CI1: the reply to the status write that records a run is lost, and the run's job is gone before a
+// snapshot shows that status. The run does not start again, neither while status writes fail
+// because of a later version nor afterwards.
 func TestCI1_GoneBeforeTheStatusIsSeen(t *testing.T) {
 	run := child(hours(1))
 	complete, other := finished(run, job.ConditionComplete, hours(1.2)), foreign(run)
@@ -86,7 +85,7 @@ func TestCI1_GoneBeforeTheStatusIsSeen(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		crash bool            // which forgets the memory
-		shown []cronjob.Child // what the children hold, one round after the other, until the job is gone
+		shown []cronjob.Child // the children in successive rounds, until the job is gone
 	}{
 		{"no child has shown the job", false, nil},
 		{"it ran", false, []cronjob.Child{run}},
@@ -106,7 +105,7 @@ func TestCI1_GoneBeforeTheStatusIsSeen(t *testing.T) {
 			for range 3 {
 				conflict(t, &s)
 			}
-			// A write succeeds: the memory needs no more than the time that was recorded.
+			// A write succeeds: now the memory needs only the recorded time.
 			plan, end := play(t, s)
 			if got := end.Status.LastScheduleTime; !got.Equal(hours(1)) || len(plan.Create) > 0 {
 				t.Fatalf("last run %s:\n%s", got, plan.String())
@@ -114,7 +113,7 @@ func TestCI1_GoneBeforeTheStatusIsSeen(t *testing.T) {
 			if m := kept(end.Memory); !m.Unrecorded.IsZero() || !m.Recorded.Equal(hours(1)) || m.Started != nil {
 				t.Errorf("after the write: %+v", m)
 			}
-			// Or a snapshot shows the status of the write without a reply.
+			// Or a snapshot shows the status whose reply was lost.
 			s.CronJob.Status.LastScheduleTime = hours(1)
 			plan = reconcile(t, s)
 			if end := plan.Conclude(cronjob.Outcome{}); len(plan.Create) > 0 || end.Retry || !kept(end.Memory).Unrecorded.IsZero() || kept(end.Memory).Started != nil {
@@ -140,8 +139,8 @@ func conflict(t *testing.T, s *cronjob.Snapshot, children ...cronjob.Child) {
 	s.Memory, s.Children = end.Memory, nil
 }
 
-// The memory of a failed status write is one time: later runs take its place. The preset
-// keeps none, and neither does a round that records no run.
+// The memory holds only one run of failed status writes, the latest. The preset holds none, and
+// neither does a round that records no run.
 func TestCI1_UnrecordedIsOneTime(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1.5))
 	preset := kubernetes(s)
@@ -162,15 +161,15 @@ func TestCI1_UnrecordedIsOneTime(t *testing.T) {
 			t.Errorf("%s: unrecorded %s", name, got)
 		}
 	}
-	// The preset decides by the status alone, whatever the memory holds.
+	// The preset decides only by the status, even if the memory holds a run.
 	preset.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: "cj-1", Unrecorded: hours(1)})
 	if got := created(t, reconcile(t, preset)); !got.Equal(hours(1)) {
 		t.Errorf("the preset starts %s", got)
 	}
 }
 
-// CI1: a fresh look at the status shows that a run was recorded, and the next snapshot comes from
-// a cache that is behind. By then the job is gone. The run does not start again.
+// CI1: a fresh read of the status shows that a run was recorded, but the next snapshot comes from a
+// cache that is behind, and the job is gone. The run does not start again.
 func TestCI1_AFreshLookBetweenStaleOnes(t *testing.T) {
 	byHand := cronjob.Child{Name: "report-manual-x", UID: "x", CreationTimestamp: start, StartTime: start}
 	for _, settled := range []cronjobreason.Result{cronjobreason.ResultDone, cronjobreason.ResultUnsuccessful} {
@@ -184,7 +183,7 @@ func TestCI1_AFreshLookBetweenStaleOnes(t *testing.T) {
 			t.Fatal(plan.String())
 		}
 		looked := s
-		looked.CronJob.Status = fresh // as Plan.Unexpected asks for
+		looked.CronJob.Status = fresh // re-read, as the comment of Plan.Unexpected demands
 		_, end := play(t, looked)
 		s.Memory = end.Memory
 		if got := created(t, reconcile(t, s)); !got.IsZero() {

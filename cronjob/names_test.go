@@ -36,7 +36,7 @@ func TestC1_BytesOfZoneNames(t *testing.T) {
 	}
 }
 
-// C13: a name is compared as it is built.
+// C13: comparing a name in parts gives the same result as building it.
 func TestRunName_Is(t *testing.T) {
 	own := names{cronJob: "report"}
 	run := time.Date(2026, 1, 1, 1, 0, 59, 0, time.UTC)
@@ -55,8 +55,8 @@ func TestRunName_Is(t *testing.T) {
 	}
 }
 
-// C5: a list is asked by UID, and by name where no UID is known. A short list and a
-// long one answer alike.
+// C5: a job is found in a list by UID, and by name if its UID is not known. Short and long lists
+// give the same results.
 func TestC5_MembersByUIDOrByName(t *testing.T) {
 	refs := []Reference{{Name: "a", UID: "1"}, {Name: "b", UID: "2"}}
 	for _, times := range []int{1, few} {
@@ -72,7 +72,7 @@ func TestC5_MembersByUIDOrByName(t *testing.T) {
 	}
 }
 
-// TestMemberOf: a job without a UID is known by its name, however long the list.
+// TestMemberOf: a job without a UID is found by its name, in short and in long lists.
 func TestMemberOf(t *testing.T) {
 	for _, times := range []int{1, few + 1} {
 		isMember := memberOf([]Reference{{Name: "a"}, {Name: "b", UID: "u"}}, times)
@@ -94,7 +94,7 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestC18_FailuresSince: one at that time came before, and one that another controller owns does not count.
+// TestC18_FailuresSince: a failure exactly at that time and one of a foreign job do not count.
 func TestC18_FailuresSince(t *testing.T) {
 	since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var children []Child

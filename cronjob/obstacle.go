@@ -16,8 +16,7 @@ const (
 	isFree
 	// isStarted: the active list names its job (C10).
 	isStarted
-	// isFound: its job is a child that recoverStarts did not recognise, because it lacks the
-	// annotation (C14).
+	// isFound: its job is a child that recoverStarts missed because it lacks the annotation (C14).
 	isFound
 	// isTaken: another owner's job has its name (C14).
 	isTaken

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What keeps the run that is due from starting, in the order in which the rules come.
+// The obstacles to the due run, in the order of the rules.
 func TestFindObstacle(t *testing.T) {
 	run := time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
 	own := Child{Name: JobName("report", run), UID: "own"}

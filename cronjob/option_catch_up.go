@@ -7,8 +7,7 @@ import (
 )
 
 const (
-	// inTime is the window of CatchUpNone: longer than a controller needs to wake up, shorter than
-	// an outage.
+	// inTime is the window of CatchUpNone: longer than a wake-up, shorter than an outage.
 	inTime = time.Minute
 	// maxCatchUp is the default limit of CatchUpAll.
 	maxCatchUp = 100

@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// TestCL4_CatchUpAllPassesOn: three runs were missed, and the oldest cannot start. The
-// round asks for the next one immediately, and that starts the run behind it.
+// TestCL4_CatchUpAllPassesOn: three runs were missed, and the oldest cannot start. The round
+// requests the next one immediately, and that starts the second run.
 func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 	running := backfilled(child(hours(1)))
 	for _, tc := range []struct {
@@ -42,8 +42,8 @@ func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 	}
 }
 
-// The last of the runs to make up has nothing behind it: the next run of the schedule
-// is soon enough, and there is no hot loop.
+// No run follows the last missed one, so the next round is at the next run of the schedule, and
+// there is no hot loop.
 func TestCL4_NothingToPassOnTo(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1.5), foreign(child(hours(1))))
 	s.Options.CatchUp = cronjob.CatchUpAll
@@ -57,8 +57,7 @@ func TestCL4_NothingToPassOnTo(t *testing.T) {
 	}
 }
 
-// What a run to make up waits for is not a stall: a status that cannot be written is
-// retried, not planned again immediately.
+// If the status cannot be written, the write is retried before the next missed run starts.
 func TestCL4_PassingOnNeedsTheStatus(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(3.5), backfilled(finished(child(hours(1)), job.ConditionFailed, hours(1.5))))
 	s.Options.CatchUp = cronjob.CatchUpAll
@@ -98,8 +97,8 @@ func TestCatchUp(t *testing.T) {
 	}
 }
 
-// starts lets a world in which all writes work and jobs run without end plan n times
-// without time passing, and returns the hours of the runs that it starts.
+// starts plans n rounds without time passing, in which all writes succeed and jobs never end. It
+// returns the hours of the runs that start.
 func starts(t *testing.T, s cronjob.Snapshot, n int) []float64 {
 	t.Helper()
 	var all []float64

@@ -11,8 +11,8 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 )
 
-// A kind stores no list of active jobs, a user deletes the job that runs, and the next run is due
-// before its pods are gone. A round that asks for another one immediately makes progress (CL5).
+// The kind stores no list of active jobs, a user deletes the running job, and the next run is due
+// before its pods are gone. A round that requests another one immediately makes progress (CL5).
 func TestCL5_LeavingJobWithoutList(t *testing.T) {
 	asks := map[string]func(w *world.CronJob){
 		"run":     func(*world.CronJob) {},
@@ -50,7 +50,7 @@ func TestCL5_LeavingJobWithoutList(t *testing.T) {
 						}
 						w.Now = w.Now.Add(time.Hour)
 						w.DeliverAll()
-						w.Stale = stale // the round sees no creation or deletion of its own
+						w.Stale = stale // the round does not see the creations and deletions of earlier ones
 						restAtOnce(t, w)
 
 						w.Stale = false
@@ -69,8 +69,9 @@ func TestCL5_LeavingJobWithoutList(t *testing.T) {
 	}
 }
 
-// A run has replaced a job, and its status was not written. The cache shows the replaced job and not the new one, a
-// look-up finds the old one gone, and a trigger waits for room: that one look is enough (CL5).
+// A run has replaced a job, but its status was not written. The cache shows the replaced job and
+// not the new one, a look-up finds the old one gone, and a trigger waits for room: one look-up is
+// enough (CL5).
 func TestCL5_ReplacedJobThatTheCacheStillShows(t *testing.T) {
 	for _, policy := range []cronjob.ConcurrencyPolicy{cronjob.Replace, cronjob.Allow, cronjob.Forbid} {
 		c := cronjob.CronJob{
@@ -115,7 +116,7 @@ func TestCL5_ReplacedJobThatTheCacheStillShows(t *testing.T) {
 	}
 }
 
-// restAtOnce makes rounds as long as they ask for another one immediately.
+// restAtOnce plays rounds as long as they request another one immediately.
 func restAtOnce(t *testing.T, w *world.CronJob) {
 	t.Helper()
 	for range 10 {
@@ -135,8 +136,8 @@ func restAtOnce(t *testing.T, w *world.CronJob) {
 	t.Fatalf("ten rounds, each to be followed immediately: %+v", w.Requeue)
 }
 
-// The creation fails after Replace has deleted the job of the last run. The job that the controller
-// has deleted itself is not unexpected in the retry (C3, C12).
+// The creation fails after Replace has deleted the last run's job. In the retry, the job that the
+// controller itself deleted is not unexpected (C3, C12).
 func TestC12_FailedCreationAfterReplace(t *testing.T) {
 	for _, kind := range []cronjob.Options{{}, {ActiveFromChildren: true}, {ReplaceWhenGone: true}} {
 		c := cronjob.CronJob{
@@ -168,7 +169,7 @@ func TestC12_FailedCreationAfterReplace(t *testing.T) {
 				t.Errorf("%+v: %s is unexpected", kind, plan.Unexpected[0].Name)
 			}
 			kept.DeletionTimestamp = w.Now
-			w.Jobs[old] = kept // its pods are not gone
+			w.Jobs[old] = kept // its pods still exist
 		}
 		w.Fault = nil
 		w.RemovePods()
@@ -179,8 +180,8 @@ func TestC12_FailedCreationAfterReplace(t *testing.T) {
 	}
 }
 
-// A job of a backfill is being deleted. It takes its place under MaxActive as long as its pods are there, if a run is to wait for
-// that, whether or not a list is stored (CI8).
+// With ReplaceWhenGone, a job of a backfill that is being deleted counts for MaxActive until its
+// pods are gone, with and without a stored list (CI8).
 func TestCI8_RoomOfALeavingBackfill(t *testing.T) {
 	for _, options := range []cronjob.Options{
 		{ReplaceWhenGone: true, MaxActive: 1},

@@ -39,7 +39,7 @@ func TestJitter(t *testing.T) {
 	}
 }
 
-// C7: a run that its jitter holds back is not late by it.
+// C7: jitter does not make a run too late.
 func TestJitter_ProlongsTheDeadline(t *testing.T) {
 	s := in(hourly(cronjob.Spec{StartingDeadlineSeconds: ptr[int64](60)}, hours(1.5)), cronjob.Options{Jitter: 30 * time.Minute})
 	if got := created(t, reconcile(t, s)); !got.Equal(hours(1)) {
@@ -51,7 +51,7 @@ func TestJitter_ProlongsTheDeadline(t *testing.T) {
 	}
 }
 
-// CI7: a deadline and a jitter that are too long together for a duration bound nothing.
+// CI7: if the sum of deadline and jitter is too long for a Duration, there is no limit.
 func TestCI7_DeadlineAndJitterWithoutBound(t *testing.T) {
 	s := in(hourly(cronjob.Spec{}, hours(300)), cronjob.Options{CatchUpWindow: math.MaxInt64, Jitter: 1})
 	if got := created(t, reconcile(t, s)); !got.Equal(hours(300)) {
@@ -59,7 +59,7 @@ func TestCI7_DeadlineAndJitterWithoutBound(t *testing.T) {
 	}
 }
 
-// A schedule that never runs has nothing to delay, whatever the jitter.
+// Jitter has no effect on a schedule that never runs.
 func TestJitter_WithoutAnyRun(t *testing.T) {
 	s := snapshot(newCronJob(cronjob.Spec{Schedule: "0 0 30 2 *"}), hours(1))
 	s.Options.Jitter = time.Hour
@@ -68,7 +68,7 @@ func TestJitter_WithoutAnyRun(t *testing.T) {
 	}
 }
 
-// C7: the delay of a CronJob is the same each time, also after an update of the program.
+// C7: the delay of a CronJob is always the same, even after an update of the program.
 func TestJitter_SpreadIsTheSameEachTime(t *testing.T) {
 	for uid, want := range map[job.UID]uint64{
 		"":                                     0,

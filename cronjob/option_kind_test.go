@@ -16,7 +16,7 @@ import (
 
 var works = cronjob.Options{Child: cronjob.Kind{Kind: "Work", APIVersion: "example.com/v1"}}
 
-// C13: the name of a job in each form, and what it tells.
+// C13: the name of a job in each form, and the run that is read from it.
 func TestC13_Naming(t *testing.T) {
 	run := at("2026-03-01T12:00:30Z")
 	for _, tc := range []struct {
@@ -42,12 +42,12 @@ func TestC13_Naming(t *testing.T) {
 	}
 }
 
-// deaf is a namer that does not know its own names.
+// deaf is a namer that cannot read its own names.
 type deaf struct{ cronjobgen.Stamps }
 
 func (deaf) Run(string, string) (time.Time, bool) { return time.Time{}, false }
 
-// What cannot be planned with is an error that names the field.
+// For invalid options, the error names the field.
 func TestOptions_WhatIsRefused(t *testing.T) {
 	for field, o := range map[string]cronjob.Options{
 		"options.naming.form":          {Naming: cronjob.Naming{Form: 9}},
@@ -70,8 +70,8 @@ func TestOptions_WhatIsRefused(t *testing.T) {
 	}
 }
 
-// C13, CI3: whatever a run's job is called and wherever its time is, the job of a run that a crash kept from being
-// recorded is found by its name, and no second one starts.
+// C13, CI3: for all forms of names and places of marks, the job of a run that was not recorded
+// because of a crash is found by its name, and no second job starts.
 func TestCI3_FoundByAnyName(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := cronjobgen.Kinds().Draw(t, "kind")
@@ -97,7 +97,7 @@ func TestCI3_FoundByAnyName(t *testing.T) {
 	})
 }
 
-// Two runs of one minute are two runs where names tell the seconds.
+// Two runs in the same minute are two runs if names contain the seconds.
 func TestC13_RunsOfOneMinuteByName(t *testing.T) {
 	for form, want := range map[cronjob.NameForm]int{cronjob.NameMinutes: 3, cronjob.NameSeconds: 6} {
 		o := works
@@ -112,13 +112,13 @@ func TestC13_RunsOfOneMinuteByName(t *testing.T) {
 				s.Children = append(s.Children, cronjob.Child{Name: c.Name, UID: cronjob.UID("uid-" + c.Name), ScheduledTime: c.ScheduledTime})
 			}
 		}
-		if created != want && created != want+1 { // the first minute may have begun
+		if created != want && created != want+1 { // the first minute may not be whole
 			t.Errorf("%s: %d jobs", form, created)
 		}
 	}
 }
 
-// C2, C4: children that end with words of their own are over, and one of the two limits is about them.
+// C2, C4: children that end with a word of their kind are finished, and may count for a limit.
 func TestC2_OtherEnds(t *testing.T) {
 	ended := func(name string, hour float64, how, keptAs cronjob.Ending) cronjob.Child {
 		when := hours(hour)
@@ -135,7 +135,8 @@ func TestC2_OtherEnds(t *testing.T) {
 	if len(p.Create) != 1 {
 		t.Errorf("Forbid, and nothing runs any more, and no run starts:\n%s", p.String())
 	}
-	// aborted-2 is kept: it is the last of them. Complete is kept, since skipped is older. No limit counts the terminated.
+	// aborted-2 is kept as the latest of its limit. complete is kept, because skipped is older. No
+	// limit applies to the terminated ones.
 	want := "delete skipped: more successful jobs than successfulJobsHistoryLimit (C2)\n" +
 		"delete aborted-1: more failed jobs than failedJobsHistoryLimit (C2)\n" +
 		"delete failed: more failed jobs than failedJobsHistoryLimit (C2)\n"
@@ -147,7 +148,7 @@ func TestC2_OtherEnds(t *testing.T) {
 			t.Errorf("%s is deleted", name)
 		}
 	}
-	// Neither is it old enough for any age, nor is it taken for one that runs, which would plan a round each time.
+	// The terminated ones do not expire by age either, and do not count as running.
 	aged, quiet := in(s, works), in(hourly(cronjob.Spec{}, hours(5.5), s.Children[5:]...), works)
 	aged.Options.KeepFailed, aged.Options.KeepSuccessful = time.Hour, time.Hour
 	if got := reconcile(t, aged); strings.Contains(got.String(), "delete terminated") {
@@ -162,8 +163,8 @@ func TestC2_OtherEnds(t *testing.T) {
 	}
 }
 
-// C18: without a list of active jobs, the running children are the active jobs; each is counted once, and Forbid
-// waits for one that no status has named.
+// C18: without a list of active jobs, the running children are the active jobs. Each counts once,
+// and Forbid also waits for a child that no status has listed.
 func TestC18_ActiveFromChildren(t *testing.T) {
 	o := works
 	o.ActiveFromChildren, o.SuccessFromChildren = true, true
@@ -189,7 +190,7 @@ func TestC18_ActiveFromChildren(t *testing.T) {
 	}
 }
 
-// C19: the deletion of a failed job for its age can end a pause, so the round asks for another one.
+// C19: the deletion of a failed job for its age can end a pause, so another round is requested.
 func TestC19_ExpiredFailureEndsThePause(t *testing.T) {
 	s := in(hourly(cronjob.Spec{}, hours(2), ended(1, cronjob.Failed)), cronjob.Options{PauseAfterFailures: 1, KeepFailed: time.Minute})
 	s.CronJob.Status.LastScheduleTime = hours(1)
@@ -203,7 +204,7 @@ func TestC19_ExpiredFailureEndsThePause(t *testing.T) {
 	}
 }
 
-// C19: so can the deletion of one that is beyond the limit of the history.
+// C19: the deletion of a failed job beyond the history limit can end a pause as well.
 func TestC19_SurplusFailureEndsThePause(t *testing.T) {
 	s := in(hourly(cronjob.Spec{FailedJobsHistoryLimit: ptr[int32](1)}, hours(3), ended(0, cronjob.Failed), ended(1, cronjob.Failed), ended(2, cronjob.Failed)),
 		cronjob.Options{PauseAfterFailures: 2})
@@ -213,7 +214,7 @@ func TestC19_SurplusFailureEndsThePause(t *testing.T) {
 	}
 }
 
-// C19: where only a job tells of the last success, it is kept for as long as failures before it are.
+// C19: if only a job shows the last success, it is kept as long as failed jobs from before it.
 func TestC19_KeepsTheEndOfARow(t *testing.T) {
 	failed, worked, alike := ended(1, cronjob.Failed), ended(2, cronjob.Complete), ended(1, cronjob.Complete)
 	alike.CompletionTime, alike.FinishTime = worked.CompletionTime, worked.FinishTime
@@ -247,8 +248,8 @@ func TestC19_KeepsTheEndOfARow(t *testing.T) {
 	}
 }
 
-// C19: a failed job that is past its age and is kept for its run ends no pause, and asks for no round
-// after the other. Its run comes once more: the clock has gone back.
+// C19: a failed job that is old enough to expire, but is kept because its run is in the future
+// after the clock went back, does not end the pause or cause one round after another.
 func TestC19_KeptFailureAsksForNoRound(t *testing.T) {
 	kept := backfilled(finished(child(hours(5)), job.ConditionFailed, hours(1).Add(time.Minute)))
 	s := in(hourly(cronjob.Spec{Suspend: ptr(true)}, hours(2), kept), cronjob.Options{PauseAfterFailures: 1, KeepFailed: time.Minute})
@@ -258,7 +259,7 @@ func TestC19_KeptFailureAsksForNoRound(t *testing.T) {
 	}
 }
 
-// C19: runs wait after so many failures in a row, and start again after a success, an edit or a deletion.
+// C19: runs wait after enough failures in a row, until a success, an edit or a deletion.
 func TestC19_PauseAfterFailures(t *testing.T) {
 	failed := func(n float64) cronjob.Child { return ended(n, cronjob.Failed) }
 	for _, tc := range []struct {
@@ -290,7 +291,7 @@ func TestC19_PauseAfterFailures(t *testing.T) {
 	}
 }
 
-// C19: a run starts if and only if fewer jobs have failed since the last success.
+// C19: a run starts if and only if fewer jobs than the limit have failed since the last success.
 func TestC19_CountsTheFailuresInARow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.Int32Range(1, 4).Draw(t, "limit")

@@ -30,8 +30,7 @@ type MarkPlace uint8
 const (
 	// InAnnotation: the value is the time in RFC 3339 format.
 	InAnnotation MarkPlace = iota
-	// InLabel: the value is in seconds since 1970, because a label cannot contain the colons of RFC
-	// 3339.
+	// InLabel: the value is in seconds since 1970, because a label cannot contain colons.
 	InLabel
 	// InName: only the name of the job identifies its run. Then every job with the name counts as
 	// the job of the run, even if it was made by hand.

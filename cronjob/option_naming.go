@@ -107,8 +107,7 @@ func (n *Naming) check(cronJob string, now time.Time) error {
 }
 
 // checkMinutes returns an error if names are in minutes while the schedule can have several runs in
-// a minute, which would count as one run. It accepts "@every 30s", where Kubernetes has the same
-// problem.
+// a minute, which would count as one run. It accepts "@every 30s", as Kubernetes does.
 func (n *Naming) checkMinutes(c *Compiled) error {
 	switch {
 	case n.Form != NameMinutes, c.Schedule.DistinctMinutes(), strings.HasPrefix(c.Schedule.String(), "@"):

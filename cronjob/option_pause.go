@@ -53,8 +53,7 @@ func endOfRow(s *Snapshot, lastSuccess time.Time) (success *Child) {
 }
 
 // failedLimit returns the number of failed jobs that the history keeps; nil means all. It is never
-// less than Options.PauseAfterFailures, because the failures before a pause are counted from these
-// jobs.
+// less than Options.PauseAfterFailures, because the pause depends on these jobs.
 func failedLimit(s *Snapshot) *int32 {
 	limit, n := s.CronJob.Spec.FailedJobsHistoryLimit, s.Options.PauseAfterFailures
 	if limit == nil || *limit >= n {

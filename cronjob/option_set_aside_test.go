@@ -29,8 +29,8 @@ func TestCI16_SkipOnResume(t *testing.T) {
 	}
 }
 
-// A controller that was down between a change and its next round sets aside what came
-// due before the change, not what came due after it.
+// If the controller was down between a change and its next round, it sets aside runs that were due
+// before the change, but not later ones.
 func TestSkipOnResume_RunsAfterTheResume(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -54,8 +54,8 @@ func TestSkipOnResume_RunsAfterTheResume(t *testing.T) {
 	}
 }
 
-// The noon of each day becomes 4:00, which is in the past. It starts where the edit came before it, or
-// edits set no runs aside. A change of the schedules that Also adds is also an edit.
+// A daily schedule is edited from noon to 4:00, which is in the past. That run starts if the edit
+// was before it, or if SkipOnEdit is off. A change of the schedules of Also is an edit too.
 func TestCI16_SkipOnEdit(t *testing.T) {
 	also := func(spec string) []schedule.Option { return []schedule.Option{schedule.Also(spec)} }
 	for _, tc := range []struct {
@@ -84,7 +84,7 @@ func TestCI16_SkipOnEdit(t *testing.T) {
 	}
 }
 
-// A schedule that does not parse is an edit, and so is the way back.
+// A change to a schedule that does not parse is an edit, and so is the reverse.
 func TestSkipOnEdit_Unparseable(t *testing.T) {
 	s := in(hourly(cronjob.Spec{}, start), cronjob.Options{SkipOnEdit: true})
 	for i, tc := range []struct {

@@ -16,25 +16,21 @@ type Options struct {
 	// CatchUpWindow limits how late a run may start, in addition to startingDeadlineSeconds. Zero
 	// means no limit, except with CatchUpNone, where it means one minute.
 	CatchUpWindow time.Duration `json:"catchUpWindow,omitempty"`
-	// CatchUpLimit limits how many missed runs CatchUpAll starts: only the latest ones. Zero means
-	// 100.
+	// CatchUpLimit is the number of the latest missed runs that CatchUpAll starts. Zero means 100.
 	CatchUpLimit int32 `json:"catchUpLimit,omitempty"`
 	// SkipOnResume sets aside the runs that came due while the CronJob was suspended.
 	SkipOnResume bool `json:"skipOnResume,omitempty"`
-	// SkipOnEdit sets aside the runs that a new schedule or timeZone would have had
-	// before the edit.
+	// SkipOnEdit sets aside runs that a new schedule or timeZone would have had before the edit.
 	SkipOnEdit bool `json:"skipOnEdit,omitempty"`
 	// SkipHeld gives up a run that Forbid holds back, instead of starting it late.
 	SkipHeld bool `json:"skipHeld,omitempty"`
 	// MaxActive holds runs, triggers and backfills back while this many jobs are active; zero means
 	// no limit. Jobs that a run replaces do not count.
 	MaxActive int32 `json:"maxActive,omitempty"`
-	// ReplaceWhenGone starts a run that replaces jobs only after these jobs and their pods are
-	// gone.
+	// ReplaceWhenGone delays a run that replaces jobs until these and their pods are gone.
 	ReplaceWhenGone bool `json:"replaceWhenGone,omitempty"`
 	// Jitter delays each run, by less than Jitter and less than the time to the next run. The delay
-	// is computed from the UID, so it is not random. Jitter is added to startingDeadlineSeconds and
-	// CatchUpWindow.
+	// is computed from the UID. Jitter is added to startingDeadlineSeconds and CatchUpWindow.
 	Jitter time.Duration `json:"jitter,omitempty"`
 	// KeepSuccessful and KeepFailed limit how long finished jobs are kept, in addition to the
 	// history limits; zero means no limit.
@@ -51,8 +47,7 @@ type Options struct {
 	PauseAfterFailures int32 `json:"pauseAfterFailures,omitempty"`
 	// Child is the kind of the children, for references and events; Job of batch/v1 by default.
 	Child Kind `json:"child,omitzero"`
-	// Naming defines the names of the children, and Marks where they store their runs; by default
-	// as in Kubernetes.
+	// Naming and Marks define the names of the children, and where they store their runs.
 	Naming Naming `json:"naming,omitzero"`
 	Marks  Marks  `json:"marks,omitzero"`
 	// ActiveFromChildren and SuccessFromChildren compute the active list and lastSuccessfulTime
@@ -75,8 +70,8 @@ const (
 	// or not at all.
 	CatchUpNone
 	// CatchUpAll starts all missed runs within Options.CatchUpWindow and up to
-	// Options.CatchUpLimit, oldest first, one per round. With Forbid each run waits until the one
-	// before it has ended.
+	// Options.CatchUpLimit, oldest first, one per round. With Forbid each run waits for the end of
+	// the one before.
 	CatchUpAll
 )
 
@@ -106,8 +101,7 @@ func Kubernetes(r release.Release) Options {
 	return o
 }
 
-// hasNegative reports whether a number is negative. It is faster than check, which builds field
-// paths.
+// hasNegative reports whether a number is negative, without building field paths.
 func (o *Options) hasNegative() bool {
 	return int64(o.CatchUpWindow)|int64(o.CatchUpLimit)|int64(o.MaxActive)|int64(o.Jitter)|int64(o.PauseAfterFailures)|
 		int64(o.KeepSuccessful)|int64(o.KeepFailed) < 0

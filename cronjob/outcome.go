@@ -84,8 +84,7 @@ func hasStarted(e Effect) bool {
 	return false
 }
 
-// isSettled reports whether a creation is not to be repeated: a job of its name exists, foreign or
-// not.
+// isSettled reports whether a creation need not be repeated, because a job of its name exists.
 func isSettled(r cronjobreason.Result) bool {
 	switch r {
 	case cronjobreason.ResultDone, cronjobreason.ResultAlreadyExists, cronjobreason.ResultNameTaken:
@@ -113,8 +112,7 @@ func (p *Plan) lookedUp(w *Writes, result cronjobreason.Result) iter.Seq[*Refere
 	}
 }
 
-// foundGone returns the jobs that look-ups found gone, except those that were perhaps never created
-// (isLost).
+// foundGone returns the jobs that look-ups found gone, except those perhaps never created (isLost).
 func (p *Plan) foundGone(w *Writes) iter.Seq[*Reference] {
 	return func(yield func(*Reference) bool) {
 		for i := range p.Verify {
@@ -129,8 +127,7 @@ func (p *Plan) foundGone(w *Writes) iter.Seq[*Reference] {
 	}
 }
 
-// lostNames returns the names of the jobs that were perhaps created and whose look-up had this
-// result.
+// lostNames returns the names of perhaps created jobs whose look-up had this result.
 func (p *Plan) lostNames(w *Writes, result cronjobreason.Result) map[string]bool {
 	names := map[string]bool{}
 	for ref := range p.lookedUp(w, result) {

@@ -47,13 +47,11 @@ type Plan struct {
 	Requeue Requeue `json:"requeue,omitzero"`
 	// Waits lists what the CronJob waits for.
 	Waits []Wait `json:"waits,omitempty"`
-	// Events are the events known before the writes. Report [Conclusion.Events] instead, which adds
-	// those of the writes.
+	// Events are known before the writes. Report [Conclusion.Events], which includes them.
 	Events []job.Event `json:"events,omitempty"`
 	// Notes describe contradictions in the snapshot that the plan works around.
 	Notes []job.Note `json:"notes,omitempty"`
-	// NextRun is the first run of the schedule after this round; zero if there is none, or none may
-	// start.
+	// NextRun is the first run of the schedule after this round; zero if no run can start.
 	NextRun time.Time `json:"nextRun,omitzero"`
 	// Namespace and CronJobUID identify the CronJob.
 	Namespace  string  `json:"namespace,omitempty"`
@@ -66,8 +64,7 @@ type Plan struct {
 type Deletion struct {
 	Reference
 	Reason cronjobreason.Delete `json:"reason"`
-	// Foreground keeps the job until its pods are gone (Options.ReplaceWhenGone). Otherwise pods
-	// may outlive the job.
+	// Foreground keeps the job until its pods are gone (Options.ReplaceWhenGone).
 	Foreground bool `json:"foreground,omitempty"`
 }
 

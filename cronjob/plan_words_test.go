@@ -16,7 +16,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// What a plan or a conclusion says is a word in JSON, which is read back.
+// The reasons in plans and conclusions are words in JSON, and can be read again.
 func TestPlansAreWritten_InWords(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	for _, root := range []any{job.Plan{}, job.Conclusion{}, cronjob.Plan{}, cronjob.Conclusion{}} {
@@ -39,7 +39,7 @@ func TestPlansAreWritten_InWords(t *testing.T) {
 			text, err := json.Marshal(value.Interface())
 			must.OK(t, err)
 			if strings.HasSuffix(string(text), fmt.Sprintf(`(%d)"`, i)) || strings.HasPrefix(string(text), `"Wait(`) {
-				continue // has no name
+				continue // the value has no name
 			}
 			words++
 			again := reflect.New(kind)
@@ -54,10 +54,10 @@ func TestPlansAreWritten_InWords(t *testing.T) {
 	}
 }
 
-// isSet reports whether a type is a set, whose bits without a name are left out.
+// isSet reports whether a type is a set. Its text omits bits without a name.
 func isSet(kind reflect.Type) bool { return kind.Name() == "Set" || kind.Name() == "Gates" }
 
-// eachType collects the types that a type is made of.
+// eachType collects a type and the types of its parts.
 func eachType(of reflect.Type, seen map[reflect.Type]bool) {
 	if seen[of] {
 		return

@@ -24,7 +24,7 @@ func TestPrefixLaw(t *testing.T) {
 	})
 }
 
-// TestBackfill_PrefixLaw: the same with backfills, whose progress is one more write.
+// TestBackfill_PrefixLaw: the same with backfills, whose progress is an additional write.
 func TestBackfill_PrefixLaw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := drawSpec(t)
@@ -53,9 +53,9 @@ func drawEnds(t *rapid.T) []job.ConditionType {
 	return rapid.SliceOfN(rapid.SampledFrom([]job.ConditionType{"", job.ConditionComplete, job.ConditionFailed}), 2, 4).Draw(t, "ends")
 }
 
-// afterCrash starts one job a day, which ends as drawn, asks for four runs of each
-// backfill, crashes in the last round after so many writes, and lets the controller
-// come to rest.
+// afterCrash starts one job a day, which ends as drawn, and requests four runs of each backfill.
+// The last round crashes after the given number of writes, and the controller comes to rest. It
+// returns the final state as text.
 func afterCrash(t *rapid.T, spec cronjob.Spec, ends []job.ConditionType, backfills []cronjob.Backfill, writes int) string {
 	w := world.NewCronJob(newCronJob(spec), cronjob.Options{})
 	works := func() world.Fault { return world.None }
@@ -83,9 +83,9 @@ func afterCrash(t *rapid.T, spec cronjob.Spec, ends []job.ConditionType, backfil
 		plainRound(t, w, works)
 	}
 	for i := range w.CronJob.Status.Active {
-		w.CronJob.Status.Active[i].UID = "" // which the server makes up
+		w.CronJob.Status.Active[i].UID = "" // chosen by the server
 	}
-	// Those that a crash kept from being recorded are recorded in another order.
+	// After a crash, jobs may be recorded in another order.
 	slices.SortFunc(w.CronJob.Status.Active, func(a, b cronjob.Reference) int { return cmp.Compare(a.Name, b.Name) })
 	var names []string
 	w.DeliverAll()
@@ -96,16 +96,16 @@ func afterCrash(t *rapid.T, spec cronjob.Spec, ends []job.ConditionType, backfil
 	return encode(t, []any{w.CronJob.Status, names, w.Backfills})
 }
 
-// plainRound is a round whose laws other tests check: checking them takes most of the time.
+// plainRound plays a round without checking the laws, which is slow and done by other tests.
 func plainRound(t rapid.TB, w *world.CronJob, draw func() world.Fault) {
 	t.Helper()
 	plan := reconcile(t, w.Snapshot())
 	carryOut(t, w, &plan, draw)
 }
 
-// TestC2_PrefixLaw_HistoryAndActiveList: the history deleted a failed job that the
-// status still named. After a crash the name held the first backfill back until it was
-// looked up; by then jobs of the second ran, which the first had to wait for.
+// TestC2_PrefixLaw_HistoryAndActiveList: the history once deleted a failed job that the status
+// still listed. After a crash that entry held back the first backfill until the job was looked up.
+// By then jobs of the second backfill ran, and the first had to wait for them.
 func TestC2_PrefixLaw_HistoryAndActiveList(t *testing.T) {
 	for writes := range 8 {
 		w := world.NewCronJob(newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](0)}), cronjob.Options{})

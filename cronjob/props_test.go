@@ -25,10 +25,10 @@ import (
 
 var worldSchedules = cronjobgen.Schedules
 
-// TestLives lets CronJobs live under a controller with faults between any two
-// writes. The world checks CI1, CI4 and CI12 on each write; checkPlan checks the
-// rest on each plan, the laws on each snapshot on the way. At the end the faults
-// stop, and the CronJob must come to rest: CL1 to CL3.
+// TestLives runs CronJobs under a controller with faults between any two writes. The world checks
+// CI1, CI4 and CI12 on each write, checkPlan the other invariants on each plan, and planWithLaws
+// the laws on each snapshot. At the end the faults stop, and the CronJob must come to rest: CL1 to
+// CL3.
 func TestLives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { life(t, cronjob.Options{}) })
 }
@@ -68,13 +68,13 @@ func drawOptions(t *rapid.T) cronjob.Options {
 	}
 }
 
-// plain tells whether the options have policies beyond the reference.
+// plain reports whether the options have no policies beyond the reference.
 func plain(o cronjob.Options) bool { return o == cronjob.Options{Quirks: o.Quirks} }
 
-// TestLivesOfTheReference holds the preset to what it promises.
+// TestLivesOfTheReference checks the preset of the reference.
 func TestLivesOfTheReference(t *testing.T) {
 	o := cronjob.Kubernetes(release.V136())
-	o.Quirks = o.Quirks.Without(cronjobquirk.EagerHistory) // with it, a failed status write lets a run start again (CI1)
+	o.Quirks = o.Quirks.Without(cronjobquirk.EagerHistory) // with this quirk, a run starts again after a failed status write (CI1)
 	rapid.Check(t, func(t *rapid.T) { life(t, o) })
 }
 
@@ -121,26 +121,24 @@ func round(t *rapid.T, w *world.CronJob, draw func() world.Fault) cronjob.Plan {
 	return plan
 }
 
-// failer is what carryOut needs of a test.
+// failer is the part of a test that carryOut needs.
 type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// carryOut lets the world execute a plan, with faults as drawn. It returns false after a
-// crash.
+// carryOut executes a plan in the world, with faults as drawn. It returns false after a crash.
 func carryOut(t failer, w *world.CronJob, plan *cronjob.Plan, draw func() world.Fault) bool {
 	w.Fault = func(world.Write) world.Fault { return draw() }
-	_, _ = w.CarryOut(context.Background(), plan) // what went wrong is what was drawn
+	_, _ = w.CarryOut(context.Background(), plan) // the errors are the drawn faults
 	if err := w.Err(); err != nil {
 		t.Fatalf("%v\nafter the plan:\n%s", err, plan)
 	}
 	return !w.Crashed()
 }
 
-// planWithLaws checks that the plan depends on nothing but the snapshot (B3, B6):
-// not on the order of the children, nor on earlier rounds of the planner; that the
-// snapshot is left alone, and has the same plan once it was stored; and that nothing changes
-// before the time the plan names.
+// planWithLaws checks that the plan depends only on the snapshot (B3, B6), not on the order of the
+// children or on earlier rounds of the planner; that the snapshot is not modified, and a stored
+// snapshot has the same plan; and that the plan does not change before its Requeue.
 func planWithLaws(t *rapid.T, s cronjob.Snapshot) cronjob.Plan {
 	before := encode(t, s)
 	plan := reconcile(t, s)
@@ -162,10 +160,10 @@ func planWithLaws(t *rapid.T, s cronjob.Snapshot) cronjob.Plan {
 	return plan
 }
 
-// checkQuiet checks that a look which finds nothing to do comes to the same plan as the whole round.
+// checkQuiet checks that planQuiet and a full round make the same plan.
 func checkQuiet(t rapid.TB, s cronjob.Snapshot, plan *cronjob.Plan) {
 	t.Helper()
-	type fields cronjob.Plan // without its String; the years of garbage cannot be stored
+	type fields cronjob.Plan // without its String; JSON cannot hold the years of garbage
 	whole, err := cronjob.PlanRound(s)
 	if diff := cmp.Diff(fmt.Sprintf("%+v", fields(whole)), fmt.Sprintf("%+v", fields(*plan))); err != nil || diff != "" {
 		t.Fatalf("quiet (%t), and the whole round has another plan: %v %s", cronjob.IsQuiet(s), err, diff)
@@ -175,7 +173,7 @@ func checkQuiet(t rapid.TB, s cronjob.Snapshot, plan *cronjob.Plan) {
 // replays checks that a snapshot has the same plan once it was stored.
 func replays(t *rapid.T, s cronjob.Snapshot, data string) {
 	if len(s.CronJob.Status.Active) == 0 {
-		s.CronJob.Status.Active = nil // as an empty list is read
+		s.CronJob.Status.Active = nil // an empty list is read as nil
 	}
 	want := reconcile(t, s)
 	got, err := cronjob.Reconcile(stored(t, data, s.Options.Naming.Namer))
@@ -193,8 +191,7 @@ func stored(t *rapid.T, data string, namer cronjob.Namer) (s cronjob.Snapshot) {
 	return s
 }
 
-// wakesUp checks the wake-up law: until the time of the requeue, less what is
-// added against clocks that differ, nothing changes.
+// wakesUp checks that the plan does not change before the time of its Requeue, apart from skew.
 func wakesUp(t *rapid.T, s cronjob.Snapshot, plan *cronjob.Plan) {
 	until := s.Now.AddDate(1, 0, 0)
 	if at := plan.Requeue.At; !at.IsZero() {
@@ -208,9 +205,9 @@ func wakesUp(t *rapid.T, s cronjob.Snapshot, plan *cronjob.Plan) {
 		}
 	}
 	if !s.Options.Quirks.IsZero() || until.Before(s.Now) || len(plan.Create) > 0 || plan.Basis().Unfinished {
-		return // the reference looks again by an estimate; a creation, or a run that is passed, does not wait
+		return // the reference only estimates; after a creation or a passed run, the next round is immediate
 	}
-	// Reported misses are remembered, so that later rounds do not repeat them.
+	// The memory has the reported missed runs, so that later rounds do not repeat them.
 	s.Memory = cronjob.Remember(plan.Basis().Memory)
 	s.Now = s.Now.Add(time.Duration(rapid.Int64Range(0, int64(until.Sub(s.Now))).Draw(t, "later")))
 	later := reconcile(t, s)
@@ -219,7 +216,7 @@ func wakesUp(t *rapid.T, s cronjob.Snapshot, plan *cronjob.Plan) {
 	}
 }
 
-// actions is what a plan does.
+// actions returns the actions of a plan as text.
 func actions(t *rapid.T, p *cronjob.Plan) string {
 	return encode(t, []any{p.Verify, p.Delete, p.Create, p.Basis().Status})
 }
@@ -246,9 +243,9 @@ func checkPlan(t *rapid.T, s *cronjob.Snapshot, p *cronjob.Plan) {
 	}
 }
 
-// comeToRest lets the faults stop and time stand still: the latest run must be
-// started if nothing holds it (CL1, CL3), the active list must be true (CL2), and
-// the plans must become empty.
+// comeToRest plays rounds without faults and without time passing: the latest run must be started
+// if nothing holds it back (CL1, CL3), the active list must be true (CL2), and the plans must
+// become empty.
 func comeToRest(t *rapid.T, w *world.CronJob) {
 	for range 12 {
 		w.DeliverAll()
@@ -258,7 +255,7 @@ func comeToRest(t *rapid.T, w *world.CronJob) {
 	s := w.Snapshot()
 	plan := planWithLaws(t, s)
 	if !w.Options.Quirks.IsZero() {
-		return // the reference never gets over a crash between create and status write (C14)
+		return // the reference does not recover from a crash between creation and status write (C14)
 	}
 	if plan.Settle(cronjob.Writes{}).Write || len(plan.Create)+len(plan.Delete)+len(plan.Verify) > 0 {
 		t.Fatalf("no rest:\n%s", plan.String())
@@ -283,8 +280,8 @@ func comeToRest(t *rapid.T, w *world.CronJob) {
 	}
 }
 
-// checkHistoryAtRest: no more finished jobs are left than the limits say (C2), unless a backfill or
-// CatchUpAll still needs them as traces of their runs.
+// checkHistoryAtRest checks that no more finished jobs are left than the limits allow (C2), unless
+// a backfill or CatchUpAll still needs them to recognise their runs.
 func checkHistoryAtRest(t *rapid.T, w *world.CronJob) {
 	if len(w.Backfills) > 0 || w.Options.CatchUp == cronjob.CatchUpAll || w.Schedule.Problem != "" {
 		return
@@ -312,7 +309,7 @@ func checkHistoryAtRest(t *rapid.T, w *world.CronJob) {
 	}
 }
 
-// TestCL3_OneCatchUp: after any downtime exactly one run is made up.
+// TestCL3_OneCatchUp: after any downtime exactly one missed run starts.
 func TestCL3_OneCatchUp(t *testing.T) {
 	for _, spec := range worldSchedules {
 		s := snapshot(newCronJob(cronjob.Spec{Schedule: spec}), start.AddDate(0, 2, 3).Add(13*time.Hour+11*time.Minute))

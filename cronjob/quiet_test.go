@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// TestQuiet_AsTheWholeRound changes one thing at a time in a round that has nothing to do. The rounds that
-// are still quiet are the ones of a large cluster; whichever are, the whole round makes the same plan.
+// TestQuiet_AsTheWholeRound changes one thing at a time in a round that has nothing to do. It
+// checks which rounds planQuiet still plans, and that a full round makes the same plan.
 func TestQuiet_AsTheWholeRound(t *testing.T) {
 	// remembers changes the memory of a round.
 	remembers := func(change func(s *cronjob.Snapshot, m *cronjob.Remembered)) func(*cronjob.Snapshot) {

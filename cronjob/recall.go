@@ -25,8 +25,7 @@ type recalled struct {
 	deleted map[job.UID]bool
 	// doubtful are active jobs that the children show and that were perhaps deleted.
 	doubtful []Reference
-	// taken are runs that were perhaps started, but whose names turned out to belong to other
-	// owners.
+	// taken are runs that were perhaps started, but whose names belong to other owners.
 	taken []time.Time
 	// ended are the indexes of children that have ended, while the snapshot does not show the
 	// status that lists them yet.
@@ -188,8 +187,7 @@ const (
 
 func (s sight) runs() bool { return s == sightTriggered || s == sightRunning }
 
-// sightOf returns the state of a started job. Argument place is the index of the child with its
-// name, or -1.
+// sightOf returns the state of a started job. Argument place is the child of its name, or -1.
 func (c *census) sightOf(start *startedJob, place int) sight {
 	if place < 0 {
 		return sightNone
@@ -223,8 +221,7 @@ func recordedIn(active []Reference, s startedJob) startedJob {
 	return s
 }
 
-// hasLeft reports whether a status that lacks a started job is later than the status that listed
-// it.
+// hasLeft reports whether a status that lacks a started job is later than the one that listed it.
 func hasLeft(s startedJob, status *Status) bool {
 	if !s.Recorded && !s.Over {
 		return false // no status has listed it
@@ -314,8 +311,7 @@ func (c *census) recallDeleted(s *Snapshot, old []leavingJob) (kept []leavingJob
 	return kept
 }
 
-// appendDoubtful appends jobs to look up: those that were perhaps deleted, except those that this
-// round deletes.
+// appendDoubtful appends the perhaps deleted jobs to look up, unless this round deletes them.
 func (c *census) appendDoubtful(verify []Reference, remove []Deletion) []Reference {
 	for _, ref := range c.doubtful {
 		if !slices.ContainsFunc(remove, func(d Deletion) bool { return d.UID == ref.UID }) {

@@ -12,8 +12,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// behind returns the snapshot that a controller sees whose caches show nothing of its
-// first round, which has started the run of 1:00, and the conclusion of that round.
+// behind returns the snapshot after a first round that has started the run of 1:00. It has the
+// memory of that round, but shows none of its writes.
 func behind(t *testing.T, spec cronjob.Spec, options cronjob.Options, settled cronjobreason.Result) cronjob.Snapshot {
 	t.Helper()
 	s := in(hourly(spec, hours(1.1)), options)
@@ -27,7 +27,7 @@ func behind(t *testing.T, spec cronjob.Spec, options cronjob.Options, settled cr
 	return s
 }
 
-// CI15: the second run waits until the snapshot shows the first, and asks for a round.
+// CI15: the second run waits until the snapshot shows the first, and another round is requested.
 func TestCI15_WaitsForOwnWrites(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -64,7 +64,7 @@ func TestCI15_WaitsForOwnWrites(t *testing.T) {
 	}
 }
 
-// CI15: so does a backfill that must not overlap, beside a schedule that may.
+// CI15: a backfill that must not overlap also waits, even if the schedule's runs may overlap.
 func TestCI15_ABackfillWaitsForOwnWrites(t *testing.T) {
 	s := behind(t, cronjob.Spec{}, cronjob.Options{}, cronjobreason.ResultDone)
 	s.Now, s.Backfills = hours(1.5), []cronjob.Backfill{between("b", -2, -1, cronjob.Forbid)}
@@ -75,7 +75,7 @@ func TestCI15_ABackfillWaitsForOwnWrites(t *testing.T) {
 	}
 }
 
-// The round after a write is not slower by a round where the snapshot shows the write.
+// If the snapshot shows the last write, the next round need not wait.
 func TestCI15_FreshSnapshotsDoNotWait(t *testing.T) {
 	s := in(hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, hours(3.5)), cronjob.Options{CatchUp: cronjob.CatchUpAll})
 	for hour := 1.0; hour <= 3; hour++ {
@@ -87,8 +87,8 @@ func TestCI15_FreshSnapshotsDoNotWait(t *testing.T) {
 	}
 }
 
-// A status that another client has set back must not hold runs without end: no cache is
-// five minutes late.
+// A status that another client has set back must not hold runs back forever: no cache is five
+// minutes late.
 func TestCI15_PatienceEnds(t *testing.T) {
 	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjobreason.ResultDone)
 	at := remember(t, &s).Requeue.At
@@ -110,7 +110,7 @@ func TestCI15_PatienceEnds(t *testing.T) {
 	}
 }
 
-// The memory of what was recorded also holds a run back, alone.
+// Recorded in the memory alone also holds a run back.
 func TestCI15_RecordedIsAhead(t *testing.T) {
 	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, hours(3.1))
 	s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: "cj-1", Recorded: hours(2)})
@@ -121,22 +121,22 @@ func TestCI15_RecordedIsAhead(t *testing.T) {
 	if end := plan.Conclude(cronjob.Outcome{}); !end.Requeue.At.Equal(s.Now.Add(time.Second)) {
 		t.Errorf("again at %s, want a second later", end.Requeue.At)
 	}
-	// A run that need not wait is recorded, and the wait for that write begins anew.
+	// A run that need not wait is recorded, and the wait for that write starts again.
 	s.CronJob.Spec.ConcurrencyPolicy = cronjob.Allow
 	s.Memory.Kept().Behind = hours(3.09)
 	if plan, end := play(t, s); !created(t, plan).Equal(hours(3)) || !end.Memory.Kept().Behind.IsZero() {
 		t.Errorf("it has waited since %s:\n%s", end.Memory.Kept().Behind, plan.String())
 	}
 	s.Memory.Kept().Behind = time.Time{}
-	// And the run that was recorded never starts again (CI1).
+	// The recorded run never starts again (CI1).
 	s.Now = hours(2.9)
 	if got := created(t, reconcile(t, s)); !got.IsZero() {
 		t.Errorf("the run of %s starts again", got)
 	}
 }
 
-// CI15: a job whose status write failed is active, though neither the status nor the
-// children show it. This holds for the jobs of runs, triggers and backfills.
+// CI15: a job whose status write failed is active, although neither the status nor the children
+// show it. This holds for jobs of runs, triggers and backfills.
 func TestCI15_UnrecordedJobsAreActive(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -173,8 +173,8 @@ func TestCI15_UnrecordedJobsAreActive(t *testing.T) {
 	}
 }
 
-// CI15: a creation without a reply may have worked. What must not run beside its job
-// waits for a look-up in the same round.
+// CI15: a creation without a reply may have succeeded. Jobs that must not run beside it wait for a
+// look-up in the same round.
 func TestCI15_CreatedWithoutAReply(t *testing.T) {
 	s := lostCreation(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{})
 	plan := reconcile(t, s)
@@ -191,7 +191,7 @@ func TestCI15_CreatedWithoutAReply(t *testing.T) {
 			t.Errorf("%s: may create %t", result, got)
 		}
 	}
-	// It was created: the run waits until the children show it.
+	// The job was created: the run waits until the children show it.
 	end := plan.Conclude(cronjob.Outcome{Writes: cronjob.Writes{Verified: []cronjob.Reply{{Result: cronjobreason.ResultDone}}}})
 	if s.Memory = end.Memory; !end.Retry {
 		t.Error("nothing asks for a round")
@@ -206,8 +206,8 @@ func TestCI15_CreatedWithoutAReply(t *testing.T) {
 	}
 }
 
-// CI15: the job of a creation without a reply is looked up before any of the others is
-// created that it limits, however many there are.
+// CI15: the job of a creation without a reply is looked up before any job is created that it may
+// hold back, for one and for several jobs.
 func TestCI15_LostBeforeSeveral(t *testing.T) {
 	s := lostCreation(t, cronjob.Spec{}, cronjob.Options{MaxActive: 5})
 	s.Now = hours(2)
@@ -217,7 +217,7 @@ func TestCI15_LostBeforeSeveral(t *testing.T) {
 			t.Errorf("%d creations, want %d, and %d look-ups, want one:\n%s", len(plan.Create), n+1, len(plan.Verify), plan.String())
 		}
 	}
-	// A trigger that may not overlap is limited by itself.
+	// The Overlap of a trigger is enough to make it wait for the look-up.
 	s = lostCreation(t, cronjob.Spec{}, cronjob.Options{})
 	s.CronJob.Spec.Suspend = ptr(true)
 	s.Triggers = []cronjob.Trigger{{ID: "a", Overlap: cronjob.Forbid}}
@@ -227,8 +227,8 @@ func TestCI15_LostBeforeSeveral(t *testing.T) {
 	}
 }
 
-// CI8, CI15: a job that was deleted with its pods is looked up until it is gone, where
-// the children have never shown it.
+// CI8, CI15: a job that was deleted with its pods is looked up until it is gone, if the children
+// have never shown it.
 func TestCI15_ReplacedAndNotSeen(t *testing.T) {
 	s := in(second(cronjob.Replace), cronjob.Options{ReplaceWhenGone: true})
 	plan := reconcile(t, s)
@@ -244,7 +244,7 @@ func TestCI15_ReplacedAndNotSeen(t *testing.T) {
 			t.Error("nothing asks for a round")
 		}
 	}
-	// The children show it, before its deletion: it is not deleted again.
+	// If the children show it as before its deletion, it is not deleted again.
 	shown := s
 	shown.Children = []cronjob.Child{child(hours(1))}
 	if plan := reconcile(t, shown); len(plan.Create)+len(plan.Delete) > 0 {
@@ -260,9 +260,9 @@ func TestCI15_ReplacedAndNotSeen(t *testing.T) {
 	}
 }
 
-// CL2: the job of 1:00 was deleted, or perhaps, and the status still names it. Children that show it
-// may be older than that, and nothing tells of the controller's own writes. Suspended meanwhile, the
-// CronJob has no other reason to look.
+// CL2: the job of 1:00 was deleted, or perhaps was, and the status still lists it. Children that
+// show it may be older than the deletion, and there is no notification of the controller's own
+// writes. The CronJob is suspended, so it has no other reason to look.
 func TestCL2_DeletedAndStillNamed(t *testing.T) {
 	const works, gone, fails, notTried = cronjobreason.ResultDone, cronjobreason.ResultGone, cronjobreason.ResultUnsuccessful, cronjobreason.ResultNotTried
 	for _, tc := range []struct {
@@ -302,9 +302,9 @@ func TestCL2_DeletedAndStillNamed(t *testing.T) {
 	}
 }
 
-// CL2: the job of a trigger is over before any snapshot shows the status that names it; the reply to that write may be
-// lost. Nothing else is going to happen to the CronJob, so a round is asked for until that status shows, or no cache is
-// that late.
+// CL2: the job of a trigger has ended before any snapshot shows the status that lists it, and the
+// reply to that write may be lost. Nothing else will happen to the CronJob, so rounds are requested
+// until that status shows, or until no cache can be that late.
 func TestCL2_OverBeforeItsStatusShows(t *testing.T) {
 	for _, isGone := range []bool{true, false} {
 		for _, settled := range []cronjobreason.Result{cronjobreason.ResultDone, cronjobreason.ResultUnsuccessful} {
@@ -333,12 +333,12 @@ func TestCL2_OverBeforeItsStatusShows(t *testing.T) {
 				deleted := s
 				deleted.Children = nil
 				deleted.Triggers = []cronjob.Trigger{{ID: "b", Overlap: cronjob.Forbid}}
-				isOver := !isGone || settled != cronjobreason.ResultDone // as the children or a look-up have told
+				isOver := !isGone || settled != cronjobreason.ResultDone // known from the children or a look-up
 				if plan = reconcile(t, deleted); len(plan.Verify) > 0 || len(plan.Create) == 1 != isOver || !plan.Basis().Unshown {
 					t.Errorf("a job that is known to be over is looked up, holds another back, or is forgotten:\n%s", plan.String())
 				}
 
-				for i := range s.Children { // it is no job of ours any more, or another one
+				for i := range s.Children { // it is foreign now, or another job
 					for _, change := range []func(c *cronjob.Child){
 						func(c *cronjob.Child) { c.Foreign = true }, func(c *cronjob.Child) { c.UID = "another" },
 					} {
@@ -369,8 +369,8 @@ func TestCL2_OverBeforeItsStatusShows(t *testing.T) {
 	}
 }
 
-// CL2: where no list is stored, no status names a job that is over, and a job that a look-up has found
-// is active.
+// CL2: if no list is stored, no status lists a job that has ended, and a job that a look-up has
+// found is active.
 func TestCL2_OverWithoutAList(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
@@ -401,7 +401,7 @@ func TestCL2_OverWithoutAList(t *testing.T) {
 	}
 }
 
-// CI15: what one of several started jobs waits for does not depend on the others.
+// CI15: each of several started jobs is treated independently of the others.
 func TestCI15_OneOfSeveralIsNotShown(t *testing.T) {
 	started := func(name string, recorded bool) cronjob.StartedJob {
 		j := cronjob.StartedJob{Reference: cronjob.Reference{Name: "report-manual-" + name}, Recorded: recorded}
@@ -436,7 +436,8 @@ func TestCI15_OneOfSeveralIsNotShown(t *testing.T) {
 	}
 }
 
-// A status with a later run that was written says enough: an older one is behind it (CI15).
+// If a status with a later run was written, deletions need not be remembered: its time shows which
+// snapshots are older (CI15).
 func TestCL2_DeletedForALaterRun(t *testing.T) {
 	plan := reconcile(t, second(cronjob.Replace, child(hours(1))))
 	o := done(&plan)
@@ -448,8 +449,8 @@ func TestCL2_DeletedForALaterRun(t *testing.T) {
 	}
 }
 
-// CL2: a status that cannot be written is no reason to forget what was deleted; once it does not name
-// the job, nothing is looked up. One that is behind may name it yet.
+// CL2: a deleted job is remembered while the status cannot be written. Once the status does not
+// list it, nothing is looked up. A later snapshot that is behind may still list it.
 func TestCL2_DeletedUntilTheStatusSaysSo(t *testing.T) {
 	s := second(cronjob.Replace, child(hours(1)))
 	for range 4 {
@@ -473,8 +474,8 @@ func TestCL2_DeletedUntilTheStatusSaysSo(t *testing.T) {
 	}
 }
 
-// CI15: what looks up a creation without a reply is whatever must not run beside its
-// job, under each limit.
+// CI15: under each limit, a job that must not run beside one created without a reply causes a
+// look-up.
 func TestCI15_LookUpUnderEachLimit(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -499,7 +500,7 @@ func TestCI15_LookUpUnderEachLimit(t *testing.T) {
 	}
 }
 
-// CI15: a round that creates nothing forgets none of the jobs whose status write failed.
+// CI15: a round that creates nothing does not forget jobs whose status write failed.
 func TestCI15_UnrecordedJobsStayInMemory(t *testing.T) {
 	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjobreason.ResultUnsuccessful)
 	for range 3 {
@@ -528,7 +529,7 @@ func TestCI15_RecordedIsSeenOrWritten(t *testing.T) {
 	if remember(t, &s); !s.Memory.Kept().Recorded.Equal(hours(1)) {
 		t.Errorf("recorded %s, want what the snapshot shows", s.Memory.Kept().Recorded)
 	}
-	// One in the future may be a mistake.
+	// A time in the future may be a mistake.
 	for ahead, want := range map[time.Duration]time.Time{0: s.Now, 1: hours(1)} {
 		s.CronJob.Status.LastScheduleTime = s.Now.Add(ahead)
 		plan, err := cronjob.PlanRound(s)
@@ -538,8 +539,8 @@ func TestCI15_RecordedIsSeenOrWritten(t *testing.T) {
 	}
 }
 
-// A wait that is over does not spare the wait for the next write: what the round has started is not
-// in the next snapshot, so nothing starts that must not run beside it.
+// After one wait is over, the next write is waited for as well: the next snapshot lacks the jobs
+// that the round has started, so nothing starts that must not run beside them.
 func TestCI15_AnEarlierWaitIsOver(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
@@ -573,7 +574,7 @@ func TestCI15_AnEarlierWaitIsOver(t *testing.T) {
 	}
 }
 
-// CI15: a fresh look at the status names a job that was started, and the next snapshot comes from a
+// CI15: a fresh read of the status lists a job that was started, but the next snapshot comes from a
 // cache that is behind. No other job starts beside it.
 func TestCI15_AFreshLookBetweenStaleOnes(t *testing.T) {
 	forbidden := cronjob.Trigger{ID: "b", Overlap: cronjob.Forbid}
@@ -617,7 +618,7 @@ func TestCI15_AFreshLookBetweenStaleOnes(t *testing.T) {
 			if plan = reconcile(t, s); len(plan.Create) > 0 {
 				t.Errorf("another job starts beside %s:\n%s", made.Name, &plan)
 			}
-			// It has ended, as a later snapshot shows: the trigger starts.
+			// A later snapshot shows that it has ended: the trigger starts.
 			looked.Memory, looked.Children = plan.Conclude(cronjob.Outcome{}).Memory, []cronjob.Child{
 				{Name: made.Name, UID: fresh.Active[0].UID, Finished: job.ConditionFailed, FinishTime: s.Now}}
 			if plan = reconcile(t, looked); len(plan.Create) != 1 || len(plan.Basis().Memory.Started) > 0 {
@@ -627,9 +628,9 @@ func TestCI15_AFreshLookBetweenStaleOnes(t *testing.T) {
 	}
 }
 
-// CI15: the program ends after a status write that took a job off the list, and before it stores its
-// memory. A status that records a run and does not name its job is not older than the one that
-// did: nothing waits for it.
+// CI15: the program ends between a status write that removed a job from the list and the store of
+// its memory. A status that records a run without listing its job is newer than the one that listed
+// it, so nothing waits for it.
 func TestCI15_TheStatusIsNewerThanTheMemory(t *testing.T) {
 	for name, children := range map[string][]cronjob.Child{
 		"the job has ended": {finished(child(hours(1)), job.ConditionComplete, hours(1.5))},
@@ -644,7 +645,7 @@ func TestCI15_TheStatusIsNewerThanTheMemory(t *testing.T) {
 	}
 }
 
-// CI15: a job that was perhaps created is not known any better after the status write of another one.
+// CI15: the status write of another job does not show whether a job was created.
 func TestCI15_LostBeforeAStatusWrite(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(0.5))
 	s.Triggers = []cronjob.Trigger{{ID: "a"}}
@@ -655,8 +656,8 @@ func TestCI15_LostBeforeAStatusWrite(t *testing.T) {
 	}
 }
 
-// CI15: a status that has the time of a run, and not its job, says nothing about that if it was not written
-// here: the job is looked up, and counts until then.
+// CI15: a status of another writer that has the time of a run but not its job does not show that
+// the job is gone: the job is looked up, and counts until then.
 func TestCI15_AnotherStatusThanOurs(t *testing.T) {
 	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjobreason.ResultUnsuccessful)
 	s.CronJob.Status.LastScheduleTime = hours(1)
@@ -665,9 +666,10 @@ func TestCI15_AnotherStatusThanOurs(t *testing.T) {
 	}
 }
 
-// CI15, C2: the program ends after the status write that took a trigger's job off the list, and finds an
-// older memory. The next status write shows that the snapshot's status was the latest: the job is not
-// waited for any more, though runs start all the time, and the history deletes it.
+// CI15, C2: the program ends after the status write that removed a trigger's job from the list, and
+// starts with an older memory. The next status write shows that the snapshot's status was the
+// latest. So nothing waits for the job any more, although runs start all the time, and the history
+// deletes it.
 func TestCI15_AWrittenStatusWasTheLatest(t *testing.T) {
 	byTrigger := cronjob.Child{Name: "report-manual-a", UID: "a", CreationTimestamp: start, StartTime: start}
 	c := newCronJob(cronjob.Spec{Schedule: "* * * * *", SuccessfulJobsHistoryLimit: ptr[int32](0)})
@@ -686,14 +688,13 @@ func TestCI15_AWrittenStatusWasTheLatest(t *testing.T) {
 	}
 }
 
-// waitsForNewer reports whether a conclusion asks for a round soon, since something waits for a newer
-// snapshot.
+// waitsForNewer reports whether the next round is requested because of an old snapshot.
 func waitsForNewer(end *cronjob.Conclusion) bool {
 	return end.Requeue.Reason == cronjobreason.WaitStale
 }
 
-// CI15: the longer the snapshots are behind, the less often a round looks for a newer one, and nothing
-// has failed.
+// CI15: the longer snapshots are behind, the less often a round looks for a newer one. That is not
+// a failure.
 func TestCI15_LooksAgainLessAndLessOften(t *testing.T) {
 	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjobreason.ResultDone)
 	for i, seconds := range []time.Duration{1, 1, 2, 4, 8, 16, 32, 60, 60, 60, 56} {

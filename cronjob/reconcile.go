@@ -161,8 +161,7 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 	return out
 }
 
-// account accounts for the runs that have started according to this round, and for those that it
-// gives up.
+// account accounts for the runs that have started, and for those that this round gives up.
 func account(s *Snapshot, c *census, run *dueRun, m *memory, aside cronjobreason.Unstarted, recorded time.Time) ledger {
 	all := runs{s.Schedule.Schedule, c, m.Started}
 	return openLedger(s, c, m).recorded(&all, c.lastRun).upTo(&all, m.Since, aside).

@@ -7,8 +7,8 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 )
 
-// CI3: an annotation alone does not tie a job to a run, since a user may have copied it.
-// The name must also be the run's.
+// CI3: an annotation alone does not make a job the job of a run, because a user may have copied it.
+// The name must match too.
 func TestCI3_AnnotationWithoutTheName(t *testing.T) {
 	copied := child(hours(1))
 	copied.Name = "report-copy"
@@ -18,12 +18,12 @@ func TestCI3_AnnotationWithoutTheName(t *testing.T) {
 	}
 }
 
-// CI3: of two runs that a crash kept from being recorded the later one is recorded,
-// whatever the order of the children; both are active.
+// CI3: of two runs that were not recorded because of a crash, the later one is recorded, for any
+// order of the children. Both jobs are active.
 func TestCI3_TheLatestOfTwoUnrecordedRuns(t *testing.T) {
 	a, b := child(hours(1)), child(hours(2))
 	for _, children := range [][]cronjob.Child{{a, b}, {b, a}} {
-		// Suspended, so that nothing else looks at the run that is due.
+		// The CronJob is suspended, so that nothing else handles the due run.
 		plan := reconcile(t, hourly(cronjob.Spec{Suspend: ptr(true)}, hours(2.5), children...))
 		status := plan.Settle(cronjob.Writes{}).Status
 		if !status.LastScheduleTime.Equal(hours(2)) || !slices.Equal(status.Active, []cronjob.Reference{ref(a), ref(b)}) || len(plan.Create) > 0 {
@@ -32,7 +32,7 @@ func TestCI3_TheLatestOfTwoUnrecordedRuns(t *testing.T) {
 	}
 }
 
-// A crash between the creation and the status write (M11).
+// The round after a crash between the creation and the status write (M11).
 func TestC14_CI3_FoundAmongTheChildren(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1), child(hours(1)))
 	plan := reconcile(t, s)

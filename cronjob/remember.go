@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// remember returns the next memory (B5). Argument settled is true if the status was written, or did
-// not need to be.
+// remember returns the next memory (B5). The status is settled if its write succeeded or was
+// unneeded.
 func (p *Plan) remember(s *Settlement, settled, written bool) memory {
 	m, w, b := p.basis.Memory, &s.writes, &p.basis
 	switch last := s.Status.LastScheduleTime; {
@@ -47,8 +47,8 @@ func (p *Plan) remember(s *Settlement, settled, written bool) memory {
 
 // remembered returns the started jobs of the next memory: those of the last memory that are not
 // known to have ended, and those that the round has created. The status write is conditional on the
-// snapshot's version. So if it succeeded, a job that was recorded before and is not in the active
-// list has left it.
+// snapshot's version. So if it succeeded, a recorded job that is not in the active list has left
+// it.
 func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
 	known, found := p.basis.Memory.Started, p.found()
 	if len(known)+len(found) == 0 {

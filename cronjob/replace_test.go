@@ -28,8 +28,8 @@ func TestC12_CI8_Replace(t *testing.T) {
 	}
 }
 
-// C12: a job to replace that turns out to be gone is as good as deleted: the run starts in
-// the same round, and no event tells of a deletion.
+// C12: a job to replace that turns out to be gone counts as deleted: the run starts in the same
+// round, and there is no event about a deletion.
 func TestC12_AReplacedJobFoundGone(t *testing.T) {
 	plan := reconcile(t, second(cronjob.Replace))
 	o := done(&plan)
@@ -63,13 +63,14 @@ func TestReplaceWhenGone(t *testing.T) {
 	if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
 		t.Errorf("now it starts: got %s", got)
 	}
-	s.Memory = end.Memory // the children have shown it, so they tell that it is gone
+	s.Memory = end.Memory // the children had shown it, so they also show that it is gone
 	if plan := reconcile(t, s); !created(t, plan).Equal(hours(2)) || len(plan.Verify) > 0 {
 		t.Errorf("it is looked up:\n%s", plan.String())
 	}
 }
 
-// CI15: a look is asked for where the snapshots may be older than the deletion, or nothing remembers it.
+// CI15: another round is requested if the snapshots may be older than the deletion, or nothing
+// remembers it.
 func TestReplaceWhenGone_LooksAgain(t *testing.T) {
 	replaced := cronjob.Remember(cronjob.Remembered{CronJobUID: "cj-1", Replaced: []cronjob.LeavingJob{{Reference: cronjob.Reference{Name: "x", UID: "x"}}}})
 	for _, tc := range []struct {
@@ -77,7 +78,7 @@ func TestReplaceWhenGone_LooksAgain(t *testing.T) {
 		quirks     cronjobquirk.Set
 		consistent bool
 		memory     cronjob.Memory
-		want       time.Duration // after now; zero means no look
+		want       time.Duration // after now; zero means no round
 	}{
 		{name: "an event tells"},
 		{name: "consistent", consistent: true},
@@ -100,8 +101,7 @@ func TestReplaceWhenGone_LooksAgain(t *testing.T) {
 	}
 }
 
-// B3: jobs that are deleted first come in the order of their runs, whatever the order
-// of the children.
+// B3: replaced jobs are deleted in the order of their runs, for any order of the children.
 func TestReplaceWhenGone_OrderOfDeletions(t *testing.T) {
 	s := in(hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, hours(4), child(hours(3)), child(hours(1)), child(hours(2))), cronjob.Options{ReplaceWhenGone: true})
 	s.CronJob.Status.LastScheduleTime = hours(3)
@@ -114,8 +114,8 @@ func TestReplaceWhenGone_OrderOfDeletions(t *testing.T) {
 	}
 }
 
-// What was deleted with its pods is remembered until the children tell that it is on
-// its way out, and only where a run waits for that.
+// A job that was deleted with its pods is remembered until the children show the deletion, and only
+// if a run waits until it is gone.
 func TestReplaceWhenGone_WhatIsRemembered(t *testing.T) {
 	running := child(hours(1))
 	leaving := running
@@ -144,8 +144,8 @@ func TestReplaceWhenGone_WhatIsRemembered(t *testing.T) {
 	}
 }
 
-// M9, C3: a job to replace is deleted once, though the children show it as before for minutes. One
-// that is gone holds nothing back, and no event calls it unexpected.
+// M9, C3: a job to replace is deleted once, although the children show it as before for minutes. If
+// it is gone, nothing waits for it, and no event calls it unexpected.
 func TestM9_ReplacedJobsThatTheCacheStillShows(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -185,8 +185,8 @@ func TestM9_ReplacedJobsThatTheCacheStillShows(t *testing.T) {
 	}
 }
 
-// A job that was deleted and that the children have yet to show is neither deleted again nor
-// looked up twice.
+// A deleted job that the children have never shown is not deleted again, and is looked up only once
+// a round.
 func TestReplaceWhenGone_DeletedUnseen(t *testing.T) {
 	s := in(second(cronjob.Replace), cronjob.Options{ReplaceWhenGone: true})
 	for i, want := range []int{1, 0, 0} {
@@ -200,7 +200,7 @@ func TestReplaceWhenGone_DeletedUnseen(t *testing.T) {
 	}
 }
 
-// CI8, C3: once the deadline of the run has passed that waited, a trigger and a backfill with Forbid
+// CI8, C3: after the deadline of the waiting run has passed, a trigger and a backfill with Forbid
 // still wait until the pods of the replaced job are gone, and no event calls that job unexpected.
 func TestCI8_C3_BesideThePodsOfAReplacedJob(t *testing.T) {
 	s := in(second(cronjob.Replace, child(hours(1))), cronjob.Options{ReplaceWhenGone: true})
@@ -225,8 +225,8 @@ func TestCI8_C3_BesideThePodsOfAReplacedJob(t *testing.T) {
 	}
 }
 
-// CI1: the job of a backfill that the children do not show yet is spared, with ReplaceWhenGone as
-// well: once it was deleted, the schedule would start its run again.
+// CI1: the job of a backfill that the children do not show yet is spared, also with
+// ReplaceWhenGone: if it were deleted, the schedule would start its run again.
 func TestCI1_ReplaceSparesABackfillUnseen(t *testing.T) {
 	unseen := ref(child(hours(3)))
 	for _, whenGone := range []bool{false, true} {
@@ -242,8 +242,9 @@ func TestCI1_ReplaceSparesABackfillUnseen(t *testing.T) {
 	}
 }
 
-// CI1: Replace and ReplaceWhenGone delete no job whose run a backfill has yet to note, even one that the
-// status does not name: after a crash nothing else would tell that the run has started.
+// CI1: Replace and ReplaceWhenGone do not delete a job whose run a backfill has not recorded yet,
+// even if the status does not list the job: after a crash only the job would show that the run has
+// started.
 func TestBackfill_CI1_UnlistedJobIsNotedFirst(t *testing.T) {
 	for _, whenGone := range []bool{false, true} {
 		s := settled(cronjob.Replace, child(hours(7)))
@@ -264,7 +265,7 @@ func TestBackfill_CI1_UnlistedJobIsNotedFirst(t *testing.T) {
 	}
 }
 
-// A run does not count what it replaces against MaxActive, but what it spares.
+// Jobs that a run replaces do not count for MaxActive. Jobs that it spares do.
 func TestMaxActive_Replace(t *testing.T) {
 	asked := backfilled(child(hours(-5)))
 	for _, tc := range []struct {
@@ -281,8 +282,8 @@ func TestMaxActive_Replace(t *testing.T) {
 	}
 }
 
-// C3: Replace has deleted a job, and the creation that followed has failed, or the cache is late. No round
-// calls that job unexpected, as long as the children show it; with the quirk each does.
+// C3: Replace has deleted a job, but the creation that followed has failed, or the cache is late.
+// While the children show that job, no round calls it unexpected; with the quirk each round does.
 func TestC3_AReplacedJobIsNotUnexpected(t *testing.T) {
 	for _, tc := range []struct {
 		name    string

@@ -15,7 +15,7 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// C13: the runs of a minute have names of their own, or the round says why they cannot.
+// C13: the runs of a minute have different names, or the round returns an error.
 func TestC13_SecondsDoNotCollide(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "*/20 * * * * *"})
 	c.Spec.ConcurrencyPolicy = cronjob.Allow
@@ -40,7 +40,7 @@ func TestC13_SecondsDoNotCollide(t *testing.T) {
 	}
 }
 
-// C20: the run at the creation starts once, whatever happens to its job, and the schedule goes on.
+// C20: the run at the creation starts once, no matter what happens to its job.
 func TestC20_RunAtCreation(t *testing.T) {
 	creation := at("2026-01-01T10:20:30Z")
 	first, second, third := creation.Add(time.Second), at("2026-01-02T00:00:00Z"), at("2026-01-03T00:00:00Z")
@@ -70,7 +70,7 @@ func TestC20_RunAtCreation(t *testing.T) {
 	}
 }
 
-// C20: nothing starts outside of a window, and after its end nothing is waited for.
+// C20: nothing starts outside of the bounds, and after the end there is no next run.
 func TestC20_Window(t *testing.T) {
 	s := hourly(cronjob.Spec{}, start)
 	s.Schedule, s.Consistent = cronjob.Compile(&s.CronJob, schedule.NotBefore(hours(2)), schedule.NotAfter(hours(3.5))), true
@@ -78,7 +78,7 @@ func TestC20_Window(t *testing.T) {
 		{hours(1.5), time.Time{}, time.Time{}, hours(2)},
 		{hours(2), time.Time{}, hours(2), hours(3)},
 		{hours(3.2), hours(2), hours(3), time.Time{}},
-		{hours(9), hours(2), hours(3), time.Time{}}, // missed, and made up after the end
+		{hours(9), hours(2), hours(3), time.Time{}}, // missed, and started after the end
 		{hours(9), hours(3), time.Time{}, time.Time{}},
 	} {
 		s.Now, s.CronJob.Status.LastScheduleTime = tc.now, tc.last
@@ -89,7 +89,7 @@ func TestC20_Window(t *testing.T) {
 	}
 }
 
-// C20: in random lives no run starts outside of the window, and the one at the creation once at most.
+// C20: in random lives no run starts outside of the bounds, and at most one at the creation.
 func TestC20_InRandomLives(t *testing.T) {
 	atCreation := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -119,7 +119,7 @@ func TestC20_InRandomLives(t *testing.T) {
 		}
 		atCreation += len(started)
 	})
-	if atCreation == 0 && !testing.Short() { // one life in ten has one
+	if atCreation == 0 && !testing.Short() { // one life in ten has such a run
 		t.Error("no run at a creation has started")
 	}
 }

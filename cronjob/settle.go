@@ -9,8 +9,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Settlement holds the status that a round writes. It is valid as long as its plan; Status stays
-// valid.
+// Settlement holds the status that a round writes. Only Status stays valid longer than its plan.
 type Settlement struct {
 	Status Status
 	// Write is true if Status differs from the snapshot's status and must be written.

@@ -44,7 +44,7 @@ func TestC14_CI3_Created(t *testing.T) {
 	}
 }
 
-// All that a round has to say goes into one status.
+// A round puts all changes into one status write.
 func TestC15_OneStatus(t *testing.T) {
 	s := second("", finished(child(hours(1)), job.ConditionComplete, hours(2)))
 	s.CronJob.Status.Active = append(s.CronJob.Status.Active, cronjob.Reference{Name: "gone", UID: "gone"})
@@ -54,7 +54,7 @@ func TestC15_OneStatus(t *testing.T) {
 	}
 }
 
-// B3: the status outlives the plan, whose planner keeps the list of what is still active.
+// B3: the status stays valid after the planner reuses its buffers.
 func TestB3_TheStatusOutlivesItsPlan(t *testing.T) {
 	var planner cronjob.Planner
 	settle := func(hour float64) cronjob.Status {
@@ -72,7 +72,7 @@ func TestB3_TheStatusOutlivesItsPlan(t *testing.T) {
 	}
 }
 
-// A backend may name no more of a new job than its UID.
+// A backend may return only the UID of a new job.
 func TestC15_ReferenceOfACreatedJob(t *testing.T) {
 	plan := reconcile(t, hourly(cronjob.Spec{}, hours(1.5)))
 	o := creation(cronjobreason.ResultDone)

@@ -50,8 +50,8 @@ func TestSnapshotErrors(t *testing.T) {
 	}
 }
 
-// A snapshot without a schedule is the adapter's mistake, not the user's: no event tells
-// the user of an invalid schedule.
+// A snapshot without a schedule is the adapter's mistake, not the user's. So it is an error, and
+// there is no event about an invalid schedule.
 func TestSnapshotErrors_NotCompiled(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1.5))
 	s.Schedule = cronjob.Compiled{}
@@ -61,7 +61,7 @@ func TestSnapshotErrors_NotCompiled(t *testing.T) {
 	}
 }
 
-// Without any time from which runs count, all runs since the year 1 would be missed.
+// Without a time from which runs count, all runs since the year 1 would be missed.
 func TestSnapshotErrors_NoBeginning(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1.5))
 	s.CronJob.CreationTimestamp = time.Time{}
@@ -74,7 +74,8 @@ func TestSnapshotErrors_NoBeginning(t *testing.T) {
 	}
 }
 
-// TestErrorsNameFieldValueAndProblem: the whole text of an error, in that order.
+// TestErrorsNameFieldValueAndProblem: the text of an error has the field, the value and the
+// problem, in that order.
 func TestErrorsNameFieldValueAndProblem(t *testing.T) {
 	validated := func(change func(*cronjob.Spec)) error {
 		s := cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: cronjob.Replace, FailedJobsHistoryLimit: ptr[int32](0), SuccessfulJobsHistoryLimit: ptr[int32](0)}
@@ -101,7 +102,7 @@ func TestErrorsNameFieldValueAndProblem(t *testing.T) {
 	}
 }
 
-// TestC1_NoPolicyIsAllow: a policy that nobody has set is no error.
+// TestC1_NoPolicyIsAllow: an empty policy means Allow.
 func TestC1_NoPolicyIsAllow(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1.5), child(hours(0)))
 	s.CronJob.Spec.ConcurrencyPolicy = ""
@@ -110,7 +111,7 @@ func TestC1_NoPolicyIsAllow(t *testing.T) {
 	}
 }
 
-// TestNothingLeftToRun: behind the last run of a bounded schedule, the plan says that it waits for none.
+// TestNothingLeftToRun: after the last run of a bounded schedule, the plan has a WaitNever.
 func TestNothingLeftToRun(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(3))
 	s.Schedule, s.CronJob.Status.LastScheduleTime = cronjob.Compile(&s.CronJob, schedule.NotAfter(hours(1))), hours(1)
@@ -120,7 +121,7 @@ func TestNothingLeftToRun(t *testing.T) {
 	}
 }
 
-// TestClockBehindTheStatus: a run that was scheduled later than now is waited for, by however little.
+// TestClockBehindTheStatus: the plan waits even if lastScheduleTime is only just in the future.
 func TestClockBehindTheStatus(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1).Add(-time.Millisecond))
 	s.CronJob.Status.LastScheduleTime = hours(1)

@@ -11,10 +11,9 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 )
 
-// TestCL4_NothingStalls lives over a backend that follows Requeue and Retry alone, and
-// tells of nothing that the controller itself wrote. After a round that asks for none,
-// neither now nor again, a further round must have nothing to do; and what was requested
-// starts in the end.
+// TestCL4_NothingStalls uses a backend without notifications of the controller's own writes: rounds
+// follow only Requeue, Retry and outside events. After a round that requests no other, a further
+// round must have nothing to do. In the end all requested jobs have started.
 func TestCL4_NothingStalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		options := cronjob.Options{CatchUp: cronjob.CatchUpAll}
@@ -30,12 +29,12 @@ func TestCL4_NothingStalls(t *testing.T) {
 	})
 }
 
-// outside is something that happens to the CronJob, of which the backend does tell.
+// outside lets something happen to the CronJob of which the controller is notified.
 func outside(t *rapid.T, w *world.CronJob) {
 	switch rapid.IntRange(0, 7).Draw(t, "what happens") {
 	case 0, 1: // an outage
 		w.Now = w.Now.Add(time.Duration(rapid.IntRange(1, 3*24*60).Draw(t, "minutes")) * time.Minute)
-	case 2: // the time comes that the last round has named
+	case 2: // the time of the last Requeue comes
 		if w.Requeue.At.After(w.Now) {
 			w.Now = w.Requeue.At
 		}
@@ -55,11 +54,11 @@ func outside(t *rapid.T, w *world.CronJob) {
 	}
 }
 
-// moment is how soon a round comes again for what its own writes may have changed.
+// moment is the time after which a round looks for the effects of the last round's writes.
 const moment = time.Second
 
-// follow plans as often as the conclusions ask for it, without time passing but for the moment after which
-// a round looks for the effect of its own deletions. Some writes fail at first.
+// follow plays rounds as long as the conclusions request them within a moment. Some writes fail at
+// first.
 func follow(t *rapid.T, w *world.CronJob) {
 	left := rapid.IntRange(0, 3).Draw(t, "faults")
 	for rounds := 0; ; rounds++ {

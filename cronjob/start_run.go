@@ -101,8 +101,7 @@ var sharing = [...]string{
 	NameCustom:  "has several runs of one name",
 }
 
-// noteOneName returns a note if the due run does not start because another run of the same name has
-// started.
+// noteOneName returns a note if the due run has the name of another run that has started.
 func noteOneName(s *Snapshot, c *census, t *timing) moves {
 	last := s.CronJob.Status.LastScheduleTime
 	switch {
@@ -120,8 +119,7 @@ func hold(s *Snapshot, t *timing, o obstacle) moves {
 	return held.and(waitForDeadline(s, t))
 }
 
-// waitForDeadline returns a wait for the time at which a run that is held back is given up, if it
-// has a deadline.
+// waitForDeadline returns a wait for the deadline of a run that is held back, if it has one.
 func waitForDeadline(s *Snapshot, t *timing) moves {
 	if !t.bounded || s.Options.Quirks.Has(cronjobquirk.SilentMiss) {
 		return moves{}

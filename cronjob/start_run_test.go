@@ -25,7 +25,7 @@ func TestC10_AlreadyStarted(t *testing.T) {
 	}
 }
 
-// C10, CI1: the active list names the job of the due run, the children do not hold it.
+// C10, CI1: the job of the due run is in the active list, but not among the children.
 func TestC10_NamedByTheActiveListAlone(t *testing.T) {
 	s := second("")
 	s.Now, s.CronJob.Status.LastScheduleTime = hours(1.5), time.Time{}
@@ -39,7 +39,7 @@ func TestC10_NamedByTheActiveListAlone(t *testing.T) {
 	}
 }
 
-// C14: a job of ours that has the name of the run, but not its annotation.
+// C14: a job of the CronJob has the name of the run, but not its annotation.
 func TestC14_FoundByName(t *testing.T) {
 	for _, found := range []cronjob.Child{child(hours(1)), finished(child(hours(1)), job.ConditionFailed, hours(1.2))} {
 		found.ScheduledTime = start.AddDate(-1, 0, 0)
@@ -51,7 +51,7 @@ func TestC14_FoundByName(t *testing.T) {
 	}
 }
 
-// C14: the reference fails on a job that exists, whoever owns it.
+// C14: the reference's creation fails if the job exists, no matter who owns it.
 func TestC14_QuirkBlindCreate(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1))
 	for _, result := range []cronjobreason.Result{cronjobreason.ResultAlreadyExists, cronjobreason.ResultNameTaken, cronjobreason.ResultRefused} {
@@ -68,7 +68,7 @@ func TestC14_QuirkBlindCreate(t *testing.T) {
 	}
 }
 
-// TestC13_NoteOfOneMinute: a run whose minute has had one does not start, and a note says so.
+// TestC13_NoteOfOneMinute: the second run in a minute does not start, and the plan has a note.
 func TestC13_NoteOfOneMinute(t *testing.T) {
 	first := start.Add(10 * time.Second)
 	c := newCronJob(cronjob.Spec{Schedule: "@every 10s"})

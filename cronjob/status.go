@@ -10,8 +10,7 @@ import (
 // Status is a batch/v1 CronJobStatus with the same JSON. Times are not rounded: whole seconds are
 // encoded exactly as in Kubernetes.
 type Status struct {
-	// Active lists the jobs that were started and are not known to have finished, in the order of
-	// their start.
+	// Active lists started jobs that are not known to have finished, in the order of their start.
 	Active []Reference `json:"active,omitempty"`
 	// LastScheduleTime is the time of the latest run whose job was created or found:
 	// its time in the schedule, not the time of the creation.

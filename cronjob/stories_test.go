@@ -31,7 +31,7 @@ func TestStories(t *testing.T) {
 	})
 }
 
-// A folder is found by the name of its rule's file.
+// Each folder of stories is named after the file of its rule.
 func TestStories_FoldersAreNamedAfterFiles(t *testing.T) {
 	folders, err := filepath.Glob("testdata/*")
 	if err != nil || len(folders) == 0 {
@@ -45,10 +45,10 @@ func TestStories_FoldersAreNamedAfterFiles(t *testing.T) {
 	}
 }
 
-// World is an embedded world: its field is not called like the object in it.
+// World renames the type, since an embedded field CronJob would hide the world's own field CronJob.
 type World = world.CronJob
 
-// stage is a world and what a story does to it.
+// stage is the world of a story, with the story's commands.
 type stage struct {
 	*World
 	t *testing.T
@@ -77,22 +77,22 @@ func (s *stage) commands() map[string]func() string {
 		"combine":  s.combine,    // lines "also ..." and "except ..." as input
 		"trigger":  s.trigger,    // ID [overlap=Forbid]
 		"backfill": s.ask,        // ID after=TIME until=TIME [overlap=Allow] [max=N]
-		// The controller. fail=N, lose=N (only the reply) and crash=N (before it) make
-		// the N-th write of the round go wrong. A crash forgets the memory.
+		// The controller. With fail=N the N-th write of the round fails, with lose=N its reply is
+		// lost, and with crash=N the controller crashes before it and loses its memory.
 		"round": s.round,
 		"plan":  s.plan, // prints what a round would do
-		// The jobs, named by their runs or IDs; "all" stands for those that run.
+		// The jobs, named by their runs or IDs; "all" means all running jobs.
 		"complete": func() string { return s.end(job.ConditionComplete) },
 		"fail":     func() string { return s.end(job.ConditionFailed) },
 		"delete":   s.remove,  // a user deletes a job
 		"foreign":  s.foreign, // a job of another owner takes the name of a run
-		// Time and what can be seen.
-		"at":    s.at, // it is this time
+		// The time, and the state of the API server.
+		"at":    s.at, // sets the time
 		"state": s.state,
 	}
 }
 
-// read reads the command's input over a value.
+// read decodes the command's input into a value, keeping fields that it does not mention.
 func (s *stage) read(into any) {
 	if err := json.Unmarshal([]byte(s.c.Input), into); err != nil {
 		s.c.Fatalf("%v", err)
@@ -164,7 +164,7 @@ func (s *stage) plan() string {
 	return plan.String()
 }
 
-// jobs are the names of the jobs that the command is about.
+// jobs returns the names of the command's jobs.
 func (s *stage) jobs() []string {
 	word := s.c.Word(0)
 	if word == "all" {
@@ -212,7 +212,7 @@ func (s *stage) at() string {
 	return ""
 }
 
-// state prints what the API server holds.
+// state prints the state of the API server.
 func (s *stage) state() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: %s\n", s.Now.Format(time.DateTime), s.CronJob.Status)

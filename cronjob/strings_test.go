@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// B4: everything in a plan can be read, also what a newer version wrote.
+// B4: all values in a plan have a text, even values of a newer version.
 func TestB4_Words(t *testing.T) {
 	for got, want := range map[string]string{
 		fmt.Sprint(cronjob.CatchUpLatest, cronjob.CatchUpNone, cronjob.CatchUpAll, cronjob.CatchUp(9)): "latest none all CatchUp(9)",

@@ -22,8 +22,7 @@ func noRuns(s *Snapshot) cronjobreason.Wait {
 	case compiled.Problem != "":
 		return cronjobreason.WaitNoSchedule
 	case compiled.Schedule.Never() && !s.Options.Quirks.Has(cronjobquirk.Estimate):
-		// With the quirk, estimateDue decides: under the reference's preset the schedule may have
-		// runs.
+		// With the quirk, estimateDue decides: by the reference the schedule may have runs.
 		return cronjobreason.WaitNever
 	}
 	return 0

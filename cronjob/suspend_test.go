@@ -48,7 +48,7 @@ func TestC6_CI10_NothingStarts(t *testing.T) {
 	}
 }
 
-// A suspended CronJob's schedule is not looked at.
+// A suspended CronJob's schedule is not checked.
 func TestC6_ZoneInTheScheduleOfASuspendedCronJob(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "TZ=Asia/Tokyo 0 10 * * *", Suspend: ptr(true)})
 	if got := reconcile(t, snapshot(c, hours(1))).Events; len(got) > 0 {

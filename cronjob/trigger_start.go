@@ -7,8 +7,7 @@ import (
 )
 
 // startTriggers starts the triggers' jobs, in the order of their IDs, unless the due run's obstacle
-// holds them back as well. Argument created is the number of jobs that the round creates for the
-// schedule.
+// holds them back as well. Argument created is the number of the round's other creations.
 func startTriggers(s *Snapshot, c *census, o obstacle, created int, behind time.Time) (all moves) {
 	if s.CronJob.isDeleted() {
 		return moves{}

@@ -13,7 +13,7 @@ func TestTrigger(t *testing.T) {
 	s := second("", child(hours(1)))
 	s.CronJob.Spec.Suspend = ptr(true)
 	s.CronJob.Spec.JobTemplate.Labels = map[string]string{"a": "b"}
-	s.CronJob.Spec.JobTemplate.Annotations = map[string]string{"cronjob.kubernetes.io/instantiate": "another"} // the request wins
+	s.CronJob.Spec.JobTemplate.Annotations = map[string]string{"cronjob.kubernetes.io/instantiate": "another"} // overridden by the request
 	s.Triggers = []cronjob.Trigger{{ID: "b", Overlap: cronjob.Forbid}, {ID: "a"}, {ID: "a"}}
 	plan, end := play(t, s)
 	if len(plan.Create) != 1 || plan.Create[0].Name != "report-manual-a" {
@@ -44,7 +44,7 @@ func TestTrigger(t *testing.T) {
 	}
 }
 
-// A trigger is over when its job is there, and when its name belongs to another owner.
+// A trigger is complete if its job exists, or if its name belongs to another owner.
 func TestTriggers_WhatEndsThem(t *testing.T) {
 	s := hourly(cronjob.Spec{}, start)
 	s.Triggers = []cronjob.Trigger{{ID: "now"}}
@@ -61,8 +61,8 @@ func TestTriggers_WhatEndsThem(t *testing.T) {
 	}
 }
 
-// A run that waits for the jobs that it replaces would replace the job of a trigger as well,
-// so the trigger waits until the run starts.
+// A run that waits until replaced jobs are gone would also replace the job of a trigger, so the
+// trigger waits until the run starts.
 func TestTriggers_WaitForTheRunThatReplaces(t *testing.T) {
 	s := in(second(cronjob.Replace, child(hours(1))), cronjob.Options{ReplaceWhenGone: true})
 	s.CronJob.Status.Active, s.Children[0].DeletionTimestamp = nil, hours(2)

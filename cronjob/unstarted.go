@@ -53,8 +53,7 @@ func (l ledger) recorded(r *runs, run time.Time) ledger {
 	return l
 }
 
-// upTo accounts for the runs up to a time: runs without a job are reported as unstarted, for the
-// given reason (C9).
+// upTo accounts for the runs up to a time. Runs without a job are unstarted for this reason (C9).
 func (l ledger) upTo(r *runs, until time.Time, why cronjobreason.Unstarted) ledger {
 	sch := r.schedule
 	if !until.After(l.accounted) {
@@ -115,8 +114,7 @@ func (r *runs) started(after, until time.Time) (all []time.Time) {
 	return c.names.sorted(all)
 }
 
-// due accounts for the runs before the due run or, if no run is due, for those whose deadlines have
-// passed.
+// due accounts for the runs before the due run or, without one, for those past their deadlines.
 func (l ledger) due(r *runs, t *timing) ledger {
 	switch {
 	case t.quiet, t.invalid:
@@ -140,16 +138,14 @@ func (l ledger) givenUp(r *runs, t *timing, o obstacle, catchUp CatchUp) ledger 
 	return l
 }
 
-// unstartedEvents returns the events about runs that a round gives up. There is no event for a run
-// if a later one starts instead, as in the reference, nor if its name is taken, since a wait shows
-// that.
+// unstartedEvents returns the events about runs that a round gives up. A run has none if a later
+// run starts instead, as in the reference, or if its name is taken, which a wait shows.
 func unstartedEvents(all []Unstarted, tooLate bool, quirks cronjobquirk.Set, k Kind) (events []job.Event) {
 	for i := range all {
 		u := &all[i]
 		switch at := u.Latest.UTC().Format(time.RFC1123Z); u.Reason {
 		case cronjobreason.UnstartedTooLate:
-			// The reference cannot report this, because it does not look further back than the
-			// deadline.
+			// The reference cannot report this: it only looks back as far as the deadline.
 			if tooLate && !quirks.Has(cronjobquirk.SilentMiss) {
 				events = append(events, event(job.EventWarning, "MissSchedule",
 					"Missed scheduled time to start a "+k.String()+": "+at))

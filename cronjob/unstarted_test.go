@@ -30,8 +30,8 @@ func TestC9_MissSchedule(t *testing.T) {
 	}
 }
 
-// A counter adds up what the metrics say: each missed run counts once, though a run that is
-// held makes each round look back over the same ones.
+// In the sum of Metrics.Missed each missed run counts once, although each round sees the same
+// missed runs while a run is held back.
 func TestMetrics_MissedCountsOnce(t *testing.T) {
 	s := second(cronjob.Forbid, child(hours(1)))
 	for _, tc := range []struct {
@@ -48,7 +48,7 @@ func TestMetrics_MissedCountsOnce(t *testing.T) {
 	}
 }
 
-// lostCreation is the snapshot after a round in which the creation of the run of 1:00 had no reply.
+// lostCreation returns the snapshot after the creation of the job of 1:00 had no reply.
 func lostCreation(t *testing.T, spec cronjob.Spec, o cronjob.Options) cronjob.Snapshot {
 	t.Helper()
 	s := in(hourly(spec, hours(1)), o)
@@ -57,7 +57,7 @@ func lostCreation(t *testing.T, spec cronjob.Spec, o cronjob.Options) cronjob.Sn
 	return s
 }
 
-// C9: before a run is reported whose job was perhaps created, the job is looked up.
+// C9: a job that was perhaps created is looked up before its run is reported as unstarted.
 func TestC9_PerhapsCreated(t *testing.T) {
 	short := cronjob.Spec{StartingDeadlineSeconds: ptr[int64](20)}
 	for _, tc := range []struct {
@@ -98,22 +98,22 @@ func TestC9_PerhapsCreated(t *testing.T) {
 	if plan := reconcile(t, s); !slices.Equal(plan.Unstarted, taken) {
 		t.Errorf("another owner's job has the name: %v", plan.Unstarted)
 	}
-	// It was created, and has ended.
+	// The job was created, and has ended.
 	s.Children = []cronjob.Child{ended(1, cronjob.Complete)}
 	if plan := reconcile(t, s); len(plan.Unstarted) > 0 {
 		t.Errorf("the run has taken place: %v", plan.Unstarted)
 	}
 }
 
-// C9: a crash after the creation, or after the status write, loses no report. The runs that have
-// jobs are not among the unstarted ones.
+// C9: a crash after the creation, or after the status write, loses no report. Runs with jobs are
+// not reported as unstarted.
 func TestC9_AfterACrash(t *testing.T) {
 	for _, recorded := range []bool{false, true} {
 		s := hourly(cronjob.Spec{}, hours(0.5))
 		remember(t, &s)
 		s.Now = hours(5)
 		_, end := play(t, s)
-		// The program ends. The next one finds the memory of the round before.
+		// The program ends, and starts with the memory of the round before.
 		s.Children, s.Now = []cronjob.Child{child(hours(2)), child(hours(5))}, hours(5.1)
 		if recorded {
 			s.CronJob.Status = end.Status
@@ -125,7 +125,7 @@ func TestC9_AfterACrash(t *testing.T) {
 	}
 }
 
-// C9: a run whose name is taken is reported once, however missed runs are made up.
+// C9: a run whose name is taken is reported once, with each way to catch up.
 func TestC9_NameTaken(t *testing.T) {
 	other := foreign(child(hours(2)))
 	for _, catchUp := range []cronjob.CatchUp{cronjob.CatchUpLatest, cronjob.CatchUpNone, cronjob.CatchUpAll} {
@@ -194,8 +194,8 @@ func TestC9_SetAside(t *testing.T) {
 	}
 }
 
-// TestC9_NoMissScheduleOfARunThatStarts: deadlines have passed for older runs, and the one that is
-// due starts. What it takes the place of is counted, and no event says that the CronJob came too late.
+// TestC9_NoMissScheduleOfARunThatStarts: the deadlines of older runs have passed, and the due run
+// starts. The older runs are counted, but there is no MissSchedule event.
 func TestC9_NoMissScheduleOfARunThatStarts(t *testing.T) {
 	s := hourly(cronjob.Spec{StartingDeadlineSeconds: ptr[int64](5400)}, hours(10.25))
 	s.CronJob.Status.LastScheduleTime = hours(1)

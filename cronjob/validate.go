@@ -25,8 +25,7 @@ func (s *Spec) validate(opts ...schedule.Option) error {
 // ValidateUpdate returns the errors for which an API server refuses a change of a CronJob's spec.
 // Both specs are after [Default]. All fields may change, and next is checked as by [Validate], with
 // two exceptions: its schedule may name a zone if the old one does and there is no timeZone, and an
-// unchanged timeZone is not looked up. The release makes no difference so far: 1.31 to 1.37 refuse
-// the same.
+// unchanged timeZone is not looked up. The release makes no difference from 1.31 to 1.37.
 func ValidateUpdate(old, next Spec, _ release.Release) error {
 	var problems []error
 	if namesZone(next.Schedule) && namesZone(old.Schedule) && next.TimeZone == nil {
@@ -60,8 +59,7 @@ func (c *CronJob) checkName() error {
 	return nil
 }
 
-// ValidateTrigger checks a trigger of a CronJob. The options determine the name of its job, by a
-// prefix for example.
+// ValidateTrigger checks a trigger of a CronJob. The options determine the name of its job.
 func (o *Options) ValidateTrigger(c *CronJob, t Trigger) error {
 	return checkTrigger(o.Naming.TriggerName(c.Name, t), &t)
 }
@@ -86,8 +84,7 @@ func checkTrigger(name string, t *Trigger) error {
 	return errors.Join(problems...)
 }
 
-// namesZone reports whether a schedule contains TZ, as in "TZ=UTC 0 * * * *". A server does not
-// look closer.
+// namesZone reports whether a schedule contains TZ, as in "TZ=UTC 0 * * * *", like a server.
 func namesZone(schedule string) bool { return strings.Contains(schedule, "TZ") }
 
 func checkSchedule(s *Spec, opts ...schedule.Option) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// namer is made of a function.
+// namer is a Namer made of a function.
 type namer func(parent string, run time.Time) string
 
 func (n namer) Name(parent string, run time.Time) string { return n(parent, run) }

@@ -37,7 +37,7 @@ func TestC1_Validate(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_ = cronjob.Validate(tc.spec) // without the defaults, it does not panic
+			_ = cronjob.Validate(tc.spec) // must not panic without the defaults
 			cronjob.Default(&tc.spec)
 			if got := fields(cronjob.Validate(tc.spec)); !slices.Equal(got, tc.fields) {
 				t.Errorf("got %q, want %q", got, tc.fields)
@@ -49,8 +49,7 @@ func TestC1_Validate(t *testing.T) {
 	}
 }
 
-// fields lists the fields that an error names. An error whose value reads like a
-// problem has exchanged the two.
+// fields lists the fields that an error names. It adds a word if value and problem are exchanged.
 func fields(err error) []string {
 	var all []string
 	if many, ok := err.(interface{ Unwrap() []error }); ok {
@@ -118,7 +117,7 @@ func TestC1_Default(t *testing.T) {
 	}
 }
 
-// TestValidateUpdate: what was there before may stay.
+// TestValidateUpdate: invalid values of the old spec may stay.
 func TestValidateUpdate(t *testing.T) {
 	midnight, inUTC, onMars := cronjob.Spec{Schedule: "0 0 * * *"}, cronjob.Spec{Schedule: "TZ=UTC 0 0 * * *"}, cronjob.Spec{Schedule: "0 0 * * *", TimeZone: ptr("Mars/Base")}
 	for _, test := range []struct {
@@ -143,7 +142,7 @@ func TestValidateUpdate(t *testing.T) {
 	}
 }
 
-// TestOptions_ValidateTrigger: the name of a trigger's job has the prefix, which counts towards its length.
+// TestOptions_ValidateTrigger: the prefix counts for the length of the job's name.
 func TestOptions_ValidateTrigger(t *testing.T) {
 	c := cronjob.CronJob{Name: "report"}
 	for _, test := range []struct {

@@ -25,8 +25,7 @@ const childForeign verdict = 0
 const (
 	// childEnded: the child has ended, and the history may delete it (C2).
 	childEnded verdict = 1 << iota
-	// childEndedNamed: the child has ended, but a status lists it, or may list it: the history
-	// keeps it.
+	// childEndedNamed: the child has ended, but a status may list it: the history keeps it.
 	childEndedNamed
 
 	// childActive: the child runs and is in the active list. Replace deletes it (C12).
@@ -40,8 +39,7 @@ const (
 	// childLeaving: the child left the active list when it was deleted. ReplaceWhenGone waits until
 	// it is gone.
 	childLeaving
-	// childLeavingKept: like childLeaving, but a backfill started the child, so no run waits for
-	// it.
+	// childLeavingKept: like childLeaving, but no run waits for the child: a backfill started it.
 	childLeavingKept
 	// childLeavingOther: like childLeaving, but the CronJob has not started the child, or it is
 	// gone.

@@ -97,8 +97,7 @@ func ofKind(waits []Wait, kind Kind) []Wait {
 	return waits
 }
 
-// Requeue is the next time at which the plan can change without an event. The zero value means
-// never.
+// Requeue is the next time at which the plan can change without an event; never if it is zero.
 type Requeue struct {
 	At     time.Time          `json:"at,omitzero"`
 	Reason cronjobreason.Wait `json:"reason,omitempty"`

@@ -12,8 +12,8 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// TestAnswers: what drawn schedules answer changes only on purpose, to the nanosecond around their
-// runs and in each word. The zones follow rules, so that no zone database matters.
+// TestAnswers: the answers and texts of drawn schedules change only on purpose. The zones follow
+// rules, so the result does not depend on the zone database.
 func TestAnswers(t *testing.T) {
 	zones := []testZone{{"UTC", time.UTC, schedule.WithLocation(time.UTC)}}
 	for _, rule := range []string{"XXX-1YYY,M3.5.0,M10.5.0/3", "XXX3YYY,M10.3.0/0,M2.3.0/0", "XXX-10:30YYY-11,M10.1.0,M4.1.0", "XXX-5:45"} {
@@ -43,7 +43,7 @@ func TestAnswers(t *testing.T) {
 		}
 		add(fmt.Sprint(slices.Collect(s.NextN(from, 3)), slices.Collect(s.PrevN(from, 3))))
 
-		// One character is another: most are refused.
+		// One character is replaced: most of these schedules are refused.
 		text, other := []byte(s.String()), rapid.SampledFrom([]byte("0123456789*,-/?@ LWa#")).Draw(t, "other")
 		text[rapid.IntRange(0, len(text)-1).Draw(t, "place")] = other
 		wrong, err := schedule.Parse(string(text), schedule.WithLocation(time.UTC))

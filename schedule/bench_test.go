@@ -22,8 +22,8 @@ var everyday = []string{
 
 var benchZones = []string{"UTC", "Europe/Berlin"}
 
-// starts are instants spread over a year, so that a benchmark of Next does not
-// measure a single answer.
+// starts returns instants spread over a year, so that a benchmark of Next does not measure a single
+// answer.
 func starts() []time.Time {
 	var list []time.Time
 	t := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -61,9 +61,8 @@ func BenchmarkNext(b *testing.B) {
 	}
 }
 
-// BenchmarkTenYears asks for the latest run and the number of runs in a day and in
-// ten years. The cost of Latest does not depend on the span; the cost of Count
-// depends only on the number of transitions.
+// BenchmarkTenYears measures Latest and Count for a day and for ten years. The cost of Latest does
+// not depend on the span; the cost of Count depends only on the number of transitions.
 func BenchmarkTenYears(b *testing.B) {
 	now := time.Date(2036, 2, 3, 4, 5, 6, 0, time.UTC)
 	for _, zone := range benchZones {
@@ -118,7 +117,7 @@ func BenchmarkParse(b *testing.B) {
 	run("Europe/Berlin compiled each time", func() schedule.Option { return schedule.WithLocation(loc) })
 }
 
-// TestB1_NoAllocations: planning a round allocates nothing here.
+// TestB1_NoAllocations: the methods that a round calls do not allocate.
 func TestB1_NoAllocations(t *testing.T) {
 	after := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	now := after.AddDate(10, 0, 0)
@@ -146,7 +145,7 @@ func TestB1_NoAllocations(t *testing.T) {
 	}
 }
 
-// loop is a benchmark of a call.
+// loop returns a benchmark of a call.
 func loop(call func()) func(*testing.B) {
 	return func(b *testing.B) {
 		b.ReportAllocs()

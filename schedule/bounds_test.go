@@ -15,7 +15,7 @@ func TestBounds_Runs(t *testing.T) {
 	begin, end := "2026-01-01T10:00Z", "2026-01-01T12:00Z"
 	for _, c := range []struct {
 		name, spec string
-		begin, end string // empty: none
+		begin, end string // empty means none
 		want       []string
 	}{
 		{"both ends are inside", "0 * * * *", begin, end, []string{"2026-01-01T10:00Z", "2026-01-01T11:00Z", "2026-01-01T12:00Z"}},
@@ -53,7 +53,7 @@ func TestBounds_Runs(t *testing.T) {
 	}
 }
 
-// TestBounds_Preset: the preset has bounds too, on both sides of its answers.
+// TestBounds_Preset: both bounds apply to the preset as well.
 func TestBounds_Preset(t *testing.T) {
 	s := mustParse(t, "0 * * * *", schedule.Kubernetes(release.Newest()), schedule.NotBefore(instant(t, "2026-01-01T10:00Z")), schedule.NotAfter(instant(t, "2026-01-01T11:30Z")))
 	for from, want := range map[string]string{
@@ -96,7 +96,7 @@ func TestBounds_EqualDescribeLint(t *testing.T) {
 	}
 }
 
-// TestBounds_S3_OutsideOfTheYears: bounds beyond the supported years are all the same.
+// TestBounds_S3_OutsideOfTheYears: all bounds beyond the supported years have the same effect.
 func TestBounds_S3_OutsideOfTheYears(t *testing.T) {
 	year := func(n int) time.Time { return time.Date(n, 1, 1, 0, 0, 0, 0, time.UTC) }
 	late, early := mustParse(t, "@daily", schedule.NotBefore(year(12000))), mustParse(t, "0 0 29 2 *", schedule.NotAfter(year(4)))
@@ -123,7 +123,7 @@ func TestBounds_Error(t *testing.T) {
 	}
 }
 
-// TestRunAfterAnchor: the run comes once, with the anchor, and counts like any other.
+// TestRunAfterAnchor: the run after the anchor comes once, and counts like any other.
 func TestRunAfterAnchor(t *testing.T) {
 	for _, c := range []struct {
 		name, spec, anchor string

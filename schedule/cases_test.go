@@ -9,9 +9,8 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// calendarCase is a schedule, an instant, and the runs that follow it: exactly, and
-// as the reference sees them. Where they differ, the times of the reference are
-// what robfig/cron v3.0.1 answers.
+// calendarCase is a schedule, an instant, and the next runs: the exact ones, and those of the
+// reference if they differ. The latter are the answers of robfig/cron v3.0.1.
 type calendarCase struct {
 	name, spec, zone, from string
 	exact, reference       []string // reference nil: the same; "none": no run
@@ -81,7 +80,7 @@ func TestS4_CalendarCases(t *testing.T) {
 	})
 }
 
-// checkRuns compares instants and the clock that the runs show.
+// checkRuns compares the runs, as instants and as wall-clock times.
 func checkRuns(t *testing.T, s schedule.Schedule, from string, want []string) {
 	t.Helper()
 	got := slices.Collect(s.NextN(instant(t, from), len(want)))
@@ -100,7 +99,7 @@ func checkRuns(t *testing.T, s schedule.Schedule, from string, want []string) {
 	}
 }
 
-// TestS4_PrevInOverlap: the first of two runs, with a long pause before it.
+// TestS4_PrevInOverlap: Prev finds both runs of an overlap, and the run long before them.
 func TestS4_PrevInOverlap(t *testing.T) {
 	s := mustParse(t, "30 2 25 10 *", schedule.WithTimeZone("Europe/Berlin"))
 	at := instant(t, "2027-01-01T00:00Z")
@@ -111,7 +110,7 @@ func TestS4_PrevInOverlap(t *testing.T) {
 	}
 }
 
-// TestS4_HoursOfADay: D3 by numbers.
+// TestS4_HoursOfADay: an hourly schedule has 23 or 25 runs on days when clocks change (D3).
 func TestS4_HoursOfADay(t *testing.T) {
 	s := mustParse(t, "0 * * * *", schedule.WithTimeZone("America/New_York"))
 	for _, c := range []struct {
@@ -128,7 +127,7 @@ func TestS4_HoursOfADay(t *testing.T) {
 	}
 }
 
-// TestS4_Policies: the options, at the gaps and overlaps of the cases above.
+// TestS4_Policies checks the options at the gaps and overlaps of the cases above.
 func TestS4_Policies(t *testing.T) {
 	gapEnd, first, last := schedule.RunSkippedAtGapEnd(), schedule.RunRepeatedFirst(), schedule.RunRepeatedLast()
 	for _, c := range []struct {
@@ -163,15 +162,15 @@ func TestS4_Policies(t *testing.T) {
 	}
 }
 
-// TestB1_DueRuns: the CronJob cases. In CJ1 to CJ3 the reference's estimate
-// overlooks the run that is due. The preset's Next, from which the reference takes
-// its next wake-up, is the same in all of them but one.
+// TestB1_DueRuns checks the CronJob cases. In CJ1 to CJ3 the reference's estimate overlooks the due
+// run. The preset's Next, the reference's next wake-up, differs from the exact one in only one
+// case.
 func TestB1_DueRuns(t *testing.T) {
 	for _, c := range []struct {
 		name, spec, after, now string
 		due                    string
 		missed                 int
-		next, reference        string // the next run, and that of the reference
+		next, reference        string // the next run, exact and of the reference
 	}{
 		{"CJ1", "*/5 9 * * *", "2026-01-02T08:00Z", "2026-01-02T20:00Z", "2026-01-02T09:55Z", 12, "2026-01-03T09:00Z", "2026-01-03T09:00Z"},
 		{"CJ2", "0 9,10 * * 1", "2026-01-01T00:00Z", "2026-01-08T00:00Z", "2026-01-05T10:00Z", 2, "2026-01-12T09:00Z", "2026-01-12T09:00Z"},

@@ -85,8 +85,8 @@ func TestCombined_SetAlgebra(t *testing.T) {
 	}
 }
 
-// TestCombined_CountCountsBetween counts all years (B1). The schedules run rarely, so
-// that visiting each run ends in time.
+// TestCombined_CountCountsBetween counts all years (B1). The schedules run rarely, so that visiting
+// all runs is fast enough.
 func TestCombined_CountCountsBetween(t *testing.T) {
 	after, until := time.Time{}, instant(t, "9999-12-31T23:59:59Z")
 	for _, zone := range []string{"UTC", "Europe/Berlin"} {
@@ -121,7 +121,7 @@ func TestCombined_S3_Never(t *testing.T) {
 	}
 }
 
-// checkNever: all methods agree whether the schedule has runs.
+// checkNever checks that all methods agree whether the schedule has runs.
 func checkNever(t *testing.T, s schedule.Schedule, never bool) {
 	t.Helper()
 	now := instant(t, "2026-01-01T00:00Z")
@@ -187,7 +187,7 @@ func TestCombined_EqualStringDescribe(t *testing.T) {
 	}
 }
 
-// TestCombined_OptionsKeepTheirSchedules: a later write to the list does not reach them.
+// TestCombined_OptionsKeepTheirSchedules: a later write to the list does not change the options.
 func TestCombined_OptionsKeepTheirSchedules(t *testing.T) {
 	also, except := []string{"0 12 * * *"}, []string{"* * 25 12 *"}
 	options := []schedule.Option{schedule.Also(also...), schedule.Except(except...)}
@@ -221,7 +221,7 @@ func TestCombined_Lint(t *testing.T) {
 	}
 }
 
-// TestCombined_LintNamesTheFirst: of several that restrict both days, the first is named.
+// TestCombined_LintNamesTheFirst: of several schedules that restrict both days, the first is named.
 func TestCombined_LintNamesTheFirst(t *testing.T) {
 	for main, want := range map[string]string{"0 9 1 * 1": "1st", "0 9 * * *": "2nd"} {
 		s := mustParse(t, main, schedule.Also("0 9 2 * 2"), schedule.Except("0 9 3 * 3"))

@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// TestDayBits compares both searches with a walk over the days, above all around
-// the ends of the words.
+// TestDayBits compares both searches with a loop over the days, mainly around the ends of the
+// words.
 func TestDayBits(t *testing.T) {
 	day := rapid.OneOf(rapid.IntRange(1, 366), rapid.SampledFrom([]int{1, 63, 64, 127, 128, 191, 192, 255, 256, 319, 320, 366}))
 	rapid.Check(t, func(t *rapid.T) {
@@ -39,7 +39,7 @@ func TestDayBits(t *testing.T) {
 	})
 }
 
-// TestPeriod: the largest unit that divides a number of seconds.
+// TestPeriod: the unit is the largest that divides the number of seconds.
 func TestPeriod(t *testing.T) {
 	for seconds, want := range map[int64]string{
 		1: "second", 90: "90 seconds", 60: "minute", 5400: "90 minutes",
@@ -51,8 +51,8 @@ func TestPeriod(t *testing.T) {
 	}
 }
 
-// TestDateFrom compares the jump to the next matching month with the search, for each
-// day of 400 years and of the last supported ones.
+// TestDateFrom compares dateFrom with searchFrom, for each day of 400 years and of the last
+// supported years.
 func TestDateFrom(t *testing.T) {
 	for _, spec := range []string{
 		"0 0 1 * *", "0 0 28 * *", "0 0 29 * *", "0 0 30 * *", "0 0 31 * *", "0 0 1,31 * *", "0 0 27-29 2 *",

@@ -76,8 +76,8 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestDescribe_TellsApart: schedules with the same description run at the same
-// times, and no description lists an even rhythm number by number.
+// TestDescribe_TellsApart: schedules with the same description run at the same times, and no
+// description lists evenly spaced numbers one by one.
 func TestDescribe_TellsApart(t *testing.T) {
 	r := rand.New(rand.NewSource(14))
 	field := func(i int) string {
@@ -97,7 +97,7 @@ func TestDescribe_TellsApart(t *testing.T) {
 		if r.Intn(2) == 0 {
 			fields[5] = "0"
 		}
-		i := r.Intn(6) // two schedules that differ in one field, if at all
+		i := r.Intn(6) // the two schedules differ at most in this field
 		for range 2 {
 			s := mustParse(t, fields[5]+" "+strings.Join(fields[:5], " "), schedule.WithSeconds())
 			fields[i] = field(i)
@@ -131,10 +131,10 @@ func TestLint(t *testing.T) {
 		want       []schedule.FindingKind
 	}{
 		{"0 9 * * 1-5", "Europe/Berlin", nil, nil, nil},
-		{"*/15 * * * *", "Europe/Berlin", nil, nil, nil}, // keeps its rhythm
+		{"*/15 * * * *", "Europe/Berlin", nil, nil, nil}, // runs in every hour
 		{"30 2 * * *", "UTC", nil, nil, nil},
 		{"30 2 * * *", "Europe/Berlin", nil, nil, []schedule.FindingKind{schedule.SkippedTime, schedule.RepeatedTime}},
-		{"0 3 * * *", "Europe/Berlin", nil, nil, nil},  // clocks go to 03:00, and from it
+		{"0 3 * * *", "Europe/Berlin", nil, nil, nil},  // clocks go forward to 03:00, and back from it
 		{"30 2 * * 1", "Europe/Berlin", nil, nil, nil}, // clocks change on Sundays
 		{"30 2 * 6 *", "Europe/Berlin", nil, nil, nil},
 		{"30 2 * 3 *", "Europe/Berlin", nil, nil, []schedule.FindingKind{schedule.SkippedTime}},
@@ -154,7 +154,7 @@ func TestLint(t *testing.T) {
 		{"*/7 * * * *", "UTC", nil, nil, uneven}, {"*/40 * * * *", "UTC", nil, nil, uneven}, {"5/25 * * * *", "UTC", nil, nil, uneven},
 		{"*/90 * * * *", "UTC", nil, nil, uneven}, {"0 */5 * * *", "UTC", nil, nil, uneven}, {"0 8/4 * * *", "UTC", nil, nil, uneven},
 		{"0 0 */2 * *", "UTC", nil, nil, uneven}, {"0 0 1 */5 *", "UTC", nil, nil, uneven}, {"0 0 * * */2", "UTC", nil, nil, uneven},
-		{"*/7 9 * * *", "UTC", nil, nil, nil}, {"0 */5 * * 1", "UTC", nil, nil, nil}, {"0 0 */2 6 *", "UTC", nil, nil, nil}, // nothing follows immediately
+		{"*/7 9 * * *", "UTC", nil, nil, nil}, {"0 */5 * * 1", "UTC", nil, nil, nil}, {"0 0 */2 6 *", "UTC", nil, nil, nil}, // the next hour, day or month does not match
 		{"0 0 ?/2 * *", "UTC", nil, nil, uneven}, {"0 0 */2 1,12 *", "UTC", nil, nil, uneven}, {"0 0 */2 1,3 *", "UTC", nil, nil, nil},
 		{"*/25 0,23 * * *", "UTC", nil, nil, uneven}, {"*/25 0,22 * * *", "UTC", nil, nil, nil}, // from 23 to 0
 		{"0-59/7 * * * *", "UTC", nil, nil, uneven}, {"3-59/7 * * * *", "UTC", nil, nil, nil},
@@ -182,7 +182,8 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestLint_Instead: what is proposed for a star below a single hour or day has one run for each of them.
+// TestLint_Instead: the schedule that is proposed instead of a star has one run in each matching
+// hour or day.
 func TestLint_Instead(t *testing.T) {
 	for _, c := range []struct {
 		spec, message string
@@ -205,7 +206,8 @@ func TestLint_Instead(t *testing.T) {
 	}
 }
 
-// TestLint_TenYears: clocks of Berlin go forward on 31 March of the years 2030 and 2041.
+// TestLint_TenYears: Lint looks ten years ahead. Clocks in Berlin go forward on 31 March in 2030
+// and 2041.
 func TestLint_TenYears(t *testing.T) {
 	s := mustParse(t, "30 2 31 3 *", schedule.WithTimeZone("Europe/Berlin"))
 	for from, want := range map[string][]schedule.FindingKind{
@@ -232,7 +234,7 @@ func TestLint_AnyClock(t *testing.T) {
 	}
 }
 
-// TestLint_Texts: the whole text of some messages.
+// TestLint_Texts compares whole messages.
 func TestLint_Texts(t *testing.T) {
 	from := instant(t, "2026-02-01T00:00Z")
 	for spec, want := range map[string]string{
@@ -260,7 +262,7 @@ func TestLint_Texts(t *testing.T) {
 	}
 }
 
-// TestLint_TextOfARepeatedTime: all of it in its place.
+// TestLint_TextOfARepeatedTime compares the whole message.
 func TestLint_TextOfARepeatedTime(t *testing.T) {
 	s := mustParse(t, "30 2 * 10 *", schedule.WithTimeZone("Europe/Berlin"))
 	want := "02:30 on 2026-10-25 comes twice in Europe/Berlin, where clocks go from 03:00 back to 02:00: two runs"
@@ -271,7 +273,7 @@ func TestLint_TextOfARepeatedTime(t *testing.T) {
 	}
 }
 
-// kindsOf are the kinds of findings.
+// kindsOf returns the kinds of findings.
 func kindsOf(found []schedule.Finding) (kinds []schedule.FindingKind) {
 	for _, f := range found {
 		kinds = append(kinds, f.Kind)

@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// The questions that a CronJob asks: what is due, what was missed, when to look
+// A CronJob controller needs to know which run is due, how many were missed, and when to look
 // again.
 func Example() {
 	s, err := schedule.Parse("30 6-16/4 * * 1-5", schedule.WithTimeZone("Europe/Berlin"))
@@ -65,7 +65,8 @@ func ExampleRunRepeatedFirst() {
 	// 2026-10-26 02:00:00 +0100 CET
 }
 
-// Working days at nine, Saturdays at noon, but not on the holidays of December.
+// The schedule runs on working days at nine and on Saturdays at noon, but not on three days in
+// December.
 func ExampleAlso() {
 	s, err := schedule.Parse("0 9 * * 1-5", schedule.WithTimeZone("Europe/Berlin"),
 		schedule.Also("0 12 * * 6"), schedule.Except("* * 24-26 12 *"))
@@ -84,7 +85,7 @@ func ExampleAlso() {
 	// 310 runs in 2026
 }
 
-// Every twenty seconds from nine on, for a minute and on three days.
+// The schedule runs every twenty seconds for a minute from nine on, on three days.
 func ExampleWithSeconds() {
 	s, err := schedule.Parse("*/20 0 9 * * *", schedule.WithSeconds(), schedule.WithTimeZone("Europe/Berlin"),
 		schedule.NotBefore(time.Date(2026, 3, 28, 0, 0, 0, 0, time.UTC)), schedule.NotAfter(time.Date(2026, 3, 31, 0, 0, 0, 0, time.UTC)))
@@ -152,10 +153,11 @@ func ExampleSchedule_Lint() {
 	// SkippedTime: 02:30 on 2033-03-13 does not exist in America/New_York, where clocks go from 02:00 to 03:00: no run for it
 }
 
-// nextSchedule returns the run that is due and the next one. It replaces getNextSchedule of the
-// kubebuilder tutorial, which walks from run to run and gives up after 100 missed ones. Record a run as
-// lastRun in the status when its job was created. If it came from the jobs that are left, a run would
-// be due again once its job has gone, for instance by ttlSecondsAfterFinished (kruise#792, #862).
+// nextSchedule returns the due run and the next one. It replaces getNextSchedule of the kubebuilder
+// tutorial, which walks from run to run and gives up after 100 missed runs. When a job was created,
+// record its run as lastRun in the status. If lastRun were computed from the existing jobs, a run
+// would be due again once its job is deleted, for example by ttlSecondsAfterFinished (kruise#792,
+// #862).
 func nextSchedule(s schedule.Schedule, created, lastRun time.Time, deadline time.Duration, now time.Time) (due, next time.Time, missed int) {
 	from := created
 	if lastRun.After(from) {
@@ -180,7 +182,7 @@ func ExampleSchedule_Latest() {
 	created := time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC)
 	due, next, missed := nextSchedule(s, created, created, 0, time.Date(2026, 1, 1, 0, 5, 0, 0, time.UTC))
 	fmt.Println(due.Format(time.RFC3339), next.Format(time.RFC3339), missed)
-	// The job was created and recorded, and is gone again: nothing is due.
+	// The run was recorded, and its job is gone: nothing is due.
 	due, _, _ = nextSchedule(s, created, due, 0, time.Date(2026, 1, 1, 0, 6, 0, 0, time.UTC))
 	fmt.Println(due.IsZero())
 	// Output:

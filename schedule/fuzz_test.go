@@ -10,9 +10,9 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// FuzzParse: robfig's parser and ours accept and reject the same texts, and with
-// the preset the next 50 runs are the same. Known differences: "Local" is refused,
-// and where robfig's parser panics, ours returns an error.
+// FuzzParse: robfig's parser and ours accept and reject the same texts, and with the preset the
+// next 50 runs are the same. Known differences: "Local" is refused, and if robfig's parser panics,
+// ours returns an error.
 func FuzzParse(f *testing.F) {
 	for _, spec := range everyday {
 		f.Add(spec, int64(1767225600))
@@ -39,8 +39,7 @@ func FuzzParseSeconds(f *testing.F) {
 	})
 }
 
-// FuzzFieldErrors: no text of the parser of numbers gets out, and each error names the
-// field.
+// FuzzFieldErrors: no error contains an error text of strconv, and each error names the field.
 func FuzzFieldErrors(f *testing.F) {
 	for _, field := range []string{"L", "15W", "5#2", "H/3", "sunday", "7", "1-2-3", "*/", "/", "-", "99999999999999999999", "1/99999999999999999999"} {
 		f.Add(field)

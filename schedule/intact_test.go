@@ -8,8 +8,7 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// TestS1_NothingIsShared: no function writes to what it is given, and what one returns is its
-// caller's.
+// TestS1_NothingIsShared: no function writes to its arguments, and the caller owns the results.
 func TestS1_NothingIsShared(t *testing.T) {
 	also, except := []string{"0 9 1 * *", "*/20 * * * 1"}, []string{"* * 13 * *"}
 	public := intact.Functions{
@@ -30,7 +29,7 @@ func TestS1_NothingIsShared(t *testing.T) {
 	public.Check(t, &pool)
 	public.AllCalled(t)
 
-	// An option and a schedule outlive the lists that they were made from.
+	// An option and a schedule do not change when their lists are modified later.
 	also[0], except[0] = "0 0 1 1 *", "* * * * *"
 	if again, err := schedule.Parse("30 2 * * *", options...); err != nil || !again.Equal(s) {
 		t.Errorf("the option keeps the list of its caller: %v, %v", again, err)

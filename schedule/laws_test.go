@@ -49,7 +49,8 @@ func drawSubject(t *rapid.T, zones []testZone) subject {
 	return subject{s, zone}
 }
 
-// drawInstant draws any instant, often within a day of a transition of the zone, or of a border.
+// drawInstant draws an instant, often within a day of a transition of the zone or of one of
+// borders.
 func drawInstant(t *rapid.T, loc *time.Location, label string) time.Time {
 	u := time.Unix(rapid.Int64Range(-5e9, 2e10).Draw(t, label), rapid.Int64Range(0, 999999999).Draw(t, label+" ns"))
 	if rapid.Bool().Draw(t, label+" near transition") {
@@ -79,8 +80,8 @@ func TestN1_NextIsLater(t *testing.T) {
 	})
 }
 
-// TestN2_NextIsTheFirstMatch: the clock shows a match at Next and at no minute, or second,
-// before it. The search stops after a few days.
+// TestN2_NextIsTheFirstMatch: the clock matches at Next, but at no minute or second before it. The
+// search stops after a few days.
 func TestN2_NextIsTheFirstMatch(t *testing.T) {
 	zones := zonesOf(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -153,8 +154,8 @@ func TestN6_LocationOfTheArgument(t *testing.T) {
 	})
 }
 
-// TestN7_Intervals: wherever the anchor is, the next run is at most one interval
-// away, and runs are one interval apart.
+// TestN7_Intervals: for any anchor, the next run is at most one interval away, and runs are one
+// interval apart.
 func TestN7_Intervals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := time.Duration(rapid.Int64Range(1, 1e6).Draw(t, "seconds")) * time.Second
@@ -174,7 +175,7 @@ func TestN7_Intervals(t *testing.T) {
 	})
 }
 
-// TestB1_PrevUndoesNext: both ways, from any run.
+// TestB1_PrevUndoesNext: Prev is the inverse of Next, and Next of Prev.
 func TestB1_PrevUndoesNext(t *testing.T) {
 	checkLaw(t, func(t *rapid.T, s subject, from time.Time) {
 		run := s.Next(from)
@@ -206,8 +207,8 @@ func TestB1_CountIsAdditive(t *testing.T) {
 	})
 }
 
-// TestB1_CountCountsBetween: the count of thousands of years is the number of runs
-// visited. The schedules run rarely, so that visiting each run ends in time.
+// TestB1_CountCountsBetween: the count of thousands of years is the number of runs visited. The
+// schedules run rarely, so that visiting all runs is fast enough.
 func TestB1_CountCountsBetween(t *testing.T) {
 	after, until := time.Time{}, instant(t, "9999-12-31T23:59:59Z")
 	if testing.Short() {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// An option that is not stored would be lost by a round trip.
+// Each setting is stored, or it would be lost by a round trip.
 func TestSchedule_StoresEachOption(t *testing.T) {
 	known := []string{"zone", "zoneName", "anchor", "afterAnchor", "gapEnd", "repeated", "kubernetes", "seconds", "notBefore", "notAfter", "also", "except"}
 	settings := reflect.TypeFor[settings]()

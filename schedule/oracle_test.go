@@ -40,14 +40,13 @@ func (p dstPolicy) options() []schedule.Option {
 	return nil
 }
 
-// clock reports whether a clock that shows t matches. The location of t is the zone
-// of the schedule.
+// clock matches wall-clock times. The location of t must be the zone of the schedule.
 type clock struct {
 	matches func(t time.Time) bool
-	seconds bool // not whole minutes alone
+	seconds bool // the schedule has seconds
 }
 
-// clockOf matches when main or one of also does and none of except.
+// clockOf returns a clock that matches if main or one of also matches, and none of except.
 func clockOf(main string, also, except []string) clock {
 	var wanted, unwanted []*cron.SpecSchedule
 	for _, spec := range append([]string{main}, also...) {
@@ -64,7 +63,7 @@ func clockOf(main string, also, except []string) clock {
 
 func hasSeconds(spec string) bool { return len(strings.Fields(spec)) == 6 }
 
-// theirs is robfig's parser with a field of seconds that may be left out.
+// theirs is robfig's parser with an optional field of seconds.
 var theirs = cron.NewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 
 func fieldsOf(spec string) *cron.SpecSchedule {
@@ -115,7 +114,7 @@ func stepOf(loc *time.Location, from, to int64) int64 {
 	return 60
 }
 
-// stepOf returns one second also for a schedule with seconds.
+// stepOf returns the step of the zone, or one second if the schedule has seconds.
 func (c clock) stepOf(loc *time.Location, from, to int64) int64 {
 	if c.seconds {
 		return 1
@@ -142,8 +141,7 @@ func (c clock) oracle(loc *time.Location, policy dstPolicy, after, until int64) 
 	return runs
 }
 
-// oracleWithPolicy looks a day further on both sides and notes what the clock shows
-// at each step.
+// oracleWithPolicy also looks at a day on both sides, and records the wall-clock time of each step.
 func (c clock) oracleWithPolicy(loc *time.Location, policy dstPolicy, after, until int64) []int64 {
 	const margin = 26 * 3600
 	step := c.stepOf(loc, after-margin, until+margin)
@@ -203,8 +201,7 @@ func randomField(r *rand.Rand, low, high int) string {
 	return strconv.Itoa(a)
 }
 
-// randomSpec prefers the small hours, when clocks change, and stars, so that short
-// spans contain runs.
+// randomSpec prefers early hours, when clocks change, and stars, so that short spans contain runs.
 func randomSpec(r *rand.Rand) string {
 	starOr := func(percent, low, high int) string {
 		if r.Intn(100) < percent {
@@ -220,12 +217,12 @@ func randomSpec(r *rand.Rand) string {
 	return minute + " " + hour + " " + starOr(70, 1, 31) + " " + starOr(80, 1, 12) + " " + starOr(70, 0, 6)
 }
 
-// randomSeconds is a field of seconds, often one with few values.
+// randomSeconds returns a field of seconds, often with few values.
 func randomSeconds(r *rand.Rand) string {
 	return pick(r, "0", "*", "30", "59", "*/10", "*/7", "0,30", "5,6", ",", randomField(r, 0, 59))
 }
 
-// randomSpecs returns up to two.
+// randomSpecs returns up to two schedules.
 func randomSpecs(r *rand.Rand) []string {
 	var all []string
 	for range r.Intn(3) {
@@ -234,7 +231,8 @@ func randomSpecs(r *rand.Rand) []string {
 	return all
 }
 
-// borders are where the answers begin, where they end, and where listed transitions of a zone end.
+// borders are the start and the end of the supported years, and the end of a zone's listed
+// transitions.
 var borders = []int64{-62135596800, 4102444800, 253402300799}
 
 // randomSpan returns a span, most often across a transition of the zone or a border.
@@ -256,7 +254,7 @@ func randomSpan(r *rand.Rand, loc *time.Location, longest int64) (after, until i
 	return max(after, borders[0]), min(after+length, borders[len(borders)-1])
 }
 
-// oracleCases is small by default; the environment sets it for long runs.
+// oracleCases returns the number of cases: small by default, or set by the environment.
 func oracleCases(t *testing.T) int {
 	text := os.Getenv("SCHEDULE_ORACLE_CASES")
 	if text == "" {
@@ -269,9 +267,9 @@ func oracleCases(t *testing.T) int {
 	return n
 }
 
-// TestS4_BruteForce compares Latest, Count, Prev, Next and Between with the
-// oracle on random schedules, zones, spans and policies. A run can be enlarged
-// with SCHEDULE_ORACLE_CASES and repeated with SCHEDULE_ORACLE_SEED.
+// TestS4_BruteForce compares Latest, Count, Prev, Next and Between with the oracle on random
+// schedules, zones, spans and policies. SCHEDULE_ORACLE_CASES sets the number of cases, and
+// SCHEDULE_ORACLE_SEED repeats a test.
 func TestS4_BruteForce(t *testing.T) {
 	seed, err := strconv.ParseInt(os.Getenv("SCHEDULE_ORACLE_SEED"), 10, 64)
 	if err != nil {
@@ -334,7 +332,7 @@ func TestS4_BruteForce(t *testing.T) {
 	t.Logf("%d cases, %d of them with runs, %d runs", cases, withRuns, runs)
 }
 
-// randomBounds returns bounds about a span, and what they leave of its runs.
+// randomBounds returns bounds within or around a span, and the runs within the bounds.
 func randomBounds(r *rand.Rand, after, until int64, runs []int64) (bounds []schedule.Option, left []int64) {
 	begin := after + r.Int63n(until-after+1)
 	end := begin + r.Int63n(until-begin+100)
@@ -377,7 +375,7 @@ func compare(s schedule.Schedule, after, until int64, want []int64) string {
 	return ""
 }
 
-// instants are Unix times.
+// instants returns Unix times.
 func instants(t testing.TB, texts []string) (all []int64) {
 	t.Helper()
 	for _, text := range texts {

@@ -30,13 +30,12 @@ var classes = []struct {
 	{"every", []string{"@every 10s", "@every 90s", "@every 1h30m"}},
 }
 
-// ratioZones are one without transitions, one whose transitions lie in the past, and
-// one with two in each year.
+// ratioZones are a zone without transitions, one with transitions only in the past, and one with
+// two a year.
 var ratioZones = []string{"UTC", "Asia/Kolkata", "Europe/Berlin"}
 
-// BenchmarkRatio measures Next beside robfig/cron in turns. For each class it
-// reports the median costs, and how many times slower robfig/cron is: the median,
-// and the least of all schedules.
+// BenchmarkRatio measures Next and robfig/cron in turns. For each class it reports the median
+// times, and how many times slower robfig/cron is: the median and the minimum of the schedules.
 func BenchmarkRatio(b *testing.B) {
 	for _, zone := range ratioZones {
 		for _, class := range classes {
@@ -59,8 +58,8 @@ func BenchmarkRatio(b *testing.B) {
 	}
 }
 
-// BenchmarkBareNext measures a function that only adds a second, beside robfig/cron on the schedules that it
-// answers fastest. No Next can be more times faster than that.
+// BenchmarkBareNext compares a function that only adds a second with robfig/cron, on the schedules
+// that robfig/cron answers fastest. No Next can have a higher ratio there.
 func BenchmarkBareNext(b *testing.B) {
 	bare := func(t time.Time) time.Time { return time.Unix(t.Unix()+1, 0).In(time.UTC) }
 	for _, spec := range []string{"* * * * * *", "*/2 * * * * *"} {
@@ -77,8 +76,8 @@ func BenchmarkBareNext(b *testing.B) {
 	}
 }
 
-// timeNext returns the costs of a call of both in nanoseconds, the lowest of several
-// rounds in turns.
+// timeNext returns the times of a call of both in nanoseconds: the lowest of several rounds in
+// turns.
 func timeNext(ours, theirs func(time.Time) time.Time) (x, y float64) {
 	from := starts()
 	x, y = math.Inf(1), math.Inf(1)

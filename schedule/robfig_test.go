@@ -14,9 +14,9 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// offsetStays reports that the zone has no transition in the span, and a whole
-// number of minutes of offset: robfig/cron truncates to minutes of UTC, which
-// goes wrong with the odd seconds of offsets before 1972.
+// offsetStays reports whether the zone has no transition in the span, and an offset of whole
+// minutes: robfig/cron truncates to minutes of UTC, which is wrong for the odd seconds of offsets
+// before 1972.
 func offsetStays(loc *time.Location, from, to time.Time) bool {
 	_, a := from.In(loc).Zone()
 	_, b := to.In(loc).Zone()
@@ -24,8 +24,8 @@ func offsetStays(loc *time.Location, from, to time.Time) bool {
 	return a == b && a%60 == 0 && (ends.IsZero() || ends.After(to))
 }
 
-// losesDate reports that the zone skips half a day or more in the years in
-// which robfig/cron searches after t: there it may never return.
+// losesDate reports whether the zone skips half a day or more in the years after t in which
+// robfig/cron searches: then it may never return.
 func losesDate(loc *time.Location, t time.Time) bool {
 	for u := t; u.Before(t.AddDate(6, 1, 0)); {
 		_, before := u.In(loc).Zone()
@@ -44,13 +44,12 @@ func losesDate(loc *time.Location, t time.Time) bool {
 	return false
 }
 
-// TestS4_RobfigAgreesAwayFromTransitions: where the clock runs evenly there is one
-// right answer, and both packages give it.
+// TestS4_RobfigAgreesAwayFromTransitions: both packages agree where there is no transition.
 func TestS4_RobfigAgreesAwayFromTransitions(t *testing.T) {
 	zones := zonesOf(t)
 	r := rand.New(rand.NewSource(11))
 	cases := 20 * oracleCases(t)
-	compared := 0 // robfig/cron goes back to the beginning of the month, so a month before counts
+	compared := 0 // the month before counts too, because robfig/cron goes back to the beginning of the month
 	for range cases {
 		zone := zones[r.Intn(len(zones))]
 		spec := withSeconds(r, randomSpec(r))
@@ -68,7 +67,7 @@ func TestS4_RobfigAgreesAwayFromTransitions(t *testing.T) {
 	t.Logf("%d cases compared", compared)
 }
 
-// withSeconds adds a field of seconds to one spec of two.
+// withSeconds adds a field of seconds to every other spec, by chance.
 func withSeconds(r *rand.Rand, spec string) string {
 	if r.Intn(2) == 0 {
 		spec = randomSeconds(r) + " " + spec
@@ -86,8 +85,7 @@ func checkRobfig(t *testing.T, spec string, zone testZone, from, got time.Time) 
 	}
 }
 
-// TestS4_PresetIsRobfig: the preset gives robfig's answers everywhere, above all
-// around transitions.
+// TestS4_PresetIsRobfig: the preset gives robfig's answers everywhere, even around transitions.
 func TestS4_PresetIsRobfig(t *testing.T) {
 	zones := zonesOf(t)
 	r := rand.New(rand.NewSource(12))
@@ -111,8 +109,8 @@ func TestS4_PresetIsRobfig(t *testing.T) {
 	t.Logf("exact answers differ in %d cases", differ)
 }
 
-// TestS4_PresetAfterALostDate: from the instant at which a zone has skipped a date, the preset gives
-// robfig's answers again, also where they differ from the exact ones.
+// TestS4_PresetAfterALostDate: after a zone has skipped a date, the preset gives robfig's answers
+// again, even if they differ from the exact ones.
 func TestS4_PresetAfterALostDate(t *testing.T) {
 	r := rand.New(rand.NewSource(15))
 	for name, before := range map[string]string{"Asia/Manila": "1844-12-01T00:00Z", "Antarctica/McMurdo": "1955-12-01T00:00Z"} {
@@ -136,8 +134,8 @@ func TestS4_PresetAfterALostDate(t *testing.T) {
 	}
 }
 
-// TestS4_PresetFindsImpossibleDates: where a month begins without a midnight, the
-// reference can run on a day for a date that never comes.
+// TestS4_PresetFindsImpossibleDates: if a month begins without a midnight, the reference can have a
+// run for a date that does not exist.
 func TestS4_PresetFindsImpossibleDates(t *testing.T) {
 	for _, c := range []struct{ zone, from, want string }{
 		{"Asia/Taipei", "1950-01-01T00:00Z", "1952-03-31T00:00+09:00"},
@@ -160,7 +158,8 @@ func TestS4_PresetFindsImpossibleDates(t *testing.T) {
 	}
 }
 
-// TestS4_PresetIsRobfigForImpossibleDates: in any zone, in all years of the database.
+// TestS4_PresetIsRobfigForImpossibleDates compares both in all zones and in all years of the
+// database.
 func TestS4_PresetIsRobfigForImpossibleDates(t *testing.T) {
 	zones := zonesOf(t)
 	r := rand.New(rand.NewSource(13))
@@ -184,7 +183,7 @@ func TestS4_PresetIsRobfigForImpossibleDates(t *testing.T) {
 	t.Logf("the reference runs on an impossible date in %d cases", runs)
 }
 
-// compareWithRobfig parses a text with both, and compares the next 50 runs after a time.
+// compareWithRobfig parses a text with both packages, and compares the next 50 runs after a time.
 func compareWithRobfig(t *testing.T, spec string, unix int64, parse func(string) (cron.Schedule, error), opts ...schedule.Option) {
 	s, err := schedule.Parse(spec, opts...)
 	theirs, theirErr := withoutPanic(parse, spec)

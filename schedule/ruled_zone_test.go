@@ -17,7 +17,7 @@ func ruledZone(t *testing.T, rule string) *time.Location {
 	return namedZone(t, "Test/Ruled", rule)
 }
 
-// namedZone is ruledZone with a name. The rule is written as in the environment variable TZ; the
+// namedZone builds a zone with a name. The rule has the syntax of the environment variable TZ; the
 // zone is built in the file format of the zone database.
 func namedZone(t *testing.T, name, rule string) *time.Location {
 	t.Helper()
@@ -35,8 +35,8 @@ func namedZone(t *testing.T, name, rule string) *time.Location {
 	return loc
 }
 
-// TestS3_AlwaysInTheGap: clocks go forward on the same date each year, so a time
-// of that date never exists although the calendar has it. The search ends.
+// TestS3_AlwaysInTheGap: clocks go forward on the same date each year, so a time of that date never
+// exists although the date does. The search ends nevertheless.
 func TestS3_AlwaysInTheGap(t *testing.T) {
 	zone := schedule.WithLocation(ruledZone(t, "XXX0YYY,J91/2,J300/3")) // 1 April, 27 October
 	from := instant(t, "2026-01-01T00:00Z")
@@ -81,7 +81,8 @@ func TestS4_ShortStretch(t *testing.T) {
 	}
 }
 
-// A rule that differs from UTC by seconds moves the seconds of runs, also when transitions are no longer listed.
+// A rule with an offset of odd seconds moves the seconds of runs, even after the last listed
+// transition.
 func TestSeconds_RuleInSeconds(t *testing.T) {
 	s := mustParse(t, "15 * * * * *", schedule.WithSeconds(), schedule.WithLocation(ruledZone(t, "XXX-0:00:20YYY,J91/2,J300/3")))
 	if got := s.Next(instant(t, "2150-01-01T00:00Z")); got.Second() != 15 {
@@ -89,7 +90,7 @@ func TestSeconds_RuleInSeconds(t *testing.T) {
 	}
 }
 
-// TestS4_StretchesOutlastOverlaps: what RunRepeatedFirst and RunRepeatedLast assume
+// TestS4_StretchesOutlastOverlaps checks the assumption of RunRepeatedFirst and RunRepeatedLast
 // about the zone database.
 func TestS4_StretchesOutlastOverlaps(t *testing.T) {
 	for _, zone := range zonesOf(t) {
@@ -115,10 +116,9 @@ func TestS4_StretchesOutlastOverlaps(t *testing.T) {
 	}
 }
 
-// TestS4_YearlyRuleHolds: from 2100 on, when transitions are no longer listed,
-// the compiled rule shows the same clock as the zone itself, on both sides of
-// every transition and at the edges of years, for 400 years, and under each policy where the
-// rule takes over.
+// TestS4_YearlyRuleHolds: from 2100 on, when transitions are no longer listed, the compiled rule
+// shows the same clock as the zone itself, on both sides of every transition and at the edges of
+// years, for 400 years. Each policy is checked where the rule begins.
 func TestS4_YearlyRuleHolds(t *testing.T) {
 	hourly := "0 * * * *"
 	for _, name := range []string{"Europe/Berlin", "America/New_York", "America/Santiago", "Australia/Lord_Howe",
@@ -147,7 +147,7 @@ func TestS4_YearlyRuleHolds(t *testing.T) {
 	}
 }
 
-// turningPoints are the transitions of a year and its beginning.
+// turningPoints returns the beginning and the transitions of a year.
 func turningPoints(loc *time.Location, year int) []time.Time {
 	points := []time.Time{time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)}
 	for u := points[0]; u.Year() == year; {

@@ -28,7 +28,7 @@ func TestS1_Parses(t *testing.T) {
 	}
 }
 
-// TestS1_Equal: schedules differ in anything that changes the runs, or could.
+// TestS1_Equal: schedules are different if anything differs that can change the runs.
 func TestS1_Equal(t *testing.T) {
 	parse := func(spec string, opts ...schedule.Option) schedule.Schedule { return mustParse(t, spec, opts...) }
 	zone, base := schedule.WithTimeZone, parse("0 9 * * *")
@@ -86,8 +86,8 @@ func TestS1_Rejects(t *testing.T) {
 	}
 }
 
-// TestS1_Every: intervals are whole seconds, at least one; the reference counts
-// from the time asked about, we count from the anchor.
+// TestS1_Every: intervals are whole seconds, at least one. The reference counts from the argument
+// of Next, this package from the anchor.
 func TestS1_Every(t *testing.T) {
 	anchor := schedule.WithAnchor(instant(t, "2026-01-01T00:07:30Z"))
 	for _, c := range []struct {
@@ -115,8 +115,7 @@ func TestS1_Every(t *testing.T) {
 	}
 }
 
-// TestS2_EitherDay: the other field decides alone only if one is written with a
-// star.
+// TestS2_EitherDay: only if one field is written with a star, the other one decides alone.
 func TestS2_EitherDay(t *testing.T) {
 	for _, c := range []struct {
 		spec string
@@ -133,7 +132,7 @@ func TestS2_EitherDay(t *testing.T) {
 	}
 }
 
-// TestS3_ZeroSchedule: it never runs, and all its methods are safe.
+// TestS3_ZeroSchedule: the zero Schedule never runs, and its methods do not panic.
 func TestS3_ZeroSchedule(t *testing.T) {
 	var s schedule.Schedule
 	now := instant(t, "2026-01-01T00:00Z")
@@ -147,8 +146,8 @@ func TestS3_ZeroSchedule(t *testing.T) {
 	}
 }
 
-// TestS5_ZoneOfTheSchedule: the default is UTC, a prefix wins over an option,
-// and runs carry the zone.
+// TestS5_ZoneOfTheSchedule: the default is UTC, a prefix overrides an option, and runs are in the
+// zone.
 func TestS5_ZoneOfTheSchedule(t *testing.T) {
 	tokyo := schedule.WithLocation(locationOf(t, "Asia/Tokyo"))
 	for _, c := range []struct {
@@ -174,8 +173,7 @@ func TestS5_ZoneOfTheSchedule(t *testing.T) {
 	}
 }
 
-// TestS5_LocationOfRuns: results are in the schedule's zone, whatever the zone of
-// the argument.
+// TestS5_LocationOfRuns: results are in the schedule's zone, for arguments in any zone.
 func TestS5_LocationOfRuns(t *testing.T) {
 	for _, opts := range [][]schedule.Option{nil, {schedule.Kubernetes(release.Newest())}} {
 		s := mustParse(t, "0 9 * * *", append(opts, schedule.WithTimeZone("Asia/Tokyo"))...)
@@ -189,8 +187,8 @@ func TestS5_LocationOfRuns(t *testing.T) {
 	}
 }
 
-// TestS4_IntervalsBesideALostDate: Kubernetes counts "@every" from its argument, also in
-// a zone that has skipped a date.
+// TestS4_IntervalsBesideALostDate: under Kubernetes, "@every" counts from the argument, even in a
+// zone that has skipped a date.
 func TestS4_IntervalsBesideALostDate(t *testing.T) {
 	every := mustParse(t, "@every 90m", schedule.Kubernetes(release.Newest()), schedule.WithTimeZone("Pacific/Apia"))
 	for _, from := range []string{"2005-06-01T00:10Z", "2011-12-29T00:10Z", "2017-06-01T00:10Z"} {
@@ -203,7 +201,7 @@ func TestS4_IntervalsBesideALostDate(t *testing.T) {
 // TestS3_EdgesOfTime: any time is a valid argument.
 func TestS3_EdgesOfTime(t *testing.T) {
 	clocks := []time.Time{
-		{}, time.Unix(math.MinInt64, 0), time.Unix(math.MaxInt64-62135596800, 999999999), // as far as Time goes
+		{}, time.Unix(math.MinInt64, 0), time.Unix(math.MaxInt64-62135596800, 999999999), // the limits of Time
 		time.Unix(math.MaxInt64/2, 0), time.Unix(math.MinInt64/2, 0),
 		instant(t, "0001-01-01T00:00:01Z"), instant(t, "1500-06-01T00:00Z"), instant(t, "1969-12-31T23:59:59.999Z"),
 		instant(t, "2026-01-01T00:00Z"), instant(t, "9999-12-31T23:59:58Z"), instant(t, "9999-12-31T23:59:59.5Z"),
@@ -238,7 +236,7 @@ func checkEdge(t *testing.T, s schedule.Schedule, at time.Time) {
 	}
 }
 
-// TestS3_FirstAndLastRun: the supported years, written out.
+// TestS3_FirstAndLastRun: runs are found from the first to the last supported year.
 func TestS3_FirstAndLastRun(t *testing.T) {
 	for _, c := range []struct{ spec, first, last string }{
 		{"* * * * *", "0001-01-01T00:01Z", "9999-12-31T23:59Z"},
@@ -266,7 +264,7 @@ func TestS3_FirstAndLastRun(t *testing.T) {
 	}
 }
 
-// TestS4_SpanBorders: after is not in a span, until is.
+// TestS4_SpanBorders: a span excludes after and includes until.
 func TestS4_SpanBorders(t *testing.T) {
 	s := mustParse(t, "*/10 * * * *")
 	for _, c := range []struct {

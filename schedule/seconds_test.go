@@ -10,7 +10,7 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// The S4 cases are written out; TestS4_BruteForce has random ones.
+// These are chosen cases of S4; TestS4_BruteForce has random ones.
 func TestSeconds_Runs(t *testing.T) {
 	gapEnd, first, last := schedule.RunSkippedAtGapEnd(), schedule.RunRepeatedFirst(), schedule.RunRepeatedLast()
 	for _, c := range []struct {
@@ -59,7 +59,8 @@ func TestSeconds_Runs(t *testing.T) {
 	}
 }
 
-// TestSeconds_RulesOfOddSeconds: a yearly rule whose offsets, or whose changes, are not at whole minutes.
+// TestSeconds_RulesOfOddSeconds: a yearly rule can have offsets or changes that are not at whole
+// minutes.
 func TestSeconds_RulesOfOddSeconds(t *testing.T) {
 	for _, c := range []struct{ rule, from, want string }{
 		{"XXX0:00:10YYY0:00:10,J91/2,J300/3", "2026-01-15T00:00Z", "2026-01-15T00:00:10Z"},
@@ -78,7 +79,7 @@ func TestSeconds_RulesOfOddSeconds(t *testing.T) {
 	}
 }
 
-// TestSeconds_CountOfYears: a count is exact however long the span is.
+// TestSeconds_CountOfYears: a count is exact, even for a long span.
 func TestSeconds_CountOfYears(t *testing.T) {
 	for _, c := range []struct {
 		spec         string
@@ -139,7 +140,7 @@ func TestSeconds_Errors(t *testing.T) {
 			t.Errorf("%q: %v", c.spec, err)
 		}
 	}
-	// A field of seconds with 0 alone is the same as none.
+	// A field of seconds with only 0 is the same as none.
 	s := mustParse(t, "0 0 9 * * *", schedule.WithSeconds(), schedule.Except("* * 25 12 *"))
 	if !s.Equal(mustParse(t, "0 9 * * *", schedule.Except("* * 25 12 *"))) {
 		t.Errorf("got %q", s)
@@ -181,7 +182,7 @@ func TestSeconds_Lint(t *testing.T) {
 		{"* 30 * * * *", true, []schedule.FindingKind{schedule.EachMinute}, "60 times in each of its minutes"}, {"* 0-29 * * * *", true, nil, ""},
 		{"30 * * * * *", false, nil, ""},
 		{"*/7 * * * * *", true, []schedule.FindingKind{schedule.UnevenStep}, `second "*/7" is uneven: from 56 to the next 0 it is 4, not 7`},
-		{"*/7 0 * * * *", true, nil, ""}, // it stops within the minute
+		{"*/7 0 * * * *", true, nil, ""}, // the next minute does not match
 		{"*/7 0,59 * * * *", true, []schedule.FindingKind{schedule.UnevenStep}, "from 56 to the next 0"}, {"*/7 0,58 * * * *", true, nil, ""},
 		{"15 30 2 * * *", false, []schedule.FindingKind{schedule.SkippedTime, schedule.RepeatedTime}, "02:30:15 on 2026-03-29 does not exist"},
 	} {

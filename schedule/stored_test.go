@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// A schedule that is stored and read runs as before, whatever it was made with.
+// A schedule that is stored and read again is the same, with any options.
 func TestSchedule_Stored(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	must.OK(t, err)

@@ -7,7 +7,8 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// TestS1_ErrorsSayWhatToWrite: what other programs accept is refused in words.
+// TestS1_ErrorsSayWhatToWrite: errors explain extensions of other programs, and what to write
+// instead.
 func TestS1_ErrorsSayWhatToWrite(t *testing.T) {
 	for _, c := range []struct{ spec, want string }{
 		{"0 0 L * *", `day-of-month "L": L, the last day of a month, is not supported; write 28-31 and let the job check that tomorrow is the 1st`},

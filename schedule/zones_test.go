@@ -19,8 +19,7 @@ type testZone struct {
 	option schedule.Option
 }
 
-// allZones are the zones listed in testdata/zones.txt: all names of the zone
-// database.
+// allZones returns the zones listed in testdata/zones.txt: all names of the zone database.
 var allZones = sync.OnceValues(func() ([]testZone, error) {
 	text, err := os.ReadFile("testdata/zones.txt")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/internal/kittest"
 )
 
-// program is a loop with a small mistake in its times. Its store keeps no triggers and no backfills.
+// program is a loop with a small mistake in its times. Its store has no triggers and no backfills.
 type program struct {
 	kittest.Slip
 	*store
