@@ -35,6 +35,7 @@ func TestJ43_DelayOfWrites(t *testing.T) {
 
 func TestJ31_DelayAtTheEdges(t *testing.T) {
 	const longest = time.Duration(math.MaxInt64)
+
 	for _, c := range []struct {
 		name     string
 		policy   backoff.Policy

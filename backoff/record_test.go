@@ -24,6 +24,7 @@ func at(seconds ...int) []time.Time {
 
 func TestJ31_Observe(t *testing.T) {
 	before := backoff.Record{Failures: 3, LastFailure: t0}
+
 	for _, c := range []struct {
 		name                string
 		from                backoff.Record
@@ -58,6 +59,7 @@ func observeByLoop(r backoff.Record, successes, failures []time.Time) backoff.Re
 		at      time.Time
 		success bool
 	}
+
 	var events []event
 	for _, t := range failures {
 		events = append(events, event{t, false})
@@ -66,11 +68,13 @@ func observeByLoop(r backoff.Record, successes, failures []time.Time) backoff.Re
 		events = append(events, event{t, true})
 	}
 	slices.SortStableFunc(events, func(a, b event) int { return a.at.Compare(b.at) })
+
 	for _, e := range events {
 		if e.success {
 			r = backoff.Record{}
 			continue
 		}
+
 		last := r.LastFailure
 		if r.Failures == 0 || e.at.After(last) {
 			last = e.at
@@ -108,6 +112,7 @@ func TestJ31_ObserveAgainstLoop(t *testing.T) {
 
 func TestJ31_DueAndRemaining(t *testing.T) {
 	var p backoff.Policy
+
 	for _, c := range []struct {
 		name string
 		rec  backoff.Record

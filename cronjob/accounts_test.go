@@ -64,6 +64,7 @@ func accountStep(t *rapid.T, w *world.CronJob) {
 	default:
 		w.RemovePods()
 	}
+
 	w.Commit()
 }
 
@@ -89,6 +90,7 @@ func checkAccounts(t *rapid.T, w *world.CronJob) {
 	if w.Lag != nil {
 		w.Lag.Draw = func(_, to int) int { return to }
 	}
+
 	for range 600 { // CatchUpAll starts 100 runs, each of which may first wait for others
 		for _, name := range w.Running() {
 			if !w.Jobs[name].Foreign {
@@ -97,11 +99,13 @@ func checkAccounts(t *rapid.T, w *world.CronJob) {
 		}
 		w.RemovePods()
 		w.Commit()
+
 		plan := round(t, w, func() world.Fault { return world.None })
 		if !w.Retry && (w.Requeue.At.IsZero() || w.Requeue.At.After(w.Now)) && len(plan.Create) == 0 {
 			break
 		}
 	}
+
 	plan := reconcile(t, w.Snapshot())
 	pending := 0
 	for _, wait := range plan.Waits {
@@ -109,6 +113,7 @@ func checkAccounts(t *rapid.T, w *world.CronJob) {
 			pending++ // until a later run is due
 		}
 	}
+
 	started, unstarted := accounts(w)
 	if all := w.Schedule.Schedule.Count(start, plan.NextRun.Add(-1)); started+unstarted+pending != all {
 		t.Fatalf("%d runs have started, %d have not, and %d wait, of %d until %s: %+v\n%s", started, unstarted, pending, all, plan.NextRun, w.Unstarted, &plan)
@@ -133,10 +138,12 @@ func TestC9_JobsThatAreNotAccountedForAreNotDeleted(t *testing.T) {
 			if test.job.Finished == "" {
 				s.CronJob.Status.Active = []cronjob.Reference{ref(test.job)}
 			}
+
 			plan, end := play(t, s)
 			if len(plan.Delete) > 0 || !end.Requeue.At.Equal(s.Now.Add(time.Second)) {
 				t.Errorf("asks for a round: %v\n%s", end.Requeue, plan.String())
 			}
+
 			s.Memory = end.Memory
 			if plan = reconcile(t, s); len(plan.Delete) != 1 {
 				t.Errorf("the next round:\n%s", plan.String())

@@ -37,6 +37,7 @@ func TestC4_C5_LongLists(t *testing.T) {
 	plans := func(n int) []string {
 		c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: ptr[int32](1000)})
 		c.Status.LastScheduleTime = hours(100)
+
 		var children []cronjob.Child
 		for i := range 20 {
 			run := child(hours(float64(i)))
@@ -49,10 +50,12 @@ func TestC4_C5_LongLists(t *testing.T) {
 			}
 			c.Status.Active = append(c.Status.Active, ref(run))
 		}
+
 		children = append(children, foreign(child(hours(2)))) // a foreign job with the UID of an entry: the entry has no child
 		for i := range n {                                    // these only make the list longer
 			children = append(children, finished(child(hours(float64(-i-1))), job.ConditionComplete, hours(10)))
 		}
+
 		var p cronjob.Planner
 		var all []string
 		for range 2 { // the second round must not use the map of the first
@@ -66,6 +69,7 @@ func TestC4_C5_LongLists(t *testing.T) {
 		}
 		return all
 	}
+
 	if diff := cmp.Diff(plans(0), plans(100)); diff != "" {
 		t.Error(diff)
 	}
@@ -86,6 +90,7 @@ func TestC4_CI12_FinishedJobsLeave(t *testing.T) {
 			s.CronJob.Status.LastSuccessfulTime, s.Now = tc.before, hours(1.6)
 			s.Children[0].FinishTime = hours(1.6) // when the job controller said so
 			plan := reconcile(t, s)
+
 			two := second("", finished(child(hours(1)), tc.how, hours(1.5)), child(hours(0.5)))
 			two.CronJob.Status.Active = append(two.CronJob.Status.Active, ref(two.Children[1]))
 			var again cronjob.Planner // with the buffers of a round that keeps a job active
@@ -96,6 +101,7 @@ func TestC4_CI12_FinishedJobsLeave(t *testing.T) {
 					t.Errorf("an empty list with room: %v", got)
 				}
 			}
+
 			status := plan.Settle(cronjob.Writes{}).Status
 			if len(status.Active) > 0 || !status.LastSuccessfulTime.Equal(tc.want) {
 				t.Error(status)
@@ -113,6 +119,7 @@ func TestC5_CI5_MissingJobsAreLookedUp(t *testing.T) {
 	if len(plan.Verify) != 1 || len(plan.Create) > 0 {
 		t.Fatal(plan.String())
 	}
+
 	for _, tc := range []struct {
 		result cronjobreason.Result
 		left   int

@@ -31,6 +31,7 @@ func TestC13_RunsOfOneMinute(t *testing.T) {
 func TestAwaitedBy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := func(label string) time.Time { return time.Unix(rapid.Int64Range(0, 600).Draw(t, label), 0) }
+
 		var all []Backfill
 		for range rapid.IntRange(0, 6).Draw(t, "backfills") {
 			b := Backfill{After: at("after")}
@@ -40,6 +41,7 @@ func TestAwaitedBy(t *testing.T) {
 			}
 			all = append(all, b)
 		}
+
 		left := awaitedBy(all, new(names))
 		for range 20 {
 			run := at("run")

@@ -46,6 +46,7 @@ func TestBackfill_WhichRunsStart(t *testing.T) {
 	running := child(hours(9))
 	failed := finished(child(hours(4)), job.ConditionFailed, hours(4.5))
 	suspended := func(s *cronjob.Snapshot) { s.CronJob.Spec.Suspend = ptr(true) }
+
 	for _, tc := range []struct {
 		name         string
 		after, until float64
@@ -91,8 +92,10 @@ func TestBackfill_WhichRunsStart(t *testing.T) {
 			if tc.change != nil {
 				tc.change(&s)
 			}
+
 			s.Schedule = cronjob.Compile(&s.CronJob)
 			plan := reconcile(t, s)
+
 			if got := asked(&plan); !slices.Equal(got, tc.want) {
 				t.Errorf("got %v, want %v", got, tc.want)
 			}
@@ -134,9 +137,11 @@ func playBackfill(t *testing.T, s cronjob.Snapshot, n int) (runs []float64, roun
 		if len(s.Backfills) == 0 {
 			break
 		}
+
 		plan, end := play(t, s)
 		s.CronJob.Status = end.Status
 		runs = append(runs, asked(&plan)...)
+
 		s.Children = slices.DeleteFunc(s.Children, func(c cronjob.Child) bool {
 			return slices.ContainsFunc(plan.Delete, func(d cronjob.Deletion) bool { return d.UID == c.UID })
 		})
@@ -145,6 +150,7 @@ func playBackfill(t *testing.T, s cronjob.Snapshot, n int) (runs []float64, roun
 			made.Backfilled = c.Backfill != ""
 			s.Children = append(s.Children, finished(made, job.ConditionComplete, s.Now))
 		}
+
 		for _, b := range end.Backfills {
 			s.Backfills[slices.IndexFunc(s.Backfills, func(old cronjob.Backfill) bool { return old.ID == b.ID })] = b
 		}
@@ -183,6 +189,7 @@ func TestBackfill_CI13_BoundedRounds(t *testing.T) {
 	if runs, rounds := playBackfill(t, s, 50); len(runs) > 0 || rounds != 10 {
 		t.Errorf("%d runs in %d rounds", len(runs), rounds)
 	}
+
 	for _, ends := range []float64{-7, -13} { // ten jobs of all backfills, in addition to the due run
 		s := hourly(cronjob.Spec{}, hours(1))
 		s.Backfills = []cronjob.Backfill{between("a", -20, ends, cronjob.Allow), between("b", ends, 0, cronjob.Allow)}
@@ -194,6 +201,7 @@ func TestBackfill_CI13_BoundedRounds(t *testing.T) {
 			t.Errorf("the first one is at %s", got)
 		}
 	}
+
 	s.Backfills = []cronjob.Backfill{between("b", -1.5, -1.2, ""), between("none", 1, 1, "")}
 	if _, end := play(t, s); len(end.Backfills) != 1 || !end.Backfills[0].IsComplete() {
 		t.Errorf("nothing is in the range: %+v", end.Backfills)
@@ -316,6 +324,7 @@ func TestBackfill_C12_Replace(t *testing.T) {
 		s.Options.ReplaceWhenGone = whenGone
 		s.Now = hours(10)
 		s.Backfills = []cronjob.Backfill{between("b", 3, 9, "")}
+
 		plan, end := play(t, s)
 		if len(plan.Delete)+len(plan.Create) > 0 {
 			t.Fatalf("the run of 9 o'clock is not noted: %s", plan.String())
@@ -329,6 +338,7 @@ func TestBackfill_C12_Replace(t *testing.T) {
 		if len(end.Backfills) != 1 || !end.Requeue.At.Equal(s.Now) || !slices.ContainsFunc(end.Backfills[0].Except, hours(9).Equal) {
 			t.Fatalf("%+v", end)
 		}
+
 		s.Backfills = end.Backfills
 		plan, end = play(t, s)
 		if len(plan.Delete) != 1 || plan.Delete[0].Name != old.Name {
@@ -338,6 +348,7 @@ func TestBackfill_C12_Replace(t *testing.T) {
 			s.CronJob.Status, s.Children = end.Status, s.Children[:1]
 			plan = reconcile(t, s)
 		}
+
 		if got := plan.Create; len(got) != 1 || !got[0].ScheduledTime.Equal(hours(10)) {
 			t.Errorf("when gone %t: %s", whenGone, plan.String())
 		}

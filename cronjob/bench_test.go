@@ -73,20 +73,24 @@ func many(b *testing.B, n int, recorded bool) []cronjob.Snapshot {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	must.OK(b, err)
 	zones := []schedule.Option{schedule.WithLocation(time.UTC), schedule.WithLocation(berlin)}
+
 	for i := range all {
 		spec := everyday[i%len(everyday)]
 		parsed, err := schedule.Parse(spec, zones[i/len(everyday)%2])
 		must.OK(b, err)
+
 		until := now
 		if !recorded {
 			until = now.Add(-1)
 		}
+
 		c := newCronJob(cronjob.Spec{Schedule: spec})
 		c.Status.LastScheduleTime, _ = parsed.Latest(time.Time{}, until)
 		var children []cronjob.Child
 		for run := c.Status.LastScheduleTime; len(children) < 4; run = parsed.Prev(run) {
 			children = append(children, finished(child(run), job.ConditionComplete, run))
 		}
+
 		children[3].Finished = job.ConditionFailed
 		c.Status.LastSuccessfulTime = c.Status.LastScheduleTime
 		all[i] = cronjob.Snapshot{CronJob: c, Children: children, Now: now, Schedule: cronjob.Compiled{Schedule: parsed}}

@@ -24,6 +24,7 @@ func TestC1_ChildOf(t *testing.T) {
 	j := job.Job{Namespace: c.Namespace, Name: "report-1", UID: "u", CreationTimestamp: hours(1), DeletionTimestamp: hours(3), Status: job.Status{
 		StartTime: hours(1), Conditions: []job.Condition{{Type: job.ConditionFailed, Status: job.ConditionTrue, LastTransitionTime: hours(2)}},
 	}}
+
 	want := cronjob.Child{
 		Name: "report-1", UID: "u", CreationTimestamp: hours(1), DeletionTimestamp: hours(3), StartTime: hours(1),
 		Finished: job.ConditionFailed, FinishTime: hours(2), ScheduledTime: hours(1), Backfilled: true,
@@ -31,9 +32,11 @@ func TestC1_ChildOf(t *testing.T) {
 	run := map[string]string{
 		"batch.kubernetes.io/cronjob-scheduled-timestamp": hours(1).Format(time.RFC3339), "cronjob.kubernetes.io/instantiate": "backfill",
 	}
+
 	if diff := cmp.Diff(want, cronjob.ChildOf(&c, &j, "cj-1", run)); diff != "" {
 		t.Error(diff)
 	}
+
 	want.ScheduledTime, want.Backfilled, want.Foreign = time.Time{}, false, true
 	elsewhere := j
 	elsewhere.Namespace = "another"
@@ -46,6 +49,7 @@ func TestC1_ChildOf(t *testing.T) {
 			t.Errorf("%s: %s", tc.name, diff)
 		}
 	}
+
 	if none := cronjob.ChildOf(&cronjob.CronJob{}, &job.Job{}, "", nil); !none.Foreign {
 		t.Error("a job without a controller belongs to a CronJob without a UID")
 	}

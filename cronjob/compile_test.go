@@ -57,6 +57,7 @@ func TestC6_UnknownTimeZoneQuotesTheSchedule(t *testing.T) {
 func TestCompiled_IsFor(t *testing.T) {
 	for _, of := range []string{"@every 7h", "at noon"} {
 		c := newCronJob(cronjob.Spec{Schedule: of})
+
 		for _, change := range []struct {
 			name   string
 			change func(*cronjob.CronJob)
@@ -84,6 +85,7 @@ func TestCompiled_IsFor(t *testing.T) {
 				was, is = is, was
 			}
 		}
+
 		if new(cronjob.Compiled).IsFor(&c) {
 			t.Error("nothing is for a CronJob")
 		}
@@ -94,6 +96,7 @@ func TestCompiled_IsFor(t *testing.T) {
 // reason.
 func TestCompiled_Stored(t *testing.T) {
 	berlin := "Europe/Berlin"
+
 	for _, tc := range []struct {
 		name string
 		spec cronjob.Spec
@@ -111,14 +114,17 @@ func TestCompiled_Stored(t *testing.T) {
 	} {
 		c := newCronJob(tc.spec)
 		c.CreationTimestamp = time.Time{}
+
 		var compiled cronjob.Compiled
 		if tc.want != "{}" {
 			compiled = cronjob.Compile(&c, tc.opts...)
 		}
+
 		data, err := json.Marshal(compiled)
 		if want := strings.Replace(tc.want, `,"anchor":0`, "", 1); err != nil || string(data) != want {
 			t.Errorf("%s: stored as %s, %v", tc.name, data, err)
 		}
+
 		var read cronjob.Compiled
 		if err := json.Unmarshal(data, &read); err != nil {
 			t.Errorf("%s: %v", tc.name, err)
@@ -128,6 +134,7 @@ func TestCompiled_Stored(t *testing.T) {
 			t.Errorf("%s: read as %+v", tc.name, read)
 		}
 	}
+
 	for data, want := range map[string]string{
 		`{"schedule":{"spec":"61 * * * *"}}`:                 `minute "61"`,
 		`{"schedule":{"spec":"@daily","timeZone":"Mars/X"}}`: `zone "Mars/X"`,

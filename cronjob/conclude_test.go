@@ -29,6 +29,7 @@ func TestC2_EagerDeletionsAreNotRepeated(t *testing.T) {
 // waits for it. Other events are reported in any case.
 func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 	none := cronjobquirk.SetOf()
+
 	for _, tc := range []struct {
 		blocked  bool
 		verified cronjobreason.Result
@@ -47,15 +48,18 @@ func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 			Delete: []Deletion{{Reference: Reference{Name: "b", UID: "b"}, Reason: cronjobreason.DeleteFailed}},
 			Events: []job.Event{{Reason: "JobAlreadyActive"}, {Reason: "Planned"}, {Reason: "SawCompletedJob", Message: "Saw completed job: b, condition: Failed"}},
 		}
+
 		if !tc.blocked { // a job was perhaps created, and does not exist
 			run := time.Unix(1, 0)
 			p.Verify, p.basis.Memory.Accounted = append(p.Verify, Reference{Name: "lost"}), run
 			p.basis.Memory.Started = []startedJob{{Reference: p.Verify[1], ScheduledTime: run}}
 		}
+
 		var got []string
 		for _, e := range p.Conclude(Outcome{Writes: Writes{Verified: []Reply{{Result: tc.verified}, {Result: tc.verified}}, Deleted: []Effect{{Result: cronjobreason.ResultGone}}}}).Events {
 			got = append(got, e.Reason)
 		}
+
 		if strings.Join(got, " ") != tc.want {
 			t.Errorf("blocked %t, %v: got %v, want %s", tc.blocked, tc.verified, got, tc.want)
 		}
@@ -76,6 +80,7 @@ func TestCI15_StartedUntilRecorded(t *testing.T) {
 	} {
 		var p Plan
 		p.CronJobUID, p.basis.Status.LastScheduleTime = tc.uid, time.Unix(1, 0)
+
 		for _, name := range []string{"a", "b", "c", "d", "e"} {
 			s := startedJob{Reference: Reference{Name: name, UID: job.UID(name)}, Recorded: name == "c"}
 			if name == "b" {
@@ -84,8 +89,10 @@ func TestCI15_StartedUntilRecorded(t *testing.T) {
 			p.basis.Status.Active = append(p.basis.Status.Active, s.Reference)
 			p.basis.Memory.Started = append(p.basis.Memory.Started, s)
 		}
+
 		p.Delete = []Deletion{{Reference: Reference{Name: "d", UID: "d"}}, {Reference: Reference{Name: "e", UID: "e"}}}
 		writes := Writes{Deleted: []Effect{{Result: cronjobreason.ResultDone}, {Result: cronjobreason.ResultUnsuccessful}}}
+
 		var got []string
 		for _, s := range p.Conclude(Outcome{Writes: writes, Settled: Reply{Result: tc.settled}}).Memory.kept.Started {
 			got = append(got, fmt.Sprint(s.Name, " ", s.Recorded))
@@ -114,6 +121,7 @@ func TestCL2_DeletedIsRememberedOnce(t *testing.T) {
 // C16: only jobs of scheduled runs have a creation skew.
 func TestC16_SkewOfRunsAlone(t *testing.T) {
 	run := time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
+
 	for _, tc := range []struct {
 		name     string
 		creation Creation
@@ -127,6 +135,7 @@ func TestC16_SkewOfRunsAlone(t *testing.T) {
 	} {
 		p := Plan{Create: []Creation{tc.creation}}
 		f := p.Conclude(Outcome{Writes: Writes{Created: []Effect{{Result: cronjobreason.ResultDone, CreationTimestamp: tc.created}}}}).Metrics
+
 		var want []time.Duration
 		if tc.want > 0 {
 			want = append(want, tc.want)
@@ -134,6 +143,7 @@ func TestC16_SkewOfRunsAlone(t *testing.T) {
 		if !slices.Equal(f.CreationSkews, want) || f.Created != 1 {
 			t.Errorf("%s: %+v, want a skew of %v", tc.name, f, tc.want)
 		}
+
 		failed := []Effect{{Result: cronjobreason.ResultUnsuccessful, CreationTimestamp: tc.created}}
 		if f := p.Conclude(Outcome{Writes: Writes{Created: failed}}).Metrics; f.Created > 0 || len(f.CreationSkews) > 0 {
 			t.Errorf("%s, which was not created: %+v", tc.name, f)
@@ -146,6 +156,7 @@ func TestC16_SkewOfRunsAlone(t *testing.T) {
 func TestCL4_RoomMadeByTheRound(t *testing.T) {
 	deleted := func(r cronjobreason.Result) Writes { return Writes{Deleted: []Effect{{Result: r}}} }
 	created := func(r cronjobreason.Result) Writes { return Writes{Created: []Effect{{Result: r}}} }
+
 	for _, test := range []struct {
 		name    string
 		blocked bool

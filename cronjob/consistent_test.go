@@ -18,6 +18,7 @@ func TestCI15_ConsistentWaitsForNothing(t *testing.T) {
 		Started:  []cronjob.StartedJob{{Reference: ref(child(hours(2))), Recorded: true}},
 		Replaced: []cronjob.LeavingJob{{Reference: ref(child(hours(1)))}},
 	})
+
 	for _, consistent := range []bool{false, true} {
 		s.Consistent = consistent
 		plan, end := play(t, s)
@@ -28,6 +29,7 @@ func TestCI15_ConsistentWaitsForNothing(t *testing.T) {
 			t.Errorf("the memory keeps own writes: %+v", m)
 		}
 	}
+
 	s = second(cronjob.Replace, child(hours(1)))
 	s.Consistent = true
 	plan := reconcile(t, s)

@@ -47,6 +47,7 @@ func damaged(t *rapid.T, tree any) any {
 			keys = append(keys, key)
 		}
 		slices.Sort(keys)
+
 		if len(keys) == 0 || rapid.IntRange(0, 9).Draw(t, "whole") == 0 {
 			return rapid.SampledFrom(scrap).Draw(t, "scrap")
 		}
@@ -56,6 +57,7 @@ func damaged(t *rapid.T, tree any) any {
 			v[key] = rapid.SampledFrom(scrap).Draw(t, "scrap")
 		}
 		return v
+
 	case []any:
 		i := rapid.IntRange(0, len(v)).Draw(t, "place")
 		switch {
@@ -85,15 +87,18 @@ func concludes(t *rapid.T, data []byte) {
 	if json.Unmarshal(data, &plan) != nil {
 		return
 	}
+
 	defer func() {
 		if r := recover(); r != nil {
 			t.Fatalf("panics: %v\n%s", r, data)
 		}
 	}()
 	_ = plan.String()
+
 	result := func(label string) cronjobreason.Result {
 		return cronjobreason.Result(rapid.IntRange(0, int(cronjobreason.ResultRefused)).Draw(t, label))
 	}
+
 	var o cronjob.Outcome
 	for range rapid.IntRange(0, len(plan.Verify)+1).Draw(t, "verified") {
 		o.Verified = append(o.Verified, cronjob.Reply{Result: result("verify")})
@@ -104,6 +109,7 @@ func concludes(t *rapid.T, data []byte) {
 	for range rapid.IntRange(0, len(plan.Create)+1).Draw(t, "created") {
 		o.Created = append(o.Created, cronjob.Effect{Result: result("create")})
 	}
+
 	o.Settled = cronjob.Reply{Result: result("settled")}
 	plan.MayCreate(o.Writes)
 	end := plan.Conclude(o)
@@ -136,28 +142,33 @@ func TestPlanner_KeepsNothing(t *testing.T) {
 			what       string
 			value, was any
 		}
+
 		var all []kept
 		keep := func(what string, values ...any) {
 			for i, v := range values {
 				all = append(all, kept{fmt.Sprint(what, " ", i), v, intact.Copy(v)})
 			}
 		}
+
 		w := cronjobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")
 		for range rapid.IntRange(2, 8).Draw(t, "rounds") {
 			s := w.Snapshot()
 			s.Options = drawOptions(t)
+
 			plan, err := planner.Reconcile(&s)
 			must.OK(t, err)
 			fresh := reconcile(t, s)
 			if a, b := encode(t, fresh), encode(t, plan); a != b {
 				t.Fatalf("a fresh planner:\n%s\na reused one:\n%s", a, b)
 			}
+
 			all = append(all, kept{"clone", plan.Clone(), intact.Copy(*plan)})
 			was, written := intact.Copy(*plan), plan.Clone()
 			intact.ScribbleAll(&written)
 			if d := intact.Diff(*plan, was); d != "" {
 				t.Fatalf("a clone shares memory with the plan: %s", d)
 			}
+
 			o := done(plan)
 			for i := range o.Created {
 				o.Created[i].Result = cronjobreason.Result(rapid.IntRange(0, 6).Draw(t, "created"))
@@ -165,6 +176,7 @@ func TestPlanner_KeepsNothing(t *testing.T) {
 			for i := range o.Verified {
 				o.Verified[i] = cronjob.Reply{Result: rapid.SampledFrom([]cronjobreason.Result{cronjobreason.ResultDone, cronjobreason.ResultGone}).Draw(t, "verified")}
 			}
+
 			status, end := plan.Settle(o.Writes).Status, plan.Conclude(o)
 			keep("status", status)
 			keep("conclusion", end.Status, end.Memory, end.Events, end.Triggered, end.Backfills, end.Unstarted)
@@ -175,12 +187,14 @@ func TestPlanner_KeepsNothing(t *testing.T) {
 			if a, b := encode(t, fresh), encode(t, plan); a != b {
 				t.Fatalf("the conclusion is part of the plan:\n%s\n%s", a, b)
 			}
+
 			w.CronJob.Status, w.Memory = end.Status, end.Memory
 			cronjobgen.Act(t, w)
 			if rapid.Bool().Draw(t, "request") {
 				cronjobgen.Request(t, w)
 			}
 			w.Now = w.Now.Add(time.Hour)
+
 			for _, k := range all {
 				if d := intact.Diff(k.value, k.was); d != "" {
 					t.Fatalf("%s has changed%s", k.what, d)

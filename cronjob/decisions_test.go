@@ -79,6 +79,7 @@ func TestDecisions_Beside(t *testing.T) {
 			if err != nil {
 				return append(rounds, err.Error())
 			}
+
 			end := plan.Conclude(done(&plan))
 			for i := range plan.Notes {
 				plan.Notes[i].Message = ""
@@ -100,11 +101,13 @@ func TestDecisions_OfOutcomes(t *testing.T) {
 		snapshot cronjob.Snapshot
 		plan     cronjob.Plan
 	}
+
 	golden.Beside(t, "testdata/outcomes.golden", 200, func(t *rapid.T) round {
 		w := cronjobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")
 		for range rapid.IntRange(0, 2).Draw(t, "requests") {
 			cronjobgen.Request(t, w)
 		}
+
 		r := round{snapshot: w.Snapshot()}
 		for result := cronjobreason.ResultNotTried; result <= cronjobreason.ResultNameTaken; result++ {
 			r.Results = append(r.Results, result)
@@ -130,16 +133,19 @@ func TestStored_Released(t *testing.T) {
 		for range rapid.IntRange(0, 2).Draw(t, "requests") {
 			cronjobgen.Request(t, w)
 		}
+
 		s := w.Snapshot()
 		s.Options, s.Consistent = drawOptions(t), rapid.Bool().Draw(t, "consistent")
 		if rapid.Bool().Draw(t, "preset") {
 			s.Options.Quirks = cronjob.Kubernetes(release.V131()).Quirks
 		}
+
 		plan := reconcile(t, s)
 		o := done(&plan)
 		results := []cronjobreason.Result{
 			cronjobreason.ResultDone, cronjobreason.ResultGone, cronjobreason.ResultUnsuccessful, cronjobreason.ResultAlreadyExists, cronjobreason.ResultNameTaken,
 		}
+
 		for i := range o.Created {
 			o.Created[i].Result = rapid.SampledFrom(results).Draw(t, "created")
 		}
@@ -149,6 +155,7 @@ func TestStored_Released(t *testing.T) {
 		o.Settled = cronjob.Reply{Result: rapid.SampledFrom(results[:3]).Draw(t, "settled")}
 		return plan, o
 	}
+
 	golden.Stored(t, "testdata", "v0.1.0", draw, func(p *cronjob.Plan, o cronjob.Outcome) (cronjob.Status, cronjob.Memory) {
 		end := p.Conclude(o)
 		return end.Status, end.Memory

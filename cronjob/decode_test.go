@@ -52,6 +52,7 @@ func TestDecode(t *testing.T) {
 func TestC1_QuirkByName(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: ptr[int32](0)})
 	c.Status.LastScheduleTime, c.Status.LastSuccessfulTime = hours(1), hours(9)
+
 	for _, tc := range []struct {
 		name, namespace, owners string
 		deleted, withQuirk      int
@@ -66,6 +67,7 @@ func TestC1_QuirkByName(t *testing.T) {
 		child, err := cronjob.DecodeChild(&c, fmt.Appendf(nil, `{"metadata":{"name":"x","namespace":%q,"uid":"u","ownerReferences":[%s]},
 			"status":{"completionTime":"2026-01-01T01:05:00Z","conditions":[{"type":"Complete","status":"True"}]}}`, tc.namespace, tc.owners))
 		must.OK(t, err)
+
 		s := cronjob.Snapshot{CronJob: c, Children: []cronjob.Child{child}, Now: hours(1.5), Schedule: cronjob.Compile(&c)}
 		for quirks, want := range map[cronjobquirk.Set]int{{}: tc.deleted, cronjobquirk.SetOf(cronjobquirk.ByName): tc.withQuirk} {
 			s.Options.Quirks = quirks

@@ -32,11 +32,13 @@ func TestC7_CI6_LatestDue(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			c := newCronJob(cronjob.Spec{Schedule: tc.schedule, StartingDeadlineSeconds: tc.deadline})
 			c.CreationTimestamp = at(tc.created)
+
 			for mode, want := range map[string]string{"exact": tc.exact, "theirs": tc.theirs} {
 				s := snapshot(c, at(tc.now))
 				if mode == "theirs" {
 					s = kubernetes(s)
 				}
+
 				got, wanted := created(t, reconcile(t, s)), time.Time{}
 				if want != "" {
 					wanted = at(want)
@@ -137,10 +139,12 @@ func TestB1_OutagesOfIrregularSchedules(t *testing.T) {
 		s := snapshot(newCronJob(cronjob.Spec{Schedule: tc.schedule}), start)
 		theirs := kubernetes(s)
 		missed, lost := 0, 0
+
 		for down := start; down.Before(start.AddDate(0, 0, 56)); down = down.Add(17 * time.Minute) {
 			up := down.Add(24 * time.Hour)
 			s.CronJob.CreationTimestamp, theirs.CronJob.CreationTimestamp = down, down
 			s.Now, theirs.Now = up, up
+
 			latest, ok := s.Schedule.Schedule.Latest(down, up)
 			if !ok {
 				continue
@@ -149,6 +153,7 @@ func TestB1_OutagesOfIrregularSchedules(t *testing.T) {
 			if got := created(t, reconcile(t, s)); !got.Equal(latest) {
 				t.Fatalf("%s from %s: got %s, want %s", tc.schedule, down, got, latest)
 			}
+
 			switch got := created(t, reconcile(t, theirs)); {
 			case got.IsZero():
 				lost++
@@ -156,6 +161,7 @@ func TestB1_OutagesOfIrregularSchedules(t *testing.T) {
 				t.Fatalf("%s from %s: the reference is never wrong, only silent: %s", tc.schedule, down, got)
 			}
 		}
+
 		percent := 100 * lost / missed
 		t.Logf("%s: %d outages, the reference starts nothing after %d%%", tc.schedule, missed, percent)
 		if percent < tc.atLeast || percent > tc.at {
@@ -223,6 +229,7 @@ func TestC7_CreatedAfterItsLastRun(t *testing.T) {
 		if tc.last != 0 {
 			s.CronJob.Status.LastScheduleTime = hours(tc.last)
 		}
+
 		for mode, s := range map[string]cronjob.Snapshot{"exact": s, "theirs": kubernetes(s)} {
 			plan := reconcile(t, s)
 			if got := created(t, plan); !got.Equal(hours(tc.want)) || plan.Missed.Count != tc.missed {

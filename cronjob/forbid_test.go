@@ -13,6 +13,7 @@ import (
 func TestC11_CI8_Forbid(t *testing.T) {
 	s := second(cronjob.Forbid, child(hours(1)))
 	s.CronJob.Spec.StartingDeadlineSeconds = ptr[int64](600)
+
 	plan, end := play(t, s)
 	if len(plan.Create) > 0 || !slices.Equal(reasons(plan.Events), []string{"JobAlreadyActive"}) {
 		t.Fatal(plan.String())
@@ -23,11 +24,13 @@ func TestC11_CI8_Forbid(t *testing.T) {
 	if want := hours(2).Add(600 * time.Second); !plan.Requeue.At.Equal(want) || plan.Requeue.Reason != cronjobreason.WaitStartDeadline {
 		t.Errorf("again at %s, want %s", plan.Requeue.At, want)
 	}
+
 	s.Children[0] = finished(s.Children[0], job.ConditionFailed, hours(2))
 	s.Now = hours(2).Add(5 * time.Minute)
 	if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
 		t.Errorf("later it starts: got %s", got)
 	}
+
 	s.Now = hours(2).Add(10 * time.Minute)
 	if got := created(t, reconcile(t, s)); !got.IsZero() {
 		t.Errorf("and then not any more: got %s", got)

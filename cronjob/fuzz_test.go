@@ -36,6 +36,7 @@ func garbage(t *rapid.T) {
 		}
 		return
 	}
+
 	checkQuiet(t, s, &plan)
 	if len(plan.Create) > 1+len(s.Triggers)+10 || len(plan.Delete) > len(s.Children)+len(s.CronJob.Status.Active)+len(s.Memory.Kept().Started) {
 		t.Fatal(plan.String())
@@ -43,11 +44,13 @@ func garbage(t *rapid.T) {
 	if at := plan.Requeue.At; !at.IsZero() && !at.After(s.Now) {
 		t.Fatalf("CI9: again at %s, now is %s", at, s.Now)
 	}
+
 	for _, w := range plan.Waits {
 		if w.String() == "" {
 			t.Fatal("a wait without a sentence")
 		}
 	}
+
 	o := drawOutcome(t)
 	if status := plan.Settle(o.Writes).Status; status.LastScheduleTime.Before(s.CronJob.Status.LastScheduleTime) {
 		t.Fatalf("CI4: %s", status)
@@ -87,6 +90,7 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 		SuccessfulJobsHistoryLimit: drawNumber[int32](t, "successful"),
 		FailedJobsHistoryLimit:     drawNumber[int32](t, "failed"),
 	}
+
 	s := cronjob.Snapshot{Now: drawTime(t, "now")}
 	names := []string{"report-1", "report-2", "report-29453880", ""}
 	for range rapid.IntRange(0, 4).Draw(t, "children") {
@@ -98,11 +102,13 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 			CompletionTime: drawTime(t, "completed"), ScheduledTime: drawTime(t, "scheduled"),
 		})
 	}
+
 	for range rapid.IntRange(0, 3).Draw(t, "active") {
 		c.Status.Active = append(c.Status.Active, cronjob.Reference{
 			Name: rapid.SampledFrom(names).Draw(t, "active name"), UID: rapid.SampledFrom([]job.UID{"a", "b", "d"}).Draw(t, "active uid"),
 		})
 	}
+
 	s.CronJob = c
 	var opts []schedule.Option
 	if rapid.Bool().Draw(t, "preset") {
@@ -112,6 +118,7 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 		}
 		opts = append(opts, schedule.Kubernetes(release.Newest()))
 	}
+
 	if rapid.Bool().Draw(t, "policies") {
 		quirks := s.Options.Quirks
 		s.Options = drawOptions(t)
@@ -127,6 +134,7 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 			})
 		}
 	}
+
 	s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: c.UID, Recorded: drawTime(t, "recorded"), Since: drawTime(t, "since")})
 	s.Memory.Kept().Behind, s.Memory.Kept().Accounted = drawTime(t, "behind"), drawTime(t, "accounted")
 	for range rapid.IntRange(0, 3).Draw(t, "started") {
@@ -138,6 +146,7 @@ func drawGarbage(t *rapid.T) cronjob.Snapshot {
 			Recorded: rapid.Bool().Draw(t, "started recorded"), Found: rapid.Bool().Draw(t, "started found"),
 		})
 	}
+
 	if rapid.Bool().Draw(t, "replaced") {
 		s.Memory.Kept().Replaced = []cronjob.LeavingJob{{Reference: cronjob.Reference{UID: rapid.SampledFrom([]job.UID{"", "a", "f"}).Draw(t, "replaced uid")}}}
 	}

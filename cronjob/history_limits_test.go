@@ -21,6 +21,7 @@ func TestC2_CI11_HistoryDeletesTheOldest(t *testing.T) {
 	children[4].StartTime = time.Time{} // never started: deleted last
 	s := hourly(cronjob.Spec{SuccessfulJobsHistoryLimit: ptr[int32](2)}, hours(10), children...)
 	s.CronJob.Status.LastScheduleTime = hours(10)
+
 	for range 2 { // in both orders
 		var got []string
 		for _, d := range reconcile(t, s).Delete {
@@ -31,6 +32,7 @@ func TestC2_CI11_HistoryDeletesTheOldest(t *testing.T) {
 		}
 		slices.Reverse(children)
 	}
+
 	s.CronJob.Spec.SuccessfulJobsHistoryLimit = nil
 	if plan := reconcile(t, s); len(plan.Delete) > 0 {
 		t.Error("a nil limit keeps all")
@@ -63,6 +65,7 @@ func TestC2_CL4_OlderRunIsGivenUp(t *testing.T) {
 	s := hourly(cronjob.Spec{Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr[int32](0)}, hours(3.2),
 		backfilled(finished(child(hours(3)), job.ConditionComplete, hours(3.1))))
 	s.CronJob.Status.LastSuccessfulTime = hours(3.1)
+
 	for _, tc := range []struct {
 		name   string
 		limit  int32
@@ -79,6 +82,7 @@ func TestC2_CL4_OlderRunIsGivenUp(t *testing.T) {
 		if !plan.Requeue.At.Equal(tc.again) || !plan.Settle(cronjob.Writes{}).Status.LastScheduleTime.IsZero() {
 			t.Errorf("%s: again at %s, want %s\n%s", tc.name, plan.Requeue.At, tc.again, plan.String())
 		}
+
 		if s.Now = tc.again; s.Now.IsZero() {
 			continue
 		}
@@ -131,6 +135,7 @@ func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
 	} {
 		s := in(second("", finished(child(hours(1)), job.ConditionFailed, hours(1.1))), tc.o)
 		s.Now, s.CronJob.Spec.FailedJobsHistoryLimit = hours(1.5), tc.limit
+
 		plan, end := play(t, s)
 		if len(plan.Delete) != tc.first {
 			t.Errorf("%s: %s", tc.name, plan.String())
@@ -142,6 +147,7 @@ func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
 		if !end.Requeue.At.Equal(s.Now) {
 			t.Errorf("%s: again at %s, want immediately", tc.name, end.Requeue.At)
 		}
+
 		s.CronJob.Status = end.Status
 		if plan := reconcile(t, s); len(s.CronJob.Status.Active) > 0 || len(plan.Delete) != 1 {
 			t.Errorf("%s: %s", tc.name, plan.String())
@@ -202,6 +208,7 @@ func TestC2_BackfilledJobsOfASuspendedCronJob(t *testing.T) {
 	} {
 		s := hourly(cronjob.Spec{Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr[int32](0)}, hours(9.5))
 		s.Options.CatchUp, s.Options.Jitter = tc.catchUp, 40*time.Minute // jitter does not delay backfills
+
 		for _, run := range tc.runs {
 			s.Children = append(s.Children, backfilled(finished(child(hours(run)), job.ConditionComplete, hours(9))))
 		}
@@ -211,9 +218,11 @@ func TestC2_BackfilledJobsOfASuspendedCronJob(t *testing.T) {
 				s.Children = slices.DeleteFunc(s.Children, func(c cronjob.Child) bool { return c.UID == d.UID })
 			}
 		}
+
 		if !s.CronJob.Status.LastScheduleTime.Equal(tc.last) || len(s.Children) != tc.left {
 			t.Errorf("%s: last %s, %d jobs are left", tc.name, s.CronJob.Status.LastScheduleTime, len(s.Children))
 		}
+
 		s.CronJob.Spec.Suspend = ptr(false)
 		if got := created(t, reconcile(t, s)); slices.ContainsFunc(tc.runs, func(run float64) bool { return got.Equal(hours(run)) }) {
 			t.Errorf("%s: the run of %s starts again", tc.name, got)
@@ -227,10 +236,12 @@ func TestC2_BackfilledJobsOfASuspendedCronJob(t *testing.T) {
 func TestC2_CL2_HistoryKeepsWhatAnUnseenStatusNames(t *testing.T) {
 	s := hourly(cronjob.Spec{Suspend: ptr(true), FailedJobsHistoryLimit: ptr(int32(0))}, hours(0.5))
 	s.Triggers = []cronjob.Trigger{{ID: "t"}}
+
 	_, end := play(t, s)
 	s.Memory, s.Triggers, s.Now = end.Memory, nil, hours(0.6)
 	written := end.Status
 	s.Children = []cronjob.Child{finished(cronjob.Child{Name: written.Active[0].Name, UID: written.Active[0].UID, StartTime: hours(0.5)}, job.ConditionFailed, hours(0.6))}
+
 	for range 3 { // the cache shows the job, but not the status
 		plan, end := play(t, s)
 		if len(plan.Delete) > 0 || !waitsForNewer(&end) {
@@ -238,12 +249,14 @@ func TestC2_CL2_HistoryKeepsWhatAnUnseenStatusNames(t *testing.T) {
 		}
 		s.Memory, s.Now = end.Memory, s.Now.Add(time.Minute)
 	}
+
 	unseen := s
 	s.CronJob.Status = written
 	plan := reconcile(t, s)
 	if got := reasons(plan.Events); !slices.Contains(got, "SawCompletedJob") || len(plan.Settle(cronjob.Writes{}).Status.Active) > 0 {
 		t.Errorf("events %v\n%s", got, plan.String())
 	}
+
 	unseen.Now = hours(0.8) // another writer has removed the job from the status
 	for retry := true; retry; {
 		plan, end = play(t, unseen)

@@ -33,10 +33,12 @@ func TestB3_NothingIsShared(t *testing.T) {
 		for range rapid.IntRange(0, 3).Draw(t, "requests") {
 			cronjobgen.Request(t, w)
 		}
+
 		s := w.Snapshot()
 		if s.Options = drawOptions(t); rapid.Bool().Draw(t, "garbage") {
 			s = drawGarbage(t)
 		}
+
 		s.CronJob.Spec.JobTemplate.Labels = map[string]string{"a": "b"}
 		for i := range s.Backfills {
 			b := &s.Backfills[i]
@@ -44,6 +46,7 @@ func TestB3_NothingIsShared(t *testing.T) {
 				b.Except = append(b.Except, b.After.Add(hours*time.Hour))
 			}
 		}
+
 		var pool intact.Pool
 		pool.Add(s, drawOutcome(t), job.Job{UID: "child"}, map[string]string{"a": "b"}, drawSpec(t))
 		if plan, err := cronjob.Reconcile(s); err == nil {
@@ -56,6 +59,7 @@ func TestB3_NothingIsShared(t *testing.T) {
 			}
 			pool.Add(plan, o, plan.Settle(o.Writes))
 		}
+
 		public.Check(t, &pool)
 	})
 	public.AllCalled(t)

@@ -29,18 +29,22 @@ func lateLife(t *rapid.T) {
 	default:
 		options = drawOptions(t)
 	}
+
 	spec := drawSpec(t)
 	if rapid.Bool().Draw(t, "minutely") {
 		spec.Schedule = "* * * * *"
 	}
+
 	w := world.NewCronJob(newCronJob(spec), options)
 	w.Lag = &world.Lag{
 		Most: time.Duration(rapid.IntRange(1, 10).Draw(t, "most")) * time.Second,
 		Draw: func(from, to int) int { return rapid.IntRange(from, to).Draw(t, "version") },
 	}
+
 	for range rapid.IntRange(10, 60).Draw(t, "steps") {
 		lateStep(t, w)
 	}
+
 	checkNoHotLoop(t, w)
 	w.Lag.Draw = func(_, to int) int { return to }
 	for range 400 { // CatchUpAll starts 100 runs, each of which may first wait for others
@@ -50,6 +54,7 @@ func lateLife(t *rapid.T) {
 			break
 		}
 	}
+
 	comeToRest(t, w)
 }
 
@@ -94,6 +99,7 @@ func lateStep(t *rapid.T, w *world.CronJob) {
 	default:
 		w.RemovePods()
 	}
+
 	w.Commit()
 }
 

@@ -21,10 +21,12 @@ func leaving(c cronjob.Child) cronjob.Child {
 func toRest(t *testing.T, s cronjob.Snapshot) (plans []cronjob.Plan) {
 	t.Helper()
 	s.Children = slices.Clone(s.Children)
+
 	for range 10 {
 		plan := reconcile(t, s)
 		end := plan.Conclude(done(&plan))
 		plans = append(plans, plan)
+
 		for _, c := range plan.Create {
 			s.Children = append(s.Children, cronjob.Child{Name: c.Name, UID: cronjob.UID("uid-" + c.Name), ScheduledTime: c.ScheduledTime, StartTime: s.Now})
 		}
@@ -32,11 +34,13 @@ func toRest(t *testing.T, s cronjob.Snapshot) (plans []cronjob.Plan) {
 			i := slices.IndexFunc(s.Children, func(c cronjob.Child) bool { return c.UID == d.UID })
 			s.Children[i].DeletionTimestamp = s.Now
 		}
+
 		s.Memory, s.CronJob.Status = end.Memory, end.Status
 		if s.Options.ActiveFromChildren {
 			s.CronJob.Status.Active = nil
 		}
 		s.Triggers = slices.DeleteFunc(slices.Clone(s.Triggers), func(trigger cronjob.Trigger) bool { return slices.Contains(end.Triggered, trigger.ID) })
+
 		if end.Requeue.At.IsZero() || end.Requeue.At.After(s.Now) {
 			return plans
 		}
@@ -50,6 +54,7 @@ func toRest(t *testing.T, s cronjob.Snapshot) (plans []cronjob.Plan) {
 // until the job is gone.
 func TestCL5_AJobOnItsWayOut(t *testing.T) {
 	triggered := leaving(cronjob.Child{Name: "report-manual-x", UID: "x", StartTime: hours(1)})
+
 	for _, tc := range []struct {
 		name     string
 		children []cronjob.Child
@@ -81,6 +86,7 @@ func TestCL5_AJobOnItsWayOut(t *testing.T) {
 					if !o.ActiveFromChildren && !s.Children[0].Backfilled {
 						s.CronJob.Status.Active = []cronjob.Reference{ref(s.Children[0])}
 					}
+
 					plans := toRest(t, s)
 					creates, warned := 0, false
 					for _, p := range plans {
@@ -106,20 +112,24 @@ func TestC3_ReplacedBeforeItIsShown(t *testing.T) {
 		Started:  []cronjob.StartedJob{{Reference: ref(next), ScheduledTime: hours(2), Recorded: true}},
 		Replaced: []cronjob.LeavingJob{{Reference: ref(old)}},
 	})
+
 	for _, step := range []struct {
 		children   []cronjob.Child
 		remembered int
 	}{{nil, 1}, {[]cronjob.Child{old}, 1}, {[]cronjob.Child{old, next}, 1}, {[]cronjob.Child{next}, 0}} {
 		s.Children = step.children
+
 		plan := reconcile(t, s)
 		o := done(&plan)
 		for i := range o.Verified {
 			o.Verified[i] = cronjob.Reply{Result: cronjobreason.ResultDone} // the new job exists
 		}
+
 		end := plan.Conclude(o)
 		if left := end.Memory.Kept().Replaced; len(plan.Unexpected) > 0 || len(left) != step.remembered {
 			t.Errorf("children %v: unexpected %v, remembered %v", step.children, plan.Unexpected, left)
 		}
+
 		s.Memory, s.CronJob.Status = end.Memory, end.Status
 	}
 }

@@ -56,6 +56,7 @@ func TestMemory_EqualSeesEachField(t *testing.T) {
 		case v.Kind() == reflect.Slice:
 			walk(name+"[0]", v.Index(0))
 		}
+
 		old := reflect.New(v.Type()).Elem()
 		old.Set(v)
 		switch {
@@ -66,11 +67,13 @@ func TestMemory_EqualSeesEachField(t *testing.T) {
 		default:
 			v.SetString("other") // a field of a reference
 		}
+
 		if m.Equal(fullMemory()) || fullMemory().Equal(m) {
 			t.Errorf("Equal does not see %s", name)
 		}
 		v.Set(old)
 	}
+
 	walk("memory", reflect.ValueOf(m.Kept()).Elem())
 	if !m.Equal(fullMemory()) {
 		t.Error("a memory differs from itself")
@@ -95,6 +98,7 @@ func TestMemory_UnreadableReadsAsLost(t *testing.T) {
 		s := hourly(cronjob.Spec{}, hours(1.5))
 		s.Memory = fullMemory()
 		must.OK(t, s.Memory.UnmarshalJSON([]byte(text)))
+
 		plan, end := play(t, s)
 		if note == "" != (len(plan.Notes) == 0) || note != "" && (len(plan.Notes) != 1 || !strings.Contains(plan.Notes[0].Value, note)) {
 			t.Errorf("%q: notes %v, want %q", text, plan.Notes, note)
@@ -102,6 +106,7 @@ func TestMemory_UnreadableReadsAsLost(t *testing.T) {
 		if got := created(t, plan); !got.Equal(hours(1)) {
 			t.Errorf("%q: the memory counts: starts %s", text, got)
 		}
+
 		s.Memory = end.Memory
 		if next := reconcile(t, s); !s.Memory.Kept().Recorded.Equal(hours(1)) || strings.Contains(fmt.Sprint(next.Notes), "lost") {
 			t.Errorf("%q: then %v, notes %v", text, end.Memory, next.Notes)

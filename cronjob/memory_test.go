@@ -53,6 +53,7 @@ func TestM9_FailedWritesAreNoHotLoop(t *testing.T) {
 	asked := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, hours(3.5))
 	asked.Triggers = []cronjob.Trigger{{ID: "a"}}
 	replacing := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, hours(3.5), child(hours(1)))
+
 	for _, tc := range []struct {
 		s       cronjob.Snapshot
 		creates bool // in each round
@@ -66,6 +67,7 @@ func TestM9_FailedWritesAreNoHotLoop(t *testing.T) {
 			for i := range o.Created {
 				o.Created[i] = cronjob.Effect{Result: cronjobreason.ResultUnsuccessful}
 			}
+
 			end := plan.Conclude(o)
 			if len(plan.Create) > 0 != tc.creates || !end.Retry || !end.Requeue.At.After(s.Now) {
 				t.Fatalf("again at %s, retry %t:\n%s", end.Requeue.At, end.Retry, plan.String())
@@ -82,6 +84,7 @@ func TestCI1_GoneBeforeTheStatusIsSeen(t *testing.T) {
 	run := child(hours(1))
 	complete, other := finished(run, job.ConditionComplete, hours(1.2)), foreign(run)
 	other.UID = "other"
+
 	for _, tc := range []struct {
 		name  string
 		crash bool            // which forgets the memory
@@ -99,6 +102,7 @@ func TestCI1_GoneBeforeTheStatusIsSeen(t *testing.T) {
 			if s.Now = hours(1.3); tc.crash {
 				s.Memory = cronjob.Memory{}
 			}
+
 			for _, child := range tc.shown {
 				conflict(t, &s, child)
 			}

@@ -13,6 +13,7 @@ func TestFindObstacle(t *testing.T) {
 	foreign.Foreign = true
 	other := Reference{Name: "report-1", UID: "other"}
 	backfilled := Child{Name: JobName("report", run.Add(-time.Hour)), UID: "b", ScheduledTime: run.Add(-time.Hour), Backfilled: true}
+
 	for _, tc := range []struct {
 		name    string
 		policy  ConcurrencyPolicy

@@ -28,12 +28,14 @@ func TestCL4_CatchUpAllPassesOn(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := hourly(cronjob.Spec{}, hours(3.5), tc.children...)
 			s.CronJob.Status, s.Options.CatchUp = tc.status, cronjob.CatchUpAll
+
 			plan := reconcile(t, s)
 			tc.outcome.Settled = cronjob.Reply{Result: cronjobreason.ResultDone}
 			end := plan.Conclude(tc.outcome)
 			if !end.Requeue.At.Equal(s.Now) {
 				t.Fatalf("again at %s, want immediately:\n%s", end.Requeue.At, plan.String())
 			}
+
 			s.CronJob.Status, s.Memory = end.Status, end.Memory
 			if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
 				t.Errorf("got %s, want the run of 2:00", got)
@@ -90,6 +92,7 @@ func TestCatchUp(t *testing.T) {
 			c := newCronJob(cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: tc.policy, StartingDeadlineSeconds: tc.deadline})
 			s := snapshot(c, hours(tc.now))
 			s.Options = tc.options
+
 			if got := starts(t, s, 8); !slices.Equal(got, tc.want) {
 				t.Errorf("got %v, want %v", got, tc.want)
 			}

@@ -14,12 +14,14 @@ func TestJitter(t *testing.T) {
 	for _, uid := range []job.UID{"a", "b", "c", "d", "e", "f", "g", "h"} {
 		s := in(hourly(cronjob.Spec{}, hours(0.5)), cronjob.Options{Jitter: 3 * time.Hour}) // cut to the hour between runs
 		s.CronJob.UID = uid
+
 		at := reconcile(t, s).Requeue.At.Add(-100 * time.Millisecond)
 		delay := at.Sub(hours(1))
 		if delay < 0 || delay >= time.Hour {
 			t.Errorf("%s: delay %s", uid, delay)
 		}
 		delays[delay] = true
+
 		for _, tc := range []struct {
 			name      string
 			now, want time.Time
@@ -34,6 +36,7 @@ func TestJitter(t *testing.T) {
 			}
 		}
 	}
+
 	if len(delays) != 8 {
 		t.Errorf("%d delays for 8 UIDs", len(delays))
 	}

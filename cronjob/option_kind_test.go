@@ -19,6 +19,7 @@ var works = cronjob.Options{Child: cronjob.Kind{Kind: "Work", APIVersion: "examp
 // C13: the name of a job in each form, and the run that is read from it.
 func TestC13_Naming(t *testing.T) {
 	run := at("2026-03-01T12:00:30Z")
+
 	for _, tc := range []struct {
 		naming     cronjob.Naming
 		name, told string
@@ -77,16 +78,19 @@ func TestCI3_FoundByAnyName(t *testing.T) {
 		o := cronjobgen.Kinds().Draw(t, "kind")
 		now := start.Add(time.Duration(rapid.IntRange(420, 1e6).Draw(t, "s")) * time.Second)
 		s := in(snapshot(newCronJob(cronjob.Spec{Schedule: "*/7 * * * *", TimeZone: ptr("America/New_York")}), now), o)
+
 		first := reconcile(t, s)
 		if len(first.Create) != 1 {
 			t.Fatal(first.String())
 		}
+
 		c := &first.Create[0]
 		child := cronjob.Child{Name: c.Name, UID: "work-1", CreationTimestamp: s.Now}
 		child.ScheduledTime, child.Backfilled = o.ReadMarks("report", c.Name, c.Labels, c.Annotations)
 		if !child.ScheduledTime.Equal(c.ScheduledTime) || child.Backfilled {
 			t.Fatalf("the marks %q and %q read as %s", c.Labels, c.Annotations, child.ScheduledTime)
 		}
+
 		s.Children = []cronjob.Child{child}
 		next := reconcile(t, s)
 		status := next.Settle(cronjob.Writes{}).Status
@@ -170,6 +174,7 @@ func TestC18_ActiveFromChildren(t *testing.T) {
 	o.ActiveFromChildren, o.SuccessFromChildren = true, true
 	recorded, byHand := child(hours(1)), cronjob.Child{Name: "by-hand", UID: "by-hand"}
 	over := finished(child(hours(2)), job.ConditionComplete, hours(2.5))
+
 	for _, tc := range []struct {
 		name     string
 		policy   cronjob.ConcurrencyPolicy
@@ -221,6 +226,7 @@ func TestC19_KeepsTheEndOfARow(t *testing.T) {
 	unlisted := cronjob.Options{PauseAfterFailures: 1, SuccessFromChildren: true}
 	expiring := unlisted
 	expiring.KeepSuccessful = time.Minute
+
 	for _, tc := range []struct {
 		name     string
 		limit    int32
@@ -239,6 +245,7 @@ func TestC19_KeepsTheEndOfARow(t *testing.T) {
 	} {
 		s := in(hourly(cronjob.Spec{SuccessfulJobsHistoryLimit: &tc.limit}, hours(4), tc.children...), tc.options)
 		s.CronJob.Status.LastScheduleTime = hours(3)
+
 		if !tc.options.SuccessFromChildren {
 			s.CronJob.Status.LastSuccessfulTime = worked.CompletionTime
 		}
@@ -262,6 +269,7 @@ func TestC19_KeptFailureAsksForNoRound(t *testing.T) {
 // C19: runs wait after enough failures in a row, until a success, an edit or a deletion.
 func TestC19_PauseAfterFailures(t *testing.T) {
 	failed := func(n float64) cronjob.Child { return ended(n, cronjob.Failed) }
+
 	for _, tc := range []struct {
 		name     string
 		children []cronjob.Child
@@ -278,6 +286,7 @@ func TestC19_PauseAfterFailures(t *testing.T) {
 		s := in(hourly(cronjob.Spec{FailedJobsHistoryLimit: ptr[int32](0), StartingDeadlineSeconds: ptr[int64](60)}, hours(6), tc.children...),
 			cronjob.Options{PauseAfterFailures: 3})
 		s.CronJob.Status.LastScheduleTime, s.CronJob.SpecChanged = hours(5), tc.edited
+
 		p := reconcile(t, s)
 		if got := len(p.Create) == 1; got != tc.starts {
 			t.Errorf("%s: got\n%s", tc.name, p.String())

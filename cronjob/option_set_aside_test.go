@@ -58,6 +58,7 @@ func TestSkipOnResume_RunsAfterTheResume(t *testing.T) {
 // was before it, or if SkipOnEdit is off. A change of the schedules of Also is an edit too.
 func TestCI16_SkipOnEdit(t *testing.T) {
 	also := func(spec string) []schedule.Option { return []schedule.Option{schedule.Also(spec)} }
+
 	for _, tc := range []struct {
 		name          string
 		skip          bool
@@ -76,6 +77,7 @@ func TestCI16_SkipOnEdit(t *testing.T) {
 		s := in(snapshot(newCronJob(cronjob.Spec{Schedule: tc.before}), hours(3)), cronjob.Options{SkipOnEdit: tc.skip})
 		s.Schedule = cronjob.Compile(&s.CronJob, tc.old...)
 		remember(t, &s)
+
 		s.CronJob.Spec.Schedule, s.CronJob.SpecChanged, s.Now = tc.after, tc.edited, hours(5)
 		s.Schedule = cronjob.Compile(&s.CronJob, tc.next...)
 		if plan := reconcile(t, s); created(t, plan).Equal(hours(4)) != tc.starts {

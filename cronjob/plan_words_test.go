@@ -22,6 +22,7 @@ func TestPlansAreWritten_InWords(t *testing.T) {
 	for _, root := range []any{job.Plan{}, job.Conclusion{}, cronjob.Plan{}, cronjob.Conclusion{}} {
 		eachType(reflect.TypeOf(root), seen)
 	}
+
 	words := 0
 	for kind := range seen {
 		isInteger := kind.Kind() >= reflect.Int && kind.Kind() <= reflect.Uint64
@@ -33,6 +34,7 @@ func TestPlansAreWritten_InWords(t *testing.T) {
 			t.Errorf("%v is written as a number", kind)
 			continue
 		}
+
 		for i := range uint8(128) {
 			value := reflect.New(kind)
 			value.Elem().SetUint(uint64(i))
@@ -41,6 +43,7 @@ func TestPlansAreWritten_InWords(t *testing.T) {
 			if strings.HasSuffix(string(text), fmt.Sprintf(`(%d)"`, i)) || strings.HasPrefix(string(text), `"Wait(`) {
 				continue // the value has no name
 			}
+
 			words++
 			again := reflect.New(kind)
 			must.OK(t, json.Unmarshal(text, again.Interface()))
@@ -49,6 +52,7 @@ func TestPlansAreWritten_InWords(t *testing.T) {
 			}
 		}
 	}
+
 	if words < 50 {
 		t.Errorf("only %d words", words)
 	}
@@ -97,6 +101,7 @@ func TestReasonsAreWritten(t *testing.T) {
 			t.Errorf("%s is written as %s, %v", want, text, err)
 		}
 	}
+
 	for _, text := range []string{`"Backof"`, `"Wait(3)"`, `3`} {
 		var reason jobreason.Wait
 		if err := json.Unmarshal([]byte(text), &reason); err == nil {

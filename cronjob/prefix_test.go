@@ -111,11 +111,13 @@ func TestC2_PrefixLaw_HistoryAndActiveList(t *testing.T) {
 		w := world.NewCronJob(newCronJob(cronjob.Spec{Schedule: "@hourly", FailedJobsHistoryLimit: ptr[int32](0)}), cronjob.Options{})
 		works := func() world.Fault { return world.None }
 		play := func(draw func() world.Fault) { plainRound(t, w, draw) }
+
 		w.Now = hours(1)
 		play(works)
 		w.Finish(cronjob.JobName("report", hours(1)), job.ConditionFailed)
 		w.Backfill(cronjob.Backfill{After: hours(-5)}, 2)
 		w.Backfill(cronjob.Backfill{After: hours(-3), Overlap: cronjob.Allow}, 2)
+
 		left := writes
 		play(func() world.Fault {
 			if left == 0 {
@@ -124,9 +126,11 @@ func TestC2_PrefixLaw_HistoryAndActiveList(t *testing.T) {
 			left--
 			return 0
 		})
+
 		for range 6 {
 			play(works)
 		}
+
 		want := []string{cronjob.JobName("report", hours(-4)), cronjob.JobName("report", hours(-2)), cronjob.JobName("report", hours(-1))}
 		if got := w.Running(); !slices.Equal(got, want) || len(w.Jobs) != len(want) {
 			t.Errorf("crash after %d writes: %q run of %d jobs, want %q", writes, got, len(w.Jobs), want)

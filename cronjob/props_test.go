@@ -251,12 +251,14 @@ func comeToRest(t *rapid.T, w *world.CronJob) {
 		w.DeliverAll()
 		round(t, w, func() world.Fault { return world.None })
 	}
+
 	w.DeliverAll()
 	s := w.Snapshot()
 	plan := planWithLaws(t, s)
 	if !w.Options.Quirks.IsZero() {
 		return // the reference does not recover from a crash between creation and status write (C14)
 	}
+
 	if plan.Settle(cronjob.Writes{}).Write || len(plan.Create)+len(plan.Delete)+len(plan.Verify) > 0 {
 		t.Fatalf("no rest:\n%s", plan.String())
 	}
@@ -270,6 +272,7 @@ func comeToRest(t *rapid.T, w *world.CronJob) {
 			t.Fatalf("CL2: %s is still active", r.Name)
 		}
 	}
+
 	checkHistoryAtRest(t, w)
 	spec := &w.CronJob.Spec
 	if *spec.Suspend || spec.ConcurrencyPolicy != cronjob.Allow || spec.StartingDeadlineSeconds != nil || w.Options != (cronjob.Options{}) {
@@ -286,17 +289,20 @@ func checkHistoryAtRest(t *rapid.T, w *world.CronJob) {
 	if len(w.Backfills) > 0 || w.Options.CatchUp == cronjob.CatchUpAll || w.Schedule.Problem != "" {
 		return
 	}
+
 	left := map[job.ConditionType]int{}
 	for _, c := range w.Children() {
 		if !c.Foreign && c.DeletionTimestamp.IsZero() {
 			left[c.WhoseLimits()]++
 		}
 	}
+
 	spec := &w.CronJob.Spec
 	for how, limit := range map[job.ConditionType]*int32{job.ConditionComplete: spec.SuccessfulJobsHistoryLimit, job.ConditionFailed: spec.FailedJobsHistoryLimit} {
 		if limit == nil {
 			continue
 		}
+
 		most := int(*limit)
 		if pause := int(w.Options.PauseAfterFailures); pause > 0 && how == cronjob.Failed {
 			most = max(most, pause)

@@ -45,6 +45,7 @@ func TestCI15_WaitsForOwnWrites(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := behind(t, cronjob.Spec{ConcurrencyPolicy: tc.policy}, tc.options, cronjobreason.ResultDone)
+
 			plan, end := play(t, s)
 			if waits := len(plan.Create) == 0; waits != tc.waits || waitsForNewer(&end) != tc.waits || end.Retry {
 				t.Fatalf("waits %t, again %v, retry %t:\n%s", waits, end.Requeue, end.Retry, plan.String())
@@ -52,6 +53,7 @@ func TestCI15_WaitsForOwnWrites(t *testing.T) {
 			if !tc.waits {
 				return
 			}
+
 			// A snapshot that shows the status, and that the job has ended, is not held back.
 			s.Memory = end.Memory
 			s.CronJob.Status = cronjob.Status{LastScheduleTime: hours(1), Active: []cronjob.Reference{ref(child(hours(1)))}}
@@ -150,16 +152,19 @@ func TestCI15_UnrecordedJobsAreActive(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, hours(0.9))
 			tc.change(&s)
+
 			plan, end := playUnwritten(t, s)
 			if len(plan.Create) != 1 || plan.Create[0].Name != tc.job {
 				t.Fatal(plan.String())
 			}
+
 			s.Memory, s.Now = end.Memory, hours(2)
 			plan = reconcile(t, s)
 			status := plan.Settle(cronjob.Writes{Verified: []cronjob.Reply{{Result: cronjobreason.ResultDone}}})
 			if len(plan.Create) > 0 || !slices.Equal(names(plan.Verify), []string{tc.job}) || !slices.Equal(names(status.Status.Active), []string{tc.job}) || !status.Write {
 				t.Fatal(plan.String())
 			}
+
 			// A look-up finds it gone: the next round follows immediately and starts the run.
 			_, end = goOn(t, &s)
 			if !end.Requeue.At.Equal(s.Now) || slices.Contains(reasons(end.Events), "JobAlreadyActive") {
@@ -265,6 +270,7 @@ func TestCI15_ReplacedAndNotSeen(t *testing.T) {
 // writes. The CronJob is suspended, so it has no other reason to look.
 func TestCL2_DeletedAndStillNamed(t *testing.T) {
 	const works, gone, fails, notTried = cronjobreason.ResultDone, cronjobreason.ResultGone, cronjobreason.ResultUnsuccessful, cronjobreason.ResultNotTried
+
 	for _, tc := range []struct {
 		name                   string
 		deleted, settled, look cronjobreason.Result
@@ -286,14 +292,17 @@ func TestCL2_DeletedAndStillNamed(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := second(cronjob.Replace, child(hours(1)))
 			s.Options.Quirks, s.Consistent = tc.quirks, tc.consistent
+
 			plan := reconcile(t, s)
 			o := creation(cronjobreason.ResultNameTaken)
 			o.Deleted, o.Settled = []cronjob.Effect{{Result: tc.deleted}}, cronjob.Reply{Result: tc.settled}
 			s.Memory = plan.Conclude(o).Memory
+
 			s.CronJob.Spec.Suspend = ptr(true)
 			if plan = reconcile(t, s); len(plan.Verify) != tc.looks || len(plan.Delete) > 0 {
 				t.Fatalf("want %d look-ups:\n%s", tc.looks, plan.String())
 			}
+
 			end := plan.Conclude(found(&plan, tc.look))
 			if named := len(end.Status.Active) > 0; named != tc.named || len(end.Memory.Kept().Deleted) > 0 != tc.remembered || end.Retry != (tc.look == fails) {
 				t.Errorf("named %t, retry %t, memory %v", named, end.Retry, end.Memory.Kept().Deleted)
@@ -388,6 +397,7 @@ func TestCL2_OverWithoutAList(t *testing.T) {
 			c := cronjob.Child{Name: made.Name, UID: made.UID, CreationTimestamp: s.Now}
 			s.Children = []cronjob.Child{finished(c, job.ConditionFailed, s.Now)}
 		}
+
 		for range 2 {
 			plan = reconcile(t, s)
 			end = plan.Conclude(found(&plan, tc.look))
@@ -395,6 +405,7 @@ func TestCL2_OverWithoutAList(t *testing.T) {
 				t.Errorf("%s: again %v:\n%s", tc.name, end.Requeue, plan.String())
 			}
 		}
+
 		if got := len(end.Memory.Kept().Started); got != tc.remembers {
 			t.Errorf("%s: %d are remembered:\n%s", tc.name, got, plan.String())
 		}
@@ -410,7 +421,9 @@ func TestCI15_OneOfSeveralIsNotShown(t *testing.T) {
 		}
 		return j
 	}
+
 	recorded, lost, unrecorded := started("recorded", true), started("lost", false), started("unrecorded", false)
+
 	for _, tc := range []struct {
 		started          []cronjob.StartedJob
 		unstored         bool
@@ -424,10 +437,12 @@ func TestCI15_OneOfSeveralIsNotShown(t *testing.T) {
 	} {
 		s := in(hourly(cronjob.Spec{Suspend: ptr(true)}, hours(1)), cronjob.Options{ActiveFromChildren: tc.unstored})
 		s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: "cj-1", Started: tc.started})
+
 		plan := reconcile(t, s)
 		if b := plan.Basis(); b.Unshown != tc.isUnseen || b.Memory.Behind.IsZero() == (tc.behind || tc.isUnseen) {
 			t.Errorf("%v: unshown %t, behind since %v", tc.started, b.Unshown, b.Memory.Behind)
 		}
+
 		s.Triggers = []cronjob.Trigger{{ID: "b", Overlap: cronjob.Forbid}}
 		plan = reconcile(t, s)
 		if waits := plan.Waits[len(plan.Waits)-1].Reason == cronjobreason.WaitStale; waits != tc.behind {
@@ -490,6 +505,7 @@ func TestCI15_LookUpUnderEachLimit(t *testing.T) {
 	} {
 		s := lostCreation(t, cronjob.Spec{ConcurrencyPolicy: tc.policy}, tc.options)
 		s.Now = hours(2)
+
 		plan := reconcile(t, s)
 		if len(plan.Verify) != 1 || len(plan.Create) != 1 {
 			t.Errorf("%s: want one look-up:\n%s", tc.name, plan.String())
@@ -558,15 +574,18 @@ func TestCI15_AnEarlierWaitIsOver(t *testing.T) {
 			Started: []cronjob.StartedJob{{Reference: ref(child(hours(1))), ScheduledTime: hours(1), Recorded: true}},
 		})
 		s.Triggers = tc.triggers
+
 		plan, end := play(t, s)
 		if len(plan.Create) != 1 {
 			t.Fatalf("%s: the earlier wait is over:\n%s", tc.name, &plan)
 		}
+
 		s.Memory, s.Triggers = end.Memory, []cronjob.Trigger{{ID: "b", Overlap: cronjob.Forbid}}
 		plan, end = play(t, s)
 		if len(plan.Create) > 0 {
 			t.Errorf("%s: and another starts beside it:\n%s", tc.name, &plan)
 		}
+
 		s.Memory, s.Now = end.Memory, s.Now.Add(5*time.Minute)
 		if plan = reconcile(t, s); len(plan.Create) != 1 {
 			t.Errorf("%s: it waits for longer than five minutes:\n%s", tc.name, &plan)
@@ -579,6 +598,7 @@ func TestCI15_AnEarlierWaitIsOver(t *testing.T) {
 func TestCI15_AFreshLookBetweenStaleOnes(t *testing.T) {
 	forbidden := cronjob.Trigger{ID: "b", Overlap: cronjob.Forbid}
 	triggers, backfills := []cronjob.Trigger{{ID: "a"}}, []cronjob.Backfill{between("a", -1.5, -0.5, "")}
+
 	for _, tc := range []struct {
 		name      string
 		triggers  []cronjob.Trigger
@@ -595,22 +615,26 @@ func TestCI15_AFreshLookBetweenStaleOnes(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := hourly(cronjob.Spec{}, hours(0.5))
 			s.Triggers, s.Backfills = tc.triggers, tc.backfills
+
 			plan := reconcile(t, s)
 			o := done(&plan)
 			if len(o.Created) != 1 {
 				t.Fatal(plan.String())
 			}
+
 			fresh, made := plan.Settle(o.Writes).Status, plan.Create[0]
 			if tc.noName {
 				o.Created[0], o.Settled = cronjob.Effect{Result: cronjobreason.ResultUnsuccessful}, cronjob.Reply{Result: cronjobreason.ResultNotTried}
 			}
 			s.Memory, s.Triggers, s.Backfills = plan.Conclude(o).Memory, []cronjob.Trigger{forbidden}, nil
+
 			if tc.shown {
 				s.Children = []cronjob.Child{{
 					Name: made.Name, UID: fresh.Active[0].UID, CreationTimestamp: s.Now, StartTime: s.Now,
 					ScheduledTime: made.ScheduledTime, Backfilled: made.Backfill != "",
 				}}
 			}
+
 			looked := s
 			looked.CronJob.Status = fresh
 			plan = reconcile(t, looked)
@@ -618,6 +642,7 @@ func TestCI15_AFreshLookBetweenStaleOnes(t *testing.T) {
 			if plan = reconcile(t, s); len(plan.Create) > 0 {
 				t.Errorf("another job starts beside %s:\n%s", made.Name, &plan)
 			}
+
 			// A later snapshot shows that it has ended: the trigger starts.
 			looked.Memory, looked.Children = plan.Conclude(cronjob.Outcome{}).Memory, []cronjob.Child{
 				{Name: made.Name, UID: fresh.Active[0].UID, Finished: job.ConditionFailed, FinishTime: s.Now}}

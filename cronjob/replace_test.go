@@ -73,6 +73,7 @@ func TestReplaceWhenGone(t *testing.T) {
 // remembers it.
 func TestReplaceWhenGone_LooksAgain(t *testing.T) {
 	replaced := cronjob.Remember(cronjob.Remembered{CronJobUID: "cj-1", Replaced: []cronjob.LeavingJob{{Reference: cronjob.Reference{Name: "x", UID: "x"}}}})
+
 	for _, tc := range []struct {
 		name       string
 		quirks     cronjobquirk.Set
@@ -90,10 +91,12 @@ func TestReplaceWhenGone_LooksAgain(t *testing.T) {
 		leaving.DeletionTimestamp = hours(2)
 		s := in(second(cronjob.Replace, leaving), cronjob.Options{ReplaceWhenGone: true, Quirks: tc.quirks})
 		s.Now, s.Consistent, s.Memory = hours(2).Add(30*time.Second), tc.consistent, tc.memory
+
 		want := time.Time{}
 		if tc.want > 0 {
 			want = s.Now.Add(tc.want)
 		}
+
 		plan := reconcile(t, s)
 		if b := plan.Basis(); !b.Look.Equal(want) || b.Unfinished || len(plan.Delete) > 0 {
 			t.Errorf("%s: looks at %s, want %s, unfinished %t:\n%s", tc.name, b.Look, want, b.Unfinished, plan.String())
@@ -120,6 +123,7 @@ func TestReplaceWhenGone_WhatIsRemembered(t *testing.T) {
 	running := child(hours(1))
 	leaving := running
 	leaving.DeletionTimestamp = hours(1.6)
+
 	for _, tc := range []struct {
 		name        string
 		policy      cronjob.ConcurrencyPolicy
@@ -137,6 +141,7 @@ func TestReplaceWhenGone_WhatIsRemembered(t *testing.T) {
 		s := in(hourly(cronjob.Spec{ConcurrencyPolicy: tc.policy}, hours(1.7), tc.children...), cronjob.Options{ReplaceWhenGone: tc.whenGone})
 		s.CronJob.Status.LastScheduleTime = hours(1)
 		s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: "cj-1", Replaced: []cronjob.LeavingJob{{Reference: ref(running)}}})
+
 		plan := reconcile(t, s)
 		if got := len(plan.Basis().Memory.Replaced); got != tc.kept || len(plan.Verify) != tc.looks {
 			t.Errorf("%s: %d kept, %d looked up, want %d and %d\n%s", tc.name, got, len(plan.Verify), tc.kept, tc.looks, plan.String())
@@ -160,16 +165,19 @@ func TestM9_ReplacedJobsThatTheCacheStillShows(t *testing.T) {
 	} {
 		s := in(second(cronjob.Replace, child(hours(1))), cronjob.Options{ReplaceWhenGone: true, Quirks: tc.quirks})
 		rounds, started := 0, time.Time{}
+
 		for range 10 {
 			plan := reconcile(t, s)
 			if tc.quirks.IsZero() && slices.Contains(reasons(plan.Events), "UnexpectedJob") {
 				t.Errorf("%s: %v", tc.name, plan.Events)
 			}
+
 			o := done(&plan)
 			for i := range o.Deleted {
 				o.Deleted[i].Result = tc.result
 			}
 			end := plan.Conclude(o)
+
 			s.Memory, s.CronJob.Status = end.Memory, end.Status
 			if started = created(t, plan); !started.IsZero() || end.Requeue.At.After(s.Now) {
 				if started.IsZero() && !waitsForNewer(&end) {
@@ -179,6 +187,7 @@ func TestM9_ReplacedJobsThatTheCacheStillShows(t *testing.T) {
 			}
 			rounds++
 		}
+
 		if rounds > 2 || !started.Equal(tc.want) {
 			t.Errorf("%s: %d rounds in a row, then %v starts, want %v", tc.name, rounds, started, tc.want)
 		}
@@ -303,11 +312,13 @@ func TestC3_AReplacedJobIsNotUnexpected(t *testing.T) {
 	} {
 		s := in(second(cronjob.Replace, child(hours(1))), tc.options)
 		warnings := 0
+
 		for i := range 4 {
 			plan := reconcile(t, s)
 			if slices.Contains(reasons(plan.Events), "UnexpectedJob") {
 				warnings++
 			}
+
 			o := done(&plan)
 			for i := range o.Deleted {
 				o.Deleted[i].Result = tc.deleted
@@ -315,6 +326,7 @@ func TestC3_AReplacedJobIsNotUnexpected(t *testing.T) {
 			for i := range o.Created {
 				o.Created[i].Result = tc.created
 			}
+
 			end := plan.Conclude(o)
 			if i == 0 && len(plan.Delete) != 1 {
 				t.Fatalf("%s: %s", tc.name, plan.String())
@@ -324,10 +336,12 @@ func TestC3_AReplacedJobIsNotUnexpected(t *testing.T) {
 			}
 			s.Memory, s.CronJob.Status = end.Memory, end.Status
 		}
+
 		if warnings != tc.want {
 			t.Errorf("%s: %d warnings, want %d", tc.name, warnings, tc.want)
 		}
 	}
+
 	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, hours(2), child(hours(1)))
 	s.CronJob.Status.LastScheduleTime = hours(1)
 	if plan := reconcile(t, s); len(plan.Unexpected) != 1 {

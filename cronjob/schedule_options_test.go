@@ -20,6 +20,7 @@ func TestC13_SecondsDoNotCollide(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "*/20 * * * * *"})
 	c.Spec.ConcurrencyPolicy = cronjob.Allow
 	s := cronjob.Snapshot{CronJob: c, Schedule: cronjob.Compile(&c, schedule.WithSeconds()), Options: cronjob.Options{Naming: cronjob.Naming{Form: cronjob.NameSeconds}}}
+
 	var names []string
 	for _, second := range []int{20, 40, 60} {
 		s.Now = c.CreationTimestamp.Add(time.Duration(second) * time.Second)
@@ -30,9 +31,11 @@ func TestC13_SecondsDoNotCollide(t *testing.T) {
 			s.Children = append(s.Children, cronjob.Child{Name: n.Name, UID: job.UID(n.Name), ScheduledTime: n.ScheduledTime, Finished: cronjob.Complete, FinishTime: s.Now})
 		}
 	}
+
 	if len(names) != 3 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != 3 {
 		t.Errorf("the runs are %q", names)
 	}
+
 	s.Options.Naming.Form = cronjob.NameMinutes
 	_, err := cronjob.Reconcile(s)
 	if err == nil || !strings.Contains(err.Error(), `options.naming.form: "minutes"`) || !strings.Contains(err.Error(), `"*/20 * * * * *"`) {
@@ -44,6 +47,7 @@ func TestC13_SecondsDoNotCollide(t *testing.T) {
 func TestC20_RunAtCreation(t *testing.T) {
 	creation := at("2026-01-01T10:20:30Z")
 	first, second, third := creation.Add(time.Second), at("2026-01-02T00:00:00Z"), at("2026-01-03T00:00:00Z")
+
 	for _, tc := range []struct {
 		name        string
 		now, last   time.Time
@@ -62,6 +66,7 @@ func TestC20_RunAtCreation(t *testing.T) {
 			tc.spec.Schedule, tc.spec.ConcurrencyPolicy = "0 0 * * *", cronjob.Forbid
 			c := newCronJob(tc.spec)
 			c.CreationTimestamp, c.Status.LastScheduleTime = creation, tc.last
+
 			plan := reconcile(t, cronjob.Snapshot{CronJob: c, Now: tc.now, Schedule: cronjob.Compile(&c, schedule.RunAfterAnchor()), Consistent: true})
 			if got := created(t, plan); !got.Equal(tc.want) || !plan.NextRun.Equal(tc.again) {
 				t.Errorf("starts %s, next %s, want %s, %s:\n%s", got, plan.NextRun, tc.want, tc.again, &plan)
@@ -98,12 +103,14 @@ func TestC20_InRandomLives(t *testing.T) {
 		end := begin.AddDate(0, 0, rapid.IntRange(1, 20).Draw(t, "days"))
 		w := world.NewCronJob(c, cronjobgen.AllOptions(true).Draw(t, "options"))
 		w.Schedule = cronjob.Compile(&c, schedule.WithSeconds(), schedule.RunAfterAnchor(), schedule.NotBefore(begin), schedule.NotAfter(end))
+
 		started := map[job.UID]bool{}
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			cronjobgen.Step(t, w, cronjobgen.AllFaults)
 			if w.Err() != nil {
 				t.Fatalf("%v", w.Err())
 			}
+
 			for _, child := range w.Children() {
 				run := child.ScheduledTime
 				if !child.Foreign && !run.IsZero() && (run.Before(begin) || run.After(end)) {
@@ -114,11 +121,13 @@ func TestC20_InRandomLives(t *testing.T) {
 				}
 			}
 		}
+
 		if len(started) > 1 {
 			t.Fatalf("the run at the creation started %d times", len(started))
 		}
 		atCreation += len(started)
 	})
+
 	if atCreation == 0 && !testing.Short() { // one life in ten has such a run
 		t.Error("no run at a creation has started")
 	}

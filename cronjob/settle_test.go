@@ -15,6 +15,7 @@ import (
 // TestC14_CI3_Created creates the job before the status is written (CI3).
 func TestC14_CI3_Created(t *testing.T) {
 	plan := reconcile(t, hourly(cronjob.Spec{}, hours(1).Add(2*time.Second)))
+
 	for _, tc := range []struct {
 		result           cronjobreason.Result
 		active, recorded bool
@@ -31,6 +32,7 @@ func TestC14_CI3_Created(t *testing.T) {
 		o := cronjob.Outcome{Writes: cronjob.Writes{Created: []cronjob.Effect{{
 			Result: tc.result, Job: cronjob.Reference{UID: "u"}, CreationTimestamp: hours(1).Add(2 * time.Second), Error: "down",
 		}}}, Settled: cronjob.Reply{Result: cronjobreason.ResultDone}}
+
 		end := plan.Conclude(o)
 		if status := plan.Settle(o.Writes).Status; len(status.Active) == 1 != tc.active || status.LastScheduleTime.Equal(hours(1)) != tc.recorded || end.Retry != tc.retry {
 			t.Errorf("%s: %s, retry %t", tc.result, status, end.Retry)

@@ -34,6 +34,7 @@ func TestSnapshotErrors(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
+
 	for year, want := range map[int]string{0: "-62167219200", 1: "", 9999: "", 10000: "253402300800"} {
 		first := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
 		last := first.AddDate(1, 0, 0).Add(-1)
@@ -82,11 +83,13 @@ func TestErrorsNameFieldValueAndProblem(t *testing.T) {
 		change(&s)
 		return cronjob.Validate(s)
 	}
+
 	trigger, backfill := hourly(cronjob.Spec{}, start), hourly(cronjob.Spec{}, start)
 	trigger.Triggers, backfill.Backfills = []cronjob.Trigger{{}}, []cronjob.Backfill{{ID: "b"}}
 	_, noID := cronjob.Reconcile(trigger)
 	_, noBeginning := cronjob.Reconcile(backfill)
 	_, halfAKind := cronjob.Reconcile(in(hourly(cronjob.Spec{}, start), cronjob.Options{Child: cronjob.Kind{Kind: "Work"}}))
+
 	for want, err := range map[string]error{
 		`options.child: " Work": needs both kind and apiVersion, or neither`: halfAKind,
 		"<nil>":                               validated(func(*cronjob.Spec) {}),

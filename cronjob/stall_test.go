@@ -61,6 +61,7 @@ const moment = time.Second
 // first.
 func follow(t *rapid.T, w *world.CronJob) {
 	left := rapid.IntRange(0, 3).Draw(t, "faults")
+
 	for rounds := 0; ; rounds++ {
 		if rounds > 400 {
 			t.Fatalf("%d rounds and no end", rounds)
@@ -71,6 +72,7 @@ func follow(t *rapid.T, w *world.CronJob) {
 			}
 			return world.None
 		})
+
 		if !w.Retry && (w.Requeue.At.IsZero() || w.Requeue.At.After(w.Now.Add(moment))) {
 			break
 		}
@@ -78,6 +80,7 @@ func follow(t *rapid.T, w *world.CronJob) {
 			w.Now = w.Requeue.At
 		}
 	}
+
 	s := w.Snapshot()
 	plan := planWithLaws(t, s)
 	if plan.Settle(cronjob.Writes{}).Write || len(plan.Create)+len(plan.Delete)+len(plan.Verify)+len(plan.Triggered) > 0 {

@@ -77,15 +77,18 @@ func (s *stage) commands() map[string]func() string {
 		"combine":  s.combine,    // lines "also ..." and "except ..." as input
 		"trigger":  s.trigger,    // ID [overlap=Forbid]
 		"backfill": s.ask,        // ID after=TIME until=TIME [overlap=Allow] [max=N]
+
 		// The controller. With fail=N the N-th write of the round fails, with lose=N its reply is
 		// lost, and with crash=N the controller crashes before it and loses its memory.
 		"round": s.round,
 		"plan":  s.plan, // prints what a round would do
+
 		// The jobs, named by their runs or IDs; "all" means all running jobs.
 		"complete": func() string { return s.end(job.ConditionComplete) },
 		"fail":     func() string { return s.end(job.ConditionFailed) },
 		"delete":   s.remove,  // a user deletes a job
 		"foreign":  s.foreign, // a job of another owner takes the name of a run
+
 		// The time, and the state of the API server.
 		"at":    s.at, // sets the time
 		"state": s.state,

@@ -65,11 +65,14 @@ func TestB4_PlanString(t *testing.T) {
 	c.Status = cronjob.Status{
 		Active: []cronjob.Reference{gone, ref(old)}, LastScheduleTime: hours(1), LastSuccessfulTime: hours(1.5),
 	}
+
 	older := finished(child(hours(-2)), job.ConditionComplete, hours(-1.5))
 	s := snapshot(c, hours(2), old, older)
 	s.Triggers = []cronjob.Trigger{{ID: "now"}, {ID: "later", Overlap: cronjob.Forbid}}
 	s.Backfills = []cronjob.Backfill{{ID: "past", After: hours(-1), Until: hours(0)}, {ID: "none", After: hours(-1), Until: hours(-1)}}
+
 	plan := reconcile(t, s)
+
 	want := `verify report-gone: active, and perhaps gone (C5)
 delete report-29453640: more successful jobs than successfulJobsHistoryLimit (C2)
 create report-29453880 for 2026-01-01T02:00:00Z: the run is due (C7)
@@ -83,6 +86,7 @@ wait: trigger "later" is held back: 2 active jobs
 wait: backfill "past": the run of 2026-01-01T00:00:00Z is held back: 3 active jobs
 again at 2026-01-01T03:00:00.1Z
 `
+
 	if got := plan.String(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}

@@ -37,6 +37,7 @@ func TestC6_CI10_NothingStarts(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
 			tc.change(&c)
+
 			plan := reconcile(t, snapshot(c, start.Add(5*time.Hour)))
 			if len(plan.Create) > 0 || !plan.Requeue.At.IsZero() || len(plan.Waits) != 1 || plan.Waits[0].Reason != tc.wait {
 				t.Error(plan.String())

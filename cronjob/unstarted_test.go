@@ -128,12 +128,15 @@ func TestC9_AfterACrash(t *testing.T) {
 // C9: a run whose name is taken is reported once, with each way to catch up.
 func TestC9_NameTaken(t *testing.T) {
 	other := foreign(child(hours(2)))
+
 	for _, catchUp := range []cronjob.CatchUp{cronjob.CatchUpLatest, cronjob.CatchUpNone, cronjob.CatchUpAll} {
 		for _, children := range [][]cronjob.Child{{other}, nil} {
 			s := in(hourly(cronjob.Spec{}, hours(1), children...), cronjob.Options{CatchUp: catchUp})
 			missed, started := 0, 0
+
 			for n := range 10 {
 				s.Now = hours(float64(n/2 + 1))
+
 				plan := reconcile(t, s)
 				o := done(&plan)
 				for i := range o.Created {
@@ -142,10 +145,12 @@ func TestC9_NameTaken(t *testing.T) {
 						o.Created[i] = cronjob.Effect{Result: cronjobreason.ResultNameTaken}
 					}
 				}
+
 				end := plan.Conclude(o)
 				missed += end.Metrics.Missed
 				s.Memory, s.CronJob.Status = end.Memory, end.Status
 			}
+
 			if missed != 1 || started != 4 {
 				t.Errorf("%s, the children %v: %d runs start, %d are reported", catchUp, children, started, missed)
 			}
@@ -173,9 +178,11 @@ func TestC9_SetAside(t *testing.T) {
 		s := in(second("", child(hours(1))), tc.options)
 		s.Now = hours(1.5)
 		remember(t, &s)
+
 		s.Now = hours(4)
 		tc.change(&s.CronJob.Spec)
 		s.Schedule = cronjob.Compile(&s.CronJob)
+
 		var all []cronjob.Unstarted
 		for range 2 {
 			_, end := play(t, s)
@@ -185,6 +192,7 @@ func TestC9_SetAside(t *testing.T) {
 			all = append(all, end.Unstarted...)
 			s.Memory = end.Memory
 		}
+
 		if len(all) == 0 || all[len(all)-1].Reason != tc.want.Reason || all[len(all)-1].Count != tc.want.Count || !all[len(all)-1].Latest.Equal(tc.want.Latest) {
 			t.Errorf("%s: %v, want %v", tc.name, all, tc.want)
 		}

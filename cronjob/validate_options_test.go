@@ -28,6 +28,7 @@ func TestC1_ValidateOptions(t *testing.T) {
 	}
 	calls, domain253 := 0, strings.Repeat("d.", 126)+"d"
 	seconds := cronjob.Naming{Form: cronjob.NameSeconds}
+
 	for _, tc := range []struct {
 		name, schedule string
 		options        cronjob.Options
@@ -76,12 +77,14 @@ func TestC1_ValidateOptions(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			c := cronjob.CronJob{Name: "report", Spec: cronjob.Spec{Schedule: tc.schedule}}
 			cronjob.Default(&c.Spec)
+
 			err := tc.options.Validate(&c, tc.opts...)
 			if got := fields(err); !slices.Equal(got, tc.fields) {
 				t.Errorf("got %q, want %q: %v", got, tc.fields, err)
 			}
 		})
 	}
+
 	c := cronjob.CronJob{Name: "Report", Spec: cronjob.Spec{Schedule: "61 * * * *"}}
 	cronjob.Default(&c.Spec)
 	if got, want := fields((&cronjob.Options{}).Validate(&c)), []string{"metadata.name", "spec.schedule"}; !slices.Equal(got, want) {

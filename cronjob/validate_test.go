@@ -70,6 +70,7 @@ func fields(err error) []string {
 
 func TestC1_ValidateWithName(t *testing.T) {
 	long := strings.Repeat("n", 52)
+
 	for _, tc := range []struct {
 		name     string
 		cronJob  string
@@ -98,6 +99,7 @@ func TestC1_ValidateWithName(t *testing.T) {
 			}
 		})
 	}
+
 	c := newCronJob(cronjob.Spec{Schedule: "soon"})
 	c.Name = ""
 	if got := fields(c.Validate()); !slices.Equal(got, []string{"metadata.name", "spec.schedule"}) {
@@ -120,6 +122,7 @@ func TestC1_Default(t *testing.T) {
 // TestValidateUpdate: invalid values of the old spec may stay.
 func TestValidateUpdate(t *testing.T) {
 	midnight, inUTC, onMars := cronjob.Spec{Schedule: "0 0 * * *"}, cronjob.Spec{Schedule: "TZ=UTC 0 0 * * *"}, cronjob.Spec{Schedule: "0 0 * * *", TimeZone: ptr("Mars/Base")}
+
 	for _, test := range []struct {
 		name      string
 		old, next cronjob.Spec

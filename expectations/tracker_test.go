@@ -63,6 +63,7 @@ func TestE3_TrackerReplacesAndRenews(t *testing.T) {
 func TestE2_Writer(t *testing.T) {
 	var direct, written expectations.Tracker[string]
 	w := written.Of("demo", t0)
+
 	check := func(what string) {
 		t.Helper()
 		for _, key := range []string{"demo", "other"} {
@@ -72,15 +73,19 @@ func TestE2_Writer(t *testing.T) {
 			}
 		}
 	}
+
 	direct.Expect("demo", 5, 3, t0)
 	w.Expect(5, 3)
 	check("Expect")
+
 	direct.Lower("demo", 2, 1)
 	w.Lower(2, 1)
 	check("Lower")
+
 	direct.ExpectUntracked("demo", "a", "b")
 	w.ExpectUntracked("a", "b")
 	check("ExpectUntracked")
+
 	direct.LowerUntracked("demo", "a")
 	w.LowerUntracked("a")
 	check("LowerUntracked")
@@ -94,6 +99,7 @@ func TestE4_TrackerOfFinalizers(t *testing.T) {
 	if added := tracker.ExpectUntracked(1, "c", "a"); !slices.Equal(added, []expectations.UID{"c"}) {
 		t.Errorf("added %q, and a was expected already", added)
 	}
+
 	_, before := tracker.Snapshot(1)
 	tracker.LowerUntracked(1, "a")
 	tracker.LowerUntracked(1, "unknown")
@@ -104,9 +110,11 @@ func TestE4_TrackerOfFinalizers(t *testing.T) {
 	if !before.Equal(expectations.NewUIDs("a", "b", "c")) {
 		t.Error("an observation changed the snapshot before it")
 	}
+
 	if !tracker.Satisfied(1, t0) {
 		t.Error("removals in flight hold back creations")
 	}
+
 	tracker.Expect(1, 1, 0, t0)
 	tracker.Forget(1)
 	if counts, uids := tracker.Snapshot(1); counts != (expectations.Counts{}) || uids.Len() != 0 {
@@ -120,12 +128,14 @@ func TestE4_TrackerAgainstValues(t *testing.T) {
 		counts expectations.Counts
 		uids   expectations.UIDs
 	}
+
 	rapid.Check(t, func(t *rapid.T) {
 		var tracker expectations.Tracker[int]
 		model := map[int]record{}
 		key := rapid.IntRange(0, 2)
 		number := rapid.IntRange(-1, 4)
 		uid := drawnUID(`[a-d]`)
+
 		t.Repeat(map[string]func(*rapid.T){
 			"expect": func(t *rapid.T) {
 				k, c, d := key.Draw(t, "key"), number.Draw(t, "creations"), number.Draw(t, "deletions")
@@ -178,6 +188,7 @@ func TestE2_TrackerFromManyGoroutines(t *testing.T) {
 	const jobs, writes = 8, 50
 	var tracker expectations.Tracker[int]
 	var wg sync.WaitGroup
+
 	for job := range jobs {
 		tracker.Expect(job, writes, writes, t0)
 		for i := range writes {
@@ -194,6 +205,7 @@ func TestE2_TrackerFromManyGoroutines(t *testing.T) {
 			})
 		}
 	}
+
 	wg.Wait()
 	for job := range jobs {
 		if counts, uids := tracker.Snapshot(job); counts != (expectations.Counts{}) || uids.Len() != 0 {
@@ -207,6 +219,7 @@ func TestE4_TrackerOfOneJob(t *testing.T) {
 	var direct, bound expectations.Tracker[string]
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	w := bound.Of("a", now)
+
 	for _, step := range []struct {
 		name          string
 		direct, bound func()
@@ -219,6 +232,7 @@ func TestE4_TrackerOfOneJob(t *testing.T) {
 		before, beforeUIDs := bound.Snapshot("a")
 		step.direct()
 		step.bound()
+
 		counts, uids := bound.Snapshot("a")
 		wantCounts, wantUIDs := direct.Snapshot("a")
 		if counts != wantCounts || !uids.Equal(wantUIDs) {
@@ -228,6 +242,7 @@ func TestE4_TrackerOfOneJob(t *testing.T) {
 			t.Errorf("%s changes nothing", step.name)
 		}
 	}
+
 	if counts, uids := bound.Snapshot("b"); counts != (expectations.Counts{}) || uids.Len() > 0 {
 		t.Errorf("another job expects %+v %v", counts, uids)
 	}

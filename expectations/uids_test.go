@@ -59,11 +59,13 @@ func TestE4_UIDsAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sets := []expectations.UIDs{{}}
 		models := []map[expectations.UID]bool{{}}
+
 		for range rapid.IntRange(0, 12).Draw(t, "steps") {
 			from := rapid.IntRange(0, len(sets)-1).Draw(t, "from")
 			uids := rapid.SliceOfN(uid, 0, 6).Draw(t, "uids")
 			model := maps.Clone(models[from])
 			set := sets[from]
+
 			if rapid.Bool().Draw(t, "add") {
 				set = set.With(uids...)
 				for _, u := range uids {
@@ -77,11 +79,13 @@ func TestE4_UIDsAgainstMap(t *testing.T) {
 			}
 			sets, models = append(sets, set), append(models, model)
 		}
+
 		for i, set := range sets {
 			want := slices.Sorted(maps.Keys(models[i]))
 			if got := slices.Collect(set.All()); !slices.Equal(got, want) || set.Len() != len(want) {
 				t.Fatalf("set %d holds %q, %d members, want %q", i, got, set.Len(), want)
 			}
+
 			probe := uid.Draw(t, "probe")
 			if set.Has(probe) != models[i][probe] {
 				t.Fatalf("set %d: Has(%q) = %v", i, probe, set.Has(probe))
@@ -97,6 +101,7 @@ func TestB5_UIDsRoundTripAsJSON(t *testing.T) {
 	type memory struct {
 		UIDs expectations.UIDs `json:"uids,omitzero"`
 	}
+
 	for _, c := range []struct {
 		in, out string
 		want    expectations.UIDs
@@ -114,6 +119,7 @@ func TestB5_UIDsRoundTripAsJSON(t *testing.T) {
 			t.Errorf("%s: encodes as %s, %v, want %s", c.in, text, err, c.out)
 		}
 	}
+
 	if text, err := json.Marshal(expectations.UIDs{}); err != nil || string(text) != "[]" {
 		t.Errorf("the empty set alone encodes as %s, %v", text, err)
 	}

@@ -121,12 +121,14 @@ func BenchmarkParse(b *testing.B) {
 func TestB1_NoAllocations(t *testing.T) {
 	after := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	now := after.AddDate(10, 0, 0)
+
 	for _, zone := range benchZones {
 		for _, spec := range []string{"*/5 * * * *", "0 0 29 2 *", "@every 90s", "30 9 * * 1-5", "*/10 * 9 * * 1-5"} {
 			opts := []schedule.Option{schedule.WithTimeZone(zone), schedule.WithSeconds(), schedule.NotBefore(after)}
 			if combined := spec == "30 9 * * 1-5"; combined {
 				opts = append(opts, schedule.Also("0 12 * * 6"), schedule.Except("* * 25 12 *"))
 			}
+
 			s := mustParse(t, spec, opts...)
 			n := testing.AllocsPerRun(100, func() {
 				s.Next(after)

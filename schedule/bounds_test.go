@@ -13,6 +13,7 @@ import (
 
 func TestBounds_Runs(t *testing.T) {
 	begin, end := "2026-01-01T10:00Z", "2026-01-01T12:00Z"
+
 	for _, c := range []struct {
 		name, spec string
 		begin, end string // empty means none
@@ -37,11 +38,13 @@ func TestBounds_Runs(t *testing.T) {
 			if c.end != "" {
 				opts = append(opts, schedule.NotAfter(instant(t, c.end)))
 			}
+
 			s := mustParse(t, c.spec, opts...)
 			want, first, last := instants(t, c.want), time.Time{}, instant(t, "9999-12-31T23:59:59Z")
 			if problem := compare(s, first.Unix(), last.Unix(), want); problem != "" {
 				t.Errorf("want %v: %s", c.want, problem)
 			}
+
 			var got []int64
 			for run := range s.NextN(first, 10) {
 				got = append(got, run.Unix())
@@ -152,6 +155,7 @@ func TestRunAfterAnchor(t *testing.T) {
 			anchor := instant(t, c.anchor)
 			opts := append(c.opts, schedule.WithSeconds(), schedule.WithAnchor(anchor), schedule.RunAfterAnchor())
 			s := mustParse(t, c.spec, opts...)
+
 			var got []string
 			for run := range s.NextN(anchor, 3) {
 				got = append(got, run.Format(time.RFC3339))
@@ -159,6 +163,7 @@ func TestRunAfterAnchor(t *testing.T) {
 			if !slices.Equal(got, c.want) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}
+
 			if n := s.Count(anchor, anchor.AddDate(0, 0, 1)); n != c.count {
 				t.Errorf("Count: %d, want %d", n, c.count)
 			}
@@ -173,6 +178,7 @@ func TestRunAfterAnchor(t *testing.T) {
 			}
 		})
 	}
+
 	s := mustParse(t, "0 * * * *", schedule.WithAnchor(instant(t, "2026-01-01T10:20:30Z")), schedule.RunAfterAnchor())
 	if got, want := s.Describe(), "every hour, and at 10:20:31 on 2026-01-01"; got != want {
 		t.Errorf("got %q, want %q", got, want)

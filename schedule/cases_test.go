@@ -130,6 +130,7 @@ func TestS4_HoursOfADay(t *testing.T) {
 // TestS4_Policies checks the options at the gaps and overlaps of the cases above.
 func TestS4_Policies(t *testing.T) {
 	gapEnd, first, last := schedule.RunSkippedAtGapEnd(), schedule.RunRepeatedFirst(), schedule.RunRepeatedLast()
+
 	for _, c := range []struct {
 		name       string
 		opt        schedule.Option
@@ -182,8 +183,10 @@ func TestB1_DueRuns(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			after, now := instant(t, c.after), instant(t, c.now)
 			exact, preset := mustParse(t, c.spec), mustParse(t, c.spec, schedule.Kubernetes(release.Newest()))
+
 			checkRuns(t, exact, c.now, []string{c.next})
 			checkRuns(t, preset, c.now, []string{c.reference})
+
 			for _, s := range []schedule.Schedule{exact, preset} {
 				due := none
 				if run, ok := s.Latest(after, now); ok {

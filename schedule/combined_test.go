@@ -58,6 +58,7 @@ func TestCombined_SetAlgebra(t *testing.T) {
 	} {
 		zone := schedule.WithTimeZone(c.zone)
 		after, until := instant(t, "1890-01-01T00:00Z"), instant(t, "2390-01-01T00:00Z")
+
 		runs := map[int64]bool{}
 		for _, spec := range append([]string{c.main}, c.also...) {
 			for run := range mustParse(t, spec, zone).Between(after, until) {
@@ -72,6 +73,7 @@ func TestCombined_SetAlgebra(t *testing.T) {
 				}
 			}
 		}
+
 		s := mustParse(t, c.main, zone, schedule.Also(c.also...), schedule.Except(c.except...))
 		n := 0
 		for run := range s.Between(after, until) {
@@ -163,10 +165,12 @@ func TestCombined_EqualStringDescribe(t *testing.T) {
 	parse := func(also, except []string) schedule.Schedule {
 		return mustParse(t, "0 9 * * mon", schedule.Also(also...), schedule.Except(except...))
 	}
+
 	plain, both := parse(nil, nil), parse([]string{"0 12 * * sat"}, []string{"* * 25 12 *"})
 	if !both.Equal(parse([]string{"0 12 * * 6"}, []string{"* * 25 12 ?"})) {
 		t.Error("the same is not equal")
 	}
+
 	for _, other := range []schedule.Schedule{plain, parse([]string{"0 12 * * 6"}, nil), parse(nil, []string{"* * 25 12 *"}), {}} {
 		if both.Equal(other) || other.Equal(both) {
 			t.Errorf("%q is equal to %q", both, other)
@@ -175,6 +179,7 @@ func TestCombined_EqualStringDescribe(t *testing.T) {
 	if one := mustParse(t, "0 9 * * mon", schedule.Also("0 7 * * *"), schedule.Also("0 8 * * *")); !one.Equal(parse([]string{"0 7 * * *", "0 8 * * *"}, nil)) {
 		t.Errorf("the options are in the order %q", one)
 	}
+
 	if got, want := both.String(), "0 9 * * mon also 0 12 * * sat except * * 25 12 *"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

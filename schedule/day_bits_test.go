@@ -19,6 +19,7 @@ func TestDayBits(t *testing.T) {
 			d[n/64] |= 1 << (n % 64)
 			set[n] = true
 		}
+
 		for at := range set {
 			after, before := 0, 0
 			for n := range set {
@@ -29,6 +30,7 @@ func TestDayBits(t *testing.T) {
 					before = n
 				}
 			}
+
 			if got := d.from(at); got != after {
 				t.Fatalf("from(%d) = %d, want %d", at, got, after)
 			}

@@ -87,8 +87,10 @@ func TestDescribe_TellsApart(t *testing.T) {
 		}
 		return pick(r, randomField(r, low, high), randomField(r, low, high)+","+randomField(r, low, high))
 	}
+
 	begin := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	seen := map[string]schedule.Schedule{}
+
 	for range oracleCases(t) {
 		var fields [6]string // the seconds last, as their range is the same as the minutes'
 		for i := range fields {
@@ -97,19 +99,23 @@ func TestDescribe_TellsApart(t *testing.T) {
 		if r.Intn(2) == 0 {
 			fields[5] = "0"
 		}
+
 		i := r.Intn(6) // the two schedules differ at most in this field
 		for range 2 {
 			s := mustParse(t, fields[5]+" "+strings.Join(fields[:5], " "), schedule.WithSeconds())
 			fields[i] = field(i)
+
 			text := s.Describe()
 			if strings.Contains(text, "  ") || strings.Contains(text, "the  of") {
 				t.Fatalf("%q: %q", s, text)
 			}
+
 			other, ok := seen[text]
 			seen[text] = s
 			if !ok || s.Never() && other.Never() {
 				continue
 			}
+
 			end := begin.AddDate(400, 0, 0)
 			if s.Count(begin, end) != other.Count(begin, end) || !slices.Equal(slices.Collect(s.NextN(begin, 300)), slices.Collect(other.NextN(begin, 300))) {
 				t.Fatalf("%q and %q: %q", s, other, text)
@@ -124,6 +130,7 @@ func TestLint(t *testing.T) {
 	const lag = 10 * time.Second
 	each := []schedule.FindingKind{schedule.EachMinute}
 	uneven, missing := []schedule.FindingKind{schedule.UnevenStep}, []schedule.FindingKind{schedule.MissingDay}
+
 	for _, c := range []struct {
 		spec, zone string
 		opts       []schedule.Option
@@ -237,6 +244,7 @@ func TestLint_AnyClock(t *testing.T) {
 // TestLint_Texts compares whole messages.
 func TestLint_Texts(t *testing.T) {
 	from := instant(t, "2026-02-01T00:00Z")
+
 	for spec, want := range map[string]string{
 		"0 0 */2 * *":   `day-of-month "*/2" is uneven: it begins again on the 1st of each month, whatever day comes before`,
 		"0 */5 * * *":   `hour "*/5" is uneven: from 20 to the next 0 it is 4, not 5`,
@@ -253,6 +261,7 @@ func TestLint_Texts(t *testing.T) {
 		for _, f := range mustParse(t, spec).Lint(schedule.Circumstances{From: from}) {
 			texts = append(texts, f.Message)
 		}
+
 		if !slices.Contains(texts, want) {
 			t.Errorf("%s: %q, want %q", spec, texts, want)
 		}

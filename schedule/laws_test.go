@@ -25,6 +25,7 @@ func drawSubject(t *rapid.T, zones []testZone) subject {
 	policy := rapid.SampledFrom([]dstPolicy{exact, exact, exact, gapEnd, first, last}).Draw(t, "policy")
 	r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "spec seed")))
 	spec, opts := randomSpec(r), append(policy.options(), zone.option)
+
 	switch rapid.IntRange(0, 9).Draw(t, "interval or combined") {
 	case 0:
 		spec = "@every " + time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "every")).String()
@@ -33,6 +34,7 @@ func drawSubject(t *rapid.T, zones []testZone) subject {
 	case 3, 4, 5:
 		spec, opts = randomSeconds(r)+" "+spec, append(opts, schedule.WithSeconds())
 	}
+
 	if rapid.IntRange(0, 4).Draw(t, "single") == 0 {
 		opts = append(opts, schedule.WithAnchor(drawInstant(t, zone.loc, "anchor")), schedule.RunAfterAnchor())
 	}
@@ -41,6 +43,7 @@ func drawSubject(t *rapid.T, zones []testZone) subject {
 		end := begin.Add(time.Duration(rapid.Int64Range(0, 9e18).Draw(t, "length")))
 		opts = append(opts, schedule.NotBefore(begin), schedule.NotAfter(end))
 	}
+
 	s, err := schedule.Parse(spec, opts...)
 	if err != nil {
 		t.Fatal(err)
@@ -214,6 +217,7 @@ func TestB1_CountCountsBetween(t *testing.T) {
 	if testing.Short() {
 		after = instant(t, "9000-01-01T00:00Z")
 	}
+
 	for _, c := range []struct{ spec, zone string }{
 		{"30 2 * 3,10 0", "Europe/Berlin"}, {"30 1 1-7 11 ?", "America/New_York"},
 		{"0 0 29 2 *", "America/Santiago"}, {"15 2 1-7 4,10 *", "Australia/Lord_Howe"},
@@ -221,6 +225,7 @@ func TestB1_CountCountsBetween(t *testing.T) {
 	} {
 		for policy := range numPolicies {
 			s := mustParse(t, c.spec, append(policy.options(), schedule.WithSeconds(), schedule.WithTimeZone(c.zone))...)
+
 			n := 0
 			for range s.Between(after, until) {
 				n++
@@ -228,6 +233,7 @@ func TestB1_CountCountsBetween(t *testing.T) {
 			if got := s.Count(after, until); got != n {
 				t.Errorf("%q in %s, policy %d: Count %d, visited %d", c.spec, c.zone, policy, got, n)
 			}
+
 			for _, u := range append(slices.Clip(borders), instant(t, "2026-01-01T00:00Z").Unix(), instant(t, "2901-01-01T00:00Z").Unix()) {
 				if at := time.Unix(u, 0); !testing.Short() && s.Count(after, at)+s.Count(at, until) != n {
 					t.Errorf("%q in %s, policy %d: Count %d + %d about %v, want %d", c.spec, c.zone, policy,

@@ -147,6 +147,7 @@ func (c clock) oracleWithPolicy(loc *time.Location, policy dstPolicy, after, unt
 	step := c.stepOf(loc, after-margin, until+margin)
 	var instants, walls []int64
 	firstSeen, lastSeen := map[int64]int64{}, map[int64]int64{}
+
 	for u := ((after-margin)/step - 1) * step; u <= until+margin; u += step {
 		t := time.Unix(u, 0).In(loc)
 		wall := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC).Unix()
@@ -156,12 +157,15 @@ func (c clock) oracleWithPolicy(loc *time.Location, policy dstPolicy, after, unt
 		}
 		lastSeen[wall] = u
 	}
+
 	var runs []int64
 	for i, u := range instants {
 		if u <= after || u > until || i == 0 {
 			continue
 		}
+
 		run := c.matches(time.Unix(u, 0).In(loc))
+
 		switch policy {
 		case first:
 			run = run && firstSeen[walls[i]] == u
@@ -275,9 +279,11 @@ func TestS4_BruteForce(t *testing.T) {
 	if err != nil {
 		seed = 1
 	}
+
 	zones := zonesOf(t)
 	r := rand.New(rand.NewSource(seed))
 	cases, withRuns, runs := oracleCases(t), 0, 0
+
 	for i := range cases {
 		zone := zones[r.Intn(len(zones))]
 		policy := exact
@@ -286,9 +292,11 @@ func TestS4_BruteForce(t *testing.T) {
 			policy = dstPolicy(1 + r.Intn(int(numPolicies)-1))
 			longest = 24 * 3600
 		}
+
 		spec := randomSpec(r)
 		var also, except []string
 		opts := []schedule.Option{zone.option}
+
 		switch i % 3 {
 		case 0:
 			also, except = randomSpecs(r), randomSpecs(r)
@@ -297,6 +305,7 @@ func TestS4_BruteForce(t *testing.T) {
 			spec, longest = randomSeconds(r)+" "+spec, 2*3600
 			opts = append(opts, schedule.WithSeconds())
 		}
+
 		after, until := randomSpan(r, zone.loc, longest)
 		oracle := clockOf(spec, also, except)
 		if oracle.stepOf(zone.loc, after-100000, until+100000) == 1 {
@@ -306,8 +315,10 @@ func TestS4_BruteForce(t *testing.T) {
 				policy = exact
 			}
 		}
+
 		want := oracle.oracle(zone.loc, policy, after, until)
 		s := mustParse(t, spec, opts...)
+
 		if r.Intn(8) == 0 && !s.Never() {
 			anchor := after + r.Int63n(until-after+1)
 			opts = append(opts, schedule.WithAnchor(time.Unix(anchor, 0)), schedule.RunAfterAnchor())
@@ -320,15 +331,18 @@ func TestS4_BruteForce(t *testing.T) {
 			bounds, want = randomBounds(r, after, until, want)
 			opts = append(opts, bounds...)
 		}
+
 		s = mustParse(t, spec, append(opts, policy.options()...)...)
 		if problem := compare(s, after, until, want); problem != "" {
 			t.Fatalf("seed %d: %q in %s, policy %d, (%d, %d]: %s", seed, s, zone.name, policy, after, until, problem)
 		}
+
 		runs += len(want)
 		if len(want) > 0 {
 			withRuns++
 		}
 	}
+
 	t.Logf("%d cases, %d of them with runs, %d runs", cases, withRuns, runs)
 }
 
@@ -352,16 +366,19 @@ func compare(s schedule.Schedule, after, until int64, want []int64) string {
 	for run := range s.Between(from, to) {
 		got = append(got, run.Unix())
 	}
+
 	if !slices.Equal(got, want) {
 		return fmt.Sprintf("Between: got %d, want %d", got, want)
 	}
 	if n := s.Count(from, to); n != len(want) {
 		return fmt.Sprintf("Count: got %d, want %d", n, len(want))
 	}
+
 	run, ok := s.Latest(from, to)
 	if ok != (len(want) > 0) || ok && run.Unix() != want[len(want)-1] {
 		return fmt.Sprintf("Latest: got %v %v, want the last of %d", run, ok, want)
 	}
+
 	var back []int64
 	for run := range s.PrevN(to.Add(1), len(want)+1) {
 		if run.After(from) {

@@ -187,23 +187,27 @@ func TestS4_PresetIsRobfigForImpossibleDates(t *testing.T) {
 func compareWithRobfig(t *testing.T, spec string, unix int64, parse func(string) (cron.Schedule, error), opts ...schedule.Option) {
 	s, err := schedule.Parse(spec, opts...)
 	theirs, theirErr := withoutPanic(parse, spec)
+
 	if strings.HasPrefix(spec, "TZ=Local ") || strings.HasPrefix(spec, "CRON_TZ=Local ") {
 		if err == nil {
 			t.Fatalf("%q: accepted", spec)
 		}
 		return
 	}
+
 	if (err == nil) != (theirErr == nil) {
 		t.Fatalf("%q: %v, robfig: %v", spec, err, theirErr)
 	}
 	if err != nil || s.Never() {
 		return
 	}
+
 	at := time.Unix(min(max(unix, -62135596800), 250000000000), 0).UTC()
 	for range 50 {
 		if losesDate(s.Location(), at) {
 			return
 		}
+
 		got, want := s.Next(at), theirs.Next(at)
 		if want.Year() > 9999 {
 			want = time.Time{}

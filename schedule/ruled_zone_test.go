@@ -40,6 +40,7 @@ func namedZone(t *testing.T, name, rule string) *time.Location {
 func TestS3_AlwaysInTheGap(t *testing.T) {
 	zone := schedule.WithLocation(ruledZone(t, "XXX0YYY,J91/2,J300/3")) // 1 April, 27 October
 	from := instant(t, "2026-01-01T00:00Z")
+
 	for _, s := range []schedule.Schedule{
 		mustParse(t, "30 2 1 4 *", zone),
 		mustParse(t, "30 2 1 4 *", zone, schedule.Kubernetes(release.Newest())),
@@ -56,9 +57,11 @@ func TestS3_AlwaysInTheGap(t *testing.T) {
 			t.Errorf("took %v", took)
 		}
 	}
+
 	if got := mustParse(t, "30 2 1 4 *", zone).Next(from); !got.IsZero() {
 		t.Errorf("Next: %v", got)
 	}
+
 	checkRuns(t, mustParse(t, "30 2 1 4 *", zone, schedule.RunSkippedAtGapEnd()), "2026-01-01T00:00Z",
 		[]string{"2026-04-01T03:00+01:00", "2027-04-01T03:00+01:00"})
 	checkRuns(t, mustParse(t, "30 2 27 10 *", zone), "2026-10-01T00:00Z",
@@ -104,6 +107,7 @@ func TestS4_StretchesOutlastOverlaps(t *testing.T) {
 				}
 				began, offset = u, now
 			}
+
 			_, ends := u.In(zone.loc).ZoneBounds()
 			if ends.IsZero() {
 				break
@@ -124,6 +128,7 @@ func TestS4_YearlyRuleHolds(t *testing.T) {
 	for _, name := range []string{"Europe/Berlin", "America/New_York", "America/Santiago", "Australia/Lord_Howe",
 		"Pacific/Chatham", "Africa/Cairo", "Asia/Gaza", "America/Nuuk", "Europe/Dublin", "Antarctica/Troll"} {
 		loc := locationOf(t, name)
+
 		var under [numPolicies]schedule.Schedule
 		for policy := range numPolicies {
 			under[policy] = mustParse(t, hourly, append(policy.options(), schedule.WithLocation(loc))...)

@@ -81,6 +81,7 @@ func TestS1_Rejects(t *testing.T) {
 			t.Errorf("%q: %v does not name %q", c.spec, err, c.field)
 		}
 	}
+
 	if _, err := schedule.Parse("0 9 * * *", schedule.WithTimeZone("Mars/Base")); err == nil {
 		t.Error("unknown zone accepted")
 	}
@@ -90,6 +91,7 @@ func TestS1_Rejects(t *testing.T) {
 // of Next, this package from the anchor.
 func TestS1_Every(t *testing.T) {
 	anchor := schedule.WithAnchor(instant(t, "2026-01-01T00:07:30Z"))
+
 	for _, c := range []struct {
 		spec string
 		opts []schedule.Option
@@ -150,6 +152,7 @@ func TestS3_ZeroSchedule(t *testing.T) {
 // zone.
 func TestS5_ZoneOfTheSchedule(t *testing.T) {
 	tokyo := schedule.WithLocation(locationOf(t, "Asia/Tokyo"))
+
 	for _, c := range []struct {
 		spec string
 		opts []schedule.Option
@@ -207,6 +210,7 @@ func TestS3_EdgesOfTime(t *testing.T) {
 		instant(t, "2026-01-01T00:00Z"), instant(t, "9999-12-31T23:59:58Z"), instant(t, "9999-12-31T23:59:59.5Z"),
 		instant(t, "9999-12-31T23:59:59Z").Add(time.Second),
 	}
+
 	for _, spec := range []string{"* * * * *", "0 0 29 2 *", "30 2 * * 0", "@every 1s", "@every 2562047h", "0 0 30 2 *"} {
 		for _, zone := range []string{"UTC", "Europe/Berlin", "Pacific/Apia", "Africa/Casablanca", "Africa/Monrovia"} {
 			for _, opts := range [][]schedule.Option{nil, {schedule.RunSkippedAtGapEnd(), schedule.RunRepeatedLast()}, {schedule.Kubernetes(release.Newest())}} {

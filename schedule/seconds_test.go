@@ -13,6 +13,7 @@ import (
 // These are chosen cases of S4; TestS4_BruteForce has random ones.
 func TestSeconds_Runs(t *testing.T) {
 	gapEnd, first, last := schedule.RunSkippedAtGapEnd(), schedule.RunRepeatedFirst(), schedule.RunRepeatedLast()
+
 	for _, c := range []struct {
 		name, spec, zone string
 		opt              schedule.Option
@@ -48,6 +49,7 @@ func TestSeconds_Runs(t *testing.T) {
 			if c.opt != nil {
 				opts = append(opts, c.opt)
 			}
+
 			want, after := instants(t, c.want), instant(t, c.from)
 			if problem := compare(mustParse(t, c.spec, opts...), after.Unix(), want[len(want)-1], want); problem != "" {
 				t.Errorf("want %v: %s", c.want, problem)

@@ -19,6 +19,7 @@ func TestSchedule_Stored(t *testing.T) {
 	troll, err := time.LoadLocation("Antarctica/Troll") // has one offset until 2005
 	must.OK(t, err)
 	anchor := time.Date(2026, 1, 1, 0, 0, 7, 0, time.UTC)
+
 	for _, tc := range []struct {
 		spec string
 		opts []schedule.Option
@@ -47,14 +48,17 @@ func TestSchedule_Stored(t *testing.T) {
 	} {
 		s, err := schedule.Parse(tc.spec, tc.opts...)
 		must.OK(t, err)
+
 		data, err := json.Marshal(s)
 		if err != nil || string(data) != tc.want {
 			t.Errorf("%s: stored as %s, %v, want %s", tc.spec, data, err, tc.want)
 		}
+
 		var read schedule.Schedule
 		if err := json.Unmarshal(data, &read); err != nil || !read.Equal(s) || read.String() != s.String() {
 			t.Errorf("%s: read as %s, %v", data, read, err)
 		}
+
 		after := time.Date(2026, 3, 20, 0, 0, 0, 0, time.UTC)
 		if want, got := slices.Collect(s.NextN(after, 50)), slices.Collect(read.NextN(after, 50)); !slices.EqualFunc(want, got, time.Time.Equal) {
 			t.Errorf("%s: runs at %v, want %v", data, got, want)
@@ -98,6 +102,7 @@ func TestSchedule_StoredIsRefused(t *testing.T) {
 			t.Errorf("%s changes the schedule to %s", data, s)
 		}
 	}
+
 	s := mustParse(t, "@daily", schedule.WithLocation(namedZone(t, "Local", "XXX0YYY,J91/2,J300/3")))
 	if data, err := json.Marshal(s); err == nil || !strings.Contains(err.Error(), `zone "Local" cannot be stored: it means another zone`) {
 		t.Errorf("stored as %s, %v", data, err)

@@ -63,6 +63,7 @@ func TestC15_OrderOfWrites(t *testing.T) {
 			p := plan(t, test.snap)
 			f := &fake{fail: test.fail}
 			end, err := cronjobapply.Executor{Parallel: 1}.Apply(t.Context(), f, p)
+
 			if diff := cmp.Diff(test.want, f.calls); diff != "" {
 				t.Errorf("(-want +got):\n%s\n%s", diff, p)
 			}
@@ -95,6 +96,7 @@ func TestC14_TheNameIsTheLock(t *testing.T) {
 	foreign := cronjobapply.Job{Reference: cronjob.Reference{UID: "u"}, Controller: "cron-2"}
 	bare := cronjobapply.Job{Reference: cronjob.Reference{UID: "u"}}
 	const noUID = `create jobs: the backend names no UID for "`
+
 	for _, test := range []struct {
 		name         string
 		create, look error
@@ -116,14 +118,17 @@ func TestC14_TheNameIsTheLock(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := &fake{fail: map[string]error{"create": test.create, "look": test.look}, jobs: map[string]cronjobapply.Job{}}
+
 			if test.found != nil {
 				f.jobs[due] = *test.found
 			}
 			if test.made != nil {
 				f.made = func(cronjob.Creation) cronjobapply.Job { return *test.made }
 			}
+
 			p, end, err := apply(t, f, snapshot(cronjob.Allow))
 			checkError(t, err, test.error)
+
 			made := end.Outcome.Created[0]
 			if made.Result != test.want || end.Retry != (test.error != "") {
 				t.Errorf("got %s, retry %v, want %s", made.Result, end.Retry, test.want)
@@ -133,6 +138,7 @@ func TestC14_TheNameIsTheLock(t *testing.T) {
 			if want := test.want == cronjobreason.ResultUnsuccessful && !errors.Is(test.create, cronjobapply.ErrExists); failed != want {
 				t.Errorf("a FailedCreate event: %v, want %v", failed, want)
 			}
+
 			last, active := at(8), []cronjob.Reference(nil)
 			if started := test.want == cronjobreason.ResultDone || test.want == cronjobreason.ResultAlreadyExists; started {
 				last, active = at(9), []cronjob.Reference{{Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: due, UID: "u"}}
@@ -140,6 +146,7 @@ func TestC14_TheNameIsTheLock(t *testing.T) {
 					t.Errorf("created at %s", made.CreationTimestamp)
 				}
 			}
+
 			if status := p.Settle(end.Outcome.Writes).Status; !status.LastScheduleTime.Equal(last) || !slices.Equal(status.Active, active) {
 				t.Errorf("status %+v, want the run of %s and %v", status, last, active)
 			}
@@ -192,6 +199,7 @@ func TestC5_LookUp(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			f := &fake{jobs: map[string]cronjobapply.Job{"lost": {Reference: cronjob.Reference{UID: test.found}}}, fail: map[string]error{"look": test.fail}}
 			p, end, err := apply(t, f, snapshot(cronjob.Forbid, active("lost")))
+
 			if got := end.Outcome.Verified; len(got) != 1 || got[0].Result != test.want {
 				t.Errorf("got %v, want %s", got, test.want)
 			}
@@ -249,6 +257,7 @@ func TestApply_Bounded(t *testing.T) {
 	for i := range 50 {
 		names = append(names, fmt.Sprint("n", i))
 	}
+
 	for _, parallel := range []int{-1, 0, 1, 3, 64} {
 		for name, snap := range map[string]cronjob.Snapshot{
 			"look-ups":  snapshot(cronjob.Allow, early, active(names...)),
@@ -260,6 +269,7 @@ func TestApply_Bounded(t *testing.T) {
 				if _, err := (cronjobapply.Executor{Parallel: parallel}).Apply(t.Context(), f, plan(t, snap)); err != nil {
 					t.Fatal(err)
 				}
+
 				want := min(parallel, 50)
 				if parallel <= 0 {
 					want = 16

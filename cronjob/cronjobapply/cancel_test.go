@@ -25,6 +25,7 @@ func TestApply_CancelledBeforeTheFirstCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	saw := func(s *cronjob.Snapshot) { s.Children[0].Finished = job.ConditionComplete }
+
 	for name, snap := range map[string]cronjob.Snapshot{
 		"creations": snapshot(cronjob.Allow, triggers("1")),
 		"deletions": snapshot(cronjob.Allow, early, finished(5)),
@@ -34,9 +35,11 @@ func TestApply_CancelledBeforeTheFirstCall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := &fake{}
 			end, err := cronjobapply.Executor{}.Apply(ctx, f, plan(t, snap))
+
 			if len(f.calls) > 0 || !errors.Is(err, context.Canceled) || !end.Retry {
 				t.Errorf("calls %v, error %v, retry %v", f.calls, err, end.Retry)
 			}
+
 			o := end.Outcome
 			for _, e := range append(o.Created, o.Deleted...) {
 				o.Verified = append(o.Verified, cronjob.Reply{Result: e.Result})
@@ -92,17 +95,20 @@ func (c *cluster) round(t *rapid.T, after int, hidden ...string) cronjob.Conclus
 	s.Children = slices.DeleteFunc(s.Children, func(j cronjob.Child) bool { return slices.Contains(hidden, j.Name) })
 	p, err := cronjob.Reconcile(s)
 	must.OK(t, err)
+
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	if after == 0 {
 		cancel()
 	}
+
 	c.writes = nil
 	c.Written = func(write world.Write) {
 		if c.writes = append(c.writes, write.String()); len(c.writes) == after {
 			cancel()
 		}
 	}
+
 	end, err := c.CarryOut(ctx, &p)
 	if said := said(&p, end.Outcome); !slices.Equal(said, c.writes) {
 		t.Fatalf("the outcome says %v, written: %v\n%s", said, c.writes, &p)
@@ -170,6 +176,7 @@ func drawCluster(t *rapid.T) *cluster {
 	}
 	c := &cluster{World: world.NewCronJob(s.CronJob, cronjob.Options{})}
 	c.Now = s.Now
+
 	for i := range rapid.IntRange(0, 6).Draw(t, "jobs") {
 		j := cronjob.Child{Name: fmt.Sprint("j", i), UID: job.UID(fmt.Sprint("u", i)), StartTime: at(0).Add(time.Duration(i) * time.Second)}
 		j.Finished = rapid.SampledFrom([]job.ConditionType{"", job.ConditionFailed, job.ConditionComplete}).Draw(t, "finished")
@@ -183,12 +190,14 @@ func drawCluster(t *rapid.T) *cluster {
 			c.Add(j)
 		}
 	}
+
 	switch rapid.IntRange(0, 5).Draw(t, "taken") {
 	case 0: // a job of another owner has the name of the run
 		c.Add(cronjob.Child{Name: due, UID: "taken", Foreign: true})
 	case 1: // the run was started, and a crash prevented the status write
 		c.Add(cronjob.Child{Name: due, UID: "started", ScheduledTime: at(9), StartTime: at(9)})
 	}
+
 	if policy != cronjob.Forbid { // with Forbid, a trigger and a run exclude each other, and the first one wins
 		for i := range rapid.IntRange(0, 2).Draw(t, "triggers") {
 			c.Triggers = append(c.Triggers, cronjob.Trigger{ID: fmt.Sprint(i)})
@@ -207,6 +216,7 @@ func TestCI3_CancelAnywhere(t *testing.T) {
 		whole.round(t, -1)
 		writes := whole.writes
 		whole.quiet(t)
+
 		for k := range len(writes) + 1 {
 			cut := c.clone()
 			end := cut.round(t, k)
@@ -216,11 +226,13 @@ func TestCI3_CancelAnywhere(t *testing.T) {
 			if !end.Retry && k < len(writes) {
 				t.Fatalf("cancelled after %d of %d writes, and there is no retry", k, len(writes))
 			}
+
 			// With Replace, running jobs are deleted before the creation finds that the name of the
 			// run is taken.
 			if c.CronJob.Spec.ConcurrencyPolicy != cronjob.Replace && rapid.Bool().Draw(t, "stale") {
 				cut.round(t, -1, due)
 			}
+
 			cut.quiet(t)
 			if got, want := cut.picture(), whole.picture(); got != want {
 				t.Fatalf("cancelled after %d writes: %s\nwant %s", k, got, want)

@@ -50,6 +50,7 @@ func TestPlan(t *testing.T) {
 	replace := cronjob.Deletion{Reference: cronjob.Reference{UID: child(2).UID}, Reason: cronjobreason.DeleteReplaced}
 	forget := replace
 	forget.Reason = cronjobreason.DeleteSuccessful
+
 	active := func(s *cronjob.Snapshot) {
 		s.Children = []cronjob.Child{child(2)}
 		s.CronJob.Status.Active = []cronjob.Reference{{Name: child(2).Name, UID: child(2).UID}}
@@ -67,8 +68,10 @@ func TestPlan(t *testing.T) {
 	remembering := func(s *cronjob.Snapshot) {
 		_ = s.Memory.UnmarshalJSON([]byte(`{"formatVersion":1,"cronJobUID":"c"}`)) // never fails
 	}
+
 	wrong := run(3)
 	wrong.Name = "c-x"
+
 	for _, c := range []struct {
 		name string
 		edit func(*cronjob.Snapshot)

@@ -28,6 +28,7 @@ func TestNames(t *testing.T) {
 	if all := slices.Collect(Of(release.V131()).All()); len(all) != len(known) || Quirk(len(known)).String() != known[len(known)-1] {
 		t.Errorf("%v, and there are %d names", all, len(known))
 	}
+
 	for name, quirk := range map[string]Quirk{
 		"Estimate":     Estimate,
 		"SilentMiss":   SilentMiss,
@@ -40,6 +41,7 @@ func TestNames(t *testing.T) {
 		if quirk.String() != name || SetOf(quirk).String() != name {
 			t.Errorf("%s prints as %q", name, quirk)
 		}
+
 		var again Set
 		if err := again.UnmarshalText([]byte(name)); err != nil || again != SetOf(quirk) {
 			t.Errorf("%s reads as %v, error %v", name, again, err)

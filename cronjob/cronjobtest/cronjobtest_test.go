@@ -170,11 +170,13 @@ func (b *backend) Create(_ context.Context, n cronjob.Creation) (cronjobapply.Jo
 		}
 		b.jobs = slices.Delete(slices.Clone(b.jobs), i, i+1)
 	}
+
 	b.created++
 	c := cronjob.Child{
 		Name: n.Name, UID: job.UID(fmt.Sprint("uid-", b.created)), CreationTimestamp: b.env.Now(), StartTime: b.env.Now(),
 		ScheduledTime: n.ScheduledTime, Backfilled: n.Backfill != "",
 	}
+
 	switch {
 	case b.isMap:
 		c.UID = job.UID(fmt.Sprint("uid-", rand.Uint64()))
@@ -184,6 +186,7 @@ func (b *backend) Create(_ context.Context, n cronjob.Creation) (cronjobapply.Jo
 		_, offset := c.CreationTimestamp.In(newYork).Zone()
 		c.CreationTimestamp = c.CreationTimestamp.Add(time.Duration(offset) * time.Second)
 	}
+
 	b.jobs = append(b.jobs, c)
 	return cronjobapply.Job{Reference: cronjob.Reference{UID: c.UID}, CreationTimestamp: c.CreationTimestamp}, nil
 }
@@ -262,6 +265,7 @@ func TestBackend_Kinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	kittest.Set(t, map[string]string{"rapid.checks": strconv.Itoa((lives + 5) / 6)})
+
 	for _, store := range []struct {
 		name string
 		open func(*cronjobtest.Env) cronjobtest.Subject
@@ -271,6 +275,7 @@ func TestBackend_Kinds(t *testing.T) {
 				Specs: cronjobgen.Specs(), Options: cronjobgen.AllOptions(inSeconds), Schedule: cronjobgen.ScheduleOptions(inSeconds),
 				Endings: []cronjob.Ending{cronjob.Complete, cronjob.Complete, cronjob.Failed, world.Aborted, world.Skipped},
 			}
+
 			name := store.name
 			if inSeconds {
 				test.Specs, name = cronjobgen.SpecsInSeconds(), name+" in seconds"
