@@ -66,11 +66,11 @@ func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 	}
 	c.awaited = awaitedBy(s.Backfills, &c.names)
 
-	// The status.
+	// Start with the status.
 	b.active = c.matchActive(s.CronJob.Status.Active, b.active[:0], s.Consistent)
 	c.lastSuccess = lastSuccess(s.Children, s.CronJob.Status.LastSuccessfulTime)
 
-	// The memory.
+	// Add the memory.
 	m.Recorded, m.Unrecorded = recallUnrecorded(m, s)
 	c.lastRun = later(s.CronJob.Status.LastScheduleTime, m.Unrecorded)
 	c.recallWrites(s, m)
@@ -79,7 +79,7 @@ func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 		c.accounted = m.Accounted
 	}
 
-	// The children.
+	// Add the children.
 	c.recoverStarts(s)
 	return c
 }
@@ -152,7 +152,7 @@ func (f *family) reference(place int) Reference {
 	}
 }
 
-// isNamedActive reports whether the active list names a job of this name (C10).
+// isNamedActive reports whether the active list contains a job of this name (C10).
 func (c *census) isNamedActive(name runName) bool {
 	for i := range c.active {
 		if name.is(c.active[i].Name) {

@@ -112,7 +112,7 @@ func TestCI15_PatienceEnds(t *testing.T) {
 	}
 }
 
-// Recorded in the memory alone also holds a run back.
+// A run also waits if only Recorded in the memory is ahead of the snapshot.
 func TestCI15_RecordedIsAhead(t *testing.T) {
 	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, hours(3.1))
 	s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: "cj-1", Recorded: hours(2)})

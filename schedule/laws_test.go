@@ -244,7 +244,8 @@ func TestB1_CountCountsBetween(t *testing.T) {
 	}
 }
 
-// TestB1_LatestIsPrev: Latest(after, now) is the last run not after now.
+// TestB1_LatestIsPrev: Latest(after, now) is the last run not after now, if that is later than
+// after.
 func TestB1_LatestIsPrev(t *testing.T) {
 	checkLaw(t, func(t *rapid.T, s subject, now time.Time) {
 		after := now.Add(-time.Duration(rapid.Int64Range(0, 1e16).Draw(t, "age")))

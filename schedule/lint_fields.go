@@ -162,7 +162,7 @@ func (s Schedule) lintMissingDay() string {
 
 		var lacking uint32
 		for month := 1; month <= 12; month++ {
-			// The kind 0 is a common year.
+			// Kind 0 is a common year.
 			if months>>month&1 == 1 && bits.OnesCount32(calendar.month[0][month].days) < p.first {
 				lacking |= 1 << month
 			}

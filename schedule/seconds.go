@@ -31,7 +31,7 @@ func (s seconds) next(unix int64) int64 {
 }
 
 // evenSince returns the instant since which the zone does not matter, because all minutes match and
-// all offsets are whole minutes. Then Next does not use the zone.
+// all offsets are whole minutes. Then Next does not look for transitions.
 func (t *timetable) evenSince() int64 {
 	if !t.eachMinute || t.gapEnd || t.repeated != repeatedBoth {
 		return math.MaxInt64

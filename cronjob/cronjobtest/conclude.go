@@ -20,8 +20,7 @@ type answer struct {
 // get is the call that is not a write.
 const get world.Verb = "get"
 
-// conclude computes when the program must run again. After a round without a plan that does not
-// change.
+// conclude computes when the program must run again. A round without a plan changes nothing.
 func (e *Env) conclude() {
 	if e.pending == nil {
 		return

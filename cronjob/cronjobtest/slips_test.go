@@ -43,7 +43,7 @@ func (p *program) round(ctx context.Context) (time.Time, error) {
 	return end.Requeue.At, err
 }
 
-// TestBackend_Slips finds each mistake within 20 lives, whatever the seed.
+// TestBackend_Slips finds each mistake within 20 lives, with any seed.
 func TestBackend_Slips(t *testing.T) {
 	for _, slip := range append(kittest.Slips("CL4", "CL5"), kittest.Slip{}) {
 		test := func(tb testing.TB) {
