@@ -309,7 +309,8 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("wrote what cannot be read: %v\n%q", err, written)
 		}
 		if len(again.blocks) != len(s.blocks) || again.tail != s.tail {
-			t.Fatalf("%d commands and %q after them became %d and %q", len(s.blocks), s.tail, len(again.blocks), again.tail)
+			t.Fatalf("%d commands and %q after them became %d and %q",
+				len(s.blocks), s.tail, len(again.blocks), again.tail)
 		}
 		for i, b := range again.blocks {
 			if b.head != s.blocks[i].head || b.want != output {

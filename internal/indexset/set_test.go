@@ -86,7 +86,8 @@ func TestFullPagesEqualModel(t *testing.T) {
 	var sets [2]Set
 	rapid.Check(t, func(t *rapid.T) {
 		var models [2][size]bool
-		border := rapid.SampledFrom([]int32{0, 1, 63, 64, pageBits - 1, pageBits, pageBits + 1, 2*pageBits - 1, 2 * pageBits, 3 * pageBits, size - 1})
+		border := rapid.SampledFrom([]int32{0, 1, 63, 64, pageBits - 1, pageBits, pageBits + 1,
+			2*pageBits - 1, 2 * pageBits, 3 * pageBits, size - 1})
 		for k := range sets {
 			sets[k].Reset()
 			for range rapid.IntRange(0, 5).Draw(t, "steps") {

@@ -28,7 +28,8 @@ func TestFamily(t *testing.T) {
 	if want := []string{"false false", "true false", "false true"}; !slices.Equal(pairs, want) {
 		t.Errorf("missing before and now: %v, want %v", pairs, want)
 	}
-	if c := f.Those(func(c *string) bool { return *c == "a new" }); len(c) != 1 || f.Child("a") != c[0] || f.Child("b") != nil {
+	if c := f.Those(func(c *string) bool { return *c == "a new" }); len(c) != 1 ||
+		f.Child("a") != c[0] || f.Child("b") != nil {
 		t.Errorf("children: %v", f.Values())
 	}
 }

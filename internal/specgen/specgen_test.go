@@ -64,7 +64,8 @@ func TestEachEntry(t *testing.T) {
 // TestValid: specs without wrong values are valid.
 func TestValid(t *testing.T) {
 	specs := rapid.Custom(func(t *rapid.T) Object {
-		g := Generator{Source: Rapid(t), Range: Range(rapid.IntRange(0, 2).Draw(t, "range")), Gangs: rapid.Bool().Draw(t, "gangs")}
+		g := Generator{Source: Rapid(t), Range: Range(rapid.IntRange(0, 2).Draw(t, "range")),
+			Gangs: rapid.Bool().Draw(t, "gangs")}
 		return Object{"job": g.Job(), "cronJob": g.CronJob()}
 	})
 	rapid.Check(t, func(t *rapid.T) {

@@ -29,8 +29,10 @@ func TestEach_AtMostSoManyAtOnce(t *testing.T) {
 				running.Add(-1)
 				return i * i, nil
 			})
-			if !slices.Equal(s.Effects, []int{0, 1, 4, 9, 16}) || most.Load() != want || s.Err(t.Context(), "count") != nil {
-				t.Errorf("parallel %d: %v, %d at once, error %v", parallel, s.Effects, most.Load(), s.Err(t.Context(), "count"))
+			if !slices.Equal(s.Effects, []int{0, 1, 4, 9, 16}) || most.Load() != want ||
+				s.Err(t.Context(), "count") != nil {
+				t.Errorf("parallel %d: %v, %d at once, error %v",
+					parallel, s.Effects, most.Load(), s.Err(t.Context(), "count"))
 			}
 		})
 	}
@@ -51,7 +53,8 @@ func TestEach_Cancelled(t *testing.T) {
 			for _, n := range s.Effects {
 				sum += n
 			}
-			if sum != 2*parallel || fmt.Sprint(s.Err(ctx, "count")) != "count: context canceled" || !errors.Is(s.Err(ctx, "count"), context.Canceled) {
+			if sum != 2*parallel || fmt.Sprint(s.Err(ctx, "count")) != "count: context canceled" ||
+				!errors.Is(s.Err(ctx, "count"), context.Canceled) {
 				t.Errorf("parallel %d: %v, error %v", parallel, s.Effects, s.Err(ctx, "count"))
 			}
 		})
@@ -84,7 +87,8 @@ func TestRest(t *testing.T) {
 	s.Set(0, "done", nil)
 	s.Rest("refused")
 	cancel()
-	if !slices.Equal(s.Effects, []string{"done", "refused", "refused"}) || s.Err(ctx, "count") != nil || s.Failed() != 0 {
+	if !slices.Equal(s.Effects, []string{"done", "refused", "refused"}) ||
+		s.Err(ctx, "count") != nil || s.Failed() != 0 {
 		t.Errorf("%v, error %v", s.Effects, s.Err(ctx, "count"))
 	}
 }

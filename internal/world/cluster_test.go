@@ -63,7 +63,8 @@ func TestCluster_ManyLives(t *testing.T) {
 			j.DeliverAll()
 		}
 		for n := range rapid.IntRange(0, 2).Draw(t, "CronJobs") {
-			crons = append(crons, c.AddCronJob(fmt.Sprint("cron-", n), cronjobgen.Specs().Draw(t, "CronJob"), job.Spec{}, cronjob.Options{}))
+			spec := cronjobgen.Specs().Draw(t, "CronJob")
+			crons = append(crons, c.AddCronJob(fmt.Sprint("cron-", n), spec, job.Spec{}, cronjob.Options{}))
 		}
 		for range rapid.IntRange(5, 30).Draw(t, "steps") {
 			clusterStep(t, c, crons)
@@ -90,7 +91,8 @@ func clusterStep(t *rapid.T, c *world.Cluster, crons []*world.CronJob) {
 	case len(crons) > 0:
 		cronjobgen.Request(t, crons[rapid.IntRange(0, len(crons)-1).Draw(t, "CronJob")])
 	}
-	if next := c.Next(); next.After(c.Now()) && next.Before(c.Now().Add(24*time.Hour)) && rapid.Bool().Draw(t, "wake up") {
+	if next := c.Next(); next.After(c.Now()) && next.Before(c.Now().Add(24*time.Hour)) &&
+		rapid.Bool().Draw(t, "wake up") {
 		c.Advance(next)
 	}
 	settle(t, c)

@@ -176,7 +176,8 @@ func (w *worker) round(ctx context.Context) error {
 }
 
 // fill starts pods of the first indexes that are free.
-func (w *worker) fill(ctx context.Context, parent Object, active []Object, done map[string]bool, want, attempt int) error {
+func (w *worker) fill(ctx context.Context, parent Object, active []Object,
+	done map[string]bool, want, attempt int) error {
 	for _, pod := range active {
 		done[PodIndex(pod)] = true
 	}
@@ -206,7 +207,8 @@ func (w *worker) releasePods(ctx context.Context, all []Object) error {
 	for _, pod := range all {
 		if (PodEnded(pod) || pod.isDeleted()) && len(finalizers(pod)) > 0 {
 			pod.Unset("metadata", "finalizers")
-			if _, code, err := w.do(ctx, http.MethodPut, pods+"/"+pod.Name(), pod); err != nil && code != http.StatusNotFound {
+			if _, code, err := w.do(ctx, http.MethodPut, pods+"/"+pod.Name(), pod); err != nil &&
+				code != http.StatusNotFound {
 				return err
 			}
 		}
@@ -277,7 +279,8 @@ func TestBatchFind(t *testing.T) {
 		t.Errorf("%s", f)
 	}
 	found := worker{keepsFinalizers: true}.subject().Find(t, Search{Seed: 3, Lives: 1})
-	if len(found) != 1 || found[0].Check != NothingLeft || len(found[0].Life.Steps) > 0 || !strings.Contains(found[0].GoTest(), "blackbox.BatchLife{") {
+	if len(found) != 1 || found[0].Check != NothingLeft || len(found[0].Life.Steps) > 0 ||
+		!strings.Contains(found[0].GoTest(), "blackbox.BatchLife{") {
 		t.Errorf("%v", found)
 	}
 }

@@ -196,7 +196,8 @@ func (n *naive) round(ctx context.Context) error {
 	}
 
 	suspended := parent.Get("spec", "suspend") == true && !n.ignoresSuspend
-	if d, limited := parent.Get("spec", "deadline").(float64); limited && !n.forgetsDeadline && now.Sub(run) > time.Duration(d)*time.Second {
+	if d, limited := parent.Get("spec", "deadline").(float64); limited && !n.forgetsDeadline &&
+		now.Sub(run) > time.Duration(d)*time.Second {
 		due = false
 	}
 
@@ -256,7 +257,8 @@ func childOf(parent Object, name, run string) Object {
 func (n *naive) start(ctx context.Context, run string) error {
 	parent, _, err := n.do(ctx, http.MethodGet, "/apis/example.com/v1/namespaces/default/tasks/subject", nil)
 	if err == nil {
-		_, _, err = n.do(ctx, http.MethodPost, jobs, childOf(parent, strings.ToLower("subject-"+strings.ReplaceAll(run, ":", "-")), run))
+		_, _, err = n.do(ctx, http.MethodPost, jobs,
+			childOf(parent, strings.ToLower("subject-"+strings.ReplaceAll(run, ":", "-")), run))
 	}
 	return err
 }
@@ -264,7 +266,8 @@ func (n *naive) start(ctx context.Context, run string) error {
 // startEach starts each run that was missed.
 func (n *naive) startEach(ctx context.Context, parent Object, s schedule.Schedule, from, now time.Time) error {
 	for run := range s.Between(from, now) {
-		if _, code, err := n.do(ctx, http.MethodPost, jobs, childOf(parent, fmt.Sprintf("subject-%d", run.Unix()), run.Format(time.RFC3339))); err != nil && code != http.StatusConflict {
+		child := childOf(parent, fmt.Sprintf("subject-%d", run.Unix()), run.Format(time.RFC3339))
+		if _, code, err := n.do(ctx, http.MethodPost, jobs, child); err != nil && code != http.StatusConflict {
 			return err
 		}
 		parent.Set(run.Format(time.RFC3339), "status", "last")
@@ -331,7 +334,9 @@ func (n *naive) clean(ctx context.Context, parent Object, ended []Object) error 
 	for _, o := range ended {
 		succeeded := o.Text("status", "completionTime") != "" || n.countsAllEnded
 		limit, limited := parent.Get("spec", map[bool]string{true: "succeeded", false: "failed"}[succeeded]).(float64)
-		if kept[succeeded]++; !limited || kept[succeeded] <= int(limit) && !n.deletesAll || n.keepsAll || o.Time("metadata", "annotations", "run").After(parent.Time("status", "last")) {
+		if kept[succeeded]++; !limited ||
+			kept[succeeded] <= int(limit) && !n.deletesAll || n.keepsAll ||
+			o.Time("metadata", "annotations", "run").After(parent.Time("status", "last")) {
 			continue
 		}
 		if _, _, err := n.do(ctx, http.MethodDelete, jobs+"/"+o.Name(), nil); err != nil {
@@ -390,7 +395,8 @@ func TestPlay(t *testing.T) {
 		{"starts runs again after a crash", naive{randomNames: true}, CronSettings{}, []Step{{Do: Break, Fault: CrashAfter, Nth: 2}, wait}, NoRunTwice},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			test.settings.Schedule, test.settings.Policy = cmp.Or(test.settings.Schedule, "* * * * *"), cmp.Or(test.settings.Policy, "Allow")
+			test.settings.Schedule, test.settings.Policy = cmp.Or(test.settings.Schedule, "* * * * *"),
+				cmp.Or(test.settings.Policy, "Allow")
 			life := CronLife{Settings: test.settings, Begin: 10*time.Hour + 10*time.Second, Steps: test.steps}
 			if right := (naive{}).subject().Play(t, life); len(right.Violations) > 0 {
 				t.Errorf("a right controller: %v\n%s", right.Violations, strings.Join(right.Story, "\n"))
@@ -481,7 +487,8 @@ func TestHold_Ends(t *testing.T) {
 		a := newServer(Jobs())
 		a.lag = map[string]time.Duration{"": time.Second}
 		i := &incarnation{api: a}
-		answer, err := (&http.Client{Transport: i}).Get("http://blackbox.invalid" + jobs + "?watch=true&resourceVersion=0")
+		answer, err := (&http.Client{Transport: i}).Get("http://blackbox.invalid" +
+			jobs + "?watch=true&resourceVersion=0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -495,7 +502,8 @@ func TestHold_Ends(t *testing.T) {
 		a.mu.Lock()
 		a.hold("jobs", time.Hour)
 		a.mu.Unlock()
-		if err := a.add(Object{"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "a", "namespace": "default"}}); err != nil {
+		if err := a.add(Object{"apiVersion": "batch/v1", "kind": "Job",
+			"metadata": map[string]any{"name": "a", "namespace": "default"}}); err != nil {
 			t.Fatal(err)
 		}
 
@@ -628,7 +636,8 @@ func TestEvents(t *testing.T) {
 		first["count"] = 3
 		write(http.MethodPut, core, "a", first)
 		write(http.MethodPut, core, "a", first)
-		write(http.MethodPost, core, "a", Object{"reason": "Third", "message": "of the same instant", "type": "Normal", "involvedObject": about})
+		write(http.MethodPost, core, "a",
+			Object{"reason": "Third", "message": "of the same instant", "type": "Normal", "involvedObject": about})
 
 		second := Object{"reason": "Second", "note": "two", "type": "Normal", "regarding": about}
 		write(http.MethodPost, later, "b", second)
@@ -642,7 +651,9 @@ func TestEvents(t *testing.T) {
 	for _, e := range subject.Play(t, CronLife{Settings: CronSettings{Schedule: "0 * * * *"}}).Events {
 		got = append(got, fmt.Sprint(e.Type, e.Reason, e.Message, e.Regarding.Text("name")))
 	}
-	if want := []string{"WarningFirstonesubject", "WarningFirstonesubject", "WarningFirstonesubject", "NormalThirdof the same instantsubject", "NormalSecondtwosubject", "NormalSecondtwosubject"}; !slices.Equal(got, want) {
+	if want := []string{"WarningFirstonesubject", "WarningFirstonesubject",
+		"WarningFirstonesubject", "NormalThirdof the same instantsubject",
+		"NormalSecondtwosubject", "NormalSecondtwosubject"}; !slices.Equal(got, want) {
 		t.Errorf("kept %q, want %q", got, want)
 	}
 }

@@ -48,7 +48,8 @@ const webs = "/apis/example.com/v1/namespaces/default/webs/subject"
 type keeper struct {
 	naive // for its client
 
-	swallows, failsForGood, fatalExists, randomName, noOwner, keepsFinalizer, healsNothing, onlyNext, counts, stuck, keepsService, editsNoImage bool
+	swallows, failsForGood, fatalExists, randomName, noOwner, keepsFinalizer,
+	healsNothing, onlyNext, counts, stuck, keepsService, editsNoImage bool
 }
 
 func (k keeper) subject() *Operator {
@@ -173,7 +174,8 @@ func (k *keeping) keep(ctx context.Context, web Object) error {
 	}
 
 	if web.Get("spec", "port") == nil && !k.keepsService {
-		if _, code, err := k.do(ctx, http.MethodDelete, core+"services/subject", nil); err != nil && code != http.StatusNotFound {
+		if _, code, err := k.do(ctx, http.MethodDelete, core+"services/subject", nil); err != nil &&
+			code != http.StatusNotFound {
 			return err
 		}
 		return nil

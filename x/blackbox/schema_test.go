@@ -102,7 +102,8 @@ func TestSchema(t *testing.T) {
 // TestSchema_Program: the schema applies to a program's writes of an object and of its status, and to patches.
 func TestSchema_Program(t *testing.T) {
 	a := newServer(taskOf(t))
-	if _, err := a.Create(taskKind, Object{"metadata": map[string]any{"name": "subject", "namespace": "default"}, "spec": map[string]any{"schedule": "a"}}); err != nil {
+	if _, err := a.Create(taskKind, Object{"metadata": map[string]any{"name": "subject", "namespace": "default"},
+		"spec": map[string]any{"schedule": "a"}}); err != nil {
 		t.Fatal(err)
 	}
 	n := naive{client: &http.Client{Transport: &incarnation{api: a}}}
@@ -117,12 +118,14 @@ func TestSchema_Program(t *testing.T) {
 		{path + "/status", "status", map[string]any{"last": 5}, http.StatusUnprocessableEntity},
 		{path + "/status", "status", map[string]any{"last": "x", "typo": 1}, http.StatusOK},
 	} {
-		if _, code, _ := n.do(t.Context(), http.MethodPut, test.path, Object{"metadata": map[string]any{"name": "subject"}, test.field: test.value}); code != test.code {
+		if _, code, _ := n.do(t.Context(), http.MethodPut, test.path,
+			Object{"metadata": map[string]any{"name": "subject"}, test.field: test.value}); code != test.code {
 			t.Errorf("writing %v: code %d, want %d", test.value, code, test.code)
 		}
 	}
 	o := a.Get(taskKind, "default", "subject")
-	if o.Text("spec", "schedule") != "b" || o.Get("spec", "succeeded") != 3.0 || o.Text("status", "last") != "x" || o.Get("status", "typo") != nil {
+	if o.Text("spec", "schedule") != "b" || o.Get("spec", "succeeded") != 3.0 ||
+		o.Text("status", "last") != "x" || o.Get("status", "typo") != nil {
 		t.Errorf("stored %v", o)
 	}
 }
@@ -140,7 +143,8 @@ func TestFromCRD(t *testing.T) {
 			t.Errorf("%q: read %+v", change[1], r)
 		}
 	}
-	cluster, err := FromCRD([]byte(strings.Replace(strings.Replace(taskCRD, "Namespaced", "Cluster", 1), "subresources: {status: {}}", "subresources: {}", 1)))
+	cluster, err := FromCRD([]byte(strings.Replace(strings.Replace(taskCRD, "Namespaced", "Cluster", 1),
+		"subresources: {status: {}}", "subresources: {}", 1)))
 	if err != nil || !cluster.ClusterScoped || cluster.Status {
 		t.Errorf("read %+v, %v", cluster, err)
 	}

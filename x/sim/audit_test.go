@@ -87,7 +87,9 @@ func audit(t *testing.T, w *World, r *Result) {
 		p := &r.Pods[i]
 		ordered(t, *p, p.Created, p.Bound, p.Started, p.Ended, p.Gone)
 		ordered(t, *p, p.Created, p.Deleted, p.Gone)
-		if p.Number != numbers[p.Job] || (p.Node >= 0) != (p.Bound != None && len(w.Nodes) > 0) || p.Succeeded && (p.ExitCode != 0 || p.Disrupted) {
+		if p.Number != numbers[p.Job] ||
+			(p.Node >= 0) != (p.Bound != None && len(w.Nodes) > 0) ||
+			p.Succeeded && (p.ExitCode != 0 || p.Disrupted) {
 			t.Errorf("%+v", *p)
 		}
 		numbers[p.Job]++
@@ -128,7 +130,8 @@ func audit(t *testing.T, w *World, r *Result) {
 	// The runs of CronJobs. After lost replies or slow calls, rounds do not match jobs.
 	for _, run := range r.Runs {
 		j := &r.Jobs[run.Job]
-		if run.Finished != j.Finished || run.Created != j.Submitted || run.End != j.End || run.Cron != j.Cron || run.Created < run.Scheduled {
+		if run.Finished != j.Finished || run.Created != j.Submitted || run.End != j.End ||
+			run.Cron != j.Cron || run.Created < run.Scheduled {
 			t.Errorf("%+v of %+v", run, *j)
 		}
 		want.RunDelay.Add(run.Created - run.Scheduled)
@@ -215,7 +218,8 @@ func load(t *testing.T, i int, n *Node, changes []change, end time.Duration) (bu
 		}
 		since = c.at
 		sum = room{sum.pods + c.by.pods, sum.cpu + c.by.cpu, sum.memory + c.by.memory}
-		if sum.pods > limit.pods || limit.cpu > 0 && sum.cpu > limit.cpu || limit.memory > 0 && sum.memory > limit.memory {
+		if sum.pods > limit.pods || limit.cpu > 0 && sum.cpu > limit.cpu ||
+			limit.memory > 0 && sum.memory > limit.memory {
 			t.Errorf("node %d has %+v at %v", i, sum, c.at)
 		}
 	}

@@ -33,8 +33,10 @@ func TestRun_MemoryOfAStream(t *testing.T) {
 		e := playing(t, World{Seed: 1, Summary: true, Nodes: Nodes(4, Node{Pods: 8}), Jobs: Jobs(n, 1, Every(20*time.Second), Job{
 			Name: "job", Spec: spec, Pod: Pod{Duration: Exponential(20 * time.Second), Failure: 0.1},
 		})})
-		if got := e.result; got.JobsSubmitted != int64(n) || got.Expired != int64(n) || len(got.Pods)+len(got.Jobs) > 0 {
-			t.Errorf("%d jobs: %d submitted, %d deleted, %d records", n, got.JobsSubmitted, got.Expired, len(got.Pods)+len(got.Jobs))
+		if got := e.result; got.JobsSubmitted != int64(n) || got.Expired != int64(n) ||
+			len(got.Pods)+len(got.Jobs) > 0 {
+			t.Errorf("%d jobs: %d submitted, %d deleted, %d records",
+				n, got.JobsSubmitted, got.Expired, len(got.Pods)+len(got.Jobs))
 		}
 		sizes[n] = len(e.jobs) + len(e.pods.all) + cap(e.queue.events) + len(e.view.lists)
 	}
@@ -49,7 +51,8 @@ func TestRun_MaxRecords(t *testing.T) {
 	w.MaxRecords = 5
 	r := play(t, w)
 	if len(r.Pods) != 5 || len(r.Jobs) != 5 || r.Dropped != r.PodsCreated+r.JobsSubmitted-10 {
-		t.Errorf("%d pods, %d jobs, %d dropped of %d and %d", len(r.Pods), len(r.Jobs), r.Dropped, r.PodsCreated, r.JobsSubmitted)
+		t.Errorf("%d pods, %d jobs, %d dropped of %d and %d",
+			len(r.Pods), len(r.Jobs), r.Dropped, r.PodsCreated, r.JobsSubmitted)
 	}
 }
 

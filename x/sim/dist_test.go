@@ -88,7 +88,8 @@ func TestDraw(t *testing.T) {
 	} {
 		follows(t, d.String(), 20_000, func() float64 { return d.Draw(r).Seconds() }, below)
 	}
-	follows(t, "a rate", 20_000, func() float64 { return eachHour(4, r).Hours() }, func(x float64) float64 { return 1 - math.Exp(-4*x) })
+	follows(t, "a rate", 20_000, func() float64 { return eachHour(4, r).Hours() },
+		func(x float64) float64 { return 1 - math.Exp(-4*x) })
 
 	for d, want := range map[Dist]time.Duration{
 		{}: 0, Constant(time.Minute): time.Minute, Constant(-1): 0, Constant(1): 1, Constant(math.MaxInt64): century, Constant(century): century,
@@ -137,7 +138,8 @@ func TestPod_Run(t *testing.T) {
 	share("failed", failed, 0.2*half)
 	share("disrupted", disrupted, 1-0.56*left(100)-0.2*half)
 	for name, times := range map[string][]float64{"failures": parts, "disruptions": ends} {
-		if mean := EstimateOf(times); mean.Mean < 42 || mean.Mean > 52 || slices.Max(times) > 100 || slices.Min(times) > 1 {
+		if mean := EstimateOf(times); mean.Mean < 42 || mean.Mean > 52 ||
+			slices.Max(times) > 100 || slices.Min(times) > 1 {
 			t.Errorf("%s come after %v seconds", name, mean)
 		}
 	}

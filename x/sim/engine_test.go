@@ -132,8 +132,10 @@ func TestCompare_OnAnyNumberOfCores(t *testing.T) {
 					t.Fatalf("%d figures, want %d", got, want)
 				}
 				for m, metric := range r.Metrics() {
-					if got := c.Values[v][m][place]; got != metric.Value && !(math.IsNaN(got) && math.IsNaN(metric.Value)) {
-						t.Fatalf("%d cores, %s, seed %d: %s is %g, want %g", cores, variant.Name, seed, metric.Name, got, metric.Value)
+					if got := c.Values[v][m][place]; got != metric.Value &&
+						!(math.IsNaN(got) && math.IsNaN(metric.Value)) {
+						t.Fatalf("%d cores, %s, seed %d: %s is %g, want %g",
+							cores, variant.Name, seed, metric.Name, got, metric.Value)
 					}
 				}
 			}
@@ -180,7 +182,8 @@ func TestRun_CronJobs(t *testing.T) {
 	}
 
 	// Each CronJob has draws of its own.
-	if a, b := r.Pods[0], r.Pods[4]; r.Jobs[a.Job].Cron == r.Jobs[b.Job].Cron || a.Ended-a.Started == b.Ended-b.Started {
+	if a, b := r.Pods[0], r.Pods[4]; r.Jobs[a.Job].Cron == r.Jobs[b.Job].Cron ||
+		a.Ended-a.Started == b.Ended-b.Started {
 		t.Errorf("%+v, %+v", a, b)
 	}
 

@@ -227,7 +227,8 @@ func TestController_RetryAt(t *testing.T) {
 		have = append(have, time.Duration(c.retryAt(failures)-e.now))
 	}
 	ms := time.Millisecond
-	if want := []time.Duration{5 * ms, 10 * ms, 20 * ms, 655360 * ms, 1000 * time.Second, 1000 * time.Second}; !slices.Equal(have, want) {
+	if want := []time.Duration{5 * ms, 10 * ms, 20 * ms, 655360 * ms,
+		1000 * time.Second, 1000 * time.Second}; !slices.Equal(have, want) {
 		t.Errorf("%v, want %v", have, want)
 	}
 	for range 94 {

@@ -101,7 +101,9 @@ func TestRates_LossesAndPods(t *testing.T) {
 	for _, d := range only.Disruptions {
 		kinds[d.Kind]++
 	}
-	if share := kinds[NodeLost] / (kinds[NodeLost] + kinds[NodeDrained]); only.JobsComplete != 1 || share == 0 || share > 0.5 || w.Disruptions[:1][0] != (Disruption{}) {
+	if share := kinds[NodeLost] / (kinds[NodeLost] + kinds[NodeDrained]); only.JobsComplete != 1 ||
+		share == 0 || share > 0.5 ||
+		w.Disruptions[:1][0] != (Disruption{}) {
 		t.Errorf("%d jobs complete, disrupted %v, %+v", only.JobsComplete, kinds, w.Disruptions[:1])
 	}
 	w = spot(3)

@@ -64,9 +64,11 @@ func timeline(r *Result) string {
 
 	counts := reflect.ValueOf(r).Elem()
 	for i := range counts.NumField() { // only the counts that do not follow from the records
-		if f := counts.Type().Field(i); counts.Field(i).Type() == reflect.TypeFor[int64]() && !counts.Field(i).IsZero() {
+		if f := counts.Type().Field(i); counts.Field(i).Type() == reflect.TypeFor[int64]() &&
+			!counts.Field(i).IsZero() {
 			switch f.Name {
-			case "JobsSubmitted", "JobsComplete", "JobsFailed", "PodsCreated", "PodsSucceeded", "PodsFailed", "RunsStarted":
+			case "JobsSubmitted", "JobsComplete", "JobsFailed", "PodsCreated",
+				"PodsSucceeded", "PodsFailed", "RunsStarted":
 			default:
 				fmt.Fprintf(&b, "%s %d, ", f.Name, counts.Field(i).Int())
 			}
@@ -127,7 +129,8 @@ func (w *rounds) Job(at time.Duration, name string, s *job.Snapshot, _ *job.Plan
 }
 
 func (w *rounds) CronJob(at time.Duration, name string, s *cronjob.Snapshot, _ *cronjob.Plan, c *cronjob.Conclusion) {
-	write(w, name, at, c.Requeue.At, s.CronJob.Status, s.Memory, s.Children, func(c *cronjob.Child) string { return c.Name })
+	write(w, name, at, c.Requeue.At, s.CronJob.Status, s.Memory,
+		s.Children, func(c *cronjob.Child) string { return c.Name })
 }
 
 // TestRun_Timelines: in a world without random times, each step happens at an exact time.
@@ -257,7 +260,8 @@ pod 0 of job 0, node 0: created 10 bound 10 started 15 ended 45 deleted 106 gone
 Events 16, PodEvents 7, Rounds 5, Writes 4, StatusWrites 4, Expired 1, used 30, wasted 0; nothing is open`},
 		{"a quota", all(func(w *World) {
 			w.Admission = &Quota{Pods: 1}
-			w.Jobs = Of(Job{Name: "a", Spec: Spec(1, 1), Pod: Pod{Duration: Constant(sec(30))}}, Job{Name: "b", Submit: sec(1), Spec: Spec(1, 1), Pod: Pod{Duration: Constant(sec(30))}})
+			w.Jobs = Of(Job{Name: "a", Spec: Spec(1, 1), Pod: Pod{Duration: Constant(sec(30))}},
+				Job{Name: "b", Submit: sec(1), Spec: Spec(1, 1), Pod: Pod{Duration: Constant(sec(30))}})
 		}), `
 a: submitted 0 admitted 0 started 0 finished 31 Complete CompletionsReached 1+0 of 1
 b: submitted 1 admitted 31 started 31 finished 62 Complete CompletionsReached 1+0 of 1
@@ -313,7 +317,8 @@ Events 46, PodEvents 11, Rounds 10, CronRounds 17, Writes 15, StatusWrites 8, la
 		{"what the controllers see of restarts", all(steady(Spec(1, 1), func(j *Job) {
 			j.Spec.Template = job.Template{RestartPolicy: job.RestartOnFailure, Containers: []string{"work", "other"}}
 			j.Pod.FailIn, j.Pod.FailAfter, j.Pod.ExitCode = []Window{{sec(15), sec(20)}}, Constant(sec(1.5)), 7
-			j.Pod.Schedule, j.Pod.Init, j.Pod.Ready, j.Pod.Duration = Constant(sec(0.25)), Constant(sec(0.75)), Constant(sec(1.5)), Constant(sec(2))
+			j.Pod.Schedule, j.Pod.Init, j.Pod.Ready, j.Pod.Duration =
+				Constant(sec(0.25)), Constant(sec(0.75)), Constant(sec(1.5)), Constant(sec(2))
 		}), watched, func(w *World) { w.Nodes[0].Skew = sec(2.5) }), `
 j at 10, sees 0: {Version:1} {}
 j at 11, sees 1: {Version:2,startTime:00:10Z,active:1,ready:0} {assigned:true,uid:1z141z4,name:j-1z141z4,detail:{creationTimestamp:00:10Z}}
@@ -359,7 +364,8 @@ Events 90, PodEvents 28, Rounds 15, Writes 13, StatusWrites 11, used 60, wasted 
 		{"what they see of a node that is lost and heard of again", all(steady(Spec(3, 3), func(j *Job) {
 			j.Pod.Ready, j.Pod.Duration, j.Pod.Pull = Constant(sec(8)), Constant(sec(100)), Dist{}
 			j.Pod.Behave = func(s Start, l *Life, _ *rand.Rand) { l.For += time.Duration(s.Number) * 100 * time.Second }
-			j.Edits = []Edit{{sec(5), func(s *job.Spec) { n := int32(4); s.Parallelism, s.Completions = &n, &n }}, {sec(250), func(s *job.Spec) { s.Suspend = &yes }}}
+			j.Edits = []Edit{{sec(5), func(s *job.Spec) { n := int32(4); s.Parallelism, s.Completions = &n, &n }},
+				{sec(250), func(s *job.Spec) { s.Suspend = &yes }}}
 		}), watched, pods(6), disrupted(Disruption{Kind: NodeLost, At: sec(17), Back: sec(200)}), plane(ControlPlane{WatchLag: Constant(sec(1))})), `
 j at 11, sees 0: {Version:1} {}
 j at 13, sees 3: {Version:2,startTime:00:11Z,active:3,ready:0} {phase:Running,assigned:true,uid:1z141z4,name:j-1z141z4,detail:{creationTimestamp:00:11Z}} {phase:Running,assigned:true,uid:1z141z5,name:j-1z141z5,detail:{creationTimestamp:00:11Z}} {phase:Running,assigned:true,uid:1z141z6,name:j-1z141z6,detail:{creationTimestamp:00:11Z}}
@@ -467,7 +473,8 @@ Events 27, PodEvents 5, Rounds 11, Retries 6, Writes 16, Faults 10, StatusWrites
 		{"ended pods of jobs that are gone", func(w *World) {
 			a, one := Spec(2, 1), int32(1)
 			a.TTLSecondsAfterFinished = &one
-			w.Jobs = Of(Job{Name: "a", Spec: a, Pod: Pod{Duration: Constant(sec(2))}}, Job{Name: "b", Submit: sec(12), Spec: Spec(5, 1), Pod: Pod{Duration: Constant(sec(6))}})
+			w.Jobs = Of(Job{Name: "a", Spec: a, Pod: Pod{Duration: Constant(sec(2))}},
+				Job{Name: "b", Submit: sec(12), Spec: Spec(5, 1), Pod: Pod{Duration: Constant(sec(6))}})
 			w.ControlPlane.PodGC = 1
 		}, `
 a: submitted 0 started 0 finished 4 deleted 5 Complete CompletionsReached 2+0 of 2
@@ -532,7 +539,8 @@ Events 88, PodEvents 15, Rounds 16, Retries 6, Writes 21, Faults 6, StatusWrites
 			large := pod
 			large.CPU = 4
 			w.Nodes[0] = Node{Resources: Resources{CPU: 4}}
-			w.Jobs = Of(Job{Name: "large", Spec: Spec(1, 1), Pod: large}, Job{Name: "small", Spec: Spec(2, 2), Pod: pod}, Job{Name: "last", Spec: Spec(1, 1), Pod: pod})
+			w.Jobs = Of(Job{Name: "large", Spec: Spec(1, 1), Pod: large},
+				Job{Name: "small", Spec: Spec(2, 2), Pod: pod}, Job{Name: "last", Spec: Spec(1, 1), Pod: pod})
 		}, `
 large: submitted 0 started 0 finished 31 Complete CompletionsReached 1+0 of 1
 small: submitted 0 started 30 finished 61 Complete CompletionsReached 2+0 of 2
@@ -620,7 +628,8 @@ Events 39, PodEvents 15, Rounds 15, Writes 11, StatusWrites 11, used 90, wasted 
 			ttl.TTLSecondsAfterFinished = new(int32)
 			held := Spec(2, 2)
 			held.Suspend = &yes
-			w.Jobs = Of(Job{Name: "a", Spec: Spec(2, 2), Pod: pod}, Job{Name: "large", Spec: Spec(5, 5), Pod: pod}, Job{Name: "b", Spec: Spec(2, 4), Pod: pod},
+			w.Jobs = Of(Job{Name: "a", Spec: Spec(2, 2), Pod: pod},
+				Job{Name: "large", Spec: Spec(5, 5), Pod: pod}, Job{Name: "b", Spec: Spec(2, 4), Pod: pod},
 				Job{Name: "c", Spec: ttl, Pod: pod}, Job{Name: "held", Submit: sec(5), Spec: held, Pod: pod})
 		}, `
 a: submitted 0 admitted 0 started 0 finished 31 Complete CompletionsReached 2+0 of 2
@@ -648,7 +657,8 @@ Events 88, PodEvents 62, Rounds 26, Writes 23, StatusWrites 23, Expired 1, used 
 			w.Nodes[0].Memory, w.Until, w.Nodes[0].Price = 10, sec(100), 36
 			held := Spec(1, 1)
 			held.Suspend = &yes
-			w.Jobs = Of(Job{Name: "large", Spec: Spec(1, 1), Pod: tooLarge}, Job{Name: "held", Spec: held, Pod: pod}, Job{Name: "a", Submit: sec(80), Spec: Spec(1, 1), Pod: pod},
+			w.Jobs = Of(Job{Name: "large", Spec: Spec(1, 1), Pod: tooLarge},
+				Job{Name: "held", Spec: held, Pod: pod}, Job{Name: "a", Submit: sec(80), Spec: Spec(1, 1), Pod: pod},
 				Job{Name: "b", Submit: sec(90), Spec: Spec(1, 1), Pod: pod}, Job{Name: "c", Submit: sec(120), Spec: Spec(1, 1), Pod: pod})
 		}, plane(ControlPlane{Outages: []Outage{{Window{sec(100), sec(5)}, APIServer}, {Window{sec(101), sec(5)}, APIServer}}}),
 			func(w *World) {

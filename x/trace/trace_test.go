@@ -634,7 +634,8 @@ func TestAudit(t *testing.T) {
 		s := newStory(t)
 		s.form = test.form
 		tell(s)
-		if rules, all, summary := s.check(trace.Options{}); fmt.Sprint(rules) != test.want || summary.Gaps != test.gaps {
+		if rules, all, summary := s.check(trace.Options{}); fmt.Sprint(rules) != test.want ||
+			summary.Gaps != test.gaps {
 			t.Errorf("%s: found %v, %d gaps, want %s and %d", test.name, all, summary.Gaps, test.want, test.gaps)
 		}
 	}
@@ -681,20 +682,25 @@ func TestBadInput(t *testing.T) {
 	} {
 		var rules []string
 		input := strings.Join(good, "\n") + "\n" + test.input + "\n" + bad + "\n"
-		summary, err := trace.Check(trace.Options{}, func(f trace.Finding) { rules = append(rules, f.Rule) }, trace.Log{Name: "log", Reader: strings.NewReader(input)})
+		summary, err := trace.Check(trace.Options{}, func(f trace.Finding) { rules = append(rules, f.Rule) },
+			trace.Log{Name: "log", Reader: strings.NewReader(input)})
 		got := ""
 		if len(summary.Problems) > 0 {
 			got = fmt.Sprintf("%v: %s", summary.Problems[0].Place, summary.Problems[0].Text)
 		}
-		if err != nil || fmt.Sprint(rules) != "[JI1]" || !strings.HasPrefix(got, test.want) || (test.want == "") != (got == "") {
+		if err != nil || fmt.Sprint(rules) != "[JI1]" || !strings.HasPrefix(got, test.want) ||
+			(test.want == "") != (got == "") {
 			t.Errorf("%s: %v, found %v, problem %q, want %q", test.name, err, rules, got, test.want)
 		}
 	}
 	broken := errors.New("broken")
-	if _, err := trace.Check(trace.Options{}, func(trace.Finding) {}, trace.Log{Name: "log", Reader: iotest.ErrReader(broken)}); !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "log: ") {
+	if _, err := trace.Check(trace.Options{}, func(trace.Finding) {},
+		trace.Log{Name: "log", Reader: iotest.ErrReader(broken)}); !errors.Is(err, broken) ||
+		!strings.HasPrefix(err.Error(), "log: ") {
 		t.Errorf("a reader fails: %v", err)
 	}
-	summary, err := trace.Check(trace.Options{}, func(trace.Finding) {}, trace.Log{Name: "log", Reader: strings.NewReader("{\"a\":")})
+	summary, err := trace.Check(trace.Options{}, func(trace.Finding) {},
+		trace.Log{Name: "log", Reader: strings.NewReader("{\"a\":")})
 	if err != nil || len(summary.Problems) != 1 || summary.Problems[0].Text != "the log ends inside the object" {
 		t.Errorf("%v %+v", err, summary)
 	}
@@ -736,7 +742,8 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestMemory(t *testing.T) {
 	measure := func(n int) uint64 {
 		log := &endless{left: n}
-		if _, err := trace.Check(trace.Options{}, func(trace.Finding) {}, trace.Log{Name: "log", Reader: log}); err != nil {
+		if _, err := trace.Check(trace.Options{}, func(trace.Finding) {},
+			trace.Log{Name: "log", Reader: log}); err != nil {
 			t.Fatal(err)
 		}
 		return log.heap
