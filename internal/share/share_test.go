@@ -2,13 +2,18 @@ package share
 
 import (
 	"bytes"
+	"errors"
 	"flag"
+	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // share parses flags.
@@ -53,20 +58,22 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// cases counts the cases of a share among ten: all of them, and each by its number.
+func cases(s *Share) map[string]int {
+	counts := map[string]int{}
+	for n := range 10 {
+		if s.Has(n) {
+			counts["cases"]++
+			counts[fmt.Sprint("case ", n)]++
+		}
+	}
+	return counts
+}
+
 // The counts of all shares add up to the counts of one process. Each share may be counted only once.
 func TestCounts(t *testing.T) {
 	dir := t.TempDir()
-	count := func(s *Share) {
-		counts := map[string]int{}
-		for n := range 10 {
-			if s.Has(n) {
-				counts["cases"]++
-			}
-		}
-		if err := WriteCounts(s, "ten cases", counts); err != nil {
-			t.Fatal(err)
-		}
-	}
+	count := func(s *Share) { must.OK(t, WriteCounts(s, "ten cases", cases(s))) }
 
 	whole := &Share{Of: 1, File: filepath.Join(dir, "whole.json")}
 	count(whole)
@@ -88,7 +95,7 @@ func TestCounts(t *testing.T) {
 	}
 
 	total, of, err := read(files[2], files[0], files[1])
-	if err != nil || !maps.Equal(total, map[string]int{"cases": 10}) {
+	if err != nil || total["cases"] != 10 || !maps.Equal(total, cases(&Share{Of: 1})) {
 		t.Fatal(total, err)
 	}
 
@@ -111,5 +118,35 @@ func TestCounts(t *testing.T) {
 		if _, _, err := read(files...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+// mine is the share of a process that TestDivide starts.
+var mine Share
+
+func init() { mine.Flags(flag.CommandLine) }
+
+// Each of three processes counts its cases. A process that ends without its file is an error.
+func TestDivide(t *testing.T) {
+	if mine.Of > 1 {
+		must.OK(t, mine.Check())
+		must.OK(t, WriteCounts(&mine, "ten cases", cases(&mine)))
+		return
+	}
+
+	total := map[string]int{}
+	add := func(counts map[string]int) {
+		for name, n := range counts {
+			total[name] += n
+		}
+	}
+	of, err := Divide(3, []string{"-test.run=^TestDivide$", "-test.testlogfile="}, add)
+	if all := cases(&Share{Of: 1}); err != nil || of != "ten cases" || !maps.Equal(total, all) {
+		t.Errorf("%v of %q, %v; want %v", total, of, err, all)
+	}
+
+	_, err = Divide(3, []string{"-test.run=^TestCheck$", "-test.testlogfile="}, add)
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want an error for the missing file", err)
 	}
 }

@@ -129,30 +129,9 @@ func playRelease(t *testing.T) {
 // divide runs a process for each share of the rounds. The counters of the real controllers are
 // global, so a process can only play one round at a time.
 func divide(t *testing.T) *Tally {
-	binary, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-
-	n, done, files := runtime.NumCPU(), make(chan error), []string{}
-	for i := range n {
-		part := share.Share{Mine: i, Of: n, File: filepath.Join(t.TempDir(), "counts.json")}
-		files = append(files, part.Path())
-		cmd := exec.Command(binary, "-test.run=^TestRounds$", "-test.timeout=0", "-release="+*which, fmt.Sprint("-seed=", *seed), fmt.Sprint("-rounds=", *rounds),
-			fmt.Sprint("-first=", *first), fmt.Sprint("-shown=", *shown), fmt.Sprint("-share=", i), fmt.Sprint("-shares=", n), "-out="+part.File)
-		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-		go func() { done <- cmd.Run() }()
-	}
-
-	for range files {
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	}
-
 	total := newTally()
-	if _, err := share.ReadCounts(files, total.add); err != nil {
-		t.Fatal(err)
+	if _, err := share.Divide(runtime.NumCPU(), []string{"-test.testlogfile="}, total.add); err != nil {
+		t.Error(err)
 	}
 
 	return total

@@ -5,31 +5,43 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/batchplan/batchplan/x/proof/tools/publish"
 )
 
-// packages imports each published package alone. "go mod tidy" also resolves the tests of imported
-// packages, so a test can break an importer.
+// packages imports each published package alone, several at a time. "go mod tidy" also resolves the
+// tests of imported packages, so a test can break an importer.
 func (o *outside) packages() error {
-	programs := 0
+	var (
+		programs  atomic.Int64
+		importers errgroup.Group
+	)
+	importers.SetLimit(runtime.NumCPU())
 	for _, m := range o.modules {
 		found, err := o.importable(m)
 		if err != nil {
-			return err
+			return errors.Join(err, importers.Wait())
 		}
 		for _, p := range found {
-			n, err := o.alone(m, p)
-			if err != nil {
-				return fmt.Errorf("%s: %w", p, err)
-			}
-			programs += n
+			importers.Go(func() error {
+				n, err := o.alone(m, p)
+				if err != nil {
+					return fmt.Errorf("%s: %w", p, err)
+				}
+				programs.Add(int64(n))
+				return nil
+			})
 		}
 	}
-	fmt.Printf("%d programs\n", programs)
-	return nil
+	err := importers.Wait()
+	fmt.Printf("%d programs\n", programs.Load())
+	return err
 }
 
 // importable returns the packages of a module that others may import.
@@ -87,12 +99,13 @@ func (o *outside) alone(m *publish.Module, pkg string) (programs int, err error)
 	return programs, nil
 }
 
-// importer makes a program that imports a package, in a module that requires only its module and
-// the pins. It builds the program before it tidies the module, and vets it afterwards.
+// importer makes a package that imports another, in a module that requires only the other's module
+// and the pins. It is compiled before the module is tidied, and again afterwards. Nothing is linked:
+// the controllers of the other checks are, with the same libraries.
 func (o *outside) importer(pkg, kind, version string, pins []string) (dir string, err error) {
 	name := kind + "-" + strings.NewReplacer("/", "-", ".", "-").Replace(pkg)
 	dir, err = o.program(name,
-		map[string]string{"main.go": fmt.Sprintf("package main\n\nimport _ %q\n\nfunc main() {}\n", pkg)})
+		map[string]string{"importer.go": fmt.Sprintf("package importer\n\nimport _ %q\n", pkg)})
 	if err != nil {
 		return "", err
 	}
@@ -101,8 +114,7 @@ func (o *outside) importer(pkg, kind, version string, pins []string) (dir string
 		commands = append(commands, []string{"mod", "edit", "-go=" + version})
 	}
 	get := append([]string{"get", pkg + "@" + o.version}, pins...)
-	commands = append(commands, get, []string{"build", "-o", filepath.Join(dir, "program"), "."},
-		[]string{"mod", "tidy"}, []string{"vet", "."})
+	commands = append(commands, get, []string{"build", "."}, []string{"mod", "tidy"}, []string{"build", "."})
 	if err := o.steps(dir, commands...); err != nil {
 		return "", err
 	}
