@@ -64,7 +64,7 @@ func TestPython_Wrong(t *testing.T) {
 		if err := os.WriteFile(planner, []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if broken, summary := examine(t, planner, 1000); !strings.Contains(broken, `"`+rule+`"`) {
+		if broken, summary := examine(t, planner, 200); !strings.Contains(broken, `"`+rule+`"`) {
 			t.Errorf("%s is not found: %s%s", rule, broken, summary)
 		}
 	}
