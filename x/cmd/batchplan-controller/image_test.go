@@ -129,7 +129,8 @@ func TestImage(t *testing.T) {
 	}
 	must.OK(t, os.Chmod(root, 0o755))
 
-	command := exec.Command("/batchplan-controller", "-managed-by=example.com/batchplan", "-controllers=cronjobs", "-listen=127.0.0.1:0", "-metrics-listen=")
+	command := exec.Command("/batchplan-controller", "-managed-by=example.com/batchplan", "-controllers=cronjobs",
+		"-listen=127.0.0.1:0", "-metrics-listen=")
 	command.Env = []string{"KUBERNETES_SERVICE_HOST=" + host, "KUBERNETES_SERVICE_PORT=" + port}
 	command.Dir = "/"
 	command.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}

@@ -37,11 +37,14 @@ func TestParse(t *testing.T) {
 	testfile.Write(t, "job: {pendingTimeout: 1m}", file)
 	c, err := parse([]string{"-managed-by", "a.b/c", "-controllers=jobs", "--namespaces", "x,y", "-lease-duration=20s", "-memory-annotation=a.b/memory", "-planners", file}, io.Discard)
 	must.OK(t, err)
-	if c.ManagedBy != "a.b/c" || !slices.Equal(c.Controllers, []string{"jobs"}) || !slices.Equal(c.Namespaces, []string{"x", "y"}) ||
-		c.Lease.Duration != 20*time.Second || c.MemoryAnnotation != "a.b/memory" || c.Planners.Job.PendingTimeout != time.Minute {
+	if c.ManagedBy != "a.b/c" || !slices.Equal(c.Controllers, []string{"jobs"}) ||
+		!slices.Equal(c.Namespaces, []string{"x", "y"}) ||
+		c.Lease.Duration != 20*time.Second || c.MemoryAnnotation != "a.b/memory" ||
+		c.Planners.Job.PendingTimeout != time.Minute {
 		t.Errorf("got %+v", c)
 	}
-	if c.qps != 50 || c.burst != 100 || c.listen != ":8080" || c.metrics != "127.0.0.1:8081" || c.Lease.Name != replica.DefaultLeaseName || c.Election || c.MergeEvents {
+	if c.qps != 50 || c.burst != 100 || c.listen != ":8080" || c.metrics != "127.0.0.1:8081" ||
+		c.Lease.Name != replica.DefaultLeaseName || c.Election || c.MergeEvents {
 		t.Errorf("without flags: %+v", c)
 	}
 }
@@ -165,7 +168,8 @@ func checkRole(t *testing.T, object runtime.Object) {
 		return
 	}
 	for _, rule := range role.Rules {
-		if !slices.Equal(rule.ResourceNames, []string{replica.DefaultLeaseName}) && !slices.Equal(rule.Verbs, []string{"create"}) {
+		if !slices.Equal(rule.ResourceNames, []string{replica.DefaultLeaseName}) &&
+			!slices.Equal(rule.Verbs, []string{"create"}) {
 			t.Errorf("%s: the rule %v is for leases of every name", role.Name, rule.Verbs)
 		}
 	}
@@ -211,7 +215,8 @@ func TestRun_ChecksFirst(t *testing.T) {
 	if err := run(t.Context(), args, io.Discard); err == nil || !strings.Contains(err.Error(), "managed-by: required") {
 		t.Errorf("error %v", err)
 	}
-	if err := run(t.Context(), append(args, "-managed-by=a.b/c"), io.Discard); err == nil || !strings.HasPrefix(err.Error(), "-listen: ") {
+	if err := run(t.Context(), append(args, "-managed-by=a.b/c"), io.Discard); err == nil ||
+		!strings.HasPrefix(err.Error(), "-listen: ") {
 		t.Errorf("error %v", err)
 	}
 	args = append(args[:2], "-managed-by=a.b/c", "-listen=", "-metrics-listen", taken.Addr().String())
@@ -246,7 +251,8 @@ func TestLog(t *testing.T) {
 	}))
 	defer server.Close()
 	file := kubeconfig(t, server.URL, "team")
-	command := exec.Command(os.Args[0], "-managed-by=a.b/c", "-v=2", "-kubeconfig", file, "-listen=127.0.0.1:0", "-metrics-listen=")
+	command := exec.Command(os.Args[0], "-managed-by=a.b/c", "-v=2", "-kubeconfig", file, "-listen=127.0.0.1:0",
+		"-metrics-listen=")
 	command.Env = append(os.Environ(), "BE_THE_COMMAND=1")
 	var out strings.Builder
 	command.Stdout, command.Stderr = &out, &out

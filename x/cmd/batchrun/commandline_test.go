@@ -43,7 +43,8 @@ func TestHostileText(t *testing.T) {
 			t.Errorf("%s: %q in %q", name, found, o.out+o.errOut)
 		}
 	}
-	if one := outputs["status of one"]; one.code != 0 || !strings.Contains(one.out, `(start "/nowhere/`) && !strings.Contains(one.out, `/nowhere/\u001b[2J`) {
+	if one := outputs["status of one"]; one.code != 0 ||
+		!strings.Contains(one.out, `(start "/nowhere/`) && !strings.Contains(one.out, `/nowhere/\u001b[2J`) {
 		t.Errorf("the message is not shown: %v", one)
 	}
 	var object struct {
@@ -53,7 +54,8 @@ func TestHostileText(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(outputs["status of one, JSON"].out), &object); err != nil || object.Spec.Template.Spec.Containers[0].Command[0] != "/nowhere/"+evil {
+	if err := json.Unmarshal([]byte(outputs["status of one, JSON"].out), &object); err != nil ||
+		object.Spec.Template.Spec.Containers[0].Command[0] != "/nowhere/"+evil {
 		t.Errorf("the JSON says something else: %v, %v", err, outputs["status of one, JSON"])
 	}
 }

@@ -95,7 +95,8 @@ func TestCronJobRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	o := w.want(0, "run", "--speed", "120", "--runs", "4", w.manifest(tickWith("successfulJobsHistoryLimit: 2", "0")))
-	if !strings.Contains(o.out, "tick: SuccessfulCreate: Created job tick-") || !strings.Contains(o.out, "next run at ") {
+	if !strings.Contains(o.out, "tick: SuccessfulCreate: Created job tick-") ||
+		!strings.Contains(o.out, "next run at ") {
 		t.Error(o)
 	}
 	ran := w.runs("end")
@@ -105,7 +106,8 @@ func TestCronJobRuns(t *testing.T) {
 	}
 	c, jobs := w.cronJob("tick")
 	last := cronjob.JobName("tick", c.Status.LastScheduleTime)
-	if len(c.Status.Active) != 0 || last != slices.Max(ran) || c.Status.LastSuccessfulTime.Before(c.Status.LastScheduleTime) {
+	if len(c.Status.Active) != 0 || last != slices.Max(ran) ||
+		c.Status.LastSuccessfulTime.Before(c.Status.LastScheduleTime) {
 		t.Errorf("%v; the last of %v", c.Status, ran)
 	}
 	if len(jobs) != 2 || jobs[1].Name != last || len(w.folders()) != 2 {
@@ -114,7 +116,8 @@ func TestCronJobRuns(t *testing.T) {
 	if o := w.want(0, "status"); !strings.Contains(o.out, "* * * * *") || !strings.Contains(o.out, last) {
 		t.Error(o)
 	}
-	if o := w.want(0, "status", "tick"); !strings.Contains(o.out, "every minute") || !strings.Contains(o.out, "SawCompletedJob") {
+	if o := w.want(0, "status", "tick"); !strings.Contains(o.out, "every minute") ||
+		!strings.Contains(o.out, "SawCompletedJob") {
 		t.Error(o)
 	}
 	if o := w.want(0, "logs", "tick"); !strings.HasSuffix(o.out, last+"\n") {
@@ -206,7 +209,8 @@ func TestTTL(t *testing.T) {
 func TestCronJobFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	o := w.want(1, "run", "-o", "json", "--speed", "300", "--runs", "1", w.manifest(strings.Replace(tickWith("suspend: false", "0"), "echo $JOB\"", "exit 3\"", 1)))
+	o := w.want(1, "run", "-o", "json", "--speed", "300", "--runs", "1",
+		w.manifest(strings.Replace(tickWith("suspend: false", "0"), "echo $JOB\"", "exit 3\"", 1)))
 	ends := 0
 	for _, text := range strings.Split(strings.TrimSpace(o.out), "\n") {
 		var line struct {
@@ -306,7 +310,8 @@ func TestRemoveWhileRunning(t *testing.T) {
 	if code := stop(nil); code != 1 {
 		t.Errorf("exit status %d", code)
 	}
-	if o := w.want(0, "status"); strings.Contains(o.out, "tick") || strings.Contains(o.out, "sleepers") || len(w.folders()) > 0 {
+	if o := w.want(0, "status"); strings.Contains(o.out, "tick") || strings.Contains(o.out, "sleepers") ||
+		len(w.folders()) > 0 {
 		t.Errorf("%v\nfolders %v", o, w.folders())
 	}
 }
@@ -355,7 +360,8 @@ func TestCronJobInterrupted(t *testing.T) {
 		t.Errorf("exit status %d", code)
 	}
 	name := w.runs("begin")[0]
-	if j, _ := w.job(name); j.Status.Condition(job.ConditionSuspended).Status != job.ConditionTrue || j.Status.Failed != 0 {
+	if j, _ := w.job(name); j.Status.Condition(job.ConditionSuspended).Status != job.ConditionTrue ||
+		j.Status.Failed != 0 {
 		t.Errorf("after Ctrl-C: %v", j.Status)
 	}
 	must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
@@ -405,11 +411,13 @@ func TestNext(t *testing.T) {
 		t.Error(o)
 	}
 	text := strings.Replace(tickWith("timeZone: America/New_York", "0"), "* * * * *", "30 2 * * 0", 1)
-	if o := w.want(0, "next", w.manifest(text)); !strings.Contains(o.out, "SkippedTime: ") || !strings.Contains(o.out, "at 02:30 on Sundays") {
+	if o := w.want(0, "next", w.manifest(text)); !strings.Contains(o.out, "SkippedTime: ") ||
+		!strings.Contains(o.out, "at 02:30 on Sundays") {
 		t.Error(o)
 	}
 	// The same of one that is stored and suspended. A job beside it is run with the times of a day.
-	text = strings.Replace(strings.Replace(text, "timeZone:", "suspend: true\n  timeZone:", 1), "name: tick", "name: paused", 1)
+	text = strings.Replace(strings.Replace(text, "timeZone:", "suspend: true\n  timeZone:", 1), "name: tick",
+		"name: paused", 1)
 	w.want(0, "run", w.manifest(text), "--until", "1s")
 	if o := w.want(0, "status"); !strings.Contains(o.out, "suspended") {
 		t.Error(o)

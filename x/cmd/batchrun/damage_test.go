@@ -69,7 +69,8 @@ func TestDamagedRecord(t *testing.T) {
 					t.Errorf("no %s in %v", path, o)
 				}
 				j, pods := w.job("sleepers")
-				if j.Status.Finished() != job.ConditionComplete || j.Status.Succeeded != 3 || j.Status.Failed != 1 || len(pods) != 4 {
+				if j.Status.Finished() != job.ConditionComplete || j.Status.Succeeded != 3 || j.Status.Failed != 1 ||
+					len(pods) != 4 {
 					t.Errorf("%d pods, %v", len(pods), j.Status)
 				}
 				w.want(0, "rm", "sleepers")
@@ -112,7 +113,8 @@ func TestDamagedWhileRunning(t *testing.T) {
 			if code := again(nil); code != 0 {
 				t.Errorf("exit status %d", code)
 			}
-			if j, _ := w.job("sleepers"); j.Status.Succeeded != 3 || j.Status.Failed != 0 || len(w.trace("lives")) != 3 {
+			if j, _ := w.job("sleepers"); j.Status.Succeeded != 3 || j.Status.Failed != 0 ||
+				len(w.trace("lives")) != 3 {
 				t.Errorf("%v\n%v", j.Status, w.trace("lives"))
 			}
 		})

@@ -99,7 +99,8 @@ func TestFullDisk(t *testing.T) {
 	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != 0 {
 		t.Errorf("exit status %d\n%s", cmd.ProcessState.ExitCode(), errOut)
 	}
-	if j, _ := w.job("sleepers"); j.Status.Finished() != job.ConditionComplete || j.Status.Succeeded != 3 || j.Status.Failed != 1 {
+	if j, _ := w.job("sleepers"); j.Status.Finished() != job.ConditionComplete || j.Status.Succeeded != 3 ||
+		j.Status.Failed != 1 {
 		t.Errorf("%v", j.Status)
 	}
 }
@@ -129,7 +130,8 @@ func TestDiskStaysFull(t *testing.T) {
 	must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
 	free()
 	w.want(0, "run", "--backoff", "10ms", file)
-	if j, _ := w.job("sleepers"); j.Status.Finished() != job.ConditionComplete || j.Status.Succeeded != 3 || j.Status.Failed != 1 {
+	if j, _ := w.job("sleepers"); j.Status.Finished() != job.ConditionComplete || j.Status.Succeeded != 3 ||
+		j.Status.Failed != 1 {
 		t.Errorf("%v", j.Status)
 	}
 }
@@ -150,7 +152,8 @@ func TestReadOnlyFolder(t *testing.T) {
 			}
 			mount(t, w.state, w.state, "", unix.MS_BIND, "")
 			must.OK(t, unix.Mount("", w.state, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, ""))
-			if o := w.want(0, "status"); !strings.Contains(o.out, "BackoffLimitExceeded") || strings.Contains(o.out, "sleepers") != kill {
+			if o := w.want(0, "status"); !strings.Contains(o.out, "BackoffLimitExceeded") ||
+				strings.Contains(o.out, "sleepers") != kill {
 				t.Error(o)
 			}
 			if o := w.want(0, "logs", "good", "--index", "1", "-c", "main"); o.out != "index 1 of good\n" {

@@ -130,7 +130,8 @@ func TestHostileLog(t *testing.T) {
 		}
 		must.OK(t, errors.Join(os.Remove(logs[0]), replace(logs[0], secret)))
 		jobs := strings.Fields(strings.Split(w.want(0, "status").out, "\n")[1])
-		if o := w.want(2, "logs", jobs[0]); strings.Contains(o.out, "secret") || !strings.Contains(o.errOut, ".stdout: ") {
+		if o := w.want(2, "logs", jobs[0]); strings.Contains(o.out, "secret") ||
+			!strings.Contains(o.errOut, ".stdout: ") {
 			t.Errorf("%s: %v", name, o)
 		}
 	}
@@ -392,7 +393,8 @@ func TestHostileManifest(t *testing.T) {
 	} {
 		text := strings.ReplaceAll(sleepers, "command: [", test.field+"\n        command: [")
 		text = strings.ReplaceAll(text, "restartPolicy:", "volumes: [{name: v, emptyDir: {}}]\n      restartPolicy:")
-		if o := w.want(2, "run", w.manifest(text)); !strings.Contains(o.errOut, test.want) || !strings.Contains(o.errOut, "manifest.yaml:1") {
+		if o := w.want(2, "run", w.manifest(text)); !strings.Contains(o.errOut, test.want) ||
+			!strings.Contains(o.errOut, "manifest.yaml:1") {
 			t.Errorf("no %q in %v", test.want, o)
 		}
 	}
@@ -409,7 +411,8 @@ func TestHostileManifest(t *testing.T) {
 	if o := w.want(0, "status", "many"); !strings.Contains(o.out, "(log cut at --max-log)") {
 		t.Error(o)
 	}
-	if o := w.want(0, "logs", "many"); !strings.HasSuffix(o.out, "[cut here: --max-log is 1000 bytes]\n") || len(o.out) > 1100 {
+	if o := w.want(0, "logs", "many"); !strings.HasSuffix(o.out, "[cut here: --max-log is 1000 bytes]\n") ||
+		len(o.out) > 1100 {
 		t.Errorf("%d bytes: %.50q", len(o.out), o.out)
 	}
 	w.want(2, "run", "--max-log", "much")

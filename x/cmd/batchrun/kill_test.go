@@ -91,7 +91,8 @@ func TestRunnerKilledAtRandom(t *testing.T) {
 			if killed = status.Signaled(); killed {
 				kills++
 			} else if status.ExitStatus() != 0 {
-				t.Fatalf("the last run ended with exit status %d\n%s%v", status.ExitStatus(), &errOut, w.call("status", "indexed"))
+				t.Fatalf("the last run ended with exit status %d\n%s%v", status.ExitStatus(), &errOut,
+					w.call("status", "indexed"))
 			}
 		}
 		checkCounts(t, w, "indexed", 40, 8)

@@ -95,7 +95,8 @@ func TestFollowLogs(t *testing.T) {
 	must.OK(t, one.Start())
 	awaitText(t, &oneOut, "out 1\n") // before the end of the pod
 	must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
-	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), " | out 0\n") || !strings.Contains(out.String(), " | late 0\n") || !strings.Contains(out.String(), " | late 1\n") {
+	if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), " | out 0\n") ||
+		!strings.Contains(out.String(), " | late 0\n") || !strings.Contains(out.String(), " | late 1\n") {
 		t.Errorf("%v: %q, %q", err, out.String(), errOut.String())
 	}
 	if err := one.Wait(); err != nil || oneOut.String() != "out 1\nlate 1\n" {
@@ -104,7 +105,8 @@ func TestFollowLogs(t *testing.T) {
 	if code := stop(nil); code != 0 {
 		t.Errorf("exit status %d", code)
 	}
-	if o := w.want(0, "logs", "talker", "--tail", "1", "--index", "0", "-c", "main"); o.out != "late 0\n" || o.errOut != "err 0\n" {
+	if o := w.want(0, "logs", "talker", "--tail", "1", "--index", "0", "-c", "main"); o.out != "late 0\n" ||
+		o.errOut != "err 0\n" {
 		t.Error(o)
 	}
 	if o := w.want(0, "logs", "talker", "--since", "1h", "--index", "0", "-c", "main"); o.out != "out 0\nlate 0\n" {
@@ -131,7 +133,8 @@ func TestStatusFits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	name := strings.Repeat("name-", 12) + "x"
-	text := strings.Replace(talking("exit 9"), "name: talker", "name: "+name, 1) + "---" + tickWith("timeZone: America/Argentina/ComodRivadavia", "0")
+	text := strings.Replace(talking("exit 9"), "name: talker", "name: "+name,
+		1) + "---" + tickWith("timeZone: America/Argentina/ComodRivadavia", "0")
 	w.want(1, "run", "-q", "--speed", "600", "--runs", "1", w.manifest(text))
 	for _, args := range [][]string{{"status"}, {"status", name}, {"status", "tick"}} {
 		o := w.want(0, args...)

@@ -98,7 +98,8 @@ type killer struct {
 func (k *killer) life() {
 	file := k.manifest(manyJob)
 	for {
-		cmd := k.command("run", "-o", "json", "--contain", *killContain, "--backoff", "10ms", "--backoff-max", "50ms", file)
+		cmd := k.command("run", "-o", "json", "--contain", *killContain, "--backoff", "10ms", "--backoff-max", "50ms",
+			file)
 		var errOut bytes.Buffer
 		cmd.Stderr = &errOut
 		if err := cmd.Start(); err != nil {
@@ -162,7 +163,8 @@ func (k *killer) check() {
 			known && !ended && p.State.Reason != pod.ReasonNeverStarted,
 			p.Tracked:
 			k.lost++
-			k.Errorf("pod %s: ended %v with code %d, stored as %+v, tracked %v", p.Name, ended, end.code, p.State, p.Tracked)
+			k.Errorf("pod %s: ended %v with code %d, stored as %+v, tracked %v", p.Name, ended, end.code, p.State,
+				p.Tracked)
 		case p.State.Phase == job.PodFailed:
 			failed++
 		case p.State.Phase == job.PodSucceeded:
@@ -176,7 +178,8 @@ func (k *killer) check() {
 			k.ended++
 		}
 	}
-	if s := j.Status; s.Finished() != job.ConditionComplete || s.Succeeded != manyIndexes || s.Failed != failed || len(succeeded) != manyIndexes {
+	if s := j.Status; s.Finished() != job.ConditionComplete || s.Succeeded != manyIndexes || s.Failed != failed ||
+		len(succeeded) != manyIndexes {
 		k.lost++
 		k.Errorf("%d indexes succeeded, %d pods failed; stored as %v", len(succeeded), failed, s)
 	}

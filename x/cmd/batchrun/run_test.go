@@ -73,7 +73,8 @@ func TestInterruptSuspends(t *testing.T) {
 	}
 	w.waitFor("lives", "asked", 3)
 	j, _ := w.job("sleepers")
-	if c := j.Status.Condition(job.ConditionSuspended); c.Status != job.ConditionTrue || j.Status.Failed != 0 || j.Status.Active != 0 {
+	if c := j.Status.Condition(job.ConditionSuspended); c.Status != job.ConditionTrue || j.Status.Failed != 0 ||
+		j.Status.Active != 0 {
 		t.Errorf("after Ctrl-C: %v", j.Status)
 	}
 	must.OK(t, os.WriteFile(filepath.Join(w.traces, "finish"), nil, 0o644))
@@ -222,7 +223,8 @@ func TestSupervisorKilled(t *testing.T) {
 	j, pods := w.job("sleepers")
 	lost := 0
 	for i := range pods {
-		if s := &pods[i].State; s.Reason == pod.ReasonSupervisorLost && s.Phase == job.PodFailed && s.Containers[0].ExitCode == 137 {
+		if s := &pods[i].State; s.Reason == pod.ReasonSupervisorLost && s.Phase == job.PodFailed &&
+			s.Containers[0].ExitCode == 137 {
 			lost++
 		}
 	}

@@ -59,7 +59,8 @@ func TestTerminal(t *testing.T) {
 				notes = strings.Index(text, "a second process ends what")
 			}
 			escape := strings.Index(text, "\x1b[")
-			if test.live != (escape >= 0) || escape >= 0 && escape < notes || notes < 0 || !strings.Contains(text, "other/bad: Failed") {
+			if test.live != (escape >= 0) || escape >= 0 && escape < notes || notes < 0 ||
+				!strings.Contains(text, "other/bad: Failed") {
 				t.Errorf("notes at %d, first escape at %d in %q", notes, escape, text)
 			}
 		})

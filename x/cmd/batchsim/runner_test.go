@@ -96,7 +96,8 @@ func TestSweepAsIndexedJob(t *testing.T) {
 	manifest := sweep("manifest", "part.sqlite", "--shares", "4", "--command", script)
 	testfile.Write(t, manifest, dir, "sweep.yaml")
 	runKilled(t, dir, "sweep.yaml")
-	output(t, dir, simulate, "merge", "merged.sqlite", "part-0.sqlite", "part-1.sqlite", "part-2.sqlite", "part-3.sqlite")
+	output(t, dir, simulate, "merge", "merged.sqlite", "part-0.sqlite", "part-1.sqlite", "part-2.sqlite",
+		"part-3.sqlite")
 	one := testfile.Read(t, dir, "whole.sqlite")
 	if joined := testfile.Read(t, dir, "merged.sqlite"); joined != one {
 		t.Errorf("the merged file differs from the file of one process: %d and %d bytes", len(joined), len(one))

@@ -80,7 +80,8 @@ var planners = map[string]func(*job.Snapshot, *answer) (line string){
 		p := new(job.Plan)
 		for _, pod := range s.Pods {
 			ref := job.PodRef{Name: pod.Name, UID: pod.UID}
-			p.Delete, p.Untrack = append(p.Delete, job.Deletion{PodRef: ref}), append(p.Untrack, job.Untracking{PodRef: ref})
+			p.Delete, p.Untrack = append(p.Delete, job.Deletion{PodRef: ref}), append(p.Untrack,
+				job.Untracking{PodRef: ref})
 		}
 		a.Plan, a.Settled = p, nil
 		return ""
@@ -155,7 +156,8 @@ func TestRun(t *testing.T) {
 		t.Run(fmt.Sprintf("%s, exact %v", test.name, test.exact), func(t *testing.T) {
 			t.Setenv(planner, test.name)
 			var out, errs bytes.Buffer
-			broken, err := run([]string{"-questions", "160", fmt.Sprintf("-exact=%v", test.exact), "--", os.Args[0]}, nil, &out, &errs)
+			broken, err := run([]string{"-questions", "160", fmt.Sprintf("-exact=%v", test.exact), "--", os.Args[0]},
+				nil, &out, &errs)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, &errs)
 			}
@@ -287,7 +289,8 @@ func TestSample(t *testing.T) {
 
 // TestRun_NeedsAReport: without a program, standard output is used for the questions.
 func TestRun_NeedsAReport(t *testing.T) {
-	if _, err := run(nil, strings.NewReader(""), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "-report FILE") {
+	if _, err := run(nil, strings.NewReader(""), io.Discard, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "-report FILE") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -313,7 +316,8 @@ func TestCommandLine(t *testing.T) {
 		var out, errs bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &errs
 		_ = cmd.Run()
-		if status := cmd.ProcessState.ExitCode(); status != test.status || !strings.Contains(out.String(), test.out) || errs.String() != test.err {
+		if status := cmd.ProcessState.ExitCode(); status != test.status ||
+			!strings.Contains(out.String(), test.out) || errs.String() != test.err {
 			t.Errorf("%v: status %d, %q, %q", test.args, status, &out, &errs)
 		}
 	}

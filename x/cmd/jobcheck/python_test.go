@@ -41,7 +41,8 @@ func TestPython(t *testing.T) {
 	}
 	var plans, statuses int
 	counts := regexp.MustCompile(`plans: \d+, statuses: \d+`).FindString(summary)
-	if _, err := fmt.Sscanf(counts, "plans: %d, statuses: %d", &plans, &statuses); err != nil || plans < 400 || statuses < 400 {
+	if _, err := fmt.Sscanf(counts, "plans: %d, statuses: %d", &plans, &statuses); err != nil || plans < 400 ||
+		statuses < 400 {
 		t.Errorf("want 400 plans and statuses: %s (%v)", summary, err)
 	}
 }

@@ -56,7 +56,8 @@ func TestCompletion(t *testing.T) {
 		flags := flag.NewFlagSet("tool", flag.ContinueOnError)
 		flags.Int("n", 0, "the `number`")
 		flags.Bool("it", false, "it's on")
-		if done, err := Parse(flags, Help{}, []string{"completion", shell}, &b); !done || err != nil || !strings.Contains(b.String(), want) {
+		if done, err := Parse(flags, Help{}, []string{"completion", shell}, &b); !done || err != nil ||
+			!strings.Contains(b.String(), want) {
 			t.Errorf("%s: %v, %v, %q", shell, done, err, b.String())
 		}
 		if path, err := exec.LookPath(shell); err == nil {

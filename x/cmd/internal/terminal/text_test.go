@@ -66,7 +66,8 @@ func TestWriter(t *testing.T) {
 			t.Fatalf("%q in pieces, %q as a whole", out, whole)
 		}
 		var x strings.Builder
-		if err := xml.EscapeText(&x, []byte(out)); err != nil || strings.Contains(x.String(), "\ufffd") && !strings.Contains(out, "\ufffd") {
+		if err := xml.EscapeText(&x, []byte(out)); err != nil ||
+			strings.Contains(x.String(), "\ufffd") && !strings.Contains(out, "\ufffd") {
 			t.Fatalf("%q is not text of XML", out)
 		}
 	})

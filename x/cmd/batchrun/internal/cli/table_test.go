@@ -22,7 +22,8 @@ func TestTable(t *testing.T) {
 		}
 		lines := strings.Split(b.String(), "\n")
 		whole := strings.Contains(lines[2], name) && strings.HasSuffix(lines[2], strings.TrimRight(message, " "))
-		if widest := runewidth.StringWidth(lines[2]); whole != wide || !wide && (widest > tableWidth || !strings.HasSuffix(lines[2], "…")) {
+		if widest := runewidth.StringWidth(lines[2]); whole != wide ||
+			!wide && (widest > tableWidth || !strings.HasSuffix(lines[2], "…")) {
 			t.Errorf("wide %v: %q", wide, lines[2])
 		}
 		if strings.Index(lines[0], "AGE") != strings.Index(lines[1], "1m05s") {

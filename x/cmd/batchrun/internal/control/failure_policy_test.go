@@ -34,7 +34,8 @@ func TestJ21_FailJobOutlivesAFailedDeletion(t *testing.T) {
 		first := round(t, loop)
 		pods, err := l.store.OpenPods(j.UID)
 		must.OK(t, err)
-		if first.Err == nil || len(pods) != 1 || first.Status.Condition(job.ConditionFailureTarget).Status == job.ConditionTrue {
+		if first.Err == nil || len(pods) != 1 ||
+			first.Status.Condition(job.ConditionFailureTarget).Status == job.ConditionTrue {
 			t.Fatalf("error %v, %d open pods, status %v: the test shows nothing", first.Err, len(pods), first.Status)
 		}
 		l.exec("DROP TRIGGER keep")
@@ -57,7 +58,8 @@ func newLoop(t *testing.T, s *store.Store, j *store.Job) *Loop {
 
 func round(t *testing.T, l *Loop) Round {
 	t.Helper()
-	r, _, err := l.round(t.Context(), &backend{store: l.Store, uid: l.UID, manifest: l.Manifest, settings: l.Settings, changed: l.Changed})
+	r, _, err := l.round(t.Context(),
+		&backend{store: l.Store, uid: l.UID, manifest: l.Manifest, settings: l.Settings, changed: l.Changed})
 	must.OK(t, err)
 	return r
 }

@@ -37,7 +37,8 @@ func TestJI9_FinishedPodKeepsFinalizer(t *testing.T) {
 		} else if err := l.store.SetState(p.UID, pod.State{Phase: job.PodSucceeded, Done: true}); err != nil {
 			t.Fatal(err)
 		}
-		err := b.Delete(context.Background(), job.Deletion{PodRef: job.PodRef{UID: p.UID, Name: p.Name}, UntrackFirst: true})
+		err := b.Delete(context.Background(),
+			job.Deletion{PodRef: job.PodRef{UID: p.UID, Name: p.Name}, UntrackFirst: true})
 		pods, readErr := l.store.Pods(j.UID)
 		if !errors.Is(err, store.ErrFinished) || readErr != nil || !pods[0].Tracked || !pods[0].Deleted.IsZero() {
 			t.Errorf("%s: %v; %+v, %v", where, err, pods, readErr)
@@ -47,7 +48,8 @@ func TestJI9_FinishedPodKeepsFinalizer(t *testing.T) {
 		}
 		// If the finalizer stays, it is deleted like any other pod.
 		err = b.Delete(context.Background(), job.Deletion{PodRef: job.PodRef{UID: p.UID, Name: p.Name}})
-		if pods, readErr = l.store.Pods(j.UID); err != nil || readErr != nil || !pods[0].Tracked || pods[0].Deleted.IsZero() {
+		if pods, readErr = l.store.Pods(j.UID); err != nil || readErr != nil || !pods[0].Tracked ||
+			pods[0].Deleted.IsZero() {
 			t.Errorf("%s: %v; %+v, %v", where, err, pods, readErr)
 		}
 	}
@@ -133,7 +135,8 @@ func TestLookAtDeletedJob(t *testing.T) {
 	l := newLife(t, "Allow")
 	j := l.addJob("c-1", l.cron.UID)
 	b := &cronBackend{store: l.store, now: now, cronJob: &l.cron}
-	if found, err := b.Get(context.Background(), "c-1"); err != nil || found.UID != j.UID || found.Controller != l.cron.UID {
+	if found, err := b.Get(context.Background(), "c-1"); err != nil || found.UID != j.UID ||
+		found.Controller != l.cron.UID {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if _, err := l.store.DeleteJob(j.UID, now); err != nil {

@@ -73,7 +73,8 @@ func TestRead(t *testing.T) {
 	}
 	long := strings.Repeat("x", maxLine+5)
 	write(t, folder, "b.stdout", long)
-	if parts := read(t, b, true); len(parts) != 2 || strings.Join(parts, "") != "p/b stdout "+long[:maxLine]+"p/b stdout xxxxx" {
+	if parts := read(t, b, true); len(parts) != 2 ||
+		strings.Join(parts, "") != "p/b stdout "+long[:maxLine]+"p/b stdout xxxxx" {
 		t.Errorf("a line of %d bytes comes in %d parts", len(long), len(parts))
 	}
 }
@@ -136,7 +137,8 @@ func TestSince(t *testing.T) {
 	write(t, folder, "a.stderr", "old\n")
 	must.OK(t, os.Chtimes(filepath.Join(string(folder), "logs", "a.stderr"), base, base))
 	for i := range 3 {
-		write(t, folder, "a.stdout.times", fmt.Sprintf("%d %d\n", 2*i, base.Add(time.Duration(i)*time.Minute).UnixNano()))
+		write(t, folder, "a.stdout.times",
+			fmt.Sprintf("%d %d\n", 2*i, base.Add(time.Duration(i)*time.Minute).UnixNano()))
 	}
 	for after, lines := range map[time.Duration][]string{
 		-time.Second:                  {"p stdout 1", "p stdout 2", "p stdout 3", "p stderr old"},

@@ -45,7 +45,8 @@ func TestReadGoodCronJob(t *testing.T) {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	c := all.CronJobs[0]
-	if c.Key() != "default/x" || *c.Spec.SuccessfulJobsHistoryLimit != 3 || !slices.Equal(c.Ignored, []string{"image"}) {
+	if c.Key() != "default/x" || *c.Spec.SuccessfulJobsHistoryLimit != 3 ||
+		!slices.Equal(c.Ignored, []string{"image"}) {
 		t.Errorf("%s %+v %v", c.Key(), c.Spec, c.Ignored)
 	}
 	const at = "spec.jobTemplate.spec.template.spec.containers[0].volumeMounts[0].mountPath"
@@ -69,7 +70,8 @@ func TestJobOfCronJob(t *testing.T) {
 		t.Errorf("%+v, %v", child, err)
 	}
 	j, err := Load(raw)
-	if err != nil || j.Object.Labels["team"] != "a" || *j.Spec.TTLSecondsAfterFinished != 60 || len(j.AbsoluteMounts()) != 1 {
+	if err != nil || j.Object.Labels["team"] != "a" || *j.Spec.TTLSecondsAfterFinished != 60 ||
+		len(j.AbsoluteMounts()) != 1 {
 		t.Errorf("%+v, %v", j, err)
 	}
 	if again, err := Read("f.json", strings.NewReader(string(raw))); err != nil || len(again.Jobs) != 1 {

@@ -35,12 +35,14 @@ spec:
 `
 
 func TestReadGood(t *testing.T) {
-	all, err := Read("f.yaml", strings.NewReader("# nothing\n---\n"+good+"---\n"+strings.Replace(good, "name: x", "name: z", 1)))
+	all, err := Read("f.yaml",
+		strings.NewReader("# nothing\n---\n"+good+"---\n"+strings.Replace(good, "name: x", "name: z", 1)))
 	jobs := all.Jobs
 	if err != nil || len(jobs) != 2 || len(all.CronJobs) != 0 {
 		t.Fatal(len(jobs), len(all.CronJobs), err)
 	}
-	if j := jobs[0]; j.Key() != "default/x" || *j.Spec.BackoffLimit != 6 || !slices.Equal(j.Ignored, []string{"image"}) {
+	if j := jobs[0]; j.Key() != "default/x" || *j.Spec.BackoffLimit != 6 ||
+		!slices.Equal(j.Ignored, []string{"image"}) {
 		t.Errorf("%s %v %v", j.Key(), *j.Spec.BackoffLimit, j.Ignored)
 	}
 	// A field that is ignored twice is reported once.
@@ -125,7 +127,8 @@ func TestSecurityContext(t *testing.T) {
 	}
 	all, err = Read("f.yaml", strings.NewReader(strings.Replace(text, "add: []", "add: [NET_RAW]", 1)))
 	must.OK(t, err)
-	if c := all.Jobs[0].Pod(&job.Creation{}, "j", "p", "u", Settings{}).Containers[0]; len(c.Drop) != 40 || slices.Contains(c.Drop, 13) {
+	if c := all.Jobs[0].Pod(&job.Creation{}, "j", "p", "u", Settings{}).Containers[0]; len(c.Drop) != 40 ||
+		slices.Contains(c.Drop, 13) {
 		t.Errorf("%+v", c)
 	}
 }
@@ -187,7 +190,8 @@ func TestPod(t *testing.T) {
 // Problems come in the order of the file, so that they can be worked off from its end.
 func TestReadBad_Order(t *testing.T) {
 	_, err := Read("f.yaml", strings.NewReader(strings.Replace(good, "batch/v1\nkind: Job", "v1\nkind: Pod", 1)+"---\n"+strings.Replace(good, "name: x", "name: X_y", 1)))
-	if first, second, _ := strings.Cut(fmt.Sprint(err), "\n"); !strings.Contains(first, `kind: "Pod"`) || !strings.Contains(second, `"X_y"`) {
+	if first, second, _ := strings.Cut(fmt.Sprint(err), "\n"); !strings.Contains(first, `kind: "Pod"`) ||
+		!strings.Contains(second, `"X_y"`) {
 		t.Error(err)
 	}
 }

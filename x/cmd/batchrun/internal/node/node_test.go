@@ -96,7 +96,8 @@ func TestLostRecord(t *testing.T) {
 		pods, err := s.Pods(j.UID)
 		must.OK(t, err)
 		state := pods[0].State
-		if state.Reason != pod.ReasonRecordLost || state.Phase != job.PodFailed || len(state.Containers) != 2 || state.Containers[1].ExitCode != 137 {
+		if state.Reason != pod.ReasonRecordLost || state.Phase != job.PodFailed || len(state.Containers) != 2 ||
+			state.Containers[1].ExitCode != 137 {
 			t.Fatalf("%s: %+v", what, state)
 		}
 		if !strings.Contains(state.Message, path) || len(told) != 1 || !strings.Contains(told[0], path) {

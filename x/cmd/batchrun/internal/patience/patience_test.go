@@ -55,11 +55,13 @@ func TestPatience(t *testing.T) {
 	step(4 * time.Second)
 	step(3 * time.Second) // what is left
 	var gaveUp *GaveUp
-	if _, err := p.Failed(syscall.ENOSPC, now, now); !errors.As(err, &gaveUp) || gaveUp.Lasted != 10*time.Second || !errors.Is(err, syscall.ENOSPC) {
+	if _, err := p.Failed(syscall.ENOSPC, now, now); !errors.As(err, &gaveUp) || gaveUp.Lasted != 10*time.Second ||
+		!errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("%v", err)
 	}
 	p.Worked()
-	if _, err := p.Failed(fs.ErrPermission, now, now); !errors.Is(err, fs.ErrPermission) || errors.As(err, &gaveUp) && gaveUp.Lasted == 0 {
+	if _, err := p.Failed(fs.ErrPermission, now, now); !errors.Is(err, fs.ErrPermission) ||
+		errors.As(err, &gaveUp) && gaveUp.Lasted == 0 {
 		t.Errorf("%v", err)
 	}
 }

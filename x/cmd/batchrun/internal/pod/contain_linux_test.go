@@ -134,7 +134,8 @@ func TestWatcherKilled(t *testing.T) {
 		if left := marked(marker); len(left) > 0 {
 			t.Errorf("processes left: %v", left)
 		}
-		if s := final(t, folder); s.Phase != job.PodFailed || s.Reason != ReasonWatcherLost || s.Containers[0].ExitCode != 137 {
+		if s := final(t, folder); s.Phase != job.PodFailed || s.Reason != ReasonWatcherLost ||
+			s.Containers[0].ExitCode != 137 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -264,7 +265,8 @@ func TestChooseContainment(t *testing.T) {
 		{"chroot", Containments, "", `"chroot": must be auto, namespace, cgroup, user-namespace, watcher`},
 	} {
 		have, err := ChooseContainment(test.wanted, only(test.allowed...))
-		if have != test.want || (err == nil) != (test.problem == "") || err != nil && !strings.Contains(err.Error(), test.problem) {
+		if have != test.want || (err == nil) != (test.problem == "") ||
+			err != nil && !strings.Contains(err.Error(), test.problem) {
 			t.Errorf("%s of %v: %q, %v", test.wanted, test.allowed, have, err)
 		}
 	}

@@ -26,7 +26,8 @@ func limitLogs(t *testing.T, folder Folder, most int64) {
 // However many processes write as fast as they can, a log never exceeds its limit.
 func TestLogIsBounded(t *testing.T) {
 	const most = 100_000
-	folder := prepare(t, "Never", shell("a", jobpod.App, "for i in 1 2 3 4 5 6 7 8; do yes & done; sleep 0.5; kill $(jobs -p)"))
+	folder := prepare(t, "Never",
+		shell("a", jobpod.App, "for i in 1 2 3 4 5 6 7 8; do yes & done; sleep 0.5; kill $(jobs -p)"))
 	limitLogs(t, folder, most)
 	over := make(chan struct{})
 	wait := launch(t, folder)
@@ -66,7 +67,8 @@ func TestReplacedFiles(t *testing.T) {
 			t.Parallel()
 			target := filepath.Join(t.TempDir(), "target")
 			must.OK(t, os.WriteFile(target, []byte(strings.Repeat("precious", 100)), 0o600))
-			script := "[ -e again ] || { touch again; " + strings.ReplaceAll(test.script, "TARGET", target) + "; yes | head -c 5000; exit 1; }; yes | head -c 5000"
+			script := "[ -e again ] || { touch again; " + strings.ReplaceAll(test.script, "TARGET",
+				target) + "; yes | head -c 5000; exit 1; }; yes | head -c 5000"
 			c := shell("a", jobpod.App, script)
 			if os.Geteuid() == 0 {
 				c.NoNewPrivileges = true

@@ -183,7 +183,8 @@ func TestLife(t *testing.T) {
 			}
 			for i, c := range s.Containers {
 				if c.ExitCode != test.codes[i] || c.Restarts != test.restarts[i] {
-					t.Errorf("container %s: want code %d after %d restarts, have %+v", c.Name, test.codes[i], test.restarts[i], c)
+					t.Errorf("container %s: want code %d after %d restarts, have %+v", c.Name, test.codes[i],
+						test.restarts[i], c)
 				}
 			}
 			if strings.Contains(test.name, "a container leaves") {
@@ -279,7 +280,8 @@ func TestLostBeforeTheStartWasRecorded(t *testing.T) {
 // by nobody else.
 func TestMounts(t *testing.T) {
 	missing, under := "/batchplan-test-missing", filepath.Join(t.TempDir(), "not", "there")
-	writer := shell("w", jobpod.Init, "echo one > "+missing+"/f && echo two > "+under+"/f && echo three > rel/f && echo kept > kept")
+	writer := shell("w", jobpod.Init,
+		"echo one > "+missing+"/f && echo two > "+under+"/f && echo three > rel/f && echo kept > kept")
 	writer.Mounts = []Mount{{Volume: "v", Path: missing}, {Volume: "v", SubPath: "sub", Path: under}, {Volume: "w", Path: "rel"}}
 	reader := shell("r", jobpod.App, "cat "+missing+"/f "+missing+"/sub/f rel/f kept; ls / | grep -c '^etc$'; touch "+missing+"/x 2>/dev/null || echo read-only")
 	reader.Mounts = []Mount{{Volume: "v", Path: missing, ReadOnly: true}, {Volume: "w", Path: "rel"}}
@@ -314,7 +316,8 @@ func TestLogsAreCut(t *testing.T) {
 	}
 	const mark = "\n[cut here: --max-log is 1000 bytes]\n"
 	log, err := readLog(folder, "a", "stdout")
-	if err != nil || len(log) != 1000+len(mark) || !strings.HasPrefix(string(log), "first\ny\n") || !strings.HasSuffix(string(log), mark) {
+	if err != nil || len(log) != 1000+len(mark) || !strings.HasPrefix(string(log), "first\ny\n") ||
+		!strings.HasSuffix(string(log), mark) {
 		t.Errorf("%d bytes, %v: %.40q", len(log), err, log)
 	}
 	for stream, want := range map[string]int{"stdout": 1000, "stderr": 5} {

@@ -73,7 +73,8 @@ func TestDamagedRecord(t *testing.T) {
 			for how, contents := range damages(t, file) {
 				for _, content := range contents {
 					must.OK(t, os.WriteFile(path, content, 0o600))
-					if err := read(folder); !IsUnreadable(err) || !strings.HasPrefix(err.Error(), path+" cannot be read: ") {
+					if err := read(folder); !IsUnreadable(err) ||
+						!strings.HasPrefix(err.Error(), path+" cannot be read: ") {
 						t.Fatalf("%s: %.200q was read: %v", how, content, err)
 					}
 				}

@@ -19,7 +19,8 @@ func TestFolderRemoved(t *testing.T) {
 			if err := ProbeContainment(c); err != nil {
 				t.Skipf("not possible here: %v", err)
 			}
-			folder := prepare(t, job.RestartNever, shell("a", jobpod.App, "trap true TERM; while true; do sleep 0.05; done"))
+			folder := prepare(t, job.RestartNever,
+				shell("a", jobpod.App, "trap true TERM; while true; do sleep 0.05; done"))
 			wait := launchIn(t, folder, c)
 			for begun := false; !begun; time.Sleep(20 * time.Millisecond) {
 				state, _, err := folder.State()

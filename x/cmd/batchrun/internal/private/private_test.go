@@ -53,7 +53,8 @@ func TestCheck(t *testing.T) {
 			path := filepath.Join(dir, "x")
 			must.OK(t, test.make(t, path))
 			err := Check(path)
-			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+			if test.want == "" && err != nil ||
+				test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("want %q, have %v", test.want, err)
 			}
 		})
@@ -145,7 +146,8 @@ func TestOpen(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, "file"), nil, 0o600), os.WriteFile(filepath.Join(dir, "two"), nil, 0o600),
 		os.WriteFile(filepath.Join(outside, "file"), nil, 0o600),
 		os.Link(filepath.Join(dir, "two"), filepath.Join(dir, "names")),
-		os.Symlink("file", filepath.Join(dir, "link")), os.Symlink(filepath.Join(outside, "file"), filepath.Join(dir, "away")),
+		os.Symlink("file", filepath.Join(dir, "link")), os.Symlink(filepath.Join(outside, "file"),
+			filepath.Join(dir, "away")),
 		os.Symlink(outside, filepath.Join(dir, "folder")), syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
 	must.OK(t, err)
 	for _, name := range []string{"two", "names", "link", "away", "folder/file", "folder", "pipe", ".", "../x"} {
@@ -174,7 +176,8 @@ func TestOpenReplaced(t *testing.T) {
 	must.OK(t, err)
 	defer root.Close()
 	replace := func() error {
-		return errors.Join(os.WriteFile(filepath.Join(dir, "next"), []byte("whole"), 0o600), root.Rename("next", "file"))
+		return errors.Join(os.WriteFile(filepath.Join(dir, "next"), []byte("whole"), 0o600),
+			root.Rename("next", "file"))
 	}
 	must.OK(t, replace())
 	stop, failed := make(chan struct{}), make(chan error, 1)
@@ -210,7 +213,8 @@ func TestReplacedIsNoLink(t *testing.T) {
 	root, err := os.OpenRoot(dir)
 	must.OK(t, err)
 	defer root.Close()
-	err = errors.Join(os.WriteFile(filepath.Join(dir, "file"), nil, 0o600), os.WriteFile(filepath.Join(dir, "other"), nil, 0o600))
+	err = errors.Join(os.WriteFile(filepath.Join(dir, "file"), nil, 0o600),
+		os.WriteFile(filepath.Join(dir, "other"), nil, 0o600))
 	must.OK(t, err)
 	info, err := root.Stat("other")
 	must.OK(t, err)

@@ -31,7 +31,8 @@ func lines(r Reporter, at time.Time) {
 	cron.Events, cron.Err = nil, errors.New("disk full")
 	r.CronRound(cron)
 	r.Note("a note")
-	r.End(one.Job, job.Status{Conditions: []job.Condition{{Type: job.ConditionSuspended, Status: job.ConditionTrue}}}, nil)
+	r.End(one.Job, job.Status{Conditions: []job.Condition{{Type: job.ConditionSuspended, Status: job.ConditionTrue}}},
+		nil)
 	r.End(one.Job, job.Status{Succeeded: 2, Conditions: []job.Condition{{Type: job.ConditionComplete, Status: job.ConditionTrue, Reason: "CompletionsReached", Message: "Reached"}}}, nil)
 	r.Round(one) // the next job of that name
 	r.Close()
@@ -43,7 +44,8 @@ func TestPlain(t *testing.T) {
 	var out, notes bytes.Buffer
 	lines(NewPlain(&out, &notes, time.TimeOnly, func() time.Time { return at.Add(time.Minute) }), at)
 	clock := func(d time.Duration) string { return at.Add(d).Format(time.TimeOnly) }
-	want := strings.NewReplacer("NOW", clock(0), "SOON", clock(7*time.Second)+at.Format(" MST"), "HOUR", clock(time.Hour)+at.Format(" MST")).Replace(plainLines)
+	want := strings.NewReplacer("NOW", clock(0), "SOON", clock(7*time.Second)+at.Format(" MST"), "HOUR",
+		clock(time.Hour)+at.Format(" MST")).Replace(plainLines)
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", &out, want)
 	}

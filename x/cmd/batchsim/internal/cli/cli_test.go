@@ -63,7 +63,8 @@ func TestRun(t *testing.T) {
 		t.Errorf("got %s", out)
 	}
 	for _, name := range []string{"report.html", "gantt.svg", "load.svg", "cronjobs.svg", "retries.svg"} {
-		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 || info.Mode().Perm()&0o111 != 0 {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 ||
+			info.Mode().Perm()&0o111 != 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -74,7 +75,8 @@ func TestRun(t *testing.T) {
 			Job, CronJob string
 			Why          string
 		}
-		if err := json.Unmarshal([]byte(line), &plan); err != nil || plan.Why == "" || plan.Job == "" == (plan.CronJob == "") {
+		if err := json.Unmarshal([]byte(line), &plan); err != nil || plan.Why == "" ||
+			plan.Job == "" == (plan.CronJob == "") {
 			t.Fatalf("%s: %v", line, err)
 		}
 	}
@@ -108,7 +110,8 @@ func checkTrace(t *testing.T, file string, atLeast int) {
 func TestRun_SameSeedSameText(t *testing.T) {
 	text := func(args ...string) string {
 		var out, errs bytes.Buffer // how fast it was is not in out
-		if status := Main(t.Context(), append([]string{"run", day}, args...), &out, &errs); status != 0 || !strings.Contains(errs.String(), " a second\n") {
+		if status := Main(t.Context(), append([]string{"run", day}, args...), &out, &errs); status != 0 ||
+			!strings.Contains(errs.String(), " a second\n") {
 			t.Fatal(status, &errs)
 		}
 		return out.String()
@@ -134,10 +137,12 @@ func TestWhy(t *testing.T) {
 	}
 	// "knew" shows the state from which the round was planned, and not what it has written.
 	out = succeed(t, "why", render, "render", "1ms")
-	if _, after, _ := strings.Cut(out, "knew:\n  status"); !strings.HasPrefix(after, " active=0") || !strings.Contains(after, "wrote:\n  status active=4") {
+	if _, after, _ := strings.Cut(out, "knew:\n  status"); !strings.HasPrefix(after, " active=0") ||
+		!strings.Contains(after, "wrote:\n  status active=4") {
 		t.Errorf("got %s", out)
 	}
-	if _, err := simulate(t, "why", day, "nobody", "1h"); err == nil || !strings.Contains(err.Error(), "nobody has not been planned up to 1h0m0s; among others there are") {
+	if _, err := simulate(t, "why", day, "nobody", "1h"); err == nil ||
+		!strings.Contains(err.Error(), "nobody has not been planned up to 1h0m0s; among others there are") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -175,7 +180,8 @@ func TestSweep_SharesAreMerged(t *testing.T) {
 	}
 	t.Setenv("JOB_COMPLETION_INDEX", "")
 	merged := filepath.Join(dir, "merged.sqlite")
-	if _, err := simulate(t, append([]string{"merge", merged}, parts[:2]...)...); err == nil || !strings.Contains(err.Error(), merged+": 2 runs missing") {
+	if _, err := simulate(t, append([]string{"merge", merged}, parts[:2]...)...); err == nil ||
+		!strings.Contains(err.Error(), merged+": 2 runs missing") {
 		t.Errorf("two of three parts: %v", err)
 	}
 	if out := succeed(t, append([]string{"merge", merged}, parts...)...); !strings.Contains(out, "complete") {
@@ -200,7 +206,8 @@ func TestSpot(t *testing.T) {
 			t.Errorf("no %s in\n%s", metric, out)
 		}
 	}
-	if _, err := simulate(t, "run", "../../testdata/spot.yaml", "--set", "nodes.0.preempted=5"); err == nil || !strings.Contains(err.Error(), `"5" is not a rate such as 5%/h`) {
+	if _, err := simulate(t, "run", "../../testdata/spot.yaml", "--set", "nodes.0.preempted=5"); err == nil ||
+		!strings.Contains(err.Error(), `"5" is not a rate such as 5%/h`) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -208,15 +215,18 @@ func TestSpot(t *testing.T) {
 func TestSweep_RefusesTheFileOfAnother(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "x.sqlite")
 	succeed(t, sweepArgs(db)...)
-	if _, err := simulate(t, sweepArgs(db, "--seed", "9")...); err == nil || !strings.Contains(err.Error(), "another sweep") {
+	if _, err := simulate(t, sweepArgs(db, "--seed", "9")...); err == nil ||
+		!strings.Contains(err.Error(), "another sweep") {
 		t.Errorf("got %v", err)
 	}
 	other := filepath.Join(t.TempDir(), "other.sqlite")
 	succeed(t, sweepArgs(other, "--seed", "9")...)
-	if _, err := simulate(t, "merge", filepath.Join(t.TempDir(), "both.sqlite"), db, other); err == nil || !strings.Contains(err.Error(), other+": is part of another sweep than ") {
+	if _, err := simulate(t, "merge", filepath.Join(t.TempDir(), "both.sqlite"), db, other); err == nil ||
+		!strings.Contains(err.Error(), other+": is part of another sweep than ") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := simulate(t, "merge", db, render); err == nil || !strings.Contains(err.Error(), "is not the result of a sweep") {
+	if _, err := simulate(t, "merge", db, render); err == nil ||
+		!strings.Contains(err.Error(), "is not the result of a sweep") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -232,7 +242,8 @@ func TestSweep_Report(t *testing.T) {
 	for range 2 {
 		succeed(t, sweepArgs(db, "--out", filepath.Join(dir, "report"))...)
 		data, err := os.ReadFile(filepath.Join(dir, "report", "report.html"))
-		if err != nil || !bytes.Contains(data, []byte("jobs.parallelism=6 jobs.backoffLimitPerIndex=3")) || bytes.Count(data, []byte("<svg")) < 3 {
+		if err != nil || !bytes.Contains(data, []byte("jobs.parallelism=6 jobs.backoffLimitPerIndex=3")) ||
+			bytes.Count(data, []byte("<svg")) < 3 {
 			t.Errorf("%v: %d bytes with %d pictures", err, len(data), bytes.Count(data, []byte("<svg")))
 		}
 		if err := os.RemoveAll(filepath.Join(dir, "report")); err != nil {

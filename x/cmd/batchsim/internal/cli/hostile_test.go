@@ -54,7 +54,8 @@ func TestHostile(t *testing.T) {
 		if found := orders(out.String() + errs.String()); len(found) > 0 {
 			t.Errorf("%s: %q in %q", name, found, out.String()+errs.String())
 		}
-		if strings.HasPrefix(name, "why") && name != "why, CronJob" && !strings.Contains(out.String()+errs.String(), `\u001b`) {
+		if strings.HasPrefix(name, "why") && name != "why, CronJob" &&
+			!strings.Contains(out.String()+errs.String(), `\u001b`) {
 			t.Errorf("%s: the name is not shown: %s%s", name, &out, &errs)
 		}
 		if bad := strings.Contains(name, "bad") || strings.Contains(name, "not there"); bad != (status != 0) {

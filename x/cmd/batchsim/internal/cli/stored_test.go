@@ -23,7 +23,8 @@ func TestStored(t *testing.T) {
 			{"run", hour, "--set", "load=[]"}},
 		"why.txt": {{"why", hour, "render-0", "3m"}, {"why", hour, "render-1", "36m10s"}, {"why", hour, "render-1", "14m"}, {"why", hour, "backup", "37m"}, {"why", hour, "backup", "8m1s"}, {"why", render, "render", "0s"}},
 		"studies.txt": {{"compare", render, "--variant", "one: jobs.parallelism=1", "--variant", "patient: options.backoff.base=1m", "--seeds", "3", "--seed", "5"},
-			sweepArgs(db), sweepArgs(filepath.Join(dir, "half.sqlite"), "--shares", "2", "--share", "1", "--set", "nodes=[{count: 1}]"),
+			sweepArgs(db), sweepArgs(filepath.Join(dir, "half.sqlite"), "--shares", "2", "--share", "1", "--set",
+				"nodes=[{count: 1}]"),
 			{"manifest", "day.yaml", "--shares", "3", "--grid", "nodes.0.count=2|4", "--claim", "data", "--image", "registry.example/batchsim", "--name", "nodes",
 				"--command", "/bin/batchsim", "--set", "jobs.parallelism=2", "--until", "8h", "--seed", "7", "--seeds", "5", "--db", "nodes.sqlite"}},
 		"help.txt": {{"-h"}, {"run", "-h"}, {"compare", "-h"}, {"sweep", "-h"}, {"merge", "-h"}, {"manifest", "-h"}, {"why", "-h"}},
@@ -34,7 +35,8 @@ func TestStored(t *testing.T) {
 		}
 	}
 	plans, trace := filepath.Join(dir, "plans.jsonl"), filepath.Join(dir, "trace.json")
-	succeed(t, "run", hour, "--until", "40m", "--set", "load.0.count=1", "--set", "nodes.0.count=1", "--plans", plans, "--trace", trace)
+	succeed(t, "run", hour, "--until", "40m", "--set", "load.0.count=1", "--set", "nodes.0.count=1", "--plans", plans,
+		"--trace", trace)
 	checkTrace(t, trace, 20)
 	got["plans.jsonl"], got["trace.json"] = testfile.Read(t, plans), testfile.Read(t, trace)
 	for name, text := range got {

@@ -86,13 +86,15 @@ func TestPictures(t *testing.T) {
 						t.Errorf("%s: %s does not say %q", name, p.Name, want)
 					}
 				}
-				if p.Name != "waiting" && p.Name != "turnaround" && p.Name != "delay" && !strings.Contains(p.plot.X.Label.Text, "(") {
+				if p.Name != "waiting" && p.Name != "turnaround" && p.Name != "delay" &&
+					!strings.Contains(p.plot.X.Label.Text, "(") {
 					t.Errorf("%s: %s has no unit", name, p.Name)
 				}
 			}
 		}
 		page, err := report.HTML()
-		if err != nil || bytes.Contains(page, []byte("<?xml")) || bytes.Contains(page, []byte(`src=`)) || bytes.Count(page, []byte("<svg")) != len(report.Pictures) {
+		if err != nil || bytes.Contains(page, []byte("<?xml")) || bytes.Contains(page, []byte(`src=`)) ||
+			bytes.Count(page, []byte("<svg")) != len(report.Pictures) {
 			t.Errorf("%s: the report is not complete: %v", name, err)
 		}
 	}
@@ -298,7 +300,8 @@ func TestRoundTimes(t *testing.T) {
 	whole := map[string]int{"s": 60, "min": 60, "h": 24}
 	for name, list := range steps {
 		for i, step := range list {
-			if n := int(step); whole[name]%n != 0 && n%whole[name] != 0 || i > 0 && (step <= list[i-1] || step > 2.5*list[i-1]) {
+			if n := int(step); whole[name]%n != 0 && n%whole[name] != 0 ||
+				i > 0 && (step <= list[i-1] || step > 2.5*list[i-1]) {
 				t.Errorf("%v %s", step, name)
 			}
 		}

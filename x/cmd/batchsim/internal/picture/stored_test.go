@@ -193,7 +193,8 @@ func difference(got, want string) string {
 	have, wanted := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range have {
 		if i >= len(wanted) || have[i] != wanted[i] {
-			return fmt.Sprintf("line %d: %s\nwant %s", i+1, have[i], strings.Join(wanted[min(i, len(wanted)):min(i+1, len(wanted))], ""))
+			return fmt.Sprintf("line %d: %s\nwant %s", i+1, have[i],
+				strings.Join(wanted[min(i, len(wanted)):min(i+1, len(wanted))], ""))
 		}
 	}
 	return "it ends early"

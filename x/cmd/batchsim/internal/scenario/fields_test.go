@@ -150,7 +150,8 @@ func TestEveryNumber(t *testing.T) {
 	}
 	refused := func(path, value string) {
 		t.Helper()
-		if err := load(path, value); err == nil || !strings.Contains(err.Error(), path+": ") || !strings.Contains(err.Error(), value) {
+		if err := load(path, value); err == nil || !strings.Contains(err.Error(), path+": ") ||
+			!strings.Contains(err.Error(), value) {
 			t.Errorf("%s=%s: %v", path, value, err)
 		}
 	}
@@ -275,7 +276,8 @@ func TestNumbersTogether(t *testing.T) {
 	nodes := write(t, "scenario.yaml", "nodes: [{count: &n 2, pods: *n}]\n")
 	for path, problem := range map[string]string{"nodes.0.pods": "", "nodes.-1.pods": `"-1" is not a place`, "nodes.0x0.pods": `"0x0" is not a place`,
 		"controlPlane.burst": "controlPlane.burst: 3: needs qps"} {
-		if _, err := Load([]string{nodes}, []Setting{{path, "3"}}); (err == nil) != (problem == "") || err != nil && !strings.Contains(err.Error(), problem) {
+		if _, err := Load([]string{nodes}, []Setting{{path, "3"}}); (err == nil) != (problem == "") ||
+			err != nil && !strings.Contains(err.Error(), problem) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -314,7 +316,8 @@ func TestEveryValue(t *testing.T) {
 		return "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: " + name + "\n  annotations:\n    x: z\n" + annotations +
 			"spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x, resources: {requests: {cpu: 3, memory: 4Ki}}}]}}}\n"
 	}
-	scenario, plain := write(t, "scenario.yaml", text), sim.Pod{Duration: sim.Constant(time.Minute), Resources: sim.Resources{CPU: 3000, Memory: 4 << 10}}
+	scenario, plain := write(t, "scenario.yaml",
+		text), sim.Pod{Duration: sim.Constant(time.Minute), Resources: sim.Resources{CPU: 3000, Memory: 4 << 10}}
 	for name, test := range map[string]struct {
 		files []string
 		want  sim.Pod
@@ -374,7 +377,8 @@ func TestSetPlaces(t *testing.T) {
 		have := fmt.Sprint(err)
 		if err == nil {
 			w := s.World(1)
-			have = fmt.Sprintf("nodes %d, disruptions %d, quota %v, until %v", len(w.Nodes), len(w.Disruptions), w.Admission != nil, w.Until)
+			have = fmt.Sprintf("nodes %d, disruptions %d, quota %v, until %v", len(w.Nodes), len(w.Disruptions),
+				w.Admission != nil, w.Until)
 		}
 		if !strings.Contains(have, test.want) && !(test.settings == "until.x=3" && err != nil) {
 			t.Errorf("%s: have %s, want %s", test.settings, have, test.want)
@@ -404,7 +408,8 @@ func TestBadPlaces(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{"no_items.yaml": "apiVersion: v1\nkind: List\n", "empty.yaml": "", "null.yaml": "null\n", "list.yaml": "apiVersion: v1\nkind: List\nitems: []\n"} {
-		if _, err := ReadManifest(write(t, name, text)); err == nil || !strings.Contains(err.Error(), filepath.Base(name)) {
+		if _, err := ReadManifest(write(t, name, text)); err == nil ||
+			!strings.Contains(err.Error(), filepath.Base(name)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -417,10 +422,12 @@ func TestCronJobs(t *testing.T) {
 	s, err := Load([]string{write(t, "scenario.yml", "---\nnull\n---\nuntil: 1h\ncronJobs: {suspend: false, concurrencyPolicy: Forbid}\n"), file}, nil)
 	must.OK(t, err)
 	all := s.World(1).CronJobs
-	if len(all) != 1 || *all[0].Spec.Suspend || all[0].Spec.ConcurrencyPolicy != cronjob.Forbid || all[0].Spec.Schedule != "5 * * * *" {
+	if len(all) != 1 || *all[0].Spec.Suspend || all[0].Spec.ConcurrencyPolicy != cronjob.Forbid ||
+		all[0].Spec.Schedule != "5 * * * *" {
 		t.Errorf("%+v", all)
 	}
-	if _, err := Load([]string{write(t, "scenario.yaml", "cronJobs: {suspend: perhaps}\n"), file}, nil); err == nil || !strings.Contains(err.Error(), "cronJobs: json: ") {
+	if _, err := Load([]string{write(t, "scenario.yaml", "cronJobs: {suspend: perhaps}\n"), file}, nil); err == nil ||
+		!strings.Contains(err.Error(), "cronJobs: json: ") {
 		t.Errorf("%v", err)
 	}
 }
@@ -462,7 +469,8 @@ func TestDisruption(t *testing.T) {
 // A value that is also the name of a field is not mistaken for the field.
 func TestNameOfAField(t *testing.T) {
 	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: pull}\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}\n"
-	r := run(t, []string{write(t, "scenario.yaml", "pods: [{match: pull, pull: 1s}]\n"), write(t, "job.yaml", job)}, "pods.0.pull=2s")
+	r := run(t, []string{write(t, "scenario.yaml", "pods: [{match: pull, pull: 1s}]\n"), write(t, "job.yaml", job)},
+		"pods.0.pull=2s")
 	if p := r.Pods[0]; p.Started-p.Bound != 2*time.Second {
 		t.Errorf("%+v", p)
 	}
@@ -490,7 +498,8 @@ func TestStageShapes(t *testing.T) {
 // Very long times of a trace end after a hundred years.
 func TestInSeconds(t *testing.T) {
 	const century = 100 * 365 * 24 * time.Hour
-	if inSeconds(1.5) != 1500*time.Millisecond || inSeconds(1e30) != century || inSeconds(century.Seconds()-1) != century-time.Second {
+	if inSeconds(1.5) != 1500*time.Millisecond || inSeconds(1e30) != century ||
+		inSeconds(century.Seconds()-1) != century-time.Second {
 		t.Error(inSeconds(1e30))
 	}
 }

@@ -39,17 +39,20 @@ func load(files []string, settings ...string) (*Scenario, error) {
 func TestDay(t *testing.T) {
 	r := run(t, []string{"../../testdata/day.yaml"})
 	if r.JobsSubmitted < 200 || r.RunsMissed == 0 || len(r.CronJobs) != 5 || r.Nodes != 4 {
-		t.Errorf("%d jobs, %d runs missed, %d CronJobs, %d nodes", r.JobsSubmitted, r.RunsMissed, len(r.CronJobs), r.Nodes)
+		t.Errorf("%d jobs, %d runs missed, %d CronJobs, %d nodes", r.JobsSubmitted, r.RunsMissed, len(r.CronJobs),
+			r.Nodes)
 	}
 	for _, p := range r.Pods {
-		if name := r.Jobs[p.Job].Name; strings.HasPrefix(name, "render") && p.Started != sim.None && p.Started-p.Bound < 2*time.Second {
+		if name := r.Jobs[p.Job].Name; strings.HasPrefix(name, "render") && p.Started != sim.None &&
+			p.Started-p.Bound < 2*time.Second {
 			t.Errorf("a pod of %s starts %v after it has a node", name, p.Started-p.Bound)
 		}
 	}
 }
 
 func TestSettings(t *testing.T) {
-	few := run(t, []string{"../../testdata/day.yaml"}, "nodes.0.count=1", "load.0.count=3", "jobs.parallelism=2", "pods.0.failure=0", "controlPlane.outages=[]")
+	few := run(t, []string{"../../testdata/day.yaml"}, "nodes.0.count=1", "load.0.count=3", "jobs.parallelism=2",
+		"pods.0.failure=0", "controlPlane.outages=[]")
 	if few.Nodes != 1 {
 		t.Errorf("%d nodes", few.Nodes)
 	}
@@ -70,7 +73,8 @@ func TestSettings(t *testing.T) {
 func TestTraces(t *testing.T) {
 	for _, file := range []string{"../../testdata/archive.swf", compressed(t, "../../testdata/archive.swf")} {
 		r := run(t, []string{file})
-		if len(r.Jobs) != 3 || r.Jobs[0].Pods != 4 || r.Jobs[1].Pods != 1 || r.JobsComplete != 2 || r.JobsFailed != 1 || r.Jobs[1].Started != 30*time.Second {
+		if len(r.Jobs) != 3 || r.Jobs[0].Pods != 4 || r.Jobs[1].Pods != 1 || r.JobsComplete != 2 ||
+			r.JobsFailed != 1 || r.Jobs[1].Started != 30*time.Second {
 			t.Errorf("%s: %+v", file, r.Jobs)
 		}
 		if p := r.Pods[0]; p.Ended-p.Started != 100*time.Second {
@@ -78,7 +82,8 @@ func TestTraces(t *testing.T) {
 		}
 	}
 	r := run(t, []string{"../../testdata/jobs.csv"}, "nodes=[{count: 1, cpu: 1}]")
-	if len(r.Jobs) != 2 || r.Jobs[0].Name != "first" || r.Jobs[0].Pods != 3 || r.Jobs[1].End != "Failed" || r.Jobs[1].Started != 90*time.Second {
+	if len(r.Jobs) != 2 || r.Jobs[0].Name != "first" || r.Jobs[0].Pods != 3 || r.Jobs[1].End != "Failed" ||
+		r.Jobs[1].Started != 90*time.Second {
 		t.Errorf("%+v", r.Jobs)
 	}
 }
@@ -135,7 +140,8 @@ spec:
 
 func TestStages(t *testing.T) {
 	file := write(t, "stages.yaml", stages)
-	r := run(t, []string{"../../testdata/render.yaml"}, "stages=["+file+"]", "load=[]", "jobs={backoffLimitPerIndex: 100}")
+	r := run(t, []string{"../../testdata/render.yaml"}, "stages=["+file+"]", "load=[]",
+		"jobs={backoffLimitPerIndex: 100}")
 	failed := 0
 	for _, p := range r.Pods {
 		if d := p.Started - p.Bound; d < time.Second || d > 5*time.Second {

@@ -29,7 +29,8 @@ func look(t *testing.T, spec, zone string) *Calendar {
 
 func TestRuns(t *testing.T) {
 	c := look(t, "30 2 * * *", "Europe/Berlin")
-	if want := (Run{"Thu 2026-10-01 02:30:00 CEST", "Thu 2026-10-01 00:30:00 UTC", "in 30m"}); c.Runs[0] != want || len(c.Runs) != 10 {
+	if want := (Run{"Thu 2026-10-01 02:30:00 CEST", "Thu 2026-10-01 00:30:00 UTC", "in 30m"}); c.Runs[0] != want ||
+		len(c.Runs) != 10 {
 		t.Errorf("got %v", c.Runs)
 	}
 	if c.PerYear != 365 { // once twice in October, once not at all in March

@@ -158,7 +158,8 @@ func TestPlugin(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	must.OK(t, os.WriteFile(filepath.Join(bin, "kubectl"), []byte("#!/bin/sh\necho 'Error from server (Forbidden): no' >&2; exit 1\n"), 0o755))
-	if status, _, errOut = run(t, "", "/usr/bin/kubectl-why"); status != exitBadInput || !strings.Contains(errOut, "kubectl may read nothing here: it needs the verb list for ") {
+	if status, _, errOut = run(t, "", "/usr/bin/kubectl-why"); status != exitBadInput ||
+		!strings.Contains(errOut, "kubectl may read nothing here: it needs the verb list for ") {
 		t.Errorf("status %d: %s", status, errOut)
 	}
 	calls := strings.Split(strings.TrimSpace(string(args)), "\n")
@@ -179,7 +180,8 @@ func TestFileTime(t *testing.T) {
 	} {
 		must.OK(t, os.Chtimes(file, written, written))
 		_, out, errOut := run(t, "", "explain", file)
-		if !strings.Contains(out, "As of 2026-10-14 09:00:48, the newest time in the objects.") || !strings.Contains(out, "At 09:01:28 (in 40s)") {
+		if !strings.Contains(out, "As of 2026-10-14 09:00:48, the newest time in the objects.") ||
+			!strings.Contains(out, "At 09:01:28 (in 40s)") {
 			t.Errorf("got %s", out)
 		}
 		if strings.Contains(errOut, "although the file was written 4h0m0s later") != warns {
@@ -190,7 +192,8 @@ func TestFileTime(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	in := strings.Repeat(" ", 9<<20)
-	_, _, errOut := run(t, in+`{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}}`, "explain", "--progress")
+	_, _, errOut := run(t, in+`{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}}`, "explain",
+		"--progress")
 	if !strings.Contains(errOut, "\rread 4 MB") || !strings.HasSuffix(errOut, "\r\x1b[K") {
 		t.Errorf("got %q", errOut)
 	}

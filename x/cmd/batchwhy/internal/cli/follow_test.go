@@ -80,7 +80,8 @@ func TestFollow(t *testing.T) {
 func TestFollow_Event(t *testing.T) {
 	_, out, _ := follow(t, append(watchedLife[:2:2], `{"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e", "namespace": "n", "uid": "e"}, "involvedObject": {"kind": "Pod", "namespace": "n", "name": "a-x", "uid": "pod-x"},
 		"type": "Warning", "reason": "Unhealthy", "message": "m", "count": 1, "lastTimestamp": "2026-10-14T09:14:15Z"}`), 10*time.Second)
-	if parts := strings.Split(out, "\n\n"); len(parts) != 3 || !strings.Contains(parts[2], "09:14:20 Job n/a") || !strings.Contains(parts[2], "(Event Unhealthy") {
+	if parts := strings.Split(out, "\n\n"); len(parts) != 3 || !strings.Contains(parts[2], "09:14:20 Job n/a") ||
+		!strings.Contains(parts[2], "(Event Unhealthy") {
 		t.Errorf("got %s", out)
 	}
 }
@@ -136,7 +137,8 @@ func TestFollow_JSON(t *testing.T) {
 			At            time.Time
 			Objects       []struct{ Name, Summary string }
 		}
-		if err := json.Unmarshal([]byte(line), &report); err != nil || report.SchemaVersion != 1 || len(report.Objects) != 1 || report.Objects[0].Name != "a" {
+		if err := json.Unmarshal([]byte(line), &report); err != nil || report.SchemaVersion != 1 ||
+			len(report.Objects) != 1 || report.Objects[0].Name != "a" {
 			t.Errorf("%v: %s", err, line)
 		}
 	}
@@ -149,10 +151,12 @@ func TestFollow_JSON(t *testing.T) {
 func TestFollow_BadInput(t *testing.T) {
 	bad := `{"apiVersion": "batch/v1beta1", "kind": "CronJob", "metadata": {"name": "old"}}` + "\n"
 	status, out, errOut := follow(t, append([]string{bad}, watchedLife[:2]...), time.Second)
-	if status != exitBadInput || !strings.Contains(errOut, "standard input:1: apiVersion") || strings.Count(errOut, "batchwhy:") != 1 || !strings.Contains(out, "Runs for") {
+	if status != exitBadInput || !strings.Contains(errOut, "standard input:1: apiVersion") ||
+		strings.Count(errOut, "batchwhy:") != 1 || !strings.Contains(out, "Runs for") {
 		t.Errorf("status %d\n%s\n%s", status, errOut, out)
 	}
-	if status, _, errOut := run(t, "", "explain", "--follow", at); status != exitBadInput || !strings.Contains(errOut, "leave out --at") {
+	if status, _, errOut := run(t, "", "explain", "--follow", at); status != exitBadInput ||
+		!strings.Contains(errOut, "leave out --at") {
 		t.Errorf("status %d, %s", status, errOut)
 	}
 }

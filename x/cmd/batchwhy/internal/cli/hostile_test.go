@@ -87,7 +87,8 @@ func TestHostile(t *testing.T) {
 	}
 	_, out, _ := run(t, in, "explain", at, "-o=json")
 	var report struct{ Objects []struct{ Name string } }
-	if err := json.Unmarshal([]byte(out), &report); err != nil || len(report.Objects) != 2 || report.Objects[1].Name != "a"+evil {
+	if err := json.Unmarshal([]byte(out), &report); err != nil || len(report.Objects) != 2 ||
+		report.Objects[1].Name != "a"+evil {
 		t.Errorf("the JSON says something else: %v, %q", err, report)
 	}
 	picture := testfile.Read(t, file)
@@ -122,7 +123,8 @@ func TestCommandLine(t *testing.T) {
 			t.Errorf("%v: status %d, %q, %q", test.args, status, out, errOut)
 		}
 	}
-	if status, _, errOut := run(t, "", "kubectl-why", "--wrong"); status != exitBadInput || errOut != "kubectl-why: unknown flag: --wrong; see kubectl-why -h\n" {
+	if status, _, errOut := run(t, "", "kubectl-why", "--wrong"); status != exitBadInput ||
+		errOut != "kubectl-why: unknown flag: --wrong; see kubectl-why -h\n" {
 		t.Errorf("status %d, %q", status, errOut)
 	}
 }

@@ -131,6 +131,7 @@ func generateJob(b *bytes.Buffer, r *rand.Rand, i, pods int) {
             "restartPolicy": "Never"},
             "status": {"phase": "%[3]s", "startTime": "2026-10-14T08:10:00Z", "conditions": [{"type": "Ready", "status": "%[8]s", "lastTransitionTime": "2026-10-14T08:10:00Z"}],
             "containerStatuses": [{"name": "main", "restartCount": 0, "state": {%[4]s}}]}}`,
-			i, p, phase, state, p, strings.Repeat("x", 300), strings.Repeat(filler+"\n", 17)+filler, map[bool]string{true: "False", false: "True"}[code > 0])
+			i, p, phase, state, p, strings.Repeat("x", 300), strings.Repeat(filler+"\n",
+				17)+filler, map[bool]string{true: "False", false: "True"}[code > 0])
 	}
 }

@@ -25,7 +25,8 @@ func TestTrace(t *testing.T) {
 		return `{"apiVersion":"batch/v1","kind":"Job","metadata":{"namespace":"n","name":"j","uid":"u","resourceVersion":"` + version + `"},"spec":{"parallelism":1,"completions":2` + manager + `},"status":{` + status + `}}`
 	}
 	log := func(manager, end string) string {
-		return `{"type":"ADDED","object":` + job("1", manager, `"failed":2`) + "}\n" + `{"type":"MODIFIED","object":` + job("2", manager, end) + "}\n"
+		return `{"type":"ADDED","object":` + job("1", manager,
+			`"failed":2`) + "}\n" + `{"type":"MODIFIED","object":` + job("2", manager, end) + "}\n"
 	}
 	write("right", log("", `"failed":2,"active":1`))
 	write("wrong", log("", `"failed":1`))
@@ -53,7 +54,8 @@ func TestTrace(t *testing.T) {
 		var out bytes.Buffer
 		args := strings.Fields(test.args)
 		args[0] = filepath.Join(dir, args[0])
-		status := Main(context.Background(), append([]string{"batchwhy", "trace"}, args...), strings.NewReader(""), &out, &out, time.Now)
+		status := Main(context.Background(), append([]string{"batchwhy", "trace"}, args...), strings.NewReader(""),
+			&out, &out, time.Now)
 		if status != test.status || !strings.Contains(out.String(), test.want) {
 			t.Errorf("%s: status %d, want %d and %q:\n%s", test.args, status, test.status, test.want, out.String())
 		}
@@ -63,11 +65,13 @@ func TestTrace(t *testing.T) {
 		t.Errorf("a full disk: status %d", status)
 	}
 	var out bytes.Buffer
-	Main(context.Background(), []string{"batchwhy", "trace", "-o=json"}, strings.NewReader(log("", `"failed":1`)), &out, &out, time.Now)
+	Main(context.Background(), []string{"batchwhy", "trace", "-o=json"}, strings.NewReader(log("", `"failed":1`)),
+		&out, &out, time.Now)
 	var f trace.Finding
 	var s trace.Summary
 	decoder := json.NewDecoder(&out)
-	if err := decoder.Decode(&f); err != nil || f.Rule != "JI4" || f.File != "<stdin>" || f.Line != 2 || f.Version != "2" {
+	if err := decoder.Decode(&f); err != nil || f.Rule != "JI4" || f.File != "<stdin>" || f.Line != 2 ||
+		f.Version != "2" {
 		t.Errorf("%v %+v", err, f)
 	}
 	if err := decoder.Decode(&s); err != nil || s.Findings != 1 || s.Jobs != 1 {

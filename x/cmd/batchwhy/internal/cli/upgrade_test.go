@@ -38,16 +38,19 @@ func TestUpgrade(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	Main(context.Background(), []string{"batchwhy", "upgrade", "--from=1.35", "--to=1.36", "-o=json", file}, strings.NewReader(""), &out, &out, time.Now)
+	Main(context.Background(), []string{"batchwhy", "upgrade", "--from=1.35", "--to=1.36", "-o=json", file},
+		strings.NewReader(""), &out, &out, time.Now)
 	var report struct {
 		From, To string
 		Objects  []struct{ Changes []struct{ What, Rule string } }
 	}
-	if err := json.Unmarshal(out.Bytes(), &report); err != nil || report.To != "1.36" || len(report.Objects) != 1 || report.Objects[0].Changes[0].Rule != "J39" {
+	if err := json.Unmarshal(out.Bytes(), &report); err != nil || report.To != "1.36" || len(report.Objects) != 1 ||
+		report.Objects[0].Changes[0].Rule != "J39" {
 		t.Errorf("%v: %s", err, out.String())
 	}
 	out.Reset()
-	Main(context.Background(), []string{"batchwhy", "upgrade", "--from=1.32", "--to=1.33", "-o=json", file}, strings.NewReader(""), &out, &out, time.Now)
+	Main(context.Background(), []string{"batchwhy", "upgrade", "--from=1.32", "--to=1.33", "-o=json", file},
+		strings.NewReader(""), &out, &out, time.Now)
 	if !strings.Contains(out.String(), `"changes": []`) {
 		t.Errorf("no changes are no list: %s", out.String())
 	}

@@ -145,10 +145,13 @@ func TestPrinter_Pods(t *testing.T) {
 // count.
 func TestPrinter_Width(t *testing.T) {
 	for words, want := range map[string][]string{
-		strings.Repeat("a", 50) + " " + strings.Repeat("b", 7):               {"  " + strings.Repeat("a", 50) + " " + strings.Repeat("b", 7)},
-		strings.Repeat("a", 50) + " " + strings.Repeat("b", 8):               {"  " + strings.Repeat("a", 50), "    " + strings.Repeat("b", 8)},
-		strings.Repeat("a", 70) + " b":                                       {"  " + strings.Repeat("a", 70), "    b"},
-		strings.Repeat("é", 50) + " " + strings.Repeat("b", 7) + "  \n  end": {"  " + strings.Repeat("é", 50) + " " + strings.Repeat("b", 7), "    end"},
+		strings.Repeat("a", 50) + " " + strings.Repeat("b",
+			7): {"  " + strings.Repeat("a", 50) + " " + strings.Repeat("b", 7)},
+		strings.Repeat("a", 50) + " " + strings.Repeat("b",
+			8): {"  " + strings.Repeat("a", 50), "    " + strings.Repeat("b", 8)},
+		strings.Repeat("a", 70) + " b": {"  " + strings.Repeat("a", 70), "    b"},
+		strings.Repeat("é", 50) + " " + strings.Repeat("b",
+			7) + "  \n  end": {"  " + strings.Repeat("é", 50) + " " + strings.Repeat("b", 7), "    end"},
 	} {
 		if got := strings.Split(strings.TrimSuffix(printed(func(p *Printer) { p.item("  ", "", words) }), "\n"), "\n"); !slices.Equal(got, want) {
 			t.Errorf("%q: %q", words, got)
@@ -171,7 +174,8 @@ func TestTimeline_Finish(t *testing.T) {
 		}
 		tl.finish()
 		from := midnight.Add(-time.Duration(max(want[0]-1, 0)) * time.Second)
-		if to := from.Add(max(10*time.Second, midnight.Sub(from))); len(tl.Lanes) != want[0] || tl.More != want[1] || !tl.From.Equal(from) || !tl.To.Equal(to) {
+		if to := from.Add(max(10*time.Second, midnight.Sub(from))); len(tl.Lanes) != want[0] || tl.More != want[1] ||
+			!tl.From.Equal(from) || !tl.To.Equal(to) {
 			t.Errorf("%d lanes: %d and %d more, from %s to %s", lanes, len(tl.Lanes), tl.More, tl.From, tl.To)
 		}
 	}
@@ -179,7 +183,8 @@ func TestTimeline_Finish(t *testing.T) {
 	tl := &Timeline{From: midnight, To: midnight, Lanes: []Lane{{Bars: []Bar{{To: midnight.Add(time.Minute)}}, Marks: []Mark{{At: midnight.Add(2 * time.Minute)}, {}}}}}
 	tl.finish()
 	tl.addForecast(&Forecast{Until: midnight.Add(time.Hour), Events: []Step{{At: midnight.Add(time.Second), Text: "x"}}})
-	if !tl.From.Equal(midnight) || !tl.To.Equal(midnight.Add(time.Hour)) || len(tl.Lanes) != 2 || tl.Lanes[1].Marks[0].Kind != "future" {
+	if !tl.From.Equal(midnight) || !tl.To.Equal(midnight.Add(time.Hour)) || len(tl.Lanes) != 2 ||
+		tl.Lanes[1].Marks[0].Kind != "future" {
 		t.Errorf("%+v", tl)
 	}
 }

@@ -278,7 +278,8 @@ func (s scene) end(a *explain.Act) {
 		for i := range p.Containers {
 			c := &p.Containers[i]
 			if c.Name == a.Container {
-				if j := s.job(p.Namespace, p.Controller().Name); a.Code != 0 && j != nil && j.Object.Spec.Template.RestartPolicy == job.RestartOnFailure {
+				if j := s.job(p.Namespace, p.Controller().Name); a.Code != 0 && j != nil &&
+					j.Object.Spec.Template.RestartPolicy == job.RestartOnFailure {
 					c.Restarts++
 				} else {
 					c.Running, c.Ended, c.ExitCode, c.Since = false, true, a.Code, s.at
@@ -482,7 +483,8 @@ func (s scene) after(t *testing.T, before scene, x *explain.Explanation, f *expl
 	cost.fails = fails && !failsAnyway || later
 	cost.ended = cost.ended || lost > lostBefore
 	// the mean of pods that are gone
-	fromWidth := f.Code == "DeadlineNotMet" && strings.Contains(r.Command, "parallelism") && len(before.podsOf(with)) < 3
+	fromWidth := f.Code == "DeadlineNotMet" && strings.Contains(r.Command, "parallelism") &&
+		len(before.podsOf(with)) < 3
 	if !gone && !fromWidth && !slices.Contains(aboutThePast, f.Code) {
 		faults = append(faults, "the finding stays")
 	}
@@ -495,7 +497,8 @@ func (s scene) cheaper(t *testing.T, x *explain.Explanation, f *explain.Finding,
 	t.Helper()
 	isPatch := func(r *explain.Remedy) bool { return len(r.Acts()) > 0 && r.Acts()[0].Verb == explain.Patches }
 	// A Job that is about to fail has failed before a user can patch it.
-	if j.Object.Status.Finished() != "" || f.Code == "JobFails" || x.Kind != "Job" || slices.ContainsFunc(f.Remedies, isPatch) {
+	if j.Object.Status.Finished() != "" || f.Code == "JobFails" || x.Kind != "Job" ||
+		slices.ContainsFunc(f.Remedies, isPatch) {
 		return ""
 	}
 	spec := &j.Object.Spec
@@ -542,7 +545,8 @@ func (p *played) all(t *testing.T, s scene) {
 					continue
 				}
 				for _, fault := range p.remedy(t, s, x, f, r) {
-					t.Errorf("%s %s/%s, %s: %s\n%s\n%s\n%s", x.Kind, x.Namespace, x.Name, f.Code, fault, r.Do, r.Risk, r.Command)
+					t.Errorf("%s %s/%s, %s: %s\n%s\n%s\n%s", x.Kind, x.Namespace, x.Name, f.Code, fault, r.Do, r.Risk,
+						r.Command)
 				}
 			}
 		}

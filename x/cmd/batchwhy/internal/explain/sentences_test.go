@@ -59,7 +59,8 @@ func TestSentences(t *testing.T) {
 		{"a node that has not begun", jobHead + "spec: {" + template + "}\nstatus: {active: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" +
 			pod("p", "0", "spec: {nodeName: m}\nstatus: {phase: Pending}\n"), "has node m, which has not started its containers"},
 		{"pods in the order of their indexes", jobHead + "spec: {completions: 2, parallelism: 2, completionMode: Indexed, " + template + "}\nstatus: {active: 2, startTime: \"2026-01-01T09:00:00Z\"}\n" +
-			pod("a", "1", "status: {phase: Running}\n") + pod("b", "0", "status: {phase: Running}\n"), "b (index 0): Runs for 1h, not ready.\n    a (index 1): "},
+			pod("a", "1", "status: {phase: Running}\n") + pod("b", "0",
+			"status: {phase: Running}\n"), "b (index 0): Runs for 1h, not ready.\n    a (index 1): "},
 		{"a pod without its Job", strings.ReplaceAll(jobHead, "uid: u", "uid: w") + "spec: {" + template + "}\n" + pod("p", "0", "status: {phase: Running}\n"),
 			"warning JobMissing: 1 pod belongs to Jobs that the input does not contain: n/p."},
 		{"a template that is refused", cronHead + "spec: {schedule: \"*/15 * * * *\", jobTemplate: {spec: {" + template + "}}}\n" +
@@ -131,7 +132,8 @@ func TestSentences(t *testing.T) {
 
 // TestUnsaid_Ended: once the Job has ended, it does not matter what prevented pods.
 func TestUnsaid_Ended(t *testing.T) {
-	refused := eventOf("Job", "a", "u", "FailedCreate", "Error creating: pods \\\"a-x\\\" is forbidden: exceeded quota: q")
+	refused := eventOf("Job", "a", "u", "FailedCreate",
+		"Error creating: pods \\\"a-x\\\" is forbidden: exceeded quota: q")
 	for status, want := range map[string]bool{"startTime: \"2026-01-01T09:00:00Z\"": true, "failed: 1, startTime: \"2026-01-01T09:00:00Z\", " + failedBy("BackoffLimitExceeded"): false} {
 		objects := &read.Objects{}
 		stream := objects.Stream("input")
@@ -151,7 +153,8 @@ func TestTimeline_NotStarted(t *testing.T) {
 	_, _ = stream.Write([]byte(jobHead + "spec: {suspend: true, " + template + "}\n"))
 	_ = stream.Close()
 	report := explain.All(objects, explain.Options{At: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC), Timeline: true})
-	if bar := report.Objects[0].Timeline.Lanes[0].Bars[0]; bar.Kind != "suspended" || bar.From.Year() != 2026 || bar.To.Before(bar.From) {
+	if bar := report.Objects[0].Timeline.Lanes[0].Bars[0]; bar.Kind != "suspended" || bar.From.Year() != 2026 ||
+		bar.To.Before(bar.From) {
 		t.Errorf("%+v", bar)
 	}
 }
@@ -237,7 +240,8 @@ func TestForecast_Ignored(t *testing.T) {
 		"status: {startTime: \"2026-01-01T09:00:00Z\"}\n" + strings.Replace(pod("p", "0", "status: {phase: Failed, startTime: \"2026-01-01T09:59:00Z\", containerStatuses: [{name: main, state: {terminated: {exitCode: 3, finishedAt: \"2026-01-01T09:59:50Z\"}}}]}\n"),
 		"\"0\"", "\"0\", batch.kubernetes.io/job-index-ignored-failure-count: \"3\"", 1)))
 	_ = stream.Close()
-	report := explain.All(objects, explain.Options{At: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC), For: 8 * time.Hour})
+	report := explain.All(objects,
+		explain.Options{At: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC), For: 8 * time.Hour})
 	var created []string
 	for _, e := range report.Objects[0].Forecast.Events {
 		if e.Reason == "Create" {
@@ -270,7 +274,8 @@ func TestPlots(t *testing.T) {
 func TestCommands(t *testing.T) {
 	objects := &read.Objects{}
 	stream := objects.Stream("input")
-	in := strings.ReplaceAll(jobHead, "name: a,", `name: "a; touch 'x' $(id)",`) + "spec: {parallelism: 0, " + template + "}\n"
+	in := strings.ReplaceAll(jobHead, "name: a,",
+		`name: "a; touch 'x' $(id)",`) + "spec: {parallelism: 0, " + template + "}\n"
 	_, _ = stream.Write([]byte(in))
 	_ = stream.Close()
 	report := explain.All(objects, explain.Options{At: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)})

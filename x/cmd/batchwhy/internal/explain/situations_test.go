@@ -173,7 +173,8 @@ func TestEverySentenceHasFigures(t *testing.T) {
 
 func checkSentence(t *testing.T, s string) {
 	t.Helper()
-	if !strings.HasSuffix(s, ".") || strings.Contains(s, "..") || strings.Contains(s, "  ") || strings.Contains(s, "%!") {
+	if !strings.HasSuffix(s, ".") || strings.Contains(s, "..") || strings.Contains(s, "  ") ||
+		strings.Contains(s, "%!") {
 		t.Errorf("bad sentence %q", s)
 	}
 }

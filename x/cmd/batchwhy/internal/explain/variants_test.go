@@ -23,7 +23,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-var dump = flag.String("dump", "", "folder for the answers of TestVariants: write it before and after a change, and compare")
+var dump = flag.String("dump", "",
+	"folder for the answers of TestVariants: write it before and after a change, and compare")
 
 // TestVariants asks each question again around each time in its answer, and about objects
 // that differ in one field. Nobody has read these answers. The file has a hash of the answers to each

@@ -50,7 +50,8 @@ func TestNothingFromElsewhere(t *testing.T) {
 	host := regexp.MustCompile(`https?://[a-z]+`)
 	html := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(`)
 	for name, data := range files(t) {
-		if name == "module.js" || name == "zones.js" || name == "situations.js" || name == "wasm_exec.js" || name == "worker.js" {
+		if name == "module.js" || name == "zones.js" || name == "situations.js" || name == "wasm_exec.js" ||
+			name == "worker.js" {
 			continue
 		}
 		for _, found := range host.FindAllString(string(data), -1) {
@@ -85,7 +86,8 @@ func TestHandler(t *testing.T) {
 			t.Errorf("%s: %v", path, response.Header)
 		}
 	}
-	if _, err := Listen("0.0.0.0:0"); err == nil || !strings.Contains(err.Error(), "is not an address of this machine alone") {
+	if _, err := Listen("0.0.0.0:0"); err == nil ||
+		!strings.Contains(err.Error(), "is not an address of this machine alone") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -278,7 +280,8 @@ func TestSchedules(t *testing.T) {
 	} {
 		p.set("zone", zone)
 		p.click("#look")
-		if page, problem := p.text("#calendar"), p.text("#field-problem"); !strings.Contains(page+problem, want) || (problem == "") != (zone == "US/Eastern") {
+		if page, problem := p.text("#calendar"), p.text("#field-problem"); !strings.Contains(page+problem, want) ||
+			(problem == "") != (zone == "US/Eastern") {
 			t.Errorf("zone %s: %q, %q", zone, problem, page)
 		}
 	}
@@ -408,7 +411,8 @@ func many(t *testing.T, jobs, indent int, before ...chromedp.Action) *tab {
 	size := evalAsync[int](p, fmt.Sprintf(manyObjects, jobs, indent))
 	t.Logf("%d Jobs, %d KB", jobs, size/1024)
 	p.set("at", "2026-10-14T09:00:00Z")
-	p.run(chromedp.Focus("#input", chromedp.ByQuery), chromedp.Evaluate("document.getElementById('input').select(); 0", new(int)))
+	p.run(chromedp.Focus("#input", chromedp.ByQuery),
+		chromedp.Evaluate("document.getElementById('input').select(); 0", new(int)))
 	return p
 }
 
@@ -515,7 +519,8 @@ func TestManyObjects(t *testing.T) {
 		p.wait(fmt.Sprintf("%s === %d", lines, min(well, 8*pageSize)))
 		p.run(chromedp.Evaluate("document.querySelector('#well details details summary').click(); 0", new(int)))
 		p.wait("document.querySelector('#well article')?.textContent.includes('job-1')")
-		t.Logf("%d Jobs: what is well is opened with a longest block of %.0f ms on the clock", n, eval[float64](p, blocks))
+		t.Logf("%d Jobs: what is well is opened with a longest block of %.0f ms on the clock", n,
+			eval[float64](p, blocks))
 	}
 }
 
@@ -566,7 +571,8 @@ func TestAxe(t *testing.T) {
 		for _, v := range found {
 			t.Errorf("%s, dark %v: %s", what, dark, v)
 		}
-		t.Logf("%s, dark %v: %d findings, %d rules passed", what, dark, len(found), evalAsync[int](p, "axe.run().then((r) => r.passes.length)"))
+		t.Logf("%s, dark %v: %d findings, %d rules passed", what, dark, len(found),
+			evalAsync[int](p, "axe.run().then((r) => r.passes.length)"))
 	}
 	for _, dark := range []bool{false, true} {
 		look := size(1440, 900, dark)
@@ -608,7 +614,8 @@ func TestFirstExplanation(t *testing.T) {
 	p.openSituation("sidecar")
 	p.wait("document.documentElement.dataset.explained !== undefined")
 	t.Logf("module loaded in %s ms, first explanation in %s ms on the clock; %.0f ms of processor time of the page until then",
-		eval[string](p, "document.documentElement.dataset.loaded"), eval[string](p, "document.documentElement.dataset.explained"), p.metrics()["TaskDuration"]*1000)
+		eval[string](p, "document.documentElement.dataset.loaded"), eval[string](p,
+			"document.documentElement.dataset.explained"), p.metrics()["TaskDuration"]*1000)
 }
 
 // situation finds a ready-made input in situations.js.

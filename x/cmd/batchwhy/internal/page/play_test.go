@@ -54,7 +54,8 @@ func TestPlayButtons(t *testing.T) {
 		t.Helper()
 		p.click(selector)
 		if got := p.text("#panel-play"); !strings.Contains(got, want) {
-			t.Errorf("after %s: no %q, problem %q, summary %q", selector, want, p.text("#play-problem"), p.text("#play-summary"))
+			t.Errorf("after %s: no %q, problem %q, summary %q", selector, want, p.text("#play-problem"),
+				p.text("#play-summary"))
 		}
 	}
 	podButton := func(verb, pod string) string { return fmt.Sprintf(`#pods [aria-label="%s: %s"]`, verb, pod) }
@@ -82,7 +83,8 @@ func TestPlayButtons(t *testing.T) {
 	press("#back", "after 1h1m")
 	press("#forward", "being deleted")
 	p.click("#story")
-	if got := eval[string](p, "document.getElementById('export').value"); !strings.HasPrefix(got, "job\n{") || !strings.Contains(got, "\nround\n") {
+	if got := eval[string](p, "document.getElementById('export').value"); !strings.HasPrefix(got, "job\n{") ||
+		!strings.Contains(got, "\nround\n") {
 		t.Errorf("story: %.200s", got)
 	}
 	p.click("#gotest")
@@ -103,7 +105,8 @@ func TestCronJobButtons(t *testing.T) {
 		t.Helper()
 		p.click(selector)
 		if got := p.text("#panel-play"); !strings.Contains(got, want) {
-			t.Errorf("after %s: no %q, problem %q, summary %q", selector, want, p.text("#play-problem"), p.text("#play-summary"))
+			t.Errorf("after %s: no %q, problem %q, summary %q", selector, want, p.text("#play-problem"),
+				p.text("#play-summary"))
 		}
 	}
 	button := func(verb, name string) string { return fmt.Sprintf(`#pods [aria-label="%s: %s"]`, verb, name) }
@@ -134,7 +137,8 @@ func TestCronJobButtons(t *testing.T) {
 		t.Errorf("from the address: %q, want %q", got, summary)
 	}
 	p.click("#story")
-	if got := eval[string](p, "document.getElementById('export').value"); !strings.HasPrefix(got, "cronjob\n{") || !strings.Contains(got, "\nround\n") {
+	if got := eval[string](p, "document.getElementById('export').value"); !strings.HasPrefix(got, "cronjob\n{") ||
+		!strings.Contains(got, "\nround\n") {
 		t.Errorf("story: %.200s", got)
 	}
 	p.click("#gotest")

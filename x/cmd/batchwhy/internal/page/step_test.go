@@ -39,7 +39,8 @@ const stepTimes = `(() => {
 func TestThousandPods(t *testing.T) {
 	for _, pods := range []int{10, 1000} {
 		p := open(t, "#play")
-		p.run(chromedp.EmulateViewport(1280, 900), performance.Enable().WithTimeDomain(performance.EnableTimeDomainThreadTicks))
+		p.run(chromedp.EmulateViewport(1280, 900),
+			performance.Enable().WithTimeDomain(performance.EnableTimeDomainThreadTicks))
 		p.startJob(fmt.Sprintf(`{"completions": 2000, "parallelism": %d, "template": {"spec": {"restartPolicy": "Never"}}}`, pods))
 		p.click(`[data-step="run all"]`)
 		var steps []string

@@ -56,7 +56,8 @@ func TestCronJobSteps(t *testing.T) {
 // TestCronJobDrawing: past runs are marked with their outcome, and Jobs that are gone stay in the
 // drawing.
 func TestCronJobDrawing(t *testing.T) {
-	v := viewOf(t, everyHour, "next", "complete all", "down 2h10m", `edit {"successfulJobsHistoryLimit": 0}`, "complete all")
+	v := viewOf(t, everyHour, "next", "complete all", "down 2h10m", `edit {"successfulJobsHistoryLimit": 0}`,
+		"complete all")
 	var kinds []string
 	for _, mark := range v.Timeline.Lanes[0].Marks {
 		kinds = append(kinds, mark.Kind)
@@ -73,7 +74,8 @@ func TestCronJobDrawing(t *testing.T) {
 	}
 	// The drawing of a life with many runs begins at the first run that it shows.
 	v = viewOf(t, cronJob+"  schedule: \"* * * * *\"\n", "down 24h", "clock 2026-01-01T12:00:00Z")
-	if n := len(v.Timeline.Lanes[0].Marks); n != maxMarks+3 || !v.Timeline.From.After(time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)) {
+	if n := len(v.Timeline.Lanes[0].Marks); n != maxMarks+3 ||
+		!v.Timeline.From.After(time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)) {
 		t.Errorf("%d marks from %s", n, v.Timeline.From)
 	}
 }

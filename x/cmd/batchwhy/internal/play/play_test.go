@@ -88,7 +88,8 @@ func TestViews(t *testing.T) {
 				fmt.Fprintf(&b, "%v\n", lane)
 			}
 		}
-		file := filepath.Join("testdata", "views", strings.ReplaceAll(strings.ReplaceAll(s.Title, ":", ""), " ", "_")+".txt")
+		file := filepath.Join("testdata", "views",
+			strings.ReplaceAll(strings.ReplaceAll(s.Title, ":", ""), " ", "_")+".txt")
 		if *update {
 			testfile.Write(t, b.String(), file)
 		}

@@ -33,7 +33,8 @@ func TestExportedStories(t *testing.T) {
 			testfile.Write(t, got, file)
 		}
 		if got != testfile.Read(t, file) {
-			t.Errorf("%s: the exported story differs from %s; with -update it is rewritten:\n%s", test.title, test.file, got)
+			t.Errorf("%s: the exported story differs from %s; with -update it is rewritten:\n%s", test.title,
+				test.file, got)
 		}
 	}
 }

@@ -98,7 +98,8 @@ func TestBadInput(t *testing.T) {
 	var bomb strings.Builder
 	bomb.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
 	for i := 1; i < 12; i++ {
-		fmt.Fprintf(&bomb, "a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10), ", "))
+		fmt.Fprintf(&bomb, "a%d: &a%d [%s]\n", i, i,
+			strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i-1), 10), ", "))
 	}
 	tests := []struct{ name, file, text, want string }{
 		{"empty", "f.json", " \n", "! f.json: is empty"},
@@ -178,7 +179,8 @@ func TestMillionItems(t *testing.T) {
 	if len(o.Pods) != 1000 || o.Others["Secret"] != 990_000 {
 		t.Errorf("%d pods, %d secrets", len(o.Pods), o.Others["Secret"])
 	}
-	if want := "f.json:100001: more than 1000 Jobs, CronJobs and Pods; the rest is not read"; len(o.Problems) != 1 || o.Problems[0].Error() != want {
+	if want := "f.json:100001: more than 1000 Jobs, CronJobs and Pods; the rest is not read"; len(o.Problems) != 1 ||
+		o.Problems[0].Error() != want {
 		t.Errorf("problems %v", o.Problems)
 	}
 }
@@ -190,7 +192,8 @@ func TestPods(t *testing.T) {
 		"conditions": [{"type": "PodScheduled", "status": "False", "message": "no node"}],
 		"containerStatuses": [{"name": "c", "restartCount": 4, "state": {"waiting": {"reason": "CrashLoopBackOff", "message": "m"}}, "lastState": {"terminated": {"exitCode": 3}}}]}}`, 0)
 	p := o.Pods[0]
-	if p.Node != "n1" || p.Reason != "Evicted" || p.Condition("PodScheduled").Message != "no node" || p.StartTime.IsZero() || len(p.Finalizers) != 1 {
+	if p.Node != "n1" || p.Reason != "Evicted" || p.Condition("PodScheduled").Message != "no node" ||
+		p.StartTime.IsZero() || len(p.Finalizers) != 1 {
 		t.Errorf("got %+v", p)
 	}
 	if len(p.Containers) != 1 || p.Containers[0].Last == nil {
@@ -207,7 +210,8 @@ func TestPods(t *testing.T) {
 func TestLatest(t *testing.T) {
 	const at = `"creationTimestamp": "2026-01-01T09:00:00Z"`
 	for metadata, want := range map[string]string{at: "09:00:00", at + `, "deletionTimestamp": "2026-01-01T10:00:30Z", "deletionGracePeriodSeconds": 30`: "10:00:00"} {
-		o := readText("f.json", `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "uid": "1", `+metadata+`}}`, 0)
+		o := readText("f.json",
+			`{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "uid": "1", `+metadata+`}}`, 0)
 		if got := o.Latest.Format("15:04:05"); got != want {
 			t.Errorf("%s: %s, want %s", metadata, got, want)
 		}

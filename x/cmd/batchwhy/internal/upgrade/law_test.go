@@ -109,7 +109,8 @@ var claims = map[string]func(f *finding) bool{
 		return f.gate == release.JobManagedBy || f.what == "managedBy in lives" && f.to == release.V132()
 	},
 	"lives: startTime": func(f *finding) bool {
-		return f.gate == release.MutableSchedulingDirectivesForSuspendedJobs || f.what == "startTime in lives" && f.to == release.V136()
+		return f.gate == release.MutableSchedulingDirectivesForSuspendedJobs ||
+			f.what == "startTime in lives" && f.to == release.V136()
 	},
 	"lives: active": func(f *finding) bool {
 		return f.quirk == jobquirk.HeldIsIdle || f.what == "active in lives" && f.to == release.V134()
@@ -201,9 +202,11 @@ func drawStatus(t *rapid.T, label string) (s job.Status) {
 		case 1:
 			s.CompletionTime = rapid.SampledFrom(times).Draw(t, "completionTime")
 		case 2:
-			s.Active, s.Ready = rapid.Int32Range(-1, 2).Draw(t, "active"), pointer(rapid.Int32Range(0, 2).Draw(t, "ready"))
+			s.Active, s.Ready = rapid.Int32Range(-1, 2).Draw(t,
+				"active"), pointer(rapid.Int32Range(0, 2).Draw(t, "ready"))
 		case 3:
-			s.Succeeded, s.Failed = rapid.Int32Range(0, 2).Draw(t, "succeeded"), rapid.Int32Range(0, 2).Draw(t, "failed")
+			s.Succeeded, s.Failed = rapid.Int32Range(0, 2).Draw(t, "succeeded"), rapid.Int32Range(0, 2).Draw(t,
+				"failed")
 		case 4:
 			s.Conditions = drawConditions(t)
 		case 5:
@@ -231,7 +234,8 @@ func TestLaw_Fields(t *testing.T) {
 		spec := drawManaged(t)
 		neighbours(func(from, to release.Release) {
 			a, b := spec, spec
-			x, y := strings.Join(jobadmit.DropDisabled(nil, &a, from), ", "), strings.Join(jobadmit.DropDisabled(nil, &b, to), ", ")
+			x, y := strings.Join(jobadmit.DropDisabled(nil, &a, from),
+				", "), strings.Join(jobadmit.DropDisabled(nil, &b, to), ", ")
 			if x != y {
 				claim(t, found, &finding{what: "fields", to: to, before: x, after: y})
 			}
@@ -381,7 +385,8 @@ func TestLaw_Lives(t *testing.T) {
 		neighbours(func(from, to release.Release) {
 			p := newPair(spec, from, to)
 			if kind, parting := p.play(rand.New(rand.NewPCG(24, seed))); kind != "" {
-				claim(t, found, &finding{what: kind + " in lives", to: to, before: parting.Before, after: parting.Behind})
+				claim(t, found,
+					&finding{what: kind + " in lives", to: to, before: parting.Before, after: parting.Behind})
 			}
 		})
 	})
@@ -400,7 +405,8 @@ func drawWorld(t *rapid.T) *world.Job {
 	for _, p := range w.Pods {
 		if n := rapid.Int32Range(0, 2).Draw(t, "restarts"); n > 0 && p.Detail != nil {
 			detail := *p.Detail
-			detail.Containers = append(slices.Clip(detail.Containers), jobpod.Container{Name: "sidecar", Kind: jobpod.RestartableInit, Restarts: n})
+			detail.Containers = append(slices.Clip(detail.Containers),
+				jobpod.Container{Name: "sidecar", Kind: jobpod.RestartableInit, Restarts: n})
 			p.Detail = &detail
 		}
 	}

@@ -97,7 +97,8 @@ func TestWrite(t *testing.T) {
 	r := &Report{From: release.V135(), To: release.V136()}
 	shared := Change{What: "It changes.", Shown: &Parting{After: "6s", Once: "it began", Before: "a", Behind: "b"}}
 	for i := range mostNames + 1 {
-		r.Objects = append(r.Objects, Object{Kind: "Job", Namespace: "n", Name: fmt.Sprint("j", i), Changes: []Change{shared}})
+		r.Objects = append(r.Objects,
+			Object{Kind: "Job", Namespace: "n", Name: fmt.Sprint("j", i), Changes: []Change{shared}})
 	}
 	shared.What, shared.Shown = ofItsJobs+shared.What, nil
 	r.Objects = append(r.Objects, Object{Kind: "CronJob", Name: "c", Changes: []Change{{What: "Another."}, shared}},
@@ -122,10 +123,12 @@ func TestWrite(t *testing.T) {
 // TestCluster: the changes that do not depend on an object, for an upgrade and a downgrade.
 func TestCluster(t *testing.T) {
 	up, down := clusterChanges(release.V131(), release.V137()), clusterChanges(release.V137(), release.V131())
-	if len(up) != len(cluster) || len(down) != len(cluster) || len(clusterChanges(release.V132(), release.V133())) != 0 {
+	if len(up) != len(cluster) || len(down) != len(cluster) ||
+		len(clusterChanges(release.V132(), release.V133())) != 0 {
 		t.Errorf("%v\n%v", up, down)
 	}
-	if !strings.HasPrefix(up[0].What, "From 1.32 on, API servers") || !strings.HasPrefix(down[0].What, "Before 1.32, API servers") {
+	if !strings.HasPrefix(up[0].What, "From 1.32 on, API servers") ||
+		!strings.HasPrefix(down[0].What, "Before 1.32, API servers") {
 		t.Errorf("%q, %q", up[0].What, down[0].What)
 	}
 	strict, err := release.Parse("1.31,JobManagedBy=true")
