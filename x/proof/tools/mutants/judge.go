@@ -95,19 +95,50 @@ func judgeFunctions(o options, p *pkg, list []*mutant, done *progress) error {
 		})
 	}
 	wait.Wait()
-	return nil
+	if s == nil || len(s.failed) == 0 {
+		return nil
+	}
+	return confirm(o, p, s.failed, list)
 }
 
 // judgeGlobal tries a mutant of a package variable or constant in its own build.
 func judgeGlobal(o options, m *mutant) error {
+	return withBuild(o, m.file.pkg, m, func(s *suite) { m.meet(o, s.reaching(0), 0) })
+}
+
+// confirm tries the survivors with the tests that fail in the shared build without a mutant, such
+// as those that count allocations. Each survivor gets its own build. A test that fails in a build of
+// the original, too, judges nothing.
+func confirm(o options, p *pkg, names []string, list []*mutant) error {
+	c := conditions{checks: o.checks, seed: o.seed, limit: unmeasured}
+	err := withBuild(o, p, nil, func(s *suite) {
+		names = slices.DeleteFunc(names, func(name string) bool { return s.run([]string{name}, c).verdict != alive })
+	})
+	for _, m := range list {
+		if err == nil && m.verdict == alive && !m.listed && len(names) > 0 {
+			err = withBuild(o, p, m, func(s *suite) {
+				r := s.run(names, c)
+				m.verdict, m.killer, m.took = r.verdict, r.killer, m.took+r.took
+			})
+		}
+	}
+	return err
+}
+
+// withBuild builds the tests of a package with one mutant, or with none.
+func withBuild(o options, p *pkg, m *mutant, use func(*suite)) error {
 	folder, err := os.MkdirTemp("", "go-build-mutants")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	s, err := build(o.root, folder, m.file.pkg, map[string]string{m.file.path: apply(m.file.text, []edit{m.edit})})
+	texts := map[string]string{}
+	if m != nil {
+		texts[m.file.path] = apply(m.file.text, []edit{m.edit})
+	}
+	s, err := build(o.root, folder, p, texts)
 	if err == nil {
-		m.meet(o, s.reaching(0), 0)
+		use(s)
 	}
 	return err
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 func write(t *testing.T, files map[string]string) string {
@@ -64,24 +66,9 @@ func TestFour(t *testing.T) {
 `,
 	})
 	root = filepath.Join(root, "inner")
-	o, err := parseOptions([]string{"-root", root, "low"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	pkgs, err := load(root, o.packages)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := pkgs[0].mutants()
-	if err != nil {
-		t.Fatal(err)
-	}
-	number(all)
+	all := judged(t, root, "low")
 	if got := all[0].file.short; got != "inner/low/low.go" {
 		t.Errorf("a file of a nested module is %s", got)
-	}
-	if err := judge(o, pkgs, all); err != nil {
-		t.Fatal(err)
 	}
 	for _, m := range all {
 		killer := map[string]string{"Small": "TestSmall", "const": "TestSmall"}
@@ -101,6 +88,48 @@ func TestFour(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(root, "low/low.go")); err != nil || string(text) != source {
 		t.Errorf("the source was changed: %v\n%s", err, text)
 	}
+}
+
+// A test that fails in the shared build without a mutant meets the survivors in builds of their own.
+func TestJudge_LeftOut(t *testing.T) {
+	root := write(t, map[string]string{
+		"go.mod":     "module example.org\n\ngo 1.26\n",
+		"low/low.go": "package low\n\nfunc Same(n int) int { return n }\n",
+		"low/low_test.go": `package low
+
+import (
+	"os"
+	"testing"
+)
+
+func TestSame(t *testing.T) {
+	if os.Getenv("MUTANT") == "-1" || Same(3) != 3 {
+		t.Error("wrong")
+	}
+}
+
+func TestBroken(t *testing.T) { t.Error("always") }
+`,
+	})
+	for _, m := range judged(t, root, "low") {
+		if m.killer != "TestSame" {
+			t.Errorf("%s: killed by %q", m, m.killer)
+		}
+	}
+}
+
+// judged returns all mutants of a package of the module at root, each with its verdict.
+func judged(t *testing.T, root, name string) []*mutant {
+	t.Helper()
+	o, err := parseOptions([]string{"-root", root, name})
+	must.OK(t, err)
+	pkgs, err := load(root, o.packages)
+	must.OK(t, err)
+	all, err := pkgs[0].mutants()
+	must.OK(t, err)
+	number(all)
+	must.OK(t, judge(o, pkgs, all))
+	return all
 }
 
 func TestReadEquivalents(t *testing.T) {

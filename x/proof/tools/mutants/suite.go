@@ -24,6 +24,7 @@ type suite struct {
 	binary string
 	rapid  bool // whether it knows the flags of rapid
 	tests  []*test
+	failed []string // tests that fail without a mutant
 }
 
 // A test is one test, one example, or one fuzz target with its seeds.
@@ -175,6 +176,7 @@ func (s *suite) trace(folder string, c conditions) error {
 		t.drawn = r.drawn
 		if t.took = r.took; r.verdict != alive {
 			fmt.Fprintf(os.Stderr, "left out: %s of %s fails without a mutant: %s\n", t.name, s.path, r.killer)
+			s.failed = append(s.failed, t.name)
 		} else {
 			kept = append(kept, t)
 		}
