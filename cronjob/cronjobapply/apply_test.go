@@ -242,12 +242,18 @@ func TestApply_Deletions(t *testing.T) {
 // TestApply_JoinsErrors: the error has a line for each step that failed.
 func TestApply_JoinsErrors(t *testing.T) {
 	f := &fake{fail: map[string]error{"look": errDown, "delete": errDown, "create": errDown, "status": errDown}}
-	saw := func(s *cronjob.Snapshot) { s.Children[0].Finished = "Complete" } // so the status must be written
-	_, _, err := apply(t, f, snapshot(cronjob.Allow, running("done"), saw, active("lost"), finished(2)))
+	saw := func(s *cronjob.Snapshot) { s.Children[0].Finished = "Complete" } // the status is to be written whatever happens
+	_, end, err := apply(t, f, snapshot(cronjob.Allow, running("done"), saw, active("lost"), finished(2)))
 	checkError(t, err, `look up jobs: the API server is down
 delete jobs: the API server is down
 create jobs: the API server is down
 write status: the API server is down`)
+	o := end.Outcome
+	for _, said := range []string{o.Verified[0].Error, o.Deleted[0].Error, o.Created[0].Error, o.Settled.Error} {
+		if said != errDown.Error() {
+			t.Errorf("an outcome says %q", said)
+		}
+	}
 }
 
 // TestApply_Bounded: there are at most Parallel concurrent calls, and creations and status writes

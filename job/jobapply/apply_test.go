@@ -133,13 +133,13 @@ func TestJ44_FailedGroup(t *testing.T) {
 func TestGrouper(t *testing.T) {
 	f := &fake{}
 	end, err := jobapply.Executor{}.Apply(t.Context(), struct{ jobapply.Backend }{f}, plan(t, gang(snapshot(2))))
-	if err == nil || !strings.Contains(err.Error(), "is no Grouper") || !end.Retry || len(f.calls) > 0 {
+	if err == nil || !strings.HasPrefix(err.Error(), "write Workload: ") || !end.Retry || len(f.calls) > 0 {
 		t.Errorf("%v, retry %t, calls %q", err, end.Retry, f.calls)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	f.before = func(string) { cancel() } // after the write of the workload
 	end, err = jobapply.Executor{}.Apply(ctx, f, plan(t, gang(snapshot(2))))
-	if !errors.Is(err, context.Canceled) || !end.Retry || len(f.calls) != 1 ||
+	if !errors.Is(err, context.Canceled) || !end.Retry || len(f.calls) != 1 || len(end.Outcome.Created) > 0 ||
 		end.Outcome.Grouped[1].Result != jobreason.ResultNotTried {
 		t.Errorf("%v, retry %t, calls %q, %+v", err, end.Retry, f.calls, end.Outcome)
 	}
@@ -260,11 +260,13 @@ func TestApply_GoneIsDone(t *testing.T) {
 // TestJ6_ResultOfTheClaims: the results of the claims are one result.
 func TestJ6_ResultOfTheClaims(t *testing.T) {
 	for err, want := range map[error]jobreason.Result{nil: jobreason.ResultDone, errDown: jobreason.ResultUnsuccessful,
-		jobapply.ErrGone: jobreason.ResultDone} {
+		jobapply.ErrStillTracked: jobreason.ResultUnsuccessful, jobapply.ErrGone: jobreason.ResultDone} {
 		s := snapshot(2, withOwner(pod("o", 0, job.PodPending), jobpod.Orphan),
 			withOwner(pod("u", 1, job.PodRunning), jobpod.OwnedUnmatched))
-		if _, end, _ := apply(t, s, map[string]error{"release u": err}); end.Outcome.Claimed.Result != want {
-			t.Errorf("release: %v: claims are %s, want %s", err, end.Outcome.Claimed.Result, want)
+		_, end, _ := apply(t, s, map[string]error{"release u": err})
+		claimed := end.Outcome.Claimed
+		if claimed.Result != want || want != jobreason.ResultDone && claimed.Error != err.Error() {
+			t.Errorf("release: %v: claims are %+v, want %s", err, claimed, want)
 		}
 	}
 }
@@ -285,6 +287,19 @@ func TestJ41_StillTracked(t *testing.T) {
 			!errors.Is(err, c.err) || !end.Retry || len(end.Events) != c.events {
 			t.Errorf("%s: outcome %+v, error %v, retry %v, events %+v, want %d", name, end.Outcome, err, end.Retry,
 				end.Events, c.events)
+		}
+	}
+}
+
+// An outcome has the error of a write that failed.
+func TestApply_ErrorsOfTheOutcome(t *testing.T) {
+	for _, call := range []string{"untrack", "status"} {
+		_, end, _ := apply(t, snapshot(0, pod("f", 0, job.PodFailed)), map[string]error{call: errDown})
+		o := end.Outcome
+		for _, r := range append(o.Untracked, o.Recorded, o.Settled) {
+			if r.Result == jobreason.ResultUnsuccessful && r.Error != errDown.Error() {
+				t.Errorf("%s: outcome %+v", call, o)
+			}
 		}
 	}
 }
