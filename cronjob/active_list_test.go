@@ -17,8 +17,8 @@ import (
 // Unexpected jobs are sorted by name, for any order of the children (B3), and are not deleted.
 func TestC3_UnexpectedJobsInOrder(t *testing.T) {
 	var children []cronjob.Child
-	for _, name := range []string{"c", "a", "b"} {
-		children = append(children, cronjob.Child{Name: name, UID: job.UID("u" + name)})
+	for i, name := range []string{"c", "a", "b"} {
+		children = append(children, cronjob.Child{Name: name, UID: job.UID(fmt.Sprint("u", i))})
 	}
 	s := hourly(cronjob.Spec{}, hours(0.5), append(children, child(hours(0.2)))...)
 	s.CronJob.Status = cronjob.Status{LastScheduleTime: hours(0.2), Active: []cronjob.Reference{ref(child(hours(0.2)))}} // this job is expected

@@ -186,6 +186,15 @@ func TestCL4_RoomMadeByTheRound(t *testing.T) {
 			}
 		})
 	}
+
+	// Without a status to write, the next snapshot shows a job on its way out, and the memory has it.
+	for _, foreground := range []bool{false, true} {
+		p := Plan{basis: basis{hurry: hurry{Blocked: true}}, Delete: []Deletion{{Reason: cronjobreason.DeleteReplaced, Foreground: foreground}}}
+		end := p.Conclude(Outcome{Writes: deleted(cronjobreason.ResultDone)})
+		if got := end.Requeue.Reason == cronjobreason.WaitActive; got != foreground {
+			t.Errorf("foreground %t, nothing to write: again %t", foreground, got)
+		}
+	}
 }
 
 // C14: an own job that exists already is remembered like a new one. A job of another owner is not.

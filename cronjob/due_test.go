@@ -140,7 +140,7 @@ func TestB1_OutagesOfIrregularSchedules(t *testing.T) {
 		theirs := kubernetes(s)
 		missed, lost := 0, 0
 
-		for down := start; down.Before(start.AddDate(0, 0, 56)); down = down.Add(17 * time.Minute) {
+		for down := start; down.Before(start.AddDate(0, 0, 56)); down = down.Add(67 * time.Minute) {
 			up := down.Add(24 * time.Hour)
 			s.CronJob.CreationTimestamp, theirs.CronJob.CreationTimestamp = down, down
 			s.Now, theirs.Now = up, up

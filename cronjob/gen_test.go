@@ -89,6 +89,15 @@ func checkOtherWays(t rapid.TB, s cronjob.Snapshot, plan *cronjob.Plan) {
 	if d := intact.Diff(s, before); d != "" {
 		t.Errorf("B3: the snapshot is written to: %s", d)
 	}
+	if len(s.CronJob.Status.Active) > 0 {
+		roomy := intact.Copy(s)
+		p, _ := new(cronjob.Planner).Reconcile(&roomy)
+		_ = append(p.Settle(cronjob.Writes{}).Status.Active, cronjob.Reference{Name: "of the caller"})
+		_ = append(p.Conclude(cronjob.Outcome{}).Status.Active, cronjob.Reference{Name: "of the caller"})
+		if d := intact.Written(roomy, before); d != "" {
+			t.Errorf("B3: who appends to the status of a round writes to the snapshot: %s", d)
+		}
+	}
 
 	uids := map[job.UID]bool{}
 	for _, c := range s.Children {

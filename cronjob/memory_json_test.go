@@ -136,4 +136,9 @@ func TestPlan_Stored(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"formatVersion":1,"delete":7}`), &stored); err == nil {
 		t.Error("another object reads as a plan")
 	}
+	for _, v := range []json.Unmarshaler{new(cronjob.Compiled), new(cronjob.JobTemplate), new(cronjob.Reply)} {
+		if v.UnmarshalJSON(nil) == nil {
+			t.Errorf("%T reads nothing", v)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/schedule"
 )
 
 // CI1: Recorded in the memory prevents a run from starting again under a snapshot with an older
@@ -205,5 +206,13 @@ func TestCI14_AMistakeOfAnotherWriter(t *testing.T) {
 	s.CronJob.Status.LastScheduleTime = hours(0)
 	if got := created(t, reconcile(t, s)); !got.Equal(hours(1)) {
 		t.Errorf("starts %s", got)
+	}
+
+	// Beyond the last run there is none to wait for, whatever the clock says.
+	s = hourly(cronjob.Spec{}, hours(1.5))
+	s.Schedule = cronjob.Compile(&s.CronJob, schedule.NotAfter(hours(3)))
+	s.CronJob.Status.LastScheduleTime = hours(5)
+	if plan := reconcile(t, s); plan.Requeue != (cronjob.Requeue{}) || len(plan.Unstarted) > 0 {
+		t.Error(plan.String())
 	}
 }

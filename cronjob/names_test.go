@@ -34,6 +34,9 @@ func TestC1_BytesOfZoneNames(t *testing.T) {
 			t.Errorf("%q: %t", name, !want)
 		}
 	}
+	if isZoneName("a/../b") || !isZoneName("a/...") {
+		t.Error("two dots are a part, or three are none")
+	}
 }
 
 // C13: comparing a name in parts gives the same result as building it.

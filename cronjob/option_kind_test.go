@@ -222,7 +222,9 @@ func TestC19_SurplusFailureEndsThePause(t *testing.T) {
 // C19: if only a job shows the last success, it is kept as long as failed jobs from before it.
 func TestC19_KeepsTheEndOfARow(t *testing.T) {
 	failed, worked, alike := ended(1, cronjob.Failed), ended(2, cronjob.Complete), ended(1, cronjob.Complete)
+	later := foreign(ended(3, cronjob.Complete))
 	alike.CompletionTime, alike.FinishTime = worked.CompletionTime, worked.FinishTime
+	later.CompletionTime = worked.CompletionTime
 	unlisted := cronjob.Options{PauseAfterFailures: 1, SuccessFromChildren: true}
 	expiring := unlisted
 	expiring.KeepSuccessful = time.Minute
@@ -238,6 +240,7 @@ func TestC19_KeepsTheEndOfARow(t *testing.T) {
 		{"past its age", 3, expiring, []cronjob.Child{failed, worked}, 0},
 		{"an older success goes", 0, unlisted, []cronjob.Child{failed, ended(0, cronjob.Complete), worked}, 1},
 		{"of two that were completed at one time one goes", 0, unlisted, []cronjob.Child{failed, worked, alike}, 1},
+		{"beside the success of another owner", 0, unlisted, []cronjob.Child{failed, worked, later}, 0},
 		{"it goes when no failure is left", 0, unlisted, []cronjob.Child{worked}, 1},
 		{"it goes when only later failures are left", 0, unlisted, []cronjob.Child{worked, ended(3, cronjob.Failed)}, 1},
 		{"it goes where the status tells of it", 0, cronjob.Options{PauseAfterFailures: 1}, []cronjob.Child{failed, worked}, 1},

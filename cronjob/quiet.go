@@ -1,8 +1,6 @@
 package cronjob
 
 import (
-	"slices"
-
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
@@ -41,7 +39,6 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 
 	b := &plan.basis
 	b.Now, b.Before, b.Memory = s.Now, s.CronJob.Status, m
-	b.Before.Active = slices.Clip(b.Before.Active)
 	b.Status = b.Before
 	b.Consistent, b.Child = s.Consistent, s.Options.Child
 	return plan, true

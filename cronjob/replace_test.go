@@ -348,3 +348,28 @@ func TestC3_AReplacedJobIsNotUnexpected(t *testing.T) {
 		t.Errorf("a job that runs and is not listed: %s", plan.String())
 	}
 }
+
+// C3: a job that Replace wanted to delete was gone, and the children that no longer show it need no look-up.
+func TestC3_AReplacedJobThatWasGone(t *testing.T) {
+	s := in(second(cronjob.Replace, child(hours(1))), cronjob.Options{ReplaceWhenGone: true})
+	plan := reconcile(t, s)
+	o := done(&plan)
+	o.Deleted[0].Result = cronjobreason.ResultGone
+	end := plan.Conclude(o)
+	s.Memory, s.CronJob.Status, s.Children = end.Memory, end.Status, nil
+	if plan := reconcile(t, s); len(plan.Verify) > 0 {
+		t.Error(plan.String())
+	}
+}
+
+// C9, C12: a job that a user has started under the name of a run far ahead is no run, and is replaced like another.
+func TestC9_C12_ByHandUnderTheNameOfARun(t *testing.T) {
+	byHand := cronjob.Child{Name: "report-1764172800", UID: "by-hand", StartTime: hours(1)}
+	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, hours(1.5), byHand)
+	s.CronJob.Status = cronjob.Status{LastScheduleTime: hours(1), Active: []cronjob.Reference{ref(byHand)}}
+	remember(t, &s)
+	s.Now = hours(2)
+	if plan := reconcile(t, s); len(plan.Create) != 1 || len(plan.Delete) != 1 {
+		t.Error(plan.String())
+	}
+}

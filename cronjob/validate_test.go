@@ -26,6 +26,7 @@ func TestC1_Validate(t *testing.T) {
 		{"the machine's zone", cronjob.Spec{Schedule: "@daily", TimeZone: ptr("local")}, []string{"spec.timeZone"}},
 		{"a zone with a point as a part", cronjob.Spec{Schedule: "@daily", TimeZone: ptr("Europe/./Berlin")}, []string{"spec.timeZone"}},
 		{"a zone with two slashes", cronjob.Spec{Schedule: "@daily", TimeZone: ptr("Europe//Berlin")}, []string{"spec.timeZone"}},
+		{"a zone with a part of 14 letters", cronjob.Spec{Schedule: "@daily", TimeZone: ptr("America/Port-au-Prince")}, nil},
 		{"an empty zone", cronjob.Spec{Schedule: "@daily", TimeZone: ptr("")}, []string{"spec.timeZone"}},
 		{"an unknown zone", cronjob.Spec{Schedule: "@daily", TimeZone: ptr("Mars/Base")}, []string{"spec.timeZone"}},
 		{"all at once", cronjob.Spec{
@@ -61,8 +62,8 @@ func fields(err error) []string {
 	var input *job.InputError
 	if errors.As(err, &input) {
 		all = append(all, input.Field)
-		if value := strings.Trim(input.Value, "\""); strings.HasPrefix(value, "must ") || strings.HasPrefix(value, "is ") {
-			all = append(all, "value and problem are exchanged")
+		if value := strings.Trim(input.Value, "\""); strings.HasPrefix(value, "must ") || strings.HasPrefix(value, "is ") || strings.HasPrefix(value, "makes ") || input.Problem == "" {
+			all = append(all, "value and problem are exchanged, or there is none")
 		}
 	}
 	return all

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -71,6 +72,11 @@ func TestDecodeJob_WithoutItsType(t *testing.T) {
 func TestDecode_Refusals(t *testing.T) {
 	if new(Template).UnmarshalJSON([]byte(`{"spec": 5}`)) == nil {
 		t.Error("a number is the spec of a template")
+	}
+	for _, v := range []json.Unmarshaler{new(Index), new(Reply), new(Template)} {
+		if v.UnmarshalJSON(nil) == nil {
+			t.Errorf("%T reads nothing", v)
+		}
 	}
 
 	decodeJob := func(text string) error { _, err := DecodeJob([]byte(text)); return err }

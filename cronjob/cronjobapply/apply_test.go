@@ -242,7 +242,7 @@ func TestApply_Deletions(t *testing.T) {
 // TestApply_JoinsErrors: the error has a line for each step that failed.
 func TestApply_JoinsErrors(t *testing.T) {
 	f := &fake{fail: map[string]error{"look": errDown, "delete": errDown, "create": errDown, "status": errDown}}
-	saw := func(s *cronjob.Snapshot) { s.Children[0].Finished = "Complete" } // the status is to be written whatever happens
+	saw := func(s *cronjob.Snapshot) { s.Children[0].Finished = "Complete" } // so the status must be written
 	_, end, err := apply(t, f, snapshot(cronjob.Allow, running("done"), saw, active("lost"), finished(2)))
 	checkError(t, err, `look up jobs: the API server is down
 delete jobs: the API server is down
