@@ -175,7 +175,11 @@ const unmeasured = 5 * time.Minute
 // meet runs the tests against a mutant until one notices it. All tests run with few random cases.
 // If none notices the mutant, the tests that draw cases run again with as many cases as in "go
 // test", from another seed. This second pass is omitted for a mutant that is listed as equivalent.
+// A quick run leaves out the second pass, and such mutants altogether.
 func (m *mutant) meet(o options, tests []*test, id int) {
+	if m.listed && o.quick {
+		return
+	}
 	few := conditions{mutant: id, checks: o.checks, seed: o.seed}
 	if m.try(tests, few); m.verdict == alive && !o.quick && !m.listed {
 		tests = slices.DeleteFunc(tests, func(t *test) bool { return !t.drawn && t.reaches != nil })

@@ -52,7 +52,8 @@ func parseOptions(args []string) (options, error) {
 
 	match := f.String("match", "", "only mutants whose line of output matches this regular expression")
 	f.BoolVar(&o.list, "list", false, "list the mutants and run nothing")
-	f.BoolVar(&o.quick, "quick", false, "leave out the second pass: there can be more survivors than after both")
+	f.BoolVar(&o.quick, "quick", false,
+		"leave out the second pass, and the listed equivalents: there can be more survivors than after both")
 	f.BoolVar(&o.verbose, "v", false,
 		"report each mutant with the processor time that it took and the test that killed it")
 
