@@ -115,7 +115,10 @@ func confirm(o options, p *pkg, names []string, list []*mutant) error {
 		names = slices.DeleteFunc(names, func(name string) bool { return s.run([]string{name}, c).verdict != alive })
 	})
 	for _, m := range list {
-		if err == nil && m.verdict == alive && !m.listed && len(names) > 0 {
+		if err != nil || len(names) == 0 {
+			break
+		}
+		if m.verdict == alive && !m.listed {
 			err = withBuild(o, p, m, func(s *suite) {
 				r := s.run(names, c)
 				m.verdict, m.killer, m.took = r.verdict, r.killer, m.took+r.took
