@@ -64,6 +64,7 @@ func ownedJob() *batchv1.Job {
 func TestCronJob_Requests(t *testing.T) {
 	const jobs, cronJob = "/apis/batch/v1/namespaces/ns/jobs", "/apis/batch/v1/namespaces/ns/cronjobs/c"
 	const options = `{"kind":"DeleteOptions","apiVersion":"batch/v1","preconditions":{"uid":"job-1"},"propagationPolicy":`
+
 	tests := []struct {
 		name string
 		do   func(context.Context, *backend.CronJob) error
@@ -80,6 +81,7 @@ func TestCronJob_Requests(t *testing.T) {
 			`"namespace":"ns","uid":"cron-1","resourceVersion":"5"},"spec":{"schedule":"","jobTemplate":{"metadata":{},` +
 			`"spec":{"template":{"metadata":{},"spec":{"containers":null}}}}},"status":{"active":[{"name":"j"}]}}`},
 	}
+
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s, client := newServer(t, map[string][]reply{
@@ -102,6 +104,7 @@ func TestCronJob_Requests(t *testing.T) {
 // TestCronJob_Errors: the error that the executor gets for each refusal of the server.
 func TestCronJob_Errors(t *testing.T) {
 	var other error = errors.New("any other error")
+
 	tests := []struct {
 		name   string
 		do     func(context.Context, *backend.CronJob) error
@@ -121,11 +124,13 @@ func TestCronJob_Errors(t *testing.T) {
 		{"create: refused", createJob, "POST", invalid, other},
 		{"write status: it has changed", writeCronJobStatus, "PUT", conflict, other},
 	}
+
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			_, client := newServer(t, map[string][]reply{test.method: test.answer})
 			b := backend.NewCronJob(client, aCronJob())
 			b.Wrote = func(*batchv1.CronJob) { t.Error("a status that was not written is reported") }
+
 			err := test.do(t.Context(), b)
 			is := func(target error) bool { return errors.Is(err, target) }
 			if test.want != other && !is(test.want) {

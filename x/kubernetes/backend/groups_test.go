@@ -30,17 +30,20 @@ func TestGroups_Requests(t *testing.T) {
 		created = `POST ` + podGroups + ` {"apiVersion":"scheduling.k8s.io/v1beta1","kind":"PodGroup","metadata":{"name":"g","namespace":"ns","ownerReferences":[` + owner + `%s]},` +
 			`"spec":{"disruptionMode":{"all":{}},"priorityClassName":"urgent","resourceClaims":[{"name":"c"}],"schedulingConstraints":{"topology":[{"key":"rack"}]},` + policy + `,"workloadRef":{"templateName":"t","workloadName":"w"}}}`
 	)
+
 	newWorkload := jobgroup.Write{Kind: jobgroup.KindWorkload, Ref: jobgroup.Ref{Name: "w"}, Template: "t", MinCount: 2}
 	newGroup := jobgroup.Write{Kind: jobgroup.KindPodGroup, Ref: jobgroup.Ref{Name: "g"}, Template: "t", MinCount: 2, Workload: jobgroup.Ref{Name: "w", UID: "uid-w"}}
 	lent := newGroup
 	lent.Workload.UID = ""
 	unknown := newGroup
 	unknown.Template = "v"
+
 	size := func(kind jobgroup.Kind) jobgroup.Write {
 		return jobgroup.Write{Kind: kind, Ref: jobgroup.Ref{Name: "o", UID: "uid-o"}, MinCount: 3}
 	}
 	with := func(owners string) string { return fmt.Sprintf(created, owners) }
 	const asOwner = `,{"apiVersion":"scheduling.k8s.io/v1beta1","kind":"Workload","name":"w","uid":"uid-w"}`
+
 	for _, test := range []struct {
 		name   string
 		writes []jobgroup.Write
@@ -73,6 +76,7 @@ func TestGroups_Requests(t *testing.T) {
 					SchedulingConstraints: json.RawMessage(`{"topology":[{"key":"rack"}]}`), ResourceClaims: json.RawMessage(`[{"name":"c"}]`),
 				},
 			}
+
 			for _, w := range test.writes {
 				uid, err := b.WriteGroup(t.Context(), w)
 				if (err != nil) != test.fails || err == nil && w.UID == "" && uid != "uid-w" {

@@ -53,6 +53,7 @@ func TestJob_Requests(t *testing.T) {
 	untracked := `PATCH ` + pods + `/p {"metadata":{"uid":"pod-1",` +
 		`"$deleteFromPrimitiveList/finalizers":["batch.kubernetes.io/job-tracking"]}}`
 	deleted := `DELETE ` + pods + `/p {"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"pod-1"}}`
+
 	tests := []struct {
 		name string
 		do   func(context.Context, *backend.Job) error
@@ -74,6 +75,7 @@ func TestJob_Requests(t *testing.T) {
 			`"namespace":"ns","uid":"job-1","resourceVersion":"5"},` +
 			`"spec":{"template":{"metadata":{},"spec":{"containers":null}}},"status":{"active":2}}`}},
 	}
+
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			s, client := newServer(t, map[string][]reply{
@@ -100,6 +102,7 @@ func TestJob_Errors(t *testing.T) {
 	another, leaving := aJob(), aJob()
 	another.UID = "job-2"
 	leaving.DeletionTimestamp = &created
+
 	tests := []struct {
 		name     string
 		do       func(context.Context, *backend.Job) error
@@ -138,6 +141,7 @@ func TestJob_Errors(t *testing.T) {
 		{"write status: it has changed", writeStatus, "PUT", conflict, other, 1},
 		{"write status: gone", writeStatus, "PUT", notFound, other, 1},
 	}
+
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			replies := map[string][]reply{
@@ -147,6 +151,7 @@ func TestJob_Errors(t *testing.T) {
 			s, client := newServer(t, replies)
 			b := backend.NewJob(client, aJob())
 			b.WroteJob = func(*batchv1.Job) { t.Error("a status that was not written is reported") }
+
 			err := test.do(t.Context(), b)
 			if err == nil {
 				t.Errorf("no error, want %v", test.want)
@@ -205,14 +210,17 @@ func TestJob_Versions(t *testing.T) {
 	s, client := newServer(t, map[string][]reply{
 		"PUT": {ok(first)[0], ok(second)[0]}, "PATCH": ok(aPod()), "POST": ok(aPod()),
 	})
+
 	object := aJob()
 	b := backend.NewJob(client, object)
 	var told []string
 	b.WroteJob = func(o *batchv1.Job) { told = append(told, "job "+o.ResourceVersion) }
 	b.Wrote = func(o *corev1.Pod) { told = append(told, "pod "+o.ResourceVersion) }
+
 	for _, do := range []func(context.Context, *backend.Job) error{create, writeStatus, untrack, writeStatus} {
 		must.OK(t, do(t.Context(), b))
 	}
+
 	if diff := cmp.Diff([]string{"pod 9", "job 6", "pod 9", "job 7"}, told); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}

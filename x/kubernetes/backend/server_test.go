@@ -55,9 +55,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		s.t.Error(err)
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, strings.TrimSpace(r.Method+" "+r.URL.Path+" "+withoutNull.Replace(string(body))))
+
 	answers := s.replies[r.Method]
 	if len(answers) == 0 {
 		s.t.Errorf("unexpected request %s", s.requests[len(s.requests)-1])
@@ -67,6 +69,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(answers) > 1 {
 		s.replies[r.Method] = answers[1:]
 	}
+
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(answers[0].code)
 	if err := json.NewEncoder(w).Encode(answers[0].body); err != nil {

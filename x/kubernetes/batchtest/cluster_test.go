@@ -209,6 +209,7 @@ func TestRights(t *testing.T) {
 		client.PrependWatchReactor("cronjobs", func(clienttesting.Action) (bool, watch.Interface, error) {
 			return true, nil, forbidden("cronjobs")
 		})
+
 		_, err := startInMemory(t, client, nil)
 		for _, want := range []string{"jobs, CronJobs and pods cannot be listed and watched: ", "cronjobs is forbidden: no rule allows it"} {
 			if err == nil || !strings.Contains(err.Error(), want) {
@@ -216,12 +217,14 @@ func TestRights(t *testing.T) {
 			}
 		}
 	})
+
 	inBubble(t, func(t *testing.T) {
 		c, client := inMemory(t, Patience(5*time.Second))
 		client.PrependReactor("create", "pods", func(clienttesting.Action) (bool, runtime.Object, error) {
 			return true, nil, forbidden("pods")
 		})
 		create(t, client, newJob("train", nil))
+
 		f := &fatal{T: t}
 		c.Wait(f, Complete("train"))
 		if want := "pods is forbidden: no rule allows it"; !strings.Contains(f.said, want) {

@@ -17,6 +17,7 @@ func told(s *corev1.PodStatus) string {
 			out = append(out, strings.TrimSpace(string(c.Type)+" "+c.Reason))
 		}
 	}
+
 	for _, all := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {
 		for _, c := range all {
 			text := c.Name + " runs"
@@ -32,12 +33,14 @@ func told(s *corev1.PodStatus) string {
 			out = append(out, text)
 		}
 	}
+
 	return strings.Join(out, ", ")
 }
 
 func TestLife(t *testing.T) {
 	always := corev1.ContainerRestartPolicyAlways
 	inits := []corev1.Container{{Name: "init"}, {Name: "side", RestartPolicy: &always}}
+
 	for _, c := range []struct {
 		name    string
 		b       Behaviour
@@ -82,6 +85,7 @@ func TestLife(t *testing.T) {
 			if err := c.b.check(pod); err != nil {
 				t.Fatal(err)
 			}
+
 			l := &life{Behaviour: c.b, since: begin}
 			l.bind(begin)
 			grace := int64(30)

@@ -53,6 +53,7 @@ func TestC18_WhatTheStatusStores(t *testing.T) {
 		})
 	}
 	second := func(at time.Time) time.Time { return at.Truncate(time.Second) }
+
 	for _, test := range []struct {
 		name           string
 		given          cronjob.Options
@@ -110,10 +111,13 @@ func TestCron_Ending(t *testing.T) {
 		}
 		c.CompletionTime = t.DeletionTimestamp.Time
 	}
+
 	history(t, kind, controller.CronJobOptions{}, hourly, func(c *clockwork) {
 		c.round(time.Hour)
+
 		end := metav1.Now()
 		early := metav1.NewTime(end.Add(-time.Minute))
+
 		for _, test := range []struct {
 			phase         string
 			known, wanted metav1.Time
@@ -165,14 +169,17 @@ func TestCron_Labels(t *testing.T) {
 	kind.New = func(*beat) *task {
 		return &task{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{owner: "template", at: "template", "app": "a"}}}
 	}
+
 	history(t, kind, o, hourly, func(c *clockwork) {
 		c.round(time.Hour)
 		want := map[string]string{owner: "uid-b", at: fmt.Sprint(time.Now().Unix()), "app": "a"}
 		if got := c.tasks.all()[0].Labels; !maps.Equal(got, want) {
 			t.Errorf("labels %v, want %v", got, want)
 		}
+
 		_, err := c.parents.put("create", &beat{ObjectMeta: metav1.ObjectMeta{Name: "x", Namespace: "ns"}})
 		must.OK(t, err)
+
 		queue := &asks{}
 		for _, labels := range []map[string]string{nil, {owner: "unknown"}} {
 			c.JobEvents(queue).OnAdd(&task{ObjectMeta: metav1.ObjectMeta{Name: "t", Namespace: "ns", Labels: labels}}, false)
@@ -194,11 +201,13 @@ func TestCron_Words(t *testing.T) {
 			c.end("Complete")
 			c.round(time.Hour)
 		}
+
 		c.edit(func(b *beat) { b.Suspend = true })
 		c.round(time.Second)
 		if events := c.events.take(); !strings.Contains(events, "an active Task held it back") || strings.Contains(events, "job") {
 			t.Errorf("events %s", events)
 		}
+
 		lines := strings.Join(c.log, "\n")
 		for _, want := range []string{"more successful Tasks than", "the Beat is suspended", `"beat"=`} {
 			if !strings.Contains(lines, want) {
@@ -216,6 +225,7 @@ func TestCron_Endings(t *testing.T) {
 	kind := beats("Broadcast", map[string]cronjob.Ending{
 		"Completed": cronjob.Complete, "Failed": cronjob.Failed, "Aborted": "Aborted", "Terminated": "Terminated",
 	})
+
 	for _, test := range []struct {
 		name string
 		beat beat
@@ -284,6 +294,7 @@ func TestCron_Names(t *testing.T) {
 				_, err := c.tasks.put("create", &task{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", UID: types.UID(name)}})
 				must.OK(t, err)
 			}
+
 			c.round(time.Second)
 			var got []string
 			for _, child := range c.snapshot.Children {
@@ -291,6 +302,7 @@ func TestCron_Names(t *testing.T) {
 					t.Errorf("%s: %s is its own", test.naming.Form, child.Name)
 				}
 			}
+
 			if strings.Join(got, " ") != test.want {
 				t.Errorf("%s: shown %q, want %q", test.naming.Form, got, test.want)
 			}
@@ -317,6 +329,7 @@ func TestCron_Unstructured(t *testing.T) {
 		Parents:  func(string) backend.ParentClient[object] { return nil },
 		Children: func(string) backend.ChildClient[object] { return nil },
 	}
+
 	parents := newShelf[object](&unstructured.Unstructured{})
 	_, err := controller.NewCronJobs(cronOf(kind, parents.informer, newShelf[object](&unstructured.Unstructured{}).informer), controller.CronJobOptions{})
 	if err != nil {

@@ -203,17 +203,20 @@ func history(t *testing.T, kind controller.Cron[*beat, *task], o controller.Cron
 		c := &clockwork{T: t, parents: newShelf[*beat](&beat{}), tasks: newShelf[*task](&task{})}
 		kind.Parents = func(string) backend.ParentClient[*beat] { return c.parents }
 		kind.Children = func(string) backend.ChildClient[*task] { return c.tasks }
+
 		o.Events = &c.events
 		if o.EditEvents == nil {
 			o.EditEvents = renamed
 		}
 		o.Hooks.Round = func(r controller.CronJobRound) { c.snapshot = *r.Snapshot }
+
 		c.restart = func() {
 			r, err := controller.NewCronJobReconciler(cronOf(kind, c.parents.informer, c.tasks.informer), o)
 			must.OK(t, err)
 			c.CronJobs = r
 		}
 		c.restart()
+
 		b.ObjectMeta = metav1.ObjectMeta{Name: "b", Namespace: "ns", UID: "uid-b", CreationTimestamp: metav1.Now()}
 		_, err := c.parents.put("create", &b)
 		must.OK(t, err)

@@ -60,22 +60,26 @@ func TestCronJobs_Calls(t *testing.T) {
 	}
 	conflict := apierrors.NewConflict(batchv1.Resource("cronjobs"), "c", errors.New("too old"))
 	quota := errors.New("no quota")
+
 	type scene struct {
 		*cronDesk
 		cached, fresh *batchv1.CronJob
 	}
+
 	owned := func(s scene, name string) *batchv1.Job {
 		j := jobElsewhere(name, s.cached)
 		j.Namespace = "ns"
 		must.OK(s, s.jobs.Add(j))
 		return j
 	}
+
 	lost := func(s scene) { named(s.cached, "lost"); s.refuse("update", "cronjobs", conflict) }
 	replaced := func(s scene) { named(s.cached, "old"); must.OK(s, s.Tracker().Add(owned(s, "old"))) }
 	ended := func(s scene) {
 		s.cached.Spec.SuccessfulJobsHistoryLimit = pointTo[int32](0)
 		complete(owned(s, "old"), 0)
 	}
+
 	advised := controller.CronJobOptions{EditEvents: func(o controller.Object, r controller.CronJobRound, events []job.Event) []job.Event {
 		if len(r.Outcome.Created) == 0 || r.Outcome.Created[0].Result != cronjobreason.ResultDone {
 			return events
@@ -83,6 +87,7 @@ func TestCronJobs_Calls(t *testing.T) {
 		return append(events, job.Event{Type: job.EventWarning, Reason: "Advice", Message: "about " + o.GetName()})
 	}}
 	catchUp := controller.CronJobOptions{Planner: cronjob.Options{CatchUp: cronjob.CatchUpAll}}
+
 	tests := []struct {
 		name               string
 		options            controller.CronJobOptions
@@ -173,6 +178,7 @@ func TestCronJobs_Calls(t *testing.T) {
 			"create jobs c-15778081, get jobs c-15778081",
 			"Warning NameTaken Cannot create job c-15778081: another owner has a job of that name", "in 0s"},
 	}
+
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

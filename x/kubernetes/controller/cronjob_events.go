@@ -21,6 +21,7 @@ func (c *CronJobs) CronJobEvents(queue Queue[types.NamespacedName]) cache.Resour
 			if c.kind.reports() && isTold(old.(Object), is, before.Status, after.Status) {
 				return
 			}
+
 			was, now := before.Spec, after.Spec
 			if was.Schedule == now.Schedule && equality.Semantic.DeepEqual(was.TimeZone, now.TimeZone) {
 				queue.Add(keyOf(is))

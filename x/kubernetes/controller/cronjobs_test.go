@@ -64,10 +64,12 @@ func TestCronJobs_Life(t *testing.T) {
 		if got, want := c.job(run("c", 1)).Spec, newJob("", nil).Spec; !equality.Semantic.DeepEqual(got, want) {
 			t.Errorf("the job's spec is %+v, want %+v", got, want)
 		}
+
 		c.rest(time.Minute)
 		if got := c.jobs(); len(got) != 1 {
 			t.Errorf("Forbid has let %v run", got)
 		}
+
 		c.finish(run("c", 1))
 		c.rest(time.Second)
 		if got, want := c.jobs(), []string{run("c", 1), run("c", 2)}; !slices.Equal(got, want) {
@@ -76,6 +78,7 @@ func TestCronJobs_Life(t *testing.T) {
 		if s := c.cronJob("c").Status; len(s.Active) != 1 || s.Active[0].Name != run("c", 2) || s.LastSuccessfulTime == nil {
 			t.Errorf("status %+v", s)
 		}
+
 		must.OK(t, c.BatchV1().CronJobs("ns").Delete(t.Context(), "c", metav1.DeleteOptions{}))
 		c.finish(run("c", 2))
 		c.rest(5 * time.Minute)
@@ -144,6 +147,7 @@ func TestC17_NewZone(t *testing.T) {
 			object.Spec.TimeZone = tc.zone
 			_, err := c.BatchV1().CronJobs("ns").Update(t.Context(), object, metav1.UpdateOptions{})
 			must.OK(t, err)
+
 			c.rest(tc.rest)
 			if got := c.jobs(); !slices.Equal(got, tc.runs) {
 				t.Errorf("jobs %v, want %v", got, tc.runs)
@@ -181,6 +185,7 @@ func TestCronJobs_Mine(t *testing.T) {
 			Takes:    func(o controller.Object) bool { return o.GetName() != "theirs" },
 			Memories: memories,
 		})
+
 		c.rest(30 * time.Second)
 		for _, test := range []struct {
 			what         string
@@ -201,11 +206,13 @@ func TestCronJobs_Mine(t *testing.T) {
 				t.Errorf("%s: jobs %v, memories %v", test.what, got, memories)
 			}
 		}
+
 		must.OK(t, c.BatchV1().CronJobs("ns").Delete(t.Context(), "c", metav1.DeleteOptions{}))
 		c.rest(3 * time.Minute)
 		if got := c.jobs(); len(got) != 2 || len(memories) > 0 {
 			t.Errorf("of a CronJob that is gone: jobs %v, memories %v", got, memories)
 		}
+
 		for _, line := range c.log {
 			if !strings.HasPrefix(line, `"level"=4 "msg"="decision" "cronJob"={"name"="c" "namespace"="ns"} "decision"="`) {
 				t.Errorf("log %s", line)
@@ -229,9 +236,11 @@ func TestCronJobs_NewLife(t *testing.T) {
 			must.OK(t, err)
 			return time.Until(next).String()
 		}
+
 		o := newCronJob("c", "@every 1h", batchv1.AllowConcurrent)
 		got := []string{again(o), again(o)}
 		time.Sleep(10 * time.Minute)
+
 		later := newCronJob("c", "@every 1h", batchv1.AllowConcurrent)
 		later.UID = "later"
 		got = append(got, again(o), again(later))
@@ -239,9 +248,11 @@ func TestCronJobs_NewLife(t *testing.T) {
 		got = append(got, again(later))
 		later.Spec.TimeZone = pointTo("")
 		got = append(got, again(later))
+
 		if want := []string{"1h0m0.1s", "1h0m0.1s", "50m0.1s", "1h0m0.1s", "5m0.1s", "50m0.1s"}; !slices.Equal(got, want) {
 			t.Errorf("again in %s, want %s", got, want)
 		}
+
 		must.OK(t, d.cronJobs.Delete(later))
 		if _, err := d.round("c"); err != nil || d.Compiled() != 0 {
 			t.Errorf("%d schedules are kept, %v", d.Compiled(), err)
@@ -277,21 +288,26 @@ func TestCronJobs_TriggerAndBackfill(t *testing.T) {
 		metrics := controller.CronJobMetrics{Round: func(r controller.CronJobRound) { counted += r.Metrics.Created }}
 		requests := &asked{triggers: []cronjob.Trigger{{ID: "now"}}}
 		requests.backfills = []cronjob.Backfill{{ID: "old", After: time.Now().Add(-121 * time.Minute), Until: time.Now(), Overlap: cronjob.Allow}}
+
 		d := newCronDesk(t, controller.CronJobOptions{Requests: requests, Metrics: metrics, Planner: cronjob.Options{CatchUp: cronjob.CatchUpAll}})
 		must.OK(t, d.cronJobs.Add(newCronJob("c", "@hourly", batchv1.AllowConcurrent)))
 		must.OK(t, d.Tracker().Add(newCronJob("c", "@hourly", batchv1.AllowConcurrent)))
+
 		time.Sleep(121 * time.Minute)
 		_, err := d.round("c")
 		must.OK(t, err)
+
 		created := slices.DeleteFunc(strings.Split(d.calls(), ", "), func(call string) bool { return !strings.HasPrefix(call, "create") })
 		want := []string{"create jobs " + run("c", 60), "create jobs c-manual-now", "create jobs " + run("c", -120), "create jobs " + run("c", -60),
 			"create jobs " + run("c", 0), "create jobs " + run("c", 120)}
 		if !slices.Equal(created, want) || !slices.Equal(requests.took, []string{"now"}) || len(requests.backfills) > 0 || counted != len(want) {
 			t.Errorf("%q, want %q, taken out %q, backfills %v, the metrics say %d", created, want, requests.took, requests.backfills, counted)
 		}
+
 		if _, err := d.round("c"); err != nil || len(requests.took) > 1 {
 			t.Errorf("taken out %q, %v", requests.took, err)
 		}
+
 		requests.triggers = []cronjob.Trigger{{ID: "later"}}
 		if _, err := d.round("c"); err != nil || !slices.Equal(requests.took, []string{"now", "later"}) {
 			t.Errorf("a trigger alone: taken out %q, %v", requests.took, err)

@@ -132,11 +132,13 @@ func TestJ43_JobEvents(t *testing.T) {
 		deadline := func(seconds int64) func(*batchv1.Job) {
 			return func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds, j.Generation = &seconds, 2 }
 		}
+
 		specified := changed(func(j *batchv1.Job) { j.Generation = 2 })
 		waiting := changed(func(j *batchv1.Job) { j.Status.StartTime = nil })
 		waits := waiting.DeepCopy()
 		deadline(60)(waits)
 		ended := changed(func(j *batchv1.Job) { complete(j, 0) })
+
 		d := newJobDesk(t, controller.JobOptions{})
 		for _, test := range []struct {
 			what     string
@@ -157,10 +159,12 @@ func TestJ43_JobEvents(t *testing.T) {
 			tell(d.jobs, test.old, test.cur)
 			d.want(test.what, test.want)
 		}
+
 		d.jobs.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns/j", Obj: ended})
 		d.want("a deletion that was missed", "j 0s")
 		d.jobs.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns/j"})
 		d.want("a deletion of an object that nobody knows", "")
+
 		for _, by := range []*string{nil, pointTo(mine), pointTo("example.com/other")} {
 			d.jobs.OnAdd(newJob("k", by), false)
 		}
@@ -176,6 +180,7 @@ func TestJ43_PodEvents(t *testing.T) {
 		j, k, ended := newJob("j", pointTo(mine)), newJob("k", pointTo(mine)), newJob("ended", pointTo(mine))
 		complete(ended, 0)
 		d := newJobDesk(t, controller.JobOptions{}, j, k, ended)
+
 		of := func(j *batchv1.Job, changes ...func(*corev1.Pod)) *corev1.Pod {
 			p := podIn("ns", j, corev1.PodRunning)
 			for _, change := range changes {
@@ -183,11 +188,13 @@ func TestJ43_PodEvents(t *testing.T) {
 			}
 			return p
 		}
+
 		free := func(p *corev1.Pod) { p.OwnerReferences = nil }
 		unmatched := func(p *corev1.Pod) { p.Labels = nil }
 		leaving := func(p *corev1.Pod) { p.DeletionTimestamp = pointTo(metav1.Now()) }
 		stranger := func(p *corev1.Pod) { p.OwnerReferences[0].Kind = "ReplicaSet" }
 		namesake := func(p *corev1.Pod) { p.OwnerReferences[0].UID = "earlier" }
+
 		for _, test := range []struct {
 			what     string
 			old, cur *corev1.Pod // no old: an addition; no cur: a deletion
@@ -216,6 +223,7 @@ func TestJ43_PodEvents(t *testing.T) {
 			tell(d.events, test.old, test.cur)
 			d.want(test.what, test.want)
 		}
+
 		d.events.OnDelete(cache.DeletedFinalStateUnknown{Key: "ns/pod", Obj: of(j)})
 		d.want("a deletion that was missed", "j 1s")
 	})
@@ -232,6 +240,7 @@ func TestJ42_TrackedPods(t *testing.T) {
 		}
 		return p
 	}
+
 	for _, phase := range []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed} {
 		d.told.all = nil
 		d.events.OnAdd(pod(corev1.PodRunning, true), false)
@@ -241,11 +250,13 @@ func TestJ42_TrackedPods(t *testing.T) {
 		if want := []string{"add", "delete"}; !slices.Equal(d.told.all, want) {
 			t.Errorf("%s: %q, want %q", phase, d.told.all, want)
 		}
+
 		d.events.OnDelete(pod(phase, false))
 		d.events.OnAdd(pod(phase, false), false)
 		if len(d.told.all) != 2 {
 			t.Errorf("%s: %q before the finalizer comes back", phase, d.told.all)
 		}
+
 		d.events.OnAdd(pod(phase, true), false)
 		d.events.OnDelete(pod(phase, true))
 		if want := []string{"add", "delete", "add", "delete"}; !slices.Equal(d.told.all, want) {

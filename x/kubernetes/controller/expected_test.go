@@ -82,6 +82,7 @@ func TestE6_Notifications(t *testing.T) {
 	other.ResourceVersion = "999"
 	pod := tracked("of-another", nil)
 	pod.ResourceVersion = "999"
+
 	for name, tell := range map[string]func(d *jobDesk){
 		"added": func(d *jobDesk) { d.jobs.OnAdd(other, false); d.events.OnAdd(pod, false) },
 		"changed": func(d *jobDesk) {
@@ -110,6 +111,7 @@ func TestE1_Expected(t *testing.T) {
 	leaving := func(p *corev1.Pod) { p.DeletionTimestamp = pointTo(metav1.Now()) }
 	freed := func(p *corev1.Pod) { p.Finalizers = nil }
 	same := func(*corev1.Pod) {}
+
 	for _, test := range []struct {
 		name     string
 		event    string
@@ -171,6 +173,7 @@ func TestJobs_Forgets(t *testing.T) {
 		o := controller.JobOptions{Stale: true, Common: controller.Common{Namespace: func(string) bool { return mineNow }}, Hooks: controller.JobHooks{
 			Planned: func(took time.Duration) { planned = append(planned, took) },
 		}}
+
 		d := newJobDesk(t, o, newJob("j", pointTo(mine)))
 		d.version()
 		round := func(want string) {
@@ -179,13 +182,16 @@ func TestJobs_Forgets(t *testing.T) {
 				t.Errorf("%v, want %s", err, want)
 			}
 		}
+
 		round("create pods, update jobs/status j")
 		mineNow = false
 		round("")
+
 		mineNow = true
 		must.OK(t, d.CoreV1().Pods("ns").Delete(t.Context(), "j-1", metav1.DeleteOptions{}))
 		d.calls()
 		round("create pods, update jobs/status j")
+
 		if len(planned) != 2 || len(d.told.rounds) != 2 {
 			t.Errorf("%d plans, %d rounds", len(planned), len(d.told.rounds))
 		}

@@ -22,16 +22,19 @@ import (
 func TestJobs_Calls(t *testing.T) {
 	conflict := apierrors.NewConflict(batchv1.Resource("jobs"), "j", errors.New("too old"))
 	down, gone := errors.New("no reply"), apierrors.NewNotFound(corev1.Resource("pods"), "p")
+
 	type scene struct {
 		*jobDesk
 		job *batchv1.Job
 	}
+
 	pod := func(s scene, name string, changes ...func(*corev1.Pod)) { s.put(s.job, name, changes...) }
 	free := func(p *corev1.Pod) { p.OwnerReferences, p.Finalizers = nil, nil }
 	other := func(p *corev1.Pod) { p.Labels = nil }
 	failed := func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }
 	const annotation = "example.com/memory"
 	remembers := controller.JobOptions{MemoryAnnotation: annotation}
+
 	tests := []struct {
 		name               string
 		options            controller.JobOptions
@@ -117,6 +120,7 @@ func TestJobs_Calls(t *testing.T) {
 		{"a job that has ended", controller.JobOptions{}, func(s scene) { complete(s.job, 0); pod(s, "p") },
 			"", "", "<nil>"},
 	}
+
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

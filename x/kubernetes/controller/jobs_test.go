@@ -38,16 +38,19 @@ func TestJobs_Life(t *testing.T) {
 		if len(pods) != 1 || !convert.IsTracked(&pods[0]) {
 			t.Fatalf("pods %+v", pods)
 		}
+
 		c.end(pods[0], corev1.PodFailed)
 		c.rest(5 * time.Second)
 		if got := c.job("j").Status; got.Failed != 1 || len(c.pods()) != 1 {
 			t.Fatalf("after the failure: %+v, %d pods", got, len(c.pods()))
 		}
+
 		c.rest(10 * time.Second) // the backoff
 		pods = c.pods()
 		if len(pods) != 2 || convert.IsTracked(&pods[0]) {
 			t.Fatalf("pods %+v", pods)
 		}
+
 		c.end(pods[1], corev1.PodSucceeded)
 		c.rest(5 * time.Second)
 		if got := c.job("j"); !convert.IsFinished(got) || got.Status.Succeeded != 1 {
@@ -113,8 +116,10 @@ func TestJ34_NamespaceTerminating(t *testing.T) {
 				return true, nil, &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonForbidden,
 					Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}}}}
 			})
+
 			c.startJobs(controller.JobOptions{Planner: planner})
 			c.rest(2 * time.Second)
+
 			text, events := strings.Join(c.log, "\n"), c.events.take()
 			rounds, want := strings.Count(text, "create 4 pods"), 0
 			if planner.Quirks.IsZero() {

@@ -37,6 +37,7 @@ func TestKind_StatusOfItsOwn(t *testing.T) {
 			}
 			return &n
 		}
+
 		reels, c := newShelf[*reel](&reel{}), newCluster(t)
 		kind := controller.Kind[*reel]{
 			GroupVersionKind: example.WithKind("Reel"),
@@ -60,8 +61,10 @@ func TestKind_StatusOfItsOwn(t *testing.T) {
 			},
 			Objects: func(string) backend.OwnerClient[*reel] { return reels },
 		}
+
 		jobs, err := controller.NewJobReconciler(kindOf(kind, c, reels.informer, c.podCache), controller.JobOptions{})
 		must.OK(t, err)
+
 		r := &reel{film: film{ObjectMeta: metav1.ObjectMeta{Name: "r", Namespace: "ns", UID: "uid-r"}, Spec: scene(corev1.RestartPolicyNever)}}
 		_, err = reels.put("create", r)
 		must.OK(t, err)

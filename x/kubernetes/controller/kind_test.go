@@ -116,19 +116,23 @@ func TestKind_Words(t *testing.T) {
 			if got := s.said("Suspended"); got != "Film suspended" || len(s.films.writes) != 2 {
 				t.Errorf("condition %q, writes %q", got, s.films.writes)
 			}
+
 			resumed := s.film().DeepCopyObject().(*film)
 			resumed.Spec.Suspend = pointTo(false)
 			s.films.put("edit", resumed)
 			s.round()
 			s.round()
+
 			pod := s.pod("f-1")
 			if owner := pod.OwnerReferences[0]; owner.Kind != "Film" || pod.Labels[batchv1.ControllerUidLabel] != "uid-f" {
 				t.Errorf("owner %v, labels %v", owner, pod.Labels)
 			}
+
 			s.end(*pod, corev1.PodFailed)
 			for range 3 {
 				s.round()
 			}
+
 			want := "Film has reached the specified backoff limit"
 			if s.said("Failed") != want || s.said("FailureTarget") != want || s.said("example.com/Ticket") != "Job ticket of Film f" {
 				t.Errorf("conditions %v", s.film().Status.Conditions)
@@ -159,6 +163,7 @@ func TestKind_Invalid(t *testing.T) {
 	badLabels.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}}
 	refused := films()
 	refused.Check = func(*film) error { return errors.New("film.spec.length: is too long") }
+
 	for _, test := range []struct {
 		kind controller.Kind[*film]
 		spec batchv1.JobSpec
@@ -221,6 +226,7 @@ func TestKind_TTL(t *testing.T) {
 		kind.Objects = func(string) backend.OwnerClient[*film] { return shelf }
 		ttl, err := controller.NewTTLReconciler(kindOf(kind, nil, shelf.informer, nil), controller.TTLOptions{Common: controller.Common{Events: &c.events}})
 		must.OK(t, err)
+
 		f := &film{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "ns", UID: "uid-f"}, Spec: scene(corev1.RestartPolicyNever)}
 		f.Spec.TTLSecondsAfterFinished = pointTo[int32](60)
 		queue, key := &asks{}, types.NamespacedName{Namespace: "ns", Name: "f"}
@@ -228,6 +234,7 @@ func TestKind_TTL(t *testing.T) {
 		if got := queue.take(); got != "" {
 			t.Errorf("one that runs: asked for %q", got)
 		}
+
 		f.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
 		shelf.put("create", f)
 		ttl.OwnerEvents(queue).OnAdd(f, false)
@@ -235,10 +242,12 @@ func TestKind_TTL(t *testing.T) {
 		if got := queue.take(); got != "f 0s, f 0s" {
 			t.Errorf("asked for %q", got)
 		}
+
 		next, err := ttl.Reconcile(t.Context(), key)
 		if want := time.Now().Add(time.Minute); err != nil || !next.Equal(want) {
 			t.Errorf("again at %s, want %s, %v", next, want, err)
 		}
+
 		time.Sleep(time.Minute)
 		if _, err := ttl.Reconcile(logged(t, &c.log), key); err != nil || len(shelf.all()) != 0 {
 			t.Errorf("%d are left, %v", len(shelf.all()), err)
@@ -246,6 +255,7 @@ func TestKind_TTL(t *testing.T) {
 		if want := `"level"=2 "msg"="Film has expired and is deleted" "film"=`; len(c.log) != 1 || !strings.Contains(c.log[0], want) {
 			t.Errorf("log %q, want %s", c.log, want)
 		}
+
 		f = f.DeepCopyObject().(*film)
 		f.Status.Conditions[0].LastTransitionTime = metav1.Time{}
 		shelf.put("create", f)
@@ -270,6 +280,7 @@ func TestKind_WhatIsRequired(t *testing.T) {
 			}
 		}}
 	}
+
 	drops := []change{
 		{"Kind.Spec is required", func(k *controller.Kind[*film]) { k.Spec = nil }},
 		{"Kind.Objects is required", func(k *controller.Kind[*film]) { k.Objects = nil }},
@@ -285,6 +296,7 @@ func TestKind_WhatIsRequired(t *testing.T) {
 	for i := range reflect.TypeFor[batchv1.JobStatus]().NumField() { // each field
 		drops = append(drops, stores(func(s *batchv1.JobStatus) { reflect.ValueOf(s).Elem().Field(i).SetZero() }))
 	}
+
 	for _, test := range drops {
 		k := films()
 		test.drop(&k)
@@ -309,11 +321,13 @@ func TestRecorder(t *testing.T) {
 		scheme.AddKnownTypeWithName(example.WithKind("Film"), &film{})
 		ctx, cancel := context.WithCancel(t.Context())
 		recorder := controller.NewRecorder(ctx, client, scheme, "films")
+
 		recorder.Event(&film{ObjectMeta: metav1.ObjectMeta{Name: "f", Namespace: "ns"}}, "Normal", "Completed", "Film completed")
 		builtIn := controller.NewRecorder(ctx, client, nil, "jobs")
 		builtIn.Event(newJob("j", nil), "Normal", "Completed", "Job completed")
 		time.Sleep(time.Second)
 		synctest.Wait()
+
 		list, err := client.CoreV1().Events("ns").List(ctx, metav1.ListOptions{})
 		must.OK(t, err)
 		var got []string
@@ -324,6 +338,7 @@ func TestRecorder(t *testing.T) {
 		if want := []string{"films Film Film completed", "jobs Job Job completed"}; !slices.Equal(got, want) {
 			t.Errorf("events %q, want %q", got, want)
 		}
+
 		cancel()
 		time.Sleep(time.Second)
 	})

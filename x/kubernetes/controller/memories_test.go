@@ -100,21 +100,25 @@ func TestJobs_MemoriesFail(t *testing.T) {
 			d := &database[job.Memory]{byKey: map[types.NamespacedName]job.Memory{}, method: method, fails: fails}
 			c := newCluster(t, newJob("j", pointTo(mine)))
 			c.startJobs(controller.JobOptions{Common: controller.Common{Workers: 1}, Memories: d})
+
 			c.rest(time.Minute)
 			pods := c.pods()
 			if len(pods) != 1 {
 				t.Fatalf("%s: %d pods", method, len(pods))
 			}
+
 			c.end(pods[0], corev1.PodSucceeded)
 			c.rest(time.Minute)
 			if s := c.job("j").Status; s.Succeeded != 1 || s.CompletionTime == nil || len(c.pods()) != 1 {
 				t.Errorf("%s: %d pods, status %+v", method, len(c.pods()), s)
 			}
+
 			must.OK(t, c.BatchV1().Jobs("ns").Delete(t.Context(), "j", metav1.DeleteOptions{}))
 			c.rest(time.Minute)
 			if len(d.byKey) > 0 {
 				t.Errorf("%s: a memory is left: %v", method, d.byKey)
 			}
+
 			c.stop()
 			c.checkSaid(method, fails, `job ns/j: memory: the database is down`)
 		})
@@ -134,15 +138,18 @@ func TestCronJobs_StoresFail(t *testing.T) {
 			c.startCronJobs(controller.CronJobOptions{
 				Common: controller.Common{Workers: 1}, Memories: d, Requests: requests[cronjob.Memory]{d},
 			})
+
 			c.rest(150 * time.Second)
 			if got, want := c.jobs(), []string{run("c", 1), run("c", 2), "c-manual-now"}; !slices.Equal(got, want) || len(d.triggers) > 0 {
 				t.Errorf("%s: jobs %q, want %q, open %v", method, got, want, d.triggers)
 			}
+
 			must.OK(t, c.BatchV1().CronJobs("ns").Delete(t.Context(), "c", metav1.DeleteOptions{}))
 			c.rest(time.Minute)
 			if len(d.byKey) > 0 {
 				t.Errorf("%s: a memory is left: %v", method, d.byKey)
 			}
+
 			c.stop()
 			c.checkSaid(method, fails, "CronJob ns/c: "+store+": the database is down")
 		})
@@ -217,6 +224,7 @@ func (n *noted) Delete(ctx context.Context, key types.NamespacedName) error {
 func TestJobs_MemoriesShared(t *testing.T) {
 	const other = "example.com/other"
 	type step func(*jobDesk, *batchv1.Job) *batchv1.Job // a round follows it
+
 	ended := func(d *jobDesk, j *batchv1.Job) *batchv1.Job {
 		j = j.DeepCopy()
 		complete(j, 0)
@@ -235,6 +243,7 @@ func TestJobs_MemoriesShared(t *testing.T) {
 		return nil
 	}
 	runs := func(_ *jobDesk, j *batchv1.Job) *batchv1.Job { return j }
+
 	for _, test := range []struct {
 		name   string
 		by     string
@@ -287,6 +296,7 @@ func TestKind_MemoryReported(t *testing.T) {
 		}
 		store := &database[job.Memory]{method: "Get", fails: 1}
 		f := film{Spec: scene(corev1.RestartPolicyNever)}
+
 		inStudio(t, kind, controller.JobOptions{Memories: store}, f, func(s *studio) {
 			ctx, stop := context.WithCancel(quiet(s.T))
 			defer stop()
@@ -310,6 +320,7 @@ func TestStoresFailInConflict(t *testing.T) {
 			t.Errorf("%s: expected %t: %v", store, controller.IsExpected(err), err)
 		}
 	}
+
 	synctest.Test(t, func(t *testing.T) {
 		store := &database[job.Memory]{byKey: map[types.NamespacedName]job.Memory{}, method: "Set", fails: 1}
 		d := newJobDesk(t, controller.JobOptions{Memories: store}, newJob("j", pointTo(mine)))
@@ -317,6 +328,7 @@ func TestStoresFailInConflict(t *testing.T) {
 		_, err := d.round("j")
 		check("memories of jobs", err)
 	})
+
 	synctest.Test(t, func(t *testing.T) {
 		store := &database[cronjob.Memory]{byKey: map[types.NamespacedName]cronjob.Memory{}, method: "Set", fails: 1}
 		store.triggers = []cronjob.Trigger{{ID: "now"}}
@@ -330,6 +342,7 @@ func TestStoresFailInConflict(t *testing.T) {
 			},
 		)
 		must.OK(t, err)
+
 		o := newCronJob("c", "@hourly", batchv1.AllowConcurrent)
 		must.OK(t, errors.Join(c.cronJobCache.GetIndexer().Add(o), c.Tracker().Add(o.DeepCopy())))
 		c.refuse("update", "cronjobs", conflict)

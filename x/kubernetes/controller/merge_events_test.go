@@ -27,7 +27,9 @@ func TestJ41_MergedEvents(t *testing.T) {
 		}
 		return strings.Join(all, ", ")
 	}
+
 	const failed = "Warning FailedCreate Error creating: no pod: quota"
+
 	for _, test := range []struct {
 		pods    int32
 		allowed int // the other creations fail

@@ -76,20 +76,24 @@ func TestJ36_OrphanEvents(t *testing.T) {
 	cluster := newCluster(t)
 	c, err := controller.NewOrphanReconciler(kindOf(controller.BatchJobs(cluster, nil), cluster, cluster.jobCache, cluster.podCache), controller.OrphanOptions{ManagedBy: mine})
 	must.OK(t, err)
+
 	runs, ended := newJob("j", pointTo(mine)), newJob("j", pointTo(mine))
 	runs.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "job", Operator: metav1.LabelSelectorOpIn, Values: []string{"j"}}}}
 	ended.Spec.Selector = runs.Spec.Selector
 	complete(ended, 0)
 	ofJob := controller.Orphan{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "j"}, Owner: runs.UID, Selector: "job in (j)"}
+
 	nobodys, owned, free := tracked("nobodys", nil), tracked("owned", ownedBy(runs)), tracked("free", nil)
 	free.Finalizers = nil
 	leaving := owned.DeepCopy()
 	leaving.DeletionTimestamp = pointTo(metav1.Now())
 	ofLeaving := controller.Orphan{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "owned"}}
+
 	owners := cluster.jobCache.GetIndexer()
 	ofPod := controller.Orphan{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "nobodys"}}
 	var queue orphans
 	jobs, pods := c.OwnerEvents(&queue), c.PodEvents(&queue)
+
 	for _, tc := range []struct {
 		what string
 		do   func()
@@ -147,27 +151,32 @@ func TestJ36_OrphansOfANamespace(t *testing.T) {
 			patches = append(patches, string(a.(clienttesting.PatchAction).GetPatch()))
 			return false, nil, nil
 		})
+
 		all, err := controller.NewOrphans(controller.BatchJobs(c, c.factory), controller.OrphanOptions{ManagedBy: mine,
 			Common: controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }, QueueMetrics: &measured}})
 		must.OK(t, err)
 		t.Cleanup(func() { time.Sleep(time.Second) }) // the queue measures until then
 		c.start(all)
+
 		c.rest(time.Minute)
 		if len(patches) > 0 {
 			t.Fatalf("a pod of another replica was written: %v", patches)
 		}
+
 		mineNow.Store(true)
 		all.Enqueue(func(namespace string) bool { return namespace != "ns" })
 		c.rest(time.Second)
 		if len(patches) > 0 {
 			t.Fatalf("a namespace that was not asked for: %v", patches)
 		}
+
 		before := measured.n.Load()
 		all.Enqueue(func(namespace string) bool { return namespace == "ns" })
 		if n := measured.n.Load() - before; n != 2 {
 			t.Errorf("the queue got %d keys, want those of the pods with the finalizer", n)
 		}
 		c.rest(time.Second)
+
 		for _, p := range c.pods() {
 			if got, want := convert.IsTracked(&p), p.Name == "others"; got != want {
 				t.Errorf("pod %s: finalizer %t, want %t", p.Name, got, want)
@@ -197,6 +206,7 @@ func TestJ36_Release(t *testing.T) {
 	j, ended, others := newJob("j", pointTo(mine)), newJob("j", pointTo(mine)), newJob("j", pointTo("example.com/other"))
 	complete(ended, 0)
 	complete(others, 0)
+
 	ofJob := func(kind string, change func(*corev1.Pod)) *corev1.Pod {
 		ref := ownedBy(j)
 		ref.Kind = kind
@@ -205,9 +215,11 @@ func TestJ36_Release(t *testing.T) {
 		change(p)
 		return p
 	}
+
 	same := func(*corev1.Pod) {}
 	gone := apierrors.NewNotFound(corev1.Resource("pods"), "p")
 	down := errors.New("no reply")
+
 	for _, test := range []struct {
 		name  string
 		owner *batchv1.Job // in the cache

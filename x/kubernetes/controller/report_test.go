@@ -27,6 +27,7 @@ func says(b *beat, r *controller.CronReport) {
 	if r.Plan != nil { // a server stores neither the nanosecond nor the zone
 		b.Next = metav1.NewTime(r.Plan.NextRun.Add(1).In(time.FixedZone("", b.Next.Nanosecond()*3600)))
 	}
+
 	switch {
 	case r.Plan == nil:
 		b.Says = fmt.Sprintf("Refused: %v", r.Err)
@@ -55,6 +56,7 @@ func TestCron_EditEvents(t *testing.T) {
 	}}
 	kind := storing(nil)
 	kind.Report = says
+
 	history(t, kind, o, hourly, func(c *clockwork) {
 		step := func(after time.Duration, want string) {
 			t.Helper()
@@ -63,6 +65,7 @@ func TestCron_EditEvents(t *testing.T) {
 				t.Errorf("events %q, want %q", got, want)
 			}
 		}
+
 		step(time.Hour, "Normal TaskCreated Created Task")
 		c.edit(func(b *beat) { b.Generation++; b.Suspend = true })
 		step(time.Second, "Normal Paused no task starts")
@@ -140,6 +143,7 @@ func TestCron_ToldAsksForNoRound(t *testing.T) {
 		if reports {
 			kind.Report = says
 		}
+
 		history(t, kind, controller.CronJobOptions{}, hourly, func(c *clockwork) {
 			for _, test := range []struct {
 				name   string
@@ -162,6 +166,7 @@ func TestCron_ToldAsksForNoRound(t *testing.T) {
 				if is.Generation == 0 {
 					was.Generation = 0
 				}
+
 				queue := &asks{}
 				c.CronJobEvents(queue).OnUpdate(was, is)
 				if got := queue.take() != ""; got != test.want {
@@ -182,6 +187,7 @@ func TestKind_Report(t *testing.T) {
 		}
 		return nil
 	}
+
 	kind.Report = func(f *film, r *controller.JobReport) {
 		says := ""
 		switch {
@@ -193,6 +199,7 @@ func TestKind_Report(t *testing.T) {
 		f.Status.Conditions = slices.DeleteFunc(f.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == "Told" })
 		f.Status.Conditions = append(f.Status.Conditions, batchv1.JobCondition{Type: "Told", Status: corev1.ConditionTrue, Message: says})
 	}
+
 	for _, test := range []struct {
 		name   string
 		film   film
@@ -211,6 +218,7 @@ func TestKind_Report(t *testing.T) {
 				for range 3 { // the other rounds write nothing more
 					_ = s.round()
 				}
+
 				writes := 0
 				for _, w := range s.films.writes {
 					if strings.HasPrefix(w, "status") {

@@ -33,6 +33,7 @@ func TestC3_RereadStartsNothingTwice(t *testing.T) {
 			other.CreationTimestamp = metav1.Now()
 			other.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(cached, batchv1.SchemeGroupVersion.WithKind("CronJob"))}
 			starts := 0
+
 			d := newCronDesk(t, controller.CronJobOptions{})
 			must.OK(t, errors.Join(d.Tracker().Add(cached.DeepCopy()), d.Tracker().Add(other), d.cronJobs.Add(cached)))
 			d.PrependReactor("create", "jobs", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -40,10 +41,12 @@ func TestC3_RereadStartsNothingTwice(t *testing.T) {
 				return false, nil, nil
 			})
 			d.PrependReactor("update", "cronjobs", loseAnswers(d.Clientset, test.lost))
+
 			time.Sleep(61 * time.Second)
 			if _, err := d.round("c"); starts != 1 || (err != nil) != (test.lost > 0) {
 				t.Fatalf("%+v: %d jobs, %v", test, starts, err)
 			}
+
 			// Another client names the other job, and a user removes the job of the run.
 			fresh := d.cronJob("c")
 			if len(fresh.Status.Active) != 1 || fresh.Status.LastScheduleTime == nil {
@@ -56,6 +59,7 @@ func TestC3_RereadStartsNothingTwice(t *testing.T) {
 				must.OK(t, d.jobs.Add(started))
 			}
 			must.OK(t, errors.Join(d.BatchV1().Jobs("ns").Delete(t.Context(), started.Name, metav1.DeleteOptions{}), d.jobs.Add(other)))
+
 			looks := 0
 			d.PrependReactor("get", "cronjobs", func(clienttesting.Action) (bool, runtime.Object, error) {
 				looks++
@@ -67,6 +71,7 @@ func TestC3_RereadStartsNothingTwice(t *testing.T) {
 				// Both jobs are gone, so nothing is unexpected, and nothing is read again.
 				must.OK(t, errors.Join(d.jobs.Delete(other), d.jobs.Delete(started)))
 			}
+
 			if starts != 1 || looks != 1 {
 				t.Errorf("%+v: the run was started %d times, after %d fresh looks", test, starts, looks)
 			}

@@ -113,6 +113,7 @@ func TestRunaway(t *testing.T) {
 			_, _ = h.Write([]byte(name))
 			return h.Sum32()>>3%4 >= share
 		}
+
 		synctest.Test(t, func(t *testing.T) {
 			j := newJob("j", pointTo(mine))
 			j.Spec.Parallelism, j.Spec.Completions, j.Spec.BackoffLimit = &parallelism, pointTo(int32(20)), pointTo(int32(100))
@@ -125,6 +126,7 @@ func TestRunaway(t *testing.T) {
 			}}))
 			c.startJobs(controller.JobOptions{})
 			defer c.stop()
+
 			most := 0
 			for range 10 {
 				c.rest(20 * time.Second)
@@ -144,6 +146,7 @@ func TestRunaway(t *testing.T) {
 					must.OK(t, c.CoreV1().Pods("ns").Delete(t.Context(), running[0].Name, metav1.DeleteOptions{}))
 				}
 			}
+
 			if events := c.events.take(); share == 4 && !strings.Contains(events, "Warning PodsNotSeen") {
 				t.Errorf("seed %d: no word of it: %s", seed, events)
 			}

@@ -40,6 +40,7 @@ func (q *keys) take() string {
 // namespace of the children decides whether they belong to a replica.
 func TestScope_Cron(t *testing.T) {
 	work := func(*beat) string { return "work" }
+
 	for _, test := range []struct {
 		name, parent, children string
 		namespace              func(*beat) string
@@ -135,11 +136,13 @@ func TestScope_CronName(t *testing.T) {
 		kind.Namespace = func(*beat) string { return "work" }
 		kind.Parents = func(string) backend.ParentClient[*beat] { return parents }
 		kind.Children = func(string) backend.ChildClient[*task] { return tasks }
+
 		var seen cronjob.Snapshot
 		o := controller.CronJobOptions{Common: controller.Common{Events: events}}
 		o.Hooks.Round = func(r controller.CronJobRound) { seen = *r.Snapshot }
 		r, err := controller.NewCronJobReconciler(cronOf(kind, parents.informer, tasks.informer), o)
 		must.OK(t, err)
+
 		b := hourly
 		b.ObjectMeta = metav1.ObjectMeta{Name: "b", UID: "uid-b", CreationTimestamp: metav1.Now()}
 		_, err = parents.put("create", &b)
@@ -148,6 +151,7 @@ func TestScope_CronName(t *testing.T) {
 			_, err = tasks.put("create", &task{ObjectMeta: metav1.ObjectMeta{Name: "b-1", Namespace: namespace, UID: types.UID(namespace)}})
 			must.OK(t, err)
 		}
+
 		time.Sleep(time.Second)
 		_, err = r.Reconcile(quiet(t), types.NamespacedName{Name: "b"})
 		must.OK(t, err)

@@ -35,6 +35,7 @@ func TestC1_JobOfAnotherNamespace(t *testing.T) {
 	scheduled := func(j *batchv1.Job, n int) {
 		j.Annotations = map[string]string{"batch.kubernetes.io/cronjob-scheduled-timestamp": time.Date(2000, 1, 1, 0, n, 0, 0, time.UTC).Format(time.RFC3339)}
 	}
+
 	tests := map[string]func(*batchv1.Job, *batchv1.CronJob){
 		"with the name of the run":   func(j *batchv1.Job, _ *batchv1.CronJob) { scheduled(j, 1) },
 		"scheduled for a later run":  func(j *batchv1.Job, _ *batchv1.CronJob) { j.Name = "x"; scheduled(j, 9) },
@@ -53,6 +54,7 @@ func TestC1_JobOfAnotherNamespace(t *testing.T) {
 			o.Spec.ConcurrencyPolicy = batchv1.ReplaceConcurrent
 		},
 	}
+
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -63,6 +65,7 @@ func TestC1_JobOfAnotherNamespace(t *testing.T) {
 				namesake := newJob("x", nil)
 				c := newCluster(t, victim, evil, namesake)
 				c.startCronJobs(controller.CronJobOptions{})
+
 				c.rest(61 * time.Second)
 				if got, want := c.jobs(), []string{run("c", 1), "x"}; !slices.Equal(got, want) {
 					t.Errorf("jobs %v, want %v", got, want)
@@ -105,16 +108,19 @@ func TestJ6_PodOfAnotherNamespace(t *testing.T) {
 			j.Spec.BackoffLimit = pointTo[int32](0)
 			evil, stray := podElsewhere(j, phase), podElsewhere(j, phase)
 			stray.Name, stray.UID, stray.OwnerReferences, stray.Finalizers = "stray", "evil-stray", nil, nil
+
 			most := 0
 			c := newCluster(t, j, evil, stray)
 			c.startJobs(controller.JobOptions{Hooks: controller.JobHooks{
 				Round: func(r controller.JobRound) { most = max(most, len(r.Snapshot.Pods)) },
 			}})
+
 			c.rest(5 * time.Second)
 			pods := c.pods()
 			if s := c.job("j").Status; len(pods) != 1 || most > 1 || s.Active != 1 || s.Failed+s.Succeeded > 0 {
 				t.Fatalf("%s: %d pods, %d in a round, status %+v", phase, len(pods), most, s)
 			}
+
 			c.end(pods[0], corev1.PodSucceeded)
 			c.rest(5 * time.Second)
 			if s := c.job("j").Status; s.Succeeded != 1 || s.Failed > 0 {

@@ -83,6 +83,7 @@ func TestTTL_OfANamespace(t *testing.T) {
 			Common: controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }, QueueMetrics: &measured},
 			Hooks:  controller.TTLHooks{Look: func(controller.TTLLook) { looks.Add(1) }},
 		})
+
 		c.rest(time.Minute)
 		mineNow.Store(true)
 		ttl.Enqueue(func(namespace string) bool { return namespace != "ns" })
@@ -90,6 +91,7 @@ func TestTTL_OfANamespace(t *testing.T) {
 		if looks.Load() != 0 {
 			t.Fatal("a job of another namespace was looked at")
 		}
+
 		ttl.Enqueue(func(namespace string) bool { return namespace == "ns" })
 		c.rest(time.Second)
 		if got := c.jobs(); len(got) != 1 || got[0] != "runs" {
@@ -130,6 +132,7 @@ func TestTTL_Calls(t *testing.T) {
 	same := func(*batchv1.Job) {}
 	down := errors.New("no reply")
 	const noTime = `status.conditions[Complete].lastTransitionTime: "": is required to expire the job`
+
 	for _, test := range []struct {
 		name          string
 		options       controller.TTLOptions
@@ -164,6 +167,7 @@ func TestTTL_Calls(t *testing.T) {
 			test.fresh(fresh)
 			c, metrics := newCluster(t, fresh), lateness{}
 			must.OK(t, c.jobCache.GetIndexer().Add(cached))
+
 			test.options.Hooks.Look = func(look controller.TTLLook) {
 				if asked := len(c.Actions()) > 0; look.Fresh != asked {
 					t.Errorf("%s: a look at the server is %t, want %t", test.name, look.Fresh, asked)
@@ -172,6 +176,7 @@ func TestTTL_Calls(t *testing.T) {
 			test.options.Metrics, test.options.Events = metrics.metrics(), &c.events
 			r, err := controller.NewTTLReconciler(kindOf(controller.BatchJobs(c, nil), c, c.jobCache, nil), test.options)
 			must.OK(t, err)
+
 			var how *metav1.DeleteOptions
 			c.PrependReactor("delete", "jobs", func(a clienttesting.Action) (bool, runtime.Object, error) {
 				how = pointTo(a.(clienttesting.DeleteActionImpl).DeleteOptions)
@@ -180,6 +185,7 @@ func TestTTL_Calls(t *testing.T) {
 			if test.fails != "" {
 				c.refuse(test.fails, "jobs", down)
 			}
+
 			time.Sleep(15 * time.Second)
 			next, err := r.Reconcile(logged(t, &c.log), types.NamespacedName{Namespace: "ns", Name: "j"})
 			if got := c.calls(); got != test.calls || (err != nil) != (test.err != "") || err != nil && err.Error() != test.err {
@@ -188,6 +194,7 @@ func TestTTL_Calls(t *testing.T) {
 			if want := end.Add(test.next); next != (time.Time{}) && !next.Equal(want) || next.IsZero() != (test.next == 0) {
 				t.Errorf("%s: again at %s, want %s", test.name, next, want)
 			}
+
 			deleted, events := how != nil, ""
 			if deleted && (*how.PropagationPolicy != metav1.DeletePropagationForeground || *how.Preconditions.UID != fresh.UID) {
 				t.Errorf("%s: deleted with %+v", test.name, how)

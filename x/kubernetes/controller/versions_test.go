@@ -33,12 +33,14 @@ func TestE6_Versions(t *testing.T) {
 		{"versions are numbers", "20", "9", false},
 		{"it is not a version", "20", "x", true},
 	}
+
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			v := versions{stores: [2]store{ofOwners: test.jobs, ofPods: test.pods}}
 			v.wrote(key, "u", ofPods, "31")
 			v.wrote(key, "u", ofPods, "30") // writes of one round end in any order
 			v.wrote(key, "u", ofOwners, "20")
+
 			err := v.check(key)
 			if (err == nil) != test.want {
 				t.Errorf("got %v", err)
@@ -67,6 +69,7 @@ func TestE6_NotificationsInstead(t *testing.T) {
 				t.Errorf("after %q: %v", told.version, err)
 			}
 		}
+
 		v.wrote(key, "u", ofPods, "40") // the watch breaks, and no notification of this write comes
 		time.Sleep(expectations.Timeout - time.Nanosecond)
 		if v.check(key) == nil {

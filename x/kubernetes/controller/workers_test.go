@@ -70,19 +70,23 @@ func TestController_Namespaces(t *testing.T) {
 		jobs := c.startJobs(controller.JobOptions{
 			Common: controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }}, Memories: memories,
 		})
+
 		turn := func(on bool) {
 			mineNow.Store(on)
 			jobs.Enqueue(func(namespace string) bool { return namespace == "ns" })
 			c.rest(time.Second)
 		}
+
 		c.rest(time.Minute)
 		if n := len(c.pods()); n != 0 {
 			t.Fatalf("%d pods in the namespace of another replica", n)
 		}
+
 		turn(true)
 		if n := len(c.pods()); n != 1 || len(memories) != 1 {
 			t.Fatalf("%d pods, %d memories", n, len(memories))
 		}
+
 		turn(false)
 		if len(memories) != 1 {
 			t.Error("a stored memory, which is the next replica's, is gone")
@@ -92,6 +96,7 @@ func TestController_Namespaces(t *testing.T) {
 		if n := len(c.pods()); n != 0 {
 			t.Fatalf("%d pods in a namespace that was lost", n)
 		}
+
 		turn(true)
 		c.rest(time.Minute)
 		if n := len(c.pods()); n != 1 {
@@ -137,14 +142,17 @@ func TestRun(t *testing.T) {
 			inside, cause = ctx, context.Cause(ctx)
 			return errors.New("late")
 		})
+
 		if err := controller.Run(t.Context(), late, starts(func(context.Context) error { return first })); err != first || cause != first {
 			t.Errorf("got %v, the cause is %v", err, cause)
 		}
+
 		must.OK(t, controller.Run(t.Context(), starts(func(ctx context.Context) error { inside = ctx; return nil }),
 			starts(func(ctx context.Context) error { time.Sleep(time.Second); return ctx.Err() })))
 		if inside.Err() == nil {
 			t.Error("the context goes on after Run")
 		}
+
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := controller.Run(ctx, starts(func(ctx context.Context) error { <-ctx.Done(); return nil })); err != nil {
@@ -217,6 +225,7 @@ func TestController_Workers(t *testing.T) {
 			var runs, crons, ends atomic.Int32
 			release := make(chan struct{})
 			wait := func(n *atomic.Int32) { n.Add(1); <-release }
+
 			var objects []runtime.Object
 			for i := range 8 {
 				j := newJob(fmt.Sprint("j", i), nil)
@@ -224,6 +233,7 @@ func TestController_Workers(t *testing.T) {
 				j.Spec.TTLSecondsAfterFinished = pointTo[int32](60)
 				objects = append(objects, j, newJob(fmt.Sprint("mine", i), pointTo(mine)), newCronJob(fmt.Sprint("c", i), "@hourly", batchv1.AllowConcurrent))
 			}
+
 			c, common := newCluster(t, objects...), controller.Common{Workers: test.workers}
 			cronJobs, err := controller.NewCronJobs(controller.BatchCronJobs(c, c.factory), controller.CronJobOptions{Common: common, Hooks: controller.CronJobHooks{
 				Round: func(controller.CronJobRound) { wait(&crons) },
@@ -236,6 +246,7 @@ func TestController_Workers(t *testing.T) {
 				Round: func(controller.JobRound) { wait(&runs) },
 			}})
 			must.OK(t, err)
+
 			c.start(cronJobs, ttl, jobs)
 			c.rest(time.Second)
 			if crons.Load() != test.want || ends.Load() != test.want || runs.Load() != test.want {
@@ -258,8 +269,10 @@ func TestController_StoppedInformers(t *testing.T) {
 		}
 		return i
 	}
+
 	labelled := controller.BatchCronJobs(client, nil)
 	labelled.OwnerLabel = "example.com/owner"
+
 	for _, test := range []struct {
 		owners, others bool // which informer has ended
 		want           [5]string
@@ -274,6 +287,7 @@ func TestController_StoppedInformers(t *testing.T) {
 		_, c := controller.NewTTL(kindOf(controller.BatchJobs(client, nil), client, informer(test.owners), nil), controller.TTLOptions{})
 		_, d := controller.NewCronJobs(cronOf(controller.BatchCronJobs(client, nil), informer(test.owners), informer(test.others)), controller.CronJobOptions{})
 		_, e := controller.NewCronJobs(cronOf(labelled, informer(test.owners), informer(test.others)), controller.CronJobOptions{})
+
 		for i, err := range []error{a, b, c, d, e} {
 			if want := test.want[i]; (err != nil) != (want != "") || err != nil && (!strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "stopped already")) {
 				t.Errorf("%v, want %q", err, want)
@@ -317,10 +331,12 @@ func TestController_Log(t *testing.T) {
 			}
 			return err != nil, nil, err
 		})
+
 		c.startJobs(controller.JobOptions{Common: controller.Common{Workers: 1}})
 		c.rest(time.Minute)
 		c.end(c.pods()[0], corev1.PodFailed)
 		c.rest(5 * time.Second)
+
 		const round = `"controller"="job" "key"={"name"="j" "namespace"="ns"} `
 		want := []string{
 			`"level"=4 "msg"="decision" "job"={"name"="j" "namespace"="ns"} "decision"="create 1 pod: fewer pods are active than wanted (J30)"`,
@@ -331,6 +347,7 @@ func TestController_Log(t *testing.T) {
 			`"msg"="round failed and is repeated" "error"="panic: broken" ` + round + `"failures"=4`,
 			`"msg"="round failed and is repeated" "error"="write status: no rights" ` + round + `"failures"=1`,
 		}
+
 		if got := without(c.log[1:], `"level"=4`); len(got) != len(want)-1 || !strings.HasPrefix(c.log[0], want[0]) {
 			t.Errorf("log\n%s, want\n%s", strings.Join(c.log, "\n"), strings.Join(want, "\n"))
 		} else {
@@ -340,6 +357,7 @@ func TestController_Log(t *testing.T) {
 				}
 			}
 		}
+
 		for i, delay := range []time.Duration{1, 2, 4, 8} { // J43
 			if got := at[i+1] - at[i]; got != delay*time.Second {
 				t.Errorf("round %d is repeated after %s, want %s", i, got, delay*time.Second)

@@ -18,6 +18,7 @@ import (
 func BenchmarkPod(b *testing.B) {
 	of := someJob("a")
 	pod := owned(of, 1, 1)
+
 	b.Run("json", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -30,12 +31,14 @@ func BenchmarkPod(b *testing.B) {
 			}
 		}
 	})
+
 	b.Run("typed", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			convert.Pod(of, pod)
 		}
 	})
+
 	b.Run("cached", func(b *testing.B) {
 		cache, list := &convert.PodCache{}, []*corev1.Pod{pod}
 		buffer := cache.Append(nil, of, list)
@@ -67,6 +70,7 @@ func BenchmarkDecode(b *testing.B) {
 	for _, manager := range []string{"controller", "kubelet"} {
 		pod.ManagedFields = append(pod.ManagedFields, metav1.ManagedFieldsEntry{Manager: manager, FieldsV1: &metav1.FieldsV1{Raw: []byte(strings.Repeat("{}", 700))}})
 	}
+
 	main := &pod.Spec.Containers[0]
 	for _, name := range []string{"A", "B", "C"} {
 		main.Env = append(main.Env, corev1.EnvVar{Name: name, Value: "value"})
@@ -74,6 +78,7 @@ func BenchmarkDecode(b *testing.B) {
 		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
 	}
 	main.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("64Mi")}
+
 	message := encode(b, pod)
 	whole, lean := decoders(scheme)
 	for name, d := range map[string]runtime.Decoder{"whole": whole, "lean": lean} {

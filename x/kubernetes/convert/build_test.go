@@ -38,6 +38,7 @@ func TestNewPod(t *testing.T) {
 	got := convert.NewPod("ns", owner, in, &job.Creation{
 		Index: job.IndexAt(3), NamePrefix: "w-3-", Hostname: "w-3", PerIndex: true, FailureCount: 2,
 	})
+
 	index := corev1.EnvVar{Name: job.IndexVariable, ValueFrom: &corev1.EnvVarSource{
 		FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels['batch.kubernetes.io/job-completion-index']"},
 	}}
@@ -59,6 +60,7 @@ func TestNewPod(t *testing.T) {
 			},
 		},
 	}
+
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -87,6 +89,7 @@ func TestNewJob(t *testing.T) {
 	got := convert.NewJob(in, &cronjob.Creation{
 		Name: "c-1", Labels: map[string]string{"l": "1"}, Annotations: map[string]string{"a": "1"},
 	})
+
 	yes := true
 	want := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
@@ -97,6 +100,7 @@ func TestNewJob(t *testing.T) {
 		},
 		Spec: batchv1.JobSpec{Parallelism: &parallelism},
 	}
+
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

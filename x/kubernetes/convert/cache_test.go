@@ -57,6 +57,7 @@ func TestPodCache_AsWithout(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	of, cache := someJob("a"), &convert.PodCache{}
 	world, version := map[int]*corev1.Pod{}, 1
+
 	for range 2000 {
 		if random.IntN(10) == 0 {
 			of.Version = random.Int64N(3) // 0 means unknown
@@ -75,6 +76,7 @@ func TestPodCache_AsWithout(t *testing.T) {
 			version++
 			world[i] = owned(of, i, version)
 		}
+
 		var list []*corev1.Pod
 		var want []job.Pod
 		for _, i := range slices.Sorted(maps.Keys(world)) {
@@ -84,6 +86,7 @@ func TestPodCache_AsWithout(t *testing.T) {
 				want = append(want, value)
 			}
 		}
+
 		if diff := cmp.Diff(want, cache.Append(nil, of, list)); diff != "" {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
@@ -91,6 +94,7 @@ func TestPodCache_AsWithout(t *testing.T) {
 			t.Fatalf("%d pods in the cache, want %d", cache.Len(), len(want))
 		}
 	}
+
 	cache.Forget(nameOf(of))
 	if cache.Len() != 0 {
 		t.Errorf("%d pods left", cache.Len())

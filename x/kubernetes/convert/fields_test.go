@@ -33,6 +33,7 @@ func TestFieldsAreKnown(t *testing.T) {
 		{reflect.TypeFor[batchv1.CronJobStatus](), reflect.TypeFor[cronjob.Status](), nil},
 	} {
 		ours := jsonNames(pair.ours)
+
 		for _, name := range jsonNames(pair.theirs) {
 			if pair.without[name] == "" && !slices.Contains(ours, name) {
 				t.Errorf("%v.%s is neither a field of %v nor listed", pair.theirs, name, pair.ours)

@@ -107,17 +107,20 @@ func FuzzLean_Malformed(f *testing.F) {
 		f.Add(append(bytes.Clone(message[:n]), 0xff))
 	}
 	f.Add(message)
+
 	whole, lean := decoders(scheme)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		before := bytes.Clone(data)
 		a, kind, err := whole.Decode(data, nil, nil)
 		b, leanKind, leanErr := lean.Decode(data, nil, nil)
+
 		if !bytes.Equal(before, data) {
 			t.Fatal("the message was written to")
 		}
 		if err == nil && (leanErr != nil || !cmp.Equal(kind, leanKind)) {
 			t.Fatalf("whole %v, lean %v, %v", kind, leanKind, leanErr)
 		}
+
 		p, ok := a.(*corev1.Pod)
 		if err != nil || !ok {
 			return
@@ -150,6 +153,7 @@ func TestLean_Others(t *testing.T) {
 	types := newScheme()
 	types.AddKnownTypeWithName(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Pod"}, &corev1.Pod{})
 	whole, lean := decoders(types)
+
 	managed := []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
 	for _, o := range []runtime.Object{
 		&batchv1.Job{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}, ObjectMeta: metav1.ObjectMeta{Name: "j", ManagedFields: managed}},
@@ -162,6 +166,7 @@ func TestLean_Others(t *testing.T) {
 			t.Errorf("%T (-whole +lean):\n%s", o, diff)
 		}
 	}
+
 	info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeJSON)
 	d := convert.Lean(codecs.WithoutConversion()).DecoderToVersion(info.Serializer, nil)
 	text := []byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","generateName":"g"}}`)

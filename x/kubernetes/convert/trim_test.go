@@ -25,10 +25,12 @@ func FuzzTrim(f *testing.F) {
 			Job batchv1.Job
 		}
 		fill(data, &o)
+
 		kind := "Job"
 		if ref := metav1.GetControllerOf(&o.Pod); ref != nil {
 			kind = ref.Kind
 		}
+
 		of, before := convert.Job(&o.Job), o.Pod.DeepCopy()
 		trimmed := trim(t, &o.Pod, kind)
 		if diff := cmp.Diff(convert.Pod(&of, before), convert.Pod(&of, trimmed)); diff != "" {
@@ -37,6 +39,7 @@ func FuzzTrim(f *testing.F) {
 		if !equality.Semantic.DeepEqual(before, &o.Pod) {
 			t.Fatal("the object was written to")
 		}
+
 		if again := trim(t, trimmed, kind); !equality.Semantic.DeepEqual(trimmed, again) {
 			t.Fatal("trimming twice is not the same as once")
 		}
@@ -96,6 +99,7 @@ func TestTrim_Shares(t *testing.T) {
 		}}, "Job")
 		return p, &p.OwnerReferences[0]
 	}
+
 	addresses := func(labels map[string]string) (out [2]*byte) {
 		for i, label := range [...]string{batchv1.JobNameLabel, batchv1.ControllerUidLabel} {
 			for name := range labels {
@@ -106,6 +110,7 @@ func TestTrim_Shares(t *testing.T) {
 		}
 		return out
 	}
+
 	p, a := trimmed()
 	q, b := trimmed()
 	if unsafe.StringData(a.APIVersion) != unsafe.StringData(b.APIVersion) || unsafe.StringData(a.Kind) != unsafe.StringData(b.Kind) ||

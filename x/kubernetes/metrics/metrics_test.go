@@ -75,14 +75,17 @@ func TestMetrics(t *testing.T) {
 	}
 	round.Policy.Ignore = 4
 	m.Jobs().Round(controller.JobRound{Metrics: &round, Took: time.Millisecond})
+
 	tracking := job.Metrics{CompletionMode: job.NonIndexed, Action: "tracking", Failed: true}
 	m.Jobs().Round(controller.JobRound{Metrics: &tracking, Took: time.Millisecond})
+
 	m.Jobs().Tracking("add")
 	m.Jobs().External("example.com/other")
 	m.Jobs().Stale(schema.GroupResource{Group: "batch", Resource: "jobs"})
 	scheduled := cronjob.Metrics{Created: 2, CreationSkews: []time.Duration{time.Second}, Missed: 2} // one of them for a trigger
 	m.CronJobs().Round(controller.CronJobRound{Metrics: &scheduled})
 	m.TTL().Expired(time.Second)
+
 	expect(t, m,
 		"job_controller_job_syncs_total{action=pods_created,completion_mode=Indexed,result=success} 1",
 		"job_controller_job_syncs_total{action=tracking,completion_mode=NonIndexed,result=error} 1",
@@ -118,6 +121,7 @@ func TestOf(t *testing.T) {
 			registry.MustRegister(m.Controllers())
 		}
 	}
+
 	families, err := registry.Gather()
 	must.OK(t, err)
 	var got []string
@@ -132,6 +136,7 @@ func TestOf(t *testing.T) {
 			}
 		}
 	}
+
 	slices.Sort(got)
 	if diff := cmp.Diff([]string{
 		"batchplan_cronjob_controller_missed_runs_total 2 Nightly", "batchplan_cronjob_controller_missed_runs_total 2 Render",
@@ -153,6 +158,7 @@ func TestRequests(t *testing.T) {
 		}
 		return &http.Response{StatusCode: answer}, nil
 	}))
+
 	for _, code := range []int{0, http.StatusOK, http.StatusConflict, http.StatusConflict} {
 		answer = code
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "https://server/apis/batch/v1/namespaces/ns/jobs/j/status", http.NoBody)
@@ -162,6 +168,7 @@ func TestRequests(t *testing.T) {
 			t.Errorf("code %d: %v, %v", code, response, err)
 		}
 	}
+
 	expect(t, m,
 		"rest_client_requests_total{code=<error>,host=server,method=PUT} 1",
 		"rest_client_requests_total{code=200,host=server,method=PUT} 1",

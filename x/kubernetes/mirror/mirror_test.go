@@ -23,20 +23,24 @@ func TestMirror(t *testing.T) {
 		Spec:   batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever}}},
 		Status: batchv1.JobStatus{StartTime: &start, Active: 1},
 	}
+
 	failed := &batchv1.JobStatus{StartTime: &start, Failed: 7, Conditions: []batchv1.JobCondition{
 		{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue, Reason: "BackoffLimitExceeded"},
 		{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "BackoffLimitExceeded"},
 	}}
+
 	byHand := failed.DeepCopy()
 	byHand.Conditions = byHand.Conditions[1:]
 	if err := mirror.CheckServed(of, byHand, release.V136()); err == nil || !strings.Contains(err.Error(), "needs FailureTarget") {
 		t.Error(err)
 	}
+
 	next := mirror.Aggregate(of, []jobstatus.Part{mirror.Part("member1", failed), mirror.Part("member2", &batchv1.JobStatus{})}, now, release.V136())
 	if err := mirror.CheckServed(of, &next, release.V136()); err != nil || next.Failed != 7 || len(next.Conditions) != 2 || next.Conditions[1].Reason != "BackoffLimitExceeded" ||
 		next.Conditions[1].Message != "member1" {
 		t.Errorf("%+v, %v", next, err)
 	}
+
 	success := job.Verdict{Type: job.ConditionSuccessCriteriaMet, Reason: "CompletionsReached"}
 	if _, err := mirror.Finish(of, success, now, release.V136()); err == nil || !strings.Contains(err.Error(), "status.active: 1: must be 0 when finished") {
 		t.Error(err)

@@ -62,14 +62,17 @@ func TestSetup(t *testing.T) {
 	mgr := newManager(t, func(*rest.Config, cache.Options) (cache.Cache, error) { return idleCache{asked: asked}, nil })
 	clientscheme.Scheme.AddKnownTypes(schema.GroupVersion{Group: "example.com", Version: "v1"}, &Nightly{}, &Backup{}, &Reel{}) // the manager's
 	type stored struct{ Nightly }                                                                                               // no scheme knows it
+
 	var status batchv1.JobStatus
 	reels := controller.Kind[*Reel]{
 		Spec:   func(*Reel) *batchv1.JobSpec { return &batchv1.JobSpec{} },
 		Status: func(*Reel) *batchv1.JobStatus { return &status },
 	}
+
 	lossy, forgets := reels, nightlies()
 	lossy.Status = func(*Reel) *batchv1.JobStatus { return &batchv1.JobStatus{} }
 	forgets.SetStatus = func(*Nightly, cronjob.Status) {}
+
 	for _, test := range []struct {
 		reconciler interface{ SetupWithManager(ctrl.Manager) error }
 		want       string
@@ -86,6 +89,7 @@ func TestSetup(t *testing.T) {
 			t.Errorf("%T: %s, want %s", test.reconciler, got, test.want)
 		}
 	}
+
 	for _, kind := range []string{"*reconcilers_test.Nightly", "*reconcilers_test.Backup", "*reconcilers_test.Reel", "*v1.Pod"} {
 		if !asked[kind] {
 			t.Errorf("no informer of %s in %v", kind, asked)
@@ -103,10 +107,12 @@ func TestCron_Clients(t *testing.T) {
 	nightly := &Nightly{ObjectMeta: metav1.ObjectMeta{Name: "n", Namespace: "ns", UID: "uid-n"}}
 	c := crfake.NewClientBuilder().WithScheme(backupScheme()).WithObjects(nightly).WithStatusSubresource(&Nightly{}).Build()
 	parents, children := reconcilers.ClientsOf[*Nightly, *Backup](c, c, "ns")
+
 	stored, err := parents.Get(t.Context(), "n", metav1.GetOptions{})
 	if err != nil || stored.UID != "uid-n" {
 		t.Fatalf("%+v, %v", stored, err)
 	}
+
 	stale := *stored
 	stored.Status.LastBackup = metav1.Unix(1_000_000_000, 0)
 	written, err := parents.UpdateStatus(t.Context(), stored, metav1.UpdateOptions{})
@@ -116,6 +122,7 @@ func TestCron_Clients(t *testing.T) {
 	if _, err := parents.UpdateStatus(t.Context(), &stale, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
 		t.Errorf("a write on condition of an old version: %v", err)
 	}
+
 	made, err := children.Create(t.Context(), &Backup{ObjectMeta: metav1.ObjectMeta{Name: "b", Namespace: "ns", UID: types.UID("uid-b")}, Bucket: "x"}, metav1.CreateOptions{})
 	if err != nil || made.Bucket != "x" {
 		t.Fatalf("%+v, %v", made, err)
@@ -123,6 +130,7 @@ func TestCron_Clients(t *testing.T) {
 	if _, err := children.Create(t.Context(), &Backup{ObjectMeta: metav1.ObjectMeta{Name: "b", Namespace: "ns"}}, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
 		t.Errorf("a name that exists: %v", err)
 	}
+
 	backups := reconcilers.OwnerClientOf[*Backup](c, "ns")
 	patched, err := backups.Patch(t.Context(), "b", types.MergePatchType, []byte(`{"metadata": {"annotations": {"a": "1"}}}`), metav1.PatchOptions{})
 	if err != nil || patched.Annotations["a"] != "1" || patched.Bucket != "x" {
@@ -131,6 +139,7 @@ func TestCron_Clients(t *testing.T) {
 	if _, err := backups.Patch(t.Context(), "b", types.MergePatchType, []byte(`{}`), metav1.PatchOptions{}, "status"); err == nil || !strings.Contains(err.Error(), `"status"`) {
 		t.Errorf("a patch of a subresource: %v", err)
 	}
+
 	if err := children.Delete(t.Context(), "b", metav1.DeleteOptions{}); err != nil {
 		t.Error(err)
 	}

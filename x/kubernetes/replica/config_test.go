@@ -48,12 +48,14 @@ func TestParsePlanners_Preset(t *testing.T) {
 			t.Errorf("%q, %q: options of CronJobs (-want +got):\n%s", test.file, test.preset, diff)
 		}
 	}
+
 	older, err := release.Parse("1.33,JobManagedBy=false")
 	must.OK(t, err)
 	got, err := ParsePlanners(nil, "kubernetes-1.33,JobManagedBy=false")
 	if diff := cmp.Diff(job.Kubernetes(older), got.Job) + cmp.Diff(cronjob.Kubernetes(older), got.CronJob); err != nil || diff != "" {
 		t.Errorf("an older release: error %v, options (-want +got):\n%s", err, diff)
 	}
+
 	got, err = ParsePlanners(nil, "")
 	if diff := cmp.Diff(Planners{}, got); err != nil || diff != "" {
 		t.Errorf("an empty file: error %v, options (-want +got):\n%s", err, diff)
@@ -81,6 +83,7 @@ func TestParsePlanners_Errors(t *testing.T) {
 		{"job: {}\njob: {}", "already set"},
 		{"job: {", "yaml"},
 	}
+
 	for _, test := range tests {
 		if _, err := ParsePlanners([]byte(test.file), ""); err == nil || !strings.Contains(strings.ToLower(err.Error()), strings.ToLower(test.want)) {
 			t.Errorf("%q: error %v, want one with %q", test.file, err, test.want)

@@ -53,6 +53,7 @@ func TestRunControllers_MemoryAnnotation(t *testing.T) {
 				Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever}},
 			},
 		}
+
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
 				Name: "j-1", Namespace: "ns", UID: "p", Labels: labels, Finalizers: []string{job.Finalizer}, CreationTimestamp: metav1.Now(),
@@ -60,10 +61,12 @@ func TestRunControllers_MemoryAnnotation(t *testing.T) {
 			},
 			Status: corev1.PodStatus{Phase: corev1.PodFailed},
 		}
+
 		c, err := Config{ManagedBy: name, MemoryAnnotation: "example.com/memory", Identity: "me", resync: memory.Resync}.withDefaults()
 		must.OK(t, err)
 		client := fake.NewClientset(j, pod)
 		must.OK(t, new(log).run(t, 5*time.Second, func(ctx context.Context) error { return c.runControllers(ctx, clients{all: client}) }))
+
 		got, err := client.BatchV1().Jobs("ns").Get(t.Context(), "j", metav1.GetOptions{})
 		must.OK(t, err)
 		if text := got.Annotations["example.com/memory"]; !strings.Contains(text, `"u"`) || got.Status.Failed != 1 {
@@ -167,11 +170,13 @@ func TestRunControllers_Caches(t *testing.T) {
 				ManagedBy: "a.b/c", Controllers: test.names, Identity: "me", resync: memory.Resync,
 			}.withDefaults()
 			must.OK(t, err)
+
 			client, said := fake.NewClientset(), &log{}
 			must.OK(t, said.run(t, time.Second, func(ctx context.Context) error {
 				return c.runControllers(ctx, clients{all: client})
 			}))
 			said.want(t, `"msg"="running"`)
+
 			var read []string
 			for _, a := range client.Actions() {
 				if a.GetVerb() == "list" || a.GetVerb() == "watch" {
@@ -195,15 +200,19 @@ func TestRunControllers_CronJobs(t *testing.T) {
 			Spec: batchv1.CronJobSpec{Schedule: "*/10 * * * *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{
 				Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever}}}}},
 		}
+
 		c, err := Config{ManagedBy: "a.b/c", Controllers: []string{CronJobs}, Identity: "me", resync: memory.Resync}.withDefaults()
 		must.OK(t, err)
+
 		client := fake.NewClientset(cron)
 		client.PrependReactor("create", "jobs", func(a clienttesting.Action) (bool, runtime.Object, error) {
 			a.(clienttesting.CreateAction).GetObject().(*batchv1.Job).UID = "uid-j"
 			return false, nil, nil
 		})
+
 		said := &log{}
 		must.OK(t, said.run(t, 5*time.Second, func(ctx context.Context) error { return c.runControllers(ctx, clients{all: client}) }))
+
 		jobs, err := client.BatchV1().Jobs("ns").List(t.Context(), metav1.ListOptions{})
 		if err != nil || len(jobs.Items) != 1 {
 			t.Errorf("jobs %v, %v", jobs, err)
@@ -230,9 +239,11 @@ func TestAdvise(t *testing.T) {
 	} {
 		c := Config{ManagedBy: test.me, Planners: Planners{Job: job.Options{Without: test.off}}}
 		o := &batchv1.CronJob{Spec: batchv1.CronJobSpec{JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{ManagedBy: test.template}}}}
+
 		kept := []job.Event{{Reason: "SuccessfulCreate"}}
 		started := controller.CronJobRound{}
 		started.Outcome.Created = []cronjob.Effect{{Result: cronjobreason.ResultDone}}
+
 		got := c.advise(o, started, kept)
 		if len(got) == 1 != (test.want == "") || len(got) > 1 && !strings.HasPrefix(got[1].Message, test.want) {
 			t.Errorf("%+v: %+v", test, got)
@@ -262,6 +273,7 @@ func TestRunElected(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c, err := Config{ManagedBy: "a.b/c", Election: true, Lease: Lease{Namespace: "ns"}, Identity: "me", resync: memory.Resync}.withDefaults()
 				must.OK(t, err)
+
 				client := fake.NewClientset()
 				if test.holder != "" {
 					now := metav1.NewMicroTime(time.Now())
@@ -277,6 +289,7 @@ func TestRunElected(t *testing.T) {
 						return true, nil, errors.New("frozen")
 					})
 				}
+
 				said := &log{}
 				err = said.run(t, 14*time.Second, func(ctx context.Context) error { return c.runElected(ctx, clients{all: client}) })
 				if (err == nil) != (test.fails == "") || err != nil && !strings.Contains(err.Error(), test.fails) {

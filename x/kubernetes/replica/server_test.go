@@ -53,6 +53,7 @@ func TestAskServer(t *testing.T) {
 		{name: "emulates an old one", version: emulating(t), err: "1.30"},
 		{name: "odd", version: version.Info{Major: "1", Minor: "x", GitVersion: "v1.x"}, err: `minor "x" of "v1.x"`},
 	}
+
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			client := fake.NewClientset()

@@ -19,6 +19,7 @@ import (
 func TestRead(t *testing.T) {
 	const mine = `"ownerReferences":[{"kind":"Job","name":"j","uid":"u","controller":true}]`
 	const ref = `"controllerRef":{"apiGroup":"batch","kind":"Job","name":"j"}`
+
 	for _, test := range []struct {
 		name, metadata, spec string
 		workload, podGroup   string
@@ -37,6 +38,7 @@ func TestRead(t *testing.T) {
 		}
 		o := new(unstructured.Unstructured)
 		must.OK(t, json.Unmarshal([]byte(fmt.Sprintf(`{"apiVersion":"scheduling.k8s.io/v1beta1","kind":"Workload","metadata":{%s},"spec":{%s}}`, metadata, test.spec)), o))
+
 		before := o.DeepCopy()
 		kind, name := groups.WorkloadFor(o)
 		workload, podGroup := fmt.Sprintf("for %s %s: %v", kind.String(), name, groups.Workload(o, "u")), fmt.Sprint(groups.PodGroup(o, "u"))
@@ -57,6 +59,7 @@ func TestNew(t *testing.T) {
 	must.OK(t, err)
 	group, err := groups.NewPodGroup("ns", owner, write, made)
 	must.OK(t, err)
+
 	for _, test := range []struct {
 		of   *unstructured.Unstructured
 		want string
@@ -68,13 +71,16 @@ func TestNew(t *testing.T) {
 			t.Errorf("%s, %v, want %s", data, err, test.want)
 		}
 	}
+
 	if _, err := groups.NewWorkload("ns", owner, write, &jobgroup.Scheduling{ResourceClaims: json.RawMessage(`[`)}, ""); err == nil {
 		t.Error("claims that are no JSON make no error")
 	}
+
 	owner.APIVersion = "a/b/c"
 	if _, err := groups.NewWorkload("ns", owner, write, nil, ""); err == nil {
 		t.Error("an owner without a group makes no error")
 	}
+
 	for _, templates := range []any{"t", []any{"t"}, []any{}} {
 		made.Object["spec"] = map[string]any{"podGroupTemplates": templates}
 		if _, err := groups.NewPodGroup("ns", owner, write, made); err == nil {
