@@ -66,9 +66,11 @@ func workAndTrace(address, trace string) {
 	if err != nil {
 		panic(err)
 	}
+
 	p := &pauses{}
 	p.last.Store(time.Now().UnixNano())
 	go p.watch()
+
 	w := &Worker{
 		Store: s, ID: rand.Text(), Slots: 3, Lease: lease, Poll: 20 * time.Millisecond,
 		Options: job.Options{Backoff: backoff.Policy{Base: 10 * time.Millisecond, Factor: 1}},
@@ -86,6 +88,7 @@ func workAndTrace(address, trace string) {
 			return payload, 0
 		},
 	}
+
 	fmt.Fprintln(os.Stderr, w.Run(context.Background()))
 	os.Exit(1)
 }
@@ -131,6 +134,7 @@ func TestManyKills(t *testing.T) {
 	if seed == 0 {
 		seed = mathrand.Uint64()
 	}
+
 	onBoth(t, func(t *testing.T, address string) {
 		t.Logf("-seed %d -kills %d", seed, *killCount)
 		k := &killed{world: newWorld(t, address), address: address, trace: filepath.Join(t.TempDir(), "trace"), rng: mathrand.New(mathrand.NewPCG(seed, 0))}
@@ -140,10 +144,12 @@ func TestManyKills(t *testing.T) {
 		}
 		k.must(os.WriteFile(k.trace, nil, 0o600))
 		defer k.stop()
+
 		for name, s := range ticking {
 			k.must303("PUT", "/schedules/"+name, fmt.Sprintf(`{"schedule": %q, "concurrencyPolicy": %q, "payload": "%s/{run}",
 				"successfulJobsHistoryLimit": 1000000, "failedJobsHistoryLimit": 1000000}`, s.crontab, s.policy, name))
 		}
+
 		var jobs []job.UID
 		for k.kills < *killCount {
 			jobs = append(jobs, k.addJob(fmt.Sprint("job-", len(jobs))))
@@ -152,16 +158,19 @@ func TestManyKills(t *testing.T) {
 		for _, uid := range jobs {
 			k.wait(func() bool { j, _ := k.job(uid); return j.Status.Finished() != "" })
 		}
+
 		for name := range ticking {
 			k.must(k.Pause(t.Context(), name, true))
 		}
 		k.wait(func() bool {
 			return k.count(`jobs WHERE schedule <> '' AND job NOT LIKE '%"type":"Complete"%' AND job NOT LIKE '%"type":"Failed"%'`) == 0
 		})
+
 		k.check(jobs)
 		k.checkSchedules()
 		t.Logf("%d kills; %d jobs with %d pods, %d of them disrupted; %d workers were too slow for their lease",
 			k.kills, len(jobs), k.count("pods"), k.count("pods WHERE pod LIKE '%DisruptionTarget%'"), k.slow)
+
 		for _, uid := range jobs {
 			k.must(k.Delete(t.Context(), uid))
 		}
@@ -272,6 +281,7 @@ func (k *killed) check(jobs []job.UID) {
 			}
 		}
 	}
+
 	for work, list := range starts {
 		for i, s := range list[1:] {
 			if end := ends[list[i].pod]; end > s.line && !late[list[i].pod] && !late[s.pod] {
@@ -279,6 +289,7 @@ func (k *killed) check(jobs []job.UID) {
 			}
 		}
 	}
+
 	if n := k.count("jobs WHERE claim <> ''"); n > workers {
 		k.Errorf("%d jobs are claimed", n)
 	}

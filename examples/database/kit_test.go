@@ -58,6 +58,7 @@ func (o *outside) start(forget bool) jobtest.Program {
 		o.env.Planned(&r.snapshot, p)
 		return faulty{o.env.Backend(r), o.env, r}
 	}
+
 	o.must(o.within(context.Background(), func(t *tx) {
 		t.exec("DELETE FROM workers")
 		t.exec("INSERT INTO workers (id, lease) VALUES ('kubelet', $1)", int64(math.MaxInt64))
@@ -65,8 +66,10 @@ func (o *outside) start(forget bool) jobtest.Program {
 			t.exec("UPDATE jobs SET memory = ''")
 		}
 	}))
+
 	_, err := w.beat(context.Background())
 	o.must(err)
+
 	return func(ctx context.Context) (time.Time, error) {
 		o.tick()
 		_, err := w.Plan(ctx)

@@ -176,12 +176,14 @@ func TestWakeUpDuringARound(t *testing.T) {
 			worker.around = nil
 			return r
 		}
+
 		if _, err := worker.Plan(t.Context()); !errors.Is(err, errChanged) {
 			t.Errorf("the status of a job that was edited: %v, want %v", err, errChanged)
 		}
 		if j, _ := w.job(uid); j.Status.Active != 0 {
 			t.Errorf("the status was written over the edit: %v", j.Status)
 		}
+
 		if planned, err := worker.Plan(t.Context()); !planned || err != nil {
 			t.Errorf("planned again: %v, %v", planned, err)
 		}
@@ -225,9 +227,11 @@ func TestLostWorker(t *testing.T) {
 			{Action: job.IgnoreFailure, OnPodConditions: []job.PodCondition{{Type: "DisruptionTarget"}}},
 		}}
 		uid := w.add(spec)
+
 		slow, other := w.worker("slow", nil), w.worker("other", succeed)
 		_, err := slow.Plan(t.Context())
 		w.must(err)
+
 		var stuck *round
 		slow.Do = func(context.Context, string, job.Pod) (string, int32) {
 			stuck, err = slow.claim(t.Context()) // the start of the pod has woken the job
@@ -244,6 +248,7 @@ func TestLostWorker(t *testing.T) {
 			}
 			return "too late", 0
 		}
+
 		_, late := slow.runPod(t.Context())
 		_, created := stuck.Create(t.Context(), job.Creation{Index: job.IndexAt(0), NamePrefix: "j-"})
 		for what, err := range map[string]error{
@@ -257,6 +262,7 @@ func TestLostWorker(t *testing.T) {
 				t.Errorf("%s of a lost worker: %v, want %v", what, err, errLost)
 			}
 		}
+
 		if n := w.count("pods WHERE output = 'too late'"); n != 0 {
 			t.Error("the report of a lost worker was stored")
 		}

@@ -242,6 +242,7 @@ func TestSchedules_Berlin(t *testing.T) {
 					w.must(err)
 					w.at(now)
 				}
+
 				at(c.created)
 				w.must303("PUT", "/schedules/night", `{"schedule": "30 2 * * *", "timeZone": "Europe/Berlin", "payload": "{run}"}`)
 				var ran []string
@@ -253,6 +254,7 @@ func TestSchedules_Berlin(t *testing.T) {
 					})
 					w.pass(worker, time.Second)
 				}
+
 				if len(ran) != 1 || ran[0] != c.want {
 					t.Errorf("ran %s, want %s", ran, c.want)
 				}

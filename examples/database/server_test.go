@@ -70,6 +70,7 @@ func start() (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s := &server{folder: folder}
 	if os.Geteuid() == 0 {
 		owner, err := postgresUser()
@@ -81,6 +82,7 @@ func start() (*server, error) {
 			return nil, err
 		}
 	}
+
 	data := filepath.Join(folder, "data")
 	if out, err := s.client("initdb", "--username=postgres", "--auth=trust", "--no-sync", "--pgdata="+data).CombinedOutput(); err != nil {
 		os.RemoveAll(folder)
@@ -88,12 +90,14 @@ func start() (*server, error) {
 	}
 	// The machine does not lose power in a test, so nothing waits for the disk.
 	s.command = s.client("postgres", "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "synchronous_commit=off")
+
 	var log bytes.Buffer
 	s.command.Stderr = &log
 	if err := s.command.Start(); err != nil {
 		os.RemoveAll(folder)
 		return nil, err
 	}
+
 	for range 300 {
 		if s.client("pg_isready").Run() == nil {
 			return s, nil

@@ -80,9 +80,11 @@ func (o *clients) start(forget bool) cronjobtest.Program {
 		o.env.Planned(&r.snapshot, p)
 		return faultyTick{o.env.Backend(r), o.env, r}
 	}
+
 	if forget {
 		o.must(o.in(func(t *tx) { t.exec("UPDATE schedules SET memory = ''") }))
 	}
+
 	return func(ctx context.Context) (next time.Time, err error) {
 		o.must(o.in(func(t *tx) {
 			o.open = t

@@ -34,6 +34,7 @@ func TestSet_Mistakes(t *testing.T) {
 	on := func(wrong func(*cluster) Backend) round {
 		return func(ctx context.Context, b Backend, jobs []Job) error { return Round(ctx, wrong(b.(*cluster)), jobs) }
 	}
+
 	for _, tc := range []struct {
 		name  string
 		round round
@@ -71,6 +72,7 @@ func life(ctx context.Context, c *cluster, round round) error {
 			return err
 		}
 	}
+
 	c.pick = nil
 	for range 100 {
 		for _, j := range c.Jobs() {
@@ -82,6 +84,7 @@ func life(ctx context.Context, c *cluster, round round) error {
 		if err := c.settle(ctx); err != nil {
 			return err
 		}
+
 		c.Fault = nil
 		c.Begin()
 		if err := round(ctx, c, c.list()); err == nil && c.set.Status.Finished != "" {
@@ -99,6 +102,7 @@ func (c *cluster) step(ctx context.Context, round round) {
 		_ = round(ctx, c, c.views[c.pick(len(c.views))])
 		return
 	}
+
 	j := all[c.pick(len(all))]
 	switch c.pick(6) {
 	case 0, 1:
@@ -267,11 +271,13 @@ func (c *cluster) Create(_ context.Context, creation cronjob.Creation) (made cro
 		if c.Job(creation.Name) != nil {
 			return cronjobapply.ErrExists
 		}
+
 		name, _, _ := strings.Cut(creation.Name, "~")
 		parts := strings.Split(name, "-")
 		is := c.made[name]
 		_, _ = fmt.Sscan(parts[1], &is.Attempt)
 		is.Name, is.created = parts[2], is.created+1
+
 		switch s := c.set.Status; {
 		case is.created > 1+is.deleted || slices.Contains(s.Succeeded, is.Name):
 			c.breaks("%s is created twice", name)
@@ -280,6 +286,7 @@ func (c *cluster) Create(_ context.Context, creation cronjob.Creation) (made cro
 		case slices.ContainsFunc(c.list(), func(j Job) bool { return j.Attempt != is.Attempt }):
 			c.breaks("%s is created beside another attempt", name)
 		}
+
 		c.made[name] = is
 		c.AddJob(creation.Name, spec())
 		return nil

@@ -49,6 +49,7 @@ func TestRobfig(t *testing.T) {
 			if got := theirs.Next(from); !got.Equal(at(t, tc.zone, tc.theirs)) {
 				t.Errorf("robfig/cron finds %s, and was to find %s", got, tc.theirs)
 			}
+
 			c := cron.New()
 			id, err := addToRobfig(c, tc.spec, tc.zone, func() {})
 			if err != nil {
@@ -59,6 +60,7 @@ func TestRobfig(t *testing.T) {
 			}
 		})
 	}
+
 	if _, err := addToRobfig(cron.New(), "0 0 * * 7", "UTC", func() {}); err == nil {
 		t.Error("a weekday 7 was accepted")
 	}
@@ -101,6 +103,7 @@ func TestGocron(t *testing.T) {
 					t.Error(err)
 				}
 			}()
+
 			theirs, err := s.NewJob(gocron.CronJob(tc.spec, false), gocron.NewTask(func() {}))
 			if err != nil {
 				t.Fatal(err)
@@ -109,6 +112,7 @@ func TestGocron(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			s.Start()
 			for job, want := range map[gocron.Job]string{theirs: tc.theirs, ours: tc.want} {
 				if got, err := job.NextRun(); err != nil || !got.Equal(at(t, tc.zone, want)) {
@@ -149,6 +153,7 @@ func TestGocron_OnceADay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			s, err := gocron.NewScheduler(gocron.WithLocation(berlin), gocron.WithClock(clockwork.NewFakeClockAt(from.In(berlin))))
 			if err != nil {
 				t.Fatal(err)
@@ -158,6 +163,7 @@ func TestGocron_OnceADay(t *testing.T) {
 					t.Error(err)
 				}
 			}()
+
 			job, err := addToGocron(s, "30 2 * * *", func() {}, tc.options...)
 			if err != nil {
 				t.Fatal(err)
@@ -167,6 +173,7 @@ func TestGocron_OnceADay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			var got []string
 			for _, run := range next {
 				if run.Format(time.DateOnly) == from.Format(time.DateOnly) {

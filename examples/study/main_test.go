@@ -14,6 +14,7 @@ func TestStudy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	metric := func(name string) int {
 		i := slices.IndexFunc(c.Metrics, func(m sim.Metric) bool { return m.Name == name })
 		if i < 0 {
@@ -21,6 +22,7 @@ func TestStudy(t *testing.T) {
 		}
 		return i
 	}
+
 	complete, created, turnaround := metric("jobs complete"), metric("pods created"), metric("turnaround mean")
 	for v, name := range c.Variants {
 		if e := c.Estimate(v, complete); e.Mean != 100 || e.Half != 0 {
@@ -31,6 +33,7 @@ func TestStudy(t *testing.T) {
 			t.Errorf("%s: %v pods", name, e)
 		}
 	}
+
 	if e := c.Estimate(0, turnaround); e.Mean < 980 || e.Mean > 1060 {
 		t.Errorf("the turnaround is %v s, want about 1018", e)
 	}
@@ -40,6 +43,7 @@ func TestStudy(t *testing.T) {
 			t.Errorf("%s: the turnaround differs by %v s, want about %v", c.Variants[variant], e, want)
 		}
 	}
+
 	again, err := study(t.Context(), 100, 3)
 	if err != nil || again.String() != c.String() {
 		t.Errorf("the same seeds give other figures (%v):\n%s\n%s", err, c, again)

@@ -106,6 +106,7 @@ func inCluster(t *testing.T, test func(c *cluster)) {
 			pod.Name, pod.UID, pod.CreationTimestamp = fmt.Sprint(pod.GenerateName, c.created), types.UID(fmt.Sprint("pod-", c.created)), metav1.Now()
 			return false, nil, nil
 		})
+
 		own := cache.NewSharedIndexInformer(cache.ToListWatcherWithWatchListSemantics(&cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 				list := &RenderList{}
@@ -116,6 +117,7 @@ func inCluster(t *testing.T, test func(c *cluster)) {
 				return c.renders.Watch(ctx, &RenderList{}, &client.ListOptions{Raw: &o})
 			},
 		}, c.pods), &Render{}, resync, cache.Indexers{}) // neither fake client can stream a list
+
 		mgr := newManager(t, scheme, func(*rest.Config, crcache.Options) (crcache.Cache, error) {
 			return informersOf{pods: informers.NewSharedInformerFactory(c.pods, resync), own: own}, nil
 		})
@@ -124,6 +126,7 @@ func inCluster(t *testing.T, test func(c *cluster)) {
 		if err := r.SetupWithManager(mgr); err != nil {
 			t.Fatal(err)
 		}
+
 		ctx, cancel := context.WithCancel(klog.NewContext(t.Context(), logr.Discard()))
 		done := make(chan error, 1)
 		go func() { done <- mgr.Start(ctx) }()
@@ -238,20 +241,24 @@ func TestRender(t *testing.T) {
 		c.end("uid-r", "0", corev1.PodSucceeded)
 		c.end("uid-r", "1", corev1.PodFailed)
 		c.end("uid-r", "2", corev1.PodSucceeded)
+
 		c.rest(15 * time.Second)
 		if s := c.get("r").Status; s.CompletedIndexes != "0,2" || s.Failed != 1 {
 			t.Errorf("completed %q, failed %d", s.CompletedIndexes, s.Failed)
 		}
+
 		c.end("uid-r", "1", corev1.PodSucceeded)
 		c.rest(5 * time.Second)
 		if s := c.get("r").Status; s.CompletedIndexes != "0-2" || s.CompletionTime == nil || c.created != 4 {
 			t.Errorf("%d pods, status %v", c.created, s)
 		}
+
 		for _, p := range c.podsOf("uid-r") {
 			if owner := metav1.GetControllerOf(&p); owner == nil || owner.Kind != "Render" || len(p.Finalizers) > 0 {
 				t.Errorf("pod %s: owner %v, finalizers %v", p.Name, owner, p.Finalizers)
 			}
 		}
+
 		events := strings.Join(c.events, "\n")
 		for _, want := range []string{"r Normal SuccessfulCreate: Created pod: r-0-", "r Normal Completed: Render completed", "bad Warning InvalidRender: "} {
 			if !strings.Contains(events, want) {
@@ -270,19 +277,23 @@ func TestSameName(t *testing.T) {
 	inCluster(t, func(c *cluster) {
 		c.add("r", "uid-old", 2)
 		c.rest(2 * time.Second)
+
 		c.must(c.renders.Delete(t.Context(), c.get("r")))
 		for _, p := range c.podsOf("uid-old") { // as the garbage collector does
 			p.OwnerReferences = nil
 			_, err := c.pods.CoreV1().Pods("ns").Update(t.Context(), &p, metav1.UpdateOptions{})
 			c.must(err)
 		}
+
 		c.add("r", "uid-new", 2)
 		c.rest(2 * time.Second)
 		c.end("uid-old", "0", corev1.PodSucceeded)
 		c.rest(30 * time.Second)
+
 		if s := c.get("r").Status; s.CompletedIndexes != "" || s.Active != 2 || c.created != 4 {
 			t.Errorf("the new Render has %d active pods, completed %q; %d pods were created", s.Active, s.CompletedIndexes, c.created)
 		}
+
 		for _, p := range c.podsOf("uid-old") {
 			if owner := metav1.GetControllerOf(&p); owner != nil || len(p.Finalizers) > 0 {
 				t.Errorf("the old pod %s has the controller %v and the finalizers %v", p.Name, owner, p.Finalizers)

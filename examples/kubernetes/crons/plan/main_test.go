@@ -38,6 +38,7 @@ func of(kind string) *blackbox.Cron {
 		NoDeadline: true,
 		NoHistory:  true,
 	}
+
 	for kind, plural := range plurals {
 		c.Resources = append(c.Resources, play.Resource(kind, plural))
 	}

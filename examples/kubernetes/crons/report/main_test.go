@@ -59,6 +59,7 @@ func TestReport(t *testing.T) {
 	s := &ReportSchedule{}
 	s.Generation = 4
 	next := time.Date(2000, 1, 1, 11, 0, 0, 0, time.UTC)
+
 	for _, test := range []struct {
 		name    string
 		suspend bool
@@ -77,6 +78,7 @@ func TestReport(t *testing.T) {
 			t.Errorf("%s: %q of generation %d, want %q of 4", test.name, got, c.ObservedGeneration, test.want)
 		}
 	}
+
 	if !s.Status.NextRun.Time.Equal(next) {
 		t.Errorf("next run %s", s.Status.NextRun)
 	}

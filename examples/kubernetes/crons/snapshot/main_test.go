@@ -90,6 +90,7 @@ func TestSpread(t *testing.T) {
 // TestReport: the condition shows whether runs start. If none does, an event says so once per edit.
 func TestReport(t *testing.T) {
 	p := &SnapshotPolicy{}
+
 	for i, test := range []struct {
 		name    string
 		suspend bool
@@ -104,6 +105,7 @@ func TestReport(t *testing.T) {
 	} {
 		p.Generation, p.Spec.Suspend = int64(i+1), test.suspend
 		first := len(announce(p, controller.CronJobRound{}, nil))
+
 		report(p, &test.report)
 		c := p.Status.Conditions[0]
 		if got := fmt.Sprintf("%s %s %s", c.Status, c.Reason, c.Message); got != test.want || c.ObservedGeneration != p.Generation {
