@@ -43,7 +43,7 @@ type outside struct {
 	workers int
 }
 
-// id counts, so that a seed repeats a life.
+// id returns consecutive numbers, so that a seed repeats a life.
 func (o *outside) id() string {
 	o.ids++
 	return fmt.Sprintf("%06d", o.ids)

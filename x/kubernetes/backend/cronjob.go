@@ -66,7 +66,7 @@ type Cron[P, C Object] struct {
 	New       func(P, *cronjob.Creation) C
 	SetStatus func(P, cronjob.Status)
 	Owner     func(C) types.UID
-	// Object is the parent as planned, or after WriteStatus the written one. It is not changed in place.
+	// Object is the planned parent, or after WriteStatus the written one. It is not changed in place.
 	Object P
 	// Wrote, if set, receives the parent after a write of its status.
 	Wrote func(P)

@@ -155,7 +155,7 @@ type ownerState int
 func (g *collector) ownerIs(ctx context.Context, of dependent, ref metav1.OwnerReference) (ownerState, error) {
 	kind, err := g.kind(ref)
 	if meta.IsNoMatchError(err) {
-		return alive, nil // of an unknown kind
+		return alive, nil // the kind is unknown
 	}
 	if err != nil {
 		return alive, err

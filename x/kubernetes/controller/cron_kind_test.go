@@ -160,7 +160,7 @@ func TestCron_Schedule(t *testing.T) {
 	})
 }
 
-// TestCron_Labels: a run's labels override the template's, and the owner's label both.
+// TestCron_Labels: a run's labels override the template's, and the owner's label overrides both.
 func TestCron_Labels(t *testing.T) {
 	const owner, at = "example.com/beat-uid", "example.com/run"
 	o := controller.CronJobOptions{Planner: cronjob.Options{Marks: cronjob.Marks{TimeIn: cronjob.InLabel, Time: at}}}

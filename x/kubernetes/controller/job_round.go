@@ -276,7 +276,7 @@ func (b *roundBackend) Create(ctx context.Context, c job.Creation) (job.PodRef, 
 	return ref, err
 }
 
-// foundOnlyGone reports whether all pods are gone that the plan adopts, and it releases none.
+// foundOnlyGone reports whether all pods that the plan adopts are gone, and the plan releases none.
 func (b *roundBackend) foundOnlyGone(p *job.Plan) bool {
 	return len(b.gone) > 0 && len(b.gone) == len(p.Adopt) && len(p.Release) == 0
 }

@@ -38,7 +38,7 @@ type TTLMetrics struct {
 // TTLHooks are callbacks for what the controller has seen and decided. They are called
 // concurrently; each may be nil. Their arguments are valid until they return.
 type TTLHooks struct {
-	// Look is called with each look at a finished job.
+	// Look is called each time a finished job is examined.
 	Look func(TTLLook)
 }
 

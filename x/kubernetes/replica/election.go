@@ -75,7 +75,7 @@ func (c *Config) runElected(ctx context.Context, client clients) error {
 	}
 }
 
-// until returns a context that ends with either of two.
+// until returns a context that ends when either of the two ends.
 func until(ctx, other context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	context.AfterFunc(other, cancel)
