@@ -11,7 +11,6 @@ replace github.com/batchplan/batchplan => ../..
 
 require (
 	github.com/batchplan/batchplan v0.0.0
-	golang.org/x/exp v0.0.0-20261014143641-f0251eb4aa3e
 	golang.org/x/mod v0.42.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/tools v0.52.0

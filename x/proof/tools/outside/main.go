@@ -59,7 +59,7 @@ func run(repository string, keep bool) (err error) {
 	}
 
 	proxy := filepath.Join(dir, "proxy")
-	if err := publish.Proxy(proxy, o.version, o.modules); err != nil {
+	if err := publish.Proxy(proxy, o.modules); err != nil {
 		return err
 	}
 	if err := o.environ(proxy); err != nil {

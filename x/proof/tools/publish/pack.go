@@ -45,7 +45,7 @@ func (s sized) Size() int64 { return s.size }
 
 // pack makes the archive and its hashes, as the go command makes them from a tag: a module in
 // a folder without a license gets the repository's.
-func (m *Module) pack(root, version string) (err error) {
+func (m *Module) pack(root string) (err error) {
 	var files []zip.File
 	licensed, summed := false, len(m.Sum) == 0
 	for _, f := range m.files {
@@ -68,7 +68,7 @@ func (m *Module) pack(root, version string) (err error) {
 	}
 
 	var b bytes.Buffer
-	if err := zip.Create(&b, module.Version{Path: m.Path, Version: version}, files); err != nil {
+	if err := zip.Create(&b, module.Version{Path: m.Path, Version: m.Version}, files); err != nil {
 		return err
 	}
 	m.Zip = b.Bytes()
@@ -95,9 +95,8 @@ func hashZip(data []byte) (string, error) {
 	return dirhash.Hash1(names, func(name string) (io.ReadCloser, error) { return r.Open(name) })
 }
 
-// Proxy writes a version of modules as a module proxy serves them. The folder's file URL can be
-// used in GOPROXY.
-func Proxy(dir, version string, modules []*Module) error {
+// Proxy writes modules as a module proxy serves them. The folder's file URL can be used in GOPROXY.
+func Proxy(dir string, modules []*Module) error {
 	for _, m := range modules {
 		escaped, err := module.EscapePath(m.Path)
 		if err != nil {
@@ -109,13 +108,16 @@ func Proxy(dir, version string, modules []*Module) error {
 			return err
 		}
 
-		info, err := json.Marshal(map[string]any{"Version": version, "Time": time.Now().UTC()})
+		info, err := json.Marshal(map[string]any{"Version": m.Version, "Time": time.Now().UTC()})
 		if err != nil {
 			return err
 		}
 
 		for name, data := range map[string][]byte{
-			version + ".zip": m.Zip, version + ".mod": m.Mod, version + ".info": info, "list": []byte(version + "\n"),
+			m.Version + ".zip":  m.Zip,
+			m.Version + ".mod":  m.Mod,
+			m.Version + ".info": info,
+			"list":              []byte(m.Version + "\n"),
 		} {
 			if err := os.WriteFile(filepath.Join(at, name), data, 0o666); err != nil {
 				return err

@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -20,8 +21,9 @@ import (
 
 // Module is a published module.
 type Module struct {
-	Path string
-	Dir  string // of the repository, "." for the root
+	Path    string
+	Dir     string // of the repository, "." for the root
+	Version string
 	// Mod and Sum are go.mod and go.sum as they are published.
 	Mod, Sum []byte
 	// Zip is the archive that module proxies serve.
@@ -33,16 +35,33 @@ type Module struct {
 	files []file
 }
 
-// Tag returns the tag of a version of the module.
-func (m *Module) Tag(version string) string {
+// Tag returns the tag of the version.
+func (m *Module) Tag() string {
 	if m.Dir == "." {
+		return m.Version
+	}
+	return m.Dir + "/" + m.Version
+}
+
+// atV0 are the modules that stay at v0, since their APIs have types of k8s.io v0.
+var atV0 = []string{"x/blackbox", "x/kubernetes"}
+
+// VersionOf returns the version of a folder's module that belongs to a version of the root. Modules
+// that stay at v0 have had the root's versions before v1, so they go on from v0.100: v0.102.3
+// belongs to v1.2.3.
+func VersionOf(dir, version string) string {
+	within := func(module string) bool { return strings.HasPrefix(dir+"/", module+"/") }
+	minor, isV1 := strings.CutPrefix(version, "v1.")
+	if !isV1 || !slices.ContainsFunc(atV0, within) {
 		return version
 	}
-	return m.Dir + "/" + version
+	minor, patch, _ := strings.Cut(minor, ".")
+	n, _ := strconv.Atoi(minor)
+	return fmt.Sprintf("v0.%d.%s", 100+n, patch)
 }
 
 // Tree reads the working tree in a folder. It returns its published modules, as they are in a
-// version, each after those that it requires.
+// version of the root, each after those that it requires.
 func Tree(root, version string) ([]*Module, error) {
 	names, err := Files(root)
 	if err != nil {
@@ -57,7 +76,8 @@ func Tree(root, version string) ([]*Module, error) {
 		return nil, err
 	}
 	for _, m := range sorted {
-		if err := m.publish(root, version, modules); err != nil {
+		m.Version = VersionOf(m.Dir, version)
+		if err := m.publish(root, modules); err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Path, err)
 		}
 	}
@@ -209,7 +229,7 @@ func order(modules map[string]*Module) (sorted []*Module, err error) {
 
 // publish makes go.mod, go.sum and the archive. The modules that it requires must already have
 // theirs.
-func (m *Module) publish(root, version string, modules map[string]*Module) error {
+func (m *Module) publish(root string, modules map[string]*Module) error {
 	for _, r := range slices.Clone(m.file.Replace) {
 		if modules[r.Old.Path] == nil {
 			return fmt.Errorf("go.mod replaces %s, which nobody who requires the module would notice", r.Old.Path)
@@ -228,11 +248,11 @@ func (m *Module) publish(root, version string, modules map[string]*Module) error
 		if need == nil {
 			continue
 		}
-		if err := m.file.AddRequire(need.Path, version); err != nil {
+		if err := m.file.AddRequire(need.Path, need.Version); err != nil {
 			return err
 		}
-		sums[module.Version{Path: need.Path, Version: version}] = need.ZipHash
-		sums[module.Version{Path: need.Path, Version: version + "/go.mod"}] = need.ModHash
+		sums[module.Version{Path: need.Path, Version: need.Version}] = need.ZipHash
+		sums[module.Version{Path: need.Path, Version: need.Version + "/go.mod"}] = need.ModHash
 	}
 
 	m.file.Cleanup()
@@ -240,7 +260,7 @@ func (m *Module) publish(root, version string, modules map[string]*Module) error
 		return err
 	}
 	m.Sum = formatSums(sums)
-	return m.pack(root, version)
+	return m.pack(root)
 }
 
 // sums reads the go.sum of the module.

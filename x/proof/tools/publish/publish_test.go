@@ -84,8 +84,8 @@ func TestTree(t *testing.T) {
 	}
 
 	tool := modules[2]
-	if tool.Tag("v1.2.3") != "cmd/tool/v1.2.3" || modules[0].Tag("v1.2.3") != "v1.2.3" {
-		t.Errorf("tags %q, %q", tool.Tag("v1.2.3"), modules[0].Tag("v1.2.3"))
+	if tool.Tag() != "cmd/tool/v1.2.3" || modules[0].Tag() != "v1.2.3" {
+		t.Errorf("tags %q, %q", tool.Tag(), modules[0].Tag())
 	}
 
 	f, err := modfile.Parse("go.mod", tool.Mod, nil)
@@ -120,5 +120,25 @@ func TestRefused(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// TestVersionOf: what stays at v0 has the versions of the root up to v1, and a higher one than all of these from then on.
+func TestVersionOf(t *testing.T) {
+	for _, test := range []struct{ dir, version, want string }{
+		{"x/kubernetes", "v0.1.0", "v0.1.0"},
+		{"x/kubernetes", "v0.99.0", "v0.99.0"},
+		{"x/kubernetes", "v1.0.0-rc.1", "v0.100.0-rc.1"},
+		{"x/kubernetes", "v1.0.0", "v0.100.0"},
+		{"x/kubernetes/convert", "v1.12.3", "v0.112.3"},
+		{"x/blackbox", "v1.100.0", "v0.200.0"},
+		{"x/cmd", "v1.2.3", "v1.2.3"},
+		{".", "v1.2.3", "v1.2.3"},
+		{"x/sim", "v1.2.3", "v1.2.3"},
+		{"x/kubernetesque", "v1.2.3", "v1.2.3"},
+	} {
+		if got := VersionOf(test.dir, test.version); got != test.want {
+			t.Errorf("%s of %s: got %s, want %s", test.version, test.dir, got, test.want)
+		}
 	}
 }

@@ -1,23 +1,45 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"go/types"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 
-	"golang.org/x/exp/apidiff"
 	"golang.org/x/mod/semver"
 	"golang.org/x/tools/go/packages"
 
 	"github.com/batchplan/batchplan/x/proof/tools/publish"
 )
 
-// compare fails if the exported API differs from that of the last tag in a way that the section
-// does not mention: the section must name each package that has something new, and each identifier
-// that is gone or changed.
+// apiFile is the listing of the exported API of all published packages. A test keeps it up to date,
+// so each commit has the API at that commit.
+const apiFile = "x/proof/tools/release/api.txt"
+
+// An api has the lines of each package, by its path below the root.
+type api map[string][]string
+
+// compare fails unless the listing is that of the code, and differs from the one at the last tag
+// only as the section says: it names each package that has something new, and each identifier that
+// is gone or changed.
 func (r release) compare(modules []*publish.Module, s section) error {
+	now, err := list(r.root, modules)
+	if err != nil {
+		return err
+	}
+	stored, err := os.ReadFile(filepath.Join(r.root, apiFile))
+	if err != nil {
+		return err
+	}
+	if problems := differences(parse(string(stored)), now); len(problems) > 0 {
+		return fmt.Errorf("%s is out of date: %s", apiFile, problems[0])
+	}
+
 	last, err := r.last()
 	if err != nil {
 		return err
@@ -26,34 +48,16 @@ func (r release) compare(modules []*publish.Module, s section) error {
 		fmt.Println("no earlier version to compare with")
 		return nil
 	}
-	dir, err := os.MkdirTemp("", "release-last-")
+	before, err := r.git("show", last+":"+apiFile)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	// The parent of the tagged commit has the same sources, and go.mod files that work without a
-	// proxy.
-	if _, err := r.git("worktree", "add", "-q", "--detach", filepath.Join(dir, "tree"), last+"^"); err != nil {
-		return err
-	}
-	defer r.git("worktree", "remove", "--force", filepath.Join(dir, "tree"))
 	var problems []error
-	for _, m := range modules {
-		before, err := api(filepath.Join(dir, "tree", m.Dir))
-		if err != nil {
-			return fmt.Errorf("%s: %w", last, err)
-		}
-		now, err := api(filepath.Join(r.root, m.Dir))
-		if err != nil {
-			return err
-		}
-		problems = append(problems, differences(before, now, s.api, isPatch(last, r.version))...)
+	for _, d := range differences(parse(before), now) {
+		problems = append(problems, d.said(s.api, last, r.version))
 	}
 	return errors.Join(problems...)
 }
-
-// isPatch reports whether two versions have the same minor version.
-func isPatch(last, version string) bool { return semver.MajorMinor(last) == semver.MajorMinor(version) }
 
 // last returns the newest version before this one, or "".
 func (r release) last() (last string, err error) {
@@ -68,31 +72,41 @@ func (r release) last() (last string, err error) {
 	return last, err
 }
 
-// api loads the public packages of the module in a folder. A folder without a module has none.
-func api(dir string) (map[string]*packages.Package, error) {
-	public := map[string]*packages.Package{}
-	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
-		return public, nil
-	}
-
-	loaded, err := packages.Load(&packages.Config{
-		Dir: dir, Env: append(os.Environ(), "GOWORK=off"),
-		Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports |
-			packages.NeedDeps | packages.NeedExportFile,
-	}, "./...")
-	if err != nil {
-		return nil, err
-	}
-
-	for _, p := range loaded {
-		if len(p.Errors) > 0 {
-			return nil, p.Errors[0]
+// list loads the public packages of modules and lists what they export.
+func list(root string, modules []*publish.Module) (api, error) {
+	all := api{}
+	for _, m := range modules {
+		config := &packages.Config{
+			Dir: filepath.Join(root, m.Dir), Env: append(os.Environ(), "GOWORK=off"), Mode: packages.NeedName,
 		}
-		if isPublic(p) {
-			public[p.PkgPath] = p
+		found, err := packages.Load(config, "./...")
+		if err != nil {
+			return nil, err
+		}
+		var paths []string
+		for _, p := range found {
+			if isPublic(p) {
+				paths = append(paths, p.PkgPath)
+			}
+		}
+		if len(paths) == 0 {
+			continue // commands
+		}
+
+		config.Mode |= packages.NeedTypes | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile
+		loaded, err := packages.Load(config, paths...)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range loaded {
+			if len(p.Errors) > 0 {
+				return nil, p.Errors[0]
+			}
+			l := lister{pkg: p.Types, root: modules[0].Path + "/"}
+			all[strings.TrimPrefix(p.PkgPath, l.root)] = l.list()
 		}
 	}
-	return public, nil
+	return all, nil
 }
 
 func isPublic(p *packages.Package) bool {
@@ -105,48 +119,282 @@ func isPublic(p *packages.Package) bool {
 	return p.Name != "main"
 }
 
-// differences returns the changes that a changelog does not mention.
-func differences(before, now map[string]*packages.Package, api string, patch bool) (problems []error) {
-	for path, p := range before {
-		if now[path] == nil && !names(api, shortPath(path)) {
-			problems = append(problems,
-				fmt.Errorf("%s is gone: CHANGELOG.md names %q nowhere under API", path, shortPath(path)))
-		}
-		if now[path] == nil && patch {
-			problems = append(problems, fmt.Errorf("%s is gone: that needs a minor version", path))
-		}
-		_ = p
-	}
-
-	for path, p := range now {
-		old := before[path]
-		if old == nil {
-			if !names(api, shortPath(path)) {
-				problems = append(problems,
-					fmt.Errorf("%s is new: CHANGELOG.md names %q nowhere under API", path, shortPath(path)))
-			}
-			continue
-		}
-
-		for _, c := range apidiff.Changes(old.Types, p.Types).Changes {
-			name, _, _ := strings.Cut(c.Message, ":")
-			switch {
-			case patch && !c.Compatible:
-				problems = append(problems, fmt.Errorf("%s: %s: that needs a minor version", path, c.Message))
-			case !c.Compatible && !names(api, name):
-				problems = append(problems,
-					fmt.Errorf("%s: %s: CHANGELOG.md names %q nowhere under API", path, c.Message, name))
-			case c.Compatible && !names(api, name) && !names(api, shortPath(path)):
-				problems = append(problems, fmt.Errorf("%s: %s: CHANGELOG.md names neither it nor %q under API", path,
-					c.Message, shortPath(path)))
-			}
+// String is the text of the listing. [parse] reads it.
+func (a api) String() string {
+	var b strings.Builder
+	for _, path := range sortedKeys(a) {
+		fmt.Fprintln(&b, path)
+		for _, line := range a[path] {
+			fmt.Fprintln(&b, "  "+line)
 		}
 	}
-	return problems
+	return b.String()
 }
 
-// shortPath returns the changelog's name of a package: without the path of the root.
-func shortPath(path string) string {
-	parts := strings.SplitN(path, "/", 4)
-	return parts[len(parts)-1]
+func parse(text string) api {
+	a, path := api{}, ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if member, ok := strings.CutPrefix(line, "  "); ok {
+			a[path] = append(a[path], member)
+			continue
+		}
+		path = line
+		a[path] = nil
+	}
+	return a
+}
+
+func sortedKeys[V any](m map[string]V) (keys []string) {
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// A difference is a package, or a name in one, that is new, gone or changed. The lines are those of
+// the name; a package has none.
+type difference struct{ path, name, before, now string }
+
+// breaks reports whether a program that compiled may not compile any more. Interfaces and what a
+// struct can be used for stand on one line, so what is new beside other lines breaks nothing.
+func (d difference) breaks() bool { return d.before != "" }
+
+func (d difference) String() string {
+	at := d.path
+	if d.name != "" {
+		at += "." + d.name
+	}
+	switch {
+	case d.now == "":
+		return at + " is gone"
+	case d.before == "":
+		return at + " is new"
+	}
+	return fmt.Sprintf("%s was %q and is %q", at, d.before, d.now)
+}
+
+// said returns an error unless the API part of a changelog says this, and the version may have it.
+func (d difference) said(api, last, version string) error {
+	what := cmp.Or(d.name, d.path)
+	last, version = publish.VersionOf(d.path, last), publish.VersionOf(d.path, version)
+	switch {
+	case d.breaks() && semver.Major(version) != "v0" && semver.Major(last) == semver.Major(version):
+		return fmt.Errorf("%v: that needs a major version", d)
+	case d.breaks() && semver.MajorMinor(last) == semver.MajorMinor(version):
+		return fmt.Errorf("%v: that needs a minor version", d)
+	case d.breaks() && !names(api, what):
+		return fmt.Errorf("%v: CHANGELOG.md names %q nowhere under API", d, what)
+	case d.breaks() || names(api, what) || names(api, d.path):
+		return nil
+	}
+	return fmt.Errorf("%v: CHANGELOG.md names neither it nor %q under API", d, d.path)
+}
+
+// differences compares two listings. Of a package or a type that is new or gone, its members are
+// not named as well.
+func differences(before, now api) (all []difference) {
+	for _, path := range sortedKeys(before) {
+		if _, stays := now[path]; !stays {
+			all = append(all, difference{path: path, before: path})
+		}
+	}
+	for _, path := range sortedKeys(now) {
+		if _, known := before[path]; !known {
+			all = append(all, difference{path: path, now: path})
+			continue
+		}
+		was, is := byName(before[path]), byName(now[path])
+		for _, name := range sortedKeys(was) {
+			isMember := typeOf(name) != name
+			if was[name] != is[name] && !(isMember && is[typeOf(name)] == "") {
+				all = append(all, difference{path, name, was[name], is[name]})
+			}
+		}
+		for _, name := range sortedKeys(is) {
+			isMember := typeOf(name) != name
+			if was[name] == "" && !(isMember && was[typeOf(name)] == "") {
+				all = append(all, difference{path, name, "", is[name]})
+			}
+		}
+	}
+	return all
+}
+
+// byName returns lines by the names that they begin with, without the parameters of a type.
+func byName(lines []string) map[string]string {
+	found := map[string]string{}
+	for _, line := range lines {
+		found[line[:strings.IndexAny(line, " [")]] = line
+	}
+	return found
+}
+
+// typeOf returns the type of a field or a method, and any other name itself.
+func typeOf(name string) string {
+	of, _, _ := strings.Cut(name, ".")
+	return of
+}
+
+// A lister writes the lines of a package: a name and what it is. Names of parameters are left out.
+type lister struct {
+	pkg   *types.Package
+	root  string // of the paths of our packages
+	lines []string
+}
+
+// list returns the lines in the order of their names.
+func (l *lister) list() []string {
+	for _, name := range l.pkg.Scope().Names() {
+		if object := l.pkg.Scope().Lookup(name); object.Exported() {
+			l.object(object)
+		}
+	}
+	slices.Sort(l.lines)
+	return l.lines
+}
+
+func (l *lister) add(format string, args ...any) {
+	l.lines = append(l.lines, fmt.Sprintf(format, args...))
+}
+
+func (l *lister) object(object types.Object) {
+	switch o := object.(type) {
+	case *types.Const:
+		l.add("%s const %s = %s", o.Name(), l.text(o.Type()), o.Val().ExactString())
+	case *types.Var:
+		l.add("%s var %s", o.Name(), l.text(o.Type()))
+	case *types.Func:
+		l.add("%s func%s", o.Name(), l.signature(o.Type().(*types.Signature)))
+	case *types.TypeName:
+		l.typeName(o)
+	}
+}
+
+// typeName lists a type with its fields and methods. An alias has those of a type that only the
+// library can name.
+func (l *lister) typeName(o *types.TypeName) {
+	head := o.Name()
+	named, _ := types.Unalias(o.Type()).(*types.Named)
+	if alias, ok := o.Type().(*types.Alias); ok {
+		head += l.parameters(alias.TypeParams()) + " = " + l.text(alias.Rhs())
+		if named == nil || !strings.Contains(named.Obj().Pkg().Path(), "internal") {
+			l.add("%s", head)
+			return
+		}
+	} else if named != nil {
+		head += l.parameters(named.TypeParams())
+	}
+
+	switch of := o.Type().Underlying().(type) {
+	case *types.Struct:
+		if head += " struct"; types.Comparable(of) {
+			head += ", comparable"
+		}
+		l.fields(o.Name(), of)
+	default:
+		head += " " + l.text(of)
+	}
+	l.add("%s", head)
+	if named == nil || types.IsInterface(named) {
+		return
+	}
+
+	values := types.NewMethodSet(named)
+	for method := range types.NewMethodSet(types.NewPointer(named)).Methods() {
+		if !method.Obj().Exported() {
+			continue
+		}
+		pointer := ""
+		if values.Lookup(l.pkg, method.Obj().Name()) == nil {
+			pointer = "pointer "
+		}
+		l.add("%s.%s %smethod%s", o.Name(), method.Obj().Name(), pointer, l.signature(method.Type().(*types.Signature)))
+	}
+}
+
+// fields lists the exported fields of a struct, and those of what it embeds under a name that is
+// not exported.
+func (l *lister) fields(name string, of *types.Struct) {
+	for i := range of.NumFields() {
+		field := of.Field(i)
+		within, isStruct := field.Type().Underlying().(*types.Struct)
+		switch {
+		case field.Exported():
+			kind, tag := "field", ""
+			if field.Embedded() {
+				kind = "embeds"
+			}
+			if json, ok := reflect.StructTag(of.Tag(i)).Lookup("json"); ok {
+				tag = fmt.Sprintf(" json:%q", json)
+			}
+			l.add("%s.%s %s %s%s", name, field.Name(), kind, l.text(field.Type()), tag)
+		case field.Embedded() && isStruct:
+			l.fields(name, within)
+		}
+	}
+}
+
+// text writes a type.
+func (l *lister) text(t types.Type) string {
+	switch t := t.(type) {
+	case *types.Signature:
+		return "func" + l.signature(t)
+	case *types.Interface:
+		if !t.IsMethodSet() {
+			break // a constraint
+		}
+		var methods []string
+		for method := range t.Methods() {
+			methods = append(methods, method.Name()+l.signature(method.Type().(*types.Signature)))
+		}
+		return "interface{" + strings.Join(methods, "; ") + "}"
+	}
+	return types.TypeString(t, l.qualifier)
+}
+
+// signature writes the parameters and results of a function.
+func (l *lister) signature(s *types.Signature) string {
+	text := l.parameters(s.TypeParams()) + "(" + l.tuple(s.Params(), s.Variadic()) + ")"
+	switch results := l.tuple(s.Results(), false); {
+	case s.Results().Len() == 1:
+		return text + " " + results
+	case results != "":
+		return text + " (" + results + ")"
+	}
+	return text
+}
+
+func (l *lister) tuple(of *types.Tuple, variadic bool) string {
+	var all []string
+	for i := range of.Len() {
+		t := of.At(i).Type()
+		if slice, ok := t.(*types.Slice); ok && variadic && i == of.Len()-1 {
+			all = append(all, "..."+l.text(slice.Elem()))
+			continue
+		}
+		all = append(all, l.text(t))
+	}
+	return strings.Join(all, ", ")
+}
+
+// parameters writes the parameters of a generic type or function.
+func (l *lister) parameters(of *types.TypeParamList) string {
+	var all []string
+	for i := range of.Len() {
+		all = append(all, of.At(i).Obj().Name()+" "+types.TypeString(of.At(i).Constraint(), l.qualifier))
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return "[" + strings.Join(all, ", ") + "]"
+}
+
+// qualifier names a package by its path, ours below the root.
+func (l *lister) qualifier(p *types.Package) string {
+	if p == l.pkg {
+		return ""
+	}
+	return strings.TrimPrefix(p.Path(), l.root)
 }

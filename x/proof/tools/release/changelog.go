@@ -78,7 +78,7 @@ func (r release) notes() error {
 		if _, err := os.Stat(filepath.Join(r.root, m.Dir, "main.go")); err == nil {
 			verb = "install"
 		}
-		fmt.Printf("    go %s %s@%s\n", verb, m.Path, r.version)
+		fmt.Printf("    go %s %s@%s\n", verb, m.Path, m.Version)
 	}
 
 	fmt.Println("\ndocs/compatibility.md says what they work with.")

@@ -1,12 +1,13 @@
-// Release makes the tags of a version, locally: one for each published module, all of the same version. It pushes
-// nothing.
+// Release makes the tags of a version, locally: one for each published module. Some modules stay at
+// v0: docs/compatibility.md says which, and which of their versions belongs to a v1 of the root. It
+// pushes nothing.
 //
 //	go run ./release -root ../.. -version v0.1.0 -check 'make check'
 //
-// It needs a clean tree, a section of CHANGELOG.md for the version, and an exported API that
-// differs from that of the last tag only in ways that the section's API part mentions. The tags
-// name a new commit whose parent is HEAD: in it, the go.mod files have no replace directives and
-// require this version of each other. The branch stays where it is.
+// It needs a clean tree, a section of CHANGELOG.md for the version, and an exported API, listed in
+// api.txt, that differs from that of the last tag only in ways that the section's API part mentions.
+// The tags name a new commit whose parent is HEAD: in it, the go.mod files have no replace
+// directives and require this release's version of each other. The branch stays where it is.
 //
 // With -dry it does the same, except the checks, in a copy of the working tree, and makes no tag
 // here. With -notes it prints the text for the page of a release. Without a version, both take the
@@ -161,15 +162,15 @@ func (r release) tags() error {
 		return err
 	}
 	for _, m := range modules {
-		if _, err := r.git("tag", m.Tag(r.version), commit); err != nil {
+		if _, err := r.git("tag", m.Tag(), commit); err != nil {
 			return err
 		}
-		fmt.Printf("tag %s: %s %s\n", m.Tag(r.version), m.Path, m.ZipHash)
+		fmt.Printf("tag %s: %s %s\n", m.Tag(), m.Path, m.ZipHash)
 	}
 
 	if err := r.verify(modules); err != nil {
 		for _, m := range modules {
-			_, undo := r.git("tag", "-d", m.Tag(r.version))
+			_, undo := r.git("tag", "-d", m.Tag())
 			err = errors.Join(err, undo)
 		}
 		return err
@@ -177,7 +178,7 @@ func (r release) tags() error {
 
 	fmt.Printf("%d tags of %s name %s; push them with: git push origin", len(modules), r.version, commit)
 	for _, m := range modules {
-		fmt.Print(" ", m.Tag(r.version))
+		fmt.Print(" ", m.Tag())
 	}
 	fmt.Println()
 	return nil

@@ -27,7 +27,7 @@ func (r release) verify(modules []*publish.Module) error {
 	}
 
 	for _, m := range modules {
-		cmd := exec.Command("go", "mod", "download", "-json", m.Path+"@"+r.version)
+		cmd := exec.Command("go", "mod", "download", "-json", m.Path+"@"+m.Version)
 		cmd.Dir = cache
 		cmd.Env = append(
 			os.Environ(),
@@ -47,14 +47,14 @@ func (r release) verify(modules []*publish.Module) error {
 		out, err := cmd.Output()
 		var got struct{ Sum, GoModSum, Error string }
 		if jsonErr := json.Unmarshal(out, &got); jsonErr != nil {
-			return fmt.Errorf("%s: %w", m.Tag(r.version), errors.Join(err, jsonErr))
+			return fmt.Errorf("%s: %w", m.Tag(), errors.Join(err, jsonErr))
 		}
 
 		if got.Error != "" {
-			return fmt.Errorf("%s: %s", m.Tag(r.version), got.Error)
+			return fmt.Errorf("%s: %s", m.Tag(), got.Error)
 		}
 		if got.Sum != m.ZipHash || got.GoModSum != m.ModHash {
-			return fmt.Errorf("%s: the go command gets %s, and others require %s", m.Tag(r.version), got.Sum, m.ZipHash)
+			return fmt.Errorf("%s: the go command gets %s, and others require %s", m.Tag(), got.Sum, m.ZipHash)
 		}
 	}
 	return nil
