@@ -187,7 +187,7 @@ func (c *checker) checkRun(cron *cronState, s *jobState, e *event, run time.Time
 	case run.After(created.Add(skew)):
 		c.found(finding(e, "CI2", "", "is of the run of %s and was created %v before it",
 			value.Time(run), run.Sub(created)))
-	case !matchesAny(cron, specs, run):
+	case !matchesAny(cron, specs, run, c.options.Release):
 		c.found(finding(e, "CI2", "", "is of the run of %s, which schedule %q does not have",
 			value.Time(run), specs[0].Schedule))
 	case all(specs, func(x *cronjob.Spec) bool { return value.Of(x.Suspend) }):
@@ -209,9 +209,9 @@ func isLate(s *cronjob.Spec, late time.Duration) bool {
 }
 
 // matchesAny reports whether a run is a time of one of the schedules.
-func matchesAny(cron *cronState, specs []cronjob.Spec, run time.Time) bool {
+func matchesAny(cron *cronState, specs []cronjob.Spec, run time.Time, r release.Release) bool {
 	for i := range specs {
-		if matches(cron, &specs[i], run) {
+		if matches(cron, &specs[i], run, r) {
 			return true
 		}
 	}
@@ -220,13 +220,13 @@ func matchesAny(cron *cronState, specs []cronjob.Spec, run time.Time) bool {
 
 // matches reports whether the schedule has this run, by the calendar or by the rules of Kubernetes.
 // A spec without a zone has the controller's zone, which the run shows.
-func matches(cron *cronState, spec *cronjob.Spec, run time.Time) bool {
+func matches(cron *cronState, spec *cronjob.Spec, run time.Time, r release.Release) bool {
 	if strings.HasPrefix(strings.TrimSpace(spec.Schedule), "@every") {
 		return true // its runs count from the last run
 	}
 
 	of := cronjob.CronJob{Spec: *spec, CreationTimestamp: cron.cronJob.CreationTimestamp}
-	for _, o := range [][]schedule.Option{nil, {schedule.Kubernetes(release.Newest())}} {
+	for _, o := range [][]schedule.Option{nil, {schedule.Kubernetes(r)}} {
 		if spec.TimeZone == nil {
 			o = append(o, schedule.WithLocation(run.Location()))
 		}

@@ -143,6 +143,10 @@ func (c *Config) validate() error {
 		}
 	}
 
+	if _, err := c.Planners.schedules(); err != nil {
+		problem("planners: %w", err)
+	}
+
 	if c.Workers < 0 {
 		problem("workers: %d is negative", c.Workers)
 	}

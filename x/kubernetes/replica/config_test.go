@@ -62,6 +62,28 @@ func TestParsePlanners_Preset(t *testing.T) {
 	}
 }
 
+// TestPlanners_Schedules: with a preset, schedules are read as that release reads them.
+func TestPlanners_Schedules(t *testing.T) {
+	for preset, want := range map[string]release.Release{
+		"kubernetes-1.33":   release.V133(),
+		"kubernetes-1.35.4": release.V135().At(4),
+		"kubernetes-1.37":   release.Newest(),
+	} {
+		if got, err := releaseOf(preset); err != nil || got != want {
+			t.Errorf("%s is the release %v, %v", preset, got, err)
+		}
+		if got, err := (&Planners{Preset: preset}).schedules(); err != nil || len(got) != 1 {
+			t.Errorf("%s: %d options, %v", preset, len(got), err)
+		}
+	}
+	if got, err := new(Planners).schedules(); err != nil || len(got) != 0 {
+		t.Errorf("no preset: %d options, %v", len(got), err)
+	}
+	if got, err := (&Planners{Preset: "kubernetes-1.20"}).schedules(); err == nil {
+		t.Errorf("an unknown release: %d options", len(got))
+	}
+}
+
 // TestParsePlanners_Errors: errors name the field and the problem.
 func TestParsePlanners_Errors(t *testing.T) {
 	tests := []struct{ file, want string }{
@@ -95,10 +117,10 @@ func TestParsePlanners_Errors(t *testing.T) {
 func TestConfig_Errors(t *testing.T) {
 	_, err := Config{
 		Controllers: []string{"pods"}, Namespaces: []string{"a", ""}, Workers: -1, Election: true, MemoryAnnotation: "a b",
-		Lease: Lease{Duration: time.Millisecond},
+		Lease: Lease{Duration: time.Millisecond}, Planners: Planners{Preset: "1.36"},
 	}.withDefaults()
 	for _, want := range []string{"managed-by: required", `"pods" is none of jobs`, "a name is empty", "-1 is negative", `memory-annotation: "a b"`,
-		"lease-namespace: required", "1ms is less than a second"} {
+		"lease-namespace: required", "1ms is less than a second", "planners: preset: 1.36 is not"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}

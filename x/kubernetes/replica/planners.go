@@ -14,6 +14,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
+	"github.com/batchplan/batchplan/schedule"
 )
 
 // Planners are the options of the planners, as a file holds them.
@@ -75,18 +76,37 @@ func presetOf(tree any, p *Planners) error {
 		return nil
 	}
 
+	r, err := releaseOf(preset)
+	if err == nil {
+		p.Job, p.CronJob = job.Kubernetes(r), cronjob.Kubernetes(r)
+	}
+	return err
+}
+
+// releaseOf returns the release that a preset names.
+func releaseOf(preset any) (release.Release, error) {
 	name, _ := preset.(string)
 	text, found := strings.CutPrefix(name, PresetKubernetes)
 	if !found {
-		return fmt.Errorf("preset: %v is not %q and a release", preset, PresetKubernetes)
+		return release.Release{}, fmt.Errorf("preset: %v is not %q and a release", preset, PresetKubernetes)
 	}
-
 	r, err := release.Parse(text)
 	if err != nil {
-		return fmt.Errorf("preset: %w", err)
+		return r, fmt.Errorf("preset: %w", err)
 	}
-	p.Job, p.CronJob = job.Kubernetes(r), cronjob.Kubernetes(r)
-	return nil
+	return r, nil
+}
+
+// schedules returns how the planner reads schedules: as the release of the preset does, if there is one.
+func (p *Planners) schedules() ([]schedule.Option, error) {
+	if p.Preset == "" {
+		return nil, nil
+	}
+	r, err := releaseOf(p.Preset)
+	if err != nil {
+		return nil, err
+	}
+	return []schedule.Option{schedule.Kubernetes(r)}, nil
 }
 
 var durationType = reflect.TypeFor[time.Duration]()

@@ -19,8 +19,6 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
-	"github.com/batchplan/batchplan/job/release"
-	"github.com/batchplan/batchplan/schedule"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
@@ -237,16 +235,17 @@ func (c *Config) newControllers(client clients, from *caches, common controller.
 		})
 	})
 	add(CronJobs, func() (starter, error) {
-		o := controller.CronJobOptions{
+		schedules, err := c.Planners.schedules()
+		if err != nil {
+			return nil, err
+		}
+		return controller.NewCronJobs(controller.BatchCronJobs(client.all, from), controller.CronJobOptions{
 			Common:     common,
 			Planner:    c.Planners.CronJob,
+			Schedule:   schedules,
 			Metrics:    measure(c.Registry).CronJobs(),
 			EditEvents: c.advise,
-		}
-		if c.Planners.Preset != "" {
-			o.Schedule = []schedule.Option{schedule.Kubernetes(release.Newest())}
-		}
-		return controller.NewCronJobs(controller.BatchCronJobs(client.all, from), o)
+		})
 	})
 	add(TTL, func() (starter, error) {
 		return controller.NewTTL(jobs, controller.TTLOptions{
