@@ -33,8 +33,8 @@ type Backfill struct {
 	// Runs that are not due yet start when they are due.
 	After time.Time `json:"after"`
 	Until time.Time `json:"until"`
-	// Overlap is Forbid or Allow; empty means Forbid. With Forbid a run starts only when no job is
-	// active, with Allow beside other jobs.
+	// Overlap is Forbid or Allow; empty means Forbid. With Forbid a run starts only while no job is
+	// active. With Allow it starts even if other jobs are active.
 	Overlap ConcurrencyPolicy `json:"overlap,omitempty"`
 	// MaxActive holds runs back while this many jobs are active, including jobs of the schedule.
 	// Zero means that only Options.MaxActive limits them.

@@ -30,9 +30,9 @@ type Child struct {
 	// own word such as Aborted. A child with such a word has neither succeeded nor failed. Finished
 	// is empty while the job runs.
 	Finished Ending `json:"finished,omitempty"`
-	// KeptAs selects the history limit for a child with such a word (C2): Complete means the limit
-	// of successful jobs; Failed or empty, that of failed jobs. With any other value no limit
-	// applies, and the history keeps the child.
+	// KeptAs selects the history limit for a child whose Finished is set but is neither Complete
+	// nor Failed (C2): Complete means the limit of successful jobs; Failed or empty, that of failed
+	// jobs. With any other value no limit applies, and the child is kept.
 	KeptAs Ending `json:"keptAs,omitempty"`
 	// FinishTime is the time at which the condition Complete or Failed became True.
 	FinishTime time.Time `json:"finishTime,omitzero"`

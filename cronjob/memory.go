@@ -72,8 +72,8 @@ type startedJob struct {
 	// found the job of an unknown UID. In both cases the snapshots do not show it yet.
 	Recorded bool `json:"recorded,omitempty"`
 	Found    bool `json:"found,omitempty"`
-	// Over is true if the job has ended or is gone. A status that lists it may have been written
-	// nevertheless, and no snapshot has shown that status yet.
+	// Over is true if the job has ended or is gone. It stays in the memory because a status that
+	// still lists it as active may have been written, and no snapshot has shown that status yet.
 	Over bool `json:"over,omitempty"`
 }
 
@@ -99,8 +99,8 @@ func (s *startedJob) isAccountedLost(accounted time.Time) bool {
 	return isLost(*s) && isOfRun(*s) && !s.ScheduledTime.After(accounted)
 }
 
-// memoryAbout returns the memory of the snapshot. It is empty if it belongs to an earlier CronJob
-// of this name (B5).
+// memoryAbout returns the memory of the snapshot, or an empty one if that memory belongs to an
+// earlier CronJob of this name (B5).
 func memoryAbout(s *Snapshot) memory {
 	if m := &s.Memory.kept; m.CronJobUID == s.CronJob.UID {
 		return *m

@@ -29,7 +29,8 @@ func (o *Options) catchUpLimit() int {
 	return int(o.CatchUpLimit)
 }
 
-// pickDue chooses the run to start from the runs in (earliest, until].
+// pickDue chooses which of the runs in (earliest, until] to start, according to the catch-up
+// options.
 func pickDue(s schedule.Schedule, earliest, until time.Time, o *Options) pick {
 	latest, ok := s.Latest(earliest, until)
 	if !ok {

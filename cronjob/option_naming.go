@@ -30,7 +30,7 @@ const (
 	// NameMinutes: the name ends in the minutes from 1970 to the run. Runs in the same minute, as
 	// "@every 30s" has them, share a name, so only one of them starts.
 	NameMinutes NameForm = iota
-	// NameSeconds: the name ends in the seconds from 1970 to the run.
+	// NameSeconds: the name ends in the scheduled time of the run, as Unix seconds.
 	NameSeconds
 	// NameCustom: Naming.Namer makes the name.
 	NameCustom

@@ -64,8 +64,9 @@ func recallUnrecorded(m *memory, s *Snapshot) (recorded, unrecorded time.Time) {
 	return later(recorded, m.Unrecorded), time.Time{}
 }
 
-// recallWrites adds own writes that the snapshot lacks to the census, and updates the memory: the
-// started, replaced and deleted jobs, and the time since which snapshots have been late.
+// recallWrites adds to the census the controller's own writes that the snapshot does not show yet.
+// It also updates the memory: the started, replaced and deleted jobs, and since when snapshots have
+// been late.
 func (c *census) recallWrites(s *Snapshot, m *memory) {
 	if !keepsWrites(s.Consistent, s.Options.Quirks) {
 		m.Started, m.Replaced, m.Deleted, m.Behind = nil, nil, nil, time.Time{}

@@ -30,7 +30,8 @@ const (
 
 	// childActive: the child runs and is in the active list. Replace deletes it (C12).
 	childActive
-	// childActiveLeaving: like childActive, but the child is already deleted.
+	// childActiveLeaving: like childActive, but the child is being deleted, or this controller has
+	// deleted it.
 	childActiveLeaving
 	// childActiveKept: the child is in the active list, but no run replaces it: a backfill has
 	// started it, or it is gone.

@@ -19,7 +19,7 @@ type Wait struct {
 	Jobs int `json:"jobs,omitempty"`
 	// Name is the name in the sentence, or the reason why there is no schedule.
 	Name string `json:"name,omitempty"`
-	// Kind is the kind of the children in the sentence; empty means jobs.
+	// Kind is the kind of the children that String names; empty means jobs.
 	Kind string `json:"kind,omitempty"`
 }
 

@@ -68,8 +68,9 @@ func appendExcess(deletions []Deletion, s *Snapshot, found *findings, wanted int
 	return deletions
 }
 
-// createMissing plans the creations of missing pods that no backoff holds (J30, J31). It reports
-// whether it leaves some out, and whether a backoff holds all of them.
+// createMissing plans the creations of the missing pods whose backoff is over (J30, J31). It
+// reports whether the limit of a round leaves some of them out, and whether no pod is created
+// because of a backoff.
 func createMissing(
 	plan *Plan, s *Snapshot, found *findings, missing int64, record backoff.Record, buf *scratch,
 ) (more, held bool) {

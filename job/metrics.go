@@ -68,7 +68,7 @@ const (
 	reconciling = "reconciling"
 	// tracking: pods were managed, and there was nothing to create or delete.
 	tracking = "tracking"
-	// podsCreated: pods are missing, even if a backoff holds them back.
+	// podsCreated: pods are missing. The round may create none of them, because of a backoff.
 	podsCreated = "pods_created"
 	// podsDeleted: there are surplus pods, or the job is suspended.
 	podsDeleted = "pods_deleted"

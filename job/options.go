@@ -20,9 +20,9 @@ type Options struct {
 	// is deleted and counts as failed. Zero means no limit. A pod without a creation time has no
 	// limit.
 	PendingTimeout time.Duration `json:"pendingTimeout,omitempty"`
-	// TerminatingTimeout is the time for which a terminating pod may exceed the time by which it
-	// must be gone, if only failed pods are replaced. After that it counts as failed and is
-	// replaced. Zero means no limit.
+	// TerminatingTimeout is how long a terminating pod may exist after its deletionTimestamp, the
+	// end of its grace period. After that it counts as failed and is replaced. It matters only if
+	// only failed pods are replaced. Zero means no limit.
 	TerminatingTimeout time.Duration `json:"terminatingTimeout,omitempty"`
 	// SuccessBeatsDeadline lets a job succeed if it has enough successes in the round in which its
 	// deadline passes. Without it, such a job fails (J23 before J25, J26).

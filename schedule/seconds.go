@@ -8,8 +8,8 @@ import (
 // This file adds seconds to a pattern, which knows whole minutes only. Each matching minute has
 // one run for each second of the set.
 
-// seconds is the set of matching seconds as bits 0-59. If only second 0 matches, as without a field
-// of seconds, it is 0: then the pattern is used alone.
+// seconds is the set of matching seconds as bits 0-59. The value 0 means second 0 only, as in a
+// schedule without a field of seconds: then the pattern of minutes is used without this set.
 type seconds uint64
 
 const onlySecondZero = 1

@@ -24,9 +24,10 @@ type Functions struct {
 	// Writes has the functions that may write to the target of an argument, with the number of the
 	// argument: {"Pod.Read": 0}.
 	Writes map[string]int
-	// Shares names the functions whose results may share memory with an argument. The value is the
-	// field of the first result that is an argument, if there is one. An append to another field
-	// must not change the argument. With "*", the results are not checked.
+	// Shares names the functions whose results may share memory with an argument. The value names
+	// the field of the first result that holds the argument itself; it is not checked. In other
+	// results only an append is checked: it must not change the argument. With "*", the results are
+	// not checked.
 	Shares map[string]string
 	// Skip names functions that are not called, and types whose methods are not called.
 	Skip []string

@@ -70,8 +70,8 @@ func (l *Life) Names(name string) {
 	l.story.names[name] = true
 }
 
-// Story returns what happened, from the beginning. A long story leaves out events that are not
-// about the broken objects.
+// Story returns what happened, from the beginning. A long story leaves out events that are far from
+// the violation and do not concern its objects.
 func (l *Life) Story() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

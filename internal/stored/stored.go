@@ -8,8 +8,9 @@ import (
 	"fmt"
 )
 
-// Read reads JSON whose field formatVersion has the version into out. Otherwise it returns the
-// problem, and out must be ignored. Empty data, or null, leaves out unchanged.
+// Read decodes JSON into out if its field formatVersion equals version. It returns the problem if
+// the version or the JSON is wrong; then out must be ignored. Empty data, or null, leaves out
+// unchanged.
 func Read(data []byte, version int, out any) (problem string) {
 	if data = bytes.TrimSpace(data); len(data) == 0 || string(data) == "null" {
 		return ""

@@ -98,7 +98,7 @@ func (st *State) checkListed(f *found, s *job.Status, uid job.UID, as jobreason.
 	}
 }
 
-// checkMoved compares a counter with the UIDs that left its list.
+// checkMoved checks that a counter rises by the number of UIDs that left its list.
 func (st *State) checkMoved(f *found, s *job.Status, as jobreason.Counted, moved int32) {
 	old := &st.Job.Status
 	added := s.Failed - old.Failed

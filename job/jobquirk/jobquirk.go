@@ -27,9 +27,9 @@ const (
 	// plan again when the first of several waiting indexes is due while others are created, nor
 	// when expectations time out. That timeout is an instant longer.
 	CoarseRequeue
-	// UnseenCompletion completes a job while own writes have not been seen (JI8). From 1.36 this
-	// concerns only creations that a terminating namespace has refused, since the controller waits
-	// for its caches first.
+	// UnseenCompletion completes a job although the controller has not seen all of its own writes
+	// (JI8). From 1.36 this happens only after creations that a terminating namespace has refused,
+	// since the controller otherwise waits for its caches.
 	UnseenCompletion
 	// EarlyEvents reports that a job was suspended or resumed before the status is written, and
 	// again if the write fails (J41).

@@ -18,9 +18,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
-// GroupStore is a Store whose program schedules jobs as gangs (J44, J45): its backend is a
-// [jobapply.Grouper]. In most lives Env.Options has Gangs, and some of the jobs ask for a gang.
-// RemoveJob removes the groups as well.
+// GroupStore is a Store for a program that schedules jobs as gangs (J44, J45): the program's
+// backend is a [jobapply.Grouper]. Most lives set Gangs in Env.Options, and some of their jobs ask
+// for a gang. RemoveJob must also remove the groups of the job.
 type GroupStore interface {
 	// Groups reads the workloads and pod groups of the job, as a snapshot has them.
 	Groups() (jobgroup.Groups, error)

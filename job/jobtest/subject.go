@@ -56,8 +56,8 @@ type Subject struct {
 	// Cache, if not nil, is the program's view of its objects. The test shows it the changes late,
 	// and calls the program after showing something. Such a subject is Late.
 	Cache Cache
-	// OneWriter means that only the program writes the job during a round, so that its status needs
-	// no condition: users edit the job between the rounds.
+	// OneWriter means that nobody else writes the job during a round: users edit it between the
+	// rounds. So the program may write the status without checking the version of the job.
 	OneWriter bool
 	// Unconditional means that the store has no conditional updates. A status may be written after
 	// the job has changed, and must leave the rest of the job alone. A pod may be deleted with

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// freedom is what differs between two lives without faults.
+// freedom holds the differences that a comparison ignores: those between two lives without faults,
+// and those that the subject allows.
 type freedom struct {
 	names     map[string]bool // kinds whose objects have names that differ
 	numbers   map[string]bool // kinds with another number of objects

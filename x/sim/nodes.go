@@ -73,7 +73,7 @@ func (n *nodes) init(specs []Node, keep bool) {
 	}
 }
 
-// update updates the tree after a change of a node.
+// update updates the search tree after the machine with index i has changed.
 func (n *nodes) update(i int) {
 	at := n.size + i
 	n.tree[at] = n.all[i].room

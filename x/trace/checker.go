@@ -67,7 +67,7 @@ const (
 	isRepeated step = iota
 	// isFirst: the object was not known.
 	isFirst
-	// isNext: no version is missing in between.
+	// isNext: no version is missing between the last one seen and this one.
 	isNext
 	// isLater: versions may be missing.
 	isLater

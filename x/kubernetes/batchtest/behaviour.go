@@ -136,7 +136,7 @@ func Labelled(labels map[string]string) Match {
 // indexOf returns the completion index of a pod as text, or "".
 func indexOf(pod *corev1.Pod) string { return pod.Annotations[batchv1.JobCompletionIndexAnnotation] }
 
-// rule is a behaviour and the matches of the pods that have it.
+// rule is a behaviour, and the matches that must all hold for a pod that has it.
 type rule struct {
 	Behaviour
 	matches []Match

@@ -44,14 +44,14 @@ type CronJobOptions struct {
 // CronJobMetrics are callbacks for the metrics of a CronJob controller (C16). They are called
 // concurrently; each may be nil. Their arguments are valid until they return.
 type CronJobMetrics struct {
-	// Round is called after each plan of a round.
+	// Round is called for each plan of a round, after it was carried out or has failed.
 	Round func(CronJobRound)
 }
 
 // CronJobHooks are callbacks for what the controller has seen and decided. They are called
 // concurrently; each may be nil. Their arguments are valid until they return.
 type CronJobHooks struct {
-	// Round is called after each plan of a round.
+	// Round is called for each plan of a round, after it was carried out or has failed.
 	Round func(CronJobRound)
 }
 

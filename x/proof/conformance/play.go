@@ -42,10 +42,10 @@ const patience = 5 * time.Minute
 // replays is the number of times that a script with a difference is played again.
 var replays = flag.Int("replays", 12, "how often to play a script again that shows a difference, before it counts")
 
-// Play plays a script to both sides. The real controllers are not deterministic
-// when two of their goroutines, or two caches, receive notifications at the same
-// instant. So a difference counts only if it appears each time the script is
-// played.
+// Play plays a script to the real controllers and to ours, and compares what can be observed. The
+// real controllers are not deterministic when two of their goroutines, or two caches, receive
+// notifications at the same instant. So a difference counts only if it appears each time the script
+// is played.
 func Play(t *testing.T, s *script.Script, o ours.Options) Result {
 	if o.Stale {
 		s = s.MadeStale()

@@ -16,7 +16,7 @@ type Options struct {
 	// Memory is the number of bytes that the states may take; 0 means 2 GiB. A search that needs
 	// more ends with an incomplete report.
 	Memory int64
-	// Rest is the greatest number of calm steps from any state to rest; 0 omits that check.
+	// Rest is the greatest allowed number of calm steps from any state to rest; 0 omits that check.
 	Rest int
 	// Progress, if not nil, is called about once a second.
 	Progress func(Progress)
@@ -48,7 +48,7 @@ var (
 // Report is the result of a search.
 type Report[S any] struct {
 	// States is the number of visited states, Depth the greatest distance of a state from a start,
-	// and Rested the number of further states that only calm steps reach.
+	// and Rested the number of states that the walks to rest have met.
 	States, Depth, Rested int
 	Tally                 Tally
 	// Incomplete is the reason why states may be missing; nil if every state was visited.

@@ -227,7 +227,7 @@ func (f *function) chooser(bugs []string) string {
 
 func (f *function) name() string { return f.key[strings.LastIndex(f.key, ".")+1:] }
 
-// functionsOf returns the functions of a file, in their order.
+// functionsOf returns the name of a file's package, and its functions in their order.
 func functionsOf(source string) (name string, all []function, err error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "", source, parser.SkipObjectResolution)

@@ -13,8 +13,8 @@ import (
 // keep is the size of the end of the log that a failed test shows.
 const keep = 64 << 10
 
-// capture redirects klog's output until the end of the test, and shows the end of it if the test
-// failed.
+// capture collects klog's output until the end of the test. If the test fails, it shows the last
+// part.
 func capture(t testing.TB) io.Writer {
 	t.Helper()
 	log := &tail{}

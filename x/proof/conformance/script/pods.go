@@ -121,7 +121,8 @@ func restart(w *World, p *corev1.Pod, s Step) error {
 	})
 }
 
-// exit ends all containers with a code, or only the named one.
+// exit ends all containers with a code. If a container is named, only that one ends with the code,
+// and the others end with 0.
 func exit(w *World, p *corev1.Pod, s Step) error {
 	if isTerminal(p) {
 		return nil

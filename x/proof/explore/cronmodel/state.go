@@ -118,7 +118,7 @@ const (
 	ofBackfill
 )
 
-// outcome is what the controller learns of a call.
+// outcome is the result of an API call, as the controller sees it.
 type outcome uint8
 
 const (

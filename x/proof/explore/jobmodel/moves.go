@@ -90,7 +90,8 @@ func (w *worker) meeting(s *state, write writeStep) {
 	}
 }
 
-// at returns the index of the pod that has a place in a controller's round, or -1.
+// at returns the index in s.pods of the pod at a place in the snapshot of a controller's round, or
+// -1.
 func (s *state) at(c int, place uint8) int {
 	for i := range s.pods {
 		if s.pods[i].place[c] == place+1 {

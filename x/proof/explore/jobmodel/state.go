@@ -81,7 +81,7 @@ type pod struct {
 	// statuses that controllers have seen.
 	listed listed
 	seenIn [maxControllers]listed
-	// delayed is the list that the pod is in, in the status on its way.
+	// delayed is the list that has the pod in the status write which has not taken effect yet.
 	delayed listed
 	// noted is what each controller's memory holds about the pod.
 	noted [maxControllers]notes

@@ -36,7 +36,7 @@ type test struct {
 	reaches map[int]bool  // the functions, by the id of their first mutant; nil if the test was not traced
 }
 
-// took returns the processor time of all tests, one after the other.
+// took returns the sum of the processor times of the tests.
 func (s *suite) took() (sum time.Duration) {
 	for _, t := range s.tests {
 		sum += t.took

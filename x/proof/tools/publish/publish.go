@@ -1,5 +1,6 @@
-// Package publish turns a working tree into a release: the modules that others can require, without
-// replace directives, each requiring the release's version of the others.
+// Package publish makes a release from a working tree: the modules that users can require. Their
+// go.mod files have no replace directives, and require the version of the release of the
+// repository's other modules.
 package publish
 
 import (

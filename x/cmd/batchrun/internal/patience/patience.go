@@ -71,8 +71,9 @@ func (p *Patience) Failed(err error, began, now time.Time) (time.Duration, error
 	return min(policy.Delay(p.failures), p.Limit-lasted), nil
 }
 
-// Try notes the result of a pass of a loop. After a temporary failure it warns and returns how long to
-// wait before the next pass. Otherwise it returns the error with which the loop has to end.
+// Try takes the result of a pass of a loop. After a success it returns 0 and nil. After a temporary
+// failure it warns, and returns how long to wait before the next pass. After any other failure it
+// returns the error with which the loop must end.
 func (p *Patience) Try(err error, began, now time.Time, tell func(string)) (time.Duration, error) {
 	if err == nil {
 		p.Worked()

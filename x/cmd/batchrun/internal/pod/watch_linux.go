@@ -75,14 +75,15 @@ func killAll(group string) {
 	for {
 		switch {
 		case isFirst():
-			// This kills all other processes of the namespace. Outside of a namespace it would kill all
-			// processes of the machine, so it depends on the process ID alone.
+			// This kills all other processes of the PID namespace. Without a namespace of its own
+			// it would kill all processes of the machine, so the condition looks at the process ID
+			// alone.
 			_ = unix.Kill(-1, unix.SIGKILL)
 		case group != "":
 			_ = killCgroup(group)
 		}
-		// Each round may orphan the children of the killed processes. This process
-		// adopts them, so no other process can have their IDs.
+		// Killed processes may leave children. This process adopts them, so the next round kills
+		// them. Their IDs are not reused before Wait4, so signals reach no other process.
 		pids, err := children()
 		if err == nil && len(pids) == 0 {
 			return

@@ -20,7 +20,8 @@ type Store struct {
 	// Dir is the state folder, absolute.
 	Dir string
 	db  *sql.DB
-	// copy is the folder of a copy of the database, to be removed with the store.
+	// copy is the folder of a temporary copy of the database, which Close removes. It is empty if
+	// there is no copy.
 	copy string
 }
 

@@ -80,7 +80,7 @@ func (c *curve) place(at time.Duration) int {
 	return min(max(n, 0), loadPoints+1)
 }
 
-// span adds a span from a time to another.
+// span adds 1 to the curve between two times.
 func (c *curve) span(from, to time.Duration) {
 	if to > from {
 		c.diff[c.place(from)]++

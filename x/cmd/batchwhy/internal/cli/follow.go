@@ -220,7 +220,7 @@ func (f *follower) explainChanged() error {
 	return nil
 }
 
-// write writes one explanation as a line of JSON, or its news as text.
+// write writes one explanation: as a line of JSON, or as text that shows what has changed.
 func (f *follower) write(x *explain.Explanation, changes []read.Change) error {
 	if f.output != "json" {
 		return f.printer.Update(f.options.At, x, f.said[x.UID], changes)

@@ -60,7 +60,7 @@ func patch(namespace, kind, name, field string, value any) *Act {
 	return merge(namespace, kind, name, string(data))
 }
 
-// merge sets the fields of a merge patch.
+// merge returns the act of a merge patch: kubectl patch with the fields.
 func merge(namespace, kind, name, fields string, options ...string) *Act {
 	args := append([]string{"patch", kind, name}, append(options, "--type=merge", "-p", fields)...)
 	return &Act{

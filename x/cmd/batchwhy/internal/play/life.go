@@ -12,7 +12,8 @@ type Life interface {
 	// Do takes one step, and runs the controller after it. After an error the life must not
 	// be used any more.
 	Do(step string) error
-	// Clone returns a life that goes its own way from here.
+	// Clone returns a copy in this state. Steps of the copy do not change the original, nor the
+	// other way round.
 	Clone() Life
 	// View describes this state, with the page of pods or Jobs that contains the place from.
 	View(from int) View
