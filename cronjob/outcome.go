@@ -127,7 +127,7 @@ func (p *Plan) foundGone(w *Writes) iter.Seq[*Reference] {
 	}
 }
 
-// lostNames returns the names of perhaps created jobs whose look-up had this result.
+// lostNames returns the names whose look-up had this result, of jobs that may have been created.
 func (p *Plan) lostNames(w *Writes, result cronjobreason.Result) map[string]bool {
 	names := map[string]bool{}
 	for ref := range p.lookedUp(w, result) {

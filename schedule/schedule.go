@@ -194,7 +194,7 @@ func (p *plan) hasSingleIn(from, to int64) bool {
 	return p.hasSingle && from < p.single && p.single <= to
 }
 
-// prev returns the last run at or before an instant later than the lower bound, within the bounds.
+// prev returns the last run at or before an instant. The run lies within the bounds.
 func (p *plan) prev(unix int64) (run int64, ok bool) {
 	unix = min(unix, p.until)
 	if p.every.seconds > 0 {

@@ -172,7 +172,7 @@ func hasFailures(d *job.PodDetail, c *job.Creation) bool {
 }
 
 // checkDeleted checks that a pod is being deleted, and that its finalizer was removed if and only
-// if UntrackFirst asked for that, on condition of the version. was and is are the pod before and
+// if UntrackFirst asked for that and the version was the pod's. was and is are the pod before and
 // after the write, nil if there is none.
 func (e *Env) checkDeleted(was, is *job.Pod, d *job.Deletion) {
 	hadFinalizer := was != nil && !was.Untracked

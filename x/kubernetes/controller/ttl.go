@@ -42,12 +42,12 @@ type TTLHooks struct {
 	Look func(TTLLook)
 }
 
-// TTLLook is a look at a finished job.
+// TTLLook is one check of whether a finished job has expired.
 type TTLLook struct {
 	Job *job.Job
 	// Fresh is true if the job was read from the server, and false if it is from the cache (T4).
 	Fresh bool
-	// Now is the time of the look. At is the time when the job expires; zero means never.
+	// Now is the time of the check. At is the time when the job expires; zero means never.
 	Now, At time.Time
 	// Expired is true if the job has expired.
 	Expired bool

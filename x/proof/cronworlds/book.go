@@ -42,8 +42,8 @@ type book struct {
 type asked struct {
 	cronjob.Backfill
 	had map[string]int // jobs created before, by name
-	// edited is set if the schedule has changed since, or if the controller had not yet seen an
-	// earlier change: then it takes the range to be one of the old schedule.
+	// edited is set if the schedule has changed after the request, or if the controller saw an
+	// earlier change only after it: then the controller uses the old schedule for the range.
 	edited bool
 }
 

@@ -145,8 +145,8 @@ func (w *worker) kubeletMoves(s *state, i int, p *podInfo) {
 	}
 }
 
-// movePod lets something happen to a pod. It takes 1 from budget, a number of the budget of s,
-// unless that is nil.
+// movePod makes something happen to a pod. It takes 1 from the budget, which points into s, unless
+// that pointer is nil.
 func (w *worker) movePod(s *state, i int, k kind, step podStep, budget *uint8) {
 	next := *s
 	if budget != nil {
