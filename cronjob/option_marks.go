@@ -45,12 +45,9 @@ func (p MarkPlace) String() string { return enum.String(markPlaces, int(p), "Mar
 // MarshalText is [MarkPlace.String].
 func (p MarkPlace) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalText reads what MarshalText writes; the empty text is InAnnotation.
-func (p *MarkPlace) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(markPlaces, string(text), "timeIn")
-	*p = MarkPlace(i)
-	return err
-}
+// UnmarshalText reads what MarshalText writes; the empty text is InAnnotation. Any other text is an
+// error and changes nothing.
+func (p *MarkPlace) UnmarshalText(text []byte) error { return enum.Read(p, markPlaces, text, "timeIn") }
 
 // timestampAnnotation holds the time of a job's run (KEP-4026).
 const timestampAnnotation = "batch.kubernetes.io/cronjob-scheduled-timestamp"

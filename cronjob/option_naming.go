@@ -44,12 +44,9 @@ func (f NameForm) String() string { return enum.String(nameForms, int(f), "NameF
 // MarshalText is [NameForm.String].
 func (f NameForm) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
-// UnmarshalText reads what MarshalText writes; the empty text is NameMinutes.
-func (f *NameForm) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(nameForms, string(text), "form")
-	*f = NameForm(i)
-	return err
-}
+// UnmarshalText reads what MarshalText writes; the empty text is NameMinutes. Any other text is an
+// error and changes nothing.
+func (f *NameForm) UnmarshalText(text []byte) error { return enum.Read(f, nameForms, text, "form") }
 
 // Namer names the jobs of runs. Both methods must be pure functions and safe for concurrent use.
 // Runs that share a name count as one run: the first of them that is due starts.

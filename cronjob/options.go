@@ -83,12 +83,9 @@ func (c CatchUp) String() string { return enum.String(catchUps, int(c), "CatchUp
 // MarshalText is [CatchUp.String].
 func (c CatchUp) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText reads what MarshalText writes; the empty text is CatchUpLatest.
-func (c *CatchUp) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(catchUps, string(text), "catchUp")
-	*c = CatchUp(i)
-	return err
-}
+// UnmarshalText reads what MarshalText writes; the empty text is CatchUpLatest. Any other text is
+// an error and changes nothing.
+func (c *CatchUp) UnmarshalText(text []byte) error { return enum.Read(c, catchUps, text, "catchUp") }
 
 // Kubernetes returns the options with which the planner decides like the controller of a release,
 // including its gates and its quirks. Compile the schedule with [schedule.Kubernetes] of the same

@@ -103,12 +103,9 @@ func (p PodPhase) String() string { return enum.String(podPhases, int(p), "PodPh
 // MarshalText writes the phase as Kubernetes writes it.
 func (p PodPhase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// UnmarshalText reads a phase as Kubernetes writes it; the empty text is Pending.
-func (p *PodPhase) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(podPhases, string(text), "phase")
-	*p = PodPhase(i)
-	return err
-}
+// UnmarshalText reads a phase as Kubernetes writes it; the empty text is Pending. Any other text is
+// an error and changes nothing.
+func (p *PodPhase) UnmarshalText(text []byte) error { return enum.Read(p, podPhases, text, "phase") }
 
 // PodCondition is a condition of a pod, or a pattern for one in a podFailurePolicy.
 type PodCondition struct {

@@ -1,10 +1,12 @@
 package job
 
 import (
-	"github.com/batchplan/batchplan/job/jobpod"
-	"github.com/batchplan/batchplan/job/jobreason"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/job/jobpod"
+	"github.com/batchplan/batchplan/job/jobreason"
 )
 
 func TestB4_WaitsAreSentences(t *testing.T) {
@@ -54,11 +56,14 @@ func TestB4_WaitsAreSentences(t *testing.T) {
 	}
 }
 
+// unnamed is the text of a value that has no name.
+var unnamed = regexp.MustCompile(`^\w+\(\d+\)$`)
+
 func TestB4_ReasonsAreSentences(t *testing.T) {
 	sentences := map[string]bool{}
 	check := func(kind, text string) {
 		if sentences[text] || len(text) < 12 || strings.HasPrefix(text, "unspecified") ||
-			strings.Contains(text, "Reason(") {
+			unnamed.MatchString(text) {
 			t.Errorf("%s: %q is not a sentence of its own", kind, text)
 		}
 		sentences[text] = true
@@ -73,7 +78,7 @@ func TestB4_ReasonsAreSentences(t *testing.T) {
 
 	for _, text := range []string{(jobreason.DeletePending + 1).String(),
 		(jobreason.CreateReplacementOfFailed + 1).String()} {
-		if !strings.Contains(text, "Reason(") {
+		if !unnamed.MatchString(text) {
 			t.Errorf("an unknown reason reads %q", text)
 		}
 	}
@@ -86,7 +91,7 @@ func TestEnumsHaveNames(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
 		{jobreason.NotCounted.String(), "not counted"},
 		{jobreason.AlreadyRecorded.String(), "recorded earlier"},
-		{(jobreason.AlreadyRecorded + 1).String(), "CountedAs(5)"},
+		{(jobreason.AlreadyRecorded + 1).String(), "Counted(5)"},
 		{jobreason.ResultRefused.String(), "refused"},
 		{jobreason.ResultStillTracked.String(), "still tracked"},
 		{(jobreason.ResultRefused + 1).String(), "Result(6)"},

@@ -93,7 +93,4 @@ func (s Set) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads what MarshalText writes. Names may have spaces around them; an unknown name
 // is an error.
-func (s *Set) UnmarshalText(text []byte) (err error) {
-	s.quirks, err = enum.ParseSet[Quirk](names, string(text))
-	return err
-}
+func (s *Set) UnmarshalText(text []byte) error { return enum.ReadSet(&s.quirks, names, text) }

@@ -30,16 +30,12 @@ const createReasons = "unspecified|" +
 	"the run was asked for (Backfill)"
 
 // String returns the reason as a sentence.
-func (r Create) String() string { return enum.String(createReasons, int(r), "CreateReason") }
+func (r Create) String() string { return enum.String(createReasons, int(r), "Create") }
 
 // MarshalText returns the name of the constant without Create.
 func (r Create) MarshalText() ([]byte, error) {
-	return []byte(enum.String(createNames, int(r), "CreateReason")), nil
+	return []byte(enum.String(createNames, int(r), "Create")), nil
 }
 
-// UnmarshalText reads what MarshalText returns.
-func (r *Create) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(createNames, string(text), "reason")
-	*r = Create(i)
-	return err
-}
+// UnmarshalText reads what MarshalText returns. Any other text is an error and changes nothing.
+func (r *Create) UnmarshalText(text []byte) error { return enum.Read(r, createNames, text, "reason") }

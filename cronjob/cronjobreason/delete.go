@@ -25,16 +25,12 @@ const deleteReasons = "unspecified|" +
 	"it finished long enough ago (KeepSuccessful, KeepFailed)"
 
 // String returns the reason as a sentence.
-func (r Delete) String() string { return enum.String(deleteReasons, int(r), "DeleteReason") }
+func (r Delete) String() string { return enum.String(deleteReasons, int(r), "Delete") }
 
 // MarshalText returns the name of the constant without Delete.
 func (r Delete) MarshalText() ([]byte, error) {
-	return []byte(enum.String(deleteNames, int(r), "DeleteReason")), nil
+	return []byte(enum.String(deleteNames, int(r), "Delete")), nil
 }
 
-// UnmarshalText reads what MarshalText returns.
-func (r *Delete) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(deleteNames, string(text), "reason")
-	*r = Delete(i)
-	return err
-}
+// UnmarshalText reads what MarshalText returns. Any other text is an error and changes nothing.
+func (r *Delete) UnmarshalText(text []byte) error { return enum.Read(r, deleteNames, text, "reason") }

@@ -32,9 +32,6 @@ func (r Result) String() string { return enum.String(results, int(r), "Result") 
 // MarshalText returns the result in words.
 func (r Result) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads a result in words; the empty text is ResultNotTried.
-func (r *Result) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(results, string(text), "result")
-	*r = Result(i)
-	return err
-}
+// UnmarshalText reads a result in words; the empty text is ResultNotTried. Any other text is an
+// error and changes nothing.
+func (r *Result) UnmarshalText(text []byte) error { return enum.Read(r, results, text, "result") }

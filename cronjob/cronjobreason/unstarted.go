@@ -34,17 +34,15 @@ const unstartedReasons = "unspecified|" +
 
 // String returns the reason as a sentence.
 func (r Unstarted) String() string {
-	return enum.String(unstartedReasons, int(r), "UnstartedReason")
+	return enum.String(unstartedReasons, int(r), "Unstarted")
 }
 
 // MarshalText returns the name of the constant without Unstarted.
 func (r Unstarted) MarshalText() ([]byte, error) {
-	return []byte(enum.String(unstartedNames, int(r), "UnstartedReason")), nil
+	return []byte(enum.String(unstartedNames, int(r), "Unstarted")), nil
 }
 
-// UnmarshalText reads what MarshalText returns.
+// UnmarshalText reads what MarshalText returns. Any other text is an error and changes nothing.
 func (r *Unstarted) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(unstartedNames, string(text), "reason")
-	*r = Unstarted(i)
-	return err
+	return enum.Read(r, unstartedNames, text, "reason")
 }

@@ -24,18 +24,21 @@ func String(names string, i int, kind string) string {
 	return fmt.Sprintf("%s(%d)", kind, i)
 }
 
-// Parse returns the place of text among the names. The empty text is the first name.
-// An error begins with the field.
-func Parse(names, text, field string) (int, error) {
-	if text == "" {
-		return 0, nil
+// Read sets a value to the one that a text names. The empty text is the first name. A text that is no name is an error,
+// which begins with the field, and changes nothing.
+func Read[T ~uint8](v *T, names string, text []byte, field string) error {
+	if len(text) == 0 {
+		*v = 0
+		return nil
 	}
 
 	known := strings.Split(names, separator)
-	if i := slices.Index(known, text); i >= 0 {
-		return i, nil
+	i := slices.Index(known, string(text))
+	if i < 0 {
+		return fmt.Errorf("%s: %q is none of %q", field, text, known)
 	}
-	return 0, fmt.Errorf("%s: %q is none of %q", field, text, known)
+	*v = T(i)
+	return nil
 }
 
 // Set is a set of named members, which are numbered from 1. A package that exports a set wraps it
@@ -87,10 +90,11 @@ func (s Set[M]) Text(names string) string {
 	return strings.Join(members, ",")
 }
 
-// ParseSet reads what Text writes. Names may have spaces around them.
-func ParseSet[M ~uint8](names, text string) (set Set[M], err error) {
-	known := strings.Split(names, separator)
-	for name := range strings.SplitSeq(text, ",") {
+// ReadSet reads what Text writes. Names may have spaces around them. One that is not known is an error, which changes
+// nothing.
+func ReadSet[M ~uint8](into *Set[M], names string, text []byte) error {
+	known, set := strings.Split(names, separator), Set[M]{}
+	for name := range strings.SplitSeq(string(text), ",") {
 		name = strings.TrimSpace(name)
 		i := slices.Index(known, name)
 		switch {
@@ -98,8 +102,9 @@ func ParseSet[M ~uint8](names, text string) (set Set[M], err error) {
 		case i >= 0:
 			set = set.With(M(i + 1))
 		default:
-			return Set[M]{}, fmt.Errorf("unknown name %q: want one of %s", name, strings.Join(known, ", "))
+			return fmt.Errorf("unknown name %q: want one of %s", name, strings.Join(known, ", "))
 		}
 	}
-	return set, nil
+	*into = set
+	return nil
 }

@@ -16,20 +16,22 @@ func TestString(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
-	for text, want := range map[string]int{"": 0, "red": 0, "green": 1, "light blue": 2} {
-		if got, err := Parse(colors, text, "color"); got != want || err != nil {
-			t.Errorf("Parse(%q) = %d, %v, want %d", text, got, err, want)
+type color uint8
+
+func TestRead(t *testing.T) {
+	for text, want := range map[string]color{"": 0, "red": 0, "green": 1, "light blue": 2} {
+		got := color(1)
+		if err := Read(&got, colors, []byte(text), "color"); got != want || err != nil {
+			t.Errorf("Read(%q): %d, %v, want %d", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"Red", "blue", "red|green", "|"} {
-		if _, err := Parse(colors, text, "color"); err == nil || !strings.HasPrefix(err.Error(), "color: ") {
-			t.Errorf("Parse(%q): error %v", text, err)
+		got := color(1)
+		if err := Read(&got, colors, []byte(text), "color"); err == nil || !strings.HasPrefix(err.Error(), "color: ") || got != 1 {
+			t.Errorf("Read(%q): %d, error %v", text, got, err)
 		}
 	}
 }
-
-type color uint8
 
 func TestSets(t *testing.T) {
 	const names = "Red|Green|Blue"
@@ -48,12 +50,13 @@ func TestSets(t *testing.T) {
 		{"Red,red", nil, "", `unknown name "red": want one of Red, Green, Blue`},
 	}
 	for _, test := range tests {
-		got, err := ParseSet[color](names, test.text)
+		var got Set[color]
+		err := ReadSet(&got, names, []byte(test.text))
 		if (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
-			t.Errorf("ParseSet(%q): error %v, want %q", test.text, err, test.err)
+			t.Errorf("ReadSet(%q): error %v, want %q", test.text, err, test.err)
 		}
 		if want := (Set[color]{}).With(test.want...); got != want {
-			t.Errorf("ParseSet(%q) = %v, want %v", test.text, got, want)
+			t.Errorf("ReadSet(%q) = %v, want %v", test.text, got, want)
 		}
 		if text := got.Text(names); text != test.again {
 			t.Errorf("the text of %v is %q, want %q", got, text, test.again)

@@ -103,19 +103,15 @@ const groupReasons = "unspecified|" +
 	"the gang has another size now (J45)"
 
 // String returns the reason as a sentence.
-func (r Reason) String() string { return enum.String(groupReasons, int(r), "GroupReason") }
+func (r Reason) String() string { return enum.String(groupReasons, int(r), "Reason") }
 
 // MarshalText returns the name of the constant.
 func (r Reason) MarshalText() ([]byte, error) {
-	return []byte(enum.String(groupNames, int(r), "GroupReason")), nil
+	return []byte(enum.String(groupNames, int(r), "Reason")), nil
 }
 
-// UnmarshalText reads what MarshalText returns.
-func (r *Reason) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(groupNames, string(text), "reason")
-	*r = Reason(i)
-	return err
-}
+// UnmarshalText reads what MarshalText returns. Any other text is an error and changes nothing.
+func (r *Reason) UnmarshalText(text []byte) error { return enum.Read(r, groupNames, text, "reason") }
 
 // Effect is the result of one write to a workload or a pod group.
 type Effect struct {

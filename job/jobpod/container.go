@@ -34,17 +34,14 @@ const (
 const containerKinds = "AppContainer|InitContainer|RestartableInitContainer"
 
 // String returns the name of the constant followed by "Container".
-func (k Kind) String() string { return enum.String(containerKinds, int(k), "ContainerKind") }
+func (k Kind) String() string { return enum.String(containerKinds, int(k), "Kind") }
 
 // MarshalText is [Kind.String].
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText reads what MarshalText writes; the empty text is App.
-func (k *Kind) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(containerKinds, string(text), "kind")
-	*k = Kind(i)
-	return err
-}
+// UnmarshalText reads what MarshalText writes; the empty text is App. Any other text is an error
+// and changes nothing.
+func (k *Kind) UnmarshalText(text []byte) error { return enum.Read(k, containerKinds, text, "kind") }
 
 // State is the state of a container.
 type State uint8
@@ -60,15 +57,12 @@ const containerStates = "Waiting|Running|Terminated"
 
 // String returns the state as Kubernetes names it.
 func (s State) String() string {
-	return enum.String(containerStates, int(s), "ContainerState")
+	return enum.String(containerStates, int(s), "State")
 }
 
 // MarshalText is [State.String].
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what MarshalText writes; the empty text is Waiting.
-func (s *State) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(containerStates, string(text), "state")
-	*s = State(i)
-	return err
-}
+// UnmarshalText reads what MarshalText writes; the empty text is Waiting. Any other text is an
+// error and changes nothing.
+func (s *State) UnmarshalText(text []byte) error { return enum.Read(s, containerStates, text, "state") }

@@ -24,9 +24,6 @@ func (o Ownership) String() string { return enum.String(ownerships, int(o), "Own
 // MarshalText writes the name of the constant.
 func (o Ownership) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// UnmarshalText reads the name of a constant; the empty text is Owned.
-func (o *Ownership) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(ownerships, string(text), "owner")
-	*o = Ownership(i)
-	return err
-}
+// UnmarshalText reads the name of a constant; the empty text is Owned. Any other text is an error
+// and changes nothing.
+func (o *Ownership) UnmarshalText(text []byte) error { return enum.Read(o, ownerships, text, "owner") }

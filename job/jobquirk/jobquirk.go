@@ -132,8 +132,5 @@ func (s Set) String() string { return s.quirks.Text(names) }
 func (s Set) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads what MarshalText writes. Names may have spaces around them. An unknown name
-// is an error.
-func (s *Set) UnmarshalText(text []byte) (err error) {
-	s.quirks, err = enum.ParseSet[Quirk](names, string(text))
-	return err
-}
+// is an error and changes nothing.
+func (s *Set) UnmarshalText(text []byte) error { return enum.ReadSet(&s.quirks, names, text) }

@@ -21,14 +21,10 @@ const (
 const countedAs = "not counted|succeeded|failed|completed index|recorded earlier"
 
 // String returns the way of counting in words.
-func (c Counted) String() string { return enum.String(countedAs, int(c), "CountedAs") }
+func (c Counted) String() string { return enum.String(countedAs, int(c), "Counted") }
 
 // MarshalText is [Counted.String].
 func (c Counted) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText reads what MarshalText returns.
-func (c *Counted) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(countedAs, string(text), "as")
-	*c = Counted(i)
-	return err
-}
+// UnmarshalText reads what MarshalText returns. Any other text is an error and changes nothing.
+func (c *Counted) UnmarshalText(text []byte) error { return enum.Read(c, countedAs, text, "as") }

@@ -56,9 +56,5 @@ func (r Wait) String() string { return enum.String(waitNames, int(r), "Wait") }
 // MarshalText is [Wait.String].
 func (r Wait) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads what MarshalText returns.
-func (r *Wait) UnmarshalText(text []byte) error {
-	i, err := enum.Parse(waitNames, string(text), "reason")
-	*r = Wait(i)
-	return err
-}
+// UnmarshalText reads what MarshalText returns. Any other text is an error and changes nothing.
+func (r *Wait) UnmarshalText(text []byte) error { return enum.Read(r, waitNames, text, "reason") }

@@ -145,8 +145,5 @@ func (g Gates) String() string { return g.gates.Text(names) }
 func (g Gates) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
 
 // UnmarshalText reads what MarshalText writes. Names may have spaces around them. An unknown name
-// is an error.
-func (g *Gates) UnmarshalText(text []byte) (err error) {
-	g.gates, err = enum.ParseSet[Gate](names, string(text))
-	return err
-}
+// is an error and changes nothing.
+func (g *Gates) UnmarshalText(text []byte) error { return enum.ReadSet(&g.gates, names, text) }
