@@ -161,3 +161,32 @@ func TestStored_Released(t *testing.T) {
 		return end.Status, end.Memory
 	})
 }
+
+// TestStored_Snapshots: every later version reads the snapshots and options of released ones.
+func TestStored_Snapshots(t *testing.T) {
+	golden.StoredSnapshots(t, "testdata", "v0.1.0", func(t *rapid.T) cronjob.Snapshot {
+		w := cronjobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")
+		for range rapid.IntRange(0, 2).Draw(t, "requests") {
+			cronjobgen.Request(t, w)
+		}
+		s := w.Snapshot()
+		s.Consistent = rapid.Bool().Draw(t, "consistent")
+		if rapid.Bool().Draw(t, "options") {
+			s.Options = drawOptions(t)
+			s.Options.Punctual, s.Options.Marks.UTC = rapid.Bool().Draw(t, "punctual"), true
+			s.CronJob.SpecChanged, s.CronJob.Version = s.Now, 7
+			for i := range s.Children {
+				s.Children[i].Foreign, s.Children[i].Misnamed = i == 1, i == 2
+			}
+		}
+		if rapid.IntRange(0, 9).Draw(t, "schedule") == 0 {
+			s.CronJob.Spec.Schedule = "no schedule"
+			s.Schedule = cronjob.Compile(&s.CronJob)
+		}
+		if rapid.Bool().Draw(t, "preset") {
+			s.Options.Quirks = cronjob.Kubernetes(release.V131()).Quirks
+			s.Options.Without = release.GatesOf(release.CronJobsScheduledAnnotation)
+		}
+		return s
+	})
+}

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/internal/golden"
 	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/must"
@@ -163,4 +164,48 @@ func TestStored_Released(t *testing.T) {
 		end := p.Conclude(o)
 		return end.Status, end.Memory
 	})
+}
+
+// TestStored_Snapshots: every later version reads the snapshots and options of released ones.
+func TestStored_Snapshots(t *testing.T) {
+	golden.StoredSnapshots(t, "testdata", "v0.1.0", func(t *rapid.T) job.Snapshot {
+		s := lived(t, 20, allFaults).Snapshot()
+		s.Consistent = rapid.Bool().Draw(t, "consistent")
+		if rapid.Bool().Draw(t, "options") {
+			s.Options = storedOptions(t)
+			s.Job.Spec.TTLSecondsAfterFinished, s.Job.Spec.ManagedBy = ptr(int32(9)), ptr("example.com/own")
+			s.Job.Spec.Selector = &job.Selector{
+				MatchLabels:      map[string]string{"job": "j"},
+				MatchExpressions: []job.SelectorRequirement{{Key: "tier", Operator: job.LabelIn, Values: []string{"a"}}},
+			}
+		}
+		return s
+	})
+}
+
+// storedOptions draws all options, also together with those that have no effect beside them.
+func storedOptions(t *rapid.T) job.Options {
+	number := rapid.Int32Range(0, 3)
+	o := job.Options{
+		Backoff: backoff.Policy{
+			Base: time.Duration(number.Draw(t, "base")), Factor: int(number.Draw(t, "factor")), Max: time.Hour,
+		},
+		PendingTimeout:       time.Duration(number.Draw(t, "pending")) * time.Minute,
+		TerminatingTimeout:   time.Duration(number.Draw(t, "terminating")) * time.Minute,
+		SuccessBeatsDeadline: rapid.Bool().Draw(t, "SuccessBeatsDeadline"),
+		MaxIgnoredFailures:   number.Draw(t, "ignored"),
+		MaxPodWrites:         number.Draw(t, "writes"),
+		MaxUncounted:         number.Draw(t, "uncounted"),
+		NoSuccessCriteriaMet: rapid.Bool().Draw(t, "NoSuccessCriteriaMet"),
+		ControllerName:       rapid.SampledFrom([]string{"", "example.com/own"}).Draw(t, "name"),
+		Gangs:                rapid.Bool().Draw(t, "gangs"),
+	}
+	if rapid.Bool().Draw(t, "ttl") {
+		o.TTLSecondsAfterComplete, o.TTLSecondsAfterFailed = ptr(number.Draw(t, "complete")), ptr(number.Draw(t, "failed"))
+	}
+	if rapid.Bool().Draw(t, "preset") {
+		o.Quirks = job.Kubernetes(release.V131()).Quirks
+		o.Without = release.GatesOf(release.PodIndexLabel, release.MutablePodResourcesForSuspendedJobs)
+	}
+	return o
 }

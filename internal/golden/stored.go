@@ -30,14 +30,37 @@ func Stored[P, O, S, M any](
 	t *testing.T, dir, version string, draw func(*rapid.T) (P, O), conclude func(*P, O) (S, M),
 ) {
 	t.Helper()
-	file := filepath.Join(dir, "stored_"+version+".jsonl")
+	storedLines(t, dir, "stored", version, func(t *rapid.T) any {
+		plan, outcome := draw(t)
+		status, memory := conclude(&plan, outcome)
+		return Concluded{jsonOf(t, plan), jsonOf(t, outcome), jsonOf(t, status), jsonOf(t, memory)}
+	}, func(line []byte) error { return readStored(line, conclude) })
+}
+
+// StoredSnapshots does the same with dir/snapshots_*.jsonl, which have a snapshot on each line: they
+// can be read, and are written again byte for byte.
+func StoredSnapshots[S any](t *testing.T, dir, version string, draw func(*rapid.T) S) {
+	t.Helper()
+	storedLines(t, dir, "snapshots", version, func(t *rapid.T) any { return draw(t) }, func(line []byte) error {
+		_, err := reread[S]("the snapshot", line)
+		return err
+	})
+}
+
+// storedLines checks each line of the files of a kind. With -update it writes the file of a version
+// that has none.
+func storedLines(
+	t *testing.T, dir, kind, version string, draw func(*rapid.T) any, check func(line []byte) error,
+) {
+	t.Helper()
+	file := filepath.Join(dir, kind+"_"+version+".jsonl")
 	if _, err := os.Stat(file); *update && errors.Is(err, fs.ErrNotExist) {
-		if err := os.WriteFile(file, storedCases(t, draw, conclude), 0o666); err != nil {
+		if err := os.WriteFile(file, storedCases(t, draw), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 
-	files, err := filepath.Glob(filepath.Join(dir, "stored_*.jsonl"))
+	files, err := filepath.Glob(filepath.Join(dir, kind+"_*.jsonl"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no stored values in %s: %v", dir, err)
 	}
@@ -49,7 +72,7 @@ func Stored[P, O, S, M any](
 		n := 0
 		for line := range bytes.Lines(data) {
 			n++
-			if err := readStored(line, conclude); err != nil {
+			if err := check(bytes.TrimSuffix(line, []byte("\n"))); err != nil {
 				t.Errorf("%s:%d: %v", file, n, err)
 			}
 		}
@@ -93,31 +116,22 @@ func same(what string, v any, data []byte) error {
 	return err
 }
 
+func jsonOf(t *rapid.T, v any) json.RawMessage {
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 // storedCases draws cases, and keeps those with a member or a word that no earlier case has.
-func storedCases[P, O, S, M any](t *testing.T, draw func(*rapid.T) (P, O), conclude func(*P, O) (S, M)) []byte {
+func storedCases(t *testing.T, draw func(*rapid.T) any) []byte {
 	const draws = 4000
 
 	var out bytes.Buffer
 	seen := map[string]bool{}
 	for n := range draws {
-		line := rapid.Custom(func(t *rapid.T) []byte {
-			plan, outcome := draw(t)
-			status, memory := conclude(&plan, outcome)
-
-			parts := [4]json.RawMessage{}
-			for i, v := range []any{plan, outcome, status, memory} {
-				data, err := json.Marshal(v)
-				if err != nil {
-					t.Fatal(err)
-				}
-				parts[i] = data
-			}
-			line, err := json.Marshal(Concluded{parts[0], parts[1], parts[2], parts[3]})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return line
-		}).Example(n)
+		line := rapid.Custom(func(t *rapid.T) json.RawMessage { return jsonOf(t, draw(t)) }).Example(n)
 
 		var tree any
 		if err := json.Unmarshal(line, &tree); err != nil {
@@ -126,14 +140,18 @@ func storedCases[P, O, S, M any](t *testing.T, draw func(*rapid.T) (P, O), concl
 		known := len(seen)
 		membersOf(tree, "", seen)
 		if len(seen) > known {
-			out.Write(append(line, '\n'))
+			out.Write(line)
+			out.WriteByte('\n')
 		}
 	}
 	return out.Bytes()
 }
 
 // words are the members with enumerated values.
-var words = map[string]bool{"reason": true, "as": true, "kind": true, "type": true, "policy": true, "action": true}
+var words = map[string]bool{
+	"reason": true, "as": true, "kind": true, "type": true, "policy": true, "action": true,
+	"phase": true, "owner": true, "state": true, "catchUp": true, "form": true, "timeIn": true,
+}
 
 // membersOf adds the paths of all members of a tree to seen.
 func membersOf(tree any, path string, seen map[string]bool) {
