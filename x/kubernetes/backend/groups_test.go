@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -87,5 +88,15 @@ func TestGroups_Requests(t *testing.T) {
 				t.Errorf("requests (-want +got):\n%s", diff)
 			}
 		})
+	}
+
+	// A refusal of the server is the error, and ends the write.
+	for _, w := range []jobgroup.Write{newWorkload, newGroup, size(jobgroup.KindPodGroup)} {
+		s, _ := newServer(t, map[string][]reply{"GET": conflict, "POST": conflict, "PATCH": conflict})
+		client, err := dynamic.NewForConfig(&rest.Config{Host: s.url, QPS: -1})
+		must.OK(t, err)
+		if _, err := (&backend.Groups{Client: client, Namespace: "ns"}).WriteGroup(t.Context(), w); !apierrors.IsConflict(err) || len(s.requests) != 1 {
+			t.Errorf("%s: error %v, requests %q", w.Kind, err, s.requests)
+		}
 	}
 }

@@ -234,8 +234,12 @@ func TestJob_Versions(t *testing.T) {
 
 // TestJob_ErrorsOfTheServer: a conflict remains recognizable for callers.
 func TestJob_ErrorsOfTheServer(t *testing.T) {
-	_, client := newServer(t, map[string][]reply{"PUT": conflict})
-	if err := writeStatus(t.Context(), backend.NewJob(client, aJob())); !apierrors.IsConflict(err) {
+	_, client := newServer(t, map[string][]reply{"PUT": conflict, "POST": conflict})
+	b := backend.NewJob(client, aJob())
+	if err := writeStatus(t.Context(), b); !apierrors.IsConflict(err) {
 		t.Errorf("got %v", err)
+	}
+	if _, err := b.Create(t.Context(), job.Creation{}); !apierrors.IsConflict(err) {
+		t.Errorf("a creation: got %v", err)
 	}
 }

@@ -73,9 +73,13 @@ func TestNewPod(t *testing.T) {
 func TestNewPod_FinalizerOfTheTemplate(t *testing.T) {
 	in := template()
 	in.Finalizers = []string{job.Finalizer, "example.com/f", job.Finalizer}
+	in.Labels, in.Annotations = map[string]string{"app": "a"}, map[string]string{"note": "n"}
 	got := convert.NewPod("ns", owner, in, &job.Creation{Index: job.NoIndex(), NamePrefix: "w-"})
 	if diff := cmp.Diff([]string{job.Finalizer, "example.com/f"}, got.Finalizers); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got.Labels["app"] != "a" || got.Annotations["note"] != "n" {
+		t.Errorf("the labels or the annotations of the template are lost: %+v", got)
 	}
 	if got.Spec.Hostname != "" || len(got.Spec.Containers[0].Env) != 1 || got.Annotations[batchv1.JobCompletionIndexAnnotation] != "" {
 		t.Errorf("a pod without an index has got one: %+v", got)

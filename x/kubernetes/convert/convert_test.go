@@ -15,6 +15,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
@@ -127,10 +128,14 @@ func TestPod_Untyped(t *testing.T) {
 func TestPod_Counts(t *testing.T) {
 	p := convert.Pod(&job.Job{}, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{batchv1.JobIndexFailureCountAnnotation: "2"}},
+		Spec:       corev1.PodSpec{InitContainers: []corev1.Container{{Name: "init"}}},
 		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{
 			{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.Time{Time: at(3)}},
-		}},
+		}, InitContainerStatuses: []corev1.ContainerStatus{{Name: "init"}}},
 	})
+	if c := p.Detail.Containers; len(c) != 1 || c[0].Kind != jobpod.Init {
+		t.Errorf("a container without a policy is %+v", c)
+	}
 	if d := p.Detail; d.FailureCount != 2 || len(d.Conditions) != 1 || !d.ReadyTransition.Equal(at(3)) {
 		t.Errorf("detail %+v", d)
 	}
@@ -157,5 +162,12 @@ func TestChildOf(t *testing.T) {
 	want := cronjob.Child{Name: o.Name, UID: "p", CreationTimestamp: at(1), StartTime: at(1), ScheduledTime: at(0)}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+
+	// Another CronJob of that name controls it.
+	yes := true
+	o.OwnerReferences = []metav1.OwnerReference{{Name: "c", UID: "other", Controller: &yes}}
+	if got := convert.ChildOf(&cronjob.CronJob{Namespace: "ns", Name: "c", UID: "u"}, o, "other", &cronjob.Options{}); !got.Foreign || !got.Misnamed {
+		t.Errorf("got %+v", got)
 	}
 }

@@ -131,15 +131,16 @@ func FuzzLean_Malformed(f *testing.F) {
 	})
 }
 
-// TestLean_Truncated: a message that is cut off, or has an extra byte, fails as without Lean.
+// TestLean_Truncated: a message that is cut off, has an extra byte, or has a number in place of the object fails as without Lean.
 func TestLean_Truncated(t *testing.T) {
 	whole, lean := decoders(scheme)
 	message := encode(t, &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: metav1.ObjectMeta{Name: "p"}})
-	for n := range len(message) + 1 {
-		data := append(bytes.Clone(message[:n]), 0xff)
-		if n < len(message) {
-			data = data[:n]
-		}
+	about := 6 + int(message[5])                                      // the magic, and the field of the type
+	inputs := [][]byte{append(bytes.Clone(message[:about]), 0x10, 1)} // a number in place of the object
+	for n := range len(message) {
+		inputs = append(inputs, message[:n])
+	}
+	for _, data := range append(inputs, append(bytes.Clone(message), 0xff)) {
 		_, _, err := whole.Decode(data, nil, nil)
 		_, _, leanErr := lean.Decode(data, nil, nil)
 		if fmt.Sprint(leanErr) != fmt.Sprint(err) {
