@@ -1,8 +1,10 @@
 // Outside uses the modules as importers do. It publishes the working tree into a module proxy on
 // disk, and then, in temporary folders outside of the repository:
 //
-//   - builds and runs a program that imports the root, one that imports the adapter's convert, and
-//     a mirror of the jobs of member clusters, and checks which modules they compile;
+//   - builds and runs a program that imports the root, one that imports the adapter's convert, a
+//     mirror of the jobs of member clusters, a study by simulation, and one that asks what a round
+//     would decide, and checks which modules they compile;
+//   - builds an operator whose resources start each other on a schedule;
 //   - tests the program of examples/tasks with the library's kit;
 //   - imports each published package alone, from an empty go.mod, builds that and tidies it: with
 //     nothing pinned, with the libraries of Kubernetes at the versions of the module's go.mod, and at

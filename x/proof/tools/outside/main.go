@@ -18,8 +18,9 @@ import (
 func main() {
 	root := flag.String("root", ".", "the repository")
 	keep := flag.Bool("keep", false, "keep the temporary folder")
+	match := flag.String("match", "", "only the checks whose name has this in it")
 	flag.Parse()
-	if err := run(*root, *keep); err != nil {
+	if err := run(*root, *match, *keep); err != nil {
 		fmt.Fprintln(os.Stderr, "outside:", err)
 		os.Exit(1)
 	}
@@ -36,7 +37,7 @@ type outside struct {
 	start      time.Time
 }
 
-func run(repository string, keep bool) (err error) {
+func run(repository, match string, keep bool) (err error) {
 	repository, err = filepath.Abs(repository)
 	if err != nil {
 		return err
@@ -74,6 +75,9 @@ func run(repository string, keep bool) (err error) {
 		{"a program that imports the root", o.imports},
 		{"a program that imports convert", o.converts},
 		{"a mirror of member clusters", o.mirrors},
+		{"a study of spot nodes", o.spot},
+		{"a round, if something were different", o.whatif},
+		{"an operator with a schedule", o.operator},
 		{"tasks on a service without finalizers", o.tasks},
 		{"each published package alone", o.packages},
 		{"a controller of a custom resource, with the oldest libraries", o.oldest},
@@ -81,6 +85,9 @@ func run(repository string, keep bool) (err error) {
 		{"every command by its version", o.installs},
 		{"jobcheck as a tool", o.tool},
 	} {
+		if !strings.Contains(check.name, match) {
+			continue
+		}
 		fmt.Printf("== %s (%.0f s)\n", check.name, time.Since(o.start).Seconds())
 		if err := check.run(); err != nil {
 			return fmt.Errorf("%s: %w", check.name, err)

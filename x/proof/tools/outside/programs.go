@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
 )
 
 // importsRoot is a program that plans a round of a job, and asks a schedule.
@@ -108,6 +109,56 @@ both fail, and one is out of reach meanwhile: ` +
 both complete, one after the other: Complete, , ""; 0 failed, 4 succeeded (7 releases)
 `
 
+// spot runs a study by simulation.
+func (o *outside) spot() error {
+	dir, err := o.copied("spot", "x/proof/tools/outside/testdata/spot", false)
+	if err != nil {
+		return err
+	}
+	return o.prints(dir, "", `jobs complete, on demand: 100.0
+jobs complete, spot: 65.2
+jobs complete, spot, evictions ignored: 100.0
+jobs failed, on demand: 0.0
+jobs failed, spot: 34.8
+jobs failed, spot, evictions ignored: 0.0
+cost of busy nodes, on demand: 65.6
+cost of busy nodes, spot: 17.2
+cost of busy nodes, spot, evictions ignored: 20.3
+`, cron)
+}
+
+// whatif runs a program that reads a job and its pods as JSON, and plans variants.
+func (o *outside) whatif() error {
+	dir, err := o.copied("whatif", "x/proof/tools/outside/testdata/whatif", false)
+	if err != nil {
+		return err
+	}
+	return o.prints(dir, "", `as it is: 0 to create, 2 to delete, then FailureTarget: BackoffLimitExceeded
+with a higher limit: 1 to create, 0 to delete
+with a higher limit, and ten minutes to start: 0 to create, 1 to delete
+suspended: 0 to create, 2 to delete, then FailureTarget: BackoffLimitExceeded
+in Kubernetes 1.31: 0 to create, 2 to delete, then FailureTarget: BackoffLimitExceeded
+`)
+}
+
+// operator builds a cron controller for two kinds of its own, which needs a server to run.
+func (o *outside) operator() error {
+	adapter, err := o.module("x/kubernetes")
+	if err != nil {
+		return err
+	}
+	dir, err := o.copied("operator", "x/proof/tools/outside/testdata/operator", false)
+	if err != nil {
+		return err
+	}
+	err = o.steps(dir, []string{"mod", "init", "example.com/operator"},
+		[]string{"get", adapter.Path + "@" + o.version}, []string{"mod", "tidy"}, []string{"vet", "."})
+	if err != nil {
+		return err
+	}
+	return o.weighs(dir)
+}
+
 // prints makes a module of a program that requires one of ours by version, tidies and runs it. It
 // fails unless the program prints want, and compiles packages only of ours and of the modules in
 // takes.
@@ -166,8 +217,65 @@ func (o *outside) takes(dir string, want ...string) error {
 	if extra := minus(linked, want); len(extra) > 0 {
 		return fmt.Errorf("it compiles packages of %s", strings.Join(extra, ", "))
 	}
+	if err := o.weighs(dir); err != nil {
+		return err
+	}
 	return o.vendors(dir)
 }
+
+// weighs prints what a program takes: its own lines, the archives of modules that its build
+// downloads, and the program itself.
+func (o *outside) weighs(dir string) error {
+	source, err := os.ReadFile(filepath.Join(dir, "main.go"))
+	if err != nil {
+		return err
+	}
+	program := filepath.Join(o.dir, "weighed")
+	if err := o.steps(dir, []string{"build", "-o", program, "."}); err != nil {
+		return err
+	}
+	built, err := os.Stat(program)
+	if err != nil {
+		return err
+	}
+
+	cache, err := o.output(dir, "go", "env", "GOMODCACHE")
+	if err != nil {
+		return err
+	}
+	out, err := o.output(dir, "go", "list", "-deps", "-f",
+		"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", ".")
+	if err != nil {
+		return err
+	}
+	sizes := map[string]int64{}
+	for line := range strings.Lines(out) {
+		path, version, found := strings.Cut(strings.TrimSpace(line), " ")
+		if !found {
+			continue
+		}
+		escaped, err := module.EscapePath(path)
+		if err != nil {
+			return err
+		}
+		zip, err := os.Stat(filepath.Join(strings.TrimSpace(cache), "cache", "download", escaped, "@v", version+".zip"))
+		if err != nil {
+			return err
+		}
+		sizes[path] = zip.Size()
+	}
+
+	all := int64(0)
+	for _, size := range sizes {
+		all += size
+	}
+	fmt.Printf("%d lines; downloads %.1f MB in %d modules, of which ours are %.1f MB; links to %.1f MB\n",
+		bytes.Count(source, []byte("\n")), megabytes(all), len(sizes),
+		megabytes(sizes[o.modules[0].Path]+sizes[o.modules[0].Path+"/x/kubernetes"]), megabytes(built.Size()))
+	return nil
+}
+
+func megabytes(n int64) float64 { return float64(n) / 1e6 }
 
 // vendors prints how many lines of Go a program vendors.
 func (o *outside) vendors(dir string) error {
