@@ -16,8 +16,8 @@ func Options() *rapid.Generator[cronjob.Options] { return cronjobgen.Options() }
 // Statuses generates statuses that a CronJob can have.
 func Statuses() *rapid.Generator[cronjob.Status] { return cronjobgen.Statuses() }
 
-// Jobs generates the jobs that a CronJob can have at one time, some of other owners.
-func Jobs() *rapid.Generator[[]cronjob.Child] { return cronjobgen.Jobs() }
+// Children generates the jobs that a CronJob can have at one time, some of other owners.
+func Children() *rapid.Generator[[]cronjob.Child] { return cronjobgen.Children() }
 
 // Snapshots generates snapshots that a controller can see in the life of a CronJob.
 func Snapshots() *rapid.Generator[cronjob.Snapshot] { return cronjobgen.Snapshots() }

@@ -66,8 +66,8 @@ func Statuses() *rapid.Generator[cronjob.Status] {
 	return rapid.Map(Lives(false), func(w *world.CronJob) cronjob.Status { return w.CronJob.Status })
 }
 
-// Jobs generates the jobs that a CronJob can have at one time, some of other owners.
-func Jobs() *rapid.Generator[[]cronjob.Child] {
+// Children generates the jobs that a CronJob can have at one time, some of other owners.
+func Children() *rapid.Generator[[]cronjob.Child] {
 	return rapid.Map(Lives(false), func(w *world.CronJob) []cronjob.Child { return w.Children() })
 }
 

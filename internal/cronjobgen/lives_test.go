@@ -33,7 +33,7 @@ func TestGenerators(t *testing.T) {
 		}
 
 		active += len(s.CronJob.Status.Active)
-		jobs += len(cronjobgen.Jobs().Draw(t, "jobs"))
+		jobs += len(cronjobgen.Children().Draw(t, "jobs"))
 		requests += len(s.Triggers) + len(s.Backfills)
 		memory := s.Memory
 		if text, err := json.Marshal(memory); err != nil || !memory.Equal(cronjob.Memory{}) && len(text) < 30 {
