@@ -79,7 +79,7 @@ func (p Policy) withDefaults() Policy {
 		p.Factor = DefaultFactor
 	}
 
-	// A default is adjusted to a field that is set: Base is never longer than Max.
+	// A default is adjusted to a field that is set, so that it does not make Base longer than Max.
 	switch {
 	case p.Base <= 0 && p.Max <= 0:
 		p.Base, p.Max = DefaultBase, DefaultMax

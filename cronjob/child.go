@@ -34,7 +34,8 @@ type Child struct {
 	// nor Failed (C2): Complete means the limit of successful jobs; Failed or empty, that of failed
 	// jobs. With any other value no limit applies, and the child is kept.
 	KeptAs Ending `json:"keptAs,omitempty"`
-	// FinishTime is the time at which the condition Complete or Failed became True.
+	// FinishTime is the time at which the child ended; of a job, when its condition Complete or
+	// Failed became True.
 	FinishTime time.Time `json:"finishTime,omitzero"`
 	// CompletionTime is status.completionTime; zero for a job that has not succeeded.
 	CompletionTime time.Time `json:"completionTime,omitzero"`

@@ -21,7 +21,7 @@ type Compiled struct {
 	Problem string `json:"problem,omitempty"`
 	Message string `json:"message,omitempty"`
 	// Location is the spec's timeZone, in which the annotations of runs are written; nil means the
-	// zone of the schedule. The two differ only if the schedule names a zone, which servers refuse.
+	// zone of the schedule. The two differ only if the schedule names a zone, which servers refuse now.
 	Location *time.Location `json:"-"`
 	// Source and Zone are schedule and timeZone of the spec that was compiled. A round refuses a
 	// schedule that was compiled from another spec; if Source is empty, this is not checked.
@@ -62,8 +62,8 @@ type (
 	}
 )
 
-// MarshalJSON writes the schedule so that it can be read without the CronJob and the options. The
-// machine's zone "Local" is an error.
+// MarshalJSON writes the schedule so that it can be read without the CronJob and the options. A zone
+// that [schedule.Schedule.MarshalJSON] refuses is an error.
 func (c Compiled) MarshalJSON() ([]byte, error) {
 	out := compiledJSON{openCompiled: openCompiled(c)}
 	if c.Location != nil {

@@ -19,7 +19,8 @@ type Conclusion struct {
 	Status Status `json:"status"`
 	// Memory goes into the next snapshot of the CronJob.
 	Memory Memory `json:"memory"`
-	// Events are all events of the round, including the plan's.
+	// Events are all events of the round: the plan's, unless the writes have made them untrue, and
+	// those about the writes.
 	Events  []job.Event `json:"events,omitempty"`
 	Metrics Metrics     `json:"metrics"`
 	// Triggered lists the IDs of completed triggers: remove them from the next snapshot.

@@ -34,8 +34,9 @@ type Effect struct {
 	Job Reference `json:"job,omitzero"`
 	// CreationTimestamp is the time of the job's creation, for the metric (C16).
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
-	// Error is the text of the error, for the event. If it is empty, there is no event: a creation
-	// that found an existing job has not failed, even if the owner of that job is unknown.
+	// Error is the text of the error, for the event. A creation without it has no event
+	// FailedCreate: one that found an existing job has not failed, even if the owner of that job is
+	// unknown.
 	Error string `json:"error,omitempty"`
 }
 

@@ -47,7 +47,8 @@ type Plan struct {
 	Requeue Requeue `json:"requeue,omitzero"`
 	// Waits lists what the CronJob waits for.
 	Waits []Wait `json:"waits,omitempty"`
-	// Events are known before the writes. Report [Conclusion.Events], which includes them.
+	// Events are known before the writes. Report [Conclusion.Events]: it has these too, unless the
+	// writes have made them untrue.
 	Events []job.Event `json:"events,omitempty"`
 	// Notes describe contradictions in the snapshot that the plan works around.
 	Notes []job.Note `json:"notes,omitempty"`

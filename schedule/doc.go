@@ -1,7 +1,7 @@
 // Package schedule computes when a cron schedule runs: the next run, the previous one, the latest
 // one due, the number of runs in a span, and all runs in it. Every answer is exact for every
-// schedule in every time zone. Counting takes no longer for ten years of missed runs than for a
-// day.
+// schedule in every time zone. The cost does not grow with the number of runs in a span: ten years
+// of missed runs are counted as cheaply as a day.
 //
 //	s, err := schedule.Parse("*/15 8-18 * * 1-5", schedule.WithTimeZone("Europe/Berlin"))
 //	...

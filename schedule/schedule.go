@@ -194,7 +194,8 @@ func (p *plan) hasSingleIn(from, to int64) bool {
 	return p.hasSingle && from < p.single && p.single <= to
 }
 
-// prev returns the last run at or before an instant. The run lies within the bounds.
+// prev returns the last run at or before an instant, which must be later than the lower bound. The
+// run lies within the bounds.
 func (p *plan) prev(unix int64) (run int64, ok bool) {
 	unix = min(unix, p.until)
 	if p.every.seconds > 0 {

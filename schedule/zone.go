@@ -26,7 +26,7 @@ type zone struct {
 	// yearly, if not nil, holds from the year firstRuledYear on.
 	yearly *yearlyRule
 
-	// lost holds the ends of gaps that skip most of a date or more (see referenceNext).
+	// lost holds the ends of gaps of half a day or more, which may skip a date (see referenceNext).
 	lost []int64
 }
 

@@ -92,5 +92,5 @@ func (s Set) String() string { return s.quirks.Text(names) }
 func (s Set) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText reads what MarshalText writes. Names may have spaces around them; an unknown name
-// is an error.
+// is an error and changes nothing.
 func (s *Set) UnmarshalText(text []byte) error { return enum.ReadSet(&s.quirks, names, text) }

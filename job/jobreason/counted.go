@@ -26,5 +26,6 @@ func (c Counted) String() string { return enum.String(countedAs, int(c), "Counte
 // MarshalText is [Counted.String].
 func (c Counted) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText reads what MarshalText returns. Any other text is an error and changes nothing.
+// UnmarshalText reads what MarshalText returns; the empty text is NotCounted. Any other text is an
+// error and changes nothing.
 func (c *Counted) UnmarshalText(text []byte) error { return enum.Read(c, countedAs, text, "as") }

@@ -86,8 +86,8 @@ type player struct {
 	reports  []Event
 	// lost has the times about which the program may not know what it did: its ends, lost replies,
 	// and times with two replicas. overlaps has only the last of these. down has the times without
-	// a replica; ended is when the latest of them began. skewed is set once the program's clock has
-	// jumped.
+	// a replica that are over; ended is when a replica ended last. skewed is set once the program's
+	// clock has jumped.
 	lost, overlaps, down []span
 	holds                []span // the times in which watches are held
 	ended                time.Time

@@ -169,7 +169,7 @@ type normalizer struct {
 	generation any // the generation of the object
 }
 
-// ofServer are fields that the API server sets, and that differ after each write.
+// ofServer are fields that the API server sets, and that differ from life to life.
 var ofServer = []string{
 	"metadata.resourceVersion", "metadata.uid", "metadata.generation", "metadata.creationTimestamp",
 	"metadata.managedFields", "metadata.deletionTimestamp",
