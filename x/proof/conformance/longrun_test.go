@@ -85,7 +85,8 @@ func TestLongRun(t *testing.T) {
 	fmt.Printf("seed %d\n", y.seed)
 	if mine.Of == 1 && mine.Mine < 0 && *scripts > 1 && !*until {
 		// The controllers' feature gates and counters belong to a process.
-		of, err := share.Divide(runtime.NumCPU(), []string{"-test.testlogfile=", fmt.Sprint("-seed=", y.seed)}, y.add)
+		args := []string{"-test.run=^TestLongRun$", "-test.testlogfile=", fmt.Sprint("-seed=", y.seed)}
+		of, err := share.Divide(runtime.NumCPU(), args, y.add)
 		if err != nil {
 			t.Error(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -155,7 +156,7 @@ func (o *outside) forget() error {
 // output runs a command in a folder and returns what it prints.
 func (o *outside) output(dir, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
-	cmd.Dir, cmd.Env = dir, append(o.env, "PWD="+dir)
+	cmd.Dir, cmd.Env = dir, slices.Concat(o.env, []string{"PWD=" + dir})
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
