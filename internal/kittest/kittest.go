@@ -15,9 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Set sets flags for the rest of the test.
+// Set sets flags for the rest of the test. It switches -short off, with which rapid plays only a
+// fifth of the lives.
 func Set(t *testing.T, flags map[string]string) {
 	t.Helper()
+	flags["test.short"] = "false"
 	for name, value := range flags {
 		old := flag.Lookup(name).Value.String()
 		if err := flag.Set(name, value); err != nil {
