@@ -121,8 +121,8 @@ func restart(w *World, p *corev1.Pod, s Step) error {
 	})
 }
 
-// exit ends all containers with a code. If a container is named, only that one ends with the code,
-// and the others end with 0.
+// exit ends the containers with a code, and init containers with 0. If a container is named, only
+// that one ends with the code, and all others end with 0.
 func exit(w *World, p *corev1.Pod, s Step) error {
 	if isTerminal(p) {
 		return nil

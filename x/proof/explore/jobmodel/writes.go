@@ -20,8 +20,8 @@ func (w *worker) beginRounds(s *state, c, delivered int) {
 	w.orders(s, c, v, order, 0, delivered)
 }
 
-// orders begins one round for each order of the pods behind a place. Pods that look the same to the
-// controller do not change places with each other.
+// orders begins one round for each order of the pods from a place on in which only pods that look
+// the same to the controller change places. Pods that are the same in all respects do not.
 func (w *worker) orders(s *state, c int, v view, order []int, from, delivered int) {
 	if from >= len(order)-1 {
 		w.beginRound(s, c, v, order, delivered)

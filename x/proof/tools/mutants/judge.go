@@ -118,7 +118,7 @@ func confirm(o options, p *pkg, names []string, list []*mutant) error {
 		if err != nil || len(names) == 0 {
 			break
 		}
-		if m.verdict == alive && !m.listed {
+		if m.verdict == alive && !m.listed && p.compilesWith(m) {
 			err = withBuild(o, p, m, func(s *suite) {
 				r := s.run(names, c)
 				m.verdict, m.killer, m.took = r.verdict, r.killer, m.took+r.took
@@ -144,6 +144,13 @@ func withBuild(o options, p *pkg, m *mutant, use func(*suite)) error {
 		use(s)
 	}
 	return err
+}
+
+// compilesWith reports whether the package compiles with a mutant alone. The shared build keeps the
+// original beside it, and so the last use of an import.
+func (p *pkg) compilesWith(m *mutant) bool {
+	_, err := p.check(map[string]string{m.file.path: apply(m.file.text, []edit{m.edit})}, nil)
+	return err == nil
 }
 
 func firstOfFunction(list []*mutant) map[*mutant]int {

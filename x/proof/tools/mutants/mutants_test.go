@@ -93,8 +93,15 @@ func TestFour(t *testing.T) {
 // A test that fails in the shared build without a mutant meets the survivors in builds of their own.
 func TestJudge_LeftOut(t *testing.T) {
 	root := write(t, map[string]string{
-		"go.mod":     "module example.org\n\ngo 1.26\n",
-		"low/low.go": "package low\n\nfunc Same(n int) int { return n }\n",
+		"go.mod": "module example.org\n\ngo 1.26\n",
+		"low/low.go": `package low
+
+import "sort"
+
+func Same(n int) int { return n }
+
+func Unnoticed(n []int) { sort.Ints(n) }
+`,
 		"low/low_test.go": `package low
 
 import (
@@ -111,10 +118,18 @@ func TestSame(t *testing.T) {
 func TestBroken(t *testing.T) { t.Error("always") }
 `,
 	})
+	unused := 0
 	for _, m := range judged(t, root, "low") {
+		if m.fn.Name.Name == "Unnoticed" {
+			unused++ // alone, it leaves the import unused
+			continue
+		}
 		if m.killer != "TestSame" {
 			t.Errorf("%s: killed by %q", m, m.killer)
 		}
+	}
+	if unused == 0 {
+		t.Error("no mutant has removed the use of an import")
 	}
 }
 

@@ -17,5 +17,5 @@
 // The version is new in each run, so no cache has it; it is removed from the module cache in the
 // end.
 //
-//	go run ./outside -root ../..
+//	go run ./tools/outside -root ../.. [-match "a mirror"]
 package main

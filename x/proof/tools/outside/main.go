@@ -69,6 +69,7 @@ func run(repository, match string, keep bool) (err error) {
 	}
 	defer func() { err = errors.Join(err, o.forget()) }()
 
+	checks := 0
 	for _, check := range []struct {
 		name string
 		run  func() error
@@ -89,12 +90,16 @@ func run(repository, match string, keep bool) (err error) {
 		if !strings.Contains(check.name, match) {
 			continue
 		}
+		checks++
 		fmt.Printf("== %s (%.0f s)\n", check.name, time.Since(o.start).Seconds())
 		if err := check.run(); err != nil {
 			return fmt.Errorf("%s: %w", check.name, err)
 		}
 	}
 
+	if checks == 0 {
+		return fmt.Errorf("no check has %q in its name", match)
+	}
 	fmt.Printf("== done (%.0f s)\n", time.Since(o.start).Seconds())
 	return nil
 }

@@ -19,28 +19,28 @@ import (
 // tests of imported packages, so a test can break an importer.
 func (o *outside) packages() error {
 	var (
-		programs  atomic.Int64
-		importers errgroup.Group
+		importers atomic.Int64
+		running   errgroup.Group
 	)
-	importers.SetLimit(runtime.NumCPU())
+	running.SetLimit(runtime.NumCPU())
 	for _, m := range o.modules {
 		found, err := o.importable(m)
 		if err != nil {
-			return errors.Join(err, importers.Wait())
+			return errors.Join(err, running.Wait())
 		}
 		for _, p := range found {
-			importers.Go(func() error {
+			running.Go(func() error {
 				n, err := o.alone(m, p)
 				if err != nil {
 					return fmt.Errorf("%s: %w", p, err)
 				}
-				programs.Add(int64(n))
+				importers.Add(int64(n))
 				return nil
 			})
 		}
 	}
-	err := importers.Wait()
-	fmt.Printf("%d programs\n", programs.Load())
+	err := running.Wait()
+	fmt.Printf("%d importers\n", importers.Load())
 	return err
 }
 
@@ -59,17 +59,17 @@ func (o *outside) importable(m *publish.Module) (found []string, err error) {
 }
 
 // alone imports a package with nothing pinned, then with the libraries of Kubernetes that it uses
-// pinned to the versions of each go.mod file of its module. It returns the number of programs.
-func (o *outside) alone(m *publish.Module, pkg string) (programs int, err error) {
+// pinned to the versions of each go.mod file of its module. It returns the number of importers.
+func (o *outside) alone(m *publish.Module, pkg string) (importers int, err error) {
 	dir, err := o.importer(pkg, "free", "", nil)
 	if err != nil {
 		return 0, fmt.Errorf("nothing pinned: %w", err)
 	}
-	programs++
+	importers++
 
 	out, err := o.output(dir, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".")
 	if err != nil {
-		return programs, err
+		return importers, err
 	}
 	linked := strings.Fields(out)
 
@@ -79,7 +79,7 @@ func (o *outside) alone(m *publish.Module, pkg string) (programs int, err error)
 			continue
 		}
 		if err != nil {
-			return programs, err
+			return importers, err
 		}
 
 		var pins []string
@@ -92,11 +92,11 @@ func (o *outside) alone(m *publish.Module, pkg string) (programs int, err error)
 			continue
 		}
 		if _, err := o.importer(pkg, strings.TrimSuffix(file, ".mod"), versions["go"], pins); err != nil {
-			return programs, fmt.Errorf("with %s: %w", strings.Join(pins, " "), err)
+			return importers, fmt.Errorf("with %s: %w", strings.Join(pins, " "), err)
 		}
-		programs++
+		importers++
 	}
-	return programs, nil
+	return importers, nil
 }
 
 // importer makes a package that imports another, in a module that requires only the other's module

@@ -59,11 +59,12 @@ func (r release) compare(modules []*publish.Module, s section) error {
 	return errors.Join(problems...)
 }
 
-// last returns the newest version before this one, or "".
+// last returns the newest version before this one, or "". What came before a version, such as
+// v1.0.0-rc.1, promises nothing.
 func (r release) last() (last string, err error) {
 	out, err := r.git("tag", "--list", "v*")
 	for tag := range strings.FieldsSeq(out) {
-		isEarlier := semver.IsValid(tag) && semver.Compare(tag, r.version) < 0
+		isEarlier := semver.IsValid(tag) && semver.Prerelease(tag) == "" && semver.Compare(tag, r.version) < 0
 		isLater := last == "" || semver.Compare(tag, last) > 0
 		if isEarlier && isLater {
 			last = tag
@@ -272,6 +273,11 @@ func (l *lister) object(object types.Object) {
 	}
 }
 
+// isInternal reports whether only the library can import a package. Predeclared types have none.
+func isInternal(p *types.Package) bool {
+	return p != nil && strings.Contains("/"+p.Path()+"/", "/internal/")
+}
+
 // typeName lists a type with its fields and methods. An alias has those of a type that only the
 // library can name.
 func (l *lister) typeName(o *types.TypeName) {
@@ -279,7 +285,7 @@ func (l *lister) typeName(o *types.TypeName) {
 	named, _ := types.Unalias(o.Type()).(*types.Named)
 	if alias, ok := o.Type().(*types.Alias); ok {
 		head += l.parameters(alias.TypeParams()) + " = " + l.text(alias.Rhs())
-		if named == nil || !strings.Contains(named.Obj().Pkg().Path(), "internal") {
+		if named == nil || !isInternal(named.Obj().Pkg()) {
 			l.add("%s", head)
 			return
 		}

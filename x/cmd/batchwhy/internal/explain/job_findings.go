@@ -54,7 +54,7 @@ func (l *look) specFindings() (all []Finding) {
 
 // sharedRestarts reports in a text that, with restartPolicy OnFailure, several containers share the
 // restarts that backoffLimit allows, and returns a limit that is enough for all of them. The text is
-// empty if there is only one container, or the limit is high.
+// empty if they share nothing, or if the limit is below 2 or high.
 func sharedRestarts(s *job.Spec) (text string, enough int64) {
 	limit, containers, pods := int64(*s.BackoffLimit), int64(len(s.Template.Containers)), int64(*s.Parallelism)
 	if s.Completions != nil {

@@ -24,6 +24,7 @@ function unfold(folded) {
   let at = 0, end = 0;
   const number = () => {
     for (let n = 0, unit = 1; ; unit *= 128) {
+      if (at >= folded.length) throw new Error("module.js is damaged, or of another version");
       const byte = folded[at++];
       n += (byte & 127) * unit;
       if (byte < 128) return n;
