@@ -11,7 +11,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Conclusion is the result of a round after its writes: what to remember, report and retry.
+// Conclusion is the result of a round after its writes: what to remember, report and retry. It stays
+// valid when its plan is gone. It may share memory with the outcome that was passed in and with the
+// snapshot: do not write to its lists.
 type Conclusion struct {
 	// Outcome holds the results of the plan's reads and writes.
 	Outcome Outcome `json:"outcome"`
@@ -21,8 +23,9 @@ type Conclusion struct {
 	Memory Memory `json:"memory"`
 	// Events are all events of the round: the plan's, unless the writes have made them untrue, and
 	// those about the writes.
-	Events  []job.Event `json:"events,omitempty"`
-	Metrics Metrics     `json:"metrics"`
+	Events []job.Event `json:"events,omitempty"`
+	// Metrics are what the round adds to the metrics of a controller.
+	Metrics Metrics `json:"metrics"`
 	// Triggered lists the IDs of completed triggers: remove them from the next snapshot.
 	Triggered []string `json:"triggered,omitempty"`
 	// Backfills are those that made progress in this round. Before the next round, replace the

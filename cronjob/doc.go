@@ -76,8 +76,10 @@
 //
 // # Compatibility
 //
-// Types and reasons are stable. Sentences (String, messages of waits and notes) may change. Changed
-// decisions are listed under Semantics in CHANGELOG.md.
+// The zero [Options] are recommended. Their behaviour may improve in a release; its notes list such
+// changes under "Semantics". The decisions under [Kubernetes] for a given release do not change.
+// Fields may be added to all structs: use named fields in literals. Sentences (messages of waits and
+// notes) may change.
 //
 // [Namer] never gets another method. A later feature would be an optional interface that embeds
 // Namer and adds a method.

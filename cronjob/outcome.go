@@ -27,7 +27,7 @@ type Outcome struct {
 	Settled Reply `json:"settled,omitzero"`
 }
 
-// Effect is the result of one creation or deletion.
+// Effect is the result of one entry of Create or Delete.
 type Effect struct {
 	Result cronjobreason.Result `json:"result,omitzero"`
 	// Job is the created job, or the existing job of that name.

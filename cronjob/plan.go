@@ -20,6 +20,9 @@ import (
 //  4. The status that [Plan.Settle] returns: the one status write of a round (C15).
 //
 // Then [Settlement.Conclude] returns what to remember, to report and to retry.
+//
+// Do not change the lists of a plan: results belong to their entries by position. To leave a write
+// out, give it the result [cronjobreason.ResultNotTried]; the conclusion then asks for another round.
 type Plan struct {
 	// Verify lists active jobs that may be gone, so they must be read from the source of truth.
 	// Most are not among the children: they are gone, or not seen yet (C5). A reference without a

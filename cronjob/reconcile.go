@@ -28,7 +28,7 @@ import (
 //   - Triggers and backfills start the requested jobs, besides those of the schedule.
 //   - Finished jobs beyond the limits of the history are deleted (C2).
 //
-// An error means that the snapshot breaks the contract: it is an [*job.InputError],
+// An error means that the snapshot breaks the contract: it is a [*job.InputError],
 // or several joined, and there is no plan. Contradictions that can be worked
 // around become [Plan.Notes].
 func Reconcile(s Snapshot) (Plan, error) {

@@ -12,7 +12,7 @@ import (
 )
 
 // Validate checks a spec after [Default] (C1). It reports all problems together:
-// the error joins an [*job.InputError] for each, with the path of its field. Nil means
+// the error joins a [*job.InputError] for each, with the path of its field. Nil means
 // that the spec is valid. It looks the time zone up, so it belongs outside the
 // rounds. [CronJob.Validate] checks the name as well.
 func Validate(s Spec) error { return s.validate() }

@@ -5,7 +5,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// Conclusion is the result of a round when its writes are over.
+// Conclusion is the result of a round when its writes are over. It stays valid when its plan is
+// gone. It may share memory with the outcome that was passed in and with the snapshot: do not write
+// to its lists.
 type Conclusion struct {
 	// Outcome holds the results of the plan's writes.
 	Outcome Outcome `json:"outcome"`
@@ -17,7 +19,8 @@ type Conclusion struct {
 	// Memory goes into the next snapshot of the job.
 	Memory Memory `json:"memory"`
 	// Events are all events of the round, including the plan's (J41).
-	Events  []Event `json:"events,omitempty"`
+	Events []Event `json:"events,omitempty"`
+	// Metrics are what the round adds to the metrics of a controller (J42).
 	Metrics Metrics `json:"metrics"`
 	// Requeue is the time to plan again even if nothing happens. It is Plan.Requeue, or earlier if
 	// the next round builds on the writes of this one (L9). The time of the snapshot means

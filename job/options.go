@@ -41,7 +41,8 @@ type Options struct {
 	// feature gates JobManagedBy and JobPodReplacementPolicy are off, which refuse the condition.
 	// Other servers require it before Complete. A job with a successPolicy always gets the
 	// condition. Without it nothing would remember a success, so other jobs become complete even
-	// while pods terminate (J38).
+	// while pods terminate (J38). With both gates in Without, only a policy announces an end, and
+	// this option changes nothing.
 	NoSuccessCriteriaMet bool `json:"noSuccessCriteriaMet,omitempty"`
 	// ControllerName is the name of this controller in spec.managedBy (J3). Empty means
 	// [ControllerName]. A controller of another name plans only jobs that name it.

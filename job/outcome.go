@@ -39,16 +39,16 @@ func (o *Outcome) wroteStatus() bool {
 	return o.Recorded.Result == jobreason.ResultDone || o.Settled.Result == jobreason.ResultDone
 }
 
-// Effect is the result of one creation or deletion.
+// Effect is the result of one entry of Create or Delete.
 type Effect struct {
 	Result jobreason.Result `json:"result,omitzero"`
-	// Pod is the pod that was created.
+	// Pod is the pod that was created; zero for a deletion.
 	Pod PodRef `json:"pod,omitzero"`
 	// Error is the text of the error, for the event.
 	Error string `json:"error,omitempty"`
 }
 
-// Reply is the result of a write that creates nothing. Its JSON is the text of Result alone, or an
+// Reply is the result of any other write: claims, statuses and finalizers. Its JSON is the text of Result alone, or an
 // object if other fields are set.
 type Reply struct {
 	Result jobreason.Result `json:"result"`

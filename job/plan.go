@@ -27,6 +27,9 @@ import (
 //
 // Then [Settlement.Conclude] returns what to remember, to report and to retry. Package job/jobapply
 // does all of this over a small interface.
+//
+// Do not change the lists of a plan: results belong to their entries by position. To leave a write
+// out, give it the result [jobreason.ResultNotTried]; the conclusion then asks for another round.
 type Plan struct {
 	// Adopt are pods that get a controller reference to the job and the finalizer
 	// (J6). Re-read the job from the source of truth first: its UID must be the

@@ -18,7 +18,7 @@ import (
 // changes. Controllers that count pods should use [CheckTransition], which refuses everything that
 // CheckServed refuses.
 //
-// The error joins an [*job.InputError] for each problem. spec is the current spec, after
+// The error joins a [*job.InputError] for each problem. spec is the current spec, after
 // [job.Default].
 //
 // With JobManagedBy, which is off by default in 1.31, the rules are those of [CheckTransition] that

@@ -17,7 +17,7 @@ import (
 // database, where no API server looks at them. The statuses of a [job.Plan] pass, unless its
 // [job.Options] ask for quirks.
 //
-// It reports all problems together: the error joins an [*job.InputError] for each, with the path of
+// It reports all problems together: the error joins a [*job.InputError] for each, with the path of
 // its field. Problems that only a server of the release finds are reported if there are no others.
 // Nil means that the status may be written, and that a server of the release accepts it. Without a
 // server, use [release.Newest]. spec is the current spec, after [job.Default].

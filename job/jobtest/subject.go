@@ -34,6 +34,7 @@ type Store interface {
 // JobDeleter is a Store whose jobs can be deleted while they run: DeletionTimestamp is
 // set, and the job stays until RemoveJob is called.
 type JobDeleter interface {
+	// DeleteJob sets the job's DeletionTimestamp.
 	DeleteJob(at time.Time) error
 }
 

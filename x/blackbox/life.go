@@ -69,7 +69,7 @@ type Life[S Settings] struct {
 	Steps []Step
 }
 
-// The lives of a [Cron] and a [Batch].
+// CronLife is a life of a [Cron]'s parent, and BatchLife one of a [Batch]'s.
 type (
 	CronLife  = Life[CronSettings]
 	BatchLife = Life[BatchSettings]

@@ -29,7 +29,8 @@ func newQueues(b builder) queues {
 	}
 }
 
-// NewDepthMetric implements [workqueue.MetricsProvider], as do the methods below.
+// NewDepthMetric measures the length of a queue. With the other New methods it implements
+// [workqueue.MetricsProvider].
 func (m *Metrics) NewDepthMetric(name string) workqueue.GaugeMetric {
 	return m.queues.depth.WithLabelValues(name)
 }
