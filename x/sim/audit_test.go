@@ -53,7 +53,7 @@ func audit(t *testing.T, w *World, r *Result) {
 		}
 		ordered(t, *j, j.Submitted, j.Admitted, j.Started)
 		ordered(t, *j, j.Submitted, j.Finished)
-		if int(j.Pods) != len(has) || j.Cron >= int32(len(r.CronJobs)) || (j.End == "") != (j.Finished == None) {
+		if int(j.Pods) != len(has) || j.Cron < -1 || j.Cron >= int32(len(r.CronJobs)) || (j.End == "") != (j.Finished == None) {
 			t.Errorf("%d pods of %+v", len(has), *j)
 		}
 		switch {
@@ -155,7 +155,7 @@ func audit(t *testing.T, w *World, r *Result) {
 		}
 	}
 	paid := r.End
-	if r.Open.Jobs == 0 && r.LastEnd > 0 && len(w.CronJobs) == 0 {
+	if r.Open.Jobs == 0 && len(r.Jobs) > 0 && len(w.CronJobs) == 0 {
 		paid = r.LastEnd
 	}
 	there := make([]time.Duration, len(w.Nodes))

@@ -55,7 +55,7 @@ func (e *engine) conclude() {
 	}
 
 	end := r.End
-	if r.Open.Jobs == 0 && r.LastEnd > 0 && len(e.crons) == 0 {
+	if r.Open.Jobs == 0 && r.JobsSubmitted > 0 && len(e.crons) == 0 {
 		end = r.LastEnd
 	}
 	r.Cost, r.CostBusy = e.nodes.costs(int64(end))

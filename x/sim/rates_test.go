@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"iter"
 	"math"
 	"testing"
 	"time"
@@ -76,6 +77,16 @@ func TestCost(t *testing.T) {
 	r := play(t, World{Nodes: Nodes(2, Node{Price: 4}), Jobs: Of(Job{Name: "j", Spec: spec, Pod: Pod{Duration: Constant(30 * time.Minute)}})})
 	if hours := r.LastEnd.Hours(); math.Abs(r.Cost-8*hours) > 1e-9 || math.Abs(r.CostBusy-2) > 1e-9 {
 		t.Errorf("cost %v and %v in %v", r.Cost, r.CostBusy, r.LastEnd)
+	}
+
+	// The last job counts, even if it ends at once, and not its TTL. Without jobs, the last event counts.
+	zero, ttl := int32(0), int32(3600)
+	empty := job.Spec{Completions: &zero, Parallelism: &one, TTLSecondsAfterFinished: &ttl, Template: spec.Template}
+	for want, jobs := range map[float64]iter.Seq2[Job, error]{0: Of(Job{Name: "j", Spec: empty}), 2: nil} {
+		w := World{Nodes: Nodes(1, Node{Price: 4}), Jobs: jobs, Disruptions: []Disruption{{At: 30 * time.Minute, Kind: NodeDrained}}}
+		if r := play(t, w); r.Cost != want || r.JobsComplete != r.JobsSubmitted {
+			t.Errorf("cost %v, want %v", r.Cost, want)
+		}
 	}
 }
 
