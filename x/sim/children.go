@@ -27,9 +27,6 @@ func (e *engine) childChanged(js *jobState) {
 }
 
 func (e *engine) seeChild(cs *cronState, js *jobState, child cronjob.Child) {
-	if js.truth.UID != child.UID {
-		return
-	}
 	if js.child < 0 {
 		js.child = int32(len(cs.jobs))
 		cs.jobs = append(cs.jobs, js)
@@ -41,10 +38,6 @@ func (e *engine) seeChild(cs *cronState, js *jobState, child cronjob.Child) {
 }
 
 func (e *engine) hideChild(cs *cronState, js *jobState) {
-	if js.child < 0 {
-		return
-	}
-
 	last := len(cs.jobs) - 1
 	moved := cs.jobs[last]
 	cs.jobs[js.child], cs.snap.Children[js.child] = moved, cs.snap.Children[last]

@@ -22,8 +22,6 @@ type scheduler struct {
 	// waiting counts the pods of all lines, came all pods that have ever waited.
 	waiting int
 	came    int64
-	running bool
-	again   bool
 	// since and order have the waiting pods for World.Scheduler.
 	since map[int32]int64
 	order map[int32]int64
@@ -92,21 +90,11 @@ func (s *scheduler) run() {
 	if s.waiting == 0 && len(s.since) == 0 {
 		return
 	}
-	if s.running {
-		s.again = true // a pod that is being bound has changed something
+	if s.own != nil {
+		s.own.Schedule(&Pending{s.e})
 		return
 	}
-	s.running = true
-	defer func() { s.running = false }()
-
-	for s.again = true; s.again; {
-		s.again = false
-		if s.own != nil {
-			s.own.Schedule(&Pending{s.e})
-			continue
-		}
-		for s.bindOne() {
-		}
+	for s.bindOne() {
 	}
 }
 
