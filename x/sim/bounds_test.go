@@ -8,13 +8,16 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// playing plays a world and returns the engine at its end.
-func playing(t *testing.T, w World) *engine {
+// playing plays a world and returns the engine at its end. Changes are made before the first event.
+func playing(t *testing.T, w World, changes ...func(*engine)) *engine {
 	t.Helper()
 	must.OK(t, w.check())
 	e := newEngine(t.Context(), &w)
 	defer e.close()
 	must.OK(t, e.begin())
+	for _, change := range changes {
+		change(e)
+	}
 	e.loop()
 	if e.err != nil {
 		t.Fatal(e.err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 )
@@ -40,9 +41,20 @@ func (c *checker) Job(at time.Duration, name string, s *job.Snapshot, _ *job.Pla
 	if end.Status.Failed < 0 || end.Status.Succeeded < 0 {
 		c.t.Errorf("%v: %s: %v", at, name, end.Status)
 	}
+	if s.Job.Name != name || s.Job.Namespace != "default" {
+		c.t.Errorf("%v: %s is %s/%s", at, name, s.Job.Namespace, s.Job.Name)
+	}
 }
 
-func (c *checker) CronJob(time.Duration, string, *cronjob.Snapshot, *cronjob.Plan, *cronjob.Conclusion) {
+func (c *checker) CronJob(at time.Duration, name string, s *cronjob.Snapshot, _ *cronjob.Plan, end *cronjob.Conclusion) {
+	if s.CronJob.Name != name || s.CronJob.Namespace != "default" {
+		c.t.Errorf("%v: %s is %s/%s", at, name, s.CronJob.Namespace, s.CronJob.Name)
+	}
+	for i, e := range end.Outcome.Created {
+		if e.Result == cronjobreason.ResultDone && e.CreationTimestamp.IsZero() {
+			c.t.Errorf("%v: %s: no time of creation %d: %+v", at, name, i, e)
+		}
+	}
 }
 
 // small is a world of thirty jobs with ten pods, some of which fail.
@@ -280,6 +292,34 @@ func TestRun_Interrupted(t *testing.T) {
 	}
 }
 
+// A simulation that ends between the calls of rounds ends these rounds.
+func TestRun_EndsItsRounds(t *testing.T) {
+	w := crons(1)
+	w.Jobs, w.ControlPlane.Latency = small(1).Jobs, Constant(w.Until)
+	e := newEngine(t.Context(), &w)
+	must.OK(t, e.begin())
+	e.loop()
+	open := map[*controller][]*worker{}
+	for _, c := range []*controller{&e.jobController, &e.cronController} {
+		for _, w := range c.all {
+			if w.stop != nil {
+				open[c] = append(open[c], w)
+			}
+		}
+	}
+	if len(open) != 2 {
+		t.Errorf("%d controllers have rounds at the end", len(open))
+	}
+	e.close()
+	for _, all := range open {
+		for _, w := range all {
+			if !w.aborted {
+				t.Errorf("the round of worker %d goes on", w.id)
+			}
+		}
+	}
+}
+
 func TestRun_BadInput(t *testing.T) {
 	cron := CronJob{Name: "c", Spec: cronjob.Spec{Schedule: "* * * *"}, Source: "c.yaml:3"}
 	negative := Spec(1, 1)
@@ -346,6 +386,19 @@ func TestRun_StoredMemoryKeepsTheBackoff(t *testing.T) {
 	}
 	if kept, lost := second(true), second(false); kept <= lost {
 		t.Errorf("the second pod comes at %v with the memory, and at %v without", kept, lost)
+	}
+}
+
+// Controllers that restart forget what they expect to see: a notification that is lost holds a job
+// back only until then, and otherwise for five minutes.
+func TestRun_RestartForgetsExpectations(t *testing.T) {
+	w := World{Jobs: Of(Job{Name: "j", Spec: Spec(1, 1)}), ControlPlane: ControlPlane{WatchLag: Constant(time.Second)}}
+	for want, restarts := range map[time.Duration][]time.Duration{5 * time.Minute: nil, 20 * time.Second: {20 * time.Second}} {
+		w.ControlPlane.Restarts = restarts
+		e := playing(t, w, func(e *engine) { e.view.tracker.Expect(1<<32, 1, 0, e.start) }) // the first life of place 0
+		if at := e.result.Pods[0].Created; at != want {
+			t.Errorf("restarts %v: the pod comes at %v, want %v", restarts, at, want)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -506,6 +507,17 @@ Events 47, PodEvents 10, Rounds 8, CronRounds 17, Writes 18, StatusWrites 8, Res
 j: submitted 10 started 100 finished 131 Complete CompletionsReached 1+0 of 1
 pod 0 of job 0, node 0: created 10 bound 10 started 100 ended 130 code 0 succeeded
 Events 20, PodEvents 5, Rounds 5, Writes 4, StatusWrites 4, used 30, wasted 0; nothing is open`},
+		{"a node that comes back a second before its pod ends", all(steady(Spec(1, 1), nil),
+			disrupted(Disruption{Kind: NodeLost, At: sec(20), Back: sec(44)})), `
+j: submitted 10 started 15 finished 46 Complete CompletionsReached 1+0 of 1
+pod 0 of job 0, node 0: created 10 bound 10 started 15 ended 45 code 0 succeeded
+Events 22, PodEvents 6, Rounds 6, Writes 4, StatusWrites 4, used 30, wasted 0; nothing is open`},
+		{"a pod that runs for longer than a century", steady(Spec(1, 1), func(j *Job) {
+			j.Pod.Behave = func(_ Start, l *Life, _ *rand.Rand) { l.For = math.MaxInt64 }
+		}), `
+j: submitted 10 started 15   0+0 of 1
+pod 0 of job 0, node 0: created 10 bound 10 started 15 code 0
+Events 11, PodEvents 3, Rounds 4, Writes 2, StatusWrites 2, later 1, used 0, wasted 0; still open: 1 job, 0 pods pending, 1 running: j; j waits: 1 active pod not finished`},
 		{"a node with room is drained", all(steady(Spec(3, 2), func(j *Job) { j.Spec.BackoffLimit = nil }), pods(3, Node{Name: "b", Pods: 1}),
 			disrupted(Disruption{Kind: NodeDrained, At: sec(30), Back: sec(400)})), `
 j: submitted 10 started 15 finished 156 Complete CompletionsReached 3+2 of 5

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
+
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
@@ -48,6 +50,22 @@ func TestRun_DrawnWorlds(t *testing.T) {
 	}
 	if *update {
 		must.OK(t, os.WriteFile(file, []byte(got.String()), 0o644))
+	}
+}
+
+// Without records, a run has the same sums.
+func TestRun_Summary(t *testing.T) {
+	for seed := range uint64(60) {
+		full, err := Run(t.Context(), drawWorld(seed))
+		must.OK(t, err)
+		w := drawWorld(seed)
+		w.Summary = true
+		sums, err := Run(t.Context(), w)
+		must.OK(t, err)
+		full.Jobs, full.Pods, full.Runs, full.Missed = nil, nil, nil, nil
+		if d := gocmp.Diff(full, sums, gocmp.AllowUnexported(Sketch{})); d != "" {
+			t.Fatalf("world %d (-with records +without):\n%s", seed, d)
+		}
 	}
 }
 
