@@ -2,12 +2,15 @@ package explain
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/batchplan/batchplan/internal/intact"
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
@@ -63,6 +66,8 @@ func TestWords(t *testing.T) {
 		{sentence("it is so"), "It is so."},
 		{sentence("is it so?"), "Is it so?"},
 		{sentence("backoffLimit is 6"), "backoffLimit is 6."},
+		{lowerFirst("Aa") + lowerFirst("Az"), "aaaz"},
+		{lowerFirst("A`") + lowerFirst("A{") + lowerFirst("A"), "A`A{A"},
 		{lowerWord("Delete it"), "delete it"},
 		{lowerWord("ResourceQuota is full"), "ResourceQuota is full"},
 	} {
@@ -240,5 +245,54 @@ func TestSorted(t *testing.T) {
 	}
 	if a, b := midnight, midnight.Add(1); later(a, b) != b || later(b, a) != b {
 		t.Error("the later of two times is the other")
+	}
+}
+
+// TestLastWarnings: of each reason, the latest warning counts for all events. Other events are left out.
+func TestLastWarnings(t *testing.T) {
+	event := func(kind, reason string, ago time.Duration) read.Event {
+		return read.Event{Type: kind, Reason: reason, Last: midnight.Add(-ago), Count: 1}
+	}
+	var got []string
+	for _, e := range lastWarnings([]read.Event{event("Warning", "A", 3), event("Normal", "B", 1), event("Warning", "C", 2),
+		event("Warning", "A", 1), event("Normal", "C", 4)}) {
+		got = append(got, fmt.Sprint(e.Reason, e.Count, midnight.Sub(e.Last)))
+	}
+	if want := "A2 1ns, C2 2ns"; strings.Join(got, ", ") != want {
+		t.Errorf("got %v, want %s", got, want)
+	}
+}
+
+// TestForecast_ChangesNoLook: a forecast plays the rounds with copies of what is known.
+func TestForecast_ChangesNoLook(t *testing.T) {
+	files, err := filepath.Glob("testdata/[cq]*/*.yaml")
+	must.OK(t, err)
+	for _, file := range files {
+		data := testfile.Read(t, file)
+		_, rest, _ := strings.Cut(data, "\n# at: ")
+		at, err := time.Parse(time.RFC3339, strings.Fields(rest)[0])
+		must.OK(t, err)
+		objects := &read.Objects{}
+		stream := objects.Stream(file)
+		_, _ = stream.Write([]byte(data))
+		_ = stream.Close()
+
+		e := New(objects, Options{At: at, For: 48 * time.Hour})
+		for _, c := range objects.CronJobs {
+			if l, err := e.lookAtCron(c); err == nil {
+				was := intact.Copy(l.children)
+				if l.forecast(e.options.For); intact.Diff(l.children, was) != "" {
+					t.Errorf("%s: %s", file, intact.Diff(l.children, was))
+				}
+			}
+		}
+		for _, j := range objects.Jobs {
+			if l, err := e.lookAt(j); err == nil {
+				was := intact.Copy(l.snapshot)
+				if e.forecastJob(l); intact.Diff(l.snapshot, was) != "" {
+					t.Errorf("%s: %s", file, intact.Diff(l.snapshot, was))
+				}
+			}
+		}
 	}
 }

@@ -180,6 +180,11 @@ func checkFindings(t *testing.T, all []explain.Finding) {
 			if r.Command == "" || strings.Contains(r.Command, "%!") {
 				t.Errorf("%s: command %q", f.Code, r.Command)
 			}
+			for _, a := range r.Acts() {
+				if isOne := !strings.HasSuffix(a.Kind, "s"); isOne != (a.Name != "") {
+					t.Errorf("%s: %s %s %q", f.Code, a.Verb, a.Kind, a.Name)
+				}
+			}
 		}
 	}
 }

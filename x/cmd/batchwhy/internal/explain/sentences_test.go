@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/explain"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
@@ -30,6 +31,30 @@ func pod(name, index, rest string) string {
 func eventOf(kind, name, uid, reason, message string) string {
 	return fmt.Sprintf("---\napiVersion: v1\nkind: Event\nmetadata: {name: e, namespace: 'n', uid: e}\ninvolvedObject: {kind: %s, name: %s, namespace: 'n', uid: %s}\n"+
 		"type: Warning\nreason: %s\nmessage: \"%s\"\ncount: 2\nlastTimestamp: \"2026-01-01T09:59:50Z\"\n", kind, name, uid, reason, message)
+}
+
+// explained explains the objects of an input.
+func explained(in string, o explain.Options) *explain.Report {
+	objects := &read.Objects{}
+	stream := objects.Stream("input")
+	_, _ = stream.Write([]byte(in))
+	_ = stream.Close()
+	return explain.All(objects, o)
+}
+
+// tenOClock is the time of most explanations.
+var tenOClock = time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
+
+// cron returns a CronJob with a schedule and more fields.
+func cron(schedule, rest string) string {
+	return cronHead + "spec: {schedule: \"" + schedule + "\", " + rest + "jobTemplate: {spec: {" + template + "}}}\n"
+}
+
+// child returns a Job of the CronJob, created at a time of the day.
+func child(name, created, status string) string {
+	head := strings.NewReplacer("name: a,", "name: "+name+",", "T09:00:00", "T"+created,
+		"uid: u", "uid: "+name+", ownerReferences: [{apiVersion: batch/v1, kind: CronJob, name: c, uid: v, controller: true}]")
+	return "---\n" + head.Replace(jobHead) + "spec: {" + template + "}\nstatus: {" + status + "}\n"
 }
 
 // failedBy returns the conditions of a Job that failed half an hour ago.
@@ -107,6 +132,8 @@ func TestSentences(t *testing.T) {
 		{"one run that has failed, long after a success", cronHead + "spec: {schedule: \"*/5 * * * *\", jobTemplate: {spec: {" + template + "}}}\nstatus: {lastScheduleTime: \"2026-01-01T09:55:00Z\", lastSuccessfulTime: \"2026-01-01T09:10:00Z\"}\n---\n" +
 			strings.NewReplacer("name: a, namespace: 'n', uid: u, creationTimestamp: \"2026-01-01T09:00:00Z\"", "name: a, namespace: 'n', uid: u, creationTimestamp: \"2026-01-01T09:29:00Z\", ownerReferences: [{apiVersion: batch/v1, kind: CronJob, name: c, uid: v, controller: true}]").Replace(jobHead) +
 			"spec: {" + template + "}\nstatus: {failed: 1, startTime: \"2026-01-01T09:29:00Z\", " + failedBy("BackoffLimitExceeded") + "}\n", "The last run has failed, and none has succeeded since the last success, 50m ago"},
+		{"a run that failed since its pod was preempted", cron("0 9 * * *", "") + child("c-29453760", "09:00:00", "failed: 1, startTime: \"2026-01-01T09:00:00Z\", "+failedBy("BackoffLimitExceeded")) +
+			eventOf("Pod", "c-29453760-abcde", "p", "Preempted", "Preempted by a pod on node m"), "The last run has failed: c-29453760 at 09:30:00 (30m ago)"},
 		{"an offset for a time zone", cronHead + "spec: {schedule: \"0 9 * * *\", timeZone: UTC+0200, jobTemplate: {spec: {" + template + "}}}\n", "Etc/GMT-2"},
 		{"a limit that three containers share", jobHead + "spec: {backoffLimit: 17, " + threeOnFailure + "}\n", "\"backoffLimit\":51"},
 		{"a deadline that many pods have", jobHead + "spec: {backoffLimit: 999, " + template + "}\nstatus: {failed: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" +
@@ -118,11 +145,7 @@ func TestSentences(t *testing.T) {
 		{"an abbreviation for a time zone", cronHead + "spec: {schedule: \"0 9 * * *\", timeZone: MSK, jobTemplate: {spec: {" + template + "}}}\n", "Europe/Moscow, which is one of the zones with this abbreviation"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			objects := &read.Objects{}
-			stream := objects.Stream("input")
-			_, _ = stream.Write([]byte(test.in))
-			_ = stream.Close()
-			report := explain.All(objects, explain.Options{At: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)})
+			report := explained(test.in, explain.Options{At: tenOClock})
 			if have := strings.Join(strings.Fields(string(text(t, report))), " "); !strings.Contains(have, strings.Join(strings.Fields(test.want), " ")) {
 				t.Errorf("no %q in\n%s", test.want, text(t, report))
 			}
@@ -135,11 +158,7 @@ func TestUnsaid_Ended(t *testing.T) {
 	refused := eventOf("Job", "a", "u", "FailedCreate",
 		"Error creating: pods \\\"a-x\\\" is forbidden: exceeded quota: q")
 	for status, want := range map[string]bool{"startTime: \"2026-01-01T09:00:00Z\"": true, "failed: 1, startTime: \"2026-01-01T09:00:00Z\", " + failedBy("BackoffLimitExceeded"): false} {
-		objects := &read.Objects{}
-		stream := objects.Stream("input")
-		_, _ = stream.Write([]byte(jobHead + "spec: {" + template + "}\nstatus: {" + status + "}\n" + refused))
-		_ = stream.Close()
-		if have := string(text(t, explain.All(objects, explain.Options{At: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)}))); strings.Contains(have, "error FailedCreate") != want {
+		if have := string(text(t, explained(jobHead+"spec: {"+template+"}\nstatus: {"+status+"}\n"+refused, explain.Options{At: tenOClock}))); strings.Contains(have, "error FailedCreate") != want {
 			t.Errorf("%s:\n%s", status, have)
 		}
 	}
@@ -148,11 +167,7 @@ func TestUnsaid_Ended(t *testing.T) {
 // TestTimeline_NotStarted: the bar of a Job that has never started begins now, and not in
 // the year 1.
 func TestTimeline_NotStarted(t *testing.T) {
-	objects := &read.Objects{}
-	stream := objects.Stream("input")
-	_, _ = stream.Write([]byte(jobHead + "spec: {suspend: true, " + template + "}\n"))
-	_ = stream.Close()
-	report := explain.All(objects, explain.Options{At: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC), Timeline: true})
+	report := explained(jobHead+"spec: {suspend: true, "+template+"}\n", explain.Options{At: tenOClock, Timeline: true})
 	if bar := report.Objects[0].Timeline.Lanes[0].Bars[0]; bar.Kind != "suspended" || bar.From.Year() != 2026 ||
 		bar.To.Before(bar.From) {
 		t.Errorf("%+v", bar)
@@ -173,11 +188,7 @@ func TestUnsaid(t *testing.T) {
 			if changed {
 				in = strings.Replace(in, test.old, strings.ReplaceAll(test.new, ", ", "\n    "), 1)
 			}
-			objects := &read.Objects{}
-			stream := objects.Stream("input")
-			_, _ = stream.Write([]byte(in))
-			_ = stream.Close()
-			have := strings.Join(strings.Fields(string(text(t, explain.All(objects, q.options)))), " ")
+			have := strings.Join(strings.Fields(string(text(t, explained(in, q.options)))), " ")
 			if strings.Contains(have, test.never) == changed {
 				t.Errorf("%s, changed: %v:\n%s", test.file, changed, have)
 			}
@@ -196,11 +207,7 @@ func TestUnsharedRestarts(t *testing.T) {
 		"parallelism: 0, " + threeOnFailure,
 	} {
 		for _, in := range []string{jobHead + "spec: {" + spec + "}\n", cronHead + "spec: {schedule: \"0 9 * * *\", jobTemplate: {spec: {" + spec + "}}}\n"} {
-			objects := &read.Objects{}
-			stream := objects.Stream("input")
-			_, _ = stream.Write([]byte(in))
-			_ = stream.Close()
-			report := explain.All(objects, explain.Options{At: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)})
+			report := explained(in, explain.Options{At: tenOClock})
 			if have := string(text(t, report)); len(report.Objects) != 1 || strings.Contains(have, "RestartsShared") {
 				t.Errorf("%s:\n%s", in, have)
 			}
@@ -210,12 +217,8 @@ func TestUnsharedRestarts(t *testing.T) {
 
 // TestTimeline_SameSecond: a pod that ends in the second in which it starts has a visible bar.
 func TestTimeline_SameSecond(t *testing.T) {
-	objects := &read.Objects{}
-	stream := objects.Stream("input")
-	_, _ = stream.Write([]byte(jobHead + "spec: {" + template + "}\nstatus: {failed: 1, startTime: \"2026-01-01T09:00:00Z\"}\n" + pod("p", "0", "status: {phase: Failed, startTime: \"2026-01-01T09:00:05Z\", "+
-		"containerStatuses: [{name: main, state: {terminated: {exitCode: 3, finishedAt: \"2026-01-01T09:00:05Z\"}}}]}\n")))
-	_ = stream.Close()
-	report := explain.All(objects, explain.Options{At: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC), Timeline: true})
+	report := explained(jobHead+"spec: {"+template+"}\nstatus: {failed: 1, startTime: \"2026-01-01T09:00:00Z\"}\n"+pod("p", "0", "status: {phase: Failed, startTime: \"2026-01-01T09:00:05Z\", "+
+		"containerStatuses: [{name: main, state: {terminated: {exitCode: 3, finishedAt: \"2026-01-01T09:00:05Z\"}}}]}\n"), explain.Options{At: tenOClock, Timeline: true})
 	bars := 0
 	for _, lane := range report.Objects[0].Timeline.Lanes {
 		for _, b := range lane.Bars {
@@ -234,14 +237,9 @@ func TestTimeline_SameSecond(t *testing.T) {
 
 // TestForecast_Ignored: ignored failures lengthen the backoff of an index, also in the forecast.
 func TestForecast_Ignored(t *testing.T) {
-	objects := &read.Objects{}
-	stream := objects.Stream("input")
-	_, _ = stream.Write([]byte(jobHead + "spec: {completions: 2, parallelism: 1, completionMode: Indexed, backoffLimitPerIndex: 9, podFailurePolicy: {rules: [{action: Ignore, onExitCodes: {operator: In, values: [3]}}]}, " + template + "}\n" +
-		"status: {startTime: \"2026-01-01T09:00:00Z\"}\n" + strings.Replace(pod("p", "0", "status: {phase: Failed, startTime: \"2026-01-01T09:59:00Z\", containerStatuses: [{name: main, state: {terminated: {exitCode: 3, finishedAt: \"2026-01-01T09:59:50Z\"}}}]}\n"),
-		"\"0\"", "\"0\", batch.kubernetes.io/job-index-ignored-failure-count: \"3\"", 1)))
-	_ = stream.Close()
-	report := explain.All(objects,
-		explain.Options{At: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC), For: 8 * time.Hour})
+	report := explained(jobHead+"spec: {completions: 2, parallelism: 1, completionMode: Indexed, backoffLimitPerIndex: 9, podFailurePolicy: {rules: [{action: Ignore, onExitCodes: {operator: In, values: [3]}}]}, "+template+"}\n"+
+		"status: {startTime: \"2026-01-01T09:00:00Z\"}\n"+strings.Replace(pod("p", "0", "status: {phase: Failed, startTime: \"2026-01-01T09:59:00Z\", containerStatuses: [{name: main, state: {terminated: {exitCode: 3, finishedAt: \"2026-01-01T09:59:50Z\"}}}]}\n"),
+		"\"0\"", "\"0\", batch.kubernetes.io/job-index-ignored-failure-count: \"3\"", 1), explain.Options{At: tenOClock, For: 8 * time.Hour})
 	var created []string
 	for _, e := range report.Objects[0].Forecast.Events {
 		if e.Reason == "Create" {
@@ -272,15 +270,98 @@ func TestPlots(t *testing.T) {
 
 // TestCommands: a shell splits a command into the right words, whatever the names in the input contain.
 func TestCommands(t *testing.T) {
-	objects := &read.Objects{}
-	stream := objects.Stream("input")
 	in := strings.ReplaceAll(jobHead, "name: a,",
 		`name: "a; touch 'x' $(id)",`) + "spec: {parallelism: 0, " + template + "}\n"
-	_, _ = stream.Write([]byte(in))
-	_ = stream.Close()
-	report := explain.All(objects, explain.Options{At: time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)})
+	report := explained(in, explain.Options{At: tenOClock})
 	const want = `kubectl -n n patch job 'a; touch '\''x'\'' $(id)' --type=merge -p '{"spec":{"parallelism":1}}'`
 	if got := report.Objects[0].Findings[0].Remedies[0].Command; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+// TestPileUp: three Jobs that are active together pile up, unless the policy prevents it.
+func TestPileUp(t *testing.T) {
+	for _, test := range []struct {
+		policy string
+		active int
+		want   bool
+	}{{"Allow", 2, false}, {"Allow", 3, true}, {"Forbid", 3, false}} {
+		in := cron("0 * * * *", "concurrencyPolicy: "+test.policy+", ")
+		for i := range test.active {
+			in += child(fmt.Sprint("c-", i), fmt.Sprintf("09:0%d:00", i), "active: 1, startTime: \"2026-01-01T09:05:00Z\"")
+		}
+		have := string(text(t, explained(in, explain.Options{At: tenOClock})))
+		if strings.Contains(have, "warning PileUp: ") != test.want {
+			t.Errorf("%+v:\n%s", test, have)
+		}
+	}
+}
+
+// TestLint_When: changes of clocks count for three days, and rare dates from now on.
+func TestLint_When(t *testing.T) {
+	for _, test := range []struct{ schedule, at, want string }{
+		{"30 2 * * *", "2026-10-28T00:59:59Z", "02:30 on 2026-10-25 comes twice"},
+		{"30 2 * * *", "2026-10-28T01:00:00Z", "02:30 on 2027-10-31 comes twice"},
+		{"30 2 * * *", "2026-04-01T00:59:59Z", "02:30 on 2026-03-29 does not exist"},
+		{"30 2 * * *", "2026-04-01T01:00:00Z", "02:30 on 2027-03-28 does not exist"},
+		{"0 0 29 2 *", "2028-02-28T22:59:59Z", "the next one is 2028-02-29"},
+		{"0 0 29 2 *", "2028-02-28T23:00:00Z", "the next one is 2032-02-29"},
+	} {
+		at, err := time.Parse(time.RFC3339, test.at)
+		must.OK(t, err)
+		in := cron(test.schedule, "timeZone: Europe/Berlin, ")
+		have := strings.Join(strings.Fields(string(text(t, explained(in, explain.Options{At: at})))), " ")
+		if !strings.Contains(have, test.want) {
+			t.Errorf("%s: no %q in\n%s", test.at, test.want, have)
+		}
+	}
+}
+
+// TestForecast_Habit: Jobs to come take as long as the last one did, at least a second. A run does not
+// start while the Job before it is active, and starts in the moment in which that ends.
+func TestForecast_Habit(t *testing.T) {
+	for ended, want := range map[string]string{
+		"09:58:00": "after 1s: 10:00 Create 10:01 Create",
+		"09:58:01": "after 1s: 10:00 Create 10:01 Create",
+		"09:58:02": "after 2s: 10:00 Create 10:01 Create",
+		"09:59:00": "after 1m: 10:00 Create 10:01 Create",
+		"09:59:01": "after 1m1s: 10:00 Create 10:01 Held",
+	} {
+		last := child("c-1", "09:58:00", "startTime: \"2026-01-01T09:58:00Z\", "+strings.ReplaceAll(failedBy("BackoffLimitExceeded"), "09:30:00", ended))
+		report := explained(cron("* * * * *", "concurrencyPolicy: Forbid, failedJobsHistoryLimit: 9, ")+last, explain.Options{At: tenOClock, For: time.Minute + 500*time.Millisecond})
+		f := report.Objects[0].Forecast
+		_, have, _ := strings.Cut(f.Assumption, "fail ")
+		have += ":"
+		for _, e := range f.Events {
+			have += e.At.Format(" 15:04 ") + e.Reason
+		}
+		if have != want {
+			t.Errorf("until %s: got %q, want %q", ended, have, want)
+		}
+	}
+}
+
+// TestNames: a name selects objects of any kind in any namespace, unless it says which.
+func TestNames(t *testing.T) {
+	in := cron("0 9 * * *", "") + child("c", "09:00:00", "") + "---\n" + jobHead + "spec: {" + template + "}\n"
+	for names, want := range map[string]string{
+		"":                  "CronJob c, Job c, Job a",
+		"c":                 "CronJob c, Job c",
+		"n/c":               "CronJob c, Job c",
+		"job/c":             "Job c",
+		"Jobs/n/c":          "Job c",
+		"CJ/c":              "CronJob c",
+		"cronjobs/n/c":      "CronJob c",
+		"cronjob/a":         "",
+		"m/c job/m/c pod/c": "",
+		"job/c a":           "Job c, Job a",
+	} {
+		var have []string
+		for _, x := range explained(in, explain.Options{At: tenOClock, Names: strings.Fields(names)}).Objects {
+			have = append(have, x.Kind+" "+x.Name)
+		}
+		if strings.Join(have, ", ") != want {
+			t.Errorf("%q: %v, want %s", names, have, want)
+		}
 	}
 }
