@@ -19,13 +19,17 @@ import (
 // fifth of the lives.
 func Set(t *testing.T, flags map[string]string) {
 	t.Helper()
-	flags["test.short"] = "false"
-	for name, value := range flags {
+	set := func(name, value string) {
 		old := flag.Lookup(name).Value.String()
 		if err := flag.Set(name, value); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = flag.Set(name, old) })
+	}
+
+	set("test.short", "false")
+	for name, value := range flags {
+		set(name, value)
 	}
 }
 

@@ -56,6 +56,7 @@ func Compare(
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+
 		results[i] = r.Metrics()
 		if progress != nil {
 			mu.Lock()

@@ -151,12 +151,15 @@ func (c *Cluster) make(
 		Stale:      c.options.stale,
 		BatchDelay: time.Duration(float64(10*time.Millisecond) * c.options.speed),
 	})
+
 	orphans, err2 := controller.NewOrphans(kind, controller.OrphanOptions{
 		Common:    common,
 		ManagedBy: job.ControllerName,
 		Planner:   c.options.job,
 	})
+
 	ttl, err3 := controller.NewTTL(kind, controller.TTLOptions{Common: common, Planner: c.options.job})
+
 	cronJobs, err4 := controller.NewCronJobs(controller.BatchCronJobs(c.client, factory), controller.CronJobOptions{
 		Common:    common,
 		Planner:   c.options.cronJob,

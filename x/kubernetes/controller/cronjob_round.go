@@ -49,12 +49,14 @@ func (c *CronJobs) Reconcile(ctx context.Context, key types.NamespacedName) (nex
 	}
 	r.look(&value)
 	err = errors.Join(err, r.readRequests(ctx))
+
 	if err == nil {
 		next, err = r.run(ctx)
 	} else {
 		r.report = CronReport{Schedule: r.snapshot.Schedule, Err: err}
 		err = c.of(key, err)
 	}
+
 	if isReported(ctx, err) {
 		err = told(err, c.kind.tell(ctx, r.object, &r.report))
 	}

@@ -227,6 +227,7 @@ func (c *Config) newControllers(client clients, from *caches, common controller.
 		}
 		return controller.NewJobs(jobs, o)
 	})
+
 	add(Orphans, func() (starter, error) {
 		return controller.NewOrphans(jobs, controller.OrphanOptions{
 			Common:    common,
@@ -234,6 +235,7 @@ func (c *Config) newControllers(client clients, from *caches, common controller.
 			Planner:   c.Planners.Job,
 		})
 	})
+
 	add(CronJobs, func() (starter, error) {
 		schedules, err := c.Planners.schedules()
 		if err != nil {

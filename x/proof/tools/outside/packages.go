@@ -23,6 +23,7 @@ func (o *outside) packages() error {
 		running   errgroup.Group
 	)
 	running.SetLimit(runtime.NumCPU())
+
 	for _, m := range o.modules {
 		found, err := o.importable(m)
 		if err != nil {
@@ -39,6 +40,7 @@ func (o *outside) packages() error {
 			})
 		}
 	}
+
 	err := running.Wait()
 	fmt.Printf("%d importers\n", importers.Load())
 	return err
@@ -67,11 +69,10 @@ func (o *outside) alone(m *publish.Module, pkg string) (importers int, err error
 	}
 	importers++
 
-	out, err := o.output(dir, "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".")
+	linked, err := o.compiled(dir)
 	if err != nil {
 		return importers, err
 	}
-	linked := strings.Fields(out)
 
 	for _, file := range []string{"go.mod", "newest.mod"} {
 		versions, err := versionsOf(filepath.Join(o.repository, m.Dir, file))
@@ -84,7 +85,7 @@ func (o *outside) alone(m *publish.Module, pkg string) (importers int, err error
 
 		var pins []string
 		for _, l := range libraries {
-			if v := versions[l]; v != "" && slices.Contains(linked, l) {
+			if v := versions[l]; v != "" && linked[l] != "" {
 				pins = append(pins, l+"@"+v)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -156,7 +157,12 @@ func (o *outside) operator() error {
 	if err != nil {
 		return err
 	}
-	return o.weighs(dir)
+
+	versions, err := o.compiled(dir)
+	if err != nil {
+		return err
+	}
+	return o.weighs(dir, versions)
 }
 
 // prints makes a module of a program that requires one of ours by version, tidies and runs it. It
@@ -205,31 +211,44 @@ func (o *outside) takes(dir string, want ...string) error {
 		return err
 	}
 	fmt.Printf("modules in the graph: %s\n", strings.Join(strings.Fields(graph), " "))
-	out, err := o.output(dir, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}",
-		".")
+
+	versions, err := o.compiled(dir)
 	if err != nil {
 		return err
 	}
-	linked := strings.Fields(out)
-	slices.Sort(linked)
-	linked = slices.Compact(linked)
+	linked := slices.Sorted(maps.Keys(versions))
 	fmt.Printf("modules that are compiled: %s\n", strings.Join(linked, " "))
+
 	if extra := minus(linked, want); len(extra) > 0 {
 		return fmt.Errorf("it compiles packages of %s", strings.Join(extra, ", "))
 	}
-	if err := o.weighs(dir); err != nil {
+	if err := o.weighs(dir, versions); err != nil {
 		return err
 	}
 	return o.vendors(dir)
 }
 
+// compiled returns the modules whose packages a program compiles, with their versions.
+func (o *outside) compiled(dir string) (versions map[string]string, err error) {
+	out, err := o.output(dir, "go", "list", "-deps", "-f",
+		"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", ".")
+	versions = map[string]string{}
+	for line := range strings.Lines(out) {
+		if path, version, found := strings.Cut(strings.TrimSpace(line), " "); found {
+			versions[path] = version
+		}
+	}
+	return versions, err
+}
+
 // weighs prints what a program takes: its own lines, the archives of modules that its build
 // downloads, and the program itself.
-func (o *outside) weighs(dir string) error {
+func (o *outside) weighs(dir string, versions map[string]string) error {
 	source, err := os.ReadFile(filepath.Join(dir, "main.go"))
 	if err != nil {
 		return err
 	}
+
 	program := filepath.Join(o.dir, "weighed")
 	if err := o.steps(dir, []string{"build", "-o", program, "."}); err != nil {
 		return err
@@ -243,17 +262,8 @@ func (o *outside) weighs(dir string) error {
 	if err != nil {
 		return err
 	}
-	out, err := o.output(dir, "go", "list", "-deps", "-f",
-		"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", ".")
-	if err != nil {
-		return err
-	}
 	sizes := map[string]int64{}
-	for line := range strings.Lines(out) {
-		path, version, found := strings.Cut(strings.TrimSpace(line), " ")
-		if !found {
-			continue
-		}
+	for path, version := range versions {
 		escaped, err := module.EscapePath(path)
 		if err != nil {
 			return err

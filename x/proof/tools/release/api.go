@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"go/types"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -123,7 +124,7 @@ func isPublic(p *packages.Package) bool {
 // String is the text of the listing. [parse] reads it.
 func (a api) String() string {
 	var b strings.Builder
-	for _, path := range sortedKeys(a) {
+	for _, path := range slices.Sorted(maps.Keys(a)) {
 		fmt.Fprintln(&b, path)
 		for _, line := range a[path] {
 			fmt.Fprintln(&b, "  "+line)
@@ -144,14 +145,6 @@ func parse(text string) api {
 		a[path] = nil
 	}
 	return a
-}
-
-func sortedKeys[V any](m map[string]V) (keys []string) {
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // A difference is a package, or a name in one, that is new, gone or changed. The lines are those of
@@ -196,24 +189,26 @@ func (d difference) said(api, last, version string) error {
 // differences compares two listings. Of a package or a type that is new or gone, its members are
 // not named as well.
 func differences(before, now api) (all []difference) {
-	for _, path := range sortedKeys(before) {
+	for _, path := range slices.Sorted(maps.Keys(before)) {
 		if _, stays := now[path]; !stays {
 			all = append(all, difference{path: path, before: path})
 		}
 	}
-	for _, path := range sortedKeys(now) {
+
+	for _, path := range slices.Sorted(maps.Keys(now)) {
 		if _, known := before[path]; !known {
 			all = append(all, difference{path: path, now: path})
 			continue
 		}
+
 		was, is := byName(before[path]), byName(now[path])
-		for _, name := range sortedKeys(was) {
+		for _, name := range slices.Sorted(maps.Keys(was)) {
 			isMember := typeOf(name) != name
 			if was[name] != is[name] && !(isMember && is[typeOf(name)] == "") {
 				all = append(all, difference{path, name, was[name], is[name]})
 			}
 		}
-		for _, name := range sortedKeys(is) {
+		for _, name := range slices.Sorted(maps.Keys(is)) {
 			isMember := typeOf(name) != name
 			if was[name] == "" && !(isMember && was[typeOf(name)] == "") {
 				all = append(all, difference{path, name, "", is[name]})
