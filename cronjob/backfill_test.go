@@ -413,7 +413,7 @@ func TestBackfill_C13_Creation(t *testing.T) {
 	decoded, err := cronjob.DecodeChild(&s.CronJob, fmt.Appendf(nil,
 		`{"metadata":{"name":%q,"uid":"u","annotations":%s,"ownerReferences":[{"name":"report","uid":"cj-1","controller":true}]}}`, c.Name, annotations))
 	must.OK(t, err)
-	if c.Name != cronjob.JobName("report", hours(4)) || !decoded.Backfilled || !decoded.ScheduledTime.Equal(hours(4)) {
+	if c.Name != (cronjob.Naming{}).JobName("report", hours(4)) || !decoded.Backfilled || !decoded.ScheduledTime.Equal(hours(4)) {
 		t.Errorf("%+v\n%+v", c, decoded)
 	}
 }

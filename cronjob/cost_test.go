@@ -25,7 +25,7 @@ var crowds = []struct {
 	{"triggers and their children", cronjob.Replace, func(s *cronjob.Snapshot, i, _ int) {
 		id := fmt.Sprintf("t%06d", i)
 		s.Triggers = append(s.Triggers, cronjob.Trigger{ID: id})
-		s.Children = append(s.Children, cronjob.Child{Name: cronjob.Trigger{ID: id}.JobName("report"), UID: job.UID("uid-" + id)})
+		s.Children = append(s.Children, cronjob.Child{Name: cronjob.Naming{}.TriggerName("report", cronjob.Trigger{ID: id}), UID: job.UID("uid-" + id)})
 	}},
 	{"unrecorded children", cronjob.Allow, func(s *cronjob.Snapshot, i, _ int) { s.Children = append(s.Children, child(minutes(i+1))) }},
 	{"unexpected children", cronjob.Allow, func(s *cronjob.Snapshot, i, _ int) {

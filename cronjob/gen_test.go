@@ -116,7 +116,7 @@ func checkOtherWays(t rapid.TB, s cronjob.Snapshot, plan *cronjob.Plan) {
 
 // child returns the running job of a run.
 func child(run time.Time) cronjob.Child {
-	name := cronjob.JobName("report", run)
+	name := cronjob.Naming{}.JobName("report", run)
 	return cronjob.Child{Name: name, UID: job.UID("uid-" + name), CreationTimestamp: run, StartTime: run, ScheduledTime: run}
 }
 

@@ -319,7 +319,7 @@ func TestC2_EventsOfTheHistory(t *testing.T) {
 			got = append(got, fmt.Sprint(e.Type, " ", e.Reason, ": ", e.Message))
 		}
 	}
-	want := []string{"Normal SuccessfulDelete: Deleted job " + cronjob.JobName("report", hours(1)), "Warning FailedDelete: Deleted job: down"}
+	want := []string{"Normal SuccessfulDelete: Deleted job " + cronjob.Naming{}.JobName("report", hours(1)), "Warning FailedDelete: Deleted job: down"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

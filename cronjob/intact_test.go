@@ -16,7 +16,7 @@ import (
 var public = intact.Functions{
 	Of: []any{
 		cronjob.Reconcile, cronjob.Compile, cronjob.Validate, cronjob.ValidateUpdate, cronjob.Default,
-		cronjob.ChildOf, cronjob.DecodeChild, cronjob.DecodeCronJob, cronjob.JobName, cronjob.Kubernetes,
+		cronjob.ChildOf, cronjob.DecodeChild, cronjob.DecodeCronJob, cronjob.Kubernetes,
 	},
 	Writes: map[string]int{"Default": 0},
 	Shares: map[string]string{ // results that share the status of the snapshot and its requests

@@ -12,12 +12,6 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// JobName returns the name that Kubernetes gives to the job of a run: the name of the CronJob, a
-// dash, and the minutes from 1970 to the run. The name is the lock that keeps a run from starting
-// twice (C13). Runs in the same minute, as "@every 30s" has them, share a name, so only one of them
-// starts. [Naming.JobName] supports other names.
-func JobName(cronJob string, run time.Time) string { return Naming{}.JobName(cronJob, run) }
-
 // names converts between runs and names of one CronJob's jobs.
 type names struct {
 	cronJob string // with the prefix

@@ -52,7 +52,7 @@ func TestRunName_Is(t *testing.T) {
 		}
 	}
 	for _, run := range []time.Time{run, time.Unix(0, 0), time.Unix(-60, 0), {}} {
-		if name := JobName("report", run); !own.of(run).is(name) {
+		if name := (Naming{}).JobName("report", run); !own.of(run).is(name) {
 			t.Errorf("%q is not its own name", name)
 		}
 	}

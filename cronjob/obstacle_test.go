@@ -8,11 +8,11 @@ import (
 // The obstacles to the due run, in the order of the rules.
 func TestFindObstacle(t *testing.T) {
 	run := time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
-	own := Child{Name: JobName("report", run), UID: "own"}
+	own := Child{Name: Naming{}.JobName("report", run), UID: "own"}
 	foreign := own
 	foreign.Foreign = true
 	other := Reference{Name: "report-1", UID: "other"}
-	backfilled := Child{Name: JobName("report", run.Add(-time.Hour)), UID: "b", ScheduledTime: run.Add(-time.Hour), Backfilled: true}
+	backfilled := Child{Name: Naming{}.JobName("report", run.Add(-time.Hour)), UID: "b", ScheduledTime: run.Add(-time.Hour), Backfilled: true}
 
 	for _, tc := range []struct {
 		name    string

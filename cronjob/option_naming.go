@@ -59,14 +59,17 @@ type Namer interface {
 	Run(parent, name string) (run time.Time, ok bool)
 }
 
-// JobName returns the name of the job of a run.
+// JobName returns the name of the job of a run. Of the zero Naming it is the name that Kubernetes
+// gives: the name of the CronJob, a dash, and the minutes from 1970 to the run.
 func (n Naming) JobName(cronJob string, run time.Time) string {
 	own := n.of(cronJob)
 	return own.of(run).String()
 }
 
 // TriggerName returns the name of the job of a trigger.
-func (n Naming) TriggerName(cronJob string, t Trigger) string { return t.JobName(n.Prefix + cronJob) }
+func (n Naming) TriggerName(cronJob string, t Trigger) string {
+	return n.Prefix + cronJob + manualInfix + t.ID
+}
 
 // RunNamed returns the time of the run to which the name of a job belongs (see [Namer]), and false
 // if it is not the name of one of the CronJob's runs.

@@ -114,7 +114,7 @@ func TestC2_PrefixLaw_HistoryAndActiveList(t *testing.T) {
 
 		w.Now = hours(1)
 		play(works)
-		w.Finish(cronjob.JobName("report", hours(1)), job.ConditionFailed)
+		w.Finish(cronjob.Naming{}.JobName("report", hours(1)), job.ConditionFailed)
 		w.Backfill(cronjob.Backfill{After: hours(-5)}, 2)
 		w.Backfill(cronjob.Backfill{After: hours(-3), Overlap: cronjob.Allow}, 2)
 
@@ -131,7 +131,7 @@ func TestC2_PrefixLaw_HistoryAndActiveList(t *testing.T) {
 			play(works)
 		}
 
-		want := []string{cronjob.JobName("report", hours(-4)), cronjob.JobName("report", hours(-2)), cronjob.JobName("report", hours(-1))}
+		want := []string{cronjob.Naming{}.JobName("report", hours(-4)), cronjob.Naming{}.JobName("report", hours(-2)), cronjob.Naming{}.JobName("report", hours(-1))}
 		if got := w.Running(); !slices.Equal(got, want) || len(w.Jobs) != len(want) {
 			t.Errorf("crash after %d writes: %q run of %d jobs, want %q", writes, got, len(w.Jobs), want)
 		}

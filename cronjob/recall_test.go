@@ -145,9 +145,9 @@ func TestCI15_UnrecordedJobsAreActive(t *testing.T) {
 		change func(*cronjob.Snapshot)
 		job    string
 	}{
-		{"a run", func(s *cronjob.Snapshot) { s.Now = hours(1) }, cronjob.JobName("report", hours(1))},
+		{"a run", func(s *cronjob.Snapshot) { s.Now = hours(1) }, cronjob.Naming{}.JobName("report", hours(1))},
 		{"a trigger", func(s *cronjob.Snapshot) { s.Triggers = []cronjob.Trigger{{ID: "a"}} }, "report-manual-a"},
-		{"a backfill", func(s *cronjob.Snapshot) { s.Backfills = []cronjob.Backfill{between("b", -1.5, -0.5, "")} }, cronjob.JobName("report", hours(-1))},
+		{"a backfill", func(s *cronjob.Snapshot) { s.Backfills = []cronjob.Backfill{between("b", -1.5, -0.5, "")} }, cronjob.Naming{}.JobName("report", hours(-1))},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, hours(0.9))
@@ -188,7 +188,7 @@ func TestCI15_CreatedWithoutAReply(t *testing.T) {
 	}
 	s.Now = hours(2)
 	plan = reconcile(t, s)
-	if len(plan.Create) != 1 || len(plan.Verify) != 1 || plan.Verify[0].Name != cronjob.JobName("report", hours(1)) || plan.Verify[0].UID != "" {
+	if len(plan.Create) != 1 || len(plan.Verify) != 1 || plan.Verify[0].Name != (cronjob.Naming{}).JobName("report", hours(1)) || plan.Verify[0].UID != "" {
 		t.Fatal(plan.String())
 	}
 	for result, may := range map[cronjobreason.Result]bool{cronjobreason.ResultGone: true, cronjobreason.ResultDone: false, cronjobreason.ResultUnsuccessful: false, cronjobreason.ResultNotTried: false} {
@@ -524,7 +524,7 @@ func TestCI15_UnrecordedJobsStayInMemory(t *testing.T) {
 		o := found(&plan, cronjobreason.ResultDone)
 		o.Settled = cronjob.Reply{Result: cronjobreason.ResultUnsuccessful}
 		s.Memory = plan.Conclude(o).Memory
-		if names := s.Memory.Kept().Started; len(names) != 1 || names[0].Name != cronjob.JobName("report", hours(1)) {
+		if names := s.Memory.Kept().Started; len(names) != 1 || names[0].Name != (cronjob.Naming{}).JobName("report", hours(1)) {
 			t.Fatalf("remembered %+v\n%s", names, plan.String())
 		}
 	}

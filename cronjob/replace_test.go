@@ -16,7 +16,7 @@ func TestC12_CI8_Replace(t *testing.T) {
 	if len(plan.Delete) != 1 || plan.Delete[0].Reason != cronjobreason.DeleteReplaced || len(plan.Create) != 1 {
 		t.Fatal(plan.String())
 	}
-	if !slices.Equal(names(end.Status.Active), []string{cronjob.JobName("report", hours(2))}) {
+	if !slices.Equal(names(end.Status.Active), []string{(cronjob.Naming{}).JobName("report", hours(2))}) {
 		t.Error(end.Status)
 	}
 	failed := cronjob.Outcome{Writes: cronjob.Writes{Deleted: []cronjob.Effect{{Result: cronjobreason.ResultUnsuccessful}}}, Settled: cronjob.Reply{Result: cronjobreason.ResultDone}}
@@ -41,7 +41,7 @@ func TestC12_AReplacedJobFoundGone(t *testing.T) {
 	if want := []string{"MissingJob", "SuccessfulCreate"}; !slices.Equal(reasons(end.Events), want) || end.Retry {
 		t.Errorf("events %v, retry %t", end.Events, end.Retry)
 	}
-	if !slices.Equal(names(end.Status.Active), []string{cronjob.JobName("report", hours(2))}) {
+	if !slices.Equal(names(end.Status.Active), []string{(cronjob.Naming{}).JobName("report", hours(2))}) {
 		t.Error(end.Status)
 	}
 }
@@ -112,7 +112,7 @@ func TestReplaceWhenGone_OrderOfDeletions(t *testing.T) {
 	for _, d := range reconcile(t, s).Delete {
 		got = append(got, d.Name)
 	}
-	if want := []string{cronjob.JobName("report", hours(1)), cronjob.JobName("report", hours(2)), cronjob.JobName("report", hours(3))}; !slices.Equal(got, want) {
+	if want := []string{(cronjob.Naming{}).JobName("report", hours(1)), (cronjob.Naming{}).JobName("report", hours(2)), (cronjob.Naming{}).JobName("report", hours(3))}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

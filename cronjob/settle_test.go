@@ -70,7 +70,7 @@ func TestB3_TheStatusOutlivesItsPlan(t *testing.T) {
 	}
 	status := settle(1)
 	settle(5)
-	if want := []string{cronjob.JobName("report", hours(2))}; !slices.Equal(names(status.Active), want) {
+	if want := []string{(cronjob.Naming{}).JobName("report", hours(2))}; !slices.Equal(names(status.Active), want) {
 		t.Errorf("active %v, want %v", names(status.Active), want)
 	}
 }
@@ -80,7 +80,7 @@ func TestC15_ReferenceOfACreatedJob(t *testing.T) {
 	plan := reconcile(t, hourly(cronjob.Spec{}, hours(1.5)))
 	o := creation(cronjobreason.ResultDone)
 	o.Created[0].Job.UID = "u"
-	want := []cronjob.Reference{{Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: cronjob.JobName("report", hours(1)), UID: "u"}}
+	want := []cronjob.Reference{{Kind: "Job", APIVersion: "batch/v1", Namespace: "ns", Name: cronjob.Naming{}.JobName("report", hours(1)), UID: "u"}}
 	if got := plan.Settle(o.Writes).Status.Active; !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}

@@ -173,9 +173,9 @@ func (s *stage) jobs() []string {
 	if word == "all" {
 		return s.Running()
 	}
-	name := cronjob.Trigger{ID: word}.JobName("report")
+	name := cronjob.Naming{}.TriggerName("report", cronjob.Trigger{ID: word})
 	if run, err := time.Parse(time.RFC3339, word); err == nil {
-		name = cronjob.JobName("report", run)
+		name = cronjob.Naming{}.JobName("report", run)
 	}
 	if _, ok := s.Jobs[name]; !ok {
 		s.c.Fatalf("there is no job %s", name)

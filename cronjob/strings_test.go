@@ -15,14 +15,14 @@ func TestB4_Words(t *testing.T) {
 	for got, want := range map[string]string{
 		fmt.Sprint(cronjob.CatchUpLatest, cronjob.CatchUpNone, cronjob.CatchUpAll, cronjob.CatchUp(9)): "latest none all CatchUp(9)",
 		fmt.Sprint(cronjobreason.ResultNotTried, cronjobreason.ResultRefused, cronjobreason.Result(9)): "not tried refused Result(9)",
-		cronjobreason.DeleteExpired.String():    "it finished long enough ago (KeepSuccessful, KeepFailed)",
-		cronjobreason.Delete(9).String():        "Delete(9)",
-		cronjobreason.CreateBackfilled.String(): "the run was asked for (Backfill)",
-		cronjobreason.Create(9).String():        "Create(9)",
-		cronjob.Wait{Reason: 99}.String():       "wait for reason 99",
-		(&cronjob.Plan{}).String():              "nothing to do\n",
-		cronjob.Status{}.String():               "active=[]",
-		cronjob.JobName("a", time.Unix(0, 0)):   "a-0",
+		cronjobreason.DeleteExpired.String():           "it finished long enough ago (KeepSuccessful, KeepFailed)",
+		cronjobreason.Delete(9).String():               "Delete(9)",
+		cronjobreason.CreateBackfilled.String():        "the run was asked for (Backfill)",
+		cronjobreason.Create(9).String():               "Create(9)",
+		cronjob.Wait{Reason: 99}.String():              "wait for reason 99",
+		(&cronjob.Plan{}).String():                     "nothing to do\n",
+		cronjob.Status{}.String():                      "active=[]",
+		cronjob.Naming{}.JobName("a", time.Unix(0, 0)): "a-0",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

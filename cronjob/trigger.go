@@ -18,9 +18,8 @@ type Trigger struct {
 	Overlap ConcurrencyPolicy `json:"overlap,omitempty"`
 }
 
-// JobName returns the name of the trigger's job.
-func (t Trigger) JobName(cronJob string) string { return cronJob + manualInfix + t.ID }
-
+// manualInfix separates the name of the CronJob, with its prefix, from the ID in the name of a
+// trigger's job.
 const manualInfix = "-manual-"
 
 func (t *Trigger) check() error {

@@ -17,7 +17,7 @@ func startTriggers(s *Snapshot, c *census, o obstacle, created int, behind time.
 	for i := range c.triggers {
 		t := &c.triggers[i]
 		busy, limit := running+len(all.create), limitOf(t.Overlap, s.Options.MaxActive)
-		switch name := t.JobName(c.names.cronJob); {
+		switch name := c.names.cronJob + manualInfix + t.ID; {
 		case hasJob(name):
 			all.triggered = append(all.triggered, t.ID)
 		case c.behind && limit > 0:

@@ -32,7 +32,7 @@ func TestTrigger(t *testing.T) {
 	// A crash before the status write: the job is found and not started again.
 	s.Children = append(s.Children, cronjob.Child{Name: "report-manual-a", UID: "u"})
 	plan = reconcile(t, s)
-	want := []string{cronjob.JobName("report", hours(1)), "report-manual-a"}
+	want := []string{cronjob.Naming{}.JobName("report", hours(1)), "report-manual-a"}
 	if got := names(plan.Settle(cronjob.Writes{}).Status.Active); len(plan.Create) > 0 || !slices.Equal(got, want) {
 		t.Errorf("active %v:\n%s", got, plan.String())
 	}
@@ -82,7 +82,7 @@ func TestMaxActive_Triggers(t *testing.T) {
 	s := in(hourly(cronjob.Spec{}, hours(1)), cronjob.Options{MaxActive: 2})
 	s.Triggers = []cronjob.Trigger{{ID: "a"}, {ID: "b"}, {ID: "c"}}
 	plan, end := play(t, s)
-	if want := []string{cronjob.JobName("report", hours(1)), "report-manual-a"}; !slices.Equal(names(end.Status.Active), want) {
+	if want := []string{(cronjob.Naming{}).JobName("report", hours(1)), "report-manual-a"}; !slices.Equal(names(end.Status.Active), want) {
 		t.Fatalf("got %s, want %q", end.Status, want)
 	}
 	if strings.Count(plan.String(), "wait: trigger ") != 2 {

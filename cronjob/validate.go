@@ -41,16 +41,9 @@ func ValidateUpdate(old, next Spec, _ release.Release) error {
 	return errors.Join(problems...)
 }
 
-// Validate checks the name and the spec of a CronJob after [Default], and the given triggers (C1).
-// If the name is too long, or a trigger's ID cannot be part of a name, a server refuses the jobs.
-// All problems are reported together, as by the function [Validate].
-func (c *CronJob) Validate(triggers ...Trigger) error {
-	var problems []error
-	for i := range triggers {
-		problems = append(problems, checkTrigger(triggers[i].JobName(c.Name), &triggers[i]))
-	}
-	return errors.Join(c.checkName(), errors.Join(problems...), Validate(c.Spec))
-}
+// Validate checks the name and the spec of a CronJob after [Default] (C1). If the name is too long,
+// a server refuses the jobs. All problems are reported together, as by the function [Validate].
+func (c *CronJob) Validate() error { return errors.Join(c.checkName(), Validate(c.Spec)) }
 
 func (c *CronJob) checkName() error {
 	if problem := nameProblem(c.Name); problem != "" {
@@ -59,25 +52,18 @@ func (c *CronJob) checkName() error {
 	return nil
 }
 
-// ValidateTrigger checks a trigger of a CronJob. The options determine the name of its job.
+// ValidateTrigger checks a trigger of a CronJob. The options determine the name of its job: if that
+// is too long, or the ID cannot be part of a name, a server refuses the job.
 func (o *Options) ValidateTrigger(c *CronJob, t Trigger) error {
-	return checkTrigger(o.Naming.TriggerName(c.Name, t), &t)
-}
-
-// checkTrigger checks a trigger whose job has the given name.
-func checkTrigger(name string, t *Trigger) error {
-	var problem string
-	switch {
-	case !isLabel(t.ID):
-		problem = notLabel
-	case len(name) > maxLabel:
-		problem = fmt.Sprintf("makes the name %q of its job longer than %d bytes", name, maxLabel)
-	}
-
 	var problems []error
-	if problem != "" {
-		problems = append(problems, invalid("triggers["+t.ID+"].id", t.ID, problem))
+	switch name := o.Naming.TriggerName(c.Name, t); {
+	case !isLabel(t.ID):
+		problems = append(problems, invalid("triggers["+t.ID+"].id", t.ID, notLabel))
+	case len(name) > maxLabel:
+		problems = append(problems, invalid("triggers["+t.ID+"].id", t.ID,
+			fmt.Sprintf("makes the name %q of its job longer than %d bytes", name, maxLabel)))
 	}
+
 	if t.ID != "" {
 		problems = append(problems, t.check())
 	}

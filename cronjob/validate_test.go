@@ -73,29 +73,21 @@ func TestC1_ValidateWithName(t *testing.T) {
 	long := strings.Repeat("n", 52)
 
 	for _, tc := range []struct {
-		name     string
-		cronJob  string
-		triggers []cronjob.Trigger
-		fields   []string
+		name    string
+		cronJob string
+		fields  []string
 	}{
-		{"a name as long as can be", long, nil, nil},
-		{"a name that makes the names of jobs too long", long + "n", nil, []string{"metadata.name"}},
-		{"a name of several labels", "report.v2", nil, nil},
-		{"no name", "", nil, []string{"metadata.name"}},
-		{"a name that is none", "Report_1", nil, []string{"metadata.name"}},
-		{"an empty label", "report..v2", nil, []string{"metadata.name"}},
-		{"a trigger", "report", []cronjob.Trigger{{ID: "2026-a"}}, nil},
-		{"an ID that is not a label", "report", []cronjob.Trigger{{ID: "By_Hand"}, {ID: "-a"}, {ID: "a-"}, {ID: "a.b"}},
-			[]string{"triggers[By_Hand].id", "triggers[-a].id", "triggers[a-].id", "triggers[a.b].id"}},
-		{"no ID", "report", []cronjob.Trigger{{}}, []string{"triggers[].id"}},
-		{"an ID as long as can be", "report", []cronjob.Trigger{{ID: strings.Repeat("i", 49)}}, nil},
-		{"an ID that makes the job's name too long", "report", []cronjob.Trigger{{ID: strings.Repeat("i", 50)}}, []string{"triggers[" + strings.Repeat("i", 50) + "].id"}},
-		{"an overlap policy that is none", "report", []cronjob.Trigger{{ID: "a", Overlap: "Replace"}}, []string{"triggers[a].overlap"}},
+		{"a name as long as can be", long, nil},
+		{"a name that makes the names of jobs too long", long + "n", []string{"metadata.name"}},
+		{"a name of several labels", "report.v2", nil},
+		{"no name", "", []string{"metadata.name"}},
+		{"a name that is none", "Report_1", []string{"metadata.name"}},
+		{"an empty label", "report..v2", []string{"metadata.name"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
 			c.Name = tc.cronJob
-			if got := fields(c.Validate(tc.triggers...)); !slices.Equal(got, tc.fields) {
+			if got := fields(c.Validate()); !slices.Equal(got, tc.fields) {
 				t.Errorf("got %q, want %q", got, tc.fields)
 			}
 		})
@@ -151,18 +143,24 @@ func TestOptions_ValidateTrigger(t *testing.T) {
 	c := cronjob.CronJob{Name: "report"}
 	for _, test := range []struct {
 		prefix, id string
+		overlap    cronjob.ConcurrencyPolicy
 		want       []string
 	}{
-		{"", "now", nil},
-		{"nightly-", "now", nil},
-		{"nightly-", "Now", []string{"triggers[Now].id"}},
-		{"", strings.Repeat("x", 49), nil},
-		{"", strings.Repeat("x", 50), []string{"triggers[" + strings.Repeat("x", 50) + "].id"}},
-		{"p-", strings.Repeat("x", 47), nil},
-		{"p-", strings.Repeat("x", 48), []string{"triggers[" + strings.Repeat("x", 48) + "].id"}},
+		{"", "2026-a", "", nil},
+		{"nightly-", "now", cronjob.Forbid, nil},
+		{"nightly-", "Now", "", []string{"triggers[Now].id"}},
+		{"", "By_Hand", "Replace", []string{"triggers[By_Hand].id", "triggers[By_Hand].overlap"}},
+		{"", "-a", "", []string{"triggers[-a].id"}},
+		{"", "a-", "", []string{"triggers[a-].id"}},
+		{"", "a.b", "", []string{"triggers[a.b].id"}},
+		{"", "", "", []string{"triggers[].id"}},
+		{"", strings.Repeat("x", 49), cronjob.Allow, nil},
+		{"", strings.Repeat("x", 50), "", []string{"triggers[" + strings.Repeat("x", 50) + "].id"}},
+		{"p-", strings.Repeat("x", 47), "", nil},
+		{"p-", strings.Repeat("x", 48), "", []string{"triggers[" + strings.Repeat("x", 48) + "].id"}},
 	} {
 		o := cronjob.Options{Naming: cronjob.Naming{Prefix: test.prefix}}
-		trigger := cronjob.Trigger{ID: test.id}
+		trigger := cronjob.Trigger{ID: test.id, Overlap: test.overlap}
 		if err := o.ValidateTrigger(&c, trigger); !slices.Equal(fields(err), test.want) {
 			t.Errorf("%q with prefix %q, %d bytes: %v", test.id, test.prefix, len(o.Naming.TriggerName(c.Name, trigger)), err)
 		}

@@ -105,7 +105,7 @@ func (f *fake) count(word string) (n int) {
 func at(hour int) time.Time { return time.Date(2026, 1, 1, hour, 0, 0, 0, time.UTC) }
 
 // due is the name of the due run's job in the snapshots.
-var due = cronjob.JobName("c", at(9))
+var due = cronjob.Naming{}.JobName("c", at(9))
 
 // snapshot is an hourly CronJob at nine o'clock, last run at eight.
 func snapshot(policy cronjob.ConcurrencyPolicy, change ...func(s *cronjob.Snapshot)) cronjob.Snapshot {

@@ -28,13 +28,13 @@ func snapshot() *cronjob.Snapshot {
 // run returns the creation of a run's job.
 func run(n int) cronjob.Creation {
 	return cronjob.Creation{
-		Name: cronjob.JobName("c", hour(n)), ScheduledTime: hour(n),
+		Name: cronjob.Naming{}.JobName("c", hour(n)), ScheduledTime: hour(n),
 		Annotations: map[string]string{"batch.kubernetes.io/cronjob-scheduled-timestamp": hour(n).Format(time.RFC3339)},
 	}
 }
 
 func child(n int) cronjob.Child {
-	name := cronjob.JobName("c", hour(n))
+	name := cronjob.Naming{}.JobName("c", hour(n))
 	return cronjob.Child{Name: name, UID: job.UID(name), ScheduledTime: hour(n), CreationTimestamp: hour(n)}
 }
 

@@ -156,7 +156,7 @@ func (c *checker) firstChild(cron *cronState, s *jobState, e *event, isNew bool)
 
 // checkOnce checks that a run has only one job, with the name of the run.
 func (c *checker) checkOnce(cron *cronState, s *jobState, e *event, run time.Time) {
-	if want := cronjob.JobName(cron.name, run); want != e.meta.Name {
+	if want := (cronjob.Naming{}).JobName(cron.name, run); want != e.meta.Name {
 		c.found(finding(e, "CI2", "", "is of the run of %s, whose job is named %s", value.Time(run), want))
 	}
 

@@ -105,7 +105,7 @@ func TestCronJobRuns(t *testing.T) {
 		t.Fatalf("want four runs, have %v", ran)
 	}
 	c, jobs := w.cronJob("tick")
-	last := cronjob.JobName("tick", c.Status.LastScheduleTime)
+	last := cronjob.Naming{}.JobName("tick", c.Status.LastScheduleTime)
 	if len(c.Status.Active) != 0 || last != slices.Max(ran) ||
 		c.Status.LastSuccessfulTime.Before(c.Status.LastScheduleTime) {
 		t.Errorf("%v; the last of %v", c.Status, ran)

@@ -114,7 +114,7 @@ func (w *world) checkRuns(key string) {
 	}
 	c, jobs := w.cronJob(key)
 	// The number of runs depends on the speed of the machine.
-	if run := cronjob.JobName(key, c.Status.LastScheduleTime); run < last || len(begun) == 0 {
+	if run := (cronjob.Naming{}).JobName(key, c.Status.LastScheduleTime); run < last || len(begun) == 0 {
 		w.t.Errorf("%s: the last of %d runs is %s, and the status says %s", key, len(begun), last, run)
 	}
 	if len(c.Status.Active) != 0 || len(jobs) == 0 || len(jobs) > 4 {
@@ -126,7 +126,7 @@ func (w *world) checkRuns(key string) {
 			w.t.Errorf("%s: ended %v, stored as %v", j.Name, ended[j.Name], j.Status)
 		}
 	}
-	lastRun := cronjob.JobName(key, c.Status.LastScheduleTime)
+	lastRun := cronjob.Naming{}.JobName(key, c.Status.LastScheduleTime)
 	if !slices.ContainsFunc(jobs, func(j store.Job) bool { return j.Name == lastRun }) {
 		w.t.Errorf("%s: the last run, %s, is not in the history", key, lastRun)
 	}

@@ -130,7 +130,7 @@ func (p *program) showCronJob(s *store.Store, stored *store.CronJob, output stri
 			c.show(c.Status.LastScheduleTime), c.show(c.Status.LastSuccessfulTime), c.nextRun(now)))
 
 	for _, t := range triggers {
-		fmt.Fprintf(p.out, "requested jobs: %s\n", t.JobName(c.Name))
+		fmt.Fprintf(p.out, "requested jobs: %s\n", cronjob.Naming{}.TriggerName(c.Name, t))
 	}
 
 	fmt.Fprintln(p.out)

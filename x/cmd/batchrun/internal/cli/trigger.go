@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/batchplan/batchplan/cronjob"
 )
 
 func (p *program) triggerCommand() *cobra.Command {
@@ -35,7 +37,7 @@ CronJob is suspended, or other runs are active.`,
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(p.out, "requested job %s\n", t.JobName(c.Key()))
+			fmt.Fprintf(p.out, "requested job %s\n", cronjob.Naming{}.TriggerName(c.Key(), t))
 
 			if used, err := s.InUse(); used || err != nil {
 				return err // the runner starts it

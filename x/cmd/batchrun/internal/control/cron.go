@@ -205,7 +205,7 @@ func (l *CronLoop) expire(
 ) (cronjob.Requeue, error) {
 	for i := range jobs {
 		j := &jobs[i]
-		asked := func(t cronjob.Trigger) bool { return t.JobName(b.cronJob.Name) == j.Name }
+		asked := func(t cronjob.Trigger) bool { return cronjob.Naming{}.TriggerName(b.cronJob.Name, t) == j.Name }
 		if j.Status.Finished() == "" || slices.ContainsFunc(triggers, asked) {
 			continue
 		}

@@ -118,7 +118,7 @@ func TestCI1_CrashBetweenWrites(t *testing.T) {
 				l := newLife(t, policy)
 				asked, err := l.store.AddTrigger(l.cron.UID)
 				must.OK(t, err)
-				run := cronjob.JobName("c", now.Truncate(time.Minute))
+				run := cronjob.Naming{}.JobName("c", now.Truncate(time.Minute))
 				l.exec("CREATE TRIGGER crash BEFORE " + lost + " BEGIN SELECT RAISE(FAIL, 'crash'); END")
 				crashed := false
 				for range 6 {
@@ -135,11 +135,11 @@ func TestCI1_CrashBetweenWrites(t *testing.T) {
 				if sorted := slices.Sorted(slices.Values(made)); !crashed || len(slices.Compact(sorted)) != len(made) {
 					t.Errorf("crashed %v, made %v", crashed, made)
 				}
-				if len(made) != 2 || !slices.Contains(made, run) || !slices.Contains(made, asked.JobName("c")) {
+				if len(made) != 2 || !slices.Contains(made, run) || !slices.Contains(made, (cronjob.Naming{}).TriggerName("c", asked)) {
 					t.Errorf("made %v, want the run %s and the trigger", made, run)
 				}
 				c, err := l.store.CronJob(l.cron.UID)
-				if err != nil || cronjob.JobName("c", c.Status.LastScheduleTime) != run || len(c.Status.Active) > 0 {
+				if err != nil || (cronjob.Naming{}).JobName("c", c.Status.LastScheduleTime) != run || len(c.Status.Active) > 0 {
 					t.Errorf("%v, %v", c.Status, err)
 				}
 				if left, err := l.store.Triggers(l.cron.UID); err != nil || len(left) > 0 {

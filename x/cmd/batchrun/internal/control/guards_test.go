@@ -70,7 +70,7 @@ func TestTriggersStart(t *testing.T) {
 		for range n {
 			asked, err := l.store.AddTrigger(l.cron.UID)
 			must.OK(t, err)
-			want = append(want, asked.JobName("c"))
+			want = append(want, cronjob.Naming{}.TriggerName("c", asked))
 		}
 	}
 	ask(3)
@@ -85,7 +85,7 @@ func TestTriggersStart(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	want = append(want, cronjob.JobName("c", now.Truncate(time.Minute)))
+	want = append(want, cronjob.Naming{}.JobName("c", now.Truncate(time.Minute)))
 	made := l.made()
 	if slices.Sort(made); !slices.Equal(made, slices.Sorted(slices.Values(want))) {
 		t.Errorf("made %v, want %v", made, want)
@@ -101,7 +101,7 @@ func TestTTLWaitsForTrigger(t *testing.T) {
 	l := newLife(t, "Allow")
 	asked := cronjob.Trigger{ID: "7"}
 	done := job.Status{Conditions: []job.Condition{{Type: job.ConditionComplete, Status: job.ConditionTrue, LastTransitionTime: now}}}
-	for _, name := range []string{asked.JobName("c"), "c-other"} {
+	for _, name := range []string{cronjob.Naming{}.TriggerName("c", asked), "c-other"} {
 		j, err := l.store.AddJob(store.Job{Namespace: "default", Name: name, Created: now, CronJob: l.cron.UID,
 			Manifest: []byte(`{"spec": {"ttlSecondsAfterFinished": 0}}`)})
 		must.OK(t, err)
@@ -122,7 +122,7 @@ func TestTTLWaitsForTrigger(t *testing.T) {
 		}
 		return left
 	}
-	if left := expire(asked); !slices.Equal(left, []string{asked.JobName("c")}) {
+	if left := expire(asked); !slices.Equal(left, []string{(cronjob.Naming{}).TriggerName("c", asked)}) {
 		t.Errorf("left while the trigger waits: %v", left)
 	}
 	if left := expire(); len(left) > 0 {

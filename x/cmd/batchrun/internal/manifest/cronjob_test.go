@@ -62,7 +62,7 @@ func TestJobOfCronJob(t *testing.T) {
 	c, err := LoadCronJob(all.CronJobs[0].Raw)
 	must.OK(t, err)
 	run := time.Date(2026, 1, 5, 8, 30, 0, 0, time.UTC)
-	raw, err := c.Job(&cronjob.Creation{Name: cronjob.JobName("x", run), Labels: c.Spec.JobTemplate.Labels,
+	raw, err := c.Job(&cronjob.Creation{Name: cronjob.Naming{}.JobName("x", run), Labels: c.Spec.JobTemplate.Labels,
 		Annotations: map[string]string{"batch.kubernetes.io/cronjob-scheduled-timestamp": run.Format(time.RFC3339)}}, "uid-1")
 	must.OK(t, err)
 	child, err := cronjob.DecodeChild(&cronjob.CronJob{UID: "uid-1", Namespace: c.Object.Namespace}, raw)

@@ -60,7 +60,7 @@ func (l *cronLook) moment(t time.Time) string {
 
 // childOf returns the Job of a run, or nil.
 func (l *cronLook) childOf(run time.Time) *cronjob.Child {
-	name := cronjob.JobName(l.cron.Name, run)
+	name := l.snapshot.Options.Naming.JobName(l.cron.Name, run)
 	for i := range l.children {
 		if c := &l.children[i]; c.Name == name || !c.Foreign && c.ScheduledTime.Equal(run) {
 			return c

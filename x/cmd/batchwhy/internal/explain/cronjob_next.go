@@ -48,7 +48,7 @@ func (l *cronLook) nextWait(w *cronjob.Wait) []Step {
 	switch w.Reason {
 	case cronjobreason.WaitNextRun:
 		return steps("NextRun", w.Until, "%s%s: the next run is due, as Job %s%s", l.at(w.Until), l.inZone(w.Until),
-			cronjob.JobName(l.cron.Name, w.Until), l.overlap())
+			l.snapshot.Options.Naming.JobName(l.cron.Name, w.Until), l.overlap())
 	case cronjobreason.WaitNever:
 		return steps("Never", time.Time{}, "nothing will happen: no date matches %q", l.spec.Schedule)
 	case cronjobreason.WaitActive:

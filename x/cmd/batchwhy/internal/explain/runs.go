@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 )
 
@@ -122,7 +121,7 @@ func (l *cronLook) futureRun(run time.Time) Run {
 	out := Run{
 		At:      run.UTC(),
 		Outcome: "scheduled",
-		Job:     cronjob.JobName(l.cron.Name, run),
+		Job:     l.snapshot.Options.Naming.JobName(l.cron.Name, run),
 		Text:    "In " + span(run.Sub(l.now)),
 	}
 

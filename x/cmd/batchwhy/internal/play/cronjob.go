@@ -220,7 +220,7 @@ func (p *CronJob) jobStep(verb, name string) error {
 // storyName returns the name of a Job in a story: its run, or the ID of its trigger.
 func storyName(c *cronjob.Child) string {
 	if c.ScheduledTime.IsZero() {
-		return strings.TrimPrefix(c.Name, cronjob.Trigger{}.JobName("report"))
+		return strings.TrimPrefix(c.Name, cronjob.Naming{}.TriggerName("report", cronjob.Trigger{}))
 	}
 	return c.ScheduledTime.UTC().Format(time.RFC3339)
 }

@@ -228,7 +228,7 @@ func existing(r release.Release, result cronjobreason.Result) string {
 	plan, err := cronjob.Reconcile(cronjob.Snapshot{
 		CronJob: c, Now: run.Add(5 * time.Second), Schedule: cronjob.Compile(&c), Options: cronjob.Kubernetes(r),
 		Children: []cronjob.Child{{
-			Name:              cronjob.JobName(c.Name, run),
+			Name:              cronjob.Naming{}.JobName(c.Name, run),
 			UID:               "j",
 			Foreign:           result == cronjobreason.ResultNameTaken,
 			CreationTimestamp: run,
