@@ -255,7 +255,7 @@ func TestLostWorker(t *testing.T) {
 			"report":    late,
 			"create":    created,
 			"status":    stuck.WriteStatus(t.Context(), job.Status{Failed: 7}),
-			"untrack":   stuck.Untrack(t.Context(), job.PodRef{}),
+			"untrack":   stuck.Untrack(t.Context(), job.Untracking{}),
 			"give back": stuck.giveBack(t.Context(), job.Conclusion{}, nil),
 		} {
 			if !errors.Is(err, errLost) {

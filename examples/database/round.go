@@ -137,8 +137,8 @@ func (r *round) Delete(ctx context.Context, d job.Deletion) error {
 	})
 }
 
-func (r *round) Untrack(ctx context.Context, pod job.PodRef) error {
-	return r.held(ctx, func(t *tx) { t.changePod(pod.UID, func(p *job.Pod) { p.Untracked = true }) })
+func (r *round) Untrack(ctx context.Context, u job.Untracking) error {
+	return r.held(ctx, func(t *tx) { t.changePod(u.UID, func(p *job.Pod) { p.Untracked = true }) })
 }
 
 // WriteStatus fails if a user has changed the job since it was read.
@@ -153,7 +153,3 @@ func (r *round) WriteStatus(ctx context.Context, s job.Status) error {
 		})
 	})
 }
-
-// Adopt and Release are for pods that change their owner. These pods never do.
-func (r *round) Adopt(context.Context, job.PodRef) error   { return errors.ErrUnsupported }
-func (r *round) Release(context.Context, job.PodRef) error { return errors.ErrUnsupported }

@@ -60,7 +60,7 @@ func (r backend) Delete(ctx context.Context, d job.Deletion) error {
 			err = ErrEnded
 		}
 		if err == nil {
-			err = r.Untrack(ctx, d.PodRef)
+			err = r.Untrack(ctx, job.Untracking{PodRef: d.PodRef})
 		}
 		if err != nil {
 			return orGone(err)
@@ -78,15 +78,11 @@ func orGone(err error) error {
 }
 
 // Untrack records that a task is accounted for.
-func (r backend) Untrack(ctx context.Context, pod job.PodRef) error {
-	return r.keep(ctx, job.Pod{UID: pod.UID, Untracked: true})
+func (r backend) Untrack(ctx context.Context, u job.Untracking) error {
+	return r.keep(ctx, job.Pod{UID: u.UID, Untracked: true})
 }
 
 // WriteStatus needs no condition: the status has one writer, which has read it in this round.
 func (r backend) WriteStatus(ctx context.Context, s job.Status) error {
 	return r.put(ctx, "status", &s)
 }
-
-// Adopt and Release are for pods that change their owner. Tasks never do.
-func (r backend) Adopt(context.Context, job.PodRef) error   { return errors.ErrUnsupported }
-func (r backend) Release(context.Context, job.PodRef) error { return errors.ErrUnsupported }

@@ -79,7 +79,7 @@ func (w *Job) LastPlan() string {
 
 // Backend returns the world as an executor sees it. Each call is one write, which may have a fault.
 // A search may make the writes of a plan one by one.
-func (w *Job) Backend() jobapply.Backend { return jobBackend{w} }
+func (w *Job) Backend() jobapply.Adopter { return jobBackend{w} }
 
 type jobBackend struct{ w *Job }
 
@@ -192,8 +192,8 @@ func (b jobBackend) untrackUnchanged(d job.Deletion) error {
 	})
 }
 
-func (b jobBackend) Untrack(_ context.Context, ref job.PodRef) error {
-	return b.change(Untrack, ref, func(p *job.Pod) error {
+func (b jobBackend) Untrack(_ context.Context, u job.Untracking) error {
+	return b.change(Untrack, u.PodRef, func(p *job.Pod) error {
 		st := b.w.state()
 		b.w.note(st.Untrack(p))
 		b.w.tallyUntrack(p)

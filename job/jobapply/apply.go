@@ -18,14 +18,6 @@ import (
 // An error means that the write did not take effect, or that this is unknown. Three errors are more
 // precise: [ErrGone], [ErrStillTracked] and [ErrNamespaceTerminating].
 type Backend interface {
-	// Adopt makes the job the pod's controller and adds the finalizer, after it has read the job
-	// again (J6). It must leave a pod alone that has a controller by now: with a new finalizer, the
-	// pod could be counted again. So the write is conditional on pod.ResourceVersion, unless that
-	// is empty. [ErrGone] ends the round without an error, and the next round plans without the
-	// pod.
-	Adopt(ctx context.Context, pod job.PodRef) error
-	// Release removes the controller reference and the finalizer (J6).
-	Release(ctx context.Context, pod job.PodRef) error
 	// Delete requests the deletion of the pod, on condition of its UID. From then on, snapshots
 	// have job.Pod.Deletion set, as long as the pod runs or has the finalizer. With d.UntrackFirst,
 	// Delete removes the finalizer first, in the same transaction if it can. The removal is
@@ -35,12 +27,27 @@ type Backend interface {
 	// Create creates a pod with the finalizer and returns its name and UID. No pod may ever
 	// have had that UID.
 	Create(ctx context.Context, c job.Creation) (job.PodRef, error)
-	// Untrack removes the finalizer, on condition of the pod's UID.
-	Untrack(ctx context.Context, pod job.PodRef) error
+	// Untrack removes the finalizer, on condition of the pod's UID. The status counts the pod as
+	// u.As tells.
+	Untrack(ctx context.Context, u job.Untracking) error
 	// WriteStatus replaces the job's status, on condition that the job has not changed since the
 	// snapshot, or since the last WriteStatus of the round. If it has, any error will do: the next
 	// round takes a new snapshot.
 	WriteStatus(ctx context.Context, s job.Status) error
+}
+
+// Adopter is a Backend whose pods can change hands (labels and selectors). A plan that adopts or
+// releases pods fails on any other Backend.
+type Adopter interface {
+	Backend
+	// Adopt makes the job the pod's controller and adds the finalizer, after it has read the job
+	// again (J6). It must leave a pod alone that has a controller by now: with a new finalizer, the
+	// pod could be counted again. So the write is conditional on pod.ResourceVersion, unless that
+	// is empty. [ErrGone] ends the round without an error, and the next round plans without the
+	// pod.
+	Adopt(ctx context.Context, pod job.PodRef) error
+	// Release removes the controller reference and the finalizer (J6).
+	Release(ctx context.Context, pod job.PodRef) error
 }
 
 // Versioned is a Backend that knows the version of the job after a status write. The version goes
@@ -176,14 +183,19 @@ func (r *round) claim() job.Reply {
 	if claims == 0 {
 		return job.Reply{Result: jobreason.ResultDone}
 	}
+	b, ok := step.As[Adopter](r.backend)
+	if !ok {
+		r.note(fmt.Errorf("claim pods: %T is no Adopter", r.backend))
+		return job.Reply{}
+	}
 
 	results := newResults(claims)
 	r.each(results.len(), func(i int) {
 		if i < len(r.plan.Adopt) {
-			results.set(i, r.backend.Adopt(r.ctx, r.plan.Adopt[i]))
+			results.set(i, b.Adopt(r.ctx, r.plan.Adopt[i]))
 			return
 		}
-		err := r.backend.Release(r.ctx, r.plan.Release[i-len(r.plan.Adopt)])
+		err := b.Release(r.ctx, r.plan.Release[i-len(r.plan.Adopt)])
 		if errors.Is(err, ErrGone) {
 			err = nil
 		}
@@ -311,7 +323,7 @@ func (r *round) untrack(pods []job.Untracking) []job.Reply {
 
 	added := r.expectUntracked(uids)
 	results := newResults(len(pods))
-	r.each(len(pods), func(i int) { results.set(i, r.backend.Untrack(r.ctx, pods[i].PodRef)) })
+	r.each(len(pods), func(i int) { results.set(i, r.backend.Untrack(r.ctx, pods[i])) })
 
 	r.takeOffKept(results, added, func(i int) job.UID { return pods[i].UID })
 	r.note(results.Err(r.ctx, "remove finalizers"))

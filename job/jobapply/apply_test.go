@@ -128,6 +128,19 @@ func TestJ44_FailedGroup(t *testing.T) {
 	}
 }
 
+// TestJ6_Adopter: a plan that adopts or releases pods does nothing on a backend whose pods never change hands.
+func TestJ6_Adopter(t *testing.T) {
+	for _, owner := range []jobpod.Ownership{jobpod.Orphan, jobpod.OwnedUnmatched} {
+		f := &fake{}
+		p := plan(t, snapshot(2, withOwner(pod("o", 4, job.PodPending), owner)))
+		end, err := jobapply.Executor{}.Apply(t.Context(), struct{ jobapply.Backend }{f}, p)
+		isRefused := err != nil && err.Error() == "claim pods: struct { jobapply.Backend } is no Adopter"
+		if !isRefused || !end.Retry || len(f.calls) > 0 {
+			t.Errorf("%s: %v, retry %t, calls %q", owner, err, end.Retry, f.calls)
+		}
+	}
+}
+
 // TestGrouper: a plan that writes groups does nothing on a backend without groups, or after the
 // context is cancelled.
 func TestGrouper(t *testing.T) {

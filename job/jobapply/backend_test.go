@@ -73,7 +73,9 @@ func (f *fake) Delete(_ context.Context, d job.Deletion) error {
 	}
 	return f.call("delete %s", d.Name)
 }
-func (f *fake) Untrack(_ context.Context, p job.PodRef) error { return f.call("untrack %s", p.Name) }
+func (f *fake) Untrack(_ context.Context, u job.Untracking) error {
+	return f.call("untrack %s", u.Name)
+}
 func (f *fake) WriteStatus(context.Context, job.Status) error { return f.call("status") }
 func (f *fake) Expect(creations, deletions int)               { f.note("expect %d %d", creations, deletions) }
 func (f *fake) Lower(creations, deletions int)                { f.note("lower %d %d", creations, deletions) }

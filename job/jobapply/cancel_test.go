@@ -67,8 +67,8 @@ func (c *cluster) Delete(ctx context.Context, d job.Deletion) error {
 	return err
 }
 
-func (c *cluster) Untrack(ctx context.Context, p job.PodRef) error {
-	err := c.write(ctx, "untrack "+p.Name, p.UID, func(p *job.Pod) { p.Untracked = true })
+func (c *cluster) Untrack(ctx context.Context, u job.Untracking) error {
+	err := c.write(ctx, "untrack "+u.Name, u.UID, func(p *job.Pod) { p.Untracked = true })
 	c.collect()
 	return err
 }

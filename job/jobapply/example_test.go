@@ -24,9 +24,9 @@ func (m *memory) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
 	return job.PodRef{Name: p.Name, UID: p.UID}, nil
 }
 
-func (m *memory) Untrack(_ context.Context, pod job.PodRef) error {
+func (m *memory) Untrack(_ context.Context, u job.Untracking) error {
 	for i := range m.pods {
-		if m.pods[i].UID == pod.UID {
+		if m.pods[i].UID == u.UID {
 			m.pods[i].Untracked = true
 		}
 	}
@@ -35,12 +35,10 @@ func (m *memory) Untrack(_ context.Context, pod job.PodRef) error {
 
 func (m *memory) WriteStatus(_ context.Context, s job.Status) error { m.job.Status = s; return nil }
 
-// The plans of this job delete, adopt and release no pod.
+// The plans of this job delete no pod.
 func (m *memory) Delete(context.Context, job.Deletion) error { return errors.ErrUnsupported }
-func (m *memory) Adopt(context.Context, job.PodRef) error    { return errors.ErrUnsupported }
-func (m *memory) Release(context.Context, job.PodRef) error  { return errors.ErrUnsupported }
 
-// A job runs to its end on a backend of six short methods. Between the rounds the
+// A job runs to its end on a backend of four short methods. Between the rounds the
 // pods succeed.
 func Example() {
 	completions := int32(2)

@@ -62,8 +62,8 @@ func (s *server) end() {
 	}
 }
 
-func (s *server) Untrack(_ context.Context, ref job.PodRef) error {
-	p, ok := s.pods[ref.UID]
+func (s *server) Untrack(_ context.Context, u job.Untracking) error {
+	p, ok := s.pods[u.UID]
 	if !ok {
 		return jobapply.ErrGone
 	}
@@ -80,9 +80,6 @@ func (s *server) WriteStatus(_ context.Context, status job.Status) error {
 
 // JobVersion is known from the reply to WriteStatus.
 func (s *server) JobVersion() int64 { return s.job.Version }
-
-func (s *server) Adopt(context.Context, job.PodRef) error   { return nil }
-func (s *server) Release(context.Context, job.PodRef) error { return nil }
 
 // controller plans from a cache that is behind the server. Its tracker knows which of its own
 // writes the cache does not show yet.

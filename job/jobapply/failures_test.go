@@ -9,9 +9,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobapply"
 )
 
-// TestJ18_ABackendOfSixMethods: the backend of the example stores the pods of [job.Creation.Pod],
+// TestJ18_ABackendOfFourMethods: the backend of the example stores the pods of [job.Creation.Pod],
 // and so the failure counts of each index. A job whose pods always fail ends.
-func TestJ18_ABackendOfSixMethods(t *testing.T) {
+func TestJ18_ABackendOfFourMethods(t *testing.T) {
 	s := snapshot(2)
 	s.Job.Spec.Completions, s.Job.Spec.BackoffLimitPerIndex = ptr[int32](2), ptr[int32](2)
 	s.Job.Spec.BackoffLimit = ptr[int32](1 << 30)

@@ -3,6 +3,7 @@ package jobtest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/batchplan/batchplan/internal/life"
@@ -45,22 +46,42 @@ func (c *checked) do(pod job.UID, w life.Write) error {
 	})
 }
 
+// asked returns the program's backend as one of the optional interfaces, for a plan that needs it.
+func asked[T jobapply.Backend](c *checked, name string) (b T, err error) {
+	b, ok := step.As[T](c.b)
+	if !ok {
+		err = fmt.Errorf("%T is no %s", c.b, name)
+		c.e.life.Writing.Lock()
+		defer c.e.life.Writing.Unlock()
+		c.e.life.Breaks("Store", "the plan cannot be carried out: %v", err)
+	}
+	return b, err
+}
+
 func (c *checked) Adopt(ctx context.Context, pod job.PodRef) error {
+	b, err := asked[jobapply.Adopter](c, "Adopter")
+	if err != nil {
+		return err
+	}
 	return c.do(pod.UID, life.Write{
 		Write: world.Write{Verb: world.Adopt, Name: pod.Name},
 		Before: func() []jobcheck.Violation {
 			isDeleted := !c.e.truth.Object.DeletionTimestamp.IsZero()
 			return life.Wrong(isDeleted, "JI22", "a pod is adopted for a job that is being deleted")
 		},
-		Apply: func() error { return c.b.Adopt(ctx, pod) },
+		Apply: func() error { return b.Adopt(ctx, pod) },
 		After: func() { c.e.checkAdopted(c.e.was.Child(string(pod.UID)), c.e.pod(pod.UID)) },
 	})
 }
 
 func (c *checked) Release(ctx context.Context, pod job.PodRef) error {
+	b, err := asked[jobapply.Adopter](c, "Adopter")
+	if err != nil {
+		return err
+	}
 	return c.do(pod.UID, life.Write{
 		Write: world.Write{Verb: world.Release, Name: pod.Name},
-		Apply: func() error { return c.b.Release(ctx, pod) },
+		Apply: func() error { return b.Release(ctx, pod) },
 		After: func() {
 			if p := c.e.pod(pod.UID); p != nil && (p.Owner <= jobpod.OwnedUnmatched || !p.Untracked) {
 				c.e.life.Breaks("Store", "%s was released, and is still the job's", pod.Name)
@@ -105,21 +126,21 @@ func (c *checked) Create(ctx context.Context, n job.Creation) (ref job.PodRef, e
 	return ref, err
 }
 
-func (c *checked) Untrack(ctx context.Context, pod job.PodRef) error {
-	return c.do(pod.UID, life.Write{
-		Write: world.Write{Verb: world.Untrack, Name: pod.Name},
+func (c *checked) Untrack(ctx context.Context, u job.Untracking) error {
+	return c.do(u.UID, life.Write{
+		Write: world.Write{Verb: world.Untrack, Name: u.Name},
 		Before: func() []jobcheck.Violation {
-			p := c.e.pod(pod.UID)
+			p := c.e.pod(u.UID)
 			if p == nil || c.e.gone {
 				return nil
 			}
 
 			return c.e.plannedState().Untrack(p)
 		},
-		Apply: func() error { return c.b.Untrack(ctx, pod) },
+		Apply: func() error { return c.b.Untrack(ctx, u) },
 		After: func() {
-			if p := c.e.pod(pod.UID); p != nil && !p.Untracked {
-				c.e.life.Breaks("Store", "%s was untracked, and has its finalizer", pod.Name)
+			if p := c.e.pod(u.UID); p != nil && !p.Untracked {
+				c.e.life.Breaks("Store", "%s was untracked, and has its finalizer", u.Name)
 			}
 		},
 	})

@@ -41,7 +41,9 @@ func (r replay) answer(verb world.Verb, pod job.UID) error {
 func (r replay) Adopt(_ context.Context, p job.PodRef) error    { return r.answer(world.Adopt, p.UID) }
 func (r replay) Release(_ context.Context, p job.PodRef) error  { return r.answer(world.Release, p.UID) }
 func (r replay) Delete(_ context.Context, d job.Deletion) error { return r.answer(world.Delete, d.UID) }
-func (r replay) Untrack(_ context.Context, p job.PodRef) error  { return r.answer(world.Untrack, p.UID) }
+func (r replay) Untrack(_ context.Context, u job.Untracking) error {
+	return r.answer(world.Untrack, u.UID)
+}
 func (r replay) WriteStatus(context.Context, job.Status) error {
 	return r.answer(world.WriteStatus, "")
 }

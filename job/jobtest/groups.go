@@ -10,7 +10,6 @@ import (
 
 	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/life"
-	"github.com/batchplan/batchplan/internal/step"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
@@ -116,9 +115,9 @@ func (e *Env) checkGroupsShown(s *job.Snapshot) {
 
 // WriteGroup makes the write if the program's backend can.
 func (c *checked) WriteGroup(ctx context.Context, g jobgroup.Write) (uid job.UID, err error) {
-	b, ok := step.As[jobapply.Grouper](c.b)
-	if !ok {
-		return "", fmt.Errorf("write %s: %T is no Grouper", g.Kind, c.b)
+	b, err := asked[jobapply.Grouper](c, "Grouper")
+	if err != nil {
+		return "", err
 	}
 
 	var was jobgroup.Groups

@@ -77,8 +77,8 @@ func (l *loop) cleanUp(ctx context.Context, pods []job.Pod, b jobapply.Backend) 
 		if p.Owner > jobpod.OwnedUnmatched || !job.MayUntrack(nil, p, l.env.Options()) {
 			continue
 		}
-		ref := job.PodRef{Name: p.Name, UID: p.UID}
-		if err := b.Untrack(ctx, ref); err != nil && !errors.Is(err, jobapply.ErrGone) {
+		u := job.Untracking{PodRef: job.PodRef{Name: p.Name, UID: p.UID}}
+		if err := b.Untrack(ctx, u); err != nil && !errors.Is(err, jobapply.ErrGone) {
 			return time.Time{}, err
 		}
 	}

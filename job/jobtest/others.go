@@ -8,7 +8,8 @@ import (
 )
 
 // LabelStore is a Store whose pods belong to a job by their labels. Other clients can create
-// pods that the job's selector matches, and change the labels of its pods.
+// pods that the job's selector matches, and change the labels of its pods. The program's backend is
+// a [jobapply.Adopter].
 type LabelStore interface {
 	// AddPod stores a pod without an owner that the selector matches. A pod that a removed job
 	// has left behind may have the finalizer.

@@ -142,17 +142,17 @@ func (b taggedBackend) Create(ctx context.Context, c job.Creation) (job.PodRef, 
 }
 
 // Untrack changes the row, and then removes the tag. A list shows the removal late, or not at all.
-func (b taggedBackend) Untrack(ctx context.Context, ref job.PodRef) error {
-	row, ok := b.tagged.ledger[ref.UID]
+func (b taggedBackend) Untrack(ctx context.Context, u job.Untracking) error {
+	row, ok := b.tagged.ledger[u.UID]
 	switch {
 	case b.tagged.bug == rowGoesFirst:
-		delete(b.tagged.ledger, ref.UID)
+		delete(b.tagged.ledger, u.UID)
 	case ok && b.tagged.bug != ledgerKept:
 		row.Untracked = true
-		b.tagged.ledger[ref.UID] = row
+		b.tagged.ledger[u.UID] = row
 	}
 
-	err := b.backend.Untrack(ctx, ref)
+	err := b.backend.Untrack(ctx, u)
 	if ok && errors.Is(err, jobapply.ErrGone) {
 		err = nil
 	}
@@ -164,7 +164,7 @@ func (b taggedBackend) Delete(ctx context.Context, d job.Deletion) error {
 	for _, p := range b.pods {
 		if p.UID == d.UID && p.Phase >= job.PodSucceeded && b.tagged.bug != succeeded {
 			if b.tagged.bug == failsLate {
-				_ = b.Untrack(ctx, d.PodRef)
+				_ = b.Untrack(ctx, job.Untracking{PodRef: d.PodRef})
 			}
 			return errors.New("the pod has ended")
 		} else if p.UID == d.UID {

@@ -100,6 +100,8 @@ func TestBackend_Careless(t *testing.T) {
 		"the job's creation time is not read": {
 			"shows the job otherwise than the store: creationTimestamp: got missing", func(s *store) slipping { return ageless{s} }},
 		"Assigned is not read": {"otherwise than the store: assigned", func(s *store) slipping { return unassigned{s} }},
+		"the backend adopts no pods": {
+			"is no Adopter", func(s *store) slipping { return possessive{labelled{s}} }},
 		"a pod is adopted by a job that is being deleted": {
 			"JI22: a pod is adopted for a job that is being deleted", func(s *store) slipping { return hasty{labelled{s}} },
 		},
@@ -197,6 +199,14 @@ func (s unassigned) Look(ctx context.Context) (job.Snapshot, jobapply.Backend, e
 		seen.Pods[i].Assigned = false
 	}
 	return seen, b, err
+}
+
+// possessive is a store whose backend has only the methods of a Backend.
+type possessive struct{ labelled }
+
+func (s possessive) Look(ctx context.Context) (job.Snapshot, jobapply.Backend, error) {
+	seen, b, err := s.store.Look(ctx)
+	return seen, struct{ jobapply.Backend }{b}, err
 }
 
 // hasty is a store that adopts pods without a look at the job.

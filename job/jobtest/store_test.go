@@ -136,8 +136,8 @@ func (b *backend) Delete(_ context.Context, d job.Deletion) error {
 	})
 }
 
-func (b *backend) Untrack(_ context.Context, ref job.PodRef) error {
-	return b.update(ref.UID, func(p *job.Pod) error {
+func (b *backend) Untrack(_ context.Context, u job.Untracking) error {
+	return b.update(u.UID, func(p *job.Pod) error {
 		p.Untracked = true
 		return nil
 	})

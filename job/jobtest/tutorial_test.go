@@ -119,7 +119,7 @@ func (w *worker) round(ctx context.Context) (time.Time, error) {
 // carryOut makes the writes of a plan in their order.
 func (w *worker) carryOut(ctx context.Context, b jobapply.Backend, plan *job.Plan) job.Conclusion {
 	var writes job.Writes
-	writes.Claimed.Result = w.claim(ctx, b, plan)
+	writes.Claimed.Result = w.claim(ctx, b.(jobapply.Adopter), plan)
 	if writes.Claimed.Result == jobreason.ResultDone {
 		for _, d := range plan.Delete {
 			writes.Deleted = append(writes.Deleted, job.Effect{Result: result(b.Delete(ctx, d))})
@@ -134,7 +134,7 @@ func (w *worker) carryOut(ctx context.Context, b jobapply.Backend, plan *job.Pla
 	var untracked []job.Reply
 	untrack := func() {
 		for _, u := range recording.Untrack {
-			untracked = append(untracked, job.Reply{Result: result(b.Untrack(ctx, u.PodRef))})
+			untracked = append(untracked, job.Reply{Result: result(b.Untrack(ctx, u))})
 		}
 	}
 
@@ -157,7 +157,7 @@ func (w *worker) carryOut(ctx context.Context, b jobapply.Backend, plan *job.Pla
 	return settlement.Conclude(job.Reply{Result: settled})
 }
 
-func (w *worker) claim(ctx context.Context, b jobapply.Backend, plan *job.Plan) jobreason.Result {
+func (w *worker) claim(ctx context.Context, b jobapply.Adopter, plan *job.Plan) jobreason.Result {
 	for _, ref := range plan.Adopt {
 		if err := b.Adopt(ctx, ref); err != nil {
 			return jobreason.ResultUnsuccessful

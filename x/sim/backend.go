@@ -36,9 +36,6 @@ func (b *jobBackend) call(group byte, write func() error) error {
 	return b.engine.plane.call(b.worker, first, write)
 }
 
-func (b *jobBackend) Adopt(context.Context, job.PodRef) error   { return jobapply.ErrGone }
-func (b *jobBackend) Release(context.Context, job.PodRef) error { return jobapply.ErrGone }
-
 // Create creates a pod. The calls are concurrent, in groups of 1, 2, 4, ... (J34).
 func (b *jobBackend) Create(_ context.Context, c job.Creation) (ref job.PodRef, err error) {
 	if n := b.creations + 1; n&(n-1) == 0 {
@@ -80,10 +77,10 @@ func (b *jobBackend) Delete(_ context.Context, d job.Deletion) error {
 	})
 }
 
-func (b *jobBackend) Untrack(_ context.Context, ref job.PodRef) error {
+func (b *jobBackend) Untrack(_ context.Context, u job.Untracking) error {
 	e := b.engine
 	untrack := func() error {
-		id, p := e.pods.find(ref.UID)
+		id, p := e.pods.find(u.UID)
 		if p == nil {
 			return jobapply.ErrGone
 		}

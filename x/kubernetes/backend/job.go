@@ -13,7 +13,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
-var _ jobapply.Backend = (*Job)(nil)
+var _ jobapply.Adopter = (*Job)(nil)
 
 // Job carries out the plan of one round of a job.
 type Job struct {

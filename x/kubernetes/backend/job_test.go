@@ -24,7 +24,10 @@ var seen = job.PodRef{Name: "p", UID: "pod-1", ResourceVersion: "8"} // as the p
 
 func adopt(ctx context.Context, b *backend.Job) error   { return b.Adopt(ctx, seen) }
 func release(ctx context.Context, b *backend.Job) error { return b.Release(ctx, ref) }
-func untrack(ctx context.Context, b *backend.Job) error { return b.Untrack(ctx, ref) }
+
+func untrack(ctx context.Context, b *backend.Job) error {
+	return b.Untrack(ctx, job.Untracking{PodRef: ref})
+}
 
 func remove(ctx context.Context, b *backend.Job) error {
 	return b.Delete(ctx, job.Deletion{PodRef: seen})

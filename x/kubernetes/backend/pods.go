@@ -110,8 +110,8 @@ func (b *Pods) Create(ctx context.Context, c job.Creation) (job.PodRef, error) {
 }
 
 // Untrack removes the finalizer.
-func (b *Pods) Untrack(ctx context.Context, pod job.PodRef) error {
-	return b.patch(ctx, pod, podPatch{Removed: []string{job.Finalizer}})
+func (b *Pods) Untrack(ctx context.Context, u job.Untracking) error {
+	return b.patch(ctx, u.PodRef, podPatch{Removed: []string{job.Finalizer}})
 }
 
 // podPatch is a strategic merge patch of a pod's metadata.

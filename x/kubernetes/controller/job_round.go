@@ -253,7 +253,7 @@ type roundBackend struct {
 	gone map[job.UID]bool // orphans that are gone and could not be adopted
 }
 
-// Adopt implements [jobapply.Backend].
+// Adopt implements [jobapply.Adopter].
 func (b *roundBackend) Adopt(ctx context.Context, pod job.PodRef) error {
 	err := b.Pods.Adopt(ctx, pod)
 	if errors.Is(err, jobapply.ErrGone) {

@@ -199,7 +199,7 @@ func (c *Orphans) release(ctx context.Context, pod *corev1.Pod) error {
 
 	klog.FromContext(ctx).V(2).Info("finalizer of an orphan is removed", "pod", klog.KObj(pod))
 	pods := backend.Pods{Client: c.client.CoreV1().Pods(pod.Namespace)}
-	err := pods.Untrack(ctx, job.PodRef{Name: pod.Name, UID: job.UID(pod.UID)})
+	err := pods.Untrack(ctx, job.Untracking{PodRef: job.PodRef{Name: pod.Name, UID: job.UID(pod.UID)}})
 	if errors.Is(err, jobapply.ErrGone) {
 		return nil
 	}

@@ -165,8 +165,8 @@ func (b *backend) Delete(_ context.Context, d job.Deletion) error {
 	return gone(b.delete(d.Name))
 }
 
-func (b *backend) Untrack(_ context.Context, pod job.PodRef) error {
-	return gone(b.patch("untrack", pod.Name))
+func (b *backend) Untrack(_ context.Context, u job.Untracking) error {
+	return gone(b.patch("untrack", u.Name))
 }
 
 func (b *backend) WriteStatus(_ context.Context, s job.Status) error {

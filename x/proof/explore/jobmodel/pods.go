@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobapply"
 	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
@@ -119,12 +120,7 @@ func do(w *world.Job, p *job.Pod, step podStep) {
 }
 
 // write makes a write of a controller. No fault is set, and the pod exists.
-func write(b interface {
-	Adopt(context.Context, job.PodRef) error
-	Release(context.Context, job.PodRef) error
-	Untrack(context.Context, job.PodRef) error
-	Delete(context.Context, job.Deletion) error
-}, ref job.PodRef, a act) {
+func write(b jobapply.Adopter, ref job.PodRef, a act) {
 	ctx := context.Background()
 	var err error
 	switch a {
@@ -133,7 +129,7 @@ func write(b interface {
 	case actRelease:
 		err = b.Release(ctx, ref)
 	case actUntrack:
-		err = b.Untrack(ctx, ref)
+		err = b.Untrack(ctx, job.Untracking{PodRef: ref})
 	case actDelete:
 		err = b.Delete(ctx, job.Deletion{PodRef: ref})
 	}

@@ -382,7 +382,10 @@ func (p *player) pod(v verb, ref job.PodRef) error {
 
 func (p *player) Adopt(_ context.Context, ref job.PodRef) error   { return p.pod(verbAdopt, ref) }
 func (p *player) Release(_ context.Context, ref job.PodRef) error { return p.pod(verbRelease, ref) }
-func (p *player) Untrack(_ context.Context, ref job.PodRef) error { return p.pod(verbUntrack, ref) }
+
+func (p *player) Untrack(_ context.Context, u job.Untracking) error {
+	return p.pod(verbUntrack, u.PodRef)
+}
 
 func (p *player) Delete(_ context.Context, d job.Deletion) error {
 	if d.UntrackFirst {

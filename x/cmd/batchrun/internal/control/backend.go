@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,14 +24,6 @@ type backend struct {
 	// changed is called when there is work for the node.
 	changed func()
 }
-
-var errNotOurs = errors.New("a stored pod never changes its job")
-
-// Adopt is never planned: a stored pod belongs to its job from the beginning.
-func (b *backend) Adopt(context.Context, job.PodRef) error { return errNotOurs }
-
-// Release is never planned either.
-func (b *backend) Release(context.Context, job.PodRef) error { return errNotOurs }
 
 // Create stores the pod; the node starts it. A crash right after this write loses nothing, since the
 // node finds the pod in the store.
@@ -67,8 +58,8 @@ func (b *backend) Delete(_ context.Context, d job.Deletion) error {
 }
 
 // Untrack removes the finalizer.
-func (b *backend) Untrack(_ context.Context, ref job.PodRef) error {
-	found, err := b.store.Untrack(ref.UID)
+func (b *backend) Untrack(_ context.Context, u job.Untracking) error {
+	found, err := b.store.Untrack(u.UID)
 	return b.result(found, err)
 }
 
