@@ -151,3 +151,51 @@ func TestC9_JobsThatAreNotAccountedForAreNotDeleted(t *testing.T) {
 		})
 	}
 }
+
+// C9: after an edit, CatchUpAll may make up runs that lie before those of the old schedule that are
+// accounted for. From the first of them on, each run of the new schedule starts or is reported once.
+func TestC9_EditUnderCatchUpAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		schedules := rapid.SampledFrom([]string{"* * * * *", "*/20 * * * *", "0 * * * *", "@every 45m"})
+		s := in(hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, start), cronjob.Options{CatchUp: cronjob.CatchUpAll})
+		s.Options.CatchUpLimit = rapid.Int32Range(1, 5).Draw(t, "limit")
+
+		var base time.Time // the first run since the last edit
+		started, reported := 0, 0
+		round := func() bool {
+			plan, end := goOn(t, &s)
+			reported += end.Metrics.Missed
+			for _, c := range plan.Create {
+				if started++; base.IsZero() {
+					base, started, reported = c.ScheduledTime, 0, 0
+				}
+				s.Children = append(s.Children, child(c.ScheduledTime))
+			}
+			return len(plan.Create) > 0
+		}
+		endAll := func() {
+			for i := range s.Children {
+				s.Children[i] = finished(s.Children[i], job.ConditionComplete, s.Now)
+			}
+		}
+
+		for range rapid.IntRange(5, 30).Draw(t, "rounds") {
+			s.Now = s.Now.Add(time.Duration(rapid.SampledFrom([]int{1, 50, 200, 600}).Draw(t, "minutes")) * time.Minute)
+			if rapid.IntRange(0, 2).Draw(t, "edit") == 1 {
+				s.CronJob.Spec.Schedule, base = schedules.Draw(t, "schedule"), time.Time{}
+				s.Schedule = cronjob.Compile(&s.CronJob)
+			}
+			if rapid.Bool().Draw(t, "end") { // until then, Forbid holds the next run back
+				endAll()
+			}
+			round()
+		}
+		for endAll(); round(); endAll() {
+		}
+
+		all := s.Schedule.Schedule.Count(base, s.Now)
+		if !base.IsZero() && started+reported != all {
+			t.Fatalf("%d runs have started and %d were reported, of %d after %v", started, reported, all, base)
+		}
+	})
+}

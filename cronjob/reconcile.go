@@ -165,7 +165,8 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 func account(s *Snapshot, c *census, run *dueRun, m *memory, aside cronjobreason.Unstarted, recorded time.Time) ledger {
 	all := runs{s.Schedule.Schedule, c, m.Started}
 	return openLedger(s, c, m).recorded(&all, c.lastRun).upTo(&all, m.Since, aside).
-		due(&all, &run.timing).givenUp(&all, &run.timing, run.obstacle, s.Options.CatchUp).
+		reopened(&run.timing, &s.Options).due(&all, &run.timing).
+		givenUp(&all, &run.timing, run.obstacle, s.Options.CatchUp).
 		recorded(&all, recorded)
 }
 

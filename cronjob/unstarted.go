@@ -115,6 +115,17 @@ func (r *runs) started(after, until time.Time) (all []time.Time) {
 	return c.names.sorted(all)
 }
 
+// reopened goes back to the run to make up if it is accounted for: the schedule has been edited, and
+// what was accounted for were runs of the old one. Only CatchUpAll makes up runs before others, which
+// would then be missing from the accounts.
+func (l ledger) reopened(t *timing, o *Options) ledger {
+	isKnown := o.CatchUp == CatchUpAll && !o.Quirks.Has(cronjobquirk.Stale) // stale statuses repeat runs
+	if isKnown && !t.due.IsZero() && t.due.Before(l.accounted) {
+		l.accounted = t.due.Add(-1)
+	}
+	return l
+}
+
 // due accounts for the runs before the due run or, without one, for those past their deadlines.
 func (l ledger) due(r *runs, t *timing) ledger {
 	switch {

@@ -15,8 +15,9 @@ type book struct {
 	wasTaken map[string]bool
 	// created holds, for each name, who created its jobs.
 	created map[string][]owner
-	// missed holds the runs that events have called missed, in Unix seconds.
-	missed map[int64]bool
+	// started holds the runs that the schedule has started, and missed those that events have called
+	// missed, in Unix seconds: after an edit, two runs can share a name.
+	started, missed map[int64]bool
 	// shown holds the names of the jobs that the controller has seen in a round that it concluded.
 	// deleted holds the names of the jobs that the controller has deleted.
 	shown   map[string]bool
@@ -50,6 +51,7 @@ type asked struct {
 func newBook(birth time.Time) book {
 	return book{
 		created:  map[string][]owner{},
+		started:  map[int64]bool{},
 		missed:   map[int64]bool{},
 		wasTaken: map[string]bool{},
 		deleted:  map[string]bool{},
@@ -86,6 +88,9 @@ func (w *world) noteEdit() {
 
 func (w *world) noteCreation(j *aJob) {
 	w.created[j.Name] = append(w.created[j.Name], j.by)
+	if j.by == bySchedule {
+		w.started[j.ScheduledTime.Unix()] = true
+	}
 	w.known[j.UID] = true
 }
 

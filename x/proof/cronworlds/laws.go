@@ -20,7 +20,7 @@ func (w *world) checkEvent(e *job.Event) {
 			w.fail("C9", "%v", err)
 		}
 		w.missed[at.Unix()] = true
-		if slices.Contains(w.created[runName(at)], bySchedule) {
+		if w.started[at.Unix()] {
 			w.fail("C9 missed and started", "%s is called missed, and %s was started", at, runName(at))
 		}
 	case "UnexpectedJob":
