@@ -79,9 +79,8 @@ func (n Naming) RunNamed(cronJob, name string) (run time.Time, ok bool) {
 	return run, !run.IsZero() && own.of(run).is(name)
 }
 
-// check returns an error if the fields contradict each other, or if the Namer cannot read its own
-// names. Argument now is the time of the round.
-func (n *Naming) check(cronJob string, now time.Time) error {
+// checkForm returns an error if the fields contradict each other.
+func (n *Naming) checkForm() error {
 	switch {
 	case n.Form > NameCustom:
 		return invalid("options.naming.form", int(n.Form), "is not a form of names")
@@ -95,11 +94,18 @@ func (n *Naming) check(cronJob string, now time.Time) error {
 		return invalid("options.naming.prefix", n.Prefix,
 			"must be empty with form custom: the namer makes the whole name")
 	}
+	return nil
+}
 
+// checkNamer returns an error if there is a Namer that cannot read its own names. Argument now is
+// the time of the round.
+func (n *Naming) checkNamer(cronJob string, now time.Time) error {
+	if n.Form != NameCustom {
+		return nil
+	}
 	name := n.Namer.Name(cronJob, now)
 	run, ok := n.Namer.Run(cronJob, name)
-	switch {
-	case !ok, run.After(now), n.Namer.Name(cronJob, run) != name:
+	if !ok || run.After(now) || n.Namer.Name(cronJob, run) != name {
 		return invalid("options.naming.namer", name,
 			fmt.Sprintf("is its name of %s, and its Run does not read that back", now.UTC().Format(time.RFC3339)))
 	}

@@ -82,7 +82,10 @@ func (s *Snapshot) check() error {
 // checkKind checks the options that define the children.
 func (s *Snapshot) checkKind() error {
 	o := &s.Options
-	if err := o.Naming.check(s.CronJob.Name, s.Now); err != nil {
+	if err := o.Naming.checkForm(); err != nil {
+		return err
+	}
+	if err := o.Naming.checkNamer(s.CronJob.Name, s.Now); err != nil {
 		return err
 	}
 	if err := o.Naming.checkMinutes(&s.Schedule); err != nil {

@@ -22,18 +22,19 @@ func (s *Spec) validate(opts ...schedule.Option) error {
 		checkSchedule(s, opts...), checkTimeZone(s), checkPolicy(s.ConcurrencyPolicy), checkSigns(s, "spec."))
 }
 
-// ValidateUpdate returns the errors for which an API server refuses a change of a CronJob's spec.
-// Both specs are after [Default]. All fields may change, and next is checked as by [Validate], with
-// two exceptions: its schedule may name a zone if the old one does and there is no timeZone, and an
-// unchanged timeZone is not looked up. The release makes no difference from 1.31 to 1.37.
-func ValidateUpdate(old, next Spec, _ release.Release) error {
+// ValidateUpdate returns the errors for which an API server refuses to change the spec of old to
+// next. Both specs are after [Default]. All fields may change, and next is checked as by
+// [Validate], with two exceptions: its schedule may name a zone if the old one does and there is no
+// timeZone, and an unchanged timeZone is not looked up. The release makes no difference from 1.31
+// to 1.37.
+func ValidateUpdate(old *CronJob, next Spec, r release.Release) error {
 	var problems []error
-	if namesZone(next.Schedule) && namesZone(old.Schedule) && next.TimeZone == nil {
+	if namesZone(next.Schedule) && namesZone(old.Spec.Schedule) && next.TimeZone == nil {
 		problems = append(problems, parseSchedule(&next))
 	} else {
 		problems = append(problems, checkSchedule(&next))
 	}
-	if !value.Equal(old.TimeZone, next.TimeZone) {
+	if !value.Equal(old.Spec.TimeZone, next.TimeZone) {
 		problems = append(problems, checkTimeZone(&next))
 	}
 

@@ -9,20 +9,28 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// Validate checks a CronJob after [Default] together with the options for planning it, and the
-// options for compiling its schedule. In addition to the problems of [CronJob.Validate], it reports
-// names that a server would refuse, names that do not distinguish runs or parents, a [Namer] that
-// is not a pure function, and invalid keys of labels and annotations. All problems are reported
-// together. Call it outside the rounds; a round returns an error only if it cannot plan at all.
-func (o *Options) Validate(c *CronJob, opts ...schedule.Option) error {
-	problems := []error{
-		c.checkName(), c.Spec.validate(opts...),
-		o.check(), o.Child.check(), o.Marks.check(), o.Marks.checkKeys(),
-	}
+// Validate checks the options. All problems are reported together: the error joins a
+// [*job.InputError] for each. It belongs outside the rounds: a round returns an error only if it
+// cannot plan at all. [Options.ValidateFor] also checks what depends on a CronJob.
+func (o Options) Validate() error {
+	var catchUp error
 	if o.CatchUp > CatchUpAll {
-		problems = append(problems, invalid("options.catchUp", int(o.CatchUp), "is not a way to catch up"))
+		catchUp = invalid("options.catchUp", int(o.CatchUp), "is not a way to catch up")
 	}
-	if err := o.Naming.check(c.Name, aRun); err != nil {
+	return errors.Join(
+		o.check(), o.Child.check(), o.Marks.check(), o.Marks.checkKeys(), catchUp, o.Naming.checkForm())
+}
+
+// ValidateFor checks a CronJob after [Default] together with the options for planning it, and the
+// options for compiling its schedule. In addition to the problems of [CronJob.Validate] and
+// [Options.Validate], it reports names that a server would refuse, names that do not distinguish
+// runs or parents, and a [Namer] that is not a pure function. All problems are reported together.
+func (o Options) ValidateFor(c *CronJob, opts ...schedule.Option) error {
+	problems := []error{c.checkName(), c.Spec.validate(opts...), o.Validate()}
+	if o.Naming.checkForm() != nil {
+		return errors.Join(problems...)
+	}
+	if err := o.Naming.checkNamer(c.Name, aRun); err != nil {
 		return errors.Join(append(problems, err)...)
 	}
 

@@ -22,7 +22,7 @@ func (namer) Run(_, name string) (time.Time, bool) {
 	return time.Unix(seconds, 0), err == nil
 }
 
-func TestC1_ValidateOptions(t *testing.T) {
+func TestC1_ValidateFor(t *testing.T) {
 	custom := func(n namer) cronjob.Options {
 		return cronjob.Options{Naming: cronjob.Naming{Form: cronjob.NameCustom, Namer: n}}
 	}
@@ -78,7 +78,7 @@ func TestC1_ValidateOptions(t *testing.T) {
 			c := cronjob.CronJob{Name: "report", Spec: cronjob.Spec{Schedule: tc.schedule}}
 			cronjob.Default(&c.Spec)
 
-			err := tc.options.Validate(&c, tc.opts...)
+			err := tc.options.ValidateFor(&c, tc.opts...)
 			if got := fields(err); !slices.Equal(got, tc.fields) {
 				t.Errorf("got %q, want %q: %v", got, tc.fields, err)
 			}
@@ -87,7 +87,31 @@ func TestC1_ValidateOptions(t *testing.T) {
 
 	c := cronjob.CronJob{Name: "Report", Spec: cronjob.Spec{Schedule: "61 * * * *"}}
 	cronjob.Default(&c.Spec)
-	if got, want := fields((&cronjob.Options{}).Validate(&c)), []string{"metadata.name", "spec.schedule"}; !slices.Equal(got, want) {
+	if got, want := fields(cronjob.Options{}.ValidateFor(&c)), []string{"metadata.name", "spec.schedule"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestOptions_Validate: what needs no CronJob.
+func TestOptions_Validate(t *testing.T) {
+	custom := cronjob.Naming{Form: cronjob.NameCustom, Prefix: "p-", Namer: namer(nil)} // is not called
+
+	for _, tc := range []struct {
+		name    string
+		options cronjob.Options
+		fields  []string
+	}{
+		{"none", cronjob.Options{}, nil},
+		{"the last way and the last form", cronjob.Options{CatchUp: cronjob.CatchUpAll, Naming: cronjob.Naming{Form: cronjob.NameCustom, Namer: namer(nil)}}, nil},
+		{"all at once", cronjob.Options{
+			MaxActive: -1, Child: cronjob.Kind{Kind: "Work"}, Marks: cronjob.Marks{TimeIn: cronjob.InName, Time: "b", Request: "a b"},
+			CatchUp: cronjob.CatchUpAll + 1, Naming: cronjob.Naming{Form: cronjob.NameCustom + 1},
+		}, []string{"options.maxActive", "options.child", "options.marks.time", "options.marks.request", "options.catchUp", "options.naming.form"}},
+		{"a prefix beside a namer", cronjob.Options{Naming: custom}, []string{"options.naming.prefix"}},
+		{"no namer", cronjob.Options{Naming: cronjob.Naming{Form: cronjob.NameCustom}}, []string{"options.naming.namer"}},
+	} {
+		if got := fields(tc.options.Validate()); !slices.Equal(got, tc.fields) {
+			t.Errorf("%s: got %q, want %q", tc.name, got, tc.fields)
+		}
 	}
 }

@@ -132,7 +132,7 @@ func TestValidateUpdate(t *testing.T) {
 	} {
 		cronjob.Default(&test.old)
 		cronjob.Default(&test.next)
-		if err := cronjob.ValidateUpdate(test.old, test.next, release.Newest()); !slices.Equal(fields(err), test.want) {
+		if err := cronjob.ValidateUpdate(&cronjob.CronJob{Spec: test.old}, test.next, release.Newest()); !slices.Equal(fields(err), test.want) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.want)
 		}
 	}

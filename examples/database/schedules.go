@@ -100,7 +100,7 @@ func (t *tx) changeSchedule(name string, do func(*cronjob.CronJob)) (id job.UID)
 		do(&c)
 		id = c.UID
 		c.Version++
-		t.fail(refuse(t.crons.Validate(&c, schedule.WithSeconds())))
+		t.fail(refuse(t.crons.ValidateFor(&c, schedule.WithSeconds())))
 		t.exec("UPDATE schedules SET cron = $2, due = 0 WHERE uid = $1", id, asJSON{c})
 	}
 	if len(crons) == 0 {

@@ -70,7 +70,7 @@ func ourCronUpdate(old, next []byte) []refusal {
 	}
 	cronjob.Default(&was)
 	cronjob.Default(&is)
-	return ourRefusals(cronjob.ValidateUpdate(was, is, release.Newest()))
+	return ourRefusals(cronjob.ValidateUpdate(&cronjob.CronJob{Spec: was}, is, release.Newest()))
 }
 
 func ourCronJob(spec []byte) []refusal {

@@ -55,7 +55,7 @@ func (l *cronLook) accepts(change *Act) error {
 	if err := patched(&next, l.spec, change.Patch); err != nil {
 		return err
 	}
-	return cronjob.ValidateUpdate(*l.spec, next, release.Newest())
+	return cronjob.ValidateUpdate(&l.snapshot.CronJob, next, release.Newest())
 }
 
 // runNow returns the remedy that starts a run by hand.
@@ -96,7 +96,7 @@ func (l *cronLook) specFindings() (all []Finding) {
 		all = append(all, finding(Error, "NoSchedule", text+", so no run starts", l.scheduleRemedies()...))
 	} else if !l.cron.IsManifest {
 		// An update may keep a stored value that a new object may not have.
-		live = cronjob.ValidateUpdate(*l.spec, *l.spec, release.Newest())
+		live = cronjob.ValidateUpdate(&l.snapshot.CronJob, *l.spec, release.Newest())
 	}
 
 	return append(all, invalidFindings(l.cron.Unknown, refused, live, l.edit("correct the field"))...)

@@ -169,7 +169,7 @@ func (s scene) patch(a *explain.Act) error {
 		if fields.Spec != nil {
 			next = overlaid(next, fields.Spec)
 		}
-		if err := cronjob.ValidateUpdate(c.Object.Spec, next, release.Newest()); err != nil {
+		if err := cronjob.ValidateUpdate(&c.Object, next, release.Newest()); err != nil {
 			return err
 		}
 		c.Object.Spec = next
