@@ -33,8 +33,8 @@ type Backfill struct {
 	// Runs that are not due yet start when they are due.
 	After time.Time `json:"after"`
 	Until time.Time `json:"until"`
-	// Overlap is Forbid or Allow; empty means Forbid. With Forbid a run starts only while no job is
-	// active. With Allow it starts even if other jobs are active.
+	// Overlap is required. With Forbid a run starts only while no job is active. With Allow it
+	// starts even if other jobs are active.
 	Overlap ConcurrencyPolicy `json:"overlap,omitempty"`
 	// MaxActive holds runs back while this many jobs are active, including jobs of the schedule.
 	// Zero means that only Options.MaxActive limits them.
@@ -57,7 +57,7 @@ func (b *Backfill) check() error {
 		return invalid(field+"after", "", "is required")
 	case b.Until.Before(b.After):
 		return invalid(field+"until", value.Time(b.Until), "must not be before after")
-	case !b.Overlap.isOverlap():
+	case b.Overlap == "", !b.Overlap.isOverlap():
 		return invalid(field+"overlap", string(b.Overlap), "must be Allow or Forbid")
 	case b.MaxActive < 0:
 		return invalid(field+"maxActive", b.MaxActive, "must not be negative")

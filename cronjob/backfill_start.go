@@ -136,7 +136,7 @@ func (t *backfillTurn) hold(id string, run time.Time, name string, created []Cre
 // backfillLimit returns the number of active jobs at which a backfill waits. Zero means no limit.
 func backfillLimit(b *Backfill, maxActive int32) int32 {
 	switch own := b.MaxActive; {
-	case b.Overlap != Allow:
+	case b.Overlap == Forbid:
 		return 1
 	case own == 0 || maxActive > 0 && maxActive < own:
 		return maxActive

@@ -1,6 +1,7 @@
 package cronjob_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -38,8 +39,9 @@ func settled(policy cronjob.ConcurrencyPolicy, children ...cronjob.Child) cronjo
 }
 
 // between returns a backfill of the runs after one hour, until another.
+// between returns a backfill. An empty overlap stands for Forbid.
 func between(id string, after, until float64, overlap cronjob.ConcurrencyPolicy) cronjob.Backfill {
-	return cronjob.Backfill{ID: id, After: hours(after), Until: hours(until), Overlap: overlap}
+	return cronjob.Backfill{ID: id, After: hours(after), Until: hours(until), Overlap: cmp.Or(overlap, cronjob.Forbid)}
 }
 
 func TestBackfill_WhichRunsStart(t *testing.T) {
@@ -108,18 +110,22 @@ func TestBackfill_WhichRunsStart(t *testing.T) {
 
 func TestBackfill_Errors(t *testing.T) {
 	good := between("b", 1, 2, "")
-	for want, change := range map[string]func(*cronjob.Backfill){
-		"backfills.id":           func(b *cronjob.Backfill) { b.ID = "" },
-		"backfills[b].after":     func(b *cronjob.Backfill) { b.After = time.Time{} },
-		"backfills[b].until":     func(b *cronjob.Backfill) { b.Until = hours(0.5) },
-		"backfills[b].overlap":   func(b *cronjob.Backfill) { b.Overlap = cronjob.Replace },
-		"backfills[b].maxActive": func(b *cronjob.Backfill) { b.MaxActive = -1 },
+	for _, tc := range []struct {
+		want   string
+		change func(*cronjob.Backfill)
+	}{
+		{"backfills.id", func(b *cronjob.Backfill) { b.ID = "" }},
+		{"backfills[b].after", func(b *cronjob.Backfill) { b.After = time.Time{} }},
+		{"backfills[b].until", func(b *cronjob.Backfill) { b.Until = hours(0.5) }},
+		{"backfills[b].overlap", func(b *cronjob.Backfill) { b.Overlap = cronjob.Replace }},
+		{"backfills[b].overlap", func(b *cronjob.Backfill) { b.Overlap = "" }},
+		{"backfills[b].maxActive", func(b *cronjob.Backfill) { b.MaxActive = -1 }},
 	} {
 		s, bad := settled(""), good
-		change(&bad)
+		tc.change(&bad)
 		s.Backfills = []cronjob.Backfill{bad}
-		if _, err := cronjob.Reconcile(s); !slices.Equal(fields(err), []string{want}) {
-			t.Errorf("%s: %v", want, err)
+		if _, err := cronjob.Reconcile(s); !slices.Equal(fields(err), []string{tc.want}) {
+			t.Errorf("%s: %v", tc.want, err)
 		}
 	}
 	s := settled("")

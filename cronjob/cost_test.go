@@ -68,11 +68,11 @@ var crowds = []struct {
 	}},
 	{"backfills of the same runs, and their children", cronjob.Replace, func(s *cronjob.Snapshot, i, n int) {
 		s.CronJob.Spec.Schedule = "* * * * *"
-		s.Backfills = append(s.Backfills, cronjob.Backfill{ID: fmt.Sprint(i), After: minutes(-2 * n), Until: minutes(n)})
+		s.Backfills = append(s.Backfills, cronjob.Backfill{ID: fmt.Sprint(i), After: minutes(-2 * n), Until: minutes(n), Overlap: cronjob.Forbid})
 		s.Children = append(s.Children, backfilled(finished(child(minutes(2*i+3-2*n)), job.ConditionComplete, start)))
 	}},
 	{"backfills", cronjob.Allow, func(s *cronjob.Snapshot, i, _ int) {
-		s.Backfills = append(s.Backfills, cronjob.Backfill{ID: fmt.Sprint(i), After: hours(200), Until: hours(201)})
+		s.Backfills = append(s.Backfills, cronjob.Backfill{ID: fmt.Sprint(i), After: hours(200), Until: hours(201), Overlap: cronjob.Forbid})
 	}},
 }
 

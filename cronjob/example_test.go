@@ -46,6 +46,7 @@ func ExampleBackfill() {
 		CronJob: c, Now: time.Date(2026, 1, 8, 12, 30, 0, 0, time.UTC), Schedule: cronjob.Compile(&c),
 		Backfills: []cronjob.Backfill{{
 			ID: "new-year", After: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Until: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC),
+			Overlap: cronjob.Forbid,
 		}},
 	}
 	for len(snapshot.Backfills) > 0 {

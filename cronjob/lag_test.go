@@ -91,7 +91,7 @@ func lateStep(t *rapid.T, w *world.CronJob) {
 	case n < 23:
 		w.Backfill(cronjob.Backfill{
 			After:     w.Now.Add(-time.Duration(rapid.IntRange(0, 24).Draw(t, "backfill after")) * time.Hour),
-			Overlap:   rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", cronjob.Allow}).Draw(t, "backfill overlap"),
+			Overlap:   rapid.SampledFrom([]cronjob.ConcurrencyPolicy{cronjob.Forbid, cronjob.Allow}).Draw(t, "backfill overlap"),
 			MaxActive: rapid.Int32Range(0, 3).Draw(t, "backfill max"),
 		}, rapid.IntRange(1, 8).Draw(t, "backfill runs"))
 	case n < 24:

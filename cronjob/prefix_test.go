@@ -33,7 +33,7 @@ func TestBackfill_PrefixLaw(t *testing.T) {
 		for range rapid.IntRange(1, 2).Draw(t, "backfills") {
 			backfills = append(backfills, cronjob.Backfill{
 				After:   start.Add(time.Duration(rapid.IntRange(-50, 100).Draw(t, "after")) * time.Hour),
-				Overlap: rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", cronjob.Allow}).Draw(t, "overlap"),
+				Overlap: rapid.SampledFrom([]cronjob.ConcurrencyPolicy{cronjob.Forbid, cronjob.Allow}).Draw(t, "overlap"),
 			})
 		}
 		crashAnywhere(t, spec, drawEnds(t), backfills)
@@ -115,7 +115,7 @@ func TestC2_PrefixLaw_HistoryAndActiveList(t *testing.T) {
 		w.Now = hours(1)
 		play(works)
 		w.Finish(cronjob.Naming{}.JobName("report", hours(1)), job.ConditionFailed)
-		w.Backfill(cronjob.Backfill{After: hours(-5)}, 2)
+		w.Backfill(cronjob.Backfill{After: hours(-5), Overlap: cronjob.Forbid}, 2)
 		w.Backfill(cronjob.Backfill{After: hours(-3), Overlap: cronjob.Allow}, 2)
 
 		left := writes

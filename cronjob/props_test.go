@@ -90,7 +90,7 @@ func life(t *rapid.T, options cronjob.Options) {
 		if !plain(options) && rapid.IntRange(0, 9).Draw(t, "backfill") == 0 {
 			w.Backfill(cronjob.Backfill{
 				After:     w.Now.Add(time.Duration(rapid.Int64Range(-30*24, 24).Draw(t, "backfill after")) * time.Hour),
-				Overlap:   rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", cronjob.Allow}).Draw(t, "backfill overlap"),
+				Overlap:   rapid.SampledFrom([]cronjob.ConcurrencyPolicy{cronjob.Forbid, cronjob.Allow}).Draw(t, "backfill overlap"),
 				MaxActive: rapid.Int32Range(0, 3).Draw(t, "backfill max"),
 			}, rapid.IntRange(1, 25).Draw(t, "backfill runs"))
 		}

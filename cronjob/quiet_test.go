@@ -74,7 +74,7 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 		{"failed jobs are kept for a time", func(s *cronjob.Snapshot) { s.Children[0].Finished, s.Options.KeepFailed = cronjob.Failed, time.Hour }, false},
 		{"a trigger", func(s *cronjob.Snapshot) { s.Triggers = []cronjob.Trigger{{ID: "t"}} }, false},
 		{"a backfill", func(s *cronjob.Snapshot) {
-			s.Backfills = []cronjob.Backfill{{ID: "b", After: s.Now.Add(-24 * time.Hour), Until: s.Now.Add(-12 * time.Hour)}}
+			s.Backfills = []cronjob.Backfill{{ID: "b", After: s.Now.Add(-24 * time.Hour), Until: s.Now.Add(-12 * time.Hour), Overlap: cronjob.Forbid}}
 		}, false},
 		{"the memory cannot be read", func(s *cronjob.Snapshot) { must.OK(t, s.Memory.UnmarshalJSON([]byte(`{"version":99}`))) }, false},
 		{"a status write has failed", remembers(func(s *cronjob.Snapshot, m *cronjob.Remembered) {

@@ -49,7 +49,7 @@ func outside(t *rapid.T, w *world.CronJob) {
 	case 7:
 		w.Backfill(cronjob.Backfill{
 			After:   w.Now.Add(-time.Duration(rapid.IntRange(1, 100).Draw(t, "backfill after")) * time.Hour),
-			Overlap: rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", cronjob.Allow}).Draw(t, "backfill overlap"),
+			Overlap: rapid.SampledFrom([]cronjob.ConcurrencyPolicy{cronjob.Forbid, cronjob.Allow}).Draw(t, "backfill overlap"),
 		}, rapid.IntRange(1, 25).Draw(t, "backfill runs"))
 	}
 }

@@ -144,7 +144,7 @@ func (s *stage) trigger() string {
 func (s *stage) ask() string {
 	s.Backfills = append(s.Backfills, cronjob.Backfill{
 		ID: s.c.Word(0), After: s.time(s.c.String("after", "")), Until: s.time(s.c.String("until", "")),
-		Overlap: cronjob.ConcurrencyPolicy(s.c.String("overlap", "")), MaxActive: int32(s.c.Int("max", 0)),
+		Overlap: cronjob.ConcurrencyPolicy(s.c.String("overlap", "Forbid")), MaxActive: int32(s.c.Int("max", 0)),
 	})
 	return ""
 }

@@ -69,7 +69,7 @@ func TestB4_PlanString(t *testing.T) {
 	older := finished(child(hours(-2)), job.ConditionComplete, hours(-1.5))
 	s := snapshot(c, hours(2), old, older)
 	s.Triggers = []cronjob.Trigger{{ID: "now"}, {ID: "later", Overlap: cronjob.Forbid}}
-	s.Backfills = []cronjob.Backfill{{ID: "past", After: hours(-1), Until: hours(0)}, {ID: "none", After: hours(-1), Until: hours(-1)}}
+	s.Backfills = []cronjob.Backfill{between("past", -1, 0, ""), between("none", -1, -1, "")}
 
 	plan := reconcile(t, s)
 

@@ -128,7 +128,7 @@ func TestPlan(t *testing.T) {
 		{name: "a backfill of nobody", plan: cronjob.Plan{Create: []cronjob.Creation{{Backfill: "b", ScheduledTime: hour(1)}}}, want: "CI2"},
 		{name: "a backfill beside a job", edit: func(s *cronjob.Snapshot) {
 			active(s)
-			s.Backfills = []cronjob.Backfill{{ID: "b", After: start, Until: hour(2)}}
+			s.Backfills = []cronjob.Backfill{{ID: "b", After: start, Until: hour(2), Overlap: cronjob.Forbid}}
 		}, plan: cronjob.Plan{Create: []cronjob.Creation{{Backfill: "b", ScheduledTime: hour(1)}}}, want: "CI8"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -93,7 +93,7 @@ func overlaps(b *cronjob.Backfill, active int) bool {
 	if b.MaxActive > 0 && active >= int(b.MaxActive) {
 		return true
 	}
-	return b.Overlap != cronjob.Allow && active > 0
+	return b.Overlap == cronjob.Forbid && active > 0
 }
 
 // Status checks a status before it is written (CI4, CI12). Function started must report whether a

@@ -58,7 +58,7 @@ func (e *Env) request() bool {
 	if len(runs) == 0 {
 		return false
 	}
-	overlaps := []cronjob.ConcurrencyPolicy{"", cronjob.Allow}
+	overlaps := []cronjob.ConcurrencyPolicy{cronjob.Forbid, cronjob.Allow}
 	b := cronjob.Backfill{
 		ID:        fmt.Sprint(e.requests),
 		After:     after,

@@ -111,7 +111,8 @@ func (s *Store) Handler() http.Handler {
 			if err := errors.Join(noAfter, noUntil); err != nil {
 				return refuse(err)
 			}
-			return s.Backfill(r.Context(), name, cronjob.Backfill{ID: s.idOf(r), After: after, Until: until})
+			b := cronjob.Backfill{ID: s.idOf(r), After: after, Until: until, Overlap: cronjob.Forbid}
+			return s.Backfill(r.Context(), name, b)
 		},
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {

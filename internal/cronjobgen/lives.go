@@ -124,9 +124,10 @@ func Request(t *rapid.T, w *world.CronJob) {
 		w.Trigger(rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", cronjob.Forbid}).Draw(t, "overlap"))
 		return
 	}
+	overlaps := rapid.SampledFrom([]cronjob.ConcurrencyPolicy{cronjob.Forbid, cronjob.Allow})
 	w.Backfill(cronjob.Backfill{
 		After:     w.Now.Add(time.Duration(rapid.Int64Range(-30*24, 24).Draw(t, "backfill after")) * time.Hour),
-		Overlap:   rapid.SampledFrom([]cronjob.ConcurrencyPolicy{"", cronjob.Allow}).Draw(t, "backfill overlap"),
+		Overlap:   overlaps.Draw(t, "backfill overlap"),
 		MaxActive: rapid.Int32Range(0, 3).Draw(t, "backfill max"),
 	}, rapid.IntRange(1, 25).Draw(t, "backfill runs"))
 }

@@ -99,7 +99,7 @@ func (w *world) checkBackfilled(seen *object, c *cronjob.Creation) {
 	case len(w.created[c.Name]) > a.had[c.Name]:
 		w.fail("CI1 backfill", "%s starts a second time since it was asked for", c.Name)
 	}
-	if a.Overlap != cronjob.Allow {
+	if a.Overlap == cronjob.Forbid {
 		w.checkRoom(c, 1, "Forbid")
 	} else if a.MaxActive > 0 {
 		w.checkRoom(c, int(a.MaxActive), "Backfill.MaxActive")
