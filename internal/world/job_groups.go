@@ -12,9 +12,23 @@ import (
 // ErrNameTaken is the error of a creation under the name of an existing object.
 var ErrNameTaken = errors.New("the name is taken")
 
-// writeGroup makes one write to a workload or a pod group. It copies the lists, since others keep the old ones.
+// writeGroup makes one write to a workload or a pod group.
 func (w *Job) writeGroup(write jobgroup.Write) (job.UID, error) {
-	g := &w.Groups
+	fresh := job.UID(fmt.Sprintf("group-%d", w.groups+1))
+	groups, uid, err := ChangeGroups(w.Groups, write, fresh)
+	if err != nil {
+		return "", err
+	}
+	if uid == fresh {
+		w.groups++
+	}
+	w.Groups = groups
+	return uid, nil
+}
+
+// ChangeGroups returns the groups after one write to a workload or a pod group, and the UID of the
+// object, which is fresh if the write creates it. It copies the lists that it changes.
+func ChangeGroups(g jobgroup.Groups, write jobgroup.Write, fresh job.UID) (jobgroup.Groups, job.UID, error) {
 	g.Workloads, g.PodGroups = slices.Clone(g.Workloads), slices.Clone(g.PodGroups)
 	ofName := func(ref jobgroup.Ref) bool { return ref.Name == write.Name }
 	workload := slices.IndexFunc(g.Workloads, func(w jobgroup.Workload) bool { return ofName(w.Ref) })
@@ -22,6 +36,7 @@ func (w *Job) writeGroup(write jobgroup.Write) (job.UID, error) {
 
 	isWorkload := write.Kind == jobgroup.KindWorkload
 	template := []jobgroup.Template{{Name: write.Template, MinCount: write.MinCount}}
+	created := jobgroup.Ref{Name: write.Name, UID: fresh}
 	isTaken := group >= 0
 	if isWorkload {
 		isTaken = workload >= 0
@@ -29,31 +44,23 @@ func (w *Job) writeGroup(write jobgroup.Write) (job.UID, error) {
 
 	switch {
 	case write.UID == "" && isTaken:
-		return "", ErrNameTaken
+		return g, "", ErrNameTaken
 	case write.UID == "" && isWorkload:
-		ref := w.newGroup(write.Name)
-		g.Workloads = append(g.Workloads, jobgroup.Workload{Ref: ref, Templates: template})
-		return ref.UID, nil
+		g.Workloads = append(g.Workloads, jobgroup.Workload{Ref: created, Templates: template})
+		return g, fresh, nil
 	case write.UID == "":
-		ref := w.newGroup(write.Name)
 		g.PodGroups = append(g.PodGroups, jobgroup.PodGroup{
-			Ref:      ref,
+			Ref:      created,
 			Workload: write.Workload.Name,
 			MinCount: write.MinCount,
 		})
-		return ref.UID, nil
+		return g, fresh, nil
 	case isWorkload && workload >= 0 && g.Workloads[workload].UID == write.UID:
 		g.Workloads[workload].Templates = template
-		return write.UID, nil
+		return g, write.UID, nil
 	case !isWorkload && group >= 0 && g.PodGroups[group].UID == write.UID:
 		g.PodGroups[group].MinCount = write.MinCount
-		return write.UID, nil
+		return g, write.UID, nil
 	}
-	return "", errors.New("there is no such object")
-}
-
-// newGroup returns a reference to a new object, with a new UID.
-func (w *Job) newGroup(name string) jobgroup.Ref {
-	w.groups++
-	return jobgroup.Ref{Name: name, UID: job.UID(fmt.Sprintf("group-%d", w.groups))}
+	return g, "", errors.New("there is no such object")
 }

@@ -123,8 +123,12 @@ func audit(t *testing.T, w *World, r *Result) {
 			}
 		}
 	}
+	if want.Restarted > 0 || got.Idle > 0 {
+		got.Used, got.Wasted, want.Used, want.Wasted = 0, got.Used+got.Wasted+got.Idle, 0, want.Used+want.Wasted
+		got.Idle = 0
+	}
 	if want.Restarted > 0 {
-		got.Used, got.Wasted, want.Used, want.Wasted = 0, 0, 0, 0
+		got.Wasted, want.Wasted = 0, 0
 	}
 
 	// The runs of CronJobs. After lost replies or slow calls, rounds do not match jobs.

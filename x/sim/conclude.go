@@ -3,6 +3,8 @@ package sim
 import (
 	"fmt"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // conclude fills in the figures of the end, such as open jobs and the costs of nodes.
@@ -72,6 +74,13 @@ func (e *engine) why(js *jobState) string {
 				return fmt.Sprintf("has a pod that fits on no node: it needs cpu %dm, memory %d", need.cpu, need.memory)
 			}
 		}
+	}
+
+	if why := js.gang.why(e); why != "" {
+		return why
+	}
+	if idle := e.idlePods(js); idle > 0 {
+		return fmt.Sprintf("has %s that cannot begin before %d run", value.Count(idle, "pod"), js.of.Pod.Quorum)
 	}
 
 	w := worker{}

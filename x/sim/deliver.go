@@ -21,6 +21,8 @@ func (v *views) deliver() {
 	case d.job != nil:
 		js.snap.Job = *d.job
 		e.wakeFor(js, d.wake)
+	case d.groups != nil:
+		js.snap.Groups = *d.groups
 	default:
 		e.seePod(js, &d)
 		e.wakeJob(js, e.now+batchDelay)

@@ -118,9 +118,12 @@ func (e *engine) heardOf(id int32, p *pod) {
 		e.stopPod(id, p, p.of.grace())
 	case p.state == podBound:
 		e.at(e.now, evStart, id, p.timer)
+	case p.began < 0:
+		e.setReady(id, p, true)
+		e.meet(p.of)
 	default:
 		e.setReady(id, p, true)
-		e.at(p.running+int64(p.run.For), evEnd, id, p.timer)
+		e.at(p.began+int64(p.run.For), evEnd, id, p.timer)
 	}
 }
 

@@ -19,6 +19,15 @@
 // pods or its status, and when its plan asks for it. A CronJob is planned when it or one of its
 // jobs changes, and when its plan asks for it.
 //
+// # Gangs
+//
+// A job with job.Options.Gangs whose spec asks for a gang starts whole or not at all (J44, J45), as
+// with the scheduler of Kubernetes 1.37: while fewer than minCount of its pods have nodes, a pod gets
+// one only in the same moment in which minCount of them have one. Until then the gang occupies
+// nothing. Later pods, such as replacements, follow the same rule. Pods that have ended do not count,
+// so a replacement waits until the end if too few other pods are left; [Open].Why says so. With
+// [Pod].Quorum, pods do no work before enough of them run, with or without a gang.
+//
 // # Chance
 //
 // Every draw follows from the seed and from its subject: the pod's job, its number in the job, and

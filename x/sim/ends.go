@@ -84,6 +84,7 @@ func (e *engine) endPod(id int32, p *pod) {
 	}
 
 	e.nodes.release(p.node, id, p, e.now)
+	e.scheduler.hasLeft(p)
 	e.record.podEnded(e.now, p)
 	e.podHasEnded(id, p)
 	e.changed(id, p)

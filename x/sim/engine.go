@@ -33,6 +33,7 @@ const (
 	evUp                           // controllers start
 	evAdmit                        // jobs may be admitted
 	evFate                         // a random disruption of a node
+	evGang                         // the scheduler sees the size of a gang
 )
 
 // engine runs one simulation.
@@ -239,6 +240,8 @@ func (e *engine) handle(ev *event) {
 		e.plane.up(e)
 	case evAdmit:
 		e.admission.decide()
+	case evGang:
+		e.resizeGang(ev)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
 // jobState is a job as the API server has it, and its controller's knowledge of it.
@@ -38,6 +39,11 @@ type jobState struct {
 	pods              int32
 	existing, tracked int32
 	created           int32
+
+	// groups are the workload and the pod group of the job as the API server has them, and gang its
+	// pods that start together, or nil.
+	groups jobgroup.Groups
+	gang   *gang
 
 	cron  *cronState // its owner, or nil
 	child int32      // its place in the owner's list, or -1

@@ -56,7 +56,8 @@ func (e *engine) createJob(js *jobState, j *Job, spec job.Spec, name string, key
 		js.truth.Spec.Suspend = &yes
 	}
 
-	js.snap.Options = j.Options
+	js.groups.Controlled = js.cron != nil
+	js.snap.Options, js.snap.Groups = j.Options, js.groups
 	js.snap.Consistent = e.view.immediate
 	e.record.jobCreated(e.now, js)
 

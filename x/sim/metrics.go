@@ -30,6 +30,7 @@ func (r *Result) Metrics() []Metric {
 		{"cost of busy nodes", "", r.CostBusy},
 		{"pod time used", "h", r.Used.Hours()},
 		{"pod time wasted", "h", r.Wasted.Hours()},
+		{"pod time idle", "h", r.Idle.Hours()},
 		{"runs started", "", n(r.RunsStarted)},
 		{"runs missed", "", n(r.RunsMissed)},
 		{"run delay mean", "s", in(r.RunDelay.Mean())},

@@ -120,9 +120,43 @@ func (n *nodes) couldFit(need room) bool {
 	return len(n.all) == 0
 }
 
-func needOf(p *pod) room {
-	r := &p.of.of.Pod.Resources
+func needOf(p *pod) room { return p.of.need() }
+
+// need returns what a pod of the job needs.
+func (js *jobState) need() room {
+	r := &js.of.Pod.Resources
 	return room{1, r.CPU, r.Memory}
+}
+
+// places returns nodes for up to n pods with the same needs, each the first one with room once the
+// pods before it are there.
+func (n *nodes) places(need room, pods int) (on []int32) {
+	for len(on) < pods {
+		node, ok := n.first(need)
+		if !ok {
+			break
+		}
+		n.reserve(node, need)
+		on = append(on, node)
+	}
+	for _, node := range on {
+		n.free(node, need)
+	}
+	return on
+}
+
+// reserve takes room on a node, and free gives it back.
+func (n *nodes) reserve(i int32, need room) {
+	if i < 0 {
+		return
+	}
+	r := &n.all[i].room
+	r.pods, r.cpu, r.memory = r.pods-need.pods, r.cpu-need.cpu, r.memory-need.memory
+	n.update(int(i))
+}
+
+func (n *nodes) free(i int32, need room) {
+	n.reserve(i, room{-need.pods, -need.cpu, -need.memory})
 }
 
 func (n *nodes) take(i, id int32, p *pod, now int64) {
@@ -133,14 +167,10 @@ func (n *nodes) take(i, id int32, p *pod, now int64) {
 		n.all[i].busySince = now
 	}
 
-	need := needOf(p)
-	r := &n.all[i].room
-	r.pods, r.cpu, r.memory = r.pods-need.pods, r.cpu-need.cpu, r.memory-need.memory
-
 	if n.keep {
 		n.all[i].pods[id] = struct{}{}
 	}
-	n.update(int(i))
+	n.reserve(i, needOf(p))
 }
 
 func (n *nodes) release(i, id int32, p *pod, now int64) {
@@ -151,14 +181,10 @@ func (n *nodes) release(i, id int32, p *pod, now int64) {
 		n.all[i].busy += now - n.all[i].busySince
 	}
 
-	need := needOf(p)
-	r := &n.all[i].room
-	r.pods, r.cpu, r.memory = r.pods+need.pods, r.cpu+need.cpu, r.memory+need.memory
-
 	if n.keep {
 		delete(n.all[i].pods, id)
 	}
-	n.update(int(i))
+	n.free(i, needOf(p))
 }
 
 // costs returns the cost of the nodes until a time: for all the time in which they exist, and for

@@ -16,21 +16,32 @@ type PendingPod struct {
 	Name string
 	// Since is when it came to the scheduler.
 	Since time.Duration
+	// Together is for a pod of a gang: if fewer of the job's pods than that are bound in this call of
+	// Schedule, none of them gets its node. Up to 1, the pod gets its node in any case.
+	Together int
 	Resources
 }
 
-// Pods returns the pods that wait, the oldest first.
+// Pods returns the pods that wait, the oldest first. Pods of a gang that lacks pods are not among them.
 func (q *Pending) Pods() []PendingPod {
 	s := &q.e.scheduler
 	var out []PendingPod
 	byOrder := func(a, b int32) int { return int(s.order[a]) - int(s.order[b]) }
 	for _, id := range slices.SortedFunc(maps.Keys(s.since), byOrder) {
 		p := &q.e.pods.all[id]
+		together := 0
+		if g := gangOf(p); g != nil {
+			if !g.isComplete() {
+				continue
+			}
+			together = g.missing()
+		}
 		out = append(out, PendingPod{
 			id:        id,
 			Job:       p.of.truth.Name,
 			Name:      p.Name,
 			Since:     time.Duration(s.since[id]),
+			Together:  together,
 			Resources: p.of.of.Pod.Resources,
 		})
 	}
@@ -56,14 +67,20 @@ func (q *Pending) Bind(p PendingPod, node int) bool {
 		return false
 	}
 
-	n := &q.e.nodes.all[node]
-	if n.closed > 0 || !n.room.fits(needOf(&q.e.pods.all[p.id])) {
+	n, waiting := &q.e.nodes.all[node], &q.e.pods.all[p.id]
+	if n.closed > 0 || !n.room.fits(needOf(waiting)) {
 		return false
 	}
 
+	r := reservation{p.id, int32(node), s.since[p.id], s.order[p.id]}
 	delete(s.since, p.id)
 	delete(s.order, p.id)
-	q.e.bindPod(p.id, int32(node))
+	if g := gangOf(waiting); g != nil && g.missing() > 1 {
+		s.reserved = append(s.reserved, r)
+		q.e.nodes.reserve(r.node, needOf(waiting))
+		return true
+	}
+	s.bindOne(r.id, r.node)
 	return true
 }
 

@@ -40,7 +40,10 @@ type pod struct {
 	state   podPhase
 	run     Life
 	running int64 // when the containers started, or -1
+	// began is when the work began, or -1: before Pod.Quorum is met, containers run and do nothing.
+	began   int64
 	created int64
+	grouped bool // it names the job's pod group
 	lost    bool // the node does not answer
 }
 
@@ -101,7 +104,7 @@ func (s *podStore) add(prefix string) int32 {
 	}
 
 	p := &s.all[id]
-	*p = pod{timer: p.timer + 1, life: p.life + 1, place: -1, prev: -1, node: -1, record: -1, running: -1}
+	*p = pod{timer: p.timer + 1, life: p.life + 1, place: -1, prev: -1, node: -1, record: -1, running: -1, began: -1}
 	p.Name, p.UID = s.name(prefix, uint64(p.life)<<32|uint64(uint32(id)))
 	return id
 }
@@ -133,6 +136,7 @@ func (e *engine) createPod(js *jobState, c *job.Creation) job.PodRef {
 	id := e.pods.add(c.NamePrefix)
 	p := &e.pods.all[id]
 	p.of, p.Index, p.number, p.created = js, c.Index, js.created, e.now
+	p.grouped = c.Group.Name != ""
 	js.created++
 
 	d := e.pods.newDetail()

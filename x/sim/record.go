@@ -192,7 +192,12 @@ func (r *recorder) podRestarted(p *pod) {
 func (r *recorder) podEnded(now int64, p *pod) {
 	used := time.Duration(0)
 	if p.running >= 0 {
-		used = time.Duration(now - p.running)
+		began := p.began
+		if began < 0 {
+			began = now
+		}
+		used = time.Duration(now - began)
+		r.Idle += time.Duration(began - p.running)
 	}
 
 	if p.Phase == job.PodSucceeded {

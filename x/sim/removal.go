@@ -127,7 +127,8 @@ func (e *engine) stopPod(id int32, p *pod, grace time.Duration) {
 	if stop > grace || p.state == podBound {
 		stop, code = min(stop, grace), exitKilled
 	}
-	if ends := time.Duration(p.running) + p.run.For - time.Duration(e.now); p.state == podRunning && ends <= stop {
+	ends := time.Duration(p.began) + p.run.For - time.Duration(e.now)
+	if p.state == podRunning && p.began >= 0 && ends <= stop {
 		stop = max(ends, 0) // the pod ends by itself earlier
 	} else {
 		p.run.ExitCode = code

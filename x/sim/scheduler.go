@@ -13,36 +13,46 @@ type Scheduler interface {
 }
 
 // scheduler holds the pods that wait. Pods with the same needs wait in one line: if the first one
-// does not fit, none of the others does.
+// does not fit, none of the others does. So do gangs of which as many pods must get a node together.
 type scheduler struct {
 	e     *engine
 	own   Scheduler
 	lines []*line
-	byFit map[room]*line
-	// waiting counts the pods of all lines, came all pods that have ever waited.
+	byFit map[fit]*line
+	// waiting counts the tickets of all lines, came all pods and gangs that have ever waited.
 	waiting int
 	came    int64
 	// since and order have the waiting pods for World.Scheduler.
 	since map[int32]int64
 	order map[int32]int64
+	// reserved are the places that World.Scheduler has bound for gangs that are not complete yet.
+	reserved []reservation
 }
 
-// line is a queue of pods with the same needs.
+// fit is the needs of one pod, and how many of them must get a node together: 0 for a single pod.
+type fit struct {
+	need     room
+	together int
+}
+
+// line is a queue of pods with the same needs, or of gangs.
 type line struct {
-	need room
-	pods fifo[ticket]
+	fit
+	tickets fifo[ticket]
 }
 
-// ticket is the place of a pod in a line. It is void if the pod has another timer now.
+// ticket is the place of a pod or a gang in a line. It is void if the pod has another timer now, or
+// the gang another turn.
 type ticket struct {
 	id    int32
+	gang  *gang
 	timer uint32
 	came  int64
 }
 
 func (s *scheduler) init(e *engine) {
 	s.e, s.own = e, e.world.Scheduler
-	s.byFit = map[room]*line{}
+	s.byFit = map[fit]*line{}
 	if s.own != nil {
 		s.since, s.order = map[int32]int64{}, map[int32]int64{}
 	}
@@ -50,38 +60,54 @@ func (s *scheduler) init(e *engine) {
 
 // add adds a pod that waits for a node.
 func (s *scheduler) add(id int32, p *pod) {
-	s.came++
-	if s.own != nil {
+	g := gangOf(p)
+	if g != nil {
+		g.waiting = append(g.waiting, id)
+	}
+
+	switch {
+	case s.own != nil:
+		s.came++
 		s.since[id], s.order[id] = s.e.now, s.came
-		s.run()
-		return
-	}
-
-	need := needOf(p)
-	if s.waiting == 0 {
-		if node, ok := s.e.nodes.first(need); ok {
-			s.e.bindPod(id, node)
-			return
+	case g != nil:
+		if s.regroup(g); g.single {
+			s.push(fit{need: needOf(p)}, ticket{id: id, timer: p.timer})
 		}
+	default:
+		if s.waiting == 0 {
+			if node, ok := s.e.nodes.first(needOf(p)); ok {
+				s.came++
+				s.e.bindPod(id, node)
+				return
+			}
+		}
+		s.push(fit{need: needOf(p)}, ticket{id: id, timer: p.timer})
 	}
-
-	l := s.byFit[need]
-	if l == nil {
-		l = &line{need: need}
-		s.byFit[need] = l
-		s.lines = append(s.lines, l)
-	}
-
-	l.pods.push(ticket{id, p.timer, s.came})
-	s.waiting++
 	s.run()
 }
 
+// push puts a ticket at the end of its line.
+func (s *scheduler) push(f fit, t ticket) {
+	l := s.byFit[f]
+	if l == nil {
+		l = &line{fit: f}
+		s.byFit[f] = l
+		s.lines = append(s.lines, l)
+	}
+	s.came++
+	t.came = s.came
+	l.tickets.push(t)
+	s.waiting++
+}
+
 // remove removes a pod that does not wait any more.
-func (s *scheduler) remove(id int32, _ *pod) {
+func (s *scheduler) remove(id int32, p *pod) {
 	if s.own != nil {
 		delete(s.since, id)
 		delete(s.order, id)
+	}
+	if g := gangOf(p); g != nil && g.leave(id) {
+		s.regroup(g)
 	}
 }
 
@@ -92,26 +118,35 @@ func (s *scheduler) run() {
 	}
 	if s.own != nil {
 		s.own.Schedule(&Pending{s.e})
+		s.settle()
 		return
 	}
-	for s.bindOne() {
+	for s.bindNext() {
 	}
 }
 
-// bindOne binds the pod that has waited longest of those that fit.
-func (s *scheduler) bindOne() bool {
+// bindNext binds the pod or the gang that has waited longest of those that fit.
+func (s *scheduler) bindNext() bool {
 	var best *line
 	var where int32
+	var places []int32
 	for _, l := range s.lines {
 		s.drop(l)
-		if l.pods.len() == 0 {
+		if l.tickets.len() == 0 {
 			continue
 		}
-		if best != nil && l.first().came > best.first().came {
-			continue
-		}
-		if node, ok := s.e.nodes.first(l.need); ok {
-			best, where = l, node
+
+		first := l.first()
+		switch {
+		case best != nil && first.came > best.first().came:
+		case first.gang == nil:
+			if node, ok := s.e.nodes.first(l.need); ok {
+				best, where = l, node
+			}
+		default:
+			if on := s.e.nodes.places(l.need, len(first.gang.waiting)); len(on) >= l.together {
+				best, places = l, on
+			}
 		}
 	}
 
@@ -119,21 +154,29 @@ func (s *scheduler) bindOne() bool {
 		return false
 	}
 	s.waiting--
-	s.e.bindPod(best.pods.pop().id, where)
+	t := best.tickets.pop()
+	if t.gang != nil {
+		s.bindGang(t.gang, places)
+		return true
+	}
+	s.bindOne(t.id, where)
 	return true
 }
 
 // first returns the first ticket of a line.
-func (l *line) first() ticket { return l.pods.items[l.pods.head] }
+func (l *line) first() ticket { return l.tickets.items[l.tickets.head] }
 
 // drop removes void tickets from the front of a line.
 func (s *scheduler) drop(l *line) {
-	for l.pods.len() > 0 {
-		t := l.pods.items[l.pods.head]
-		if p := &s.e.pods.all[t.id]; p.timer == t.timer && p.state == podPending {
+	for l.tickets.len() > 0 {
+		t := l.first()
+		if t.gang != nil && t.gang.turn == t.timer {
 			return
 		}
-		l.pods.pop()
+		if p := &s.e.pods.all[t.id]; t.gang == nil && p.timer == t.timer && p.state == podPending {
+			return
+		}
+		l.tickets.pop()
 		s.waiting--
 	}
 }

@@ -26,7 +26,7 @@ func (e *engine) bindPod(id int32, node int32) {
 // startPod starts the containers.
 func (e *engine) startPod(id int32, p *pod) {
 	p.state, p.Phase = podRunning, job.PodRunning
-	p.running = e.now
+	p.running, p.began = e.now, -1
 	e.record.podStarted(e.now, p)
 	e.startContainer(id, p)
 }
@@ -52,7 +52,54 @@ func (e *engine) startContainer(id int32, p *pod) {
 		e.at(e.now+int64(ready), evReady, id, p.timer)
 	}
 	e.changed(id, p)
+	if behave.Quorum > 0 {
+		e.meet(p.of)
+		return
+	}
+	e.beginWork(id, p)
+}
+
+// beginWork begins the work of a pod.
+func (e *engine) beginWork(id int32, p *pod) {
+	p.began = e.now
 	e.at(e.now+int64(p.run.For), evEnd, id, p.timer)
+}
+
+// meet begins the work of all running pods of a job with a Quorum if there are enough of them, or if
+// the work of one has begun.
+func (e *engine) meet(js *jobState) {
+	running, begun := int32(0), false
+	e.eachMeeting(js, func(_ int32, p *pod) {
+		running++
+		begun = begun || p.began >= 0
+	})
+	if running < js.of.Pod.Quorum && !begun {
+		return
+	}
+	e.eachMeeting(js, func(id int32, p *pod) {
+		if p.began < 0 {
+			e.beginWork(id, p)
+		}
+	})
+}
+
+// idlePods counts the pods of a job that run and wait for its Quorum.
+func (e *engine) idlePods(js *jobState) (pods int) {
+	e.eachMeeting(js, func(_ int32, p *pod) {
+		if p.began < 0 {
+			pods++
+		}
+	})
+	return pods
+}
+
+// eachMeeting calls a function for each pod of a job that runs, answers and is not being deleted.
+func (e *engine) eachMeeting(js *jobState, call func(int32, *pod)) {
+	e.eachPod(js, func(id int32, p *pod) {
+		if p.state == podRunning && p.Deletion == nil && !p.lost {
+			call(id, p)
+		}
+	})
 }
 
 func (e *engine) setReady(id int32, p *pod, ready bool) {

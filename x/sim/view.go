@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
 // views are the controllers' views of the objects. Without lag a view changes with its object;
@@ -23,13 +24,15 @@ type views struct {
 // delivery is a change on its way to the caches.
 type delivery struct {
 	js *jobState
-	// job is set for a change of a job, cron for a change of a CronJob or its jobs. Otherwise a pod has changed.
-	job  *job.Job
-	wake wakeKind
-	id   int32
-	pod  job.Pod
-	gone bool
-	cron func()
+	// job is set for a change of a job, groups for one of its groups, and cron for one of a CronJob or its
+	// jobs. Otherwise a pod has changed.
+	job    *job.Job
+	groups *jobgroup.Groups
+	wake   wakeKind
+	id     int32
+	pod    job.Pod
+	gone   bool
+	cron   func()
 }
 
 // wakeKind is how a change of a job's object wakes its controller.

@@ -1,0 +1,206 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/internal/world"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
+)
+
+// gang is the pods of a job that name a pod group of the policy gang. As long as fewer than min of
+// them are on nodes, pods get nodes only if afterwards min of them have one.
+type gang struct {
+	js *jobState
+	// min is the minCount of the group. placed is the number of pods on nodes, including those that are
+	// being deleted; waiting are the pods that wait for a node, in the order in which they came.
+	min, placed int
+	waiting     []int32
+	// single is true if each waiting pod has a ticket. Otherwise the gang has one if it is complete:
+	// together is the number of pods that must get a node in one moment, or 0. The ticket is void if
+	// turn has changed.
+	single   bool
+	together int
+	turn     uint32
+}
+
+// gangOf returns the gang of a pod, or nil.
+func gangOf(p *pod) *gang {
+	if p.grouped {
+		return p.of.gang
+	}
+	return nil
+}
+
+// missing is the number of pods that lack a node.
+func (g *gang) missing() int { return max(g.min-g.placed, 0) }
+
+// isComplete reports whether enough pods exist.
+func (g *gang) isComplete() bool { return len(g.waiting) >= g.missing() }
+
+// leave removes a pod that does not wait any more. It reports whether the pod has waited.
+func (g *gang) leave(id int32) bool {
+	before := len(g.waiting)
+	g.waiting = slices.DeleteFunc(g.waiting, func(other int32) bool { return other == id })
+	return len(g.waiting) < before
+}
+
+// regroup exchanges tickets after a change of the gang. With at most one missing pod, each pod gets
+// a node on its own.
+func (s *scheduler) regroup(g *gang) {
+	if s.own != nil {
+		return
+	}
+
+	single, together := g.missing() <= 1, 0
+	if !single && g.isComplete() {
+		together = g.missing()
+	}
+
+	if together != g.together {
+		g.together = together
+		g.turn++
+		if together > 0 {
+			s.push(fit{g.js.need(), together}, ticket{gang: g, timer: g.turn})
+		}
+	}
+
+	if single != g.single {
+		g.single = single
+		for _, id := range g.waiting {
+			p := &s.e.pods.all[id]
+			p.timer++ // voids the ticket; a waiting pod has no event
+			if single {
+				s.push(fit{need: needOf(p)}, ticket{id: id, timer: p.timer})
+			}
+		}
+	}
+}
+
+// bindOne binds a pod that has had a ticket of its own.
+func (s *scheduler) bindOne(id, node int32) {
+	if g := gangOf(&s.e.pods.all[id]); g != nil {
+		g.placed++
+		g.leave(id)
+		s.regroup(g)
+	}
+	s.e.bindPod(id, node)
+}
+
+// bindGang binds the first pods of a gang together.
+func (s *scheduler) bindGang(g *gang, places []int32) {
+	pods := slices.Clone(g.waiting[:len(places)])
+	g.placed += len(places)
+	g.waiting = slices.Delete(g.waiting, 0, len(places))
+	s.regroup(g)
+	for i, id := range pods {
+		s.e.bindPod(id, places[i])
+	}
+}
+
+// hasLeft counts a pod that has left its node.
+func (s *scheduler) hasLeft(p *pod) {
+	if g := gangOf(p); g != nil {
+		g.placed--
+		s.regroup(g)
+	}
+}
+
+// reservation is a place for a pod of a gang.
+type reservation struct {
+	id, node     int32
+	since, order int64
+}
+
+// settle binds the pods of World.Scheduler whose gangs are complete with them. The others wait again.
+func (s *scheduler) settle() {
+	reserved := s.reserved
+	s.reserved = nil
+
+	together := map[*gang]int{}
+	for _, r := range reserved {
+		p := &s.e.pods.all[r.id]
+		s.e.nodes.free(r.node, needOf(p))
+		together[gangOf(p)]++
+	}
+
+	for _, r := range reserved {
+		p := &s.e.pods.all[r.id]
+		g := gangOf(p)
+		if together[g] < g.missing() {
+			s.since[r.id], s.order[r.id] = r.since, r.order
+			continue
+		}
+		together[g]-- // as many as are missing less
+		s.bindOne(r.id, r.node)
+	}
+}
+
+// WriteGroup implements jobapply.Grouper.
+func (b *jobBackend) WriteGroup(_ context.Context, w jobgroup.Write) (uid job.UID, err error) {
+	b.grouped = 0
+	err = b.call('g', func() (err error) {
+		if b.isGone() {
+			return errConflict
+		}
+		uid, err = b.engine.writeGroup(b.js, w)
+		return err
+	})
+	b.grouped = 0
+	return uid, err
+}
+
+// writeGroup writes a workload or a pod group of a job. The job has at most one of each.
+func (e *engine) writeGroup(js *jobState, w jobgroup.Write) (job.UID, error) {
+	e.born++
+	groups, uid, err := world.ChangeGroups(js.groups, w, job.UID("g"+strconv.FormatUint(e.born, 36)))
+	if err != nil {
+		return "", err
+	}
+	js.groups = groups
+	if w.Kind == jobgroup.KindPodGroup && w.MinCount > 0 {
+		e.at(e.now, evGang, js.id, js.life)
+	}
+
+	if e.view.immediate {
+		js.snap.Groups = groups
+	} else {
+		e.lagged(delivery{js: js, groups: &groups})
+	}
+	return uid, nil
+}
+
+// resizeGang lets the scheduler see the size of a gang.
+func (e *engine) resizeGang(ev *event) {
+	js := e.jobs[ev.id]
+	if js.life != ev.gen || js.gone {
+		return
+	}
+	if js.gang == nil {
+		js.gang = &gang{js: js}
+	}
+	js.gang.min = int(js.groups.PodGroups[0].MinCount)
+	e.scheduler.regroup(js.gang)
+	e.scheduler.run()
+}
+
+// why explains what the gang waits for, or returns an empty text if it does not wait.
+func (g *gang) why(e *engine) string {
+	if g == nil || len(g.waiting) == 0 {
+		return ""
+	}
+	missing := g.missing()
+	switch {
+	case !g.isComplete():
+		return fmt.Sprintf("has a gang of %d and only %s: without %d more, none gets a node",
+			g.min, value.Count(g.placed+len(g.waiting), "pod"), missing-len(g.waiting))
+	case missing > 1:
+		return fmt.Sprintf("has a gang that does not fit: %d pods must get a node together, and there is room for %d",
+			missing, len(e.nodes.places(g.js.need(), missing)))
+	}
+	return ""
+}
