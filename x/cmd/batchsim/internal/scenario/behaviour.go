@@ -86,6 +86,14 @@ var keys = []struct {
 		}
 		return share(func(p *sim.Pod) *float64 { return &p.Disruption })(p, value)
 	}},
+	{"quorum", func(p *sim.Pod, value string) error {
+		n, err := strconv.ParseInt(value, 10, 32)
+		if err != nil || n < 1 || n > maxCount {
+			return fmt.Errorf("%q is not a number from 1 to %d", value, maxCount)
+		}
+		p.Quorum = int32(n)
+		return nil
+	}},
 	{"exitCode", func(p *sim.Pod, value string) error {
 		code, err := strconv.ParseInt(value, 10, 32)
 		if err != nil || code < 1 || code > 255 {

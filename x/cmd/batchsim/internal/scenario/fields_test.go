@@ -51,6 +51,7 @@ options:
   pendingTimeout: 43s
   terminatingTimeout: 44s
   successBeatsDeadline: true
+  gangs: true
   maxIgnoredFailures: 45
   catchUp: all
   catchUpWindow: 46s
@@ -88,7 +89,7 @@ func TestEveryField(t *testing.T) {
 		t.Errorf("have %+v\nwant %+v", have, want)
 	}
 	jobs := job.Options{Backoff: backoff.Policy{Base: 41 * sec, Factor: 3, Max: 42 * sec}, PendingTimeout: 43 * sec, TerminatingTimeout: 44 * sec,
-		SuccessBeatsDeadline: true, MaxIgnoredFailures: 45}
+		SuccessBeatsDeadline: true, Gangs: true, MaxIgnoredFailures: 45}
 	if have := s.Options.jobOptions(); !reflect.DeepEqual(have, jobs) {
 		t.Errorf("have %+v\nwant %+v", have, jobs)
 	}
@@ -288,12 +289,12 @@ func TestNumbersTogether(t *testing.T) {
 
 // Each value of a pod's behaviour can be set in a scenario and in the annotations of a manifest.
 func TestEveryValue(t *testing.T) {
-	values := map[string]string{"duration": "11s", "schedule": "12s", "pull": "13s", "init": "14s", "ready": "15s", "stop": "16s", "failAfter": "17s",
+	values := map[string]string{"duration": "11s", "schedule": "12s", "pull": "13s", "init": "14s", "ready": "15s", "stop": "16s", "failAfter": "17s", "quorum": "24",
 		"failure": "0.18", "disruption": "1", "exitCode": "120", "failIn": "1h+10m, 5h+0s", "grace": "21s", "cpu": "22m", "memory": "23Mi"}
 	const sec = time.Second
 	want := sim.Pod{Duration: sim.Constant(11 * sec), Schedule: sim.Constant(12 * sec), Pull: sim.Constant(13 * sec), Init: sim.Constant(14 * sec),
 		Ready: sim.Constant(15 * sec), Stop: sim.Constant(16 * sec), FailAfter: sim.Constant(17 * sec), Failure: 0.18, Disruption: 1, ExitCode: 120,
-		FailIn: []sim.Window{{From: time.Hour, For: 10 * time.Minute}, {From: 5 * time.Hour}}, Grace: 21 * sec, Resources: sim.Resources{CPU: 22, Memory: 23 << 20}}
+		FailIn: []sim.Window{{From: time.Hour, For: 10 * time.Minute}, {From: 5 * time.Hour}}, Grace: 21 * sec, Resources: sim.Resources{CPU: 22, Memory: 23 << 20}, Quorum: 24}
 	if len(values) != len(keys) {
 		t.Errorf("%d values, %d keys", len(values), len(keys))
 	}
@@ -335,7 +336,7 @@ func TestEveryValue(t *testing.T) {
 	if want := (sim.Pod{FailAfter: sim.Constant(1), Grace: -1}); !reflect.DeepEqual(none, want) {
 		t.Errorf("0 means %+v", none)
 	}
-	for value, bad := range map[string]string{"exitCode": "0 256 -1 x 1.5 09x", "failure": "-0.1 1.1 NaN x 101% -1% NaN% %", "disruption": "-0.1 101% -1/h 1e300/h 100%/h", "cpu": "-1 x 1e30", "memory": "-1Ki x 1e30",
+	for value, bad := range map[string]string{"exitCode": "0 256 -1 x 1.5 09x", "quorum": "0 -1 1000001 x 1.5", "failure": "-0.1 1.1 NaN x 101% -1% NaN% %", "disruption": "-0.1 101% -1/h 1e300/h 100%/h", "cpu": "-1 x 1e30", "memory": "-1Ki x 1e30",
 		"grace": "-1s x uniform(1s,2s) 1000000h", "duration": "x", "failIn": "1h x+1h -1h+1h 1h+-1h 1h+1h,x 1000000h+1h 1h+1000000h", "unknown": "1"} {
 		for text := range strings.FieldsSeq(bad) {
 			var p sim.Pod
@@ -450,6 +451,50 @@ func TestList(t *testing.T) {
 	}
 	if crons := s.World(1).CronJobs; names != "ab" || len(crons) != 1 || crons[0].Job.Pod.Grace != 7*time.Second {
 		t.Errorf("%s, %+v", names, crons)
+	}
+}
+
+// TestJ44_Scenario: a job that asks for a gang is refused if the scenario does not say whether there are
+// gangs, and if it would decide nothing.
+func TestJ44_Scenario(t *testing.T) {
+	const gang = "schedulingPolicy: {gang: {}}"
+	manifest := func(kind, scheduling string) string {
+		spec := "parallelism: 2, completions: 2, scheduling: {" + scheduling + "}, template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}"
+		if kind == "CronJob" {
+			spec = "schedule: 5 * * * *, jobTemplate: {spec: {" + spec + "}}"
+		}
+		return write(t, "a.yaml", "apiVersion: batch/v1\nkind: "+kind+"\nmetadata: {name: a}\nspec: {"+spec+"}\n")
+	}
+	for _, test := range []struct{ kind, scheduling, settings, want string }{
+		{"Job", gang, "options.gangs=true", "true"},
+		{"Job", gang, "options.gangs=false", "false"},
+		{"Job", gang, "", "a: spec.scheduling.schedulingPolicy.gang: needs options.gangs, true or false"},
+		{"Job", "schedulingPolicy: {basic: {}}", "", "false"},
+		{"Job", gang + ", disruptionMode: {single: {}}", "options.gangs=true", "true"},
+		{"Job", gang + ", disruptionMode: {all: {}}", "options.gangs=true", "spec.scheduling.disruptionMode.all: is not simulated"},
+		{"Job", gang + ", disruptionMode: {all: {}}", "options.gangs=false", "false"},
+		{"Job", gang + ", schedulingConstraints: {topology: [{key: rack}]}", "options.gangs=true", "spec.scheduling.schedulingConstraints: are not simulated"},
+		{"Job", gang + ", resourceClaims: [{name: c}]", "options.gangs=true", "spec.scheduling.resourceClaims: are not simulated"},
+		{"Job", gang, "options.gangs=true jobs.parallelism=1", "true"},
+		{"Job", "schedulingPolicy: {gang: {minCount: 2}}", "options.gangs=true jobs.parallelism=1", "scheduling.schedulingPolicy.gang.minCount: 2: must be at most parallelism, 1"},
+		{"Job", "", "options.gangs=true jobs.scheduling.schedulingPolicy.gang.minCount=2", "true"},
+		{"Job", "", "jobs.scheduling.schedulingPolicy.gang.minCount=2", "needs options.gangs"},
+		{"CronJob", gang, "until=1h options.gangs=false", "0 jobs"},
+		{"CronJob", gang, "until=1h options.gangs=true", "a: jobTemplate.spec.scheduling.schedulingPolicy.gang: the jobs of a CronJob are in no gang (J44)"},
+		{"CronJob", "", "until=1h options.gangs=true", "0 jobs"},
+	} {
+		s, err := load([]string{manifest(test.kind, test.scheduling)}, strings.Fields(test.settings)...)
+		got := "0 jobs"
+		if err != nil {
+			got = err.Error()
+		} else if jobs := s.World(1).Jobs; jobs != nil {
+			for j := range jobs {
+				got = fmt.Sprint(j.Options.Gangs)
+			}
+		}
+		if !strings.Contains(got, test.want) {
+			t.Errorf("%s {%s} with %s: got %s, want %s", test.kind, test.scheduling, test.settings, got, test.want)
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/x/sim"
 )
 
@@ -162,7 +163,33 @@ func (s *Scenario) finish(j *sim.Job, name string) error {
 	}
 
 	j.Options = s.Options.jobOptions()
+	if why := s.unsimulated(j.Spec.Scheduling); why != "" {
+		return fmt.Errorf("%s: %s: spec.scheduling.%s", cmpOr(j.Source, s.file), name, why)
+	}
 	return nil
+}
+
+// unsimulated returns the part of a scheduling that would decide nothing although it asks for
+// something, and why.
+func (s *Scenario) unsimulated(scheduling *jobgroup.Scheduling) string {
+	gangs := s.Options.Gangs
+	switch {
+	case scheduling == nil, gangs != nil && !*gangs:
+		return ""
+	case len(scheduling.SchedulingConstraints) > 0:
+		return "schedulingConstraints: are not simulated"
+	case len(scheduling.ResourceClaims) > 0:
+		return "resourceClaims: are not simulated"
+	case scheduling.DisruptionMode != nil && scheduling.DisruptionMode.All != nil:
+		return "disruptionMode.all: is not simulated"
+	case gangs == nil && asksForGang(scheduling):
+		return "schedulingPolicy.gang: needs options.gangs, true or false, in a scenario or with --set"
+	}
+	return ""
+}
+
+func asksForGang(s *jobgroup.Scheduling) bool {
+	return s != nil && s.SchedulingPolicy != nil && s.SchedulingPolicy.Gang != nil
 }
 
 // loadManifest reads jobs and CronJobs, and makes the number of copies that the source has.
@@ -209,6 +236,10 @@ func (s *Scenario) loadManifest(place int, src *Source) error {
 		}
 		if err := s.finish(&c.Job, c.Name); err != nil {
 			return err
+		}
+		if c.Job.Options.Gangs && asksForGang(c.Job.Spec.Scheduling) {
+			return fmt.Errorf("%s: %s: jobTemplate.spec.scheduling.schedulingPolicy.gang: the jobs of a CronJob are "+
+				"in no gang (J44)", c.Source, c.Name)
 		}
 
 		c.Options = s.Options.cronOptions()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/sim"
@@ -137,7 +138,10 @@ type Options struct {
 	PendingTimeout       Duration `yaml:"pendingTimeout" limit:"positive"`
 	TerminatingTimeout   Duration `yaml:"terminatingTimeout" limit:"positive"`
 	SuccessBeatsDeadline bool     `yaml:"successBeatsDeadline"`
-	MaxIgnoredFailures   int32    `yaml:"maxIgnoredFailures" limit:"1 2147483647"`
+	// Gangs is whether jobs that ask for a gang start whole or not at all. It must be set if there are
+	// such jobs: no release of Kubernetes has gangs by default.
+	Gangs              *bool `yaml:"gangs"`
+	MaxIgnoredFailures int32 `yaml:"maxIgnoredFailures" limit:"1 2147483647"`
 	// CatchUp is "latest", "none" or "all".
 	CatchUp         string   `yaml:"catchUp"`
 	CatchUpWindow   Duration `yaml:"catchUpWindow" limit:"positive"`
@@ -291,6 +295,7 @@ func (o *Options) jobOptions() job.Options {
 	}
 	out.PendingTimeout, out.TerminatingTimeout = time.Duration(o.PendingTimeout), time.Duration(o.TerminatingTimeout)
 	out.SuccessBeatsDeadline, out.MaxIgnoredFailures = o.SuccessBeatsDeadline, o.MaxIgnoredFailures
+	out.Gangs = value.Of(o.Gangs)
 	return out
 }
 
