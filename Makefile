@@ -3,9 +3,8 @@
 SHELL       := bash
 .SHELLFLAGS := -euo pipefail -c
 
-# The modules whose tests make test and make nested run. Those of the other controllers in x/proof/others take
-# minutes to build, and x/proof/conformance has the controllers of Kubernetes.
-NESTED  := x/kubernetes x/blackbox x/cmd x/proof x/proof/others/ours examples/database examples/kubernetes examples/schedulers
+# The modules whose tests make nested runs. Those with the controllers of Kubernetes or of others take minutes to build.
+NESTED  := examples/database x/cmd x/kubernetes x/blackbox x/proof x/proof/others/ours examples/kubernetes examples/schedulers
 MODULES := . $(NESTED) x/proof/conformance
 
 JUDGES ?= search,lives
@@ -16,18 +15,15 @@ cases  = $(if $(SEED),-rapid.seed=$(SEED))
 
 # $(call reaching,PACKAGE,PACKAGES) lists those packages whose tests reach a package, and so know its flags.
 reaching = go list -test -f '{{$$p := .}}{{if eq .Name "main"}}{{range .Deps}}{{if eq . "$(1)"}}{{$$p.ImportPath}}{{end}}{{end}}{{end}}' $(or $(2),./...) | sed -n 's/\.test$$//p'
-
 # $(call running,PACKAGE,FLAGS) runs their tests in the root with flags.
 running = found=$$($(call reaching,$(1))); test -n "$$found"; go test -timeout=2h $$found $(2)
-
 # $(call tested,MODULE,FLAGS,PACKAGES) runs the tests of a module, and names those that were skipped.
 gotest = $(TOOL) gotestsum --format=pkgname -- $(2) -shuffle=$(or $(SEED),on)
-define tested
-	@echo "== $(1)"; cd $(1); of="$(or $(3),./...)"; drawing=$$($(if $(SEED),$(call reaching,$(RAPID),$$of),true)); \
-		test -z "$$drawing" || $(gotest) $$drawing $(cases); \
-		others=$$(go list $$of | grep -vxF "$$drawing" || true); test -z "$$others" || $(gotest) $$others
-
-endef
+tested = @echo "== $(1)"; cd $(1); of="$(or $(3),./...)"; drawing=$$($(if $(SEED),$(call reaching,$(RAPID),$$of),true)); \
+	test -z "$$drawing" || $(gotest) $$drawing $(cases); \
+	others=$$(go list $$of | grep -vxF "$$drawing" || true); test -z "$$others" || $(gotest) $$others
+# $(call side-by-side,MODULES) makes $@/MODULE for each, two at a time: most packages keep one core busy. Long ones come first.
+side-by-side = +@$(MAKE) --no-print-directory -j2 $(addprefix $@/,$(1))
 
 # $(call compared,PACKAGE,TEST,FLAGS) compiles tests with the controllers of RELEASE, such as 1.33,JobManagedBy=false, and runs one.
 compared = cd x/proof/conformance; go run ./build $(release) $(1) $(1)/compared.test; cd $(1); \
@@ -38,13 +34,17 @@ release  = $(if $(RELEASE),-release $(RELEASE))
 
 test: ## the library and its kits
 	$(call tested,.)
-nested: ## the other modules, but for those that run the controllers of Kubernetes or of others
-	$(foreach m,$(NESTED),$(call tested,$(m)))
+nested: ## the other modules, two at a time, but for those with the controllers of Kubernetes or of others
+	$(call side-by-side,$(NESTED))
+nested/%:
+	$(call tested,$*,-p=1)
 # With the race detector these take minutes. The goroutines of the packages take turns by channels, and other tests play such lives.
 alone := /(jobcheck|internal/page|internal/upgrade)$$
-race: ## what starts goroutines, with the race detector
-	$(call tested,.,-race,./expectations ./internal/step ./job/jobapply ./cronjob/cronjobapply ./job/jobtest ./cronjob/cronjobtest ./x/...)
-	$(foreach m,$(filter-out x/proof%,$(NESTED)),$(call tested,$(m),-race -skip='^Test(Find_Planted|Operator_Find)$$$$',$$(go list ./... | grep -vE '$(alone)')))
+start := ./expectations ./internal/step ./job/jobapply ./cronjob/cronjobapply ./job/jobtest ./cronjob/cronjobtest ./x/...
+race: ## what starts goroutines, with the race detector, two modules at a time
+	$(call side-by-side,. $(filter-out x/proof%,$(NESTED)))
+race/%:
+	$(call tested,$*,-race -p=1 -skip='^Test(Find_Planted|Operator_Find)$$$$',$(if $(filter .,$*),$(start),$$(go list ./... | grep -vE '$(alone)')))
 root: ## the tests of the local runner as root, some of which need it; with sudo for another user
 	go -C x/cmd/batchrun test -count=1 $(if $(filter 0,$(shell id -u)),,-exec 'sudo -n') ./...
 oldest: ## the library and the adapter compile with the oldest Go that their go.mod names
