@@ -9,9 +9,9 @@ import (
 )
 
 // matchActive compares the active list of the status with the children. Finished jobs leave the
-// list (C4). A job without a child is to be looked up, and stays listed until the answer is known
-// (C5). A consistent snapshot makes the look-up unnecessary, unless a foreign child has the job's
-// UID. matchActive returns the buffer.
+// list (C4), and so do stuck ones (C21). A job without a child is to be looked up, and stays listed
+// until the answer is known (C5). A consistent snapshot makes the look-up unnecessary, unless a
+// foreign child has the job's UID. matchActive returns the buffer.
 func (c *census) matchActive(refs, buffer []Reference, consistent bool) []Reference {
 	var foreign map[job.UID]bool // filled when first needed
 	kept := buffer
@@ -19,6 +19,9 @@ func (c *census) matchActive(refs, buffer []Reference, consistent bool) []Refere
 		ref := &refs[i]
 
 		switch place := c.placeOf(ref.UID); {
+		case place >= 0 && c.isStuck(&c.children[place]):
+			c.events = append(c.events, terminating(c.kind, ref.Name, c.terminating))
+			continue
 		case place >= 0:
 			c.marks[place] |= markNamed
 			if child := &c.children[place]; child.isFinished() {

@@ -18,6 +18,10 @@ type family struct {
 	children  []Child
 	byUID     map[job.UID]int32 // indexes of owned children; nil if linear searches are cheaper
 
+	// terminating is Options.TerminatingTimeout, which passes with now.
+	terminating time.Duration
+	now         time.Time
+
 	// triggers are sorted by ID, without duplicates.
 	triggers []Trigger
 	// awaited holds the runs that backfills have not settled.
@@ -94,6 +98,9 @@ func familyOf(s *Snapshot, m *memory, b *buffers) family {
 		children:  s.Children,
 		byUID:     indexChildren(s, m, b.byUID),
 		triggers:  b.triggers,
+
+		terminating: s.Options.TerminatingTimeout,
+		now:         s.Now,
 	}
 	if f.byUID != nil {
 		b.byUID = f.byUID // to be reused
@@ -133,7 +140,10 @@ func (c *census) addFound() {
 
 // admit adds the due run's job to the active list if findObstacle has found it running.
 func (c *census) admit(o obstacle) {
-	if o.standing == isFound && !c.children[o.place].isFinished() {
+	if o.standing != isFound {
+		return
+	}
+	if child := &c.children[o.place]; !child.isFinished() && !c.isStuck(child) {
 		c.takeIn(o.place)
 		c.verdicts[o.place] = c.judge(o.place)
 		c.addFound()

@@ -36,6 +36,9 @@ func running(s *Snapshot) (refs []Reference) {
 		children:  s.Children,
 		names:     s.Options.Naming.of(s.CronJob.Name),
 		unstored:  s.CronJob.Spec.ConcurrencyPolicy == Replace,
+
+		terminating: s.Options.TerminatingTimeout,
+		now:         s.Now,
 	}
 
 	recorded, m, gone := s.CronJob.Status.LastScheduleTime, memoryAbout(s), map[job.UID]bool{}

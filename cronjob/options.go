@@ -29,6 +29,10 @@ type Options struct {
 	MaxActive int32 `json:"maxActive,omitempty"`
 	// ReplaceWhenGone delays a run that replaces jobs until these and their pods are gone.
 	ReplaceWhenGone bool `json:"replaceWhenGone,omitempty"`
+	// TerminatingTimeout is how long a job counts as active after its deletionTimestamp. After it,
+	// a job that something keeps from going holds nothing back any more, though its pods may still
+	// run (C21). Zero means that it counts until it is gone.
+	TerminatingTimeout time.Duration `json:"terminatingTimeout,omitempty"`
 	// Jitter delays each run, by less than Jitter and less than the time to the next run. The delay
 	// is computed from the UID. Jitter is added to startingDeadlineSeconds and CatchUpWindow.
 	Jitter time.Duration `json:"jitter,omitempty"`
@@ -101,7 +105,7 @@ func Kubernetes(r release.Release) Options {
 // hasNegative reports whether a number is negative, without building field paths.
 func (o *Options) hasNegative() bool {
 	return int64(o.CatchUpWindow)|int64(o.CatchUpLimit)|int64(o.MaxActive)|int64(o.Jitter)|int64(o.PauseAfterFailures)|
-		int64(o.KeepSuccessful)|int64(o.KeepFailed) < 0
+		int64(o.KeepSuccessful)|int64(o.KeepFailed)|int64(o.TerminatingTimeout) < 0
 }
 
 func (o *Options) check() error {
@@ -109,6 +113,7 @@ func (o *Options) check() error {
 		number{"catchUpWindow", int64(o.CatchUpWindow)},
 		number{"catchUpLimit", int64(o.CatchUpLimit)},
 		number{"maxActive", int64(o.MaxActive)},
+		number{"terminatingTimeout", int64(o.TerminatingTimeout)},
 		number{"jitter", int64(o.Jitter)},
 		number{"keepSuccessful", int64(o.KeepSuccessful)},
 		number{"keepFailed", int64(o.KeepFailed)},

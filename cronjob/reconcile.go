@@ -130,7 +130,7 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 	}
 
 	out.notes = append(out.notes, clockNotes(s, run.noRuns)...)
-	out.waits = appendWaits(out.waits, s, run, len(c.verify))
+	out.waits = c.appendTerminating(appendWaits(out.waits, s, run, len(c.verify)))
 
 	started := out.create
 	if len(c.triggers) > 0 {

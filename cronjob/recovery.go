@@ -22,7 +22,7 @@ func (c *census) recoverStarts(s *Snapshot) {
 			c.lastRun = later(c.lastRun, child.ScheduledTime)
 		}
 		switch {
-		case child.isFinished(), c.marks[i].is(markNamed | markGone):
+		case child.isFinished(), c.isStuck(child), c.marks[i].is(markNamed | markGone):
 		case isRun, c.isRequested(child):
 			c.takeIn(i)
 		}

@@ -48,6 +48,9 @@ const (
 	// childGone: the child seems to run but is gone.
 	childGone
 
+	// childStuck: the child has been terminating for too long to hold anything back (C21).
+	childStuck
+
 	// childForgotten: the child runs for a run of the schedule, but the active list lacks it (C3).
 	// ReplaceWhenGone deletes it.
 	childForgotten
@@ -94,6 +97,8 @@ func (c *census) judge(place int) verdict {
 			return childEndedNamed
 		}
 		return childEnded
+	case c.isStuck(child):
+		return childStuck
 	case !named:
 	case gone, c.isBackfilled(child):
 		return childActiveKept
@@ -127,12 +132,15 @@ func (c *census) judge(place int) verdict {
 	return childUnexpected
 }
 
-// isOut reports whether a running child has left the active list because it is being deleted. It
-// matters only if no list is stored: then Replace has deleted the child, or need not delete it any
-// more. A finalizer may hold the child for a long time. If the list contained it, each round would
-// find it again, and a run that waits until it is recorded would never start (CL5).
+// isOut reports whether a running child has left the active list because it is being deleted. If a
+// list is stored, only a stuck child has. Otherwise Replace has deleted the child, or need not delete
+// it any more. A finalizer may hold the child for a long time. If the list contained it, each round
+// would find it again, and a run that waits until it is recorded would never start (CL5).
 func (f *family) isOut(child *Child) bool {
-	return f.unstored && child.isDeleted() && child.isRunning()
+	if f.unstored {
+		return child.isDeleted() && child.isRunning()
+	}
+	return f.isStuck(child)
 }
 
 // isStarted reports whether the CronJob has started a child: the child is of a run or a trigger, or

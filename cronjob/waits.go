@@ -67,6 +67,8 @@ func (w Wait) String() string {
 			what = fmt.Sprintf("%q", w.Name)
 		}
 		return what + " is held back: the snapshot is older than the last write"
+	case cronjobreason.WaitTerminating:
+		return fmt.Sprintf("%q is terminating, and counts until %s", w.Name, shortTime(w.Until))
 	case cronjobreason.WaitClock:
 		return fmt.Sprintf("the last run, %s, lies in the future", shortTime(w.Run))
 	}

@@ -149,7 +149,7 @@ func TestState(t *testing.T) {
 	c := run(3)
 	expect(t, st.Create(&c), "")
 	running := child(2)
-	st.Neighbours.Add(&running)
+	st.Neighbours.Add(&running, &s.Options, hour(3))
 	expect(t, st.Create(&c), "CI8")
 
 	var h cronjobcheck.History

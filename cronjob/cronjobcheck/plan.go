@@ -54,7 +54,7 @@ func active(s *cronjob.Snapshot) (busy []cronjob.Child) {
 	for _, r := range status.Active {
 		named[string(r.UID)] = true
 		switch c := children[string(r.UID)]; {
-		case c != nil && c.Finished == "":
+		case c != nil && c.Finished == "" && !isStuck(c, &s.Options, s.Now):
 			busy = append(busy, *c)
 		case c == nil && !s.Consistent:
 			busy = append(busy, cronjob.Child{Name: r.Name, UID: r.UID}) // gone, or not seen yet
@@ -124,7 +124,7 @@ func checkOverlap(f *found, s *cronjob.Snapshot, p *cronjob.Plan, busy []cronjob
 	}
 	if waitsUntilGone(&s.CronJob, &s.Options) {
 		for i := range s.Children {
-			if c := &s.Children[i]; isReplaced(c) && !isKnownGone(s, c) {
+			if c := &s.Children[i]; isReplaced(c) && !isKnownGone(s, c) && !isStuck(c, &s.Options, s.Now) {
 				f.add("CI8", "ReplaceWhenGone, and %s is not gone", c.Name)
 			}
 		}

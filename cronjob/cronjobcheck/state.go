@@ -29,11 +29,12 @@ type Neighbours struct {
 	Leaving int
 }
 
-// Add counts one more job. A job that a user made by hand, without a trigger, does not count.
-func (n *Neighbours) Add(c *cronjob.Child) {
+// Add counts one more job. A job that a user made by hand, without a trigger, does not count, and
+// neither does one that is stuck (Options.TerminatingTimeout).
+func (n *Neighbours) Add(c *cronjob.Child, o *cronjob.Options, now time.Time) {
 	byHand := c.ScheduledTime.IsZero() && !strings.Contains(c.Name, "-manual-")
 	switch {
-	case c.Foreign, c.Finished != "", byHand:
+	case c.Foreign, c.Finished != "", byHand, isStuck(c, o, now):
 	case c.DeletionTimestamp.IsZero():
 		n.Active++
 		if c.Backfilled {
@@ -42,6 +43,12 @@ func (n *Neighbours) Add(c *cronjob.Child) {
 	case !c.Backfilled:
 		n.Leaving++
 	}
+}
+
+// isStuck reports whether a job has been terminating for too long to count (C21).
+func isStuck(c *cronjob.Child, o *cronjob.Options, now time.Time) bool {
+	limit := o.TerminatingTimeout
+	return limit > 0 && !c.DeletionTimestamp.IsZero() && now.Sub(c.DeletionTimestamp) >= limit
 }
 
 // waitsUntilGone reports whether a run waits for the jobs that it replaces to be gone.

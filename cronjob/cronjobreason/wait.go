@@ -41,10 +41,13 @@ const (
 	WaitSuspended
 	// WaitDeleted: the CronJob is being deleted (C6).
 	WaitDeleted
+	// WaitTerminating: an active job is terminating, and counts until a time
+	// (Options.TerminatingTimeout, C21).
+	WaitTerminating
 )
 
 const waitNames = "|NextRun|Never|Active|Verify|StartDeadline|NameTaken|NoSchedule|" +
-	"Clock|History|Trigger|Record|Backfill|Stale|Failures|Suspended|Deleted"
+	"Clock|History|Trigger|Record|Backfill|Stale|Failures|Suspended|Deleted|Terminating"
 
 // String returns the name of the constant without Wait. A cronjob.Wait has a sentence.
 func (r Wait) String() string { return enum.String(waitNames, int(r), "Wait") }

@@ -33,6 +33,7 @@ func optionsText(o *cronjob.Options) string {
 	w.Add(o.SkipHeld, "skipHeld")
 	w.Add(o.MaxActive > 0, "maxActive %d", o.MaxActive)
 	w.Add(o.ReplaceWhenGone, "replaceWhenGone")
+	w.Add(o.TerminatingTimeout > 0, "terminatingTimeout %s", o.TerminatingTimeout)
 	w.Add(o.Jitter > 0, "jitter %s", o.Jitter)
 	w.Add(o.KeepSuccessful > 0, "keepSuccessful %s", o.KeepSuccessful)
 	w.Add(o.KeepFailed > 0, "keepFailed %s", o.KeepFailed)

@@ -134,6 +134,7 @@ func drawAll(t *rapid.T) (o cronjob.Options) {
 	o.Jitter = duration("Jitter", 2*time.Hour)
 	o.KeepSuccessful = duration("KeepSuccessful", 100*time.Hour)
 	o.KeepFailed = duration("KeepFailed", 100*time.Hour)
+	o.TerminatingTimeout = duration("TerminatingTimeout", 2*time.Hour)
 	o.PauseAfterFailures = max(0, rapid.Int32Range(-4, 4).Draw(t, "PauseAfterFailures"))
 	o.Punctual = rapid.IntRange(0, 3).Draw(t, "Punctual") == 3
 	return o

@@ -130,10 +130,14 @@ func (c *cluster) remove(name string) {
 	c.jobs = slices.DeleteFunc(slices.Clone(c.jobs), func(j aJob) bool { return j.Name == name })
 }
 
-// busy returns the names of the jobs that run, without those that the filter takes out.
-func (c *cluster) busy(except func(*aJob) bool) (names []string) {
-	for i := range c.jobs {
-		if j := &c.jobs[i]; j.isBusy() && !except(j) {
+// busy returns the names of the jobs that run, without those that the filter takes out and those
+// that have been terminating for too long to count.
+func (w *world) busy(except func(*aJob) bool) (names []string) {
+	limit := w.options.TerminatingTimeout
+	for i := range w.jobs {
+		j := &w.jobs[i]
+		isStuck := limit > 0 && !j.DeletionTimestamp.IsZero() && w.now.Sub(j.DeletionTimestamp) >= limit
+		if j.isBusy() && !isStuck && !except(j) {
 			names = append(names, j.Name)
 		}
 	}

@@ -77,9 +77,12 @@ func (w *world) drawOptions() cronjob.Options {
 		SkipHeld:        s.chance(25),
 		MaxActive:       pick[int32](s, 0, 0, 0, 1, 3),
 		ReplaceWhenGone: s.chance(40),
-		Jitter:          pick(s, 0, 0, 0, 10*time.Second, 10*time.Minute),
-		KeepSuccessful:  pick(s, 0, 0, 0, 10*time.Minute, 5*time.Hour),
-		KeepFailed:      pick(s, 0, 0, 0, 10*time.Minute),
+
+		TerminatingTimeout: pick(s, 0, 0, 0, 90*time.Second, time.Hour),
+
+		Jitter:         pick(s, 0, 0, 0, 10*time.Second, 10*time.Minute),
+		KeepSuccessful: pick(s, 0, 0, 0, 10*time.Minute, 5*time.Hour),
+		KeepFailed:     pick(s, 0, 0, 0, 10*time.Minute),
 
 		ActiveFromChildren:  s.chance(30),
 		SuccessFromChildren: s.chance(30),

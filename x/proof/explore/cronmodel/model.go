@@ -158,6 +158,7 @@ var rules = explore.Rules[cronjob.Snapshot, cronjob.Plan]{
 	rule("C7 next run", waits(cronjobreason.WaitNextRun)),
 	rule("C9 missed", func(_ *cronjob.Snapshot, p *cronjob.Plan) bool { return p.Missed.Count > 0 }),
 	rule("C11 held by active", waits(cronjobreason.WaitActive)),
+	rule("C21 terminating", waits(cronjobreason.WaitTerminating)),
 	rule("C20 no further run", waits(cronjobreason.WaitNever)),
 	rule("C19 pause", waits(cronjobreason.WaitFailures)),
 	rule("C12 replace", deletes(cronjobreason.DeleteReplaced)),
@@ -239,7 +240,7 @@ func (w *worker) check(s *state) cronjobcheck.State {
 	for i := range s.jobs {
 		if id := s.jobs[i].live; id != 0 {
 			child := w.children.Of(uint32(id))
-			st.Neighbours.Add(&child)
+			st.Neighbours.Add(&child, &w.scope.Options, clock(s.now))
 		}
 	}
 	return st

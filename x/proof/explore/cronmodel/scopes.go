@@ -138,6 +138,18 @@ var Small = []Scope{
 		Budget:  Budget{Deletes: 1, Lost: 1, Ticks: 4},
 	},
 	{
+		Name:    "forbid-terminating-late",
+		Covers:  "Forbid, where a job that a user has deleted takes longer to go than it may hold runs back",
+		Runs:    3,
+		Late:    true,
+		Grace:   true,
+		Rest:    60,
+		Spec:    cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid},
+		Options: cronjob.Options{TerminatingTimeout: 30 * time.Minute},
+		Budget:  Budget{Deletes: 1, Ticks: 4},
+		Must:    []string{"C11 held by active", "C21 terminating"},
+	},
+	{
 		Name:    "unlisted-replace-crash",
 		Covers:  "Replace for such a kind, with crashes between a creation and its status",
 		Runs:    3,
