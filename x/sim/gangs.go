@@ -176,10 +176,7 @@ func (e *engine) writeGroup(js *jobState, w jobgroup.Write) (job.UID, error) {
 
 // resizeGang lets the scheduler see the size of a gang.
 func (e *engine) resizeGang(ev *event) {
-	js := e.jobs[ev.id]
-	if js.life != ev.gen || js.gone {
-		return
-	}
+	js := e.jobs[ev.id] // the same one, since the event is of this instant
 	if js.gang == nil {
 		js.gang = &gang{js: js}
 	}

@@ -439,6 +439,25 @@ func TestRun_Quorum(t *testing.T) {
 				}
 			}
 		}), "100 60 60", 0, ""},
+		{"a container that restarts begins while one other works", 3, nil, job(func(j *Job) {
+			j.Spec.Template.RestartPolicy = "OnFailure"
+			j.Pod.Behave = func(s Start, l *Life, _ *rand.Rand) {
+				switch {
+				case s.Number == 0 && s.Restart == 0:
+					l.For, l.ExitCode = second(30), 1
+				case s.Number == 1:
+					l.For = second(35)
+				}
+			}
+		}), "100 35 60", 0, ""},
+		{"a container that restarts when no other works waits", 3, nil, job(func(j *Job) {
+			j.Spec.Template.RestartPolicy = "OnFailure"
+			j.Pod.Behave = func(s Start, l *Life, _ *rand.Rand) {
+				if s.Number == 0 && s.Restart == 0 {
+					l.For, l.ExitCode = second(55), 1
+				}
+			}
+		}), "never 60 60", 0, "has 1 pod that cannot begin before 3 run"},
 		{"a node is drained before the work begins", 3, []Disruption{{Kind: NodeDrained, Node: 0, At: second(10), Back: second(50)}}, job(func(j *Job) {
 			j.Spec.Parallelism = new(int32)
 			*j.Spec.Parallelism = 2
