@@ -231,7 +231,6 @@ func (b *breadth[S]) finish(explorers []*explorer[S]) {
 		b.report.Tally.add(&e.tally)
 	}
 	b.report.States, _ = b.visited.len()
-	b.report.Rested, _ = b.rested.len()
 	b.report.Bytes = max(b.report.Bytes, b.bytes())
 	if len(b.found) == 0 {
 		return

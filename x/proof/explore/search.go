@@ -47,10 +47,9 @@ var (
 
 // Report is the result of a search.
 type Report[S any] struct {
-	// States is the number of visited states, Depth the greatest distance of a state from a start,
-	// and Rested the number of states that the walks to rest have met.
-	States, Depth, Rested int
-	Tally                 Tally
+	// States is the number of visited states, and Depth the greatest distance of a state from a start.
+	States, Depth int
+	Tally         Tally
 	// Incomplete is the reason why states may be missing; nil if every state was visited.
 	Incomplete error
 	// Found is the counterexample, nil if there is none.

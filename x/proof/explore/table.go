@@ -39,25 +39,6 @@ func (t *table) add(k Key, value uint64) bool {
 	return true
 }
 
-// lower puts a key into the table, or lowers the value of a key. It reports whether the table has
-// changed.
-func (t *table) lower(k Key, value uint64) bool {
-	s := t.shard(k)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at := s.find(k)
-	switch found := &s.slots[at]; {
-	case found.key != k:
-		*found = slot{k, value}
-		s.used++
-	case found.value <= value:
-		return false
-	default:
-		found.value = value
-	}
-	return true
-}
-
 func (t *table) get(k Key) (value uint64, ok bool) {
 	s := t.shard(k)
 	s.mu.Lock()
