@@ -39,11 +39,12 @@ type Scope struct {
 	// Overlap is the policy of triggers. Backfill is what users ask for.
 	Overlap  cronjob.ConcurrencyPolicy
 	Backfill cronjob.Backfill
-	// Rest is the greatest number of calm steps to rest from any state; 0 omits that check.
-	Rest int
 	// Must names the rules that the search has to exercise.
 	Must []string
 }
+
+// Rest is the greatest number of calm steps to rest from any state of a scope.
+const Rest = 60
 
 // Budget limits how often each thing may happen in total.
 type Budget struct {

@@ -22,7 +22,6 @@ type options struct {
 	match  *regexp.Regexp
 	size   string
 	search explore.Options
-	job    jobmodel.Option
 	memory int
 	quiet  bool
 	brief  bool
@@ -60,8 +59,6 @@ func parse(args []string) (o options, err error) {
 	o.share.Flags(f) // they need -brief
 	joined := f.Bool("merge", false,
 		"print what one process would have: the arguments are the files of all shares, in their order")
-	symmetry := f.Bool("symmetry", true, "take states that differ in the identity of pods alone as the same")
-	reduction := f.Bool("reduction", true, "leave out the orders of moves that lead to the same state")
 
 	if err = f.Parse(args); err != nil {
 		return o, err
@@ -81,13 +78,6 @@ func parse(args []string) (o options, err error) {
 	}
 	if err := o.share.Check(); err != nil {
 		return o, err
-	}
-
-	if !*symmetry {
-		o.job |= jobmodel.NoSymmetry
-	}
-	if !*reduction {
-		o.job |= jobmodel.NoReduction
 	}
 
 	if o.size != "small" && o.size != "large" {
@@ -118,12 +108,12 @@ func targets(size string) (all []target) {
 	}
 	for _, s := range jobs {
 		all = append(all, target{"job/" + s.Name, s.Covers, func(o options) error {
-			return search(o, "job/"+s.Name, jobmodel.New(s, o.job), s.Rest)
+			return search(o, "job/"+s.Name, jobmodel.New(s, 0), s.Rest)
 		}})
 	}
 	for _, s := range cronJobs {
 		all = append(all, target{"cronjob/" + s.Name, s.Covers, func(o options) error {
-			return search(o, "cronjob/"+s.Name, cronmodel.New(s), s.Rest)
+			return search(o, "cronjob/"+s.Name, cronmodel.New(s), cronmodel.Rest)
 		}})
 	}
 	return all

@@ -17,7 +17,7 @@ func TestSmallScopes(t *testing.T) {
 		t.Run("job/"+s.Name, func(t *testing.T) { searchAll(t, jobmodel.New(s, 0), s.Rest, s.Must) })
 	}
 	for _, s := range cronmodel.Small {
-		t.Run("cronjob/"+s.Name, func(t *testing.T) { searchAll(t, cronmodel.New(s), s.Rest, s.Must) })
+		t.Run("cronjob/"+s.Name, func(t *testing.T) { searchAll(t, cronmodel.New(s), cronmodel.Rest, s.Must) })
 	}
 }
 
@@ -40,7 +40,7 @@ func TestLargeScopes(t *testing.T) {
 		searchBeginning(t, s.Name, jobmodel.New(s, 0), s.Rest)
 	}
 	for _, s := range cronmodel.Large {
-		searchBeginning(t, s.Name, cronmodel.New(s), s.Rest)
+		searchBeginning(t, s.Name, cronmodel.New(s), cronmodel.Rest)
 	}
 	names := map[string]bool{}
 	for _, s := range append(targets("small"), targets("large")...) {
