@@ -96,7 +96,7 @@ func (r *Report) add(pictures ...*Picture) {
 // Write writes report.html, which contains everything, and each picture as an SVG and a PNG file.
 func (r *Report) Write(dir string) error {
 	for _, p := range r.Pictures {
-		if err := os.WriteFile(filepath.Join(dir, p.Name+".svg"), p.SVG(Auto), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, p.Name+".svg"), p.SVG(), 0o644); err != nil {
 			return err
 		}
 		data, err := p.PNG()
@@ -145,7 +145,7 @@ func (r *Report) HTML() ([]byte, error) {
 		Drawings []drawing
 	}{Report: r}
 	for _, p := range r.Pictures {
-		svg := p.SVG(Auto)
+		svg := p.SVG()
 		svg = svg[bytes.Index(svg, []byte("<svg")):] // a page has no prolog inside
 		data.Drawings = append(data.Drawings, drawing{template.HTML(svg), p.Note})
 	}

@@ -120,7 +120,7 @@ func sketch(t *testing.T, r *Report) string {
 	for _, p := range r.Pictures {
 		fmt.Fprintf(&b, "\n%s: %s\n%s\n", p.Name, p.Title, p.Note)
 		var here string // of a text, which follows
-		for d := xml.NewDecoder(bytes.NewReader(p.SVG(Light))); ; {
+		for d := xml.NewDecoder(bytes.NewReader(p.drawn())); ; {
 			token, err := d.Token()
 			if errors.Is(err, io.EOF) {
 				break

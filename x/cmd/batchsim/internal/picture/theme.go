@@ -61,16 +61,6 @@ func rgb(hex uint32) color.NRGBA {
 
 func hex(c color.NRGBA) string { return fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B) }
 
-// Mode is the background for which a picture is made.
-type Mode uint8
-
-// The modes. Auto pictures follow the reader's settings; they need a browser.
-const (
-	Auto Mode = iota
-	Light
-	Dark
-)
-
 const fontSize = 11
 
 func init() {
@@ -163,8 +153,11 @@ func (p *Picture) legendLines(style draw.TextStyle, room vg.Length) (out []legen
 	return out
 }
 
-// SVG returns the drawing for a background.
-func (p *Picture) SVG(mode Mode) []byte {
+// SVG returns the drawing. Its colours follow the reader's settings, in a browser.
+func (p *Picture) SVG() []byte { return recolour(p.drawn(), p.Title) }
+
+// drawn returns the drawing with the colours for a light background.
+func (p *Picture) drawn() []byte {
 	canvas := vgsvg.New(p.width, p.height)
 	inner := draw.Crop(draw.New(canvas), vg.Points(6), -vg.Points(16), vg.Points(4), -vg.Points(6))
 	p.plot.Draw(draw.Crop(inner, 0, 0, 0, -p.drawHead(inner)))
@@ -172,7 +165,7 @@ func (p *Picture) SVG(mode Mode) []byte {
 	if _, err := canvas.WriteTo(&b); err != nil {
 		panic(err) // a buffer takes everything
 	}
-	return recolour(fit(plain(b.Bytes()), p.plot.X.Label.TextStyle), mode, p.Title)
+	return fit(plain(b.Bytes()), p.plot.X.Label.TextStyle)
 }
 
 // PNG returns the drawing on white, for programs that show no SVG.
@@ -213,8 +206,8 @@ func fit(svg []byte, style draw.TextStyle) []byte {
 
 var svgTag = regexp.MustCompile(`(?s)<svg [^>]*>`)
 
-// recolour replaces the colours of a drawing by those of a mode.
-func recolour(svg []byte, mode Mode, title string) []byte {
+// recolour replaces the colours of a drawing by variables, and adds their values on either background.
+func recolour(svg []byte, title string) []byte {
 	// The canvas says JPEG of pictures that are PNG, and would keep their shape.
 	text := strings.ReplaceAll(string(svg), `xlink:href="data:image/jpg;`,
 		`preserveAspectRatio="none" style="image-rendering:pixelated" xlink:href="data:image/png;`)
@@ -223,31 +216,16 @@ func recolour(svg []byte, mode Mode, title string) []byte {
 	var light, dark strings.Builder
 	for _, k := range inks {
 		from := hex(k.light)
-		to := from
-		switch mode {
-		case Dark:
-			to = hex(k.dark)
-		case Auto:
-			// The plain colour comes first, for viewers that do not support variables.
-			for _, property := range []string{"fill", "stroke"} {
-				text = strings.ReplaceAll(text, property+":"+from,
-					property+":"+strings.ToLower(from)+";"+property+":var(--"+k.name+")")
-			}
-			fmt.Fprintf(&light, "--%s:%s;", k.name, from)
-			fmt.Fprintf(&dark, "--%s:%s;", k.name, hex(k.dark))
+		// The plain colour comes first, for viewers that do not support variables.
+		for _, property := range []string{"fill", "stroke"} {
+			text = strings.ReplaceAll(text, property+":"+from,
+				property+":"+strings.ToLower(from)+";"+property+":var(--"+k.name+")")
 		}
-		text = strings.ReplaceAll(text, from, to)
+		fmt.Fprintf(&light, "--%s:%s;", k.name, from)
+		fmt.Fprintf(&dark, "--%s:%s;", k.name, hex(k.dark))
 	}
-	var head string
-	switch mode {
-	case Auto:
-		head = fmt.Sprintf("<style>svg{%s}@media(prefers-color-scheme:dark){svg{%s}}</style>", light.String(),
-			dark.String())
-	case Light:
-		head = `<rect width="100%" height="100%" fill="#ffffff"/>`
-	case Dark:
-		head = `<rect width="100%" height="100%" fill="#14181d"/>`
-	}
+	head := fmt.Sprintf("<style>svg{%s}@media(prefers-color-scheme:dark){svg{%s}}</style>", light.String(),
+		dark.String())
 	tag := svgTag.FindString(text)
 	return []byte(strings.Replace(text, tag, tag+"<title>"+escape(terminal.Text(title))+"</title>"+head, 1))
 }
