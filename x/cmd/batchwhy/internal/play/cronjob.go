@@ -3,7 +3,6 @@ package play
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -168,17 +167,9 @@ func (p *CronJob) passTime(until time.Time) error {
 
 func (p *CronJob) edit(text string) error {
 	c := p.world.CronJob
-	data, err := json.Marshal(c.Spec)
-	if err != nil {
+	var err error
+	if c.Spec, err = edited(c.Spec, text, `{"schedule": "@daily"}`); err != nil {
 		return err
-	}
-	c.Spec = cronjob.Spec{}
-	if err := json.Unmarshal(data, &c.Spec); err != nil {
-		return err
-	}
-	if err := json.Unmarshal([]byte(text), &c.Spec); err != nil {
-		return fmt.Errorf("edit: %q: must be fields of the spec as JSON, such as {\"schedule\": \"@daily\"}: %w",
-			text, err)
 	}
 	if err := c.Validate(); err != nil {
 		return fmt.Errorf("edit: %w", err)

@@ -222,7 +222,7 @@ func (p *CronJob) runMark(run time.Time, started bool) explain.Mark {
 
 // jobLanes puts each job into the first lane that is free when it is created.
 func (p *CronJob) jobLanes(t *explain.Timeline) {
-	var free []time.Time
+	lanes := lanes{Timeline: t, label: "jobs"}
 	for i := range p.jobs {
 		l := &p.jobs[i]
 		end := l.ended
@@ -237,32 +237,20 @@ func (p *CronJob) jobLanes(t *explain.Timeline) {
 			end = l.created // the clock was put back
 		}
 
-		n := slices.IndexFunc(free, func(at time.Time) bool { return !at.After(l.created) })
-		if n < 0 && len(free) >= maxLanes {
-			t.More++
-			continue
-		}
-		if n < 0 {
-			n = len(free)
-			free = append(free, time.Time{})
-			t.Lanes = append(t.Lanes, explain.Lane{Label: "jobs"})
-		}
-
 		from := l.created
 		if from.Before(t.From) {
 			from = t.From
 		}
-		t.Lanes[n+1].Bars = append(t.Lanes[n+1].Bars, explain.Bar{
+		busy := end
+		if l.ended.IsZero() {
+			busy = time.Time{}
+		}
+		lanes.add(l.created, busy, explain.Bar{
 			From: from,
 			To:   end,
 			Kind: l.kind,
 			Text: l.name + ": " + l.kind + " for " + short(end.Sub(l.created)),
 		})
-
-		free[n] = end
-		if l.ended.IsZero() {
-			free[n] = t.Now.Add(time.Nanosecond)
-		}
 	}
 }
 

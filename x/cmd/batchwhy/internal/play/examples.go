@@ -5,24 +5,29 @@ import "slices"
 // Examples are lives to look at, one for each feature.
 var Examples = slices.Concat(jobExamples, cronExamples)
 
-var jobExamples = []Script{
-	{
-		Title: "Retries and backoff",
-		Manifest: `apiVersion: batch/v1
+// jobWith returns the manifest of a Job with these fields in its spec.
+func jobWith(fields string) string {
+	return `apiVersion: batch/v1
 kind: Job
 metadata:
   name: j
 spec:
-  completions: 2
-  parallelism: 2
-  backoffLimit: 2
-  template:
+` + fields + `  template:
     spec:
       restartPolicy: Never
       containers:
       - name: main
         image: busybox
-`,
+`
+}
+
+var jobExamples = []Script{
+	{
+		Title: "Retries and backoff",
+		Manifest: jobWith(`  completions: 2
+  parallelism: 2
+  backoffLimit: 2
+`),
 		Steps: []string{
 			"run all",
 			"tick 20s",
@@ -55,21 +60,10 @@ spec:
 	},
 	{
 		Title: "Indexed: each index once",
-		Manifest: `apiVersion: batch/v1
-kind: Job
-metadata:
-  name: j
-spec:
-  completions: 5
+		Manifest: jobWith(`  completions: 5
   parallelism: 3
   completionMode: Indexed
-  template:
-    spec:
-      restartPolicy: Never
-      containers:
-      - name: main
-        image: busybox
-`,
+`),
 		Steps: []string{
 			"run all",
 			"tick 30s",
@@ -98,22 +92,11 @@ spec:
 	},
 	{
 		Title: "Backoff per index",
-		Manifest: `apiVersion: batch/v1
-kind: Job
-metadata:
-  name: j
-spec:
-  completions: 3
+		Manifest: jobWith(`  completions: 3
   parallelism: 3
   completionMode: Indexed
   backoffLimitPerIndex: 1
-  template:
-    spec:
-      restartPolicy: Never
-      containers:
-      - name: main
-        image: busybox
-`,
+`),
 		Steps: []string{
 			"run all",
 			"fail j-0-1 code=1",
@@ -138,12 +121,7 @@ spec:
 	},
 	{
 		Title: "Failure policy",
-		Manifest: `apiVersion: batch/v1
-kind: Job
-metadata:
-  name: j
-spec:
-  completions: 4
+		Manifest: jobWith(`  completions: 4
   parallelism: 2
   backoffLimit: 0
   podFailurePolicy:
@@ -156,13 +134,7 @@ spec:
     - action: Ignore
       onPodConditions:
       - type: DisruptionTarget
-  template:
-    spec:
-      restartPolicy: Never
-      containers:
-      - name: main
-        image: busybox
-`,
+`),
 		Steps: []string{"run all", "evict j-1", "next", "next", "run all", "fail j-2 code=42", "next"},
 		Notes: []string{
 			"backoffLimit 0 allows no failure. The podFailurePolicy has exceptions, tried in order: rule 0 fails " +
@@ -182,25 +154,14 @@ spec:
 	},
 	{
 		Title: "Success policy",
-		Manifest: `apiVersion: batch/v1
-kind: Job
-metadata:
-  name: j
-spec:
-  completions: 4
+		Manifest: jobWith(`  completions: 4
   parallelism: 4
   completionMode: Indexed
   successPolicy:
     rules:
     - succeededIndexes: "0-1"
       succeededCount: 1
-  template:
-    spec:
-      restartPolicy: Never
-      containers:
-      - name: main
-        image: busybox
-`,
+`),
 		Steps: []string{"run all", "succeed j-3-4", "succeed j-1-2", "next"},
 		Notes: []string{
 			"The Job has four parts, called indexes. Its successPolicy has one rule (rule 0): the Job succeeds as " +
@@ -214,21 +175,10 @@ spec:
 	},
 	{
 		Title: "Suspend and resume",
-		Manifest: `apiVersion: batch/v1
-kind: Job
-metadata:
-  name: j
-spec:
-  completions: 2
+		Manifest: jobWith(`  completions: 2
   parallelism: 2
   activeDeadlineSeconds: 60
-  template:
-    spec:
-      restartPolicy: Never
-      containers:
-      - name: main
-        image: busybox
-`,
+`),
 		Steps: []string{
 			"run all",
 			"tick 40s",

@@ -4,7 +4,6 @@
 package play
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -75,14 +74,6 @@ func newJob(spec job.Spec, story *teller) (*Job, error) {
 
 // maxPods is the number of pods that may be active at the same time.
 const maxPods = 5000
-
-func jsonText(spec any) string {
-	data, err := json.Marshal(spec)
-	if err != nil {
-		return "{}" // unreachable
-	}
-	return string(data)
-}
 
 // Clone returns a silent life that goes its own way from here.
 func (p *Job) Clone() Life {
@@ -186,20 +177,10 @@ func (p *Job) passTime(until time.Time) error {
 }
 
 func (p *Job) edit(text string) error {
-	spec := p.world.Job.Spec
-	data, err := json.Marshal(spec)
+	next, err := edited(p.world.Job.Spec, text, `{"parallelism": 3}`)
 	if err != nil {
 		return err
 	}
-
-	var next job.Spec
-	if err := json.Unmarshal(data, &next); err != nil {
-		return err
-	}
-	if err := json.Unmarshal([]byte(text), &next); err != nil {
-		return fmt.Errorf("edit: %q: must be fields of the spec as JSON, such as {\"parallelism\": 3}: %w", text, err)
-	}
-
 	if err := job.Validate(next); err != nil {
 		return fmt.Errorf("edit: %w", err)
 	}

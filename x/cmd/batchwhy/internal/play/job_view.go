@@ -236,25 +236,10 @@ func (p *Job) indexLanes(t *explain.Timeline) {
 
 // podLanes puts each pod into the first lane that is free when it is created.
 func (p *Job) podLanes(t *explain.Timeline) {
-	var free []time.Time
+	lanes := lanes{Timeline: t, label: "pods"}
 	for i := range p.pods {
 		l := &p.pods[i]
-		n := slices.IndexFunc(free, func(at time.Time) bool { return !at.After(l.created) })
-		if n < 0 && len(free) >= maxLanes {
-			t.More++
-			continue
-		}
-		if n < 0 {
-			n = len(free)
-			free = append(free, time.Time{})
-			t.Lanes = append(t.Lanes, explain.Lane{Label: "pods"})
-		}
-		lane := &t.Lanes[n+1]
-		lane.Bars = l.bars(lane.Bars, t.Now)
-		free[n] = l.ended
-		if l.ended.IsZero() {
-			free[n] = t.Now.Add(time.Nanosecond)
-		}
+		lanes.add(l.created, l.ended, l.bars(nil, t.Now)...)
 	}
 }
 

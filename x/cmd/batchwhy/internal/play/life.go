@@ -1,6 +1,9 @@
 package play
 
 import (
+	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,6 +79,32 @@ func pageFrom(from, count int) int {
 // maxEvents is the number of events in a view. It shows the latest.
 const maxEvents = 50
 
+// lanes puts what was created one after the other into lanes of a drawing, below its first lane.
+type lanes struct {
+	*explain.Timeline
+	label string
+	// free has the times from which the lanes are free.
+	free []time.Time
+}
+
+// add adds bars to the first lane that is free at their beginning. end is zero if they go on.
+func (l *lanes) add(begin, end time.Time, bars ...explain.Bar) {
+	n := slices.IndexFunc(l.free, func(at time.Time) bool { return !at.After(begin) })
+	if n < 0 && len(l.free) >= maxLanes {
+		l.More++
+		return
+	}
+	if n < 0 {
+		n = len(l.free)
+		l.free = append(l.free, time.Time{})
+		l.Lanes = append(l.Lanes, explain.Lane{Label: l.label})
+	}
+	l.Lanes[n+1].Bars = append(l.Lanes[n+1].Bars, bars...)
+	if l.free[n] = end; end.IsZero() {
+		l.free[n] = l.Now.Add(time.Nanosecond)
+	}
+}
+
 // teller writes the story of a life. A nil teller writes nothing: the story of a large life takes more
 // time than the life.
 type teller struct{ strings.Builder }
@@ -109,6 +138,25 @@ func (w wait) passed(now time.Time) float64 {
 		return float64(now.Sub(w.since)) / float64(whole)
 	}
 	return 0
+}
+
+func jsonText(spec any) string {
+	data, err := json.Marshal(spec)
+	if err != nil {
+		return "{}" // unreachable
+	}
+	return string(data)
+}
+
+// edited returns a copy of a spec with the fields of a JSON text.
+func edited[S any](spec S, text, example string) (next S, err error) {
+	if err := json.Unmarshal([]byte(jsonText(spec)), &next); err != nil {
+		return next, err
+	}
+	if err := json.Unmarshal([]byte(text), &next); err != nil {
+		return next, fmt.Errorf("edit: %q: must be fields of the spec as JSON, such as %s: %w", text, example, err)
+	}
+	return next, nil
 }
 
 func short(d time.Duration) string {
