@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 )
 
@@ -85,14 +86,7 @@ func (l *cronLook) successFindings() []Finding {
 		l.moment(last)),
 		l.runNow("start a run and watch it"),
 		l.set("keep the last failed Jobs, to see why they fail", "spec.failedJobsHistoryLimit",
-			max(2, int64(deref32(l.spec.FailedJobsHistoryLimit))), "safe: failed Jobs with their pods are kept"))
-}
-
-func deref32(n *int32) int32 {
-	if n == nil {
-		return 0
-	}
-	return *n
+			max(2, int64(value.Of(l.spec.FailedJobsHistoryLimit))), "safe: failed Jobs with their pods are kept"))
 }
 
 // overrunFindings report runs that take longer than the time to the next one.

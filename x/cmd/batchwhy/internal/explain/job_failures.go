@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
@@ -126,31 +127,50 @@ func (l *look) failureFinding(kind failureKind, failed []failure) Finding {
 	case failedMemory:
 		text = fmt.Sprintf("%s ran out of memory: %s%s%s", count(n, "pod"), ends.list(),
 			l.memoryLimit(p, last.container.Name), l.killed(p, &last.container))
-		return finding(Warning, string(kind), text, l.memoryRemedies(p, last.container.Name)...)
-	case failedStart:
-		return finding(Warning, string(kind), text+said(last.container.Message),
-			l.startRemedies(p, last.container.Message+" "+exit(last.container.ExitCode, ""))...)
 	case failedEvict:
-		return finding(Warning, string(kind), fmt.Sprintf("%s evicted by the kubelet, and %s as failed: %s",
-			count(n, "pod was", "pods were"), verb(n, "counts", "count"), brief(p.Message)), l.evictedRemedies(p)...)
+		text = fmt.Sprintf("%s evicted by the kubelet, and %s as failed: %s",
+			count(n, "pod was", "pods were"), verb(n, "counts", "count"), brief(p.Message))
 	case failedNode:
-		return finding(Warning, string(kind), l.disrupted(failed), l.ignoreRemedies()...)
+		text = l.disrupted(failed)
 	case failedAdmit:
-		return finding(Warning, string(kind), text+after(": ", brief(p.Message)), l.refusedPodRemedies(p)...)
+		text += after(": ", brief(p.Message))
 	case failedLate:
-		text := fmt.Sprintf("%s ended by %s: each further pod has as long again", count(n, "pod was", "pods were"),
+		text = fmt.Sprintf("%s ended by %s: each further pod has as long again", count(n, "pod was", "pods were"),
 			podDeadline(p))
 		// A greater limit is none, as with backoffLimitPerIndex.
 		if limit := int64(*l.spec.BackoffLimit); limit < 1000 {
 			text += fmt.Sprintf(", and all %d that backoffLimit %d allows have %s together, besides the backoffs "+
 				"between them",
-				limit+1, limit, span(time.Duration((limit+1)*deref(p.Spec.Deadline))*time.Second))
+				limit+1, limit, span(time.Duration((limit+1)*value.Of(p.Spec.Deadline))*time.Second))
 		}
-		return finding(Warning, string(kind), text, l.lateRemedies(p)...)
 	case failedLost:
-		return finding(Warning, string(kind), text+l.containerLost(p), l.containerLostRemedies(p)...)
+		text += l.containerLost(p)
+	default:
+		text += said(last.container.Message)
 	}
-	return finding(Warning, string(kind), text+said(last.container.Message), l.failedRemedies(last)...)
+	return finding(Warning, string(kind), text, l.remediesOf(last)...)
+}
+
+// remediesOf tell what to do about a pod that has failed, by the kind of its failure.
+func (l *look) remediesOf(f failure) []*Remedy {
+	p := l.pods[f.place]
+	switch f.kind {
+	case failedMemory:
+		return l.memoryRemedies(p, f.container.Name)
+	case failedStart:
+		return l.startRemedies(p, f.container.Message+" "+exit(f.container.ExitCode, ""))
+	case failedEvict:
+		return l.evictedRemedies(p)
+	case failedNode:
+		return l.ignoreRemedies()
+	case failedAdmit:
+		return l.refusedPodRemedies(p)
+	case failedLate:
+		return l.lateRemedies(p)
+	case failedLost:
+		return l.containerLostRemedies(p)
+	}
+	return l.failedRemedies(f)
 }
 
 // failedRemedies tell how to find out why a pod has failed.
@@ -180,22 +200,22 @@ func (l *look) failedRemedies(f failure) []*Remedy {
 // podDeadline describes the deadline of a pod, as distinct from the deadline of its Job.
 func podDeadline(p *read.Pod) string {
 	return fmt.Sprintf("the deadline of the pod, activeDeadlineSeconds %d in the pod template, which counts for "+
-		"each pod from its own start", deref(p.Spec.Deadline))
+		"each pod from its own start", value.Of(p.Spec.Deadline))
 }
 
 // lateRemedies tell what to do about pods that have reached the deadline in the pod template.
 func (l *look) lateRemedies(p *read.Pod) []*Remedy {
 	more := when("each pod needs more time",
-		l.again(fmt.Sprintf("raise activeDeadlineSeconds in the pod template, now %d,", deref(p.Spec.Deadline))))
+		l.again(fmt.Sprintf("raise activeDeadlineSeconds in the pod template, now %d,", value.Of(p.Spec.Deadline))))
 	whole := when("it was meant for the Job as a whole",
 		l.again("move activeDeadlineSeconds from spec.template.spec to spec"))
 	if !l.isFinished() && !l.fails() && l.spec.ActiveDeadlineSeconds == nil {
 		whole = when("it was meant for the Job as a whole",
 			l.set("set spec.activeDeadlineSeconds of the Job, and take it out of the pod template in the manifest",
-				"spec.activeDeadlineSeconds", deref(p.Spec.Deadline),
+				"spec.activeDeadlineSeconds", value.Of(p.Spec.Deadline),
 				fmt.Sprintf("it counts from the start of the Job, %s: the Job fails %s, and its active pods are "+
 					"deleted", l.at(l.start()),
-					l.atOrNow(l.start().Add(time.Duration(deref(p.Spec.Deadline))*time.Second)))))
+					l.atOrNow(l.start().Add(time.Duration(value.Of(p.Spec.Deadline))*time.Second)))))
 	}
 
 	return []*Remedy{whole, more, when("it hangs", l.logs(p, firstOf(&p.Spec), false))}
@@ -347,26 +367,14 @@ func (l *look) failedFinding() []Finding {
 		}
 	}
 
-	remedies := l.failedRemedies(last)
+	remedies := l.remediesOf(last)
 	switch last.kind {
-	case failedMemory:
-		remedies = l.memoryRemedies(l.pods[last.place], last.container.Name)
 	case failedStart:
-		remedies = append([]*Remedy{l.logs(l.pods[last.place], last.container.Name, false)},
-			l.startRemedies(l.pods[last.place], last.container.Message+" "+exit(last.container.ExitCode, ""))...)
-	case failedAdmit:
-		remedies = l.refusedPodRemedies(l.pods[last.place])
-	case failedEvict:
-		remedies = l.evictedRemedies(l.pods[last.place])
-	case failedLate:
-		remedies = l.lateRemedies(l.pods[last.place])
-	case failedLost:
-		remedies = l.containerLostRemedies(l.pods[last.place])
+		remedies = append([]*Remedy{l.logs(l.pods[last.place], last.container.Name, false)}, remedies...)
 	case failedNode:
-		remedies = append(l.ignoreRemedies(),
+		remedies = append(remedies,
 			when("nodes go away often", inspect("look what has happened to them", kubectl("", "describe", "nodes"))))
 	}
-
 	if reason == "DeadlineExceeded" {
 		remedies = append(l.deadlineRemedies(), remedies...)
 	}
@@ -512,17 +520,10 @@ func (l *look) lostRemedies(reason string) (all []*Remedy) {
 func (l *look) deadlineRemedies() []*Remedy {
 	return []*Remedy{
 		when("the work needs more time",
-			l.again(fmt.Sprintf("raise activeDeadlineSeconds, now %d,", deref(l.spec.ActiveDeadlineSeconds)))),
+			l.again(fmt.Sprintf("raise activeDeadlineSeconds, now %d,", value.Of(l.spec.ActiveDeadlineSeconds)))),
 		when("its pods were pending, or hung", inspect("look at the events before the deadline: time without a "+
 			"running pod counts as well", kubectl(l.job.Namespace, "describe", "job", l.job.Name))),
 	}
-}
-
-func deref(n *int64) int64 {
-	if n == nil {
-		return 0
-	}
-	return *n
 }
 
 // failuresGone describes how many counted failures have no pod any more.
