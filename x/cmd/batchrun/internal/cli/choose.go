@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -95,23 +96,16 @@ func changes(before, after []byte) ([]string, error) {
 		return nil, err
 	}
 	var fields []string
-	for name := range merge(a.Spec, b.Spec) {
+	all := make(map[string]any)
+	maps.Copy(all, a.Spec)
+	maps.Copy(all, b.Spec)
+	for name := range all {
 		if !slices.Contains(mutable, name) && !reflect.DeepEqual(a.Spec[name], b.Spec[name]) {
 			fields = append(fields, "spec."+name)
 		}
 	}
 	slices.Sort(fields)
 	return fields, nil
-}
-
-func merge(maps ...map[string]any) map[string]bool {
-	keys := map[string]bool{}
-	for _, m := range maps {
-		for key := range m {
-			keys[key] = true
-		}
-	}
-	return keys
 }
 
 // toRun returns the manifests of the jobs that are going to run, and the templates of the CronJobs:

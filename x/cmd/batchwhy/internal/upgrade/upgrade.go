@@ -108,28 +108,21 @@ func fieldChanges(path string, spec job.Spec, from, to release.Release) (changes
 	}
 
 	before, after := dropped(from), dropped(to)
-	for _, field := range before {
-		if !slices.Contains(after, field) {
-			changes = append(changes, Change{
-				See:     proposals[field],
-				FoundBy: foundFields,
-				Shown:   &Parting{Before: "dropped", Behind: "honoured"},
-				What: fmt.Sprintf("%s%s is dropped by %s when the object is created, and honoured by %s.", path,
-					field, from, to),
-			})
+	for _, field := range slices.Concat(before, after) {
+		c := Change{See: proposals[field], FoundBy: foundFields}
+		switch wasDropped, isDropped := slices.Contains(before, field), slices.Contains(after, field); {
+		case wasDropped && isDropped:
+			continue
+		case wasDropped:
+			c.Shown = &Parting{Before: "dropped", Behind: "honoured"}
+			c.What = fmt.Sprintf("%s%s is dropped by %s when the object is created, and honoured by %s.", path, field,
+				from, to)
+		default:
+			c.Shown = &Parting{Before: "honoured", Behind: "dropped"}
+			c.What = fmt.Sprintf("%s%s is honoured by %s, and dropped by %s when the object is created.", path, field,
+				from, to)
 		}
-	}
-
-	for _, field := range after {
-		if !slices.Contains(before, field) {
-			changes = append(changes, Change{
-				See:     proposals[field],
-				FoundBy: foundFields,
-				Shown:   &Parting{Before: "honoured", Behind: "dropped"},
-				What: fmt.Sprintf("%s%s is honoured by %s, and dropped by %s when the object is created.", path,
-					field, from, to),
-			})
-		}
+		changes = append(changes, c)
 	}
 	return changes
 }
