@@ -50,7 +50,7 @@ var bugs = []bug{
 	{rule: "J3", text: "plans the job of another controller",
 		overlook: func(s *job.Snapshot) { s.Job.Spec.ManagedBy = nil },
 		meddle: func(_ *rapid.T, w *world.Job) {
-			w.Edit(func(s *job.Spec) { s.ManagedBy = ptr("example.com/other") })
+			w.Edit(func(s *job.Spec) { s.ManagedBy = new("example.com/other") })
 		}},
 	{rule: "J4", text: "plans a job that has ended",
 		overlook: func(s *job.Snapshot) { without(s, job.ConditionComplete, job.ConditionFailed) }},
@@ -82,8 +82,8 @@ var bugs = []bug{
 		text:     "forgets the successes in the uncounted list",
 		overlook: changeUncounted(func(u *job.UncountedTerminatedPods) { u.Succeeded = nil }),
 		spec: func(_ *rapid.T, s *job.Spec) {
-			s.CompletionMode, s.Parallelism, s.Completions = job.NonIndexed, ptr[int32](3), ptr[int32](5)
-			s.BackoffLimitPerIndex, s.MaxFailedIndexes, s.SuccessPolicy, s.Suspend = nil, nil, nil, ptr(false)
+			s.CompletionMode, s.Parallelism, s.Completions = job.NonIndexed, new(int32(3)), new(int32(5))
+			s.BackoffLimitPerIndex, s.MaxFailedIndexes, s.SuccessPolicy, s.Suspend = nil, nil, nil, new(false)
 		},
 	},
 	{
@@ -162,11 +162,11 @@ var bugs = []bug{
 	{
 		rule:     "J22",
 		text:     "has no backoffLimit",
-		overlook: func(s *job.Snapshot) { s.Job.Spec.BackoffLimit = ptr[int32](1 << 30) },
+		overlook: func(s *job.Snapshot) { s.Job.Spec.BackoffLimit = new(int32(1 << 30)) },
 	},
 	{rule: "J22", text: "allows one failure too few", overlook: func(s *job.Snapshot) {
 		if n := *s.Job.Spec.BackoffLimit; n > 0 {
-			s.Job.Spec.BackoffLimit = ptr(n - 1)
+			s.Job.Spec.BackoffLimit = new(n - 1)
 		}
 	}},
 	{rule: "J22", text: "forgets the restarts of containers",
@@ -174,7 +174,7 @@ var bugs = []bug{
 		spec: func(_ *rapid.T, s *job.Spec) {
 			s.Template.RestartPolicy, s.PodFailurePolicy, s.BackoffLimitPerIndex,
 				s.MaxFailedIndexes = job.RestartOnFailure, nil, nil, nil
-			s.BackoffLimit = ptr[int32](1)
+			s.BackoffLimit = new(int32(1))
 		}},
 	{rule: "J23", text: "has no deadline", overlook: func(s *job.Snapshot) { s.Job.Spec.ActiveDeadlineSeconds = nil }},
 	{
@@ -207,7 +207,7 @@ var bugs = []bug{
 	{
 		rule:     "J28",
 		text:     "goes on while the job is suspended",
-		overlook: func(s *job.Snapshot) { s.Job.Spec.Suspend = ptr(false) },
+		overlook: func(s *job.Snapshot) { s.Job.Spec.Suspend = new(false) },
 	},
 	{rule: "J29", text: "deletes no surplus pod", spoil: dropDeletions(jobreason.DeleteSurplus), meddle: scaleDown},
 	{rule: "J29", text: "deletes the wrong one of two surplus pods", spoil: deleteAnother, meddle: scaleDown},
@@ -244,7 +244,7 @@ var bugs = []bug{
 		rule:     "J31",
 		text:     "waits as long after any number of failures",
 		overlook: func(s *job.Snapshot) { s.Options.Backoff.Factor = 1 },
-		spec:     func(_ *rapid.T, s *job.Spec) { s.BackoffLimit = ptr[int32](6) },
+		spec:     func(_ *rapid.T, s *job.Spec) { s.BackoffLimit = new(int32(6)) },
 	},
 	{rule: "J32", text: "takes the creation of a pod for its end", overlook: changePods(func(p *job.Pod) {
 		if p.Detail != nil {
@@ -259,7 +259,7 @@ var bugs = []bug{
 		spoil: highestIndexes,
 		spec: func(t *rapid.T, s *job.Spec) {
 			indexed(t, s)
-			s.Parallelism, s.Completions, s.SuccessPolicy, s.MaxFailedIndexes = ptr[int32](2), ptr[int32](5), nil, nil
+			s.Parallelism, s.Completions, s.SuccessPolicy, s.MaxFailedIndexes = new(int32(2)), new(int32(5)), nil, nil
 		},
 	},
 	{
@@ -314,7 +314,7 @@ var bugs = []bug{
 			next.StartTime = s.Now
 			a.Status = &next
 		}
-	}, spec: func(_ *rapid.T, s *job.Spec) { s.Parallelism = ptr[int32](0) }, meddle: forgetStart},
+	}, spec: func(_ *rapid.T, s *job.Spec) { s.Parallelism = new(int32(0)) }, meddle: forgetStart},
 	{
 		rule:  "J43",
 		text:  "asks for no round at a time",
@@ -331,8 +331,6 @@ var bugs = []bug{
 		*a = answer{Plan: p}
 	}},
 }
-
-func ptr[T any](v T) *T { return &v }
 
 func changePods(change func(*job.Pod)) func(*job.Snapshot) {
 	return func(s *job.Snapshot) {
@@ -507,45 +505,45 @@ func highestIndexes(s *job.Snapshot, a *answer) {
 func indexed(_ *rapid.T, s *job.Spec) {
 	s.CompletionMode = job.Indexed
 	if s.Completions == nil {
-		s.Completions = ptr[int32](3)
+		s.Completions = new(int32(3))
 	}
-	s.Parallelism = ptr(max(*s.Parallelism, 2))
+	s.Parallelism = new(max(*s.Parallelism, 2))
 }
 
 // firstSuccess makes the first success enough.
 func firstSuccess(t *rapid.T, s *job.Spec) {
 	indexed(t, s)
-	s.Completions = ptr(max(*s.Completions, 3))
-	s.SuccessPolicy = &job.SuccessPolicy{Rules: []job.SuccessPolicyRule{{SucceededCount: ptr[int32](1)}}}
+	s.Completions = new(max(*s.Completions, 3))
+	s.SuccessPolicy = &job.SuccessPolicy{Rules: []job.SuccessPolicyRule{{SucceededCount: new(int32(1))}}}
 }
 
 func perIndex(t *rapid.T, s *job.Spec) {
 	indexed(t, s)
-	s.Completions = ptr[int32](3)
+	s.Completions = new(int32(3))
 	if s.BackoffLimitPerIndex == nil {
-		s.BackoffLimitPerIndex, s.BackoffLimit = ptr(rapid.Int32Range(0, 1).Draw(t, "per index")), nil
+		s.BackoffLimitPerIndex, s.BackoffLimit = new(rapid.Int32Range(0, 1).Draw(t, "per index")), nil
 	}
 	if s.MaxFailedIndexes != nil {
-		s.MaxFailedIndexes = ptr(min(*s.MaxFailedIndexes, 1))
+		s.MaxFailedIndexes = new(min(*s.MaxFailedIndexes, 1))
 	}
-	s.SuccessPolicy, s.ActiveDeadlineSeconds, s.Suspend = nil, nil, ptr(false)
+	s.SuccessPolicy, s.ActiveDeadlineSeconds, s.Suspend = nil, nil, new(false)
 }
 
 func elastic(t *rapid.T, s *job.Spec) {
 	indexed(t, s)
-	s.Parallelism, s.Completions = ptr[int32](4), ptr[int32](4)
+	s.Parallelism, s.Completions = new(int32(4)), new(int32(4))
 	s.SuccessPolicy, s.MaxFailedIndexes, s.BackoffLimitPerIndex = nil, nil, nil
-	s.BackoffLimit, s.PodFailurePolicy = ptr[int32](6), nil
+	s.BackoffLimit, s.PodFailurePolicy = new(int32(6)), nil
 }
 
 func shrink(_ *rapid.T, w *world.Job) {
-	w.Edit(func(s *job.Spec) { s.Parallelism, s.Completions = ptr[int32](1), ptr[int32](1) })
+	w.Edit(func(s *job.Spec) { s.Parallelism, s.Completions = new(int32(1)), new(int32(1)) })
 }
 
 func scaleDown(_ *rapid.T, w *world.Job) {
 	w.Edit(func(s *job.Spec) {
 		if s.CompletionMode != job.Indexed {
-			s.Parallelism = ptr(max(*s.Parallelism, 2) - 1)
+			s.Parallelism = new(max(*s.Parallelism, 2) - 1)
 		}
 	})
 }

@@ -52,16 +52,16 @@ func (w *world) drawSpec() cronjob.Spec {
 	spec := cronjob.Spec{
 		Schedule:          pick(w.source, schedules...),
 		ConcurrencyPolicy: pick(w.source, cronjob.Allow, cronjob.Forbid, cronjob.Replace),
-		StartingDeadlineSeconds: pick(w.source, nil, nil, ptr[int64](20), ptr[int64](600), ptr[int64](7200),
-			ptr[int64](0)),
-		SuccessfulJobsHistoryLimit: pick(w.source, ptr[int32](3), nil, ptr[int32](1), ptr[int32](0)),
-		FailedJobsHistoryLimit:     pick(w.source, ptr[int32](1), nil, ptr[int32](0)),
+		StartingDeadlineSeconds: pick(w.source, nil, nil, new(int64(20)), new(int64(600)), new(int64(7200)),
+			new(int64(0))),
+		SuccessfulJobsHistoryLimit: pick(w.source, new(int32(3)), nil, new(int32(1)), new(int32(0))),
+		FailedJobsHistoryLimit:     pick(w.source, new(int32(1)), nil, new(int32(0))),
 	}
 	if zone := pick(w.source, zones...); zone != "" {
 		spec.TimeZone = &zone
 	}
 	if w.chance(15) {
-		spec.Suspend = ptr(true)
+		spec.Suspend = new(true)
 	}
 	return spec
 }
@@ -102,8 +102,6 @@ func (w *world) describe() string {
 			w.keeps, w.consistent, w.deaf, w.rereads, w.goesBack, w.holds, w.lag, w.faults),
 	}, "; ")
 }
-
-func ptr[T any](v T) *T { return &v }
 
 func text[T any](p *T) string {
 	if p == nil {

@@ -7,8 +7,6 @@ import (
 	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 // counted returns a spec of a job that is not Indexed, with a limit of failures.
 func counted(completions, parallelism, backoffLimit int32) job.Spec {
 	return job.Spec{
@@ -135,14 +133,14 @@ var Small = []Scope{
 		Must:   []string{"J21 FailJob", "J21 Ignore", "J30 held by terminating"}},
 	{Name: "success-policy", Covers: "an end by successPolicy while other indexes run",
 		Spec: with(with(counted(2, 2, 1), indexed), func(s *job.Spec) {
-			s.SuccessPolicy = &job.SuccessPolicy{Rules: []job.SuccessPolicyRule{{SucceededIndexes: ptr("0")}}}
+			s.SuccessPolicy = &job.SuccessPolicy{Rules: []job.SuccessPolicyRule{{SucceededIndexes: new("0")}}}
 		}),
 		Pods: 4, Exits: []int32{0, 1}, Rest: 60,
 		Budget: Budget{Fails: 1, Evictions: 1},
 		Must:   []string{"J25 successPolicy", "J27 ending deletes"}},
 	{Name: "deadline", Covers: "activeDeadlineSeconds, that passes at any time between the steps of a pod",
 		Spec: with(counted(1, 1, 1),
-			func(s *job.Spec) { s.ActiveDeadlineSeconds = ptr[int64](15) }), Pods: 3, Exits: []int32{0, 1}, Rest: 60,
+			func(s *job.Spec) { s.ActiveDeadlineSeconds = new(int64(15)) }), Pods: 3, Exits: []int32{0, 1}, Rest: 60,
 		Edits:  []string{`{"suspend": true}`, `{"suspend": false}`},
 		Budget: Budget{Ticks: 2, Edits: 2}, Steps: []time.Duration{15 * time.Second},
 		Must: []string{"J23 deadline", "J23 deadline ahead"}},
