@@ -4,6 +4,7 @@ package must
 import (
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // OK ends the test if there is an error.
@@ -36,6 +37,21 @@ func Problems(t test, err error, prefix string) string {
 		out = append(out, text)
 	}
 	return strings.Join(out, "; ")
+}
+
+// Harmless reports an error if a text has characters that could mislead a terminal or a reader.
+func Harmless(t interface {
+	Helper()
+	Errorf(format string, args ...any)
+}, name, text string) {
+	t.Helper()
+	for _, r := range text {
+		isControl := unicode.IsControl(r) && r != '\n' && r != '\t'
+		if isControl || unicode.Is(unicode.Bidi_Control, r) {
+			t.Errorf("%s: %U in %q", name, r, text)
+			return
+		}
+	}
 }
 
 // test is a test, a benchmark, or a case of a property.

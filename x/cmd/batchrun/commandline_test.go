@@ -6,18 +6,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"unicode"
-)
 
-// orders returns the characters of a text that could mislead a terminal or a reader.
-func orders(text string) (found []rune) {
-	for _, r := range text {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-			found = append(found, r)
-		}
-	}
-	return found
-}
+	"github.com/batchplan/batchplan/internal/must"
+)
 
 // Names and messages reach a terminal, or a JSON object, without control characters.
 func TestHostileText(t *testing.T) {
@@ -39,9 +30,7 @@ func TestHostileText(t *testing.T) {
 		"a bad file": w.call("run", "x"+evil), "a bad CronJob": w.call("next", "x"+evil), "a bad trigger": w.call("trigger", "x"+evil), "rm": w.call("rm", "x"+evil),
 	}
 	for name, o := range outputs {
-		if found := orders(o.out + o.errOut); len(found) > 0 {
-			t.Errorf("%s: %q in %q", name, found, o.out+o.errOut)
-		}
+		must.Harmless(t, name, o.out+o.errOut)
 	}
 	if one := outputs["status of one"]; one.code != 0 ||
 		!strings.Contains(one.out, `(start "/nowhere/`) && !strings.Contains(one.out, `/nowhere/\u001b[2J`) {

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"unicode"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/x/cmd/internal/command"
 )
@@ -21,16 +21,6 @@ const (
 	everyFive    = `{apiVersion: batch/v1, kind: CronJob, metadata: {name: c}, spec: {schedule: "*/5 * * * *", jobTemplate: {
   spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}}}`
 )
-
-// orders returns the characters of a text that could mislead a terminal or a reader.
-func orders(text string) (found []rune) {
-	for _, r := range text {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-			found = append(found, r)
-		}
-	}
-	return found
-}
 
 // TestHostile: no form of output has characters that mislead a terminal, whatever names and messages
 // contain.
@@ -51,9 +41,7 @@ func TestHostile(t *testing.T) {
 	} {
 		var out, errs bytes.Buffer
 		status := Main(t.Context(), args, &out, &errs)
-		if found := orders(out.String() + errs.String()); len(found) > 0 {
-			t.Errorf("%s: %q in %q", name, found, out.String()+errs.String())
-		}
+		must.Harmless(t, name, out.String()+errs.String())
 		if strings.HasPrefix(name, "why") && name != "why, CronJob" &&
 			!strings.Contains(out.String()+errs.String(), `\u001b`) {
 			t.Errorf("%s: the name is not shown: %s%s", name, &out, &errs)
@@ -68,9 +56,7 @@ func TestHostile(t *testing.T) {
 	}
 	for _, name := range append(pictures, filepath.Join(dir, "report.html")) {
 		data := testfile.Read(t, name)
-		if found := orders(data); len(found) > 0 {
-			t.Errorf("%s has %q", name, found)
-		}
+		must.Harmless(t, name, data)
 		for decoder := xml.NewDecoder(strings.NewReader(data)); strings.HasSuffix(name, ".svg"); {
 			if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 				break
