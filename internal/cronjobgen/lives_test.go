@@ -9,6 +9,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobcheck"
 	"github.com/batchplan/batchplan/internal/cronjobgen"
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // TestGenerators: plans can be made from everything that is generated, and are consistent with it.
@@ -25,9 +26,7 @@ func TestGenerators(t *testing.T) {
 
 		s = cronjobgen.Lives(false).Draw(t, "life").Snapshot()
 		plan, err := cronjob.Reconcile(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		if broken := cronjobcheck.Plan(&s, &plan); broken != nil {
 			t.Fatalf("%v\nin the plan:\n%s", broken, &plan)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobgroup"
@@ -110,9 +111,7 @@ func readAll(t *testing.T, of reflect.Type) {
 		value, into := reflect.New(of), reflect.New(of)
 		value.Elem().SetUint(uint64(n))
 		text, err := value.Interface().(encoding.TextMarshaler).MarshalText()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		isNamed := into.Interface().(encoding.TextUnmarshaler).UnmarshalText(text) == nil
 		kind, _, _ := strings.Cut(string(text), "(")
 		switch {
@@ -151,9 +150,7 @@ func TestUnknownWords_Each(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if want := len(words) + len(noWords); found != want {
 		t.Errorf("%d types are read from text, and %d are listed", found, want)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
@@ -270,9 +271,7 @@ func TestEmptyCorpusFails(t *testing.T) {
 	if files, err := find(filepath.Join(dir, "missing")); err == nil {
 		t.Errorf("a missing folder gave %q and no error", files)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "story.md"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(filepath.Join(dir, "story.md"), nil, 0o644))
 	if files, err := find(dir); err == nil {
 		t.Errorf("a folder without stories gave %q and no error", files)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 func TestCheck(t *testing.T) {
@@ -21,9 +23,7 @@ func TestCheck(t *testing.T) {
 	}
 	for _, tc := range tests {
 		var h Head
-		if err := json.Unmarshal([]byte(tc.object), &h); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(tc.object), &h))
 		if got := fmt.Sprint(h.Check("batch/v1", "Job")); got != tc.want {
 			t.Errorf("%s: got %s, want %s", tc.object, got, tc.want)
 		}

@@ -100,9 +100,7 @@ func TestCounts(t *testing.T) {
 	}
 
 	merged := &Share{Of: 1, File: filepath.Join(dir, "merged.json")}
-	if err := WriteCounts(merged, of, total); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, WriteCounts(merged, of, total))
 	want, _ := os.ReadFile(whole.File)
 	if have, err := os.ReadFile(merged.File); err != nil || !bytes.Equal(have, want) {
 		t.Errorf("%v\n%s\nwant\n%s", err, have, want)

@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/schedule"
 )
 
@@ -489,9 +490,7 @@ func TestHold_Ends(t *testing.T) {
 		i := &incarnation{api: a}
 		answer, err := (&http.Client{Transport: i}).Get("http://blackbox.invalid" +
 			jobs + "?watch=true&resourceVersion=0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		defer answer.Body.Close()
 
 		var shown atomic.Int32

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 const taskCRD = `
@@ -51,9 +53,7 @@ spec:
 func taskOf(t *testing.T) Resource {
 	t.Helper()
 	r, err := FromCRD([]byte(taskCRD))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r
 }
 
@@ -81,9 +81,7 @@ func TestSchema(t *testing.T) {
 			a := newServer(taskOf(t))
 			given := Object{"metadata": map[string]any{"name": "subject", "namespace": "default"}}
 			spec, err := decodeObject([]byte(test.spec))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			given["spec"] = map[string]any(spec)
 			created, err := a.Create(taskKind, given)
 			if err != nil {
@@ -157,9 +155,7 @@ func TestSchema_Life(t *testing.T) {
 		want  Check
 	}{{"active", ""}, {"other", ActiveList}} {
 		r, err := FromCRD([]byte(strings.Replace(taskCRD, "active: ", test.field+": ", 1)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		subject := naive{}.subject()
 		subject.Resources[0] = r
 		result := subject.Play(t, CronLife{Settings: CronSettings{Schedule: "* * * * *", Policy: "Allow"}})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // study is a world of jobs with twenty pods on nodes of eight slots, a node for each twenty jobs.
@@ -67,9 +68,7 @@ func benchmark(b *testing.B, world func(seed uint64) World) {
 	for b.Loop() {
 		seed++
 		r, err := Run(b.Context(), world(seed))
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.OK(b, err)
 		events += r.PodEvents
 		pods += r.PodsCreated
 		runtime.ReadMemStats(&memory)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/x/trace"
 )
 
@@ -203,8 +204,6 @@ func (s *story) check(o trace.Options) (rules []string, all []trace.Finding, sum
 	summary, err := trace.Check(o, func(f trace.Finding) {
 		rules, all = append(rules, f.Rule), append(all, f)
 	}, trace.Log{Name: "log", Reader: strings.NewReader(strings.Join(s.lines, "\n") + "\n")})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.OK(s.t, err)
 	return rules, all, summary
 }

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/trace"
 )
@@ -478,9 +479,7 @@ func TestManagedBy(t *testing.T) {
 // TestRelease: without two gates, nothing announces the end of a job.
 func TestRelease(t *testing.T) {
 	r, err := release.Parse("1.31,JobManagedBy=false,JobPodReplacementPolicy=false")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	s := newStory(t)
 	first(s, plain, "")
 	succeeds(s, "a")

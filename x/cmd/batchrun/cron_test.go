@@ -65,18 +65,12 @@ func (w *world) runs(word string) (names []string) {
 func (w *world) cronJob(key string) (store.CronJob, []store.Job) {
 	w.t.Helper()
 	s, err := store.Open(w.state)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	defer s.Close()
 	c, err := s.FindCronJob(key)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	jobs, err := s.JobsOf(c.UID)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	return c, jobs
 }
 
@@ -237,9 +231,7 @@ func TestCronJobFails(t *testing.T) {
 func (w *world) start(args ...string) (stop func(os.Signal) int) {
 	w.t.Helper()
 	cmd := w.command(args...)
-	if err := cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, cmd.Start())
 	return func(s os.Signal) int {
 		if s != nil {
 			_ = cmd.Process.Signal(s)

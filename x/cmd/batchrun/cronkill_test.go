@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
 )
@@ -44,9 +45,7 @@ func TestCronRunnerKilledAtRandom(t *testing.T) {
 		cmd := w.command("run", "--speed", "120", file)
 		var errOut bytes.Buffer
 		cmd.Stderr = &errOut
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, cmd.Start())
 		time.Sleep(rand.N(600 * time.Millisecond))
 		if kill%10 == 5 && w.call("trigger", "allow").code == 0 {
 			triggers++
@@ -79,18 +78,14 @@ func TestCronRunnerKilledAtRandom(t *testing.T) {
 // pods returns the number of pods in the state folder.
 func (w *world) pods() (n int) {
 	s, err := store.Open(w.state)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	defer s.Close()
 	jobs, err := s.Jobs()
 	for i := range jobs {
 		pods, podsErr := s.Pods(jobs[i].UID)
 		n, err = n+len(pods), errors.Join(err, podsErr)
 	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	return n
 }
 

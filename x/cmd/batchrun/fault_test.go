@@ -45,9 +45,7 @@ func (w *world) fill() (free func()) {
 	w.t.Helper()
 	name := filepath.Join(w.state, "filler")
 	file, err := os.Create(name)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	defer file.Close()
 	for err == nil {
 		_, err = file.Write(make([]byte, 4096))
@@ -56,9 +54,7 @@ func (w *world) fill() (free func()) {
 		w.t.Fatal(err)
 	}
 	return func() {
-		if err := os.Remove(name); err != nil {
-			w.t.Fatal(err)
-		}
+		must.OK(w.t, os.Remove(name))
 	}
 }
 

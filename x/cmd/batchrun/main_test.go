@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/cli"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/leftover"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/pod"
@@ -86,9 +87,7 @@ func (w *world) manifest(text string) string {
 	w.t.Helper()
 	name := filepath.Join(w.traces, "manifest.yaml")
 	text = string(bytes.ReplaceAll([]byte(text), []byte("TRACES"), []byte(w.traces)))
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, os.WriteFile(name, []byte(text), 0o644))
 	return name
 }
 
@@ -134,18 +133,12 @@ func (w *world) want(code int, args ...string) output {
 func (w *world) job(key string) (store.Job, []store.Pod) {
 	w.t.Helper()
 	s, err := store.Open(w.state)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	defer s.Close()
 	j, err := s.FindJob(key)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	pods, err := s.Pods(j.UID)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	must.OK(w.t, err)
 	return j, pods
 }
 

@@ -9,6 +9,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 // examplePlanner is a planner of jobs in Python.
@@ -22,9 +25,7 @@ func examine(t *testing.T, planner string, questions int) (broken, summary strin
 	if err != nil && os.Getenv("CI") == "" {
 		t.Skip("python3 is not installed")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	var out, says bytes.Buffer
 	c := exec.Command(os.Args[0], "-questions", fmt.Sprint(questions), "-seed", "1", "--", program, planner)
 	c.Env, c.Stdout, c.Stderr = append(os.Environ(), asProgram+"=1"), &out, &says
@@ -49,22 +50,17 @@ func TestPython(t *testing.T) {
 
 // TestPython_Wrong: mistakes of a planner are found.
 func TestPython_Wrong(t *testing.T) {
-	text, err := os.ReadFile(examplePlanner)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testfile.Read(t, examplePlanner)
 	for rule, change := range map[string][2]string{
 		"JI10": {"missing = parallelism -", "missing = parallelism + 1 -"},
 		"JI21": {"return due if due > time_of(self.now) else None", "return None"},
 		"JI7":  {"if i not in taken", "if True"},
 	} {
-		if !strings.Contains(string(text), change[0]) {
+		if !strings.Contains(text, change[0]) {
 			t.Fatalf("planner.py has no %q", change[0])
 		}
 		planner := filepath.Join(t.TempDir(), "planner.py")
-		if err := os.WriteFile(planner, []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(planner, []byte(strings.Replace(text, change[0], change[1], 1)), 0o600))
 		if broken, summary := examine(t, planner, 200); !strings.Contains(broken, `"`+rule+`"`) {
 			t.Errorf("%s is not found: %s%s", rule, broken, summary)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobapply"
 	"github.com/batchplan/batchplan/internal/intact"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/x/kubernetes/backend"
 )
 
@@ -151,9 +152,7 @@ func TestCronJob_Versions(t *testing.T) {
 	b := backend.NewCronJob(client, aCronJob())
 	var told string
 	b.Wrote = func(o *batchv1.CronJob) { told = o.ResourceVersion }
-	if err := writeCronJobStatus(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, writeCronJobStatus(t.Context(), b))
 	if told != "6" || b.Object.ResourceVersion != "6" {
 		t.Errorf("told of version %q, object of version %q", told, b.Object.ResourceVersion)
 	}

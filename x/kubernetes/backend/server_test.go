@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // server is an API server with the replies of a test for each method; the last reply is repeated.
@@ -41,9 +43,7 @@ func newServer(t *testing.T, replies map[string][]reply) (*server, kubernetes.In
 		Host: web.URL, QPS: -1,
 		ContentConfig: rest.ContentConfig{ContentType: "application/json", AcceptContentTypes: "application/json"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return s, client
 }
 

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // told returns a status in one line: the phase, the conditions that are true, and each container.
@@ -82,9 +84,7 @@ func TestLife(t *testing.T) {
 			if c.policy == "" {
 				pod.Spec.RestartPolicy = corev1.RestartPolicyNever
 			}
-			if err := c.b.check(pod); err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, c.b.check(pod))
 
 			l := &life{Behaviour: c.b, since: begin}
 			l.bind(begin)

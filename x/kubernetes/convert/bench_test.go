@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
@@ -23,9 +24,7 @@ func BenchmarkPod(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			data, err := json.Marshal(pod)
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.OK(b, err)
 			if _, err := job.DecodePod(of, data); err != nil {
 				b.Fatal(err)
 			}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // TestCompatibility: the table of docs/compatibility.md has the versions of the adapter's go.mod
@@ -106,9 +108,7 @@ func interfaces(t *testing.T) map[string]string {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 
 	return rows
 }
@@ -143,14 +143,10 @@ func methodsOf(of *ast.InterfaceType) string {
 func packageComment(t *testing.T, folder string) (doc string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, path := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		doc += strings.Join(strings.Fields(file.Doc.Text()), " ")
 	}
 	return doc

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // The limits of CONTRIBUTING.md: columns, where a tab counts as 4, and operands of a condition.
@@ -88,9 +90,7 @@ func wideLines(source []byte) (wide []int) {
 func crowdedConditions(t *testing.T, name string, source []byte) (crowded []int) {
 	files := token.NewFileSet()
 	f, err := parser.ParseFile(files, name, source, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	line := func(e ast.Expr) int { return files.Position(e.Pos()).Line }
 	ast.Inspect(f, func(n ast.Node) bool {
 		b, ok := n.(*ast.BinaryExpr)

@@ -181,8 +181,6 @@ func packagesBelow(t *testing.T, folder string) []string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return slices.Sorted(maps.Keys(set))
 }

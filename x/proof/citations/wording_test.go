@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // stumbling lists phrases that make a reader stumble, and what to write instead.
@@ -60,9 +62,7 @@ func TestWording(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if lines < 1000 {
 		t.Errorf("only %d lines were found: something is not read", lines)
 	}

@@ -6,6 +6,8 @@ import (
 	"go/token"
 	"slices"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // snippets are sources, each with what the check must report about it.
@@ -132,9 +134,7 @@ func TestCheckReports(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			fset := token.NewFileSet()
 			f, err := parser.ParseFile(fset, "snippet.go", "package snippet\n"+s.source, parser.ParseComments)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			files := []*ast.File{f}
 			var got []string
 			for _, p := range check(fset, files, typesOf(t, fset, "snippet", files, pkgs)) {

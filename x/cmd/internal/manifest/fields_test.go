@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 var update = flag.Bool("update", false, "write fields.txt again")
@@ -28,9 +30,7 @@ func TestFieldTable(t *testing.T) {
 		fmt.Fprintf(&want, "%s%s\n", name, lines[name])
 	}
 	if *update {
-		if err := os.WriteFile("fields.txt", []byte(want.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile("fields.txt", []byte(want.String()), 0o644))
 		return
 	}
 	if want.String() != fieldTable {

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 func TestText(t *testing.T) {
@@ -80,9 +82,7 @@ func TestWriter_JSON(t *testing.T) {
 		var b strings.Builder
 		encoder := json.NewEncoder(NewWriter(&b))
 		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(text); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, encoder.Encode(text))
 		var back string
 		if err := json.Unmarshal([]byte(b.String()), &back); err != nil || back != text {
 			t.Fatalf("%q became %q, %v", text, back, err)

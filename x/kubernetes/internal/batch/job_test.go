@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // TestScheduling: the field of 1.37 is read if k8s.io/api has it.
 func TestScheduling(t *testing.T) {
 	const text = `{"scheduling":{"schedulingPolicy":{"gang":{"minCount":2}},"disruptionMode":{"all":{}},"schedulingConstraints":{"topology":[{"key":"rack"}]},"resourceClaims":[{"name":"c"}]}}`
 	var spec batchv1.JobSpec
-	if err := json.Unmarshal([]byte(text), &spec); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(text), &spec))
 	want := `{"scheduling":null}`
 	if hasScheduling {
 		want = text

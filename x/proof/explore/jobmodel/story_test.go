@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/proof/explore"
@@ -86,9 +87,7 @@ func TestStory(t *testing.T) {
 
 			r.Found.Steps[len(r.Found.Steps)-1].Broken = nil
 			story, err := m.Story(r.Found)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			if !strings.Contains(story, c.want) || !strings.HasPrefix(story, "# goal: reached") {
 				t.Errorf("the story has no %q:\n%s", c.want, story)
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/share"
 	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/job"
@@ -19,9 +20,7 @@ func explored(t *testing.T, file string, args ...string) string {
 	if err == nil {
 		err = run(o)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return testfile.Read(t, o.share.Path())
 }
 

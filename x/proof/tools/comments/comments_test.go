@@ -19,6 +19,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 const root = "../../../.."
@@ -160,9 +162,7 @@ func documented(t *testing.T) (all []pkg, imports map[string]string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return all, imports
 }
 
@@ -170,9 +170,7 @@ func documented(t *testing.T) (all []pkg, imports map[string]string) {
 func read(t *testing.T, dir string) pkg {
 	t.Helper()
 	relative, err := filepath.Rel(root, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p := pkg{dir: filepath.ToSlash(relative), imports: map[string]string{}}
 	for p.module = p.dir; ; p.module = path.Dir(p.module) {
 		if _, err := os.Stat(filepath.Join(root, p.module, "go.mod")); err == nil {
@@ -181,14 +179,10 @@ func read(t *testing.T, dir string) pkg {
 	}
 
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, file := range files {
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for _, spec := range f.Imports {
 			imported := strings.Trim(spec.Path.Value, `"`)
 			name := path.Base(imported)
@@ -275,28 +269,20 @@ func unresolved(text string) ([]string, error) {
 func compile(t *testing.T, module string, sources map[string]string) string {
 	t.Helper()
 	base, err := filepath.Abs(filepath.Join(root, module))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 
 	tmp, replace := t.TempDir(), map[string]string{}
 	for dir, source := range sources {
 		name := strings.ReplaceAll(dir, "/", "_")
 		file := filepath.Join(tmp, name+".go")
-		if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(source), 0o600))
 		replace[filepath.Join(base, "comments", name, "comment.go")] = file
 	}
 
 	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	name := filepath.Join(tmp, "overlay.json")
-	if err := os.WriteFile(name, overlay, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, os.WriteFile(name, overlay, 0o600))
 
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-e", "-overlay="+name, "./comments/...")
 	cmd.Dir = base

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // TestLicenses: the table names all linked modules, and no more. The library and the adapter link
@@ -12,9 +14,7 @@ import (
 func TestLicenses(t *testing.T) {
 	const root = "../../../.."
 	linked, err := read(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for path, m := range linked {
 		for _, name := range []string{"library", "kubernetes"} {
 			if m.license == "MPL-2.0" && slices.Contains(m.linkedBy, name) {

@@ -8,22 +8,8 @@ import (
 	"testing"
 
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/testfile"
 )
-
-func write(t *testing.T, files map[string]string) string {
-	t.Helper()
-	folder := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return folder
-}
 
 // A whole run: some mutants are killed by the tests of their own package, one of a constant in its
 // own build. Mutants survive if no test looks at them, or only a test of another package would. The
@@ -39,7 +25,7 @@ func Double(n int) int { return n * 2 }
 
 func Unseen(n int) int { return n + 1 }
 `
-	root := write(t, map[string]string{
+	root := testfile.Folder(t, map[string]string{
 		"go.mod":           "module example.org\n\ngo 1.26\n",
 		"inner/go.mod":     "module example.org/m\n\ngo 1.26\n",
 		"inner/low/low.go": source,
@@ -92,7 +78,7 @@ func TestFour(t *testing.T) {
 
 // A test that fails in the shared build without a mutant meets the survivors in builds of their own.
 func TestJudge_LeftOut(t *testing.T) {
-	root := write(t, map[string]string{
+	root := testfile.Folder(t, map[string]string{
 		"go.mod": "module example.org\n\ngo 1.26\n",
 		"low/low.go": `package low
 
@@ -154,7 +140,7 @@ func TestReadEquivalents(t *testing.T) {
 		{"\tbecause\n", "a reason without a mutant"},
 		{"a.go  x -> y\n\tz\na.go  x -> y\n\tz\n", "is there twice"},
 	} {
-		path := filepath.Join(write(t, map[string]string{"list": c.text}), "list")
+		path := filepath.Join(testfile.Folder(t, map[string]string{"list": c.text}), "list")
 		known, err := readEquivalents(path)
 		switch {
 		case c.want == "" && (err != nil || known["a.go  x -> y"] != "because of z"):
@@ -169,9 +155,7 @@ func TestReadEquivalents(t *testing.T) {
 func TestStaleEquivalents(t *testing.T) {
 	p := parsed(t, "func f(n int) int {\n return n }")
 	found, err := p.mutants()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for _, m := range found {
 		m.file.short = "low/p.go"
 	}
@@ -186,9 +170,7 @@ func TestStaleEquivalents(t *testing.T) {
 // for which it needs all types.
 func TestEquivalentsNameCode(t *testing.T) {
 	known, err := readEquivalents("equivalents.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 
 	for key := range known {
 		file, change, _ := strings.Cut(key, "  ")

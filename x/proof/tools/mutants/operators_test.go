@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/testfile"
 )
 
 // parsed makes a package of one file out of declarations that import nothing.
@@ -16,9 +19,7 @@ func parsed(t *testing.T, source string) *pkg {
 	text := "package p\n\n" + source
 	fset := token.NewFileSet()
 	syntax, err := parser.ParseFile(fset, "p.go", text, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	p := &pkg{path: "p", name: "p", fset: fset, imports: map[string]*types.Package{}}
 	p.info = &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
 	config := types.Config{Importer: p}
@@ -33,9 +34,7 @@ func parsed(t *testing.T, source string) *pkg {
 func changes(t *testing.T, p *pkg) (out []string) {
 	t.Helper()
 	found, err := p.mutants()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	number(found)
 	for _, m := range found {
 		out = append(out, m.change())
@@ -170,9 +169,7 @@ type g[T any] struct{ v T }
 func (x g[T]) d() int { return 1 }`)
 
 	found, err := p.mutants()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 
 	for path, text := range p.instrumented(found) {
 		fset := token.NewFileSet()
@@ -182,9 +179,7 @@ func (x g[T]) d() int { return 1 }`)
 		}
 
 		selector, err := parser.ParseFile(fset, "", "package p\nvar mutantNo int\nfunc mutantReached(int) {}", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 
 		config := types.Config{Importer: p}
 		if _, err := config.Check("p", fset, []*ast.File{parsed, selector}, nil); err != nil {
@@ -201,15 +196,13 @@ func (x g[T]) d() int { return 1 }`)
 
 // A clock is of package time, which the other packages of the tests do not import.
 func TestWrongClock(t *testing.T) {
-	root := write(t, map[string]string{
+	root := testfile.Folder(t, map[string]string{
 		"go.mod": "module example.org\n\ngo 1.26\n",
 		"p.go": "package p\n\nimport \"time\"\n\ntype clock struct{ Now func() time.Time }\n\ntype view struct{ Now time.Time }\n\n" +
 			"func set(c clock, v *view) {\n\tv.Now = c.Now()\n}\n\nfunc due(v view, at time.Time) bool { return !at.After(v.Now) }\n",
 	})
 	pkgs, err := load(root, []string{"."})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got := changes(t, pkgs[0])
 	for _, want := range []string{
 		"v.Now = c.Now() -> v.Now = time.Now()",
@@ -226,14 +219,10 @@ func TestWrongClock(t *testing.T) {
 func TestSampleTakesTheOperatorsInTurn(t *testing.T) {
 	p := parsed(t, "func f(a, b, c int, s []int) []int {\n if a < b || b < c || c < a || a < 7 {\n return s }\n return s[:1:2] }")
 	found, err := p.mutants()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	for seed := range uint64(10) {
 		o, err := parseOptions([]string{"-n", "8", "p"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		o.seed = seed
 		if !slices.ContainsFunc(sample(found, o), func(m *mutant) bool { return m.kind == "forgotten copy" }) {
 			t.Errorf("seed %d: no forgotten copy among 8 of %d", seed, len(found))
@@ -244,15 +233,11 @@ func TestSampleTakesTheOperatorsInTurn(t *testing.T) {
 func TestSampleIsTheSameForASeed(t *testing.T) {
 	p := parsed(t, "func f(a, b, c int) bool {\n return a < b && b < c || a == c+1 }")
 	found, err := p.mutants()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 
 	draw := func(seed string) string {
 		o, err := parseOptions([]string{"-n", "5", "-seed", seed, "p"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 
 		var out []string
 		for _, m := range sample(found, o) {

@@ -10,22 +10,10 @@ import (
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/zip"
-)
 
-func write(t *testing.T, files map[string]string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	for name, text := range files {
-		at := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
+	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/testfile"
+)
 
 // small has a root, an adapter, a command on both and an example.
 func small() map[string]string {
@@ -47,11 +35,9 @@ func small() map[string]string {
 // TestTree: each module comes after those that it requires. It has no replace directives, the
 // versions and hashes that the go command would find, and an archive that it can read.
 func TestTree(t *testing.T) {
-	root := write(t, small())
+	root := testfile.Folder(t, small())
 	modules, err := Tree(root, "v1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 
 	var paths []string
 	for _, m := range modules {
@@ -61,9 +47,7 @@ func TestTree(t *testing.T) {
 		}
 
 		name := filepath.Join(t.TempDir(), "m.zip")
-		if err := os.WriteFile(name, m.Zip, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(name, m.Zip, 0o666))
 		dir := filepath.Join(t.TempDir(), "m")
 		if err := zip.Unzip(dir, module.Version{Path: m.Path, Version: "v1.2.3"}, name); err != nil {
 			t.Error(err)
@@ -116,7 +100,7 @@ func TestRefused(t *testing.T) {
 			if test.text == "" {
 				delete(files, test.file)
 			}
-			if _, err := Tree(write(t, files), "v1.2.3"); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := Tree(testfile.Folder(t, files), "v1.2.3"); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -2,13 +2,12 @@ package main
 
 import (
 	"flag"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/x/proof/tools/publish"
 )
@@ -39,24 +38,16 @@ func repository(t *testing.T) release {
 func (r release) write(t *testing.T, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
-		at := filepath.Join(r.root, name)
-		if err := os.MkdirAll(filepath.Dir(at), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testfile.Write(t, text, r.root, name)
 	}
 }
 
 func (r release) commitAll(t *testing.T) {
 	t.Helper()
-	if _, err := r.git("add", "-A"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.git("commit", "-q", "-m", "all"); err != nil {
-		t.Fatal(err)
-	}
+	_, err := r.git("add", "-A")
+	must.OK(t, err)
+	_, err = r.git("commit", "-q", "-m", "all")
+	must.OK(t, err)
 }
 
 // changelog returns a changelog with a section for a version, whose API part has this text.
@@ -68,9 +59,7 @@ func changelog(version, api string) map[string]string {
 // after which nothing goes but from what stays at v0.
 func TestRelease(t *testing.T) {
 	r := repository(t)
-	if err := r.tags(); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.tags())
 	tagged := func(version string, tags ...string) {
 		t.Helper()
 		for _, tag := range tags {
@@ -164,9 +153,7 @@ func TestDry(t *testing.T) {
 	r := repository(t)
 	r.write(t, map[string]string{"plan/more.go": "package plan\n"})
 	r.version = ""
-	if err := r.run(true, false); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, r.run(true, false))
 	if out, err := r.git("tag"); err != nil || out != "" {
 		t.Errorf("tags %q, %v", out, err)
 	}
@@ -179,13 +166,9 @@ var update = flag.Bool("update", false, "rewrite "+apiFile)
 func TestAPI(t *testing.T) {
 	const root = "../../../.."
 	modules, err := publish.Tree(root, "v0.0.0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	now, err := list(root, modules)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	stored := testfile.Read(t, root, apiFile)
 	switch {
 	case stored == now.String():
@@ -268,13 +251,9 @@ const First Word = 1
 var Old = Sum[int]
 `})
 	modules, err := publish.Tree(r.root, "v0.0.0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	got, err := list(r.root, modules)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	want := `plan
   Alias = internal/in.In struct, comparable
   Alias.A field int
@@ -311,9 +290,7 @@ x/kubernetes
 func TestModules(t *testing.T) {
 	const root = "../../../.."
 	modules, err := publish.Tree(root, "v1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	page := testfile.Read(t, root, "docs/compatibility.md")
 	for _, m := range modules {
 		name, want := "`"+m.Dir+"`", "v1.2.3"

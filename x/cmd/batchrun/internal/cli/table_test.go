@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/mattn/go-runewidth"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // A table fits 100 columns unless it is wide: long names are cut in the middle, long messages at
@@ -17,9 +19,7 @@ func TestTable(t *testing.T) {
 		table.add("short", "1m05s", "fine")
 		table.add(name, "2d01h", message)
 		var b bytes.Buffer
-		if err := table.write(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, table.write(&b))
 		lines := strings.Split(b.String(), "\n")
 		whole := strings.Contains(lines[2], name) && strings.HasSuffix(lines[2], strings.TrimRight(message, " "))
 		if widest := runewidth.StringWidth(lines[2]); whole != wide ||

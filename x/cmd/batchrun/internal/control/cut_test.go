@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/manifest"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/store"
@@ -39,8 +40,6 @@ func TestCutShort(t *testing.T) {
 func loadManifest(t *testing.T, j *store.Job) *manifest.Job {
 	t.Helper()
 	m, err := manifest.Load(j.Manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return m
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest/mistakes"
 	"github.com/batchplan/batchplan/x/cmd/internal/terminal"
@@ -246,9 +247,7 @@ func TestSweep_Report(t *testing.T) {
 			bytes.Count(data, []byte("<svg")) < 3 {
 			t.Errorf("%v: %d bytes with %d pictures", err, len(data), bytes.Count(data, []byte("<svg")))
 		}
-		if err := os.RemoveAll(filepath.Join(dir, "report")); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.RemoveAll(filepath.Join(dir, "report")))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/explain"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
@@ -40,9 +41,7 @@ func readQuestion(t *testing.T, file string) question {
 			q.text = value
 		case key == "at":
 			at, err := time.Parse(time.RFC3339, value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			q.options.At = at
 		case key == "state":
 			q.state = value

@@ -262,9 +262,7 @@ func TestPlots(t *testing.T) {
 	}
 	all[0].Name = `<a> & "b"`
 	var b bytes.Buffer
-	if err := explain.Plot(&b, all); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, explain.Plot(&b, all))
 	compare(t, "testdata/plots.svg", b.Bytes())
 }
 

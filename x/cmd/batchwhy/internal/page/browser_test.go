@@ -16,6 +16,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	cdpruntime "github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // built makes the page once for all tests.
@@ -24,9 +26,7 @@ var built = sync.OnceValues(func() (Files, error) { return Build(context.Backgro
 func files(t *testing.T) Files {
 	t.Helper()
 	f, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return f
 }
 
@@ -94,9 +94,7 @@ func open(t *testing.T, fragment string, before ...chromedp.Action) *tab {
 	t.Helper()
 	b := start(t)
 	handler, err := files(t).Handler()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return openURL(t, b, server.URL+"/"+fragment, before...)
@@ -125,9 +123,7 @@ func openURL(t *testing.T, b *browser, url string, before ...chromedp.Action) *t
 
 func (p *tab) run(actions ...chromedp.Action) {
 	p.t.Helper()
-	if err := chromedp.Run(p.ctx, actions...); err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, chromedp.Run(p.ctx, actions...))
 }
 
 func (p *tab) wait(expression string) {
@@ -164,9 +160,7 @@ func (p *tab) click(selector string) {
 func (p *tab) set(id, value string) {
 	p.t.Helper()
 	data, err := json.Marshal(value)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, err)
 	p.run(chromedp.Evaluate(fmt.Sprintf("document.getElementById(%q).value = %s; 0", id, data), new(int)))
 }
 
@@ -268,7 +262,5 @@ func (p *tab) screenshot(name string) {
 	}
 	var picture []byte
 	p.run(chromedp.FullScreenshot(&picture, 100))
-	if err := os.WriteFile(filepath.Join(folder, strings.ReplaceAll(name, " ", "-")+".png"), picture, 0o644); err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, os.WriteFile(filepath.Join(folder, strings.ReplaceAll(name, " ", "-")+".png"), picture, 0o644))
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // TestKeyboard moves through the parts of the page and a timeline without a mouse.
@@ -105,9 +107,7 @@ func TestLooks(t *testing.T) {
 func TestFromDisk(t *testing.T) {
 	b := start(t)
 	dir := t.TempDir()
-	if err := files(t).Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, files(t).Write(dir))
 	p := openURL(t, b, "file://"+dir+"/index.html#play")
 	p.click(`[data-step="run all"]`)
 	if got := p.text("#step"); !strings.HasPrefix(got, "1 of ") {

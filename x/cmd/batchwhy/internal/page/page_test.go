@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/cdproto/tracing"
 	"github.com/chromedp/chromedp"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/explain"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
@@ -38,9 +39,7 @@ func TestSize(t *testing.T) {
 	t.Logf("%d bytes, compressed", size)
 	for name, data := range files(t) {
 		packed, err := pack(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		t.Logf("%8d %s", len(packed), name)
 	}
 }
@@ -67,16 +66,12 @@ func TestNothingFromElsewhere(t *testing.T) {
 
 func TestHandler(t *testing.T) {
 	handler, err := Files{"index.html": []byte("<p>"), "app.js": []byte("1")}.Handler()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	for path, want := range map[string]string{"/": "text/html; charset=utf-8", "/app.js": "text/javascript; charset=utf-8", "/../secret": ""} {
 		response, err := http.Get(server.URL + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		_, _ = io.Copy(io.Discard, response.Body)
 		response.Body.Close()
 		switch {
@@ -101,13 +96,9 @@ func TestPastedList(t *testing.T) {
 			t.Fatal(inputs, err)
 		}
 		data, err := os.ReadFile(inputs[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		args, err := os.ReadFile("../explain/testdata/situations/" + folder + "/args")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		at := strings.Fields(string(args))[1]
 		p.set("input", string(data))
 		p.set("at", at)
@@ -126,9 +117,7 @@ func compareWithPackage(t *testing.T, p *tab, folder string, data []byte, at str
 	_, _ = stream.Write(data)
 	_ = stream.Close()
 	when, err := time.Parse(time.RFC3339, at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	report := explain.All(objects, explain.Options{At: when})
 	page := p.text("#results")
 	for _, x := range report.Objects {
@@ -198,9 +187,7 @@ func TestReadyMade(t *testing.T) {
 	p := open(t, "")
 	for _, s := range situations {
 		data, err := files(t).situation(s.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		s.Note = data.Note
 		p.openSituation(s.Name)
 		p.wait(fmt.Sprintf("document.querySelector('#results .note')?.textContent === %q", s.Note))
@@ -228,9 +215,7 @@ func TestBadFile(t *testing.T) {
 		{"evil.json", `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "<img src=x onerror=alert(1)>"}}`, "", "<img src=x onerror=alert(1)>"},
 	} {
 		file := filepath.Join(dir, test.name)
-		if err := os.WriteFile(file, []byte(test.text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, os.WriteFile(file, []byte(test.text), 0o644))
 		p.run(chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
 		p.wait(fmt.Sprintf("document.getElementById('problems').textContent.includes(%q) && document.getElementById('results').textContent.includes(%q)", test.problem, test.result))
 	}
@@ -561,12 +546,9 @@ func TestAxe(t *testing.T) {
 	if file == "" {
 		t.Skip("AXE does not name the script of axe-core: make axe")
 	}
-	script, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := testfile.Read(t, file)
 	check := func(p *tab, what string, dark bool) {
-		p.run(chromedp.Evaluate(string(script)+"; 0", new(int)))
+		p.run(chromedp.Evaluate(script+"; 0", new(int)))
 		found := evalAsync[[]string](p, "axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')))")
 		for _, v := range found {
 			t.Errorf("%s, dark %v: %s", what, dark, v)

@@ -31,9 +31,7 @@ func TestGuidedExamples(t *testing.T) {
 				p.click("#forward")
 			}
 			life, err := theatre.Play(&s, n)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.OK(t, err)
 			v := life.View(0)
 			if got, want := p.text("#play-summary"), v.Clock+"  "+v.Summary; got != want {
 				t.Errorf("%s, step %d: %q, want %q", s.Title, n, got, want)

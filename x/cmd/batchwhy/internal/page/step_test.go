@@ -10,6 +10,8 @@ import (
 
 	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // stepTimes takes steps, and returns how many milliseconds each took, layout included, and
@@ -48,9 +50,7 @@ func TestThousandPods(t *testing.T) {
 			steps = append(steps, fmt.Sprintf("succeed j-%d", i+1), "run all")
 		}
 		list, err := json.Marshal(steps)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		before := p.metrics()
 		took := eval[struct{ Whole, Inside []float64 }](p, fmt.Sprintf(stepTimes, list))
 		if got, want := p.text("#play-summary"), fmt.Sprintf("10 of 2000 completions done, %d active pods", pods); !strings.Contains(got, want) {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // BenchmarkStep takes a step among many pods and shows the view, as the page does after a click.
@@ -22,9 +24,7 @@ func BenchmarkStep(b *testing.B) {
 				}
 				s.Steps = append(s.Steps, fmt.Sprintf("succeed j-%d", n))
 				p, err := theatre.Play(&s, len(s.Steps))
-				if err != nil {
-					b.Fatal(err)
-				}
+				must.OK(b, err)
 				if _, err := json.Marshal(p.View(0)); err != nil {
 					b.Fatal(err)
 				}

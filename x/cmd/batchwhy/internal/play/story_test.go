@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
@@ -25,9 +26,7 @@ func TestExportedStories(t *testing.T) {
 		file := filepath.Join("../../../../..", test.file)
 		s := example(t, test.title)
 		story, err := s.Story(len(s.Steps))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		got := "# " + test.comment + "\n\n" + strings.TrimSuffix(story, "\n")
 		if *update {
 			testfile.Write(t, got, file)

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/batchplan/batchplan/internal/must"
 )
 
 // readText reads a text in pieces of a size, 0 for one piece.
@@ -258,9 +260,7 @@ func FuzzStream(f *testing.F) {
 // BenchmarkJSON reads a list of pods as kubectl prints them.
 func BenchmarkJSON(b *testing.B) {
 	var pod bytes.Buffer
-	if err := json.Indent(&pod, []byte(podP), "", "    "); err != nil {
-		b.Fatal(err)
-	}
+	must.OK(b, json.Indent(&pod, []byte(podP), "", "    "))
 	one := []byte(`{"items": [` + pod.String() + `]}`)
 	b.SetBytes(int64(len(one)))
 	for b.Loop() {

@@ -19,6 +19,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/cronjobgen"
 	"github.com/batchplan/batchplan/internal/jobgen"
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobadmit"
@@ -203,7 +204,7 @@ func drawStatus(t *rapid.T, label string) (s job.Status) {
 			s.CompletionTime = rapid.SampledFrom(times).Draw(t, "completionTime")
 		case 2:
 			s.Active, s.Ready = rapid.Int32Range(-1, 2).Draw(t,
-				"active"), pointer(rapid.Int32Range(0, 2).Draw(t, "ready"))
+				"active"), new(rapid.Int32Range(0, 2).Draw(t, "ready"))
 		case 3:
 			s.Succeeded, s.Failed = rapid.Int32Range(0, 2).Draw(t, "succeeded"), rapid.Int32Range(0, 2).Draw(t,
 				"failed")
@@ -224,8 +225,6 @@ func drawConditions(t *rapid.T) (out []job.Condition) {
 	}
 	return out
 }
-
-func pointer[T any](v T) *T { return &v }
 
 // TestLaw_Fields: the table has the fields that one API server drops and its neighbour keeps.
 func TestLaw_Fields(t *testing.T) {
@@ -248,7 +247,7 @@ func TestLaw_Fields(t *testing.T) {
 func drawManaged(t *rapid.T) job.Spec {
 	spec := jobgen.Specs().Draw(t, "spec")
 	if rapid.IntRange(0, 3).Draw(t, "managed") == 0 {
-		spec.ManagedBy = pointer("example.com/x")
+		spec.ManagedBy = new("example.com/x")
 	}
 	return spec
 }
@@ -269,7 +268,7 @@ func TestLaw_Updates(t *testing.T) {
 		case 0:
 			next = drawManaged(t)
 		case 1:
-			next.Completions = pointer[int32](2)
+			next.Completions = new(int32(2))
 		case 2:
 			next.PodReplacementPolicy = ""
 		}
@@ -334,9 +333,7 @@ func TestLaw_Templates(t *testing.T) {
 
 func toJSON(t *rapid.T, v any) []byte {
 	data, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return data
 }
 
@@ -397,10 +394,10 @@ func TestLaw_Lives(t *testing.T) {
 func drawWorld(t *rapid.T) *world.Job {
 	w := jobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")
 	if rapid.IntRange(0, 9).Draw(t, "managed") == 0 {
-		w.Edit(func(s *job.Spec) { s.ManagedBy = pointer("example.com/x") })
+		w.Edit(func(s *job.Spec) { s.ManagedBy = new("example.com/x") })
 	}
 	if rapid.IntRange(0, 3).Draw(t, "fewer") == 0 {
-		w.Edit(func(s *job.Spec) { s.Parallelism = pointer[int32](1) })
+		w.Edit(func(s *job.Spec) { s.Parallelism = new(int32(1)) })
 	}
 	for _, p := range w.Pods {
 		if n := rapid.Int32Range(0, 2).Draw(t, "restarts"); n > 0 && p.Detail != nil {
@@ -423,9 +420,7 @@ func roundOf(t *rapid.T, w *world.Job, options job.Options, r release.Release) s
 	}
 	written := c.Memory.Written
 	plan, err := c.Round()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	if c.Memory.Written == written {
 		c.Memory.Written = 0 // what it has written is not a difference
 	}
@@ -445,9 +440,7 @@ func TestLaw_CronJobs(t *testing.T) {
 			plan := func() string {
 				s.Options = at
 				plan, err := cronjob.Reconcile(s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.OK(t, err)
 				w := cronjob.Writes{}
 				for range plan.Create {
 					w.Created = append(w.Created, cronjob.Effect{Result: result})

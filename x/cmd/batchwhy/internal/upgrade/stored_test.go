@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/job/release"
 )
@@ -37,9 +38,7 @@ func TestStored(t *testing.T) {
 
 func reportOf(t *testing.T, from, to release.Release) string {
 	var b strings.Builder
-	if err := compared(t, from, to).Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, compared(t, from, to).Write(&b))
 	return b.String()
 }
 
