@@ -15,6 +15,7 @@ const (
 // Policy is an exponential backoff: Base after the first failure, Factor times
 // as long after each further one, never more than Max. A zero field means its
 // default, so the zero Policy is 10 s, 20 s, 40 s, ... 10 min (J31).
+// Policies can be compared with ==.
 type Policy struct {
 	// Base is the delay after one failure. Zero means [DefaultBase], or Max if that is
 	// shorter.

@@ -23,7 +23,7 @@ const (
 	Failed   = job.ConditionFailed
 )
 
-// Kind is the kind of a CronJob's children.
+// Kind is the kind of a CronJob's children. Kinds can be compared with ==.
 type Kind struct {
 	Kind       string `json:"kind"`
 	APIVersion string `json:"apiVersion"`

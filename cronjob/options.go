@@ -102,6 +102,13 @@ func Kubernetes(r release.Release) Options {
 	return o
 }
 
+// IsZero reports whether the options are the zero value. With a [Namer] they are not.
+func (o Options) IsZero() bool {
+	names := o.Naming.Namer != nil
+	o.Naming.Namer = nil // which may not be comparable
+	return !names && o == Options{}
+}
+
 // hasNegative reports whether a number is negative, without building field paths.
 func (o *Options) hasNegative() bool {
 	return int64(o.CatchUpWindow)|int64(o.CatchUpLimit)|int64(o.MaxActive)|int64(o.Jitter)|int64(o.PauseAfterFailures)|

@@ -275,7 +275,7 @@ func comeToRest(t *rapid.T, w *world.CronJob) {
 
 	checkHistoryAtRest(t, w)
 	spec := &w.CronJob.Spec
-	if *spec.Suspend || spec.ConcurrencyPolicy != cronjob.Allow || spec.StartingDeadlineSeconds != nil || w.Options != (cronjob.Options{}) {
+	if *spec.Suspend || spec.ConcurrencyPolicy != cronjob.Allow || spec.StartingDeadlineSeconds != nil || !w.Options.IsZero() {
 		return
 	}
 	if latest, ok := w.Schedule.Schedule.Latest(start, w.Now); ok && w.CronJob.Status.LastScheduleTime.Before(latest) {

@@ -19,7 +19,7 @@ type Status struct {
 	LastSuccessfulTime time.Time `json:"lastSuccessfulTime,omitzero"`
 }
 
-// Reference names a job, as a v1 ObjectReference.
+// Reference names a job, as a v1 ObjectReference. References can be compared with ==.
 type Reference struct {
 	Kind            string  `json:"kind,omitempty"`
 	Namespace       string  `json:"namespace,omitempty"`

@@ -9,8 +9,21 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/cronjobgen"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
 )
+
+// TestOptions_IsZero: options with a Namer that cannot be compared are not zero, and no panic.
+func TestOptions_IsZero(t *testing.T) {
+	for _, o := range []cronjob.Options{{Punctual: true}, {Naming: cronjob.Naming{Namer: namer(nil)}}, cronjob.Kubernetes(release.V131())} {
+		if o.IsZero() {
+			t.Errorf("%+v is zero", o)
+		}
+	}
+	if !(cronjob.Options{}).IsZero() {
+		t.Error("no options are not zero")
+	}
+}
 
 // namer is a Namer made of a function.
 type namer func(parent string, run time.Time) string

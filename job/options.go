@@ -69,6 +69,9 @@ func Kubernetes(r release.Release) Options {
 	return Options{Quirks: jobquirk.Of(r), Without: r.Off().Without(asOption), Gangs: r.Has(asOption)}
 }
 
+// IsZero reports whether the options are the zero value.
+func (o Options) IsZero() bool { return o == Options{} }
+
 // Validate checks the options. All problems are reported together: the error joins an [*InputError]
 // for each, which names the field and its value. With invalid options a round returns this error
 // and no plan.

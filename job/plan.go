@@ -152,6 +152,7 @@ type Untracking struct {
 }
 
 // Verdict tells how a job is going to end. The zero value means that this is not decided.
+// Verdicts can be compared with ==.
 type Verdict struct {
 	// Type is FailureTarget or SuccessCriteriaMet.
 	Type    ConditionType `json:"type,omitempty"`

@@ -114,7 +114,7 @@ type PodCondition struct {
 	Status ConditionStatus `json:"status,omitempty"`
 }
 
-// PodRef names a pod.
+// PodRef names a pod. References can be compared with ==.
 type PodRef struct {
 	Name string `json:"name"`
 	UID  UID    `json:"uid"`

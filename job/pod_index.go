@@ -10,7 +10,7 @@ import (
 // Index is the completion index of a pod: from 0 to 2^31-1, or NoIndex. The zero value means that
 // no index is given, which is an error in a pod of an Indexed job. If it meant 0, all pods of a
 // backend that forgets the index would be duplicates, and all but one would be deleted. The JSON of
-// an index is a number, -1 for NoIndex.
+// an index is a number, -1 for NoIndex. Indexes can be compared with ==.
 type Index struct {
 	// code is 0 for an index that is not given, 1 for NoIndex, and the index plus 2
 	// otherwise.

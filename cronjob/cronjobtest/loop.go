@@ -34,7 +34,7 @@ func (l *loop) round(ctx context.Context) (time.Time, error) {
 
 	s.Now, s.Schedule = l.env.Now(), l.env.Compile(&s.CronJob)
 	s.Memory = l.memory.Value
-	if s.Options == (cronjob.Options{}) {
+	if s.Options.IsZero() {
 		s.Options = l.env.Options()
 	}
 	requester, _ := l.env.subject.Store.(Requester)

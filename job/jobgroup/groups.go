@@ -52,7 +52,7 @@ type PodGroup struct {
 	MinCount int32 `json:"minCount,omitempty"`
 }
 
-// Ref names a workload or a pod group.
+// Ref names a workload or a pod group. References can be compared with ==.
 type Ref struct {
 	Name string `json:"name"`
 	// UID is empty in a plan that creates the object. The [Effect] of the write has it.

@@ -40,7 +40,7 @@ func (l *loop) round(ctx context.Context) (time.Time, error) {
 	}
 
 	s.Now = l.env.Now()
-	if s.Options == (job.Options{}) {
+	if s.Options.IsZero() {
 		s.Options = l.env.Options()
 	}
 	s.Memory = l.memory.Value

@@ -39,7 +39,7 @@ type OrphanHooks struct {
 }
 
 // Orphan is the key of pods that may have the finalizer although no job would remove it: of one
-// pod, or of all pods of a job.
+// pod, or of all pods of a job. Orphans can be compared with ==.
 type Orphan struct {
 	types.NamespacedName
 	// Owner, if set, is the UID of a job that has ended or is gone, and Selector is its selector.

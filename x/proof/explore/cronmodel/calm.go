@@ -131,7 +131,7 @@ func (w *worker) checkRest(s *state) error {
 	if s.triggers != 0 {
 		return errors.New("CL4: a trigger has not started")
 	}
-	usual := w.scope.Options == (cronjob.Options{}) && w.scope.Budget.Taken == 0 && !s.control.moved
+	usual := w.scope.Options.IsZero() && w.scope.Budget.Taken == 0 && !s.control.moved
 	if *spec.Suspend || spec.StartingDeadlineSeconds != nil || !usual {
 		return nil
 	}

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"go/types"
 	"maps"
 	"os"
@@ -95,7 +98,8 @@ func list(root string, modules []*publish.Module) (api, error) {
 			continue // commands
 		}
 
-		config.Mode |= packages.NeedTypes | packages.NeedImports | packages.NeedDeps | packages.NeedExportFile
+		config.Mode |= packages.NeedFiles | packages.NeedTypes |
+			packages.NeedImports | packages.NeedDeps | packages.NeedExportFile
 		loaded, err := packages.Load(config, paths...)
 		if err != nil {
 			return nil, err
@@ -105,6 +109,9 @@ func list(root string, modules []*publish.Module) (api, error) {
 				return nil, p.Errors[0]
 			}
 			l := lister{pkg: p.Types, root: modules[0].Path + "/"}
+			if l.comparable, err = comparables(p.GoFiles); err != nil {
+				return nil, err
+			}
 			all[strings.TrimPrefix(p.PkgPath, l.root)] = l.list()
 		}
 	}
@@ -235,9 +242,33 @@ func typeOf(name string) string {
 
 // A lister writes the lines of a package: a name and what it is. Names of parameters are left out.
 type lister struct {
-	pkg   *types.Package
-	root  string // of the paths of our packages
-	lines []string
+	pkg        *types.Package
+	root       string          // of the paths of our packages
+	comparable map[string]bool // the types whose comments promise it
+	lines      []string
+}
+
+// comparables returns the types whose comments allow ==. Any other struct may get a field that
+// cannot be compared.
+func comparables(files []string) (map[string]bool, error) {
+	found := map[string]bool{}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range file.Decls {
+			of, ok := d.(*ast.GenDecl)
+			if !ok || of.Tok != token.TYPE {
+				continue
+			}
+			for _, spec := range of.Specs {
+				words := strings.Join(strings.Fields(of.Doc.Text()), " ")
+				found[spec.(*ast.TypeSpec).Name.Name] = strings.Contains(words, "can be compared with ==")
+			}
+		}
+	}
+	return found, nil
 }
 
 // list returns the lines in the order of their names.
@@ -290,7 +321,7 @@ func (l *lister) typeName(o *types.TypeName) {
 
 	switch of := o.Type().Underlying().(type) {
 	case *types.Struct:
-		if head += " struct"; types.Comparable(of) {
+		if head += " struct"; l.comparable[o.Name()] && types.Comparable(of) {
 			head += ", comparable"
 		}
 		l.fields(o.Name(), of)

@@ -223,6 +223,8 @@ type Struct struct {
 func (Struct) Value(name string, more ...int)  {}
 func (*Struct) Pointer() (a, b int) { return 0, 0 }
 
+// A Sibling has a number. Siblings can be
+// compared with ==.
 type Sibling struct{ x int }
 
 func (Sibling) Promoted() {}
@@ -255,7 +257,7 @@ var Old = Sum[int]
 	got, err := list(r.root, modules)
 	must.OK(t, err)
 	want := `plan
-  Alias = internal/in.In struct, comparable
+  Alias = internal/in.In struct
   Alias.A field int
   Alias.B pointer method()
   Few = Set[int]
