@@ -19,12 +19,12 @@ const (
 type Policy struct {
 	// Base is the delay after one failure. Zero means [DefaultBase], or Max if that is
 	// shorter.
-	Base time.Duration `json:"base,omitempty"`
+	Base time.Duration `json:"base,omitempty,format:nano"`
 	// Factor multiplies the delay after each further failure; 1 keeps it constant.
 	// Zero means [DefaultFactor].
 	Factor int `json:"factor,omitempty"`
 	// Max is the longest delay. Zero means [DefaultMax], or Base if that is longer.
-	Max time.Duration `json:"max,omitempty"`
+	Max time.Duration `json:"max,omitempty,format:nano"`
 }
 
 // Retry returns the policy for repeating a write that failed: 1 s, 2 s, 4 s, ...

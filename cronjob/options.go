@@ -15,7 +15,7 @@ type Options struct {
 	CatchUp CatchUp `json:"catchUp,omitempty"`
 	// CatchUpWindow limits how late a run may start, in addition to startingDeadlineSeconds. Zero
 	// means no limit, except with CatchUpNone, where it means one minute.
-	CatchUpWindow time.Duration `json:"catchUpWindow,omitempty"`
+	CatchUpWindow time.Duration `json:"catchUpWindow,omitempty,format:nano"`
 	// CatchUpLimit is the number of the latest missed runs that CatchUpAll starts. Zero means 100.
 	CatchUpLimit int32 `json:"catchUpLimit,omitempty"`
 	// SkipOnResume sets aside the runs that came due while the CronJob was suspended.
@@ -32,14 +32,14 @@ type Options struct {
 	// TerminatingTimeout is how long a job counts as active after its deletionTimestamp. After it,
 	// a job that something keeps from going holds nothing back any more, though its pods may still
 	// run (C21). Zero means that it counts until it is gone.
-	TerminatingTimeout time.Duration `json:"terminatingTimeout,omitempty"`
+	TerminatingTimeout time.Duration `json:"terminatingTimeout,omitempty,format:nano"`
 	// Jitter delays each run, by less than Jitter and less than the time to the next run. The delay
 	// is computed from the UID. Jitter is added to startingDeadlineSeconds and CatchUpWindow.
-	Jitter time.Duration `json:"jitter,omitempty"`
+	Jitter time.Duration `json:"jitter,omitempty,format:nano"`
 	// KeepSuccessful and KeepFailed limit how long finished jobs are kept, in addition to the
 	// history limits; zero means no limit.
-	KeepSuccessful time.Duration `json:"keepSuccessful,omitempty"`
-	KeepFailed     time.Duration `json:"keepFailed,omitempty"`
+	KeepSuccessful time.Duration `json:"keepSuccessful,omitempty,format:nano"`
+	KeepFailed     time.Duration `json:"keepFailed,omitempty,format:nano"`
 	// Punctual requests the next round exactly at the time of the next run. By default it is 100 ms
 	// later, as in Kubernetes, because clocks differ (C7).
 	Punctual bool `json:"punctual,omitempty"`

@@ -19,11 +19,11 @@ type Options struct {
 	// PendingTimeout is the time for which a pod may stay Pending after its creation. After that it
 	// is deleted and counts as failed. Zero means no limit. A pod without a creation time has no
 	// limit.
-	PendingTimeout time.Duration `json:"pendingTimeout,omitempty"`
+	PendingTimeout time.Duration `json:"pendingTimeout,omitempty,format:nano"`
 	// TerminatingTimeout is how long a terminating pod may exist after its deletionTimestamp, the
 	// end of its grace period. After that it counts as failed and is replaced. It matters only if
 	// only failed pods are replaced. Zero means no limit.
-	TerminatingTimeout time.Duration `json:"terminatingTimeout,omitempty"`
+	TerminatingTimeout time.Duration `json:"terminatingTimeout,omitempty,format:nano"`
 	// SuccessBeatsDeadline lets a job succeed if it has enough successes in the round in which its
 	// deadline passes. Without it, such a job fails (J23 before J25, J26).
 	SuccessBeatsDeadline bool `json:"successBeatsDeadline,omitempty"`

@@ -287,6 +287,17 @@ x/kubernetes
 	}
 }
 
+// TestDurations: the JSON of a duration is the number of its nanoseconds, for encoding/json/v2 as well, which has no default.
+func TestDurations(t *testing.T) {
+	listing := testfile.Read(t, "../../../..", apiFile)
+	for _, field := range regexp.MustCompile(`.* time\.Duration json:.*`).FindAllString(listing, -1) {
+		isList := strings.Contains(field, "[]time.Duration") // v2 takes the format only of a duration itself
+		if !isList && !strings.Contains(field, ",format:nano") {
+			t.Errorf("%s has no format:nano", field)
+		}
+	}
+}
+
 // TestModules: the modules that docs/compatibility.md keeps at v0 get such versions, and no others
 // do.
 func TestModules(t *testing.T) {
