@@ -82,7 +82,7 @@ func (a *aftermath) reportGroup(g *jobgroup.Write, e jobgroup.Effect, add func(t
 	switch {
 	case g.UID != "":
 	case e.Result == jobreason.ResultDone:
-		add(EventNormal, string(g.Kind)+"Created",
+		add(EventNormal, g.Kind.String()+"Created",
 			fmt.Sprintf("Created %s %s for Job %s", g.Kind, g.Name, a.Facts.JobName))
 	case e.Result == jobreason.ResultUnsuccessful && g.Kind == jobgroup.KindWorkload:
 		add(EventWarning, "FailedWorkloadCreate",

@@ -86,7 +86,7 @@ func planOwnGroup(plan *Plan, s *Snapshot, c *census) (jobgroup.Ref, error) {
 			Ref:      workload.Ref,
 			Template: template.Name,
 			MinCount: size,
-			Reason:   jobgroup.New,
+			Reason:   jobgroup.ReasonNew,
 		})
 	}
 
@@ -150,7 +150,7 @@ func planPodGroup(plan *Plan, s *Snapshot, c *census, workload jobgroup.Ref, tem
 		Template: template.Name,
 		MinCount: template.MinCount,
 		Workload: workload,
-		Reason:   jobgroup.New,
+		Reason:   jobgroup.ReasonNew,
 	})
 	return group
 }
@@ -163,7 +163,7 @@ func (p *Plan) resize(kind jobgroup.Kind, ref jobgroup.Ref, template jobgroup.Te
 			Ref:      ref,
 			Template: template.Name,
 			MinCount: size,
-			Reason:   jobgroup.Resized,
+			Reason:   jobgroup.ReasonResized,
 		})
 	}
 }

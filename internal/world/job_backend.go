@@ -126,7 +126,7 @@ func (b jobBackend) Release(_ context.Context, ref job.PodRef) error {
 }
 
 func (b jobBackend) WriteGroup(_ context.Context, g jobgroup.Write) (uid job.UID, err error) {
-	err = b.write(WriteGroup, string(g.Kind)+" "+g.Name, func() error {
+	err = b.write(WriteGroup, g.Kind.String()+" "+g.Name, func() error {
 		st := b.w.state() // before the write
 		if uid, err = b.w.writeGroup(g); err == nil {
 			b.w.note(st.Group(&g))

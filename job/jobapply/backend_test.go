@@ -99,7 +99,7 @@ func (f *fake) Create(_ context.Context, c job.Creation) (job.PodRef, error) {
 }
 
 func (f *fake) WriteGroup(_ context.Context, g jobgroup.Write) (job.UID, error) {
-	uid, text := job.UID("new "+g.Kind), "group create"
+	uid, text := job.UID("new "+g.Kind.String()), "group create"
 	if g.UID != "" {
 		uid, text = g.UID, "group resize"
 	}

@@ -60,13 +60,24 @@ type Ref struct {
 }
 
 // Kind is Workload or PodGroup.
-type Kind string
+type Kind uint8
 
 // The kinds of groups, as in scheduling.k8s.io.
 const (
-	KindWorkload Kind = "Workload"
-	KindPodGroup Kind = "PodGroup"
+	KindWorkload Kind = 1 + iota
+	KindPodGroup
 )
+
+const kinds = "|Workload|PodGroup"
+
+// String returns the kind as in the manifest of an object.
+func (k Kind) String() string { return enum.String(kinds, int(k), "Kind") }
+
+// MarshalText is [Kind.String].
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads what MarshalText returns. Any other text is an error and changes nothing.
+func (k *Kind) UnmarshalText(text []byte) error { return enum.Read(k, kinds, text, "kind") }
 
 // Write is a workload or a pod group to create or to resize.
 type Write struct {
@@ -90,10 +101,10 @@ type Reason uint8
 
 // The reasons to write a workload or a pod group.
 const (
-	// New: the job has never had a pod, and has no such object (J44).
-	New Reason = 1 + iota
-	// Resized: the gang has another size now (J45).
-	Resized
+	// ReasonNew: the job has never had a pod, and has no such object (J44).
+	ReasonNew Reason = 1 + iota
+	// ReasonResized: the gang has another size now (J45).
+	ReasonResized
 )
 
 const groupNames = "|New|Resized"

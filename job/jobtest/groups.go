@@ -122,7 +122,7 @@ func (c *checked) WriteGroup(ctx context.Context, g jobgroup.Write) (uid job.UID
 
 	var was jobgroup.Groups
 	err = c.do("", life.Write{
-		Write: world.Write{Verb: world.WriteGroup, Name: string(g.Kind)},
+		Write: world.Write{Verb: world.WriteGroup, Name: g.Kind.String()},
 		Before: func() []jobcheck.Violation {
 			was = c.e.groups
 			return c.e.state().Group(&g)
@@ -133,7 +133,7 @@ func (c *checked) WriteGroup(ctx context.Context, g jobgroup.Write) (uid job.UID
 		},
 		After: func() {
 			if g.UID == "" {
-				c.e.life.IsNew(string(g.Kind)+" "+g.Name, uid)
+				c.e.life.IsNew(g.Kind.String()+" "+g.Name, uid)
 			}
 			want := written(was, &g, uid)
 			c.e.life.Kept(fmt.Sprintf("the %s %s was written", g.Kind, g.Name), &want, &c.e.groups)

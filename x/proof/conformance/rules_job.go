@@ -142,7 +142,7 @@ var jobRules = []rule[*jobRound]{
 	{"J42 finished", func(r *jobRound) bool { return r.end.Metrics.FinishedReason != "" }},
 	{"J43 at a time", func(r *jobRound) bool { return !r.plan.Requeue.At.IsZero() }},
 	{"J43 retry", func(r *jobRound) bool { return r.end.Retry }},
-	{"J44 created", func(r *jobRound) bool { return r.writesGroup(jobgroup.New) }},
+	{"J44 created", func(r *jobRound) bool { return r.writesGroup(jobgroup.ReasonNew) }},
 	{"J44 pods", func(r *jobRound) bool { return r.creates(func(c *job.Creation) bool { return c.Group.Name != "" }) }},
 	{"J44 failed", func(r *jobRound) bool {
 		return slices.ContainsFunc(r.outcome.Grouped,
@@ -152,7 +152,7 @@ var jobRules = []rule[*jobRound]{
 		isGang := r.Job.Spec.Scheduling != nil && r.Options.Gangs
 		return isGang && r.creates(func(c *job.Creation) bool { return c.Group.Name == "" })
 	}},
-	{"J45", func(r *jobRound) bool { return r.writesGroup(jobgroup.Resized) }},
+	{"J45", func(r *jobRound) bool { return r.writesGroup(jobgroup.ReasonResized) }},
 
 	{"E1 held", func(r *jobRound) bool { return r.waits(jobreason.WaitExpectations) }},
 	{"E1 timed out", func(r *jobRound) bool {

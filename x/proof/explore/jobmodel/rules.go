@@ -64,11 +64,11 @@ var rules = explore.Rules[job.Snapshot, job.Plan]{
 	}),
 	rule("J37 deleted job", waits(jobreason.WaitDeleted)),
 	rule("J38 end waits for terminating", waits(jobreason.WaitTerminating)),
-	rule("J44 group created", func(_ *job.Snapshot, p *job.Plan) bool { return writesGroup(p, jobgroup.New) }),
+	rule("J44 group created", func(_ *job.Snapshot, p *job.Plan) bool { return writesGroup(p, jobgroup.ReasonNew) }),
 	rule("J44 in no group", func(s *job.Snapshot, p *job.Plan) bool {
 		return s.Options.Gangs && len(p.Create) > 0 && p.Create[0].Group.Name == ""
 	}),
-	rule("J45 gang resized", func(_ *job.Snapshot, p *job.Plan) bool { return writesGroup(p, jobgroup.Resized) }),
+	rule("J45 gang resized", func(_ *job.Snapshot, p *job.Plan) bool { return writesGroup(p, jobgroup.ReasonResized) }),
 	rule("E1 own writes unseen", waits(jobreason.WaitExpectations)),
 	rule("E4 finalizer removal unseen",
 		func(s *job.Snapshot, _ *job.Plan) bool { return s.Memory.Untracking.Len() > 0 }),
