@@ -13,9 +13,6 @@ type Conclusion struct {
 	Outcome Outcome `json:"outcome"`
 	// Status is the last status that was written, or the snapshot's if none was.
 	Status Status `json:"status"`
-	// Synced is true when the round planned the job, as job_syncs_total counts it. It is
-	// false if the job has ended or is not ours, or if the snapshot is stale.
-	Synced bool `json:"synced,omitempty"`
 	// Memory goes into the next snapshot of the job.
 	Memory Memory `json:"memory"`
 	// Events are all events of the round, including the plan's (J41).
@@ -70,7 +67,6 @@ func (p *Plan) concludeUnchanged(o *Outcome) Conclusion {
 	end := Conclusion{
 		Outcome: Outcome{Writes: o.Writes, Untracked: o.Untracked},
 		Status:  f.Status,
-		Synced:  true,
 		Memory: Memory{JobUID: f.JobUID, Backoff: c.Backoff, rest: remembered{
 			Untimed: c.Untimed, Ignored: c.Memory.rest.Ignored, Handled: c.Handled, Reported: p.basis.reported(),
 		}},
@@ -131,7 +127,7 @@ func (s *Settlement) Conclude(settled Reply) (c Conclusion) {
 	gone := !hasClaimed(p, &r.writes) && r.writes.Claimed.Result == jobreason.ResultGone
 	retry := !gone && (!complete || a.hasUnfinished())
 
-	c.Status, c.Synced, c.Retry = *a.final, b.Course.Action != "", retry
+	c.Status, c.Retry = *a.final, retry
 	c.Status.UncountedTerminatedPods = withoutRoom(a.final.UncountedTerminatedPods)
 	c.Memory = a.remember(&before, &after)
 	c.Events = a.events(&r.Status)

@@ -16,14 +16,14 @@ import (
 // jobs_by_external_controller_total, one for each job that appears with another managedBy; and
 // terminated_pods_tracking_finalizer_total where pods are watched (see [TrackingEvent]).
 type Metrics struct {
-	// CompletionMode, Action and Failed are the labels of job_syncs_total. Action is empty if that
+	// CompletionMode, Action and SyncFailed are the labels of job_syncs_total. Action is empty if that
 	// does not count the round: the job has ended, is not ours, or the snapshot is older than a
 	// status that was written. Action is "reconciling" if pods were not managed, "tracking" if
-	// there was none to create or delete, or else "pods_created" or "pods_deleted". Failed means
-	// result "error".
+	// there was none to create or delete, or else "pods_created" or "pods_deleted". SyncFailed
+	// means result "error".
 	CompletionMode CompletionMode `json:"completionMode,omitempty"`
 	Action         string         `json:"action,omitempty"`
-	Failed         bool           `json:"failed,omitempty"`
+	SyncFailed     bool           `json:"syncFailed,omitempty"`
 	// PodsSucceeded and PodsFailed are job_pods_finished_total by completion_mode and
 	// result.
 	PodsSucceeded int32 `json:"podsSucceeded,omitempty"`
@@ -49,8 +49,8 @@ type Metrics struct {
 	// Untracked is the number of ended pods that lost their finalizer:
 	// terminated_pods_tracking_finalizer_total with event "delete".
 	Untracked int32 `json:"untracked,omitempty"`
-	// ManagedBy is true for a job of another controller.
-	ManagedBy bool `json:"managedBy,omitempty"`
+	// External is true for a job of another controller.
+	External bool `json:"external,omitempty"`
 }
 
 // PolicyActions are the pod failures that a podFailurePolicy has handled, by the action of the rule.
@@ -100,11 +100,11 @@ func (a *aftermath) metrics(recorded *Status, failed bool, before, after *report
 	m := Metrics{
 		CompletionMode: NonIndexed,
 		Action:         a.Course.Action,
-		Failed:         failed,
+		SyncFailed:     failed,
 		PodsFailed:     max(final.Failed-before.Failed, 0),
 		PerIndex:       a.Facts.PerIndex,
 		Untracked:      countUntrackedEnded(a.untrack, a.outcome.Untracked),
-		ManagedBy:      a.plan.isStoppedFor(jobreason.WaitManagedBy),
+		External:       a.plan.isStoppedFor(jobreason.WaitManagedBy),
 	}
 
 	if m.Action != "" && !hasBegun(a.plan, &a.outcome.Writes) {

@@ -178,7 +178,7 @@ func TestManagedByAnother(t *testing.T) {
 		settlement := recording.Settle(job.Reply{Result: jobreason.ResultNotTried}, nil)
 		conclusion := settlement.Conclude(job.Reply{Result: jobreason.ResultNotTried})
 		if len(plan.Adopt)+len(plan.Release)+len(plan.Delete)+len(plan.Create)+len(plan.Untrack) > 0 ||
-			recording.Write || settlement.Write || conclusion.Retry || !conclusion.Metrics.ManagedBy {
+			recording.Write || settlement.Write || conclusion.Retry || !conclusion.Metrics.External {
 			t.Fatalf("JI23: the plan is not empty:\n%s", plan.String())
 		}
 	})

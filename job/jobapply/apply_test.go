@@ -327,7 +327,7 @@ func TestJ6_AdoptionOfAGonePod(t *testing.T) {
 		s.Options = options
 		f, end, err := apply(t, s, map[string]error{"adopt": jobapply.ErrGone})
 		if !slices.Equal(f.calls, []string{"adopt o"}) || end.Outcome.Claimed.Result != jobreason.ResultGone ||
-			end.Retry || err != nil || end.Metrics.Failed {
+			end.Retry || err != nil || end.Metrics.SyncFailed {
 			t.Errorf("%s: calls %q, outcome %+v, retry %v, error %v", name, f.calls, end.Outcome, end.Retry, err)
 		}
 		if want := (job.Requeue{At: at(1), Reason: jobreason.WaitNext}); end.Requeue != want {

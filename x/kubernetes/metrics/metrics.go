@@ -182,7 +182,7 @@ func (m *Metrics) jobRound(round controller.JobRound) {
 	if r.PerIndex {
 		limit = "perIndex"
 	}
-	if r.Failed {
+	if r.SyncFailed {
 		result = "error"
 	}
 

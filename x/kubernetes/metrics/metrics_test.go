@@ -76,7 +76,7 @@ func TestMetrics(t *testing.T) {
 	round.Policy.Ignore = 4
 	m.Jobs().Round(controller.JobRound{Metrics: &round, Took: time.Millisecond})
 
-	tracking := job.Metrics{CompletionMode: job.NonIndexed, Action: "tracking", Failed: true}
+	tracking := job.Metrics{CompletionMode: job.NonIndexed, Action: "tracking", SyncFailed: true}
 	m.Jobs().Round(controller.JobRound{Metrics: &tracking, Took: time.Millisecond})
 
 	m.Jobs().Tracking("add")

@@ -130,7 +130,7 @@ var jobRules = []rule[*jobRound]{
 	{"J38 put off", func(r *jobRound) bool { return r.waits(jobreason.WaitTerminating) }},
 	{"J39 suspended", func(r *jobRound) bool { return r.reports("Suspended") }},
 	{"J39 resumed", func(r *jobRound) bool { return r.reports("Resumed") }},
-	{"J40", func(r *jobRound) bool { return r.end.Synced && !r.recording.Write && !r.settlement.Write }},
+	{"J40", func(r *jobRound) bool { return r.end.Metrics.Action != "" && !r.recording.Write && !r.settlement.Write }},
 	{"J41 created", func(r *jobRound) bool { return r.reports("SuccessfulCreate") }},
 	{"J41 not created", func(r *jobRound) bool { return r.reports("FailedCreate") }},
 	{"J41 deleted", func(r *jobRound) bool { return r.reports("SuccessfulDelete") }},
@@ -156,7 +156,7 @@ var jobRules = []rule[*jobRound]{
 
 	{"E1 held", func(r *jobRound) bool { return r.waits(jobreason.WaitExpectations) }},
 	{"E1 timed out", func(r *jobRound) bool {
-		return r.end.Synced && !r.waits(jobreason.WaitExpectations) && r.Memory.Expectations.Creations > 0
+		return r.end.Metrics.Action != "" && !r.waits(jobreason.WaitExpectations) && r.Memory.Expectations.Creations > 0
 	}},
 	{"E2", func(r *jobRound) bool {
 		return r.created(jobreason.ResultUnsuccessful) || r.deleted(jobreason.ResultUnsuccessful)

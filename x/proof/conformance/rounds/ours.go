@@ -100,7 +100,7 @@ func playOurs(s *Snapshot) (r Result) {
 // addedBy returns what our metrics add to the counters. The real controller's round does not begin
 // for a job of another controller.
 func addedBy(m *job.Metrics) series.Counts {
-	if m.Action == "" || m.ManagedBy {
+	if m.Action == "" || m.External {
 		return nil
 	}
 	return series.Job(m)
