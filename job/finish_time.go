@@ -86,7 +86,7 @@ func finishTime(pod *Pod) time.Time {
 		return detail.ReadyTransition
 	}
 	if d := pod.Deletion; d != nil {
-		return d.Timestamp.Add(-time.Duration(d.GracePeriodSeconds) * time.Second)
+		return d.Begun()
 	}
 	return detail.CreationTimestamp
 }

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -45,6 +46,8 @@ func TestJ32_FinishTime(t *testing.T) {
 		{"Ready is not False, the deletion counts", deleted(pod(), true), second(20)},
 		{"the condition comes before the deletion", deleted(pod(), false), second(8)},
 		{"the deletion less its grace period", deleted(created, false), second(20)},
+		{"a grace period that no duration holds", Pod{Deletion: &PodDeletion{Timestamp: second(50), GracePeriodSeconds: 1 << 40}},
+			second(50).Add(-math.MaxInt64 / time.Second * time.Second)},
 		{"nothing is known but the creation", created, second(1)},
 		{"nothing is known at all", Pod{}, time.Time{}},
 	} {

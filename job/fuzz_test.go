@@ -318,7 +318,7 @@ func drawGarbagePod(t *rapid.T, i int) job.Pod {
 		p.UID = job.UID(fmt.Sprintf("uid-%d", i))
 	}
 	if rapid.IntRange(0, 3).Draw(t, "pod deleted") == 0 {
-		p.Deletion = &job.PodDeletion{Timestamp: drawTime(t, "deletion"), GracePeriodSeconds: drawInt32(t, "grace")}
+		p.Deletion = &job.PodDeletion{Timestamp: drawTime(t, "deletion"), GracePeriodSeconds: int64(drawInt32(t, "grace"))}
 	}
 
 	if rapid.Bool().Draw(t, "detail") {

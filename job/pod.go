@@ -1,6 +1,7 @@
 package job
 
 import (
+	"math"
 	"time"
 
 	"github.com/batchplan/batchplan/expectations"
@@ -40,7 +41,14 @@ type PodDeletion struct {
 	// Timestamp is the time by which the pod must be gone.
 	Timestamp time.Time `json:"timestamp,omitzero"`
 	// GracePeriodSeconds is the time from the request for the deletion to Timestamp, in seconds.
-	GracePeriodSeconds int32 `json:"gracePeriodSeconds,omitempty"`
+	GracePeriodSeconds int64 `json:"gracePeriodSeconds,omitempty"`
+}
+
+// Begun returns the time of the request for the deletion. A longer grace period than 292 years
+// counts as 292 years.
+func (d PodDeletion) Begun() time.Time {
+	const most = math.MaxInt64 / int64(time.Second)
+	return d.Timestamp.Add(-time.Duration(min(max(d.GracePeriodSeconds, -most), most)) * time.Second)
 }
 
 // PodDetail holds the fields that are read when a pod has finished or is to be deleted.

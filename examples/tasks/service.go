@@ -113,7 +113,7 @@ func (t *Task) pod() job.Pod {
 		p.Detail.Conditions = []job.PodCondition{{Type: "DisruptionTarget", Status: job.ConditionTrue}}
 	}
 	if !t.StopBy.IsZero() {
-		p.Deletion = &job.PodDeletion{Timestamp: t.StopBy, GracePeriodSeconds: int32(t.Grace / time.Second)}
+		p.Deletion = &job.PodDeletion{Timestamp: t.StopBy, GracePeriodSeconds: int64(t.Grace / time.Second)}
 	}
 	return p
 }

@@ -26,7 +26,7 @@ type Meta struct {
 	Generation                 int64             `json:"generation"`
 	CreationTimestamp          time.Time         `json:"creationTimestamp"`
 	DeletionTimestamp          time.Time         `json:"deletionTimestamp"`
-	DeletionGracePeriodSeconds int32             `json:"deletionGracePeriodSeconds"`
+	DeletionGracePeriodSeconds int64             `json:"deletionGracePeriodSeconds"`
 	Labels                     map[string]string `json:"labels"`
 	Annotations                map[string]string `json:"annotations"`
 	Finalizers                 []string          `json:"finalizers"`

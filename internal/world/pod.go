@@ -65,7 +65,7 @@ func EvictPod(p *job.Pod, now time.Time) bool {
 		grace = 0
 	}
 
-	p.Deletion = &job.PodDeletion{Timestamp: now.Add(grace), GracePeriodSeconds: int32(grace / time.Second)}
+	p.Deletion = &job.PodDeletion{Timestamp: now.Add(grace), GracePeriodSeconds: int64(grace / time.Second)}
 	return true
 }
 

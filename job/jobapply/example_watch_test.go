@@ -47,7 +47,7 @@ func (s *server) Delete(_ context.Context, d job.Deletion) error {
 		return jobapply.ErrGone
 	}
 	p.Untracked = p.Untracked || d.UntrackFirst
-	p.Deletion = &job.PodDeletion{Timestamp: s.now.Add(grace), GracePeriodSeconds: int32(grace / time.Second)}
+	p.Deletion = &job.PodDeletion{Timestamp: s.now.Add(grace), GracePeriodSeconds: int64(grace / time.Second)}
 	s.put(p)
 	return nil
 }

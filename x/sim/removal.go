@@ -93,7 +93,7 @@ func (e *engine) deletePod(id int32, p *pod) {
 	}
 	p.detail.deletion = job.PodDeletion{
 		Timestamp:          e.stamp().Add(grace),
-		GracePeriodSeconds: int32(grace / time.Second),
+		GracePeriodSeconds: int64(grace / time.Second),
 	}
 	p.Deletion = &p.detail.deletion
 	e.record.podDeleted(e.now, p)

@@ -119,7 +119,7 @@ func TestPod_Untyped(t *testing.T) {
 	if got := p.Detail.CreationTimestamp; !got.Equal(at(0).Add(1)) {
 		t.Errorf("created at %s: the fraction is lost", got)
 	}
-	if got := p.Deletion.GracePeriodSeconds; got != 1<<31-1 {
+	if got := p.Deletion.GracePeriodSeconds; got != long {
 		t.Errorf("grace period %d", got)
 	}
 }

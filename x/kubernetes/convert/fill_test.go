@@ -53,7 +53,7 @@ func fill(data []byte, object any) {
 			m.ResourceVersion = pick(c, "", "17", "18446744073709551615", "x", "-3")
 			m.Annotations = someAnnotations(c)
 			if m.DeletionGracePeriodSeconds != nil {
-				*m.DeletionGracePeriodSeconds &= 1<<31 - 1
+				*m.DeletionGracePeriodSeconds &= 1<<63 - 1
 			}
 			if c.Bool() {
 				m.Finalizers = append(m.Finalizers, job.Finalizer)

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,7 +38,7 @@ func podOfAny(o *corev1.Pod) job.Pod {
 	if !o.DeletionTimestamp.IsZero() {
 		p.Deletion = &job.PodDeletion{Timestamp: batch.TimeAt(o.DeletionTimestamp)}
 		if grace := o.DeletionGracePeriodSeconds; grace != nil {
-			p.Deletion.GracePeriodSeconds = int32(min(max(*grace, 0), math.MaxInt32))
+			p.Deletion.GracePeriodSeconds = max(*grace, 0)
 		}
 	}
 

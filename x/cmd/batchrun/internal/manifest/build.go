@@ -45,9 +45,9 @@ type Settings struct {
 const defaultGraceSeconds = 30
 
 // GraceSeconds returns the grace period of the job's pods.
-func GraceSeconds(j *batchv1.Job) int32 {
+func GraceSeconds(j *batchv1.Job) int64 {
 	if s := j.Spec.Template.Spec.TerminationGracePeriodSeconds; s != nil {
-		return int32(min(max(*s, 0), 1<<30))
+		return min(max(*s, 0), 1<<30)
 	}
 	return defaultGraceSeconds
 }

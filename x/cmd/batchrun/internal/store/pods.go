@@ -24,7 +24,7 @@ type Pod struct {
 	Ignored      int32
 	Tracked      bool
 	Deleted      time.Time
-	GraceSeconds int32
+	GraceSeconds int64
 	State        pod.State
 	Gone         bool
 }
@@ -143,7 +143,7 @@ var ErrFinished = errors.New("the pod has finished in the meantime")
 // DeletePod marks a pod as deleted, once. It returns false if the pod does not exist. With
 // untrack it removes the finalizer in the same transaction. If the pod has finished, it must be
 // counted first (JI9), and the error is ErrFinished.
-func (s *Store) DeletePod(uid job.UID, graceSeconds int32, untrack bool, now time.Time) (found bool, err error) {
+func (s *Store) DeletePod(uid job.UID, graceSeconds int64, untrack bool, now time.Time) (found bool, err error) {
 	at := now.Add(time.Duration(graceSeconds) * time.Second)
 	err = s.write(func(tx *sql.Tx) error {
 		var finished bool

@@ -437,8 +437,8 @@ func (l *look) leavingText(leaving []int) string {
 		who = disruptionText(reason)
 	}
 
-	begun := d.Timestamp.Add(-time.Duration(d.GracePeriodSeconds) * time.Second)
-	return fmt.Sprintf("%s is being deleted since %s and counts as failed: it was %s", list(names), l.clock(begun), who)
+	return fmt.Sprintf("%s is being deleted since %s and counts as failed: it was %s",
+		list(names), l.clock(d.Begun()), who)
 }
 
 // leavingRemedies tell what to do about pods that are deleted while they work.

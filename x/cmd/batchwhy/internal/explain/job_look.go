@@ -61,7 +61,7 @@ func (l *look) lastChange() (last time.Time) {
 		see(p.CreationTimestamp)
 		see(l.found.Pods[i].FinishTime)
 		if d := p.Object.Deletion; d != nil {
-			see(d.Timestamp.Add(-time.Duration(d.GracePeriodSeconds) * time.Second))
+			see(d.Begun())
 		}
 	}
 	return last

@@ -302,8 +302,7 @@ func (e *Explainer) strayFindings() (out []Finding) {
 		p := held[0]
 		age := ""
 		if d := p.Object.Deletion; d != nil {
-			age = fmt.Sprintf(", deleted for %s",
-				e.since(d.Timestamp.Add(-time.Duration(d.GracePeriodSeconds)*time.Second)))
+			age = fmt.Sprintf(", deleted for %s", e.since(d.Begun()))
 		}
 
 		owner := cmp.Or(p.Controller().Name, p.Labels["batch.kubernetes.io/job-name"], p.Labels["job-name"], "NAME")

@@ -85,8 +85,7 @@ func (l *look) podTrouble(i int) *podTrouble {
 	case pod.Phase >= job.PodSucceeded:
 		return l.leftBehind(i)
 	case pod.Deletion != nil && l.now.Sub(pod.Deletion.Timestamp) > time.Minute:
-		begun := pod.Deletion.Timestamp.Add(-time.Duration(pod.Deletion.GracePeriodSeconds) * time.Second)
-		return trouble(begun, Error, "PodTerminating",
+		return trouble(pod.Deletion.Begun(), Error, "PodTerminating",
 			"should be gone since the end of the grace period, but "+l.whyThere(i), l.terminatingRemedies(i)...)
 	case pod.Deletion != nil:
 		return nil
