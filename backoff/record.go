@@ -6,7 +6,7 @@ import (
 )
 
 // Record counts the failures since the last success (J31, B2). The zero value means no failure:
-// start with it. A Record is a value: its methods never change it.
+// start with it, and take it after a success. A Record is a value: its methods never change it.
 type Record struct {
 	// Failures is the number of failures, at most 2^31-1. A negative number means
 	// none.
@@ -31,9 +31,6 @@ func (r Record) Failure(at time.Time) Record {
 	return r
 }
 
-// Success returns the record after a success: the zero Record.
-func (Record) Success() Record { return Record{} }
-
 // Observe returns the record after a batch of successes and failures, given by their times in any
 // order (J31). Any success resets the record. Of the failures in the batch, only those later than
 // its latest success count; a failure at the time of that success does not. The slices are only
@@ -47,7 +44,7 @@ func (r Record) Observe(successes, failures []time.Time) Record {
 	}
 
 	if len(successes) > 0 {
-		r = r.Success()
+		r = Record{}
 	}
 
 	for _, at := range failures {

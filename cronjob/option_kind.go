@@ -2,17 +2,10 @@ package cronjob
 
 import "github.com/batchplan/batchplan/job"
 
-// The types of package job that this package uses, so that the children of a CronJob need not be
-// jobs: a program that starts something else imports this package alone.
+// The types of package job that a [Child] has, which need not be a job.
 type (
 	// UID is the UID of an object.
 	UID = job.UID
-	// Event is an event about a CronJob, to be reported to its users.
-	Event = job.Event
-	// Note is a contradiction in a snapshot.
-	Note = job.Note
-	// InputError is the error for an invalid field of the input.
-	InputError = job.InputError
 	// Ending is how a child ended: Complete, Failed, or another word of its kind.
 	Ending = job.ConditionType
 )

@@ -64,7 +64,7 @@ func TestOptions_WhatIsRefused(t *testing.T) {
 		"options.pauseAfterFailures":   {PauseAfterFailures: -1},
 	} {
 		_, err := cronjob.Reconcile(in(hourly(cronjob.Spec{}, hours(0.1)), o))
-		var input *cronjob.InputError
+		var input *job.InputError
 		if !errors.As(err, &input) || !strings.HasPrefix(err.Error(), field) {
 			t.Errorf("%s: %v", field, err)
 		}

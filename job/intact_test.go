@@ -16,7 +16,6 @@ import (
 var public = intact.Functions{
 	Of: []any{
 		job.Reconcile, job.Inspect, job.InferBackoff, job.Expire, job.ManagerOf, job.MayUntrack, job.OwnerOf,
-		job.TrackingEvent,
 		job.Default, job.Validate, job.DecodeJob, job.DecodePod,
 		job.ParseIndexes, job.IndexAt, job.NoIndex, job.Kubernetes,
 	},

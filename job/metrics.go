@@ -14,7 +14,8 @@ import (
 //
 // Three metrics cover more than rounds, so the adapter measures them: job_sync_duration_seconds;
 // jobs_by_external_controller_total, one for each job that appears with another managedBy; and
-// terminated_pods_tracking_finalizer_total where pods are watched (see [TrackingEvent]).
+// terminated_pods_tracking_finalizer_total where pods are watched: event "add" for a pod that has
+// ended with its finalizer, "delete" once it loses the finalizer or is gone.
 type Metrics struct {
 	// CompletionMode, Action and SyncFailed are the labels of job_syncs_total. Action is empty if that
 	// does not count the round: the job has ended, is not ours, or the snapshot is older than a
@@ -73,21 +74,6 @@ const (
 	// podsDeleted: there are surplus pods, or the job is suspended.
 	podsDeleted = "pods_deleted"
 )
-
-// TrackingEvent returns the event that the change of a pod adds to
-// terminated_pods_tracking_finalizer_total: "add" for a pod that has ended with its finalizer,
-// "delete" once it loses the finalizer or is gone, and "" for any other change. A nil pod does not
-// exist.
-func TrackingEvent(before, after *Pod) string {
-	counts := func(p *Pod) bool { return p != nil && !p.Untracked && p.isTerminal() }
-	switch was, is := counts(before), counts(after); {
-	case was == is:
-		return ""
-	case is:
-		return "add"
-	}
-	return "delete"
-}
 
 func (a *aftermath) metrics(recorded *Status, failed bool, before, after *reported) Metrics {
 	final := a.final

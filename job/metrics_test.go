@@ -154,25 +154,3 @@ func TestJ42_CreateReasonMetric(t *testing.T) {
 		}
 	}
 }
-
-func TestJ42_TrackingEvent(t *testing.T) {
-	running, ended := Pod{Phase: PodRunning}, Pod{Phase: PodFailed}
-	free := Pod{Phase: PodFailed, Untracked: true}
-	for _, c := range []struct {
-		name          string
-		before, after *Pod
-		want          string
-	}{
-		{"a pod ends", &running, &ended, "add"},
-		{"a pod is seen that has ended", nil, &ended, "add"},
-		{"the finalizer goes", &ended, &free, "delete"},
-		{"the pod goes", &ended, nil, "delete"},
-		{"the finalizer of a running pod goes", &running, &Pod{Phase: PodRunning, Untracked: true}, ""},
-		{"a pod ends without the finalizer", &Pod{Phase: PodRunning, Untracked: true}, &free, ""},
-		{"nothing happens", &ended, &ended, ""},
-	} {
-		if got := TrackingEvent(c.before, c.after); got != c.want {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
-		}
-	}
-}

@@ -79,13 +79,10 @@ var ErrAgain = errors.New("plan again soon: a run waits for a job that only a lo
 // Executor carries out plans. The zero value is ready to use, and safe for
 // concurrent use.
 type Executor struct {
-	// Parallel limits the reads or deletions that run concurrently; 0 means DefaultParallel.
+	// Parallel limits the reads or deletions that run concurrently; 0 means a default, now 16.
 	// Creations are made one by one, since a round has few.
 	Parallel int
 }
-
-// DefaultParallel is the number of concurrent calls of an Executor with Parallel 0.
-const DefaultParallel = step.DefaultParallel
 
 // Apply carries out the plan and concludes it. The conclusion is valid even if there is an error.
 // The error joins the errors of all steps; it is not nil if and only if Retry of the conclusion is

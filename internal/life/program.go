@@ -7,7 +7,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchplan/batchplan/internal/world"
-	"github.com/batchplan/batchplan/job/jobcheck"
 )
 
 // Program is the program that a life tests. It is called after changes, at the times that it has
@@ -49,17 +48,24 @@ type Program struct {
 // conflict fails one round, and not the next one.
 const tooManyErrors = 10
 
-// morePace is how many more rounds in a row may get nothing done: each passes a run whose name is
-// taken, or looks for a write that a late cache does not show.
-const morePace = 7
+// maxIdle is the most rounds in a row that may ask for another one immediately and get nothing done
+// (L6, CL5): each passes a run whose name is taken, or looks for a write that a late cache does not
+// show. Status writes get nothing done, since they can go on without end.
+const maxIdle = 10
 
 // Happened calls the program after a change, and then as often as it asks for a call.
 func (p *Program) Happened() {
-	var pace jobcheck.Pace
+	idle := 0
 	for rounds := 0; ; rounds++ {
 		done := p.Done
 		failed := p.Round()
-		p.Note(pace.Round(p.Busy, !p.isAtRest(), failed || p.Changed || p.Done > done, morePace))
+		hasEffect := failed || p.Changed || p.Done > done
+		if idle++; p.isAtRest() || hasEffect {
+			idle = 0
+		}
+		if idle > maxIdle {
+			p.Breaks(p.Busy, "each round asks for another one immediately, and %d in a row get nothing done", idle)
+		}
 
 		switch {
 		case p.Changed: // something has happened during the round, and the program is notified

@@ -120,12 +120,9 @@ type Expectations interface {
 // Executor carries out plans. The zero value is ready to use, and safe for
 // concurrent use: one serves all jobs.
 type Executor struct {
-	// Parallel is the most writes that run concurrently; 0 means DefaultParallel.
+	// Parallel is the most writes that run concurrently; 0 means a default, now 16.
 	Parallel int
 }
-
-// DefaultParallel is the number of concurrent writes of an Executor with Parallel 0.
-const DefaultParallel = step.DefaultParallel
 
 // Apply carries out the plan and concludes the round. The conclusion is valid even if there is an
 // error. The error joins the errors of all steps. If it is not nil, some write must be retried, and

@@ -88,8 +88,7 @@ func (c *creations) active(
 func isActive(pod *corev1.Pod, owner types.UID) bool {
 	ref := metav1.GetControllerOfNoCopy(pod)
 	isOwned := ref != nil && ref.UID == owner
-	hasEnded := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-	return isOwned && pod.DeletionTimestamp == nil && !hasEnded
+	return isOwned && pod.DeletionTimestamp == nil && !hasEnded(pod)
 }
 
 // checkCreations returns an error if, after the plan, more of the job's pods would run than its

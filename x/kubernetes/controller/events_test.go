@@ -244,6 +244,7 @@ func TestJ42_TrackedPods(t *testing.T) {
 	for _, phase := range []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed} {
 		d.told.all = nil
 		d.events.OnAdd(pod(corev1.PodRunning, true), false)
+		d.events.OnUpdate(pod(corev1.PodRunning, true), pod(corev1.PodRunning, false))
 		d.events.OnUpdate(pod(corev1.PodRunning, true), pod(phase, true))
 		d.events.OnUpdate(pod(phase, true), pod(phase, true))
 		d.events.OnUpdate(pod(phase, true), pod(phase, false))

@@ -165,7 +165,7 @@ func (h jobEvents) offer(p *corev1.Pod) {
 // seen counts pods that have ended with the finalizer and pods that have lost it, and records the
 // version of the notification.
 func (h jobEvents) seen(old, cur *corev1.Pod) {
-	event := job.TrackingEvent(tracking(old), tracking(cur))
+	event := trackingEvent(old, cur)
 	if event != "" && h.options.Metrics.Tracking != nil {
 		h.options.Metrics.Tracking(event)
 	}
@@ -184,17 +184,18 @@ func sight(p *corev1.Pod) *expectations.Sight {
 	}
 }
 
-// tracking returns the part of a pod that [job.TrackingEvent] reads.
-func tracking(p *corev1.Pod) *job.Pod {
-	if p == nil {
-		return nil
+func hasEnded(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+// trackingEvent returns what the change of a pod adds to terminated_pods_tracking_finalizer_total (J42), or "".
+func trackingEvent(before, after *corev1.Pod) string {
+	counts := func(p *corev1.Pod) bool { return p != nil && convert.IsTracked(p) && hasEnded(p) }
+	switch was, is := counts(before), counts(after); {
+	case was == is:
+		return ""
+	case is:
+		return "add"
 	}
-	out := &job.Pod{Untracked: !convert.IsTracked(p)}
-	switch p.Status.Phase {
-	case corev1.PodSucceeded:
-		out.Phase = job.PodSucceeded
-	case corev1.PodFailed:
-		out.Phase = job.PodFailed
-	}
-	return out
+	return "delete"
 }

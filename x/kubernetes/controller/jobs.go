@@ -55,7 +55,7 @@ type JobOptions struct {
 type JobMetrics struct {
 	// Round is called after each round.
 	Round func(JobRound)
-	// Tracking is called with the [job.TrackingEvent] of a changed pod, "add" or "delete".
+	// Tracking is called with the event of a changed pod, "add" or "delete" (see job.Metrics).
 	Tracking func(event string)
 	// External is called with the spec.managedBy of each new job of another controller.
 	External func(managedBy string)
