@@ -89,7 +89,7 @@ func checkSchedule(s *Spec, opts ...schedule.Option) error {
 
 func parseSchedule(s *Spec, opts ...schedule.Option) error {
 	if _, err := schedule.Parse(s.Schedule, opts...); err != nil {
-		return invalid("spec.schedule", s.Schedule, causeOf(err).Error())
+		return unparsed("spec.schedule", s.Schedule, err)
 	}
 	return nil
 }
@@ -107,11 +107,10 @@ func checkTimeZone(s *Spec) error {
 	case !isZoneName(zone):
 		problem = "must be a name such as Europe/Berlin: parts of 1 to 14 letters, digits, and .-_+ between slashes"
 	default:
-		_, err := findZone(s.Schedule, zone)
-		if err == nil {
-			return nil
+		if _, err := findZone(s.Schedule, zone); err != nil {
+			return unparsed("spec.timeZone", zone, err)
 		}
-		problem = causeOf(err).Error()
+		return nil
 	}
 	return invalid("spec.timeZone", zone, problem)
 }
@@ -126,13 +125,14 @@ func checkPolicy(p ConcurrencyPolicy) error {
 	return invalid("spec.concurrencyPolicy", string(p), policyProblem)
 }
 
-// causeOf returns the problem of a field of a schedule, with the field's name.
-func causeOf(err error) error {
+// unparsed returns the error about a field that package schedule refuses.
+func unparsed(field, text string, err error) error {
+	problem := err.Error()
 	var parse *schedule.ParseError
-	if errors.As(err, &parse) {
-		return errors.New(parse.Field + ": " + parse.Err.Error())
+	if errors.As(err, &parse) { // always
+		problem = parse.Field + ": " + parse.Err.Error()
 	}
-	return err // unreachable
+	return &job.InputError{Field: field, Value: value.Text(text), Problem: problem, Err: err}
 }
 
 // checkSigns returns an error for each negative number.

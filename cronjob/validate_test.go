@@ -11,6 +11,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/release"
+	"github.com/batchplan/batchplan/schedule"
 )
 
 func TestC1_Validate(t *testing.T) {
@@ -51,22 +52,28 @@ func TestC1_Validate(t *testing.T) {
 }
 
 // fields lists the fields that an error names. It adds a word if value and problem are exchanged.
-func fields(err error) []string {
-	var all []string
-	if many, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range many.Unwrap() {
-			all = append(all, fields(e)...)
-		}
-		return all
-	}
-	var input *job.InputError
-	if errors.As(err, &input) {
+func fields(err error) (all []string) {
+	for _, input := range job.InputErrors(err) {
 		all = append(all, input.Field)
 		if value := strings.Trim(input.Value, "\""); strings.HasPrefix(value, "must ") || strings.HasPrefix(value, "is ") || strings.HasPrefix(value, "makes ") || input.Problem == "" {
 			all = append(all, "value and problem are exchanged, or there is none")
 		}
 	}
 	return all
+}
+
+// TestC1_ParseError: the error of a schedule or a zone that cannot be read is found behind that of the field.
+func TestC1_ParseError(t *testing.T) {
+	for field, spec := range map[string]cronjob.Spec{
+		"day-of-week": {Schedule: "0 0 * * 9"},
+		"zone":        {Schedule: "@daily", TimeZone: ptr("Mars/Olympus")},
+	} {
+		var parse *schedule.ParseError
+		err := cronjob.Validate(spec)
+		if !errors.As(err, &parse) || parse.Field != field || !strings.Contains(err.Error(), ": "+field+": ") {
+			t.Errorf("%s: %v, %v", field, err, parse)
+		}
+	}
 }
 
 func TestC1_ValidateWithName(t *testing.T) {

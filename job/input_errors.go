@@ -16,11 +16,32 @@ type InputError struct {
 	Value string
 	// Problem tells what is wrong with the value.
 	Problem string
+	// Err is the error of the package that has found the problem, such as a *schedule.ParseError;
+	// nil if it was this one.
+	Err error
 }
 
 // Error names the field, the value and the problem.
 func (e *InputError) Error() string {
 	return fmt.Sprintf("%s: %s: %s", e.Field, e.Value, e.Problem)
+}
+
+// Unwrap returns Err.
+func (e *InputError) Unwrap() error { return e.Err }
+
+// InputErrors returns the InputErrors that an error joins or wraps, in their order.
+func InputErrors(err error) (all []*InputError) {
+	switch e := err.(type) {
+	case *InputError:
+		return []*InputError{e}
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			all = append(all, InputErrors(one)...)
+		}
+	case interface{ Unwrap() error }:
+		return InputErrors(e.Unwrap())
+	}
+	return all
 }
 
 func invalid(field string, v any, problem string) error {

@@ -2,6 +2,7 @@ package job
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -219,6 +220,21 @@ func TestJ2_InputErrorIsReadable(t *testing.T) {
 	if !ok || e.Field != "spec.parallelism" || e.Value != "-1" ||
 		!slices.Equal(strings.Split(err.Error(), ": "), []string{e.Field, e.Value, e.Problem}) {
 		t.Errorf("%#v", err)
+	}
+}
+
+// TestInputErrors: each error is found, in order, below what joins or wraps it.
+func TestInputErrors(t *testing.T) {
+	one, two := invalid("a", 1, "is one"), invalid("b", 2, "is two")
+	other := errors.New("something else")
+	joined := fmt.Errorf("all: %w", errors.Join(one, other, fmt.Errorf("and %w", errors.Join(two, one))))
+	if got, want := fmt.Sprint(InputErrors(joined)), fmt.Sprint([]error{one, two, one}); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for _, err := range []error{nil, other, fmt.Errorf("no %w", other)} {
+		if got := InputErrors(err); got != nil {
+			t.Errorf("%v: %v", err, got)
+		}
 	}
 }
 

@@ -9,7 +9,10 @@ import (
 )
 
 // Problem is a problem with a field. It has the fields of job.InputError, to which it is converted.
-type Problem struct{ Field, Value, Problem string }
+type Problem struct {
+	Field, Value, Problem string
+	Err                   error
+}
 
 // List holds problems in the order in which they were found. The path of a field begins where
 // the check begins.
@@ -35,6 +38,14 @@ func (l *List) AddAt(list string, i int, of List) {
 	}
 }
 
+// like is an error with the fields of a problem.
+type like interface {
+	~struct {
+		Field, Value, Problem string
+		Err                   error
+	}
+}
+
 // inputError is a pointer to an error that a problem can become.
 type inputError[E any] interface {
 	*E
@@ -42,14 +53,14 @@ type inputError[E any] interface {
 }
 
 // New returns the error for one problem.
-func New[E ~struct{ Field, Value, Problem string }, P inputError[E]](field string, v any, problem string) error {
+func New[E like, P inputError[E]](field string, v any, problem string) error {
 	e := E(Problem{Field: field, Value: value.Text(v), Problem: problem})
 	return P(&e)
 }
 
 // Join joins an error of type *E for each problem, nil if there is none. The path of each field
 // begins with the prefix.
-func Join[E ~struct{ Field, Value, Problem string }, P inputError[E]](prefix string, found List) error {
+func Join[E like, P inputError[E]](prefix string, found List) error {
 	all := make([]error, len(found))
 	for i, problem := range found {
 		problem.Field = prefix + problem.Field

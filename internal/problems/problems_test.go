@@ -6,7 +6,7 @@ import (
 )
 
 // inputErr is an error like job.InputError.
-type inputErr struct{ Field, Value, Problem string }
+type inputErr Problem
 
 func (e *inputErr) Error() string { return e.Field + ": " + e.Value + ": " + e.Problem }
 

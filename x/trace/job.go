@@ -2,7 +2,6 @@ package trace
 
 import (
 	"crypto/sha256"
-	"errors"
 	"math"
 	"reflect"
 	"strings"
@@ -178,9 +177,9 @@ func (c *checker) checkStatus(s *jobState, e *event, before *job.Job, how step) 
 		old = overGap(old, next, &s.job.Spec)
 	}
 
-	all := problemsOf(jobstatus.CheckTransition(old, next, s.job.Spec, release.Newest()))
+	all := job.InputErrors(jobstatus.CheckTransition(old, next, s.job.Spec, release.Newest()))
 	if isNext {
-		all = append(all, problemsOf(jobstatus.CheckServed(before.Status, s.job.Status, s.job.Spec, r))...)
+		all = append(all, job.InputErrors(jobstatus.CheckServed(before.Status, s.job.Status, s.job.Spec, r))...)
 	}
 
 	told := map[string]bool{}
@@ -229,21 +228,6 @@ func overGap(old, next job.Status, spec *job.Spec) job.Status {
 	}
 	old.Conditions = conditions
 	return old
-}
-
-// problemsOf returns the errors that an error joins.
-func problemsOf(err error) (all []*job.InputError) {
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return nil
-	}
-	for _, err := range joined.Unwrap() {
-		var p *job.InputError
-		if errors.As(err, &p) {
-			all = append(all, p)
-		}
-	}
-	return all
 }
 
 // ruleOf names the invariant that a problem of a status breaks.

@@ -93,20 +93,13 @@ func ourTransition(check func(was, is job.Status, s job.Spec) error, spec, old, 
 	return ourRefusals(check(was, is, s))
 }
 
-// ourRefusals returns the refusals in a joined error.
+// ourRefusals returns the refusals in an error.
 func ourRefusals(err error) (all []refusal) {
-	if err == nil {
-		return nil
+	for _, input := range job.InputErrors(err) {
+		all = append(all, refusal{field: input.Field, rule: input.Problem})
 	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			all = append(all, ourRefusals(e)...)
-		}
-		return all
+	if len(all) == 0 && err != nil {
+		all = []refusal{{rule: err.Error()}}
 	}
-	var input *job.InputError
-	if errors.As(err, &input) {
-		return []refusal{{field: input.Field, rule: input.Problem}}
-	}
-	return []refusal{{rule: err.Error()}}
+	return all
 }
