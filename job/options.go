@@ -75,8 +75,8 @@ func (o Options) IsZero() bool { return o == Options{} }
 // Validate checks the options. All problems are reported together: the error joins an [*InputError]
 // for each, which names the field and its value. With invalid options a round returns this error
 // and no plan.
-func (o *Options) Validate() error {
-	if *o == (Options{Quirks: o.Quirks, Without: o.Without, Gangs: o.Gangs}) {
+func (o Options) Validate() error {
+	if o == (Options{Quirks: o.Quirks, Without: o.Without, Gangs: o.Gangs}) {
 		return nil // the common case
 	}
 

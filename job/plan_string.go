@@ -10,7 +10,7 @@ import (
 // String prints the plan: its notes, then one line for each action with its reason, in the order in
 // which they are carried out, and then the waits. A plan that does nothing and waits for nothing
 // prints as "nothing to do".
-func (p *Plan) String() string {
+func (p Plan) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 
