@@ -143,8 +143,7 @@ func (b jobBackend) Create(_ context.Context, c job.Creation) (ref job.PodRef, e
 		}
 		active := b.w.active + 1
 		st := b.w.state()
-		b.w.note(st.Create(active))
-		b.w.note(st.Member(&c))
+		b.w.note(st.Create(&c, active))
 
 		p := b.w.AddPod(job.Pod{
 			Name:   c.NamePrefix + strconv.Itoa(b.w.nextUID+1),

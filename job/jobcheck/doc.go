@@ -6,8 +6,8 @@
 // its arguments, and none calls the planner. So the checks work for any planner: for package job,
 // for a planner in another language, and for a loop that writes without a plan.
 //
-// Call [State.Status], [State.Create], [State.Untrack], [State.DeleteUntracked], [State.Group] and
-// [State.Member] before a write is made. Update the [History] after it.
+// Call [State.Status], [State.Create], [State.Untrack], [State.DeleteUntracked] and [State.Group]
+// before a write is made. Update the [History] after it.
 package jobcheck
 
 import "fmt"

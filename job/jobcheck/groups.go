@@ -120,10 +120,9 @@ func (st *State) Group(g *jobgroup.Write) []Violation {
 	return f
 }
 
-// Member checks that the pod group of a new pod exists, and that each new pod of a job with one
+// member checks that the pod group of a new pod exists, and that each new pod of a job with one
 // group is in that group (JI28). A controller that sees its objects late may not see the group.
-func (st *State) Member(c *job.Creation) []Violation {
-	var f found
+func (st *State) member(c *job.Creation) (f found) {
 	exists := false
 	for _, g := range st.Groups.PodGroups {
 		exists = exists || g.Ref == c.Group

@@ -231,10 +231,10 @@ func TestState_Pods(t *testing.T) {
 		check func(*jobcheck.State) []jobcheck.Violation
 		want  string
 	}{
-		{"within the parallelism", nil, func(st *jobcheck.State) []jobcheck.Violation { return st.Create(2) }, ""},
-		{"beyond the parallelism", nil, func(st *jobcheck.State) []jobcheck.Violation { return st.Create(3) }, "JI10"},
+		{"within the parallelism", nil, func(st *jobcheck.State) []jobcheck.Violation { return st.Create(new(job.Creation), 2) }, ""},
+		{"beyond the parallelism", nil, func(st *jobcheck.State) []jobcheck.Violation { return st.Create(new(job.Creation), 3) }, "JI10"},
 		{"as many as replies were lost", func(st *jobcheck.State) { st.History.LostCreates = 1 },
-			func(st *jobcheck.State) []jobcheck.Violation { return st.Create(3) }, ""},
+			func(st *jobcheck.State) []jobcheck.Violation { return st.Create(new(job.Creation), 3) }, ""},
 		{"a recorded pod loses its finalizer", func(st *jobcheck.State) { st.Pods[0].Untracked = false },
 			func(st *jobcheck.State) []jobcheck.Violation { return st.Untrack(st.Pods[0]) }, ""},
 		{"a pod that is not recorded does", func(st *jobcheck.State) {
@@ -364,7 +364,7 @@ func TestGroups(t *testing.T) {
 	}
 	st := func(late bool) *jobcheck.State {
 		groups := jobgroup.Groups{Workloads: []jobgroup.Workload{workload}, PodGroups: []jobgroup.PodGroup{group}}
-		return &jobcheck.State{Groups: groups, History: &jobcheck.History{Late: late},
+		return &jobcheck.State{Job: new(job.Job), Groups: groups, History: &jobcheck.History{Late: late},
 			Options: job.Options{Gangs: true}}
 	}
 	expect(t, st(false).Group(&newGroup), "JI29")
@@ -382,12 +382,12 @@ func TestGroups(t *testing.T) {
 		{jobgroup.Ref{}, false, "JI28"},
 		{jobgroup.Ref{}, true, ""},
 	} {
-		expect(t, st(test.late).Member(&job.Creation{Group: test.group}), test.want)
+		expect(t, st(test.late).Create(&job.Creation{Group: test.group}, 0), test.want)
 	}
 
 	removed := st(true)
 	removed.History.Ungrouped = true
-	expect(t, removed.Member(&job.Creation{Group: ref("h")}), "")
+	expect(t, removed.Create(&job.Creation{Group: ref("h")}, 0), "")
 	removed.History.Late = false
-	expect(t, removed.Member(&job.Creation{Group: ref("h")}), "JI28")
+	expect(t, removed.Create(&job.Creation{Group: ref("h")}, 0), "JI28")
 }

@@ -48,11 +48,10 @@ func Active(pods []*job.Pod) (n int64) {
 
 func isActive(p *job.Pod) bool { return p.Phase < job.PodSucceeded && p.Deletion == nil }
 
-// Create checks the creation of a pod: JI16 and JI10. active is the number of active pods after the
-// creation.
-func (st *State) Create(active int64) []Violation {
-	var f found
-	h := st.History
+// Create checks the creation of a pod: JI16, JI10, and its group (JI28). active is the number of
+// active pods after the creation.
+func (st *State) Create(c *job.Creation, active int64) []Violation {
+	f, h := st.member(c), st.History
 	mayMissEnd := h.Late && h.LostStatus || h.Traveled
 	if st.Job.Status.Finished() != "" && !mayMissEnd {
 		f.add("JI16", "a pod is created after the end")

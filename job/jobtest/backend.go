@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/batchplan/batchplan/internal/life"
 	"github.com/batchplan/batchplan/internal/step"
@@ -114,8 +113,8 @@ func (c *checked) Create(ctx context.Context, n job.Creation) (ref job.PodRef, e
 		Write: world.Write{Verb: world.Create, Name: n.NamePrefix},
 		Before: func() []jobcheck.Violation {
 			st := c.e.state()
-			wrong := st.Create(jobcheck.Active(st.Pods) + 1)
-			return slices.Concat(wrong, st.Member(&n), c.e.indexTwice(n.Index.Int32()))
+			wrong := st.Create(&n, jobcheck.Active(st.Pods)+1)
+			return append(wrong, c.e.indexTwice(n.Index.Int32())...)
 		},
 		Apply: func() (err error) {
 			ref, err = c.b.Create(ctx, n)

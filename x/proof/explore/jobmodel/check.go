@@ -126,7 +126,7 @@ func (k *checker) create(w *worker, s *state, write writeStep) error {
 	if write.grouped {
 		c.Group = groupRef
 	}
-	return w.first(append(st.Create(jobcheck.Active(st.Pods)+1), st.Member(&c)...))
+	return w.first(st.Create(&c, jobcheck.Active(st.Pods)+1))
 }
 
 // status checks a status that is to be written, with the uncounted lists that the pods are in.
