@@ -17,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/proof/conformance/ours"
 	"github.com/batchplan/batchplan/x/proof/conformance/script"
@@ -403,9 +404,7 @@ func newBubble(b *testing.B) *bubble {
 
 func (u *bubble) do(f func() error) {
 	u.calls <- f
-	if err := <-u.results; err != nil {
-		u.b.Fatal(err)
-	}
+	must.OK(u.b, <-u.results)
 }
 
 func (u *bubble) stop() {

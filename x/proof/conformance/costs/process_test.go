@@ -202,8 +202,6 @@ func (p *process) begin(phase string) { p.say("begin " + phase) }
 // end returns the consumption of the process since begin.
 func (p *process) end() (u usage) {
 	p.t.Helper()
-	if err := json.Unmarshal([]byte(p.say("end")), &u); err != nil {
-		p.t.Fatal(err)
-	}
+	must.OK(p.t, json.Unmarshal([]byte(p.say("end")), &u))
 	return u
 }

@@ -34,6 +34,7 @@ import (
 	theirjob "k8s.io/kubernetes/pkg/controller/job"
 	"k8s.io/kubernetes/pkg/features"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
@@ -214,9 +215,7 @@ func newJob(t *testing.T, fields string) *batchv1.Job {
 		"selector":{"matchLabels":{"batch.kubernetes.io/controller-uid":"job-1"}},"podReplacementPolicy":"TerminatingOrFailed",
 		"template":{"metadata":{"labels":{"batch.kubernetes.io/controller-uid":"job-1"}},"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"i"}]}}}}`
 	var j batchv1.Job
-	if err := json.Unmarshal([]byte(fmt.Sprintf(manifest, fields)), &j); err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, json.Unmarshal([]byte(fmt.Sprintf(manifest, fields)), &j))
 	mode := batchv1.NonIndexedCompletion
 	j.Spec.CompletionMode, j.Spec.Suspend = cmp.Or(j.Spec.CompletionMode, &mode), cmp.Or(j.Spec.Suspend, new(bool))
 	return &j
@@ -263,9 +262,7 @@ func playTheirs(t *testing.T, w *world) string {
 	ctx, cancel := context.WithCancel(t.Context())
 	groups := factory.Scheduling().V1beta1()
 	c, err := theirjob.NewController(ctx, client, factory.Core().V1().Pods(), factory.Batch().V1().Jobs(), groups.Workloads(), groups.PodGroups())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	factory.Start(ctx.Done())
 	go c.Run(ctx, 1)
 	live(t, client, w)
@@ -309,9 +306,7 @@ func playOurs(t *testing.T, w *world) string {
 	var objects []runtime.Object
 	add := func(kind string, o any) {
 		tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		u := &unstructured.Unstructured{Object: tree}
 		u.SetGroupVersionKind(schedulingv1beta1.SchemeGroupVersion.WithKind(kind))
 		objects = append(objects, u)
@@ -335,9 +330,7 @@ func playOurs(t *testing.T, w *world) string {
 		Common: controller.Common{Events: &reported, Workers: 1}, ManagedBy: job.ControllerName,
 		Planner: job.Kubernetes(gated(t, true)), Parallel: 1, Groups: controller.NewGroups(groups, dynamics),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	factory.Start(ctx.Done())
@@ -349,9 +342,7 @@ func playOurs(t *testing.T, w *world) string {
 	var found []any
 	for _, r := range []schema.GroupVersionResource{workloads, podGroups} {
 		list, err := groups.Resource(r).List(ctx, metav1.ListOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		for i := range list.Items {
 			found = append(found, list.Items[i].Object)
 		}
@@ -373,9 +364,7 @@ func live(t *testing.T, client *fake.Clientset, w *world) {
 		return
 	}
 	j, err := client.BatchV1().Jobs("default").Get(t.Context(), "j", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	j = j.DeepCopy()
 	w.edit(j)
 	j.Generation++
@@ -391,13 +380,9 @@ func show(t *testing.T, client *fake.Clientset, groups []any, events []string) s
 	var lines []string
 	for _, o := range groups {
 		data, err := json.Marshal(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		var tree map[string]any
-		if err := json.Unmarshal(data, &tree); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal(data, &tree))
 		metadata := tree["metadata"].(map[string]any)
 		data, _ = json.Marshal(withoutNull(map[string]any{
 			"name": metadata["name"], "owners": metadata["ownerReferences"], "spec": tree["spec"],

@@ -23,6 +23,7 @@ import (
 	"k8s.io/kubernetes/pkg/features"
 	jobregistry "k8s.io/kubernetes/pkg/registry/batch/job"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobadmit"
 	"github.com/batchplan/batchplan/job/release"
@@ -96,9 +97,7 @@ func TestJ46_Scheduling(t *testing.T) {
 func gated(t *testing.T, on bool) release.Release {
 	t.Helper()
 	r, err := release.V137().With(release.WorkloadWithJob, on)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.OK(t, err)
 	return r
 }
 
@@ -109,9 +108,7 @@ func theirVerdict(t *testing.T, old, next string) string {
 	decode := func(spec string) *batch.Job {
 		manifest := fmt.Sprintf(`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","namespace":"default","uid":"u","resourceVersion":"1"},"spec":%s}`, spec)
 		obj, err := runtime.Decode(legacyscheme.Codecs.UniversalDecoder(), []byte(manifest))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, err)
 		return obj.(*batch.Job)
 	}
 	ctx := genericrequest.WithRequestInfo(context.Background(), &genericrequest.RequestInfo{APIGroup: "batch", APIVersion: "v1", Resource: "jobs"})
@@ -133,9 +130,7 @@ func refuses(found field.ErrorList) bool {
 func ourVerdict(t *testing.T, old, next string, r release.Release) string {
 	t.Helper()
 	decode := func(text string) (spec job.Spec) {
-		if err := json.Unmarshal([]byte(text), &spec); err != nil {
-			t.Fatal(err)
-		}
+		must.OK(t, json.Unmarshal([]byte(text), &spec))
 		job.Default(&spec)
 		return spec
 	}

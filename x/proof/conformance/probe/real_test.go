@@ -5,7 +5,10 @@ import (
 	"os"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/testfile"
 	"github.com/batchplan/batchplan/x/proof/conformance/apiserver"
 	"github.com/batchplan/batchplan/x/proof/conformance/probe"
 )
@@ -38,7 +41,7 @@ func compare(t *testing.T, got []probe.Result, except map[string]string) {
 	}
 	for _, r := range got {
 		t.Run(r.Name, func(t *testing.T) {
-			d := probe.Difference(want[r.Name], r.Lines)
+			d := cmp.Diff(want[r.Name], r.Lines)
 			switch why, ok := except[r.Name]; {
 			case ok && d == "":
 				t.Errorf("no longer differs, so it is not an exception (%s)", why)
@@ -57,7 +60,6 @@ func compare(t *testing.T, got []probe.Result, except map[string]string) {
 
 func onFile(t *testing.T) []probe.Result {
 	t.Helper()
-	text, err := os.ReadFile(answers)
-	must.OK(t, err)
-	return probe.Parse(string(text))
+	text := testfile.Read(t, answers)
+	return probe.Parse(text)
 }
