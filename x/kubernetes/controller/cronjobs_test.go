@@ -156,29 +156,12 @@ func TestC17_NewZone(t *testing.T) {
 	})
 }
 
-// runMemories is a store of memories.
-type runMemories map[types.NamespacedName]cronjob.Memory
-
-func (s runMemories) Get(_ context.Context, key types.NamespacedName) (cronjob.Memory, error) {
-	return s[key], nil
-}
-
-func (s runMemories) Set(_ context.Context, key types.NamespacedName, m cronjob.Memory) error {
-	s[key] = m
-	return nil
-}
-
-func (s runMemories) Delete(_ context.Context, key types.NamespacedName) error {
-	delete(s, key)
-	return nil
-}
-
 // TestCronJobs_Mine: a replica leaves the CronJobs of others alone, takes a namespace over when
 // told to, and forgets CronJobs that it has lost or that are gone.
 func TestCronJobs_Mine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mineNow atomic.Bool
-		memories := runMemories{}
+		memories := storeOf[cronjob.Memory]{}
 		c := newCluster(t, newCronJob("c", "@every 1m", batchv1.AllowConcurrent), newCronJob("theirs", "@every 1m", batchv1.AllowConcurrent))
 		all := c.startCronJobs(controller.CronJobOptions{
 			Common:   controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }},

@@ -136,19 +136,21 @@ func TestJ34_NamespaceTerminating(t *testing.T) {
 	}
 }
 
-// stored is a store of memories.
-type stored map[types.NamespacedName]job.Memory
+// storeOf is a store of memories.
+type storeOf[M any] map[types.NamespacedName]M
 
-func (s stored) Get(_ context.Context, key types.NamespacedName) (job.Memory, error) {
+type stored = storeOf[job.Memory]
+
+func (s storeOf[M]) Get(_ context.Context, key types.NamespacedName) (M, error) {
 	return s[key], nil
 }
 
-func (s stored) Set(_ context.Context, key types.NamespacedName, m job.Memory) error {
+func (s storeOf[M]) Set(_ context.Context, key types.NamespacedName, m M) error {
 	s[key] = m
 	return nil
 }
 
-func (s stored) Delete(_ context.Context, key types.NamespacedName) error {
+func (s storeOf[M]) Delete(_ context.Context, key types.NamespacedName) error {
 	delete(s, key)
 	return nil
 }
