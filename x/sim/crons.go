@@ -176,7 +176,7 @@ func (e *engine) cronRound(w *worker, id int32) {
 	}
 
 	if e.world.Watch != nil {
-		e.world.Watch.CronJob(time.Duration(e.now), cs.of.Name, &w.cronSeen, plan, conclusion)
+		e.world.Watch.CronJob(CronJobRound{time.Duration(e.now), &w.cronSeen, plan, conclusion})
 	}
 	e.record.cronRound(e.now, cs, plan, conclusion)
 	cs.snap.Memory = conclusion.Memory

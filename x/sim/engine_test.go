@@ -34,25 +34,27 @@ type checker struct {
 	uncounted map[string]bool
 }
 
-func (c *checker) Job(at time.Duration, name string, s *job.Snapshot, _ *job.Plan, end *job.Conclusion) {
+func (c *checker) Job(r JobRound) {
+	at, s, end := r.At, r.Snapshot, r.Conclusion
 	if n := end.Status.Active; n > *s.Job.Spec.Parallelism && s.Job.Spec.Suspend == nil && s.Consistent {
-		c.t.Errorf("%v: %s has %d active pods", at, name, n)
+		c.t.Errorf("%v: %s has %d active pods", at, s.Job.Name, n)
 	}
 	if end.Status.Failed < 0 || end.Status.Succeeded < 0 {
-		c.t.Errorf("%v: %s: %v", at, name, end.Status)
+		c.t.Errorf("%v: %s: %v", at, s.Job.Name, end.Status)
 	}
-	if s.Job.Name != name || s.Job.Namespace != "default" {
-		c.t.Errorf("%v: %s is %s/%s", at, name, s.Job.Namespace, s.Job.Name)
+	if s.Job.Name == "" || s.Job.Namespace != "default" {
+		c.t.Errorf("%v: a job is %s/%s", at, s.Job.Namespace, s.Job.Name)
 	}
 }
 
-func (c *checker) CronJob(at time.Duration, name string, s *cronjob.Snapshot, _ *cronjob.Plan, end *cronjob.Conclusion) {
-	if s.CronJob.Name != name || s.CronJob.Namespace != "default" {
-		c.t.Errorf("%v: %s is %s/%s", at, name, s.CronJob.Namespace, s.CronJob.Name)
+func (c *checker) CronJob(r CronJobRound) {
+	at, s, end := r.At, r.Snapshot, r.Conclusion
+	if s.CronJob.Name == "" || s.CronJob.Namespace != "default" {
+		c.t.Errorf("%v: a CronJob is %s/%s", at, s.CronJob.Namespace, s.CronJob.Name)
 	}
 	for i, e := range end.Outcome.Created {
 		if e.Result == cronjobreason.ResultDone && e.CreationTimestamp.IsZero() {
-			c.t.Errorf("%v: %s: no time of creation %d: %+v", at, name, i, e)
+			c.t.Errorf("%v: %s: no time of creation %d: %+v", at, s.CronJob.Name, i, e)
 		}
 	}
 }

@@ -258,7 +258,8 @@ type grouping struct {
 	groups int
 }
 
-func (g *grouping) Job(_ time.Duration, name string, s *job.Snapshot, p *job.Plan, c *job.Conclusion) {
+func (g *grouping) Job(r JobRound) {
+	s, p, c := r.Snapshot, r.Plan, r.Conclusion
 	created := 0
 	for _, e := range c.Outcome.Created {
 		if e.Pod.UID != "" {
@@ -273,12 +274,11 @@ func (g *grouping) Job(_ time.Duration, name string, s *job.Snapshot, p *job.Pla
 		}
 	}
 	if created > 0 && !has {
-		g.t.Errorf("%s: %d pods are created before their group:\n%s", name, created, p)
+		g.t.Errorf("%s: %d pods are created before their group:\n%s", s.Job.Name, created, p)
 	}
 }
 
-func (*grouping) CronJob(time.Duration, string, *cronjob.Snapshot, *cronjob.Plan, *cronjob.Conclusion) {
-}
+func (*grouping) CronJob(CronJobRound) {}
 
 // drawGangs lets some jobs of a drawn world ask for gangs.
 func drawGangs(w *World, seed uint64) {

@@ -58,7 +58,7 @@ func (e *engine) jobRound(w *worker, id int32) {
 	}
 
 	if e.world.Watch != nil {
-		e.world.Watch.Job(time.Duration(e.now), js.truth.Name, &w.seen, plan, conclusion)
+		e.world.Watch.Job(JobRound{time.Duration(e.now), &w.seen, plan, conclusion})
 	}
 
 	js.snap.Memory = conclusion.Memory

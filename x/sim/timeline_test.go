@@ -122,15 +122,17 @@ func write[T any](w *rounds, head string, at time.Duration, end time.Time, statu
 	w.WriteString("\n")
 }
 
-func (w *rounds) Job(at time.Duration, name string, s *job.Snapshot, _ *job.Plan, c *job.Conclusion) {
-	write(w, name, at, c.Requeue.At, struct {
+func (w *rounds) Job(r JobRound) {
+	s := r.Snapshot
+	write(w, s.Job.Name, r.At, r.Conclusion.Requeue.At, struct {
 		Version int64
 		job.Status
 	}{s.Job.Version, s.Job.Status}, s.Memory.Expectations, s.Pods, func(p *job.Pod) string { return p.Name })
 }
 
-func (w *rounds) CronJob(at time.Duration, name string, s *cronjob.Snapshot, _ *cronjob.Plan, c *cronjob.Conclusion) {
-	write(w, name, at, c.Requeue.At, s.CronJob.Status, s.Memory,
+func (w *rounds) CronJob(r CronJobRound) {
+	s := r.Snapshot
+	write(w, s.CronJob.Name, r.At, r.Conclusion.Requeue.At, s.CronJob.Status, s.Memory,
 		s.Children, func(c *cronjob.Child) string { return c.Name })
 }
 

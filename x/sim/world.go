@@ -199,8 +199,24 @@ const (
 
 // Watcher receives every round, for traces. The values are valid during the call.
 type Watcher interface {
-	Job(at time.Duration, name string, s *job.Snapshot, p *job.Plan, c *job.Conclusion)
-	CronJob(at time.Duration, name string, s *cronjob.Snapshot, p *cronjob.Plan, c *cronjob.Conclusion)
+	Job(JobRound)
+	CronJob(CronJobRound)
+}
+
+// JobRound is a round of a job.
+type JobRound struct {
+	At         time.Duration // since the start
+	Snapshot   *job.Snapshot
+	Plan       *job.Plan
+	Conclusion *job.Conclusion
+}
+
+// CronJobRound is a round of a CronJob.
+type CronJobRound struct {
+	At         time.Duration // since the start
+	Snapshot   *cronjob.Snapshot
+	Plan       *cronjob.Plan
+	Conclusion *cronjob.Conclusion
 }
 
 // defaultStart is a Thursday.

@@ -187,11 +187,8 @@ func (o outcome) sorted() outcome {
 // last keeps the last status of each job.
 type last map[string]job.Status
 
-func (l last) Job(_ time.Duration, name string, _ *job.Snapshot, _ *job.Plan, c *job.Conclusion) {
-	l[name] = c.Status
-}
-
-func (last) CronJob(time.Duration, string, *cronjob.Snapshot, *cronjob.Plan, *cronjob.Conclusion) {}
+func (l last) Job(r sim.JobRound)     { l[r.Snapshot.Job.Name] = r.Conclusion.Status }
+func (last) CronJob(sim.CronJobRound) {}
 
 // simulate plays the workload in the simulator, with the quirks of the real controllers.
 func (w *workload) simulate(t *testing.T) outcome {

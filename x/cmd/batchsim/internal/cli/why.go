@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/sim"
@@ -66,9 +65,10 @@ type round struct {
 }
 
 // Job keeps the round if it is one of the job.
-func (w *round) Job(at time.Duration, name string, s *job.Snapshot, p *job.Plan, c *job.Conclusion) {
-	if name != w.name {
-		w.notice(name)
+func (w *round) Job(r sim.JobRound) {
+	s, c := r.Snapshot, r.Conclusion
+	if s.Job.Name != w.name {
+		w.notice(s.Job.Name)
 		return
 	}
 
@@ -95,30 +95,31 @@ func (w *round) Job(at time.Duration, name string, s *job.Snapshot, p *job.Plan,
 		fmt.Fprintf(&b, ", %d of them are being deleted", deleted)
 	}
 
-	if r := s.Memory.Backoff; r.Failures > 0 {
-		fmt.Fprintf(&b, "\n  backoff: %s, the last at %s", value.Count(r.Failures, "failure"),
-			r.LastFailure.UTC().Format(time.TimeOnly))
+	if record := s.Memory.Backoff; record.Failures > 0 {
+		fmt.Fprintf(&b, "\n  backoff: %s, the last at %s", value.Count(record.Failures, "failure"),
+			record.LastFailure.UTC().Format(time.TimeOnly))
 	}
-	fmt.Fprintf(&b, "\ndecided:\n  %s\nwrote:\n  status %s\n", indent(p.String()), c.Status)
+	fmt.Fprintf(&b, "\ndecided:\n  %s\nwrote:\n  status %s\n", indent(r.Plan.String()), c.Status)
 	for _, e := range c.Events {
 		fmt.Fprintf(&b, "  event %s: %s\n", e.Reason, e.Message)
 	}
-	w.at, w.text = at, b.String()
+	w.at, w.text = r.At, b.String()
 }
 
 // CronJob keeps the round if it is one of the CronJob.
-func (w *round) CronJob(at time.Duration, name string, s *cronjob.Snapshot, p *cronjob.Plan, c *cronjob.Conclusion) {
-	if name != w.name {
-		w.notice(name)
+func (w *round) CronJob(r sim.CronJobRound) {
+	s, c := r.Snapshot, r.Conclusion
+	if s.CronJob.Name != w.name {
+		w.notice(s.CronJob.Name)
 		return
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "knew:\n  status %s\n  %s\ndecided:\n  %s\nwrote:\n  status %s\n", s.CronJob.Status,
-		value.Count(len(s.Children), "job"), indent(p.String()), c.Status)
+		value.Count(len(s.Children), "job"), indent(r.Plan.String()), c.Status)
 	for _, e := range c.Events {
 		fmt.Fprintf(&b, "  event %s: %s\n", e.Reason, e.Message)
 	}
-	w.at, w.text = at, b.String()
+	w.at, w.text = r.At, b.String()
 }
 
 // notice keeps a few names, for the error if the requested name does not exist.

@@ -5,10 +5,10 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
-	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/sim"
 )
 
 // Lines writes every plan as a line of JSON.
@@ -43,10 +43,11 @@ type line struct {
 }
 
 // Job writes a plan of a job.
-func (l *Lines) Job(at time.Duration, name string, _ *job.Snapshot, p *job.Plan, c *job.Conclusion) {
+func (l *Lines) Job(r sim.JobRound) {
+	p, c := r.Plan, r.Conclusion
 	out := line{
-		At:      at.Seconds(),
-		Job:     name,
+		At:      r.At.Seconds(),
+		Job:     r.Snapshot.Job.Name,
 		Status:  c.Status,
 		Untrack: p.Untrack,
 		Events:  c.Events,
@@ -75,8 +76,16 @@ func (l *Lines) Job(at time.Duration, name string, _ *job.Snapshot, p *job.Plan,
 }
 
 // CronJob writes a plan of a CronJob.
-func (l *Lines) CronJob(at time.Duration, name string, _ *cronjob.Snapshot, p *cronjob.Plan, c *cronjob.Conclusion) {
-	out := line{At: at.Seconds(), CronJob: name, Status: c.Status, Events: c.Events, Why: p.String(), Retry: c.Retry}
+func (l *Lines) CronJob(r sim.CronJobRound) {
+	p, c := r.Plan, r.Conclusion
+	out := line{
+		At:      r.At.Seconds(),
+		CronJob: r.Snapshot.CronJob.Name,
+		Status:  c.Status,
+		Events:  c.Events,
+		Why:     p.String(),
+		Retry:   c.Retry,
+	}
 	if len(p.Create) > 0 {
 		out.Create = p.Create
 	}
