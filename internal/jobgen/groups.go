@@ -35,13 +35,23 @@ func DrawScheduling(t *rapid.T) *jobgroup.Scheduling {
 }
 
 // drawGroups draws the groups that exist when the job is created.
-func drawGroups(t *rapid.T) (g jobgroup.Groups) {
-	ref := func(name string) jobgroup.Ref { return jobgroup.Ref{Name: name, UID: job.UID("uid-" + name)} }
-	template := jobgroup.Template{Name: "t", MinCount: rapid.Int32Range(0, 3).Draw(t, "template")}
-	workload := jobgroup.Workload{Ref: ref("w"), Templates: []jobgroup.Template{template}}
-	group := jobgroup.PodGroup{Ref: ref("g"), Workload: "w", MinCount: template.MinCount}
+func drawGroups(t *rapid.T) jobgroup.Groups {
+	size := rapid.Int32Range(0, 3).Draw(t, "template")
+	return GroupsBefore(rapid.IntRange(0, GroupCases-1).Draw(t, "there is"), size)
+}
 
-	switch rapid.IntRange(0, 9).Draw(t, "there is") {
+// GroupCases is the number of cases of [GroupsBefore]. Most have no groups.
+const GroupCases = 10
+
+// GroupsBefore returns the groups that exist before the first round of a job, in one of several cases.
+// Their gangs have that size; 0 means the policy basic.
+func GroupsBefore(which int, size int32) (g jobgroup.Groups) {
+	ref := func(name string) jobgroup.Ref { return jobgroup.Ref{Name: name, UID: job.UID("uid-" + name)} }
+	template := jobgroup.Template{Name: "t", MinCount: size}
+	workload := jobgroup.Workload{Ref: ref("w"), Templates: []jobgroup.Template{template}}
+	group := jobgroup.PodGroup{Ref: ref("g"), Workload: "w", MinCount: size}
+
+	switch which {
 	case 0: // the template of the pods names a group
 		g.Preset = true
 	case 1: // a controller has its own workload for its jobs

@@ -171,7 +171,7 @@ exit all 42; wait 10m; exit all 42; wait 10m; exit all 42; wait 10m`,
 	{row: "No more runs after N failures in a row (C19)", why: "Kubernetes has nothing to compare it with; the stories and properties of cronjob show it"},
 	{row: "Children that are not jobs: other names, marks, ends, and a status without a list of active jobs (C2, C13, C18)", why: "the real controller makes jobs only"},
 	{row: "Feature gates are off ([releases.md](releases.md))", why: "package rounds plays them with the controllers of each release, whose gates are switched"},
-	{row: "Jobs are scheduled as gangs: the gate WorkloadWithJob is on (J44)", why: "package gates plays them with the controller of 1.37 and the gate on"},
+	{row: "Jobs are scheduled as gangs: the gate WorkloadWithJob is on (J44)", why: "packages gates and rounds play them with the controller of 1.37 and the gate on"},
 	{row: "What Kubernetes did until 1.31, 1.33 and 1.35.7 ([releases.md](releases.md))", why: "package rounds plays the controllers of those releases"},
 }
 

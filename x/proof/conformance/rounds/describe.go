@@ -2,7 +2,10 @@ package rounds
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
+
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
 // String returns the snapshot as text: the objects as JSON, a line each.
@@ -12,6 +15,9 @@ func (s *Snapshot) String() string {
 	fmt.Fprintf(&b, "job %s\n", encode(s.Job))
 	for _, p := range s.Pods {
 		fmt.Fprintf(&b, "pod %s\n", encode(p))
+	}
+	if !reflect.DeepEqual(s.Groups, jobgroup.Groups{}) {
+		fmt.Fprintf(&b, "groups %s\n", encode(s.Groups))
 	}
 	fmt.Fprintf(&b, "memory %+v\n", s.Memory)
 	fmt.Fprintf(&b, "faults %+v\n", s.Faults)

@@ -19,6 +19,10 @@
 //     the pod again and may complete the job
 //   - Of several failed pods of an index, one has more failures and another has ended later (J17):
 //     theirs keeps the one listed first, ours the one with more failures
+//   - A workload of another size has no pod group yet (J45): theirs creates the group with the
+//     workload's size and resizes it; ours creates it with the new size
+//   - With gangs, a job, its workload and its pod group do not have the same policy (J45): a row of
+//     docs/divergences.md
 //   - A suspended job ends (J38, J39): a row of docs/divergences.md
 //   - More pods finish in a round than it records: which of them: theirs follows the order of its
 //     cache

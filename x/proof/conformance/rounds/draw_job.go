@@ -14,6 +14,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // crowds is the number of rounds of which one has more pods or indexes than a round may create,
@@ -61,6 +62,9 @@ func drawJob(seed uint64, number int) *Snapshot {
 	d.memory(s)
 	if d.chance(25) {
 		d.faults(s)
+	}
+	if played.Has(release.WorkloadWithJob) { // last: without the gate the same snapshots are drawn
+		d.groups(s)
 	}
 	return s
 }

@@ -52,6 +52,13 @@ var explanations = []explanation{
 			return s.Job.Spec.BackoffLimitPerIndex != nil && hasRivals(s)
 		},
 	},
+	{"A workload of another size has no pod group yet (J45)", func(_ *Snapshot, theirs, ours *Result) bool {
+		return createsResized(theirs, ours)
+	}},
+	{
+		"With gangs, a job, its workload and its pod group do not have the same policy (J45)",
+		func(s *Snapshot, _, _ *Result) bool { return disagree(s) },
+	},
 	{"A suspended job ends (J38, J39)", func(s *Snapshot, theirs, _ *Result) bool {
 		return s.Job.Spec.Suspend != nil && *s.Job.Spec.Suspend &&
 			slices.ContainsFunc(theirs.Writes, func(w string) bool {

@@ -47,6 +47,10 @@ func (s *Snapshot) clone() *Snapshot {
 var simpler = []func(*Snapshot){
 	func(s *Snapshot) { s.Faults = Faults{} },
 	func(s *Snapshot) { s.Faults.Job = "" },
+	func(s *Snapshot) { s.Faults.Groups = nil },
+	func(s *Snapshot) { s.Groups.PodGroups = nil },
+	func(s *Snapshot) { s.Groups.Workloads, s.Groups.PodGroups = nil, nil },
+	func(s *Snapshot) { s.Job.Annotations, s.Groups.Template = nil, nil },
 	func(s *Snapshot) { s.Patch = nil },
 	func(s *Snapshot) { s.Delete = nil },
 	func(s *Snapshot) { s.Create = nil },

@@ -17,7 +17,9 @@ import (
 	"github.com/batchplan/batchplan/expectations"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobapply"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/job/jobreason"
+	kubernetes "github.com/batchplan/batchplan/x/kubernetes/backend"
 	"github.com/batchplan/batchplan/x/proof/conformance/series"
 )
 
@@ -28,7 +30,7 @@ func decode(s *Snapshot) job.Snapshot {
 	j, err := job.DecodeJob(encode(&object))
 	must(err)
 
-	out := job.Snapshot{Job: j, Now: s.Now, Options: job.Kubernetes(played), Memory: job.Memory{
+	out := job.Snapshot{Job: j, Groups: s.Groups, Now: s.Now, Options: job.Kubernetes(played), Memory: job.Memory{
 		JobUID:     j.UID,
 		Backoff:    backoff.Record{Failures: s.Failures, LastFailure: s.LastFailure},
 		Untracking: expectations.NewUIDs(s.Untracking...),
@@ -63,7 +65,7 @@ var planner job.Planner
 // playOurs plays one round of the library's planner.
 func playOurs(s *Snapshot) (r Result) {
 	snapshot := decode(s)
-	b := &backend{server: newServer(s)}
+	b := newBackend(s)
 	var plan *job.Plan
 	var end job.Conclusion
 
@@ -91,7 +93,9 @@ func playOurs(s *Snapshot) (r Result) {
 
 	slices.Sort(r.Events)
 	claimed := len(plan.Adopt)+len(plan.Release) == 0 || end.Outcome.Claimed.Result == jobreason.ResultDone
-	if after, ok := plan.Requeue.After(s.Now); ok && claimed {
+	refused := func(e jobgroup.Effect) bool { return e.Result != jobreason.ResultDone }
+	grouped := !slices.ContainsFunc(end.Outcome.Grouped, refused)
+	if after, ok := plan.Requeue.After(s.Now); ok && claimed && grouped {
 		r.Requeue = after.String()
 	}
 	return r
@@ -109,9 +113,23 @@ func addedBy(m *job.Metrics) series.Counts {
 // backend carries our plans out on the server.
 type backend struct {
 	*server
+	*kubernetes.Groups
 	read    bool
 	readErr error
 	gone    string // the name of an orphan that was gone when it was to be adopted
+}
+
+func newBackend(s *Snapshot) *backend {
+	server := newServer(s)
+	planned, err := job.DecodeJob(encode(s.Job))
+	must(err)
+	return &backend{server: server, Groups: &kubernetes.Groups{
+		Client:        groupClient{server: server},
+		Namespace:     namespace,
+		Owner:         *metav1.NewControllerRef(s.Job, batchv1.SchemeGroupVersion.WithKind("Job")),
+		Scheduling:    planned.Spec.Scheduling,
+		PriorityClass: s.Job.Spec.Template.Spec.PriorityClassName,
+	}}
 }
 
 func (b *backend) Adopt(_ context.Context, pod job.PodRef) error {
@@ -190,6 +208,7 @@ func (b *backend) Create(_ context.Context, c job.Creation) (job.PodRef, error) 
 func build(of *batchv1.Job, c *job.Creation) *corev1.Pod {
 	template := of.Spec.Template.DeepCopy()
 	pod := &corev1.Pod{Spec: template.Spec}
+	setGroup(pod, c.Group.Name)
 	pod.GenerateName = c.NamePrefix
 	pod.Labels, pod.Annotations = joined(template.Labels, c.Labels()), joined(template.Annotations, c.Annotations())
 	pod.Finalizers = append(slices.Clone(template.Finalizers), job.Finalizer)

@@ -39,6 +39,7 @@ func reference(s *Snapshot) (r Result) {
 	server := newServer(s)
 	events, queue := &recorder{}, &queue{}
 	round := job.NewRound(&client{server: server}, events, queue, jobLister{job: s.Job}, podIndexer(s.Pods))
+	showGroups(round, s)
 
 	if s.Failures > 0 {
 		last := s.LastFailure

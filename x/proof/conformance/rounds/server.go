@@ -156,7 +156,7 @@ func describePod(p *corev1.Pod) string {
 		fmt.Fprintf(&b, " of %s %s %s %s %v %v", o.APIVersion, o.Kind, o.Name, o.UID, *o.Controller,
 			*o.BlockOwnerDeletion)
 	}
-	fmt.Fprintf(&b, " %s", p.Spec.Hostname)
+	fmt.Fprintf(&b, " %s%s", p.Spec.Hostname, groupOf(p))
 	for _, containers := range [...][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
 		for _, c := range containers {
 			data, _ := json.Marshal(c.Env)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/proof/conformance/series"
 	batchv1 "k8s.io/api/batch/v1"
@@ -25,6 +26,8 @@ type Snapshot struct {
 
 	Job  *batchv1.Job
 	Pods []*corev1.Pod
+	// Groups are drawn with the gate WorkloadWithJob.
+	Groups jobgroup.Groups
 	// Now is the time of the round.
 	Now time.Time
 	Memory
@@ -55,6 +58,8 @@ type Faults struct {
 	// Create holds the answers by the name of the created pod: its prefix, and its number among
 	// those with that prefix.
 	Create map[string]string
+	// Groups holds the answers by verb and kind, such as "create Workload".
+	Groups map[string]string
 	// Status holds the answers by the number of the write.
 	Status map[int]string
 }

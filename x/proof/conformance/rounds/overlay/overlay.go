@@ -37,6 +37,7 @@ func files(r release.Release) map[string]string {
 	switch {
 	case !r.IsBefore(release.V137()):
 		out["job_pods_137.go"], out["job_finished_134.go"] = job, job
+		out["job_groups_137.go"] = job
 	case !r.IsBefore(release.V136()):
 		out["job_pods_136.go"], out["job_finished_134.go"] = job, job
 	case !r.IsBefore(release.V134()):
