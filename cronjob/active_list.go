@@ -20,7 +20,7 @@ func (c *census) matchActive(refs, buffer []Reference, consistent bool) []Refere
 
 		switch place := c.placeOf(ref.UID); {
 		case place >= 0 && c.isStuck(&c.children[place]):
-			c.events = append(c.events, terminating(c.kind, ref.Name, c.terminating))
+			c.events = append(c.events, sayStuck(c.kind, ref.Name, c.timeout))
 			continue
 		case place >= 0:
 			c.marks[place] |= markNamed

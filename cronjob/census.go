@@ -18,9 +18,9 @@ type family struct {
 	children  []Child
 	byUID     map[job.UID]int32 // indexes of owned children; nil if linear searches are cheaper
 
-	// terminating is Options.TerminatingTimeout, which passes with now.
-	terminating time.Duration
-	now         time.Time
+	// timeout is Options.TerminatingTimeout, which passes with now.
+	timeout time.Duration
+	now     time.Time
 
 	// triggers are sorted by ID, without duplicates.
 	triggers []Trigger
@@ -99,8 +99,8 @@ func familyOf(s *Snapshot, m *memory, b *buffers) family {
 		byUID:     indexChildren(s, m, b.byUID),
 		triggers:  b.triggers,
 
-		terminating: s.Options.TerminatingTimeout,
-		now:         s.Now,
+		timeout: s.Options.TerminatingTimeout,
+		now:     s.Now,
 	}
 	if f.byUID != nil {
 		b.byUID = f.byUID // to be reused

@@ -54,7 +54,8 @@ type memory struct {
 	// Since is the time up to which runs were set aside (Options.SkipOnResume, SkipOnEdit,
 	// SkipHeld), or could not start because their names are taken (CatchUpAll).
 	Since time.Time `json:"since,omitzero"`
-	// Suspended, Schedule and TimeZone are from the last round's spec, kept for these options.
+	// Suspended, Schedule and TimeZone are from the last round's spec, kept for these options and for
+	// CatchUpAll, under which an edit reopens the accounts.
 	Suspended bool   `json:"suspended,omitempty"`
 	Schedule  string `json:"schedule,omitempty"`
 	TimeZone  string `json:"timeZone,omitempty"`

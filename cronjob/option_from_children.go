@@ -27,7 +27,7 @@ func fromChildren(s *Snapshot) *Snapshot {
 
 // running returns the children that run, with three exceptions. The job of an unrecorded run is
 // left to recoverStarts, as after a crash (CI3), so that no run replaces it before it is recorded.
-// A job that left the list when it was deleted (isOut) is not active any more. Neither is a job
+// A job that left the list when it was deleted (isOut), or replaced, is not active any more. Neither is a job
 // that was found to be gone while the children still show it.
 func running(s *Snapshot) (refs []Reference) {
 	c := family{
@@ -37,13 +37,19 @@ func running(s *Snapshot) (refs []Reference) {
 		names:     s.Options.Naming.of(s.CronJob.Name),
 		unstored:  s.CronJob.Spec.ConcurrencyPolicy == Replace,
 
-		terminating: s.Options.TerminatingTimeout,
-		now:         s.Now,
+		timeout: s.Options.TerminatingTimeout,
+		now:     s.Now,
 	}
 
 	recorded, m, gone := s.CronJob.Status.LastScheduleTime, memoryAbout(s), map[job.UID]bool{}
 	for _, l := range m.Deleted {
 		gone[l.UID] = l.Gone
+	}
+
+	if c.unstored {
+		for _, l := range m.Replaced { // they left the list, though the children may not show that yet
+			gone[l.UID] = true
+		}
 	}
 
 	for i := range s.Children {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/world"
 )
@@ -113,6 +114,37 @@ func TestCL5_ReplacedJobThatTheCacheStillShows(t *testing.T) {
 		if left := w.Memory.Kept().Deleted; len(left) > 0 || len(w.Triggers) > 0 {
 			t.Errorf("%s: %d triggers wait, and %v is remembered as deleted", policy, len(w.Triggers), left)
 		}
+	}
+}
+
+// The cache still shows a replaced job, and the next run's name belongs to another owner. The job is
+// not deleted again, and its round writes nothing: each write would wake the controller (CL5).
+func TestCL5_ReplacedJobBesideATakenName(t *testing.T) {
+	c := cronjob.CronJob{
+		Name:              "c",
+		UID:               "u",
+		CreationTimestamp: world.Start,
+		Spec:              cronjob.Spec{Schedule: "0 * * * *", ConcurrencyPolicy: cronjob.Replace},
+	}
+	cronjob.Default(&c.Spec)
+	w := world.NewCronJob(c, cronjob.Options{ActiveFromChildren: true})
+	w.Now = world.Start.Add(time.Hour)
+	restAtOnce(t, w)
+	w.DeliverAll()
+	w.Stale = true
+
+	w.Now = w.Now.Add(time.Hour)
+	w.AddForeign(w.Schedule.Schedule.Prev(w.Now.Add(1)))
+	for range 2 {
+		_, err := w.Round()
+		must.OK(t, err)
+	}
+	plan := reconcile(t, w.Snapshot())
+	o := done(&plan)
+	o.Created[0] = cronjob.Effect{Result: cronjobreason.ResultNameTaken}
+	end := plan.Conclude(o)
+	if len(plan.Delete) > 0 || end.Outcome.Settled.Result != cronjobreason.ResultNotTried {
+		t.Errorf("the status write is %s:\n%s", end.Outcome.Settled.Result, plan.String())
 	}
 }
 

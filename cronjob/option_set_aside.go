@@ -10,9 +10,10 @@ import (
 
 // setAside applies Options.SkipOnResume and SkipOnEdit: it moves the time after which runs count
 // past runs that were due while the CronJob was suspended or before its schedule was edited. It
-// returns the reason. Only a comparison with the memory shows such a change, so after a restart it
-// goes unnoticed. If CronJob.SpecChanged is set, runs that were due after the change still count.
-func setAside(m *memory, s *Snapshot) cronjobreason.Unstarted {
+// returns the reason, and whether the schedule was edited, as far as the options need that. Only a
+// comparison with the memory shows such a change, so after a restart it goes unnoticed. If
+// CronJob.SpecChanged is set, runs that were due after the change still count.
+func setAside(m *memory, s *Snapshot) (why cronjobreason.Unstarted, edited bool) {
 	o, cronJob := &s.Options, &s.CronJob
 	since, why := changedAt(cronJob.SpecChanged, m.Since, s.Now), cronjobreason.UnstartedSuspended
 
@@ -27,17 +28,17 @@ func setAside(m *memory, s *Snapshot) cronjobreason.Unstarted {
 		m.Suspended = suspended
 	}
 
-	if o.SkipOnEdit {
+	if o.SkipOnEdit || o.CatchUp == CatchUpAll {
 		text, zone := scheduleText(s), value.Of(cronJob.Spec.TimeZone)
-		switch {
-		case m.Schedule == "": // there is no earlier round to compare with
-		case m.Schedule != text, m.TimeZone != zone:
+		isFirst := m.Schedule == "" // there is no earlier round to compare with
+		edited = !isFirst && (m.Schedule != text || m.TimeZone != zone)
+		if edited && o.SkipOnEdit {
 			m.Since, why = since, cronjobreason.UnstartedEdited
 		}
 		m.Schedule, m.TimeZone = text, zone
 	}
 
-	return why
+	return why, edited
 }
 
 // changedAt returns the time up to which a change of the spec sets runs aside: the time of the

@@ -11,25 +11,33 @@ import (
 // It leaves the active list and holds nothing back any more (C21).
 func (f *family) isStuck(c *Child) bool {
 	isTerminating := c.isRunning() && c.isDeleted()
-	return f.terminating > 0 && isTerminating && !f.now.Before(f.stuckAt(c))
+	return f.timeout > 0 && isTerminating && !f.now.Before(f.stuckAt(c))
 }
 
 // stuckAt returns when a job that is terminating will be stuck.
-func (f *family) stuckAt(c *Child) time.Time { return c.DeletionTimestamp.Add(f.terminating) }
+func (f *family) stuckAt(c *Child) time.Time { return c.DeletionTimestamp.Add(f.timeout) }
 
-// appendTerminating appends a wait for the first job that will be stuck, if it holds something back.
+// appendTerminating appends a wait for the first job that will be stuck, if it can hold something
+// back until then. Of several, it is the one whose name comes first (B3).
 func (c *census) appendTerminating(waits []Wait) []Wait {
-	if c.terminating == 0 {
+	if c.timeout == 0 {
 		return waits
 	}
 
+	counts := childActiveLeaving | childActiveKept
+	if c.whenGone {
+		counts |= leaving
+	}
 	var next Wait
 	for i := range c.children {
 		child := &c.children[i]
-		if !child.isDeleted() || !c.verdicts[i].is(childActiveLeaving|childActiveKept|leaving) {
+		if !child.isDeleted() || !c.verdicts[i].is(counts) {
 			continue
 		}
-		if at := c.stuckAt(child); next.Until.IsZero() || at.Before(next.Until) {
+
+		at := c.stuckAt(child)
+		isFirst := next.Until.IsZero() || at.Before(next.Until)
+		if isFirst || at.Equal(next.Until) && child.Name < next.Name {
 			next = Wait{Reason: cronjobreason.WaitTerminating, Name: child.Name, Until: at}
 		}
 	}
@@ -39,8 +47,8 @@ func (c *census) appendTerminating(waits []Wait) []Wait {
 	return append(waits, next)
 }
 
-// terminating returns the event about a job that leaves the active list because it is stuck.
-func terminating(k Kind, name string, timeout time.Duration) job.Event {
-	return event(job.EventWarning, "TerminatingJob",
-		"Active "+k.String()+" has been terminating for "+timeout.String()+" and does not count any more: "+name)
+// sayStuck returns the event about a job that leaves the active list because it is stuck.
+func sayStuck(k Kind, name string, timeout time.Duration) job.Event {
+	return event(job.EventWarning, "TerminatingJob", "Active "+k.String()+" has been terminating for at least "+
+		timeout.String()+" and does not count any more: "+name)
 }

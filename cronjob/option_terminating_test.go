@@ -122,3 +122,66 @@ func TestC21_UnrecordedRun(t *testing.T) {
 		t.Errorf("got %s, want the next run", got)
 	}
 }
+
+// C21: a round waits only for a job that holds something back. Of several that end their time
+// together, it names the same one for any order of the children (B3).
+func TestC21_WaitsOnlyForWhatCounts(t *testing.T) {
+	other := child(hours(1))
+	other.Name, other.UID = "report-manual-x", "other"
+	two := second(cronjob.Forbid, leaving(child(hours(1))), leaving(other))
+	two.CronJob.Status.Active = append(two.CronJob.Status.Active, ref(other))
+	suspended := second(cronjob.Forbid, leaving(child(hours(1))))
+	suspended.CronJob.Spec.Suspend = ptr(true)
+	unlisted := second(cronjob.Replace, leaving(child(hours(1))))
+	unlisted.CronJob.Status = cronjob.Status{LastScheduleTime: hours(2)}
+
+	for name, tc := range map[string]struct {
+		s     cronjob.Snapshot
+		waits string // the job that is waited for
+	}{
+		"two jobs":                           {two, child(hours(1)).Name},
+		"suspended":                          {suspended, ""},
+		"Replace has taken it from the list": {unlisted, ""},
+	} {
+		tc.s.Options.TerminatingTimeout = 2 * time.Hour
+		plan := reconcile(t, tc.s)
+		i := slices.IndexFunc(plan.Waits, func(w cronjob.Wait) bool { return w.Reason == cronjobreason.WaitTerminating })
+		if got := ""; i >= 0 {
+			got = plan.Waits[i].Name
+			if got != tc.waits {
+				t.Errorf("%s: waits for %q", name, got)
+			}
+		} else if tc.waits != "" {
+			t.Errorf("%s: no wait\n%s", name, plan.String())
+		}
+	}
+}
+
+// C21: a stuck job stays forgotten if the clock goes back or the timeout is raised. And the start of a
+// trigger's job that was stuck holds nothing back if the reply to the status was lost.
+func TestC21_Afterwards(t *testing.T) {
+	s := second(cronjob.Forbid, leaving(child(hours(1))))
+	s.Options.TerminatingTimeout = time.Hour
+	s.Now = hours(2.1)
+	plan, _ := goOn(t, &s)
+	s.Children = append(s.Children, made(&plan))
+	s.Options.TerminatingTimeout = 5 * time.Hour
+	if plan := reconcile(t, s); len(plan.Unexpected) > 0 {
+		t.Errorf("the job that has left the list is unexpected:\n%s", plan.String())
+	}
+
+	s = hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, hours(0.5))
+	s.Options.TerminatingTimeout, s.Triggers = time.Minute, []cronjob.Trigger{{ID: "x"}}
+	plan, _ = goOn(t, &s)
+	stuck := made(&plan)
+	stuck.DeletionTimestamp = hours(0.6)
+	s.Children, s.Triggers, s.Now = []cronjob.Child{stuck}, nil, hours(0.9)
+	plan = reconcile(t, s)
+	o := done(&plan)
+	o.Settled = cronjob.Reply{Result: cronjobreason.ResultUnsuccessful} // the status was written
+	end := plan.Conclude(o)
+	s.Memory, s.CronJob.Status.Active, s.Children, s.Now = end.Memory, nil, nil, hours(1)
+	if got := created(t, reconcile(t, s)); !got.Equal(hours(1)) {
+		t.Errorf("got %s, want the next run; the memory has %+v", got, s.Memory.Kept())
+	}
+}

@@ -2,6 +2,7 @@ package cronjob
 
 import (
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
+	"github.com/batchplan/batchplan/internal/value"
 )
 
 // Most rounds find nothing to do. planQuiet recognises them by one look at each value, without the
@@ -15,6 +16,9 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 
 	m, last := memoryAbout(s), s.CronJob.Status.LastScheduleTime
 	m.Recorded = later(m.Recorded, last)
+	if s.Options.CatchUp == CatchUpAll {
+		m.Schedule, m.TimeZone = scheduleText(s), value.Of(s.CronJob.Spec.TimeZone)
+	}
 	if m.Accounted.IsZero() {
 		m.Accounted = startsFrom(s, last, &m)
 	}

@@ -123,6 +123,8 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 		switch {
 		case start.Over && unstored:
 			continue // no status lists jobs
+		case place >= 0 && c.isStuck(&c.children[place]):
+			continue // it leaves the list with this round, or has left it
 		case isNamed(start.UID, start.Name):
 			if sight != sightNone && sight != sightTriggered {
 				continue // the children show all but a start by a trigger

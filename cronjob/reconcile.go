@@ -80,13 +80,13 @@ func (p *Planner) planRound(s *Snapshot) (*Plan, error) {
 	s = fromChildren(byName(s))
 	b, m := &p.buffers, memoryAbout(s)
 	c := takeCensus(s, &m, b)
-	aside := setAside(&m, s)
+	aside, edited := setAside(&m, s)
 	base := startsFrom(s, c.lastRun, &m)
 	run := findRun(s, c, base, b)
 	c.admit(run.obstacle)
 
 	out := decide(s, c, &run, &m, base, b)
-	l := account(s, c, &run, &m, aside, out.recorded)
+	l := account(s, c, &run, &m, aside, edited, out.recorded)
 	if err := checkDuplicates(out.remove); err != nil {
 		return nil, err
 	}
@@ -130,7 +130,10 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 	}
 
 	out.notes = append(out.notes, clockNotes(s, run.noRuns)...)
-	out.waits = c.appendTerminating(appendWaits(out.waits, s, run, len(c.verify)))
+	out.waits = appendWaits(out.waits, s, run, len(c.verify))
+	if run.noRuns == 0 || len(c.triggers)+len(s.Backfills) > 0 {
+		out.waits = c.appendTerminating(out.waits)
+	}
 
 	started := out.create
 	if len(c.triggers) > 0 {
@@ -161,11 +164,17 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 	return out
 }
 
-// account accounts for the runs that have started, and for those that this round gives up.
-func account(s *Snapshot, c *census, run *dueRun, m *memory, aside cronjobreason.Unstarted, recorded time.Time) ledger {
+// account accounts for the runs that have started, and for those that this round gives up. Argument
+// aside is the reason of runs that are set aside, and edited whether the schedule was edited.
+func account(
+	s *Snapshot, c *census, run *dueRun, m *memory, aside cronjobreason.Unstarted, edited bool, recorded time.Time,
+) ledger {
 	all := runs{s.Schedule.Schedule, c, m.Started}
-	return openLedger(s, c, m).recorded(&all, c.lastRun).upTo(&all, m.Since, aside).
-		reopened(&run.timing, &s.Options).due(&all, &run.timing).
+	l := openLedger(s, c, m).recorded(&all, c.lastRun).upTo(&all, m.Since, aside)
+	if edited && s.Options.CatchUp == CatchUpAll {
+		l = l.reopened(&run.timing)
+	}
+	return l.due(&all, &run.timing).
 		givenUp(&all, &run.timing, run.obstacle, s.Options.CatchUp).
 		recorded(&all, recorded)
 }

@@ -115,12 +115,11 @@ func (r *runs) started(after, until time.Time) (all []time.Time) {
 	return c.names.sorted(all)
 }
 
-// reopened goes back to the run to make up if it is accounted for: the schedule has been edited, and
-// what was accounted for were runs of the old one. Only CatchUpAll makes up runs before others, which
-// would then be missing from the accounts.
-func (l ledger) reopened(t *timing, o *Options) ledger {
-	isKnown := o.CatchUp == CatchUpAll && !o.Quirks.Has(cronjobquirk.Stale) // stale statuses repeat runs
-	if isKnown && !t.due.IsZero() && t.due.Before(l.accounted) {
+// reopened is called after an edit of the schedule. If the due run lies before what is accounted for,
+// the accounts go back to it: they were of runs of the old schedule. With CatchUpAll more runs follow
+// the due one, and each of them starts or is reported.
+func (l ledger) reopened(t *timing) ledger {
+	if !t.due.IsZero() && t.due.Before(l.accounted) {
 		l.accounted = t.due.Add(-1)
 	}
 	return l

@@ -215,3 +215,40 @@ func TestC9_NoMissScheduleOfARunThatStarts(t *testing.T) {
 		t.Errorf("events %v", got)
 	}
 }
+
+// C9: without an edit of the schedule no run is reported twice, although an earlier run is due again: the
+// clock goes back, or the deadline or the limit of CatchUpAll is raised.
+func TestC9_EarlierRunWithoutAnEdit(t *testing.T) {
+	for name, tc := range map[string]struct {
+		rounds []float64
+		raise  func(s *cronjob.Snapshot) // after the second round
+		want   int
+	}{
+		"clock back": {[]float64{0.5, 5.25, 1.25, 1.75, 2.75, 3.75, 4.75}, func(*cronjob.Snapshot) {}, 4},
+		"deadline": {[]float64{0.5, 5.25, 5.3, 6.9, 12.9}, func(s *cronjob.Snapshot) {
+			s.CronJob.Spec.StartingDeadlineSeconds = ptr[int64](5 * 3600)
+		}, 8},
+		"limit": {[]float64{0.5, 5.25, 6.3, 7.3, 8.3}, func(s *cronjob.Snapshot) {
+			s.CronJob.Spec.StartingDeadlineSeconds, s.Options.CatchUpLimit = nil, 8
+		}, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid, StartingDeadlineSeconds: ptr[int64](1800)}, start, child(start))
+			s.CronJob.Status = cronjob.Status{Active: []cronjob.Reference{ref(child(start))}, LastScheduleTime: start}
+			s.Options = cronjob.Options{CatchUp: cronjob.CatchUpAll, CatchUpLimit: 4}
+
+			missed := 0
+			for i, hour := range tc.rounds {
+				if i == 2 {
+					tc.raise(&s)
+				}
+				s.Now = hours(hour)
+				_, end := goOn(t, &s)
+				missed += end.Metrics.Missed
+			}
+			if missed != tc.want {
+				t.Errorf("%d runs were reported, want %d", missed, tc.want)
+			}
+		})
+	}
+}

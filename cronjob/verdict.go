@@ -123,8 +123,11 @@ func (c *census) judge(place int) verdict {
 	case gone:
 		return childGone
 	case deleted:
-		if c.replacing && c.isStarted(place) {
+		switch isStarted := c.isStarted(place); {
+		case isStarted && c.replacing:
 			return childLeaving
+		case isStarted && c.timeout > 0: // it was stuck, and the clock went back or the timeout is longer now
+			return childLeavingOther
 		}
 	case child.isOfRun():
 		return childForgotten
@@ -132,8 +135,8 @@ func (c *census) judge(place int) verdict {
 	return childUnexpected
 }
 
-// isOut reports whether a running child has left the active list because it is being deleted. If a
-// list is stored, only a stuck child has. Otherwise Replace has deleted the child, or need not delete
+// isOut reports whether a running child has left the active list because it is being deleted: if it is
+// stuck, or under Replace if no list is stored. Then Replace has deleted the child, or need not delete
 // it any more. A finalizer may hold the child for a long time. If the list contained it, each round
 // would find it again, and a run that waits until it is recorded would never start (CL5).
 func (f *family) isOut(child *Child) bool {
