@@ -63,7 +63,7 @@ func TestOutcome_JSON(t *testing.T) {
 		Created: []cronjob.Effect{
 			{Result: cronjobreason.ResultDone, Job: cronjob.Reference{Name: "a", UID: "u"}}, {Result: cronjobreason.ResultUnsuccessful, Error: "quota"}},
 	}}
-	const want = `{"verified":["gone"],"created":[{"result":"done","job":{"name":"a","uid":"u"}},{"result":"unsuccessful","error":"quota"}]}`
+	const want = `{"verified":["Gone"],"created":[{"result":"Done","job":{"name":"a","uid":"u"}},{"result":"Unsuccessful","error":"quota"}]}`
 	data, err := json.Marshal(o)
 	if err != nil || string(data) != want {
 		t.Errorf("got %s, error %v\nwant %s", data, err, want)
@@ -76,7 +76,7 @@ func TestOutcome_JSON(t *testing.T) {
 // The values of options are stored as words.
 func TestOptions_JSON(t *testing.T) {
 	o := cronjob.Options{CatchUp: cronjob.CatchUpAll, Naming: cronjob.Naming{Form: cronjob.NameSeconds}, Marks: cronjob.Marks{TimeIn: cronjob.InName}}
-	const want = `{"catchUp":"all","naming":{"form":"seconds"},"marks":{"timeIn":"name"}}`
+	const want = `{"catchUp":"All","naming":{"form":"Seconds"},"marks":{"timeIn":"Name"}}`
 	data, err := json.Marshal(o)
 	if err != nil || string(data) != want {
 		t.Errorf("got %s, error %v\nwant %s", data, err, want)

@@ -154,7 +154,7 @@ func TestSnapshot_StoredIncomplete(t *testing.T) {
 	data, err := json.Marshal(s)
 	must.OK(t, err)
 	for schedule, want := range map[string]string{
-		`"schedule":{"schedule"`: `options.naming.namer: "": is required with form custom; a stored snapshot leaves it out`,
+		`"schedule":{"schedule"`: `options.naming.namer: "": is required with form Custom; a stored snapshot leaves it out`,
 		`"schedule":{"other"`:    `schedule: "": is not compiled`,
 	} {
 		var read cronjob.Snapshot

@@ -52,7 +52,7 @@ func (deaf) Run(string, string) (time.Time, bool) { return time.Time{}, false }
 func TestOptions_WhatIsRefused(t *testing.T) {
 	for field, o := range map[string]cronjob.Options{
 		"options.naming.form":          {Naming: cronjob.Naming{Form: 9}},
-		`options.naming.form: "minute`: {Naming: cronjob.Naming{Namer: cronjobgen.Stamps{}}},
+		`options.naming.form: "Minute`: {Naming: cronjob.Naming{Namer: cronjobgen.Stamps{}}},
 		"options.naming.namer":         {Naming: cronjob.Naming{Form: cronjob.NameCustom}},
 		`options.naming.namer: "rep`:   {Naming: cronjob.Naming{Form: cronjob.NameCustom, Namer: deaf{}}},
 		"options.naming.prefix":        {Naming: cronjob.Naming{Form: cronjob.NameCustom, Namer: cronjobgen.Stamps{}, Prefix: "x-"}},

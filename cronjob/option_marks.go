@@ -37,13 +37,13 @@ const (
 	InName
 )
 
-const markPlaces = "annotation|label|name"
+const markPlaces = "Annotation|Label|Name"
 
-// String returns the place as a word.
+// String returns the name of the constant without In.
 func (p MarkPlace) String() string { return enum.String(markPlaces, int(p), "MarkPlace") }
 
 // MarshalText is [MarkPlace.String].
-func (p MarkPlace) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+func (p MarkPlace) MarshalText() ([]byte, error) { return enum.Text(markPlaces, int(p), "MarkPlace") }
 
 // UnmarshalText reads what MarshalText writes; the empty text is InAnnotation. Any other text is an
 // error and changes nothing.

@@ -36,13 +36,13 @@ const (
 	NameCustom
 )
 
-const nameForms = "minutes|seconds|custom"
+const nameForms = "Minutes|Seconds|Custom"
 
-// String returns the form as a word.
+// String returns the name of the constant without Name.
 func (f NameForm) String() string { return enum.String(nameForms, int(f), "NameForm") }
 
 // MarshalText is [NameForm.String].
-func (f NameForm) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+func (f NameForm) MarshalText() ([]byte, error) { return enum.Text(nameForms, int(f), "NameForm") }
 
 // UnmarshalText reads what MarshalText writes; the empty text is NameMinutes. Any other text is an
 // error and changes nothing.
@@ -85,14 +85,14 @@ func (n *Naming) checkForm() error {
 	case n.Form > NameCustom:
 		return invalid("options.naming.form", int(n.Form), "is not a form of names")
 	case n.Form != NameCustom && n.Namer != nil:
-		return invalid("options.naming.form", n.Form.String(), "must be custom with a namer")
+		return invalid("options.naming.form", n.Form.String(), "must be Custom with a namer")
 	case n.Form != NameCustom:
 		return nil
 	case n.Namer == nil:
-		return invalid("options.naming.namer", "", "is required with form custom; a stored snapshot leaves it out")
+		return invalid("options.naming.namer", "", "is required with form Custom; a stored snapshot leaves it out")
 	case n.Prefix != "":
 		return invalid("options.naming.prefix", n.Prefix,
-			"must be empty with form custom: the namer makes the whole name")
+			"must be empty with form Custom: the namer makes the whole name")
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func (n *Naming) checkMinutes(c *Compiled) error {
 		return nil
 	}
 	return invalid("options.naming.form", n.Form.String(), fmt.Sprintf(
-		"gives the runs of one minute one name, and schedule %q can have several: use seconds or custom", c.Schedule))
+		"gives the runs of one minute one name, and schedule %q can have several: use Seconds or Custom", c.Schedule))
 }
 
 // of returns the names of one CronJob's jobs.

@@ -80,13 +80,13 @@ const (
 	CatchUpAll
 )
 
-const catchUps = "latest|none|all"
+const catchUps = "Latest|None|All"
 
-// String returns the way as a word.
+// String returns the name of the constant without CatchUp.
 func (c CatchUp) String() string { return enum.String(catchUps, int(c), "CatchUp") }
 
 // MarshalText is [CatchUp.String].
-func (c CatchUp) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+func (c CatchUp) MarshalText() ([]byte, error) { return enum.Text(catchUps, int(c), "CatchUp") }
 
 // UnmarshalText reads what MarshalText writes; the empty text is CatchUpLatest. Any other text is
 // an error and changes nothing.

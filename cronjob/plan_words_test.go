@@ -3,9 +3,7 @@ package cronjob_test
 import (
 	"encoding"
 	"encoding/json"
-	"fmt"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -39,8 +37,7 @@ func TestPlansAreWritten_InWords(t *testing.T) {
 			value := reflect.New(kind)
 			value.Elem().SetUint(uint64(i))
 			text, err := json.Marshal(value.Interface())
-			must.OK(t, err)
-			if strings.HasSuffix(string(text), fmt.Sprintf(`(%d)"`, i)) || strings.HasPrefix(string(text), `"Wait(`) {
+			if err != nil {
 				continue // the value has no name
 			}
 
@@ -94,7 +91,9 @@ func TestReasonsAreWritten(t *testing.T) {
 		"Expired":             cronjobreason.DeleteExpired,
 		"Backfilled":          cronjobreason.CreateBackfilled,
 		"NameTaken":           cronjobreason.UnstartedNameTaken,
-		"recorded earlier":    jobreason.AlreadyRecorded,
+		"AlreadyRecorded":     jobreason.AlreadyRecorded,
+		"Index":               jobreason.CountedIndex,
+		"StillTracked":        jobreason.ResultStillTracked,
 	} {
 		text, err := json.Marshal(reason)
 		if err != nil || string(text) != `"`+want+`"` {

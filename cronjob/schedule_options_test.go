@@ -38,7 +38,7 @@ func TestC13_SecondsDoNotCollide(t *testing.T) {
 
 	s.Options.Naming.Form = cronjob.NameMinutes
 	_, err := cronjob.Reconcile(s)
-	if err == nil || !strings.Contains(err.Error(), `options.naming.form: "minutes"`) || !strings.Contains(err.Error(), `"*/20 * * * * *"`) {
+	if err == nil || !strings.Contains(err.Error(), `options.naming.form: "Minutes"`) || !strings.Contains(err.Error(), `"*/20 * * * * *"`) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // B4: all values in a plan have a text, even values of a newer version.
 func TestB4_Words(t *testing.T) {
 	for got, want := range map[string]string{
-		fmt.Sprint(cronjob.CatchUpLatest, cronjob.CatchUpNone, cronjob.CatchUpAll, cronjob.CatchUp(9)): "latest none all CatchUp(9)",
+		fmt.Sprint(cronjob.CatchUpLatest, cronjob.CatchUpNone, cronjob.CatchUpAll, cronjob.CatchUp(9)): "Latest None All CatchUp(9)",
 		fmt.Sprint(cronjobreason.ResultNotTried, cronjobreason.ResultRefused, cronjobreason.Result(9)): "not tried refused Result(9)",
 		cronjobreason.DeleteExpired.String():           "it finished long enough ago (KeepSuccessful, KeepFailed)",
 		cronjobreason.Delete(9).String():               "Delete(9)",

@@ -68,9 +68,9 @@ func TestOutcome_JSON(t *testing.T) {
 		Recorded:  job.Reply{Result: jobreason.ResultDone},
 		Untracked: []job.Reply{{Result: jobreason.ResultDone}, {Result: jobreason.ResultStillTracked}},
 	}
-	const want = `{"deleted":[{"result":"gone"}],` +
-		`"created":[{"result":"done","pod":{"name":"a","uid":"u"}},{"result":"unsuccessful","error":"quota"}],` +
-		`"recorded":"done","untracked":["done","still tracked"]}`
+	const want = `{"deleted":[{"result":"Gone"}],` +
+		`"created":[{"result":"Done","pod":{"name":"a","uid":"u"}},{"result":"Unsuccessful","error":"quota"}],` +
+		`"recorded":"Done","untracked":["Done","StillTracked"]}`
 	if got := text(o); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
@@ -84,7 +84,7 @@ func TestOutcome_JSON(t *testing.T) {
 func TestContainer_JSON(t *testing.T) {
 	c := []jobpod.Container{{Name: "app", State: jobpod.Running},
 		{Name: "set-up", Kind: jobpod.Init, State: jobpod.Terminated}, {Name: "proxy", Kind: jobpod.RestartableInit}}
-	const want = `[{"name":"app","state":"Running"},{"name":"set-up","kind":"InitContainer","state":"Terminated"},{"name":"proxy","kind":"RestartableInitContainer"}]`
+	const want = `[{"name":"app","state":"Running"},{"name":"set-up","kind":"Init","state":"Terminated"},{"name":"proxy","kind":"RestartableInit"}]`
 	if got := text(c); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}

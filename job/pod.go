@@ -109,7 +109,7 @@ const podPhases = "Pending|Unknown|Running|Succeeded|Failed"
 func (p PodPhase) String() string { return enum.String(podPhases, int(p), "PodPhase") }
 
 // MarshalText writes the phase as Kubernetes writes it.
-func (p PodPhase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+func (p PodPhase) MarshalText() ([]byte, error) { return enum.Text(podPhases, int(p), "PodPhase") }
 
 // UnmarshalText reads a phase as Kubernetes writes it; the empty text is Pending. Any other text is
 // an error and changes nothing.

@@ -113,7 +113,7 @@ func drawChange(t *rapid.T, v any) any {
 			return append(v, v[at])
 		}
 	}
-	return rapid.SampledFrom([]any{nil, "", "x", "0-2147483646", "Indexed", "done", "2026-01-01T00:00:00Z", -1, 0, 1,
+	return rapid.SampledFrom([]any{nil, "", "x", "0-2147483646", "Indexed", "Done", "2026-01-01T00:00:00Z", -1, 0, 1,
 		int64(1 << 31), int64(1 << 62), true, false,
 		[]any{}, map[string]any{}, []any{nil}}).Draw(t, "value")
 }
@@ -125,10 +125,10 @@ func TestReply(t *testing.T) {
 		reply job.Reply
 		text  string
 	}{
-		{job.Reply{}, `"not tried"`},
-		{job.Reply{Result: jobreason.ResultDone}, `"done"`},
-		{job.Reply{Result: jobreason.ResultDone, Version: 7}, `{"result":"done","version":7}`},
-		{job.Reply{Result: jobreason.ResultUnsuccessful, Error: "conflict"}, `{"result":"unsuccessful","error":"conflict"}`},
+		{job.Reply{}, `"NotTried"`},
+		{job.Reply{Result: jobreason.ResultDone}, `"Done"`},
+		{job.Reply{Result: jobreason.ResultDone, Version: 7}, `{"result":"Done","version":7}`},
+		{job.Reply{Result: jobreason.ResultUnsuccessful, Error: "conflict"}, `{"result":"Unsuccessful","error":"conflict"}`},
 	}
 
 	for _, test := range tests {

@@ -28,9 +28,7 @@ const deleteReasons = "unspecified|" +
 func (r Delete) String() string { return enum.String(deleteReasons, int(r), "Delete") }
 
 // MarshalText returns the name of the constant without Delete.
-func (r Delete) MarshalText() ([]byte, error) {
-	return []byte(enum.String(deleteNames, int(r), "Delete")), nil
-}
+func (r Delete) MarshalText() ([]byte, error) { return enum.Text(deleteNames, int(r), "Delete") }
 
 // UnmarshalText reads what MarshalText returns. Any other text is an error and changes nothing.
 func (r *Delete) UnmarshalText(text []byte) error { return enum.Read(r, deleteNames, text, "reason") }

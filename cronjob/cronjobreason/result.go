@@ -24,14 +24,16 @@ const (
 	ResultNameTaken
 )
 
+const resultNames = "NotTried|Done|Gone|Unsuccessful|Refused|AlreadyExists|NameTaken"
+
 const results = "not tried|done|gone|unsuccessful|refused|already exists|name taken"
 
 // String returns the result in words.
 func (r Result) String() string { return enum.String(results, int(r), "Result") }
 
-// MarshalText returns the result in words.
-func (r Result) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+// MarshalText returns the name of the constant without Result.
+func (r Result) MarshalText() ([]byte, error) { return enum.Text(resultNames, int(r), "Result") }
 
-// UnmarshalText reads a result in words; the empty text is ResultNotTried. Any other text is an
+// UnmarshalText reads what MarshalText returns; the empty text is ResultNotTried. Any other text is an
 // error and changes nothing.
-func (r *Result) UnmarshalText(text []byte) error { return enum.Read(r, results, text, "result") }
+func (r *Result) UnmarshalText(text []byte) error { return enum.Read(r, resultNames, text, "result") }

@@ -39,7 +39,7 @@ func (r Unstarted) String() string {
 
 // MarshalText returns the name of the constant without Unstarted.
 func (r Unstarted) MarshalText() ([]byte, error) {
-	return []byte(enum.String(unstartedNames, int(r), "Unstarted")), nil
+	return enum.Text(unstartedNames, int(r), "Unstarted")
 }
 
 // UnmarshalText reads what MarshalText returns. Any other text is an error and changes nothing.

@@ -53,7 +53,7 @@ const waitNames = "|NextRun|Never|Active|Verify|StartDeadline|NameTaken|NoSchedu
 func (r Wait) String() string { return enum.String(waitNames, int(r), "Wait") }
 
 // MarshalText is [Wait.String].
-func (r Wait) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+func (r Wait) MarshalText() ([]byte, error) { return enum.Text(waitNames, int(r), "Wait") }
 
 // UnmarshalText reads what MarshalText returns. Any other text is an error and changes nothing.
 func (r *Wait) UnmarshalText(text []byte) error { return enum.Read(r, waitNames, text, "reason") }

@@ -14,14 +14,30 @@ const separator = "|"
 
 // String returns the i-th of the names. A value without a name is written as its kind and its number.
 func String(names string, i int, kind string) string {
+	if name, ok := find(names, i); ok {
+		return name
+	}
+	return fmt.Sprintf("%s(%d)", kind, i)
+}
+
+// Text returns the i-th of the names. A value without a name has no text that can be read, so it is an error.
+func Text(names string, i int, kind string) ([]byte, error) {
+	name, ok := find(names, i)
+	if !ok {
+		return nil, fmt.Errorf("%s(%d) has no name", kind, i)
+	}
+	return []byte(name), nil
+}
+
+func find(names string, i int) (name string, ok bool) {
 	n := 0
 	for name := range strings.SplitSeq(names, separator) {
 		if n == i {
-			return name
+			return name, true
 		}
 		n++
 	}
-	return fmt.Sprintf("%s(%d)", kind, i)
+	return "", false
 }
 
 // Read sets a value to the one that a text names. The empty text is the first name. A text that is no name is an error,
@@ -51,10 +67,13 @@ func (s Set[M]) IsZero() bool { return s.bits == 0 }
 // Has reports whether a member is in the set.
 func (s Set[M]) Has(m M) bool { return s.bits&(1<<m) != 0 }
 
-// With returns the set with the members added.
-func (s Set[M]) With(members ...M) Set[M] {
+// With returns the set with those of the members added that have a name.
+func (s Set[M]) With(names string, members ...M) Set[M] {
+	last := M(strings.Count(names, separator) + 1)
 	for _, m := range members {
-		s.bits |= 1 << m
+		if 0 < m && m <= last {
+			s.bits |= 1 << m
+		}
 	}
 	return s
 }
@@ -78,14 +97,12 @@ func (s Set[M]) All() iter.Seq[M] {
 	}
 }
 
-// Text lists the members by name, separated by commas. It leaves out members without a name.
+// Text lists the members by name, separated by commas.
 func (s Set[M]) Text(names string) string {
 	known := strings.Split(names, separator)
 	var members []string
 	for m := range s.All() {
-		if i := int(m) - 1; i >= 0 && i < len(known) {
-			members = append(members, known[i])
-		}
+		members = append(members, known[m-1])
 	}
 	return strings.Join(members, ",")
 }
@@ -100,7 +117,7 @@ func ReadSet[M ~uint8](into *Set[M], names string, text []byte) error {
 		switch {
 		case name == "":
 		case i >= 0:
-			set = set.With(M(i + 1))
+			set = set.With(names, M(i+1))
 		default:
 			return fmt.Errorf("unknown name %q: want one of %s", name, strings.Join(known, ", "))
 		}

@@ -13,6 +13,9 @@ func TestString(t *testing.T) {
 		if got := String(colors, i, "Color"); got != want {
 			t.Errorf("String(%d) = %q, want %q", i, got, want)
 		}
+		if text, err := Text(colors, i, "Color"); string(text) != want && i < 3 || (err != nil) != (i == 3) {
+			t.Errorf("Text(%d) = %q, %v, want %q", i, text, err, want)
+		}
 	}
 }
 
@@ -55,7 +58,7 @@ func TestSets(t *testing.T) {
 		if (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
 			t.Errorf("ReadSet(%q): error %v, want %q", test.text, err, test.err)
 		}
-		if want := (Set[color]{}).With(test.want...); got != want {
+		if want := (Set[color]{}).With(names, test.want...); got != want {
 			t.Errorf("ReadSet(%q) = %v, want %v", test.text, got, want)
 		}
 		if text := got.Text(names); text != test.again {
@@ -63,21 +66,20 @@ func TestSets(t *testing.T) {
 		}
 		for m := red; m <= blue; m++ {
 			without := got.Without(m)
-			if got.Has(m) != slices.Contains(test.want, m) || without.Has(m) || got.Has(m) && without.With(m) != got {
+			if got.Has(m) != slices.Contains(test.want, m) || without.Has(m) || got.Has(m) && without.With(names, m) != got {
 				t.Errorf("%v: member %d is there: %t, and without it the set is %v", got, m, got.Has(m), without)
 			}
 		}
-		if all := slices.Collect(got.All()); !slices.IsSorted(all) || (Set[color]{}).With(all...) != got {
+		if all := slices.Collect(got.All()); !slices.IsSorted(all) || (Set[color]{}).With(names, all...) != got {
 			t.Errorf("%v has the members %v", got, all)
 		}
 	}
 
-	all := (Set[color]{}).With(0, red, blue, 63, 64)
-	if text := all.Text(names); text != "Red,Blue" {
-		t.Errorf("members without a name are in %q", text)
+	if got := (Set[color]{}).With(names, 0, red, 4, blue, 63, 64, 255); got != (Set[color]{}).With(names, red, blue) {
+		t.Errorf("numbers without a name are in %v", got)
 	}
-	for m := range all.All() {
-		if m != 0 {
+	for m := range (Set[color]{}).With(names, green, blue).All() {
+		if m != green {
 			t.Errorf("the first member is %d", m)
 		}
 		break

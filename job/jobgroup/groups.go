@@ -117,9 +117,7 @@ const groupReasons = "unspecified|" +
 func (r Reason) String() string { return enum.String(groupReasons, int(r), "Reason") }
 
 // MarshalText returns the name of the constant.
-func (r Reason) MarshalText() ([]byte, error) {
-	return []byte(enum.String(groupNames, int(r), "Reason")), nil
-}
+func (r Reason) MarshalText() ([]byte, error) { return enum.Text(groupNames, int(r), "Reason") }
 
 // UnmarshalText reads what MarshalText returns. Any other text is an error and changes nothing.
 func (r *Reason) UnmarshalText(text []byte) error { return enum.Read(r, groupNames, text, "reason") }

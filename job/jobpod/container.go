@@ -31,13 +31,13 @@ const (
 	RestartableInit
 )
 
-const containerKinds = "AppContainer|InitContainer|RestartableInitContainer"
+const containerKinds = "App|Init|RestartableInit"
 
-// String returns the name of the constant followed by "Container".
+// String returns the name of the constant.
 func (k Kind) String() string { return enum.String(containerKinds, int(k), "Kind") }
 
 // MarshalText is [Kind.String].
-func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k Kind) MarshalText() ([]byte, error) { return enum.Text(containerKinds, int(k), "Kind") }
 
 // UnmarshalText reads what MarshalText writes; the empty text is App. Any other text is an error
 // and changes nothing.
@@ -56,12 +56,10 @@ const (
 const containerStates = "Waiting|Running|Terminated"
 
 // String returns the state as Kubernetes names it.
-func (s State) String() string {
-	return enum.String(containerStates, int(s), "State")
-}
+func (s State) String() string { return enum.String(containerStates, int(s), "State") }
 
 // MarshalText is [State.String].
-func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s State) MarshalText() ([]byte, error) { return enum.Text(containerStates, int(s), "State") }
 
 // UnmarshalText reads what MarshalText writes; the empty text is Waiting. Any other text is an
 // error and changes nothing.

@@ -22,7 +22,7 @@ const ownerships = "Owned|OwnedUnmatched|Orphan|Foreign"
 func (o Ownership) String() string { return enum.String(ownerships, int(o), "Ownership") }
 
 // MarshalText writes the name of the constant.
-func (o Ownership) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+func (o Ownership) MarshalText() ([]byte, error) { return enum.Text(ownerships, int(o), "Ownership") }
 
 // UnmarshalText reads the name of a constant; the empty text is Owned. Any other text is an error
 // and changes nothing.

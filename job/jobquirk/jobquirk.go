@@ -116,8 +116,8 @@ func (s Set) Has(q Quirk) bool { return s.quirks.Has(q) }
 // Equal is ==. Package go-cmp calls it.
 func (s Set) Equal(other Set) bool { return s == other }
 
-// With returns the set with the quirks added.
-func (s Set) With(quirks ...Quirk) Set { return Set{s.quirks.With(quirks...)} }
+// With returns the set with the quirks added. A number that is not a quirk is left out.
+func (s Set) With(quirks ...Quirk) Set { return Set{s.quirks.With(names, quirks...)} }
 
 // Without returns the set without the quirks.
 func (s Set) Without(quirks ...Quirk) Set { return Set{s.quirks.Without(quirks...)} }

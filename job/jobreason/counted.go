@@ -18,14 +18,16 @@ const (
 	AlreadyRecorded
 )
 
+const countedNames = "NotCounted|Succeeded|Failed|Index|AlreadyRecorded"
+
 const countedAs = "not counted|succeeded|failed|completed index|recorded earlier"
 
 // String returns the way of counting in words.
 func (c Counted) String() string { return enum.String(countedAs, int(c), "Counted") }
 
-// MarshalText is [Counted.String].
-func (c Counted) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+// MarshalText returns the name of the constant without Counted at its beginning.
+func (c Counted) MarshalText() ([]byte, error) { return enum.Text(countedNames, int(c), "Counted") }
 
 // UnmarshalText reads what MarshalText returns; the empty text is NotCounted. Any other text is an
 // error and changes nothing.
-func (c *Counted) UnmarshalText(text []byte) error { return enum.Read(c, countedAs, text, "as") }
+func (c *Counted) UnmarshalText(text []byte) error { return enum.Read(c, countedNames, text, "as") }

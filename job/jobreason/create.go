@@ -28,9 +28,7 @@ const createReasons = "unspecified|" +
 func (r Create) String() string { return enum.String(createReasons, int(r), "Create") }
 
 // MarshalText returns the name of the constant without Create.
-func (r Create) MarshalText() ([]byte, error) {
-	return []byte(enum.String(createNames, int(r), "Create")), nil
-}
+func (r Create) MarshalText() ([]byte, error) { return enum.Text(createNames, int(r), "Create") }
 
 // UnmarshalText reads what MarshalText returns. Any other text is an error and changes nothing.
 func (r *Create) UnmarshalText(text []byte) error { return enum.Read(r, createNames, text, "reason") }

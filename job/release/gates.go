@@ -129,8 +129,8 @@ func (g Gates) Has(gate Gate) bool { return g.gates.Has(gate) }
 // Equal is ==. Package go-cmp calls it.
 func (g Gates) Equal(other Gates) bool { return g == other }
 
-// With returns the set with the gates added.
-func (g Gates) With(gates ...Gate) Gates { return Gates{g.gates.With(gates...)} }
+// With returns the set with the gates added. A number that is not a gate is left out.
+func (g Gates) With(gates ...Gate) Gates { return Gates{g.gates.With(names, gates...)} }
 
 // Without returns the set without the gates.
 func (g Gates) Without(gates ...Gate) Gates { return Gates{g.gates.Without(gates...)} }

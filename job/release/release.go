@@ -79,7 +79,8 @@ func All() []Release {
 // Minor returns the number after "1.".
 func (r Release) Minor() int { return lastMinor - int(r.behind) }
 
-// At returns the release with a patch, which is limited to 0 to 65534.
+// At returns the release with a patch. A patch below 0 counts as 0, one above 65534, which no
+// release has, as 65534.
 func (r Release) At(patch int) Release {
 	r.patch = uint16(max(0, min(patch, maxPatch)) + 1)
 	return r

@@ -53,7 +53,7 @@ options:
   successBeatsDeadline: true
   gangs: true
   maxIgnoredFailures: 45
-  catchUp: all
+  catchUp: All
   catchUpWindow: 46s
   catchUpLimit: 47
   skipOnResume: true

@@ -142,7 +142,7 @@ type Options struct {
 	// such jobs: no release of Kubernetes has gangs by default.
 	Gangs              *bool `yaml:"gangs"`
 	MaxIgnoredFailures int32 `yaml:"maxIgnoredFailures" limit:"1 2147483647"`
-	// CatchUp is "latest", "none" or "all".
+	// CatchUp is "Latest", "None" or "All".
 	CatchUp         string   `yaml:"catchUp"`
 	CatchUpWindow   Duration `yaml:"catchUpWindow" limit:"positive"`
 	CatchUpLimit    int32    `yaml:"catchUpLimit" limit:"1 2147483647"`
@@ -320,7 +320,7 @@ func (s *Scenario) check() error {
 	}
 
 	if new(cronjob.CatchUp).UnmarshalText([]byte(s.Options.CatchUp)) != nil {
-		return refuse("options.catchUp", s.Options.CatchUp, "latest, none or all")
+		return refuse("options.catchUp", s.Options.CatchUp, "Latest, None or All")
 	}
 
 	for i, o := range s.ControlPlane.Outages {

@@ -195,7 +195,7 @@ func TestBadFiles(t *testing.T) {
 		{"a.yaml", "controlPlane:\n  latency: normal(1s)\n", "a.yaml:2: controlPlane.latency: \"normal(1s)\": unknown distribution \"normal\""},
 		{"a.yaml", "pods:\n- {match: x}\n- {failure: 2}\n", "a.yaml:3: pods.1: failure: \"2\" is not a share from 0 to 1"},
 		{"a.yaml", "pods:\n- {failIn: 1h}\n", "a.yaml:2: pods.0: failIn: \"1h\" is not a time such as 1h+10m"},
-		{"a.yaml", "options: {catchUp: some}\n", "a.yaml: options.catchUp: \"some\": expected latest, none or all"},
+		{"a.yaml", "options: {catchUp: some}\n", "a.yaml: options.catchUp: \"some\": expected Latest, None or All"},
 		{"a.yaml", "load: [{count: 3}]\n", "a.yaml: load.0: names 0 files"},
 		{"a.yaml", "load: [{manifest: no.yaml}]\n", "a.yaml: load.0: stat"},
 		{"a.yaml", "- 1\n", "a.yaml:1: is not an object"},
