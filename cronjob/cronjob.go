@@ -33,7 +33,7 @@ type CronJob struct {
 // Spec is a batch/v1 CronJobSpec with the same JSON. Parts of the job template that the planner
 // does not need are ignored.
 type Spec struct {
-	// Schedule has five fields or is a descriptor such as @daily (S1). [Compile] parses it.
+	// Schedule has five fields or is a descriptor such as @daily (S1). Compile parses it.
 	Schedule string `json:"schedule"`
 	// TimeZone names the zone of the schedule. If it is nil, the options of Compile
 	// decide. Without such an option the zone is UTC.
@@ -47,7 +47,7 @@ type Spec struct {
 	// JobTemplate holds the labels and annotations for new jobs.
 	JobTemplate JobTemplate `json:"jobTemplate"`
 	// SuccessfulJobsHistoryLimit and FailedJobsHistoryLimit are the numbers of finished jobs to
-	// keep. Nil keeps all; [Default] sets 3 and 1.
+	// keep. Nil keeps all; Default sets 3 and 1.
 	SuccessfulJobsHistoryLimit *int32 `json:"successfulJobsHistoryLimit,omitempty"`
 	FailedJobsHistoryLimit     *int32 `json:"failedJobsHistoryLimit,omitempty"`
 }

@@ -29,10 +29,6 @@
 // An adapter that executes plans elsewhere stores the plan and its [Outcome], and calls
 // [Plan.Conclude] for all steps from Settle on.
 //
-// The core of Reconcile behaves like Kubernetes. Files whose names begin with option_ add what
-// [Options] offer for other cron controllers, quirk_ repeats mistakes of the reference, and trigger
-// and backfill serve requests of users.
-//
 // # Duties of the adapter
 //
 // In this order; a crash may happen between any two steps:

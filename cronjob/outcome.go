@@ -23,7 +23,7 @@ type Writes struct {
 // stored with the plan.
 type Outcome struct {
 	Writes
-	// Settled is the result of writing the status of the [Settlement].
+	// Settled is the result of writing the status of the Settlement.
 	Settled Reply `json:"settled,omitzero"`
 }
 

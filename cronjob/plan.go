@@ -39,18 +39,18 @@ type Plan struct {
 	// Create lists jobs to create from the template.
 	Create []Creation `json:"create,omitempty"`
 	// Triggered lists the IDs of triggers whose jobs exist already. They are also in
-	// [Conclusion.Triggered].
+	// Conclusion.Triggered.
 	Triggered []string `json:"triggered,omitempty"`
 	// Missed are the runs that were due and will not start any more.
 	Missed Missed `json:"missed,omitzero"`
-	// Unstarted are the runs that this round gives up. [Conclusion.Unstarted] adds runs that are
+	// Unstarted are the runs that this round gives up. Conclusion.Unstarted adds runs that are
 	// given up because of the results of the reads and writes.
 	Unstarted []Unstarted `json:"unstarted,omitempty"`
 	// Requeue is the time to plan again even if nothing happens before.
 	Requeue Requeue `json:"requeue,omitzero"`
 	// Waits lists what the CronJob waits for.
 	Waits []Wait `json:"waits,omitempty"`
-	// Events are known before the writes. Report [Conclusion.Events]: it has these too, unless the
+	// Events are known before the writes. Report Conclusion.Events: it has these too, unless the
 	// writes have made them untrue.
 	Events []job.Event `json:"events,omitempty"`
 	// Notes describe contradictions in the snapshot that the plan works around.
@@ -81,7 +81,7 @@ type Creation struct {
 	// ScheduledTime is the time of the run, in the zone of the schedule; zero for a trigger.
 	ScheduledTime time.Time `json:"scheduledTime,omitzero"`
 	// Trigger or Backfill is the ID of the trigger or backfill that requested the job.
-	// The child of a backfill is marked ([Child].Backfilled).
+	// The child of a backfill is marked (Child.Backfilled).
 	Trigger  string `json:"trigger,omitempty"`
 	Backfill string `json:"backfill,omitempty"`
 	// Labels and Annotations are copied from the template. The annotations also hold

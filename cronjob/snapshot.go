@@ -18,9 +18,9 @@ type Snapshot struct {
 	Children []Child `json:"children,omitempty"`
 	// Now is the time of the round. Every time in the plan comes from it (B6).
 	Now time.Time `json:"now"`
-	// Schedule is the compiled schedule of the spec: see [Compile].
+	// Schedule is the compiled schedule of the spec: see Compile.
 	Schedule Compiled `json:"schedule"`
-	// Memory is copied from the last round's [Conclusion]; the zero value means "just restarted".
+	// Memory is copied from the last round's Conclusion; the zero value means "just restarted".
 	Memory  Memory  `json:"memory,omitzero"`
 	Options Options `json:"options,omitzero"`
 	// Consistent is true if the snapshot contains all of the controller's own writes, and all jobs,

@@ -10,7 +10,7 @@ import (
 // and does not change lastScheduleTime.
 type Trigger struct {
 	// ID identifies the trigger and is part of the job's name, so that a trigger never starts
-	// twice. Keep the trigger in the snapshot until [Conclusion.Triggered] has its ID.
+	// twice. Keep the trigger in the snapshot until Conclusion.Triggered has its ID.
 	ID string `json:"id"`
 	// Overlap is Allow when empty; Forbid waits until no job is active. In both cases the trigger
 	// also waits while Options.MaxActive jobs are active, and while a run waits until the jobs that

@@ -135,6 +135,6 @@ func Except(specs ...string) Option {
 // If t is before NotBefore, the search starts at NotBefore.
 //
 // robfig/cron has no Prev, Latest or Count. They stay exact under the preset.
-func Kubernetes(_ release.Release) Option {
+func Kubernetes(r release.Release) Option {
 	return func(s *settings) { s.kubernetes = true }
 }

@@ -14,12 +14,12 @@ import (
 
 // Test is a test of a backend with some choices. TestBackend runs the zero Test.
 type Test struct {
-	// Specs generates the CronJobs' specs; nil means [Specs].
+	// Specs generates the CronJobs' specs; nil means the function Specs.
 	Specs *rapid.Generator[cronjob.Spec]
-	// Options generates the options to plan with; nil means [Options]. It does not matter for a
+	// Options generates the options to plan with; nil means the function Options. It does not matter for a
 	// program that plans with its own options.
 	Options *rapid.Generator[cronjob.Options]
-	// Schedule generates the options with which [Env.Compile] compiles schedules; nil means none.
+	// Schedule generates the options with which Env.Compile compiles schedules; nil means none.
 	Schedule *rapid.Generator[[]schedule.Option]
 	// Endings lists how children can end; nil means Complete and Failed. "Skipped" is kept as
 	// successful, any other word as failed.

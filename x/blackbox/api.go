@@ -33,7 +33,7 @@ type Resource struct {
 	Admit func(old, next Object) error
 	// Type returns an empty object of the Go type, which strategic merge patches need. Without it they are refused.
 	Type func() any
-	// structure is the schema that [FromCRD] has read; nil accepts and keeps every field.
+	// structure is the schema that FromCRD has read; nil accepts and keeps every field.
 	structure *structure
 	// reports is set for events: writes of them never fail, and are not counted.
 	reports bool

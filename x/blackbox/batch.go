@@ -66,7 +66,7 @@ type Batch struct {
 	// to a creation is lost, or the cache of a new replica does not show the child, one more child
 	// may run until the program sees the first.
 	RandomNames bool
-	// Kind describes how children run and end. Its zero value means [Job] for Jobs and [Pod] for pods.
+	// Kind describes how children run and end. Its zero value means Job for Jobs and Pod for pods.
 	Kind ChildKind
 	// Settings are the settings of random lives; nil means any settings with up to four children.
 	Settings []BatchSettings

@@ -38,7 +38,7 @@ const (
 	History Check = "History"
 	// ActiveList: the parent's list of active children is correct once there are no more faults.
 	ActiveList Check = "ActiveList"
-	// ReportsPassed: a run is reported as skipped if a later run takes its place ([Cron.Skipped]).
+	// ReportsPassed: a run is reported as skipped if a later run takes its place (Cron.Skipped).
 	ReportsPassed Check = "ReportsPassed"
 	// ReportsLate: a run is reported as skipped once its startingDeadlineSeconds have passed.
 	ReportsLate Check = "ReportsLate"

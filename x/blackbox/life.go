@@ -39,7 +39,7 @@ const (
 	Relist Action = "Relist"
 	// Overlap starts a second replica, and ends the first one after the time of the step.
 	Overlap Action = "Overlap"
-	// Skew puts the clock of [Now] ahead by the time of the step, or behind if it is negative.
+	// Skew puts the clock of Now ahead by the time of the step, or behind if it is negative.
 	Skew Action = "Skew"
 )
 

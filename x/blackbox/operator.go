@@ -33,7 +33,7 @@ const (
 type Operator struct {
 	Program
 	// Parents are examples of the parent: objects, or YAML as string or []byte. The kit varies their fields by the
-	// schema of the CRD ([FromCRD]).
+	// schema of the CRD (FromCRD).
 	Parents []any
 	// MayDiffer has the fields that may differ, each with a reason. A key is a kind and a prefix of
 	// a path, such as "Deployment status.restarts".

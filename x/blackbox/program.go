@@ -23,7 +23,7 @@ type Program struct {
 	// Owned reports whether the parent owns a child; nil means that the owner references decide.
 	Owned func(parent, child Object) bool
 	// Ended reports whether a child has ended, and End ends it. For Jobs and pods, nil means the
-	// function of [Job] or [Pod].
+	// function of Job or Pod.
 	Ended func(child Object) bool
 	End   func(child Object, succeeded bool)
 	// Objects exist before the life begins, such as nodes.
@@ -32,7 +32,7 @@ type Program struct {
 	// well, since a leader that hung may come back. A program without an election may leave
 	// Replicas false.
 	Replicas bool
-	// Clock means that the program asks [Now] for the time, so that its clock can jump.
+	// Clock means that the program asks Now for the time, so that its clock can jump.
 	Clock bool
 	// Without excludes actions, each with a reason.
 	Without map[Action]string

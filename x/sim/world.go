@@ -51,7 +51,7 @@ type Job struct {
 	Name string
 	// Submit is when the job is created.
 	Submit time.Duration
-	// Spec is completed by [job.Default].
+	// Spec is completed by job.Default.
 	Spec job.Spec
 	// Options are the options of the planner.
 	Options job.Options
@@ -76,7 +76,7 @@ type Edit struct {
 type CronJob struct {
 	Name   string
 	Create time.Duration
-	// Spec is completed by [cronjob.Default].
+	// Spec is completed by cronjob.Default.
 	Spec    cronjob.Spec
 	Options cronjob.Options
 	// Schedule are options of the schedule, such as the rule for runs in a gap.

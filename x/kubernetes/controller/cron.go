@@ -37,7 +37,7 @@ type Cron[P, C Object] struct {
 	// Status returns the status that a parent stores, and SetStatus sets it in a copy of the
 	// parent. LastScheduleTime is required. If Status does not return the list of active children
 	// or the time of the last success that SetStatus has set, they are computed from the children
-	// ([cronjob.Options].ActiveFromChildren and SuccessFromChildren).
+	// (cronjob.Options.ActiveFromChildren and SuccessFromChildren).
 	Status    func(P) cronjob.Status
 	SetStatus func(P, cronjob.Status)
 	// Report, if set, fills in the rest of the status in a copy of the parent: conditions, a phase,

@@ -35,7 +35,7 @@ type Common struct {
 	// Workers is the number of concurrent rounds; 0 is the default of the controller.
 	Workers int
 	// Namespace reports whether the objects of a namespace are this replica's; nil means that all
-	// are. When its answer changes, call [Controller.Enqueue] for the namespace: a replica forgets
+	// are. When its answer changes, call Controller.Enqueue for the namespace: a replica forgets
 	// what it remembers of a lost namespace. For an object without a namespace, the namespace is
 	// that of its pods or children, which may be empty too.
 	Namespace func(string) bool

@@ -23,10 +23,10 @@ import (
 // OrphanOptions say which pods lose the finalizer.
 type OrphanOptions struct {
 	Common
-	// ManagedBy is the spec.managedBy of this controller's jobs, as in [JobOptions]: pods of
+	// ManagedBy is the spec.managedBy of this controller's jobs, as in JobOptions: pods of
 	// a job that another controller manages are left alone as long as the job exists.
 	ManagedBy string
-	// Planner are the options of the planner, as in [JobOptions]: without the gate JobManagedBy, no
+	// Planner are the options of the planner, as in JobOptions: without the gate JobManagedBy, no
 	// other controller manages a job.
 	Planner job.Options
 	Hooks   OrphanHooks

@@ -19,7 +19,7 @@ import (
 // TTLOptions say which finished jobs are deleted, and when.
 type TTLOptions struct {
 	Common
-	// ManagedBy restricts the controller to the jobs of that spec.managedBy; [job.ControllerName]
+	// ManagedBy restricts the controller to the jobs of that spec.managedBy; job.ControllerName
 	// includes jobs without the field. Empty means all jobs, as for the built-in controller.
 	ManagedBy string
 	// Planner may hold other times to live. Its ControllerName is set to ManagedBy.

@@ -33,10 +33,10 @@ var (
 
 // Config configures a replica. Only ManagedBy is required.
 type Config struct {
-	// ManagedBy is the spec.managedBy of the jobs to take. With [job.ControllerName], the replica
+	// ManagedBy is the spec.managedBy of the jobs to take. With job.ControllerName, the replica
 	// takes the jobs without the field, and the built-in controller must be off.
 	ManagedBy string
-	// Controllers are the controllers to run; none means [DefaultControllers].
+	// Controllers are the controllers to run; none means DefaultControllers.
 	Controllers []string
 	// Namespaces are the namespaces to serve; none means all.
 	Namespaces []string

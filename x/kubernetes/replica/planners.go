@@ -19,7 +19,7 @@ import (
 
 // Planners are the options of the planners, as a file holds them.
 type Planners struct {
-	// Preset names the options to begin with: empty means the recommended ones. [PresetKubernetes]
+	// Preset names the options to begin with: empty means the recommended ones. PresetKubernetes
 	// and a release mean the behaviour of that release's built-in controllers, including quirks.
 	Preset  string          `json:"preset,omitempty"`
 	Job     job.Options     `json:"job,omitzero"`
