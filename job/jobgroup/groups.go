@@ -74,7 +74,7 @@ const kinds = "|Workload|PodGroup"
 func (k Kind) String() string { return enum.String(kinds, int(k), "Kind") }
 
 // MarshalText is [Kind.String].
-func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k Kind) MarshalText() ([]byte, error) { return enum.Text(kinds, int(k), "Kind") }
 
 // UnmarshalText reads what MarshalText returns. Any other text is an error and changes nothing.
 func (k *Kind) UnmarshalText(text []byte) error { return enum.Read(k, kinds, text, "kind") }
