@@ -46,7 +46,7 @@ func (o *Object) Judge() Problems {
 		// The Jobs have other names, and an API server makes their selectors.
 		template := spec.at("jobTemplate")
 		j.metadata("spec.jobTemplate.metadata", template.at("metadata"))
-		j.job("spec.jobTemplate.", jobs, template.at("spec").at("template"))
+		j.job("spec.jobTemplate.", jobs, template.at("spec"))
 		if isTrue, _ := template.at("spec")["manualSelector"].(bool); isTrue {
 			j.add("spec.jobTemplate.spec.manualSelector",
 				"must not be true in a CronJob: all its Jobs would have one selector")
@@ -56,9 +56,10 @@ func (o *Object) Judge() Problems {
 
 	decoded, err := job.DecodeJob(o.JSON)
 	j.refuse("", err)
-	j.jobName(name, &decoded.Spec)
-	j.job("", &decoded.Spec, spec.at("template"))
-	j.selector(name, spec, decoded.Spec.Selector)
+	isManual, _ := spec["manualSelector"].(bool)
+	j.jobName(name, &decoded.Spec, isManual)
+	j.job("", &decoded.Spec, spec)
+	j.selector(name, spec, decoded.Spec.Selector, isManual)
 	return inOrder(j.found)
 }
 
@@ -159,27 +160,28 @@ func (o *Object) namePath() string {
 
 // selector checks the selector of a Job as an API server does. Without manualSelector, the server adds
 // labels with the Job's UID and name, so a manifest can only have the label with the right name.
-func (j *judge) selector(name string, spec fields, selector *job.Selector) {
+func (j *judge) selector(name string, spec fields, selector *job.Selector, isManual bool) {
 	const notMade = "is made by the server; leave it out, or set manualSelector"
 	labels := map[string]string{}
 	given := spec.at("template").at("metadata").at("labels")
 	for key := range given {
 		labels[key] = given.text(key)
 	}
+	isAboutIt := func(p Problem) bool { return strings.HasPrefix(p.Text, "spec.selector") }
+	isRefused := slices.ContainsFunc(j.found, isAboutIt)
 
-	if isManual, _ := spec["manualSelector"].(bool); isManual {
+	if isManual {
 		switch {
 		case selector == nil:
 			j.add("spec.selector", "is required with manualSelector")
-		case len(selector.MatchLabels)+len(selector.MatchExpressions) == 0:
-			j.add("spec.selector", "must not be empty: it would select all pods of the namespace")
-		case !selector.Matches(labels):
+		case !isRefused && !selector.Matches(labels):
 			j.add("spec.template.metadata.labels", "the selector does not match them")
 		}
 		return
 	}
 
 	const uid = "unknown" // no label has it
+	made := map[string]string{}
 	for _, prefix := range []string{"", "batch.kubernetes.io/"} {
 		if _, ok := labels[prefix+"controller-uid"]; ok {
 			j.add("spec.template.metadata.labels."+prefix+"controller-uid", notMade)
@@ -188,9 +190,9 @@ func (j *judge) selector(name string, spec fields, selector *job.Selector) {
 		if label, ok := labels[prefix+"job-name"]; ok && label != name {
 			j.add("spec.template.metadata.labels."+prefix+"job-name", "%q: must be the name of the Job", label)
 		}
-		labels[prefix+"controller-uid"], labels[prefix+"job-name"] = uid, name
+		made[prefix+"controller-uid"], made[prefix+"job-name"] = uid, name
 	}
-	if selector != nil && !selector.Matches(labels) {
+	if selector != nil && !isRefused && !selector.Matches(made) {
 		j.add("spec.selector", notMade)
 	}
 }
@@ -200,20 +202,22 @@ func NameFrom(generateName, random string) string {
 	return generateName[:min(len(generateName), maxLabel-5)] + random
 }
 
-// jobName checks the name of a Job. Its pods have the name as a label. In an Indexed Job, the name
-// followed by an index is the host name of a pod.
-func (j *judge) jobName(name string, s *job.Spec) {
-	var last string
-	path := j.object.namePath()
+// jobName checks the name of a Job. Its pods get the name as a label, unless manualSelector is true. In
+// an Indexed Job, the name followed by an index is the host name of a pod.
+func (j *judge) jobName(name string, s *job.Spec, isManual bool) {
+	longest, last, path := maxLabel, "", j.object.namePath()
+	if isManual {
+		longest = maxName
+	}
 	if s.CompletionMode == job.Indexed && s.Completions != nil && *s.Completions > 0 {
 		last = fmt.Sprintf("%s-%d", name, *s.Completions-1)
 	}
 	switch {
 	case name == "":
-	case len(name) > maxLabel:
-		j.add(path, "%q: must not be longer than %d bytes", name, maxLabel)
-	case slices.ContainsFunc(strings.Split(name, "."), func(part string) bool { return !isLabel(part) }):
-		j.add(path, "%q: each part between dots %s", name, notLabel)
+	case len(name) > longest:
+		j.add(path, "%q: must not be longer than %d bytes", name, longest)
+	case slices.ContainsFunc(strings.Split(name, "."), func(part string) bool { return !label.MatchString(part) }):
+		j.add(path, "%q: each part between dots %s", name, notPart)
 	case last != "" && !isLabel(last):
 		j.add(path, "%q: the host name %q of its last index %s", name, last, notLabel)
 	}
@@ -240,10 +244,16 @@ func (j *judge) metadata(path string, meta fields) {
 }
 
 // job checks the spec of a job below a path, and its pods.
-func (j *judge) job(base string, s *job.Spec, template fields) {
+func (j *judge) job(base string, s *job.Spec, spec fields) {
 	job.Default(s)
 	j.refuse(base, job.Validate(*s))
+	for _, field := range []string{"completionMode", "podReplacementPolicy", "managedBy"} {
+		if value, isText := spec[field].(string); isText && value == "" {
+			j.add(base+"spec."+field, "must not be empty when it is set")
+		}
+	}
 
+	template := spec.at("template")
 	path, pod := base+"spec.template.spec.", template.at("spec")
 	j.metadata(base+"spec.template.metadata", template.at("metadata"))
 	volumes := map[string]bool{}
@@ -263,6 +273,9 @@ func (j *judge) job(base string, s *job.Spec, template fields) {
 
 func (j *judge) container(path string, c fields, seen, volumes map[string]bool) {
 	j.unique(path+".name", c.text("name"), seen)
+	if policy, isText := c["restartPolicy"].(string); isText && !restartPolicies[policy] {
+		j.add(path+".restartPolicy", "%q: must be Always, Never or OnFailure", policy)
+	}
 	if c.text("image") == "" {
 		j.add(path+".image", "is required")
 	}
@@ -292,11 +305,16 @@ func (j *judge) unique(path, name string, seen map[string]bool) {
 
 const (
 	maxLabel = 63
+	maxName  = 253
+	notPart  = "must consist of lower case letters, digits and '-', and begin and end with a letter or digit"
 	notLabel = "must consist of at most 63 lower case letters, digits and '-', and begin and end with a letter or digit"
 	notWord  = "must consist of at most 63 letters, digits, '-', '_' and '.', and begin and end with a letter or digit"
 	notKey   = "the key must be a name of at most 63 letters, digits, '-', '_' and '.', " +
 		"which may have a domain and '/' before it"
 )
+
+// restartPolicies are those of a container.
+var restartPolicies = map[string]bool{"Always": true, "Never": true, "OnFailure": true}
 
 var (
 	label = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)

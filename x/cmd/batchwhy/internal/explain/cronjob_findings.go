@@ -86,13 +86,13 @@ func (l *cronLook) specFindings() (all []Finding) {
 	var live error
 	if c := l.snapshot.Schedule; c.Problem != "" {
 		text := c.Message
-		refused = slices.DeleteFunc(slices.Clone(refused), func(p manifest.Problem) bool {
-			isSchedule := strings.HasPrefix(p.Text, "spec.schedule: ") || strings.HasPrefix(p.Text, "spec.timeZone: ")
-			if isSchedule {
-				text = "an API server refuses the manifest: " + p.Error()
-			}
-			return isSchedule
-		})
+		isCause := func(p manifest.Problem) bool {
+			return strings.HasPrefix(p.Text, "spec.schedule: ") || strings.HasPrefix(p.Text, "spec.timeZone: ")
+		}
+		if i := slices.IndexFunc(refused, isCause); i >= 0 {
+			text = refused[i].Refusal()
+			refused = slices.Delete(slices.Clone(refused), i, i+1)
+		}
 		all = append(all, finding(Error, "NoSchedule", text+", so no run starts", l.scheduleRemedies()...))
 	} else if !l.cron.IsManifest {
 		// An update may keep a stored value that a new object may not have.

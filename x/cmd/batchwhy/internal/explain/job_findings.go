@@ -101,7 +101,7 @@ func invalidFindings(unknown []manifest.Unknown, refused manifest.Problems, live
 	}
 
 	for _, p := range refused {
-		all = append(all, finding(Error, "InvalidSpec", "an API server refuses the manifest: "+p.Error(), edit))
+		all = append(all, finding(Error, "InvalidSpec", p.Refusal(), edit))
 	}
 	if live != nil {
 		for line := range strings.SplitSeq(live.Error(), "\n") {

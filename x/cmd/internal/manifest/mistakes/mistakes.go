@@ -106,22 +106,25 @@ var all = []mistake{
 	{"no schedule", cronText, `  schedule: "* * * * *"` + "\n", "", `f.yaml:5:1: spec.schedule: "": is required`},
 	{"a zone in the schedule", cronText, `"*`, `"TZ=UTC *`, `f.yaml:6:3: spec.schedule: "TZ=UTC * * * * *": must not name a zone; use timeZone`},
 	{"no name", jobText, "name: x", "labels: {}", "f.yaml:3:1: metadata.name: is required"},
-	{"a name with a capital", jobText, "name: x", "name: X", `f.yaml:4:3: metadata.name: "X": each part between dots ` + notLabel},
+	{"a name with a capital", jobText, "name: x", "name: X", `f.yaml:4:3: metadata.name: "X": each part between dots ` + notPart},
 	{"the longest name", jobText, "name: x", "name: " + strings.Repeat("x", 63), ""},
 	{"a name that is too long", jobText, "name: x", "name: " + strings.Repeat("x", 64), `f.yaml:4:3: metadata.name: "` + strings.Repeat("x", 64) + `": must not be longer than 63 bytes`},
 	{"the longest name of a CronJob", cronText, "name: x", "name: " + strings.Repeat("x", 52), ""},
 	{"a name of a CronJob that is too long", cronText, "name: x", "name: " + strings.Repeat("x", 53), `f.yaml:4:3: metadata.name: "` + strings.Repeat("x", 53) + `": must not be longer than 52 bytes, or its jobs' names are too long`},
 	{"the longest name of an Indexed Job", jobText, "name: x\nspec:\n", "name: " + strings.Repeat("x", 61) + "\nspec:\n  completionMode: Indexed\n  completions: 10\n", ""},
 	{"a host name that is too long", jobText, "name: x\nspec:\n", "name: " + strings.Repeat("x", 61) + "\nspec:\n  completionMode: Indexed\n  completions: 11\n", `f.yaml:4:3: metadata.name: "` + strings.Repeat("x", 61) + `": the host name "` + strings.Repeat("x", 61) + `-10" of its last index ` + notLabel},
-	{"a generateName with a capital", jobText, "name: x", "generateName: X-", `f.yaml:4:3: metadata.generateName: "X-x7k2p": each part between dots ` + notLabel},
+	{"a generateName with a capital", jobText, "name: x", "generateName: X-", `f.yaml:4:3: metadata.generateName: "X-x7k2p": each part between dots ` + notPart},
 	{"a long generateName", jobText, "name: x", "generateName: " + strings.Repeat("x", 100), ""},
 	{"a generateName of a CronJob that is too long", cronText, "name: x", "generateName: " + strings.Repeat("x", 48), `f.yaml:4:3: metadata.generateName: "` + strings.Repeat("x", 48) + `x7k2p": must not be longer than 52 bytes, or its jobs' names are too long`},
 	{"a template with a namespace", jobText, "template:", "template:\n    metadata: {namespace: a.b, name: A}", ""},
 	{"a manual selector", jobText, "template:", "manualSelector: true\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}", ""},
 	{"a manual selector of other pods", jobText, "template:", "manualSelector: true\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: c}}", "f.yaml:10:16: spec.template.metadata.labels: the selector does not match them"},
 	{"a manual selector that is missing", jobText, "template:", "manualSelector: true\n  template:", "f.yaml:5:1: spec.selector: is required with manualSelector"},
+	{"a long name beside a manual selector", jobText, "name: x\nspec:\n", "name: " + strings.Repeat("x", 64) + "\nspec:\n  manualSelector: true\n  selector: {}\n", ""},
+	{"an empty mode", jobText, "parallelism: 2", `completionMode: ""`, "f.yaml:6:3: spec.completionMode: must not be empty when it is set"},
+	{"a restart policy of an init container", jobText, "      containers:", "      initContainers:\n      - {name: i, image: x, command: [x], restartPolicy: Once}\n      containers:", `f.yaml:11:43: spec.template.spec.initContainers[0].restartPolicy: "Once": must be Always, Never or OnFailure`},
 	{"a selector of a server", jobText, "template:", "selector: {matchLabels: {controller-uid: u}}\n  template:", "f.yaml:7:3: spec.selector: " + madeByServer},
-	{"a selector of the template's labels", jobText, "template:", "selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}", ""},
+	{"a selector of the template's labels", jobText, "template:", "selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}", "f.yaml:7:3: spec.selector: " + madeByServer},
 	{"a label of a server", jobText, "template:", "template:\n    metadata: {labels: {controller-uid: u}}", "f.yaml:8:25: spec.template.metadata.labels.controller-uid: " + madeByServer},
 	{"a job-name of another Job", jobText, "template:", "template:\n    metadata: {labels: {job-name: other}}", `f.yaml:8:25: spec.template.metadata.labels.job-name: "other": must be the name of the Job`},
 	{"its own job-name", jobText, "template:", "template:\n    metadata: {labels: {job-name: x}}", ""},
@@ -132,6 +135,8 @@ var all = []mistake{
 }
 
 const madeByServer = "is made by the server; leave it out, or set manualSelector"
+
+const notPart = "must consist of lower case letters, digits and '-', and begin and end with a letter or digit"
 
 const notLabel = "must consist of at most 63 lower case letters, digits and '-', and begin and end with a letter or digit"
 
