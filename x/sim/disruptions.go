@@ -120,7 +120,7 @@ func (e *engine) heardOf(id int32, p *pod) {
 		e.at(e.now, evStart, id, p.timer)
 	case p.began < 0:
 		e.setReady(id, p, true)
-		e.meet(p.of)
+		e.meet(id, p)
 	default:
 		e.setReady(id, p, true)
 		e.at(p.began+int64(p.run.For), evEnd, id, p.timer)

@@ -44,9 +44,15 @@ func (g *gang) isComplete() bool { return len(g.waiting) >= g.missing() }
 
 // leave removes a pod that does not wait any more. It reports whether the pod has waited.
 func (g *gang) leave(id int32) bool {
-	before := len(g.waiting)
-	g.waiting = slices.DeleteFunc(g.waiting, func(other int32) bool { return other == id })
-	return len(g.waiting) < before
+	switch at := slices.Index(g.waiting, id); at {
+	case -1:
+		return false
+	case 0: // nearly always
+		g.waiting = g.waiting[1:]
+	default:
+		g.waiting = slices.Delete(g.waiting, at, at+1)
+	}
+	return true
 }
 
 // regroup exchanges tickets after a change of the gang. With at most one missing pod, each pod gets
@@ -95,7 +101,7 @@ func (s *scheduler) bindOne(id, node int32) {
 func (s *scheduler) bindGang(g *gang, places []int32) {
 	pods := slices.Clone(g.waiting[:len(places)])
 	g.placed += len(places)
-	g.waiting = slices.Delete(g.waiting, 0, len(places))
+	g.waiting = g.waiting[len(places):]
 	s.regroup(g)
 	for i, id := range pods {
 		s.e.bindPod(id, places[i])
@@ -135,7 +141,7 @@ func (s *scheduler) settle() {
 			s.since[r.id], s.order[r.id] = r.since, r.order
 			continue
 		}
-		together[g]-- // as many as are missing less
+		together[g]-- // binding it makes one less missing as well
 		s.bindOne(r.id, r.node)
 	}
 }
@@ -197,7 +203,7 @@ func (g *gang) why(e *engine) string {
 			g.min, value.Count(g.placed+len(g.waiting), "pod"), missing-len(g.waiting))
 	case missing > 1:
 		return fmt.Sprintf("has a gang that does not fit: %d pods must get a node together, and there is room for %d",
-			missing, len(e.nodes.places(g.js.need(), missing)))
+			missing, e.nodes.total(g.js.need()))
 	}
 	return ""
 }

@@ -431,6 +431,16 @@ func TestRun_Quorum(t *testing.T) {
 			*j.Spec.Parallelism = 2
 			j.Edits = []Edit{parallel(second(20), 3)}
 		}), "80 80 80", second(40), ""},
+		{"how it ends depends on when the work begins", 3, nil, job(func(j *Job) {
+			j.Spec.Parallelism = new(int32)
+			*j.Spec.Parallelism = 2
+			j.Edits = []Edit{parallel(second(20), 3)}
+			j.Pod.Behave = func(s Start, l *Life, _ *rand.Rand) {
+				if s.At == second(20) {
+					l.For = second(10)
+				}
+			}
+		}), "30 30 30", second(40), ""},
 		{"a container that restarts begins while others work", 3, nil, job(func(j *Job) {
 			j.Spec.Template.RestartPolicy = "OnFailure"
 			j.Pod.Behave = func(s Start, l *Life, _ *rand.Rand) {

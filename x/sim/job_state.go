@@ -44,6 +44,9 @@ type jobState struct {
 	// pods that start together, or nil.
 	groups jobgroup.Groups
 	gang   *gang
+	// With Pod.Quorum, worker is the pod that began to work last of all, and meeting at least the number of
+	// pods that run.
+	worker, meeting int32
 
 	cron  *cronState // its owner, or nil
 	child int32      // its place in the owner's list, or -1

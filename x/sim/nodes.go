@@ -13,6 +13,8 @@ type nodes struct {
 	// the root, and the children of n are 2n and 2n+1.
 	size int
 	tree []room
+	// totals has, for each need of a gang that has waited, how many such pods all nodes have room for.
+	totals map[room]int
 	// keep is true if nodes may be disrupted, or a scheduler may evict pods: then each node lists its pods.
 	keep bool
 }
@@ -42,10 +44,25 @@ func (r room) fits(need room) bool {
 	return r.pods >= need.pods && r.cpu >= need.cpu && r.memory >= need.memory
 }
 
+// holds returns how many pods with these needs there is room for.
+func (r room) holds(need room) int {
+	if r.pods <= 0 {
+		return 0
+	}
+	most := r.pods / need.pods
+	if need.cpu > 0 {
+		most = min(most, r.cpu/need.cpu)
+	}
+	if need.memory > 0 {
+		most = min(most, r.memory/need.memory)
+	}
+	return int(max(most, 0))
+}
+
 const defaultNodePods = 110
 
 func (n *nodes) init(specs []Node, keep bool) {
-	n.keep = keep
+	n.keep, n.totals = keep, map[room]int{}
 	n.all = make([]node, len(specs))
 	for n.size = 1; n.size < len(specs); n.size *= 2 {
 	}
@@ -76,9 +93,13 @@ func (n *nodes) init(specs []Node, keep bool) {
 // update updates the search tree after the machine with index i has changed.
 func (n *nodes) update(i int) {
 	at := n.size + i
+	before := n.tree[at]
 	n.tree[at] = n.all[i].room
 	if n.all[i].closed > 0 {
 		n.tree[at] = room{pods: -1}
+	}
+	for need := range n.totals {
+		n.totals[need] += n.tree[at].holds(need) - before.holds(need)
 	}
 	for at /= 2; at > 0; at /= 2 {
 		a, b := n.tree[2*at], n.tree[2*at+1]
@@ -126,6 +147,21 @@ func needOf(p *pod) room { return p.of.need() }
 func (js *jobState) need() room {
 	r := &js.of.Pod.Resources
 	return room{1, r.CPU, r.Memory}
+}
+
+// total returns how many pods with these needs all nodes have room for.
+func (n *nodes) total(need room) int {
+	if len(n.all) == 0 {
+		return math.MaxInt
+	}
+	if _, isKept := n.totals[need]; !isKept {
+		sum := 0
+		for i := range n.all {
+			sum += n.tree[n.size+i].holds(need)
+		}
+		n.totals[need] = sum
+	}
+	return n.totals[need]
 }
 
 // places returns nodes for up to n pods with the same needs, each the first one with room once the

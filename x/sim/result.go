@@ -56,8 +56,9 @@ type Result struct {
 	// the cost of the time in which they had pods.
 	NodesLost      int64
 	Cost, CostBusy float64
-	// Used is the running time of pods that succeeded, Wasted that of all others. Idle, which is in
-	// neither, is the time in which pods ran and waited for their Pod.Quorum.
+	// Used is the running time of pods that succeeded, Wasted that of pods that failed. Idle, which is in
+	// neither, is the time in which these pods ran and waited for their Pod.Quorum. Pods that have not
+	// ended are in none of the three.
 	Used, Wasted, Idle time.Duration
 
 	// Waiting is the time from the creation of a pod to its start, Turnaround the time from the

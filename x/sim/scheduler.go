@@ -129,7 +129,6 @@ func (s *scheduler) run() {
 func (s *scheduler) bindNext() bool {
 	var best *line
 	var where int32
-	var places []int32
 	for _, l := range s.lines {
 		s.drop(l)
 		if l.tickets.len() == 0 {
@@ -143,10 +142,8 @@ func (s *scheduler) bindNext() bool {
 			if node, ok := s.e.nodes.first(l.need); ok {
 				best, where = l, node
 			}
-		default:
-			if on := s.e.nodes.places(l.need, len(first.gang.waiting)); len(on) >= l.together {
-				best, places = l, on
-			}
+		case s.e.nodes.total(l.need) >= l.together:
+			best = l
 		}
 	}
 
@@ -156,7 +153,7 @@ func (s *scheduler) bindNext() bool {
 	s.waiting--
 	t := best.tickets.pop()
 	if t.gang != nil {
-		s.bindGang(t.gang, places)
+		s.bindGang(t.gang, s.e.nodes.places(best.need, len(t.gang.waiting)))
 		return true
 	}
 	s.bindOne(t.id, where)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math/rand/v2"
 	"time"
 
 	"github.com/batchplan/batchplan/job"
@@ -34,16 +35,7 @@ func (e *engine) startPod(id int32, p *pod) {
 // startContainer draws how the container ends, and when.
 func (e *engine) startContainer(id int32, p *pod) {
 	behave := &p.of.of.Pod
-	r := e.chance.of(p.of.key, p.number, forRun+purpose(p.restarts))
-	p.run = behave.run(Start{
-		Job:     p.of.of.Name,
-		Number:  p.number,
-		Index:   p.Index.Int32(),
-		Restart: p.restarts,
-		At:      time.Duration(e.now),
-		Node:    p.node,
-	}, r)
-	p.run.For = min(max(p.run.For, 0), century)
+	r := e.drawRun(p)
 
 	ready := behave.Ready.Draw(r)
 	if ready == 0 {
@@ -53,35 +45,68 @@ func (e *engine) startContainer(id int32, p *pod) {
 	}
 	e.changed(id, p)
 	if behave.Quorum > 0 {
-		e.meet(p.of)
+		e.meet(id, p)
 		return
 	}
 	e.beginWork(id, p)
 }
 
-// beginWork begins the work of a pod.
+// drawRun draws how a container whose work begins now ends. It returns the source of chance after it.
+func (e *engine) drawRun(p *pod) *rand.Rand {
+	r := e.chance.of(p.of.key, p.number, forRun+purpose(p.restarts))
+	p.run = p.of.of.Pod.run(Start{
+		Job:     p.of.of.Name,
+		Number:  p.number,
+		Index:   p.Index.Int32(),
+		Restart: p.restarts,
+		At:      time.Duration(e.now),
+		Node:    p.node,
+	}, r)
+	p.run.For = min(max(p.run.For, 0), century)
+	return r
+}
+
+// beginWork begins the work of a pod. What depends on the time, such as a window in which pods fail,
+// is drawn again if the pod has waited for a Quorum.
 func (e *engine) beginWork(id int32, p *pod) {
+	if e.now > p.running {
+		e.drawRun(p)
+	}
 	p.began = e.now
 	e.at(e.now+int64(p.run.For), evEnd, id, p.timer)
 }
 
-// meet begins the work of all running pods of a job with a Quorum if there are enough of them, or if
-// the work of one has begun.
-func (e *engine) meet(js *jobState) {
-	running, begun := int32(0), false
-	e.eachMeeting(js, func(_ int32, p *pod) {
-		running++
-		begun = begun || p.began >= 0
-	})
-	if running < js.of.Pod.Quorum && !begun {
+// meet begins the work of a pod of a job with a Quorum if the work of another goes on, and that of all
+// running pods if there are enough of them. Pods are only counted if there can be enough.
+func (e *engine) meet(id int32, p *pod) {
+	js := p.of
+	if other := &e.pods.all[js.worker]; other.of == js && isMeeting(other) && other.began >= 0 {
+		e.beginWork(id, p)
 		return
 	}
+	if js.meeting++; js.meeting < js.of.Pod.Quorum {
+		return
+	}
+
+	begun := false
+	js.meeting = 0
+	e.eachMeeting(js, func(_ int32, p *pod) {
+		js.meeting++
+		begun = begun || p.began >= 0
+	})
+	if js.meeting < js.of.Pod.Quorum && !begun {
+		return
+	}
+	js.worker = id
 	e.eachMeeting(js, func(id int32, p *pod) {
 		if p.began < 0 {
 			e.beginWork(id, p)
 		}
 	})
 }
+
+// isMeeting reports whether a pod runs, answers and is not being deleted.
+func isMeeting(p *pod) bool { return p.state == podRunning && p.Deletion == nil && !p.lost }
 
 // idlePods counts the pods of a job that run and wait for its Quorum.
 func (e *engine) idlePods(js *jobState) (pods int) {
@@ -93,10 +118,10 @@ func (e *engine) idlePods(js *jobState) (pods int) {
 	return pods
 }
 
-// eachMeeting calls a function for each pod of a job that runs, answers and is not being deleted.
+// eachMeeting calls a function for each such pod of a job.
 func (e *engine) eachMeeting(js *jobState, call func(int32, *pod)) {
 	e.eachPod(js, func(id int32, p *pod) {
-		if p.state == podRunning && p.Deletion == nil && !p.lost {
+		if isMeeting(p) {
 			call(id, p)
 		}
 	})
