@@ -17,13 +17,13 @@ const (
 // default, so the zero Policy is 10 s, 20 s, 40 s, ... 10 min (J31).
 // Policies can be compared with ==.
 type Policy struct {
-	// Base is the delay after one failure. Zero means [DefaultBase], or Max if that is
+	// Base is the delay after one failure. Zero means DefaultBase, or Max if that is
 	// shorter.
 	Base time.Duration `json:"base,omitempty,format:nano"`
 	// Factor multiplies the delay after each further failure; 1 keeps it constant.
-	// Zero means [DefaultFactor].
+	// Zero means DefaultFactor.
 	Factor int `json:"factor,omitempty"`
-	// Max is the longest delay. Zero means [DefaultMax], or Base if that is longer.
+	// Max is the longest delay. Zero means DefaultMax, or Base if that is longer.
 	Max time.Duration `json:"max,omitempty,format:nano"`
 }
 

@@ -38,8 +38,8 @@ func settled(policy cronjob.ConcurrencyPolicy, children ...cronjob.Child) cronjo
 	return s
 }
 
-// between returns a backfill of the runs after one hour, until another.
-// between returns a backfill. An empty overlap stands for Forbid.
+// between returns a backfill of the runs after one hour, until another. An empty overlap stands for
+// Forbid.
 func between(id string, after, until float64, overlap cronjob.ConcurrencyPolicy) cronjob.Backfill {
 	return cronjob.Backfill{ID: id, After: hours(after), Until: hours(until), Overlap: cmp.Or(overlap, cronjob.Forbid)}
 }

@@ -2,7 +2,7 @@ package cronjob
 
 import "github.com/batchplan/batchplan/job"
 
-// The types of package job that a [Child] has, which need not be a job.
+// The types of package job that a [Child] has. A child need not be a job.
 type (
 	// UID is the UID of an object.
 	UID = job.UID

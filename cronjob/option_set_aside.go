@@ -10,9 +10,10 @@ import (
 
 // setAside applies Options.SkipOnResume and SkipOnEdit: it moves the time after which runs count
 // past runs that were due while the CronJob was suspended or before its schedule was edited. It
-// returns the reason, and whether the schedule was edited, as far as the options need that. Only a
-// comparison with the memory shows such a change, so after a restart it goes unnoticed. If
-// CronJob.SpecChanged is set, runs that were due after the change still count.
+// returns the reason for setting them aside, and whether the schedule was edited, which is only known
+// with SkipOnEdit or CatchUpAll. Only a comparison with the memory shows such a change, so after a
+// restart it goes unnoticed. If CronJob.SpecChanged is set, runs that were due after the change still
+// count.
 func setAside(m *memory, s *Snapshot) (why cronjobreason.Unstarted, edited bool) {
 	o, cronJob := &s.Options, &s.CronJob
 	since, why := changedAt(cronJob.SpecChanged, m.Since, s.Now), cronjobreason.UnstartedSuspended

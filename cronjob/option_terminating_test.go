@@ -140,7 +140,7 @@ func TestC21_WaitsOnlyForWhatCounts(t *testing.T) {
 		waits string // the job that is waited for
 	}{
 		"two jobs":                           {two, child(hours(1)).Name},
-		"suspended":                          {suspended, ""},
+		"suspended":                          {suspended, child(hours(1)).Name},
 		"Replace has taken it from the list": {unlisted, ""},
 	} {
 		tc.s.Options.TerminatingTimeout = 2 * time.Hour

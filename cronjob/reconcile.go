@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job"
@@ -131,7 +132,8 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 
 	out.notes = append(out.notes, clockNotes(s, run.noRuns)...)
 	out.waits = appendWaits(out.waits, s, run, len(c.verify))
-	if run.noRuns == 0 || len(c.triggers)+len(s.Backfills) > 0 {
+	mayHold := run.noRuns == 0 || len(c.triggers)+len(s.Backfills) > 0
+	if mayHold || !s.Options.ActiveFromChildren { // a stored list loses the job even if it holds nothing back
 		out.waits = c.appendTerminating(out.waits)
 	}
 
@@ -171,7 +173,8 @@ func account(
 ) ledger {
 	all := runs{s.Schedule.Schedule, c, m.Started}
 	l := openLedger(s, c, m).recorded(&all, c.lastRun).upTo(&all, m.Since, aside)
-	if edited && s.Options.CatchUp == CatchUpAll {
+	isStale := s.Options.Quirks.Has(cronjobquirk.Stale) // then late statuses repeat runs
+	if edited && s.Options.CatchUp == CatchUpAll && !isStale {
 		l = l.reopened(&run.timing)
 	}
 	return l.due(&all, &run.timing).

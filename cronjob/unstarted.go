@@ -115,9 +115,9 @@ func (r *runs) started(after, until time.Time) (all []time.Time) {
 	return c.names.sorted(all)
 }
 
-// reopened is called after an edit of the schedule. If the due run lies before what is accounted for,
-// the accounts go back to it: they were of runs of the old schedule. With CatchUpAll more runs follow
-// the due one, and each of them starts or is reported.
+// reopened moves the accounts back to the due run if they have passed it. It is called after an edit of
+// the schedule: what they passed were runs of the old one. With CatchUpAll more runs follow the due run,
+// and each of them starts or is reported.
 func (l ledger) reopened(t *timing) ledger {
 	if !t.due.IsZero() && t.due.Before(l.accounted) {
 		l.accounted = t.due.Add(-1)

@@ -55,7 +55,7 @@ func (c *CronJob) checkName() error {
 
 // ValidateTrigger checks a trigger of a CronJob. The options determine the name of its job: if that
 // is too long, or the ID cannot be part of a name, a server refuses the job.
-func (o *Options) ValidateTrigger(c *CronJob, t Trigger) error {
+func (o Options) ValidateTrigger(c *CronJob, t Trigger) error {
 	var problems []error
 	switch name := o.Naming.TriggerName(c.Name, t); {
 	case !isLabel(t.ID):

@@ -97,7 +97,7 @@ func DecodePod(of *Job, data []byte) (Pod, error) {
 	}
 
 	if !m.DeletionTimestamp.IsZero() {
-		p.Deletion = &PodDeletion{m.DeletionTimestamp, m.DeletionGracePeriodSeconds}
+		p.Deletion = &PodDeletion{m.DeletionTimestamp, max(m.DeletionGracePeriodSeconds, 0)}
 	}
 
 	for _, c := range in.Status.Conditions {

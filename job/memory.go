@@ -29,7 +29,7 @@ type Memory struct {
 	// Untracking are the UIDs of pods whose finalizer was removed and which the
 	// snapshot may still show with it (E4).
 	Untracking expectations.UIDs
-	// Written is the version of the job after the last status write, taken from its [Reply]. A
+	// Written is the version of the job after the last status write, taken from its Reply. A
 	// snapshot with an earlier Job.Version is stale, and nothing is planned from it (E6).
 	Written int64
 	// Finished is set once a final status was written. A snapshot that does not show the end is

@@ -45,7 +45,7 @@ type Options struct {
 	// this option changes nothing.
 	NoSuccessCriteriaMet bool `json:"noSuccessCriteriaMet,omitempty"`
 	// ControllerName is the name of this controller in spec.managedBy (J3). Empty means
-	// [ControllerName]. A controller of another name plans only jobs that name it.
+	// ControllerName. A controller of another name plans only jobs that name it.
 	ControllerName string `json:"controllerName,omitempty"`
 	// TTLSecondsAfterComplete and TTLSecondsAfterFailed replace spec.ttlSecondsAfterFinished for
 	// jobs that ended in that way (T2).

@@ -26,11 +26,11 @@ type Writes struct {
 // argument of [Plan.Conclude].
 type Outcome struct {
 	Writes
-	// Recorded is the result of writing the status of the [Recording].
+	// Recorded is the result of writing the status of the Recording.
 	Recorded Reply `json:"recorded,omitzero"`
 	// Untracked is parallel to the Untrack list of the Recording.
 	Untracked []Reply `json:"untracked,omitempty"`
-	// Settled is the result of writing the status of the [Settlement].
+	// Settled is the result of writing the status of the Settlement.
 	Settled Reply `json:"settled,omitzero"`
 }
 

@@ -44,12 +44,12 @@ type Plan struct {
 	Delete []Deletion `json:"delete,omitempty"`
 	// Create are pods to create, with slow start (J34).
 	Create []Creation `json:"create,omitempty"`
-	// Untrack are the finalizers to remove if every deletion succeeds. [Recording.Untrack] are
+	// Untrack are the finalizers to remove if every deletion succeeds. Recording.Untrack are
 	// those to remove given the real results.
 	Untrack []Untracking `json:"untrack,omitempty"`
 	// Verdict tells how the job is going to end, once that is decided.
 	Verdict Verdict `json:"verdict,omitzero"`
-	// Requeue is the time at which the plan changes even if nothing happens. [Conclusion.Requeue]
+	// Requeue is the time at which the plan changes even if nothing happens. Conclusion.Requeue
 	// is the time to plan again, which may be earlier.
 	Requeue Requeue `json:"requeue,omitzero"`
 	// Waits list what the job waits for, with figures.
@@ -112,8 +112,8 @@ type Deletion struct {
 // value with its own object.
 type Creation struct {
 	// Index is the completion index, or NoIndex for a NonIndexed job. A pod with
-	// an index gets [Creation.Labels] and [Creation.Annotations], Hostname, and the
-	// variable [IndexVariable] taken from the label, unless a container defines it (J33).
+	// an index gets Creation.Labels and Creation.Annotations, Hostname, and the
+	// variable IndexVariable taken from the label, unless a container defines it (J33).
 	Index Index `json:"index"`
 	// NamePrefix is the prefix of the pod's generated name.
 	NamePrefix string `json:"namePrefix"`
@@ -130,7 +130,7 @@ type Creation struct {
 	Unlabeled bool `json:"unlabeled,omitempty"`
 	// Group is the pod group that the pod names in spec.schedulingGroup.podGroupName. It is empty
 	// if the job has none. Its UID is empty in a plan that creates the group, see
-	// [jobgroup.Effect].
+	// jobgroup.Effect.
 	Group jobgroup.Ref `json:"group,omitzero"`
 }
 

@@ -15,9 +15,9 @@ type Pod struct {
 	// Phase is the pod's phase; the zero value is Pending.
 	Phase PodPhase `json:"phase,omitempty"`
 	// Owner tells whether the pod belongs to the job. The zero value is Owned. An adapter whose
-	// pods can change their owner uses [OwnerOf].
+	// pods can change their owner uses OwnerOf.
 	Owner jobpod.Ownership `json:"owner,omitempty"`
-	// Untracked is true once the pod has lost the finalizer [Finalizer], because it is accounted
+	// Untracked is true once the pod has lost the finalizer Finalizer, because it is accounted
 	// for. False means that the pod is still to be counted.
 	Untracked bool `json:"untracked,omitempty"`
 	// Ready is true while the pod's condition Ready is True.
@@ -85,7 +85,7 @@ func (p *Pod) Sight() *expectations.Sight {
 const (
 	// Finalizer marks a pod that is not accounted for yet.
 	Finalizer = "batch.kubernetes.io/job-tracking"
-	// IndexLabel is the label with the completion index. [Creation.Labels] sets it.
+	// IndexLabel is the label with the completion index. Creation.Labels sets it.
 	IndexLabel = "batch.kubernetes.io/job-completion-index"
 	// IndexVariable is the environment variable that holds the completion index.
 	IndexVariable = "JOB_COMPLETION_INDEX"

@@ -15,7 +15,7 @@ type Snapshot struct {
 	Pods []Pod `json:"pods,omitempty"`
 	// Now is the time of the round. Every time in the plan comes from it (B6).
 	Now time.Time `json:"now"`
-	// Memory is the memory in the last round's [Conclusion]. The zero value means "just restarted".
+	// Memory is the memory in the last round's Conclusion. The zero value means "just restarted".
 	Memory Memory `json:"memory,omitzero"`
 	// Consistent is true if the snapshot is sure to contain all earlier writes of the controller,
 	// for example because it was read from a database in a transaction. Then the round waits for no

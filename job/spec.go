@@ -32,7 +32,7 @@ type Job struct {
 // Spec is a batch/v1 JobSpec. It has the JSON of batch/v1. Fields that the
 // planner does not need are ignored.
 type Spec struct {
-	// Parallelism is the most pods that run concurrently. Required: [Default] sets it.
+	// Parallelism is the most pods that run concurrently. Required: Default sets it.
 	Parallelism *int32 `json:"parallelism,omitempty"`
 	// Completions is the number of successes that complete the job. Nil means a
 	// work queue: any success completes it, once no pod is active.
@@ -40,7 +40,7 @@ type Spec struct {
 	// CompletionMode is NonIndexed when empty.
 	CompletionMode CompletionMode `json:"completionMode,omitempty"`
 	// BackoffLimit is the number of failures that the job survives. Required:
-	// [Default] sets it.
+	// Default sets it.
 	BackoffLimit *int32 `json:"backoffLimit,omitempty"`
 	// BackoffLimitPerIndex is the number of failures that one index survives (KEP-3850).
 	BackoffLimitPerIndex *int32 `json:"backoffLimitPerIndex,omitempty"`
@@ -66,7 +66,7 @@ type Spec struct {
 	// Template is the part of the pod template that the planner needs.
 	Template Template `json:"template"`
 	// Scheduling tells how the pods are scheduled together (KEP-5547, off by default). Without
-	// [Options.Gangs] the planner ignores it and adds a note.
+	// Options.Gangs the planner ignores it and adds a note.
 	Scheduling *jobgroup.Scheduling `json:"scheduling,omitempty"`
 }
 

@@ -79,7 +79,7 @@ var ErrAgain = errors.New("plan again soon: a run waits for a job that only a lo
 // Executor carries out plans. The zero value is ready to use, and safe for
 // concurrent use.
 type Executor struct {
-	// Parallel limits the reads or deletions that run concurrently; 0 means a default, now 16.
+	// Parallel limits the reads or deletions that run concurrently; 0 means a default.
 	// Creations are made one by one, since a round has few.
 	Parallel int
 }

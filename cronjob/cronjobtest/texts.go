@@ -1,6 +1,7 @@
 package cronjobtest
 
 import (
+	"strings"
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
@@ -38,9 +39,9 @@ func optionsText(o *cronjob.Options) string {
 	w.Add(o.KeepSuccessful > 0, "keepSuccessful %s", o.KeepSuccessful)
 	w.Add(o.KeepFailed > 0, "keepFailed %s", o.KeepFailed)
 	w.Add(o.PauseAfterFailures > 0, "pauseAfterFailures %d", o.PauseAfterFailures)
-	w.Add(o.Naming.Form != cronjob.NameMinutes, "names of %s", o.Naming.Form)
+	w.Add(o.Naming.Form != cronjob.NameMinutes, "names of %s", strings.ToLower(o.Naming.Form.String()))
 	w.Add(o.Naming.Prefix != "", "names begin with %q", o.Naming.Prefix)
-	w.Add(o.Marks.TimeIn != cronjob.InAnnotation, "the time is in the %s", o.Marks.TimeIn)
+	w.Add(o.Marks.TimeIn != cronjob.InAnnotation, "the time is in the %s", strings.ToLower(o.Marks.TimeIn.String()))
 	w.Add(o.ActiveFromChildren, "activeFromChildren")
 	w.Add(o.SuccessFromChildren, "successFromChildren")
 	return w.String()

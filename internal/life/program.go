@@ -50,7 +50,7 @@ const tooManyErrors = 10
 
 // maxIdle is the most rounds in a row that may ask for another one immediately and get nothing done
 // (L6, CL5): each passes a run whose name is taken, or looks for a write that a late cache does not
-// show. Status writes get nothing done, since they can go on without end.
+// show. Status writes do not count, since they can go on without end.
 const maxIdle = 10
 
 // Happened calls the program after a change, and then as often as it asks for a call.

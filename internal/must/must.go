@@ -1,4 +1,4 @@
-// Package must ends tests that cannot go on.
+// Package must ends tests that cannot go on, and has checks that tests of several packages share.
 package must
 
 import (

@@ -12,14 +12,14 @@ import (
 // ErrNamespaceTerminating is the error of a creation in a namespace in which nothing can be created any more.
 var ErrNamespaceTerminating = errors.New("the namespace is being terminated")
 
-// DefaultParallel is the number of concurrent calls if none is given.
-const DefaultParallel = 16
+// defaultParallel is the number of concurrent calls if none is given.
+const defaultParallel = 16
 
 // Each makes the calls from 0 to n-1, at most parallel at a time, and returns when all of them
 // have. A cancelled context starts no further call.
 func Each(ctx context.Context, parallel, n int, call func(i int)) {
 	if parallel <= 0 {
-		parallel = DefaultParallel
+		parallel = defaultParallel
 	}
 	if parallel = min(parallel, n); parallel <= 1 {
 		for i := 0; i < n && ctx.Err() == nil; i++ {

@@ -43,7 +43,7 @@ type Adopter interface {
 	// Adopt makes the job the pod's controller and adds the finalizer, after it has read the job
 	// again (J6). It must leave a pod alone that has a controller by now: with a new finalizer, the
 	// pod could be counted again. So the write is conditional on pod.ResourceVersion, unless that
-	// is empty. [ErrGone] ends the round without an error, and the next round plans without the
+	// is empty. ErrGone ends the round without an error, and the next round plans without the
 	// pod.
 	Adopt(ctx context.Context, pod job.PodRef) error
 	// Release removes the controller reference and the finalizer (J6).
@@ -120,7 +120,7 @@ type Expectations interface {
 // Executor carries out plans. The zero value is ready to use, and safe for
 // concurrent use: one serves all jobs.
 type Executor struct {
-	// Parallel is the most writes that run concurrently; 0 means a default, now 16.
+	// Parallel is the most writes that run concurrently; 0 means a default.
 	Parallel int
 }
 

@@ -15,7 +15,7 @@ const TemplateAnnotation = "scheduling.k8s.io/group-template-name"
 type Groups struct {
 	// Controlled is true if another object controls the job, as a CronJob does.
 	Controlled bool `json:"controlled,omitempty"`
-	// Template is the value of the annotation [TemplateAnnotation], nil if the job has none.
+	// Template is the value of the annotation TemplateAnnotation, nil if the job has none.
 	Template *string `json:"template,omitempty"`
 	// Preset is true if the pod template names a group by itself.
 	Preset bool `json:"preset,omitempty"`
@@ -55,7 +55,7 @@ type PodGroup struct {
 // Ref names a workload or a pod group. References can be compared with ==.
 type Ref struct {
 	Name string `json:"name"`
-	// UID is empty in a plan that creates the object. The [Effect] of the write has it.
+	// UID is empty in a plan that creates the object. The Effect of the write has it.
 	UID expectations.UID `json:"uid,omitempty"`
 }
 
@@ -116,7 +116,7 @@ const groupReasons = "unspecified|" +
 // String returns the reason as a sentence.
 func (r Reason) String() string { return enum.String(groupReasons, int(r), "Reason") }
 
-// MarshalText returns the name of the constant.
+// MarshalText returns the name of the constant without Reason.
 func (r Reason) MarshalText() ([]byte, error) { return enum.Text(groupNames, int(r), "Reason") }
 
 // UnmarshalText reads what MarshalText returns. Any other text is an error and changes nothing.
@@ -126,7 +126,7 @@ func (r *Reason) UnmarshalText(text []byte) error { return enum.Read(r, groupNam
 type Effect struct {
 	Result jobreason.Result `json:"result,omitzero"`
 	// UID is the UID of the object. If the plan has created the object, the UID goes into
-	// [Write.Workload] and job.Creation.Group.
+	// Write.Workload and job.Creation.Group.
 	UID expectations.UID `json:"uid,omitempty"`
 	// Error is the text of the error, for the event.
 	Error string `json:"error,omitempty"`

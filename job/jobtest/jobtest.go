@@ -14,7 +14,7 @@ import (
 
 // Test is a test of a backend with settings. TestBackend runs the zero Test.
 type Test struct {
-	// Specs generates the specs of the jobs; nil means [Specs]. If a backend does not support a
+	// Specs generates the specs of the jobs; nil means the function Specs. If a backend does not support a
 	// field, generate specs without it.
 	Specs *rapid.Generator[job.Spec]
 }

@@ -13,7 +13,7 @@ import (
 // Purger is a Store of a backend that removes pods by itself some time after they have ended,
 // whether they were counted or not.
 type Purger interface {
-	// Purge removes a pod that has ended. A [Cache] is shown that it is gone. Until the program
+	// Purge removes a pod that has ended. A Cache is shown that it is gone. Until the program
 	// removes its finalizer, Pods and all snapshots must show the pod as it was, so the program has
 	// to keep it in a ledger. No pod is purged before a plan was made from a snapshot that shows
 	// its end.

@@ -19,7 +19,7 @@ type Queue struct {
 	// Stores are the test's views of the store, one for the job of each Env. Their jobs have
 	// different names.
 	Stores []Store
-	// Start starts the program, as in a [Subject]. A starting program finds out by itself which
+	// Start starts the program, as in a Subject. A starting program finds out by itself which
 	// jobs exist. A call works until nothing is due, and returns the time at which something is due
 	// next. Writes for a job go through the Env of that job.
 	Start func(forget bool) Program
@@ -27,7 +27,7 @@ type Queue struct {
 	// is called like the handler of a watch, even in the middle of a round of this or another job.
 	// It must return without a write.
 	Changed func(i int)
-	// OneWriter and Unconditional are as in a [Subject].
+	// OneWriter and Unconditional are as in a Subject.
 	OneWriter, Unconditional bool
 	// Close, if not nil, is called when the life is over.
 	Close func()

@@ -21,7 +21,7 @@ type Store interface {
 	UpdateSpec(s job.Spec) error
 	// Job reads the job. It is not called while there is none.
 	Job() (job.Job, error)
-	// Pods reads all pods of the job; after RemoveJobOnly of an [Orphaner], the pods that were
+	// Pods reads all pods of the job; after RemoveJobOnly of an Orphaner, the pods that were
 	// left.
 	Pods() ([]job.Pod, error)
 	// UpdatePod stores the fields that a kubelet reports of a pod: its phase, whether it is

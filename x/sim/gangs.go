@@ -182,7 +182,7 @@ func (e *engine) writeGroup(js *jobState, w jobgroup.Write) (job.UID, error) {
 
 // resizeGang lets the scheduler see the size of a gang.
 func (e *engine) resizeGang(ev *event) {
-	js := e.jobs[ev.id] // the same one, since the event is of this instant
+	js := e.jobs[ev.id] // still there: only jobs that have ended or belong to a CronJob are removed
 	if js.gang == nil {
 		js.gang = &gang{js: js}
 	}

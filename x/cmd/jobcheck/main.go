@@ -21,12 +21,12 @@
 // answer says {"id": 7, "error": "..."}. Unknown fields are errors. -sample 7 prints question 7 and
 // the answer of this library.
 //
-// The numbers in questions are the values of the constants in package job. An answer may leave out
-// reasons, which are for people:
+// Words are the names of constants without the prefix of their type. The first word of state and of
+// kind is left out of questions. An answer may leave out reasons and as, which are for people:
 //
-//	state   (of a container) 0 waiting, 1 running, 2 terminated
-//	kind    (of a container) 0 app, 1 init, 2 restartable init
-//	as      (of untrack) not counted, succeeded, failed, completed index, recorded earlier
+//	state   (of a container) Waiting, Running, Terminated
+//	kind    (of a container) App, Init, RestartableInit
+//	as      (of untrack) NotCounted, Succeeded, Failed, Index, AlreadyRecorded
 //	reason  (of create) New, Replacement, ReplacementOfFailed
 //	reason  (of delete) Ending, Suspended, NoIndex, IndexOutOfRange, DuplicateIndex, Surplus, Pending
 //

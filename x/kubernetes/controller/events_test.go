@@ -245,6 +245,7 @@ func TestJ42_TrackedPods(t *testing.T) {
 		d.told.all = nil
 		d.events.OnAdd(pod(corev1.PodRunning, true), false)
 		d.events.OnUpdate(pod(corev1.PodRunning, true), pod(corev1.PodRunning, false))
+		d.events.OnUpdate(pod(corev1.PodRunning, false), pod(phase, false))
 		d.events.OnUpdate(pod(corev1.PodRunning, true), pod(phase, true))
 		d.events.OnUpdate(pod(phase, true), pod(phase, true))
 		d.events.OnUpdate(pod(phase, true), pod(phase, false))

@@ -23,7 +23,7 @@ type JobOptions struct {
 	Common
 	// ManagedBy is the spec.managedBy of the jobs to take (J3). It is required for jobs of
 	// batch/v1, so that no controller gets in the way of the built-in one by accident. The built-in
-	// controller is [job.ControllerName], and jobs without the field are its jobs. For a resource
+	// controller is job.ControllerName, and jobs without the field are its jobs. For a resource
 	// of your own, the empty string means the objects without the field.
 	ManagedBy string
 	// Planner are the options of the planner. Its ControllerName is set to ManagedBy.

@@ -26,7 +26,7 @@ type CronReport struct {
 	Plan *cronjob.Plan
 	// Writes holds the results of the plan's reads and writes. It is empty until they are made.
 	Writes cronjob.Writes
-	// Err is why the round failed: a [*job.InputError], which names the field of a parent that
+	// Err is why the round failed: a *job.InputError, which names the field of a parent that
 	// cannot be planned; the error of Cron.Check; or the error of a read or a write. The error
 	// texts of a server can differ from try to try.
 	Err error
@@ -38,7 +38,7 @@ type JobReport struct {
 	Plan *job.Plan
 	// Writes holds the results of the writes to pods. It is empty until they are made.
 	Writes job.Writes
-	// Err is why the round failed: a [*job.InputError], which names the field of an object that
+	// Err is why the round failed: a *job.InputError, which names the field of an object that
 	// cannot be planned; the error of Kind.Check; or the error of a write. The error texts of a
 	// server can differ from try to try.
 	Err error

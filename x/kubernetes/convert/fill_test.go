@@ -52,9 +52,6 @@ func fill(data []byte, object any) {
 			c.FillNoCustom(m)
 			m.ResourceVersion = pick(c, "", "17", "18446744073709551615", "x", "-3")
 			m.Annotations = someAnnotations(c)
-			if m.DeletionGracePeriodSeconds != nil {
-				*m.DeletionGracePeriodSeconds &= 1<<63 - 1
-			}
 			if c.Bool() {
 				m.Finalizers = append(m.Finalizers, job.Finalizer)
 			}

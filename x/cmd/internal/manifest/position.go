@@ -32,8 +32,8 @@ type Problem struct {
 // Error returns the position and the problem.
 func (p Problem) Error() string { return p.Position.String() + ": " + p.Text }
 
-// Refusal returns the beginning of a sentence: what an API server refuses because of the problem. It
-// does not look at the metadata of a CronJob's template, and later refuses each Job.
+// Refusal returns what an API server refuses because of the problem, as a sentence. A server does not
+// look at the metadata of a CronJob's template, and refuses each Job later.
 func (p Problem) Refusal() string {
 	if strings.HasPrefix(p.Text, "spec.jobTemplate.metadata.") {
 		return "an API server takes the CronJob and refuses its Jobs: " + p.Error()

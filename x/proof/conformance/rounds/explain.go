@@ -57,7 +57,10 @@ var explanations = []explanation{
 	}},
 	{
 		"With gangs, a job, its workload and its pod group do not have the same policy (J45)",
-		func(s *Snapshot, _, _ *Result) bool { return disagree(s) },
+		func(s *Snapshot, theirs, ours *Result) bool {
+			isResize := func(line string) bool { return strings.Contains(line, "write resize PodGroup ") }
+			return disagree(s) && slices.ContainsFunc(compare(theirs, ours), isResize)
+		},
 	},
 	{"A suspended job ends (J38, J39)", func(s *Snapshot, theirs, _ *Result) bool {
 		return s.Job.Spec.Suspend != nil && *s.Job.Spec.Suspend &&

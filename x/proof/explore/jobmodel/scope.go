@@ -61,7 +61,7 @@ type Budget struct {
 	Ticks, Backs uint8
 }
 
-// Option switches off a reduction of the search, to measure its effect.
+// Option switches off a reduction of the search, for tests.
 type Option uint8
 
 const (

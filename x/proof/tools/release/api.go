@@ -263,8 +263,9 @@ func comparables(files []string) (map[string]bool, error) {
 				continue
 			}
 			for _, spec := range of.Specs {
-				words := strings.Join(strings.Fields(of.Doc.Text()), " ")
-				found[spec.(*ast.TypeSpec).Name.Name] = strings.Contains(words, "can be compared with ==")
+				t := spec.(*ast.TypeSpec)
+				words := strings.Join(strings.Fields(cmp.Or(t.Doc, of.Doc).Text()), " ")
+				found[t.Name.Name] = strings.Contains(words, "can be compared with ==")
 			}
 		}
 	}
