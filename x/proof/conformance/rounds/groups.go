@@ -141,16 +141,6 @@ func (s *Snapshot) workloadObject(w *jobgroup.Workload) object {
 	return out
 }
 
-// podGroupObject returns a pod group of the snapshot as the API has it.
-func (s *Snapshot) podGroupObject(g *jobgroup.PodGroup) object {
-	out := s.groupObject("PodGroup", g.Ref, g.Foreign)
-	out["spec"] = object{
-		"workloadRef":      object{"workloadName": g.Workload, "templateName": "t"},
-		"schedulingPolicy": policyOf(g.MinCount),
-	}
-	return out
-}
-
 func (s *Snapshot) groupObject(kind string, ref jobgroup.Ref, foreign bool) object {
 	owner := metav1.NewControllerRef(s.Job, batchv1.SchemeGroupVersion.WithKind("Job"))
 	if foreign {

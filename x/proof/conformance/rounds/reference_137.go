@@ -12,6 +12,7 @@ import (
 	"k8s.io/kubernetes/pkg/controller/job"
 
 	"github.com/batchplan/batchplan/internal/specgen"
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
 // showGroups puts the groups of the snapshot into the caches of the real controller.
@@ -84,4 +85,14 @@ func (c podGroupClient) Patch(
 	_ context.Context, name string, _ types.PatchType, data []byte, _ metav1.PatchOptions, _ ...string,
 ) (*schedulingv1beta1.PodGroup, error) {
 	return nil, c.server.resizeGroup("PodGroup", name, data)
+}
+
+// podGroupObject returns a pod group of the snapshot as the API has it.
+func (s *Snapshot) podGroupObject(g *jobgroup.PodGroup) object {
+	out := s.groupObject("PodGroup", g.Ref, g.Foreign)
+	out["spec"] = object{
+		"workloadRef":      object{"workloadName": g.Workload, "templateName": "t"},
+		"schedulingPolicy": policyOf(g.MinCount),
+	}
+	return out
 }
