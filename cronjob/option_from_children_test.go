@@ -75,20 +75,7 @@ func TestCL5_LeavingJobWithoutList(t *testing.T) {
 // enough (CL5).
 func TestCL5_ReplacedJobThatTheCacheStillShows(t *testing.T) {
 	for _, policy := range []cronjob.ConcurrencyPolicy{cronjob.Replace, cronjob.Allow, cronjob.Forbid} {
-		c := cronjob.CronJob{
-			Name:              "c",
-			UID:               "u",
-			CreationTimestamp: world.Start,
-			Spec:              cronjob.Spec{Schedule: "0 * * * *", ConcurrencyPolicy: cronjob.Replace},
-		}
-		cronjob.Default(&c.Spec)
-		w := world.NewCronJob(c, cronjob.Options{ActiveFromChildren: true, MaxActive: 1})
-		w.Now = world.Start.Add(time.Hour)
-		restAtOnce(t, w)
-		w.DeliverAll()
-
-		w.Now = w.Now.Add(time.Hour)
-		w.Stale = true
+		w := unlistedReplace(t, cronjob.Options{MaxActive: 1})
 		w.Fault = func(write world.Write) world.Fault {
 			if write.Verb == world.WriteStatus {
 				return world.Fail
@@ -120,25 +107,11 @@ func TestCL5_ReplacedJobThatTheCacheStillShows(t *testing.T) {
 // The cache still shows a replaced job, and the next run's name belongs to another owner. The job is
 // not deleted again, and its round writes nothing: each write would wake the controller (CL5).
 func TestCL5_ReplacedJobBesideATakenName(t *testing.T) {
-	c := cronjob.CronJob{
-		Name:              "c",
-		UID:               "u",
-		CreationTimestamp: world.Start,
-		Spec:              cronjob.Spec{Schedule: "0 * * * *", ConcurrencyPolicy: cronjob.Replace},
-	}
-	cronjob.Default(&c.Spec)
-	w := world.NewCronJob(c, cronjob.Options{ActiveFromChildren: true})
-	w.Now = world.Start.Add(time.Hour)
-	restAtOnce(t, w)
-	w.DeliverAll()
-	w.Stale = true
-
-	w.Now = w.Now.Add(time.Hour)
+	w := unlistedReplace(t, cronjob.Options{})
 	w.AddForeign(w.Schedule.Schedule.Prev(w.Now.Add(1)))
-	for range 2 {
-		_, err := w.Round()
-		must.OK(t, err)
-	}
+	_, err := w.Round() // deletes the job, and finds the name taken
+	must.OK(t, err)
+
 	plan := reconcile(t, w.Snapshot())
 	o := done(&plan)
 	o.Created[0] = cronjob.Effect{Result: cronjobreason.ResultNameTaken}
@@ -146,6 +119,28 @@ func TestCL5_ReplacedJobBesideATakenName(t *testing.T) {
 	if len(plan.Delete) > 0 || end.Outcome.Settled.Result != cronjobreason.ResultNotTried {
 		t.Errorf("the status write is %s:\n%s", end.Outcome.Settled.Result, plan.String())
 	}
+}
+
+// unlistedReplace returns a world of Replace whose kind stores no list. The first run's job runs, the next
+// run is due, and from now on the cache shows nothing new.
+func unlistedReplace(t *testing.T, o cronjob.Options) *world.CronJob {
+	t.Helper()
+	c := cronjob.CronJob{
+		Name:              "c",
+		UID:               "u",
+		CreationTimestamp: world.Start,
+		Spec:              cronjob.Spec{Schedule: "0 * * * *", ConcurrencyPolicy: cronjob.Replace},
+	}
+	cronjob.Default(&c.Spec)
+	o.ActiveFromChildren = true
+
+	w := world.NewCronJob(c, o)
+	w.Now = world.Start.Add(time.Hour)
+	restAtOnce(t, w)
+	w.DeliverAll()
+
+	w.Now, w.Stale = w.Now.Add(time.Hour), true
+	return w
 }
 
 // restAtOnce plays rounds as long as they request another one immediately.

@@ -29,16 +29,19 @@ func optionsText(o *cronjob.Options) string {
 	w.Add(o.CatchUp != cronjob.CatchUpLatest, "catchUp %s", o.CatchUp)
 	w.Add(o.CatchUpWindow > 0, "catchUpWindow %s", o.CatchUpWindow)
 	w.Add(all && o.CatchUpLimit > 0, "catchUpLimit %d", o.CatchUpLimit)
+
 	w.Add(o.SkipOnResume, "skipOnResume")
 	w.Add(o.SkipOnEdit, "skipOnEdit")
 	w.Add(o.SkipHeld, "skipHeld")
 	w.Add(o.MaxActive > 0, "maxActive %d", o.MaxActive)
 	w.Add(o.ReplaceWhenGone, "replaceWhenGone")
 	w.Add(o.TerminatingTimeout > 0, "terminatingTimeout %s", o.TerminatingTimeout)
+
 	w.Add(o.Jitter > 0, "jitter %s", o.Jitter)
 	w.Add(o.KeepSuccessful > 0, "keepSuccessful %s", o.KeepSuccessful)
 	w.Add(o.KeepFailed > 0, "keepFailed %s", o.KeepFailed)
 	w.Add(o.PauseAfterFailures > 0, "pauseAfterFailures %d", o.PauseAfterFailures)
+
 	w.Add(o.Naming.Form != cronjob.NameMinutes, "names of %s", strings.ToLower(o.Naming.Form.String()))
 	w.Add(o.Naming.Prefix != "", "names begin with %q", o.Naming.Prefix)
 	w.Add(o.Marks.TimeIn != cronjob.InAnnotation, "the time is in the %s", strings.ToLower(o.Marks.TimeIn.String()))

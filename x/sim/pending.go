@@ -26,6 +26,7 @@ type PendingPod struct {
 func (q *Pending) Pods() []PendingPod {
 	s := &q.e.scheduler
 	var out []PendingPod
+
 	byOrder := func(a, b int32) int { return int(s.order[a]) - int(s.order[b]) }
 	for _, id := range slices.SortedFunc(maps.Keys(s.since), byOrder) {
 		p := &q.e.pods.all[id]
@@ -36,6 +37,7 @@ func (q *Pending) Pods() []PendingPod {
 			}
 			together = g.missing()
 		}
+
 		out = append(out, PendingPod{
 			id:        id,
 			Job:       p.of.truth.Name,

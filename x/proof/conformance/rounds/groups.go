@@ -33,6 +33,7 @@ func (d *draw) groups(s *Snapshot) {
 	if len(g.PodGroups) > 0 && d.chance(20) {
 		g.PodGroups[0].MinCount = int32(d.IntN(4))
 	}
+
 	if len(g.PodGroups) > 0 && d.chance(10) {
 		second := g.PodGroups[0]
 		second.Name, second.UID = "second", "uid-second"
@@ -43,6 +44,7 @@ func (d *draw) groups(s *Snapshot) {
 		second.Name, second.UID = "other", "uid-other"
 		g.Workloads = append(g.Workloads, second)
 	}
+
 	if g.Template != nil {
 		g.Template = pointer(pick(d, "t", "t", "", "missing"))
 		s.Job.Annotations = map[string]string{jobgroup.TemplateAnnotation: *g.Template}
@@ -52,6 +54,7 @@ func (d *draw) groups(s *Snapshot) {
 			g.PodGroups = []jobgroup.PodGroup{group}
 		}
 	}
+
 	if g.Controlled {
 		s.Job.OwnerReferences = []metav1.OwnerReference{{
 			APIVersion: "jobset.x-k8s.io/v1alpha2",

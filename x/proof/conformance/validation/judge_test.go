@@ -47,6 +47,7 @@ func TestJudge(t *testing.T) {
 		for number := begin; number < min(begin+batch, *first+*judged); number++ {
 			all = append(all, newGenerator(*seed, number).judgedManifest(corpus, number))
 		}
+
 		for i, ours := range judgedBy(t, command, all) {
 			theirs := theirJudgement(all[i])
 			if len(theirs) > 0 {
@@ -104,6 +105,7 @@ func (g *generator) judgedManifest(corpus []object, number int) object {
 	}
 
 	o = clone(o)
+
 	meta := sub(o, "metadata")
 	for _, field := range []string{"uid", "resourceVersion", "namespace", "generateName"} {
 		delete(meta, field)
@@ -112,6 +114,7 @@ func (g *generator) judgedManifest(corpus []object, number int) object {
 	if g.in100(20) {
 		meta["name"] = fmt.Sprintf("j-%d", number) + pick(g, "-", "_", ".x", "..x", "A", strings.Repeat("x", 40), strings.Repeat("x", 60))
 	}
+
 	for _, key := range []string{"labels", "annotations"} {
 		if g.in100(10) {
 			meta[key] = object{pick(g, "a", "a b", "a/b", "A/b", "a/b/c", "", "x.y/"+strings.Repeat("k", 70)): pick(g, "v", "", "v w", "-", strings.Repeat("v", 64))}
@@ -230,6 +233,7 @@ func judgedBy(t *testing.T, command string, all []object) [][]refusal {
 		}
 	}
 	must.OK(t, json.Unmarshal(text, &answer))
+
 	found := make([][]refusal, len(all))
 	for i := range found {
 		found[i] = []refusal{{rule: "batchwhy does not read it"}}
@@ -239,6 +243,7 @@ func judgedBy(t *testing.T, command string, all []object) [][]refusal {
 		name, _, _ := strings.Cut(filepath.Base(o.Source), ".")
 		_, err := fmt.Sscanf(name, "%d", &place)
 		must.OK(t, err)
+
 		found[place] = nil
 		for _, f := range o.Findings {
 			switch m := said.FindStringSubmatch(f.Text); {

@@ -86,6 +86,7 @@ func (l *Lines) CronJob(r sim.CronJobRound) {
 		Why:     p.String(),
 		Retry:   c.Retry,
 	}
+
 	if len(p.Create) > 0 {
 		out.Create = p.Create
 	}
@@ -98,9 +99,11 @@ func (l *Lines) CronJob(r sim.CronJobRound) {
 	if !p.Requeue.At.IsZero() {
 		out.Again = p.Requeue.At
 	}
+
 	for _, w := range p.Waits {
 		out.Waits = append(out.Waits, w.String())
 	}
+
 	l.write(&out)
 }
 
