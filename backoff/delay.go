@@ -80,7 +80,8 @@ func (p Policy) withDefaults() Policy {
 		p.Factor = DefaultFactor
 	}
 
-	// A default is adjusted to a field that is set, so that it does not make Base longer than Max.
+	// If only one of Base and Max is set, the default of the other is adjusted, so that Base is at
+	// most Max.
 	switch {
 	case p.Base <= 0 && p.Max <= 0:
 		p.Base, p.Max = DefaultBase, DefaultMax

@@ -6,7 +6,8 @@ import (
 )
 
 // Record counts the failures since the last success (J31, B2). The zero value means no failure:
-// start with it, and take it after a success. A Record is a value: its methods never change it.
+// start with it, and use it again after a success. A Record is a value: its methods never change
+// it.
 type Record struct {
 	// Failures is the number of failures, at most 2^31-1. A negative number means
 	// none.

@@ -7,8 +7,8 @@ import "time"
 const Timeout = 5 * time.Minute
 
 // Counts holds the numbers of creations and deletions of one job that are still to be observed, and
-// the time of their record. The zero value means that nothing is recorded. A Counts is a value: its
-// methods never change it.
+// the time at which they were recorded. The zero value means that nothing is recorded. A Counts is
+// a value: its methods never change it.
 type Counts struct {
 	// Creations and Deletions are the writes still to be observed. A number at or
 	// below zero means none.
@@ -21,9 +21,9 @@ type Counts struct {
 // Satisfied reports whether the controller may create and delete at now (E1): nothing is left to
 // observe, or the record has timed out: now is not before [Counts.Expires].
 //
-// A record is in the future if the clock was set back since. By less than [Timeout], this only
-// makes the wait longer, at most twice the timeout. A record that is further ahead is no evidence
-// about the present, and counts as timed out.
+// A record is in the future if the clock was set back after it was made. If it is less than
+// [Timeout] ahead, the wait only becomes longer, at most twice the timeout. A record that is
+// further ahead is no evidence about the present, and counts as timed out.
 func (c Counts) Satisfied(now time.Time) bool {
 	if !c.pending() {
 		return true
@@ -32,8 +32,8 @@ func (c Counts) Satisfied(now time.Time) bool {
 	return age >= Timeout || age <= -Timeout
 }
 
-// Expires returns the time at which the record times out: plan again then if no notification
-// arrives. It is zero when nothing is left to observe.
+// Expires returns the time at which the record times out. If no notification arrives, plan again at
+// that time. It is zero when nothing is left to observe.
 func (c Counts) Expires() time.Time {
 	if !c.pending() {
 		return time.Time{}

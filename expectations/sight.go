@@ -1,7 +1,7 @@
 package expectations
 
-// Sight holds the facts about a pod, as a watch shows it, on which the records of its job depend.
-// Method Sight of job.Pod returns one.
+// Sight is a pod as a watch shows it, reduced to the facts that the records of its job need. Method
+// Sight of job.Pod returns one.
 type Sight struct {
 	UID UID
 	// Foreign is true for a pod that the job does not own.
@@ -12,10 +12,10 @@ type Sight struct {
 	Untracked bool
 }
 
-// Observe returns the record less what a notification shows about a pod. Argument old is the pod as
-// it was shown before, nil for a new pod; now is the pod as it is, nil if it is gone. A new pod of
-// the job is a creation. A deletion is observed once: when it begins or, if that was not shown,
-// when the pod is gone (E1).
+// Observe returns the record less the creation and the deletion that a notification about a pod
+// shows. Argument old is the pod as it was shown before, nil for a new pod; now is the pod as it
+// is, nil if it is gone. A new pod of the job is a creation. A deletion is observed once: when it
+// begins or, if that was not shown, when the pod is gone (E1).
 func (c Counts) Observe(old, now *Sight) Counts {
 	last := now
 	if last == nil {
@@ -37,9 +37,9 @@ func (c Counts) Observe(old, now *Sight) Counts {
 	return c.Lower(creations, deletions)
 }
 
-// Observe lowers the record of key by what a notification shows about a pod, see [Counts.Observe]
-// (E1, E4). A watch handler has to call no other method. Argument old is the pod as the watch
-// showed it before, nil for a new pod; now is the pod as it is, nil if it is gone.
+// Observe lowers the record of key after a notification about a pod, see [Counts.Observe] (E1, E4).
+// A watch handler has to call no other method. Argument old is the pod as the watch showed it
+// before, nil for a new pod; now is the pod as it is, nil if it is gone.
 func (t *Tracker[K]) Observe(key K, old, now *Sight) {
 	t.update(key, func(e tracked) tracked {
 		e.counts = e.counts.Observe(old, now)

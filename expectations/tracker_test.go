@@ -182,8 +182,8 @@ func TestE4_TrackerAgainstValues(t *testing.T) {
 	})
 }
 
-// TestE2_TrackerFromManyGoroutines observes every write from its own goroutine while others read;
-// the race detector finds what it does not.
+// TestE2_TrackerFromManyGoroutines observes every write from its own goroutine while others read.
+// The race detector finds races that do not change the result.
 func TestE2_TrackerFromManyGoroutines(t *testing.T) {
 	const jobs, writes = 8, 50
 	var tracker expectations.Tracker[int]
@@ -214,7 +214,8 @@ func TestE2_TrackerFromManyGoroutines(t *testing.T) {
 	}
 }
 
-// TestE4_TrackerOfOneJob: each of a Writer's methods has the effect of the tracker's for its key.
+// TestE4_TrackerOfOneJob: each method of a Writer has the same effect as the tracker's method with
+// the Writer's key.
 func TestE4_TrackerOfOneJob(t *testing.T) {
 	var direct, bound expectations.Tracker[string]
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

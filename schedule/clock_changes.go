@@ -53,8 +53,8 @@ func (t *timetable) countStretches(after, until int64) int64 {
 	return n + t.before(t.reached(s, until))
 }
 
-// reached returns the wall-clock time (exclusive) up to which the window of s has
-// run at the instant.
+// reached returns the end (exclusive) of the part of the window of s that has passed at the
+// instant.
 func (t *timetable) reached(s stretch, unix int64) civil {
 	lo, hi := t.window(s)
 	return max(lo, min(hi, civilAt(unix+1, s.offset)))

@@ -243,7 +243,7 @@ func (c Circumstances) lintDeadline() string {
 }
 
 func (s Schedule) lintRounding() string {
-	asked, ok := askedInterval(s.plan.spec) // fields are not a duration
+	asked, ok := askedInterval(s.plan.spec) // not ok for a schedule of fields
 	rounded := time.Duration(s.plan.every.seconds) * time.Second
 	if !ok || asked == rounded {
 		return ""

@@ -48,8 +48,8 @@ func (p *plan) specialNext(t time.Time) time.Time {
 const horizon = 6 * 366 * secondsPerDay
 
 // referenceNext implements Next under Kubernetes, but always ends. The reference's search never
-// ends if it steps onto a date that does not exist. Only the search itself would show whether it
-// does, so if there is such a date within its horizon, Next gives the exact answer.
+// ends if it steps onto a date that does not exist. Only the search itself could show whether it
+// does. So if there is such a date within its horizon, Next gives the exact answer.
 //
 // Quirk: impossible dates (S3) can have runs. Around a month that begins without a
 // midnight the reference does not notice that the month has changed, so it can find

@@ -56,7 +56,7 @@ func WithSeconds() Option {
 }
 
 // NotBefore removes the runs earlier than t, and NotAfter the runs later than t. All methods work
-// as if only the other runs existed. The zero Time means no bound. Parse returns an error if the
+// as if the removed runs did not exist. The zero Time means no bound. Parse returns an error if the
 // end is before the start; a schedule without a run between them never runs (S3).
 func NotBefore(t time.Time) Option {
 	return func(s *settings) { s.notBefore = t }
@@ -117,7 +117,7 @@ func Also(specs ...string) Option {
 	return func(s *settings) { s.also = append(s.also, specs...) }
 }
 
-// Except removes the times of other schedules, also from those that Also adds. With Except("* * 25
+// Except removes the times of other schedules, including times that Also adds. With Except("* * 25
 // 12 *") nothing runs on the 25th of December. See Also.
 func Except(specs ...string) Option {
 	specs = slices.Clone(specs)

@@ -141,7 +141,8 @@ func (c clock) oracle(loc *time.Location, policy dstPolicy, after, until int64) 
 	return runs
 }
 
-// oracleWithPolicy also looks at a day on both sides, and records the wall-clock time of each step.
+// oracleWithPolicy also looks at a day before and a day after the span, and records the wall-clock
+// time of each step.
 func (c clock) oracleWithPolicy(loc *time.Location, policy dstPolicy, after, until int64) []int64 {
 	const margin = 26 * 3600
 	step := c.stepOf(loc, after-margin, until+margin)
@@ -205,7 +206,8 @@ func randomField(r *rand.Rand, low, high int) string {
 	return strconv.Itoa(a)
 }
 
-// randomSpec prefers early hours, when clocks change, and stars, so that short spans contain runs.
+// randomSpec prefers early hours, because clocks change then. It prefers stars, so that short spans
+// contain runs.
 func randomSpec(r *rand.Rand) string {
 	starOr := func(percent, low, high int) string {
 		if r.Intn(100) < percent {

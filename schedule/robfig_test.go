@@ -158,8 +158,8 @@ func TestS4_PresetFindsImpossibleDates(t *testing.T) {
 	}
 }
 
-// TestS4_PresetIsRobfigForImpossibleDates compares both in all zones and in all years of the
-// database.
+// TestS4_PresetIsRobfigForImpossibleDates compares the preset with robfig/cron in all zones and in
+// all years of the database.
 func TestS4_PresetIsRobfigForImpossibleDates(t *testing.T) {
 	zones := zonesOf(t)
 	r := rand.New(rand.NewSource(13))

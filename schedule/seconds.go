@@ -39,7 +39,7 @@ func (t *timetable) evenSince() int64 {
 	return t.zone.wholeMinutesSince()
 }
 
-// addSeconds sets the seconds of a compiled pattern. If there are none, no minute has a run.
+// addSeconds sets the seconds of a compiled pattern. If the set is empty, no minute has a run.
 func (t *timetable) addSeconds(set uint64) {
 	switch set {
 	case onlySecondZero:
