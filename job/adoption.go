@@ -68,8 +68,8 @@ func claimOf(pod *Pod, facts uidFacts, j *Job, quirks jobquirk.Set) claim {
 	return leaveAlone
 }
 
-// isTracked reports whether the pod has the finalizer, and this controller has not removed it
-// since. facts are the known facts about its UID.
+// isTracked reports whether the pod has the finalizer, and no earlier round has removed it. facts
+// are the known facts about its UID.
 func isTracked(pod *Pod, facts uidFacts) bool {
 	return carriesFinalizer(pod) && facts&uidUntracking == 0
 }
@@ -78,8 +78,8 @@ func isTracked(pod *Pod, facts uidFacts) bool {
 // adoptions are done: an adopted pod gets it with the controller reference.
 func carriesFinalizer(pod *Pod) bool { return !pod.Untracked || pod.Owner == jobpod.Orphan }
 
-// adoptionOf returns a pod to adopt. The version makes the adoption conditional on the pod being as
-// the snapshot shows it (J6).
+// adoptionOf returns a pod to adopt. The version makes the adoption conditional on the pod being
+// unchanged since the snapshot (J6).
 func adoptionOf(pod *Pod, quirks jobquirk.Set) PodRef {
 	ref := pod.ref()
 	if quirks.Has(jobquirk.UncheckedUntrack) {

@@ -52,7 +52,8 @@ func TestJ6_ClaimsByUID(t *testing.T) {
 	}
 }
 
-// TestJ6_OrphanThatIsBeingDeleted: such an orphan is not adopted, and is counted nowhere.
+// TestJ6_OrphanThatIsBeingDeleted: an orphan that is being deleted is not adopted, and is counted
+// nowhere.
 func TestJ6_OrphanThatIsBeingDeleted(t *testing.T) {
 	for name, options := range bothOptions {
 		for _, pod := range []Pod{activePod("a"), endedPod("a", PodSucceeded), endedPod("a", PodFailed)} {

@@ -37,8 +37,8 @@ func TestE1_ARecordThatExpiresNow(t *testing.T) {
 }
 
 // TestE1_TrackerWithoutMemory: if the memory was lost, the writes in flight that a tracker has put
-// into it hold the round, and nothing else in a memory without a job does. In a consistent
-// snapshot, neither counts.
+// into it still hold the round. Nothing else in a memory without a job's UID does. With a
+// consistent snapshot, nothing holds the round.
 func TestE1_TrackerWithoutMemory(t *testing.T) {
 	for _, test := range []struct {
 		name       string

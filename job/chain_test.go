@@ -15,7 +15,7 @@ import (
 )
 
 // checkStored checks that a plan and its outcome can be stored: they lead to the same conclusion
-// when they are read back. So does the outcome in the conclusion.
+// when they are read back. The outcome in a conclusion also leads to that conclusion.
 func checkStored(t *rapid.T, plan *job.Plan) {
 	outcome := drawOutcome(t, plan, jobreason.ResultNotTried, jobreason.ResultDone, jobreason.ResultGone,
 		jobreason.ResultUnsuccessful, jobreason.ResultStillTracked, jobreason.ResultRefused)

@@ -5,7 +5,7 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// appendLeftBehind adds the finalizers that are still on the pods of a job which has ended. Their
+// appendLeftBehind adds the finalizers that are still on the pods of a job that has ended. These
 // pods are no longer counted (J36, M6).
 func appendLeftBehind(untrack []Untracking, s *Snapshot, known *uidTable, buf *scratch) []Untracking {
 	left := buf.active[:0]

@@ -183,7 +183,7 @@ func TestStored_Snapshots(t *testing.T) {
 	})
 }
 
-// storedOptions draws all options, also together with those that have no effect beside them.
+// storedOptions draws all options, even combinations in which one option makes another ineffective.
 func storedOptions(t *rapid.T) job.Options {
 	number := rapid.Int32Range(0, 3)
 	o := job.Options{

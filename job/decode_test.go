@@ -207,7 +207,7 @@ func TestDecodePod_ItemOfAList(t *testing.T) {
 	}
 }
 
-// TestDecodePod_ExitCode: the exit code is read, which onExitCodes matches (J21).
+// TestDecodePod_ExitCode: the exit code, which onExitCodes matches, is read (J21).
 func TestDecodePod_ExitCode(t *testing.T) {
 	pod, err := DecodePod(ownerOfPodText(), []byte(`{"metadata": {"name": "p", "uid": "p"}, "spec": {"containers": [{"name": "main"}]},
 		"status": {"phase": "Failed", "containerStatuses": [{"name": "main", "state": {"terminated": {"exitCode": 42}}}]}}`))

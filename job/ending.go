@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// declaredEnd returns the end that a round may declare, or the zero Verdict. active is the number
-// of active pods after the writes of a round that creates none: it must be 0, so every deletion
+// declaredEnd returns the end that a round may declare, or the zero Verdict. The round must create
+// no pods. active is the number of active pods after its deletions: it must be 0, so every deletion
 // must have succeeded. No own write may be in flight (J26, J27, JI8).
 func declaredEnd(planned Verdict, b *basis, active int32) Verdict {
 	if active > 0 {

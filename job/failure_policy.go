@@ -197,8 +197,8 @@ func unreported(f failure, facts uidFacts, quirks jobquirk.Set) FailureAction {
 	return f.action
 }
 
-// unreportedOfRecorded is unreported for a pod whose UID may be in an uncounted list. The round
-// that put the UID there reported the match, unless its write seemed to fail.
+// unreportedOfRecorded is like unreported, for a pod whose UID may be in an uncounted list. The
+// round that put the UID there reported the match, unless its write seemed to fail.
 func unreportedOfRecorded(pod *Pod, facts uidFacts, policy *failurePolicy, reported *reported) FailureAction {
 	switch {
 	case !reported.Known, facts&uidFailed == 0, slices.Contains(reported.Uncounted, pod.UID):

@@ -166,7 +166,7 @@ func TestReleases_IndexLabel(t *testing.T) {
 	}
 }
 
-// TestReleases_Metrics: without the gate, each creation is a new one.
+// TestReleases_Metrics: without the gate, the metrics count a replacement as a new pod.
 func TestReleases_Metrics(t *testing.T) {
 	s := snapshotOf(t, `{"parallelism": 1, "completions": 1}`, endedPod("f", PodFailed))
 	s.Now = s.Now.Add(time.Hour)

@@ -87,7 +87,7 @@ func TestJ17_RecordedPodKeepsItsCount(t *testing.T) {
 }
 
 // TestJ31_QuirkHeldIsIdle: with the quirk, no pod is recorded as active while the backoff holds all
-// missing ones.
+// missing pods.
 func TestJ31_QuirkHeldIsIdle(t *testing.T) {
 	running := ofIndex(activePod("a"), 3)
 	for _, tc := range []struct {
@@ -247,7 +247,7 @@ func TestJ31_DueIndexes(t *testing.T) {
 			switch {
 			case state == "active":
 				pod.Phase = PodRunning
-				missing++ // it is not a missing one
+				missing++ // an active pod is not missing
 			case state == "waiting":
 				failed := rapid.IntRange(21, 29).Draw(t, "failed")
 				pod.Detail = &PodDetail{CreationTimestamp: second(failed)}

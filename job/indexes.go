@@ -59,9 +59,9 @@ func (x *indexes) find(s *Snapshot, c *census, policy *failurePolicy, notes *not
 	}
 }
 
-// readIndexes reads an index list, clipped to completions (J15). A corrupt piece
-// is skipped, not fatal (J14). It returns the size of the set for which the text
-// need not be written again, -1 when it must be.
+// readIndexes reads an index list, clipped to completions (J15). A corrupt piece is skipped, not
+// fatal (J14). It returns the size of the set, or -1 if the text must be written again because it
+// is not canonical.
 func readIndexes(set *indexset.Set, field, text string, completions int32, notes *noteList) (same int) {
 	read := set.AddText(text, completions)
 	for _, piece := range read.Corrupt {
@@ -74,8 +74,8 @@ func readIndexes(set *indexset.Set, field, text string, completions int32, notes
 	return set.Len()
 }
 
-// separate removes the indexes from the failed set that the status also lists as completed. An API
-// server refuses every status that has an index in both lists.
+// separate removes the completed indexes from the failed set, if the status lists some in both. An
+// API server refuses every status that has an index in both lists.
 func (x *indexes) separate(text string, notes *noteList) {
 	if indexset.Common(&x.completed, &x.failed) == 0 {
 		return

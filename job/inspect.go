@@ -74,9 +74,9 @@ type PolicyMatch struct {
 	Condition string `json:"condition,omitempty"`
 }
 
-// Inspect plans a round as [Reconcile] does, and returns the figures on which it has decided. It
-// works for every job, including jobs that have ended or that another controller manages. It
-// returns the same errors as Reconcile.
+// Inspect plans a round as [Reconcile] does, and returns the figures on which it decides. It works
+// for every job, including jobs that have ended or that another controller manages. It returns the
+// same errors as Reconcile.
 func Inspect(s Snapshot) (Inspection, error) {
 	if err := s.check(); err != nil {
 		return Inspection{}, err
@@ -172,8 +172,8 @@ func indexesOf(set *indexset.Set) Indexes {
 // InferBackoff returns the backoff record that a controller would have if it had seen the end of
 // all pods of the snapshot that are counted or recorded. It is a guess at the memory of a running
 // controller, for programs that can only read its objects. Pods that were deleted are missing from
-// it, and a controller that has restarted remembers less. The snapshot is not checked: of one that
-// Reconcile refuses, the record is meaningless.
+// it, and a controller that has restarted remembers less. The snapshot is not checked: if Reconcile
+// would refuse it, the record is meaningless.
 func InferBackoff(s Snapshot) backoff.Record {
 	var successes, failures []time.Time
 	recorded := make(map[UID]bool)

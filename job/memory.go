@@ -112,8 +112,8 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads a memory. It never fails: a memory of another version counts as lost, and so
-// does anything that is no memory. For bytes that may not be JSON, call it directly and not through
-// json.Unmarshal.
+// does anything that is not a memory. For bytes that may not be JSON, call it directly and not
+// through json.Unmarshal.
 func (m *Memory) UnmarshalJSON(data []byte) error {
 	var in memoryJSON
 	if problem := stored.Read(data, memoryVersion, &in); problem != "" {

@@ -20,7 +20,8 @@ type reported struct {
 	Failed           int32  `json:"failed,omitempty"`
 	CompletedIndexes string `json:"completedIndexes,omitempty"`
 	FailedIndexes    string `json:"failedIndexes,omitempty"`
-	// Uncounted are UIDs of failed pods in the uncounted list whose match was reported.
+	// Uncounted are the UIDs in the uncounted list of failures for which the match with the
+	// podFailurePolicy was reported.
 	Uncounted []UID `json:"uncounted,omitempty"`
 	Finished  bool  `json:"finished,omitempty"`
 }

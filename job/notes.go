@@ -21,8 +21,8 @@ func (n *noteList) add(field, value, message string) {
 
 // noteUncovered adds a note if pods have ended without the finalizer and no counter includes them,
 // since they will never be counted. Either they never had the finalizer, or Pod.Untracked is wrong.
-// Indexed jobs and jobs with a podFailurePolicy get no note: there, indexes that an elastic job has
-// dropped and ignored failures are rightly uncounted.
+// Indexed jobs and jobs with a podFailurePolicy get no note. Their pods can rightly be uncounted:
+// an elastic job may have dropped the index, or the policy may have ignored the failure.
 func noteUncovered(notes *noteList, s *Snapshot, c *census) {
 	status := &s.Job.Status
 	lists := status.uncounted()

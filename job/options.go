@@ -47,8 +47,8 @@ type Options struct {
 	// ControllerName is the name of this controller in spec.managedBy (J3). Empty means
 	// ControllerName. A controller of another name plans only jobs that name it.
 	ControllerName string `json:"controllerName,omitempty"`
-	// TTLSecondsAfterComplete and TTLSecondsAfterFailed replace spec.ttlSecondsAfterFinished for
-	// jobs that ended in that way (T2).
+	// TTLSecondsAfterComplete and TTLSecondsAfterFailed replace spec.ttlSecondsAfterFinished of
+	// complete and of failed jobs (T2).
 	TTLSecondsAfterComplete *int32 `json:"ttlSecondsAfterComplete,omitempty"`
 	TTLSecondsAfterFailed   *int32 `json:"ttlSecondsAfterFailed,omitempty"`
 	// Gangs makes a workload and a pod group for each new job that nobody controls, and lets its

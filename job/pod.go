@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// Pod is a pod as a small value, with the fields that a round reads of every pod. The fields that
-// it reads only of pods which have finished or are to be deleted are behind two pointers.
+// Pod is a pod as a small value, with the fields that a round reads of every pod. Two pointers lead
+// to the other fields, which it reads only if the pod has finished or is to be deleted.
 type Pod struct {
 	// Phase is the pod's phase; the zero value is Pending.
 	Phase PodPhase `json:"phase,omitempty"`

@@ -62,8 +62,8 @@ func appendQuietWaits(waits []Wait, deadline time.Time, active int32) []Wait {
 	return append(waits, Wait{Reason: jobreason.WaitPods, Pods: int64(active)})
 }
 
-// isPlain reports whether the plan depends only on the numbers of the job's pods. There are no
-// indexes, no policies, no restarts to count, and no options.
+// isPlain reports whether the plan depends only on the numbers of the job's pods. That is so if
+// there are no indexes, no policies, no restarts to count, and no options.
 func isPlain(spec *Spec, o *Options) bool {
 	switch {
 	case spec.isIndexed(),

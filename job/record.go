@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// Recording holds the first status of a round and the finalizers to remove after it is written. Only
-// Status stays valid longer than its plan.
+// Recording holds the first status of a round and the finalizers to remove after it is written.
+// Only Status stays valid after the plan has become invalid.
 type Recording struct {
 	Status Status
 	// Write is false when there is nothing to write: the status has not changed, or a

@@ -78,7 +78,8 @@ func TestJ35_AFinalizerThatIsGone(t *testing.T) {
 	}
 }
 
-// TestJI24_WithoutRoom: an append to a list that a round records does not reach the snapshot's.
+// TestJI24_WithoutRoom: an append to a list that a round records does not write to the snapshot's
+// list.
 func TestJI24_WithoutRoom(t *testing.T) {
 	roomy := func() []UID { return append(make([]UID, 0, 4), "a") }
 	for _, lists := range []*UncountedTerminatedPods{nil, {Succeeded: roomy()}, {Failed: roomy()},

@@ -54,7 +54,7 @@ func (a *aftermath) remember(before, after *reported) Memory {
 // expect returns the writes that the next snapshot may not show yet (E1, E3). A write that failed
 // is not expected (E2), nor is the deletion of a pod that was gone already. The deletions that end
 // a job are not expected either: they do not wait for earlier writes to be seen, and must not
-// replace the record of those.
+// replace the record of these earlier writes.
 func (a *aftermath) expect() expectations.Counts {
 	next := expectations.Counts{At: a.Facts.Now}
 

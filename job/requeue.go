@@ -71,8 +71,8 @@ func (a *aftermath) provesNew() bool {
 	return slices.ContainsFunc(o.Created, tookEffect) || slices.ContainsFunc(o.Deleted, tookEffect)
 }
 
-// tookEffect reports whether the write itself had an effect, which it had not if the object was
-// gone already.
+// tookEffect reports whether the write itself had an effect. It had none if the object was already
+// gone.
 func tookEffect(e Effect) bool { return e.Result == jobreason.ResultDone }
 
 // goesOn reports whether the next round builds on the writes of this one.

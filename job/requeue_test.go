@@ -124,7 +124,7 @@ func isBusy(p *job.Plan) bool {
 	return r.Write || len(p.Adopt)+len(p.Release)+len(p.Delete)+len(p.Create)+len(r.Untrack) > 0
 }
 
-// TestL9_GoesOn: if a round leaves work to the next one, that comes immediately.
+// TestL9_GoesOn: if a round leaves work to the next one, the next one comes immediately.
 func TestL9_GoesOn(t *testing.T) {
 	const many = 1200
 	parallel := job.Spec{Completions: ptr[int32](many), Parallelism: ptr[int32](many)}

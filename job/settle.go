@@ -2,7 +2,8 @@ package job
 
 import "github.com/batchplan/batchplan/internal/value"
 
-// Settlement holds the second status of a round. Only Status stays valid longer than its plan.
+// Settlement holds the second status of a round. Only Status stays valid after the plan has become
+// invalid.
 type Settlement struct {
 	Status Status
 	// Write is false when there is nothing to write: nothing has changed since the

@@ -24,8 +24,8 @@ func meetsSuccessPolicy(spec *Spec, t tally, completed, spare *indexset.Set) Ver
 	return Verdict{}
 }
 
-// isMet reports whether enough of the rule's indexes have succeeded: all that it names,
-// or succeededCount of them, or succeededCount of any.
+// isMet reports whether enough of the rule's indexes have succeeded: all that it names, or
+// succeededCount of these. If it names none, succeededCount of any indexes are enough.
 func (r *SuccessPolicyRule) isMet(completions int32, completed, spare *indexset.Set) bool {
 	if r.SucceededIndexes == nil {
 		return r.SucceededCount != nil && completed.Len() >= int(*r.SucceededCount)

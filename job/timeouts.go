@@ -17,9 +17,10 @@ func startDue(pod *Pod, o *Options) time.Time {
 	return timeAfter(pod.detail().CreationTimestamp, o.PendingTimeout)
 }
 
-// giveUpDue returns the time at which a terminating pod that must end before it is replaced is
-// given up, or zero for never. It is given up if it has not started in time, or if it has exceeded
-// its time to end (Options.TerminatingTimeout), whichever comes first.
+// giveUpDue returns the time at which a terminating pod is given up, or zero for never. It is
+// called for pods that must end before they are replaced. Such a pod is given up if it has not
+// started in time, or if it has exceeded its time to end (Options.TerminatingTimeout), whichever
+// comes first.
 func giveUpDue(pod *Pod, o *Options) time.Time {
 	due := startDue(pod, o)
 	if o.TerminatingTimeout > 0 {

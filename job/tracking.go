@@ -16,8 +16,8 @@ func appendUntracking(
 	return appendFitting(untrack, buf.due, s, &found.lists, &buf.written)
 }
 
-// accounting decides how a tracked pod is counted when its finalizer is removed (J35, J37): one
-// that has ended, or that the job does not wait for. Its fields do not change.
+// accounting decides how tracked pods are counted when their finalizers are removed (J35, J37).
+// These pods have ended, or the job does not wait for them. The fields of accounting do not change.
 type accounting struct {
 	snap  *Snapshot
 	found *findings

@@ -61,8 +61,9 @@ func (t *uidTable) learnList(field string, uids []UID, fact uidFacts, out []UID,
 	return out
 }
 
-// absorb removes the UIDs from the lists whose pods no longer carry the finalizer, and counts them.
-// The others stay: if they were counted now, the next round would count them again (J35, JI3, M4).
+// absorb counts the UIDs of pods that no longer carry the finalizer, and removes them from the
+// lists. The others stay: if they were counted now, the next round would count them again (J35,
+// JI3, M4).
 func absorb(lists UncountedTerminatedPods, known *uidTable) backlog {
 	if len(lists.Succeeded)+len(lists.Failed) == 0 {
 		return backlog{}

@@ -215,8 +215,8 @@ func TestDropDisabled(t *testing.T) {
 }
 
 // TestReports_Templates repeats problems that others have reported with changes of a suspended
-// job's template. The status is one that a mirror has copied or a test has written, or that of
-// package jobstatus.
+// job's template. The status is copied by a mirror, written by a test, or made by package
+// jobstatus.
 func TestReports_Templates(t *testing.T) {
 	spec := jobgen.SpecOf(`{"suspend":true,"template":{"spec":{"restartPolicy":"Never"}}}`)
 	const was, is = `{"spec":{"containers":[{"name":"main"}]}}`, `{"spec":{"containers":[{"name":"main"}],"nodeSelector":{"zone":"a"}}}`

@@ -21,8 +21,8 @@ type Backend interface {
 	// Delete requests the deletion of the pod, on condition of its UID. From then on, snapshots
 	// have job.Pod.Deletion set, as long as the pod runs or has the finalizer. With d.UntrackFirst,
 	// Delete removes the finalizer first, in the same transaction if it can. The removal is
-	// conditional on d.ResourceVersion, unless that is empty: the success of a pod that has ended
-	// since would be lost (JI9).
+	// conditional on d.ResourceVersion, unless that is empty: otherwise, the success of a pod that
+	// has ended in the meantime would be lost (JI9).
 	Delete(ctx context.Context, d job.Deletion) error
 	// Create creates a pod with the finalizer and returns its name and UID. No pod may ever
 	// have had that UID.
@@ -41,10 +41,9 @@ type Backend interface {
 type Adopter interface {
 	Backend
 	// Adopt makes the job the pod's controller and adds the finalizer, after it has read the job
-	// again (J6). It must leave a pod alone that has a controller by now: with a new finalizer, the
+	// again (J6). It must leave alone a pod that has a controller by now: with a new finalizer, the
 	// pod could be counted again. So the write is conditional on pod.ResourceVersion, unless that
-	// is empty. ErrGone ends the round without an error, and the next round plans without the
-	// pod.
+	// is empty. ErrGone ends the round without an error, and the next round plans without the pod.
 	Adopt(ctx context.Context, pod job.PodRef) error
 	// Release removes the controller reference and the finalizer (J6).
 	Release(ctx context.Context, pod job.PodRef) error
@@ -68,7 +67,7 @@ type Grouper interface {
 	// for one object after the other, before the first Delete or Create. A creation must fail if
 	// the name is taken. A resize changes only the size, on condition of the UID. If this round has
 	// created the workload, g.Workload of its pod group has the UID that WriteGroup has returned.
-	// So has the group of a creation.
+	// Likewise, the Group of a creation has the UID of a pod group that this round has created.
 	WriteGroup(ctx context.Context, g jobgroup.Write) (job.UID, error)
 }
 

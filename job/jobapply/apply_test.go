@@ -272,7 +272,8 @@ func TestApply_GoneIsDone(t *testing.T) {
 	}
 }
 
-// TestJ6_ResultOfTheClaims: the results of the claims are one result.
+// TestJ6_ResultOfTheClaims: the results of all claims (adoptions and releases) are combined into
+// one result.
 func TestJ6_ResultOfTheClaims(t *testing.T) {
 	for err, want := range map[error]jobreason.Result{nil: jobreason.ResultDone, errDown: jobreason.ResultUnsuccessful,
 		jobapply.ErrStillTracked: jobreason.ResultUnsuccessful, jobapply.ErrGone: jobreason.ResultDone} {
@@ -404,8 +405,9 @@ func TestE2_Expectations(t *testing.T) {
 	}
 }
 
-// TestE4_EarlierRemoval: the finalizer was removed in an earlier round, and the cache shows it. The
-// result of the second removal tells nothing about the first, so the pod stays expected.
+// TestE4_EarlierRemoval: the finalizer was removed in an earlier round, and the cache still shows
+// the finalizer. The result of the second removal tells nothing about the first, so the pod stays
+// expected.
 func TestE4_EarlierRemoval(t *testing.T) {
 	for name, s := range map[string]job.Snapshot{
 		"a deletion, finalizer first": snapshot(0, pod("a", 0, job.PodRunning)),
@@ -564,8 +566,8 @@ func (o *observing) Executed(w job.Writes) {
 	_ = o.call("executed")
 }
 
-// TestObserver: a backend is given the results of the writes before the first status once, whether
-// or not that status is written.
+// TestObserver: an Observer gets the results of the writes before the first status exactly once,
+// whether or not that status is written.
 func TestObserver(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -25,7 +25,7 @@ var errDown = errors.New("the API server is down")
 type fake struct {
 	mu    sync.Mutex
 	calls []string
-	// fail holds the error of a call, by its text or the first word of that.
+	// fail holds the errors of calls, by the text of a call or its first word.
 	fail map[string]error
 	// before, if set, is called with the text of each call.
 	before func(call string)

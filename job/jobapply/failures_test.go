@@ -10,7 +10,7 @@ import (
 )
 
 // TestJ18_ABackendOfFourMethods: the backend of the example stores the pods of [job.Creation.Pod],
-// and so the failure counts of each index. A job whose pods always fail ends.
+// and with them the failure counts of each index. A job whose pods always fail ends.
 func TestJ18_ABackendOfFourMethods(t *testing.T) {
 	s := snapshot(2)
 	s.Job.Spec.Completions, s.Job.Spec.BackoffLimitPerIndex = ptr[int32](2), ptr[int32](2)

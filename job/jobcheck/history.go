@@ -31,8 +31,8 @@ type History struct {
 	Restarted, Traveled bool
 	// Edited is set once the spec has changed: succeeded may then fall.
 	Edited bool
-	// Ungrouped is set once another client has removed a pod group: a controller that sees it late
-	// still creates pods for it.
+	// Ungrouped is set once another client has removed a pod group: a controller that sees the
+	// removal late still creates pods for that group.
 	Ungrouped bool
 	// Lagged is set once a write stayed unseen for longer than the expectations wait.
 	Lagged bool

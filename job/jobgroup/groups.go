@@ -87,7 +87,7 @@ type Write struct {
 	Ref
 	// Template is the name of the template in the workload. A pod group is made from it.
 	Template string `json:"template"`
-	// MinCount is the size of the gang; 0 means the policy basic, for objects that are created.
+	// MinCount is the size of the gang. In a creation, 0 means the policy basic.
 	MinCount int32 `json:"minCount,omitempty"`
 	// Workload is the workload from which a pod group is made. It becomes an owner of the group,
 	// but not its controller. If its UID is still empty when the group is created, the workload

@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// TestOf: the last releases of the quirks that are gone.
+// TestOf: the quirks that each release has besides those of the newest one.
 func TestOf(t *testing.T) {
 	lasting := Of(release.Newest())
 	for r, gone := range map[release.Release][]Quirk{

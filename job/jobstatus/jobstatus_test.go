@@ -317,8 +317,8 @@ func TestCheckServed_CriteriaMet(t *testing.T) {
 	}
 }
 
-// TestCheckTransition_Release: a server of the release accepts what passes, and what it needs is
-// required.
+// TestCheckTransition_Release: a server of the release accepts every status that passes, and
+// CheckTransition requires what the server requires.
 func TestCheckTransition_Release(t *testing.T) {
 	spec := jobgen.SpecOf(plain)
 	running := job.Status{StartTime: midnight, Active: 1}

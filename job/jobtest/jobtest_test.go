@@ -94,9 +94,9 @@ func TestBackend_Map(t *testing.T) {
 	}
 }
 
-// TestBackend_ConditionsUnseen finds a loop whose snapshots lack the conditions of pods that its
-// store has. It reports the first missing condition, and not only the different end of the job by a
-// podFailurePolicy.
+// TestBackend_ConditionsUnseen finds a loop whose snapshots lack conditions of pods, although its
+// store has them. It reports the first missing condition, and not only the different end of the job
+// by a podFailurePolicy.
 func TestBackend_ConditionsUnseen(t *testing.T) {
 	story := kittest.Find(t, "1000", func(tb testing.TB) {
 		jobtest.TestBackend(tb, func(env *jobtest.Env) jobtest.Subject {

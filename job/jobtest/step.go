@@ -58,8 +58,8 @@ func (e *Env) interfere(verb world.Verb, pod job.UID) {
 	e.program.Interfere(others, user)
 }
 
-// kubelet makes one step of a pod, and reports whether the program is notified of it. It may purge
-// a pod that has ended, of which the program is not notified.
+// kubelet makes one step of a pod, and reports whether the program is notified of it. It may also
+// purge a pod that has ended, without notifying the program.
 func (e *Env) kubelet() bool {
 	p := e.truth.Pick(func(p *job.Pod) bool { return isLeft(p) || !p.Untracked && e.isPurgeable(p) })
 	switch {

@@ -234,8 +234,8 @@ func describe(p *job.Pod) string {
 	return text
 }
 
-// reported returns the part of a pod that a kubelet reports and that the rules of this job read:
-// conditions decide only in a podFailurePolicy.
+// reported returns the part of a pod that a kubelet reports and that the rules of this job read. It
+// has the pod's conditions only if the job has a podFailurePolicy.
 func (e *Env) reported(p *job.Pod) job.Pod {
 	is := job.Pod{UID: p.UID, Phase: p.Phase, Assigned: p.Assigned, Ready: p.Ready, Deletion: p.Deletion}
 	if p.Detail != nil {

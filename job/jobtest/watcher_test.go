@@ -63,8 +63,8 @@ func (w *watcher) round(ctx context.Context) (time.Time, error) {
 	return end.Requeue.At, err
 }
 
-// expecting is a backend with a record of its writes, which does not return the version after a
-// status write.
+// expecting is a backend with a record of its writes. It does not return the version after a status
+// write.
 type expecting struct {
 	jobapply.Backend
 	record jobapply.Expectations

@@ -109,9 +109,9 @@ func (r Release) IsBefore(other Release) bool {
 	return r.Minor() < other.Minor()
 }
 
-// IsFrom reports whether the release has a change that came with the releases since. Each of them
-// is the first patch of a minor release that has the change, or a minor release that has it from
-// the beginning. Every later minor release has it as well.
+// IsFrom reports whether the release has a change. Argument since lists the releases that brought
+// it: each is the first patch of a minor release that has the change, or a minor release that has
+// it from the beginning. Every later minor release has it as well.
 func (r Release) IsFrom(since ...Release) bool {
 	has := false
 	for _, s := range since {
