@@ -11,7 +11,7 @@ import (
 // matchActive compares the active list of the status with the children. Finished jobs leave the
 // list (C4), and so do stuck ones (C21). A job without a child is to be looked up, and stays listed
 // until the answer is known (C5). A consistent snapshot makes the look-up unnecessary, unless a
-// foreign child has the job's UID. matchActive returns the buffer.
+// foreign child has the job's UID. matchActive returns the buffer, which holds the jobs that stay.
 func (c *census) matchActive(refs, buffer []Reference, consistent bool) []Reference {
 	var foreign map[job.UID]bool // filled when first needed
 	kept := buffer

@@ -7,7 +7,7 @@ import (
 )
 
 // awaited is an index of the runs that backfills have not settled. It is built once a round, so
-// that has need not look at each backfill.
+// that a search need not look at each backfill.
 type awaited struct {
 	backfills []Backfill
 	// after and until are the starts and the ends of the ranges, each sorted.

@@ -27,7 +27,7 @@ func TestC13_RunsOfOneMinute(t *testing.T) {
 	}
 }
 
-// A run is awaited if it is left of any backfill.
+// A run is awaited if any backfill still has to settle it.
 func TestAwaitedBy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := func(label string) time.Time { return time.Unix(rapid.Int64Range(0, 600).Draw(t, label), 0) }

@@ -88,7 +88,7 @@ func takeCensus(s *Snapshot, m *memory, b *buffers) *census {
 	return c
 }
 
-// familyOf returns all of a family except awaited, which points to its names.
+// familyOf returns a family without its field awaited, which points to the family's names.
 func familyOf(s *Snapshot, m *memory, b *buffers) family {
 	b.triggers = sortTriggers(b.triggers[:0], s.Triggers)
 	f := family{

@@ -152,7 +152,8 @@ func TestC16_SkewOfRunsAlone(t *testing.T) {
 }
 
 // TestCL4_RoomMadeByTheRound: another round follows immediately for runs that wait for active jobs,
-// if the round has replaced jobs or a creation that counted was refused or its name was taken.
+// if this round has made room: it has replaced jobs, or a creation that counted as active was
+// refused or found its name taken.
 func TestCL4_RoomMadeByTheRound(t *testing.T) {
 	deleted := func(r cronjobreason.Result) Writes { return Writes{Deleted: []Effect{{Result: r}}} }
 	created := func(r cronjobreason.Result) Writes { return Writes{Created: []Effect{{Result: r}}} }
@@ -187,7 +188,8 @@ func TestCL4_RoomMadeByTheRound(t *testing.T) {
 		})
 	}
 
-	// Without a status to write, the next snapshot shows a job on its way out, and the memory has it.
+	// Without a status to write, the next snapshot shows that a job is being deleted, and the
+	// memory has it.
 	for _, foreground := range []bool{false, true} {
 		p := Plan{basis: basis{hurry: hurry{Blocked: true}}, Delete: []Deletion{{Reason: cronjobreason.DeleteReplaced, Foreground: foreground}}}
 		end := p.Conclude(Outcome{Writes: deleted(cronjobreason.ResultDone)})

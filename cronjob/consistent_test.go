@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// With a consistent snapshot nothing waits for own writes: a status that is older than the memory
-// was changed by another client.
+// With a consistent snapshot nothing waits for own writes: if the status is older than the memory,
+// another client must have changed it.
 func TestCI15_ConsistentWaitsForNothing(t *testing.T) {
 	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, hours(3.1))
 	s.Memory = cronjob.Remember(cronjob.Remembered{

@@ -140,7 +140,8 @@ func canStart(c *Child, cronJob *CronJob) bool {
 	return c.ScheduledTime.After(recorded)
 }
 
-// checkDuplicates returns an error if two deletions have the same UID, as two children have.
+// checkDuplicates returns an error if two deletions have the same UID, because two children have
+// it.
 func checkDuplicates(all []Deletion) error {
 	if len(all) < 2 {
 		return nil
@@ -157,10 +158,11 @@ func checkDuplicates(all []Deletion) error {
 	return nil
 }
 
-// lastBackfilled returns the latest of the runs, all started by backfills, before which the
-// schedule has no run left to start; zero means none. Recording that run in the status takes no run
-// from the schedule, and then the history may delete its job (C2). If runs remain, lastBackfilled
-// also returns the time at which the schedule gives up its oldest run; zero means unknown.
+// lastBackfilled returns the latest of the runs that can be recorded in the status without taking a
+// run from the schedule: the schedule has no run left to start before it. Zero means none. All of
+// the runs were started by backfills. Once a run is recorded, the history may delete its job (C2).
+// If runs remain, lastBackfilled also returns the time at which the schedule gives up its oldest
+// run; zero means unknown.
 func (c *census) lastBackfilled(s *Snapshot, base time.Time, runs []time.Time) (last, next time.Time) {
 	if len(runs) == 0 || s.Schedule.Problem != "" {
 		return last, next

@@ -6,8 +6,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// fromChildren returns the snapshot with those status fields derived from the children which the
-// CronJob's kind does not store (C18). lastScheduleTime cannot be derived: once a child is gone,
+// fromChildren returns the snapshot with the status fields that the CronJob's kind does not store,
+// derived from the children (C18). lastScheduleTime cannot be derived: once a child is gone,
 // nothing else shows that its run has started.
 func fromChildren(s *Snapshot) *Snapshot {
 	o := &s.Options

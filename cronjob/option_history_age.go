@@ -7,7 +7,7 @@ import (
 )
 
 // expireFinished deletes finished jobs that are older than keep, and adds a wait for the time at
-// which the next one will be.
+// which the next one becomes that old.
 func expireFinished(s *Snapshot, c *census, places []int32, keep time.Duration, out trimming) trimming {
 	var next time.Time
 	for _, i := range places {

@@ -219,7 +219,8 @@ func TestC19_SurplusFailureEndsThePause(t *testing.T) {
 	}
 }
 
-// C19: if only a job shows the last success, it is kept as long as failed jobs from before it.
+// C19: if only a job shows the last success, it is kept as long as there are failed jobs from
+// before it.
 func TestC19_KeepsTheEndOfARow(t *testing.T) {
 	failed, worked, alike := ended(1, cronjob.Failed), ended(2, cronjob.Complete), ended(1, cronjob.Complete)
 	later := foreign(ended(3, cronjob.Complete))

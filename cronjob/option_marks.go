@@ -18,8 +18,9 @@ type Marks struct {
 	// UTC writes the annotation's time in UTC. By default it is in the CronJob's timeZone, as in
 	// Kubernetes (C13).
 	UTC bool `json:"utc,omitempty"`
-	// Request is the key of the annotation that jobs have which the schedule did not start, with
-	// "manual" or "backfill" as the value; cronjob.kubernetes.io/instantiate if it is empty.
+	// Request is the key of the annotation of jobs that the schedule did not start. The value of
+	// the annotation is "manual" or "backfill". An empty key means
+	// cronjob.kubernetes.io/instantiate.
 	Request string `json:"request,omitempty"`
 }
 

@@ -59,9 +59,9 @@ type Namer interface {
 	Run(parent, name string) (run time.Time, ok bool)
 }
 
-// JobName returns the name of the job of a run. Of the zero Naming it is the name that Kubernetes
-// gives: the name of the CronJob, a dash, and the minutes from 1970 to the run. The name is the lock
-// of the run: runs that share it, such as two in one minute, count as one (C13).
+// JobName returns the name of the job of a run. With the zero Naming, it is the name that
+// Kubernetes gives: the name of the CronJob, a dash, and the minutes from 1970 to the run. The name
+// is the lock of the run: runs that share it, such as two in one minute, count as one (C13).
 func (n Naming) JobName(cronJob string, run time.Time) string {
 	own := n.of(cronJob)
 	return own.of(run).String()

@@ -6,7 +6,7 @@ import (
 )
 
 // countLeft counts the jobs that must be gone before the run starts: all running jobs of earlier
-// runs, and all jobs to look up, except those that it spares. The active list is not enough,
+// runs, and all jobs to look up, except those that the run spares. The active list is not enough,
 // because a deleted job leaves it.
 func (c *census) countLeft() int {
 	left := len(c.verify) + c.count(toBeGone)

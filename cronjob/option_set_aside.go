@@ -8,12 +8,12 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// setAside applies Options.SkipOnResume and SkipOnEdit: it moves the time after which runs count
-// past runs that were due while the CronJob was suspended or before its schedule was edited. It
-// returns the reason for setting them aside, and whether the schedule was edited, which is only known
-// with SkipOnEdit or CatchUpAll. Only a comparison with the memory shows such a change, so after a
-// restart it goes unnoticed. If CronJob.SpecChanged is set, runs that were due after the change still
-// count.
+// setAside applies Options.SkipOnResume and SkipOnEdit. Only runs after m.Since count: it moves
+// that time forward, past the runs that were due while the CronJob was suspended or before its
+// schedule was edited. It returns the reason for setting them aside, and whether the schedule was
+// edited, which is only known with SkipOnEdit or CatchUpAll. Only a comparison with the memory
+// shows such a change, so after a restart it goes unnoticed. If CronJob.SpecChanged is set, runs
+// that were due after the change still count.
 func setAside(m *memory, s *Snapshot) (why cronjobreason.Unstarted, edited bool) {
 	o, cronJob := &s.Options, &s.CronJob
 	since, why := changedAt(cronJob.SpecChanged, m.Since, s.Now), cronjobreason.UnstartedSuspended
@@ -43,7 +43,7 @@ func setAside(m *memory, s *Snapshot) (why cronjobreason.Unstarted, edited bool)
 }
 
 // changedAt returns the time up to which a change of the spec sets runs aside: the time of the
-// change but not before since, or now if the time of the change is not known.
+// change, or since if that is later. If the time of the change is not known, it is now.
 func changedAt(changed, since, now time.Time) time.Time {
 	if changed.IsZero() || changed.After(now) {
 		return now

@@ -123,8 +123,8 @@ func TestC21_UnrecordedRun(t *testing.T) {
 	}
 }
 
-// C21: a round waits only for a job that holds something back. Of several that end their time
-// together, it names the same one for any order of the children (B3).
+// C21: a round waits only for a job that holds something back. Of several whose timeout ends at the
+// same time, it names the same one for any order of the children (B3).
 func TestC21_WaitsOnlyForWhatCounts(t *testing.T) {
 	other := child(hours(1))
 	other.Name, other.UID = "report-manual-x", "other"
@@ -157,8 +157,8 @@ func TestC21_WaitsOnlyForWhatCounts(t *testing.T) {
 	}
 }
 
-// C21: a stuck job stays forgotten if the clock goes back or the timeout is raised. And the start of a
-// trigger's job that was stuck holds nothing back if the reply to the status was lost.
+// C21: a stuck job stays forgotten if the clock goes back or the timeout is raised. A trigger's job
+// that was stuck holds nothing back once it is gone, even if the reply to the status was lost.
 func TestC21_Afterwards(t *testing.T) {
 	s := second(cronjob.Forbid, leaving(child(hours(1))))
 	s.Options.TerminatingTimeout = time.Hour

@@ -128,7 +128,7 @@ func (p *Plan) foundGone(w *Writes) iter.Seq[*Reference] {
 	}
 }
 
-// lostNames returns the names whose look-up had this result, of jobs that may have been created.
+// lostNames returns the names of jobs that may have been created and whose look-up had this result.
 func (p *Plan) lostNames(w *Writes, result cronjobreason.Result) map[string]bool {
 	names := map[string]bool{}
 	for ref := range p.lookedUp(w, result) {

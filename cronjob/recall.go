@@ -127,7 +127,7 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 			continue // it leaves the list with this round, or has left it
 		case isNamed(start.UID, start.Name):
 			if sight != sightNone && sight != sightTriggered {
-				continue // the children show all but a start by a trigger
+				continue // only a trigger's start must be remembered further
 			}
 			start = recordedIn(status.Active, start)
 
@@ -324,10 +324,10 @@ func (c *census) appendDoubtful(verify []Reference, remove []Deletion) []Referen
 	return verify
 }
 
-// appendLost appends jobs whose creation had no reply, so that they are looked up: because this
-// round creates jobs that must not run beside them, or because their runs, if not later than
-// accounted, must be reported if the jobs do not exist. It returns the number of the latter, which
-// come last. A creation that is repeated needs no look-up: its name is its lock.
+// appendLost appends jobs whose creation had no reply, so that they are looked up. The first ones
+// must not run beside jobs that this round creates. The last ones are jobs of runs that are not
+// later than accounted: if such a job does not exist, its run must be reported. It returns the
+// number of the last ones. A creation that is repeated needs no look-up: its name is its lock.
 func appendLost(verify []Reference, starts []startedJob, limited []string, accounted time.Time) ([]Reference, count) {
 	if !slices.ContainsFunc(starts, isLost) {
 		return verify, 0

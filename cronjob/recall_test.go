@@ -489,8 +489,8 @@ func TestCL2_DeletedUntilTheStatusSaysSo(t *testing.T) {
 	}
 }
 
-// CI15: under each limit, a job that must not run beside one created without a reply causes a
-// look-up.
+// CI15: under each limit, a job whose creation had no reply is looked up before a job is created
+// that must not run beside it.
 func TestCI15_LookUpUnderEachLimit(t *testing.T) {
 	for _, tc := range []struct {
 		name    string

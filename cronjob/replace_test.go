@@ -362,7 +362,8 @@ func TestC3_AReplacedJobThatWasGone(t *testing.T) {
 	}
 }
 
-// C9, C12: a job that a user has started under the name of a run far ahead is no run, and is replaced like another.
+// C9, C12: a job that a user has started under the name of a run far ahead does not count as that
+// run, and is replaced like any other.
 func TestC9_C12_ByHandUnderTheNameOfARun(t *testing.T) {
 	byHand := cronjob.Child{Name: "report-1764172800", UID: "by-hand", StartTime: hours(1)}
 	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, hours(1.5), byHand)

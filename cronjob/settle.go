@@ -9,7 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// Settlement holds the status that a round writes. Only Status stays valid longer than its plan.
+// Settlement holds the status that a round writes. Only Status stays valid after the plan has
+// become invalid.
 type Settlement struct {
 	Status Status
 	// Write is true if Status differs from the snapshot's status and must be written.
@@ -83,7 +84,7 @@ func (p *Plan) isKnown(e Effect) bool {
 	return e.Result == cronjobreason.ResultDone || hasStarted(e) && !p.basis.Quirks.Has(cronjobquirk.NoNamespace)
 }
 
-// named returns the reference with the fields filled that the adapter left empty.
+// named returns the reference, and fills in the fields that the adapter left empty.
 func (p *Plan) named(c *Creation, ref Reference) Reference {
 	if ref.Kind == "" {
 		kind := p.basis.Child.orJob()

@@ -42,7 +42,7 @@ func startDue(s *Snapshot, c *census, t *timing, o obstacle, m *memory) moves {
 	return moves{}
 }
 
-// create creates the due run's job, and deletes the jobs that it replaces before.
+// create creates the due run's job. Before that, it deletes the jobs that the run replaces.
 func create(s *Snapshot, c *census, t *timing) moves {
 	reason := cronjobreason.CreateLatest
 	switch {
@@ -128,7 +128,7 @@ func waitForDeadline(s *Snapshot, t *timing) moves {
 }
 
 // nextRun returns the first run that is not due yet. The reference searches again from the due run
-// once it has started that.
+// once it has started that run.
 func nextRun(s *Snapshot, t *timing, o obstacle) time.Time {
 	if o.standing == isFree && s.Options.Quirks.Has(cronjobquirk.Estimate) {
 		return estimateNext(s.Schedule.Schedule, t.due, s.Now)

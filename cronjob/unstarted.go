@@ -53,8 +53,8 @@ func (l ledger) recorded(r *runs, run time.Time) ledger {
 	return l
 }
 
-// upTo accounts for the runs up to a time. Runs without a job are unstarted for this reason (C9).
-// Without a schedule there are no runs, and nothing is accounted for.
+// upTo accounts for the runs up to a time. Runs without a job count as unstarted, and why is the
+// reason (C9). Without a schedule there are no runs, and nothing is accounted for.
 func (l ledger) upTo(r *runs, until time.Time, why cronjobreason.Unstarted) ledger {
 	sch := r.schedule
 	if !until.After(l.accounted) {

@@ -13,7 +13,8 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// TestOptions_IsZero: options with a Namer that cannot be compared are not zero, and no panic.
+// TestOptions_IsZero: options with a Namer that cannot be compared are not zero, and cause no
+// panic.
 func TestOptions_IsZero(t *testing.T) {
 	for _, o := range []cronjob.Options{{Punctual: true}, {Naming: cronjob.Naming{Namer: namer(nil)}}, cronjob.Kubernetes(release.V131())} {
 		if o.IsZero() {
@@ -105,7 +106,7 @@ func TestC1_ValidateFor(t *testing.T) {
 	}
 }
 
-// TestOptions_Validate: what needs no CronJob.
+// TestOptions_Validate has the checks that need no CronJob.
 func TestOptions_Validate(t *testing.T) {
 	custom := cronjob.Naming{Form: cronjob.NameCustom, Prefix: "p-", Namer: namer(nil)} // is not called
 

@@ -62,7 +62,8 @@ func fields(err error) (all []string) {
 	return all
 }
 
-// TestC1_ParseError: the error of a schedule or a zone that cannot be read is found behind that of the field.
+// TestC1_ParseError: the error of the field wraps the error of a schedule or a zone that cannot be
+// read.
 func TestC1_ParseError(t *testing.T) {
 	for field, spec := range map[string]cronjob.Spec{
 		"day-of-week": {Schedule: "0 0 * * 9"},

@@ -15,7 +15,7 @@ import (
 // Backend makes the reads and writes of one CronJob's plans. Get and Delete are called
 // concurrently, except by an [Executor] with Parallel 1.
 //
-// An error means that the write did not take effect, or perhaps did. Three errors are more
+// An error means that the write did not take effect, or that this is unknown. Three errors are more
 // specific: [ErrGone], [ErrExists] and [ErrNamespaceTerminating].
 type Backend interface {
 	Children

@@ -35,8 +35,8 @@ const (
 	// just deleted as unexpected (C3).
 	Stale
 	// NoNamespace forgets the namespace when it looks up a job that has the name of a run. So the
-	// look-up always fails: a run that was not recorded because of a crash never is, and a run
-	// whose name is taken holds up the next one (C14). Until 1.36 (kubernetes#136920).
+	// look-up always fails: a run that was not recorded because of a crash stays unrecorded, and a
+	// run whose name is taken holds up the next one (C14). Until 1.36 (kubernetes#136920).
 	NoNamespace
 	// ByName treats every job of the namespace whose controller has the CronJob's name as the
 	// CronJob's own, no matter what the controller's kind and UID are: it reports such a job as
