@@ -15,8 +15,9 @@ import (
 )
 
 // tick is one round of a schedule, and its cronjobapply.Backend. It is one transaction, which locks the
-// schedule and its jobs: nothing changes meanwhile, and a process that is killed leaves nothing behind.
-// So it needs neither lease nor version, and a run that the status passes over gets its row in missed.
+// schedule and its jobs: nothing changes meanwhile, and a process that is killed leaves nothing
+// behind. So it needs neither lease nor version, and the runs that will not start get their rows in
+// table missed together with the status.
 type tick struct {
 	*tx
 	row

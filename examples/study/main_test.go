@@ -7,8 +7,8 @@ import (
 	"github.com/batchplan/batchplan/x/sim"
 )
 
-// TestStudy: growing jobs take half as long again, with either backoff. The backoff makes no
-// difference if one pod in twenty fails.
+// TestStudy: growing jobs take one and a half times as long, with either backoff. The backoff makes
+// no difference if one pod in twenty fails.
 func TestStudy(t *testing.T) {
 	c, err := study(t.Context(), 100, 3)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 )
 
 // rows is the ledger. It keeps an ended task, as the list has shown it, until the task is accounted
-// for, and then only the UID, with Untracked; also that of a task that was dropped while it ran.
+// for. After that it keeps only the UID, with Untracked. It also keeps the UID of a task that was
+// dropped while it ran.
 type rows map[job.UID]job.Pod
 
 // merge returns the pods of a snapshot: the listed tasks, and tasks that the list lacks and that

@@ -15,7 +15,7 @@ var AllFaults = []world.Fault{world.Fail, world.LoseReply, world.Crash}
 
 // Lives generates worlds in which a CronJob with a generated spec has lived for a while, with
 // faults, edits, triggers and backfills. With late, the controller sees the CronJob and its jobs
-// late; after the life it sees only what it must.
+// late. After the life it sees the oldest versions that the lag allows.
 func Lives(late bool) *rapid.Generator[*world.CronJob] {
 	return rapid.Custom(func(t *rapid.T) *world.CronJob {
 		w := world.NewCronJob(cronjob.CronJob{

@@ -40,8 +40,8 @@ func find(names string, i int) (name string, ok bool) {
 	return "", false
 }
 
-// Read sets a value to the one that a text names. The empty text is the first name. A text that is no name is an error,
-// which begins with the field, and changes nothing.
+// Read sets a value to the one that a text names. The empty text is the first name. Any other text
+// is an error that begins with the field, and changes nothing.
 func Read[T ~uint8](v *T, names string, text []byte, field string) error {
 	if len(text) == 0 {
 		*v = 0
@@ -67,7 +67,7 @@ func (s Set[M]) IsZero() bool { return s.bits == 0 }
 // Has reports whether a member is in the set.
 func (s Set[M]) Has(m M) bool { return s.bits&(1<<m) != 0 }
 
-// With returns the set with those of the members added that have a name.
+// With returns the set with the members added. A member without a name is left out.
 func (s Set[M]) With(names string, members ...M) Set[M] {
 	last := M(strings.Count(names, separator) + 1)
 	for _, m := range members {
@@ -107,8 +107,8 @@ func (s Set[M]) Text(names string) string {
 	return strings.Join(members, ",")
 }
 
-// ReadSet reads what Text writes. Names may have spaces around them. One that is not known is an error, which changes
-// nothing.
+// ReadSet reads what Text writes. Names may have spaces around them. An unknown name is an error
+// and changes nothing.
 func ReadSet[M ~uint8](into *Set[M], names string, text []byte) error {
 	known, set := strings.Split(names, separator), Set[M]{}
 	for name := range strings.SplitSeq(string(text), ",") {

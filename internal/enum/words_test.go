@@ -24,7 +24,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// words are the exported types that are words as text: values of each, which differ from its zero value.
+// words has a value of each exported type whose text is a word or a list of words. The value
+// differs from the zero value.
 var words = map[string]encoding.TextMarshaler{
 	"cronjob.CatchUp":         cronjob.CatchUpAll,
 	"cronjob.MarkPlace":       cronjob.InName,
@@ -51,11 +52,11 @@ var words = map[string]encoding.TextMarshaler{
 	"release.Release":         release.V133(),
 }
 
-// noWords are read from text as well.
+// noWords are the other types that are read from text.
 var noWords = []string{"job.Indexes"} // numbers
 
-// TestUnknownWords: a word that is not known is an error that quotes it, as text and as JSON, and changes nothing. So is a
-// number. What a value writes, it reads, and the empty text is the zero value.
+// TestUnknownWords: an unknown word or a number is an error that quotes it, as text and as JSON,
+// and changes nothing. Each value reads what it writes, and the empty text is the zero value.
 func TestUnknownWords(t *testing.T) {
 	for name, word := range words {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +102,7 @@ func TestUnknownWords(t *testing.T) {
 	}
 }
 
-// aWord is how words are written: as the names of constants are.
+// aWord matches words, which are written like the names of constants.
 var aWord = regexp.MustCompile(`^([A-Z][A-Za-z]*)?$`)
 
 // readAll reads what each value of a type of numbers writes. A value without a name cannot be written.

@@ -14,9 +14,9 @@ import (
 
 // Beside decides about drawn snapshots and about variants of each. A variant has another value in
 // one place: a value of the same type from the snapshot, a number that is one more or less, or a
-// time that is a nanosecond before or after another. So times and numbers meet that no life brings
-// together. The decisions are compared with a file of hashes, one for each drawn snapshot, which
-// -update writes.
+// time that is a nanosecond before or after another. So the variants combine times and numbers that
+// no life brings together. The decisions are compared with a file of hashes, one for each drawn
+// snapshot, which -update writes.
 //
 // Decide must not change the snapshot, and the JSON of its results must be the same in each run.
 func Beside[S any](t *testing.T, file string, cases int, draw func(*rapid.T) S, decide func(*S) any) {
@@ -31,8 +31,8 @@ func Beside[S any](t *testing.T, file string, cases int, draw func(*rapid.T) S, 
 	})
 }
 
-// Hashes compares the values that drawn cases add with a file that has a hash for each case, which
-// -update writes. The draws are the same at each call, as in [Decisions].
+// Hashes draws cases, and compares the values that each case adds with its hash in a file. -update
+// writes the file. The draws are the same at each call, as in [Decisions].
 func Hashes(t *testing.T, file string, cases int, one func(t *rapid.T, add func(...any))) {
 	t.Helper()
 	stored, err := os.ReadFile(file)

@@ -27,7 +27,7 @@ func variable(v reflect.Value) reflect.Value {
 	return out
 }
 
-// copier remembers the copy of each pointer, so that it ends in a cycle.
+// copier remembers the copy of each pointer, so that copying a cycle ends.
 type copier struct {
 	known map[unsafe.Pointer]reflect.Value
 }

@@ -17,7 +17,7 @@ func TestEachFieldVaries(t *testing.T) {
 	// These fields decide nothing in a world: the time to live matters only after the end, and the
 	// others are for adapters.
 	varies(t, jobgen.Specs(), "TTLSecondsAfterFinished", "ManagedBy", "Selector", "Scheduling")
-	// Users suspend in the worlds; a planner copies the template.
+	// In the worlds, users suspend CronJobs. A planner only copies the template.
 	varies(t, cronjobgen.Specs(), "Suspend", "JobTemplate")
 	// These belong to the kind of the children, or to a release.
 	varies(t, cronjobgen.AllOptions(true), "Without", "Child", "Quirks")

@@ -114,8 +114,8 @@ func Pointers[C any](children []C) []*C {
 	return all
 }
 
-// Against pairs the children with others by their keys. It yields each child after its other, and
-// then the others that are left. Nil means that there is none.
+// Against pairs the children with others by their keys. Each pair has the other first, and then the
+// child. Others without a child come last. Nil means that there is none.
 func (f *Family[O, C]) Against(others []*C) iter.Seq2[*C, *C] {
 	return func(yield func(other, is *C) bool) {
 		for _, is := range f.Children {

@@ -50,8 +50,8 @@ type object struct {
 type Late struct {
 	life    *Life
 	objects func() []object // empty until the first object is created
-	// show shows the program one object: was is its value when it was last shown, is the present
-	// one. Nil means that there is none.
+	// show shows the program one object, given its key, the value that was last shown, and the
+	// present value. Nil means that there is none.
 	show    func(key string, was, is any)
 	replace func()
 

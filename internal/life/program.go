@@ -27,7 +27,8 @@ type Program struct {
 	// Busy is the rule that a program breaks by asking for rounds in vain. Stuck is the rule that
 	// it breaks if all its rounds end with an error.
 	Busy, Stuck string
-	// SeesLate means that the program sees its objects late. Late is its watch, nil if the test does not have it.
+	// SeesLate means that the program sees its objects late. Late is the watch through which it
+	// sees them; nil if the test does not control that watch.
 	SeesLate bool
 	Late     *Late
 	// Patience is how long all rounds may end with an error after the program has seen everything.
@@ -48,9 +49,10 @@ type Program struct {
 // conflict fails one round, and not the next one.
 const tooManyErrors = 10
 
-// maxIdle is the most rounds in a row that may ask for another one immediately and get nothing done
-// (L6, CL5): each passes a run whose name is taken, or looks for a write that a late cache does not
-// show. Status writes do not count, since they can go on without end.
+// maxIdle is the maximum number of rounds in a row that may ask for another one immediately and get
+// nothing done (L6, CL5). Such a round skips a run whose name is taken, or looks for a write that a
+// late cache does not show yet. A status write gets nothing done, since status writes can go on
+// without end.
 const maxIdle = 10
 
 // Happened calls the program after a change, and then as often as it asks for a call.

@@ -37,8 +37,8 @@ func (l *Life) Tell(format string, args ...any) { l.tell(act, format, args...) }
 // broken.
 func (l *Life) TellRoutine(format string, args ...any) { l.tell(routine, format, args...) }
 
-// TellPlan adds a plan to the story. Of names its object, as in " of job a"; it is empty if there is
-// only one.
+// TellPlan adds a plan to the story. Argument of names the plan's object, as in " of job a"; it is
+// empty if there is only one.
 func (l *Life) TellPlan(of, text string) {
 	if of+text == l.story.plan {
 		l.tell(plan, "plan%s: as before", of)
@@ -60,7 +60,7 @@ func (l *Life) tell(k kind, format string, args ...any) {
 	l.story.events = append(l.story.events, event{k, when, fmt.Sprintf(format, args...)})
 }
 
-// Names notes the name of an object, so that a long story can leave it out.
+// Names notes the name of an object, so that a long story can leave out events about it.
 func (l *Life) Names(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -31,7 +31,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestConcat: the errors of joined ones stand side by side, as if they had been joined together.
+// TestConcat: the errors of all joined errors come one after another, as if one call had joined
+// them.
 func TestConcat(t *testing.T) {
 	one, two := New[inputErr]("a", nil, "is one"), New[inputErr]("b", "x", "is two")
 	err := Concat(errors.Join(one, two), nil, errors.Join(two))

@@ -17,8 +17,9 @@ import (
 // Internal packages import none of the planners.
 const index = "JOB_COMPLETION_INDEX"
 
-// Share is one of Of shares of the cases. Its number is Mine, from 0. The file of its results is
-// File; with more than one share, the number is added to the name.
+// Share is one share of the cases. Of is the number of shares, and Mine the number of this one,
+// from 0. The file of its results is File; with more than one share, the number is added to the
+// name.
 type Share struct {
 	Mine, Of int
 	File     string

@@ -35,7 +35,8 @@ func compare(t *testing.T, of reflect.Type, table []field) {
 	}
 }
 
-// TestEachEntry: a range that has values of a field draws several, and the others none.
+// TestEachEntry: if a range has values of a field, several different ones are drawn, otherwise
+// none.
 func TestEachEntry(t *testing.T) {
 	for r := Small; r <= Limits; r++ {
 		for name, table := range map[string][]field{"job": append(slices.Clip(jobFields), scheduling), "CronJob": cronJobFields} {

@@ -40,7 +40,7 @@ type cronMember struct {
 	again    time.Time
 }
 
-// cronView is the state whose changes call a CronJob.
+// cronView is the state of a CronJob. When it changes, the CronJob's controller is called.
 type cronView struct {
 	cronJob             cronjob.CronJob
 	jobs                map[string]cronjob.Child

@@ -148,8 +148,8 @@ func (w *Job) Snapshot() job.Snapshot {
 		w.readAt = w.View.Version
 		s.Pods, s.Groups = slices.Clone(w.View.Pods), w.View.Groups
 	} else {
-		// A controller that sees the live state expects nothing. Its snapshot is consistent, or its
-		// expectations are cleared, as stories do to show that.
+		// A controller that sees the live state has nothing to expect. So its expectations are
+		// cleared, even if the snapshot is not Consistent.
 		s.Consistent = w.Consistent
 		s.Memory.Expectations = expectations.Counts{}
 		s.Pods = make([]job.Pod, len(w.Pods))
