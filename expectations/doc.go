@@ -7,8 +7,8 @@
 // deleted.
 //
 //   - [Counts] is that record for one job, a plain value (E1, E2).
-//   - [UIDs] is the set of pods whose finalizer is being removed and which have not
-//     been seen without it; a pod in it is not counted again (E4, J8).
+//   - [UIDs] is the set of pods whose finalizer is being removed. A pod stays in it until it is seen
+//     without the finalizer, and is not counted again meanwhile (E4, J8).
 //   - [Tracker] keeps both for many jobs and may be used by many goroutines. It
 //     is for adapters that watch; the two values need no lock and no clock.
 //

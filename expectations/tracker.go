@@ -12,7 +12,7 @@ import (
 // goroutines may use a Tracker concurrently. The zero value is ready for use; a Tracker must not be
 // copied.
 //
-// A key of which nothing is expected takes no memory.
+// A key for which nothing is expected takes no memory.
 type Tracker[K comparable] struct {
 	mu   sync.Mutex
 	jobs map[K]tracked

@@ -272,7 +272,7 @@ func TestE4_ObservationsAreLinear(t *testing.T) {
 	}
 }
 
-// TestE4_TrackerKeepsNoEmptyRecord: a key of which nothing is expected takes no memory.
+// TestE4_TrackerKeepsNoEmptyRecord: a key for which nothing is expected takes no memory.
 func TestE4_TrackerKeepsNoEmptyRecord(t *testing.T) {
 	var tracker expectations.Tracker[int]
 	for key := range 100 {

@@ -12,7 +12,7 @@ import (
 // type so that it cannot be mistaken for a name.
 type UID string
 
-// UIDs is a set of pod UIDs: those of the pods whose finalizer is being removed and which have not
+// UIDs is a set of UIDs of pods. The finalizer of these pods is being removed, and they have not
 // been seen without it (E4). The zero value is the empty set.
 //
 // A UIDs is a value: its methods return new sets and never write to an array

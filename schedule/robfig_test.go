@@ -25,7 +25,7 @@ func offsetStays(loc *time.Location, from, to time.Time) bool {
 }
 
 // losesDate reports whether the zone skips half a day or more in the years after t in which
-// robfig/cron searches: then it may never return.
+// robfig/cron searches. Then robfig/cron may never return.
 func losesDate(loc *time.Location, t time.Time) bool {
 	for u := t; u.Before(t.AddDate(6, 1, 0)); {
 		_, before := u.In(loc).Zone()
