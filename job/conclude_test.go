@@ -23,7 +23,8 @@ func activePod(uid string) Pod {
 	return Pod{UID: UID(uid), Name: uid, Phase: PodRunning, Ready: true, Index: NoIndex()}
 }
 
-// planned returns a plan, and the outcome in which every write takes effect, with a change.
+// planned returns a plan, and the outcome in which every write takes effect, after the given
+// change.
 func planned(t *testing.T, s Snapshot, change func(*Outcome)) (*Plan, Outcome) {
 	t.Helper()
 	plan := PlanOf(t, s)
@@ -34,7 +35,7 @@ func planned(t *testing.T, s Snapshot, change func(*Outcome)) (*Plan, Outcome) {
 	return plan, o
 }
 
-// with returns the snapshot with a change.
+// with returns the snapshot after the given change.
 func with(s Snapshot, change func(*Snapshot)) Snapshot {
 	change(&s)
 	return s

@@ -157,7 +157,7 @@ func TestDecodePod(t *testing.T) {
 	Same(t, "pod", want, got)
 }
 
-// TestJ32_DecodeReadyUnknown: Ready turns Unknown when a node is lost, which is not the time at
+// TestJ32_DecodeReadyUnknown: Ready turns Unknown when a node is lost. That is not the time at
 // which the pod finished.
 func TestJ32_DecodeReadyUnknown(t *testing.T) {
 	for status, want := range map[string]bool{"True": true, "False": true, "Unknown": false} {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ranked returns the pod that is deleted first, with changes.
+// ranked returns the pod that would be deleted first, after the given changes.
 func ranked(changes ...func(*Pod)) Pod {
 	p := Pod{UID: "a", Index: NoIndex(), Detail: &PodDetail{CreationTimestamp: second(9)}}
 	for _, change := range changes {

@@ -13,8 +13,8 @@ func checkDuplicates(pods []Pod, places *placeTable) error {
 
 // placeTable finds pods with equal UIDs. It is a hash table from UIDs to places of pods. A slot has
 // eight bytes, a third of a slot of uidTable, because the table of a large job does not fit into
-// the processor's cache. If most pods of a large job have the same places as in the snapshot
-// before, only the others are looked up.
+// the processor's cache. If most pods of a large job have the same places as in the previous
+// snapshot, only the others are looked up.
 type placeTable struct {
 	slots []placeSlot
 	// uids are the UIDs in the table, by place. They are empty if they are not known.
@@ -117,9 +117,9 @@ func (t *placeTable) follow(pods []Pod) bool {
 	return true
 }
 
-// findMoved lists the places whose pod is not the same as in the snapshot before, including places
-// that only one of the two snapshots has. It returns false if there are so many that a new table
-// costs less.
+// findMoved lists the places whose pod is not the same as in the previous snapshot, including
+// places that only one of the two snapshots has. It returns false if there are so many that a new
+// table costs less.
 func (t *placeTable) findMoved(pods []Pod) bool {
 	both, most := min(len(t.uids), len(pods)), len(pods)/16
 	t.moved = t.moved[:0]

@@ -72,7 +72,7 @@ func TestJI17_SuspendedEnd(t *testing.T) {
 }
 
 // TestJ27_ConditionsThatAreFalse: a condition with status False or Unknown neither ends a job nor
-// declares its end, and it is set to True when the time has come, and not added a second time.
+// declares its end. When the time has come, it is set to True, and not added a second time.
 func TestJ27_ConditionsThatAreFalse(t *testing.T) {
 	all := []ConditionType{ConditionSuccessCriteriaMet, ConditionFailureTarget, ConditionComplete, ConditionFailed}
 	for _, end := range []struct {

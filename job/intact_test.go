@@ -21,7 +21,7 @@ var public = intact.Functions{
 	},
 	Writes: map[string]int{"Default": 0, "Pod.ReadAnnotations": 0},
 	Shares: map[string]string{
-		"Reconcile": "", "Plan.Record": "", "Recording.Settle": "*", "Settlement.Conclude": "*", "Plan.Conclude": "Outcome", // the status of the snapshot
+		"Reconcile": "", "Plan.Record": "", "Recording.Settle": "*", "Settlement.Conclude": "*", "Plan.Conclude": "Outcome", // they share the status of the snapshot
 	},
 	Skip: []string{"Planner", "InputErrors"},
 }

@@ -17,7 +17,7 @@ import (
 // The writes go in this order, so that a crash between any two of them loses
 // nothing and counts nothing twice (J35):
 //
-//  1. Adopt and Release. If one fails, stop, since the rest of the plan assumes them.
+//  1. Adopt and Release. If one fails, stop: the rest of the plan assumes that all succeed.
 //  2. Groups, one after the other. If one fails, stop: pods would be in no group, or in one of the
 //     wrong size.
 //  3. Delete or Create; never both in one plan. Failures do not stop the round.

@@ -13,8 +13,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// dimensions are the things of which a snapshot can hold many, each with a snapshot that holds n of
-// them. The cost of a round must be in proportion.
+// dimensions are the kinds of things that a snapshot can hold in large numbers, each with a
+// snapshot that holds n of them. The cost of a round must grow in proportion.
 var dimensions = []struct {
 	name     string
 	snapshot func(n int) job.Snapshot

@@ -21,12 +21,12 @@ import (
 // The error joins a [*job.InputError] for each problem. spec is the current spec, after
 // [job.Default].
 //
-// With JobManagedBy, which is off by default in 1.31, the rules are those of [CheckTransition] that
-// API servers have. 1.31 with that gate has two more: startTime must not change in the write that
-// resumes a job, and a suspended job with completions 0 cannot end without startTime. Without the
-// gate, a server checks only the signs of counters, the uncounted UIDs, and that SuccessCriteriaMet
-// is neither set beside a failure nor withdrawn. If JobPodReplacementPolicy is off as well, it
-// allows SuccessCriteriaMet only with a successPolicy.
+// With JobManagedBy, which is off by default in 1.31, the rules are those that [CheckTransition]
+// lists as rules of API servers. 1.31 with that gate has two more: startTime must not change in the
+// write that resumes a job, and a suspended job with completions 0 cannot end without startTime.
+// Without the gate, a server checks only the signs of counters, the uncounted UIDs, and that
+// SuccessCriteriaMet is neither set beside a failure nor withdrawn. If JobPodReplacementPolicy is
+// off as well, it allows SuccessCriteriaMet only with a successPolicy.
 func CheckServed(old, next job.Status, spec job.Spec, r release.Release) error {
 	return problems.Join[job.InputError]("status.", servedProblems(&old, &next, &spec, r))
 }

@@ -54,7 +54,7 @@ func (e *Env) Now() time.Time { return e.life.Now() }
 func (e *Env) Options() job.Options { return e.options }
 
 // Planned shows a plan to the test before anything is written. The test checks the plan and its
-// snapshot, and tells them in the story.
+// snapshot, and adds them to the story.
 func (e *Env) Planned(s *job.Snapshot, p *job.Plan) {
 	e.life.Writing.Lock()
 	defer e.life.Writing.Unlock()

@@ -95,8 +95,8 @@ func TestBackend_Map(t *testing.T) {
 }
 
 // TestBackend_ConditionsUnseen finds a loop whose snapshots lack conditions of pods, although its
-// store has them. It reports the first missing condition, and not only the different end of the job
-// by a podFailurePolicy.
+// store has them. It reports the first missing condition, and not only that a podFailurePolicy then
+// ends the job differently.
 func TestBackend_ConditionsUnseen(t *testing.T) {
 	story := kittest.Find(t, "1000", func(tb testing.TB) {
 		jobtest.TestBackend(tb, func(env *jobtest.Env) jobtest.Subject {
