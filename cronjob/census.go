@@ -18,7 +18,7 @@ type family struct {
 	children  []Child
 	byUID     map[job.UID]int32 // indexes of owned children; nil if linear searches are cheaper
 
-	// timeout is Options.TerminatingTimeout, which passes with now.
+	// timeout is Options.TerminatingTimeout, and now the time of the round.
 	timeout time.Duration
 	now     time.Time
 

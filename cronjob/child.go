@@ -65,9 +65,10 @@ func (c *Child) keptAs() Ending { return jobrules.KeptAs(c.Finished, c.KeptAs) }
 func (c *Child) isKeptAs(ending Ending) bool { return !c.Foreign && c.keptAs() == ending }
 
 // ChildOf returns the child for a job. The CronJob controls it if the job is in the CronJob's
-// namespace and controllerUID, which is empty if the job has no controller, is the CronJob's UID
-// (C1); a job of another namespace can name any UID. The job's annotations give its run and whether
-// a backfill requested it. The job's spec is not needed. ChildOf does not set Misnamed.
+// namespace and controllerUID is the CronJob's UID (C1). controllerUID is empty if the job has no
+// controller. A job of another namespace never counts, since it can name any UID. The job's
+// annotations give its run and whether a backfill requested it. The job's spec is not needed.
+// ChildOf does not set Misnamed.
 func ChildOf(c *CronJob, j *job.Job, controllerUID job.UID, annotations map[string]string) Child {
 	child := Child{
 		Name:              j.Name,

@@ -35,9 +35,9 @@ type Conclusion struct {
 	// immediately, or soon if something waits for a snapshot with the controller's own writes
 	// (CI15). A round that follows immediately plans from Status: a cache may show the old one.
 	Requeue Requeue `json:"requeue,omitzero"`
-	// Retry is true if a read or a write failed or was not tried, exactly when
-	// cronjobapply.Executor.Apply returns an error. Then plan again after backoff.Retry().Delay,
-	// for the number of failures in a row.
+	// Retry is true if a read or a write failed or was not tried. In exactly these cases,
+	// cronjobapply.Executor.Apply returns an error. Plan again after backoff.Retry().Delay, for the
+	// number of failures in a row.
 	Retry bool `json:"retry,omitempty"`
 	// Unstarted are the runs that will not start any more, by reason. Each run is in the conclusion
 	// of only one round, as long as the memory is kept.
@@ -161,9 +161,9 @@ func (p *Plan) isEager(d *Deletion) bool {
 	return false
 }
 
-// again returns the time of the next round. It is earlier than the plan's if more is to do after
-// the status was written or after the memory has passed a run that cannot start, if there is room
-// now for a run that waits for active jobs, or if something waits for a newer snapshot. An
+// again returns the time of the next round. It is earlier than the plan's in three cases: more is
+// to do after the status was written, or after the memory has passed a run that cannot start; there
+// is room now for a run that waits for active jobs; or something waits for a newer snapshot. An
 // immediate round needs moved, which is true if the next snapshot or memory differs: otherwise
 // there would be a hot loop (M9).
 func (p *Plan) again(w *Writes, moved, wrote bool) Requeue {

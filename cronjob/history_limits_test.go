@@ -171,8 +171,8 @@ func TestC2_NothingIsDeletedTwice(t *testing.T) {
 	}
 }
 
-// Two jobs of one UID are an error; C2, KeepSuccessful: jobs without an end, and those that are
-// being deleted, do not expire.
+// Two jobs of one UID are an error; C2, KeepSuccessful: jobs without a finish time, and jobs that
+// are being deleted, do not expire.
 func TestC2_OddJobsOfTheHistory(t *testing.T) {
 	complete := func(n float64, end time.Time) cronjob.Child {
 		return finished(child(hours(n)), job.ConditionComplete, end)

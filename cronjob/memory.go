@@ -12,9 +12,10 @@ import (
 
 // Memory is what a planner remembers between rounds and cannot read back from its objects (B5). It
 // is a plain value: it can be stored as JSON, or lost. The zero value means "just restarted". If it
-// is lost, reports of runs that have not started are lost or repeated, SkipOnResume and SkipOnEdit
-// forget the runs that they set aside, and the planner trusts a stale snapshot: jobs can overlap
-// with earlier ones that the snapshot does not show, and a run whose job is gone can start again.
+// is lost, reports of runs that have not started are lost or repeated, and SkipOnResume and
+// SkipOnEdit forget the runs that they set aside. The planner then also trusts a stale snapshot:
+// jobs can overlap with earlier ones that the snapshot does not show, and a run whose job is gone
+// can start again.
 //
 // The memory of another UID counts as empty. So does a stored memory that cannot be read, and then
 // the next plan has a note.
@@ -54,8 +55,8 @@ type memory struct {
 	// Since is the time up to which runs were set aside (Options.SkipOnResume, SkipOnEdit,
 	// SkipHeld), or could not start because their names are taken (CatchUpAll).
 	Since time.Time `json:"since,omitzero"`
-	// Suspended, Schedule and TimeZone are from the last round's spec, kept for these options and for
-	// CatchUpAll, under which an edit reopens the accounts.
+	// Suspended, Schedule and TimeZone are from the last round's spec. SkipOnResume, SkipOnEdit and
+	// CatchUpAll compare them with the next one.
 	Suspended bool   `json:"suspended,omitempty"`
 	Schedule  string `json:"schedule,omitempty"`
 	TimeZone  string `json:"timeZone,omitempty"`

@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// CI1: Recorded in the memory prevents a run from starting again under a snapshot with an older
-// status, after the history has deleted its job.
+// CI1: the memory's field Recorded prevents a run from starting again under a snapshot with an
+// older status, after the history has deleted its job.
 func TestCI1_RecordedInTheMemoryAlone(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1.5))
 	_, end := play(t, s)
@@ -208,7 +208,7 @@ func TestCI14_AMistakeOfAnotherWriter(t *testing.T) {
 		t.Errorf("starts %s", got)
 	}
 
-	// Beyond the last run there is none to wait for, whatever the clock says.
+	// No run is left after lastScheduleTime, so nothing waits until the clock reaches that time.
 	s = hourly(cronjob.Spec{}, hours(1.5))
 	s.Schedule = cronjob.Compile(&s.CronJob, schedule.NotAfter(hours(3)))
 	s.CronJob.Status.LastScheduleTime = hours(5)

@@ -16,7 +16,8 @@ type moves struct {
 	waits     []Wait
 	events    []job.Event
 	notes     []job.Note
-	// recorded is a run to record without creating a job. Runs up to since are set aside.
+	// recorded is a run to record without creating a job. since is the time up to which runs are
+	// set aside.
 	recorded, since time.Time
 	// blocked is true if a run waits for active jobs, some of which are looked up. unfinished is
 	// true if more is to do once the status is written.

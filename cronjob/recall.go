@@ -30,9 +30,9 @@ type recalled struct {
 	// ended are the indexes of children that have ended, while the snapshot does not show the
 	// status that lists them yet.
 	ended []int
-	// unshown is true if a status that was written, or perhaps was, lists a job that neither the
-	// snapshot's status nor the children show. The job may be gone, and only a round that sees that
-	// status removes it from the list.
+	// unshown is true if a status that was certainly or perhaps written lists a job that neither
+	// the snapshot's status nor the children show. The job may be gone, and only a round that sees
+	// that status removes it from the list.
 	unshown bool
 }
 

@@ -112,7 +112,7 @@ func TestCI15_PatienceEnds(t *testing.T) {
 	}
 }
 
-// A run also waits if only Recorded in the memory is ahead of the snapshot.
+// A run also waits if only the memory's field Recorded is ahead of the snapshot.
 func TestCI15_RecordedIsAhead(t *testing.T) {
 	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, hours(3.1))
 	s.Memory = cronjob.Remember(cronjob.Remembered{CronJobUID: "cj-1", Recorded: hours(2)})
@@ -123,7 +123,7 @@ func TestCI15_RecordedIsAhead(t *testing.T) {
 	if end := plan.Conclude(cronjob.Outcome{}); !end.Requeue.At.Equal(s.Now.Add(time.Second)) {
 		t.Errorf("again at %s, want a second later", end.Requeue.At)
 	}
-	// A run that need not wait is recorded, and the wait for that write starts again.
+	// A run that need not wait is recorded. The wait starts again, now for that status write.
 	s.CronJob.Spec.ConcurrencyPolicy = cronjob.Allow
 	s.Memory.Kept().Behind = hours(3.09)
 	if plan, end := play(t, s); !created(t, plan).Equal(hours(3)) || !end.Memory.Kept().Behind.IsZero() {

@@ -167,7 +167,7 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 }
 
 // account accounts for the runs that have started, and for those that this round gives up. Argument
-// aside is the reason of runs that are set aside, and edited whether the schedule was edited.
+// aside is the reason why runs are set aside, and edited is true if the schedule was edited.
 func account(
 	s *Snapshot, c *census, run *dueRun, m *memory, aside cronjobreason.Unstarted, edited bool, recorded time.Time,
 ) ledger {

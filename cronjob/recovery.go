@@ -43,10 +43,10 @@ func (f *family) isRequested(child *Child) bool {
 }
 
 // countUnsettled counts the active jobs that are not recorded or not accounted for, or whose
-// trigger or backfill is not settled. A run must not replace these yet: if they were deleted and a
-// crash followed before the status write, nothing would show that they started, and they could
-// start again (CI1) or be reported as unstarted. With ReplaceWhenGone, jobs outside of the active
-// list count too, because they are also deleted.
+// trigger or backfill is not settled. A run must not replace these yet. If they were deleted and a
+// crash followed before the status write, nothing would show that their runs have started: the runs
+// could start again (CI1) or be reported as unstarted. With ReplaceWhenGone, jobs outside of the
+// active list count too, because they are also deleted.
 func (c *census) countUnsettled() int {
 	n := len(c.active) - c.kept
 	for _, ref := range c.active[:c.kept] {
@@ -78,7 +78,7 @@ func (c *census) isUnaccounted(run time.Time) bool {
 }
 
 // untilAccounted returns the time of the round in which all active jobs are accounted for, or zero
-// if they are now.
+// if they are accounted for now.
 func (c *census) untilAccounted(now time.Time) time.Time {
 	for _, ref := range c.active[:c.kept] {
 		if c.isUnaccounted(c.runOf(ref)) {

@@ -165,11 +165,11 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 	return starts
 }
 
-// deleted returns the active jobs of the next memory that were deleted, or perhaps were. Jobs that
-// a look-up has found exist, and are left out. The others stay until a snapshot's status does not
-// list them or, if no list is stored, until the children do not show them. New deletions are left
-// out if the written status has a later run, because its time shows whether a snapshot is older
-// (Behind).
+// deleted returns, for the next memory, the active jobs that were certainly or perhaps deleted. A
+// job that a look-up has found still exists, and is left out. The others stay until a snapshot's
+// status does not list them or, if no list is stored, until the children do not show them. New
+// deletions are left out if the written status has a later run, because its time shows whether a
+// snapshot is older (Behind).
 func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 	w, old := &s.writes, p.basis.Memory.Deleted
 	if len(old)+len(p.Delete) == 0 {
@@ -206,7 +206,7 @@ func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 	return all
 }
 
-// leaving returns the jobs of the next memory that Replace has deleted.
+// leaving returns, for the next memory, the jobs that Replace has deleted.
 func (p *Plan) leaving(w *Writes) []leavingJob {
 	looks := make(map[job.UID]cronjobreason.Result, len(p.Verify))
 	for i := range p.Verify {

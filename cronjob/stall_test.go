@@ -29,7 +29,7 @@ func TestCL4_NothingStalls(t *testing.T) {
 	})
 }
 
-// outside lets something happen to the CronJob of which the controller is notified.
+// outside lets something happen to the CronJob, and the controller is notified of it.
 func outside(t *rapid.T, w *world.CronJob) {
 	switch rapid.IntRange(0, 7).Draw(t, "what happens") {
 	case 0, 1: // an outage

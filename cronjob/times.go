@@ -14,7 +14,8 @@ func runsAfter(runs []time.Time, t time.Time) []time.Time {
 // isIn reports whether a run is in (after, until].
 func isIn(run, after, until time.Time) bool { return run.After(after) && !run.After(until) }
 
-// isBeyond reports whether a run is later than a time, or zero, which means that there is no run.
+// isBeyond reports whether a run is later than a time. It is also true if run is zero, which means
+// that there is none.
 func isBeyond(run, until time.Time) bool { return run.IsZero() || run.After(until) }
 
 // later returns the later of two times.

@@ -15,7 +15,7 @@ import (
 // ledger accounts for the runs of a CronJob: each run has started, or is reported as unstarted by
 // exactly one round (C9).
 type ledger struct {
-	// accounted is the last run that is accounted for, as are all runs before it.
+	// accounted is the last run that is accounted for. So are all runs before it.
 	accounted time.Time
 	unstarted []Unstarted
 }
@@ -115,9 +115,9 @@ func (r *runs) started(after, until time.Time) (all []time.Time) {
 	return c.names.sorted(all)
 }
 
-// reopened moves the accounts back to the due run if they have passed it. It is called after an edit of
-// the schedule: what they passed were runs of the old one. With CatchUpAll more runs follow the due run,
-// and each of them starts or is reported.
+// reopened moves the accounts back to the due run if they have passed it. It is called after an
+// edit of the schedule: the runs that the accounts have passed were runs of the old one. With
+// CatchUpAll more runs follow the due run, and each of them starts or is reported.
 func (l ledger) reopened(t *timing) ledger {
 	if !t.due.IsZero() && t.due.Before(l.accounted) {
 		l.accounted = t.due.Add(-1)
@@ -150,7 +150,7 @@ func (l ledger) givenUp(r *runs, t *timing, o obstacle, catchUp CatchUp) ledger 
 }
 
 // unstartedEvents returns the events about runs that a round gives up. A run has none if a later
-// run starts instead, as in the reference, or if its name is taken, which a wait shows.
+// run starts instead, as in the reference, or if its name is taken: a wait shows that.
 func unstartedEvents(all []Unstarted, tooLate bool, quirks cronjobquirk.Set, k Kind) (events []job.Event) {
 	for i := range all {
 		u := &all[i]

@@ -105,7 +105,7 @@ func checkRun(f *found, s *cronjob.Snapshot, c *cronjob.Creation) {
 	}
 }
 
-// tellsRun reports whether the job of a creation has the name of its run, and its marks.
+// tellsRun reports whether the job of a creation has the name and the marks of its run.
 func tellsRun(s *cronjob.Snapshot, c *cronjob.Creation, isBackfill bool) bool {
 	o, parent := &s.Options, s.CronJob.Name
 	at, marked := o.ReadMarks(parent, c.Name, c.Labels, c.Annotations)

@@ -21,7 +21,7 @@ type aside struct {
 	// schedule means unknown.
 	suspended bool
 	schedule  string
-	// resumes and edited are set if the memory may be older than a change.
+	// resumes and edited are set if the memory may be older than a resumption or an edit.
 	resumes, edited bool
 }
 
@@ -78,7 +78,8 @@ func (a aside) planned(s *cronjob.Snapshot) aside {
 
 // isHeld reports whether an active job certainly holds back the latest run, and that run would be
 // in time. With CatchUpAll that is uncertain, because it may first pass an earlier run whose job
-// exists. With PauseAfterFailures too, because a pause has priority and sets nothing aside.
+// exists. With PauseAfterFailures it is uncertain as well, because a pause has priority and sets
+// nothing aside.
 func isHeld(s *cronjob.Snapshot) bool {
 	o := &s.Options
 	inTime := s.CronJob.Spec.StartingDeadlineSeconds == nil && o.CatchUpWindow == 0

@@ -270,8 +270,8 @@ func (e *Env) user() bool {
 	return true
 }
 
-// remove lets a user remove a job. A job whose run is recorded nowhere stays: with it, everything
-// that is known of the run would be lost.
+// remove lets a user remove a job. A job whose run is recorded nowhere else stays: only this job
+// shows that the run has started.
 func (e *Env) remove() bool {
 	recorded := e.truth.Pick(func(c *cronjob.Child) bool {
 		if c.Foreign || !e.watch.HasSeen(c.Name) { // a real watch shows a job before its removal
