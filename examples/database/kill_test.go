@@ -239,7 +239,7 @@ func (k *killed) stop() {
 	}
 }
 
-// wait lets the workers work until something has come true.
+// wait lets the workers work until the condition is true.
 func (k *killed) wait(until func() bool) {
 	k.Helper()
 	for range 3000 {

@@ -189,8 +189,8 @@ func (t *tx) deleteJob(id job.UID) {
 	}
 }
 
-// wake makes a job due, and locks it. A round in progress does not know of the change: with woken,
-// its end makes the job due again.
+// wake makes a job due, and locks it. A round in progress does not know of the change: because of
+// woken, the end of the round makes the job due again.
 func (t *tx) wake(id job.UID) {
 	if t.exec("UPDATE jobs SET due = 0, woken = TRUE WHERE uid = $1", id) == 0 {
 		t.fail(fmt.Errorf("job %s: %w", id, sql.ErrNoRows))

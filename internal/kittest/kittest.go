@@ -50,8 +50,8 @@ func Story(t *testing.T, test func(testing.TB)) string {
 	return r.said
 }
 
-// Find is Story for that many lives of seed 1. Failing lives are not stored, and are shrunk for a
-// second.
+// Find is like Story, with seed 1 and that many lives. Failing lives are not stored, and are shrunk
+// for a second.
 func Find(t *testing.T, lives string, test func(testing.TB)) string {
 	t.Helper()
 	Set(t, map[string]string{
@@ -65,8 +65,8 @@ func Find(t *testing.T, lives string, test func(testing.TB)) string {
 
 var livesWell = regexp.MustCompile(`(\d+) lives went well`)
 
-// Within checks for each of the seeds from 1 that the test fails within that many lives, with that
-// message. In verbose mode it logs the number of the life.
+// Within runs a test with each of the seeds from 1 on. The test must fail within that many lives,
+// with a message that contains says. In verbose mode it logs the number of the life.
 func Within(t *testing.T, seeds, lives int, says string, test func(testing.TB)) {
 	t.Helper()
 	for seed := range seeds {

@@ -33,7 +33,7 @@ type Life struct {
 	Writes, Done int
 	uids         map[job.UID]bool // the UIDs of all objects so far
 
-	mu    sync.Mutex // guards the rest: stores may ask for the time during a write
+	mu    sync.Mutex // guards the fields below: stores may ask for the time during a write
 	start time.Time
 	now   time.Time
 	far   time.Time // the latest time so far

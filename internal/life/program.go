@@ -20,19 +20,21 @@ type Program struct {
 	// went wrong in it.
 	Before func()
 	After  func(failed bool)
-	// CheckStall checks that a program that does not ask to be called now has nothing to do.
+	// CheckStall checks that the program has nothing to do. It is called when the program does not
+	// ask to be called now.
 	CheckStall func()
 	// Due returns when the program must be called again even if nothing happens.
 	Due func() Due
-	// Busy is the rule that a program breaks by asking for rounds in vain. Stuck is the rule that
-	// it breaks if all its rounds end with an error.
+	// Busy is the rule that a program breaks by asking for rounds that do nothing. Stuck is the
+	// rule that it breaks if all its rounds end with an error.
 	Busy, Stuck string
 	// SeesLate means that the program sees its objects late. Late is the watch through which it
 	// sees them; nil if the test does not control that watch.
 	SeesLate bool
 	Late     *Late
 	// Patience is how long all rounds may end with an error after the program has seen everything.
-	// After a restart the program may not know its last write, and wait to see it.
+	// A restarted program may have to wait, since it does not know whether it has seen its last
+	// write.
 	Patience time.Duration
 
 	// Again is when the program wants to be called. Zero means not at all.

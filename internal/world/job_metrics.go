@@ -18,9 +18,9 @@ import (
 type tally struct {
 	told job.Metrics // the sums of all rounds
 	ends int         // how often the end was reported
-	// matches holds the pods whose match with the podFailurePolicy was reported, due those
-	// that have lost their finalizer since they matched, and plain those that were recorded
-	// before they matched.
+	// These are sets of pods. The match of a pod in matches with the podFailurePolicy was reported.
+	// A pod in due has lost its finalizer since it matched. A pod in plain was recorded before it
+	// matched.
 	matches, due, plain map[job.UID]bool
 	// created counts the confirmed creations; completed and failed count the new indexes of the written statuses.
 	created, completed, failed int
@@ -232,7 +232,8 @@ func failedUIDs(s *job.Status) []job.UID {
 	return s.UncountedTerminatedPods.Failed
 }
 
-// tallyUntrack notes a pod that loses its finalizer. A controller with an older view may not see what matches.
+// tallyUntrack notes a pod that loses its finalizer. A controller with an older view is left out,
+// because it may not see that the pod matches.
 func (w *Job) tallyUntrack(p *job.Pod) {
 	if p.Untracked {
 		return
