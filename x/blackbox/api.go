@@ -77,7 +77,8 @@ type server struct {
 	born      int
 	history   []change
 	changed   chan struct{} // closed at the next change
-	// since has the time of each object's creation by its UID, and of its deletion by its UID with /deleted.
+	// since has the time of each object's creation by its UID, and of its deletion by
+	// "UID/deleted".
 	since    map[string]time.Time
 	epoch    int // counts how often all watches have ended
 	closed   bool

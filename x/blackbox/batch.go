@@ -9,8 +9,8 @@ import (
 
 // The checks of parents that run children until enough of them have succeeded.
 const (
-	// NoMoreThanWanted: the children that run concurrently are at most as many as may, and as many
-	// as are still wanted.
+	// NoMoreThanWanted: no more children run concurrently than AtOnce allows, or than are still
+	// wanted.
 	NoMoreThanWanted Check = "NoMoreThanWanted"
 	// OneEach: no two children with the same index or node run concurrently.
 	OneEach Check = "OneEach"
@@ -20,7 +20,7 @@ const (
 	// EndsOnce: a parent that has ended keeps its outcome and starts no more children.
 	EndsOnce Check = "EndsOnce"
 	// EndsRightly: the parent succeeds when as many children have succeeded as are wanted, and
-	// fails when more children have failed than may.
+	// fails when more children have failed than Retries allows.
 	EndsRightly Check = "EndsRightly"
 	// Ends: once there are no more faults and all children succeed, the parent ends within four hours.
 	Ends Check = "Ends"

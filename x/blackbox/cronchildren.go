@@ -167,7 +167,8 @@ func (c *cronScript) checkRetries() {
 	}
 }
 
-// soonAfter returns the time by which a run must have started. The program has as long after each outage.
+// soonAfter returns the time by which a run must have started. After an outage, the program has the
+// full time again.
 func (c *cronScript) soonAfter(at time.Time) (limit time.Time) {
 	limit = at.Add(3 * c.slack())
 	for _, down := range c.down {

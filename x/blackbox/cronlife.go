@@ -346,7 +346,8 @@ func (c *cronScript) calm() error {
 	return nil
 }
 
-// nextStarts lets time pass until the next run must have started. A program that was too busy is then down.
+// nextStarts lets time pass until the next run must have started. If the program is down by then,
+// since it was too busy, nothing is checked.
 func (c *cronScript) nextStarts(pass func(time.Duration) error) error {
 	run, before := c.inForce().Next(time.Now()), 0
 	c.note(func() { before = c.writes })

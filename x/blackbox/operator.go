@@ -35,8 +35,9 @@ type Operator struct {
 	// Parents are examples of the parent: objects, or YAML as string or []byte. The kit varies their fields by the
 	// schema of the CRD (FromCRD).
 	Parents []any
-	// MayDiffer has the fields that may differ, each with a reason. A key is a kind and a prefix of
-	// a path, such as "Deployment status.restarts".
+	// MayDiffer has the fields that faults may change, each with a reason: their values are not
+	// compared with those of the same life without faults. A key is a kind and a prefix of a path,
+	// such as "Deployment status.restarts".
 	MayDiffer map[string]string
 
 	known map[string]remains // what remains of lives without faults, by their source

@@ -284,7 +284,7 @@ func (p *player) do(s Step) error {
 		if err := p.pass(s.For); err != nil || !p.isUp() {
 			return err
 		}
-		for len(p.replicas) > 1 && err == nil { // a first replica that has crashed is now the second
+		for len(p.replicas) > 1 && err == nil { // if the first has crashed, it is now the second
 			p.say("the first replica ends")
 			err = p.stop(p.replicas[0])
 		}

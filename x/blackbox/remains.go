@@ -14,7 +14,7 @@ import (
 // and those that the subject allows.
 type freedom struct {
 	names     map[string]bool // kinds whose objects have names that differ
-	numbers   map[string]bool // kinds with another number of objects
+	numbers   map[string]bool // kinds whose number of objects differs
 	paths     map[string]bool // kinds and paths of fields that differ
 	mayDiffer []string        // prefixes of the same form
 }
@@ -118,8 +118,8 @@ func (f *freedom) eachField(want, got item, differs func(of item, path, was, is 
 	}
 }
 
-// normal returns objects in normal form, in an order that depends only on it. It leaves out the
-// names of these and the other objects, if they differ in each life.
+// normal returns objects in normal form, sorted by that form alone. It leaves out the names of
+// these and the other objects if they differ in each life.
 func (f *freedom) normal(objects, others []Object) (items []item) {
 	n := normalizer{names: make(map[string]bool)}
 	for _, o := range slices.Concat(objects, others) {

@@ -133,7 +133,7 @@ func (w *watcher) next() (wait time.Duration, changed <-chan struct{}) {
 		}
 
 		if wait = time.Until(a.visible(c)); wait > 0 {
-			return wait, a.changed // which may show it earlier
+			return wait, a.changed // a change may show it earlier
 		}
 		w.rest = eventData(c.kind, c.entry.data)
 		w.at++

@@ -254,8 +254,8 @@ func ownerOf(e *event, k kind) job.UID {
 	return ""
 }
 
-// isLast reports whether a version is the last of its object although the log does not show its
-// deletion: it is being deleted, and nothing holds it.
+// isLast reports whether this version is the last of its object, even if the log never shows the
+// deletion: the object is being deleted, and nothing holds it.
 func isLast(e *event) bool {
 	m := &e.meta
 	isHeld := len(m.Finalizers) > 0 || m.DeletionGracePeriodSeconds > 0

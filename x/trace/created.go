@@ -139,7 +139,7 @@ func (k *streak) succeeded(p *podState) {
 		k.success = p.finished
 	}
 	if p.finished.IsZero() || p.ended == 0 {
-		k.success = time.Unix(1<<40, 0) // unknown: no failure surely came later
+		k.success = time.Unix(1<<40, 0) // unknown, so no failure counts as later
 	}
 }
 

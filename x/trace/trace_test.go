@@ -501,7 +501,7 @@ func restarted(s *story) {
 	}
 }
 
-// TestGaps: a change that a gap can explain is not reported, and a change that is impossible in any case is.
+// TestGaps: a change is reported only if no gap can explain it.
 func TestGaps(t *testing.T) {
 	for name, test := range map[string]struct {
 		want string

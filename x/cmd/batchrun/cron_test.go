@@ -323,8 +323,8 @@ func TestRemoveOutlivesRunner(t *testing.T) {
 	w.want(2, "status", "tick")
 }
 
-// The rest of a job that an interrupted rm has left is removed when its name is used again, and another
-// such job stays.
+// If an interrupted rm has left parts of a job, they are removed when the name of the job is used
+// again. What is left of other jobs stays.
 func TestRemovedNamesAreFree(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -407,7 +407,8 @@ func TestNext(t *testing.T) {
 		!strings.Contains(o.out, "at 02:30 on Sundays") {
 		t.Error(o)
 	}
-	// The same of one that is stored and suspended. A job beside it is run with the times of a day.
+	// The same CronJob, stored and suspended. The lines of a job beside it begin with the time of
+	// day.
 	text = strings.Replace(strings.Replace(text, "timeZone:", "suspend: true\n  timeZone:", 1), "name: tick",
 		"name: paused", 1)
 	w.want(0, "run", w.manifest(text), "--until", "1s")

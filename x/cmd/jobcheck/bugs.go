@@ -453,7 +453,7 @@ func deleteAnother(s *job.Snapshot, a *answer) {
 	}
 }
 
-// rename gives new conditions of a reason another type and reason.
+// rename gives another type and reason to a new condition FailureTarget with the reason from.
 func rename(from string, to job.ConditionType, reason string) func(*job.Snapshot, *answer) {
 	return changeStatus(func(s *job.Snapshot, next *job.Status) {
 		next.Conditions = slices.Clone(next.Conditions)

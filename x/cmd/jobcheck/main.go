@@ -156,7 +156,7 @@ func (e *examiner) askProgram(program []string, stderr io.Writer) error {
 	}
 
 	asked := e.ask(in, out)
-	_ = in.Close() // that the program has ended shows below
+	_ = in.Close() // if the program has ended, Wait reports it
 	if asked != nil && !errors.Is(asked, errEnded) {
 		_ = command.Process.Kill()
 		_ = command.Wait()

@@ -29,7 +29,7 @@ func isGone(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsConflict(err) && otherUIDInPrecondition.MatchString(err.Error())
 }
 
-// otherUIDInPrecondition matches a server's message that the UID differs, for which it has no
-// field. After any other conflict the object may still exist, so the conflict is an error, and the
-// deletion is retried.
+// otherUIDInPrecondition matches a server's message that the UID differs: the error has no field
+// that says so. After any other conflict the object may still exist, so the conflict is an error,
+// and the deletion is retried.
 var otherUIDInPrecondition = regexp.MustCompile(`UID in (the )?precondition`)

@@ -22,7 +22,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// storing returns a kind whose status stores everything, or what leaves returns.
+// storing returns a kind whose status stores what leaves returns, or everything if leaves is nil.
 func storing(leaves func(cronjob.Status) cronjob.Status) controller.Cron[*beat, *task] {
 	kind, _ := inMinutes()
 	kind.Status = func(b *beat) cronjob.Status { return b.All }

@@ -61,7 +61,8 @@ func beatSpec(b *beat) cronjob.Spec {
 		StartingDeadlineSeconds: b.Deadline, SuccessfulJobsHistoryLimit: &one, FailedJobsHistoryLimit: &one}
 }
 
-// beats returns a kind of beats. Its children have a kind and end as the map says.
+// beats returns a kind of beats whose children have the given kind. ends has a child's ending by
+// its phase.
 func beats(kind string, ends map[string]cronjob.Ending) controller.Cron[*beat, *task] {
 	return controller.Cron[*beat, *task]{
 		Parent: example.WithKind("Beat"), Child: example.WithKind(kind),
@@ -366,7 +367,8 @@ func TestCron_CreatedAndNotRunning(t *testing.T) {
 	}
 }
 
-// TestCron_EndWakesTheParent: the end of a child wakes its parent, even if a label has only its UID.
+// TestCron_EndWakesTheParent: the end of a child wakes its parent, even if the child refers to the
+// parent only by a label with the parent's UID.
 func TestCron_EndWakesTheParent(t *testing.T) {
 	kind, o := inSeconds()
 	history(t, kind, controller.CronJobOptions{Planner: o}, beat{Schedule: "@hourly"}, func(c *clockwork) {

@@ -43,7 +43,7 @@ func (c *CronJobs) CronJobEvents(queue Queue[types.NamespacedName]) cache.Resour
 // round then reports the reason.
 func (c *CronJobs) nextRun(o Object) (after time.Duration, ok bool) {
 	value, now := c.kind.value(o), c.options.clock().Now()
-	// A deadline moves what "@every" counts from in a round, and does not here.
+	// In a round, the time from which "@every" counts depends on the deadline. Here it does not.
 	value.Spec.StartingDeadlineSeconds = nil
 	plan, err := cronjob.Reconcile(cronjob.Snapshot{
 		CronJob:  value,

@@ -155,8 +155,9 @@ func (r *cronRound) plan(ctx context.Context) (end cronjob.Conclusion, written O
 	return end, nil, err
 }
 
-// decide makes a plan. The cache of jobs may be ahead of the cache of CronJobs (C3). If the plan
-// finds jobs that the cached status lacks and the status on the server has, it plans again from that.
+// decide makes a plan. The cache of jobs may be ahead of the cache of CronJobs (C3). So if the plan
+// finds jobs that are missing in the cached status, and the status on the server has them, decide
+// plans again from the latter.
 func (r *cronRound) decide(ctx context.Context) (*cronjob.Plan, Object, error) {
 	if err := r.kind.check(r.object); err != nil {
 		return nil, nil, invalid{err}
@@ -224,8 +225,8 @@ func (r *cronRound) conclude(ctx context.Context, object Object, plan *cronjob.P
 	return errors.Join(lost, r.readRequests(ctx))
 }
 
-// passesGone removes the active jobs that the round has found to be gone from the snapshot's
-// status, and reports whether there were any. In the same round, the built-in controller starts the
+// passesGone removes from the snapshot's status the active jobs that the round has found to be
+// gone, and reports whether there were any. In the same round, the built-in controller starts the
 // run that Forbid has held back because of them, even if the status cannot be written. The planner
 // would write the status first.
 func (r *cronRound) passesGone(plan *cronjob.Plan, o *cronjob.Outcome) bool {

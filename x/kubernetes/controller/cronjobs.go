@@ -159,9 +159,9 @@ func NewCronJobReconciler[P, C Object](kind Cron[P, C], o CronJobOptions) (*Cron
 	}, nil
 }
 
-// byRun is the index of jobs by up to three keys, each with the namespace: the UID of the
-// controller; the name of the controller, which is all that cronjobquirk.ByName compares; and the
-// name of the CronJob that could have a run of the job's name, even if another owner holds it (C14).
+// byRun is the index of jobs by up to three keys, each with the namespace. One is the UID of the
+// controller. One is the controller's name, which is all that cronjobquirk.ByName compares. One is
+// the name of the CronJob whose run could have the name of the job, whoever owns the job (C14).
 const byRun = "batchplan/run"
 
 func runsOf(kind cronKind, naming *cronjob.Naming, child Object) (keys []string) {
@@ -196,8 +196,8 @@ func (c *CronJobs) at(key types.NamespacedName) Object {
 	return object.(Object)
 }
 
-// children returns the jobs in the namespace of the CronJob's jobs that it controls, and those that
-// could hold the name of one of its runs.
+// children returns the jobs that the CronJob controls, and those that could hold the name of one of
+// its runs. All are in the namespace of the CronJob's jobs.
 func (c *CronJobs) children(of Object) (found []Object) {
 	namespace := c.kind.namespace(of)
 	for i, key := range [...]string{ofController(namespace, of.GetUID()), namespace + "/" + of.GetName()} {

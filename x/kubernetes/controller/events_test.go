@@ -99,7 +99,7 @@ func (d *jobDesk) round(name string) (next time.Time, err error) {
 	return next, err
 }
 
-// tell notifies a handler of an addition without an old object, and of a deletion without a new one.
+// tell notifies a handler of a change: an addition if old is nil, and a deletion if cur is nil.
 func tell[T any](h cache.ResourceEventHandler, old, cur *T) {
 	switch {
 	case old == nil:

@@ -129,7 +129,7 @@ func (h jobEvents) podChanged(old, cur *corev1.Pod) {
 	}
 }
 
-// podTouched notifies the job that controls p, which is old or cur, of the change from old to cur.
+// podTouched notifies the job that controls p of the change from old to cur. p is one of the two.
 func (h jobEvents) podTouched(p, old, cur *corev1.Pod) {
 	owner := h.ownerOf(p)
 	if owner == nil {

@@ -58,7 +58,7 @@ func (b *roundBackend) annotate(ctx context.Context, m job.Memory) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("memory: %w", err) // not of the store: a conflict is expected
+		return fmt.Errorf("memory: %w", err) // not an error of the store, so a conflict is expected
 	}
 	c.written.wrote(b.key, object.GetUID(), ofOwners, object.GetResourceVersion())
 	return nil

@@ -91,7 +91,7 @@ type Jobs struct {
 	desks   sync.Pool // of *desk
 	tracker expectations.Tracker[types.NamespacedName]
 	known   convert.PodCache
-	places  sync.Map // the pods' namespaces by job, for jobs without a namespace or in another
+	places  sync.Map // the pods' namespaces by job, for jobs that have no namespace or whose pods are in another
 	kept    keySet   // the jobs whose memories may be stored; other memories of the store are not touched
 	created creations
 	written versions

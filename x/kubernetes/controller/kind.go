@@ -114,7 +114,8 @@ type ownerKind interface {
 	controller(short string) string
 }
 
-// complete checks that the fields are set that a controller needs, also of pods if ofPods is set.
+// complete checks that the fields that a controller needs are set, including those for pods if
+// ofPods is set.
 func (k *Kind[T]) complete(ofPods bool) error {
 	for _, f := range []struct {
 		name string

@@ -43,8 +43,8 @@ type OrphanHooks struct {
 type Orphan struct {
 	types.NamespacedName
 	// Owner, if set, is the UID of a job that has ended or is gone, and Selector is its selector.
-	// Pods that no longer match it are found when they are deleted. The name is then that of the
-	// job, and the namespace that of its pods.
+	// The key then has the name of the job and the namespace of its pods. Pods that no longer match
+	// the selector are found when they are deleted.
 	Owner    types.UID
 	Selector string
 }
@@ -141,8 +141,8 @@ func (c *Orphans) PodEvents(queue Queue[Orphan]) cache.ResourceEventHandler {
 	}
 }
 
-// isLeft reports whether no event of a job may lead to the pod: nobody controls it, or it is being
-// deleted and its job is gone or has ended.
+// isLeft reports whether events of jobs may never lead to the pod: nobody controls it, or it is
+// being deleted and its job is gone or has ended.
 func (c *Orphans) isLeft(p *corev1.Pod) bool {
 	if p.DeletionTimestamp == nil {
 		return metav1.GetControllerOfNoCopy(p) == nil

@@ -66,9 +66,9 @@ func (r *JobReport) hasFailed() bool {
 	return slices.ContainsFunc(r.Writes.Deleted, failed) || slices.ContainsFunc(r.Writes.Created, failed)
 }
 
-// isStoredAs reports whether a server would store a and b as the same: one instant in two zones is
-// the same, and so are times that differ by less than is stored. Otherwise a round would write in vain, and its
-// write would request another round.
+// isStoredAs reports whether a server would store a and b as the same. The same instant in another
+// zone is the same, and so is a time that differs by a fraction that is not stored. Otherwise a
+// round would write in vain, and its write would request another round.
 func isStoredAs(a, b any) bool {
 	x, failed := json.Marshal(a)
 	y, err := json.Marshal(b)

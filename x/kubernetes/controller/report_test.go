@@ -136,7 +136,8 @@ func TestCron_Report(t *testing.T) {
 }
 
 // TestCron_ToldAsksForNoRound: a failure whose text differs each time is written each time, but the
-// write requests no round before the queue's delay is over. Any change that a planner reads does.
+// write requests no round before the queue's delay is over. A change of anything that a planner
+// reads requests a round.
 func TestCron_ToldAsksForNoRound(t *testing.T) {
 	for _, reports := range []bool{true, false} {
 		kind := storing(nil)

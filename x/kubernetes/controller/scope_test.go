@@ -252,7 +252,7 @@ type orphanKeys []controller.Orphan
 func (q *orphanKeys) Add(o controller.Orphan)                       { *q = append(*q, o) }
 func (q *orphanKeys) AddAfter(o controller.Orphan, _ time.Duration) { q.Add(o) }
 
-// TestScope_KindWithout: an object without a namespace, for itself and for its pods, is reported.
+// TestScope_KindWithout: an object is reported if neither it nor its pods have a namespace.
 func TestScope_KindWithout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, shelf := newCluster(t), newShelf[*film](&film{})

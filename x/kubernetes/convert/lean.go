@@ -102,7 +102,7 @@ func kindOf(about []byte) string {
 	return meta.Kind
 }
 
-// appendKept appends the fields of a message that keep holds.
+// appendKept appends those fields of a message that are in keep.
 func appendKept(dst, message []byte, keep fields) ([]byte, bool) {
 	for len(message) > 0 {
 		num, wire, n := protowire.ConsumeField(message)

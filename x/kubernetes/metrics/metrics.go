@@ -39,8 +39,9 @@ type Metrics struct {
 func New() *Metrics { return newMetrics("", nil) }
 
 // Of returns metrics for a resource of your own. The series of its controllers have the prefix
-// batchplan_ and the label kind, so that one registry can hold several kinds. Work queues and requests
-// have the same series as with New: register only [Metrics.Controllers] if the process has them.
+// batchplan_ and the label kind, so that one registry can hold several kinds. Work queues and
+// requests have the same series as with New: if the registry already has these, register only
+// [Metrics.Controllers].
 func Of(kind string) *Metrics { return newMetrics("batchplan_", prometheus.Labels{"kind": kind}) }
 
 func newMetrics(prefix string, constant prometheus.Labels) *Metrics {

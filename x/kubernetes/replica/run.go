@@ -260,7 +260,7 @@ func (c *Config) newControllers(client clients, from *caches, common controller.
 	return all, err
 }
 
-// advise adds a warning if a job was started that is left to another controller.
+// advise adds a warning if the round has started a job that is left to another controller.
 func (c *Config) advise(o controller.Object, round controller.CronJobRound, events []job.Event) []job.Event {
 	isStart := func(e cronjob.Effect) bool { return e.Result == cronjobreason.ResultDone }
 	if !slices.ContainsFunc(round.Outcome.Created, isStart) {

@@ -173,8 +173,8 @@ func (r *session) hold() error {
 	return nil
 }
 
-// kill ends the pods that are being deleted immediately. Such pods are not counted, so
-// killing them is safe. Others, if any, keep running, and the next run finds them.
+// kill immediately ends the pods that are being deleted. Such pods are not counted, so killing them
+// is safe. Others, if any, keep running, and the next run finds them.
 func (r *session) kill(e *ending) (int, error) {
 	return exitInterrupted, errors.Join(append(e.problems, r.node.Kill())...)
 }

@@ -241,7 +241,7 @@ func (p *program) followLogs(ctx context.Context, s *store.Store, key string, o 
 			return err
 		}
 
-		t.which = logs.Select{Container: o.container, Tail: -1} // later pods count as a whole
+		t.which = logs.Select{Container: o.container, Tail: -1} // the logs of later pods are shown from their beginning
 		switch alive, err := t.alive(); {
 		case err != nil:
 			return err

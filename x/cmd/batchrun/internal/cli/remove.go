@@ -146,7 +146,7 @@ func (p *program) remove(s *store.Store, j *store.Job) error {
 	for i := range pods {
 		folder := pod.Folder(s.PodFolder(pods[i].UID))
 		if _, err := folder.Cancel(time.Now()); err != nil && !pod.IsUnreadable(err) {
-			return err // what is in place of an unreadable file is removed
+			return err // an unreadable record is no obstacle: it is removed with the folder
 		}
 	}
 

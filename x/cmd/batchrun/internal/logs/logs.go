@@ -35,7 +35,7 @@ type Select struct {
 	Container string
 	// Tail is the maximum number of lines of each log at first; negative means all.
 	Tail int
-	// Since selects lines since a time, with up to a second more.
+	// Since selects lines that were written since a time, or up to a second before it.
 	Since time.Time
 }
 
@@ -204,7 +204,7 @@ func tail(folder pod.Folder, container, name string, n int) (int64, error) {
 
 		from := len(part)
 		if last && part[from-1] == '\n' {
-			from-- // it ends the last line
+			from-- // the line end belongs to the last line
 		}
 
 		for from = bytes.LastIndexByte(part[:from], '\n'); from >= 0; from = bytes.LastIndexByte(part[:from], '\n') {

@@ -172,8 +172,8 @@ func (n *Node) pass() error {
 	return errors.Join(problems...)
 }
 
-// lookForRoom returns an error while the disk is full. Otherwise nobody would notice that while pods
-// run: their supervisors wait for room silently, and the node has nothing to write.
+// lookForRoom returns an error while the disk is full. Otherwise nobody would notice a full disk
+// while pods run: their supervisors wait for room silently, and the node has nothing to write.
 func (n *Node) lookForRoom(now time.Time) error {
 	if !n.full && now.Sub(n.looked) < probeInterval {
 		return nil
@@ -399,7 +399,7 @@ func (n *Node) launch(p *store.Pod) error {
 	return nil
 }
 
-// Kill ends the processes of the pods that are being deleted immediately.
+// Kill immediately ends the processes of the pods that are being deleted.
 func (n *Node) Kill() error {
 	pods, err := n.Store.Pending()
 	if err != nil {

@@ -169,8 +169,8 @@ func mountAll(stage string, binds []bind) error {
 	return nil
 }
 
-// giveUp drops capabilities of this process, including those that it could gain. A process without the
-// right to drop the latter has no capabilities, and only must not gain any.
+// giveUp drops capabilities of this process, including those that it could gain. A process without
+// the right to drop the latter has no capabilities: it is only kept from gaining any.
 func giveUp(drop []int, noNew bool) error {
 	if len(drop) > 0 {
 		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}

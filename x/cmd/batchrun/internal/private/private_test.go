@@ -207,7 +207,7 @@ func TestOpenReplaced(t *testing.T) {
 	}
 }
 
-// Open distinguishes a file that was replaced after it was opened from a link, and tries again.
+// A file that was replaced after it was opened is not mistaken for a link: Open tries again.
 func TestReplacedIsNoLink(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)

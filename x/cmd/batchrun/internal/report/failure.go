@@ -63,7 +63,7 @@ func (f *Failure) text() string {
 // prefixes are the names before the lines of logs. They grow with the longest name.
 type prefixes struct {
 	width int
-	most  int // columns of a name, which is shortened; 0 means any number
+	most  int // columns of a name, longer names are shortened; 0 means no limit
 }
 
 // maxPrefix is the maximum number of columns that are reserved for a name. A longer name moves its line

@@ -36,7 +36,7 @@ type jsonLines struct {
 	notes io.Writer
 	now   func() time.Time
 	last  map[string]job.Status
-	crons map[string]string // the last line that a change is measured by
+	crons map[string]string // the state of each CronJob when its status was last written, as text
 }
 
 // NewJSON returns a reporter that writes one JSON object per line.

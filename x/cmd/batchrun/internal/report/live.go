@@ -50,7 +50,8 @@ type liveLine struct {
 	over    bool
 }
 
-// minHeight is the minimum number of rows for a live line: two lines above, and the cursor's below.
+// minHeight is the minimum number of rows for a live line: there are two lines above it, and the
+// line of the cursor below.
 const minHeight = 4
 
 // frameTime is the minimum time between two frames.

@@ -208,7 +208,7 @@ var svgTag = regexp.MustCompile(`(?s)<svg [^>]*>`)
 
 // recolour replaces the colours of a drawing by variables, and adds their values on either background.
 func recolour(svg []byte, title string) []byte {
-	// The canvas says JPEG of pictures that are PNG, and would keep their shape.
+	// The canvas declares PNG pictures as JPEG, and does not let them stretch to their area.
 	text := strings.ReplaceAll(string(svg), `xlink:href="data:image/jpg;`,
 		`preserveAspectRatio="none" style="image-rendering:pixelated" xlink:href="data:image/png;`)
 	text = strings.ReplaceAll(text, "font-family:Liberation Sans;",

@@ -175,12 +175,13 @@ func TestEveryNumber(t *testing.T) {
 			case len(limit) > 0:
 				refused(path, "0")
 			case typ == reflect.TypeFor[Count]() && strings.HasPrefix(path, "nodes"):
-				// TestCount: a world without nodes would have room for all pods.
+				// TestCount tests this: a world without nodes would have room for all pods.
 			default:
 				accepted(path, cmpOr(zero, "0"))
 			}
 		case typ == reflect.TypeFor[yaml.Node](), typ == reflect.TypeFor[Behaviour](), typ == reflect.TypeFor[time.Time]():
-			// Fields of batch/v1, which it checks, and values of TestEveryValue.
+			// Fields of batch/v1 are checked by the types of the API, and TestEveryValue has the
+			// values of a Behaviour.
 		case kind == reflect.Struct:
 			for f := range typ.Fields() {
 				if name := f.Tag.Get("yaml"); name != "" {
@@ -454,8 +455,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestJ44_Scenario: a job that asks for a gang is refused if the scenario does not say whether there are
-// gangs, and if it would decide nothing.
+// TestJ44_Scenario: a job that asks for a gang is refused if the scenario does not set
+// options.gangs, or if the job also asks for something that is not simulated.
 func TestJ44_Scenario(t *testing.T) {
 	const gang = "schedulingPolicy: {gang: {}}"
 	manifest := func(kind, scheduling string) string {

@@ -169,8 +169,8 @@ func (s *Scenario) finish(j *sim.Job, name string) error {
 	return nil
 }
 
-// unsimulated returns the part of a scheduling that would decide nothing although it asks for
-// something, and why.
+// unsimulated returns which part of a scheduling the simulation cannot follow, and why. It returns
+// "" if there is no such part.
 func (s *Scenario) unsimulated(scheduling *jobgroup.Scheduling) string {
 	gangs := s.Options.Gangs
 	switch {

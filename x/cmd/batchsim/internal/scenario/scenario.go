@@ -20,8 +20,8 @@ import (
 // Scenario is a scenario file. Times count from the start.
 //
 // The tag limit has the minimum and the maximum of a number, and optionally another number that is
-// allowed; or it is "positive". A number whose zero value means a default, never or no limit
-// cannot be set to 0: a grid over 0, 1 and 2 would simulate something else at 0.
+// allowed; or it is "positive". If the zero value of a number means a default, "never" or "no
+// limit", the number cannot be set to 0: a grid over 0, 1 and 2 would simulate something else at 0.
 type Scenario struct {
 	Start        time.Time    `yaml:"start"`
 	Until        Duration     `yaml:"until" limit:"positive"`

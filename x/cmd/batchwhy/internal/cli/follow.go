@@ -19,7 +19,7 @@ import (
 )
 
 // Changes that belong together arrive in several pieces. So an explanation waits until nothing has
-// arrived for quietTime, but for mostTime at most.
+// arrived for quietTime, but no longer than mostTime.
 const (
 	quietTime = 300 * time.Millisecond
 	mostTime  = 2 * time.Second
@@ -171,8 +171,8 @@ func (f *follower) listen(ctx context.Context, streams []*manifest.Stream, piece
 	return f.explainChanged()
 }
 
-// note adds a change to the objects that it concerns: that of a pod concerns its Job, that of a Job
-// also its CronJob.
+// note adds a change to the objects that it concerns. A change of a pod concerns its Job, and a
+// change of a Job concerns its CronJob as well.
 func (f *follower) note(c read.Change) {
 	concerned := []job.UID{c.Owner}
 	if c.Kind == "Job" || c.Kind == "CronJob" {

@@ -38,7 +38,8 @@ func (p *program) readAll(ctx context.Context, objects *read.Objects, args []str
 	return s, nil
 }
 
-// readStandardInput notes how old standard input is: a pipe is of the present, and a file has a time.
+// readStandardInput notes how old standard input is: a pipe counts as the present, and a file has
+// the time at which it was written.
 func readStandardInput(s *read.Source, in io.Reader) {
 	if f, ok := in.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {

@@ -33,7 +33,7 @@ type flags struct {
 	progress  bool
 	following bool
 	limit     int
-	// kubectl is true if kubectl reads the objects. It gets namespace, context and all.
+	// kubectl is true if kubectl reads the objects, with the options namespace, context and all.
 	kubectl   bool
 	namespace string
 	context   string
@@ -42,7 +42,7 @@ type flags struct {
 
 func (p *program) report(err error) { command.Report(p.err, p.name, err) }
 
-// size returns the width and the height of a stream's terminal, 0 if it is none.
+// size returns the width and the height of a stream's terminal, 0 if the stream is not a terminal.
 func (p *program) size(stream any) (width, height int) {
 	if f, ok := stream.(*os.File); ok {
 		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {

@@ -18,8 +18,8 @@ type activity struct {
 	helpers []read.Container
 	// ended are the containers that did the work, if helpers keep the pod running.
 	ended []read.Container
-	// guessed is true if it was guessed, from the order of the containers or from how long ago
-	// the others ended, which ones are helpers.
+	// guessed is true if helpers is a guess, from the order of the containers or from how long ago
+	// the others ended.
 	guessed bool
 }
 

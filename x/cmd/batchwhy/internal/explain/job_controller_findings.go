@@ -132,8 +132,8 @@ func (l *look) behindFindings() []Finding {
 		return nil
 	}
 
-	// Only work that was due a while ago makes the controller late, and not a retry, for example,
-	// whose backoff has just passed.
+	// A controller is late only with work that was due a while ago. A retry whose backoff has just
+	// passed, for example, is not late.
 	earlier := l.snapshot
 	earlier.Now = l.now.Add(-slack)
 	before, err := job.Reconcile(earlier)

@@ -87,8 +87,8 @@ func (l *look) kindOf(i int) (failureKind, read.Container) {
 	return failedOther, bad
 }
 
-// failureFindings report the pods that have failed, with one finding for each kind of failure. Many
-// failures that do not count are one finding more.
+// failureFindings report the pods that have failed, with one finding for each kind of failure, and
+// another one if many failures do not count.
 func (l *look) failureFindings() (all []Finding) {
 	if l.isElsewhere() || l.status.Finished() == job.ConditionComplete {
 		return nil
@@ -137,7 +137,7 @@ func (l *look) failureFinding(kind failureKind, failed []failure) Finding {
 	case failedLate:
 		text = fmt.Sprintf("%s ended by %s: each further pod has as long again", count(n, "pod was", "pods were"),
 			podDeadline(p))
-		// A greater limit is none, as with backoffLimitPerIndex.
+		// A limit of 1000 or more is in fact no limit, as the default with backoffLimitPerIndex.
 		if limit := int64(*l.spec.BackoffLimit); limit < 1000 {
 			text += fmt.Sprintf(", and all %d that backoffLimit %d allows have %s together, besides the backoffs "+
 				"between them",
@@ -423,8 +423,8 @@ func (l *look) leavingFailures() (all []int) {
 	return all
 }
 
-// leavingText describes which pods are being deleted, and by whom, if a condition of the first one
-// tells.
+// leavingText describes which pods are being deleted, and why, if a condition of the first one says
+// so.
 func (l *look) leavingText(leaving []int) string {
 	var names []string
 	for _, i := range leaving {

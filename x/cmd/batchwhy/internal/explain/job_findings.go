@@ -21,7 +21,7 @@ func (l *look) findings(troubles []*podTrouble) []Finding {
 		l.specFindings(), l.widthFindings(), l.expiryFindings(), l.counterFindings(), l.keptFindings()))
 }
 
-// unsaid leaves out the findings about pods that the finding about the deletion of the Job covers.
+// unsaid leaves out findings about pods if the finding about the deletion of the Job includes them.
 func (l *look) unsaid(all []Finding) []Finding {
 	if len(l.deletionFindings()) == 0 || !slices.Contains(l.job.Finalizers, "foregroundDeletion") {
 		return all

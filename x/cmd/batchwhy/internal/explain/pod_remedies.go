@@ -244,8 +244,8 @@ func (l *look) sidecarRemedies(p *read.Pod, activity *activity) []*Remedy {
 				"annotation vault.hashicorp.com/agent-pre-populate-only: \"true\","),
 		}
 	default:
-		// Nothing tells what it does at SIGTERM. A program without a handler ends with 143, or as
-		// process 1 does not end.
+		// No object shows what the program does at SIGTERM. Without a handler, it ends with 143,
+		// or, if it is process 1, not at all.
 		const gently = "it has a way of its own to end with exit code 0, or does so at SIGTERM"
 		stop := when(gently, now(143, "kill", "1"))
 		stop.Risk = sentence("safe only if its exit code is 0: with another, such as 143, " + lowerWord(stop.Risk))

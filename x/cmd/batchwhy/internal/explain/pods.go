@@ -16,8 +16,8 @@ import (
 const maxPods = 100
 
 // listPods describes the state of each pod: first pods that have not ended, then the ended ones,
-// latest first. It leaves out the first from pods and returns at most most; more is the number of
-// pods after those. For a pod with a trouble, it names the finding.
+// latest first. from is the number of pods to skip, and most the maximum number of pods to return;
+// more is the number of pods after those. For a pod with a trouble, it names the finding.
 func (l *look) listPods(from, most int, troubles []*podTrouble) (all []Pod, more int) {
 	if most == 0 {
 		most = maxPods

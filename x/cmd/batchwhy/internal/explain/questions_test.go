@@ -62,8 +62,8 @@ func readQuestion(t *testing.T, file string) question {
 	return q
 }
 
-// questions returns the questions whose answers have marks, and the corners, whose answers were once
-// wrong.
+// questions returns the questions to whose answers readers have given marks, and the corners, whose
+// answers were once wrong.
 func questions(t *testing.T) (all []question) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/[cq]*/*.yaml")
@@ -76,7 +76,8 @@ func questions(t *testing.T) (all []question) {
 	return all
 }
 
-// TestQuestions compares the answers to the questions with the stored answers, which have marks.
+// TestQuestions compares the answers to the questions with the stored ones, to which readers have
+// given marks (see TestMarks).
 func TestQuestions(t *testing.T) {
 	schema := compileSchema(t)
 	for _, q := range questions(t) {

@@ -482,7 +482,7 @@ func (s scene) after(t *testing.T, before scene, x *explain.Explanation, f *expl
 	later := is == job.ConditionFailed && was != is && f.Code != "Suspended"
 	cost.fails = fails && !failsAnyway || later
 	cost.ended = cost.ended || lost > lostBefore
-	// the mean of pods that are gone
+	// the mean time of pods that are gone is computed from parallelism, so the finding may stay
 	fromWidth := f.Code == "DeadlineNotMet" && strings.Contains(r.Command, "parallelism") &&
 		len(before.podsOf(with)) < 3
 	if !gone && !fromWidth && !slices.Contains(aboutThePast, f.Code) {

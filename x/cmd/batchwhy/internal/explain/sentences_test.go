@@ -174,7 +174,8 @@ func TestTimeline_NotStarted(t *testing.T) {
 	}
 }
 
-// TestUnsaid: a sentence about a situation is not repeated for one in which it is wrong.
+// TestUnsaid: a sentence that is right in one situation is not printed in a similar one in which it
+// is wrong.
 func TestUnsaid(t *testing.T) {
 	for _, test := range []struct{ file, old, new, never string }{
 		// its controller may count otherwise

@@ -158,7 +158,7 @@ func (t *tally) list() string {
 	return list(parts)
 }
 
-// each is list, but without the number if all texts are equal.
+// each is like list, but without the number if all texts are equal.
 func (t *tally) each() string {
 	if len(t.order) == 1 {
 		return t.order[0]

@@ -21,7 +21,8 @@ const maxRounds = 100
 // Job is the life of a Job.
 type Job struct {
 	world *world.Job
-	// pods has the lives of all pods, in the order of their creation, and at their places by UID.
+	// pods has the lives of all pods, in the order of their creation. at has the index in pods of
+	// each UID.
 	pods []podLife
 	at   map[job.UID]int
 	// looks counts the calls of observe.
@@ -75,7 +76,7 @@ func newJob(spec job.Spec, story *teller) (*Job, error) {
 // maxPods is the number of pods that may be active at the same time.
 const maxPods = 5000
 
-// Clone returns a silent life that goes its own way from here.
+// Clone returns a copy of the life that writes no story. Their further steps are independent.
 func (p *Job) Clone() Life {
 	q := *p
 	q.world = p.world.Clone()

@@ -20,8 +20,8 @@ const farApart = time.Hour
 
 // AsOf returns the time to explain if none is given: the present for a cluster, a pipe and a pasted
 // text, and for files the newest time in their objects. from continues a sentence that begins with
-// "As of". warning describes what may be wrong with the time, and names the option otherwise, with
-// which a user chooses another time.
+// "As of". warning describes what may be wrong with the time, and names the option with which a
+// user chooses another time, which is otherwise.
 func (o *Objects) AsOf(s Source, now time.Time, otherwise string) (at time.Time, from, warning string) {
 	latest := o.Latest
 	switch {

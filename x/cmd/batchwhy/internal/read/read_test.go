@@ -208,7 +208,7 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// TestLatest: the newest time in an input. The time of a deletion is that before its grace period.
+// TestLatest: the newest time in an input. For a deletion it is the time before its grace period.
 func TestLatest(t *testing.T) {
 	const at = `"creationTimestamp": "2026-01-01T09:00:00Z"`
 	for metadata, want := range map[string]string{at: "09:00:00", at + `, "deletionTimestamp": "2026-01-01T10:00:30Z", "deletionGracePeriodSeconds": 30`: "10:00:00"} {

@@ -178,7 +178,7 @@ func rescheduled(r release.Release) string {
 func unrecorded(r release.Release) string { return existing(r, cronjobreason.ResultAlreadyExists) }
 func taken(r release.Release) string      { return existing(r, cronjobreason.ResultNameTaken) }
 
-// sameName plays a new CronJob whose Job name belongs to an object of another kind with its name.
+// sameName plays a new CronJob beside a failed Job of an object of another kind with the same name.
 func sameName(r release.Release) string {
 	c := cronjob.CronJob{
 		Namespace:         "default",

@@ -472,7 +472,7 @@ func TestLaw_CronJobs(t *testing.T) {
 	t.Log(found)
 }
 
-// differing returns the members of one of two sets.
+// differing returns the members that only one of the two sets has.
 func differing[M cmp.Ordered](a, b iter.Seq[M]) []M {
 	left, right := slices.Collect(a), slices.Collect(b)
 	isShared := func(m M) bool { return slices.Contains(left, m) && slices.Contains(right, m) }

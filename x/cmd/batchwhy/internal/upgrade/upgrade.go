@@ -225,8 +225,9 @@ func alone(changes []Change) (all []concern) {
 	return all
 }
 
-// byChange returns the changes of all objects, each once with its objects. The most important come
-// first, and otherwise the first found. Shown is that of the first object.
+// byChange returns the changes of all objects, each once with its objects: the most important
+// changes first, and equally important ones in the order in which they were found. Shown is that of
+// the first object.
 func (r *Report) byChange() (all []concern) {
 	places := map[string]int{}
 	for _, o := range r.Objects {
