@@ -265,7 +265,8 @@ func TestRun_SaysWhatIsOpen(t *testing.T) {
 	}
 }
 
-// The reason is that of the first open job. Here its pod ended just before the end, and only the other job waits.
+// The reason is the one of the first open job. Here its pod ended just before the end, and only the
+// other job waits.
 func TestRun_SaysWhyOfTheFirstJob(t *testing.T) {
 	ends := Job{Name: "a", Spec: Spec(1, 1), Pod: Pod{Duration: Constant(59500 * time.Millisecond)}}
 	waits := Job{Name: "b", Spec: Spec(1, 1), Pod: Pod{Duration: Constant(time.Second), Failure: 1}}
@@ -391,8 +392,8 @@ func TestRun_StoredMemoryKeepsTheBackoff(t *testing.T) {
 	}
 }
 
-// Controllers that restart forget what they expect to see: a notification that is lost holds a job
-// back only until then, and otherwise for five minutes.
+// A lost notification holds a job back until the controller restarts, which makes it forget what it
+// expects to see. Without a restart, it holds the job back for five minutes.
 func TestRun_RestartForgetsExpectations(t *testing.T) {
 	w := World{Jobs: Of(Job{Name: "j", Spec: Spec(1, 1)}), ControlPlane: ControlPlane{WatchLag: Constant(time.Second)}}
 	for want, restarts := range map[time.Duration][]time.Duration{5 * time.Minute: nil, 20 * time.Second: {20 * time.Second}} {

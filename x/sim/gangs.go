@@ -122,7 +122,8 @@ type reservation struct {
 	since, order int64
 }
 
-// settle binds the pods of World.Scheduler whose gangs are complete with them. The others wait again.
+// settle binds the pods that World.Scheduler has placed, if their gangs are complete with them. The
+// others wait again.
 func (s *scheduler) settle() {
 	reserved := s.reserved
 	s.reserved = nil

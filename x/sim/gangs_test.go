@@ -34,7 +34,7 @@ func parallel(after time.Duration, n int32) Edit {
 	return Edit{after, func(s *job.Spec) { s.Parallelism = &n }}
 }
 
-// bound returns when the pods of a job have got their nodes, in seconds.
+// boundAt returns when the pods of a job have got their nodes, in seconds.
 func boundAt(r *Result, of string) string {
 	var at []string
 	for _, p := range r.Pods {

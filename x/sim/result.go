@@ -13,7 +13,7 @@ type Result struct {
 	// Start is the time at which the world began, and Nodes its number of nodes.
 	Start time.Time
 	Nodes int
-	// Outages and Disruptions have begun before the end. Disruptions has those of the world and the random ones.
+	// Outages and Disruptions are those that began before the end, including random disruptions.
 	Outages     []Outage
 	Disruptions []Disruption
 	// End is when the last event happened, and LastEnd when the last job ended.

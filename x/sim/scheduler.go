@@ -13,7 +13,8 @@ type Scheduler interface {
 }
 
 // scheduler holds the pods that wait. Pods with the same needs wait in one line: if the first one
-// does not fit, none of the others does. So do gangs of which as many pods must get a node together.
+// does not fit, none of the others does. Gangs share a line if also the same number of their pods
+// must get a node together.
 type scheduler struct {
 	e     *engine
 	own   Scheduler

@@ -76,8 +76,8 @@ func (e *engine) beginWork(id int32, p *pod) {
 	e.at(e.now+int64(p.run.For), evEnd, id, p.timer)
 }
 
-// meet begins the work of a pod of a job with a Quorum if the work of another goes on, and that of all
-// running pods if there are enough of them. Pods are only counted if there can be enough.
+// meet lets a pod of a job with a Quorum begin its work if another pod is at work. If enough pods
+// run, it lets all of them begin. Pods are only counted if there can be enough.
 func (e *engine) meet(id int32, p *pod) {
 	js := p.of
 	if other := &e.pods.all[js.worker]; other.of == js && isMeeting(other) && other.began >= 0 {
@@ -118,7 +118,7 @@ func (e *engine) idlePods(js *jobState) (pods int) {
 	return pods
 }
 
-// eachMeeting calls a function for each such pod of a job.
+// eachMeeting calls a function for each pod of a job for which isMeeting is true.
 func (e *engine) eachMeeting(js *jobState, call func(int32, *pod)) {
 	e.eachPod(js, func(id int32, p *pod) {
 		if isMeeting(p) {

@@ -18,7 +18,8 @@ import (
 var bracketed = regexp.MustCompile(`\[\*?(\w+\.)?[A-Z]\w*(\.\w+)?\]`)
 
 // TestDocLinks reads the comments of the published packages as pkg.go.dev does: each name in
-// brackets must become a link without a link definition, which go doc would print as text.
+// brackets must become a link. A link definition does not count, since go doc would print it as
+// text.
 func TestDocLinks(t *testing.T) {
 	packages := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -200,8 +200,7 @@ func (y *tally) play(t *testing.T, number int) {
 	must.OK(t, os.Remove(current))
 }
 
-// bigAmong is the number of scripts of which one is about a big job: it costs as much as fifty
-// others.
+// bigAmong: one script in this many is about a big job, which costs as much as fifty others.
 const bigAmong = 50
 
 // generatorOf returns the generator of the script with a number.

@@ -145,8 +145,8 @@ func play(s *script.Script, o ours.Options) (result Result) {
 	return result
 }
 
-// isLeftToChance reports whether one of the lines of the package comment after which a script ends
-// may explain the difference that was just seen.
+// isLeftToChance reports whether chance may explain the difference that was just seen. The package
+// comment lists these cases, after which a script ends.
 func (g *game) isLeftToChance() bool {
 	sharesUIDs := !g.release.IsBefore(release.V137()) && g.theirs.HasTenantsJob()
 	return sharesUIDs || g.theirs.IsLeftToChance(g.script) || g.ours.IsLeftToChance(g.script)

@@ -26,9 +26,9 @@ func (g *game) relax(a, b *view) {
 	}
 }
 
-// relaxJob drops the start time of a job that ends suspended, if the server accepts one without: a
-// job that never started has none in theirs, but ours sets it, since later servers require it
-// (J38).
+// relaxJob drops the start time of a job that ends suspended, if the server accepts a status
+// without it. If such a job never started, theirs sets no start time, and ours sets one, since
+// later servers require it (J38).
 func (g *game) relaxJob(s *batchv1.JobStatus) {
 	isTrue := func(kinds ...batchv1.JobConditionType) bool {
 		return slices.ContainsFunc(s.Conditions, func(c batchv1.JobCondition) bool {

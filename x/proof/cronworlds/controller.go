@@ -285,7 +285,7 @@ func (w *world) write(seen *object, s *cronjob.Settlement) cronjobreason.Result 
 	return cronjobreason.ResultDone
 }
 
-// conclude stores the memory and reports, in one step.
+// conclude stores the memory and the progress of triggers and backfills, in one step.
 func (w *world) conclude(seen *object, p *cronjob.Plan, writes *cronjob.Writes, end *cronjob.Conclusion) {
 	w.memory, w.concluded = end.Memory, true
 	w.noteConclusion(seen, p, writes, end)

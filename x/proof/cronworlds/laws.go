@@ -24,8 +24,8 @@ func (w *world) checkEvent(e *job.Event) {
 			w.fail("C9 missed and started", "%s is called missed, and %s was started", at, runName(at))
 		}
 	case "UnexpectedJob":
-		// Once another owner took a name, a replacing run may create no job, and nothing shows how
-		// late the children are.
+		// This is not checked once another owner has taken a name: a replacing run may then create
+		// no job, so that nothing shows how late the cache of jobs is.
 		for name := range w.deleted {
 			if strings.HasSuffix(e.Message, name) && w.find(name) != nil && w.taken == 0 {
 				w.fail("C3", "%s, which the controller itself has deleted", e.Message)

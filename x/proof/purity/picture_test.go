@@ -156,8 +156,8 @@ func (p picture) problems(imports map[string][]string) (list []string) {
 	return list
 }
 
-// leads reports whether arrows lead from one part to another by a path whose first arrow does not
-// lead to the part without.
+// leads reports whether a path of arrows leads from one part to another. Paths whose first arrow
+// leads to the part named by without do not count.
 func leads(arrows map[string][]string, from, to, without string) bool {
 	seen, open := map[string]bool{}, []string{from}
 	for len(open) > 0 {

@@ -23,8 +23,8 @@ import (
 const quiet = 1500 * time.Millisecond
 
 // TestRequestsOnServer plays the shapes on a real API server, all sides at the same time, and
-// prints a table. The same scripts in virtual time are the proof. Here the number of rounds depends
-// on chance, so the total may differ by a tenth.
+// prints a table. It proves nothing: here the number of rounds depends on chance, so a total may
+// differ by a tenth. The exact numbers come from the same scripts in virtual time, in TestRequests.
 func TestRequestsOnServer(t *testing.T) {
 	if !*onServer {
 		t.Skip("make costs")

@@ -63,8 +63,8 @@ func (o object) set(path string, v any) {
 	}
 }
 
-// plant is a bug of a controller, as a log shows it. It is planted into the versions of one object,
-// beginning with the first version, the i-th, that fits.
+// plant is a bug of a controller, as a log shows it. It is planted into the versions of one object:
+// into the first one that fits, the i-th, and the later ones.
 type plant struct {
 	name, kind, rule string
 	// when describes the i-th version in words. "status.failed" is a field that it has,
@@ -138,7 +138,7 @@ var plants = []plant{
 	})},
 }
 
-// set sets a field of the version, setAll also that of all later ones.
+// set sets a field of the version, and setAll sets it in all later versions as well.
 func set(path string, value any) func([]*version, int) {
 	return func(v []*version, i int) { v[i].Object.set(path, value) }
 }

@@ -26,7 +26,7 @@ type world struct {
 	more string // another role of the manifests, whose rights are not taken away
 	set  func(*replica.Config)
 	live func(*place, *process)
-	// fails makes a request fail once that is then repeated with another right; nil for none.
+	// fails, if not nil, makes a request fail once whose repetition needs another right.
 	fails func() middleware
 }
 

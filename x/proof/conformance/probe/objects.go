@@ -21,7 +21,7 @@ const (
 // then is a time in whole seconds, far from now.
 var then = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// at returns the variable then plus a number of seconds.
+// at returns the time that is a number of seconds after the variable then.
 func at(seconds int) *metav1.Time {
 	return &metav1.Time{Time: then.Add(time.Duration(seconds) * time.Second)}
 }

@@ -197,7 +197,7 @@ func (k *kind[O]) change(name, what string, how func(O) O) O {
 	return k.update(what, how(k.live(name)))
 }
 
-// report is change for the status subresource.
+// report does the same as change, for the status subresource.
 func (k *kind[O]) report(name, what string, how func(O) O) O {
 	return k.updateStatus(what, how(k.live(name)))
 }

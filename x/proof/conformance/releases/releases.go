@@ -1,7 +1,7 @@
 // Package releases builds test binaries with the controllers and the API server's code of a release
 // of Kubernetes, and lets such a binary know which release it has. The folder has a go.mod and a
-// go.sum for the newest known patch of each minor release. Only [release.Newest] uses those of the
-// module itself. An older patch is compiled with the same libraries.
+// go.sum for the newest known patch of each minor release, except [release.Newest], for which the
+// module has its own. An older patch is compiled with the same libraries.
 //
 // A build cannot have two releases. Code that depends on the release is in files whose names end
 // with the first release that they fit, with build tags such as before134: a binary of 1.33 has the

@@ -63,7 +63,7 @@ func compare(theirs, ours *Result) Difference {
 		}
 	}
 
-	if len(out) == 0 && !slices.Equal(a, b) { // the order, or the number
+	if len(out) == 0 && !slices.Equal(a, b) { // only the order differs, or the number of equal lines
 		for _, line := range a {
 			out = append(out, "-"+line)
 		}

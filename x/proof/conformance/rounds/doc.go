@@ -24,12 +24,12 @@
 //   - With gangs, a job, its workload and its pod group do not have the same policy (J45): a row of
 //     docs/divergences.md
 //   - A suspended job ends (J38, J39): a row of docs/divergences.md
-//   - More pods finish in a round than it records: which of them: theirs follows the order of its
-//     cache
+//   - Which pods are recorded, if more of them finish in a round than it can record: theirs follows
+//     the order of its cache
 //   - Which pod the message of a FailJob rule names, once more than one pod has failed: see package
 //     conformance; here theirs lists orphans last
-//   - Some finalizers of a round can be removed and others cannot (J42): their metric never counts
-//     these pods
+//   - Some finalizers of a round can be removed and others cannot (J42): the metric of theirs never
+//     counts these pods
 //   - A ready pod is gone before its finalizer could be removed (J11): theirs counts it as ready
 //     for a round, and the status can be refused
 //   - The start time lies in the future (JI17): ours completes the job at the start time, since a
@@ -39,7 +39,7 @@
 //   - `status.succeeded` is not the number of completed indexes: ours writes it immediately,
 //     theirs with its next write
 //   - Orphans, where caches do not show own writes (as before 1.36): see package conformance
-//   - An active job's name is another job's by now (C5): theirs compares only the name, and keeps
+//   - Another job now has the name of an active job (C5): theirs compares only the name, and keeps
 //     the entry
 //   - A write of the status that changes nothing, and fails: theirs always writes the status after
 //     a deletion from the history

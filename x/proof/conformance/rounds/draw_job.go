@@ -17,8 +17,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// crowds is the number of rounds of which one has more pods or indexes than a round may create,
-// delete or record.
+// crowds: one round in this many has more pods or indexes than a round may create, delete or
+// record.
 const crowds = 251
 
 func drawJob(seed uint64, number int) *Snapshot {

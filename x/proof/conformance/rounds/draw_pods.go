@@ -90,7 +90,7 @@ func (d *draw) pod(of *batchv1.Job, k *kind, number int) *corev1.Pod {
 	d.conditions(p)
 	d.containers(p)
 
-	if p.Status.Phase == corev1.PodFailed && d.chance(1) { // as in another store
+	if p.Status.Phase == corev1.PodFailed && d.chance(1) { // without times, as in a store other than Kubernetes
 		p.CreationTimestamp, p.Status.Conditions, p.Status.ContainerStatuses = metav1.Time{}, nil, nil
 	}
 	return p

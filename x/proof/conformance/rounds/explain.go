@@ -135,9 +135,10 @@ func (s *Snapshot) explain(theirs, ours *Result) string {
 	return ""
 }
 
-// hasRivals reports whether two pods of an index that failed, or count as failed while they
-// terminate, carry different numbers of failures, and the order of the list cannot be tried out:
-// one of them is an orphan, which is listed last, or there are too many pods.
+// hasRivals reports whether two pods of an index carry different numbers of failures, and other
+// orders of the list cannot be tried out. Both have failed, or count as failed while they
+// terminate. The order cannot change if one of them is an orphan, which is listed last, or if there
+// are too many pods.
 func hasRivals(s *Snapshot) bool {
 	first := map[int32]*corev1.Pod{}
 	for _, p := range s.Pods {

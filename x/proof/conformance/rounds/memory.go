@@ -28,7 +28,8 @@ type remembered struct {
 func memoryOf(m *job.Memory, s *Snapshot, answered *server) string {
 	e := m.Expectations
 	return remembered{
-		// satisfied as with the quirk CoarseRequeue
+		// with the quirk CoarseRequeue, expectations are not yet satisfied at the instant when they
+		// expire
 		creations: e.Creations, deletions: e.Deletions, satisfied: e.Satisfied(s.Now) && !e.Expires().Equal(s.Now),
 		failures: m.Backoff.Failures, lastFailure: m.Backoff.LastFailure,
 		untracking: slices.Collect(m.Untracking.All()), finished: m.Finished && !played.IsBefore(release.V134()),

@@ -20,7 +20,7 @@ type subject interface {
 	fmt.Stringer
 }
 
-// cronJobs is the number of rounds of which one is about a CronJob.
+// cronJobs: one round in this many is about a CronJob.
 const cronJobs = 4
 
 // drawSubject draws the subject of the round with a number.

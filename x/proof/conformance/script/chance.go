@@ -16,7 +16,7 @@ import (
 )
 
 // chances notes events after which the two sides may differ. Each has a line in the comment of
-// package conformance. Controllers write concurrently.
+// package conformance. It is locked, since controllers write concurrently.
 type chances struct {
 	mu sync.Mutex
 	// blindCronJob, blindJob: a read of the CronJob or of a job was refused, or a job to replace
@@ -128,9 +128,9 @@ func (c *chances) noteUnordered(w *World) {
 	c.unordered = c.unordered || slices.ContainsFunc(server.List[*batchv1.Job](w.Server), w.hasUnordered)
 }
 
-// hasUnordered reports whether two failed pods of one index have the finalizer, and the real
-// controller uses the one that its cache lists first, or last: one pod had more failures before it
-// and the other has finished later, or they are equal.
+// hasUnordered reports whether two failed pods of one index have the finalizer, and the order of
+// its cache decides which of them the real controller uses: one pod had more failures before it and
+// the other has finished later, or both figures are equal.
 func (w *World) hasUnordered(o *batchv1.Job) bool {
 	if o.Spec.BackoffLimitPerIndex == nil {
 		return false

@@ -155,8 +155,8 @@ func editedCondition(t *rapid.T) []Step {
 	return append(steps, editsCondition(t), step(t, "wait", moments))
 }
 
-// editsCondition edits a condition. One that ends the job is only set to True: beside one that is
-// False, the real controller would add a second one of the same type.
+// editsCondition edits a condition. A condition that ends the job is only set to True: if it were
+// False, the real controller would add a second condition of the same type.
 func editsCondition(t *rapid.T) Step {
 	kind := jobTypes(t)
 	statuses := among("", "True", "False")

@@ -212,8 +212,8 @@ func deleteCronJob(w *World, _ *Script, s Step) error {
 	return w.Delete(server.CronJobs, Namespace, "c", metav1.DeleteOptions{PropagationPolicy: &policy})
 }
 
-// keep is a finalizer that keeps objects which the garbage collector deletes because their owner is
-// in another namespace: to it, such an owner does not exist.
+// keep is a finalizer for objects whose owner is in another namespace. To the garbage collector
+// such an owner does not exist, so it would remove the objects.
 const keep = "example.com/keep"
 
 // squat takes a name that a run could need: that of the n-th minute from now. Its second argument

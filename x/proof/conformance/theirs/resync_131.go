@@ -10,8 +10,8 @@ import (
 )
 
 // never is the channel on which a cache waits if it must not be listed again. Kubernetes makes it
-// outside of synctest's bubbles, and waiting for such a channel in a bubble stops virtual time.
-// Waiting for a nil channel takes just as long, and does not.
+// outside of synctest's bubbles, and in a bubble, waiting for such a channel stops virtual time.
+// Waiting for a nil channel lasts just as long, and does not stop virtual time.
 //
 //go:linkname never k8s.io/client-go/tools/cache.neverExitWatch
 var never <-chan time.Time

@@ -136,7 +136,7 @@ type ending struct {
 	again     uint32
 	retry     bool
 	triggered uint8
-	// stores is set if the progress of the backfill is to be stored: as backfill.
+	// stores is set if backfill, the progress of the backfill, is to be stored.
 	stores   bool
 	backfill uint32
 }

@@ -12,8 +12,9 @@ import (
 // its end, everything is delivered, each controller with a reason to act begins a round, every pod
 // makes a step and succeeds in the end, and then the clock moves to the next requeue.
 //
-// Controllers act only on an event, a retry or a requeue, and for a controller that reads its own
-// writes these are not events. So a job that is at rest and has not ended has stalled (L1, L9).
+// Controllers act only on an event, a retry or a requeue. For a controller that reads its own
+// writes, these writes are not events. So a job that is at rest and has not ended has stalled (L1,
+// L9).
 func (w *worker) Calm(s *state) (next state, rest bool, err error) {
 	next = *s
 	defer func() {

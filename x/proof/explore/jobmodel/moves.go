@@ -165,7 +165,8 @@ func (w *worker) movePod(s *state, i int, k kind, step podStep, budget *uint8) {
 	w.emit(&next, k, detail(0, i, int(step.code)), nil)
 }
 
-// afterDelivery marks, in a detail, a move right before which its object was delivered.
+// afterDelivery is the bit in the detail of a move whose object was delivered right before the
+// move.
 const afterDelivery = 1 << 15
 
 // change lets something happen to the live pod, and notes it in the pod's history.

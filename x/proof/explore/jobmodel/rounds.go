@@ -171,8 +171,8 @@ func (r *rounds) bytes() int64 {
 }
 
 // play plans a round that began with a view, and carries it out: the first writes have known
-// outcomes, and all others succeed. It returns the round right after the known outcomes. That round
-// follows the round from, unless there are no known outcomes.
+// outcomes, and all others succeed. It returns the round right after the known outcomes. Parameter
+// from is the round before that one, if there are known outcomes.
 func (r *rounds) play(b *begun, from roundID, known []outcome) roundID {
 	r.planned.Add(1)
 	s := r.snapshot(&b.view)

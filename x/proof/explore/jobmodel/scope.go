@@ -7,7 +7,7 @@ import (
 )
 
 // Scope is a world that is small enough to be explored completely: its objects, what may happen in
-// it, and how often. What no number limits may happen at any time.
+// it, and how often. Whatever has no limit here may happen any number of times, at any time.
 type Scope struct {
 	// Name identifies the scope in tests and documents. Covers describes what it is for.
 	Name, Covers string

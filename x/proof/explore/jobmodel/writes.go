@@ -20,8 +20,8 @@ func (w *worker) beginRounds(s *state, c, delivered int) {
 	w.orders(s, c, v, order, 0, delivered)
 }
 
-// orders begins one round for each order of the pods from a place on in which only pods that look
-// the same to the controller change places. Pods that are the same in all respects do not.
+// orders begins one round for each way to reorder the pods from a place on. Pods change places only
+// if they look the same to the controller and still differ.
 func (w *worker) orders(s *state, c int, v view, order []int, from, delivered int) {
 	if from >= len(order)-1 {
 		w.beginRound(s, c, v, order, delivered)

@@ -100,7 +100,7 @@ func subject(t *testing.T) *blackbox.Cron {
 		Program: blackbox.Program{
 			Resources: []blackbox.Resource{
 				definition(t, "cronworkflows", nil), definition(t, "workflowtemplates", nil), definition(t, "clusterworkflowtemplates", nil),
-				// A Workflow that is told to shut down, as by Replace, fails immediately.
+				// A Workflow with a request to shut down, as from Replace, fails immediately.
 				definition(t, "workflows", func(o blackbox.Object) {
 					if o.Text("spec", "shutdown") != "" && !ended(o) {
 						end(o, false)

@@ -96,7 +96,7 @@ func TestFindingRunTwice(t *testing.T) {
 
 // Another backup runs for hours. Meanwhile the queue holds one more backup of the schedule each
 // hour, and later runs them all. A right controller makes no backup while one of the same schedule
-// waits: such a backup is still New, as before there was a queue.
+// waits. This one looks only for the phase New, which waiting backups had before there was a queue.
 func TestFindingQueuedBackups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, schedules := hourly(t, interceptor.Funcs{})

@@ -107,8 +107,8 @@ func judgeGlobal(o options, m *mutant) error {
 }
 
 // confirm tries the survivors with the tests that fail in the shared build without a mutant, such
-// as those that count allocations. Each survivor gets its own build. A test that fails in a build of
-// the original, too, judges nothing.
+// as those that count allocations. Each survivor gets its own build. A test that also fails in a
+// build of the original judges nothing.
 func confirm(o options, p *pkg, names []string, list []*mutant) error {
 	c := conditions{checks: o.checks, seed: o.seed, limit: unmeasured}
 	err := withBuild(o, p, nil, func(s *suite) {

@@ -76,7 +76,8 @@ func TestFour(t *testing.T) {
 	}
 }
 
-// A test that fails in the shared build without a mutant meets the survivors in builds of their own.
+// A test that fails in the shared build even without a mutant is run against each survivor in a
+// build of its own.
 func TestJudge_LeftOut(t *testing.T) {
 	root := testfile.Folder(t, map[string]string{
 		"go.mod": "module example.org\n\ngo 1.26\n",

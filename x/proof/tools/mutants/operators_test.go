@@ -194,7 +194,7 @@ func (x g[T]) d() int { return 1 }`)
 	}
 }
 
-// A clock is of package time, which the other packages of the tests do not import.
+// Clocks are in package time, which the sources of the other tests do not import.
 func TestWrongClock(t *testing.T) {
 	root := testfile.Folder(t, map[string]string{
 		"go.mod": "module example.org\n\ngo 1.26\n",

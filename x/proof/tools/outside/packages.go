@@ -101,8 +101,8 @@ func (o *outside) alone(m *publish.Module, pkg string) (importers int, err error
 }
 
 // importer makes a package that imports another, in a module that requires only the other's module
-// and the pins. It is compiled before the module is tidied, and again afterwards. Nothing is linked:
-// the controllers of the other checks are, with the same libraries.
+// and the pins. It is compiled before the module is tidied, and again afterwards. Nothing is linked
+// here: other checks link the controllers, with the same libraries.
 func (o *outside) importer(pkg, kind, version string, pins []string) (dir string, err error) {
 	name := kind + "-" + strings.NewReplacer("/", "-", ".", "-").Replace(pkg)
 	dir, err = o.program(name,

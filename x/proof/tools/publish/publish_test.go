@@ -107,7 +107,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestVersionOf: what stays at v0 has the versions of the root up to v1, and a higher one than all of these from then on.
+// TestVersionOf: a module that stays at v0 has the root's versions before v1, and higher ones from
+// v1 on.
 func TestVersionOf(t *testing.T) {
 	for _, test := range []struct{ dir, version, want string }{
 		{"x/kubernetes", "v0.1.0", "v0.1.0"},

@@ -28,9 +28,9 @@ const apiFile = "x/proof/tools/release/api.txt"
 // An api has the lines of each package, by its path below the root.
 type api map[string][]string
 
-// compare fails unless the listing is that of the code, and differs from the one at the last tag
-// only as the section says: it names each package that has something new, and each identifier that
-// is gone or changed.
+// compare fails unless the listing matches the code, and the section mentions how it differs from
+// the listing at the last tag: each package that has something new, and each identifier that is
+// gone or changed.
 func (r release) compare(modules []*publish.Module, s section) error {
 	now, err := list(r.root, modules)
 	if err != nil {
@@ -158,8 +158,9 @@ func parse(text string) api {
 // the name; a package has none.
 type difference struct{ path, name, before, now string }
 
-// breaks reports whether a program that compiled may not compile any more. Interfaces and what a
-// struct can be used for stand on one line, so what is new beside other lines breaks nothing.
+// breaks reports whether a program that compiled may not compile any more. An interface is one
+// line, and so are the properties of a struct. So a change of these changes a line, and a new line
+// breaks nothing.
 func (d difference) breaks() bool { return d.before != "" }
 
 func (d difference) String() string {
@@ -193,8 +194,8 @@ func (d difference) said(api, last, version string) error {
 	return fmt.Errorf("%v: CHANGELOG.md names neither it nor %q under API", d, d.path)
 }
 
-// differences compares two listings. Of a package or a type that is new or gone, its members are
-// not named as well.
+// differences compares two listings. If a package or a type is new or gone, its members are not
+// named as well.
 func differences(before, now api) (all []difference) {
 	for _, path := range slices.Sorted(maps.Keys(before)) {
 		if _, stays := now[path]; !stays {
@@ -305,8 +306,8 @@ func isInternal(p *types.Package) bool {
 	return p != nil && strings.Contains("/"+p.Path()+"/", "/internal/")
 }
 
-// typeName lists a type with its fields and methods. An alias has those of a type that only the
-// library can name.
+// typeName lists a type with its fields and methods. An alias is listed with those of its type if
+// only the library can name that type.
 func (l *lister) typeName(o *types.TypeName) {
 	head := o.Name()
 	named, _ := types.Unalias(o.Type()).(*types.Named)

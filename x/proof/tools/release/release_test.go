@@ -56,7 +56,7 @@ func changelog(version, api string) map[string]string {
 }
 
 // TestRelease: the first version, a second one whose changelog has to say what is gone, and v1,
-// after which nothing goes but from what stays at v0.
+// after which only modules that stay at v0 may lose something.
 func TestRelease(t *testing.T) {
 	r := repository(t)
 	must.OK(t, r.tags())
@@ -161,8 +161,8 @@ func TestDry(t *testing.T) {
 
 var update = flag.Bool("update", false, "rewrite "+apiFile)
 
-// TestAPI: the listing of the exported API is that of the code. Each of its changes is one of what
-// programs can compile, so it is seen in the commit that makes it.
+// TestAPI: the stored listing of the exported API matches the code. So the commit that changes what
+// programs can compile also changes the listing.
 func TestAPI(t *testing.T) {
 	const root = "../../../.."
 	modules, err := publish.Tree(root, "v0.0.0")

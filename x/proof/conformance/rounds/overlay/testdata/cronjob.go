@@ -29,7 +29,7 @@ func NewRound(client kubernetes.Interface, recorder record.EventRecorder, jobs [
 	return &Round{c}
 }
 
-// Sync is one round: when to look again, or nil, and what failed.
+// Sync plays one round. It returns when to look again, or nil, and why the round has failed.
 func (r *Round) Sync(ctx context.Context, key string) (*time.Duration, error) {
 	return r.c.sync(ctx, key)
 }

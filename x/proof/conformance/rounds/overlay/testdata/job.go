@@ -42,7 +42,7 @@ func NewRound(client kubernetes.Interface, recorder record.EventRecorder, queue 
 	return &Round{c}
 }
 
-// Sync is one round.
+// Sync plays one round.
 func (r *Round) Sync(ctx context.Context, key string) error { return r.c.syncHandler(ctx, key) }
 
 // Expect records creations and deletions as not yet seen.

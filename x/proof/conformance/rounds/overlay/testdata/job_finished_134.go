@@ -7,12 +7,12 @@ import (
 	"k8s.io/kubernetes/pkg/controller"
 )
 
-// OwnerKey is what the cache of pods has a pod under.
+// OwnerKey returns the key of a pod in the cache of pods, which has an index by owner.
 func OwnerKey(pod *corev1.Pod) string {
 	return controller.PodControllerIndexKey(pod.Namespace, metav1.GetControllerOf(pod))
 }
 
-// SetFinished says that a final status of the job was written.
+// SetFinished makes the controller remember that a final status of the job was written.
 func (r *Round) SetFinished(uid types.UID) { r.c.finishedJobExpectations.Store(uid, struct{}{}) }
 
 // Finished reports whether a final status was written that is not seen yet.

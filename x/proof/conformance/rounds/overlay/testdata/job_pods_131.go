@@ -12,11 +12,11 @@ func (c *Controller) keep(pods cache.Indexer) {
 	c.patchJobHandler = c.patchJob
 }
 
-// OwnerKey is what the cache of pods has a pod under: it has no such index.
+// OwnerKey returns no key: the cache of pods has no index by owner.
 func OwnerKey(*corev1.Pod) string { return "" }
 
 // SetFinished does nothing: the controller does not remember that a final status was written.
 func (r *Round) SetFinished(types.UID) {}
 
-// Finished is false.
+// Finished returns false.
 func (r *Round) Finished(types.UID) bool { return false }

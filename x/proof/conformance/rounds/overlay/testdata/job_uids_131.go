@@ -8,7 +8,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// CleanUp is what becomes of a pod that no job may need any more.
+// CleanUp does what the controller does with a pod that no job may need any more.
 func (r *Round) CleanUp(ctx context.Context, pod *corev1.Pod) error {
 	return r.c.syncOrphanPod(ctx, pod.Namespace+"/"+pod.Name)
 }

@@ -1,5 +1,5 @@
 // Mirror joins what member clusters report of a job, as a control plane for many clusters does, and
-// plays the courses that have gone wrong there. Its types are those of such a control plane.
+// plays histories that went wrong there. Its types are those of such a control plane.
 package main
 
 import (
