@@ -19,7 +19,7 @@ const (
 	// Deadline: no child starts later than startingDeadlineSeconds after its run.
 	Deadline Check = "Deadline"
 	// Forbids: with Forbid no child starts while another one has not ended. While two replicas run,
-	// children that the watches have not shown yet do not count here, nor for Replaces.
+	// children that the watches have not shown yet do not count, here and in Replaces.
 	Forbids Check = "Forbids"
 	// Replaces: with Replace the other children are deleted before a new one starts.
 	Replaces Check = "Replaces"
@@ -34,7 +34,7 @@ const (
 	Retries Check = "Retries"
 	// KeepsRunning: the program stops no running child, except to replace it.
 	KeepsRunning Check = "KeepsRunning"
-	// History: of the children that have ended the latest ones are kept, as many as the limits allow.
+	// History: as many ended children are kept as the limits allow, and they are the latest ones.
 	History Check = "History"
 	// ActiveList: the parent's list of active children is correct once there are no more faults.
 	ActiveList Check = "ActiveList"

@@ -154,8 +154,9 @@ func (c *cronScript) laterStarts() func(time.Time) time.Time {
 	}
 }
 
-// decided returns when it was clear that a run would not start, and which check covers the report
-// of it. The check is empty if the run may still start. Later is the earliest start of a later run.
+// decided returns when it was clear that a run would not start, and the check that requires a
+// report of that. The check is empty if the run may still start. Later is the earliest start of a
+// later run.
 func (c *cronScript) decided(at time.Time, s schedule.Schedule, later time.Time) (check Check, decided time.Time) {
 	if d := c.settings.StartingDeadlineSeconds; d != nil {
 		limit := time.Duration(*d) * time.Second

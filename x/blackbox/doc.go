@@ -42,9 +42,9 @@
 //
 // # What is checked
 //
-// See [Check]. An [Operator] needs no model: the objects after its life are compared with those
-// after the same life without faults, after the same life without a user's deletion, and of a
-// parent that was created in its edited form.
+// See [Check]. An [Operator] needs no model. The objects after its life are compared with those
+// after three other lives: the same life without faults, the same life without a user's deletion,
+// and the life of a parent that was created in its edited form.
 //
 // Each check can be switched off with a reason ([Program.Off]), and each action of the kit left out
 // ([Program.Without]).

@@ -35,8 +35,8 @@ func play[S Settings](t *testing.T, program *Program, life Life[S], newScript fu
 	}
 	p := &player{Program: complete, lag: life.Lag, errors: make(map[string]int)}
 
-	// The default handler of errors compares the time with that of the last error, which was
-	// outside of the bubble, and sleeps for years.
+	// The default handler of errors computes the time since the last error. That error was outside
+	// of the bubble, so the handler would sleep for years.
 	handlers := utilruntime.ErrorHandlers
 	utilruntime.ErrorHandlers = handlers[:0]
 	defer func() { utilruntime.ErrorHandlers = handlers }()

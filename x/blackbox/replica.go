@@ -45,9 +45,9 @@ func (p *player) start() {
 // isUp reports whether the program runs. A program that was too busy does not.
 func (p *player) isUp() bool { return len(p.replicas) > 0 }
 
-// startup is the time that a program gets to start before its context may end: a manager of
-// controller-runtime whose context ends while it starts waits in a busy loop, which stops the clock
-// of a bubble.
+// startup is the time that a program gets before its context may end. If the context of a manager
+// of controller-runtime ends while the manager starts, it waits in a busy loop, which stops the
+// clock of a bubble.
 const startup = 2 * time.Second
 
 // stop ends a replica: nothing that it does takes effect any more, and it has a minute to return.

@@ -33,7 +33,8 @@ type worker struct {
 	planner     job.Planner
 	cronPlanner cronjob.Planner
 	jobBackend  jobBackend
-	// seen is the snapshot of a job's round for World.Watch, cronSeen that of a CronJob's round.
+	// seen is the snapshot of a job's round for World.Watch, and cronSeen the snapshot of a
+	// CronJob's round.
 	seen     job.Snapshot
 	cronSeen cronjob.Snapshot
 	// conclusion is the conclusion of the latest round of a job.

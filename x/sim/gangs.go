@@ -20,9 +20,9 @@ type gang struct {
 	// being deleted; waiting are the pods that wait for a node, in the order in which they came.
 	min, placed int
 	waiting     []int32
-	// single is true if each waiting pod has a ticket. Otherwise the gang has one if it is complete:
-	// together is the number of pods that must get a node in one moment, or 0. The ticket is void if
-	// turn has changed.
+	// single is true if each waiting pod has a ticket of its own. Otherwise a complete gang has one
+	// ticket. together is the number of pods that must get a node in one moment, or 0. The ticket
+	// is void if turn has changed.
 	single   bool
 	together int
 	turn     uint32

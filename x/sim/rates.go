@@ -43,7 +43,7 @@ type fate struct {
 	drawn int // the number of draws so far
 	kind  DisruptionKind
 	away  time.Duration
-	// since is when the node went away, or -1, and gone for how long it was away before that.
+	// since is when the node went away, or -1. gone is how long it was away before that.
 	since, gone int64
 }
 

@@ -56,13 +56,13 @@ type Result struct {
 	// the cost of the time in which they had pods.
 	NodesLost      int64
 	Cost, CostBusy float64
-	// Used is the running time of pods that succeeded, Wasted that of pods that failed. Idle, which is in
-	// neither, is the time in which these pods ran and waited for their Pod.Quorum. Pods that have not
-	// ended are in none of the three.
+	// Used is the running time of pods that succeeded, and Wasted the running time of pods that
+	// failed. Idle, which is in neither, is the time in which these pods ran and waited for their
+	// Pod.Quorum. Pods that have not ended are in none of the three.
 	Used, Wasted, Idle time.Duration
 
-	// Waiting is the time from the creation of a pod to its start, Turnaround the time from the
-	// submission of a job to its end, RunDelay the time from a run to its job.
+	// Waiting is the time from the creation of a pod to its start. Turnaround is the time from the
+	// submission of a job to its end. RunDelay is the time from a scheduled run to its job.
 	Waiting, Turnaround, RunDelay Sketch
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// skew is the largest difference between the clocks of the controller and the API server, lag the
-// longest time until a controller sees a change by another client.
+// skew is the largest difference between the clocks of the controller and the API server. lag is
+// the longest time until a controller sees a change by another client.
 const (
 	skew = 2 * time.Second
 	lag  = 10 * time.Second

@@ -20,7 +20,8 @@ type podState struct {
 	isRecorded bool
 	// isShown is true if changes of its status are in the log.
 	isShown bool
-	// finished is when its containers ended, zero if unknown, and ended the version that showed their end.
+	// finished is when its containers ended, zero if unknown. ended is the version that showed
+	// their end.
 	finished time.Time
 	ended    uint64
 	// before is how many pods of its index had failed before it.

@@ -71,8 +71,8 @@ func TestParse_Errors(t *testing.T) {
 	}
 }
 
-// TestManifests: an API server would accept every manifest, the kustomization names all except those
-// in the folder more, and the command accepts the arguments of the Deployment.
+// TestManifests: an API server would accept every manifest, the kustomization names all manifests
+// except those in the folder named more, and the command accepts the arguments of the Deployment.
 func TestManifests(t *testing.T) {
 	var kustomization struct {
 		Resources []string `json:"resources"`

@@ -34,7 +34,8 @@ spec:
 
 func talking(script string) string { return strings.Replace(talker, "SCRIPT", script, 1) }
 
-// While a job runs, the output of its pods is shown; with -f that of one pod, and with -q nothing.
+// While a job runs, the output of its pods is shown: with -f only the output of one pod, and with
+// -q none.
 func TestRunShowsLogs(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -433,7 +433,7 @@ func dropDeletions(reason jobreason.Delete) func(*job.Snapshot, *answer) {
 	}
 }
 
-// deleteAnother replaces the first deletion by that of an active pod that should stay.
+// deleteAnother makes the first deletion delete another pod: an active one that should stay.
 func deleteAnother(s *job.Snapshot, a *answer) {
 	if len(a.Plan.Delete) == 0 || a.Plan.Delete[0].Reason != jobreason.DeleteSurplus {
 		return

@@ -20,7 +20,8 @@ type asked struct {
 	decision decision // of the right answer
 }
 
-// check returns what is wrong with an answer. With exact, the answer must also be that of this library.
+// check returns what is wrong with an answer. With exact, the answer must also equal this
+// library's.
 func (q *asked) check(a *answer, exact bool) (broken []jobcheck.Violation) {
 	s := &q.snapshot
 	st := jobcheck.State{Job: &q.life.Job, Pods: q.life.Pods, History: q.life.History(), Options: s.Options}
@@ -55,8 +56,8 @@ func violation(rule, format string, args ...any) jobcheck.Violation {
 	return jobcheck.Violation{Rule: rule, Problem: fmt.Sprintf(format, args...)}
 }
 
-// after returns the status after the answer is carried out. If the answer has no status, it is that of
-// this library.
+// after returns the status after the answer is carried out. If the answer has no status, this
+// library's is used.
 func (q *asked) after(a *answer) *job.Status {
 	switch {
 	case a.Status != nil:

@@ -38,8 +38,8 @@ import (
 
 const mine = "example.com/mine"
 
-// cluster is a clientset in memory with informers. It accepts what a real server refuses; the
-// scripts of x/proof/conformance test that.
+// cluster is a clientset in memory with informers. It accepts requests that a real server refuses;
+// the scripts of x/proof/conformance test those.
 type cluster struct {
 	*testing.T
 	*fake.Clientset

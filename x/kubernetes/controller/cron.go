@@ -239,7 +239,8 @@ func (k *Cron[P, C]) newChild(parent P, c *cronjob.Creation) C {
 	return child
 }
 
-// merged returns the entries of both maps; those of b win. It does not change the maps.
+// merged returns the entries of both maps, with the value of b for a key in both. It does not
+// change the maps.
 func merged(a, b map[string]string) map[string]string {
 	if len(a) == 0 {
 		return b

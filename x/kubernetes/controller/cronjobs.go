@@ -27,7 +27,7 @@ type CronJobOptions struct {
 	// EditEvents, if set, returns the events to report about a parent after a plan. It gets the
 	// planner's events, and may edit, drop and add some. Its arguments are valid until it returns.
 	EditEvents func(parent Object, round CronJobRound, events []job.Event) []job.Event
-	// Planner are the options of the planner, and Schedule those of cronjob.Compile.
+	// Planner are the options of the planner, and Schedule are options for cronjob.Compile.
 	Planner  cronjob.Options
 	Schedule []schedule.Option
 	// LiveReads reads from the server what the built-in controller reads past its caches: the jobs

@@ -225,7 +225,7 @@ func TestJ36_Release(t *testing.T) {
 		owner *batchv1.Job // in the cache
 		pod   *corev1.Pod
 		fails error
-		wants [2]string // the outcomes for the key of the job and for that of the pod
+		wants [2]string // the outcomes for the key of the job and for the key of the pod
 	}{
 		{"of a job that is gone", nil, ofJob("Job", same), nil, [2]string{"patch pods p", "patch pods p"}},
 		{"of a job that runs", j, ofJob("Job", same), nil, [2]string{}},

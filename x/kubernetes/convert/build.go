@@ -46,7 +46,8 @@ func NewPod(
 	return pod
 }
 
-// tracked returns the finalizers with that of jobs exactly once: a server refuses duplicates.
+// tracked returns the finalizers, with the finalizer of jobs exactly once: a server refuses
+// duplicates.
 func tracked(finalizers []string) []string {
 	out := slices.Clone(finalizers)
 	i := slices.Index(out, job.Finalizer)
@@ -86,7 +87,7 @@ func NewJob(of *batchv1.CronJob, c *cronjob.Creation) *batchv1.Job {
 	}
 }
 
-// joined returns a new map with the entries of both; those of b win.
+// joined returns a new map with the entries of both, and the value of b for a key in both.
 func joined(a, b map[string]string) map[string]string {
 	if len(a)+len(b) == 0 {
 		return nil

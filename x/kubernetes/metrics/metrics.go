@@ -32,7 +32,7 @@ type Metrics struct {
 	queues                                                queues
 
 	all         collectors
-	controllers int // the number of collectors before those of requests and queues
+	controllers int // the number of collectors that come before the collectors of requests and queues
 }
 
 // New returns metrics of the controllers of batch/v1, all at zero.

@@ -116,8 +116,8 @@ func (c *Config) newCaches(client clients, namespace string) *caches {
 	return made
 }
 
-// start starts the informers. From client-go 0.36 on, they log with the logger of the context, and
-// before with that of the process. The factory of the groups has no such start.
+// start starts the informers. From client-go 0.36 on, they log with the logger of the context;
+// older ones log with the logger of the process. The factory of the groups has no such start.
 func (c *caches) start(ctx context.Context) {
 	if f, ok := c.SharedInformerFactory.(interface{ StartWithContext(context.Context) }); ok {
 		f.StartWithContext(ctx)

@@ -65,8 +65,8 @@ func (y *tally) String() string {
 	return fmt.Sprintf("%d scripts, %d steps, %d differences", y.Scripts, y.Steps, y.Different)
 }
 
-// TestLongRun plays generated scripts, all on as many processes as there are cores, or those of a
-// share. Each script depends only on the seed and its number.
+// TestLongRun plays generated scripts: all of them on as many processes as there are cores, or only
+// the scripts of a share. Each script depends only on the seed and its number.
 func TestLongRun(t *testing.T) {
 	y := &tally{seed: *seed, rules: NewRules(), started: time.Now(), printed: time.Now()}
 	if *merge {

@@ -320,8 +320,8 @@ func (w *world) conclude(seen *object, p *cronjob.Plan, writes *cronjob.Writes, 
 	}
 }
 
-// restart starts the program again after a crash. It lists all objects anew, except sometimes after
-// a round that has changed nothing.
+// restart starts the program again after a crash. The program lists all objects again, except
+// sometimes after a round that has changed nothing.
 func (w *world) restart(untouched bool) {
 	w.say("crash")
 	w.ending = false

@@ -30,8 +30,8 @@ type world struct {
 	consistent bool
 	// deaf is set if its own writes do not wake the controller.
 	deaf bool
-	// rereads is set if the controller reads the CronJob again when a plan names unexpected jobs,
-	// goesBack if it plans from its cache afterwards, even where that is behind.
+	// rereads is set if the controller reads the CronJob again when a plan names unexpected jobs.
+	// goesBack is set if it plans from its cache afterwards, even where the cache is behind.
 	rereads, goesBack bool
 	// keeps is set if its memory survives a crash.
 	keeps bool
@@ -115,7 +115,8 @@ func (w *world) matcher(spec *cronjob.Spec) *matcher {
 	return m
 }
 
-// changedObject pushes a new state of the CronJob into its cache; changedJobs does so for the jobs.
+// changedObject pushes a new state of the CronJob into its cache. changedJobs pushes the list of
+// jobs into its cache.
 func (w *world) changedObject(own bool) {
 	w.version++
 	w.changes++

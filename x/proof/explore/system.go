@@ -25,9 +25,9 @@ type Worker[S any] interface {
 	// then there is no such step. An error means that s breaks an invariant of states at rest, or
 	// that the step breaks one.
 	Calm(s *S) (next S, rest bool, err error)
-	// IsPassing reports whether the next calm step from s needs no check of its own, since it
-	// consists of moves that [Worker.Expand] makes as well, so that the search visits the next
-	// state anyway. A sequence of calm steps through such states alone must be finite.
+	// IsPassing reports whether the next calm step from s needs no check of its own:
+	// [Worker.Expand] makes the same moves, so the search visits the next state anyway. A sequence
+	// of calm steps through such states alone must be finite.
 	IsPassing(s *S) bool
 	// Describe describes the step in words. The search calls it for counterexamples.
 	Describe(from *S, step Step[S]) string

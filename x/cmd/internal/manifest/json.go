@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// maxObject is the maximum size of one object in bytes. An API server stores at most 1.5 MB, which
-// may be several times as much as text.
+// maxObject is the maximum size of one object in bytes. An API server stores at most 1.5 MB of an
+// object. Its text may be several times as long.
 const maxObject = 16 << 20
 
 // maxHeld is the maximum number of items without a kind that wait for the kind of their list.

@@ -121,8 +121,8 @@ func (o *Object) position(n *yaml.Node) Position {
 	return Position{o.At.File, o.At.Line + n.Line - 1, n.Column}
 }
 
-// Place returns the position of the value at a path such as spec.template.spec.containers[0].env, or
-// of the part of the path that exists. The position of a field is that of its key.
+// Place returns the position of the value at a path such as spec.template.spec.containers[0].env,
+// or of the part of the path that exists. A field is at the position of its key.
 func (o *Object) Place(path string) Position {
 	node := o.node()
 	at := node

@@ -6,9 +6,9 @@
 // run in real time. Then all requests are counted, and the table is for people.
 //
 // For the other figures each side runs in a process of its own, started from the same binary, and
-// the server and the kubelet run in the process of the test. So the processor time is that of the
-// side's process as the operating system counts it, user and system, garbage collection included,
-// and its heap holds only its own objects. A profile with labels would miss the collector, and
-// could not tell whose objects are in the heap. Each side has a namespace and caches only that. The
-// sides take turns, phase by phase.
+// the server and the kubelet run in the process of the test. So the operating system counts the
+// processor time of the side alone, user and system, garbage collection included, and the heap
+// holds only the side's objects. A profile with labels would miss the collector, and could not tell
+// whose objects are in the heap. Each side has a namespace and caches only that. The sides take
+// turns, phase by phase.
 package costs

@@ -196,9 +196,9 @@ func doubled(v []*version, i int) {
 	v[i] = &twins
 }
 
-// plantAll plants each bug, one at a time, into one object after another until it is found. By
-// chance a log may not show it in one object, such as a pod that is doubled when it is the last
-// one.
+// plantAll plants each bug, one at a time, into one object after another until it is found. In some
+// objects the log may not show the bug, for example if a pod is doubled that is the last one
+// anyway.
 func (r *recording) plantAll(t *testing.T) {
 	t.Helper()
 	texts := map[string][]byte{}

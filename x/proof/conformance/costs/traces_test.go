@@ -32,9 +32,9 @@ var (
 	traceSeed   = flag.Uint64("seed", 1, "seed of what users and pods do in TestTraces")
 )
 
-// TestTraces records what the controllers of Kubernetes, and ours, do on a real API server while
-// pods fail and are deleted, and users suspend, scale and delete jobs, and checks the logs. Package
-// x/trace must find nothing in them and, with -plant, each bug that is planted into them.
+// TestTraces checks logs of what the controllers of Kubernetes, and ours, do on a real API server
+// while pods fail and are deleted, and users suspend, scale and delete jobs. Package x/trace must
+// find nothing in them and, with -plant, each bug that is planted into them.
 func TestTraces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a real API server")

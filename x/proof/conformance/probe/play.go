@@ -62,7 +62,7 @@ func parseProbes(text string) (all []Probe, err error) {
 // step is a line of a probe.
 type step struct{ kind, verb, name, what, body string }
 
-// verbs are the verbs of lines about an object, and alone those of lines without one.
+// verbs are the verbs of lines about an object, and alone the verbs of lines without an object.
 var (
 	verbs = []string{
 		"create",

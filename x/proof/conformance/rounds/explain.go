@@ -228,8 +228,8 @@ func isReady(p *corev1.Pod) bool {
 
 var indexLists = regexp.MustCompile(`^status .*completedIndexes=(\S+) failedIndexes="([^"]*)"`)
 
-// hasIndexTwice reports whether a write is of a status that holds an index both as
-// completed and as failed.
+// hasIndexTwice reports whether a write sets a status in which an index is both completed and
+// failed.
 func hasIndexTwice(write string) bool {
 	lists := indexLists.FindStringSubmatch(write)
 	if lists == nil {
@@ -243,7 +243,7 @@ func hasIndexTwice(write string) bool {
 
 var uidLists = regexp.MustCompile(`^status .*uncounted=\[([^]]*)\],\[([^]]*)\]`)
 
-// hasUIDTwice reports whether a write is of a status that has a UID in both uncounted lists.
+// hasUIDTwice reports whether a write sets a status in which a UID is in both uncounted lists.
 func hasUIDTwice(write string) bool {
 	lists := uidLists.FindStringSubmatch(write)
 	if lists == nil {

@@ -11,10 +11,10 @@ import (
 // Tally counts the results of rounds. Tallies of several processes add up.
 type Tally struct {
 	Rounds, Differences int
-	// Classes counts rounds by class, Rules counts rounds by the rule that they exercise, Explained
-	// counts differences by the row of the documentation that explains them, and Kinds counts the
-	// other differences by the kinds of lines that differ, with the number of the first round of
-	// each in Firsts.
+	// Classes counts rounds by class, and Rules counts rounds by the rule that they exercise.
+	// Explained counts differences by the row of the documentation that explains them. Kinds counts
+	// the other differences by the kinds of lines that differ. Firsts has the number of the first
+	// round of each kind.
 	Classes, Explained, Rules, Kinds map[string]int
 	Firsts                           map[string]int
 }

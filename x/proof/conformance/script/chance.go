@@ -47,8 +47,8 @@ func (w *World) IsLeftToChance(s *Script) bool {
 	c := &w.chances
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	// The real controller reads the CronJob when it comes to a job that the status does not name,
-	// and stops if that is refused: which jobs it has handled before depends on the order of its
+	// The real controller reads the CronJob when it meets a job that the status does not name, and
+	// stops if the read is refused. Which jobs it has handled by then depends on the order of its
 	// cache.
 	switch {
 	case c.blindCronJob && len(server.List[*batchv1.Job](w.Server)) > 1,

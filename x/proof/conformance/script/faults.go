@@ -49,9 +49,9 @@ func (w *World) fault(write server.Write) (err error, applied bool) {
 	return nil, false
 }
 
-// takeAway removes a pod that still has the finalizer or may be adopted, as users may do at any
-// time: a server that reports an object as gone must not show it again. It does not touch other
-// pods, since theirs patches pods that ours does not.
+// takeAway removes a pod that a fault reports as gone, since the server must not show it again.
+// Users may remove a pod at any time. It leaves alone pods that have an owner and no finalizer,
+// since theirs patches them and ours does not.
 func (w *World) takeAway(name string) {
 	p := server.Get[*corev1.Pod](w.Server, Namespace, name)
 	if p == nil || !isTracked(p) && metav1.GetControllerOf(p) != nil {

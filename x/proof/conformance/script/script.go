@@ -120,7 +120,7 @@ const Template = `"template":{"spec":{"restartPolicy":"Never","containers":[{"na
 var line = strings.NewReplacer("; ", "\n", "TEMPLATE", Template, "JOB", `"jobTemplate":{"spec":{`+Template+`}}`)
 
 // ParseLine is like Parse for lines with several steps, separated by "; ". TEMPLATE in the text
-// means [Template], and JOB means the field of a job template with that.
+// means [Template], and JOB means the field of a job template that contains it.
 func ParseLine(text string) (*Script, error) { return Parse(line.Replace(text)) }
 
 // MadeStale returns the script for controllers of a release that never wait for own writes. If the

@@ -267,8 +267,8 @@ func (w *World) jobOf(c *batchv1.CronJob, name string, owned bool) *batchv1.Job 
 	return j
 }
 
-// old turns the job or the CronJob into one that this release would refuse or change, and that an
-// older release, or this one with other feature gates, has stored.
+// old turns the job or the CronJob into one that an older release, or this one with other feature
+// gates, has stored. This release would refuse or change such an object.
 func old(w *World, _ *Script, s Step) error {
 	switch s.Arg(0) {
 	case "mode":

@@ -33,7 +33,7 @@ type Scope struct {
 	// Edits are the changes of the spec that users may make, as often as the budget allows, in the
 	// form of a story's command "edit".
 	Edits []string
-	// Steps are the durations by which the clock may advance, besides to the time of the
+	// Steps are durations by which the clock may advance. It may also advance to the time of the
 	// next requeue.
 	Steps []time.Duration
 	// Rest is the greatest number of calm steps to rest from any state; 0 omits that check.

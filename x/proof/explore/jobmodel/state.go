@@ -48,7 +48,7 @@ type past struct {
 // controller is the state of a controller: what it has seen, its memory, and its round.
 type controller struct {
 	// status, deletedAt, spec and groups are the job as the controller saw it. behind is the number
-	// of versions by which that is older than the job, if versions are compared.
+	// of versions by which this view is older than the job, if versions are compared.
 	status    statusID
 	deletedAt uint32
 	spec      specID

@@ -11,7 +11,7 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// goal is a model in which a step counts as broken if it leads to a state that reached accepts.
+// goal is a model in which a step counts as broken if reached accepts the state to which it leads.
 type goal struct {
 	*Model
 	reached func(*Model, *state) bool

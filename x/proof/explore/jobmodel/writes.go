@@ -337,7 +337,8 @@ func (w *worker) setStatus(s *state, by int, id statusID, lists [maxPods]listed)
 
 // takeEffect carries out the status write that is on its way. A controller that compares no
 // versions can have created a pod meanwhile: it plans from a status before the end, and cannot know
-// of an end that is on its way, as with one whose reply was lost. See jobcheck.History.LostStatus.
+// that the end is on its way. The same is true of an end whose reply was lost. See
+// jobcheck.History.LostStatus.
 func (w *worker) takeEffect(s *state) (broken error) {
 	var lists [maxPods]listed
 	for i := range s.pods {

@@ -38,7 +38,8 @@ type mutant struct {
 	same int
 	// listed is set if the list of equivalents has it.
 	listed bool
-	// instead is the mutant that this one replaces if that one does not compile.
+	// instead is another mutant of the same code: this one is used only if that one does not
+	// compile.
 	instead *mutant
 
 	id      int // from 1

@@ -99,7 +99,7 @@ func (w *walker) otherTime(n *ast.SelectorExpr) {
 	}
 }
 
-// wrongClock puts a clock ahead by a second, and replaces a clock by that of the system.
+// wrongClock puts a clock ahead by a second, and replaces it by the system's clock.
 func (w *walker) wrongClock(n ast.Expr) {
 	if types.TypeString(w.typeOf(n), nil) != "time.Time" {
 		return

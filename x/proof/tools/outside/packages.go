@@ -16,7 +16,7 @@ import (
 )
 
 // packages imports each published package alone, several at a time. "go mod tidy" also resolves the
-// tests of imported packages, so a test can break an importer.
+// modules that the tests of imported packages need, so a test can break an importer.
 func (o *outside) packages() error {
 	var (
 		importers atomic.Int64
@@ -60,8 +60,9 @@ func (o *outside) importable(m *publish.Module) (found []string, err error) {
 	return found, err
 }
 
-// alone imports a package with nothing pinned, then with the libraries of Kubernetes that it uses
-// pinned to the versions of each go.mod file of its module. It returns the number of importers.
+// alone imports a package with nothing pinned, and then once for each go.mod file of its module,
+// with the libraries of Kubernetes that it uses pinned to that file's versions. It returns the
+// number of importers.
 func (o *outside) alone(m *publish.Module, pkg string) (importers int, err error) {
 	dir, err := o.importer(pkg, "free", "", nil)
 	if err != nil {

@@ -154,8 +154,8 @@ func parse(text string) api {
 	return a
 }
 
-// A difference is a package, or a name in one, that is new, gone or changed. The lines are those of
-// the name; a package has none.
+// A difference is a package, or a name in one, that is new, gone or changed. before and now are the
+// lines about the name; they are empty for a package.
 type difference struct{ path, name, before, now string }
 
 // breaks reports whether a program that compiled may not compile any more. An interface is one
@@ -348,8 +348,8 @@ func (l *lister) typeName(o *types.TypeName) {
 	}
 }
 
-// fields lists the exported fields of a struct, and those of what it embeds under a name that is
-// not exported.
+// fields lists the exported fields of a struct, and the fields that it gets from an embedded type
+// whose name is not exported.
 func (l *lister) fields(name string, of *types.Struct) {
 	for i := range of.NumFields() {
 		field := of.Field(i)

@@ -4,8 +4,8 @@
 //
 //	go run ./release -root ../.. -version v0.1.0 -check 'make check'
 //
-// It needs a clean tree, a section of CHANGELOG.md for the version, and an exported API, listed in
-// api.txt, that differs from that of the last tag only in ways that the section's API part mentions.
+// It needs a clean tree and a section of CHANGELOG.md for the version. The section's API part must
+// mention how the exported API, listed in api.txt, differs from the API of the last tag.
 // The tags name a new commit whose parent is HEAD: in it, the go.mod files have no replace
 // directives and require this release's version of each other. The branch stays where it is.
 //

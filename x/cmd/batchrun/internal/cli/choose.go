@@ -108,9 +108,9 @@ func changes(before, after []byte) ([]string, error) {
 	return fields, nil
 }
 
-// toRun returns the manifests of the jobs that are going to run, and the templates of the CronJobs:
-// those of the given objects, or else of all that have not ended. It includes the jobs that CronJobs
-// have started.
+// toRun returns the manifests of the jobs that are going to run, and the templates of the CronJobs.
+// They belong to the given objects, or, if none are given, to all objects that have not ended. Jobs
+// that CronJobs have started are included.
 func (k *objects) toRun(given manifest.Objects) (all []*manifest.Job, err error) {
 	all = slices.Clone(given.Jobs)
 	for _, c := range given.CronJobs {

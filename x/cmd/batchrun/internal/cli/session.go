@@ -303,8 +303,8 @@ func (r *session) watchStore(ctx context.Context) error {
 	}
 }
 
-// keepTime stores the time of a virtual clock regularly, so that time that has passed is not lost when
-// a runner is killed while nothing happens.
+// keepTime regularly stores the time of a virtual clock. Otherwise the time that passes while
+// nothing happens would be lost with a runner that is killed.
 func (r *session) keepTime(ctx context.Context) error {
 	endurance := patience.Patience{Limit: r.options.giveUp}
 	delay := time.Duration(0)

@@ -20,8 +20,8 @@ type Line struct {
 	Text                   []byte
 }
 
-// Name returns the name to write before the line: that of the pod, and of the container if the pod has
-// several.
+// Name returns the name to write before the line: the pod's name, followed by the container's name
+// if the pod has several containers.
 func (l *Line) Name() string {
 	if l.Container == "" {
 		return l.Pod

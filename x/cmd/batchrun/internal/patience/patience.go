@@ -53,9 +53,9 @@ type Patience struct {
 	since    time.Time
 }
 
-// Failed notes that an attempt has failed, and returns how long to wait before the next one. It
-// returns the failure itself if that is not temporary, and a *GaveUp that wraps the failure if Limit
-// has passed since the first failed attempt began.
+// Failed notes that an attempt has failed, and returns how long to wait before the next one. If the
+// failure is not temporary, it returns the failure itself. Once Limit has passed since the first
+// failed attempt began, it returns a *GaveUp that wraps the failure.
 func (p *Patience) Failed(err error, began, now time.Time) (time.Duration, error) {
 	if !IsTransient(err) {
 		return 0, err

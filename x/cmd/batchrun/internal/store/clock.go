@@ -34,8 +34,8 @@ func (s *Store) AddSpan(span clock.Span) error {
 	return err
 }
 
-// Saw stores the present time of the clock. It is called before any write with that
-// time, so that the clock of the next runner is never behind it.
+// Saw stores the present time of the clock. It is called before this time is used in any write, so
+// that the clock of the next runner is never behind a stored time.
 func (s *Store) Saw(now time.Time) error {
 	_, err := s.db.Exec("UPDATE clock SET seen = max(seen, ?) WHERE rowid = (SELECT max(rowid) FROM clock)",
 		now.UnixNano())

@@ -83,8 +83,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// checkTrace checks that a trace has at least a number of events, and that jobs, or pods of a node,
-// that overlap are on different lines.
+// checkTrace checks that a trace has at least a number of events. Jobs that overlap must be on
+// different lines, and so must pods of a node.
 func checkTrace(t *testing.T, file string, atLeast int) {
 	t.Helper()
 	var events []struct {

@@ -27,7 +27,7 @@ func Gantt(r *sim.Result) *Picture {
 	return ganttDensity(r)
 }
 
-// until returns when something that has begun was over, at the latest at the end.
+// until returns when something was over, or the end of the picture if it was not over by then.
 func until(end, at time.Duration) time.Duration {
 	if at == sim.None {
 		return end

@@ -155,9 +155,9 @@ func checkKnown(file, path string, n *yaml.Node, f reflect.StructField, tag stri
 	return nil
 }
 
-// checkLimit refuses a number outside of a limit: "LEAST MOST", optionally with another number that is
-// allowed, or "positive". It also refuses a fraction for an integer, which the decoder would cut.
-// Values of another type are left to the decoder.
+// checkLimit refuses a number outside of a limit. A limit is "LEAST MOST", optionally followed by
+// another number that is allowed, or "positive". It also refuses a fraction for an integer, which
+// the decoder would cut. Values of another type are left to the decoder.
 func checkLimit(n *yaml.Node, t reflect.Type, limit string) error {
 	words := strings.Fields(limit)
 	var x float64

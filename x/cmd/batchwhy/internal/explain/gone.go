@@ -177,8 +177,8 @@ func (l *look) goneText() string {
 	return fmt.Sprintf("; the last warning about %s, %s %s: %s", name, last.Reason, l.at(last.Last), told(last.Message))
 }
 
-// killReport returns the event with which a node reports that it killed a process for its memory at
-// the time when a container ended with exit code 137, or nil.
+// killReport returns the event about a process that a node killed for its memory at the time when a
+// container ended with exit code 137, or nil if there is no such event.
 func (l *look) killReport(p *read.Pod, c *read.Container) *read.Event {
 	switch {
 	case c.ExitCode != 137, c.Reason == "OOMKilled", p.Node == "", p.Condition("DisruptionTarget").Status == "True":

@@ -52,9 +52,9 @@ func (l *look) specFindings() (all []Finding) {
 	return all
 }
 
-// sharedRestarts reports in a text that, with restartPolicy OnFailure, several containers share the
-// restarts that backoffLimit allows, and returns a limit that is enough for all of them. The text is
-// empty if they share nothing, or if the limit is below 2 or high.
+// sharedRestarts returns a text if several containers share the restarts that backoffLimit allows
+// with restartPolicy OnFailure, and a limit that is enough for all of them. The text is empty if
+// they share nothing, or if the limit is below 2 or high.
 func sharedRestarts(s *job.Spec) (text string, enough int64) {
 	limit, containers, pods := int64(*s.BackoffLimit), int64(len(s.Template.Containers)), int64(*s.Parallelism)
 	if s.Completions != nil {

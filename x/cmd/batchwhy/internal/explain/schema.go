@@ -147,8 +147,8 @@ type Schedule struct {
 	// Last are the last runs, newest first; Next are the next ones.
 	Last []Run `json:"last,omitempty"`
 	Next []Run `json:"next,omitempty"`
-	// Missed is the number of runs that were due since the last recorded one and will not
-	// start any more, MissedRuns the latest of them, newest first.
+	// Missed is the number of runs that were due since the last recorded one and will not start any
+	// more. MissedRuns has the latest of them, newest first.
 	Missed     int         `json:"missed,omitempty"`
 	MissedRuns []time.Time `json:"missedRuns,omitempty"`
 }

@@ -59,7 +59,7 @@ func newCronJob(spec cronjob.Spec, story *teller) (*CronJob, error) {
 	return p, p.settle()
 }
 
-// Clone returns a copy of the life that writes no story. Their further steps are independent.
+// Clone returns a copy of the life that writes no story. Steps of one do not change the other.
 func (p *CronJob) Clone() Life {
 	q := *p
 	q.world = p.world.Clone()

@@ -76,7 +76,7 @@ func newJob(spec job.Spec, story *teller) (*Job, error) {
 // maxPods is the number of pods that may be active at the same time.
 const maxPods = 5000
 
-// Clone returns a copy of the life that writes no story. Their further steps are independent.
+// Clone returns a copy of the life that writes no story. Steps of one do not change the other.
 func (p *Job) Clone() Life {
 	q := *p
 	q.world = p.world.Clone()

@@ -124,7 +124,7 @@ func (t *teller) tell(command, input, output string) {
 // wait is a wait until something happens by itself.
 type wait struct{ since, until time.Time }
 
-// next returns the wait until a time: w if that is its time, or else a wait that begins now.
+// next returns w if it is a wait until that time, and otherwise such a wait that begins now.
 func (w wait) next(until, now time.Time) wait {
 	if until.Equal(w.until) {
 		return w

@@ -64,8 +64,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestViews compares the views in the middle and at the end of each example, and of a life in which a
-// user removes and edits objects, with stored views.
+// TestViews compares views with stored ones. They are from the middle and the end of each example,
+// and of a life in which a user removes and edits objects.
 func TestViews(t *testing.T) {
 	scripts := append(slices.Clone(Examples), Script{Title: "By hand", Manifest: example(t, "CronJob: Forbid").Manifest,
 		Steps: []string{"next", "complete all", "next", "start", `edit {"suspend": true}`, "tick 7m", "fail all", "tick 1m", "remove all", `edit {"suspend": false, "concurrencyPolicy": "Allow"}`, "next", "next"}})

@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
-// check returns the unknown fields of a manifest, or as an error what is wrong with it. It does not
-// check an object with a UID, since an API server did.
+// check returns the unknown fields of a manifest. An error describes everything else that is wrong
+// with it. It does not check an object with a UID, since an API server did.
 func (m *Meta) check(x *manifest.Object, kind string) ([]manifest.Unknown, error) {
 	if m.UID != "" {
 		return nil, nil

@@ -158,8 +158,8 @@ const (
 		`{"name": "main", "image": "i", "resources": {"requests": {"cpu": "2"}}}]}}`
 )
 
-// hasRun is the status of a suspended Job that kept its startTime. isAlive is that of a Job whose
-// startTime was removed, as by Kueue, while a pod still runs.
+// hasRun is the status of a suspended Job that kept its startTime. isAlive is the status of a Job
+// whose startTime was removed, as by Kueue, while a pod still runs.
 var (
 	hasRun  = job.Status{StartTime: world.Start, Conditions: []job.Condition{isNow(job.ConditionSuspended)}}
 	isAlive = job.Status{Active: 1}
@@ -174,7 +174,7 @@ func rescheduled(r release.Release) string {
 }
 
 // unrecorded plays a CronJob whose controller crashed between the creation of a Job and the status
-// write, and taken one whose run has the name of another owner's Job.
+// write. taken plays one whose run has the name of another owner's Job.
 func unrecorded(r release.Release) string { return existing(r, cronjobreason.ResultAlreadyExists) }
 func taken(r release.Release) string      { return existing(r, cronjobreason.ResultNameTaken) }
 

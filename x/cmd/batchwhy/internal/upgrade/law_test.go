@@ -74,8 +74,8 @@ func (f *finding) String() string {
 
 const onlyStart = "refused: status.startTime: <nil>: is required when finished"
 
-// claims has a function for each row that reports whether a difference belongs to the row. The key of
-// a row with a case is the description of the case, and that of another row how it is found.
+// claims has a function for each row that reports whether a difference belongs to the row. The key
+// is the description of the row's case, or how the row is found if it has no case.
 var claims = map[string]func(f *finding) bool{
 	"a controller writes Failed without FailureTarget": func(f *finding) bool {
 		return f.what == "status" && f.to == release.V132() && f.before == "taken" && f.after != onlyStart

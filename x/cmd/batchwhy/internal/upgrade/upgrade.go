@@ -256,8 +256,9 @@ func (r *Report) byChange() (all []concern) {
 	return all
 }
 
-// rank is greater for more important changes: changes that need an action before the upgrade, then
-// what is refused, dropped or left to other controllers, and last what only a suspension shows.
+// rank is greater for more important changes. Changes that need an action before the upgrade come
+// first. Then comes what is refused, dropped or left to other controllers, and last what only a
+// suspension shows.
 func (c *concern) rank() int {
 	switch c.Rule {
 	case trapRule:

@@ -179,9 +179,9 @@ func write(r release.Release, mod, work string, more map[string]string) error {
 	return run(work, "go", "mod", "edit", "-replace="+module+"="+link, mod)
 }
 
-// linkTo returns a link to a folder. A folder always has the same link, so that Go's build cache
-// stays valid, and different folders have different links, so that builds with different module
-// caches do not disturb each other.
+// linkTo returns a link to a folder. A folder always has the same link, so Go's build cache stays
+// valid. Different folders have different links, so builds with different module caches do not
+// disturb each other.
 func linkTo(dir string) (string, error) {
 	caches, err := os.UserCacheDir()
 	if err != nil {
