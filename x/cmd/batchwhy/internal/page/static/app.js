@@ -6,7 +6,7 @@ const $ = (id) => document.getElementById(id);
 const tabs = ["explain", "play", "schedules"];
 const statuses = { shown: "explain" };
 
-// say shows a text in the status line of a part, or in that of all parts.
+// say shows a text in the status line of a part, or of all parts.
 function say(text, ...parts) {
   for (const part of parts.length ? parts : tabs) statuses[part] = text;
   $("status").textContent = statuses[statuses.shown];
@@ -19,7 +19,7 @@ async function unpack(text) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// unfold writes the repetitions out. fold.go describes the format.
+// unfold is the inverse of fold in fold.go, which describes the format.
 function unfold(folded) {
   let at = 0, end = 0;
   const number = () => {
@@ -52,7 +52,7 @@ async function toLink(text) {
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-// fromLink gives the text back, unless it is longer than a number of bytes.
+// fromLink returns the text of a link, unless it is longer than a number of bytes.
 async function fromLink(link, longest) {
   const bytes = Uint8Array.from(atob(link.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
   const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")).getReader();

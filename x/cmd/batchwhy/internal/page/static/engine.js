@@ -1,5 +1,5 @@
-// The engine: what runs the module, on the page and in its worker. The worker explains, so that
-// the page reacts whatever is pasted; the page itself plays and shows schedules.
+// The engine runs the module, on the page and in its worker. The worker explains, so that the page
+// reacts whatever is pasted; the page itself plays and shows schedules.
 "use strict";
 
 // call calls a function of the module. An error of the module is thrown.
@@ -9,7 +9,7 @@ function call(name, ...args) {
   return answer;
 }
 
-// pause lets the browser draw, react and hear.
+// pause lets the browser draw, react and receive messages.
 const pause = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 // serveZones lets the module read the files of the zone database, and no others.
@@ -44,8 +44,8 @@ async function startEngine(module, zones) {
   go.run(await WebAssembly.instantiate(module, go.importObject));
 }
 
-// explainInputs reads inputs in pieces, explains them, and tells what it has so far, until what it
-// does is stale. The last thing that it tells is the report.
+// explainInputs reads inputs in pieces, explains them, and passes on what it has so far, until the
+// request is stale. The report comes last.
 async function explainInputs({ inputs, at, written, now, ahead }, tell, stale) {
   call("reset");
   const total = inputs.reduce((sum, input) => sum + input.blob.size, 0) || 1;
@@ -74,8 +74,7 @@ async function explainInputs({ inputs, at, written, now, ahead }, tell, stale) {
   }
 }
 
-// A worker gets the module first, and then requests. A request that comes while another is worked
-// on takes its place.
+// A worker gets the module first, and then requests. A new request replaces the one in progress.
 if (typeof document === "undefined") {
   let started, latest = 0;
   globalThis.onmessage = async ({ data }) => {

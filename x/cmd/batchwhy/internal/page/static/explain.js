@@ -3,11 +3,11 @@
 
 const pageSize = 50;
 
-// few is the most objects that are explained in full. Of more, those that are well are folded.
+// few is the maximum number of objects of which all are shown. Of more, the healthy ones are folded.
 const few = 10;
 
-// maxField is the most characters that the field shows. A browser lays out a field as a whole: Chromium is busy
-// with 46 KB that kubectl prints for 0.1 s, with 190 KB for a second, and with 1.3 MB for 46.
+// maxField is the maximum number of characters that the field shows. A browser lays out a field as a whole: for
+// the output of kubectl, Chromium takes 0.1 s for 46 KB, 1 s for 190 KB, and 46 s for 1.3 MB.
 const maxField = 30_000;
 
 const explained = { objects: [], shown: 0, run: 0, files: [], queue: [] };
@@ -69,7 +69,7 @@ function startExplain() {
   });
 }
 
-// put puts a text into the field. Of a long one the field shows the beginning, and can only be read.
+// put puts a text into the field. For a long text, the field shows the beginning and is read-only.
 function put(text) {
   takeBack();
   const field = $("input"), long = text.length > maxField;
@@ -81,7 +81,7 @@ function put(text) {
   if (long) $("held-size").textContent = `${Math.round(text.length / 1024).toLocaleString("en")} KB are pasted. The field shows the beginning.`;
 }
 
-// takeBack takes the settings of an example out of their fields: what follows is the user's own.
+// takeBack clears the fields that an example has set: the next input is the user's own.
 function takeBack() {
   if (explained.lent && $("at").value === explained.lent) [$("at").value, $("ahead").value] = ["", "0"];
   explained.lent = "";
@@ -104,7 +104,7 @@ function openSituation(name, quietly) {
   if (!quietly && innerWidth < 1024) $("progress").scrollIntoView();
 }
 
-// maxShared is the most bytes of a situation that comes with a link.
+// maxShared is the maximum size in bytes of a situation in a link.
 const maxShared = 5e6;
 
 // share puts what is pasted into the address, compressed. It stays in the part of the address that
@@ -153,7 +153,7 @@ function explainFiles(files) {
   return explainBlobs(files.map((file) => ({ name: file.name, blob: file })), newest ? new Date(newest) : undefined);
 }
 
-// timeOf reads the time that the user gives, or takes another.
+// timeOf returns the time in a field, or another one if the field is empty.
 function timeOf(id, otherwise) {
   const text = $(id).value.trim();
   if (!text) return otherwise;
@@ -187,8 +187,8 @@ function ask(request) {
   explainInputs(request, tell, () => request.run !== explained.run).catch((error) => tell({ error: error.message }));
 }
 
-// hear takes what is told of a request, if it is the latest one. Of many objects, only those with
-// findings are shown until all are there.
+// hear takes a part of the answer to a request, if the request is the latest one. If there are many
+// objects, only those with findings are shown until all are there.
 function hear(message) {
   if (message.run !== explained.run) return;
   if (message.error) {
@@ -217,8 +217,8 @@ function draw(...objects) {
   later(objects.map((x) => () => $("results").append(articleOf(x))));
 }
 
-// later does some of what is to be drawn for a few milliseconds at a time, so that the page reacts in between, and
-// calls what waits for the end.
+// later carries out the tasks in turns of a few milliseconds, so that the page reacts in between, and then calls
+// drawn.
 function later(tasks) {
   explained.queue.push(...tasks);
   if (explained.drawing) return;
@@ -233,7 +233,7 @@ function later(tasks) {
   setTimeout(some);
 }
 
-// drawn says, once everything is there and on the page, how much it is.
+// drawn shows the summary once everything has arrived and is on the page.
 function drawn() {
   if (explained.busy || !explained.said) return;
   if (explained.note) $("results").prepend(element("p", explained.note, "note"));
@@ -272,14 +272,14 @@ function showMore() { draw(...explained.objects.slice(explained.shown, explained
 
 const worst = (x) => x.findings.find((f) => f.severity === ["error", "warning"][badness(x)]).code;
 
-// worstFirst sorts objects by their worst finding: the most severe first, then what most of them have.
+// worstFirst sorts objects by their worst finding: the most severe first, then the most frequent.
 function worstFirst(bad) {
   const counts = new Map();
   for (const x of bad) counts.set(worst(x), (counts.get(worst(x)) || 0) + 1);
   return bad.sort((a, b) => badness(a) - badness(b) || counts.get(worst(b)) - counts.get(worst(a)) || worst(a).localeCompare(worst(b)));
 }
 
-// wellOf is one line for all that is well. Opened, it has a line for each object, which has its explanation.
+// wellOf returns one line for all healthy objects. It opens to a line for each object, which opens to its explanation.
 function wellOf(list) {
   const states = new Map();
   for (const x of list) states.set(x.kind + " " + x.state, (states.get(x.kind + " " + x.state) || 0) + 1);
@@ -287,7 +287,7 @@ function wellOf(list) {
   return foldOf([`${list.length === 1 ? "1 object is" : list.length + " objects are"} well: ${parts.join(", ")}.`], (details) => addLines(details, list, 0));
 }
 
-// addLines adds a page of what is well.
+// addLines adds a page of healthy objects.
 function addLines(details, list, from) {
   const to = Math.min(from + 4 * pageSize, list.length);
   later(list.slice(from, to).map((x) => () => {
@@ -303,7 +303,7 @@ function addLines(details, list, from) {
   }]);
 }
 
-// foldOf is what has its content from when it is opened.
+// foldOf returns a fold that gets its content when it is opened.
 function foldOf(title, fill) {
   const details = element("details"), summary = element("summary");
   summary.append(...title);

@@ -44,7 +44,7 @@ function startPlay() {
 
 const pace = 2600; // milliseconds for each step
 
-// playOn goes on by itself, one step at a time, until the end.
+// playOn plays one step after another until the end.
 function playOn() {
   if (stage.at === stage.script.steps.length) go(0);
   $("autoplay").textContent = "‖ Pause";
@@ -64,8 +64,8 @@ function stopPlaying() {
   runDown();
 }
 
-// runDown shows what the controller waits for, as a bar of the share of the wait that is left. It
-// runs down while the life plays.
+// runDown shows what the controller waits for. A bar shows the share of the wait that is left. It
+// gets shorter while the life plays.
 function runDown() {
   const wake = stage.view && stage.view.wake;
   $("play-wait").hidden = !wake;
@@ -78,10 +78,10 @@ function runDown() {
   if (stage.timer && wake && !matchMedia("(prefers-reduced-motion: reduce)").matches) stage.running = bar.animate([{ transform: left }, { transform: "scaleX(0)" }], { duration: pace });
 }
 
-// lanes are where a pod or a Job can be.
+// lanes are the lanes of the board in which a pod or a Job can be.
 const lanes = [["Pending", "Waits to start", "…"], ["Running", "Works", "▶"], ["Active", "Works", "▶"], ["Terminating", "Is being ended", "✕"], ["Failed", "Failed", "✗"], ["Succeeded", "Succeeded", "✓"], ["Complete", "Succeeded", "✓"]];
 
-// showBoard puts each pod where it is now. Those that were there before move to their new place.
+// showBoard puts each pod into its lane. Pods that the board already showed move to their new place.
 function showBoard(view) {
   const board = $("board"), before = new Map();
   for (const node of board.querySelectorAll("[data-name]")) before.set(node.dataset.name, node.getBoundingClientRect());
@@ -115,7 +115,7 @@ function openExample(i, quietly) {
   go(0, quietly);
 }
 
-// maxScript is the most bytes of a script that comes with a link.
+// maxScript is the maximum size in bytes of a script in a link.
 const maxScript = 1e6;
 
 async function openScript(link, step) {
@@ -134,7 +134,7 @@ async function openScript(link, step) {
   go(step === null ? script.steps.length : Number(step) || 0);
 }
 
-// keepScript puts the script and the step into the address, unless another follows meanwhile.
+// keepScript puts the script and the step into the address, unless a newer one comes meanwhile.
 async function keepScript() {
   const text = JSON.stringify(stage.script), at = stage.at, number = ++stage.kept;
   const link = await toLink(text);
@@ -152,8 +152,8 @@ function stepOf(name) {
   return name;
 }
 
-// take takes a new step from the state that is shown. The steps after it are given up, and
-// with them the guide.
+// take takes a new step from the state that is shown. Unless the guide takes the same step, the
+// later steps and the guide are dropped.
 function take(step) {
   const before = stage.script;
   const guided = before.notes && before.steps[stage.at] === step;
@@ -173,7 +173,7 @@ function undo() {
   go(stage.at - 1);
 }
 
-// go shows the state after n steps, with the page of its items that has the place "from".
+// go shows the state after n steps, with the page of its items that contains the place "from".
 function go(n, quietly, from = 0) {
   n = Math.min(Math.max(n, 0), stage.script.steps.length);
   let answer;
@@ -191,13 +191,13 @@ function go(n, quietly, from = 0) {
   if (!quietly) keepScript();
 }
 
-// doings say what a step does with a pod or a Job.
+// doings has the words for what a step does to a pod or a Job.
 const doings = {
   run: ["starts", "start"], succeed: ["succeeds", "succeed"], fail: ["fails", "fail"], evict: ["is evicted", "are evicted"], lose: ["loses its node", "lose their nodes"],
   restart: ["restarts", "restart"], complete: ["completes", "complete"], remove: ["is deleted", "are deleted"],
 };
 
-// wordsOf says what a step does: "fail j-1 code=1" is "j-1 fails with exit code 1".
+// wordsOf describes a step: "fail j-1 code=1" is "j-1 fails with exit code 1".
 function wordsOf(step) {
   const [verb, who, code] = step.split(" "), rest = step.slice(verb.length + 1);
   if (doings[verb] && who) return `${who} ${doings[verb][who === "all" ? 1 : 0]}` + (code ? " with exit code " + code.replace("code=", "") : "");
@@ -205,14 +205,14 @@ function wordsOf(step) {
   return texts[verb] || step;
 }
 
-// sentenceOf is what the controller says of a state: what comes first by the clock, as the bar
+// sentenceOf describes what the controller does next: what comes first by the clock, as the bar
 // below it shows, or else what it waits for.
 function sentenceOf({ kind, next, ended, wake }) {
   if (!next || !next.length) return ended ? "It has ended: the controller does nothing more." : "The controller waits.";
   return (kind === "Job" && wake && next.find((one) => one.text.startsWith("At ")) || next[0]).text;
 }
 
-// change sets the text of a node, unless it is the same: then nothing is laid out anew.
+// change sets the text of a node if it differs, to avoid a new layout.
 function change(id, text) {
   if ($(id).textContent !== text) $(id).textContent = text;
 }
@@ -251,7 +251,7 @@ function showView(view) {
   $("export").hidden = $("export-label").hidden = true;
 }
 
-// showKind shows the controls of Jobs or those of CronJobs.
+// showKind shows the controls of Jobs or of CronJobs.
 function showKind(kind) {
   stage.kind = kind;
   for (const node of document.querySelectorAll("#panel-play [data-kind]")) node.hidden = node.dataset.kind !== kind;
@@ -270,7 +270,7 @@ const verbs = {
   complete: "Complete", remove: "Delete",
 };
 
-// showItems shows a page of the pods or jobs. The nodes of those that have not changed stay.
+// showItems shows a page of the pods or jobs. The nodes of unchanged ones stay.
 function showItems(view) {
   const before = stage.items;
   stage.items = new Map();

@@ -44,7 +44,7 @@ function wordOf(value, i) {
   return names[Number(value)] || names.find((name) => name && name.slice(0, 3).toUpperCase() === value.toUpperCase()) || value;
 }
 
-// meaningOf says what a field means, by itself.
+// meaningOf describes what one field means by itself.
 function meaningOf(text, i) {
   const unit = fieldUnits[i];
   if (text === "*" || text === "?") return i === 4 ? "any day of the week" : "every " + unit;
@@ -171,7 +171,7 @@ function showSchedule(quietly) {
   setFragment(params.toString());
 }
 
-// statusOf is the status line: the next run, and how much there is to see.
+// statusOf returns the status line: the next run, and the numbers of findings, changes and differences.
 function statusOf(found) {
   const next = found.runs.length ? `The next run is ${found.runs[0].in}, ${found.runs[0].local}.` : "There is no next run.";
   const n = found.findings.length;

@@ -51,7 +51,7 @@ function drawTimeline(timeline, title) {
   const draw = () => {
     if (width) scroll.replaceChildren(drawLanes(timeline, title, Math.max(240, Math.floor(width * zoom))));
   };
-  // zoomTo zooms and keeps what is at a place of the window where it is.
+  // zoomTo zooms. What is at the given place of the window stays there.
   const zoomTo = (wanted, place) => {
     wanted = Math.min(maxZoom, Math.max(1, wanted));
     if (wanted === zoom) return;
@@ -76,7 +76,7 @@ function drawTimeline(timeline, title) {
     event.preventDefault();
     const name = event.target.getAttribute && event.target.getAttribute("aria-label");
     zoomTo(zoom * change, middle());
-    // Drawing makes new bars: the focus moves to the one that says the same.
+    // Drawing makes new bars: the focus moves to the one with the same label.
     const same = [...scroll.querySelectorAll("[tabindex]")].find((node) => node.getAttribute("aria-label") === name);
     if (same) same.focus({ preventScroll: true });
   });
@@ -106,7 +106,7 @@ function drawTimeline(timeline, title) {
   return box;
 }
 
-// signs say without colours what a bar or a mark is.
+// signs show without colours what a bar or a mark is.
 const signs = {
   pending: "…", running: "▶", succeeded: "✓", failed: "✗", ignored: "○", terminating: "✕", backoff: "B", suspended: "‖", job: "Job", complete: "✓", future: "?",
   deadline: "!", run: "R", started: "S", missed: "M", end: "E", expiry: "T", retry: "↻",
