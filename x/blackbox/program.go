@@ -28,9 +28,9 @@ type Program struct {
 	End   func(child Object, succeeded bool)
 	// Objects exist before the life begins, such as nodes.
 	Objects []any
-	// Replicas lets a second replica run for a while. A program that elects a leader must pass as
-	// well, since a leader that hung may come back. A program without an election may leave
-	// Replicas false.
+	// Replicas lets a second replica run for a while. A program that elects a leader must pass the
+	// checks then as well, since a leader that hung may come back. A program without an election
+	// may leave Replicas false.
 	Replicas bool
 	// Clock means that the program asks Now for the time, so that its clock can jump.
 	Clock bool

@@ -79,8 +79,8 @@ func (v *verdict) compare(check Check, want, got []Object, f *freedom) {
 	}
 }
 
-// each calls differs with each difference that is not free. The path is empty if a whole object is
-// missing or left over.
+// each calls the function differs for each difference that is not free. The path is empty if a
+// whole object is missing or left over.
 func (f *freedom) each(want, got []item, differs func(of item, path, was, is string)) {
 	for len(want) > 0 || len(got) > 0 {
 		order := 0

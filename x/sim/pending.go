@@ -16,8 +16,9 @@ type PendingPod struct {
 	Name string
 	// Since is when it came to the scheduler.
 	Since time.Duration
-	// Together is for a pod of a gang: if fewer of the job's pods than that are bound in this call of
-	// Schedule, none of them gets its node. Up to 1, the pod gets its node in any case.
+	// Together is for a pod of a gang: if fewer of the job's pods than that are bound in this call
+	// of Schedule, none of them gets its node. If it is at most 1, the pod gets its node in any
+	// case.
 	Together int
 	Resources
 }

@@ -272,8 +272,9 @@ func (w *world) wantFiles(want map[string]string) {
 	}
 }
 
-// Commands that read write nothing, even where SQLite would clean up: while the log has data, with its
-// index or without, after the end, and for a database of an earlier version.
+// Commands that only read do not write anything, even where SQLite would clean up: while the log
+// has data, with its index or without it, after the end of the runner, and for a database of an
+// earlier version.
 func TestLooksWriteNothing(t *testing.T) {
 	for name, prepare := range map[string]func(w *world, db string){
 		"the runner was killed": func(*world, string) {},

@@ -24,14 +24,14 @@ type Object interface {
 	metav1.Object
 }
 
-// ParentClient reads the objects of one kind in one namespace that start others on a schedule, and
-// writes their statuses. The typed clients of client-go are such clients.
+// ParentClient reads parents and writes their statuses. They are objects of one kind, in one
+// namespace, that start others on a schedule. The typed clients of client-go are such clients.
 type ParentClient[P Object] interface {
 	Get(ctx context.Context, name string, o metav1.GetOptions) (P, error)
 	UpdateStatus(ctx context.Context, object P, o metav1.UpdateOptions) (P, error)
 }
 
-// OwnerClient reads and writes the objects of one kind in one namespace that own pods. The typed
+// OwnerClient reads and writes objects that own pods, of one kind and in one namespace. The typed
 // clients of client-go are such clients.
 type OwnerClient[T Object] interface {
 	ParentClient[T]
@@ -93,7 +93,8 @@ func ControllerOf[C Object](o C) types.UID {
 	return ""
 }
 
-// Get reads a child from the server. Without a name, which a stored status may lack, it is ErrGone.
+// Get reads a child from the server. Without a name, which a stored status may lack, the error is
+// ErrGone.
 func (b *Cron[P, C]) Get(ctx context.Context, name string) (cronjobapply.Job, error) {
 	if name == "" {
 		return cronjobapply.Job{}, cronjobapply.ErrGone

@@ -70,7 +70,7 @@ type Requests interface {
 	// Get returns the open requests of a CronJob. After an error the round decides nothing.
 	Get(ctx context.Context, cronJob types.NamespacedName) (Requested, error)
 	// Advance stores the progress of a round. After an error, the next round plans the same
-	// requests again, but no run starts again whose job exists.
+	// requests again, but a run whose job exists does not start again.
 	Advance(ctx context.Context, cronJob types.NamespacedName, to Advance) error
 }
 

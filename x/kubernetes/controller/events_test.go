@@ -229,7 +229,8 @@ func TestJ43_PodEvents(t *testing.T) {
 	})
 }
 
-// TestJ42_TrackedPods: a pod that has ended with the finalizer counts once, and once more when it loses it.
+// TestJ42_TrackedPods: a pod counts once when it has ended with the finalizer, and once more when
+// it loses the finalizer.
 func TestJ42_TrackedPods(t *testing.T) {
 	j := newJob("j", pointTo(mine))
 	d := newJobDesk(t, controller.JobOptions{}, j)

@@ -218,9 +218,9 @@ func (n *noted) Delete(ctx context.Context, key types.NamespacedName) error {
 	return cmp.Or(n.broken, n.stored.Delete(ctx, key))
 }
 
-// TestJobs_MemoriesShared: in a shared store, the memories of other controllers' jobs are never
-// read, written or deleted. The memory of an own job is, even if the job is gone before its first
-// round or gets another controller.
+// TestJobs_MemoriesShared: in a shared store, the controller never reads, writes or deletes the
+// memories of other controllers' jobs. It does so with the memory of a job of its own, and deletes
+// it even if the job is gone before its first round or gets another controller.
 func TestJobs_MemoriesShared(t *testing.T) {
 	const other = "example.com/other"
 	type step func(*jobDesk, *batchv1.Job) *batchv1.Job // a round follows it

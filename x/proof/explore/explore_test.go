@@ -240,7 +240,7 @@ func TestInterned(t *testing.T) {
 // forked is a system in which each of three steps may be replaced by a fault. Every state rests, or
 // comes to rest one step later. Its end names the fault, if that one matters.
 type forked struct {
-	// matters is the step whose fault changes the end, and hides the step after whose fault the end
+	// matters is the step whose fault changes the end. hides is the step after whose fault the end
 	// is unknown.
 	matters, hides int
 }

@@ -42,9 +42,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestRounds plays single rounds: all of them, in a process for each core, or those of a share.
-// Each depends only on the seed and its number. Without the overlay, the test builds itself with
-// the overlay and runs the result.
+// TestRounds plays single rounds: all of them, in a process for each core, or only those of a
+// share. Each depends only on the seed and its number. Without the overlay, the test builds itself
+// with the overlay and runs the result.
 func TestRounds(t *testing.T) {
 	if playTheirs != nil {
 		playRelease(t)

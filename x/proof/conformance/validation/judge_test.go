@@ -188,7 +188,7 @@ func theirJudgement(o object) []refusal {
 		return slices.DeleteFunc(theirCronJob(o.JSON()), isOther)
 	}
 
-	// A server adds labels with the name to the template, and gives a job without labels those of the
+	// A server adds labels with the name to the template. A job without labels gets those of the
 	// template.
 	var all []refusal
 	name, _ := meta["name"].(string)

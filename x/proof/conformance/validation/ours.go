@@ -26,7 +26,7 @@ func ourJob(spec []byte) []refusal {
 	return ourRefusals(job.Validate(s))
 }
 
-// ourUpdate gives the manifests of a job before and after a change to the library.
+// ourUpdate gives the library the manifests of a job before and after a change.
 func ourUpdate(old, next []byte) []refusal {
 	was, err := job.DecodeJob(old)
 	if err != nil {

@@ -36,13 +36,13 @@ func theirCronJob(manifest []byte) []refusal {
 	return created[*batch.CronJob](request("cronjobs"), cronjobregistry.Strategy, manifest)
 }
 
-// theirTransition gives two manifests of one job, which differ in their statuses, to the
-// API server's code.
+// theirTransition gives the API server's code two manifests of one job, which differ in their
+// statuses.
 func theirTransition(old, next []byte) []refusal {
 	return changed[*batch.Job](request("jobs"), jobregistry.StatusStrategy, old, next)
 }
 
-// theirUpdate gives the manifests of a job before and after a change to the API server's code.
+// theirUpdate gives the API server's code the manifests of a job before and after a change.
 func theirUpdate(old, next []byte) []refusal {
 	return changed[*batch.Job](request("jobs"), jobregistry.Strategy, old, next)
 }
@@ -57,7 +57,7 @@ func request(resource string) context.Context {
 	return genericrequest.WithRequestInfo(context.Background(), info)
 }
 
-// created gives a new object to a strategy of the API server.
+// created gives a strategy of the API server a new object.
 func created[T runtime.Object](ctx context.Context, strategy rest.RESTCreateStrategy, manifest []byte) []refusal {
 	return guarded(func() ([]refusal, error) {
 		obj, err := decode[T](manifest)
@@ -69,7 +69,7 @@ func created[T runtime.Object](ctx context.Context, strategy rest.RESTCreateStra
 	})
 }
 
-// changed gives an object before and after a change to a strategy of the API server.
+// changed gives a strategy of the API server an object before and after a change.
 func changed[T runtime.Object](ctx context.Context, strategy rest.RESTUpdateStrategy, old, next []byte) []refusal {
 	return guarded(func() ([]refusal, error) {
 		was, err := decode[T](old)

@@ -39,8 +39,8 @@ type session struct {
 	broken    chan error
 
 	mu sync.Mutex
-	// loops holds the running loops of jobs by the job's UID, and crons the loops of
-	// CronJobs by the CronJob's.
+	// loops holds the running loops of jobs by the UID of the job. crons holds the loops of
+	// CronJobs by the UID of the CronJob.
 	loops map[job.UID]*jobLoop
 	crons map[job.UID]*control.CronLoop
 	// followed holds the unfinished jobs of CronJobs that have had a loop.

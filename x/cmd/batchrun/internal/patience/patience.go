@@ -39,7 +39,7 @@ func IsTransient(err error) bool {
 	return false
 }
 
-// policy is the retry policy for failed writes with a lower maximum, so that work resumes soon
+// policy is the retry policy for failed writes, but with a lower maximum, so that work resumes soon
 // after there is room again.
 var policy = backoff.Policy{Base: backoff.Retry().Base, Factor: backoff.Retry().Factor, Max: 5 * time.Second}
 

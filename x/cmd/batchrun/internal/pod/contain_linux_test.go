@@ -296,7 +296,7 @@ func TestFindCgroup(t *testing.T) {
 	}
 }
 
-// A container inherits no descriptor of the runner's caller, and its supervisor no
+// A container inherits no descriptor of the runner's caller, and its supervisor inherits no
 // variable. The supervisor, and its watcher if it has one, are named after the pod.
 func TestNothingLeaks(t *testing.T) {
 	inEach(t, func(t *testing.T, c Containment) {

@@ -36,8 +36,9 @@ func (s *supervisor) start(i int, now time.Time) {
 	c.State = jobpod.Running
 	r.process, r.signalled, r.killAt = cmd.Process, false, time.Time{}
 	go func() {
-		// The process group is killed while the ended process still has its ID, so that
-		// no other process can have it. So all processes of a container end with it.
+		// The process group is killed while the ended process still has the ID of the group, so
+		// that no other process can have that ID. So all processes of a container end with this
+		// one.
 		awaitExit(cmd.Process.Pid)
 		at := time.Now()
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)

@@ -15,10 +15,10 @@ import (
 
 // Folder is the path of a pod's folder: DIR/pods/UID, where DIR is the state folder.
 //
-// Containers run as the same user and may replace what is in the folder, even the folder
-// itself. So files are opened below DIR, where no link leads out, and only if they are
-// regular files: with fewer rights than this program, a container must not make it read
-// or write other files, or wait.
+// Containers run as the same user and may replace what is in the folder, even the folder itself. So
+// files are opened below DIR, where no link leads out, and only if they are regular files: a
+// container, which may have fewer rights than this program, must not make it read or write other
+// files, or wait.
 type Folder string
 
 // open opens a folder of the pod, or the pod's folder itself if there is no part.

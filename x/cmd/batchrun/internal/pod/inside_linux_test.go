@@ -11,9 +11,8 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// Neither dots nor links lead out of a pod's folder, for none of the paths that a
-// manifest can name; nothing is created outside of it, and the container does not
-// start.
+// No path that a manifest can name leads out of a pod's folder, by dots or by links. Nothing is
+// created outside of it, and the container does not start.
 func TestPathsStayInside(t *testing.T) {
 	for _, path := range []string{"../x", "../../x", "a/../../x", "out/x", "out", "out/../x", "deep/out/x"} {
 		for _, field := range []struct {

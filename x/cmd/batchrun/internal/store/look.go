@@ -53,8 +53,8 @@ func openToLook(dir string) (*Store, error) {
 			return s, nil
 		}
 	}
-	// Otherwise the database must be changed first: for the index of the log, a rollback, or an older
-	// schema.
+	// Otherwise SQLite must change the database first: to make the index of the log, to roll back,
+	// or to upgrade an older schema.
 	return lookAtCopy(dir)
 }
 

@@ -136,8 +136,8 @@ func apply(p *sim.Pod, key, value string) error {
 	return fmt.Errorf("%s: %w", key, noSuch("value", key, names))
 }
 
-// failAfter sets when failing pods fail. For the simulation, the zero value means some part of the
-// duration.
+// failAfter sets when failing pods fail. 0 becomes a nanosecond, since the zero value means some
+// part of the duration for the simulation.
 func failAfter(p *sim.Pod, d sim.Dist) {
 	if p.FailAfter = d; d.IsZero() {
 		p.FailAfter = sim.Constant(1)
@@ -147,7 +147,7 @@ func failAfter(p *sim.Pod, d sim.Dist) {
 // maxGrace is the longest grace period, in seconds.
 const maxGrace = math.MaxInt32
 
-// grace sets the grace period. For the simulation, 0 means the default.
+// grace sets the grace period. 0 becomes -1, since 0 means the default for the simulation.
 func grace(p *sim.Pod, d time.Duration) {
 	if p.Grace = d; d == 0 {
 		p.Grace = -1

@@ -101,9 +101,9 @@ func decode(file string, n *yaml.Node, into any) error {
 	return nil
 }
 
-// checkKnown refuses keys that are not fields of the type, by the names in its tags of the given
-// kind. For the tags of YAML, it also refuses values that the fields cannot have. path is the path of
-// the node.
+// checkKnown refuses keys that are not fields of the type. The fields have the names in their tags
+// of the given kind. For the tags of YAML, it also refuses values that the fields cannot have. path
+// is the path of the node.
 func checkKnown(file, path string, n *yaml.Node, f reflect.StructField, tag string) error {
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias

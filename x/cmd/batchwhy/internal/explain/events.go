@@ -9,7 +9,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// lastEvent returns the latest event with a reason, or nil. Its count is that of all such events.
+// lastEvent returns the latest event with a reason, or nil. Its Count is the sum over all such
+// events.
 func lastEvent(events []read.Event, reason string) (last *read.Event) {
 	n := 0
 	for i := range events {

@@ -9,7 +9,7 @@ import (
 )
 
 // check returns the unknown fields of a manifest. An error describes everything else that is wrong
-// with it. It does not check an object with a UID, since an API server did.
+// with it. An object with a UID is not checked, since an API server did that.
 func (m *Meta) check(x *manifest.Object, kind string) ([]manifest.Unknown, error) {
 	if m.UID != "" {
 		return nil, nil

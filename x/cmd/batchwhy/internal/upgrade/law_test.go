@@ -137,8 +137,8 @@ func claim(t *rapid.T, found map[string]int, f *finding) {
 	found[by[0]]++
 }
 
-// TestLaw_Claims: there is a claim for each row with a case, and otherwise only for lives and
-// fields, which [TestDocumented] finds in manifests.
+// TestLaw_Claims: there is a claim for each row with a case. Other rows have none, except those of
+// lives and fields, which [TestDocumented] finds in manifests.
 func TestLaw_Claims(t *testing.T) {
 	left := 0
 	for name := range claims {
