@@ -40,8 +40,8 @@ type Backfill struct {
 	// Zero means that only Options.MaxActive limits them.
 	MaxActive int32 `json:"maxActive,omitempty"`
 	// Except lists runs to leave out. Runs with the same job name (by default, of one minute) are
-	// one run. A round adds runs that have a job, up to 100 in all; the history limits keep the
-	// jobs of runs beyond these until After is closer to them.
+	// one run. A round adds runs that have a job, up to 100 in all. The history limits do not
+	// delete the jobs of further runs until After is closer to them.
 	Except []time.Time `json:"except,omitempty"`
 }
 

@@ -23,8 +23,8 @@ type CronJob struct {
 	// DeletionTimestamp is set while the CronJob is being deleted: then nothing is started (C6).
 	DeletionTimestamp time.Time `json:"deletionTimestamp,omitzero"`
 	// SpecChanged is the time of the last change of the spec, or a later time: SkipOnResume and
-	// SkipOnEdit set aside runs that were due before it. Zero means unknown: then the first round
-	// that sees a change counts as its time, and runs in between are set aside too.
+	// SkipOnEdit set aside runs that were due before it. Zero means unknown: then the time of the
+	// first round that sees a change is used, and runs in between are set aside too.
 	SpecChanged time.Time `json:"specChanged,omitzero"`
 	Spec        Spec      `json:"spec"`
 	Status      Status    `json:"status,omitzero"`

@@ -43,7 +43,7 @@ func setAside(m *memory, s *Snapshot) (why cronjobreason.Unstarted, edited bool)
 }
 
 // changedAt returns the time up to which a change of the spec sets runs aside: the time of the
-// change, or since if that is later. If the time of the change is not known, it is now.
+// change, or since if that is later. If the time of the change is not known, the result is now.
 func changedAt(changed, since, now time.Time) time.Time {
 	if changed.IsZero() || changed.After(now) {
 		return now

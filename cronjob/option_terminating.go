@@ -8,7 +8,7 @@ import (
 )
 
 // isStuck reports whether a job of the CronJob has been terminating for Options.TerminatingTimeout.
-// It leaves the active list and holds nothing back any more (C21).
+// Such a job leaves the active list and holds nothing back any more (C21).
 func (f *family) isStuck(c *Child) bool {
 	isTerminating := c.isRunning() && c.isDeleted()
 	return f.timeout > 0 && isTerminating && !f.now.Before(f.stuckAt(c))

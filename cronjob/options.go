@@ -29,10 +29,10 @@ type Options struct {
 	MaxActive int32 `json:"maxActive,omitempty"`
 	// ReplaceWhenGone delays a run that replaces jobs until these and their pods are gone.
 	ReplaceWhenGone bool `json:"replaceWhenGone,omitempty"`
-	// TerminatingTimeout is how long a job counts as active after its deletionTimestamp. A job that
-	// a finalizer or a dead node holds for longer holds nothing back any more, not even with
-	// ReplaceWhenGone, though its pods may still run (C21). Zero means that it counts until it is
-	// gone.
+	// TerminatingTimeout is how long a job counts as active after its deletionTimestamp. If a
+	// finalizer or a dead node holds a job for longer, the job delays nothing any more, not even
+	// with ReplaceWhenGone, though its pods may still run (C21). Zero means that it counts until it
+	// is gone.
 	TerminatingTimeout time.Duration `json:"terminatingTimeout,omitempty,format:nano"`
 	// Jitter delays each run, by less than Jitter and less than the time to the next run. The delay
 	// is computed from the UID. Jitter is added to startingDeadlineSeconds and CatchUpWindow.

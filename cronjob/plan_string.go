@@ -9,7 +9,8 @@ import (
 )
 
 // String returns the plan as text: a line for each action and its reason, in the order in which
-// they are carried out, then the waits. If there are none, it is "nothing to do".
+// they are carried out, then the waits. If there are neither actions nor waits, it is "nothing to
+// do".
 func (p Plan) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

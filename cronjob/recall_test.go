@@ -681,8 +681,8 @@ func TestCI15_LostBeforeAStatusWrite(t *testing.T) {
 	}
 }
 
-// CI15: a status of another writer that has the time of a run but not its job does not show that
-// the job is gone: the job is looked up, and counts until then.
+// CI15: another writer's status has the time of a run, but does not list its job. That does not
+// show that the job is gone: the job is looked up, and counts until then.
 func TestCI15_AnotherStatusThanOurs(t *testing.T) {
 	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjobreason.ResultUnsuccessful)
 	s.CronJob.Status.LastScheduleTime = hours(1)

@@ -21,8 +21,8 @@ type Options struct {
 	// limit.
 	PendingTimeout time.Duration `json:"pendingTimeout,omitempty,format:nano"`
 	// TerminatingTimeout is how long a terminating pod may exist after its deletionTimestamp, the
-	// end of its grace period. After that it counts as failed and is replaced. It matters only if
-	// only failed pods are replaced. Zero means no limit.
+	// end of its grace period. After that it counts as failed and is replaced. It has an effect
+	// only if pods must end before they are replaced. Zero means no limit.
 	TerminatingTimeout time.Duration `json:"terminatingTimeout,omitempty,format:nano"`
 	// SuccessBeatsDeadline lets a job succeed if it has enough successes in the round in which its
 	// deadline passes. Without it, such a job fails (J23 before J25, J26).

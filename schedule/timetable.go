@@ -49,10 +49,9 @@ func (t *timetable) nextAcross(s stretch, c civil) (int64, bool) {
 
 		onward, overlap := s.end, s.next() < s.offset
 		if !overlap {
-			// The pattern has nothing between here and c, so stretches that end
-			// well before c contain neither a run nor a gap that skips one. Right
-			// after an overlap this would be wrong: the next stretch repeats times
-			// that c has already passed.
+			// The pattern has no time between here and c, so stretches that end well before c
+			// contain neither a run nor a gap that skips one. Right after an overlap this would be
+			// wrong: the next stretch repeats times that c has already passed.
 			onward = max(onward, unixAt(c, slack))
 		}
 

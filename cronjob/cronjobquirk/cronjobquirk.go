@@ -31,8 +31,8 @@ const (
 	// requested: nothing starts until an event about the CronJob or its jobs (C3, C10, C14).
 	BlindCreate
 	// Stale trusts the active list of a snapshot that is older than the controller's own writes, so
-	// that Forbid, Replace and MaxActive can be violated (CI15). It reports jobs that Replace has
-	// just deleted as unexpected (C3).
+	// that Forbid, Replace and MaxActive can be violated (CI15). It reports jobs as unexpected
+	// although Replace has just deleted them (C3).
 	Stale
 	// NoNamespace forgets the namespace when it looks up a job that has the name of a run. So the
 	// look-up always fails: a run that was not recorded because of a crash stays unrecorded, and a

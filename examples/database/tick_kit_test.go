@@ -48,8 +48,8 @@ func inSeconds(s cronjob.Spec) cronjob.Spec {
 	return s
 }
 
-// asServed returns options with those that the service needs: where a job holds its run, and what
-// the row of a schedule does not store.
+// asServed returns the options, changed as the service needs them: where a job holds its run, and
+// what the row of a schedule does not store.
 func asServed(o cronjob.Options) cronjob.Options {
 	o.Naming, o.Marks, o.Child, o.Without = crons.Naming, crons.Marks, crons.Child, crons.Without
 	o.ActiveFromChildren, o.SuccessFromChildren, o.Quirks = crons.ActiveFromChildren, crons.SuccessFromChildren, crons.Quirks

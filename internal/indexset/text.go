@@ -12,8 +12,8 @@ import (
 type Text struct {
 	// Corrupt holds the pieces that are neither an index nor a range.
 	Corrupt []string
-	// Canonical is true when AppendText would write the same list for its indexes,
-	// those at the limit and beyond included.
+	// Canonical is true when AppendText would write the same list for its indexes, including those
+	// at the limit and beyond.
 	Canonical bool
 }
 

@@ -106,7 +106,8 @@ func settle(t *rapid.T, c *world.Cluster) {
 	must.OK(t, c.Err())
 }
 
-// restCluster ends the faults, makes all pods succeed and no more runs start, and expects every job to end.
+// restCluster ends the faults, lets all pods succeed, starts no more runs, and expects every job to
+// end.
 func restCluster(t *rapid.T, c *world.Cluster, crons []*world.CronJob) {
 	for _, w := range crons {
 		w.CronJob.Spec.Suspend, w.Fault = ptr(true), nil

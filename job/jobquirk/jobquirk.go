@@ -25,17 +25,17 @@ const (
 	UncheckedUntrack
 	// CoarseRequeue waits at least one second before it plans again after a backoff. It does not
 	// plan again when the first of several waiting indexes is due while others are created, nor
-	// when expectations time out. That timeout is an instant longer.
+	// when expectations time out. The timeout of expectations is an instant longer.
 	CoarseRequeue
 	// UnseenCompletion completes a job although the controller has not seen all of its own writes
 	// (JI8). From 1.36 this happens only after creations that a terminating namespace has refused,
 	// since the controller otherwise waits for its caches.
 	UnseenCompletion
-	// EarlyEvents reports that a job was suspended or resumed before the status is written, and
-	// again if the write fails (J41).
+	// EarlyEvents reports, before the status is written, that a job was suspended or resumed. It
+	// reports that again if the write fails (J41).
 	EarlyEvents
-	// RefusedAreActive counts a creation that a terminating namespace has refused as an active pod
-	// for one round, and waits five minutes to see that pod (J34).
+	// RefusedAreActive counts a creation as an active pod for one round, although a terminating
+	// namespace has refused it, and waits five minutes to see that pod (J34).
 	RefusedAreActive
 	// EarlierFailure counts the backoff from the latest failure that the round has found, even if
 	// an earlier round has found a later one. It forgets the failures of a round that has written
