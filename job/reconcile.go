@@ -123,7 +123,7 @@ func decide(plan *Plan, s *Snapshot, found *findings, buf *scratch) {
 
 	plan.Adopt, plan.Release = found.pods.adopted, found.pods.released
 	end := decideEnd(s, found)
-	if s.Now.Before(end.deadline) {
+	if !end.deadline.IsZero() && s.Now.Before(end.deadline) {
 		plan.wait(Wait{Reason: jobreason.WaitDeadline, Until: end.deadline})
 	}
 
