@@ -82,60 +82,89 @@ func shortcutsOf(s *Snapshot, known *uidTable) shortcuts {
 	return shortcuts{active: plain, accounted: plain && spec.PodFailurePolicy == nil}
 }
 
-// isPlain reports whether the pod needs no closer look.
-func (short shortcuts) isPlain(pod *Pod) bool {
-	switch {
-	case pod.Owner != jobpod.Owned:
-		return false
-	case pod.Phase < PodSucceeded:
-		return short.active && pod.Deletion == nil
-	}
-	return short.accounted && pod.Untracked && pod.Phase <= PodFailed
-}
-
 // plain holds the numbers of pods that need no closer look.
 type plain struct{ pods, active, ready, done int }
 
-func (n plain) with(pod *Pod) plain {
-	n.pods++
-	if pod.Phase < PodSucceeded {
-		n.active++
-		if pod.Ready {
-			n.ready++
-		}
-	} else if pod.Deletion == nil {
-		n.done++
-	}
-	return n
+func (n plain) plus(m plain) plain {
+	return plain{n.pods + m.pods, n.active + m.active, n.ready + m.ready, n.done + m.done}
 }
 
-// countPlain counts the pods of a NonIndexed job up to the first that needs a closer look. All
-// calls in the loop are inlined, which saves a third of its time.
+// countPlain counts the pods of a NonIndexed job up to the first that needs a closer look. The loop
+// calls nothing, which halves its time.
 func countPlain(pods []Pod, short shortcuts) (n plain) {
 	for i := range pods {
 		pod := &pods[i]
-		if pod.UID == "" || !short.isPlain(pod) {
-			break
+		if pod.UID == "" || pod.Owner != jobpod.Owned {
+			return n
 		}
-		n = n.with(pod)
+
+		if pod.Phase < PodSucceeded {
+			if !short.active || pod.Deletion != nil {
+				return n
+			}
+			n.active++
+			if pod.Ready {
+				n.ready++
+			}
+		} else {
+			if !short.accounted || !pod.Untracked || pod.Phase > PodFailed {
+				return n
+			}
+			if pod.Deletion == nil {
+				n.done++
+			}
+		}
+		n.pods++
 	}
 	return n
 }
 
 // countPlainIndexed is countPlain for an Indexed job. It adds the indexes of active pods to the set
-// active.
+// active. An active pod without an index of its own needs a closer look. The pods are read twice, in
+// blocks that stay in the processor's cache, because a loop that does everything is slower.
 func countPlainIndexed(pods []Pod, short shortcuts, limit int32, active *indexset.Set) (n plain) {
-	for i := range pods {
-		pod := &pods[i]
-		if pod.UID == "" || pod.Index == (Index{}) || !short.isPlain(pod) {
-			break
+	const block = 256
+	for n.pods < len(pods) {
+		rest := pods[n.pods:]
+		rest = rest[:min(len(rest), block)]
+
+		run := countPlain(rest, short)
+		own := addIndexes(rest[:run.pods], limit, active)
+		if own < run.pods {
+			run = countPlain(rest[:own], short)
 		}
-		n = n.with(pod)
-		if pod.Phase < PodSucceeded && hasIndexBelow(pod, limit) {
-			active.Add(pod.index())
+		if n = n.plus(run); run.pods < len(rest) {
+			break
 		}
 	}
 	return n
+}
+
+// addIndexes adds the indexes of active pods to the set, up to the first pod that needs a closer
+// look. It returns the number of pods before that.
+func addIndexes(pods []Pod, limit int32, active *indexset.Set) int {
+	var near indexset.Near
+	for i := range pods {
+		pod := &pods[i]
+		if pod.Phase >= PodSucceeded {
+			if pod.Index == (Index{}) {
+				return i
+			}
+			continue
+		}
+
+		if !hasIndexBelow(pod, limit) {
+			return i
+		}
+		index := pod.index()
+		if !near.Holds(index) {
+			near = active.Near(index)
+		}
+		if !near.Add(index) {
+			return i
+		}
+	}
+	return len(pods)
 }
 
 // take makes the census. It looks at each pod once, claims it (J6), counts it (J11), and lists it

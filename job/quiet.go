@@ -11,7 +11,8 @@ import (
 // accounted for. planQuiet recognizes such rounds by one look at each value, without the lists and
 // tables of planRound. planRound makes the same plan, but takes 2 to 4 times as long for 100 pods,
 // 1.3 to 1.5 times for 1,000, and as long from 10,000 on (BenchmarkSteady,
-// BenchmarkSteadyHalfDone).
+// BenchmarkSteadyHalfDone). Of an Indexed job, both find out whether each pod has an index of its
+// own, which takes as long as counting the pods (BenchmarkSteadyIndexed).
 
 // planQuiet plans a round that has nothing to do, and reports whether it is one.
 func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
@@ -21,17 +22,18 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 	}
 
 	due := deadline(spec, status.StartTime)
-	pods := countPlain(s.Pods, shortcuts{active: true, accounted: true})
 	switch {
 	case status.StartTime.After(s.Now),
 		isOver(due, s.Now),
-		pods.pods < len(s.Pods),
-		!agrees(status, pods),
-		!isRunning(spec, status):
+		!isRunning(spec, status),
+		!p.agrees(s):
 		return nil, false
 	}
 
 	plan = p.plan.reset()
+	if spec.isIndexed() && !p.isListed(s, plan) {
+		return nil, false
+	}
 	plan.JobUID = s.Job.UID
 	plan.Waits = appendQuietWaits(plan.Waits, due, status.Active)
 	plan.Requeue = requeueOf(plan.Waits, s.Now, s.Options.Quirks)
@@ -45,6 +47,7 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 		CountedSucceeded: status.Succeeded,
 		CountedFailed:    status.Failed,
 	}
+	b.Progress = p.indexes.progress(status, spec)
 
 	recall(&b.Carried.Memory, s)
 	b.Carried.carryOn(b.Carried.Memory.Untracking)
@@ -62,12 +65,11 @@ func appendQuietWaits(waits []Wait, deadline time.Time, active int32) []Wait {
 	return append(waits, Wait{Reason: jobreason.WaitPods, Pods: int64(active)})
 }
 
-// isPlain reports whether the plan depends only on the numbers of the job's pods. That is so if
-// there are no indexes, no policies, no restarts to count, and no options.
+// isPlain reports whether the plan depends only on the numbers of the job's pods and on their
+// indexes. No failures are judged, no restarts are counted, and there are no options.
 func isPlain(spec *Spec, o *Options) bool {
 	switch {
-	case spec.isIndexed(),
-		hasUnknownMode(spec),
+	case hasUnknownMode(spec),
 		spec.Template.RestartPolicy == RestartOnFailure,
 		spec.PodFailurePolicy != nil,
 		spec.ManagedBy != nil,
@@ -103,15 +105,47 @@ func isCalm(j *Job, m *Memory) bool {
 }
 
 // agrees reports whether the status has the same figures as the pods, and counts all pods that have
-// ended.
-func agrees(status *Status, pods plain) bool {
+// ended. Each active pod of an Indexed job has an index of its own.
+func (p *Planner) agrees(s *Snapshot) bool {
+	var pods plain
+	status, short := &s.Job.Status, shortcuts{active: true, accounted: true}
+	if s.Job.Spec.isIndexed() {
+		active := &p.census.activeIndexes
+		active.Reset()
+		pods = countPlainIndexed(s.Pods, short, indexLimit(&s.Job.Spec), active)
+		pods.done = 0 // a smaller job has dropped indexes, whose pods are rightly uncounted
+	} else {
+		pods = countPlain(s.Pods, short)
+	}
+
 	switch {
-	case int(status.Active) != pods.active,
+	case pods.pods < len(s.Pods),
+		int(status.Active) != pods.active,
 		!isAt(status.Ready, int32(pods.ready)),
 		!isAt(status.Terminating, 0):
 		return false
 	}
 	return pods.done <= int(status.Succeeded)+int(status.Failed)
+}
+
+// isListed reports whether the index lists of an Indexed job agree with its counter, would be
+// written as they are, and do not end the job. It fills p.indexes from the lists.
+func (p *Planner) isListed(s *Snapshot, plan *Plan) bool {
+	spec, status, x := &s.Job.Spec, &s.Job.Status, &p.indexes
+	x.find(s, &census{}, nil, (*noteList)(&plan.Notes))
+
+	completed, failed := x.completed.Len(), x.failed.Len()
+	switch {
+	case len(plan.Notes) > 0,
+		completed != x.completedSame || failed != x.failedSame,
+		completed != int(status.Succeeded),
+		spec.limitsIndexes() != (status.FailedIndexes != nil):
+		return false
+	}
+
+	t := tally{succeeded: int64(completed), failedIndexes: int64(failed)}
+	success := meetsSuccessPolicy(spec, t, &x.completed, &x.spare)
+	return !success.decided() && !pastIndexLimits(spec, t).decided()
 }
 
 // isRunning reports whether the job goes on, and has the wanted number of active pods, at least

@@ -90,6 +90,10 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 			s.BackoffLimitPerIndex, s.MaxFailedIndexes = ptr[int32](0), ptr[int32](0)
 		}), true},
 		{"failures up to the limit", status(func(s *job.Status) { s.Failed = 6 }), true},
+		{"no deadline, and the clock is before the zero time", func(s *job.Snapshot) {
+			s.Now = time.Time{}.Add(-1)
+			s.Job.Status.StartTime = s.Now.Add(-time.Hour)
+		}, true},
 		{"the deadline is to come", spec(func(s *job.Spec) { s.ActiveDeadlineSeconds = ptr[int64](1) }), true},
 		{"the lists of uncounted pods are empty", status(func(s *job.Status) { s.UncountedTerminatedPods = &job.UncountedTerminatedPods{} }), true},
 
@@ -107,7 +111,9 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 		}, false},
 		{"suspended", spec(func(s *job.Spec) { s.Suspend = ptr(true) }), false},
 		{"being deleted", func(s *job.Snapshot) { s.Job.DeletionTimestamp = s.Now }, false},
-		{"Indexed", spec(func(s *job.Spec) { s.CompletionMode = job.Indexed }), false},
+		{"the indexes are given, and the list of successes is missing", func(s *job.Snapshot) {
+			s.Job.Spec.CompletionMode, s.Job.Status.Succeeded = job.Indexed, 1
+		}, false},
 		{"an unknown mode", spec(func(s *job.Spec) { s.CompletionMode = "Round" }), false},
 		{"another controller's", spec(func(s *job.Spec) { s.ManagedBy = ptr("example.com/other") }), false},
 		{"restarts count", spec(func(s *job.Spec) { s.Template.RestartPolicy = job.RestartOnFailure }), false},
@@ -152,16 +158,107 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 		{"as the reference", options(job.Options{Quirks: jobquirk.Of(release.Newest())}), false},
 		{"another name of the controller", options(job.Options{ControllerName: "example.com/other"}), false},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			for _, consistent := range []bool{false, true} {
-				s := steady(2, false)
-				s.Consistent = consistent
-				tt.change(&s)
-				if got := job.IsQuiet(s); got != tt.quiet {
-					t.Errorf("quiet %t, want %t", got, tt.quiet)
-				}
-				checkQuiet(t, s, job.PlanOf(t, s))
+		t.Run(tt.name, func(t *testing.T) { checkChanged(t, steady(2, false), tt.change, tt.quiet) })
+	}
+}
+
+// checkChanged changes a quiet round, and checks whether it is still quiet and has the plan of the
+// whole round.
+func checkChanged(t *testing.T, s job.Snapshot, change func(*job.Snapshot), quiet bool) {
+	t.Helper()
+	change(&s)
+	for _, consistent := range []bool{false, true} {
+		s.Consistent = consistent
+		if got := job.IsQuiet(s); got != quiet {
+			t.Errorf("quiet %t, want %t", got, quiet)
+		}
+		checkQuiet(t, s, job.PlanOf(t, s))
+	}
+}
+
+// TestQuiet_Indexed is TestQuiet_AsTheWholeRound for an Indexed job: two of four indexes run, one
+// has succeeded.
+func TestQuiet_Indexed(t *testing.T) {
+	pod := func(change func(*job.Pod)) func(*job.Snapshot) {
+		return func(s *job.Snapshot) { change(&s.Pods[1]) }
+	}
+	lists := func(succeeded int32, completed string, failed *string) func(*job.Snapshot) {
+		return func(s *job.Snapshot) {
+			s.Job.Status.Succeeded, s.Job.Status.CompletedIndexes, s.Job.Status.FailedIndexes = succeeded, completed, failed
+		}
+	}
+	perIndex := func(limit *int32, failed *string) func(*job.Snapshot) {
+		return func(s *job.Snapshot) {
+			s.Job.Spec.BackoffLimitPerIndex, s.Job.Spec.MaxFailedIndexes = ptr[int32](1), limit
+			s.Job.Status.FailedIndexes = failed
+		}
+	}
+	success := func(indexes *string, count *int32) func(*job.Snapshot) {
+		return func(s *job.Snapshot) {
+			rule := job.SuccessPolicyRule{SucceededIndexes: indexes, SucceededCount: count}
+			s.Job.Spec.SuccessPolicy = &job.SuccessPolicy{Rules: []job.SuccessPolicyRule{rule}}
+		}
+	}
+	ended := func(p job.Pod) func(*job.Snapshot) {
+		return func(s *job.Snapshot) {
+			p.Name, p.UID, p.Untracked = "done", "done", true
+			s.Pods = append(s.Pods, p)
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(*job.Snapshot)
+		quiet  bool
+	}{
+		{"pods run", func(*job.Snapshot) {}, true},
+		{"the pod of the success is there", ended(job.Pod{Phase: job.PodSucceeded, Index: job.IndexAt(2)}), true},
+		{"a failed pod is counted", ended(job.Pod{Phase: job.PodFailed, Index: job.IndexAt(1)}), true},
+		{"an ended pod has no index", ended(job.Pod{Phase: job.PodFailed, Index: job.NoIndex()}), true},
+		{"more pods have ended than are counted", func(s *job.Snapshot) {
+			for _, name := range []string{"a", "b"} {
+				s.Pods = append(s.Pods, job.Pod{Name: name, UID: job.UID(name), Phase: job.PodSucceeded,
+					Index: job.IndexAt(7), Untracked: true})
 			}
+		}, true},
+		{"the last index runs", pod(func(p *job.Pod) { p.Index = job.IndexAt(3) }), true},
+		{"a succeeded index runs again", pod(func(p *job.Pod) { p.Index = job.IndexAt(2) }), true},
+		{"no index has succeeded", lists(0, "", nil), true},
+		{"no index has failed", perIndex(nil, ptr("")), true},
+		{"as many indexes have failed as may", perIndex(ptr[int32](1), ptr("3")), true},
+		{"a success policy that is not met", success(ptr("0,2"), nil), true},
+		{"a success policy that cannot be met", success(ptr("0-"), nil), true},
+		{"a success policy, and no success", func(s *job.Snapshot) {
+			success(nil, ptr[int32](0))(s)
+			lists(0, "", nil)(s)
+		}, true},
+		{"a list of failed indexes that nobody reads is missing", func(s *job.Snapshot) {
+			s.Job.Spec.MaxFailedIndexes = ptr[int32](0)
+		}, true},
+
+		{"an index is out of range", pod(func(p *job.Pod) { p.Index = job.IndexAt(4) }), false},
+		{"an active pod has no index", pod(func(p *job.Pod) { p.Index = job.NoIndex() }), false},
+		{"two pods have the same index", pod(func(p *job.Pod) { p.Index = job.IndexAt(0) }), false},
+		{"the list has more than the counter", lists(0, "2", nil), false},
+		{"the counter has more than the list", lists(1, "", nil), false},
+		{"a corrupt list", lists(1, "2,x", nil), false},
+		{"a list in other words", lists(1, "2-2", nil), false},
+		{"a list beyond the completions", lists(1, "2,4", nil), false},
+		{"fewer pods are wanted", lists(3, "1-3", nil), false},
+		{"a list of failed indexes that is dropped", lists(1, "2", ptr("")), false},
+		{"the list of failed indexes is missing", perIndex(nil, nil), false},
+		{"a corrupt list of failed indexes", perIndex(nil, ptr("3,x")), false},
+		{"a list of failed indexes in other words", perIndex(nil, ptr("3-3")), false},
+		{"an index in both lists", perIndex(nil, ptr("2")), false},
+		{"more indexes have failed than may", perIndex(ptr[int32](0), ptr("3")), false},
+		{"all other indexes have failed", perIndex(nil, ptr("0,1,3")), false},
+		{"a success policy that is met", success(ptr("2"), nil), false},
+		{"a success policy that any index meets", success(nil, ptr[int32](1)), false},
+		{"a podFailurePolicy", func(s *job.Snapshot) { s.Job.Spec.PodFailurePolicy = &job.PodFailurePolicy{} }, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := steady(2, true)
+			lists(1, "2", nil)(&s)
+			checkChanged(t, s, tt.change, tt.quiet)
 		})
 	}
 }

@@ -61,21 +61,45 @@ func (s *Set) Has(i int32) bool {
 
 // Add adds i to the set and reports whether it was new. i must not be negative.
 func (s *Set) Add(i int32) bool {
+	near := s.Near(i)
+	return near.Add(i)
+}
+
+// Near returns the part of the set that holds i, to add many indexes fast. It is valid until the
+// set is changed otherwise. i must not be negative.
+func (s *Set) Near(i int32) Near {
 	n := int(i) / pageBits
 	s.grow(n + 1)
-	if s.table[n] == fullPage {
+	near := Near{number: uint32(n) + 1, len: &s.len}
+	if s.table[n] != fullPage {
+		near.page = s.writable(n)
+	}
+	return near
+}
+
+// Near is the part of a set around an index. The zero value holds no index.
+type Near struct {
+	// number is the page's place in the table plus 1. page is nil if the page is full.
+	number uint32
+	page   *page
+	len    *int
+}
+
+// Holds reports whether i belongs to the part, in the set or not. i must not be negative.
+func (p Near) Holds(i int32) bool { return p.number == uint32(i)/pageBits+1 }
+
+// Add adds i, which must belong to the part, and reports whether it was new.
+func (p Near) Add(i int32) bool {
+	if p.page == nil {
 		return false
 	}
 
-	bit := int(i) % pageBits
-	word := &s.writable(n)[bit/64]
-	mask := uint64(1) << (bit % 64)
+	word, mask := &p.page[uint32(i)%pageBits/64], uint64(1)<<(uint32(i)%64)
 	if *word&mask != 0 {
 		return false
 	}
-
 	*word |= mask
-	s.len++
+	*p.len++
 	return true
 }
 
