@@ -21,6 +21,22 @@ func (c *Config) runElected(ctx context.Context, client clients) error {
 	defer stopElection()
 
 	ended := make(chan error, 1)
+	lead := func(leading context.Context) {
+		klog.FromContext(ctx).Info("this replica leads", "identity", c.Identity)
+		err := c.runControllers(until(ctx, leading), client)
+		if ctx.Err() == nil && leading.Err() != nil {
+			lost := fmt.Errorf("lease %s/%s: lost: another replica may lead", c.Lease.Namespace, c.Lease.Name)
+			err = errors.Join(err, lost)
+		}
+		ended <- err
+		stopElection()
+	}
+	follow := func(leader string) {
+		if leader != c.Identity {
+			klog.FromContext(ctx).Info("another replica leads", "leader", leader, "identity", c.Identity)
+		}
+	}
+
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: &resourcelock.LeaseLock{
 			LeaseMeta:  metav1.ObjectMeta{Namespace: c.Lease.Namespace, Name: c.Lease.Name},
@@ -33,22 +49,9 @@ func (c *Config) runElected(ctx context.Context, client clients) error {
 		ReleaseOnCancel: true,
 		Name:            c.Lease.Name,
 		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(leading context.Context) {
-				klog.FromContext(ctx).Info("this replica leads", "identity", c.Identity)
-				err := c.runControllers(until(ctx, leading), client)
-				if ctx.Err() == nil && leading.Err() != nil {
-					lost := fmt.Errorf("lease %s/%s: lost: another replica may lead", c.Lease.Namespace, c.Lease.Name)
-					err = errors.Join(err, lost)
-				}
-				ended <- err
-				stopElection()
-			},
+			OnStartedLeading: lead,
 			OnStoppedLeading: func() {},
-			OnNewLeader: func(identity string) {
-				if identity != c.Identity {
-					klog.FromContext(ctx).Info("another replica leads", "leader", identity, "identity", c.Identity)
-				}
-			},
+			OnNewLeader:      follow,
 		},
 	})
 	if err != nil {

@@ -123,6 +123,7 @@ func NewWorkload(
 	if priorityClass != "" {
 		template["priorityClassName"] = priorityClass
 	}
+
 	if scheduling != nil {
 		rest := map[string]any{
 			"schedulingConstraints": scheduling.SchedulingConstraints,
@@ -139,6 +140,7 @@ func NewWorkload(
 			}
 		}
 	}
+
 	gv, err := schema.ParseGroupVersion(owner.APIVersion)
 	if err != nil {
 		return nil, err
@@ -158,11 +160,13 @@ func NewPodGroup(
 	if err != nil {
 		return nil, err
 	}
+
 	for _, t := range templates {
 		template, ok := t.(map[string]any)
 		if !ok || template["name"] != w.Template {
 			continue
 		}
+
 		spec := map[string]any{
 			"workloadRef":      map[string]any{"workloadName": w.Workload.Name, "templateName": w.Template},
 			"schedulingPolicy": policyOf(w.MinCount),
@@ -174,6 +178,7 @@ func NewPodGroup(
 				spec[field] = value
 			}
 		}
+
 		owners := []metav1.OwnerReference{owner}
 		if w.Workload.UID != "" {
 			owners = append(owners, metav1.OwnerReference{
