@@ -44,9 +44,11 @@ type Cluster struct {
 	memories  memories
 	log       tail
 	changes   changes
+	started   runsStarted
 	refused   chan error
 
-	stop func() error
+	stop    func() error
+	stopped chan struct{} // closed by Stop
 }
 
 // Start runs the controllers and a kubelet until the end of the test. The test fails if an option
@@ -79,6 +81,7 @@ func startOn(t T, conn *connection, o *options) (*Cluster, error) {
 		client:  conn.client,
 		clock:   newClock(o.speed),
 		refused: make(chan error, 1),
+		stopped: make(chan struct{}),
 	}
 	if err := c.run(conn); err != nil {
 		return nil, errors.Join(err, c.Stop())
@@ -94,15 +97,19 @@ func startOn(t T, conn *connection, o *options) (*Cluster, error) {
 // run starts everything, and returns when the caches are filled.
 func (c *Cluster) run(conn *connection) error {
 	logger := funcr.New(c.log.add, funcr.Options{})
-	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
+	logged := klog.NewContext(context.Background(), logger)
+	ctx, cancel := context.WithCancel(logged)
+	recording, stopRecording := context.WithCancel(logged) // the last rounds still record events
 	factory := informers.NewSharedInformerFactoryWithOptions(c.client, c.options.resync,
 		informers.WithNamespace(c.options.namespace))
 
 	var running sync.WaitGroup
 	var failed error
 	c.stop = sync.OnceValue(func() error {
+		close(c.stopped)
 		cancel()
 		running.Wait()
+		stopRecording()
 		factory.Shutdown()
 		if c.collector != nil {
 			c.collector.shutdown()
@@ -114,7 +121,14 @@ func (c *Cluster) run(conn *connection) error {
 	if _, err := c.client.Discovery().ServerVersion(); err != nil {
 		return fmt.Errorf("the API server does not answer: %w", err)
 	}
-	parts, err := c.make(ctx, conn, factory)
+	lease, err := c.takeLease(ctx)
+	if err != nil {
+		return err
+	}
+	parts, err := c.make(recording, conn, factory)
+	if lease != nil {
+		parts = append(parts, lease)
+	}
 	if err != nil {
 		return err
 	}
@@ -133,15 +147,16 @@ func (c *Cluster) run(conn *connection) error {
 // part is something that runs until a context ends.
 type part = interface{ Start(context.Context) error }
 
-// make makes the controllers, the kubelet and the garbage collector.
+// make makes the controllers, the kubelet and the garbage collector. Events are recorded until the
+// context recording ends.
 func (c *Cluster) make(
-	ctx context.Context, conn *connection, factory informers.SharedInformerFactory,
+	recording context.Context, conn *connection, factory informers.SharedInformerFactory,
 ) ([]part, error) {
 	c.jobs = factory.Batch().V1().Jobs().Informer()
 	c.cronJobs = factory.Batch().V1().CronJobs().Informer()
 	c.pods = factory.Core().V1().Pods().Informer()
 
-	common := controller.Common{Clock: c.clock, Events: controller.NewRecorder(ctx, c.client, nil, "batchtest")}
+	common := controller.Common{Clock: c.clock, Events: controller.NewRecorder(recording, c.client, nil, "batchtest")}
 	kind := controller.BatchJobs(c.client, factory)
 	jobs, err1 := controller.NewJobs(kind, controller.JobOptions{
 		Common:     common,
@@ -173,8 +188,10 @@ func (c *Cluster) make(
 	have := map[string]cache.SharedIndexInformer{"jobs": c.jobs, "cronjobs": c.cronJobs, "pods": c.pods}
 	c.collector, err6 = newCollector(conn, c.options.namespace, c.options.collect, have)
 
-	for _, informer := range []cache.SharedIndexInformer{c.jobs, c.cronJobs, c.pods} {
-		_, err := informer.AddEventHandler(c.changes.handler())
+	for informer, seen := range map[cache.SharedIndexInformer]func(any){
+		c.jobs: c.started.saw, c.cronJobs: ignored, c.pods: ignored,
+	} {
+		_, err := informer.AddEventHandler(c.changes.handler(seen))
 		err7 = errors.Join(err7, err, informer.SetWatchErrorHandler(c.watchErrors))
 	}
 	return []part{jobs, orphans, ttl, cronJobs, c.kubelet, c.collector},
@@ -231,6 +248,26 @@ func (c *Cluster) Pods(b Behaviour, matches ...Match) { c.kubelet.add(rule{b, ma
 
 // Now returns the time of the controllers.
 func (c *Cluster) Now() time.Time { return c.clock.Now() }
+
+// unserved returns why the cluster does nothing in a namespace, or "".
+func (c *Cluster) unserved(namespace string) string {
+	if c.isStopped() {
+		return "the cluster was stopped"
+	}
+	if served := c.options.namespace; served != "" && served != namespace {
+		return fmt.Sprintf("the cluster serves only namespace %s", served)
+	}
+	return ""
+}
+
+func (c *Cluster) isStopped() bool {
+	select {
+	case <-c.stopped:
+		return true
+	default:
+		return false
+	}
+}
 
 // key parses "name" or "namespace/name".
 func (c *Cluster) key(name string) types.NamespacedName {
@@ -289,9 +326,13 @@ func (c *changes) wait() <-chan struct{} {
 	return c.next
 }
 
-func (c *changes) handler() cache.ResourceEventHandler {
+// handler returns a handler of all changes. It calls seen for each new object first.
+func (c *changes) handler(seen func(any)) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { c.happened() },
+		AddFunc: func(o any) {
+			seen(o)
+			c.happened()
+		},
 		UpdateFunc: func(any, any) { c.happened() },
 		DeleteFunc: func(any) { c.happened() },
 	}

@@ -5,6 +5,8 @@ package batchtest
 import (
 	"errors"
 	"fmt"
+	goruntime "runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -177,6 +179,103 @@ func TestWait_Explains(t *testing.T) {
 	})
 }
 
+// TestWait_Unserved: waiting for what the cluster does not serve fails immediately.
+func TestWait_Unserved(t *testing.T) {
+	waits := map[string]func(*Cluster, *fatal, string){
+		"job":      func(c *Cluster, f *fatal, namespace string) { c.Wait(f, Complete(namespace+"/train")) },
+		"CronJob":  func(c *Cluster, f *fatal, namespace string) { c.WaitRuns(f, namespace+"/train", 1) },
+		"a pod":    func(c *Cluster, _ *fatal, namespace string) { c.Pod(namespace + "/train").Object() },
+		"its fate": func(c *Cluster, _ *fatal, namespace string) { c.Pod(namespace + "/train").Succeed() },
+	}
+	for name, wait := range waits {
+		inBubble(t, func(t *testing.T) {
+			c, client := inMemory(t, Namespace("a"), Patience(time.Hour))
+			j := newJob("train", nil)
+			j.Namespace = "b"
+			create(t, client, j)
+
+			check := func(namespace, want string, after time.Duration) {
+				t.Helper()
+				f, begun := &fatal{T: t}, time.Now()
+				c.t = f
+				wait(c, f, namespace)
+				if !strings.Contains(f.said, want) || strings.Contains(f.said, "create 1 pod") {
+					t.Errorf("%s: %q, want %q", name, f.said, want)
+				}
+				if waited := time.Since(begun); waited != after {
+					t.Errorf("%s: waited %v, want %v", name, waited, after)
+				}
+			}
+			check("b", "the cluster serves only namespace a", 0)
+			time.AfterFunc(time.Minute, func() { must.OK(t, c.Stop()) })
+			check("a", "the cluster was stopped", time.Minute)
+			check("a", "the cluster was stopped", 0)
+		})
+	}
+}
+
+// TestWaitRuns: jobs that the history limits have deleted count.
+func TestWaitRuns(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c, client := inMemory(t, Patience(time.Hour))
+		c.Pods(Succeed())
+		one := int32(1)
+		_, err := client.BatchV1().CronJobs("default").Create(t.Context(), &batchv1.CronJob{
+			ObjectMeta: metav1.ObjectMeta{Name: "tick", UID: "tick", CreationTimestamp: metav1.Now()},
+			Spec: batchv1.CronJobSpec{
+				Schedule:                   "* * * * *",
+				ConcurrencyPolicy:          batchv1.AllowConcurrent,
+				SuccessfulJobsHistoryLimit: &one,
+				FailedJobsHistoryLimit:     &one,
+				JobTemplate:                batchv1.JobTemplateSpec{Spec: newJob("", nil).Spec},
+			},
+		}, metav1.CreateOptions{})
+		must.OK(t, err)
+
+		names := c.WaitRuns(t, "tick", 4)
+		if len(names) != 4 || !slices.IsSorted(names) {
+			t.Errorf("runs %q", names)
+		}
+		left, err := client.BatchV1().Jobs("default").List(t.Context(), metav1.ListOptions{})
+		must.OK(t, err)
+		if len(left.Items) >= 4 {
+			t.Errorf("%d jobs are left, so that nothing is shown", len(left.Items))
+		}
+	})
+}
+
+// TestExplain describes a pod without a rule, one that was evicted, and a job that a finalizer holds.
+func TestExplain(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c, client := inMemory(t)
+		c.Pods(Evict(), OfJob("train"), Attempt(0))
+		j := newJob("train", nil)
+		j.Finalizers = []string{"example.com/keep"}
+		create(t, client, j)
+		c.Pod("train").Ready(false) // the second one
+		has := func(want string) {
+			t.Helper()
+			if got := c.Explain("train"); !strings.Contains(got, want) {
+				t.Errorf("%q is not in:\n%s", want, got)
+			}
+		}
+		has("Failed, Evicted by a disruption: TerminationByKubelet, main exited with 137")
+
+		create(t, client, newJob("other", nil))
+		c.Wait(t, ReadyPods("other", 1))
+		if got := c.Explain("other"); !strings.Contains(got, "attempt 0, which no call of Pods selects") {
+			t.Error(got)
+		}
+
+		now := metav1.Now()
+		j.DeletionTimestamp = &now
+		_, err := client.BatchV1().Jobs("default").Update(t.Context(), j, metav1.UpdateOptions{})
+		must.OK(t, err)
+		has("it is being deleted since 00:00:")
+		has("finalizers: example.com/keep")
+	})
+}
+
 // TestRelease: the controllers decide as the release does. Suspending keeps startTime before 1.36.
 func TestRelease(t *testing.T) {
 	for r, keeps := range map[release.Release]bool{release.V135(): true, release.V136(): false} {
@@ -229,6 +328,31 @@ func TestRights(t *testing.T) {
 		c.Wait(f, Complete("train"))
 		if want := "pods is forbidden: no rule allows it"; !strings.Contains(f.said, want) {
 			t.Errorf("%q is not in:\n%s", want, f.said)
+		}
+	})
+}
+
+// TestStop_Events: a round that ends after Stop was called still has a recorder of events.
+func TestStop_Events(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c, client := inMemory(t)
+		stopped := make(chan error, 1)
+		client.PrependReactor("create", "pods", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			if a.GetSubresource() == "" {
+				go func() { stopped <- c.Stop() }()
+				for !c.kubelet.queue.ShuttingDown() {
+					goruntime.Gosched() // blocking would hold a lock of the client
+				}
+			}
+			return false, nil, nil
+		})
+		create(t, client, newJob("train", nil))
+
+		must.OK(t, <-stopped)
+		pods, err := client.CoreV1().Pods("default").List(t.Context(), metav1.ListOptions{})
+		must.OK(t, err)
+		if log := c.log.String(); len(pods.Items) != 1 || strings.Contains(log, "record event") {
+			t.Errorf("%d pods, the log:\n%s", len(pods.Items), log)
 		}
 	})
 }

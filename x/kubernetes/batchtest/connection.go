@@ -1,9 +1,15 @@
 package batchtest
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net"
 	"net/http"
+	"slices"
+	"sync"
+	"time"
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
@@ -27,7 +33,7 @@ func connect(given *rest.Config) (*connection, error) {
 	// So high that a test never waits for the rate limit.
 	config.QPS, config.Burst, config.RateLimiter = 10_000, 10_000, nil
 
-	transport, closeIdle, err := transportFor(config)
+	transport, closeAll, err := transportFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
@@ -45,7 +51,7 @@ func connect(given *rest.Config) (*connection, error) {
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, fmt.Errorf("config: %w", err)
 	}
-	return &connection{client, objects, closeIdle}, nil
+	return &connection{client, objects, closeAll}, nil
 }
 
 // transportFor returns a transport, and a function that closes its connections.
@@ -57,10 +63,12 @@ func transportFor(config *rest.Config) (http.RoundTripper, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
+
+	var open connections
 	t := &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
 		TLSClientConfig:     secrets,
-		DialContext:         config.Dial,
+		DialContext:         open.dialer(config.Dial),
 		ForceAttemptHTTP2:   true,
 		MaxIdleConnsPerHost: 25,
 		DisableCompression:  true,
@@ -68,5 +76,64 @@ func transportFor(config *rest.Config) (http.RoundTripper, func(), error) {
 	if config.Proxy != nil {
 		t.Proxy = config.Proxy
 	}
-	return t, t.CloseIdleConnections, nil
+	return t, open.close, nil
+}
+
+// connections are the open connections of a transport. Transport.CloseIdleConnections would leave
+// those on which the stream of a watch still ends.
+type connections struct {
+	mu     sync.Mutex
+	open   map[*connected]bool
+	closed bool
+}
+
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// dialer returns a function that dials with another one, or with the default for nil.
+func (c *connections) dialer(dial dialFunc) dialFunc {
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	}
+	c.open = map[*connected]bool{}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		made, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.closed {
+			return nil, errors.Join(net.ErrClosed, made.Close())
+		}
+		one := &connected{made, c}
+		c.open[one] = true
+		return one, nil
+	}
+}
+
+// close closes all connections, and each that is dialled later.
+func (c *connections) close() {
+	c.mu.Lock()
+	open := slices.Collect(maps.Keys(c.open))
+	c.closed = true
+	c.mu.Unlock()
+
+	for _, one := range open {
+		_ = one.Close() // nobody reads or writes any more
+	}
+}
+
+// connected is one open connection.
+type connected struct {
+	net.Conn
+	of *connections
+}
+
+// Close implements [net.Conn].
+func (c *connected) Close() error {
+	c.of.mu.Lock()
+	delete(c.of.open, c)
+	c.of.mu.Unlock()
+	return c.Conn.Close()
 }

@@ -42,9 +42,31 @@
 //
 // # Servers and namespaces
 //
+// Any API server without these controllers will do: that of envtest, whose binaries setup-envtest
+// downloads, or kube-apiserver and etcd from elsewhere.
+//
 // Start takes over the whole server, or one [Namespace] of it. Clusters of several servers, or of
-// several namespaces of one server, can run in parallel tests. Nothing is left when a cluster has
-// stopped: no goroutine and no connection. It stops with the test, also if the test panics.
+// several namespaces of one server, can run in parallel tests. A cluster holds a lease named
+// batchtest in its namespace, or batchtest-server in the namespace default: a second one that would
+// serve the same namespace, also in another process, does not start. The lease of a process that was
+// killed ends after six seconds. A namespace must exist before its cluster.
+//
+// Nothing is left when a cluster has stopped: no goroutine, no connection and no lease. It stops with
+// the test, also if the test panics.
+//
+// # Rights
+//
+// A cluster needs these rights, those of leases only to notice others:
+//
+//	batch: jobs, cronjobs                            get list watch create update patch delete
+//	batch: jobs/status, cronjobs/status              update patch
+//	batch: jobs/finalizers, cronjobs/finalizers      update
+//	pods                                             get list watch create patch delete
+//	pods/binding, pods/status                        create; patch
+//	events                                           create patch
+//	coordination.k8s.io: leases                      get list create patch delete
+//
+// To collect the dependents of other kinds it also needs the rights to list and watch their owners.
 //
 // [T] never gets another method. A later feature comes as an optional interface.
 package batchtest

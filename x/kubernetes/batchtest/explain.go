@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +22,9 @@ import (
 // Explain describes a job, the next step of the Job controller and what it waits for, each pod, and the
 // latest lines that the controllers have logged.
 func (c *Cluster) Explain(name string) string {
+	if c.isStopped() {
+		return "  the cluster has no connection any more"
+	}
 	key := c.key(name)
 	ctx, cancel := context.WithTimeout(context.Background(), c.options.patience)
 	defer cancel()
@@ -31,8 +35,10 @@ func (c *Cluster) Explain(name string) string {
 	case err != nil:
 		fmt.Fprintf(&b, "  job: %v\n", err)
 	case j == nil:
-		others := cmp.Or(strings.Join(c.jobsIn(key.Namespace), ", "), "none")
-		fmt.Fprintf(&b, "  there is no such job; the jobs of the namespace: %s\n", others)
+		if why := c.unserved(key.Namespace); why != "" {
+			return "  there is no such job"
+		}
+		fmt.Fprintf(&b, "  there is no such job; the jobs of the namespace: %s\n", listed(c.jobsIn(key.Namespace)))
 	default:
 		c.explainJob(ctx, &b, j)
 	}
@@ -46,6 +52,13 @@ func (c *Cluster) Explain(name string) string {
 func (c *Cluster) explainJob(ctx context.Context, b *strings.Builder, j *batchv1.Job) {
 	value := convert.Job(j)
 	fmt.Fprintf(b, "  status: %s\n", value.Status)
+	if deleted := j.DeletionTimestamp; deleted != nil {
+		fmt.Fprintf(b, "  it is being deleted since %s UTC, finalizers: %s\n", clockOf(deleted.Time), listed(j.Finalizers))
+	}
+	if why := c.unserved(j.Namespace); why != "" {
+		fmt.Fprintf(b, "  no controller acts: %s\n", why)
+		return
+	}
 
 	pods, err := c.podsOf(ctx, j)
 	if err != nil {
@@ -64,7 +77,7 @@ func (c *Cluster) explainJob(ctx context.Context, b *strings.Builder, j *batchv1
 		snapshot.Pods = append(snapshot.Pods, convert.Pod(&value, &pods[i]))
 	}
 
-	fmt.Fprintf(b, "  the controller, at %s UTC:\n", snapshot.Now.UTC().Format("15:04:05"))
+	fmt.Fprintf(b, "  the controller, at %s UTC:\n", clockOf(snapshot.Now))
 	if plan, err := job.Reconcile(snapshot); err != nil {
 		fmt.Fprintf(b, "    cannot plan: %v\n", err)
 	} else {
@@ -81,6 +94,10 @@ func (c *Cluster) explainJob(ctx context.Context, b *strings.Builder, j *batchv1
 		b.WriteString("    none\n")
 	}
 }
+
+func clockOf(t time.Time) string { return t.UTC().Format("15:04:05") }
+
+func listed(names []string) string { return cmp.Or(strings.Join(names, ", "), "none") }
 
 // podsOf returns the pods that the job's selector matches, by name.
 func (c *Cluster) podsOf(ctx context.Context, j *batchv1.Job) ([]corev1.Pod, error) {
@@ -99,6 +116,11 @@ func (c *Cluster) explainPod(pod *corev1.Pod) string {
 	if isTrue(pod, corev1.PodReady) {
 		out += ", ready"
 	}
+	for _, cond := range pod.Status.Conditions {
+		if cond.Type == corev1.DisruptionTarget && cond.Status == corev1.ConditionTrue {
+			out += ", " + strings.TrimSpace(pod.Status.Reason+" by a disruption: "+cond.Reason)
+		}
+	}
 	for _, s := range pod.Status.ContainerStatuses {
 		if end := s.State.Terminated; end != nil && end.ExitCode != 0 {
 			out += fmt.Sprintf(", %s exited with %d", s.Name, end.ExitCode)
@@ -109,7 +131,7 @@ func (c *Cluster) explainPod(pod *corev1.Pod) string {
 	}
 
 	if pod.DeletionTimestamp != nil {
-		out += ", is being deleted, finalizers: " + cmp.Or(strings.Join(pod.Finalizers, ", "), "none")
+		out += ", is being deleted, finalizers: " + listed(pod.Finalizers)
 	}
 	if len(pod.Spec.SchedulingGates) > 0 {
 		out += ", has scheduling gates"
@@ -132,28 +154,11 @@ func (c *Cluster) jobsIn(namespace string) (names []string) {
 	return names
 }
 
-// runs returns the names of the jobs that a CronJob controls, in the order of creation.
-func (c *Cluster) runs(key types.NamespacedName) (names []string) {
-	var runs []*batchv1.Job
-	for _, o := range c.jobs.GetIndexer().List() {
-		j := o.(*batchv1.Job)
-		ref := metav1.GetControllerOf(j)
-		isChild := ref != nil && ref.Kind == "CronJob" && ref.Name == key.Name
-		if isChild && j.Namespace == key.Namespace {
-			runs = append(runs, j)
-		}
-	}
-	slices.SortFunc(runs, func(a, b *batchv1.Job) int {
-		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
-	})
-	for _, j := range runs {
-		names = append(names, j.Name)
-	}
-	return names
-}
-
 // explainCronJob describes the next step of the CronJob controller and what it waits for.
 func (c *Cluster) explainCronJob(key types.NamespacedName) string {
+	if why := c.unserved(key.Namespace); why != "" {
+		return "  no controller acts"
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), c.options.patience)
 	defer cancel()
 	object, err := c.client.BatchV1().CronJobs(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
@@ -178,6 +183,6 @@ func (c *Cluster) explainCronJob(key types.NamespacedName) string {
 	if err != nil {
 		return "  cannot plan: " + err.Error()
 	}
-	return fmt.Sprintf("  the controller, at %s UTC:\n    %s", snapshot.Now.UTC().Format("15:04:05"),
+	return fmt.Sprintf("  the controller, at %s UTC:\n    %s", clockOf(snapshot.Now),
 		strings.ReplaceAll(strings.TrimRight(plan.String(), "\n"), "\n", "\n    "))
 }

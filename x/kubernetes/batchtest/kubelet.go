@@ -44,6 +44,7 @@ type kubelet struct {
 // entry is the life of a pod, and the state of its writes.
 type entry struct {
 	life
+	ruled       bool   // a rule or the test has set the behaviour
 	asked, done int    // commands given, and carried out
 	written     []byte // the last status
 	bound       bool   // by this kubelet: the cache may not show it yet
@@ -139,7 +140,7 @@ func (k *kubelet) behave(pod *corev1.Pod, e *entry, b Behaviour) {
 		k.report(err)
 		return
 	}
-	e.Behaviour = b
+	e.Behaviour, e.ruled = b, true
 	e.asked++
 	k.queue.Add(keyOf(pod))
 }
@@ -343,6 +344,9 @@ func (k *kubelet) describe(pod *corev1.Pod) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if e := k.lives[pod.UID]; e != nil {
+		if !e.ruled {
+			return fmt.Sprintf("%s: attempt %d, which no call of Pods selects", e.doing(), e.attempt)
+		}
 		return e.doing()
 	}
 	return "is not known to the kubelet yet"

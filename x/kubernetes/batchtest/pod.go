@@ -145,6 +145,10 @@ func (p *Pod) wait(problem string, f func(map[types.UID]*entry) bool) {
 	give := time.NewTimer(p.cluster.options.patience)
 	defer give.Stop()
 	for {
+		if why := p.cluster.unserved(p.key.Namespace); why != "" {
+			p.cluster.t.Fatalf("pod %s: %s", p.key, why)
+			return
+		}
 		changed := p.cluster.changes.wait()
 		done := false
 		moved := p.cluster.kubelet.look(func(lives map[types.UID]*entry) { done = f(lives) })
@@ -154,6 +158,7 @@ func (p *Pod) wait(problem string, f func(map[types.UID]*entry) bool) {
 		select {
 		case <-changed:
 		case <-moved:
+		case <-p.cluster.stopped:
 		case <-give.C:
 			p.cluster.t.Fatalf("pod %s: %s after %v\n%s", p.key, problem, p.cluster.options.patience, p.describe())
 			return

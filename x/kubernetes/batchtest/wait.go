@@ -1,8 +1,12 @@
 package batchtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -104,6 +108,9 @@ func (c *Cluster) wait(key types.NamespacedName, condition Condition) (j *batchv
 	ctx, cancel := context.WithTimeout(context.Background(), c.options.patience)
 	defer cancel()
 	for {
+		if why := c.unserved(key.Namespace); why != "" {
+			return nil, "and will not be: " + why
+		}
 		changed := c.changes.wait()
 		cached := c.cachedJob(key)
 		lost := condition.Lost != nil && condition.Lost(cached)
@@ -122,6 +129,7 @@ func (c *Cluster) wait(key types.NamespacedName, condition Condition) (j *batchv
 
 		select {
 		case <-changed:
+		case <-c.stopped:
 		case <-ctx.Done():
 			return nil, fmt.Sprintf("after %v", c.options.patience)
 		}
@@ -147,8 +155,9 @@ func (c *Cluster) freshJob(ctx context.Context, key types.NamespacedName) (*batc
 	return j, nil
 }
 
-// WaitRuns waits until a CronJob controls at least n jobs, and returns their names in the order of
-// creation. The [Patience] ends the test.
+// WaitRuns waits until a CronJob has started at least n jobs since the cluster started, and returns
+// their names in the order of creation. Jobs that the history limits have deleted count. The
+// [Patience] ends the test.
 func (c *Cluster) WaitRuns(t T, cronJob string, n int) []string {
 	t.Helper()
 	key := c.key(cronJob)
@@ -156,16 +165,76 @@ func (c *Cluster) WaitRuns(t T, cronJob string, n int) []string {
 	defer give.Stop()
 	for {
 		changed := c.changes.wait()
-		names := c.runs(key)
+		names := c.started.by(key)
 		if len(names) >= n {
 			return names
 		}
-		select {
-		case <-changed:
-		case <-give.C:
-			t.Fatalf("CronJob %s has %s after %v, want %d\n%s", key, value.Count(len(names), "job"),
-				c.options.patience, n, c.explainCronJob(key))
-			return nil
+
+		problem := c.unserved(key.Namespace)
+		if problem == "" {
+			select {
+			case <-changed:
+				continue
+			case <-c.stopped:
+				continue
+			case <-give.C:
+				problem = fmt.Sprintf("after %v", c.options.patience)
+			}
 		}
+		t.Fatalf("CronJob %s has started %s, want %d: %s\n%s",
+			key, value.Count(len(names), "job"), n, problem, c.explainCronJob(key))
+		return nil
 	}
 }
+
+// runsStarted has the jobs that CronJobs have started, also those that are gone.
+type runsStarted struct {
+	mu   sync.Mutex
+	runs map[types.NamespacedName][]startedRun // by CronJob
+	uids map[types.UID]bool
+}
+
+type startedRun struct {
+	name    string
+	created time.Time
+}
+
+// saw notes a job.
+func (r *runsStarted) saw(o any) {
+	j, ok := o.(*batchv1.Job)
+	if !ok {
+		return
+	}
+	ref := metav1.GetControllerOf(j)
+	if ref == nil || ref.Kind != "CronJob" {
+		return
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.uids[j.UID] {
+		return // the informer has lost it for some time
+	}
+	if r.uids == nil {
+		r.runs, r.uids = map[types.NamespacedName][]startedRun{}, map[types.UID]bool{}
+	}
+	key := types.NamespacedName{Namespace: j.Namespace, Name: ref.Name}
+	r.uids[j.UID] = true
+	r.runs[key] = append(r.runs[key], startedRun{j.Name, j.CreationTimestamp.Time})
+}
+
+// by returns the names of the jobs of a CronJob, in the order of creation.
+func (r *runsStarted) by(key types.NamespacedName) (names []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	slices.SortFunc(r.runs[key], func(a, b startedRun) int {
+		return cmp.Or(a.created.Compare(b.created), strings.Compare(a.name, b.name))
+	})
+	for _, run := range r.runs[key] {
+		names = append(names, run.name)
+	}
+	return names
+}
+
+// ignored ignores an object.
+func ignored(any) {}

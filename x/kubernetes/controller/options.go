@@ -73,7 +73,7 @@ func NewRecorder(ctx context.Context, client kubernetes.Interface, s *runtime.Sc
 	}
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
 	broadcaster.StartRecordingToSink(&typedcore.EventSinkImpl{Interface: client.CoreV1().Events("")})
-	return broadcaster.NewRecorder(s, corev1.EventSource{Component: component})
+	return broadcaster.NewRecorder(s, corev1.EventSource{Component: component}).WithLogger(klog.FromContext(ctx))
 }
 
 func (o *Common) serves(namespace string) bool { return o.Namespace == nil || o.Namespace(namespace) }

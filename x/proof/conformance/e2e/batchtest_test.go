@@ -27,13 +27,14 @@ func TestBatchtest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a real API server")
 	}
-	c := &cluster{Server: apiserver.StartServer(t)}
+	c := &cluster{Server: apiserver.StartServer(t, serverFlags...)}
 	c.Interface = clientOf(t, c.Config)
 	t.Run("together", func(t *testing.T) {
 		for name, test := range map[string]func(*place){
 			"jobs": batchJobs, "by hand": batchByHand, "stages": batchStages, "deletion": batchDeletion,
 			"disruptions": batchDisruptions, "restarts": batchRestarts, "compressed": batchCompressed, "cron": batchCron,
-			"owners": batchOwners, "explanation": batchExplanation, "misuse": batchMisuse,
+			"owners": batchOwners, "explanation": batchExplanation, "misuse": batchMisuse, "rights": batchRights,
+			"names": batchNames,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -418,6 +419,7 @@ func batchExplanation(p *place) {
 	p.create(builtIn("whole", nil))
 	cluster.Pod("whole").Succeed()
 	cluster.Wait(p.T, batchtest.Complete("whole"))
+	must.OK(p, cluster.Stop())
 
 	for want, condition := range map[string]batchtest.Condition{
 		"cannot be any more": batchtest.Failed("whole"), "there is no such job; the jobs of the namespace: held, whole": batchtest.Complete("other"),
@@ -468,6 +470,66 @@ func batchMisuse(p *place) {
 	}
 }
 
+// batchNames shows a generated name, and a cluster that serves two namespaces.
+func batchNames(p *place) {
+	other := p.newPlace(p.T)
+	server := apiserver.StartServer(p.T) // a cluster of all namespaces needs a server of its own
+	client := clientOf(p.T, server.Config)
+	cluster := batchtest.Start(p.T, server.Config, batchtest.Patience(patience))
+	cluster.Pods(batchtest.Succeed(), batchtest.InNamespace(p.namespace))
+	cluster.Pods(batchtest.FailWith(1), batchtest.InNamespace(other.namespace))
+
+	names := map[string]string{}
+	for _, namespace := range []string{p.namespace, other.namespace} {
+		object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+		_, err := client.CoreV1().Namespaces().Create(p.Context(), object, metav1.CreateOptions{})
+		must.OK(p, err)
+		j := builtIn("", limit(0))
+		j.GenerateName = "train-"
+		made, err := client.BatchV1().Jobs(namespace).Create(p.Context(), j, metav1.CreateOptions{})
+		must.OK(p, err)
+		names[namespace] = namespace + "/" + made.Name
+	}
+	cluster.Wait(p.T, batchtest.Complete(names[p.namespace]))
+	cluster.Wait(p.T, batchtest.Failed(names[other.namespace]))
+}
+
+// batchRights runs a cluster with the rights of the package comment and no others.
+func batchRights(p *place) {
+	var rights []right
+	add := func(group string, resources, verbs []string) {
+		for _, resource := range resources {
+			for _, verb := range verbs {
+				rights = append(rights, right{group, resource, verb, ""})
+			}
+		}
+	}
+	add("batch", []string{"jobs", "cronjobs"}, []string{"get", "list", "watch", "create", "update", "patch", "delete"})
+	add("batch", []string{"jobs/status", "cronjobs/status"}, []string{"update", "patch"})
+	add("batch", []string{"jobs/finalizers", "cronjobs/finalizers"}, []string{"update"})
+	add("", []string{"pods"}, []string{"get", "list", "watch", "create", "patch", "delete"})
+	add("", []string{"pods/binding"}, []string{"create"})
+	add("", []string{"pods/status"}, []string{"patch"})
+	add("", []string{"events"}, []string{"create", "patch"})
+	add("coordination.k8s.io", []string{"leases"}, []string{"get", "create", "patch", "delete"})
+	p.give(rights)
+	p.untilGiven(rights[0])
+
+	config := rest.CopyConfig(p.Config)
+	refused := &refusals{}
+	wrap(config, as(p.user()), refused.between)
+	cluster := batchtest.Start(p.T, config, batchtest.Namespace(p.namespace), batchtest.Patience(patience))
+	cluster.Pods(batchtest.FailWith(1), batchtest.Attempt(0))
+	cluster.Pods(batchtest.Succeed(), batchtest.Attempt(1))
+	p.create(builtIn("train", nil))
+	cluster.Wait(p.T, batchtest.Complete("train"))
+	background := metav1.DeletePropagationBackground
+	must.OK(p, p.BatchV1().Jobs(p.namespace).Delete(p.Context(), "train", metav1.DeleteOptions{PropagationPolicy: &background}))
+	cluster.Wait(p.T, batchtest.Gone("train"))
+	p.until("no pods", func() bool { return len(p.pods("job-name=train")) == 0 })
+	refused.check(p)
+}
+
 // batchMany starts and stops clusters, every fourth with a job.
 func batchMany(p *place) {
 	tests := *clusters
@@ -513,7 +575,7 @@ func goroutines() count {
 	}
 	c := count{all: runtime.NumGoroutine()}
 	for stack := range strings.SplitSeq(b.String(), "\n\n") {
-		if strings.Contains(stack, "batchplan/kubernetes/") {
+		if strings.Contains(stack, "/x/kubernetes/batchtest.") {
 			c.own++
 		}
 	}

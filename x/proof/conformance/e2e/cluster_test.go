@@ -114,17 +114,22 @@ func (p *place) start(c replica.Config, between ...middleware) *process {
 	r := &process{T: p.T, Config: c, ended: make(chan error, 1)}
 	r.Status, r.Registry = &replica.Status{}, prometheus.NewRegistry()
 	config := rest.CopyConfig(p.Server.Config)
-	for _, m := range append(between, r.unlessDead) {
-		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-			return transport(func(q *http.Request) (*http.Response, error) { return m(q, next) })
-		})
-	}
+	wrap(config, append(between, r.unlessDead)...)
 	var ctx context.Context
 	ctx, r.cancel = context.WithCancel(r.log.on(context.Background()))
 	p.Cleanup(func() { r.log.showIfFailed(p.T) })
 	go func() { r.ended <- replica.Run(ctx, config, r.Config) }()
 	p.Cleanup(r.stop)
 	return r
+}
+
+// wrap lets the requests of a client go through each middleware.
+func wrap(config *rest.Config, between ...middleware) {
+	for _, m := range between {
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return transport(func(q *http.Request) (*http.Response, error) { return m(q, next) })
+		})
+	}
 }
 
 func (r *process) unlessDead(q *http.Request, server http.RoundTripper) (*http.Response, error) {
