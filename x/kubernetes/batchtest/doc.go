@@ -56,7 +56,8 @@
 //
 // # Rights
 //
-// A cluster needs these rights, those of leases only to notice others:
+// A cluster of a namespace needs these rights in it. Those of leases only serve to notice other
+// clusters, with get also in the namespace default for one of the whole server:
 //
 //	batch: jobs, cronjobs                            get list watch create update patch delete
 //	batch: jobs/status, cronjobs/status              update patch

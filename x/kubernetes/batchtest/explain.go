@@ -19,6 +19,10 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
+// explainTimeout limits the reads of an explanation. It does not depend on the patience of the test,
+// which may be short because the test expects to lose it.
+const explainTimeout = 30 * time.Second
+
 // Explain describes a job, the next step of the Job controller and what it waits for, each pod, and the
 // latest lines that the controllers have logged.
 func (c *Cluster) Explain(name string) string {
@@ -26,7 +30,7 @@ func (c *Cluster) Explain(name string) string {
 		return "  the cluster has no connection any more"
 	}
 	key := c.key(name)
-	ctx, cancel := context.WithTimeout(context.Background(), c.options.patience)
+	ctx, cancel := context.WithTimeout(context.Background(), explainTimeout)
 	defer cancel()
 
 	var b strings.Builder
@@ -159,7 +163,7 @@ func (c *Cluster) explainCronJob(key types.NamespacedName) string {
 	if why := c.unserved(key.Namespace); why != "" {
 		return "  no controller acts"
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), c.options.patience)
+	ctx, cancel := context.WithTimeout(context.Background(), explainTimeout)
 	defer cancel()
 	object, err := c.client.BatchV1().CronJobs(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
 	if err != nil {
