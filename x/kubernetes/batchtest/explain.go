@@ -57,7 +57,8 @@ func (c *Cluster) explainJob(ctx context.Context, b *strings.Builder, j *batchv1
 	value := convert.Job(j)
 	fmt.Fprintf(b, "  status: %s\n", value.Status)
 	if deleted := j.DeletionTimestamp; deleted != nil {
-		fmt.Fprintf(b, "  it is being deleted since %s UTC, finalizers: %s\n", clockOf(deleted.Time), listed(j.Finalizers))
+		fmt.Fprintf(b, "  it is being deleted since %s UTC, finalizers: %s\n",
+			clockOf(deleted.Time), listed(j.Finalizers))
 	}
 	if why := c.unserved(j.Namespace); why != "" {
 		fmt.Fprintf(b, "  no controller acts: %s\n", why)
