@@ -81,7 +81,8 @@ type Cron struct {
 	// Schedules are the schedules of the parents; nil means some that run each minute, each hour or each day.
 	Schedules []string
 	// Policies are the concurrency policies that the parent supports; nil means all three.
-	// NoDeadline means that it has no starting deadline, NoHistory that it has no history limits.
+	// NoDeadline means that it has no starting deadline. NoHistory means that it has no history
+	// limits.
 	Policies              []string
 	NoDeadline, NoHistory bool
 }

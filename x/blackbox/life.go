@@ -23,8 +23,8 @@ const (
 	Resume  Action = "Resume"
 	Edit    Action = "Edit"
 	Touch   Action = "Touch"
-	// Remove deletes the oldest child on behalf of a user, and Delete the parent. The parent of a
-	// Cron is created again after a minute. A Batch has no Delete.
+	// Remove deletes the oldest child on behalf of a user. Delete deletes the parent. The parent of
+	// a Cron is created again after a minute. A Batch has no Delete.
 	Remove Action = "Remove"
 	Delete Action = "Delete"
 	// Restart ends the program and starts it again after the time of the step.
@@ -51,8 +51,8 @@ type Step struct {
 	Schedule string
 	AtOnce   int32
 	Set      string
-	// Fault is the fault of a Break, and Nth the number of the write from now on that it applies
-	// to. In the life of an Operator, Nth also selects the object that Remove deletes.
+	// Fault is the fault of a Break. Nth is the number of the write from now on that it applies to.
+	// In the life of an Operator, Nth also selects the object that Remove deletes.
 	Fault Fault
 	Nth   int
 	// Of is the plural of the kind whose watches Hold pauses, such as "pods"; "" means all kinds.
@@ -136,7 +136,8 @@ type Result struct {
 	Violations []Violation
 	// Story has a line for each thing that happened.
 	Story []string
-	// Writes is the number of the program's writes that took effect, Requests the number of its requests.
+	// Writes is the number of the program's writes that took effect. Requests is the number of its
+	// requests.
 	Writes, Requests int
 	// Events are the events that the program has written.
 	Events []Event

@@ -15,7 +15,8 @@ type Admission interface {
 
 // Request is a job that asks for admission.
 type Request struct {
-	// ID identifies the job. Pods is how many of its pods run concurrently, Resources the needs of each pod.
+	// ID identifies the job. Pods is how many of its pods run concurrently. Resources are the needs
+	// of each pod.
 	ID   int64
 	Name string
 	Pods int32

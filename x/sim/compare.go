@@ -24,7 +24,7 @@ type Variant struct {
 type Comparison struct {
 	Variants []string
 	Seeds    []uint64
-	// Metrics has the names and units, Values the figures by variant, metric and seed.
+	// Metrics has the names and units. Values has the figures by variant, metric and seed.
 	Metrics []Metric
 	Values  [][][]float64
 }

@@ -28,9 +28,10 @@ type cronState struct {
 	dirty    bool
 	started  bool
 	failures int
-	// version is the version of the object, seen the version in the snapshot.
+	// version is the version of the object. seen is the version in the snapshot.
 	version, seen int64
-	// held is the run that is held back, missed the latest run known to be missed, in Unix seconds.
+	// held is the run that is held back. missed is the latest run known to be missed. Both are in
+	// Unix seconds.
 	held, missed int64
 	// ran is set once a run was started or given up.
 	ran bool

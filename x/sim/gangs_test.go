@@ -82,7 +82,7 @@ func TestRun_Gangs(t *testing.T) {
 		nodes       int
 		disruptions []Disruption
 		jobs        []Job
-		// bound is when the pods of the last job get nodes, why what it waits for at the end.
+		// bound is when the pods of the last job get nodes. why is what it waits for at the end.
 		bound, why string
 	}{
 		{"J44 as many nodes as pods", 3, nil, []Job{gangJob("g", ganged(3, 3, 0))}, "0 0 0", ""},
@@ -418,7 +418,7 @@ func TestRun_Quorum(t *testing.T) {
 		nodes       int
 		disruptions []Disruption
 		job         Job
-		// ended is when the pods end, idle how long they wait together.
+		// ended is when the pods end. idle is how long they wait together.
 		ended string
 		idle  time.Duration
 		why   string

@@ -28,7 +28,7 @@ type node struct {
 	closed int // disruptions that keep pods away
 	lost   bool
 	fate   fate
-	// count is the number of pods on the node, busySince when it got the first of them, and busy
+	// count is the number of pods on the node. busySince is when it got the first of them. busy is
 	// how long it had pods before that.
 	count           int
 	busySince, busy int64

@@ -22,7 +22,8 @@ type Pod struct {
 	// begin immediately. A pod that starts when too few others are left, such as the last one of more
 	// completions than parallelism, never works. Zero means that each pod works on its own.
 	Quorum int32
-	// Failure is the probability that a pod fails, Disruption that it is evicted while it runs.
+	// Failure is the probability that a pod fails. Disruption is the probability that it is evicted
+	// while it runs.
 	Failure, Disruption float64
 	// DisruptionRate is how many times an hour a running pod is evicted, on average.
 	DisruptionRate float64
@@ -33,8 +34,8 @@ type Pod struct {
 	// FailIn are times in which every running pod fails, FailAfter later, as when something that it
 	// depends on is down.
 	FailIn []Window
-	// Stop is how long a running pod takes to end once it is deleted, at most its grace
-	// period, after which it is killed.
+	// Stop is how long a running pod takes to end once it is deleted. After its grace period it is
+	// killed.
 	Stop Dist
 	// Grace is the termination grace period; zero means 30 seconds, and a negative value none.
 	Grace time.Duration

@@ -34,7 +34,7 @@ type JobRecord struct {
 	// Cron is the place of its CronJob in Result.CronJobs, or -1.
 	Cron int32
 	// Submitted to Deleted are the steps of the life; None for those that were not reached.
-	// Admitted is when an Admission admitted the job, Started when its first pod started.
+	// Admitted is when an Admission admitted the job. Started is when its first pod started.
 	Submitted, Admitted, Started, Finished, Deleted time.Duration
 	// End is the condition with which the job ended, and Reason its reason; empty if it has not ended.
 	End    job.ConditionType
@@ -50,7 +50,7 @@ type RunRecord struct {
 	Cron int32
 	// Job is the place of its job in Result.Jobs, or -1.
 	Job int32
-	// Scheduled is the time of the run by the schedule, Created when the job was created.
+	// Scheduled is the time of the run by the schedule. Created is when the job was created.
 	Scheduled, Created, Finished time.Duration
 	End                          job.ConditionType
 }
@@ -61,7 +61,7 @@ type Miss struct {
 	// Runs has the latest of these runs, at most ten; Count is the number of all.
 	Runs  []time.Duration
 	Count int
-	// At is when the controller noticed, and Why the reason.
+	// At is when the controller noticed. Why is the reason.
 	At  time.Duration
 	Why string
 }

@@ -32,12 +32,12 @@ type Result struct {
 	// Dropped counts the records that are missing because there were too many.
 	Dropped int64
 
-	// Events counts the events of the engine, PodEvents the changes of pods that a watch
+	// Events counts the events of the engine. PodEvents counts the changes of pods that a watch
 	// would deliver: created, bound, started, ready, ended, deleted, without its finalizer, gone.
 	// Changes in the same moment by the same party count as one.
 	Events, PodEvents int64
-	// Rounds and CronRounds count the rounds of jobs and of CronJobs, Retries the ones that had
-	// to be repeated.
+	// Rounds and CronRounds count the rounds of jobs and of CronJobs. Retries counts the ones that
+	// had to be repeated.
 	Rounds, CronRounds, Retries int64
 	// Writes counts the calls if the control plane is not perfect, and Faults those that failed.
 	// StatusWrites counts the writes of job statuses.
@@ -47,8 +47,8 @@ type Result struct {
 	JobsSubmitted, JobsComplete, JobsFailed int64
 	PodsCreated, PodsSucceeded, PodsFailed  int64
 	// Restarted counts restarts of containers. Evictions counts the pods that were disrupted: by
-	// their node, a scheduler, Pod.Disruption or Life.Disrupted. Expired counts the jobs
-	// deleted after their TTL, PodsCollected the pods deleted because too many had ended.
+	// their node, a scheduler, Pod.Disruption or Life.Disrupted. Expired counts the jobs deleted
+	// after their TTL. PodsCollected counts the pods deleted because too many had ended.
 	Restarted, Evictions, Expired, PodsCollected int64
 	RunsStarted, RunsMissed                      int64
 	// NodesLost counts the random losses and preemptions of nodes. Cost is the cost of the nodes
@@ -68,11 +68,12 @@ type Result struct {
 
 // Open is what was not over at the end of a simulation.
 type Open struct {
-	// Jobs is the number of jobs that have not ended, Suspended the number of these that are suspended.
+	// Jobs is the number of jobs that have not ended. Suspended is the number of these that are
+	// suspended.
 	Jobs, Suspended int
 	// Pending and Running are numbers of pods.
 	Pending, Running int
-	// Names has the first few jobs that have not ended, and Why what the first of them waits for.
+	// Names has the first few jobs that have not ended. Why is what the first of them waits for.
 	Names []string
 	Why   string
 	// Events counts the events after the end.

@@ -13,14 +13,15 @@ type Scheduler interface {
 }
 
 // scheduler holds the pods that wait. Pods with the same needs wait in one line: if the first one
-// does not fit, none of the others does. Gangs share a line if also the same number of their pods
+// does not fit, none of the others does. Gangs share a line only if the same number of their pods
 // must get a node together.
 type scheduler struct {
 	e     *engine
 	own   Scheduler
 	lines []*line
 	byFit map[fit]*line
-	// waiting counts the tickets of all lines, came all pods and gangs that have ever waited.
+	// waiting counts the tickets of all lines. came counts all pods and gangs that have ever
+	// waited.
 	waiting int
 	came    int64
 	// since and order have the waiting pods for World.Scheduler.

@@ -165,7 +165,8 @@ type ControlPlane struct {
 	// Workers is the number of concurrent rounds of each controller; zero means 5. It matters
 	// only if calls take time.
 	Workers int
-	// Fail is the share of writes that fail, LoseReply the share of writes that take effect but seem to fail.
+	// Fail is the share of writes that fail. LoseReply is the share of writes that take effect but
+	// seem to fail.
 	Fail, LoseReply float64
 	// Outages are times in which something is down.
 	Outages []Outage

@@ -82,7 +82,8 @@ type source struct {
 	ended  bool
 	// over is set once all events were returned.
 	over bool
-	// has are the kinds that the log has shown, joined those that another log has shown before it.
+	// has are the kinds that the log has shown. joined are those that another log has shown before
+	// it.
 	has, joined [kinds]bool
 }
 

@@ -24,7 +24,7 @@ type jobState struct {
 	streak  streak
 	// failures has the last failed pod of each index.
 	failures map[int32]failure
-	// cronJob is the CronJob that has created the job, and run the time of its run.
+	// cronJob is the CronJob that has created the job. run is the time of its run.
 	cronJob job.UID
 	run     time.Time
 	byHand  bool

@@ -95,13 +95,14 @@ type Summary struct {
 	Unreadable int       `json:"unreadable,omitempty"`
 	// Others counts the objects of other kinds, and requests that changed nothing.
 	Others int `json:"others,omitempty"`
-	// Untyped counts the objects without an event type, Bodiless the audit events without
+	// Untyped counts the objects without an event type. Bodiless counts the audit events without
 	// the object.
 	Untyped  int `json:"untyped,omitempty"`
 	Bodiless int `json:"bodiless,omitempty"`
 	// Repeated counts the versions that were shown again, or after a later one.
 	Repeated int `json:"repeated,omitempty"`
-	// Gaps counts the steps in which versions may be missing, Restarts the restarts of watches.
+	// Gaps counts the steps in which versions may be missing. Restarts counts the restarts of
+	// watches.
 	Gaps     int `json:"gaps,omitempty"`
 	Restarts int `json:"restarts,omitempty"`
 	// Unjudged counts the creations of pods and of a CronJob's jobs that were not compared with

@@ -185,7 +185,8 @@ func TestConcurrencyPolicies(t *testing.T) {
 	}
 }
 
-// The TTL of a CronJob's jobs is honoured, logs included. A Job's own is not.
+// The TTL of a CronJob's jobs is honoured, also for their logs. The TTL of a Job with a manifest of
+// its own is not.
 func TestTTL(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

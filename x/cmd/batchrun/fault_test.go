@@ -70,7 +70,7 @@ func awaitText(t *testing.T, out *lockedBuffer, text string) {
 	t.Fatalf("no %q in\n%s", text, out)
 }
 
-// A disk that is full for a while costs time, but neither the job nor an exit code.
+// A disk that is full for a while costs time. It loses neither the job nor an exit code.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	w := smallWorld(t)

@@ -21,7 +21,7 @@ type Groups struct {
 	Namespace string
 	// Owner becomes the controller of each object.
 	Owner metav1.OwnerReference
-	// Scheduling is the spec.scheduling of the owner, and PriorityClass the priority class of its
+	// Scheduling is the spec.scheduling of the owner. PriorityClass is the priority class of its
 	// pods. A workload gets both.
 	Scheduling    *jobgroup.Scheduling
 	PriorityClass string

@@ -18,7 +18,8 @@ import (
 // limit the damage if snapshots lack pods, which the planner replaces in each round.
 //
 // The pods are looked up in the cache by name, whereas snapshots are made with an index. A pod that
-// is not in the cache is gone, or has not arrived yet; expectations cover the latter.
+// is not in the cache is gone, or has not arrived yet; expectations cover pods that have not
+// arrived.
 type creations struct {
 	mu    sync.Mutex
 	byJob map[types.NamespacedName]*created

@@ -157,7 +157,7 @@ func (r *cronRound) plan(ctx context.Context) (end cronjob.Conclusion, written O
 
 // decide makes a plan. The cache of jobs may be ahead of the cache of CronJobs (C3). So if the plan
 // finds jobs that are missing in the cached status, and the status on the server has them, decide
-// plans again from the latter.
+// plans again from the status on the server.
 func (r *cronRound) decide(ctx context.Context) (*cronjob.Plan, Object, error) {
 	if err := r.kind.check(r.object); err != nil {
 		return nil, nil, invalid{err}

@@ -55,7 +55,7 @@ type ownWrites struct {
 	at     time.Time // of the last write
 }
 
-// wrote remembers the version of an own write, unless the object has none.
+// wrote remembers the version of a write of this controller, unless the object has none.
 func (v *versions) wrote(key types.NamespacedName, uid types.UID, r resource, version string) {
 	if version == "" {
 		return
@@ -89,7 +89,7 @@ func (v *versions) observe(r resource, version string) {
 	}
 }
 
-// staleError reports that a cache does not show an own write yet.
+// staleError reports that a cache does not show a write of this controller yet.
 type staleError struct {
 	key           types.NamespacedName
 	cache         resource

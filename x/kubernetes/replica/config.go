@@ -24,7 +24,7 @@ const (
 	TTL      = "ttl" // deletes finished jobs of Config.ManagedBy when their time to live is over
 )
 
-// Controllers are all controllers, and DefaultControllers those that run by default: they are safe
+// Controllers are all controllers. DefaultControllers are those that run by default: they are safe
 // beside the built-in controllers.
 var (
 	Controllers        = []string{Jobs, Orphans, CronJobs, TTL}

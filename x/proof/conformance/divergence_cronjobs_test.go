@@ -231,7 +231,7 @@ func cronJobOf(spec *batchv1.CronJobSpec) *batchv1.CronJob {
 }
 
 // asKubernetes has the schedules of the preset, and the reference's search for due runs. Without
-// the latter, ours computes exactly which runs are due.
+// that search, ours computes exactly which runs are due.
 var asKubernetes = &ours.Options{CronJob: cronjob.Options{Quirks: cronjobquirk.SetOf(cronjobquirk.Estimate)}, Schedule: []schedule.Option{schedule.Kubernetes(release.Newest())}}
 
 // scheduleDivergences holds the rows about schedules. While controllers run, time

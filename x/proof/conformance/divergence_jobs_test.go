@@ -25,7 +25,7 @@ var jobDivergences = []divergence{
 	{row: "A deletion fails, or the pod was gone (J11)", about: "gone",
 		script: `job {"parallelism":2,"completions":2,TEMPLATE}; run all; ready all; wait 3s; fault delete pods gone all 500ms; parallelism 1; wait 20s`,
 		look:   statuses,
-		quirk:  jobQuirks(jobquirk.DeleteCounts, jobquirk.CoarseRequeue), // the latter avoids a round a second later
+		quirk:  jobQuirks(jobquirk.DeleteCounts, jobquirk.CoarseRequeue), // CoarseRequeue avoids a round a second later
 		theirs: "2 active, 0 ready, 0 terminating; 2 active, 2 ready, 0 terminating; 1 active, 1 ready, 1 terminating",
 		ours:   "2 active, 0 ready, 0 terminating; 2 active, 2 ready, 0 terminating; 1 active, 1 ready, 0 terminating; 1 active, 1 ready, 1 terminating"},
 	{row: "A job was deleted, and the finalizer of one of its pods cannot be removed (J36)",

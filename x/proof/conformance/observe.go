@@ -183,9 +183,8 @@ func countEvents(events []*corev1.Event) (lines []string, busy map[string]bool) 
 	return lines, busy
 }
 
-// dropBusy drops events about objects with too many events on either side: a round of
-// a CronJob with a conflict is repeated with its events, and one side may do so more
-// often.
+// dropBusy drops events about objects with too many events on either side: a round of a CronJob
+// with a conflict is repeated with its events, and one side may repeat it more often.
 func dropBusy(a, b *view) {
 	for _, v := range [...]*view{a, b} {
 		v.Events = slices.DeleteFunc(v.Events, func(line string) bool {

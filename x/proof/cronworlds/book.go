@@ -15,8 +15,8 @@ type book struct {
 	wasTaken map[string]bool
 	// created holds, for each name, who created its jobs.
 	created map[string][]owner
-	// started holds the runs that the schedule has started, and missed those that events have called
-	// missed, in Unix seconds: after an edit, two runs can share a name.
+	// started holds the runs that the schedule has started. missed holds those that events have
+	// called missed. Both are in Unix seconds: after an edit, two runs can share a name.
 	started, missed map[int64]bool
 	// shown holds the names of the jobs that the controller has seen in a round that it concluded.
 	// deleted holds the names of the jobs that the controller has deleted.

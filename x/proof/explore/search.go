@@ -47,14 +47,15 @@ var (
 
 // Report is the result of a search.
 type Report[S any] struct {
-	// States is the number of visited states, and Depth the greatest distance of a state from a start.
+	// States is the number of visited states. Depth is the greatest distance of a state from a
+	// start.
 	States, Depth int
 	Tally         Tally
 	// Incomplete is the reason why states may be missing; nil if every state was visited.
 	Incomplete error
 	// Found is the counterexample, nil if there is none.
 	Found *Counterexample[S]
-	// Bytes is the most memory that the states took, and Elapsed the duration of the search.
+	// Bytes is the most memory that the states took. Elapsed is the duration of the search.
 	Bytes   int64
 	Elapsed time.Duration
 }

@@ -8,7 +8,7 @@ type System[S any] interface {
 	Start() []S
 	// Worker returns a worker. Each goroutine of a search has its own.
 	Worker() Worker[S]
-	// Moves names the kinds of moves, and Rules what else is counted: see [Tally].
+	// Moves names the kinds of moves. Rules names what else is counted: see [Tally].
 	Moves() []string
 	Rules() []string
 	// Bytes returns about how much memory the system itself takes, besides the states.
@@ -60,7 +60,7 @@ type Step[S any] struct {
 
 // Tally counts the moves and rules that a search exercises.
 type Tally struct {
-	// Taken counts the moves of each kind, and Fresh those that led to a new state.
+	// Taken counts the moves of each kind. Fresh counts those that led to a new state.
 	Taken, Fresh []int
 	// Rules counts how often each rule was exercised, by its place in [System.Rules].
 	Rules []int

@@ -49,7 +49,7 @@ func Version() string {
 
 // Help is the text of -h, besides the flags.
 type Help struct {
-	// Short is one line; Use is the command line, and Status what the exit statuses mean.
+	// Short is one line. Use is the command line. Status is what the exit statuses mean.
 	Short, Use, Status string
 	// Examples are command lines, each with a comment.
 	Examples []string

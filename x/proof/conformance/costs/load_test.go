@@ -61,7 +61,7 @@ func report(name string, s side, n int, u usage, more string) {
 
 var output io.Writer = os.Stdout
 
-// idle is the number of seconds in which nothing happens, and touches the number of times a pod is
+// idle is the number of seconds in which nothing happens. touches is the number of times a pod is
 // touched.
 const (
 	idle    = 15

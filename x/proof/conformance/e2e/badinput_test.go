@@ -318,7 +318,7 @@ func (s *store) putPods() {
 }
 
 // testUnknownFields: the server knows a field of templates that the client does not, as a later
-// version may. Jobs run all the same, and the field stays in the job.
+// version may. Jobs run nevertheless, and the field stays in the job.
 func testUnknownFields(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	var seen atomic.Int32

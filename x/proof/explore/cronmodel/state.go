@@ -101,7 +101,7 @@ var verbs = [...]string{"get", "delete", "create", "status", "store the progress
 type writeStep struct {
 	verb verb
 	job  uint8 // the place of the job
-	// child is a job to create, and creation the reason, for the checks.
+	// child is a job to create. creation is the reason, for the checks.
 	child    childID
 	creation creation
 	status   statusID

@@ -99,7 +99,7 @@ const (
 // round is a round under way: its next write, or its end.
 type round struct {
 	begun *begun
-	// from is the previous round, 0 for none, and by the outcome that led from there to this one.
+	// from is the previous round, 0 for none. by is the outcome that led from there to this one.
 	from  roundID
 	by    outcome
 	write writeStep

@@ -161,10 +161,10 @@ func (s *state) compact() {
 // sort puts the pods into an order that depends only on their contents. States that differ only in
 // the identity of pods become the same.
 //
-// This is sound since neither the world nor the checks look at identities, and the planner does so
-// only to break ties: among pods that look the same it takes the one with the lowest UID. Real UIDs
-// are random. So a round begins once for each way to assign UIDs to pods that look the same but
-// differ in what the controller cannot see: see beginRounds.
+// This is sound since neither the world nor the checks look at identities, and the planner looks at
+// them only to break ties: among pods that look the same it takes the one with the lowest UID. Real
+// UIDs are random. So a round begins once for each way to assign UIDs to pods that look the same
+// but differ in what the controller cannot see: see beginRounds.
 func (s *state) sort() {
 	n := s.known()
 	slices.SortFunc(s.pods[:n], func(a, b pod) int { return comparePods(&a, &b) })

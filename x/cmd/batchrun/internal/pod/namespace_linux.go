@@ -170,7 +170,7 @@ func mountAll(stage string, binds []bind) error {
 }
 
 // giveUp drops capabilities of this process, including those that it could gain. A process without
-// the right to drop the latter has no capabilities: it is only kept from gaining any.
+// the right to drop those that it could gain has no capabilities: it is only kept from gaining any.
 func giveUp(drop []int, noNew bool) error {
 	if len(drop) > 0 {
 		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}

@@ -146,7 +146,7 @@ func (l *live) frame(width, height int) (lines []string) {
 	return lines
 }
 
-// barWidth is the width of a bar, and barFrom the minimum width of a terminal with bars.
+// barWidth is the width of a bar. barFrom is the minimum width of a terminal with bars.
 const barWidth, barFrom = 22, 76
 
 // line returns the line of a job or CronJob, at most as wide as the terminal.

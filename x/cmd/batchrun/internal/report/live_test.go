@@ -19,7 +19,8 @@ import (
 
 var begin = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 
-// screen is a terminal of a size that shows live lines, a minute and five seconds after the jobs began.
+// screen is a terminal of this size. It shows live lines, a minute and five seconds after the jobs
+// began.
 func screen(width, height int) (*live, *bytes.Buffer) {
 	var b bytes.Buffer
 	return &live{out: &b, size: func() (int, int) { return width, height }, layout: time.TimeOnly,

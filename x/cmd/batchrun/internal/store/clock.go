@@ -6,8 +6,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/clock"
 )
 
-// Clock returns the clock of the state folder, and its last stored time. The latter
-// is the zero Time for a folder that has only used the machine's time.
+// Clock returns the clock of the state folder, and its last stored time. That time is the zero Time
+// for a folder that has only used the machine's time.
 func (s *Store) Clock() (c *clock.Clock, seen time.Time, err error) {
 	rows, err := s.db.Query("SELECT real, virtual, speed, seen FROM clock ORDER BY real, rowid")
 	if err != nil {

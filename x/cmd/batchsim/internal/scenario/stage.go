@@ -119,7 +119,7 @@ func (o *stageObject) stage() (stage, error) {
 	return s, nil
 }
 
-// weigh tells each stage that ends a pod which other stages do so: a pod chooses between them.
+// weigh tells each stage that ends a pod which other stages end a pod: a pod chooses between them.
 func weigh(all []stage) []stage {
 	var ends []*stage
 	for i := range all {

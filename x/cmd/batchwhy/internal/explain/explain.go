@@ -19,7 +19,7 @@ type Options struct {
 	At time.Time
 	// For is how far to look ahead, 0 for no forecast.
 	For time.Duration
-	// Timeline adds a drawing to each explanation, Plan the text of the plan.
+	// Timeline adds a drawing to each explanation. Plan adds the text of the plan.
 	Timeline, Plan bool
 	// Pods is the number of pods of a Job to list, 0 for 100. The first PodsFrom pods are left out.
 	Pods, PodsFrom int

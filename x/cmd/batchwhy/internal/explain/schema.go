@@ -156,7 +156,7 @@ type Schedule struct {
 // Run is a run of a schedule and its result.
 type Run struct {
 	At time.Time `json:"at"`
-	// Outcome is the result in a word, and Text in a sentence.
+	// Outcome is the result in a word. Text is the result in a sentence.
 	Outcome string `json:"outcome"`
 	Job     string `json:"job,omitempty"`
 	Text    string `json:"text"`

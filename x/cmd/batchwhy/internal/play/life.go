@@ -43,13 +43,13 @@ type View struct {
 	Head   []string `json:"head"`
 	Table  []string `json:"table"`
 	// Items are a page of the pods of a Job or the Jobs of a CronJob. From is the place of the
-	// first, and Count the number of all.
+	// first. Count is the number of all.
 	Items  []Item   `json:"items"`
 	From   int      `json:"from"`
 	Count  int      `json:"count"`
 	Events []string `json:"events"`
-	// Wake is the time at which something happens by itself, and Waited the share of the wait that has
-	// passed, from 0 to 1.
+	// Wake is the time at which something happens by itself. Waited is the share of the wait that
+	// has passed, from 0 to 1.
 	Wake     string            `json:"wake,omitempty"`
 	Waited   float64           `json:"waited,omitempty"`
 	Ended    bool              `json:"ended"`

@@ -78,7 +78,7 @@ type End struct {
 // PodSpec has the fields of a pod's spec, or of a template's, that explanations need.
 type PodSpec struct {
 	Scheduler, ServiceAccount string
-	// Gates are the names of the scheduling gates, Claims the names of the volume claims.
+	// Gates are the names of the scheduling gates. Claims are the names of the volume claims.
 	Gates, Claims []string
 	// Deadline is activeDeadlineSeconds, or nil.
 	Deadline   *int64

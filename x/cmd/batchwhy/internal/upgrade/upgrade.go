@@ -38,7 +38,7 @@ type Object struct {
 
 // Change is one difference.
 type Change struct {
-	// What is a sentence about the change, and Rule the rule of docs/rules.md, if there is one.
+	// What is a sentence about the change. Rule is the rule of docs/rules.md, if there is one.
 	What string `json:"what"`
 	Rule string `json:"rule,omitempty"`
 	// See is the enhancement proposal or the pull request of Kubernetes that made the change, such as
