@@ -183,7 +183,7 @@ func (s *Store) Delete(ctx context.Context, id job.UID) error {
 
 // deleteJob marks a locked job and its pods as being deleted.
 func (t *tx) deleteJob(id job.UID) {
-	t.changeJob(id, func(j *job.Job) { j.DeletionTimestamp = t.now })
+	t.changeJob(id, func(j *job.Job) { j.DeletionTimestamp = cmp.Or(j.DeletionTimestamp, t.now) })
 	for _, pod := range list(t, uid, "SELECT uid FROM pods WHERE job = $1", id) {
 		t.changePod(pod, t.deletePod)
 	}

@@ -301,10 +301,12 @@ func (w *CronJob) Finish(name string, how cronjob.Ending) {
 	w.Jobs[name] = c
 }
 
-// BeginRemoval deletes a job on behalf of a user. The job stays until its pods are gone.
+// BeginRemoval deletes a job, which stays until its pods are gone. A second deletion changes nothing.
 func (w *CronJob) BeginRemoval(name string) {
 	c := w.Jobs[name]
-	c.DeletionTimestamp = w.Now
+	if c.DeletionTimestamp.IsZero() {
+		c.DeletionTimestamp = w.Now
+	}
 	w.Jobs[name] = c
 }
 

@@ -51,8 +51,7 @@ func (b cronBackend) Delete(ctx context.Context, d cronjob.Deletion) error {
 		case !ok || c.UID != d.UID:
 			return cronjobapply.ErrGone
 		case d.Foreground && b.w.Lag != nil:
-			c.DeletionTimestamp = b.w.Now // the job stays until its pods are gone
-			b.w.Jobs[d.Name] = c
+			b.w.BeginRemoval(d.Name)
 		default:
 			delete(b.w.Jobs, d.Name)
 		}

@@ -199,6 +199,9 @@ func (w *world) doDelete(j *aJob, d *cronjob.Deletion) {
 
 // hold marks a job as deleted, and keeps it for a while.
 func (w *world) hold(j *aJob) {
+	if !j.DeletionTimestamp.IsZero() {
+		return // a second deletion changes nothing
+	}
 	most := 60
 	if w.holds && !w.calm {
 		most = pick(w.source, 60, 7200)
