@@ -130,11 +130,15 @@ func (p *Plan) foundGone(w *Writes) iter.Seq[*Reference] {
 
 // lostNames returns the names of jobs that may have been created and whose look-up had this result.
 func (p *Plan) lostNames(w *Writes, result cronjobreason.Result) map[string]bool {
-	names := map[string]bool{}
+	var names map[string]bool
 	for ref := range p.lookedUp(w, result) {
-		if ref.UID == "" {
-			names[ref.Name] = true
+		if ref.UID != "" {
+			continue
 		}
+		if names == nil {
+			names = map[string]bool{}
+		}
+		names[ref.Name] = true
 	}
 	return names
 }

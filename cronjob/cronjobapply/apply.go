@@ -91,28 +91,40 @@ type Executor struct {
 // After ctx is cancelled, no further read or write starts. Their results are ResultNotTried, and
 // the next round plans them again.
 func (e Executor) Apply(ctx context.Context, b Backend, plan *cronjob.Plan) (cronjob.Conclusion, error) {
-	r := &round{Executor: e, ctx: ctx, backend: b, plan: plan}
-
 	var writes cronjob.Writes
-	writes.Verified = r.verify()
-	writes.Deleted = r.remove(writes.Verified)
-	if plan.MayCreate(writes) {
-		writes.Created = r.create()
+	var errs []error
+	if len(plan.Verify)+len(plan.Delete)+len(plan.Create) > 0 { // most rounds have nothing to do
+		writes, errs = e.carryOut(ctx, b, plan)
 	}
-
 	if b, ok := step.As[Observer](b); ok {
 		b.Executed(writes)
 	}
 
 	settlement := plan.Settle(writes)
-	end := settlement.Conclude(r.write(&settlement))
-	if end.Retry && len(r.errs) == 0 {
-		r.note(ErrAgain)
+	settled, err := write(ctx, b, &settlement)
+	if err != nil {
+		errs = append(errs, err)
 	}
-	return end, errors.Join(r.errs...)
+
+	end := settlement.Conclude(settled)
+	if end.Retry && len(errs) == 0 {
+		errs = append(errs, ErrAgain)
+	}
+	return end, errors.Join(errs...)
 }
 
-// round is one call of Apply.
+// carryOut makes the reads and writes of the plan, apart from the status.
+func (e Executor) carryOut(ctx context.Context, b Backend, plan *cronjob.Plan) (writes cronjob.Writes, errs []error) {
+	r := &round{Executor: e, ctx: ctx, backend: b, plan: plan}
+	writes.Verified = r.verify()
+	writes.Deleted = r.remove(writes.Verified)
+	if plan.MayCreate(writes) {
+		writes.Created = r.create()
+	}
+	return writes, r.errs
+}
+
+// round is one call of carryOut.
 type round struct {
 	Executor
 	ctx     context.Context
@@ -288,17 +300,16 @@ func identified(j Job, name string, err error) (Job, error) {
 }
 
 // write writes the status, the one status write of a round (C15).
-func (r *round) write(s *cronjob.Settlement) cronjob.Reply {
+func write(ctx context.Context, b Backend, s *cronjob.Settlement) (cronjob.Reply, error) {
 	if !s.Write {
-		return cronjob.Reply{}
+		return cronjob.Reply{}, nil
 	}
-	if err := r.ctx.Err(); err != nil {
-		r.note(fmt.Errorf("write status: %w", err))
-		return cronjob.Reply{}
+	if err := ctx.Err(); err != nil {
+		return cronjob.Reply{}, fmt.Errorf("write status: %w", err)
 	}
-	if err := r.backend.WriteStatus(r.ctx, s.Status); err != nil {
-		r.note(fmt.Errorf("write status: %w", err))
-		return cronjob.Reply{Result: cronjobreason.ResultUnsuccessful, Error: err.Error()}
+	if err := b.WriteStatus(ctx, s.Status); err != nil {
+		failed := cronjob.Reply{Result: cronjobreason.ResultUnsuccessful, Error: err.Error()}
+		return failed, fmt.Errorf("write status: %w", err)
 	}
-	return cronjob.Reply{Result: cronjobreason.ResultDone}
+	return cronjob.Reply{Result: cronjobreason.ResultDone}, nil
 }

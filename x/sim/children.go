@@ -20,19 +20,24 @@ func (e *engine) childChanged(js *jobState) {
 	}
 
 	if !e.view.immediate {
-		e.lagged(delivery{cron: func() { e.seeChild(cs, js, child) }})
+		e.seeChildLater(cs, js, child)
 		return
 	}
-	e.seeChild(cs, js, child)
+	e.seeChild(cs, js, &child)
 }
 
-func (e *engine) seeChild(cs *cronState, js *jobState, child cronjob.Child) {
+// seeChildLater puts the change into the line. Only here a Child is on the heap.
+func (e *engine) seeChildLater(cs *cronState, js *jobState, child cronjob.Child) {
+	e.lagged(delivery{cron: func() { e.seeChild(cs, js, &child) }})
+}
+
+func (e *engine) seeChild(cs *cronState, js *jobState, child *cronjob.Child) {
 	if js.child < 0 {
 		js.child = int32(len(cs.jobs))
 		cs.jobs = append(cs.jobs, js)
-		cs.snap.Children = append(cs.snap.Children, child)
+		cs.snap.Children = append(cs.snap.Children, *child)
 	} else {
-		cs.snap.Children[js.child] = child
+		cs.snap.Children[js.child] = *child
 	}
 	e.enqueueCron(cs)
 }

@@ -61,8 +61,10 @@ func (e *engine) createJob(js *jobState, j *Job, spec job.Spec, name string, key
 	js.snap.Consistent = e.view.immediate
 	e.record.jobCreated(e.now, js)
 
-	byTime := func(a, b Edit) int { return cmp.Compare(a.After, b.After) }
-	js.edits = slices.SortedStableFunc(slices.Values(j.Edits), byTime)
+	if len(j.Edits) > 0 {
+		byTime := func(a, b Edit) int { return cmp.Compare(a.After, b.After) }
+		js.edits = slices.SortedStableFunc(slices.Values(j.Edits), byTime)
+	}
 	for i := range js.edits {
 		e.at(e.now+int64(js.edits[i].After), evEdit, js.id, js.life)
 	}
