@@ -119,9 +119,11 @@ func PlanRound(s Snapshot) (Plan, error) {
 	return *plan, nil
 }
 
-// IsQuiet reports whether planQuiet recognizes a round as quiet.
+// IsQuiet reports whether planQuiet recognizes a round as quiet, also with a planner that has
+// planned it before.
 func IsQuiet(s Snapshot) bool {
 	var p Planner
+	p.planQuiet(&s)
 	_, ok := p.planQuiet(&s)
 	return ok
 }

@@ -50,6 +50,13 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 	memory := func(change func(*job.Memory)) func(*job.Snapshot) {
 		return func(s *job.Snapshot) { s.Memory.JobUID = s.Job.UID; change(&s.Memory) }
 	}
+	stored := func(text string) func(*job.Snapshot) {
+		return memory(func(m *job.Memory) {
+			if err := m.UnmarshalJSON([]byte(text)); err != nil {
+				panic(err)
+			}
+		})
+	}
 	for _, tt := range []struct {
 		name   string
 		change func(*job.Snapshot)
@@ -143,11 +150,11 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 		{"FailureTarget", condition(job.ConditionFailureTarget), false},
 		{"SuccessCriteriaMet", condition(job.ConditionSuccessCriteriaMet), false},
 		{"resumed", condition(job.ConditionSuspended), false},
-		{"the memory cannot be read", memory(func(m *job.Memory) {
-			if err := m.UnmarshalJSON([]byte(`{"formatVersion":99}`)); err != nil {
-				panic(err)
-			}
-		}), false},
+		{"the memory cannot be read", stored(`{"formatVersion":99}`), false},
+		{"a pod that was ignored has lost its finalizer",
+			stored(`{"formatVersion":1,"jobUID":"6f1c2a9e-0000-4000-8000-000000000000","internal":{"handled":["gone"]}}`), false},
+		{"an untimed failure is counted", stored(`{"formatVersion":1,"jobUID":"6f1c2a9e-0000-4000-8000-000000000000",
+			"internal":{"untimed":[{"uid":"gone","at":"2026-01-01T00:00:00Z"}]}}`), false},
 		{"the snapshot is older than the last write", memory(func(m *job.Memory) { m.Written = 1 }), false},
 		{"an end is not shown", memory(func(m *job.Memory) { m.Finished = true }), false},
 		{"a creation is not shown", memory(func(m *job.Memory) { m.Expectations = expectations.Counts{Creations: 1, At: steadyStart} }), false},
