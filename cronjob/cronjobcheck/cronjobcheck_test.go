@@ -149,7 +149,7 @@ func TestState(t *testing.T) {
 	c := run(3)
 	expect(t, st.Create(&c), "")
 	running := child(2)
-	st.Neighbours.Add(&running, &s.Options, hour(3))
+	st.AddNeighbour(&running, hour(3))
 	expect(t, st.Create(&c), "CI8")
 
 	var h cronjobcheck.History
@@ -165,4 +165,33 @@ func TestState(t *testing.T) {
 	}
 	s.CronJob.Status.LastSuccessfulTime = hour(2)
 	expect(t, st.Status(&cronjob.Status{LastScheduleTime: hour(2), LastSuccessfulTime: hour(1)}, h.HasStarted), "CI12")
+}
+
+// TestState_AddNeighbour: a job counts if a run, a backfill or a trigger of this CronJob started it, and it runs.
+func TestState_AddNeighbour(t *testing.T) {
+	type neighbours = cronjobcheck.Neighbours
+	named := func(name string) cronjob.Child { return cronjob.Child{Name: name} }
+	for _, test := range []struct {
+		name    string
+		cronJob string
+		naming  cronjob.Naming
+		child   cronjob.Child
+		want    neighbours
+	}{
+		{"of a run", "c", cronjob.Naming{}, child(2), neighbours{Active: 1}},
+		{"of a trigger", "c", cronjob.Naming{}, named("c-manual-a"), neighbours{Active: 1}},
+		{"by hand", "c", cronjob.Naming{}, named("c-by-hand"), neighbours{}},
+		{"by hand, with the infix later in the name", "c", cronjob.Naming{}, named("c-x-manual-a"), neighbours{}},
+		{"by hand, of a CronJob whose name has the infix", "c-manual-x", cronjob.Naming{}, named("c-manual-x-b"), neighbours{}},
+		{"of a trigger of such a CronJob", "c-manual-x", cronjob.Naming{}, named("c-manual-x-manual-a"), neighbours{Active: 1}},
+		{"of a trigger, with a prefix", "c", cronjob.Naming{Prefix: "p-"}, named("p-c-manual-a"), neighbours{Active: 1}},
+		{"by hand, without the prefix", "c", cronjob.Naming{Prefix: "p-"}, named("c-manual-a"), neighbours{}},
+	} {
+		s := snapshot()
+		s.CronJob.Name, s.Options.Naming = test.cronJob, test.naming
+		st := cronjobcheck.State{CronJob: &s.CronJob, Options: &s.Options}
+		if st.AddNeighbour(&test.child, hour(3)); st.Neighbours != test.want {
+			t.Errorf("%s: %+v, want %+v", test.name, st.Neighbours, test.want)
+		}
+	}
 }

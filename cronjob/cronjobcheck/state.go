@@ -29,12 +29,14 @@ type Neighbours struct {
 	Leaving int
 }
 
-// Add counts one more job. A job that a user made by hand, without a trigger, does not count, and
-// neither does one that is stuck (Options.TerminatingTimeout).
-func (n *Neighbours) Add(c *cronjob.Child, o *cronjob.Options, now time.Time) {
-	byHand := c.ScheduledTime.IsZero() && !strings.Contains(c.Name, "-manual-")
+// AddNeighbour counts one more job. A job that a user made by hand, without a trigger, does not
+// count, and neither does one that is stuck (Options.TerminatingTimeout).
+func (st *State) AddNeighbour(c *cronjob.Child, now time.Time) {
+	n := &st.Neighbours
+	triggered := st.Options.Naming.TriggerName(st.CronJob.Name, cronjob.Trigger{}) // without an ID
+	byHand := c.ScheduledTime.IsZero() && !strings.HasPrefix(c.Name, triggered)
 	switch {
-	case c.Foreign, c.Finished != "", byHand, isStuck(c, o, now):
+	case c.Foreign, c.Finished != "", byHand, isStuck(c, st.Options, now):
 	case c.DeletionTimestamp.IsZero():
 		n.Active++
 		if c.Backfilled {

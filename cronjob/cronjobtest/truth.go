@@ -33,7 +33,7 @@ func (e *Env) state() *cronjobcheck.State {
 		Backfills: e.backfills,
 	}
 	for _, c := range e.truth.Children {
-		st.Neighbours.Add(c, &e.options, e.Now())
+		st.AddNeighbour(c, e.Now())
 	}
 	return st
 }

@@ -319,7 +319,7 @@ func (w *CronJob) RemovePods() {
 func (w *CronJob) state() cronjobcheck.State {
 	st := cronjobcheck.State{CronJob: &w.CronJob, Options: &w.Options, Triggers: w.Triggers, Backfills: w.Backfills}
 	for _, j := range w.Jobs {
-		st.Neighbours.Add(&j, &w.Options, w.Now)
+		st.AddNeighbour(&j, w.Now)
 	}
 	return st
 }

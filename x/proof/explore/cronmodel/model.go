@@ -240,7 +240,7 @@ func (w *worker) check(s *state) cronjobcheck.State {
 	for i := range s.jobs {
 		if id := s.jobs[i].live; id != 0 {
 			child := w.children.Of(uint32(id))
-			st.Neighbours.Add(&child, &w.scope.Options, clock(s.now))
+			st.AddNeighbour(&child, clock(s.now))
 		}
 	}
 	return st
