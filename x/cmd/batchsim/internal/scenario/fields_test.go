@@ -299,7 +299,7 @@ func TestEveryValue(t *testing.T) {
 	if len(values) != len(keys) {
 		t.Errorf("%d values, %d keys", len(values), len(keys))
 	}
-	text := "pods:\n- match: r*\n"
+	text := "jobs: {parallelism: 24, completions: 24}\npods:\n- match: r*\n"
 	annotations := ""
 	for key, value := range values {
 		text += fmt.Sprintf("  %s: %q\n", key, value)
@@ -320,13 +320,14 @@ func TestEveryValue(t *testing.T) {
 	}
 	scenario, plain := write(t, "scenario.yaml",
 		text), sim.Pod{Duration: sim.Constant(time.Minute), Resources: sim.Resources{CPU: 3000, Memory: 4 << 10}}
+	wide := write(t, "wide.yaml", "jobs: {parallelism: 24, completions: 24}\n")
 	for name, test := range map[string]struct {
 		files []string
 		want  sim.Pod
 	}{
 		"matched":     {[]string{scenario, write(t, "a.yaml", one("render", ""))}, want},
 		"not matched": {[]string{scenario, write(t, "a.yaml", one("other", ""))}, plain},
-		"annotations": {[]string{write(t, "a.yml", one("other", annotations))}, want},
+		"annotations": {[]string{wide, write(t, "a.yml", one("other", annotations))}, want},
 	} {
 		if have := pods(test.files...); len(have) != 1 || !reflect.DeepEqual(have[0], test.want) {
 			t.Errorf("%s: have %+v\nwant %+v", name, have, test.want)
@@ -350,6 +351,43 @@ func TestEveryValue(t *testing.T) {
 		var p sim.Pod
 		if err := apply(&p, "exitCode", code); err != nil || fmt.Sprint(p.ExitCode) != code {
 			t.Errorf("exitCode %s: %v, %d", code, err, p.ExitCode)
+		}
+	}
+}
+
+// A quorum is at most the number of pods that can run together, with all settings.
+func TestQuorum(t *testing.T) {
+	manifest := func(kind, spec string) string {
+		return write(t, "job.yaml", "apiVersion: batch/v1\nkind: "+kind+"\nmetadata: {name: a, annotations: {"+Prefix+"quorum: '3'}}\nspec: "+spec)
+	}
+	const template = "template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}"
+	trace := write(t, "trace.csv", "submit,duration,pods\n0s,1s,3\n0s,1s,2\n")
+	for _, test := range []struct{ name, file, settings, want string }{
+		{"as many", manifest("Job", "{parallelism: 3, completions: 3, "+template+"}"), "", ""},
+		{"too many", manifest("Job", "{parallelism: 2, completions: 4, "+template+"}"), "", "job.yaml:1: a: quorum: 3: must not be above spec.parallelism, 2: "},
+		{"one by default", manifest("Job", "{"+template+"}"), "", "quorum: 3: must not be above spec.parallelism, 1: "},
+		{"few completions", manifest("Job", "{parallelism: 3, completions: 2, "+template+"}"), "", "quorum: 3: must not be above spec.completions, 2: "},
+		{"no completions", manifest("Job", "{parallelism: 3, "+template+"}"), "", ""},
+		{"a setting raises it", manifest("Job", "{parallelism: 2, "+template+"}"), "jobs.parallelism=3", ""},
+		{"a setting lowers it", manifest("Job", "{parallelism: 3, "+template+"}"), "jobs.parallelism=2", "quorum: 3: must not be above spec.parallelism, 2: "},
+		{"of a CronJob", manifest("CronJob", "{schedule: '0 0 * * *', jobTemplate: {spec: {parallelism: 2, "+template+"}}}"), "", "quorum: 3: must not be above"},
+		{"a trace", trace, "pods=[{match: '*', quorum: 2}]", ""},
+		{"a trace with a smaller job", trace, "pods=[{match: '*', quorum: 3}]", "quorum: 3: must not be above spec.parallelism, 2: "},
+	} {
+		var settings []Setting
+		if test.settings != "" {
+			one, err := ParseSetting(test.settings)
+			must.OK(t, err)
+			settings = append(settings, one)
+		}
+		s, err := Load([]string{test.file}, settings)
+		if err == nil && s.World(1).Jobs != nil {
+			for _, e := range s.World(1).Jobs {
+				err = errors.Join(err, e)
+			}
+		}
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %s", test.name, err, test.want)
 		}
 	}
 }

@@ -162,9 +162,26 @@ func (s *Scenario) finish(j *sim.Job, name string) error {
 		s.Pods[i].shape(&j.Pod, name)
 	}
 
+	if err := checkQuorum(j.Pod.Quorum, j.Spec); err != nil {
+		return fmt.Errorf("%s: %s: %w", cmpOr(j.Source, s.file), name, err)
+	}
+
 	j.Options = s.Options.jobOptions()
 	if why := s.unsimulated(j.Spec.Scheduling); why != "" {
 		return fmt.Errorf("%s: %s: spec.scheduling.%s", cmpOr(j.Source, s.file), name, why)
+	}
+	return nil
+}
+
+// checkQuorum refuses a quorum that the pods of a job never meet. No scenario edits a job later.
+func checkQuorum(quorum int32, spec job.Spec) error {
+	job.Default(&spec)
+	most, field := *spec.Parallelism, "parallelism"
+	if c := spec.Completions; c != nil && *c < most {
+		most, field = *c, "completions"
+	}
+	if quorum > most {
+		return fmt.Errorf("quorum: %d: must not be above spec.%s, %d: no more pods run together", quorum, field, most)
 	}
 	return nil
 }
