@@ -79,13 +79,13 @@ func audit(t *testing.T, w *World, r *Result) {
 		t.Errorf("open are %v: %+v", unfinished, r.Open)
 	}
 
-	// The pods. The sum of their times is known if no container starts again.
+	// The pods. How long they were idle is known if no container starts again.
 	numbers := map[int32]int32{}
 	changes := make([][]change, len(w.Nodes))
 	var busy float64
 	for i := range r.Pods {
 		p := &r.Pods[i]
-		ordered(t, *p, p.Created, p.Bound, p.Started, p.Ended, p.Gone)
+		ordered(t, *p, p.Created, p.Bound, p.Started, p.Began, p.Ended, p.Gone)
 		ordered(t, *p, p.Created, p.Deleted, p.Gone)
 		if p.Number != numbers[p.Job] ||
 			(p.Node >= 0) != (p.Bound != None && len(w.Nodes) > 0) ||
@@ -94,6 +94,10 @@ func audit(t *testing.T, w *World, r *Result) {
 		}
 		numbers[p.Job]++
 		want.Restarted += int64(p.Restarts)
+		used, idle := spent(p)
+		if quorum := quorumOf(w, specs, &r.Jobs[p.Job]); !hasBegun(p, pods[p.Job], quorum) {
+			t.Errorf("with the quorum %d, this work begins too early: %+v", quorum, *p)
+		}
 		switch {
 		case p.Ended == None && p.Gone == None:
 			want.Open.Pending++
@@ -102,12 +106,12 @@ func audit(t *testing.T, w *World, r *Result) {
 		case p.Ended == None:
 		case p.Succeeded:
 			want.PodsSucceeded++
-			want.Used += p.Ended - p.Started
+			want.Used += used
+			want.Idle += idle
 		default:
 			want.PodsFailed++
-			if p.Started != None {
-				want.Wasted += p.Ended - p.Started
-			}
+			want.Wasted += used
+			want.Idle += idle
 		}
 		if p.Started != None {
 			want.Waiting.Add(p.Started - p.Created)
@@ -123,12 +127,8 @@ func audit(t *testing.T, w *World, r *Result) {
 			}
 		}
 	}
-	if want.Restarted > 0 || got.Idle > 0 {
-		got.Used, got.Wasted, want.Used, want.Wasted = 0, got.Used+got.Wasted+got.Idle, 0, want.Used+want.Wasted
-		got.Idle = 0
-	}
 	if want.Restarted > 0 {
-		got.Wasted, want.Wasted = 0, 0
+		got.Idle, want.Idle = 0, 0
 	}
 
 	// The runs of CronJobs. After lost replies or slow calls, rounds do not match jobs.
@@ -195,6 +195,49 @@ func audit(t *testing.T, w *World, r *Result) {
 	if d := gocmp.Diff(want, got, hidden, gocmp.AllowUnexported(Sketch{}), cmpopts.EquateEmpty()); d != "" {
 		t.Errorf("the result and its records (-records +result):\n%s", d)
 	}
+}
+
+// spent returns how long a pod that has ended worked, and how long it was idle before, unless a
+// container started again.
+func spent(p *PodRecord) (used, idle time.Duration) {
+	began := p.Began
+	if began == None {
+		began = p.Ended
+	}
+	if p.Ended == None || p.Started == None {
+		return 0, 0
+	}
+	return p.Ended - began, began - p.Started
+}
+
+// quorumOf returns the quorum of a job.
+func quorumOf(w *World, specs map[string]*Job, j *JobRecord) int {
+	if j.Cron >= 0 {
+		return int(w.CronJobs[j.Cron].Job.Pod.Quorum)
+	}
+	return int(specs[j.Name].Pod.Quorum)
+}
+
+// hasBegun reports whether the work of a pod began when it may: without a quorum with the pod, and
+// otherwise with as many pods as the quorum asks for, or while the work of another went on.
+func hasBegun(p *PodRecord, all []PodRecord, quorum int) bool {
+	switch {
+	case p.Restarts > 0, p.Began == None && (quorum > 0 || p.Started == None):
+		return true
+	case quorum == 0:
+		return p.Began == p.Started
+	}
+
+	there, others := 0, false
+	for i := range all {
+		o := &all[i]
+		if o.Started == None || o.Started > p.Began || o.Ended != None && o.Ended < p.Began {
+			continue
+		}
+		there++
+		others = others || o.Restarts > 0 || o.Began != None && o.Began < p.Began
+	}
+	return there >= quorum || others
 }
 
 // change is the arrival or the end of a pod on a node.

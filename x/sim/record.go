@@ -21,8 +21,9 @@ type PodRecord struct {
 	Number, Index, Node int32
 	Restarts            int32
 	ExitCode            int32
-	// Created to Gone are the steps of the life; None for those that were not reached.
-	Created, Bound, Started, Ended, Deleted, Gone time.Duration
+	// Created to Gone are the steps of the life; None for those that were not reached. Began is when
+	// the work of the last container began: after Started with a Pod.Quorum or a restart.
+	Created, Bound, Started, Began, Ended, Deleted, Gone time.Duration
 	// Succeeded is true for a pod that ended in the phase Succeeded, Disrupted for one that
 	// was evicted.
 	Succeeded, Disrupted bool
@@ -123,6 +124,7 @@ func (r *recorder) podCreated(now int64, js *jobState, p *pod) {
 		Created: time.Duration(now),
 		Bound:   None,
 		Started: None,
+		Began:   None,
 		Ended:   None,
 		Deleted: None,
 		Gone:    None,
@@ -163,12 +165,16 @@ func (r *recorder) podBound(now int64, p *pod) {
 }
 
 func (r *recorder) podStarted(now int64, p *pod) {
+	x := r.pod(p)
 	if p.restarts > 0 {
+		if x != nil {
+			x.Began = None
+		}
 		return
 	}
 
 	r.Waiting.Add(time.Duration(now - p.created))
-	if x := r.pod(p); x != nil {
+	if x != nil {
 		x.Started = time.Duration(now)
 	}
 
@@ -186,6 +192,12 @@ func (r *recorder) podRestarted(p *pod) {
 	r.Restarted++
 	if x := r.pod(p); x != nil {
 		x.Restarts = p.restarts
+	}
+}
+
+func (r *recorder) workBegan(now int64, p *pod) {
+	if x := r.pod(p); x != nil {
+		x.Began = time.Duration(now)
 	}
 }
 

@@ -73,6 +73,7 @@ func (e *engine) beginWork(id int32, p *pod) {
 		e.drawRun(p)
 	}
 	p.began = e.now
+	e.record.workBegan(e.now, p)
 	e.at(e.now+int64(p.run.For), evEnd, id, p.timer)
 }
 
