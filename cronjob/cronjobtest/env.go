@@ -47,7 +47,6 @@ type Env struct {
 	backfills []cronjob.Backfill // the same
 	requests  int                // how many triggers and backfills there were
 	requested []cronjob.Trigger  // all triggers
-	foreign   int                // how many jobs of other owners there were
 }
 
 // Now returns the time in this life.

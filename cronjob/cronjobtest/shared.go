@@ -45,10 +45,10 @@ func (e *Env) takeOver(name string) bool {
 }
 
 func (e *Env) addForeign(name, says string) bool {
-	e.foreign++
+	e.program.Taken++
 	c := cronjob.Child{
 		Name:              name,
-		UID:               job.UID(fmt.Sprint("foreign-", e.foreign)),
+		UID:               job.UID(fmt.Sprint("foreign-", e.program.Taken)),
 		Foreign:           true,
 		CreationTimestamp: e.life.Now(),
 	}
@@ -65,7 +65,7 @@ func (e *Env) addForeign(name, says string) bool {
 // passesNames reports whether the program may have passed runs whose names are taken. Only its
 // memory records these.
 func (e *Env) passesNames() bool {
-	return e.options.CatchUp == cronjob.CatchUpAll && e.foreign > 0
+	return e.options.CatchUp == cronjob.CatchUpAll && e.program.Taken > 0
 }
 
 // removeJob removes a job by a client other than the program.

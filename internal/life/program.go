@@ -37,6 +37,9 @@ type Program struct {
 	// write.
 	Patience time.Duration
 
+	// Taken counts the names that other owners have taken. Each run that is passed since its name is
+	// taken may cost a round.
+	Taken int
 	// Again is when the program wants to be called. Zero means not at all.
 	Again time.Time
 	// Changed is set when something happens during a round that the program is notified of.
@@ -51,11 +54,10 @@ type Program struct {
 // conflict fails one round, and not the next one.
 const tooManyErrors = 10
 
-// maxIdle is the maximum number of rounds in a row that may ask for another one immediately and get
-// nothing done (L6, CL5). Such a round skips a run whose name is taken, or looks for a write that a
-// late cache does not show yet. A status write gets nothing done, since status writes can go on
-// without end.
-const maxIdle = 10
+// maxIdle is the maximum number of rounds in a row that may ask for another one within a second and
+// get nothing done (L6, CL5), besides one for each name that another owner has taken. A status write
+// gets nothing done, since status writes can go on without end.
+const maxIdle = 3
 
 // Happened calls the program after a change, and then as often as it asks for a call.
 func (p *Program) Happened() {
@@ -64,10 +66,11 @@ func (p *Program) Happened() {
 		done := p.Done
 		failed := p.Round()
 		hasEffect := failed || p.Changed || p.Done > done
-		if idle++; p.isAtRest() || hasEffect {
+		hurries := !p.Again.IsZero() && p.Again.Before(p.Now().Add(time.Second))
+		if idle++; hasEffect || !hurries {
 			idle = 0
 		}
-		if idle > maxIdle {
+		if idle > maxIdle+p.Taken {
 			p.Breaks(p.Busy, "each round asks for another one immediately, and %d in a row get nothing done", idle)
 		}
 

@@ -24,15 +24,17 @@ func (w *world) checkEvent(e *job.Event) {
 			w.fail("C9 missed and started", "%s is called missed, and %s was started", at, runName(at))
 		}
 	case "UnexpectedJob":
-		// This is not checked once another owner has taken a name: a replacing run may then create
-		// no job, so that nothing shows how late the cache of jobs is.
 		for name := range w.deleted {
-			if strings.HasSuffix(e.Message, name) && w.find(name) != nil && w.taken == 0 {
+			if strings.HasSuffix(e.Message, name) && w.find(name) != nil {
 				w.fail("C3", "%s, which the controller itself has deleted", e.Message)
 			}
 		}
 	}
 }
+
+// mostIdle is how many rounds in a row may ask for another one immediately without progress. Each
+// name that is taken allows one more.
+const mostIdle = 3
 
 // checkPace fails if rounds follow each other without progress (CL5).
 func (w *world) checkPace() {
@@ -41,7 +43,7 @@ func (w *world) checkPace() {
 		w.quick = 0
 	}
 	w.quick, w.last, w.book.seen = w.quick+1, w.now, w.progress
-	if limit := 10 + w.taken; w.quick > limit {
+	if limit := mostIdle + 1 + w.taken; w.quick > limit { // the last need not ask for another
 		w.fail(hotLoop, "%d rounds in a row, and nothing has got on", w.quick)
 	}
 	if w.rounds > 30000 {
