@@ -115,7 +115,7 @@ func TestCron_Ending(t *testing.T) {
 	history(t, kind, controller.CronJobOptions{}, hourly, func(c *clockwork) {
 		c.round(time.Hour)
 
-		end := metav1.Now()
+		end := metav1.NewTime(time.Now().Add(30 * time.Second)) // and not at the time of the run
 		early := metav1.NewTime(end.Add(-time.Minute))
 
 		for _, test := range []struct {

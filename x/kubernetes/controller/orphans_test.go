@@ -195,6 +195,9 @@ func TestNew_Incomplete(t *testing.T) {
 	if err == nil || got != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
+	if got, err := controller.NewOrphanReconciler(controller.Kind[*batchv1.Job]{}, controller.OrphanOptions{}); err == nil || got != nil {
+		t.Errorf("got %v, %v", got, err)
+	}
 	if ttl, err := controller.NewTTL(kindOf(controller.Kind[*batchv1.Job]{}, nil, c.jobCache, nil), controller.TTLOptions{}); err == nil || ttl != nil {
 		t.Errorf("got %v, %v", ttl, err)
 	}

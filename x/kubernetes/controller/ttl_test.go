@@ -108,7 +108,12 @@ func TestTTL_Clock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := testingclock.NewFakeClock(time.Now())
 		c := newCluster(t, expiring("j"))
-		c.startTTL(controller.TTLOptions{Common: controller.Common{Clock: clock}})
+		look := func(l controller.TTLLook) {
+			if !l.Now.Equal(clock.Now()) {
+				t.Errorf("a look at %s, the clock shows %s", l.Now, clock.Now())
+			}
+		}
+		c.startTTL(controller.TTLOptions{Common: controller.Common{Clock: clock}, Hooks: controller.TTLHooks{Look: look}})
 		c.rest(55 * time.Second)
 		if got := c.jobs(); len(got) != 1 {
 			t.Errorf("too early: %v", got)
