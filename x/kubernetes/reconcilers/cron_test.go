@@ -131,7 +131,7 @@ func TestCron_Clients(t *testing.T) {
 		t.Errorf("a name that exists: %v", err)
 	}
 
-	backups := reconcilers.OwnerClientOf[*Backup](c, "ns")
+	backups := reconcilers.OwnerClientOf[*Backup](c, schema.GroupVersionKind{}, "ns")
 	patched, err := backups.Patch(t.Context(), "b", types.MergePatchType, []byte(`{"metadata": {"annotations": {"a": "1"}}}`), metav1.PatchOptions{})
 	if err != nil || patched.Annotations["a"] != "1" || patched.Bucket != "x" {
 		t.Errorf("%+v, %v", patched, err)

@@ -1,8 +1,13 @@
 package reconcilers
 
 import (
+	"context"
+	"time"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/batchplan/batchplan/x/kubernetes/backend"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
@@ -14,6 +19,12 @@ func ClientsOf[P, C controller.Object](reader client.Reader, writer client.Clien
 }
 
 // OwnerClientOf returns the client of objects that own pods.
-func OwnerClientOf[T controller.Object](c client.Client, namespace string) backend.OwnerClient[T] {
-	return objects[T]{c, c, schema.GroupVersionKind{}, namespace}
+func OwnerClientOf[T controller.Object](c client.Client, kind schema.GroupVersionKind, namespace string) backend.OwnerClient[T] {
+	return objects[T]{c, c, kind, namespace}
+}
+
+// Round runs a round whose reconciler returns a time and an error.
+func Round(next time.Time, err error) (reconcile.Result, error) {
+	s := setup[types.NamespacedName]{reconcile: func(context.Context, types.NamespacedName) (time.Time, error) { return next, err }}
+	return s.round(context.Background(), types.NamespacedName{})
 }
