@@ -176,6 +176,10 @@ func TestRunAfterAnchor(t *testing.T) {
 			if plain := mustParse(t, c.spec, append(c.opts, schedule.WithSeconds(), schedule.WithAnchor(anchor))...); s.Equal(plain) {
 				t.Error("Equal overlooks the run")
 			}
+			after := append(c.opts, schedule.WithSeconds(), schedule.WithAnchor(anchor.Add(time.Second)), schedule.RunAfterAnchor())
+			if s.Equal(mustParse(t, c.spec, after...)) {
+				t.Error("Equal overlooks the time of the run")
+			}
 		})
 	}
 
