@@ -42,7 +42,7 @@ func TestLoad(t *testing.T) {
 			t.Run("steady-"+name, func(t *testing.T) { l.steady(t, name+"-"+w, mode, *pods) })
 		}
 		t.Run("finish", func(t *testing.T) { l.finish(t, "finish-"+w, *finishing) })
-		for _, workers := range []int{1, 2, 5} {
+		for _, workers := range []int{1, 5, 10} {
 			t.Run(fmt.Sprintf("jobs-%d", workers), func(t *testing.T) {
 				l.complete(t, fmt.Sprintf("jobs-%s-%d", w, workers), workers, *jobs)
 			})
