@@ -90,12 +90,12 @@ func planOwnGroup(plan *Plan, s *Snapshot, c *census) (jobgroup.Ref, error) {
 		})
 	}
 
-	// The group is made from the template with its new size.
+	// A new group is made from the template with its new size. One that exists follows the spec.
 	template := workload.Templates[0]
 	if template.MinCount > 0 && size > 0 {
 		template.MinCount = size
 	}
-	return planPodGroup(plan, s, c, workload.Ref, template), nil
+	return planPodGroup(plan, s, c, workload.Ref, template, size), nil
 }
 
 // planLentGroup plans the pod group of a job whose controller has the workload and leaves the pod
@@ -115,11 +115,15 @@ func planLentGroup(plan *Plan, s *Snapshot, c *census) jobgroup.Ref {
 		plan.goWithoutGroup("snapshot.groups.template", strconv.Quote(name)+" is not in the workload "+workload.Name)
 		return jobgroup.Ref{}
 	}
-	return planPodGroup(plan, s, c, jobgroup.Ref{Name: workload.Name}, workload.Templates[at])
+	template := workload.Templates[at]
+	return planPodGroup(plan, s, c, jobgroup.Ref{Name: workload.Name}, template, template.MinCount)
 }
 
-// planPodGroup plans the pod group that is made from a template.
-func planPodGroup(plan *Plan, s *Snapshot, c *census, workload jobgroup.Ref, template jobgroup.Template) jobgroup.Ref {
+// planPodGroup plans the pod group that is made from a template. If the group exists and is a gang,
+// it gets the given size.
+func planPodGroup(
+	plan *Plan, s *Snapshot, c *census, workload jobgroup.Ref, template jobgroup.Template, size int32,
+) jobgroup.Ref {
 	var own []jobgroup.PodGroup
 	for _, g := range s.Groups.PodGroups {
 		if !g.Foreign && g.Workload == workload.Name {
@@ -134,7 +138,7 @@ func planPodGroup(plan *Plan, s *Snapshot, c *census, workload jobgroup.Ref, tem
 	case len(own) == 1:
 		group := own[0]
 		was := jobgroup.Template{Name: template.Name, MinCount: group.MinCount}
-		plan.resize(jobgroup.KindPodGroup, group.Ref, was, template.MinCount)
+		plan.resize(jobgroup.KindPodGroup, group.Ref, was, size)
 		return group.Ref
 	case !isNew(&s.Job, c):
 		if template.MinCount > 0 {

@@ -140,7 +140,6 @@ var jobDivergences = []divergence{
 		look:   statuses,
 		theirs: "3 active, 0 ready, 0 terminating; 0 active, 0 ready, 3 terminating; 2 active, 0 ready, 0 terminating",
 		ours:   "3 active, 0 ready, 0 terminating; 0 active, 0 ready, 3 terminating; 0 active, 0 ready, 0 terminating"},
-	{row: "With gangs, a job, its workload and its pod group do not have the same policy (J45)", why: "package rounds draws it, with the gate on"},
 	{row: "The clock goes back while expectations are not met (E1)", why: "the clock of a bubble does not go back"},
 	{row: "Several failed pods match a FailJob rule (J21)", show: showChance},
 	{row: "The controller restarts (J31, B2)",

@@ -21,8 +21,6 @@
 //     theirs keeps the one listed first, ours the one with more failures
 //   - A workload of another size has no pod group yet (J45): theirs creates the group with the
 //     workload's size and resizes it; ours creates it with the new size
-//   - With gangs, a job, its workload and its pod group do not have the same policy (J45): a row of
-//     docs/divergences.md
 //   - A suspended job ends (J38, J39): a row of docs/divergences.md
 //   - Which pods are recorded, if more of them finish in a round than it can record: theirs follows
 //     the order of its cache

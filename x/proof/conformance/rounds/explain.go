@@ -55,13 +55,6 @@ var explanations = []explanation{
 	{"A workload of another size has no pod group yet (J45)", func(_ *Snapshot, theirs, ours *Result) bool {
 		return createsResized(theirs, ours)
 	}},
-	{
-		"With gangs, a job, its workload and its pod group do not have the same policy (J45)",
-		func(s *Snapshot, theirs, ours *Result) bool {
-			isResize := func(line string) bool { return strings.Contains(line, "write resize PodGroup ") }
-			return disagree(s) && slices.ContainsFunc(compare(theirs, ours), isResize)
-		},
-	},
 	{"A suspended job ends (J38, J39)", func(s *Snapshot, theirs, _ *Result) bool {
 		return s.Job.Spec.Suspend != nil && *s.Job.Spec.Suspend &&
 			slices.ContainsFunc(theirs.Writes, func(w string) bool {

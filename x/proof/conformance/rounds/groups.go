@@ -16,7 +16,6 @@ import (
 
 	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/specgen"
-	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
@@ -272,26 +271,29 @@ func (r groupResource) Get(
 	return &unstructured.Unstructured{Object: s.workloadObject(&s.Groups.Workloads[i])}, nil
 }
 
-// createsResized reports whether a round resizes the workload and creates the group that it lacks.
+// createsResized reports whether both sides create the pod group that a workload of another size
+// lacks, and differ only in when the group gets its new size: theirs resizes it after its creation.
+// If theirs cannot resize it or the workload, its round is over.
 func createsResized(theirs, ours *Result) bool {
 	has := func(r *Result, begin string) bool {
 		return slices.ContainsFunc(r.Writes, func(w string) bool { return strings.HasPrefix(w, begin) })
 	}
-	return has(ours, "resize Workload ") && has(theirs, "create PodGroup ")
-}
-
-// disagree reports whether one of the job, its workload and its pod group is a gang, and another is
-// not.
-func disagree(s *Snapshot) bool {
-	g := &s.Groups
-	if g.Controlled || len(g.Workloads) == 0 || len(g.PodGroups) == 0 {
+	if !has(theirs, "create PodGroup ") || !has(ours, "resize Workload ") || has(ours, "resize PodGroup ") {
 		return false
 	}
-	planned, err := job.DecodeJob(encode(s.Job))
-	must(err)
 
-	scheduling := planned.Spec.Scheduling
-	asks := scheduling != nil && scheduling.SchedulingPolicy != nil && scheduling.SchedulingPolicy.Gang != nil
-	workload, group := g.Workloads[0].Templates[0].MinCount > 0, g.PodGroups[0].MinCount > 0
-	return asks != workload || asks != group
+	failed := slices.ContainsFunc(theirs.Writes, func(w string) bool {
+		return strings.HasPrefix(w, "resize ") && !strings.HasSuffix(w, ": ok")
+	})
+	return failed || len(compare(withoutGroups(theirs), withoutGroups(ours))) == 0
+}
+
+// withoutGroups returns a result without the writes of workloads and pod groups.
+func withoutGroups(r *Result) *Result {
+	out := *r
+	out.Writes = slices.DeleteFunc(slices.Clone(r.Writes), func(w string) bool {
+		kind := strings.Fields(w)[1]
+		return kind == "Workload" || kind == "PodGroup"
+	})
+	return &out
 }
