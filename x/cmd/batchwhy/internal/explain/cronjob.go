@@ -31,7 +31,9 @@ func (e *Explainer) lookAtCron(c *read.CronJob) (l *cronLook, err error) {
 	}
 
 	for _, j := range e.children[c.UID] {
-		l.children = append(l.children, cronjob.ChildOf(&object, &j.Object, j.Controller().UID, j.Annotations))
+		child := cronjob.ChildOf(&object, &j.Object, j.Controller().UID, j.Annotations)
+		child.Misnamed = child.Foreign == (j.Controller().Name == c.Name)
+		l.children = append(l.children, child)
 		l.jobs[j.UID] = j
 	}
 	if !l.jobsRead { // the status names those that are active

@@ -9,6 +9,7 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 )
 
 // refusedFindings report writes that the API server has refused, and events of the controller that
@@ -59,6 +60,11 @@ func (l *cronLook) refusedFindings() (all []Finding) {
 			continue
 		}
 
+		isNamesake := func(c cronjob.Child) bool { return strings.HasSuffix(strings.TrimSpace(e.Message), " "+c.Name) }
+		if e.Reason == "UnexpectedJob" && slices.ContainsFunc(l.namesakes(), isNamesake) {
+			continue // namesakeFindings tell it
+		}
+
 		switch e.Reason {
 		case "FailedDelete", "FailedGet", "UnexpectedJob":
 			all = append(all, finding(Error, e.Reason, text, inspect("look at the Job that the message names; the "+
@@ -66,6 +72,73 @@ func (l *cronLook) refusedFindings() (all []Finding) {
 		}
 	}
 	return all
+}
+
+// namesakes returns the Jobs of other controllers that have the CronJob's name.
+func (l *cronLook) namesakes() (all []cronjob.Child) {
+	for _, c := range l.children {
+		if c.Foreign && c.Misnamed && l.jobs[c.UID].Controller().Name != "" {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// namesakeFindings report Jobs that a controller up to 1.36 takes for the CronJob's own, because it
+// compares only the name of their controller (C1).
+func (l *cronLook) namesakeFindings() []Finding {
+	all := l.namesakes()
+	if len(all) == 0 || l.cron.IsManifest {
+		return nil
+	}
+
+	var names, lost []string
+	for _, c := range all {
+		names = append(names, c.Name)
+	}
+
+	older := l.theirSnapshot
+	older.Options = cronjob.Kubernetes(release.V136())
+	if plan, err := cronjob.Reconcile(older); err == nil {
+		for _, d := range plan.Delete {
+			if slices.Contains(names, d.Name) {
+				lost = append(lost, d.Name)
+			}
+		}
+	}
+
+	// Only such a controller reports one of these Jobs.
+	reported, seen := "", false
+	for _, e := range l.events {
+		if e.Reason == "UnexpectedJob" && slices.ContainsFunc(names, func(name string) bool {
+			return strings.HasSuffix(strings.TrimSpace(e.Message), " "+name)
+		}) {
+			reported, seen = fmt.Sprintf(" (UnexpectedJob, reported %s, last %s)", times(e.Count), l.at(e.Last)), true
+		}
+	}
+
+	owner, ns := l.jobs[all[0].UID].Controller(), l.cron.Namespace
+	whose := fmt.Sprintf("%s %s", owner.Kind, owner.Name)
+	if owner.Kind == "CronJob" {
+		whose = "an earlier CronJob of the same name"
+	}
+	n := int64(len(names))
+	severity, text := Warning, fmt.Sprintf("%s %s %s to %s, and a controller up to Kubernetes 1.36 takes %s for the "+
+		"CronJob's own, since it compares only the name of a controller: it warns of such Jobs while they run%s, "+
+		"counts their successes, and deletes them by the history limits of the CronJob", verb(n, "Job", "Jobs"),
+		list(names), verb(n, "belongs", "belong"), whose, verb(n, "it", "them"), reported)
+	if len(lost) > 0 {
+		severity, text = Error, text+"; the next to be deleted: "+list(lost)
+	}
+
+	f := finding(severity, "SameName", text,
+		when("the control plane is older than 1.37", inspect("update it: from 1.37 on, the UID of the controller "+
+			"counts", "kubectl version")),
+		remedy("let the two have different names: a CronJob cannot be renamed, so create it anew under another name, "+
+			"and suspend this one", kubectl(ns, "get", "cronjob", l.cron.Name, "-o", "yaml"),
+			"a new CronJob starts with its next run; the Jobs of this one stay with it"))
+	f.Inferred = !seen
+	return []Finding{f}
 }
 
 // byHand returns the name of the Job at the end of a message if it was started by hand, or "".

@@ -203,8 +203,8 @@ func selectorKey(j *read.Job) string {
 	return ""
 }
 
-// sortChildren finds the Jobs that could belong to each CronJob: Jobs that it controls, and Jobs
-// whose names could be names of its runs.
+// sortChildren finds the Jobs that could belong to each CronJob: Jobs that it controls, Jobs whose
+// names could be names of its runs, and Jobs whose controller has its name.
 func (e *Explainer) sortChildren() {
 	byName := make(map[string]job.UID, len(e.objects.CronJobs))
 	for _, c := range e.objects.CronJobs {
@@ -224,9 +224,14 @@ func (e *Explainer) sortChildren() {
 			e.children[owner.UID] = append(e.children[owner.UID], j)
 		}
 
+		whose := read.Meta{Namespace: j.Namespace, Name: owner.Name}
+		named := byName[whose.Key()]
+		if named != "" && named != owner.UID {
+			e.children[named] = append(e.children[named], j)
+		}
 		name := j.Key()
 		if i := strings.LastIndexByte(name, '-'); i > 0 {
-			if uid := byName[name[:i]]; uid != "" && uid != owner.UID {
+			if uid := byName[name[:i]]; uid != "" && uid != owner.UID && uid != named {
 				e.children[uid] = append(e.children[uid], j)
 			}
 		}

@@ -2,7 +2,12 @@ package explain
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
+	"github.com/batchplan/batchplan/internal/value"
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
@@ -39,4 +44,83 @@ func (l *look) gangFindings() []Finding {
 				"kubectl -n kube-system logs -l component=kube-controller-manager --tail=200")))}
 	}
 	return nil
+}
+
+// gangSize returns the number of pods that a new Job of this spec starts together (J45), or 0 if it is
+// no gang.
+func (l *look) gangSize() int64 {
+	s := job.Snapshot{Job: l.snapshot.Job, Now: l.now, Options: job.Options{Gangs: true}}
+	s.Job.Status, s.Job.DeletionTimestamp = job.Status{}, time.Time{}
+	plan, err := job.Reconcile(s)
+	if err != nil {
+		return 0
+	}
+	for _, g := range plan.Groups {
+		if g.Kind == jobgroup.KindPodGroup {
+			return int64(g.MinCount)
+		}
+	}
+	return 0
+}
+
+// lacksGang reports whether a pod waits for a gang that never fills: the Job wants fewer pods than
+// have to exist.
+func (l *look) lacksGang(p *read.Pod) bool {
+	return p.Spec.Group != "" && l.found.Wanted < l.gangSize()
+}
+
+func (l *look) gangLack() string {
+	text := fmt.Sprintf("gets no node: a scheduler places pods of the gang only while %d of them exist (minCount), "+
+		"and the Job wants no more than %d", l.gangSize(), l.found.Wanted)
+	if n := l.spec.Completions; n != nil {
+		text += fmt.Sprintf(", since %d of %s done", l.succeeded(),
+			count(int64(*n), "completion is", "completions are"))
+	}
+	return text
+}
+
+// gangRemedy lets the pods that are left start.
+func (l *look) gangRemedy() *Remedy {
+	return l.set("lower minCount to the pods that are left", "spec.scheduling.schedulingPolicy.gang.minCount",
+		max(l.found.Wanted, 1),
+		"safe: pods that have a node keep it, and the controller gives their pod group the new size")
+}
+
+// remainderFindings report a gang whose last pods may be too few, or which never fills.
+func (l *look) remainderFindings() []Finding {
+	size, completions := l.gangSize(), int64(value.Of(l.spec.Completions))
+	isGrouped := func(p *read.Pod) bool { return p.Spec.Group != "" }
+	isLeft := func(p *read.Pod) bool { return p.Node == "" && l.lacksGang(p) }
+	switch {
+	case l.isFinished(), size < 2, completions == 0:
+		return nil
+	case !l.job.IsManifest && !slices.ContainsFunc(l.pods, isGrouped): // the gate may be off
+		return nil
+	case slices.ContainsFunc(l.pods, isLeft): // a finding about the pod tells it
+		return nil
+	case completions >= size && completions <= int64(*l.spec.Parallelism):
+		return nil
+	}
+
+	const minCount = "spec.scheduling.schedulingPolicy.gang.minCount"
+	rule := fmt.Sprintf("a scheduler places pods of the gang only while %d of them exist (minCount), and", size)
+	if l.job.IsManifest {
+		rule = "where the gate WorkloadWithJob is on, " + rule
+	}
+
+	if completions < size {
+		text := fmt.Sprintf("no pod gets a node: %s completions is %d", rule, completions)
+		return []Finding{finding(Warning, "GangIncomplete", text,
+			l.set("lower minCount", minCount, completions, "safe: no pod has a node yet"))}
+	}
+
+	text := fmt.Sprintf("the last pods may get no node: %s with completions %d above parallelism %d fewer may be left "+
+		"once others have ended together", rule, completions, *l.spec.Parallelism)
+	if l.job.IsManifest {
+		return []Finding{finding(Warning, "GangRemainder", text,
+			l.again(fmt.Sprintf("let all pods start together (parallelism: %d)", completions)))}
+	}
+	return []Finding{finding(Warning, "GangRemainder", text,
+		l.set("once the first pods have a node, let the later ones start alone", minCount, 1,
+			"safe: pods that have a node keep it; pods that have none yet no longer start together"))}
 }

@@ -17,6 +17,7 @@ import (
 func (l *look) findings(troubles []*podTrouble) []Finding {
 	return worstFirst(slices.Concat(l.failedFinding(), l.deletionFindings(), l.namespaceFindings(),
 		l.refusedFindings(), l.unsaid(l.groupTroubles(troubles)), l.heldFindings(), l.gangFindings(),
+		l.remainderFindings(),
 		l.adoptionFindings(), l.behindFindings(), l.activeFailures(), l.deadlineFindings(), l.hookFindings(),
 		l.specFindings(), l.widthFindings(), l.expiryFindings(), l.counterFindings(), l.keptFindings()))
 }

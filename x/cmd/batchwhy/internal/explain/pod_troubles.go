@@ -360,6 +360,8 @@ func (l *look) pendingTrouble(i int) *podTrouble {
 	case len(gates) > 0 || scheduled.Reason == "SchedulingGated":
 		return trouble("SchedulingGated", "is held by "+gateText(gates)+": no scheduler looks at it until whoever "+
 			"set the gate removes it", l.gateRemedies(p)...)
+	case p.Node == "" && l.lacksGang(p):
+		return trouble("GangIncomplete", l.gangLack(), l.gangRemedy())
 	case scheduled.Status == "False":
 		t := trouble("Unschedulable", "cannot be scheduled: "+told(scheduled.Message)+l.scaleUp(events),
 			l.scheduleRemedies(p, scheduled.Message, events)...)

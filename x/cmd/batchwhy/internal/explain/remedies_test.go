@@ -1,6 +1,7 @@
 package explain_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/batchplan/batchplan/internal/cronjobgen"
 	"github.com/batchplan/batchplan/internal/jobgen"
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobadmit"
@@ -123,6 +125,9 @@ func hasRun(p *read.Pod) bool {
 	return slices.ContainsFunc(p.Containers, func(c read.Container) bool { return c.Running || c.Ended || c.Last != nil })
 }
 
+// isGrouped reports whether a pod names a pod group: its Job is scheduled as a gang.
+func isGrouped(p *read.Pod) bool { return p.Spec.Group != "" }
+
 func isWorking(p *read.Pod) bool {
 	return p.Object.Phase == job.PodRunning && p.Object.Deletion == nil &&
 		slices.ContainsFunc(p.Containers, func(c read.Container) bool { return !c.Init && c.Running })
@@ -156,7 +161,12 @@ func (s scene) patch(a *explain.Act) error {
 			return notThere(j == nil, a)
 		}
 		old, next := j.Object, overlaid(j.Object.Spec, fields.Spec)
-		if err := jobadmit.ValidateUpdate(&old, next, release.Newest()); err != nil {
+		gangs := slices.ContainsFunc(s.podsOf(j), isGrouped)
+		server, err := release.Newest().With(release.WorkloadWithJob, gangs)
+		if err == nil {
+			err = jobadmit.ValidateUpdate(&old, next, server)
+		}
+		if err != nil {
 			return err
 		}
 		j.Object.Spec = next
@@ -315,6 +325,10 @@ func (s scene) liveJob(t *testing.T, j *read.Job) (end job.ConditionType, lost i
 		pod.Owner = job.OwnerOf(&w.Job, p.Controller().UID, p.Labels)
 		w.AddPod(pod)
 	}
+	size := 0
+	if p := j.Object.Spec.Scheduling; p != nil && slices.ContainsFunc(s.podsOf(j), isGrouped) {
+		size = int(value.Of(cmp.Or(p.SchedulingPolicy.Gang.MinCount, j.Object.Spec.Parallelism)))
+	}
 	working := func() (n int) {
 		for _, p := range w.Pods {
 			if p.Phase == job.PodRunning && p.Deletion == nil {
@@ -339,7 +353,7 @@ func (s scene) liveJob(t *testing.T, j *read.Job) (end job.ConditionType, lost i
 			switch {
 			case p.Deletion != nil || p.Phase == job.PodRunning && w.Now.Sub(s.at) > 0:
 				w.Finish(p, 0)
-			default:
+			case len(w.Pods) >= size: // a smaller gang is not scheduled
 				w.Run(p)
 			}
 		}
@@ -478,6 +492,9 @@ func (s scene) after(t *testing.T, before scene, x *explain.Explanation, f *expl
 
 	was, lostBefore, failsAnyway := without.liveJob(t, without.job(x.Namespace, x.Name))
 	is, lost, fails := s.liveJob(t, with)
+	if f.Code == "GangIncomplete" && (was != "" || is != job.ConditionComplete) {
+		faults = append(faults, fmt.Sprintf("the Job ends as %q without the remedy and as %q with it", was, is))
+	}
 	// without a resumption, nothing would happen
 	later := is == job.ConditionFailed && was != is && f.Code != "Suspended"
 	cost.fails = fails && !failsAnyway || later

@@ -80,6 +80,8 @@ type PodSpec struct {
 	Scheduler, ServiceAccount string
 	// Gates are the names of the scheduling gates. Claims are the names of the volume claims.
 	Gates, Claims []string
+	// Group is the name of the pod group, for a pod that is scheduled with others.
+	Group string
 	// Deadline is activeDeadlineSeconds, or nil.
 	Deadline   *int64
 	Containers []ContainerSpec
@@ -135,6 +137,7 @@ type podSpec struct {
 	SchedulerName  string            `json:"schedulerName"`
 	ServiceAccount string            `json:"serviceAccountName"`
 	Gates          []named           `json:"schedulingGates"`
+	Group          schedulingGroup   `json:"schedulingGroup"`
 	Deadline       *int64            `json:"activeDeadlineSeconds"`
 	Volumes        []volume          `json:"volumes"`
 	InitContainers []containerOfSpec `json:"initContainers"`
@@ -143,6 +146,10 @@ type podSpec struct {
 
 type named struct {
 	Name string `json:"name"`
+}
+
+type schedulingGroup struct {
+	Name string `json:"podGroupName"`
 }
 
 type volume struct {
@@ -170,7 +177,12 @@ func (q *quantity) UnmarshalJSON(data []byte) error {
 }
 
 func (s *podSpec) read() PodSpec {
-	out := PodSpec{Scheduler: s.SchedulerName, ServiceAccount: s.ServiceAccount, Deadline: s.Deadline}
+	out := PodSpec{
+		Scheduler:      s.SchedulerName,
+		ServiceAccount: s.ServiceAccount,
+		Group:          s.Group.Name,
+		Deadline:       s.Deadline,
+	}
 	for _, v := range s.Volumes {
 		if v.Claim.Name != "" {
 			out.Claims = append(out.Claims, v.Claim.Name)

@@ -45,8 +45,9 @@ func TestRows(t *testing.T) {
 	for _, d := range rows() {
 		neighbours(func(before, r release.Release) {
 			c, differs := d.between(before, r)
-			bound := append(d.also, d.since)[0]
-			if differs != (r.Minor() == bound.Minor()) {
+			bounds := append(d.until, append(d.also, d.since)[0])
+			isBound := func(b release.Release) bool { return b.Minor() == r.Minor() && d.isIn(r) != d.isIn(before) }
+			if differs != slices.ContainsFunc(bounds, isBound) {
 				t.Errorf("%s: from %v to %v it differs: %t (%+v)", d.up, before, r, differs, c.Shown)
 			}
 			if differs && (c.FoundBy == foundCase) == (c.Shown == nil) {

@@ -12,8 +12,10 @@ import (
 // difference is a row of docs/releases.md: what changes with a release.
 type difference struct {
 	since release.Release
-	// also has the patch releases with which older minor releases got the change.
+	// also has the patch releases with which older minor releases got the change, and until the
+	// releases that take it back.
 	also     []release.Release
+	until    []release.Release
 	up, down string
 	rule     string
 	// see is as in [Change].
@@ -34,10 +36,11 @@ var cluster = [...]difference{
 			"took, such as Failed without FailureTarget, or Complete without SuccessCriteriaMet, startTime or " +
 			"completionTime (jobstatus.CheckServed says what a release refuses; kueue#4027, karmada#7844)",
 		down: "API servers take most statuses unchecked"},
-	{since: release.V132(), rule: "J36", see: "kubernetes#127228",
-		up: "the finalizer of a pod whose job has ended or is gone is removed once: if that fails, it stays " +
-			"until the pod changes; the controllers of batchplan try again",
-		down: "finalizers of pods whose job has ended or is gone are removed again until that succeeds"},
+	{since: release.V132(), until: []release.Release{release.V136().At(5), release.V137().At(1)}, rule: "J36",
+		see: "kubernetes#127228, kubernetes#141329",
+		up: "The finalizer of a pod whose job has ended or is gone is removed once by 1.32 to 1.36.4 and by 1.37.0: " +
+			"if that fails, it stays until the pod changes; older and newer releases try again, as the " +
+			"controllers of batchplan do"},
 	{since: release.V132(), rule: "J29", see: "kubernetes#124952",
 		play: surplus, when: "one of two pods must go, and the sidecar of the older one has restarted",
 		up:   "restarts of sidecars rank pods for deletion, after restarts of the other containers",
@@ -76,19 +79,14 @@ var cluster = [...]difference{
 			movedTemplate), when: "a suspended job without startTime gets another nodeSelector while a pod is active",
 		up:   "nothing in the template of a suspended job changes while a pod is active, even if there is no startTime",
 		down: "the scheduling directives of a suspended job without startTime may change, though pods are active"},
-	{since: release.V137().At(1), also: []release.Release{release.V136().At(5)}, rule: "J36", see: "kubernetes#141329",
-		up: "the finalizer of a pod whose job has ended or is gone is tried again, with growing delay, if it " +
-			"cannot be removed; 1.37.0 does not try again",
-		down: "the finalizer of a pod whose job has ended or is gone is removed once: if that fails, it stays " +
-			"until the pod changes"},
 	{since: release.V137().At(2), see: "kubernetes#142247",
 		up: "creations in flight are forgotten when a job is deleted, as those of batchplan always are",
 		down: "creations in flight outlive a deleted job: one made again under its name may wait five minutes for " +
 			"its first pods; that of batchplan does not"},
 	{since: release.V137(), see: "KEP-5547",
 		play: rescheduled, when: "spec.scheduling gets another policy",
-		up: "a spec.scheduling that is stored does not change, and another one is dropped; with the gate " +
-			"WorkloadWithJob, schedulingPolicy.gang.minCount may change; before, servers do not know the field",
+		up: "servers know spec.scheduling: they drop it from a new job and let no stored one change; with the gate " +
+			"WorkloadWithJob they keep it, and let schedulingPolicy.gang.minCount change",
 		down: "servers do not know spec.scheduling"},
 }
 
@@ -164,7 +162,9 @@ func (d *difference) between(from, to release.Release) (c Change, differs bool) 
 	return c, true
 }
 
-func (d *difference) isIn(r release.Release) bool { return r.IsFrom(append(d.also, d.since)...) }
+func (d *difference) isIn(r release.Release) bool {
+	return r.IsFrom(append(d.also, d.since)...) && !r.IsFrom(d.until...)
+}
 
 // begin names the release with which the change comes: the new one, if feature gates make the
 // difference.

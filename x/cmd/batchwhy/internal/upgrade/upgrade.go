@@ -72,11 +72,11 @@ func Compare(objects *read.Objects, from, to release.Release) *Report {
 	r := &Report{From: from, To: to, Objects: []Object{}, Cluster: clusterChanges(from, to)}
 	for _, j := range objects.Jobs {
 		r.Objects = append(r.Objects,
-			Object{"Job", j.Object.Namespace, j.Object.Name, append([]Change{}, jobChanges(&j.Object, from, to)...)})
+			Object{"Job", j.Namespace, j.Name, append([]Change{}, jobChanges(&j.Object, from, to)...)})
 	}
 	for _, c := range objects.CronJobs {
 		r.Objects = append(r.Objects,
-			Object{"CronJob", c.Object.Namespace, c.Object.Name, append([]Change{}, cronJobChanges(c, from, to)...)})
+			Object{"CronJob", c.Namespace, c.Name, append([]Change{}, cronJobChanges(c, from, to)...)})
 	}
 	slices.SortStableFunc(r.Objects, func(a, b Object) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
@@ -277,13 +277,33 @@ func (c *concern) rank() int {
 // mostNames is the maximum number of names for a change in the text. The JSON has all objects.
 const mostNames = 20
 
-// names lists objects, and repeats the kind only when it changes.
-func names(objects []concerned, of int) string {
-	if len(objects) == of && of > 2 {
-		return fmt.Sprintf("all %d objects", of)
+// names lists objects, which are in order. It repeats the kind only when it changes, and says how
+// many objects have the same name. All objects, and all CronJobs, are only counted.
+func (r *Report) names(objects []concerned) string {
+	const few = 2
+	if len(objects) == len(r.Objects) && len(objects) > few {
+		return fmt.Sprintf("all %d objects", len(objects))
 	}
+
+	all := 0
+	for _, o := range r.Objects {
+		if o.Kind == "CronJob" {
+			all++
+		}
+	}
+	of, isOfCronJobs := strings.CutSuffix(objects[0].kind, "CronJob")
+	isOther := func(o concerned) bool { return o.kind != objects[0].kind }
+	if isOfCronJobs && !slices.ContainsFunc(objects, isOther) && len(objects) == max(all, few+1) {
+		return fmt.Sprintf("%sall %d CronJobs", of, all)
+	}
+
 	var b strings.Builder
-	for i, o := range objects[:min(len(objects), mostNames)] {
+	for i := 0; i < min(len(objects), mostNames); {
+		o, same := objects[i], 1
+		for i+same < len(objects) && objects[i+same] == o {
+			same++
+		}
+
 		switch {
 		case i == 0:
 			b.WriteString(o.String())
@@ -292,9 +312,12 @@ func names(objects []concerned, of int) string {
 		default:
 			b.WriteString("; " + o.String())
 		}
-	}
-	if n := len(objects); n > mostNames {
-		fmt.Fprintf(&b, " and %d more", n-mostNames)
+		if same > 1 {
+			fmt.Fprintf(&b, " (%d)", same)
+		}
+		if i += same; i >= mostNames && i < len(objects) {
+			fmt.Fprintf(&b, " and %d more", len(objects)-i)
+		}
 	}
 	return b.String()
 }
@@ -310,7 +333,7 @@ func (r *Report) writeChanges(b *strings.Builder, all []concern) {
 		}
 		b.WriteString("\n")
 		if len(c.objects) > 0 {
-			fmt.Fprintf(b, "    For %s.\n", names(c.objects, len(r.Objects)))
+			fmt.Fprintf(b, "    For %s.\n", r.names(c.objects))
 		}
 		switch p := c.Shown; {
 		case p == nil || p.Once == "":

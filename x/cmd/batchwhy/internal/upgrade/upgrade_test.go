@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,8 +102,12 @@ func TestWrite(t *testing.T) {
 			Object{Kind: "Job", Namespace: "n", Name: fmt.Sprint("j", i), Changes: []Change{shared}})
 	}
 	shared.What, shared.Shown = ofItsJobs+shared.What, nil
-	r.Objects = append(r.Objects, Object{Kind: "CronJob", Name: "c", Changes: []Change{{What: "Another."}, shared}},
-		Object{Kind: "Job", Name: "k", Changes: []Change{{What: "Another."}}})
+	another, third := []Change{{What: "Another."}, {What: "All CronJobs change."}}, Change{What: ofItsJobs + "Their Jobs change."}
+	r.Objects = append(r.Objects, Object{Kind: "CronJob", Name: "c", Changes: append(another, shared, third)})
+	for range 2 {
+		r.Objects = append(r.Objects, Object{Kind: "CronJob", Name: "d", Changes: append(another, third)})
+	}
+	r.Objects = append(r.Objects, Object{Kind: "Job", Name: "k", Changes: another[:1]})
 	var b strings.Builder
 	must.OK(t, r.Write(&b))
 	const want = `From Kubernetes 1.35 to 1.36
@@ -113,7 +118,11 @@ func TestWrite(t *testing.T) {
       1.35: a
       1.36: b
   - Another.
-    For CronJob c; Job k.
+    For CronJob c, d (2); Job k.
+  - All CronJobs change.
+    For all 3 CronJobs.
+  - Their Jobs change.
+    For the Jobs of all 3 CronJobs.
 `
 	if b.String() != want {
 		t.Error(b.String())
@@ -123,7 +132,8 @@ func TestWrite(t *testing.T) {
 // TestCluster: the changes that do not depend on an object, for an upgrade and a downgrade.
 func TestCluster(t *testing.T) {
 	up, down := clusterChanges(release.V131(), release.V137()), clusterChanges(release.V137(), release.V131())
-	if len(up) != len(cluster) || len(down) != len(cluster) ||
+	lasting := len(cluster) - 1 // one row is from 1.32 to 1.36 alone
+	if len(up) != lasting || len(down) != lasting ||
 		len(clusterChanges(release.V132(), release.V133())) != 0 {
 		t.Errorf("%v\n%v", up, down)
 	}
@@ -131,6 +141,16 @@ func TestCluster(t *testing.T) {
 		!strings.HasPrefix(down[0].What, "Before 1.32, API servers") {
 		t.Errorf("%q, %q", up[0].What, down[0].What)
 	}
+	const once = "The finalizer of a pod whose job has ended or is gone is removed once by 1.32 to 1.36.4 and by 1.37.0"
+	for _, pair := range [][2]release.Release{
+		{release.V131(), release.V136().At(4)}, {release.V136().At(4), release.V136()}, {release.V137().At(0), release.V137()},
+	} {
+		is := func(c Change) bool { return strings.HasPrefix(c.What, once) }
+		if !slices.ContainsFunc(clusterChanges(pair[0], pair[1]), is) {
+			t.Errorf("%v: no change of finalizers", pair)
+		}
+	}
+
 	strict, err := release.Parse("1.31,JobManagedBy=true")
 	must.OK(t, err)
 	gate := clusterChanges(release.V131(), strict)
