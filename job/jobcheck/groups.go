@@ -71,6 +71,16 @@ func sizeOf(s *job.Snapshot, g *jobgroup.Write) int32 {
 		asked = 0
 	}
 
+	// A group that exists follows the job, whatever its template says.
+	for _, group := range s.Groups.PodGroups {
+		if group.Ref == g.Ref && !s.Groups.Controlled {
+			if group.MinCount == 0 {
+				asked = 0
+			}
+			return asked
+		}
+	}
+
 	for _, w := range s.Groups.Workloads {
 		if w.Foreign && !s.Groups.Controlled {
 			continue

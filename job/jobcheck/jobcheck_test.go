@@ -288,6 +288,7 @@ func TestHistory_Long(t *testing.T) {
 func TestGroups(t *testing.T) {
 	ref := func(name string) jobgroup.Ref { return jobgroup.Ref{Name: name, UID: job.UID("uid of " + name)} }
 	workload := jobgroup.Workload{Ref: ref("w"), Templates: []jobgroup.Template{{Name: "t", MinCount: 2}}}
+	basic := jobgroup.Workload{Ref: ref("w"), Templates: []jobgroup.Template{{Name: "t"}}}
 	group := jobgroup.PodGroup{Ref: ref("g"), Workload: "w", MinCount: 2}
 	newGroup := jobgroup.Write{Kind: jobgroup.KindPodGroup, Ref: jobgroup.Ref{Name: "h"}, MinCount: 2,
 		Workload: jobgroup.Ref{Name: "w"}}
@@ -339,7 +340,7 @@ func TestGroups(t *testing.T) {
 		{"a group of a job that has a failure", func(s *job.Snapshot) { s.Job.Status.Failed = 1 }, &job.Plan{Groups: []jobgroup.Write{newGroup}}, "JI29"},
 		{"a new group of another size", nil, &job.Plan{Groups: []jobgroup.Write{small}}, "JI30"},
 		{"a new group of a workload that is no gang", func(s *job.Snapshot) {
-			s.Groups.Workloads = []jobgroup.Workload{{Ref: ref("w"), Templates: []jobgroup.Template{{Name: "t"}}}}
+			s.Groups.Workloads = []jobgroup.Workload{basic}
 		}, &job.Plan{Groups: []jobgroup.Write{small}}, "JI30"},
 		{"a new group of a job that asks for no gang any more", func(s *job.Snapshot) {
 			s.Groups.Workloads, s.Job.Spec.Scheduling = []jobgroup.Workload{{Ref: ref("w"),
@@ -347,6 +348,12 @@ func TestGroups(t *testing.T) {
 		}, &job.Plan{Groups: []jobgroup.Write{small}}, ""},
 		{"the size of parallelism", has, resize(ref("g"), 2), ""},
 		{"another size", has, resize(ref("g"), 1), "JI30"},
+		{"the size of parallelism, beside a workload that is no gang", func(s *job.Snapshot) { has(s); s.Groups.Workloads = []jobgroup.Workload{basic} }, resize(ref("g"), 2), ""},
+		{"another size, beside a workload that is no gang", func(s *job.Snapshot) { has(s); s.Groups.Workloads = []jobgroup.Workload{basic} }, resize(ref("g"), 1), "JI30"},
+		{"a group that is no gang", func(s *job.Snapshot) {
+			has(s)
+			s.Groups.PodGroups = []jobgroup.PodGroup{{Ref: ref("g"), Workload: "w"}}
+		}, resize(ref("g"), 2), "JI30"},
 		{"the size that is asked for", func(s *job.Snapshot) { s.Job.Spec.Scheduling = gang(ptr[int32](1)) }, resize(ref("g"), 1), ""},
 		{"a size that nobody asked for", func(s *job.Snapshot) { s.Job.Spec.Scheduling = nil }, resize(ref("g"), 2), "JI30"},
 		{"the size of a template", func(s *job.Snapshot) { has(s); s.Groups.Controlled = true; s.Job.Spec.Scheduling = nil }, resize(ref("g"), 2), ""},

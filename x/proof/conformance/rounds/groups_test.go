@@ -44,3 +44,26 @@ func TestJ44_DrawnGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestJ45_CreatesResized: the sides may differ in when a new group gets its size, and in nothing else.
+func TestJ45_CreatesResized(t *testing.T) {
+	const workload, small, resized, pod = "resize Workload w to 3: ok", "create PodGroup g of 2: ok",
+		"resize PodGroup g to 3: ok", "create pod in g: ok"
+	inOneStep := []string{workload, "create PodGroup g of 3: ok", pod}
+	for _, test := range []struct {
+		name         string
+		theirs, ours []string
+		want         bool
+	}{
+		{"a later size", []string{small, workload, resized, pod}, inOneStep, true},
+		{"a pod less", []string{small, workload, resized}, inOneStep, false},
+		{"no group", []string{workload, pod}, inOneStep, false},
+		{"a group that ours resizes as well", []string{small, workload, resized, pod}, append(inOneStep, resized), false},
+		{"a workload of the right size", []string{small, resized, pod}, []string{small, pod}, false},
+		{"a size that theirs cannot write", []string{small, workload, "resize PodGroup g to 3: error"}, inOneStep, true},
+	} {
+		if got := createsResized(&Result{Writes: test.theirs}, &Result{Writes: test.ours}); got != test.want {
+			t.Errorf("%s: %t", test.name, got)
+		}
+	}
+}
