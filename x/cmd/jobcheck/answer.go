@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
@@ -111,6 +112,7 @@ func right(s *job.Snapshot) (*answer, error) {
 
 	recording := plan.Record(job.Writes{
 		Claimed: written,
+		Grouped: slices.Repeat([]jobgroup.Effect{{Result: jobreason.ResultDone}}, len(plan.Groups)),
 		Deleted: done(len(plan.Delete)),
 		Created: done(len(plan.Create)),
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/internal/world"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobreason"
 )
@@ -26,6 +27,8 @@ type bug struct {
 	// spec and meddle lead lives to snapshots in which the rule decides, if these are rare otherwise.
 	spec   func(*rapid.T, *job.Spec)
 	meddle func(*rapid.T, *world.Job)
+	// gangs is true for a rule of jobs with Options.Gangs.
+	gangs bool
 }
 
 // answer returns the planner's answer, or nil if it has none.
@@ -45,7 +48,15 @@ func (b *bug) answer(s *job.Snapshot) *answer {
 	return a
 }
 
-// bugs are the planners with which a set of questions is measured, in the order of the rules.
+// planted returns the planners with which a set of questions is measured.
+func planted(gangs bool) []bug {
+	if gangs {
+		return slices.Concat(bugs, gangBugs)
+	}
+	return bugs
+}
+
+// bugs are planners with a planted bug, in the order of the rules. Without -gangs there are no others.
 var bugs = []bug{
 	{rule: "J3", text: "plans the job of another controller",
 		overlook: func(s *job.Snapshot) { s.Job.Spec.ManagedBy = nil },
@@ -499,6 +510,36 @@ func highestIndexes(s *job.Snapshot, a *answer) {
 	all, err := right(&free)
 	if n := len(a.Plan.Create); err == nil && len(all.Plan.Create) > n {
 		a.Plan.Create = all.Plan.Create[len(all.Plan.Create)-n:]
+	}
+}
+
+// gangBugs are planners that make a mistake with gangs.
+var gangBugs = []bug{
+	{rule: "J44", text: "makes no workload and no pod group", gangs: true, spec: ganged,
+		spoil: func(_ *job.Snapshot, a *answer) { a.Plan.Groups = nil }},
+	{rule: "J44", text: "puts no pod into the group", gangs: true, spec: ganged,
+		spoil: changeCreations(func(c *job.Creation) { c.Group = jobgroup.Ref{} })},
+	{rule: "J45", text: "never resizes a gang", gangs: true, spec: ganged,
+		meddle: func(_ *rapid.T, w *world.Job) {
+			w.Edit(func(s *job.Spec) { s.Parallelism = new(*s.Parallelism + 1) })
+		},
+		spoil: func(_ *job.Snapshot, a *answer) {
+			isResize := func(g jobgroup.Write) bool { return g.UID != "" }
+			a.Plan.Groups = slices.DeleteFunc(slices.Clone(a.Plan.Groups), isResize)
+		}},
+	{rule: "J45", text: "gives a gang the size of parallelism, although it asks for another", gangs: true,
+		overlook: func(s *job.Snapshot) { ganged(nil, &s.Job.Spec) },
+		spec: func(t *rapid.T, s *job.Spec) {
+			ganged(t, s)
+			s.Scheduling.SchedulingPolicy.Gang.MinCount = new(int32(1))
+		}},
+}
+
+// ganged makes all pods of a job start together.
+func ganged(_ *rapid.T, s *job.Spec) {
+	s.Parallelism = new(max(*s.Parallelism, 2))
+	s.Scheduling = &jobgroup.Scheduling{
+		SchedulingPolicy: &jobgroup.SchedulingPolicy{Gang: new(jobgroup.Gang)},
 	}
 }
 

@@ -197,7 +197,7 @@ func (q *asked) podsAfter(a *answer) (pods []*job.Pod) {
 func (q *asked) checkIdle(a *answer) []jobcheck.Violation {
 	s, p, right := &q.snapshot, a.Plan, q.right.Plan
 	acts := func(p *job.Plan) int {
-		return len(p.Adopt) + len(p.Release) + len(p.Delete) + len(p.Create) + len(p.Untrack)
+		return len(p.Adopt) + len(p.Release) + len(p.Groups) + len(p.Delete) + len(p.Create) + len(p.Untrack)
 	}
 
 	if acts(right) == 0 || acts(p) > 0 {

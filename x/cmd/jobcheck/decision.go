@@ -42,14 +42,19 @@ func (d decision) plan(s *job.Snapshot, a *answer) {
 		return uids
 	}
 
-	var deletes, creates, untracked []string
+	var deletes, creates, groups, untracked []string
 	for i := range p.Delete {
 		deletes = append(deletes, fmt.Sprintf("%s (untrackFirst %v)", p.Delete[i].UID, p.Delete[i].UntrackFirst))
 	}
 	for i := range p.Create {
 		c := &p.Create[i]
-		creates = append(creates, fmt.Sprintf("index %s, namePrefix %q, hostname %q, failures %d, ignored %d",
-			c.Index, c.NamePrefix, c.Hostname, c.FailureCount, c.IgnoredFailureCount))
+		creates = append(creates, fmt.Sprintf("index %s, namePrefix %q, hostname %q, failures %d, ignored %d, group %q",
+			c.Index, c.NamePrefix, c.Hostname, c.FailureCount, c.IgnoredFailureCount, c.Group.Name))
+	}
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		groups = append(groups, fmt.Sprintf("%s %q (UID %q) of workload %q, template %q, minCount %d",
+			g.Kind, g.Name, g.UID, g.Workload.Name, g.Template, g.MinCount))
 	}
 	for i := range p.Untrack {
 		if u := &p.Untrack[i]; isApplied(s, a, u) {
@@ -61,6 +66,7 @@ func (d decision) plan(s *job.Snapshot, a *answer) {
 	d.set("release", refs(p.Release))
 	d.set("delete", deletes)
 	d.set("create", creates)
+	d.set("groups", groups)
 	d.set("untrack", untracked)
 	d["requeue.at"] = textOf(p.Requeue.At)
 }

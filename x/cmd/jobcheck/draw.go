@@ -15,7 +15,7 @@ const tries = 200
 
 // drawQuestion returns the n-th question of a seed. Each question is drawn for one of the bugs, in
 // turn: it is the first moment, in the first of several lives, in which that bug shows.
-func drawQuestion(seed, n int) (*asked, error) {
+func drawQuestion(bugs []bug, seed, n int) (*asked, error) {
 	b := &bugs[n%len(bugs)]
 	lives := rapid.Custom(b.live)
 	var life *world.Job
@@ -65,7 +65,7 @@ func (b *bug) live(t *rapid.T) moment {
 	}
 
 	w := world.NewJob(spec)
-	w.Consistent = true
+	w.Consistent, w.Options.Gangs = true, b.gangs
 
 	length := rapid.IntRange(1, 40).Draw(t, "length")
 	meddleAt := rapid.IntRange(0, length-1).Draw(t, "meddle at")

@@ -31,6 +31,7 @@ type finding struct {
 type examiner struct {
 	questions, seed int
 	exact           bool
+	bugs            []bug
 	timeout         time.Duration // for one answer
 
 	plans, statuses, refused int
@@ -46,14 +47,14 @@ var errEnded = errors.New("no answer: the program has ended")
 // another order.
 func (e *examiner) ask(out io.Writer, in io.Reader) error {
 	lines := bufio.NewReader(in)
-	e.found, e.caught = make(map[string]*finding), make([]bool, len(bugs))
+	e.found, e.caught = make(map[string]*finding), make([]bool, len(e.bugs))
 	var q *asked
 	var before []byte // the last answer
 	for id := range e.questions {
 		again := id%2 == 1
 		if !again {
 			var err error
-			if q, err = drawQuestion(e.seed, id/2); err != nil {
+			if q, err = drawQuestion(e.bugs, e.seed, id/2); err != nil {
 				return fmt.Errorf("question %d: %w", id, err)
 			}
 		} else {
@@ -175,11 +176,11 @@ func (e *examiner) note(id int, q *asked, question, reply []byte, broken []jobch
 
 // measure notes which bugs the question would have caught in an answer with the same parts.
 func (e *examiner) measure(q *asked, a *answer) {
-	for i := range bugs {
+	for i := range e.bugs {
 		if e.caught[i] {
 			continue
 		}
-		wrong := bugs[i].answer(&q.snapshot)
+		wrong := e.bugs[i].answer(&q.snapshot)
 		if wrong == nil {
 			continue
 		}
@@ -214,12 +215,12 @@ func (e *examiner) report(out, summary io.Writer) (broken int, err error) {
 	var missed []string
 	for i, caught := range e.caught {
 		if !caught {
-			missed = append(missed, fmt.Sprintf("  %s: %s", bugs[i].rule, bugs[i].text))
+			missed = append(missed, fmt.Sprintf("  %s: %s", e.bugs[i].rule, e.bugs[i].text))
 		}
 	}
 
 	fmt.Fprintf(summary, "On these questions they would have caught %d of %d planners with a planted bug",
-		len(bugs)-len(missed), len(bugs))
+		len(e.bugs)-len(missed), len(e.bugs))
 	if len(missed) > 0 {
 		fmt.Fprintf(summary, ", and missed:\n%s", strings.Join(missed, "\n"))
 	}

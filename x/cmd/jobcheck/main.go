@@ -18,7 +18,8 @@
 // its plan are done, before it removes finalizers: its uncounted lists hold the UIDs of the pods
 // that lose them next. It is left out if nothing is to be written. An answer with a plan may add
 // "settled", the status once the finalizers are gone, if that is written. A program that cannot
-// answer says {"id": 7, "error": "..."}. Unknown fields are errors. -sample 7 prints question 7 and
+// answer says {"id": 7, "error": "..."}. With -gangs some snapshots have options.gangs: their plans need
+// groups, and the group of each creation. Unknown fields are errors. -sample 7 prints question 7 and
 // the answer of this library.
 //
 // Words are the names of constants without the prefix of their type. The first word of state and of
@@ -26,6 +27,7 @@
 //
 //	state   (of a container) Waiting, Running, Terminated
 //	kind    (of a container) App, Init, RestartableInit
+//	kind    (of groups) Workload, PodGroup
 //	as      (of untrack) NotCounted, Succeeded, Failed, Index, AlreadyRecorded
 //	reason  (of create) New, Replacement, ReplacementOfFailed
 //	reason  (of delete) Ending, Suspended, NoIndex, IndexOutOfRange, DuplicateIndex, Surplus, Pending
@@ -86,6 +88,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (broken int, 
 	questions := flags.Int("questions", 1000, "how many `questions` to ask")
 	seed := flags.Int("seed", 1, "the `seed` of the snapshots")
 	exact := flags.Bool("exact", false, "require the answers of this library")
+	gangs := flags.Bool("gangs", false, "ask about jobs that are scheduled as gangs as well")
 	timeout := flags.Duration("timeout", time.Minute, "how `long` an answer may take")
 	sample := flags.Int("sample", -1, "print the question of this `id` and its answer, and exit")
 	listBugs := flags.Bool("bugs", false, "list the planted bugs and how many of the questions show each, and exit")
@@ -96,15 +99,16 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (broken int, 
 		return 0, err
 	}
 
+	bugs := planted(*gangs)
 	switch {
 	case *questions < 0:
 		return 0, fmt.Errorf("-questions %d: must not be negative", *questions)
 	case *timeout <= 0:
 		return 0, fmt.Errorf("-timeout %s: must be positive", *timeout)
 	case *sample >= 0:
-		return 0, printSample(stdout, *seed, *sample)
+		return 0, printSample(stdout, bugs, *seed, *sample)
 	case *listBugs:
-		return 0, printBugs(stdout, *seed, *questions)
+		return 0, printBugs(stdout, bugs, *seed, *questions)
 	}
 
 	program := flags.Args()
@@ -122,7 +126,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (broken int, 
 		out = file
 	}
 
-	e := &examiner{questions: *questions, seed: *seed, exact: *exact, timeout: *timeout}
+	e := &examiner{questions: *questions, seed: *seed, exact: *exact, timeout: *timeout, bugs: bugs}
 	if len(program) == 0 {
 		err = e.ask(stdout, stdin)
 	} else {
@@ -176,8 +180,8 @@ func (e *examiner) askProgram(program []string, stderr io.Writer) error {
 }
 
 // printSample prints a question and its right answer, in the format of the exchange.
-func printSample(out io.Writer, seed, id int) error {
-	q, err := drawQuestion(seed, id/2)
+func printSample(out io.Writer, bugs []bug, seed, id int) error {
+	q, err := drawQuestion(bugs, seed, id/2)
 	if err != nil {
 		return err
 	}
@@ -209,10 +213,10 @@ func printSample(out io.Writer, seed, id int) error {
 }
 
 // printBugs lists the planted bugs with the share of the questions that show each.
-func printBugs(out io.Writer, seed, questions int) error {
+func printBugs(out io.Writer, bugs []bug, seed, questions int) error {
 	shown, asked := make([]int, len(bugs)), (questions+1)/2
 	for n := range asked {
-		q, err := drawQuestion(seed, n)
+		q, err := drawQuestion(bugs, seed, n)
 		if err != nil {
 			return err
 		}

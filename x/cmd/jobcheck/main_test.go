@@ -70,6 +70,10 @@ var planners = map[string]func(*job.Snapshot, *answer) (line string){
 		}
 		return ""
 	},
+	"makes no groups": func(_ *job.Snapshot, a *answer) string {
+		a.Plan.Groups = nil
+		return ""
+	},
 	"does nothing": func(_ *job.Snapshot, a *answer) string { *a = answer{Plan: new(job.Plan)}; return "" },
 	"does nothing, without a status": func(_ *job.Snapshot, a *answer) string {
 		a.Plan = new(job.Plan)
@@ -146,6 +150,8 @@ func TestRun(t *testing.T) {
 		{"never mind whose pods", false, []string{"JI22"}},
 		{"counts at once", false, []string{"CheckTransition", "JI1"}},
 		{"the first pod first", false, []string{"JI24"}},
+		{"makes no groups", false, []string{"JI28"}},
+		{"makes no groups", true, []string{"JI28", "exact groups"}},
 		{"does nothing", false, []string{"L9"}},
 		{"does nothing, without a status", false, []string{"L9"}},
 		{"deletes everything", false, []string{"J29", "JI3"}},
@@ -156,8 +162,8 @@ func TestRun(t *testing.T) {
 		t.Run(fmt.Sprintf("%s, exact %v", test.name, test.exact), func(t *testing.T) {
 			t.Setenv(planner, test.name)
 			var out, errs bytes.Buffer
-			broken, err := run([]string{"-questions", "160", fmt.Sprintf("-exact=%v", test.exact), "--", os.Args[0]},
-				nil, &out, &errs)
+			broken, err := run([]string{"-gangs", "-questions", "160", fmt.Sprintf("-exact=%v", test.exact), "--",
+				os.Args[0]}, nil, &out, &errs)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, &errs)
 			}
@@ -218,7 +224,7 @@ func TestAsk_BadAnswers(t *testing.T) {
 		`{"id":0,"error":"e","plan":{}}`: "an error beside a plan",
 		`{"id":0,"settled":{}}`:          "a settled status and no plan",
 	} {
-		e := &examiner{questions: 1, seed: 1, timeout: time.Minute}
+		e := &examiner{questions: 1, seed: 1, timeout: time.Minute, bugs: bugs}
 		if err := e.ask(io.Discard, strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
@@ -229,9 +235,10 @@ func TestAsk_BadAnswers(t *testing.T) {
 // of them. Nearly all jobs have pods. The right answers pass, and the answers of most bugs do not.
 func TestQuestions(t *testing.T) {
 	const n = 530
+	bugs := planted(true)
 	shown, found, differ, podless := make([]int, len(bugs)), make([]bool, len(bugs)), make([]bool, len(bugs)), 0
 	for i := range n {
-		q, err := drawQuestion(1, i)
+		q, err := drawQuestion(bugs, 1, i)
 		must.OK(t, err)
 		if len(q.snapshot.Pods) == 0 {
 			podless++
@@ -279,7 +286,7 @@ func TestSample(t *testing.T) {
 	}
 	a, err := readAnswer([]byte(lines[1]), 9)
 	must.OK(t, err)
-	q, err := drawQuestion(1, 4)
+	q, err := drawQuestion(bugs, 1, 4)
 	must.OK(t, err)
 	slices.Reverse(q.snapshot.Pods)
 	if broken := q.check(a, true); len(broken) > 0 {
@@ -338,7 +345,7 @@ func (e *endless) Read(p []byte) (int, error) {
 }
 
 func TestAsk_AnswerWithoutEnd(t *testing.T) {
-	e, in := examiner{questions: 2, timeout: time.Hour}, new(endless)
+	e, in := examiner{questions: 2, timeout: time.Hour, bugs: bugs}, new(endless)
 	err := e.ask(io.Discard, in)
 	if err == nil || !strings.Contains(err.Error(), "no end of the line") || len(err.Error()) > 2*maxShown {
 		t.Errorf("%.200v", err)
