@@ -19,6 +19,9 @@
 //     counters that fall (JI4), pods that are counted without being listed, or twice (JI1,
 //     JI2), conditions that are withdrawn, or come without the one that announces them
 //     (JI14, JI15), times (JI17), index lists (JI6), anything that changes after the end (JI16).
+//   - The end that a status announces, by asking the planner: it must decide the same from the successes,
+//     failures and indexes which that status counts, and the time (J22 to J26). Ends that a pod decides
+//     (podFailurePolicy), and restarts of containers (OnFailure), are not judged.
 //   - The pods that a status lists: listed as succeeded without having succeeded, as failed while
 //     they run, counted while they have the finalizer, never recorded (JI1, JI3).
 //   - Pods that are created beyond parallelism or completions (JI10), beside a pod that they

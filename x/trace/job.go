@@ -115,6 +115,9 @@ func (c *checker) jobEvent(e *event) {
 		c.firstJob(s, e)
 	} else {
 		c.checkStatus(s, e, &before, how)
+		if how == isNext {
+			c.checkVerdict(s, e, &before)
+		}
 		c.checkListed(s, e, &before)
 		now := c.limitsOf(&s.job)
 		if reflect.DeepEqual(before.Status, s.job.Status) {

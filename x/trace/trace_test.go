@@ -481,7 +481,7 @@ func TestRelease(t *testing.T) {
 	r, err := release.Parse("1.31,JobManagedBy=false,JobPodReplacementPolicy=false")
 	must.OK(t, err)
 	s := newStory(t)
-	first(s, plain, "")
+	first(s, `"parallelism":1,"completions":1,"backoffLimit":6`, "")
 	succeeds(s, "a")
 	s.status("j", `"conditions":[{"type":"Complete","status":"True"}],"completionTime":%q,"active":null`, s.time(0))
 	if _, all, _ := s.check(trace.Options{Release: r}); len(all) > 0 {

@@ -132,10 +132,27 @@ var plants = []plant{
 		}
 		annotations[batchv1.CronJobScheduledTimestampAnnotation] = run.Add(7 * time.Second).Format(time.RFC3339)
 	}},
+	// The job ends too early: its spec has always allowed more.
+	{"complete without all successes", "jobs", "J26", ends("SuccessCriteriaMet", "CompletionsReached") + " spec.completions",
+		always("spec.completions", 90)},
+	{"failed below the limit", "jobs", "J22", ends("FailureTarget", "BackoffLimitExceeded") + " spec.template.spec.restartPolicy=Never",
+		always("spec.backoffLimit", 90)},
+	{"failed before the deadline", "jobs", "J23", ends("FailureTarget", "DeadlineExceeded"),
+		always("spec.activeDeadlineSeconds", 9000)},
 	// The controller ends the job, and continues.
 	{"a pod after the end", "jobs", "JI16", "status.active" + goesOn + exists, set("status.conditions", []any{
 		map[string]any{"type": "FailureTarget", "status": "True"}, map[string]any{"type": "Failed", "status": "True"},
 	})},
+}
+
+// ends describes the version that announces an end.
+func ends(condition, reason string) string {
+	return fmt.Sprintf("!was.status.conditions.%[1]s status.conditions.%[1]s.reason=%[2]s", condition, reason) + goesOn
+}
+
+// always sets a field in all versions.
+func always(path string, value any) func([]*version, int) {
+	return func(v []*version, _ int) { setAll(path, value)(v, 0) }
 }
 
 // set sets a field of the version, and setAll sets it in all later versions as well.

@@ -1,0 +1,107 @@
+package trace
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
+)
+
+// checkVerdict checks the end that a status announces: the planner must decide it from what that
+// status counts. The end may follow from the spec of this version or from the one before.
+func (c *checker) checkVerdict(s *jobState, e *event, before *job.Job) {
+	if !s.judged || announcedEnd(&before.Status).Type != "" || !before.DeletionTimestamp.IsZero() {
+		return
+	}
+	end := announcedEnd(&s.job.Status)
+	if end.Type == "" || c.decides(&s.job, end) {
+		return
+	}
+
+	older := s.job
+	older.Spec = before.Spec
+	if !c.decides(&older, end) {
+		c.found(finding(e, ruleOfEnd[end.Reason], "", "%s for %s does not follow from what the status counts: %s",
+			end.Type, cmp.Or(end.Reason, "no reason"), &s.job.Status))
+	}
+}
+
+// ruleOfEnd has the rules that decide the ends which counters show.
+var ruleOfEnd = map[string]string{
+	"BackoffLimitExceeded":     "J22",
+	"DeadlineExceeded":         "J23",
+	"MaxFailedIndexesExceeded": "J24",
+	"FailedIndexes":            "J24",
+	"SuccessPolicy":            "J25",
+	"CompletionsReached":       "J26",
+	"":                         "J26", // of older releases
+}
+
+// announcedEnd returns the first of the conditions that announce or are an end; the zero value if
+// there is none.
+func announcedEnd(s *job.Status) job.Condition {
+	for _, t := range [...]job.ConditionType{
+		job.ConditionSuccessCriteriaMet, job.ConditionFailureTarget, job.ConditionComplete, job.ConditionFailed,
+	} {
+		if isTrue(s, t) {
+			return s.Condition(t)
+		}
+	}
+	return job.Condition{}
+}
+
+// fullList is the number of UIDs beyond which a status does not list all pods that have ended (J3).
+const fullList = 500
+
+// decides reports whether the planner decides an end from the counters of the job's status, or
+// whether counters do not show that.
+func (c *checker) decides(j *job.Job, end job.Condition) bool {
+	lists := lists(&j.Status)
+	isFull := len(lists.Succeeded)+len(lists.Failed) >= fullList
+
+	status := j.Status
+	status.Conditions, status.UncountedTerminatedPods, status.Active = nil, nil, 0
+	status.Terminating, status.Ready = nil, nil
+	status.Succeeded += int32(len(lists.Succeeded))
+	status.Failed += int32(len(lists.Failed))
+
+	now := status.StartTime // so that no deadline has passed
+	switch end.Reason {
+	case "DeadlineExceeded":
+		now = end.LastTransitionTime.Add(time.Second) // times are in whole seconds
+		status.Succeeded, status.Failed, status.CompletedIndexes, status.FailedIndexes = 0, 0, "", nil
+	case "BackoffLimitExceeded":
+		// Restarts of containers count, too, and no status has them.
+		if isFull || j.Spec.Template.RestartPolicy != job.RestartNever {
+			return true
+		}
+		status.CompletedIndexes, status.Succeeded = "", 0
+	case "CompletionsReached", "":
+		if isFull {
+			return true
+		}
+		status.Failed, status.FailedIndexes = 0, nil
+	default:
+		if ruleOfEnd[end.Reason] == "" {
+			return true // of a pod, or of another controller
+		}
+	}
+
+	probe := *j
+	probe.Status, probe.DeletionTimestamp = status, time.Time{}
+	probe.Spec.ManagedBy = nil // whoever manages it decides the same
+	plan, err := job.Reconcile(job.Snapshot{
+		Job:        probe,
+		Now:        now,
+		Consistent: true,
+		Options:    job.Kubernetes(release.Newest()), // older ones announce less
+	})
+	if err != nil {
+		return true // the spec is not judged
+	}
+
+	recording := plan.Record(job.Writes{})
+	decided := announcedEnd(&recording.Status)
+	return decided.Type != "" && (decided.Reason == end.Reason || end.Reason == "" && decided.Reason == "CompletionsReached")
+}

@@ -1,0 +1,76 @@
+package trace_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/x/trace"
+)
+
+// TestVerdict: an end must follow from what its status counts.
+func TestVerdict(t *testing.T) {
+	const (
+		success = "SuccessCriteriaMet"
+		failure = "FailureTarget"
+	)
+	const template = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main"}]}}`
+	deadline := plain + `,"activeDeadlineSeconds":60`
+	indexes := `"parallelism":2,"completions":3,"completionMode":"Indexed","backoffLimitPerIndex":1,"maxFailedIndexes":1`
+	policy := indexed + `,"successPolicy":{"rules":[{"succeededIndexes":"0"}]}`
+
+	for _, test := range []struct {
+		name, spec, kind, reason, counters string
+		seconds                            int
+		want                               bool // it is possible
+	}{
+		{"two of two successes", plain, success, "CompletionsReached", `"succeeded":2`, 0, true},
+		{"of another controller", plain + `,"managedBy":"example.com/own"`, success, "CompletionsReached", `"succeeded":2`, 0, true},
+		{"one of two successes of another controller", plain + `,"managedBy":"example.com/own"`, success,
+			"CompletionsReached", `"succeeded":1`, 0, false},
+		{"one of two successes", plain, success, "CompletionsReached", `"succeeded":1`, 0, false},
+		{"two successes, one of them listed", plain, success, "CompletionsReached",
+			`"succeeded":1,"uncountedTerminatedPods":{"succeeded":["x"]}`, 0, true},
+		{"all indexes", indexed, success, "CompletionsReached", `"succeeded":3,"completedIndexes":"0-2"`, 0, true},
+		{"two of three indexes", indexed, success, "CompletionsReached", `"succeeded":2,"completedIndexes":"0,1"`, 0, false},
+		{"any success of a queue", `"parallelism":2,"backoffLimit":6`, success, "CompletionsReached", `"succeeded":1`, 0, true},
+		{"no success of a queue", `"parallelism":2,"backoffLimit":6`, success, "CompletionsReached", `"succeeded":0`, 0, false},
+		{"the index of the policy", policy, success, "SuccessPolicy", `"succeeded":1,"completedIndexes":"0"`, 0, true},
+		{"another index", policy, success, "SuccessPolicy", `"succeeded":1,"completedIndexes":"1"`, 0, false},
+		{"failures beyond the limit", plain, failure, "BackoffLimitExceeded", `"failed":7`, 0, true},
+		{"failures beyond the limit, one of them listed", plain, failure, "BackoffLimitExceeded",
+			`"failed":6,"uncountedTerminatedPods":{"failed":["x"]}`, 0, true},
+		{"failures at the limit", plain, failure, "BackoffLimitExceeded", `"failed":6`, 0, false},
+		{"restarts are not known", plain + `,"template":{"spec":{"restartPolicy":"OnFailure","containers":[{"name":"main"}]}}`,
+			failure, "BackoffLimitExceeded", `"failed":0`, 0, true},
+		{"at the deadline", deadline, failure, "DeadlineExceeded", `"failed":1`, 60, true},
+		{"before the deadline", deadline, failure, "DeadlineExceeded", `"failed":1`, 58, false},
+		{"without a deadline", plain, failure, "DeadlineExceeded", `"failed":1`, 3600, false},
+		{"too many failed indexes", indexes, failure, "MaxFailedIndexesExceeded", `"failed":4,"failedIndexes":"0,1"`, 0, true},
+		{"not too many", indexes, failure, "MaxFailedIndexesExceeded", `"failed":2,"failedIndexes":"0"`, 0, false},
+		{"an index failed, and all have ended", indexes, failure, "FailedIndexes",
+			`"failed":2,"failedIndexes":"0","succeeded":2,"completedIndexes":"1,2"`, 0, true},
+		{"an index is left", indexes, failure, "FailedIndexes",
+			`"failed":2,"failedIndexes":"0","succeeded":1,"completedIndexes":"1"`, 0, false},
+		{"a pod decided it", plain, failure, "PodFailurePolicy", `"failed":1`, 0, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newStory(t)
+			s.job("j", template+","+test.spec)
+			s.started("j", 1)
+			s.wait(time.Duration(test.seconds) * time.Second)
+			s.status("j", `%s,"conditions":[{"type":%q,"status":"True","reason":%q,"lastTransitionTime":%q}]`,
+				test.counters, test.kind, test.reason, s.time(0))
+			_, all, _ := s.check(trace.Options{Controllers: []string{"example.com/own", job.ControllerName}})
+
+			found := slices.ContainsFunc(all, func(f trace.Finding) bool {
+				return strings.Contains(f.String(), "does not follow")
+			})
+			if found == test.want {
+				t.Errorf("found %v, possible %v: %v", found, test.want, all)
+			}
+		})
+	}
+}
