@@ -103,5 +103,8 @@ func (c *checker) decides(j *job.Job, end job.Condition) bool {
 
 	recording := plan.Record(job.Writes{})
 	decided := announcedEnd(&recording.Status)
-	return decided.Type != "" && (decided.Reason == end.Reason || end.Reason == "" && decided.Reason == "CompletionsReached")
+	if end.Reason == "" {
+		return decided.Reason == "CompletionsReached"
+	}
+	return decided.Reason == end.Reason
 }
