@@ -80,6 +80,7 @@ type desk struct {
 }
 
 func newDesk(t *testing.T, c client.Client) *desk {
+	clientscheme.Scheme.AddKnownTypes(schema.GroupVersion{Group: "example.com", Version: "v1"}, &Nightly{}, &Backup{}, &Reel{}) // the manager's
 	d := &desk{informers: map[string]toolscache.SharedIndexInformer{}, client: c, reader: c}
 	d.Manager = newManager(t, func(*rest.Config, cache.Options) (cache.Cache, error) {
 		return idleCache{asked: map[string]bool{}}, nil
@@ -148,7 +149,6 @@ func reelKind() controller.Kind[*Reel] {
 
 // TestSetup_Controllers: the names, the workers and the recorders of what is added to a manager.
 func TestSetup_Controllers(t *testing.T) {
-	clientscheme.Scheme.AddKnownTypes(schema.GroupVersion{Group: "example.com", Version: "v1"}, &Nightly{}, &Backup{}, &Reel{})
 	quiet := controller.Common{Events: discard{}}
 	few := controller.Common{Events: discard{}, Workers: 1}
 	two := controller.Common{Workers: 2}
@@ -194,7 +194,6 @@ func TestSetup_Controllers(t *testing.T) {
 
 // TestSetup_Fails: each step of a setup that fails is an error.
 func TestSetup_Fails(t *testing.T) {
-	clientscheme.Scheme.AddKnownTypes(schema.GroupVersion{Group: "example.com", Version: "v1"}, &Nightly{}, &Backup{}, &Reel{})
 	quiet := controller.Common{Events: discard{}}
 	of := func(c controller.Common) []reconciler {
 		return []reconciler{
