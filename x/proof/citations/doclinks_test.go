@@ -1,6 +1,7 @@
 package citations
 
 import (
+	"fmt"
 	"go/ast"
 	"go/doc"
 	"go/doc/comment"
@@ -19,7 +20,8 @@ var bracketed = regexp.MustCompile(`\[\*?(\w+\.)?[A-Z]\w*(\.\w+)?\]`)
 
 // TestDocLinks reads the comments of the published packages as pkg.go.dev does: each name in
 // brackets must become a link. A link definition does not count, since go doc would print it as
-// text.
+// text. Comments within a declaration, of fields, methods of interfaces and constants of a block,
+// have no links: go doc prints the declaration as it stands, with the brackets.
 func TestDocLinks(t *testing.T) {
 	packages := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -59,6 +61,11 @@ func TestDocLinks(t *testing.T) {
 				t.Errorf("%s: %s: %s", folder, what, problem)
 			}
 		}
+		for what, text := range docsWithin(p) {
+			for _, name := range bracketed.FindAllString(text, -1) {
+				t.Errorf("%s: %s: go doc prints the brackets of %s", folder, what, name)
+			}
+		}
 		return nil
 	})
 	if err != nil || packages < 15 {
@@ -73,11 +80,6 @@ func docsOf(p *doc.Package) map[string]string {
 	values := func(all []*doc.Value) {
 		for _, v := range all {
 			docs[v.Names[0]] = v.Doc
-			for _, s := range v.Decl.Specs {
-				if s := s.(*ast.ValueSpec); s.Doc != nil {
-					docs[s.Names[0].Name+" itself"] = s.Doc.Text()
-				}
-			}
 		}
 	}
 
@@ -98,6 +100,41 @@ func docsOf(p *doc.Package) map[string]string {
 		functions(of.Name+".", of.Methods)
 	}
 
+	return docs
+}
+
+// docsWithin returns the comments within the declarations of a package, by what they describe.
+func docsWithin(p *doc.Package) map[string]string {
+	docs := map[string]string{}
+	look := func(of string, d *ast.GenDecl) {
+		ast.Inspect(d, func(n ast.Node) bool {
+			var names []*ast.Ident
+			var text string
+			switch n := n.(type) {
+			case *ast.Field:
+				names, text = n.Names, n.Doc.Text()+n.Comment.Text()
+			case *ast.ValueSpec:
+				names, text = n.Names, n.Doc.Text()+n.Comment.Text()
+			}
+			if text != "" {
+				docs[fmt.Sprint(of, " ", names)] = text
+			}
+			return true
+		})
+	}
+
+	values := func(all []*doc.Value) {
+		for _, v := range all {
+			look(v.Names[0], v.Decl)
+		}
+	}
+	values(p.Consts)
+	values(p.Vars)
+	for _, of := range p.Types {
+		look(of.Name, of.Decl)
+		values(of.Consts)
+		values(of.Vars)
+	}
 	return docs
 }
 
