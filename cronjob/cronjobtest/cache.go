@@ -17,43 +17,43 @@ import (
 type Cache interface {
 	// Replace shows the CronJob and all its jobs as they are, and replaces all that was shown
 	// before. It is called after each start of the program, and for each new CronJob.
-	Replace(c cronjob.CronJob, jobs []cronjob.Child)
+	Replace(c cronjob.CronJob, children []cronjob.Child)
 	// SetCronJob shows the CronJob as it is.
 	SetCronJob(c cronjob.CronJob)
-	// SetJob shows a job that is new or has changed.
-	SetJob(c cronjob.Child)
-	// RemoveJob shows that a job is gone.
-	RemoveJob(name string)
+	// SetChild shows a job that is new or has changed.
+	SetChild(c cronjob.Child)
+	// RemoveChild shows that a job is gone.
+	RemoveChild(name string)
 }
 
 // Mirror is a Cache that keeps the objects it is shown.
 type Mirror struct {
-	CronJob cronjob.CronJob
-	Jobs    []cronjob.Child
+	CronJob  cronjob.CronJob
+	Children []cronjob.Child
 }
 
 // Replace replaces the CronJob and all jobs.
-func (m *Mirror) Replace(c cronjob.CronJob, jobs []cronjob.Child) {
-	m.CronJob, m.Jobs = c, slices.Clone(jobs)
+func (m *Mirror) Replace(c cronjob.CronJob, children []cronjob.Child) {
+	m.CronJob, m.Children = c, slices.Clone(children)
 }
 
 // SetCronJob replaces the CronJob.
 func (m *Mirror) SetCronJob(c cronjob.CronJob) { m.CronJob = c }
 
-// SetJob adds or replaces a job.
-func (m *Mirror) SetJob(c cronjob.Child) {
-	m.RemoveJob(c.Name)
-	m.Jobs = append(m.Jobs, c)
+// SetChild adds or replaces a job.
+func (m *Mirror) SetChild(c cronjob.Child) {
+	m.RemoveChild(c.Name)
+	m.Children = append(m.Children, c)
 }
 
-// RemoveJob removes a job.
-func (m *Mirror) RemoveJob(name string) {
-	m.Jobs = slices.DeleteFunc(m.Jobs, func(c cronjob.Child) bool { return c.Name == name })
+// RemoveChild removes a job.
+func (m *Mirror) RemoveChild(name string) {
+	m.Children = slices.DeleteFunc(m.Children, func(c cronjob.Child) bool { return c.Name == name })
 }
 
 // Snapshot returns the current objects. It is not Consistent.
 func (m *Mirror) Snapshot() cronjob.Snapshot {
-	return cronjob.Snapshot{CronJob: m.CronJob, Children: slices.Clone(m.Jobs)}
+	return cronjob.Snapshot{CronJob: m.CronJob, Children: slices.Clone(m.Children)}
 }
 
 // LateLoop is [Loop] for a program that sees its objects late: it plans from a Mirror, which it

@@ -62,8 +62,8 @@ func (c Test) Run(t testing.TB, open func(*Env) Subject) {
 			e.watch = e.truth.Watch(life.Cache[cronjob.CronJob, cronjob.Child]{
 				Replace: c.Replace,
 				Object:  c.SetCronJob,
-				Child:   c.SetJob,
-				Remove:  c.RemoveJob,
+				Child:   c.SetChild,
+				Remove:  c.RemoveChild,
 			})
 		}
 

@@ -89,19 +89,19 @@ func (s *store) CronJob() (cronjob.CronJob, error) {
 	return c, nil
 }
 
-func (s *store) Jobs() ([]cronjob.Child, error) { return kittest.Listed(s.jobs, s.isMap), nil }
+func (s *store) Children() ([]cronjob.Child, error) { return kittest.Listed(s.jobs, s.isMap), nil }
 
 func (s *store) index(name string) int {
 	return slices.IndexFunc(s.jobs, func(c cronjob.Child) bool { return c.Name == name })
 }
 
-func (s *store) UpdateJob(c cronjob.Child) error {
+func (s *store) UpdateChild(c cronjob.Child) error {
 	s.jobs[s.index(c.Name)] = c
 	s.changes = append(s.changes, c.Name+" ends")
 	return nil
 }
 
-func (s *store) RemoveJob(name string) error {
+func (s *store) RemoveChild(name string) error {
 	i := s.index(name)
 	s.jobs = slices.Delete(slices.Clone(s.jobs), i, i+1)
 	s.changes = append(s.changes, name+" goes")
@@ -116,7 +116,7 @@ func (s *store) Look(context.Context) (cronjob.Snapshot, cronjobapply.Backend, e
 	return cronjob.Snapshot{CronJob: s.cronJob, Children: children, Consistent: !s.late}, &backend{s, s.version}, nil
 }
 
-func (s *store) AddJob(c cronjob.Child) error {
+func (s *store) AddChild(c cronjob.Child) error {
 	s.jobs = append(slices.Clip(s.jobs), c)
 	return nil
 }
@@ -201,7 +201,7 @@ func (b *backend) Delete(_ context.Context, d cronjob.Deletion) error {
 		b.jobs[i].DeletionTimestamp = b.env.Now()
 		return nil
 	}
-	return b.RemoveJob(d.Name)
+	return b.RemoveChild(d.Name)
 }
 
 func (b *backend) WriteStatus(_ context.Context, s cronjob.Status) error {

@@ -218,7 +218,7 @@ func (e *Env) end(c cronjob.Child, how cronjob.Ending) {
 // update stores a change of a job that the program did not make.
 func (e *Env) update(c cronjob.Child, says, what string) {
 	e.life.Tell("%s%s %s", e.life.Meanwhile, c.Name, says)
-	e.life.Must("update "+c.Name, e.subject.Store.UpdateJob(c))
+	e.life.Must("update "+c.Name, e.subject.Store.UpdateChild(c))
 	e.read()
 	is := e.truth.Child(c.Name)
 	if is == nil {

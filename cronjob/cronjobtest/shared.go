@@ -10,8 +10,8 @@ import (
 // SharedStore is a Store that also holds jobs of other owners. Such a job can have the name of a
 // run, which then cannot start (C14).
 type SharedStore interface {
-	// AddJob stores a job of another owner: it is Foreign, and Jobs returns it.
-	AddJob(c cronjob.Child) error
+	// AddChild stores a job of another owner: it is Foreign, and Children returns it.
+	AddChild(c cronjob.Child) error
 }
 
 // takeName lets another owner create a job under the name of a run that comes soon.
@@ -53,7 +53,7 @@ func (e *Env) addForeign(name, says string) bool {
 		CreationTimestamp: e.life.Now(),
 	}
 	e.life.Tell("%sanother owner creates a job %s, %s", e.life.Meanwhile, name, says)
-	e.life.Must("add "+name, e.subject.Store.(SharedStore).AddJob(c))
+	e.life.Must("add "+name, e.subject.Store.(SharedStore).AddChild(c))
 	e.read()
 
 	if is := e.truth.Child(name); is == nil || !is.Foreign || is.UID != c.UID {
@@ -71,7 +71,7 @@ func (e *Env) passesNames() bool {
 // removeJob removes a job by a client other than the program.
 func (e *Env) removeJob(says, name string) {
 	e.life.Tell("%s%s", e.life.Meanwhile, says)
-	e.life.Must("remove "+name, e.subject.Store.RemoveJob(name))
+	e.life.Must("remove "+name, e.subject.Store.RemoveChild(name))
 	e.read()
 	if e.truth.Child(name) != nil {
 		e.life.Breaks("Store", "%s was removed, and is there", name)

@@ -21,15 +21,15 @@ type Store interface {
 	UpdateSpec(s cronjob.Spec) error
 	// CronJob reads the CronJob.
 	CronJob() (cronjob.CronJob, error)
-	// Jobs reads all jobs of the CronJob, including those that have ended. UIDs must be unique in
+	// Children reads all jobs of the CronJob, including those that have ended. UIDs must be unique in
 	// the whole life.
-	Jobs() ([]cronjob.Child, error)
-	// UpdateJob stores how a job has ended: Finished, FinishTime and CompletionTime. Or it stores
-	// the DeletionTimestamp of a job that a user has deleted; the job stays until RemoveJob.
-	UpdateJob(c cronjob.Child) error
-	// RemoveJob removes a job, as a user does, or as the garbage collector does once the pods of a
+	Children() ([]cronjob.Child, error)
+	// UpdateChild stores how a job has ended: Finished, FinishTime and CompletionTime. Or it stores
+	// the DeletionTimestamp of a job that a user has deleted; the job stays until RemoveChild.
+	UpdateChild(c cronjob.Child) error
+	// RemoveChild removes a job, as a user does, or as the garbage collector does once the pods of a
 	// deleted job are gone.
-	RemoveJob(name string) error
+	RemoveChild(name string) error
 }
 
 // Program is the program under test, while it runs. A call reads the CronJob, plans once and

@@ -51,7 +51,7 @@ func inSeconds(s cronjob.Spec) cronjob.Spec {
 // asServed returns the options, changed as the service needs them: where a job holds its run, and
 // what the row of a schedule does not store.
 func asServed(o cronjob.Options) cronjob.Options {
-	o.Naming, o.Marks, o.Child, o.Without = crons.Naming, crons.Marks, crons.Child, crons.Without
+	o.Naming, o.Marks, o.ChildKind, o.Without = crons.Naming, crons.Marks, crons.ChildKind, crons.Without
 	o.ActiveFromChildren, o.SuccessFromChildren, o.Quirks = crons.ActiveFromChildren, crons.SuccessFromChildren, crons.Quirks
 	return o
 }
@@ -142,7 +142,7 @@ func (o *clients) CronJob() (c cronjob.CronJob, err error) {
 	return c, err
 }
 
-func (o *clients) Jobs() (jobs []cronjob.Child, err error) {
+func (o *clients) Children() (jobs []cronjob.Child, err error) {
 	c, err := o.CronJob()
 	if err != nil {
 		return nil, err
@@ -151,8 +151,8 @@ func (o *clients) Jobs() (jobs []cronjob.Child, err error) {
 	return jobs, err
 }
 
-// UpdateJob does what the rounds of the job would do.
-func (o *clients) UpdateJob(c cronjob.Child) error {
+// UpdateChild does what the rounds of the job would do.
+func (o *clients) UpdateChild(c cronjob.Child) error {
 	return o.in(func(t *tx) {
 		t.changeJob(c.UID, func(j *job.Job) {
 			j.DeletionTimestamp = c.DeletionTimestamp
@@ -164,7 +164,7 @@ func (o *clients) UpdateJob(c cronjob.Child) error {
 	})
 }
 
-func (o *clients) RemoveJob(name string) error {
+func (o *clients) RemoveChild(name string) error {
 	return o.in(func(t *tx) {
 		for _, id := range list(t, uid, "SELECT uid FROM jobs WHERE name = $1", name) {
 			t.report(id)

@@ -62,7 +62,7 @@ func (s *cronJobStore) look(context.Context) (cronjob.Snapshot, cronjobapply.Bac
 	if err != nil {
 		return cronjob.Snapshot{}, nil, err
 	}
-	jobs, err := s.Jobs()
+	jobs, err := s.Children()
 	return cronjob.Snapshot{CronJob: c, Children: jobs, Consistent: true}, s.backend(c), err
 }
 
@@ -118,7 +118,7 @@ func (s *cronJobStore) RemoveCronJob() error {
 	return err
 }
 
-func (s *cronJobStore) Jobs() (jobs []cronjob.Child, err error) {
+func (s *cronJobStore) Children() (jobs []cronjob.Child, err error) {
 	c, err := s.CronJob()
 	if err != nil {
 		return nil, err
@@ -139,9 +139,9 @@ func (s *cronJobStore) Jobs() (jobs []cronjob.Child, err error) {
 	return jobs, nil
 }
 
-// UpdateJob acts as the controller of jobs, which ends a job, or as a user who deletes a job whose
+// UpdateChild acts as the controller of jobs, which ends a job, or as a user who deletes a job whose
 // pods take a while to end.
-func (s *cronJobStore) UpdateJob(c cronjob.Child) error {
+func (s *cronJobStore) UpdateChild(c cronjob.Child) error {
 	s.tick()
 	if !c.DeletionTimestamp.IsZero() {
 		foreground := metav1.DeletePropagationForeground
@@ -169,8 +169,8 @@ func (s *cronJobStore) UpdateJob(c cronjob.Child) error {
 	})
 }
 
-// RemoveJob removes a job, as the garbage collector does in the end.
-func (s *cronJobStore) RemoveJob(name string) error {
+// RemoveChild removes a job, as the garbage collector does in the end.
+func (s *cronJobStore) RemoveChild(name string) error {
 	s.tick()
 	o := server.Get[*batchv1.Job](s.Server, namespace, name)
 	if o.DeletionTimestamp != nil {
@@ -180,8 +180,8 @@ func (s *cronJobStore) RemoveJob(name string) error {
 	return s.Delete(server.Jobs, namespace, name, metav1.DeleteOptions{PropagationPolicy: &background})
 }
 
-// AddJob stores a job without an owner.
-func (s *cronJobStore) AddJob(c cronjob.Child) error {
+// AddChild stores a job without an owner.
+func (s *cronJobStore) AddChild(c cronjob.Child) error {
 	s.tick()
 	o := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: c.Name}}
 	o.Spec = cronSpecOf(cronjob.Spec{}).JobTemplate.Spec
