@@ -43,4 +43,6 @@
 //
 // The interfaces of this package never get another method. A later feature comes as an optional
 // interface: a new one that embeds [Admission], [Scheduler] or [Watcher] and adds a method.
+//
+// From v1 of the module on, this package may still change with each minor version.
 package sim

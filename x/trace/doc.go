@@ -60,4 +60,6 @@
 // The log is read once, and its cost is linear. The memory holds the objects that exist, 16 bytes
 // for each pod that an existing job has counted, and a window of 512 events of each log, which are
 // sorted in it.
+//
+// From v1 of the module on, this package may still change with each minor version.
 package trace

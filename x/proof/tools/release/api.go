@@ -181,8 +181,9 @@ func (d difference) String() string {
 func (d difference) said(api, last, version string) error {
 	what := cmp.Or(d.name, d.path)
 	last, version = publish.VersionOf(d.path, last), publish.VersionOf(d.path, version)
+	isPromised := semver.Major(version) != "v0" && !strings.HasPrefix(d.path, "x/")
 	switch {
-	case d.breaks() && semver.Major(version) != "v0" && semver.Major(last) == semver.Major(version):
+	case d.breaks() && isPromised && semver.Major(last) == semver.Major(version):
 		return fmt.Errorf("%v: that needs a major version", d)
 	case d.breaks() && semver.MajorMinor(last) == semver.MajorMinor(version):
 		return fmt.Errorf("%v: that needs a minor version", d)

@@ -23,10 +23,11 @@ func repository(t *testing.T) release {
 		"CHANGELOG.md": "# Changelog\n\n## v0.1.0\n\n### API\n\n- all\n\n### Semantics\n\n- all\n",
 		"go.mod":       "module " + lib + "\n\ngo 1.24.0\n",
 		"plan/plan.go": "package plan\n\nfunc Old() int { return 1 }\n",
+		"x/sim/sim.go": "package sim\n\nfunc Run() {}\n",
 		"x/kubernetes/go.mod": "module " + lib + "/x/kubernetes\n\ngo 1.24.0\n\nreplace " + lib + " => ../..\n\n" +
 			"require " + lib + " v0.0.0\n",
 		"x/kubernetes/a.go": "package kubernetes\n\nimport \"" + lib + "/plan\"\n\nvar A = plan.Old\n",
-		apiFile:             "plan\n  Old func() int\nx/kubernetes\n  A var func() int\n",
+		apiFile:             "plan\n  Old func() int\nx/kubernetes\n  A var func() int\nx/sim\n  Run func()\n",
 	})
 	if _, err := r.git("init", "-q"); err != nil {
 		t.Fatal(err)
@@ -56,7 +57,7 @@ func changelog(version, api string) map[string]string {
 }
 
 // TestRelease: the first version, a second one whose changelog has to say what is gone, and v1,
-// after which only modules that stay at v0 may lose something.
+// after which only packages below x/ may lose something.
 func TestRelease(t *testing.T) {
 	r := repository(t)
 	must.OK(t, r.tags())
@@ -95,7 +96,7 @@ func TestRelease(t *testing.T) {
 		}
 	}
 	play(step{"v0.2.0", "- `plan.Old` is gone.", "api.txt is out of date: plan.Old is gone"})
-	r.write(t, map[string]string{apiFile: "plan\n  New func() int\nx/kubernetes\n  A var func() int\n"})
+	r.write(t, map[string]string{apiFile: "plan\n  New func() int\nx/kubernetes\n  A var func() int\nx/sim\n  Run func()\n"})
 	play(
 		step{"v0.2.0", "", "needs the parts"},
 		step{"v0.2.0", "- `plan`: more.", `names "Old" nowhere`},
@@ -109,16 +110,19 @@ func TestRelease(t *testing.T) {
 	r.write(t, map[string]string{
 		"plan/plan.go":      "package plan\n",
 		"x/kubernetes/a.go": "package kubernetes\n",
-		apiFile:             "plan\nx/kubernetes\n",
+		"x/sim/sim.go":      "package sim\n",
+		apiFile:             "plan\nx/kubernetes\nx/sim\n",
 	})
-	play(step{"v1.1.0", "- `plan.New` and `kubernetes.A` are gone.", "plan.New is gone: that needs a major version"})
+	play(step{"v1.1.0", "- `plan.New`, `kubernetes.A` and `sim.Run` are gone.", "plan.New is gone: that needs a major version"})
 	r.write(t, map[string]string{
 		"plan/plan.go": "package plan\n\nfunc New() int { return 1 }\n",
-		apiFile:        "plan\n  New func() int\nx/kubernetes\n",
+		apiFile:        "plan\n  New func() int\nx/kubernetes\nx/sim\n",
 	})
 	play(
-		step{"v1.0.1", "- `kubernetes.A` is gone.", "x/kubernetes.A is gone: that needs a minor version"},
-		step{"v1.1.0", "- `kubernetes.A` is gone.", ""},
+		step{"v1.0.1", "- `kubernetes.A` and `sim.Run` are gone.",
+			"x/kubernetes.A is gone: that needs a minor version\nx/sim.Run is gone: that needs a minor version"},
+		step{"v1.1.0", "- `kubernetes.A` is gone.", `x/sim.Run is gone: CHANGELOG.md names "Run" nowhere under API`},
+		step{"v1.1.0", "- `kubernetes.A` and `sim.Run` are gone.", ""},
 	)
 	tagged("v1.1.0", "x/kubernetes/v0.101.0")
 }
@@ -281,6 +285,8 @@ var Old = Sum[int]
   Word uint8
 x/kubernetes
   A var func(...int) int
+x/sim
+  Run func()
 `
 	if got.String() != want {
 		t.Errorf("got:\n%s", got)
