@@ -1,6 +1,7 @@
 package backoff
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -33,22 +34,44 @@ func Retry() Policy {
 	return Policy{Base: time.Second, Factor: 2, Max: time.Minute}
 }
 
-// Validate returns an error that names the first field that is negative, or Max
-// when it is shorter than Base and both are set.
+// Validate returns an error if a field is negative, or if Base and Max are set and Max is shorter.
+// All problems are reported together: the error joins an [*InputError] for each.
 func (p Policy) Validate() error {
-	switch {
-	case p.Base < 0:
-		return fmt.Errorf("base: %v is negative", p.Base)
-	case p.Factor < 0:
-		return fmt.Errorf("factor: %d is negative", p.Factor)
-	case p.Max < 0:
-		return fmt.Errorf("max: %v is negative", p.Max)
+	fields := [...]struct {
+		name  string
+		value int64
+		text  any
+	}{
+		{"base", int64(p.Base), p.Base},
+		{"factor", int64(p.Factor), p.Factor},
+		{"max", int64(p.Max), p.Max},
 	}
-	if q := p.withDefaults(); q.Max < q.Base {
-		return fmt.Errorf("max: %v is shorter than the base, %v", q.Max, q.Base)
+
+	var problems []error
+	for i := range fields {
+		if f := &fields[i]; f.value < 0 {
+			problems = append(problems, &InputError{f.name, fmt.Sprint(f.text), "must not be negative"})
+		}
 	}
-	return nil
+	if p.Max > 0 && p.Max < p.Base {
+		problem := fmt.Sprintf("is shorter than the base, %v", p.Base)
+		problems = append(problems, &InputError{"max", p.Max.String(), problem})
+	}
+	return errors.Join(problems...)
 }
+
+// InputError reports a field of a [Policy] that is not allowed.
+type InputError struct {
+	// Field is "base", "factor" or "max".
+	Field string
+	// Value is the offending value, as text.
+	Value string
+	// Problem tells what is wrong with the value.
+	Problem string
+}
+
+// Error names the field, the value and the problem.
+func (e *InputError) Error() string { return fmt.Sprintf("%s: %s: %s", e.Field, e.Value, e.Problem) }
 
 // Delay returns the time to wait after that many failures in a row: Base *
 // Factor^(failures-1), at most Max; 0 when there was none (J31). It is never negative

@@ -1,7 +1,9 @@
 package backoff_test
 
 import (
+	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,16 +74,26 @@ func TestJ31_Validate(t *testing.T) {
 		{backoff.Policy{}, ""},
 		{backoff.Retry(), ""},
 		{backoff.Policy{Base: time.Minute, Factor: 1, Max: time.Minute}, ""},
-		{backoff.Policy{Base: -time.Second}, "base: -1s is negative"},
-		{backoff.Policy{Factor: -2}, "factor: -2 is negative"},
-		{backoff.Policy{Max: -time.Minute}, "max: -1m0s is negative"},
-		{backoff.Policy{Base: time.Minute, Max: time.Second}, "max: 1s is shorter than the base, 1m0s"},
+		{backoff.Policy{Base: -time.Second}, "base: -1s: must not be negative"},
+		{backoff.Policy{Factor: -2}, "factor: -2: must not be negative"},
+		{backoff.Policy{Max: -time.Minute}, "max: -1m0s: must not be negative"},
+		{backoff.Policy{Base: -1, Factor: -1, Max: -1},
+			"base: -1ns: must not be negative\nfactor: -1: must not be negative\nmax: -1ns: must not be negative"},
+		{backoff.Policy{Base: -1, Max: 1}, "base: -1ns: must not be negative"},
+		{backoff.Policy{Base: 2, Max: 1}, "max: 1ns: is shorter than the base, 2ns"},
+		{backoff.Policy{Base: 2, Max: 2}, ""},
+		{backoff.Policy{Base: time.Minute, Max: time.Second}, "max: 1s: is shorter than the base, 1m0s"},
 		{backoff.Policy{Base: time.Hour}, ""},
 		{backoff.Policy{Max: 5 * time.Second}, ""},
 	} {
 		got := ""
 		if err := c.policy.Validate(); err != nil {
 			got = err.Error()
+
+			var first *backoff.InputError
+			if !errors.As(err, &first) || !strings.HasPrefix(got, first.Field+": "+first.Value+": "+first.Problem) {
+				t.Errorf("%+v: the first is %+v of %q", c.policy, first, got)
+			}
 		}
 		if got != c.want {
 			t.Errorf("%+v: got %q, want %q", c.policy, got, c.want)

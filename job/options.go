@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/backoff"
+	"github.com/batchplan/batchplan/internal/problems"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/job/jobquirk"
 	"github.com/batchplan/batchplan/job/release"
@@ -91,22 +92,21 @@ func (o Options) Validate() error {
 		{"options.maxUncounted", int64(o.MaxUncounted)},
 		{"options.ttlSecondsAfterComplete", int64(value.Of(o.TTLSecondsAfterComplete))},
 		{"options.ttlSecondsAfterFailed", int64(value.Of(o.TTLSecondsAfterFailed))},
-		{"options.backoff.base", int64(o.Backoff.Base)},
-		{"options.backoff.factor", int64(o.Backoff.Factor)},
-		{"options.backoff.max", int64(o.Backoff.Max)},
 	}
 
-	var problems []error
+	var all []error
 	for i := range fields {
 		if f := &fields[i]; f.value < 0 {
-			problems = append(problems, invalid(f.name, f.value, "must not be negative"))
+			all = append(all, invalid(f.name, f.value, "must not be negative"))
 		}
 	}
-	signed := min(int64(o.Backoff.Base), int64(o.Backoff.Factor), int64(o.Backoff.Max))
-	if err := o.Backoff.Validate(); err != nil && signed >= 0 { // negative values are reported already
-		problems = append(problems, invalid("options.backoff", o.Backoff.Max, err.Error()))
+	for _, err := range problems.Split(o.Backoff.Validate()) {
+		if in := (*backoff.InputError)(nil); errors.As(err, &in) {
+			field := "options.backoff." + in.Field
+			all = append(all, &InputError{Field: field, Value: in.Value, Problem: in.Problem, Err: in})
+		}
 	}
-	return errors.Join(problems...)
+	return errors.Join(all...)
 }
 
 // podWrites and uncounted return the limits of a round.

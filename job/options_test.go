@@ -1,6 +1,7 @@
 package job_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -207,7 +208,6 @@ func TestOptions_Refused(t *testing.T) {
 		"options.backoff.base":            {Backoff: backoff.Policy{Base: -1}},
 		"options.backoff.factor":          {Backoff: backoff.Policy{Factor: -1}},
 		"options.backoff.max":             {Backoff: backoff.Policy{Max: -1}},
-		"options.backoff":                 {Backoff: backoff.Policy{Base: time.Hour, Max: time.Minute}},
 	} {
 		s := world.NewJob(job.Spec{}).Snapshot()
 		s.Options = o
@@ -218,6 +218,16 @@ func TestOptions_Refused(t *testing.T) {
 		if err := o.Validate(); !containsField(err, field) {
 			t.Errorf("%s: Validate: %v", field, err)
 		}
+	}
+
+	short := job.Options{Backoff: backoff.Policy{Base: time.Hour, Max: time.Minute}}.Validate()
+	if !containsField(short, "options.backoff.max") {
+		t.Errorf("a maximum below the base: %v", short)
+	}
+
+	err := job.Options{Backoff: backoff.Policy{Base: -1, Max: -1}}.Validate()
+	if own := (*backoff.InputError)(nil); len(job.InputErrors(err)) != 2 || !errors.As(err, &own) || own.Field != "base" {
+		t.Errorf("two problems of the backoff: %v", err)
 	}
 
 	both := job.Options{PendingTimeout: -1, MaxUncounted: -1}

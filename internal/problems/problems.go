@@ -74,9 +74,15 @@ func Join[E like, P inputError[E]](prefix string, found List) error {
 func Concat(joined ...error) error {
 	var all []error
 	for _, err := range joined {
-		if err, ok := err.(interface{ Unwrap() []error }); ok {
-			all = append(all, err.Unwrap()...)
-		}
+		all = append(all, Split(err)...)
 	}
 	return errors.Join(all...)
+}
+
+// Split returns the errors that an error joins.
+func Split(joined error) []error {
+	if err, ok := joined.(interface{ Unwrap() []error }); ok {
+		return err.Unwrap()
+	}
+	return nil
 }
