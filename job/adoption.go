@@ -80,10 +80,10 @@ func carriesFinalizer(pod *Pod) bool { return !pod.Untracked || pod.Owner == job
 
 // adoptionOf returns a pod to adopt. The version makes the adoption conditional on the pod being
 // unchanged since the snapshot (J6).
-func adoptionOf(pod *Pod, quirks jobquirk.Set) PodRef {
-	ref := pod.ref()
+func adoptionOf(pod *Pod, quirks jobquirk.Set) Claim {
+	claim := Claim{pod.ref()}
 	if quirks.Has(jobquirk.UncheckedUntrack) {
-		ref.ResourceVersion = ""
+		claim.ResourceVersion = ""
 	}
-	return ref
+	return claim
 }

@@ -43,10 +43,10 @@ func TestJ6_ClaimsByUID(t *testing.T) {
 			s.Pods = append(s.Pods, of(uid+"a", jobpod.Orphan), of(uid+"r", jobpod.OwnedUnmatched))
 		}
 		plan := PlanOf(t, s)
-		for _, refs := range [][]PodRef{plan.Adopt, plan.Release} {
-			if sorted := slices.IsSortedFunc(refs,
-				func(a, b PodRef) int { return cmp.Compare(a.UID, b.UID) }); len(refs) != n || !sorted {
-				t.Errorf("%d of each: %v", n, refs)
+		for _, claims := range [][]Claim{plan.Adopt, plan.Release} {
+			if sorted := slices.IsSortedFunc(claims,
+				func(a, b Claim) int { return cmp.Compare(a.UID, b.UID) }); len(claims) != n || !sorted {
+				t.Errorf("%d of each: %v", n, claims)
 			}
 		}
 	}

@@ -23,7 +23,7 @@ type census struct {
 	activeIndexes, leavingIndexes indexset.Set
 
 	// adopted and released are the pods that change their owner (J6).
-	adopted, released []PodRef
+	adopted, released []Claim
 	// succeeded and failed are the newly finished pods of J8: tracked, and in no uncounted list.
 	// failed includes pods that count as failed because they are being deleted (J7).
 	succeeded, failed []int32
@@ -223,7 +223,7 @@ func (c *census) lookAt(s *Snapshot, known *uidTable, place int32) error {
 	case leaveAlone:
 		return nil
 	case disown:
-		c.released = append(c.released, pod.ref())
+		c.released = append(c.released, Claim{pod.ref()})
 		return nil
 	case adopt:
 		c.adopted = append(c.adopted, adoptionOf(pod, s.Options.Quirks))
@@ -336,6 +336,6 @@ func (c *census) sort(pods []Pod) {
 		}
 	}
 
-	sortRefs(c.adopted)
-	sortRefs(c.released)
+	sortClaims(c.adopted)
+	sortClaims(c.released)
 }

@@ -218,7 +218,7 @@ func TestL9_TheEarlierTime(t *testing.T) {
 	for after, want := range map[time.Duration]time.Duration{
 		0: pollDelay, time.Millisecond: time.Millisecond, pollDelay: pollDelay, time.Hour: pollDelay,
 	} {
-		p := &Plan{Adopt: []PodRef{{Name: "o", UID: "o"}}}
+		p := &Plan{Adopt: []Claim{{PodRef{Name: "o", UID: "o"}}}}
 		p.basis.Facts = facts{JobUID: "job-1", Now: second(30)}
 		if after > 0 {
 			p.Requeue.At = second(30).Add(after)

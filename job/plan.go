@@ -35,9 +35,9 @@ type Plan struct {
 	// (J6). Re-read the job from the source of truth first: its UID must be the
 	// same and it must not be deleted. The ResourceVersion of a reference is the
 	// version at which the pod had no controller.
-	Adopt []PodRef `json:"adopt,omitempty"`
+	Adopt []Claim `json:"adopt,omitempty"`
 	// Release are pods that lose the controller reference and the finalizer (J6).
-	Release []PodRef `json:"release,omitempty"`
+	Release []Claim `json:"release,omitempty"`
 	// Groups are workloads and pod groups to create or to resize, with Options.Gangs (J44, J45).
 	Groups []jobgroup.Write `json:"groups,omitempty"`
 	// Delete are pods to delete, the least valuable first.
@@ -94,6 +94,9 @@ func (p *Plan) UnmarshalJSON(data []byte) error {
 	p.basis = in.Internal
 	return nil
 }
+
+// Claim is a pod to adopt or to release.
+type Claim struct{ PodRef }
 
 // Deletion is a pod to delete.
 type Deletion struct {

@@ -22,9 +22,9 @@ func sortPlaces(pods []Pod, places []int32, compare func(a, b *Pod) int) {
 	}
 }
 
-func sortRefs(refs []PodRef) {
-	if len(refs) > 1 {
-		slices.SortFunc(refs, func(a, b PodRef) int { return cmp.Compare(a.UID, b.UID) })
+func sortClaims(claims []Claim) {
+	if len(claims) > 1 {
+		slices.SortFunc(claims, func(a, b Claim) int { return cmp.Compare(a.UID, b.UID) })
 	}
 }
 

@@ -106,8 +106,8 @@ func (b jobBackend) change(verb Verb, ref job.PodRef, apply func(*job.Pod) error
 	})
 }
 
-func (b jobBackend) Adopt(_ context.Context, ref job.PodRef) error {
-	return b.change(Adopt, ref, func(p *job.Pod) error {
+func (b jobBackend) Adopt(_ context.Context, c job.Claim) error {
+	return b.change(Adopt, c.PodRef, func(p *job.Pod) error {
 		if p.Owner == jobpod.Orphan {
 			p.Owner, p.Untracked = jobpod.Owned, false
 			b.w.touch(p)
@@ -116,8 +116,8 @@ func (b jobBackend) Adopt(_ context.Context, ref job.PodRef) error {
 	})
 }
 
-func (b jobBackend) Release(_ context.Context, ref job.PodRef) error {
-	return b.change(Release, ref, func(p *job.Pod) error {
+func (b jobBackend) Release(_ context.Context, c job.Claim) error {
+	return b.change(Release, c.PodRef, func(p *job.Pod) error {
 		p.Owner, p.Untracked = jobpod.Foreign, true
 		b.w.touch(p)
 		b.w.collect(p)

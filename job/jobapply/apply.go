@@ -44,9 +44,9 @@ type Adopter interface {
 	// again (J6). It must leave alone a pod that has a controller by now: with a new finalizer, the
 	// pod could be counted again. So the write is conditional on pod.ResourceVersion, unless that
 	// is empty. ErrGone ends the round without an error, and the next round plans without the pod.
-	Adopt(ctx context.Context, pod job.PodRef) error
+	Adopt(ctx context.Context, pod job.Claim) error
 	// Release removes the controller reference and the finalizer (J6).
-	Release(ctx context.Context, pod job.PodRef) error
+	Release(ctx context.Context, pod job.Claim) error
 }
 
 // Versioned is a Backend that knows the version of the job after a status write. The version goes

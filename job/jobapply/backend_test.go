@@ -65,8 +65,8 @@ func (f *fake) call(format string, args ...any) error {
 	return f.fail[word]
 }
 
-func (f *fake) Adopt(_ context.Context, p job.PodRef) error   { return f.call("adopt %s", p.Name) }
-func (f *fake) Release(_ context.Context, p job.PodRef) error { return f.call("release %s", p.Name) }
+func (f *fake) Adopt(_ context.Context, p job.Claim) error   { return f.call("adopt %s", p.Name) }
+func (f *fake) Release(_ context.Context, p job.Claim) error { return f.call("release %s", p.Name) }
 func (f *fake) Delete(_ context.Context, d job.Deletion) error {
 	if d.UntrackFirst {
 		return f.call("delete %s, finalizer first", d.Name)

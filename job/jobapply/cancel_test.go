@@ -51,11 +51,11 @@ func (c *cluster) write(ctx context.Context, name string, uid job.UID, do func(p
 	return nil
 }
 
-func (c *cluster) Adopt(ctx context.Context, p job.PodRef) error {
+func (c *cluster) Adopt(ctx context.Context, p job.Claim) error {
 	return c.write(ctx, "adopt "+p.Name, p.UID, func(p *job.Pod) { p.Owner, p.Untracked = jobpod.Owned, false })
 }
 
-func (c *cluster) Release(ctx context.Context, p job.PodRef) error {
+func (c *cluster) Release(ctx context.Context, p job.Claim) error {
 	return c.write(ctx, "release "+p.Name, p.UID, func(p *job.Pod) { p.Owner, p.Untracked = jobpod.Foreign, true })
 }
 

@@ -87,8 +87,8 @@ func TestPlan(t *testing.T) {
 			s.Job.Status.Conditions = []job.Condition{{Type: job.ConditionComplete, Status: job.ConditionTrue}}
 		}, plan: job.Plan{Create: creations(-1)}, want: "JI16"},
 		{name: "501 pods", spec: func(s *job.Spec) { s.Parallelism = ptr[int32](1000) }, plan: job.Plan{Create: make([]job.Creation, 501)}, want: "JI5"},
-		{name: "adopts an orphan", pods: []job.Pod{orphan}, plan: job.Plan{Adopt: []job.PodRef{ref}}},
-		{name: "adopts its own pod", pods: []job.Pod{running}, plan: job.Plan{Adopt: []job.PodRef{ref}}, want: "JI22"},
+		{name: "adopts an orphan", pods: []job.Pod{orphan}, plan: job.Plan{Adopt: []job.Claim{{PodRef: ref}}}},
+		{name: "adopts its own pod", pods: []job.Pod{running}, plan: job.Plan{Adopt: []job.Claim{{PodRef: ref}}}, want: "JI22"},
 		{name: "deletes another owner's pod", pods: []job.Pod{foreign}, plan: job.Plan{Delete: []job.Deletion{{PodRef: ref}}}, want: "JI22"},
 		{name: "deletes a pod of its own", pods: []job.Pod{running}, plan: job.Plan{Delete: []job.Deletion{{PodRef: ref}}}},
 		{name: "deletes a pod that nobody has seen", plan: job.Plan{Delete: []job.Deletion{{PodRef: ref}}}, want: "JI22"},

@@ -126,11 +126,11 @@ func holdsIndex(p *job.Pod) bool {
 // pod nor the job is being deleted.
 func checkAdopted(f *found, s *job.Snapshot, p *job.Plan) {
 	isLeaving := !s.Job.DeletionTimestamp.IsZero()
-	for _, ref := range p.Adopt {
-		pod := podOf(s, ref.UID)
+	for _, c := range p.Adopt {
+		pod := podOf(s, c.UID)
 		isFree := pod != nil && pod.Owner == jobpod.Orphan && pod.Deletion == nil
 		if !isFree || isLeaving {
-			f.add("JI22", "%s is adopted", ref.Name)
+			f.add("JI22", "%s is adopted", c.Name)
 		}
 	}
 }
@@ -163,8 +163,8 @@ func checkTouched(f *found, s *job.Snapshot, p *job.Plan) {
 	for i := range p.Untrack {
 		check("untrack", p.Untrack[i].PodRef)
 	}
-	for _, ref := range p.Release {
-		check("release", ref)
+	for _, c := range p.Release {
+		check("release", c.PodRef)
 	}
 }
 

@@ -57,7 +57,7 @@ func asked[T jobapply.Backend](c *checked, name string) (b T, err error) {
 	return b, err
 }
 
-func (c *checked) Adopt(ctx context.Context, pod job.PodRef) error {
+func (c *checked) Adopt(ctx context.Context, pod job.Claim) error {
 	b, err := asked[jobapply.Adopter](c, "Adopter")
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (c *checked) Adopt(ctx context.Context, pod job.PodRef) error {
 	})
 }
 
-func (c *checked) Release(ctx context.Context, pod job.PodRef) error {
+func (c *checked) Release(ctx context.Context, pod job.Claim) error {
 	b, err := asked[jobapply.Adopter](c, "Adopter")
 	if err != nil {
 		return err

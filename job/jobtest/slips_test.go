@@ -219,7 +219,7 @@ func (s hasty) Look(ctx context.Context) (job.Snapshot, jobapply.Backend, error)
 
 type hastyBackend struct{ *backend }
 
-func (b hastyBackend) Adopt(_ context.Context, ref job.PodRef) error {
+func (b hastyBackend) Adopt(_ context.Context, ref job.Claim) error {
 	return b.update(ref.UID, func(p *job.Pod) error {
 		p.Owner, p.Untracked = jobpod.Owned, false
 		return nil

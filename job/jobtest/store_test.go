@@ -156,7 +156,7 @@ func (b *backend) WriteStatus(_ context.Context, s job.Status) error {
 func (b *backend) JobVersion() int64 { return int64(b.seen) }
 
 // Adopt makes an orphan a pod of the job, unless the job is being deleted.
-func (b *backend) Adopt(_ context.Context, ref job.PodRef) error {
+func (b *backend) Adopt(_ context.Context, ref job.Claim) error {
 	if !b.job.DeletionTimestamp.IsZero() {
 		return errors.New("the job is being deleted")
 	}
@@ -168,7 +168,7 @@ func (b *backend) Adopt(_ context.Context, ref job.PodRef) error {
 	})
 }
 
-func (b *backend) Release(_ context.Context, ref job.PodRef) error {
+func (b *backend) Release(_ context.Context, ref job.Claim) error {
 	return b.update(ref.UID, func(p *job.Pod) error {
 		p.Owner, p.Untracked = jobpod.Foreign, true
 		return nil

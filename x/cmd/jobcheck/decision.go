@@ -35,9 +35,9 @@ func decisionOf(s *job.Snapshot, a *answer) decision {
 
 func (d decision) plan(s *job.Snapshot, a *answer) {
 	p := a.Plan
-	refs := func(list []job.PodRef) (uids []string) {
-		for _, ref := range list {
-			uids = append(uids, string(ref.UID))
+	claims := func(list []job.Claim) (uids []string) {
+		for _, c := range list {
+			uids = append(uids, string(c.UID))
 		}
 		return uids
 	}
@@ -62,8 +62,8 @@ func (d decision) plan(s *job.Snapshot, a *answer) {
 		}
 	}
 
-	d.set("adopt", refs(p.Adopt))
-	d.set("release", refs(p.Release))
+	d.set("adopt", claims(p.Adopt))
+	d.set("release", claims(p.Release))
 	d.set("delete", deletes)
 	d.set("create", creates)
 	d.set("groups", groups)

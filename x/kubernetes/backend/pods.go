@@ -41,13 +41,13 @@ type Pods struct {
 // Adopt makes the owner the pod's controller and adds the finalizer, if the owner exists and is not
 // being deleted, and if the pod still has the version of the plan (J6). The server refuses the
 // adoption of a pod that has another controller.
-func (b *Pods) Adopt(ctx context.Context, pod job.PodRef) error {
+func (b *Pods) Adopt(ctx context.Context, pod job.Claim) error {
 	b.once.Do(func() { b.freshErr = b.checkOwner(ctx) })
 	if b.freshErr != nil {
 		return b.freshErr
 	}
 
-	return b.patch(ctx, pod, podPatch{
+	return b.patch(ctx, pod.PodRef, podPatch{
 		ResourceVersion: pod.ResourceVersion,
 		OwnerReferences: []any{b.Owner},
 		Finalizers:      []string{job.Finalizer},
@@ -68,8 +68,8 @@ func (b *Pods) checkOwner(ctx context.Context) error {
 }
 
 // Release removes the owner's reference and the finalizer.
-func (b *Pods) Release(ctx context.Context, pod job.PodRef) error {
-	return b.patch(ctx, pod, podPatch{
+func (b *Pods) Release(ctx context.Context, pod job.Claim) error {
+	return b.patch(ctx, pod.PodRef, podPatch{
 		OwnerReferences: []any{map[string]any{"$patch": "delete", "uid": b.Owner.UID}},
 		Removed:         []string{job.Finalizer},
 	})

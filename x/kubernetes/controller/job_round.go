@@ -254,7 +254,7 @@ type roundBackend struct {
 }
 
 // Adopt implements [jobapply.Adopter].
-func (b *roundBackend) Adopt(ctx context.Context, pod job.PodRef) error {
+func (b *roundBackend) Adopt(ctx context.Context, pod job.Claim) error {
 	err := b.Pods.Adopt(ctx, pod)
 	if errors.Is(err, jobapply.ErrGone) {
 		b.mu.Lock()

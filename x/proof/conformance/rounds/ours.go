@@ -132,7 +132,7 @@ func newBackend(s *Snapshot) *backend {
 	}}
 }
 
-func (b *backend) Adopt(_ context.Context, pod job.PodRef) error {
+func (b *backend) Adopt(_ context.Context, pod job.Claim) error {
 	if !b.read {
 		b.read, b.readErr = true, b.look()
 	}
@@ -164,7 +164,7 @@ func gone(err error) error {
 	return err
 }
 
-func (b *backend) Release(_ context.Context, pod job.PodRef) error {
+func (b *backend) Release(_ context.Context, pod job.Claim) error {
 	err := gone(b.patch("release", pod.Name))
 	if apierrors.IsInvalid(err) { // by now the name belongs to another pod
 		return nil

@@ -125,9 +125,9 @@ func write(b jobapply.Adopter, ref job.PodRef, a act) {
 	var err error
 	switch a {
 	case actAdopt:
-		err = b.Adopt(ctx, ref)
+		err = b.Adopt(ctx, job.Claim{PodRef: ref})
 	case actRelease:
-		err = b.Release(ctx, ref)
+		err = b.Release(ctx, job.Claim{PodRef: ref})
 	case actUntrack:
 		err = b.Untrack(ctx, job.Untracking{PodRef: ref})
 	case actDelete:

@@ -380,8 +380,8 @@ func (p *player) pod(v verb, ref job.PodRef) error {
 	return p.play(writeStep{verb: v, place: uint8(placeOf(ref.UID))})
 }
 
-func (p *player) Adopt(_ context.Context, ref job.PodRef) error   { return p.pod(verbAdopt, ref) }
-func (p *player) Release(_ context.Context, ref job.PodRef) error { return p.pod(verbRelease, ref) }
+func (p *player) Adopt(_ context.Context, c job.Claim) error   { return p.pod(verbAdopt, c.PodRef) }
+func (p *player) Release(_ context.Context, c job.Claim) error { return p.pod(verbRelease, c.PodRef) }
 
 func (p *player) Untrack(_ context.Context, u job.Untracking) error {
 	return p.pod(verbUntrack, u.PodRef)
