@@ -226,7 +226,7 @@ func finding(e *event, rule, unless, format string, args ...any) Finding {
 		Unless:    unless,
 	}
 	if e.version != 0 {
-		f.Version = strconv.FormatUint(e.version, 10)
+		f.ResourceVersion = strconv.FormatUint(e.version, 10)
 	}
 	return f
 }

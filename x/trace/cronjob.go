@@ -231,7 +231,7 @@ func matches(cron *cronState, spec *cronjob.Spec, run time.Time, r release.Relea
 			o = append(o, schedule.WithLocation(run.Location()))
 		}
 		s := cronjob.Compile(&of, o...)
-		if s.Problem == "" && s.Schedule.Next(run.Add(-time.Second)).Equal(run) {
+		if s.Problem == 0 && s.Schedule.Next(run.Add(-time.Second)).Equal(run) {
 			return true
 		}
 	}

@@ -115,8 +115,8 @@ func (s *source) next() (*event, error) {
 
 func (s *source) problem(line int, text string) {
 	s.summary.Unreadable++
-	if len(s.summary.Problems) < maxProblems {
-		s.summary.Problems = append(s.summary.Problems, Problem{Place{s.name, line}, text})
+	if len(s.summary.Unread) < maxProblems {
+		s.summary.Unread = append(s.summary.Unread, Unread{Place{s.name, line}, text})
 	}
 }
 

@@ -42,13 +42,13 @@ func (p Place) String() string { return fmt.Sprintf("%s:%d", p.File, p.Line) }
 // Finding is a step that the controller could not have taken.
 type Finding struct {
 	Place
-	// Kind, Namespace, Name, UID and Version name the object and its version at the place. Version
-	// is empty if the log has none.
-	Kind      string  `json:"kind"`
-	Namespace string  `json:"namespace,omitempty"`
-	Name      string  `json:"name"`
-	UID       job.UID `json:"uid,omitempty"`
-	Version   string  `json:"resourceVersion,omitempty"`
+	// Kind, Namespace, Name, UID and ResourceVersion name the object and its version at the place.
+	// ResourceVersion is empty if the log has none.
+	Kind            string  `json:"kind"`
+	Namespace       string  `json:"namespace,omitempty"`
+	Name            string  `json:"name"`
+	UID             job.UID `json:"uid,omitempty"`
+	ResourceVersion string  `json:"resourceVersion,omitempty"`
 	// Rule is a number of docs/invariants.md or docs/rules.md, and Problem the description of the error.
 	Rule    string `json:"rule"`
 	Problem string `json:"problem"`
@@ -73,8 +73,8 @@ const (
 	unlessRestarted = "the controller was restarted, or a write of it failed"
 )
 
-// Problem is a part of a log that could not be read.
-type Problem struct {
+// Unread is a part of a log that could not be read.
+type Unread struct {
 	Place
 	Text string `json:"text"`
 }
@@ -90,9 +90,9 @@ type Summary struct {
 	Transitions int `json:"transitions"`
 	// Findings is the number of findings.
 	Findings int `json:"findings"`
-	// Problems are the first hundred parts that could not be read, Unreadable is the number of all such parts.
-	Problems   []Problem `json:"problems,omitempty"`
-	Unreadable int       `json:"unreadable,omitempty"`
+	// Unread are the first hundred parts that could not be read, Unreadable is the number of all such parts.
+	Unread     []Unread `json:"unread,omitempty"`
+	Unreadable int      `json:"unreadable,omitempty"`
 	// Others counts the objects of other kinds, and requests that changed nothing.
 	Others int `json:"others,omitempty"`
 	// Untyped counts the objects without an event type. Bodiless counts the audit events without
@@ -117,7 +117,7 @@ const maxProblems = 100
 
 // Check reads logs to their ends, and reports each finding in the order of the logs. It merges
 // several logs by resource version. It returns an error only if a reader does. Each value that it
-// cannot understand is a Problem of the Summary.
+// cannot understand is in Unread of the Summary.
 func Check(o Options, report func(Finding), logs ...Log) (Summary, error) {
 	c := newChecker(o, report)
 	m := &merge{summary: &c.Summary, ended: c.ended}

@@ -426,7 +426,7 @@ func TestCheck(t *testing.T) {
 			switch {
 			case test.want == "" && len(all) > 0, test.want != "" && (len(all) == 0 || all[0].Rule != test.want):
 				t.Errorf("found %v, want %q first", all, test.want)
-			case len(all) > 0 && (all[0].Line == 0 || all[0].Version == "" || all[0].File != "log"):
+			case len(all) > 0 && (all[0].Line == 0 || all[0].ResourceVersion == "" || all[0].File != "log"):
 				t.Errorf("no place: %+v", all[0])
 			}
 			for _, f := range all {
@@ -684,8 +684,8 @@ func TestBadInput(t *testing.T) {
 		summary, err := trace.Check(trace.Options{}, func(f trace.Finding) { rules = append(rules, f.Rule) },
 			trace.Log{Name: "log", Reader: strings.NewReader(input)})
 		got := ""
-		if len(summary.Problems) > 0 {
-			got = fmt.Sprintf("%v: %s", summary.Problems[0].Place, summary.Problems[0].Text)
+		if len(summary.Unread) > 0 {
+			got = fmt.Sprintf("%v: %s", summary.Unread[0].Place, summary.Unread[0].Text)
 		}
 		if err != nil || fmt.Sprint(rules) != "[JI1]" || !strings.HasPrefix(got, test.want) ||
 			(test.want == "") != (got == "") {
@@ -700,7 +700,7 @@ func TestBadInput(t *testing.T) {
 	}
 	summary, err := trace.Check(trace.Options{}, func(trace.Finding) {},
 		trace.Log{Name: "log", Reader: strings.NewReader("{\"a\":")})
-	if err != nil || len(summary.Problems) != 1 || summary.Problems[0].Text != "the log ends inside the object" {
+	if err != nil || len(summary.Unread) != 1 || summary.Unread[0].Text != "the log ends inside the object" {
 		t.Errorf("%v %+v", err, summary)
 	}
 }

@@ -99,8 +99,8 @@ func (p *program) trace(cmd *cobra.Command, f traceFlags, args []string) error {
 	if err = errors.Join(err, failed); err != nil {
 		return err
 	}
-	for _, problem := range summary.Problems {
-		p.report(fmt.Errorf("%v: %s", problem.Place, problem.Text))
+	for _, part := range summary.Unread {
+		p.report(fmt.Errorf("%v: %s", part.Place, part.Text))
 	}
 
 	switch {
