@@ -165,7 +165,7 @@ func TestC9_EditUnderCatchUpAll(t *testing.T) {
 		started, reported := 0, 0
 		round := func() bool {
 			plan, end := goOn(t, &s)
-			reported += end.Metrics.Missed
+			reported += end.Metrics.Unstarted
 			for _, c := range plan.Create {
 				if started++; base.IsZero() {
 					base, started, reported = c.ScheduledTime, 0, 0

@@ -33,7 +33,7 @@ func startBackfills(s *Snapshot, c *census, started []Creation, turn backfillTur
 	turn.active += c.countBusy()
 
 	for _, b := range sorted {
-		if s.Schedule.Problem != "" {
+		if s.Schedule.Problem != 0 {
 			all.waits = append(all.waits, Wait{Reason: cronjobreason.WaitBackfill, Name: b.ID})
 			continue
 		}

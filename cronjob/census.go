@@ -93,7 +93,7 @@ func familyOf(s *Snapshot, m *memory, b *buffers) family {
 	b.triggers = sortTriggers(b.triggers[:0], s.Triggers)
 	f := family{
 		names:     s.Options.Naming.of(s.CronJob.Name),
-		kind:      s.Options.Child.orJob(),
+		kind:      s.Options.ChildKind.orJob(),
 		namespace: s.CronJob.Namespace,
 		children:  s.Children,
 		byUID:     indexChildren(s, m, b.byUID),

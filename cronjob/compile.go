@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/value"
 	"github.com/batchplan/batchplan/schedule"
 )
@@ -15,11 +16,10 @@ import (
 type Compiled struct {
 	// Schedule is the schedule in its zone.
 	Schedule schedule.Schedule `json:"schedule,omitzero"`
-	// Problem is the reason why there is no schedule, also used as the reason of an event:
-	// "UnparseableSchedule" or "UnknownTimeZone" (C6). It is empty if there is a schedule. Message
-	// explains the problem in a sentence.
-	Problem string `json:"problem,omitempty"`
-	Message string `json:"message,omitempty"`
+	// Problem is the reason why there is no schedule, also used as the reason of an event (C6). It is
+	// zero if there is a schedule. Message explains the problem in a sentence.
+	Problem cronjobreason.Problem `json:"problem,omitempty"`
+	Message string                `json:"message,omitempty"`
 	// Location is the spec's timeZone, in which the annotations of runs are written; nil means the
 	// zone of the schedule. The two differ only if the schedule names a zone, which servers refuse now.
 	Location *time.Location `json:"-"`
@@ -35,7 +35,7 @@ type Compiled struct {
 // schedule, timeZone and creation time have not changed. The zero Compiled is for no CronJob. A
 // Compiled that was filled in by hand needs Source, Zone, Created and Location.
 func (c *Compiled) IsFor(of *CronJob) bool {
-	hasZone := c.Location != nil || c.Problem == unknownTimeZone
+	hasZone := c.Location != nil || c.Problem == cronjobreason.ProblemUnknownTimeZone
 	switch {
 	case c.isEmpty(),
 		!c.isOf(&of.Spec),
@@ -46,7 +46,7 @@ func (c *Compiled) IsFor(of *CronJob) bool {
 }
 
 // isEmpty reports whether nothing was compiled.
-func (c *Compiled) isEmpty() bool { return c.Problem == "" && c.Schedule.Equal(schedule.Schedule{}) }
+func (c *Compiled) isEmpty() bool { return c.Problem == 0 && c.Schedule.Equal(schedule.Schedule{}) }
 
 // isOf reports whether c was compiled from schedule and timeZone of a spec.
 func (c *Compiled) isOf(spec *Spec) bool {
@@ -94,12 +94,6 @@ func (c *Compiled) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// The reasons why there is no schedule (C6).
-const (
-	unparseableSchedule = "UnparseableSchedule"
-	unknownTimeZone     = "UnknownTimeZone"
-)
-
 // Compile compiles schedule and timeZone of a CronJob. Call it outside the rounds: only Compile and
 // [Validate] look up zones in the machine's database. "@every d" counts from the CronJob's
 // creation, as it does in Kubernetes when no run is missed. The options give daylight saving
@@ -124,7 +118,7 @@ func Compile(c *CronJob, opts ...schedule.Option) Compiled {
 		// An unknown zone is reported before a schedule that does not parse.
 		location, err := findZone(c.Spec.Schedule, *zone)
 		if err != nil {
-			return out.without(unknownTimeZone, err)
+			return out.without(cronjobreason.ProblemUnknownTimeZone, err)
 		}
 		out.Location = location
 		all = append(all, schedule.WithTimeZone(*zone))
@@ -132,7 +126,7 @@ func Compile(c *CronJob, opts ...schedule.Option) Compiled {
 
 	s, err := schedule.Parse(c.Spec.Schedule, all...)
 	if err != nil {
-		return out.without(unparseableSchedule, err)
+		return out.without(cronjobreason.ProblemUnparseableSchedule, err)
 	}
 	out.Schedule = s
 	return out
@@ -149,7 +143,7 @@ func (c *Compiled) check(spec *Spec) error {
 	return nil
 }
 
-func (c Compiled) without(problem string, err error) Compiled {
+func (c Compiled) without(problem cronjobreason.Problem, err error) Compiled {
 	c.Problem, c.Message = problem, err.Error()
 	return c
 }

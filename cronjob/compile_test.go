@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/cronjobgen"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/schedule"
@@ -22,7 +23,7 @@ func TestCompile_SeveralSchedules(t *testing.T) {
 	if got, want := starts(t, s, 5), []float64{2, 3, 6}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if bad := cronjob.Compile(&s.CronJob, schedule.Also("0 0 * * 7")); bad.Problem != "UnparseableSchedule" || !strings.Contains(bad.Message, "0 0 * * 7") {
+	if bad := cronjob.Compile(&s.CronJob, schedule.Also("0 0 * * 7")); bad.Problem != cronjobreason.ProblemUnparseableSchedule || !strings.Contains(bad.Message, "0 0 * * 7") {
 		t.Errorf("%+v", bad)
 	}
 }

@@ -51,8 +51,8 @@ type Metrics struct {
 	// CreationSkews holds, for each created job of the schedule, the time from its run to its
 	// creation: cronjob_controller_job_creation_skew_duration_seconds (C16). Other jobs have none.
 	CreationSkews []time.Duration `json:"creationSkews,omitempty"`
-	// Missed is the number of runs in Conclusion.Unstarted, to be added to a counter.
-	Missed int `json:"missed,omitempty"`
+	// Unstarted is the number of runs in Conclusion.Unstarted, to be added to a counter.
+	Unstarted int `json:"unstarted,omitempty"`
 }
 
 // Conclude returns what to remember, report and retry. It is [Plan.Settle] and
@@ -291,7 +291,7 @@ func (p *Plan) metrics(w *Writes, unstarted []Unstarted) (m Metrics) {
 	}
 
 	for i := range unstarted {
-		m.Missed += unstarted[i].Count
+		m.Unstarted += unstarted[i].Count
 	}
 	return m
 }

@@ -164,7 +164,7 @@ func checkDuplicates(all []Deletion) error {
 // If runs remain, lastBackfilled also returns the time at which the schedule gives up its oldest
 // run; zero means unknown.
 func (c *census) lastBackfilled(s *Snapshot, base time.Time, runs []time.Time) (last, next time.Time) {
-	if len(runs) == 0 || s.Schedule.Problem != "" {
+	if len(runs) == 0 || s.Schedule.Problem != 0 {
 		return last, next
 	}
 

@@ -32,9 +32,9 @@ func TestC13_CI2_Creation(t *testing.T) {
 		}
 		made.Labels["mine"] = "x" // this must not change the template
 
-		for _, o := range []cronjob.Options{{Without: release.GatesOf(release.CronJobsScheduledAnnotation)}, {Marks: cronjob.Marks{TimeIn: cronjob.InLabel, Time: "run"}}} {
+		for _, o := range []cronjob.Options{{Without: release.GatesOf(release.CronJobsScheduledAnnotation)}, {Marks: cronjob.Marks{TimeIn: cronjob.InLabel, TimeKey: "run"}}} {
 			other := reconcile(t, in(snapshot(c, at(tc.now)), o)).Create[0]
-			if other.Labels["run"] != "" != (o.Marks.Time != "") || len(other.Annotations) > 1 {
+			if other.Labels["run"] != "" != (o.Marks.TimeKey != "") || len(other.Annotations) > 1 {
 				t.Errorf("labels %v, annotations %v", other.Labels, other.Annotations)
 			}
 		}

@@ -31,7 +31,7 @@ func fromChildren(s *Snapshot) *Snapshot {
 // a job that was found to be gone while the children still show it.
 func running(s *Snapshot) (refs []Reference) {
 	c := family{
-		kind:      s.Options.Child.orJob(),
+		kind:      s.Options.ChildKind.orJob(),
 		namespace: s.CronJob.Namespace,
 		children:  s.Children,
 		names:     s.Options.Naming.of(s.CronJob.Name),

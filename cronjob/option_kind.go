@@ -43,7 +43,7 @@ func (k Kind) isJob() bool { return k.Kind == "" || k.Kind == "Job" }
 
 func (k Kind) check() error {
 	if (k.Kind == "") != (k.APIVersion == "") {
-		return invalid("options.child", k.APIVersion+" "+k.Kind, "needs both kind and apiVersion, or neither")
+		return invalid("options.childKind", k.APIVersion+" "+k.Kind, "needs both kind and apiVersion, or neither")
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-var works = cronjob.Options{Child: cronjob.Kind{Kind: "Work", APIVersion: "example.com/v1"}}
+var works = cronjob.Options{ChildKind: cronjob.Kind{Kind: "Work", APIVersion: "example.com/v1"}}
 
 // C13: the name of a job in each form, and the run that is read from it.
 func TestC13_Naming(t *testing.T) {
@@ -57,10 +57,10 @@ func TestOptions_WhatIsRefused(t *testing.T) {
 		`options.naming.namer: "rep`:   {Naming: cronjob.Naming{Form: cronjob.NameCustom, Namer: deaf{}}},
 		"options.naming.prefix":        {Naming: cronjob.Naming{Form: cronjob.NameCustom, Namer: cronjobgen.Stamps{}, Prefix: "x-"}},
 		"options.marks.timeIn":         {Marks: cronjob.Marks{TimeIn: 9}},
-		"options.marks.time":           {Marks: cronjob.Marks{TimeIn: cronjob.InName, Time: "example.com/run"}},
+		"options.marks.timeKey":        {Marks: cronjob.Marks{TimeIn: cronjob.InName, TimeKey: "example.com/run"}},
 		"options.marks.utc":            {Marks: cronjob.Marks{TimeIn: cronjob.InLabel, UTC: true}},
-		"options.marks.request":        {Marks: cronjob.Marks{Time: "example.com/run", Request: "example.com/run"}},
-		"options.child":                {Child: cronjob.Kind{Kind: "Work"}},
+		"options.marks.requestKey":     {Marks: cronjob.Marks{TimeKey: "example.com/run", RequestKey: "example.com/run"}},
+		"options.childKind":            {ChildKind: cronjob.Kind{Kind: "Work"}},
 		"options.pauseAfterFailures":   {PauseAfterFailures: -1},
 	} {
 		_, err := cronjob.Reconcile(in(hourly(cronjob.Spec{}, hours(0.1)), o))

@@ -12,16 +12,16 @@ import (
 type Marks struct {
 	// TimeIn is the place of the run's time.
 	TimeIn MarkPlace `json:"timeIn,omitempty"`
-	// Time is the key of the annotation or label with the time of the run;
+	// TimeKey is the key of the annotation or label with the time of the run;
 	// batch.kubernetes.io/cronjob-scheduled-timestamp if it is empty.
-	Time string `json:"time,omitempty"`
+	TimeKey string `json:"timeKey,omitempty"`
 	// UTC writes the annotation's time in UTC. By default it is in the CronJob's timeZone, as in
 	// Kubernetes (C13).
 	UTC bool `json:"utc,omitempty"`
-	// Request is the key of the annotation of jobs that the schedule did not start. The value of
+	// RequestKey is the key of the annotation of jobs that the schedule did not start. The value of
 	// the annotation is "manual" or "backfill". An empty key means
 	// cronjob.kubernetes.io/instantiate.
-	Request string `json:"request,omitempty"`
+	RequestKey string `json:"requestKey,omitempty"`
 }
 
 // MarkPlace is a place where jobs can store the times of their runs.
@@ -61,17 +61,17 @@ const instantiateAnnotation = "cronjob.kubernetes.io/instantiate"
 const backfilled = "backfill"
 
 func (m *Marks) timeKey() string {
-	if m.Time == "" {
+	if m.TimeKey == "" {
 		return timestampAnnotation
 	}
-	return m.Time
+	return m.TimeKey
 }
 
 func (m *Marks) requestKey() string {
-	if m.Request == "" {
+	if m.RequestKey == "" {
 		return instantiateAnnotation
 	}
-	return m.Request
+	return m.RequestKey
 }
 
 // ReadMarks returns the marks of a job: the time of its run, zero if it belongs to no run, and
@@ -103,12 +103,12 @@ func (m *Marks) check() error {
 	switch {
 	case m.TimeIn > InName:
 		return invalid("options.marks.timeIn", int(m.TimeIn), "is not a place of marks")
-	case m.TimeIn == InName && m.Time != "":
-		return invalid("options.marks.time", m.Time, "must be empty where only the name tells the run")
+	case m.TimeIn == InName && m.TimeKey != "":
+		return invalid("options.marks.timeKey", m.TimeKey, "must be empty where only the name tells the run")
 	case m.TimeIn != InAnnotation && m.UTC:
 		return invalid("options.marks.utc", m.UTC, "must be false unless an annotation holds the time")
 	case m.TimeIn == InAnnotation && m.timeKey() == m.requestKey():
-		return invalid("options.marks.request", m.requestKey(), "is also the key of the time")
+		return invalid("options.marks.requestKey", m.requestKey(), "is also the key of the time")
 	}
 	return nil
 }

@@ -50,8 +50,8 @@ type Options struct {
 	// PauseAfterFailures holds the runs of the schedule back once this many jobs in a row have
 	// failed (C19); zero means never.
 	PauseAfterFailures int32 `json:"pauseAfterFailures,omitempty"`
-	// Child is the kind of the children, for references and events; Job of batch/v1 by default.
-	Child Kind `json:"child,omitzero"`
+	// ChildKind is the kind of the children, for references and events; Job of batch/v1 by default.
+	ChildKind Kind `json:"childKind,omitzero"`
 	// Naming and Marks define the names of the children, and where they store their runs.
 	Naming Naming `json:"naming,omitzero"`
 	Marks  Marks  `json:"marks,omitzero"`

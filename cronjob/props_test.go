@@ -50,7 +50,7 @@ func drawOptions(t *rapid.T) cronjob.Options {
 		kind = cronjobgen.Kinds().Draw(t, "kind")
 	}
 	return cronjob.Options{
-		Child: kind.Child, Naming: kind.Naming, Marks: kind.Marks,
+		ChildKind: kind.ChildKind, Naming: kind.Naming, Marks: kind.Marks,
 		ActiveFromChildren: kind.ActiveFromChildren, SuccessFromChildren: kind.SuccessFromChildren,
 		PauseAfterFailures: max(0, rapid.Int32Range(-3, 3).Draw(t, "pause")),
 
@@ -286,7 +286,7 @@ func comeToRest(t *rapid.T, w *world.CronJob) {
 // checkHistoryAtRest checks that no more finished jobs are left than the limits allow (C2), unless
 // a backfill or CatchUpAll still needs them to recognise their runs.
 func checkHistoryAtRest(t *rapid.T, w *world.CronJob) {
-	if len(w.Backfills) > 0 || w.Options.CatchUp == cronjob.CatchUpAll || w.Schedule.Problem != "" {
+	if len(w.Backfills) > 0 || w.Options.CatchUp == cronjob.CatchUpAll || w.Schedule.Problem != 0 {
 		return
 	}
 

@@ -36,7 +36,7 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 	*plan = Plan{
 		Namespace:  s.CronJob.Namespace,
 		CronJobUID: s.CronJob.UID,
-		Waits:      ofKind(p.buffers.waits, s.Options.Child),
+		Waits:      ofKind(p.buffers.waits, s.Options.ChildKind),
 		Requeue:    firstEnd(p.buffers.waits, s.Options.Punctual),
 		NextRun:    next,
 	}
@@ -44,7 +44,7 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 	b := &plan.basis
 	b.Now, b.Before, b.Memory = s.Now, s.CronJob.Status, m
 	b.Status = b.Before
-	b.Consistent, b.Child = s.Consistent, s.Options.Child
+	b.Consistent, b.Child = s.Consistent, s.Options.ChildKind
 	return plan, true
 }
 

@@ -33,7 +33,7 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 		{"a memory about an earlier CronJob", remembers(func(s *cronjob.Snapshot, _ *cronjob.Remembered) { s.CronJob.UID = "cj-2" }), true},
 		{"Replace", func(s *cronjob.Snapshot) { s.CronJob.Spec.ConcurrencyPolicy = cronjob.Replace }, true},
 		{"the job that runs is being deleted", func(s *cronjob.Snapshot) { s.Children[3].DeletionTimestamp = s.Now }, true},
-		{"another kind", func(s *cronjob.Snapshot) { s.Options.Child = works.Child }, true},
+		{"another kind", func(s *cronjob.Snapshot) { s.Options.ChildKind = works.ChildKind }, true},
 		{"another owner's job of a later run", func(s *cronjob.Snapshot) { s.Children[3], s.CronJob.Status.Active = foreign(child(s.Now)), nil }, true},
 		{"no limits of the history", func(s *cronjob.Snapshot) {
 			s.CronJob.Spec.SuccessfulJobsHistoryLimit, s.CronJob.Spec.FailedJobsHistoryLimit = nil, nil

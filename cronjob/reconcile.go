@@ -160,7 +160,7 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 	out = out.and(trimmed.moves)
 	last, next := c.lastBackfilled(s, later(base, later(out.recorded, out.since)), trimmed.unrecorded)
 	out.recorded = later(out.recorded, last)
-	if s.Schedule.Problem == "" {
+	if s.Schedule.Problem == 0 {
 		out.waits = appendUnreached(out.waits, s, trimmed.unrecorded, next)
 	}
 	return out
@@ -192,10 +192,10 @@ func (p *Planner) assemble(s *Snapshot, c *census, m *memory, run *dueRun, out *
 	plan.Delete, plan.Create, plan.Triggered = out.remove, out.create, out.triggered
 	plan.Missed, plan.Unstarted = run.missed, l.unstarted
 
-	plan.Requeue, plan.Waits = firstEnd(out.waits, s.Options.Punctual), ofKind(out.waits, s.Options.Child)
-	plan.Events = appendUnexpected(out.events, plan.Unexpected, s.Options.Child)
+	plan.Requeue, plan.Waits = firstEnd(out.waits, s.Options.Punctual), ofKind(out.waits, s.Options.ChildKind)
+	plan.Events = appendUnexpected(out.events, plan.Unexpected, s.Options.ChildKind)
 	plan.Events = append(plan.Events,
-		unstartedEvents(l.unstarted, run.missed.TooLate, s.Options.Quirks, s.Options.Child)...)
+		unstartedEvents(l.unstarted, run.missed.TooLate, s.Options.Quirks, s.Options.ChildKind)...)
 	plan.Notes = out.notes
 
 	plan.NextRun = run.next
@@ -219,7 +219,7 @@ func (b *basis) fill(s *Snapshot, c *census, m *memory, out *moves, accounted ti
 	b.Backfills = out.backfills
 	b.Found = count(len(c.active) - c.kept)
 	b.hurry = hurry{Blocked: out.blocked, Unfinished: out.unfinished, Look: out.look, Unshown: c.unshown}
-	b.Consistent, b.Quirks, b.Child = s.Consistent, s.Options.Quirks, s.Options.Child
+	b.Consistent, b.Quirks, b.Child = s.Consistent, s.Options.Quirks, s.Options.ChildKind
 }
 
 // clockNotes returns a note if the last run is in the future.

@@ -91,7 +91,7 @@ func (s *Snapshot) checkKind() error {
 	if err := o.Naming.checkMinutes(&s.Schedule); err != nil {
 		return err
 	}
-	return errors.Join(o.Marks.check(), o.Child.check())
+	return errors.Join(o.Marks.check(), o.ChildKind.check())
 }
 
 // hasNegative reports whether a number is negative, without building field paths.

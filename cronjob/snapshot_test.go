@@ -88,10 +88,10 @@ func TestErrorsNameFieldValueAndProblem(t *testing.T) {
 	trigger.Triggers, backfill.Backfills = []cronjob.Trigger{{}}, []cronjob.Backfill{{ID: "b"}}
 	_, noID := cronjob.Reconcile(trigger)
 	_, noBeginning := cronjob.Reconcile(backfill)
-	_, halfAKind := cronjob.Reconcile(in(hourly(cronjob.Spec{}, start), cronjob.Options{Child: cronjob.Kind{Kind: "Work"}}))
+	_, halfAKind := cronjob.Reconcile(in(hourly(cronjob.Spec{}, start), cronjob.Options{ChildKind: cronjob.Kind{Kind: "Work"}}))
 
 	for want, err := range map[string]error{
-		`options.child: " Work": needs both kind and apiVersion, or neither`: halfAKind,
+		`options.childKind: " Work": needs both kind and apiVersion, or neither`: halfAKind,
 		"<nil>":                               validated(func(*cronjob.Spec) {}),
 		`triggers.id: "": is required`:        noID,
 		`backfills[b].after: "": is required`: noBeginning,

@@ -15,11 +15,11 @@ func noRuns(s *Snapshot) cronjobreason.Wait {
 	switch {
 	case c.isDeleted():
 		return cronjobreason.WaitDeleted
-	case compiled.Problem == unknownTimeZone:
+	case compiled.Problem == cronjobreason.ProblemUnknownTimeZone:
 		return cronjobreason.WaitNoSchedule
 	case c.isSuspended():
 		return cronjobreason.WaitSuspended
-	case compiled.Problem != "":
+	case compiled.Problem != 0:
 		return cronjobreason.WaitNoSchedule
 	case compiled.Schedule.Never() && !s.Options.Quirks.Has(cronjobquirk.Estimate):
 		// With the quirk, estimateDue decides: by the reference the schedule may have runs.
@@ -37,7 +37,7 @@ func aboutSchedule(s *Snapshot, why cronjobreason.Wait) (events []job.Event) {
 	}
 
 	compiled, text := &s.Schedule, s.CronJob.Spec.Schedule
-	if compiled.Problem != unknownTimeZone && namesZone(text) {
+	if compiled.Problem != cronjobreason.ProblemUnknownTimeZone && namesZone(text) {
 		// A zone in the schedule overrides timeZone. Current API servers refuse such a schedule.
 		events = append(events, event(job.EventWarning, "UnsupportedSchedule", fmt.Sprintf(
 			"CRON_TZ or TZ used in schedule %q is not officially supported, see "+
@@ -46,7 +46,7 @@ func aboutSchedule(s *Snapshot, why cronjobreason.Wait) (events []job.Event) {
 
 	switch why {
 	case cronjobreason.WaitNoSchedule:
-		events = append(events, event(job.EventWarning, compiled.Problem, compiled.Message))
+		events = append(events, event(job.EventWarning, compiled.Problem.String(), compiled.Message))
 	case cronjobreason.WaitNever:
 		events = append(events,
 			event(job.EventWarning, "InvalidSchedule", "invalid schedule: "+text+" : it never runs"))

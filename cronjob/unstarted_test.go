@@ -41,8 +41,8 @@ func TestMetrics_MissedCountsOnce(t *testing.T) {
 		s.Now = hours(tc.now)
 		plan := reconcile(t, s)
 		end := plan.Conclude(cronjob.Outcome{})
-		if plan.Missed.Count != tc.seen || end.Metrics.Missed != tc.new {
-			t.Errorf("at %v: %d missed, %d of them new; want %d and %d", tc.now, plan.Missed.Count, end.Metrics.Missed, tc.seen, tc.new)
+		if plan.Missed.Count != tc.seen || end.Metrics.Unstarted != tc.new {
+			t.Errorf("at %v: %d missed, %d of them new; want %d and %d", tc.now, plan.Missed.Count, end.Metrics.Unstarted, tc.seen, tc.new)
 		}
 		s.Memory = end.Memory
 	}
@@ -83,7 +83,7 @@ func TestC9_PerhapsCreated(t *testing.T) {
 				t.Errorf("%s: the job is looked up, and holds nothing back:\n%s", tc.name, plan.String())
 			}
 			end := plan.Conclude(o)
-			if end.Metrics.Missed != want || i == 0 && !slices.Equal(reasons(end.Events), tc.events) {
+			if end.Metrics.Unstarted != want || i == 0 && !slices.Equal(reasons(end.Events), tc.events) {
 				t.Errorf("%s, round %d: %v and %v:\n%s", tc.name, i, end.Unstarted, end.Events, plan.String())
 			}
 			s.Memory, s.CronJob.Status = end.Memory, end.Status
@@ -119,7 +119,7 @@ func TestC9_AfterACrash(t *testing.T) {
 			s.CronJob.Status = end.Status
 		}
 		plan, end := play(t, s)
-		if end.Metrics.Missed != 3 || end.Unstarted[0].Reason != cronjobreason.UnstartedForLater || !end.Unstarted[0].Latest.Equal(hours(4)) {
+		if end.Metrics.Unstarted != 3 || end.Unstarted[0].Reason != cronjobreason.UnstartedForLater || !end.Unstarted[0].Latest.Equal(hours(4)) {
 			t.Errorf("recorded %t: %v\n%s", recorded, end.Unstarted, plan.String())
 		}
 	}
@@ -147,7 +147,7 @@ func TestC9_NameTaken(t *testing.T) {
 				}
 
 				end := plan.Conclude(o)
-				missed += end.Metrics.Missed
+				missed += end.Metrics.Unstarted
 				s.Memory, s.CronJob.Status = end.Memory, end.Status
 			}
 
@@ -244,7 +244,7 @@ func TestC9_EarlierRunWithoutAnEdit(t *testing.T) {
 				}
 				s.Now = hours(hour)
 				_, end := goOn(t, &s)
-				missed += end.Metrics.Missed
+				missed += end.Metrics.Unstarted
 			}
 			if missed != tc.want {
 				t.Errorf("%d runs were reported, want %d", missed, tc.want)

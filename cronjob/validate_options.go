@@ -18,7 +18,7 @@ func (o Options) Validate() error {
 		catchUp = invalid("options.catchUp", int(o.CatchUp), "is not a way to catch up")
 	}
 	return errors.Join(
-		o.check(), o.Child.check(), o.Marks.check(), o.Marks.checkKeys(), catchUp, o.Naming.checkForm())
+		o.check(), o.ChildKind.check(), o.Marks.check(), o.Marks.checkKeys(), catchUp, o.Naming.checkForm())
 }
 
 // ValidateFor checks a CronJob after [Default] together with the options for planning it, and the
@@ -35,7 +35,7 @@ func (o Options) ValidateFor(c *CronJob, opts ...schedule.Option) error {
 	}
 
 	compiled := Compile(c, opts...)
-	if compiled.Problem == "" {
+	if compiled.Problem == 0 {
 		problems = append(problems, o.Naming.checkMinutes(&compiled))
 	}
 	return errors.Join(append(problems, o.Naming.checkNames(c.Name, compiled.Schedule))...)
@@ -87,9 +87,12 @@ func (n *Naming) number(parent string, run time.Time) int64 {
 
 // checkKeys checks the keys of labels and annotations.
 func (m *Marks) checkKeys() error {
-	problems := []error{checkKey("options.marks.time", m.Time), checkKey("options.marks.request", m.Request)}
+	problems := []error{
+		checkKey("options.marks.timeKey", m.TimeKey),
+		checkKey("options.marks.requestKey", m.RequestKey),
+	}
 	if m.TimeIn == InLabel && m.timeKey() == m.requestKey() {
-		problems = append(problems, invalid("options.marks.request", m.requestKey(), "is also the key of the time"))
+		problems = append(problems, invalid("options.marks.requestKey", m.requestKey(), "is also the key of the time"))
 	}
 	return errors.Join(problems...)
 }

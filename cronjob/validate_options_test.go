@@ -51,8 +51,8 @@ func TestC1_ValidateFor(t *testing.T) {
 	}{
 		{"none", "@daily", cronjob.Options{}, nil, nil},
 		{"all", "*/10 * * * * *", cronjob.Options{
-			Naming: cronjob.Naming{Form: cronjob.NameSeconds, Prefix: "run-"}, Child: cronjob.Kind{Kind: "Work", APIVersion: "example.com/v1"},
-			Marks: cronjob.Marks{TimeIn: cronjob.InLabel, Time: "example.com/run", Request: "by"},
+			Naming: cronjob.Naming{Form: cronjob.NameSeconds, Prefix: "run-"}, ChildKind: cronjob.Kind{Kind: "Work", APIVersion: "example.com/v1"},
+			Marks: cronjob.Marks{TimeIn: cronjob.InLabel, TimeKey: "example.com/run", RequestKey: "by"},
 		}, []schedule.Option{schedule.WithSeconds()}, nil},
 		{"names by a function", "*/10 * * * * *", custom(func(p string, run time.Time) string { return fmt.Sprint(p, "-", run.Unix()) }), []schedule.Option{schedule.WithSeconds()}, nil},
 		{"stamps", "@daily", cronjob.Options{Naming: cronjob.Naming{Form: cronjob.NameCustom, Namer: cronjobgen.Stamps{}}}, nil, nil},
@@ -76,17 +76,17 @@ func TestC1_ValidateFor(t *testing.T) {
 		{"a name of no run", "0 0 31 2 *", custom(func(p string, run time.Time) string {
 			return strings.Repeat("x", 70*max(0, 1000-run.Year())/1000) + fmt.Sprint(p, "-", run.Unix())
 		}), nil, nil},
-		{"keys of a digit", "@daily", cronjob.Options{Marks: cronjob.Marks{Time: "0", Request: "9/0-9"}}, nil, nil},
-		{"keys beside the digits", "@daily", cronjob.Options{Marks: cronjob.Marks{Time: "a/", Request: "a:"}}, nil, []string{"options.marks.time", "options.marks.request"}},
-		{"keys of a letter", "@daily", cronjob.Options{Marks: cronjob.Marks{Time: "example.com/z", Request: "Z"}}, nil, nil},
+		{"keys of a digit", "@daily", cronjob.Options{Marks: cronjob.Marks{TimeKey: "0", RequestKey: "9/0-9"}}, nil, nil},
+		{"keys beside the digits", "@daily", cronjob.Options{Marks: cronjob.Marks{TimeKey: "a/", RequestKey: "a:"}}, nil, []string{"options.marks.timeKey", "options.marks.requestKey"}},
+		{"keys of a letter", "@daily", cronjob.Options{Marks: cronjob.Marks{TimeKey: "example.com/z", RequestKey: "Z"}}, nil, nil},
 		{"keys of the longest domain", "@daily", cronjob.Options{Marks: cronjob.Marks{
-			Time: domain253 + "/a", Request: "x" + domain253 + "/a",
-		}}, nil, []string{"options.marks.request"}},
-		{"a key with a bracket", "@daily", cronjob.Options{Marks: cronjob.Marks{Time: "a[b"}}, nil, []string{"options.marks.time"}},
-		{"keys", "@daily", cronjob.Options{Marks: cronjob.Marks{Time: "example.com/", Request: "Ex_ample/x"}}, nil, []string{"options.marks.time", "options.marks.request"}},
-		{"the same key in a label", "@daily", cronjob.Options{Marks: cronjob.Marks{TimeIn: cronjob.InLabel, Time: "a", Request: "a"}}, nil, []string{"options.marks.request"}},
-		{"half a kind, a way that is none, a negative limit", "@daily", cronjob.Options{CatchUp: 9, MaxActive: -1, Child: cronjob.Kind{Kind: "Work"}}, nil,
-			[]string{"options.maxActive", "options.child", "options.catchUp"}},
+			TimeKey: domain253 + "/a", RequestKey: "x" + domain253 + "/a",
+		}}, nil, []string{"options.marks.requestKey"}},
+		{"a key with a bracket", "@daily", cronjob.Options{Marks: cronjob.Marks{TimeKey: "a[b"}}, nil, []string{"options.marks.timeKey"}},
+		{"keys", "@daily", cronjob.Options{Marks: cronjob.Marks{TimeKey: "example.com/", RequestKey: "Ex_ample/x"}}, nil, []string{"options.marks.timeKey", "options.marks.requestKey"}},
+		{"the same key in a label", "@daily", cronjob.Options{Marks: cronjob.Marks{TimeIn: cronjob.InLabel, TimeKey: "a", RequestKey: "a"}}, nil, []string{"options.marks.requestKey"}},
+		{"half a kind, a way that is none, a negative limit", "@daily", cronjob.Options{CatchUp: 9, MaxActive: -1, ChildKind: cronjob.Kind{Kind: "Work"}}, nil,
+			[]string{"options.maxActive", "options.childKind", "options.catchUp"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := cronjob.CronJob{Name: "report", Spec: cronjob.Spec{Schedule: tc.schedule}}
@@ -118,9 +118,9 @@ func TestOptions_Validate(t *testing.T) {
 		{"none", cronjob.Options{}, nil},
 		{"the last way and the last form", cronjob.Options{CatchUp: cronjob.CatchUpAll, Naming: cronjob.Naming{Form: cronjob.NameCustom, Namer: namer(nil)}}, nil},
 		{"all at once", cronjob.Options{
-			MaxActive: -1, Child: cronjob.Kind{Kind: "Work"}, Marks: cronjob.Marks{TimeIn: cronjob.InName, Time: "b", Request: "a b"},
+			MaxActive: -1, ChildKind: cronjob.Kind{Kind: "Work"}, Marks: cronjob.Marks{TimeIn: cronjob.InName, TimeKey: "b", RequestKey: "a b"},
 			CatchUp: cronjob.CatchUpAll + 1, Naming: cronjob.Naming{Form: cronjob.NameCustom + 1},
-		}, []string{"options.maxActive", "options.child", "options.marks.time", "options.marks.request", "options.catchUp", "options.naming.form"}},
+		}, []string{"options.maxActive", "options.childKind", "options.marks.timeKey", "options.marks.requestKey", "options.catchUp", "options.naming.form"}},
 		{"a prefix beside a namer", cronjob.Options{Naming: custom}, []string{"options.naming.prefix"}},
 		{"no namer", cronjob.Options{Naming: cronjob.Naming{Form: cronjob.NameCustom}}, []string{"options.naming.namer"}},
 	} {

@@ -13,24 +13,24 @@ type Sight struct {
 }
 
 // Observe returns the record less the creation and the deletion that a notification about a pod
-// shows. Argument old is the pod as it was shown before, nil for a new pod; now is the pod as it
+// shows. Argument before is the pod as it was last shown, nil for a new pod; after is the pod as it
 // is, nil if it is gone. A new pod of the job is a creation. A deletion is observed once: when it
 // begins or, if that was not shown, when the pod is gone (E1).
-func (c Counts) Observe(old, now *Sight) Counts {
-	last := now
+func (c Counts) Observe(before, after *Sight) Counts {
+	last := after
 	if last == nil {
-		last = old
+		last = before
 	}
 	if last == nil || last.Foreign {
 		return c
 	}
 
 	creations, deletions := 0, 0
-	if old == nil {
+	if before == nil {
 		creations = 1
 	}
-	wasLeaving := old != nil && old.Deleting
-	isLeaving := now == nil || now.Deleting
+	wasLeaving := before != nil && before.Deleting
+	isLeaving := after == nil || after.Deleting
 	if isLeaving && !wasLeaving {
 		deletions = 1
 	}
@@ -38,16 +38,16 @@ func (c Counts) Observe(old, now *Sight) Counts {
 }
 
 // Observe lowers the record of key after a notification about a pod, see [Counts.Observe] (E1, E4).
-// A watch handler has to call no other method. Argument old is the pod as the watch showed it
-// before, nil for a new pod; now is the pod as it is, nil if it is gone.
-func (t *Tracker[K]) Observe(key K, old, now *Sight) {
+// A watch handler has to call no other method. Argument before is the pod as the watch showed it
+// last, nil for a new pod; after is the pod as it is, nil if it is gone.
+func (t *Tracker[K]) Observe(key K, before, after *Sight) {
 	t.update(key, func(e tracked) tracked {
-		e.counts = e.counts.Observe(old, now)
+		e.counts = e.counts.Observe(before, after)
 		switch {
-		case now == nil && old != nil:
-			delete(e.uids, old.UID)
-		case now != nil && now.Untracked:
-			delete(e.uids, now.UID)
+		case after == nil && before != nil:
+			delete(e.uids, before.UID)
+		case after != nil && after.Untracked:
+			delete(e.uids, after.UID)
 		}
 		return e
 	})

@@ -25,9 +25,9 @@ type Inspection struct {
 	// Wanted is the number of pods that should be active, unless the job ends or is suspended
 	// (J29).
 	Wanted int64 `json:"wanted,omitempty"`
-	// Completed and FailedIndexes are the indexes that need no more pods (J14, J16).
-	Completed     Indexes `json:"completed,omitzero"`
-	FailedIndexes Indexes `json:"failedIndexes,omitzero"`
+	// CompletedIndexes and FailedIndexes are the indexes that need no more pods (J14, J16).
+	CompletedIndexes Indexes `json:"completedIndexes,omitzero"`
+	FailedIndexes    Indexes `json:"failedIndexes,omitzero"`
 	// Backoff is the record of failures since the last success (J31). It is zero with
 	// backoffLimitPerIndex.
 	Backoff backoff.Record `json:"backoff,omitzero"`
@@ -104,12 +104,12 @@ func Inspect(s Snapshot) (Inspection, error) {
 	return Inspection{
 		Active: t.active, Ready: t.ready, Terminating: t.terminating,
 		Succeeded: t.succeeded, Failed: t.failed, Restarts: t.restarts,
-		Wanted:        wantedActive(&in.Job.Spec, t),
-		Completed:     indexesOf(&found.indexes.completed),
-		FailedIndexes: indexesOf(&found.indexes.failed),
-		Backoff:       record,
-		Retries:       inspectRetries(in, found),
-		Pods:          inspectPods(in, found),
+		Wanted:           wantedActive(&in.Job.Spec, t),
+		CompletedIndexes: indexesOf(&found.indexes.completed),
+		FailedIndexes:    indexesOf(&found.indexes.failed),
+		Backoff:          record,
+		Retries:          inspectRetries(in, found),
+		Pods:             inspectPods(in, found),
 	}, nil
 }
 

@@ -87,8 +87,8 @@ func TestInspect_Retries(t *testing.T) {
 		{Index: IndexAt(3), Failures: 2, Due: second(5).Add(20 * time.Second)},
 	}
 	Same(t, "retries", want, got.Retries)
-	if got.FailedIndexes.String() != "0" || got.Completed.String() != "" {
-		t.Errorf("failed %s, completed %s", got.FailedIndexes, got.Completed)
+	if got.FailedIndexes.String() != "0" || got.CompletedIndexes.String() != "" {
+		t.Errorf("failed %s, completed %s", got.FailedIndexes, got.CompletedIndexes)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestInspect_DeletedPods(t *testing.T) {
 			t.Errorf("pod %d has failed: %v, want %v", i, got.Pods[i].Failed, want)
 		}
 	}
-	if got.Completed.String() != "0,1,4" {
-		t.Errorf("completed are %s", got.Completed)
+	if got.CompletedIndexes.String() != "0,1,4" {
+		t.Errorf("completed are %s", got.CompletedIndexes)
 	}
 }

@@ -307,7 +307,7 @@ func compareWithPlan(t *rapid.T, plan *job.Plan, found *job.Inspection) {
 		if c.PerIndex && (r.Failures != c.FailureCount || r.Ignored != c.IgnoredFailureCount) {
 			t.Fatalf("index %s: created with %d failures, inspected %d", c.Index, c.FailureCount, r.Failures)
 		}
-		if found.Completed.Has(c.Index.Int32()) || found.FailedIndexes.Has(c.Index.Int32()) {
+		if found.CompletedIndexes.Has(c.Index.Int32()) || found.FailedIndexes.Has(c.Index.Int32()) {
 			t.Fatalf("index %s is created although it has ended", c.Index)
 		}
 	}

@@ -143,7 +143,7 @@ func drawAll(t *rapid.T) (o cronjob.Options) {
 
 func withKind(t *rapid.T, o cronjob.Options, inSeconds bool) cronjob.Options {
 	kind := drawKind(t)
-	o.Child, o.Naming, o.Marks = kind.Child, kind.Naming, kind.Marks
+	o.ChildKind, o.Naming, o.Marks = kind.ChildKind, kind.Naming, kind.Marks
 	if inSeconds && o.Naming.Form == cronjob.NameMinutes {
 		o.Naming.Form = cronjob.NameSeconds
 	}
@@ -156,7 +156,7 @@ func withKind(t *rapid.T, o cronjob.Options, inSeconds bool) cronjob.Options {
 func Kinds() *rapid.Generator[cronjob.Options] { return rapid.Custom(drawKind) }
 
 func drawKind(t *rapid.T) (o cronjob.Options) {
-	o.Child = cronjob.Kind{Kind: "Work", APIVersion: "example.com/v1"}
+	o.ChildKind = cronjob.Kind{Kind: "Work", APIVersion: "example.com/v1"}
 	o.Naming = rapid.SampledFrom([]cronjob.Naming{
 		{},
 		{Form: cronjob.NameSeconds},
@@ -165,8 +165,8 @@ func drawKind(t *rapid.T) (o cronjob.Options) {
 	}).Draw(t, "Naming")
 	o.Marks = rapid.SampledFrom([]cronjob.Marks{
 		{},
-		{Time: "example.com/run", Request: "example.com/by"},
-		{TimeIn: cronjob.InLabel, Time: "example.com/run"},
+		{TimeKey: "example.com/run", RequestKey: "example.com/by"},
+		{TimeIn: cronjob.InLabel, TimeKey: "example.com/run"},
 		{TimeIn: cronjob.InName},
 	}).Draw(t, "Marks")
 	o.ActiveFromChildren = rapid.Bool().Draw(t, "ActiveFromChildren")

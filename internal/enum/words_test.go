@@ -33,6 +33,7 @@ var words = map[string]encoding.TextMarshaler{
 	"cronjobquirk.Set":        cronjobquirk.Of(release.V131()),
 	"cronjobreason.Create":    cronjobreason.CreateTriggered,
 	"cronjobreason.Delete":    cronjobreason.DeleteReplaced,
+	"cronjobreason.Problem":   cronjobreason.ProblemUnknownTimeZone,
 	"cronjobreason.Result":    cronjobreason.ResultDone,
 	"cronjobreason.Unstarted": cronjobreason.UnstartedHeld,
 	"cronjobreason.Wait":      cronjobreason.WaitSuspended,

@@ -15,9 +15,10 @@ import (
 )
 
 // ValidateTemplateUpdate reports what an API server of a release refuses when the pod template of a
-// job changes. old is the stored job, with its status. was and is are the old and the new template:
-// the JSON of a v1 PodTemplateSpec, with the defaults of the server. The error joins an
-// [*job.InputError] for each field that must not change, or reports that a template cannot be read.
+// job changes. old is the stored job, with its status. oldTemplate and nextTemplate are the old and
+// the new template: the JSON of a v1 PodTemplateSpec, with the defaults of the server. The error
+// joins an [*job.InputError] for each field that must not change, or reports that a template cannot
+// be read.
 //
 // Nothing may change, except for a suspended job:
 //
@@ -30,13 +31,13 @@ import (
 //     under the same conditions. Then metadata of the template may change as well.
 //
 // A field that is empty counts as absent, and quantities are compared as text.
-func ValidateTemplateUpdate(old *job.Job, was, is []byte, r release.Release) error {
+func ValidateTemplateUpdate(old *job.Job, oldTemplate, nextTemplate []byte, r release.Release) error {
 	var before, after any
 	for _, t := range [...]struct {
 		name string
 		text []byte
 		to   *any
-	}{{"old", was, &before}, {"new", is, &after}} {
+	}{{"old", oldTemplate, &before}, {"new", nextTemplate, &after}} {
 		if err := json.Unmarshal(t.text, t.to); err != nil {
 			return problems.New[job.InputError]("spec.template", t.name, "cannot be read: "+err.Error())
 		}

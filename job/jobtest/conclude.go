@@ -38,8 +38,8 @@ func (r replay) answer(verb world.Verb, pod job.UID) error {
 	return err
 }
 
-func (r replay) Adopt(_ context.Context, p job.Claim) error    { return r.answer(world.Adopt, p.UID) }
-func (r replay) Release(_ context.Context, p job.Claim) error  { return r.answer(world.Release, p.UID) }
+func (r replay) Adopt(_ context.Context, p job.Claim) error     { return r.answer(world.Adopt, p.UID) }
+func (r replay) Release(_ context.Context, p job.Claim) error   { return r.answer(world.Release, p.UID) }
 func (r replay) Delete(_ context.Context, d job.Deletion) error { return r.answer(world.Delete, d.UID) }
 func (r replay) Untrack(_ context.Context, u job.Untracking) error {
 	return r.answer(world.Untrack, u.UID)

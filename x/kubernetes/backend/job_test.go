@@ -22,8 +22,10 @@ var ref = job.PodRef{Name: "p", UID: "pod-1"}
 
 var seen = job.PodRef{Name: "p", UID: "pod-1", ResourceVersion: "8"} // as the plan saw it
 
-func adopt(ctx context.Context, b *backend.Job) error   { return b.Adopt(ctx, job.Claim{PodRef: seen}) }
-func release(ctx context.Context, b *backend.Job) error { return b.Release(ctx, job.Claim{PodRef: ref}) }
+func adopt(ctx context.Context, b *backend.Job) error { return b.Adopt(ctx, job.Claim{PodRef: seen}) }
+func release(ctx context.Context, b *backend.Job) error {
+	return b.Release(ctx, job.Claim{PodRef: ref})
+}
 
 func untrack(ctx context.Context, b *backend.Job) error {
 	return b.Untrack(ctx, job.Untracking{PodRef: ref})

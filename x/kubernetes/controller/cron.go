@@ -333,8 +333,8 @@ func (k *Cron[P, C]) complete(o *CronJobOptions) error {
 	storesSuccess := stored.LastSuccessfulTime.Equal(probe.LastSuccessfulTime)
 	o.Planner.ActiveFromChildren = o.Planner.ActiveFromChildren || !storesActive
 	o.Planner.SuccessFromChildren = o.Planner.SuccessFromChildren || !storesSuccess
-	if o.Planner.Child == (cronjob.Kind{}) && k.Child != batchv1.SchemeGroupVersion.WithKind("Job") {
-		o.Planner.Child = cronjob.Kind{Kind: k.Child.Kind, APIVersion: k.Child.GroupVersion().String()}
+	if o.Planner.ChildKind == (cronjob.Kind{}) && k.Child != batchv1.SchemeGroupVersion.WithKind("Job") {
+		o.Planner.ChildKind = cronjob.Kind{Kind: k.Child.Kind, APIVersion: k.Child.GroupVersion().String()}
 	}
 	return nil
 }

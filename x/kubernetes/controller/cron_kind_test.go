@@ -78,7 +78,7 @@ func TestC18_WhatTheStatusStores(t *testing.T) {
 			history(t, storing(test.stores), controller.CronJobOptions{Planner: test.given}, hourly, func(c *clockwork) {
 				c.round(time.Hour)
 				got := c.snapshot.Options
-				if got.ActiveFromChildren != test.active || got.SuccessFromChildren != test.succes || got.Child != (cronjob.Kind{Kind: "Task", APIVersion: "example.com/v1"}) {
+				if got.ActiveFromChildren != test.active || got.SuccessFromChildren != test.succes || got.ChildKind != (cronjob.Kind{Kind: "Task", APIVersion: "example.com/v1"}) {
 					t.Errorf("options %+v", got)
 				}
 				task, active := c.tasks.all()[0], c.parents.all()[0].All.Active
@@ -94,9 +94,9 @@ func TestC18_WhatTheStatusStores(t *testing.T) {
 // TestCron_Child: the kind of the children comes from the options, or else from the kind.
 func TestCron_Child(t *testing.T) {
 	given := cronjob.Kind{Kind: "Errand", APIVersion: "example.com/v2"}
-	history(t, storing(nil), controller.CronJobOptions{Planner: cronjob.Options{Child: given}}, hourly, func(c *clockwork) {
+	history(t, storing(nil), controller.CronJobOptions{Planner: cronjob.Options{ChildKind: given}}, hourly, func(c *clockwork) {
 		c.round(time.Second)
-		if got := c.snapshot.Options.Child; got != given {
+		if got := c.snapshot.Options.ChildKind; got != given {
 			t.Errorf("children are %+v, want %+v", got, given)
 		}
 	})
@@ -163,7 +163,7 @@ func TestCron_Schedule(t *testing.T) {
 // TestCron_Labels: a run's labels override the template's, and the owner's label overrides both.
 func TestCron_Labels(t *testing.T) {
 	const owner, at = "example.com/beat-uid", "example.com/run"
-	o := controller.CronJobOptions{Planner: cronjob.Options{Marks: cronjob.Marks{TimeIn: cronjob.InLabel, Time: at}}}
+	o := controller.CronJobOptions{Planner: cronjob.Options{Marks: cronjob.Marks{TimeIn: cronjob.InLabel, TimeKey: at}}}
 	kind := storing(nil)
 	kind.OwnerLabel = owner
 	kind.New = func(*beat) *task {

@@ -77,7 +77,7 @@ func beats(kind string, ends map[string]cronjob.Ending) controller.Cron[*beat, *
 // inMinutes names runs by unix minutes, and has an annotation of its own.
 func inMinutes() (controller.Cron[*beat, *task], cronjob.Options) {
 	return beats("Task", map[string]cronjob.Ending{"SUCCEEDED": cronjob.Complete, "FAILED": cronjob.Failed}),
-		cronjob.Options{Marks: cronjob.Marks{Time: "example.com/run", Request: "example.com/by"}}
+		cronjob.Options{Marks: cronjob.Marks{TimeKey: "example.com/run", RequestKey: "example.com/by"}}
 }
 
 // inSeconds names runs by unix seconds, and owns children by a label. A new child has no phase yet.

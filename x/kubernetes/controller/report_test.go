@@ -31,8 +31,8 @@ func says(b *beat, r *controller.CronReport) {
 	switch {
 	case r.Plan == nil:
 		b.Says = fmt.Sprintf("Refused: %v", r.Err)
-	case r.Schedule.Problem != "":
-		b.Says = r.Schedule.Problem
+	case r.Schedule.Problem != 0:
+		b.Says = r.Schedule.Problem.String()
 	case slices.ContainsFunc(r.Writes.Created, failed):
 		b.Says = "NotStarted: " + r.Writes.Created[0].Error
 	case r.Err != nil:

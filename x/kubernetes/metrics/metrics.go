@@ -216,7 +216,7 @@ func (m *Metrics) cronJobRound(round controller.CronJobRound) {
 	for _, skew := range r.CreationSkews {
 		m.creationSkew.Observe(skew.Seconds())
 	}
-	if r.Missed > 0 {
-		m.missed.Add(float64(r.Missed))
+	if r.Unstarted > 0 {
+		m.missed.Add(float64(r.Unstarted))
 	}
 }

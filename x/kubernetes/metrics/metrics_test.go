@@ -62,7 +62,7 @@ func TestJ42_NegativeFigures(t *testing.T) {
 	}
 	round.Policy.FailJob, round.Policy.FailIndex, round.Policy.Ignore, round.Policy.Count = -1, -1, -1, -1
 	m.Jobs().Round(controller.JobRound{Metrics: &round, Took: -time.Second})
-	m.CronJobs().Round(controller.CronJobRound{Metrics: &cronjob.Metrics{Created: -1, Missed: -5}})
+	m.CronJobs().Round(controller.CronJobRound{Metrics: &cronjob.Metrics{Created: -1, Unstarted: -5}})
 	expect(t, m)
 }
 
@@ -82,7 +82,7 @@ func TestMetrics(t *testing.T) {
 	m.Jobs().Tracking("add")
 	m.Jobs().External("example.com/other")
 	m.Jobs().Stale(schema.GroupResource{Group: "batch", Resource: "jobs"})
-	scheduled := cronjob.Metrics{Created: 2, CreationSkews: []time.Duration{time.Second}, Missed: 2} // one of them for a trigger
+	scheduled := cronjob.Metrics{Created: 2, CreationSkews: []time.Duration{time.Second}, Unstarted: 2} // one of them for a trigger
 	m.CronJobs().Round(controller.CronJobRound{Metrics: &scheduled})
 	m.TTL().Expired(time.Second)
 
@@ -114,7 +114,7 @@ func TestOf(t *testing.T) {
 	all := map[string]*metrics.Metrics{"": metrics.New(), "Render": metrics.Of("Render"), "Nightly": metrics.Of("Nightly")}
 	for kind, m := range all {
 		m.Jobs().Tracking("add")
-		m.CronJobs().Round(controller.CronJobRound{Metrics: &cronjob.Metrics{Missed: 2}})
+		m.CronJobs().Round(controller.CronJobRound{Metrics: &cronjob.Metrics{Unstarted: 2}})
 		if kind == "" {
 			registry.MustRegister(m)
 		} else {

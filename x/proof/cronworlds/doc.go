@@ -12,7 +12,7 @@
 //   - CI2, CI6, CI7, CI10: what starts is a run of the schedule that is due, the latest
 //     one unless runs are caught up, within its deadline, and not while suspended.
 //   - CI8, CI15: Forbid, Replace and MaxActive hold for the jobs that really exist.
-//   - C9: each run that was due has started, or is in Metrics.Missed of one round, as long
+//   - C9: each run that was due has started, or is in Metrics.Unstarted of one round, as long
 //     as the memory is kept; no event calls a run missed that has started.
 //   - C2, CI11: only the oldest finished jobs are deleted, and the limits hold as soon as
 //     nothing else changes.

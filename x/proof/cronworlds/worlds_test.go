@@ -59,7 +59,7 @@ func TestWorlds_FindPlantedBugs(t *testing.T) {
 		{"no retry", "", tamper{end: func(e *cronjob.Conclusion) { e.Retry = false }}},
 		{"again and again", "CL5", tamper{end: func(e *cronjob.Conclusion) { e.Requeue.At = birthday }}},
 		{"no memory", "", tamper{end: func(e *cronjob.Conclusion) { e.Memory = cronjob.Memory{} }}},
-		{"missed runs count twice", "C9 accounts", tamper{end: func(e *cronjob.Conclusion) { e.Metrics.Missed *= 2 }}},
+		{"missed runs count twice", "C9 accounts", tamper{end: func(e *cronjob.Conclusion) { e.Metrics.Unstarted *= 2 }}},
 		{"no history", "C2", tamper{plan: func(p *cronjob.Plan) { p.Delete = nil }}},
 		{"triggers forgotten", "CL4 triggers", tamper{end: func(e *cronjob.Conclusion) { e.Triggered = nil }}},
 		{"a run too many", "CI", tamper{plan: func(p *cronjob.Plan) {

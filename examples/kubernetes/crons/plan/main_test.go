@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/examples/kubernetes/crons/internal/play"
 	"github.com/batchplan/batchplan/x/blackbox"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
@@ -77,7 +78,7 @@ func TestPhase(t *testing.T) {
 		{false, controller.CronReport{Plan: &cronjob.Plan{}}, "Active"},
 		{true, controller.CronReport{Plan: &cronjob.Plan{}}, "Suspended"},
 		{false, controller.CronReport{}, "Failed"},
-		{true, controller.CronReport{Plan: &cronjob.Plan{}, Schedule: cronjob.Compiled{Problem: "UnparseableSchedule"}}, "Failed"},
+		{true, controller.CronReport{Plan: &cronjob.Plan{}, Schedule: cronjob.Compiled{Problem: cronjobreason.ProblemUnparseableSchedule}}, "Failed"},
 	} {
 		p := &Plan{}
 		p.Spec.Suspend = test.suspend

@@ -15,7 +15,7 @@ import (
 )
 
 var reports = reconcilers.Cron[*ReportSchedule, *Report]{
-	CronJobOptions: controller.CronJobOptions{Planner: cronjob.Options{Marks: cronjob.Marks{Time: "example.com/run"}}},
+	CronJobOptions: controller.CronJobOptions{Planner: cronjob.Options{Marks: cronjob.Marks{TimeKey: "example.com/run"}}},
 	Kind: controller.Cron[*ReportSchedule, *Report]{
 		Spec: func(s *ReportSchedule) cronjob.Spec {
 			return cronjob.Spec{

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/examples/kubernetes/crons/internal/play"
 	"github.com/batchplan/batchplan/x/blackbox"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
@@ -67,7 +68,7 @@ func TestReport(t *testing.T) {
 		want    string
 	}{
 		{"the template is refused", false, controller.CronReport{Err: check(s)}, "False Failed spec.template.query: is required"},
-		{"no schedule", false, controller.CronReport{Schedule: cronjob.Compiled{Problem: "UnknownTimeZone", Message: "Mars/Base"}}, "False UnknownTimeZone Mars/Base"},
+		{"no schedule", false, controller.CronReport{Schedule: cronjob.Compiled{Problem: cronjobreason.ProblemUnknownTimeZone, Message: "Mars/Base"}}, "False UnknownTimeZone Mars/Base"},
 		{"suspended", true, controller.CronReport{}, "False Suspended "},
 		{"scheduled", false, controller.CronReport{Plan: &cronjob.Plan{NextRun: next}}, "True Scheduled "},
 	} {

@@ -23,8 +23,8 @@ func report(s *ReportSchedule, r *controller.CronReport) {
 	switch {
 	case r.Err != nil:
 		ready.Reason, ready.Message = "Failed", r.Err.Error()
-	case r.Schedule.Problem != "":
-		ready.Reason, ready.Message = r.Schedule.Problem, r.Schedule.Message
+	case r.Schedule.Problem != 0:
+		ready.Reason, ready.Message = r.Schedule.Problem.String(), r.Schedule.Message
 	case s.Spec.Suspend:
 		ready.Reason = "Suspended"
 	default:

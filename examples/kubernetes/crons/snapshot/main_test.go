@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/examples/kubernetes/crons/internal/play"
 	"github.com/batchplan/batchplan/x/blackbox"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
@@ -100,7 +101,7 @@ func TestReport(t *testing.T) {
 	}{
 		{"scheduled", false, controller.CronReport{}, "True Scheduled ", 0},
 		{"suspended", true, controller.CronReport{}, "False Suspended ", 1},
-		{"suspended, and no schedule", true, controller.CronReport{Schedule: cronjob.Compiled{Problem: "UnparseableSchedule", Message: "x"}}, "False UnparseableSchedule x", 1},
+		{"suspended, and no schedule", true, controller.CronReport{Schedule: cronjob.Compiled{Problem: cronjobreason.ProblemUnparseableSchedule, Message: "x"}}, "False UnparseableSchedule x", 1},
 		{"a round that fails", false, controller.CronReport{Err: errors.New("no reply")}, "False Failed no reply", 0},
 	} {
 		p.Generation, p.Spec.Suspend = int64(i+1), test.suspend

@@ -14,8 +14,8 @@ func report(p *SnapshotPolicy, r *controller.CronReport) {
 	switch {
 	case r.Err != nil:
 		running.Reason, running.Message = "Failed", r.Err.Error()
-	case r.Schedule.Problem != "":
-		running.Reason, running.Message = r.Schedule.Problem, r.Schedule.Message
+	case r.Schedule.Problem != 0:
+		running.Reason, running.Message = r.Schedule.Problem.String(), r.Schedule.Message
 	case p.Spec.Suspend:
 		running.Reason = "Suspended"
 	default:

@@ -75,7 +75,7 @@ func (d *draw) cronSpec() batchv1.CronJobSpec {
 func (d *draw) runs(c *batchv1.CronJob) (out []time.Time) {
 	decoded := decodeCronJob(c)
 	compiled := cronjob.Compile(&decoded, schedule.Kubernetes(played))
-	if compiled.Problem != "" {
+	if compiled.Problem != 0 {
 		return nil
 	}
 

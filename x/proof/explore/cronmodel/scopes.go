@@ -316,7 +316,7 @@ var unlistedPause = func() cronjob.Options {
 
 // unlisted holds the options for a kind whose status has only lastScheduleTime.
 var unlisted = cronjob.Options{
-	Child:  cronjob.Kind{Kind: "Work", APIVersion: "example.com/v1"},
-	Naming: cronjob.Naming{Form: cronjob.NameSeconds, Prefix: "run-"}, Marks: cronjob.Marks{TimeIn: cronjob.InName},
+	ChildKind: cronjob.Kind{Kind: "Work", APIVersion: "example.com/v1"},
+	Naming:    cronjob.Naming{Form: cronjob.NameSeconds, Prefix: "run-"}, Marks: cronjob.Marks{TimeIn: cronjob.InName},
 	ActiveFromChildren: true, SuccessFromChildren: true,
 }

@@ -45,7 +45,7 @@ func (s *scheduled) nextRun(now time.Time) string {
 	switch {
 	case !s.Deleted.IsZero():
 		return "being deleted"
-	case s.compiled.Problem != "":
+	case s.compiled.Problem != 0:
 		return s.compiled.Message
 	case s.spec.Suspend != nil && *s.spec.Suspend:
 		return "suspended"

@@ -71,7 +71,7 @@ func TestTrace(t *testing.T) {
 	var s trace.Summary
 	decoder := json.NewDecoder(&out)
 	if err := decoder.Decode(&f); err != nil || f.Rule != "JI4" || f.File != "<stdin>" || f.Line != 2 ||
-		f.Version != "2" {
+		f.ResourceVersion != "2" {
 		t.Errorf("%v %+v", err, f)
 	}
 	if err := decoder.Decode(&s); err != nil || s.Findings != 1 || s.Jobs != 1 {

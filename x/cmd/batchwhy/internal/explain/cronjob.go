@@ -117,8 +117,8 @@ func (l *cronLook) state(s *Schedule, findings []Finding) (State, string) {
 	switch {
 	case !l.snapshot.CronJob.DeletionTimestamp.IsZero():
 		return Deleting, "being deleted: no run starts any more"
-	case l.snapshot.Schedule.Problem != "":
-		if l.snapshot.Schedule.Problem == "UnknownTimeZone" {
+	case l.snapshot.Schedule.Problem != 0:
+		if l.snapshot.Schedule.Problem == cronjobreason.ProblemUnknownTimeZone {
 			return Broken, fmt.Sprintf("no run of %q starts: the time zone %q cannot be used (%s)", l.spec.Schedule,
 				*l.spec.TimeZone, l.snapshot.Schedule.Problem)
 		}

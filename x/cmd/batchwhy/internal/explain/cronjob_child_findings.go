@@ -65,7 +65,7 @@ func (l *cronLook) successFindings() []Finding {
 	switch {
 	case !known, last.IsZero(), l.cron.IsManifest:
 		return nil
-	case l.isSuspended(), l.snapshot.Schedule.Problem != "", len(l.holding()) > 0: // none starts now
+	case l.isSuspended(), l.snapshot.Schedule.Problem != 0, len(l.holding()) > 0: // none starts now
 		return nil
 	case len(l.failedRunFindings()) > 0, len(l.replaceFindings()) > 0, len(l.refusedFindings()) > 0:
 		return nil

@@ -84,7 +84,7 @@ func (l *cronLook) beside() string {
 func (l *cronLook) specFindings() (all []Finding) {
 	refused := l.cron.Refused
 	var live error
-	if c := l.snapshot.Schedule; c.Problem != "" {
+	if c := l.snapshot.Schedule; c.Problem != 0 {
 		text := c.Message
 		isCause := func(p manifest.Problem) bool {
 			return strings.HasPrefix(p.Text, "spec.schedule: ") || strings.HasPrefix(p.Text, "spec.timeZone: ")
@@ -114,7 +114,7 @@ func (l *cronLook) scheduleRemedies() []*Remedy {
 	fields := strings.Fields(l.spec.Schedule)
 
 	switch {
-	case l.snapshot.Schedule.Problem == "UnknownTimeZone":
+	case l.snapshot.Schedule.Problem == cronjobreason.ProblemUnknownTimeZone:
 		if near, why := zoneMeant(zone); near != "" {
 			return []*Remedy{
 				when(fmt.Sprintf("you mean %s%s", near, why),
@@ -162,7 +162,7 @@ func (l *cronLook) zoneOut(risk string) *Remedy {
 
 // lintFindings report surprises of a schedule, such as runs that are skipped when clocks change.
 func (l *cronLook) lintFindings() (all []Finding) {
-	if l.snapshot.Schedule.Problem != "" {
+	if l.snapshot.Schedule.Problem != 0 {
 		return nil
 	}
 
@@ -263,7 +263,7 @@ func (l *cronLook) namespaceFindings() []Finding {
 // differenceFindings report that Kubernetes 1.37 does not do what the schedule means.
 func (l *cronLook) differenceFindings() []Finding {
 	switch {
-	case l.snapshot.Schedule.Problem != "" || l.isSuspended():
+	case l.snapshot.Schedule.Problem != 0 || l.isSuspended():
 		return nil
 	case l.isLost():
 		return oneFinding(Error, "RunLost", fmt.Sprintf("the run of %s is due, and Kubernetes 1.37 does not start "+
@@ -284,7 +284,7 @@ func (l *cronLook) differenceFindings() []Finding {
 
 // interval returns the time between the next two runs, or 0.
 func (l *cronLook) interval() time.Duration {
-	if l.snapshot.Schedule.Problem != "" {
+	if l.snapshot.Schedule.Problem != 0 {
 		return 0
 	}
 	next := slices.Collect(l.snapshot.Schedule.Schedule.NextN(l.now, 2))
@@ -325,7 +325,7 @@ func (l *cronLook) suspendedFindings() (all []Finding) {
 // zoneFindings report which zone applies if spec.timeZone is not set.
 func (l *cronLook) zoneFindings() []Finding {
 	switch {
-	case l.spec.TimeZone != nil, l.snapshot.Schedule.Problem != "", l.isEveryHour():
+	case l.spec.TimeZone != nil, l.snapshot.Schedule.Problem != 0, l.isEveryHour():
 		return nil
 	case l.plan.NextRun.IsZero() && !l.isSuspended():
 		return nil

@@ -132,7 +132,7 @@ func (l *look) successPolicyFacts() (all []Fact) {
 		return nil
 	}
 	for i, r := range l.spec.SuccessPolicy.Rules {
-		done, of := l.found.Completed, "any index"
+		done, of := l.found.CompletedIndexes, "any index"
 		if r.SucceededIndexes != nil {
 			set, _ := job.ParseIndexes(*r.SucceededIndexes)
 			done, of = done.Intersect(set), "indexes "+set.String()

@@ -23,7 +23,7 @@ func (l *cronLook) schedule() *Schedule {
 		out.Zone = *l.spec.TimeZone
 	}
 
-	if l.snapshot.Schedule.Problem != "" {
+	if l.snapshot.Schedule.Problem != 0 {
 		return out
 	}
 
@@ -137,7 +137,7 @@ func (l *cronLook) futureRun(run time.Time) Run {
 
 // facts returns when a run was last recorded, and when one last succeeded.
 func (l *cronLook) facts() (all []Fact) {
-	if l.snapshot.Schedule.Problem != "" {
+	if l.snapshot.Schedule.Problem != 0 {
 		return nil
 	}
 	if t := l.status.LastScheduleTime; !t.IsZero() {
