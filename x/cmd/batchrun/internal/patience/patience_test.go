@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -32,6 +34,56 @@ func TestIsTransient(t *testing.T) {
 		if have := IsTransient(test.err); have != test.want {
 			t.Errorf("%v: %v", test.err, have)
 		}
+	}
+}
+
+// Of the codes of the database, those of temporary failures are 5, 6, 7, 10, 13 and 14.
+func TestIsTransient_Codes(t *testing.T) {
+	var got []int
+	for code := range 64 {
+		if IsTransient(coded(code)) {
+			got = append(got, code)
+		}
+	}
+	if want := []int{5, 6, 7, 10, 13, 14}; !slices.Equal(got, want) {
+		t.Errorf("temporary are %v, want %v", got, want)
+	}
+}
+
+// The result of each pass decides the wait before the next one, and what is said.
+func TestTry(t *testing.T) {
+	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	now, p := began, Patience{Limit: 30 * time.Second}
+	for _, test := range []struct {
+		err        error
+		took       time.Duration
+		delay      time.Duration
+		said, ends string
+	}{
+		{syscall.ENOSPC, 0, time.Second, "no space left on device; trying again in 1s", ""},
+		{syscall.ENOSPC, 0, 2 * time.Second, "no space left on device; trying again in 2s", ""},
+		{nil, 0, 0, "", ""},
+		{syscall.ENOSPC, 0, time.Second, "no space left on device; trying again in 1s", ""},
+		{syscall.ENOSPC, 0, 2 * time.Second, "no space left on device; trying again in 2s", ""},
+		{syscall.ENOSPC, 0, 4 * time.Second, "no space left on device; trying again in 4s", ""},
+		{syscall.ENOSPC, 0, 5 * time.Second, "no space left on device; trying again in 5s", ""}, // the maximum
+		{syscall.ENOSPC, 17600 * time.Millisecond, 400 * time.Millisecond, "no space left on device; trying again in 400ms", ""},
+		{syscall.ENOSPC, 0, 0, "", "no space left on device; gave up after 30s"},
+		{nil, 0, 0, "", ""},
+		{syscall.ENOSPC, 29 * time.Second, time.Second, "no space left on device; trying again in 1s", ""}, // since its pass began
+		{fs.ErrPermission, 0, 0, "", "permission denied"},
+	} {
+		said, start := "", now
+		now = now.Add(test.took)
+		delay, err := p.Try(test.err, start, now, func(text string) { said = text })
+		ends := ""
+		if err != nil {
+			ends = err.Error()
+		}
+		if delay != test.delay || said != test.said || !strings.HasPrefix(ends, test.ends) || (ends == "") != (test.ends == "") {
+			t.Errorf("%v after %v: wait %v, say %q, end %q; want %+v", test.err, now.Sub(began), delay, said, ends, test)
+		}
+		now = now.Add(delay)
 	}
 }
 
