@@ -115,7 +115,7 @@ func Compile(c *CronJob, opts ...schedule.Option) Compiled {
 	if zone := c.Spec.TimeZone; zone != nil {
 		out.Zone = *zone
 
-		// An unknown zone is reported before a schedule that does not parse.
+		// An unknown zone is reported before a schedule that does not parse (C6).
 		location, err := findZone(c.Spec.Schedule, *zone)
 		if err != nil {
 			return out.without(cronjobreason.ProblemUnknownTimeZone, err)

@@ -71,9 +71,9 @@ func startsFrom(s *Snapshot, lastRun time.Time, m *memory) time.Time {
 // tooMany is the largest number of missed runs without a warning (C8).
 const tooMany = 100
 
-// oddities notes a deadline of zero, and warns about an invalid schedule and about too many missed
+// warnings notes a deadline of zero, and warns about an invalid schedule and about too many missed
 // runs, the latest of which still starts (C8).
-func oddities(s *Snapshot, t *timing) (out moves) {
+func warnings(s *Snapshot, t *timing) (out moves) {
 	if t.bounded && t.deadline == 0 {
 		out = notes("cronJob.spec.startingDeadlineSeconds", "0", "no run is ever in time")
 	}

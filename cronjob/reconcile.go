@@ -127,7 +127,7 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 	out.events = append(out.events, aboutSchedule(s, run.noRuns)...)
 
 	if run.noRuns == 0 {
-		out = out.and(oddities(s, &run.timing)).and(startDue(s, c, &run.timing, run.obstacle, m))
+		out = out.and(warnings(s, &run.timing)).and(startDue(s, c, &run.timing, run.obstacle, m))
 	}
 
 	out.notes = append(out.notes, clockNotes(s, run.noRuns)...)

@@ -20,7 +20,7 @@ func TestEachFieldVaries(t *testing.T) {
 	// In the worlds, users suspend CronJobs. A planner only copies the template.
 	varies(t, cronjobgen.Specs(), "Suspend", "JobTemplate")
 	// These belong to the kind of the children, or to a release.
-	varies(t, cronjobgen.AllOptions(true), "Without", "Child", "Quirks")
+	varies(t, cronjobgen.AllOptions(true), "Without", "ChildKind", "Quirks")
 }
 
 // varies checks that each field has at least two values, except those in without.

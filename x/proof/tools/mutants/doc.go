@@ -6,7 +6,7 @@
 //	make mutants SEED=1 MUTANTS=300 QUICK=1   # of its two passes, the first alone
 //	make mutants PACKAGES="job cronjob/cronjobapply" # of these packages only
 //	make mutants MATCH=job/pod.go:3           # those whose line of output matches
-//	make mutants MODULE=kubernetes PACKAGES=convert  # of a nested module
+//	make mutants MODULE=x/kubernetes PACKAGES=convert # of a nested module
 //
 // A mutant is one edit of one function: a condition is negated, a boundary shifted, a statement
 // removed or swapped with the next, a copy forgotten, an error dropped, and so on. The list is in
