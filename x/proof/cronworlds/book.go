@@ -97,7 +97,12 @@ func (w *world) noteCreation(j *aJob) {
 // noteConclusion notes the report of a round. After an edit, the accounts start again with the
 // first run that starts.
 func (w *world) noteConclusion(seen *object, p *cronjob.Plan, writes *cronjob.Writes, end *cronjob.Conclusion) {
-	if w.reported += end.Metrics.Unstarted; end.Metrics.Unstarted > 0 && !w.lossy && !w.open {
+	for _, u := range end.Unstarted {
+		if u.Latest.After(w.base) { // an older one was perhaps created before the accounts began
+			w.reported += u.Count
+		}
+	}
+	if end.Metrics.Unstarted > 0 && !w.lossy && !w.open {
 		due := w.matcher(&w.Spec).between(w.base, w.now)
 		if unstarted, byOthers := w.unstarted(due); w.reported > len(unstarted)+byOthers {
 			w.fail("C9 reported twice", "%d runs were due, %d were reported, %d have had no job", len(due),
