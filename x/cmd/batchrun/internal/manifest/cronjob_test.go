@@ -41,7 +41,7 @@ spec:
 
 func TestReadGoodCronJob(t *testing.T) {
 	all, err := Read("f.yaml", strings.NewReader(good+"---\n"+goodCron))
-	if err != nil || len(all.Jobs) != 1 || len(all.CronJobs) != 1 {
+	if err != nil || len(all.Jobs) != 1 || len(all.CronJobs) != 1 || all.Len() != 2 {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	c := all.CronJobs[0]
@@ -76,6 +76,14 @@ func TestJobOfCronJob(t *testing.T) {
 	}
 	if again, err := Read("f.json", strings.NewReader(string(raw))); err != nil || len(again.Jobs) != 1 {
 		t.Errorf("the job is not a manifest: %v", err)
+	}
+
+	bare, err := c.Job(&cronjob.Creation{Name: "x-1"}, "uid-1")
+	if err != nil || strings.Contains(string(bare), `"labels":{}`) || strings.Contains(string(bare), `"labels":null`) {
+		t.Errorf("%s, %v", bare, err)
+	}
+	if _, err := LoadCronJob([]byte(`{"metadata": {"name": 5}}`)); err == nil {
+		t.Error("an object that batch/v1 cannot hold is loaded")
 	}
 }
 

@@ -2,11 +2,15 @@ package manifest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
@@ -45,9 +49,13 @@ func TestReadGood(t *testing.T) {
 		!slices.Equal(j.Ignored, []string{"image"}) {
 		t.Errorf("%s %v %v", j.Key(), *j.Spec.BackoffLimit, j.Ignored)
 	}
-	// A field that is ignored twice is reported once.
-	twice, err := Read("f.yaml", strings.NewReader(good+"      - {name: b, image: b, command: [b], tty: true}\n"))
-	if err != nil || !slices.Equal(twice.Jobs[0].Ignored, []string{"image", "tty"}) {
+	if why := jobs[1].Refuse(jobs[1].AbsoluteMounts()[0], errors.New("full")).Error(); !strings.HasPrefix(why, "f.yaml:22: spec.template") {
+		t.Errorf("refused: %s", why)
+	}
+	// A field that is ignored twice is reported once, in the order of the names.
+	twice, err := Read("f.yaml", strings.NewReader(strings.Replace(good, "spec:\n", "spec:\n  ttlSecondsAfterFinished: 5\n", 1)+
+		"      - {name: b, image: b, command: [b], ports: [{containerPort: 1}]}\n"))
+	if err != nil || !slices.Equal(twice.Jobs[0].Ignored, []string{"image", "ports", "ttlSecondsAfterFinished"}) {
 		t.Errorf("%q, %v", twice.Jobs[0].Ignored, err)
 	}
 	if m := jobs[1].AbsoluteMounts(); len(m) != 1 || m[0].Path != "/data" ||
@@ -90,6 +98,11 @@ func TestReadBad(t *testing.T) {
 		{"a custom profile", "env:", "securityContext: {seccompProfile: {type: Localhost, localhostProfile: x}}\n        env:", `seccompProfile.type: "Localhost": not supported`},
 		{"SELinux", "env:", "securityContext: {seLinuxOptions: {level: x}}\n        env:", "securityContext.seLinuxOptions: {"},
 		{"managed by another", "  template:", "  managedBy: example.com/x\n  template:", `spec.managedBy: "example.com/x": another controller`},
+		{"a policy of a container", "env:", "restartPolicy: Always\n        env:", `containers[0].restartPolicy: "Always": not supported by this runner: only init`},
+		{"a policy of an init container", "      containers:", "      initContainers: [{name: i, image: i, command: [i], restartPolicy: Never}]\n      containers:", `initContainers[0].restartPolicy: "Never": not supported by this runner`},
+		{"no name of a variable", "name: A,", `name: "A=B",`, `env[0].name: "A=B": is not the name of a variable`},
+		{"a read-only relative mount", "/data", "data, readOnly: true", `volumeMounts[0].readOnly: true: not supported for the relative path "data"`},
+		{"privileged and not", "env:", "securityContext: {allowPrivilegeEscalation: false, privileged: true}\n        env:", "allowPrivilegeEscalation: false: contradicts privileged: true"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if !strings.Contains(good, test.from) {
@@ -100,6 +113,83 @@ func TestReadBad(t *testing.T) {
 				t.Errorf("want %q\nhave %v", test.want, err)
 			}
 		})
+	}
+}
+
+// TestReadBad_Limits: both sides of the limits of words and of what an error quotes.
+func TestReadBad_Limits(t *testing.T) {
+	read := func(from, to string) string {
+		all, err := Read("f.yaml", strings.NewReader(strings.Replace(good, from, to, 1)))
+		if err == nil && all.Len() != 1 {
+			t.Errorf("%.80s: %d objects", to, all.Len())
+		}
+		return fmt.Sprint(err)
+	}
+	hook := func(n int) string { // a field of n bytes as JSON
+		return "lifecycle: {preStop: {exec: {command: [" + strings.Repeat("b", n-37) + "]}}}\n        env:"
+	}
+	for _, test := range []struct{ from, to, want string }{
+		{"[echo]", "[echo, " + strings.Repeat("b", 131071) + "]", "<nil>"},
+		{"[echo]", "[echo, " + strings.Repeat("b", 131072) + "]", `bbb...: has 131072 bytes; the limit of the system is 131071`},
+		{"value: b", "value: " + strings.Repeat("b", 131069), "<nil>"},
+		{"value: b", "value: " + strings.Repeat("b", 131070), `bbb...: has 131072 bytes; the limit of the system is 131071`},
+		{"env:", hook(60), `bbb"]}}}: not supported`},
+		{"env:", hook(61), `bbb"...: not supported`},
+		{"env:", "lifecycle: null\n        env:", "<nil>"},
+		{"/data", "data", "<nil>"},
+		{"/data", "/data, readOnly: true", "<nil>"},
+		{"command", "workingDir: /data/new/folder\n        command", "<nil>"},
+		{"command", "workingDir: /database/new/folder\n        command", "is not a folder on this machine"},
+	} {
+		if got := read(test.from, test.to); !strings.Contains(got, test.want) {
+			t.Errorf("%.80s: want %s\nhave %.300s", test.to, test.want, got)
+		}
+	}
+
+	// A mount without a path is one mistake.
+	if got := read("/data", `""`); !strings.Contains(got, "mountPath: is required") || strings.Count(got, "mountPath") != 1 {
+		t.Error(got)
+	}
+}
+
+// TestReadGood_Numbers: a large number is not rounded.
+func TestReadGood_Numbers(t *testing.T) {
+	all, err := Read("f.yaml", strings.NewReader(strings.Replace(good, "spec:\n", "spec:\n  activeDeadlineSeconds: 9007199254740993\n", 1)))
+	must.OK(t, err)
+	if got := *all.Jobs[0].Spec.ActiveDeadlineSeconds; got != 9007199254740993 {
+		t.Error(got)
+	}
+}
+
+func TestHides(t *testing.T) {
+	for _, test := range []struct {
+		path, dir string
+		want      bool
+	}{
+		{"/", "/proc", true},
+		{"/a", "/a", true},
+		{"/a/", "/a", true},
+		{"/a", "/a/b", true},
+		{"/a", "/ab", false},
+		{"/a/b", "/a", false},
+	} {
+		if got := hides(test.path, test.dir); got != test.want {
+			t.Errorf("a mount at %s hides %s: %v", test.path, test.dir, got)
+		}
+	}
+}
+
+// TestGraceSeconds: the grace period of a pod, from nothing to the longest.
+func TestGraceSeconds(t *testing.T) {
+	var j batchv1.Job
+	if got := GraceSeconds(&j); got != 30 {
+		t.Errorf("none: %d", got)
+	}
+	for set, want := range map[int64]int64{-1: 0, 0: 0, 1: 1, 1 << 30: 1 << 30, 1<<30 + 1: 1 << 30} {
+		j.Spec.Template.Spec.TerminationGracePeriodSeconds = &set
+		if got := GraceSeconds(&j); got != want {
+			t.Errorf("%d: %d, want %d", set, got, want)
+		}
 	}
 }
 
@@ -121,6 +211,36 @@ func TestSecurityContext(t *testing.T) {
 	c := all.Jobs[0].Pod(&job.Creation{}, "j", "p", "u", Settings{}).Containers[0]
 	if !c.NoNewPrivileges || len(c.Drop) != 41 || c.Drop[13] != 13 {
 		t.Errorf("%+v", c)
+	}
+
+	for _, test := range []struct {
+		at, field string
+		ignored   bool
+	}{
+		{"        env:", "appArmorProfile: {type: Unconfined}", true},
+		{"        env:", "seccompProfile: {type: Unconfined}", true},
+		{"        env:", "procMount: Default", true},
+		{"      volumes:", "fsGroupChangePolicy: Always", true},
+		{"      volumes:", "supplementalGroupsPolicy: Merge", true},
+		{"      volumes:", "seLinuxChangePolicy: Recursive", true},
+		{"        env:", "allowPrivilegeEscalation: false, privileged: false", false},
+		{"        env:", "allowPrivilegeEscalation: true", false},
+	} {
+		context := strings.Replace(test.at, strings.TrimSpace(test.at), "securityContext: {"+test.field+"}", 1)
+		all, err := Read("f.yaml", strings.NewReader(strings.Replace(good, test.at, context+"\n"+test.at, 1)))
+		must.OK(t, err)
+		name, _, _ := strings.Cut(test.field, ":")
+		if ignored := all.Jobs[0].Ignored; slices.Contains(ignored, "securityContext."+name) != test.ignored {
+			t.Errorf("%s: ignored %q", test.field, ignored)
+		}
+	}
+
+	// Only root can keep or add rights, and only root breaks runAsNonRoot.
+	for field, ofRoot := range map[string]bool{"privileged: true": true, "capabilities: {add: [NET_RAW]}": true, "runAsNonRoot: true": false} {
+		_, err := Read("f.yaml", strings.NewReader(strings.Replace(good, "env:", "securityContext: {"+field+"}\n        env:", 1)))
+		if allowed := ofRoot == (os.Geteuid() == 0); (err == nil) != allowed {
+			t.Errorf("%s: %v", field, err)
+		}
 	}
 	if os.Geteuid() != 0 {
 		return // others cannot add what was dropped
@@ -161,7 +281,10 @@ func TestPod(t *testing.T) {
         - {name: "N", valueFrom: {fieldRef: {fieldPath: metadata.name}}}
         - {name: I, valueFrom: {fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}}}
         - {name: DATE, value: 2024-01-02}
+        - {name: SPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
+        - {name: OWNER, valueFrom: {fieldRef: {fieldPath: "metadata.labels['controller-uid']"}}}
         args: ["$(A)-$(JOB_COMPLETION_INDEX)"]`, 1)
+	text = strings.Replace(text, "  template:\n", "  template:\n    metadata: {labels: {team: a}, annotations: {note: b}}\n", 1)
 	all, err := Read("f.yaml", strings.NewReader(text))
 	must.OK(t, err)
 	j, err := Load(all.Jobs[0].Raw)
@@ -177,13 +300,24 @@ func TestPod(t *testing.T) {
 	if !slices.Equal(c.Argv, []string{"echo", "cb-4"}) {
 		t.Errorf("argv %q", c.Argv)
 	}
-	for _, want := range []string{"A=cb", "N=x-4-abcde", "I=4", "JOB_COMPLETION_INDEX=4", "HOSTNAME=x-4", "DATE=2024-01-02"} {
+	for _, want := range []string{"A=cb", "N=x-4-abcde", "I=4", "JOB_COMPLETION_INDEX=4", "HOSTNAME=x-4", "DATE=2024-01-02", "SPACE=default", "OWNER=juid"} {
 		if !slices.Contains(c.Env, want) {
 			t.Errorf("no %s in %q", want, c.Env)
 		}
 	}
 	if slices.ContainsFunc(c.Env, func(e string) bool { return strings.HasPrefix(e, "SECRET") || e == "A=b" }) {
 		t.Errorf("too much in %q", c.Env)
+	}
+
+	for index, want := range map[job.Index]bool{{}: false, job.IndexAt(0): true} {
+		c := j.Pod(&job.Creation{Index: index}, "juid", "x-abcde", "puid", Settings{}).Containers[0]
+		if slices.Contains(c.Env, "JOB_COMPLETION_INDEX=0") != want {
+			t.Errorf("index %v: %q", index, c.Env)
+		}
+	}
+	if template := j.Object.Spec.Template; !maps.Equal(template.Labels, map[string]string{"team": "a"}) ||
+		!maps.Equal(template.Annotations, map[string]string{"note": "b"}) {
+		t.Errorf("a pod was written into the template: %v, %v", template.Labels, template.Annotations)
 	}
 }
 
