@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchplan/batchplan/cronjob"
 	"github.com/batchplan/batchplan/cronjob/cronjobquirk"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/schedule"
@@ -214,8 +215,8 @@ func showLocal(t *testing.T) {
 		t.Errorf("the real controller: %v", err)
 	}
 	compiled := cronjob.Compile(&cronjob.CronJob{Spec: cronjob.Spec{Schedule: "0 0 * * *", TimeZone: &local}})
-	if compiled.Problem != "UnknownTimeZone" {
-		t.Errorf("ours: %q", compiled.Problem)
+	if compiled.Problem != cronjobreason.ProblemUnknownTimeZone {
+		t.Errorf("ours: %v", compiled.Problem)
 	}
 }
 

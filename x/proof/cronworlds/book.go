@@ -97,9 +97,10 @@ func (w *world) noteCreation(j *aJob) {
 // noteConclusion notes the report of a round. After an edit, the accounts start again with the
 // first run that starts.
 func (w *world) noteConclusion(seen *object, p *cronjob.Plan, writes *cronjob.Writes, end *cronjob.Conclusion) {
+	w.reported += end.Metrics.Unstarted
 	for _, u := range end.Unstarted {
-		if u.Latest.After(w.base) { // an older one was perhaps created before the accounts began
-			w.reported += u.Count
+		if !u.Latest.After(w.base) { // it was perhaps created before the accounts began
+			w.reported -= u.Count
 		}
 	}
 	if end.Metrics.Unstarted > 0 && !w.lossy && !w.open {
