@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mattn/go-runewidth"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/control"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/logs"
@@ -64,11 +68,30 @@ func TestFrame(t *testing.T) {
 	}
 }
 
+// TestFrame_NoBar: a bar needs completions to count.
+func TestFrame_NoBar(t *testing.T) {
+	l, _ := screen(100, 24)
+	none, queue := round("none", 0, 0, 0), round("queue", 0, 1, 0)
+	queue.Spec.Completions, queue.Pending = nil, 0
+	l.Round(none)
+	l.Round(queue)
+	want := []string{"none  1m05s  0/0 done, 3 active  2 not started yet", "queue  1m05s  1 done, 3 active"}
+	if frame := l.frame(100, 24); !slices.Equal(frame, want) {
+		t.Errorf("%q, want %q", frame, want)
+	}
+}
+
 // A frame leaves half of the screen for the text above, however many jobs there are.
 func TestFrame_ManyJobs(t *testing.T) {
 	for height, most := range map[int]int{4: 2, 5: 3, 24: 12, 1: 1} {
 		l, _ := screen(80, height)
-		for i := range 100 {
+		for i := range most {
+			l.Round(round(fmt.Sprint("job-", i), 1, 0, 0))
+		}
+		if frame := l.frame(80, height); len(frame) != most || strings.Contains(fmt.Sprint(frame), "more") {
+			t.Errorf("height %d: the lines of %d jobs: %q", height, most, frame)
+		}
+		for i := most; i < 100; i++ {
 			l.Round(round(fmt.Sprint("job-", i), 1, 0, 0))
 		}
 		frame := l.frame(80, height)
@@ -177,6 +200,113 @@ func TestLive(t *testing.T) {
 	}
 	if have := emulate(60, b.String()); !slices.Equal(have, want) {
 		t.Errorf("\n%s", strings.Join(have, "\n"))
+	}
+}
+
+// TestLive_Rounds: the lines of jobs and CronJobs, with the jobs of CronJobs above them.
+func TestLive_Rounds(t *testing.T) {
+	l, b := screen(100, 24)
+	lines(l, begin)
+	run := round("tick-1", 2, 0, 0)
+	run.Job.CronJob = "tick"
+	l, runs := screen(100, 24)
+	l.Round(run)
+	l.End(run.Job, job.Status{}, &Failure{Pod: "tick-1-x"})
+	l.Close()
+	want := []string{
+		"hello: status.ready: -1: must not be negative",
+		"hello: BackoffLimitExceeded: too many",
+		"tick: disk full; trying again",
+		"a note",
+		"tick  active 0",
+		"hello: Suspended; active 0, succeeded 0/2, failed 0; after 1m05s",
+		"hello: Complete (CompletionsReached: Reached); active 0, succeeded 2/2, failed 0; after 1m05s",
+		"",
+	}
+	if got := emulate(100, b.String()); !slices.Equal(got, want) {
+		t.Errorf("\n%s", strings.Join(got, "\n"))
+	}
+	if got := emulate(100, runs.String()); !slices.Equal(got, []string{"tick-1: Running", "  pod tick-1-x", ""}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestLive_Names: the name of a pod has at most a third of a terminal, and at least twelve columns.
+func TestLive_Names(t *testing.T) {
+	for width, most := range map[int]int{20: 12, 36: 12, 39: 13, 60: 20} {
+		l, b := screen(width, 24)
+		l.Log(logs.Line{Pod: strings.Repeat("x", 30), Text: []byte("text")})
+		name, _, _ := strings.Cut(b.String(), " | ")
+		if got := runewidth.StringWidth(name); got != most {
+			t.Errorf("width %d: %q has %d columns, want %d", width, name, got, most)
+		}
+	}
+}
+
+// writes counts what is written.
+type writes int
+
+func (w *writes) Write(p []byte) (int, error) { *w++; return len(p), nil }
+
+// TestLive_Redraw: a change is drawn with the next frame, and times each second while there are lines.
+func TestLive_Redraw(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := screen(100, 24)
+		var drawn writes
+		l.out = &drawn
+		l.over.Go(l.redraw)
+		expect := func(after time.Duration, want writes) {
+			t.Helper()
+			time.Sleep(after)
+			synctest.Wait()
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			if drawn != want {
+				t.Errorf("%d frames, want %d", drawn, want)
+			}
+			drawn = 0
+		}
+
+		one, two := round("one", 2, 0, 0), round("two", 2, 0, 0)
+		expect(250*time.Millisecond, 0)
+		l.Round(one)
+		expect(49*time.Millisecond, 0)
+		expect(1*time.Millisecond, 1)   // at 0.3 s
+		expect(799*time.Millisecond, 0) // nothing has changed
+		expect(1*time.Millisecond, 1)   // at 1.1 s
+		l.Round(two)
+		expect(100*time.Millisecond, 1)
+		l.End(one.Job, job.Status{}, nil)
+		expect(100*time.Millisecond, 1)
+		expect(time.Second, 1)
+		if frame := l.frame(100, 24); len(frame) != 1 || !strings.HasPrefix(frame[0], "two") {
+			t.Errorf("%q", frame)
+		}
+		l.End(two.Job, job.Status{}, nil)
+		expect(100*time.Millisecond, 1)
+		expect(time.Minute, 0)
+		l.Close()
+	})
+}
+
+// TestNewLive: what is no terminal has a size, and has no room for live lines.
+func TestNewLive(t *testing.T) {
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	must.OK(t, err)
+	defer out.Close()
+	if FitLive(out) {
+		t.Error("a file has room for live lines")
+	}
+	l := NewLive(out, time.TimeOnly, func() time.Time { return begin })
+	r := round("hello", 2, 0, 0)
+	r.Pending, r.Requeue = 0, job.Requeue{At: begin}
+	l.Round(r)
+	l.Close()
+	data, err := os.ReadFile(out.Name())
+	must.OK(t, err)
+	want := cut("hello  [----------------------]  0s  0/2 done, 3 active  next round at "+begin.Local().Format("15:04:05 MST"), 80)
+	if lines := emulate(80, string(data)); !slices.Equal(lines, []string{want, ""}) {
+		t.Errorf("%q, want %q", lines, want)
 	}
 }
 

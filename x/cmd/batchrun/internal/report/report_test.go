@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/batchplan/batchplan/cronjob"
+	"github.com/batchplan/batchplan/cronjob/cronjobreason"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobreason"
 	"github.com/batchplan/batchplan/x/cmd/batchrun/internal/control"
@@ -49,10 +50,12 @@ func TestPlain(t *testing.T) {
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", &out, want)
 	}
-	if want := "hello: status.ready: -1: must not be negative\ntick: disk full; trying again\na note\n"; notes.String() != want {
-		t.Errorf("notes\n%s\nwant\n%s", &notes, want)
+	if notes.String() != noteLines {
+		t.Errorf("notes\n%s\nwant\n%s", &notes, noteLines)
 	}
 }
+
+const noteLines = "hello: status.ready: -1: must not be negative\ntick: disk full; trying again\na note\n"
 
 const plainLines = `NOW hello: BackoffLimitExceeded: too many
 NOW hello: active 3, succeeded 1/2, failed 1; 3 active pods not finished; 2 not started yet; next round at SOON
@@ -70,6 +73,9 @@ func TestJSON(t *testing.T) {
 	if out.String() != jsonLinesWant {
 		t.Errorf("got\n%s\nwant\n%s", &out, jsonLinesWant)
 	}
+	if notes.String() != noteLines {
+		t.Errorf("notes\n%s\nwant\n%s", &notes, noteLines)
+	}
 }
 
 const jsonLinesWant = `{"time":"2026-03-01T10:00:00Z","type":"event","job":"hello","event":{"type":"Warning","reason":"BackoffLimitExceeded","message":"too many"}}
@@ -80,3 +86,78 @@ const jsonLinesWant = `{"time":"2026-03-01T10:00:00Z","type":"event","job":"hell
 {"time":"2026-03-01T10:01:00Z","type":"end","job":"hello","status":{"conditions":[{"type":"Complete","status":"True","reason":"CompletionsReached","message":"Reached"}],"succeeded":2},"result":"Complete"}
 {"time":"2026-03-01T10:00:00Z","type":"status","job":"hello","status":{"active":3,"succeeded":1,"failed":1},"waits":["3 active pods not finished"],"next":{"at":"2026-03-01T10:00:07Z"}}
 `
+
+// TestCounters: only what there is of failed indexes and of terminating pods is shown.
+func TestCounters(t *testing.T) {
+	two := int32(2)
+	text := func(s string) *string { return &s }
+	number := func(n int32) *int32 { return &n }
+	for _, test := range []struct {
+		spec   job.Spec
+		status job.Status
+		want   string
+	}{
+		{job.Spec{}, job.Status{Succeeded: 1}, "active 0, succeeded 1, failed 0"},
+		{job.Spec{Completions: &two}, job.Status{Active: 1, Failed: 3}, "active 1, succeeded 0/2, failed 3"},
+		{job.Spec{}, job.Status{FailedIndexes: text(""), Terminating: number(0)}, "active 0, succeeded 0, failed 0"},
+		{job.Spec{}, job.Status{FailedIndexes: text("1,3"), Terminating: number(1)}, "active 0, succeeded 0, failed 0, failed indexes 1,3, terminating 1"},
+	} {
+		if got := counters(&test.spec, &test.status); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
+// TestCronLine: the next run has its time in this machine's zone, and other waits are sentences.
+func TestCronLine(t *testing.T) {
+	for _, test := range []struct {
+		waits []cronjob.Wait
+		want  string
+	}{
+		{nil, "active 1"},
+		{[]cronjob.Wait{{Reason: cronjobreason.WaitNextRun, Until: begin}}, "active 1; next run at " + begin.Local().Format("15:04:05 MST")},
+		{[]cronjob.Wait{{Reason: cronjobreason.WaitSuspended}, {Reason: cronjobreason.WaitNever}}, "active 1; the CronJob is suspended; the schedule has no further run"},
+	} {
+		r := control.CronRound{CronJob: &store.CronJob{Status: cronjob.Status{Active: make([]cronjob.Reference, 1)}}, Waits: test.waits}
+		if got := cronLine(&r, time.TimeOnly); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
+// TestFailure: the parts that are known are written.
+func TestFailure(t *testing.T) {
+	for _, test := range []struct {
+		failure *Failure
+		want    string
+	}{
+		{nil, ""},
+		{&Failure{Pod: "p", ExitCode: 1}, "  pod p\n"},
+		{&Failure{Pod: "p", Reason: "Evicted"}, "  pod p (Evicted)\n"},
+		{&Failure{Pod: "p", Container: "c", ExitCode: 1}, "  pod p, container c, ended with exit status 1\n"},
+		{&Failure{Pod: "p", Container: "c", Reason: "Error", Log: []string{"a", "b"}},
+			"  pod p, container c, ended with exit status 0 (Error); its last lines:\n    | a\n    | b\n"},
+		{&Failure{Pod: "p", Next: [][2]string{{"日本", "a"}, {"abc", "b"}}}, "  pod p\n  next: 日本  # a\n        abc   # b\n"},
+	} {
+		if got := test.failure.text(); got != test.want {
+			t.Errorf("%+v:\n%swant\n%s", test.failure, got, test.want)
+		}
+	}
+}
+
+// TestProblems_Last: where notes go where the rest goes, as on a terminal, a problem comes after the state of its round.
+func TestProblems_Last(t *testing.T) {
+	var both bytes.Buffer
+	now := func() time.Time { return begin }
+	for _, r := range []Reporter{NewPlain(&both, &both, time.TimeOnly, now), NewJSON(&both, &both, now)} {
+		one, cron := round("hello", 2, 1, 1), control.CronRound{CronJob: &store.CronJob{Name: "tick"}}
+		one.Err, cron.Err = errors.New("disk full"), errors.New("disk full")
+		for _, report := range []func(){func() { r.Round(one) }, func() { r.CronRound(cron) }} {
+			both.Reset()
+			report()
+			if got := both.String(); strings.Count(got, "\n") != 2 || !strings.HasSuffix(got, ": disk full; trying again\n") {
+				t.Errorf("%T: %s", r, got)
+			}
+		}
+	}
+}
