@@ -30,9 +30,9 @@ func TestC9_MissSchedule(t *testing.T) {
 	}
 }
 
-// In the sum of Metrics.Missed each missed run counts once, although each round sees the same
+// In the sum of Metrics.Unstarted each missed run counts once, although each round sees the same
 // missed runs while a run is held back.
-func TestMetrics_MissedCountsOnce(t *testing.T) {
+func TestMetrics_UnstartedCountsOnce(t *testing.T) {
 	s := second(cronjob.Forbid, child(hours(1)))
 	for _, tc := range []struct {
 		now       float64

@@ -155,7 +155,7 @@ func parse(text string) api {
 }
 
 // A difference is a package, or a name in one, that is new, gone or changed. before and now are the
-// lines about the name; they are empty for a package.
+// lines about the name; for a package, its path.
 type difference struct{ path, name, before, now string }
 
 // breaks reports whether a program that compiled may not compile any more. An interface is one
