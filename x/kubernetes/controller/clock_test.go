@@ -3,6 +3,7 @@
 package controller_test
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +19,10 @@ import (
 func TestE1_Clock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := testingclock.NewFakeClock(time.Now().AddDate(-1, 0, 0))
-		d := newJobDesk(t, controller.JobOptions{Common: controller.Common{Clock: clock}}, newJob("j", pointTo(mine)))
+		d := newJobDesk(t, controller.JobOptions{
+			Common: controller.Common{Clock: clock},
+			Hooks:  controller.JobHooks{Planned: func(time.Duration) { clock.Step(time.Millisecond) }},
+		}, newJob("j", pointTo(mine)))
 		for _, step := range []struct {
 			after time.Duration
 			pods  int
@@ -29,10 +33,8 @@ func TestE1_Clock(t *testing.T) {
 				t.Errorf("after %s: %d pods were created, want %d", step.after, got, step.pods)
 			}
 		}
-		for _, took := range d.told.rounds {
-			if took != 0 {
-				t.Errorf("a round took %s, and the clock stood still", took)
-			}
+		if want := slices.Repeat([]time.Duration{time.Millisecond}, 3); !slices.Equal(d.told.rounds, want) {
+			t.Errorf("the rounds took %s, by the clock %s", d.told.rounds, want)
 		}
 	})
 }
