@@ -61,10 +61,8 @@ func TestDocLinks(t *testing.T) {
 				t.Errorf("%s: %s: %s", folder, what, problem)
 			}
 		}
-		for what, text := range docsWithin(p) {
-			for _, name := range bracketed.FindAllString(text, -1) {
-				t.Errorf("%s: %s: go doc prints the brackets of %s", folder, what, name)
-			}
+		for _, problem := range bracketsWithin(p) {
+			t.Errorf("%s: %s", folder, problem)
 		}
 		return nil
 	})
@@ -103,9 +101,8 @@ func docsOf(p *doc.Package) map[string]string {
 	return docs
 }
 
-// docsWithin returns the comments within the declarations of a package, by what they describe.
-func docsWithin(p *doc.Package) map[string]string {
-	docs := map[string]string{}
+// bracketsWithin returns the names in brackets in comments within the declarations of a package.
+func bracketsWithin(p *doc.Package) (problems []string) {
 	look := func(of string, d *ast.GenDecl) {
 		ast.Inspect(d, func(n ast.Node) bool {
 			var names []*ast.Ident
@@ -116,8 +113,8 @@ func docsWithin(p *doc.Package) map[string]string {
 			case *ast.ValueSpec:
 				names, text = n.Names, n.Doc.Text()+n.Comment.Text()
 			}
-			if text != "" {
-				docs[fmt.Sprint(of, " ", names)] = text
+			for _, name := range bracketed.FindAllString(text, -1) {
+				problems = append(problems, fmt.Sprintf("%s %v: go doc prints the brackets of %s", of, names, name))
 			}
 			return true
 		})
@@ -135,7 +132,7 @@ func docsWithin(p *doc.Package) map[string]string {
 		values(of.Consts)
 		values(of.Vars)
 	}
-	return docs
+	return problems
 }
 
 // linkProblems returns the links of a comment that are not shown as links.
