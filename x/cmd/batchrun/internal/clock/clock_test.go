@@ -1,7 +1,9 @@
 package clock
 
 import (
+	"math"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -41,7 +43,7 @@ func TestSpans(t *testing.T) {
 		{500, 500},     // which has the machine's time
 		{501.5, 503},   // and twice its pace
 		{1e6, 1999500}, // a long time later
-		{1e8, end.Sub(at(0)).Minutes()},
+		{1e8, time.Date(2262, 1, 1, 0, 0, 0, 0, time.UTC).Sub(at(0)).Minutes()},
 	} {
 		if got := c.At(at(test.real)); !got.Equal(at(test.want)) {
 			t.Errorf("at minute %v: want minute %v, have %v", test.real, test.want, got.Sub(at(0)).Minutes())
@@ -49,6 +51,21 @@ func TestSpans(t *testing.T) {
 	}
 	if !c.At(time.Time{}).IsZero() {
 		t.Error("no time has become one")
+	}
+}
+
+// TestNew: a clock continues with the spans of earlier runners, which stay as they are.
+func TestNew(t *testing.T) {
+	spans := []Span{{Real: at(0), Virtual: at(60), Speed: 2}, {Real: at(0), Virtual: at(60), Speed: 3}}
+	c := New(spans[:1])
+	if got := c.At(at(1)); !got.Equal(at(62)) {
+		t.Error(got)
+	}
+	if s, virtual := c.Start(at(500), at(90), 1); !virtual || !s.Virtual.Equal(at(500)) {
+		t.Errorf("the clock shows the machine's time, and has a past: %+v, %v", s, virtual)
+	}
+	if spans[1].Speed != 3 {
+		t.Error("the caller's list was written to")
 	}
 }
 
@@ -60,18 +77,47 @@ func TestNeverBack(t *testing.T) {
 	}
 }
 
+// TestUntil: the time on the machine's clock, from now and no less than nothing.
 func TestUntil(t *testing.T) {
-	c := New(nil)
-	c.Start(time.Now(), time.Time{}, 3600)
-	if got := c.Until(c.Now().Add(time.Hour)); got < 900*time.Millisecond || got > time.Second {
-		t.Error(got)
-	}
-	if got := c.Until(c.Now().Add(-time.Hour)); got != 0 {
-		t.Error(got)
-	}
-	c = New(nil)
-	c.Start(time.Now(), time.Time{}, 0.5)
-	if got := c.Until(time.Now().AddDate(290, 0, 0)); got < 1<<62 {
-		t.Error(got)
+	synctest.Test(t, func(t *testing.T) {
+		for _, test := range []struct {
+			speed       float64
+			after, want time.Duration
+		}{
+			{1, time.Hour, time.Hour},
+			{1, 0, 0},
+			{1, -time.Hour, 0},
+			{3600, time.Hour, time.Second},
+			{3600, time.Nanosecond, time.Nanosecond}, // and not before it
+			{3600, -time.Hour, 0},
+			{0.5, time.Hour, 2 * time.Hour},
+			{0.5, math.MaxInt64, math.MaxInt64},
+		} {
+			c := New(nil)
+			begin := time.Now()
+			c.Start(begin, time.Time{}, test.speed)
+			time.Sleep(time.Minute)
+			if past := c.Now().Sub(begin); past != time.Duration(test.speed*float64(time.Minute)) {
+				t.Errorf("speed %v: a minute takes %v", test.speed, past)
+			}
+			if got := c.Until(c.Now().Add(test.after)); got != test.want {
+				t.Errorf("speed %v, after %v: %v, want %v", test.speed, test.after, got, test.want)
+			}
+		}
+	})
+}
+
+// TestScale: parts of a nanosecond count as a whole one, and the largest duration is the last.
+func TestScale(t *testing.T) {
+	for _, test := range []struct {
+		d    time.Duration
+		by   float64
+		want time.Duration
+	}{
+		{0, 5, 0}, {3, 0.5, 2}, {1 << 62, 1, 1 << 62}, {1 << 62, 2, math.MaxInt64}, {math.MaxInt64, 1, math.MaxInt64}, {math.MaxInt64, 60, math.MaxInt64},
+	} {
+		if got := scale(test.d, test.by); got != test.want {
+			t.Errorf("%d times %v: %d, want %d", test.d, test.by, got, test.want)
+		}
 	}
 }
