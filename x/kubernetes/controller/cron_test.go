@@ -347,6 +347,22 @@ func TestCron_NameThatExists(t *testing.T) {
 	})
 }
 
+// TestCron_GoneTask: Forbid starts a run past a task that is gone, also where the status cannot be written. The list
+// of active tasks may be the cached object's own, which a round must not change.
+func TestCron_GoneTask(t *testing.T) {
+	history(t, storing(nil), controller.CronJobOptions{LiveReads: true}, beat{Schedule: "@hourly", Overlap: "Forbid"}, func(c *clockwork) {
+		c.round(time.Hour)
+		first := c.tasks.all()[0].Name
+		must.OK(t, c.tasks.Delete(t.Context(), first, metav1.DeleteOptions{}))
+		c.parents.fails = "status"
+		_, err := c.round(time.Hour)
+		active := c.parents.all()[0].All.Active
+		if all := c.tasks.all(); err != nil || len(all) != 1 || len(active) != 1 || active[0].Name != all[0].Name || active[0].Name == first {
+			t.Errorf("active %+v, writes %v and %v, %v", active, c.parents.writes, c.tasks.writes, err)
+		}
+	})
+}
+
 // TestCron_CreatedAndNotRunning: Forbid counts a task that does not run yet, and Replace deletes it.
 func TestCron_CreatedAndNotRunning(t *testing.T) {
 	for policy, want := range map[string][]string{"Forbid": {second(3600)}, "Replace": {second(3600), second(7200)}} {
