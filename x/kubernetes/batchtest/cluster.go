@@ -105,10 +105,14 @@ func (c *Cluster) run(conn *connection) error {
 
 	var running sync.WaitGroup
 	var failed error
+	var held *lease // nil without the right to write leases
 	c.stop = sync.OnceValue(func() error {
 		close(c.stopped)
 		cancel()
 		running.Wait()
+		if held != nil {
+			held.release()
+		}
 		stopRecording()
 		factory.Shutdown()
 		if c.collector != nil {
@@ -121,15 +125,14 @@ func (c *Cluster) run(conn *connection) error {
 	if _, err := c.client.Discovery().ServerVersion(); err != nil {
 		return fmt.Errorf("the API server does not answer: %w", err)
 	}
-	lease, err := c.takeLease(ctx)
-	if err != nil {
+	var err error
+	if held, err = c.takeLease(ctx); err != nil {
 		return err
 	}
 	parts, err := c.make(recording, conn, factory)
-	if lease != nil {
-		parts = append(parts, lease)
-	}
 	if err != nil {
+		cancel()
+		_ = controller.Run(ctx, parts...) // after the end, they only release what they have
 		return err
 	}
 
@@ -156,46 +159,54 @@ func (c *Cluster) make(
 	c.cronJobs = factory.Batch().V1().CronJobs().Informer()
 	c.pods = factory.Core().V1().Pods().Informer()
 
+	var parts []part
+	var errs []error
+	add := func(p part, err error) {
+		if err != nil {
+			errs = append(errs, err)
+			return
+		}
+		parts = append(parts, p)
+	}
+
 	common := controller.Common{Clock: c.clock, Events: controller.NewRecorder(recording, c.client, nil, "batchtest")}
 	kind := controller.BatchJobs(c.client, factory)
-	jobs, err1 := controller.NewJobs(kind, controller.JobOptions{
+	add(controller.NewJobs(kind, controller.JobOptions{
 		Common:     common,
 		ManagedBy:  job.ControllerName,
 		Planner:    c.options.job,
 		Memories:   &c.memories,
 		Stale:      c.options.stale,
 		BatchDelay: time.Duration(float64(10*time.Millisecond) * c.options.speed),
-	})
-
-	orphans, err2 := controller.NewOrphans(kind, controller.OrphanOptions{
+	}))
+	add(controller.NewOrphans(kind, controller.OrphanOptions{
 		Common:    common,
 		ManagedBy: job.ControllerName,
 		Planner:   c.options.job,
-	})
-
-	ttl, err3 := controller.NewTTL(kind, controller.TTLOptions{Common: common, Planner: c.options.job})
-
-	cronJobs, err4 := controller.NewCronJobs(controller.BatchCronJobs(c.client, factory), controller.CronJobOptions{
+	}))
+	add(controller.NewTTL(kind, controller.TTLOptions{Common: common, Planner: c.options.job}))
+	add(controller.NewCronJobs(controller.BatchCronJobs(c.client, factory), controller.CronJobOptions{
 		Common:    common,
 		Planner:   c.options.cronJob,
 		Schedule:  c.options.schedule,
 		LiveReads: true,
-	})
+	}))
 
-	var err5, err6, err7 error
+	var err error
 	report := func(err error) { c.t.Errorf("batchtest: %v", err) }
-	c.kubelet, err5 = newKubelet(c.client, c.pods, c.clock, report)
+	c.kubelet, err = newKubelet(c.client, c.pods, c.clock, report)
+	add(c.kubelet, err)
 	have := map[string]cache.SharedIndexInformer{"jobs": c.jobs, "cronjobs": c.cronJobs, "pods": c.pods}
-	c.collector, err6 = newCollector(conn, c.options.namespace, c.options.collect, have)
+	c.collector, err = newCollector(conn, c.options.namespace, c.options.collect, have)
+	add(c.collector, err)
 
 	for informer, seen := range map[cache.SharedIndexInformer]func(any){
 		c.jobs: c.started.saw, c.cronJobs: ignored, c.pods: ignored,
 	} {
 		_, err := informer.AddEventHandler(c.changes.handler(seen))
-		err7 = errors.Join(err7, err, informer.SetWatchErrorHandler(c.watchErrors))
+		errs = append(errs, err, informer.SetWatchErrorHandler(c.watchErrors))
 	}
-	return []part{jobs, orphans, ttl, cronJobs, c.kubelet, c.collector},
-		errors.Join(err1, err2, err3, err4, err5, err6, err7)
+	return parts, errors.Join(errs...)
 }
 
 // syncTimeout limits the wait for the caches, which is normally far shorter.

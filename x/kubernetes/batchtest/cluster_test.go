@@ -154,13 +154,14 @@ func TestKubelet_Appeared(t *testing.T) {
 	}
 }
 
-// fatal is a T that keeps the message of Fatalf.
+// fatal is a T that keeps the message of Fatalf or Errorf.
 type fatal struct {
 	*testing.T
 	said string
 }
 
 func (f *fatal) Fatalf(format string, args ...any) { f.said = fmt.Sprintf(format, args...) }
+func (f *fatal) Errorf(format string, args ...any) { f.said = fmt.Sprintf(format, args...) }
 
 func TestWait_Explains(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
@@ -214,24 +215,28 @@ func TestWait_Unserved(t *testing.T) {
 	}
 }
 
-// TestWaitRuns: jobs that the history limits have deleted count.
+// TestWaitRuns: jobs that the history limits have deleted count, those of an earlier CronJob do not.
 func TestWaitRuns(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c, client := inMemory(t, Patience(time.Hour))
 		c.Pods(Succeed())
-		one := int32(1)
-		_, err := client.BatchV1().CronJobs("default").Create(t.Context(), &batchv1.CronJob{
-			ObjectMeta: metav1.ObjectMeta{Name: "tick", UID: "tick", CreationTimestamp: metav1.Now()},
-			Spec: batchv1.CronJobSpec{
-				Schedule:                   "* * * * *",
-				ConcurrencyPolicy:          batchv1.AllowConcurrent,
-				SuccessfulJobsHistoryLimit: &one,
-				FailedJobsHistoryLimit:     &one,
-				JobTemplate:                batchv1.JobTemplateSpec{Spec: newJob("", nil).Spec},
-			},
-		}, metav1.CreateOptions{})
-		must.OK(t, err)
+		cronJobs := client.BatchV1().CronJobs("default")
+		make := func(uid types.UID) {
+			one := int32(1)
+			_, err := cronJobs.Create(t.Context(), &batchv1.CronJob{
+				ObjectMeta: metav1.ObjectMeta{Name: "tick", UID: uid, CreationTimestamp: metav1.Now()},
+				Spec: batchv1.CronJobSpec{
+					Schedule:                   "* * * * *",
+					ConcurrencyPolicy:          batchv1.AllowConcurrent,
+					SuccessfulJobsHistoryLimit: &one,
+					FailedJobsHistoryLimit:     &one,
+					JobTemplate:                batchv1.JobTemplateSpec{Spec: newJob("", nil).Spec},
+				},
+			}, metav1.CreateOptions{})
+			must.OK(t, err)
+		}
 
+		make("first")
 		names := c.WaitRuns(t, "tick", 4)
 		if len(names) != 4 || !slices.IsSorted(names) {
 			t.Errorf("runs %q", names)
@@ -240,6 +245,12 @@ func TestWaitRuns(t *testing.T) {
 		must.OK(t, err)
 		if len(left.Items) >= 4 {
 			t.Errorf("%d jobs are left, so that nothing is shown", len(left.Items))
+		}
+
+		must.OK(t, cronJobs.Delete(t.Context(), "tick", metav1.DeleteOptions{}))
+		make("second")
+		if again := c.WaitRuns(t, "tick", 1); len(again) != 1 || slices.Contains(names, again[0]) {
+			t.Errorf("runs of the second CronJob: %q, of the first: %q", again, names)
 		}
 	})
 }

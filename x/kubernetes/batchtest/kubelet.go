@@ -136,11 +136,12 @@ func (k *kubelet) choose(pod *corev1.Pod, e *entry) {
 
 // behave gives a pod a behaviour.
 func (k *kubelet) behave(pod *corev1.Pod, e *entry, b Behaviour) {
+	e.ruled = true
 	if err := b.check(pod); err != nil {
 		k.report(err)
 		return
 	}
-	e.Behaviour, e.ruled = b, true
+	e.Behaviour = b
 	e.asked++
 	k.queue.Add(keyOf(pod))
 }

@@ -2,10 +2,11 @@ package batchtest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"sync"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -16,22 +17,27 @@ import (
 )
 
 // Two clusters that serve one namespace would both act on each of its objects. So a cluster holds a
-// lease: in its namespace, or in the namespace default for the whole server. The lease is deleted
-// when the cluster stops. That of a process that was killed ends after leaseDuration.
+// lease: in its namespace, or in the namespace default for the whole server. It renews the lease from
+// the moment it has it, and deletes it when it has stopped. The lease of a process that was killed is
+// deleted by the next cluster that has seen no renewal for leaseDuration.
 const (
 	leaseName     = "batchtest"
 	leaseOfServer = "batchtest-server"
 	leaseDuration = 6 * time.Second
 	leaseRenewal  = 2 * time.Second
+	leasePoll     = time.Second
 )
 
-// lease is the lease of a running cluster.
+// lease is the lease of a cluster.
 type lease struct {
 	cluster   *Cluster
 	namespace string
 	name      string
 	uid       types.UID
 	holder    string
+
+	cancel  context.CancelFunc
+	renewed sync.WaitGroup
 }
 
 // takeLease takes the lease of the cluster. It returns an error if another cluster serves the
@@ -51,8 +57,16 @@ func (c *Cluster) takeLease(ctx context.Context) (*lease, error) {
 	if err := l.take(ctx); err != nil {
 		return nil, unlessRefused(err)
 	}
+	renewing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	l.cancel = cancel
+	l.renewed.Add(1)
+	go func() {
+		defer l.renewed.Done()
+		l.renew(renewing)
+	}()
+
 	if err := unlessRefused(l.others(ctx)); err != nil {
-		l.release(ctx)
+		l.release()
 		return nil, err
 	}
 	return l, nil
@@ -66,7 +80,7 @@ func unlessRefused(err error) error {
 	return err
 }
 
-// take creates the lease, or takes one that has ended.
+// take creates the lease, if need be after the end of another.
 func (l *lease) take(ctx context.Context) error {
 	leases := l.cluster.client.CoordinationV1().Leases(l.namespace)
 	for {
@@ -83,13 +97,9 @@ func (l *lease) take(ctx context.Context) error {
 
 		held, err := leases.Get(ctx, l.name, metav1.GetOptions{})
 		if err == nil {
-			err = l.wait(ctx, held)
+			err = l.awaitEnd(ctx, *held)
 		}
-		if err == nil {
-			version := &metav1.Preconditions{UID: &held.UID, ResourceVersion: &held.ResourceVersion}
-			err = leases.Delete(ctx, l.name, metav1.DeleteOptions{Preconditions: version})
-		}
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		if err != nil && !apierrors.IsNotFound(err) {
 			return err
 		}
 	}
@@ -110,7 +120,10 @@ func (l *lease) object() *coordinationv1.Lease {
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Name: l.name, Namespace: l.namespace},
 		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: &l.holder, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now,
+			HolderIdentity:       &l.holder,
+			LeaseDurationSeconds: &seconds,
+			AcquireTime:          &now,
+			RenewTime:            &now,
 		},
 	}
 }
@@ -124,45 +137,53 @@ func (l *lease) others(ctx context.Context) error {
 		if err != nil {
 			return err // usually it is not found
 		}
-		return l.wait(ctx, held)
+		return l.awaitEnd(ctx, *held)
 	}
 
 	list, err := leases.Leases("").List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + leaseName})
 	if err != nil {
 		return err
 	}
-	for i := range list.Items {
-		held := &list.Items[i]
-		if held.Name != leaseName {
-			continue // a fake client does not select
-		}
-		if err := l.wait(ctx, held); err != nil && !apierrors.IsNotFound(err) {
-			return err
-		}
-	}
-	return nil
+	isOther := func(l coordinationv1.Lease) bool { return l.Name != leaseName } // a fake client does not select
+	return l.awaitEnd(ctx, slices.DeleteFunc(list.Items, isOther)...)
 }
 
-// wait returns nil if a lease has ended, and an error if its holder renews it. The holder may have
-// another clock, so only time that passes here shows that it does not.
-func (l *lease) wait(ctx context.Context, held *coordinationv1.Lease) error {
-	leases := l.cluster.client.CoordinationV1().Leases(held.Namespace)
-	for rest := leaseDuration; rest > 0; rest -= leaseRenewal / 2 {
+// awaitEnd deletes leases that have ended. It returns an error as soon as the holder of one of them
+// renews it. Holders may have other clocks, so only time that passes here shows the end.
+func (l *lease) awaitEnd(ctx context.Context, held ...coordinationv1.Lease) error {
+	leases := l.cluster.client.CoordinationV1()
+	for rest := leaseDuration; rest > 0 && len(held) > 0; rest -= leasePoll {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(leaseRenewal / 2):
+		case <-time.After(leasePoll):
 		}
 
-		now, err := leases.Get(ctx, held.Name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		if now.UID != held.UID || !now.Spec.RenewTime.Equal(held.Spec.RenewTime) {
-			return taken(now)
+		for i := 0; i < len(held); i++ {
+			old := &held[i]
+			now, err := leases.Leases(old.Namespace).Get(ctx, old.Name, metav1.GetOptions{})
+			switch {
+			case apierrors.IsNotFound(err):
+				held = slices.Delete(held, i, i+1)
+				i--
+			case err != nil:
+				return err
+			case now.UID != old.UID, !now.Spec.RenewTime.Equal(old.Spec.RenewTime):
+				return taken(now)
+			}
 		}
 	}
-	return nil
+
+	var errs []error
+	for i := range held {
+		old := &held[i]
+		version := &metav1.Preconditions{UID: &old.UID, ResourceVersion: &old.ResourceVersion}
+		err := leases.Leases(old.Namespace).Delete(ctx, old.Name, metav1.DeleteOptions{Preconditions: version})
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // taken is the error of a namespace that another cluster serves.
@@ -179,38 +200,39 @@ func taken(held *coordinationv1.Lease) error {
 		serves, holder)
 }
 
-// Start renews the lease until the context ends, and then deletes it.
-func (l *lease) Start(ctx context.Context) error {
+// renew renews the lease until the context ends.
+func (l *lease) renew(ctx context.Context) {
+	leases := l.cluster.client.CoordinationV1().Leases(l.namespace)
 	tick := time.NewTicker(leaseRenewal)
 	defer tick.Stop()
 	for {
 		select {
-		case <-tick.C:
-			if err := l.renew(ctx); err != nil && ctx.Err() == nil {
-				l.cluster.log.add("", "the lease of the cluster is not renewed: "+err.Error())
-			}
 		case <-ctx.Done():
-			l.release(context.WithoutCancel(ctx))
-			return nil
+			return
+		case <-tick.C:
+		}
+
+		patch := fmt.Appendf(nil, `{"metadata":{"uid":%q},"spec":{"renewTime":%q}}`,
+			l.uid, time.Now().UTC().Format(metav1.RFC3339Micro))
+		_, err := leases.Patch(ctx, l.name, types.MergePatchType, patch, metav1.PatchOptions{})
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+			l.cluster.t.Errorf("batchtest: the lease %s/%s was deleted: another cluster may act on the same objects",
+				l.namespace, l.name)
+			return
+		default:
+			l.cluster.log.add("", "the lease of the cluster is not renewed: "+err.Error())
 		}
 	}
 }
 
-func (l *lease) renew(ctx context.Context) error {
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": l.uid},
-		"spec":     map[string]any{"renewTime": metav1.NowMicro()},
-	})
-	if err == nil {
-		leases := l.cluster.client.CoordinationV1().Leases(l.namespace)
-		_, err = leases.Patch(ctx, l.name, types.MergePatchType, patch, metav1.PatchOptions{})
-	}
-	return err
-}
-
 // release deletes the lease. If that fails, it ends by itself.
-func (l *lease) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, leaseDuration)
+func (l *lease) release() {
+	l.cancel()
+	l.renewed.Wait()
+
+	ctx, cancel := context.WithTimeout(context.Background(), leaseDuration)
 	defer cancel()
 	options := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &l.uid}}
 	_ = l.cluster.client.CoordinationV1().Leases(l.namespace).Delete(ctx, l.name, options)

@@ -3,6 +3,7 @@
 package batchtest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,10 +13,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/batchplan/batchplan/internal/must"
+	"github.com/batchplan/batchplan/job"
 )
 
 // TestLease: two clusters of one server that serve the same namespace are refused, whichever starts
@@ -82,6 +85,92 @@ func TestLease_Killed(t *testing.T) {
 		must.OK(t, err)
 		if waited := time.Since(begun).Truncate(time.Second); waited != leaseDuration {
 			t.Errorf("waited %v, want %v", waited, leaseDuration)
+		}
+	})
+}
+
+// TestLease_Together: of two clusters that start together beside the lease of a killed one, at most
+// one starts. Afterwards that lease is gone, and nobody waits for it again.
+func TestLease_Together(t *testing.T) {
+	of := func(name string) []Option { return []Option{Namespace(name)} }
+	for name, c := range map[string]struct {
+		dead, deadIn  string
+		first, second []Option
+	}{
+		"one namespace, beside a whole server": {leaseOfServer, metav1.NamespaceDefault, of("a"), of("a")},
+		"whole servers, beside a namespace":    {leaseName, "b", nil, nil},
+		"the whole server and a namespace":     {leaseName, "b", nil, of("a")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				now := metav1.NowMicro()
+				client := fake.NewSimpleClientset(&coordinationv1.Lease{
+					ObjectMeta: metav1.ObjectMeta{Namespace: c.deadIn, Name: c.dead, UID: "killed"},
+					Spec:       coordinationv1.LeaseSpec{RenewTime: &now},
+				})
+				client.PrependReactor("create", "leases", numbered())
+
+				started := make(chan error, 2)
+				for i, options := range [][]Option{c.first, c.second} {
+					go func() {
+						time.Sleep(time.Duration(i) * time.Second)
+						_, err := startInMemory(t, client, options)
+						started <- err
+					}()
+				}
+				if err1, err2 := <-started, <-started; err1 == nil && err2 == nil {
+					t.Error("both have started")
+				}
+
+				leases, err := client.CoordinationV1().Leases("").List(t.Context(), metav1.ListOptions{})
+				must.OK(t, err)
+				for _, l := range leases.Items {
+					if l.UID == "killed" {
+						t.Errorf("the lease %s/%s is left", l.Namespace, l.Name)
+					}
+				}
+			})
+		})
+	}
+}
+
+// numbered gives each new object a UID.
+func numbered() clienttesting.ReactionFunc {
+	n := 0
+	return func(a clienttesting.Action) (bool, runtime.Object, error) {
+		n++
+		object := a.(clienttesting.CreateAction).GetObject().(metav1.Object)
+		object.SetUID(types.UID(fmt.Sprint(object.GetName(), n)))
+		return false, nil, nil
+	}
+}
+
+// TestLease_Deleted: the test fails if the lease is deleted while the cluster runs.
+func TestLease_Deleted(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		c, client := inMemory(t, Namespace("a"))
+		f := &fatal{T: t}
+		c.t = f
+		must.OK(t, client.CoordinationV1().Leases("a").Delete(t.Context(), leaseName, metav1.DeleteOptions{}))
+		time.Sleep(leaseDuration)
+		must.OK(t, c.Stop())
+		if !strings.Contains(f.said, "the lease a/batchtest was deleted") {
+			t.Errorf("the test says %q", f.said)
+		}
+	})
+}
+
+// TestStart_Fails: a start that fails leaves nothing: no goroutine, and no lease.
+func TestStart_Fails(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		client := fake.NewSimpleClientset()
+		if _, err := startInMemory(t, client, []Option{JobPlanner(job.Options{Gangs: true})}); err == nil {
+			t.Fatal("gangs without their informers")
+		}
+		leases, err := client.CoordinationV1().Leases("").List(t.Context(), metav1.ListOptions{})
+		must.OK(t, err)
+		if len(leases.Items) > 0 {
+			t.Errorf("%d leases are left", len(leases.Items))
 		}
 	})
 }

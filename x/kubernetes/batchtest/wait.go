@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -155,9 +156,9 @@ func (c *Cluster) freshJob(ctx context.Context, key types.NamespacedName) (*batc
 	return j, nil
 }
 
-// WaitRuns waits until a CronJob has started at least n jobs since the cluster started, and returns
-// their names in the order of creation. Jobs that the history limits have deleted count. The
-// [Patience] ends the test.
+// WaitRuns waits until the cluster has seen at least n jobs of a CronJob, and returns their names in
+// the order of creation. Jobs that the history limits have deleted count, those of an earlier CronJob
+// of the same name do not. The [Patience] ends the test.
 func (c *Cluster) WaitRuns(t T, cronJob string, n int) []string {
 	t.Helper()
 	key := c.key(cronJob)
@@ -165,8 +166,9 @@ func (c *Cluster) WaitRuns(t T, cronJob string, n int) []string {
 	defer give.Stop()
 	for {
 		changed := c.changes.wait()
-		names := c.started.by(key)
-		if len(names) >= n {
+		uid := c.uidOf(key)
+		names := c.started.by(uid)
+		if len(names) >= n && c.isPresent(key, uid) {
 			return names
 		}
 
@@ -187,11 +189,30 @@ func (c *Cluster) WaitRuns(t T, cronJob string, n int) []string {
 	}
 }
 
+// uidOf returns the UID of a CronJob, or "" if there is none.
+func (c *Cluster) uidOf(key types.NamespacedName) types.UID {
+	if o, found, err := c.cronJobs.GetIndexer().GetByKey(key.String()); err == nil && found {
+		return o.(*batchv1.CronJob).UID
+	}
+	return ""
+}
+
+// isPresent reports whether the server has a CronJob with this UID, or does not answer. The cache may
+// still show one that the test has deleted.
+func (c *Cluster) isPresent(key types.NamespacedName, uid types.UID) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), c.options.patience)
+	defer cancel()
+	object, err := c.client.BatchV1().CronJobs(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+	if err != nil {
+		return !apierrors.IsNotFound(err)
+	}
+	return object.UID == uid
+}
+
 // runsStarted has the jobs that CronJobs have started, also those that are gone.
 type runsStarted struct {
 	mu   sync.Mutex
-	runs map[types.NamespacedName][]startedRun // by CronJob
-	uids map[types.UID]bool
+	runs map[types.UID]map[types.UID]startedRun // by CronJob and job
 }
 
 type startedRun struct {
@@ -212,25 +233,25 @@ func (r *runsStarted) saw(o any) {
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.uids[j.UID] {
-		return // the informer has lost it for some time
+	if r.runs == nil {
+		r.runs = map[types.UID]map[types.UID]startedRun{}
 	}
-	if r.uids == nil {
-		r.runs, r.uids = map[types.NamespacedName][]startedRun{}, map[types.UID]bool{}
+	if r.runs[ref.UID] == nil {
+		r.runs[ref.UID] = map[types.UID]startedRun{}
 	}
-	key := types.NamespacedName{Namespace: j.Namespace, Name: ref.Name}
-	r.uids[j.UID] = true
-	r.runs[key] = append(r.runs[key], startedRun{j.Name, j.CreationTimestamp.Time})
+	r.runs[ref.UID][j.UID] = startedRun{j.Name, j.CreationTimestamp.Time}
 }
 
 // by returns the names of the jobs of a CronJob, in the order of creation.
-func (r *runsStarted) by(key types.NamespacedName) (names []string) {
+func (r *runsStarted) by(cronJob types.UID) (names []string) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	slices.SortFunc(r.runs[key], func(a, b startedRun) int {
+	runs := slices.Collect(maps.Values(r.runs[cronJob]))
+	r.mu.Unlock()
+
+	slices.SortFunc(runs, func(a, b startedRun) int {
 		return cmp.Or(a.created.Compare(b.created), strings.Compare(a.name, b.name))
 	})
-	for _, run := range r.runs[key] {
+	for _, run := range runs {
 		names = append(names, run.name)
 	}
 	return names
