@@ -37,25 +37,22 @@ func Retry() Policy {
 // Validate returns an error if a field is negative, or if Base and Max are set and Max is shorter.
 // All problems are reported together: the error joins an [*InputError] for each.
 func (p Policy) Validate() error {
-	fields := [...]struct {
-		name  string
-		value int64
-		text  any
-	}{
-		{"base", int64(p.Base), p.Base},
-		{"factor", int64(p.Factor), p.Factor},
-		{"max", int64(p.Max), p.Max},
+	var problems []error
+	add := func(field string, value any, problem string) {
+		problems = append(problems, &InputError{field, fmt.Sprint(value), problem})
 	}
 
-	var problems []error
-	for i := range fields {
-		if f := &fields[i]; f.value < 0 {
-			problems = append(problems, &InputError{f.name, fmt.Sprint(f.text), "must not be negative"})
-		}
+	if p.Base < 0 {
+		add("base", p.Base, "must not be negative")
+	}
+	if p.Factor < 0 {
+		add("factor", p.Factor, "must not be negative")
+	}
+	if p.Max < 0 {
+		add("max", p.Max, "must not be negative")
 	}
 	if p.Max > 0 && p.Max < p.Base {
-		problem := fmt.Sprintf("is shorter than the base, %v", p.Base)
-		problems = append(problems, &InputError{"max", p.Max.String(), problem})
+		add("max", p.Max, fmt.Sprintf("is shorter than the base, %v", p.Base))
 	}
 	return errors.Join(problems...)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/backoff"
 	"github.com/batchplan/batchplan/internal/indexset"
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/internal/world"
@@ -194,8 +195,13 @@ func failing(missingEvery int) job.Snapshot {
 // TestSteadyRoundDoesNotAllocate: a round with nothing to do allocates nothing, neither in planning
 // nor in settling.
 func TestSteadyRoundDoesNotAllocate(t *testing.T) {
-	for _, indexed := range []bool{false, true} {
+	delays := backoff.Policy{Base: time.Second, Factor: 3, Max: time.Hour}
+	for i := range 4 {
+		indexed, options := i%2 > 0, i/2 > 0
 		s := steady(1000, indexed)
+		if options {
+			s.Options.Backoff = delays
+		}
 		var p job.Planner
 		got := testing.AllocsPerRun(100, func() {
 			plan, err := p.Reconcile(&s)
@@ -205,7 +211,7 @@ func TestSteadyRoundDoesNotAllocate(t *testing.T) {
 			}
 		})
 		if got != 0 {
-			t.Errorf("indexed %v: %v allocations", indexed, got)
+			t.Errorf("indexed %v, options %v: %v allocations", indexed, options, got)
 		}
 	}
 }

@@ -92,7 +92,7 @@ func isCalm(j *Job, m *Memory) bool {
 		len(lists.Succeeded)+len(lists.Failed) > 0,
 		m.problem != "":
 		return false
-	case m.JobUID != j.UID:
+	case m.JobUID != "" && m.JobUID != j.UID:
 		return true // a memory of an earlier job counts as empty
 	case m.Expectations != expectations.Counts{},
 		m.Untracking.Len() > 0,

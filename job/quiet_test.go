@@ -70,6 +70,12 @@ func TestQuiet_AsTheWholeRound(t *testing.T) {
 			}
 			s.Memory = plan.Conclude(job.Outcome{}).Memory
 		}, true},
+		{"a memory of no job, with a creation in flight", func(s *job.Snapshot) {
+			s.Memory = job.Memory{Expectations: expectations.Counts{Creations: 1}}
+		}, false},
+		{"a memory of no job, with a finalizer in flight", func(s *job.Snapshot) {
+			s.Memory = job.Memory{Untracking: expectations.UIDs{}.With("x")}
+		}, false},
 		{"a memory about an earlier job", func(s *job.Snapshot) {
 			s.Memory = job.Memory{JobUID: "earlier", Finished: true, Written: 9}
 		}, true},

@@ -30,7 +30,8 @@ type Neighbours struct {
 }
 
 // AddNeighbour counts one more job. A job that a user made by hand, without a trigger, does not
-// count, and neither does one that is stuck (Options.TerminatingTimeout).
+// count, and neither does one that is stuck (Options.TerminatingTimeout). CronJob and Options must be
+// set.
 func (st *State) AddNeighbour(c *cronjob.Child, now time.Time) {
 	n := &st.Neighbours
 	triggered := st.Options.Naming.TriggerName(st.CronJob.Name, cronjob.Trigger{}) // without an ID

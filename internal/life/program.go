@@ -71,7 +71,7 @@ func (p *Program) Happened() {
 			idle = 0
 		}
 		if idle > maxIdle+p.Taken {
-			p.Breaks(p.Busy, "each round asks for another one immediately, and %d in a row get nothing done", idle)
+			p.Breaks(p.Busy, "each round asks for another one within a second, and %d in a row get nothing done", idle)
 		}
 
 		switch {

@@ -15,14 +15,14 @@ func (c *checker) checkVerdict(s *jobState, e *event, before *job.Job) {
 		return
 	}
 	end := announcedEnd(&s.job.Status)
-	if end.Type == "" || c.decides(&s.job, end) {
+	if end.Type == "" || c.decides(&s.job, end, &before.Status) {
 		return
 	}
 
 	older := s.job
 	older.Spec = before.Spec
-	if !c.decides(&older, end) {
-		c.found(finding(e, ruleOfEnd[end.Reason], "", "%s for %s does not follow from what the status counts: %s",
+	if !c.decides(&older, end, &before.Status) {
+		c.found(finding(e, ruleOfEnd[reasonOf(end)], "", "%s for %s does not follow from what the status counts: %s",
 			end.Type, cmp.Or(end.Reason, "no reason"), &s.job.Status))
 	}
 }
@@ -35,7 +35,6 @@ var ruleOfEnd = map[string]string{
 	"FailedIndexes":            "J24",
 	"SuccessPolicy":            "J25",
 	"CompletionsReached":       "J26",
-	"":                         "J26", // of older releases
 }
 
 // announcedEnd returns the first of the conditions that announce or are an end; the zero value if
@@ -51,37 +50,44 @@ func announcedEnd(s *job.Status) job.Condition {
 	return job.Condition{}
 }
 
-// fullList is the number of UIDs beyond which a status does not list all pods that have ended (J3).
+// fullList is the number of UIDs and new indexes at which a status perhaps does not list all pods that
+// have ended (J35).
 const fullList = 500
 
 // decides reports whether the planner decides an end from the counters of the job's status, or
-// whether counters do not show that.
-func (c *checker) decides(j *job.Job, end job.Condition) bool {
+// whether counters do not show that. Argument before is the status before.
+func (c *checker) decides(j *job.Job, end job.Condition, before *job.Status) bool {
 	lists := lists(&j.Status)
 	isFull := len(lists.Succeeded)+len(lists.Failed) >= fullList
+	if j.Spec.CompletionMode == job.Indexed {
+		isFull = isFull || int(j.Status.Succeeded-before.Succeeded)+len(lists.Failed) >= fullList
+	}
 
 	status := j.Status
 	status.Conditions, status.UncountedTerminatedPods, status.Active = nil, nil, 0
 	status.Terminating, status.Ready = nil, nil
 	status.Succeeded += int32(len(lists.Succeeded))
 	status.Failed += int32(len(lists.Failed))
+	if end.Reason != "BackoffLimitExceeded" {
+		status.Failed = 0 // pods that an end deletes are counted with it (J37)
+	}
 
 	now := status.StartTime // so that no deadline has passed
-	switch end.Reason {
+	switch reasonOf(end) {
 	case "DeadlineExceeded":
 		now = end.LastTransitionTime.Add(time.Second) // times are in whole seconds
-		status.Succeeded, status.Failed, status.CompletedIndexes, status.FailedIndexes = 0, 0, "", nil
+		status.Succeeded, status.CompletedIndexes, status.FailedIndexes = 0, "", nil
 	case "BackoffLimitExceeded":
 		// Restarts of containers count, too, and no status has them.
 		if isFull || j.Spec.Template.RestartPolicy != job.RestartNever {
 			return true
 		}
 		status.CompletedIndexes, status.Succeeded = "", 0
-	case "CompletionsReached", "":
+	case "CompletionsReached":
 		if isFull {
 			return true
 		}
-		status.Failed, status.FailedIndexes = 0, nil
+		status.FailedIndexes = nil
 	default:
 		if ruleOfEnd[end.Reason] == "" {
 			return true // of a pod, or of another controller
@@ -90,21 +96,32 @@ func (c *checker) decides(j *job.Job, end job.Condition) bool {
 
 	probe := *j
 	probe.Status, probe.DeletionTimestamp = status, time.Time{}
-	probe.Spec.ManagedBy = nil // whoever manages it decides the same
+	probe.Spec.ManagedBy = nil                  // whoever manages it decides the same
+	options := job.Kubernetes(release.Newest()) // older ones announce less
+	for _, feature := range [...]release.Gate{release.JobSuccessPolicy, release.JobBackoffLimitPerIndex} {
+		if !c.options.Release.Has(feature) {
+			options.Without = options.Without.With(feature)
+		}
+	}
 	plan, err := job.Reconcile(job.Snapshot{
 		Job:        probe,
 		Now:        now,
 		Consistent: true,
-		Options:    job.Kubernetes(release.Newest()), // older ones announce less
+		Options:    options,
 	})
 	if err != nil {
 		return true // the spec is not judged
 	}
 
 	recording := plan.Record(job.Writes{})
-	decided := announcedEnd(&recording.Status)
-	if end.Reason == "" {
-		return decided.Reason == "CompletionsReached"
+	return reasonOf(announcedEnd(&recording.Status)) == reasonOf(end)
+}
+
+// reasonOf returns the reason of an end. Older releases give none for a success.
+func reasonOf(end job.Condition) string {
+	isSuccess := end.Type == job.ConditionSuccessCriteriaMet || end.Type == job.ConditionComplete
+	if isSuccess && end.Reason == "" {
+		return "CompletionsReached"
 	}
-	return decided.Reason == end.Reason
+	return end.Reason
 }

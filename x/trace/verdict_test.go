@@ -19,6 +19,8 @@ func TestVerdict(t *testing.T) {
 	const template = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main"}]}}`
 	deadline := plain + `,"activeDeadlineSeconds":60`
 	indexes := `"parallelism":2,"completions":3,"completionMode":"Indexed","backoffLimitPerIndex":1,"maxFailedIndexes":1`
+	manyIndexes := `"parallelism":2,"completions":900,"completionMode":"Indexed","backoffLimit":150`
+	hundred := strings.TrimSuffix(strings.Repeat(`"x",`, 100), ",")
 	policy := indexed + `,"successPolicy":{"rules":[{"succeededIndexes":"0"}]}`
 
 	for _, test := range []struct {
@@ -49,6 +51,10 @@ func TestVerdict(t *testing.T) {
 		{"before the deadline", deadline, failure, "DeadlineExceeded", `"failed":1`, 58, false},
 		{"without a deadline", plain, failure, "DeadlineExceeded", `"failed":1`, 3600, false},
 		{"too many failed indexes", indexes, failure, "MaxFailedIndexesExceeded", `"failed":4,"failedIndexes":"0,1"`, 0, true},
+		{"too many, and pods that still ran are counted with them", indexes + `,"backoffLimit":3`, failure,
+			"MaxFailedIndexesExceeded", `"failed":2,"failedIndexes":"0,1","uncountedTerminatedPods":{"failed":["x","y","z"]}`, 0, true},
+		{"hundreds of new indexes leave no room for failures", manyIndexes, failure, "BackoffLimitExceeded",
+			`"succeeded":400,"completedIndexes":"0-399","uncountedTerminatedPods":{"failed":[` + hundred + `]}`, 0, true},
 		{"not too many", indexes, failure, "MaxFailedIndexesExceeded", `"failed":2,"failedIndexes":"0"`, 0, false},
 		{"an index failed, and all have ended", indexes, failure, "FailedIndexes",
 			`"failed":2,"failedIndexes":"0","succeeded":2,"completedIndexes":"1,2"`, 0, true},
