@@ -58,7 +58,8 @@ type Result struct {
 	Cost, CostBusy float64
 	// Used is the running time of pods that succeeded, and Wasted the running time of pods that
 	// failed. Idle, which is in neither, is the time in which these pods ran and waited for their
-	// Pod.Quorum. Pods that have not ended are in none of the three.
+	// Pod.Quorum. Pods that have not ended are in none of the three. Of a pod whose container was
+	// restarted in place, only the time since the last start counts.
 	Used, Wasted, Idle time.Duration
 
 	// Waiting is the time from the creation of a pod to its start. Turnaround is the time from the
