@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/job/jobcheck"
+	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
 // decision holds the parts of an answer by name, in a normal form. The text of a part does not
@@ -42,19 +44,22 @@ func (d decision) plan(s *job.Snapshot, a *answer) {
 		return uids
 	}
 
+	names := newNamesOf(p)
 	var deletes, creates, groups, untracked []string
 	for i := range p.Delete {
 		deletes = append(deletes, fmt.Sprintf("%s (untrackFirst %v)", p.Delete[i].UID, p.Delete[i].UntrackFirst))
 	}
 	for i := range p.Create {
 		c := &p.Create[i]
-		creates = append(creates, fmt.Sprintf("index %s, namePrefix %q, hostname %q, failures %d, ignored %d, group %q",
-			c.Index, c.NamePrefix, c.Hostname, c.FailureCount, c.IgnoredFailureCount, c.Group.Name))
+		group := names.of("PodGroup", c.Group.Name)
+		creates = append(creates, fmt.Sprintf("index %s, namePrefix %q, hostname %q, failures %d, ignored %d, group %s",
+			c.Index, c.NamePrefix, c.Hostname, c.FailureCount, c.IgnoredFailureCount, group))
 	}
 	for i := range p.Groups {
 		g := &p.Groups[i]
-		groups = append(groups, fmt.Sprintf("%s %q (UID %q) of workload %q, template %q, minCount %d",
-			g.Kind, g.Name, g.UID, g.Workload.Name, g.Template, g.MinCount))
+		groups = append(groups, fmt.Sprintf("%s %s (UID %q) of workload %s, template %s, minCount %d",
+			g.Kind, names.of(g.Kind.String(), g.Name), g.UID, names.of("Workload", g.Workload.Name),
+			names.of("template", g.Template), g.MinCount))
 	}
 	for i := range p.Untrack {
 		if u := &p.Untrack[i]; isApplied(s, a, u) {
@@ -69,6 +74,33 @@ func (d decision) plan(s *job.Snapshot, a *answer) {
 	d.set("groups", groups)
 	d.set("untrack", untracked)
 	d["requeue.at"] = textOf(p.Requeue.At)
+}
+
+// newNames holds the names that a plan gives to a workload, its template and a pod group, each after
+// its kind. They are free: the decision is where the new ones are named again.
+type newNames map[string]bool
+
+func newNamesOf(p *job.Plan) newNames {
+	names := make(newNames)
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		if g.UID != "" {
+			continue
+		}
+		names[g.Kind.String()+" "+g.Name] = true
+		if g.Kind == jobgroup.KindWorkload {
+			names["template "+g.Template] = true
+		}
+	}
+	return names
+}
+
+// of returns a name as decisions have it. An empty one is no name.
+func (names newNames) of(kind, name string) string {
+	if name != "" && names[kind+" "+name] {
+		return "new"
+	}
+	return strconv.Quote(name)
 }
 
 // isApplied reports whether the finalizer is removed once the status of the answer is written.

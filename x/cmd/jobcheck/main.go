@@ -19,8 +19,8 @@
 // that lose them next. It is left out if nothing is to be written. An answer with a plan may add
 // "settled", the status once the finalizers are gone, if that is written. A program that cannot
 // answer says {"id": 7, "error": "..."}. With -gangs some snapshots have options.gangs: their plans need
-// groups, and the group of each creation. Unknown fields are errors. -sample 7 prints question 7 and
-// the answer of this library.
+// groups, and the group of each creation; new groups may have any names. Unknown fields are errors.
+// -sample 7 prints question 7 and the answer of this library, for the same -seed and -gangs.
 //
 // Words are the names of constants without the prefix of their type. The first word of state and of
 // kind is left out of questions. An answer may leave out reasons and as, which are for people:

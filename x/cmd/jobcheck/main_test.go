@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/jobgroup"
 	"github.com/batchplan/batchplan/job/jobpod"
 	"github.com/batchplan/batchplan/job/jobreason"
 )
@@ -74,6 +75,14 @@ var planners = map[string]func(*job.Snapshot, *answer) (line string){
 		a.Plan.Groups = nil
 		return ""
 	},
+	"names new groups as it likes": func(_ *job.Snapshot, a *answer) string {
+		renameNew(a.Plan, "my-template")
+		return ""
+	},
+	"makes a group from another template": func(_ *job.Snapshot, a *answer) string {
+		renameNew(a.Plan, "no-template")
+		return ""
+	},
 	"does nothing": func(_ *job.Snapshot, a *answer) string { *a = answer{Plan: new(job.Plan)}; return "" },
 	"does nothing, without a status": func(_ *job.Snapshot, a *answer) string {
 		a.Plan = new(job.Plan)
@@ -108,6 +117,32 @@ var planners = map[string]func(*job.Snapshot, *answer) (line string){
 	"crashes":                     func(*job.Snapshot, *answer) string { os.Exit(3); return "" },
 	"never answers":               func(*job.Snapshot, *answer) string { time.Sleep(time.Hour); return "" },
 	"surplus pods in another way": func(s *job.Snapshot, a *answer) string { deleteAnother(s, a); return "" },
+}
+
+// renameNew gives the new workload, its template and the new pod group of a plan other names. The pod
+// group is made from the template with the given name.
+func renameNew(p *job.Plan, template string) {
+	names := map[string]string{"": ""}
+	for i := range p.Groups {
+		g := &p.Groups[i]
+		if g.UID != "" {
+			continue
+		}
+
+		names[g.Name] = "my-" + g.Kind.String()
+		g.Name = names[g.Name]
+		switch workload, isNew := names[g.Workload.Name]; {
+		case g.Kind == jobgroup.KindWorkload:
+			g.Template = "my-template"
+		case isNew:
+			g.Workload.Name, g.Template = workload, template
+		}
+	}
+	for i := range p.Create {
+		if name, isNew := names[p.Create[i].Group.Name]; isNew {
+			p.Create[i].Group.Name = name
+		}
+	}
 }
 
 func answerAll(in io.Reader, out io.Writer, change func(*job.Snapshot, *answer) string) {
@@ -152,6 +187,9 @@ func TestRun(t *testing.T) {
 		{"the first pod first", false, []string{"JI24"}},
 		{"makes no groups", false, []string{"JI28"}},
 		{"makes no groups", true, []string{"JI28", "exact groups"}},
+		{"names new groups as it likes", false, nil},
+		{"names new groups as it likes", true, nil},
+		{"makes a group from another template", true, []string{"exact groups"}},
 		{"does nothing", false, []string{"L9"}},
 		{"does nothing, without a status", false, []string{"L9"}},
 		{"deletes everything", false, []string{"J29", "JI3"}},
