@@ -273,7 +273,9 @@ func (r groupResource) Get(
 
 // createsResized reports whether both sides create the pod group that a workload of another size
 // lacks, and differ only in when the group gets its new size: theirs resizes it after its creation.
-// If theirs cannot resize it or the workload, its round is over.
+// A round is over with a resize that fails: both sides resize the workload, but only theirs the
+// group, and ours then goes on. The job is new, so all that is left is to create pods and to write
+// the status.
 func createsResized(theirs, ours *Result) bool {
 	has := func(r *Result, begin string) bool {
 		return slices.ContainsFunc(r.Writes, func(w string) bool { return strings.HasPrefix(w, begin) })
@@ -282,10 +284,23 @@ func createsResized(theirs, ours *Result) bool {
 		return false
 	}
 
-	failed := slices.ContainsFunc(theirs.Writes, func(w string) bool {
-		return strings.HasPrefix(w, "resize ") && !strings.HasSuffix(w, ": ok")
-	})
-	return failed || len(compare(withoutGroups(theirs), withoutGroups(ours))) == 0
+	failed := func(kind string) bool {
+		return slices.ContainsFunc(theirs.Writes, func(w string) bool {
+			return strings.HasPrefix(w, "resize "+kind) && !strings.HasSuffix(w, ": ok")
+		})
+	}
+	a, b := withoutGroups(theirs), withoutGroups(ours)
+	switch {
+	case failed("Workload "):
+		return slices.Equal(a.Writes, b.Writes)
+	case failed("PodGroup "):
+		n := len(a.Writes)
+		return len(b.Writes) >= n && slices.Equal(a.Writes, b.Writes[:n]) &&
+			!slices.ContainsFunc(b.Writes[n:], func(w string) bool {
+				return !strings.HasPrefix(w, "create ") && !strings.HasPrefix(w, "status ")
+			})
+	}
+	return len(compare(a, b)) == 0
 }
 
 // withoutGroups returns a result without the writes of workloads and pod groups.

@@ -49,6 +49,8 @@ func TestJ44_DrawnGroups(t *testing.T) {
 func TestJ45_CreatesResized(t *testing.T) {
 	const workload, small, resized, pod = "resize Workload w to 3: ok", "create PodGroup g of 2: ok",
 		"resize PodGroup g to 3: ok", "create pod in g: ok"
+	const failing, unresized, claim, deletion = "resize PodGroup g to 3: error", "resize Workload w to 3: error",
+		"adopt p: ok", "delete p: ok"
 	inOneStep := []string{workload, "create PodGroup g of 3: ok", pod}
 	for _, test := range []struct {
 		name         string
@@ -60,7 +62,12 @@ func TestJ45_CreatesResized(t *testing.T) {
 		{"no group", []string{workload, pod}, inOneStep, false},
 		{"a group that ours resizes as well", []string{small, workload, resized, pod}, append(inOneStep, resized), false},
 		{"a workload of the right size", []string{small, resized, pod}, []string{small, pod}, false},
-		{"a size that theirs cannot write", []string{small, workload, "resize PodGroup g to 3: error"}, inOneStep, true},
+		{"a size that theirs cannot write", []string{small, failing, workload}, inOneStep, true},
+		{"then ours deletes a pod", []string{small, failing, workload}, append(inOneStep, deletion), false},
+		{"ours leaves out what theirs did before", []string{claim, small, failing, workload}, inOneStep, false},
+		{"both have done the same before", []string{claim, small, failing, workload}, append([]string{claim}, inOneStep...), true},
+		{"a workload that cannot be resized", []string{small, unresized}, []string{unresized}, true},
+		{"then ours goes on", []string{small, unresized}, []string{unresized, pod}, false},
 	} {
 		if got := createsResized(&Result{Writes: test.theirs}, &Result{Writes: test.ours}); got != test.want {
 			t.Errorf("%s: %t", test.name, got)
