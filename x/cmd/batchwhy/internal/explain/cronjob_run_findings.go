@@ -92,18 +92,16 @@ func (l *cronLook) namesakeFindings() []Finding {
 		return nil
 	}
 
-	var names, lost []string
+	var names, owners []string
 	for _, c := range all {
 		names = append(names, c.Name)
-	}
-
-	older := l.theirSnapshot
-	older.Options = cronjob.Kubernetes(release.V136())
-	if plan, err := cronjob.Reconcile(older); err == nil {
-		for _, d := range plan.Delete {
-			if slices.Contains(names, d.Name) {
-				lost = append(lost, d.Name)
-			}
+		owner := l.jobs[c.UID].Controller()
+		whose := fmt.Sprintf("%s %s", owner.Kind, owner.Name)
+		if owner.Kind == "CronJob" {
+			whose = "an earlier CronJob of the same name"
+		}
+		if !slices.Contains(owners, whose) {
+			owners = append(owners, whose)
 		}
 	}
 
@@ -117,21 +115,25 @@ func (l *cronLook) namesakeFindings() []Finding {
 		}
 	}
 
-	owner, ns := l.jobs[all[0].UID].Controller(), l.cron.Namespace
-	whose := fmt.Sprintf("%s %s", owner.Kind, owner.Name)
-	if owner.Kind == "CronJob" {
-		whose = "an earlier CronJob of the same name"
-	}
-	n := int64(len(names))
-	severity, text := Warning, fmt.Sprintf("%s %s %s to %s, and a controller up to Kubernetes 1.36 takes %s for the "+
-		"CronJob's own, since it compares only the name of a controller: it warns of such Jobs while they run%s, "+
-		"counts their successes, and deletes them by the history limits of the CronJob", verb(n, "Job", "Jobs"),
-		list(names), verb(n, "belongs", "belong"), whose, verb(n, "it", "them"), reported)
-	if len(lost) > 0 {
-		severity, text = Error, text+"; the next to be deleted: "+list(lost)
+	// An older controller has cleaned up when it started the last run: what was above the limits then
+	// would be gone.
+	had := slices.DeleteFunc(slices.Clone(l.children), func(c cronjob.Child) bool {
+		return c.Finished == "" || !c.FinishTime.Before(l.status.LastScheduleTime)
+	})
+	if !seen && len(l.olderDeletes(names, had)) > 0 {
+		return nil
 	}
 
-	f := finding(severity, "SameName", text,
+	n, ns := int64(len(names)), l.cron.Namespace
+	text := fmt.Sprintf("%s %s %s to %s, and a controller up to Kubernetes 1.36 takes %s for the "+
+		"CronJob's own, since it compares only the name of a controller: it warns of such Jobs while they run%s, "+
+		"counts their successes, and deletes them by the history limits of the CronJob", verb(n, "Job", "Jobs"),
+		list(names), verb(n, "belongs", "belong"), list(owners), verb(n, "it", "them"), reported)
+	if lost := l.olderDeletes(names, l.children); len(lost) > 0 {
+		text += "; the next to be deleted: " + list(lost)
+	}
+
+	f := finding(Warning, "SameName", text,
 		when("the control plane is older than 1.37", inspect("update it: from 1.37 on, the UID of the controller "+
 			"counts", "kubectl version")),
 		remedy("let the two have different names: a CronJob cannot be renamed, so create it anew under another name, "+
@@ -139,6 +141,23 @@ func (l *cronLook) namesakeFindings() []Finding {
 			"a new CronJob starts with its next run; the Jobs of this one stay with it"))
 	f.Inferred = !seen
 	return []Finding{f}
+}
+
+// olderDeletes returns the named Jobs that a controller up to 1.36 deletes next if these are the Jobs it
+// sees.
+func (l *cronLook) olderDeletes(names []string, children []cronjob.Child) (lost []string) {
+	s := l.theirSnapshot
+	s.Children, s.Options = children, cronjob.Kubernetes(release.V136())
+	plan, err := cronjob.Reconcile(s)
+	if err != nil {
+		return nil
+	}
+	for _, d := range plan.Delete {
+		if slices.Contains(names, d.Name) {
+			lost = append(lost, d.Name)
+		}
+	}
+	return lost
 }
 
 // byHand returns the name of the Job at the end of a message if it was started by hand, or "".
@@ -234,7 +253,9 @@ func (l *cronLook) lateFindings() (all []Finding) {
 	for _, c := range l.plan.Create {
 		since := c.ScheduledTime
 		for i := range l.children { // what held it back may have ended just now
-			since = later(since, l.children[i].FinishTime)
+			if c := &l.children[i]; !c.Foreign {
+				since = later(since, c.FinishTime)
+			}
 		}
 		mayStart := refusal(l.events, l.now) == nil && l.closing.IsZero() && !l.isSuspended()
 		isWanted := !l.cron.IsManifest && len(l.theirs.Create) > 0

@@ -296,3 +296,18 @@ func TestForecast_ChangesNoLook(t *testing.T) {
 		}
 	}
 }
+
+// TestGang_Size: the size of a gang is planned once for a Job, not for each pod that waits.
+func TestGang_Size(t *testing.T) {
+	objects := &read.Objects{}
+	stream := objects.Stream("job.yaml")
+	_, _ = stream.Write([]byte(testfile.Read(t, "testdata/corners/gang_waits.yaml")))
+	_ = stream.Close()
+	l, err := New(objects, Options{At: midnight}).lookAt(objects.Jobs[0])
+	must.OK(t, err)
+
+	waits := true
+	if n := testing.AllocsPerRun(10, func() { waits = l.lacksGang(l.pods[0]) && waits }); n > 0 || !waits {
+		t.Errorf("%v allocations for a pod, waits: %t", n, waits)
+	}
+}

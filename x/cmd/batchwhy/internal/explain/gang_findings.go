@@ -46,12 +46,11 @@ func (l *look) gangFindings() []Finding {
 	return nil
 }
 
-// gangSize returns the number of pods that a new Job of this spec starts together (J45), or 0 if it is
-// no gang.
-func (l *look) gangSize() int64 {
-	s := job.Snapshot{Job: l.snapshot.Job, Now: l.now, Options: job.Options{Gangs: true}}
-	s.Job.Status, s.Job.DeletionTimestamp = job.Status{}, time.Time{}
-	plan, err := job.Reconcile(s)
+// gangSize returns the number of pods that a new Job of a spec starts together (J45), or 0 if it is no
+// gang.
+func gangSize(j job.Job, now time.Time) int64 {
+	j.Status, j.DeletionTimestamp = job.Status{}, time.Time{}
+	plan, err := job.Reconcile(job.Snapshot{Job: j, Now: now, Options: job.Options{Gangs: true}})
 	if err != nil {
 		return 0
 	}
@@ -66,13 +65,13 @@ func (l *look) gangSize() int64 {
 // lacksGang reports whether a pod waits for a gang that never fills: the Job wants fewer pods than
 // have to exist.
 func (l *look) lacksGang(p *read.Pod) bool {
-	return p.Spec.Group != "" && l.found.Wanted < l.gangSize()
+	return p.Spec.Group != "" && l.found.Wanted < l.gang
 }
 
 func (l *look) gangLack() string {
-	text := fmt.Sprintf("gets no node: a scheduler places pods of the gang only while %d of them exist (minCount), "+
-		"and the Job wants no more than %d", l.gangSize(), l.found.Wanted)
-	if n := l.spec.Completions; n != nil {
+	text := fmt.Sprintf("cannot get a node: a scheduler places pods of the gang only while %d of them exist "+
+		"(minCount), and the Job wants no more than %d", l.gang, l.found.Wanted)
+	if n := l.spec.Completions; n != nil && l.succeeded() > 0 {
 		text += fmt.Sprintf(", since %d of %s done", l.succeeded(),
 			count(int64(*n), "completion is", "completions are"))
 	}
@@ -88,17 +87,21 @@ func (l *look) gangRemedy() *Remedy {
 
 // remainderFindings report a gang whose last pods may be too few, or which never fills.
 func (l *look) remainderFindings() []Finding {
-	size, completions := l.gangSize(), int64(value.Of(l.spec.Completions))
+	size, completions := l.gang, int64(value.Of(l.spec.Completions))
+	parallelism := int64(value.Of(l.spec.Parallelism))
 	isGrouped := func(p *read.Pod) bool { return p.Spec.Group != "" }
-	isLeft := func(p *read.Pod) bool { return p.Node == "" && l.lacksGang(p) }
+	isPlaced := func(p *read.Pod) bool { return p.Node != "" }
+	isLeft := func(p *read.Pod) bool { return !isPlaced(p) && l.lacksGang(p) }
 	switch {
-	case l.isFinished(), size < 2, completions == 0:
+	case l.isFinished(), !l.snapshot.Job.DeletionTimestamp.IsZero(), size < 2, completions == 0:
 		return nil
 	case !l.job.IsManifest && !slices.ContainsFunc(l.pods, isGrouped): // the gate may be off
 		return nil
 	case slices.ContainsFunc(l.pods, isLeft): // a finding about the pod tells it
 		return nil
-	case completions >= size && completions <= int64(*l.spec.Parallelism):
+	case completions >= size && completions <= parallelism:
+		return nil
+	case completions < size && slices.ContainsFunc(l.pods, isPlaced): // they started as a smaller gang
 		return nil
 	}
 
@@ -115,12 +118,18 @@ func (l *look) remainderFindings() []Finding {
 	}
 
 	text := fmt.Sprintf("the last pods may get no node: %s with completions %d above parallelism %d fewer may be left "+
-		"once others have ended together", rule, completions, *l.spec.Parallelism)
-	if l.job.IsManifest {
+		"once others have ended together", rule, completions, parallelism)
+	if !l.job.IsManifest {
 		return []Finding{finding(Warning, "GangRemainder", text,
-			l.again(fmt.Sprintf("let all pods start together (parallelism: %d)", completions)))}
+			l.set("once the first pods have a node, let the later ones start alone", minCount, 1,
+				"safe: pods that have a node keep it; pods that have none yet no longer start together"))}
 	}
-	return []Finding{finding(Warning, "GangRemainder", text,
-		l.set("once the first pods have a node, let the later ones start alone", minCount, 1,
-			"safe: pods that have a node keep it; pods that have none yet no longer start together"))}
+
+	var remedies []*Remedy
+	isWhole := l.spec.Scheduling.SchedulingPolicy.Gang.MinCount == nil
+	if isWhole && completions <= 2*parallelism { // they were to start together, and few more nodes hold them
+		remedies = append(remedies, l.again(fmt.Sprintf("let all pods start together (parallelism: %d)", completions)))
+	}
+	remedies = append(remedies, l.set("let each pod start alone, as without a gang", minCount, 1, ""))
+	return []Finding{finding(Warning, "GangRemainder", text, remedies...)}
 }

@@ -40,6 +40,7 @@ func (e *Explainer) lookAt(j *read.Job) (l *look, err error) {
 	}
 
 	l.after = l.plan.Conclude(allDone(&l.plan)).Status
+	l.gang = gangSize(l.snapshot.Job, l.now)
 	l.podsRead = l.status.Active == 0 || len(e.objects.Pods) > 0 || e.objects.Complete["pods"]
 	l.changed = l.lastChange()
 

@@ -22,7 +22,9 @@ type look struct {
 	found    job.Inspection
 	plan     job.Plan
 	// after is the status after the plan has been carried out.
-	after  job.Status
+	after job.Status
+	// gang is the number of pods that start together, or 0.
+	gang   int64
 	events []read.Event
 	// podEvents has the events about each pod, in the order of pods.
 	podEvents [][]read.Event
