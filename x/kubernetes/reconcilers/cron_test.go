@@ -51,7 +51,7 @@ func nightlies() controller.Cron[*Nightly, *Backup] {
 
 func backupScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	scheme.AddKnownTypes(schema.GroupVersion{Group: "example.com", Version: "v1"}, &Nightly{}, &Backup{})
+	scheme.AddKnownTypes(schema.GroupVersion{Group: "example.com", Version: "v1"}, &Nightly{}, &Backup{}, &Reel{})
 	return scheme
 }
 

@@ -6,8 +6,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	ctrlsource "sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/batchplan/batchplan/x/kubernetes/backend"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
@@ -27,4 +29,11 @@ func OwnerClientOf[T controller.Object](c client.Client, kind schema.GroupVersio
 func Round(next time.Time, err error) (reconcile.Result, error) {
 	s := setup[types.NamespacedName]{reconcile: func(context.Context, types.NamespacedName) (time.Time, error) { return next, err }}
 	return s.round(context.Background(), types.NamespacedName{})
+}
+
+// Source returns the source of events of an informer.
+func Source(
+	i toolscache.SharedIndexInformer, h func(controller.Queue[types.NamespacedName]) toolscache.ResourceEventHandler,
+) ctrlsource.TypedSyncingSource[types.NamespacedName] {
+	return source(i, h)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -19,6 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -34,6 +37,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
+	"github.com/batchplan/batchplan/x/kubernetes/internal/memory"
 	"github.com/batchplan/batchplan/x/kubernetes/reconcilers"
 )
 
@@ -93,7 +97,14 @@ func (d *desk) GetClient() client.Client      { return d.client }
 func (d *desk) GetAPIReader() client.Reader   { return d.reader }
 func (d *desk) Start(_ context.Context) error { return nil }
 
-func (d *desk) GetInformer(_ context.Context, o client.Object, _ ...cache.InformerGetOption) (cache.Informer, error) {
+func (d *desk) GetInformer(_ context.Context, o client.Object, options ...cache.InformerGetOption) (cache.Informer, error) {
+	var all cache.InformerGetOptions
+	for _, set := range options {
+		set(&all)
+	}
+	if all.BlockUntilSynced == nil || *all.BlockUntilSynced {
+		return nil, errors.New("would wait for a manager that has not started")
+	}
 	name := reflect.TypeOf(o).String()
 	if kind := o.GetObjectKind().GroupVersionKind().Kind; kind != "" {
 		name += " " + kind
@@ -236,6 +247,71 @@ func TestSetup_Fails(t *testing.T) {
 		}
 	}
 	expect(newDesk(t, nil), reconcilers.Job{JobOptions: controller.JobOptions{Common: quiet, ManagedBy: mine, Planner: job.Options{Gangs: true}}}, "Gangs")
+	expect(newDesk(t, nil), reconcilers.TTL{TTLOptions: controller.TTLOptions{Common: quiet, Planner: job.Options{ControllerName: "x"}}}, "ControllerName")
+}
+
+// TestSetup_Informers: an informer that is set is used, and the manager's is not asked for.
+func TestSetup_Informers(t *testing.T) {
+	kind, d := reelKind(), newDesk(t, nil)
+	kind.ObjectInformer = toolscache.NewSharedIndexInformer(&toolscache.ListWatch{}, &Reel{}, 0, toolscache.Indexers{})
+	must.OK(t, reconcilers.JobOf[*Reel]{Kind: kind, JobOptions: controller.JobOptions{Common: controller.Common{Events: discard{}}}}.SetupWithManager(d))
+	if len(d.informers) != 1 || d.informers["*v1.Pod"] == nil {
+		t.Errorf("asked for %v", d.informers)
+	}
+}
+
+// TestSetup_Recorder: the recorder runs until its manager stops. It cannot run again.
+func TestSetup_Recorder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesk(t, nil)
+		must.OK(t, reconcilers.TTL{Client: fake.NewClientset()}.SetupWithManager(d))
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- d.added[0].Start(ctx) }()
+		synctest.Wait()
+		select {
+		case err := <-ended:
+			t.Fatalf("it has ended: %v", err)
+		default:
+		}
+		cancel()
+		must.OK(t, <-ended)
+		if err := d.added[0].Start(ctx); err == nil || !strings.HasPrefix(err.Error(), "events of ttl-controller: ") {
+			t.Errorf("it starts again: %v", err)
+		}
+	})
+}
+
+// TestSource: rounds begin when the handler has seen the cache. Otherwise there is a reason.
+func TestSource(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clientset := fake.NewClientset(cronJob())
+		informer := informers.NewSharedInformerFactory(clientset, memory.Resync).Batch().V1().CronJobs().Informer()
+		seen := 0
+		s := reconcilers.Source(informer, func(controller.Queue[types.NamespacedName]) toolscache.ResourceEventHandler {
+			return toolscache.ResourceEventHandlerFuncs{AddFunc: func(any) { seen++ }}
+		})
+		must.OK(t, s.Start(t.Context(), nil))
+
+		stopped := errors.New("stopped")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(stopped)
+		if err := s.WaitForSync(ctx); !errors.Is(err, stopped) {
+			t.Errorf("before the informer runs: %v", err)
+		}
+
+		ctx, cancel = context.WithCancelCause(t.Context())
+		ran := make(chan struct{})
+		go func() { informer.Run(ctx.Done()); close(ran) }()
+		if err := s.WaitForSync(t.Context()); err != nil || seen != 1 {
+			t.Errorf("%v after %d objects", err, seen)
+		}
+		cancel(stopped)
+		<-ran
+		if err := s.Start(t.Context(), nil); err == nil {
+			t.Error("an informer that has stopped takes a handler")
+		}
+	})
 }
 
 // calls counts the calls of a client.
@@ -251,6 +327,7 @@ func (c calls) client(objects ...client.Object) client.Client {
 			},
 			Create: func(ctx context.Context, w client.WithWatch, o client.Object, options ...client.CreateOption) error {
 				note("create", o)
+				o.SetUID(types.UID("uid-" + o.GetName())) // as a server does
 				return w.Create(ctx, o, options...)
 			},
 			Delete: func(ctx context.Context, w client.WithWatch, o client.Object, options ...client.DeleteOption) error {
@@ -265,32 +342,97 @@ func (c calls) client(objects ...client.Object) client.Client {
 		}).Build()
 }
 
+// round runs a round of a controller that was added.
+func (d *desk) round(t *testing.T, controller int, name string) (reconcile.Result, error) {
+	t.Helper()
+	do := d.fieldOf(d.added[controller], "Do").Interface().(reconcile.TypedReconciler[types.NamespacedName])
+	return do.Reconcile(logr.NewContext(t.Context(), logr.Discard()), types.NamespacedName{Namespace: "ns", Name: name})
+}
+
 // TestCron_Round: a round reads and writes with the manager's clients, or with those of the reconciler.
 func TestCron_Round(t *testing.T) {
 	for _, own := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			nightly := &Nightly{ObjectMeta: metav1.ObjectMeta{Name: "n", Namespace: "ns", UID: "uid-n", CreationTimestamp: metav1.Now()}}
-			nightly.Spec.Schedule = "@hourly"
-			time.Sleep(time.Hour)
-			run := cronjob.Naming{}.JobName("n", time.Now())
-			held := &Backup{ObjectMeta: metav1.ObjectMeta{Name: run, Namespace: "ns", UID: "uid-b"}} // of another owner
+		for _, taken := range []bool{false, true} { // the name of the run
+			synctest.Test(t, func(t *testing.T) {
+				nightly := &Nightly{ObjectMeta: metav1.ObjectMeta{Name: "n", Namespace: "ns", UID: "uid-n", CreationTimestamp: metav1.Now()}}
+				nightly.Spec.Schedule = "@hourly"
+				time.Sleep(time.Hour)
+				run := cronjob.Naming{}.JobName("n", time.Now())
+				stored := []client.Object{nightly}
+				if taken {
+					stored = append(stored, &Backup{ObjectMeta: metav1.ObjectMeta{Name: run, Namespace: "ns", UID: "uid-b"}}) // of another owner
+				}
 
-			writes, reads, none := calls{}, calls{}, calls{}
-			writer, reader := writes.client(nightly, held), reads.client(nightly, held)
-			r := reconcilers.Cron[*Nightly, *Backup]{Kind: nightlies(), CronJobOptions: controller.CronJobOptions{Common: controller.Common{Events: discard{}}}}
+				writes, reads, none := calls{}, calls{}, calls{}
+				writer, reader := writes.client(stored...), reads.client(stored...)
+				r := reconcilers.Cron[*Nightly, *Backup]{Kind: nightlies(), CronJobOptions: controller.CronJobOptions{Common: controller.Common{Events: discard{}}}}
+				d := newDesk(t, writer)
+				if d.reader = reader; own {
+					r.Client, r.Reader = writer, reader
+					d.client, d.reader = none.client(), none.client()
+				}
+				must.OK(t, r.SetupWithManager(d))
+				must.OK(t, d.informers["*reconcilers_test.Nightly"].GetIndexer().Add(nightly))
+
+				_, err := d.round(t, 0, "n")
+				wantReads, wantWrites := calls{}, calls{"create ns/" + run: 1, "update status ns/n": 1}
+				if taken {
+					wantReads, wantWrites = calls{"get ns/" + run: 1}, calls{"create ns/" + run: 1}
+				}
+				if err != nil || !maps.Equal(writes, wantWrites) || !maps.Equal(reads, wantReads) || len(none) > 0 {
+					t.Errorf("own %v, taken %v: writes %v, reads %v, others %v, %v", own, taken, writes, reads, none, err)
+				}
+			})
+		}
+	}
+}
+
+// TestJobOf_Round: the controllers of a kind read and write with the manager's clients, or with those of the
+// reconciler. The TTL controller has the manager, the times and the metrics of the Job controller's options.
+func TestJobOf_Round(t *testing.T) {
+	for _, own := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			reel := func(name, by string) *Reel {
+				r := &Reel{Nightly{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", UID: types.UID("uid-" + name)}}}
+				r.Spec.Bucket = by
+				return r
+			}
+			ours, theirs := reel("ours", mine), reel("theirs", "example.com/theirs")
+
+			var status batchv1.JobStatus
+			kind := reelKind()
+			kind.Spec = func(r *Reel) *batchv1.JobSpec { return &batchv1.JobSpec{ManagedBy: &r.Spec.Bucket} }
+			kind.Status = func(*Reel) *batchv1.JobStatus { return &status }
+
+			writes, reads, none, expired, minute := calls{}, calls{}, calls{}, 0, int32(60)
+			writer, reader := writes.client(ours, theirs), reads.client(ours, theirs)
+			r := reconcilers.JobOf[*Reel]{
+				Kind:       kind,
+				JobOptions: controller.JobOptions{Common: controller.Common{Events: discard{}}, ManagedBy: mine, Planner: job.Options{TTLSecondsAfterComplete: &minute}},
+				TTLMetrics: controller.TTLMetrics{Expired: func(time.Duration) { expired++ }},
+			}
 			d := newDesk(t, writer)
 			if d.reader = reader; own {
 				r.Client, r.Reader = writer, reader
 				d.client, d.reader = none.client(), none.client()
 			}
 			must.OK(t, r.SetupWithManager(d))
-			must.OK(t, d.informers["*reconcilers_test.Nightly"].GetIndexer().Add(nightly))
+			must.OK(t, d.informers["*reconcilers_test.Reel"].GetIndexer().Add(ours))
+			must.OK(t, d.informers["*reconcilers_test.Reel"].GetIndexer().Add(theirs))
+			status = batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: "True", LastTransitionTime: metav1.Now()}}}
 
-			do := d.fieldOf(d.added[0], "Do").Interface().(reconcile.TypedReconciler[types.NamespacedName])
-			_, err := do.Reconcile(logr.NewContext(t.Context(), logr.Discard()), types.NamespacedName{Namespace: "ns", Name: "n"})
-			child := "ns/" + run
-			if err != nil || writes["create "+child] != 1 || reads["get "+child] != 1 || len(none) > 0 || len(reads) != 1 {
-				t.Errorf("own %v: writes %v, reads %v, others %v, %v", own, writes, reads, none, err)
+			const ttl = 2 // after the Job and the orphan controller
+			if got, err := d.round(t, ttl, "ours"); err != nil || got.RequeueAfter != time.Minute || len(reads) > 0 {
+				t.Errorf("own %v: early: %v, reads %v, %v", own, got, reads, err)
+			}
+			time.Sleep(time.Minute)
+			for _, name := range []string{"ours", "theirs"} {
+				if _, err := d.round(t, ttl, name); err != nil {
+					t.Error(err)
+				}
+			}
+			if !maps.Equal(writes, calls{"delete uid-ours Foreground ns/ours": 1}) || !maps.Equal(reads, calls{"get ns/ours": 1}) || expired != 1 || len(none) > 0 {
+				t.Errorf("own %v: writes %v, reads %v, %d expired, others %v", own, writes, reads, expired, none)
 			}
 		})
 	}
