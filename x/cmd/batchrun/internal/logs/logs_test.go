@@ -79,6 +79,60 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestRead_LongLine: a line of 16 KiB is shown before it ends, and no sooner.
+func TestRead_LongLine(t *testing.T) {
+	for size, parts := range map[int][]int{16383: nil, 16384: {16384}, 16385: {16384}, 32768: {16384, 16384}} {
+		folder, p := prepare(t, "a")
+		write(t, folder, "a.stdout", strings.Repeat("x", size))
+		r, err := Open(folder, p, Select{Tail: -1})
+		must.OK(t, err)
+		var have []int
+		must.OK(t, r.Read(false, func(l Line) { have = append(have, len(l.Text)) }))
+		if !slices.Equal(have, parts) {
+			t.Errorf("%d bytes: lines of %d, want %d", size, have, parts)
+		}
+	}
+}
+
+// TestSkipAll: what the logs hold is left out, and what follows is not.
+func TestSkipAll(t *testing.T) {
+	folder, p := prepare(t, "a", "b")
+	r, err := Open(folder, p, Select{Tail: -1})
+	must.OK(t, err)
+	write(t, folder, "a.stdout", "old\n")
+	r.SkipAll()
+	write(t, folder, "a.stdout", "new\n")
+	write(t, folder, "b.stderr", "first\n")
+	want(t, read(t, r, true), "p/a stdout new", "p/b stderr first")
+}
+
+// TestOpen_Fails: a pod or a log that cannot be read is an error, and a log that does not exist is empty.
+func TestOpen_Fails(t *testing.T) {
+	folder, p := prepare(t, "a")
+	r, err := Open(folder, p, Select{Tail: 1, Since: time.Now()})
+	must.OK(t, err)
+	want(t, read(t, r, true))
+
+	broken := &store.Pod{Name: "p", Spec: []byte("{")}
+	if r, err := Open(folder, broken, Select{}); err == nil {
+		t.Errorf("a pod that is no JSON: %+v", r)
+	}
+	if lines, err := Last(folder, broken, "a", 1); err == nil {
+		t.Errorf("a pod that is no JSON: %q", lines)
+	}
+
+	// A container may put a link where the runner expects its own file.
+	link := filepath.Join(string(folder), "logs", "a.stdout.times")
+	must.OK(t, os.Symlink("/dev/null", link))
+	if _, err := Open(folder, p, Select{Tail: -1, Since: time.Now()}); err == nil {
+		t.Error("the times of a log are read through a link")
+	}
+	must.OK(t, os.Rename(link, strings.TrimSuffix(link, ".times")))
+	if _, err := Open(folder, p, Select{Tail: 1}); err == nil {
+		t.Error("a log is read through a link")
+	}
+}
+
 // One call reads the whole log. A log that cannot be read is an error.
 func TestRead_Long(t *testing.T) {
 	folder, p := prepare(t, "a")
@@ -129,6 +183,44 @@ func TestTail(t *testing.T) {
 	}
 }
 
+// TestTail_Bounds: line ends at the first byte of a log, and at the end of a part of it that is read at once.
+func TestTail_Bounds(t *testing.T) {
+	long := strings.Repeat("x", 64<<10-1) + "\n"
+	for _, test := range []struct {
+		text string
+		n    int
+		at   int64
+	}{
+		{"", 1, 0},
+		{"\n", 1, 0},
+		{"\nx\n", 1, 1},
+		{"\nx\n", 2, 0},
+		{"1\n2\n" + long, 1, 4},
+		{"1\n2\n" + long, 2, 2},
+		{"1\n2\n" + long, 3, 0},
+		{"1\n2\n" + long, 0, 4 + 64<<10},
+	} {
+		folder, _ := prepare(t, "a")
+		write(t, folder, "a.stdout", test.text)
+		if at, err := tail(folder, "a", "stdout", test.n); err != nil || at != test.at {
+			t.Errorf("the last %d lines of %.9q begin at %d, want %d; %v", test.n, test.text, at, test.at, err)
+		}
+	}
+}
+
+// TestLast: the last lines of one container, and of its stdout only where stderr has none.
+func TestLast(t *testing.T) {
+	folder, p := prepare(t, "a", "b")
+	write(t, folder, "a.stdout", "1\n2\n3\n")
+	write(t, folder, "b.stdout", "out\n")
+	write(t, folder, "b.stderr", "err\n")
+	for container, lines := range map[string][]string{"a": {"2", "3"}, "b": {"err"}, "c": nil} {
+		got, err := Last(folder, p, container, 2)
+		must.OK(t, err)
+		want(t, got, lines...)
+	}
+}
+
 // The times of a log give its offset at a time. Without them, the time of the file decides.
 func TestSince(t *testing.T) {
 	folder, p := prepare(t, "a")
@@ -148,6 +240,11 @@ func TestSince(t *testing.T) {
 		2*time.Minute + 2*time.Second: nil,
 	} {
 		r, err := Open(folder, p, Select{Tail: -1, Since: base.Add(after)})
+		must.OK(t, err)
+		want(t, read(t, r, true), lines...)
+	}
+	for n, lines := range map[int][]string{1: {"p stdout 3"}, 9: {"p stdout 2", "p stdout 3"}} { // the fewer of both
+		r, err := Open(folder, p, Select{Tail: n, Since: base.Add(2 * time.Second)})
 		must.OK(t, err)
 		want(t, read(t, r, true), lines...)
 	}
