@@ -55,6 +55,17 @@ func TestReadGoodCronJob(t *testing.T) {
 	}
 }
 
+// TestReadCronJobs: only CronJobs are read, also those whose jobs cannot run here, and their own mistakes are reported.
+func TestReadCronJobs(t *testing.T) {
+	all, err := ReadCronJobs("f.yaml", strings.NewReader(good+"---\n"+strings.Replace(goodCron, "command: [echo]", "ports: []", 1)))
+	if err != nil || len(all) != 1 || all[0].Key() != "default/x" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if all, err := ReadCronJobs("f.yaml", strings.NewReader(strings.Replace(goodCron, "30 9 *", "30 25 *", 1))); err == nil {
+		t.Errorf("a schedule that does not parse: %+v", all)
+	}
+}
+
 // The library recognises the job of a run as the CronJob's, and the job can run here.
 func TestJobOfCronJob(t *testing.T) {
 	all, err := Read("f.yaml", strings.NewReader(goodCron))

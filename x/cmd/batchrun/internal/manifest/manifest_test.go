@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -98,6 +100,10 @@ func TestReadBad(t *testing.T) {
 		{"a custom profile", "env:", "securityContext: {seccompProfile: {type: Localhost, localhostProfile: x}}\n        env:", `seccompProfile.type: "Localhost": not supported`},
 		{"SELinux", "env:", "securityContext: {seLinuxOptions: {level: x}}\n        env:", "securityContext.seLinuxOptions: {"},
 		{"managed by another", "  template:", "  managedBy: example.com/x\n  template:", `spec.managedBy: "example.com/x": another controller`},
+		{"a ConfigMap", "value: b", "valueFrom: {configMapKeyRef: {name: s, key: k}}", `valueFrom.configMapKeyRef: "s": not supported`},
+		{"a mount at the folder", "/data", "./", `mountPath: "./": is not a path inside the container`},
+		{"a mount above the folder", "/data", "..", `mountPath: "..": is not a path inside the container`},
+		{"NUL in a key", "  name: x", "  name: x\n  annotations: {\"a\\0\": b}", `metadata.annotations: "a\u0000": contains a NUL`},
 		{"a policy of a container", "env:", "restartPolicy: Always\n        env:", `containers[0].restartPolicy: "Always": not supported by this runner: only init`},
 		{"a policy of an init container", "      containers:", "      initContainers: [{name: i, image: i, command: [i], restartPolicy: Never}]\n      containers:", `initContainers[0].restartPolicy: "Never": not supported by this runner`},
 		{"no name of a variable", "name: A,", `name: "A=B",`, `env[0].name: "A=B": is not the name of a variable`},
@@ -136,6 +142,9 @@ func TestReadBad_Limits(t *testing.T) {
 		{"env:", hook(60), `bbb"]}}}: not supported`},
 		{"env:", hook(61), `bbb"...: not supported`},
 		{"env:", "lifecycle: null\n        env:", "<nil>"},
+		{"env:", "lifecycle: {}\n        env:", "<nil>"},
+		{"command", "workingDir: /\n        command", "<nil>"},
+		{"command", "workingDir: a/b\n        command", "<nil>"},
 		{"/data", "data", "<nil>"},
 		{"/data", "/data, readOnly: true", "<nil>"},
 		{"command", "workingDir: /data/new/folder\n        command", "<nil>"},
@@ -158,6 +167,17 @@ func TestReadGood_Numbers(t *testing.T) {
 	must.OK(t, err)
 	if got := *all.Jobs[0].Spec.ActiveDeadlineSeconds; got != 9007199254740993 {
 		t.Error(got)
+	}
+}
+
+// TestReadGood_GenerateName: a name is made from a prefix, unless there is one.
+func TestReadGood_GenerateName(t *testing.T) {
+	for to, want := range map[string]string{"generateName: y-": "^y-[a-z0-9]{5}$", "generateName: y-\n  name: x": "^x$"} {
+		all, err := Read("f.yaml", strings.NewReader(strings.Replace(good, "name: x", to, 1)))
+		must.OK(t, err)
+		if name := all.Jobs[0].Object.Name; !regexp.MustCompile(want).MatchString(name) {
+			t.Errorf("%q: the name is %q", to, name)
+		}
 	}
 }
 
@@ -290,7 +310,7 @@ func TestPod(t *testing.T) {
 	j, err := Load(all.Jobs[0].Raw)
 	must.OK(t, err)
 	spec := j.Pod(&job.Creation{Index: job.IndexAt(4), Hostname: "x-4"}, "juid", "x-4-abcde", "puid", Settings{})
-	if spec.Namespace != "default" || spec.Job != "x" || spec.Name != "x-4-abcde" || spec.UID != "puid" {
+	if spec.Namespace != "default" || spec.Job != "x" || spec.Name != "x-4-abcde" || spec.UID != "puid" || spec.GracePeriod != 30*time.Second {
 		t.Errorf("%+v", spec)
 	}
 	c := spec.Containers[0]
@@ -307,6 +327,10 @@ func TestPod(t *testing.T) {
 	}
 	if slices.ContainsFunc(c.Env, func(e string) bool { return strings.HasPrefix(e, "SECRET") || e == "A=b" }) {
 		t.Errorf("too much in %q", c.Env)
+	}
+
+	if n := strings.Count("\n"+strings.Join(c.Env, "\n"), "\nA="); n != 1 {
+		t.Errorf("A is set %d times in %q", n, c.Env)
 	}
 
 	for index, want := range map[job.Index]bool{{}: false, job.IndexAt(0): true} {

@@ -83,7 +83,7 @@ func TestFrame_NoBar(t *testing.T) {
 
 // A frame leaves half of the screen for the text above, however many jobs there are.
 func TestFrame_ManyJobs(t *testing.T) {
-	for height, most := range map[int]int{4: 2, 5: 3, 24: 12, 1: 1} {
+	for height, most := range map[int]int{4: 2, 5: 3, 24: 12, 1: 1, 3: 1} {
 		l, _ := screen(80, height)
 		for i := range most {
 			l.Round(round(fmt.Sprint("job-", i), 1, 0, 0))
@@ -123,7 +123,7 @@ func TestShorten(t *testing.T) {
 
 func TestElapsed(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		-time.Second: "0s", 59 * time.Second: "59s", 61 * time.Second: "1m01s", 3 * time.Hour: "3h00m", 49*time.Hour + time.Minute: "2d01h", 24*time.Hour - time.Second: "23h59m",
+		-time.Second: "0s", 59 * time.Second: "59s", time.Minute: "1m00s", time.Hour: "1h00m", 24 * time.Hour: "1d00h", 61 * time.Second: "1m01s", 3 * time.Hour: "3h00m", 49*time.Hour + time.Minute: "2d01h", 24*time.Hour - time.Second: "23h59m",
 	} {
 		if have := Elapsed(d); have != want {
 			t.Errorf("%v: %s", d, have)
@@ -285,6 +285,9 @@ func TestLive_Redraw(t *testing.T) {
 		l.End(two.Job, job.Status{}, nil)
 		expect(100*time.Millisecond, 1)
 		expect(time.Minute, 0)
+		l.CronRound(control.CronRound{CronJob: &store.CronJob{Name: "tick"}})
+		expect(100*time.Millisecond, 1)
+		expect(time.Second, 1)
 		l.Close()
 	})
 }
