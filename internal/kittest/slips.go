@@ -46,7 +46,7 @@ func (s *Slip) Program(
 // Slips returns the mistakes. Stall is the rule that a late loop breaks, busy the rule that an early loop breaks.
 func Slips(stall, busy string) []Slip {
 	waits := stall + ": the program waits "
-	asks := busy + ": each round asks for another one immediately"
+	asks := busy + ": each round asks for another one within a second"
 	clock := "Store: the snapshot is of"
 
 	return []Slip{
