@@ -12,7 +12,7 @@ var cronExplanations = []struct {
 	row     string
 	applies func(s *CronSnapshot, theirs, ours *Result) bool
 }{
-	{"An active job's name is another job's by now (C5)", func(s *CronSnapshot, _, _ *Result) bool {
+	{"Another job now has the name of an active job (C5)", func(s *CronSnapshot, _, _ *Result) bool {
 		return hasActive(s, func(r corev1.ObjectReference) bool {
 			return slices.ContainsFunc(slices.Concat(s.Jobs, s.Hidden),
 				func(j *batchv1.Job) bool { return j.Name == r.Name && j.UID != r.UID })
