@@ -22,8 +22,7 @@
 //   - A workload of another size has no pod group yet (J45): theirs creates the group with the
 //     workload's size and resizes it; ours creates it with the new size
 //   - A suspended job ends (J38, J39): a row of docs/divergences.md
-//   - Which pods are recorded, if more of them finish in a round than it can record: theirs follows
-//     the order of its cache
+//   - Which pods are recorded, if too many end in a round: theirs follows the order of its cache
 //   - Which pod the message of a FailJob rule names, once more than one pod has failed: see package
 //     conformance; here theirs lists orphans last
 //   - Some finalizers of a round can be removed and others cannot (J42): the metric of theirs never

@@ -62,7 +62,7 @@ var explanations = []explanation{
 				return ends && strings.HasPrefix(w, "status ") && !strings.Contains(w, " start=")
 			})
 	}},
-	{"Which pods are recorded, if more of them finish in a round than it can record", func(s *Snapshot, theirs, ours *Result) bool {
+	{"Which pods are recorded, if too many end in a round", func(s *Snapshot, theirs, ours *Result) bool {
 		return isFull(theirs) && isFull(ours)
 	}},
 	{
