@@ -88,10 +88,9 @@ func (c *checker) decides(j *job.Job, end job.Condition, before *job.Status) boo
 			return true
 		}
 		status.FailedIndexes = nil
+	case "MaxFailedIndexesExceeded", "FailedIndexes", "SuccessPolicy":
 	default:
-		if ruleOfEnd[end.Reason] == "" {
-			return true // of a pod, or of another controller
-		}
+		return true // of a pod, or of another controller
 	}
 
 	probe := *j

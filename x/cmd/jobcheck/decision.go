@@ -49,12 +49,14 @@ func (d decision) plan(s *job.Snapshot, a *answer) {
 	for i := range p.Delete {
 		deletes = append(deletes, fmt.Sprintf("%s (untrackFirst %v)", p.Delete[i].UID, p.Delete[i].UntrackFirst))
 	}
+
 	for i := range p.Create {
 		c := &p.Create[i]
 		group := names.of("PodGroup", c.Group.Name)
 		creates = append(creates, fmt.Sprintf("index %s, namePrefix %q, hostname %q, failures %d, ignored %d, group %s",
 			c.Index, c.NamePrefix, c.Hostname, c.FailureCount, c.IgnoredFailureCount, group))
 	}
+
 	for i := range p.Groups {
 		g := &p.Groups[i]
 		groups = append(groups, fmt.Sprintf("%s %s (UID %q) of workload %s, template %s, minCount %d",

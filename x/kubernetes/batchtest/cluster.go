@@ -179,12 +179,14 @@ func (c *Cluster) make(
 		Stale:      c.options.stale,
 		BatchDelay: time.Duration(float64(10*time.Millisecond) * c.options.speed),
 	}))
+
 	add(controller.NewOrphans(kind, controller.OrphanOptions{
 		Common:    common,
 		ManagedBy: job.ControllerName,
 		Planner:   c.options.job,
 	}))
 	add(controller.NewTTL(kind, controller.TTLOptions{Common: common, Planner: c.options.job}))
+
 	add(controller.NewCronJobs(controller.BatchCronJobs(c.client, factory), controller.CronJobOptions{
 		Common:    common,
 		Planner:   c.options.cronJob,
@@ -196,14 +198,13 @@ func (c *Cluster) make(
 	report := func(err error) { c.t.Errorf("batchtest: %v", err) }
 	c.kubelet, err = newKubelet(c.client, c.pods, c.clock, report)
 	add(c.kubelet, err)
+
 	have := map[string]cache.SharedIndexInformer{"jobs": c.jobs, "cronjobs": c.cronJobs, "pods": c.pods}
 	c.collector, err = newCollector(conn, c.options.namespace, c.options.collect, have)
 	add(c.collector, err)
 
-	for informer, seen := range map[cache.SharedIndexInformer]func(any){
-		c.jobs: c.started.saw, c.cronJobs: ignored, c.pods: ignored,
-	} {
-		_, err := informer.AddEventHandler(c.changes.handler(seen))
+	for _, informer := range []cache.SharedIndexInformer{c.jobs, c.cronJobs, c.pods} {
+		_, err := informer.AddEventHandler(c.changes.handler(c.started.saw))
 		errs = append(errs, err, informer.SetWatchErrorHandler(c.watchErrors))
 	}
 	return parts, errors.Join(errs...)

@@ -48,8 +48,8 @@
 // Start takes over the whole server, or one [Namespace] of it. Clusters of several servers, or of
 // several namespaces of one server, can run in parallel tests. A cluster holds a lease named
 // batchtest in its namespace, or batchtest-server in the namespace default: a second one that would
-// serve the same namespace, also in another process, does not start. The lease of a process that was
-// killed ends after six seconds. A namespace must exist before its cluster.
+// serve the same namespace, also in another process, does not start. The next
+// cluster waits six seconds for the lease of a process that was killed. A namespace must exist before its cluster.
 //
 // Nothing is left when a cluster has stopped: no goroutine, no connection and no lease. It stops with
 // the test, also if the test panics.

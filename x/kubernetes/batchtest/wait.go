@@ -220,7 +220,7 @@ type startedRun struct {
 	created time.Time
 }
 
-// saw notes a job.
+// saw notes an object if it is a job of a CronJob.
 func (r *runsStarted) saw(o any) {
 	j, ok := o.(*batchv1.Job)
 	if !ok {
@@ -256,6 +256,3 @@ func (r *runsStarted) by(cronJob types.UID) (names []string) {
 	}
 	return names
 }
-
-// ignored ignores an object.
-func ignored(any) {}

@@ -183,6 +183,7 @@ func (s *podSpec) read() PodSpec {
 		Group:          s.Group.Name,
 		Deadline:       s.Deadline,
 	}
+
 	for _, v := range s.Volumes {
 		if v.Claim.Name != "" {
 			out.Claims = append(out.Claims, v.Claim.Name)
@@ -191,6 +192,7 @@ func (s *podSpec) read() PodSpec {
 	for _, gate := range s.Gates {
 		out.Gates = append(out.Gates, gate.Name)
 	}
+
 	for i := range s.InitContainers {
 		out.Containers = append(out.Containers, s.InitContainers[i].read(true))
 	}
