@@ -1,12 +1,15 @@
 package trace_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/batchplan/batchplan/internal/must"
 	"github.com/batchplan/batchplan/job"
+	"github.com/batchplan/batchplan/job/release"
 	"github.com/batchplan/batchplan/x/trace"
 )
 
@@ -78,5 +81,21 @@ func TestVerdict(t *testing.T) {
 				t.Errorf("found %v, possible %v: %v", found, test.want, all)
 			}
 		})
+	}
+}
+
+// TestVerdict_Gates: without its gate, a stored successPolicy decides nothing.
+func TestVerdict_Gates(t *testing.T) {
+	for text, want := range map[string]string{"1.31,JobSuccessPolicy=false": "[]", "1.31": "[J26]"} {
+		r, err := release.Parse(text)
+		must.OK(t, err)
+		s := newStory(t)
+		s.job("j", indexed+`,"successPolicy":{"rules":[{"succeededIndexes":"0"}]}`)
+		s.started("j", 1)
+		s.status("j", `"succeeded":3,"completedIndexes":"0-2","conditions":[{"type":"SuccessCriteriaMet","status":"True",
+			"reason":"CompletionsReached","lastTransitionTime":%q}]`, s.time(0))
+		if rules, all, _ := s.check(trace.Options{Release: r}); fmt.Sprint(rules) != want {
+			t.Errorf("%s: %v, want %s", text, all, want)
+		}
 	}
 }
