@@ -71,6 +71,7 @@ func TestE6_HeldBack(t *testing.T) {
 		d.jobs.OnDelete(j) // another job has the name now
 		j = newJob("j", pointTo(mine))
 		j.UID = "another"
+		must.OK(t, d.Tracker().Update(batchv1.SchemeGroupVersion.WithResource("jobs"), j, "ns"))
 		d.show(j, untracked)
 		free("the job is gone")
 	})

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,7 +19,8 @@ import (
 // channel of the process, and the time of a synctest bubble does not advance.
 const Resync = 10_000 * time.Hour
 
-// Number makes a clientset set the name, the UID and the creation time of what is created.
+// Number makes a clientset set the name, the UID and the creation time of what is created, and refuse
+// an update of an earlier object of the same name, as a server does.
 func Number(server *fake.Clientset) {
 	var created atomic.Int32
 	server.PrependReactor("create", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
@@ -33,5 +35,22 @@ func Number(server *fake.Clientset) {
 		object.SetUID(types.UID(fmt.Sprint("created-", n)))
 		object.SetCreationTimestamp(metav1.Now())
 		return false, nil, nil
+	})
+
+	server.PrependReactor("update", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		sent, err := meta.Accessor(a.(clienttesting.UpdateAction).GetObject())
+		if err != nil || sent.GetUID() == "" {
+			return false, nil, err
+		}
+		stored, err := server.Tracker().Get(a.GetResource(), sent.GetNamespace(), sent.GetName())
+		if err != nil {
+			return false, nil, nil // the tracker says the same
+		}
+		object, err := meta.Accessor(stored)
+		if err == nil && object.GetUID() != sent.GetUID() {
+			err = apierrors.NewConflict(a.GetResource().GroupResource(), sent.GetName(), fmt.Errorf(
+				"uid %s was sent, the object has %s", sent.GetUID(), object.GetUID()))
+		}
+		return err != nil, nil, err
 	})
 }
