@@ -35,7 +35,7 @@ func (o *Objects) addJob(x *manifest.Object, data []byte, head *envelope, place 
 
 	j := &Job{Meta: *m, Object: decoded, At: at, IsManifest: m.UID == "", Template: head.Spec.Template.Spec.read()}
 	if j.IsManifest {
-		j.Object.UID = manifestUID(at, j.Key())
+		j.Object.Name, j.Object.UID = m.Name, manifestUID(at, j.Key())
 		j.UID = j.Object.UID
 		j.Unknown, j.Refused = unknown, x.Judge()
 	}
@@ -77,7 +77,7 @@ func (o *Objects) addCronJob(x *manifest.Object, data []byte, head *envelope, pl
 	}
 
 	if c.IsManifest {
-		c.Object.UID = manifestUID(at, c.Key())
+		c.Object.Name, c.Object.UID = m.Name, manifestUID(at, c.Key())
 		c.UID = c.Object.UID
 		c.Unknown, c.Refused = unknown, x.Judge()
 	}
