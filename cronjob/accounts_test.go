@@ -110,7 +110,7 @@ func checkAccounts(t *rapid.T, w *world.CronJob) {
 	pending := 0
 	for _, wait := range plan.Waits {
 		if wait.Reason == cronjobreason.WaitNameTaken {
-			pending++ // until a later run is due
+			pending++ // its run is given up once a later run is due
 		}
 	}
 

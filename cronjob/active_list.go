@@ -9,9 +9,10 @@ import (
 )
 
 // matchActive compares the active list of the status with the children. Finished jobs leave the
-// list (C4), and so do stuck ones (C21). A job without a child is to be looked up, and stays listed
-// until the answer is known (C5). A consistent snapshot makes the look-up unnecessary, unless a
-// foreign child has the job's UID. matchActive returns the buffer, which holds the jobs that stay.
+// list (C4), and so do stuck ones (C21). A listed job that is not among the children is looked up,
+// and stays in the list until the answer is known (C5). With a consistent snapshot it counts as
+// gone without a look-up, unless a foreign child has its UID. matchActive returns the buffer, which
+// holds the jobs that stay in the list.
 func (c *census) matchActive(refs, buffer []Reference, consistent bool) []Reference {
 	var foreign map[job.UID]bool // filled when first needed
 	kept := buffer
@@ -72,8 +73,8 @@ func foreignUIDs(children []Child) map[job.UID]bool {
 	return uids
 }
 
-// lastSuccess returns lastSuccessfulTime, moved forward to the latest completion of a
-// job that succeeded, and never back (C4, CI12).
+// lastSuccess returns last or, if it is later, the latest completion time of the CronJob's
+// successful jobs. So lastSuccessfulTime never goes back (C4, CI12).
 func lastSuccess(children []Child, last time.Time) time.Time {
 	for i := range children {
 		if c := &children[i]; c.isOwnSuccess() {

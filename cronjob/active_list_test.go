@@ -88,7 +88,7 @@ func TestC4_CI12_FinishedJobsLeave(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			s := second("", finished(child(hours(1)), tc.how, hours(1.5)))
 			s.CronJob.Status.LastSuccessfulTime, s.Now = tc.before, hours(1.6)
-			s.Children[0].FinishTime = hours(1.6) // when the job controller added the condition
+			s.Children[0].FinishTime = hours(1.6) // the time of the condition
 			plan := reconcile(t, s)
 
 			two := second("", finished(child(hours(1)), tc.how, hours(1.5)), child(hours(0.5)))

@@ -13,8 +13,8 @@ import (
 // started it, except that the annotation cronjob.kubernetes.io/instantiate says "backfill". It is
 // named after the run, so a run never gets a second job (C13, CI1).
 //
-// The runs are those of the snapshot's schedule. After an edit of the schedule, request its runs
-// once snapshots show the edit.
+// The runs are those of the snapshot's schedule. After an edit of the schedule, wait until
+// snapshots show the edit before you request runs of the new schedule.
 //
 // A run took place if its job exists, even if the job failed: delete the job of a failed run to
 // repeat the run. If a job was deleted before the backfill was requested, by the history limits or
@@ -24,13 +24,13 @@ import (
 // and starts no run while a due run of the schedule is held back. The backfill does not change
 // lastScheduleTime, with one exception: a later run is recorded there before the history limits
 // delete its job (C2). The jobs of a backfill are active jobs: Forbid and Options.MaxActive count
-// them. Replace spares them, since no run of the schedule takes their place. But it cannot
+// them. Replace spares them, since no run of the schedule takes their place. But Replace cannot
 // recognise such a job if neither the children nor the memory show it.
 type Backfill struct {
 	// ID identifies the backfill.
 	ID string `json:"id"`
-	// After and Until bound the range: it has the runs later than After and not later than Until.
-	// Runs that are not due yet start when they are due.
+	// After and Until bound the range: a run is in it if the run is later than After and not later
+	// than Until. Runs that are not due yet start when they are due.
 	After time.Time `json:"after"`
 	Until time.Time `json:"until"`
 	// Overlap is required. With Forbid a run starts only while no job is active. With Allow it
@@ -39,9 +39,9 @@ type Backfill struct {
 	// MaxActive holds runs back while this many jobs are active, including jobs of the schedule.
 	// Zero means that only Options.MaxActive limits them.
 	MaxActive int32 `json:"maxActive,omitempty"`
-	// Except lists runs to leave out. Runs with the same job name (by default, of one minute) are
-	// one run. A round adds runs that have a job, up to 100 in all. The history limits do not
-	// delete the jobs of further runs until After is closer to them.
+	// Except lists runs to leave out. Runs whose jobs have the same name (by default, the runs of
+	// one minute) count as one run. A round adds runs that have a job, up to 100 in all. The
+	// history limits keep the jobs of further runs until After is closer to those runs.
 	Except []time.Time `json:"except,omitempty"`
 }
 
@@ -90,7 +90,8 @@ func (b *Backfill) covers(run time.Time) bool { return isIn(run, b.After, b.Unti
 
 // backfillStep is the progress of a backfill in a round.
 type backfillStep struct {
-	// Backfill is the backfill less the runs that are settled without any write of this round.
+	// Backfill is the rest of the backfill, without the runs that need no write of this round to be
+	// settled.
 	Backfill
 	// Moved is true if Backfill differs from the snapshot's.
 	Moved bool `json:"moved,omitempty"`

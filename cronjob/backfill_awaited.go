@@ -39,7 +39,7 @@ func awaitedBy(backfills []Backfill, n *names) *awaited {
 	return a
 }
 
-// has reports whether any of the backfills has a run left to settle.
+// has reports whether any of the backfills still has to settle the run.
 func (a *awaited) has(run time.Time) bool {
 	if a == nil {
 		return false

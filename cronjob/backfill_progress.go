@@ -66,10 +66,11 @@ func (p *Plan) backfills(w *Writes) []Backfill {
 	return all
 }
 
-// progress adds the runs that the creations of the round settled. The creations are in the order of
-// their runs and skip none, so After moves up to the first that is not settled, and later settled
-// runs go into Except. A name taken by another owner's job settles its run, as it settles a
-// trigger. The creations of backfills begin at index first.
+// progress returns the backfill of a step after the creations of the round have settled runs of it.
+// The creations are in the order of their runs and skip no run. So After moves up to the first run
+// that is not settled, and later settled runs go into Except. If another owner's job has the name
+// of a run, the run is settled, as a trigger would be. The creations of backfills begin at index
+// first.
 func (p *Plan) progress(step *backfillStep, first int, w *Writes) (b Backfill, moved bool) {
 	b = step.Backfill
 	b.Except = slices.Clone(b.Except)

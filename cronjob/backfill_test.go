@@ -38,8 +38,8 @@ func settled(policy cronjob.ConcurrencyPolicy, children ...cronjob.Child) cronjo
 	return s
 }
 
-// between returns a backfill of the runs after one hour, until another. An empty overlap stands for
-// Forbid.
+// between returns a backfill of the runs later than hour after and not later than hour until. An
+// empty overlap means Forbid.
 func between(id string, after, until float64, overlap cronjob.ConcurrencyPolicy) cronjob.Backfill {
 	return cronjob.Backfill{ID: id, After: hours(after), Until: hours(until), Overlap: cmp.Or(overlap, cronjob.Forbid)}
 }
@@ -185,7 +185,7 @@ func TestBackfill_CI1_HistoryDoesNotRepeatRuns(t *testing.T) {
 	}
 }
 
-// Runs with jobs are passed in rounds of limited size, and complete the backfill.
+// A backfill passes runs that have jobs, a limited number in each round, until it is complete.
 func TestBackfill_CI13_BoundedRounds(t *testing.T) {
 	s := settled("")
 	s.Backfills = []cronjob.Backfill{between("b", -1000, -1, "")}
@@ -196,7 +196,7 @@ func TestBackfill_CI13_BoundedRounds(t *testing.T) {
 		t.Errorf("%d runs in %d rounds", len(runs), rounds)
 	}
 
-	for _, ends := range []float64{-7, -13} { // ten jobs of all backfills, in addition to the due run
+	for _, ends := range []float64{-7, -13} { // a round creates ten jobs for backfills, and the due run's
 		s := hourly(cronjob.Spec{}, hours(1))
 		s.Backfills = []cronjob.Backfill{between("a", -20, ends, cronjob.Allow), between("b", ends, 0, cronjob.Allow)}
 		plan, end := play(t, s)
@@ -425,7 +425,8 @@ func TestBackfill_C13_Creation(t *testing.T) {
 }
 
 // CI1: after CatchUpAll passes a run whose name is taken, the later overdue runs are still left to
-// the schedule. It would repeat them if backfills started them and their jobs were gone.
+// the schedule. The schedule would repeat these runs if a backfill started them and their jobs were
+// gone.
 func TestBackfill_CI1_RunsThatAreMadeUpAreReserved(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(3.5), foreign(child(hours(1))))
 	s.Options.CatchUp = cronjob.CatchUpAll

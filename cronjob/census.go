@@ -44,8 +44,8 @@ type census struct {
 	marks    []mark
 	verdicts []verdict
 
-	// active is the updated active list. Its first kept entries are from the status; the round has
-	// added the others. found holds jobs that are still to be added.
+	// active is the updated active list. The first entries are from the status, and kept is their
+	// number; the round has added the others. found holds jobs that are still to be added.
 	active []Reference
 	kept   int
 	found  []Reference
@@ -129,7 +129,8 @@ func (c *census) takeIn(place int) {
 	c.found = append(c.found, c.reference(place))
 }
 
-// addFound adds the noted jobs to the active list, sorted for any order of the children (B3).
+// addFound adds the noted jobs to the active list. It sorts them, so that the order of the children
+// does not matter (B3).
 func (c *census) addFound() {
 	if len(c.found) > 0 {
 		sortReferences(c.found)
@@ -192,8 +193,8 @@ func (f *family) isAwaited(name string, run time.Time) bool {
 	return isTriggered(f.triggers, f.names.cronJob, name) || f.awaited.has(run) && f.names.of(run).is(name)
 }
 
-// sortReferences sorts the jobs of a CronJob by the times of their runs: shorter names first, since
-// they end in smaller numbers.
+// sortReferences sorts the jobs of a CronJob by name, shorter names first. This is the order of
+// their runs, because a shorter name ends in a smaller number.
 func sortReferences(refs []Reference) {
 	slices.SortFunc(refs, func(a, b Reference) int {
 		return cmp.Or(cmp.Compare(len(a.Name), len(b.Name)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))

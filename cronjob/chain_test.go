@@ -33,8 +33,8 @@ func drawResults(t *rapid.T, p *cronjob.Plan) (o cronjob.Outcome) {
 	return o
 }
 
-// checkStored checks that a stored plan and a stored outcome have the same conclusion, and so does
-// the outcome in the conclusion.
+// checkStored checks that the conclusion is the same for a plan and an outcome that were stored and
+// read again, and for the outcome that is part of the conclusion.
 func checkStored(t *rapid.T, p *cronjob.Plan) {
 	o := drawResults(t, p)
 	end := p.Conclude(o)
@@ -100,8 +100,8 @@ func TestChain_ZeroValues(t *testing.T) {
 	}
 }
 
-// Without a status to write, the result of writing it is ignored. With one, the conclusion has the
-// status that is stored afterwards.
+// If there is no status to write, the result of writing it is ignored. Otherwise the conclusion has
+// the status that is stored after the write.
 func TestC15_TheStatusInForce(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(0.5))
 	plan := reconcile(t, s)

@@ -31,11 +31,11 @@ type Child struct {
 	// is empty while the job runs.
 	Finished Ending `json:"finished,omitempty"`
 	// KeptAs selects the history limit for a child whose Finished is set but is neither Complete
-	// nor Failed (C2): Complete means the limit of successful jobs; Failed or empty, that of failed
-	// jobs. With any other value no limit applies, and the child is kept.
+	// nor Failed (C2): Complete means the limit of successful jobs, and Failed or empty the limit
+	// of failed jobs. With any other value no limit applies, and the child is kept.
 	KeptAs Ending `json:"keptAs,omitempty"`
-	// FinishTime is the time at which the child ended; of a job, when its condition Complete or
-	// Failed became True.
+	// FinishTime is the time at which the child ended. A job ends when its condition Complete or
+	// Failed becomes True.
 	FinishTime time.Time `json:"finishTime,omitzero"`
 	// CompletionTime is status.completionTime; zero for a job that has not succeeded.
 	CompletionTime time.Time `json:"completionTime,omitzero"`
@@ -117,8 +117,8 @@ func DecodeChild(c *CronJob, data []byte) (Child, error) {
 	return child, nil
 }
 
-// byName returns a snapshot in which the name of a job's controller decides whether the job is
-// foreign, not the UID (cronjobquirk.ByName).
+// byName returns a snapshot in which the name of a job's controller, and not its UID, decides
+// whether the job is foreign (cronjobquirk.ByName).
 func byName(s *Snapshot) *Snapshot {
 	isMisnamed := func(c Child) bool { return c.Misnamed }
 	if !s.Options.Quirks.Has(cronjobquirk.ByName) || !slices.ContainsFunc(s.Children, isMisnamed) {

@@ -18,7 +18,7 @@ func TestC1_ForeignJobsAreNotTouched(t *testing.T) {
 	}
 }
 
-// C1: the child for a job, by its owner and its annotations.
+// C1: the owner and the annotations of a job determine its child.
 func TestC1_ChildOf(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly"})
 	j := job.Job{Namespace: c.Namespace, Name: "report-1", UID: "u", CreationTimestamp: hours(1), DeletionTimestamp: hours(3), Status: job.Status{

@@ -132,7 +132,7 @@ func Compile(c *CronJob, opts ...schedule.Option) Compiled {
 	return out
 }
 
-// check returns an error if nothing was compiled, or another spec was.
+// check returns an error if nothing was compiled, or if c was compiled from another spec.
 func (c *Compiled) check(spec *Spec) error {
 	switch {
 	case c.isEmpty():

@@ -36,7 +36,7 @@ func TestCompile_EveryCountsFromTheCreation(t *testing.T) {
 	if got, want := created(t, reconcile(t, s)), at("2026-01-01T15:02:03Z"); !got.Equal(want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	// Without a creation time it counts from another time.
+	// Without a creation time, "@every" counts from another time.
 	c.CreationTimestamp = time.Time{}
 	c.Status.LastScheduleTime = start
 	if got := created(t, reconcile(t, snapshot(c, at("2026-01-01T20:00:00Z")))); got.Equal(at("2026-01-01T15:02:03Z")) {
@@ -75,7 +75,7 @@ func TestCompiled_IsFor(t *testing.T) {
 		} {
 			was, is := c, c
 			change.change(&is)
-			for range 2 { // also the reverse change
+			for range 2 { // the second time, the reverse change
 				compiled := cronjob.Compile(&was)
 				if got := compiled.IsFor(&is); got != change.want {
 					t.Errorf("%s, %s: got %t, want %t", of, change.name, got, change.want)
@@ -93,8 +93,8 @@ func TestCompiled_IsFor(t *testing.T) {
 	}
 }
 
-// Both zones, and a schedule that does not parse, are stored. The error for other data has the
-// reason.
+// A compiled schedule is stored with both zones, even if the schedule does not parse. If stored
+// data is wrong, the error gives the reason.
 func TestCompiled_Stored(t *testing.T) {
 	berlin := "Europe/Berlin"
 

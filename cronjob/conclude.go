@@ -17,7 +17,8 @@ import (
 type Conclusion struct {
 	// Outcome holds the results of the plan's reads and writes.
 	Outcome Outcome `json:"outcome"`
-	// Status is the settlement's, but the snapshot's if the status write failed or was not tried.
+	// Status is the status of the Settlement or, if the status write failed or was not tried, the
+	// status of the snapshot.
 	Status Status `json:"status"`
 	// Memory goes into the next snapshot of the CronJob.
 	Memory Memory `json:"memory"`
@@ -33,7 +34,8 @@ type Conclusion struct {
 	Backfills []Backfill `json:"backfills,omitempty"`
 	// Requeue is the time of the next round: the plan's Requeue, now if more can be done
 	// immediately, or soon if something waits for a snapshot with the controller's own writes
-	// (CI15). A round that follows immediately plans from Status: a cache may show the old one.
+	// (CI15). If the next round follows immediately, plan it from Status: a cache may still show
+	// the old status.
 	Requeue Requeue `json:"requeue,omitzero"`
 	// Retry is true if a read or a write failed or was not tried. In exactly these cases,
 	// cronjobapply.Executor.Apply returns an error. Plan again after backoff.Retry().Delay, for the
@@ -117,7 +119,7 @@ func (p *Plan) hasLearned(w *Writes, m *memory) bool {
 	return m.Since.After(p.basis.Since)
 }
 
-// hasUnfinished reports whether a read or a write other than the status write is to be repeated. A
+// hasUnfinished reports whether a read or a write other than the status write must be repeated. A
 // creation that was refused, or whose name is taken, is repeated only with the reference's quirks.
 func (p *Plan) hasUnfinished(w *Writes) bool {
 	for i := range p.Verify {
@@ -152,7 +154,7 @@ func (p *Plan) hasUnfinished(w *Writes) bool {
 }
 
 // isEager reports whether the history limits caused a deletion and cronjobquirk.EagerHistory is
-// set: then it comes before everything else, and is not repeated if it fails.
+// set. Such a deletion comes before everything else, and is not repeated if it fails.
 func (p *Plan) isEager(d *Deletion) bool {
 	switch d.Reason {
 	case cronjobreason.DeleteSuccessful, cronjobreason.DeleteFailed:
@@ -161,11 +163,11 @@ func (p *Plan) isEager(d *Deletion) bool {
 	return false
 }
 
-// again returns the time of the next round. It is earlier than the plan's in three cases: more is
-// to do after the status was written, or after the memory has passed a run that cannot start; there
-// is room now for a run that waits for active jobs; or something waits for a newer snapshot. An
-// immediate round needs moved, which is true if the next snapshot or memory differs: otherwise
-// there would be a hot loop (M9).
+// again returns the time of the next round. It is earlier than the plan's time in three cases:
+// there is more to do now that the status was written, or now that the memory has passed a run that
+// cannot start; there is room now for a run that waits for active jobs; or something waits for a
+// newer snapshot. The next round is immediate only if moved is true, that is, if the next snapshot
+// or memory differs. Otherwise there would be a hot loop (M9).
 func (p *Plan) again(w *Writes, moved, wrote bool) Requeue {
 	// Quirk: if the name is taken, the reference does not plan another round.
 	isLeft := func(e Effect) bool { return e.Result == cronjobreason.ResultNameTaken }
@@ -261,7 +263,8 @@ func (p *Plan) current(w *Writes) []job.Event {
 		return p.Events
 	}
 
-	// Quirk: deleted jobs are no longer listed when the active list is checked.
+	// Quirk: the reference checks the active list after these deletions, so it does not report the
+	// end of the deleted jobs.
 	unseen := map[string]bool{}
 	for d := range p.removed(w) {
 		if p.isEager(d) {

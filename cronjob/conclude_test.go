@@ -33,7 +33,7 @@ func TestC11_EventsThatHaveBecomeUntrue(t *testing.T) {
 	for _, tc := range []struct {
 		blocked  bool
 		verified cronjobreason.Result
-		quirks   cronjobquirk.Set // with EagerHistory, a job that the history deletes was not seen
+		quirks   cronjobquirk.Set // EagerHistory: no event reports the end of a deleted job
 		want     string
 	}{
 		{true, cronjobreason.ResultGone, none, "Planned SawCompletedJob"},
@@ -152,8 +152,8 @@ func TestC16_SkewOfRunsAlone(t *testing.T) {
 }
 
 // TestCL4_RoomMadeByTheRound: another round follows immediately for runs that wait for active jobs,
-// if this round has made room: it has replaced jobs, or a creation that counted as active was
-// refused or found its name taken.
+// if this round has made room: it has replaced jobs, or it counted a job as active whose creation
+// was then refused, or whose name was taken.
 func TestCL4_RoomMadeByTheRound(t *testing.T) {
 	deleted := func(r cronjobreason.Result) Writes { return Writes{Deleted: []Effect{{Result: r}}} }
 	created := func(r cronjobreason.Result) Writes { return Writes{Created: []Effect{{Result: r}}} }
@@ -188,8 +188,8 @@ func TestCL4_RoomMadeByTheRound(t *testing.T) {
 		})
 	}
 
-	// Without a status to write, the next snapshot shows that a job is being deleted, and the
-	// memory has it.
+	// Without a status to write, only a job that is deleted with its pods makes the next round
+	// immediate: the memory then shows the deletion.
 	for _, foreground := range []bool{false, true} {
 		p := Plan{basis: basis{hurry: hurry{Blocked: true}}, Delete: []Deletion{{Reason: cronjobreason.DeleteReplaced, Foreground: foreground}}}
 		end := p.Conclude(Outcome{Writes: deleted(cronjobreason.ResultDone)})

@@ -19,7 +19,7 @@ import (
 // openPlan is a plan whose JSON lacks the internal part.
 type openPlan cronjob.Plan
 
-// decided holds the decisions of a round. The wording of notes is not one.
+// decided holds the decisions of a round. The wording of notes is not a decision.
 type decided struct {
 	Plan      openPlan
 	Status    cronjob.Status
@@ -31,7 +31,8 @@ type decided struct {
 	Unstarted []cronjob.Unstarted
 }
 
-// TestDecisions: the decisions of 10,000 rounds change only on purpose.
+// TestDecisions compares the decisions of 10,000 rounds with the stored ones, so that none changes
+// unnoticed.
 func TestDecisions(t *testing.T) {
 	presets := []release.Release{release.V131(), release.V136(), release.V137()}
 	golden.Decisions(t, "testdata/decisions.golden", func(t *rapid.T, round func(snapshot, decided any)) {
@@ -63,7 +64,8 @@ func TestDecisions(t *testing.T) {
 	})
 }
 
-// TestDecisions_Beside: decisions at the boundaries of times and numbers change only on purpose.
+// TestDecisions_Beside compares decisions at the boundaries of times and numbers with the stored
+// ones.
 func TestDecisions_Beside(t *testing.T) {
 	golden.Beside(t, "testdata/beside.golden", 60, func(t *rapid.T) cronjob.Snapshot {
 		w := cronjobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")
@@ -93,7 +95,8 @@ func TestDecisions_Beside(t *testing.T) {
 	})
 }
 
-// TestDecisions_OfOutcomes: the conclusions from each single result change only on purpose.
+// TestDecisions_OfOutcomes changes one result of an outcome at a time, and compares the conclusions
+// with the stored ones.
 func TestDecisions_OfOutcomes(t *testing.T) {
 	type round struct {
 		cronjob.Outcome
@@ -126,7 +129,8 @@ func TestDecisions_OfOutcomes(t *testing.T) {
 	})
 }
 
-// TestStored_Released: every later version reads the plans and memories of released ones.
+// TestStored_Released checks that this version can read the plans and memories that released
+// versions have stored.
 func TestStored_Released(t *testing.T) {
 	draw := func(t *rapid.T) (cronjob.Plan, cronjob.Outcome) {
 		w := cronjobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")
@@ -162,7 +166,8 @@ func TestStored_Released(t *testing.T) {
 	})
 }
 
-// TestStored_Snapshots: every later version reads the snapshots and options of released ones.
+// TestStored_Snapshots checks that this version can read the snapshots and options that released
+// versions have stored.
 func TestStored_Snapshots(t *testing.T) {
 	golden.StoredSnapshots(t, "testdata", "v0.1.0", func(t *rapid.T) cronjob.Snapshot {
 		w := cronjobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")

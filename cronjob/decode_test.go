@@ -48,7 +48,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// C1: the UID of a job's controller decides whose job it is; with the quirk, its name does.
+// C1: the UID of a job's controller decides whose job it is; with the quirk, the controller's name
+// decides.
 func TestC1_QuirkByName(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@hourly", SuccessfulJobsHistoryLimit: ptr[int32](0)})
 	c.Status.LastScheduleTime, c.Status.LastSuccessfulTime = hours(1), hours(9)
@@ -102,7 +103,7 @@ func TestC1_DecodeErrors(t *testing.T) {
 	}
 }
 
-// SpecChanged is the last write in managedFields that was not only to the status.
+// SpecChanged is the time of the last write in managedFields that did not only write the status.
 func TestDecodeCronJob_SpecChanged(t *testing.T) {
 	c, err := cronjob.DecodeCronJob([]byte(`{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"a","managedFields":[
 		{"manager":"kubectl","operation":"Update","time":"2026-01-01T02:00:00Z"},

@@ -25,7 +25,7 @@ type timing struct {
 	invalid bool
 }
 
-// pick is the run that is due.
+// pick is the choice among the due runs.
 type pick struct {
 	// due is the run to start, and latest the latest run that is due. Zero means none.
 	due, latest time.Time

@@ -74,7 +74,7 @@ func TestC7_CI9_Requeue(t *testing.T) {
 	}
 }
 
-// With the preset's estimate, the warning starts at the same number.
+// The warning starts at the same number with the estimate of the preset.
 func TestC8_TooManyMissedTimes(t *testing.T) {
 	for minutes, want := range map[int]bool{99: false, 100: false, 101: true, 102: true, 10_000: true, 50_000_000: true} {
 		s := snapshot(newCronJob(cronjob.Spec{Schedule: "* * * * *"}), start.Add(time.Duration(minutes)*time.Minute))
@@ -90,8 +90,8 @@ func TestC8_TooManyMissedTimes(t *testing.T) {
 	}
 }
 
-// With the preset "@every" counts from the run that was started, even if that is not a multiple of
-// the interval after the earlier runs, because of a deadline.
+// With the preset, "@every" counts from the run that was started. Because of a deadline, that run
+// may not be a multiple of the interval after the earlier runs.
 func TestC7_EveryAfterACreation(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "@every 1h", StartingDeadlineSeconds: ptr[int64](5400)})
 	plan := reconcile(t, kubernetes(snapshot(c, start.Add(5*time.Hour+20*time.Minute))))

@@ -16,8 +16,8 @@ import (
 )
 
 // FuzzReconcile plans from contradictory snapshots, and settles outcomes that contradict the plan.
-// The result is an error that names a field or a plan of limited size, never a panic or a loop
-// (CI13).
+// The result is either an error that names a field, or a plan of limited size. It is never a panic
+// or an endless loop (CI13).
 func FuzzReconcile(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("contradictory snapshots are drawn from these bytes"))

@@ -51,7 +51,7 @@ func kubernetes(s cronjob.Snapshot) cronjob.Snapshot {
 }
 
 // reconcile plans a snapshot that must be valid. Outside of rapid tests, it also checks that all
-// other ways give the same plan (B3).
+// other ways to plan give the same plan (B3).
 func reconcile(t rapid.TB, s cronjob.Snapshot) cronjob.Plan {
 	t.Helper()
 	plan, err := cronjob.Reconcile(s)

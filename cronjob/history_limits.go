@@ -83,8 +83,8 @@ func byStart(a, b *Child) int {
 	return cmp.Or(a.StartTime.Compare(b.StartTime), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 }
 
-// deleteFinished deletes a finished job, unless it is being deleted. A job that the status still
-// depends on is deleted in a later round.
+// deleteFinished deletes a finished job, unless the job is already being deleted. A job that the
+// status still depends on is deleted in a later round.
 func deleteFinished(s *Snapshot, c *census, place int, reason cronjobreason.Delete, out trimming) trimming {
 	child := &s.Children[place]
 	switch {
@@ -131,7 +131,7 @@ func (c *census) isNeeded(place int, cronJob *CronJob) bool {
 }
 
 // canStart reports whether the schedule would start the run of a job again if the job were deleted.
-// Only backfills start runs from before the CronJob's creation, and the schedule never does.
+// The schedule never starts runs from before the CronJob's creation; only backfills do.
 func canStart(c *Child, cronJob *CronJob) bool {
 	recorded := cronJob.Status.LastScheduleTime
 	if recorded.IsZero() && c.Backfilled {
@@ -140,8 +140,8 @@ func canStart(c *Child, cronJob *CronJob) bool {
 	return c.ScheduledTime.After(recorded)
 }
 
-// checkDuplicates returns an error if two deletions have the same UID, because two children have
-// it.
+// checkDuplicates returns an error if two deletions have the same UID. Then two children have that
+// UID.
 func checkDuplicates(all []Deletion) error {
 	if len(all) < 2 {
 		return nil
@@ -158,11 +158,11 @@ func checkDuplicates(all []Deletion) error {
 	return nil
 }
 
-// lastBackfilled returns the latest of the runs that can be recorded in the status without taking a
-// run from the schedule: the schedule has no run left to start before it. Zero means none. All of
-// the runs were started by backfills. Once a run is recorded, the history may delete its job (C2).
-// If runs remain, lastBackfilled also returns the time at which the schedule gives up its oldest
-// run; zero means unknown.
+// lastBackfilled returns the latest of the given runs, all started by backfills, that can be
+// recorded in the status. Before that run the schedule has no run left to start, so recording it
+// takes no run from the schedule. Zero means that there is none. Once a run is recorded, the
+// history may delete its job (C2). If there are later runs, lastBackfilled also returns the time at
+// which the schedule gives up its oldest run; zero means unknown.
 func (c *census) lastBackfilled(s *Snapshot, base time.Time, runs []time.Time) (last, next time.Time) {
 	if len(runs) == 0 || s.Schedule.Problem != 0 {
 		return last, next
@@ -180,8 +180,8 @@ func (c *census) lastBackfilled(s *Snapshot, base time.Time, runs []time.Time) (
 }
 
 // appendUnreached appends waits for jobs of backfills that are kept until their runs can be
-// recorded. Such a run is in the future because the clock went back, or the schedule still has an
-// older run to start, which it gives up at the time next.
+// recorded. Such a run is in the future because the clock went back, or it is later than a run that
+// the schedule still has to start. At the time next the schedule gives up that run.
 func appendUnreached(waits []Wait, s *Snapshot, runs []time.Time, next time.Time) []Wait {
 	delay := jitterOf(s)
 	for _, run := range runs {

@@ -59,8 +59,8 @@ func TestC2_CL4_ClockBackBeforeABackfilledRun(t *testing.T) {
 }
 
 // TestC2_CL4_OlderRunIsGivenUp: a backfill has started a run, and the schedule could still start an
-// older one, but the CronJob is suspended. Once the older run is beyond the limit or its deadline,
-// the job is deleted, even if nothing else happens.
+// older one, but the CronJob is suspended. Once the older run is beyond the catch-up limit or past
+// its deadline, the job is deleted, even if nothing else happens.
 func TestC2_CL4_OlderRunIsGivenUp(t *testing.T) {
 	s := hourly(cronjob.Spec{Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr[int32](0)}, hours(3.2),
 		backfilled(finished(child(hours(3)), job.ConditionComplete, hours(3.1))))
@@ -155,8 +155,8 @@ func TestC2_HistoryKeepsWhatTheStatusNames(t *testing.T) {
 	}
 }
 
-// A job that is being deleted is not deleted again: by the history, by its age, or by a
-// run that waits until it is gone.
+// A job that is already being deleted is not deleted again, neither by the history, nor because of
+// its age, nor by a run that waits until the job is gone.
 func TestC2_NothingIsDeletedTwice(t *testing.T) {
 	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Replace, FailedJobsHistoryLimit: ptr[int32](0)}, hours(3.5),
 		finished(child(hours(1)), job.ConditionFailed, hours(1.5)), child(hours(2)))
@@ -171,8 +171,8 @@ func TestC2_NothingIsDeletedTwice(t *testing.T) {
 	}
 }
 
-// Two jobs of one UID are an error; C2, KeepSuccessful: jobs without a finish time, and jobs that
-// are being deleted, do not expire.
+// Two jobs with the same UID are an error. Jobs without a finish time, and jobs that are being
+// deleted, do not expire (C2, KeepSuccessful).
 func TestC2_OddJobsOfTheHistory(t *testing.T) {
 	complete := func(n float64, end time.Time) cronjob.Child {
 		return finished(child(hours(n)), job.ConditionComplete, end)
@@ -231,8 +231,8 @@ func TestC2_BackfilledJobsOfASuspendedCronJob(t *testing.T) {
 }
 
 // C2, CL2: the status that lists a job is written, but the snapshot does not show that status yet.
-// The job stays until it does, and another round is requested: without the job, nothing would
-// remove it from the active list.
+// The job is kept until then, and another round is requested: if the job were deleted, nothing
+// would remove it from the active list.
 func TestC2_CL2_HistoryKeepsWhatAnUnseenStatusNames(t *testing.T) {
 	s := hourly(cronjob.Spec{Suspend: ptr(true), FailedJobsHistoryLimit: ptr(int32(0))}, hours(0.5))
 	s.Triggers = []cronjob.Trigger{{ID: "t"}}
@@ -267,7 +267,8 @@ func TestC2_CL2_HistoryKeepsWhatAnUnseenStatusNames(t *testing.T) {
 	}
 }
 
-// C2: the job of a backfill ends before its run's jitter does. The next round is after the jitter.
+// C2: the job of a backfill ends before the jitter of its run has passed. The next round is after
+// the jitter.
 func TestC2_BackfilledJobsThatEndWithinTheirJitter(t *testing.T) {
 	s := hourly(cronjob.Spec{Suspend: ptr(true), SuccessfulJobsHistoryLimit: ptr(int32(0))}, hours(1).Add(10*time.Second),
 		backfilled(finished(child(hours(1)), job.ConditionComplete, hours(1).Add(5*time.Second))))
@@ -285,7 +286,8 @@ func TestC2_BackfilledJobsThatEndWithinTheirJitter(t *testing.T) {
 }
 
 // KeepSuccessful, KeepFailed: a job expires exactly at its time, and the next round is at that
-// time. A younger job stays, and the round after is at its time.
+// time. A younger job stays, and the round after that is at the time at which the younger job
+// expires.
 func TestKeepByAge_ExactlyAtItsTime(t *testing.T) {
 	for how, keep := range map[job.ConditionType]cronjob.Options{
 		job.ConditionComplete: {KeepSuccessful: time.Hour}, job.ConditionFailed: {KeepFailed: time.Hour},

@@ -15,7 +15,7 @@ func TestC13_CI2_Creation(t *testing.T) {
 	c := newCronJob(cronjob.Spec{Schedule: "30 1 * * *", TimeZone: ptr("America/New_York"), JobTemplate: cronjob.JobTemplate{
 		Labels: map[string]string{"app": "report"}, Annotations: map[string]string{"team": "a"},
 	}})
-	// In an hour that is shown twice, a run has two jobs.
+	// If the clocks show an hour twice, a run in that hour has two jobs.
 	for _, tc := range []struct{ now, name, run string }{
 		{"2026-11-01T05:30:00Z", "report-29891850", "2026-11-01T01:30:00-04:00"},
 		{"2026-11-01T06:30:00Z", "report-29891910", "2026-11-01T01:30:00-05:00"},

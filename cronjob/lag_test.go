@@ -17,7 +17,8 @@ func TestCI15_LivesBehindOwnWrites(t *testing.T) {
 	rapid.Check(t, lateLife)
 }
 
-// lateLife runs a life behind late caches. At its end faults stop and everything is shown.
+// lateLife runs a life behind late caches. At the end of the life, the faults stop and the caches
+// show everything.
 func lateLife(t *rapid.T) {
 	options := cronjob.Options{}
 	switch rapid.IntRange(0, 3).Draw(t, "with options") {
@@ -58,8 +59,8 @@ func lateLife(t *rapid.T) {
 	comeToRest(t, w)
 }
 
-// checkNoHotLoop repeats rounds while nothing new is shown: soon no round may request the next one
-// immediately (M9). CatchUpAll may need 100 rounds.
+// checkNoHotLoop repeats rounds while the caches show nothing new. Soon the rounds must stop
+// requesting the next one immediately (M9). CatchUpAll may need 100 rounds.
 func checkNoHotLoop(t *rapid.T, w *world.CronJob) {
 	w.Lag.Draw = func(from, _ int) int { return from }
 	for range 150 {

@@ -50,8 +50,8 @@ func toRest(t *testing.T, s cronjob.Snapshot) (plans []cronjob.Plan) {
 }
 
 // CL5, C18: a run is due, and the last run's job is being deleted, by a user or by a deletion whose
-// reply was lost. Replace need not delete it, and nothing can record it: the run starts, or waits
-// until the job is gone.
+// reply was lost. Replace need not delete that job, and no status can record it. The due run
+// starts, or waits until the job is gone.
 func TestCL5_AJobOnItsWayOut(t *testing.T) {
 	triggered := leaving(cronjob.Child{Name: "report-manual-x", UID: "x", StartTime: hours(1)})
 
@@ -102,7 +102,8 @@ func TestCL5_AJobOnItsWayOut(t *testing.T) {
 	}
 }
 
-// C3: Replace has deleted a job before a snapshot shows it. That snapshot lacks the new job.
+// C3: Replace has deleted a job before a snapshot shows that job. The snapshot does not show the
+// new job yet.
 func TestC3_ReplacedBeforeItIsShown(t *testing.T) {
 	old, next := child(hours(1)), child(hours(2))
 	s := hourly(cronjob.Spec{ConcurrencyPolicy: cronjob.Replace}, hours(2.5))

@@ -46,9 +46,9 @@ type memory struct {
 	Started  []startedJob `json:"started,omitempty"`
 	Replaced []leavingJob `json:"replaced,omitempty"`
 	Behind   time.Time    `json:"behind,omitzero"`
-	// Deleted are active jobs that were deleted, or perhaps were, until a snapshot's status does
-	// not list them. The children may still show them, and no notification of the controller's own
-	// writes is guaranteed, so they are looked up as long as the status lists them (CL2). With
+	// Deleted are active jobs that were certainly or perhaps deleted, until a snapshot's status
+	// does not list them. The children may still show them, and no notification of the controller's
+	// own writes is guaranteed, so they are looked up as long as the status lists them (CL2). With
 	// Options.ActiveFromChildren, where only the children show which jobs are active, jobs that are
 	// gone stay here until the children do not show them (CL5).
 	Deleted []leavingJob `json:"deleted,omitempty"`
@@ -70,8 +70,8 @@ type startedJob struct {
 	// ScheduledTime is the job's run of the schedule; zero for triggers and backfills.
 	ScheduledTime time.Time `json:"scheduledTime,omitzero"`
 	Backfilled    bool      `json:"backfilled,omitempty"`
-	// Recorded is true if a status that lists the job was written. Found is true if a look-up has
-	// found the job of an unknown UID. In both cases the snapshots do not show it yet.
+	// Recorded is true if a status that lists the job was written. Found is true if the UID is not
+	// known, but a look-up has found the job. In both cases the snapshots do not show the job yet.
 	Recorded bool `json:"recorded,omitempty"`
 	Found    bool `json:"found,omitempty"`
 	// Over is true if the job has ended or is gone. It stays in the memory because a status that
@@ -92,11 +92,11 @@ type leavingJob struct {
 	Gone bool `json:"gone,omitempty"`
 }
 
-// isLost reports whether it is unknown if the job was created.
+// isLost is true if it is not known whether the job was created.
 func isLost(s startedJob) bool { return s.UID == "" && !s.Found }
 
-// isAccountedLost reports whether it is unknown if the job was created, while its run is accounted
-// for as started. If the job does not exist, the run is to be reported.
+// isAccountedLost is true if it is not known whether the job was created, although its run is
+// accounted for as started. If the job does not exist, the run must be reported.
 func (s *startedJob) isAccountedLost(accounted time.Time) bool {
 	return isLost(*s) && isOfRun(*s) && !s.ScheduledTime.After(accounted)
 }

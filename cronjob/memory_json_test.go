@@ -85,7 +85,7 @@ func TestMemory_EqualSeesEachField(t *testing.T) {
 }
 
 // A memory that cannot be read counts as lost, and the next plan has a note. A memory that was
-// never stored needs none.
+// never stored causes no note.
 func TestMemory_UnreadableReadsAsLost(t *testing.T) {
 	for text, note := range map[string]string{
 		"": "", " ": "", "null": "", `{"formatVersion":1}`: "",

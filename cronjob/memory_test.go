@@ -11,7 +11,7 @@ import (
 )
 
 // CI1: the memory's field Recorded prevents a run from starting again under a snapshot with an
-// older status, after the history has deleted its job.
+// older status, after the history has deleted the job of that run.
 func TestCI1_RecordedInTheMemoryAlone(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(1.5))
 	_, end := play(t, s)
@@ -110,7 +110,7 @@ func TestCI1_GoneBeforeTheStatusIsSeen(t *testing.T) {
 			for range 3 {
 				conflict(t, &s)
 			}
-			// A write succeeds: now the memory needs only the recorded time.
+			// A later write succeeds: from then on the memory holds only the recorded time.
 			plan, end := play(t, s)
 			if got := end.Status.LastScheduleTime; !got.Equal(hours(1)) || len(plan.Create) > 0 {
 				t.Fatalf("last run %s:\n%s", got, plan.String())

@@ -39,7 +39,7 @@ func TestC1_BytesOfZoneNames(t *testing.T) {
 	}
 }
 
-// C13: comparing a name in parts gives the same result as building it.
+// C13: comparing a runName with a text gives the same result as building the whole name first.
 func TestRunName_Is(t *testing.T) {
 	own := names{cronJob: "report"}
 	run := time.Date(2026, 1, 1, 1, 0, 59, 0, time.UTC)
@@ -97,7 +97,8 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestC18_FailuresSince: a failure exactly at that time and one of a foreign job do not count.
+// TestC18_FailuresSince: a failure exactly at the given time does not count, and neither does the
+// failure of a foreign job.
 func TestC18_FailuresSince(t *testing.T) {
 	since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var children []Child

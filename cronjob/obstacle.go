@@ -14,17 +14,18 @@ const (
 	notDue standing = iota
 	// isFree: the run starts.
 	isFree
-	// isStarted: the active list names its job (C10).
+	// isStarted: the active list contains the run's job (C10).
 	isStarted
-	// isFound: its job is a child that recoverStarts missed because it lacks the annotation (C14).
+	// isFound: the run's job is a child, but lacks the annotation, so recoverStarts has not found
+	// it (C14).
 	isFound
-	// isTaken: another owner's job has its name (C14).
+	// isTaken: another owner's job has the name of the run (C14).
 	isTaken
 	// isStale: the snapshot is older than the controller's own writes (CI15).
 	isStale
-	// isForbidden: Forbid, and a job is active (C11).
+	// isForbidden: the policy is Forbid, and a job is active (C11).
 	isForbidden
-	// isSkipped: Forbid with Options.SkipHeld, and a job is active: the run is given up.
+	// isSkipped: like isForbidden, but Options.SkipHeld gives up the run.
 	isSkipped
 	// isHalted: too many jobs in a row have failed (Options.PauseAfterFailures).
 	isHalted

@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	// inTime is the window of CatchUpNone: longer than a wake-up, shorter than an outage.
+	// inTime is the default window of CatchUpNone. A late round is within it, and most outages are
+	// longer.
 	inTime = time.Minute
 	// maxCatchUp is the default limit of CatchUpAll.
 	maxCatchUp = 100
@@ -46,8 +47,8 @@ func pickDue(s schedule.Schedule, earliest, until time.Time, o *Options) pick {
 		return pick{s.Next(earliest), latest, overdue}
 	}
 
-	// This walk back happens only once: when the first run is recorded, the runs over the limit
-	// count as missed.
+	// This walk back happens only once: as soon as the first of these runs is recorded, the runs
+	// before it count as missed.
 	due := latest
 	for range limit - 1 {
 		due = s.Prev(due)

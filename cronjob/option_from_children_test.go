@@ -71,8 +71,8 @@ func TestCL5_LeavingJobWithoutList(t *testing.T) {
 }
 
 // A run has replaced a job, but its status was not written. The cache shows the replaced job and
-// not the new one, a look-up finds the old one gone, and a trigger waits for room: one look-up is
-// enough (CL5).
+// not the new one, a look-up finds that the replaced job is gone, and a trigger waits for room. One
+// look-up is enough (CL5).
 func TestCL5_ReplacedJobThatTheCacheStillShows(t *testing.T) {
 	for _, policy := range []cronjob.ConcurrencyPolicy{cronjob.Replace, cronjob.Allow, cronjob.Forbid} {
 		w := unlistedReplace(t, cronjob.Options{MaxActive: 1})
@@ -104,8 +104,9 @@ func TestCL5_ReplacedJobThatTheCacheStillShows(t *testing.T) {
 	}
 }
 
-// The cache still shows a replaced job, and the next run's name belongs to another owner. The job is
-// not deleted again, and its round writes nothing: each write would wake the controller (CL5).
+// The cache still shows a replaced job, and the next run's name belongs to another owner. The job
+// is not deleted again, and the round writes nothing, because each write would wake the controller
+// (CL5).
 func TestCL5_ReplacedJobBesideATakenName(t *testing.T) {
 	w := unlistedReplace(t, cronjob.Options{})
 	w.AddForeign(w.Schedule.Schedule.Prev(w.Now.Add(1)))

@@ -2,7 +2,7 @@ package cronjob
 
 import "github.com/batchplan/batchplan/job"
 
-// The types of package job that a [Child] has. A child need not be a job.
+// Types of package job that the fields of a [Child] have, for programs whose children are not jobs.
 type (
 	// UID is the UID of an object.
 	UID = job.UID

@@ -260,7 +260,7 @@ func TestC19_KeepsTheEndOfARow(t *testing.T) {
 }
 
 // C19: a failed job that is old enough to expire, but is kept because its run is in the future
-// after the clock went back, does not end the pause or cause one round after another.
+// after the clock went back, neither ends the pause nor causes one round after another.
 func TestC19_KeptFailureAsksForNoRound(t *testing.T) {
 	kept := backfilled(finished(child(hours(5)), job.ConditionFailed, hours(1).Add(time.Minute)))
 	s := in(hourly(cronjob.Spec{Suspend: ptr(true)}, hours(2), kept), cronjob.Options{PauseAfterFailures: 1, KeepFailed: time.Minute})

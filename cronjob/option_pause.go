@@ -27,9 +27,9 @@ func failuresSince(children []Child, since time.Time) (n int) {
 }
 
 // endOfRow returns the job of the last success if it must be kept. That is so if failed jobs from
-// before it still exist and only this job shows the success (C18): without it, they would count as
-// failures in a row again. If several jobs were completed at that time, it returns the one that the
-// history deletes last.
+// before it still exist and only this job shows the success (C18): without this job, the failed
+// jobs would count as failures in a row again. If several jobs were completed at the same time,
+// endOfRow returns the one that the history deletes last.
 func endOfRow(s *Snapshot, lastSuccess time.Time) (success *Child) {
 	switch {
 	case s.Options.PauseAfterFailures == 0, !s.Options.SuccessFromChildren, lastSuccess.IsZero():

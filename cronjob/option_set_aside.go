@@ -8,9 +8,9 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// setAside applies Options.SkipOnResume and SkipOnEdit. Only runs after m.Since count: it moves
-// that time forward, past the runs that were due while the CronJob was suspended or before its
-// schedule was edited. It returns the reason for setting them aside, and whether the schedule was
+// setAside applies Options.SkipOnResume and SkipOnEdit. It moves m.Since forward, past the runs
+// that were due while the CronJob was suspended or before its schedule was edited, since only runs
+// after m.Since count. It returns the reason for setting them aside, and whether the schedule was
 // edited, which is only known with SkipOnEdit or CatchUpAll. Only a comparison with the memory
 // shows such a change, so after a restart it goes unnoticed. If CronJob.SpecChanged is set, runs
 // that were due after the change still count.

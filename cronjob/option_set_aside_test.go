@@ -54,8 +54,9 @@ func TestSkipOnResume_RunsAfterTheResume(t *testing.T) {
 	}
 }
 
-// A daily schedule is edited from noon to 4:00, which is in the past. That run starts if the edit
-// was before it, or if SkipOnEdit is off. A change of the schedules of Also is an edit too.
+// A daily schedule is edited from noon to 4:00, which is in the past. The run of 4:00 starts if the
+// edit was earlier, or if SkipOnEdit is off. A change of the schedules that Also adds is an edit
+// too.
 func TestCI16_SkipOnEdit(t *testing.T) {
 	also := func(spec string) []schedule.Option { return []schedule.Option{schedule.Also(spec)} }
 

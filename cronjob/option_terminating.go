@@ -17,9 +17,9 @@ func (f *family) isStuck(c *Child) bool {
 // stuckAt returns when a job that is terminating will be stuck.
 func (f *family) stuckAt(c *Child) time.Time { return c.DeletionTimestamp.Add(f.timeout) }
 
-// appendTerminating appends a wait for the first job that will be stuck. Only jobs count that are
-// in the active list, or left it and may still hold something back. If several become stuck at the
-// same time, the wait names the first by name.
+// appendTerminating appends a wait for the first job that will be stuck. It considers the jobs in
+// the active list, and jobs that left the list and may still hold something back. If several become
+// stuck at the same time, the wait is for the first in the order of names.
 func (c *census) appendTerminating(waits []Wait) []Wait {
 	if c.timeout == 0 {
 		return waits

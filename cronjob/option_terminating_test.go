@@ -123,8 +123,8 @@ func TestC21_UnrecordedRun(t *testing.T) {
 	}
 }
 
-// C21: a round waits only for a job that holds something back. Of several whose timeout ends at the
-// same time, it names the same one for any order of the children (B3).
+// C21: a round waits only for a job that holds something back. If the timeouts of several such jobs
+// end at the same time, the wait names the same job for any order of the children (B3).
 func TestC21_WaitsOnlyForWhatCounts(t *testing.T) {
 	other := child(hours(1))
 	other.Name, other.UID = "report-manual-x", "other"

@@ -27,15 +27,17 @@ type Options struct {
 	// MaxActive holds runs, triggers and backfills back while this many jobs are active; zero means
 	// no limit. Jobs that a run replaces do not count.
 	MaxActive int32 `json:"maxActive,omitempty"`
-	// ReplaceWhenGone delays a run that replaces jobs until these and their pods are gone.
+	// ReplaceWhenGone delays a run that replaces jobs until the replaced jobs and their pods are
+	// gone.
 	ReplaceWhenGone bool `json:"replaceWhenGone,omitempty"`
 	// TerminatingTimeout is how long a job counts as active after its deletionTimestamp. If a
 	// finalizer or a dead node holds a job for longer, the job delays nothing any more, not even
 	// with ReplaceWhenGone, though its pods may still run (C21). Zero means that it counts until it
 	// is gone.
 	TerminatingTimeout time.Duration `json:"terminatingTimeout,omitempty,format:nano"`
-	// Jitter delays each run, by less than Jitter and less than the time to the next run. The delay
-	// is computed from the UID. Jitter is added to startingDeadlineSeconds and CatchUpWindow.
+	// Jitter delays each run by a time that is less than Jitter and less than the time to the next
+	// run. The delay is computed from the UID. Jitter is added to startingDeadlineSeconds and
+	// CatchUpWindow.
 	Jitter time.Duration `json:"jitter,omitempty,format:nano"`
 	// KeepSuccessful and KeepFailed limit how long finished jobs are kept, in addition to the
 	// history limits; zero means no limit.
@@ -106,11 +108,12 @@ func Kubernetes(r release.Release) Options {
 // IsZero reports whether the options are the zero value. With a [Namer] they are not.
 func (o Options) IsZero() bool {
 	names := o.Naming.Namer != nil
-	o.Naming.Namer = nil // which may not be comparable
+	o.Naming.Namer = nil // a Namer may not be comparable
 	return !names && o == Options{}
 }
 
-// hasNegative reports whether a number is negative, without building field paths.
+// hasNegative reports whether any number is negative. It is cheaper than check, which builds field
+// paths.
 func (o *Options) hasNegative() bool {
 	return int64(o.CatchUpWindow)|int64(o.CatchUpLimit)|int64(o.MaxActive)|int64(o.Jitter)|int64(o.PauseAfterFailures)|
 		int64(o.KeepSuccessful)|int64(o.KeepFailed)|int64(o.TerminatingTimeout) < 0

@@ -34,9 +34,9 @@ type Effect struct {
 	Job Reference `json:"job,omitzero"`
 	// CreationTimestamp is the time of the job's creation, for the metric (C16).
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
-	// Error is the text of the error, for the event. A creation without it has no event
-	// FailedCreate: one that found an existing job has not failed, even if the owner of that job is
-	// unknown.
+	// Error is the text of the error, for the event. A creation without this text has no event
+	// FailedCreate. A creation that found an existing job has not failed, even if the owner of that
+	// job is unknown.
 	Error string `json:"error,omitempty"`
 }
 
@@ -94,7 +94,7 @@ func isSettled(r cronjobreason.Result) bool {
 	return false
 }
 
-// isScheduled reports whether the job is for the schedule, not for a trigger or a backfill.
+// isScheduled reports whether the schedule starts the job, and not a trigger or a backfill.
 func (c *Creation) isScheduled() bool { return c.Trigger == "" && c.Backfill == "" }
 
 // isPassed reports whether a run of CatchUpAll can never start, so that the next one follows.

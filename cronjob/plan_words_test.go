@@ -55,7 +55,7 @@ func TestPlansAreWritten_InWords(t *testing.T) {
 	}
 }
 
-// isSet reports whether a type is a set. Its text omits bits without a name.
+// isSet reports whether a type is a set. The text of a set omits bits without a name.
 func isSet(kind reflect.Type) bool { return kind.Name() == "Set" || kind.Name() == "Gates" }
 
 // eachType collects a type and the types of its parts.

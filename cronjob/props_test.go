@@ -170,7 +170,7 @@ func checkQuiet(t rapid.TB, s cronjob.Snapshot, plan *cronjob.Plan) {
 	}
 }
 
-// replays checks that a snapshot has the same plan once it was stored.
+// replays checks that a snapshot has the same plan after it was stored and read again.
 func replays(t *rapid.T, s cronjob.Snapshot, data string) {
 	if len(s.CronJob.Status.Active) == 0 {
 		s.CronJob.Status.Active = nil // an empty list is read as nil

@@ -50,7 +50,7 @@ func (p *Planner) planQuiet(s *Snapshot) (plan *Plan, ok bool) {
 
 // isCalm reports whether only the children and the time can make the round do something: the
 // schedule is active, at most one job runs, there are no triggers or backfills, and the snapshot
-// lacks no own write.
+// shows all of the controller's own writes.
 func isCalm(s *Snapshot) bool {
 	c, m, o := &s.CronJob, &s.Memory.kept, &s.Options
 	last := c.Status.LastScheduleTime

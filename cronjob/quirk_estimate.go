@@ -16,7 +16,8 @@ type estimated struct {
 	invalid bool
 }
 
-// noGap is the reference's message about a schedule that lacks two runs at least a second apart.
+// noGap is the reference's message about a schedule without two runs that are at least a second
+// apart.
 const noGap = "time difference between two schedules is less than 1 second"
 
 // estimateDue is findDue with cronjobquirk.Estimate.

@@ -11,7 +11,7 @@ import (
 // A snapshot may lack the controller's own writes: caches show the CronJob and its jobs late, and
 // independently of each other. Decisions that depend on the active list must not be made without
 // these writes (CI15). Therefore the memory holds started jobs until a status lists them and the
-// children show them. Such decisions wait if the snapshot's status is older than the last write.
+// children show them. If the snapshot's status is older than the last write, the decisions wait.
 
 // recalled holds what the memory adds to the snapshot.
 type recalled struct {
@@ -27,8 +27,8 @@ type recalled struct {
 	doubtful []Reference
 	// taken are runs that were perhaps started, but whose names belong to other owners.
 	taken []time.Time
-	// ended are the indexes of children that have ended, while the snapshot does not show the
-	// status that lists them yet.
+	// ended are the indexes of children that have ended and that a written status lists as active.
+	// The snapshot does not show that status yet.
 	ended []int
 	// unshown is true if a status that was certainly or perhaps written lists a job that neither
 	// the snapshot's status nor the children show. The job may be gone, and only a round that sees
@@ -37,7 +37,7 @@ type recalled struct {
 }
 
 // patience limits how long a status may be older than the memory. No cache is that late: after this
-// time another writer must have changed the status, and nothing waits for it any more.
+// time another writer must have changed the status, and nothing waits for the lost status any more.
 const patience = 5 * time.Minute
 
 // recallUnrecorded returns the latest run that was recorded, and the run of a failed status write
@@ -80,7 +80,7 @@ func (c *census) recallWrites(s *Snapshot, m *memory) {
 	late := hidden || m.Recorded.After(s.CronJob.Status.LastScheduleTime)
 	m.Behind = behindSince(m.Behind, s.Now, late || c.unshown || len(c.ended) > 0)
 
-	// A status that is late for so long was changed by another writer.
+	// A status that has not shown up for so long was changed by another writer.
 	patient := m.Behind.IsZero() || s.Now.Before(m.Behind.Add(patience))
 	c.behind = late && patient
 	if !patient {
@@ -122,7 +122,7 @@ func (c *census) recallStarts(s *Snapshot, starts []startedJob, accounted time.T
 
 		switch {
 		case start.Over && unstored:
-			continue // no status lists jobs
+			continue // no stored list can contain the job
 		case place >= 0 && c.isStuck(&c.children[place]):
 			continue // it leaves the list with this round, or has left it
 		case isNamed(start.UID, start.Name):
@@ -190,7 +190,8 @@ const (
 
 func (s sight) runs() bool { return s == sightTriggered || s == sightRunning }
 
-// sightOf returns the state of a started job. Argument place is the child of its name, or -1.
+// sightOf returns the state of a started job. Argument place is the index of the child that has its
+// name, or -1.
 func (c *census) sightOf(start *startedJob, place int) sight {
 	if place < 0 {
 		return sightNone
@@ -211,9 +212,9 @@ func (c *census) sightOf(start *startedJob, place int) sight {
 	return sightTriggered
 }
 
-// recordedIn returns a started job that is in the active list, with its UID and marked as recorded.
-// It stays in the memory, because the list may come from a fresh read of the CronJob
-// (Plan.Unexpected), and the next snapshot's list may be older.
+// recordedIn returns a started job that the active list contains. It takes the UID from the list
+// and marks the job as recorded. It stays in the memory, because the list may come from a fresh
+// read of the CronJob (Plan.Unexpected), and the next snapshot's list may be older.
 func recordedIn(active []Reference, s startedJob) startedJob {
 	for i := 0; s.UID == "" && i < len(active); i++ {
 		if active[i].Name == s.Name {
@@ -245,8 +246,8 @@ func isOfRun(s startedJob) bool { return !s.ScheduledTime.IsZero() }
 
 // recallReplaced returns the replaced jobs whose deletion the children do not show yet. If a run
 // waits until they are gone, those that are not among the children are looked up. Otherwise such
-// jobs count as gone, unless the children are late: while they lack a later job, they may come to
-// show an earlier one.
+// jobs count as gone, unless the children are late: children that do not show a later job yet may
+// not show an earlier one yet either.
 func (c *census) recallReplaced(s *Snapshot, old []leavingJob, late bool) (kept []leavingJob) {
 	if !c.replacing || len(old) == 0 {
 		return nil
@@ -324,10 +325,11 @@ func (c *census) appendDoubtful(verify []Reference, remove []Deletion) []Referen
 	return verify
 }
 
-// appendLost appends jobs whose creation had no reply, so that they are looked up. The first ones
-// must not run beside jobs that this round creates. The last ones are jobs of runs that are not
-// later than accounted: if such a job does not exist, its run must be reported. It returns the
-// number of the last ones. A creation that is repeated needs no look-up: its name is its lock.
+// appendLost appends the jobs to look up because their creation had no reply. First come jobs that
+// must not run beside jobs that this round creates. Last come jobs whose runs are not later than
+// accounted: if such a job does not exist, its run must be reported. appendLost also returns the
+// number of these last jobs. A job whose creation is repeated needs no look-up: its name is its
+// lock.
 func appendLost(verify []Reference, starts []startedJob, limited []string, accounted time.Time) ([]Reference, count) {
 	if !slices.ContainsFunc(starts, isLost) {
 		return verify, 0

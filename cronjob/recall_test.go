@@ -54,7 +54,7 @@ func TestCI15_WaitsForOwnWrites(t *testing.T) {
 				return
 			}
 
-			// A snapshot that shows the status, and that the job has ended, is not held back.
+			// If the snapshot shows the status and the end of the job, the run starts.
 			s.Memory = end.Memory
 			s.CronJob.Status = cronjob.Status{LastScheduleTime: hours(1), Active: []cronjob.Reference{ref(child(hours(1)))}}
 			s.Children = []cronjob.Child{finished(child(hours(1)), job.ConditionComplete, hours(1.5))}
@@ -165,7 +165,8 @@ func TestCI15_UnrecordedJobsAreActive(t *testing.T) {
 				t.Fatal(plan.String())
 			}
 
-			// A look-up finds it gone: the next round follows immediately and starts the run.
+			// A look-up finds that the job is gone. The next round follows immediately and starts
+			// the run.
 			_, end = goOn(t, &s)
 			if !end.Requeue.At.Equal(s.Now) || slices.Contains(reasons(end.Events), "JobAlreadyActive") {
 				t.Fatalf("again at %s, events %v", end.Requeue.At, end.Events)
@@ -249,7 +250,7 @@ func TestCI15_ReplacedAndNotSeen(t *testing.T) {
 			t.Error("nothing asks for a round")
 		}
 	}
-	// If the children show it as before its deletion, it is not deleted again.
+	// If the children still show the job as before its deletion, it is not deleted again.
 	shown := s
 	shown.Children = []cronjob.Child{child(hours(1))}
 	if plan := reconcile(t, shown); len(plan.Create)+len(plan.Delete) > 0 {
@@ -378,8 +379,8 @@ func TestCL2_OverBeforeItsStatusShows(t *testing.T) {
 	}
 }
 
-// CL2: if no list is stored, no status lists a job that has ended, and a job that a look-up has
-// found is active.
+// CL2: if no list is stored, a job that has ended need not be remembered, because no status can
+// list it. A job that a look-up has found is active.
 func TestCL2_OverWithoutAList(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
@@ -451,8 +452,8 @@ func TestCI15_OneOfSeveralIsNotShown(t *testing.T) {
 	}
 }
 
-// If a status with a later run was written, deletions need not be remembered: its time shows which
-// snapshots are older (CI15).
+// If a status with a later run was written, deletions need not be remembered: the time of that run
+// shows which snapshots are older (CI15).
 func TestCL2_DeletedForALaterRun(t *testing.T) {
 	plan := reconcile(t, second(cronjob.Replace, child(hours(1))))
 	o := done(&plan)
@@ -530,8 +531,8 @@ func TestCI15_UnrecordedJobsStayInMemory(t *testing.T) {
 	}
 }
 
-// The memory keeps the latest time that a snapshot has shown or that was written, and no time whose
-// write failed.
+// The memory keeps the latest time that a snapshot has shown or that was written, but not a time
+// whose write failed.
 func TestCI15_RecordedIsSeenOrWritten(t *testing.T) {
 	s := hourly(cronjob.Spec{}, hours(2.5))
 	s.CronJob.Status.LastScheduleTime = hours(1)
@@ -555,8 +556,8 @@ func TestCI15_RecordedIsSeenOrWritten(t *testing.T) {
 	}
 }
 
-// After one wait is over, the next write is waited for as well: the next snapshot lacks the jobs
-// that the round has started, so nothing starts that must not run beside them.
+// After one wait is over, runs also wait for the next write: the next snapshot lacks the jobs that
+// the round has started, so nothing starts that must not run beside them.
 func TestCI15_AnEarlierWaitIsOver(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
@@ -643,7 +644,7 @@ func TestCI15_AFreshLookBetweenStaleOnes(t *testing.T) {
 				t.Errorf("another job starts beside %s:\n%s", made.Name, &plan)
 			}
 
-			// A later snapshot shows that it has ended: the trigger starts.
+			// A later snapshot shows that the job has ended: the trigger starts.
 			looked.Memory, looked.Children = plan.Conclude(cronjob.Outcome{}).Memory, []cronjob.Child{
 				{Name: made.Name, UID: fresh.Active[0].UID, Finished: job.ConditionFailed, FinishTime: s.Now}}
 			if plan = reconcile(t, looked); len(plan.Create) != 1 || len(plan.Basis().Memory.Started) > 0 {
@@ -654,8 +655,8 @@ func TestCI15_AFreshLookBetweenStaleOnes(t *testing.T) {
 }
 
 // CI15: the program ends between a status write that removed a job from the list and the store of
-// its memory. A status that records a run without listing its job is newer than the one that listed
-// it, so nothing waits for it.
+// its memory. A status that records a run without listing its job is newer than the status that
+// listed the job, so nothing waits for the older status.
 func TestCI15_TheStatusIsNewerThanTheMemory(t *testing.T) {
 	for name, children := range map[string][]cronjob.Child{
 		"the job has ended": {finished(child(hours(1)), job.ConditionComplete, hours(1.5))},
@@ -713,13 +714,13 @@ func TestCI15_AWrittenStatusWasTheLatest(t *testing.T) {
 	}
 }
 
-// waitsForNewer reports whether the next round is requested because of an old snapshot.
+// waitsForNewer reports whether the next round is requested because this snapshot is old.
 func waitsForNewer(end *cronjob.Conclusion) bool {
 	return end.Requeue.Reason == cronjobreason.WaitStale
 }
 
-// CI15: the longer snapshots are behind, the less often a round looks for a newer one. That is not
-// a failure.
+// CI15: the longer snapshots are behind, the less often a round looks for a newer one. Such a round
+// does not set Retry.
 func TestCI15_LooksAgainLessAndLessOften(t *testing.T) {
 	s := behind(t, cronjob.Spec{ConcurrencyPolicy: cronjob.Forbid}, cronjob.Options{}, cronjobreason.ResultDone)
 	for i, seconds := range []time.Duration{1, 1, 2, 4, 8, 16, 32, 60, 60, 60, 56} {

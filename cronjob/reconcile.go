@@ -133,7 +133,7 @@ func decide(s *Snapshot, c *census, run *dueRun, m *memory, base time.Time, b *b
 	out.notes = append(out.notes, clockNotes(s, run.noRuns)...)
 	out.waits = appendWaits(out.waits, s, run, len(c.verify))
 	mayHold := run.noRuns == 0 || len(c.triggers)+len(s.Backfills) > 0
-	if mayHold || !s.Options.ActiveFromChildren { // a stored list loses the job even if it holds nothing back
+	if mayHold || !s.Options.ActiveFromChildren { // a stuck job also leaves a stored list
 		out.waits = c.appendTerminating(out.waits)
 	}
 
@@ -173,7 +173,7 @@ func account(
 ) ledger {
 	all := runs{s.Schedule.Schedule, c, m.Started}
 	l := openLedger(s, c, m).recorded(&all, c.lastRun).upTo(&all, m.Since, aside)
-	isStale := s.Options.Quirks.Has(cronjobquirk.Stale) // then late statuses repeat runs
+	isStale := s.Options.Quirks.Has(cronjobquirk.Stale) // with it, a late status repeats runs
 	if edited && s.Options.CatchUp == CatchUpAll && !isStale {
 		l = l.reopened(&run.timing)
 	}

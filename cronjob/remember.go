@@ -92,8 +92,8 @@ func (p *Plan) remembered(w *Writes, settled, written bool) []startedJob {
 }
 
 // found returns the jobs that the round has added to the active list. They must be remembered until
-// a snapshot shows a status that lists them: by then their trigger or backfill, which identified
-// them, may be settled.
+// a snapshot shows a status that lists them. The trigger or backfill that identified them may be
+// settled before that.
 func (p *Plan) found() []Reference {
 	active := p.basis.Status.Active
 	return active[len(active)-p.basis.Found.of(len(active)):]
@@ -126,8 +126,8 @@ func (p *Plan) overStarts(w *Writes, gone map[job.UID]bool) map[startKey]bool {
 }
 
 // goneUnnamed returns the jobs that look-ups found gone and that the snapshot's status does not
-// list. The next snapshot's status may list them, if it was written but the reply was lost. Then
-// the memory must show that they are gone (CL2).
+// list. The next snapshot's status may list them, if an earlier status was written but the reply
+// was lost. Then the memory must show that they are gone (CL2).
 func (p *Plan) goneUnnamed(w *Writes) map[job.UID]bool {
 	gone, isNamed := make(map[job.UID]bool), memberOf(p.basis.Before.Active, len(p.Verify))
 	for ref := range p.foundGone(w) {
@@ -155,7 +155,7 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 		}
 
 		if !s.Recorded && p.basis.Quirks.Has(cronjobquirk.BlindCreate) {
-			continue // with the quirk, it is never recorded later
+			continue // with the quirk, such a job is never recorded later
 		}
 		if s.Backfilled {
 			s.ScheduledTime = time.Time{}
@@ -168,8 +168,8 @@ func (p *Plan) newStarts(w *Writes, settled bool) []startedJob {
 // deleted returns, for the next memory, the active jobs that were certainly or perhaps deleted. A
 // job that a look-up has found still exists, and is left out. The others stay until a snapshot's
 // status does not list them or, if no list is stored, until the children do not show them. New
-// deletions are left out if the written status has a later run, because its time shows whether a
-// snapshot is older (Behind).
+// deletions are left out if the written status has a later run, because the time of that run shows
+// whether a snapshot is older (Behind).
 func (p *Plan) deleted(s *Settlement, written bool) (all []leavingJob) {
 	w, old := &s.writes, p.basis.Memory.Deleted
 	if len(old)+len(p.Delete) == 0 {

@@ -63,14 +63,14 @@ func TestReplaceWhenGone(t *testing.T) {
 	if got := created(t, reconcile(t, s)); !got.Equal(hours(2)) {
 		t.Errorf("now it starts: got %s", got)
 	}
-	s.Memory = end.Memory // the children had shown it, so they also show that it is gone
+	s.Memory = end.Memory // the children have shown the job, so they also show that it is gone
 	if plan := reconcile(t, s); !created(t, plan).Equal(hours(2)) || len(plan.Verify) > 0 {
 		t.Errorf("it is looked up:\n%s", plan.String())
 	}
 }
 
-// CI15: another round is requested if the snapshots may be older than the deletion, or nothing
-// remembers it.
+// CI15: another round is requested if the snapshots may be older than the deletion, or if nothing
+// remembers the deletion.
 func TestReplaceWhenGone_LooksAgain(t *testing.T) {
 	replaced := cronjob.Remember(cronjob.Remembered{CronJobUID: "cj-1", Replaced: []cronjob.LeavingJob{{Reference: cronjob.Reference{Name: "x", UID: "x"}}}})
 
@@ -349,7 +349,8 @@ func TestC3_AReplacedJobIsNotUnexpected(t *testing.T) {
 	}
 }
 
-// C3: a job that Replace wanted to delete was gone, and the children that no longer show it need no look-up.
+// C3: a job that Replace wanted to delete was gone, and the next children do not show it any more.
+// No look-up is needed.
 func TestC3_AReplacedJobThatWasGone(t *testing.T) {
 	s := in(second(cronjob.Replace, child(hours(1))), cronjob.Options{ReplaceWhenGone: true})
 	plan := reconcile(t, s)

@@ -94,7 +94,8 @@ func (s *Snapshot) checkKind() error {
 	return errors.Join(o.Marks.check(), o.ChildKind.check())
 }
 
-// hasNegative reports whether a number is negative, without building field paths.
+// hasNegative reports whether any number is negative. It is cheap, because it builds no field
+// paths.
 func (s *Snapshot) hasNegative() bool {
 	spec := &s.CronJob.Spec
 	return value.Of(spec.StartingDeadlineSeconds)|

@@ -11,9 +11,9 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 )
 
-// TestCL4_NothingStalls uses a backend without notifications of the controller's own writes: rounds
-// follow only Requeue, Retry and outside events. After a round that requests no other, a further
-// round must have nothing to do. In the end all requested jobs have started.
+// TestCL4_NothingStalls uses a backend without notifications of the controller's own writes: a
+// round takes place only because of Requeue, Retry or an outside event. After a round that requests
+// no other, a further round must have nothing to do. In the end all requested jobs have started.
 func TestCL4_NothingStalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		options := cronjob.Options{CatchUp: cronjob.CatchUpAll}

@@ -21,9 +21,9 @@ import (
 // file whose rules its stories tell. Rewrite the outputs with -update, and commit a rewritten story
 // only if you can explain every line.
 //
-// A CronJob is created at 2026-01-01T00:00:00Z by the command "cronjob", with a
-// batch/v1 spec as input. The commands are the fields of the table stage.commands,
-// each with a comment. A run that is named in a command is a time.
+// A CronJob is created at 2026-01-01T00:00:00Z by the command "cronjob", with a batch/v1 spec as
+// input. The commands are the fields of the table stage.commands, each with a comment. A command
+// names a run by its time.
 func TestStories(t *testing.T) {
 	golden.Run(t, "testdata", func() golden.Story {
 		s := &stage{}
@@ -95,7 +95,8 @@ func (s *stage) commands() map[string]func() string {
 	}
 }
 
-// read decodes the command's input into a value, keeping fields that it does not mention.
+// read decodes the command's input into a value. Fields that the input does not mention stay
+// unchanged.
 func (s *stage) read(into any) {
 	if err := json.Unmarshal([]byte(s.c.Input), into); err != nil {
 		s.c.Fatalf("%v", err)

@@ -22,7 +22,7 @@ func noRuns(s *Snapshot) cronjobreason.Wait {
 	case compiled.Problem != 0:
 		return cronjobreason.WaitNoSchedule
 	case compiled.Schedule.Never() && !s.Options.Quirks.Has(cronjobquirk.Estimate):
-		// With the quirk, estimateDue decides: by the reference the schedule may have runs.
+		// With the quirk, estimateDue decides, because the reference may find a run nevertheless.
 		return cronjobreason.WaitNever
 	}
 	return 0

@@ -13,7 +13,7 @@ func TestTrigger(t *testing.T) {
 	s := second("", child(hours(1)))
 	s.CronJob.Spec.Suspend = ptr(true)
 	s.CronJob.Spec.JobTemplate.Labels = map[string]string{"a": "b"}
-	s.CronJob.Spec.JobTemplate.Annotations = map[string]string{"cronjob.kubernetes.io/instantiate": "another"} // overridden by the request
+	s.CronJob.Spec.JobTemplate.Annotations = map[string]string{"cronjob.kubernetes.io/instantiate": "another"} // overridden by the trigger
 	s.Triggers = []cronjob.Trigger{{ID: "b", Overlap: cronjob.Forbid}, {ID: "a"}, {ID: "a"}}
 	plan, end := play(t, s)
 	if len(plan.Create) != 1 || plan.Create[0].Name != "report-manual-a" {

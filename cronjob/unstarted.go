@@ -149,8 +149,9 @@ func (l ledger) givenUp(r *runs, t *timing, o obstacle, catchUp CatchUp) ledger 
 	return l
 }
 
-// unstartedEvents returns the events about runs that a round gives up. A run has none if a later
-// run starts instead, as in the reference, or if its name is taken: a wait shows that.
+// unstartedEvents returns the events about runs that a round gives up. There is no event about a
+// run if a later run starts instead, as in the reference, or if the name of the run is taken: a
+// wait shows that.
 func unstartedEvents(all []Unstarted, tooLate bool, quirks cronjobquirk.Set, k Kind) (events []job.Event) {
 	for i := range all {
 		u := &all[i]

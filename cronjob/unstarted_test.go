@@ -48,7 +48,8 @@ func TestMetrics_UnstartedCountsOnce(t *testing.T) {
 	}
 }
 
-// lostCreation returns the snapshot after the creation of the job of 1:00 had no reply.
+// lostCreation returns the snapshot after a round in which the creation of the job of 1:00 had no
+// reply.
 func lostCreation(t *testing.T, spec cronjob.Spec, o cronjob.Options) cronjob.Snapshot {
 	t.Helper()
 	s := in(hourly(spec, hours(1)), o)

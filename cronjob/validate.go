@@ -23,7 +23,7 @@ func (s *Spec) validate(opts ...schedule.Option) error {
 }
 
 // ValidateUpdate returns the errors for which an API server refuses to change the spec of old to
-// next. Both specs are after [Default]. All fields may change, and next is checked as by
+// next. [Default] must have completed both specs. All fields may change, and next is checked as by
 // [Validate], with two exceptions: its schedule may name a zone if the old one does and there is no
 // timeZone, and an unchanged timeZone is not looked up. The release makes no difference from 1.31
 // to 1.37.
@@ -71,7 +71,8 @@ func (o Options) ValidateTrigger(c *CronJob, t Trigger) error {
 	return errors.Join(problems...)
 }
 
-// namesZone reports whether a schedule contains TZ, as in "TZ=UTC 0 * * * *", like a server.
+// namesZone reports whether a schedule contains TZ, as in "TZ=UTC 0 * * * *". Servers make the same
+// test.
 func namesZone(schedule string) bool { return strings.Contains(schedule, "TZ") }
 
 func checkSchedule(s *Spec, opts ...schedule.Option) error {

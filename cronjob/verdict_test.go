@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestC12_Verdicts checks a table of verdicts: each line has a child, its marks, and whether
-// ReplaceWhenGone or a kind without an active list makes a difference.
+// TestC12_Verdicts checks a table of verdicts. Each line has a child, its marks, and whether the
+// policy is Replace and whether an active list is stored.
 func TestC12_Verdicts(t *testing.T) {
 	run := time.Unix(60*100, 0).UTC()
 	ofRun := Child{Name: "report-100", UID: "u", ScheduledTime: run}

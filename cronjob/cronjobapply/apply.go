@@ -39,8 +39,8 @@ type Children interface {
 	Create(ctx context.Context, c cronjob.Creation) (Job, error)
 }
 
-// Observer is a Backend that needs the results of a round, to add conditions to the status for
-// example.
+// Observer is a Backend that needs the results of a round, for example to add conditions to the
+// status.
 type Observer interface {
 	Backend
 	// Executed is called once in a round, after the plan's reads and writes, with their results.
@@ -53,8 +53,8 @@ type Job struct {
 	// Reference goes into the list of active jobs. The UID is required; kind, apiVersion, namespace
 	// and name are filled in if they are empty.
 	cronjob.Reference
-	// Controller is the UID of the job's controller, and empty for a job without
-	// one. Create need not fill it.
+	// Controller is the UID of the job's controller. It is empty for a job without a controller.
+	// Create need not set it.
 	Controller job.UID
 	// CreationTimestamp is for the metric (C16).
 	CreationTimestamp time.Time
@@ -236,8 +236,8 @@ func (r *round) create() []cronjob.Effect {
 	return writes.Effects
 }
 
-// effectOf returns the effect of a write, and its error, which must not be one of the specific
-// errors.
+// effectOf returns the effect and the error of a write. The error must not be one of the three
+// specific errors.
 func effectOf(j Job, err error) (cronjob.Effect, error) {
 	if err != nil {
 		return cronjob.Effect{Result: cronjobreason.ResultUnsuccessful, Error: err.Error()}, err
@@ -262,8 +262,8 @@ func (r *round) start(c *cronjob.Creation) (cronjob.Effect, error) {
 	return effectOf(identified(made, c.Name, err))
 }
 
-// whose returns the effect of a creation that found an existing job: it depends on who owns that
-// job.
+// whose returns the effect of a creation that found an existing job. The effect depends on who owns
+// that job.
 func (r *round) whose(name string) (cronjob.Effect, error) {
 	found, err := r.look(name)
 	if errors.Is(err, ErrGone) { // the next round creates the job

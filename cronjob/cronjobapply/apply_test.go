@@ -89,7 +89,7 @@ func TestApply_ZeroPlan(t *testing.T) {
 	}
 }
 
-// TestC14_TheNameIsTheLock compares the results of creating the due run's job.
+// TestC14_TheNameIsTheLock tries each result of creating the due run's job.
 func TestC14_TheNameIsTheLock(t *testing.T) {
 	exists := fmt.Errorf("jobs: %w", cronjobapply.ErrExists)
 	ours := cronjobapply.Job{Reference: cronjob.Reference{UID: "u"}, Controller: "cron-1", CreationTimestamp: at(9)}
@@ -214,7 +214,7 @@ func TestC5_LookUp(t *testing.T) {
 	}
 }
 
-// TestApply_Deletions: a failure does not stop the others, and a job that is gone counts as
+// TestApply_Deletions: a failed deletion does not stop the others, and a job that is gone counts as
 // deleted.
 func TestApply_Deletions(t *testing.T) {
 	for _, test := range []struct {
@@ -242,7 +242,7 @@ func TestApply_Deletions(t *testing.T) {
 // TestApply_JoinsErrors: the error has a line for each step that failed.
 func TestApply_JoinsErrors(t *testing.T) {
 	f := &fake{fail: map[string]error{"look": errDown, "delete": errDown, "create": errDown, "status": errDown}}
-	saw := func(s *cronjob.Snapshot) { s.Children[0].Finished = "Complete" } // so the status must be written
+	saw := func(s *cronjob.Snapshot) { s.Children[0].Finished = "Complete" } // the status must be written
 	_, end, err := apply(t, f, snapshot(cronjob.Allow, running("done"), saw, active("lost"), finished(2)))
 	checkError(t, err, `look up jobs: the API server is down
 delete jobs: the API server is down
@@ -318,8 +318,8 @@ func (o *observing) Executed(w cronjob.Writes) {
 	_ = o.call("executed")
 }
 
-// TestObserver: an Observer gets the results of the reads and writes once, before the status write
-// and without one.
+// TestObserver: an Observer gets the results of the reads and writes once in a round. It gets them
+// before the status write, and also if the round writes no status.
 func TestObserver(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -24,7 +24,7 @@ var errDown = errors.New("the API server is down")
 type fake struct {
 	mu    sync.Mutex
 	calls []string
-	// fail holds the errors of calls, by the text of a call or its first word.
+	// fail holds the errors to return, by the text of the call or the first word of that text.
 	fail map[string]error
 	// jobs are the jobs that Get finds, by name.
 	jobs map[string]cronjobapply.Job
@@ -107,7 +107,7 @@ func at(hour int) time.Time { return time.Date(2026, 1, 1, hour, 0, 0, 0, time.U
 // due is the name of the due run's job in the snapshots.
 var due = cronjob.Naming{}.JobName("c", at(9))
 
-// snapshot is an hourly CronJob at nine o'clock, last run at eight.
+// snapshot returns an hourly CronJob at nine o'clock. Its last run was at eight.
 func snapshot(policy cronjob.ConcurrencyPolicy, change ...func(s *cronjob.Snapshot)) cronjob.Snapshot {
 	c := cronjob.CronJob{Namespace: "ns", Name: "c", UID: "cron-1", Spec: cronjob.Spec{Schedule: "@hourly", ConcurrencyPolicy: policy}}
 	cronjob.Default(&c.Spec)

@@ -53,7 +53,8 @@ func TestApply_CancelledBeforeTheFirstCall(t *testing.T) {
 	}
 }
 
-// TestApply_CancelledMeanwhile: calls that were started end, and no more start.
+// TestApply_CancelledMeanwhile: calls that have started come to their end, and no further call
+// starts.
 func TestApply_CancelledMeanwhile(t *testing.T) {
 	inBubble(t, "three at once", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -88,8 +89,8 @@ type cluster struct {
 	writes []string
 }
 
-// round runs one round of the adapter, cancelled after the given number of writes unless that is
-// negative. The snapshot lacks the jobs in hidden.
+// round runs one round of the adapter. It cancels the round after the given number of writes,
+// unless the number is negative. The snapshot lacks the jobs in hidden.
 func (c *cluster) round(t *rapid.T, after int, hidden ...string) cronjob.Conclusion {
 	s := c.Snapshot()
 	s.Children = slices.DeleteFunc(s.Children, func(j cronjob.Child) bool { return slices.Contains(hidden, j.Name) })
@@ -120,7 +121,7 @@ func (c *cluster) round(t *rapid.T, after int, hidden ...string) cronjob.Conclus
 	return end
 }
 
-// said lists the writes that took effect according to the outcome.
+// said returns the list of writes that took effect according to the outcome.
 func said(p *cronjob.Plan, o cronjob.Outcome) []string {
 	var out []string
 	for i, e := range o.Deleted {
@@ -206,9 +207,9 @@ func drawCluster(t *rapid.T) *cluster {
 	return c
 }
 
-// TestCI3_CancelAnywhere cancels the context after each number of writes: no further write is
-// started, the outcome is true, and further rounds reach the same end, even if the first of them
-// does not see the job of the run.
+// TestCI3_CancelAnywhere cancels the context after each number of writes: no further write starts,
+// the outcome is true, and further rounds reach the same state as a round without a cancellation,
+// even if the first of them does not see the job of the run.
 func TestCI3_CancelAnywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)

@@ -7,7 +7,8 @@ import (
 	"github.com/batchplan/batchplan/cronjob"
 )
 
-// maxDeadline is longer than any test, in seconds: a deadline from there on is no limit.
+// maxDeadline is in seconds and longer than any test. A deadline of this length or more is no
+// limit.
 const maxDeadline = 1 << 32
 
 // Deadline returns how late a run may start: startingDeadlineSeconds or the window of the catch-up
@@ -40,7 +41,7 @@ func checkChoice(f *found, s *cronjob.Snapshot, base, run time.Time) {
 		checkOldest(f, s, base, run)
 		return
 	}
-	// A run more than the jitter ago is due, no matter how long its delay is.
+	// A run that is longer ago than the jitter is due, no matter what its delay is.
 	if latest, ok := sch.Latest(base, s.Now.Add(-o.Jitter)); ok && run.Before(latest) {
 		f.add("CI6", "starts the run of %s, the latest is %s", run, latest)
 	}

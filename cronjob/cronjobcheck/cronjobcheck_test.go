@@ -16,7 +16,7 @@ var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func hour(n int) time.Time { return start.Add(time.Duration(n) * time.Hour) }
 
-// snapshot is an hourly CronJob at half past three, whose last run was at two.
+// snapshot returns an hourly CronJob at half past three. Its last run was at two.
 func snapshot() *cronjob.Snapshot {
 	spec := cronjob.Spec{Schedule: "@hourly"}
 	cronjob.Default(&spec)
@@ -167,7 +167,8 @@ func TestState(t *testing.T) {
 	expect(t, st.Status(&cronjob.Status{LastScheduleTime: hour(2), LastSuccessfulTime: hour(1)}, h.HasStarted), "CI12")
 }
 
-// TestState_AddNeighbour: a job counts if a run, a backfill or a trigger of this CronJob started it, and it runs.
+// TestState_AddNeighbour: a job counts if it runs, and a run, a backfill or a trigger of this
+// CronJob started it.
 func TestState_AddNeighbour(t *testing.T) {
 	type neighbours = cronjobcheck.Neighbours
 	named := func(name string) cronjob.Child { return cronjob.Child{Name: name} }

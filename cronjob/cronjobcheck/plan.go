@@ -57,7 +57,7 @@ func active(s *cronjob.Snapshot) (busy []cronjob.Child) {
 		case c != nil && c.Finished == "" && !isStuck(c, &s.Options, s.Now):
 			busy = append(busy, *c)
 		case c == nil && !s.Consistent:
-			busy = append(busy, cronjob.Child{Name: r.Name, UID: r.UID}) // gone, or not seen yet
+			busy = append(busy, cronjob.Child{Name: r.Name, UID: r.UID}) // gone or not seen yet
 		}
 	}
 	if !s.Options.Quirks.IsZero() {
@@ -77,8 +77,9 @@ func active(s *cronjob.Snapshot) (busy []cronjob.Child) {
 	return busy
 }
 
-// checkRun checks CI2, CI6, CI7 and CI10: the run may start, it is of the schedule, due, the right
-// one of the due runs and not too late, and its job has its name and its time.
+// checkRun checks CI2, CI6, CI7 and CI10: the run may start, it is a run of the schedule, it is due
+// and not too late, it is the right one of the due runs, and its job has the name and the time of
+// the run.
 func checkRun(f *found, s *cronjob.Snapshot, c *cronjob.Creation) {
 	run, spec := c.ScheduledTime, &s.CronJob.Spec
 	base := s.CronJob.Status.LastScheduleTime
@@ -157,7 +158,8 @@ func isRemembered(s *cronjob.Snapshot, c *cronjob.Child) bool {
 }
 
 // isKnownGone reports whether the memory may show that a child is gone: a deletion or a look-up
-// found no such job, and the children are older. State.Create checks against the truth.
+// found that the job is gone, and the children are older than that. State.Create checks against the
+// truth.
 func isKnownGone(s *cronjob.Snapshot, c *cronjob.Child) bool {
 	return !s.Consistent && c.DeletionTimestamp.IsZero() && !s.Memory.Equal(cronjob.Memory{})
 }

@@ -59,8 +59,8 @@ func waitsUntilGone(c *cronjob.CronJob, o *cronjob.Options) bool {
 	return c.Spec.ConcurrencyPolicy == cronjob.Replace && o.ReplaceWhenGone
 }
 
-// Create checks that a job is not created beside others that it must not run beside
-// (CI8, CI15). It holds for a controller that has kept its memory.
+// Create checks that no job is created beside jobs that it must not run beside (CI8, CI15). A
+// controller that has lost its memory may violate this.
 func (st *State) Create(c *cronjob.Creation) []Violation {
 	var f found
 	n, policy := st.Neighbours, st.CronJob.Spec.ConcurrencyPolicy
@@ -107,7 +107,7 @@ func overlaps(b *cronjob.Backfill, active int) bool {
 }
 
 // Status checks a status before it is written (CI4, CI12). Function started must report whether a
-// job of the run was ever created.
+// job was ever created for the run.
 func (st *State) Status(next *cronjob.Status, started func(run time.Time) bool) []Violation {
 	var f found
 	before := &st.CronJob.Status

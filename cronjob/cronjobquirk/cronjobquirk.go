@@ -21,14 +21,15 @@ const (
 	Estimate Quirk = 1 + iota
 	// SilentMiss does not report a run that has missed its deadline (C9).
 	SilentMiss
-	// EagerHistory deletes finished jobs before the status records their success, the start of
-	// their run, and that they are not active any more. It also deletes jobs that are already being
-	// deleted (C2, C4).
+	// EagerHistory deletes finished jobs before the status shows that they succeeded, that their
+	// runs have started, and that they are not active any more. It also deletes jobs that are
+	// already being deleted (C2, C4).
 	EagerHistory
 	// BlindCreate tries to create the job of a run even if the job is among the children, and
-	// reports that one as unexpected. It records the CronJob's own job only when the creation is
-	// refused, even if the job has ended. If the name belongs to another owner, no next round is
-	// requested: nothing starts until an event about the CronJob or its jobs (C3, C10, C14).
+	// reports the existing job as unexpected. It records the CronJob's own job only when the
+	// creation is refused, even if the job has ended. If the name belongs to another owner, no next
+	// round is requested: nothing starts until an event about the CronJob or its jobs (C3, C10,
+	// C14).
 	BlindCreate
 	// Stale trusts the active list of a snapshot that is older than the controller's own writes, so
 	// that Forbid, Replace and MaxActive can be violated (CI15). It reports jobs as unexpected

@@ -7,7 +7,7 @@ type Delete uint8
 
 // The reasons to delete a job.
 const (
-	// DeleteReplaced: another run replaces it (C12).
+	// DeleteReplaced: another run replaces the job (C12).
 	DeleteReplaced Delete = 1 + iota
 	// DeleteSuccessful and DeleteFailed: there are more finished jobs than the history keeps (C2).
 	DeleteSuccessful

@@ -6,8 +6,8 @@ import "github.com/batchplan/batchplan/internal/enum"
 type Result uint8
 
 const (
-	// ResultNotTried: the round ended before it was made. After a crash before the first write, all
-	// results are ResultNotTried.
+	// ResultNotTried: the round ended before the read or write was made. After a crash before the
+	// first write, all results are ResultNotTried.
 	ResultNotTried Result = iota
 	// ResultDone: the write took effect; for a read, the job exists.
 	ResultDone

@@ -9,16 +9,17 @@ type Unstarted uint8
 const (
 	// UnstartedForLater: a later run starts instead (C8).
 	UnstartedForLater Unstarted = 1 + iota
-	// UnstartedTooLate: its deadline has passed (C9).
+	// UnstartedTooLate: the deadline of the run has passed (C9).
 	UnstartedTooLate
-	// UnstartedSuspended: it was due while the CronJob was suspended (Options.SkipOnResume).
+	// UnstartedSuspended: the run was due while the CronJob was suspended (Options.SkipOnResume).
 	UnstartedSuspended
-	// UnstartedEdited: it is a run of the new schedule from before the edit (Options.SkipOnEdit).
+	// UnstartedEdited: the new schedule has the run, but the run was due before the edit
+	// (Options.SkipOnEdit).
 	UnstartedEdited
-	// UnstartedHeld: Forbid held it back (Options.SkipHeld).
+	// UnstartedHeld: Forbid held the run back (Options.SkipHeld).
 	UnstartedHeld
-	// UnstartedNameTaken: its name belongs to another owner, and the next run follows (C14,
-	// CatchUpAll).
+	// UnstartedNameTaken: the name of the run belongs to another owner, and the next run follows
+	// (C14, CatchUpAll).
 	UnstartedNameTaken
 )
 

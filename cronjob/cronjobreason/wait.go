@@ -33,7 +33,7 @@ const (
 	// for active jobs (Backfill.Overlap).
 	WaitBackfill
 	// WaitStale: the snapshot is older than the controller's own writes, and a decision that
-	// depends on the active list waits until it shows them (CI15).
+	// depends on the active list waits until snapshots show these writes (CI15).
 	WaitStale
 	// WaitFailures: a run is due, and too many jobs in a row have failed (C19).
 	WaitFailures
@@ -49,7 +49,8 @@ const (
 const waitNames = "|NextRun|Never|Active|Verify|StartDeadline|NameTaken|NoSchedule|" +
 	"Clock|History|Trigger|Record|Backfill|Stale|Failures|Suspended|Deleted|Terminating"
 
-// String returns the name of the constant without Wait. A cronjob.Wait has a sentence.
+// String returns the name of the constant without Wait. Method String of a cronjob.Wait returns a
+// sentence.
 func (r Wait) String() string { return enum.String(waitNames, int(r), "Wait") }
 
 // MarshalText is [Wait.String].
