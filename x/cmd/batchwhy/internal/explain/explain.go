@@ -41,6 +41,8 @@ type Explainer struct {
 	children map[job.UID][]*read.Job
 	// strays are pods whose Job is not in the input.
 	strays []*read.Pod
+	// existing has the objects that are no manifests.
+	existing map[objectName][]any
 	// gone has the pods that only events name, by their names without the random ends.
 	gone   map[string][]gonePod
 	queue  []any
@@ -53,6 +55,7 @@ func New(objects *read.Objects, options Options) *Explainer {
 	e.report = Report{SchemaVersion: SchemaVersion, At: options.At.UTC(), Objects: []Explanation{}}
 	e.sortPods()
 	e.sortChildren()
+	e.sortExisting()
 	e.sortGone()
 
 	for _, c := range objects.CronJobs {

@@ -55,6 +55,9 @@ func (e *Explainer) job(j *read.Job) Explanation {
 	out := Explanation{Kind: "Job", Namespace: j.Namespace, Name: j.Name, UID: j.UID, Source: j.At.String()}
 	if j.IsManifest {
 		out.UID = ""
+		if is := existingOf[*read.Job](e, "Job", &j.Meta); is != nil && len(j.Refused) == 0 {
+			return e.jobOver(j, is)
+		}
 	}
 
 	l, err := e.lookAt(j)

@@ -50,20 +50,23 @@ func copies[T any](all []*T) (out []*T) {
 	return out
 }
 
-func (s scene) job(namespace, name string) *read.Job {
-	i := slices.IndexFunc(s.Jobs, func(j *read.Job) bool { return j != nil && j.Namespace == namespace && j.Name == name })
-	if i < 0 {
-		return nil
+// job returns the Job of that name, not a manifest that would change it.
+func (s scene) job(namespace, name string) (found *read.Job) {
+	for _, j := range s.Jobs {
+		if j != nil && j.Namespace == namespace && j.Name == name && (found == nil || found.IsManifest) {
+			found = j
+		}
 	}
-	return s.Jobs[i]
+	return found
 }
 
-func (s scene) cronJob(namespace, name string) *read.CronJob {
-	i := slices.IndexFunc(s.CronJobs, func(c *read.CronJob) bool { return c != nil && c.Namespace == namespace && c.Name == name })
-	if i < 0 {
-		return nil
+func (s scene) cronJob(namespace, name string) (found *read.CronJob) {
+	for _, c := range s.CronJobs {
+		if c != nil && c.Namespace == namespace && c.Name == name && (found == nil || found.IsManifest) {
+			found = c
+		}
 	}
-	return s.CronJobs[i]
+	return found
 }
 
 func (s scene) podsOf(j *read.Job) (all []*read.Pod) {

@@ -1,6 +1,7 @@
 package read
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/batchplan/batchplan/cronjob"
@@ -37,7 +38,7 @@ func (o *Objects) addJob(x *manifest.Object, data []byte, head *envelope, place 
 	if j.IsManifest {
 		j.Object.Name, j.Object.UID = m.Name, manifestUID(at, j.Key())
 		j.UID = j.Object.UID
-		j.Unknown, j.Refused = unknown, x.Judge()
+		j.Unknown, j.Refused, j.Spec = unknown, x.Judge(), specOf(data)
 	}
 
 	job.Default(&j.Object.Spec)
@@ -79,7 +80,7 @@ func (o *Objects) addCronJob(x *manifest.Object, data []byte, head *envelope, pl
 	if c.IsManifest {
 		c.Object.Name, c.Object.UID = m.Name, manifestUID(at, c.Key())
 		c.UID = c.Object.UID
-		c.Unknown, c.Refused = unknown, x.Judge()
+		c.Unknown, c.Refused, c.Spec = unknown, x.Judge(), specOf(data)
 	}
 
 	cronjob.Default(&c.Object.Spec)
@@ -88,6 +89,15 @@ func (o *Objects) addCronJob(x *manifest.Object, data []byte, head *envelope, pl
 
 	o.CronJobs = put(o.CronJobs, place, c)
 	return nil
+}
+
+// specOf returns the spec of an object that has been decoded already.
+func specOf(data []byte) json.RawMessage {
+	var object struct {
+		Spec json.RawMessage `json:"spec"`
+	}
+	_ = json.Unmarshal(data, &object)
+	return object.Spec
 }
 
 // manifestUID returns a UID for a manifest, to which no API server has given one yet.

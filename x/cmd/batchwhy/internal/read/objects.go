@@ -90,6 +90,8 @@ type Job struct {
 	Unknown []manifest.Unknown
 	// Refused are the other problems for which an API server would refuse a manifest.
 	Refused manifest.Problems
+	// Spec is the spec of a manifest as it is written, without defaults.
+	Spec json.RawMessage
 }
 
 // CronJob is a CronJob object.
@@ -106,6 +108,7 @@ type CronJob struct {
 	IsManifest bool
 	Unknown    []manifest.Unknown
 	Refused    manifest.Problems
+	Spec       json.RawMessage
 }
 
 // Stream returns a reader of an input with this name.
