@@ -1,8 +1,8 @@
 //go:build js && wasm
 
-// Command wasm is the page's module: it hands texts back and forth between the page and
-// the packages explain, play and calendar. Every function returns JSON, with the field
-// "error" if something is wrong. The page serves the files of the zone database.
+// Command wasm is the page's module. It passes texts between the page and the packages explain,
+// play and calendar. Every function returns JSON, which has the field "error" if something is
+// wrong. The page provides the files of the zone database.
 package main
 
 import (
@@ -68,7 +68,7 @@ func failure(err error) string {
 	return string(data)
 }
 
-// maxObjects is the number of objects that a page can show without running out of memory.
+// maxObjects is the maximum number of objects. A page with more could run out of memory.
 const maxObjects = 100_000
 
 func (p *page) reset([]js.Value) (any, error) {
@@ -90,8 +90,9 @@ func (p *page) write(args []js.Value) (any, error) {
 
 func (p *page) close([]js.Value) (any, error) { return struct{}{}, p.stream.Close() }
 
-// begin starts the explanations. Its argument is {"at": TIME, "for": SECONDS}, or, instead of "at",
-// "written", the time at which the newest file was written, and "now", the present.
+// begin starts the explanations. Its argument is {"at": TIME, "for": SECONDS}. Instead of "at", the
+// argument may have "written", the time at which the newest file was written, and "now", the
+// present.
 func (p *page) begin(args []js.Value) (any, error) {
 	var in struct {
 		At      time.Time `json:"at"`
@@ -114,7 +115,7 @@ func (p *page) begin(args []js.Value) (any, error) {
 	return map[string]any{"count": p.explainer.Len(), "at": in.At.UTC(), "from": from, "warning": warning}, nil
 }
 
-// some explains objects for a number of milliseconds.
+// some explains objects until a number of milliseconds has passed.
 func (p *page) some(args []js.Value) (any, error) {
 	until := time.Now().Add(time.Duration(args[0].Int()) * time.Millisecond)
 	out := struct {
@@ -134,7 +135,7 @@ func (p *page) some(args []js.Value) (any, error) {
 	}
 }
 
-// play plays the first steps of a script, and returns the view with the items from a place on.
+// play plays the first steps of a script. It returns the view, with the page of items at a place.
 func (p *page) play(args []js.Value) (any, error) {
 	var s play.Script
 	if err := json.Unmarshal([]byte(args[0].String()), &s); err != nil {

@@ -1,5 +1,5 @@
-// Package calendar shows the times of a schedule: its next runs, the gaps and overlaps of
-// daylight saving time, what may be surprising, and what Kubernetes 1.37 makes of it.
+// Package calendar shows the times of a schedule: its next runs, the gaps and overlaps of daylight
+// saving time, what may be surprising, and the runs that Kubernetes 1.37 starts at other times.
 package calendar
 
 import (
@@ -23,7 +23,8 @@ type Calendar struct {
 	Differences []Difference `json:"differences"`
 	// PerYear is the number of runs in the year after From.
 	PerYear int `json:"perYear"`
-	// Days has the number of runs on each day of that year, in the zone. Day is the date of the first.
+	// Days has the number of runs on each day of that year, in the zone. Day is the date of the
+	// first day.
 	Days []int     `json:"days"`
 	Day  string    `json:"day"`
 	From time.Time `json:"from"`
@@ -47,7 +48,8 @@ type Shift struct {
 	// Minutes is the size of the change, negative if the clock is put back.
 	Minutes int    `json:"minutes"`
 	Text    string `json:"text"`
-	// Runs are the runs in the hours around the change, in minutes from the change.
+	// Runs has the minutes from the change to each run in the hours around it, negative for earlier
+	// runs.
 	Runs []int `json:"runs"`
 }
 
@@ -65,8 +67,8 @@ type Difference struct {
 
 const layout = "Mon 2006-01-02 15:04:05 MST"
 
-// Look describes a schedule after a time, in a zone of the zone database. An empty zone is
-// UTC. The deadline is startingDeadlineSeconds, -1 for none.
+// Look describes the runs of a schedule after a time, in a zone of the zone database. An empty zone
+// is UTC. The deadline is startingDeadlineSeconds, -1 for none.
 func Look(spec, zone string, deadline int64, from time.Time) (*Calendar, error) {
 	if zone == "" {
 		zone = "UTC"
@@ -136,8 +138,8 @@ func shifts(loc *time.Location, from, to time.Time) func(yield func(time.Time) b
 				return
 			}
 			if !end.After(t) {
-				// After the last transition that a zone file lists, ZoneBounds at the time of
-				// a change may return the bounds of the time before it.
+				// After the last transition that a zone file lists, ZoneBounds at the time of a
+				// change may return the bounds of the period before the change.
 				t = t.Add(time.Hour)
 				continue
 			}
@@ -179,7 +181,7 @@ func describe(s schedule.Schedule, at time.Time) Shift {
 	return out
 }
 
-// compare finds runs of the next year that Kubernetes starts at other times, at most ten.
+// compare returns at most ten runs of the next year that Kubernetes starts at other times.
 func compare(ours, theirs schedule.Schedule, from time.Time) (out []Difference) {
 	a, b := from, from
 	end := from.AddDate(1, 0, 0)

@@ -33,7 +33,7 @@ func TestRuns(t *testing.T) {
 		len(c.Runs) != 10 {
 		t.Errorf("got %v", c.Runs)
 	}
-	if c.PerYear != 365 { // once twice in October, once not at all in March
+	if c.PerYear != 365 { // one day in October has two runs, and one day in March has none
 		t.Errorf("%d runs a year", c.PerYear)
 	}
 }
@@ -59,7 +59,7 @@ func TestDifferences(t *testing.T) {
 	if n := len(look(t, "0 9 * * 1-5", "Europe/Berlin").Differences); n != 0 {
 		t.Errorf("%d differences", n)
 	}
-	// A day without midnight: the reference runs on the Sunday after it (D5).
+	// If a Sunday has no midnight, Kubernetes starts a run of Saturdays on that Sunday (D5).
 	from = time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
 	defer func() { from = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC) }()
 	if c := look(t, "0 9 * * 6", "America/Santiago"); len(c.Differences) == 0 {
@@ -88,8 +88,8 @@ func TestDense(t *testing.T) {
 	}
 }
 
-// TestShortZoneFiles: zone files without future transitions, as on the page, give the same
-// shifts.
+// TestShortZoneFiles: the zone files of the page list no future transitions. They give the same
+// shifts as other zone files.
 func TestShortZoneFiles(t *testing.T) {
 	want := look(t, "30 2 * * *", "Europe/Berlin").Shifts
 	loc, err := time.LoadLocationFromTZData("Europe/Berlin", embedded(t, "Europe/Berlin"))

@@ -25,7 +25,7 @@ const situations = "../explain/testdata/situations/"
 // run runs the command with some input, at noon of the day of the situations.
 func run(t *testing.T, in string, args ...string) (status int, out, errOut string) {
 	t.Helper()
-	t.Setenv("PWD", "") // a user has another folder than the test
+	t.Setenv("PWD", "") // a user starts the command in another folder than the test
 	var o, e bytes.Buffer
 	now := func() time.Time { return time.Date(2026, 10, 14, 9, 14, 0, 0, time.UTC) }
 	status = Main(context.Background(), args, strings.NewReader(in), &o, &e, now)
@@ -199,7 +199,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestSummary: hundreds of objects, most of them healthy, are one screen, with what is wrong first.
+// TestSummary: the output for hundreds of objects, most of them healthy, fits on one screen, and
+// what is wrong comes first.
 func TestSummary(t *testing.T) {
 	var b strings.Builder
 	for i := range 600 {

@@ -156,7 +156,7 @@ func (p *program) write(e *explain.Explainer, options explain.Options, from stri
 	return report, err
 }
 
-// mostDetailed is the number of objects up to which each is explained; more are summarised.
+// mostDetailed is the largest number of objects that are explained one by one. More are summarised.
 const mostDetailed = 10
 
 // detailsOf returns the command that explains one object of a summary.

@@ -19,7 +19,7 @@ import (
 )
 
 // Changes that belong together arrive in several pieces. So an explanation waits until nothing has
-// arrived for quietTime, but no longer than mostTime.
+// arrived for quietTime, but it never waits longer than mostTime.
 const (
 	quietTime = 300 * time.Millisecond
 	mostTime  = 2 * time.Second
@@ -140,7 +140,7 @@ func send(ctx context.Context, pieces chan<- piece, input int, from io.Reader) {
 func (f *follower) listen(ctx context.Context, streams []*manifest.Stream, pieces <-chan piece) error {
 	timer := time.NewTimer(0)
 	<-timer.C
-	var first time.Time // of the changes that are not explained yet
+	var first time.Time // the time of the first change that is not explained yet
 	for open := len(streams); open > 0; {
 		select {
 		case <-ctx.Done():

@@ -23,7 +23,7 @@ const (
 	terminated = `"terminated": {"exitCode": 3, "reason": "Error", "finishedAt": "2026-10-14T09:14:02Z"}`
 )
 
-// follow runs the command with inputs that arrive one after the other, in virtual time from 09:14.
+// follow runs the command in virtual time from 09:14. The inputs arrive one after the other.
 func follow(t *testing.T, inputs []string, pause time.Duration, args ...string) (status int, out, errOut string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -50,7 +50,7 @@ var watchedLife = []string{
 	`{"type": "DELETED", "object": ` + strings.TrimSpace(fmt.Sprintf(watchedJob, 5, 0, 1)) + "}\n",
 }
 
-// TestFollow: each change is explained when it arrives, with what is new.
+// TestFollow: each change is explained when it arrives, and the explanation shows what is new.
 func TestFollow(t *testing.T) {
 	status, out, errOut := follow(t, watchedLife, 10*time.Second)
 	parts := strings.Split(out, "\n\n")
@@ -103,8 +103,8 @@ func TestFollow_Together(t *testing.T) {
 	}
 }
 
-// TestFollow_CronJob: a change of a Job concerns its CronJob, and findings lead to an exit status at
-// the end.
+// TestFollow_CronJob: a change of a Job concerns its CronJob. If there are findings, the exit
+// status at the end shows it.
 func TestFollow_CronJob(t *testing.T) {
 	cron := `{"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "c", "namespace": "n", "uid": "cron-c", "creationTimestamp": "2026-10-14T08:55:00Z"},
 		"spec": {"schedule": "*/10 * * * *", "concurrencyPolicy": "Forbid", "jobTemplate": {"spec": {"template": {"spec": {"restartPolicy": "Never"}}}}},

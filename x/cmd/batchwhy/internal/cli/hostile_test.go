@@ -39,8 +39,8 @@ func hostileJob(t *testing.T) string {
 
 var colours = regexp.MustCompile("\x1b\\[(0|1|2|3[1-6])m")
 
-// TestHostile: no form of output has characters that mislead a terminal, whatever names and messages
-// contain.
+// TestHostile: whatever names and messages contain, no form of output has characters that mislead a
+// terminal.
 func TestHostile(t *testing.T) {
 	in := hostileJob(t)
 	file := filepath.Join(t.TempDir(), "plot.svg")
@@ -88,7 +88,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestCommandLine: the command line is like those of the other commands.
+// TestCommandLine: the command line follows the same conventions as those of the other commands.
 func TestCommandLine(t *testing.T) {
 	for _, test := range []struct {
 		args   []string

@@ -38,8 +38,8 @@ func (p *program) readAll(ctx context.Context, objects *read.Objects, args []str
 	return s, nil
 }
 
-// readStandardInput notes how old standard input is: a pipe counts as the present, and a file has
-// the time at which it was written.
+// readStandardInput notes how old standard input is: a pipe is as of now, and a file is as of the
+// time at which it was written.
 func readStandardInput(s *read.Source, in io.Reader) {
 	if f, ok := in.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
@@ -169,7 +169,7 @@ func (p *progress) clear() {
 }
 
 // resolve returns the path of a file to read. Under "go run -C DIR" the command starts in DIR, and
-// PWD is the user's folder, which is tried first.
+// PWD is the user's folder. So the user's folder is tried first.
 func resolve(name string) string {
 	caller := os.Getenv("PWD")
 	if filepath.IsAbs(name) || !filepath.IsAbs(caller) {

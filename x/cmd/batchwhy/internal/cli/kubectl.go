@@ -14,8 +14,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// kinds are the kinds that an explanation uses. Each is read by a command of its own, so that the
-// others are read if the user may not read one.
+// kinds are the kinds that an explanation uses. Each is read by a command of its own. So if the
+// user may not read one kind, the others are still read.
 var kinds = []string{"jobs", "cronjobs", "pods", "events"}
 
 // answer is the output of kubectl for one kind, or why there is none.
@@ -25,7 +25,7 @@ type answer struct {
 	err       error
 }
 
-// askKubectl reads the objects of a cluster, with the rights of the user.
+// askKubectl reads the objects of a cluster with kubectl, which has the rights of the user.
 func (p *program) askKubectl(ctx context.Context, objects *read.Objects) error {
 	answers := make([]answer, len(kinds))
 	var all sync.WaitGroup
@@ -77,12 +77,12 @@ func (p *program) get(ctx context.Context, kind string, names ...string) answer 
 	err := cmd.Run()
 	mayNotList := err != nil && isForbidden(errOut.String())
 	if mayNotList && len(names) == 0 && len(p.namesOf(kind)) > 0 {
-		return p.get(ctx, kind, p.namesOf(kind)...) // a user who may not list may still get
+		return p.get(ctx, kind, p.namesOf(kind)...) // whoever may not list may still get by name
 	}
 	return answer{kind, errOut.String(), out.Bytes(), err}
 }
 
-// namesOf returns the requested names of a kind, as in job/import.
+// namesOf returns the names that the user has requested of a kind, as in job/import.
 func (p *program) namesOf(kind string) (names []string) {
 	for _, name := range p.names {
 		prefix, rest, ok := strings.Cut(name, "/")
@@ -117,7 +117,6 @@ func firstLine(text string) string {
 	return line
 }
 
-// input is an input to follow.
 type input struct {
 	name string
 	from io.Reader
@@ -136,7 +135,7 @@ func (p *program) watchKubectl(ctx context.Context) (inputs []input, err error) 
 		if err := cmd.Start(); err != nil {
 			return nil, fmt.Errorf("kubectl: %w", err)
 		}
-		go func() { _ = cmd.Wait() }() // it ends with the context; its reason is on standard error
+		go func() { _ = cmd.Wait() }() // kubectl ends when the context is done
 		inputs = append(inputs, input{"kubectl get " + kind, out})
 	}
 	return inputs, nil

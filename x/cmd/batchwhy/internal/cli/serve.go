@@ -58,7 +58,8 @@ func (p *program) serve(ctx context.Context, address string) error {
 	return nil
 }
 
-// pageCommand writes the page into a folder, to be opened from disk or served by others.
+// pageCommand writes the page into a folder. A browser can open it from disk, or another server can
+// serve it.
 func (p *program) pageCommand() *cobra.Command {
 	var folder, url string
 	cmd := &cobra.Command{

@@ -11,7 +11,6 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the stored help: read it as a new user would")
 
-// TestHelp compares the help of each command with the stored one.
 func TestHelp(t *testing.T) {
 	const file = "testdata/help.txt"
 	var got strings.Builder

@@ -14,13 +14,13 @@ const (
 	Patches Verb = "patch"  // sets fields
 	Deletes Verb = "delete" // removes the object, and what it owns
 	Applies Verb = "apply"  // creates the object from its corrected manifest
-	Edits   Verb = "edit"   // corrects what the remedy names
+	Edits   Verb = "edit"   // corrects the fields that the remedy names
 	Starts  Verb = "start"  // creates a Job from a CronJob
 	Ends    Verb = "end"    // lets a container end with an exit code
 )
 
-// Act is one thing that a remedy does to an object, with its command. TestRemedies does it in memory
-// and checks the result.
+// Act is one thing that a remedy does to an object, with its command. TestRemedies carries out each
+// act in memory and checks the result.
 type Act struct {
 	Verb                  Verb
 	Kind, Namespace, Name string
@@ -32,7 +32,6 @@ type Act struct {
 	Command   string
 }
 
-// does returns a remedy that changes objects.
 func does(do, risk string, acts ...*Act) *Remedy {
 	var commands []string
 	for _, a := range acts {
@@ -43,7 +42,8 @@ func does(do, risk string, acts ...*Act) *Remedy {
 	return r
 }
 
-// Acts returns what the command does to Jobs, CronJobs and pods; none if it only shows something.
+// Acts returns what the command does to Jobs, CronJobs and pods. There are no acts if the command
+// only shows something.
 func (r *Remedy) Acts() []*Act {
 	if r.acts == nil {
 		return nil

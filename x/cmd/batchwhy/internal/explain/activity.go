@@ -13,17 +13,17 @@ import (
 type activity struct {
 	// working is true while a container that does the work runs.
 	working bool
-	// helpers are containers that still run after those that do the work have ended. The
-	// pod ends when they end.
+	// helpers are containers that still run although the containers that do the work have ended.
+	// The pod ends when the helpers end.
 	helpers []read.Container
 	// ended are the containers that did the work, if helpers keep the pod running.
 	ended []read.Container
-	// guessed is true if helpers is a guess, from the order of the containers or from how long ago
-	// the others ended.
+	// guessed is true if helpers is a guess, made from the order of the containers or from the time
+	// since the others ended.
 	guessed bool
 }
 
-// endedLong is the time after the end of one container in which another one may still be at work.
+// endedLong is how long a container may still be at work after another one has ended.
 const endedLong = 15 * time.Minute
 
 // activityOf finds out which containers of a pod work. template has the names of the containers of the
@@ -47,7 +47,7 @@ func activityOf(p *read.Pod, pod *job.Pod, template map[string]bool, now time.Ti
 	}
 
 	if pod.Phase == job.PodRunning && len(p.Containers) == 0 {
-		return activity{working: pod.Deletion == nil} // nothing tells more
+		return activity{working: pod.Deletion == nil} // no container is known
 	}
 
 	a.working = len(running) > 0 && pod.Deletion == nil

@@ -12,7 +12,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// lookAtCron runs the planner twice: by what the schedule means, and as Kubernetes 1.37 decides.
+// lookAtCron runs the planner twice: once by what the schedule means, and once with the options of
+// Kubernetes 1.37.
 func (e *Explainer) lookAtCron(c *read.CronJob) (l *cronLook, err error) {
 	object := c.Object
 	if c.IsManifest && object.CreationTimestamp.IsZero() {
@@ -36,7 +37,7 @@ func (e *Explainer) lookAtCron(c *read.CronJob) (l *cronLook, err error) {
 		l.children = append(l.children, child)
 		l.jobs[j.UID] = j
 	}
-	if !l.jobsRead { // the status names those that are active
+	if !l.jobsRead { // the status names the active Jobs
 		for _, ref := range object.Status.Active {
 			l.children = append(l.children, cronjob.Child{
 				Name:              ref.Name,

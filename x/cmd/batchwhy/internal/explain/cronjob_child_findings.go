@@ -57,7 +57,7 @@ func (l *cronLook) failedRunFindings() []Finding {
 	return oneFinding(severity, "RunsFail", text, remedies...)
 }
 
-// successFindings report that runs start but none succeeds, although no failed Job shows it.
+// successFindings report that runs start and none succeeds, if no failed Job shows that.
 func (l *cronLook) successFindings() []Finding {
 	base, since := l.successBase()
 	last := l.status.LastScheduleTime
@@ -65,14 +65,14 @@ func (l *cronLook) successFindings() []Finding {
 	switch {
 	case !known, last.IsZero(), l.cron.IsManifest:
 		return nil
-	case l.isSuspended(), l.snapshot.Schedule.Problem != 0, len(l.holding()) > 0: // none starts now
+	case l.isSuspended(), l.snapshot.Schedule.Problem != 0, len(l.holding()) > 0: // no run starts now
 		return nil
 	case len(l.failedRunFindings()) > 0, len(l.replaceFindings()) > 0, len(l.refusedFindings()) > 0:
 		return nil
 	}
 	for i := range l.children {
 		if c := &l.children[i]; !c.Foreign && c.Finished == job.ConditionComplete {
-			return nil // the status is behind
+			return nil // the status does not show this success yet
 		}
 	}
 

@@ -49,7 +49,6 @@ func (l *cronLook) edit(do string) *Remedy {
 		edit(l.cron.Namespace, "cronjob", l.cron.Name))
 }
 
-// accepts returns the error of an API server for a patch of the CronJob, or nil.
 func (l *cronLook) accepts(change *Act) error {
 	var next cronjob.Spec
 	if err := patched(&next, l.spec, change.Patch); err != nil {
@@ -65,7 +64,7 @@ func (l *cronLook) runNow(do string) *Remedy {
 		start(l.cron.Namespace, l.cron.Name, l.cron.Name+"-by-hand"))
 }
 
-// beside describes what a Job that is started by hand means for the next run.
+// beside describes how a Job that is started by hand affects the next run.
 func (l *cronLook) beside() string {
 	s := l.theirSnapshot
 	byHand := cronjob.Child{Name: l.cron.Name + "-by-hand", UID: "by-hand", CreationTimestamp: l.now, StartTime: l.now}
@@ -179,7 +178,7 @@ func (l *cronLook) lintFindings() (all []Finding) {
 		changesClocks := f.Kind == schedule.SkippedTime || f.Kind == schedule.RepeatedTime
 		i := slices.IndexFunc(recent, func(r schedule.Finding) bool { return r.Kind == f.Kind })
 		if changesClocks && i >= 0 {
-			f = recent[i] // the user may have missed a run in the last days
+			f = recent[i] // the user may notice a run of the last days that is missing
 		}
 
 		severity := Warning
@@ -229,7 +228,7 @@ func (l *cronLook) lintRemedy(kind schedule.FindingKind) *Remedy {
 	return l.edit("change spec.schedule if this is not meant")
 }
 
-// restartFindings report that containers share the Jobs' backoffLimit under restartPolicy OnFailure.
+// restartFindings report that all containers share one backoffLimit under restartPolicy OnFailure.
 func (l *cronLook) restartFindings() []Finding {
 	if l.cron.Jobs == nil {
 		return nil
@@ -260,7 +259,7 @@ func (l *cronLook) namespaceFindings() []Finding {
 			"safe: what is in this namespace will be deleted"))
 }
 
-// differenceFindings report that Kubernetes 1.37 does not do what the schedule means.
+// differenceFindings report that Kubernetes 1.37 starts other runs than the schedule means.
 func (l *cronLook) differenceFindings() []Finding {
 	switch {
 	case l.snapshot.Schedule.Problem != 0 || l.isSuspended():

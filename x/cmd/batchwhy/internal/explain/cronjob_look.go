@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// cronLook is everything that is known about one CronJob. lookAtCron makes it, and it is not changed
-// after that.
+// cronLook is everything that is known about one CronJob. lookAtCron makes it, and nothing changes
+// it after that.
 type cronLook struct {
 	words
 	cron     *read.CronJob
@@ -41,7 +41,7 @@ func (l *cronLook) isSuspended() bool { return l.spec.Suspend != nil && *l.spec.
 // isLost reports whether a run is due that Kubernetes 1.37 does not start.
 func (l *cronLook) isLost() bool { return len(l.plan.Create) > 0 && len(l.theirs.Create) == 0 }
 
-// inZone returns the time of day in the schedule's zone, as an addition to the time in UTC.
+// inZone returns the time of day in the schedule's zone, to be written after the time in UTC.
 func (l *cronLook) inZone(t time.Time) string {
 	zone := l.snapshot.Schedule.Schedule.Location()
 	if zone == time.UTC || zone.String() == "UTC" {
@@ -89,8 +89,8 @@ func (l *cronLook) active() (active []*cronjob.Child) {
 	return active
 }
 
-// holding returns the active Jobs that a concurrency policy looks at: Jobs that the status names, and
-// Jobs of runs. It leaves out Jobs that were started by hand.
+// holding returns the active Jobs that can hold back a run. It leaves out Jobs that were started by
+// hand, unless the status names them.
 func (l *cronLook) holding() []*cronjob.Child {
 	return slices.DeleteFunc(l.active(), func(c *cronjob.Child) bool {
 		isListed := slices.ContainsFunc(l.status.Active, func(r cronjob.Reference) bool { return r.UID == c.UID })
@@ -128,8 +128,8 @@ func (l *cronLook) base() string {
 	return "its creation, " + l.moment(l.snapshot.CronJob.CreationTimestamp)
 }
 
-// staleHolder returns the name of a Job that does not exist, but is in status.active and so holds
-// back runs under Forbid, or "".
+// staleHolder returns the name of a Job that does not exist and yet holds back runs under Forbid,
+// because status.active names it. It returns "" if there is no such Job.
 func (l *cronLook) staleHolder() string {
 	switch {
 	case !l.jobsRead, l.cron.IsManifest, l.spec.ConcurrencyPolicy != cronjob.Forbid:
@@ -146,7 +146,6 @@ func (l *cronLook) staleHolder() string {
 	return ""
 }
 
-// ttl returns the ttlSecondsAfterFinished of the CronJob's Jobs, or nil.
 func (l *cronLook) ttl() *int32 {
 	if l.cron.Jobs == nil {
 		return nil
@@ -165,7 +164,7 @@ func (l *cronLook) whyTooLate() string {
 	return why
 }
 
-// heldBy names the Job that has held a run back under Forbid.
+// heldBy names the Job that was active when a run was due, and so held it back under Forbid.
 func (l *cronLook) heldBy(run time.Time) string {
 	if l.spec.ConcurrencyPolicy != cronjob.Forbid {
 		return ""
@@ -180,7 +179,7 @@ func (l *cronLook) heldBy(run time.Time) string {
 	return ""
 }
 
-// outcome describes how a run has ended whose Job exists, in a word and as a text.
+// outcome describes how a run whose Job exists has ended, in a word and as a text.
 func (l *cronLook) outcome(c *cronjob.Child) (outcome, text string) {
 	if c.Foreign {
 		return "taken", fmt.Sprintf("did not start: a Job of another owner has the name %s", c.Name)

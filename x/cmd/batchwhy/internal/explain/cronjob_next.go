@@ -10,7 +10,7 @@ import (
 // next returns what the controller will do.
 func (l *cronLook) next() (all []Step) {
 	if len(l.cron.Refused) > 0 {
-		return nil // no server takes it
+		return nil // no server accepts the manifest
 	}
 
 	for _, d := range l.plan.Delete {
@@ -73,7 +73,7 @@ func (l *cronLook) nextWait(w *cronjob.Wait) []Step {
 	return steps("Wait", w.Until, "%s", w.String())
 }
 
-// overlap describes what active Jobs mean for the next run.
+// overlap describes how active Jobs affect the next run.
 func (l *cronLook) overlap() string {
 	n := int64(len(l.holding()))
 	if n == 0 {

@@ -62,7 +62,7 @@ func (l *cronLook) refusedFindings() (all []Finding) {
 
 		isNamesake := func(c cronjob.Child) bool { return strings.HasSuffix(strings.TrimSpace(e.Message), " "+c.Name) }
 		if e.Reason == "UnexpectedJob" && slices.ContainsFunc(l.namesakes(), isNamesake) {
-			continue // namesakeFindings tell it
+			continue // namesakeFindings report it
 		}
 
 		switch e.Reason {
@@ -74,7 +74,7 @@ func (l *cronLook) refusedFindings() (all []Finding) {
 	return all
 }
 
-// namesakes returns the Jobs of other controllers that have the CronJob's name.
+// namesakes returns the Jobs whose controller has the CronJob's name and is not the CronJob.
 func (l *cronLook) namesakes() (all []cronjob.Child) {
 	for _, c := range l.children {
 		if c.Foreign && c.Misnamed && l.jobs[c.UID].Controller().Name != "" {
@@ -84,8 +84,9 @@ func (l *cronLook) namesakes() (all []cronjob.Child) {
 	return all
 }
 
-// namesakeFindings report Jobs that a controller up to 1.36 takes for the CronJob's own, because it
-// compares only the name of their controller (C1).
+// namesakeFindings report Jobs of other controllers that have the CronJob's name. A CronJob
+// controller up to 1.36 takes such a Job for the CronJob's own, because it compares only the names
+// (C1).
 func (l *cronLook) namesakeFindings() []Finding {
 	all := l.namesakes()
 	if len(all) == 0 || l.cron.IsManifest {
@@ -105,7 +106,7 @@ func (l *cronLook) namesakeFindings() []Finding {
 		}
 	}
 
-	// Only such a controller reports one of these Jobs.
+	// Only a CronJob controller up to 1.36 reports one of these Jobs.
 	reported, seen := "", false
 	for _, e := range l.events {
 		if e.Reason == "UnexpectedJob" && slices.ContainsFunc(names, func(name string) bool {
@@ -115,8 +116,8 @@ func (l *cronLook) namesakeFindings() []Finding {
 		}
 	}
 
-	// An older controller has cleaned up when it started the last run: what was above the limits then
-	// would be gone.
+	// A controller up to 1.36 cleaned up when it started the last run. If it would have deleted
+	// some of these Jobs then, the controller is a newer one, because they still exist.
 	had := slices.DeleteFunc(slices.Clone(l.children), func(c cronjob.Child) bool {
 		return c.Finished == "" || !c.FinishTime.Before(l.status.LastScheduleTime)
 	})
@@ -143,8 +144,8 @@ func (l *cronLook) namesakeFindings() []Finding {
 	return []Finding{f}
 }
 
-// olderDeletes returns the named Jobs that a controller up to 1.36 deletes next if these are the Jobs it
-// sees.
+// olderDeletes returns which of the named Jobs a controller up to 1.36 deletes next, if it sees the
+// given children.
 func (l *cronLook) olderDeletes(names []string, children []cronjob.Child) (lost []string) {
 	s := l.theirSnapshot
 	s.Children, s.Options = children, cronjob.Kubernetes(release.V136())
@@ -160,7 +161,8 @@ func (l *cronLook) olderDeletes(names []string, children []cronjob.Child) (lost 
 	return lost
 }
 
-// byHand returns the name of the Job at the end of a message if it was started by hand, or "".
+// byHand returns the name of the Job that a message ends with if that Job was started by hand, or
+// "".
 func (l *cronLook) byHand(message string) string {
 	for i := range l.children {
 		if c := &l.children[i]; l.isByHand(c) && strings.HasSuffix(strings.TrimSpace(message), " "+c.Name) {
@@ -248,11 +250,12 @@ func lowerFirst(text string) string {
 	return text
 }
 
-// lateFindings report a run that should have started, and one that runs much longer than others.
+// lateFindings report a run that should have started, and an active Job that takes much longer than
+// earlier ones.
 func (l *cronLook) lateFindings() (all []Finding) {
 	for _, c := range l.plan.Create {
 		since := c.ScheduledTime
-		for i := range l.children { // what held it back may have ended just now
+		for i := range l.children { // the Job that held the run back may have ended just now
 			if c := &l.children[i]; !c.Foreign {
 				since = later(since, c.FinishTime)
 			}
@@ -312,7 +315,7 @@ func (l *cronLook) startedLate() []Finding {
 	return nil
 }
 
-// runsLong returns a text if an active Job takes much longer than earlier ones, or "".
+// runsLong returns a text if an active Job takes much longer than earlier ones, or else "".
 func (l *cronLook) runsLong(active *cronjob.Child) string {
 	longest := l.longest()
 	age := l.now.Sub(active.CreationTimestamp)

@@ -83,8 +83,8 @@ func printed(print func(p *Printer)) string {
 	return b.String()
 }
 
-// TestPrinter_Runs: consecutive runs with the same text are one line. It names the last day if that
-// differs from the first.
+// TestPrinter_Runs: consecutive runs with the same text share one line. The line names the last day
+// if it differs from the first day.
 func TestPrinter_Runs(t *testing.T) {
 	run := func(hours int, text string) Run {
 		return Run{At: midnight.Add(time.Second + time.Duration(hours)*time.Hour), Text: text}
@@ -146,8 +146,8 @@ func TestPrinter_Pods(t *testing.T) {
 	}
 }
 
-// TestPrinter_Width: a line may have the width of the printer. Colours and control characters do not
-// count.
+// TestPrinter_Width: a line may be as wide as the printer allows. Colours and control characters do
+// not count.
 func TestPrinter_Width(t *testing.T) {
 	for words, want := range map[string][]string{
 		strings.Repeat("a", 50) + " " + strings.Repeat("b",
@@ -168,8 +168,8 @@ func TestPrinter_Width(t *testing.T) {
 	}
 }
 
-// TestTimeline_Finish: at most sixty lanes are drawn, over at least ten seconds. Lanes that are left
-// out do not extend the time.
+// TestTimeline_Finish: at most sixty lanes are drawn, over at least ten seconds. A lane that is
+// left out does not make the timeline longer.
 func TestTimeline_Finish(t *testing.T) {
 	for lanes, want := range map[int][2]int{0: {0, 0}, 60: {60, 0}, 61: {60, 1}, 75: {60, 15}} {
 		tl := &Timeline{From: midnight, To: midnight, Now: midnight}
@@ -248,7 +248,8 @@ func TestSorted(t *testing.T) {
 	}
 }
 
-// TestLastWarnings: of each reason, the latest warning counts for all events. Other events are left out.
+// TestLastWarnings: the latest warning of each reason has the count of all of them. Other events
+// are left out.
 func TestLastWarnings(t *testing.T) {
 	event := func(kind, reason string, ago time.Duration) read.Event {
 		return read.Event{Type: kind, Reason: reason, Last: midnight.Add(-ago), Count: 1}
@@ -263,7 +264,7 @@ func TestLastWarnings(t *testing.T) {
 	}
 }
 
-// TestForecast_ChangesNoLook: a forecast plays the rounds with copies of what is known.
+// TestForecast_ChangesNoLook: a forecast works on copies, and does not change the look.
 func TestForecast_ChangesNoLook(t *testing.T) {
 	files, err := filepath.Glob("testdata/[cq]*/*.yaml")
 	must.OK(t, err)
@@ -297,7 +298,8 @@ func TestForecast_ChangesNoLook(t *testing.T) {
 	}
 }
 
-// TestGang_Size: the size of a gang is planned once for a Job, not for each pod that waits.
+// TestGang_Size: the planner computes the size of a gang once for a Job, not for each pod that
+// waits.
 func TestGang_Size(t *testing.T) {
 	objects := &read.Objects{}
 	stream := objects.Stream("job.yaml")

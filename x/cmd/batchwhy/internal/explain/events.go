@@ -50,8 +50,8 @@ func lastWarnings(events []read.Event) (last []read.Event) {
 	return last
 }
 
-// refusal returns the latest event about a creation that was refused, or nil if it is old or a later
-// creation succeeded.
+// refusal returns the latest event about a refused creation. It returns nil if that event is old,
+// or if a later creation succeeded.
 func refusal(events []read.Event, now time.Time) *read.Event {
 	e := lastEvent(events, "FailedCreate")
 	if e == nil || now.Sub(e.Last) > recently {
@@ -63,7 +63,7 @@ func refusal(events []read.Event, now time.Time) *read.Event {
 	return e
 }
 
-// contains reports whether a message contains any of the words, whatever its case.
+// contains reports whether a message contains any of the words. Upper and lower case do not matter.
 func contains(message string, words ...string) bool {
 	message = strings.ToLower(message)
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(message, w) })
@@ -85,7 +85,7 @@ func quoted(message, word string) string {
 	return name
 }
 
-// said returns a part of a sentence with the message with which a container ended.
+// said returns the message with which a container ended, as a part of a sentence.
 func said(message string) string {
 	if message = brief(message); message == "" {
 		return ""

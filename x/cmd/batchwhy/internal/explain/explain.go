@@ -26,7 +26,8 @@ type Options struct {
 	// Names are the objects to explain, as NAME or NAMESPACE/NAME, optionally after
 	// "job/" or "cronjob/". Without names, all objects are explained.
 	Names []string
-	// Only, if not nil, reports by UID whether to explain an object that Names include.
+	// Only, if not nil, reports whether to explain the object with this UID. It chooses among the
+	// objects that Names include.
 	Only func(job.UID) bool
 }
 
@@ -43,7 +44,7 @@ type Explainer struct {
 	strays []*read.Pod
 	// existing has the objects that are no manifests.
 	existing map[objectName][]any
-	// gone has the pods that only events name, by their names without the random ends.
+	// gone has the pods that only events name. The key is the name of a pod without its random end.
 	gone   map[string][]gonePod
 	queue  []any
 	report Report
@@ -133,8 +134,8 @@ func (e *Explainer) wants(kind string, m *read.Meta) bool {
 	})
 }
 
-// sortPods finds the Job of each pod: its controller, or for a pod without one a Job
-// whose selector matches.
+// sortPods finds the Job of each pod. It is the pod's controller. For a pod without a controller,
+// it is a Job whose selector matches.
 func (e *Explainer) sortPods() {
 	e.pods = make(map[job.UID][]*read.Pod)
 	known := make(map[job.UID]*read.Job)
@@ -193,8 +194,8 @@ func (e *Explainer) offer(p *read.Pod, byLabel map[string][]*read.Job) (taken bo
 	return taken
 }
 
-// selectorKey returns the namespace and one label that all pods of the Job have, so that pods
-// without a controller need not be compared with every Job.
+// selectorKey returns the namespace of a Job and one label that its selector requires of each pod.
+// With it, a pod without a controller need not be compared with every Job.
 func selectorKey(j *read.Job) string {
 	if j.Object.Spec.Selector == nil {
 		return ""

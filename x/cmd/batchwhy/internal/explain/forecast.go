@@ -36,7 +36,7 @@ func (f *Forecast) add(reason string, at time.Time, format string, args ...any) 
 		Step{At: at.UTC(), Reason: reason, Text: sentence(fmt.Sprintf(format, args...)), Inferred: true})
 }
 
-// future is a Job whose rounds are planned in advance.
+// future is a Job whose coming rounds are planned now.
 type future struct {
 	*Forecast
 	snapshot job.Snapshot
@@ -48,8 +48,8 @@ type future struct {
 	last string
 }
 
-// forecastJob plans the rounds to come. Pods that exist stay as they are, and new pods do what the
-// latest ended pod has done.
+// forecastJob plans the rounds to come. It assumes that pods that exist stay as they are, and that
+// new pods do what the latest ended pod has done.
 func (e *Explainer) forecastJob(l *look) *Forecast {
 	f := &future{
 		Forecast: &Forecast{Until: l.now.Add(e.options.For).UTC()},
@@ -101,7 +101,7 @@ func (l *look) habit() (h habit) {
 	return h
 }
 
-// round plans one round, carries it out in memory, and moves the time on. It returns false if
+// round plans one round, carries it out in memory, and advances the time. It returns false if
 // nothing more happens until the end of the forecast.
 func (f *future) round() bool {
 	s := &f.snapshot

@@ -11,8 +11,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// gangFindings report a Job whose pods wait for their workload or pod group (J44). As long as the
-// controller cannot write these, it creates and counts no pod, and writes no status.
+// gangFindings report a Job whose workload or pod group does not exist yet (J44). As long as the
+// controller cannot write these objects, it creates and counts no pod, and writes no status.
 func (l *look) gangFindings() []Finding {
 	switch {
 	case l.isFinished(), l.isElsewhere(), l.job.IsManifest, len(l.pods) > 0:
@@ -46,8 +46,8 @@ func (l *look) gangFindings() []Finding {
 	return nil
 }
 
-// gangSize returns the number of pods that a new Job of a spec starts together (J45), or 0 if it is no
-// gang.
+// gangSize returns the number of pods that a new Job with this spec starts together (J45), or 0 if
+// the pods are no gang.
 func gangSize(j job.Job, now time.Time) int64 {
 	j.Status, j.DeletionTimestamp = job.Status{}, time.Time{}
 	plan, err := job.Reconcile(job.Snapshot{Job: j, Now: now, Options: job.Options{Gangs: true}})
@@ -62,8 +62,8 @@ func gangSize(j job.Job, now time.Time) int64 {
 	return 0
 }
 
-// lacksGang reports whether a pod waits for a gang that never fills: the Job wants fewer pods than
-// have to exist.
+// lacksGang reports whether a pod waits for a gang that never fills, because the Job wants fewer
+// pods than the gang needs.
 func (l *look) lacksGang(p *read.Pod) bool {
 	return p.Spec.Group != "" && l.found.Wanted < l.gang
 }
@@ -78,14 +78,14 @@ func (l *look) gangLack() string {
 	return text
 }
 
-// gangRemedy lets the pods that are left start.
+// gangRemedy returns the remedy that lets the remaining pods start.
 func (l *look) gangRemedy() *Remedy {
 	return l.set("lower minCount to the pods that are left", "spec.scheduling.schedulingPolicy.gang.minCount",
 		max(l.found.Wanted, 1),
 		"safe: pods that have a node keep it, and the controller gives their pod group the new size")
 }
 
-// remainderFindings report a gang whose last pods may be too few, or which never fills.
+// remainderFindings report a gang that never fills, or whose last pods may be too few to start.
 func (l *look) remainderFindings() []Finding {
 	size, completions := l.gang, int64(value.Of(l.spec.Completions))
 	parallelism := int64(value.Of(l.spec.Parallelism))
@@ -97,11 +97,11 @@ func (l *look) remainderFindings() []Finding {
 		return nil
 	case !l.job.IsManifest && !slices.ContainsFunc(l.pods, isGrouped): // the gate may be off
 		return nil
-	case slices.ContainsFunc(l.pods, isLeft): // a finding about the pod tells it
+	case slices.ContainsFunc(l.pods, isLeft): // a finding about the pod reports it
 		return nil
 	case completions >= size && completions <= parallelism:
 		return nil
-	case completions < size && slices.ContainsFunc(l.pods, isPlaced): // they started as a smaller gang
+	case completions < size && slices.ContainsFunc(l.pods, isPlaced): // these pods started as a smaller gang
 		return nil
 	}
 
@@ -127,7 +127,7 @@ func (l *look) remainderFindings() []Finding {
 
 	var remedies []*Remedy
 	isWhole := l.spec.Scheduling.SchedulingPolicy.Gang.MinCount == nil
-	if isWhole && completions <= 2*parallelism { // they were to start together, and few more nodes hold them
+	if isWhole && completions <= 2*parallelism { // all pods were to start together
 		remedies = append(remedies, l.again(fmt.Sprintf("let all pods start together (parallelism: %d)", completions)))
 	}
 	remedies = append(remedies, l.set("let each pod start alone, as without a gang", minCount, 1, ""))

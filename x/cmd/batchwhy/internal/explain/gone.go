@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// gonePod is a pod that is known only by its events: it does not exist any more, or was not read.
+// gonePod is a pod that only events name: it does not exist any more, or it was not read.
 type gonePod struct {
 	name   string
 	events []read.Event
@@ -33,8 +33,8 @@ func (e *Explainer) sortGone() {
 	}
 }
 
-// goneOf returns the pods of a Job that only events name. Events from before the Job's creation are
-// about an earlier Job with its name.
+// goneOf returns the pods of a Job that only events name. Events from before the Job's creation
+// concern an earlier Job of the same name.
 func (e *Explainer) goneOf(j *read.Job) (all []gonePod) {
 	names := []string{j.Key()}
 	if n := j.Object.Spec.Completions; j.Object.Spec.CompletionMode == "Indexed" && n != nil {
@@ -53,7 +53,7 @@ func (e *Explainer) goneOf(j *read.Job) (all []gonePod) {
 	return all
 }
 
-// disruptions describes the reasons of events about pods that were ended from outside.
+// disruptions describes what has ended a pod from outside, by the reason of the event about it.
 var disruptions = map[string]string{
 	"Preempted":            "preempted for a pod of higher priority",
 	"Preempting":           "ended by the kubelet to make room for a critical pod",
@@ -87,7 +87,7 @@ func (l *look) goneDisruptions() (n int64, why string) {
 	return n, all.list() + fmt.Sprintf(", the last one %s %s", name, l.at(latest.Last))
 }
 
-// goneRemedies say how to prevent such disruptions, or how to keep them from counting.
+// goneRemedies say how to prevent the disruptions of gone pods, or how to keep them from counting.
 func (l *look) goneRemedies() []*Remedy {
 	for _, p := range l.gone {
 		if lastEvent(p.events, "ScaleDown") != nil {
@@ -150,8 +150,8 @@ func (l *look) stoppedFindings() []Finding {
 	return nil
 }
 
-// stopsWork reports whether an event's message is about the stop of a container that does the work. The
-// kubelet also stops sidecars when the work is done.
+// stopsWork reports whether the message of an event says that a container which does the work is
+// stopped. The kubelet also stops sidecars, when the work is done.
 func (l *look) stopsWork(message string) bool {
 	name, ok := strings.CutPrefix(message, "Stopping container ")
 	return ok && slices.Contains(l.spec.Template.Containers, strings.TrimSpace(name))
@@ -177,8 +177,8 @@ func (l *look) goneText() string {
 	return fmt.Sprintf("; the last warning about %s, %s %s: %s", name, last.Reason, l.at(last.Last), told(last.Message))
 }
 
-// killReport returns the event about a process that a node killed for its memory at the time when a
-// container ended with exit code 137, or nil if there is no such event.
+// killReport returns the event of a node about a process that it killed for lack of memory when a
+// container ended with exit code 137. It returns nil if there is no such event.
 func (l *look) killReport(p *read.Pod, c *read.Container) *read.Event {
 	switch {
 	case c.ExitCode != 137, c.Reason == "OOMKilled", p.Node == "", p.Condition("DisruptionTarget").Status == "True":

@@ -168,7 +168,7 @@ func (l *look) behindFindings() []Finding {
 	}
 }
 
-// toAccount returns the names of the ended pods that the next round would account for.
+// toAccount returns the names of the ended pods that the next round would count.
 func (l *look) toAccount() (names []string) {
 	for _, u := range l.plan.Untrack {
 		if u.Ended && !u.OnEnd {

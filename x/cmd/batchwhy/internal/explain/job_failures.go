@@ -87,8 +87,8 @@ func (l *look) kindOf(i int) (failureKind, read.Container) {
 	return failedOther, bad
 }
 
-// failureFindings report the pods that have failed, with one finding for each kind of failure, and
-// another one if many failures do not count.
+// failureFindings report the pods that have failed. There is one finding for each kind of failure,
+// and another one if many failures are not counted.
 func (l *look) failureFindings() (all []Finding) {
 	if l.isElsewhere() || l.status.Finished() == job.ConditionComplete {
 		return nil
@@ -137,7 +137,8 @@ func (l *look) failureFinding(kind failureKind, failed []failure) Finding {
 	case failedLate:
 		text = fmt.Sprintf("%s ended by %s: each further pod has as long again", count(n, "pod was", "pods were"),
 			podDeadline(p))
-		// A limit of 1000 or more is in fact no limit, as the default with backoffLimitPerIndex.
+		// A limit of 1000 or more is in fact no limit. The default with backoffLimitPerIndex is
+		// such a limit.
 		if limit := int64(*l.spec.BackoffLimit); limit < 1000 {
 			text += fmt.Sprintf(", and all %d that backoffLimit %d allows have %s together, besides the backoffs "+
 				"between them",
@@ -197,7 +198,7 @@ func (l *look) failedRemedies(f failure) []*Remedy {
 	return []*Remedy{logs, l.rerun("correct what makes the pods fail")}
 }
 
-// podDeadline describes the deadline of a pod, as distinct from the deadline of its Job.
+// podDeadline describes the deadline of a pod, which is not the deadline of its Job.
 func podDeadline(p *read.Pod) string {
 	return fmt.Sprintf("the deadline of the pod, activeDeadlineSeconds %d in the pod template, which counts for "+
 		"each pod from its own start", value.Of(p.Spec.Deadline))
@@ -221,7 +222,7 @@ func (l *look) lateRemedies(p *read.Pod) []*Remedy {
 	return []*Remedy{whole, more, when("it hangs", l.logs(p, firstOf(&p.Spec), false))}
 }
 
-// atOrNow returns the words for a time to come, or "immediately".
+// atOrNow returns the words for a time in the future, or "immediately" for an earlier time.
 func (l *look) atOrNow(t time.Time) string {
 	if t.After(l.now) {
 		return l.at(t)
@@ -423,8 +424,8 @@ func (l *look) leavingFailures() (all []int) {
 	return all
 }
 
-// leavingText describes which pods are being deleted, and why, if a condition of the first one says
-// so.
+// leavingText describes which pods are being deleted. It says why, if a condition of the first pod
+// shows it.
 func (l *look) leavingText(leaving []int) string {
 	var names []string
 	for _, i := range leaving {
@@ -464,7 +465,7 @@ func (l *look) nodeSaid(f *failure) string {
 	return ""
 }
 
-// deletedPods names the pods that were deleted according to events.
+// deletedPods names the pods that were deleted according to events, or describes why they are gone.
 func (l *look) deletedPods() string {
 	var names []string
 	for _, e := range l.events {
@@ -516,7 +517,6 @@ func (l *look) lostRemedies(reason string) (all []*Remedy) {
 	return append(all, l.rerun("correct what makes the pods fail"))
 }
 
-// deadlineRemedies tell what to do about a Job that was too slow.
 func (l *look) deadlineRemedies() []*Remedy {
 	return []*Remedy{
 		when("the work needs more time",

@@ -54,8 +54,8 @@ func (l *look) specFindings() (all []Finding) {
 }
 
 // sharedRestarts returns a text if several containers share the restarts that backoffLimit allows
-// with restartPolicy OnFailure, and a limit that is enough for all of them. The text is empty if
-// they share nothing, or if the limit is below 2 or high.
+// with restartPolicy OnFailure. It also returns a limit that is enough for all of them. The text is
+// empty if the containers share nothing, or if the limit is below 2 or enough for all of them.
 func sharedRestarts(s *job.Spec) (text string, enough int64) {
 	limit, containers, pods := int64(*s.BackoffLimit), int64(len(s.Template.Containers)), int64(*s.Parallelism)
 	if s.Completions != nil {
@@ -75,7 +75,7 @@ func sharedRestarts(s *job.Spec) (text string, enough int64) {
 	return text, min(max(limit, enoughEach)*all, math.MaxInt32)
 }
 
-// atMost returns the number of restarts that each of n containers has when together they reach a limit.
+// atMost returns how often each of n containers has been restarted when all together reach a limit.
 func atMost(limit, n int64) string {
 	each := (limit + n - 1) / n
 	if limit%n == 0 {
@@ -163,15 +163,15 @@ func (l *look) unreachable() (all []Finding) {
 	return all
 }
 
-// enoughFor returns an activeDeadlineSeconds that leaves time for the work besides the backoffs up to
-// a limit: twice the backoffs, and the present deadline.
+// enoughFor returns an activeDeadlineSeconds that is enough for the work and for the backoffs up to
+// a limit of failures: twice the backoffs, and the present deadline.
 func (l *look) enoughFor(limit int64) int64 {
 	const most = math.MaxInt32 * time.Second
 	return 2*int64(totalBackoff(limit, most)/time.Second) + *l.spec.ActiveDeadlineSeconds
 }
 
-// totalBackoff returns the sum of the backoffs of a Job that fails again and again. It stops adding
-// at most.
+// totalBackoff returns the sum of the backoffs of a Job that fails a number of times in a row. It
+// stops adding when the sum reaches most.
 func totalBackoff(failures int64, most time.Duration) (sum time.Duration) {
 	for n := int64(1); n <= failures && sum < most; n++ {
 		sum += delayAfter(n)
@@ -244,8 +244,8 @@ func (l *look) remaining() int64 {
 	return int64(*l.spec.Completions) - l.found.Succeeded
 }
 
-// deadlineFindings report a deadline that the remaining work cannot meet, if the pods to come
-// take as long as those that have succeeded.
+// deadlineFindings report a deadline that passes before the remaining work is done, if the pods to
+// come take as long as those that have succeeded.
 func (l *look) deadlineFindings() []Finding {
 	w := l.waits(jobreason.WaitDeadline)
 	if w == nil || l.isSuspended() {
@@ -265,7 +265,7 @@ func (l *look) deadlineFindings() []Finding {
 
 	endsWith := func(waves int64) time.Time {
 		needs := time.Duration(waves) * mean
-		if l.found.Active > 0 { // the present wave has already run for a while
+		if l.found.Active > 0 { // the running pods have already used some of their time
 			needs -= min(mean, l.now.Sub(l.oldestRunning()))
 		}
 		return l.now.Add(needs)
@@ -296,8 +296,9 @@ func (l *look) deadlineFindings() []Finding {
 		remedies...))}
 }
 
-// meanTime returns how long a completion took on average, 0 if that is unknown. If the succeeded pods
-// are gone, it divides the time until the present pods started by the number of earlier waves.
+// meanTime returns how long a completion took on average, or 0 if that is unknown. If the succeeded
+// pods are gone, it divides the time until the oldest running pod started by the number of earlier
+// waves.
 func (l *look) meanTime() time.Duration {
 	var sum time.Duration
 	n := int64(0)
@@ -354,7 +355,7 @@ func (l *look) counterFindings() (all []Finding) {
 	read := inspect("read the status and the pods again, together", collect(l.job.Namespace))
 	for _, n := range l.plan.Notes {
 		if n.Field == "job.spec.scheduling" {
-			continue // only the gates of the controller, which are unknown, decide about it
+			continue // only the gates of the controller decide whether the field counts, and they are unknown
 		}
 		all = append(all, finding(Warning, "Contradiction",
 			fmt.Sprintf("%s %s: %s", strings.TrimPrefix(n.Field, "job."), n.Value, withoutRule(n.Message)), read))
@@ -377,7 +378,7 @@ func (l *look) counterFindings() (all []Finding) {
 		}
 	}
 
-	if len(l.behindFindings()) == 0 && len(l.adoptionFindings()) == 0 { // these explain a contradiction
+	if len(l.behindFindings()) == 0 && len(l.adoptionFindings()) == 0 { // they explain a contradiction
 		compare("active", int64(l.status.Active), l.found.Active)
 	}
 	if l.status.Ready != nil && int64(l.status.Active) == l.found.Active {

@@ -11,7 +11,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// look is everything that is known about one Job. lookAt makes it, and it is not changed after that.
+// look is everything that is known about one Job. lookAt makes it, and nothing changes it after
+// that.
 type look struct {
 	words
 	job      *read.Job
@@ -37,9 +38,9 @@ type look struct {
 	// podsRead is false if the input has no pods, although the status counts some.
 	podsRead bool
 	workload read.Workload
-	// nodesLost has the times since when nodes are not ready; zero if a node is ready.
+	// nodesLost has, for each node, the time since when it is not ready, or zero if it is ready.
 	nodesLost map[string]time.Time
-	// gone are failed or deleted pods that only events still name.
+	// gone are failed or deleted pods that only events name.
 	gone []gonePod
 	// nodeEvents returns the events about a node.
 	nodeEvents func(node string) []read.Event
@@ -80,7 +81,7 @@ func (l *look) isFinished() bool { return l.status.Finished() != "" }
 // isElsewhere reports whether another controller manages the Job.
 func (l *look) isElsewhere() bool { return l.waits(jobreason.WaitManagedBy) != nil }
 
-// fails reports whether the plan decides that the Job fails, and the Job has not ended by its status.
+// fails reports whether the plan decides that the Job fails, before the status shows an end.
 func (l *look) fails() bool {
 	return !l.isFinished() && l.plan.Verdict.Type == job.ConditionFailureTarget
 }
@@ -153,8 +154,8 @@ func (l *look) waits(reason jobreason.Wait) *job.Wait {
 	return nil
 }
 
-// templateNames returns the names of the containers of the Job's template. Other containers of a pod
-// were injected.
+// templateNames returns the names of the containers of the Job's template. If a pod has other
+// containers, they were injected.
 func (l *look) templateNames() map[string]bool {
 	names := make(map[string]bool)
 	for _, c := range l.job.Template.Containers {

@@ -24,7 +24,8 @@ func (l *look) next() []Step {
 	return sortedStably(append(all, l.nextExpiry()...), func(a, b *Step) int { return compareTimes(a.At, b.At) })
 }
 
-// compareTimes orders times, zero times first: such steps happen now, or everything waits for them.
+// compareTimes orders the times of steps. A zero time comes first: the step happens now, or
+// everything else waits for it.
 func compareTimes(a, b time.Time) int {
 	if a.IsZero() || b.IsZero() {
 		return boolToInt(!a.IsZero()) - boolToInt(!b.IsZero())
@@ -32,7 +33,7 @@ func compareTimes(a, b time.Time) int {
 	return a.Compare(b)
 }
 
-// step returns a step at a time, which is zero for now.
+// step returns a step that happens at a time. A zero time means now.
 func step(reason string, at time.Time, format string, args ...any) Step {
 	s := Step{Reason: reason, Text: sentence(fmt.Sprintf(format, args...))}
 	if !at.IsZero() {
@@ -188,8 +189,8 @@ func (l *look) nextVerdict() []Step {
 	return nil
 }
 
-// nextWait returns what the controller waits for. It leaves out waits that other steps describe, and
-// waits that are impossible in a snapshot that contains all writes.
+// nextWait returns what the controller waits for. It leaves out a wait that another step describes,
+// and a wait that is impossible in a snapshot with all writes of the controller.
 func (l *look) nextWait(w job.Wait) []Step {
 	switch w.Reason {
 	case jobreason.WaitBackoff:
@@ -237,7 +238,7 @@ func (l *look) nextWait(w job.Wait) []Step {
 	return nil
 }
 
-// noMorePods reports that a work queue gets no more pods.
+// noMorePods returns a text if a work queue gets no more pods, or else "".
 func (l *look) noMorePods() string {
 	if l.spec.Completions != nil || l.found.Succeeded == 0 {
 		return ""

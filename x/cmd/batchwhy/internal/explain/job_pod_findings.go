@@ -12,8 +12,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// activeFailures returns the findings about failed pods of a Job that goes on. For a Job that has
-// failed, the finding about the Job names them.
+// activeFailures returns the findings about failed pods of a Job that continues. If the Job has
+// failed, the finding about the Job names the pods.
 func (l *look) activeFailures() []Finding {
 	if l.status.Finished() == job.ConditionFailed || l.fails() {
 		return l.unhandledFindings()
@@ -24,7 +24,7 @@ func (l *look) activeFailures() []Finding {
 	return slices.Concat(l.failureFindings(), l.goneFindings(), l.failedIndexFindings(), l.unhandledFindings())
 }
 
-// failedIndexFindings report that indexes have failed for good while others go on, so that the
+// failedIndexFindings report that some indexes have failed for good while others continue. Then the
 // Job will fail at its end. failureFindings do not report that.
 func (l *look) failedIndexFindings() []Finding {
 	failed := l.found.FailedIndexes
@@ -118,7 +118,7 @@ func (l *look) deletionFindings() []Finding {
 	return oneFinding(Error, "DeletionHangs", text, remedies...)
 }
 
-// recently is the time for which a refused write counts as the present state.
+// recently is how long a refused write counts as a problem that still exists.
 const recently = 15 * time.Minute
 
 // refusedFindings report writes that the API server has refused.
@@ -145,7 +145,6 @@ func (l *look) refusedFindings() (all []Finding) {
 	return all
 }
 
-// refusalRemedies say what to do about a pod that the API server refuses.
 func (l *look) refusalRemedies(message string) []*Remedy {
 	ns := l.job.Namespace
 	const retries = "; the controller retries by itself, at most a minute apart"
@@ -261,7 +260,7 @@ func (l *look) adoptionFindings() []Finding {
 		off = append(off, key+"-")
 	}
 
-	labels := l.snapshot.Job.Spec.Selector.MatchLabels // generated ones have the UID of the Job
+	labels := l.snapshot.Job.Spec.Selector.MatchLabels // a generated selector has the UID of the Job
 	if labels["batch.kubernetes.io/controller-uid"] == "" && labels["controller-uid"] == "" {
 		return oneFinding(Error, "Adoption", fmt.Sprintf("manualSelector is true, and the selector of the Job "+
 			"matches %s, which another has made: the Job takes %s over, counts %s like its own, and deletes pods "+

@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// keeper is a tool that creates an object from a source, such as a chart, and creates it again from
-// there. So changes belong into the source.
+// keeper is a tool that creates an object from a source, such as a chart, and creates it from there
+// again. So a user makes changes in the source.
 type keeper struct {
 	name    string // such as "Argo CD"; empty if there is no tool
 	source  string // where a user changes the object
@@ -58,8 +58,8 @@ func keeperOf(m *read.Meta) keeper {
 	return keeper{}
 }
 
-// setBack warns that the tool or the owner that created an object may undo a change to the object
-// alone.
+// setBack warns that the tool or the owner that created an object may undo a change that is made
+// only to the object.
 func setBack(m *read.Meta) string {
 	owner := m.Controller()
 	switch k := keeperOf(m); {

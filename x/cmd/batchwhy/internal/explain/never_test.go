@@ -9,7 +9,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// TestNeverRuns: a sentence says that a schedule never runs.
+// TestNeverRuns: if a schedule never runs, a sentence says so.
 func TestNeverRuns(t *testing.T) {
 	objects := &read.Objects{}
 	stream := objects.Stream("cron.yaml")

@@ -10,7 +10,6 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// imageRemedies say what to do about an image that cannot be pulled.
 func (l *look) imageRemedies(p *read.Pod, c *read.Container) []*Remedy {
 	message, missing := c.Message, (*read.Event)(nil)
 	for i := range l.pods {
@@ -141,7 +140,6 @@ func (l *look) missingRemedies(p *read.Pod, message string) []*Remedy {
 	}
 }
 
-// startRemedies say what to do about a container that cannot be started.
 func (l *look) startRemedies(p *read.Pod, message string) []*Remedy {
 	switch {
 	case contains(message, "mount a directory onto a file", "not a directory"):
@@ -183,7 +181,6 @@ func (l *look) platformRemedies() []*Remedy {
 	}
 }
 
-// memoryRemedies say what to do about a container without enough memory.
 func (l *look) memoryRemedies(p *read.Pod, container string) []*Remedy {
 	limit := p.Spec.Container(container).MemoryLimit
 	raise := "set resources.limits.memory, with a request of the same size,"
@@ -244,8 +241,8 @@ func (l *look) sidecarRemedies(p *read.Pod, activity *activity) []*Remedy {
 				"annotation vault.hashicorp.com/agent-pre-populate-only: \"true\","),
 		}
 	default:
-		// No object shows what the program does at SIGTERM. Without a handler, it ends with 143,
-		// or, if it is process 1, not at all.
+		// No object shows what the program does at SIGTERM. Without a handler, it ends with 143. As
+		// process 1 it does not end at all.
 		const gently = "it has a way of its own to end with exit code 0, or does so at SIGTERM"
 		stop := when(gently, now(143, "kill", "1"))
 		stop.Risk = sentence("safe only if its exit code is 0: with another, such as 143, " + lowerWord(stop.Risk))
@@ -306,12 +303,12 @@ func (l *look) gateRemedies(p *read.Pod) []*Remedy {
 // scaleUpTakes is how long an autoscaler may take to add a node.
 const scaleUpTakes = 10 * time.Minute
 
-// scheduleRemedies say what to do about a pod that fits on no node. They deal with each reason in the
-// scheduler's message once.
+// scheduleRemedies say what to do about a pod that fits on no node. There are remedies for each
+// reason in the scheduler's message, and the same reason is handled once.
 func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event) (all []*Remedy) {
 	message, _, _ = strings.Cut(message, "preemption:")
 	reasons := strings.Split(message, ", ")
-	if len(reasons) > 1 { // with other nodes, the taint of the control plane is not the cause
+	if len(reasons) > 1 { // if there are other reasons, the control plane's taint is not the cause
 		reasons = slices.DeleteFunc(reasons,
 			func(r string) bool { return contains(r, "taint {node-role.kubernetes.io/control-plane") })
 	}
@@ -398,7 +395,8 @@ func (l *look) scheduleRemedies(p *read.Pod, message string, events []read.Event
 	return all
 }
 
-// extended returns the resource in a message that only some nodes have, such as nvidia.com/gpu, or "".
+// extended returns the resource that a message is about if only some nodes have it, such as
+// nvidia.com/gpu, or "".
 func extended(message string) string {
 	for _, reason := range strings.Split(message, ", ") {
 		if _, name, ok := strings.Cut(reason, "Insufficient "); ok && strings.Contains(name, "/") {
@@ -417,7 +415,7 @@ func deviceRemedies(name string) []*Remedy {
 		"tries again by itself; look who has it", "kubectl describe nodes | grep "+quote(name)))}
 }
 
-// roomRemedies say what to do about nodes without enough of something.
+// roomRemedies say what to do if no node has enough of something.
 func (l *look) roomRemedies(p *read.Pod, free *Remedy, events []read.Event) (all []*Remedy) {
 	size := ""
 	for _, c := range p.Spec.Containers {
@@ -466,7 +464,6 @@ func orNone(size string) string {
 	return size
 }
 
-// mountRemedies say what to do about a volume that cannot be mounted.
 func (l *look) mountRemedies(p *read.Pod, message string) []*Remedy {
 	ns := p.Namespace
 	switch {
@@ -495,7 +492,6 @@ func (l *look) mountRemedies(p *read.Pod, message string) []*Remedy {
 	}
 }
 
-// sandboxRemedies say what to do about a pod whose network or sandbox cannot be made.
 func (l *look) sandboxRemedies(p *read.Pod, message string) []*Remedy {
 	look := inspect("look at the pods of the network plugin on that node; the kubelet retries by itself",
 		"kubectl -n kube-system get pods -o wide --field-selector spec.nodeName="+quote(p.Node))
@@ -517,7 +513,7 @@ func (l *look) sandboxRemedies(p *read.Pod, message string) []*Remedy {
 			cordon, remove(p.Namespace, "pod", p.Name)))}
 }
 
-// terminatingRemedies say what to do about a pod that does not go.
+// terminatingRemedies say what to do about a pod whose deletion does not end.
 func (l *look) terminatingRemedies(i int) []*Remedy {
 	p := l.pods[i]
 	force := does("delete the pod without waiting for its node", "safe only if the containers certainly do not run "+
@@ -555,7 +551,6 @@ func (l *look) lostNodeRemedies(p *read.Pod) []*Remedy {
 	}
 }
 
-// finalizerRemedies say how to remove finalizers from a pod.
 func finalizerRemedies(namespace, pod, names string, all []string) []*Remedy {
 	off := merge(namespace, "pod", pod, `{"metadata":{"finalizers":null}}`)
 	risk := "safe if whoever has set it does not exist any more; what it would have cleaned up stays"

@@ -73,8 +73,8 @@ func (l *look) lasting(since time.Time) string {
 	return l.since(since)
 }
 
-// podTrouble returns the trouble of one pod, or nil. Its text continues a sentence that begins with the
-// pod.
+// podTrouble returns the trouble of one pod, or nil. The text of the trouble continues a sentence
+// whose subject is the pod.
 func (l *look) podTrouble(i int) *podTrouble {
 	pod, p := &l.snapshot.Pods[i], l.pods[i]
 	trouble := func(since time.Time, s Severity, code, text string, remedies ...*Remedy) *podTrouble {
@@ -163,7 +163,8 @@ func (l *look) containerTrouble(i int) *podTrouble {
 	return nil
 }
 
-// imageMessage returns the end of a message about an image, where the answer of the registry is.
+// imageMessage returns the end of a message about an image, which contains the answer of the
+// registry.
 func imageMessage(message string) string {
 	if rest, ok := strings.CutPrefix(message, "Back-off pulling image "); ok {
 		if _, why, ok := strings.Cut(rest, ": ErrImagePull: "); ok {
@@ -185,7 +186,8 @@ func imageMessage(message string) string {
 	return told(message)
 }
 
-// waitTrouble returns why a container waits to be started. It returns false if that is no trouble yet.
+// waitTrouble returns why a container waits to be started. It returns false if such a wait is still
+// normal.
 func (l *look) waitTrouble(p *read.Pod, c *read.Container) (Finding, bool) {
 	waits := fmt.Sprintf("container %s waits with %s%s", c.Name, c.Reason, after(": ", imageMessage(c.Message)))
 	switch c.Reason {
@@ -243,7 +245,6 @@ func (l *look) waitTrouble(p *read.Pod, c *read.Container) (Finding, bool) {
 	return Finding{}, false
 }
 
-// crashTrouble reports a container that is restarted again and again.
 func (l *look) crashTrouble(p *read.Pod, c *read.Container) Finding {
 	if c.Last != nil && c.Last.Reason == "OOMKilled" {
 		return l.memoryTrouble(p, c)
@@ -271,7 +272,8 @@ func (l *look) crashTrouble(p *read.Pod, c *read.Container) Finding {
 	return Finding{Severity: Error, Code: "CrashLoop", Text: text, Remedies: remedies}
 }
 
-// restartsLeft describes at how many restarts the Job fails, if containers are restarted in their pods.
+// restartsLeft describes after how many restarts the Job fails, if containers restart in their
+// pods.
 func (l *look) restartsLeft() string {
 	if l.spec.Template.RestartPolicy != job.RestartOnFailure || l.found.Restarts == 0 {
 		return ""
@@ -280,7 +282,7 @@ func (l *look) restartsLeft() string {
 		count(max(int64(*l.spec.BackoffLimit), 1), "restart"), *l.spec.BackoffLimit)
 }
 
-// memoryTrouble reports a container that was killed because it exceeded its memory.
+// memoryTrouble reports a container that was killed because it used more memory than it may.
 func (l *look) memoryTrouble(p *read.Pod, c *read.Container) Finding {
 	text := fmt.Sprintf("runs out of memory, container %s ended last with %s%s and was restarted %s%s",
 		c.Name, exit(c.Last.ExitCode, c.Last.Reason), l.memoryLimit(p, c.Name),
@@ -390,7 +392,7 @@ func (l *look) pendingTrouble(i int) *podTrouble {
 		}
 		attach := lastEvent(events, "FailedAttachVolume")
 		if reason == "FailedMount" && attach != nil && contains(e.Message, "timed out") {
-			e, reason = attach, attach.Reason // the mount waits for this
+			e, reason = attach, attach.Reason // the mount waits for the volume to be attached
 		}
 
 		text := fmt.Sprintf("cannot start on node %s: %s was reported %s, last %s: %s", p.Node, reason,

@@ -62,8 +62,8 @@ func readQuestion(t *testing.T, file string) question {
 	return q
 }
 
-// questions returns the questions to whose answers readers have given marks, and the corners, whose
-// answers were once wrong.
+// questions returns the questions and the corner cases. Readers have given marks to the answers to
+// the questions. The answers to the corner cases were once wrong.
 func questions(t *testing.T) (all []question) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/[cq]*/*.yaml")
@@ -115,9 +115,9 @@ func stateOf(r *explain.Report) string {
 
 var ruleNumber = regexp.MustCompile(`\([JCETIF][0-9]+`)
 
-// checkReport checks the properties of every explanation: each finding has a remedy with its
-// risk, commands name the namespace, no state contradicts a finding, no sentence is repeated,
-// and none contains the number of a rule.
+// checkReport checks the properties of every explanation: each finding has a remedy with its risk,
+// commands name the namespace, and no state contradicts a finding. No sentence is repeated or
+// contains the number of a rule.
 func checkReport(t *testing.T, r *explain.Report) {
 	t.Helper()
 	checkFindings(t, r.Findings)
@@ -189,9 +189,9 @@ func checkFindings(t *testing.T, all []explain.Finding) {
 	}
 }
 
-// TestMarks checks the marks of the answers: each question and each situation has five marks. Their
-// mean is at least 4 for each answer, and at least 4.5 for all. The situations have marks of two
-// readers. The head of the file explains the marks.
+// TestMarks checks the marks of the answers. Each question and each situation has five marks. The
+// mean of the marks is at least 4 for each answer, and at least 4.5 for all answers together. Two
+// readers have marked the situations. The head of the file explains the marks.
 func TestMarks(t *testing.T) {
 	data := testfile.Read(t, "testdata/marks.txt")
 	marks, second, blind := make(map[string]float64), make(map[string]float64), make(map[string]float64)

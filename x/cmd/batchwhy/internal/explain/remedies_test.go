@@ -27,7 +27,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// scene is the state of a cluster at a time, in which remedies are played.
+// scene is the state of a cluster at a time. The test carries out remedies in it.
 type scene struct {
 	*read.Objects
 	at time.Time
@@ -78,8 +78,8 @@ func (s scene) podsOf(j *read.Job) (all []*read.Pod) {
 	return all
 }
 
-// finding returns the finding with a code about an object, or nil. If text is not empty, the finding's
-// text has the same beginning.
+// finding returns the finding about an object that has a code, or nil. If text is not empty, the
+// finding's text begins with the same words.
 func (s scene) finding(x *explain.Explanation, code, text string) *explain.Finding {
 	begin := text[:min(len(text), 20)]
 	report := explain.All(s.Objects, explain.Options{At: s.at})
@@ -97,13 +97,13 @@ func (s scene) finding(x *explain.Explanation, code, text string) *explain.Findi
 	return nil
 }
 
-// price has the costs of the acts of a remedy.
+// price has the costs of a remedy's acts.
 type price struct {
-	repeated bool // work that was done, or that goes on, is done again
+	repeated bool // work that was done or is going on is done again
 	ended    bool // work is ended
-	logs     bool // logs are gone
+	logs     bool // logs are lost
 	twice    bool // two runs are active where the policy allows one
-	fails    bool // the Job fails, which would otherwise complete
+	fails    bool // a Job fails that would complete without the remedy
 }
 
 // unsaid names the costs that a remedy does not mention.
@@ -122,13 +122,12 @@ func (p price) unsaid(r *explain.Remedy) (all []string) {
 	return all
 }
 
-// hasRun reports whether a container has run, so that there are logs. isWorking reports whether a
-// container that does the work is running.
+// hasRun reports whether a container has run, so that there are logs.
 func hasRun(p *read.Pod) bool {
 	return slices.ContainsFunc(p.Containers, func(c read.Container) bool { return c.Running || c.Ended || c.Last != nil })
 }
 
-// isGrouped reports whether a pod names a pod group: its Job is scheduled as a gang.
+// isGrouped reports whether a pod names a pod group, so that its Job is scheduled as a gang.
 func isGrouped(p *read.Pod) bool { return p.Spec.Group != "" }
 
 func isWorking(p *read.Pod) bool {
@@ -136,7 +135,7 @@ func isWorking(p *read.Pod) bool {
 		slices.ContainsFunc(p.Containers, func(c read.Container) bool { return !c.Init && c.Running })
 }
 
-// do carries out an act. The error is that of an API server.
+// do carries out an act. It returns the error of the API server.
 func (s scene) do(a *explain.Act, cost *price) error {
 	switch a.Verb {
 	case explain.Patches:
@@ -151,7 +150,7 @@ func (s scene) do(a *explain.Act, cost *price) error {
 	return nil
 }
 
-// patch applies a merge patch. The error is that of an API server.
+// patch applies a merge patch. It returns the error of the API server.
 func (s scene) patch(a *explain.Act) error {
 	var fields struct{ Metadata, Spec, Status map[string]json.RawMessage }
 	if err := json.Unmarshal(a.Patch, &fields); err != nil {
@@ -211,7 +210,7 @@ func notThere(is bool, a *explain.Act) error {
 	return nil
 }
 
-// overlaid returns an object with the fields of a merge patch, none of which may be an object.
+// overlaid returns an object with the fields of a merge patch. No such field may be an object.
 func overlaid[T any](object T, fields map[string]json.RawMessage) (out T) {
 	all := map[string]json.RawMessage{}
 	for _, data := range []any{object, fields} {
@@ -280,7 +279,7 @@ func (s scene) delete(a *explain.Act, cost *price) {
 	}
 }
 
-// end lets a container end, and the pod with its last one.
+// end lets a container end. If no other container runs, the pod ends as well.
 func (s scene) end(a *explain.Act) {
 	for _, p := range s.Pods {
 		if p.Namespace != a.Namespace || p.Name != a.Name {
@@ -317,8 +316,8 @@ func (s scene) start(a *explain.Act) error {
 	return nil
 }
 
-// liveJob returns how a Job ends if all pods succeed from now on. lost and fails are the immediate
-// effects of a remedy, in the first round: how many working pods are lost, and whether the Job fails.
+// liveJob returns how a Job ends if all pods succeed from now on. lost and fails describe the first
+// round: how many working pods it deletes, and whether the Job fails in it.
 func (s scene) liveJob(t *testing.T, j *read.Job) (end job.ConditionType, lost int, fails bool) {
 	t.Helper()
 	w := world.NewJob(j.Object.Spec)
@@ -416,10 +415,10 @@ func (s scene) startsBeside(t *testing.T, c *read.CronJob) bool {
 var aboutThePast = strings.Fields("PodsFail OutOfMemory CannotStart Evicted DisruptionsCount NodeRefused PodDeadline ContainerLost " +
 	"PodDeleted RunsMissed StartedLate IgnoredForever RunsFail CrashLoop")
 
-// changing matches commands that change Jobs, CronJobs and pods. A remedy must have an act for each.
+// changing matches commands that change Jobs, CronJobs and pods. Each needs an act in its remedy.
 var changing = regexp.MustCompile(`kubectl( -n \S+)? (patch|delete|edit) (job|cronjob|pod)s? |create job |delete finished|delete the (pod|Job)`)
 
-// played counts the remedies by the kind of their acts, and their faults.
+// played counts the remedies and the faulty ones, by the kind of their acts.
 type played struct{ done, wrong map[string]int }
 
 // remedy plays one remedy, and returns its faults.
@@ -498,11 +497,11 @@ func (s scene) after(t *testing.T, before scene, x *explain.Explanation, f *expl
 	if f.Code == "GangIncomplete" && (was != "" || is != job.ConditionComplete) {
 		faults = append(faults, fmt.Sprintf("the Job ends as %q without the remedy and as %q with it", was, is))
 	}
-	// without a resumption, nothing would happen
+	// A Job that is resumed may fail. That is no cost: without the remedy it would do nothing.
 	later := is == job.ConditionFailed && was != is && f.Code != "Suspended"
 	cost.fails = fails && !failsAnyway || later
 	cost.ended = cost.ended || lost > lostBefore
-	// the mean time of pods that are gone is computed from parallelism, so the finding may stay
+	// If the pods are gone, their mean time is computed from parallelism, so the finding may stay.
 	fromWidth := f.Code == "DeadlineNotMet" && strings.Contains(r.Command, "parallelism") &&
 		len(before.podsOf(with)) < 3
 	if !gone && !fromWidth && !slices.Contains(aboutThePast, f.Code) {
@@ -511,12 +510,12 @@ func (s scene) after(t *testing.T, before scene, x *explain.Explanation, f *expl
 	return faults
 }
 
-// cheaper looks for a patch of a limit that removes a finding and changes nothing else, if no remedy is
-// a patch.
+// cheaper looks for a patch of a limit that removes the finding without failing the Job. It looks
+// only if no remedy is a patch.
 func (s scene) cheaper(t *testing.T, x *explain.Explanation, f *explain.Finding, j *read.Job) string {
 	t.Helper()
 	isPatch := func(r *explain.Remedy) bool { return len(r.Acts()) > 0 && r.Acts()[0].Verb == explain.Patches }
-	// A Job that is about to fail has failed before a user can patch it.
+	// A Job that is about to fail will have failed before a user can patch it.
 	if j.Object.Status.Finished() != "" || f.Code == "JobFails" || x.Kind != "Job" ||
 		slices.ContainsFunc(f.Remedies, isPatch) {
 		return ""
@@ -611,7 +610,7 @@ func TestRemedies_Lives(t *testing.T) {
 	jobs, crons := jobgen.Lives(false), cronjobgen.Lives(false)
 	for seed := range lives {
 		w := jobs.Example(seed)
-		if errors.Join(w.Failed...) != nil || job.Validate(w.Job.Spec) != nil { // an edit that no server takes
+		if errors.Join(w.Failed...) != nil || job.Validate(w.Job.Spec) != nil { // no server accepts the edit
 			continue
 		}
 		j := &read.Job{Object: w.Job}
@@ -632,7 +631,7 @@ func TestRemedies_Lives(t *testing.T) {
 	p.log(t)
 }
 
-// TestRemedies_Faults replaces remedies by wrong ones, and finds what is wrong with each.
+// TestRemedies_Faults replaces remedies by wrong ones. The check finds what is wrong with each.
 func TestRemedies_Faults(t *testing.T) {
 	const namespace, name = "default", "x"
 	remove := []*explain.Act{
@@ -691,8 +690,8 @@ func TestRemedies_Faults(t *testing.T) {
 	}
 }
 
-// The statuses of pods: of one whose work has ended, one that no node accepts, and one whose index has
-// failed beside one that runs.
+// The statuses of pods: a pod whose work has ended, a pod that no node accepts, and the pods of a
+// Job of which one index has failed and two run.
 var (
 	sidecar = []string{`"phase": "Running", "containerStatuses": [
 		{"name": "main", "state": {"terminated": {"exitCode": 0, "finishedAt": "2026-03-04T09:10:00Z"}}},

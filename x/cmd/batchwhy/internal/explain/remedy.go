@@ -57,7 +57,7 @@ func quote(arg string) string {
 	return "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 }
 
-// finding returns a finding with its remedies, that for the most likely cause first.
+// finding returns a finding with its remedies. The remedy for the most likely cause comes first.
 func finding(s Severity, code, text string, remedies ...*Remedy) Finding {
 	return Finding{Severity: s, Code: code, Text: sentence(text), Remedies: remedies}
 }
@@ -196,8 +196,9 @@ func (l *look) nextTime(fix string) *Remedy {
 		"kubectl explain job.spec.template")
 }
 
-// set returns the remedy to patch a field of the Job, or to run the Job again if a patch is not
-// possible. TestRemedies checks that API servers allow each such field to change while the Job runs.
+// set returns the remedy to patch a field of the Job. If the patch is not possible, it is the
+// remedy to run the Job again. TestRemedies checks that API servers allow such a patch while the
+// Job runs.
 func (l *look) set(do, field string, value any, risk string) *Remedy {
 	change := patch(l.job.Namespace, "job", l.job.Name, field, value)
 	s := l.snapshot
@@ -213,7 +214,7 @@ func (l *look) set(do, field string, value any, risk string) *Remedy {
 	return does(do, risk+setBack(&l.job.Meta), change)
 }
 
-// patched decodes into next the spec that results from spec and a merge patch of its object.
+// patched applies a merge patch of an object to spec, and decodes the result into next.
 func patched(next, spec any, fields []byte) error {
 	all := map[string]any{"spec": nil}
 	var change map[string]any

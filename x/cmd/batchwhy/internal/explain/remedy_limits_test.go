@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// With backoffLimitPerIndex, backoffLimit is the largest number. It is neither doubled nor named, and
-// nothing is computed from it.
+// With backoffLimitPerIndex, the default of backoffLimit is the largest number. Such a limit is
+// neither doubled nor named, and nothing is computed from it.
 func TestMoreFailures(t *testing.T) {
 	few, all, perIndex := int32(2), int32(math.MaxInt32), int32(1)
 	for _, c := range []struct {

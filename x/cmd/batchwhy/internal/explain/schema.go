@@ -21,7 +21,7 @@ type Report struct {
 	Findings []Finding `json:"findings,omitempty"`
 	// Problems are the parts of the input that could not be read.
 	Problems []manifest.Problem `json:"problems,omitempty"`
-	// MoreProblems counts the problems beyond those.
+	// MoreProblems counts the problems that Problems leaves out.
 	MoreProblems int `json:"moreProblems,omitempty"`
 }
 
@@ -34,15 +34,15 @@ const (
 	Waiting   State = "waiting"   // no pod is active, and something holds the next one back
 	Starting  State = "starting"  // no pod exists yet
 	Suspended State = "suspended" // spec.suspend
-	Ending    State = "ending"    // how it ends is decided; pods are still to be counted
+	Ending    State = "ending"    // the end is decided, and pods are still to be counted
 	Complete  State = "complete"
 	Failed    State = "failed"
 	Deleting  State = "deleting"  // deletionTimestamp
 	Elsewhere State = "elsewhere" // spec.managedBy names another controller
 	Scheduled State = "scheduled" // a CronJob that waits for its next run
 	Held      State = "held"      // a CronJob whose due run is held back
-	Broken    State = "broken"    // the object cannot be acted on
-	Stuck     State = "stuck"     // it does not go on by itself
+	Broken    State = "broken"    // the controller cannot act on the object
+	Stuck     State = "stuck"     // the object does not progress by itself
 	Failing   State = "failing"   // a CronJob whose runs start and do not succeed
 )
 
@@ -66,12 +66,12 @@ type Explanation struct {
 	Schedule *Schedule `json:"schedule,omitempty"`
 	// Pods are the pods of a Job, at most 100. The ones that matter most come first.
 	Pods []Pod `json:"pods,omitempty"`
-	// MorePods counts the pods beyond those.
+	// MorePods counts the pods that Pods leaves out.
 	MorePods int       `json:"morePods,omitempty"`
 	Timeline *Timeline `json:"timeline,omitempty"`
-	// Plan is the plan of the round at this time, as text.
+	// Plan is the plan of the controller's round at the time of the report, as text.
 	Plan string `json:"plan,omitempty"`
-	// Forecast is what happens until a time if pods continue as they are.
+	// Forecast is what happens until a later time, if pods behave as they have so far.
 	Forecast *Forecast `json:"forecast,omitempty"`
 }
 
@@ -96,8 +96,8 @@ type Fact struct {
 // Severity is how bad a finding is.
 type Severity string
 
-// The severities: an error stops the work, a warning will hurt later, and a note is not wrong,
-// but often a surprise.
+// The severities: an error stops the work, a warning will hurt later, and a note is not wrong but
+// often surprises.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
@@ -112,17 +112,17 @@ type Finding struct {
 	Text string `json:"text"`
 	// Inferred is true if the finding depends on facts that no object shows.
 	Inferred bool `json:"inferred,omitempty"`
-	// Remedies are ways to deal with it, those for the most likely cause first.
+	// Remedies are ways to deal with the finding. Those for the most likely cause come first.
 	Remedies []*Remedy `json:"remedies"`
 }
 
 // Remedy is something that a person can do about a finding.
 type Remedy struct {
-	// If is the condition under which the remedy helps, if there are several.
+	// If is the condition under which the remedy helps, in case the finding has several remedies.
 	If string `json:"if,omitempty"`
 	// Do is a sentence that says what to do.
 	Do string `json:"do"`
-	// Command carries out Do, or shows what a person needs for it.
+	// Command carries out Do, or shows what a person needs to know for it.
 	Command string `json:"command,omitempty"`
 	// Risk is a sentence that says when the command is safe, and what it costs.
 	Risk string `json:"risk"`
@@ -147,8 +147,8 @@ type Schedule struct {
 	// Last are the last runs, newest first; Next are the next ones.
 	Last []Run `json:"last,omitempty"`
 	Next []Run `json:"next,omitempty"`
-	// Missed is the number of runs that were due since the last recorded one and will not start any
-	// more. MissedRuns has the latest of them, newest first.
+	// Missed is the number of runs that came due after the last recorded run and will never start.
+	// MissedRuns has the latest of them, newest first.
 	Missed     int         `json:"missed,omitempty"`
 	MissedRuns []time.Time `json:"missedRuns,omitempty"`
 }
@@ -162,12 +162,12 @@ type Run struct {
 	Text    string `json:"text"`
 }
 
-// Forecast is what happens if pods continue as they are.
+// Forecast is what happens if pods behave as they have so far.
 type Forecast struct {
 	Until      time.Time `json:"until"`
 	Assumption string    `json:"assumption"`
 	Events     []Step    `json:"events,omitempty"`
-	// Cut is true if more happens than a forecast lists.
+	// Cut is true if the forecast leaves out later events.
 	Cut bool `json:"cut,omitempty"`
 }
 

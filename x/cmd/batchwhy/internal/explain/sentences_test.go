@@ -27,7 +27,6 @@ func pod(name, index, rest string) string {
 	return strings.NewReplacer("NAME", name, "INDEX", index).Replace(podOf) + rest
 }
 
-// eventOf returns a warning about an object.
 func eventOf(kind, name, uid, reason, message string) string {
 	return fmt.Sprintf("---\napiVersion: v1\nkind: Event\nmetadata: {name: e, namespace: 'n', uid: e}\ninvolvedObject: {kind: %s, name: %s, namespace: 'n', uid: %s}\n"+
 		"type: Warning\nreason: %s\nmessage: \"%s\"\ncount: 2\nlastTimestamp: \"2026-01-01T09:59:50Z\"\n", kind, name, uid, reason, message)
@@ -65,7 +64,7 @@ func failedBy(reason string) string {
 	return "conditions: [" + c("FailureTarget") + ", " + c("Failed") + "]"
 }
 
-// TestSentences has sentences that are in no situation.
+// TestSentences has sentences that no situation contains.
 func TestSentences(t *testing.T) {
 	for _, test := range []struct{ name, in, want string }{
 		{"an invalid CronJob", cronHead + "spec: {schedule: \"TZ=UTC * * * * *\", jobTemplate: {spec: {" + template + "}}}\n",
@@ -153,7 +152,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// TestUnsaid_Ended: once the Job has ended, it does not matter what prevented pods.
+// TestUnsaid_Ended: once the Job has ended, a sentence about refused pods is left out.
 func TestUnsaid_Ended(t *testing.T) {
 	refused := eventOf("Job", "a", "u", "FailedCreate",
 		"Error creating: pods \\\"a-x\\\" is forbidden: exceeded quota: q")
@@ -164,8 +163,7 @@ func TestUnsaid_Ended(t *testing.T) {
 	}
 }
 
-// TestTimeline_NotStarted: the bar of a Job that has never started begins now, and not in
-// the year 1.
+// TestTimeline_NotStarted: if a Job has never started, its bar begins now, and not in the year 1.
 func TestTimeline_NotStarted(t *testing.T) {
 	report := explained(jobHead+"spec: {suspend: true, "+template+"}\n", explain.Options{At: tenOClock, Timeline: true})
 	if bar := report.Objects[0].Timeline.Lanes[0].Bars[0]; bar.Kind != "suspended" || bar.From.Year() != 2026 ||
@@ -174,11 +172,11 @@ func TestTimeline_NotStarted(t *testing.T) {
 	}
 }
 
-// TestUnsaid: a sentence that is right in one situation is not printed in a similar one in which it
-// is wrong.
+// TestUnsaid: a sentence is printed in a situation in which it is right, and not in a similar
+// situation in which it is wrong.
 func TestUnsaid(t *testing.T) {
 	for _, test := range []struct{ file, old, new, never string }{
-		// its controller may count otherwise
+		// another controller may count failures in another way
 		{"preempted_gone", "suspend: false", "suspend: false, managedBy: example.com/queue", "against backoffLimit 3"},
 		// no run is ever due
 		{"replace_kills", "'*/2 * * * *'", "'0 3 30 2 *'", "between runs is deleted"},
@@ -197,8 +195,8 @@ func TestUnsaid(t *testing.T) {
 	}
 }
 
-// TestUnsharedRestarts: restarts are not shared with one container, with a limit of one restart,
-// without a limit, and with restartPolicy Never.
+// TestUnsharedRestarts: restarts are not shared if there is at most one container, if the limit is
+// one restart or none is set, or if restartPolicy is Never.
 func TestUnsharedRestarts(t *testing.T) {
 	for _, spec := range []string{
 		"parallelism: 4, completions: 1, template: {spec: {restartPolicy: OnFailure, containers: [{name: a, image: x}]}}",
@@ -236,7 +234,8 @@ func TestTimeline_SameSecond(t *testing.T) {
 	}
 }
 
-// TestForecast_Ignored: ignored failures lengthen the backoff of an index, also in the forecast.
+// TestForecast_Ignored: ignored failures lengthen the backoff of an index. So they do in a
+// forecast.
 func TestForecast_Ignored(t *testing.T) {
 	report := explained(jobHead+"spec: {completions: 2, parallelism: 1, completionMode: Indexed, backoffLimitPerIndex: 9, podFailurePolicy: {rules: [{action: Ignore, onExitCodes: {operator: In, values: [3]}}]}, "+template+"}\n"+
 		"status: {startTime: \"2026-01-01T09:00:00Z\"}\n"+strings.Replace(pod("p", "0", "status: {phase: Failed, startTime: \"2026-01-01T09:59:00Z\", containerStatuses: [{name: main, state: {terminated: {exitCode: 3, finishedAt: \"2026-01-01T09:59:50Z\"}}}]}\n"),
@@ -247,7 +246,7 @@ func TestForecast_Ignored(t *testing.T) {
 			created = append(created, e.At.Format(time.TimeOnly))
 		}
 	}
-	// 80, 160, 320 and 600 seconds after a pod has ended
+	// Each pod is created 80, 160, 320 or 600 seconds after the pod before it has ended.
 	if got := strings.Join(created[:4], " "); got != "10:01:10 11:03:40 12:08:50 13:18:40" {
 		t.Errorf("pods are created at %s", got)
 	}
@@ -278,7 +277,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// TestPileUp: three Jobs that are active together pile up, unless the policy prevents it.
+// TestPileUp: if three Jobs are active at the same time, they pile up, unless the policy prevents
+// it.
 func TestPileUp(t *testing.T) {
 	for _, test := range []struct {
 		policy string
@@ -296,7 +296,8 @@ func TestPileUp(t *testing.T) {
 	}
 }
 
-// TestLint_When: changes of clocks count for three days, and rare dates from now on.
+// TestLint_When: a change of clocks is reported until three days after it, and a rare date only
+// before it.
 func TestLint_When(t *testing.T) {
 	for _, test := range []struct{ schedule, at, want string }{
 		{"30 2 * * *", "2026-10-28T00:59:59Z", "02:30 on 2026-10-25 comes twice"},
@@ -316,8 +317,8 @@ func TestLint_When(t *testing.T) {
 	}
 }
 
-// TestForecast_Habit: Jobs to come take as long as the last one did, at least a second. A run does not
-// start while the Job before it is active, and starts in the moment in which that ends.
+// TestForecast_Habit: the forecast assumes that Jobs take as long as the last one did, and at least
+// a second. A run does not start while the Job before it is active. It starts when that Job ends.
 func TestForecast_Habit(t *testing.T) {
 	for ended, want := range map[string]string{
 		"09:58:00": "after 1s: 10:00 Create 10:01 Create",
@@ -340,7 +341,8 @@ func TestForecast_Habit(t *testing.T) {
 	}
 }
 
-// TestNames: a name selects objects of any kind in any namespace, unless it says which.
+// TestNames: a name selects objects of any kind in any namespace, unless it contains a kind or a
+// namespace.
 func TestNames(t *testing.T) {
 	in := cron("0 9 * * *", "") + child("c", "09:00:00", "") + "---\n" + jobHead + "spec: {" + template + "}\n"
 	for names, want := range map[string]string{

@@ -57,8 +57,8 @@ func options(t *testing.T, args []string) (o explain.Options) {
 	return o
 }
 
-// TestSituations explains real situations, most of them built from the manifests of the
-// Kubernetes documentation, and compares each sentence.
+// TestSituations explains real situations and compares each sentence with the stored one. Most
+// situations are built from the manifests of the Kubernetes documentation.
 func TestSituations(t *testing.T) {
 	folders, err := filepath.Glob("testdata/situations/*")
 	if err != nil || len(folders) < 12 {
@@ -135,7 +135,8 @@ func checkSchema(t *testing.T, schema *jsonschema.Schema, data []byte) {
 	}
 }
 
-// TestOrder: neither the order of the objects nor the size of the pieces changes a word.
+// TestOrder: the explanations do not depend on the order of the objects or on the size of the
+// pieces.
 func TestOrder(t *testing.T) {
 	folders, _ := filepath.Glob("testdata/situations/*")
 	for _, folder := range folders {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Lists of large elements are sorted by pointers and places: the code that sorts these is shared by
-// all types, which keeps the page small.
+// Large elements are sorted by their pointers or by their places in the list. All types share the
+// code that sorts pointers and places, which keeps the page small.
 
 // pointers returns pointers to the elements of a list.
 func pointers[E any](list []E) []*E {
@@ -26,7 +26,8 @@ func sortedStably[E any](list []E, compare func(a, b *E) int) (sorted []E) {
 	return sorted
 }
 
-// placesInOrder returns the places of n elements in order. Equal elements keep their order.
+// placesInOrder returns the places 0 to n-1, ordered by their elements. Equal elements keep their
+// order.
 func placesInOrder(n int, compare func(a, b int32) int) []int32 {
 	places := make([]int32, n)
 	for i := range places {

@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/terminal"
 )
 
-// Summary gathers many explanations for one screen: what is wrong, worst first, and how many objects
-// are well.
+// Summary gathers many explanations for one screen. It shows what is wrong, worst first, and how
+// many objects are well.
 type Summary struct {
 	// Command is the command that explains one object.
 	Command func(kind, namespace, name string) string
@@ -25,15 +25,16 @@ type Summary struct {
 // summaryGroup is one trouble of one or more objects.
 type summaryGroup struct {
 	finding Finding
-	// first is the object that the finding is about, and names are all objects of the group.
+	// first is the object that the finding is about, and names are the names of all objects of the
+	// group.
 	first   string
 	command string
 	names   []string
 	state   State
 }
 
-// causeOf returns a key that differs between causes of the same finding: the first words of the first
-// remedy, without names.
+// causeOf returns the first words of the first remedy, which contain no names. They differ if the
+// same finding has different causes.
 func causeOf(f *Finding) string {
 	if len(f.Remedies) == 0 {
 		return ""

@@ -18,7 +18,7 @@ const (
 	axisSpace  = 28
 )
 
-// Plot draws the timelines of a report, one below the other, each to its own scale.
+// Plot draws the timelines of a report, one below the other. Each timeline has its own scale.
 func Plot(out io.Writer, objects []Explanation) error {
 	height := 0
 	for i := range objects {
@@ -57,7 +57,6 @@ func (s scale) x(t time.Time) float64 {
 	return labelWidth + float64(plotWidth-labelWidth-20)*float64(t.Sub(s.from))/float64(max(s.to.Sub(s.from), 1))
 }
 
-// escaped returns a text with the escapes of XML.
 func escaped(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(terminal.Text(text))
 }
@@ -107,7 +106,6 @@ func cut(text string, most int) string {
 	return text
 }
 
-// fill returns the colour of a kind of bar or mark.
 func fill(kind string) string {
 	switch kind {
 	case "succeeded", "complete", "started":

@@ -15,8 +15,8 @@ type Printer struct {
 	Out io.Writer
 	// Colour turns colours on.
 	Colour bool
-	// Width is the number of columns of a line, 0 for 100. Height is the number of lines of a summary,
-	// 0 for 40.
+	// Width is the number of columns of a line, 0 for 100. Height is the number of lines on a
+	// screen for a summary, 0 for 40.
 	Width, Height int
 	err           error
 }
@@ -31,7 +31,7 @@ const (
 	cyan   = "36"
 )
 
-// paint returns a text in a colour, without characters that a terminal would act on.
+// paint colours a text if colours are on. It removes characters that a terminal would act on.
 func (p *Printer) paint(colour, text string) string {
 	if !p.Colour {
 		return terminal.Text(text)
@@ -114,7 +114,8 @@ func (p *Printer) finding(f *Finding) {
 	}
 }
 
-// remedy writes what to do and what it costs, and the command on a line of its own, to copy it.
+// remedy writes what to do and what it costs. The command has a line of its own, so that a user can
+// copy it.
 func (p *Printer) remedy(n int, r *Remedy) {
 	head := "do:"
 	if n > 0 {
@@ -130,7 +131,8 @@ func (p *Printer) remedy(n int, r *Remedy) {
 	}
 }
 
-// lowerWord begins a sentence with a small letter, to append it to another part.
+// lowerWord makes the first letter of a sentence small, so that the sentence can follow another
+// part.
 func lowerWord(text string) string {
 	word, _, _ := strings.Cut(text, " ")
 	if len(word) > 1 && strings.ToLower(word[1:]) != word[1:] {
@@ -157,7 +159,7 @@ func (p *Printer) schedule(s *Schedule) {
 
 	past := slices.Clone(s.Last)
 	slices.Reverse(past)
-	for len(past) > 0 { // consecutive runs with the same text are one line
+	for len(past) > 0 { // consecutive runs with the same text share one line
 		n := 1
 		for n < len(past) && past[n].Text == past[0].Text {
 			n++
@@ -180,7 +182,7 @@ func (p *Printer) schedule(s *Schedule) {
 	}
 }
 
-// pods writes the pods of a Job that has not ended well, and no more than ten.
+// pods writes at most ten pods of a Job, unless the Job is complete.
 func (p *Printer) pods(x *Explanation) {
 	if len(x.Pods) == 0 || x.State == Complete {
 		return

@@ -14,11 +14,10 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// maxLanes is the maximum number of lanes of a timeline.
 const maxLanes = 60
 
-// timeline draws the life of the Job: a lane for the Job, and lanes for its pods, one for each index
-// or as few as possible.
+// timeline draws the life of the Job: one lane for the Job, and lanes for its pods. An Indexed Job
+// has a lane for each index, and another Job has as few lanes as possible.
 func (l *look) timeline(state State, summary string) *Timeline {
 	t := &Timeline{From: l.created(), Now: l.now, To: l.now}
 	if t.From.IsZero() || t.From.After(l.now) {
@@ -51,7 +50,6 @@ func (l *look) timeline(state State, summary string) *Timeline {
 	return t
 }
 
-// ownBar returns the bar of the Job itself.
 func (l *look) ownBar(state State, summary string) Bar {
 	b := Bar{From: l.start(), To: l.now, Kind: "job", Text: summary}
 	switch state {
@@ -126,7 +124,7 @@ func (l *look) packedLanes(places []int) (lanes []Lane) {
 		n := slices.IndexFunc(free, func(t time.Time) bool { return !t.After(bars[0].From) })
 		if n < 0 {
 			if len(lanes) > maxLanes {
-				n = len(lanes) - 1 // left out at the end
+				n = len(lanes) - 1 // finish leaves this lane out
 			} else {
 				n = len(lanes)
 				lanes, free = append(lanes, Lane{Label: "pods"}), append(free, time.Time{})
@@ -138,7 +136,8 @@ func (l *look) packedLanes(places []int) (lanes []Lane) {
 	return lanes
 }
 
-// bars returns the bars of a pod: the time before it started, and the time after that.
+// bars returns the bars of a pod: one for the time before it started, and one for the time after
+// that.
 func (l *look) bars(i int, p *read.Pod) (bars []Bar) {
 	pod, found := &l.snapshot.Pods[i], &l.found.Pods[i]
 	text := p.Name + ": " + lower(l.podText(i, p))
@@ -170,7 +169,7 @@ func (l *look) bars(i int, p *read.Pod) (bars []Bar) {
 	return append(bars, Bar{From: from, To: end, Kind: kind, Text: text})
 }
 
-// finish limits the number of lanes, and extends the timeline to all its bars and marks and to at least
+// finish limits the number of lanes. It extends the timeline to all bars and marks, and to at least
 // ten seconds.
 func (t *Timeline) finish() {
 	if len(t.Lanes) > maxLanes {

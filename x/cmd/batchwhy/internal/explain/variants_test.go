@@ -26,9 +26,10 @@ import (
 var dump = flag.String("dump", "",
 	"folder for the answers of TestVariants: write it before and after a change, and compare")
 
-// TestVariants asks each question again around each time in its answer, and about objects
-// that differ in one field. Nobody has read these answers. The file has a hash of the answers to each
-// question, which shows for how many questions a change of the code changes an answer.
+// TestVariants asks each question again with other times and other objects. The times are around
+// each time in the answer, and the objects differ in one field. No person has read these answers.
+// The file has a hash of the answers to each question. It shows for how many questions a change of
+// the code changes an answer.
 func TestVariants(t *testing.T) {
 	const file = "testdata/variants.txt"
 	stored := strings.Split(testfile.Read(t, file), "\n")
@@ -54,7 +55,8 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// answer returns everything in the explanations except the plan, whose text is the planner's.
+// answer returns everything in the explanations except the plan, because the planner writes its
+// text.
 func answer(t *testing.T, title string, objects *read.Objects, o explain.Options) string {
 	t.Helper()
 	o.Timeline = true
@@ -64,8 +66,8 @@ func answer(t *testing.T, title string, objects *read.Objects, o explain.Options
 
 var times = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// atEdges explains the objects a second before, at and a second after each time in the answer, and with
-// a forecast that ends there.
+// atEdges takes each time in the answer, a second before it, and a second after it. It explains the
+// objects at each, and with a forecast until each.
 func atEdges(t *testing.T, q *question) (all []string) {
 	o := q.options
 	o.For = time.Hour
@@ -92,11 +94,11 @@ func atEdges(t *testing.T, q *question) (all []string) {
 	return all
 }
 
-// enough is the number of questions in which a field is changed.
+// enough is the number of questions in which the same field is changed.
 const enough = 10
 
-// withOtherFields explains objects in which one field is missing or has another value. It changes each
-// field once, unless enough questions have changed it before.
+// withOtherFields explains objects in which one field is missing or has another value. It changes
+// each field once. It leaves out a field that has been changed in enough other questions.
 func withOtherFields(t *testing.T, q *question, asked map[string]int) (all []string) {
 	var list any
 	must.OK(t, yaml.Unmarshal([]byte(testfile.Read(t, q.file+".yaml")), &list))

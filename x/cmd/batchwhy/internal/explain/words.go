@@ -81,7 +81,8 @@ func verb(n int64, one, many string) string {
 	return many
 }
 
-// list returns items as in "a, b and c". Of more than six, it names five and the number of the others.
+// list returns items as in "a, b and c". If there are more than six, it returns five of them and
+// the number of the others.
 func list(items []string) string {
 	const most = 5
 	if n := len(items); n > most+1 {
@@ -119,7 +120,7 @@ func capital(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// brief makes a message of an object one short line. It cuts in the middle, since the messages of
+// brief turns a message of an object into one short line. It cuts out the middle, since messages of
 // runtimes and registries have the cause at the end.
 func brief(text string) string {
 	const most, ending = 240, 130
@@ -158,7 +159,7 @@ func (t *tally) list() string {
 	return list(parts)
 }
 
-// each is like list, but without the number if all texts are equal.
+// each is like list, but it leaves out the number if all texts are equal.
 func (t *tally) each() string {
 	if len(t.order) == 1 {
 		return t.order[0]
@@ -206,7 +207,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// plainly begins a message of the controller with a small letter.
+// plainly makes the first letter of a controller's message small.
 func plainly(message string) string {
 	message = strings.TrimRight(brief(message), ".")
 	if len(message) > 1 && message[1] >= 'a' && message[1] <= 'z' {

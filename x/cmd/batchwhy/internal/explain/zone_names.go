@@ -8,8 +8,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/nearest"
 )
 
-// zones has the names of the IANA time zone database, to find the zone that a misspelled name
-// means. A word with a colon is a region.
+// zones has the names of the IANA time zone database. They serve to find the zone that a misspelled
+// name means. A word with a colon is a region.
 const zones = `Africa: Abidjan Accra Addis_Ababa Algiers Asmara Asmera Bamako Bangui Banjul Bissau Blantyre Brazzaville
 Bujumbura Cairo Casablanca Ceuta Conakry Dakar Dar_es_Salaam Djibouti Douala El_Aaiun Freetown Gaborone Harare
 Johannesburg Juba Kampala Khartoum Kigali Kinshasa Lagos Libreville Lome Luanda Lubumbashi Lusaka Malabo
@@ -81,7 +81,8 @@ func nearestZone(name string) string {
 	return best
 }
 
-// abbreviations has names that people write instead of zones, each before a zone that it may mean.
+// abbreviations has names that people write instead of zones. After each name comes a zone that it
+// may mean.
 const abbreviations = `CEST Europe/Berlin MEZ Europe/Berlin MESZ Europe/Berlin WEST Europe/Lisbon EEST Europe/Athens
 BST Europe/London MSK Europe/Moscow EDT America/New_York ET America/New_York CDT America/Chicago
 CT America/Chicago MDT America/Denver PST America/Los_Angeles PDT America/Los_Angeles PT America/Los_Angeles
@@ -96,7 +97,8 @@ San_Francisco America/Los_Angeles Seattle America/Los_Angeles Boston America/New
 Washington America/New_York Miami America/New_York Atlanta America/New_York Dallas America/Chicago
 Houston America/Chicago Brasilia America/Sao_Paulo`
 
-// zoneMeant returns the zone that an invalid name probably means, or "", and a remark about it.
+// zoneMeant returns the zone that an invalid name probably means, and a remark about the zone. It
+// returns "" if it knows no such zone.
 func zoneMeant(name string) (zone, why string) {
 	if zone, why := offsetZone(name); zone != "" {
 		return zone, why

@@ -20,7 +20,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// built makes the page once for all tests.
+// built builds the page once for all tests.
 var built = sync.OnceValues(func() (Files, error) { return Build(context.Background()) })
 
 func files(t *testing.T) Files {
@@ -30,7 +30,7 @@ func files(t *testing.T) Files {
 	return f
 }
 
-// browser is a Chromium for all tests of this package, or the reason why there is none.
+// browser is one Chromium for all tests of this package, or the reason why it could not be started.
 type browser struct {
 	ctx    context.Context
 	cancel func()
@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// start starts Chromium. Without one the test is skipped, except in CI.
+// start starts Chromium. If there is no Chromium, the test is skipped, except in CI.
 func start(t *testing.T) *browser {
 	t.Helper()
 	if started != nil {
@@ -79,7 +79,7 @@ func start(t *testing.T) *browser {
 	return started
 }
 
-// patience is the time that a busy machine may take to start the browser, or to show something.
+// patience is how long a busy machine may take to start the browser, or to show something.
 const patience = 2 * time.Minute
 
 // tab is a tab of the browser with the page in it.
@@ -170,7 +170,6 @@ func (p *tab) openSituation(name string) {
 	p.run(chromedp.Evaluate(fmt.Sprintf("location.hash = %q; 0", "#why/"+name), new(int)))
 }
 
-// choose chooses an option, as a user does.
 func (p *tab) choose(id, value string) {
 	p.t.Helper()
 	p.set(id, value)
@@ -188,9 +187,9 @@ func size(width, height int64, dark bool) []chromedp.Action {
 	}
 }
 
-// layout returns faults of the layout: a page that is wider than the window, text
-// that is cut, lies outside, or needs sideways scrolling, controls of a row that
-// overlap, and drawings whose text is too small or cut.
+// layout returns faults of the layout. A page must not be wider than the window. Text must not be
+// cut, lie outside, or need sideways scrolling. The controls of a row must not overlap. The text of
+// a drawing must not be too small or cut.
 const layout = `(() => {
   const bad = [], wide = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth > wide) bad.push("the page is " + document.documentElement.scrollWidth + " wide");

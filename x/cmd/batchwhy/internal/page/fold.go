@@ -6,17 +6,18 @@ import (
 )
 
 const (
-	leastFold  = 32      // bytes; the least length that fold replaces
+	leastFold  = 32      // bytes; the shortest repetition that fold replaces
 	foldFactor = 1000003 // of the rolling hash
 	foldBits   = 22      // of an entry in the table of hashes
 )
 
-// fold replaces repetitions at any distance, so that gzip, which looks back 32 KiB only, has less
-// to compress. Unlike a second gzip, it does not depend on how bits are aligned.
+// fold replaces repetitions at any distance, so that gzip, which looks back only 32 KiB, has less
+// to compress. gzip twice would do less, because its output depends on how bits are aligned.
 //
-// The result begins with the length of the data and the length of the steps. The steps follow, and
-// then all bytes that are not repetitions. A step is three numbers: how many of these bytes come
-// next, how many bytes are repeated after them, and from how far back. Numbers are varints.
+// The result begins with the length of the data and the length of the steps. Then come the steps,
+// and then all bytes that are not repetitions. A step is three numbers: how many of these bytes
+// come next, how many repeated bytes follow them, and how far back the repeated bytes begin.
+// Numbers are varints.
 func fold(data []byte) []byte {
 	var steps, plain []byte
 	last := make([]int32, 1<<foldBits) // where each hash was seen last, plus 1
@@ -26,7 +27,7 @@ func fold(data []byte) []byte {
 	}
 
 	var hash uint32
-	begin := 0 // of the bytes that are in no step yet
+	begin := 0 // where the bytes begin that are in no step yet
 	for i, b := range data {
 		hash = hash*foldFactor + uint32(b)
 		if i < leastFold-1 {

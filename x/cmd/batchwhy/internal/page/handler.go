@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// policy is the policy in the page itself, and frame-ancestors, which only a header can set.
+// policy is the policy that the page itself contains, and frame-ancestors, which only a header can
+// set.
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src blob:; style-src 'self'; " +
 	"img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -51,7 +52,7 @@ func (f Files) Handler() (http.Handler, error) {
 	}), nil
 }
 
-// Listen opens a port of this machine that other machines cannot reach.
+// Listen opens a port of this machine. Other machines cannot reach the port.
 func Listen(address string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -103,7 +103,6 @@ func TestLooks(t *testing.T) {
 	}
 }
 
-// TestFromDisk opens the page as a file.
 func TestFromDisk(t *testing.T) {
 	b := start(t)
 	dir := t.TempDir()

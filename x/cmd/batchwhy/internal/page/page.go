@@ -31,8 +31,9 @@ type Files map[string][]byte
 //go:embed all:built
 var embedded embed.FS
 
-// Load returns the page that the binary contains, or else builds it. A binary contains it if
-// "page --out page/built" ran before it was compiled, as for a release.
+// Load returns the page that the binary contains. If the binary contains none, Load builds the
+// page. A binary contains the page if "page --out page/built" ran before it was compiled, as for a
+// release.
 func Load(ctx context.Context) (Files, error) {
 	files := make(Files)
 	if err := files.readAll(embedded, "built"); err != nil {
@@ -44,8 +45,9 @@ func Load(ctx context.Context) (Files, error) {
 	return Build(ctx)
 }
 
-// Build compiles the module with the go command and returns all files: from the sources, if the
-// current folder is in the module x/cmd/batchwhy, or else from the version of this binary.
+// Build compiles the module with the go command and returns all files. If the current folder is in
+// the module x/cmd/batchwhy, it compiles the sources there, and otherwise the version of this
+// binary.
 func Build(ctx context.Context) (Files, error) {
 	from, clean, err := findSource(ctx)
 	if err != nil {
@@ -80,7 +82,8 @@ func Build(ctx context.Context) (Files, error) {
 		return nil, err
 	}
 
-	// The script that loads a Go program in a browser must be of the compiler's version.
+	// The script that loads a Go program in a browser must come from the version of Go that
+	// compiles.
 	if files["wasm_exec.js"], err = os.ReadFile(filepath.Join(lib, "wasm", "wasm_exec.js")); err != nil {
 		return nil, err
 	}
@@ -89,8 +92,8 @@ func Build(ctx context.Context) (Files, error) {
 	return files, err
 }
 
-// workerOf makes a script that holds the script of the worker as a text. A page that is opened from
-// disk may not start a worker from a file.
+// workerOf makes a script that contains the script of the worker as a text. If a page is opened
+// from disk, it may not start a worker from a file.
 func workerOf(files Files) ([]byte, error) {
 	text, err := json.Marshal(string(files["wasm_exec.js"]) + "\n" + string(files["engine.js"]))
 	if err != nil {
@@ -99,8 +102,8 @@ func workerOf(files Files) ([]byte, error) {
 	return fmt.Appendf(nil, "globalThis.batchplanWorker = %s;\n", text), nil
 }
 
-// findSource returns a folder in which the go command finds the module: the current one, or a new
-// one that requires the version of this binary.
+// findSource returns a folder in which the go command finds the module. It is the current folder,
+// or a new one whose go.mod requires the version of this binary.
 func findSource(ctx context.Context) (dir string, clean func(), err error) {
 	if _, err = run(ctx, "", "list", module); err == nil {
 		return "", func() {}, nil
@@ -140,7 +143,7 @@ func run(ctx context.Context, dir string, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// readAll adds the files of a folder, except for hidden ones.
+// readAll adds the files of a folder, except hidden ones.
 func (f Files) readAll(from embed.FS, folder string) error {
 	return fs.WalkDir(from, folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") {
@@ -151,8 +154,8 @@ func (f Files) readAll(from embed.FS, folder string) error {
 	})
 }
 
-// compile makes a script that holds the module. A page that is opened from disk may load
-// scripts, but not other files. Without inlining, the module is a tenth smaller.
+// compile makes a script that contains the module. If a page is opened from disk, it may load
+// scripts, but no other files. Without inlining, the module is a tenth smaller.
 func compile(ctx context.Context, from string) ([]byte, error) {
 	temp, err := os.MkdirTemp("", "explain")
 	if err != nil {
@@ -202,8 +205,8 @@ type situation struct {
 	Text         string `json:"text"`
 }
 
-// situations are ready-made inputs, the most wanted first. Those without a folder are questions, whose
-// files contain the note and the time.
+// situations are ready-made inputs, the most wanted first. An input without a folder is a question.
+// The file of a question contains the note and the time.
 var situations = []situation{
 	{Name: "sidecar", file: "sidecar_istio", Title: "The container has finished, the pod runs on"},
 	{Name: "backoff-limit", file: "backoff_exceeded", Title: "BackoffLimitExceeded"},
@@ -319,7 +322,7 @@ func (s *situation) readHead() {
 	}
 }
 
-// At makes the links of the page's preview absolute. A published page needs that.
+// At makes the links of the page's preview absolute, as a published page needs them.
 func (f Files) At(url string) {
 	const link = `content="preview.png"`
 	f["index.html"] = bytes.ReplaceAll(f["index.html"], []byte(link),

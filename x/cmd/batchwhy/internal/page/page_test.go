@@ -26,8 +26,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// TestSize: what a browser loads is at most 2.35 megabytes, of which the module has 2.2. The
-// remedies are sentences, a tenth of the module.
+// TestSize: a browser loads at most 2.35 megabytes, and 2.2 of them are the module. The sentences
+// of remedies are a tenth of the module.
 func TestSize(t *testing.T) {
 	size, err := files(t).Size()
 	if err != nil || size > 2_350_000 {
@@ -44,7 +44,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestNothingFromElsewhere: no file names another host, and none makes HTML from text.
+// TestNothingFromElsewhere: no file names another host or makes HTML from text.
 func TestNothingFromElsewhere(t *testing.T) {
 	host := regexp.MustCompile(`https?://[a-z]+`)
 	html := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(`)
@@ -87,7 +87,8 @@ func TestHandler(t *testing.T) {
 	}
 }
 
-// TestPastedList pastes each situation, and compares each sentence on the page with the package's.
+// TestPastedList pastes each situation, and compares the sentences on the page with those of the
+// package explain.
 func TestPastedList(t *testing.T) {
 	p := open(t, "")
 	for _, folder := range []string{"forbid", "per_index", "fail_job", "lost_run", "schedule_trouble"} {
@@ -109,7 +110,6 @@ func TestPastedList(t *testing.T) {
 	}
 }
 
-// compareWithPackage compares the sentences on the page with the package's.
 func compareWithPackage(t *testing.T, p *tab, folder string, data []byte, at string) {
 	t.Helper()
 	objects := &read.Objects{}
@@ -139,8 +139,8 @@ func compareWithPackage(t *testing.T, p *tab, folder string, data []byte, at str
 	}
 }
 
-// TestAsOf: an example has a time. The user's own input is explained as of the same time as by the
-// command: a pasted text as of now, a file as of the newest time in its objects.
+// TestAsOf: an example has a time. The user's own input is explained as of the same time as with
+// the command. For a pasted text it is now, and for a file the newest time in its objects.
 func TestAsOf(t *testing.T) {
 	p := open(t, "")
 	begin := time.Now().UTC()
@@ -175,14 +175,13 @@ func TestAsOf(t *testing.T) {
 	p.run(chromedp.SetUploadFiles("#file", []string{file}, chromedp.ByQuery))
 	check("file", "as of 2026-10-14 09:00:48 UTC, the newest time in the objects.", "although the file was written")
 
-	// A time that the user gives stays.
+	// If the user sets a time, the page keeps it.
 	p.set("at", "2026-10-14T09:00:50Z")
 	p.set("input", data)
 	p.click("#explain")
 	p.wait("document.getElementById('status').textContent.includes('as of 2026-10-14 09:00:50 UTC.')")
 }
 
-// TestReadyMade chooses each ready-made input.
 func TestReadyMade(t *testing.T) {
 	p := open(t, "")
 	for _, s := range situations {
@@ -201,8 +200,8 @@ func TestReadyMade(t *testing.T) {
 	}
 }
 
-// TestBadFile drops files that cannot be read completely: the problem has a position, and the rest is
-// explained.
+// TestBadFile drops files that cannot be read completely. The page shows the position of the
+// problem, and explains the rest.
 func TestBadFile(t *testing.T) {
 	p := open(t, "")
 	fine := `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "fine"}, "spec": {"template": {"spec": {"restartPolicy": "Never"}}}}`
@@ -280,7 +279,7 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// TestShare shares a pasted text: the link contains the text, and shows the same answer.
+// TestShare shares a pasted text. The link contains the text, and shows the same answer.
 func TestShare(t *testing.T) {
 	p := open(t, "")
 	p.set("input", `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "shared-ü"}, "spec": {"parallelism": 0, "template": {"spec": {"restartPolicy": "Never"}}}}`)
@@ -337,8 +336,8 @@ func TestMeanings(t *testing.T) {
 	}
 }
 
-// TestNarrowed: the drawings of a schedule fit a window that becomes narrow, as on a phone that is
-// turned.
+// TestNarrowed: when the window becomes narrow, as on a phone that is turned, the drawings of a
+// schedule still fit.
 func TestNarrowed(t *testing.T) {
 	p := open(t, "#schedules", size(1440, 900, false)...)
 	p.run(size(390, 844, false)...)
@@ -348,8 +347,8 @@ func TestNarrowed(t *testing.T) {
 	p.wait("document.querySelector('.year').getBoundingClientRect().right > 700")
 }
 
-// TestTimelineFits: a forecast that ends after five minutes fills the drawing, although one for an hour
-// was requested.
+// TestTimelineFits: if a forecast of an hour ends after five minutes, the five minutes fill the
+// drawing.
 func TestTimelineFits(t *testing.T) {
 	p := open(t, "#why/per-index")
 	p.wait("document.querySelector('#results .k-future') !== null")
@@ -361,9 +360,9 @@ func TestTimelineFits(t *testing.T) {
 	}
 }
 
-// manyObjects copies a list of Jobs, as kubectl prints it, to the clipboard. One in twenty has a
-// pod that cannot be scheduled, and one in fifty wants no pods. It measures the longest time for
-// which the page does not react, and the time until the first finding appears.
+// manyObjects copies a list of Jobs, as kubectl prints it, to the clipboard. One Job in twenty has
+// a pod that cannot be scheduled, and one in fifty wants no pods. The script measures the longest
+// time for which the page does not react, and the time until the first finding appears.
 const manyObjects = `{
 	const items = [], at = "2026-10-14T08:00:00Z";
 	for (let i = 0; i < %d; i++) {
@@ -457,10 +456,10 @@ func (p *tab) trace() (longest func() float64) {
 	}
 }
 
-// TestManyObjects pastes lists of hundreds and thousands of objects: a worker explains them, the
-// page reacts in between, findings come first, and healthy objects are one line. The times depend on
-// the machine: on an idle one, no task takes more than 100 ms, and the first findings appear within
-// two seconds.
+// TestManyObjects pastes lists of hundreds and thousands of objects. A worker explains them, and
+// the page reacts meanwhile. Findings come first, and healthy objects share one line. The times
+// depend on the machine: on an idle one, no task takes more than 100 ms, and the first findings
+// appear within two seconds.
 func TestManyObjects(t *testing.T) {
 	for _, test := range []struct{ jobs, indent int }{{600, 0}, {600, 4}, {3000, 4}} {
 		n := test.jobs
@@ -509,8 +508,8 @@ func TestManyObjects(t *testing.T) {
 	}
 }
 
-// TestLongPaste: the field shows the beginning of a long text, Share and Explain use all of it,
-// and it can be removed.
+// TestLongPaste: the field shows the beginning of a long text. Share and Explain use the whole
+// text, and the user can remove it.
 func TestLongPaste(t *testing.T) {
 	p := many(t, 100, 0, size(1440, 900, false)...)
 	p.paste()
@@ -587,10 +586,10 @@ func TestAxe(t *testing.T) {
 	}
 }
 
-// pageSize is the page size of explain.js.
+// pageSize is the number of objects on a page, as in explain.js.
 const pageSize = 50
 
-// TestFirstExplanation measures how long a small input takes.
+// TestFirstExplanation measures how long the page takes to explain a small input.
 func TestFirstExplanation(t *testing.T) {
 	p := open(t, "", performance.Enable().WithTimeDomain(performance.EnableTimeDomainThreadTicks))
 	p.openSituation("sidecar")

@@ -16,8 +16,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/play"
 )
 
-// TestGuidedExamples steps through each example with the button, and compares each sentence
-// with the package's.
+// TestGuidedExamples steps through each example with the button, and compares each sentence with
+// those of the package play.
 func TestGuidedExamples(t *testing.T) {
 	p := open(t, "#play")
 	if problem := p.text("#play-problem"); problem != "" {
@@ -44,7 +44,6 @@ func TestGuidedExamples(t *testing.T) {
 	}
 }
 
-// TestPlayButtons presses each button of a life.
 func TestPlayButtons(t *testing.T) {
 	p := open(t, "#play")
 	p.choose("example", "0")
@@ -92,7 +91,6 @@ func TestPlayButtons(t *testing.T) {
 	p.checkLayout("buttons")
 }
 
-// TestCronJobButtons presses each button of the life of a CronJob.
 func TestCronJobButtons(t *testing.T) {
 	p := open(t, "#play")
 	p.choose("example", fmt.Sprint(exampleOf(t, "CronJob: Forbid")))
@@ -146,7 +144,6 @@ func TestCronJobButtons(t *testing.T) {
 	p.checkLayout("CronJob buttons")
 }
 
-// exampleOf returns the number of the guided example with a title.
 func exampleOf(t *testing.T, title string) int {
 	t.Helper()
 	for i := range play.Examples {
@@ -158,7 +155,7 @@ func exampleOf(t *testing.T, title string) int {
 	return -1
 }
 
-// TestPager shows the pods page by page, and a step keeps working on a later page.
+// TestPager shows the pods page by page. After a step on a later page, that page stays.
 func TestPager(t *testing.T) {
 	p := open(t, "#play")
 	p.startJob(`{"completions": 120, "parallelism": 120, "template": {"spec": {"restartPolicy": "Never"}}}`)
@@ -172,14 +169,14 @@ func TestPager(t *testing.T) {
 	p.click("#items-next")
 	shows("51 to 100 of 120")
 	p.click(`#pods [aria-label="Start: j-51"]`)
-	shows("51 to 100 of 120") // what was done stays in sight
+	shows("51 to 100 of 120") // the pod of the step stays in sight
 	p.click("#items-next")
 	shows("101 to 120 of 120")
 	p.click("#items-prev")
 	shows("51 to 100 of 120")
 }
 
-// TestFragment: the address holds the whole life, and opens it anywhere.
+// TestFragment: the address contains the whole life, so that it opens in any browser.
 func TestFragment(t *testing.T) {
 	p := open(t, "#play")
 	p.choose("example", "2")
@@ -197,7 +194,7 @@ func TestFragment(t *testing.T) {
 	}
 }
 
-// TestFragment_Damaged: a link without a script, or with a decompression bomb, is reported.
+// TestFragment_Damaged: the page reports a link that contains no script or a decompression bomb.
 func TestFragment_Damaged(t *testing.T) {
 	link := func(text string) string {
 		var b strings.Builder

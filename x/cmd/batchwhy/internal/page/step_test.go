@@ -14,8 +14,8 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// stepTimes takes steps, and returns how many milliseconds each took, layout included, and
-// how many of these were spent in the module.
+// stepTimes takes steps. It returns how many milliseconds each step took, including the layout, and
+// how many of them the module took.
 const stepTimes = `(() => {
 	const module = globalThis.batchplan, inner = {}, whole = [], inside = [];
 	let sum = 0;
@@ -35,9 +35,9 @@ const stepTimes = `(() => {
 	return { whole, inside };
 })()`
 
-// TestThousandPods plays a Job of a thousand pods, and logs the time of a step: in the module, and for
-// drawing and layout. It does not fail, since the times depend on the machine; processor time is the
-// closest to the time on an idle one.
+// TestThousandPods plays a Job of a thousand pods, and logs how long a step takes, in the module
+// and for drawing and layout. The times depend on the machine, so they do not fail the test.
+// Processor time is closest to the time on an idle machine.
 func TestThousandPods(t *testing.T) {
 	for _, pods := range []int{10, 1000} {
 		p := open(t, "#play")
@@ -82,7 +82,6 @@ func (p *tab) metrics() map[string]float64 {
 	return sums
 }
 
-// startJob starts the life of a Job with a spec.
 func (p *tab) startJob(spec string) {
 	p.t.Helper()
 	p.run(chromedp.Evaluate("document.getElementById('spec').open = true; 0", new(int)))

@@ -9,9 +9,9 @@ import (
 	"io"
 )
 
-// zonesOf makes a script that holds the zone database that comes with Go. A third of its
-// files are copies of others; each content is stored once. Embedded in the module, the
-// database would be almost twice as large.
+// zonesOf makes a script that contains the zone database that comes with Go. A third of the files
+// have the same content as another file, and each content is stored once. If the module contained
+// the database, it would be almost twice as large.
 func zonesOf(archive string) ([]byte, error) {
 	r, err := zip.OpenReader(archive)
 	if err != nil {

@@ -18,7 +18,7 @@ func BenchmarkStep(b *testing.B) {
 			var theatre Theatre
 			n := 0
 			for b.Loop() {
-				if n++; n%100 == 1 { // so that the life does not grow without end
+				if n++; n%100 == 1 { // keeps the life from growing without end
 					s.Steps = s.Steps[:1]
 					n = 1
 				}

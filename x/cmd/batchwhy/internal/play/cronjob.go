@@ -29,13 +29,13 @@ type CronJob struct {
 	plans  []string
 	plan   cronjob.Plan
 	last   string
-	// wait is what happens next by itself.
+	// wait is the wait for what happens next by itself.
 	wait wait
-	// differs is a sentence if Kubernetes 1.37 would not have started a run of this step, or "".
+	// differs is "", or a sentence if Kubernetes 1.37 would not have started a run of this step.
 	differs string
 }
 
-// jobLife is the life of a Job. The drawing also shows it after the Job is gone.
+// jobLife is the life of a Job. The drawing still shows it when the Job is gone.
 type jobLife struct {
 	name           string
 	run            time.Time
@@ -43,7 +43,7 @@ type jobLife struct {
 	kind           string
 }
 
-// maxJobs is the number of Jobs that may be active at the same time.
+// maxJobs is the maximum number of Jobs that are active at the same time.
 const maxJobs = 500
 
 // newCronJob starts the life of a CronJob with this spec. The CronJob has the same name as in the
@@ -59,7 +59,8 @@ func newCronJob(spec cronjob.Spec, story *teller) (*CronJob, error) {
 	return p, p.settle()
 }
 
-// Clone returns a copy of the life that writes no story. Steps of one do not change the other.
+// Clone returns a copy of the life. The copy writes no story, and steps of one do not change the
+// other.
 func (p *CronJob) Clone() Life {
 	q := *p
 	q.world = p.world.Clone()
@@ -74,9 +75,9 @@ func (p *CronJob) Clone() Life {
 //	tick DURATION, next, down DURATION, clock TIME
 //	edit JSON
 //
-// JOB is a name or "all". "start" creates a Job outside of the schedule, and "down" passes time
-// without the controller; otherwise it has its rounds after each step and while time passes. "clock"
-// sets the clock to another time, which may be earlier.
+// JOB is a name or "all". "start" creates a Job outside of the schedule. The controller has its
+// rounds after each step and while time passes, except during "down", which passes time without the
+// controller. "clock" sets the clock to another time, which may be earlier.
 func (p *CronJob) Do(step string) error {
 	verb, rest, _ := strings.Cut(strings.TrimSpace(step), " ")
 	rest = strings.TrimSpace(rest)
@@ -145,7 +146,7 @@ func (p *CronJob) next() (at time.Time, what string) {
 	return at, what
 }
 
-// passTime moves the clock on, and stops wherever the controller acts by itself.
+// passTime advances the clock, and stops at each time at which the controller acts by itself.
 func (p *CronJob) passTime(until time.Time) error {
 	for range maxRounds {
 		next, _ := p.next()
@@ -179,7 +180,7 @@ func (p *CronJob) edit(text string) error {
 	return nil
 }
 
-// jobStep applies a verb to one Job, or to all Jobs to which it applies.
+// jobStep applies a verb to one Job, or to all Jobs to which the verb applies.
 func (p *CronJob) jobStep(verb, name string) error {
 	if !slices.Contains([]string{"complete", "fail", "remove"}, verb) {
 		return fmt.Errorf("%q: must be complete, fail, remove, start, tick, next, down, clock or edit", verb)
@@ -198,7 +199,7 @@ func (p *CronJob) jobStep(verb, name string) error {
 			p.world.Finish(c.Name, job.ConditionFailed)
 		case "remove":
 			delete(p.world.Jobs, c.Name)
-			verb = "delete" // in a story
+			verb = "delete" // the verb that stories use
 		}
 		p.story.tell(verb+" "+storyName(&c), "", "")
 	}
@@ -216,7 +217,7 @@ func storyName(c *cronjob.Child) string {
 	return c.ScheduledTime.UTC().Format(time.RFC3339)
 }
 
-// settle lets the controller have its rounds until there is nothing left to write.
+// settle lets the controller have rounds until it has nothing left to write.
 func (p *CronJob) settle() error {
 	defer func() { until, _ := p.next(); p.wait = p.wait.next(until, p.world.Now) }()
 	p.observe()
@@ -256,7 +257,7 @@ func (p *CronJob) settle() error {
 	return p.world.Err()
 }
 
-// compare notes a run of the plan that Kubernetes 1.37 would not start.
+// compare notes if Kubernetes 1.37 would not start the run that the plan starts.
 func (p *CronJob) compare(s cronjob.Snapshot, plan *cronjob.Plan) {
 	if len(plan.Create) == 0 || plan.Create[0].ScheduledTime.IsZero() {
 		return

@@ -1,6 +1,6 @@
 package play
 
-// cronJob is the beginning of the manifest of the CronJobs below, before the spec.
+// cronJob is the beginning of the manifests of the CronJobs below, up to the spec.
 const cronJob = `apiVersion: batch/v1
 kind: CronJob
 metadata:

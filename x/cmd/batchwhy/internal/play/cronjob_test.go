@@ -13,13 +13,12 @@ func viewOf(t *testing.T, manifest string, steps ...string) View {
 	return play(t, &Script{Manifest: manifest, Steps: steps}).View(0)
 }
 
-// TestCronJobSteps tests the effect of each step.
 func TestCronJobSteps(t *testing.T) {
 	tests := []struct {
 		name     string
 		manifest string
 		steps    []string
-		want     string // in the table of kubectl, or in what the view says
+		want     string // a text in the table of kubectl, or in the sentences of the view
 	}{
 		{"the next run", everyHour, []string{"next"}, "report|0 * * * *|<none>|False|1|0s|1h"},
 		{"a job completes", everyHour, []string{"next", "complete report-29453820"}, "report|0 * * * *|<none>|False|0|0s|1h"},

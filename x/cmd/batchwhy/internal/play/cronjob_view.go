@@ -65,7 +65,7 @@ func (p *CronJob) children() []*cronjob.Child {
 	return children
 }
 
-// explanation finds the words for the state, as for an object of a cluster.
+// explanation explains the state in the same words as an object of a cluster.
 func (p *CronJob) explanation() explain.Explanation {
 	w := p.world
 	c := &read.CronJob{Object: w.CronJob}
@@ -162,7 +162,7 @@ func cronStatusText(s *cronjob.Status) string {
 	return b.String()
 }
 
-// maxMarks is the number of past runs in the drawing. It shows the latest.
+// maxMarks is the maximum number of past runs in the drawing. It shows the latest ones.
 const maxMarks = 100
 
 // timeline draws the life so far and the next runs.
@@ -254,8 +254,8 @@ func (p *CronJob) jobLanes(t *explain.Timeline) {
 	}
 }
 
-// pointers returns pointers to the elements of a list. Pointers of all types are sorted by the same
-// code, which keeps the page small.
+// pointers returns pointers to the elements of a list. The same code sorts pointers of all types,
+// which keeps the page small.
 func pointers[E any](list []E) []*E {
 	all := make([]*E, len(list))
 	for i := range list {

@@ -1,6 +1,6 @@
-// Package play steps through the life of a Job or CronJob in memory: a user acts as kubelets, nodes
-// and people, and the controller carries out its plans. The steps are a text of a few lines, so that
-// a situation fits in a link.
+// Package play steps through the life of a Job or CronJob in memory. A user acts as kubelets, nodes
+// and people, and the controller carries out its plans. The steps are a text of a few lines, so
+// that a situation fits in a link.
 package play
 
 import (
@@ -21,8 +21,8 @@ const maxRounds = 100
 // Job is the life of a Job.
 type Job struct {
 	world *world.Job
-	// pods has the lives of all pods, in the order of their creation. at has the index in pods of
-	// each UID.
+	// pods has the lives of all pods, in the order of their creation. at has the place of each UID
+	// in pods.
 	pods []podLife
 	at   map[job.UID]int
 	// looks counts the calls of observe.
@@ -31,17 +31,18 @@ type Job struct {
 	lost map[job.UID]bool
 	// story is nil unless a story was requested.
 	story *teller
-	// plans has the plans of the latest step that write something or differ from the plan before.
+	// plans has the plans of the latest step that write something. It also has the first plan of
+	// the step if that differs from the plan before.
 	plans []string
 	plan  job.Plan
 	last  string
-	// wait is what happens next by itself.
+	// wait is the wait for what happens next by itself.
 	wait wait
 	// ended is the time at which the Job ended.
 	ended time.Time
 }
 
-// podLife is the life of a pod. The drawing also shows it after the pod is gone.
+// podLife is the life of a pod. The drawing still shows it when the pod is gone.
 type podLife struct {
 	name                    string
 	index                   int32
@@ -73,10 +74,11 @@ func newJob(spec job.Spec, story *teller) (*Job, error) {
 	return p, p.settle()
 }
 
-// maxPods is the number of pods that may be active at the same time.
+// maxPods is the maximum number of pods that are active at the same time.
 const maxPods = 5000
 
-// Clone returns a copy of the life that writes no story. Steps of one do not change the other.
+// Clone returns a copy of the life. The copy writes no story, and steps of one do not change the
+// other.
 func (p *Job) Clone() Life {
 	q := *p
 	q.world = p.world.Clone()
@@ -138,8 +140,8 @@ func (p *Job) next() (at time.Time, what string) {
 	return at, what
 }
 
-// killTime returns the time at which the kubelet kills a pod that is being deleted, zero for other
-// pods.
+// killTime returns the time at which the kubelet kills a pod that is being deleted. It is zero for
+// other pods.
 func (p *Job) killTime(pod *job.Pod) time.Time {
 	if pod.Deletion == nil || pod.Phase != job.PodRunning || p.lost[pod.UID] {
 		return time.Time{}
@@ -147,7 +149,7 @@ func (p *Job) killTime(pod *job.Pod) time.Time {
 	return pod.Deletion.Timestamp
 }
 
-// passTime moves the clock on, and stops wherever something happens by itself.
+// passTime advances the clock, and stops at each time at which something happens by itself.
 func (p *Job) passTime(until time.Time) error {
 	for range maxRounds {
 		next, _ := p.next()
@@ -194,7 +196,7 @@ func (p *Job) edit(text string) error {
 	return nil
 }
 
-// podStep applies a verb to one pod, or to all pods to which it applies.
+// podStep applies a verb to one pod, or to all pods to which the verb applies.
 func (p *Job) podStep(verb, rest string) error {
 	name, options, _ := strings.Cut(rest, " ")
 	act, ok := podActions[verb]
@@ -227,7 +229,7 @@ func (p *Job) podStep(verb, rest string) error {
 	return nil
 }
 
-// action is an action on a pod, and whether it applies.
+// action is an action on a pod. can reports whether it applies to the pod.
 type action struct {
 	can func(*job.Pod) bool
 	do  func(p *Job, pod *job.Pod, code int32)
@@ -266,7 +268,7 @@ func isActive(p *job.Pod) bool  { return isOpen(p) && p.Deletion == nil }
 func isPending(p *job.Pod) bool { return p.Phase == job.PodPending && p.Deletion == nil }
 func isRunning(p *job.Pod) bool { return p.Phase == job.PodRunning && p.Deletion == nil }
 
-// settle lets the controller have its rounds until there is nothing left to write.
+// settle lets the controller have rounds until it has nothing left to write.
 func (p *Job) settle() error {
 	defer func() { until, _ := p.next(); p.wait = p.wait.next(until, p.world.Now) }()
 	p.observe()
@@ -302,7 +304,7 @@ func (p *Job) settle() error {
 	return p.world.Err()
 }
 
-// keep copies the parts of a plan that the view shows, since a plan is valid only until the next one.
+// keep copies the parts of a plan that the view shows, since the next plan overwrites this one.
 func (p *Job) keep(plan *job.Plan) {
 	p.plan = job.Plan{
 		Waits: slices.Clone(plan.Waits), Notes: slices.Clone(plan.Notes), Requeue: plan.Requeue, Verdict: plan.Verdict,

@@ -47,7 +47,7 @@ func lastEvents(events []job.Event) []string {
 	return texts
 }
 
-// explanation finds the words for the state, as for an object of a cluster.
+// explanation explains the state in the same words as an object of a cluster.
 func (p *Job) explanation(from int) explain.Explanation {
 	w := p.world
 	j := &read.Job{Object: w.Job}
@@ -192,10 +192,8 @@ func moment(line func(string, ...any), indent, name string, t time.Time) {
 	}
 }
 
-// maxLanes is the maximum number of lanes of the drawing.
 const maxLanes = 40
 
-// timeline draws the life so far.
 func (p *Job) timeline() *explain.Timeline {
 	w := p.world
 	t := &explain.Timeline{From: world.Start, Now: w.Now, To: w.Now}
@@ -243,7 +241,7 @@ func (p *Job) podLanes(t *explain.Timeline) {
 	}
 }
 
-// ownLane returns the lane of the Job, with marks for the times for which it waits.
+// ownLane returns the lane of the Job. Its marks are the times for which the Job waits.
 func (p *Job) ownLane(t *explain.Timeline) explain.Lane {
 	w := p.world
 	end, kind := w.Now, "job"

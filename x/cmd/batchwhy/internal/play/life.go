@@ -15,10 +15,10 @@ type Life interface {
 	// Do takes one step, and runs the controller after it. After an error the life must not
 	// be used any more.
 	Do(step string) error
-	// Clone returns a copy in this state. Steps of the copy do not change the original, nor the
-	// other way round.
+	// Clone returns a copy in this state. Steps of the copy do not change the original, and steps
+	// of the original do not change the copy.
 	Clone() Life
-	// View describes this state, with the page of pods or Jobs that contains the place from.
+	// View describes this state. It contains the page with the pod or Job at the place from.
 	View(from int) View
 	// GoTest is a test of the planner in Go: the snapshot of this state, and its plan.
 	GoTest() (string, error)
@@ -42,13 +42,13 @@ type View struct {
 	Status string   `json:"status"`
 	Head   []string `json:"head"`
 	Table  []string `json:"table"`
-	// Items are a page of the pods of a Job or the Jobs of a CronJob. From is the place of the
-	// first. Count is the number of all.
+	// Items are one page of the pods of a Job or of the Jobs of a CronJob. From is the place of the
+	// first item. Count is the number of all pods or Jobs.
 	Items  []Item   `json:"items"`
 	From   int      `json:"from"`
 	Count  int      `json:"count"`
 	Events []string `json:"events"`
-	// Wake is the time at which something happens by itself. Waited is the share of the wait that
+	// Wake is the next time at which something happens by itself. Waited is how much of the wait
 	// has passed, from 0 to 1.
 	Wake     string            `json:"wake,omitempty"`
 	Waited   float64           `json:"waited,omitempty"`
@@ -67,27 +67,28 @@ type Item struct {
 	Actions []string `json:"actions"`
 }
 
-// pageSize is the number of items in a view.
+// pageSize is the maximum number of items in a view.
 const pageSize = 50
 
-// pageFrom returns the place at which the page with an item begins.
+// pageFrom returns the place at which the page begins that contains the place from.
 func pageFrom(from, count int) int {
 	from = min(max(from, 0), max(count-1, 0))
 	return from - from%pageSize
 }
 
-// maxEvents is the number of events in a view. It shows the latest.
+// maxEvents is the maximum number of events in a view. It shows the latest ones.
 const maxEvents = 50
 
-// lanes puts what was created one after the other into lanes of a drawing, below its first lane.
+// lanes puts bars into lanes of a drawing, in the order of their creation. The first lane is taken.
 type lanes struct {
 	*explain.Timeline
 	label string
-	// free has the times from which the lanes are free.
+	// free has, for each lane, the time from which it is free.
 	free []time.Time
 }
 
-// add adds bars to the first lane that is free at their beginning. end is zero if they go on.
+// add adds bars to the first lane that is free when they begin. end is zero if they have no end
+// yet.
 func (l *lanes) add(begin, end time.Time, bars ...explain.Bar) {
 	n := slices.IndexFunc(l.free, func(at time.Time) bool { return !at.After(begin) })
 	if n < 0 && len(l.free) >= maxLanes {
@@ -105,8 +106,8 @@ func (l *lanes) add(begin, end time.Time, bars ...explain.Bar) {
 	}
 }
 
-// teller writes the story of a life. A nil teller writes nothing: the story of a large life takes more
-// time than the life.
+// teller writes the story of a life. A nil teller writes nothing, because writing the story of a
+// large life takes longer than playing it.
 type teller struct{ strings.Builder }
 
 // tell adds a command to the story.
@@ -124,7 +125,7 @@ func (t *teller) tell(command, input, output string) {
 // wait is a wait until something happens by itself.
 type wait struct{ since, until time.Time }
 
-// next returns w if it is a wait until that time, and otherwise such a wait that begins now.
+// next returns w if w lasts until that time. Otherwise it returns a new wait that begins now.
 func (w wait) next(until, now time.Time) wait {
 	if until.Equal(w.until) {
 		return w
@@ -132,7 +133,7 @@ func (w wait) next(until, now time.Time) wait {
 	return wait{now, until}
 }
 
-// passed returns the share of the wait that has passed, from 0 to 1.
+// passed returns how much of the wait has passed, from 0 to 1.
 func (w wait) passed(now time.Time) float64 {
 	if whole := w.until.Sub(w.since); whole > 0 {
 		return float64(now.Sub(w.since)) / float64(whole)

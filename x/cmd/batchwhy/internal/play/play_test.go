@@ -24,8 +24,8 @@ func play(t *testing.T, s *Script) Life {
 	return p
 }
 
-// TestExamples plays each example to its end, with a note for each step, and no invariant
-// broken on the way.
+// TestExamples plays each example to its end. There is a note for each step, and no step breaks an
+// invariant.
 func TestExamples(t *testing.T) {
 	ends := map[string]string{
 		"Retries and backoff": "Complete", "Backoff per index": "Failed", "Failure policy": "Failed",
@@ -64,8 +64,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestViews compares views with stored ones. They are from the middle and the end of each example,
-// and of a life in which a user removes and edits objects.
+// TestViews compares views with stored ones. There are views of the middle and the end of each
+// example, and of a life in which a user removes and edits objects.
 func TestViews(t *testing.T) {
 	scripts := append(slices.Clone(Examples), Script{Title: "By hand", Manifest: example(t, "CronJob: Forbid").Manifest,
 		Steps: []string{"next", "complete all", "next", "start", `edit {"suspend": true}`, "tick 7m", "fail all", "tick 1m", "remove all", `edit {"suspend": false, "concurrencyPolicy": "Allow"}`, "next", "next"}})
@@ -99,7 +99,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestStatusText tests the fields that no example has at its end.
+// TestStatusText tests the fields that are in no status at the end of an example.
 func TestStatusText(t *testing.T) {
 	got := statusText(&job.Status{Active: 1, FailedIndexes: new(""), UncountedTerminatedPods: &job.UncountedTerminatedPods{Failed: []job.UID{"a"}, Succeeded: []job.UID{"b", "c"}}})
 	if want := "active: 1\nfailedIndexes: \"\"\nuncountedTerminatedPods: {failed: 1 UIDs, succeeded: 2 UIDs}\n"; got != want {
@@ -107,8 +107,8 @@ func TestStatusText(t *testing.T) {
 	}
 }
 
-// TestBackAndForth: going back and forward again leads to the same state, and another step after going
-// back does not change the earlier states.
+// TestBackAndForth: going back and forward again leads to the same state. If a user goes back and
+// takes another step, the earlier states stay as they were.
 func TestBackAndForth(t *testing.T) {
 	others := map[string][]string{"Retries and backoff": {"run all", "succeed all"}, "CronJob: Forbid": {"next", "complete all"}, "CronJob: suspend and resume": {"next", "complete all"}}
 	for title, begin := range others {
@@ -194,7 +194,7 @@ func TestExportedTest(t *testing.T) {
 	defer os.RemoveAll(dir)
 	for i, title := range []string{"Failure policy", "CronJob: catch-up after an outage"} {
 		s := example(t, title)
-		s = &Script{Manifest: s.Manifest, Steps: s.Steps[:4]} // here the plan has writes
+		s = &Script{Manifest: s.Manifest, Steps: s.Steps[:4]} // after these steps the plan has writes
 		text, err := play(t, s).GoTest()
 		must.OK(t, err)
 		if pretty, err := format.Source([]byte(text)); err != nil || string(pretty) != text {
@@ -209,7 +209,7 @@ func TestExportedTest(t *testing.T) {
 	}
 }
 
-// TestPages: each pod is on one page, and a page begins at a multiple of its size.
+// TestPages: each pod is on exactly one page. A page begins at a multiple of its size.
 func TestPages(t *testing.T) {
 	s := Script{Manifest: `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"completions": 120, "parallelism": 120, "template": {"spec": {"restartPolicy": "Never"}}}}`}
 	p := play(t, &s)

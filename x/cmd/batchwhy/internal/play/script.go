@@ -7,8 +7,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/batchwhy/internal/read"
 )
 
-// Script is a life as text: the manifest of a Job or CronJob and the steps after it. It always leads
-// to the same states.
+// Script is a life as text: the manifest of a Job or CronJob, and the steps after it. The same
+// script always leads to the same states.
 type Script struct {
 	// Manifest is a Job or CronJob, as YAML or JSON.
 	Manifest string   `json:"manifest"`

@@ -12,8 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the stories that are exported from examples")
 
-// TestExportedStories: the stories of some examples are also stories of the planners' tests. So
-// exported stories can be played, and the planner makes the same plans.
+// TestExportedStories: the exported stories of some examples are also stories in the planners'
+// tests. So exported stories can be played, and the planner decides the same in them.
 func TestExportedStories(t *testing.T) {
 	for _, test := range []struct{ title, file, comment string }{
 		{"Failure policy", "job/testdata/failure_policy/guided.txt", "J10 J21: the guided example of the page, as it is exported."},

@@ -2,7 +2,8 @@ package play
 
 import "testing"
 
-// TestWaited: half of a wait of ten seconds has passed after five, and another wait begins at 0.
+// TestWaited: after five seconds, half of a wait of ten seconds has passed. The next wait begins at
+// 0.
 func TestWaited(t *testing.T) {
 	s := Script{Manifest: `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {"template": {"spec": {"restartPolicy": "Never"}}}}`,
 		Steps: []string{"run all", "fail all", "tick 5s", "next", "run all", "fail all"}}

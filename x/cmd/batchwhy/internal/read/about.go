@@ -14,7 +14,7 @@ type Event struct {
 	Count                 int
 }
 
-// EventsOf returns the events about an object, and those that name it without its UID.
+// EventsOf returns the events about an object, including those that have its name and no UID.
 func (o *Objects) EventsOf(kind string, m *Meta) []Event {
 	events := o.Events[m.UID]
 	if more := o.Events[unnamed(kind, m.Namespace, m.Name)]; len(more) > 0 {
@@ -26,7 +26,7 @@ func (o *Objects) EventsOf(kind string, m *Meta) []Event {
 // NodeEvents returns the events about a node.
 func (o *Objects) NodeEvents(name string) []Event { return o.Events[unnamed("Node", "", name)] }
 
-// unnamed returns the key in Objects.Events for an object whose UID is not known.
+// unnamed returns the key in Objects.Events for an object whose UID the event does not contain.
 func unnamed(kind, namespace, name string) job.UID {
 	return job.UID(kind + " " + namespace + "/" + name)
 }
@@ -101,7 +101,7 @@ func (o *Objects) addEvent(data []byte) error {
 			}
 			o.EventPods[about.Namespace+"/"+about.Name] = about.UID
 		}
-	case "Node": // kubelets write no UID of a Node in their events
+	case "Node": // the UID in a kubelet's event about a Node is not that of the Node
 		about.UID = unnamed("Node", "", about.Name)
 	default:
 		return nil
@@ -116,8 +116,8 @@ func (o *Objects) addEvent(data []byte) error {
 	return nil
 }
 
-// concerned returns the UID of the object that an event matters to. For an event about a pod, that is
-// the pod's controller.
+// concerned returns the UID of the object to which an event about an object matters. For a pod that
+// is its controller, and otherwise the object itself.
 func (o *Objects) concerned(about job.UID) job.UID {
 	if id, ok := o.byUID[about]; ok && id.kind == "Pod" && o.Pods[id.place] != nil {
 		return o.Pods[id.place].Controller().UID
@@ -134,7 +134,7 @@ func firstTime(times ...time.Time) time.Time {
 	return time.Time{}
 }
 
-// addNamespace notes a namespace that is being deleted.
+// addNamespace notes a namespace if it is being deleted.
 func (o *Objects) addNamespace(m *Meta) {
 	if m.DeletionTimestamp.IsZero() {
 		return
@@ -145,7 +145,7 @@ func (o *Objects) addNamespace(m *Meta) {
 	o.Closing[m.Name] = m.DeletionTimestamp
 }
 
-// addNode notes since when a node is not ready; zero if it is ready.
+// addNode notes the time since when a node is not ready. It is zero if the node is ready.
 func (o *Objects) addNode(head *envelope) {
 	if o.NotReady == nil {
 		o.NotReady = make(map[string]time.Time)
@@ -189,6 +189,6 @@ func (o *Objects) addWorkload(head *envelope) {
 type Workload struct {
 	Name     string
 	Admitted bool
-	// Why is the reason why it is not admitted.
+	// Why is the reason why the workload is not admitted.
 	Why string
 }

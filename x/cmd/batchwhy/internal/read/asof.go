@@ -9,19 +9,19 @@ import (
 type Source struct {
 	// Written is the time at which the newest file was written.
 	Written time.Time
-	// Live is true if an input may be of the present: a pipe, a pasted text or a cluster.
+	// Live is true if an input may be as of now: a pipe, a pasted text or a cluster.
 	Live bool
-	// Fresh is true if an input is certainly of the present: a cluster was read.
+	// Fresh is true if the input is certainly as of now, because a cluster was read.
 	Fresh bool
 }
 
-// farApart is the time that a file may be newer than its objects without a warning.
+// farApart is how much newer than its objects a file may be without a warning.
 const farApart = time.Hour
 
-// AsOf returns the time to explain if none is given: the present for a cluster, a pipe and a pasted
-// text, and for files the newest time in their objects. from continues a sentence that begins with
-// "As of". warning describes what may be wrong with the time, and names the option with which a
-// user chooses another time, which is otherwise.
+// AsOf returns the time as of which to explain the objects if the user gives none. For a cluster, a
+// pipe and a pasted text it is the present, and for files the newest time in their objects. from
+// continues a sentence that begins with "As of". warning describes what may be wrong with the time.
+// otherwise is the option with which a user chooses another time; the warning names it.
 func (o *Objects) AsOf(s Source, now time.Time, otherwise string) (at time.Time, from, warning string) {
 	latest := o.Latest
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
-// check returns the unknown fields of a manifest. An error describes everything else that is wrong
-// with it. An object with a UID is not checked, since an API server did that.
+// check returns the unknown fields of a manifest, and an error that describes everything else that
+// is wrong with it. An object with a UID is not checked, since an API server has checked it.
 func (m *Meta) check(x *manifest.Object, kind string) ([]manifest.Unknown, error) {
 	if m.UID != "" {
 		return nil, nil
@@ -100,7 +100,7 @@ func specOf(data []byte) json.RawMessage {
 	return object.Spec
 }
 
-// manifestUID returns a UID for a manifest, to which no API server has given one yet.
+// manifestUID returns a UID for a manifest. No API server has given it one yet.
 func manifestUID(at manifest.Position, key string) job.UID {
 	return job.UID(fmt.Sprintf("manifest %s %s", key, at))
 }

@@ -23,9 +23,10 @@ type Objects struct {
 	// Events has the events about Jobs, CronJobs, Pods and Nodes by the UID of the object. EventsOf
 	// and NodeEvents look them up.
 	Events map[job.UID][]Event
-	// EventPods has the key in Events of each pod that events name, by NAMESPACE/NAME.
+	// EventPods has the UIDs of the pods that events name, by NAMESPACE/NAME. A UID is a key in
+	// Events.
 	EventPods map[string]job.UID
-	// NotReady has the time since when each node is not ready, zero for a node that is ready.
+	// NotReady has the time since when each node is not ready. It is zero for a node that is ready.
 	NotReady map[string]time.Time
 	// Workloads has the workloads of Kueue by the UID of their Job.
 	Workloads map[job.UID]Workload
@@ -33,7 +34,7 @@ type Objects struct {
 	Complete map[string]bool
 	// Withheld has the kinds that could not be read, and why.
 	Withheld map[string]string
-	// Closing has the time since when a namespace is being deleted.
+	// Closing has the time at which the deletion of each namespace began, for those being deleted.
 	Closing map[string]time.Time
 	// Others counts the objects of other kinds, which are ignored.
 	Others map[string]int
@@ -41,8 +42,8 @@ type Objects struct {
 	Problems []manifest.Problem
 	// Latest is the latest time in any object.
 	Latest time.Time
-	// Lenient ignores documents that are not objects of Kubernetes, as in the folder of a support
-	// bundle.
+	// Lenient ignores documents that are not objects of Kubernetes. The folder of a support bundle
+	// has such documents.
 	Lenient bool
 	// Limit is the maximum number of Jobs, CronJobs and Pods that are kept; 0 means a million.
 	Limit int
@@ -58,7 +59,7 @@ type Objects struct {
 type Change struct {
 	Kind, Key string
 	UID       job.UID
-	// Owner is the UID of the object's controller, or for an event, of the object that it matters to.
+	// Owner is the UID of the object's controller, or for an event, of the object that it concerns.
 	Owner job.UID
 	Gone  bool
 }
@@ -69,7 +70,7 @@ func (o *Objects) changed(c Change) {
 	}
 }
 
-// identity is the object that has a UID.
+// identity describes the object that has a UID.
 type identity struct {
 	kind, key string
 	version   int64
@@ -100,8 +101,8 @@ type CronJob struct {
 	Object   cronjob.CronJob
 	At       manifest.Position
 	Template PodSpec
-	// JobsSuspended is true if its Jobs are created suspended, and JobsEnd if they have an
-	// activeDeadlineSeconds.
+	// JobsSuspended is true if the CronJob creates its Jobs suspended. JobsEnd is true if its Jobs
+	// have an activeDeadlineSeconds.
 	JobsSuspended, JobsEnd bool
 	// Jobs is the spec of its Jobs, without defaults; nil if it does not decode.
 	Jobs       *job.Spec
@@ -122,7 +123,8 @@ func (o *Objects) Problem(p manifest.Problem) {
 	}
 }
 
-// PassForeign reports whether to ignore a document that is not an object of Kubernetes, and counts it.
+// PassForeign reports whether to ignore a document that is not an object of Kubernetes. It counts
+// those that are ignored.
 func (o *Objects) PassForeign() bool {
 	if o.Lenient {
 		o.pass("an unknown kind")
@@ -138,7 +140,7 @@ func (o *Objects) pass(kind string) {
 	o.Others[kind]++
 }
 
-// maxProblems is the number of problems that are kept. ProblemCount counts all.
+// maxProblems is the maximum number of problems that are kept. ProblemCount counts all of them.
 const maxProblems = 1000
 
 // ProblemCount returns the number of all problems, including those that are not kept.
@@ -198,8 +200,8 @@ func (o *Objects) add(x *manifest.Object, data []byte) error {
 	return o.addKind(x, data, &head)
 }
 
-// isOther reports whether an error is about the type of a field in an object of another kind, whose
-// fields may have any type.
+// isOther reports whether an error is only about the type of a field in an object of another kind.
+// The fields of such objects may have any type.
 func isOther(err error, kind string) bool {
 	switch kind {
 	case "", "Job", "CronJob", "Pod":
@@ -270,8 +272,8 @@ func (o *Objects) addKind(x *manifest.Object, data []byte, head *envelope) error
 	return nil
 }
 
-// claim returns where to put an object: the place of its earlier version, or -1 for the end. It
-// returns false if a newer version is already there, or there is no room.
+// claim returns where to put an object: the place of its earlier version, or -1 for the end of the
+// list. It returns false if a newer version is already there, or if there is no room.
 func (o *Objects) claim(at manifest.Position, head *envelope) (place int, ok bool, err error) {
 	m := &head.Metadata
 	id := identity{kind: head.Kind, key: m.Key(), at: at, place: -1}
@@ -315,8 +317,8 @@ func (o *Objects) next(kind string) int {
 	return len(o.Pods)
 }
 
-// hasRoom reports whether another object can be kept. The first one that cannot be kept is a
-// problem.
+// hasRoom reports whether another object can be kept. It notes a problem for the first object for
+// which there is no room.
 func (o *Objects) hasRoom(at manifest.Position) bool {
 	if o.Len() < o.limit() {
 		return true

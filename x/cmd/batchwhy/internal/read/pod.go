@@ -51,8 +51,8 @@ func (p *Pod) Condition(kind string) Condition {
 // Container is the state of a container of a pod.
 type Container struct {
 	Name string
-	// Init is true for an init container, and Sidecar for an init container that runs beside the
-	// others.
+	// Init is true for an init container. Sidecar is true for an init container that keeps running
+	// beside the other containers.
 	Init, Sidecar bool
 	// Started is false for a running container whose startup probe has not succeeded.
 	Started bool
@@ -61,10 +61,10 @@ type Container struct {
 	// Reason and Message belong to Waiting and Ended, the exit code to Ended.
 	Reason, Message string
 	ExitCode        int32
-	// Since is the time at which it started, if it is Running, or ended, if it is Ended.
+	// Since is when the container started if it is Running, and when it ended if it is Ended.
 	Since    time.Time
 	Restarts int32
-	// Last is its end before it was last restarted, or nil.
+	// Last is how the container ended before its last restart, or nil.
 	Last *End
 }
 
@@ -82,14 +82,14 @@ type PodSpec struct {
 	Scheduler, ServiceAccount string
 	// Gates are the names of the scheduling gates. Claims are the names of the volume claims.
 	Gates, Claims []string
-	// Group is the name of the pod group, for a pod that is scheduled with others.
+	// Group is the name of the pod group that the pod is scheduled with, or "".
 	Group string
 	// Deadline is activeDeadlineSeconds, or nil.
 	Deadline   *int64
 	Containers []ContainerSpec
 }
 
-// ContainerSpec is a container of a spec. The sizes are in the form in which the spec has them.
+// ContainerSpec is a container of a spec. Its sizes have the form in which the spec writes them.
 type ContainerSpec struct {
 	Name, Image             string
 	Init, Sidecar, Liveness bool
@@ -177,7 +177,7 @@ type containerOfSpec struct {
 	} `json:"resources"`
 }
 
-// quantity is a size in the form in which an object has it, a string or a number.
+// quantity is a size in the form in which an object writes it: a string or a number.
 type quantity string
 
 func (q *quantity) UnmarshalJSON(data []byte) error {
@@ -272,7 +272,7 @@ func (o *Objects) addPod(at manifest.Position, data []byte, head *envelope, plac
 		p.UID = p.Object.UID
 	}
 
-	p.Annotations = nil // p.Object has those that matter
+	p.Annotations = nil // p.Object has the annotations that matter
 	for i := range more.Status.InitContainerStatuses {
 		c := more.Status.InitContainerStatuses[i].read()
 		c.Init, c.Sidecar = true, p.Spec.Container(c.Name).Sidecar

@@ -11,7 +11,7 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// readText reads a text in pieces of a size, 0 for one piece.
+// readText reads a text in pieces of the given size. A size of 0 means one piece.
 func readText(file, text string, size int) *Objects {
 	o := &Objects{}
 	s := o.Stream(file)
@@ -56,7 +56,7 @@ const (
 	podP = `{"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "n", "name": "p", "uid": "u-p"}, "status": {"phase": "Running"}}`
 )
 
-// TestForms reads the same objects in each form, in pieces of any size.
+// TestForms reads the same objects in each form of input, in pieces of several sizes.
 func TestForms(t *testing.T) {
 	yaml := func(name string) string {
 		return "apiVersion: batch/v1\nkind: Job\nmetadata:\n  namespace: \"n\"\n  name: " + name + "\n  uid: u-" + name + "\nspec: {}\n"
@@ -157,8 +157,8 @@ func TestLongObjects(t *testing.T) {
 	}
 }
 
-// TestMillionItems: a list of any length is read in little memory. All objects beyond the limit
-// are one problem.
+// TestMillionItems: reading a list of any length takes little memory. All objects beyond the limit
+// share one problem.
 func TestMillionItems(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a few seconds")
@@ -208,7 +208,8 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// TestLatest: the newest time in an input. For a deletion it is the time before its grace period.
+// TestLatest: Latest is the newest time in an input. For a deletion it is the time before the grace
+// period.
 func TestLatest(t *testing.T) {
 	const at = `"creationTimestamp": "2026-01-01T09:00:00Z"`
 	for metadata, want := range map[string]string{at: "09:00:00", at + `, "deletionTimestamp": "2026-01-01T10:00:30Z", "deletionGracePeriodSeconds": 30`: "10:00:00"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
-// envelope has the fields that all objects have in common, and those of an event of a watch.
+// envelope has the fields that all objects share, and the fields of an event of a watch.
 type envelope struct {
 	manifest.Type
 	// Event and Object are set in the output of kubectl with --output-watch-events.

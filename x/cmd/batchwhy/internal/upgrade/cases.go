@@ -15,10 +15,10 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// A case plays, in a release, the smallest situation in which two releases differ, and returns what
-// the release does.
+// A case is a function that plays the smallest situation in which two releases differ. It plays the
+// situation in one release, and returns what the release does.
 
-// verdict returns whether an API server accepts an object.
+// verdict describes whether an API server accepts an object, given the error of its validation.
 func verdict(err error) string {
 	if err == nil {
 		return "taken"
@@ -27,7 +27,6 @@ func verdict(err error) string {
 	return "refused: " + first
 }
 
-// caseSpec returns the spec of a Job with one pod.
 func caseSpec(suspended bool) job.Spec {
 	s := job.Spec{
 		Suspend:  &suspended,
@@ -41,7 +40,7 @@ func isNow(t job.ConditionType) job.Condition {
 	return job.Condition{Type: t, Status: job.ConditionTrue, LastTransitionTime: world.Start}
 }
 
-// writtenByHand writes a failure without FailureTarget. Older API servers did not check that.
+// writtenByHand writes the failure of a Job without FailureTarget. Older API servers accept it.
 func writtenByHand(r release.Release) string {
 	running := job.Status{StartTime: world.Start, Active: 1}
 	failed := job.Status{StartTime: world.Start, Failed: 1, Conditions: []job.Condition{isNow(job.ConditionFailed)}}
@@ -57,7 +56,8 @@ func endNeverStarted(r release.Release) string {
 	return verdict(jobstatus.CheckServed(old, end, caseSpec(true), r))
 }
 
-// surplus plays a Job with a pod too many. The pods differ in their age and their sidecars.
+// surplus plays a Job that has one pod too many. The pods differ in age, and in the restarts of
+// their sidecars.
 func surplus(r release.Release) string {
 	spec := caseSpec(false)
 	w := world.NewJob(spec)
@@ -98,7 +98,7 @@ func lateWorld(r release.Release) *world.Job {
 	return w
 }
 
-// unseenEnd plays a Job whose end was written, but is not in the cache of Jobs.
+// unseenEnd plays a Job whose end was written. The cache of Jobs does not show the end yet.
 func unseenEnd(r release.Release) string {
 	w := lateWorld(r)
 	_, _ = w.Round()
@@ -113,8 +113,8 @@ func unseenEnd(r release.Release) string {
 	return planned(w)
 }
 
-// unseenStart plays a Job whose first status was written, but is not in the cache of Jobs. A
-// controller that waits for its own writes remembers their versions.
+// unseenStart plays a Job whose first status was written. The cache of Jobs does not show that
+// status yet. A controller that waits for its own writes remembers the versions that it wrote.
 func unseenStart(r release.Release) string {
 	w := lateWorld(r)
 	w.Versions = r.Has(release.StaleControllerConsistencyJob)
@@ -158,8 +158,8 @@ const (
 		`{"name": "main", "image": "i", "resources": {"requests": {"cpu": "2"}}}]}}`
 )
 
-// hasRun is the status of a suspended Job that kept its startTime. isAlive is the status of a Job
-// whose startTime was removed, as by Kueue, while a pod still runs.
+// hasRun is the status of a suspended Job that has kept its startTime. isAlive is the status of a
+// Job with an active pod whose startTime was removed, as Kueue does.
 var (
 	hasRun  = job.Status{StartTime: world.Start, Conditions: []job.Condition{isNow(job.ConditionSuspended)}}
 	isAlive = job.Status{Active: 1}
@@ -173,12 +173,13 @@ func rescheduled(r release.Release) string {
 	return verdict(jobadmit.ValidateUpdate(&job.Job{Spec: old}, next, r))
 }
 
-// unrecorded plays a CronJob whose controller crashed between the creation of a Job and the status
-// write. taken plays one whose run has the name of another owner's Job.
+// unrecorded plays a CronJob whose controller crashed after it created a Job and before it wrote
+// the status. taken plays a CronJob for whose run a Job of another owner already has the name.
 func unrecorded(r release.Release) string { return existing(r, cronjobreason.ResultAlreadyExists) }
 func taken(r release.Release) string      { return existing(r, cronjobreason.ResultNameTaken) }
 
-// sameName plays a new CronJob beside a failed Job of an object of another kind with the same name.
+// sameName plays a CronJob beside a failed Job whose controller is of another kind and has the same
+// name.
 func sameName(r release.Release) string {
 	c := cronjob.CronJob{
 		Namespace:         "default",
@@ -213,7 +214,8 @@ func sameName(r release.Release) string {
 	return "leaves it alone"
 }
 
-// existing plays a round in which the Job of the run already exists, and its creation has a result.
+// existing plays a round in which the Job of the run already exists. Its creation has the given
+// result.
 func existing(r release.Release, result cronjobreason.Result) string {
 	c := cronjob.CronJob{
 		Namespace:         "default",

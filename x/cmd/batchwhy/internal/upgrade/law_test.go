@@ -40,7 +40,8 @@ func rows() (all []*difference) {
 	return all
 }
 
-// TestRows: each case differs between the two releases of its row, and between no other neighbours.
+// TestRows: each case differs between the two neighbouring releases of its row, and between no
+// others.
 func TestRows(t *testing.T) {
 	for _, d := range rows() {
 		neighbours(func(before, r release.Release) {
@@ -76,7 +77,7 @@ func (f *finding) String() string {
 const onlyStart = "refused: status.startTime: <nil>: is required when finished"
 
 // claims has a function for each row that reports whether a difference belongs to the row. The key
-// is the description of the row's case, or how the row is found if it has no case.
+// is the description of the row's case. If the row has no case, the key is how the row is found.
 var claims = map[string]func(f *finding) bool{
 	"a controller writes Failed without FailureTarget": func(f *finding) bool {
 		return f.what == "status" && f.to == release.V132() && f.before == "taken" && f.after != onlyStart
@@ -119,7 +120,8 @@ var claims = map[string]func(f *finding) bool{
 	},
 }
 
-// claim fails unless exactly one row claims a difference, and counts it for that row.
+// claim counts a difference for the row that claims it. It fails if no row or more than one claims
+// it.
 func claim(t *rapid.T, found map[string]int, f *finding) {
 	var by []string
 	for name, isOf := range claims {
@@ -138,8 +140,8 @@ func claim(t *rapid.T, found map[string]int, f *finding) {
 	found[by[0]]++
 }
 
-// TestLaw_Claims: there is a claim for each row with a case. Other rows have none, except those of
-// lives and fields, which [TestDocumented] finds in manifests.
+// TestLaw_Claims: there is a claim for each row with a case. There are also claims for the rows
+// about lives and fields, which [TestDocumented] finds in manifests. Other rows have none.
 func TestLaw_Claims(t *testing.T) {
 	left := 0
 	for name := range claims {
@@ -160,7 +162,7 @@ func TestLaw_Claims(t *testing.T) {
 	}
 }
 
-// neighbours calls look for each release and the release before.
+// neighbours calls look for each pair of a release and the next one.
 func neighbours(look func(from, to release.Release)) {
 	all := release.All()
 	for i, r := range all[1:] {
@@ -168,7 +170,8 @@ func neighbours(look func(from, to release.Release)) {
 	}
 }
 
-// TestLaw_Statuses: the table has the statuses that one API server refuses and its neighbour accepts.
+// TestLaw_Statuses: if one API server refuses a status that its neighbour accepts, the table has a
+// row for it.
 func TestLaw_Statuses(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -227,7 +230,8 @@ func drawConditions(t *rapid.T) (out []job.Condition) {
 	return out
 }
 
-// TestLaw_Fields: the table has the fields that one API server drops and its neighbour keeps.
+// TestLaw_Fields: if one API server drops a field that its neighbour keeps, the table has a row for
+// it.
 func TestLaw_Fields(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -244,7 +248,7 @@ func TestLaw_Fields(t *testing.T) {
 	t.Log(found)
 }
 
-// drawManaged draws a spec, sometimes one that another controller manages.
+// drawManaged draws a spec. In some, managedBy names another controller.
 func drawManaged(t *rapid.T) job.Spec {
 	spec := jobgen.Specs().Draw(t, "spec")
 	if rapid.IntRange(0, 3).Draw(t, "managed") == 0 {
@@ -253,8 +257,8 @@ func drawManaged(t *rapid.T) job.Spec {
 	return spec
 }
 
-// TestLaw_Updates: the table has the changes of a spec that one API server accepts and its neighbour
-// refuses. Updates of CronJobs do not depend on the release.
+// TestLaw_Updates: if one API server accepts a change of a spec that its neighbour refuses, the
+// table has a row for it. Updates of CronJobs do not depend on the release.
 func TestLaw_Updates(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -306,7 +310,7 @@ func areDirectives(paths []string) bool {
 	})
 }
 
-// TestLaw_Templates is the same for the template of a job.
+// TestLaw_Templates is like TestLaw_Updates, for changes of the template of a job.
 func TestLaw_Templates(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -338,9 +342,9 @@ func toJSON(t *rapid.T, v any) []byte {
 	return data
 }
 
-// TestLaw_Rounds changes the options of a release into the options of the next one, gate by gate and
-// quirk by quirk. If one of them changes a round, the difference belongs to its row. After the last,
-// the rounds are equal.
+// TestLaw_Rounds turns the options of a release into those of the next one, one gate or quirk at a
+// time. If such a step changes a round, the difference belongs to the row of the gate or quirk.
+// After the last step, the options are equal.
 func TestLaw_Rounds(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -375,7 +379,7 @@ func TestLaw_Rounds(t *testing.T) {
 	t.Log(found)
 }
 
-// TestLaw_Lives: lives in two releases only differ as in the table.
+// TestLaw_Lives: if a life differs between two neighbouring releases, the table has a row for it.
 func TestLaw_Lives(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -391,7 +395,7 @@ func TestLaw_Lives(t *testing.T) {
 	t.Log(found)
 }
 
-// drawWorld draws a job that has lived, whose pods may have sidecars that have restarted.
+// drawWorld draws a job in the middle of its life. Its pods may have sidecars that have restarted.
 func drawWorld(t *rapid.T) *world.Job {
 	w := jobgen.Lives(rapid.Bool().Draw(t, "late")).Draw(t, "life")
 	if rapid.IntRange(0, 9).Draw(t, "managed") == 0 {
@@ -411,8 +415,8 @@ func drawWorld(t *rapid.T) *world.Job {
 	return w
 }
 
-// roundOf returns what a round does with the options, and its result. A controller that waits
-// for its own writes remembers their versions; here, that version is later than its caches.
+// roundOf returns what a round does with the options, and its result. A controller that waits for
+// its own writes remembers the versions that it wrote; here that version is later than its caches.
 func roundOf(t *rapid.T, w *world.Job, options job.Options, r release.Release) string {
 	c := w.Clone()
 	c.Options = options
@@ -423,12 +427,12 @@ func roundOf(t *rapid.T, w *world.Job, options job.Options, r release.Release) s
 	plan, err := c.Round()
 	must.OK(t, err)
 	if c.Memory.Written == written {
-		c.Memory.Written = 0 // what it has written is not a difference
+		c.Memory.Written = 0 // a write that is only remembered is no difference
 	}
 	return string(toJSON(t, []any{plan.String(), c.Job, c.Events, c.Memory, c.Requeue, c.Retry})) + c.State()
 }
 
-// TestLaw_CronJobs is the same for the rounds of CronJobs.
+// TestLaw_CronJobs is like TestLaw_Rounds, for the rounds of CronJobs.
 func TestLaw_CronJobs(t *testing.T) {
 	found := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -480,7 +484,8 @@ func differing[M cmp.Ordered](a, b iter.Seq[M]) []M {
 	return slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(append(left, right...)))), isShared)
 }
 
-// toggled returns a set with a member that it did not have, or without one that it had.
+// toggled returns a copy of a set. It adds the member if the set does not have it, or else removes
+// it.
 func toggled[M any, S interface {
 	Has(M) bool
 	With(...M) S

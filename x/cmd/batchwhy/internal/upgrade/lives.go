@@ -18,8 +18,8 @@ import (
 
 // Parting is a point at which two releases do different things.
 type Parting struct {
-	// After is the time from the start of a life to the parting. Once is the last event of the life, or
-	// the situation of a case. Both are empty for fields and statuses.
+	// After is the time from the start of a life to the parting. Once is the last event of the life
+	// before it, or the situation of a case. Both are empty for fields and statuses.
 	After string `json:"after,omitempty"`
 	Once  string `json:"once,omitempty"`
 	// Before and Behind are what the old and the new release do.
@@ -62,8 +62,8 @@ type pair struct {
 	last   string // what happened last
 }
 
-// newPair returns a pair, or nil if an API server refuses the spec. The Jobs are not suspended at
-// first: a life suspends and resumes them.
+// newPair returns a pair, or nil if an API server refuses the spec. Its Jobs begin without
+// suspension, since steps of the life suspend and resume them.
 func newPair(spec job.Spec, from, to release.Release) *pair {
 	p := &pair{last: "the Job was created"}
 	for i, r := range [...]release.Release{from, to} {
@@ -82,7 +82,7 @@ func newPair(spec job.Spec, from, to release.Release) *pair {
 	return p
 }
 
-// play takes steps until the worlds differ, and returns in what they differ.
+// play takes steps until the worlds differ, and returns the kind of the difference and the parting.
 func (p *pair) play(d *rand.Rand) (kind string, parting Parting) {
 	for range steps {
 		var plans [2]string
@@ -111,7 +111,7 @@ const idle = "neither creates nor deletes pods"
 // leaves begins the text for a Job that another controller manages.
 const leaves = "leaves the Job to "
 
-// doing describes the writes of a plan to pods.
+// doing describes what a plan does to pods.
 func doing(plan *job.Plan) string {
 	var out []string
 	for _, d := range plan.Delete {
@@ -129,7 +129,7 @@ func doing(plan *job.Plan) string {
 	return strings.Join(out, ", ")
 }
 
-// part finds in what the worlds differ: the first such field of the status, or else the writes.
+// part finds how the worlds differ: in what the plans do, or else in the first field of the status.
 func part(a, b *world.Job, plans [2]string) (kind, before, behind string) {
 	switch {
 	case plans[0] == plans[1]:
@@ -171,7 +171,7 @@ func shown(field string, v any) string {
 		return "absent"
 	case string:
 		if isTime {
-			return "set" // the time itself would tell a reader nothing
+			return "set" // which time it is does not matter to a reader
 		}
 	case []any:
 		var types []string
@@ -185,7 +185,7 @@ func shown(field string, v any) string {
 	return fmt.Sprint(v)
 }
 
-// step lets time pass, and does the same thing in both worlds.
+// step lets time pass, and then does the same thing in both worlds.
 func (p *pair) step(d *rand.Rand) {
 	wait := time.Duration(1+d.IntN(12)) * time.Second
 	if d.IntN(5) == 0 {

@@ -14,8 +14,9 @@ import (
 
 var update = flag.Bool("update", false, "write the stored reports again")
 
-// TestStored compares reports with stored ones: the changes for some manifests by each upgrade to the
-// next release, and by the upgrade from the first to the newest release that was run.
+// TestStored compares reports with stored ones. They have the changes for some manifests by each
+// upgrade to the next release, and by the upgrade from the first to the newest release that was
+// run.
 func TestStored(t *testing.T) {
 	var steps strings.Builder
 	neighbours(func(from, to release.Release) {
@@ -42,7 +43,7 @@ func reportOf(t *testing.T, from, to release.Release) string {
 	return b.String()
 }
 
-// reports keeps the reports, since their lives take time.
+// reports keeps the reports, since playing their lives takes time.
 var reports = map[[2]release.Release]*Report{}
 
 func compared(t *testing.T, from, to release.Release) *Report {
@@ -58,8 +59,8 @@ func compared(t *testing.T, from, to release.Release) *Report {
 	return reports[key]
 }
 
-// TestDocumented compares the table of docs/releases.md with the changes by each upgrade to the next
-// release, for the stored manifests and for any cluster.
+// TestDocumented compares the table of docs/releases.md with the changes that each upgrade to the
+// next release makes to the stored manifests and to any cluster.
 func TestDocumented(t *testing.T) {
 	const file, head = "../../../../../docs/releases.md", "| To | What changes | Found by | See |\n"
 	var table strings.Builder
@@ -68,7 +69,7 @@ func TestDocumented(t *testing.T) {
 		report := compared(t, from, r)
 		for _, c := range append(report.byChange(), alone(report.Cluster)...) {
 			if c.FoundBy == foundStatus {
-				continue // it is about the past of one Job
+				continue // the change is about the past of one Job
 			}
 			what := strings.TrimPrefix(c.What, "From "+r.String()+" on, ")
 			if what = strings.TrimSuffix(what, "."); !strings.HasPrefix(what, "spec.") {

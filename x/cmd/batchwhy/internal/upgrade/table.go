@@ -12,16 +12,16 @@ import (
 // difference is a row of docs/releases.md: what changes with a release.
 type difference struct {
 	since release.Release
-	// also has the patch releases with which older minor releases got the change, and until the
-	// releases that take it back.
+	// also has the patch releases in which older minor releases got the change. until has the
+	// releases that take the change back.
 	also     []release.Release
 	until    []release.Release
 	up, down string
 	rule     string
-	// see is as in [Change].
+	// see is as in [Change.See].
 	see string
-	// play plays a case in a release; the releases differ if it returns different texts. when
-	// describes the case. If play is nil, only since and also decide.
+	// play plays a case in a release. The releases differ if the returned texts differ. when
+	// describes the case. If play is nil, since, also and until decide.
 	play func(release.Release) string
 	when string
 	// concerns, if not nil, reports whether the row is about a CronJob.
@@ -140,7 +140,7 @@ func clusterChanges(from, to release.Release) []Change {
 	return changes
 }
 
-// between reports whether two releases differ: it plays the case if there is one.
+// between reports whether two releases differ, and how. If there is a case, it plays the case.
 func (d *difference) between(from, to release.Release) (c Change, differs bool) {
 	c = Change{Rule: d.rule, See: d.see, FoundBy: foundRead}
 	before, is := !d.isIn(from), d.isIn(to)
@@ -166,8 +166,8 @@ func (d *difference) isIn(r release.Release) bool {
 	return r.IsFrom(append(d.also, d.since)...) && !r.IsFrom(d.until...)
 }
 
-// begin names the release with which the change comes: the new one, if feature gates make the
-// difference.
+// begin names the release that brings the change. If feature gates make the difference, that is the
+// new release.
 func (d *difference) begin(word, end string, from, to release.Release) string {
 	if d.isIn(from) == d.isIn(to) {
 		return "In " + to.String() + ", "
@@ -184,7 +184,7 @@ func (d *difference) begin(word, end string, from, to release.Release) string {
 	return word + d.since.String() + end
 }
 
-// kindOf returns the result of a case without the reason.
+// kindOf returns the result of a case, without the reason for it.
 func kindOf(outcome string) string {
 	kind, _, _ := strings.Cut(outcome, ":")
 	return kind
@@ -192,7 +192,7 @@ func kindOf(outcome string) string {
 
 func sentence(text string) string { return text + "." }
 
-// ofItsJobs begins a change for the Jobs of a CronJob.
+// ofItsJobs begins the sentence about a change for the Jobs of a CronJob.
 const ofItsJobs = "Of its Jobs: "
 
 // cronJobChanges returns the changes for a CronJob and for the Jobs that it creates.
@@ -225,7 +225,8 @@ func hasBareCondition(s *job.Spec) bool {
 		})
 }
 
-// isPanicking reports whether a schedule names a zone without a space after it.
+// isPanicking reports whether a schedule names a zone and has no space after it, on which
+// robfig/cron panics.
 func isPanicking(schedule string) bool {
 	for _, prefix := range [...]string{"TZ=", "CRON_TZ="} {
 		if strings.HasPrefix(schedule, prefix) && !strings.Contains(schedule, " ") {

@@ -1,7 +1,7 @@
 // Package upgrade finds what differs for Jobs and CronJobs between two releases of Kubernetes:
 // which fields an API server drops, and what the two controllers do differently. It plays the lives
-// of a Job in both releases, with the same pods ending in the same way. The differences are decisions
-// of the planner of package job with the options of each release.
+// of a Job in both releases, in which the same pods end in the same way. The planner of package job
+// decides, with the options of each release.
 package upgrade
 
 import (
@@ -41,15 +41,15 @@ type Change struct {
 	// What is a sentence about the change. Rule is the rule of docs/rules.md, if there is one.
 	What string `json:"what"`
 	Rule string `json:"rule,omitempty"`
-	// See is the enhancement proposal or the pull request of Kubernetes that made the change, such as
-	// KEP-3939 or kubernetes#130333; empty where none is known.
+	// See is the enhancement proposal or the pull request of Kubernetes that made the change, such
+	// as KEP-3939 or kubernetes#130333. It is empty if none is known.
 	See string `json:"see,omitempty"`
-	// FoundBy is how the change was found: by "lives" of the Job, by a "case" that is played
-	// in both releases, by the "fields" that an API server drops, or by the "status" of the object.
-	// It is "read" for a change that none of these shows.
+	// FoundBy is how the change was found: "lives" of the Job, a "case" that is played in both
+	// releases, "fields" that an API server drops, or the "status" of the object. It is "read" if a
+	// person read about the change and none of these shows it.
 	FoundBy string `json:"found_by"`
-	// Shown is what both releases do, in a life, in a case, with a field or with the status.
-	// It is nil for a change that was only read.
+	// Shown is what each release does, in a life, in a case, with a field or with the status. It is
+	// nil for a change that was only read about.
 	Shown *Parting `json:"shown,omitempty"`
 }
 
@@ -67,7 +67,7 @@ func (r *Report) Differs() bool {
 	return slices.ContainsFunc(r.Objects, func(o Object) bool { return len(o.Changes) > 0 })
 }
 
-// Compare compares the releases for all objects.
+// Compare returns what differs between the releases for each object and for the cluster.
 func Compare(objects *read.Objects, from, to release.Release) *Report {
 	r := &Report{From: from, To: to, Objects: []Object{}, Cluster: clusterChanges(from, to)}
 	for _, j := range objects.Jobs {
@@ -84,8 +84,8 @@ func Compare(objects *read.Objects, from, to release.Release) *Report {
 	return r
 }
 
-// jobChanges returns the changes of fields, those that depend on the Job's status, and those that
-// random lives show.
+// jobChanges returns the changes of the Job's fields, the changes that depend on its status, and
+// the changes that random lives show.
 func jobChanges(j *job.Job, from, to release.Release) []Change {
 	changes := fieldChanges("spec.", j.Spec, from, to)
 	for _, change := range [...]Change{resumeTrap(j, from, to), refusedStatus(j, from, to)} {
@@ -102,7 +102,7 @@ func fieldChanges(path string, spec job.Spec, from, to release.Release) (changes
 		s := spec
 		job.Default(&s)
 		if spec.PodReplacementPolicy == "" {
-			s.PodReplacementPolicy = "" // the default is no loss
+			s.PodReplacementPolicy = "" // the default does not count as dropped
 		}
 		return jobadmit.DropDisabled(nil, &s, r)
 	}
@@ -133,11 +133,11 @@ var proposals = map[string]string{
 	"backoffLimitPerIndex": "KEP-3850", "maxFailedIndexes": "KEP-3850",
 }
 
-// trapRule is the rule of resumeTrap, and of no other change.
+// trapRule is the rule of the change that resumeTrap finds. No other change has this rule.
 const trapRule = "J23"
 
-// resumeTrap finds a Job that was suspended by a release that keeps startTime. Its deadline counts
-// from before the suspension, even in a newer release that clears startTime.
+// resumeTrap finds a Job that a release which keeps startTime has suspended. The deadline of such a
+// Job counts from before the suspension, even in a newer release that clears startTime.
 func resumeTrap(j *job.Job, from, to release.Release) Change {
 	const gate = release.MutableSchedulingDirectivesForSuspendedJobs
 	suspended := j.Spec.Suspend != nil && *j.Spec.Suspend &&
@@ -156,8 +156,9 @@ func resumeTrap(j *job.Job, from, to release.Release) Change {
 		j.Status.StartTime.UTC().Format("2006-01-02 15:04:05"), to, *j.Spec.ActiveDeadlineSeconds)}
 }
 
-// refusedStatus finds a status that only the old release accepts. That is harmless for a status that
-// the controller of Kubernetes has written, but a mirror writes such statuses again and again.
+// refusedStatus finds a status that only the old release accepts. That is harmless if the
+// controller of Kubernetes has written the status. But another controller writes such statuses
+// again and again.
 func refusedStatus(j *job.Job, from, to release.Release) Change {
 	spec := j.Spec
 	job.Default(&spec)
@@ -207,7 +208,7 @@ func (r *Report) Write(w io.Writer) error {
 	return err
 }
 
-// concern is a change with all objects that have it.
+// concern is a change with all objects that it concerns.
 type concern struct {
 	Change
 	objects []concerned
@@ -225,9 +226,9 @@ func alone(changes []Change) (all []concern) {
 	return all
 }
 
-// byChange returns the changes of all objects, each once with its objects: the most important
-// changes first, and equally important ones in the order in which they were found. Shown is that of
-// the first object.
+// byChange returns each change of the report once, with all objects that it concerns. The most
+// important changes come first, and equally important ones keep their order. Shown comes from the
+// first object.
 func (r *Report) byChange() (all []concern) {
 	places := map[string]int{}
 	for _, o := range r.Objects {
@@ -257,8 +258,8 @@ func (r *Report) byChange() (all []concern) {
 }
 
 // rank is greater for more important changes. Changes that need an action before the upgrade come
-// first. Then comes what is refused, dropped or left to other controllers, and last what only a
-// suspension shows.
+// first. Then come fields and objects that are refused, dropped or left to other controllers.
+// Changes that only a suspension shows come last.
 func (c *concern) rank() int {
 	switch c.Rule {
 	case trapRule:
@@ -277,8 +278,9 @@ func (c *concern) rank() int {
 // mostNames is the maximum number of names for a change in the text. The JSON has all objects.
 const mostNames = 20
 
-// names lists objects, which are in order. It repeats the kind only when it changes, and says how
-// many objects have the same name. All objects, and all CronJobs, are only counted.
+// names lists objects, which are in order. It writes a kind only if it differs from the one before,
+// and counts objects with the same name. If these are all objects or all CronJobs, it only writes
+// their number.
 func (r *Report) names(objects []concerned) string {
 	const few = 2
 	if len(objects) == len(r.Objects) && len(objects) > few {

@@ -93,7 +93,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestWrite: a change of several objects appears once, with as many of their names as fit.
+// TestWrite: a change of several objects appears once. As many of their names as fit follow it.
 func TestWrite(t *testing.T) {
 	r := &Report{From: release.V135(), To: release.V136()}
 	shared := Change{What: "It changes.", Shown: &Parting{After: "6s", Once: "it began", Before: "a", Behind: "b"}}
@@ -132,7 +132,7 @@ func TestWrite(t *testing.T) {
 // TestCluster: the changes that do not depend on an object, for an upgrade and a downgrade.
 func TestCluster(t *testing.T) {
 	up, down := clusterChanges(release.V131(), release.V137()), clusterChanges(release.V137(), release.V131())
-	lasting := len(cluster) - 1 // one row is from 1.32 to 1.36 alone
+	lasting := len(cluster) - 1 // one row is only for 1.32 to 1.36
 	if len(up) != lasting || len(down) != lasting ||
 		len(clusterChanges(release.V132(), release.V133())) != 0 {
 		t.Errorf("%v\n%v", up, down)
