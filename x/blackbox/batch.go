@@ -14,8 +14,8 @@ const (
 	NoMoreThanWanted Check = "NoMoreThanWanted"
 	// OneEach: no two children with the same index or node run concurrently.
 	OneEach Check = "OneEach"
-	// CountedOnce: the parent counts only children that have ended with that outcome, counts none
-	// twice, and forgets none.
+	// CountedOnce: the parent counts a child as succeeded only after it has succeeded, and as
+	// failed only after it has failed. It counts no child twice, and forgets none.
 	CountedOnce Check = "CountedOnce"
 	// EndsOnce: a parent that has ended keeps its outcome and starts no more children.
 	EndsOnce Check = "EndsOnce"
@@ -62,7 +62,7 @@ type Batch struct {
 	Tally func(parent Object) Tally
 	// Index returns the index or the node of a child, or "" if it has none. Nil means that no child has one.
 	Index func(child Object) string
-	// RandomNames means that the program cannot tell the name of a child in advance. If the reply
+	// RandomNames means that the program cannot know the name of a child in advance. If the reply
 	// to a creation is lost, or the cache of a new replica does not show the child, one more child
 	// may run until the program sees the first.
 	RandomNames bool

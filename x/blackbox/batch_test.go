@@ -175,7 +175,7 @@ func (w *worker) round(ctx context.Context) error {
 	return w.fill(ctx, parent, active, done, want, len(counted))
 }
 
-// fill starts pods of the first indexes that are free.
+// fill starts pods for the first free indexes.
 func (w *worker) fill(ctx context.Context, parent Object, active []Object,
 	done map[string]bool, want, attempt int) error {
 	for _, pod := range active {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// builtins are the kinds of every API server that operators use.
+// builtins are the built-in kinds that operators use.
 var builtins = []Resource{
 	Jobs(), Pods(), CronJobs(),
 	builtin(corev1.SchemeGroupVersion, "services", corev1.Service{}),

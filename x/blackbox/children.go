@@ -53,7 +53,8 @@ func Pods() Resource {
 	}
 }
 
-// defaultJob fills in the defaults of the API server, the selector and the labels of the pods.
+// defaultJob fills in the defaults of a Job, its selector and the labels of its pods, as the API
+// server does.
 func defaultJob(o Object) {
 	set := func(value any, path ...string) {
 		if o.Get(path...) == nil {

@@ -73,10 +73,10 @@ type Cron struct {
 	Active func(parent Object) []string
 	// Skipped returns the runs that an event reports as skipped: the time of the latest of them,
 	// and their number. The zero Time means the latest run that is due. The others are the runs
-	// before it that have not started; a negative number means all of these, and 0 that the event
-	// reports no run. Nil means that no event reports runs. The checks of reports leave out the
-	// runs around a crash, a lost reply or a second replica, since a report may be lost or repeated
-	// there.
+	// before the latest that have not started. A negative number means all of these, and 0 means
+	// that the event reports no run. Nil means that no event reports runs. The checks of reports
+	// leave out the runs around a crash, a lost reply or a second replica, since a report may be
+	// lost or repeated there.
 	Skipped func(Event) (latest time.Time, runs int)
 	// Schedules are the schedules of the parents; nil means some that run each minute, each hour or each day.
 	Schedules []string

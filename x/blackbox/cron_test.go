@@ -325,7 +325,8 @@ func (n *naive) record(ctx context.Context, was, parent Object, active []Object)
 	return err
 }
 
-// clean deletes the oldest children beyond the limits, except those that are later than the status.
+// clean deletes the oldest children beyond the limits, except children of runs later than the last
+// one in the status.
 func (n *naive) clean(ctx context.Context, parent Object, ended []Object) error {
 	kept := map[bool]int{}
 	slices.SortFunc(ended, func(a, b Object) int { return strings.Compare(b.Name(), a.Name()) })
@@ -472,7 +473,7 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// sleep reports whether the time has passed before the context ended.
+// sleep lets the time pass. It returns false if the context ends before that.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -568,8 +569,8 @@ func TestFind_Planted(t *testing.T) {
 	}
 }
 
-// livesUntil plays short lives with each fault, and random ones, until a check does not hold. It
-// returns how many lives that took, or 0 if none broke the check.
+// livesUntil plays short lives with each fault, and then random ones, until a life breaks the
+// check. It returns how many lives that took, or 0 if none broke the check.
 func livesUntil[S Settings](t *testing.T, c profile[S], want Check, short, random int) (lives int) {
 	is := func(v Violation) bool { return v.Check == want }
 	attempts := 0
@@ -613,7 +614,8 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// TestEvents: the events of the program are kept, in both API versions, once for each time that they were counted.
+// TestEvents: the events of the program are kept in both API versions. An event with a count is
+// kept as often as it was counted.
 func TestEvents(t *testing.T) {
 	subject := naive{}.subject()
 	subject.Start = func(ctx context.Context, config *rest.Config) error {

@@ -7,7 +7,7 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// cronChild is what happened to a child. Times are zero until that has happened.
+// cronChild is what happened to a child. The time of an event is zero until the event.
 type cronChild struct {
 	name                 string
 	run                  time.Time
@@ -23,7 +23,8 @@ type cleanup struct {
 	older []*cronChild // older children with the same outcome that the program could see
 }
 
-// backlog is the runs that had been missed when a run started although a later one was due.
+// backlog counts the starts of missed runs: of a run that starts although a later one is due, and
+// of the runs after it that were due then.
 type backlog struct {
 	until   time.Time
 	started int

@@ -290,8 +290,8 @@ func (c *cronScript) passQuickly(d time.Duration) error {
 }
 
 // calm plays the end of a life, without faults: the program must start the next runs, and all
-// checks must come to hold. If the policy allows it, the first run comes before any edit and before
-// a child ends: these would wake a sleeping program.
+// checks must hold in the end. If the policy allows it, the first run comes before any edit and
+// before a child ends: these would wake a sleeping program.
 func (c *cronScript) calm() error {
 	if !c.settings.Suspend && !c.invalid && c.settings.Policy != "Forbid" {
 		if err := c.pass(c.slack()); err != nil || !c.isUp() {

@@ -86,7 +86,8 @@ func (c *cronScript) reported(e Event) {
 	}
 }
 
-// failReport reports a run that was started or reported before it was reported as skipped.
+// failReport fails the check of a run that is reported as skipped, although it was started or has
+// already been reported.
 func (c *cronScript) failReport(at time.Time, r *run) {
 	if r.child != "" {
 		c.fail(ReportsOnce, "the run of %s is reported as skipped, and was started at %s", clock(at), clock(r.started))

@@ -51,8 +51,8 @@ type Step struct {
 	Schedule string
 	AtOnce   int32
 	Set      string
-	// Fault is the fault of a Break. Nth is the number of the write from now on that it applies to.
-	// In the life of an Operator, Nth also selects the object that Remove deletes.
+	// Fault is the fault of a Break, which applies it to the Nth write from now on. In the life of
+	// an Operator, Nth also selects the object that Remove deletes.
 	Fault Fault
 	Nth   int
 	// Of is the plural of the kind whose watches Hold pauses, such as "pods"; "" means all kinds.

@@ -28,8 +28,8 @@ const (
 // versions, and names that differ even without faults.
 //
 // The API serves the built-in kinds that operators use. Jobs and pods begin to run; Deployments,
-// StatefulSets, ReplicaSets and DaemonSets become ready. Resources are the kinds of the CRDs. Child
-// is not used.
+// StatefulSets, ReplicaSets and DaemonSets become ready. Resources are the kinds of the CRDs. The
+// field Child is not used.
 type Operator struct {
 	Program
 	// Parents are examples of the parent: objects, or YAML as string or []byte. The kit varies their fields by the
@@ -146,7 +146,7 @@ func (o *Operator) play(t *testing.T, life OperatorLife, born int) (Result, rema
 }
 
 // reference returns the objects that remain of a life without faults. It plays the life twice, at
-// another time and with other UIDs: what differs between the two is free to differ.
+// another time and with other UIDs. Whatever differs between the two may differ in other lives too.
 func (o *Operator) reference(t *testing.T, life OperatorLife) remains {
 	key := life.source()
 	if known, is := o.known[key]; is {

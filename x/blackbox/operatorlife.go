@@ -22,14 +22,15 @@ type operatorScript struct {
 	startedAt int    // how many writes were tried before the parent was created
 }
 
-// remains has the objects before the parent was created, when all is calm, and after the parent was deleted.
+// remains has the objects of three moments: before the parent was created, when all is calm, and
+// after the parent was deleted.
 type remains struct {
 	before, calm, gone []Object
 	free               *freedom
 	edited             *OperatorSettings // the last edit that the API accepted
 }
 
-// recovers is the time that the program has after a fault before a user acts again, calmFor the
+// recovers is the time that the program has after a fault before a user acts again. calmFor is the
 // time before the objects are compared.
 const (
 	recovers = 2 * time.Minute

@@ -84,10 +84,10 @@ type player struct {
 	refused  error
 	errors   map[string]int // how often the program has logged each error, by its text
 	reports  []Event
-	// lost has the times about which the program may not know what it did: its ends, lost replies,
-	// and times with two replicas. overlaps has only the last of these. down has the times without
-	// a replica that are over; ended is when a replica ended last. skewed is set once the program's
-	// clock has jumped.
+	// lost has the times for which the program may not know what it did: its ends, lost replies,
+	// and times with two replicas. overlaps has only the times with two replicas. down has the past
+	// times without a replica, and ended is the last end of a replica. skewed is set once the
+	// program's clock has jumped.
 	lost, overlaps, down []span
 	holds                []span // the times in which watches are held
 	ended                time.Time
@@ -284,7 +284,7 @@ func (p *player) do(s Step) error {
 		if err := p.pass(s.For); err != nil || !p.isUp() {
 			return err
 		}
-		for len(p.replicas) > 1 && err == nil { // if the first has crashed, it is now the second
+		for len(p.replicas) > 1 && err == nil { // if the first replica has crashed, it is now in the second place
 			p.say("the first replica ends")
 			err = p.stop(p.replicas[0])
 		}

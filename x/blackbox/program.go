@@ -15,8 +15,9 @@ type Program struct {
 	// Resources are the kinds that the API serves.
 	Resources []Resource
 	// Start runs the program until the context ends, with clients for the configuration. It is
-	// called again after each end of the program, in a bubble of testing/synctest; create metrics
-	// outside of it. The context has a logr.Logger whose errors become lines of the story.
+	// called again after each end of the program, in a bubble of testing/synctest, so create
+	// metrics outside of Start. The context has a logr.Logger whose errors become lines of the
+	// story.
 	Start func(ctx context.Context, config *rest.Config) error
 	// Parent and Child are the kinds of the parent and its children.
 	Parent, Child schema.GroupVersionKind

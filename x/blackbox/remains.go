@@ -79,7 +79,7 @@ func (v *verdict) compare(check Check, want, got []Object, f *freedom) {
 	}
 }
 
-// each calls the function differs for each difference that is not free. The path is empty if a
+// each calls the function differs for each difference that f does not allow. The path is empty if a
 // whole object is missing or left over.
 func (f *freedom) each(want, got []item, differs func(of item, path, was, is string)) {
 	for len(want) > 0 || len(got) > 0 {
@@ -118,8 +118,8 @@ func (f *freedom) eachField(want, got item, differs func(of item, path, was, is 
 	}
 }
 
-// normal returns objects in normal form, sorted by that form alone. It leaves out the names of
-// these and the other objects if they differ in each life.
+// normal returns objects in normal form, sorted by that form alone. It replaces the names of
+// objects, and of the others, that differ in each life.
 func (f *freedom) normal(objects, others []Object) (items []item) {
 	n := normalizer{names: make(map[string]bool)}
 	for _, o := range slices.Concat(objects, others) {
@@ -151,7 +151,7 @@ func (f *freedom) normal(objects, others []Object) (items []item) {
 	return items
 }
 
-// text returns the fields that may not differ, as a key to sort by.
+// text returns the fields that must not differ, as a key to sort by.
 func (f *freedom) text(i item) string {
 	var b strings.Builder
 	for _, path := range slices.Sorted(maps.Keys(i.fields)) {
@@ -208,7 +208,8 @@ func (n *normalizer) add(fields map[string]string, path string, v any) {
 	}
 }
 
-// labelOf names an element of a list by its type, as a condition has, or its name, or its index.
+// labelOf returns what identifies an element of a list: its type, as of a condition, or else its
+// name, or else its index.
 func labelOf(e any, index int) string {
 	o, _ := e.(map[string]any)
 	for _, field := range []string{"type", "name"} {

@@ -18,8 +18,8 @@ type replica struct {
 	ended   chan struct{} // closed when the program has returned
 }
 
-// start starts a replica of the program, and waits until it is idle. Otherwise the next action,
-// such as its end, could meet it at any point of its start.
+// start starts a replica of the program, and waits until it is idle. Without the wait, the next
+// action, such as the end of the replica, could come at any point of its start.
 func (p *player) start() {
 	ctx := logr.NewContext(context.WithValue(context.Background(), clockKey{}, p.now), logr.New(&logSink{p: p}))
 	ctx, cancel := context.WithCancel(ctx)
@@ -46,8 +46,8 @@ func (p *player) start() {
 func (p *player) isUp() bool { return len(p.replicas) > 0 }
 
 // startup is the time that a program gets before its context may end. If the context of a manager
-// of controller-runtime ends while the manager starts, it waits in a busy loop, which stops the
-// clock of a bubble.
+// of controller-runtime ends while the manager starts, the manager waits in a busy loop, which
+// stops the clock of a bubble.
 const startup = 2 * time.Second
 
 // stop ends a replica: nothing that it does takes effect any more, and it has a minute to return.

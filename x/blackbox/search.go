@@ -274,8 +274,8 @@ func pick[T any](r draw, of []T) T { return of[r.IntN(len(of))] }
 
 func ptr[T any](v T) *T { return &v }
 
-// shrink makes a life as short and plain as possible while it breaks the check. The story is from a
-// play that has shown it.
+// shrink makes a life as short and plain as possible while it still breaks the check. The story of
+// the finding is that of the shortest life that broke the check.
 func shrink[S Settings](t *testing.T, c profile[S], life Life[S], seen Result, v Violation) Finding[S] {
 	f := Finding[S]{Violation: v, Life: life, Story: seen.Story, Times: 1}
 	tries := 50

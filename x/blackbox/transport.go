@@ -93,10 +93,10 @@ func (i *incarnation) RoundTrip(r *http.Request) (*http.Response, error) {
 	return i.answer(r, body)
 }
 
-// isAlive reports whether the program may go on: not if it was killed or makes too many requests. A
-// dead program is busy if it repeats its failed requests immediately, which would stop the clock.
-// Only then must it wait: many clients hold a lock during a request, and a goroutine that waits for
-// a lock stops the clock as well.
+// isAlive reports whether the program may go on. It must not if it was killed or makes too many
+// requests. busy is true if a killed program repeats its failed requests immediately, which would
+// stop the clock. Only then must the program wait: many clients hold a lock during a request, and a
+// goroutine that waits for a lock stops the clock as well.
 func (i *incarnation) isAlive() (alive, busy bool) {
 	i.api.mu.Lock()
 	defer i.api.mu.Unlock()
@@ -240,7 +240,7 @@ func (a *server) cached() (objects map[key]entry, revision int) {
 	for i := range a.history {
 		c := &a.history[i]
 		if time.Until(a.visible(c)) > 0 {
-			break // a list has one version for all kinds
+			break // all kinds have the same version in a list, so no later change of another kind counts
 		}
 		k := key{c.resource.Plural, c.entry.object.Namespace(), c.entry.object.Name()}
 		if revision = c.revision; c.kind == "DELETED" {

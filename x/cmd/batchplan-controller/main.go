@@ -173,7 +173,8 @@ func (c *options) server() (*rest.Config, error) {
 
 // run runs the command until the context ends.
 func run(ctx context.Context, args []string, out io.Writer) error {
-	// client-go logs each of its gates at the first question, which comes before -v is read.
+	// client-go logs its feature gates when a program first asks for one. Here -v has not been read
+	// yet, so these lines are not written.
 	features.FeatureGates().Enabled(features.WatchListClient)
 
 	c, err := parse(args, out)

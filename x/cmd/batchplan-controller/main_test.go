@@ -111,8 +111,8 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// TestReadme: kubectl apply accepts the Job of the README, which has a name, and the controllers manage
-// it.
+// TestReadme: the Job of the README has a name, which kubectl apply requires, and the controllers
+// manage it.
 func TestReadme(t *testing.T) {
 	_, rest, _ := strings.Cut(testfile.Read(t, "README.md"), "```yaml\n")
 	text, _, _ := strings.Cut(rest, "```")
@@ -175,7 +175,8 @@ func checkRole(t *testing.T, object runtime.Object) {
 	}
 }
 
-// TestLeaseNamespace: the flag, $POD_NAMESPACE, then the context's.
+// TestLeaseNamespace: the namespace is that of the flag, or else $POD_NAMESPACE, or else that of
+// the context.
 func TestLeaseNamespace(t *testing.T) {
 	file := kubeconfig(t, "http://127.0.0.1:1", "team")
 	for _, test := range []struct {
@@ -266,7 +267,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestEndpoints: the probes and the metrics, each at its address alone.
+// TestEndpoints: the address of the probes serves no metrics, and that of the metrics no probes.
 func TestEndpoints(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(prometheus.NewGauge(prometheus.GaugeOpts{Name: "answer"}))

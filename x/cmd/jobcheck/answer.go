@@ -30,7 +30,7 @@ type answer struct {
 	Error   string      `json:"error,omitempty"`
 }
 
-// planForm is a plan without the decoder of job.Plan, which accepts unknown fields.
+// planForm is a job.Plan without its decoder, because that decoder accepts unknown fields.
 type planForm job.Plan
 
 // answerForm is an answer as it is read. It also accepts the version and the internal fields that a Go

@@ -14,9 +14,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobreason"
 )
 
-// bug is a planner with a planted bug: the planner of this library, which overlooks something
-// before it plans, or whose answer is changed afterwards. It breaks one rule of docs/rules.md. The
-// rule decides in a snapshot if the answer of this planner differs from the right one.
+// bug is the planner of this library with a planted bug: it overlooks something before it plans, or
+// its answer is changed afterwards. It breaks one rule of docs/rules.md. The rule decides in a
+// snapshot if the answer of this planner differs from the right one.
 type bug struct {
 	rule, text string
 	// overlook changes the snapshot before it plans. It replaces the values of pointers and slices,
@@ -24,7 +24,8 @@ type bug struct {
 	overlook func(*job.Snapshot)
 	// spoil changes the answer.
 	spoil func(*job.Snapshot, *answer)
-	// spec and meddle lead lives to snapshots in which the rule decides, if these are rare otherwise.
+	// spec and meddle change a life so that it reaches snapshots in which the rule decides. They
+	// are set if such snapshots are rare otherwise.
 	spec   func(*rapid.T, *job.Spec)
 	meddle func(*rapid.T, *world.Job)
 	// gangs is true for a rule of jobs with Options.Gangs.
@@ -48,7 +49,7 @@ func (b *bug) answer(s *job.Snapshot) *answer {
 	return a
 }
 
-// planted returns the planners with which a set of questions is measured.
+// planted returns the planners by which the questions are measured.
 func planted(gangs bool) []bug {
 	if gangs {
 		return slices.Concat(bugs, gangBugs)
@@ -56,7 +57,8 @@ func planted(gangs bool) []bug {
 	return bugs
 }
 
-// bugs are planners with a planted bug, in the order of the rules. Without -gangs there are no others.
+// bugs are planners with a planted bug, in the order of the rules. They are all of them unless
+// -gangs is set.
 var bugs = []bug{
 	{rule: "J3", text: "plans the job of another controller",
 		overlook: func(s *job.Snapshot) { s.Job.Spec.ManagedBy = nil },
@@ -464,7 +466,7 @@ func deleteAnother(s *job.Snapshot, a *answer) {
 	}
 }
 
-// rename gives another type and reason to a new condition FailureTarget with the reason from.
+// rename changes the type and the reason of a new condition FailureTarget whose reason is from.
 func rename(from string, to job.ConditionType, reason string) func(*job.Snapshot, *answer) {
 	return changeStatus(func(s *job.Snapshot, next *job.Status) {
 		next.Conditions = slices.Clone(next.Conditions)

@@ -78,8 +78,9 @@ func (d decision) plan(s *job.Snapshot, a *answer) {
 	d["requeue.at"] = textOf(p.Requeue.At)
 }
 
-// newNames holds the names that a plan gives to a workload, its template and a pod group, each after
-// its kind. They are free: the decision is where the new ones are named again.
+// newNames holds the names that a plan gives to a workload, its template and a pod group, each
+// after its kind. A program may choose these names freely. Only the places where they occur again
+// are compared.
 type newNames map[string]bool
 
 func newNamesOf(p *job.Plan) newNames {
@@ -97,7 +98,8 @@ func newNamesOf(p *job.Plan) newNames {
 	return names
 }
 
-// of returns a name as decisions have it. An empty one is no name.
+// of returns a name in the form that decisions have: "new" for a new name, and the quoted name
+// otherwise.
 func (names newNames) of(kind, name string) string {
 	if name != "" && names[kind+" "+name] {
 		return "new"

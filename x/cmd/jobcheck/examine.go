@@ -121,8 +121,8 @@ func (e *examiner) exchange(question []byte, out io.Writer, in *bufio.Reader) ([
 	}
 }
 
-// maxAnswer is the maximum length of an answer in bytes. The questions have few pods: right answers are
-// below a hundredth of it.
+// maxAnswer is the maximum length of an answer in bytes. The questions have few pods, so right
+// answers are not even a hundredth as long.
 const maxAnswer = 4 << 20
 
 // readLine reads a line of at most maxAnswer bytes.

@@ -38,7 +38,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// planners answer a question. All but the first are wrong; those that return a line answer with it.
+// planners answer a question. All but the first are wrong. If a planner returns a line, that line
+// is the answer.
 var planners = map[string]func(*job.Snapshot, *answer) (line string){
 	"right": func(*job.Snapshot, *answer) string { return "" },
 	"one more pod than wanted": func(_ *job.Snapshot, a *answer) string {

@@ -24,8 +24,9 @@ type Object interface {
 	metav1.Object
 }
 
-// ParentClient reads parents and writes their statuses. They are objects of one kind, in one
-// namespace, that start others on a schedule. The typed clients of client-go are such clients.
+// ParentClient reads parents and writes their statuses. Parents are objects of one kind, in one
+// namespace, that start other objects on a schedule. The typed clients of client-go are such
+// clients.
 type ParentClient[P Object] interface {
 	Get(ctx context.Context, name string, o metav1.GetOptions) (P, error)
 	UpdateStatus(ctx context.Context, object P, o metav1.UpdateOptions) (P, error)
@@ -54,19 +55,20 @@ var _ cronjobapply.Backend = (*CronJob)(nil)
 // CronJob carries out the plan of one round of a CronJob of batch/v1.
 type CronJob = Cron[*batchv1.CronJob, *batchv1.Job]
 
-// Cron carries out the plan of one round of a parent of any kind, which starts children of any kind.
+// Cron carries out the plan of one round of a parent. Parents and children can be of any kind.
 type Cron[P, C Object] struct {
 	// Parents and Children are the clients of the parent's namespace.
 	Parents  ParentClient[P]
 	Children ChildClient[C]
 	// Kind is the kind of the children.
 	Kind schema.GroupVersionKind
-	// New returns the complete child of a creation. SetStatus sets the status in a copy of the
-	// parent. Owner returns the UID of a child's parent.
+	// New returns the child to create, with all of its fields. SetStatus sets the status of the
+	// parent that it gets, which is a copy. Owner returns the UID of a child's parent.
 	New       func(P, *cronjob.Creation) C
 	SetStatus func(P, cronjob.Status)
 	Owner     func(C) types.UID
-	// Object is the planned parent, or after WriteStatus the written one. It is not changed in place.
+	// Object is the parent that was planned. WriteStatus replaces it with the parent that the
+	// server returns, and does not change the earlier object.
 	Object P
 	// Wrote, if set, receives the parent after a write of its status.
 	Wrote func(P)
@@ -93,7 +95,7 @@ func ControllerOf[C Object](o C) types.UID {
 	return ""
 }
 
-// Get reads a child from the server. Without a name, which a stored status may lack, the error is
+// Get reads a child from the server. A stored status may lack the name of a child; Get then returns
 // ErrGone.
 func (b *Cron[P, C]) Get(ctx context.Context, name string) (cronjobapply.Job, error) {
 	if name == "" {

@@ -144,7 +144,8 @@ func TestCronJob_Errors(t *testing.T) {
 	}
 }
 
-// TestCronJob_Versions: a later write of the round has the version of the first as condition.
+// TestCronJob_Versions: a later write of the round is on condition of the version that the first
+// write has returned.
 func TestCronJob_Versions(t *testing.T) {
 	written := aCronJob()
 	written.ResourceVersion = "6"

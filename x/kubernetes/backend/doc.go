@@ -9,7 +9,7 @@
 //
 // The controllers of Kubernetes send the same requests: a pod is changed by a strategic merge patch
 // on condition of its UID, and a status is written by an update on condition of the version. Unlike
-// theirs, deletions are on condition of the UID.
+// them, this package also deletes on condition of the UID.
 //
 // The interfaces of this package never get another method. A later feature comes as an optional
 // interface, which embeds [ChildClient], for example, and adds a method.

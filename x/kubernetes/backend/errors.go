@@ -8,9 +8,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// isOtherUID reports whether a patch has failed because another object has the name. A server takes
-// the UID in a patch for a change of the UID, and refuses it as invalid. It also refuses other
-// patches as invalid, such as one of an object that it no longer accepts; that object still exists.
+// isOtherUID reports whether a patch has failed because another object has the name now. A server
+// understands the UID in a patch as a change of the UID, and refuses it as invalid. It also refuses
+// other patches as invalid, such as one of an object that it no longer accepts; that object still
+// exists.
 func isOtherUID(err error) bool {
 	var status apierrors.APIStatus
 	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
@@ -24,7 +25,8 @@ func isOtherUID(err error) bool {
 	return false
 }
 
-// isGone reports whether a deletion on condition of the UID has found no object or another one.
+// isGone reports whether a deletion on condition of the UID has found no object, or one with
+// another UID.
 func isGone(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsConflict(err) && otherUIDInPrecondition.MatchString(err.Error())
 }

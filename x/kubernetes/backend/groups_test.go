@@ -90,7 +90,7 @@ func TestGroups_Requests(t *testing.T) {
 		})
 	}
 
-	// A refusal by the server ends the write, which returns it as its error.
+	// If the server refuses a write, WriteGroup returns the refusal as its error.
 	for _, w := range []jobgroup.Write{newWorkload, newGroup, size(jobgroup.KindPodGroup)} {
 		s, _ := newServer(t, map[string][]reply{"GET": conflict, "POST": conflict, "PATCH": conflict})
 		client, err := dynamic.NewForConfig(&rest.Config{Host: s.url, QPS: -1})

@@ -20,7 +20,8 @@ type Job struct {
 	*Pods
 	// Client is the client of the job's namespace.
 	Client typedbatch.JobInterface
-	// Object is the planned job, or after WriteStatus the written one. It is not changed in place.
+	// Object is the job that was planned. WriteStatus replaces it with the job that the server
+	// returns, and does not change the earlier object.
 	Object *batchv1.Job
 	// WroteJob, if set, receives the job after a write of its status.
 	WroteJob func(*batchv1.Job)

@@ -18,8 +18,9 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// server is an API server with the replies of a test for each method; the last reply is repeated.
-// The answers of a real server are in x/proof/conformance/probe/testdata.
+// server is a fake API server. It answers the requests of each method with the replies of the test,
+// and repeats the last reply. The answers of a real server are in
+// x/proof/conformance/probe/testdata.
 type server struct {
 	t       *testing.T
 	replies map[string][]reply

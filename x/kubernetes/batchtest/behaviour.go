@@ -16,7 +16,7 @@ const Never = time.Duration(math.MaxInt64)
 
 // Behaviour describes how a pod runs and ends. With the zero value, a pod gets a node immediately,
 // and all its containers exit immediately with 0. Durations are in the time of the controllers (see
-// [Speed]). Each begins when the stage before has ended; a stage of [Never] does not end.
+// [Speed]). Each duration begins when the stage before has ended. A stage of [Never] does not end.
 type Behaviour struct {
 	// Pending is how long the pod waits for a node.
 	Pending time.Duration
@@ -32,16 +32,18 @@ type Behaviour struct {
 	Container string
 	// Message is the termination message of that container.
 	Message string
-	// Restarts is how often that container fails, with ExitCode or 1, and is started again in place
-	// before its last run, which the other fields describe. With restartPolicy Never, the pod fails
-	// the first time instead. With OnFailure, a container that fails is always started again.
+	// Restarts is how often that container fails and is started again in place before its last run.
+	// It fails with ExitCode, or with 1 if ExitCode is 0. The other fields describe the last run.
+	// With restartPolicy Never, the pod fails the first time instead. With OnFailure, a container
+	// that fails is always started again.
 	Restarts int32
 	// Stop is how long the containers keep running after the pod is deleted, but at most the grace
 	// period. They exit with 143, or with 137 if the grace period ends first.
 	Stop time.Duration
-	// Disruption, if set, ends the pod after Run instead of an exit. It is the reason of the
-	// condition DisruptionTarget that the pod then has. With corev1.PodReasonTerminationByKubelet,
-	// the pod fails and stays; with any other reason, such as a preemption, it is deleted.
+	// Disruption, if set, ends the pod after Run; its containers do not exit by themselves. It is
+	// the reason of the condition DisruptionTarget that the pod then has. With
+	// corev1.PodReasonTerminationByKubelet, the pod fails and stays; with any other reason, such as
+	// a preemption, it is deleted.
 	Disruption string
 	// Lost means that the node is lost after Run. The pod becomes unready and is deleted with the
 	// disruption DeletionByTaintManager. No kubelet answers, so it stays terminating for the
@@ -50,7 +52,7 @@ type Behaviour struct {
 	Absent time.Duration
 }
 
-// The behaviours that most tests need. Further fields of each can be set.
+// The behaviours that most tests need. A test can set further fields of the result.
 
 // Succeed describes a pod that succeeds immediately.
 func Succeed() Behaviour { return Behaviour{} }
@@ -81,8 +83,8 @@ func LoseNode(after, absent time.Duration) Behaviour {
 	return Behaviour{Run: after, Lost: true, Absent: absent}
 }
 
-// A Match selects pods. The attempt of a pod is the number of earlier pods that the kubelet has
-// seen of its job, or of its index of the job.
+// A Match selects pods. The attempt of a pod is the number of earlier pods of its job that the
+// kubelet has seen. If the pod has an index, only pods of the same index count.
 type Match func(pod *corev1.Pod, attempt int) bool
 
 // OfJob selects the pods of jobs of these names.
@@ -136,7 +138,7 @@ func Labelled(labels map[string]string) Match {
 // indexOf returns the completion index of a pod as text, or "".
 func indexOf(pod *corev1.Pod) string { return pod.Annotations[batchv1.JobCompletionIndexAnnotation] }
 
-// rule is a behaviour, and the matches that must all hold for a pod that has it.
+// rule gives a behaviour to the pods that all of its matches select.
 type rule struct {
 	Behaviour
 	matches []Match

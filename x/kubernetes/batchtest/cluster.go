@@ -338,7 +338,8 @@ func (c *changes) wait() <-chan struct{} {
 	return c.next
 }
 
-// handler returns a handler of all changes. It calls seen for each new object first.
+// handler returns an event handler that wakes the waiting goroutines at each change. For a new
+// object, it first calls seen.
 func (c *changes) handler(seen func(any)) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(o any) {

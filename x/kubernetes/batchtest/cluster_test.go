@@ -31,8 +31,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/internal/memory"
 )
 
-// inMemory starts a cluster on a clientset in memory, which accepts what a real server refuses.
-// x/proof/conformance/e2e has the tests on a real server.
+// inMemory starts a cluster on a clientset in memory, which accepts requests that a real server
+// refuses. x/proof/conformance/e2e has the tests on a real server.
 func inMemory(t *testing.T, given ...Option) (*Cluster, *fake.Clientset) {
 	t.Helper()
 	client := fake.NewSimpleClientset()
@@ -180,7 +180,8 @@ func TestWait_Explains(t *testing.T) {
 	})
 }
 
-// TestWait_Unserved: waiting for what the cluster does not serve fails immediately.
+// TestWait_Unserved: waiting for a job, a CronJob or a pod fails immediately if the cluster does
+// not serve its namespace.
 func TestWait_Unserved(t *testing.T) {
 	waits := map[string]func(*Cluster, *fatal, string){
 		"job":      func(c *Cluster, f *fatal, namespace string) { c.Wait(f, Complete(namespace+"/train")) },
@@ -215,7 +216,7 @@ func TestWait_Unserved(t *testing.T) {
 	}
 }
 
-// TestWaitRuns: jobs that the history limits have deleted count, those of an earlier CronJob do not.
+// TestWaitRuns: jobs that the history limits have deleted count. Jobs of an earlier CronJob do not.
 func TestWaitRuns(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		c, client := inMemory(t, Patience(time.Hour))
@@ -309,7 +310,8 @@ func forbidden(resource string) error {
 	return apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", errors.New("no rule allows it"))
 }
 
-// TestRights: a refused list ends the start, and a refused write is in the explanation of a wait.
+// TestRights: if the server refuses a list, the cluster does not start. If it refuses a write, the
+// explanation of a wait shows the refusal.
 func TestRights(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		client := fake.NewSimpleClientset()

@@ -79,8 +79,8 @@ func transportFor(config *rest.Config) (http.RoundTripper, func(), error) {
 	return t, open.close, nil
 }
 
-// connections are the open connections of a transport. Transport.CloseIdleConnections would leave
-// those on which the stream of a watch still ends.
+// connections are the open connections of a transport. Transport.CloseIdleConnections would leave a
+// connection open while the stream of a watch is still ending.
 type connections struct {
 	mu     sync.Mutex
 	open   map[*connected]bool
@@ -89,7 +89,8 @@ type connections struct {
 
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dialer returns a function that dials with another one, or with the default for nil.
+// dialer returns a function that dials and records each connection. It dials with the given
+// function, or with the default if that is nil.
 func (c *connections) dialer(dial dialFunc) dialFunc {
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
@@ -112,7 +113,7 @@ func (c *connections) dialer(dial dialFunc) dialFunc {
 	}
 }
 
-// close closes all connections, and each that is dialled later.
+// close closes all connections. A connection that is dialled later is closed immediately.
 func (c *connections) close() {
 	c.mu.Lock()
 	open := slices.Collect(maps.Keys(c.open))

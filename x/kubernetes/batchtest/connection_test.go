@@ -14,15 +14,16 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// TestTransport_Close: no connection is left, although a stream was still open, and none begins.
+// TestTransport_Close: no connection is left, not even one with an open stream, and no new one can
+// begin.
 func TestTransport_Close(t *testing.T) {
 	closed := make(chan net.Conn, 1)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		must.OK(t, http.NewResponseController(w).Flush())
-		<-r.Context().Done() // as a watch
+		<-r.Context().Done() // the stream stays open, as that of a watch
 	}))
 	server.EnableHTTP2 = true
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of dials that are closed
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // drops the errors about closed connections
 	server.Config.ConnState = func(c net.Conn, s http.ConnState) {
 		if s == http.StateClosed {
 			closed <- c

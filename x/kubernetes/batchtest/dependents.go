@@ -48,8 +48,8 @@ func (g *collector) look(ctx context.Context, i item) error {
 	return nil
 }
 
-// judge removes the references of an object to owners that are gone or wait for its end. If no
-// other owner is left, it deletes the object instead.
+// judge removes the references of an object to owners that are gone, or that wait for the end of
+// the object. If no other owner is left, it deletes the object instead.
 func (g *collector) judge(ctx context.Context, o dependent) error {
 	var kept, left []metav1.OwnerReference
 	awaited := false
@@ -145,13 +145,14 @@ func (g *collector) patch(ctx context.Context, o dependent, fields map[string]an
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	return err // also a conflict: an owner goes only after all of its patches
+	return err // a conflict is an error too: an owner is released only after all of these patches
 }
 
 // ownerState is the state of an owner: alive, waiting for the end of its dependents, or absent.
 type ownerState int
 
-// ownerIs returns the state of an owner. It is absent only if the server, not just a cache, lacks it.
+// ownerIs returns the state of an owner. An owner is absent only if the server does not have it.
+// That a cache does not show it is not enough.
 func (g *collector) ownerIs(ctx context.Context, of dependent, ref metav1.OwnerReference) (ownerState, error) {
 	kind, err := g.kind(ref)
 	if meta.IsNoMatchError(err) {

@@ -35,8 +35,8 @@
 //   - Times that the controllers and the kubelet write (start and finish times, conditions) are ahead
 //     of the real time, by as much as their clock has gained since the start.
 //   - Times that the server writes (creation and deletion times) are real. So objects look older to
-//     the controllers than they are: a CronJob that was created a second ago was created a minute ago at
-//     Speed(60), and a run that was due in between starts immediately, unless its
+//     the controllers than they are: at Speed(60), a CronJob that was created a second ago looks a
+//     minute old. A run that was due in that minute starts immediately, unless its
 //     startingDeadlineSeconds is over.
 //   - Events have the real time.
 //
@@ -47,17 +47,18 @@
 //
 // Start takes over the whole server, or one [Namespace] of it. Clusters of several servers, or of
 // several namespaces of one server, can run in parallel tests. A cluster holds a lease named
-// batchtest in its namespace, or batchtest-server in the namespace default: a second one that would
-// serve the same namespace, also in another process, does not start. The next
-// cluster waits six seconds for the lease of a process that was killed. A namespace must exist before its cluster.
+// batchtest in its namespace, or batchtest-server in the namespace default. So a second cluster
+// that would serve the same namespace does not start, not even in another process. If a process was
+// killed, the next cluster waits six seconds for the lease to end. A namespace must exist before
+// its cluster.
 //
 // Nothing is left when a cluster has stopped: no goroutine, no connection and no lease. It stops with
-// the test, also if the test panics.
+// the test, even if the test panics.
 //
 // # Rights
 //
-// A cluster of a namespace needs these rights in it. Those of leases only serve to notice other
-// clusters, with get also in the namespace default for one of the whole server:
+// A cluster of a namespace needs these rights in it. The rights on leases only serve to notice
+// other clusters, and include get in the namespace default, to notice one of the whole server:
 //
 //	batch: jobs, cronjobs                            get list watch create update patch delete
 //	batch: jobs/status, cronjobs/status              update patch
@@ -67,7 +68,8 @@
 //	events                                           create patch
 //	coordination.k8s.io: leases                      get list create patch delete
 //
-// To collect the dependents of other kinds it also needs the rights to list and watch their owners.
+// To collect the dependents of owners of another kind, it also needs the rights to list and watch
+// those owners.
 //
 // [T] never gets another method. A later feature comes as an optional interface.
 package batchtest

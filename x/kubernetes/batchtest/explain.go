@@ -19,8 +19,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
-// explainTimeout limits the reads of an explanation. It does not depend on the patience of the test,
-// which may be short because the test expects to lose it.
+// explainTimeout limits the reads of an explanation. It does not depend on the patience of the
+// test, which is short in a test that expects the wait to fail.
 const explainTimeout = 30 * time.Second
 
 // Explain describes a job, the next step of the Job controller and what it waits for, each pod, and the

@@ -121,7 +121,7 @@ func (k *kubelet) appeared(pod *corev1.Pod) {
 	k.attempts[group]++
 	k.lives[pod.UID] = e
 	k.choose(pod, e)
-	k.broadcast() // a waiter may have looked before
+	k.broadcast() // a waiter may have looked before the pod appeared
 }
 
 // choose gives a pod the behaviour of the last rule that selects it.
@@ -226,7 +226,8 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// schedule gives a pod its node. If it is too early for that, it returns when it is due.
+// schedule gives a pod its node. If it is too early for that, it returns the time at which the node
+// is due.
 func (k *kubelet) schedule(ctx context.Context, pod *corev1.Pod) (due time.Time, err error) {
 	k.mu.Lock()
 	e, now := k.lives[pod.UID], k.clock.Now()
@@ -274,7 +275,7 @@ func (k *kubelet) plan(pod *corev1.Pod) (s *step, next time.Time, err error) {
 	terminating := pod.DeletionTimestamp != nil
 	switch {
 	case isOver(pod) && e.stage != ended:
-		e.end(exit{at: now}) // another client has written so
+		e.end(exit{at: now}) // another client has written that the pod has ended
 	case !isOver(pod) && e.stage == unscheduled && terminating:
 		e.end(exit{at: now, failed: true}) // as the collector of pods does
 		s.status = []byte(`{"phase":"Failed"}`)

@@ -17,9 +17,9 @@ import (
 )
 
 // Two clusters that serve one namespace would both act on each of its objects. So a cluster holds a
-// lease: in its namespace, or in the namespace default for the whole server. It renews the lease from
-// the moment it has it, and deletes it when it has stopped. The lease of a process that was killed is
-// deleted by the next cluster that has seen no renewal for leaseDuration.
+// lease: in its namespace, or in the namespace default for the whole server. It renews the lease
+// while it runs, and deletes the lease when it has stopped. If a process was killed, the next
+// cluster deletes its lease after it has seen no renewal for leaseDuration.
 const (
 	leaseName     = "batchtest"
 	leaseOfServer = "batchtest-server"
@@ -41,7 +41,7 @@ type lease struct {
 }
 
 // takeLease takes the lease of the cluster. It returns an error if another cluster serves the
-// namespace, or if the namespace does not exist; nil without the right to write leases.
+// namespace, or if the namespace does not exist. Without the right to write leases, it returns nil.
 func (c *Cluster) takeLease(ctx context.Context) (*lease, error) {
 	host, _ := os.Hostname() // only for people
 	l := &lease{
@@ -80,7 +80,7 @@ func unlessRefused(err error) error {
 	return err
 }
 
-// take creates the lease, if need be after the end of another.
+// take creates the lease. If there is one already, it first waits for the end of that lease.
 func (l *lease) take(ctx context.Context) error {
 	leases := l.cluster.client.CoordinationV1().Leases(l.namespace)
 	for {
@@ -149,7 +149,8 @@ func (l *lease) others(ctx context.Context) error {
 }
 
 // awaitEnd deletes leases that have ended. It returns an error as soon as the holder of one of them
-// renews it. Holders may have other clocks, so only time that passes here shows the end.
+// renews it. The clocks of the holders may differ from the clock here. So awaitEnd does not read
+// the times in the leases: a lease has ended if it is not renewed for leaseDuration.
 func (l *lease) awaitEnd(ctx context.Context, held ...coordinationv1.Lease) error {
 	leases := l.cluster.client.CoordinationV1()
 	for rest := leaseDuration; rest > 0 && len(held) > 0; rest -= leasePoll {
@@ -186,7 +187,7 @@ func (l *lease) awaitEnd(ctx context.Context, held ...coordinationv1.Lease) erro
 	return errors.Join(errs...)
 }
 
-// taken is the error of a namespace that another cluster serves.
+// taken returns the error for a namespace that another cluster serves.
 func taken(held *coordinationv1.Lease) error {
 	serves := "namespace " + held.Namespace
 	if held.Name == leaseOfServer {
@@ -227,7 +228,7 @@ func (l *lease) renew(ctx context.Context) {
 	}
 }
 
-// release deletes the lease. If that fails, it ends by itself.
+// release deletes the lease. A lease that cannot be deleted expires.
 func (l *lease) release() {
 	l.cancel()
 	l.renewed.Wait()

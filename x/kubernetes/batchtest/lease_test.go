@@ -72,7 +72,8 @@ func TestLease_Renewed(t *testing.T) {
 	})
 }
 
-// TestLease_Killed: the lease of a process that was killed is waited for, and then taken.
+// TestLease_Killed: a cluster waits for the end of the lease of a killed process, and then takes
+// it.
 func TestLease_Killed(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		now := metav1.NowMicro()
@@ -89,8 +90,9 @@ func TestLease_Killed(t *testing.T) {
 	})
 }
 
-// TestLease_Together: of two clusters that start together beside the lease of a killed one, at most
-// one starts. Afterwards that lease is gone, and nobody waits for it again.
+// TestLease_Together: two clusters start together, and there is still the lease of a killed
+// cluster. At most one of the two starts. Afterwards the old lease is gone, and nobody waits for it
+// again.
 func TestLease_Together(t *testing.T) {
 	of := func(name string) []Option { return []Option{Namespace(name)} }
 	for name, c := range map[string]struct {

@@ -46,7 +46,7 @@ type life struct {
 type exit struct {
 	at     time.Time
 	code   int32 // of the target container
-	all    bool  // all containers have exited with it
+	all    bool  // all containers have exited with the code
 	failed bool
 	reason string
 }
@@ -226,8 +226,8 @@ func (l *life) exited(pod *corev1.Pod, now time.Time) {
 	}
 }
 
-// fails lets the target container fail if the behaviour asks for that, and reports whether it did.
-// With restartPolicy Never, the pod ends then.
+// fails lets the target container fail if the behaviour asks for that, and reports whether the
+// container has failed. With restartPolicy Never, the pod ends then.
 func (l *life) fails(pod *corev1.Pod, now time.Time) bool {
 	code := l.ExitCode
 	if l.restarts < l.Restarts {

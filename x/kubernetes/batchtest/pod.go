@@ -111,7 +111,8 @@ func (p *Pod) change(to func(*life) Behaviour) {
 	})
 }
 
-// find returns the pod of the name, or else the best pod whose name has a random end after it.
+// find returns the pod with the name. If there is none, it returns the best of the pods whose names
+// are this name with a random end.
 func (p *Pod) find() (found *corev1.Pod) {
 	for _, o := range p.cluster.kubelet.pods.List() {
 		pod := o.(*corev1.Pod)
@@ -138,8 +139,8 @@ func isBetter(a, b *corev1.Pod) bool {
 	return b.CreationTimestamp.Before(&a.CreationTimestamp)
 }
 
-// wait calls f for the pods after each change until it returns true. When the patience is over, the
-// test ends with the problem.
+// wait calls f after each change of the pods, until f returns true. If the patience ends before
+// that, the test fails with the problem.
 func (p *Pod) wait(problem string, f func(map[types.UID]*entry) bool) {
 	p.cluster.t.Helper()
 	give := time.NewTimer(p.cluster.options.patience)

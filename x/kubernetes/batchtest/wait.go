@@ -156,9 +156,9 @@ func (c *Cluster) freshJob(ctx context.Context, key types.NamespacedName) (*batc
 	return j, nil
 }
 
-// WaitRuns waits until the cluster has seen at least n jobs of a CronJob, and returns their names in
-// the order of creation. Jobs that the history limits have deleted count, those of an earlier CronJob
-// of the same name do not. The [Patience] ends the test.
+// WaitRuns waits until the cluster has seen at least n jobs of a CronJob, and returns their names
+// in the order of creation. Jobs that the history limits have deleted count. Jobs of an earlier
+// CronJob of the same name do not. The test fails if this takes longer than the [Patience].
 func (c *Cluster) WaitRuns(t T, cronJob string, n int) []string {
 	t.Helper()
 	key := c.key(cronJob)
@@ -197,8 +197,8 @@ func (c *Cluster) uidOf(key types.NamespacedName) types.UID {
 	return ""
 }
 
-// isPresent reports whether the server has a CronJob with this UID, or does not answer. The cache may
-// still show one that the test has deleted.
+// isPresent reports whether the server has a CronJob with this UID. It is true as well if the
+// server does not answer. The cache may still show a CronJob that the test has deleted.
 func (c *Cluster) isPresent(key types.NamespacedName, uid types.UID) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), c.options.patience)
 	defer cancel()
@@ -209,7 +209,7 @@ func (c *Cluster) isPresent(key types.NamespacedName, uid types.UID) bool {
 	return object.UID == uid
 }
 
-// runsStarted has the jobs that CronJobs have started, also those that are gone.
+// runsStarted records the jobs that CronJobs have started, including jobs that are gone.
 type runsStarted struct {
 	mu   sync.Mutex
 	runs map[types.UID]map[types.UID]startedRun // by CronJob and job

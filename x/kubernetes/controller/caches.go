@@ -30,8 +30,9 @@ func named(key types.NamespacedName) string {
 	return cache.NewObjectName(key.Namespace, key.Name).String()
 }
 
-// The two kinds of keys of pods. Both hold the namespace, because any tenant can name any UID in a
-// reference. They never equal each other or a namespace with a name, because no name is empty.
+// Pods have two kinds of keys. Both contain the namespace, because any tenant can name any UID in a
+// reference. Keys of the two kinds are never equal, and never equal the key of a namespace and a
+// name, because no name is empty.
 func ofController(namespace string, uid types.UID) string { return namespace + "//" + string(uid) }
 func ofNobody(namespace string) string                    { return namespace + "/" }
 

@@ -277,7 +277,7 @@ func logged(t *testing.T, lines *[]string) context.Context {
 	return klog.NewContext(t.Context(), funcr.New(write, funcr.Options{Verbosity: 4}))
 }
 
-// reports are the events since the last time, as "type reason message".
+// reports are the events since the last take, as "type reason message".
 type reports struct {
 	mu  sync.Mutex
 	all []string
@@ -298,7 +298,7 @@ func (r *reports) take() string {
 	return out
 }
 
-// calls returns the calls since the last time, as "verb resource name", with the version for an
+// calls returns the requests since its last call, as "verb resource name", with the version for an
 // update, and forgets them.
 func (c *cluster) calls() string {
 	var out []string
@@ -347,5 +347,5 @@ func (c *cluster) version() {
 		named.SetResourceVersion(fmt.Sprint(100 + written.Add(1)))
 		return true, object, c.Tracker().Update(a.GetResource(), object, a.GetNamespace())
 	})
-	memory.Number(c.Clientset) // runs before it
+	memory.Number(c.Clientset) // its reactor runs before this one
 }

@@ -14,8 +14,9 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// creations holds the pods that this process has created for each job and has not seen end. They
-// limit the damage if snapshots lack pods, which the planner replaces in each round.
+// creations holds the pods that this process has created for each job and has not seen end. If
+// snapshots lack pods, the planner replaces those pods in each round; the creations limit the
+// damage.
 //
 // The pods are looked up in the cache by name, whereas snapshots are made with an index. A pod that
 // is not in the cache is gone, or has not arrived yet; expectations cover pods that have not
@@ -59,8 +60,8 @@ func (c *creations) forget(key types.NamespacedName) {
 	delete(c.byJob, key)
 }
 
-// active returns the pods of a job that are active in the cache, which at looks up by name. It
-// drops the others, except those that may still arrive in the cache.
+// active returns the pods of a job that are active in the cache. The function at finds a pod of the
+// cache by its name. active drops the other pods, except those that may still arrive in the cache.
 func (c *creations) active(
 	key types.NamespacedName, uid types.UID, at func(name string) *corev1.Pod, now time.Time,
 ) map[job.UID]bool {
@@ -93,7 +94,8 @@ func isActive(pod *corev1.Pod, owner types.UID) bool {
 }
 
 // checkCreations returns an error if, after the plan, more of the job's pods would run than its
-// parallelism allows. No plan from a complete snapshot leads to that (JI10), so pods are missing.
+// parallelism allows. No plan from a complete snapshot leads to that (JI10), so the snapshot lacks
+// pods.
 func (c *Jobs) checkCreations(key types.NamespacedName, s *job.Snapshot, plan *job.Plan) error {
 	if len(plan.Create) == 0 {
 		return nil

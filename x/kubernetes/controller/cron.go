@@ -26,8 +26,8 @@ import (
 )
 
 // Cron describes a kind of objects, P, that start objects of another kind, C, on a schedule:
-// CronJobs and their jobs, or resources of your own. The functions must not change the objects that
-// they get; only SetStatus and Report get copies.
+// CronJobs and their jobs, or resources of your own. SetStatus and Report get copies and may change
+// them. The other functions must not change the objects that they get.
 type Cron[P, C Object] struct {
 	// Parent and Child are the two kinds.
 	Parent, Child schema.GroupVersionKind
@@ -35,9 +35,10 @@ type Cron[P, C Object] struct {
 	// runs overlap; without limits, all children are kept.
 	Spec func(P) cronjob.Spec
 	// Status returns the status that a parent stores, and SetStatus sets it in a copy of the
-	// parent. LastScheduleTime is required. If Status does not return the list of active children
-	// or the time of the last success that SetStatus has set, they are computed from the children
-	// (cronjob.Options.ActiveFromChildren and SuccessFromChildren).
+	// parent. LastScheduleTime is required. A kind need not store the list of active children, or
+	// the time of the last success: if Status does not return what SetStatus has set, the
+	// controller computes it from the children (cronjob.Options.ActiveFromChildren and
+	// SuccessFromChildren).
 	Status    func(P) cronjob.Status
 	SetStatus func(P, cronjob.Status)
 	// Report, if set, fills in the rest of the status in a copy of the parent: conditions, a phase,
@@ -47,8 +48,8 @@ type Cron[P, C Object] struct {
 	// must not read the clock.
 	Report func(P, *CronReport)
 	// Check, if set, returns why a parent cannot be served, for example because a server would
-	// refuse its template. Then nothing is started, stopped or recorded, an event has the reason,
-	// and Report gets the error.
+	// refuse its template. After such an error, nothing is started, stopped or recorded, an event
+	// has the reason, and Report gets the error.
 	Check func(P) error
 	// New returns a new child from the parent's template. The controller adds the name, the
 	// namespace, the owner, and the labels and annotations of the run.
@@ -61,9 +62,9 @@ type Cron[P, C Object] struct {
 	// OwnerLabel is the label of a child that holds the UID of its parent. If it is empty, a child
 	// has a controller reference instead, and the garbage collector deletes it after its parent.
 	OwnerLabel string
-	// Namespace returns the namespace of a parent's children, for parents without a namespace of their
-	// own, and must be nil for others. Its result for a parent must not change. Without it, the
-	// children of such a parent have no namespace either.
+	// Namespace returns the namespace of a parent's children. It is for parents that have no
+	// namespace themselves, and must be nil for others. Its result for a parent must not change. If
+	// it is nil, the children of such a parent have no namespace either.
 	Namespace func(P) string
 	// Parents and Children return the clients of a namespace, which is empty for objects without
 	// one. Typed clients of client-go are such clients.

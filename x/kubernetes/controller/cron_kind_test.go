@@ -22,7 +22,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// storing returns a kind whose status stores what leaves returns, or everything if leaves is nil.
+// storing returns a kind whose parents store only the part of their status that leaves returns. If
+// leaves is nil, they store everything.
 func storing(leaves func(cronjob.Status) cronjob.Status) controller.Cron[*beat, *task] {
 	kind, _ := inMinutes()
 	kind.Status = func(b *beat) cronjob.Status { return b.All }
@@ -102,7 +103,8 @@ func TestCron_Child(t *testing.T) {
 	})
 }
 
-// TestCron_Ending: only a complete child gets its end as time of completion, unless the kind sets one.
+// TestCron_Ending: a complete child gets its end as its time of completion, unless the kind sets
+// one. Other children get none.
 func TestCron_Ending(t *testing.T) {
 	kind := storing(nil)
 	kind.Ended = func(t *task, c *cronjob.Child) {
@@ -136,7 +138,8 @@ func TestCron_Ending(t *testing.T) {
 	})
 }
 
-// TestCron_Schedule: the options of one parent's schedule follow those of all schedules.
+// TestCron_Schedule: the options for the schedule of one parent come after the options for all
+// schedules.
 func TestCron_Schedule(t *testing.T) {
 	all := []schedule.Option{schedule.WithTimeZone("Asia/Kathmandu"), schedule.Also("10 * * * *"), nil}
 	o := controller.CronJobOptions{Schedule: all[:2]} // with spare capacity
@@ -280,7 +283,8 @@ func (byName) Run(parent, name string) (time.Time, bool) {
 	return time.Unix(n, 0), is && n > 1000 && err == nil
 }
 
-// TestCron_Names: a beat also sees tasks of others whose name could be that of a run (C14).
+// TestCron_Names: a beat also sees tasks of other owners, if their names could be names of its runs
+// (C14).
 func TestCron_Names(t *testing.T) {
 	for _, test := range []struct {
 		naming cronjob.Naming

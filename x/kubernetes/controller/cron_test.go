@@ -61,8 +61,8 @@ func beatSpec(b *beat) cronjob.Spec {
 		StartingDeadlineSeconds: b.Deadline, SuccessfulJobsHistoryLimit: &one, FailedJobsHistoryLimit: &one}
 }
 
-// beats returns a kind of beats whose children have the given kind. ends has a child's ending by
-// its phase.
+// beats returns a kind of beats whose children have the given kind. ends holds the ending of a
+// child for each phase.
 func beats(kind string, ends map[string]cronjob.Ending) controller.Cron[*beat, *task] {
 	return controller.Cron[*beat, *task]{
 		Parent: example.WithKind("Beat"), Child: example.WithKind(kind),
@@ -326,7 +326,7 @@ func TestCron_LatestAfterAnOutage(t *testing.T) {
 }
 
 // TestCron_NameThatExists: if the status write after a creation fails, there is no second task and
-// no loop: the name is found and recorded.
+// no loop. The next round finds a task with the name of the run, and records it.
 func TestCron_NameThatExists(t *testing.T) {
 	kind, o := inSeconds()
 	history(t, kind, controller.CronJobOptions{Planner: o}, beat{Schedule: "@hourly"}, func(c *clockwork) {
@@ -347,8 +347,8 @@ func TestCron_NameThatExists(t *testing.T) {
 	})
 }
 
-// TestCron_GoneTask: Forbid starts a run past a task that is gone, also where the status cannot be written. The list
-// of active tasks may be the cached object's own, which a round must not change.
+// TestCron_GoneTask: Forbid starts a run if the task before is gone, even if the status cannot be
+// written. The list of active tasks may be the cached object's own, which a round must not change.
 func TestCron_GoneTask(t *testing.T) {
 	history(t, storing(nil), controller.CronJobOptions{LiveReads: true}, beat{Schedule: "@hourly", Overlap: "Forbid"}, func(c *clockwork) {
 		c.round(time.Hour)

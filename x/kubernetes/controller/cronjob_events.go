@@ -59,7 +59,7 @@ func (c *CronJobs) nextRun(o Object) (after time.Duration, ok bool) {
 }
 
 // JobEvents returns the handler of the jobs' informer. It requests a round of the CronJob that
-// controls the job, or that did before a change.
+// controls the job, or that controlled it before a change.
 func (c *CronJobs) JobEvents(queue Queue[types.NamespacedName]) cache.ResourceEventHandler {
 	changed := func(j Object) {
 		if owner := c.ownerOf(j); owner != nil {

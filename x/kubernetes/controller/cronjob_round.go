@@ -203,7 +203,7 @@ func (r *cronRound) conclude(ctx context.Context, object Object, plan *cronjob.P
 
 	lost := ofMemory(r.options.Memories.Set(ctx, r.key, end.Memory))
 	events := end.Events
-	for i := range events { // not shared
+	for i := range events { // the events belong to this round
 		events[i].Message = r.kind.says(events[i].Message)
 	}
 	if r.options.EditEvents != nil {
@@ -226,9 +226,9 @@ func (r *cronRound) conclude(ctx context.Context, object Object, plan *cronjob.P
 }
 
 // passesGone removes from the snapshot's status the active jobs that the round has found to be
-// gone, and reports whether there were any. In the same round, the built-in controller starts the
-// run that Forbid has held back because of them, even if the status cannot be written. The planner
-// would write the status first.
+// gone, and reports whether there were any. Forbid has held back a run because of these jobs. The
+// built-in controller starts that run in the same round, even if the status cannot be written,
+// whereas the planner would write the status first.
 func (r *cronRound) passesGone(plan *cronjob.Plan, o *cronjob.Outcome) bool {
 	s := &r.snapshot.CronJob
 	if !r.options.LiveReads || s.Spec.ConcurrencyPolicy != cronjob.Forbid {

@@ -160,8 +160,9 @@ func NewCronJobReconciler[P, C Object](kind Cron[P, C], o CronJobOptions) (*Cron
 }
 
 // byRun is the index of jobs by up to three keys, each with the namespace. One is the UID of the
-// controller. One is the controller's name, which is all that cronjobquirk.ByName compares. One is
-// the name of the CronJob whose run could have the name of the job, whoever owns the job (C14).
+// job's controller. One is the name of that controller, which is all that cronjobquirk.ByName
+// compares. One is the name of the CronJob whose run could have the name of the job, whoever owns
+// the job (C14).
 const byRun = "batchplan/run"
 
 func runsOf(kind cronKind, naming *cronjob.Naming, child Object) (keys []string) {

@@ -51,8 +51,8 @@ func run(name string, n int) string {
 	return fmt.Sprintf("%s-%d", name, time.Date(2000, 1, 1, 0, n, 0, 0, time.UTC).Unix()/60)
 }
 
-// TestCronJobs_Life: a run starts each minute, Forbid holds one back until the other ends, and
-// nothing starts after the CronJob is gone. A job has a copy of its template.
+// TestCronJobs_Life: a run starts each minute. With Forbid, a run waits until the run before has
+// ended. Nothing starts after the CronJob is gone. A job has a copy of its template.
 func TestCronJobs_Life(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, newCronJob("c", "* * * * *", batchv1.ForbidConcurrent))
@@ -207,7 +207,7 @@ func TestCronJobs_Mine(t *testing.T) {
 	})
 }
 
-// TestCronJobs_NewLife: a compiled schedule is not used for a later CronJob of the name or for
+// TestCronJobs_NewLife: a compiled schedule is not used for a later CronJob of the same name or for
 // another zone, and is forgotten when the CronJob is gone.
 func TestCronJobs_NewLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

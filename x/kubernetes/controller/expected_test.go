@@ -77,7 +77,8 @@ func TestE6_HeldBack(t *testing.T) {
 	})
 }
 
-// TestE6_Notifications: each notification of a pod or a job shows the version of its cache.
+// TestE6_Notifications: after each notification of a pod or a job, the controller knows the version
+// of that cache.
 func TestE6_Notifications(t *testing.T) {
 	other := newJob("k", pointTo(mine))
 	other.ResourceVersion = "999"
@@ -166,7 +167,8 @@ func TestE1_Expected(t *testing.T) {
 	}
 }
 
-// TestJobs_Forgets: expectations of a job that is gone, or was not served for a time, delay no round.
+// TestJobs_Forgets: no round waits for expectations of a job that is gone, or that was not served
+// for a time.
 func TestJobs_Forgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mineNow := true

@@ -23,7 +23,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
 )
 
-// TestIsTold: which changes of an object may be those of a Report alone.
+// TestIsTold: which changes of an object can come from a Report alone.
 func TestIsTold(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -48,7 +48,8 @@ func TestIsTold(t *testing.T) {
 	}
 }
 
-// TestCronReport_HasFailed: each call without success counts, and no other.
+// TestCronReport_HasFailed: a round has failed if one of its calls was unsuccessful. An object that
+// was gone is not a failure.
 func TestCronReport_HasFailed(t *testing.T) {
 	for result, want := range map[cronjobreason.Result]bool{
 		cronjobreason.ResultDone: false, cronjobreason.ResultGone: false, cronjobreason.ResultUnsuccessful: true,
@@ -101,7 +102,8 @@ func TestCreations_Timeout(t *testing.T) {
 	}
 }
 
-// TestForgetPods: what is known of a job is kept by its own key, even if its pods are elsewhere.
+// TestForgetPods: what is known of a job is stored under the key of the job, even if its pods are
+// in another namespace.
 func TestForgetPods(t *testing.T) {
 	c, key := &Jobs{}, types.NamespacedName{Name: "j"}
 	c.created.add(key, "uid", job.PodRef{Name: "p", UID: "p"}, time.Now())

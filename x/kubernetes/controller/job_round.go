@@ -232,7 +232,7 @@ func (c *Jobs) log(ctx context.Context, key types.NamespacedName, plan *job.Plan
 
 // said returns the events with the kind's name in their messages.
 func (c *Jobs) said(events []job.Event) []job.Event {
-	for i := range events { // not shared
+	for i := range events { // the events belong to this round
 		events[i].Message = c.kind.says(events[i].Message)
 	}
 	return events

@@ -19,7 +19,8 @@ type Memories[M any] interface {
 	// the earlier memory, as after a crash at that moment: no pod is counted twice and no run
 	// starts twice, but events and metrics of the round may be repeated.
 	Set(ctx context.Context, key types.NamespacedName, m M) error
-	// Delete drops the memory of an object that has ended or is gone. There may be no memory.
+	// Delete drops the memory of an object that has ended or is gone. The object may have no
+	// memory.
 	Delete(ctx context.Context, key types.NamespacedName) error
 }
 
@@ -89,8 +90,8 @@ func leave[M any](ctx context.Context, all Memories[M], key types.NamespacedName
 	return nil
 }
 
-// storeError is an error of [Memories] or [Requests]. It is never expected, not even together with
-// a conflict; see [IsExpected].
+// storeError is an error of [Memories] or [Requests]. [IsExpected] returns false for it, even if it
+// is joined with a conflict.
 type storeError struct{ error }
 
 func (e storeError) Unwrap() error { return e.error }

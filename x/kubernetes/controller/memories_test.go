@@ -218,9 +218,9 @@ func (n *noted) Delete(ctx context.Context, key types.NamespacedName) error {
 	return cmp.Or(n.broken, n.stored.Delete(ctx, key))
 }
 
-// TestJobs_MemoriesShared: in a shared store, the controller never reads, writes or deletes the
-// memories of other controllers' jobs. It does so with the memory of a job of its own, and deletes
-// it even if the job is gone before its first round or gets another controller.
+// TestJobs_MemoriesShared: in a shared store, the controller reads, writes and deletes the memories
+// of its own jobs, and never those of other controllers' jobs. It deletes the memory of its own job
+// even if the job is gone before its first round or gets another controller.
 func TestJobs_MemoriesShared(t *testing.T) {
 	const other = "example.com/other"
 	type step func(*jobDesk, *batchv1.Job) *batchv1.Job // a round follows it
@@ -285,7 +285,8 @@ func TestJobs_MemoriesShared(t *testing.T) {
 	}
 }
 
-// TestKind_MemoryReported: the status shows that the memory cannot be read, unless the process stops.
+// TestKind_MemoryReported: the status shows that the memory cannot be read. If the process is
+// stopping, the status is not written.
 func TestKind_MemoryReported(t *testing.T) {
 	for _, stops := range []bool{false, true} {
 		says := ""

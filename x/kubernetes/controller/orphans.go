@@ -38,8 +38,8 @@ type OrphanHooks struct {
 	Released func(*corev1.Pod)
 }
 
-// Orphan is the key of pods that may have the finalizer although no job would remove it: of one
-// pod, or of all pods of a job. Orphans can be compared with ==.
+// Orphan is a key of one pod, or of all pods of a job. The pods may have the finalizer although no
+// job would remove it. Orphans can be compared with ==.
 type Orphan struct {
 	types.NamespacedName
 	// Owner, if set, is the UID of a job that has ended or is gone, and Selector is its selector.
@@ -141,8 +141,8 @@ func (c *Orphans) PodEvents(queue Queue[Orphan]) cache.ResourceEventHandler {
 	}
 }
 
-// isLeft reports whether events of jobs may never lead to the pod: nobody controls it, or it is
-// being deleted and its job is gone or has ended.
+// isLeft reports whether the pod itself must be queued. There may be no event of a job for a pod
+// that nobody controls, or that is being deleted after its job has ended or is gone.
 func (c *Orphans) isLeft(p *corev1.Pod) bool {
 	if p.DeletionTimestamp == nil {
 		return metav1.GetControllerOfNoCopy(p) == nil

@@ -155,7 +155,7 @@ func TestJ36_OrphansOfANamespace(t *testing.T) {
 		all, err := controller.NewOrphans(controller.BatchJobs(c, c.factory), controller.OrphanOptions{ManagedBy: mine,
 			Common: controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }, QueueMetrics: &measured}})
 		must.OK(t, err)
-		t.Cleanup(func() { time.Sleep(time.Second) }) // the queue measures until then
+		t.Cleanup(func() { time.Sleep(time.Second) }) // the queue updates its metrics until then
 		c.start(all)
 
 		c.rest(time.Minute)

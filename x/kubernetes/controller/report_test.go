@@ -114,7 +114,7 @@ func TestCron_Report(t *testing.T) {
 		step("a run is held", time.Hour, "Held", 1)
 		c.end("SUCCEEDED")
 		c.tasks.fails = "create"
-		step("a creation without a reply", time.Minute, "NotStarted: no reply", 2) // the end of the round has the reason
+		step("a creation without a reply", time.Minute, "NotStarted: no reply", 2) // the last report has the reason
 		step("its job is there", time.Minute, "Next: 03:00", 1)
 		edit(func(b *beat) { b.Suspend = true })
 		step("a pause", time.Minute, "Paused", 1)
@@ -135,9 +135,9 @@ func TestCron_Report(t *testing.T) {
 	})
 }
 
-// TestCron_ToldAsksForNoRound: a failure whose text differs each time is written each time, but the
-// write requests no round before the queue's delay is over. A change of anything that a planner
-// reads requests a round.
+// TestCron_ToldAsksForNoRound: if the text of a failure differs each time, each text is written to
+// the status. These writes request no round before the queue's delay is over. A change of anything
+// that a planner reads requests a round.
 func TestCron_ToldAsksForNoRound(t *testing.T) {
 	for _, reports := range []bool{true, false} {
 		kind := storing(nil)

@@ -47,7 +47,8 @@ func TestC3_RereadStartsNothingTwice(t *testing.T) {
 				t.Fatalf("%+v: %d jobs, %v", test, starts, err)
 			}
 
-			// Another client names the other job, and a user removes the job of the run.
+			// Another client adds the other job to the status, and a user removes the job of the
+			// run.
 			fresh := d.cronJob("c")
 			if len(fresh.Status.Active) != 1 || fresh.Status.LastScheduleTime == nil {
 				t.Fatalf("status %+v", fresh.Status)
@@ -68,7 +69,8 @@ func TestC3_RereadStartsNothingTwice(t *testing.T) {
 			for range 5 { // the cache stays behind
 				time.Sleep(time.Second)
 				_, _ = d.round("c") // it may request another round
-				// Both jobs are gone, so nothing is unexpected, and nothing is read again.
+				// Both jobs are gone, so the plan finds no job that is missing in the status, and
+				// nothing is read again.
 				must.OK(t, errors.Join(d.jobs.Delete(other), d.jobs.Delete(started)))
 			}
 

@@ -102,8 +102,9 @@ func active(pods []corev1.Pod, prefix string) []corev1.Pod {
 	})
 }
 
-// TestRunaway: whatever snapshots leave out, at most parallelism pods exist that a controller has
-// created and not seen end. The index hides a quarter, half, three quarters or all pods.
+// TestRunaway: whatever pods the snapshots lack, a controller never has more than parallelism pods
+// that it has created and not seen end. The index hides a quarter, half, three quarters or all
+// pods.
 func TestRunaway(t *testing.T) {
 	for seed := range uint64(40) {
 		draw := rand.New(rand.NewPCG(seed, 1))

@@ -35,7 +35,7 @@ func (q *keys) take() string {
 	return out
 }
 
-// TestScope_Cron: parents and children without a namespace, and parents without one whose children
+// TestScope_Cron: parents and children have a namespace, or neither have one, or only the children
 // have one. Children run, are kept as history, are named in the status, and wake their parent. The
 // namespace of the children decides whether they belong to a replica.
 func TestScope_Cron(t *testing.T) {

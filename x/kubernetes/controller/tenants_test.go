@@ -61,7 +61,7 @@ func TestC1_JobOfAnotherNamespace(t *testing.T) {
 				victim := newCronJob("c", "* * * * *", batchv1.ForbidConcurrent)
 				evil := jobElsewhere(run("c", 1), victim)
 				change(evil, victim)
-				// A job of the victim's namespace has the name, and belongs to nobody.
+				// The namespace of the victim has a job named x as well, which belongs to nobody.
 				namesake := newJob("x", nil)
 				c := newCluster(t, victim, evil, namesake)
 				c.startCronJobs(controller.CronJobOptions{})
@@ -130,8 +130,8 @@ func TestJ6_PodOfAnotherNamespace(t *testing.T) {
 	}
 }
 
-// TestJ36_PodOfAnotherNamespace: the end of a job leads only to the pods of its own namespace;
-// others may belong to another replica.
+// TestJ36_PodOfAnotherNamespace: when a job ends, only the pods of its own namespace are queued.
+// Pods of other namespaces may belong to another replica.
 func TestJ36_PodOfAnotherNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJob("j", pointTo(mine))

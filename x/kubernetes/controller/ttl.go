@@ -22,7 +22,8 @@ type TTLOptions struct {
 	// ManagedBy restricts the controller to the jobs of that spec.managedBy; job.ControllerName
 	// includes jobs without the field. Empty means all jobs, as for the built-in controller.
 	ManagedBy string
-	// Planner may hold other times to live. Its ControllerName is set to ManagedBy.
+	// Planner are the options of the planner: they can set other times to live. Its ControllerName
+	// is set to ManagedBy.
 	Planner job.Options
 	Metrics TTLMetrics
 	Hooks   TTLHooks

@@ -78,7 +78,7 @@ func TestTTL_OfANamespace(t *testing.T) {
 		var looks atomic.Int32
 		measured := added{Metrics: metrics.New()}
 		c := newCluster(t, expiring("j"), newJob("runs", nil))
-		t.Cleanup(func() { time.Sleep(time.Second) }) // the queue measures until then
+		t.Cleanup(func() { time.Sleep(time.Second) }) // the queue updates its metrics until then
 		ttl := c.startTTL(controller.TTLOptions{
 			Common: controller.Common{Workers: 1, Namespace: func(string) bool { return mineNow.Load() }, QueueMetrics: &measured},
 			Hooks:  controller.TTLHooks{Look: func(controller.TTLLook) { looks.Add(1) }},

@@ -123,8 +123,9 @@ func (v *versions) check(key types.NamespacedName) *staleError {
 }
 
 // behind reports whether a cache is older than a write. If a watch breaks and the written object is
-// then gone, the notification of the write may never come, and no other may be as new. So if the
-// cache does not know its version, a write is waited for no longer than expectations are.
+// then gone, the notification of the write may never come, and no later notification may be as new.
+// So if the cache does not know its version, a round waits for a write no longer than for
+// expectations.
 func (v *versions) behind(r resource, written string, at time.Time) (seen string, behind bool) {
 	seen = v.stores[r].LastStoreSyncResourceVersion()
 	if seen != "" {

@@ -44,7 +44,7 @@ func (b brokenFor) Get(ctx context.Context, key types.NamespacedName) (job.Memor
 }
 
 // TestController_Panic: a round that panics ends neither the process nor the rounds of other jobs,
-// and is not repeated without a delay.
+// and is repeated only after a delay.
 func TestController_Panic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
@@ -303,7 +303,7 @@ func TestController_Leader(t *testing.T) {
 	}
 }
 
-// TestJobRateLimiter: the delays after failures of J43.
+// TestJobRateLimiter: the delays of J43 after failures.
 func TestJobRateLimiter(t *testing.T) {
 	limiter := controller.JobRateLimiter[string]()
 	for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {

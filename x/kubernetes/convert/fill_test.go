@@ -22,7 +22,7 @@ import (
 var uids = []types.UID{"", "a", "b"}
 
 // fill fills an object from the bytes of a fuzzer. The JSON of the object decodes to the same
-// object, and the converted fields have values that mean something.
+// object, and the fields that are converted get plausible values.
 func fill(data []byte, object any) {
 	randfill.NewFromGoFuzz(data).NilChance(0.3).NumElements(0, 4).MaxDepth(12).Funcs(
 		func(s *string, c randfill.Continue) { *s = pick(c, "", "x", "y", "x1", "Ready", "main") },

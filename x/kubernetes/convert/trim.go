@@ -12,9 +12,9 @@ import (
 )
 
 // Trim returns a transform for the caches of controllers (informers.WithTransform). Of a pod, it
-// keeps only what [Pod] and the controllers read, about a third; and hardly anything of a pod whose
-// controller is of a kind other than ownerKinds. Of other objects, it drops the managed fields. Do
-// not trim a cache that others use.
+// keeps only what [Pod] and the controllers read, which is about a third. Of a pod whose controller
+// is of a kind other than ownerKinds, it keeps hardly anything. Of other objects, it drops the
+// managed fields. Do not trim a cache that others use.
 func Trim(ownerKinds ...string) func(any) (any, error) {
 	return func(object any) (any, error) {
 		switch o := object.(type) {

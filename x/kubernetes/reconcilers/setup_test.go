@@ -70,7 +70,7 @@ func TestRound(t *testing.T) {
 	})
 }
 
-// desk is a manager that runs nothing, and the cache of which shows what the test puts into it.
+// desk is a manager that runs nothing. Its cache shows what the test puts into it.
 type desk struct {
 	ctrl.Manager
 	cache.Cache
@@ -282,7 +282,7 @@ func TestSetup_Recorder(t *testing.T) {
 	})
 }
 
-// TestSource: rounds begin when the handler has seen the cache. Otherwise there is a reason.
+// TestSource: rounds begin when the handler has seen the cache. Otherwise the error has the reason.
 func TestSource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clientset := fake.NewClientset(cronJob())
@@ -387,8 +387,9 @@ func TestCron_Round(t *testing.T) {
 	}
 }
 
-// TestJobOf_Round: the controllers of a kind read and write with the manager's clients, or with those of the
-// reconciler. The TTL controller has the manager, the times and the metrics of the Job controller's options.
+// TestJobOf_Round: the controllers of a kind read and write with the manager's clients, or with
+// those of the reconciler. The TTL controller uses ManagedBy, the times to live and the metrics of
+// the options.
 func TestJobOf_Round(t *testing.T) {
 	for _, own := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

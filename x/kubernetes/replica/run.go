@@ -202,8 +202,8 @@ func (c *Config) newControllers(client clients, from *caches, common controller.
 		}
 	}
 
-	// Each informer needs the right to list and memory for all objects. So only the caches that a
-	// controller here reads get an informer.
+	// Each informer needs the right to list and memory for all objects. So only the caches that one
+	// of these controllers reads get an informer.
 	jobs := controller.BatchJobs(client.all, nil)
 	hasPods := c.runs(Jobs) || c.runs(Orphans)
 	if hasPods || c.runs(TTL) {

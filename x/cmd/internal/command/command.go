@@ -21,7 +21,7 @@ const Usage = 2
 // Interrupted is the exit status of a command that was ended by Ctrl-C.
 const Interrupted = 130
 
-// Report writes an error, each of its lines with the name of the command.
+// Report writes an error. Each line begins with the name of the command.
 func Report(out io.Writer, name string, err error) {
 	w := terminal.NewWriter(out)
 	for line := range strings.Lines(err.Error()) {

@@ -202,7 +202,7 @@ var parts = []struct{ path, typ string }{
 	{"spec.template.spec.containers[]", "Container"},
 }
 
-// belongs returns the part that has a field of the name, the nearest to the path, or "".
+// belongs returns the part that has a field with the name and is nearest to the path, or "".
 func belongs(kind, path, name string) (best string) {
 	least := math.MaxInt
 	try := func(part, typ string) {

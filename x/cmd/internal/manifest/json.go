@@ -31,7 +31,7 @@ type jsonFormat struct {
 	wantsKey bool
 	keyStart int
 	key      string
-	// value is the part that was read of an object that begins at valueLine.
+	// value is what was read so far of the object that begins at valueLine.
 	value     []byte
 	valueLine int
 	tooLong   bool

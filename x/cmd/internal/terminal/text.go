@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text escapes characters that could mislead a terminal or a reader: control characters, among them
-// line ends, marks that change the direction of writing, and bytes that are not UTF-8. It writes them
-// as JSON does, such as \u001b. The result is valid in XML.
+// Text escapes characters that could mislead a terminal or a reader: control characters (including
+// line ends), marks that change the direction of writing, and bytes that are not UTF-8. It writes
+// them as JSON does, such as \u001b. The result is valid in XML.
 func Text(text string) string {
 	if strings.IndexFunc(text, isHostile) < 0 && utf8.ValidString(text) {
 		return text
@@ -37,7 +37,7 @@ func isHostile(r rune) bool {
 		return true
 	}
 	switch r {
-	case 0x2028, 0x2029, 0xfffe, 0xffff: // line ends, and no characters
+	case 0x2028, 0x2029, 0xfffe, 0xffff: // line ends, and code points that are not characters
 		return true
 	}
 	return false

@@ -44,7 +44,7 @@ func Number(server *fake.Clientset) {
 		}
 		stored, err := server.Tracker().Get(a.GetResource(), sent.GetNamespace(), sent.GetName())
 		if err != nil {
-			return false, nil, nil // the tracker says the same
+			return false, nil, nil // the tracker returns the same error
 		}
 		object, err := meta.Accessor(stored)
 		if err == nil && object.GetUID() != sent.GetUID() {
