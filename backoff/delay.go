@@ -84,8 +84,8 @@ func (p Policy) Delay(failures int) time.Duration {
 		return delay
 	}
 
-	// A factor of 2 or more reaches any Max within 63 rounds, however many
-	// failures there are.
+	// A factor of 2 or more reaches any Max within 63 turns of this loop, however many failures
+	// there are.
 	for range failures - 1 {
 		if delay > p.Max/time.Duration(p.Factor) {
 			return p.Max

@@ -18,8 +18,8 @@ type Counts struct {
 	At time.Time `json:"at,omitzero"`
 }
 
-// Satisfied reports whether the controller may create and delete at now (E1): nothing is left to
-// observe, or the record has timed out: now is not before [Counts.Expires].
+// Satisfied reports whether the controller may create and delete at now (E1). It may if nothing is
+// left to observe, and also once the record has timed out, at [Counts.Expires].
 //
 // A record is in the future if the clock was set back after it was made. If it is less than
 // [Timeout] ahead, the wait only becomes longer, at most twice the timeout. A record that is
@@ -41,8 +41,8 @@ func (c Counts) Expires() time.Time {
 	return c.At.Add(Timeout)
 }
 
-// Lower returns the record less the given numbers of creations and deletions. They were observed,
-// or never will be because the writes failed or were skipped (E2). Negative arguments count as
+// Lower returns the record less the given numbers of creations and deletions. These were observed,
+// or they never will be because the writes failed or were skipped (E2). Negative arguments count as
 // zero.
 //
 // No number falls below zero. More can be observed than was recorded, since other clients create

@@ -14,9 +14,9 @@
 //
 // An adapter that watches does four things:
 //
-//   - Its backend is a jobapply.Expecter, and returns what [Tracker.Of] returns. The executor
-//     announces each write before it is made, since a notification may arrive before the
-//     write returns, and lowers the record by the writes that failed or were skipped.
+//   - Its backend implements jobapply.Expecter by returning [Tracker.Of]. The executor announces
+//     each write before it is made, since a notification may arrive before the write returns. Then
+//     it lowers the record by the writes that failed or were skipped.
 //   - Its watch handlers call [Tracker.Observe] for each pod that is new, has changed or is
 //     gone.
 //   - Before each round it sets Expectations and Untracking of job.Memory to what

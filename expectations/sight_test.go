@@ -7,8 +7,8 @@ import (
 )
 
 // TestE1_Sights: a new pod of the job is a creation. A deletion is observed once: when it begins
-// or, if that was not shown, when the pod is gone. A finalizer is removed from the pod, or is gone
-// with it.
+// or, if that was not shown, when the pod is gone. The removal of a finalizer is observed when the
+// pod no longer has it, or is gone.
 func TestE1_Sights(t *testing.T) {
 	none := (*Sight)(nil)
 	is := func(change func(*Sight)) *Sight {
@@ -27,7 +27,7 @@ func TestE1_Sights(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		old, now *Sight
-		want     string // the creations, deletions and finalizers still expected, of two each
+		want     string // what is still expected of two creations, two deletions and two finalizers
 	}{
 		{"nothing is shown", none, none, "2 2 2"},
 		{"a pod is new", none, there, "1 2 2"},

@@ -78,8 +78,8 @@ func isTracked(pod *Pod, facts uidFacts) bool {
 // adoptions are done: an adopted pod gets it with the controller reference.
 func carriesFinalizer(pod *Pod) bool { return !pod.Untracked || pod.Owner == jobpod.Orphan }
 
-// adoptionOf returns a pod to adopt. The version makes the adoption conditional on the pod being
-// unchanged since the snapshot (J6).
+// adoptionOf returns the claim that adopts a pod. Its version makes the adoption conditional on the
+// pod being unchanged since the snapshot (J6).
 func adoptionOf(pod *Pod, quirks jobquirk.Set) Claim {
 	claim := Claim{pod.ref()}
 	if quirks.Has(jobquirk.UncheckedUntrack) {

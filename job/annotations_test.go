@@ -46,8 +46,8 @@ func TestJ18_CountAnnotation(t *testing.T) {
 	}
 }
 
-// Read back from its annotations, a pod is equal to Creation.Pod: nothing else of a Creation is
-// needed later.
+// A pod whose annotations are read back is equal to Creation.Pod, so a backend needs to keep
+// nothing else of a Creation.
 func TestJ18_J33_AnnotationsRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Creation{Index: IndexAt(rapid.Int32Range(-1, 9).Draw(t, "index")),
@@ -69,7 +69,8 @@ func TestJ18_J33_AnnotationsRoundTrip(t *testing.T) {
 	})
 }
 
-// TestAnnotations_NoDetail: a pod without a detail gets one if it needs one.
+// TestAnnotations_NoDetail: a pod without a detail gets one if its annotations have a failure
+// count.
 func TestAnnotations_NoDetail(t *testing.T) {
 	for failures, want := range map[string]*PodDetail{"2": {FailureCount: 2}, "": nil} {
 		var pod Pod

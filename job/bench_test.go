@@ -63,7 +63,7 @@ func bySteadySize(b *testing.B, sizes []int, indexed bool, run func(b *testing.B
 	}
 }
 
-// BenchmarkSteady is a round with nothing to do, and a reused Planner.
+// BenchmarkSteady measures a round with nothing to do and a reused Planner.
 func BenchmarkSteady(b *testing.B) { bySteadySize(b, sizes, false, benchRounds) }
 
 // BenchmarkSteadyHalfDone is BenchmarkSteady with every second pod succeeded and accounted for.
@@ -139,9 +139,9 @@ func bareLoop(pods []job.Pod) (sum int) {
 	return sum
 }
 
-// BenchmarkFailing is a round of an Indexed job with 100 000 indexes, a per-index limit and a
-// failure policy; one in a hundred of 10 000 pods has just failed. Of 40 000 completed indexes
-// every hundredth is missing, or every second one, so that the list is as long as it can get.
+// BenchmarkFailing measures a round of an Indexed job with 100 000 indexes, a per-index limit and a
+// failure policy. One in a hundred of its 10 000 pods has just failed. Of 40 000 completed indexes
+// every hundredth is missing or, for the longest possible list, every second one.
 func BenchmarkFailing(b *testing.B) {
 	for _, c := range []struct {
 		name  string

@@ -24,10 +24,10 @@ type carried struct {
 	Handled expectations.UIDs `json:"handled,omitzero"`
 }
 
-// recall fills an empty memory from the snapshot's. The memory of an earlier job of this name
-// counts as empty (B5, JI22). A memory without a job's UID was lost, but a tracker may have put
-// writes in flight into it, and these are kept. If the snapshot contains all own writes, none is in
-// flight.
+// recall fills memory, which is empty, from the snapshot's memory. The memory of an earlier job of
+// this name counts as empty (B5, JI22). If a memory has no UID of a job, it was lost, but a tracker
+// may have put writes in flight into it, and these are kept. A consistent snapshot contains all own
+// writes, so none is in flight.
 func recall(memory *Memory, s *Snapshot) {
 	memory.JobUID = s.Job.UID
 
@@ -49,8 +49,8 @@ func recall(memory *Memory, s *Snapshot) {
 	}
 
 	if memory.Expectations.At.After(s.Now) {
-		// The clock has gone back. The expectations hold the job for five minutes from now, and not
-		// until the clock has caught up (L6).
+		// The clock has gone back. The expectations hold the job back for five minutes from now,
+		// not until the clock has caught up (L6).
 		memory.Expectations.At = s.Now
 	}
 }

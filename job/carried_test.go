@@ -8,8 +8,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobquirk"
 )
 
-// TestE1_ARecordThatExpiresNow: expectations that time out now no longer hold the round, except
-// with the quirk CoarseRequeue. A moment later they hold nothing in either case.
+// TestE1_ARecordThatExpiresNow: expectations that time out now no longer hold the round back,
+// except with the quirk CoarseRequeue. A moment later they hold nothing back, with or without the
+// quirk.
 func TestE1_ARecordThatExpiresNow(t *testing.T) {
 	none := jobquirk.SetOf()
 	for _, c := range []struct {
@@ -37,8 +38,8 @@ func TestE1_ARecordThatExpiresNow(t *testing.T) {
 }
 
 // TestE1_TrackerWithoutMemory: if the memory was lost, the writes in flight that a tracker has put
-// into it still hold the round. Nothing else in a memory without a job's UID does. With a
-// consistent snapshot, nothing holds the round.
+// into it still hold the round back. Nothing else in a memory without a job's UID does. With a
+// consistent snapshot, nothing holds the round back.
 func TestE1_TrackerWithoutMemory(t *testing.T) {
 	for _, test := range []struct {
 		name       string

@@ -35,8 +35,8 @@ type census struct {
 	// leaving are tracked pods that are being deleted and do not count as failed yet.
 	leaving []int32
 	// inFlight are pods that ended or count as failed. An earlier round removed their finalizer,
-	// but the snapshot still shows it. The status may be just as old, so their indexes count (J14,
-	// J16).
+	// but the snapshot still shows it. The status may also be from before the removal, so the
+	// indexes of these pods count (J14, J16).
 	inFlight []int32
 	// accounted are failed pods without the finalizer. The podFailurePolicy needs them.
 	accounted []int32

@@ -23,8 +23,8 @@ func activePod(uid string) Pod {
 	return Pod{UID: UID(uid), Name: uid, Phase: PodRunning, Ready: true, Index: NoIndex()}
 }
 
-// planned returns a plan, and the outcome in which every write takes effect, after the given
-// change.
+// planned returns the plan for the snapshot, and an outcome in which every write takes effect, with
+// the given change applied to the outcome.
 func planned(t *testing.T, s Snapshot, change func(*Outcome)) (*Plan, Outcome) {
 	t.Helper()
 	plan := PlanOf(t, s)
@@ -134,7 +134,7 @@ func TestJ43_Retry(t *testing.T) {
 		if end.Retry != test.want {
 			t.Errorf("%s: got %v, want %v\n%s", test.name, end.Retry, test.want, plan.String())
 		}
-		// A retry comes by itself, so the conclusion has the plan's time.
+		// A retry needs no earlier time, so the conclusion has the plan's time.
 		if end.Retry && end.Requeue != plan.Requeue {
 			t.Errorf("%s: again at %v, want %v\n%s", test.name, end.Requeue, plan.Requeue, plan.String())
 		}

@@ -29,7 +29,8 @@ type decided struct {
 	Metrics job.Metrics
 }
 
-// TestDecisions: the decisions of 10,000 rounds change only on purpose.
+// TestDecisions compares the decisions of 10,000 rounds with stored ones, so that they change only
+// on purpose.
 func TestDecisions(t *testing.T) {
 	presets := []release.Release{release.V131(), release.V132(), release.V133(), release.V134(), release.V135(),
 		release.V136(), release.V137()}
@@ -59,7 +60,7 @@ func TestDecisions(t *testing.T) {
 	})
 }
 
-// TestDecisions_Beside: decisions at the boundaries of times and numbers change only on purpose.
+// TestDecisions_Beside is like TestDecisions, for decisions at the boundaries of times and numbers.
 func TestDecisions_Beside(t *testing.T) {
 	golden.Beside(t, "testdata/beside.golden", 60, func(t *rapid.T) job.Snapshot {
 		s := lived(t, 20, allFaults).Snapshot()
@@ -92,7 +93,8 @@ func TestDecisions_Beside(t *testing.T) {
 	})
 }
 
-// TestDecisions_OfOutcomes: the consequences of each single result change only on purpose.
+// TestDecisions_OfOutcomes is like TestDecisions, for the consequences of each single result of a
+// write.
 func TestDecisions_OfOutcomes(t *testing.T) {
 	type round struct {
 		job.Outcome

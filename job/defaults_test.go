@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// looksFor returns a policy with a pattern for each of the statuses.
+// looksFor returns a policy with a condition pattern for each of the statuses.
 func looksFor(statuses ...ConditionStatus) *PodFailurePolicy {
 	rule := PodFailurePolicyRule{Action: IgnoreFailure}
 	for _, s := range statuses {

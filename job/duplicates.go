@@ -17,7 +17,7 @@ func checkDuplicates(pods []Pod, places *placeTable) error {
 // snapshot, only the others are looked up.
 type placeTable struct {
 	slots []placeSlot
-	// uids are the UIDs in the table, by place. They are empty if they are not known.
+	// uids are the UIDs in the table, by place. The list is empty if they are not known.
 	uids []UID
 	// dead counts the slots whose pod has moved or is gone. moved is a buffer.
 	dead  int

@@ -38,8 +38,8 @@ func TestB3_DuplicateUIDs(t *testing.T) {
 	}
 }
 
-// TestB3_FirstTwin compares the table of places with a map: ordinary UIDs of many lengths, UIDs
-// that collide by design, and a table that was used for more pods before.
+// TestB3_FirstTwin compares the table of places with a map, for ordinary UIDs of many lengths, for
+// UIDs that collide by design, and for a table that has held more pods before.
 func TestB3_FirstTwin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		uid := rapid.SampledFrom([]func(uint32) UID{

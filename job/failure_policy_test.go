@@ -162,8 +162,8 @@ func TestJ21_WhichPodsFailTheJob(t *testing.T) {
 	}
 }
 
-// TestJ21_SuccessFailsNoJob: a pod that has succeeded and is counted matches no rule, although it
-// has a condition that matches.
+// TestJ21_SuccessFailsNoJob: a rule applies only to failed pods. It ignores a pod that has
+// succeeded and is counted, even if a condition of this pod matches.
 func TestJ21_SuccessFailsNoJob(t *testing.T) {
 	const spec = `{"completions": 2, "parallelism": 1, "podFailurePolicy": {"rules": [
 		{"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]}}`

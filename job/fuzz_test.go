@@ -155,7 +155,8 @@ func drawRanges(t *rapid.T, label string) string {
 }
 
 // TestBoundedWork_Ranges plans rounds of jobs with two billion indexes, and runs all checks on
-// them. The length of the lists bounds the memory. A loop over the indexes would take minutes.
+// them. The memory that this takes is bounded by the length of the lists. A loop over the indexes
+// would take minutes.
 func TestBoundedWork_Ranges(t *testing.T) { rapid.Check(t, boundedWork) }
 
 // FuzzBoundedWork is TestBoundedWork_Ranges for fuzzing.
@@ -272,7 +273,7 @@ func drawGarbageSpec(t *rapid.T) job.Spec {
 	}
 }
 
-// maybeNot draws a pointer, nil one time in sixteen.
+// maybeNot draws a pointer that is nil one time in sixteen.
 func maybeNot(t *rapid.T, label string, draw func(*rapid.T, string) int32) *int32 {
 	if rapid.IntRange(0, 15).Draw(t, label+" unset") == 0 {
 		return nil

@@ -90,7 +90,8 @@ func planOwnGroup(plan *Plan, s *Snapshot, c *census) (jobgroup.Ref, error) {
 		})
 	}
 
-	// A new group is made from the template with its new size. One that exists follows the spec.
+	// A new group is made from the template with its new size. The size of an existing one follows
+	// the spec.
 	template := workload.Templates[0]
 	if template.MinCount > 0 && size > 0 {
 		template.MinCount = size

@@ -174,7 +174,7 @@ func TestJ44_Names(t *testing.T) {
 
 	for _, test := range []struct {
 		workload, template string
-		first, second      int // letters that are left of each
+		first, second      int // letters that are kept of each name
 	}{
 		{"w", "t", 1, 1},
 		{long[:120], long[:121], 120, 121}, // 241 letters and a hash of 10 just fit

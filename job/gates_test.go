@@ -37,8 +37,8 @@ func sum(p *Plan) string {
 	return strings.Join(out, ", ")
 }
 
-// TestReleases checks the effect of each gate, and of each quirk of old releases: it plans the same
-// snapshot in releases with it and without it.
+// TestReleases checks the effect of each gate, and of each quirk of old releases. It plans the same
+// snapshot twice: in a release with the gate or quirk, and in one without it.
 func TestReleases(t *testing.T) {
 	leaving := activePod("l")
 	leaving.Deletion = &PodDeletion{Timestamp: second(60)}

@@ -112,8 +112,8 @@ func TestJ31_QuirkHeldIsIdle(t *testing.T) {
 	}
 }
 
-// TestJ31_WaitingIndexes: indexes in their backoff take no room of the round from those that are
-// due. With the quirk they do.
+// TestJ31_WaitingIndexes: indexes that wait for their backoff do not count toward the limit of the
+// round. With the quirk they do.
 func TestJ31_WaitingIndexes(t *testing.T) {
 	for _, test := range []struct {
 		waiting, quirk, want int
@@ -283,7 +283,7 @@ func TestJ31_DueIndexes(t *testing.T) {
 }
 
 // TestJ17_OrderOfFailures: a failure at an unknown time counts as the latest, and negative counts
-// as 0.
+// are read as 0.
 func TestJ17_OrderOfFailures(t *testing.T) {
 	for _, pair := range [][2]time.Time{{{}, second(1)}, {second(2), second(1)}} {
 		if laterFirst(pair[0], pair[1]) >= 0 || laterFirst(pair[1], pair[0]) <= 0 {

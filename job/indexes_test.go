@@ -7,8 +7,8 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// TestJ16_RemovalInFlight: a pod whose finalizer was removed is done, but the status in the
-// snapshot may be just as old. The pod's index must not run again (JI7).
+// TestJ16_RemovalInFlight: the snapshot still shows a finalizer that was removed, so its status may
+// also be from before the removal. The pod's index must not run again (JI7).
 func TestJ16_RemovalInFlight(t *testing.T) {
 	terminating := ofIndex(activePod("a"), 0)
 	terminating.Deletion = &PodDeletion{Timestamp: second(60), GracePeriodSeconds: 30}

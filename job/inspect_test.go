@@ -52,8 +52,8 @@ func TestInspect_Pods(t *testing.T) {
 	Same(t, "figures", figures, got, ignored, cmp.Comparer(Indexes.Equal))
 }
 
-// TestInspect_AsReconcile: Inspect returns the figures of the round that Reconcile plans, also for
-// a release without a feature. It refuses the same pods.
+// TestInspect_AsReconcile: Inspect returns the figures of the round that Reconcile plans, even for
+// a release that lacks a feature. It refuses the same pods as Reconcile.
 func TestInspect_AsReconcile(t *testing.T) {
 	leaving := Pod{Name: "e", UID: "e", Phase: PodRunning, Deletion: &PodDeletion{Timestamp: second(40)}}
 	s := snapshotOf(t, `{"completions": 5, "parallelism": 5, "podReplacementPolicy": "Failed"}`, leaving)
@@ -149,8 +149,8 @@ func TestInferBackoff(t *testing.T) {
 	}
 }
 
-// TestInspect_DeletedPods: a pod that is being deleted and has not succeeded counts as failed, if
-// it is replaced immediately. A running pod does not.
+// TestInspect_DeletedPods: if the job replaces terminating pods immediately, they count as failed,
+// unless they have succeeded. Running pods that are not being deleted do not.
 func TestInspect_DeletedPods(t *testing.T) {
 	s := snapshotOf(t, `{"completions": 9, "completionMode": "Indexed", "parallelism": 3}`)
 	s.Job.Status.CompletedIndexes, s.Job.Status.Succeeded = "0-1", 2

@@ -68,9 +68,9 @@ func appendExcess(deletions []Deletion, s *Snapshot, found *findings, wanted int
 	return deletions
 }
 
-// createMissing plans the creations of the missing pods whose backoff is over (J30, J31). It
-// reports whether the limit of a round leaves some of them out, and whether no pod is created
-// because of a backoff.
+// createMissing plans the creations of the missing pods whose backoff is over (J30, J31). more is
+// true if the limit of a round leaves some of them out. held is true if a backoff is the reason
+// that no pod is created.
 func createMissing(
 	plan *Plan, s *Snapshot, found *findings, missing int64, record backoff.Record, buf *scratch,
 ) (more, held bool) {

@@ -47,7 +47,7 @@ func leaves(v reflect.Value, path string, visit func(path string, v reflect.Valu
 	}
 }
 
-// TestB5_MemoryEqual empties each field in turn: only then the memories differ.
+// TestB5_MemoryEqual empties one field at a time. Each of these changes makes the memories differ.
 func TestB5_MemoryEqual(t *testing.T) {
 	full := fullMemory()
 	check := func(path string, change func(m *Memory)) {

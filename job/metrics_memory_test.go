@@ -19,7 +19,7 @@ func onWrite(verb world.Verb, n int, fault world.Fault) func(world.Write) world.
 	}
 }
 
-// told sums a figure over the metrics of all rounds.
+// told sums a figure of the metrics over all rounds.
 func told(w *world.Job, of func(*job.Metrics) int32) (sum int32) {
 	for i := range w.Metrics {
 		sum += of(&w.Metrics[i])
@@ -43,7 +43,7 @@ func TestJI27_ReportedOnce(t *testing.T) {
 		times     int
 		fault     world.Fault
 		of        func(*job.Metrics) int32
-		withQuirk int32 // how often all rounds together report it; without the quirk it is once
+		withQuirk int32 // how often all rounds together report it with the quirk, instead of once
 	}{
 		{"the finalizer of an ignored failure cannot be removed", policy(job.IgnoreFailure), 42, world.Untrack, 2, world.Fail, ignored, 3},
 		{"the finalizer of an ignored failure goes, and the reply is lost", policy(job.IgnoreFailure), 42, world.Untrack, 1, world.LoseReply, ignored, 1},
@@ -129,7 +129,7 @@ func indexed(perIndex *int32) job.Spec {
 }
 
 // TestJI27_NextStatusFails: the reply to the status that records a match is lost, and the next
-// status, which records another one, cannot be written. Both are reported once.
+// status, which records another match, cannot be written. Each match is reported once.
 func TestJI27_NextStatusFails(t *testing.T) {
 	spec := policy(job.CountFailure)
 	spec.Completions, spec.Parallelism, spec.BackoffLimit = ptr[int32](2), ptr[int32](2), ptr[int32](9)

@@ -36,8 +36,8 @@ func settled(p *Plan, o Outcome) Settlement {
 	return recording.Settle(o.Recorded, o.Untracked)
 }
 
-// TestJ42_Facts: unless a case tells otherwise, its figures are those that Kubernetes 1.36.3
-// counted in the same round.
+// TestJ42_Facts: the expected figures are those that Kubernetes 1.36.3 counted in the same round,
+// unless the case tells otherwise.
 func TestJ42_Facts(t *testing.T) {
 	ended := func(uid UID, phase PodPhase, index int32) Pod {
 		code := int32(0)

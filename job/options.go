@@ -29,8 +29,8 @@ type Options struct {
 	// deadline passes. Without it, such a job fails (J23 before J25, J26).
 	SuccessBeatsDeadline bool `json:"successBeatsDeadline,omitempty"`
 	// MaxIgnoredFailures is the number of failures that the podFailurePolicy may ignore in the
-	// whole job or, with backoffLimitPerIndex, in each index. Later failures count. It is checked
-	// once per round. Zero means no limit.
+	// whole job or, with backoffLimitPerIndex, in each index. Later failures count. The limit is
+	// checked once per round. Zero means no limit.
 	MaxIgnoredFailures int32 `json:"maxIgnoredFailures,omitempty"`
 	// MaxPodWrites is the most pods that a round creates, and the most surplus pods that
 	// it deletes (J30). Zero means 500.
@@ -41,9 +41,9 @@ type Options struct {
 	// NoSuccessCriteriaMet leaves out the condition SuccessCriteriaMet. It is for API servers whose
 	// feature gates JobManagedBy and JobPodReplacementPolicy are off, which refuse the condition.
 	// Other servers require it before Complete. A job with a successPolicy always gets the
-	// condition. Without it nothing would remember a success, so other jobs become complete even
-	// while pods terminate (J38). With both gates in Without, only a policy announces an end, and
-	// this option changes nothing.
+	// condition. Other jobs become complete even while pods terminate, since no condition would
+	// remember their success until then (J38). If both gates are in the field Without, only a
+	// policy announces an end, and this option changes nothing.
 	NoSuccessCriteriaMet bool `json:"noSuccessCriteriaMet,omitempty"`
 	// ControllerName is the name of this controller in spec.managedBy (J3). Empty means
 	// ControllerName. A controller of another name plans only jobs that name it.

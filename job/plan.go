@@ -31,10 +31,9 @@ import (
 // Do not change the lists of a plan: results belong to their entries by position. To leave a write
 // out, give it the result [jobreason.ResultNotTried]; the conclusion then asks for another round.
 type Plan struct {
-	// Adopt are pods that get a controller reference to the job and the finalizer
-	// (J6). Re-read the job from the source of truth first: its UID must be the
-	// same and it must not be deleted. The ResourceVersion of a reference is the
-	// version at which the pod had no controller.
+	// Adopt are pods that get a controller reference to the job and the finalizer (J6). Re-read the
+	// job from the source of truth first: its UID must be the same and it must not be deleted. The
+	// ResourceVersion of a claim is the version at which the pod had no controller.
 	Adopt []Claim `json:"adopt,omitempty"`
 	// Release are pods that lose the controller reference and the finalizer (J6).
 	Release []Claim `json:"release,omitempty"`
@@ -102,9 +101,9 @@ type Claim struct{ PodRef }
 type Deletion struct {
 	PodRef
 	Reason jobreason.Delete `json:"reason"`
-	// UntrackFirst asks to remove the finalizer before the deletion: the pod is not going to be
-	// counted. Make the removal conditional on ResourceVersion: a pod that has succeeded since must
-	// not lose its finalizer, or the success would be lost (JI9).
+	// UntrackFirst asks to remove the finalizer before the deletion, since the pod is not going to
+	// be counted. Make the removal conditional on ResourceVersion: if the pod has succeeded since
+	// the snapshot, it must keep its finalizer, or the success would be lost (JI9).
 	UntrackFirst bool `json:"untrackFirst,omitempty"`
 	// Ready is true when the pod was counted in status.ready.
 	Ready bool `json:"ready,omitempty"`
@@ -132,8 +131,8 @@ type Creation struct {
 	// and the variable is taken from the annotation.
 	Unlabeled bool `json:"unlabeled,omitempty"`
 	// Group is the pod group that the pod names in spec.schedulingGroup.podGroupName. It is empty
-	// if the job has none. Its UID is empty in a plan that creates the group, see
-	// jobgroup.Effect.
+	// if the job has none. In a plan that creates the group, the UID of this reference is empty,
+	// see jobgroup.Effect.
 	Group jobgroup.Ref `json:"group,omitzero"`
 }
 

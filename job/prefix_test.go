@@ -129,8 +129,8 @@ func TestJI25_Idempotence(t *testing.T) {
 	})
 }
 
-// TestJI25_Adoption needs the most rounds: an orphan is adopted, deleted as out of range, and only
-// then a failed pod is replaced and its finalizer removed.
+// TestJI25_Adoption needs the most rounds: an orphan is adopted, and then deleted because its index
+// is out of range. Only then is a failed pod replaced and its finalizer removed.
 func TestJI25_Adoption(t *testing.T) {
 	w := newWorld(t,
 		job.Spec{Completions: ptr[int32](1), CompletionMode: job.Indexed, BackoffLimitPerIndex: ptr[int32](1)},

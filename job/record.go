@@ -73,9 +73,9 @@ func (r *Recording) isWritten(recorded Reply) bool {
 }
 
 // isToWrite reports whether a changed status must be written (J40). A new start time waits for the
-// next write. So does a changed number of successes of an Indexed job: if its list of indexes is
-// unchanged, another writer has set the number, and the API server would refuse the correction.
-// Every written status has the uncounted lists, even if both are empty.
+// next write. So does the number of successes of an Indexed job if its list of indexes is
+// unchanged: another writer has then set the number, and the API server would refuse the
+// correction. Every written status has the uncounted lists, even if both are empty.
 func isToWrite(before, status *Status, indexed bool) bool {
 	compared := *status
 	compared.StartTime = before.StartTime

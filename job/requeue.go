@@ -58,7 +58,7 @@ func (a *aftermath) requeue(retry bool) Requeue {
 
 // provesNew reports whether the next round is sure not to repeat this one, even if the adapter sees
 // its own writes late. That is so if snapshots contain all own writes, if a status was written on
-// condition of its version, or if the expectations hold the next round. Otherwise rounds could
+// condition of its version, or if the expectations hold the next round back. Otherwise rounds could
 // follow each other without a pause.
 func (a *aftermath) provesNew() bool {
 	o := a.outcome

@@ -61,7 +61,7 @@ func TestL9_NoStall(t *testing.T) {
 }
 
 // TestL6_NoHotLoop runs several rounds on the same view, unless the controller crashes and lists
-// afresh. No two of them ask for another round immediately.
+// afresh. No two rounds on the same view ask for another round immediately.
 func TestL6_NoHotLoop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world.NewJob(drawSpec(t))
@@ -191,8 +191,8 @@ func TestL9_GoesOn(t *testing.T) {
 	}
 }
 
-// TestL9_OnlyADeletion: the status needs no write, and the deletion alone proves that the next
-// round is not the same: the expectations hold it until its snapshot shows the deletion.
+// TestL9_OnlyADeletion: the status needs no write. The deletion alone proves that the next round is
+// not the same, since the expectations hold that round back until its snapshot shows the deletion.
 func TestL9_OnlyADeletion(t *testing.T) {
 	w := world.NewJob(job.Spec{Parallelism: ptr[int32](0), Completions: ptr[int32](1)})
 	s := w.Snapshot()

@@ -124,8 +124,8 @@ func reuse(t *rapid.T, planner *job.Planner, s job.Snapshot) (kept []keepsake, c
 	return kept, conclusion
 }
 
-// TestJI24_ListsThatAreEmptyAgain: a Planner reuses the memory of its lists, so its empty lists are
-// not nil.
+// TestJI24_ListsThatAreEmptyAgain: a Planner reuses the memory of its lists, so a list that is
+// empty again is not nil. The plan does not show the difference.
 func TestJI24_ListsThatAreEmptyAgain(t *testing.T) {
 	var planner job.Planner
 	s := steady(1, false)

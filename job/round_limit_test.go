@@ -137,7 +137,7 @@ func TestJ35_CappedRoundKeepsSuccesses(t *testing.T) {
 	}
 }
 
-// TestJ35_RoomWithoutTheEnd: a job is over its deadline with 450 active pods of the lowest indexes
+// TestJ35_RoomWithoutTheEnd: a job is past its deadline with 450 active pods of the lowest indexes
 // and 300 that have succeeded. If the round declares the end, it gives up the active pods and has
 // room for 50 of the others. Otherwise it has room for all that have succeeded.
 func TestJ35_RoomWithoutTheEnd(t *testing.T) {

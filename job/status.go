@@ -7,8 +7,9 @@ import (
 	"github.com/batchplan/batchplan/internal/value"
 )
 
-// Status is a batch/v1 JobStatus. It has the JSON of batch/v1, which round-trips. Times are not
-// rounded; those of whole seconds encode exactly as in Kubernetes.
+// Status is a batch/v1 JobStatus, and its JSON is that of batch/v1: a status that is read and
+// written again is the same. Times are not rounded. A time of whole seconds encodes exactly as in
+// Kubernetes.
 type Status struct {
 	// Conditions hold each type at most once, in the order in which they appeared.
 	Conditions     []Condition `json:"conditions,omitempty"`

@@ -343,8 +343,8 @@ func detailOf(p *job.Pod) *job.PodDetail {
 	return p.Detail
 }
 
-// addPod adds a pod: name=, index=, owner=, tracked, failures=, phase= (the world knows the past of
-// Running, Succeeded and Failed pods).
+// addPod adds a pod: name=, index=, owner=, tracked, failures=, phase=. A pod of phase Running,
+// Succeeded or Failed gets the times and containers of a pod that has come so far.
 func (s *stage) addPod() {
 	p := job.Pod{
 		Name:      s.c.String("name", ""),

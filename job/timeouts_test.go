@@ -9,8 +9,8 @@ import (
 )
 
 // TestJ7_GivenUp: the job no longer waits for a terminating pod that has exceeded its time to start
-// or to end. The job never waits for a pod that counts as failed anyway, and such a pod still
-// counts as terminating.
+// or to end. A pod that counts as failed anyway is not given up: the job does not wait for it, and
+// it still counts as terminating.
 func TestJ7_GivenUp(t *testing.T) {
 	const failed = `{"backoffLimit": 9, "parallelism": 0, "podReplacementPolicy": "Failed"}`
 	for _, c := range []struct {

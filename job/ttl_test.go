@@ -53,8 +53,8 @@ func TestT1_T2_T3_Expire(t *testing.T) {
 	}
 }
 
-// TestT4_PlanningAgainAgrees: asked again with the re-read job, Expire reports that the job has
-// expired once the time that it has named has come, and not before (TI1).
+// TestT4_PlanningAgainAgrees: Expire names a time. If it is called again with the re-read job, it
+// reports that the job has expired from that time on, and not before (TI1).
 func TestT4_PlanningAgainAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int32Range(0, 100).Draw(t, "ttl")

@@ -9,7 +9,8 @@ import (
 )
 
 // collidingUID returns the n-th of many UIDs that all belong into the first slot of a table. It
-// inverts the steps of hash, for results with equal halves.
+// inverts the steps of hash. Before its last step the result has equal halves, so its lower half is
+// 0.
 func collidingUID(n uint32) UID {
 	const k = 0x9e3779b97f4a7c15
 	inverse := uint64(k) // of k, modulo 2^64: each step doubles the bits that are right

@@ -7,16 +7,16 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// end is the decision how a job is going to end.
+// end is the decision of a round about the end of the job.
 type end struct {
 	Verdict
 	// deadline is the time at which the deadline can still fail the job, or zero.
 	deadline time.Time
 }
 
-// decideEnd decides how the job is going to end, if it is. The first rule that applies wins: an end
-// that an earlier round has declared, then failures, then the success policy (J19-J25). Whether the
-// job reaches its completions is decided later, after the pods were managed (J26).
+// decideEnd decides whether and how the job is going to end. The first rule that applies wins: an
+// end that an earlier round has declared, then failures, then the success policy (J19-J25). Whether
+// the job reaches its completions is decided later, after the pods were managed (J26).
 func decideEnd(s *Snapshot, found *findings) end {
 	spec, status, t := &s.Job.Spec, &s.Job.Status, found.tally
 	due := deadline(spec, startTime(&s.Job, s.Now))

@@ -192,7 +192,7 @@ func (k *killed) addJob(name string) job.UID {
 	return uid
 }
 
-// killUntilEnd kills workers until the job has ended or there were enough.
+// killUntilEnd kills workers until the job has ended or enough workers were killed.
 func (k *killed) killUntilEnd(uid job.UID) {
 	for k.kills < *killCount {
 		k.start()

@@ -99,7 +99,7 @@ func (o *outside) must(err error) {
 	}
 }
 
-// due returns when the job is due. A job that was never given back is due when its worker can plan.
+// due returns when the job is due. A job that was never given back is due immediately.
 func (o *outside) due() (at time.Time) {
 	o.must(o.within(context.Background(), func(t *tx) {
 		for _, ms := range list(t, func(ms *int64) []any { return []any{ms} }, "SELECT due FROM jobs WHERE due < $1", int64(math.MaxInt64)) {
@@ -126,8 +126,8 @@ func (o *outside) UpdateSpec(spec job.Spec) error {
 	return o.Edit(context.Background(), o.uid, func(s *job.Spec) { *s = spec })
 }
 
-// The test deletes only jobs that have ended: outside is not a jobtest.JobDeleter, since a deleted
-// job is removed without it here. TestDelete tests that.
+// outside is not a jobtest.JobDeleter, so the kit deletes only jobs that have ended. This store
+// removes the row of a deleted job itself, which TestDelete tests.
 
 func (o *outside) Job() (j job.Job, err error) {
 	err = o.within(context.Background(), func(t *tx) {

@@ -165,7 +165,7 @@ func TestReopen(t *testing.T) {
 	})
 }
 
-// TestWakeUpDuringARound: a change during a round is planned after it.
+// TestWakeUpDuringARound: a change that is made during a round makes the job due again.
 func TestWakeUpDuringARound(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
 		w := newWorld(t, address)

@@ -72,8 +72,8 @@ var pageText string
 
 var page = template.Must(template.New("page").Parse(pageText))
 
-// Handler serves the page, the same as JSON, and the requests of users. It does not authenticate
-// users: let a proxy do that.
+// Handler serves the page, the schedules as JSON, and the requests of users. It does not
+// authenticate users: let a proxy do that.
 func (s *Store) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.show("text/html; charset=utf-8", func(views []View) ([]byte, error) {
@@ -136,7 +136,7 @@ func (s *Store) Handler() http.Handler {
 func scheduleOf(r *http.Request) (Schedule, error) {
 	o := struct {
 		Schedule
-		JobTemplate json.RawMessage `json:"jobTemplate"` // hides that of the CronJob
+		JobTemplate json.RawMessage `json:"jobTemplate"` // in place of the field that a CronJob has
 	}{Schedule: Schedule{Job: once()}}
 
 	decoder := json.NewDecoder(r.Body)

@@ -264,7 +264,7 @@ func TestSchedules_Berlin(t *testing.T) {
 }
 
 // TestSchedules_Hours: a schedule of some hours runs once in the hour that the clocks repeat, and
-// after the one that they skip. A schedule of every hour keeps its interval.
+// once after the hour that they skip. A schedule of every hour keeps its interval.
 func TestSchedules_Hours(t *testing.T) {
 	at := func(text string) time.Time {
 		now, err := time.Parse(time.RFC3339, text)

@@ -45,8 +45,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// newDatabase makes an empty database of PostgreSQL. If there is no PostgreSQL on this machine, the
-// test is skipped, but not in CI.
+// newDatabase makes an empty database of PostgreSQL. If this machine has no PostgreSQL, the test is
+// skipped; in CI it fails.
 func newDatabase(t *testing.T) (address string) {
 	t.Helper()
 	starting.Do(func() { running, failed = start() })
@@ -64,9 +64,10 @@ func newDatabase(t *testing.T) (address string) {
 	return "postgres://postgres@/" + name + "?host=" + url.QueryEscape(running.folder)
 }
 
-// start starts a server. PostgreSQL refuses to run as root; it then runs as the user postgres.
+// start starts a server. PostgreSQL refuses to run as root: a test of root starts it as user
+// postgres.
 func start() (*server, error) {
-	folder, err := os.MkdirTemp("/tmp", "postgres-") // a socket's path is short
+	folder, err := os.MkdirTemp("/tmp", "postgres-") // the path of a socket must be short
 	if err != nil {
 		return nil, err
 	}

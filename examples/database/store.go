@@ -209,8 +209,8 @@ func (t *tx) changeJob(id job.UID, do func(*job.Job)) {
 	}
 }
 
-// report makes the schedule of a job due, unless it was removed. It does not lock the schedule:
-// transactions that lock it lock its jobs next.
+// report makes the schedule of a job due, unless it was removed. It does not lock the schedule,
+// since a transaction that has locked the schedule may be waiting for the job.
 func (t *tx) report(id job.UID) {
 	t.exec(`INSERT INTO news (schedule) SELECT schedule FROM jobs
 		WHERE uid = $1 AND schedule IN (SELECT uid FROM schedules)`, id)

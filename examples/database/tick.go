@@ -62,7 +62,7 @@ func (w *Worker) Tick(ctx context.Context) (bool, error) {
 		return false, errors.Join(fmt.Errorf("schedule %s: %w", r.uid, err), w.putOff(ctx, r.uid))
 	}
 
-	for _, e := range r.end.Events { // not before: after a rollback they come again
+	for _, e := range r.end.Events { // not earlier: after a rollback, the next round has them again
 		slog.Info(e.Message, "schedule", r.cron.Name, "reason", e.Reason)
 	}
 	for _, u := range r.end.Unstarted {
@@ -119,13 +119,13 @@ func (w *Worker) look(t *tx) *tick {
 	compiled := w.compiled[id]
 	if !compiled.IsFor(&r.cron) { // new or edited
 		compiled = compile(&r.cron)
-		if len(w.compiled)%1000 == 0 { // none, or many, some of removed schedules
+		if len(w.compiled)%1000 == 0 { // none, or so many that some may be of removed schedules
 			w.compiled = map[job.UID]cronjob.Compiled{}
 		}
 		w.compiled[id] = compiled
 	}
 
-	t.exec("DELETE FROM news WHERE schedule = $1", id) // before the jobs are read: later news is kept
+	t.exec("DELETE FROM news WHERE schedule = $1", id) // before the jobs are read, so that later news is kept
 	r.snapshot = cronjob.Snapshot{
 		CronJob:    r.cron,
 		Children:   t.children(&r.cron, t.lock),
@@ -199,7 +199,8 @@ func (r *tick) Get(_ context.Context, name string) (cronjobapply.Job, error) {
 	return cronjobapply.Job{}, cronjobapply.ErrGone
 }
 
-// Create adds the job of a run. If the run has a job, its name is taken.
+// Create adds the job of a run. If the run has a job already, ErrExists reports that the name is
+// taken.
 func (r *tick) Create(_ context.Context, c cronjob.Creation) (cronjobapply.Job, error) {
 	j := job.Job{Name: c.Name, UID: job.UID(r.newID()), Version: 1, CreationTimestamp: r.now, Spec: r.job}
 	run := c.ScheduledTime

@@ -16,9 +16,9 @@ import (
 	"github.com/batchplan/batchplan/schedule"
 )
 
-// TestSchedules_Backend plays random lives of schedules in both databases. A round is a
-// transaction, of which a killed process leaves nothing. Here it leaves the writes that it has made
-// until then, which is harder.
+// TestSchedules_Backend plays random lives of schedules in both databases. A round is one
+// transaction, so a killed process leaves nothing of it. In this test it leaves the writes that it
+// has made so far, which is harder.
 func TestSchedules_Backend(t *testing.T) {
 	test := cronjobtest.Test{
 		Specs:    rapid.Map(cronjobtest.Specs(), inSeconds),

@@ -127,7 +127,7 @@ func (w *Worker) runPod(ctx context.Context) (bool, error) {
 	defer w.running.Delete(p.UID)
 	output, code := w.Do(work, payload, p)
 
-	for ctx.Err() == nil || code == 0 { // a pod that the end of Run cuts off is disrupted
+	for ctx.Err() == nil || code == 0 { // a pod that fails because Run ends counts as disrupted
 		err = w.report(context.WithoutCancel(ctx), p.UID, id, output, code)
 		if err == nil || errors.Is(err, errLost) || ctx.Err() != nil {
 			break

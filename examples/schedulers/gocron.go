@@ -10,7 +10,7 @@ import (
 )
 
 // exact is a schedule for gocron. gocron passes the crontab and the location of its scheduler to
-// it, so each job needs its own.
+// it, so each job needs an exact of its own.
 type exact struct {
 	schedule.Schedule
 	options []schedule.Option

@@ -81,8 +81,8 @@ type teller struct {
 	plan  string    // the last plan
 }
 
-// settle runs rounds until nothing is left to write. It prints each plan that writes. It prints the
-// first one in any case, unless it is the same as the plan before.
+// settle runs rounds until nothing is left to write. It prints each plan that writes something. It
+// also prints the first plan, unless the previous call has ended with the same plan.
 func (t *teller) settle() error {
 	for first := true; ; first = false {
 		before := t.world.Writes

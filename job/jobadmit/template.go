@@ -23,10 +23,11 @@ import (
 // Nothing may change, except for a suspended job:
 //
 //   - Scheduling directives, which are the labels and annotations of the template, its
-//     nodeSelector, tolerations, schedulingGates and affinity.nodeAffinity: before 1.35,
-//     and without MutableSchedulingDirectivesForSuspendedJobs, if the job has no startTime.
-//     In 1.35 with that gate, if the condition Suspended is True and no pod is active. From
-//     1.36, if no pod is active, and the condition is True or there is no startTime.
+//     nodeSelector, tolerations, schedulingGates and affinity.nodeAffinity. Before 1.35, and in
+//     later releases without the gate MutableSchedulingDirectivesForSuspendedJobs, they may change
+//     if the job has no startTime. In 1.35 with the gate, they may change if the condition
+//     Suspended is True and no pod is active. From 1.36 on with the gate, they may change if no pod
+//     is active, and the condition is True or there is no startTime.
 //   - Resources of containers and init containers, with MutablePodResourcesForSuspendedJobs,
 //     under the same conditions. Then metadata of the template may change as well.
 //

@@ -31,13 +31,13 @@ type Backend interface {
 	// u.As tells.
 	Untrack(ctx context.Context, u job.Untracking) error
 	// WriteStatus replaces the job's status, on condition that the job has not changed since the
-	// snapshot, or since the last WriteStatus of the round. If it has, any error will do: the next
-	// round takes a new snapshot.
+	// snapshot, or since the last WriteStatus of the round. If the job has changed, return any
+	// error; the next round takes a new snapshot.
 	WriteStatus(ctx context.Context, s job.Status) error
 }
 
-// Adopter is a Backend whose pods can change hands (labels and selectors). A plan that adopts or
-// releases pods fails on any other Backend.
+// Adopter is a Backend whose pods can change their owner, because it has labels and selectors. A
+// plan that adopts or releases pods fails on any other Backend.
 type Adopter interface {
 	Backend
 	// Adopt makes the job the pod's controller and adds the finalizer, after it has read the job

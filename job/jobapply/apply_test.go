@@ -20,7 +20,7 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// TestJ35_OrderOfWrites compares all calls of a round, one at a time.
+// TestJ35_OrderOfWrites compares the calls of a round, which are made one at a time, with a list.
 func TestJ35_OrderOfWrites(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -287,8 +287,8 @@ func TestJ6_ResultOfTheClaims(t *testing.T) {
 	}
 }
 
-// A deletion that could not remove the finalizer is distinguished from one that failed itself: no
-// event reports a pod that was not to be deleted yet (J41).
+// TestJ41_StillTracked: if the finalizer could not be removed, the pod was not to be deleted yet,
+// so no event reports it. An event reports a deletion that itself failed.
 func TestJ41_StillTracked(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error

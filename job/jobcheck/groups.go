@@ -71,7 +71,7 @@ func sizeOf(s *job.Snapshot, g *jobgroup.Write) int32 {
 		asked = 0
 	}
 
-	// A group that exists follows the job, whatever its template says.
+	// The size of an existing group follows the job, whatever its template has.
 	for _, group := range s.Groups.PodGroups {
 		if group.Ref == g.Ref && !s.Groups.Controlled {
 			if group.MinCount == 0 {

@@ -35,7 +35,7 @@ func rules(all []jobcheck.Violation) (numbers []string) {
 	return numbers
 }
 
-// expect checks that want is the first rule that is broken, or that none is if want is empty.
+// expect checks that want is the first broken rule. An empty want means that no rule is broken.
 func expect(t *testing.T, got []jobcheck.Violation, want string) {
 	t.Helper()
 	switch numbers := rules(got); {

@@ -8,9 +8,9 @@ import (
 	"github.com/batchplan/batchplan/job/jobpod"
 )
 
-// Plan checks a plan against the snapshot that it was made from: JI5, JI7, JI10, JI11,
-// JI13, JI16, JI18, JI21, JI22, JI23 and JI28 to JI30, each as far as the snapshot shows it. The spec must have its
-// defaults. Nil means that nothing is wrong.
+// Plan checks a plan against the snapshot that it was made from, as far as the snapshot shows each
+// of these: JI5, JI7, JI10, JI11, JI13, JI16, JI18, JI21, JI22, JI23 and JI28 to JI30. The spec
+// must have its defaults. Nil means that nothing is wrong.
 func Plan(s *job.Snapshot, p *job.Plan) []Violation {
 	var f found
 	checkRound(&f, s, p)

@@ -20,7 +20,8 @@ type State struct {
 	Groups jobgroup.Groups
 	// Options are the options of the controller that affect the checks.
 	Options job.Options
-	// Find returns the pod of a UID, or nil. Without it the pods are searched.
+	// Find returns the pod of a UID, or nil if there is none. If Find is not set, the pods are
+	// searched.
 	Find func(uid job.UID) *job.Pod
 }
 

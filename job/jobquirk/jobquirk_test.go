@@ -24,7 +24,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// Each constant has its name, and each is in the oldest release.
+// TestNames: each constant has a name, and the oldest release has all quirks.
 func TestNames(t *testing.T) {
 	known := strings.Split(names, "|")
 	if all := slices.Collect(Of(release.V131()).All()); len(all) != len(known) ||

@@ -11,7 +11,7 @@ const (
 	// CreateNew: the job has no failed or terminating pod to replace.
 	CreateNew Create = 1 + iota
 	// CreateReplacement: a pod has failed or is terminating. As in the metric, this includes a
-	// terminating pod that is not replaced, because only failed pods are.
+	// terminating pod that is not replaced, because the job replaces only failed pods.
 	CreateReplacement
 	// CreateReplacementOfFailed: a failed pod is replaced, and terminating pods are not.
 	CreateReplacementOfFailed

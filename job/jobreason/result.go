@@ -6,8 +6,8 @@ import "github.com/batchplan/batchplan/internal/enum"
 type Result uint8
 
 const (
-	// ResultNotTried: the round stopped before the write. An Outcome of only these
-	// describes a crash before the first write.
+	// ResultNotTried: the round stopped before the write. An Outcome in which all results are
+	// ResultNotTried describes a crash before the first write.
 	ResultNotTried Result = iota
 	// ResultDone: the write took effect.
 	ResultDone

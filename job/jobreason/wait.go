@@ -23,7 +23,7 @@ const (
 	WaitSuspended
 	// WaitTerminating: the end waits for terminating pods (J38).
 	WaitTerminating
-	// WaitUncounted: finished pods wait for a later round to be recorded (J35).
+	// WaitUncounted: finished pods wait until a later round records them (J35).
 	WaitUncounted
 	// WaitObserved: the status that was written last has not been seen yet (E5, E6).
 	WaitObserved
@@ -36,7 +36,8 @@ const (
 	// WaitTimeout: a pod that does not start or end is going to be given up
 	// (Options.PendingTimeout, Options.TerminatingTimeout).
 	WaitTimeout
-	// WaitAdoption: pods are managed once a snapshot shows the adopted ones as the job's (J6).
+	// WaitAdoption: pods are managed once a snapshot shows that the adopted ones are the job's
+	// (J6).
 	WaitAdoption
 	// WaitParallelism: the job is not complete, and parallelism is 0.
 	WaitParallelism

@@ -29,12 +29,12 @@ type Part struct {
 //
 //   - The counters are the sums; ready and terminating are nil if no part has them. For an Indexed
 //     job, succeeded is the number of completedIndexes.
-//   - The job fails when one part has failed, in the words of [JoinFailures]. FailureTarget is set
-//     then, and Failed, in the same words, once no part has pods left. The caller has to end the
-//     other parts.
-//   - It completes when there are parts and all have completed.
-//   - startTime is the earliest, and does not change once it is written. completionTime is the
-//     latest.
+//   - The job fails when one part has failed. FailureTarget is set then, with the reason and the
+//     message of [JoinFailures]. Failed is set, with the same reason and message, once no part has
+//     pods left. The caller has to end the other parts.
+//   - The job completes when there are parts and all of them have completed.
+//   - startTime is the earliest one of the parts, and does not change once it is written.
+//     completionTime is the latest one.
 //   - Suspended becomes True once all parts are suspended, and False once one is not, if
 //     spec.suspend agrees.
 //   - After the end nothing changes.
@@ -245,7 +245,7 @@ func sumIndexes(next *job.Status, spec *job.Spec, parts []Part) {
 	next.Succeeded = int32(completed.Len())
 }
 
-// shifted returns the indexes, each increased by by.
+// shifted returns the indexes with the number by added to each.
 func shifted(x job.Indexes, by int32) (out job.Indexes) {
 	if by <= 0 {
 		return x

@@ -3,9 +3,9 @@
 // spec.managedBy (KEP-4368), services without an API server, and tests.
 //
 // [Announce], [Finish], [Suspend] and [Resume] return the status after a step, and [Aggregate] the
-// status of a job that runs as several jobs. A server of the release accepts each of these
-// statuses. [CheckServed] reports what an API server of a release refuses, and [CheckTransition]
-// also checks that the counts are true, which no server does.
+// status of a job that runs as several jobs. Each of these functions takes a release of Kubernetes,
+// and an API server of that release accepts the status. [CheckServed] reports what an API server
+// refuses, and [CheckTransition] also checks that the counts are true, which no server does.
 //
 // All functions are pure, like those of package job.
 package jobstatus

@@ -119,7 +119,7 @@ func checkAggregate(t *rapid.T, r release.Release, old, next *job.Status, spec *
 	if asked := value.Of(spec.Suspend); !ends && is != (was && (asked || suspended) || asked && suspended) {
 		t.Fatalf("%v: suspended %t, was %t, asked for %t, the parts %t\n%s", r, is, was, asked, suspended, text(next))
 	}
-	// A count that no part has is not known for the whole.
+	// A count that no part has must be missing in the whole.
 	for name, of := range map[string]func(*job.Status) *int32{
 		"ready":       func(s *job.Status) *int32 { return s.Ready },
 		"terminating": func(s *job.Status) *int32 { return s.Terminating },
@@ -317,8 +317,8 @@ func TestCheckServed_CriteriaMet(t *testing.T) {
 	}
 }
 
-// TestCheckTransition_Release: a server of the release accepts every status that passes, and
-// CheckTransition requires what the server requires.
+// TestCheckTransition_Release: CheckTransition refuses a status that a server of the release would
+// refuse, and requires no condition that such a server would not accept.
 func TestCheckTransition_Release(t *testing.T) {
 	spec := jobgen.SpecOf(plain)
 	running := job.Status{StartTime: midnight, Active: 1}
@@ -353,9 +353,9 @@ func TestCheckTransition_Release(t *testing.T) {
 	}
 }
 
-// TestReports_GatesOff: a mirror that writes SuccessCriteriaMet, as it must from 1.32 on, is
-// refused by a server without the two gates, as 1.30 is (karmada#6414). A status that is joined for
-// that server has no SuccessCriteriaMet.
+// TestReports_GatesOff: from 1.32 on, a mirror must write SuccessCriteriaMet. A server without the
+// two gates, as 1.30 is, refuses that condition (karmada#6414). So a status that is joined for such
+// a server does not have it.
 func TestReports_GatesOff(t *testing.T) {
 	spec, off := jobgen.SpecOf(plain), parsed(t, "1.31,JobPodReplacementPolicy=false")
 	running := job.Status{StartTime: midnight, Active: 1}

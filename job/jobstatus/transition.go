@@ -29,8 +29,8 @@ import (
 //   - Failed, Complete, FailureTarget and SuccessCriteriaMet are never withdrawn
 //     once they are True.
 //   - Complete and SuccessCriteriaMet exclude Failed and FailureTarget.
-//   - Complete needs SuccessCriteriaMet, Failed needs FailureTarget: before it or
-//     in the same write.
+//   - Complete needs SuccessCriteriaMet, and Failed needs FailureTarget, written earlier or in
+//     the same write.
 //   - A finished job has no active, terminating or uncounted pods, and has a
 //     startTime unless it is suspended and has completions 0.
 //   - completionTime is set with Complete and only with it, does not lie before
@@ -43,8 +43,8 @@ import (
 //     failedIndexes. The indexes increase, are below completions, and are in only one of the lists.
 //
 // 1.31 with JobManagedBy has two more rules, see [CheckServed]. If JobManagedBy and
-// JobPodReplacementPolicy are off, Complete needs no SuccessCriteriaMet, and servers accept that
-// only with a successPolicy.
+// JobPodReplacementPolicy are off, Complete needs no SuccessCriteriaMet, and servers accept
+// SuccessCriteriaMet only with a successPolicy.
 //
 // No API server checks the following rules, which keep the counts true:
 //

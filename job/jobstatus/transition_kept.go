@@ -164,7 +164,7 @@ func checkCounted(old, next *job.Status, spec *job.Spec) (found problems.List) {
 	}
 
 	found = checkMoved(was, value.Of(next.UncountedTerminatedPods))
-	if spec.CompletionMode != job.Indexed { // which are counted by index
+	if spec.CompletionMode != job.Indexed { // the successes of an Indexed job are counted by index
 		found = append(found, checkRise("succeeded", old.Succeeded, next.Succeeded, succeeded, either)...)
 	}
 	return append(found, checkRise("failed", old.Failed, next.Failed, failed, either)...)

@@ -51,7 +51,7 @@ type gateRow struct {
 }
 
 const (
-	isAbsent = '.' // the release does not have it; it is off
+	isAbsent = '.' // the release does not have the gate, so it is off
 	isOff    = '-' // by default
 	isOn     = '+' // by default
 	isLocked = 'L' // on, and cannot be switched; or its code is gone

@@ -61,8 +61,8 @@ func V136() Release { return minor(36) }
 func V137() Release { return minor(37) }
 
 // Newest returns the newest release that the library is compared with. docs/releases.md names its
-// patch. The zero Release is the same. A later version of the library may move it, and its
-// changelog then lists that under Semantics.
+// patch. The zero Release is the same. A later version of the library may return a newer release,
+// and its changelog then lists that under Semantics.
 func Newest() Release { return minor(lastMinor) }
 
 func minor(n int) Release { return Release{behind: uint16(lastMinor - n)} }
@@ -79,8 +79,8 @@ func All() []Release {
 // Minor returns the number after "1.".
 func (r Release) Minor() int { return lastMinor - int(r.behind) }
 
-// At returns the release with a patch. A patch below 0 counts as 0, one above 65534, which no
-// release has, as 65534.
+// At returns the release with a patch. A patch below 0 counts as 0, and a patch above 65534 as
+// 65534. No release has that many.
 func (r Release) At(patch int) Release {
 	r.patch = uint16(max(0, min(patch, maxPatch)) + 1)
 	return r

@@ -106,8 +106,8 @@ func TestZero(t *testing.T) {
 	}
 }
 
-// Patches order the releases of a minor. A release without a patch is not before any of its
-// patches.
+// TestPatches: patches order the releases of a minor version. A release without a patch is not
+// before any of its patches.
 func TestPatches(t *testing.T) {
 	old, next := V135().At(4), V135().At(8)
 	if old == next || old == V135() || V135().Patch() != 8 || old.Patch() != 4 || V135().HasPatch() || !old.HasPatch() {
