@@ -25,8 +25,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/theirs"
 )
 
-// BenchmarkRound measures a round over the same worlds: with the job controller of Kubernetes, with
-// ours, and our planning alone.
+// BenchmarkRound measures a round of each world three times: with the job controller of Kubernetes,
+// with ours, and with our planner alone.
 //
 // Both controllers wait a second between a notification and the round. So they run in a bubble of
 // virtual time, which stands still until an iteration lets the second pass. The real clock measures
@@ -70,8 +70,9 @@ func sides(yield func(string, script.Controllers) bool) {
 		})
 }
 
-// planned counts our rounds. In a round without writes, it shows that the measured time includes
-// the round; both controllers wait equally long.
+// planned counts our rounds. If an iteration writes nothing, only this count shows that the
+// measured time includes its round. Both controllers wait equally long before a round, so that
+// holds for theirs as well.
 var planned atomic.Int64
 
 // settled is the longest delay of the server's notifications.
@@ -205,8 +206,8 @@ func newArena(b *testing.B, c benchCase, n int, controllers script.Controllers) 
 	return a
 }
 
-// wait lets time pass until the status is as wanted: at least the second that the controllers wait
-// before a round.
+// wait lets time pass until the status is as wanted. At least a second passes, since the
+// controllers wait that long before a round.
 func (a *arena) wait(until func(*batchv1.JobStatus) bool) error {
 	for range 600 {
 		time.Sleep(time.Second)

@@ -20,8 +20,8 @@ func cronOptions(o cronjob.Options) ours.Options { return ours.Options{CronJob: 
 
 var seconds int32 = 5
 
-// besides holds the rows about additional options: only ours with the option behaves so, neither
-// the real controllers nor ours without it.
+// besides holds the rows about options that Kubernetes does not have. Only our controllers with the
+// option behave as the row says: neither do the real controllers, nor ours without the option.
 var besides = []divergence{
 	{row: "Another backoff after failures: base, factor, cap",
 		script:  `job {"parallelism":1,"completions":1,TEMPLATE}; run all; wait 2s; exit 0 1; wait 20s`,

@@ -18,7 +18,7 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
 )
 
-// cronDivergences are the rows about CronJobs that differ by default.
+// cronDivergences are the rows about CronJobs in which ours differs from Kubernetes by default.
 var cronDivergences = []divergence{
 	{row: "Nothing can be created any more, as the namespace is being deleted (J34, C14)", about: "a job",
 		script: `cronjob {"schedule":"0 * * * *",JOB}; manual; wait 30m; closing; wait 31m`,
@@ -151,8 +151,9 @@ var cronDivergences = []divergence{
 		theirs: "1 04:50 at 1 05:20",
 		ours:   "1 05:00 at 1 05:20"},
 	{
-		// The server in memory reports creation times in UTC; a client of a real server
-		// reads them in the zone of the machine. So the deadline determines what is due.
+		// The zone of the creation time must not matter here: the server in memory reports the time
+		// in UTC, while a client of a real server reads it in the zone of the machine. So the
+		// script has a deadline, and the deadline determines what is due.
 		row:    "No timeZone is given (S5)",
 		script: `cronjob {"schedule":"30 0 * * *","startingDeadlineSeconds":200,JOB}; manual; stopall; wait 19h; restartall; wait 1m`,
 		local:  machineZone, look: runs, quirk: schedules(schedule.WithLocation(machineZone)),

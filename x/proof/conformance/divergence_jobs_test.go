@@ -15,7 +15,7 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
 )
 
-// jobDivergences are the rows about jobs that differ by default.
+// jobDivergences are the rows about jobs in which ours differs from Kubernetes by default.
 var jobDivergences = []divergence{
 	{row: "A deletion fails, or the pod was gone (J11)", about: "fails",
 		script: `job {"parallelism":2,"completions":2,TEMPLATE}; run all; ready all; wait 3s; fault delete pods error all 500ms; parallelism 1; wait 20s`,
@@ -158,7 +158,7 @@ func fiveMinutes(l *life) {
 	time.Sleep(time.Until(writes[len(writes)-1].Time.Add(5*time.Minute - latency)))
 }
 
-// fail makes the kubelet change its report about a pod: it has failed after all.
+// fail makes the kubelet change its report about a pod: the pod has failed after all.
 func fail(l *life) {
 	p := server.List[*corev1.Pod](l.Server)[0]
 	err := server.ChangeStatus(l.Server, p.Namespace, p.Name, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
@@ -167,8 +167,8 @@ func fail(l *life) {
 	}
 }
 
-// showChance plays one script several times: the real controller sometimes names
-// another pod, in the order of its cache.
+// showChance plays one script several times. The real controller names the pod that its cache lists
+// first, so it does not always name the same one.
 func showChance(t *testing.T) {
 	d := divergence{script: `job {"parallelism":6,"completions":6,"podFailurePolicy":{"rules":[{"action":"FailJob",` +
 		`"onExitCodes":{"operator":"In","values":[1]}}]},TEMPLATE}; run all; wait 3s; exit all 1; wait 20s`, look: func(l *life) string {

@@ -32,7 +32,8 @@ type divergence struct {
 	do map[string]func(*life)
 	// options are for the library; the zero value has the recommended ones.
 	options ours.Options
-	// look returns a text after the script: theirs with the real controllers, ours with this library.
+	// look returns a text after the script. The text must be theirs with the real controllers, and
+	// ours with this library.
 	look         func(*life) string
 	theirs, ours string
 
@@ -43,8 +44,8 @@ type divergence struct {
 	local *time.Location
 	// keep is set if the memories of ours survive a restart.
 	keep bool
-	// since and until are the first and the last release whose controllers behave as in theirs; nil
-	// means any.
+	// since and until are the first and the last release whose controllers behave as theirs
+	// describes; nil means any.
 	since, until func() release.Release
 	// besides is set for rows of options that Kubernetes does not have.
 	besides bool
@@ -117,7 +118,7 @@ func (d *divergence) test(t *testing.T) {
 	}
 }
 
-// problems lists what differs from the case.
+// problems lists the differences from what the case describes.
 func (d *divergence) problems(t *testing.T) (problems []string) {
 	check := func(who string, side side, want string) {
 		if seen := d.live(t, side); seen != want {
@@ -153,7 +154,7 @@ func (d *divergence) problems(t *testing.T) (problems []string) {
 	return problems
 }
 
-// isPlayed reports whether the real controllers of this binary behave as in theirs.
+// isPlayed reports whether the real controllers of this binary behave as theirs describes.
 func (d *divergence) isPlayed() bool {
 	return (d.since == nil || !played.IsBefore(d.since())) && (d.until == nil || played.Minor() <= d.until().Minor())
 }

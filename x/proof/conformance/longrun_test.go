@@ -147,9 +147,9 @@ func isNew(rule string) bool {
 // enough is a number of scripts that exercises all rules.
 const enough = 2000
 
-// rarely lists the rules and situations that need more scripts: caches must be behind at the right
-// moment (E4, E5), an Indexed job must meet a stray pod without an index (J13), or the finalizers of pods that terminate
-// cannot be removed.
+// rarely lists the rules and situations that need more scripts. For E4 and E5 a cache must be
+// behind at the right moment, for J13 an Indexed job must meet a stray pod without an index, and
+// for the situation the removal of a terminating pod's finalizer must fail.
 var rarely = map[string]int{"E4": 20_000, "E5": 20_000, "J13": 20_000, "situation: a terminating pod's removal is in flight": 20_000}
 
 // conclude prints the results of a long run. Nothing may be printed after it.

@@ -28,7 +28,8 @@ type view struct {
 // observe fills in the view of a world, with the writes since the last view.
 func (g *game) observe(v *view, w *script.World) {
 	// The notifications of one instant come a microsecond apart, in the order of their writes,
-	// which depends on goroutines. A round that one of them causes is earlier or later by as much.
+	// which depends on goroutines. So the round that a notification causes may be earlier or later
+	// by as much.
 	grain := time.Millisecond
 	if len(server.List[*batchv1.CronJob](w.Server)) > 0 {
 		grain = time.Second // conflicts occur by chance, and are retried after milliseconds
@@ -156,7 +157,8 @@ func countEvents(events []*corev1.Event) (lines []string, busy map[string]bool) 
 		object := e.InvolvedObject.Kind + "/" + e.InvolvedObject.Name
 		total[object] += e.Count
 		if (e.Reason == "FailedDelete" || e.Reason == "FailedGet") && e.InvolvedObject.Kind == "CronJob" {
-			// theirs stops at the first job that it cannot delete, and deletes again what its cache still shows
+			// Theirs stops at the first job that it cannot delete, and deletes again what its cache
+			// still shows.
 			continue
 		}
 

@@ -31,7 +31,7 @@ type Result struct {
 	// Stuck is true if the real controllers repeat a status write that the server refuses, while
 	// ours continued: JI2, J16. The script ends there.
 	Stuck bool
-	// Chance is true if the two sides have differed, but not at that step in each replay.
+	// Chance is true if the two sides differed, but some replay showed no difference at that step.
 	Chance bool
 }
 
@@ -263,7 +263,7 @@ func diff(a, b *view) string {
 	return out.String()
 }
 
-// without returns the lines that are in a more often than in b.
+// without returns the lines that occur more often in list a than in list b.
 func without(a, b []string) (out []string) {
 	count := map[string]int{}
 	for _, line := range b {

@@ -41,8 +41,8 @@ func (g *game) relaxJob(s *batchv1.JobStatus) {
 	}
 }
 
-// failJobMessage matches the name of the pod for which the podFailurePolicy fails the job: of
-// several, the real controller takes the one that its cache happens to list first.
+// failJobMessage matches the name of the pod for which the podFailurePolicy fails the job. If
+// several pods match, the real controller names the one that its cache happens to list first.
 var failJobMessage = regexp.MustCompile(
 	`(Container \S+ for pod|Pod) \S+ (failed with exit code \d+|has condition \S+) matching FailJob rule at index \d+`)
 

@@ -45,7 +45,7 @@ func count[T any](c *Rules, rules []rule[T], what T) {
 	}
 }
 
-// Script counts what follows from the script alone.
+// Script counts the rules that a script exercises, whatever the controllers do.
 func (c *Rules) Script(s *script.Script) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,8 +1,8 @@
 // Package apiserver runs a real kube-apiserver, with an etcd of its own, inside a test process.
 //
-// The fake API server of this module must give the same answers as the real one. Nothing runs beside
-// it: no garbage collector, no namespace controller, no scheduler, no kubelet. So objects change only
-// by requests of the test, and each answer comes from the API server alone.
+// The fake API server of this module must give the same answers as the real one. Nothing runs
+// beside the real server: no garbage collector, no namespace controller, no scheduler, no kubelet.
+// So objects change only by requests of the test, and each answer comes from the API server alone.
 package apiserver
 
 import (

@@ -21,7 +21,7 @@ import (
 //   - Start: the process starts when a job with many running pods exists, and does its first
 //     rounds.
 //   - Idle: one second without anything to do.
-//   - Touch: a field of one pod changes that no controller reads. The figures are for the round of
+//   - Touch: a field that no controller reads changes in one pod. The figures are for the round of
 //     the job, and the time until the next change.
 //   - Create: another job creates its pods. Run: all of them start to run. Finish: all of them
 //     succeed, and the job ends. The figures are per pod.

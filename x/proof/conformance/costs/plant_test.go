@@ -25,9 +25,9 @@ import (
 // encoder writes objects as the API server stores them.
 var encoder = protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 
-// store puts a pod into the storage without the API server, whose watches show it like any other
-// change. A write through the server takes some milliseconds of processor time: with thousands of
-// pods the test would measure little else.
+// store writes a pod directly into the storage, past the API server, whose watches show the pod
+// like any other change. A write through the server takes some milliseconds of processor time: with
+// thousands of pods the test would measure little else.
 func (l *lab) store(ctx context.Context, pod *corev1.Pod) error {
 	pod.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
 	pod.ResourceVersion = ""

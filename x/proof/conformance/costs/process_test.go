@@ -146,8 +146,8 @@ type process struct {
 	wait func() error
 }
 
-// start starts a process and waits until its caches are full. The measurement has begun with the
-// start of the process.
+// start starts a process and waits until its caches are full. The measurement begins when the
+// process starts.
 func (l *lab) start(t *testing.T, s side, namespace string, workers int) *process {
 	t.Helper()
 	text, err := json.Marshal(role{s, l.Address(), l.Config.BearerToken, namespace, workers, *profiles})

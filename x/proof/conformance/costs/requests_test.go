@@ -48,7 +48,7 @@ func (a counts) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// counter counts the requests of a client, with the lists and watches of its caches.
+// counter counts the requests of a client, including the lists and watches of its caches.
 type counter struct {
 	mu   sync.Mutex
 	seen counts

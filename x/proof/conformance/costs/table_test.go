@@ -18,8 +18,8 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/script"
 )
 
-// quiet is how long a side must make no request to count as done: longer than it waits before a
-// round.
+// quiet is a time without requests after which a side counts as done. It is longer than the time
+// that a side waits before a round.
 const quiet = 1500 * time.Millisecond
 
 // TestRequestsOnServer plays the shapes on a real API server, all sides at the same time, and

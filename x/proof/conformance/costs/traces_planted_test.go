@@ -63,15 +63,16 @@ func (o object) set(path string, v any) {
 	}
 }
 
-// plant is a bug of a controller, as a log shows it. It is planted into the versions of one object:
-// into the first one that fits, the i-th, and the later ones.
+// plant is a bug of a controller, in the form in which a log shows it. It is planted into one
+// object: into its first version that fits, which is the i-th, and in many cases into the later
+// versions.
 type plant struct {
 	name, kind, rule string
-	// when describes the i-th version in words. "status.failed" is a field that it has,
-	// "was.status.failed" a field of the version before it, "then.status.failed" a field of the
-	// version before that. "status.phase=Failed" means that the field's text begins so. "!" negates
-	// a word. "first" and "deleted" describe the version itself; without "first" it must not be the
-	// first one.
+	// when describes the i-th version in words, and all of them must fit. "status.failed" is a
+	// field that the version has, "was.status.failed" a field of the version before it,
+	// "then.status.failed" a field of the version before that. "status.phase=Failed" means that the
+	// text of the field begins with Failed. "!" negates a word. "first" and "deleted" describe the
+	// version itself. Without "first", the first version never fits.
 	when string
 	edit func(versions []*version, i int)
 }
@@ -117,7 +118,7 @@ var plants = []plant{
 		setAll("metadata.finalizers", []any{"batch.kubernetes.io/job-tracking"})},
 	{"a pod that runs is counted", "pods", "JI1", "!was.status.phase=Succeeded status.phase=Succeeded" + stays, setAll("status.phase", "Running")},
 	{"a pod of a job with all its pods is doubled", "pods", "JI10 JI13", "status.phase=Running" + stays, doubled},
-	// The log shows the end of the pod an hour later: after its successor was created.
+	// In the log the pod now ends an hour later, after its successor was created.
 	{"a failed pod is replaced immediately", "pods", "JI21", "status.phase=Failed" + stays, func(v []*version, i int) {
 		for _, c := range v[i].Object.list("status.containerStatuses") {
 			object(c.(map[string]any)).set("state.terminated.finishedAt", time.Now().Add(time.Hour).UTC().Format(time.RFC3339))
@@ -214,8 +215,7 @@ func doubled(v []*version, i int) {
 }
 
 // plantAll plants each bug, one at a time, into one object after another until it is found. In some
-// objects the log may not show the bug, for example if a pod is doubled that is the last one
-// anyway.
+// objects the bug may not show, for example if the doubled pod is the last one anyway.
 func (r *recording) plantAll(t *testing.T) {
 	t.Helper()
 	texts := map[string][]byte{}

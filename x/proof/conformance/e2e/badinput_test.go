@@ -28,7 +28,7 @@ import (
 // badJob is a job that no server of today would accept, but that an older one may have stored.
 type badJob struct {
 	change func(*batchv1.Job)
-	// reported is the reason of the event that warns of it; empty if the job can be served
+	// reported is the reason of the event that warns of the job; empty if the job can be served
 	// nevertheless.
 	reported string
 }
@@ -312,13 +312,13 @@ func (s *store) putPods() {
 		o.OwnerReferences = []metav1.OwnerReference{owner("batch/v1", "a"), owner("batch/v1", "b")}
 	})
 
-	// The server refuses every change of this one.
+	// The server refuses every change of this pod.
 	pod("without-uid", func(o *corev1.Pod) { o.UID = "" })
 	pod("of-an-odd-phase", func(o *corev1.Pod) { o.Status.Phase = "Zombie" })
 }
 
-// testUnknownFields: the server knows a field of templates that the client does not, as a later
-// version may. Jobs run nevertheless, and the field stays in the job.
+// testUnknownFields: the server has a field of templates that the client does not know, as a server
+// of a later version may. Jobs run nevertheless, and the field stays in the job.
 func testUnknownFields(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	var seen atomic.Int32

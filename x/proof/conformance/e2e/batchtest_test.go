@@ -60,7 +60,7 @@ func builtIn(name string, change func(*batchv1.JobSpec)) *batchv1.Job {
 	return j
 }
 
-// batchJobs shows behaviours by job, index and attempt.
+// batchJobs lets pods behave differently by their job, index and attempt.
 func batchJobs(p *place) {
 	cluster := p.batch(batchtest.Speed(100))
 	cluster.Pods(batchtest.Succeed())
@@ -313,7 +313,7 @@ func conditionTime(j *batchv1.Job, of batchv1.JobConditionType) time.Time {
 	return time.Time{}
 }
 
-// batchCron runs a CronJob of each minute.
+// batchCron runs a CronJob that is due each minute.
 func batchCron(p *place) {
 	cluster := p.batch(batchtest.Speed(120))
 	cluster.Pods(batchtest.Succeed())
@@ -527,7 +527,7 @@ func batchRights(p *place) {
 	must.OK(p, p.BatchV1().Jobs(p.namespace).Delete(p.Context(), "train", metav1.DeleteOptions{PropagationPolicy: &background}))
 	cluster.Wait(p.T, batchtest.Gone("train"))
 	p.until("no pods", func() bool { return len(p.pods("job-name=train")) == 0 })
-	refused.check(p, right{"coordination.k8s.io", "leases", "get", ""}) // that of a cluster of the whole server
+	refused.check(p, right{"coordination.k8s.io", "leases", "get", ""}) // needed only to serve all namespaces
 }
 
 // batchMany starts and stops clusters, every fourth with a job.

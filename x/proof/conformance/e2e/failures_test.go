@@ -103,8 +103,8 @@ func testLateWatch(t *testing.T, c *cluster) {
 	}
 }
 
-// testLeaderKilled: one of two replicas works. When it is killed, the other takes over; when that
-// stops regularly, a third one takes over immediately.
+// testLeaderKilled: one of two replicas works. When that replica is killed, the other takes over.
+// When the second stops regularly, a third one takes over immediately.
 func testLeaderKilled(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	config := p.config()
@@ -181,7 +181,7 @@ func testConflictingWriters(t *testing.T, c *cluster) {
 }
 
 // testNamespaceDeleted: a namespace is deleted while jobs run, and nothing that the controller owns
-// holds it.
+// keeps the namespace from going.
 func testNamespaceDeleted(t *testing.T, c *cluster) {
 	p := c.newPlace(t)
 	var requests atomic.Int32

@@ -31,8 +31,8 @@ func TestGangs(t *testing.T) {
 	t.Run("rights", func(t *testing.T) { w.testEach(t, c) })
 }
 
-// failsOnce fails the first creation of a pod group, so that a later round makes it for the
-// existing workload.
+// failsOnce fails the first creation of a pod group, so that a later round creates the group for
+// the existing workload.
 func failsOnce() middleware {
 	var failed atomic.Bool
 	return func(r *http.Request, server http.RoundTripper) (*http.Response, error) {

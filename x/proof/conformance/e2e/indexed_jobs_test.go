@@ -80,7 +80,8 @@ func (p *place) claim(name string) string {
 	return dir
 }
 
-// runShares runs the Job of a manifest with four indexes, of which one is killed, and returns the folder of its claim.
+// runShares runs the Job of a manifest with four indexes, of which one is killed, and returns the
+// folder of its claim.
 func (p *place) runShares(manifest, claim string) (dir string) {
 	p.Helper()
 	dir = p.claim(claim)

@@ -25,8 +25,10 @@ import (
 	"k8s.io/kubernetes/pkg/fieldpath"
 )
 
-// exitsAnnotation defines how the pods of a job end, with a letter for each pod of the job, or of
-// its index, in the order in which they start. The last letter is also for all further pods.
+// exitsAnnotation defines how the pods of a job end: it has a letter for each pod, in the order in
+// which they start. The pods of each index are counted separately, and an index can have letters of
+// its own: the lists of the indexes are separated by commas. The last letter is also for all
+// further pods.
 //
 //	0  exits with 0
 //	1  exits with 1; other digits likewise
@@ -160,7 +162,7 @@ func (k *kubelet) planOf(pod *corev1.Pod) string {
 	if ref := metav1.GetControllerOfNoCopy(pod); ref != nil {
 		group += string(ref.UID)
 	}
-	if of := strings.Split(exits, ","); len(of) > 1 { // index by index
+	if of := strings.Split(exits, ","); len(of) > 1 { // a list for each index
 		exits = of[indexOf(pod)%len(of)]
 	}
 	n := min(k.starts[group], len(exits)-1)
@@ -213,7 +215,8 @@ func (k *kubelet) end(ctx context.Context, pod *corev1.Pod, code int32) error {
 	return k.write(ctx, pod, status)
 }
 
-// process runs the command of a pod once, with the environment of the pod and in the folder of its claim, and returns its exit code.
+// process runs the command of a pod once, with the environment of the pod and in the folder of its
+// claim, and returns its exit code.
 func (k *kubelet) process(ctx context.Context, pod *corev1.Pod, kill bool) (code int32, err error) {
 	k.mu.Lock()
 	code, known := k.exited[pod.UID]

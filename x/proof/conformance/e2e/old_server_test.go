@@ -12,9 +12,9 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/replica"
 )
 
-// TestOldServer: a server without spec.managedBy. Any other name is refused with an explanation;
-// with the name of the built-in controller, jobs end without the condition that the server would
-// refuse.
+// TestOldServer: on a server without spec.managedBy, a replica with a name of its own refuses to
+// start and explains why. With the name of the built-in controller it runs, and its jobs end
+// without the condition that the server would refuse.
 func TestOldServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a real API server")

@@ -19,14 +19,14 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/replica"
 )
 
-// world is a test of one of the roles: controllers, and lives of objects that use each of its
-// rights.
+// world is a test of one of the roles: it has the controllers, and lives of objects that use each
+// right of the role.
 type world struct {
 	role string // of the manifests
 	more string // another role of the manifests, whose rights are not taken away
 	set  func(*replica.Config)
 	live func(*place, *process)
-	// fails, if not nil, makes a request fail once whose repetition needs another right.
+	// fails, if not nil, makes a request fail once. The repetition needs another right.
 	fails func() middleware
 }
 
@@ -122,8 +122,8 @@ type right struct{ group, resource, verb, name string }
 func (r right) String() string { return r.verb + " " + r.resource }
 
 // refusals returns the server's messages when the right is missing. With
-// OwnerReferencesPermissionEnforcement, making an object the owner of others takes the right to set
-// its finalizers, and the right to delete the others.
+// OwnerReferencesPermissionEnforcement, a client that makes an object the owner of others needs the
+// right to set the finalizers of the owner, and the right to delete the others.
 func (r right) refusals() []string {
 	texts := []string{fmt.Sprintf("cannot %s resource %q in API group %q", r.verb, r.resource, r.group)}
 	switch {
@@ -245,7 +245,7 @@ func withoutStreams(r *http.Request, server http.RoundTripper) (*http.Response, 
 	return server.RoundTrip(r)
 }
 
-// refusals are the answers of a server that lacked a right.
+// refusals collects the answers to requests for which a right was missing.
 type refusals struct {
 	mu    sync.Mutex
 	texts []string

@@ -21,7 +21,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// things is a client of the objects of a kind without a namespace.
+// things is a client of the objects of a cluster-scoped kind.
 type things struct{ dynamic.ResourceInterface }
 
 type thing = unstructured.Unstructured

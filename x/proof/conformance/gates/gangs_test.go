@@ -58,7 +58,7 @@ type world struct {
 	edit func(*batchv1.Job)
 	// fail makes a verb on a resource fail, for example "create podgroups".
 	fail string
-	// late is a resource whose changes after the start no cache sees.
+	// late is a resource whose changes no cache shows after the start.
 	late string
 }
 

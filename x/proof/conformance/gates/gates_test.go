@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestNoSuccessCriteriaMet plays the ends of jobs to both sides on a server whose gates JobManagedBy
-// and JobPodReplacementPolicy are off. What differs is in docs/divergences.md.
+// TestNoSuccessCriteriaMet plays the ends of jobs to both sides on a server whose gates
+// JobManagedBy and JobPodReplacementPolicy are off. What differs is in docs/divergences.md.
 func TestNoSuccessCriteriaMet(t *testing.T) {
 	featuregatetesting.SetFeatureGateEmulationVersionDuringTest(t, utilfeature.DefaultFeatureGate, version.MustParse("1.33"))
 	featuregatetesting.SetFeatureGatesDuringTest(t, utilfeature.DefaultFeatureGate, featuregatetesting.FeatureOverrides{

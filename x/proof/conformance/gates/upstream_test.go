@@ -32,7 +32,7 @@ import (
 // restarts the controllers. Step "resources" changes the resources in the pod template. Step
 // "groups" is the number of pods that are scheduled as part of a group.
 var upstream = []struct {
-	// name is the name of the test there, and about describes the case.
+	// name is the name of the test in Kubernetes, and about describes the case.
 	name, about string
 	// release is the release that the server and the controllers emulate, with the gates that are
 	// off at first.

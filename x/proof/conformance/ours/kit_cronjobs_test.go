@@ -139,8 +139,8 @@ func (s *cronJobStore) Children() (jobs []cronjob.Child, err error) {
 	return jobs, nil
 }
 
-// UpdateChild acts as the controller of jobs, which ends a job, or as a user who deletes a job whose
-// pods take a while to end.
+// UpdateChild acts as the controller of jobs, which ends a job, or as a user who deletes a job
+// whose pods take a while to end.
 func (s *cronJobStore) UpdateChild(c cronjob.Child) error {
 	s.tick()
 	if !c.DeletionTimestamp.IsZero() {

@@ -193,7 +193,7 @@ func (s *jobStore) Pods() (pods []job.Pod, err error) {
 	for _, o := range server.List[*corev1.Pod](s.Server) {
 		p := convert.Pod(&of, o)
 		p.Detail.Conditions = slices.DeleteFunc(p.Detail.Conditions, func(c job.PodCondition) bool {
-			return c.Type == string(corev1.PodReady) // Ready and ReadyTransition have it
+			return c.Type == string(corev1.PodReady) // the fields Ready and ReadyTransition hold this condition
 		})
 
 		if p.Deletion != nil {

@@ -58,11 +58,11 @@ func Kubernetes(r release.Release) Options {
 	}
 }
 
-// New makes the controllers. The phases start their caches, owners before what they own, and then
-// the controllers, one by one and with one worker each. A phase must begin only when the previous
-// one has nothing more to do: a notification about a pod whose job is not yet in the cache is lost,
-// and otherwise the order of the caches would depend on chance. Stop returns when all goroutines of
-// the controllers have ended.
+// New makes the controllers. The first phases start the caches, owners before what they own. The
+// later phases start the controllers one by one, with one worker each. A phase must begin only when
+// the previous one has nothing more to do: a notification about a pod whose job is not yet in the
+// cache is lost, and otherwise the order of the caches would depend on chance. Stop returns when
+// all goroutines of the controllers have ended.
 func New(client kubernetes.Interface, o Options) (phases []func(), stop func()) {
 	if o.Watch == nil {
 		o.Watch = unwatched{}

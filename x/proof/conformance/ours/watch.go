@@ -14,7 +14,7 @@ type Watch interface {
 	Job(*job.Snapshot, *job.Plan, job.Outcome)
 	// Stale is called when a round of a job is postponed because own writes were not yet seen (E6).
 	Stale()
-	// Orphan is called when a finalizer is removed that no job removes any more (J36).
+	// Orphan is called when a pod that no job handles any more loses its finalizer (J36).
 	Orphan()
 	// CronJob receives a round of a CronJob.
 	CronJob(*cronjob.Snapshot, *cronjob.Plan, cronjob.Outcome)

@@ -127,8 +127,8 @@ func scalar(v any) string {
 	}
 }
 
-// when returns a time near now as its rounded distance, so that a slow machine gives the same text,
-// and any other time in full.
+// when describes a time. A time near now is given as its rounded distance from now, so that a slow
+// machine gives the same text. Any other time is given in full.
 func when(t time.Time) string {
 	distance := time.Until(t)
 	if distance.Abs() > 12*time.Hour {

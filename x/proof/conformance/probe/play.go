@@ -221,8 +221,8 @@ func decode(text string, into any) {
 	}
 }
 
-// toJSON returns a patch in the form in which it is sent; no text is an empty patch. Text that is
-// not YAML is sent as it is, for the server to refuse.
+// toJSON returns a patch in the form in which it is sent. An empty text is an empty patch. Text
+// that is not YAML is sent as it is, for the server to refuse.
 func toJSON(text string) []byte {
 	if text == "" {
 		text = "{}"

@@ -64,8 +64,8 @@ func Choose(which string, set func(string) error) (release.Release, error) {
 	return r, set(strings.Join(gatesOf(r), ","))
 }
 
-// gatesOf returns the gates of a release in the form of Kubernetes. It adds GenericWorkload, without
-// which Kubernetes refuses WorkloadWithJob.
+// gatesOf returns the gates of a release in the form of Kubernetes. It adds GenericWorkload,
+// without which Kubernetes refuses WorkloadWithJob.
 func gatesOf(r release.Release) (gates []string) {
 	for gate := range r.Switchable().All() {
 		gates = append(gates, fmt.Sprintf("%s=%t", gate, r.Has(gate)))

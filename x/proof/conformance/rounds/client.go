@@ -139,7 +139,6 @@ func (l oneJob) Get(name string) (*batchv1.Job, error) {
 	return l.job, nil
 }
 
-// recorder keeps events.
 type recorder struct {
 	record.EventRecorder
 	mu     sync.Mutex

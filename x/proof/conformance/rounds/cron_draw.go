@@ -70,8 +70,7 @@ func (d *draw) cronSpec() batchv1.CronJobSpec {
 	return s
 }
 
-// runs returns runs of the schedule before the round, and moves the round close to
-// one.
+// runs returns runs of the schedule before the round, and moves the round close to one of them.
 func (d *draw) runs(c *batchv1.CronJob) (out []time.Time) {
 	decoded := decodeCronJob(c)
 	compiled := cronjob.Compile(&decoded, schedule.Kubernetes(played))

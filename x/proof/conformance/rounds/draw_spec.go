@@ -17,7 +17,8 @@ const (
 	labelValue = "work"
 )
 
-// spec draws a valid spec over the whole space of features, with the defaults that a controller needs.
+// spec draws a valid spec over the whole space of features, with the defaults that a controller
+// needs.
 func (d *draw) spec(crowd int) batchv1.JobSpec {
 	g := specgen.Generator{Source: d, Range: specgen.Wild, Statuses: true}
 	s := specgen.Decode[batchv1.JobSpec](g.Job())

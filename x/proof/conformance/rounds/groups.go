@@ -197,7 +197,7 @@ func withoutNulls(tree any) any {
 	return tree
 }
 
-// resizeGroup answers a patch of the size of a gang. Each side has another kind of patch.
+// resizeGroup answers a patch of the size of a gang. The two sides send different kinds of patches.
 func (s *server) resizeGroup(kind, resized string, patch []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,10 +272,10 @@ func (r groupResource) Get(
 }
 
 // createsResized reports whether both sides create the pod group that a workload of another size
-// lacks, and differ only in when the group gets its new size: theirs resizes it after its creation.
-// A round is over with a resize that fails: both sides resize the workload, but only theirs the
-// group, and ours then goes on. The job is new, so all that is left is to create pods and to write
-// the status.
+// lacks, and differ only in when the group gets its new size: theirs creates it with the old size
+// and then resizes it. If a resize fails, the round is over. When the workload cannot be resized,
+// that ends the round of both sides. When the group cannot, that ends the round of theirs alone;
+// ours goes on, and since the job is new, it can only create pods and write the status.
 func createsResized(theirs, ours *Result) bool {
 	has := func(r *Result, begin string) bool {
 		return slices.ContainsFunc(r.Writes, func(w string) bool { return strings.HasPrefix(w, begin) })

@@ -7,8 +7,8 @@ import (
 	"github.com/batchplan/batchplan/job/release"
 )
 
-// TestJ44_DrawnGroups: with the gate, our side plays each drawn round, and the rounds have all kinds
-// of writes to groups.
+// TestJ44_DrawnGroups: with the gate, our side plays each drawn round, and the rounds have all
+// kinds of writes to groups.
 func TestJ44_DrawnGroups(t *testing.T) {
 	was := played
 	defer func() { played = was }()
@@ -45,7 +45,8 @@ func TestJ44_DrawnGroups(t *testing.T) {
 	}
 }
 
-// TestJ45_CreatesResized: the sides may differ in when a new group gets its size, and in nothing else.
+// TestJ45_CreatesResized: the sides may differ in when a new group gets its size, and in nothing
+// else.
 func TestJ45_CreatesResized(t *testing.T) {
 	const workload, small, resized, pod = "resize Workload w to 3: ok", "create PodGroup g of 2: ok",
 		"resize PodGroup g to 3: ok", "create pod in g: ok"

@@ -20,7 +20,7 @@ const (
 
 // Snapshot is the input of both planners of jobs.
 type Snapshot struct {
-	// Number and Class tell how the snapshot was drawn.
+	// Number and Class describe how the snapshot was drawn.
 	Number int
 	Class  string
 

@@ -52,8 +52,8 @@ func bounded(t *rapid.T, spec string, steps []Step) []Step {
 	return steps
 }
 
-// spend returns the wait or, if the budget does not allow it, a shorter one that uses at most half of
-// the budget.
+// spend returns the wait or, if the budget does not allow it, a shorter one that uses at most half
+// of the budget.
 func (b *budget) spend(wait, spec string) string {
 	d := duration(wait)
 	if d > b.time || runs(spec, d) > b.runs {

@@ -24,8 +24,8 @@ type chances struct {
 	blindCronJob, blindJob bool
 	// leftBehind: a pod whose job was deleted kept its finalizer.
 	leftBehind bool
-	// unseen: the finalizer of a pod was removed before the pod was deleted or with it, while a
-	// cache may still show it.
+	// unseen: the finalizer of a pod was removed, either before the pod was deleted or together
+	// with it, and a cache may still show it.
 	unseen bool
 	// raced: an orphan was adopted and lost its finalizer in one instant.
 	raced bool
@@ -33,16 +33,16 @@ type chances struct {
 	again bool
 	// turned: a pod that is recorded as failed has succeeded (J8).
 	turned bool
-	// unordered: several failed pods of an index have the finalizer, and the order of a cache decides which of
-	// them counts (J17).
+	// unordered: several failed pods of an index have the finalizer, and the order of a cache
+	// decides which of them counts (J17).
 	unordered bool
 
 	orphans map[string]time.Time
 	runs    map[string]int
 }
 
-// IsLeftToChance reports whether chance may explain a difference that was just seen. The script then
-// ends. The comment of package conformance lists the cases.
+// IsLeftToChance reports whether chance may explain a difference that was just seen. The script
+// then ends. The comment of package conformance lists the cases.
 func (w *World) IsLeftToChance(s *Script) bool {
 	c := &w.chances
 	c.mu.Lock()
@@ -128,9 +128,9 @@ func (c *chances) noteUnordered(w *World) {
 	c.unordered = c.unordered || slices.ContainsFunc(server.List[*batchv1.Job](w.Server), w.hasUnordered)
 }
 
-// hasUnordered reports whether two failed pods of one index have the finalizer, and the order of
-// its cache decides which of them the real controller uses: one pod had more failures before it and
-// the other has finished later, or both figures are equal.
+// hasUnordered reports whether the real controller, which has to choose one of the failed pods of
+// an index, chooses by the order of its cache. That is so if two of them have the finalizer, and
+// one had more failures before it and the other has finished later, or both figures are equal.
 func (w *World) hasUnordered(o *batchv1.Job) bool {
 	if o.Spec.BackoffLimitPerIndex == nil {
 		return false
@@ -148,8 +148,8 @@ func (w *World) hasUnordered(o *batchv1.Job) bool {
 	return false
 }
 
-// failedByIndex returns, for each index that has several, the pods that have the finalizer and may
-// have failed.
+// failedByIndex returns the pods that have the finalizer and may have failed, for each index that
+// has several such pods.
 func failedByIndex(pods []*corev1.Pod) map[string][]*corev1.Pod {
 	all := make(map[string][]*corev1.Pod)
 	for _, p := range pods {

@@ -133,9 +133,9 @@ func keepJobs(s *Script) {
 	}
 }
 
-// keepLookUps makes look-ups of jobs succeed in a script that holds the cache of jobs. A failed
-// look-up ends the round of the real controller, while the library still starts a run that waits
-// for no job.
+// keepLookUps makes look-ups of jobs succeed in a script that holds back the cache of jobs. A
+// failed look-up ends the round of the real controller, while the library still starts a run that
+// waits for no job.
 func keepLookUps(s *Script) {
 	if !slices.ContainsFunc(s.Steps, func(step Step) bool { return step.String() == "hold jobs" }) {
 		return

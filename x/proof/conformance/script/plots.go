@@ -111,9 +111,8 @@ func lateCaches(t *rapid.T) []Step {
 		step(t, "wait", moments))
 }
 
-// goingInFlight lets pods count as failed while they terminate, and holds the caches
-// before they show that the finalizers are gone. Some finalizers stay, so that there is
-// another round.
+// goingInFlight lets pods count as failed while they terminate, and holds the caches back before
+// they show that the finalizers are gone. Some finalizers stay, so that there is another round.
 func goingInFlight(t *rapid.T) []Step {
 	return []Step{
 		step(t, "run", one("all")),
@@ -319,8 +318,8 @@ func bigSteps(many func(*rapid.T) string, most string) []choice {
 	}
 }
 
-// lateRuns holds the caches of the CronJob and of its jobs over some runs. The cache of the CronJob
-// is held for a moment only: each conflict delays the next try, by a random time.
+// lateRuns holds back the caches of the CronJob and of its jobs over some runs. It holds back the
+// cache of the CronJob for a moment only: each conflict delays the next try, by a random time.
 func lateRuns(t *rapid.T) []Step {
 	var steps []Step
 	held := strings.Fields(among("jobs cronjobs", "cronjobs", "jobs")(t))

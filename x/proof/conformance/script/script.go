@@ -123,9 +123,9 @@ var line = strings.NewReplacer("; ", "\n", "TEMPLATE", Template, "JOB", `"jobTem
 // means [Template], and JOB means the field of a job template that contains it.
 func ParseLine(text string) (*Script, error) { return Parse(line.Replace(text)) }
 
-// MadeStale returns the script for controllers of a release that never wait for own writes. If the
-// script holds the cache of pods, it has no orphans: the real controller would adopt them again,
-// see generate.go.
+// MadeStale returns the script for controllers of a release that never wait until they see their
+// own writes. A script that holds back the cache of pods loses its orphans: the real controller
+// would adopt them again, see generate.go.
 func (s *Script) MadeStale() *Script {
 	out := *s
 	out.Stale = true

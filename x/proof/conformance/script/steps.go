@@ -216,10 +216,10 @@ func deleteCronJob(w *World, _ *Script, s Step) error {
 // such an owner does not exist, so it would remove the objects.
 const keep = "example.com/keep"
 
-// squat takes a name that a run could need: that of the n-th minute from now. Its second argument
-// chooses the job: "owned" by the CronJob; "restored" or "report" with a controller of the
-// CronJob's name, an earlier CronJob or another kind; "elsewhere" from another tenant, claiming to
-// be that run.
+// squat creates a job with the name that the run of the n-th minute from now needs. The second
+// argument chooses the job. "owned": its controller is the CronJob. "restored" and "report": its
+// controller has the name of the CronJob, but is an earlier CronJob or has another kind.
+// "elsewhere": it is the job of another tenant, and claims to be that run.
 func squat(w *World, script *Script, s Step) error {
 	c := server.Get[*batchv1.CronJob](w.Server, Namespace, "c")
 	if c == nil {

@@ -10,8 +10,8 @@ import (
 // turns are the times at which the clocks of New York change.
 var turns = []time.Time{time.Date(2000, 4, 2, 7, 0, 0, 0, time.UTC), time.Date(2000, 10, 29, 6, 0, 0, 0, time.UTC)}
 
-// acrossTurns are schedules with runs near the change, some at local times that are skipped or
-// repeated.
+// acrossTurns are schedules with runs near the change of the clocks, some at local times that are
+// skipped or repeated.
 var acrossTurns = []string{"*/5 * * * *", "* * * * *", "*/15 0-3 * * *", "0 * * * *", "30 * * * *"}
 
 // drawTurn makes some scripts begin shortly before the clocks of their zone change, and returns how
@@ -29,7 +29,7 @@ func drawTurn(t *rapid.T, s *Script) time.Duration {
 	return ahead
 }
 
-// acrossTurn makes a script wait until after the change.
+// acrossTurn makes a script wait until after the change of the clocks.
 func acrossTurn(t *rapid.T, steps []Step, ahead time.Duration) []Step {
 	if ahead == 0 {
 		return steps

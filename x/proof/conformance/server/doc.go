@@ -9,7 +9,7 @@
 //     ties between otherwise equal pods, which the controllers would break at random.
 //   - Every write is kept in a journal, with its virtual time.
 //
-// Package probe compares its answers with a real kube-apiserver's.
+// Package probe compares the answers of this server with a real kube-apiserver's.
 //
 // Controllers use [Server.Client]; kubelets, schedulers and users have methods of
 // their own. Faults can be injected into writes, and watches can be held back.

@@ -76,7 +76,7 @@ func describe(action clienttesting.Action) Write {
 		}
 	case clienttesting.PatchActionImpl:
 		w.Name = a.Name
-		// Groups have only one field to patch, which the two sides do in different ways.
+		// Groups have only one field to patch, which the two sides patch in different ways.
 		if w.Resource != Workloads && w.Resource != PodGroups {
 			w.Body = effect(a.Patch)
 		}

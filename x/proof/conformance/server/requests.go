@@ -65,7 +65,7 @@ func (s *Server) react(action clienttesting.Action) (bool, runtime.Object, error
 // errAborted is the error of a client when the server panics: the connection breaks.
 var errAborted = errors.New("the connection was lost")
 
-// asStatus converts errors of the registry that are no API status to the server's answer.
+// asStatus converts errors of the registry that are not API statuses to the server's answer.
 func asStatus(err error) error {
 	if err == nil || errors.Is(err, errAborted) || errors.As(err, new(apierrors.APIStatus)) {
 		return err

@@ -71,7 +71,7 @@ type resource struct {
 	// changed.
 	objects map[string]object
 	// wire holds the bytes in storage. They lack the defaults that depend on fields which the
-	// server sets at creation: every read adds these.
+	// server sets at creation: every read adds these defaults.
 	wire    map[string][]byte
 	history []change // every change, for watches that begin in the past
 	watches map[*watcher]struct{}
@@ -215,7 +215,7 @@ func (r *resource) context(verb, namespace, name, subresource string) context.Co
 }
 
 // decode converts a client's object to the registry's form, through the bytes of the wire and with
-// defaults. The result shares no memory with it.
+// defaults. The result shares no memory with the object.
 func (r *resource) decode(in object) runtime.Object {
 	data, err := in.Marshal()
 	must(err)
@@ -234,7 +234,7 @@ func (r *resource) toInternal(version object) runtime.Object {
 }
 
 // encode converts an object of the registry to the form that clients get, through the bytes of the
-// wire, which cut times to seconds. The result shares no memory with it.
+// wire, which cut times to seconds. The result shares no memory with the object.
 func (r *resource) encode(in runtime.Object) object {
 	data, err := r.toExternal(in).Marshal()
 	must(err)
@@ -244,7 +244,7 @@ func (r *resource) encode(in runtime.Object) object {
 }
 
 // toExternal converts an object of the registry to the form that clients get. The result shares
-// memory with it.
+// memory with the object.
 func (r *resource) toExternal(in runtime.Object) object {
 	out := r.external()
 	must(legacyscheme.Scheme.Convert(in, out, nil))

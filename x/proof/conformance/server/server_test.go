@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestBind binds a pod through the client. The probe cannot: it leaves out the namespace, which the
-// client does not add.
+// TestBind binds a pod through the client. Package probe cannot do so: its requests leave out the
+// namespace of an object, and the client does not add it to a binding.
 func TestBind(t *testing.T) {
 	s := New()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "default"},

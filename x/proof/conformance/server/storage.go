@@ -128,7 +128,7 @@ func (m memory) tell(o object, kind watch.EventType) {
 }
 
 // read gives a stored object to the registry, without the rank in its creation time: the registry
-// compares that time with the client's, which has none.
+// compares that time with the client's, which has no rank.
 func (m memory) read(key string, out runtime.Object) error {
 	stored := m.r.objects[key].DeepCopyObject().(object)
 	stored.SetCreationTimestamp(metav1.NewTime(stored.GetCreationTimestamp().Truncate(time.Second)))

@@ -133,8 +133,8 @@ func (s *Server) collectOnce() (writes int) {
 	return writes + s.collectGroups()
 }
 
-// collectOwner handles the finalizers of the two deletions that wait for dependents: these are
-// deleted first, or lose their owner.
+// collectOwner handles the finalizers of an owner whose deletion waits for its dependents: in the
+// foreground they are deleted first, and with the policy Orphan they lose their owner first.
 func (s *Server) collectOwner(o object) int {
 	if o.GetDeletionTimestamp() == nil {
 		return 0

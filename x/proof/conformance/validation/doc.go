@@ -4,6 +4,6 @@
 //
 // Both get the same random manifests. Messages are not compared, only the verdict and the fields
 // that it names: each field that the one side refuses must be refused by the other, except for the
-// rules that an API server does not have. TestJudge compares what batchwhy says of manifests with the
-// same code.
+// rules that an API server does not have. TestJudge compares the findings of batchwhy about
+// manifests with the same code.
 package validation

@@ -45,7 +45,6 @@ func (g *generator) update() (old, next, state object) {
 	return old, next, s.object()
 }
 
-// clone returns a deep copy of an object.
 func clone(o object) object { return specgen.Decode[object](o) }
 
 // changeSpec changes a random field: of the template, or of the spec, to its value in another spec.

@@ -26,8 +26,8 @@ var (
 )
 
 // TestJudge: batchwhy finds that an API server refuses a manifest if and only if the server's code
-// refuses it, and for the same field. The manifests are drawn, or come from a folder; in most of them
-// something is changed.
+// refuses it, and for the same field. The manifests are drawn or come from a folder, and most of
+// them are changed in one place.
 func TestJudge(t *testing.T) {
 	setRelease(t)
 	if played != release.Newest() {
@@ -64,8 +64,8 @@ func TestJudge(t *testing.T) {
 	fmt.Printf("judge: %d manifests, of which the API server refuses %d, %d differences\n", *judged, refused, differences)
 }
 
-// ownJudgements match what only batchwhy refuses: the server does not ask for the mode Indexed if the
-// mode is wrong.
+// ownJudgements match what only batchwhy refuses: the server does not ask for the mode Indexed if
+// the mode is wrong.
 var ownJudgements = []*regexp.Regexp{regexp.MustCompile(`needs completionMode Indexed`)}
 
 // readManifests returns the Jobs and CronJobs of the files in a folder, without status.
@@ -210,8 +210,8 @@ func theirJudgement(o object) []refusal {
 
 var labelValue = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`)
 
-// said matches a finding of batchwhy that a server refuses a manifest or only the Jobs of a CronJob:
-// its place, field and rule.
+// said matches a finding of batchwhy that a server refuses a manifest, or only the Jobs of a
+// CronJob: its place, field and rule.
 var said = regexp.MustCompile(`^An API server (refuses the manifest|takes the CronJob and refuses its Jobs): \S+:\d+:\d+: ([^:]+): (.*)$`)
 
 // judgedBy gives manifests to batchwhy. It returns what batchwhy says of each.

@@ -6,6 +6,6 @@ package unmeasured
 import "k8s.io/client-go/util/workqueue"
 
 // Only the first call of SetProvider counts. The package of the Prometheus provider calls it in its
-// init function, and this call comes first: of the packages that can be initialised next, Go takes
-// the one with the lowest path.
+// init function. The call below comes earlier: of the packages that can be initialised next, Go
+// takes the one with the lowest path.
 func init() { workqueue.SetProvider(provider) }

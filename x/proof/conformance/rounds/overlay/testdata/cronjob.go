@@ -14,7 +14,8 @@ import (
 // Round is a controller for single rounds: nothing is started.
 type Round struct{ c *ControllerV2 }
 
-// NewRound makes the controller for one round. The jobs are those of its cache, in the order in which it lists them.
+// NewRound makes the controller for one round. The jobs are those of its cache, in the order in
+// which the cache lists them.
 func NewRound(client kubernetes.Interface, recorder record.EventRecorder, jobs []*batchv1.Job, cronJobs batchlisters.CronJobLister) *Round {
 	metrics.Register()
 	c := &ControllerV2{

@@ -8,7 +8,8 @@ import (
 
 func (jm *ControllerV2) keep(jobs []*batchv1.Job) { jm.jobIndexer = cachedJobs{jobs: jobs} }
 
-// cachedJobs is a cache of jobs, with the controller's only index: by the UID of a job's controller.
+// cachedJobs is a cache of jobs, with the controller's only index: by the UID of a job's
+// controller.
 type cachedJobs struct {
 	cache.Indexer
 	jobs []*batchv1.Job

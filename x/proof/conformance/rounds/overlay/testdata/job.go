@@ -50,7 +50,7 @@ func (r *Round) Expect(key string, creations, deletions int) error {
 	return r.c.expectations.SetExpectations(klog.Background(), key, creations, deletions)
 }
 
-// Expected are the creations and deletions not yet seen.
+// Expected returns the creations and deletions not yet seen.
 func (r *Round) Expected(key string) (creations, deletions int64, satisfied bool) {
 	e, ok, _ := r.c.expectations.GetExpectations(key)
 	if !ok {
@@ -65,7 +65,7 @@ func (r *Round) SetBackoff(key string, failures int32, last *time.Time) error {
 	return r.c.podBackoffStore.updateBackoffRecord(backoffRecord{key: key, failuresAfterLastSuccess: failures, lastFailureTime: last})
 }
 
-// Backoff is the record of failures, if there is one.
+// Backoff returns the record of failures, if there is one.
 func (r *Round) Backoff(key string) (failures int32, last *time.Time, ok bool) {
 	record, ok, _ := r.c.podBackoffStore.store.GetByKey(key)
 	if !ok {

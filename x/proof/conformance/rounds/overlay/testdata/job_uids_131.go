@@ -22,7 +22,7 @@ func (r *Round) Untracking(key string, uids []types.UID) error {
 	return r.c.finalizerExpectations.expectFinalizersRemoved(klog.Background(), key, texts)
 }
 
-// Untracked are the removals of finalizers not yet seen.
+// Untracked returns the removals of finalizers not yet seen.
 func (r *Round) Untracked(key string) (uids []types.UID) {
 	for uid := range r.c.finalizerExpectations.getExpectedUIDs(key) {
 		uids = append(uids, types.UID(uid))

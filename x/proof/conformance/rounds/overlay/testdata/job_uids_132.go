@@ -18,7 +18,7 @@ func (r *Round) Untracking(key string, uids []types.UID) error {
 	return r.c.finalizerExpectations.expectFinalizersRemoved(klog.Background(), key, uids)
 }
 
-// Untracked are the removals of finalizers not yet seen.
+// Untracked returns the removals of finalizers not yet seen.
 func (r *Round) Untracked(key string) []types.UID {
 	return r.c.finalizerExpectations.getExpectedUIDs(key).UnsortedList()
 }
