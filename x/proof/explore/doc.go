@@ -7,7 +7,7 @@
 // from a state to others; the search calls it until it finds no new state, a move breaks an
 // invariant, or a limit is reached.
 //
-// [Breadth] searches level by level, on all cores, so the first counterexample is a shortest one. It
-// keeps only a hash of 128 bits of each state. Two of n states have the same hash with a
+// [Breadth] searches level by level, on all cores, so the first counterexample is a shortest one.
+// It keeps only a hash of 128 bits of each state. Two of n states have the same hash with a
 // probability of about n²/2¹²⁹: for 10⁹ states, less than 10⁻²⁰.
 package explore

@@ -238,7 +238,7 @@ func TestInterned(t *testing.T) {
 }
 
 // forked is a system in which each of three steps may be replaced by a fault. Every state rests, or
-// comes to rest one step later. Its end names the fault, if that one matters.
+// comes to rest one step later. The end of a state names the fault, if that fault matters.
 type forked struct {
 	// matters is the step whose fault changes the end. hides is the step after whose fault the end
 	// is unknown.
@@ -294,7 +294,7 @@ func (f forked) End(s *fork) uint64 {
 func (f forked) DescribeEnd(s *fork) string            { return fmt.Sprintf("end %d", f.End(s)) }
 func (f forked) Describe(_ *fork, s Step[fork]) string { return f.Moves()[s.Kind] }
 
-// A fault that changes the end is found, and one after which the end is unknown is not.
+// A fault that changes the end is found. A fault after which the end is unknown is not reported.
 func TestFaultsMustNotChangeTheEnd(t *testing.T) {
 	for _, tc := range []struct {
 		system forked

@@ -42,8 +42,8 @@ func (w *worker) Calm(s *state) (next state, rest bool, err error) {
 	return next, true, w.checkRest(s)
 }
 
-// IsPassing reports whether a round is under way: Expand also makes each of its calls succeed, and
-// a round has finitely many calls.
+// IsPassing reports whether a round is under way. Such a state does not last: Expand also makes
+// each call of the round succeed, and a round has finitely many calls.
 func (w *worker) IsPassing(s *state) bool { return s.control.round != 0 }
 
 // calmRound finishes a round.

@@ -64,8 +64,8 @@ func (w *worker) beginRound(s *state) {
 	w.emit(&next, kindRound, 0, err)
 }
 
-// begin begins a round. It returns the rules of the plan and the invariant that the plan
-// breaks; ok is false if the round leads out of the scope.
+// begin begins a round. It returns the rules of the plan and the invariant that the plan breaks; ok
+// is false if the round needs a job for which the scope has no place.
 func (w *worker) begin(s *state) (rules explore.RuleSet, broken error, ok bool) {
 	id, ok := w.inScope(func() roundID { return w.at(w.look(s), nil) })
 	if !ok {

@@ -82,7 +82,8 @@ func (r *rounds) place(name string) uint8 {
 	return uint8(i)
 }
 
-// errOutside is the panic of a plan that creates a job for which the scope has no place.
+// errOutside is the value with which the model panics if a plan creates a job for which the scope
+// has no place.
 var errOutside = errors.New("a job that is out of the scope")
 
 func (r *rounds) of(id roundID) *round { return r.all.Of(uint32(id)) }

@@ -37,8 +37,8 @@ func (w *worker) Calm(s *state) (next state, rest bool, err error) {
 	return next, true, w.checkRest(s)
 }
 
-// IsPassing reports whether a round is under way: Expand also makes each of its writes succeed, and
-// a round has finitely many writes.
+// IsPassing reports whether a round is under way. Such a state does not last: Expand also makes
+// each write of the round succeed, and a round has finitely many writes.
 func (w *worker) IsPassing(s *state) bool {
 	return s.control[0].round != 0 || s.control[1].round != 0
 }

@@ -24,10 +24,11 @@
 //   - L2: a job that has ended comes to rest; JI14 and JI16 keep its status.
 //   - L3: at rest, the failures exceed backoffLimit if that is the reason for the end, and a
 //     complete job has enough successes. Not checked in worlds with edits.
-//   - L4, L5: at rest no pod of an ended or deleted job keeps its finalizer, and no UID is uncounted.
-//   - L6, L7, JI13: while no controller has a reason to act, a round is requested by the deadline, a
-//     suspended job has no active pods (and at rest its condition), and no two active pods share an
-//     index.
+//   - L4, L5: at rest no pod of an ended or deleted job keeps its finalizer, and no UID is
+//     uncounted.
+//   - L6, L7, JI13: while no controller has a reason to act, a round is requested by the deadline,
+//     a suspended job has no active pods (and at rest its condition), and no two active pods share
+//     an index.
 //   - L8: wherever a write of a Job can fail, lose its reply, be delayed or be cut off by a crash,
 //     calm steps lead to the same end as without the fault: condition, reason and, with
 //     backoffLimitPerIndex, both index lists. Not checked for pods that fail after the fault, edits
@@ -46,8 +47,8 @@
 //
 //   - A controller that compares no versions (E6) can plan from a status before the end, and create
 //     a pod while the end, or the removal of finalizers from failed pods, is on its way (JI16).
-//   - A job that a user deletes before the controller has seen it stays in the active list until the
-//     next run (CL2, package cronmodel).
+//   - A job that a user deletes before the controller has seen it stays in the active list until
+//     the next run (CL2, package cronmodel).
 //   - If an index's replacement is deleted as surplus after the wait for unseen writes ran out, the
 //     index starts again without failures (JI21), as in Kubernetes: the same round releases the pod
 //     that carries the count.

@@ -41,8 +41,8 @@ func (p *player) WriteGroup(_ context.Context, g jobgroup.Write) (job.UID, error
 	return ref.UID, p.play(w)
 }
 
-// writeGroup makes a write to the workload or the pod group: a creation fails if the name is taken, and a
-// change of the size if there is nothing to change.
+// writeGroup makes a write to the workload or the pod group. A creation fails if the object exists
+// already, and a change of the size fails if there is nothing to change.
 func (s *state) writeGroup(write writeStep) outcome {
 	to := &s.groups.group
 	if write.workload {

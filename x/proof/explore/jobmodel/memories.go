@@ -93,7 +93,8 @@ func (v *memoryValues) with(id memoryID, uids func(notes) []string) (m job.Memor
 	return m
 }
 
-// fieldsIn returns the fields of a part of a memory, whose names have dots between them.
+// fieldsIn returns the fields of a part of a memory. The part is a path of names with dots between
+// them.
 func fieldsIn(fields map[string]any, part string) map[string]any {
 	if part == "" {
 		return fields

@@ -10,9 +10,10 @@ import (
 
 // Expand makes every move from a state.
 //
-// Between two writes of a round, only those moves are made that can meet the write (partial
-// order reduction). All others commute with the write: made before it or after it, they lead
-// to the same state, so it is enough to make them after it. In detail:
+// A move meets a write of a round if their order can make a difference. Between two writes of a
+// round, only the moves are made that can meet the write (partial order reduction). All others lead
+// to the same state before the write and after it, so it is enough to make them after it. In
+// detail:
 //
 //   - A write to a pod meets what happens to this pod. A status write meets changes of the job. The
 //     creation of a pod meets nothing, and neither does a write to a group, which nobody else

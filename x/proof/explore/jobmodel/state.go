@@ -77,11 +77,11 @@ type controller struct {
 type pod struct {
 	live podID
 	seen [maxControllers]podID
-	// listed is the uncounted list of the live status that the pod is in. seenIn is the same in the
-	// statuses that the controllers have seen.
+	// listed is the uncounted list, of the live status, that the pod is in. seenIn is the same for
+	// the statuses that the controllers have seen.
 	listed listed
 	seenIn [maxControllers]listed
-	// delayed is the same in the status of the write that has not taken effect yet.
+	// delayed is the same for the status of the write that has not taken effect yet.
 	delayed listed
 	// noted is what each controller's memory holds about the pod.
 	noted [maxControllers]notes

@@ -10,8 +10,9 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore/jobmodel"
 )
 
-// TestSmallScopes explores the small worlds completely. The invariants are checked on each
-// plan and each write, and from each state the job (L1, L4, L5, L7, L9) or the CronJob (CL1, CL2, CL4) must come to rest.
+// TestSmallScopes explores the small worlds completely. The invariants are checked on each plan and
+// each write, and from each state the job (L1, L4, L5, L7, L9) or the CronJob (CL1, CL2, CL4) must
+// come to rest.
 func TestSmallScopes(t *testing.T) {
 	for _, s := range jobmodel.Small {
 		t.Run("job/"+s.Name, func(t *testing.T) { searchAll(t, jobmodel.New(s, 0), s.Rest, s.Must) })
