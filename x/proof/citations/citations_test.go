@@ -18,7 +18,6 @@ func read(t *testing.T, file string) string {
 	return testfile.Read(t, root, file)
 }
 
-// load returns all definitions and all citations.
 func load(t *testing.T) (defined []id, all []citation) {
 	t.Helper()
 	for _, file := range []string{"docs/rules.md", "docs/invariants.md"} {

@@ -67,8 +67,8 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// isIn reports whether a folder is the given one or below it. The kits below a planner's folder
-// count as folders of their own.
+// isIn reports whether folder is the same as the folder named of, or is below it. The kits below a
+// planner's folder count as folders of their own.
 func isIn(folder, of string) bool {
 	if of == "job" || of == "cronjob" {
 		return folder == of

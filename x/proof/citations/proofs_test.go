@@ -24,9 +24,9 @@ var (
 	placeNamed = regexp.MustCompile("`([\\w.]+)` in `([\\w./]+)`(?: and `([\\w./]+)`)?")
 )
 
-// TestProofs: every command that docs/proofs.md names is a target of the Makefile, every path
-// exists, and every file declares the names that the page finds in it. Each target has a line of
-// help, and each package of x/proof has a package comment.
+// TestProofs: every command that docs/proofs.md names is a target of the Makefile, and every path
+// exists. If the page says that a name is in a file, the file declares it. Each target has a line
+// of help, and each package of x/proof has a package comment.
 func TestProofs(t *testing.T) {
 	page, makefile := read(t, "docs/proofs.md"), read(t, "Makefile")
 	targets := found(makeTarget, makefile)
@@ -110,7 +110,8 @@ func hasComment(t *testing.T, folder string) bool {
 	})
 }
 
-// TestSteps: the workflow takes its jobs from the list that .ci/run runs, and each of its commands exists.
+// TestSteps: the workflow takes its jobs from the list that .ci/run runs, and each of its commands
+// exists.
 func TestSteps(t *testing.T) {
 	workflow, list, targets := read(t, ".github/workflows/check.yml"), read(t, ".ci/steps"), found(makeTarget, read(t, "Makefile"))
 	for _, want := range []string{"$(.ci/run --names)", "fromJSON(needs.steps.outputs.names)", `- run: .ci/run "${{ matrix.step }}"`} {
@@ -155,7 +156,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// found returns the first groups of all matches, each once.
+// found returns the text of the first group of each match, without repetitions.
 func found(pattern *regexp.Regexp, text string) []string {
 	set := map[string]bool{}
 	for _, m := range pattern.FindAllStringSubmatch(text, -1) {
@@ -164,7 +165,7 @@ func found(pattern *regexp.Regexp, text string) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// packagesBelow returns the folders with Go files: of the folder itself and those below it.
+// packagesBelow returns the folders with Go files: the given folder and those below it.
 func packagesBelow(t *testing.T, folder string) []string {
 	t.Helper()
 	set := map[string]bool{}

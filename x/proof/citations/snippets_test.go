@@ -48,8 +48,8 @@ func TestQuotations(t *testing.T) {
 	}
 }
 
-// unquoted returns the first part of a quotation that a source does not hold as whole
-// lines, in this order. Indentation does not count.
+// unquoted returns the first part of a quotation that is missing in a source, or "". The source
+// must have the parts in this order and as whole lines. Indentation does not count.
 func unquoted(source, quotation string) string {
 	source = "\n" + unindented(source)
 	for part := range strings.SplitSeq(unindented(quotation), "// ...\n") {

@@ -25,15 +25,17 @@
 //
 //   - X4, X7, X18: another line prevents what they allow.
 //   - X20: the backoff gets longer, and JI21 sets only a lower bound.
-//   - X23, X31, X32: no invariant says how few pods a round may delete, or that a failing job
-//     counts the pods that it deletes; a write on condition of an old version is refused and repeated.
+//   - X23, X31, X32: no invariant limits how few pods a round may delete, or demands that a failing
+//     job counts the pods that it deletes; a write on condition of an old version is refused and
+//     repeated.
 //   - X27: in the worlds of the search nothing depends on the comparison of versions.
 //   - X34: only another writer could show it.
 //   - P4, P8: in the worlds of the search the clock waits until everything is delivered. Random
 //     runs find P8.
-//   - X2, X3, X12, X17, P3, P12: their order of events is too rare for the kits. The search finds them.
-//   - P27 to P34: only the worlds check hot loops, the account of all runs, and backfills beside what
-//     was replaced. The kits find P34.
+//   - X2, X3, X12, X17, P3, P12: their order of events is too rare for the kits. The search finds
+//     them.
+//   - P27 to P34: only the worlds check hot loops, the account of all runs, and backfills beside
+//     what was replaced. The kits find P34.
 //   - P42, P43: the subjects of the judge kits store a list of active jobs. TestBackend_Kinds has
 //     kinds without one, and finds P42.
 //   - P28, P38: a lost reply, a fresh look and a late cache must meet before the job has ended. One
@@ -41,9 +43,9 @@
 //   - P36: only cronjobapply has the bug. Programs in the kits read Conclusion.Retry, not the error
 //     (TestApply_IncompleteIsAnError).
 //   - P37: the clock of CronJobs goes back in neither the search nor the worlds. One kit finds it.
-//   - P40: a running job must be missing from the active list while a backfill awaits its run, and a
-//     crash must come between its deletion and the progress of the backfill
-//     (TestBackfill_CI1_UnlistedJobIsNotedFirst).
+//   - P40: a running job must be missing from the active list while a backfill waits for its run,
+//     and a crash must come between the deletion of the job and the write of the backfill's
+//     progress (TestBackfill_CI1_UnlistedJobIsNotedFirst).
 //   - X29, X30, X39: the search and the random runs find them. The kits ask the planner whether a
 //     program may wait, and the planner has the bug as well.
 package main

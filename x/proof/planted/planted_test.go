@@ -106,8 +106,8 @@ func TestKits(t *testing.T) {
 	}
 }
 
-// TestAnswers: jobcheck finds a planner that breaks an invariant, one that only decides otherwise
-// and one that ends, and accepts the right one.
+// TestAnswers: jobcheck finds a planner that breaks an invariant, one that keeps the invariants but
+// decides otherwise, and one whose process ends. It accepts the right planner.
 func TestAnswers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds jobcheck")

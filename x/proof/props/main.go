@@ -1,5 +1,6 @@
-// Props runs the property tests of the root with many cases, or a share of them, and writes a line for each
-// test: the package, the test, and the cases that passed. A test draws the same cases in every process.
+// Props runs the property tests of the root with many cases, or a share of them, and writes a line
+// for each test: the package, the test, and the cases that passed. A test draws the same cases in
+// every process.
 package main
 
 import (

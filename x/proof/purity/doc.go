@@ -10,9 +10,9 @@
 //   - the clock and the machine's time zones: time.Now, time.Sleep, time.Local,
 //     time.LoadLocation and their like;
 //   - go statements, channels and select; printing; init functions;
-//   - package variables, which are hidden state. Errors are allowed, and so are constants in effect:
-//     variables made of numbers, strings, arrays and structs alone that are never written to after
-//     their declaration and whose address is never taken;
+//   - package variables, which are hidden state. Errors are allowed, and so are constants in
+//     effect: variables made of numbers, strings, arrays and structs alone that are never written
+//     to after their declaration and whose address is never taken;
 //   - ranging over a map, whose order is random. Where the order really does not reach the result,
 //     the comment "//purity:ordered" with the reason, on the line above, permits it.
 //     slices.Sorted(maps.Keys(m)) needs no comment.

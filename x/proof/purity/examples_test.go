@@ -10,8 +10,8 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// TestExamplesAreShort keeps the examples short enough to read: the lines of Go of each folder of examples, without
-// tests, imports, comments and blank lines.
+// TestExamplesAreShort keeps the examples short enough to read: it limits the lines of Go of each
+// folder of examples, without tests, imports, comments and blank lines.
 func TestExamplesAreShort(t *testing.T) {
 	// Jobs and schedules on two databases; three cron controllers with their types and statuses,
 	// and a controller of jobs.

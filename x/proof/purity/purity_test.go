@@ -26,8 +26,8 @@ const module = "github.com/batchplan/batchplan"
 // root is the module's folder, relative to this package's.
 var root = filepath.Join("..", "..", "..")
 
-// pure lists the packages that are checked, and the modules beside this one that
-// each may reach.
+// pure lists the packages that are checked and, for each of them, the other modules that it may
+// import, directly or not.
 var pure = []struct {
 	dir     string
 	modules []string

@@ -154,7 +154,8 @@ func definition(t *testing.T, plural string, defaults func(blackbox.Object)) bla
 // TestSearch plays as many lives as the flags ask for.
 func TestSearch(t *testing.T) { subject(t).Test(t, search) }
 
-// TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding is gone.
+// TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding
+// is gone.
 func TestFindings(t *testing.T) {
 	const begin = 10*time.Hour + 2*time.Minute + 10*time.Second
 	wait := func(d time.Duration) blackbox.Step { return blackbox.Step{Do: blackbox.Wait, For: d} }

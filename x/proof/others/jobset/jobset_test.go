@@ -152,7 +152,7 @@ spec:
     template: {spec: {parallelism: 1, completions: 1, template: {spec: {containers: [{name: main, image: "true"}]}}}}
 `
 
-// operator is the same controller, of which the kit knows nothing.
+// operator is the same controller, for a kit that knows nothing about it.
 var operator = blackbox.Operator{
 	Program: blackbox.Program{Resources: subject.Resources[:1], Parent: subject.Parent, Start: subject.Start},
 	Parents: []any{exampleJobSet},

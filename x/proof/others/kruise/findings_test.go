@@ -155,7 +155,7 @@ func TestFindingActiveList(t *testing.T) {
 			t.Errorf("status.active names %d jobs, none with v1.8.0: strike OpenKruise's row ActiveList in docs/blackbox.md", n)
 		}
 
-		// Any event of the AdvancedCronJob itself corrects it.
+		// Any event of the AdvancedCronJob itself corrects status.active.
 		crons.Update(p.cron, p.cron)
 		synctest.Wait()
 		if n := p.active(t); n != 1 {
@@ -165,8 +165,8 @@ func TestFindingActiveList(t *testing.T) {
 }
 
 // The controller runs with its watches, and failedJobsHistoryLimit is 0. The job fails, the watch
-// reports it, and it is kept for ten hours. A right controller deletes it when the watch reports its
-// end.
+// reports that, and the job is kept for ten hours. A right controller deletes the job when the
+// watch reports its end.
 func TestFindingHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := with(t, v1alpha1.AdvancedCronJobSpec{Schedule: "0 12 * * *", FailedJobsHistoryLimit: new(int32(0))})
@@ -217,10 +217,10 @@ func TestFindingReplaces(t *testing.T) {
 	})
 }
 
-// With successfulJobsHistoryLimit 0, a run whose job has ended is started again at the second look:
-// the first look deletes the job. The first look's write of the status causes the second look. A
-// right controller records the last run in status.lastScheduleTime, which must not go back when a
-// job is deleted.
+// With successfulJobsHistoryLimit 0, a run whose job has ended starts again. The controller's first
+// look deletes the job and writes the status. That write causes the second look, which starts the
+// run. A right controller records the last run in status.lastScheduleTime, which must not go back
+// when a job is deleted.
 func TestFindingRunTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := with(t, v1alpha1.AdvancedCronJobSpec{Schedule: "0 * * * *", SuccessfulJobsHistoryLimit: new(int32(0))})

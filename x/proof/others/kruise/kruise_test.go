@@ -38,8 +38,8 @@ func init() {
 	}
 }
 
-// subject is the controller of AdvancedCronJobs whose children are Jobs, as its own manager starts it: with its watches,
-// its indexes and three workers.
+// subject is the controller of AdvancedCronJobs whose children are Jobs, as its own manager starts
+// it: with its watches, its indexes and three workers.
 var subject = blackbox.Cron{Program: blackbox.Program{
 	Resources: []blackbox.Resource{
 		{GroupVersionKind: v1alpha1.SchemeGroupVersion.WithKind("AdvancedCronJob"), Plural: "advancedcronjobs", Status: true},
@@ -98,7 +98,8 @@ func owner(o client.Object) []string {
 // TestSearch plays as many lives as the flags ask for.
 func TestSearch(t *testing.T) { subject.Test(t, search) }
 
-// TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding is gone.
+// TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding
+// is gone.
 func TestFindings(t *testing.T) {
 	daily := blackbox.CronSettings{Schedule: "30 2 * * *", Policy: "Allow"}
 	every := blackbox.CronSettings{Schedule: "* * * * *", Policy: "Replace"}

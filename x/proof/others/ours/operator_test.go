@@ -15,7 +15,7 @@ spec:
   template: {spec: {restartPolicy: Never, containers: [{name: main, image: "true"}]}}
 `
 
-// operator is the Job controller again, of which the kit knows nothing.
+// operator is the Job controller again, for a kit that knows nothing about it.
 var operator = blackbox.Operator{
 	Program: blackbox.Program{Parent: blackbox.JobKind, Start: batch.Start},
 	Parents: []any{exampleJob},

@@ -24,7 +24,8 @@ func init() {
 	time.Local = time.UTC // each test begins at midnight
 }
 
-// hourly returns a client with a schedule that is due each hour, and the reconciler of schedules on it.
+// hourly returns a client with a schedule that is due each hour, and the reconciler of schedules on
+// that client.
 func hourly(t *testing.T, funcs interceptor.Funcs) (client.Client, func() error) {
 	schedule := &velerov1.Schedule{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "hourly", CreationTimestamp: metav1.Now()},
@@ -96,7 +97,7 @@ func TestFindingRunTwice(t *testing.T) {
 
 // Another backup runs for hours. Meanwhile the queue holds one more backup of the schedule each
 // hour, and later runs them all. A right controller makes no backup while one of the same schedule
-// waits. This one looks only for the phase New, which waiting backups had before there was a queue.
+// waits. Velero's looks only for the phase New, which waiting backups had before there was a queue.
 func TestFindingQueuedBackups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, schedules := hourly(t, interceptor.Funcs{})

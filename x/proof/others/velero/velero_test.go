@@ -115,8 +115,8 @@ func schedules(backups blackbox.Resource) *blackbox.Cron {
 // TestSearch plays as many lives as the flags ask for.
 func TestSearch(t *testing.T) { subject.Test(t, search) }
 
-// queued is the controller while another backup runs for long: the backups that it makes wait in
-// the queue, in the phase that the queue's controller gives them.
+// queued is the controller while another backup runs for long. The backups that the controller
+// makes wait in the queue, in the phase that the queue's controller gives them.
 var queued = schedules(func() blackbox.Resource {
 	r := kind("Backup", "backups")
 	r.Default = func(o blackbox.Object) {
@@ -127,7 +127,8 @@ var queued = schedules(func() blackbox.Resource {
 	return r
 }())
 
-// TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding is gone.
+// TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding
+// is gone.
 func TestFindings(t *testing.T) {
 	begin := 10*time.Hour + 2*time.Minute + 10*time.Second
 	hourly := blackbox.CronSettings{Schedule: "0 * * * *", Policy: "Forbid"}

@@ -141,7 +141,8 @@ type pkg struct {
 	imports     map[string]string // of the files in the folder, by name
 }
 
-// documented returns the packages with Go in their comments, and the imports of all files by their names.
+// documented returns the packages with Go in their comments, and the imports of all files by their
+// names.
 func documented(t *testing.T) (all []pkg, imports map[string]string) {
 	t.Helper()
 	imports = map[string]string{}

@@ -17,7 +17,8 @@ import (
 	"text/tabwriter"
 )
 
-// imports are the ways to import production code: a folder, arguments of go list, and a name for the table.
+// imports are the ways to import production code: a folder, arguments of go list, and a name for
+// the table.
 var imports = []struct {
 	name, dir string
 	args      []string

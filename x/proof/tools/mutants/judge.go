@@ -146,8 +146,9 @@ func withBuild(o options, p *pkg, m *mutant, use func(*suite)) error {
 	return err
 }
 
-// compilesWith reports whether the package compiles with a mutant alone. The shared build keeps the
-// original beside it, and so the last use of an import.
+// compilesWith reports whether the package compiles with a mutant alone. In the shared build the
+// original stays beside the mutant, and so does its use of an import that the mutant no longer
+// uses.
 func (p *pkg) compilesWith(m *mutant) bool {
 	_, err := p.check(map[string]string{m.file.path: apply(m.file.text, []edit{m.edit})}, nil)
 	return err == nil

@@ -11,9 +11,9 @@ import (
 	"github.com/batchplan/batchplan/internal/testfile"
 )
 
-// A whole run: some mutants are killed by the tests of their own package, one of a constant in its
-// own build. Mutants survive if no test looks at them, or only a test of another package would. The
-// files stay as they are.
+// A whole run. Some mutants are killed by the tests of their own package, among them a mutant of a
+// constant, which has a build of its own. Mutants survive if no test notices them, or only a test
+// of another package would. The files stay as they are.
 func TestJudge(t *testing.T) {
 	const source = `package low
 

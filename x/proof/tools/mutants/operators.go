@@ -88,7 +88,6 @@ func (w *walker) replace(kind string, n ast.Node, text string) {
 	w.edit(kind, n.Pos(), n.End(), text)
 }
 
-// edit adds an edit of an operator.
 func (w *walker) edit(kind string, from, to token.Pos, text string) {
 	e := edit{w.file.offset(from), w.file.offset(to), text}
 	if !w.seen[e] && w.file.text[e.from:e.to] != text {
@@ -187,8 +186,8 @@ func (w *walker) isCondition(n ast.Expr) bool {
 }
 
 // remove removes a statement from its block, and reports whether it is in one. It keeps statements
-// in the head of another statement: without these, loops would be endless, and each costs a time
-// limit.
+// in the head of another statement: without these, loops would be endless, and each endless loop
+// runs until the time limit.
 func (w *walker) remove(kind string, n ast.Stmt) bool {
 	switch w.parent().(type) {
 	case *ast.BlockStmt, *ast.CaseClause, *ast.CommClause:

@@ -62,7 +62,7 @@ func (w *walker) nilForEmpty(n *ast.CompositeLit) {
 }
 
 // emptyForNil replaces the check whether a slice or a map is nil by the check whether it is empty,
-// unless the code then makes it.
+// unless the code then makes the slice or the map.
 func (w *walker) emptyForNil(n *ast.BinaryExpr) {
 	if equal := n.Op == token.EQL || n.Op == token.NEQ; !equal || w.file.source(n.Y) != "nil" {
 		return

@@ -7,10 +7,10 @@
 //   - builds an operator whose resources start each other on a schedule;
 //   - tests the program of examples/tasks with the library's kit;
 //   - imports each published package alone, from an empty go.mod, builds that and tidies it: with
-//     nothing pinned, with the libraries of Kubernetes at the versions of the module's go.mod, and at
-//     those of its newest.mod;
-//   - builds the custom-resource controller of examples/kubernetes/render with the oldest libraries of
-//     Kubernetes that the adapter requires, and builds and tests it with the newest;
+//     nothing pinned, with the libraries of Kubernetes at the versions of the module's go.mod, and
+//     at those of its newest.mod;
+//   - builds the custom-resource controller of examples/kubernetes/render with the oldest libraries
+//     of Kubernetes that the adapter requires, and builds and tests it with the newest;
 //   - installs every command by its version, and runs it;
 //   - adds jobcheck to a module as a tool, and runs it.
 //

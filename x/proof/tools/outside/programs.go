@@ -328,7 +328,8 @@ func (o *outside) oldest() error { return o.controller("oldest", "go.mod", false
 // its tests.
 func (o *outside) newest() error { return o.controller("newest", "newest.mod", true) }
 
-// controller builds the controller of examples/kubernetes/render with the versions of a go.mod of the adapter.
+// controller builds the controller of examples/kubernetes/render with the versions of a go.mod of
+// the adapter.
 func (o *outside) controller(name, file string, tests bool) error {
 	adapter, err := o.module("x/kubernetes")
 	if err != nil {

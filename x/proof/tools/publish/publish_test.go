@@ -32,8 +32,9 @@ func small() map[string]string {
 	}
 }
 
-// TestTree: each module comes after those that it requires. It has no replace directives, the
-// versions and hashes that the go command would find, and an archive that it can read.
+// TestTree: each module comes after those that it requires. A module has no replace directives. It
+// has the versions and hashes that the go command would find, and an archive that the go command
+// can read.
 func TestTree(t *testing.T) {
 	root := testfile.Folder(t, small())
 	modules, err := Tree(root, "v1.2.3")

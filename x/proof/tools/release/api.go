@@ -177,7 +177,8 @@ func (d difference) String() string {
 	return fmt.Sprintf("%s was %q and is %q", at, d.before, d.now)
 }
 
-// said returns an error unless the API part of a changelog says this, and the version may have it.
+// said returns an error unless the API part of a changelog mentions the difference, and the version
+// may have such a difference.
 func (d difference) said(api, last, version string) error {
 	what := cmp.Or(d.name, d.path)
 	last, version = publish.VersionOf(d.path, last), publish.VersionOf(d.path, version)
@@ -302,7 +303,8 @@ func (l *lister) object(object types.Object) {
 	}
 }
 
-// isInternal reports whether only the library can import a package. Predeclared types have none.
+// isInternal reports whether only the library can import a package. Predeclared types have no
+// package.
 func isInternal(p *types.Package) bool {
 	return p != nil && strings.Contains("/"+p.Path()+"/", "/internal/")
 }

@@ -293,7 +293,8 @@ x/sim
 	}
 }
 
-// TestDurations: the JSON of a duration is the number of its nanoseconds, for encoding/json/v2 as well, which has no default.
+// TestDurations: the JSON of a duration is the number of its nanoseconds, also with
+// encoding/json/v2, which has no default.
 func TestDurations(t *testing.T) {
 	listing := testfile.Read(t, "../../../..", apiFile)
 	for _, field := range regexp.MustCompile(`.* time\.Duration json:.*`).FindAllString(listing, -1) {

@@ -175,8 +175,8 @@ func defaulted(o blackbox.Object) {
 	o["spec"] = next["spec"]
 }
 
-// forget makes the controller forget its expectations, as in a new process: it keeps them in a
-// variable of its package. It drops them when it looks at a BroadcastJob that is gone.
+// forget makes the controller forget its expectations, as in a new process. The controller keeps
+// them in a variable of its package, and drops them when it looks at a BroadcastJob that is gone.
 func forget(ctx context.Context) error {
 	r := &broadcastjob.ReconcileBroadcastJob{Client: fake.NewClientBuilder().WithScheme(scheme.Scheme).Build()}
 	_, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "subject"}})
@@ -186,7 +186,8 @@ func forget(ctx context.Context) error {
 // TestSearch plays as many lives as the flags ask for.
 func TestSearch(t *testing.T) { subject(t).Test(t, search) }
 
-// TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding is gone.
+// TestFindings plays the shortest life of each finding of docs/blackbox.md. It fails when a finding
+// is gone.
 func TestFindings(t *testing.T) {
 	one, two := blackbox.BatchSettings{Wanted: 1, AtOnce: 1}, blackbox.BatchSettings{Wanted: 2, AtOnce: 2}
 	wait := blackbox.Step{Do: blackbox.Wait, For: time.Minute}

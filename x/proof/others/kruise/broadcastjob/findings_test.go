@@ -149,9 +149,9 @@ func TestFindingEnds(t *testing.T) {
 }
 
 // One pod has failed, which fails the job, and the deletion of the other one fails. The status is
-// written nevertheless, and a job that has failed is not looked at again: the pod runs on. A right
-// controller fails the job only once its pods are deleted, or also deletes the pods of a failed
-// job.
+// written nevertheless, and the controller never looks at a failed job again: the pod runs on. A
+// right controller fails the job only once its pods are deleted, or also deletes the pods of a
+// failed job.
 func TestFindingNothingLeft(t *testing.T) {
 	f := running(t, corev1.PodFailed, corev1.PodRunning)
 	f.refuse = refusing("delete")
@@ -168,9 +168,9 @@ func TestFindingNothingLeft(t *testing.T) {
 	}
 }
 
-// One pod has succeeded, and a user deletes the other one. While it ends, the job completes, and
-// the node never has a pod again. Had it been gone, the node would have another pod. A right
-// controller does not count a pod as done while it is being deleted.
+// One pod has succeeded, and a user deletes the other one. While that pod ends, the job completes,
+// and the node never has a pod again. If the pod had been gone by then, the node would get another
+// one. A right controller does not count a pod as done while it is being deleted.
 func TestFindingEndsRightly(t *testing.T) {
 	f := running(t, corev1.PodSucceeded, corev1.PodRunning)
 	pod := f.pod(t, 1)
@@ -183,9 +183,9 @@ func TestFindingEndsRightly(t *testing.T) {
 	}
 }
 
-// The job completes. Then a user deletes its pod, and the cache shows that before the end of the
-// job: it has another pod. A right controller starts nothing until its cache shows its own writes,
-// or writes the status first.
+// The job completes. Then a user deletes its pod. The cache shows the deletion before the end of
+// the job, so the controller starts another pod. A right controller starts nothing until its cache
+// shows its own writes, or writes the status first.
 func TestFindingEndsOnce(t *testing.T) {
 	f := running(t, corev1.PodSucceeded)
 	before := f.job(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/mirror"
 )
 
-// binding says in which clusters a resource runs, and what they have reported.
+// binding names the clusters in which a resource runs, and holds what they have reported.
 type binding struct {
 	Clusters         []string           `json:"clusters"`
 	AggregatedStatus []aggregatedStatus `json:"aggregatedStatus,omitempty"`

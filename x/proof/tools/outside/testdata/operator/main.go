@@ -15,7 +15,7 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/reconcilers"
 )
 
-// Nightly says when backups are made.
+// Nightly defines when backups are made.
 type Nightly struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -31,7 +31,7 @@ type Nightly struct {
 	} `json:"status,omitzero"`
 }
 
-// Backup is made by another controller, which says how it ends.
+// Backup is made by another controller, which reports how the backup ends.
 type Backup struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -72,7 +72,7 @@ func spec(n *Nightly) cronjob.Spec {
 	return s
 }
 
-// ended says how a backup has ended, if it has.
+// ended fills in how a backup has ended, if it has.
 func ended(b *Backup, c *cronjob.Child) {
 	ends := map[string]cronjob.Ending{"Done": cronjob.Complete, "Broken": cronjob.Failed}
 	c.Finished, c.FinishTime = ends[b.Status.Phase], b.Status.Finished.Time

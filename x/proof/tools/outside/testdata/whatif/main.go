@@ -1,4 +1,4 @@
-// Whatif reads a job and its pods, as an API server has them, and says what the next round would
+// Whatif reads a job and its pods, as an API server has them, and prints what the next round would
 // decide if something were different.
 package main
 
