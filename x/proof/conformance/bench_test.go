@@ -373,8 +373,8 @@ func look(w *script.World) (s job.Snapshot, err error) {
 	return s, nil
 }
 
-// bubble runs functions in one bubble of virtual time. Between calls the bubble
-// waits for a goroutine outside of it, so its time stands still.
+// bubble runs functions in one bubble of virtual time. Between calls the bubble waits for a
+// goroutine outside of the bubble, so its virtual time stands still.
 type bubble struct {
 	b       *testing.B
 	calls   chan func() error

@@ -26,8 +26,9 @@
 //   - Events about an object that has 25 events or more: the recorder drops some
 //   - Ties in the ranking of pods for deletion: ours breaks them by UID; theirs follows the order
 //     of its cache
-//   - The order of notifications: on the test server, those of owners come milliseconds before
-//     those of what they own; otherwise chance would decide which cache is ahead
+//   - The order of notifications: on the test server, notifications about an owner come some
+//     milliseconds before those about its objects; otherwise chance would decide which cache is
+//     ahead
 //   - Patches of pods that change nothing, or find no pod: theirs also patches pods that the round
 //     has deleted
 //   - Creations in a namespace that is being deleted: theirs continues the batch after a refusal
@@ -46,7 +47,7 @@
 //     pod again; ours does not, since the pod could count twice
 //   - The TTL of a CronJob's jobs: the TTL controller and the history race
 //   - A script whose outcome differs between two runs of the real controllers: a difference counts
-//     only if each replay has it
+//     only if each replay shows the difference
 //
 // If the two sides differ after one of these events, the script ends there. Names in quotes are
 // rows of docs/divergences.md.

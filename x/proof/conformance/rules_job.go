@@ -232,7 +232,8 @@ func (r *jobRound) waits(reason jobreason.Wait) bool {
 	return slices.ContainsFunc(r.plan.Waits, func(w job.Wait) bool { return w.Reason == reason })
 }
 
-// decides reports whether the round has decided how the job ends, for a reason.
+// decides reports whether the round has decided how the job ends; the reason "" stands for any
+// reason.
 func (r *jobRound) decides(reason string) bool {
 	v := r.plan.Verdict
 	isMeant := reason == "" || v.Reason == reason

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// jugs is the puzzle of the jugs of 3 and 5 litres: 16 states, and 4 litres take 6 moves. A
-// third number counts rounds to make it larger: it is part of the state but changes nothing.
+// jugs is the puzzle of the jugs of 3 and 5 litres: 16 states, and 4 litres take 6 moves. A third
+// number only makes the number of states larger: it counts rounds and changes nothing else.
 type jugs struct {
 	goal   int
 	rounds int

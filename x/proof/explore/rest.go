@@ -79,8 +79,8 @@ func (r *rester[S]) endOf(s *S) distance {
 	return 0
 }
 
-// learn notes the distances of the walked states; d is that of the last one. It returns the
-// distance of the state from which the walk began.
+// learn notes the distances of the walked states; d is the distance of the last state. It returns
+// the distance of the state from which the walk began.
 func (r *rester[S]) learn(d distance) (distance, error) {
 	for i := len(r.walked) - 1; i >= 0; i-- {
 		r.known.add(r.walked[i], uint64(d))

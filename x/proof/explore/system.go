@@ -51,8 +51,8 @@ type Step[S any] struct {
 	Kind int
 	// Detail holds more about the move, in a form that only the system knows.
 	Detail uint32
-	// Fault is set if the move is a fault that may happen instead of another move: the last one
-	// before it without Fault. See [Ender].
+	// Fault is set if the move is a fault that may happen instead of another move. That other move
+	// is the last one before it without Fault. See [Ender].
 	Fault bool
 	// Broken is the invariant that the move breaks, or nil.
 	Broken error

@@ -15,8 +15,8 @@ func buildKits(dir, overlay string) (commands [][]string) {
 }
 
 // rightTests returns the tests of a kit whose subject has no bug but this one. A bug of the planner
-// has two tests: a program that reads its store, and one behind a watch; for gangs, both with
-// groups. A bug of a program has one.
+// has two tests: one with a subject that reads its store, and one with a subject behind a watch. A
+// bug of gangs has the same two, with groups. A bug of a program has one test.
 func (b *bug) rightTests() []string {
 	switch {
 	case b.isOfGroups():

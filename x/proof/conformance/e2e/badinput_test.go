@@ -286,7 +286,7 @@ func (s *store) newCronJob(name string) *batchv1.CronJob {
 	}
 }
 
-// putPods stores pods without an owner, and pods with an odd one.
+// putPods stores pods without an owner, and pods with an odd owner.
 func (s *store) putPods() {
 	s.Helper()
 	pod := func(name string, change func(*corev1.Pod)) {

@@ -582,8 +582,8 @@ func goroutines() count {
 	return c
 }
 
-// noneLeft checks that no new goroutine of this project is left, and fewer than more new ones in
-// total.
+// noneLeft checks that no new goroutine of this project is left, and that the number of all
+// goroutines has grown by less than more.
 func (p *place) noneLeft(before count, more int) {
 	p.Helper()
 	var after count

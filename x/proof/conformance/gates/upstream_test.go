@@ -199,8 +199,8 @@ func see(t *testing.T, s *script.Script, r release.Release, controllers func(*se
 	})
 }
 
-// resources sets another limit of the job's containers, and returns whether the server accepts
-// that.
+// resources sets another limit of the job's containers, and reports whether the server accepts the
+// change.
 func resources(s *server.Server, cpu string) string {
 	err := server.Change(s, script.Namespace, "j", func(j *batchv1.Job) {
 		j.Spec.Template.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}

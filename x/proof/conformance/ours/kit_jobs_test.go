@@ -59,7 +59,7 @@ const (
 )
 
 // jobStore is a job with its pods on a server. The registry uses the machine's clock for times of
-// deletion; leaving holds these by the clock of the life.
+// deletion; leaving holds these times by the clock of the life.
 type jobStore struct {
 	*server.Server
 	env     *jobtest.Env

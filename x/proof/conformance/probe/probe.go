@@ -35,8 +35,8 @@ type Result struct {
 // Target is the API server to ask.
 type Target struct {
 	Client kubernetes.Interface
-	// Open makes a namespace. Close starts to delete it, so that nothing new can be created in it.
-	// Nil means that requests to Client do it.
+	// Open makes a namespace. Close starts to delete the namespace, so that nothing new can be
+	// created in it. If they are nil, requests to Client do the same.
 	Open, Close func(ctx context.Context, namespace string) error
 }
 

@@ -163,7 +163,7 @@ func (d *draw) job(s *CronSnapshot, runs []time.Time, i int) *batchv1.Job {
 	return j
 }
 
-// foreigners make owners that are not simply the CronJob, from a reference to it.
+// foreigners turn a reference to the CronJob into owners other than simply the CronJob.
 var foreigners = []func(metav1.OwnerReference) []metav1.OwnerReference{
 	func(metav1.OwnerReference) []metav1.OwnerReference { return nil },
 	func(r metav1.OwnerReference) []metav1.OwnerReference { // another CronJob

@@ -128,10 +128,10 @@ func (s *Snapshot) explain(theirs, ours *Result) string {
 	return ""
 }
 
-// hasRivals reports whether two pods of an index carry different numbers of failures, and other
-// orders of the list cannot be tried out. Both have failed, or count as failed while they
-// terminate. The order cannot change if one of them is an orphan, which is listed last, or if there
-// are too many pods.
+// hasRivals reports whether two pods of an index carry different numbers of failures, although
+// other orders of the list cannot be tried out: one of the two pods is an orphan, which is always
+// listed last, or there are too many pods. Both pods have failed, or count as failed while they
+// terminate.
 func hasRivals(s *Snapshot) bool {
 	first := map[int32]*corev1.Pod{}
 	for _, p := range s.Pods {

@@ -83,7 +83,7 @@ func (d *draw) groups(s *Snapshot) {
 	}
 }
 
-// beginning makes the job new, or almost.
+// beginning makes the job new, or almost new.
 func (d *draw) beginning(s *Snapshot) {
 	was := s.Job.Status
 	s.Pods, s.Memory, s.Job.Status = nil, Memory{}, batchv1.JobStatus{}

@@ -70,7 +70,7 @@ func playOurs(s *Snapshot) (r Result) {
 	var end job.Conclusion
 
 	for again := true; again; again = b.gone != "" {
-		// If an orphan that was to be adopted is gone, the plan was wrong to count on it.
+		// If an orphan that was to be adopted is gone, the plan was wrong to count on that pod.
 		snapshot.Pods = slices.DeleteFunc(snapshot.Pods, func(p job.Pod) bool { return p.Name == b.gone })
 		b.gone = ""
 		var err error

@@ -90,7 +90,8 @@ func cases() string {
 	return fmt.Sprintf("%d rounds from number %d of seed %d, %s", *rounds, *first, *seed, cmp.Or(*which, release.Newest().String()))
 }
 
-// conclude writes the counts if there is a file for them. It prints them only for all rounds.
+// conclude writes the counts if there is a file for them. It prints the counts unless they are in a
+// file and only for a share of the rounds.
 func conclude(t *testing.T, of string, tally *Tally) {
 	if tally.Differences > 0 {
 		t.Errorf("%d rounds differ", tally.Differences)

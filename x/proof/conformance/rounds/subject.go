@@ -14,7 +14,8 @@ type subject interface {
 	ours() Result
 	// explain returns the row of the documentation that explains a difference.
 	explain(theirs, ours *Result) string
-	// orders yields the subject with its lists in other orders, smaller yields it with less in it.
+	// orders yields the subject with its lists in other orders. smaller yields the subject with
+	// less in it.
 	orders() iter.Seq[subject]
 	smaller() iter.Seq[subject]
 	fmt.Stringer

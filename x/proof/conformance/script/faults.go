@@ -26,7 +26,8 @@ type fault struct {
 	until time.Time
 }
 
-// addFault puts a fault on writes: verb, resource, how, share, for how long.
+// addFault puts a fault on writes. Its arguments are the verb, the resource, how the writes fail,
+// their share, and the duration.
 func addFault(w *World, _ *Script, s Step) error {
 	w.faults = append(w.faults, fault{s.Arg(0), s.Arg(1), s.Arg(2), s.Arg(3), time.Now().Add(duration(s.Arg(4)))})
 	return nil
@@ -49,9 +50,9 @@ func (w *World) fault(write server.Write) (err error, applied bool) {
 	return nil, false
 }
 
-// takeAway removes a pod that a fault reports as gone, since the server must not show it again.
-// Users may remove a pod at any time. It leaves alone pods that have an owner and no finalizer,
-// since theirs patches them and ours does not.
+// takeAway removes a pod that a fault reports as gone, since the server must not show the pod
+// again. Users may remove a pod at any time. Pods that have an owner and no finalizer stay, since
+// theirs patches them and ours does not.
 func (w *World) takeAway(name string) {
 	p := server.Get[*corev1.Pod](w.Server, Namespace, name)
 	if p == nil || !isTracked(p) && metav1.GetControllerOf(p) != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/batchplan/batchplan/x/proof/conformance/server"
 )
 
-// Namespace holds all objects of a script; elsewhere holds those of another tenant.
+// Namespace holds all objects of a script; elsewhere holds the objects of another tenant.
 const (
 	Namespace = "default"
 	elsewhere = "elsewhere"

@@ -39,10 +39,10 @@ const (
 // Server is one API server. All its methods are safe for concurrent use.
 type Server struct {
 	// Fault, if set, decides about each write of a controller, and about each read from the server
-	// instead of a cache (verb "get"). The controller gets the error; applied says whether the
-	// write still takes effect. Several goroutines call Fault, which must not use the server.
+	// instead of a cache (verb "get"). The controller gets the error; applied is true if the write
+	// takes effect nevertheless. Several goroutines call Fault, which must not use the server.
 	Fault func(Write) (err error, applied bool)
-	// Skew is the lead of the server's clock over the controllers'.
+	// Skew is how far the server's clock is ahead of the controllers' clock.
 	Skew time.Duration
 
 	mu        sync.Mutex
@@ -224,8 +224,8 @@ func (r *resource) decode(in object) runtime.Object {
 	return r.toInternal(version)
 }
 
-// toInternal sets the defaults of a client's object and converts it to the registry's form, which
-// takes over its memory.
+// toInternal sets the defaults of a client's object and converts it to the registry's form. The
+// result takes over the memory of the object.
 func (r *resource) toInternal(version object) runtime.Object {
 	legacyscheme.Scheme.Default(version)
 	out := r.internal()

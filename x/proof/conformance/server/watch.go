@@ -60,9 +60,9 @@ func (w *watcher) Stop() {
 
 func (w *watcher) ResultChan() <-chan watch.Event { return w.result }
 
-// latency is the delay of a notification after its change. Notifications come after the round that
-// caused them, one by one, and those about an owner before those about what it owns. So their order
-// does not depend on chance, and no round begins in the middle of them.
+// latency is the delay of a notification after its change. Notifications come one by one, after the
+// round that caused them, and those about an owner come before those about its objects. So their
+// order does not depend on chance, and no round begins in the middle of them.
 var latency = map[string]time.Duration{
 	CronJobs:  time.Millisecond,
 	Jobs:      2 * time.Millisecond,

@@ -13,8 +13,8 @@ type generator struct {
 	wrong int
 }
 
-// newGenerator makes the generator of one case. Some cases have many wrong values; most
-// have few, so that one does not hide another.
+// newGenerator makes the generator of one case. Some cases have many wrong values; most have few,
+// so that one wrong value does not hide another.
 func newGenerator(seed uint64, number int) *generator {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, uint64(number)))}
 	g.wrong = [...]int{0, 1, 3, 3, 10, 30}[g.IntN(6)]

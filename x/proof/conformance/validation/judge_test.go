@@ -214,7 +214,7 @@ var labelValue = regexp.MustCompile(`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`
 // CronJob: its place, field and rule.
 var said = regexp.MustCompile(`^An API server (refuses the manifest|takes the CronJob and refuses its Jobs): \S+:\d+:\d+: ([^:]+): (.*)$`)
 
-// judgedBy gives manifests to batchwhy. It returns what batchwhy says of each.
+// judgedBy gives manifests to batchwhy. It returns what batchwhy finds in each.
 func judgedBy(t *testing.T, command string, all []object) [][]refusal {
 	folder := t.TempDir()
 	for i, o := range all {

@@ -17,8 +17,8 @@ import (
 //
 //   - A write to a pod meets what happens to this pod. A status write meets changes of the job. The
 //     creation of a pod meets nothing, and neither does a write to a group, which nobody else
-//     writes. A pod or job that the write does not touch is the same before and after it, and so
-//     are the moves that are possible with it.
+//     writes. Pods and jobs that the write does not touch are the same before and after the write,
+//     and so the same moves are possible with them.
 //   - A delayed status meets everything.
 //   - No delivery, no tick and no other round comes between the writes of a round, in any
 //     search; a round takes no time. With two controllers there is no reduction.

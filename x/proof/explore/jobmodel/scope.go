@@ -19,8 +19,8 @@ type Scope struct {
 	// Late shows the controller its objects one by one, each some time later, as a watch does.
 	// Without it the controller reads its own writes, and its snapshots are Consistent.
 	Late bool
-	// Versions lets the controller compare the version of the job with that of its own last status
-	// write (E6).
+	// Versions lets the controller compare the version of the job with the version of its own last
+	// status write (E6).
 	Versions bool
 	// Controllers is 2 for two controllers that overlap after a lost lease (F9); 0 means 1.
 	Controllers int

@@ -8,9 +8,9 @@ import (
 	"github.com/batchplan/batchplan/x/proof/explore"
 )
 
-// beginRounds lets a controller look and plan. Pods get their UIDs by their order in the view.
-// Where pods look the same to the controller but are not, a round begins with each order of them.
-// The bits of delivered are the deliveries right before.
+// beginRounds lets a controller look and plan. Pods get their UIDs by their order in the view. If
+// different pods look the same to the controller, a round begins with each order of them. The bits
+// of delivered are the deliveries right before the round.
 func (w *worker) beginRounds(s *state, c, delivered int) {
 	v, order := w.look(s, c)
 	if w.option&NoSymmetry != 0 {

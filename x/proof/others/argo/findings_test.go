@@ -65,7 +65,7 @@ func with(t *testing.T, spec v1alpha1.CronWorkflowSpec) *plain {
 	return p
 }
 
-// answer answers a request of the typed client with the objects of the dynamic one.
+// answer answers a request of the typed client with the objects of the dynamic client.
 func (p *plain) answer(action ktesting.Action) (bool, runtime.Object, error) {
 	of := p.objects.Resource(action.GetResource()).Namespace(action.GetNamespace())
 	var result *unstructured.Unstructured
@@ -198,8 +198,9 @@ func TestFindingRunTwice(t *testing.T) {
 
 // The program ends after it has created a Workflow and before it records the run, as if the write
 // were refused. After the restart the run counts as missed, but its Workflow exists already. The
-// controller takes that for a run that it has just started, and sets no schedule. Nothing starts
-// until all objects are listed again after twenty minutes. A right controller sets its schedule.
+// controller takes the Workflow for a run that it has just started, and sets no schedule. Nothing
+// starts until all objects are listed again after twenty minutes. A right controller sets its
+// schedule.
 func TestFindingStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := with(t, v1alpha1.CronWorkflowSpec{Schedules: []string{"* * * * *"}, StartingDeadlineSeconds: new(int64(600))})

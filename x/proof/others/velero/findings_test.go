@@ -57,8 +57,8 @@ func setPhase(t *testing.T, c client.Client, backup velerov1.Backup, phase veler
 }
 
 // A backup is made, and the write that notes it fails once. When this backup has ended, the same
-// run is backed up again. A right controller names the backup after its run, or finds it by its
-// label, and makes no second one.
+// run is backed up again. A right controller names the backup after its run, or finds the backup by
+// its label, and makes no second one.
 func TestFindingRunTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := false

@@ -36,10 +36,10 @@ type mutant struct {
 	before, after string
 	// same numbers mutants of the file with the same text, from 0.
 	same int
-	// listed is set if the list of equivalents has it.
+	// listed is set if the list of equivalents has the mutant.
 	listed bool
-	// instead is another mutant of the same code: this one is used only if that one does not
-	// compile.
+	// instead is another mutant of the same code. The one with this field is used only if instead
+	// does not compile.
 	instead *mutant
 
 	id      int // from 1

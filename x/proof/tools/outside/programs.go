@@ -165,9 +165,9 @@ func (o *outside) operator() error {
 	return o.weighs(dir, versions)
 }
 
-// prints makes a module of a program that requires one of ours by version, tidies and runs it. It
-// fails unless the program prints want, and compiles packages only of ours and of the modules in
-// takes.
+// prints makes a module for a program. The module requires one of our modules by version. Then
+// prints tidies the module and runs the program. It fails unless the program prints want, and
+// compiles packages only of our modules and of the modules in takes.
 func (o *outside) prints(dir, module, want string, takes ...string) error {
 	required := o.modules[0]
 	if module != "" {

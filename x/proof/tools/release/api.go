@@ -309,8 +309,8 @@ func isInternal(p *types.Package) bool {
 	return p != nil && strings.Contains("/"+p.Path()+"/", "/internal/")
 }
 
-// typeName lists a type with its fields and methods. An alias is listed with those of its type if
-// only the library can name that type.
+// typeName lists a type with its fields and methods. An alias is listed with the fields and methods
+// of its type if only the library can name that type.
 func (l *lister) typeName(o *types.TypeName) {
 	head := o.Name()
 	named, _ := types.Unalias(o.Type()).(*types.Named)

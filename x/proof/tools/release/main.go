@@ -1,6 +1,6 @@
-// Release makes the tags of a version, locally: one for each published module. Some modules stay at
-// v0: docs/compatibility.md says which, and which of their versions belongs to a v1 of the root. It
-// pushes nothing.
+// Release makes the tags of a version, locally: one for each published module. It pushes nothing.
+// Some modules stay at v0: docs/compatibility.md lists them, and which of their versions belongs to
+// a v1 of the root.
 //
 //	go run ./release -root ../.. -version v0.1.0 -check 'make check'
 //

@@ -56,8 +56,8 @@ func changelog(version, api string) map[string]string {
 	return map[string]string{"CHANGELOG.md": "# Changelog\n\n## " + version + "\n\n### API\n\n" + api + "\n\n### Semantics\n\n- nothing\n\n## v0.1.0\n"}
 }
 
-// TestRelease: the first version, a second one whose changelog has to say what is gone, and v1,
-// after which only packages below x/ may lose something.
+// TestRelease: the first version, a second version whose changelog has to name what is gone, and
+// v1, after which only packages below x/ may lose something.
 func TestRelease(t *testing.T) {
 	r := repository(t)
 	must.OK(t, r.tags())

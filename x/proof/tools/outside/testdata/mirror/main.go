@@ -27,7 +27,8 @@ type aggregatedStatus struct {
 	Status      json.RawMessage `json:"status,omitempty"`
 }
 
-// aggregate returns the status of the job that follows from the reports, if the server takes it.
+// aggregate returns the status of the job that follows from the reports, unless the server refuses
+// it.
 func aggregate(old *batchv1.Job, b *binding, at time.Time, server release.Release) (batchv1.JobStatus, error) {
 	reports := map[string]json.RawMessage{}
 	for _, item := range b.AggregatedStatus {
