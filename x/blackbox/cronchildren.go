@@ -77,7 +77,7 @@ func (c *cronScript) changed(child *cronChild, w write) {
 	}
 }
 
-// stopped checks that the program may stop a child: it may only replace it.
+// stopped checks that the program stops a child only to replace it.
 func (c *cronScript) stopped(child *cronChild) {
 	isSuspended := !c.suspended.IsZero() && time.Now().After(c.shown(c.suspended).Add(time.Second))
 	isLater := func(s schedule.Schedule) bool { return !s.Next(child.run).After(c.now()) }

@@ -20,10 +20,10 @@
 // The kit plays the API server (in memory, without a network), the clock (testing/synctest), the
 // lag of caches, the users, the faults, and whatever runs the children, such as the kubelet. The
 // program runs with its own manager, watches, predicates and queues. Each life is a list of steps.
-// The search plays short lives first, and again with each fault in each of their writes
-// ([Search].Short); then it plays random ones. It makes its findings as short as it can, and prints
-// each as a story and as a test that plays it again. Errors that the program logs are lines of the
-// story, if it logs with the logr.Logger of Start's context.
+// The search first plays short lives, without faults and then with each fault in each of their
+// writes ([Search].Short). Then it plays random ones. It makes its findings as short as it can, and
+// prints each as a story and as a test that plays it again. Errors that the program logs are lines
+// of the story, if it logs with the logr.Logger of Start's context.
 //
 // # What a controller may need
 //

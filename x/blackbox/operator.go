@@ -12,8 +12,8 @@ import (
 	jsonpatch "github.com/evanphx/json-patch"
 )
 
-// The checks of an operator. In a finding, the name of the kind that differs follows, such as
-// RemainsService; Off accepts names with and without a kind.
+// The checks of an operator. In a finding, the kind that differs is added to the name of the check,
+// as in RemainsService. Off accepts names with and without a kind.
 const (
 	// Remains: once all is calm, the objects are the same as after the same life without faults.
 	Remains Check = "Remains"

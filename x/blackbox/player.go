@@ -106,7 +106,8 @@ func (p *player) tell(format string, args ...any) {
 	p.story = append(p.story, time.Now().UTC().Format("2 Jan 15:04:05  ")+fmt.Sprintf(format, args...))
 }
 
-// note calls do with the API locked. The program's writes change the story and the checks as well.
+// note calls do with the API locked, since the program's writes change the story and the checks as
+// well.
 func (p *player) note(do func()) {
 	p.api.mu.Lock()
 	defer p.api.mu.Unlock()

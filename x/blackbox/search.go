@@ -20,9 +20,9 @@ type Search struct {
 	First int
 	// Lives is the number of random lives.
 	Lives int
-	// Short is the number of short lives that are played first, and again with each fault in each
-	// of their writes. The plain lives come first, such as two runs of each policy, then random
-	// ones.
+	// Short is the number of short lives. They are played first, and again with each fault in each
+	// of their writes. The first ones are plain lives, such as two runs of each policy, and the
+	// others are random.
 	Short int
 }
 

@@ -179,7 +179,8 @@ func isGraceful(o Object) bool {
 	return grace > 0
 }
 
-// remove deletes an object. It stays while it has finalizers, and a running pod until its kubelet has ended it.
+// remove deletes an object. An object stays while it has finalizers, and a running pod stays until
+// its kubelet has ended it.
 func (a *server) remove(r *Resource, k key, options metav1.DeleteOptions, verb string, bySubject bool) (entry, error) {
 	old, exists := a.objects[k]
 	if !exists {

@@ -94,7 +94,8 @@ func quote(line []byte) string {
 	return fmt.Sprintf("%q and so on, %d bytes", line[:maxShown], len(line))
 }
 
-// clip shortens a problem, which may name a field of the answer.
+// clip shortens a problem. A problem can be long, because it may contain a field name of the
+// answer.
 func clip(problem string) string {
 	if len(problem) <= maxShown {
 		return problem

@@ -14,8 +14,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/internal/groups"
 )
 
-// Groups writes the workload and pod group of one owner in one round. With [Pods] it is a
-// [jobapply.Grouper].
+// Groups writes the workload and pod group of one owner in one round. Together with [Pods] it
+// implements [jobapply.Grouper].
 type Groups struct {
 	Client    dynamic.Interface
 	Namespace string

@@ -89,7 +89,7 @@ func inBubble(t *testing.T, test func(*testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		test(t)
-		t.Cleanup(func() { time.Sleep(time.Minute) }) // timers of client-go
+		t.Cleanup(func() { time.Sleep(time.Minute) }) // until timers of client-go have ended
 	})
 }
 
@@ -132,8 +132,8 @@ func TestPod(t *testing.T) {
 	})
 }
 
-// TestKubelet_Appeared: the kubelet wakes those who wait when it begins the life of a pod. They may
-// have seen the pod in the cache before, and a pending pod is not written again.
+// TestKubelet_Appeared: when the kubelet begins the life of a pod, it wakes those who wait. They
+// may have seen the pod in the cache before, and no further write of a pending pod would wake them.
 func TestKubelet_Appeared(t *testing.T) {
 	informer := informers.NewSharedInformerFactory(fake.NewSimpleClientset(), 0).Core().V1().Pods().Informer()
 	k, err := newKubelet(nil, informer, clock.RealClock{}, func(err error) { t.Error(err) })

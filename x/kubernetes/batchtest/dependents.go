@@ -76,8 +76,8 @@ func (g *collector) judge(ctx context.Context, o dependent) error {
 	return g.delete(ctx, o, awaited)
 }
 
-// delete deletes an object that no owner needs. Its dependents are deleted before it if an owner
-// waits for it, and otherwise after it.
+// delete deletes an object that no owner needs. If an owner waits for the object, the dependents of
+// the object are deleted before it, and otherwise after it.
 func (g *collector) delete(ctx context.Context, o dependent, awaited bool) error {
 	policy := metav1.DeletePropagationBackground
 	if awaited && len(g.dependents(o.GetUID())) > 0 {

@@ -332,8 +332,8 @@ func (k *kubelet) do(ctx context.Context, s *step) error {
 	return nil
 }
 
-// look calls a function with the kubelet's view of the pods, and returns a channel that is closed at
-// its next change.
+// look calls a function with the kubelet's view of the pods, and returns a channel that is closed
+// when that view changes.
 func (k *kubelet) look(f func(lives map[types.UID]*entry)) <-chan struct{} {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -72,7 +72,8 @@ func (c *Cluster) takeLease(ctx context.Context) (*lease, error) {
 	return l, nil
 }
 
-// unlessRefused returns nil if the server refuses leases, does not know them, or has none.
+// unlessRefused returns nil for an error with which the server refuses leases, does not know them,
+// or does not find the lease.
 func unlessRefused(err error) error {
 	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err) {
 		return nil
@@ -128,14 +129,14 @@ func (l *lease) object() *coordinationv1.Lease {
 	}
 }
 
-// others returns an error if a cluster serves the whole server or, for a cluster of the whole
-// server, any namespace.
+// others returns an error if another cluster serves the whole server. If this cluster serves the
+// whole server, it returns an error if another one serves any namespace.
 func (l *lease) others(ctx context.Context) error {
 	leases := l.cluster.client.CoordinationV1()
 	if l.name == leaseName {
 		held, err := leases.Leases(metav1.NamespaceDefault).Get(ctx, leaseOfServer, metav1.GetOptions{})
 		if err != nil {
-			return err // usually it is not found
+			return err // usually there is no such lease
 		}
 		return l.awaitEnd(ctx, *held)
 	}

@@ -13,7 +13,7 @@ import (
 // a pod without a controller is [ofNobody].
 const byController = "batchplan/controller"
 
-// ownedPods holds the caches of the objects of a kind and of pods.
+// ownedPods holds two caches: of the objects of a kind, and of pods.
 type ownedPods struct {
 	kind         ownerKind
 	owners, pods cache.Indexer
@@ -122,7 +122,8 @@ func (c *ownedPods) appendUnder(dst []*corev1.Pod, key string) []*corev1.Pod {
 	return dst
 }
 
-// last returns the deleted object of a notification, also if the deletion itself was missed.
+// last returns the object of a deletion. If the deletion itself was missed, it is the last known
+// state.
 func last[T any](object any) (T, bool) {
 	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		object = tombstone.Obj

@@ -15,7 +15,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/controller"
 )
 
-// TestE1_Clock: expectations expire by the clock of the options, and rounds are measured by it.
+// TestE1_Clock: the clock of the options decides when expectations expire, and how long a round
+// took.
 func TestE1_Clock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := testingclock.NewFakeClock(time.Now().AddDate(-1, 0, 0))
@@ -44,7 +45,7 @@ func TestE1_Clock(t *testing.T) {
 func TestCL5_Turns(t *testing.T) {
 	const runs = 24
 	o := controller.CronJobOptions{Planner: cronjob.Options{CatchUp: cronjob.CatchUpAll}}
-	clock := testingclock.NewFakeClock(time.Date(2000, 1, 1, runs, 0, 0, 0, time.UTC)) // virtual time begins a day before
+	clock := testingclock.NewFakeClock(time.Date(2000, 1, 1, runs, 0, 0, 0, time.UTC)) // a day after virtual time begins
 	o.Clock = clock
 	history(t, storing(nil), o, hourly, func(c *clockwork) {
 		next, err := c.round(0)

@@ -126,7 +126,6 @@ func (c *cluster) start(controllers ...interface{ Start(context.Context) error }
 	c.Cleanup(c.stop)
 }
 
-// kindOf returns a kind with a client of pods and informers.
 func kindOf[T controller.Object](
 	k controller.Kind[T], client kubernetes.Interface, objects, pods cache.SharedIndexInformer,
 ) controller.Kind[T] {
@@ -134,7 +133,6 @@ func kindOf[T controller.Object](
 	return k
 }
 
-// cronOf returns two kinds with informers.
 func cronOf[P, C controller.Object](
 	k controller.Cron[P, C], parents, children cache.SharedIndexInformer,
 ) controller.Cron[P, C] {

@@ -92,7 +92,8 @@ func TestC18_WhatTheStatusStores(t *testing.T) {
 	}
 }
 
-// TestCron_Child: the kind of the children comes from the options, or else from the kind.
+// TestCron_Child: the options can set the kind of the children; the default is the Child of the
+// Cron.
 func TestCron_Child(t *testing.T) {
 	given := cronjob.Kind{Kind: "Errand", APIVersion: "example.com/v2"}
 	history(t, storing(nil), controller.CronJobOptions{Planner: cronjob.Options{ChildKind: given}}, hourly, func(c *clockwork) {
@@ -117,7 +118,7 @@ func TestCron_Ending(t *testing.T) {
 	history(t, kind, controller.CronJobOptions{}, hourly, func(c *clockwork) {
 		c.round(time.Hour)
 
-		end := metav1.NewTime(time.Now().Add(30 * time.Second)) // and not at the time of the run
+		end := metav1.NewTime(time.Now().Add(30 * time.Second)) // differs from the time of the run
 		early := metav1.NewTime(end.Add(-time.Minute))
 
 		for _, test := range []struct {

@@ -74,13 +74,15 @@ func beats(kind string, ends map[string]cronjob.Ending) controller.Cron[*beat, *
 	}
 }
 
-// inMinutes names runs by unix minutes, and has an annotation of its own.
+// inMinutes returns a kind whose runs are named by unix minutes, and options with annotations of
+// its own.
 func inMinutes() (controller.Cron[*beat, *task], cronjob.Options) {
 	return beats("Task", map[string]cronjob.Ending{"SUCCEEDED": cronjob.Complete, "FAILED": cronjob.Failed}),
 		cronjob.Options{Marks: cronjob.Marks{TimeKey: "example.com/run", RequestKey: "example.com/by"}}
 }
 
-// inSeconds names runs by unix seconds, and owns children by a label. A new child has no phase yet.
+// inSeconds returns a kind whose runs are named by unix seconds, and which owns children by a
+// label. A new child has no phase yet.
 func inSeconds() (controller.Cron[*beat, *task], cronjob.Options) {
 	kind := beats("Task", map[string]cronjob.Ending{"Complete": cronjob.Complete, "Failed": cronjob.Failed})
 	kind.OwnerLabel = "example.com/beat-uid"
@@ -225,7 +227,8 @@ func history(t *testing.T, kind controller.Cron[*beat, *task], o controller.Cron
 	})
 }
 
-// round lets time pass, and runs a round and those that are due immediately after it.
+// round lets time pass and runs a round. While the next round is due immediately, it runs that as
+// well.
 func (c *clockwork) round(d time.Duration) (next time.Time, err error) {
 	time.Sleep(d)
 	for range 9 {

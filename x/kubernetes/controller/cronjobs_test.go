@@ -263,8 +263,8 @@ func TestCronJobs_CompiledOnce(t *testing.T) {
 	})
 }
 
-// TestCronJobs_TriggerAndBackfill: a round removes the requests that it has started, its later
-// plans know of that, and each plan counts in the metrics (C16).
+// TestCronJobs_TriggerAndBackfill: a round removes a request after it has started the runs. Its
+// later plans no longer have that request, and each plan counts in the metrics (C16).
 func TestCronJobs_TriggerAndBackfill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counted := 0

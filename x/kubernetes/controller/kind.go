@@ -25,8 +25,9 @@ import (
 // Object is an object of any kind.
 type Object = backend.Object
 
-// Kind describes objects whose pods the planner of jobs runs: jobs, or a resource of your own. The
-// functions must not change the objects that they get; only SetStatus and Report get copies.
+// Kind describes objects whose pods the planner of jobs runs: jobs, or a resource of your own.
+// SetStatus and Report get copies and may change them. The other functions must not change the
+// objects that they get.
 type Kind[T Object] struct {
 	schema.GroupVersionKind
 	// Spec returns the job's spec that is in an object. Its template is required. Fields that a
@@ -110,7 +111,8 @@ type ownerKind interface {
 	decides(line string) string
 	// managedBy returns the ManagedBy of a controller, or its default if name is empty.
 	managedBy(name string, planner *job.Options) (string, error)
-	// controller returns the name of a controller of the kind: for jobs of batch/v1, the short name.
+	// controller returns the name of one of the kind's controllers; for jobs of batch/v1, it is the
+	// short name.
 	controller(short string) string
 }
 

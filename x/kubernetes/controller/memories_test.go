@@ -125,7 +125,8 @@ func TestJobs_MemoriesFail(t *testing.T) {
 	}
 }
 
-// TestCronJobs_StoresFail: the same for CronJobs and requested runs: no run starts twice or is lost.
+// TestCronJobs_StoresFail: as TestJobs_MemoriesFail, but for CronJobs and requested runs. No run
+// starts twice or is lost.
 func TestCronJobs_StoresFail(t *testing.T) {
 	for method, store := range map[string]string{
 		"Get": "memory", "Set": "memory", "Delete": "memory", "Requested": "requests", "Advance": "requests",
@@ -173,7 +174,8 @@ func TestCron_StoresReported(t *testing.T) {
 	}
 }
 
-// TestControllerName: a name in the options of the planner that is not ManagedBy is an error.
+// TestControllerName: a ControllerName in the options of the planner must not differ from
+// ManagedBy.
 func TestControllerName(t *testing.T) {
 	c := newCluster(t)
 	kind := controller.BatchJobs(c, c.factory)

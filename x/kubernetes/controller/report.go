@@ -67,8 +67,8 @@ func (r *JobReport) hasFailed() bool {
 }
 
 // isStoredAs reports whether a server would store a and b as the same. The same instant in another
-// zone is the same, and so is a time that differs by a fraction that is not stored. Otherwise a
-// round would write in vain, and its write would request another round.
+// zone is the same, and so is a time that differs by a fraction that is not stored. If such a
+// difference counted, a round would write in vain, and its write would request another round.
 func isStoredAs(a, b any) bool {
 	x, failed := json.Marshal(a)
 	y, err := json.Marshal(b)

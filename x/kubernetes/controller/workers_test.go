@@ -131,7 +131,7 @@ type starts func(context.Context) error
 func (s starts) Start(ctx context.Context) error { return s(ctx) }
 
 // TestRun: the first error ends all controllers, is the cause of their contexts, and is returned. A
-// controller that ends without an error ends no other. The contexts end with Run in any case.
+// controller that ends without an error ends no other. In any case, the contexts end with Run.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var inside context.Context

@@ -73,7 +73,7 @@ var (
 var magic = []byte("k8s\x00")
 
 // leanMessage appends a message without the fields that are not needed. It returns false if it
-// cannot parse the message, and for other kinds.
+// cannot parse the message, or if the kind is not in leanKind.
 func leanMessage(dst, data []byte) ([]byte, bool) {
 	message, found := bytes.CutPrefix(data, magic)
 	if !found {

@@ -15,8 +15,8 @@ import (
 	"github.com/batchplan/batchplan/x/kubernetes/convert"
 )
 
-// FuzzTrim: a trimmed pod converts to the same value as the whole pod, for any job, unless its
-// controller is of another kind; then it is Foreign to every job.
+// FuzzTrim: for any job, a trimmed pod converts to the same value as the whole pod. But if its
+// controller is of another kind, the trimmed pod is Foreign to every job.
 func FuzzTrim(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {

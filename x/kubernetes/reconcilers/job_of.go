@@ -19,8 +19,9 @@ type JobOf[T controller.Object] struct {
 	controller.JobOptions
 	// TTLMetrics are the metrics of the TTL controller.
 	TTLMetrics controller.TTLMetrics
-	// Name is the name of the Job controller in logs and metrics, to which the others append
-	// "-orphan" and "-ttl"; empty means the kind. Controllers of one manager must not share a name.
+	// Name is the name of the Job controller in logs and metrics; empty means the kind. The other
+	// controllers append "-orphan" and "-ttl" to it. Controllers of one manager must not share a
+	// name.
 	Name string
 	// Kind describes the resource. Unless they are set, its name comes from the manager's scheme,
 	// and its clients and informers from the manager.

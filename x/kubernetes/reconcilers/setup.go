@@ -60,7 +60,7 @@ func (s setup[K]) round(ctx context.Context, key K) (reconcile.Result, error) {
 	return reconcile.Result{RequeueAfter: max(time.Until(next), 1)}, nil
 }
 
-// fill sets an informer to the manager's for the object's kind, unless it is set.
+// fill sets an informer, unless it is set already, to the manager's informer for the object's kind.
 func fill(mgr ctrl.Manager, informer *toolscache.SharedIndexInformer, of client.Object) error {
 	if *informer != nil {
 		return nil

@@ -250,7 +250,7 @@ func TestSetup_Fails(t *testing.T) {
 	expect(newDesk(t, nil), reconcilers.TTL{TTLOptions: controller.TTLOptions{Common: quiet, Planner: job.Options{ControllerName: "x"}}}, "ControllerName")
 }
 
-// TestSetup_Informers: an informer that is set is used, and the manager's is not asked for.
+// TestSetup_Informers: if an informer is set, it is used, and the manager is not asked for one.
 func TestSetup_Informers(t *testing.T) {
 	kind, d := reelKind(), newDesk(t, nil)
 	kind.ObjectInformer = toolscache.NewSharedIndexInformer(&toolscache.ListWatch{}, &Reel{}, 0, toolscache.Indexers{})

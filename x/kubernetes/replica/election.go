@@ -11,8 +11,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// runElected waits for the lease and runs the controllers while it holds. If the replica loses the
-// lease, it returns an error: the process ends, and a new process waits for the lease.
+// runElected waits for the lease, and runs the controllers as long as it has the lease. If it loses
+// the lease, it returns an error: the process ends, and a new process waits for the lease.
 func (c *Config) runElected(ctx context.Context, client clients) error {
 	c.Status.set(phaseStandby)
 

@@ -117,7 +117,8 @@ func (c *Config) newCaches(client clients, namespace string) *caches {
 }
 
 // start starts the informers. From client-go 0.36 on, they log with the logger of the context;
-// older ones log with the logger of the process. The factory of the groups has no such start.
+// older ones log with the logger of the process. The factory of the groups has no method for that,
+// so their informers are started one by one.
 func (c *caches) start(ctx context.Context) {
 	if f, ok := c.SharedInformerFactory.(interface{ StartWithContext(context.Context) }); ok {
 		f.StartWithContext(ctx)

@@ -222,7 +222,8 @@ func TestRunControllers_CronJobs(t *testing.T) {
 	})
 }
 
-// TestAdvise: the jobs of a CronJob are left to another controller if its template says so, and the gate is on.
+// TestAdvise: the jobs of a CronJob are left to another controller if the gate is on and their
+// managedBy is not that of the replica.
 func TestAdvise(t *testing.T) {
 	for _, test := range []struct {
 		me       string

@@ -9,7 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Status is the state of a replica, for people and probes. The zero value means that it starts.
+// Status is the state of a replica, for people and probes. The zero value means that the replica is
+// starting.
 type Status struct {
 	mu    sync.Mutex
 	phase phase

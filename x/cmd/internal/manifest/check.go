@@ -80,8 +80,8 @@ func (o *Object) name() string {
 	return ""
 }
 
-// Check compares an object of batch/v1 with the API. It returns the fields that do not exist, and as
-// problems those that occur twice or have a value of the wrong type.
+// Check compares an object of batch/v1 with the API. It returns the fields that do not exist. The
+// problems are fields that occur twice or have a value of the wrong type.
 func (o *Object) Check(kind string) (unknown []Unknown, wrong Problems) {
 	c := checker{object: o, kind: kind, wrong: o.doubles()}
 	c.value("", o.node(), kind)

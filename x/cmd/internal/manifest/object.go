@@ -71,7 +71,7 @@ func CheckType(t Type, name string) error {
 type Object struct {
 	// At is the position at which it begins.
 	At Position
-	// Default is the type of an object without a type in a list.
+	// Default is the type of an item of a list that has no type itself.
 	Default Type
 	// JSON is the object. It is valid until Add returns.
 	JSON json.RawMessage

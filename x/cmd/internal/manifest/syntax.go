@@ -9,8 +9,8 @@ import (
 
 var yamlLine = regexp.MustCompile(`^(?:yaml: )?(?:unmarshal errors:\s*)?line (\d+): `)
 
-// Syntax returns the problem of a text that the parser of YAML refuses. It has the parser's line, or,
-// if the mistake is recognised, a better line and text.
+// Syntax returns the problem of a text that the parser of YAML refuses. The problem is at the line
+// of the parser or, if the mistake is recognised, has a better line and text.
 func Syntax(file string, text []byte, err error) Problem {
 	if what, line := NotManifest(text); what != "" {
 		return Problem{Position{File: file, Line: line}, what}

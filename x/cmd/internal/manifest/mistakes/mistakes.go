@@ -12,7 +12,7 @@ import (
 	"github.com/batchplan/batchplan/x/cmd/internal/manifest"
 )
 
-// jobText and cronText are good manifests. Each mistake differs from one in one place.
+// jobText and cronText are good manifests. Each mistake differs from one of them in one place.
 const jobText = `apiVersion: batch/v1
 kind: Job
 metadata:
@@ -46,8 +46,8 @@ spec:
           - {name: main, image: busybox}
 `
 
-// mistake is a manifest in which one part is replaced by a mistake, and the sentence for it, with its
-// position in f.yaml; "" if the manifest is good.
+// mistake replaces a part of a manifest. want is the sentence for it, with its position in f.yaml,
+// or "" if the manifest is still good.
 type mistake struct{ name, text, from, to, want string }
 
 var all = []mistake{
