@@ -8,8 +8,8 @@ type Admission interface {
 	// Submit is called when a job is submitted, Finish when a job has ended or was deleted.
 	Submit(r Request)
 	Finish(r Request)
-	// Next returns the next job to admit, or to suspend again, until there is none. It is
-	// called after each Submit and Finish.
+	// Next returns the next job to admit or to suspend again, or false if there is none. After each
+	// Submit and Finish it is called until it returns false.
 	Next(now time.Duration) (d Decision, ok bool)
 }
 

@@ -36,7 +36,7 @@ func (e *engine) arrive() {
 		return
 	}
 
-	own := j // the only copy that outlives the stream
+	own := j // this copy stays when the stream goes on
 	js, err := e.submit(&own, j.Name, mix(uint64(number)+1))
 	if err != nil {
 		e.err = err

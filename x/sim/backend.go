@@ -115,7 +115,7 @@ func (b *jobBackend) Expectations() jobapply.Expectations {
 	return b.engine.view.tracker.Of(b.js.trackerKey(), b.js.snap.Now)
 }
 
-// JobVersion returns the version that the last write of the status has made. It is 0 for a
+// JobVersion returns the version of the job after the last write of its status. It is 0 for a
 // consistent snapshot, which does not need it.
 func (b *jobBackend) JobVersion() int64 {
 	if b.js.snap.Consistent {

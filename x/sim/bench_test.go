@@ -13,7 +13,8 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// study is a world of jobs with twenty pods on nodes of eight slots, a node for each twenty jobs.
+// study is a world of jobs with twenty pods each, on nodes for eight pods. There is one node for
+// twenty jobs.
 func study(jobs int, seed uint64) World {
 	return World{
 		Seed: seed, Nodes: Nodes(max(jobs/20, 1), Node{Pods: 8}),

@@ -2,7 +2,8 @@ package sim
 
 import "time"
 
-// at schedules an event. An event for the present is played after the others of the present.
+// at schedules an event. An event for the present time is played after the other events of that
+// time.
 func (e *engine) at(at int64, kind eventKind, id int32, gen uint32) {
 	e.order++
 	ev := event{at: at, order: e.order<<8 | uint64(kind), id: id, gen: gen}

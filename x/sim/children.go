@@ -26,7 +26,8 @@ func (e *engine) childChanged(js *jobState) {
 	e.seeChild(cs, js, &child)
 }
 
-// seeChildLater puts the change into the line. Only here a Child is on the heap.
+// seeChildLater puts the change into the line. It is a function of its own, because its closure
+// moves the Child to the heap.
 func (e *engine) seeChildLater(cs *cronState, js *jobState, child cronjob.Child) {
 	e.lagged(delivery{cron: func() { e.seeChild(cs, js, &child) }})
 }

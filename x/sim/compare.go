@@ -178,8 +178,9 @@ func (c *Comparison) Estimate(variant, metric int) Estimate {
 	return EstimateOf(c.Values[variant][metric])
 }
 
-// Difference returns the estimate of a variant's increase over the first one, seed by seed: the
-// same seed gives both the same draws, so this is more precise than the difference of the means.
+// Difference returns the estimate of a variant's increase over the first variant, seed by seed.
+// With the same seed both have the same draws, so this is more precise than the difference of the
+// means.
 func (c *Comparison) Difference(variant, metric int) Estimate {
 	differences := make([]float64, len(c.Seeds))
 	for i := range differences {
@@ -190,7 +191,7 @@ func (c *Comparison) Difference(variant, metric int) Estimate {
 
 // IsNoise reports whether the difference between two samples may be chance: zero lies within its
 // confidence interval. The samples must have the same seeds in the same order. Equal samples are
-// not noise. With a single seed, any difference is.
+// not noise. With a single seed, any difference is noise.
 func IsNoise(a, b []float64) bool {
 	if len(a) != len(b) || slices.Equal(a, b) {
 		return false

@@ -37,7 +37,7 @@ type cronState struct {
 	ran bool
 }
 
-// schedules has each schedule compiled, by its text and time zone.
+// schedules holds the compiled schedules, by text and time zone.
 type schedules map[[2]string]cronjob.Compiled
 
 // addCron checks a CronJob and puts its creation on the calendar.
@@ -107,7 +107,7 @@ func (e *engine) startCron(cs *cronState) {
 	e.suspendCron(cs)
 }
 
-// suspendCron sets spec.suspend by the windows.
+// suspendCron sets spec.suspend according to the windows.
 func (e *engine) suspendCron(cs *cronState) {
 	for _, w := range cs.of.Suspend {
 		if w.contains(time.Duration(e.now)) {

@@ -53,7 +53,7 @@ func (e *engine) seePod(js *jobState, d *delivery) {
 	}
 }
 
-// catchUp delivers the whole line, as for a controller that lists its objects.
+// catchUp delivers the whole line: a controller that lists its objects sees all changes.
 func (v *views) catchUp() {
 	for v.line.len() > 0 {
 		v.deliver()

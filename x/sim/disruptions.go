@@ -29,7 +29,7 @@ func (e *engine) disrupt(index int32) {
 	for _, id := range sortedIDs(n.pods) {
 		p := &e.pods.all[id]
 		p.lost = true
-		p.timer++ // whatever happens to the pod, nobody hears of it
+		p.timer++ // nobody sees what happens to the pod from now on
 	}
 
 	e.at(e.now+int64(unreachableAfter), evUnreachable, index, 0)

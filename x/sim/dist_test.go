@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Each text is parsed as a distribution, which String writes like this, or is an error.
+// The wanted text is what String returns for the parsed distribution, or the error.
 func TestParseDist(t *testing.T) {
 	for text, want := range map[string]string{
 		" 90s ": "1m30s", "0": "0s", "1.5": "1.5s", "0s": "0s", "9e99": "876000h0m0s", "900000h": "876000h0m0s",
@@ -164,7 +164,7 @@ func TestPod_Run(t *testing.T) {
 	}
 }
 
-// The density of submit times swings over the day as Diurnal documents.
+// The rate of submissions changes over the day as Diurnal documents.
 func TestDiurnal(t *testing.T) {
 	for _, test := range []struct{ swing, is float64 }{{0.8, 0.8}, {7, 1}, {-1, 0}} {
 		r := rand.New(rand.NewPCG(6, 7))

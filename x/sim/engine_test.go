@@ -265,8 +265,8 @@ func TestRun_SaysWhatIsOpen(t *testing.T) {
 	}
 }
 
-// The reason is the one of the first open job. Here its pod ended just before the end, and only the
-// other job waits.
+// Open.Why is the reason of the first open job. Here its pod ended just before the end of the
+// simulation, and only the other job waits.
 func TestRun_SaysWhyOfTheFirstJob(t *testing.T) {
 	ends := Job{Name: "a", Spec: Spec(1, 1), Pod: Pod{Duration: Constant(59500 * time.Millisecond)}}
 	waits := Job{Name: "b", Spec: Spec(1, 1), Pod: Pod{Duration: Constant(time.Second), Failure: 1}}
@@ -392,8 +392,8 @@ func TestRun_StoredMemoryKeepsTheBackoff(t *testing.T) {
 	}
 }
 
-// A lost notification holds a job back until the controller restarts, which makes it forget what it
-// expects to see. Without a restart, it holds the job back for five minutes.
+// A lost notification holds a job back until the controller restarts and so forgets what it expects
+// to see. Without a restart, the job is held back for five minutes.
 func TestRun_RestartForgetsExpectations(t *testing.T) {
 	w := World{Jobs: Of(Job{Name: "j", Spec: Spec(1, 1)}), ControlPlane: ControlPlane{WatchLag: Constant(time.Second)}}
 	for want, restarts := range map[time.Duration][]time.Duration{5 * time.Minute: nil, 20 * time.Second: {20 * time.Second}} {
@@ -457,8 +457,8 @@ func TestManyEdits(t *testing.T) {
 	}
 }
 
-// A CronJob without a run is named: its first run is at its creation, which does not count, and the
-// next run is at the end.
+// Open.Idle has a CronJob without a run. Its first run would be at its creation, which does not
+// count, and the next one at the end.
 func TestIdleCronJob(t *testing.T) {
 	world := func(until time.Duration) World {
 		c := func(name, schedule string) CronJob {

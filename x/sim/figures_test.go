@@ -126,7 +126,8 @@ func TestComparison_String(t *testing.T) {
 	}
 }
 
-// Each makes one call for every number, as many concurrently as it may, and returns the error of the lowest number.
+// Each makes one call for every number, runs as many calls concurrently as the limit allows, and
+// returns the error of the lowest number.
 func TestEach(t *testing.T) {
 	for _, limit := range []int{1, 3, 50, 0} {
 		cores := limit
@@ -134,7 +135,7 @@ func TestEach(t *testing.T) {
 			cores = runtime.GOMAXPROCS(0)
 		}
 		var running, most, calls atomic.Int64
-		var all, one sync.WaitGroup // waits until as many calls run as may
+		var all, one sync.WaitGroup // waits until the allowed number of calls run
 		all.Add(min(cores, 20))
 		done := make([]int, 20)
 		err := Each(t.Context(), len(done), limit, func(_ context.Context, i int) error {

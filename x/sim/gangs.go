@@ -12,17 +12,17 @@ import (
 	"github.com/batchplan/batchplan/job/jobgroup"
 )
 
-// gang is the pods of a job that name a pod group of the policy gang. As long as fewer than min of
-// them are on nodes, pods get nodes only if afterwards min of them have one.
+// gang holds the pods of a job that belong to a pod group with the policy gang. While fewer than
+// min of them are on nodes, a pod gets a node only if min of them have one afterwards.
 type gang struct {
 	js *jobState
 	// min is the minCount of the group. placed is the number of pods on nodes, including those that are
 	// being deleted; waiting are the pods that wait for a node, in the order in which they came.
 	min, placed int
 	waiting     []int32
-	// single is true if each waiting pod has a ticket of its own. Otherwise a complete gang has one
-	// ticket. together is the number of pods that must get a node in one moment, or 0. The ticket
-	// is void if turn has changed.
+	// single is true if each waiting pod has a ticket of its own. Otherwise the gang has one ticket
+	// once it is complete. together is the number of pods that must get a node in one moment, or 0.
+	// The ticket of the gang is void if turn has changed.
 	single   bool
 	together int
 	turn     uint32
@@ -36,10 +36,10 @@ func gangOf(p *pod) *gang {
 	return nil
 }
 
-// missing is the number of pods that lack a node.
+// missing returns how many more pods must get nodes.
 func (g *gang) missing() int { return max(g.min-g.placed, 0) }
 
-// isComplete reports whether enough pods exist.
+// isComplete reports whether enough pods wait for nodes.
 func (g *gang) isComplete() bool { return len(g.waiting) >= g.missing() }
 
 // leave removes a pod that does not wait any more. It reports whether the pod has waited.
@@ -55,8 +55,8 @@ func (g *gang) leave(id int32) bool {
 	return true
 }
 
-// regroup exchanges tickets after a change of the gang. With at most one missing pod, each pod gets
-// a node on its own.
+// regroup replaces the tickets of a gang that has changed. If at most one pod is missing, each pod
+// gets a node on its own.
 func (s *scheduler) regroup(g *gang) {
 	if s.own != nil {
 		return
@@ -122,8 +122,8 @@ type reservation struct {
 	since, order int64
 }
 
-// settle binds the pods that World.Scheduler has placed, if their gangs are complete with them. The
-// others wait again.
+// settle binds the pods that World.Scheduler has placed, if their gangs are complete with these
+// pods. The other pods wait again.
 func (s *scheduler) settle() {
 	reserved := s.reserved
 	s.reserved = nil
@@ -142,7 +142,7 @@ func (s *scheduler) settle() {
 			s.since[r.id], s.order[r.id] = r.since, r.order
 			continue
 		}
-		together[g]-- // binding it makes one less missing as well
+		together[g]-- // each bound pod also makes missing one less
 		s.bindOne(r.id, r.node)
 	}
 }

@@ -50,8 +50,8 @@ func boundAt(r *Result, of string) string {
 	return strings.Join(at, " ")
 }
 
-// TestRun_Gangs has both sides of what lets a gang start: with one node less, one pod less, or one
-// second earlier, it waits.
+// TestRun_Gangs checks both sides of each condition for the start of a gang: with one node less,
+// with one pod less, or one second earlier, the gang waits.
 func TestRun_Gangs(t *testing.T) {
 	const day = 24 * time.Hour
 	within := func(s job.Spec, seconds int64) job.Spec {
@@ -209,8 +209,8 @@ func (first) Schedule(q *Pending) {
 
 func (first) String() string { return ", own scheduler" }
 
-// checkGangs checks that a gang is placed whole: whenever one of its pods gets a node, minCount of
-// them have one. It leaves out gangs whose size changes.
+// checkGangs checks that a gang is placed whole: whenever one of its pods gets a node, at least
+// minCount of its pods have one. It leaves out gangs whose size changes.
 func checkGangs(t *testing.T, w *World, r *Result) {
 	t.Helper()
 	sizes := map[string]int{}
@@ -317,8 +317,8 @@ func drawGangs(w *World, seed uint64) {
 	}
 }
 
-// TestRun_DrawnGangs: with gangs in drawn worlds, what holds for every world holds, and gangs are
-// placed whole. The same world always gives the same run.
+// TestRun_DrawnGangs: in drawn worlds with gangs, what holds for every world holds as well, and
+// gangs are placed whole. The same world always gives the same run.
 func TestRun_DrawnGangs(t *testing.T) {
 	const worlds = 600
 	groups, placed, never := 0, 0, 0

@@ -28,9 +28,9 @@ func Between(distance Dist) Arrivals {
 	return func(before time.Duration, r *rand.Rand) time.Duration { return before + distance.Draw(r) }
 }
 
-// Diurnal submits jobs independently of each other, at a rate that swings over the day: mean is the
-// mean distance. The rate is (1+swing) times the mean rate at the peak, a time after midnight, and
-// (1-swing) times twelve hours later; swing is at most 1.
+// Diurnal submits jobs independently of each other, at a rate that changes over the day. Argument
+// mean is the mean distance of two jobs, and peak a time after midnight. At that time the rate is
+// 1+swing times the mean rate, and twelve hours later 1-swing times; swing is at most 1.
 func Diurnal(mean time.Duration, swing float64, peak time.Duration) Arrivals {
 	swing = min(max(swing, 0), 1)
 	return func(before time.Duration, r *rand.Rand) time.Duration {

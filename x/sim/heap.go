@@ -16,8 +16,8 @@ func (e *event) before(f *event) bool {
 	return e.at < f.at || e.at == f.at && e.order < f.order
 }
 
-// heap is a queue of events, the earliest first. Each node has four children, which touches fewer
-// cache lines than two.
+// heap is a queue of events, the earliest first. Each node has four children: with two, an
+// operation would touch more cache lines.
 type heap struct{ events []event }
 
 func (h *heap) push(e event) {
@@ -64,7 +64,7 @@ func (h *heap) pop() event {
 	return top
 }
 
-// fifo is a queue that keeps its memory.
+// fifo is a queue that reuses its memory.
 type fifo[T any] struct {
 	items []T
 	head  int

@@ -44,8 +44,8 @@ type jobState struct {
 	// pods that start together, or nil.
 	groups jobgroup.Groups
 	gang   *gang
-	// With Pod.Quorum, worker is the pod that began to work last of all. No more than meeting pods
-	// run.
+	// With Pod.Quorum, worker is the pod whose start last made the pods of the job begin their
+	// work. At most meeting pods run.
 	worker, meeting int32
 
 	cron  *cronState // its owner, or nil

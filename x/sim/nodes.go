@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// nodes are the nodes of the world. A tree finds the first one with room, in steps that grow with
-// the logarithm of their number.
+// nodes are the nodes of the world. A tree finds the first node with room. The number of steps
+// grows with the logarithm of the number of nodes.
 type nodes struct {
 	all []node
 	// size is the number of leaves of the tree, a power of two. The node with number 1 is
 	// the root, and the children of n are 2n and 2n+1.
 	size int
 	tree []room
-	// totals has, for each need of a gang that has waited, how many such pods all nodes have room for.
+	// totals holds, for each need of a gang that has waited, for how many such pods all nodes
+	// together have room.
 	totals map[room]int
 	// keep is true if nodes may be disrupted, or a scheduler may evict pods: then each node lists its pods.
 	keep bool
@@ -44,7 +45,7 @@ func (r room) fits(need room) bool {
 	return r.pods >= need.pods && r.cpu >= need.cpu && r.memory >= need.memory
 }
 
-// holds returns how many pods with these needs there is room for.
+// holds returns for how many pods with these needs there is room.
 func (r room) holds(need room) int {
 	if r.pods <= 0 {
 		return 0
@@ -115,8 +116,8 @@ func (n *nodes) first(need room) (int32, bool) {
 	return n.search(1, need)
 }
 
-// search searches below one node of the tree. The maxima may come from different nodes, so it
-// sometimes has to go back.
+// search searches below one node of the tree. The maxima of a subtree may come from different
+// nodes, so search sometimes has to go back.
 func (n *nodes) search(at int, need room) (int32, bool) {
 	if !n.tree[at].fits(need) {
 		return 0, false
@@ -149,7 +150,7 @@ func (js *jobState) need() room {
 	return room{1, r.CPU, r.Memory}
 }
 
-// total returns how many pods with these needs all nodes have room for.
+// total returns for how many pods with these needs all nodes together have room.
 func (n *nodes) total(need room) int {
 	if len(n.all) == 0 {
 		return math.MaxInt
@@ -164,8 +165,8 @@ func (n *nodes) total(need room) int {
 	return n.totals[need]
 }
 
-// places returns nodes for up to n pods with the same needs, each the first one with room once the
-// pods before it are there.
+// places returns nodes for up to n pods with the same needs, in which each pod gets the first node
+// that still has room after the pods before it.
 func (n *nodes) places(need room, pods int) (on []int32) {
 	for len(on) < pods {
 		node, ok := n.first(need)
@@ -223,8 +224,8 @@ func (n *nodes) release(i, id int32, p *pod, now int64) {
 	n.free(i, needOf(p))
 }
 
-// costs returns the cost of the nodes until a time: for all the time in which they exist, and for
-// the time with pods.
+// costs returns the cost of the nodes until a time: the cost of the whole time in which they exist,
+// and of the time in which they have pods.
 func (n *nodes) costs(end int64) (all, busy float64) {
 	const hour = float64(time.Hour)
 	for i := range n.all {

@@ -14,11 +14,11 @@ type PendingPod struct {
 	id   int32
 	Job  string
 	Name string
-	// Since is when it came to the scheduler.
+	// Since is when the pod came to the scheduler.
 	Since time.Duration
-	// Together is for a pod of a gang: if fewer of the job's pods than that are bound in this call
-	// of Schedule, none of them gets its node. If it is at most 1, the pod gets its node in any
-	// case.
+	// Together is the number of pods of the gang that must be bound in one call of Schedule: if
+	// fewer are bound, none of them gets its node. If Together is at most 1, the pod gets its node
+	// in any case.
 	Together int
 	Resources
 }
@@ -117,8 +117,8 @@ func (q *Pending) On(node int) []BoundPod {
 	return out
 }
 
-// Evict deletes a pod on a node with the condition DisruptionTarget, as a preempting scheduler does.
-// Its room is free once it has ended, within its grace period, and then Schedule is called. It
+// Evict deletes a pod on a node with the condition DisruptionTarget, as a preempting scheduler
+// does. The pod ends within its grace period. Then its room is free, and Schedule is called. Evict
 // reports false if the pod has ended or is being deleted.
 func (q *Pending) Evict(p BoundPod) bool {
 	b := &q.e.pods.all[p.id]

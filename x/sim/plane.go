@@ -50,8 +50,8 @@ func (p *plane) isServerDown(at time.Duration) bool {
 	return false
 }
 
-// call makes a write of a round, after its delay. Of concurrent calls, the first takes the latency,
-// and so does each call that the rate limit delays.
+// call makes a write of a round, after its delay. Of several concurrent calls, only the first and
+// those that the rate limit delays take the latency.
 func (p *plane) call(w *worker, first bool, write func() error) error {
 	e := w.of.engine
 	if p.waits && !w.pause(p.delay(w.of, first)) {

@@ -31,8 +31,8 @@ type Pod struct {
 	FailAfter Dist
 	// ExitCode is the exit code of failed pods; zero means 1.
 	ExitCode int32
-	// FailIn are times in which every running pod fails, FailAfter later, as when something that it
-	// depends on is down.
+	// FailIn are times in which every running pod fails, for example because something that the
+	// pods depend on is down. It fails after FailAfter.
 	FailIn []Window
 	// Stop is how long a running pod takes to end once it is deleted. After its grace period it is
 	// killed.
@@ -92,7 +92,7 @@ func (p *Pod) run(s Start, r *rand.Rand) Life {
 	return run
 }
 
-// behave calls Behave. Only here a Life is on the heap.
+// behave calls Behave. It is a function of its own, because the call moves the Life to the heap.
 func (p *Pod) behave(s Start, life Life, r *rand.Rand) Life {
 	p.Behave(s, &life, r)
 	return life
@@ -112,7 +112,8 @@ func (p *Pod) failsAfter(duration time.Duration, part float64, r *rand.Rand) tim
 	return p.FailAfter.Draw(r)
 }
 
-// burst returns how long after its start, at, a pod meets a time of FailIn, if it meets one before it ends.
+// burst returns the time from a pod's start, at, to the first moment that is in FailIn, and false
+// if the pod ends before.
 func (p *Pod) burst(at, duration time.Duration) (after time.Duration, meets bool) {
 	for _, w := range p.FailIn {
 		if begin := max(w.From, at); begin < w.From+w.For && begin <= at+duration {

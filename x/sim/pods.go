@@ -93,7 +93,7 @@ func (e *engine) changeDetail(p *pod) *detail {
 	return p.detail
 }
 
-// add adds a pod and returns its place. The pod's name and UID lead back to it.
+// add adds a pod and returns its place. The pod's name and UID contain the place.
 func (s *podStore) add(prefix string) int32 {
 	var id int32
 	if n := len(s.free); n > 0 {

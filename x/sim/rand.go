@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// purpose distinguishes the draws of one pod.
+// purpose distinguishes the draws for one pod.
 type purpose uint64
 
 const (

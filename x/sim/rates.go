@@ -30,7 +30,7 @@ func ParseRate(text string) (float64, error) {
 	return x / hours, nil
 }
 
-// eachHour draws the time until an event of that rate an hour happens.
+// eachHour draws the time until the next event, given the number of events an hour.
 func eachHour(rate float64, r *rand.Rand) time.Duration {
 	return max(seconds(3600/rate*r.ExpFloat64()), 1)
 }

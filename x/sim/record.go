@@ -76,7 +76,7 @@ type recorder struct {
 	// pods are the records of pods, in pages: a list that grows would be copied again and again.
 	pods [][]PodRecord
 	kept int
-	// runs has the record of a run by the record of its job.
+	// runs has the record of a run, by the record of the run's job.
 	runs map[int32]int32
 }
 

@@ -36,8 +36,8 @@ type Result struct {
 	// would deliver: created, bound, started, ready, ended, deleted, without its finalizer, gone.
 	// Changes in the same moment by the same party count as one.
 	Events, PodEvents int64
-	// Rounds and CronRounds count the rounds of jobs and of CronJobs. Retries counts the ones that
-	// had to be repeated.
+	// Rounds and CronRounds count the rounds of jobs and of CronJobs. Retries counts the rounds
+	// that had to be repeated.
 	Rounds, CronRounds, Retries int64
 	// Writes counts the calls if the control plane is not perfect, and Faults those that failed.
 	// StatusWrites counts the writes of job statuses.

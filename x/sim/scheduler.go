@@ -24,14 +24,15 @@ type scheduler struct {
 	// waited.
 	waiting int
 	came    int64
-	// since and order have the waiting pods for World.Scheduler.
+	// since and order hold the times and the order of the waiting pods, for World.Scheduler.
 	since map[int32]int64
 	order map[int32]int64
 	// reserved are the places that World.Scheduler has bound for gangs that are not complete yet.
 	reserved []reservation
 }
 
-// fit is the needs of one pod, and how many of them must get a node together: 0 for a single pod.
+// fit holds the needs of one pod, and how many such pods must get nodes together: 0 for a single
+// pod.
 type fit struct {
 	need     room
 	together int

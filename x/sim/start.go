@@ -51,7 +51,8 @@ func (e *engine) startContainer(id int32, p *pod) {
 	e.beginWork(id, p)
 }
 
-// drawRun draws how a container whose work begins now ends. It returns the source of chance after it.
+// drawRun draws the end of a container whose work begins now. It returns the generator for further
+// draws.
 func (e *engine) drawRun(p *pod) *rand.Rand {
 	r := e.chance.of(p.of.key, p.number, forRun+purpose(p.restarts))
 	p.run = p.of.of.Pod.run(Start{

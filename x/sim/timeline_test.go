@@ -64,7 +64,7 @@ func timeline(r *Result) string {
 	}
 
 	counts := reflect.ValueOf(r).Elem()
-	for i := range counts.NumField() { // only the counts that do not follow from the records
+	for i := range counts.NumField() { // the counts that do not follow from the records
 		if f := counts.Type().Field(i); counts.Field(i).Type() == reflect.TypeFor[int64]() &&
 			!counts.Field(i).IsZero() {
 			switch f.Name {
@@ -909,7 +909,7 @@ Events 127, PodEvents 18, Rounds 23, CronRounds 47, Writes 37, StatusWrites 18, 
 			if got += timeline(r); got != test.want {
 				t.Errorf("got%s\nwant%s", got, test.want)
 			}
-			w.Admission, was.Admission = nil, nil // its counters change
+			w.Admission, was.Admission = nil, nil // an Admission has counters that change
 			if d := intact.Written(w, was); d != "" {
 				t.Error("the world of the caller is written to", d)
 			}

@@ -6,7 +6,7 @@ import "time"
 // several changes make one round (J43).
 const batchDelay = int64(time.Second)
 
-// wakeJob schedules a round of a job at a time, unless it has an earlier one.
+// wakeJob schedules a round of a job at a time, unless an earlier round is scheduled.
 func (e *engine) wakeJob(js *jobState, at int64) {
 	isPlanned := js.wake != 0 && js.wake <= at
 	if isPlanned || js.finished || js.gone {

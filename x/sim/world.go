@@ -110,8 +110,8 @@ type Node struct {
 	// Skew is how far the clock of the node is ahead; that clock stamps the ends of its pods.
 	Skew time.Duration
 	// Losses and Preemptions are how many times an hour the node is lost, as in NodeLost, or
-	// preempted, as spot nodes are: its pods are evicted and it goes away. It comes back after
-	// Away; zero means never.
+	// preempted, as spot nodes are: its pods are evicted and the node goes away. It comes back
+	// after Away; zero means never.
 	Losses, Preemptions float64
 	Away                Dist
 	// Price is the price of the node for an hour.
@@ -160,7 +160,7 @@ type ControlPlane struct {
 	// defaults of kube-controller-manager are 20 and 30.
 	QPS   float64
 	Burst int
-	// WatchLag is how long a change takes to reach the caches. They see changes in order.
+	// WatchLag is how long a change takes to reach the caches. The caches see the changes in order.
 	WatchLag Dist
 	// Workers is the number of concurrent rounds of each controller; zero means 5. It matters
 	// only if calls take time.
@@ -198,7 +198,7 @@ const (
 	APIServer
 )
 
-// Watcher receives every round, for traces. The values are valid during the call.
+// Watcher receives every round, for traces. The values are valid only during the call.
 type Watcher interface {
 	Job(JobRound)
 	CronJob(CronJobRound)
