@@ -12,8 +12,8 @@ import (
 	"github.com/batchplan/batchplan/internal/must"
 )
 
-// TestGenerators: plans can be made from everything that is generated, and are consistent with it.
-// The generated values have active jobs, requests and memories.
+// TestGenerators: plans can be made from all generated values, and the plans are consistent with
+// these values. Among the values are active jobs, requests and memories.
 func TestGenerators(t *testing.T) {
 	var active, jobs, requests, memories int
 	rapid.Check(t, func(t *rapid.T) {

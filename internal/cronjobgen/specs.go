@@ -61,8 +61,8 @@ func SpecsInSeconds() *rapid.Generator[cronjob.Spec] {
 
 // ScheduleOptions generates options to compile schedules with: seconds, and bounds around the lives
 // that begin at [Starts]. With inSeconds, names include seconds, and there can be a run at the
-// creation. Without it there is none: its name in minutes could also be the name of a run that a
-// backfill asks for.
+// creation. Otherwise there is no run at the creation, because its name in minutes could also be
+// the name of a run that a backfill asks for.
 func ScheduleOptions(inSeconds bool) *rapid.Generator[[]schedule.Option] {
 	return rapid.Custom(func(t *rapid.T) []schedule.Option {
 		opts := []schedule.Option{schedule.WithSeconds()}

@@ -58,7 +58,7 @@ func Read[T ~uint8](v *T, names string, text []byte, field string) error {
 }
 
 // Set is a set of named members, which are numbered from 1. A package that exports a set wraps it
-// in a struct, so that no program depends on its width.
+// in a struct, so that no program depends on the width of the set.
 type Set[M ~uint8] struct{ bits uint64 }
 
 // IsZero reports whether the set is empty.

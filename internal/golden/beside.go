@@ -31,8 +31,8 @@ func Beside[S any](t *testing.T, file string, cases int, draw func(*rapid.T) S, 
 	})
 }
 
-// Hashes draws cases, and compares the values that each case adds with its hash in a file. -update
-// writes the file. The draws are the same at each call, as in [Decisions].
+// Hashes draws cases, hashes the values that each case adds, and compares the hash with the one in
+// a file. -update writes the file. The draws are the same at each call, as in [Decisions].
 func Hashes(t *testing.T, file string, cases int, one func(t *rapid.T, add func(...any))) {
 	t.Helper()
 	stored, err := os.ReadFile(file)
@@ -102,7 +102,8 @@ func (b *beside) visit(v reflect.Value) {
 	}
 }
 
-// add adds a place, and its value unless the value is known or there are enough.
+// add adds a place. It also adds the value of the place, unless the value is known or there are
+// enough values of its type.
 func (b *beside) add(v reflect.Value) {
 	if !v.CanSet() {
 		return

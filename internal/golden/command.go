@@ -27,7 +27,7 @@ type Command struct {
 type Arg struct {
 	// Key is the bare word, or the text before the equals sign.
 	Key string
-	// Values holds the values after it: nil for a bare word, several for a list.
+	// Values holds the values after the equals sign: nil for a bare word, several for a list.
 	Values []string
 }
 

@@ -69,8 +69,8 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	panic(stopped{})
 }
 
-// play runs the text as a file and returns the reports, the error last, and the
-// text of the file afterwards.
+// play runs the text as a file. It returns the reports, of which an error is the last, and the text
+// of the file afterwards.
 func play(t *testing.T, text string, update bool, run func(*Command) string) (reports []string, after string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "story.txt")

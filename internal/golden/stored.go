@@ -23,9 +23,9 @@ type Concluded struct {
 }
 
 // Stored checks the values in the files dir/stored_*.jsonl, which have a [Concluded] on each line:
-// they can be read, are written again byte for byte, and lead to the same status and memory. The
-// files of released versions are never changed. With -update it writes the file of a version that
-// has none, from draws that show each member and each reason at least once.
+// they can be read, are the same bytes when they are written again, and give the same status and
+// memory. The files of released versions are never changed. With -update it writes the file of a
+// version that has none, from draws that show each member and each reason at least once.
 func Stored[P, O, S, M any](
 	t *testing.T, dir, version string, draw func(*rapid.T) (P, O), conclude func(*P, O) (S, M),
 ) {
@@ -37,8 +37,8 @@ func Stored[P, O, S, M any](
 	}, func(line []byte) error { return readStored(line, conclude) })
 }
 
-// StoredSnapshots does the same with dir/snapshots_*.jsonl, which have a snapshot on each line: they
-// can be read, and are written again byte for byte.
+// StoredSnapshots does the same with the files dir/snapshots_*.jsonl, which have a snapshot on each
+// line: the snapshots can be read, and are the same bytes when they are written again.
 func StoredSnapshots[S any](t *testing.T, dir, version string, draw func(*rapid.T) S) {
 	t.Helper()
 	storedLines(t, dir, "snapshots", version, func(t *rapid.T) any { return draw(t) }, func(line []byte) error {
@@ -100,7 +100,7 @@ func readStored[P, O, S, M any](line []byte, conclude func(*P, O) (S, M)) error 
 	)
 }
 
-// reread reads a value, and checks that it is written as it was.
+// reread reads a value, and checks that writing the value gives the same bytes.
 func reread[T any](what string, data []byte) (v T, err error) {
 	if err := json.Unmarshal(data, &v); err != nil {
 		return v, fmt.Errorf("%s: %w", what, err)

@@ -66,7 +66,7 @@ func (s *Set) Add(i int32) bool {
 }
 
 // Near returns the part of the set that holds i, to add many indexes fast. It is valid until the
-// set is changed otherwise. i must not be negative.
+// set is changed in another way. i must not be negative.
 func (s *Set) Near(i int32) Near {
 	n := int(i) / pageBits
 	s.grow(n + 1)

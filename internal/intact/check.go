@@ -19,7 +19,8 @@ import (
 
 // Functions are the functions of a package that Check calls.
 type Functions struct {
-	// Of has all functions of the package, as values. The methods are found by the types of the pool.
+	// Of has all functions of the package, as values. The methods are those of the types in the
+	// pool.
 	Of []any
 	// Writes has the functions that may write to the target of an argument, with the number of the
 	// argument: {"Pod.Read": 0}.
@@ -48,7 +49,7 @@ type Pool struct {
 // most is how many values of each type a pool keeps.
 const most = 4
 
-// Add adds values and everything that their owner can reach through them.
+// Add adds values, and everything that an owner of these values can reach through them.
 func (p *Pool) Add(values ...any) {
 	for _, v := range values {
 		p.add(addressable(reflect.ValueOf(v)))

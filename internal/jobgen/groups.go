@@ -43,8 +43,8 @@ func drawGroups(t *rapid.T) jobgroup.Groups {
 // GroupCases is the number of cases of [GroupsBefore]. Most have no groups.
 const GroupCases = 10
 
-// GroupsBefore returns the groups that exist before the first round of a job, in one of several cases.
-// Their gangs have that size; 0 means the policy basic.
+// GroupsBefore returns the groups that exist before the first round of a job, in one of several
+// cases. Argument size is the size of their gangs; 0 means the policy basic.
 func GroupsBefore(which int, size int32) (g jobgroup.Groups) {
 	ref := func(name string) jobgroup.Ref { return jobgroup.Ref{Name: name, UID: job.UID("uid-" + name)} }
 	template := jobgroup.Template{Name: "t", MinCount: size}

@@ -93,7 +93,7 @@ func Deliver(t *rapid.T, w *world.Job) {
 	}
 }
 
-// Restart restarts the controller half of the time, with its memory or without.
+// Restart restarts the controller in half of the cases, with or without its memory.
 func Restart(t *rapid.T, w *world.Job) {
 	switch rapid.IntRange(0, 3).Draw(t, "restart") {
 	case 0:

@@ -1,5 +1,5 @@
-// Package jobrules has the rules of a job's status that hold for the planner and for whoever
-// writes a status without it.
+// Package jobrules has the rules of a job's status that hold for the planner, and for programs that
+// write a status without the planner.
 package jobrules
 
 import (
@@ -26,7 +26,7 @@ func CompletionTime(start, now time.Time) time.Time {
 	return now
 }
 
-// Suspension returns the condition Suspended that goes with spec.suspend.
+// Suspension returns the condition Suspended for a value of spec.suspend.
 func Suspension(suspend bool) (status, reason, message string) {
 	if suspend {
 		return "True", "JobSuspended", "Job suspended"
@@ -36,8 +36,8 @@ func Suspension(suspend bool) (status, reason, message string) {
 
 // StartTime returns the startTime after a change of the condition Suspended. The deadline counts
 // the time since the job was last resumed, so startTime is set and removed with the condition
-// (J39). Without the gate it stays, and if the deadline passes meanwhile, the job ends before it is
-// resumed.
+// (J39). Without the gate startTime stays, and if the deadline passes during the suspension, the
+// job ends before it is resumed.
 func StartTime(start, now time.Time, suspend bool, without release.Gates) time.Time {
 	switch {
 	case !suspend:

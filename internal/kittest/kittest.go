@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Set sets flags for the rest of the test. It switches -short off, with which rapid plays only a
-// fifth of the lives.
+// Set sets flags for the rest of the test. It also switches -short off, because with -short rapid
+// plays only a fifth of the lives.
 func Set(t *testing.T, flags map[string]string) {
 	t.Helper()
 	set := func(name, value string) {
@@ -50,7 +50,7 @@ func Story(t *testing.T, test func(testing.TB)) string {
 	return r.said
 }
 
-// Find is like Story, with seed 1 and that many lives. Failing lives are not stored, and are shrunk
+// Find is like Story, with seed 1 and that many lives. A failing life is not stored, and is shrunk
 // for a second.
 func Find(t *testing.T, lives string, test func(testing.TB)) string {
 	t.Helper()

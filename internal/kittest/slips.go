@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Slip is a small mistake in the times of a loop. The zero value is none.
+// Slip is a small mistake in the times of a loop. The zero value is no mistake.
 type Slip struct {
 	Name string
 	// Story is a part of a kit's message about the mistake.
@@ -13,7 +13,7 @@ type Slip struct {
 
 	now    func(time.Time) time.Time
 	end    func(now, again time.Time, err error) (time.Time, error)
-	sleeps bool // ignores changes before the time that it has asked for
+	sleeps bool // the loop ignores changes before the time that it has asked for
 }
 
 // Clock returns the time by the planner's clock.

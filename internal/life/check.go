@@ -36,7 +36,7 @@ func Check(t testing.TB, property func(*Life)) {
 	}
 }
 
-// quietly keeps the output of rapid.
+// quietly is a test that collects the output of rapid and prints nothing.
 type quietly struct {
 	testing.TB
 	mu     sync.Mutex
@@ -72,8 +72,8 @@ var reproduce = regexp.MustCompile(`-rapid\.seed=\d+|-rapid\.failfile=".*?"`)
 
 var wentWell = regexp.MustCompile(`failed after (\d+) tests`)
 
-// advice explains how to repeat the failure. The output of rapid is printed whole if it is something
-// other than a life that has failed.
+// advice explains how to repeat the failure. If rapid reports something other than a failed life,
+// advice returns the whole output of rapid.
 func (q *quietly) advice(name string) string {
 	said := strings.Join(q.lines, "\n")
 	found := reproduce.FindAllString(said, -1)

@@ -6,12 +6,12 @@ import (
 	"github.com/batchplan/batchplan/backoff"
 )
 
-// slack is how far the clock of a program may be off, and how late the program may come: a store
-// may keep times by the second.
+// slack is how far the clock of a program may be off, and how late the program may ask to be
+// called: a store may keep times by the second.
 const slack = time.Second
 
-// Due is the time when a program must be called again even if nothing happens, by its last plan and
-// the answers to its writes. The zero value means never.
+// Due is the time at which a program must be called again even if nothing happens. It follows from
+// the program's last plan and the answers to its writes. The zero value means never.
 type Due struct {
 	At time.Time
 	// Retry is set if a write has failed.
@@ -41,7 +41,7 @@ func (d Due) First(other Due) Due {
 	return d
 }
 
-// checkDue checks that the program comes again in time.
+// checkDue checks that the program asks to be called again in time.
 func (p *Program) checkDue() {
 	due := p.Due()
 	if due.At.IsZero() {

@@ -8,7 +8,7 @@ import (
 	"github.com/batchplan/batchplan/internal/world"
 )
 
-// Trouble is everything that goes wrong in one round. It is drawn as a whole before the round: so a
+// Trouble is everything that goes wrong in one round. All of it is drawn before the round. So a
 // failing life can be shrunk piece by piece, and an executor may make its writes in goroutines of
 // its own.
 type Trouble struct {

@@ -44,9 +44,9 @@ type object struct {
 	value any
 }
 
-// Late is the watch of a program that sees its objects late: it shows each some time after it
-// has changed, in any order, and several changes together as one. A nil Late belongs to a
-// program that sees everything immediately.
+// Late is the watch of a program that sees its objects late. It shows each object some time after a
+// change, the objects in any order, and several changes of an object as one. A nil Late belongs to
+// a program that sees everything immediately.
 type Late struct {
 	life    *Life
 	objects func() []object // empty until the first object is created
@@ -111,7 +111,7 @@ func (f *Family[O, C]) Watch(cache Cache[O, C]) *Late {
 	return late
 }
 
-// List shows everything by a fresh list, if there is anything.
+// List shows the program all objects in a fresh list, if there are any.
 func (l *Late) List() {
 	if l == nil || len(l.objects()) == 0 {
 		return

@@ -2,7 +2,7 @@ package life
 
 import "encoding/json"
 
-// Memory is the memory of a loop, as it runs and as it is stored.
+// Memory is the memory of a loop: the value that the running loop has, and the stored value.
 type Memory[M any] struct {
 	Value  M
 	stored []byte

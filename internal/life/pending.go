@@ -8,8 +8,8 @@ import (
 )
 
 // Pending is the last plan of a program, P, with the answers to its calls so far. A kit carries the
-// plan out once more on a backend that gives the same answers, A: so it gets the conclusion that the
-// program must have reached.
+// plan out once more, on a backend that gives the same answers, A. So the kit gets the conclusion
+// that the program must have reached.
 type Pending[P, A any] struct {
 	Plan    P
 	answers map[world.Write][]A
@@ -18,7 +18,7 @@ type Pending[P, A any] struct {
 // ErrNotMade is the answer to a call that the program has not made.
 var ErrNotMade = errors.New("the program has not made the call")
 
-// NewPending copies the plan: a program may reuse its memory before the round is over.
+// NewPending copies the plan: a program may reuse the memory of a plan before the round is over.
 func NewPending[P, A any](l *Life, plan *P) *Pending[P, A] {
 	p := &Pending[P, A]{answers: map[world.Write][]A{}}
 	text, err := json.Marshal(plan)

@@ -37,12 +37,12 @@ type Program struct {
 	// write.
 	Patience time.Duration
 
-	// Taken counts the names that other owners have taken. Each run that is passed since its name is
-	// taken may cost a round.
+	// Taken counts the names that other owners have taken. Each run that is passed because its name
+	// is taken may cost a round.
 	Taken int
 	// Again is when the program wants to be called. Zero means not at all.
 	Again time.Time
-	// Changed is set when something happens during a round that the program is notified of.
+	// Changed is set when the program is notified of a change during a round.
 	Changed bool
 
 	round  func(context.Context) (time.Time, error)
@@ -176,7 +176,7 @@ func (p *Program) isAtRest() bool {
 	return p.Again.IsZero() || p.Again.After(p.Now().Add(time.Second))
 }
 
-// WakeUp passes the time until the program wants to be called, unless that is at least most.
+// WakeUp makes time pass until the program wants to be called, if that is in less than most.
 func (p *Program) WakeUp(most time.Duration) {
 	if !p.Again.IsZero() && p.Again.Before(p.Now().Add(most)) {
 		p.Pass(p.Again.Sub(p.Now()))
@@ -206,8 +206,8 @@ func (p *Program) Deliver() {
 	}
 }
 
-// Tells returns a step in which something happens that the program is notified of, immediately or
-// by its watch.
+// Tells returns a step that runs act. The program is notified of the change, immediately or by its
+// watch.
 func (p *Program) Tells(act func() bool) func(*rapid.T) {
 	return func(*rapid.T) {
 		if act() && p.Late == nil {

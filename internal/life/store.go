@@ -27,7 +27,7 @@ func Wrong(is bool, rule, format string, args ...any) []jobcheck.Violation {
 }
 
 // Do makes a write, which may have a fault. Interfere may make something happen just before the
-// write; look compares the store with its contents before the write.
+// write. After the write, look compares the store with its contents before the write.
 func (l *Life) Do(w Write, interfere func(), look func(lost bool, err error)) error {
 	l.Writing.Lock()
 	defer l.Writing.Unlock()

@@ -107,8 +107,8 @@ func (s *story) lines() (lines []string) {
 	return lines
 }
 
-// window returns the first and the last event around the first violation that are printed whole: all
-// of them in a short story.
+// window returns the first and the last of the events around the first violation that are printed
+// whole. In a short story these are all events.
 func (s *story) window() (from, to int) {
 	at, total := len(s.events)-1, 0
 	for i := len(s.events) - 1; i >= 0; i-- {

@@ -15,7 +15,7 @@ import (
 type Source interface{ IntN(n int) int }
 
 // Rapid returns a source whose choices rapid shrinks to 0. Unlike rapid's own numbers, all choices
-// but 0 are about equally likely.
+// except 0 are about equally likely.
 func Rapid(t *rapid.T) Source { return rapidSource{t} }
 
 type rapidSource struct{ *rapid.T }
@@ -36,10 +36,10 @@ const (
 	// Small values are for worlds with few pods, and for programs that report only exit code 42 and
 	// disruptions.
 	Small Range = iota
-	// Wild values are all that the controllers of Kubernetes can meet, except what they are known
-	// to get wrong.
+	// Wild values are all values that can occur in Kubernetes, except those that its controllers
+	// are known to handle wrongly.
 	Wild
-	// Limits are values that a server just accepts, and that no controller should run.
+	// Limits are extreme values that a server still accepts, and that no controller should run.
 	Limits
 )
 
@@ -94,7 +94,8 @@ func names(fields []field) (all []string) {
 	return all
 }
 
-// Decode reads an object as a type that has its JSON, or the other way round.
+// Decode converts a value into a type with the same JSON: an object into a spec, or a spec into an
+// object.
 func Decode[T any](from any) (out T) {
 	text, err := json.Marshal(from)
 	if err == nil {
@@ -118,7 +119,8 @@ func (o Object) JSON() []byte {
 // field is a field of an object. A nil value leaves the field out; a [maker] makes the value.
 type field struct {
 	name string
-	// percent is how often the field is set. With [Limits], it is at least usual.
+	// percent is how many of a hundred objects have the field. With [Limits], the constant usual is
+	// the least.
 	percent                    int
 	small, wild, limits, wrong list
 	// when reports whether the field may be set; nil means that it always may. must reports whether

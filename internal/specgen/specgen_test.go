@@ -35,8 +35,8 @@ func compare(t *testing.T, of reflect.Type, table []field) {
 	}
 }
 
-// TestEachEntry: if a range has values of a field, several different ones are drawn, otherwise
-// none.
+// TestEachEntry: if a range has values for a field, several different values are drawn. Otherwise
+// the field is never set.
 func TestEachEntry(t *testing.T) {
 	for r := Small; r <= Limits; r++ {
 		for name, table := range map[string][]field{"job": append(slices.Clip(jobFields), scheduling), "CronJob": cronJobFields} {

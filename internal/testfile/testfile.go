@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Read returns the text of a file. Its path is joined from parts.
+// Read returns the text of a file, whose path is joined from parts.
 func Read(t testing.TB, path ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(path...))

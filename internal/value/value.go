@@ -61,8 +61,8 @@ func Equal[T comparable](a, b *T) bool {
 	return *a == *b
 }
 
-// Put returns a copy of a list with v in place of the first element that is like it, or at the
-// end.
+// Put returns a copy of a list, with v in place of the first element for which alike is true, or
+// else with v at the end.
 func Put[T any](list []T, v T, alike func(T) bool) []T {
 	out := slices.Clone(list)
 	if i := slices.IndexFunc(out, alike); i >= 0 {

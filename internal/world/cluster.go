@@ -130,8 +130,8 @@ func (c *Cluster) Advance(to time.Time) {
 	}
 }
 
-// Next returns when a controller wants to be called even if nothing happens: the earliest time of
-// all. Zero means that all wait only for changes.
+// Next returns the earliest time at which a controller wants to be called even if nothing happens.
+// Zero means that all controllers wait only for changes.
 func (c *Cluster) Next() (next time.Time) {
 	earlier := func(at time.Time) {
 		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
@@ -184,7 +184,7 @@ func (c *Cluster) Settle(ctx context.Context) error {
 func (m *member) call(now time.Time) (due bool, err error) {
 	is := [3]int{m.version, m.revision, m.shown}
 	if m.Stale {
-		is[0], is[1] = 0, 0 // it is called when it is shown something
+		is[0], is[1] = 0, 0 // the controller is called when it is shown something
 	}
 
 	if is == m.seen && (m.again.IsZero() || m.again.After(now)) {
@@ -278,7 +278,8 @@ func (c *Cluster) follow(m *cronMember) {
 	}
 }
 
-// Err returns a violated invariant of a job or CronJob: the first one of the first by name.
+// Err returns the first violated invariant of a job or, if there is none, of a CronJob. It checks
+// both in the order of their names.
 func (c *Cluster) Err() error {
 	for _, name := range slices.Sorted(maps.Keys(c.jobs)) {
 		if err := c.jobs[name].Err(); err != nil {

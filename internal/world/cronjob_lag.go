@@ -13,7 +13,7 @@ import (
 type Lag struct {
 	// Most is the longest time for which a write stays unseen.
 	Most time.Duration
-	// Draw chooses the version that is seen next, between two numbers.
+	// Draw chooses the number of the version that is seen next, with both bounds included.
 	Draw func(from, to int) int
 
 	versions      []version
@@ -81,7 +81,7 @@ func (l *Lag) forget(n int) {
 	l.cronJob, l.jobs = l.cronJob-n, l.jobs-n
 }
 
-// catchUp shows everything, as for a controller that lists its objects at its start.
+// catchUp shows everything: a controller that starts lists its objects.
 func (l *Lag) catchUp(w *CronJob) {
 	w.Commit()
 	l.cronJob, l.jobs = len(l.versions)-1, len(l.versions)-1

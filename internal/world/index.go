@@ -6,8 +6,8 @@ import (
 	"github.com/batchplan/batchplan/job"
 )
 
-// index finds pods by UID. A short list is searched, and keeps its order; a long one
-// has a map, and the last pod takes the place of one that is removed.
+// index finds pods by UID. A short list is searched, and keeps its order; a long one has a map, and
+// the last pod takes the place of a removed pod.
 type index struct{ at map[job.UID]int }
 
 const short = 32

@@ -222,7 +222,7 @@ func (b jobBackend) WriteStatus(_ context.Context, s job.Status) error {
 	return err
 }
 
-// JobVersion returns the version that the last status write has made.
+// JobVersion returns the version of the job after the last status write.
 func (b jobBackend) JobVersion() int64 {
 	if !b.w.Versions {
 		return 0

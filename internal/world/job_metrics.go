@@ -232,8 +232,8 @@ func failedUIDs(s *job.Status) []job.UID {
 	return s.UncountedTerminatedPods.Failed
 }
 
-// tallyUntrack notes a pod that loses its finalizer. A controller with an older view is left out,
-// because it may not see that the pod matches.
+// tallyUntrack notes a pod that loses its finalizer. If the controller has an older view, no match
+// is expected, because the controller may not see that the pod matches.
 func (w *Job) tallyUntrack(p *job.Pod) {
 	if p.Untracked {
 		return
